@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_ADMISSION_PRIVATE_H
 #define BT_SERVER_ADMISSION_PRIVATE_H
-/** The plugins of admission.c. Each leaves out_failure alone when it admits. Spec: 14b section 4.
+/**
+ * The plugins of admission.c. A plugin that admits the request leaves out_failure alone. Spec: 14b
+ * section 4.
  */
 #include "server/kinds/common.h"
 
-/** One write on its way through the plugins. */
+/** One write that passes through the plugins. */
 struct bt_admission {
 	const struct bt_write *write;
 	const struct bt_json_value *old; /* NULL: a create */
@@ -19,17 +21,19 @@ BT_PRINTF(2, 3)
 void bt_admission_refuse(struct bt_admission *admission, const char *format, ...);
 const struct bt_api_resource *bt_admission_resource(
 	const struct bt_admission *admission, const char *group, const char *name);
-/** An object by key, or NULL. */
+/** The object with this key, or NULL. */
 struct bt_json_value *bt_admission_read(const struct bt_admission *admission, const char *group,
 	const char *name, struct bt_str key);
 /**
- * Calls visit with each object under prefix whose text contains needle; it returns false to stop.
- * Only those are parsed, so that most of a collection costs a search of its text.
+ * Calls visit with each object under prefix whose text contains needle; visit returns false to
+ * stop. Only matching texts are parsed, so most of a large collection costs only a text search.
  */
 void bt_admission_visit(const struct bt_admission *admission, const char *group, const char *name,
 	struct bt_str prefix, struct bt_str needle,
 	bool (*visit)(void *context, const struct bt_json_value *object), void *context);
-/** spec.finalizers ... of metadata: added unless it is there. */
+/**
+ * Adds an entry to a list such as spec.finalizers or metadata.finalizers, unless the list has it.
+ */
 void bt_admission_add_finalizer(
 	const struct bt_admission *admission, struct bt_json_value *object, const char *finalizer);
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_CONDITION_H
 #define BT_SERVER_CONDITION_H
-/** Conditions of objects: entries of status.conditions, told apart by their type. */
+/** Conditions of objects: entries of status.conditions, identified by their type. */
 #include "codec/json_edit.h"
 
 struct bt_call;
 
-/** Entry of an array of conditions, or NULL. */
+/** The entry with this type in an array of conditions, or NULL. */
 struct bt_json_value *bt_condition_find(const struct bt_json_value *conditions, const char *type);
-/** There is such a condition, and it has this status. */
+/** Whether the condition exists and has this status. */
 bool bt_condition_is(const struct bt_json_value *conditions, const char *type, const char *status);
 
-/** A pod's condition becomes True, now; what it said before goes. reason NULL: neither reason nor
- * message. */
+/**
+ * Sets a pod's condition to True as of now, replacing the old entry. reason NULL: neither reason
+ * nor message.
+ */
 void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const char *type,
 	const char *reason, const char *message);
 #endif

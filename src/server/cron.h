@@ -2,9 +2,9 @@
 #ifndef BT_SERVER_CRON_H
 #define BT_SERVER_CRON_H
 /**
- * Schedules as CronJobs write them: five fields (minute, hour, day of month, month, day of week)
- * with lists, ranges, steps and names, or @hourly and its like, or "@every 1h30m". Times are UTC,
- * or those of a zone of the machine's time zone database.
+ * Schedules of CronJobs: five fields (minute, hour, day of month, month, day of week) with lists,
+ * ranges, steps and names, a macro such as @hourly, or "@every 1h30m". Times are UTC, or in a zone
+ * of the machine's time zone database.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,18 +12,18 @@
 #include "base/str.h"
 
 struct bt_cron {
-	uint64_t minutes; /* a bit each */
+	uint64_t minutes; /* bit 0 to 59 */
 	uint32_t hours;
 	uint32_t days;    /* bit 1 to 31 */
 	uint16_t months;  /* bit 1 to 12 */
 	uint8_t weekdays; /* bit 0 (Sunday) to 6 */
-	/* With a star in one of them both must fit, else either. */
+	/* A star in one of the two day fields: both fields must match, else either. */
 	bool any_day;
 	bool any_weekday;
-	int64_t every_seconds; /* 0: none of the above counts when it is set */
+	int64_t every_seconds; /* 0: use the fields above; else ignore them */
 };
 
-/** Seconds to add to UTC, from each change on. All-zero memory is UTC. */
+/** Seconds to add to UTC, each valid from one change of the zone on. All-zero memory is UTC. */
 struct bt_cron_zone {
 	uint32_t count;
 	int64_t *from;    /* ascending; owned */
@@ -31,17 +31,17 @@ struct bt_cron_zone {
 	int32_t first;    /* before the first change */
 };
 
-/** false: no zone of that name, or its file is not readable. */
+/** false: there is no zone of that name, or its file is not readable. */
 bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone);
-/** Also true if the machine has no time zone database: then no name can be told to be wrong. */
+/** Also true if the machine has no time zone database, because no name can be checked then. */
 bool bt_cron_zone_exists(struct bt_str name);
 void bt_cron_zone_finish(struct bt_cron_zone *zone);
 
-/** false: not a schedule. */
+/** false: the text is not a schedule. */
 bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron);
-/** The first time after (seconds since 1970) that fits; 0: none within five years. */
+/** The first matching time after the given one (seconds since 1970); 0: none within five years. */
 int64_t bt_cron_next(const struct bt_cron *cron, const struct bt_cron_zone *zone, int64_t after);
-/** The last time that fits in (from, until]; 0: there is none. */
+/** The last matching time in (from, until]; 0: there is none. */
 int64_t bt_cron_last(
 	const struct bt_cron *cron, const struct bt_cron_zone *zone, int64_t from, int64_t until);
 #endif

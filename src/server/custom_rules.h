@@ -2,8 +2,8 @@
 #ifndef BT_SERVER_CUSTOM_RULES_H
 #define BT_SERVER_CUSTOM_RULES_H
 /**
- * What the schema of one version of a CustomResourceDefinition says in languages of its own,
- * compiled once: patterns, formats, and the rules of x-kubernetes-validations.
+ * The parts of a CustomResourceDefinition version's schema that need compilation, compiled once:
+ * patterns, formats and the CEL rules of x-kubernetes-validations.
  */
 #include "cel/cel.h"
 #include "cel/regex.h"
@@ -11,20 +11,20 @@
 
 struct bt_custom_rule {
 	const struct bt_json_value *source; /* rule, message, reason, fieldPath, ... */
-	struct bt_cel_program *program;     /* NULL: it does not compile */
-	struct bt_cel_program *message;     /* of messageExpression; NULL: none */
+	struct bt_cel_program *program;     /* NULL: the rule does not compile */
+	struct bt_cel_program *message;     /* from messageExpression; NULL: none */
 	bool uses_old;                      /* a transition rule */
 	bool optional_old;
 };
 
-/** Of one schema within the schema. */
+/** Compiled rules of one schema inside the version's schema. */
 struct bt_custom_node {
 	const struct bt_json_value *schema;
-	struct bt_cel_regex *pattern; /* NULL: none, or one that does not compile */
-	struct bt_cel_regex *format;  /* NULL: none, or one that no pattern can say */
+	struct bt_cel_regex *pattern; /* NULL: no pattern, or it does not compile */
+	struct bt_cel_regex *format;  /* NULL: no format, or a regex cannot express it */
 	struct bt_custom_rule *rules;
 	uint32_t rule_count;
-	/** A rule stands here or below. */
+	/** This schema or one below it has a rule. */
 	bool has_rules;
 	struct bt_cel_environment environments[3]; /* self; self, oldSelf; self, optional oldSelf */
 	struct bt_cel_variable variables[2];
@@ -33,17 +33,25 @@ struct bt_custom_node {
 
 struct bt_custom_rules;
 
-/** Told what is wrong at a place, and the value there (or NULL). is_forbidden: too costly. */
+/**
+ * Reports a problem at a place, with the value there (or NULL). is_forbidden: the rule is too
+ * costly.
+ */
 typedef void bt_custom_complain_fn(void *context, const struct bt_path *place,
 	const struct bt_json_value *value, bool is_forbidden, const char *text);
 
-/** root: openAPIV3Schema, borrowed; place: where it stands. Never NULL: what does not compile is
- * left out. complain may be NULL. */
+/**
+ * root: openAPIV3Schema, borrowed; place: its path in the definition. Never returns NULL: parts
+ * that do not compile are left out. complain may be NULL.
+ */
 struct bt_custom_rules *bt_custom_rules_create(const struct bt_json_value *root,
 	const struct bt_path *place, bt_custom_complain_fn *complain, void *context);
 /** NULL accepted. */
 void bt_custom_rules_destroy(struct bt_custom_rules *rules);
-/** The node of a schema within the root; NULL: it has none of all this. */
+/**
+ * The compiled node of a schema inside the root; NULL: that schema has neither patterns, formats
+ * nor rules.
+ */
 const struct bt_custom_node *bt_custom_rules_find(
 	const struct bt_custom_rules *rules, const struct bt_json_value *schema);
 #endif

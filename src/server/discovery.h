@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_DISCOVERY_H
 #define BT_SERVER_DISCOVERY_H
-/** Documents that say what is served. Spec: 14 section 6. */
+/** Discovery documents. Spec: 14 section 6. */
 #include "server/media.h"
 
-/** {"kind":"APIVersions",...} of /api. address: host and port, for clients. */
+/** {"kind":"APIVersions",...} of /api. address: host and port that clients should use. */
 BT_MUST_USE struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *arena);
 /** APIGroupList of /apis. */
 BT_MUST_USE struct bt_json_value *bt_discovery_groups(
 	const struct bt_resources *resources, struct bt_arena *arena);
-/** APIGroup of /apis/<group>; the group is served. */
+/** APIGroup of /apis/<group>; the group must be served. */
 BT_MUST_USE struct bt_json_value *bt_discovery_group(
 	const struct bt_resources *resources, struct bt_str group, struct bt_arena *arena);
-/** APIResourceList of one version, which is served. */
+/** APIResourceList of one version, which must be served. */
 BT_MUST_USE struct bt_json_value *bt_discovery_resources(const struct bt_resources *resources,
 	struct bt_str group, struct bt_str version, struct bt_arena *arena);
 /** APIGroupDiscoveryList of /api (is_core) or /apis. */
@@ -21,7 +21,7 @@ BT_MUST_USE struct bt_json_value *bt_discovery_aggregated(const struct bt_resour
 /** {"paths":[...]} of /. */
 BT_MUST_USE struct bt_json_value *bt_discovery_paths(
 	const struct bt_resources *resources, struct bt_arena *arena);
-/** Group, version and kind of what a subresource reads and writes. */
+/** Group, version and kind of the document that a subresource reads and writes. */
 struct bt_discovery_kind {
 	const char *group;
 	const char *version;

@@ -2,10 +2,10 @@
 #ifndef BT_SERVER_ENCODE_H
 #define BT_SERVER_ENCODE_H
 /**
- * Writing objects for clients. What is stored is what JSON clients get, with kind and apiVersion
- * put in front: no tree is made for them. Everything else (other versions, YAML, protobuf, tables,
- * bare metadata, indented JSON) goes through a tree. Spec: 14 sections 8.2, 15.8 and 18; 13
- * section 8.
+ * Encodes objects for clients. The stored text is already the JSON that clients get, except for
+ * kind and apiVersion, which are put in front without parsing it. Every other form (other versions,
+ * YAML, protobuf, tables, bare metadata, indented JSON) is made from a tree. Spec: 14 sections 8.2,
+ * 15.8 and 18; 13 section 8.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,96 +20,102 @@ enum bt_media {
 	BT_MEDIA_PROTOBUF,
 };
 
-/** What becomes of an object. */
+/** Which view of an object the client gets. */
 enum bt_view {
 	BT_VIEW_OBJECT,
 	BT_VIEW_METADATA, /* as=PartialObjectMetadata, as=PartialObjectMetadataList */
 	BT_VIEW_TABLE,    /* as=Table; JSON and YAML only */
 };
 
-/** includeObject of tables. */
+/** The query parameter includeObject of tables. */
 enum bt_include_object {
 	BT_INCLUDE_METADATA,
 	BT_INCLUDE_OBJECT,
 	BT_INCLUDE_NONE,
 };
 
-/** What a client asked for. All-zero: compact JSON of the object. */
+/** The encoding that a client asked for. All-zero: compact JSON of the object. */
 struct bt_encoding {
 	enum bt_media media;
 	enum bt_view view;
-	bool pretty;  /* JSON with two blanks per level; watches are compact nevertheless */
-	bool v1beta1; /* meta.k8s.io/v1beta1 instead of v1, of tables and metadata */
+	bool pretty;  /* JSON indented by two blanks per level; watches ignore it */
+	bool v1beta1; /* tables and metadata as meta.k8s.io/v1beta1 instead of v1 */
 	enum bt_include_object include_object;
 };
 
-/** Whether the resource can be written so: custom resources have no protobuf (but their bare
- * metadata has), and tables are no protobuf. */
+/**
+ * Whether the resource can be encoded like this: custom resources have no protobuf (except as bare
+ * metadata), and tables have none at all.
+ */
 bool bt_encoding_is_possible(
 	const struct bt_encoding *encoding, const struct bt_api_resource *resource);
-/** "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"; of watches
- * "application/vnd.kubernetes.protobuf;stream=watch". */
+/**
+ * Content type: "application/json", "application/yaml" or "application/vnd.kubernetes.protobuf";
+ * for watches in protobuf "application/vnd.kubernetes.protobuf;stream=watch".
+ */
 const char *bt_encoding_content_type(const struct bt_encoding *encoding, bool is_watch);
 
 /**
- * A document that is complete with kind and apiVersion (a Status, a Scale, discovery ...), with a
- * newline behind JSON. The view is not looked at. Kinds without protobuf are written as JSON:
- * returns the media that was used.
+ * Encodes a document that is complete with kind and apiVersion (a Status, a Scale, discovery ...),
+ * with a newline after JSON. Ignores the view. Kinds without protobuf are written as JSON: returns
+ * the media type that was used.
  */
 enum bt_media bt_encode_document(const struct bt_encoding *encoding,
 	const struct bt_json_value *document, struct bt_strbuf *out);
 
-/** For objects of one resource in one encoding. */
+/** Encodes objects of one resource in one encoding. */
 struct bt_encoder {
 	struct bt_api *api;
 	const struct bt_api_resource *resource;
 	struct bt_encoding encoding;
-	/* Private. */
-	struct bt_arena arena;        /* of one object */
-	struct bt_strbuf head;        /* {"kind":"Pod","apiVersion":"v1" */
-	struct bt_strbuf whole;       /* of an object with its managedFields */
-	struct bt_strbuf envelope;    /* of a watch event, as protobuf */
-	struct bt_strbuf bytes;       /* of a protobuf message, of JSON that becomes YAML */
-	struct bt_json_writer writer; /* of the list that is being written */
-	bool is_stored_text;          /* JSON of the version that is stored ... */
+	/* The fields below are private. */
+	struct bt_arena arena;        /* cleared for each object */
+	struct bt_strbuf head;        /* start of every object: {"kind":"Pod","apiVersion":"v1" */
+	struct bt_strbuf whole;       /* text of the current object with its managedFields */
+	struct bt_strbuf envelope;    /* protobuf envelope of the current watch event */
+	struct bt_strbuf bytes;       /* current protobuf message, or JSON on its way to YAML */
+	struct bt_json_writer writer; /* writes the current list */
+	bool is_stored_text;          /* the client gets JSON of the stored version ... */
 	bool is_plain;                /* ... and compact: the stored text is the answer */
-	bool wrote_columns;           /* a watch's first table did */
-	uint64_t item_count;          /* of the list that is being written */
+	bool wrote_columns;           /* a watch sends the columns with its first table only */
+	uint64_t item_count;          /* items of the current list so far */
 };
 
-/** api and resource are borrowed; the encoding must be possible. */
+/** api and resource are borrowed; bt_encoding_is_possible must hold for the encoding. */
 void bt_encoder_init(struct bt_encoder *encoder, struct bt_api *api,
 	const struct bt_api_resource *resource, const struct bt_encoding *encoding);
 void bt_encoder_finish(struct bt_encoder *encoder);
 
-/** One object, as the body of an answer (JSON with a newline). */
+/** Encodes one object as the body of an answer (JSON with a newline). */
 void bt_encode_object(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out);
-/** The same of an object that is not stored (of a dry run), complete with kind and apiVersion as
- * bt_api_perform answers it. Not for Status and other kinds: see bt_encode_document. */
+/**
+ * The same for an object that is not stored (dry run), complete with kind and apiVersion as in the
+ * answer of bt_api_perform. Not for Status and other kinds: use bt_encode_document.
+ */
 void bt_encode_object_tree(
 	struct bt_encoder *encoder, const struct bt_json_value *object, struct bt_strbuf *out);
 
-/** --- lists: begin, items, end. What is written in between may be taken out of `out` --- */
+/** --- lists: begin, items, end. The caller may empty `out` between the calls --- */
 
 struct bt_list_metadata {
 	uint64_t rv;
 	struct bt_str continue_token; /* "": the last page */
-	int64_t remaining_item_count; /* -1: not told */
+	int64_t remaining_item_count; /* -1: leave the field out */
 };
 
-/** metadata NULL: it is only known at the end, and is written there. */
+/** metadata NULL: it is known only at the end, where bt_encode_list_end writes it. */
 void bt_encode_list_begin(
 	struct bt_encoder *encoder, const struct bt_list_metadata *metadata, struct bt_strbuf *out);
 void bt_encode_list_item(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out);
-/** metadata: what begin did not get, else NULL. */
+/** metadata: NULL if bt_encode_list_begin had it. */
 void bt_encode_list_end(
 	struct bt_encoder *encoder, const struct bt_list_metadata *metadata, struct bt_strbuf *out);
 /**
- * Protobuf: the items' bytes are in front of everything that contains them, so their total must be
- * known first. The envelope's head of a list whose message will have so many bytes; the message is
- * what begin (metadata given), items and end write.
+ * Writes the head of the protobuf envelope of a list. Protobuf puts the length of a message in
+ * front of it, so the caller must know message_bytes in advance: the total that
+ * bt_encode_list_begin (with metadata), the items and bt_encode_list_end write.
  */
 void bt_encode_list_envelope(
 	struct bt_encoder *encoder, uint64_t message_bytes, struct bt_strbuf *out);
@@ -124,9 +130,9 @@ enum bt_event_type {
 	BT_EVENT_ERROR,
 };
 
-/** A frame of an event whose object is this envelope: spec 13 section 8.4. */
+/** Wraps this protobuf envelope of an object in the frame of a watch event: spec 13 section 8.4. */
 void bt_encode_frame(enum bt_event_type type, struct bt_str envelope, struct bt_strbuf *out);
-/** rv: what the object's metadata says instead of its own; 0: its own. */
+/** rv: resourceVersion to write into the metadata; 0: keep the object's. */
 void bt_encode_event(struct bt_encoder *encoder, enum bt_event_type type,
 	const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out);
 /** is_initial_end: with the annotation k8s.io/initial-events-end. */

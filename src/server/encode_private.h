@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_ENCODE_PRIVATE_H
 #define BT_SERVER_ENCODE_PRIVATE_H
-/** What encode.c and encode_list.c share. */
+/** Shared by encode.c and encode_list.c. */
 #include "server/encode.h"
 
 /** "meta.k8s.io/v1" */
 const char *bt_encode_meta_version(const struct bt_encoding *encoding);
 void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out);
-/** The object's text with its managedFields (tables leave them out); borrowed until the next one.
+/**
+ * The object's text with its managedFields (tables leave them out); borrowed until the next call.
  */
 struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored *stored);
-/** A stored text as a tree of the resource's version in the encoder's arena, which is emptied. rv:
- * what its metadata is to say; 0: its own. */
+/**
+ * Parses a stored text into a tree of the resource's version, in the encoder's arena, which is
+ * emptied first. rv: resourceVersion to set in the metadata; 0: keep the object's.
+ */
 struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv);
-/** A new object: kind and apiVersion first. */
+/** A new object that begins with kind and apiVersion. */
 struct bt_json_value *bt_encode_with_kind(struct bt_arena *arena, struct bt_str kind,
 	struct bt_str api_version, const struct bt_json_value *object);
-/** A new object that has nothing but the metadata. */
+/** A new object that has only the metadata. */
 struct bt_json_value *bt_encode_bare_metadata(
 	struct bt_arena *arena, const struct bt_json_value *object);
 struct bt_str bt_encode_api_version(struct bt_encoder *encoder, enum bt_view view);
-/** A row of a table. */
+/** One row of a table. */
 void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *object,
 	struct bt_json_writer *writer);
-/** The bytes of the protobuf message that the view makes of an object. */
+/** The bytes of the protobuf message of the object in the encoder's view. */
 void bt_encode_message(
 	struct bt_encoder *encoder, const struct bt_json_value *object, struct bt_strbuf *out);
 void bt_encode_varint(struct bt_strbuf *out, uint64_t value);
-/** A field of bytes. */
+/** Appends a protobuf field of type bytes. */
 void bt_encode_field(struct bt_strbuf *out, uint32_t number, struct bt_str bytes);
 #endif

@@ -11,11 +11,13 @@
 
 struct bt_event_expiry;
 
-/** Listens to the store from now on; events that exist already get a whole lifetime. */
+/** Listens to the store from now on; Events that exist already get a full lifetime. */
 BT_MUST_USE struct bt_event_expiry *bt_event_expiry_create(struct bt_api *api);
-/** Before the API and its store. */
+/** Call this before the API and its store are destroyed. */
 void bt_event_expiry_destroy(struct bt_event_expiry *expiry);
-/** Delete what is due, a bounded amount of it. Returns when to be called again, in the cluster's
- * time; INT64_MAX: there are no events. */
+/**
+ * Deletes a bounded number of expired Events. Returns the cluster time at which to call again;
+ * INT64_MAX: there are no Events.
+ */
 int64_t bt_event_expiry_run(struct bt_event_expiry *expiry);
 #endif

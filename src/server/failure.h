@@ -2,8 +2,8 @@
 #ifndef BT_SERVER_FAILURE_H
 #define BT_SERVER_FAILURE_H
 /**
- * Refusals, as the API words them: a Status with code, reason, message and details. Spec: 13
- * section 9.1, 14 throughout, 14b section 5.
+ * Refused requests: the code, reason, message and details of their Status. Spec: 13 section 9.1, 14
+ * throughout, 14b section 5.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -25,12 +25,12 @@ struct bt_failure {
 	uint16_t code;
 	const char *reason; /* "NotFound"; NULL: none */
 	struct bt_str message;
-	struct bt_str name; /* details; absent ones are left out */
+	struct bt_str name; /* details; absent members are left out */
 	struct bt_str group;
 	struct bt_str kind;
 	struct bt_str uid;
 	struct bt_failure_cause *causes;
-	int32_t retry_after_seconds; /* also the header; 0: none */
+	int32_t retry_after_seconds; /* also sent as a header; 0: none */
 	bool retry_only_in_details;
 	struct bt_str continue_token; /* metadata.continue of a 410 */
 };
@@ -39,10 +39,10 @@ struct bt_failure {
 BT_MUST_USE struct bt_json_value *bt_failure_document(
 	const struct bt_failure *failure, struct bt_arena *arena);
 
-/** Text of a message, in the arena. */
+/** Formats a message in the arena. */
 BT_PRINTF(2, 0)
 struct bt_str bt_failure_vprintf(struct bt_arena *arena, const char *format, va_list arguments);
-/** Each sets *out and returns its code. message: printf; details are left empty. */
+/** These functions set *out and return its code. message: printf; details are left empty. */
 BT_PRINTF(5, 6)
 uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,
 	const char *format, ...);
@@ -76,7 +76,7 @@ enum bt_field_error_type {
 struct bt_field_error {
 	enum bt_field_error_type type;
 	struct bt_str field;
-	struct bt_str value;  /* as shown: JSON text, or quoted text; "" without */
+	struct bt_str value;  /* JSON text, or quoted text; "": none */
 	struct bt_str detail; /* NOT_SUPPORTED: the supported values, each quoted, joined by ", " */
 	struct bt_field_error *next;
 };
@@ -85,18 +85,20 @@ struct bt_field_errors {
 	struct bt_arena *arena;
 	struct bt_field_error *first;
 	struct bt_field_error **last; /* NULL while empty */
-	uint32_t count;               /* further ones are dropped beyond 100 */
-	size_t expression_bytes;      /* of the object's expressions compiled so far */
+	uint32_t count;               /* errors beyond 100 are dropped */
+	size_t expression_bytes;      /* of CEL expressions of the object compiled so far */
 };
 
-/** detail: printf. value: NULL, or the offending value. */
+/** detail: printf. value: NULL, or the invalid value. */
 BT_PRINTF(5, 6)
 void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_type type,
 	struct bt_str field, const struct bt_json_value *value, const char *format, ...);
 /** "spec.containers[0].name": printf into the errors' arena. */
 BT_PRINTF(2, 3)
 struct bt_str bt_field_path(const struct bt_field_errors *errors, const char *format, ...);
-/** 422 Invalid `<Kind>[.<group>] "<name>" is invalid: ...` with causes. kind e.g. "Pod". */
+/**
+ * 422 Invalid `<Kind>[.<group>] "<name>" is invalid: ...` with causes. kind: "Pod", for example.
+ */
 uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,
 	struct bt_str kind, struct bt_str name, const struct bt_field_errors *errors);
 #endif

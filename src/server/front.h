@@ -2,7 +2,7 @@
 #ifndef BT_SERVER_FRONT_H
 #define BT_SERVER_FRONT_H
 /**
- * The HTTP side of the API server: paths, credentials, media types, discovery; requests become
+ * The HTTP side of the API server: paths, credentials, media types, discovery. Turns requests into
  * calls of server/api.h, lists and watches. Spec: 14 sections 4 to 9.
  */
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 struct bt_front;
 
-/** A bearer token and whom it stands for. */
+/** A bearer token and the user that it authenticates. */
 struct bt_front_token {
 	const char *token;
 	struct bt_user user;
@@ -21,35 +21,38 @@ struct bt_front_token {
 struct bt_front_options {
 	struct bt_api *api;  /* borrowed */
 	const char *address; /* "127.0.0.1" */
-	uint16_t port;       /* 0: any free one */
+	uint16_t port;       /* 0: any free port */
 	/**
-	 * NULL: plain HTTP, where everybody is admin in system:masters, and requests that a browser
-	 * may have been made to send (a foreign Host or Origin) are refused.
+	 * NULL: plain HTTP. Every client is admin in system:masters then, so requests with a
+	 * foreign Host or Origin, which a web page may have made a browser send, are refused.
 	 */
 	const char *certificate_pem;
 	const char *key_pem;
-	/** Certificates signed by these authorities, PEM, say who a client is. NULL: no
-	 * certificate does. */
+	/**
+	 * PEM of the authorities whose client certificates identify a user. NULL: client
+	 * certificates are not accepted.
+	 */
 	const char *client_ca_pem;
 	const struct bt_front_token *tokens; /* copied */
 	uint32_t token_count;
 	struct bt_http_limits limits;
-	/** Watches that are open at the same time; further ones get 429. */
+	/** Largest number of open watches; further requests get 429. */
 	uint32_t watches_max;
 };
 
 BT_MUST_USE int bt_front_create(struct bt_loop *loop, const struct bt_front_options *options,
 	struct bt_front **out_front, struct berth_error *err);
-/** Ends all exchanges. */
+/** Closes all exchanges. */
 void bt_front_destroy(struct bt_front *front);
 uint16_t bt_front_port(const struct bt_front *front);
-/** From now on /readyz says ok. */
+/** From this call on /readyz answers ok. */
 void bt_front_set_ready(struct bt_front *front);
 
 /**
- * Call after requests were served and after the process itself wrote something: makes the changes
- * durable (bt_store_sync), then sends the answers that waited for that, and wakes the watches. An
- * error: the store's file cannot be written; the answers were 500, and the process must end.
+ * Call after serving requests and after the process itself wrote something. Makes the changes
+ * durable (bt_store_sync), then sends the answers that waited for that and wakes the watches. On
+ * error the store's file cannot be written: the held answers were sent as 500, and the process must
+ * exit.
  */
 BT_MUST_USE int bt_front_settle(struct bt_front *front, struct berth_error *err);
 #endif

@@ -2,10 +2,10 @@
 #ifndef BT_SERVER_FRONT_PRIVATE_H
 #define BT_SERVER_FRONT_PRIVATE_H
 /**
- * Parts of the HTTP side shared by its files: front.c (the server, held answers), front_call.c
- * (requests for resources), front_connect.c (logs, exec and attach), front_user.c (authentication
- * and authorization), front_body.c (request bodies), front_page.c (everything else),
- * front_answer.c (answers).
+ * Shared by the files of the HTTP side: front.c (the server, held answers), front_call.c (requests
+ * for resources), front_connect.c (logs, exec and attach), front_user.c (authentication and
+ * authorization), front_body.c (request bodies), front_page.c (everything else), front_answer.c
+ * (answers).
  */
 #include "base/prng.h"
 #include "metrics/metrics.h"
@@ -16,7 +16,10 @@
 #include "server/routes.h"
 #include "server/watch.h"
 
-/** Where requests come from and answers go: an HTTP server, or a fuzzer. As net/http_server.h. */
+/**
+ * The transport of requests and answers: an HTTP server, or a fuzzer. Functions as in
+ * net/http_server.h.
+ */
 struct bt_wire {
 	struct bt_str (*header)(const void *exchange, const char *name);
 	void (*each_header)(const void *exchange, const char *name,
@@ -39,7 +42,7 @@ struct bt_front_request {
 	struct bt_str body;
 };
 
-/** One request on its way; lives until the exchange is closed. */
+/** One request that is being served; lives until the exchange is closed. */
 struct bt_front_call {
 	struct bt_front *front;
 	void *exchange;
@@ -52,22 +55,22 @@ struct bt_front_call {
 	enum bt_verb verb;
 	struct bt_api_request api;
 	struct bt_failure failure;
-	struct bt_strbuf yaml; /* a body of YAML, as JSON */
-	/** Keys that a body of YAML repeats, each "\n  line N: key \"K\" already set in map". */
+	struct bt_strbuf yaml; /* a YAML body, converted to JSON */
+	/** Keys that a YAML body repeats, each as "\n  line N: key \"K\" already set in map". */
 	struct bt_str repeated_keys;
 	struct bt_strbuf body; /* of the answer */
 	uint16_t code;
 	int64_t began_ns;    /* of the loop's clock */
-	int64_t answered_ns; /* 0: not yet, or by a stream */
+	int64_t answered_ns; /* 0: not yet, or answered by a stream */
 	bool answered;
-	bool is_held; /* in bt_front.held, complete */
+	bool is_held; /* complete, and in the list bt_front.held */
 	struct bt_wait *wait;
-	struct bt_front_call *previous; /* bt_front.held */
-	struct bt_front_call *next;     /* the same, or .spare */
+	struct bt_front_call *previous; /* in bt_front.held */
+	struct bt_front_call *next;     /* in bt_front.held or bt_front.spare */
 };
 
 struct bt_front_cached {
-	uint64_t generation; /* of the resources */
+	uint64_t generation; /* bt_resources_generation when cached */
 	struct bt_strbuf body;
 	char hash[17];
 };
@@ -75,38 +78,38 @@ struct bt_front_cached {
 struct bt_front {
 	struct bt_loop *loop;
 	struct bt_api *api;
-	struct bt_http_server *server; /* NULL under a fuzzer */
+	struct bt_http_server *server; /* NULL: a fuzzer */
 	const struct bt_wire *wire;
 	struct bt_watchers *watchers;
-	bool is_plain; /* without TLS everybody is admin */
+	bool is_plain; /* no TLS: every client is admin */
 	bool is_ready;
-	bool failed; /* the store cannot be written any more */
+	bool failed; /* writing the store's file failed */
 	uint32_t watches_max;
 	struct bt_certificate_authorities *client_authorities; /* NULL: none */
 	uint32_t token_count;
 	struct bt_front_token *tokens;
-	struct bt_arena arena; /* of the tokens */
-	struct bt_prng prng;   /* of audit ids */
+	struct bt_arena arena; /* memory of the tokens */
+	struct bt_prng prng;   /* for audit ids */
 	struct bt_front_call *held;
 	struct bt_front_call *held_last;
 	struct bt_front_call *spare;
 	uint32_t spare_count;
 	struct bt_metrics *metrics;
-	struct bt_metric *requests;       /* of metrics */
-	struct bt_metric *durations;      /* likewise */
-	struct bt_metric *stored_objects; /* likewise */
+	struct bt_metric *requests;       /* in metrics */
+	struct bt_metric *durations;      /* in metrics */
+	struct bt_metric *stored_objects; /* in metrics */
 	struct bt_front_cached openapi_v2;
 	struct bt_front_cached openapi_v2_protobuf;
 	struct bt_front_cached openapi_index;
 };
 
-/** Without a server: requests come by bt_front_begin. */
+/** Creates a front without a server: the caller passes requests to bt_front_begin. */
 BT_MUST_USE struct bt_front *bt_front_create_bare(
 	struct bt_loop *loop, const struct bt_front_options *options, const struct bt_wire *wire);
-/** Answer a request, now or later. Its texts are borrowed until bt_front_end. */
+/** Answers a request, now or later. Borrows the request's texts until bt_front_end. */
 BT_MUST_USE struct bt_front_call *bt_front_begin(
 	struct bt_front *front, void *exchange, const struct bt_front_request *request);
-/** The exchange is over, answered or not. */
+/** Call when the exchange is over, answered or not. */
 void bt_front_end(struct bt_front_call *call);
 
 /** --- front_user.c --- */
@@ -114,14 +117,14 @@ void bt_front_end(struct bt_front_call *call);
 /** Sets call->user. false: call->failure says why not. */
 BT_MUST_USE bool bt_front_identify(struct bt_front_call *call);
 bool bt_front_is_master(const struct bt_front_call *call);
-/** Whose token it is; NULL: nobody's. */
+/** The user that the token authenticates; NULL: the token is unknown. */
 const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struct bt_str token);
-/** The user may do this. false: call->failure. */
+/** Whether the user may do this. false: sets call->failure. */
 BT_MUST_USE bool bt_front_authorize(struct bt_front_call *call);
 
 /** --- front_body.c --- */
 
-/** The body as a tree (NULL: there is none). false: call->failure. */
+/** Parses the body into a tree (NULL: no body). false: sets call->failure. */
 BT_MUST_USE bool bt_front_decode(
 	struct bt_front_call *call, enum bt_body_media media, struct bt_json_value **out_body);
 
@@ -131,51 +134,53 @@ void bt_front_call_resource(struct bt_front_call *call);
 
 /** --- front_connect.c --- */
 
-/** Requests for pods/log, exec and attach. */
+/** Serves pods/log, exec and attach. */
 void bt_front_connect(struct bt_front_call *call);
 
 /** --- front_page.c --- */
 
 void bt_front_page(struct bt_front_call *call);
-/** /openapi/...; front_openapi.c */
+/** Serves /openapi/...; in front_openapi.c. */
 void bt_front_openapi(struct bt_front_call *call);
-/** Adds the ETag; false: the client has it, and was told so. */
+/** Adds the ETag; false: the client has this version, and 304 was sent. */
 BT_MUST_USE bool bt_front_send_if_changed(struct bt_front_call *call, const char *hash);
 void bt_front_cached_finish(struct bt_front_cached *cached);
 
-/** A metric of custom.metrics.k8s.io or external.metrics.k8s.io; front_custom_metrics.c */
+/**
+ * Serves a metric of custom.metrics.k8s.io or external.metrics.k8s.io; in front_custom_metrics.c.
+ */
 void bt_front_custom_metrics(struct bt_front_call *call);
 
 /** --- front_metrics.c --- */
 
 void bt_front_metrics_init(struct bt_front *front);
-/** A request for a resource is over. */
+/** Counts a finished request for a resource in the metrics. */
 void bt_front_count(struct bt_front_call *call);
 void bt_front_send_metrics(struct bt_front_call *call);
 
 /** --- front_answer.c --- */
 
-/** Headers that all answers have. content_type NULL: there is no body. */
+/** Adds the headers that all answers have. content_type NULL: there is no body. */
 void bt_front_add_headers(struct bt_front_call *call, const char *content_type);
-/** Cache-Control of what may change at any time. */
+/** Adds Cache-Control for answers that may change at any time. */
 void bt_front_no_cache(struct bt_front_call *call);
-/** A header of this answer. */
+/** Adds a header to this answer. */
 void bt_front_header(struct bt_front_call *call, const char *name, struct bt_str value);
-/** Sends call->body. Held back while the store has changes that are not durable. */
+/** Sends call->body; holds the answer while the store has changes that are not durable. */
 void bt_front_send(struct bt_front_call *call, uint16_t code, const char *content_type);
 void bt_front_send_text(struct bt_front_call *call, uint16_t code, const char *text);
-/** Complete with kind and apiVersion. */
+/** document: complete with kind and apiVersion. */
 void bt_front_send_document(
 	struct bt_front_call *call, uint16_t code, const struct bt_json_value *document);
-/** call->failure, as a Status. */
+/** Sends call->failure as a Status. */
 void bt_front_send_failure(struct bt_front_call *call);
 void bt_front_send_stream(
 	struct bt_front_call *call, const char *content_type, const struct bt_http_stream *stream);
 void bt_front_send_websocket(
 	struct bt_front_call *call, const char *protocol, const struct bt_http_stream *stream);
-/** The front's clients have as many watches and connections open as they may: 429. */
+/** true: the limit of open watches and connections is reached, and 429 was sent. */
 bool bt_front_refuse_further(struct bt_front_call *call);
-/** What was held back goes out; with failure set as 500. */
+/** Sends the held answers; with failure set, sends 500 instead. */
 void bt_front_release_held(struct bt_front *front, const struct bt_failure *failure);
 void bt_front_drop_held(struct bt_front_call *call);
 #endif

@@ -3,15 +3,15 @@
 #define BT_SERVER_LIST_H
 /**
  * Lists of a collection, in pages or whole, and the deletion of whole collections. A list is a
- * stream: objects are written as the client takes them, out of one consistent state, however the
- * store changes meanwhile. Spec: 14 sections 13.7 and 14, 13 section 10.
+ * stream: objects are written as the client reads, all from the state at one RV, whatever changes
+ * in the store meanwhile. Spec: 14 sections 13.7 and 14, 13 section 10.
  *
  * What the HTTP front does:
  *
- *         rv = bt_list_future_rv(api, resource, &parameters, false);
- *         if (rv != 0) bt_watchers_await(..), and go on when that calls back;
+ *         rv = bt_list_future_rv(api, &parameters, false);
+ *         if (rv != 0) bt_watchers_await(..), and continue in its callback;
  *         if (bt_list_open(..., &list, &failure) != 0) answer the failure;
- *         if (bt_list_gather(list, 256 KiB)) answer bt_list_take's bytes at once;
+ *         if (bt_list_gather(list, 256 KiB)) answer the bytes of bt_list_take at once;
  *         else answer the stream {list, bt_list_read, bt_list_finish}.
  */
 #include <stdbool.h>
@@ -41,32 +41,37 @@ struct bt_list_parameters {
 
 struct bt_list_request {
 	struct bt_api *api;
-	struct bt_watchers *watchers; /* wakes those who gave way to others */
+	struct bt_watchers *watchers; /* wakes lists that paused for other work */
 	const struct bt_api_resource *resource;
-	struct bt_str namespace_; /* "": all, or cluster scope */
+	struct bt_str namespace_; /* "": all namespaces, or cluster scope */
 	struct bt_encoding encoding;
 	struct bt_list_parameters parameters;
-	/** A read that answered BT_HTTP_STREAM_WAIT may go on: bt_http_stream_wake. It takes note,
-	 * and calls nothing of lists and watches. */
+	/**
+	 * Called when a read that answered BT_HTTP_STREAM_WAIT can continue (see
+	 * bt_http_stream_wake). The function only notes it: it must not call lists or watches.
+	 */
 	void (*wake)(void *context);
 	void *wake_context;
-	/** deletecollection: each object that is selected is deleted by this request (verb DELETE;
-	 * resource, namespace_ and name are filled in; the body is copied each time), then the list
-	 * of what there was is the answer. NULL: only list. */
+	/**
+	 * deletecollection: the request that deletes each selected object (verb DELETE; the list
+	 * sets resource, namespace_ and name, and copies the body each time). The answer is the
+	 * list of the deleted objects. NULL: list only.
+	 */
 	const struct bt_api_request *deletion;
 };
 
 struct bt_list;
 
 /**
- * The RV that a list or watch must wait for before it is opened: one that did not come yet. 0:
- * none. Wait up to 3 seconds, then open it all the same: it answers 504.
+ * The RV that a list or watch asks for if the store has not reached it yet; 0: no need to wait.
+ * Wait up to 3 seconds for it, then open the list or watch in any case: it answers 504 if the RV is
+ * still in the future.
  */
 uint64_t bt_list_future_rv(
 	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch);
-/** For get with resourceVersion: the same. */
+/** The same for get with resourceVersion. */
 uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_version);
-/** 0, or 400 of one that is no number. */
+/** 0, or 400 if resourceVersion is not a number. */
 uint16_t bt_get_check_rv(
 	struct bt_str resource_version, struct bt_arena *arena, struct bt_failure *out_failure);
 /** 504 `Timeout: Too large resource version: 999999, current: 225`. */
@@ -76,9 +81,9 @@ uint16_t bt_fail_future_rv(
 /** 0, or the code of *out_failure (texts in arena). Content type: bt_encoding_content_type. */
 uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
 	struct bt_list **out_list, struct bt_failure *out_failure);
-/** Write up to about so many bytes ahead; true: that is all of it. */
+/** Encodes up to about bytes_max bytes ahead; true: the list is complete. */
 bool bt_list_gather(struct bt_list *list, size_t bytes_max);
-/** Hand over what was gathered, and end the list. */
+/** Hands over the gathered bytes and ends the list. */
 void bt_list_take(struct bt_list *list, struct bt_strbuf *out);
 /** --- struct bt_http_stream --- */
 int64_t bt_list_read(void *list, char *buffer, size_t capacity);

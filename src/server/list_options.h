@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_LIST_OPTIONS_H
 #define BT_SERVER_LIST_OPTIONS_H
-/** Query parameters of lists and watches, checked; and the tokens of pages. Spec: 14 sections 14
- * and 15, 13 sections 10 to 12. */
+/**
+ * Parsed query parameters of lists and watches, and continue tokens. Spec: 14 sections 14 and 15,
+ * 13 sections 10 to 12.
+ */
 #include "server/list.h"
 
 enum bt_rv_match {
@@ -27,8 +29,10 @@ uint16_t bt_list_options_parse(const struct bt_list_parameters *parameters, bool
 	struct bt_list_options *out_options, struct bt_arena *arena,
 	struct bt_failure *out_failure);
 
-/** Where a page begins: behind this key (without the prefix), in the state at rv. rv -1: in the
- * present state. */
+/**
+ * Where a page begins: after the key start (without the prefix), in the state at rv. rv -1: in the
+ * current state.
+ */
 struct bt_list_token {
 	int64_t rv;
 	struct bt_str start;
@@ -38,7 +42,10 @@ struct bt_list_token {
 struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_arena *arena);
 uint16_t bt_list_token_read(struct bt_str text, struct bt_list_token *out_token,
 	struct bt_arena *arena, struct bt_failure *out_failure);
-/** 410: the token's state is gone; with a token that goes on in the present state. */
+/**
+ * 410: the state at the token's RV is gone. The failure has a token that continues in the current
+ * state.
+ */
 uint16_t bt_fail_token_expired(
 	struct bt_failure *out, struct bt_arena *arena, const struct bt_list_token *token);
 #endif

@@ -7,7 +7,7 @@
 #include "server/encode.h"
 
 enum bt_body_media {
-	BT_BODY_JSON, /* also when nothing is said */
+	BT_BODY_JSON, /* also without a Content-Type */
 	BT_BODY_YAML,
 	BT_BODY_PROTOBUF,
 	BT_BODY_JSON_PATCH,
@@ -20,12 +20,12 @@ enum bt_body_media {
 enum bt_body_media bt_body_media_parse(struct bt_str content_type);
 
 /**
- * The first entry of an Accept header that can be given for the resource; absent or empty: JSON.
- * Only media, view and v1beta1 are set. false: none (406).
+ * Takes the first entry of an Accept header that the resource can be encoded as; absent or empty:
+ * JSON. Sets only media, view and v1beta1. false: no entry is possible (406).
  */
 BT_MUST_USE bool bt_accept_object(struct bt_str accept, const struct bt_api_resource *resource,
 	bool is_watch, struct bt_encoding *out);
-/** For documents without a resource: no views. */
+/** The same for documents without a resource, which have no views. */
 BT_MUST_USE bool bt_accept_document(struct bt_str accept, struct bt_encoding *out);
 
 enum bt_discovery_form {
@@ -34,9 +34,9 @@ enum bt_discovery_form {
 	BT_DISCOVERY_V2BETA1,
 };
 
-/** Of /api and /apis. */
+/** The same for /api and /apis. */
 BT_MUST_USE bool bt_accept_discovery(
 	struct bt_str accept, struct bt_encoding *out, enum bt_discovery_form *out_form);
-/** Of /openapi/v2: *out_protobuf, or JSON. */
+/** The same for /openapi/v2: *out_protobuf, else JSON. */
 BT_MUST_USE bool bt_accept_openapi(struct bt_str accept, bool *out_protobuf);
 #endif

@@ -10,7 +10,10 @@
 
 #define BT_QUERY_DRY_RUNS_MAX 8
 
-/** Decoded; absent (data NULL): not given. Of repeated ones the first counts, except dryRun. */
+/**
+ * Decoded query parameters; absent (data NULL): not given. If a parameter is repeated, its first
+ * value counts, except for dryRun.
+ */
 struct bt_query {
 	struct bt_list_parameters list;
 	bool watch;
@@ -31,19 +34,19 @@ struct bt_query {
 	struct bt_str metric_label_selector; /* of custom.metrics.k8s.io */
 };
 
-/** Texts live in the arena. Pairs with broken escapes, and unknown names, are passed over. */
+/** Texts live in the arena. Pairs with broken escapes and unknown names are skipped. */
 void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query *out);
 
 /**
- * Options of creates, updates and patches (kind: "CreateOptions" ...). 0, or the code of
+ * Options of creates, updates and patches (kind: "CreateOptions" ...). Returns 0, or the code of
  * *out_failure.
  */
 uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
 	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
-/** Options of deletes: those of the body (NULL: none), else those of the query. */
+/** Options of deletes: from the body, or if that is NULL from the query. */
 uint16_t bt_query_delete_options(const struct bt_query *query, const struct bt_json_value *body,
 	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
-/** includeObject of tables. */
+/** Parses the parameter includeObject of tables. */
 uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,
 	enum bt_include_object *out, struct bt_failure *out_failure);
 #endif

@@ -2,8 +2,9 @@
 #ifndef BT_SERVER_RESOURCE_H
 #define BT_SERVER_RESOURCE_H
 /**
- * What is served: every group, version and resource, those of CustomResourceDefinitions included.
- * The built-in ones are the rows of server/resources.def. Spec: 14 section 6.3.
+ * The registry of served resources: every group, version and resource, including those of
+ * CustomResourceDefinitions. The built-in resources are the rows of server/resources.def. Spec: 14
+ * section 6.3.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,17 +47,17 @@ enum bt_subresource {
 	BT_SUBRESOURCE__COUNT,
 };
 
-/** "", "status", "scale", "binding", ... as in URLs. */
+/** Name in URLs: "", "status", "scale", "binding", ... */
 const char *bt_subresource_name(enum bt_subresource subresource);
 
-/** How the resource differs from the common rules. */
+/** Where the resource differs from the common rules. */
 enum bt_resource_flag {
-	BT_RESOURCE_GENERATION = 1 << 0,       /* 14b 2.2: counts its spec's changes */
+	BT_RESOURCE_GENERATION = 1 << 0,       /* 14b 2.2: generation counts changes of the spec */
 	BT_RESOURCE_NEEDS_VERSION = 1 << 1,    /* 14 11.2: no unconditional update */
-	BT_RESOURCE_CREATE_BY_UPDATE = 1 << 2, /* 14 11.3 */
+	BT_RESOURCE_CREATE_BY_UPDATE = 1 << 2, /* 14 13.6: delete returns the object */
 	BT_RESOURCE_ANSWERS_DELETED = 1 << 3,  /* 14 13.6: the last object, not a Status */
 	BT_RESOURCE_REVIEW = 1 << 4,           /* answered, never stored: 14 14.5 */
-	BT_RESOURCE_CUSTOM = 1 << 5,           /* made by a CustomResourceDefinition */
+	BT_RESOURCE_CUSTOM = 1 << 5,           /* from a CustomResourceDefinition */
 	BT_RESOURCE_HIDDEN = 1 << 6,           /* served, not in discovery */
 	BT_RESOURCE_WORKLOAD = 1 << 7,         /* gate GenericWorkload: 09 section 1 */
 };
@@ -65,8 +66,8 @@ struct bt_strategy;
 struct bt_custom_rules;
 
 /**
- * One resource of one version; APIResource in discovery. Lives as long as the registry; a custom
- * one that is gone stays, no longer found.
+ * One resource of one version, as APIResource in discovery. Lives as long as the registry: the
+ * entry of a removed custom resource stays, but lookups no longer find it.
  */
 struct bt_api_resource {
 	const char *group; /* "" for the core group */
@@ -81,15 +82,17 @@ struct bt_api_resource {
 	uint32_t verbs;        /* 1 << enum bt_verb */
 	uint32_t subresources; /* 1 << enum bt_subresource */
 	uint32_t flags;        /* enum bt_resource_flag */
-	uint32_t collection;   /* of the store; versions of one resource share it */
+	uint32_t collection;   /* index in the store; shared by all versions */
 	const struct bt_schema_message *message; /* NULL: custom, any member is allowed */
 	const struct bt_strategy *strategy;      /* never NULL */
-	/** Custom ones: the CustomResourceDefinition, and its entry of spec.versions. Borrowed
-	 * until the definition changes; NULL for built-in ones. */
+	/**
+	 * Of a custom resource: its CustomResourceDefinition, and the entry of spec.versions.
+	 * Borrowed until the definition changes; NULL for built-in resources.
+	 */
 	const struct bt_json_value *definition;
 	const struct bt_json_value *definition_version;
 	const struct bt_custom_rules *rules; /* of that version's schema */
-	/** What server-side apply needs to know of its lists and maps; or NULL. */
+	/** How server-side apply treats the lists and maps; or NULL. */
 	const struct bt_schema_message *parts;
 };
 
@@ -97,40 +100,49 @@ struct bt_store;
 struct bt_resources;
 
 /**
- * The built-in resources; their collections are made in the store (borrowed). unserved: flags of
- * which a resource must have none to be served.
+ * Creates the registry with the built-in resources, and their collections in the store (borrowed).
+ * Resources with any flag of unserved are not served.
  */
 BT_MUST_USE struct bt_resources *bt_resources_create(struct bt_store *store, uint32_t unserved);
 void bt_resources_destroy(struct bt_resources *resources);
 uint32_t bt_resources_count(const struct bt_resources *resources);
-/** In the order of discovery: built-in ones, then custom ones by group, version and name. */
+/** In discovery order: built-in resources first, then custom ones by group, version and name. */
 const struct bt_api_resource *bt_resources_at(const struct bt_resources *resources, uint32_t index);
 /** NULL when not served. */
 const struct bt_api_resource *bt_resources_find(const struct bt_resources *resources,
 	struct bt_str group, struct bt_str version, struct bt_str name);
-/** By "v1" or "group/version" and kind. */
+/** Finds by apiVersion ("v1" or "group/version") and kind. */
 const struct bt_api_resource *bt_resources_find_kind(
 	const struct bt_resources *resources, struct bt_str api_version, struct bt_str kind);
-/** The built-in resource of this group and name, of its first version, served or not; asserts that
- * it exists. */
+/**
+ * The first version of the built-in resource with this group and name, served or not; asserts that
+ * it exists.
+ */
 const struct bt_api_resource *bt_resources_builtin(
 	const struct bt_resources *resources, const char *group, const char *name);
-/** Of which resource the store's collection is (its first version); NULL: of none that is served.
- * O(1). */
+/**
+ * The resource (its first version) whose objects the store's collection holds; NULL: not served.
+ * O(1).
+ */
 const struct bt_api_resource *bt_resources_of_collection(
 	const struct bt_resources *resources, uint32_t collection);
-/** Changes with every custom resource that comes or goes: discovery's ETags follow it. */
+/** Changes when a custom resource is added or removed: discovery's ETags depend on it. */
 uint64_t bt_resources_generation(const struct bt_resources *resources);
-/** Take over, or take away (definition NULL), what a CustomResourceDefinition (its stored text
- * parsed, by its name "plural.group") says. */
+/**
+ * Adds or updates the resources of the CustomResourceDefinition with this name ("plural.group");
+ * definition is its parsed stored text. NULL: removes them.
+ */
 void bt_resources_define(
 	struct bt_resources *resources, struct bt_str name, const struct bt_json_value *definition);
-/** The names that a definition asks for are another one's: why, in the arena; else absent. */
+/**
+ * Why the definition cannot have its names, which another definition holds, as a text in the arena;
+ * absent: no conflict.
+ */
 struct bt_str bt_resources_name_conflict(const struct bt_resources *resources, struct bt_str name,
 	const struct bt_json_value *definition, struct bt_arena *arena);
 /** "v1" or "apps/v1". */
 struct bt_str bt_resource_api_version(
 	const struct bt_api_resource *resource, struct bt_arena *arena);
-/** "pods" or "deployments.apps": as messages name it. */
+/** "pods" or "deployments.apps", as in messages. */
 struct bt_str bt_resource_qualified(const struct bt_api_resource *resource, struct bt_arena *arena);
 #endif

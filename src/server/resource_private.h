@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_RESOURCE_PRIVATE_H
 #define BT_SERVER_RESOURCE_PRIVATE_H
-/** The registry's insides, for resource.c and resource_custom.c. */
+/** The registry's internals, shared by resource.c and resource_custom.c. */
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -9,38 +9,38 @@
 
 /** A CustomResourceDefinition that is in force. */
 struct bt_definition {
-	struct bt_arena arena; /* of name and tree */
+	struct bt_arena arena; /* memory of name and tree */
 	struct bt_str name;
 	const struct bt_json_value *tree;
 	struct bt_custom_rules **rules; /* by version of the tree; NULL: not served */
 };
 
-/** One resource of one version, and the memory of its texts when it is custom. */
+/** One resource of one version, and the memory of its texts if it is custom. */
 struct bt_resource_row {
 	struct bt_api_resource resource;
 	struct bt_arena arena;
-	const struct bt_definition *owner; /* NULL: built-in, or gone */
+	const struct bt_definition *owner; /* NULL: built-in, or removed */
 	bool served;
 };
 
 struct bt_resources {
 	struct bt_store *store;
-	BT_VEC(struct bt_resource_row *) rows; /* in order of their making, none is ever freed */
+	BT_VEC(struct bt_resource_row *) rows; /* in order of creation; never freed */
 	struct bt_map by_name;                 /* group, version, name -> row */
 	BT_VEC(const struct bt_api_resource *) order;
-	/** By collection; NULL: of none that is served. */
+	/** By collection; NULL: not served. */
 	BT_VEC(const struct bt_api_resource *) by_collection;
 	BT_VEC(struct bt_definition *) definitions;
 	uint32_t builtin_count;
 	uint64_t generation;
 };
 
-/** The row of this name, also one that is gone; NULL: there never was one. */
+/** The row with this name, even if its resource was removed; NULL: there never was such a row. */
 struct bt_resource_row *bt_resources_row(const struct bt_resources *resources, struct bt_str group,
 	struct bt_str version, struct bt_str name);
-/** A new row, of which group, version and name are set. */
+/** Adds a row whose group, version and name are set. */
 void bt_resources_add_row(struct bt_resources *resources, struct bt_resource_row *row);
-/** Make the orders anew. */
+/** Rebuilds order and by_collection. */
 void bt_resources_sort(struct bt_resources *resources);
 void bt_definition_destroy(struct bt_definition *definition);
 #endif

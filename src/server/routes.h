@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_ROUTES_H
 #define BT_SERVER_ROUTES_H
-/** What a path of the API names. Spec: 14 sections 5, 6 and 9. */
+/** The resource or page that a path of the API names. Spec: 14 sections 5, 6 and 9. */
 #include <stdbool.h>
 
 #include "base/arena.h"
@@ -9,11 +9,11 @@
 
 enum bt_route_kind {
 	BT_ROUTE_UNKNOWN,              /* 404 `404 page not found` */
-	BT_ROUTE_BROKEN,               /* 400: escapes that are none */
+	BT_ROUTE_BROKEN,               /* 400: invalid percent-encoding */
 	BT_ROUTE_MISSING,              /* 404 Status: a served version has no such resource */
 	BT_ROUTE_ROOT,                 /* / */
 	BT_ROUTE_VERSION,              /* /version */
-	BT_ROUTE_HEALTH,               /* /healthz, /livez, /readyz; text: which */
+	BT_ROUTE_HEALTH,               /* /healthz, /livez, /readyz; text: which of them */
 	BT_ROUTE_METRICS,              /* /metrics */
 	BT_ROUTE_CORE,                 /* /api */
 	BT_ROUTE_GROUPS,               /* /apis */
@@ -22,7 +22,7 @@ enum bt_route_kind {
 	BT_ROUTE_OPENID_CONFIGURATION, /* /.well-known/openid-configuration */
 	BT_ROUTE_OPENID_KEYS,          /* /openid/v1/jwks */
 	BT_ROUTE_OPENAPI_V2,
-	BT_ROUTE_OPENAPI_V3, /* text: what follows, "" for the index */
+	BT_ROUTE_OPENAPI_V3, /* text: the path after it, "" for the index */
 	BT_ROUTE_RESOURCE,
 	BT_ROUTE_CUSTOM_METRICS, /* a metric of custom.metrics or external.metrics; text: its name
 	                          */
@@ -30,7 +30,7 @@ enum bt_route_kind {
 
 struct bt_route {
 	enum bt_route_kind kind;
-	struct bt_str text; /* as said above; of (missing) resources the name in the path */
+	struct bt_str text; /* see above; of (missing) resources the name in the path */
 	struct bt_str group;
 	struct bt_str version;
 	const struct bt_api_resource *resource;
@@ -38,13 +38,13 @@ struct bt_route {
 	struct bt_str namespace_; /* "": cluster scope, or all namespaces */
 	struct bt_str name;       /* "": a collection */
 	bool is_watch;            /* /api/v1/watch/... */
-	struct bt_str described;  /* of custom metrics: the resource, as the path names it */
+	struct bt_str described;  /* of custom metrics: the object's resource, as in the path */
 };
 
 /** path: as sent, percent-encoded. Texts live in the arena. */
 void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 	struct bt_arena *arena, struct bt_route *out_route);
-/** For resources. false: 405. wants_watch: the query says so. */
+/** The verb of a request for a resource. false: 405. wants_watch: the query has watch=true. */
 BT_MUST_USE bool bt_route_verb(const struct bt_route *route, struct bt_str method, bool wants_watch,
 	enum bt_verb *out_verb);
 #endif

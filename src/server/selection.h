@@ -2,8 +2,8 @@
 #ifndef BT_SERVER_SELECTION_H
 #define BT_SERVER_SELECTION_H
 /**
- * Which objects a list or watch is about: a namespace, a label selector, a field selector. Matching
- * reads the stored text once and makes no tree. Spec: 14 section 16.
+ * Selects the objects of a list or watch by namespace, label selector and field selector. Matching
+ * reads the stored text once and builds no tree. Spec: 14 section 16.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,31 +17,31 @@
 struct bt_selection_label;
 struct bt_selection_field;
 
-/** Owns all its texts. All-zero memory selects everything. */
+/** Owns its texts. All-zero memory selects every object. */
 struct bt_selection {
 	struct bt_arena arena;
-	struct bt_arena scratch; /* of one match */
-	struct bt_str prefix;    /* "" or "namespace/": what keys begin with */
+	struct bt_arena scratch; /* memory of one match */
+	struct bt_str prefix;    /* prefix of the keys: "" or "namespace/" */
 	struct bt_str name;      /* absent, or the only name that can match */
-	bool saw_metadata;       /* while a text is read */
-	bool nothing;            /* two different names are asked for */
+	bool saw_metadata;       /* set while reading a text */
+	bool nothing;            /* the fields require two different names */
 	uint32_t label_count;    /* distinct keys, ascending */
 	struct bt_selection_label *labels;
 	uint32_t field_count; /* distinct paths that need the text */
 	struct bt_selection_field *fields;
-	/* On name and namespace: the key tells them. */
+	/* Terms on name and namespace, which are checked on the key. */
 	uint32_t key_term_count;
 	const struct bt_field_term *key_terms;
 };
 
 /**
- * Label and field selector texts as they came in the query, decoded (absent or "": none), in a
- * namespace ("": all, or cluster scope). 0, or the code of *out_failure (texts in failure_arena).
+ * Parses label and field selectors from the decoded query (absent or "": none), in a namespace ("":
+ * all, or cluster scope). Returns 0, or the code of *out_failure (texts in failure_arena).
  */
 uint16_t bt_selection_parse(struct bt_selection *out_selection,
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str labels,
 	struct bt_str fields, struct bt_arena *failure_arena, struct bt_failure *out_failure);
 void bt_selection_finish(struct bt_selection *selection);
-/** stored: of the selection's collection, any namespace. */
+/** Whether the object matches. stored: from the selection's collection, any namespace. */
 bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored *stored);
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_SELECTION_PRIVATE_H
 #define BT_SERVER_SELECTION_PRIVATE_H
-/** What selection.c and selection_field.c share. */
+/** Shared by selection.c and selection_field.c. */
 #include "server/selection.h"
 
-/** All requirements on one label, and what an object has there. */
+/** All requirements on one label, and the label's value in the current object. */
 struct bt_selection_label {
 	struct bt_str key;
 	uint32_t requirement_count;
@@ -15,7 +15,7 @@ struct bt_selection_label {
 
 #define BT_SELECTION_PATH_MAX 8
 
-/** How a member becomes the text that is compared. */
+/** How the field becomes the text that is compared. */
 enum bt_selection_form {
 	BT_SELECTION_TEXT,
 	BT_SELECTION_BOOL,   /* "false" when absent */
@@ -23,14 +23,14 @@ enum bt_selection_form {
 	BT_SELECTION_IPS,    /* [{"ip":".."}], joined by commas */
 };
 
-/** All terms on one field, and what an object has there. */
+/** All terms on one field, and the field's value in the current object. */
 struct bt_selection_field {
 	uint32_t depth;
 	struct bt_str path[BT_SELECTION_PATH_MAX];
 	enum bt_selection_form form;
 	uint32_t term_count;
 	const struct bt_field_term *terms;
-	uint32_t matched; /* while reading: so many names of the path are above the reader */
+	uint32_t matched; /* while reading: depth of the path matched so far */
 	bool was_found;
 	struct bt_str value;
 };
@@ -41,12 +41,14 @@ enum bt_selection_place {
 	BT_FIELD_UNKNOWN,
 };
 
-/** What a field label of a resource is. Texts may be borrowed from label or live in the arena. */
+/**
+ * Where the field of a field label is read. Texts may be borrowed from label or live in the arena.
+ */
 enum bt_selection_place bt_selection_field_find(const struct bt_api_resource *resource,
 	struct bt_str label, struct bt_arena *arena, struct bt_selection_field *out_field);
-/** 400 for a field label that is none. */
+/** 400: the resource does not support the field label. */
 uint16_t bt_selection_fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str label);
-/** Set the values of the selection's labels and fields from an object's text. */
+/** Sets the values of the selection's labels and fields from an object's text. */
 void bt_selection_read(struct bt_selection *selection, struct bt_str text);
 #endif

@@ -2,14 +2,13 @@
 #ifndef BT_SERVER_STORE_H
 #define BT_SERVER_STORE_H
 /**
- * Objects by collection and key, and the changes that led there. One counter, the resource version
- * (RV), numbers every change of the whole store; a window of past changes per collection serves
- * watches, and pages of lists at an RV that is past. Spec: 14 sections 3, 14 and 15.
+ * Objects by collection and key, and their past changes. One counter, the resource version (RV),
+ * numbers every change of the whole store. Each collection keeps a window of past changes, which
+ * serves watches and pages of lists at a past RV. Spec: 14 sections 3, 14 and 15.
  *
- * The store knows nothing of what objects mean: an object is a JSON text, stored as it is served,
- * but for metadata.managedFields at its head, which many objects have in common and share.
- * Entries are immutable and counted, so readers keep what they have while the store goes on. One
- * thread.
+ * The store does not interpret objects: an object is a JSON text, stored as it is served, except
+ * for metadata.managedFields, which is kept apart because many objects share it. Entries are
+ * immutable and reference-counted, so readers keep theirs while the store changes. One thread.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +16,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/** One version of one object. A single block of memory. */
+/** One version of one object, in a single block of memory. */
 struct bt_stored {
 	uint64_t rv;
 	struct bt_owners *owners; /* metadata.managedFields, shared; NULL: none */
@@ -34,7 +33,7 @@ static inline struct bt_str bt_stored_key(const struct bt_stored *stored)
 	return (struct bt_str){stored->bytes, stored->key_length};
 }
 
-/** {"metadata":{..},..} without kind, apiVersion and metadata.managedFields. */
+/** The object's text, {"metadata":{..},..}, without kind, apiVersion and metadata.managedFields. */
 static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 {
 	return (struct bt_str){stored->bytes + stored->key_length, stored->text_length};
@@ -43,22 +42,24 @@ static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 /** NULL accepted. */
 struct bt_owners *bt_owners_share(struct bt_owners *owners);
 void bt_owners_unref(struct bt_owners *owners);
-/** Of the times that were cut out, one behind the other; each as "2026-11-21T00:00:00Z". */
+/**
+ * Length of the times that were cut out of managedFields, joined; each as "2026-11-21T00:00:00Z".
+ */
 uint32_t bt_owners_times_bytes(const struct bt_owners *owners);
 
-/** The text with metadata.managedFields is appended. */
+/** Appends the text with metadata.managedFields. */
 void bt_stored_append_whole(const struct bt_stored *stored, struct bt_strbuf *out);
-/** Only these, an array; false: there are none. */
+/** Appends only managedFields, an array; false: there are none. */
 bool bt_stored_append_owners(const struct bt_stored *stored, struct bt_strbuf *out);
 
-/** What is before the slash of a key "namespace/name"; "" of a key that is only a name. */
+/** The part before the slash of a key "namespace/name"; "" for a key without a slash. */
 static inline struct bt_str bt_key_namespace(struct bt_str key)
 {
 	int64_t slash = bt_str_find_char(key, '/');
 	return bt_str_sub(key, 0, slash < 0 ? 0 : (uint32_t)slash);
 }
 
-/** What is behind it, or all of it. */
+/** The part after the slash of a key, or the whole key. */
 static inline struct bt_str bt_key_name(struct bt_str key)
 {
 	int64_t slash = bt_str_find_char(key, '/');
@@ -71,7 +72,7 @@ void bt_stored_release(struct bt_stored *stored);
 
 #define BT_STORE_KEY_BYTES_MAX 512
 #define BT_STORE_TEXT_BYTES_MAX (UINT32_C(4) << 20)
-/** Collections are never removed, and more of them than this must not be made. */
+/** Collections are never removed; callers must not create more than this. */
 #define BT_STORE_COLLECTIONS_MAX 65000
 #define BT_STORE_NO_COLLECTION UINT32_MAX
 
@@ -81,8 +82,10 @@ enum bt_change_type {
 	BT_CHANGE_DELETED,
 };
 
-/** One commit. before is NULL when added; after a deletion `after` is the last state, with the RV
- * of the deletion. */
+/**
+ * One commit. before is NULL for an added object; after a deletion `after` is the last state, with
+ * the RV of the deletion.
+ */
 struct bt_store_change {
 	uint64_t rv;
 	enum bt_change_type type;
@@ -94,10 +97,12 @@ struct bt_store_change {
 struct bt_store;
 
 struct bt_store_options {
-	/** A window keeps at least so many changes of its collection (fewer only when their texts
-	 * take four times the bytes below) ... */
+	/**
+	 * A window keeps at least this many changes of its collection (fewer only if their texts
+	 * exceed four times window_bytes_max) ...
+	 */
 	uint32_t window_changes_min;
-	/** ... and those younger than this, while superseded texts stay below the bytes. */
+	/** ... and all younger changes, while superseded texts stay below window_bytes_max. */
 	int64_t window_age_ns;
 	uint64_t window_bytes_max;
 };
@@ -107,51 +112,58 @@ extern const struct bt_store_options bt_store_default_options;
 BT_MUST_USE struct bt_store *bt_store_create(const struct bt_store_options *options);
 void bt_store_destroy(struct bt_store *store);
 
-/** Collection by name ("pods", "deployments.apps"), made when it is new. Names are copied. */
+/**
+ * The collection with this name ("pods", "deployments.apps"), created if needed. Names are copied.
+ */
 BT_MUST_USE uint32_t bt_store_collection(struct bt_store *store, struct bt_str name);
-/** BT_STORE_NO_COLLECTION: there is none of this name. */
+/** BT_STORE_NO_COLLECTION: there is no collection with this name. */
 BT_MUST_USE uint32_t bt_store_collection_find(const struct bt_store *store, struct bt_str name);
 struct bt_str bt_store_collection_name(const struct bt_store *store, uint32_t collection);
 uint32_t bt_store_collection_count(const struct bt_store *store);
 
 /** RV of the last commit; at least 1. */
 uint64_t bt_store_rv(const struct bt_store *store);
-/** What the next commit will get: texts carry their RV, so they are made with it. */
+/** The RV of the next commit: texts contain their RV, so callers need it in advance. */
 uint64_t bt_store_next_rv(const struct bt_store *store);
 
-/** Borrowed until the next change of this key; NULL when there is none. O(1). */
+/** Borrowed until the next change of this key; NULL: not found. O(1). */
 struct bt_stored *bt_store_find(
 	const struct bt_store *store, uint32_t collection, struct bt_str key);
-/** Add or replace, as RV bt_store_next_rv. text (copied) must name that RV, and stay within the
- * limits above. Returns the entry, borrowed. */
+/**
+ * Adds or replaces an object at RV bt_store_next_rv. text (copied) must contain that RV and stay
+ * within the limits above. Returns the entry, borrowed.
+ */
 struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, int64_t now_ns);
 /**
- * The RV before which history counts as forgotten: that of the options' age ago, as if the store
- * were compacted then. At most as old as the windows are.
+ * RVs before this one count as compacted: the RV that the store had window_age_ns ago, to about ten
+ * seconds.
  */
 uint64_t bt_store_compacted_rv(const struct bt_store *store, int64_t now_ns);
-/** The same for an existing key; the owners stay, and text has no managedFields. */
+/** Like bt_store_put for an existing key, but keeps the owners; text has no managedFields. */
 struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t collection,
 	struct bt_str key, struct bt_str text, int64_t now_ns);
-/** The same as bt_store_put with these owners (shared) and their times; text has no managedFields.
- */
+/** Like bt_store_put with these owners (shared) and their times; text has no managedFields. */
 struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, struct bt_owners *owners, struct bt_str times, int64_t now_ns);
-/** Remove an existing key; text: the last state as the deletion shows it, with the next RV.
- * Returns that entry, borrowed until the window forgets it. */
+/**
+ * Removes an existing key. text: the last state as the deletion shows it, with the next RV. Returns
+ * that entry, borrowed until the window forgets it.
+ */
 struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, int64_t now_ns);
 
 uint64_t bt_store_count(const struct bt_store *store, uint32_t collection);
-/** Objects whose key begins with prefix ("" or "namespace/") and is greater than `after`. */
+/**
+ * Number of objects whose key begins with prefix ("" or "namespace/") and is greater than `after`.
+ */
 uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection,
 	struct bt_str prefix, struct bt_str after);
 
 /**
- * A walk in byte order of keys over the state at one RV. Changes between calls do not disturb it:
- * it goes on behind the last key, and undoes what is newer from the window. While it lasts, the
- * window forgets nothing before it has four times its bytes.
+ * Walks over the state at one RV in byte order of keys. Changes between calls do not disturb the
+ * walk: it continues after the last key, and undoes newer changes with the help of the window.
+ * During a walk the window forgets nothing until it has four times window_bytes_max.
  */
 struct bt_store_walk {
 	const struct bt_store *store;
@@ -162,48 +174,55 @@ struct bt_store_walk {
 };
 
 /**
- * From the first key with prefix that is greater than `after` ("" = from the start). rv: 0 = now.
- * BERTH_ERR_NOT_FOUND: the window no longer reaches back to rv. Texts are borrowed while it lasts.
+ * Starts at the first key with prefix that is greater than `after` ("" = at the start). rv: 0 =
+ * now. BERTH_ERR_NOT_FOUND: the window no longer reaches back to rv. Texts are borrowed during the
+ * walk.
  */
 BT_MUST_USE int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv,
 	struct bt_str prefix, struct bt_str after, struct bt_store_walk *out_walk,
 	struct berth_error *err);
 /**
  * The next object, borrowed until the next call; NULL at the end. *out_lost (may be NULL): the
- * window moved on meanwhile, and the rest of the state at this RV cannot be told any more.
+ * window forgot changes that the walk needed, so the remaining state at this RV is unknown.
  */
 struct bt_stored *bt_store_walk_next(struct bt_store_walk *walk, bool *out_lost);
 void bt_store_walk_end(struct bt_store_walk *walk);
 
 /** --- changes --- */
 
-/** Smallest RV from which bt_store_next_change can go on for this collection. */
+/** The smallest RV from which bt_store_next_change can continue for this collection. */
 uint64_t bt_store_window_start(const struct bt_store *store, uint32_t collection);
 /**
  * The first change of the collection after rv; false: there is none yet. Borrowed until the window
- * forgets it. The caller compares rv with the window's start first. O(log window).
+ * forgets it. The caller must first check that rv is not before the window's start. O(log window).
  */
 bool bt_store_next_change(const struct bt_store *store, uint32_t collection, uint64_t rv,
 	struct bt_store_change *out_change);
 
-/** Called inside of each commit, in order; it must not write (share what it keeps). */
+/**
+ * Registers a listener, called during each commit, in order. It must not write to the store, and
+ * must share the entries that it keeps.
+ */
 void bt_store_on_change(struct bt_store *store,
 	void (*changed)(void *context, const struct bt_store_change *change), void *context);
-/** For who goes before the store does: not called any more. */
+/** Removes a listener that is destroyed before the store. */
 void bt_store_off_change(struct bt_store *store, const void *context);
 
-/** --- memory of its own, between runs --- */
+/** --- persistence --- */
 
 /**
- * Read an SQLite file into the store, which must be new (collections may have been made), and keep
- * it current from now on; made when it does not exist. The errors name the file: BERTH_ERR_STATE in
- * use by another process; BERTH_ERR_INVALID not a database of berth, of a newer version, damaged;
- * BERTH_ERR_IO everything else. After an error the store is only good for bt_store_destroy.
+ * Reads an SQLite file into the store, which must be empty except for collections, and keeps the
+ * file up to date from now on; creates the file if it does not exist. Errors name the file:
+ * BERTH_ERR_STATE in use by another process; BERTH_ERR_INVALID not a database of berth, of a newer
+ * version, or damaged; BERTH_ERR_IO everything else. After an error only bt_store_destroy may be
+ * called.
  */
 BT_MUST_USE int bt_store_open(struct bt_store *store, const char *path, struct berth_error *err);
-/** Changes since the last sync are durable when it returns 0. Without a file it does nothing.
- * After an error they are kept, so that a later call tries again. */
+/**
+ * Returns 0 when all changes since the last sync are durable. Does nothing without a file. After an
+ * error the changes are kept, so that a later call tries again.
+ */
 BT_MUST_USE int bt_store_sync(struct bt_store *store, struct berth_error *err);
-/** There are changes that bt_store_sync would write. */
+/** Whether there are changes that bt_store_sync would write. */
 bool bt_store_needs_sync(const struct bt_store *store);
 #endif

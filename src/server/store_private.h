@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_STORE_PRIVATE_H
 #define BT_SERVER_STORE_PRIVATE_H
-/** The store's inside: what store.c, store_order.c, store_window.c, store_walk.c and store_file.c
- * share. */
+/**
+ * The store's internals, shared by store.c, store_order.c, store_window.c, store_walk.c and
+ * store_file.c.
+ */
 #include "base/map.h"
 #include "base/nanoseconds.h"
 #include "base/vec.h"
 #include "server/store.h"
 
 /**
- * Order of keys: a list of leaves, each a short sorted list of slots. Two levels are enough: a
- * million keys are some ten thousand leaves, and a new leaf moves their list once in a hundred
- * insertions.
+ * Sorted order of the keys: a list of leaves, each a short sorted list of slots. Two levels are
+ * enough: a million keys need some ten thousand leaves, and about one insertion in a hundred adds a
+ * leaf and shifts the list of leaves.
  */
 #define BT_LEAF_SLOTS 124
 
@@ -20,7 +22,7 @@ struct bt_leaf {
 	uint32_t slots[BT_LEAF_SLOTS];
 };
 
-/** One past change. A deletion's `after` belongs to the window alone. */
+/** One past change. Only the window references the `after` of a deletion. */
 struct bt_window_change {
 	uint64_t rv;
 	struct bt_stored *before;
@@ -44,7 +46,7 @@ struct bt_window {
 	uint32_t capacity; /* power of two, or 0 */
 	uint32_t first;
 	uint32_t count;
-	uint64_t bytes; /* what the window alone keeps alive, and the ring's entries */
+	uint64_t bytes; /* texts that only the window references, and ring entries */
 	uint64_t start; /* RV of the last change that was forgotten */
 };
 
@@ -52,12 +54,12 @@ struct bt_collection {
 	char *name;
 	BT_VEC(struct bt_stored *) entries; /* by slot; NULL: free */
 	BT_VEC(uint32_t) free_slots;
-	struct bt_map by_key; /* slots */
+	struct bt_map by_key; /* key -> slot */
 	BT_VEC(struct bt_leaf *) leaves;
 	uint64_t count;
-	uint64_t order_generation; /* changes with every key that comes or goes */
+	uint64_t order_generation; /* changes when a key is added or removed */
 	struct bt_window window;
-	uint32_t walk_count; /* that are under way: the window waits for them */
+	uint32_t walk_count; /* running walks: the window keeps changes for them */
 };
 
 struct bt_store_listener {
@@ -65,23 +67,23 @@ struct bt_store_listener {
 	void *context;
 };
 
-/** A change that is not in the file yet. */
+/** A change that is not written to the file yet. */
 struct bt_pending_write {
 	uint32_t collection;
 	bool removed;
-	uint64_t replaced_rv;    /* of the state before; 0: there was none */
+	uint64_t replaced_rv;    /* RV of the replaced entry; 0: there was none */
 	struct bt_stored *entry; /* shared */
 };
 
 struct bt_store_file;
 struct bt_owner_pool;
 
-/** RV at a time: when pages of lists expire. */
+/** The RV at a time, to tell which list pages have expired. */
 struct bt_store_mark {
 	int64_t time_ns;
 	uint64_t rv;
 };
-/** One mark each ten seconds, for a little more than five minutes. */
+/** One mark every ten seconds, for a little more than five minutes. */
 #define BT_STORE_MARKS 32
 #define BT_STORE_MARK_NS (10 * BT_NS_PER_SECOND)
 
@@ -90,7 +92,7 @@ struct bt_store {
 	uint64_t rv;
 	struct bt_store_mark marks[BT_STORE_MARKS]; /* a ring, the newest at mark_count - 1 */
 	uint64_t mark_count;
-	uint64_t opened_rv; /* no window reaches back behind it */
+	uint64_t opened_rv; /* no window reaches further back */
 	BT_VEC(struct bt_collection *) collections;
 	struct bt_map by_name;
 	BT_VEC(struct bt_store_listener) listeners;
@@ -101,17 +103,17 @@ struct bt_store {
 
 /** --- store.c --- */
 
-/** Owners that a text without managedFields has; NULL: none. Borrowed. */
+/** Owners and times of a text without managedFields; NULL: no owners. Borrowed. */
 struct bt_owned {
 	struct bt_owners *owners;
 	struct bt_str times;
 };
 
-/** With one reference. */
+/** A new entry with one reference. */
 struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_str key,
 	struct bt_str text, struct bt_owned owned);
 struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collection);
-/** Put an entry of the file (reference consumed) in its place; false: the key exists. */
+/** Inserts an entry read from the file (consumes the reference); false: the key exists. */
 BT_MUST_USE bool bt_store_restore(
 	struct bt_store *store, uint32_t collection, struct bt_stored *entry);
 
@@ -121,30 +123,34 @@ BT_MUST_USE bool bt_store_restore(
 #define BT_OWNERS_TIME_BYTES 20
 
 BT_MUST_USE struct bt_owner_pool *bt_owner_pool_create(void);
-/** Owners keep their pool: it goes with the last of them. */
+/** Owners keep their pool alive: it is freed with the last of them. */
 void bt_owner_pool_release(struct bt_owner_pool *pool);
 /**
- * Take managedFields out of an object's text: it is *text then, followed by *out_rest. *out_times
- * is borrowed until the next call. NULL: it begins with no managedFields. A reference.
+ * Cuts managedFields out of an object's text: the remaining text is *text followed by *out_rest.
+ * *out_times is borrowed until the next call. Returns a reference; NULL: the text does not begin
+ * with managedFields.
  */
 struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 	struct bt_str *out_rest, struct bt_str *out_times);
-/** The text without times, which is kept in the file as this row. */
+/** The managedFields text without times, as stored in the file's row. */
 struct bt_str bt_owners_text(const struct bt_owners *owners);
-/** 0: it is in no row. */
+/** The row in the file; 0: not written yet. */
 int64_t bt_owners_row(const struct bt_owners *owners);
 void bt_owners_set_row(struct bt_owners *owners, int64_t row);
-/** From a text of the file; a reference. NULL: it is none, or there twice. */
+/**
+ * Adds owners read from the file; returns a reference. NULL: the text is malformed, or in the pool
+ * already.
+ */
 struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str text, int64_t row);
-/** Owners (NULL: none), times and text of an object of the file belong together. */
+/** Whether owners (NULL: none), times and text of an object in the file match. */
 bool bt_owners_fit(const struct bt_owners *owners, struct bt_str times, struct bt_str text);
-/** Rows of owners that no object has any more, borrowed until the next change. */
+/** Rows of owners that no object uses any more, borrowed until the next change. */
 const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *out_count);
-/** They were removed from the file. */
+/** Call after these rows were removed from the file. */
 void bt_owner_pool_clear_unused(struct bt_owner_pool *pool);
-/** Rows above this one were not written after all. */
+/** Call if writing the rows above `last` failed: their owners are in no row. */
 void bt_owner_pool_forget_rows(struct bt_owner_pool *pool, int64_t last);
-/** Of an object, one behind the other. */
+/** Times of an object's managedFields, joined. */
 struct bt_str bt_stored_times(const struct bt_stored *stored);
 
 /** --- store_order.c --- */
@@ -157,20 +163,23 @@ struct bt_order_position {
 void bt_order_insert(struct bt_collection *collection, struct bt_str key, uint32_t slot);
 void bt_order_remove(struct bt_collection *collection, struct bt_str key);
 void bt_order_finish(struct bt_collection *collection);
-/** First key that is not below (or, with after, above) the given one. */
+/** Position of the first key that is not below (with after: that is above) the given key. */
 struct bt_order_position bt_order_seek(
 	const struct bt_collection *collection, struct bt_str key, bool after);
-/** NULL: behind the last one. */
+/** NULL: the position is at the end. */
 struct bt_stored *bt_order_entry(
 	const struct bt_collection *collection, struct bt_order_position position);
 void bt_order_advance(const struct bt_collection *collection, struct bt_order_position *position);
 
 /** --- store_window.c --- */
 
-/** is_needed: somebody walks over a past state; only what is huge is forgotten. */
+/**
+ * is_needed: a walk needs past changes, so only changes beyond four times window_bytes_max are
+ * forgotten.
+ */
 void bt_window_add(struct bt_window *window, const struct bt_store_options *options,
 	const struct bt_store_change *change, bool is_needed, int64_t now_ns);
-/** Index of the first change after rv, counted from the oldest one; count when there is none. */
+/** Index of the first change after rv, counted from the oldest change; count if there is none. */
 uint32_t bt_window_seek(const struct bt_window *window, uint64_t rv);
 static inline const struct bt_window_change *bt_window_at(
 	const struct bt_window *window, uint32_t index)

@@ -2,18 +2,18 @@
 #ifndef BT_SERVER_STRATEGY_H
 #define BT_SERVER_STRATEGY_H
 /**
- * What a kind does differently: defaults, what a create or update may carry, validation. One file
- * of server/kinds per group of kinds. Objects are JSON trees, normalised by their schema before
- * any of this sees them; everything works in place. Spec: 14b sections 2, 3 and 5.
+ * The parts of the write path that differ by kind: defaults, what a create or update may set,
+ * validation. One file of server/kinds per group of kinds. Objects are JSON trees, already
+ * normalised by their schema, and are changed in place. Spec: 14b sections 2, 3 and 5.
  */
 #include "base/prng.h"
 #include "server/api.h"
 #include "server/failure.h"
 
-/** Of the write that is under way. */
+/** The current write. */
 struct bt_write {
 	struct bt_api *api;
-	struct bt_arena *arena; /* of the request: everything made for the object */
+	struct bt_arena *arena; /* memory of the request and its objects */
 	const struct bt_api_resource *resource;
 	enum bt_verb verb;
 	enum bt_subresource subresource;
@@ -22,12 +22,15 @@ struct bt_write {
 	const struct bt_user *user;
 	int64_t now_ns;
 	bool dry_run;
-	bool restoring; /* initial objects: status and system fields are kept as they are */
-	/** Restoring what a cluster had: a field that is missing was left out of the dump. */
+	bool restoring; /* initial objects: keep status and system fields */
+	/**
+	 * Restoring objects of a cluster: a missing field was left out of the dump, so it gets no
+	 * default.
+	 */
 	bool from_cluster;
 };
 
-/** What names of a kind look like. */
+/** Syntax of the names of a kind. */
 enum bt_name_rule {
 	BT_NAME_SUBDOMAIN,
 	BT_NAME_LABEL,
@@ -38,72 +41,88 @@ enum bt_name_rule {
 /** NULL functions do nothing. */
 struct bt_strategy {
 	enum bt_name_rule name_rule;
-	/** A create begins with the status that the schema gives an empty object. 14b 2.2. */
+	/** A create gets the status that the schema gives an empty object. 14b 2.2. */
 	bool resets_status;
-	/** An update's validation looks only at the spec, not at the whole object again ... */
+	/** Validation of an update checks only the spec ... */
 	bool validates_spec_alone;
-	/** ... or at the whole object twice. */
+	/** ... or checks the whole object twice, as upstream does. */
 	bool validates_twice;
-	/** At every decode, also of a patch's result; after those of the schema. */
+	/**
+	 * After every decode, including that of a patch's result, and after the schema's defaults.
+	 */
 	void (*set_defaults)(const struct bt_write *write, struct bt_json_value *object);
-	/** Before admission's mutations are validated: derived fields. 14b 2.2, 3.2. */
+	/** Sets derived fields, before the mutations of admission are validated. 14b 2.2, 3.2. */
 	void (*prepare_create)(const struct bt_write *write, struct bt_json_value *object);
-	/** Main resource or its status; what is not of that part was taken from old already. */
+	/**
+	 * For the main resource or its status; the fields outside of that part already come from
+	 * old.
+	 */
 	void (*prepare_update)(const struct bt_write *write, const struct bt_json_value *old,
 		struct bt_json_value *object);
-	/** On updates, before the rest is looked at. */
+	/** On updates, before bt_kinds_validate. */
 	void (*validate_update_first)(const struct bt_write *write, const struct bt_json_value *old,
 		const struct bt_json_value *object, struct bt_field_errors *errors);
-	/** On updates, after bt_kinds_validate has done the rest: 14b 2.3. */
+	/** On updates, after bt_kinds_validate: 14b 2.3. */
 	void (*validate_update)(const struct bt_write *write, const struct bt_json_value *old,
 		const struct bt_json_value *object, struct bt_field_errors *errors);
-	/** The other version's form of what is stored, and back (events, autoscaling). */
+	/** Convert from the stored version to this version, and back (events, autoscaling). */
 	void (*from_stored)(const struct bt_write *write, struct bt_json_value *object);
 	void (*to_stored)(const struct bt_write *write, struct bt_json_value *object);
-	/** false: the stored object does not exist in this version. */
+	/** false: the stored object is not visible in this version. */
 	bool (*is_served)(const struct bt_stored *stored);
 };
 
 /**
- * By group, version and resource name (server/kinds/strategies.def); without a row, one with no
- * functions.
+ * By group, version and resource name (server/kinds/strategies.def). Resources without a row get a
+ * strategy without functions.
  */
 const struct bt_strategy *bt_strategy_find(
 	const char *group, const char *version, const char *name);
-/** Of custom resources. */
+/** For custom resources. */
 extern const struct bt_strategy bt_strategy_custom;
-/** Of those whose schema has defaults: what is stored gets those that came since. */
+/**
+ * For custom resources whose schema has defaults: stored objects get the defaults that were added
+ * to the schema later.
+ */
 extern const struct bt_strategy bt_strategy_custom_with_defaults;
 
 /**
- * Drop the fields of features that the options of the API switch off, unless the stored object
- * (NULL: a create) has them. 09 sections 1 and 2.
+ * Drops the fields of disabled features, unless the stored object (NULL: a create) has them. 09
+ * sections 1 and 2.
  */
 void bt_kinds_drop_disabled(const struct bt_write *write, const struct bt_json_value *old,
 	struct bt_json_value *object);
-/** Before prepare_create: the status, if the kind resets it and the write does not restore one. */
+/**
+ * Runs before prepare_create: resets the status, unless the kind keeps it or the write restores
+ * one.
+ */
 void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *object);
 /**
- * What is wrong with an object: its metadata (not whether there is a name), what its schema and the
- * rules for its parts say, and on an update (old not NULL) what may not change. Errors come in the
- * order of the schema's fields; a part's rule follows the part's fields.
+ * Validates an object: its metadata (except that a name is given), the rules of its schema and of
+ * its parts, and on an update (old not NULL) which fields may not change. Errors come in the order
+ * of the schema's fields; the errors of a part's rule follow those of the part's fields.
  */
 void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
 
-/** The Job controller makes a gang of the pods of a Job with this spec: 14b section 6.3. */
+/** Whether the Job controller makes a gang of the pods of a Job with this spec: 14b section 6.3. */
 bool bt_kinds_job_is_gang(const struct bt_json_value *spec);
 
 /** --- admission: 14b section 4 --- */
 
-/** The mutating plugins, in order, then what they refuse. code 0: admitted. old NULL: a create. */
+/**
+ * Runs the mutating plugins in order, then the checks of the same plugins. code 0: admitted. old
+ * NULL: a create.
+ */
 void bt_admit(const struct bt_write *write, const struct bt_json_value *old,
 	struct bt_json_value *object, struct bt_failure *out_failure);
-/** The validating plugins, after validation. */
+/** Runs the validating plugins; call after validation. */
 void bt_admit_validate(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_failure *out_failure);
-/** On the binding of a pod to a node, and on creates with nodeName: copy the labels of the node's
- * zone and region, if it has them. 14b 4.10. */
+/**
+ * Copies the zone and region labels of the node, if present, to the pod. For bindings and for
+ * creates with nodeName. 14b 4.10.
+ */
 void bt_admit_topology_labels(
 	const struct bt_write *write, struct bt_str node_name, struct bt_json_value *pod);
 #endif

@@ -8,8 +8,10 @@
 
 /** Append the columnDefinitions of a resource: a JSON array. */
 void bt_table_write_columns(const struct bt_api_resource *resource, struct bt_json_writer *writer);
-/** Append the cells of one object (a tree of the resource's version): a JSON array of as many
- * values. arena: for what is put together on the way. */
+/**
+ * Append the cells of one object (a tree of the resource's version): a JSON array with one value
+ * per column. arena: for temporary texts.
+ */
 void bt_table_write_cells(const struct bt_api_resource *resource,
 	const struct bt_json_value *object, int64_t now_ns, struct bt_arena *arena,
 	struct bt_json_writer *writer);

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_TABLE_PRIVATE_H
 #define BT_SERVER_TABLE_PRIVATE_H
-/** What table.c and table_custom.c share. */
+/** Shared by table.c and table_custom.c. */
 #include "base/strbuf.h"
 #include "codec/json_edit.h"
 #include "server/table.h"
 
-/** What the states of a pod's containers add up to. */
+/** Summary of the states of a pod's containers. */
 struct bt_pod_summary {
 	struct bt_strbuf status;
 	uint32_t total;
 	uint32_t ready;
 	int64_t restarts;
-	bool restarted; /* restarted_at says when last */
+	bool restarted; /* restarted_at is set */
 	int64_t restarted_at;
 };
 
-/** A row under way. */
+/** The current row. */
 struct bt_table_row {
 	const struct bt_json_value *object;
 	int64_t now_ns;
 	struct bt_arena *arena;
 	struct bt_json_writer *writer;
-	const char *path; /* of the present column */
+	const char *path; /* of the current column */
 	const char *fallback;
 	struct bt_pod_summary pod;
 };
@@ -34,7 +34,7 @@ struct bt_table_column {
 	const char *description;
 	int32_t priority; /* 1: only with -o wide */
 	void (*write)(struct bt_table_row *row);
-	const char *path; /* what write looks at, and shows if there is nothing */
+	const char *path; /* where write reads; fallback is shown if it is absent */
 	const char *fallback;
 };
 
@@ -45,12 +45,12 @@ struct bt_table {
 	uint32_t column_count;
 };
 
-/** Ends with an empty row. */
+/** The last entry is empty. */
 extern const struct bt_table bt_tables[];
 
 void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, struct bt_str type,
 	struct bt_str format, struct bt_str description, int64_t priority);
-/** A text that is put together; the buffer is emptied. */
+/** Starts a cell's text in the emptied buffer. */
 void bt_cell_buffer(const struct bt_table_row *row, struct bt_strbuf *text, const char *fallback);
 /** "5m30s", "3h", "2d", ... */
 void bt_table_append_duration(struct bt_strbuf *out, int64_t seconds);
@@ -59,14 +59,16 @@ void bt_table_append_since(const struct bt_table_row *row, struct bt_str time, c
 
 /** --- custom resources --- */
 
-/** additionalPrinterColumns, or an empty array. */
+/** additionalPrinterColumns of the definition's version, or an empty array. */
 const struct bt_json_value *bt_table_custom_columns(const struct bt_api_resource *resource);
 void bt_table_write_custom_columns(
 	const struct bt_api_resource *resource, struct bt_json_writer *writer);
 void bt_table_write_custom_cells(
 	const struct bt_api_resource *resource, const struct bt_table_row *row);
-/** The first value at a simple JSONPath: .a.b, ['a'], [0], [*], [?(@.type=="Ready")]; with or
- * without braces; NULL: none, or a path of another form. */
+/**
+ * The first value at a simple JSONPath: .a.b, ['a'], [0], [*], [?(@.type=="Ready")]; with or
+ * without braces. NULL: no value, or the path has another form.
+ */
 const struct bt_json_value *bt_table_json_path(
 	const struct bt_json_value *object, struct bt_str path);
 #endif

@@ -2,12 +2,12 @@
 #ifndef BT_SERVER_USAGE_H
 #define BT_SERVER_USAGE_H
 /**
- * What simulated pods use, as metrics.k8s.io shows it and HorizontalPodAutoscalers see it. A text
- * says how much, by the annotations of a pod or the options of the API:
+ * CPU and memory usage of simulated pods, as metrics.k8s.io shows it and HorizontalPodAutoscalers
+ * see it. An annotation of the pod or an option of the API gives the amount:
  *
- *     250m                 so much, divided evenly among the pod's containers
- *     50%                  that share of what each container requests
- *     100m..500m/10m       from the first to the second and back in each period
+ *     250m                 this amount, divided evenly among the pod's containers
+ *     50%                  this share of each container's request
+ *     100m..500m/10m       from the first amount to the second and back in each period
  *     20%..90%/1h
  *
  * Spec: 14b section 6.9.
@@ -16,7 +16,7 @@
 
 #define BT_ANNOTATION_CPU_USAGE "berth.dev/cpu-usage"
 #define BT_ANNOTATION_MEMORY_USAGE "berth.dev/memory-usage"
-/** How long a sample lasts, as metrics-server takes them. */
+/** The length of a sample, as in metrics-server. */
 #define BT_USAGE_WINDOW_SECONDS 15
 
 struct bt_usage {
@@ -24,15 +24,15 @@ struct bt_usage {
 	int64_t memory_bytes;
 };
 
-/** An error names what is wrong with a text of the form above. */
+/** The error says what is wrong with a text that does not have the form above. */
 BT_MUST_USE int bt_usage_check(const char *text, struct berth_error *err);
-/** The level of an amount or a curve now; false: the text is a share or malformed. */
+/** The current level of an amount or a curve; false: the text is a share or malformed. */
 bool bt_usage_level(const struct bt_api *api, struct bt_str text, double *out_level);
-/** The pod runs, so that its use can be measured. */
+/** Whether the pod runs, so that its usage can be measured. */
 bool bt_usage_is_known(const struct bt_json_value *pod);
-/** Of one of spec.containers. */
+/** Usage of one of spec.containers. */
 struct bt_usage bt_usage_of_container(const struct bt_api *api, const struct bt_json_value *pod,
 	const struct bt_json_value *container);
-/** Of all pods on the node. Looks at every pod at most once in a window. */
+/** Usage of all pods on the node. The pods are summed at most once per window. */
 struct bt_usage bt_usage_of_node(struct bt_api *api, struct bt_str name);
 #endif

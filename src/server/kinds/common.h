@@ -2,21 +2,21 @@
 #ifndef BT_SERVER_KINDS_COMMON_H
 #define BT_SERVER_KINDS_COMMON_H
 /**
- * What the kinds share: setting of defaults, checks of
- * names, labels, selectors and quantities. Spec: 14b sections 3 and 5.
+ * Helpers that the kinds share: setting defaults, checks of names, labels, selectors and
+ * quantities. Spec: 14b sections 3 and 5.
  */
 #include "api/quantity.h"
 #include "codec/json_edit.h"
 #include "codec/path.h"
 #include "server/strategy.h"
 
-/** bt_field_errors_add with the path. */
+/** Adds an error at a path. */
 BT_PRINTF(5, 6)
 void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type type,
 	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...);
-/** "Required value". */
+/** Adds "Required value". */
 void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_path *place);
-/** An int64 or text as value of an error. */
+/** An int64 or text as the value of an error. */
 struct bt_json_value *bt_kinds_int_value(const struct bt_field_errors *errors, int64_t value);
 struct bt_json_value *bt_kinds_text_value(const struct bt_field_errors *errors, struct bt_str text);
 
@@ -33,29 +33,32 @@ void bt_kinds_default_bool(
 /** The member if it is an object (array), else NULL. */
 struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const char *name);
 struct bt_json_value *bt_kinds_array(const struct bt_json_value *object, const char *name);
-/** Text of a member, "" without. */
+/** The text of a member; "" if it has none. */
 struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name);
-/** An element of the list equals the value. */
+/** Whether an element of the list equals the value. */
 bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_value *value);
-/** The member of target becomes that of old (shared), or goes if old has none. */
+/** Sets the member of target to that of old (shared), or removes it if old has none. */
 void bt_kinds_put_back(struct bt_arena *arena, struct bt_json_value *target,
 	const struct bt_json_value *old, const char *name);
-/** A status is restored: the object's own stays. */
+/** Whether the write restores the object's status. */
 bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_value *object);
-/** Only status or bindings are written: the spec comes from the store and is not checked again. */
+/**
+ * Whether the request writes only the status or a binding: the spec comes from the store and is not
+ * checked again.
+ */
 bool bt_kinds_keeps_spec(const struct bt_write *write);
 
-/** A port that is a number is one from 1 to 65535. */
+/** A numeric port must be in 1 to 65535. */
 void bt_kinds_check_port(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *port);
 
-/** --- names: told apart in time that does not grow with the square of their number --- */
+/** --- sets of names; adding and finding takes constant time --- */
 
-/** All-zero memory but for the arena is an empty set. Texts are borrowed. */
+/** A set of names. All-zero memory except arena is an empty set. Texts are borrowed. */
 struct bt_names {
 	struct bt_arena *arena;
 	struct bt_str *texts;
-	uint32_t *slots; /* index + 1; only beyond a few */
+	uint32_t *slots; /* hash table of index + 1; only in large sets */
 	uint32_t count;
 	uint32_t capacity;
 	uint32_t slot_count; /* power of two, or 0 */
@@ -63,11 +66,11 @@ struct bt_names {
 
 #define BT_NAMES_NONE UINT32_MAX
 
-/** false: it was there before. */
+/** false: the set has the text already. */
 bool bt_names_add(struct bt_names *names, struct bt_str text);
-/** How many names were added before this one, or BT_NAMES_NONE. */
+/** The position at which the name was added, or BT_NAMES_NONE. */
 uint32_t bt_names_find(const struct bt_names *names, struct bt_str text);
-/** Texts of a member of each object of the list; the first of equal ones counts. */
+/** The texts of a member of each object of the list, without duplicates. */
 struct bt_names bt_names_of_list(
 	struct bt_arena *arena, const struct bt_json_value *list, const char *member);
 /** Names of the members of an object (NULL: none). */
@@ -77,62 +80,66 @@ struct bt_names bt_names_of_members(struct bt_arena *arena, const struct bt_json
 
 bool bt_kinds_is_label(struct bt_str name);
 bool bt_kinds_is_subdomain(struct bt_str name);
-/** Name, labels, annotations, owners, finalizers of metadata. */
+/** Checks name, labels, annotations, owners and finalizers in metadata. */
 void bt_kinds_check_metadata(
 	const struct bt_json_value *object, enum bt_name_rule rule, struct bt_field_errors *errors);
 void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, enum bt_name_rule rule);
-/** Keys and values of a map of labels. */
+/** Checks keys and values of a map of labels. */
 void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *labels);
-/** Messages of a key that is no qualified name, at place. */
+/** Adds the errors of a key that is not a qualified name. */
 void bt_kinds_check_label_key(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key);
-/** Operator, number of values and key of a requirement; compares: operators Gt and Lt count. */
+/** Checks operator, number of values and key of a requirement. compares: Gt and Lt are allowed. */
 void bt_kinds_check_requirement(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *requirement, bool compares);
-/** A label selector matches these labels (selector NULL: nothing; empty: everything). */
+/** Whether a label selector matches these labels (selector NULL: never; empty: always). */
 bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_value *selector,
 	const struct bt_json_value *labels);
-/** The text is one of the texts, which end with NULL. */
+/** The text must be one of texts, which end with NULL. */
 void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, const char *const *texts);
-/** "Required value" unless the member is a text that is not empty. */
+/** Adds "Required value" unless the member is a text that is not empty. */
 bool bt_kinds_check_given(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name);
-/** At most max elements (of a list) or members. */
+/** The list or object has at most max elements or members. */
 void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list, uint32_t max);
-/** object.driver, which must be there: a driver of resource.k8s.io. */
+/** object.driver must be given and the name of a driver of resource.k8s.io. */
 void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object);
 /** Name of an attribute, capacity or counter: [domain/]identifier. */
 void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_path *place,
 	struct bt_str name, bool needs_domain);
-/** A number of at least 0 or a percentage of at most 100. */
+/** The value must be a number of at least 0 or a percentage of at most 100. */
 void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value);
-/** Each quantity of the list is at least 0. */
+/** Each quantity of the list must be at least 0. */
 void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list);
-/** The member is what it was: "field is immutable". message: of the member, if it is an object that
- * upstream shows in its own form; else NULL. */
+/**
+ * Adds "field is immutable" if the member changed. message: schema of the member if it is an object
+ * that upstream prints in its internal form; else NULL.
+ */
 void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *old_parent, const struct bt_json_value *new_parent,
 	const char *name, const struct bt_schema_message *message);
-/** Of the write's kind. */
+/** Schema of the spec of the write's kind. */
 const struct bt_schema_message *bt_kinds_spec_message(const struct bt_write *write);
-/** internal_form.c: the object as upstream's messages show it. Parts are shared. */
+/** The object as upstream's messages print it, sharing parts; in internal_form.c. */
 struct bt_json_value *bt_kinds_internal_form(struct bt_arena *arena,
 	const struct bt_schema_message *message, struct bt_json_value *object);
-/** difference.c: a line break and the hunks of a unified difference of these forms; nothing if they
- * are too long. */
+/**
+ * Appends a line break and the hunks of a unified diff of the two internal forms; nothing if they
+ * are too long. In difference.c.
+ */
 void bt_kinds_append_difference(struct bt_arena *arena, const struct bt_schema_message *message,
 	struct bt_json_value *old, struct bt_json_value *object, struct bt_strbuf *out);
-/** bt_json_equal with NULL allowed; absent, {} and [] are alike. */
+/** Like bt_json_equal, but accepts NULL and treats absent, {} and [] as equal. */
 bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b);
 
-/** A validation that is under way: bt_kinds_validate. */
+/** A running validation: see bt_kinds_validate. */
 struct bt_check {
 	const struct bt_write *write;
 	struct bt_field_errors *errors;
@@ -141,17 +148,17 @@ struct bt_check {
 	struct bt_names requests; /* of the claim: "request" and "request/subrequest" */
 	bool is_update;
 	bool host_network;     /* of the pod or template */
-	bool per_device_nodes; /* of the slice: its devices say which nodes reach them */
+	bool per_device_nodes; /* of the slice: perDeviceNodeSelection */
 };
 
-/** What is said of a PersistentVolume before its source is looked at. */
+/** Adds the errors of a PersistentVolume that come before those of its source. */
 void bt_kinds_enter_volume(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec);
-/** Take from an object what the rules of its parts need to know. */
+/** Collects from an object what the rules of its parts need. */
 void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec);
 void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_value *devices);
 
-/** What the schema cannot say about an object of one message, at place (NULL: the root). */
+/** Checks of an object at place (NULL: the root) that its schema message cannot express. */
 typedef void bt_rule_fn(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *object);
 #define BT_RULE(package_, message_, name_) bt_rule_fn bt_rule_##name_;
@@ -160,17 +167,20 @@ typedef void bt_rule_fn(
 
 /** --- quantities --- */
 
-/** Longest resource list; longer ones get no defaults and are refused. */
+/** Largest number of entries of a resource list; longer lists get no defaults and are refused. */
 #define BT_KINDS_RESOURCES_MAX 256
 
-/** false: no quantity. */
+/** false: the value is not a quantity. */
 bool bt_kinds_quantity(
 	const struct bt_json_value *value, struct bt_arena *arena, struct bt_quantity *out);
 struct bt_json_value *bt_kinds_quantity_value(
 	const struct bt_quantity *quantity, struct bt_arena *arena);
-/** Round every quantity of a resource list up to a multiple of 1/1000. */
+/** Rounds every quantity of a resource list up to a multiple of 1/1000. */
 void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map);
-/** map[name] += or := max(map[name], quantity), for every member of addend. */
+/**
+ * For every member of the second map: map[name] += quantity, or map[name] = max(map[name],
+ * quantity).
+ */
 void bt_kinds_add_quantities(
 	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *addend);
 void bt_kinds_max_quantities(
@@ -180,28 +190,28 @@ void bt_kinds_max_quantities(
 
 void bt_kinds_default_pod_spec(
 	struct bt_arena *arena, struct bt_json_value *spec, bool is_template);
-/** template of a workload: metadata and spec. */
+/** Sets defaults in the pod template of a workload: metadata and spec. */
 void bt_kinds_default_pod_template(struct bt_arena *arena, struct bt_json_value *holder);
 /**
- * Before the template of a workload is checked: its selector, and what upstream adds to the
- * template. Returns the template (NULL: none).
+ * Runs before the template of a workload is checked: checks its selector, and adds upstream's
+ * errors about the template. Returns the template (NULL: none).
  */
 const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
 	const struct bt_path *place, const struct bt_schema_message *message,
 	const struct bt_json_value *spec);
-/** The selector of a workload matches the labels of its template, which is at place. */
+/** The selector of a workload must match the labels of its template at place. */
 void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec, const struct bt_json_value *selector);
-/** No two constraints have the same topology key and action. */
+/** No two constraints may have the same topology key and action. */
 void bt_kinds_check_spread_pairs(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *constraints);
-/** spec.accessModes is not empty. */
+/** spec.accessModes must not be empty. */
 void bt_kinds_check_access_modes(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec);
-/** amounts.storage is given and above zero. */
+/** amounts.storage must be given and above zero. */
 void bt_kinds_check_storage_amount(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *amounts);
-/** Requests (or limits) of all containers together: spec 01b section 3.2. */
+/** Sum of the requests (or limits) of all containers: spec 01b section 3.2. */
 struct bt_json_value *bt_kinds_container_sum(
 	struct bt_arena *arena, const struct bt_json_value *spec, const char *which);
 void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,
@@ -214,7 +224,7 @@ const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_valu
 #include "server/kinds/strategies.def"
 #undef BT_KIND
 
-/** The expressions of a webhook's matchConditions compile; server/admission_policy.c. */
+/** The expressions of a webhook's matchConditions must compile; in server/admission_policy.c. */
 void bt_check_match_conditions(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *webhook);
 #endif
