@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/** The flag meant by an error's `unknown flag: --NAME`, or NULL. */
+/** The flag that an error message `unknown flag: --NAME` probably means, or NULL. */
 static const char *suggest_flag(
 	const struct bt_flag *flags, uint32_t flag_count, const char *message)
 {
@@ -68,7 +68,7 @@ static void print_help(const struct bt_command *command)
 	bt_strbuf_finish(&text);
 }
 
-/** The formats that the command's --output has; NULL: it has no such flag. */
+/** The formats of the command's --output; NULL if the command has no such flag. */
 static const char *formats_of(const struct bt_command *command)
 {
 	for (uint32_t i = 0; i < command->flag_count; i++) {
@@ -187,7 +187,7 @@ int bt_command_fail(const struct bt_command *command, struct berth_error *err)
 	return BT_EXIT_BAD_INPUT;
 }
 
-/** What a write failed with is forgotten once it is followed by others. */
+/** errno may have changed since the write that failed, so poll standard output, too. */
 static bool is_reader_gone(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
@@ -196,10 +196,10 @@ static bool is_reader_gone(void)
 
 int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 {
-	/* A reader that goes away ("| head") shows as a failed write, which is looked at below. */
+	/* A reader that exits ("| head") must show as a failed write, not as SIGPIPE. */
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
-	/* Names in files are anybody's choice: they must not be able to collide on purpose. */
+	/* Names come from untrusted files: a random secret prevents chosen hash collisions. */
 	uint64_t secret;
 	if (getrandom(&secret, sizeof(secret), 0) == (ssize_t)sizeof(secret)) {
 		bt_hash_set_secret(secret);

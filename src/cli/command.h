@@ -2,9 +2,9 @@
 #ifndef BT_CLI_COMMAND_H
 #define BT_CLI_COMMAND_H
 /**
- * Subcommands: one folder each, listed in main.c. A command is a description; bt_command_run does
- * what all have in common. A test program that takes flags as they do ("berth-soak") is a command,
- * too: is_program.
+ * Subcommands: one folder each, listed in main.c. A command is a description (struct bt_command);
+ * bt_command_run does what all commands have in common. A test program with the same kinds of flags
+ * ("berth-soak") is a command, too: is_program.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,12 +36,12 @@ enum bt_command_group {
 };
 
 /**
- * What is read for every command and handed to it: the first member of its options.
- * bt_command_run makes and releases it.
+ * Flags and input that all commands share: the first member of a command's options. bt_command_run
+ * fills in and releases it.
  */
 struct bt_command_line {
 	const struct bt_command *command;
-	struct bt_arguments arguments; /* what is no flag */
+	struct bt_arguments arguments; /* arguments that are no flags */
 	struct bt_setup setup;         /* BT_SETUP_FLAGS */
 	struct bt_source source;       /* BT_SOURCE_FLAGS */
 	struct bt_manifests cluster;   /* empty, for bt_source_read; its warnings are printed */
@@ -54,7 +54,7 @@ struct bt_command_line {
 /** The rows of a command's flag table for the fields above. */
 #define BT_SOURCE_FLAGS BT_SOURCE_FLAGS_AT(offsetof(struct bt_command_line, source))
 #define BT_SETUP_FLAGS BT_SETUP_FLAGS_AT(offsetof(struct bt_command_line, setup))
-/** All of them but --config. */
+/** BT_SETUP_FLAGS_AT without --config. */
 #define BT_SETUP_OTHER_FLAGS BT_SETUP_OTHER_FLAGS_AT(offsetof(struct bt_command_line, setup))
 /** formats: "table|wide|json|yaml", the first one is the default. */
 #define BT_OUTPUT_FLAG(formats) \
@@ -71,7 +71,7 @@ struct bt_command_line {
 	}
 
 /**
- * Help is made of it in this order: summary, usage, help, flags, examples, exit status; its lines
+ * Help consists of summary, usage, help, flags, examples and exit status, in this order; its lines
  * have at most BT_HELP_COLUMNS columns.
  */
 struct bt_command {
@@ -80,30 +80,37 @@ struct bt_command {
 	enum bt_command_group group;
 	const char *summary;     /* one line */
 	const char *usage;       /* "berth NAME ..." */
-	const char *arguments;   /* what is no flag, as bt_flag.value_name; NULL: takes none */
+	const char *arguments;   /* their value_name for completion; NULL: takes none */
 	const char *help;        /* paragraphs, each line with its newline */
 	const char *examples;    /* indented by two; "#" lines say what the next ones do */
 	const char *exit_status; /* lines "  0  everything was placed"; NULL: 0 and 2 */
 	const struct bt_flag *flags;
 	uint32_t flag_count;
-	/** What is said behind "unexpected argument X: ". NULL: check looks at the arguments. */
+	/** Text after "unexpected argument X: ". NULL: check validates the arguments. */
 	const char *no_arguments;
 	bool has_source; /* bt_source_check is called before run */
 	bool has_setup;  /* bt_setup_start is called before run */
-	/** Of its options, which begin with struct bt_command_line; 0: they are that alone. */
+	/**
+	 * Size of the options struct, which begins with struct bt_command_line; 0: only that
+	 * struct.
+	 */
 	size_t options_bytes;
-	const void *defaults; /* its options before flags are read; NULL: all zero */
-	/** What is wrong with the values of flags and arguments; NULL: nothing can be. */
+	const void *defaults; /* the options before flags are read; NULL: all zero */
+	/** Validates flags and arguments. NULL: any values are valid. */
 	int (*check)(void *options, struct berth_error *err);
-	/** Returns the exit status, or a negative error; out is printed in the first case. */
+	/** Returns the exit status or a negative error; out is printed unless it is an error. */
 	int (*run)(void *options, struct bt_strbuf *out, struct berth_error *err);
-	/** Called in any case; NULL: there is nothing to release but lists of repeated flags. */
+	/**
+	 * Releases the options, also after errors. NULL: only lists of repeated flags are released.
+	 */
 	void (*finish)(void *options);
-	/** Reads its flags itself, and does everything else, too; NULL: it does not. */
+	/**
+	 * Runs the whole command, including its flags and messages. NULL: bt_command_run does that.
+	 */
 	int (*main)(int argc, char **argv);
 	/**
-	 * Completion of flags whose value_name is WORKLOAD: the name at index, NULL behind the last
-	 * one. NULL: the command has no such flag.
+	 * Completes flags whose value_name is WORKLOAD: returns the name at index, NULL after the
+	 * last one. NULL: the command has no such flag.
 	 */
 	const char *(*workload_at)(uint32_t index, const char **out_summary);
 };
@@ -113,39 +120,46 @@ extern const struct bt_command bt_command_capacity;
 extern const struct bt_command bt_command_snapshot;
 extern const struct bt_command bt_command_compare;
 extern const struct bt_command bt_command_completion;
-/** In bench/. */
+/** Defined in bench/. */
 extern const struct bt_command bt_command_bench;
 extern const struct bt_command bt_command_explain;
 extern const struct bt_command bt_command_pending;
 extern const struct bt_command bt_command_import;
 extern const struct bt_command bt_command_replay;
-/** These two only where BT_HAVE_DAEMON is 1. */
+/** Defined only if BT_HAVE_DAEMON is 1. */
 extern const struct bt_command bt_command_record;
 extern const struct bt_command bt_command_scheduler;
 extern const struct bt_command bt_command_up;
 extern const struct bt_command bt_command_view;
 extern const struct bt_command bt_command_whatif;
 
-/** Read the duration that a flag ("for", without dashes) was given; text NULL: it was not, and
- * *out_ns stays. Negative durations are refused, 0 unless may_be_zero. */
+/**
+ * Parse the duration of a flag ("for", without dashes). text NULL: the flag is absent, and *out_ns
+ * keeps its value. Negative durations are refused; 0, too, unless may_be_zero.
+ */
 BT_MUST_USE int bt_command_read_duration(const char *flag, const char *text, bool may_be_zero,
 	int64_t *out_ns, struct berth_error *err);
 /** Read the flags, check, run, print the answer or the error. Returns the exit status. */
 int bt_command_run(const struct bt_command *command, int argc, char **argv);
 /**
- * Load the simulation, which has its cluster already, and append the answer to out. options: of the
- * command. Returns the exit status, or a negative error.
+ * Load a simulation whose cluster is already read, run answer on it, and append its result to out.
+ * options: of the command. Returns the exit status, or a negative error.
  */
 typedef int bt_simulation_answer_fn(const void *options, struct bt_simulation *simulation,
 	struct bt_strbuf *out, struct berth_error *err);
-/** Make the scheduler, read the cluster, let answer find out. line: options that begin with it. */
+/**
+ * Create the scheduler, read the cluster, and run answer as bt_command_answer does. line: the
+ * options begin with it.
+ */
 BT_MUST_USE int bt_simulation_ask(struct bt_command_line *line, bt_simulation_answer_fn *answer,
 	struct bt_strbuf *out, struct berth_error *err);
-/** "berth NAME: message" on standard error, "berth-NAME: " for is_program; the error is finished.
- * Returns BT_EXIT_BAD_INPUT. */
+/**
+ * Print "berth NAME: message" (is_program: "berth-NAME: ") to standard error and finish the error.
+ * Returns BT_EXIT_BAD_INPUT.
+ */
 int bt_command_fail(const struct bt_command *command, struct berth_error *err);
 /**
- * What every main does: ignores SIGPIPE, draws the secret of hashes, calls run, and flushes
+ * The body of every main: ignores SIGPIPE, draws the secret of hashes, calls run, and flushes
  * standard output. Returns the exit status of run, or BT_EXIT_BAD_INPUT with a message if the
  * output could not be written.
  */

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /**
- * One line on standard error that tells how far long work has come: it appears after a moment, is
- * renewed in place, and goes when the work is done.
+ * A progress line on standard error: it appears after a moment, is updated in place, and is erased
+ * when the work is done.
  */
 struct bt_progress {
 	const char *what; /* "placing pods" */
@@ -16,23 +16,25 @@ struct bt_progress {
 	int64_t next_ms;
 };
 
-/** only_terminal: nothing is shown where standard error is no terminal. */
+/** only_terminal: show nothing unless standard error is a terminal. */
 void bt_progress_start(struct bt_progress *progress, const char *what, bool only_terminal);
-/** "placing pods: 1200 of 5000 (24%)"; cheap enough for every step. total 0: not known. context:
- * struct bt_progress. */
+/**
+ * Shows "placing pods: 1200 of 5000 (24%)"; cheap enough to call at every step. total 0: not known.
+ * context: struct bt_progress.
+ */
 void bt_progress_show(void *context, uint32_t done, uint32_t total);
 void bt_progress_end(struct bt_progress *progress);
 
-/** Warnings of a command: the first ones as lines, of the rest their number. */
+/** Warnings of a command: the first ones are printed as lines, the others only counted. */
 
 #define BT_WARNINGS_SHOWN 20
 
 struct bt_warnings {
-	const char *command; /* its name */
+	const char *command; /* the command's name */
 	uint32_t count;
 };
 
-/** "berth NAME: warning: LINE". context: struct bt_warnings; fits struct bt_manifests's warn. */
+/** Print "berth NAME: warning: LINE". context: struct bt_warnings; usable as bt_manifests.warn. */
 void bt_warnings_take(void *context, const char *line);
 void bt_warnings_end(const struct bt_warnings *warnings);
 #endif

@@ -89,7 +89,7 @@ static const char outro[] = "\n"
 			    "\n"
 			    "\"berth help COMMAND\" explains a command.\n";
 
-/** Nothing for a group whose commands this program was built without. */
+/** Prints no heading if this program was built without the commands of the group. */
 static void print_group(enum bt_command_group group, FILE *stream)
 {
 	bool has_heading = false;
@@ -161,7 +161,7 @@ static int run_help(int argc, char **argv)
 }
 
 #if BT_HAVE_DAEMON
-/** Under this name it is that command and no other. */
+/** A program with this name runs only this command. */
 static bool is_called(const char *program, const char *name)
 {
 	const char *slash = strrchr(program, '/');

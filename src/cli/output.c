@@ -79,10 +79,10 @@ int bt_output_document(enum bt_output_format format, bt_output_write_json *write
 
 /** --- texts for people --- */
 
-/** Terminals that say they are narrower than this are not believed. */
+/** Terminals narrower than this are taken for wrong reports; their width is ignored. */
 #define COLUMNS_MIN 20
 #define COLUMNS_MAX 10000
-/** How far a continuation is behind the line's indentation. */
+/** Blanks that a continuation line has more than the first line. */
 #define CONTINUATION_INDENT 2
 
 #define BOLD "\033[1m"
@@ -105,7 +105,7 @@ uint32_t bt_output_columns(void)
 	return columns < COLUMNS_MIN ? 0 : columns > COLUMNS_MAX ? COLUMNS_MAX : (uint32_t)columns;
 }
 
-/** Of the program's one answer. */
+/** Process-wide, since a program prints one answer. */
 static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 
 int bt_output_set_color(const char *text, struct berth_error *err)
@@ -142,7 +142,7 @@ static uint32_t count_blanks(struct bt_str line, uint32_t from)
 	return count;
 }
 
-/** Where the last cell of the line begins: behind two blanks, or behind the indentation. */
+/** Column where the last cell of the line begins: after two blanks, or after the indentation. */
 static uint32_t last_cell_of(struct bt_str line)
 {
 	uint32_t start = count_blanks(line, 0);
@@ -154,7 +154,10 @@ static uint32_t last_cell_of(struct bt_str line)
 	return start;
 }
 
-/** Blanks before what is wrapped: under the last cell, under the text of "  1. text". */
+/**
+ * Returns the indentation of continuation lines: below the last cell, or below the text of "  1.
+ * text".
+ */
 static uint32_t continuation_of(struct bt_str line, uint32_t cell)
 {
 	uint32_t indent = count_blanks(line, 0);

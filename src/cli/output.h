@@ -20,37 +20,43 @@ enum bt_output_format {
 };
 
 /**
- * What the flag --output says. text NULL: it was not given. formats: those of the command, as in
- * "table|json", the first one is the default. BERTH_ERR_INVALID names them.
+ * Parse the value of --output. text NULL: the flag is absent. formats: those of the command, as in
+ * "table|json", the first one is the default. BERTH_ERR_INVALID: the message lists them.
  */
 BT_MUST_USE int bt_output_format_parse(const char *text, const char *formats,
 	enum bt_output_format *out_format, struct berth_error *err);
 /** --- texts for people --- */
 
-/** What --color says, for every bt_output_fit. text NULL: auto.
- * BERTH_ERR_INVALID: none of its values. */
+/**
+ * Parse the value of --color, which bt_output_fit uses. text NULL: auto. BERTH_ERR_INVALID: not a
+ * valid value.
+ */
 BT_MUST_USE int bt_output_set_color(const char *text, struct berth_error *err);
-/** Columns of the terminal that standard output is; 0: it is none, or does not say. COLUMNS goes
- * before what the terminal says. */
+/**
+ * Columns of the terminal at standard output: COLUMNS if set, else what the terminal reports; 0: no
+ * terminal, or unknown.
+ */
 uint32_t bt_output_columns(void);
-/** Lay out a text for standard output: nothing changes unless it is a terminal, or colours are
- * always wanted. */
+/**
+ * Wrap and colour a text for standard output. Changes nothing unless standard output is a terminal,
+ * or --color=always is set.
+ */
 void bt_output_fit(struct bt_strbuf *text);
 /**
- * Wrap lines that are wider than columns (0: none) at blanks, their continuation under the last
- * cell of a table or behind the indentation. Lines that begin with a command stay whole, so that
- * they can be copied. coloured: paint headings and what became of pods.
+ * Wrap lines wider than columns (0: no limit) at blanks; continuation lines are indented to the
+ * last cell of a table or to the text. Lines that begin with a command stay whole, so that they can
+ * be copied. coloured: paint headings and the fates of pods.
  */
 void bt_output_lay_out(struct bt_strbuf *text, uint32_t columns, bool coloured);
-/** Append a word of a command line for a shell: in single quotes unless it is plain. */
+/** Append a word of a shell command line: in single quotes unless it is plain. */
 void bt_output_append_quoted(struct bt_strbuf *out, struct bt_str word);
-/** To standard output; that it could be written is looked at by main. */
+/** Write to standard output; main reports write errors. */
 void bt_output_print(const struct bt_strbuf *text);
 /** Write the answer as one JSON value. */
 typedef void bt_output_write_json(const void *answer, struct bt_json_writer *writer);
 /**
- * Append an answer as BT_OUTPUT_JSON or BT_OUTPUT_YAML. BERTH_ERR_INVALID: YAML in a program built
- * without it.
+ * Append an answer in format BT_OUTPUT_JSON or BT_OUTPUT_YAML. BERTH_ERR_INVALID: YAML in a program
+ * built without YAML.
  */
 BT_MUST_USE int bt_output_document(enum bt_output_format format, bt_output_write_json *write_json,
 	const void *answer, struct bt_strbuf *out, struct berth_error *err);
@@ -59,7 +65,7 @@ BT_MUST_USE int bt_output_document(enum bt_output_format format, bt_output_write
 
 #define BT_TABLE_COLUMNS_MAX 12
 
-/** All-zero memory with column_count set, or BT_TABLE_BEGIN: an empty table. */
+/** Empty: all-zero memory with column_count set, or BT_TABLE_BEGIN. */
 struct bt_table {
 	uint32_t column_count;
 	uint32_t widths[BT_TABLE_COLUMNS_MAX];
@@ -67,17 +73,20 @@ struct bt_table {
 	struct bt_strbuf text;    /* all cells, one after another */
 };
 
-/** Begin a table with this row of headings; those that are NULL are left out, column included. */
+/** Begin a table with this row of headings; columns with a NULL heading are left out. */
 #define BT_TABLE_BEGIN(table, ...) \
 	bt_table_begin((table), (const char *const[]){__VA_ARGS__}, \
 		(uint32_t)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)))
 void bt_table_begin(struct bt_table *table, const char *const *headings, uint32_t count);
-/** Append to the present cell through table->text, then end it. */
+/** End the current cell, whose text was appended to table->text. */
 void bt_table_end_cell(struct bt_table *table);
-/** A whole cell; hostile bytes are shown escaped. */
+/** Append a whole cell; escapes control bytes. */
 void bt_table_add(struct bt_table *table, struct bt_str cell);
 void bt_table_add_c(struct bt_table *table, const char *cell);
-/** Rows in order, two blanks between columns, none at the end of a line. The table is finished. */
+/**
+ * Append the rows in order, two blanks between columns, none at the end of a line, and finish the
+ * table.
+ */
 void bt_table_write(struct bt_table *table, struct bt_strbuf *out);
 void bt_table_finish(struct bt_table *table);
 
@@ -85,10 +94,10 @@ void bt_table_finish(struct bt_table *table);
 
 void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name, int64_t value);
 void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, bool value);
-/** {"requested": ..., "allocatable": ...} */
+/** Write {"requested": ..., "allocatable": ...}. */
 void bt_json_write_member_usage(
 	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable);
-/** "" when it is not set. */
+/** Write the value, or "" if it is not set. */
 void bt_json_write_member_time(
 	struct bt_json_writer *writer, const char *name, const struct bt_time *time);
 #endif

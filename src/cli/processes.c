@@ -18,7 +18,7 @@
 struct copy {
 	uint32_t index;
 	pid_t process;
-	int pipe; /* the answer comes from here */
+	int pipe; /* read end; the copy writes its answer to it */
 	struct bt_strbuf answer;
 };
 
@@ -27,7 +27,7 @@ struct running {
 	uint32_t count;
 };
 
-/** In the copy. Never returns. */
+/** Runs in the copy. Never returns. */
 static void work(const struct bt_processes *processes, uint32_t index, int pipe)
 {
 	struct bt_strbuf answer = {0};
@@ -35,7 +35,7 @@ static void work(const struct bt_processes *processes, uint32_t index, int pipe)
 	for (size_t sent = 0; exit_status == BT_EXIT_OK && sent < answer.length;) {
 		ssize_t length = write(pipe, answer.data + sent, answer.length - sent);
 		if (length < 0 && errno != EINTR) {
-			exit_status = BT_EXIT_BAD_INPUT; /* the reader has gone */
+			exit_status = BT_EXIT_BAD_INPUT; /* the parent closed the pipe */
 		}
 		sent += length > 0 ? (size_t)length : 0;
 	}
@@ -49,7 +49,7 @@ static int start(const struct bt_processes *processes, struct running *running, 
 	if (pipe(ends) != 0) {
 		return bt_error_set(err, BERTH_ERR_IO, "pipe: %s", strerror(errno));
 	}
-	(void)fflush(NULL); /* what is buffered is printed once */
+	(void)fflush(NULL); /* else the copy prints the buffered bytes again */
 	pid_t process = fork();
 	if (process < 0) {
 		(void)close(ends[0]); /* nothing was written */
@@ -57,16 +57,16 @@ static int start(const struct bt_processes *processes, struct running *running, 
 		return bt_error_set(err, BERTH_ERR_IO, "fork: %s", strerror(errno));
 	}
 	if (process == 0) {
-		(void)close(ends[0]); /* the reader's */
+		(void)close(ends[0]); /* the parent's end */
 		work(processes, index, ends[1]);
 	}
-	(void)close(ends[1]); /* the writer's */
+	(void)close(ends[1]); /* the copy's end */
 	running->copies[running->count++] =
 		(struct copy){.index = index, .process = process, .pipe = ends[0]};
 	return 0;
 }
 
-/** The answer is complete, or the copy failed and has said why. */
+/** The copy has ended: take its answer, or report its failure. */
 static int finish(
 	const struct bt_processes *processes, const struct copy *copy, struct berth_error *err)
 {
@@ -86,7 +86,7 @@ static int finish(
 			  err, BERTH_ERR_INVALID, "%.*s: %s", BT_STR_ARG(name), processes->failed);
 }
 
-/** Wait until some copy says something. */
+/** Wait until a copy writes or ends, and read its output. */
 static int read_answers(
 	const struct bt_processes *processes, struct running *running, struct berth_error *err)
 {
@@ -100,7 +100,7 @@ static int read_answers(
 			? 0
 			: bt_error_set(err, BERTH_ERR_IO, "poll: %s", strerror(errno));
 	}
-	/* The last one takes the place of one that has ended, so from behind. */
+	/* Backwards, because the last entry moves into the place of a copy that ended. */
 	for (uint32_t i = running->count; i-- > 0 && result == 0;) {
 		struct copy *copy = &running->copies[i];
 		if (polls[i].revents == 0) {

@@ -21,7 +21,7 @@ bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name)
 	uint32_t p = 0;
 	uint32_t n = 0;
 	uint32_t star = UINT32_MAX;
-	uint32_t behind = 0; /* where the last star's text would end */
+	uint32_t behind = 0; /* end of the bytes that the last star matches */
 	while (n < name.length) {
 		if (p < pattern.length && pattern.data[p] == '*') {
 			star = p++;
@@ -103,7 +103,7 @@ int64_t bt_node_reference_match(const struct bt_manifests *cluster, struct bt_st
 	return result < 0 ? result : count;
 }
 
-/** Words for the kinds, as kubectl knows them; the first of a kind is shown. */
+/** Kinds by the names that kubectl accepts; messages show the first name of each kind. */
 static const struct {
 	const char *word;
 	enum bt_kind kind;
@@ -161,7 +161,7 @@ static int wrong_argument(const char *argument, const char *what, struct berth_e
 	return result;
 }
 
-/** Number of parts between slashes; more than PARTS_MAX are not told apart. */
+/** Returns the number of parts between slashes, or PARTS_MAX + 1 for more than PARTS_MAX. */
 static uint32_t split(struct bt_str text, struct bt_str parts[PARTS_MAX])
 {
 	uint32_t count = 0;
@@ -249,7 +249,7 @@ int bt_pod_reference_parse(const char *argument, const char *namespace_,
 	return 0;
 }
 
-/** More names than this are not compared. */
+/** Names compared for a suggestion. */
 #define NAMES_COMPARED 10000
 
 const char *bt_manifests_suggest(const struct bt_manifests *cluster, enum bt_kind kind,

@@ -32,7 +32,7 @@ int64_t bt_setup_max_pd_volumes(void)
 	return number;
 }
 
-/** out_warnings: in arena. */
+/** out_warnings: allocated in arena. */
 static int read_gates(const struct bt_setup *setup, struct bt_gates *out_gates,
 	bt_gate_warning_list *out_warnings, struct bt_arena *arena, struct berth_error *err)
 {
@@ -129,7 +129,7 @@ int bt_setup_start(const char *command_name, struct bt_setup *setup, struct bert
 	return result < 0 ? result : start_threads(setup, err);
 }
 
-/** Their answers cannot be guessed: a decision without them would look like a real one. */
+/** The answers of an extender cannot be guessed, and decisions without them would look real. */
 static int refuse_extenders(
 	const struct bt_setup *setup, const struct bt_config *config, struct berth_error *err)
 {
@@ -147,7 +147,7 @@ int bt_setup_load_config(
 {
 	struct bt_arena arena = {0};
 	struct bt_gates gates;
-	bt_gate_warning_list warnings; /* bt_setup_start wrote them */
+	bt_gate_warning_list warnings; /* filled in by bt_setup_start */
 	struct bt_config *config = NULL;
 	int result = read_gates(setup, &gates, &warnings, &arena, err);
 	bt_arena_finish(&arena);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_SETUP_H
 #define BT_CLI_SETUP_H
-/** From flags to an engine or a scheduler: what commands that schedule have in common. */
+/** Flags that configure an engine or a scheduler: shared by all commands that schedule. */
 #include "berth/registry.h"
 
 #include <stddef.h>
@@ -13,14 +13,14 @@ struct bt_setup {
 	const char *config_path;           /* NULL: the default configuration */
 	struct bt_arguments feature_gates; /* each "A=true,B=false" */
 	bool strict_feature_gates;         /* an unknown gate is an error, not a warning */
-	int64_t percentage;                /* of nodes to score; -1: as configured */
-	int64_t tie_seed;                  /* of draws among equal nodes; -1: upstream's order */
-	bool ignore_extenders;             /* the configuration may have some: they are not asked */
+	int64_t percentage;                /* percentageOfNodesToScore; -1: as configured */
+	int64_t tie_seed;                  /* seed for equal scores; -1: upstream's order */
+	bool ignore_extenders;             /* do not call the extenders of the configuration */
 	bool verify;
 	struct bt_arguments plugins;        /* shared objects to load */
-	struct bt_arguments plugin_folders; /* folders of such */
-	struct berth_registry *registry;    /* what was loaded; outlives the engine */
-	int64_t threads;                    /* 1 to BT_THREADS_MAX; 1: nobody but the caller */
+	struct bt_arguments plugin_folders; /* folders of shared objects to load */
+	struct berth_registry *registry;    /* registry of loaded plugins; outlives the engine */
+	int64_t threads;                    /* 1 to BT_THREADS_MAX, including the caller's */
 	struct bt_thread_pool *pool;        /* outlives the engine; NULL: one thread */
 };
 
@@ -35,7 +35,7 @@ struct bt_setup {
 		"KubeSchedulerConfiguration, YAML or JSON (default: upstream's defaults)"}, \
 		BT_SETUP_OTHER_FLAGS_AT(at)
 
-/** All of them but --config. */
+/** The rows without --config. */
 #define BT_SETUP_OTHER_FLAGS_AT(at) \
 	{"ignore-extenders", 0, BT_FLAG_BOOL, (at) + offsetof(struct bt_setup, ignore_extenders), \
 		NULL, "schedule as if the configuration had no extenders"}, \
@@ -58,31 +58,39 @@ struct bt_setup {
 			"search until P % of the nodes fit; 100 scores every node" \
 	}
 
-/** The gates alone; those that are ignored or without effect are warnings on standard error.
- * Gates that go away do not matter before a daemon is upgraded. */
+/**
+ * Check only the gates. Unknown gates are warnings on standard error. Deprecated gates are not,
+ * since they matter only when a daemon is upgraded.
+ */
 BT_MUST_USE int bt_setup_check_gates(const char *command_name, const struct bt_setup *setup,
 	struct bt_gates *out_gates, struct berth_error *err);
 /**
- * Check the gates, load plugins, start threads: before any engine is made. Messages name the flag
- * or the file; gates that are ignored or without effect are warnings on standard error.
+ * Check the gates, load plugins and start threads; must run before an engine is created. Messages
+ * name the flag or the file; unknown gates are warnings on standard error.
  */
 BT_MUST_USE int bt_setup_start(
 	const char *command_name, struct bt_setup *setup, struct berth_error *err);
-/** The configuration with its gates; owned: release with bt_config_unref. */
+/** Read the configuration and apply the gates. Release the result with bt_config_unref. */
 BT_MUST_USE int bt_setup_load_config(
 	const struct bt_setup *setup, struct bt_config **out_config, struct berth_error *err);
 BT_MUST_USE int bt_setup_engine_options(const struct bt_setup *setup,
 	struct bt_engine_options *out_options, struct berth_error *err);
-/** Both, made into an engine. */
+/** Create an engine from the configuration and the options. */
 BT_MUST_USE int bt_setup_engine(
 	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err);
-/** Both, made into a scheduler. A bt_scheduler_create_fn; setup: a struct bt_setup. */
+/**
+ * Create a scheduler from the configuration and the options. A bt_scheduler_create_fn; setup: a
+ * struct bt_setup.
+ */
 BT_MUST_USE int bt_setup_scheduler(const void *setup, const struct bt_scheduler_writer *writer,
 	struct bt_scheduler **out_scheduler, struct berth_error *err);
-/** BERTH_VERIFY=1 is set. */
+/** Whether BERTH_VERIFY=1 is set. */
 bool bt_setup_verify(void);
-/** KUBE_MAX_PD_VOLS, 0 when it is not set; what is no positive number is ignored with a warning. */
+/**
+ * Value of KUBE_MAX_PD_VOLS, 0 if unset; any value that is no positive number is ignored with a
+ * warning.
+ */
 int64_t bt_setup_max_pd_volumes(void);
-/** Unload plugins, end threads: the engine must be gone. */
+/** Unload plugins and end threads. The engine must be destroyed before. */
 void bt_setup_finish(struct bt_setup *setup);
 #endif

@@ -2,9 +2,9 @@
 #ifndef BT_CLI_SOURCE_H
 #define BT_CLI_SOURCE_H
 /**
- * Where a command gets its cluster from: files (snapshots among them), a live API server (without
- * either the one that kubectl would ask), or both;
- * files come on top of what the server has, so that "-f new.yaml" asks about a change.
+ * Sources of a command's cluster: files (snapshots among them), a live API server, or both; without
+ * flags the server that kubectl would use. Files are applied on top of the server's objects, so
+ * that "-f new.yaml" asks about a change.
  */
 #include <stddef.h>
 
@@ -15,9 +15,9 @@ struct bt_source {
 	struct bt_arguments files;
 	struct bt_arguments kustomizations;
 	bool recursive;
-	const char *kubeconfig; /* NULL: no server. "": where kubectl would look */
+	const char *kubeconfig; /* NULL: no server. "": kubectl's default */
 	const char *context;    /* of the kubeconfig; NULL: its current one */
-	bool is_default;        /* neither files nor a server were named */
+	bool is_default;        /* neither files nor a server were given */
 };
 
 /** The rows of a flag table for the fields of a struct bt_source at an offset of the options.
@@ -39,24 +39,29 @@ struct bt_source {
 			"context of the kubeconfig (default: its current one)" \
 	}
 
-/** Without files and kubeconfig, the one that kubectl would use; without a client in the program a
- * message that says what to do. */
+/**
+ * Without --filename and --kubeconfig, choose the server that kubectl would use; a program without
+ * a client reports which flag to use.
+ */
 BT_MUST_USE int bt_source_check(
 	struct bt_source *source, const char *command_name, struct berth_error *err);
 /**
- * Server first, then the files in order. Kinds that the caller of the server may not list are left
- * out with a warning; without nodes or pods it is an error (BERTH_ERR_IO, one sentence that names
- * the server and what is wrong). "no objects that a scheduler reads" when there are none.
+ * Read the server first, then the files in order. Kinds that the user may not list on the server
+ * are left out with a warning; if these are nodes or pods, it is an error (BERTH_ERR_IO, one
+ * sentence that names the server and the cause). "no objects that a scheduler reads" if the source
+ * has none.
  */
 BT_MUST_USE int bt_source_read(
 	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err);
 
-/** A cluster that is in memory already. */
+/** Provides a cluster that is in memory already. */
 struct bt_source_provider {
 	int (*fill)(const void *context, struct bt_manifests *cluster, struct berth_error *err);
 	const void *context;
 };
-/** From now on bt_source_read takes this cluster in place of the server's; for a process that runs
- * commands in children of its own. Copied. */
+/**
+ * Make bt_source_read take this cluster instead of the server's; for a process that runs commands
+ * in child processes. The provider is copied.
+ */
 void bt_source_provide(const struct bt_source_provider *provider);
 #endif
