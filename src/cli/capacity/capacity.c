@@ -11,11 +11,11 @@
 #include "framework/node_statuses.h"
 #include "state/pod_groups.h"
 
-/** --- copies take their places one by one --- */
+/** --- placing copies one by one --- */
 
-/** Of one copy, when claims are given back on the way. */
+/** Attempts for one copy: an attempt that releases claims lets the next one see other devices. */
 #define ATTEMPTS_MAX 16
-/** Of a 32-bit number. */
+/** Decimal digits of a uint32_t. */
 #define NUMBER_DIGITS 10
 
 /** --- one copy --- */
@@ -37,7 +37,7 @@ static struct bt_str numbered(struct bt_arena *arena, struct bt_str front, uint3
 	return (struct bt_str){text, front.length + 1 + length};
 }
 
-/** The uid may be anybody's in the input. */
+/** Skips numbers until the uid is unused, because pods of the input may have such uids. */
 static struct bt_str free_uid(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
@@ -91,9 +91,9 @@ static int compare_reasons(const void *a, const void *b)
 	return bt_str_compare(first->text, second->text);
 }
 
-/** --- what happens when a copy finds no node --- */
+/** --- members whose copy finds no node --- */
 
-/** Of these plugins no further pod can change the mind in the cluster's favour. */
+/** Whether a rejection by the plugin stays, because more pods can only leave less room for it. */
 static bool only_grows_tighter(struct bt_str plugin)
 {
 	static const char *const names[] = {"NodeAffinity", "NodeDeclaredFeatures", "NodeName",
@@ -107,7 +107,7 @@ static bool only_grows_tighter(struct bt_str plugin)
 	return false;
 }
 
-/** Copies of others could let the next one in after all. */
+/** Whether copies of other members could make the next copy fit after all. */
 static bool can_come_back(
 	const struct bt_capacity_runner *runner, const struct bt_schedule_result *result)
 {
@@ -126,7 +126,7 @@ static bool can_come_back(
 	return false;
 }
 
-/** What was kept of an earlier stop is forgotten. */
+/** Replaces what an earlier stop of the member recorded. */
 static void stop_member(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	const char *type, struct bt_str message)
 {
@@ -152,11 +152,11 @@ static void fail(struct bt_capacity_session *session, struct bt_capacity_runner 
 	runner->is_out = !can_come_back(runner, result);
 	if (runner->is_passed_over && bt_str_equal(message, member->stop.message)) {
 		runner->failed_at = session->answer->copies;
-		return; /* told before */
+		return; /* the same stop is recorded already */
 	}
 	stop_member(session, runner, bt_fate_name(fate), message);
 	if (result->outcome == BT_OUTCOME_FIT_ERROR) {
-		/* Most nodes first. */
+		/* Reasons of most nodes first. */
 		const struct bt_diagnosis *diagnosis = &result->diagnosis;
 		struct reason_list list = {.arena = &member->stop_arena};
 		if (diagnosis->pre_filter_message.length != 0) {
@@ -182,7 +182,10 @@ static void fail(struct bt_capacity_session *session, struct bt_capacity_runner 
 
 /** --- attempts --- */
 
-/** *out_freed: not placed, but a claim that had its devices in vain was given back. */
+/**
+ * *out_freed: the pod was not placed, but devices of a claim were released, so that another attempt
+ * may succeed.
+ */
 static bool try_once(struct bt_capacity_session *session, const struct bt_pod_info *info,
 	struct bt_schedule_result *result, bool *out_freed)
 {
@@ -229,12 +232,12 @@ struct bt_str bt_capacity_make_claims(
 	size_t bytes;
 	if (bt_claim_maker_make(
 		    session->simulation.claims, pod, arena, &missing, &bytes, &err) < 0) {
-		berth_error_finish(&err); /* the attempt will name the claim that is missing */
+		berth_error_finish(&err); /* the attempt's message names the missing claim */
 	}
 	return missing;
 }
 
-/** The pods of one more group, known to it; the group is in the state. */
+/** Make the pods of one more group, with their claims, and add the group to the state. */
 static const struct bt_pod **make_group(
 	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
@@ -348,7 +351,7 @@ static void stop_group(struct bt_capacity_session *session, struct bt_capacity_r
 	bt_strbuf_finish(&text);
 }
 
-/** One more group, all of its pods or none; false: there is no room. */
+/** Place one more group: all of its pods or none. Returns false if it finds no room. */
 static bool place_group(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
 	const struct bt_pod **pods = make_group(session, runner);
@@ -382,7 +385,7 @@ static bool place_group(struct bt_capacity_session *session, struct bt_capacity_
 	return is_placed;
 }
 
-/** One more copy; false: there is none. */
+/** Place one more copy. Returns false if it finds no room, which stops the member. */
 static bool place_one(struct bt_capacity_session *session, uint32_t index)
 {
 	struct bt_capacity_runner *runner = &session->runners[index];
@@ -418,19 +421,19 @@ static bool place_one(struct bt_capacity_session *session, uint32_t index)
 	}
 	bt_arena_reset(&session->copy_arena);
 	if (!placed) {
-		runner->next_number--; /* the same pod when it is tried again */
+		runner->next_number--; /* try the same pod again next time */
 	}
 	return placed;
 }
 
-/** --- all of them --- */
+/** --- all members --- */
 
 static bool is_at_limit(const struct bt_capacity_session *session)
 {
 	return session->answer->copies >= session->question->max;
 }
 
-/** A turn of one member; whether it placed all that it weighs. */
+/** One round of one member. Returns whether it placed as many copies as it weighs. */
 static bool take_turn(struct bt_capacity_session *session, uint32_t index)
 {
 	const struct bt_capacity_question *question = session->question;
@@ -452,7 +455,7 @@ static bool take_turn(struct bt_capacity_session *session, uint32_t index)
 	return true;
 }
 
-/** Attempts until the question is answered, or a member ran dry. */
+/** Rounds until one places nothing, the limit is reached, or a member has used up its made pods. */
 static void capacity_place_all(struct bt_capacity_session *session)
 {
 	for (;;) {
@@ -479,18 +482,20 @@ static void capacity_place_all(struct bt_capacity_session *session)
 	}
 }
 
-/** Pods that a workload with claims of its own makes at first, and how many more when they do not
- * last. */
+/**
+ * Pods made at first for a workload with claims per pod, and the factor by which their number grows
+ * when they are used up.
+ */
 #define OWN_PODS_AT_FIRST 256
 #define OWN_PODS_GROWTH 16
-/** Of all members together: room for the pods of other workloads is left. */
+/** Sum over all members: leaves room for the pods of other workloads. */
 #define OWN_PODS_MAX (BT_WORKLOAD_PODS_MAX / 2)
-/** Of a name, where something is put behind it. */
+/** Bytes kept of a name that gets a suffix. */
 #define NAME_PART_BYTES 200
 
 /** --- the cluster of a session --- */
 
-/** A workload that is asked about takes the place of its namesake. */
+/** A member's workload replaces the cluster's workload of the same kind and name. */
 static bool *objects_left_out(const struct bt_capacity_question *question)
 {
 	const struct bt_manifests *cluster = question->cluster;
@@ -511,7 +516,10 @@ static bool *objects_left_out(const struct bt_capacity_question *question)
 	return left_out;
 }
 
-/** The pod without what its controller would count it by, under a name that is free. */
+/**
+ * The pod without owner references, so that its controller does not count it, and with an unused
+ * name.
+ */
 static struct bt_object *stand_in(struct bt_capacity_session *session,
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
 {
@@ -684,7 +692,7 @@ int bt_capacity_ask(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err)
 {
 	uint32_t own_pods = OWN_PODS_AT_FIRST;
-	/* Pods of its own that each member can have at most. */
+	/* Made pods that each member can have at most. */
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < question->spec_count; i++) {
 		count += bt_capacity_spec_has_own_claims(&question->specs[i]);
@@ -729,7 +737,7 @@ int bt_capacity_ask(const struct bt_capacity_question *question,
 			return result;
 		}
 		if (own_pods == own_most) {
-			asked.max = copies; /* the same again, and it ends there */
+			asked.max = copies; /* repeat up to the same copies */
 		}
 		own_pods = own_pods < own_most / OWN_PODS_GROWTH ? own_pods * OWN_PODS_GROWTH
 								 : own_most;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reviews: the fields that users of cluster-capacity know, and ours beside them. */
+/** Reviews: the fields of cluster-capacity, and berth's additional ones. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,11 +8,11 @@
 #include "cli/capacity/capacity.h"
 #include "cli/output.h"
 
-/** --- answers about capacity for people: few lines, however many nodes there are --- */
+/** --- text: few lines, however many nodes there are --- */
 
-/** Lines "and N more nodes with M each" below a table. */
+/** Limit of lines "and N more nodes with M each" below a table. */
 #define GROUP_LINES 8
-/** Requests that a headline names. */
+/** Limit of requests that a headline names. */
 #define REQUESTS_SHOWN 6
 
 /** "1 copy", "4,980 copies" */
@@ -104,8 +104,9 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 	if (count != 0) {
 		bt_strbuf_append_c(out, "Pod distribution among nodes:\n");
 		bt_table_write(&table, out);
-		/* The nodes behind the table, a line for each number of copies; the last line tells
-		 * of the rest.
+		/*
+		 * Sum up the nodes after the table's last row, one line per number of copies; the
+		 * last line covers all remaining nodes.
 		 */
 		uint32_t first = shown;
 		for (uint32_t line = 0; first < count; line++) {
@@ -229,9 +230,9 @@ static void capacity_write_table(
 	bt_table_write(&table, out);
 }
 
-/** --- what was asked --- */
+/** --- the question --- */
 
-/** Cluster-wide resources of Kubernetes itself; all others are scalar resources. */
+/** Native cluster-wide resources; all others are scalar resources. */
 static bool is_primary(struct bt_str resource)
 {
 	return bt_str_equal_c(resource, "cpu") || bt_str_equal_c(resource, "memory") ||
@@ -248,7 +249,7 @@ static void write_resources(
 			continue;
 		}
 		if (primary) {
-			/* As a quantity that is exactly the amount: "150m", "100Mi", "1234". */
+			/* Append the exact amount as a quantity: "150m", "100Mi", "1234". */
 			static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
 			struct bt_strbuf text = {0};
 			int64_t amount = request->amount;
@@ -277,9 +278,9 @@ static void write_resources(
 	bt_json_end_object(writer);
 }
 
-/** --- what came of it --- */
+/** --- the result --- */
 
-/** The member that went on longest: when it stopped, everything had. */
+/** The member that was passed over last: all others had stopped before. */
 static const struct bt_capacity_member *last_member(const struct bt_capacity_answer *answer)
 {
 	const struct bt_capacity_member *last = &answer->members[0];
@@ -381,7 +382,7 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 		bt_json_write_member_int64(writer, "rounds", answer->round_count);
 	}
 	bt_json_write_member_int64(writer, "nodes", answer->node_count);
-	/* Amounts in the units of simulate's nodes. */
+	/* Amounts in the same units as simulate's nodes. */
 	bt_json_begin_member_array(writer, "utilization");
 	for (uint32_t i = 0; i < answer->total_count; i++) {
 		const struct bt_capacity_total *total = &answer->totals[i];

@@ -46,9 +46,9 @@ bool bt_capacity_spec_has_own_claims(const struct bt_capacity_spec *spec)
 	return set->spec.volume_claim_templates.count != 0;
 }
 
-/** --- from an object to what is copied --- */
+/** --- from an object to a spec --- */
 
-/** The identity and the history of one pod are not its copies'. */
+/** Drops the identity and history of the pod, which copies do not share. */
 static struct bt_object *make_pod(const struct bt_capacity_spec *spec,
 	const struct bt_object_meta *metadata, const struct bt_pod_spec *pod_spec)
 {
@@ -69,10 +69,7 @@ static bool is_pod_maker(enum bt_kind kind)
 		kind == BT_KIND_STATEFUL_SET || kind == BT_KIND_REPLICATION_CONTROLLER;
 }
 
-/**
- * A workload that is going away makes no pods, and the cluster takes none without a name; their
- * copies are asked for all the same.
- */
+/** The workload without deletion timestamp and with a name, since its pods are made only then. */
 static struct bt_object *make_maker(
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
 {
@@ -92,7 +89,7 @@ static struct bt_object *make_maker(
 	return made;
 }
 
-/** is_file: the object is a manifest, not taken from the cluster. */
+/** is_file: the object comes from a manifest, not from the cluster. */
 static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 	struct bt_str namespace_, struct bt_str name, struct bt_origin origin, bool is_file,
 	struct berth_error *err)
@@ -132,7 +129,7 @@ static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 
 /** --- files --- */
 
-/** Manifests for this purpose have no name now and then. */
+/** Manifests may have no name here: use generateName or "pod" then. */
 static struct bt_str name_of(const struct bt_object_meta *meta)
 {
 	if (meta->name.length != 0) {
@@ -184,7 +181,7 @@ static int take(
 	return result;
 }
 
-/** Told only when there is nothing else to be counted. */
+/** Remember the first object of an unknown kind; reported only if the file has no pod spec. */
 static void take_skipped(void *context, struct bt_origin origin, struct bt_str api_version,
 	struct bt_str kind, struct bt_str json)
 {
@@ -230,7 +227,7 @@ int bt_capacity_specs_read(
 	return result;
 }
 
-/** --- the cluster's own --- */
+/** --- objects of the cluster --- */
 
 static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_reference *wanted,
 	uint32_t elsewhere, struct berth_error *err)
@@ -271,8 +268,10 @@ static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_po
 	uint32_t index = bt_manifests_find(cluster, wanted->kind, namespace_, wanted->name);
 	*out_elsewhere = 0;
 	if (index == BT_MANIFESTS_NONE && wanted->namespace_.length == 0) {
-		/* The only object of this kind and name, wherever it is; BT_MANIFESTS_NONE: none,
-		 * or several. */
+		/*
+		 * The only object of this kind and name in any namespace; BT_MANIFESTS_NONE: none,
+		 * or several.
+		 */
 		enum bt_kind kind = wanted->kind;
 		struct bt_str name = wanted->name;
 		uint32_t found = BT_MANIFESTS_NONE;
@@ -293,7 +292,7 @@ static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_po
 	return index;
 }
 
-/** A group with pods like those that name it now, running or not. */
+/** Add a group like the given one, with pods like its present members, running or not. */
 static int add_group(struct bt_capacity_specs *specs, const struct bt_manifests_object *entry,
 	struct berth_error *err)
 {

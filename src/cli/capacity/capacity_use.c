@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What copies request, what nodes have left, and what stops most of them. */
+/** Requests of copies, what nodes have left, and the resource that stops most of them. */
 #include "api/amount.h"
 #include "cli/capacity/capacity.h"
 #include "cli/capacity/capacity_private.h"
@@ -7,28 +7,28 @@
 #include "dra/allocator.h"
 #include "dra/device_pools.h"
 
-/** --- which devices one more copy would need, and how many of them nodes have left --- */
+/** --- devices that one more copy needs, and how many nodes have them left --- */
 
-/** One request for devices, over all nodes. */
+/** One device request, summed over the nodes that have too few free devices. */
 struct device_shortage {
-	struct bt_request_report request; /* of the first node */
-	uint32_t node_count;              /* with too few that are free */
-	int64_t free_total;               /* on these nodes */
-	uint32_t free_most;               /* on one of them */
+	struct bt_request_report request; /* of the first such node */
+	uint32_t node_count;              /* nodes with too few free devices */
+	int64_t free_total;               /* free devices on these nodes */
+	uint32_t free_most;               /* most on any of them */
 };
 
 struct measuring {
 	struct bt_capacity_session *session;
 	struct bt_arena *arena;
-	const struct bt_resource_claim **claims; /* to be allocated */
+	const struct bt_resource_claim **claims; /* claims to allocate */
 	uint32_t claim_count;
-	BT_VEC(struct device_shortage) shortages; /* by request */
-	uint32_t joint_count; /* nodes that have enough for each request alone */
+	BT_VEC(struct device_shortage) shortages; /* one per request */
+	uint32_t joint_count; /* nodes that have enough for each request, but not for all */
 };
 
-/** --- what a copy asks for --- */
+/** --- requests of a copy --- */
 
-/** A node has it without claims. */
+/** Whether some node offers the resource itself, so that no device claim is needed. */
 static bool is_on_some_node(const struct bt_capacity_session *session, struct bt_str resource)
 {
 	const struct bt_node_table *table = &session->engine->state->nodes;
@@ -41,7 +41,7 @@ static bool is_on_some_node(const struct bt_capacity_session *session, struct bt
 	return false;
 }
 
-/** An extended resource that devices stand behind is asked for like this. */
+/** Add a claim for an extended resource that is backed by devices of the class. */
 static void add_extended(
 	struct measuring *measuring, const struct bt_capacity_request *asked, struct bt_str class)
 {
@@ -85,7 +85,7 @@ static void collect_claims(struct measuring *measuring, const struct bt_capacity
 	}
 }
 
-/** --- what nodes have --- */
+/** --- what nodes offer --- */
 
 static bool is_short(const struct bt_request_report *request)
 {
@@ -124,7 +124,7 @@ static void measure_nodes(struct measuring *measuring)
 	}
 }
 
-/** Devices that several nodes reach would be counted more than once. */
+/** Whether each device is on one node; devices that several nodes reach would be counted twice. */
 static bool are_all_local(const struct bt_dra *dra)
 {
 	const struct bt_resource_slice *slice;
@@ -137,7 +137,7 @@ static bool are_all_local(const struct bt_dra *dra)
 	return true;
 }
 
-/** --- in words --- */
+/** --- texts --- */
 
 static void append_nodes(
 	const struct bt_capacity_session *session, uint32_t count, struct bt_strbuf *text)
@@ -180,7 +180,10 @@ static void append_devices_left(const struct bt_capacity_session *session,
 	}
 }
 
-/** How far devices are from what one more copy asks for, a half-sentence; "" when they are not. */
+/**
+ * Append by how much nodes miss the devices of one more copy, a half-sentence; nothing if they have
+ * enough.
+ */
 static void capacity_append_device_shortage(struct bt_capacity_session *session,
 	struct bt_capacity_runner *runner, struct bt_strbuf *text)
 {
@@ -196,7 +199,7 @@ static void capacity_append_device_shortage(struct bt_capacity_session *session,
 	(void)bt_capacity_make_claims(session, &copy, &arena);
 	collect_claims(&measuring, runner->member, &copy);
 	measure_nodes(&measuring);
-	/* The request that is short on most nodes; NULL: none is. */
+	/* The request that most nodes cannot meet; NULL: all nodes meet all requests. */
 	const struct device_shortage *worst = NULL;
 	for (uint32_t i = 0; i < measuring.shortages.count; i++) {
 		const struct device_shortage *shortage = &measuring.shortages.items[i];
@@ -272,7 +275,7 @@ struct amounts {
 	const int64_t *allocatable;
 };
 
-/** requested NULL: no node knows the resource. */
+/** requested is NULL if no node has the resource. */
 static struct amounts find_amounts(const struct bt_node_table *table, struct bt_str resource)
 {
 	if (bt_str_equal_c(resource, "pods")) {
@@ -306,7 +309,7 @@ static int64_t add_clamped(int64_t a, int64_t b)
 	return sum;
 }
 
-/** What is free, 0 where more is requested than there is. */
+/** Free amount, 0 where more is requested than allocatable. */
 static int64_t free_of(const struct amounts *amounts, uint32_t slot)
 {
 	int64_t requested = amounts->requested[slot];
@@ -321,10 +324,10 @@ static int64_t free_of(const struct amounts *amounts, uint32_t slot)
 
 struct shortage {
 	struct bt_capacity_request request;
-	uint64_t reason_count; /* nodes of which the scheduler said so */
-	uint32_t node_count;   /* with less than a copy needs */
-	int64_t free_total;    /* on these nodes */
-	int64_t free_most;     /* on one of them */
+	uint64_t reason_count; /* nodes that the scheduler rejected for it */
+	uint32_t node_count;   /* nodes with less than a copy needs */
+	int64_t free_total;    /* free amount on these nodes */
+	int64_t free_most;     /* most on any of them */
 };
 
 static struct shortage measure_shortage(
@@ -347,7 +350,7 @@ static struct shortage measure_shortage(
 	return shortage;
 }
 
-/** Short on more nodes, or with fewer copies' worth left on them. */
+/** Whether a is short on more nodes, or has room for fewer copies on as many. */
 static bool is_tighter(const struct shortage *a, const struct shortage *b)
 {
 	if (a->node_count != b->node_count) {
@@ -357,7 +360,7 @@ static bool is_tighter(const struct shortage *a, const struct shortage *b)
 		(double)b->free_total / (double)b->request.amount;
 }
 
-/** What a reason of the scheduler says is short; NULL: it speaks of something else. */
+/** The resource that a rejection reason says is short; NULL: another kind of reason. */
 static const struct bt_capacity_request *short_resource(
 	const struct bt_capacity_member *member, struct bt_str reason)
 {
@@ -378,7 +381,7 @@ static const struct bt_capacity_request *short_resource(
 	return NULL;
 }
 
-/** How many nodes said so; 0: none did. */
+/** Nodes that were rejected for this reason; 0: none. */
 static uint64_t count_reason(const struct bt_capacity_member *member, const char *text)
 {
 	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
@@ -389,18 +392,18 @@ static uint64_t count_reason(const struct bt_capacity_member *member, const char
 	return 0;
 }
 
-/** The reason of most nodes, where it is one of several, and the amounts behind a shortage. */
+/** Set the hint: the reason of most nodes if there are several, and the amounts of a shortage. */
 static void tell_tightest(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
 	struct bt_capacity_member *member = runner->member;
 	struct bt_strbuf text = {0};
 	if (member->spec->group != NULL) {
-		return; /* the hint is there */
+		return; /* the hint of a group is set already */
 	}
 	/*
-	 * The shortage that stops most nodes; node_count 0: none does. What the scheduler found
-	 * short on more nodes than the requests explain (nominated pods hold room as well) is left
-	 * to its words.
+	 * The shortage that stops most nodes; node_count 0: none does. If the scheduler found a
+	 * resource short on more nodes than the requests explain (nominated pods hold room as
+	 * well), the hint has only the scheduler's reason.
 	 */
 	struct shortage tightest = {0};
 	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {

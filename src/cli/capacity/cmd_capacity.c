@@ -20,14 +20,14 @@ struct options {
 	int64_t max;         /* 0: BT_CAPACITY_COPIES_MAX */
 	int64_t need;
 	bool after_queue;
-	/* From reading to the answers. */
+	/* The run: from the input to the answers. */
 	struct bt_capacity_specs specs;
 	bool *left_out; /* by object index */
 	struct bt_capacity_answer *answers;
 	uint32_t answer_count;
 };
 
-/** --- nodes that are left out --- */
+/** --- excluded nodes --- */
 
 static int exclude(struct options *options, struct bt_str reference, struct berth_error *err)
 {
@@ -72,7 +72,7 @@ static int exclude(struct options *options, struct bt_str reference, struct bert
 	return count < 0 ? (int)count : 0;
 }
 
-/** As if the nodes and the pods on them were not there. */
+/** Leave the nodes and the pods on them out of the cluster. */
 static int exclude_nodes(struct options *options, struct berth_error *err)
 {
 	const struct bt_arguments *excluded = &options->excluded;
@@ -155,7 +155,7 @@ static int ask_all(struct options *options, struct berth_error *err)
 	return result;
 }
 
-/** Tell of every pod spec that has fewer copies than are needed. */
+/** Report each pod spec that has fewer copies than needed. Returns the exit status. */
 static int judge(const struct options *options)
 {
 	int exit_status = BT_EXIT_OK;
@@ -206,7 +206,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 
 /** --- the command line --- */
 
-/** Names are looked at once they are known. */
+/** The names are checked once the specs are read. */
 static int set_mix(void *context, const struct bt_flag *flag BT_UNUSED, const char *text,
 	struct berth_error *err BT_UNUSED)
 {
