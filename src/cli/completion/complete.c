@@ -12,33 +12,36 @@
 #include "cluster/manifests.h"
 #include "config/gates.h"
 
-/** What of the current word is replaced. Texts are borrowed. */
+/** The part of the current word to complete. Texts are borrowed. */
 struct bt_complete_word {
-	struct bt_str prefix; /* stays: "--output=", "-o", "" */
-	const char *text;     /* what a candidate must begin with */
-	const char *suffix;   /* put behind it; NULL: nothing */
+	struct bt_str prefix; /* kept before each candidate: "--output=", "-o", "" */
+	const char *text;     /* the beginning that candidates must have */
+	const char *suffix;   /* appended to each candidate; NULL: nothing */
 };
 
 struct bt_complete {
 	const struct bt_command *const *commands;
 	size_t command_count;
-	const struct bt_command *command; /* NULL: its name is being typed */
-	struct bt_arguments words;        /* behind the command, before the current one */
+	const struct bt_command *command; /* NULL: the command's name is being typed */
+	struct bt_arguments words;        /* between the command and the current word */
 	const char *current;
 	/* Found in words. */
 	BT_VEC(const struct bt_flag *) given;
 	struct bt_arguments files;     /* values of --filename */
 	const char *namespace_;        /* value of --namespace; NULL: not given */
-	const struct bt_flag *waiting; /* the last word is a flag without its value */
-	bool only_arguments;           /* "--" came */
+	const struct bt_flag *waiting; /* the last word is a flag that lacks its value */
+	bool only_arguments;           /* a "--" came before */
 	struct bt_strbuf out;
 };
 
-/** Somebody waits with a finger on the key: about a second of reading, less for what is packed. */
+/**
+ * A shell waits for the answer: bounds reading to about a second. Compressed files take longer per
+ * byte.
+ */
 #define BYTES_MAX ((off_t)16 << 20)
 #define PACKED_BYTES_MAX ((off_t)2 << 20)
 
-/** Regular files only, and few bytes: all of it is read again with every press of the key. */
+/** Whether all are small regular files: every press of the key reads them again. */
 static bool is_quick(const struct bt_arguments *files)
 {
 	off_t bytes = 0;
@@ -59,7 +62,7 @@ static bool is_quick(const struct bt_arguments *files)
 	return bytes <= BYTES_MAX;
 }
 
-/** Shells put candidates onto the line as they are, where other bytes could mean something. */
+/** Whether a name needs no quotes in a shell, which inserts candidates as they are. */
 static bool is_plain(struct bt_str name)
 {
 	for (uint32_t i = 0; i < name.length; i++) {
@@ -126,7 +129,7 @@ static void offer_objects(
 	bt_manifests_finish(&cluster);
 }
 
-/** Names of nodes or pods in the files of -f; none when reading them would take long. */
+/** Offer names of nodes or pods in the files of -f; none if reading them would take long. */
 static void complete_nodes(struct bt_complete *complete, const struct bt_complete_word *word)
 {
 	offer_objects(complete, word, BT_KIND_NODE);
@@ -163,7 +166,7 @@ static void offer_workloads(struct bt_complete *complete, const struct bt_comple
 	}
 }
 
-/** "A=true,B=fa": what is typed of the last entry is completed. */
+/** Completes the last entry of "A=true,B=fa". */
 static void offer_gates(struct bt_complete *complete, const struct bt_complete_word *word)
 {
 	const char *comma = strrchr(word->text, ',');
@@ -202,7 +205,7 @@ static void offer_gates(struct bt_complete *complete, const struct bt_complete_w
 	bt_strbuf_finish(&prefix);
 }
 
-/** Words in value names that stand for what can be listed. */
+/** Words in value names that stand for a list of names. */
 static const struct {
 	const char *name;
 	void (*offer)(struct bt_complete *complete, const struct bt_complete_word *word);
@@ -253,7 +256,7 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 	}
 }
 
-/** The candidates, with the first bytes of the typed text in front of them. */
+/** Offers candidates, each with the given first bytes of the typed text. */
 static void offer_behind(struct bt_complete *complete, const struct bt_complete_word *word,
 	const char *typed, struct bt_str alternative)
 {
@@ -274,7 +277,7 @@ static void offer_last_of_list(
 	offer_behind(complete, word, comma != NULL ? comma + 1 : word->text, entry);
 }
 
-/** "NODE=TAINT": what stands before the sign, with the sign, until it is typed. */
+/** Completes "NODE=TAINT": the left part with "=" until a "=" is typed, then the right part. */
 static void offer_pair(struct bt_complete *complete, const struct bt_complete_word *word,
 	struct bt_str left, struct bt_str right)
 {
@@ -289,7 +292,7 @@ static void offer_pair(struct bt_complete *complete, const struct bt_complete_wo
 	complete_tell_shell(complete, ":nospace");
 }
 
-/** Everything that value_name (see bt_flag) allows. */
+/** Offers all values that value_name (see bt_flag) allows. */
 static void complete_value(
 	struct bt_complete *complete, const struct bt_complete_word *word, const char *value_name)
 {
@@ -301,7 +304,7 @@ static void complete_value(
 	}
 }
 
-/** A line for candidate, if it begins as the word does. description: "" for none. */
+/** Print a line for candidate if it has the word's prefix. description: "" for none. */
 static void complete_offer(struct bt_complete *complete, const struct bt_complete_word *word,
 	struct bt_str candidate, const char *description)
 {
@@ -318,7 +321,7 @@ static void complete_offer(struct bt_complete *complete, const struct bt_complet
 	bt_strbuf_append_char(&complete->out, '\n');
 }
 
-/** ":files", ":dirs" or ":nospace". */
+/** Print ":files", ":dirs" or ":nospace". */
 static void complete_tell_shell(struct bt_complete *complete, const char *instruction)
 {
 	bt_strbuf_printf(&complete->out, "%s\n", instruction);
@@ -335,7 +338,7 @@ static void offer_commands(struct bt_complete *complete)
 	}
 }
 
-/** --- what the words before say --- */
+/** --- the preceding words --- */
 
 struct flag_table {
 	const struct bt_flag *flags;
@@ -421,7 +424,7 @@ static void take_word(
 	}
 }
 
-/** --- the word itself --- */
+/** --- the current word --- */
 
 static bool may_come_again(const struct bt_complete *complete, const struct bt_flag *flag)
 {
@@ -455,7 +458,9 @@ static void offer_flags(struct bt_complete *complete, const struct flag_table *t
 	}
 }
 
-/** A flag and, in the same word, its value or the beginning of it: "--output=ta", "-ota". */
+/**
+ * Completes a flag with its value, or the beginning of it, in the same word: "--output=ta", "-ota".
+ */
 static bool complete_inline_value(struct bt_complete *complete, const struct flag_table *table)
 {
 	const char *current = complete->current;
@@ -548,7 +553,7 @@ int bt_complete_run(
 {
 	struct bt_complete complete = {.commands = commands, .command_count = command_count};
 	complete_line(&complete, argc, argv);
-	(void)fputs(bt_strbuf_c(&complete.out), stdout); /* main looks at the stream */
+	(void)fputs(bt_strbuf_c(&complete.out), stdout); /* main checks the stream */
 	bt_strbuf_finish(&complete.out);
 	bt_vec_finish(&complete.words.list);
 	bt_vec_finish(&complete.files.list);

@@ -6,15 +6,15 @@
  *
  *	berth __complete WORD...
  *
- * The words are those behind the program's name, up to the cursor; the last one is completed and
- * may be empty. Printed are lines "WORD<tab>DESCRIPTION" with the words that fit, whole ones
- * ("--output=table"), and lines that begin with a colon, for what the shell does itself:
+ * WORD... are the words after the program's name up to the cursor; the last one is completed and
+ * may be empty. The output has lines "WORD<tab>DESCRIPTION" with the whole words that match
+ * ("--output=table"), and lines that begin with a colon, which ask the shell for more:
  *
- *	:files    complete paths of files (behind "=" when the word has one)
+ *	:files    complete paths of files (after "=" if the word has one)
  *	:dirs     complete paths of folders
- *	:nospace  the words go on: put no blank behind them
+ *	:nospace  append no blank, because the word goes on
  *
- * Nothing is printed on errors: a line that is being typed is wrong most of the time.
+ * Errors print nothing, because an unfinished line is wrong most of the time.
  */
 #include "cli/command.h"
 

@@ -9,7 +9,7 @@
 #include "cluster/simulation.h"
 #include "state/pod_groups.h"
 
-/** Events that cannot be read are no error: the explanation does not depend on them. */
+/** Read the pod's events. If that fails, the explanation goes on without them. */
 static void read_events(struct bt_explain_events *events, const struct bt_source *source,
 	const struct bt_object_meta *pod)
 {
@@ -59,11 +59,11 @@ struct options {
 	int64_t proposals;
 };
 
-/** --- nodes as the state has them --- */
+/** --- nodes of the cluster state --- */
 
 struct node_objects {
 	const struct bt_manifests *cluster;
-	const struct bt_node **nodes; /* by index in the cluster; NULL: not asked for yet */
+	const struct bt_node **nodes; /* by index in the cluster; NULL: not looked up yet */
 	struct bt_arena arena;
 };
 
@@ -88,7 +88,7 @@ static const struct bt_node *node_object(void *context, struct bt_str name)
 
 /** --- the pod --- */
 
-/** A running pod leaves the cluster, and looks as if it had never been placed. */
+/** Remove a running pod from the cluster, and make it look as if it had never been placed. */
 static int take_out(struct bt_simulation *simulation, uint32_t object_index, struct bt_pod *pod,
 	struct bt_str *out_node, struct berth_error *err)
 {
@@ -113,14 +113,17 @@ static int take_out(struct bt_simulation *simulation, uint32_t object_index, str
 	return result;
 }
 
-/** The scheduler would try it: no gate holds it, it stays, and some profile has its name. */
+/**
+ * Whether the scheduler would try the pod: no gate, not being deleted, and a profile for its
+ * schedulerName.
+ */
 static bool is_queued(const struct bt_simulation *simulation, const struct bt_pod *pod)
 {
 	return pod->spec.scheduling_gates.count == 0 && !bt_pod_is_terminating(pod) &&
 		bt_engine_profile(simulation->engine, pod->spec.scheduler_name) != NULL;
 }
 
-/** API servers give new pods two tolerations, unless they are told not to. */
+/** Whether a pod from an API server has no tolerations. Servers add two to new pods by default. */
 static bool lacks_tolerations(const struct bt_manifests_object *object)
 {
 	if (!object->uid_is_given || object->object == NULL) {
@@ -130,7 +133,7 @@ static bool lacks_tolerations(const struct bt_manifests_object *object)
 	return pod->spec.tolerations.count == 0;
 }
 
-/** pod: memory for a running one. */
+/** pod: storage for a running pod. */
 static int prepare(const struct options *options, struct bt_simulation *simulation,
 	const struct bt_pod_choice *choice, struct bt_pod *pod, struct bt_explain_report *report,
 	struct berth_error *err)
@@ -204,7 +207,7 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 }
 
 /**
- * The first pod of a workload fits, but all of its pods may not: place them, and explain the first
+ * If the first pod of a workload fits, others may not: place all of its pods, and explain the first
  * one that stays pending instead.
  */
 static int explain_staying(const struct options *options, struct bt_simulation *simulation,
@@ -271,7 +274,7 @@ static int answer(const void *context, struct bt_simulation *simulation, struct 
 	return result;
 }
 
-/** Load the simulation and answer about many of its pods: a group, or all. */
+/** Load the simulation and explain many of its pods: a group, or all. */
 static int answer_many(const struct options *options, struct bt_simulation *simulation,
 	bool is_group, struct bt_strbuf *out, struct berth_error *err)
 {
@@ -327,7 +330,7 @@ static int check(void *context, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"%u pods are named: one at a time can be explained", count);
 	}
-	if (has_kind) { /* "deployment web", as kubectl takes it */
+	if (has_kind) { /* "deployment web", as kubectl accepts it */
 		bt_strbuf_printf(&options->joined, "%s/%s", arguments->list.items[0],
 			arguments->list.items[1]);
 	}
@@ -377,7 +380,7 @@ static const struct bt_flag flags[] = {
 	BT_COLOR_FLAG,
 	BT_SETUP_FLAGS,
 };
-/** "berth pending" is about all pods anyway: it lacks the first flags. */
+/** The first flags, which "berth pending" lacks because it is always about all pods. */
 #define FLAGS_OF_EXPLAIN_ONLY 2
 
 static const struct options explain_defaults = {.proposals = PROPOSALS_DEFAULT};

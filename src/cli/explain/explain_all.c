@@ -10,24 +10,24 @@
 #include "cli/explain/explain_change.h"
 #include "state/pod_groups.h"
 
-/** Owners whose pods are explained; more of them are counted only. */
+/** Limit of owners whose pods are explained; further owners are only counted. */
 #define GROUPS_MAX 500
 
-/** Pods of one owner; after they were explained, of all pods for which the same is true. */
+/** Pods of one owner; after explaining, all pods with the same explanation. */
 struct group {
 	struct bt_pod_owner owner;
 	bool is_pod_group; /* owner is a PodGroup, which is explained as a whole */
 	struct bt_str namespace_;
-	const struct bt_pod *first; /* of those that stay pending, if any does */
-	uint32_t first_index;       /* of it in bt_simulation.pods */
-	uint32_t count;             /* pods that wait for a node */
-	uint32_t fit_count;         /* those that find one now; the others stay pending */
-	uint32_t others;  /* owners beside the first one */
+	const struct bt_pod *first; /* the first that stays pending, if any */
+	uint32_t first_index;       /* index of first in bt_simulation.pods */
+	uint32_t count;             /* pods that are pending in the input */
+	uint32_t fit_count;         /* of these, pods that find a node now */
+	uint32_t others;  /* number of further owners */
 	const char *fate; /* NULL: not explained */
 	struct bt_str message;
-	struct bt_str reasons; /* "Insufficient cpu (5 nodes)"; "" when no node was asked */
-	struct bt_str change;  /* "" when none was found */
-	struct bt_str nominated_node; /* of first, where preemption would make room; or "" */
+	struct bt_str reasons; /* "Insufficient cpu (5 nodes)"; "" if no node was filtered */
+	struct bt_str change;  /* proposed change; "" if none was found */
+	struct bt_str nominated_node; /* nominated node of first; "": none */
 };
 
 struct answer {
@@ -37,7 +37,7 @@ struct answer {
 	uint32_t pod_count;
 	uint32_t fit_count;
 	uint32_t node_count;
-	struct bt_str best_change; /* that of most pods that stay pending */
+	struct bt_str best_change; /* the change that helps most pods that stay pending */
 	uint32_t best_count;
 };
 
@@ -73,7 +73,7 @@ void bt_explain_place_pods(struct bt_simulation *simulation, uint32_t count, con
 	simulation->progress = NULL;
 }
 
-/** Pods that the simulation has given up still belong to their groups. */
+/** Pods that the simulation gave up are members of their groups again. */
 static void join_groups_again(struct bt_simulation *simulation)
 {
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
@@ -100,7 +100,7 @@ static int compare_members(const void *left, const void *right)
 	int order = bt_str_compare(a->pod->metadata.namespace_, b->pod->metadata.namespace_);
 	order = order != 0 ? order : bt_str_compare(a->owner.kind, b->owner.kind);
 	order = order != 0 ? order : bt_str_compare(a->owner.name, b->owner.name);
-	if (order == 0 && a->owner.kind.length == 0) { /* each pod on its own */
+	if (order == 0 && a->owner.kind.length == 0) { /* a group per pod without owner */
 		order = bt_str_compare(a->pod->metadata.name, b->pod->metadata.name);
 	}
 	return order != 0 ? order : (a->position > b->position) - (a->position < b->position);
@@ -179,7 +179,7 @@ static int compare_groups(const void *left, const void *right)
 
 /** --- reasons --- */
 
-/** "Insufficient cpu (5 nodes), ..." */
+/** Append "Insufficient cpu (5 nodes), ...". */
 static void append_reasons(const struct bt_explanation *explanation, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; i < explanation->groups.count; i++) {
@@ -244,7 +244,7 @@ static int explain_group(struct bt_simulation *simulation, const struct bt_expla
 	}
 	int result = bt_explain(simulation->engine, group->first, options, &explanation, err);
 	if (result == 0 && explanation.fate == BT_EXPLAINED_FITS) {
-		/* A plugin refused it after a node was found, so only the attempt says why. */
+		/* A plugin rejected the pod after Filter, so only the attempt has the reason. */
 		group->fate = bt_fate_name(entry->fate);
 		group->message = entry->message;
 	} else if (result == 0) {
@@ -266,7 +266,7 @@ static int explain_group(struct bt_simulation *simulation, const struct bt_expla
 	return result;
 }
 
-/** Pods without a controller, and owners of few pods, often have the same reason. */
+/** Merge pods without a controller that have the same explanation. */
 static void join_alike(struct answer *answer)
 {
 	uint32_t kept = 0;

@@ -1,39 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_EXPLAIN_ALL_H
 #define BT_CLI_EXPLAIN_ALL_H
-/** Several pods at once: all that wait for a node, by owner and reason ("berth pending", "berth
- * explain --all"), and those of a pod group. */
+/**
+ * Explanations of several pods: all pending ones, by owner and reason ("berth pending", "berth
+ * explain --all"), and those of a pod group.
+ */
 #include "cli/explain/explain_report.h"
 
 struct bt_pod_owner {
-	struct bt_str kind; /* "Deployment"; "" of a pod without controller */
+	struct bt_str kind; /* "Deployment"; "" for a pod without a controller */
 	struct bt_str name;
 };
 
-/** The workload of a pod; a ReplicaSet with a template's hash stands for its Deployment. Texts are
- * borrowed from the pod. */
+/**
+ * The workload of a pod; for a ReplicaSet with a pod-template-hash its Deployment. Texts are
+ * borrowed from the pod.
+ */
 struct bt_pod_owner bt_pod_owner_of(const struct bt_pod *pod);
 
 /**
- * Append the pending pods of a loaded simulation (of one namespace, unless it is NULL), the largest
- * group first. One pod of each owner is explained for all of them. Returns the exit status:
- * BT_EXIT_FINDING when there are some; or BERTH_ERR_*.
+ * Append the pending pods of a loaded simulation (namespace_ NULL: of all namespaces), the largest
+ * owner first. One pod of each owner is explained for all of them. Returns the exit status:
+ * BT_EXIT_FINDING if there are pending pods; or BERTH_ERR_*.
  */
 BT_MUST_USE int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace_,
 	const struct bt_explain_options *options, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err);
 
 /**
- * The group of this name in a loaded simulation, explained. Without pending pods only has_object,
- * scheduled_count and fate say something (BT_GROUP_FITS, or BT_GROUP_GATED without any pods). Gate
- * GenericWorkload is on. out is initialised; finish it in any case.
+ * Explain the group of this name in a loaded simulation. Without pending pods only has_object,
+ * scheduled_count and fate are set (BT_GROUP_FITS, or BT_GROUP_GATED without any pods). Requires
+ * gate GenericWorkload. out is initialised; finish it in any case.
  */
 BT_MUST_USE int bt_explain_pod_group(struct bt_simulation *simulation, struct bt_str namespace_,
 	struct bt_str name, const struct bt_explain_options *options,
 	struct bt_group_explanation *out, struct berth_error *err);
 /** "Fits", "Scheduled" (no pod is pending), "Unschedulable", "Gated", "NoPods", "Error" */
 const char *bt_explained_group_fate_name(const struct bt_group_explanation *explanation);
-/** "add 2 empty nodes like node-7". pod: a member; nodes as for bt_changes_append_text. */
+/** Append "add 2 empty nodes like node-7". pod: a member; nodes as for bt_changes_append_text. */
 void bt_group_proposal_append_text(const struct bt_group_proposal *proposal,
 	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out);
 /** Append the answer about a pod group. Returns the exit status, or BERTH_ERR_*. */

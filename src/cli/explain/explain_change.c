@@ -6,7 +6,7 @@
 #include "cli/output.h"
 #include "explain/advice.h"
 
-/** --- words --- */
+/** --- texts --- */
 
 static void append_word(struct bt_strbuf *out, const char *before, struct bt_str word)
 {
@@ -14,7 +14,10 @@ static void append_word(struct bt_strbuf *out, const char *before, struct bt_str
 	bt_printable_append(out, word);
 }
 
-/** More than the node's pods request; *out_wanted: what a node with the same pods would need. */
+/**
+ * Whether the change frees more than the node's pods request. *out_wanted: the amount that a node
+ * with the same pods would need.
+ */
 static bool is_too_large(const struct bt_remedy *change, const struct bt_node_table *nodes,
 	struct bt_node_amounts *out_stock, int64_t *out_wanted)
 {
@@ -29,8 +32,7 @@ static bool is_too_large(const struct bt_remedy *change, const struct bt_node_ta
 		!BT_ADD_OVERFLOW(out_stock->allocatable, change->amount, out_wanted);
 }
 
-/** The pod asks for a node by its name, or cares which pods are there: another node would have
- * neither. */
+/** Whether the pod names a node, or depends on the pods there: another node would have neither. */
 static bool is_tied(const struct bt_pod *pod)
 {
 	static const struct bt_str hostname = BT_STR_INIT("kubernetes.io/hostname");
@@ -56,8 +58,10 @@ static bool is_tied(const struct bt_pod *pod)
 	return tied;
 }
 
-/** All that is asked of nodes is that one is larger: another like it does as well, and leaves the
- * pods where they are. */
+/**
+ * Whether the only change is a larger node: adding another such node helps as well, and moves no
+ * pods.
+ */
 static bool adds_node(const struct bt_remedy *changes, uint32_t count, const struct bt_pod *pod,
 	const struct bt_node_table *nodes)
 {
@@ -77,8 +81,10 @@ static bool adds_node(const struct bt_remedy *changes, uint32_t count, const str
 	return first != NULL && !is_tied(pod);
 }
 
-/** "replace node-7 by a node with 16 cpu (it has 8)", or of a node to be added "add a node like
- * node-7 with 12 cpu (node-7 has 8)". Nothing when the node is large enough, or not known. */
+/**
+ * Append "replace node-7 by a node with 16 cpu (it has 8)", or, with adds, "add a node like node-7
+ * with 12 cpu (node-7 has 8)". Returns false if the node is large enough or unknown.
+ */
 static bool append_larger(struct bt_strbuf *out, const struct bt_remedy *change, bool adds,
 	const struct bt_node_table *nodes)
 {
@@ -89,7 +95,7 @@ static bool append_larger(struct bt_strbuf *out, const struct bt_remedy *change,
 	}
 	append_word(out, adds ? "add a node like " : "replace ", change->node);
 	bt_strbuf_append_c(out, adds ? " with " : " by a node with ");
-	/* Nothing runs yet on a node that is added. */
+	/* An added node runs no pods yet. */
 	bt_amount_append_of(
 		out, change->resource, adds ? wanted - stock.requested : wanted, BT_AMOUNT_UP);
 	append_word(out, " ", change->resource);
@@ -104,7 +110,7 @@ static bool append_larger(struct bt_strbuf *out, const struct bt_remedy *change,
 	return true;
 }
 
-/** "free 250m cpu on node-7" */
+/** Append "free 250m cpu on node-7". */
 static void append_free(struct bt_strbuf *out, const struct bt_remedy *change, bool adds,
 	const struct bt_node_table *nodes)
 {
@@ -122,7 +128,7 @@ static void append_free(struct bt_strbuf *out, const struct bt_remedy *change, b
 	append_word(out, " on ", change->node);
 }
 
-/** "ask for 7.9 cpu instead of 64" */
+/** Append "ask for 7.9 cpu instead of 64". */
 static void append_lower(
 	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
 {
@@ -140,7 +146,7 @@ static void append_lower(
 	bt_amount_append_of(out, change->resource, requested, BT_AMOUNT_UP);
 }
 
-/** "topologySpreadConstraints[1] (topology.kubernetes.io/zone)" */
+/** Append "topologySpreadConstraints[1] (topology.kubernetes.io/zone)". */
 static void append_constraint(
 	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
 {
@@ -169,7 +175,7 @@ static void append_pod_affinity(
 	}
 }
 
-/** "create StorageClass fast, for claim data" */
+/** Append "create StorageClass fast, for claim data". */
 static void append_class(
 	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
 {
@@ -188,7 +194,7 @@ static void append_class(
 		claim != NULL ? claim->claim_name : change->key);
 }
 
-/** adds: see adds_node. */
+/** adds: the result of adds_node. */
 static void append_text(const struct bt_remedy *change, bool adds, const struct bt_pod *pod,
 	const struct bt_node_table *nodes, struct bt_strbuf *out)
 {
@@ -283,7 +289,7 @@ bool bt_changes_append_text(const struct bt_remedy *changes, uint32_t count,
 
 /** --- commands --- */
 
-/** Nobody could copy it from a terminal, or kubectl would take it for a flag. */
+/** Whether the word can be copied from a terminal, and kubectl does not take it for a flag. */
 static bool is_fit_for_commands(struct bt_str word)
 {
 	struct bt_strbuf shown = {0};
@@ -318,7 +324,7 @@ static void append_patch(struct bt_strbuf *out, const struct bt_pod *pod, const 
 	bt_output_append_quoted(out, bt_strbuf_str(patch));
 }
 
-/** lacks: there is no list yet that one could be appended to. */
+/** lacks: the pod has no list of tolerations to append to. */
 static void append_toleration_patch(
 	const struct bt_remedy *change, const struct bt_pod *pod, bool lacks, struct bt_strbuf *out)
 {
@@ -390,7 +396,7 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 	} else if (change->kind == BT_REMEDY_TOLERATE && in_input) {
 		append_toleration_patch(change, pod, lacks_tolerations, out);
 	} else if (change->kind == BT_REMEDY_REMOVE_GATE && in_input) {
-		/* By name, so that several gates can be removed one after another. */
+		/* Delete by name, so that several gates can be removed one after another. */
 		struct bt_strbuf patch = {0};
 		struct bt_json_writer writer;
 		bt_strbuf_append_c(&patch, "{\"spec\":{\"schedulingGates\":[");
@@ -410,7 +416,7 @@ bool bt_change_append_alternative(
 	const struct bt_remedy *change, struct bt_str node, struct bt_strbuf *out)
 {
 	struct bt_strbuf word = {0};
-	/* Taints of these names are put back by their controller as long as it sees a reason. */
+	/* Controllers restore taints with these names as long as their condition holds. */
 	if (change->kind != BT_REMEDY_TOLERATE || change->key.length == 0 || node.length == 0 ||
 		bt_str_has_prefix(change->key, BT_STR("node.kubernetes.io/")) ||
 		!is_fit_for_commands(change->key) || !is_fit_for_commands(change->effect) ||

@@ -29,7 +29,7 @@ static void write_changes(const struct bt_explain_report *report, const char *na
 	bt_changes_write_json(changes, count, report->pod, report->nodes, writer);
 }
 
-/** --- the pod and where it waits --- */
+/** --- the pod and its place in the queue --- */
 
 static void write_queue(const struct bt_explain_report *report, struct bt_json_writer *writer)
 {
@@ -130,7 +130,7 @@ static void write_node(const struct bt_explain_report *report, const struct bt_e
 	bt_json_end_object(writer);
 }
 
-/** --- what may be done --- */
+/** --- proposals --- */
 
 static void write_proposals(const struct bt_explain_report *report, struct bt_json_writer *writer)
 {

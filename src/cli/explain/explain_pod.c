@@ -7,17 +7,17 @@
 #include "api/suggest.h"
 #include "base/printable.h"
 
-/** Names that one message lists. */
+/** Limit of names in one message. */
 #define LISTED_MAX 8
-/** Words that a misspelt one is compared with. */
+/** Limit of names that a misspelt name is compared with. */
 #define WORDS_MAX 100000
-/** Pod, ReplicaSet or Job, Deployment or CronJob. */
+/** Longest chain: Pod, ReplicaSet or Job, Deployment or CronJob. */
 #define OWNERS_MAX 3
 
 struct candidate {
 	struct bt_str namespace_;
 	struct bt_str name;
-	uint32_t pending; /* UINT32_MAX: it is bound, or over */
+	uint32_t pending; /* UINT32_MAX: bound or finished */
 	uint32_t object;
 	bool placed; /* by the simulation */
 	bool over;
@@ -28,14 +28,14 @@ struct search {
 	const struct bt_simulation *simulation;
 	const struct bt_pod_reference *reference;
 	struct bt_str namespace_;       /* "": any */
-	BT_VEC(struct candidate) found; /* pending ones in the order of the queue first */
-	uint32_t pod_count;             /* all pods there are in these namespaces */
+	BT_VEC(struct candidate) found; /* found pods: pending ones first, in queue order */
+	uint32_t pod_count;             /* all pods in these namespaces */
 	uint32_t pending_count;
 };
 
-/** --- going over the pods --- */
+/** --- searching pods --- */
 
-/** "NAME-" and something behind it, which is returned; "" otherwise. */
+/** Returns the part of made after "NAME-", or "". */
 static struct bt_str ending_of(struct bt_str made, struct bt_str name)
 {
 	if (made.length < name.length + 2 || !bt_str_has_prefix(made, name) ||
@@ -76,8 +76,10 @@ static bool belongs(const struct bt_manifests *cluster, const struct bt_object_m
 			bt_manifests_find(cluster, is_job ? BT_KIND_JOB : BT_KIND_REPLICA_SET,
 				pod->namespace_, controller->name);
 		if (owner == BT_MANIFESTS_NONE) {
-			/* Controllers name what they make after themselves: for owners that are not
-			 * in the input. */
+			/*
+			 * The owner may be missing in the input: derive its name from its
+			 * ReplicaSet's or Job's name.
+			 */
 			if (reference->kind == BT_KIND_DEPLOYMENT) {
 				struct bt_str deployment =
 					bt_manifests_deployment_of(pod, controller->name);
@@ -110,7 +112,7 @@ static void consider(struct search *search, const struct bt_pod *pod, struct can
 	} else if (reference->kind == BT_KIND_POD) {
 		wanted = bt_str_equal(candidate.name, reference->name);
 	} else {
-		/* The namespace of a pod in the input may only be known to the cluster. */
+		/* The manifest of the pod may lack the namespace; the candidate has it. */
 		struct bt_object_meta meta = pod->metadata;
 		meta.namespace_ = candidate.namespace_;
 		wanted = belongs(search->simulation->cluster, &meta, reference);
@@ -171,7 +173,7 @@ static int fail(struct bt_strbuf *text, struct berth_error *err)
 	return result;
 }
 
-/** "48 pods, 12 of them pending" */
+/** Append "48 pods, 12 of them pending". */
 static void append_counts(const struct search *search, struct bt_strbuf *text)
 {
 	bt_strbuf_printf(text, "%u %s, %u of them pending", search->pod_count,
@@ -196,22 +198,22 @@ static void append_list(
 	}
 }
 
-/** Objects of a kind by name: pods as the simulation knows them, workloads as the cluster does. */
+/** Names of one kind for suggestions: pods of the simulation, workloads of the cluster. */
 struct words {
 	BT_VEC(const char *) list;
-	BT_VEC(struct candidate) objects; /* likewise */
+	BT_VEC(struct candidate) objects; /* in the order of list */
 };
 
 static void add_word(struct words *words, struct bt_str namespace_, struct bt_str name)
 {
 	if (words->list.count < WORDS_MAX) {
 		struct candidate object = {.namespace_ = namespace_, .name = name};
-		bt_vec_push(&words->list, name.data); /* copies, so there is a zero behind them */
+		bt_vec_push(&words->list, name.data); /* a copy, since it has to end with a zero */
 		bt_vec_push(&words->objects, object);
 	}
 }
 
-/** One that is spelt alike, in any namespace: the same name elsewhere is the closest there is. */
+/** Find a name that is spelt alike in any namespace; the same name in another namespace is best. */
 static const struct candidate *find_alike(const struct words *words, struct bt_str name)
 {
 	char *given = bt_strndup(name.data != NULL ? name.data : "", name.length);
@@ -232,7 +234,9 @@ static const struct candidate *find_alike(const struct words *words, struct bt_s
 	return alike;
 }
 
-/** A workload of exactly this name: people name those when they mean their pods. */
+/**
+ * Find the workload of exactly this name: users may give it without a kind when they mean its pods.
+ */
 static const struct bt_manifests_object *find_workload(
 	const struct bt_manifests *cluster, struct bt_str namespace_, struct bt_str name)
 {
@@ -289,7 +293,7 @@ static void append_suggestion(const struct search *search, struct bt_strbuf *tex
 	bt_vec_finish(&words.objects);
 }
 
-/** --- choosing --- */
+/** --- choosing one pod --- */
 
 static int is_over(const struct search *search, struct berth_error *err)
 {
@@ -326,7 +330,7 @@ static void take(const struct candidate *candidate, struct bt_pod_choice *out)
 	out->object = candidate->object;
 }
 
-/** The best one of a workload: see the header; pods that are going away come last. */
+/** The best pod of a workload (see bt_pod_choice); pods that are being deleted come last. */
 static const struct candidate *best_of(const struct search *search)
 {
 	const struct candidate *best = NULL;
@@ -459,7 +463,7 @@ int bt_pod_choose(const struct bt_simulation *simulation, const struct bt_pod_re
 			.name = reference->name};
 		bool has_other = reference->other_namespace.length != 0;
 		if (search.found.count == 0 && !has_other && reference->kind == BT_KIND_POD) {
-			/* A workload's name alone. */
+			/* The name of a workload without its kind. */
 			const struct bt_manifests_object *workload = find_workload(
 				simulation->cluster, search.namespace_, reference->name);
 			has_other = workload != NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** "berth explain podgroup/NAME", for people and for programs. */
+/** "berth explain podgroup/NAME", as text and as JSON. */
 #include "api/identity.h"
 #include "base/alloc.h"
 #include "base/printable.h"
@@ -7,7 +7,7 @@
 #include "cli/explain/explain_change.h"
 #include "state/pod_groups.h"
 
-/** Members and placements that are listed when not all are asked for. */
+/** Limit of listed members and placements, unless all are requested. */
 #define ROWS_MAX 10
 
 struct report {
@@ -20,7 +20,7 @@ struct report {
 
 /** --- the group --- */
 
-/** A gate is off without which pods are scheduled one by one. */
+/** Refuse if the gate is off: pods are then scheduled one by one. */
 static int check_gate(const struct bt_simulation *simulation, struct bt_str namespace_,
 	struct bt_str name, struct berth_error *err)
 {
@@ -74,7 +74,9 @@ int bt_explain_pod_group(struct bt_simulation *simulation, struct bt_str namespa
 	return result;
 }
 
-/** Namespaces in which there is such a PodGroup, or pods that name one. */
+/**
+ * Find the namespace that has such a PodGroup, or pods that name it; refuse if there are several.
+ */
 static int find_group(const struct bt_simulation *simulation,
 	const struct bt_pod_reference *reference, struct bt_str *out_namespace,
 	struct berth_error *err)
@@ -123,7 +125,7 @@ static int find_group(const struct bt_simulation *simulation,
 	return result;
 }
 
-/** --- words --- */
+/** --- texts --- */
 
 void bt_group_proposal_append_text(const struct bt_group_proposal *proposal,
 	const struct bt_pod *pod, const struct bt_node_table *nodes, struct bt_strbuf *out)
@@ -171,7 +173,7 @@ const char *bt_explained_group_fate_name(const struct bt_group_explanation *expl
 	return "";
 }
 
-/** --- for people --- */
+/** --- text output --- */
 
 static void append_members(const struct report *report, uint32_t count, struct bt_strbuf *out)
 {
@@ -267,7 +269,7 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 						   : ", the closest one first:\n");
 	BT_TABLE_BEGIN(&table, "  PLACEMENT", "NODES", "PODS");
 	for (uint32_t i = 0; i < shown; i++) {
-		/* The others by name. */
+		/* The closest placement first, then the others by name. */
 		uint32_t index = i == 0             ? explanation->closest
 			: i <= explanation->closest ? i - 1
 						    : i;
@@ -344,7 +346,7 @@ static void write_text(const struct report *report, bool wide, struct bt_strbuf 
 	write_proposals(report, out);
 }
 
-/** --- for programs --- */
+/** --- JSON output --- */
 
 static void write_json_proposal(const struct report *report,
 	const struct bt_group_proposal *proposal, struct bt_json_writer *writer)

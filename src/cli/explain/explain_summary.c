@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The first sentence of an explanation, in plain words, and the scheduler's own. */
+/** The first sentence of an explanation, in plain words, and the scheduler's message. */
 #include <stdlib.h>
 
 #include "base/printable.h"
 #include "cli/explain/explain_report.h"
 
-/** Groups that the sentence names; one more is not worth "other reasons". */
+/** Limit of groups that the sentence names; a single further group is named, too. */
 #define NAMED_GROUPS_MAX 5
-/** Reasons of one group that it names; the groups below have all of them. */
+/** Limit of reasons per group in the sentence; the groups below list all of them. */
 #define NAMED_REASONS_MAX 3
 
-/** What the scheduler's reasons mean, behind "1 node" and behind "7 nodes". */
+/** Plain words for the scheduler's reasons, after "1 node" and after "7 nodes". */
 static const struct {
 	enum bt_reason reason;
 	const char *one;
@@ -113,7 +113,7 @@ bool bt_explain_is_of_filter(struct bt_str reason)
 	return known;
 }
 
-/** "cpu and memory" of "Insufficient cpu", "Insufficient memory" */
+/** Append "cpu and memory" for "Insufficient cpu", "Insufficient memory". */
 static void append_shortages(struct bt_strbuf *out, const struct bt_explained_group *group)
 {
 	uint32_t named = 0;
@@ -140,7 +140,7 @@ static int compare_sizes(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/** Most nodes first: what keeps the pod from most of the cluster. */
+/** Returns the groups with most nodes first. */
 static const struct bt_explained_group **by_size(const struct bt_explanation *explanation)
 {
 	const struct bt_explained_group **groups =
@@ -182,7 +182,7 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 			}
 			bt_explain_append_count(out, group->nodes.count);
 			bt_strbuf_append_char(out, ' ');
-			/* Behind "7 nodes ". */
+			/* Follows "7 nodes ". */
 			bool shortages = false;
 			uint32_t named = 0;
 			for (uint32_t j = 0; j < group->reasons.count && named < NAMED_REASONS_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** An explanation for people: sentences first, then nodes. */
+/** The text of an explanation: sentences first, then nodes. */
 #include <stdlib.h>
 
 #include "base/printable.h"
@@ -7,23 +7,25 @@
 #include "cli/explain/explain_report.h"
 #include "cli/output.h"
 
-/** --- why not: the nodes that reject the pod, alike ones together, nearest first --- */
+/** --- why not: the nodes that reject the pod, similar nodes together, nearest first --- */
 
 #define GROUPS_MAX 8
-/** Lines of a group. */
+/** Limit of lines per group. */
 #define LINES_MAX 3
-/** Lines that a group's nodes are sorted into before the first ones are shown. */
+/**
+ * Limit of different lines that a group's nodes are sorted into before the first ones are shown.
+ */
 #define KINDS_MAX 32
-/** Node names on a line: as many as that, and only one when they are long. */
+/** Limit of node names on a line; only one name if they are long. */
 #define NAMES_MAX 3
 #define NAMES_BYTES_MAX 45
-/** The taint that comes with a cordon. */
+/** How hints name the taint that cordoning a node adds. */
 #define CORDON_TAINT "has taint node.kubernetes.io/unschedulable:NoSchedule"
 
-/** Nodes of a group about which the same is to be said. */
+/** Nodes of a group that share one line. */
 struct line {
 	struct bt_strbuf text;
-	uint32_t names[NAMES_MAX]; /* the first ones: indices of explanation->nodes */
+	uint32_t names[NAMES_MAX]; /* the first nodes: indices in explanation->nodes */
 	uint32_t node_count;
 };
 
@@ -42,7 +44,10 @@ static bool says_more(const struct bt_explained_node *node)
 	return node->obstacles.count > 1;
 }
 
-/** Behind the cordon itself, its taint says nothing new; taints are told with ", " between them. */
+/**
+ * The hint without the cordon's taint if the cordon itself is named before. Hints of several taints
+ * are joined with ", ".
+ */
 static struct bt_str news_of(const struct bt_explained_node *node, uint32_t index)
 {
 	static const struct bt_str taint = BT_STR_INIT(CORDON_TAINT);
@@ -58,7 +63,9 @@ static struct bt_str news_of(const struct bt_explained_node *node, uint32_t inde
 					       : hint;
 }
 
-/** "NodeResourcesFit: needs 250m more cpu; NodePorts: ..."; without plugins: the hints alone. */
+/**
+ * Append "NodeResourcesFit: needs 250m more cpu; NodePorts: ..."; without plugins only the hints.
+ */
 static void explain_append_obstacles(
 	struct bt_strbuf *out, const struct bt_explained_node *node, bool with_plugins)
 {
@@ -84,7 +91,7 @@ static void write_group(const struct bt_explanation *explanation,
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < group->nodes.count; i++) {
 		uint32_t index = group->nodes.items[i];
-		/* Nodes beyond the kinds of lines there may be are in none. */
+		/* Nodes whose line would exceed KINDS_MAX get no line. */
 		const struct bt_explained_node *node = &explanation->nodes.items[index];
 		struct bt_strbuf text = {0};
 		struct line *line = NULL;
@@ -178,9 +185,9 @@ void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt
 	}
 }
 
-/** --- what would let the pod in, whom it could evict, what it waits for --- */
+/** --- proposals, preemption, queue --- */
 
-/** Victims and candidates that are listed. */
+/** Limits of listed victims and candidate nodes. */
 #define VICTIMS_MAX 5
 #define CANDIDATES_MAX 3
 
@@ -196,7 +203,10 @@ static void end_list(uint32_t shown, uint32_t count, const char *indent, struct 
 
 /** --- proposals --- */
 
-/** An earlier proposal asks the same of another node: append_effect counts those. */
+/**
+ * Whether an earlier proposal asks for the same changes on another node; append_effect counts
+ * these.
+ */
 static bool is_told(const struct bt_explanation *explanation, uint32_t index)
 {
 	const struct bt_proposal *proposal = &explanation->proposals.items[index];
@@ -209,7 +219,7 @@ static bool is_told(const struct bt_explanation *explanation, uint32_t index)
 	return told;
 }
 
-/** ": then it fits on node-7" */
+/** Append ": then it fits on node-7". */
 static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; proposal->opened_count == 1 && i < proposal->remedies.count; i++) {
@@ -227,7 +237,7 @@ static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *
 	}
 }
 
-/** What would let the pod in, whom it could evict, what it waits for. */
+/** Append the proposals. */
 static void explain_write_proposals(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	const struct bt_explanation *explanation = report->explanation;
@@ -408,7 +418,7 @@ static void explain_write_queue(const struct bt_explain_report *report, struct b
 		bt_printable_append(out, pod->status.nominated_node_name);
 		bt_strbuf_append_c(out, " by an earlier attempt\n");
 	}
-	/* When the last attempt said what this one says, it is not repeated. */
+	/* A message of the last attempt that equals this explanation's is not repeated. */
 	const struct bt_pod_condition *condition = bt_explain_condition(report->pod);
 	if (condition == NULL || bt_str_equal_c(condition->status, "True")) {
 		return;
@@ -430,9 +440,9 @@ static void explain_write_queue(const struct bt_explain_report *report, struct b
 	bt_strbuf_append_char(out, '\n');
 }
 
-/** Nodes that fit and are listed when not all are asked for. */
+/** Limit of listed feasible nodes, unless all are requested. */
 #define BEST_MAX 5
-/** Columns of scores; NODE and TOTAL are two more. */
+/** Limit of score columns; NODE and TOTAL take two of the table's columns. */
 #define SCORES_MAX (BT_TABLE_COLUMNS_MAX - 2)
 
 /** --- nodes that fit --- */
@@ -440,7 +450,7 @@ static void explain_write_queue(const struct bt_explain_report *report, struct b
 struct ranking {
 	const struct bt_explained_node **nodes; /* best first */
 	uint32_t count;
-	uint32_t columns[SCORES_MAX]; /* of the scores, those that differ */
+	uint32_t columns[SCORES_MAX]; /* plugins whose scores differ */
 	uint32_t column_count;
 };
 
@@ -515,7 +525,7 @@ static void write_scores(const struct ranking *ranking, uint32_t shown, struct b
 	bt_table_write(&table, out);
 }
 
-/** --- all nodes that do not --- */
+/** --- all nodes that do not fit --- */
 
 static void write_all_obstacles(const struct bt_explanation *explanation, struct bt_strbuf *out)
 {
@@ -539,9 +549,9 @@ static void write_all_obstacles(const struct bt_explanation *explanation, struct
 	bt_table_write(&table, out);
 }
 
-/** The last events, in a table. */
+/** Limit of events in the table. */
 #define EVENTS_SHOWN 5
-/** Of one event. */
+/** Limit per event. */
 #define MESSAGE_BYTES_MAX 1024
 
 static void write_events(const struct bt_explain_events *events, struct bt_strbuf *out)
