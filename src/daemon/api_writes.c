@@ -10,9 +10,9 @@
 #include "plugins/preemption_executor.h"
 
 /**
- * In the synchronous form the answer is waited for; else the write begins when the attempt is over
- * and its own patch is answered: first the preemptor is told where it will go, then victims leave
- * (spec 13 section 14.9).
+ * With an executor (asynchronous preemption) the eviction is held until the attempt is over and the
+ * patch of the preemptor has its answer: the API server learns the nominated node before the
+ * victims leave (spec 13 section 14.9). Without one the call waits for the answer.
  */
 static int evict(
 	struct bt_write *write, struct bt_preemption_ticket ticket, struct berth_error *err)
@@ -24,11 +24,11 @@ static int evict(
 		return bt_write_wait(write, err);
 	}
 	bt_vec_push(&writes->evictions, write);
-	write->after = write->sequence; /* nothing ends with it: held until flush */
+	write->after = write->sequence; /* waits for itself: held until flush */
 	return BT_PREEMPTION_PENDING;
 }
 
-/** Start the held evictions: after the patch of the attempt that made them. */
+/** Start the held evictions; they wait for the patch of the attempt that made them. */
 static void flush_evictions(void *context)
 {
 	struct bt_api_writes *writes = context;
@@ -102,12 +102,13 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 }
 
 /**
- * Volumes and claims are written as a whole, on condition that they are as the scheduler knows
- * them. It keeps only what it reads, so the object is read first, and written with the version that
- * is known: what changed since is a conflict. Spec: 11b section 6.4, 13 section 14.6.
+ * Volumes and claims are written as a whole. The scheduler keeps only the fields that it reads, so
+ * the object is read first and then written with the resourceVersion that the scheduler has: if the
+ * object changed since, the API server answers with a conflict. Spec: 11b section 6.4, 13 section
+ * 14.6.
  */
 
-/** The object came: write it back changed. */
+/** The read succeeded: change the object and write it back. */
 static void write_back(struct bt_write *write, const struct bt_rest_answer *answer)
 {
 	struct bt_api_writes *writes = write->writes;
@@ -134,9 +135,11 @@ static void write_back(struct bt_write *write, const struct bt_rest_answer *answ
 			bt_document_select_node(&arena, object, bt_str_from(write->subject));
 		}
 		struct bt_json_value *metadata = bt_json_ensure_object(&arena, object, "metadata");
-		(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its own */
+		(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its value */
 		bt_json_set_str(&arena, metadata, "resourceVersion", version);
-		/* As JSON, whatever the client's type is: protobuf would lose what we do not know.
+		/*
+		 * As JSON even if the client uses protobuf: protobuf would drop fields that berth
+		 * has no definition of.
 		 */
 		bt_strbuf_reset(&writes->scratch);
 		bt_json_writer_init(&writer, &writes->scratch, 0);
@@ -171,7 +174,7 @@ void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answe
 	}
 }
 
-/** The answer of one that is over, or its start. */
+/** Take the answer of a finished write; BT_WRITE_PENDING while there is none. */
 static int take(struct bt_write *write, struct bt_str *out_version, struct berth_error *err)
 {
 	struct bt_api_writes *writes = write->writes;
@@ -197,7 +200,7 @@ static struct bt_write *start(struct bt_api_writes *writes, const struct bt_obje
 	return write;
 }
 
-/** Of this pod, for this object and subject. */
+/** Find the volume write of the pod in binding for this object and subject. */
 static struct bt_write *find(const struct bt_api_writes *writes, const struct bt_object_meta *meta,
 	struct bt_str subject)
 {
@@ -330,7 +333,7 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	return bt_scheduler_queues_calls(writes->scheduler) ? BT_WRITE_PENDING : 0;
 }
 
-/** Upstream waits for the answer, which it only logs. */
+/** Upstream waits for the answer, but only logs it: no wait is needed here. */
 static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	const struct bt_condition *condition, struct berth_error *err BT_UNUSED)
 {
@@ -412,7 +415,10 @@ static void tell(struct bt_write *write)
 
 void bt_api_writes_deliver(struct bt_api_writes *writes)
 {
-	/* What is told may answer the next one at once. */
+	/*
+	 * A result that is reported may finish the next write at once: the list can grow in the
+	 * loop.
+	 */
 	for (uint32_t i = 0; i < writes->answered.count; i++) {
 		tell(writes->answered.items[i]);
 	}
@@ -420,7 +426,7 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 	flush_evictions(writes);
 }
 
-/** No binding cycle has asked for the answers that are left: drop them. */
+/** Also drops answers that no binding cycle has asked for: they belong to cycles that ended. */
 static bool may_schedule(void *context)
 {
 	struct bt_api_writes *writes = context;

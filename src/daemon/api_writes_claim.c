@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What DynamicResources writes: claims as a whole, and pods' statuses. Spec: 12 sections 10 and 12
- * to 15, 11b section 6.5, 13 section 14.7. */
+/**
+ * The writes of DynamicResources: claims as a whole, and statuses of pods. Spec: 12 sections 10 and
+ * 12 to 15, 11b section 6.5, 13 section 14.7.
+ */
 #include "base/log.h"
 #include "daemon/api_writes_private.h"
 #include "daemon/write_documents.h"
 #include "daemon/whole_object.h"
 
-/** What tells one call from another. */
+/** One request. */
 struct call {
 	const char *method;
 	enum bt_kind kind;
 	struct bt_str namespace_;
-	struct bt_str name; /* "": of the collection */
+	struct bt_str name; /* "": a request on the collection */
 	const char *tail;
 	struct bt_str content_type;
 	struct bt_str body;
@@ -43,7 +45,7 @@ void bt_write_claim_answered(struct bt_write *write, const struct bt_rest_answer
 	bt_write_end(write, result, &err);
 }
 
-/** The answer of one that is over. */
+/** Take the answer of a finished write. */
 static int take(struct bt_write *write, struct bt_object **out_claim, struct berth_error *err)
 {
 	bool conflicts = write->conflicts;
@@ -75,7 +77,10 @@ static struct bt_write *create(
 	return write;
 }
 
-/** out_claim NULL: the answer is of no interest. */
+/**
+ * Start the write, or take its answer if it has one. must_end: wait for the answer. out_claim NULL:
+ * the caller does not need the object.
+ */
 static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 	const struct call *call, bool must_end, struct bt_object **out_claim,
 	struct berth_error *err)
@@ -87,7 +92,7 @@ static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 	struct bt_write *write =
 		bt_write_find(writes, BT_WRITE_CLAIM, pod->uid, bt_strbuf_str(&subject));
 	if (write != NULL && write->digest != bt_str_hash(call->body)) {
-		/* The same call of an attempt that was given up. */
+		/* It is from an attempt that was given up and had another body. */
 		bt_write_abandon(write);
 		write = NULL;
 	}
@@ -116,7 +121,10 @@ static int put(struct bt_api_writes *writes, const struct bt_pod_info *pod, cons
 	if (result < 0) {
 		return result;
 	}
-	/* As JSON, whatever the client's type is: protobuf would lose what we do not know. */
+	/*
+	 * As JSON even if the client uses protobuf: protobuf would drop fields that berth has no
+	 * definition of.
+	 */
 	struct call call = {
 		.method = base != NULL ? "PUT" : "POST",
 		.kind = BT_KIND_RESOURCE_CLAIM,

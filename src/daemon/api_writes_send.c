@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One write after the other for each pod: turns, answers, retries. Spec: 13 section 9.4. */
+/**
+ * Order, answers and retries of writes: those of one pod go out one after the other. Spec: 13
+ * section 9.4.
+ */
 #include "base/assert.h"
 #include "base/log.h"
 #include "base/nanoseconds.h"
@@ -83,7 +86,7 @@ struct bt_write *bt_write_find(const struct bt_api_writes *writes, enum bt_write
 	return NULL;
 }
 
-/** The one that may be sent now; NULL: one is under way, or none waits. */
+/** The pod's write that may be sent now; NULL: one is in flight, or none waits. */
 static struct bt_write *find_next(const struct bt_api_writes *writes, struct bt_str uid)
 {
 	struct bt_write *next = NULL;
@@ -111,7 +114,7 @@ void bt_write_start(struct bt_write *write)
 	}
 }
 
-/** Writes that wait for another pod's. */
+/** Start the writes of other pods that wait for this one. */
 static void release_followers(struct bt_api_writes *writes, uint64_t sequence)
 {
 	for (uint32_t i = 0; i < writes->list.count; i++) {
@@ -179,7 +182,7 @@ static void done(
 
 /**
  * A process that was stopped for a while, or waited for the limiter, may have lost its lease since
- * it decided: what a new leader has bound meanwhile is not known here.
+ * the decision. A new leader may have bound pods that this process does not know of.
  */
 static bool may_send(void *context)
 {

@@ -10,7 +10,7 @@
 enum bt_bearer {
 	BT_BEARER_NONE,
 	BT_BEARER_TOKEN,
-	BT_BEARER_INVALID, /* meant as one, but broken */
+	BT_BEARER_INVALID, /* a bearer token that is malformed */
 };
 
 void bt_caller_finish(struct bt_caller *caller)
@@ -84,11 +84,14 @@ static void caller_read(
 	}
 }
 
-/** Tokens in requests: in Authorization, or among a websocket's protocols. Spec: 11 section 9.2. */
+/**
+ * Tokens of a request: in the header Authorization, or among a websocket's protocols. Spec: 11
+ * section 9.2.
+ */
 
 static const struct bt_str protocol_prefix = BT_STR_INIT("base64url.bearer.authorization.k8s.io.");
 
-/** Does a list of words, separated by commas, hold the word? */
+/** Does a comma separated list contain the word? */
 static bool has_item(struct bt_str list, struct bt_str word)
 {
 	while (list.length != 0) {
@@ -144,7 +147,7 @@ static void take_protocols(void *context, struct bt_str value)
 	}
 }
 
-/** The token of a request; into the arena. */
+/** The token of a request; copied into the arena. */
 static enum bt_bearer bearer_find(
 	const struct bt_http_exchange *exchange, struct bt_arena *arena, struct bt_str *out_token)
 {
@@ -165,7 +168,7 @@ static enum bt_bearer bearer_find(
 	if (protocols.token_count == 0) {
 		return BT_BEARER_NONE;
 	}
-	/* the server answers with one of the protocols, and that must not be the token */
+	/* the server answers with one of the protocols: a token alone would be sent back */
 	if (protocols.is_broken || protocols.token_count > 1 || protocols.other_count == 0 ||
 		protocols.token.length == 0) {
 		return BT_BEARER_INVALID;
@@ -174,14 +177,14 @@ static enum bt_bearer bearer_find(
 	return BT_BEARER_TOKEN;
 }
 
-/* Certificates of one client that are looked at. */
+/* At most this many certificates of a client's chain are checked. */
 #define CHAIN_MAX 10
 
 static const struct bt_str authenticated = BT_STR_INIT("system:authenticated");
 
 struct bt_authenticator {
 	struct bt_authenticator_setup setup;
-	struct bt_reviewer *reviewer; /* NULL: tokens are not looked at */
+	struct bt_reviewer *reviewer; /* NULL: tokens are not reviewed */
 	struct bt_metric *attempts;
 	struct bt_metric *seconds;
 	struct bt_metric *users;
@@ -201,7 +204,10 @@ static void remember(struct bt_authentication *authentication, const char *error
 	bt_strbuf_append_c(&authentication->errors, error);
 }
 
-/** Names of which there are few, for a label. */
+/**
+ * The name as a label value: all but a few known names are summarized, so that the label has few
+ * values.
+ */
 static struct bt_str user_label(struct bt_str name)
 {
 	static const char *const kept[] = {"admin", "client", "kube_proxy", "kubelet",
@@ -242,7 +248,7 @@ static void accept_user(struct bt_authentication *authentication)
 	authentication->done(authentication->context, true);
 }
 
-/** No more ways are left. */
+/** No way to authenticate is left: the request is anonymous, or fails with the collected errors. */
 static void conclude(struct bt_authentication *authentication)
 {
 	struct bt_caller *caller = authentication->caller;
@@ -330,7 +336,7 @@ struct extra_walk {
 	struct bt_str prefix;
 };
 
-/** X-Remote-Extra-Some%2FKey: the key in lower case, and decoded where it can be. */
+/** X-Remote-Extra-Some%2FKey: the key in lower case, percent-decoded if it is valid. */
 static void take_extra(void *context, struct bt_str name, struct bt_str value)
 {
 	struct extra_walk *walk = context;
@@ -408,7 +414,7 @@ static void on_review(void *context, const struct bt_json_value *status, const c
 static int64_t ttl_ns(void *context, const struct bt_json_value *status)
 {
 	const struct bt_authenticator *authenticator = context;
-	(void)status; /* a "no" is remembered as long as a "yes" */
+	(void)status; /* refusals are cached as long as successes */
 	return authenticator->setup.options->token_cache_ttl_ns;
 }
 

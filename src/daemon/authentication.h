@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_AUTHENTICATION_H
 #define BT_DAEMON_AUTHENTICATION_H
 /**
- * Who sends a request: a front proxy's word, a client certificate, a token that the API server
- * knows, or nobody in particular. Spec: 11 section 9.2.
+ * Authenticates the sender of a request: by the headers of a front proxy, a client certificate, a
+ * token that the API server reviews, or as anonymous. Spec: 11 section 9.2.
  */
 #include "base/vec.h"
 #include "codec/json.h"
@@ -16,17 +16,21 @@ struct bt_caller_extra {
 	struct bt_str value;
 };
 
-/** The sender of a request. Texts live in the arena of the request; zeroed memory: unknown. */
+/**
+ * The sender of a request. Texts live in the arena of the request; zeroed memory: unknown sender.
+ */
 struct bt_caller {
 	struct bt_str name;
 	struct bt_str uid;
 	BT_VEC(struct bt_str) groups;
-	BT_VEC(struct bt_caller_extra) extra; /* one element a value, equal keys side by side */
+	BT_VEC(struct bt_caller_extra) extra; /* one element per value, equal keys adjacent */
 };
 
 void bt_caller_finish(struct bt_caller *caller);
 bool bt_caller_has_group(const struct bt_caller *caller, struct bt_str group);
-/** As members `user` (or `name_member`), uid, groups and extra of a review's spec. */
+/**
+ * Write the caller as members `user` (or `name_member`), uid, groups and extra of a review's spec.
+ */
 void bt_caller_write(const struct bt_caller *caller, struct bt_arena *arena,
 	const char *name_member, struct bt_json_value *spec);
 
@@ -36,11 +40,11 @@ struct bt_authenticator_setup {
 	struct bt_loop *loop;
 	const struct bt_authentication_options *options; /* borrowed */
 	const struct bt_trust *trust;                    /* borrowed */
-	struct bt_rest_client *client;                   /* NULL: tokens are not looked at */
+	struct bt_rest_client *client;                   /* NULL: tokens are not reviewed */
 	struct bt_metrics *metrics;                      /* NULL: none */
 };
 
-/** One question; the caller's memory until done. Zero it before use. */
+/** One authentication; the caller's memory until done. Zero it before use. */
 struct bt_authentication {
 	void *context;
 	/** false: 401. */
@@ -50,18 +54,18 @@ struct bt_authentication {
 
 	struct bt_authenticator *authenticator; /* private from here */
 	struct bt_review_waiter waiter;
-	struct bt_strbuf errors; /* of those that could not tell; joined by ", " */
+	struct bt_strbuf errors; /* of ways that failed; joined by ", " */
 	int64_t begun_ns;
 };
 
 BT_MUST_USE int bt_authenticator_create(const struct bt_authenticator_setup *setup,
 	struct bt_authenticator **out_authenticator, struct berth_error *err);
-/** Questions under way hear nothing any more. NULL accepted. */
+/** Authentications in flight get no callback any more. NULL accepted. */
 void bt_authenticator_destroy(struct bt_authenticator *authenticator);
-/** Within the handler of the request. done may be called at once. */
+/** Must be called within the handler of the request. done may be called at once. */
 void bt_authenticate(struct bt_authenticator *authenticator,
 	const struct bt_http_exchange *exchange, int64_t wall_now_seconds,
 	struct bt_authentication *authentication);
-/** Harmless when done was called; after each use. */
+/** Free what the authentication holds, after each use; cancels it if done was not called yet. */
 void bt_authentication_finish(struct bt_authentication *authentication);
 #endif

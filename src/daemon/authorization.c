@@ -9,7 +9,7 @@ static const struct bt_str masters = BT_STR_INIT("system:masters");
 
 struct bt_authorizer {
 	struct bt_authorizer_setup setup;
-	struct bt_reviewer *reviewer; /* NULL: nobody to ask */
+	struct bt_reviewer *reviewer; /* NULL: no API server to ask */
 	struct bt_metric *attempts;
 	struct bt_metric *seconds;
 };

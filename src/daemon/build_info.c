@@ -31,7 +31,7 @@
 
 struct bt_build bt_build_about(struct bt_arena *arena)
 {
-	/* "<commit> <seconds since 1970>", or another text where there was no repository. */
+	/* "<commit> <seconds since 1970>", or another text if the build had no repository. */
 	static const struct bt_str commit = BT_STR_INIT(BT_COMMIT);
 	static char digits[41] = "0000000000000000000000000000000000000000";
 	int64_t seconds = 0;

@@ -12,7 +12,7 @@
 
 #define NO_GATE BT_GATE__COUNT
 
-/** What is watched, whatever profiles use it. Spec 11b section 5.1. */
+/** Resources that are watched, whichever profiles use them. Spec 11b section 5.1. */
 static const struct watched {
 	enum bt_kind kind;
 	enum bt_gate gate; /* NO_GATE: always */
@@ -40,7 +40,7 @@ static const struct watched {
 	{BT_KIND_POD_GROUP, BT_GATE_GENERIC_WORKLOAD, ""},
 };
 
-/** One collection. */
+/** One watched resource. */
 struct source {
 	struct bt_cluster_feed *feed;
 	const struct watched *watched;
@@ -61,7 +61,7 @@ struct bt_cluster_feed {
 	struct bt_pod_commons commons;
 	struct bt_reflector_codec pod_codec;
 	struct bt_reflector_codec node_codec;
-	uint32_t waiting; /* sources without their first copy */
+	uint32_t waiting; /* number of sources without their first copy */
 	uint32_t held;
 	BT_VEC(struct kept_change) kept;
 	bool is_synced;
@@ -132,7 +132,10 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 		return;
 	}
 	if (feed->kept.count != 0) {
-		/* Whoever works on them may be the one who releases: once more. */
+		/*
+		 * The worker that handles these changes may be the caller of this function: run the
+		 * workers once more.
+		 */
 		bt_loop_call_at(feed->options.loop, bt_loop_now_ns(feed->options.loop));
 	}
 	for (uint32_t i = 0; i < feed->kept.count; i++) {

@@ -2,9 +2,9 @@
 #ifndef BT_DAEMON_CLUSTER_FEED_H
 #define BT_DAEMON_CLUSTER_FEED_H
 /**
- * The API server's collections, fed into the scheduler: one reflector per resource that the
- * configuration needs. While the scheduler waits inside a call (an extender's answer) changes are
- * kept and told afterwards. Spec: 11b section 5.1, 13 section 15.
+ * Feeds the API server's collections into the scheduler: one reflector per resource that the
+ * configuration needs. While the scheduler waits inside a call (for an extender's answer) changes
+ * are kept, and passed on afterwards. Spec: 11b section 5.1, 13 section 15.
  */
 #include "client/reflector.h"
 #include "daemon/whole_object.h"
@@ -19,34 +19,36 @@ struct bt_cluster_feed_options {
 	struct bt_scheduler *scheduler;
 	const struct bt_gates *gates;
 	struct bt_metrics *metrics;
-	bool streaming;                     /* gate WatchListClient, and the environment's veto */
-	struct bt_whole_object_needs whole; /* what extenders are sent: bt_cluster_feed_append_* */
+	bool streaming;                     /* gate WatchListClient, not vetoed by environment */
+	struct bt_whole_object_needs whole; /* what extenders need: bt_cluster_feed_append_* */
 	int64_t (*now_ns)(void *context);   /* wall clock */
 	void *context;
-	/** Once: every reflector has its first copy, and the scheduler was told of all of it. */
+	/** Called once: every reflector has its first copy, and the scheduler has all of it. */
 	void (*synced)(void *context);
 	/** The scheduler's cache is corrupted: the process must end. */
 	void (*failed)(void *context, struct berth_error *err);
 };
 
-/** Nothing is read before start. */
+/** No resource is read before bt_cluster_feed_start. */
 BT_MUST_USE struct bt_cluster_feed *bt_cluster_feed_create(
 	const struct bt_cluster_feed_options *options);
 void bt_cluster_feed_start(struct bt_cluster_feed *feed);
 void bt_cluster_feed_destroy(struct bt_cluster_feed *feed);
 bool bt_cluster_feed_is_synced(const struct bt_cluster_feed *feed);
-/** How many of the reflectors that were started wait for their first copy; appends their types with
- * blanks between them ("*v1.Node *v1.Pod"). */
+/**
+ * Count the started reflectors that wait for their first copy; append their types separated by
+ * blanks ("*v1.Node *v1.Pod").
+ */
 uint32_t bt_cluster_feed_list_unsynced(const struct bt_cluster_feed *feed, struct bt_strbuf *out);
-/** While held, changes are kept. release tells them. Nests. */
+/** While the feed is held, changes are kept; the release passes them on. Nests. */
 void bt_cluster_feed_hold(struct bt_cluster_feed *feed);
 void bt_cluster_feed_release(struct bt_cluster_feed *feed);
-/** The reflector of a kind, or NULL when that is not watched: for the comparison of SIGUSR2. */
+/** The reflector of a kind; NULL: the kind is not watched. For the comparison of SIGUSR2. */
 const struct bt_reflector *bt_cluster_feed_reflector(
 	const struct bt_cluster_feed *feed, enum bt_kind kind);
 /**
- * Append an object as the API has it, as JSON without kind and apiVersion; false: it is not there
- * any more, or whole ones are not kept. feed: a struct bt_cluster_feed. For struct
+ * Append an object as the API has it, as JSON without kind and apiVersion. false: the object is
+ * gone, or whole objects of its kind are not kept. feed: a struct bt_cluster_feed. For struct
  * bt_extender_objects.
  */
 bool bt_cluster_feed_append_pod(void *feed, struct bt_str namespace_, struct bt_str name,

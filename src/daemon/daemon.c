@@ -16,7 +16,7 @@
 #include "daemon/daemon_private.h"
 #include "net/clock.h"
 
-/** Attempts of one turn: then answers and changes have theirs. */
+/** Attempts per turn of the loop; between turns, answers and changes are handled. */
 #define ATTEMPTS_PER_TURN 32
 
 int64_t bt_daemon_wall_ns(void *context BT_UNUSED)
@@ -45,8 +45,10 @@ static int64_t work(void *context, int64_t now_ns)
 	if (!daemon->leads || daemon->stopping || daemon->failed) {
 		return INT64_MAX;
 	}
-	/* A wait within an attempt turns the loop: changes that arrive meanwhile are observed after
-	 * it. */
+	/*
+	 * A wait within an attempt turns the loop; changes that arrive meanwhile are applied after
+	 * the attempt.
+	 */
 	bt_cluster_feed_hold(daemon->feed);
 	bt_api_writes_deliver(daemon->writes);
 	int64_t due_ns = now_ns;
@@ -55,7 +57,7 @@ static int64_t work(void *context, int64_t now_ns)
 		int64_t next_ns =
 			bt_scheduler_step(daemon->scheduler, bt_daemon_steady_ns(daemon), &attempt);
 		if (attempt.outcome == BT_ATTEMPT_IDLE) {
-			/* A steady time for the loop. */
+			/* Converted from the scheduler's steady time to the loop's clock. */
 			due_ns = next_ns == INT64_MAX ? INT64_MAX
 						      : next_ns - daemon->steady_offset_ns;
 			break;
@@ -197,7 +199,7 @@ int bt_daemon_main(int argc, char **argv)
 	int exit_code = 0;
 	daemon.steady_offset_ns = daemon.started_ns - bt_clock_steady_ns();
 	(void)sigaction(SIGPIPE, &ignore, NULL); /* cannot fail for a valid signal */
-	/* What the daemon knows of credentials is in its memory: no core file, no other reader. */
+	/* Credentials are in memory: no core dumps, and no other process may read the memory. */
 	static const struct rlimit none = {0, 0};
 	const char *allowed = getenv("BERTH_ALLOW_CORE");
 	if (allowed == NULL || strcmp(allowed, "1") != 0) {

@@ -9,7 +9,7 @@
 
 struct texts {
 	BT_VEC(struct bt_str) list;
-	struct bt_arena arena; /* of those of objects that rest */
+	struct bt_arena arena; /* of texts whose objects do not outlive the visit */
 };
 
 static bool add_name(void *context, void *item)
@@ -43,7 +43,10 @@ static void sort(struct texts *texts)
 	}
 }
 
-/** Both are sorted; what one has more often than the other counts as often. */
+/**
+ * Both lists are sorted; a text that occurs more often in `from` than in `what` is left over as
+ * often.
+ */
 static void subtract(const struct texts *from, const struct texts *what, struct texts *out_rest)
 {
 	uint32_t other = 0;
@@ -172,7 +175,7 @@ static int compare_scalars(const void *a, const void *b)
 	return bt_str_compare(left->name, right->name);
 }
 
-/** As Go prints the record: "&{MilliCPU:1 ... ScalarResources:map[a:1 b:2]}". */
+/** As Go prints the resource: "&{MilliCPU:1 ... ScalarResources:map[a:1 b:2]}". */
 static void write_record(struct bt_strbuf *out, const struct bt_node_info *info, bool requested)
 {
 	const struct bt_node_table *nodes = &info->state->nodes;
@@ -235,7 +238,7 @@ static void write_node(struct bt_scheduler *scheduler, uint32_t slot, struct bt_
 	bt_strbuf_finish(&nominated.lines);
 }
 
-/** One text per cached node, two newlines between. */
+/** One text per cached node, separated by empty lines. */
 static void write_nodes(struct bt_scheduler *scheduler, struct bt_strbuf *out)
 {
 	const struct bt_node_table *nodes = &bt_scheduler_engine(scheduler)->state->nodes;
@@ -256,7 +259,7 @@ void bt_daemon_dump_cache(struct bt_scheduler *scheduler)
 	struct bt_strbuf pods = {0};
 	write_nodes(scheduler, &nodes);
 	bt_queue_summary(bt_scheduler_queue(scheduler), &summary);
-	/* A line per queued pod. */
+	/* Writes a line per queued pod. */
 	struct dump dump = {.scheduler = scheduler, .out = &pods};
 	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {
 		bt_queue_for_each(bt_scheduler_queue(scheduler), place, write_queued, &dump);

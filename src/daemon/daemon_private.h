@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_DAEMON_DAEMON_PRIVATE_H
 #define BT_DAEMON_DAEMON_PRIVATE_H
-/** Shared by the files of the daemon's life only. */
+/** Shared by the files that start, run and end the daemon. */
 #include <stdint.h>
 
 #include "base/prng.h"
@@ -15,27 +15,29 @@
 #include "daemon/serving_tls.h"
 
 /**
- * At the start, before there are threads. Large arrays grow by moving their pages, not by copies
- * that leave holes; the short-lived threads that look up host names share one heap with the thread
- * that works.
+ * Called at the start, before there are threads. Large arrays grow by moving their pages, not by
+ * copies that leave holes; the short-lived threads that look up host names share one heap with the
+ * main thread.
  */
 void bt_daemon_tune_memory(void);
 /**
- * Pages of code and constants that were only used to start (of the program and of its libraries)
- * are let go; what is used again comes back from the file. Free memory of the heap is let go, too.
+ * Release pages of code and constants (of the program and of its libraries) that only the start
+ * used; the kernel reads those that are used again from the file. Also releases free memory of the
+ * heap.
  */
 void bt_daemon_trim_memory(void);
 /**
- * A worker of the loop: code that was used now and then is let go after so much work that this does
- * not count. What opens connections is 2 MB, for example. context: struct bt_daemon_idle_code.
+ * A worker of the loop that releases code pages after every 20 ms of processor time, so that rarely
+ * used code does not stay resident: the code that opens connections is 2 MB, for example. The cost
+ * of reading pages again is small beside 20 ms. context: struct bt_daemon_idle_code.
  */
 struct bt_daemon_idle_code {
-	int64_t look_at_ns; /* of the loop's clock */
-	int64_t dropped_ns; /* of processor time */
+	int64_t look_at_ns; /* when to look again, on the loop's clock */
+	int64_t dropped_ns; /* processor time used at the last release */
 };
 int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns);
 
-/** A connection to an API server with what it was made from. */
+/** A connection to an API server, and the configuration it was made from. */
 struct bt_daemon_link {
 	bool is_open;
 	struct bt_client_config config;
@@ -50,7 +52,7 @@ struct bt_daemon {
 	struct bt_scheduler_metrics *scheduler_metrics;
 	struct bt_prng prng;
 	struct bt_strbuf identity;
-	/* Connections, and the clients on them: each with a limiter of its own. */
+	/* Connections and their clients; each client has a limiter of its own. */
 	struct bt_daemon_link server;
 	struct bt_daemon_link authentication;
 	struct bt_daemon_link authorization;
@@ -65,7 +67,7 @@ struct bt_daemon {
 	struct bt_scheduler *scheduler;
 	struct bt_cluster_feed *feed;
 	struct bt_leader_election *election;
-	struct bt_serving_tls *serving; /* until the endpoints have it */
+	struct bt_serving_tls *serving; /* until the endpoints own it */
 	struct bt_endpoints *endpoints;
 	/** Wall time when the process began, minus monotonic time then. */
 	int64_t steady_offset_ns;
@@ -74,30 +76,30 @@ struct bt_daemon {
 	bool leads; /* the scheduling loops run */
 	bool election_started;
 	bool stopping;       /* a signal came */
-	bool lost;           /* the lease */
+	bool lost;           /* the lease was lost */
 	bool failed;
-	struct berth_error err; /* of failed: logged as "command failed" */
+	struct berth_error err; /* if failed: logged as "command failed" */
 };
 
-/** What the machine says: for what others read. */
+/** The wall clock, for times that are shown or written. */
 int64_t bt_daemon_wall_ns(void *context);
-/** Wall time as it was at the start, carried on steadily: jumps of the clock do not show. */
+/** Wall time at the start plus monotonic time since: steps of the wall clock have no effect. */
 int64_t bt_daemon_steady_ns(void *context);
 
 /** Spec 11 section 6.1, steps 8 to 15. */
 BT_MUST_USE int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err);
 /** Log a line for each default plugin that a profile lists again: spec 10 section 6.3. */
 void bt_daemon_log_overrides(const struct bt_config *config);
-/** Steps 17 to 22; the loop does the rest. */
+/** Spec 11 section 6.1, steps 17 to 22; workers of the loop do everything else. */
 void bt_daemon_begin(struct bt_daemon *daemon);
 void bt_daemon_finish(struct bt_daemon *daemon);
 
-/** This process begins to lead: pods are tried from now on. */
+/** This process becomes the leader: pods are scheduled from now on. */
 void bt_daemon_lead(struct bt_daemon *daemon);
 void bt_daemon_add_worker(struct bt_daemon *daemon);
 bool bt_daemon_may_act(void *context);
 
-/** The process ends with "command failed"; err is emptied. */
+/** End the process with "command failed"; err is emptied. */
 void bt_daemon_fail(struct bt_daemon *daemon, struct berth_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Building the parts, and letting them go. Spec: 11 section 6.1. */
+/** Creates and destroys the parts of the daemon. Spec: 11 section 6.1. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ static void log_plugins(const struct bt_framework *framework)
 	for (size_t i = 0; i < BT_CONFIG_PLUGINS_POINTS; i++) {
 		write_point(&writer, framework, bt_config_plugins_points[i]);
 	}
-	/* Upstream's record has a field for multiPoint, which is empty by now. */
+	/* Upstream's struct has a field for multiPoint, which is expanded and empty by now. */
 	bt_json_write_name_c(&writer, "MultiPoint");
 	write_entries(&writer, NULL, 0);
 	write_point(&writer, framework, BT_POINT_PLACEMENT_GENERATE);
@@ -71,9 +71,9 @@ static void log_plugins(const struct bt_framework *framework)
 	bt_strbuf_finish(&text);
 }
 
-/** Connections to API servers, and who uses them. Spec: 11b sections 4.1 and 4.2. */
+/** Connections to API servers, and their clients. Spec: 11b sections 4.1 and 4.2. */
 
-/** Reviews of callers: spec 11b section 4.2. */
+/** Limits of the clients for TokenReview and SubjectAccessReview: spec 11b section 4.2. */
 #define REVIEW_QPS 200.0F
 #define REVIEW_BURST 400
 
@@ -125,7 +125,7 @@ static int create_client(struct bt_daemon *daemon, const struct bt_daemon_link *
 	return result;
 }
 
-/** Who looks at callers; without a way to an API server nobody is looked up. */
+/** Create the client for reviews of callers; none if no API server is configured. */
 static int create_reviewer(struct bt_daemon *daemon, struct bt_str kubeconfig,
 	struct bt_daemon_link *link, struct bt_rest_client **out_client, struct berth_error *err)
 {
@@ -208,7 +208,7 @@ static bool append_node(void *context, struct bt_str name, struct bt_strbuf *out
 	return bt_cluster_feed_append_node(daemon->feed, name, out);
 }
 
-/** No more writes than there are connections to send them on. */
+/** At most as many writes in flight as the connections can carry. */
 static uint32_t calls_max(void *context)
 {
 	struct bt_daemon *daemon = context;
@@ -289,7 +289,9 @@ static bool are_handlers_synced(void *context, struct bt_strbuf *out_error)
 	return is_synced;
 }
 
-/** Whoever may be told by the control plane to lead should know the cluster. */
+/**
+ * With coordinated leader election, a candidate should have its caches filled before it is elected.
+ */
 static bool are_informers_synced(void *context, struct bt_strbuf *out_error)
 {
 	const struct bt_daemon *daemon = context;
@@ -312,7 +314,10 @@ static bool is_coordinated(const struct bt_daemon *daemon)
 static void write_config(void *context, struct bt_strbuf *out)
 {
 	const struct bt_daemon *daemon = context;
-	/* Upstream quirk, spec 10 section 10: who logs the configuration keeps what was logged. */
+	/*
+	 * Upstream quirk, spec 10 section 10: logging the configuration changes it, so /configz
+	 * shows the logged form.
+	 */
 	if (daemon->options.log.verbosity >= 2) {
 		bt_config_write(daemon->config, out);
 	} else {
@@ -343,7 +348,7 @@ static void for_each_pod(
 	}
 }
 
-/** Only the leader tells. */
+/** Only the leader reports resources of pods. */
 static void write_pod_resources(void *context, struct bt_strbuf *out)
 {
 	const struct bt_daemon *daemon = context;

@@ -85,7 +85,7 @@ static bool lease_record_equal(const struct bt_lease_record *a, const struct bt_
 
 #define CANCELLED "context canceled"
 #define DEADLINE_EXCEEDED "context deadline exceeded"
-/* The pause between tries to acquire is up to this many tenths of the retry period longer. */
+/* The pause between tries to acquire is longer than the retry period by up to this many tenths. */
 #define JITTER_TENTHS 12
 #define RECORD_BYTES 128
 
@@ -114,8 +114,10 @@ bool bt_elector_is_leading(const struct bt_elector *elector)
 
 bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns)
 {
-	/* Others count the record's whole seconds. A lease that is shorter than one protects
-	 * nobody, as with upstream. */
+	/*
+	 * Other candidates count whole seconds of the record. A duration below one second gives no
+	 * protection, as with upstream.
+	 */
 	int64_t window_ns = elector->options.renew_deadline_ns;
 	int64_t lease_ns = bt_ns_of_seconds(elector->observed.duration_seconds);
 	if (lease_ns > 0 && lease_ns < window_ns) {
@@ -149,7 +151,7 @@ static void keep(
 	copy.holder = bt_arena_str(&fresh, record->holder);
 	copy.preferred_holder = bt_arena_str(&fresh, record->preferred_holder);
 	copy.strategy = bt_arena_str(&fresh, record->strategy);
-	bt_arena_finish(arena); /* after the copy: record may lie in it */
+	bt_arena_finish(arena); /* after the copy: the arena may hold the texts of record */
 	*arena = fresh;
 	*kept = copy;
 }
@@ -182,7 +184,7 @@ static void finish_try(struct bt_elector *elector, bool ok, int64_t now_ns)
 			elector->phase = BT_ELECTOR_PHASE_RENEW;
 			elector->news = BT_ELECTOR_LEADS;
 			elector->polling = false;
-			elector->try_ns = now_ns; /* renewed at once, as upstream does */
+			elector->try_ns = now_ns; /* renew at once, as upstream does */
 		} else {
 			BT_LOG_INFO(
 				4, "Failed to acquire lease", BT_LOG_STR("lock", options->lock));
@@ -208,7 +210,7 @@ static void keep_terms(struct bt_elector *elector)
 	elector->proposal.transitions = elector->fetched.transitions;
 }
 
-/** The lease was read: true when it may be written with the proposal. */
+/** The lease was read. true: the proposal may be written. */
 static bool may_take(struct bt_elector *elector)
 {
 	struct bt_str lock = elector->options.lock;
@@ -226,7 +228,7 @@ static bool may_take(struct bt_elector *elector)
 	return true;
 }
 
-/** As above, where the control plane says who holds it. */
+/** Like may_take, for leases that the control plane assigns. */
 static bool may_renew_coordinated(struct bt_elector *elector)
 {
 	struct bt_str lock = elector->options.lock;
@@ -355,7 +357,7 @@ static void abandon(struct bt_elector *elector, struct bt_elector_order *order)
 	elector->wanted = BT_ELECTOR_REQUEST_NONE;
 }
 
-/** Ends a phase whose time is over. */
+/** End a phase whose time is over. */
 static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elector_order *order)
 {
 	bool is_late = now_ns >= elector->deadline_ns;

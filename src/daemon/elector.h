@@ -5,13 +5,12 @@
  * Leader election as a state machine: times and answers go in, requests come out. Does no I/O and
  * reads no clock (daemon/leader_election.c does). Spec: 11 sections 8.3, 8.4 and 8.6.
  *
- * Stricter than upstream, never laxer:
- * - bt_elector_may_act counts from the moment the last successful renewal was sent, and ends before
- *   any other candidate may take the lease;
- * - records are compared with all digits of their times, not whole seconds;
- * - a lease that somebody else holds by now is not released.
+ * Stricter than upstream, never laxer: bt_elector_may_act counts from the moment the last
+ * successful renewal was sent, and ends before any other candidate may take the lease; records are
+ * compared with all digits of their times, not whole seconds; a lease that another candidate holds
+ * by now is not released.
  *
- *     bt_elector_next -> perform the order -> bt_elector_answer -> bt_elector_next ...
+ * bt_elector_next -> perform the order -> bt_elector_answer -> bt_elector_next ...
  */
 #include "base/prng.h"
 #include "codec/json.h"
@@ -30,15 +29,18 @@ struct bt_lease_record {
 	struct bt_str strategy;
 };
 
-/** Of a Lease as a tree. What is missing or of another type counts as zero. Texts borrow it. */
+/**
+ * Read the record of a Lease. A member that is missing or has the wrong type counts as zero. Texts
+ * are borrowed from the tree.
+ */
 void bt_lease_record_read(const struct bt_json_value *lease, struct bt_lease_record *out_record);
-/** The spec as it is written: five members always, the others unless empty. Texts are borrowed. */
+/** Write the spec: five members always, the others unless empty. Texts are borrowed. */
 BT_MUST_USE struct bt_json_value *bt_lease_record_write(
 	const struct bt_lease_record *record, struct bt_arena *arena);
 
 struct bt_elector_options {
-	struct bt_str identity; /* borrowed for the elector's life, as is all else */
-	struct bt_str lock;     /* "namespace/name": in log lines */
+	struct bt_str identity; /* borrowed for the elector's life, like all texts here */
+	struct bt_str lock;     /* "namespace/name", for log lines */
 	int64_t lease_duration_ns;
 	int64_t renew_deadline_ns;
 	int64_t retry_period_ns;
@@ -53,11 +55,11 @@ struct bt_elector_time {
 };
 
 enum bt_elector_want {
-	BT_ELECTOR_WAIT,   /* until_ns, or an answer */
-	BT_ELECTOR_GET,    /* the lease */
+	BT_ELECTOR_WAIT,   /* wait until until_ns, or for an answer */
+	BT_ELECTOR_GET,    /* GET the lease */
 	BT_ELECTOR_CREATE, /* POST a lease with this record */
 	BT_ELECTOR_UPDATE, /* PUT the lease of the last answer with this record */
-	BT_ELECTOR_OVER,   /* nothing more is to be done */
+	BT_ELECTOR_OVER,   /* no more requests */
 };
 
 enum bt_elector_news {
@@ -68,17 +70,17 @@ enum bt_elector_news {
 
 struct bt_elector_order {
 	enum bt_elector_want want;
-	bool abandon; /* first: the request under way is not waited for any more */
+	bool abandon; /* before anything else, abandon the request in flight */
 	enum bt_elector_news news;
-	bool slow_path;                /* count it */
+	bool slow_path;                /* count it in the metric */
 	struct bt_lease_record record; /* borrowed until the next call */
-	int64_t until_ns;              /* steady; INT64_MAX: only an answer */
+	int64_t until_ns;              /* steady time; INT64_MAX: wait for the answer only */
 };
 
 enum bt_elector_result {
 	BT_ELECTOR_OK,
 	BT_ELECTOR_NOT_FOUND,
-	BT_ELECTOR_FAILED, /* also when it is not known what happened */
+	BT_ELECTOR_FAILED, /* also if the outcome is unknown */
 };
 
 enum bt_elector_phase {
@@ -89,7 +91,7 @@ enum bt_elector_phase {
 	BT_ELECTOR_PHASE_OVER,
 };
 
-/** Private but for is_leading, was_leading and lost. */
+/** All fields are private except is_leading, was_leading and lost. */
 struct bt_elector {
 	struct bt_elector_options options;
 	enum bt_elector_phase phase;
@@ -107,34 +109,34 @@ struct bt_elector {
 	bool slow_path;
 	bool stopping;
 	bool polling;        /* RENEW: trying until deadline_ns */
-	bool was_leading;    /* in the end */
+	bool was_leading;    /* led when it ended */
 	bool lost;           /* not renewed in time */
 	int64_t try_ns;      /* the next try */
-	int64_t started_ns;  /* of this try */
-	int64_t deadline_ns; /* RENEW, RELEASE */
-	int64_t sent_ns;     /* the request under way */
-	int64_t renewed_ns;  /* sending of the last PUT or POST that succeeded */
-	int64_t observed_ns; /* T */
+	int64_t started_ns;  /* start of this try */
+	int64_t deadline_ns; /* for RENEW and RELEASE */
+	int64_t sent_ns;     /* when the request in flight was sent */
+	int64_t renewed_ns;  /* when the last PUT or POST that succeeded was sent */
+	int64_t observed_ns; /* spec's T */
 	bool has_fetched;    /* fetched is set */
 	struct bt_arena observed_arena;
 	struct bt_arena fetched_arena;
-	struct bt_lease_record observed; /* O */
-	struct bt_lease_record fetched;  /* J: what was read last */
-	struct bt_lease_record proposal; /* R */
+	struct bt_lease_record observed; /* spec's O */
+	struct bt_lease_record fetched;  /* spec's J: the last record read */
+	struct bt_lease_record proposal; /* spec's R */
 };
 
 void bt_elector_init(struct bt_elector *elector, const struct bt_elector_options *options);
 void bt_elector_finish(struct bt_elector *elector);
-/** Begin to acquire. Once. */
+/** Start to acquire the lease. Call it once. */
 void bt_elector_start(struct bt_elector *elector);
-/** Give up, or release the lease: bt_elector_next tells how. */
+/** Give up, or release the lease; bt_elector_next returns the requests for that. */
 void bt_elector_stop(struct bt_elector *elector);
-/** What is to be done now. A request that it returns is under way until answered or abandoned. */
+/** The next order. A request that it returns is in flight until answered or abandoned. */
 void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *now,
 	struct bt_elector_order *out_order);
 /**
- * How the request ended. record: of the lease in the answer, with BT_ELECTOR_OK; of a PUT or POST
- * the one that was asked for. error: text, unless OK.
+ * Report how the request ended. record: the lease in the answer, with BT_ELECTOR_OK; for PUT or
+ * POST the record that was sent. error: text, unless OK.
  */
 void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result,
 	const struct bt_lease_record *record, const char *error, const struct bt_elector_time *now);

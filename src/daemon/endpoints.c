@@ -11,7 +11,7 @@
 #include "daemon/serving_tls.h"
 #include "net/clock.h"
 
-/** Requests that wait for the API server's word on their sender at most. */
+/** At most this many requests wait for reviews by the API server. */
 #define BT_ENDPOINTS_WAITING_MAX 512
 
 struct bt_endpoints {
@@ -22,17 +22,17 @@ struct bt_endpoints {
 	struct bt_authorizer *authorizer;
 	struct bt_pages *pages;
 	struct bt_http_server *server;
-	char *host;      /* owned: what to bind to */
+	char *host;      /* owned: the address to bind to */
 	char *listening; /* owned: "[::]:10259", in log lines */
 	uint32_t waiting;
-	bool certificates_changed; /* the server must be told */
+	bool certificates_changed; /* the server must get the new ones */
 	int64_t check_ns;
 	int64_t read_ns;
 };
 
-/** One request: who sends it, may they, and the answer. Spec: 11 section 9.1. */
+/** One request: authentication, authorization, answer. Spec: 11 section 9.1. */
 
-/** A request from its arrival to its end. */
+/** A request from its arrival until its connection is done with it. */
 struct call {
 	struct bt_endpoints *endpoints;
 	struct bt_http_exchange *exchange;
@@ -68,7 +68,7 @@ static struct bt_page_request request_of(struct call *call)
 	};
 }
 
-/** "/path?query" as it was asked for. */
+/** "/path?query" as the client sent it. */
 static struct bt_str target_of(struct call *call)
 {
 	struct bt_str query = bt_http_query(call->exchange);
@@ -224,7 +224,7 @@ static void on_too_large(void *context, struct bt_http_exchange *exchange)
 static void on_closed(void *context, struct bt_http_exchange *exchange)
 {
 	struct call *call = bt_http_data(exchange);
-	(void)context; /* the call knows */
+	(void)context; /* the exchange has the call */
 	stop_waiting(call);
 	bt_authentication_finish(&call->authentication);
 	bt_authorization_cancel(&call->authorization);
@@ -239,7 +239,7 @@ static void on_closed(void *context, struct bt_http_exchange *exchange)
 #define READ_EVERY_NS (60 * BT_NS_PER_SECOND)
 #define SHUTDOWN_NS (5 * BT_NS_PER_SECOND)
 
-/* Nobody sends these endpoints much; clients of a port that is open to all get little memory. */
+/* Requests are small; a port that is open to everyone gets tight limits of memory. */
 static const struct bt_http_limits limits = {
 	.body_bytes_max = 65536,
 	.header_bytes_max = 65536,
@@ -277,7 +277,7 @@ static int64_t work(void *context, int64_t now_ns)
 		struct bt_strbuf authorities = {0};
 		struct berth_error err = BERTH_ERROR_INIT;
 		bt_serving_tls_certificates(endpoints->serving, &certificates);
-		/* clients choose a certificate by the names of these */
+		/* clients choose a certificate by the names of these authorities */
 		bt_trust_write_pem(endpoints->trust, &authorities);
 		if (bt_http_server_set_certificates(endpoints->server, &certificates,
 			    authorities.length != 0 ? bt_strbuf_c(&authorities) : NULL,

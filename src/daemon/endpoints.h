@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_ENDPOINTS_H
 #define BT_DAEMON_ENDPOINTS_H
 /**
- * The HTTPS endpoints of the daemon: who may ask (authentication, authorization, both delegated to
- * the API server), and the answers. Spec: 11 section 9.
+ * The HTTPS endpoints of the daemon: authentication and authorization of callers, both delegated to
+ * the API server, and the answers. Spec: 11 section 9.
  */
 #include "client/rest.h"
 #include "daemon/options.h"
@@ -15,7 +15,10 @@ struct bt_serving_tls;
 /** A condition that healthz, livez or readyz reports. */
 struct bt_health_check {
 	const char *name; /* "ping", "leaderElection", "shutdown", "sched-handler-sync" */
-	/** false: it fails; the text is what the single check answers. NULL function: always ok. */
+	/**
+	 * false: the check fails; out_error is the body of the single check's answer. NULL
+	 * function: always ok.
+	 */
 	bool (*check)(void *context, struct bt_strbuf *out_error);
 	void *context;
 };
@@ -24,10 +27,13 @@ struct bt_endpoints_options {
 	struct bt_loop *loop;
 	const struct bt_daemon_options *options; /* borrowed while the endpoints live */
 	bool enable_profiling;
-	/** NULL: no delegation. Limits of their own: qps 200, burst 400. */
+	/**
+	 * Clients for reviews, each with its own limits (200 per second, burst 400). NULL: no
+	 * delegation.
+	 */
 	struct bt_rest_client *authentication_client;
 	struct bt_rest_client *authorization_client;
-	/** Copied, as far as their arrays go. */
+	/** The arrays of checks are copied. */
 	const struct bt_health_check *healthz;
 	uint32_t healthz_count;
 	const struct bt_health_check *livez;
@@ -37,11 +43,13 @@ struct bt_endpoints_options {
 	struct bt_metrics *metrics;
 	/** Appends the JSON of /configz's componentconfig. */
 	void (*write_config)(void *context, struct bt_strbuf *out);
-	/** Appends /metrics/resources; nothing when not leading. NULL: always nothing. */
+	/**
+	 * Appends /metrics/resources; nothing if this process does not lead. NULL: always nothing.
+	 */
 	void (*write_pod_resources)(void *context, struct bt_strbuf *out);
 	void *context;
 	int64_t started_ns; /* wall clock, for statusz */
-	/** Consumed, also on failure. NULL: made here. */
+	/** Owned by the endpoints, also on failure. NULL: created here. */
 	struct bt_serving_tls *serving;
 };
 

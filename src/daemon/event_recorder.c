@@ -83,7 +83,7 @@ static uint32_t key_length(const struct bt_event_record *record)
 	return (uint32_t)(bt_event_record_part(record, BT_EVENT_NOTE).data - record->bytes);
 }
 
-/** Everything but the note: what tells series apart. */
+/** Compares everything but the note: these parts are the key of a series. */
 static bool event_record_same_series(
 	const struct bt_event_record *a, const struct bt_event_record *b)
 {
@@ -255,13 +255,13 @@ void bt_event_record_write_counts(
 #define HAPPENS_ONCE "Scheduled"
 #define NONE UINT32_MAX
 
-/** One kind of event that is remembered; in a list by the time it was last seen. */
+/** The last event of one key; entries are in a list by the time of the last event. */
 struct series {
 	uint64_t hash;
 	struct bt_event_record *record; /* shared; NULL: the place is free */
 	int64_t last_ns;
 	uint32_t count; /* 1: no series yet */
-	uint32_t older; /* of a free place: the next free one */
+	uint32_t older; /* in a free place: the next free one */
 	uint32_t newer;
 };
 
@@ -320,7 +320,7 @@ static uint32_t find(const struct bt_event_recorder *recorder, const struct bt_e
 	return NONE;
 }
 
-/** PATCH with the count as it is; an event that is gone is posted again, series included. */
+/** PATCH the series with its current count; if the event is gone, POST it again with its series. */
 static void tell(struct bt_event_recorder *recorder, const struct series *series)
 {
 	struct bt_event_delivery event = {series->record, series->count, series->last_ns};

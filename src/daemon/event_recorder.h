@@ -2,12 +2,12 @@
 #ifndef BT_DAEMON_EVENT_RECORDER_H
 #define BT_DAEMON_EVENT_RECORDER_H
 /**
- * The scheduler's events as the API gets them: the first of a kind is posted, a second one makes a
- * series of it, further ones are counted and told later. No I/O: events go to a sink. Spec: 11b
- * sections 8.1 and 8.4.
+ * The scheduler's events as the API gets them: the first event of a key is posted, the second turns
+ * it into a series, later ones are counted and sent from time to time. No I/O: events go to a sink.
+ * Spec: 11b sections 8.1 and 8.4.
  *
- * An event `Scheduled` is not remembered: its key names the version of a pod that was bound, which
- * no second one can name. Bursts of them therefore take no memory here.
+ * Events `Scheduled` are not remembered: the key contains the resourceVersion of a pod that was
+ * bound, so no later event can have the same key. Bursts of them take no memory here.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,14 +17,14 @@
 #include "codec/json.h"
 
 /**
- * One event in one small block: some 250 bytes, shared by the recorder that may make a series of it
- * and the queue it waits in. Documents are written from it when they are sent. Spec: 11b sections
- * 8.1 and 8.2, 13 section 14.4.
+ * One event in one small block: some 250 bytes, shared by the recorder, which may make a series of
+ * it, and the queue it waits in. Documents are written from it when they are sent. Spec: 11b
+ * sections 8.1 and 8.2, 13 section 14.4.
  */
 
-/** What happened, and to whom. Borrowed for the call. */
+/** What happened to which object. Borrowed for the call. */
 struct bt_event_facts {
-	const char *kind;        /* of regarding: "Pod" */
+	const char *kind;        /* of the object regarding: "Pod" */
 	const char *api_version; /* "v1" */
 	const struct bt_object_meta *regarding;
 	const char *type;
@@ -49,7 +49,7 @@ enum bt_event_part {
 	BT_EVENT_PART__COUNT,
 };
 
-/** Immutable and shared. Parts that are longer than 65535 bytes were cut. */
+/** Immutable and shared. Parts longer than 65535 bytes were cut. */
 struct bt_event_record {
 	uint32_t references;
 	uint16_t lengths[BT_EVENT_PART__COUNT];
@@ -63,13 +63,13 @@ struct bt_event_record *bt_event_record_share(struct bt_event_record *record);
 /** NULL accepted. */
 void bt_event_record_release(struct bt_event_record *record);
 struct bt_str bt_event_record_part(const struct bt_event_record *record, enum bt_event_part part);
-/** Regarding's, or "default". */
+/** The namespace of the object regarding, or "default". */
 struct bt_str bt_event_record_namespace(const struct bt_event_record *record);
-/** Append metadata.name: `<name>.<time in hexadecimal>`, or a UUID where that is too long. */
+/** Append metadata.name: `<name>.<time in hexadecimal>`, or a UUID if that is too long. */
 void bt_event_record_append_name(const struct bt_event_record *record, struct bt_strbuf *out);
 
 /**
- * Append the events.k8s.io/v1 Event as JSON. host: what reportingInstance ends in. series_count
+ * Append the events.k8s.io/v1 Event as JSON. host: the last part of reportingInstance. series_count
  * below 2: no series.
  */
 void bt_event_record_write(const struct bt_event_record *record, struct bt_str host,
@@ -77,9 +77,9 @@ void bt_event_record_write(const struct bt_event_record *record, struct bt_str h
 /** Append the strategic merge patch that brings a series up to date. */
 void bt_event_record_write_series(uint32_t series_count, int64_t series_ns, struct bt_strbuf *out);
 
-/** What core/v1 Events have that changes as more of the same happen. */
+/** The members of a core/v1 Event that change when the event is repeated. */
 struct bt_event_counts {
-	struct bt_str message; /* the note, or what stands for several */
+	struct bt_str message; /* the note, or the text for several similar events */
 	int64_t first_ns;
 	int64_t last_ns;
 	uint32_t count;
@@ -88,14 +88,19 @@ struct bt_event_counts {
 /** Append the core/v1 Event as JSON; name: metadata.name. */
 void bt_event_record_write_core(const struct bt_event_record *record, struct bt_str name,
 	const struct bt_event_counts *counts, struct bt_strbuf *out);
-/** Append the patch that brings a core/v1 Event up to date; with_message: that changed too. */
+/**
+ * Append the patch that brings a core/v1 Event up to date; with_message: the message changed, too.
+ */
 void bt_event_record_write_counts(
 	const struct bt_event_counts *counts, bool with_message, struct bt_strbuf *out);
 
-/** Remembered kinds of events at most; the one seen longest ago is told and forgotten. */
+/**
+ * At most this many keys are remembered; the one seen longest ago is patched a last time and
+ * forgotten.
+ */
 #define BT_EVENT_SERIES_MAX 4096
 
-/** An event, and what became of it. Borrowed for the call; the record may be shared. */
+/** An event with the count of its series. Borrowed for the call; the record may be shared. */
 struct bt_event_delivery {
 	struct bt_event_record *record;
 	uint32_t series_count; /* below 2: no series */
@@ -107,12 +112,14 @@ struct bt_event_sink {
 	/** POST the event, with its series if there is one. */
 	void (*post)(void *context, const struct bt_event_delivery *event);
 	/**
-	 * PATCH its series. false: the event is gone (404), `post` is called. A sink that cannot
-	 * know yet returns true and posts by itself.
+	 * PATCH its series. false: the event is gone (404), and the recorder calls `post`. A sink
+	 * that does not know yet returns true and posts by itself later.
 	 */
 	bool (*patch)(void *context, const struct bt_event_delivery *event);
-	/** Before anything else, may be NULL. true: the sink deals with the event itself; it may
-	 * hand it to bt_event_recorder_accept later. */
+	/**
+	 * Called first; may be NULL. true: the sink keeps the event; it may hand it to
+	 * bt_event_recorder_accept later.
+	 */
 	bool (*take)(void *context, struct bt_event_record *record);
 };
 
@@ -123,15 +130,15 @@ void bt_event_recorder_destroy(struct bt_event_recorder *recorder);
 /** now_ns: since 1970. */
 void bt_event_recorder_record(
 	struct bt_event_recorder *recorder, const struct bt_event_facts *facts, int64_t now_ns);
-/** An event on a pod, by the scheduler that the pod names. */
+/** Record an event on a pod; the reporting controller is the pod's schedulerName. */
 void bt_event_recorder_record_pod(struct bt_event_recorder *recorder, const struct bt_pod *pod,
 	const char *type, const char *reason, const char *action, struct bt_str note,
 	int64_t now_ns);
-/** An event that the sink took: posted or counted as of its own time. */
+/** Post or count an event that the sink took earlier, with the time of the event. */
 void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_event_record *record);
-/** Tell series that are due, forget what is over. Returns when to be called again. */
+/** Patch the series that are due, forget those that are over. Returns the time of the next call. */
 int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_ns);
-/** Series and single events that are remembered. */
+/** The number of remembered series and single events. */
 uint32_t bt_event_recorder_count(const struct bt_event_recorder *recorder);
 
 #endif

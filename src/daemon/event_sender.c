@@ -12,14 +12,14 @@
 #include "net/clock.h"
 
 /**
- * What core/v1 events go through before they are sent: equal ones are counted, many that differ in
- * their message only become one, and an object that causes too many is not heard for a while. Spec:
- * 11b section 8.5. No I/O; time is that of the records.
+ * The correlation of core/v1 events before they are sent: equal events are counted, many that
+ * differ only in their message become one, and an object that causes too many events is muted for a
+ * while. Spec: 11b section 8.5. No I/O; times are those of the records.
  */
 
 #define BT_EVENT_COMBINED_PREFIX "(combined from similar events): "
 
-/** Entries of each of its three memories; those used longest ago go. */
+/** Entries of each of the three memories; the least recently used ones go first. */
 #define BT_EVENT_CORRELATOR_MAX 4096
 
 struct bt_event_correlator;
@@ -27,7 +27,7 @@ struct bt_event_correlator;
 struct bt_event_correlation {
 	bool is_combined;   /* the message gets the prefix */
 	uint32_t count;     /* 1: to be posted, else to be patched */
-	int64_t first_ns;   /* when the first of them happened */
+	int64_t first_ns;   /* when the first event happened */
 	struct bt_str name; /* metadata.name; borrowed until the next call */
 };
 
@@ -37,7 +37,7 @@ struct bt_event_correlation {
 #define SPAM_BURST 25
 #define SPAM_ONE_IN_NS (300 * BT_NS_PER_SECOND)
 
-/** Two hashes with a secret instead of the texts: equal ones are taken for equal texts. */
+/** Two keyed hashes instead of the texts: equal hashes count as equal texts. */
 struct key {
 	uint64_t hash[2];
 };
@@ -62,9 +62,9 @@ struct memory {
 };
 
 struct bt_event_correlator {
-	struct memory similar; /* by everything but the message */
-	struct memory counted; /* by everything */
-	struct memory allowed; /* by source and object */
+	struct memory similar; /* key: all parts but the message */
+	struct memory counted; /* key: all parts */
+	struct memory allowed; /* key: source and object */
 	struct bt_strbuf name;
 };
 
@@ -90,7 +90,10 @@ static uint32_t find(const struct memory *memory, const struct key *key)
 	return NONE;
 }
 
-/** Found, or made: then *out_is_new, and the entry is what was forgotten for it, or zero. */
+/**
+ * Find the entry of the key or make one: then *out_is_new, and the entry has the values of the one
+ * it replaced, or zeros.
+ */
 static struct entry *use(struct memory *memory, const struct key *key, bool *out_is_new)
 {
 	uint32_t index = find(memory, key);
@@ -132,7 +135,7 @@ static struct key key_of(const struct bt_event_record *record, const enum bt_eve
 	return key;
 }
 
-/* Source and object; then what happened to it; then in which words. */
+/* The first OBJECT_PARTS are source and object, the first SIMILAR_PARTS all but the message. */
 static const enum bt_event_part parts[] = {BT_EVENT_CONTROLLER, BT_EVENT_KIND, BT_EVENT_API_VERSION,
 	BT_EVENT_NAMESPACE, BT_EVENT_NAME, BT_EVENT_UID, BT_EVENT_TYPE, BT_EVENT_REASON,
 	BT_EVENT_NOTE};
@@ -140,7 +143,7 @@ static const enum bt_event_part parts[] = {BT_EVENT_CONTROLLER, BT_EVENT_KIND, B
 #define SIMILAR_PARTS 8
 #define EQUAL_PARTS 9
 
-/** Is it one too many of those that differ in their message only? */
+/** Have there been too many events that differ only in their message? */
 static bool is_one_too_many(
 	struct bt_event_correlator *correlator, const struct bt_event_record *record)
 {
@@ -210,7 +213,7 @@ static bool is_spam(struct bt_event_correlator *correlator, const struct bt_even
 	return false;
 }
 
-/** false: it is not to be sent. */
+/** false: the event must not be sent. */
 static bool event_correlator_add(struct bt_event_correlator *correlator,
 	const struct bt_event_record *record, struct bt_event_correlation *out_correlation)
 {
@@ -246,9 +249,9 @@ static void event_correlator_destroy(struct bt_event_correlator *correlator)
 #define RETRY_JITTER_NS (RETRY_NS / 4)
 #define GROUP_VERSION "/apis/events.k8s.io/v1"
 
-/** How an event waits. */
+/** The form in which an event waits. */
 enum form {
-	FORM_RAW, /* until it is known which events the server has */
+	FORM_RAW, /* until the API groups of the server are known */
 	FORM_POST,
 	FORM_PATCH,
 	FORM_CORE_POST,
@@ -256,7 +259,7 @@ enum form {
 };
 
 struct waiting {
-	struct waiting *next;           /* of bt_event_sender.first */
+	struct waiting *next;           /* next in bt_event_sender.first */
 	struct bt_event_record *record; /* shared */
 	char *name;                     /* owned; core forms */
 	int64_t first_ns;               /* core forms */
@@ -264,7 +267,7 @@ struct waiting {
 	uint32_t count; /* of the series, or of equal events */
 	uint8_t form;
 	bool is_combined; /* core forms */
-	uint8_t tries;    /* that failed */
+	uint8_t tries;    /* failed ones */
 };
 
 struct bt_event_sender {
@@ -276,14 +279,14 @@ struct bt_event_sender {
 	struct waiting *first;
 	struct waiting *last;
 	uint32_t count;
-	bool is_known; /* which events the server has */
-	bool is_core;  /* with is_known: core/v1 ones only */
+	bool is_known; /* the API groups of the server are known */
+	bool is_core;  /* if is_known: the server has core/v1 events only */
 	struct bt_rest_call *call;
 	int64_t retry_at_ns; /* on the loop's clock */
 	struct bt_strbuf path;
 	struct bt_strbuf body;
-	struct bt_strbuf spare; /* the text a body was made from */
-	struct bt_arena arena;  /* of one body */
+	struct bt_strbuf spare; /* the JSON that a body is encoded from */
+	struct bt_arena arena;  /* for one body */
 };
 
 static void call_soon(struct bt_event_sender *sender)
@@ -293,7 +296,7 @@ static void call_soon(struct bt_event_sender *sender)
 	}
 }
 
-/** More than fit are dropped without a word: spec 11b section 8.4. */
+/** When the queue is full, the event is dropped silently: spec 11b section 8.4. */
 static void push(struct bt_event_sender *sender, const struct waiting *item)
 {
 	if (sender->count == WAITING_MAX) {
@@ -379,7 +382,7 @@ static void post(void *context, const struct bt_event_delivery *event)
 static bool patch(void *context, const struct bt_event_delivery *event)
 {
 	push_delivery(context, event, FORM_PATCH);
-	return true; /* one that is gone is noticed later, and posted here */
+	return true; /* if the event is gone, the 404 comes later: answer_refusal posts it */
 }
 
 static void append_name(const struct waiting *waiting, struct bt_strbuf *out)
@@ -423,7 +426,7 @@ static void answer_refusal(
 	if (answer->class_ == BT_REST_NOT_FOUND && is_patch(waiting)) {
 		waiting->form = waiting->form == FORM_PATCH ? FORM_POST : FORM_CORE_POST;
 	} else if (exists && waiting->form == FORM_POST && waiting->count > 1) {
-		/* Posted because it was gone, and there after all: patched again. */
+		/* POST after a 404, but the event exists after all: PATCH it again. */
 		waiting->form = FORM_PATCH;
 		answer_without_response(sender, error);
 	} else {
@@ -463,7 +466,7 @@ static void done(
 	call_soon(sender);
 }
 
-/** From the text to the client's content type. Returns what that is. */
+/** Encode sender->body for the client's content type. Returns that type. */
 static struct bt_str encode_body(struct bt_event_sender *sender)
 {
 	struct bt_json_value *value;
@@ -548,7 +551,7 @@ static void discovered(
 	sender->call = NULL;
 	sender->is_known = true;
 	sender->is_core = answer->class_ != BT_REST_OK;
-	/* What waited goes the way it would have gone, in its order. */
+	/* Push all waiting events again, in order, now that their form is known. */
 	sender->first = NULL;
 	sender->count = 0;
 	while (waiting != NULL) {

@@ -10,7 +10,7 @@
 #include "net/http_proxy.h"
 #include "sched/extender_wire.h"
 
-/* A wait ends by itself when the answer is there; this bounds how late a stop is noticed. */
+/* A wait ends when the answer arrives; this interval bounds how late a stop is noticed. */
 #define TURN_NS BT_NS_PER_SECOND
 #define PEM_BYTES_MAX (UINT32_C(1) << 20)
 #define STATUS_OK 200
@@ -24,12 +24,12 @@ struct carrier {
 struct bt_extender_http {
 	struct bt_extender_http_options options;
 	struct bt_extender_poster poster;
-	struct bt_extender_factory posting; /* of sched: URLs, bodies, answers */
-	struct bt_extender_factory factory; /* of this file: connections first */
+	struct bt_extender_factory posting; /* of sched: makes URLs and bodies, reads answers */
+	struct bt_extender_factory factory; /* of this file: connects first */
 	BT_VEC(struct carrier) carriers;
 };
 
-/** PEM texts of a tlsConfig; data goes before files. */
+/** PEM texts of a tlsConfig; inline data takes precedence over files. */
 struct pem {
 	struct bt_strbuf ca;
 	struct bt_strbuf certificate;
@@ -54,7 +54,7 @@ static int read_pem(
 		return 0;
 	}
 	char *path = bt_strndup(file.data, file.length);
-	bt_strbuf_reserve(out, PEM_BYTES_MAX); /* a key is not left behind in smaller buffers */
+	bt_strbuf_reserve(out, PEM_BYTES_MAX); /* no copies of a key remain in smaller buffers */
 	int result = bt_client_file_read(path, PEM_BYTES_MAX, out, err);
 	bt_free(path);
 	return result;
@@ -99,7 +99,10 @@ static int create_client(struct bt_extender_http *extenders,
 			options.tls.server_name = config->tls_config->server_name;
 		}
 	}
-	/* Upstream quirk, spec 11b section 9.1: nobody is verified without a CA. */
+	/*
+	 * Upstream quirk, spec 11b section 9.1: without a CA the server's certificate is not
+	 * verified.
+	 */
 	if (config->enable_https && pem.ca.length == 0) {
 		options.tls.insecure = true;
 	}
@@ -108,7 +111,7 @@ static int create_client(struct bt_extender_http *extenders,
 	return result;
 }
 
-/** In the arena, as what it points to. */
+/** Lives in the arena, with everything it points to. */
 struct exchange {
 	const struct bt_extender_request *request;
 	struct bt_arena *arena;
@@ -215,7 +218,7 @@ static int create_extender(void *context, const struct bt_config_extender *confi
 {
 	struct bt_extender_http *extenders = context;
 	struct carrier carrier = {config, NULL};
-	/* First what it refuses by itself. */
+	/* First, so that its errors come before those of the connection. */
 	int result = extenders->posting.create(
 		extenders->posting.context, config, out_ops, out_context, err);
 	if (result < 0 || client_of(extenders, config) != NULL) {

@@ -16,7 +16,7 @@
 #include "config/gates.h"
 #include "config/versions.h"
 
-/** Comma separated values as Go's encoding/csv reads them: how flags take lists. */
+/** Comma separated values as Go's encoding/csv reads them: the syntax of lists in flags. */
 
 static int refuse_csv(uint32_t column, const char *reason, struct berth_error *err)
 {
@@ -24,7 +24,7 @@ static int refuse_csv(uint32_t column, const char *reason, struct berth_error *e
 		err, BERTH_ERR_INVALID, "parse error on line 1, column %u: %s", column + 1, reason);
 }
 
-/** A field in quotes, from behind the first one; *at ends behind the last one. */
+/** Read a quoted field; *at is the index behind the opening quote, then behind the closing one. */
 static int read_quoted(
 	struct bt_str line, uint32_t *at, struct bt_strbuf *out, struct berth_error *err)
 {
@@ -57,8 +57,8 @@ static int read_bare(
 }
 
 /**
- * One line: take is called for each field, borrowed for the call. Returns 0 or BERTH_ERR_INVALID,
- * then fields in front of the mistake were taken.
+ * Parse one line: take is called for each field, borrowed for the call. Returns 0 or
+ * BERTH_ERR_INVALID; fields before the mistake were taken.
  */
 static int csv_split(struct bt_str line, void (*take)(void *context, struct bt_str field),
 	void *context, struct berth_error *err)
@@ -105,7 +105,7 @@ static int refuse_number(
 	return code;
 }
 
-/** The base that a prefix names, with the prefix taken off. */
+/** Strip the prefix of a number and return the base it stands for. */
 static unsigned take_base(struct bt_str *text)
 {
 	char letter;
@@ -121,7 +121,7 @@ static unsigned take_base(struct bt_str *text)
 	return 8;
 }
 
-/** min and max: the range; INT64_MIN is refused everywhere. */
+/** Accepts min to max, but never INT64_MIN. */
 static int parse_integer(const char *function, struct bt_str text, int64_t min, int64_t max,
 	int64_t *out_number, struct berth_error *err)
 {
@@ -302,7 +302,7 @@ static void take_pair(void *context, struct bt_str field)
 	bt_vec_push(&value->list, entry);
 }
 
-/** One pair may hold commas; several are a line of CSV. */
+/** A text with a single "=" is one pair, whose value may have commas; others are a line of CSV. */
 static int add_pairs(
 	struct bt_daemon_flag_value *value, struct bt_str text, struct berth_error *err)
 {
@@ -391,7 +391,10 @@ static int set_by_kind(
 	case BT_FLAG_KIND_VMODULE:
 		return check_vmodule(copy, err);
 	case BT_FLAG_KIND_VERSION:
-		/* What replaces the version stays in the list, whatever a later --version says. */
+		/*
+		 * A replacement for the version stays in the list, also if a later --version
+		 * changes what is printed.
+		 */
 		if (bt_str_has_prefix(copy, BT_STR("v"))) {
 			int code = bt_versions_check_replacement(copy, err);
 			value->list.count = 0;
@@ -411,7 +414,7 @@ static int set_by_kind(
 int bt_flag_value_set(struct bt_daemon_flag_value *value, const char *text, struct berth_error *err)
 {
 	if (!value->given) {
-		value->list.count = 0; /* the first one replaces the default */
+		value->list.count = 0; /* the first occurrence replaces the default */
 	}
 	value->given = true;
 	return set_by_kind(value, text, err);
@@ -542,7 +545,7 @@ static void write_head(const struct bt_flag_row *row, struct bt_strbuf *out)
 	}
 }
 
-/** Only where it says something: not for false, 0 and nothing. */
+/** Defaults false, 0 and "" are not shown. */
 static void write_default(const struct bt_flag_row *row, struct bt_strbuf *out)
 {
 	const char *initial = row->initial;
@@ -569,7 +572,7 @@ static int compare_gates(const void *a, const void *b)
 	return strcmp(((const struct gate_line *)a)->name, ((const struct gate_line *)b)->name);
 }
 
-/** Alpha and beta ones, by name: the others are there for good, or on their way out. */
+/** The alpha and beta gates, sorted by name; GA and deprecated ones are not listed. */
 static void write_gates(struct bt_strbuf *out)
 {
 	struct gate_line lines[BT_GATE__COUNT + 2] = {
@@ -606,7 +609,7 @@ static void write_section(enum bt_flag_section section, struct bt_strbuf *out)
 			widest = head.length > widest ? head.length : widest;
 		}
 	}
-	/* Long ones have a line of their own, so that the texts of the others have room. */
+	/* A long flag has a line of its own, so that the descriptions of the others have room. */
 	size_t column = widest + 3 < BT_HELP_TEXT_COLUMN ? widest + 3 : BT_HELP_TEXT_COLUMN;
 	bt_strbuf_printf(out, "\n%s flags:\n\n", section_names[section]);
 	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {

@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_FLAG_VALUES_H
 #define BT_DAEMON_FLAG_VALUES_H
 /**
- * The daemon's flags as a table (flags.def), and their values by kind, read and shown as pflag
- * does. What they mean together is options.h. Spec: 11 section 4.
+ * The daemon's flags as a table (flags.def), and their values by kind, parsed and shown as pflag
+ * does. daemon/options.h interprets them. Spec: 11 section 4.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,16 +26,16 @@ enum bt_flag_kind {
 	BT_FLAG_KIND_IP,
 	BT_FLAG_KIND_INT,
 	BT_FLAG_KIND_INT32,
-	BT_FLAG_KIND_LEVEL, /* not negative, 32 bits */
+	BT_FLAG_KIND_LEVEL, /* an int32 that is not negative */
 	BT_FLAG_KIND_FLOAT32,
 	BT_FLAG_KIND_DURATION,
 	BT_FLAG_KIND_QUANTITY,
-	BT_FLAG_KIND_STRINGS,  /* a line of CSV; repeated ones add to the list */
+	BT_FLAG_KIND_STRINGS,  /* a line of CSV; repeated flags append to the list */
 	BT_FLAG_KIND_INTS,     /* likewise, of int32 */
-	BT_FLAG_KIND_SNI,      /* one entry each time */
+	BT_FLAG_KIND_SNI,      /* one entry per occurrence */
 	BT_FLAG_KIND_GATES,    /* likewise; checked later */
 	BT_FLAG_KIND_VERSIONS, /* likewise */
-	BT_FLAG_KIND_LABELS,   /* key=value; repeated ones add to the map */
+	BT_FLAG_KIND_LABELS,   /* key=value; repeated flags add to the map */
 	BT_FLAG_KIND_VMODULE,
 	BT_FLAG_KIND_VERSION,
 };
@@ -65,7 +65,7 @@ struct bt_flag_row {
 
 extern const struct bt_flag_row bt_flag_rows[BT_DAEMON_FLAG__COUNT];
 
-/** A list may have this many entries. */
+/** The maximum number of entries of a list. */
 #define BT_FLAG_LIST_MAX 65536
 
 struct bt_flag_entry {
@@ -80,21 +80,26 @@ struct bt_daemon_flag_value {
 	bool given;
 	int64_t number;     /* BOOL, INT, INT32, LEVEL, DURATION (nanoseconds) */
 	float real;         /* FLOAT32 */
-	struct bt_str text; /* of the last occurrence; VERSION: number says whether to print it */
+	struct bt_str text; /* the last occurrence; VERSION: number says whether to print it */
 	BT_VEC(struct bt_flag_entry) list;
 };
 
-/** values[BT_DAEMON_FLAG__COUNT]: the defaults. Texts are in arena. */
+/** Set values[BT_DAEMON_FLAG__COUNT] to the defaults. Texts are in arena. */
 void bt_flag_values_init(struct bt_daemon_flag_value *values, struct bt_arena *arena);
 void bt_flag_values_finish(struct bt_daemon_flag_value *values);
-/** One occurrence on the command line. Returns 0 or BERTH_ERR_INVALID with pflag's reason. */
+/** Set one occurrence on the command line. Returns 0 or BERTH_ERR_INVALID with pflag's reason. */
 BT_MUST_USE int bt_flag_value_set(
 	struct bt_daemon_flag_value *value, const char *text, struct berth_error *err);
-/** As pflag prints it. */
+/** Append the value as pflag prints it. */
 void bt_flag_value_write(const struct bt_daemon_flag_value *value, struct bt_strbuf *out);
-/** Description, usage and the flags by section, as --help shows them; the intro can be left out. */
+/**
+ * Description, usage and the flags by section, as --help shows them; with_intro false: the usage
+ * and flags only.
+ */
 void bt_flags_write_help(bool with_intro, struct bt_strbuf *out);
-/** Takes the next entry, up to a comma, off text. false: there is none left. Empty ones are left
- * out. */
+/**
+ * Take the next entry, up to a comma, off text; empty entries are skipped. false: there is none
+ * left.
+ */
 bool bt_comma_next(struct bt_str *text, struct bt_str *out_item);
 #endif

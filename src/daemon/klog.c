@@ -19,14 +19,14 @@ static struct {
 	struct bt_strbuf line;
 } klog;
 
-/** The part of __FILE__ that is written: its last. */
+/** The last segment of __FILE__, which log lines show. */
 static struct bt_str file_name(const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	return bt_str_from(slash != NULL ? slash + 1 : file);
 }
 
-/** Several lines stand below their key, each behind a tab, so that a reader keeps their order. */
+/** A text of several lines is indented below its key by tabs. */
 static void append_lines(struct bt_strbuf *out, struct bt_str text)
 {
 	bt_strbuf_append_c(out, "=<\n");
@@ -93,7 +93,7 @@ static void append_pair(struct bt_strbuf *out, const struct bt_log_pair *pair)
 	case BT_LOG_TYPE_STRS:
 		bt_strbuf_append_char(out, '=');
 		bt_json_writer_init(&writer, out, 0);
-		writer.escape_html = false; /* lines are for people */
+		writer.escape_html = false; /* log lines are not HTML */
 		write_texts(&writer, pair);
 		break;
 	case BT_LOG_TYPE_JSON:
@@ -108,7 +108,7 @@ static void format_text(
 {
 	struct bt_str file = file_name(record->file);
 	bt_strbuf_append_char(out, severity_letters[record->severity]);
-	/* Month, day and time of day in local time; worked out once a second. */
+	/* Month, day and time of day in local time; computed once a second. */
 	static struct tm parts;
 	static time_t known = -1;
 	time_t seconds = (time_t)(now_ns / BT_NS_PER_SECOND);
@@ -174,7 +174,7 @@ static void write_pair(struct bt_json_writer *writer, const struct bt_log_pair *
 	bt_strbuf_finish(&text);
 }
 
-/** Milliseconds since 1970, with what is left as a fraction. */
+/** Milliseconds since 1970, the microseconds as a fraction. */
 static void write_milliseconds(struct bt_json_writer *writer, int64_t now_ns)
 {
 	struct bt_strbuf text = {0};
@@ -231,8 +231,10 @@ void bt_klog_format(enum bt_klog_format format, const struct bt_log_record *reco
 	}
 }
 
-/** Whole lines go out in one piece, so that processes that share the stream do not mix theirs.
- * A reader that is gone, or one that does not read while the stream does not block, loses lines. */
+/**
+ * Write a whole line in one piece, so that lines of processes that share the stream do not mix.
+ * Lines are lost if the reader is gone, or if the stream does not block and is full.
+ */
 static void write_out(int fd, const char *data, size_t length)
 {
 	while (length > 0) {
@@ -262,13 +264,13 @@ static void write_record(void *context, const struct bt_log_record *record)
 	errno = saved_errno;
 }
 
-/** * and ? as in shell patterns; everything else stands for itself. */
+/** Match a shell pattern with * and ?; there are no classes and no escapes. */
 static bool pattern_matches(struct bt_str pattern, struct bt_str text)
 {
 	uint32_t p = 0;
 	uint32_t t = 0;
 	uint32_t star = UINT32_MAX; /* behind the last * */
-	uint32_t retry = 0;         /* what that * leaves */
+	uint32_t retry = 0;         /* where the text after that * is tried next */
 	while (t < text.length) {
 		if (p < pattern.length && pattern.data[p] == '*') {
 			star = ++p;

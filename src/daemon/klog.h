@@ -23,22 +23,27 @@ struct bt_klog_options {
 	enum bt_klog_format format;
 	int verbosity;
 	BT_LIST(struct bt_klog_module) modules; /* --vmodule */
-	int64_t flush_frequency_ns;             /* only checked: see bt_klog_start */
+	int64_t flush_frequency_ns;             /* unused: see bt_klog_start */
 	bool split_stream; /* errors to standard error, information to standard output */
 };
 
-/** Memory for one line that is kept between lines. */
+/** The line buffer is kept between lines if it is at most this large. */
 #define BT_KLOG_LINE_KEPT_BYTES 65536
 
-/** Install the sink. options: borrowed until finish. Each line is written at once, in one piece:
- * nothing is lost when the process ends, whatever the flush frequency. */
+/**
+ * Install the sink. options: borrowed until finish. Each line is written at once, in one piece: no
+ * line is lost when the process ends, whatever the flush frequency.
+ */
 void bt_klog_start(const struct bt_klog_options *options);
-/** Take the sink away. */
+/** Remove the sink. */
 void bt_klog_finish(void);
-/** At run time: PUT /debug/flags/v. */
+/** Set the verbosity at run time, for PUT /debug/flags/v. */
 void bt_klog_set_verbosity(int verbosity);
 int bt_klog_verbosity(void);
-/** One record as it is written, with its newline. For tests: time and thread are given. */
+/**
+ * Append one record as the sink writes it, with its newline. For tests: time and thread are
+ * arguments.
+ */
 void bt_klog_format(enum bt_klog_format format, const struct bt_log_record *record, int64_t now_ns,
 	int thread_id, struct bt_strbuf *out);
 #endif

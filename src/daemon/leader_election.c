@@ -14,7 +14,7 @@
 
 #define NS_PER_US 1000
 #define HOST_NAME_BYTES_MAX 256
-/* The name under which the metrics show the lease. */
+/* The name of the lease in the metrics. */
 #define LEASE_LABEL BT_STR("kube-scheduler")
 
 struct bt_leader_election {
@@ -27,7 +27,7 @@ struct bt_leader_election {
 	struct bt_strbuf lease_path;
 	struct bt_elector elector;
 	struct bt_rest_call *call;
-	enum bt_elector_want asked; /* by call */
+	enum bt_elector_want asked; /* the request in flight, by call */
 	struct bt_arena lease_arena;
 	struct bt_json_value *lease; /* of the last answer; NULL: none */
 	struct bt_metric_cell *status;
@@ -54,7 +54,7 @@ static void call_soon(const struct bt_leader_election *election)
 	bt_loop_call_at(election->options.loop, bt_loop_now_ns(election->options.loop));
 }
 
-/** What a good answer says. A write of which the answer shows another holder did not succeed. */
+/** Read the record of an answer without error. A write fails if the answer shows another holder. */
 static enum bt_elector_result read_answer(struct bt_leader_election *election,
 	const struct bt_rest_answer *answer, struct bt_lease_record *out_record,
 	struct berth_error *err)
@@ -96,8 +96,10 @@ static void answered(
 	call_soon(election);
 }
 
-/** record NULL: GET. Else of a new Lease (POST), or for the object of the last answer, whatever it
- * holds (PUT). */
+/**
+ * record NULL: GET. Otherwise the record of a new Lease (POST), or the new spec for the object of
+ * the last answer, whose other members stay (PUT).
+ */
 static void send(struct bt_leader_election *election, const char *method,
 	const struct bt_strbuf *path, const struct bt_lease_record *record)
 {
@@ -306,7 +308,7 @@ int bt_leader_election_create(const struct bt_leader_election_options *options,
 	struct bt_metrics *metrics = election->options.metrics;
 	if (metrics != NULL) {
 		election->status = bt_metric_cell(bt_metrics_register(metrics, &status), &label);
-		bt_metric_set(election->status, 0); /* shown from the start on */
+		bt_metric_set(election->status, 0); /* the metric exists from the start on */
 		election->slow_paths = bt_metrics_register(metrics, &slow_paths);
 	}
 	struct bt_elector_options elector = {

@@ -5,8 +5,8 @@
  * Leader election on a Lease, coordinated or not: the requests, timers, metrics and events around
  * daemon/elector.h. Spec: 11 section 8, 13 section 14.5.
  *
- * A lease is written as the last answer had it, but for its spec. Time is CLOCK_BOOTTIME: it goes
- * on while the machine sleeps.
+ * A lease is written as in the last answer, except for its spec. Time is CLOCK_BOOTTIME: it goes on
+ * while the machine sleeps.
  */
 #include "base/prng.h"
 #include "client/rest.h"
@@ -19,10 +19,12 @@ struct bt_leader_election;
 struct bt_leader_election_handler {
 	void *context;
 	void (*started)(void *context); /* this process leads */
-	/** It does not lead any more, or gave up waiting after bt_leader_election_stop; the lease
-	 * is released where that was possible. was_leading, lost: not renewed in time. */
+	/**
+	 * This process no longer leads, or gave up waiting after bt_leader_election_stop; the lease
+	 * is released if that was possible. lost: it was not renewed in time.
+	 */
 	void (*stopped)(void *context, bool was_leading, bool lost);
-	/** A core/v1 event on the Lease: "<identity> became leader". */
+	/** Report a core/v1 event on the Lease: "<identity> became leader". */
 	void (*event)(void *context, const struct bt_object_meta *lease, struct bt_str message);
 };
 
@@ -33,32 +35,32 @@ struct bt_leader_election_options {
 	const struct bt_config_leader_election *config; /* borrowed */
 	const char *identity;                           /* copied */
 	bool coordinated;                               /* gate CoordinatedLeaderElection */
-	const struct bt_versions *versions;             /* with coordinated only; for the call */
+	const struct bt_versions *versions;             /* if coordinated; for the call */
 	struct bt_metrics *metrics;
 	struct bt_leader_election_handler handler;
-	int64_t (*wall_now_ns)(void *context); /* what records hold; NULL: the machine's */
+	int64_t (*wall_now_ns)(void *context); /* for records; NULL: wall clock */
 	void *wall_context;
 };
 
 /**
- * Constructor checks of spec 11 sections 8.1, 8.2 with their texts, BERTH_ERR_INVALID. Nothing is
- * sent yet.
+ * Makes the constructor checks of spec 11 sections 8.1, 8.2 with upstream's texts,
+ * BERTH_ERR_INVALID. Sends no request yet.
  */
 BT_MUST_USE int bt_leader_election_create(const struct bt_leader_election_options *options,
 	struct bt_leader_election **out_election, struct berth_error *err);
-/** Not from within a handler. */
+/** Must not be called within a handler. */
 void bt_leader_election_destroy(struct bt_leader_election *election);
 void bt_leader_election_start(struct bt_leader_election *election);
-/** End it: release the lease if it is held. `stopped` tells when that is done. */
+/** Stop: release the lease if it is held. Then `stopped` is called. */
 void bt_leader_election_stop(struct bt_leader_election *election);
 /**
- * This process may act as the leader now: it leads, as far as it knows, and its last successful
- * renewal was sent less than the renew deadline ago. Asked before each attempt and each binding, so
- * that a process that was stopped for long writes nothing: stricter than upstream, which goes on
- * until it notices. Costs one reading of the clock.
+ * May this process act as the leader now? true: it leads as far as it knows, and its last
+ * successful renewal was sent less than the renew deadline ago. Asked before each attempt and each
+ * binding, so that a process that was suspended for long writes nothing: stricter than upstream,
+ * which goes on until it notices. Costs one reading of the clock.
  */
 bool bt_leader_election_may_act(const struct bt_leader_election *election);
 bool bt_leader_election_is_leading(const struct bt_leader_election *election);
-/** Host name, "_" and a random UUID, appended. */
+/** Append host name, "_" and a random UUID. */
 BT_MUST_USE int bt_leader_election_make_identity(struct bt_strbuf *out, struct berth_error *err);
 #endif

@@ -15,13 +15,13 @@
 
 struct bt_lease_candidate {
 	struct bt_lease_candidate_options options;
-	struct bt_arena arena; /* of texts of options */
+	struct bt_arena arena; /* of the texts in options */
 	struct bt_reflector *reflector;
 	struct bt_rest_call *call;
-	struct bt_json_item *renewed; /* shared; its successor is seen later, or NULL */
+	struct bt_json_item *renewed; /* replaced by the last PUT; shared, or NULL */
 	int64_t due_ns;               /* the next renewal, on the loop's clock */
-	int64_t retry_at_ns;          /* 0: no failure to be waited for */
-	int64_t retry_ns;             /* the last pause after a failure; 0: none failed */
+	int64_t retry_at_ns;          /* 0: no failure to wait for */
+	int64_t retry_ns;             /* the last pause after a failure; 0: no request failed */
 };
 
 static struct bt_time time_at(const struct bt_json_value *value, const char *path)
@@ -103,7 +103,9 @@ static int64_t work(void *context, int64_t now_ns)
 	struct bt_json_item *item = bt_reflector_find(
 		candidate->reflector, BT_STR("kube-system"), candidate->options.identity);
 	if (item == NULL) {
-		/* Made, and not seen yet: the copy will tell. Deleted by someone: changed() does.
+		/*
+		 * If the POST succeeded, the watch will bring the copy; if the object was deleted,
+		 * changed() sets due_ns to 0 and it is made again.
 		 */
 		if (candidate->due_ns == 0 || candidate->retry_at_ns != 0) {
 			const struct bt_lease_candidate_options *options = &candidate->options;
@@ -150,7 +152,7 @@ static void changed(
 {
 	struct bt_lease_candidate *candidate = context;
 	if (new_item == NULL) {
-		candidate->due_ns = 0; /* deleted: made anew */
+		candidate->due_ns = 0; /* deleted: make it again */
 	}
 	bt_loop_call_at(candidate->options.loop, bt_loop_now_ns(candidate->options.loop));
 }

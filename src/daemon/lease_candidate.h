@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_LEASE_CANDIDATE_H
 #define BT_DAEMON_LEASE_CANDIDATE_H
 /**
- * Keeps this process's LeaseCandidate: made at the start, renewed every five minutes and whenever
- * the control plane asks. Spec: 11 section 8.6.
+ * Keeps this process's LeaseCandidate: created at the start, renewed every five minutes and when
+ * the control plane requests it. Spec: 11 section 8.6.
  */
 #include "base/prng.h"
 #include "client/reflector.h"
@@ -15,8 +15,8 @@ struct bt_lease_candidate_options {
 	struct bt_rest_client *client;
 	struct bt_loop *loop;
 	struct bt_prng *prng;
-	/* Copied. */
-	struct bt_str identity; /* its name */
+	/* Options are copied. */
+	struct bt_str identity; /* name of the LeaseCandidate */
 	struct bt_str binary_version;
 	struct bt_str emulation_version;
 	int64_t (*wall_now_ns)(void *context);
@@ -26,6 +26,6 @@ struct bt_lease_candidate_options {
 /** Starts at once. */
 BT_MUST_USE struct bt_lease_candidate *bt_lease_candidate_create(
 	const struct bt_lease_candidate_options *options);
-/** NULL accepted. The candidate stays in the API. */
+/** The candidate stays in the API. NULL accepted. */
 void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate);
 #endif

@@ -13,9 +13,12 @@
 #include "base/compiler.h"
 #include "base/nanoseconds.h"
 
-/** Allocations from here on have pages of their own. Set, it does not grow as it does by itself. */
+/**
+ * Allocations of this size and more get their own mapping. A fixed threshold stays: glibc would
+ * raise its own when such an allocation is freed.
+ */
 #define LARGE_BYTES (128 * 1024)
-/** What is still needed comes back within some 0.3 ms: 80 faults of 64 KiB. */
+/** Pages that are still needed are back within some 0.3 ms: 80 faults of 64 KiB. */
 #define CPU_NS_PER_DROP (20 * BT_NS_PER_MS)
 
 static void drop_range(uintptr_t start, uintptr_t end, uintptr_t page)
@@ -23,12 +26,15 @@ static void drop_range(uintptr_t start, uintptr_t end, uintptr_t page)
 	start = (start + page - 1) & ~(page - 1);
 	end &= ~(page - 1);
 	if (start < end) {
-		/* advice: nothing is lost when it is not taken */
+		/* only advice: a failure has no effect */
 		(void)madvise((void *)start, end - start, MADV_DONTNEED);
 	}
 }
 
-/** Read-only segments can be read again from their files. Neighbours take one call. */
+/**
+ * Release the read-only segments of a program or library: the kernel can read them again from the
+ * file. Adjacent segments take one call.
+ */
 static int drop_object(struct dl_phdr_info *info, size_t size BT_UNUSED, void *context)
 {
 	const uintptr_t *page = context;
@@ -52,7 +58,7 @@ static int drop_object(struct dl_phdr_info *info, size_t size BT_UNUSED, void *c
 
 void bt_daemon_tune_memory(void)
 {
-	/* advice as well */
+	/* only tuning: a failure has no effect */
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	(void)mallopt(M_ARENA_MAX, 1);
 }
@@ -73,14 +79,14 @@ int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns)
 	if (now_ns < idle->look_at_ns) {
 		return INT64_MAX;
 	}
-	/* cannot fail for this clock, but is a system call */
+	/* cannot fail for this clock; a system call, so it is not made in every turn */
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	int64_t used_ns = (int64_t)time.tv_sec * BT_NS_PER_SECOND + time.tv_nsec;
 	if (used_ns - idle->dropped_ns >= CPU_NS_PER_DROP) {
 		idle->dropped_ns = used_ns;
 		drop_code();
 	}
-	/* one thread uses no more processor time than goes by */
+	/* a single thread uses at most as much processor time as passes */
 	idle->look_at_ns = now_ns + CPU_NS_PER_DROP - (used_ns - idle->dropped_ns);
 	return INT64_MAX;
 }

@@ -32,7 +32,7 @@ static bool is_on(const struct bt_daemon_flag_value *value)
 	return value->number != 0;
 }
 
-/** "cert,key:name,name", which was checked when it was read. */
+/** "cert,key:name,name"; its syntax was checked when the flag was parsed. */
 static struct bt_sni_certificate read_sni(struct bt_str text, struct bt_arena *arena)
 {
 	int64_t colon = bt_str_find_char(text, ':');
@@ -180,12 +180,12 @@ static void daemon_options_take(
 	while (bt_comma_next(&rest, &item)) {
 		uint32_t equals = (uint32_t)bt_str_find_char(item, '=');
 		int64_t level = 0;
-		/* As it was when the flag was read: a number. */
+		/* The number was checked when the flag was parsed. */
 		(void)bt_str_parse_int64(bt_str_sub(item, equals + 1, item.length), &level);
 		log->modules.items[log->modules.count++] =
 			(struct bt_klog_module){bt_str_sub(item, 0, equals), (int)level};
 	}
-	/* Insertion sort: the rows come in sections that are sorted. */
+	/* Insertion sort: within each section the rows are sorted already. */
 	struct bt_flag_value *items =
 		BT_ARENA_NEW_ARRAY(&options->arena, struct bt_flag_value, BT_DAEMON_FLAG__COUNT);
 	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
@@ -234,7 +234,7 @@ static int to_yaml(struct bt_str json, struct bt_strbuf *out, struct berth_error
 	return bt_yaml_from_json(json, out, err);
 }
 #else
-/** JSON is YAML, too. */
+/** Without the YAML library the output stays JSON, which is YAML, too. */
 static int to_yaml(struct bt_str json, struct bt_strbuf *out, struct berth_error *err)
 {
 	(void)err;
@@ -354,7 +354,7 @@ static void print_help(bool with_intro, FILE *stream)
 	bt_strbuf_finish(&text);
 }
 
-/** The first argument that says something is one too many. */
+/** Any argument that is not empty is an error. */
 static bool refuse_arguments(const struct bt_arguments *arguments)
 {
 	struct bt_strbuf shown = {0};
@@ -376,7 +376,7 @@ static bool refuse_arguments(const struct bt_arguments *arguments)
 static enum bt_options_next read_line(struct command_line *line, int argc, char **argv)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	bool help; /* never set: the table has a flag of this name */
+	bool help; /* never set: the table has its own flag of this name */
 	if (bt_flags_parse(line->flags, BT_DAEMON_FLAG__COUNT, line, argc, argv, &line->arguments,
 		    &help, &err) < 0) {
 		print_help(false, stderr);

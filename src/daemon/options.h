@@ -2,7 +2,7 @@
 #ifndef BT_DAEMON_OPTIONS_H
 #define BT_DAEMON_OPTIONS_H
 /**
- * The command line of kube-scheduler v1.36: every flag, what it means, and the checks. Spec: 11
+ * The command line of kube-scheduler v1.36: all flags, their meaning, and the checks. Spec: 11
  * sections 4 and 5, 10 section 9.
  */
 #include <stdbool.h>
@@ -17,12 +17,12 @@
 struct bt_sni_certificate {
 	struct bt_str certificate_file;
 	struct bt_str key_file;
-	bt_str_list names; /* empty: those of the certificate */
+	bt_str_list names; /* empty: those in the certificate */
 };
 
 struct bt_serving_options {
 	struct bt_str bind_address;
-	int64_t secure_port; /* 0: no server at all */
+	int64_t secure_port; /* 0: no server */
 	bool disable_http2;
 	struct bt_str cert_dir;
 	struct bt_str cert_file;
@@ -66,22 +66,22 @@ struct bt_allowed_label {
 struct bt_metrics_options {
 	struct bt_str show_hidden_for_version;
 	bt_str_list disabled;
-	BT_LIST(struct bt_allowed_label) allowed; /* of the flag or of the manifest */
+	BT_LIST(struct bt_allowed_label) allowed; /* from the flag or from the manifest */
 };
 
-/** For FLAG: lines and flagz. */
+/** One flag, for FLAG: lines and flagz. */
 struct bt_flag_value {
 	const char *name;
-	struct bt_str value; /* as pflag prints it; "CLASSIFIED" where it is a secret */
+	struct bt_str value; /* as pflag prints it; "CLASSIFIED" if it is a secret */
 };
 
-/** Everything the command line said. Memory: its arena. */
+/** All values of the command line. The arena owns the memory. */
 struct bt_daemon_options {
 	struct bt_arena arena;
 	struct bt_str config_file;
 	struct bt_str write_config_to;
 	struct bt_str master;
-	struct bt_config_flags config_flags; /* those chapter 10 section 9 lays over the file */
+	struct bt_config_flags config_flags; /* flags that override the file: spec 10 section 9 */
 	int64_t pod_max_in_unschedulable_ns;
 	struct bt_serving_options serving;
 	struct bt_authentication_options authentication;
@@ -102,22 +102,22 @@ enum bt_options_next {
 
 /**
  * Parse argv (without the program's name), install log output, apply versions and gates, and check
- * everything that does not need files (spec 11 section 6.1, steps 1 to 5). What must be said is
- * said here: usage and `Error: ...`, or `"command failed" err=...`.
+ * everything that does not need files (spec 11 section 6.1, steps 1 to 5). Prints its own messages:
+ * usage and `Error: ...`, or `"command failed" err=...`.
  */
 enum bt_options_next bt_daemon_options_parse(
 	int argc, char **argv, struct bt_daemon_options *out_options);
 void bt_daemon_options_finish(struct bt_daemon_options *options);
 
 /**
- * The configuration: the file of --config (YAML or JSON), or the defaults, with the flags laid
- * over. Errors as spec 10 section 4 words them.
+ * The configuration: the file of --config (YAML or JSON) or the defaults, overridden by flags.
+ * Errors are worded as in spec 10 section 4.
  */
 BT_MUST_USE int bt_daemon_options_load_config(const struct bt_daemon_options *options,
 	struct bt_config **out_config, struct berth_error *err);
-/** Once the scheduler is built: `Using component config` at V(2). */
+/** Log `Using component config` at V(2). Call it when the scheduler exists. */
 void bt_daemon_options_log_config(const struct bt_config *config);
-/** --write-config-to: as YAML. Logs `Wrote configuration`. */
+/** Write the file of --write-config-to, as YAML. Logs `Wrote configuration`. */
 BT_MUST_USE int bt_daemon_options_write_config(const struct bt_daemon_options *options,
 	const struct bt_config *config, struct berth_error *err);
 #endif

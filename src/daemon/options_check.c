@@ -8,10 +8,10 @@
 #include "daemon/authorization.h"
 #include "daemon/options_private.h"
 
-/** A manifest may have this many bytes. */
+/** The maximum size of a manifest in bytes. */
 #define MANIFEST_BYTES_MAX (UINT32_C(1) << 20)
 
-/** "metric,label" and the values allowed, with commas between them. */
+/** "metric,label" and the allowed values, separated by commas. */
 struct allow_rule {
 	struct bt_str key;
 	struct bt_str values;
@@ -22,7 +22,7 @@ struct allow_rules {
 	uint32_t count;
 };
 
-/** [a-zA-Z_][a-zA-Z0-9_]*, with colons as letters in metrics' names. */
+/** [a-zA-Z_][a-zA-Z0-9_]*; names of metrics may also contain colons. */
 static bool is_name(struct bt_str text, bool colons)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -56,7 +56,7 @@ static void write_rules(const struct allow_rules *rules, struct bt_strbuf *out)
 
 #define ALLOW_LIST_PATH "metrics.allowListMapping"
 
-/** One text for all keys that are wrong. false: there is none. */
+/** Write one message for all invalid keys. false: there is none. */
 static bool describe_bad_keys(const struct allow_rules *rules, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; i < rules->count; i++) {
@@ -73,7 +73,7 @@ static bool describe_bad_keys(const struct allow_rules *rules, struct bt_strbuf 
 	return false;
 }
 
-/** rules are right. */
+/** rules have passed the checks. */
 static void use_rules(struct bt_daemon_options *options, const struct allow_rules *rules)
 {
 	struct bt_arena *arena = &options->arena;
@@ -125,7 +125,7 @@ static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error
 }
 #endif
 
-/** An object whose members are all texts. */
+/** Read an object whose members are all strings. */
 static int read_rules(struct bt_str json, struct bt_arena *arena, struct allow_rules *out_rules,
 	struct berth_error *err)
 {
@@ -446,7 +446,10 @@ static int check_curves(const struct bt_serving_options *serving, struct berth_e
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"curve preference %d is out of range (must be 1-65535)", curves[i]);
 		}
-		/* Numbers that are in range and distinct so far: the loop is short. */
+		/*
+		 * The numbers so far are in range and distinct, so there are few of them and the
+		 * loop is short.
+		 */
 		for (uint32_t j = 0; j < i; j++) {
 			if (curves[j] == curves[i]) {
 				return bt_error_set(err, BERTH_ERR_INVALID,
@@ -462,7 +465,7 @@ int bt_serving_check(const struct bt_daemon_options *options, struct berth_error
 	const struct bt_serving_options *serving = &options->serving;
 	int code = 0;
 	if (serving->secure_port == 0) {
-		return 0; /* nothing is built */
+		return 0; /* no server is built */
 	}
 	for (uint32_t i = 0; i < serving->cipher_suites.count && code == 0; i++) {
 		code = check_cipher_suite(serving->cipher_suites.items[i], err);

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "daemon/klog.h"
 
-/* Spec: 11 section 9.5. */
+/* Health checks. Spec: 11 section 9.5. */
 struct bt_health {
 	const char *name;               /* "healthz" */
 	struct bt_health_check *checks; /* owned */
@@ -16,7 +16,7 @@ struct bt_health {
 	struct bt_metric *counter; /* {name, type, status} */
 };
 
-/** Names in one ?exclude=; what is beyond is not looked at. */
+/** At most this many names of ?exclude= are used; further ones are ignored. */
 #define EXCLUDED_MAX 64
 
 static const struct bt_metric_description health_gauge = {
@@ -35,7 +35,7 @@ static const struct bt_metric_description health_counter = {
 	.labels = {"name", "type", "status"},
 };
 
-/** Checks are copied. slis: where results are counted (/metrics/slis). */
+/** Checks are copied. slis: the registry that counts results (/metrics/slis). */
 static void health_init(struct bt_health *health, const char *name,
 	const struct bt_health_check *checks, uint32_t count, struct bt_metrics *slis)
 {
@@ -76,7 +76,7 @@ static void take_wish(void *context, struct bt_str name, struct bt_str value)
 	wishes->excluded_count++;
 }
 
-/** Is the check excluded? The name is then taken from the list. */
+/** Is the check excluded? Removes the name from the list, so that unused names are left. */
 static bool take_exclusion(struct wishes *wishes, const char *name)
 {
 	for (uint32_t i = 0; i < wishes->excluded_count; i++) {
@@ -106,7 +106,7 @@ static void count(const struct bt_health *health, const struct bt_health_check *
 	bt_metric_add(bt_metric_cell(health->counter, labels), 1);
 }
 
-/** All checks; ?verbose and ?exclude= count. */
+/** Run all checks; respects ?verbose and ?exclude=. */
 static void health_answer(const struct bt_health *health, const struct bt_page_request *request,
 	struct bt_reply *reply)
 {
@@ -116,7 +116,7 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 	struct bt_strbuf failed_lines = {0};
 	struct bt_strbuf error = {0};
 	bt_query_each(request->query, request->arena, take_wish, &wishes);
-	/* A line for each check into out; names and lines of those that fail for the log. */
+	/* Writes a line per check to lines, and names and lines of failed checks for the log. */
 	for (uint32_t i = 0; i < health->check_count; i++) {
 		const struct bt_health_check *check = &health->checks[i];
 		if (take_exclusion(&wishes, check->name)) {
@@ -165,7 +165,7 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 	bt_strbuf_finish(&failed_lines);
 }
 
-/** One check by its name; false: there is none. */
+/** Run the check with this name; false: there is none. */
 static bool health_answer_one(
 	const struct bt_health *health, struct bt_str name, struct bt_reply *reply)
 {
@@ -214,7 +214,7 @@ static void answer_verbosity(const struct bt_page_request *request, struct bt_re
 	bt_strbuf_printf(&reply->body, "successfully set klog.logging.verbosity to %d", (int)value);
 }
 
-/** /debug/...; false: there is no such page. */
+/** Answer /debug/...; false: there is no such page. */
 static bool debug_answer(const struct bt_page_request *request, struct bt_reply *reply)
 {
 	struct bt_str path = request->path;
@@ -248,7 +248,10 @@ static bool debug_answer(const struct bt_page_request *request, struct bt_reply 
 		return true;
 	}
 	if (bt_str_equal(path, pprof_index)) {
-		/* There is no Go runtime to look into: tools of the system see everything. */
+		/*
+		 * There is no Go runtime to profile: the tools of the system can profile this
+		 * process.
+		 */
 		bt_reply_plain(reply, 200);
 		bt_strbuf_append_c(&reply->body,
 			"/debug/pprof/\n\n"
@@ -320,12 +323,12 @@ static bool wants_gzip(struct bt_str header)
 	return wanted;
 }
 
-/** false: it stays as it is. */
+/** Compress with gzip; false: the body is unchanged. */
 static bool compress_body(struct bt_strbuf *body)
 {
 	struct bt_strbuf out = {0};
 	z_stream stream = {.next_in = (Bytef *)body->data, .avail_in = (uInt)body->length};
-	/* 16: a gzip header; a low level, for the text is made often and thrown away */
+	/* 16: with a gzip header; level 3, because the text is made often and thrown away */
 	if (body->length > UINT32_MAX / 2 ||
 		deflateInit2(&stream, 3, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
 		return false;
@@ -336,7 +339,7 @@ static bool compress_body(struct bt_strbuf *body)
 	stream.avail_out = (uInt)bound;
 	bool is_complete = deflate(&stream, Z_FINISH) == Z_STREAM_END;
 	out.length = stream.total_out;
-	(void)deflateEnd(&stream); /* nothing is left in it */
+	(void)deflateEnd(&stream); /* it holds no data any more */
 	if (!is_complete) {
 		bt_strbuf_finish(&out);
 		return false;
@@ -346,7 +349,7 @@ static bool compress_body(struct bt_strbuf *body)
 	return true;
 }
 
-/** The end of all of them: compressed for who likes that. */
+/** Set code and type of a metrics answer; compress the body if the client accepts gzip. */
 static void finish_metrics(
 	const struct bt_page_request *request, bool is_open, struct bt_reply *reply)
 {
@@ -368,7 +371,7 @@ static void answer_registry(
 	finish_metrics(request, is_open, reply);
 }
 
-/** "/healthz" or "/healthz/<check>"; false: neither. */
+/** Answer "/healthz" or "/healthz/<check>"; false: the path is neither. */
 static bool answer_health(const struct bt_health *health, const struct bt_page_request *request,
 	struct bt_reply *reply)
 {

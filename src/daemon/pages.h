@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_DAEMON_PAGES_H
 #define BT_DAEMON_PAGES_H
-/** What the HTTPS endpoints answer to a caller who may ask: every path of spec 11 section 9.4. */
+/**
+ * The answers of the HTTPS endpoints to an authorized caller: every path of spec 11 section 9.4.
+ */
 #include "base/prng.h"
 #include "daemon/endpoints.h"
 #include "daemon/reply.h"
 
 struct bt_pages;
 
-/** options: read while the pages live (flags, gates, versions, and the functions). */
+/**
+ * options: must live as long as the pages, which read flags, gates and versions and call its
+ * functions.
+ */
 BT_MUST_USE struct bt_pages *bt_pages_create(
 	const struct bt_endpoints_options *options, uint64_t seed);
 void bt_pages_destroy(struct bt_pages *pages);

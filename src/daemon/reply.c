@@ -49,7 +49,7 @@ static void take_pretty(void *context, struct bt_str name, struct bt_str value)
 	}
 }
 
-/** People get indented text. */
+/** Should the JSON be indented? True for clients that people use. */
 static bool is_for_people(const struct bt_page_request *request)
 {
 	static const char *const agents[] = {"curl", "Wget", "Mozilla/5.0"};
@@ -135,7 +135,7 @@ void bt_query_each(struct bt_str query, struct bt_arena *arena,
 	bt_strbuf_finish(&value);
 }
 
-/** "0.25" -> 250; 1000 for what is none. */
+/** "0.25" -> 250; 1000 if the text is not a number. */
 static uint32_t parse_quality(struct bt_str text)
 {
 	uint32_t value = 0;

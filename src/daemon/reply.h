@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_DAEMON_REPLY_H
 #define BT_DAEMON_REPLY_H
-/** Answers of the HTTPS endpoints, before they are sent, and what they are made from. Spec: 11
- * section 9. */
+/** Answers of the HTTPS endpoints, and helpers to make them. Spec: 11 section 9. */
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 
-/** The parts of a request that pages look at. Borrowed. */
+/** The parts of a request that pages use. Borrowed. */
 struct bt_page_request {
 	struct bt_str method;
 	struct bt_str path;  /* decoded */
@@ -34,22 +33,22 @@ struct bt_reply {
 };
 
 void bt_reply_add_header(struct bt_reply *reply, const char *name, struct bt_str value);
-/** text/plain with nosniff; the body is up to the caller. */
+/** Set code, text/plain and nosniff; the caller writes the body. */
 void bt_reply_plain(struct bt_reply *reply, uint16_t code);
-/** The same with a body and a newline behind it. */
+/** bt_reply_plain with a body and a newline after it. */
 BT_PRINTF(3, 4)
 void bt_reply_error(struct bt_reply *reply, uint16_t code, const char *format, ...);
-/** `404 page not found` */
+/** Answer `404 page not found`. */
 void bt_reply_not_found(struct bt_reply *reply);
 
-/** A metav1.Status of status Failure; with_details: "details":{}. */
+/** Answer a metav1.Status with status Failure; with_details: also "details":{}. */
 void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *request, uint16_t code,
 	const char *reason, struct bt_str message, bool with_details);
 
-/** Text that shows as itself in a page: < > &, and quotes if told to, as HTML entities. */
+/** Append text with < > & as HTML entities; with quotes, also these. */
 void bt_html_escape(struct bt_str text, bool with_quotes, struct bt_strbuf *out);
 
-/** Each `name=value` of a query, decoded; what is broken is left out. */
+/** Call the function for each `name=value` of a query, decoded; invalid ones are skipped. */
 void bt_query_each(struct bt_str query, struct bt_arena *arena,
 	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context);
 
@@ -64,17 +63,20 @@ struct bt_accept_parameter {
 struct bt_accept_clause {
 	struct bt_str type; /* "text/plain" */
 	struct bt_accept_parameter parameters[BT_ACCEPT_PARAMETERS_MAX];
-	uint32_t parameter_count; /* without q */
-	uint32_t quality;         /* of 1000; 0: not wanted */
+	uint32_t parameter_count; /* number of parameters besides q */
+	uint32_t quality;         /* in thousandths; 0: not wanted */
 };
 
-/** An Accept or Accept-Encoding header, best first; what is beyond the limits is left out. */
+/**
+ * Parse an Accept or Accept-Encoding header, best clause first; clauses beyond the limit are
+ * dropped.
+ */
 struct bt_accept {
 	BT_VEC(struct bt_accept_clause) clauses;
 };
 
 void bt_accept_parse(struct bt_accept *accept, struct bt_str header);
 void bt_accept_finish(struct bt_accept *accept);
-/** "" when the clause does not have it. */
+/** The value of a parameter; "": the clause does not have it. */
 struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const char *name);
 #endif

@@ -67,10 +67,10 @@ static const struct bt_metric_description process_families[] = {
 		},
 };
 
-/** What is read of /proc/self/stat. */
+/** The fields used of /proc/self/stat. */
 struct process_status {
 	uint64_t cpu_ticks;
-	uint64_t start_ticks; /* after boot */
+	uint64_t start_ticks; /* clock ticks after boot */
 	uint64_t virtual_bytes;
 	uint64_t resident_pages;
 };
@@ -80,7 +80,7 @@ static struct bt_metric_cell *process_cell(struct bt_metrics *metrics, enum proc
 	return bt_metric_only(bt_metrics_register(metrics, &process_families[family]));
 }
 
-/** The file's first bytes, zero-terminated; "" when it cannot be read. */
+/** Read the beginning of a file, zero-terminated; "" if it cannot be read. */
 static void read_file(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -88,12 +88,12 @@ static void read_file(const char *path, char *text, size_t size)
 
 	if (file != NULL) {
 		length = fread(text, 1, size - 1, file);
-		(void)fclose(file); /* was only read */
+		(void)fclose(file); /* open for reading only */
 	}
 	text[length] = '\0';
 }
 
-/** Fields behind the name, which may hold anything: counted from its closing parenthesis. */
+/** The name may contain any character: fields are counted after its closing parenthesis. */
 static bool read_status(struct process_status *out)
 {
 	char text[1024];
@@ -106,7 +106,7 @@ static bool read_status(struct process_status *out)
 		return false;
 	}
 	at = strchr(at, ' ');
-	/* The third field is a letter. */
+	/* The third field, the state, is a letter. */
 	for (uint32_t i = 3; at != NULL && i < BT_ARRAY_LENGTH(fields); i++) {
 		fields[i] = strtoull(at + 1, NULL, 10);
 		at = strchr(at + 1, ' ');
@@ -132,7 +132,7 @@ static bool read_boot_seconds(double *out_seconds)
 	return true;
 }
 
-/** One is opened for looking. */
+/** The directory itself takes one descriptor while it is read, which is subtracted. */
 static bool count_open_files(uint32_t *out_count)
 {
 	DIR *directory = opendir("/proc/self/fd");
@@ -145,7 +145,7 @@ static bool count_open_files(uint32_t *out_count)
 		entry = readdir(directory)) {
 		*out_count += entry->d_name[0] != '.';
 	}
-	(void)closedir(directory); /* was only read */
+	(void)closedir(directory); /* open for reading only */
 	*out_count -= 1;
 	return true;
 }
@@ -287,7 +287,7 @@ void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_bui
 #define LIMIT_NAME "kube_pod_resource_limit"
 #define REQUEST_NAME "kube_pod_resource_request"
 
-/** A pod's part of the page; the pod itself is there for the moment only. */
+/** The samples of a pod; the pod itself is borrowed for the visit only. */
 struct pod_samples {
 	struct bt_str namespace_;
 	struct bt_str node_name;
@@ -298,12 +298,12 @@ struct pod_samples {
 
 struct pod_list {
 	BT_VEC(struct pod_samples) pods;
-	struct bt_arena arena; /* of their texts */
+	struct bt_arena arena; /* of the texts of pods */
 	struct bt_arena scratch;
 	struct bt_strbuf text;
 };
 
-/** In the order in which the labels are written. */
+/** By the labels, in the order in which they are written. */
 static int compare_pods(const void *a, const void *b)
 {
 	const struct pod_samples *one = a;
@@ -393,7 +393,7 @@ static void add_pod(void *visitor, const struct bt_pod *pod)
 	bt_vec_push(&list->pods, samples);
 }
 
-/** The header comes with the first sample. */
+/** The header is written with the first sample. */
 static void write_family(const char *name, const char *help, struct bt_str samples,
 	bool *has_header, struct bt_strbuf *out)
 {

@@ -108,7 +108,7 @@ const struct bt_metric_description bt_delegated_authz_duration = {
 /* A status larger than this is used, but not kept. */
 #define KEPT_BYTES_MAX 16384
 
-/** A question, under way (answered false) or remembered. */
+/** A review: in flight (answered is false) or cached. */
 struct bt_review {
 	struct bt_reviewer *reviewer;
 	uint32_t index; /* in bt_reviewer.reviews */
@@ -121,13 +121,13 @@ struct bt_review {
 	struct bt_json_value *status;
 
 	struct bt_rest_call *call; /* NULL: waits for its next attempt */
-	struct bt_strbuf body;     /* wiped when it is answered */
+	struct bt_strbuf body;     /* wiped when the answer is there */
 	struct bt_str content_type;
 	uint32_t attempts;
 	int64_t delay_ns;
 	int64_t retry_ns;
 	int64_t deadline_ns;
-	int64_t asked_ns; /* the attempt that is under way */
+	int64_t asked_ns; /* start of the attempt in flight */
 };
 
 struct bt_reviewer {
@@ -197,7 +197,7 @@ static void remove_review(struct bt_review *review)
 	free_review(review);
 }
 
-/** Forget what is over, and of the rest what would be over first, until there is room. */
+/** Forget expired answers; if that is not enough, also the answer that expires first. */
 static void make_room(struct bt_reviewer *reviewer, int64_t now_ns)
 {
 	struct bt_review *oldest = NULL;
@@ -237,7 +237,7 @@ void bt_review_leave(struct bt_review_waiter *waiter)
 	waiter->review = NULL;
 }
 
-/** The end: tell who waits, and keep the answer for its time. */
+/** The review is over: call its waiters, and cache the answer for its TTL. */
 static void finish(struct bt_review *review, struct bt_json_value *status, const char *error)
 {
 	struct bt_reviewer *reviewer = review->reviewer;
@@ -248,7 +248,7 @@ static void finish(struct bt_review *review, struct bt_json_value *status, const
 	}
 	review->answered = true;
 	review->status = status;
-	review->expires_ns = INT64_MAX; /* it must not be forgotten meanwhile */
+	review->expires_ns = INT64_MAX; /* must not expire while the waiters are called */
 	reviewer->under_way--;
 	bt_strbuf_finish_wiped(&review->body);
 	while (review->waiters != NULL) {
@@ -300,7 +300,7 @@ static void on_answer(void *context, struct bt_rest_call *call, const struct bt_
 	struct bt_review *review = context;
 	struct bt_json_value *document = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
-	(void)call; /* ends with this */
+	(void)call; /* the call ends when this handler returns */
 	review->call = NULL;
 	const struct bt_reviewer_options *options = &review->reviewer->options;
 	struct bt_strbuf code = {0};
@@ -321,7 +321,7 @@ static void on_answer(void *context, struct bt_rest_call *call, const struct bt_
 	bt_strbuf_finish(&code);
 	if (may_ask_again(answer) && review->attempts < ATTEMPTS_MAX) {
 		struct bt_reviewer *reviewer = review->reviewer;
-		/* up to a fifth more */
+		/* up to 20 % more */
 		int64_t jitter_ns =
 			(int64_t)bt_prng_below(&reviewer->prng, (uint64_t)review->delay_ns / 5 + 1);
 		review->retry_ns =
@@ -339,7 +339,7 @@ static void on_answer(void *context, struct bt_rest_call *call, const struct bt_
 		berth_error_finish(&err);
 		return;
 	}
-	/* borrowed text would end with the answer */
+	/* copied: borrowed text would end with the answer */
 	const struct bt_json_value *status = bt_json_object_at(document, "status");
 	finish(review, bt_json_clone(&review->arena, status, true), NULL);
 }
@@ -379,7 +379,7 @@ static int64_t work(void *context, int64_t now_ns)
 				review->call = NULL;
 			}
 			finish(review, NULL, "context deadline exceeded");
-			return now_ns; /* the table may be another one now */
+			return now_ns; /* the callbacks may have changed the table: start over */
 		}
 		if (review->call == NULL && review->retry_ns <= now_ns) {
 			start(review);

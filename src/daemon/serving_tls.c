@@ -15,22 +15,22 @@
 
 #define FILE_BYTES_MAX (UINT32_C(1) << 20)
 
-/** A certificate, its key, and where they are from. */
+/** A certificate, its key, and their files. */
 struct pair {
-	char *certificate_file; /* owned; NULL: made here, never read */
+	char *certificate_file; /* owned; NULL: self-signed, not read from a file */
 	char *key_file;
 	bool is_sni;
 	struct bt_client_file_stamp certificate_stamp;
 	struct bt_client_file_stamp key_stamp;
 	struct bt_certificate_pair pem;
-	char *complaint; /* the last one, so that it is logged once; owned */
+	char *complaint; /* the last logged error, so that each is logged once; owned */
 };
 
 struct bt_serving_tls {
 	const struct bt_serving_options *options;
 	struct pair *pairs; /* the default one first */
 	uint32_t pair_count;
-	struct bt_http_sni_pair *sni; /* of all but the first */
+	struct bt_http_sni_pair *sni; /* of all pairs but the first */
 	BT_VEC(const char *) names;   /* owned texts: of sni, then of cipher suites */
 	BT_VEC(const char *) suites;  /* the same texts */
 	BT_VEC(uint32_t) curves;
@@ -56,7 +56,7 @@ static int read_files(
 	}
 	if (result != 0) {
 		bt_certificate_pair_finish(&pem);
-		/* Flags are named, so that people know where to look. */
+		/* Errors name the flag, so that users know where to look. */
 		return pair->is_sni
 			? bt_error_wrap(err, result, "--tls-sni-cert-key \"%s,%s\"",
 				  pair->certificate_file, pair->key_file)
@@ -75,7 +75,7 @@ static void stamp(const struct pair *pair, struct bt_client_file_stamp *out_cert
 	*out_key = bt_client_file_stamp(pair->key_file);
 }
 
-/** *out_changed: the pair is another one. */
+/** *out_changed: the files hold another pair. */
 static int pair_read(struct pair *pair, bool *out_changed, struct berth_error *err)
 {
 	struct bt_certificate_pair pem = {.key = {0}};
@@ -126,7 +126,7 @@ static bool pair_refresh(struct pair *pair, bool is_due)
 		return false;
 	}
 	if (pair_read(pair, &has_changed, &err) != 0) {
-		/* half of a new pair, perhaps: it is looked at again */
+		/* perhaps only one of the files was replaced so far: read them again later */
 		complain(pair, &err);
 		berth_error_finish(&err);
 		return false;
@@ -160,7 +160,7 @@ static int write_file(
 				     bt_client_file_errno(number, text, sizeof(text)));
 }
 
-/** With the folders above it. */
+/** Create the folder and its parents. */
 static int make_folder(const char *path, struct berth_error *err)
 {
 	char text[128];
@@ -197,7 +197,7 @@ static int make_pair(const struct bt_serving_options *options, int64_t now_secon
 	return result;
 }
 
-/** <dir>/kube-scheduler.crt and .key: used if they are there, else made. */
+/** <dir>/kube-scheduler.crt and .key: used if they exist, otherwise created. */
 static int pair_of_folder(const struct bt_serving_options *options, struct pair *pair,
 	int64_t now_seconds, struct berth_error *err)
 {
@@ -270,7 +270,7 @@ static void copy_names(struct bt_serving_tls *serving)
 			bt_vec_push(&serving->names, copy_text(names->items[j]));
 		}
 	}
-	/* only now, for the vector may have moved */
+	/* pointers only now: the vector may have moved while it grew */
 	const char **next = serving->names.items;
 	for (uint32_t i = 0; i < options->sni.count; i++) {
 		serving->sni[i].names = next;

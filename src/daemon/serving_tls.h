@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_DAEMON_SERVING_TLS_H
 #define BT_DAEMON_SERVING_TLS_H
-/** The pairs of certificate and key that the HTTPS endpoints show: files that are read again when
- * they change, or a pair of our own. Spec: 11 sections 4.3 and 9.1. */
+/**
+ * The pairs of certificate and key that the HTTPS endpoints show: from files, read again when they
+ * change, or a self-signed pair. Spec: 11 sections 4.3 and 9.1.
+ */
 #include "daemon/options.h"
 #include "net/http_server.h"
 
 struct bt_serving_tls;
 
 /**
- * Read the files, or make a pair (step 6 of spec 11 section 6.1). Fails with flag and file, or with
- * `error creating self-signed certificates: ...`. options: borrowed. now_seconds: since 1970.
+ * Read the files, or create a pair (step 6 of spec 11 section 6.1). Fails with flag and file, or
+ * with `error creating self-signed certificates: ...`. options: borrowed. now_seconds: since 1970.
  */
 BT_MUST_USE int bt_serving_tls_create(const struct bt_serving_options *options, int64_t now_seconds,
 	struct bt_serving_tls **out_serving, struct berth_error *err);
 void bt_serving_tls_destroy(struct bt_serving_tls *serving);
-/** What is shown now; borrowed until the next refresh. */
+/** The current pairs; borrowed until the next refresh. */
 void bt_serving_tls_certificates(
 	const struct bt_serving_tls *serving, struct bt_http_certificates *out_certificates);
-/** Versions, cipher suites, curves, with warnings for insecure ones. Borrowed from serving. */
+/** Versions, cipher suites and curves, with warnings for insecure ones. Borrowed from serving. */
 BT_MUST_USE int bt_serving_tls_options(struct bt_serving_tls *serving,
 	struct bt_tls_options *out_options, struct berth_error *err);
 /**
- * Look at the files: true: some pair is another one now. is_due: read them whether they look
- * changed or not. What is wrong with them is logged, and the old pair stays.
+ * Check the files. true: a pair has changed. is_due: read them even if they look unchanged. Errors
+ * are logged, and the old pair stays.
  */
 BT_MUST_USE bool bt_serving_tls_refresh(struct bt_serving_tls *serving, bool is_due);
-/** There is something to refresh. */
+/** Does a pair come from files? */
 bool bt_serving_tls_has_files(const struct bt_serving_tls *serving);
 #endif

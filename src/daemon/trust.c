@@ -9,10 +9,10 @@
 #define READ_EVERY_NS (60 * BT_NS_PER_SECOND)
 #define FILE_BYTES_MAX (UINT32_C(4) << 20)
 
-/** Certificates of authorities, from one place. */
+/** The CA certificates of one source. */
 struct bt_trust_bundle {
 	const char *flag;
-	struct bt_str path; /* "": the ConfigMap's */
+	struct bt_str path; /* "": from the ConfigMap */
 	struct bt_client_file_stamp stamp;
 	struct bt_strbuf pem;
 	struct bt_certificate_authorities *authorities; /* NULL: none */
@@ -23,14 +23,14 @@ struct bt_trust {
 	struct bt_prng prng;
 	struct bt_trust_bundle client;
 	struct bt_trust_bundle front;
-	struct bt_arena arena; /* of headers */
+	struct bt_arena arena; /* of the texts in headers */
 	struct bt_trust_headers headers;
-	bool is_flagged; /* headers and front are what flags say */
+	bool is_flagged; /* flags set headers and front, not the ConfigMap */
 	int64_t check_ns;
 	int64_t read_ns;
 
 	struct bt_reflector *reflector; /* of the ConfigMap; NULL: not watched */
-	struct bt_rest_call *call;      /* of the first look */
+	struct bt_rest_call *call;      /* of the first read */
 	struct berth_error look_error;
 };
 
@@ -47,7 +47,10 @@ static void replace(struct bt_trust *trust, struct bt_trust_bundle *bundle, stru
 	}
 }
 
-/** Empty: none from now on. The old one stays on failure. Tells of a change. */
+/**
+ * Empty: no authorities from now on. On failure the old bundle stays. Calls `changed` if it
+ * changed.
+ */
 static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, struct bt_str pem,
 	struct berth_error *err)
 {
@@ -74,7 +77,7 @@ static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, st
 #define NAME "extension-apiserver-authentication"
 #define LOOK_UP_NS (10 * BT_NS_PER_SECOND)
 
-/** A JSON array of texts in a text; absent: none. */
+/** A JSON array of strings within a string; absent: no strings. */
 static int read_names(struct bt_trust *trust, const struct bt_json_value *data, const char *key,
 	struct bt_trust_names *names, struct berth_error *err)
 {
@@ -142,7 +145,10 @@ static int take(struct bt_trust *trust, const struct bt_json_value *data, struct
 	if (result == 0 && !trust->is_flagged) {
 		result = read_headers(trust, data, err);
 		if (result != 0) {
-			/* Without the names that are allowed no certificate is. */
+			/*
+			 * Without the list of allowed names, no certificate of a front proxy may be
+			 * accepted.
+			 */
 			(void)set_bundle(trust, &trust->front, BT_STR(""), NULL);
 		} else {
 			key = "requestheader-client-ca-file";
@@ -158,7 +164,7 @@ static void on_changed(void *context, void *old_item, void *new_item, bool is_st
 	struct bt_trust *trust = context;
 	const struct bt_json_item *map = new_item;
 	struct berth_error err = BERTH_ERROR_INIT;
-	(void)old_item; /* what counts is how it is now */
+	(void)old_item; /* only the current state counts */
 	(void)is_stale;
 	if (take(trust, map != NULL ? bt_json_find(map->document, "data") : NULL, &err) != 0) {
 		BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s", berth_error_message(&err));
@@ -172,17 +178,17 @@ static void on_first_answer(
 	struct bt_trust *trust = context;
 	struct bt_json_value *document = NULL;
 	struct bt_arena arena;
-	(void)call; /* ends with this */
+	(void)call; /* the call ends when this handler returns */
 	trust->call = NULL;
 	if (answer->class_ == BT_REST_NOT_FOUND) {
-		return; /* it may come later */
+		return; /* the watch brings it if it is created later */
 	}
 	if (bt_rest_answer_error(answer, &trust->look_error) != 0) {
 		return;
 	}
 	bt_arena_init(&arena, 0);
 	if (bt_rest_decode_body(answer, &arena, &document, &trust->look_error) == 0) {
-		/* the error is looked at by who waits */
+		/* ask returns the error */
 		(void)take(trust, bt_json_find(document, "data"), &trust->look_error);
 	}
 	bt_arena_finish(&arena);
@@ -282,7 +288,7 @@ static int bundle_read(
 	return result;
 }
 
-/** Again, when the file is another one or a minute is over. */
+/** Read the file again if its stamp changed or a minute has passed. */
 static void bundle_refresh(struct bt_trust *trust, struct bt_trust_bundle *bundle, bool is_due)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -334,7 +340,7 @@ int bt_trust_create(
 	int64_t now_ns = bt_loop_now_ns(setup->loop);
 	int result = 0;
 	trust->setup = *setup;
-	trust->setup.changed = NULL; /* nobody needs to be told of the beginning */
+	trust->setup.changed = NULL; /* not called for the first bundles */
 	bt_prng_init(&trust->prng, setup->seed);
 	bt_arena_init(&trust->arena, 0);
 	trust->client.flag = "--client-ca-file";

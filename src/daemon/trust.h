@@ -2,9 +2,9 @@
 #ifndef BT_DAEMON_TRUST_H
 #define BT_DAEMON_TRUST_H
 /**
- * Whose client certificates are believed: CA bundles and the names of a front proxy's headers, from
- * flags, or from ConfigMap kube-system/extension-apiserver-authentication. Both are kept current.
- * Spec: 11 sections 4.4 and 9.2.
+ * The trust in client certificates: CA bundles and the header names of a front proxy, from flags or
+ * from ConfigMap kube-system/extension-apiserver-authentication. Both are kept current. Spec: 11
+ * sections 4.4 and 9.2.
  */
 #include "base/prng.h"
 #include "base/vec.h"
@@ -17,7 +17,7 @@ struct bt_trust_names {
 	BT_VEC(struct bt_str) names;
 };
 
-/** What a front proxy's requests look like. */
+/** The headers and names by which requests of a front proxy are recognized. */
 struct bt_trust_headers {
 	struct bt_trust_names username;
 	struct bt_trust_names uid;
@@ -31,20 +31,20 @@ struct bt_trust;
 struct bt_trust_setup {
 	struct bt_loop *loop;
 	const struct bt_authentication_options *options; /* borrowed */
-	struct bt_rest_client *client;                   /* NULL: only the flags count */
+	struct bt_rest_client *client;                   /* NULL: only flags are used */
 	bool streaming;                                  /* gate WatchListClient */
 	uint64_t seed;                                   /* for jitter */
-	/** The authorities are others. May be NULL. */
+	/** Called when the authorities changed. May be NULL. */
 	void (*changed)(void *context);
 	void *context;
 };
 
-/** Reads the files that flags name. Fails with the flag and the file. */
+/** Read the files that flags name. Fails with the flag and the file. */
 BT_MUST_USE int bt_trust_create(
 	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err);
 /**
- * Ask for the ConfigMap, and turn the loop until there is an answer, at most ten seconds; from then
- * on it is watched. Nothing when flags say everything. Fails only where a failure is not
+ * Read the ConfigMap, turning the loop until there is an answer, at most ten seconds; from then on
+ * the ConfigMap is watched. Does nothing if flags set everything. Fails only if the failure is not
  * tolerated.
  */
 BT_MUST_USE int bt_trust_look_up(struct bt_trust *trust, struct berth_error *err);
@@ -54,6 +54,6 @@ void bt_trust_destroy(struct bt_trust *trust);
 const struct bt_certificate_authorities *bt_trust_client_ca(const struct bt_trust *trust);
 const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust *trust);
 const struct bt_trust_headers *bt_trust_headers(const struct bt_trust *trust);
-/** All authorities that a client's certificate may be from, as PEM. Appends. */
+/** Append all authorities of client certificates, as PEM. */
 void bt_trust_write_pem(const struct bt_trust *trust, struct bt_strbuf *out);
 #endif

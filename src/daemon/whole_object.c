@@ -4,8 +4,8 @@
 #include "codec/json_edit.h"
 
 /**
- * As objects lie in upstream's caches: without kind and apiVersion, pods without managedFields.
- * Claims are without them because the server keeps its own.
+ * The form of objects in upstream's caches: without kind and apiVersion, pods without
+ * managedFields. Claims have none here because the server keeps its value on writes.
  */
 static int write_stored_form(
 	enum bt_kind kind, struct bt_str json, struct bt_strbuf *out, struct berth_error *err)
@@ -53,7 +53,7 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 
 const struct bt_reflector_codec *bt_whole_object_codec(enum bt_kind kind)
 {
-	/* As plain objects, but for how they are read. */
+	/* The codec of plain objects, except for decoding. */
 	static struct bt_reflector_codec codecs[BT_KIND__COUNT];
 	codecs[kind] = *bt_reflector_object_codec(kind);
 	codecs[kind].decode_json = decode_json;

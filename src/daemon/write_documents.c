@@ -14,7 +14,7 @@
 static const char delete_envelope[] = "k8s\0\x0a\x13\x0a\x02v1\x12\x0d"
 				      "DeleteOptions\x12\x00\x1a\x00\x22";
 
-/* The last zero byte is the literal's own. */
+/* Includes the terminating zero byte of the literal. */
 const struct bt_str bt_document_delete_protobuf = {delete_envelope, sizeof(delete_envelope)};
 const struct bt_str bt_document_delete_json =
 	BT_STR_INIT("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}");
@@ -43,7 +43,7 @@ static void append_text(struct bt_strbuf *out, char tag, struct bt_str text)
 	bt_strbuf_append_str(out, text);
 }
 
-/** A field of this length with its tag and length. */
+/** Append a length-delimited field: its tag and length. */
 static uint32_t field_bytes(uint32_t length)
 {
 	return 1 + varint_bytes(length) + length;
@@ -106,7 +106,7 @@ static void write_time(struct bt_json_writer *writer, const char *name, const st
 	bt_strbuf_finish(&text);
 }
 
-/** A text that changed; "" is one that is left out, and null takes it away. */
+/** Write a changed text; "" means absent, so it becomes null, which removes the member. */
 static void write_change(
 	struct bt_json_writer *writer, const char *name, struct bt_str before, struct bt_str after)
 {
@@ -121,7 +121,7 @@ static void write_change(
 	}
 }
 
-/** before NULL: a condition that is new. Members in the order of their names. */
+/** before NULL: a new condition. Members are in the order of their names. */
 static void write_condition(struct bt_json_writer *writer, const struct bt_pod_condition *before,
 	const struct bt_pod_condition *after)
 {
@@ -253,7 +253,7 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 	bt_json_write_name_c(&writer, "conditions");
 	bt_json_begin_array(&writer);
 	bt_json_begin_object(&writer);
-	/* metav1.Condition has the members but observedGeneration always, also empty ones. */
+	/* metav1.Condition always has its members, also empty ones, except observedGeneration. */
 	if (!bt_str_equal(old->status, condition->status)) {
 		write_time(&writer, "lastTransitionTime", &now);
 	}
@@ -321,7 +321,7 @@ void bt_document_select_node(
 	}
 }
 
-/** What we know of it as a tree. */
+/** The fields that berth has of an object, as a tree. */
 static struct bt_json_value *known_tree(
 	struct bt_arena *arena, const struct bt_message *message, const void *value)
 {
@@ -331,12 +331,12 @@ static struct bt_json_value *known_tree(
 	bt_json_writer_init(&writer, &text, 0);
 	bt_message_encode_json(message, &writer, value);
 	int result = bt_json_parse(arena, bt_strbuf_str(&text), true, &tree, NULL);
-	BT_ASSERT(result == 0); /* what the writer makes can be parsed */
+	BT_ASSERT(result == 0); /* the encoder writes valid JSON */
 	bt_strbuf_finish(&text);
 	return tree;
 }
 
-/** Go writes these also when they are empty. */
+/** Go writes these members also when they are empty. */
 static struct bt_json_value *claim_tree(
 	struct bt_arena *arena, const struct bt_resource_claim *claim)
 {
@@ -391,7 +391,7 @@ int bt_document_claim(const struct bt_object *base, const struct bt_resource_cla
 	return result;
 }
 
-/** A quoted text. */
+/** Append a quoted text. */
 static void append_quoted(struct bt_strbuf *out, struct bt_str text)
 {
 	struct bt_json_writer writer;
@@ -399,7 +399,7 @@ static void append_quoted(struct bt_strbuf *out, struct bt_str text)
 	bt_json_write_str(&writer, text);
 }
 
-/* Its blanks are upstream's: spec 12 section 12. */
+/* The blanks are the same as upstream's: spec 12 section 12. */
 void bt_document_unreserve(
 	const struct bt_resource_claim *claim, struct bt_str uid, struct bt_strbuf *out)
 {
@@ -420,7 +420,7 @@ void bt_document_delete_uid(struct bt_str uid, struct bt_strbuf *out)
 	bt_strbuf_append_c(out, "}}");
 }
 
-/** Names of members in order, at every level: as Go writes maps. */
+/** Sort members by name, at every level, as Go writes maps. */
 static void sort_members(struct bt_json_value *value)
 {
 	for (uint32_t i = 0; value->type == BT_JSON_ARRAY && i < value->count; i++) {
@@ -435,7 +435,7 @@ static void sort_members(struct bt_json_value *value)
 	}
 }
 
-/** NULL: none. Lists are replaced as a whole: none of these has a merge key. */
+/** NULL: no difference. Lists are replaced as a whole: none of these has a merge key. */
 static struct bt_json_value *difference(
 	struct bt_arena *arena, const struct bt_json_value *before, struct bt_json_value *after)
 {
@@ -463,7 +463,7 @@ static struct bt_json_value *difference(
 	return patch;
 }
 
-/** A pod of which nothing is known but its claims. */
+/** The status members about claims, as a tree. */
 static struct bt_json_value *claims_tree(struct bt_arena *arena, const struct bt_pod_status *status)
 {
 	struct bt_pod pod = {.spec = {.host_network = false}};

@@ -58,7 +58,7 @@ static bool is_structured(const struct bt_zpage_facts *facts, const struct bt_ac
 		(out_wanted->is_old || bt_str_equal(version, BT_STR("v1beta1")));
 }
 
-/** false: nothing that there is. */
+/** Choose the form of the answer; false: no form is acceptable. */
 static bool negotiate(const struct bt_zpage_facts *facts, struct bt_str header, const char *kind,
 	struct wanted *out_wanted)
 {
@@ -106,11 +106,11 @@ enum cbor_type {
 	CBOR_MAP = 5,
 };
 
-/** The type and its argument in as few bytes as possible. */
+/** Write the type and its argument in as few bytes as possible. */
 static void write_cbor_head(enum cbor_type type, uint64_t argument, struct bt_strbuf *out)
 {
 	unsigned int first = (unsigned int)type << 5;
-	int size = 0; /* of the argument behind the first byte */
+	int size = 0; /* bytes of the argument after the first byte */
 	if (argument < 24) {
 		bt_strbuf_append_char(out, (char)(first | (unsigned int)argument));
 		return;
@@ -141,7 +141,7 @@ static void write_cbor_bytes(struct bt_str text, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, text);
 }
 
-/** The order of the encoded names: a shorter one has a lower first byte. */
+/** The order of the encoded names: a shorter name has a smaller first byte. */
 static int compare_names(const void *a, const void *b)
 {
 	struct bt_str left = ((const struct bt_json_member *)a)->name;
@@ -150,7 +150,7 @@ static int compare_names(const void *a, const void *b)
 					   : bt_str_compare(left, right);
 }
 
-/** value: of begin_document and its callers, so without floating point; its members get sorted. */
+/** value: made by begin_document and its callers, so without floating point; sorts its members. */
 static void write_cbor(struct bt_json_value *value, struct bt_strbuf *out)
 {
 	int64_t number = 0;
@@ -212,7 +212,7 @@ static void write_heading(const char *page, struct bt_strbuf *out)
 		component, page);
 }
 
-/** The envelope; the caller writes the rest. */
+/** Write the members of the envelope; the caller writes the other members. */
 static void begin_document(
 	struct bt_json_writer *writer, const char *kind, bool is_old, struct bt_strbuf *out)
 {
@@ -328,7 +328,7 @@ static struct bt_str date_text(int64_t time_ns, struct bt_arena *arena)
 
 #define PATHS_MAX 6
 
-/** First segments of what is served; returns their number. */
+/** The first segments of all served paths; returns their number. */
 static uint32_t list_paths(const struct bt_gates *gates, const char **out_paths)
 {
 	static const char *const all[PATHS_MAX] = {
@@ -366,7 +366,7 @@ static void write_statusz_text(const struct bt_zpage_facts *facts, struct bt_are
 		bt_arena_printf(arena, "%" PRId64 " hr %02" PRId64 " min %02" PRId64 " sec",
 			up_seconds / 3600, up_seconds / 60 % 60, up_seconds % 60),
 		out);
-	/* there is no runtime of a language but what the compiler made */
+	/* berth has no Go version: it shows the compiler's */
 	write_line("Go version", bt_str_from(bt_build_about(arena).toolchain), out);
 	write_line("Binary version", bt_versions_binary(&options->versions), out);
 	write_line("Emulation version",
@@ -380,7 +380,7 @@ void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_reques
 {
 	struct bt_strbuf json = {0};
 	struct wanted wanted;
-	/* the wall clock may have been set back */
+	/* the wall clock may have been set back since the start */
 	int64_t up_ns = wall_now_ns > facts->started_ns ? wall_now_ns - facts->started_ns : 0;
 	int64_t up_seconds = up_ns / BT_NS_PER_SECOND;
 	if (!negotiate(facts, request->accept, "Statusz", &wanted)) {
