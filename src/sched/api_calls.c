@@ -182,7 +182,7 @@ static void tell(
 	call->finished = true;
 }
 
-/** It is stored no longer; one that is under way lives until it is done. */
+/** Release the call that an entry no longer stores. A call in flight is kept until it is done. */
 static void let_go(struct bt_api_calls *calls, struct bt_api_call *call)
 {
 	if (!call->in_flight) {
@@ -220,15 +220,19 @@ static int skip(struct bt_api_calls *calls, struct bt_api_call *call, struct bt_
 	return BT_API_CALL_SKIPPED;
 }
 
-/** The stored call of the pod ends, or goes on under way without being the stored one. */
+/**
+ * End the stored call of the pod. If that call is in flight, it continues but is stored no longer.
+ */
 static void push_aside(
 	struct bt_api_calls *calls, struct bt_api_call *call, struct bt_api_calls_entry *entry)
 {
 	struct bt_api_call *old = entry->stored;
 
 	if (old->type == call->type) {
-		/* What the newer call says nothing of comes from the older one. No type of call can
-		 * fail here. */
+		/*
+		 * Fields that the newer call does not set come from the older one. Merging cannot
+		 * fail for any type of call.
+		 */
 		if (call->type == BT_API_CALL_POD_STATUS_PATCH) {
 			if (!nominates(call) && nominates(old)) {
 				set_nomination(call, &old->nomination);
@@ -328,7 +332,7 @@ void bt_api_calls_sync(struct bt_api_calls *calls, struct bt_object *pod)
 	struct bt_object *before = call->pod;
 	call->pod = bt_object_share(pod);
 	bt_object_release(before);
-	/* While another one is under way, what it will have done is not in the pod yet. */
+	/* While another call is in flight, its effect is not in the pod yet. */
 	if (entry->in_flight == NULL && bt_api_call_is_no_op(call)) {
 		take_out(calls, id);
 		remove_entry(calls, id);

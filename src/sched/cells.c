@@ -103,7 +103,7 @@ static void copy_top(const struct bt_cells *cells, struct bt_cell *cell)
 	cell->size = cell->members[top];
 }
 
-/* The nodes of a number that is used for the first time, all of nobody. */
+/* Prepare the nodes of a cell number used for the first time: all without members. */
 static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
 {
 	uint32_t capacity = cells->node_capacity;
@@ -122,7 +122,7 @@ static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
 	cell->some_member = 0;
 }
 
-/* A number for a new key: one that lost its members, or the next. */
+/* A number for a new key: that of a cell without members, or the next unused number. */
 static uint32_t take_number(struct bt_cells *cells)
 {
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(cells->vacant); i++) {
@@ -214,7 +214,7 @@ uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key)
 	return use_cell(cells, cell);
 }
 
-/* What a node, or a member, gives to the node above it. */
+/* The contribution of a node or a member to the tree node above it. */
 struct cell_share {
 	int32_t best;
 	uint32_t ties;
@@ -254,7 +254,9 @@ void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int3
 
 static void fill_block(struct bt_cells *cells, uint32_t block)
 {
-	/* A block of few cells is scanned for each; of many, position by position. */
+	/*
+	 * If a block has few cells, scan it once for each cell, otherwise go position by position.
+	 */
 	enum { SCANS_MAX = 4 };
 	uint32_t first = block * BT_CELLS_BLOCK;
 	uint64_t unput = cells->kernels->members_of(cells->cell_of + first, BT_CELLS_UNPUT);
@@ -318,8 +320,9 @@ void bt_cells_filled(struct bt_cells *cells)
 }
 
 /*
- * One position gave `before` to its cell and gives `after`; members changes by `joined` (1, 0 or,
- * wrapped, -1). A block is scanned only where its last best child fell.
+ * Update the tree after a position's contribution to a cell changed from `before` to `after`.
+ * `joined` is added to the members: 1, 0 or, wrapped, -1. A block is rescanned only if its last
+ * best child became worse.
  */
 static void change(struct bt_cells *cells, uint32_t cell, uint32_t position,
 	struct cell_share before, struct cell_share after, uint32_t joined)
@@ -471,7 +474,7 @@ bool bt_cells_validate(const struct bt_cells *cells)
 	struct bt_cells *fresh = bt_cells_create(cells->position_count, cells->key_words);
 	bool equal = cells->is_filled;
 	for (uint32_t i = 0; i < cells->cell_count; i++) {
-		/* No key stands twice, so the fresh numbers are the same. */
+		/* All keys differ, so a fresh fill gives the same numbers. */
 		equal = equal && bt_cells_of_key(fresh, bt_cells_key(cells, i)) == i;
 	}
 	for (uint32_t i = 0; equal && i < cells->position_count; i++) {

@@ -12,43 +12,48 @@
 enum {
 	IS_BEST = 1,
 	IS_COUNTED = 2,
-	/* Nodes of the list looked at one after the other for a tie, before the tree is asked. */
+	/* Nodes of the list that are checked one by one for a tie before the tree is searched. */
 	NEAR = 8,
-	/* A block of positions is scanned for each of this many cells at most; of more cells, by
-	 * the marks, position by position. */
+	/*
+	 * A block of positions is scanned once for each of at most this many cells; with more
+	 * cells, each position is checked against the marks.
+	 */
 	SCANS_MAX = 8,
 	SUMS_KEPT = 16,
-	/* So few ties are ranked one by one. */
+	/* At most this many ties are ranked one by one. */
 	TIES_RANKED = 12
 };
 
-/* Feasible positions in a block of nodes: below its nodes before each. */
+/*
+ * Feasible positions in one block of nodes: before[i] counts those below the nodes before node i.
+ */
 struct rank_sums {
-	uint32_t level; /* 0: nothing here */
+	uint32_t level; /* 0: the entry is unused */
 	uint32_t block;
 	uint32_t before[BT_CELLS_BLOCK];
 };
 
 /*
- * A choice in a form that positions and nodes can be asked by. The list of nodes is in the order of
- * points (state/places.h); while that is the order of positions, the point of a position has it as
- * its row.
+ * A choice, prepared for queries by position and by node. The list of nodes is in the order of
+ * points (state/places.h). If positions are in list order, the row of a point is the position.
  */
 struct cell_search {
 	const struct bt_cells *cells;
 	struct bt_places *places; /* NULL: positions are in list order */
 	const uint32_t *best;
 	uint32_t best_count;
-	uint64_t start; /* point */
-	/* Feasible nodes are those of the counted cells, or of all others when `others`. */
+	uint64_t start; /* a point */
+	/*
+	 * If `others` is false, the counted cells are the feasible ones, else all the others are.
+	 */
 	bool others;
 	const uint32_t *counted;
 	uint32_t counted_count;
-	uint32_t feasible_count; /* positions */
-	uint32_t before_start;   /* feasible nodes before start in the list */
+	uint32_t feasible_count; /* feasible positions */
+	uint32_t before_start;   /* feasible nodes before `start` in the list */
 	uint8_t marks[BT_CELLS_MAX];
-	uint32_t infeasible[BT_CELLS_MAX]; /* `counted` when `others` */
-	struct rank_sums sums[SUMS_KEPT];  /* by level and block */
+	uint32_t infeasible[BT_CELLS_MAX]; /* memory of `counted` when `others` is true */
+	struct rank_sums sums[SUMS_KEPT];  /* a cache by level and block */
 };
 
 static void begin_search(struct cell_search *search, const struct bt_cells *cells,
@@ -80,7 +85,7 @@ static uint64_t ties_by_marks(const struct cell_search *search, uint32_t block)
 	return ties;
 }
 
-/* The ties among a block of positions. */
+/* The ties in a block of positions, as bits. */
 static uint64_t ties_in_block(const struct cell_search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
@@ -97,7 +102,10 @@ static uint64_t ties_in_block(const struct cell_search *search, uint32_t block)
 	return ties;
 }
 
-/* First of [index, end) on this level that holds a tie; all within a block. `end`: none. */
+/*
+ * The first index in [index, end) of this level with a tie below it; `end` if there is none. The
+ * range lies within one block.
+ */
 static uint32_t first_with_tie(
 	const struct cell_search *search, uint32_t level, uint32_t index, uint32_t end)
 {
@@ -125,7 +133,7 @@ static uint32_t end_of_block(const struct bt_cells *cells, uint32_t level, uint3
 	return end < cells->level_size[level] ? end : cells->level_size[level];
 }
 
-/* First tie below a node that holds one. */
+/* First tie below a tree node that has one. */
 static uint32_t descend_to_tie(const struct cell_search *search, uint32_t level, uint32_t index)
 {
 	while (level > 0) {
@@ -137,7 +145,7 @@ static uint32_t descend_to_tie(const struct cell_search *search, uint32_t level,
 	return index;
 }
 
-/* First tie at `from` or later; BT_POSITION_NONE: none. */
+/* First tie at position `from` or later; BT_POSITION_NONE: none. */
 static uint32_t next_tie(const struct cell_search *search, uint32_t from)
 {
 	const struct bt_cells *cells = search->cells;
@@ -173,7 +181,7 @@ uint32_t bt_cells_next_tie(
 	return next_tie(&search, from);
 }
 
-/* Number of the set bit with `before` set bits below it. */
+/* Index of the set bit that has `before` set bits below it. */
 static uint32_t nth_bit(uint64_t bits, uint32_t before)
 {
 	uint32_t at = 0;
@@ -187,8 +195,10 @@ static uint32_t nth_bit(uint64_t bits, uint32_t before)
 	return at;
 }
 
-/* The tie with `before` ties before it below a node; its child, and in *before those before it
- * there. */
+/*
+ * The child that holds the tie with index *before among the ties below a node. *before becomes the
+ * tie's index below that child.
+ */
 static uint32_t child_of_nth_tie(
 	const struct cell_search *search, uint32_t level, uint32_t node, uint32_t *before)
 {
@@ -224,7 +234,7 @@ uint32_t bt_cells_nth_tie(
 	begin_search(&search, cells, choice);
 	BT_ASSERT(index < bt_cells_tie_count(cells, choice));
 	if (search.places != NULL) {
-		/* Whoever draws lots waits for a walk. */
+		/* A linear walk is acceptable: only the random tie policy gets here. */
 		for (uint64_t point = bt_point(0, 0);;
 			point = bt_places_next(search.places, point)) {
 			uint32_t position = bt_places_at(search.places, point);
@@ -241,7 +251,9 @@ uint32_t bt_cells_nth_tie(
 	return node;
 }
 
-/* Few cells are counted: the feasible ones or the others, whichever are fewer. */
+/*
+ * Prepare ranks. The cells to count are the feasible or the infeasible ones, whichever are fewer.
+ */
 static void begin_ranks(struct cell_search *search, const struct bt_cells_choice *choice)
 {
 	const struct bt_cells *cells = search->cells;
@@ -267,7 +279,7 @@ static void begin_ranks(struct cell_search *search, const struct bt_cells_choice
 	}
 	for (uint32_t i = 0; i < cells->cell_count; i++) {
 		search->marks[i] ^= IS_COUNTED;
-		/* Empty positions that come after all others need not be counted. */
+		/* Places without a node after all nodes need not be counted. */
 		bool counts = i != choice->empty || search->places != NULL;
 		if ((search->marks[i] & IS_COUNTED) != 0 && counts && cells->cells[i].size > 0) {
 			search->infeasible[search->counted_count++] = i;
@@ -295,14 +307,14 @@ static uint64_t counted_in_block(const struct cell_search *search, uint32_t bloc
 	return counted;
 }
 
-/* The feasible ones of a block of positions; what follows the last position does not matter. */
+/* Feasible positions of a block, as bits. Bits beyond the last position are undefined. */
 static uint64_t feasible_in_block(const struct cell_search *search, uint32_t block)
 {
 	uint64_t counted = counted_in_block(search, block);
 	return search->others ? ~counted : counted;
 }
 
-/* width: positions below a node of the level. */
+/* width: positions below one node of the level. */
 static const uint32_t *sums_of(
 	struct cell_search *search, uint32_t level, uint32_t block, uint32_t width)
 {
@@ -326,7 +338,7 @@ static const uint32_t *sums_of(
 	return sums->before;
 }
 
-/* Feasible positions before this one. */
+/* Number of feasible positions before this position. */
 static uint32_t count_below(struct cell_search *search, uint32_t position)
 {
 	if (search->counted_count == 0) {
@@ -345,7 +357,7 @@ static uint32_t count_below(struct cell_search *search, uint32_t position)
 	return before;
 }
 
-/* The feasible position with this many feasible ones before it. */
+/* The feasible position that has this many feasible positions before it. */
 static uint32_t find_below(struct cell_search *search, uint32_t before)
 {
 	if (search->counted_count == 0) {
@@ -356,7 +368,7 @@ static uint32_t find_below(struct cell_search *search, uint32_t before)
 	for (uint32_t level = cells->level_count; level-- > 1;) {
 		uint32_t width = UINT32_C(1) << level * BT_CELLS_BLOCK_BITS;
 		const uint32_t *sums = sums_of(search, level, node, width);
-		/* The first is 0; among the padding sums are never as small again. */
+		/* The first sum is 0, and all sums of padding nodes are larger than `before`. */
 		uint32_t child = cells->kernels->count_up_to(sums, before) - 1;
 		before -= sums[child];
 		node = node * BT_CELLS_BLOCK + child;
@@ -365,9 +377,10 @@ static uint32_t find_below(struct cell_search *search, uint32_t before)
 }
 
 /*
- * Points while positions are not in list order. In each zone they still are, and the positions that
- * belong before a point of the list differ little from zone to zone. So the tree counts up to a
- * position among them, and what each zone has between there and its own position is looked up.
+ * Functions for positions that are not in list order. Within each zone they are still in list
+ * order, and the zones' positions before a point of the list end at nearly the same place. So the
+ * tree counts up to a position in the middle of these ends, and for each zone the nodes between its
+ * end and the middle are checked one by one.
  */
 
 static bool is_feasible(const struct cell_search *search, uint32_t position)
@@ -426,8 +439,10 @@ static uint64_t find_before_apart(struct cell_search *search, uint32_t before)
 	return point;
 }
 
-/* First tie of the list at `from`, a node's point, or later; *out_skipped: feasible nodes in
- * between, UINT32_MAX if they were not looked at. */
+/*
+ * The point of the first tie in the list at point `from` or later. *out_skipped: feasible nodes in
+ * between, or UINT32_MAX if they were not counted.
+ */
 static uint64_t next_tie_apart(
 	const struct cell_search *search, uint64_t from, uint32_t *out_skipped)
 {
@@ -447,9 +462,12 @@ static uint64_t next_tie_apart(
 			return BT_POINT_NONE;
 		}
 	}
-	/* Ties from here on, by position, until all that may come before the earliest were seen. */
+	/*
+	 * Visit ties in order of position until no later position can come before the earliest tie
+	 * in the list.
+	 */
 	uint32_t first_of[BT_PLACE_ZONES_MAX];
-	uint32_t end_of[BT_PLACE_ZONES_MAX]; /* what may be earlier comes before */
+	uint32_t end_of[BT_PLACE_ZONES_MAX]; /* by zone: only positions below can come earlier */
 	uint32_t first = UINT32_MAX;
 	for (uint32_t i = 0; i < places->zone_count; i++) {
 		uint32_t cut = bt_places_cut(places, point, i);
@@ -485,7 +503,7 @@ static uint64_t next_tie_apart(
 	return earliest;
 }
 
-/* Feasible nodes before this point in the list. */
+/* Number of feasible nodes before this point in the list. */
 BT_ALWAYS_INLINE uint32_t count_before(struct cell_search *search, uint64_t point)
 {
 	return search->places == NULL ? count_below(search, bt_point_row(point))
@@ -524,7 +542,10 @@ BT_ALWAYS_INLINE uint64_t next_tie_in_list(
 	return tie != BT_POSITION_NONE ? bt_point(tie, 0) : BT_POINT_NONE;
 }
 
-/* First tie at `from` or later in search order, which ends before start; *out_skipped as above. */
+/*
+ * The first tie at `from` or later in search order, which wraps around and ends before `start`.
+ * *out_skipped: as next_tie_apart.
+ */
 BT_ALWAYS_INLINE uint64_t next_tie_around(
 	const struct cell_search *search, uint64_t from, uint32_t *out_skipped)
 {
@@ -540,8 +561,8 @@ BT_ALWAYS_INLINE uint64_t next_tie_around(
 }
 
 /*
- * Among heap positions of one depth, pre-order is the order of ranks: of each depth only the first
- * tie can win. So there are never more candidates than the heap has levels.
+ * Heap positions of the same depth are in pre-order if their ranks ascend, so only the first tie of
+ * each depth can win. There are never more candidates than the heap has levels.
  */
 uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_cells_choice *choice)
 {
@@ -574,7 +595,9 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 	BT_ASSERT(chosen != BT_POINT_NONE);
 	uint32_t chosen_rank = skipped != UINT32_MAX ? skipped : rank_of(&search, chosen);
 	uint32_t rank = chosen_rank;
-	/* Nothing below or right of the leftmost position of a depth comes before it. */
+	/*
+	 * The leftmost position of a depth precedes all positions below it and to the right of it.
+	 */
 	while ((chosen_rank & (chosen_rank + 1)) != 0) {
 		uint64_t next_depth = UINT64_C(2) << (63 - BT_CLZ64((uint64_t)rank + 1));
 		if (next_depth > search.feasible_count) {

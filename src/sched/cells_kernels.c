@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Compiled once for every processor and, on x86-64, once more for AVX2; BT_KERNELS names the table
- * defined. */
+/**
+ * Compiled once for every processor and, on x86-64, once more for AVX2. BT_KERNELS names the table.
+ */
 
 #include "sched/cells_private.h"
 
 enum { HALF = BT_CELLS_BLOCK / 2 };
 
-/* Lanes of 32 bits: compilers make vectors of them, and of 64-bit lanes not. */
+/* Lanes of 32 bits, because compilers vectorise them but not 64-bit lanes. */
 static uint32_t members_of_half(const uint16_t *cell_of, uint16_t cell)
 {
 	uint32_t bits = 0;
@@ -42,8 +43,10 @@ static uint64_t ties_of(
 
 static int32_t best_of(const uint16_t *cell_of, const int32_t *local_of, uint16_t cell)
 {
-	/* Scores as unsigned numbers of the same order, 0 for others' and for nobody: gcc makes no
-	 * vectors of a choice that a 16-bit comparison makes between 32-bit values. */
+	/*
+	 * Map scores to unsigned numbers of the same order, with 0 for members of other cells: gcc
+	 * does not vectorise a choice between 32-bit values that depends on a 16-bit comparison.
+	 */
 	const uint32_t flip = (uint32_t)BT_CELLS_NOBODY;
 	uint32_t best = 0;
 	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {

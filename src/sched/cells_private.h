@@ -2,11 +2,11 @@
 #ifndef BT_SCHED_CELLS_PRIVATE_H
 #define BT_SCHED_CELLS_PRIVATE_H
 /**
- * The tree of blocks behind cells.h. Level 0 are the positions; a node of level k + 1 stands for 64
- * neighbours of level k, and the only node of the highest level for all. Each cell has for each
- * node its members, the best local score among them, and how many have that score. Levels are
- * padded to whole blocks with nodes of nobody, so that a block is always 64 entries; the highest
- * level is a single entry.
+ * The tree of blocks behind cells.h. Level 0 consists of the positions. A node of level k + 1
+ * covers 64 neighbouring nodes of level k; the highest level is a single node that covers all. For
+ * each of its nodes a cell has the number of members, their best local score, and the number of
+ * members with that score. The other levels are padded to whole blocks of 64 entries with nodes
+ * without members.
  */
 #include <stdint.h>
 
@@ -16,79 +16,84 @@
 
 #define BT_CELLS_BLOCK_BITS 6
 #define BT_CELLS_BLOCK 64
-/* 64^6 is more than any position. */
+/* 64^6 is larger than any position. */
 #define BT_CELLS_LEVELS_MAX 6
-/** Best local score of nobody; below every local score. */
+/** Best local score of a node without members; lower than every local score. */
 #define BT_CELLS_NOBODY INT32_MIN
-/** In place of a cell's number: a position that was not put yet, or padding. */
+/** Cell number of a position that has no cell yet, and of padding. */
 #define BT_CELLS_UNPUT UINT16_MAX
 
-/** Entries by node, all levels in one array: see first_node. A node of nobody has BT_CELLS_NOBODY,
- * 0, 0. */
+/**
+ * Entries by node; first_node has where each level begins. A node without members has the entries
+ * BT_CELLS_NOBODY, 0, 0.
+ */
 struct bt_cell {
-	int32_t *best;  /* owned; the block of memory that all three lie in */
-	uint32_t *ties; /* members with the best score */
+	int32_t *best;  /* owned; one block of memory for all three arrays */
+	uint32_t *ties; /* number of members with the best score */
 	uint32_t *members;
-	/* The entries of the highest level once more: they are asked for most. */
+	/* Copies of the highest level's entries, which are read most. */
 	int32_t top_best;
 	uint32_t top_ties;
 	uint32_t size;
-	uint32_t some_member; /* where one was last seen */
+	uint32_t some_member; /* a position where a member was last found */
 };
 
 struct bt_cells {
 	uint32_t position_count;
 	uint32_t key_words;
-	uint32_t level_count;                         /* of nodes: levels 1..level_count */
+	uint32_t level_count;                         /* levels of nodes: 1..level_count */
 	uint32_t level_size[BT_CELLS_LEVELS_MAX + 1]; /* without padding; [0] = position_count */
-	uint32_t first_node[BT_CELLS_LEVELS_MAX + 1]; /* of a level, among a cell's nodes */
-	uint32_t node_count; /* all levels with padding; the last is the highest */
+	uint32_t first_node[BT_CELLS_LEVELS_MAX + 1]; /* index in a cell's arrays */
+	uint32_t node_count; /* of all levels, with padding; the last is the highest */
 	uint32_t position_capacity;
-	uint32_t node_capacity; /* for which cells have memory */
+	uint32_t node_capacity; /* length of a cell's arrays */
 	uint16_t *cell_of;      /* by position, padded to whole blocks */
 	int32_t *local_of;
 
 	struct bt_cell *cells; /* owned */
-	uint64_t *keys;        /* owned; key_words for each cell */
-	uint64_t *hashes;      /* owned; of the keys */
+	uint64_t *keys;        /* owned; key_words words for each cell */
+	uint64_t *hashes;      /* owned; hashes of the keys */
 	uint32_t cell_count;
 	uint32_t cell_capacity;
-	uint32_t last_cell;  /* that was asked for by key: neighbours are often alike */
-	size_t key_capacity; /* words */
+	uint32_t last_cell;  /* result of the last lookup by key: neighbours are often alike */
+	size_t key_capacity; /* in words */
 	struct bt_map by_key;
-	/* Cells that lost their last member; their key still leads to them until the number is
-	 * needed for another. */
+	/*
+	 * Bit set of cells without members. Their keys stay in by_key until the number is reused.
+	 */
 	uint64_t vacant[BT_CELLS_MAX / 64];
 	bool is_filled;
 	const struct bt_cells_kernels *kernels;
 };
 
-/** The loops over one block of cells.h, compiled for several instruction sets; same results from
- * each. All arrays have BT_CELLS_BLOCK entries. */
+/**
+ * The loops over one block of cells.h, compiled for several instruction sets with the same results.
+ * All arrays have BT_CELLS_BLOCK entries.
+ */
 
 struct bt_cells_kernels {
-	/** Bit i: position i is of this cell. */
+	/** Bit i: position i belongs to the cell. */
 	uint64_t (*members_of)(const uint16_t *cell_of, uint16_t cell);
-	/** Bit i: and has this local score. */
+	/** Bit i: position i belongs to the cell and has this local score. */
 	uint64_t (*ties_of)(
 		const uint16_t *cell_of, const int32_t *local_of, uint16_t cell, int32_t local);
-	/** Best local score of the cell's positions, BT_CELLS_NOBODY if it has none. */
+	/** Best local score of the cell's positions; BT_CELLS_NOBODY if there are none. */
 	int32_t (*best_of)(const uint16_t *cell_of, const int32_t *local_of, uint16_t cell);
 	/** Largest value. */
 	int32_t (*max_of)(const int32_t *values);
-	/** Sum of ties where best is `wanted`. */
+	/** Sum of ties[i] where best[i] is `wanted`. */
 	uint32_t (*sum_ties)(const int32_t *best, const uint32_t *ties, int32_t wanted);
-	/** sums += ties where best is `wanted`. */
+	/** sums[i] += ties[i] where best[i] is `wanted`. */
 	void (*add_ties)(uint32_t *sums, const int32_t *best, const uint32_t *ties, int32_t wanted);
-	/** sums += values */
+	/** sums[i] += values[i] */
 	void (*add)(uint32_t *sums, const uint32_t *values);
-	/** How many values are at most `limit`. */
+	/** Number of values that are at most `limit`. */
 	uint32_t (*count_up_to)(const uint32_t *values, uint32_t limit);
 };
 
 extern const struct bt_cells_kernels bt_cells_kernels_plain;
-extern const struct bt_cells_kernels bt_cells_kernels_avx2; /* only with BT_HAVE_AVX2_KERNELS */
+extern const struct bt_cells_kernels bt_cells_kernels_avx2; /* with BT_HAVE_AVX2_KERNELS only */
 
-/** The fastest table this processor runs. */
+/** The fastest table that this processor can run. */
 const struct bt_cells_kernels *bt_cells_kernels_for_cpu(void);
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Decisions by the tree of a plan's cells: no node is visited. */
+/** Decisions by the tree of a plan's cells, without visiting nodes. */
 #include <string.h>
 
 #include "sched/cycle_private.h"
 #include "sched/plan_private.h"
 
-/** The cells that have nodes of the plan, with its verdicts; *out_empty: that of empty places. */
+/**
+ * The cells that have nodes, with the plan's verdicts. *out_empty: the cell of places without a
+ * node.
+ */
 static struct bt_asked_cells list_cells(
 	const struct bt_cycle_run *run, struct bt_cells *tree, uint32_t *out_empty)
 {
@@ -83,7 +86,7 @@ static uint32_t choose(
 	return bt_cells_choose_by_heap(tree, choice);
 }
 
-/** Decide by the tree. */
+/** Decide the cycle by the tree. */
 static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 {
 	struct bt_snapshot *snapshot = &run->engine->state->snapshot;
@@ -94,12 +97,12 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	bt_count_verdicts(run, asked.verdicts, asked.sizes, asked.count);
 	uint32_t node_count = bt_feasible_nodes(&asked);
 	if (node_count == 0) {
-		/* A cell is a group; without cells all nodes were taken out. */
+		/* Each cell is a group. If no cells are left, all nodes were taken out. */
 		uint32_t count = asked.count != 0 ? bt_cells_count(tree) : 0;
 		uint32_t *sizes = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, count);
 		uint32_t *verdicts = bt_arena_alloc(run->cycle->arena, count * sizeof(*verdicts));
 		for (uint32_t cell = 0; cell < count; cell++) {
-			verdicts[cell] = asked.verdicts[0]; /* of those without nodes: any */
+			verdicts[cell] = asked.verdicts[0]; /* any, for cells without nodes */
 		}
 		for (uint32_t i = 0; i < asked.count; i++) {
 			sizes[asked.cells[i]] = asked.sizes[i];
@@ -146,7 +149,7 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	bt_cycle_set_scheduled(run->result, snapshot->places.slot_at[position], best_total,
 		node_count, snapshot->count - node_count);
 	if (bt_cycle_wants_ranking(run)) {
-		/* What a list would have shown: the feasible nodes in search order. */
+		/* Record the feasible nodes in search order, as the search of a list does. */
 		struct bt_arena *arena = run->cycle->arena;
 		const uint32_t *list = bt_snapshot_list(snapshot);
 		uint32_t *ranked = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count);
@@ -173,16 +176,16 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	}
 }
 
-/** --- may cells decide? --- */
+/** --- whether cells can decide --- */
 
-/** The plugin asked anew in every cycle would skip, whatever the nodes. */
+/** A plugin that runs PreScore in every cycle would return Skip whatever the nodes. */
 static bool would_skip(const struct bt_cycle_run *run, struct bt_plugin *plugin)
 {
 	return bt_shortcuts(plugin)->pre_score_skips != NULL &&
 		bt_shortcuts(plugin)->pre_score_skips(plugin, run->cycle, run->pod);
 }
 
-/** The traits of the cycle, and whose they are. */
+/** Traits of the cycle, and the plugins that gave them. */
 struct trait_collector {
 	struct bt_cycle_run *run;
 	struct bt_trait_list *traits;
@@ -236,7 +239,10 @@ static bool ask_scores(struct trait_collector *collector)
 	return true;
 }
 
-/** Every node of the snapshot is looked at, by columns, and nobody else has a say. */
+/**
+ * The cycle examines every node of the snapshot by columns, and no plain plugin or extender takes
+ * part.
+ */
 static bool whole_list_counts(const struct bt_cycle_run *run)
 {
 	const struct bt_engine *engine = run->engine;
@@ -249,7 +255,10 @@ static bool whole_list_counts(const struct bt_cycle_run *run)
 		run->framework->points[BT_POINT_FILTER].entries.count != 0;
 }
 
-/** Nodes that were taken out are where their verdicts say. false: the cells are given up. */
+/**
+ * Move the nodes that were taken out to the cells of their current verdicts. false: the plan gave
+ * up its cells.
+ */
 static bool move_nominated(const struct bt_cycle_run *run, const struct bt_trait_list *traits)
 {
 	for (uint32_t i = 0; i < run->nominated_count; i++) {
@@ -262,7 +271,7 @@ static bool move_nominated(const struct bt_cycle_run *run, const struct bt_trait
 	return true;
 }
 
-/** NULL: decide in columns. */
+/** NULL: decide by columns instead. */
 static struct bt_cells *find_tree(
 	const struct bt_cycle_run *run, const struct bt_trait_list *traits)
 {
@@ -295,7 +304,7 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 		bt_plan_score_columns(plan, engine, run->pod);
 	}
 	uint32_t start_before = run->start_index;
-	/* All positions are examined, so the rotation index comes round to where it was. */
+	/* All nodes are examined, so the rotation index returns to its start. */
 	run->start_index %= engine->state->snapshot.count;
 	bool decided = true;
 	struct bt_cells *tree = find_tree(run, &traits);
@@ -312,13 +321,16 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 		run->start_index = start_before;
 		return false;
 	}
-	/* The trial of a single node left its entry: the search came to the node too. */
+	/*
+	 * Remove the entry that the trial of the nominated node left: this decision covers that
+	 * node too.
+	 */
 	run->result->diagnosis.statuses.entries.count = 0;
 	engine->next_start_node_index = run->start_index;
 	return true;
 }
 
-/** --- asking about one node of each cell --- */
+/** --- running plugins for one node of each cell --- */
 
 struct bt_asked_cells bt_asked_cells_make(struct bt_arena *arena, uint32_t capacity)
 {
@@ -331,7 +343,7 @@ struct bt_asked_cells bt_asked_cells_make(struct bt_arena *arena, uint32_t capac
 	};
 }
 
-/** Ask the filter at this index about the cells that no earlier one rejects. */
+/** Run one filter for the cells that no earlier filter rejects. */
 static void ask_filter(
 	struct bt_cycle_run *run, uint32_t filter, struct bt_asked_cells *asked, uint32_t *slots)
 {
@@ -397,7 +409,7 @@ void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
 			rejected[(verdicts[i] >> BT_VERDICT_DETAIL_BITS) - 1] += sizes[i];
 		}
 	}
-	/* Nominated nodes were counted when they were asked. */
+	/* Nominated nodes were counted when they were evaluated. */
 	bt_cycle_count_filters(
 		run, run->engine->state->snapshot.count - run->nominated_count, rejected);
 }
@@ -437,7 +449,7 @@ int64_t *bt_score_cells(
 
 /** --- no node fits --- */
 
-/** The status of each verdict; equal verdicts share theirs. */
+/** The status of each verdict; equal verdicts share one status. */
 static void decode(const struct bt_cycle_run *run, const uint32_t *verdicts, uint32_t count,
 	struct bt_status *statuses)
 {
@@ -452,7 +464,7 @@ static void decode(const struct bt_cycle_run *run, const uint32_t *verdicts, uin
 	}
 }
 
-/** Each nominated node is a group of its own, after the others. */
+/** Append a group for each nominated node. */
 static void add_nominated(
 	const struct bt_cycle_run *run, struct bt_status *statuses, struct bt_status_groups *groups)
 {
@@ -502,7 +514,7 @@ void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const
 			bt_diagnosis_add_plugin(diagnosis, &statuses[i]);
 		}
 	}
-	/* The trial of a single node has its entry here: its group has it too. */
+	/* Remove the entry of the nominated node's trial: the node's group has its status. */
 	diagnosis->statuses.entries.count = 0;
 	diagnosis->statuses.groups = groups;
 	run->engine->next_start_node_index = run->start_index;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Decisions by passes over a plan's columns, for shapes that come for the first time or too seldom
- * to keep their nodes in cells. Cells of one cycle, by traits alone: what the plugins of every
- * cycle say of them is looked up by slot.
+ * Decisions by passes over a plan's columns, for shapes that are new or too rare to keep their
+ * nodes in cells. Cells are made for one cycle, by traits alone; the results of plugins that run in
+ * every cycle are looked up by the slot's cell.
  */
 #include <string.h>
 
@@ -12,12 +12,15 @@
 #include "sched/plan_private.h"
 #include "sched/select_host.h"
 
-/** Counts of neighbouring slots go to different places: one need not wait for the other. */
+/** Neighbouring slots use different counters, so that increments do not wait for each other. */
 #define LANES 4
 enum {
-	/** Entries of the table that tells cells by a value; a power of two above BT_CELLS_MAX. */
+	/** Entries of the hash table of cells; a power of two above BT_CELLS_MAX. */
 	TABLE_SIZE = 4 * BT_CELLS_MAX,
-	/** Cells whose members are counted by comparing all slots with each cell's number. */
+	/**
+	 * Up to this many cells, members are counted by comparing all slots with each cell's
+	 * number.
+	 */
 	COMPARED_MAX = 16,
 };
 
@@ -26,12 +29,12 @@ struct flat {
 	const struct bt_plan *plan;
 	const struct bt_snapshot *snapshot;
 	struct bt_plan_cache *cache;
-	const uint32_t *cell_of; /* by slot; NULL: all nodes are of one cell */
-	uint32_t cell_count;     /* numbers are below this; some cells may have no node */
-	/* by cell */
-	uint32_t *slots;    /* a node, one that the plan lets pass if there is one */
-	uint32_t *sizes;    /* nodes that the plan lets pass */
-	uint32_t *verdicts; /* of the filters of every cycle, as far as they were asked */
+	const uint32_t *cell_of; /* cell by slot; NULL: there is one cell */
+	uint32_t cell_count;     /* upper bound of cell numbers; some cells may have no node */
+	/* Arrays by cell. */
+	uint32_t *slots;    /* a node, if possible one that passes the plan's verdict */
+	uint32_t *sizes;    /* number of nodes that pass the plan's verdict */
+	uint32_t *verdicts; /* of the per-cycle filters, for cells that were evaluated */
 };
 
 /** --- cells by traits --- */
@@ -39,10 +42,10 @@ struct flat {
 struct table_entry {
 	uint64_t value;
 	uint32_t before;
-	uint32_t cell; /* + 1; 0: free */
+	uint32_t cell; /* cell number + 1; 0: the entry is free */
 };
 
-/** The entry of a value in a cell so far; it may be free. */
+/** The entry for this value within the cell `before`; may be free. */
 static struct table_entry *entry_of(struct table_entry *table, uint64_t value, uint32_t before)
 {
 	uint64_t mixed = (value ^ (uint64_t)before << 40) * UINT64_C(0x9e3779b97f4a7c15);
@@ -53,7 +56,10 @@ static struct table_entry *entry_of(struct table_entry *table, uint64_t value, u
 	return &table[i];
 }
 
-/** The trait's values by slot, its own or written to `values`; NULL: they do not fit. */
+/**
+ * The trait's values by slot, in the trait's memory or in `values`. NULL: some value exceeds 32
+ * bits.
+ */
 static const uint32_t *values_of(
 	const struct flat *flat, const struct bt_node_trait *trait, uint32_t *values)
 {
@@ -77,7 +83,7 @@ static const uint32_t *values_of(
 	return values;
 }
 
-/** Part the cells by one trait more. false: there are too many. */
+/** Split the cells by one more trait. false: there are too many cells. */
 static bool part(struct flat *flat, const struct bt_node_trait *trait)
 {
 	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
@@ -87,7 +93,9 @@ static bool part(struct flat *flat, const struct bt_node_trait *trait)
 	const uint32_t *values = values_of(flat, trait, is_first ? cells : flat->cache->detail);
 	uint64_t kinds = values != NULL ? (uint64_t)kernels->max_value(values, slot_count) + 1 : 0;
 	if (values == NULL || kinds > BT_CELLS_MAX / flat->cell_count) {
-		/* Cells of cells so far and any values; values: by slot, NULL: the trait is asked.
+		/*
+		 * Number each pair of an existing cell and a value. If `values` is NULL, call the
+		 * trait.
 		 */
 		struct table_entry *table =
 			BT_ARENA_NEW_ARRAY(flat->run->cycle->arena, struct table_entry, TABLE_SIZE);
@@ -128,7 +136,10 @@ static bool part(struct flat *flat, const struct bt_node_trait *trait)
 	return true;
 }
 
-/** The same about those whose nodes the plan rejects: an earlier filter may do so, too. */
+/**
+ * Evaluate the per-cycle filters also for cells whose nodes the plan rejects: a filter earlier in
+ * the list may reject them.
+ */
 static void judge_others(struct flat *flat)
 {
 	const uint32_t *verdict = flat->plan->verdict;
@@ -147,7 +158,7 @@ static void judge_others(struct flat *flat)
 	}
 }
 
-/** Verdict of a node of the snapshot by all filters. */
+/** Verdict of all filters for a node of the snapshot. */
 static inline uint32_t merged_verdict(const struct flat *flat, uint32_t slot)
 {
 	uint32_t own = flat->plan->verdict[slot];
@@ -155,15 +166,14 @@ static inline uint32_t merged_verdict(const struct flat *flat, uint32_t slot)
 		return own;
 	}
 	uint32_t cell = flat->verdicts[flat->cell_of != NULL ? flat->cell_of[slot] : 0];
-	/* Of none, 0, the predecessor is the largest. */
+	/* The smaller nonzero verdict wins: 0 - 1 wraps to the largest value. */
 	return own - 1 < cell - 1 ? own : cell;
 }
 
-/** --- counting --- */
 
 /** --- no node fits --- */
 
-/** Groups of equal verdicts. false: too many. */
+/** End the cycle without a node, with a group for each verdict. false: too many groups. */
 static bool fail(struct flat *flat)
 {
 	struct bt_cycle_run *run = flat->run;
@@ -208,10 +218,10 @@ static bool fail(struct flat *flat)
 
 /** --- totals and choice --- */
 
-/** Nodes that are not feasible, by how far they come behind the start of the search. */
+/** Bit set of infeasible nodes by distance from the start of the search. */
 struct gaps {
 	uint64_t *words;
-	uint32_t *before; /* by word: gaps in the words before it */
+	uint32_t *before; /* by word: bits set in all earlier words */
 };
 
 static uint32_t distance(const struct flat *flat, uint32_t slot)
@@ -234,7 +244,7 @@ static uint32_t choose_by_name(
 	return best;
 }
 
-/** Uniform; in list order, as the tree counts. */
+/** Uniform choice, counted in list order as bt_cells_nth_tie does. */
 static uint32_t choose_at_random(const struct flat *flat, int32_t best_total, uint32_t tie_count)
 {
 	uint64_t left = bt_prng_below(&flat->run->engine->prng, tie_count);
@@ -266,14 +276,16 @@ static uint32_t choose(const struct flat *flat, int32_t best_total, uint32_t nod
 	case BT_TIE_RANDOM:
 		return choose_at_random(flat, best_total, tie_count);
 	}
-	/* Upstream's heap choice: the tie whose rank among the feasible nodes comes first in heap
-	 * pre-order. */
+	/*
+	 * Upstream's heap choice: the tie whose rank among the feasible nodes comes first in heap
+	 * pre-order.
+	 */
 	bool all_feasible = node_count == flat->snapshot->count;
 	struct gaps gaps = {0};
 	uint64_t best_order = UINT64_MAX;
 	uint32_t best = ties[0];
 	if (!all_feasible) {
-		/* slots: scratch with room for all. */
+		/* scratch memory with room for all slots */
 		uint32_t *slots = flat->cache->detail;
 		struct bt_arena *arena = flat->run->cycle->arena;
 		uint32_t word_count = flat->snapshot->count / 64 + 1;
@@ -307,7 +319,7 @@ static uint32_t choose(const struct flat *flat, int32_t best_total, uint32_t nod
 	return best;
 }
 
-/** What a list would have shown: the feasible nodes in search order. */
+/** Record the feasible nodes in search order, as the search of a list does. */
 static void rank(const struct flat *flat, uint32_t node_count)
 {
 	struct bt_cycle_run *run = flat->run;
@@ -339,7 +351,7 @@ static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uin
 	const struct bt_plan *plan = flat->plan;
 	int32_t *totals = flat->cache->totals;
 	uint32_t slot_count = plan->slot_count;
-	int32_t alike = 0; /* what all nodes score by plugins that have nothing to say of any */
+	int32_t alike = 0; /* sum of the normalised scores whose raw scores are 0 on every node */
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		const struct bt_plan_raw *raw = &plan->raws[i];
 		alike += raw->has_values ? 0 : raw->weight * bt_plan_normalized(0, 0, raw->reverse);
@@ -365,7 +377,7 @@ static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uin
 			continue;
 		}
 		int32_t max = kernels->max_feasible(raw->values, totals, slot_count);
-		/* Nodes that have nothing are all alike. */
+		/* If all raw scores are 0, any divisor gives the same result. */
 		kernels->add_normalized(totals, raw->values, raw->weight, max != 0 ? max : 1,
 			raw->reverse, slot_count);
 	}
@@ -394,7 +406,7 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 			return false;
 		}
 	}
-	/* Members and a node of each cell. */
+	/* Count the members of each cell and pick one of them. */
 	struct bt_arena *arena = flat.run->cycle->arena;
 	const uint32_t *verdict = flat.plan->verdict;
 	uint32_t count = flat.cell_count;
@@ -431,7 +443,7 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 			}
 		}
 	}
-	/* Ask the filters about the cells that have members. Returns the cells that were asked. */
+	/* Run the per-cycle filters for the cells that have members. */
 	struct bt_asked_cells asked = bt_asked_cells_make(flat.run->cycle->arena, flat.cell_count);
 	for (uint32_t cell = 0; cell < flat.cell_count; cell++) {
 		if (flat.sizes[cell] != 0) {
@@ -468,7 +480,7 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 			}
 			rejected = counts;
 		}
-		/* Nominated nodes were counted when they were asked. */
+		/* Nominated nodes were counted when they were evaluated. */
 		bt_cycle_count_filters(run, flat.snapshot->count - run->nominated_count, rejected);
 	}
 	bt_keep_feasible_cells(&asked);
