@@ -73,7 +73,7 @@ static uint32_t find_or_add(struct bt_hub_queue *queue, uint32_t controller, str
 	return slot;
 }
 
-/** Nothing is left to remember about it. */
+/** Frees the item if it is neither ready, running nor delayed. */
 static void forget_if_idle(struct bt_hub_queue *queue, uint32_t slot)
 {
 	struct bt_hub_item *item = &queue->items.items[slot];

@@ -12,7 +12,7 @@
 #include "codec/yaml.h"
 #endif
 
-/** Where zeros are looked for. */
+/** A zero byte within the first so many bytes means a binary file. */
 #define BINARY_BYTES 512
 
 static const char *const suffixes[] = {".yaml", ".yml", ".json", ".jsonl"};
@@ -22,7 +22,7 @@ struct document {
 	struct bt_input *input;
 	struct bt_origin origin;
 	bool in_folder;
-	bool told; /* that it is no manifest */
+	bool told; /* sink->skipped was called for it as no manifest */
 };
 
 void bt_input_describe(const struct bt_input *input, struct bt_origin origin, struct bt_strbuf *out)
@@ -60,7 +60,7 @@ static void skip_object(
 	}
 }
 
-/** The next JSON value as objects. */
+/** Reads the next JSON value as objects. */
 static int read_objects(
 	struct document *document, struct bt_json_reader *reader, struct berth_error *err)
 {
@@ -70,7 +70,7 @@ static int read_objects(
 	struct bt_json_reader again = *reader;
 	int result = bt_object_decode_reader(reader, &objects, err);
 	struct bt_str text = {again.position, (uint32_t)(reader->position - again.position)};
-	/* A misspelt field may be why an object is refused. */
+	/* A refused object is handed on, too: a misspelt field may be the reason. */
 	bool is_whole = result == 0 ||
 		(result == BERTH_ERR_INVALID && bt_json_skip(&again, &text, NULL) == 0);
 	if (is_whole && sink->taken != NULL) {
@@ -79,8 +79,10 @@ static int read_objects(
 	return result;
 }
 
-/** The next value is an object or array that does not begin to be a manifest: it has neither kind
- * nor apiVersion, or is a kustomization. Nothing is consumed. */
+/**
+ * Returns whether the next value is an object or array that is not the beginning of a manifest: it
+ * has neither kind nor apiVersion, or is a kustomization. The reader does not move.
+ */
 static bool is_foreign(struct bt_json_reader reader)
 {
 	enum bt_json_type type;
@@ -109,7 +111,7 @@ static bool is_foreign(struct bt_json_reader reader)
 			(result == 0 && is_kind && bt_str_equal_c(value, "\"Kustomization\""));
 	}
 	bt_arena_finish(&arena);
-	/* What is broken is an error, and told as such. */
+	/* A syntax error is no reason to skip: reading the value reports it. */
 	return result == 0 && (!is_manifest || is_kustomization);
 }
 
@@ -154,7 +156,7 @@ static unsigned long line_of(const struct bt_json_reader *reader)
 	return line;
 }
 
-/** Blanks, and the "---" lines that some tools put between JSON documents as well. */
+/** Skips white space and the "---" lines that some tools write between JSON documents as well. */
 static void skip_separators(struct bt_json_reader *reader)
 {
 	while (reader->position < reader->end) {
@@ -183,7 +185,7 @@ static int read_yaml_document(
 	return read_value(document, &reader, err);
 }
 
-/** The parser's words do not say what nobody sees. */
+/** Adds a hint to the YAML parser's error about a tab, which looks like blanks in an editor. */
 static void point_at_tab(struct berth_error *err)
 {
 	if (err == NULL || strstr(berth_error_message(err), "cannot start any token") == NULL) {
@@ -198,7 +200,7 @@ static void point_at_tab(struct berth_error *err)
 
 static int read_yaml(struct document *document, struct bt_str text, struct berth_error *err)
 {
-	/* As kubectl reads files: of a repeated key the last value wins. */
+	/* As kubectl: of a repeated key the last value counts. */
 	struct bt_strbuf repeated = {0};
 	struct bt_yaml_limits limits = {.duplicates = &repeated};
 	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
@@ -239,7 +241,10 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 }
 #endif
 
-/** What a wrong link saves: a page that says that nothing is there, or that wants a login. */
+/**
+ * Returns whether the file is an HTML page, which a wrong URL often saves ("not found", a login
+ * form).
+ */
 static bool is_page(const struct bt_file *file)
 {
 	size_t i = 0;
@@ -250,7 +255,7 @@ static bool is_page(const struct bt_file *file)
 	return file->length - i >= 2 && file->data[i] == '<' && file->data[i + 1] != '<';
 }
 
-/** UTF-16 has zeros as well, and begins with a mark that no other text begins with. */
+/** UTF-16 text has zero bytes as well, but begins with a byte order mark. */
 static bool is_binary(const struct bt_file *file)
 {
 	size_t length = file->length < BINARY_BYTES ? file->length : BINARY_BYTES;
@@ -404,7 +409,7 @@ static int list_directory(const char *path, struct name_list *out, struct berth_
 static int read_directory(struct bt_input *input, const char *path, uint32_t depth,
 	uint32_t *file_count, struct berth_error *err);
 
-/** Links to folders are not followed: they may lead back. */
+/** Symbolic links to folders are not followed: they could form a loop. */
 static int read_entry(struct bt_input *input, const char *path, const char *name, uint32_t depth,
 	uint32_t *file_count, struct berth_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Jobs: pods that run to their end, each counted once. Spec: 14b section 6.3. */
+/** Jobs: runs pods to completion and counts each finished pod once. Spec: 14b section 6.3. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "server/condition.h"
 
 #define BT_JOB_FINALIZER "batch.kubernetes.io/job-tracking"
-/** Pods made, removed or counted in one sync. */
+/** Pods created, deleted or counted in one sync. */
 #define BT_JOB_BURST 500
 
-/** How often a job's pods failed in a row: retries wait. */
+/** Failures of a job's pods in a row, which delay its next pods. */
 struct bt_job_retry {
 	uint64_t uid_hash;
 	uint32_t failures;
@@ -23,7 +23,10 @@ struct bt_job_retry {
 
 struct bt_jobs {
 	struct bt_selector_table selectors;
-	/** Pods that carry our finalizer, by "ns/job": they outlive their job without us. */
+	/**
+	 * Pods with our finalizer, by "ns/job". If the Job is gone, the controller must remove the
+	 * finalizer.
+	 */
 	struct bt_groups tracked;
 	struct bt_job_groups groups;
 	BT_VEC(struct bt_job_retry) retries;
@@ -39,7 +42,7 @@ struct index_range {
 struct indexes {
 	struct index_range *ranges; /* in the arena of the sync */
 	uint32_t count;
-	int64_t total; /* indexes, not ranges */
+	int64_t total; /* number of indexes */
 };
 
 /** One sync. */
@@ -51,22 +54,23 @@ struct bt_job_pass {
 	bool indexed;
 	struct indexes done_indexes;
 	struct indexes failed_indexes;
-	int64_t index_limit; /* failures that each index may have; -1: the job's limit counts */
-	int64_t completion_count; /* -1: any success completes it */
+	int64_t index_limit; /* failures that each index may have; -1: spec.backoffLimit counts */
+	int64_t completion_count; /* -1: any successful pod completes the Job */
 	int64_t parallelism;
 	int64_t succeeded;
 	int64_t failed;
 	const struct bt_indexed_pod **active;
 	uint32_t active_count;
 	int64_t ready;
-	int64_t terminating; /* deleting, not finished */
+	int64_t terminating; /* deleting, but not finished */
 	struct bt_str group; /* PodGroup of new pods; "": none */
-	bool more;           /* another sync at once */
+	bool more;           /* sync the Job again at once */
 };
 
 /*
- * A finished pod is first written into status.uncountedTerminatedPods, then loses the finalizer,
- * then moves to the counters. So it is counted once, whenever the process ends.
+ * Counting a finished pod takes three steps: the controller writes the pod into
+ * status.uncountedTerminatedPods, removes its finalizer, then adds the pod to the counters. So each
+ * pod is counted once, even if the process ends in between.
  */
 
 static void untrack(struct bt_sync *sync, struct bt_str pod_key)
@@ -80,7 +84,7 @@ static void untrack(struct bt_sync *sync, struct bt_str pod_key)
 	}
 }
 
-/** Of an indexed job's pod "<job>-<index>-<random>"; -1: none. */
+/** Returns the index of an indexed job's pod "<job>-<index>-<random>", or -1. */
 static int64_t job_index_of(const struct bt_job_pass *pass, const struct bt_indexed_pod *pod)
 {
 	struct bt_str name = bt_key_name(pod->key);
@@ -108,7 +112,7 @@ static int compare_ranges(const void *left, const void *right)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-/** The set of some ranges, which are sorted and joined in place. */
+/** Makes a set from ranges, which are sorted and joined in place. */
 static struct indexes join_ranges(struct index_range *ranges, uint32_t count)
 {
 	struct indexes joined = {.ranges = ranges};
@@ -146,13 +150,13 @@ static struct indexes unite_indexes(
 	return join_ranges(both, a->count + b->count);
 }
 
-/** The lowest index from `index` on that is not in the set. */
+/** Returns the lowest index from `index` on that is not in the set. */
 static int64_t next_free_index(const struct indexes *set, int64_t index)
 {
 	uint32_t low = 0;
 	uint32_t high = set->count;
 
-	while (low < high) { /* the first range that does not end before the index */
+	while (low < high) { /* find the first range that ends at or after the index */
 		uint32_t middle = low + (high - low) / 2;
 
 		if (set->ranges[middle].last < index) {
@@ -185,7 +189,10 @@ static int64_t count_common_indexes(const struct indexes *a, const struct indexe
 	return common;
 }
 
-/** "0-2,5". A client may have written anything; what is no index of the job is left out. */
+/**
+ * Parses "0-2,5". The text may come from a client: parts that are no indexes of the job are
+ * ignored.
+ */
 static struct indexes read_indexes(const struct bt_job_pass *pass, struct bt_str text)
 {
 	uint32_t most = 1;
@@ -220,7 +227,7 @@ static struct indexes read_indexes(const struct bt_job_pass *pass, struct bt_str
 	return join_ranges(ranges, count);
 }
 
-/** "0-2,5" */
+/** Formats a set: "0-2,5". */
 static struct bt_str indexes_text(const struct bt_job_pass *pass, const struct indexes *set)
 {
 	struct bt_strbuf text = {0};
@@ -266,7 +273,7 @@ static bool is_condition(const struct bt_job_pass *pass, const char *type)
 	return bt_condition_is(pass->conditions, type, "True");
 }
 
-/* --- what a failed pod means --- */
+/* --- pod failure policy --- */
 
 enum failure_action {
 	FAILURE_COUNT,
@@ -275,7 +282,7 @@ enum failure_action {
 	FAILURE_FAIL_JOB,
 };
 
-/** The container status that matches the rule; NULL: none does. */
+/** Returns the container status that matches the rule, or NULL. */
 static const struct bt_json_value *find_exit_code(
 	const struct bt_json_value *rule, const struct bt_json_value *pod)
 {
@@ -331,7 +338,7 @@ static const struct bt_json_value *find_pod_condition(
 	return NULL;
 }
 
-/** The first rule of spec.podFailurePolicy that matches. */
+/** Returns the first rule of spec.podFailurePolicy that matches. */
 static enum failure_action apply_failure_policy(struct bt_job_pass *pass, struct bt_str pod_key)
 {
 	static const char *const names[] = {
@@ -389,7 +396,7 @@ static enum failure_action apply_failure_policy(struct bt_job_pass *pass, struct
 
 #define INDEX_FAILURES "batch.kubernetes.io/job-index-failure-count"
 
-/** How often the pods of an index failed, and when the last one did. */
+/** Number and time of the failures of one index. */
 struct index_failures {
 	int64_t index;
 	int64_t count;
@@ -409,7 +416,7 @@ static int compare_failures(const void *left, const void *right)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-/** Of the indexes that have a failed pod. */
+/** Returns the failures of the indexes that have a failed pod. */
 static struct failure_list count_index_failures(struct bt_job_pass *pass)
 {
 	struct bt_sync *sync = pass->sync;
@@ -454,7 +461,7 @@ static struct failure_list count_index_failures(struct bt_job_pass *pass)
 	if (list.count > 1) {
 		qsort(list.items, list.count, sizeof(*list.items), compare_failures);
 	}
-	/* One for each index: the highest count and the latest end of its pods. */
+	/* Join the entries of each index: the highest count and the latest end of its pods. */
 	for (uint32_t i = 0; i < list.count; i++) {
 		struct index_failures next = list.items[i];
 		struct index_failures *last = joined != 0 ? &list.items[joined - 1] : NULL;
@@ -481,7 +488,7 @@ static int64_t failures_of_index(const struct failure_list *list, int64_t index)
 	return found != NULL ? found->count : 0;
 }
 
-/** Succeeded, failed, or removed before it ever ran. */
+/** Returns whether the pod succeeded, failed, or was deleted before it had a node. */
 static bool is_finished(const struct bt_indexed_pod *pod)
 {
 	return bt_pod_is_over(pod) || (pod->deleting && pod->node_name.length == 0);
@@ -521,7 +528,7 @@ static void note_failure(struct bt_job_pass *pass)
 	retry->last_ns = pass->sync->now_ns;
 }
 
-/** Count finished pods, read succeeded and failed. */
+/** Counts finished pods and sets succeeded and failed from the status. */
 static void count_pods(struct bt_job_pass *pass)
 {
 	struct bt_sync *sync = pass->sync;
@@ -532,7 +539,7 @@ static void count_pods(struct bt_job_pass *pass)
 		bt_tree_copy_array(arena, sync->object, "status.uncountedTerminatedPods.failed");
 	const struct bt_indexed_pod *first = bt_pod_index_of_owner(sync->hub, pass->uid);
 	struct failure_list failures = {NULL, 0};
-	struct index_range *done = NULL; /* indexes of the pods that are added */
+	struct index_range *done = NULL; /* indexes of the pods that this sync adds */
 	struct index_range *lost = NULL;
 	uint32_t done_count = 0;
 	uint32_t lost_count = 0;
@@ -552,7 +559,7 @@ static void count_pods(struct bt_job_pass *pass)
 	}
 	pass->succeeded = bt_json_int64_at(sync->object, "status.succeeded", 0);
 	pass->failed = bt_json_int64_at(sync->object, "status.failed", 0);
-	/* Finished pods that are not in the lists yet are added. */
+	/* Add finished pods that are not in the lists yet. */
 	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
 		bool success = pod->phase == BT_POD_SUCCEEDED;
 		int64_t index;
@@ -619,7 +626,7 @@ static void count_pods(struct bt_job_pass *pass)
 			return;
 		}
 	}
-	/* All that are listed lose their finalizer. */
+	/* Remove the finalizer from all pods in the lists. */
 	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
 		if (pod->job_tracking && is_finished(pod) &&
 			(bt_json_has_text(succeeded, pod->uid) ||
@@ -628,7 +635,7 @@ static void count_pods(struct bt_job_pass *pass)
 		}
 	}
 	if (sync->failed) {
-		/* They stay in the lists. */
+		/* The pods stay in the lists until the next sync. */
 		return;
 	}
 	pass->failed += failed->count;
@@ -657,7 +664,7 @@ static void add_index_variable(
 	}
 }
 
-/** index -1: the job has none. failures: of the index. */
+/** index -1: not an indexed job. failures: of the index. */
 static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 {
 	struct bt_sync *sync = pass->sync;
@@ -702,7 +709,9 @@ static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 #define RETRY_FIRST_NS (INT64_C(10) * BT_NS_PER_SECOND)
 #define RETRY_MAX_NS (INT64_C(600) * BT_NS_PER_SECOND)
 
-/** When pods are made again after so many failures in a row, the last one at that time. */
+/**
+ * Returns when new pods may be created after so many failures in a row, the last one at last_ns.
+ */
 static int64_t retry_time(int64_t failures, int64_t last_ns)
 {
 	if (failures <= 0) {
@@ -736,7 +745,7 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 		taken = unite_indexes(sync->arena, &taken, &pass->failed_indexes);
 	}
 	if (pass->index_limit >= 0) {
-		/* Every index waits for itself. */
+		/* Each index has a backoff of its own. */
 		failures = count_index_failures(pass);
 		struct index_range *waiting =
 			BT_ARENA_NEW_ARRAY(sync->arena, struct index_range, failures.count + 1);
@@ -744,7 +753,7 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 
 		for (uint32_t i = 0; i < failures.count; i++) {
 			const struct index_failures *item = &failures.items[i];
-			/* A client may have written a time that is still to come. */
+			/* The time may come from a client and lie in the future. */
 			int64_t last_ns = bt_ns_of_seconds(item->last_seconds);
 			int64_t at = retry_time(
 				item->count, last_ns < sync->now_ns ? last_ns : sync->now_ns);
@@ -762,7 +771,7 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 	pass->more = pass->more || count > burst;
 	for (int64_t i = 0; i < count && i < burst; i++) {
 		if (pass->indexed) {
-			/* The lowest index that is neither done nor under way. */
+			/* Returns the lowest index that is neither done nor has an active pod. */
 			index = next_free_index(&taken, index + 1);
 			if (index >= pass->completion_count) {
 				return;
@@ -774,7 +783,7 @@ static void make_pods(struct bt_job_pass *pass, int64_t count)
 	}
 }
 
-/** counted: as failures, once they have ended. */
+/** counted: the deleted pods count as failures. */
 static void remove_active(struct bt_job_pass *pass, int64_t count, bool counted)
 {
 	struct bt_sync *sync = pass->sync;
@@ -831,9 +840,9 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	bt_owners_observe(hub, observed, &self->selectors, false);
 }
 
-/* --- one job --- */
+/* --- sync of one Job --- */
 
-/** Why the job has failed; NULL: it has not. */
+/** Returns the reason why the Job has failed, or NULL. */
 static const char *failure_of(struct bt_job_pass *pass, struct bt_str *out_message)
 {
 	struct bt_sync *sync = pass->sync;
@@ -875,8 +884,10 @@ static const char *failure_of(struct bt_job_pass *pass, struct bt_str *out_messa
 	return NULL;
 }
 
-/** Write the condition target; once pods have gone also the final one. Returns whether it was
- * written. */
+/**
+ * Sets the condition target, and once all pods have terminated also the condition final. Returns
+ * whether final was set.
+ */
 static bool end_job(struct bt_job_pass *pass, const char *target, const char *final,
 	const char *reason, struct bt_str message)
 {
@@ -897,7 +908,7 @@ static void fail(struct bt_job_pass *pass, const char *reason, struct bt_str mes
 	}
 }
 
-/** The message of the first rule of spec.successPolicy that is met; "": none is. */
+/** Returns the message of the first rule of spec.successPolicy that is met, or "". */
 static struct bt_str met_success_rule(const struct bt_job_pass *pass)
 {
 	const struct bt_json_value *rules =
@@ -985,7 +996,7 @@ static void write_status(struct bt_job_pass *pass, bool suspended)
 	bt_sync_write_status(pass->sync, status);
 }
 
-/** The text of a condition's member as C text. */
+/** Returns the text of a condition's member as C text. */
 static const char *condition_text(
 	struct bt_job_pass *pass, const struct bt_json_value *condition, const char *member)
 {
@@ -999,7 +1010,7 @@ static void bring_in_order(struct bt_job_pass *pass, bool suspended)
 	const char *reason = failure_of(pass, &message);
 	const struct bt_json_value *target;
 
-	/* What was decided once stays so. */
+	/* A decision that is in the status is final. */
 	if (is_condition(pass, "FailureTarget")) {
 		target = bt_condition_find(pass->conditions, "FailureTarget");
 		reason = condition_text(pass, target, "reason");
@@ -1058,7 +1069,7 @@ static bool sync(struct bt_sync *sync)
 	bool finished = is_condition(&pass, "Complete") || is_condition(&pass, "Failed");
 
 	bt_hub_cancel_delay(sync->hub, sync->key);
-	/* Pods that wait for a job that is gone (or was replaced). */
+	/* Pods of a Job that is gone or was replaced lose the finalizer. */
 	BT_GROUPS_EACH (&pass.self->tracked, sync->key, at) {
 		struct bt_str pod_key = bt_groups_key(&pass.self->tracked, at);
 		const struct bt_indexed_pod *record = bt_pod_index_find(sync->hub, pod_key);
@@ -1080,7 +1091,7 @@ static bool sync(struct bt_sync *sync)
 	if (sync->failed) {
 		return false;
 	}
-	/* No decision before all that finished are counted. */
+	/* Create and delete pods only after all finished pods are counted. */
 	if (!pass.more && !finished && !bt_tree_is_deleting(job)) {
 		bring_in_order(&pass, suspended);
 	} else if (!pass.more && finished && pass.active_count != 0) {
@@ -1105,7 +1116,7 @@ const struct bt_controller_ops bt_job_controller = {
 	.sync = sync,
 };
 
-/* --- finished jobs that are to go after a while --- */
+/* --- deleting finished Jobs: spec.ttlSecondsAfterFinished --- */
 
 static void observe_finished(
 	BT_UNUSED void *data, struct bt_hub *hub, const struct bt_observed *observed)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The Workload and the PodGroup of a Job whose pods are a gang. Spec: 14b section 6.3. */
+/** Creates the Workload and the PodGroup of a Job whose pods are a gang. Spec: 14b section 6.3. */
 #include "cluster/tree.h"
 #include "server/strategy.h"
 
 #define TEMPLATE_NAME "workers"
-/** Longest name of an object, a hash and its hyphen. */
+/** Longest name of an object; length of a hash and its hyphen. */
 #define NAME_BYTES_MAX 253
 #define HASH_BYTES 11
 
-/** "<base>-<hash of the Job's uid>", base cut so that the name is not too long. */
+/** Returns "<base>-<hash of the Job's uid>", with base cut to the longest allowed name. */
 static struct bt_str make_name(const struct bt_sync *sync, struct bt_str base)
 {
 	const struct bt_json_value *uid = bt_json_find_path(sync->object, "metadata.uid");
@@ -46,7 +46,7 @@ void bt_job_groups_observe(struct bt_job_groups *groups, const struct bt_observe
 	bt_arena_finish(&arena);
 }
 
-/** The objects of the Job's namespace that refer to name. *out_first: one of them. */
+/** Counts the objects of the Job's namespace that refer to name. *out_first: one of them. */
 static uint32_t find_references(const struct bt_sync *sync, const struct bt_groups *index,
 	enum bt_hub_kind kind, struct bt_str name, const struct bt_json_value **out_first)
 {
@@ -66,7 +66,7 @@ static uint32_t find_references(const struct bt_sync *sync, const struct bt_grou
 	return count;
 }
 
-/** NULL: it was refused, and is tried again. */
+/** Returns NULL if the API server refused the object; the sync is then retried. */
 static const struct bt_json_value *create(struct bt_sync *sync, enum bt_hub_kind kind,
 	struct bt_str name, struct bt_json_value *object)
 {
@@ -88,7 +88,7 @@ static const struct bt_json_value *create(struct bt_sync *sync, enum bt_hub_kind
 		       : NULL;
 }
 
-/** An object owned by the Job, with an empty spec. */
+/** Returns an object owned by the Job, with an empty spec. */
 static struct bt_json_value *make_owned(struct bt_sync *sync)
 {
 	struct bt_arena *arena = sync->arena;
@@ -121,7 +121,7 @@ static const struct bt_json_value *create_workload(struct bt_sync *sync)
 	return create(sync, BT_HUB_WORKLOADS, make_name(sync, bt_key_name(sync->key)), object);
 }
 
-/** From the only template of the Workload. */
+/** Creates the PodGroup from the Workload's only template. */
 static const struct bt_json_value *create_group(
 	struct bt_sync *sync, const struct bt_json_value *workload)
 {
@@ -144,7 +144,7 @@ static const struct bt_json_value *create_group(
 			? workload_name.length
 			: NAME_BYTES_MAX - HASH_BYTES - template_name.length - 1);
 
-	/* The Job is the controller. */
+	/* The Workload is only an owner, because the Job is the controller. */
 	(void)bt_json_remove_c(owner, "controller");
 	(void)bt_json_remove_c(owner, "blockOwnerDeletion");
 	bt_json_append(arena, owners, owner);
@@ -166,10 +166,10 @@ static const struct bt_json_value *create_group(
 }
 
 /**
- * Objects are found by what they refer to, not by owner: users may have made them. Pods name the
- * group in spec.schedulingGroup only. If they had it as an owner as well, they would outlive their
- * Job: the protection finalizer keeps the PodGroup until its pods have ended, and the garbage
- * collector keeps the pods while an owner exists.
+ * The objects are found by their references, not by owner, because users may have created them.
+ * Pods name the group in spec.schedulingGroup only. If the group were also their owner, pods would
+ * outlive their Job: the protection finalizer keeps the PodGroup until its pods have ended, and the
+ * garbage collector keeps the pods while an owner exists.
  */
 bool bt_job_ensure_pod_group(struct bt_sync *sync, const struct bt_job_groups *groups,
 	bool has_pods, struct bt_str *out_name)
@@ -194,7 +194,7 @@ bool bt_job_ensure_pod_group(struct bt_sync *sync, const struct bt_job_groups *g
 		count = 1;
 	}
 	if (count == 0) {
-		return true; /* pods of the Job are scheduled one by one already */
+		return true; /* the Job already has pods, scheduled one by one */
 	}
 	if (count > 1 || bt_json_array_at(workload, "spec.podGroupTemplates")->count != 1) {
 		bt_sync_event(sync, "Warning", "UnsupportedWorkloadStructure",

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The address and the CA of the API server: the Service `kubernetes` with its endpoints, and the
- * ConfigMap kube-root-ca.crt of every namespace. Spec: 14b section 6.9. */
+/**
+ * Publishes the address and the CA of the API server: the Service `kubernetes` with its endpoints,
+ * and the ConfigMap kube-root-ca.crt of every namespace. Spec: 14b section 6.9.
+ */
 #include "cluster/tree.h"
 
 #define NAME "kubernetes"
 #define KEY "default/" NAME
-/** The first address of the network of services, which no other service is given. */
+/** The first address of the service network, which is reserved for this Service. */
 #define CLUSTER_IP "10.96.0.1"
 
 static void observe_service(
@@ -30,7 +32,9 @@ static void set_port(
 	bt_json_append(arena, bt_json_ensure_array(arena, owner, "ports"), port);
 }
 
-/** Create the object. One that exists is replaced if its member differs, without member kept. */
+/**
+ * Creates the object, or replaces it if its member differs. member NULL: an existing object stays.
+ */
 static bool keep(struct bt_sync *sync, enum bt_hub_kind kind, const char *member,
 	struct bt_json_value *wanted)
 {

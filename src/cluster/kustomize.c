@@ -22,10 +22,10 @@
 
 #define FILE_BYTES_MAX ((size_t)16 << 20)
 #define OUTPUT_BYTES_MAX ((size_t)256 << 20)
-/** Of all kustomizations together. */
+/** Limits for all kustomizations together. */
 #define RESOURCES_MAX 10000
 #define FOLDERS_MAX 10000
-/** Of a target; longer ones, and counted repetitions, could take long. */
+/** Longest regular expression of a patch's target: matching longer ones could take very long. */
 #define PATTERN_BYTES_MAX 256
 
 typedef BT_VEC(struct bt_kustomized) resource_vec;
@@ -36,9 +36,9 @@ struct folder {
 	const char *path;
 	const struct bt_json_value *file; /* its kustomization */
 	resource_vec resources;
-	bool is_component; /* it changes the objects of the folder that names it */
+	bool is_component; /* a component, which changes the objects of the folder that lists it */
 	uint32_t depth;
-	uint32_t *folder_count; /* read so far */
+	uint32_t *folder_count; /* folders read so far */
 	struct berth_error *err;
 };
 
@@ -55,7 +55,7 @@ static struct bt_str path_of(const struct folder *folder, struct bt_str name)
 	return bt_arena_printf(folder->arena, "%s/%.*s", folder->path, BT_STR_ARG(name));
 }
 
-/** As kubectl: no files outside of the folder. */
+/** As kubectl: files outside the folder are refused. */
 static bool is_inside(struct bt_str name)
 {
 	return name.length != 0 && name.data[0] != '/' && !bt_str_equal_c(name, "..") &&
@@ -85,7 +85,7 @@ static int read_text(
 }
 
 #if BT_HAVE_YAML
-/** The documents of YAML or JSON as elements of an array; what is empty is left out. */
+/** Parses YAML or JSON documents into an array; empty documents are left out. */
 static int parse_documents(const struct folder *folder, const char *where, struct bt_str text,
 	struct bt_json_value **out_documents)
 {
@@ -214,7 +214,7 @@ static int add_resource(struct folder *folder, const char *field, struct bt_str 
 
 /* --- patches --- */
 
-/** The whole of text matches; without a pattern everything does. */
+/** Returns whether the pattern matches the whole text; without a pattern every text matches. */
 static bool matches(const struct bt_json_value *target, const char *member, struct bt_str text)
 {
 	struct bt_str pattern = bt_json_text_at(target, member);
@@ -265,7 +265,7 @@ static bool is_target(struct folder *folder, const struct bt_json_value *target,
 			bt_json_object_at(object, "metadata.annotations"));
 }
 
-/** The patch names the object by apiVersion, kind, name and namespace. */
+/** Returns whether the patch names the object by apiVersion, kind, name and namespace. */
 static bool is_meant(const struct bt_json_value *patch, const struct bt_kustomized *resource)
 {
 	struct bt_str name = bt_json_text_at(patch, "metadata.name");
@@ -284,7 +284,7 @@ static bool is_meant(const struct bt_json_value *patch, const struct bt_kustomiz
 			bt_json_text_at(resource->object, "apiVersion"));
 }
 
-/** Name, namespace and kind stay what they are, whatever the patch says. */
+/** A patch cannot change name, namespace and kind. */
 static void keep_identity(
 	struct bt_arena *arena, struct bt_json_value *object, const struct bt_json_value *before)
 {
@@ -336,7 +336,7 @@ static int patch_resource(struct folder *folder, const char *field,
 	return 0;
 }
 
-/** One patch; target NULL: it names its object. */
+/** Applies one patch. target NULL: the patch itself names its object. */
 static int apply_patch(struct folder *folder, const char *field, const struct bt_json_value *patch,
 	const struct bt_json_value *target)
 {
@@ -372,7 +372,7 @@ static int apply_patch(struct folder *folder, const char *field, const struct bt
 	return result;
 }
 
-/** text: patches as YAML or JSON, one or several of them. */
+/** text: one or several patches as YAML or JSON. */
 static int apply_patches(struct folder *folder, const char *field, struct bt_str text,
 	const struct bt_json_value *target)
 {
@@ -384,7 +384,7 @@ static int apply_patches(struct folder *folder, const char *field, struct bt_str
 	return result;
 }
 
-/** Entries {patch or path, target} of patches and patchesJson6902. */
+/** Applies the entries {patch or path, target} of patches and patchesJson6902. */
 static int apply_patch_list(struct folder *folder, const char *field)
 {
 	const struct bt_json_value *list = bt_json_array_at(folder->file, field);
@@ -413,7 +413,7 @@ static int apply_strategic_patches(struct folder *folder)
 	int result = 0;
 	for (uint32_t i = 0; i < list->count && result == 0; i++) {
 		struct bt_str text = list->elements[i]->text;
-		/* A patch has several members, so a line break or a comma; no file's name does. */
+		/* Text with a line break or brace is a patch; other text is the name of a file. */
 		if (bt_str_find_char(text, '\n') < 0 && bt_str_find_char(text, '{') < 0) {
 			result = read_text(folder, field, text, &text);
 		}
@@ -426,7 +426,7 @@ static int apply_strategic_patches(struct folder *folder)
 
 /* --- generators --- */
 
-/** KEY=VALUE */
+/** Splits "KEY=VALUE". */
 static int add_pair(struct folder *folder, const char *field, struct bt_json_value *data,
 	struct bt_str pair, bool unquote)
 {
@@ -445,7 +445,7 @@ static int add_pair(struct folder *folder, const char *field, struct bt_json_val
 	return 0;
 }
 
-/** "path" or "key=path" */
+/** Splits "path" or "key=path". */
 static int add_file(
 	struct folder *folder, const char *field, struct bt_json_value *data, struct bt_str entry)
 {
@@ -507,7 +507,7 @@ static int fill_data(struct folder *folder, const char *field, const struct bt_j
 	return result;
 }
 
-/** Change what a generator of another folder has made: behavior merge or replace. */
+/** Changes the object that a generator of another folder made: behavior merge or replace. */
 static int regenerate(
 	struct folder *folder, const char *field, const struct bt_kustomized *resource, bool merges)
 {
@@ -731,7 +731,7 @@ static int add_labels(struct folder *folder)
 	return 0;
 }
 
-/** Entries {source, targets}, or {path} of files with such. */
+/** Applies the entries {source, targets}, or {path} of files that contain such entries. */
 static int replace_fields(struct folder *folder)
 {
 	const char *field = "replacements";
@@ -766,7 +766,7 @@ static int replace_fields(struct folder *folder)
 	return result;
 }
 
-/** In the order in which kustomize makes the changes. */
+/** Apply the changes in kustomize's order. */
 static int read_folder(struct folder *folder)
 {
 	static const char *const lists[] = {"resources", "bases"};
@@ -838,7 +838,7 @@ int bt_kustomize_here(const char *path, struct bt_strbuf *out, struct berth_erro
 
 extern char **environ;
 
-/** Everything that the program prints; its standard error is ours. */
+/** Reads all that the program prints. It shares our standard error. */
 static int read_output(int descriptor, struct bt_strbuf *out)
 {
 	char buffer[65536];
@@ -882,7 +882,7 @@ int bt_kustomize(const char *folder, struct bt_strbuf *out, struct berth_error *
 	bool is_missing = number == ENOENT;
 	if (number == 0) {
 		number = read_output(ends[0], out);
-		(void)close(ends[0]); /* kubectl ends if it still writes */
+		(void)close(ends[0]); /* a kubectl that still writes ends with SIGPIPE */
 		while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
 		}
 	} else {

@@ -2,75 +2,89 @@
 #ifndef BT_CLUSTER_KUSTOMIZE_H
 #define BT_CLUSTER_KUSTOMIZE_H
 /**
- * Kustomizations: "kubectl kustomize" reads them where kubectl is on the PATH. Without it the usual
- * fields are read here: resources and bases, namespace, namePrefix, nameSuffix, labels,
+ * Renders kustomizations. "kubectl kustomize" is called if kubectl is on the PATH. Otherwise this
+ * code supports the usual fields: resources and bases, namespace, namePrefix, nameSuffix, labels,
  * commonLabels, commonAnnotations, images, replicas, patches (strategic merge and JSON 6902),
- * components, replacements, configMapGenerator and secretGenerator. Names that change are changed
- * in what refers to them.
+ * components, replacements, configMapGenerator and secretGenerator. When an object's name changes,
+ * references to the object change, too.
  */
 #include "base/strbuf.h"
 #include "berth/error.h"
 #include "codec/json_edit.h"
 
-/** Folders that name each other as resources. */
+/** Nesting of folders that list each other as resources. */
 #define BT_KUSTOMIZE_DEPTH_MAX 16
 
 /**
- * Append the objects of the kustomization in a folder as YAML (kubectl's) or JSON. An error of a
- * file that has more than is read here names the field.
+ * Appends the objects of a folder's kustomization as YAML (kubectl's) or JSON. If a file has a
+ * field that is not supported here, the error names the field.
  */
 BT_MUST_USE int bt_kustomize(const char *folder, struct bt_strbuf *out, struct berth_error *err);
-/** The same without kubectl. */
+/** As bt_kustomize, but never calls kubectl. */
 BT_MUST_USE int bt_kustomize_here(
 	const char *folder, struct bt_strbuf *out, struct berth_error *err);
 
-/** --- objects; for kustomize.c, done in kustomize_edit.c --- */
+/** --- operations on objects, for kustomize.c; implemented in kustomize_edit.c --- */
 
 struct bt_kustomize_name {
 	struct bt_str name;
 	struct bt_str namespace_;
 };
 
-/** An object on its way through kustomizations. */
+/** An object while kustomizations change it. */
 struct bt_kustomized {
 	struct bt_json_value *object;
-	/** Those it had, the first one first: once as read, once more behind each folder. */
+	/** The object's former names, oldest first: as read, then the name after each folder. */
 	struct bt_kustomize_name names[BT_KUSTOMIZE_DEPTH_MAX + 3];
 	uint32_t name_count;
-	bool hashed; /* generated: its name gets a hash of its content at the end */
+	bool hashed; /* generated: the final name ends with a hash of the content */
 };
 
-/** "" and "default" are one. */
+/** Compares two namespaces; "" equals "default". */
 bool bt_kustomize_is_namespace(struct bt_str a, struct bt_str b);
-/** Remember the present name, in place of the last one if there are too many. */
+/** Records the current name. If the list is full, it replaces the last one. */
 void bt_kustomized_note_name(struct bt_kustomized *resource);
-/** Members of texts, in the object's member of this name; those that are there are replaced. */
+/**
+ * Copies the members of texts into the object's member of this name; existing members are replaced.
+ */
 void bt_kustomize_add_texts(struct bt_arena *arena, struct bt_json_value *object,
 	const char *member, const struct bt_json_value *texts);
-/** Values become base64. */
+/** Encodes the values as base64. */
 void bt_kustomize_encode_secret(struct bt_arena *arena, struct bt_json_value *data);
-/** "": it stays. Names of Namespaces, definitions and APIServices have neither prefix nor suffix.
+/**
+ * "": no change. Names of Namespaces, CustomResourceDefinitions and APIServices get neither prefix
+ * nor suffix.
  */
 void bt_kustomize_rename(struct bt_arena *arena, struct bt_kustomized *resource,
 	struct bt_str namespace_, struct bt_str prefix, struct bt_str suffix);
-/** Labels of the object; selectors: and of what selects pods; templates: and of templates. */
+/**
+ * Adds labels to the object. selectors: to its selectors as well; templates: to its pod templates
+ * as well.
+ */
 void bt_kustomize_label(struct bt_arena *arena, struct bt_json_value *object,
 	const struct bt_json_value *labels, bool selectors, bool templates);
-/** Annotations of the object and its templates. */
+/** Adds annotations to the object and its templates. */
 void bt_kustomize_annotate(struct bt_arena *arena, struct bt_json_value *object,
 	const struct bt_json_value *annotations);
-/** Containers whose image has a name of the list {name, newName, newTag, digest}. */
+/** Changes the images of containers by a list of {name, newName, newTag, digest}. */
 void bt_kustomize_set_images(
 	struct bt_arena *arena, struct bt_json_value *object, const struct bt_json_value *images);
-/** An entry of replacements, {source, targets}; kustomize_replace.c. An error names what is not
- * there. */
+/**
+ * Applies an entry of replacements, {source, targets}; in kustomize_replace.c. An error names the
+ * missing object or field.
+ */
 BT_MUST_USE int bt_kustomize_replace(struct bt_arena *arena, struct bt_kustomized *resources,
 	uint32_t count, const struct bt_json_value *replacement, struct berth_error *err);
-/** Change references to names that are no longer the last one noted, then note the present ones.
- * namespace_: all objects were moved there; "": they were not. */
+/**
+ * Updates references to names that changed since the last recorded one, then records the current
+ * names. namespace_: all objects were moved there; "": they were not.
+ */
 void bt_kustomize_follow_names(struct bt_arena *arena, struct bt_kustomized *resources,
 	uint32_t count, struct bt_str namespace_);
-/** Behind the outermost folder: hashes of generated objects, and the order that kubectl prints. */
+/**
+ * Called for the outermost folder: appends the hashes of generated objects to their names, and
+ * sorts the objects as kubectl does.
+ */
 void bt_kustomize_finish_names(
 	struct bt_arena *arena, struct bt_kustomized *resources, uint32_t count);
 #endif

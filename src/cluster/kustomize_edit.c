@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What kustomizations do to objects: names and what refers to them, labels, images, hashes. */
+/** What kustomizations change in objects: names and references, labels, images, hashes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ void bt_kustomize_add_texts(struct bt_arena *arena, struct bt_json_value *object
 	}
 }
 
-/* --- names --- */
+/* --- names and references --- */
 
 static bool is_namespaced(const struct bt_json_value *object)
 {
@@ -97,12 +97,12 @@ void bt_kustomize_rename(struct bt_arena *arena, struct bt_kustomized *resource,
 	}
 }
 
-/** Looking for what an object refers to. */
+/** A search for the object that a reference names. */
 struct search {
 	struct bt_arena *arena;
 	const struct bt_kustomized *resources;
 	uint32_t count;
-	struct bt_str from; /* namespace of the object that refers, before */
+	struct bt_str from; /* former namespace of the referring object */
 };
 
 static bool was_in(const struct bt_kustomized *resource, struct bt_str namespace_)
@@ -114,7 +114,10 @@ static bool was_in(const struct bt_kustomized *resource, struct bt_str namespace
 	return found;
 }
 
-/** The object that had this name before, at last or, as patches may name it, earlier. */
+/**
+ * Returns the object whose last recorded name this is, or else an earlier name, since patches may
+ * use any of them.
+ */
 static const struct bt_kustomized *find_named(const struct search *search, struct bt_str kind,
 	struct bt_str name, struct bt_str namespace_)
 {
@@ -196,7 +199,7 @@ static void follow_pod(const struct search *search, struct bt_json_value *spec)
 	}
 }
 
-/** Accounts are named with their namespace, which moves with them. */
+/** References to ServiceAccounts contain a namespace, which changes when the account is moved. */
 static void follow_subjects(
 	const struct search *search, const struct bt_json_value *binding, struct bt_str namespace_)
 {
@@ -235,7 +238,9 @@ static void follow_ingress(const struct search *search, const struct bt_json_val
 	}
 }
 
-/** The spec of the pods that the object makes, or is; NULL: it has none. */
+/**
+ * Returns the spec of the pods that the object creates, or of the pod that it is; NULL: neither.
+ */
 static struct bt_json_value *pod_spec_of(const struct bt_json_value *object)
 {
 	static const char *const templated[] = {"Deployment", "ReplicaSet", "ReplicationController",
@@ -308,7 +313,7 @@ static void add_to_all(struct bt_arena *arena, const struct bt_json_value *list,
 	}
 }
 
-/** Selectors of a pod's own affinity and spreading. */
+/** Updates the selectors of a pod's affinity and topology spread constraints. */
 static void label_pod_selectors(struct bt_arena *arena, const struct bt_json_value *spec,
 	const struct bt_json_value *labels)
 {
@@ -328,7 +333,7 @@ static void label_pod_selectors(struct bt_arena *arena, const struct bt_json_val
 		labels);
 }
 
-/** Template with metadata at the path; missing ones are made. */
+/** Returns the template's metadata at the path; missing objects are added. */
 static void label_template(struct bt_arena *arena, struct bt_json_value *holder,
 	const char *template_, const char *member, const struct bt_json_value *texts)
 {
@@ -462,7 +467,7 @@ static void set_image(
 	}
 }
 
-/** Containers stand wherever a kind has them, so the whole object is searched. */
+/** Containers are at different places in different kinds, so the whole object is searched. */
 void bt_kustomize_set_images(
 	struct bt_arena *arena, struct bt_json_value *object, const struct bt_json_value *images)
 {
@@ -503,7 +508,9 @@ static uint32_t rotate(uint32_t word, unsigned bits)
 	return word >> bits | word << (32 - bits);
 }
 
-/** The first digits of SHA-256, FIPS 180-4, as kustomize writes them: letters that spell nothing.
+/**
+ * Returns the first digits of the text's SHA-256 (FIPS 180-4) in kustomize's alphabet, which avoids
+ * letters that could form words.
  */
 static struct bt_str hash_text(struct bt_arena *arena, struct bt_str text)
 {
@@ -573,7 +580,10 @@ static int compare_members(const void *left, const void *right)
 	return bt_str_compare(a->name, b->name);
 }
 
-/** Of the content as kustomize hashes it: {data, kind, name: "", type}, as Go writes JSON. */
+/**
+ * Returns the hash of the content as kustomize computes it: of {data, kind, name: "", type} as Go
+ * encodes JSON.
+ */
 static struct bt_str content_hash(struct bt_arena *arena, const struct bt_json_value *object)
 {
 	const struct bt_json_value *data = bt_json_object_at(object, "data");

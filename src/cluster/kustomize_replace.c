@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** replacements of kustomizations: a field of one object is copied into fields of others. */
+/** Kustomize's replacements: copies a field of one object into fields of others. */
 #include "api/meta.h"
 #include "base/vec.h"
 #include "cluster/kustomize.h"
 
-/** Steps of a field's path. */
+/** Most steps of a field's path. */
 #define STEPS_MAX 64
 
 struct path {
@@ -13,7 +13,7 @@ struct path {
 	uint32_t count;
 };
 
-/** What is copied, and how. */
+/** The value to copy, and the target it is copied into. */
 struct change {
 	struct bt_arena *arena;
 	const struct bt_json_value *value;
@@ -24,7 +24,7 @@ struct change {
 	struct berth_error *err;
 };
 
-/** "spec.containers.[name=web].env.0", with "\." for a dot that separates nothing. */
+/** Parses "spec.containers.[name=web].env.0"; "\." is a dot inside a step. */
 static int parse_path(
 	struct bt_arena *arena, struct bt_str text, struct path *out, struct berth_error *err)
 {
@@ -52,7 +52,7 @@ static int parse_path(
 	return 0;
 }
 
-/** "[name=web]": name and web; false: the step has another form. */
+/** Splits "[name=web]" into name and web. false: the step has another form. */
 static bool is_selection(struct bt_str step, struct bt_str *out_name, struct bt_str *out_value)
 {
 	int64_t equals = bt_str_find_char(step, '=');
@@ -65,7 +65,7 @@ static bool is_selection(struct bt_str step, struct bt_str *out_name, struct bt_
 	return true;
 }
 
-/** "[example.com/key]" is the member of that name. */
+/** Returns the name of a member: of "[example.com/key]" the part in brackets. */
 static struct bt_str member_of(struct bt_str step)
 {
 	bool has_brackets =
@@ -88,7 +88,7 @@ static struct bt_str scalar_text(const struct bt_json_value *value)
 
 /* --- options --- */
 
-/** The piece of text at options.index, cut at options.delimiter. */
+/** Returns the piece of text at options.index, split at options.delimiter. */
 static int cut_piece(struct bt_arena *arena, const struct bt_json_value *options,
 	const struct bt_json_value **value, struct berth_error *err)
 {
@@ -123,7 +123,10 @@ static int cut_piece(struct bt_arena *arena, const struct bt_json_value *options
 		BT_STR_ARG(text));
 }
 
-/** The target's text with the piece at options.index replaced; -1 is in front, too large behind. */
+/**
+ * Returns the target's text with the piece at options.index replaced; index -1 inserts in front, an
+ * index beyond the end appends.
+ */
 static struct bt_str replace_piece(struct change *change, struct bt_str target, struct bt_str piece)
 {
 	struct bt_str delimiter = bt_json_text_at(change->options, "delimiter");
@@ -158,7 +161,7 @@ static struct bt_str replace_piece(struct change *change, struct bt_str target, 
 
 /* --- the target --- */
 
-/** A scalar that is there keeps its type. */
+/** Sets the value; a scalar that is replaced keeps its type. */
 static int set_value(struct change *change, struct bt_json_value **place)
 {
 	struct bt_json_value *before = *place;
@@ -196,7 +199,7 @@ static int set_value(struct change *change, struct bt_json_value **place)
 	return 0;
 }
 
-/** What a missing field is made of, so that the step behind it finds its place. */
+/** Returns an empty value for a missing field, of the type that the next step needs. */
 static struct bt_json_value *make_empty(const struct change *change, uint32_t next)
 {
 	struct bt_str name;
@@ -253,7 +256,7 @@ static int visit_array(struct change *change, struct bt_json_value *array, uint3
 	return result;
 }
 
-/** Every field at the path from step at on. */
+/** Calls set_value for every field that the path matches, from step at on. */
 static int visit(struct change *change, struct bt_json_value **place, uint32_t at)
 {
 	struct bt_json_value *holder = *place;
@@ -307,7 +310,7 @@ static bool is_selected(const struct bt_json_value *selector, struct bt_kustomiz
 		allows(selector, "version", version);
 }
 
-/** "Service.[noVer].[noGrp]/web.[noNs]", as kustomize names what a selector selects. */
+/** Returns "Service.[noVer].[noGrp]/web.[noNs]", as kustomize shows a selector. */
 static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_value *selector)
 {
 	static const char *const members[][3] = {{"kind", "[noKind]", ""},
@@ -392,7 +395,7 @@ static bool is_rejected(const struct bt_json_value *target, struct bt_kustomized
 	return found;
 }
 
-/** One of the target's fields in one object. */
+/** Copies the value into one of the target's fields in one object. */
 static int change_field(struct bt_arena *arena, struct bt_kustomized *resource,
 	const struct bt_json_value *value, const struct bt_json_value *target, struct bt_str field,
 	struct berth_error *err)

@@ -10,26 +10,28 @@
 #include "cluster/kustomize.h"
 #include "codec/json_edit.h"
 
-/** An object that has owners, to be looked at when all objects are there. */
+/** An object with owners, which are checked when all objects are loaded. */
 struct dependent {
 	const struct bt_api_resource *resource;
 	struct bt_str key;
 };
 
-/** Its kind is not served, or not yet: a CustomResourceDefinition may come later. */
+/**
+ * An object of a kind that is not served yet; a later CustomResourceDefinition may add the kind.
+ */
 struct deferred {
 	struct bt_origin origin;
 	struct bt_str text;
 };
 
-/** Kinds that are not served are named up to so many bytes. */
+/** Limit of the text that lists kinds that are not served. */
 #define UNKNOWN_KINDS_BYTES_MAX 500
 
 struct loading {
 	struct bt_api *api;
 	struct bt_input input;
 	struct bt_cluster_load_report *report;
-	struct bt_arena arena; /* of one object */
+	struct bt_arena arena; /* reset for each object */
 	struct bt_arena kept;  /* texts of the lists below */
 	BT_VEC(struct dependent) dependents;
 	BT_VEC(struct deferred) deferred;
@@ -86,7 +88,7 @@ bool bt_cluster_ensure_namespace(struct bt_api *api, struct bt_str name, struct 
 	request.body = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_str(
 		arena, bt_json_ensure_object(arena, request.body, "metadata"), "name", name);
-	/* If that is no name for a namespace, the object itself is refused. */
+	/* If the name is not valid for a namespace, the API server refuses the object anyway. */
 	bt_api_perform(api, &request, arena, &answer);
 	bool is_made = answer.code == 201;
 	bt_api_answer_finish(&answer);
@@ -145,7 +147,7 @@ static int restore(struct loading *loading, const struct bt_api_resource *resour
 	return result;
 }
 
-/** A kind that no definition of the files has added: it is named once. */
+/** Counts an object whose kind no CustomResourceDefinition has added. Each kind is listed once. */
 static void leave_out(struct loading *loading, const struct bt_json_value *object)
 {
 	struct bt_strbuf *kinds = &loading->report->unknown_kinds;
@@ -177,7 +179,7 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 			: bt_error_set(err, BERTH_ERR_INVALID, "expected an object, got %s",
 				  bt_json_type_name(object->type));
 	}
-	/* Items of typed lists do not say what they are. */
+	/* Items of typed lists (PodList) have no kind and apiVersion. */
 	if (bt_json_find_str(object, "kind").length == 0) {
 		bt_json_set_str(&loading->arena, object, "kind", kind);
 		bt_json_set_str(&loading->arena, object, "apiVersion", api_version);
@@ -205,7 +207,10 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 
 /** --- documents --- */
 
-/** What a document says at its top; items is the text of the list's array, absent without. */
+/**
+ * The top-level members of a document. items: the text of the list's array; absent if it is no
+ * list.
+ */
 struct outline {
 	struct bt_str api_version;
 	struct bt_str kind;
@@ -244,7 +249,7 @@ static int read_outline(
 	return result;
 }
 
-/** Item by item, so that a long list is never a tree as a whole. */
+/** Reads item by item, so that a long list is never in memory as one tree. */
 static int take_list(struct loading *loading, struct bt_origin origin,
 	const struct outline *outline, struct berth_error *err)
 {
@@ -297,7 +302,7 @@ static int take_value(void *context, struct bt_origin origin, struct bt_json_rea
 		: take_object(loading, origin, text, BT_STR(""), BT_STR(""), err);
 }
 
-/** --- what is left at the end --- */
+/** --- after the last document --- */
 
 static int take_deferred(struct loading *loading, struct berth_error *err)
 {
@@ -318,8 +323,8 @@ static int take_deferred(struct loading *loading, struct berth_error *err)
 }
 
 /**
- * The garbage collector takes what refers to owners that do not exist, and dumps are seldom
- * complete: such references are dropped.
+ * Drops references to owners that do not exist. Dumps are often incomplete, and the garbage
+ * collector would delete these objects.
  */
 static void adopt_orphan(struct loading *loading, const struct dependent *dependent)
 {
@@ -347,7 +352,7 @@ static void adopt_orphan(struct loading *loading, const struct dependent *depend
 	request.body = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_value(arena, bt_json_ensure_object(arena, request.body, "metadata"),
 		"ownerReferences", kept);
-	bt_api_perform(loading->api, &request, arena, &answer); /* it exists: nothing refuses it */
+	bt_api_perform(loading->api, &request, arena, &answer); /* the object exists: cannot fail */
 	loading->report->orphan_count += answer.code == 200 ? 1 : 0;
 	bt_api_answer_finish(&answer);
 }

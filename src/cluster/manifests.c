@@ -80,13 +80,13 @@ void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, .
 	bt_strbuf_finish(&line);
 }
 
-/** --- what no scheduler can decide about --- */
+/** --- checks of values that the scheduler cannot handle --- */
 
-/** The list stands at "PLACE[INDEX]NAME". */
+/** Resource amounts and their place in messages: "PLACE[INDEX]NAME". */
 struct amounts {
 	const struct bt_resource_list *list;
 	const char *spec_place; /* "spec" */
-	const char *containers; /* ".initContainers"; NULL: not of a container */
+	const char *containers; /* ".initContainers"; NULL: not in a container */
 	uint32_t index;
 	const char *name; /* ".resources.limits" */
 };
@@ -182,10 +182,13 @@ int bt_manifests_check(const struct bt_object *object, struct berth_error *err)
 	return check_pod_spec(&template_->spec, place, err);
 }
 
-/** --- made up names --- */
+/** --- generated names --- */
 
 _Static_assert(BT_NAME_LETTER_COUNT == 27, "BT_SUFFIX_COUNT");
-/** Not divisible by 3, so multiplying by it visits every residue; neighbours look unlike. */
+/**
+ * BT_SUFFIX_COUNT is a power of 3 and STRIDE is not divisible by 3, so multiples of STRIDE reach
+ * every suffix, and the suffixes of neighbours look different.
+ */
 #define STRIDE UINT64_C(5754853)
 
 void bt_suffix_make(struct bt_str prefix, uint32_t index, char *out)
@@ -196,7 +199,7 @@ void bt_suffix_make(struct bt_str prefix, uint32_t index, char *out)
 	out[BT_SUFFIX_LENGTH] = '\0';
 }
 
-/** --- taking objects in --- */
+/** --- adding objects --- */
 
 struct bt_str bt_manifests_make_uid(struct bt_manifests *cluster)
 {
@@ -218,7 +221,7 @@ uint32_t bt_manifests_find(const struct bt_manifests *cluster, enum bt_kind kind
 	return BT_MANIFESTS_NONE;
 }
 
-/** The name, or one made from metadata.generateName that no object has yet. */
+/** Returns the name, or an unused one made from metadata.generateName. */
 static struct bt_str choose_name(struct bt_manifests *cluster, enum bt_kind kind,
 	struct bt_str namespace_, const struct bt_object_meta *meta)
 {
@@ -291,7 +294,7 @@ static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt
 		.next_owned = BT_MANIFESTS_NONE,
 	};
 	entry.name = choose_name(cluster, entry.kind, entry.namespace_, meta);
-	/* Copies, because the object itself may be released before the run ends. */
+	/* Copied, because the object may be released before the run ends. */
 	entry.namespace_ = bt_arena_str(&cluster->arena, entry.namespace_);
 	entry.name = bt_arena_str(&cluster->arena, entry.name);
 	entry.uid = entry.uid_is_given ? bt_arena_str(&cluster->arena, entry.uid)
@@ -373,7 +376,7 @@ bool bt_manifests_take_policy(struct bt_manifests *cluster, struct bt_origin ori
 	return is_policy;
 }
 
-/** Unknown kinds are ignored silently, but for typing mistakes. */
+/** Unknown kinds are ignored silently, unless the kind looks like a typing error. */
 static void take_skipped(void *context, struct bt_origin origin, struct bt_str api_version,
 	struct bt_str kind, struct bt_str json)
 {
