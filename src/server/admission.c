@@ -6,7 +6,7 @@
 #include "codec/base64.h"
 #include "net/certificate.h"
 
-/* Which plugin looks at what, in upstream's order. Spec: 14b section 4. */
+/* The built-in plugins and their resources, in upstream's order. Spec: 14b section 4. */
 
 bool bt_admission_is(const struct bt_admission *admission, const char *group, const char *name)
 {
@@ -72,7 +72,7 @@ void bt_admission_visit(const struct bt_admission *admission, const char *group,
 
 /** --- NamespaceLifecycle: 4.1 --- */
 
-/** Initial objects come in any order: their namespace need not be there yet. */
+/** Initial objects come in any order, so their namespace may not exist yet. */
 static void check_namespace(struct bt_admission *admission)
 {
 	const struct bt_write *write = admission->write;
@@ -119,7 +119,7 @@ void bt_admission_add_finalizer(
 	}
 }
 
-/** TaintNodesByCondition: 4.5. A restored node is as it was. */
+/** TaintNodesByCondition: 4.5. Restored nodes keep their taints. */
 static void taint_node(struct bt_admission *admission, struct bt_json_value *node)
 {
 	static const char key[] = "node.kubernetes.io/not-ready";
@@ -198,7 +198,9 @@ static void check_workload(struct bt_admission *admission, const struct bt_json_
 		BT_STR_ARG(name), BT_STR_ARG(wanted));
 }
 
-/** CertificateSubjectRestriction: no certificate makes its owner a member of system:masters. */
+/**
+ * CertificateSubjectRestriction: a client certificate must not put its user into system:masters.
+ */
 static void check_signing_request(
 	struct bt_admission *admission, const struct bt_json_value *object)
 {

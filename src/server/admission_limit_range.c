@@ -17,14 +17,14 @@ static const struct {
 
 struct visit {
 	struct bt_admission *admission;
-	struct bt_json_value *pod;             /* to be given defaults */
-	const struct bt_json_value *validated; /* to be checked */
-	struct bt_json_value *notes;           /* of the annotation, array of texts */
+	struct bt_json_value *pod;             /* gets the defaults */
+	const struct bt_json_value *validated; /* is checked */
+	struct bt_json_value *notes;           /* texts of the annotation, an array */
 	struct bt_strbuf errors;
 	uint32_t error_count;
 };
 
-/** What is missing of defaults; "cpu, memory limit for container c" goes to notes. */
+/** Sets the missing defaults of a container; adds "cpu, memory limit for container c" to notes. */
 static void fill(struct visit *visit, struct bt_json_value *container, const char *which,
 	const char *title, const struct bt_json_value *defaults)
 {
@@ -57,7 +57,7 @@ static void fill(struct visit *visit, struct bt_json_value *container, const cha
 	bt_strbuf_finish(&names);
 }
 
-/** Each limit of a range for containers with each container of the pod. */
+/** Calls take for each limit of type Container in the range and each container of the pod. */
 static void each_limit(struct visit *visit, const struct bt_json_value *range,
 	const struct bt_json_value *pod,
 	void (*take)(struct visit *visit, struct bt_json_value *container, const char *title,
@@ -145,7 +145,7 @@ static struct bt_strbuf *next_error(struct visit *visit)
 	return &visit->errors;
 }
 
-/** Errors that are told; a sender who makes more learns enough from these. */
+/** Further errors are not reported. */
 #define ERRORS_MAX 50
 
 static void check_bound(struct visit *visit, const struct bt_json_member *bound,
@@ -167,8 +167,10 @@ static void check_bound(struct visit *visit, const struct bt_json_member *bound,
 			is_max ? "limit" : "request");
 		return;
 	}
-	/* A container's limit is what a maximum is held against, its request what a minimum is; the
-	 * other one follows, as a request is at most its limit. */
+	/*
+	 * The limit is checked against a maximum, the request against a minimum. The other value
+	 * needs no check, because a request is at most its limit.
+	 */
 	const struct bt_json_value *own = is_max ? limit : request;
 	if (bt_kinds_quantity(own, arena, &value)) {
 		int order = bt_quantity_compare(&value, &edge);
@@ -224,7 +226,7 @@ static void check_container(struct visit *visit, struct bt_json_value *container
 	const struct bt_json_value *least = bt_json_object_at(limit, "min");
 	const struct bt_json_value *most = bt_json_object_at(limit, "max");
 	const struct bt_json_value *ratios = bt_json_object_at(limit, "maxLimitRequestRatio");
-	(void)title; /* messages name no container */
+	(void)title; /* the messages have no container name */
 	for (uint32_t i = 0; i < least->count; i++) {
 		check_bound(visit, &least->members[i], requests, limits, false);
 	}

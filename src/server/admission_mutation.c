@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What an expression of a MutatingAdmissionPolicy made, put into the object of the request. */
+/** Applies the result of a MutatingAdmissionPolicy's expression to the object of the request. */
 #include "codec/json_patch.h"
 #include "schema/apply.h"
 #include "server/expression.h"
 #include "server/write.h"
 
-/** after[name] := before[name], or absent. */
+/** Sets after[name] to before[name], or removes it if before has none. */
 static void restore_member(struct bt_arena *arena, struct bt_json_value *after,
 	const struct bt_json_value *before, const char *name)
 {
@@ -17,7 +17,9 @@ static void restore_member(struct bt_arena *arena, struct bt_json_value *after,
 	}
 }
 
-/** Put back what no request can change, and what this one does not write. */
+/**
+ * Restores the metadata that no request can change, and the parts that this request does not write.
+ */
 static void restore_fixed_parts(
 	struct bt_call *call, const struct bt_json_value *before, struct bt_json_value *after)
 {
@@ -41,8 +43,9 @@ static void restore_fixed_parts(
 }
 
 /**
- * A field that is applied without value (`?field: optional.none()`) is taken out. In lists it is
- * not known which elements were applied to.
+ * Removes fields that were applied without a value (`?field: optional.none()`), which are null
+ * here. In lists all nulls are removed, because list elements cannot be matched with the applied
+ * ones.
  */
 static void remove_nulls(struct bt_json_value *object, const struct bt_json_value *applied)
 {
@@ -64,7 +67,7 @@ static void remove_nulls(struct bt_json_value *object, const struct bt_json_valu
 	}
 }
 
-/** As a body that is patched: fields that the schema does not know go, defaults come. */
+/** Decodes the result like the body of a patch: drops unknown fields and sets defaults. */
 static int decode(struct bt_call *call, struct bt_json_value *object, struct berth_error *err)
 {
 	struct bt_api_request request = *call->request;

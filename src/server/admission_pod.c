@@ -5,15 +5,20 @@
 /* ServiceAccount, DefaultTolerationSeconds, RuntimeClass. Spec: 14b sections 4.3, 4.6, 4.9. */
 
 #define DEFAULT_TOLERATION_SECONDS 300
-/** A repeated toleration does no harm, comparing thousands with thousands would. */
+/**
+ * In longer lists a toleration may be added twice: duplicates do no harm, but comparing thousands
+ * of tolerations takes too long.
+ */
 #define COMPARED_TOLERATIONS_MAX 256
 
 #define TOKEN_PATH "/var/run/secrets/kubernetes.io/serviceaccount"
 #define TOKEN_VOLUME "kube-api-access-"
-/** A little more than an hour, by which tokens of pods are told from others. */
+/** 3607 seconds instead of an hour marks tokens that were projected into pods. */
 #define TOKEN_SECONDS 3607
 
-/** Where a container has its token, unless it mounts something there. Returns whether it did not.
+/**
+ * Mounts the token into a container, unless the container mounts something else there. Returns
+ * whether it mounted the token.
  */
 static bool mount_token(
 	struct bt_arena *arena, struct bt_json_value *container, struct bt_str volume_name)
@@ -111,7 +116,9 @@ static void add_token_volume(struct bt_admission *admission, struct bt_json_valu
 	}
 }
 
-/** A new namespace's account may be wanted before its controller has made it. */
+/**
+ * Creates the default account of a new namespace whose ServiceAccount controller has not run yet.
+ */
 static struct bt_json_value *make_default_account(struct bt_admission *admission)
 {
 	static const struct bt_user user = {
@@ -148,7 +155,7 @@ void bt_admission_set_service_account(struct bt_admission *admission, struct bt_
 	struct bt_str given = bt_kinds_text(spec, "serviceAccountName");
 	struct bt_str name = given.length != 0 ? given : BT_STR("default");
 	struct bt_json_value *account = NULL;
-	/* Initial objects come in any order, and as they are. */
+	/* Restored pods stay as they are; their accounts may not exist yet. */
 	bool adds_volume = options->admit_token_volumes && !admission->write->restoring;
 	if (adds_volume) {
 		account = bt_admission_read(admission, "", "serviceaccounts",
@@ -265,7 +272,7 @@ static void merge_node_selector(struct bt_admission *admission, struct bt_json_v
 	}
 }
 
-/** Initial objects have been through this before. */
+/** Restored pods have passed this plugin before. */
 void bt_admission_set_runtime(struct bt_admission *admission, struct bt_json_value *pod)
 {
 	struct bt_json_value *spec = bt_json_ensure_object(admission->write->arena, pod, "spec");

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * MutatingAdmissionPolicy and ValidatingAdmissionPolicy: the policies that bindings put in force,
- * compiled once, what the ones make of an object, and what the others say of a request. Controllers
- * and the scheduler are subject to them, too.
+ * MutatingAdmissionPolicy and ValidatingAdmissionPolicy. Policies that have a binding are compiled
+ * once; mutating ones change the object of a request, validating ones allow or deny the request.
+ * Writes of controllers and the scheduler are subject to them, too.
  *
- * Fields of the object are of type dyn in every expression, so that what is wrong with them shows
- * when they are evaluated.
+ * Fields of the object have type dyn in every expression, so type errors show only in evaluation.
  */
 #include "base/alloc.h"
 #include "base/vec.h"
@@ -16,9 +15,9 @@
 #include "server/rbac.h"
 #include "server/write.h"
 
-/** Units that the expressions of one policy may use together for one request. */
+/** Largest CEL cost of all expressions of one policy for one request. */
 #define POLICY_COST_MAX UINT64_C(10000000)
-/** Bytes that the programs of one policy may take. */
+/** Memory limit of the compiled programs of one policy. */
 #define PROGRAM_BYTES_MAX ((size_t)16 << 20)
 #define REFUSED_BYTES 4096
 
@@ -26,10 +25,10 @@ enum variable {
 	VARIABLE_OBJECT,
 	VARIABLE_OLD_OBJECT,
 	VARIABLE_REQUEST,
-	VARIABLE_AUTHORIZER, /* last of webhooks' matchConditions */
+	VARIABLE_AUTHORIZER, /* the last variable of webhooks' matchConditions */
 	VARIABLE_NAMESPACE_OBJECT,
 	VARIABLE_VARIABLES,
-	VARIABLE_PARAMS, /* last: only of policies with a paramKind */
+	VARIABLE_PARAMS, /* the last variable: only in policies with a paramKind */
 	VARIABLE__COUNT,
 };
 
@@ -60,7 +59,7 @@ enum policy_kind {
 	POLICY_KIND_COUNT,
 };
 
-/** An expression of a policy, and what it belongs to. */
+/** An expression of a policy, and the entry that contains it. */
 struct expression {
 	const struct bt_json_value *source; /* validation, matchCondition, variable, ... */
 	struct bt_str text;
@@ -89,14 +88,14 @@ struct policy {
 	size_t bytes;
 };
 
-/** The policies of one kind. */
+/** All policies of one kind. */
 struct policy_set {
 	BT_VEC(struct policy *) policies;
 	BT_VEC(const struct bt_json_value *) bindings;
 };
 
 struct bt_policies {
-	struct bt_arena arena; /* of the bindings */
+	struct bt_arena arena; /* memory of the bindings */
 	struct policy_set sets[POLICY_KIND_COUNT];
 };
 
@@ -105,7 +104,7 @@ struct bt_policies {
 struct build {
 	struct policy *policy;
 	struct bt_field_errors *errors; /* or NULL */
-	const struct bt_path *place;    /* of the policy's spec */
+	const struct bt_path *place;    /* place of the policy's spec */
 };
 
 static struct bt_cel_program *compile(struct build *build, const struct bt_path *place,
@@ -173,7 +172,7 @@ static void compile_list(struct build *build, const char *name, const char *memb
 	}
 }
 
-/** Variables are declared one by one: each sees those before it. */
+/** Declares the variables one by one: each sees only the earlier ones. */
 static void compile_variables(struct build *build)
 {
 	struct policy *policy = build->policy;
@@ -396,7 +395,7 @@ static struct policy *find_policy(const struct policy_set *set, struct bt_str na
 	return NULL;
 }
 
-/** Read bindings of a kind, and the policies that they name. */
+/** Loads the bindings of a kind, and the policies that they name. */
 static void load_kind(struct bt_api *api, enum policy_kind kind, struct bt_policies *policies)
 {
 	static const char *const names[][2] = {[POLICY_MUTATING] = {"mutatingadmissionpolicies",
@@ -460,8 +459,8 @@ struct request {
 	const struct bt_json_value *old;
 	const struct bt_json_value *object;
 	const struct bt_json_value *namespace_; /* NULL: cluster scope */
-	struct bt_json_value *target;           /* object, as mutations change it; or NULL */
-	uint32_t change_count;                  /* of mutations that changed it */
+	struct bt_json_value *target;           /* the object that mutations change; or NULL */
+	uint32_t change_count;                  /* mutations so far that changed target */
 };
 
 static bool has_word(const struct bt_json_value *list, struct bt_str word)
@@ -519,7 +518,7 @@ static bool labels_match(const struct request *request, const struct bt_json_val
 			bt_json_object_at(object, "metadata.labels"));
 }
 
-/** match NULL: everything. */
+/** Whether the request matches the constraints; match NULL: always. */
 static bool is_matched(
 	const struct request *request, const struct bt_json_value *match, bool needs_rule)
 {
@@ -549,7 +548,7 @@ static bool is_matched(
 
 /** --- evaluation --- */
 
-/** The authorizer of expressions: context is the request. */
+/** Answers the authorizer calls of expressions; context is the request. */
 static bool ask_authorizer(void *context, const struct bt_cel_access *asked, struct bt_arena *arena,
 	struct bt_str *out_reason)
 {
@@ -593,7 +592,7 @@ static struct bt_cel_value text_value(const char *text)
 	return bt_cel_string(bt_str_from(text));
 }
 
-/** The object as clients see it, with its kind. */
+/** The object as a CEL value with kind and apiVersion, as clients see it. */
 static struct bt_cel_value object_value(
 	const struct request *request, const struct bt_json_value *object)
 {
@@ -666,7 +665,7 @@ static struct bt_cel_value evaluate(
 	return value;
 }
 
-/** 422, or what the reason says. The first refusal is the answer. */
+/** Denies the request with 422 or the code of the reason. The first denial is the answer. */
 static void deny(struct evaluation *evaluation, struct bt_str reason, struct bt_str message)
 {
 	static const struct {
@@ -716,7 +715,7 @@ static void act(struct evaluation *evaluation, struct bt_str reason, struct bt_s
 	}
 }
 
-/** What failed counts unless the policy ignores failures. */
+/** Denies the request because an expression failed, unless failurePolicy is Ignore. */
 static void act_on_failure(struct evaluation *evaluation, struct bt_str text)
 {
 	if (!bt_str_equal_c(bt_kinds_text(evaluation->policy->spec, "failurePolicy"), "Ignore")) {
@@ -743,7 +742,7 @@ static void set_variables(struct evaluation *evaluation)
 	*map = (struct bt_cel_map){.entries = entries};
 	evaluation->values[VARIABLE_VARIABLES] =
 		(struct bt_cel_value){.kind = BT_CEL_MAP, .map = map};
-	/* A variable that fails is an error only to the expressions that ask for it. */
+	/* A variable that fails is an error only in the expressions that use it. */
 	for (uint32_t i = 0; i < variables->count; i++) {
 		const struct expression *variable = &variables->items[i];
 		entries[i].key = bt_cel_string(bt_kinds_text(variable->source, "name"));
@@ -752,7 +751,7 @@ static void set_variables(struct evaluation *evaluation)
 	}
 }
 
-/** false: a condition is not met, or cannot be told. */
+/** false: a condition is false or its evaluation failed. */
 static bool conditions_hold(struct evaluation *evaluation)
 {
 	const struct expressions *conditions = &evaluation->policy->conditions;
@@ -774,7 +773,7 @@ static bool conditions_hold(struct evaluation *evaluation)
 	return failed == NULL;
 }
 
-/** Each sees the object as the one before left it. */
+/** Applies the mutations in order; each sees the result of the previous one. */
 static void mutate(struct evaluation *evaluation)
 {
 	const struct expressions *mutations = &evaluation->policy->mutations;
@@ -847,7 +846,7 @@ static void evaluate_policy(struct evaluation *evaluation, const struct bt_json_
 	}
 }
 
-/** With each object that the binding's paramRef names. */
+/** Evaluates the policy with each object that the binding's paramRef selects. */
 static void evaluate_with_params(struct evaluation *evaluation)
 {
 	const struct request *request = evaluation->request;
@@ -911,16 +910,16 @@ static void evaluate_with_params(struct evaluation *evaluation)
 	}
 }
 
-/** One request on its way through the policies of a kind. */
+/** One request that passes through the policies of a kind. */
 struct run {
 	struct request request;
 	struct bt_cel_authorizer authorizer;
 	struct bt_cel_access access;
-	struct bt_cel_value values[VARIABLE__COUNT]; /* request is null until a policy needs them */
+	struct bt_cel_value values[VARIABLE__COUNT]; /* request is null until a policy uses it */
 	uint32_t change_count;                       /* of the object that is among them */
 };
 
-/** Policies do not apply to what puts them in force. */
+/** Objects of the policies' API group are exempt from policies. */
 static bool is_exempt(const struct bt_call *call)
 {
 	return call->write.restoring || strcmp(call->write.resource->group, admission_group) == 0;
@@ -944,7 +943,7 @@ static void run_init(struct run *run, struct bt_call *call, const char *operatio
 	}
 }
 
-/** false: the policy of the binding is not there, or the request is not one for it. */
+/** false: the binding's policy does not exist, or the request does not match. */
 static bool run_policy(
 	struct run *run, const struct policy_set *set, const struct bt_json_value *binding)
 {
@@ -1000,7 +999,10 @@ bool bt_policies_mutate(
 	}
 	run_init(&run, call, old != NULL ? "UPDATE" : "CREATE", old, object);
 	run.request.target = object;
-	/* Changes that a policy knows of, and one; 0: it is not for this request. */
+	/*
+	 * Per binding: the change count after its policy ran, plus one; 0: the policy does not
+	 * match.
+	 */
 	uint32_t *seen = BT_ARENA_NEW_ARRAY(call->arena, uint32_t, set->bindings.count);
 	for (uint32_t i = 0; i < set->bindings.count && failure->code == 0; i++) {
 		if (run_policy(&run, set, set->bindings.items[i])) {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/admission_private.h"
 
-/* Priority: of pods and pod groups by their class. Spec: 14b section 4.4. */
+/*
+ * Priority: sets the priority of pods and pod groups by their PriorityClass. Spec: 14b section 4.4.
+ */
 
-/** Texts of the store are compact: this is how a true globalDefault is written. */
+/** The text of a true globalDefault in the store, whose JSON is compact. */
 #define GLOBAL_DEFAULT BT_STR("\"globalDefault\":true")
 
 struct search {
-	struct bt_str except; /* name that does not count */
+	struct bt_str except; /* name of a class to ignore */
 	const struct bt_json_value *found;
 };
 
-/** The one with the lowest value, if several have come about. */
+/** Finds the default class with the lowest value, since several may exist. */
 static bool take_lowest(void *context, const struct bt_json_value *class_)
 {
 	struct search *search = context;
@@ -34,7 +36,7 @@ static const struct bt_json_value *global_default(
 	return search.found;
 }
 
-/** The class of spec (NULL: none); its name is filled in. false: refused. */
+/** Finds the PriorityClass of spec (NULL: none) and sets its name in spec. false: refused. */
 static bool find_class(struct bt_admission *admission, struct bt_json_value *spec,
 	const struct bt_json_value **out_class)
 {
@@ -48,7 +50,7 @@ static bool find_class(struct bt_admission *admission, struct bt_json_value *spe
 		return true;
 	}
 	*out_class = bt_admission_read(admission, "scheduling.k8s.io", "priorityclasses", name);
-	/* A dump may lack the classes; its pods carry their priority. */
+	/* A dump may lack the classes, but its pods have their priority. */
 	if (*out_class == NULL &&
 		!(admission->write->restoring && bt_json_find(spec, "priority") != NULL)) {
 		bt_admission_refuse(
@@ -58,7 +60,7 @@ static bool find_class(struct bt_admission *admission, struct bt_json_value *spe
 	return true;
 }
 
-/** spec.priority := value, unless another one was given: that is refused. */
+/** Sets spec.priority; refuses the request if spec has another value. */
 static void set_priority(struct bt_admission *admission, struct bt_json_value *spec, int64_t value)
 {
 	const struct bt_json_value *given = bt_json_find(spec, "priority");
@@ -74,7 +76,7 @@ static void set_priority(struct bt_admission *admission, struct bt_json_value *s
 	}
 }
 
-/** What an update leaves out stays as it was. */
+/** Keeps the old value of a field that the update leaves out. */
 static void keep(struct bt_admission *admission, struct bt_json_value *spec, const char *name)
 {
 	const struct bt_json_value *old_spec = bt_kinds_object(admission->old, "spec");

@@ -8,18 +8,18 @@
 #include "server/write.h"
 
 /*
- * ResourceQuota: creates (and updates of Services and claims) are held against what the namespace
- * has. The first check of a quota counts its objects; later ones add what the store's window of
- * changes has had since. Spec: 14b section 4.11.
+ * ResourceQuota: creates (and updates of Services and claims) are checked against the usage of the
+ * namespace. The first check of a quota counts all objects; later checks add the changes since then
+ * from the store's window. Spec: 14b section 4.11.
  */
 
-/** Between the name of a storage class and what is limited of it. */
+/** Separates the name of a storage class from the name of its limited resource. */
 #define CLASS_SUFFIX ".storageclass.storage.k8s.io/"
 
-/** A quota has a sum for each resource it limits. */
+/** Bounds the cached sums: a quota has one per resource that it limits. */
 #define SUMS_PER_QUOTA_MAX 64
 
-/** What one object uses, and what there is, by the names of quotas. */
+/** The use of quotas by one object, by the resource names of quotas. */
 struct usage {
 	struct bt_admission *admission;
 	bool is_pod;
@@ -47,7 +47,7 @@ static void add_one(struct bt_arena *arena, struct bt_json_value *amounts, const
 	bt_json_set_c(arena, amounts, name, "1");
 }
 
-/** "requests." or "limits." before each name of the containers' sums. */
+/** Adds the containers' sums under names with the prefix "requests" or "limits". */
 static void add_prefixed(struct bt_arena *arena, struct bt_json_value *amounts,
 	const struct bt_json_value *spec, const char *which, bool plain)
 {
@@ -67,7 +67,7 @@ static void add_prefixed(struct bt_arena *arena, struct bt_json_value *amounts,
 	}
 }
 
-/** What the object takes of quotas, by name. */
+/** The amounts that the object uses, by the resource names of quotas. */
 static struct bt_json_value *amounts_of(
 	const struct usage *usage, struct bt_arena *arena, const struct bt_json_value *object)
 {
@@ -152,7 +152,7 @@ static bool has_cross_namespace_terms(const struct bt_json_value *spec)
 	return false;
 }
 
-/** A text that may be absent ("") against an expression's operator and values. */
+/** Matches a text ("" if absent) with an expression's operator and values. */
 static bool matches_values(const struct bt_json_value *expression, struct bt_str text)
 {
 	struct bt_str operator_ = bt_json_text_at(expression, "operator");
@@ -167,7 +167,7 @@ static bool matches_values(const struct bt_json_value *expression, struct bt_str
 	return (text.length != 0) == bt_str_equal_c(operator_, "Exists");
 }
 
-/** expression: of spec.scopeSelector; NULL: the scope stands in spec.scopes. */
+/** expression: of spec.scopeSelector; NULL: the scope is from spec.scopes. */
 static bool matches_scope(const struct usage *usage, struct bt_arena *arena, struct bt_str scope,
 	const struct bt_json_value *expression, const struct bt_json_value *object)
 {
@@ -204,7 +204,7 @@ static bool matches_scope(const struct usage *usage, struct bt_arena *arena, str
 		has_cross_namespace_terms(spec);
 }
 
-/** All scopes of the quota's spec match. */
+/** Whether all scopes of the quota's spec match. */
 static bool matches_scopes(const struct usage *usage, struct bt_arena *arena,
 	const struct bt_json_value *quota_spec, const struct bt_json_value *object)
 {
@@ -225,7 +225,7 @@ static bool matches_scopes(const struct usage *usage, struct bt_arena *arena,
 	return matches;
 }
 
-/** subtracts: of an object that has gone. */
+/** subtracts: the amounts are those of a removed object. */
 static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
 	const struct bt_json_value *names, const struct bt_json_value *amounts, bool subtracts)
 {
@@ -245,13 +245,13 @@ static void add_amounts(struct bt_arena *arena, struct bt_json_value *used,
 	}
 }
 
-/** What the objects of one resource take of one quota. */
+/** The usage of one quota by the objects of one resource. */
 struct quota_sum {
-	char *key; /* of the quota; owned */
+	char *key; /* key of the quota; owned */
 	uint32_t collection;
-	struct bt_strbuf spec; /* of the quota: objects are counted anew when it changes */
+	struct bt_strbuf spec; /* spec of the quota; a change of it discards the sum */
 	struct bt_strbuf used; /* amounts by name, a JSON object */
-	uint64_t rv;           /* of the last change that is in used */
+	uint64_t rv;           /* RV of the last change that used includes */
 };
 
 struct bt_quota_sums {
@@ -285,7 +285,10 @@ void bt_quota_sums_destroy(struct bt_quota_sums *sums)
 	}
 }
 
-/** Sums of quotas that no longer exist are dropped when there are many, with all others. */
+/**
+ * Finds or creates the sum. If too many sums have piled up, mostly of deleted quotas, all are
+ * dropped.
+ */
 static struct quota_sum *find_sum(struct bt_api *api, struct bt_str key, uint32_t collection)
 {
 	uint64_t hash = sum_hash(key, collection);
@@ -319,7 +322,7 @@ static void set_text(struct bt_strbuf *text, const struct bt_json_value *value)
 	bt_json_write_value(&writer, value);
 }
 
-/** A pod that is over takes nothing. */
+/** Adds or subtracts a stored object. Finished pods use nothing. */
 static void add_stored(const struct usage *usage, const struct bt_json_value *quota_spec,
 	const struct bt_stored *stored, bool is_gone, struct bt_json_value *used)
 {
@@ -339,7 +342,7 @@ static void add_stored(const struct usage *usage, const struct bt_json_value *qu
 	bt_arena_finish(&scratch);
 }
 
-/** What the namespace's objects of this resource take of the quota's amounts, as sum then says. */
+/** The usage of the quota by this resource's objects in the namespace; updates the sum. */
 static struct bt_json_value *used_of(
 	const struct usage *usage, const struct bt_json_value *quota, struct quota_sum **out_sum)
 {
@@ -383,7 +386,7 @@ static struct bt_json_value *used_of(
 		}
 		int result =
 			bt_store_walk_begin(store, collection, 0, prefix, BT_STR(""), &walk, NULL);
-		BT_ASSERT(result == 0); /* the present state is always there */
+		BT_ASSERT(result == 0); /* a walk over the current state cannot fail */
 		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 			add_stored(usage, spec, stored, false, used);
 		}
@@ -492,7 +495,7 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 	}
 	usage.requested = amounts_of(&usage, write->arena, object);
 	if (admission->old != NULL) {
-		/* What the update asks for beyond what is counted already. */
+		/* An update is checked only for the amounts by which it exceeds the old object. */
 		struct bt_json_value *before = amounts_of(&usage, write->arena, admission->old);
 
 		for (uint32_t i = usage.requested->count; i > 0; i--) {
@@ -532,7 +535,7 @@ bool bt_quota_concerns(const struct bt_api_resource *resource, const struct bt_j
 				bt_json_find(hard, "services.loadbalancers") != NULL));
 	bool is_claim = is_core && strcmp(resource->name, "persistentvolumeclaims") == 0;
 
-	/* Of the names of pods' amounts, those of counted objects are the exception. */
+	/* Every name without the prefix "count/" may be a resource of pods. */
 	for (uint32_t i = 0; i < hard->count && !concerns; i++) {
 		struct bt_str name = hard->members[i].name;
 

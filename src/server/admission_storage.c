@@ -6,7 +6,7 @@
 #define DEFAULT_CLASS_KEY "storageclass.kubernetes.io/is-default-class"
 #define OLD_CLASS_KEY "volume.beta.kubernetes.io/storage-class"
 
-/** The newest; of several the first by name, which is the order of the walk. */
+/** Takes the newest default class; the walk's order breaks ties by name. */
 static bool take_newest(void *context, const struct bt_json_value *class_)
 {
 	const struct bt_json_value **newest = context;
@@ -32,7 +32,7 @@ void bt_admission_set_storage_class(struct bt_admission *admission, struct bt_js
 		bt_json_find(annotations, OLD_CLASS_KEY) != NULL) {
 		return;
 	}
-	/* A claim that was bound elsewhere has, or has not, got its class there. */
+	/* A restored claim that is bound has its final class already, or deliberately none. */
 	if (admission->write->restoring && bt_kinds_text(spec, "volumeName").length != 0) {
 		return;
 	}

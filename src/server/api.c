@@ -14,7 +14,7 @@ const struct bt_user bt_user_admin = {
 	.groups = admin_groups,
 };
 
-/** --- what every cluster has --- */
+/** --- objects of every cluster --- */
 
 void bt_api_create_if_missing(struct bt_api *api, const struct bt_api_resource *resource,
 	struct bt_json_value *object, struct bt_arena *arena)
@@ -144,7 +144,7 @@ struct bt_json_value *bt_api_parse_stored(const struct bt_stored *stored, struct
 {
 	struct bt_json_value *object;
 	int result = bt_json_parse(arena, bt_stored_text(stored), false, &object, NULL);
-	BT_ASSERT(result == 0); /* the store holds what was written here, and checks its file */
+	BT_ASSERT(result == 0); /* the store holds valid JSON only: it checks its file */
 	return object;
 }
 
@@ -190,7 +190,10 @@ static void (*const verbs[BT_VERB__COUNT])(struct bt_call *call) = {
 	[BT_VERB_DELETE] = bt_call_delete,
 };
 
-/** perform NULL: a part of the object, which the object's verbs read and write. */
+/**
+ * Functions by subresource. perform NULL: the subresource is a part of the object, which the
+ * object's verbs read and write.
+ */
 static const struct {
 	uint32_t verbs;
 	void (*perform)(struct bt_call *call);
@@ -220,7 +223,7 @@ uint32_t bt_api_verbs(const struct bt_api_resource *resource, enum bt_subresourc
 								 : 0;
 }
 
-/** Recursion: it stops at the limit that it looks for. */
+/** Recursion stops at this number of levels. */
 static bool is_deeper(const struct bt_json_value *value, uint32_t levels)
 {
 	if (value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Objects of the API server itself: APIServices of the groups that it serves, and the priority
- * levels and flow schemas that every cluster begins with. Requests are not queued by them here.
+ * Objects that the API server creates: APIServices of its groups, and the priority levels and flow
+ * schemas of every new cluster. This server does not queue requests by them.
  */
 #include <inttypes.h>
 
@@ -148,8 +148,10 @@ static void create_flow_control(struct bt_api *api, struct bt_strbuf *text, stru
 	}
 }
 
-/** One for each group and version of a built-in resource; metrics.k8s.io is an extension, whose
- * APIService a metrics server brings. */
+/**
+ * One for each group and version of a built-in resource, except metrics.k8s.io, whose APIService
+ * comes with a metrics server.
+ */
 static void create_api_services(struct bt_api *api, struct bt_strbuf *text, struct bt_arena *arena)
 {
 	const struct bt_api_resource *services =

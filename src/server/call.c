@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What all requests do: decode, refuse, store, answer. */
+/** The steps that all requests share: decode, refuse, store, answer. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -9,11 +9,14 @@
 #include "server/custom_schema.h"
 #include "server/write.h"
 
-/** Unknown fields that are told in warnings. */
+/** Largest number of unknown fields that are reported in warnings. */
 #define WARNINGS_MAX 100
-/** What a deletion adds to the text of an object: it must never fail for its size. */
+/**
+ * Room for the fields that a deletion adds: a deletion must never fail because the object is too
+ * large.
+ */
 #define REMOVAL_BYTES_MAX 512
-/** Characters that make a name of a generateName. */
+/** Random characters after a generateName. */
 #define GENERATED_BYTES 5
 
 void bt_call_init(struct bt_call *call, struct bt_api *api, const struct bt_api_request *request,
@@ -117,12 +120,12 @@ bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *
 
 /** --- decoding --- */
 
-/** The final form of what a conversion made. */
+/** Normalises an object that the server itself made by a conversion. */
 static void normalise_own(
 	struct bt_call *call, const struct bt_api_resource *resource, struct bt_json_value *object)
 {
 	int result = bt_schema_normalise(resource->message, object, false, call->arena, NULL, NULL);
-	(void)result; /* every member was valid, under another name */
+	(void)result; /* only valid members were renamed */
 }
 
 struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored *stored)
@@ -139,7 +142,7 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 	} else if (strategy->from_stored == NULL && !call->write.dry_run) {
 		return bt_api_parse_stored(stored, call->arena);
 	} else {
-		/* the answer is a document then, which may outlive the stored text */
+		/* copied, because the answer's document may outlive the stored text */
 		int result =
 			bt_json_parse(call->arena, bt_stored_text(stored), true, &object, NULL);
 		BT_ASSERT(result == 0);
@@ -162,7 +165,7 @@ static void refuse_body(struct bt_call *call, struct bt_str version, struct bt_s
 		BT_STR_ARG(version), BT_STR_ARG(wanted_kind), text);
 }
 
-/** What upstream calls its own form of a kind after: "core", "apps", "storage". */
+/** The group in Go's names of internal types: "core", "apps", "storage". */
 static struct bt_str internal_group(struct bt_str api_version)
 {
 	int64_t slash = bt_str_find_char(api_version, '/');
@@ -202,7 +205,7 @@ static bool check_kind(struct bt_call *call, struct bt_json_value *object,
 	return true;
 }
 
-/** Upstream converts the result of a strategic patch itself, with words of its own. */
+/** Upstream converts the result of a strategic patch with other code, whose messages differ. */
 static struct bt_str conversion_text(struct bt_arena *arena, struct bt_str text)
 {
 	static const char before_value[] = "json: cannot unmarshal ";
@@ -235,8 +238,10 @@ static struct bt_str conversion_text(struct bt_arena *arena, struct bt_str text)
 	return bt_arena_printf(arena, "unrecognized type: %.*s", BT_STR_ARG(type));
 }
 
-/** 422 as upstream's patches get it, with the result, or the strategic patch itself: spec 14
- * section 9.2. */
+/**
+ * 422 for a patch whose result is invalid, with the result (or the strategic patch) in the message:
+ * spec 14 section 9.2.
+ */
 static void refuse_patched(struct bt_call *call, struct bt_json_value *object, struct bt_str text)
 {
 	struct bt_field_errors errors = bt_call_field_errors(call);
@@ -263,7 +268,7 @@ static void refuse_patched(struct bt_call *call, struct bt_json_value *object, s
 		&call->answer->failure, call->arena, BT_STR(""), BT_STR(""), BT_STR(""), &errors);
 }
 
-/** What the normaliser complains about, by the request's fieldValidation. */
+/** Ignores, warns about or refuses the normaliser's problems, by the request's fieldValidation. */
 static bool accept_problems(struct bt_call *call, struct bt_json_value *object,
 	const struct bt_json_value *problems, struct bt_str version, struct bt_str kind,
 	enum bt_body_source source)
@@ -454,7 +459,7 @@ static void put_first(struct bt_json_value *object, struct bt_str name)
 	}
 }
 
-/** The object's text with the RV of the next commit, in the API's buffer. */
+/** Writes the object with the RV of the next commit into the API's buffer. */
 static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 {
 	struct bt_api *api = call->api;
@@ -471,7 +476,7 @@ static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 	bt_json_set_str(call->arena, metadata, "resourceVersion",
 		(struct bt_str){
 			rv, bt_str_format_uint64(bt_store_next_rv(api->options.store), rv)});
-	/* the store looks for the owners there */
+	/* the store expects managedFields first */
 	put_first(object, BT_STR("metadata"));
 	put_first(metadata, BT_STR("managedFields"));
 	bt_strbuf_reset(&api->text);
@@ -488,7 +493,10 @@ static void after_commit(struct bt_call *call, const struct bt_json_value *objec
 	bt_policies_changed(call->api, call->write.resource);
 }
 
-/** Texts grow when they are written: characters that are escaped, bytes that are no characters. */
+/**
+ * Texts can grow when they are written, because some characters are escaped and invalid bytes are
+ * replaced.
+ */
 static bool is_storable(struct bt_call *call, struct bt_str text, uint32_t bytes_max)
 {
 	if (text.length <= bytes_max && call->key.length <= BT_STORE_KEY_BYTES_MAX) {
@@ -565,7 +573,7 @@ struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena)
 		}
 		uint32_t digit = (uint32_t)(words[i / 16] >> (i % 16 * 4)) & 15;
 		if (i == 12) {
-			digit = 4; /* the version: random */
+			digit = 4; /* UUID version 4: random */
 		} else if (i == 16) {
 			digit = 8 | (digit & 3);
 		}

@@ -38,7 +38,7 @@ void bt_pod_set_condition(struct bt_call *call, struct bt_json_value *pod, const
 	int result = bt_schema_normalise(
 		bt_schema_field_find(status->message, BT_STR("conditions"), NULL)->message,
 		condition, false, arena, NULL, NULL);
-	(void)result; /* it is ours */
+	(void)result; /* the condition is valid */
 	struct bt_json_value *conditions = bt_json_ensure_array(
 		arena, bt_json_ensure_object(arena, pod, "status"), "conditions");
 	struct bt_json_value *old = bt_condition_find(conditions, type);

@@ -18,7 +18,7 @@
 struct field {
 	int64_t low;
 	int64_t high;
-	const char *const *names; /* of low, low + 1, ...; NULL: none */
+	const char *const *names; /* names of low, low + 1, ...; NULL: none */
 	uint32_t name_count;
 };
 
@@ -60,7 +60,7 @@ static bool parse_number(struct bt_str text, const struct field *field, int64_t 
 		bt_str_parse_int64(text, out);
 }
 
-/** Cut text at the first separator; the part behind it is absent when there is none. */
+/** Cuts text at the first separator; the part after it is absent if there is none. */
 static struct bt_str take(struct bt_str *text, char separator)
 {
 	int64_t at = bt_str_find_char(*text, separator);
@@ -75,7 +75,7 @@ static struct bt_str take(struct bt_str *text, char separator)
 	return head;
 }
 
-/** "*", "5", "1-5", each with "/step". */
+/** Parses "*", "5" or "1-5", each optionally with "/step". */
 static bool parse_range(
 	struct bt_str text, const struct field *field, uint64_t *bits, bool *out_star)
 {
@@ -124,7 +124,7 @@ static bool parse_field(
 	return true;
 }
 
-/** "1h30m": hours, minutes and seconds. */
+/** Parses "1h30m": hours, minutes and seconds. */
 static bool parse_every(struct bt_str text, int64_t *out_seconds)
 {
 	int64_t total = 0;
@@ -262,7 +262,7 @@ static int64_t big_endian(const unsigned char *bytes, uint32_t count)
 	return (int64_t)value;
 }
 
-/** A file of RFC 9636: header and block of 32-bit times, header and block of 64-bit times. */
+/** A file of RFC 9636: header and block with 32-bit times, header and block with 64-bit times. */
 static bool parse_zone(const unsigned char *bytes, size_t length, struct bt_cron_zone *out_zone)
 {
 	size_t at = 0;
@@ -324,7 +324,7 @@ bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone)
 	FILE *file;
 	bool is_read;
 
-	/* Names come from users: nothing outside of the folder. */
+	/* Names come from users and must not point outside of the directory. */
 	for (uint32_t i = 0; i < name.length; i++) {
 		char letter = name.data[i];
 		bool allowed = (letter >= 'A' && letter <= 'Z') ||
@@ -422,8 +422,10 @@ int64_t bt_cron_next(const struct bt_cron *cron, const struct bt_cron_zone *zone
 		if (local == 0) {
 			return 0;
 		}
-		/* The offset at that time, which may follow a change. An hour that is repeated
-		 * counts once, in one that is left out the clock goes on without the change. */
+		/*
+		 * Uses the offset in force at the local time. A local time that occurs twice counts
+		 * once; one that the clock skips is taken with the offset before the change.
+		 */
 		before = offset_at(zone, after);
 		offset = offset_at(zone, local - before);
 		time = local - (offset_at(zone, local - offset) == offset ? offset : before);
@@ -440,7 +442,10 @@ int64_t bt_cron_last(
 		int64_t count = (until - from) / cron->every_seconds;
 		return count > 0 ? from + count * cron->every_seconds : 0;
 	}
-	/* Widening looks back, so that a long pause does not mean a walk through every minute. */
+	/*
+	 * Searches backwards in growing windows, so that a long pause does not cost a walk through
+	 * every minute of it.
+	 */
 	for (int64_t window = HOUR; best == 0; window *= 24) {
 		bool whole = until - window <= from;
 		int64_t time = bt_cron_next(cron, zone, whole ? from : until - window);

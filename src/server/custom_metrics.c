@@ -15,11 +15,11 @@ const char *const *bt_custom_metrics_versions(struct bt_str group)
 
 	return bt_str_equal_c(group, bt_custom_metrics_groups[0]) ? custom
 		: bt_str_equal_c(group, bt_custom_metrics_groups[1])
-		? custom + 1 /* v1beta1 alone */
+		? custom + 1 /* v1beta1 only */
 		: NULL;
 }
 
-/** Up to the separator, without blanks around it. false: there is no separator. */
+/** Cuts the text before the separator, without blanks around it. false: there is no separator. */
 static bool cut(struct bt_str *rest, char separator, struct bt_str *out)
 {
 	int64_t at = bt_str_find_char(*rest, separator);
@@ -32,7 +32,7 @@ static bool cut(struct bt_str *rest, char separator, struct bt_str *out)
 	return true;
 }
 
-/** "queue=mail,kind=slow" */
+/** Parses "queue=mail,kind=slow". */
 static bool parse_labels(struct bt_str text, struct bt_arena *arena, struct bt_str_map *out)
 {
 	struct bt_json_value *labels = bt_json_new(arena, BT_JSON_OBJECT);

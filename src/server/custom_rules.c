@@ -9,12 +9,12 @@
 #include "codec/json_edit.h"
 #include "server/expression.h"
 
-/** Bytes that the programs and patterns of one schema may take. */
+/** Memory limit of the programs and patterns of one schema. */
 #define PROGRAM_BYTES_MAX ((size_t)16 << 20)
-/** A rule that is refused counts for this many, since it took time, too. */
+/** A rule that does not compile counts as this many bytes, because compiling it took time, too. */
 #define REFUSED_BYTES 4096
 #define MESSAGE_BYTES_MAX 2048
-/** Units that a rule, and all rules of a schema, may be estimated to cost for one object. */
+/** Largest estimated CEL costs of one rule, and of all rules of a schema, for one object. */
 #define RULE_COST_MAX UINT64_C(10000000)
 #define SCHEMA_COST_MAX UINT64_C(100000000)
 #define COST_BYTES_MAX 256
@@ -26,7 +26,7 @@ struct bt_custom_rules {
 	size_t bytes;
 };
 
-/** Formats that a pattern can say; custom_validate.c does others. */
+/** Formats that a regex can check; custom_validate.c checks the others. */
 static const struct {
 	const char *name;
 	const char *pattern;
@@ -65,7 +65,7 @@ static void add_complaint(struct build *build, const struct bt_path *place,
 	}
 }
 
-/** Refuse what is estimated to cost too much. */
+/** Reports an estimated cost that is above the limit. */
 static void check_cost(struct build *build, const struct bt_path *place, const char *what,
 	uint64_t cost, uint64_t cost_max)
 {
@@ -85,7 +85,7 @@ static void check_cost(struct build *build, const struct bt_path *place, const c
 	build->complain(build->context, place, NULL, true, text);
 }
 
-/** count: how often the rule runs for one object, at most. */
+/** count: largest number of times that the rule runs for one object. */
 static void check_rule_cost(struct build *build, const struct bt_path *place,
 	const struct bt_custom_rule *rule, uint64_t count)
 {
@@ -154,7 +154,7 @@ static void compile_rule(struct build *build, struct bt_custom_node *node,
 			"the rules and patterns of the schema take too much memory");
 		return;
 	}
-	/* What compiles without oldSelf is no transition rule. */
+	/* A rule that compiles without oldSelf is not a transition rule. */
 	rule->program = compile(build, text, environment, NULL);
 	if (rule->program == NULL) {
 		environment = &node->environments[rule->optional_old ? 2 : 1];
@@ -222,7 +222,7 @@ static void compile_rules(struct build *build, struct bt_custom_node *node, bool
 }
 
 /**
- * Returns whether a rule stands in it. count: values of the schema in one object, at most.
+ * Returns whether the schema contains a rule. count: largest number of its values in one object.
  * Recursion follows the schema, whose depth is limited.
  */
 static bool visit(struct build *build, const struct bt_json_value *schema, bool is_root,

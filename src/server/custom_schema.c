@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the schema of a CustomResourceDefinition makes of an object: members that it does not name
- * go, defaults come. Recursion follows the object, whose depth is limited.
+ * Normalises a custom object by the schema of its CustomResourceDefinition: drops unknown members
+ * and sets defaults. Recursion follows the object, whose depth is limited.
  */
 #include "server/custom_schema.h"
 
 #include "codec/path.h"
 #include "server/strategy.h"
 
-/** Comparisons of names for one object, and bytes of the defaults that it gets: what comes behind
- * them is left as it is. */
+/**
+ * Limits for one object: comparisons of names, and bytes of defaults. Members after the limit is
+ * reached stay as they are.
+ */
 #define LOOKUPS_MAX (UINT64_C(1) << 24)
 #define DEFAULT_BYTES_MAX (UINT64_C(4) << 20)
 #define PROBLEMS_MAX 100
@@ -19,7 +21,7 @@ static const struct bt_json_value *root_of(const struct bt_api_resource *resourc
 	return bt_json_find_path(resource->definition_version, "schema.openAPIV3Schema");
 }
 
-/** Take from a budget; false: it is used up. */
+/** Takes an amount from a budget; false: not enough is left. */
 static bool afford(uint64_t *budget, uint64_t amount)
 {
 	if (amount > *budget) {
@@ -30,7 +32,7 @@ static bool afford(uint64_t *budget, uint64_t amount)
 	return true;
 }
 
-/** Schema of a member; NULL: the schema says nothing about it. *out_known: it may be there. */
+/** The schema of a member; NULL: the schema has none. *out_known: whether the member is allowed. */
 static const struct bt_json_value *member_schema(
 	const struct bt_json_value *schema, struct bt_str name, bool *out_known)
 {
@@ -87,7 +89,7 @@ static void complete_object(struct completion *completion, const struct bt_path 
 	if (!afford(&completion->lookups, wanted * 2)) {
 		return;
 	}
-	/* A null where the schema allows none counts as absent. */
+	/* A null counts as absent if the schema does not allow null. */
 	for (uint32_t i = 0; i < object->count; i++) {
 		struct bt_json_member member = object->members[i];
 		const struct bt_json_value *property = bt_json_get(properties, member.name);
@@ -138,8 +140,10 @@ static void complete_object(struct completion *completion, const struct bt_path 
 	object->count = kept;
 }
 
-/** keeps: the value is an element of an array that keeps unknown members, which then holds for its
- * elements, too. */
+/**
+ * keeps: the value is an element of an array that keeps unknown members, and so must keep its
+ * unknown members, too.
+ */
 static void complete(struct completion *completion, const struct bt_path *place,
 	const struct bt_json_value *schema, struct bt_json_value *value, bool keeps)
 {
@@ -193,7 +197,10 @@ const struct bt_strategy bt_strategy_custom_with_defaults = {.from_stored = from
 
 /** --- for server-side apply --- */
 
-/** Names of more bytes, and members beyond this number, are as the schema did not name them. */
+/**
+ * Members with longer names, and members beyond this number, are treated as if the schema did not
+ * name them.
+ */
 #define NAME_BYTES_MAX 255
 #define MEMBERS_MAX 65535
 
@@ -202,8 +209,10 @@ static const char *copy_text(struct bt_arena *arena, struct bt_str text)
 	return bt_arena_str(arena, text).data;
 }
 
-/** What is below a list or map, or in an object. Recursion follows the schema, whose depth is
- * limited. */
+/**
+ * Describes the parts of a list, map or object. Recursion follows the schema, whose depth is
+ * limited.
+ */
 static void describe_parts_below(
 	struct bt_schema_field *field, const struct bt_json_value *schema, struct bt_arena *arena)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Custom objects against the schema of their definition's version: what OpenAPI says, list types,
- * and the rules of x-kubernetes-validations. What an update leaves as it was is not checked again.
- * Recursion follows the object, whose depth is limited.
+ * Validates custom objects by the schema of their definition's version: OpenAPI, list types, and
+ * the rules of x-kubernetes-validations. An update does not check unchanged values again. Recursion
+ * follows the object, whose depth is limited.
  */
 #include <arpa/inet.h>
 #include <math.h>
@@ -19,10 +19,10 @@
 #include "server/custom_schema.h"
 #include "server/expression.h"
 
-/** Comparisons of names for one object: what comes behind them is not checked. */
+/** Comparisons of names for one object; members after the limit are not checked. */
 #define LOOKUPS_MAX (UINT64_C(1) << 24)
 #define PROBLEMS_MAX 100
-/** Units that all rules of one object may use together. */
+/** Largest CEL cost of all rules for one object. */
 #define RULES_COST_MAX UINT64_C(10000000)
 #define MESSAGE_BYTES_MAX 5120
 
@@ -31,10 +31,10 @@ struct checker {
 	struct bt_field_errors *errors;
 	uint64_t lookups;
 	uint64_t cost_left;
-	bool is_blocked; /* rules are not evaluated: a value has another form than they expect */
+	bool is_blocked; /* skip rules: a value does not have the type that they expect */
 };
 
-/** Take from a budget; false: it is used up. */
+/** Takes an amount from the budget; false: not enough is left. */
 static bool afford(struct checker *checker, uint64_t amount)
 {
 	bool fits = amount <= checker->lookups;
@@ -66,7 +66,7 @@ static void complain(struct checker *checker, enum bt_field_error_type type,
 		type == BT_FIELD_TOO_LONG || type == BT_FIELD_TOO_MANY;
 }
 
-/** `spec.a in body <text>` */
+/** Adds the error `spec.a in body <text>`. */
 static void complain_of_body(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *value, struct bt_str text)
 {
@@ -291,7 +291,9 @@ static void check_enum(struct checker *checker, const struct bt_path *place,
 
 /** --- lists --- */
 
-/** The items agree in the keys of a list of type map; no keys: they are the same. */
+/**
+ * Whether two items have equal keys in a list of type map; without keys: whether they are equal.
+ */
 static bool same_item(const struct bt_json_value *keys, const struct bt_json_value *schema,
 	const struct bt_json_value *a, const struct bt_json_value *b)
 {
@@ -370,7 +372,7 @@ static void check_list(struct checker *checker, const struct bt_path *place,
 
 /** --- rules --- */
 
-/** The steps of a fieldPath: .a.b['c d'] */
+/** Parses the steps of a fieldPath: .a.b['c d'] */
 static struct bt_str field_path(
 	struct checker *checker, const struct bt_path *place, struct bt_str path)
 {
@@ -406,7 +408,7 @@ static struct bt_str trimmed(struct bt_str text)
 	return text;
 }
 
-/** What a rule that is broken says. */
+/** The message of a violated rule. */
 static struct bt_str message_of(struct checker *checker, const struct bt_custom_rule *rule,
 	const struct bt_cel_value *values, struct bt_arena *arena)
 {
@@ -484,7 +486,7 @@ static void evaluate_rule(struct checker *checker, const struct bt_path *place,
 	values[1] = old;
 }
 
-/** The element of the old list that an element stands for: only lists of type map tell. */
+/** The old element with the same keys; only lists of type map can match elements. */
 static const struct bt_json_value *old_item(struct checker *checker,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *item)
@@ -513,7 +515,7 @@ static const struct bt_json_value *schema_of_member(
 	return found != NULL && found->type == BT_JSON_OBJECT ? found : NULL;
 }
 
-/** old NULL: there was nothing, or nothing that stands for the value. */
+/** old NULL: there was no value, or the old value cannot be matched. */
 static void evaluate_rules(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *value)
@@ -555,7 +557,7 @@ static void evaluate_rules(struct checker *checker, const struct bt_path *place,
 	}
 }
 
-/** --- the whole --- */
+/** --- the whole object --- */
 
 static void check(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
@@ -612,7 +614,7 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 	}
 }
 
-/** How many errors the value has under another schema. They are thrown away. */
+/** The number of errors of the value by another schema. The errors are discarded. */
 static uint32_t count_errors(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *value,
 	struct bt_field_errors *errors)
@@ -640,7 +642,10 @@ static void take_errors(struct checker *checker, struct bt_field_errors *errors)
 	}
 }
 
-/** allOf, anyOf, oneOf, not: the errors of the alternative that comes closest are told, too. */
+/**
+ * Checks allOf, anyOf, oneOf and not; also reports the errors of the alternative with the fewest
+ * errors.
+ */
 static void check_combinations(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *value)
 {

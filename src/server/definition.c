@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What becomes of CustomResourceDefinitions. Spec: 14 sections 6.3 and 24. */
+/**
+ * CustomResourceDefinitions: their status, validation, commits and deletion. Spec: 14 sections 6.3
+ * and 24.
+ */
 #include "api/time.h"
 #include "base/assert.h"
 #include "server/condition.h"
 #include "server/kinds/common.h"
 #include "server/write.h"
 
-/** Versions, short names and categories of one definition. */
+/** Largest numbers of versions, short names and categories of one definition. */
 #define LIST_ITEMS_MAX 100
 #define CLEANUP_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 
 /** --- status --- */
 
-/** The condition as it is to be; its time changes with its status only. */
+/** Sets a condition; its transition time changes only with its status. */
 static void set_condition(struct bt_call *call, struct bt_json_value *conditions, const char *type,
 	bool holds, const char *reason, struct bt_str message)
 {
@@ -95,7 +98,7 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 		bt_json_set_c(arena, none, "plural", "");
 		bt_json_set_c(arena, none, "kind", "");
 	}
-	/* The storage version joins those that objects may be stored in. */
+	/* Adds the storage version to status.storedVersions. */
 	const struct bt_json_value *versions = bt_json_array_at(spec, "versions");
 	struct bt_json_value *stored = bt_json_ensure_array(call->arena, status, "storedVersions");
 	for (uint32_t i = 0; i < versions->count; i++) {
@@ -266,9 +269,9 @@ void bt_definitions_load(struct bt_api *api)
 	bt_arena_finish(&arena);
 }
 
-/** --- the end --- */
+/** --- deletion --- */
 
-/** Remove the finalizer that waited for the definition's objects. */
+/** Removes the finalizer that kept the definition until its objects were deleted. */
 static void release_definition(struct bt_api *api, struct bt_stored *stored, struct bt_arena *arena)
 {
 	struct bt_api_request request = BT_API_REQUEST_INIT;
@@ -295,7 +298,10 @@ static void release_definition(struct bt_api *api, struct bt_stored *stored, str
 	bt_api_answer_finish(&answer);
 }
 
-/** Objects of the definition's own; a refused one may be called like a built-in resource. */
+/**
+ * Whether the definition has objects. The collection must be the definition's: a definition with
+ * refused names may have the name of a built-in resource.
+ */
 static bool has_objects(const struct bt_api *api, struct bt_str name)
 {
 	struct bt_store *store = api->options.store;
@@ -309,7 +315,7 @@ static bool has_objects(const struct bt_api *api, struct bt_str name)
 		bt_store_count(store, collection) != 0;
 }
 
-/** The definition of this name waits for nothing any more. */
+/** Releases the definition if it is being deleted and has no more objects. */
 static void release_if_empty(struct bt_api *api, struct bt_str name, struct bt_arena *arena)
 {
 	struct bt_stored *stored =
@@ -330,7 +336,10 @@ void bt_definition_object_gone(
 		api, bt_store_collection_name(api->options.store, resource->collection), arena);
 }
 
-/** The resource of a definition's objects. When no version is served any more, one is for now. */
+/**
+ * The resource of a definition's objects. If no version is served any more, makes one served
+ * temporarily.
+ */
 static const struct bt_api_resource *resource_of(struct bt_call *call, uint32_t collection)
 {
 	struct bt_resources *resources = call->api->resources;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The schemas of a CustomResourceDefinition: which of their fields are kept, whether they are
- * structural, and whether patterns and rules compile. Recursion follows the schema, whose depth is
- * limited.
+ * Schemas of a CustomResourceDefinition: drops empty fields, checks that they are structural and
+ * that patterns and rules compile. Recursion follows the schema, whose depth is limited.
  */
 #include "codec/path.h"
 #include "server/custom_rules.h"
 #include "server/kinds/common.h"
 #include "server/write.h"
 
-/** Fields of a schema that are absent when they are empty, as Go's omitempty leaves them out. */
+/** Fields that Go's omitempty leaves out when they are empty. */
 static const char *const omitted_if_empty[] = {"$schema", "allOf", "anyOf", "definitions",
 	"dependencies", "description", "enum", "exclusiveMaximum", "exclusiveMinimum", "format",
 	"id", "nullable", "oneOf", "patternProperties", "properties", "required", "title", "type",
@@ -94,7 +93,10 @@ static void check_type(struct bt_field_errors *errors, const struct bt_path *pla
 	}
 }
 
-/** Within allOf, anyOf, oneOf and not, values are described but nothing is declared. */
+/**
+ * Schemas below allOf, anyOf, oneOf and not may only validate values: they must not set types,
+ * defaults and the like.
+ */
 static void check_value_validation(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema)
 {
@@ -223,7 +225,7 @@ static void add_error(void *context, const struct bt_path *place, const struct b
 		"%s", text);
 }
 
-/** The schema that all versions have, which upstream calls spec.validation; NULL: they differ. */
+/** The schema that all versions share, which upstream calls spec.validation; NULL: they differ. */
 static const struct bt_json_value *common_schema(const struct bt_json_value *versions)
 {
 	const struct bt_json_value *first = NULL;
@@ -265,7 +267,7 @@ void bt_definition_check_schemas(const struct bt_json_value *old,
 				errors, BT_FIELD_REQUIRED, &place, NULL, "schemas are required");
 			continue;
 		}
-		/* What an update leaves as it was is not refused now. */
+		/* An update does not refuse a schema that it leaves unchanged. */
 		if (i < before->count &&
 			bt_json_equal(schema,
 				bt_json_find_path(before->elements[i], "schema.openAPIV3Schema"))) {

@@ -40,7 +40,7 @@ static bool same(const char *a, const char *b)
 	return bt_str_equal_c(bt_str_from(a), b);
 }
 
-/* The first listed resource of its group, or of its group and version. */
+/* Finds the first listed resource of a group, or of a group and version. */
 static bool is_first(const struct bt_resources *resources, uint32_t index, bool of_version)
 {
 	const struct bt_api_resource *resource = bt_resources_at(resources, index);
@@ -87,7 +87,7 @@ static struct bt_json_value *version_entry(
 	return entry;
 }
 
-/* "name", "versions" and "preferredVersion" of the group of the resource at index. */
+/* Writes "name", "versions" and "preferredVersion" of the group of the resource at index. */
 static void fill_group(const struct bt_resources *resources, uint32_t index,
 	struct bt_json_value *object, struct bt_arena *arena)
 {
@@ -114,7 +114,7 @@ static struct bt_json_value *custom_metrics_version(
 	return entry;
 }
 
-/* The same of a group of custom metrics, which has no resources of its own. */
+/* The same for a group of custom metrics, which has no resources in the registry. */
 static void fill_custom_metrics(
 	const char *group, struct bt_json_value *object, struct bt_arena *arena)
 {
@@ -165,7 +165,7 @@ struct bt_json_value *bt_discovery_group(
 	return object;
 }
 
-/* In the order of their names, as upstream lists them. */
+/* Sorted by name, as upstream lists them. */
 static struct bt_json_value *verb_names(uint32_t verbs, struct bt_arena *arena)
 {
 	static const enum bt_verb order[] = {BT_VERB_CREATE, BT_VERB_DELETE,
@@ -180,7 +180,7 @@ static struct bt_json_value *verb_names(uint32_t verbs, struct bt_arena *arena)
 	return names;
 }
 
-/* Any method of HTTP, not the verbs of objects. */
+/* Verbs that discovery shows; for proxies those of every HTTP method. */
 static uint32_t discovery_verbs(
 	const struct bt_api_resource *resource, enum bt_subresource subresource)
 {

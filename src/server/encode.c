@@ -15,7 +15,7 @@
 bool bt_encoding_is_possible(
 	const struct bt_encoding *encoding, const struct bt_api_resource *resource)
 {
-	/* reviews have no metadata that a table could show */
+	/* reviews have no metadata for a table */
 	if (encoding->view == BT_VIEW_TABLE && (resource->flags & BT_RESOURCE_REVIEW) != 0) {
 		return false;
 	}
@@ -52,11 +52,14 @@ const char *bt_encode_meta_version(const struct bt_encoding *encoding)
 
 /* --- documents --- */
 
-/** JSON text as YAML. */
+/** Writes JSON text as YAML. */
 void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out)
 {
 #if BT_HAVE_YAML
-	/* Trees are no deeper than BT_API_DEPTH_MAX; should one be, JSON is YAML as well. */
+	/*
+	 * Trees are never deeper than BT_API_DEPTH_MAX. The fallback for a deeper one is the JSON
+	 * itself, which is valid YAML.
+	 */
 	if (bt_yaml_from_json(json, out, NULL) == 0) {
 		return;
 	}
@@ -65,7 +68,7 @@ void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out)
 	bt_strbuf_append_char(out, '\n');
 }
 
-/** false: the kind has no protobuf form. */
+/** false: the kind has no protobuf schema. */
 static bool write_protobuf(const struct bt_json_value *document, struct bt_strbuf *out)
 {
 	struct bt_envelope envelope = {
@@ -242,7 +245,7 @@ void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *objec
 	bt_json_end_object(writer);
 }
 
-/** A table of one object. */
+/** A table with one row. */
 static void write_table(struct bt_encoder *encoder, const struct bt_json_value *object,
 	bool with_columns, struct bt_json_writer *writer)
 {
@@ -269,7 +272,7 @@ static void write_table(struct bt_encoder *encoder, const struct bt_json_value *
 	bt_json_end_object(writer);
 }
 
-/** The object as the view shows it, without newline. */
+/** Writes the object in the encoder's view, without a newline. */
 static void write_view(struct bt_encoder *encoder, const struct bt_json_value *object,
 	bool with_columns, struct bt_json_writer *writer)
 {
@@ -338,7 +341,7 @@ static void write_object(
 	bt_strbuf_append_char(out, '\n');
 }
 
-/** The stored text with kind and apiVersion in front. */
+/** Writes the stored text with kind and apiVersion in front. */
 static void splice(struct bt_encoder *encoder, struct bt_str text, struct bt_strbuf *out)
 {
 	bt_strbuf_append_str(out, bt_strbuf_str(&encoder->head));
@@ -376,7 +379,7 @@ static const char *const event_names[] = {
 	[BT_EVENT_ERROR] = "ERROR",
 };
 
-/** Where the value of metadata.resourceVersion stands; false: there is none. */
+/** Finds the value of metadata.resourceVersion in the text; false: there is none. */
 static bool find_rv(struct bt_encoder *encoder, struct bt_str text, struct bt_str *out_value)
 {
 	static const char *const path[] = {"metadata", "resourceVersion"};
@@ -406,7 +409,7 @@ static bool find_rv(struct bt_encoder *encoder, struct bt_str text, struct bt_st
 	return bt_json_skip(&reader, out_value, NULL) == 0;
 }
 
-/** A length in protobuf's variable form. */
+/** Appends a length as a protobuf varint. */
 void bt_encode_varint(struct bt_strbuf *out, uint64_t value)
 {
 	while (value >= 0x80) {
@@ -423,7 +426,7 @@ void bt_encode_field(struct bt_strbuf *out, uint32_t number, struct bt_str bytes
 	bt_strbuf_append_str(out, bytes);
 }
 
-/** Bytes of bt_encode_field with a number below 16. */
+/** Size of bt_encode_field with a field number below 16. */
 static size_t field_bytes(size_t length)
 {
 	size_t bytes = 2 + length;

@@ -26,7 +26,7 @@ static const char *list_kind(const struct bt_encoder *encoder)
 
 static struct bt_str list_api_version(struct bt_encoder *encoder)
 {
-	/* Tables are of the same group as bare metadata. */
+	/* The API group of tables is the same as that of bare metadata. */
 	return bt_encode_api_version(
 		encoder, is_table(encoder) ? BT_VIEW_METADATA : encoder->encoding.view);
 }
@@ -51,7 +51,7 @@ static void write_metadata(const struct bt_list_metadata *metadata, struct bt_js
 	bt_json_end_object(writer);
 }
 
-/** Kind, apiVersion, and what of metadata and columns stands in front of the items. */
+/** Writes kind, apiVersion, and the parts of metadata and columns that come before the items. */
 static void write_head(struct bt_encoder *encoder, const struct bt_list_metadata *metadata,
 	struct bt_json_writer *writer)
 {
@@ -68,7 +68,7 @@ static void write_head(struct bt_encoder *encoder, const struct bt_list_metadata
 	}
 }
 
-/** ListMeta {resourceVersion 2, continue 3, remainingItemCount 4} as field 1 of the list. */
+/** Writes ListMeta {resourceVersion 2, continue 3, remainingItemCount 4} as field 1 of the list. */
 static void write_metadata_message(const struct bt_list_metadata *metadata, struct bt_strbuf *out)
 {
 	struct bt_strbuf message = {0};
@@ -87,7 +87,7 @@ static void write_metadata_message(const struct bt_list_metadata *metadata, stru
 	bt_strbuf_finish(&message);
 }
 
-/** One object of members as YAML: a part of a larger one. */
+/** Writes the members of an object as YAML, to be a part of a larger object. */
 static void begin_part(struct bt_encoder *encoder, struct bt_json_writer *writer)
 {
 	bt_strbuf_reset(&encoder->bytes);
@@ -128,7 +128,7 @@ void bt_encode_list_begin(
 	}
 }
 
-/** An item as the view shows it. */
+/** Writes one item in the encoder's view. */
 static void write_item(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_json_writer *writer)
 {
@@ -140,7 +140,7 @@ static void write_item(
 		bt_encode_row(encoder, object, writer);
 		break;
 	case BT_VIEW_METADATA:
-		/* Other than objects, these say what they are: the list does not. */
+		/* Unlike objects in a list, items of bare metadata have kind and apiVersion. */
 		bt_json_write_value(writer,
 			bt_encode_with_kind(&encoder->arena, BT_STR("PartialObjectMetadata"),
 				bt_encode_api_version(encoder, BT_VIEW_METADATA),

@@ -6,7 +6,7 @@
 
 #define DELETIONS_PER_RUN 200
 
-/** One write of an event: when it expires, unless it was written again. */
+/** One write of an Event. The Event expires at this time, unless a later write exists. */
 struct written {
 	uint64_t rv;
 	int64_t due_ns;
@@ -16,7 +16,7 @@ struct written {
 struct bt_event_expiry {
 	struct bt_api *api;
 	const struct bt_api_resource *events;
-	BT_VEC(struct written) queue; /* ascending RVs */
+	BT_VEC(struct written) queue; /* sorted by RV */
 	uint32_t first;
 };
 
@@ -96,7 +96,7 @@ int64_t bt_event_expiry_run(struct bt_event_expiry *expiry)
 		}
 		expiry->first++;
 		stored = bt_store_find(store, expiry->events->collection, key);
-		/* Written again: a later entry stands for it. */
+		/* The Event was written again: a later entry of the queue has its expiry. */
 		if (stored != NULL && stored->rv == written.rv) {
 			struct bt_api_request request = BT_API_REQUEST_INIT;
 			struct bt_api_answer answer = {0};

@@ -43,9 +43,9 @@ struct bt_strategy {
 	enum bt_name_rule name_rule;
 	/** A create gets the status that the schema gives an empty object. 14b 2.2. */
 	bool resets_status;
-	/** Validation of an update checks only the spec ... */
+	/** Updates check only the spec again, so metadata errors come three times, not four ... */
 	bool validates_spec_alone;
-	/** ... or checks the whole object twice, as upstream does. */
+	/** ... or the whole object, so that all its errors come twice, as upstream's do. */
 	bool validates_twice;
 	/**
 	 * After every decode, including that of a patch's result, and after the schema's defaults.
