@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 
-/** Until no claim of the API holds the device. */
+/** The bit stays set until no claim of the API holds the device. */
 static void set_history(struct bt_allocated_devices *allocated, uint32_t device_id)
 {
 	allocated->history_count += !bt_bitset_get(&allocated->history, device_id);
@@ -25,7 +25,7 @@ static uint32_t find_shared(const struct bt_allocated_devices *allocated, uint32
 	return UINT32_MAX;
 }
 
-/** What is kept of a shared device; NULL: nothing. */
+/** The shared state of a device; NULL: the device is not shared. */
 static struct bt_shared_device *shared_of(
 	const struct bt_allocated_devices *allocated, uint32_t device_id)
 {
@@ -105,7 +105,7 @@ static struct bt_device_share *get_share(
 	return &allocated->shares.items[index];
 }
 
-/** A sum that outlives every arena: digits beyond int64 are in a block of its own. */
+/** Adds to a sum that outlives every arena: digits beyond int64 get a memory block of their own. */
 static void accumulate(struct bt_quantity *sum, const struct bt_quantity *addend, bool subtract)
 {
 	max_align_t memory[64];
@@ -165,7 +165,10 @@ static void change_all_consumed(struct bt_allocated_devices *allocated,
 	bool in_flight)
 {
 	for (uint32_t i = 0; i < amounts->count; i++) {
-		/* A name of which nothing is consumed is as good as none. */
+		/*
+		 * drop_consumed below removes entries with amount 0: a missing entry means the
+		 * same.
+		 */
 		const struct bt_resource_entry *entry = &amounts->items[i];
 		uint32_t index = find_consumed(shared, entry->name);
 
@@ -209,7 +212,7 @@ static bool are_same_results(const struct bt_device_request_allocation_result *a
 		bt_resource_list_equal(&a->consumed_capacity, &b->consumed_capacity);
 }
 
-/** Whether removing the one undoes adding the other. */
+/** Whether both results allocate the same devices, so that removing one undoes adding the other. */
 static bool are_same_devices(
 	const struct bt_allocation_result *a, const struct bt_allocation_result *b)
 {
@@ -237,7 +240,7 @@ void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 			bt_device_ids_unref(ids, id);
 		}
 	}
-	/* Let go of everything; the vectors stay. */
+	/* Release all entries; the vectors keep their memory. */
 	for (uint32_t i = 0; i < allocated->shared.count; i++) {
 		if (allocated->shared.items[i].device != BT_DEVICE_NONE) {
 			finish_shared(allocated, &allocated->shared.items[i]);
@@ -265,8 +268,8 @@ void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 	bt_vec_finish(&allocated->pool_versions);
 }
 
-/** What is kept of the device has changed. */
-static void changed(struct bt_allocated_devices *allocated, uint32_t id)
+/** Updates the held bit and the versions after the state of a device changed. */
+static void device_changed(struct bt_allocated_devices *allocated, uint32_t id)
 {
 	uint32_t pool = bt_device_ids_pool_of(&allocated->dra->ids, id);
 	bool held = bt_bitset_get(&allocated->dedicated, id) || shared_of(allocated, id) != NULL;
@@ -285,13 +288,13 @@ static void count_api_result(struct bt_allocated_devices *allocated, uint32_t id
 	}
 }
 
-/** Nobody holds it alone, and no slice publishes a device without a name. */
+/** Results with admin access hold no device; no slice publishes a device without a name. */
 static bool is_ignored(const struct bt_device_request_allocation_result *result)
 {
 	return result->admin_access.value || result->device.length == 0;
 }
 
-/** The device's number; a reference for the caller. */
+/** The device's id, with one reference for the caller. */
 static uint32_t take_id(struct bt_allocated_devices *allocated,
 	const struct bt_device_request_allocation_result *result)
 {
@@ -319,7 +322,7 @@ static uint32_t take_id(struct bt_allocated_devices *allocated,
 	return id;
 }
 
-/** One device of many holders; otherwise one holder has all of it. */
+/** Whether the result allocates a share of a device; other results take the whole device. */
 static bool is_share(const struct bt_allocated_devices *allocated,
 	const struct bt_device_request_allocation_result *result)
 {
@@ -358,7 +361,7 @@ static void add_result(struct bt_allocated_devices *allocated, uint32_t id,
 			change_all_consumed(
 				allocated, shared, &result->consumed_capacity, false, in_flight);
 		}
-		changed(allocated, id);
+		device_changed(allocated, id);
 	} else {
 		bool was_there = bt_bitset_get(&allocated->dedicated, id);
 
@@ -373,7 +376,7 @@ static void add_result(struct bt_allocated_devices *allocated, uint32_t id,
 		if (!was_there) {
 			(void)bt_device_ids_share(&allocated->dra->ids, id);
 			bt_bitset_assign(&allocated->dedicated, id, true);
-			changed(allocated, id);
+			device_changed(allocated, id);
 		}
 	}
 }
@@ -397,7 +400,7 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 			}
 			if (!share->api && share->in_flight == 0) {
 				(void)bt_map_remove(&allocated->share_map, share->hash,
-					index); /* it was found just now */
+					index); /* found above */
 				get_shared(allocated, id)->share_count--;
 				bt_symbol_unref(allocated->dra->ids.symbols, share_id);
 				bt_device_ids_unref(&allocated->dra->ids, id);
@@ -415,25 +418,30 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 				shared->in_flight_consumes--;
 			} else {
 				shared->api_consumes = !api_consumes_nothing(shared);
-				/* Others may be left that consume an amount of 0. */
+				/*
+				 * Other claims with a consumed amount of 0 may still hold the
+				 * device.
+				 */
 				if (!shared->api_consumes && allocated->api_results.items[id] > 1) {
 					set_history(allocated, id);
 				}
 			}
 		}
-		/* Nothing is kept of a device that is not shared any more. */
+		/* Drop the state of a device that is not shared any more. */
 		if (shared != NULL && shared->share_count == 0 && !shared->api_consumes &&
 			shared->in_flight_consumes == 0) {
 			index = find_shared(allocated, id);
 			(void)bt_map_remove(&allocated->shared_by_device, bt_hash_u64(0, id),
-				index); /* it was found just now */
+				index); /* found above */
 			finish_shared(allocated, shared);
 			bt_vec_push(&allocated->shared_free, index);
 		}
-		changed(allocated, id);
+		device_changed(allocated, id);
 	} else {
-		/* Upstream joins the set of the API's claims, from which a device goes with the
-		 * first claim that lets it go, with the devices of every claim in flight. */
+		/*
+		 * As upstream: a device leaves the set of the API's claims with the first claim
+		 * that releases it. The devices of claims in flight are counted separately.
+		 */
 		if (bt_bitset_get(&allocated->dedicated, id)) {
 			if (in_flight) {
 				BT_ASSERT(allocated->in_flight.items[id] != 0);
@@ -444,7 +452,7 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 			if (!bt_bitset_get(&allocated->api, id) &&
 				allocated->in_flight.items[id] == 0) {
 				bt_bitset_assign(&allocated->dedicated, id, false);
-				changed(allocated, id);
+				device_changed(allocated, id);
 				bt_device_ids_unref(&allocated->dra->ids, id);
 			}
 		}
@@ -459,7 +467,7 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 	}
 }
 
-/** change: add_result or remove_result, for each that counts. */
+/** change: add_result or remove_result; called for every result that is not ignored. */
 static void change_results(struct bt_allocated_devices *allocated,
 	const struct bt_allocation_result *allocation, bool in_flight,
 	void (*change)(struct bt_allocated_devices *allocated, uint32_t id,
@@ -469,7 +477,7 @@ static void change_results(struct bt_allocated_devices *allocated,
 		const struct bt_device_request_allocation_result *result =
 			&allocation->devices.results.items[i];
 		if (!is_ignored(result)) {
-			uint32_t id = take_id(allocated, result); /* while it is looked at */
+			uint32_t id = take_id(allocated, result); /* reference during this step */
 			change(allocated, id, result, in_flight);
 			bt_device_ids_unref(&allocated->dra->ids, id);
 		}
@@ -493,9 +501,9 @@ void bt_allocated_devices_follow(struct bt_allocated_devices *allocated,
 		change_results(allocated, before, false, remove_result);
 	} else if (before != NULL && !are_same_devices(before, after)) {
 		/*
-		 * Upstream does not look at the new devices: the old ones stay, and the new ones
-		 * will be given back without ever having been taken. What is kept of them is never
-		 * sure again.
+		 * As upstream: the old devices stay allocated, and the new ones will be released
+		 * later without having been added. Set the history bit of all of them: their state
+		 * can no longer be recomputed from the claims.
 		 */
 		for (uint32_t i = 0;
 			i < before->devices.results.count + after->devices.results.count; i++) {
@@ -510,7 +518,7 @@ void bt_allocated_devices_follow(struct bt_allocated_devices *allocated,
 			count_api_result(allocated, id);
 			if (is_new) {
 				count_api_result(
-					allocated, id); /* the one that will be given back */
+					allocated, id); /* for the later release */
 			}
 			set_history(allocated, id);
 			bt_device_ids_unref(&allocated->dra->ids, id);

@@ -4,15 +4,14 @@
 #include "dra/allocator_private.h"
 
 /*
- * The ordinary question, one device for one claim, without a search: the first free device of the
- * node that the selectors let pass. Whatever could make a difference is left to the search
- * (allocator_search.c): it is asked when a node or a device is out of the ordinary, and for
- * verdicts that are not known yet or are errors.
+ * Fast path for an ordinary request (one device for one claim): take the first free device of the
+ * node that passes the selectors. The full search (allocator_search.c) runs instead if the node or
+ * a device is not ordinary, or if a verdict is unknown or an error.
  */
 
-/** The search asks its owner whether it is over in nodes that have more devices. */
+/** In nodes with more devices the full search runs, because only it polls is_over. */
 #define QUICK_DEVICES_MAX 255U
-/** What an ordinary device may have. */
+/** The only flags that an ordinary device may have. */
 #define ORDINARY_FLAGS ((uint32_t)(BT_DEVICE_CAPACITY | BT_DEVICE_CAPACITY_FITS))
 
 bool bt_prepared_is_ordinary(const struct bt_prepared *prepared)
@@ -20,12 +19,12 @@ bool bt_prepared_is_ordinary(const struct bt_prepared *prepared)
 	const struct bt_option *option = prepared->options;
 
 	return prepared->count == 1 && prepared->items[0].request_count == 1 &&
-		!prepared->requests[0].has_alternatives && !prepared->needs_walk &&
+		!prepared->requests[0].has_alternatives && !prepared->needs_check &&
 		!prepared->has_constraints && option->count == 1 && !option->is_admin &&
 		option->capacity == NULL;
 }
 
-/** TRUE: it can be had; UNKNOWN: the search must tell. */
+/** TRUE: the device can be allocated; UNKNOWN: the full search must decide. */
 static enum bt_verdict judge(const struct bt_device_pools *pools, const struct bt_option *option,
 	const struct bt_pool_device *device)
 {
@@ -49,13 +48,13 @@ static enum bt_verdict judge(const struct bt_device_pools *pools, const struct b
 		}
 	}
 	if (has_capacity && bt_allocated_is_held(allocated, device->id)) {
-		return BT_VERDICT_UNKNOWN; /* by claims from a time when it was shared */
+		return BT_VERDICT_UNKNOWN; /* old claims may hold shares of it */
 	}
 	return !has_capacity || (device->flags & BT_DEVICE_CAPACITY_FITS) != 0 ? BT_VERDICT_TRUE
 									       : BT_VERDICT_FALSE;
 }
 
-/** What the search would answer to an ordinary question; *out_row: of the device. */
+/** Gives the result of the search for an ordinary request; *out_row: row of the device. */
 static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools,
 	const struct bt_prepared *prepared, const struct bt_node_pools *node, uint32_t *out_row)
 {
@@ -81,7 +80,7 @@ static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools
 	return BT_QUICK_NONE;
 }
 
-/* What a search on a node reads that was kept, against the same computed anew (BERTH_VERIFY=1). */
+/* Checks of cached verdicts and counters against recomputed ones (BERTH_VERIFY=1). */
 
 static bool verify_device(
 	struct bt_search *search, const struct bt_pool_device *device, struct bt_strbuf *out_reason)
@@ -105,7 +104,7 @@ static bool verify_device(
 	return true;
 }
 
-/** A refresh changes nothing when the version says that nothing has happened. */
+/** Checks that a refresh changes nothing as long as the version is unchanged. */
 static bool verify_counters(
 	struct bt_search *search, const struct bt_pool_view *view, struct bt_strbuf *out_reason)
 {
@@ -131,7 +130,7 @@ static bool verify_counters(
 	return is_same;
 }
 
-/** Verdicts and counters of the node's devices against the same computed anew. */
+/** Compares cached verdicts and counters of the node's devices with recomputed ones. */
 static bool search_verify_devices(struct bt_search *search, struct bt_strbuf *out_reason)
 {
 	for (uint32_t v = 0; v < search->node->items.count; v++) {
@@ -167,7 +166,7 @@ struct bt_allocator *bt_allocator_create(
 	return allocator;
 }
 
-/** A node selector that cannot be parsed ends it all. */
+/** A node selector that cannot be parsed makes the whole allocation fail. */
 static bool has_broken_pool(const struct bt_search *search)
 {
 	const struct bt_device_pools *pools = search->pools;
@@ -249,7 +248,6 @@ void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, u
 	}
 }
 
-/** The answer of a search. */
 static enum bt_allocation_outcome search_node(struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count,
 	const struct bt_allocation_choice **out_choice, struct berth_error *err)
@@ -272,7 +270,7 @@ static enum bt_allocation_outcome search_node(struct bt_allocator *allocator, ui
 	if (BT_UNLIKELY(search.node->has_problem) && has_broken_pool(&search)) {
 		return BT_ALLOCATION_ERROR;
 	}
-	if (search.prepared->needs_walk) {
+	if (search.prepared->needs_check) {
 		result = bt_search_validate(&search);
 	}
 	if (result == BT_SEARCH_YES) {
@@ -289,7 +287,7 @@ static enum bt_allocation_outcome search_node(struct bt_allocator *allocator, ui
 		}
 		*out_choice = choice;
 	}
-	/* Nothing is taken: as before the search. */
+	/* Give back all devices: the search must leave no trace. */
 	while (search.memory->taken.count != 0) {
 		bt_search_give_back(&search);
 	}
@@ -307,7 +305,7 @@ static enum bt_allocation_outcome search_node(struct bt_allocator *allocator, ui
 		: BT_ALLOCATION_NONE;
 }
 
-/** What was found without a search against a search. */
+/** Compares the result of the fast path with that of a full search. */
 static void verify_quick(
 	struct bt_allocator *allocator, uint32_t slot, enum bt_quick_answer answer, uint32_t row)
 {

@@ -5,8 +5,8 @@
  * The structured allocator: devices for the unallocated claims of one pod on one node, the first
  * solution in upstream's order. Spec: 12 section 9.
  *
- * What does not depend on the pod (pools of a node, order of devices, verdicts of selectors) comes
- * from dra/device_pools.h and is kept from cycle to cycle.
+ * Everything that does not depend on the pod (pools of a node, order of devices, verdicts of
+ * selectors) comes from dra/device_pools.h and is cached between cycles.
  */
 #include "api/resource_claim.h"
 #include "base/arena.h"
@@ -14,16 +14,19 @@
 #include "dra/dra.h"
 #include "state/node_info.h"
 
-/** One cycle's questions. Memory: the cycle's arena. The dra must not change while it is used. */
+/**
+ * The allocator of one scheduling cycle, in the cycle's arena. The struct bt_dra must not change
+ * while the allocator is in use.
+ */
 struct bt_allocator;
 
 struct bt_allocator_options {
-	/** Random ids of shares; NULL: drawn from fixed numbers. */
+	/** Source of random share ids; NULL: ids come from a fixed sequence. */
 	struct bt_prng *prng;
-	/** Asked now and then during a search: true gives it up. NULL: never. */
+	/** Polled during a search: true aborts the search. NULL: never abort. */
 	bool (*is_over)(void *context);
 	void *context;
-	/** Compare what is kept with what is computed anew (BERTH_VERIFY=1). */
+	/** Compare cached values with recomputed ones (BERTH_VERIFY=1). */
 	bool verify;
 };
 
@@ -33,36 +36,34 @@ struct bt_allocator *bt_allocator_create(
 enum bt_allocation_outcome {
 	BT_ALLOCATION_FOUND,
 	BT_ALLOCATION_NONE,
-	BT_ALLOCATION_INVALID_POOL, /* none, and some pool of the node is invalid */
-	BT_ALLOCATION_OVER,         /* is_over said so; err: "filter operation aborted: <cause>" is
-	                               the caller's to word */
+	BT_ALLOCATION_INVALID_POOL, /* no solution, and some pool of the node is invalid */
+	BT_ALLOCATION_OVER,         /* is_over returned true; the caller writes the error */
 	BT_ALLOCATION_ERROR,        /* err has the text of spec 12 sections 9.1 to 9.9 */
 };
 
-/** A solution in little memory: devices, not yet their texts. */
+/** A solution in compact form: rows of devices, without status.allocation. */
 struct bt_allocation_choice;
 
 /**
- * claims: those to allocate, in order (the special claim of extended resources may differ from node
- * to node). *out_choice: in the arena of the allocator; NULL unless FOUND.
+ * claims: the claims to allocate, in order (the special claim of extended resources may differ
+ * between nodes). *out_choice: in the arena of the allocator; NULL unless FOUND.
  */
 enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
 	const struct bt_node_info *node, const struct bt_resource_claim *const *claims,
 	uint32_t count, const struct bt_allocation_choice **out_choice, struct berth_error *err);
 
-/** The subrequest that was selected (its index), or UINT32_MAX: request r of claim c has none. */
+/** Index of the subrequest selected for a request; UINT32_MAX if the request has no subrequests. */
 uint32_t bt_allocation_choice_subrequest(
 	const struct bt_allocation_choice *choice, uint32_t claim, uint32_t request);
 /**
- * status.allocation of claim c as it will be written (spec 12 section 9.9), made in the arena. It
- * borrows from claims, classes and slices: copy it (bt_object_create does) before any of them may
- * change.
+ * Makes status.allocation of a claim (spec 12 section 9.9) in the arena. The result borrows from
+ * claims, classes and slices: copy it (bt_object_create does) before any of them may change.
  */
 BT_MUST_USE int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_arena *arena,
 	struct bt_allocation_result *out_result, struct berth_error *err);
 
-/** Why a request found as many devices as it did on a node: for explanations. */
+/** How many devices of a node a request can use, and why not more; for explanations. */
 struct bt_request_report {
 	struct bt_str claim;   /* "namespace/name" */
 	struct bt_str request; /* "r", "r/s" */
@@ -70,20 +71,20 @@ struct bt_request_report {
 	bool wants_all;
 	uint32_t wanted;
 	uint32_t considered; /* devices of the node's pools */
-	uint32_t usable;     /* of them: for this request taken alone */
-	/* The others, each counted at the first thing that speaks against it. */
-	uint32_t in_use;          /* by other claims; the selectors would have it */
+	uint32_t usable;     /* devices that fit this request taken alone */
+	/* The other devices, each counted under the first check that rejects it. */
+	uint32_t in_use;          /* held by other claims; the selectors match */
 	uint32_t class_refused;   /* a selector of the class is false */
-	uint32_t request_refused; /* a selector of the request is */
+	uint32_t request_refused; /* a selector of the request is false */
 	uint32_t other_node;      /* perDeviceNodeSelection */
 	uint32_t tainted;
 	uint32_t no_capacity;
 	uint32_t no_counters;
-	uint32_t unsupported; /* has binding conditions, which are switched off */
-	/** The selector that refused most, and the taint that did; "" for none. Borrowed. */
+	uint32_t unsupported; /* binding conditions, whose gate is off */
+	/** The selector and the taint that refused most devices; "" for none. Borrowed. */
 	struct bt_str selector;
 	struct bt_str taint;
-	struct bt_str error; /* a selector failed; in the arena */
+	struct bt_str error; /* error of a failing selector; in the arena */
 };
 
 struct bt_allocation_report {
@@ -91,11 +92,14 @@ struct bt_allocation_report {
 	uint32_t count;
 	uint32_t incomplete_pools;
 	uint32_t invalid_pools;
-	/** Every request alone finds enough: it is the constraints, or that they want the same. */
+	/**
+	 * Each request alone finds enough devices: constraints or competition among the requests
+	 * make the allocation fail.
+	 */
 	bool is_joint;
 };
 
-/** The same question as allocate, for people; in the arena. */
+/** Explains the outcome of bt_allocator_allocate. The report is in the arena. */
 void bt_allocator_report(struct bt_allocator *allocator, const struct bt_node_info *node,
 	const struct bt_resource_claim *const *claims, uint32_t count, struct bt_arena *arena,
 	struct bt_allocation_report *out_report);

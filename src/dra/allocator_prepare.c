@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A list of claims as the allocator reads it: names become classes and programs, what is wrong in
- * itself is worded. Spec: 12 section 9.3.
+ * Prepares a list of claims for the allocator: resolves names to classes and programs, and formats
+ * the errors that do not depend on the node. Spec: 12 section 9.3.
  */
 #include "dra/allocator_private.h"
 
-/** The object the names of an option come from, whatever its form. */
+/** The fields of an option, whether it comes from a request or from a subrequest. */
 struct option_source {
 	struct bt_str base;
 	struct bt_str sub;
@@ -25,12 +25,12 @@ static struct bt_str bare_name(const struct option_source *source)
 	return source->sub.data != NULL ? source->sub : source->base;
 }
 
-/** "claim X, request Q: " and what is wrong. */
+/** Formats "claim X, request Q: <problem>". */
 #define OPTION_PROBLEM(allocator, key, source, format, ...) \
 	bt_arena_printf((allocator)->arena, "claim %.*s, request %.*s: " format, BT_STR_ARG(key), \
 		BT_STR_ARG(bare_name(source)), __VA_ARGS__)
 
-/** What is wrong with the request itself: spec 12 section 9.3, 3. Absent: nothing. */
+/** The first problem of the request itself (spec 12 section 9.3, 3); absent: none. */
 static struct bt_str find_problem(struct bt_allocator *allocator, struct bt_str key,
 	const struct option_source *source, const struct bt_device_class *device_class)
 {
@@ -72,7 +72,9 @@ static struct bt_str expression_of(const struct bt_device_selector *selector)
 	return selector->cel != NULL ? selector->cel->expression : BT_STR("");
 }
 
-/** Spec 12 section 9.9: the requests of a constraint, or of a configuration, name this one. */
+/**
+ * Whether the requests list of a constraint or configuration names the option. Spec 12 section 9.9.
+ */
 bool bt_names_option(const bt_str_list *names, const struct bt_option *option, struct bt_str full)
 {
 	return bt_str_list_has(names, option->base) ||
@@ -95,8 +97,8 @@ static void find_constraints(struct bt_allocator *allocator, const struct bt_res
 		const struct bt_device_constraint *spec = &claim->spec.devices.constraints.items[i];
 		applies[i] =
 			spec->requests.count == 0 || bt_names_option(&spec->requests, option, full);
-		option->leaves_traces =
-			option->leaves_traces || (applies[i] && spec->match_attribute.data == NULL);
+		option->has_distinct =
+			option->has_distinct || (applies[i] && spec->match_attribute.data == NULL);
 	}
 	option->constraints = applies;
 }
@@ -110,7 +112,7 @@ struct bt_str bt_option_name(const struct bt_option *option, struct bt_arena *ar
 		arena, "%.*s/%.*s", BT_STR_ARG(option->base), BT_STR_ARG(option->sub));
 }
 
-/** Spec 12 section 9.3, 1 and 2: features that the request uses as a whole. */
+/** Spec 12 section 9.3, 1 and 2: features of the whole request that a gate may disable. */
 static struct bt_str find_request_problem(
 	struct bt_allocator *allocator, struct bt_str key, const struct bt_device_request *request)
 {
@@ -225,8 +227,8 @@ static void prepare_request(struct bt_allocator *allocator, struct bt_prepared *
 			}
 		}
 		find_constraints(allocator, owner->claim, option);
-		prepared->needs_walk =
-			prepared->needs_walk || option->wants_all || option->problem.data != NULL;
+		prepared->needs_check =
+			prepared->needs_check || option->wants_all || option->problem.data != NULL;
 	}
 }
 
@@ -323,10 +325,10 @@ struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 				least = wanted < least ? wanted : least;
 			}
 			total += least > BT_CLAIM_DEVICES_MAX ? BT_CLAIM_DEVICES_MAX + 1 : least;
-			made->needs_walk = made->needs_walk || total > BT_CLAIM_DEVICES_MAX;
+			made->needs_check = made->needs_check || total > BT_CLAIM_DEVICES_MAX;
 		}
 		made->has_constraints = made->has_constraints || item->constraint_count != 0;
-		made->needs_walk = made->needs_walk || item->constraint_problem.data != NULL;
+		made->needs_check = made->needs_check || item->constraint_problem.data != NULL;
 		first_request += made->items[c].request_count;
 	}
 	made->drop_count = allocator->pools->drop_count;

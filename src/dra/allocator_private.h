@@ -2,38 +2,40 @@
 #ifndef BT_DRA_ALLOCATOR_PRIVATE_H
 #define BT_DRA_ALLOCATOR_PRIVATE_H
 /**
- * What the files of the allocator share. allocator_prepare.c prepares a list of claims once: names
- * become classes and programs, what is wrong in itself is worded. allocator_search.c searches on a
- * node, allocator_take.c gives devices and takes them back, allocator_result.c words what was
- * found.
+ * Shared by the files of the allocator. allocator_prepare.c prepares a list of claims once: it
+ * resolves names to classes and programs, and formats errors that do not depend on the node.
+ * allocator_search.c searches on a node, allocator_take.c takes devices and gives them back,
+ * allocator_result.c builds status.allocation.
  */
 #include "dra/allocator.h"
 #include "dra/device_pools_private.h"
 
-/** Devices of one claim. */
+/** Maximum number of devices per claim. */
 #define BT_CLAIM_DEVICES_MAX 32
 
-/** A request without alternatives, or one alternative: what spec 12 section 9 calls q. */
+/** A request without alternatives, or one alternative (a subrequest): q in spec 12 section 9. */
 struct bt_option {
 	uint32_t claim;
-	uint32_t request;   /* of the claim */
+	uint32_t request;   /* index in the claim */
 	struct bt_str base; /* name of the request */
-	struct bt_str sub;  /* of the alternative; absent: there are none */
+	struct bt_str sub;  /* name of the subrequest; absent: no alternatives */
 	const struct bt_device_class *device_class;
-	const struct bt_device_selector *selectors; /* of the request */
+	const struct bt_device_selector *selectors; /* selectors of the request */
 	const struct bt_device_toleration *tolerations;
 	uint32_t toleration_count;
-	const struct bt_resource_list *capacity; /* requests; NULL: none */
-	uint32_t *programs;                      /* of the class, then of the request */
+	const struct bt_resource_list *capacity; /* capacity requests; NULL: none */
+	uint32_t *programs;                      /* of the class, then the request */
 	uint32_t class_program_count;
 	uint32_t program_count;
 	bool is_admin;
 	bool wants_all;
-	int64_t count;           /* ExactCount: num */
-	struct bt_str problem;   /* first thing that is wrong with it; absent: nothing */
-	const bool *constraints; /* by constraint of the claim: does it apply */
-	bool leaves_traces; /* one that does is distinct: trying in vain changes what it knows */
-	/** All, on the node under way: its devices begin here in bt_search_memory.all_devices. */
+	int64_t count;           /* ExactCount: the count requested */
+	struct bt_str problem;   /* first error of the request; absent: none */
+	const bool *constraints; /* by constraint of the claim: whether it applies */
+	bool has_distinct; /* a distinct constraint applies: failed tries change its state */
+	/**
+	 * wants_all: index of the first device on the current node in bt_search_memory.all_devices.
+	 */
 	uint32_t all_first;
 };
 
@@ -43,14 +45,14 @@ struct bt_prepared_request {
 	bool has_alternatives;
 };
 
-/** State of a constraint while a search is under way. */
+/** State of a constraint during a search. */
 struct bt_prepared_constraint {
 	const struct bt_device_constraint *spec;
 	bool is_match;
 	/* match */
 	uint32_t count;
 	const struct bt_device_attribute *value;
-	/* distinct: by request of the claim; NULL: nothing remembered */
+	/* distinct: by request of the claim; NULL: no value yet */
 	const struct bt_device_attribute **seen;
 	uint32_t seen_count;
 };
@@ -65,7 +67,7 @@ struct bt_prepared_claim {
 	struct bt_str constraint_problem; /* absent: none */
 };
 
-/** A list of claims; in the allocator's arena. */
+/** A prepared list of claims, in the allocator's arena. */
 struct bt_prepared {
 	const struct bt_resource_claim **claims;
 	uint32_t count;
@@ -73,9 +75,9 @@ struct bt_prepared {
 	struct bt_prepared_request *requests;
 	struct bt_option *options;
 	uint32_t option_count;
-	uint64_t drop_count; /* of programs, when they were interned */
+	uint64_t drop_count; /* bt_device_pools.drop_count when the programs were interned */
 	bool has_constraints;
-	bool needs_walk;  /* the validation pass has something to do on every node */
+	bool needs_check;  /* the validation pass must run on every node */
 	bool is_ordinary; /* see bt_prepared_is_ordinary */
 };
 
@@ -83,7 +85,7 @@ struct bt_allocator {
 	struct bt_device_pools *pools;
 	struct bt_allocator_options options;
 	struct bt_arena *arena;
-	struct bt_prepared *prepared; /* of the last list of claims; NULL: none yet */
+	struct bt_prepared *prepared; /* the last list of claims; NULL: none yet */
 };
 
 struct bt_chosen_device {
@@ -91,7 +93,7 @@ struct bt_chosen_device {
 	const struct bt_option *option;
 };
 
-/** A solution: devices in the order in which they were allocated, by claim. */
+/** A solution: devices by claim, in the order in which they were allocated. */
 struct bt_allocation_choice {
 	const struct bt_prepared *prepared;
 	uint32_t slot;
@@ -99,7 +101,7 @@ struct bt_allocation_choice {
 	struct bt_chosen_device devices[];
 };
 
-/** A device being allocated. */
+/** A device that the search has taken. */
 struct bt_taken_device {
 	uint32_t row;
 	uint32_t id;
@@ -107,28 +109,31 @@ struct bt_taken_device {
 	uint32_t consumption;
 	const struct bt_option *option;
 	const struct bt_pool_view *view;
-	uint32_t own; /* shareable: index of its sums in bt_search_memory.own */
+	uint32_t own; /* shareable: index in bt_search_memory.own */
 };
 
-/** A place where the search can go on. */
+/** A position that the search can backtrack to. */
 struct bt_search_frame {
 	uint32_t claim;
 	uint32_t request;
-	uint32_t option;   /* alternatives: the one under way */
-	bool is_choice;    /* among alternatives */
-	bool all_too_many; /* of the alternatives so far */
-	bool has_taken;    /* its device is the last one taken */
-	int64_t number;    /* of devices of the request before this one */
-	uint32_t view;     /* where the next device is looked for */
+	uint32_t option;   /* with alternatives: the current one */
+	bool is_choice;    /* the request has alternatives */
+	bool all_too_many; /* all alternatives so far: TOO_MANY */
+	bool has_taken;    /* the last taken device belongs to this frame */
+	int64_t number;    /* devices of this request before this one */
+	uint32_t view;     /* where to look for the next device */
 	uint32_t device;
 };
 
-/** Capacity that this call has given to shares of a device. */
+/** Capacity that shares of a device have consumed in this call. */
 struct bt_own_capacity {
 	uint32_t id;
 	uint32_t share_count; /* 0: free */
-	uint32_t first;       /* of amounts: one for each capacity */
-	/** "capInUse": a share may consume nothing; what is given back down to nothing ends it. */
+	uint32_t first;       /* index of the first amount: one for each capacity */
+	/**
+	 * "capInUse": true even if the share consumes an amount of 0; giving back the share clears
+	 * it if all amounts are 0.
+	 */
 	bool is_consuming;
 };
 
@@ -140,7 +145,7 @@ struct bt_all_device {
 struct bt_search_memory {
 	BT_VEC(struct bt_search_frame) frames;
 	BT_VEC(struct bt_taken_device) taken;
-	BT_VEC(uint32_t) taken_counts; /* by device id: dedicated, in this call */
+	BT_VEC(uint32_t) taken_counts; /* by device id: times taken whole in this call */
 	BT_VEC(uint32_t) claim_counts; /* by claim: devices taken */
 	BT_VEC(struct bt_all_device) all_devices;
 	BT_VEC(struct bt_own_capacity) own;
@@ -155,8 +160,8 @@ struct bt_search {
 	const struct bt_prepared *prepared;
 	const struct bt_node_pools *node;
 	uint32_t slot;
-	uint32_t steps;       /* since the search was asked whether it is over */
-	bool has_backtracked; /* something was tried in vain */
+	uint32_t steps;       /* since the last poll of is_over */
+	bool has_backtracked; /* a branch of the search has failed */
 	bool is_over;
 	struct berth_error *err;
 };
@@ -165,58 +170,61 @@ enum bt_search_result {
 	BT_SEARCH_NO,
 	BT_SEARCH_YES,
 	BT_SEARCH_TOO_MANY,
-	BT_SEARCH_ERROR, /* search->err, or search->is_over */
+	BT_SEARCH_ERROR, /* see search->err or search->is_over */
 };
 
 /* allocator_prepare.c */
 
-/** What is known of these claims; the same list again costs a few comparisons. */
+/** The prepared form of these claims; cached for the last list, which costs a few comparisons. */
 struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count);
-/** "r" or "r/s". */
+/** Formats "r" or "r/s". */
 struct bt_str bt_option_name(const struct bt_option *option, struct bt_arena *arena);
-/** The requests of a constraint, or of a configuration, name this one (full: bt_option_name). */
+/**
+ * Whether a requests list (of a constraint or configuration) names the option (full:
+ * bt_option_name).
+ */
 bool bt_names_option(const bt_str_list *names, const struct bt_option *option, struct bt_str full);
 
 /* allocator.c */
 
-/** A call of the allocator: claims prepared, nothing taken. */
+/** Starts a call of the allocator: prepares the claims; no device is taken yet. */
 void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err);
 
-/** One device for one claim, and nothing else is asked for. */
+/** Whether the claims are one request for one device, without constraints or other extras. */
 bool bt_prepared_is_ordinary(const struct bt_prepared *prepared);
 enum bt_quick_answer {
-	BT_QUICK_UNKNOWN, /* the search must tell */
+	BT_QUICK_UNKNOWN, /* the full search must decide */
 	BT_QUICK_FOUND,
 	BT_QUICK_NONE,
 };
 
 /* allocator_take.c */
 
-/** Spec 12 section 9.5. */
+/** Evaluates the selectors: spec 12 section 9.5. */
 enum bt_search_result bt_search_select(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
-/** Spec 12 section 9.7, against the snapshot and this call. */
+/** Spec 12 section 9.7: capacity left after allocated devices and devices taken in this call. */
 bool bt_search_capacity_fits(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
-/** Spec 12 section 9.4: the device is not to be looked at for this request. */
+/** Spec 12 section 9.4: the request must skip the device, because the device is in use. */
 bool bt_search_is_busy(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
 bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
-/** The match constraints that have a value would take the device. */
+/** Whether no match constraint that already has a value rejects the device. */
 bool bt_search_may_match(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device);
-/** Spec 12 section 9.6. YES, NO or, with must, ERROR. */
+/** Takes a device: spec 12 section 9.6. Returns YES, NO or, with must, ERROR. */
 enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_view *view, const struct bt_pool_device *device, bool must);
-/** The last one taken. */
+/** Gives back the device taken last. */
 void bt_search_give_back(struct bt_search *search);
 
 /* allocator_search.c */
 
-/** true once the owner has said so; asks it now and then. */
+/** Polls options.is_over every few steps; true: abort the search. */
 bool bt_search_is_over(struct bt_search *search);
 enum bt_search_result bt_search_validate(struct bt_search *search);
 enum bt_search_result bt_search_run(struct bt_search *search);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why requests found as many devices as they did: each request alone, device by device. */
+/* Reports how many devices each request finds if taken alone, and why others are rejected. */
 #include "dra/allocator_private.h"
 #include "dra/device_capacity.h"
 
-/** Taints that are told apart; the others are not named. */
+/** Number of distinct taints that are counted; further ones are not named. */
 #define TAINTS_MAX 8U
 
-/** What one request finds. */
+/** Counters for one request. */
 struct tally {
 	struct bt_search *search;
 	const struct bt_option *option;
@@ -16,7 +16,7 @@ struct tally {
 	const struct bt_device_taint *taints[TAINTS_MAX];
 	uint32_t taint_counts[TAINTS_MAX];
 	uint32_t taint_count;
-	uint32_t listed; /* All: devices that it must have */
+	uint32_t listed; /* wants_all: devices that the request must get */
 };
 
 static bool is_same_taint(const struct bt_device_taint *a, const struct bt_device_taint *b)
@@ -40,7 +40,7 @@ static bool has_counters(
 	return true;
 }
 
-/** A device that the selectors have let through. */
+/** Counts a device that passes the selectors. */
 static void count_selected(
 	struct tally *tally, const struct bt_pool_view *view, const struct bt_pool_device *device)
 {
@@ -91,7 +91,7 @@ static void count_device(
 	struct bt_device_pools *pools = tally->search->pools;
 	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
 	enum bt_verdict verdict = BT_VERDICT_TRUE;
-	uint32_t program = 0; /* the first that does not say yes, or program_count */
+	uint32_t program = 0; /* the first program that is not true, or program_count */
 
 	report->considered++;
 	if ((device->flags & BT_DEVICE_NEVER) != 0) {
@@ -105,8 +105,10 @@ static void count_device(
 			break;
 		}
 	}
-	/* A search does not look at devices of others: their errors are none. That they would not
-	 * do anyway is told all the same. */
+	/*
+	 * The search skips devices that are in use, so their selector errors do not count. A
+	 * selector that is false is reported also for devices in use.
+	 */
 	if (verdict == BT_VERDICT_ERROR && !option->wants_all &&
 		bt_search_is_busy(tally->search, option, device)) {
 		report->in_use++;
@@ -118,7 +120,7 @@ static void count_device(
 		if (tally->report->error.length == 0) {
 			tally->search->err = &err;
 			(void)bt_search_select(
-				tally->search, tally->option, device); /* fails with its text */
+				tally->search, tally->option, device); /* fails and sets err */
 			tally->report->error =
 				bt_arena_str(tally->arena, bt_str_from(berth_error_message(&err)));
 			berth_error_finish(&err);
@@ -157,7 +159,7 @@ static uint32_t index_of_largest(const uint32_t *counts, uint32_t count)
 	return best;
 }
 
-/** Returns: it finds enough. */
+/** Returns whether the request finds enough devices. */
 static bool report_option(struct bt_search *search, const struct bt_option *option,
 	struct bt_arena *arena, struct bt_request_report *out_report)
 {

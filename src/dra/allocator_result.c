@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From devices to status.allocation. Spec: 12 section 9.9. */
+/* Builds status.allocation from the chosen devices. Spec: 12 section 9.9. */
 #include "dra/allocator_private.h"
 #include "dra/device_capacity.h"
 
-struct making {
+struct result_builder {
 	const struct bt_allocator *allocator;
 	const struct bt_allocation_choice *choice;
 	const struct bt_prepared_claim *claim;
@@ -11,15 +11,15 @@ struct making {
 	struct bt_arena *arena;
 };
 
-static void make_device(const struct making *making, const struct bt_chosen_device *chosen,
+static void make_device(const struct result_builder *builder, const struct bt_chosen_device *chosen,
 	struct bt_device_request_allocation_result *out)
 {
-	const struct bt_device_pools *pools = making->allocator->pools;
+	const struct bt_device_pools *pools = builder->allocator->pools;
 	const struct bt_device_row *row = &pools->rows.items[chosen->row];
 	const struct bt_resource_slice *slice = bt_pool_slice_value(pools, row->slice);
 	const struct bt_option *option = chosen->option;
 
-	out->request = bt_option_name(option, making->arena);
+	out->request = bt_option_name(option, builder->arena);
 	out->driver = slice->spec.driver;
 	out->pool = slice->spec.pool.name;
 	out->device = row->spec->name;
@@ -30,7 +30,7 @@ static void make_device(const struct making *making, const struct bt_chosen_devi
 	out->tolerations.count = option->toleration_count;
 	out->tolerations.present = option->toleration_count != 0;
 	if ((row->flags & BT_DEVICE_SHAREABLE) != 0) {
-		struct bt_prng *prng = making->allocator->options.prng;
+		struct bt_prng *prng = builder->allocator->options.prng;
 		struct bt_prng fixed;
 		struct bt_strbuf text = {0};
 		struct bt_str share_id;
@@ -38,11 +38,11 @@ static void make_device(const struct making *making, const struct bt_chosen_devi
 
 		if (prng == NULL) {
 			prng = &fixed;
-			bt_prng_init(prng, ++making->allocator->pools->share_count);
+			bt_prng_init(prng, ++builder->allocator->pools->share_count);
 		}
 		high = bt_prng_next(prng);
 		bt_strbuf_append_uuid(&text, high, bt_prng_next(prng));
-		share_id = bt_arena_str(making->arena, bt_strbuf_str(&text));
+		share_id = bt_arena_str(builder->arena, bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 		out->share_id = share_id;
 		const struct bt_device *device = row->spec;
@@ -51,7 +51,7 @@ static void make_device(const struct making *making, const struct bt_chosen_devi
 
 		if (count != 0) {
 			out_list->items =
-				BT_ARENA_NEW_ARRAY(making->arena, struct bt_resource_entry, count);
+				BT_ARENA_NEW_ARRAY(builder->arena, struct bt_resource_entry, count);
 			out_list->count = count;
 			out_list->present = true;
 			for (uint32_t i = 0; i < count; i++) {
@@ -73,44 +73,45 @@ static void make_device(const struct making *making, const struct bt_chosen_devi
 	}
 }
 
-/** What the search chose for a request: its only option, or the alternative that has devices. */
-static const struct bt_option *option_of_request(const struct making *making, uint32_t request)
+/** The option chosen for a request: the only one, or the subrequest that got devices. */
+static const struct bt_option *option_of_request(
+	const struct result_builder *builder, uint32_t request)
 {
-	const struct bt_prepared *prepared = making->choice->prepared;
+	const struct bt_prepared *prepared = builder->choice->prepared;
 	const struct bt_prepared_request *item =
-		&prepared->requests[making->claim->first_request + request];
+		&prepared->requests[builder->claim->first_request + request];
 	uint32_t alternative =
-		bt_allocation_choice_subrequest(making->choice, making->claim_number, request);
+		bt_allocation_choice_subrequest(builder->choice, builder->claim_number, request);
 
 	return &prepared->options[item->first_option +
 		(alternative != UINT32_MAX ? alternative : 0)];
 }
 
-/** Names of all requests of the class. */
+/** Names of all requests that use the class. */
 static bt_str_list requests_of_class(
-	const struct making *making, const struct bt_device_class *device_class)
+	const struct result_builder *builder, const struct bt_device_class *device_class)
 {
 	bt_str_list names = {0};
 
 	names.items =
-		BT_ARENA_NEW_ARRAY(making->arena, struct bt_str, making->claim->request_count);
+		BT_ARENA_NEW_ARRAY(builder->arena, struct bt_str, builder->claim->request_count);
 	names.present = true;
-	for (uint32_t r = 0; r < making->claim->request_count; r++) {
-		const struct bt_option *option = option_of_request(making, r);
+	for (uint32_t r = 0; r < builder->claim->request_count; r++) {
+		const struct bt_option *option = option_of_request(builder, r);
 		if (option->device_class == device_class) {
-			names.items[names.count++] = bt_option_name(option, making->arena);
+			names.items[names.count++] = bt_option_name(option, builder->arena);
 		}
 	}
 	return names;
 }
 
-static bool is_first_of_class(const struct making *making, uint32_t request)
+static bool is_first_of_class(const struct result_builder *builder, uint32_t request)
 {
 	const struct bt_device_class *device_class =
-		option_of_request(making, request)->device_class;
+		option_of_request(builder, request)->device_class;
 
 	for (uint32_t r = 0; r < request; r++) {
-		if (option_of_request(making, r)->device_class == device_class) {
+		if (option_of_request(builder, r)->device_class == device_class) {
 			return false;
 		}
 	}
@@ -119,9 +120,9 @@ static bool is_first_of_class(const struct making *making, uint32_t request)
 
 typedef BT_VEC(struct bt_device_allocation_configuration) configuration_vec;
 
-static void add_claim_configs(const struct making *making, configuration_vec *out)
+static void add_claim_configs(const struct result_builder *builder, configuration_vec *out)
 {
-	const struct bt_device_claim *devices = &making->claim->claim->spec.devices;
+	const struct bt_device_claim *devices = &builder->claim->claim->spec.devices;
 
 	for (uint32_t i = 0; i < devices->config.count; i++) {
 		const struct bt_device_claim_configuration *config = &devices->config.items[i];
@@ -134,10 +135,10 @@ static void add_claim_configs(const struct making *making, configuration_vec *ou
 			bt_vec_push(out, entry);
 			continue;
 		}
-		for (uint32_t r = 0; r < making->claim->request_count; r++) {
-			const struct bt_option *option = option_of_request(making, r);
+		for (uint32_t r = 0; r < builder->claim->request_count; r++) {
+			const struct bt_option *option = option_of_request(builder, r);
 			if (bt_names_option(&config->requests, option,
-				    bt_option_name(option, making->arena))) {
+				    bt_option_name(option, builder->arena))) {
 				bt_vec_push(out, entry);
 			}
 		}
@@ -146,7 +147,7 @@ static void add_claim_configs(const struct making *making, configuration_vec *ou
 
 typedef BT_VEC(struct bt_node_selector_requirement) requirement_vec;
 
-/** Every value of a is among those of b. */
+/** Whether b contains every value of a. */
 static bool has_values(const bt_str_list *a, const bt_str_list *b)
 {
 	for (uint32_t i = 0; i < a->count; i++) {
@@ -179,12 +180,12 @@ static void merge(
 	}
 }
 
-static struct bt_node_selector *make_selector(const struct making *making,
+static struct bt_node_selector *make_selector(const struct result_builder *builder,
 	const requirement_vec *expressions, const requirement_vec *fields)
 {
-	struct bt_node_selector *selector = BT_ARENA_NEW(making->arena, struct bt_node_selector);
+	struct bt_node_selector *selector = BT_ARENA_NEW(builder->arena, struct bt_node_selector);
 	struct bt_node_selector_term *term =
-		BT_ARENA_NEW(making->arena, struct bt_node_selector_term);
+		BT_ARENA_NEW(builder->arena, struct bt_node_selector_term);
 	size_t item_bytes = sizeof(struct bt_node_selector_requirement);
 
 	selector->terms.items = term;
@@ -192,7 +193,7 @@ static struct bt_node_selector *make_selector(const struct making *making,
 	selector->terms.present = true;
 	if (expressions->count != 0) {
 		term->match_expressions.items =
-			bt_arena_alloc(making->arena, expressions->count * item_bytes);
+			bt_arena_alloc(builder->arena, expressions->count * item_bytes);
 		memcpy(term->match_expressions.items, expressions->items,
 			expressions->count * item_bytes);
 		term->match_expressions.count = expressions->count;
@@ -200,7 +201,7 @@ static struct bt_node_selector *make_selector(const struct making *making,
 	}
 	if (fields->count != 0) {
 		term->match_fields.items =
-			bt_arena_alloc(making->arena, fields->count * item_bytes);
+			bt_arena_alloc(builder->arena, fields->count * item_bytes);
 		memcpy(term->match_fields.items, fields->items, fields->count * item_bytes);
 		term->match_fields.count = fields->count;
 		term->match_fields.present = true;
@@ -208,12 +209,15 @@ static struct bt_node_selector *make_selector(const struct making *making,
 	return selector;
 }
 
-/** Requirements of one device: 0, BERTH_ERR_INVALID; *out_is_bound: to this node alone. */
-static int merge_device(const struct making *making, uint32_t row_number,
+/**
+ * Adds the node requirements of one device. Returns 0 or BERTH_ERR_INVALID. *out_is_bound: the
+ * device is usable on this node only.
+ */
+static int merge_device(const struct result_builder *builder, uint32_t row_number,
 	requirement_vec *expressions, requirement_vec *fields, bool *out_is_bound,
 	struct berth_error *err)
 {
-	const struct bt_device_pools *pools = making->allocator->pools;
+	const struct bt_device_pools *pools = builder->allocator->pools;
 	const struct bt_device_row *row = &pools->rows.items[row_number];
 	const struct bt_resource_slice *slice = bt_pool_slice_value(pools, row->slice);
 	bool is_own = (row->flags & BT_DEVICE_OWN_SCOPE) != 0;
@@ -230,7 +234,7 @@ static int merge_device(const struct making *making, uint32_t row_number,
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"create NodeSelector for claim %.*s: unsupported "
 			"ResourceSlice.NodeSelector with %u terms",
-			BT_STR_ARG(making->claim->claim->metadata.name), selector->terms.count);
+			BT_STR_ARG(builder->claim->claim->metadata.name), selector->terms.count);
 	}
 	merge(fields, selector->terms.items[0].match_fields.items,
 		selector->terms.items[0].match_fields.count);
@@ -243,7 +247,7 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_arena *arena,
 	struct bt_allocation_result *out_result, struct berth_error *err)
 {
-	struct making making = {
+	struct result_builder builder = {
 		.allocator = allocator,
 		.choice = choice,
 		.claim = &choice->prepared->items[claim],
@@ -252,7 +256,7 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	};
 	struct bt_allocation_result result = {0};
 	const struct bt_chosen_device *devices;
-	/* The claim's devices: from *first, so many. */
+	/* The claim's devices are the range from first to end. */
 	uint32_t first = 0;
 	uint32_t end;
 
@@ -274,31 +278,31 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 		result.devices.results.present = true;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		make_device(&making, &devices[i], &result.devices.results.items[i]);
+		make_device(&builder, &devices[i], &result.devices.results.items[i]);
 	}
 	struct bt_device_allocation_result *out = &result.devices;
 	configuration_vec configs = {0};
 	size_t bytes;
 
-	for (uint32_t r = 0; r < making.claim->request_count; r++) {
+	for (uint32_t r = 0; r < builder.claim->request_count; r++) {
 		const struct bt_device_class *device_class =
-			option_of_request(&making, r)->device_class;
-		if (device_class->spec.config.count == 0 || !is_first_of_class(&making, r)) {
+			option_of_request(&builder, r)->device_class;
+		if (device_class->spec.config.count == 0 || !is_first_of_class(&builder, r)) {
 			continue;
 		}
 		for (uint32_t k = 0; k < device_class->spec.config.count; k++) {
 			struct bt_device_allocation_configuration entry = {
 				.source = BT_STR("FromClass"),
-				.requests = requests_of_class(&making, device_class),
+				.requests = requests_of_class(&builder, device_class),
 				.configuration = device_class->spec.config.items[k].configuration,
 			};
 			bt_vec_push(&configs, entry);
 		}
 	}
-	add_claim_configs(&making, &configs);
+	add_claim_configs(&builder, &configs);
 	if (configs.count != 0) {
 		bytes = configs.count * sizeof(configs.items[0]);
-		out->config.items = bt_arena_alloc(making.arena, bytes);
+		out->config.items = bt_arena_alloc(builder.arena, bytes);
 		memcpy(out->config.items, configs.items, bytes);
 		out->config.count = configs.count;
 		out->config.present = true;
@@ -310,10 +314,11 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	code = 0;
 
 	for (uint32_t i = 0; i < count && code == 0 && !is_bound; i++) {
-		code = merge_device(&making, devices[i].row, &expressions, &fields, &is_bound, err);
+		code = merge_device(
+			&builder, devices[i].row, &expressions, &fields, &is_bound, err);
 	}
 	if (is_bound) {
-		struct bt_str *name = BT_ARENA_NEW(making.arena, struct bt_str);
+		struct bt_str *name = BT_ARENA_NEW(builder.arena, struct bt_str);
 		requirement_vec none = {0};
 		struct bt_node_selector *selector;
 		struct bt_node_selector_requirement requirement = {
@@ -322,15 +327,15 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 			.values = {.items = name, .count = 1, .present = true},
 		};
 
-		*name = bt_arena_str(making.arena,
-			bt_node_table_name(
-				&making.allocator->pools->dra->state->nodes, making.choice->slot));
+		*name = bt_arena_str(builder.arena,
+			bt_node_table_name(&builder.allocator->pools->dra->state->nodes,
+				builder.choice->slot));
 		bt_vec_push(&fields, requirement);
-		selector = make_selector(&making, &none, &fields);
+		selector = make_selector(&builder, &none, &fields);
 		bt_vec_finish(&fields);
 		result.node_selector = selector;
 	} else if (code == 0 && (expressions.count != 0 || fields.count != 0)) {
-		result.node_selector = make_selector(&making, &expressions, &fields);
+		result.node_selector = make_selector(&builder, &expressions, &fields);
 	}
 	bt_vec_finish(&expressions);
 	bt_vec_finish(&fields);

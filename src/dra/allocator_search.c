@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The validation pass and the search on one node. Spec: 12 sections 9.3 and 9.4. The recursion of
- * the spec is a stack of frames here: claims, requests and devices come from users.
+ * The validation pass and the search on one node. Spec: 12 sections 9.3 and 9.4. A stack of frames
+ * replaces the recursion of the spec, because users control its depth.
  */
 #include "dra/allocator_private.h"
 
-/** The owner is asked once in so many steps. */
+/** Search steps between two polls of is_over. */
 #define STEPS_BETWEEN_QUESTIONS 256U
 
 bool bt_search_is_over(struct bt_search *search)
@@ -19,7 +19,7 @@ bool bt_search_is_over(struct bt_search *search)
 	return search->is_over;
 }
 
-/** The devices that an All request must get. */
+/** Collects the devices that a request with allocationMode All must get. */
 static enum bt_search_result collect_all(struct bt_search *search, struct bt_option *option)
 {
 	struct bt_search_memory *memory = search->memory;
@@ -28,7 +28,7 @@ static enum bt_search_result collect_all(struct bt_search *search, struct bt_opt
 	for (uint32_t v = 0; v < search->node->items.count; v++) {
 		const struct bt_pool_view *view = search->node->items.items[v].view;
 		if (view->state != BT_POOL_COMPLETE) {
-			/* An All request and a pool that is not complete. */
+			/* allocationMode All needs complete pools. */
 			(void)bt_error_set(search->err, BERTH_ERR_INVALID,
 				"claim %.*s, request %.*s: asks for all devices, but resource pool "
 				"%.*s/%.*s is "
@@ -111,7 +111,7 @@ enum bt_search_result bt_search_validate(struct bt_search *search)
 	return BT_SEARCH_YES;
 }
 
-/** The next device of the node's pools at or after a place; false at the end. */
+/** Moves the position to the next device at or after it; false: no device is left. */
 static bool device_at(const struct bt_search *search, uint32_t *view, uint32_t *device)
 {
 	while (*view < search->node->items.count) {
@@ -125,11 +125,11 @@ static bool device_at(const struct bt_search *search, uint32_t *view, uint32_t *
 }
 
 /**
- * From the frame's place on there are fewer devices than the request still wants, whatever is
- * chosen among them: the answer is no. Exact, errors included: the search would come to every free
- * device, because it never has enough, and none has a selector that fails. Where counters are
- * consumed or a distinct constraint applies the search must run, since what it leaves behind
- * counts (spec 12 section 21, D6 and D9).
+ * Returns true if too few devices are left from the frame's position on to satisfy the request,
+ * whichever of them the search takes: the request fails. The result, errors included, equals that
+ * of a search: lacking devices, the search would try every free device, and here no selector fails.
+ * If devices consume counters or a distinct constraint applies, the search must run, because failed
+ * tries change the state of both (spec 12 section 21, D6 and D9).
  */
 static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *frame)
 {
@@ -138,7 +138,7 @@ static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *
 	uint32_t view = frame->view;
 	uint32_t device = frame->device;
 
-	if (wanted < 2 || search->node->has_counters || option->leaves_traces ||
+	if (wanted < 2 || search->node->has_counters || option->has_distinct ||
 		(frame->number != 0 && !search->has_backtracked)) {
 		return false;
 	}
@@ -155,7 +155,7 @@ static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *
 		selected = bt_search_select(search, option, item);
 		if (selected == BT_SEARCH_ERROR) {
 			berth_error_finish(search->err);
-			return false; /* the search will say it */
+			return false; /* the search reports the error */
 		}
 		if (selected == BT_SEARCH_YES && bt_search_capacity_fits(search, option, item) &&
 			bt_search_is_tolerated(search, option, item) &&
@@ -168,7 +168,7 @@ static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *
 	return true;
 }
 
-/** Where the search is about to go: claim, request, alternative, device. */
+/** The next step of the search: claim, request, alternative, device. */
 struct position {
 	uint32_t claim;
 	uint32_t request;
@@ -178,7 +178,7 @@ struct position {
 	uint32_t device;
 };
 
-/** The result of a branch, and whose: too many is a matter of one claim. */
+/** The result of a branch, and the claim that it concerns: TOO_MANY concerns a single claim. */
 struct outcome {
 	enum bt_search_result result;
 	uint32_t claim;
@@ -189,7 +189,7 @@ static struct position start_of(uint32_t claim, uint32_t request)
 	return (struct position){.claim = claim, .request = request, .option = BT_DEVICE_NONE};
 }
 
-/** Goes on until a device is to be chosen (true: its frame is on top) or there is a result. */
+/** Advances until a device must be chosen (true: its frame is on top) or there is a result. */
 static bool enter(struct bt_search *search, struct position *at, struct outcome *out_outcome)
 {
 	const struct bt_prepared *prepared = search->prepared;
@@ -250,7 +250,7 @@ static bool enter(struct bt_search *search, struct position *at, struct outcome 
 	}
 }
 
-/** YES: a device was taken, and the search goes on behind it. */
+/** YES: a device was taken, and the frame points behind it. */
 static enum bt_search_result try_next_device(
 	struct bt_search *search, struct bt_search_frame *frame)
 {
@@ -285,7 +285,7 @@ static enum bt_search_result try_next_device(
 	return BT_SEARCH_NO;
 }
 
-/** The frame on top: its next device. YES: taken, *at is what comes behind it. */
+/** Tries the next device of the top frame. YES: device taken, *at is the next position. */
 static enum bt_search_result advance(struct bt_search *search, struct position *at)
 {
 	struct bt_search_memory *memory = search->memory;
@@ -307,7 +307,7 @@ static enum bt_search_result advance(struct bt_search *search, struct position *
 	return result;
 }
 
-/** The next alternative: true; false: there is none, the outcome is that of all. */
+/** Moves to the next alternative. false: none is left, and *outcome combines all of them. */
 static bool next_alternative(struct bt_search *search, struct bt_search_frame *frame,
 	struct outcome *outcome, struct position *at)
 {
@@ -327,11 +327,11 @@ static bool next_alternative(struct bt_search *search, struct bt_search_frame *f
 
 enum backtrack_result {
 	BACKTRACK_END,    /* there is nothing left to try */
-	BACKTRACK_ENTER,  /* at *at */
-	BACKTRACK_DEVICE, /* the frame on top has more devices */
+	BACKTRACK_ENTER,  /* continue at *at */
+	BACKTRACK_DEVICE, /* continue with the next device of the top frame */
 };
 
-/** A branch has failed: what is to be tried next. */
+/** Decides what to try next after a branch has failed. */
 static enum backtrack_result backtrack(
 	struct bt_search *search, struct outcome *outcome, struct position *at)
 {

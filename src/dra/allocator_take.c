@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One device: may a request have it, taking it, giving it back. Spec: 12 sections 9.2, 9.5 to 9.9.
- */
+/* Checks, takes and gives back single devices. Spec: 12 sections 9.2, 9.5 to 9.9. */
 #include "dra/allocator_private.h"
 #include "dra/device_capacity.h"
 
-/** A verdict that is not known yet counts like so many other steps of a search: a hostile
- * expression takes a tenth of a second before its bounds end it. */
+/**
+ * Search steps that one uncached verdict counts for: a malicious expression runs up to a tenth of a
+ * second before its cost limit ends it.
+ */
 #define EVALUATION_STEPS 32U
 
 static bool is_interrupted(void *context, struct bt_str *out_cause)
@@ -18,7 +19,7 @@ static bool is_interrupted(void *context, struct bt_str *out_cause)
 	return search->is_over;
 }
 
-/** All selectors of the request. */
+/** Evaluates all selectors of the option. */
 static enum bt_search_result ask_selectors(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device)
 {
@@ -39,7 +40,7 @@ static enum bt_search_result ask_selectors(struct bt_search *search, const struc
 		case BT_VERDICT_UNKNOWN:
 			return BT_SEARCH_ERROR; /* interrupted */
 		case BT_VERDICT_ERROR: {
-			/* Says whose selector fails, and how. */
+			/* Format the error: whose selector (class or request), and its message. */
 			uint32_t row = device->row;
 			pools = search->pools;
 			const struct bt_device_row *item = &pools->rows.items[row];
@@ -131,7 +132,7 @@ static const struct bt_own_capacity *find_own(const struct bt_search *search, ui
 	return NULL;
 }
 
-/** Also for a device without capacities of which more than nothing is asked. */
+/** A device without capacities fits a request that asks for none. */
 bool bt_search_capacity_fits(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device)
 {
@@ -165,7 +166,7 @@ static bt_int128 amount_of(
 	return bt_device_amount(&amount);
 }
 
-/** "capInUse". */
+/** "capInUse" in spec 12: a share of the device has consumed capacity. */
 static bool has_consumed_capacity(
 	const struct bt_search *search, const struct bt_pool_device *device)
 {
@@ -206,7 +207,7 @@ static const struct bt_device_attribute *find_entry(
 	return NULL;
 }
 
-/** By its full name, or without the domain when that is the driver. */
+/** Looks for the full name, then for the name without its domain if the domain is the driver. */
 static const struct bt_device_attribute *find_attribute(
 	const struct bt_search *search, uint32_t row, struct bt_str name)
 {
@@ -226,7 +227,7 @@ static const struct bt_device_attribute *find_attribute(
 	return find_entry(item->spec, name);
 }
 
-/** Of one of the types that can be compared, and equal. */
+/** Values are equal only if both have the same comparable type. */
 static bool is_same_value(const struct bt_device_attribute *a, const struct bt_device_attribute *b)
 {
 	if (a->string.data != NULL) {
@@ -242,7 +243,7 @@ static bool is_same_value(const struct bt_device_attribute *a, const struct bt_d
 		bt_str_equal(a->version, b->version);
 }
 
-/** The claim's first request of the same name: what a distinct constraint remembers by. */
+/** Index by which a distinct constraint stores its values: the first request of the same name. */
 static uint32_t seen_index(const struct bt_search *search, const struct bt_option *option)
 {
 	const struct bt_prepared_claim *claim = &search->prepared->items[option->claim];
@@ -315,7 +316,7 @@ bool bt_search_may_match(const struct bt_search *search, const struct bt_option 
 	return true;
 }
 
-/** From the claim's first count constraints. */
+/** Removes the device from the first count constraints of the claim. */
 static void remove_constraints(
 	struct bt_search *search, const struct bt_option *option, uint32_t count)
 {
@@ -334,7 +335,7 @@ static void remove_constraints(
 	}
 }
 
-/** All of them take the device, or none. */
+/** All constraints accept the device, or no constraint changes. */
 static bool add_constraints(struct bt_search *search, const struct bt_option *option, uint32_t row)
 {
 	const struct bt_prepared_claim *claim = &search->prepared->items[option->claim];
@@ -418,7 +419,7 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 		return BT_SEARCH_NO;
 	}
 	if (is_shareable) {
-		/* Capacity for one more share; returns where it is counted. */
+		/* Count one more share with its capacity. */
 		struct bt_search_memory *memory = search->memory;
 		const struct bt_device *spec = search->pools->rows.items[device->row].spec;
 		const struct bt_own_capacity *found = find_own(search, device->id);
@@ -478,7 +479,9 @@ void bt_search_give_back(struct bt_search *search)
 			own->is_consuming = own->is_consuming || *amount != 0;
 		}
 		own->share_count--;
-		/* Shares are given back in the opposite order: a device's sums are the last ones.
+		/*
+		 * Shares are given back in reverse order: the amounts of the device are the last
+		 * ones.
 		 */
 		if (own->share_count == 0) {
 			memory->own_amounts.count = own->first;

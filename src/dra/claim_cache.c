@@ -42,7 +42,7 @@ static uint32_t find_id(
 	return UINT32_MAX;
 }
 
-static void changed(
+static void notify_listener(
 	struct bt_claim_cache *cache, struct bt_object *old_claim, struct bt_object *new_claim)
 {
 	cache->version++;
@@ -53,7 +53,7 @@ static void changed(
 	}
 }
 
-/** Who controls a special claim; NULL: nobody, or it is none. */
+/** The pod that controls a special claim; NULL: no owner, or the claim is not special. */
 static const struct bt_owner_reference *special_owner(const struct bt_object_meta *meta)
 {
 	const struct bt_str annotation = BT_SPECIAL_CLAIM_ANNOTATION;
@@ -68,20 +68,20 @@ static const struct bt_owner_reference *special_owner(const struct bt_object_met
 	return NULL;
 }
 
-/** After the latest object of id has changed. */
+/** Updates the index of special claims after the latest object of id has changed. */
 static void index_special(struct bt_claim_cache *cache, uint32_t id)
 {
 	struct bt_cached_claim *claim = &cache->claims.items[id];
 	const struct bt_owner_reference *owner =
 		claim->latest != NULL ? special_owner(claim->latest->meta) : NULL;
-	/* Odd, so that no special claim has 0. */
+	/* Odd, because owner_hash 0 means that the claim is not special. */
 	uint64_t hash = owner != NULL ? bt_str_hash(owner->uid) | 1 : 0;
 
 	if (hash == claim->owner_hash) {
 		return;
 	}
 	if (claim->owner_hash != 0) {
-		(void)bt_map_remove(&cache->special_map, claim->owner_hash, id); /* it is there */
+		(void)bt_map_remove(&cache->special_map, claim->owner_hash, id); /* present */
 	}
 	claim->owner_hash = hash;
 	if (hash != 0) {
@@ -126,7 +126,7 @@ static void add(struct bt_claim_cache *cache, struct bt_object *object)
 	bt_vec_store(&cache->claims, &cache->free_ids, claim, id);
 	bt_map_insert(&cache->map, claim.hash, id);
 	index_special(cache, id);
-	changed(cache, NULL, object);
+	notify_listener(cache, NULL, object);
 }
 
 static void replace_latest(struct bt_claim_cache *cache, uint32_t id, struct bt_object *object)
@@ -135,11 +135,11 @@ static void replace_latest(struct bt_claim_cache *cache, uint32_t id, struct bt_
 
 	cache->claims.items[id].latest = bt_object_share(object);
 	index_special(cache, id);
-	changed(cache, old, object);
+	notify_listener(cache, old, object);
 	bt_object_release(old);
 }
 
-/** false: the object has none (it comes from a file). */
+/** false: the object has no resourceVersion (it comes from a file). */
 static bool version_of(const struct bt_object *object, int64_t *out_version)
 {
 	*out_version = 0;
@@ -167,12 +167,12 @@ void bt_claim_cache_follow(void *dra, struct bt_object *old_claim, struct bt_obj
 	} else if (new_claim == NULL) {
 		struct bt_cached_claim claim = cache->claims.items[id];
 
-		(void)bt_map_remove(&cache->map, claim.hash, id); /* it was found just now */
+		(void)bt_map_remove(&cache->map, claim.hash, id); /* found above */
 		cache->claims.items[id].latest = NULL;
 		index_special(cache, id);
 		cache->claims.items[id] = (struct bt_cached_claim){0};
 		bt_vec_push(&cache->free_ids, id);
-		changed(cache, claim.latest, NULL);
+		notify_listener(cache, claim.latest, NULL);
 		bt_object_release(claim.api);
 		bt_object_release(claim.latest);
 	} else if (is_newer(new_claim, cache->claims.items[id].latest)) {
@@ -181,8 +181,8 @@ void bt_claim_cache_follow(void *dra, struct bt_object *old_claim, struct bt_obj
 		replace_latest(cache, id, new_claim);
 	} else {
 		/*
-		 * The watch confirms what this scheduler wrote and assumed: no listener is called,
-		 * but the cache shares the watch's copy instead of keeping one of its own.
+		 * The watch confirms an assumed write of this scheduler: no listener is called, but
+		 * the cache shares the watch's copy instead of keeping a second one.
 		 */
 		struct bt_cached_claim *claim = &cache->claims.items[id];
 		struct bt_object *api = claim->api;
@@ -233,8 +233,8 @@ int bt_claim_cache_assume(
 			"could not find ResourceClaim \"%.*s/%.*s\"", BT_STR_ARG(meta->namespace_),
 			BT_STR_ARG(meta->name));
 	}
-	(void)version_of(cache->claims.items[id].latest, &stored); /* none counts as 0 */
-	(void)version_of(claim, &assumed);                         /* likewise */
+	(void)version_of(cache->claims.items[id].latest, &stored); /* 0 if absent */
+	(void)version_of(claim, &assumed);                         /* 0 if absent */
 	if (assumed < stored) {
 		return bt_error_set(err, BERTH_ERR_STATE,
 			"ResourceClaim \"%.*s/%.*s\" is out of sync (stored: %" PRId64
@@ -310,7 +310,7 @@ bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid
 		cache->in_flight.items[id].sharers--;
 		return false;
 	}
-	(void)bt_map_remove(&cache->in_flight_map, entry.hash, id); /* it was found just now */
+	(void)bt_map_remove(&cache->in_flight_map, entry.hash, id); /* found above */
 	cache->in_flight.items[id] = (struct bt_in_flight_claim){0};
 	bt_vec_push(&cache->in_flight_free, id);
 	cache->version++;
@@ -361,8 +361,8 @@ bool bt_claim_without_pod(const struct bt_resource_claim *claim, struct bt_str p
 	return true;
 }
 
-/** It is in the cache with this version: assuming another of the same cannot fail. */
-static void put(struct bt_dra_trial *trial, struct bt_object *claim)
+/** Cannot fail: the claim is in the cache with the same resourceVersion. */
+static void assume_claim(struct bt_dra_trial *trial, struct bt_object *claim)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	int result = bt_claim_cache_assume(&trial->dra->claims, claim, &err);
@@ -387,7 +387,7 @@ bool bt_dra_trial_release(
 		struct bt_object *object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &now);
 
 		bt_vec_push(&trial->claims, bt_object_share(claim));
-		put(trial, object);
+		assume_claim(trial, object);
 		bt_object_release(object);
 	}
 	bt_arena_finish(&arena);
@@ -400,7 +400,7 @@ bool bt_dra_trial_take_pod(struct bt_dra_trial *trial, struct bt_str pod_uid)
 	uint32_t cursor = 0;
 	struct bt_object *claim;
 
-	/* Assuming leaves every claim at its place in the cache. */
+	/* Assuming a claim does not move claims in the cache, so the cursor stays valid. */
 	while (trial->dra != NULL && possible &&
 		(claim = bt_claim_cache_next(&trial->dra->claims, &cursor)) != NULL) {
 		possible = !bt_resource_claim_is_reserved_by(
@@ -412,12 +412,12 @@ bool bt_dra_trial_take_pod(struct bt_dra_trial *trial, struct bt_str pod_uid)
 
 void bt_dra_trial_end(struct bt_dra_trial *trial)
 {
-	/* The last change first: a claim may have lost several pods. */
+	/* Undo in reverse order: a claim may have lost several pods. */
 	for (uint32_t i = trial->claims.count; i-- > 0;) {
-		put(trial, trial->claims.items[i]);
+		assume_claim(trial, trial->claims.items[i]);
 		bt_object_release(trial->claims.items[i]);
 	}
-	/* There was none when the first one was taken away, and all are back in place. */
+	/* There was no history before the trial, and all claims are restored. */
 	if (trial->claims.count != 0 && bt_allocated_has_history(&trial->dra->allocated)) {
 		bt_bitset_clear(&trial->dra->allocated.history);
 		trial->dra->allocated.history_count = 0;

@@ -2,8 +2,8 @@
 #ifndef BT_DRA_DEVICE_CAPACITY_H
 #define BT_DRA_DEVICE_CAPACITY_H
 /**
- * What a request takes of a device's capacity, and which taints keep a request away: rules on plain
- * structures. Spec: 12 sections 9.6 and 9.7.
+ * How much of a device's capacity a request consumes, and which taints block a request: rules on
+ * plain structures. Spec: 12 sections 9.6 and 9.7.
  */
 #include "api/quantity.h"
 #include "api/resource_claim.h"
@@ -11,28 +11,28 @@
 #include "base/int128.h"
 #include "dra/dra.h"
 
-/** What the request (NULL: nothing in particular) takes of this capacity. */
+/** The amount that the request (NULL: no explicit request) consumes of this capacity. */
 struct bt_quantity bt_device_capacity_consumed(
 	const struct bt_quantity *request, const struct bt_device_capacity *capacity);
 
 /**
- * All capacities of the device have room for the request. requests: by name; may be NULL.
- * consumed: what its other shares take; NULL: none. own: by index of the capacity, what this call
- * has given to shares already; NULL: nothing.
+ * Whether every capacity of the device has room for the request. requests: by name; may be NULL.
+ * consumed: by other shares of the device; NULL: none. own: by index of the capacity, consumed by
+ * shares in this call; NULL: none.
  */
 bool bt_device_capacity_fits(const struct bt_device *device,
 	const struct bt_resource_list *requests, const struct bt_shared_device *consumed,
 	const bt_int128 *own);
 
-/** NoSchedule or NoExecute. */
+/** Whether the effect is NoSchedule or NoExecute. */
 bool bt_device_taint_blocks(const struct bt_device_taint *taint);
 bool bt_device_taint_is_tolerated(const struct bt_device_taint *taint,
 	const struct bt_device_toleration *tolerations, uint32_t count);
 
 /*
- * Amounts of counters and capacities as plain numbers: 10^-9 units, the finest a quantity can be,
- * so that a search adds and compares without memory. Exact up to BT_DEVICE_AMOUNT_MAX (10^30
- * units, an amount of 10^21); beyond, everything is that much.
+ * Amounts of counters and capacities as plain integers in 10^-9 units, the finest resolution of a
+ * quantity, so that a search adds and compares without allocating. Exact up to BT_DEVICE_AMOUNT_MAX
+ * (10^30 units, an amount of 10^21); larger amounts are clamped to it.
  */
 
 #define BT_DEVICE_AMOUNT_ONE ((bt_int128)1000000000)

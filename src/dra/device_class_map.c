@@ -62,7 +62,7 @@ static void clear(struct bt_device_class_map *map, struct bt_str resource)
 	}
 	struct bt_device_class_mapping mapping = map->mappings.items[id];
 	map->version++;
-	(void)bt_map_remove(&map->map, mapping.hash, id); /* it was found just now */
+	(void)bt_map_remove(&map->map, mapping.hash, id); /* found above */
 	map->mappings.items[id] = (struct bt_device_class_mapping){0};
 	bt_vec_push(&map->free_ids, id);
 	bt_free(mapping.resource);
@@ -74,7 +74,7 @@ static const struct bt_device_class *class_of(const struct bt_object *object)
 	return bt_object_value(object, BT_KIND_DEVICE_CLASS);
 }
 
-/** The name every class has without asking. owned: a buffer. */
+/** The implicit resource name of the class. The caller owns the buffer. */
 static struct bt_strbuf implicit_name(const struct bt_object *device_class)
 {
 	struct bt_strbuf name = {0};
@@ -109,9 +109,10 @@ static void clear_class(struct bt_device_class_map *map, const struct bt_object 
 }
 
 /**
- * The class does not get the resource it names, and then nothing at all: the younger one holds it,
- * and of two of the same age the first by name.
- * Upstream also holds a class to lose against itself, and keeps its old object; this does not (D8).
+ * Whether a class loses its extendedResourceName to the class that holds it: the younger class
+ * wins, and of two of the same age the first by name. A losing class gets no mapping, not even the
+ * implicit one. Upstream also lets an updated class lose against its old object, which then stays;
+ * this function does not (D8).
  */
 static bool loses(const struct bt_device_class_map *map, const struct bt_object *candidate)
 {

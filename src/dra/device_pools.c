@@ -17,7 +17,7 @@ static uint64_t hash_of(enum bt_node_scope_kind kind, struct bt_str node_name,
 	return selector != NULL ? bt_message_hash(&bt_node_selector_message, hash, selector) : hash;
 }
 
-/** SELECTOR: parsed, it may turn out broken. */
+/** SELECTOR: also finds BROKEN, the result of a failed parse. */
 static uint32_t find(const struct bt_device_pools *pools, enum bt_node_scope_kind kind,
 	uint64_t hash, struct bt_str node_name, const struct bt_node_selector *selector)
 {
@@ -50,7 +50,7 @@ static uint32_t add(struct bt_device_pools *pools, const struct bt_node_scope *s
 	return id;
 }
 
-/** One reference taken. */
+/** Takes one reference. */
 static uint32_t node_scope_ref(struct bt_device_pools *pools, struct bt_str node_name,
 	const struct bt_opt_bool *all_nodes, const struct bt_node_selector *selector)
 {
@@ -101,7 +101,7 @@ static void node_scope_unref(struct bt_device_pools *pools, uint32_t id)
 	if (--scope->ref_count != 0) {
 		return;
 	}
-	(void)bt_map_remove(&pools->scope_map, scope->hash, id); /* it is there */
+	(void)bt_map_remove(&pools->scope_map, scope->hash, id); /* present */
 	bt_symbol_unref(pools->dra->ids.symbols, scope->name);
 	bt_arena_finish(&scope->arena);
 	scope->selector = NULL;
@@ -136,7 +136,7 @@ bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t id, uint32_t 
 
 /* Published devices. Spec: 12 sections 9.1 and 18. */
 
-/** What a selector reads of both is equal; the driver is the same. */
+/** Whether all fields that a selector reads are equal; the driver is the same. */
 static bool has_same_content(const struct bt_device *a, const struct bt_device *b)
 {
 	struct bt_device left = {0};
@@ -226,8 +226,8 @@ static void device_rows_drop(struct bt_device_pools *pools, uint32_t row)
 }
 
 /**
- * The old row of the slice for this identity, taken out of old_rows; position: where it was as long
- * as nothing was inserted before it.
+ * Takes the slice's old row for this id out of old_rows. position: index of the row if no device
+ * was inserted before it.
  */
 static uint32_t take_old(struct bt_device_pools *pools, uint32_t slice, uint32_t id,
 	uint32_t *old_rows, uint32_t old_count, uint32_t position)
@@ -253,9 +253,9 @@ static uint32_t take_old(struct bt_device_pools *pools, uint32_t slice, uint32_t
 }
 
 /**
- * Rows for the devices of a slice that has its new object, scope and no rows. Those of its old
- * object, which still lives, are taken over where the device is still there, with their verdicts
- * where its content is the same; the others are dropped. old_rows: is written to.
+ * Makes the rows of a slice whose object and scope are new; its row list is empty. Rows of the old
+ * object (which still lives) are reused for devices that still exist, verdicts included if the
+ * device content is the same; other rows are dropped. Overwrites old_rows.
  */
 static void device_rows_make(
 	struct bt_device_pools *pools, uint32_t slice, uint32_t *old_rows, uint32_t old_count)
@@ -488,14 +488,14 @@ static void unindex_by_name(struct bt_device_pools *pools, bt_sym name, uint32_t
 
 	remove_value(named->pools.items, &named->pools.count, pool);
 	if (named->pools.count == 0) {
-		(void)bt_map_remove(&pools->named_map, named->hash, id); /* it is there */
+		(void)bt_map_remove(&pools->named_map, named->hash, id); /* present */
 		bt_symbol_unref(pools->dra->ids.symbols, named->name);
 		named->name = BT_SYM_NONE;
 		bt_vec_push(&pools->free_named, id);
 	}
 }
 
-/** Which nodes may see the slice: those of its name, or any. */
+/** Indexes the slice by its node name, or as one that any node may see. */
 static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slice *slice, bool add)
 {
 	const struct bt_node_scope *scope = &pools->scopes.items[slice->scope];
@@ -544,8 +544,8 @@ static uint32_t find_slice(const struct bt_device_pools *pools, struct bt_str na
 	return BT_POOL_NONE;
 }
 
-/** The slice has its object; what follows from it. */
-static void enter(
+/** Links a slice, after its object was set, to its pool, scope, rows and indexes. */
+static void link_slice(
 	struct bt_device_pools *pools, uint32_t id, uint32_t *old_rows, uint32_t old_count)
 {
 	const struct bt_resource_slice *value = bt_pool_slice_value(pools, id);
@@ -564,8 +564,8 @@ static void enter(
 	bt_device_pools_changed(pools, pool);
 }
 
-/** The opposite, but for the rows. */
-static void leave(struct bt_device_pools *pools, uint32_t id)
+/** Undoes link_slice, except for the rows. */
+static void unlink_slice(struct bt_device_pools *pools, uint32_t id)
 {
 	struct bt_pool_slice *slice = &pools->slices.items[id];
 	struct bt_pool *pool = &pools->pools.items[slice->pool];
@@ -580,13 +580,13 @@ static void remove_slice(struct bt_device_pools *pools, uint32_t id)
 {
 	struct bt_pool_slice *slice = &pools->slices.items[id];
 
-	leave(pools, id);
+	unlink_slice(pools, id);
 	for (uint32_t i = 0; i < slice->rows.count; i++) {
 		device_rows_drop(pools, slice->rows.items[i]);
 	}
 	slice->rows.count = 0;
 	drop_pool_if_empty(pools, slice->pool);
-	(void)bt_map_remove(&pools->slice_map, slice->hash, id); /* it is there */
+	(void)bt_map_remove(&pools->slice_map, slice->hash, id); /* present */
 	bt_object_release(slice->object);
 	slice->object = NULL;
 	bt_vec_push(&pools->free_slices, id);
@@ -605,7 +605,7 @@ static void add_slice(struct bt_device_pools *pools, struct bt_object *object, u
 	pools->slices.items[id].object = bt_object_share(object);
 	pools->slices.items[id].hash = hash;
 	bt_map_insert(&pools->slice_map, hash, id);
-	enter(pools, id, NULL, 0);
+	link_slice(pools, id, NULL, 0);
 }
 
 void bt_device_pools_follow(
@@ -628,12 +628,12 @@ void bt_device_pools_follow(
 		uint32_t *old_rows = slice->rows.items;
 		uint32_t old_count = slice->rows.count;
 
-		leave(pools, id);
+		unlink_slice(pools, id);
 		slice->rows.items = NULL;
 		slice->rows.count = 0;
 		slice->rows.capacity = 0;
 		slice->object = bt_object_share(new_slice);
-		enter(pools, id, old_rows, old_count);
+		link_slice(pools, id, old_rows, old_count);
 		drop_pool_if_empty(pools, old_pool);
 		bt_free(old_rows);
 		bt_object_release(old_object);

@@ -2,16 +2,16 @@
 #ifndef BT_DRA_DEVICE_POOLS_PRIVATE_H
 #define BT_DRA_DEVICE_POOLS_PRIVATE_H
 /**
- * What the files of the pools and of the allocator share. Spec: 12 sections 9.1 and 9.8.
+ * Shared by the files of the pools and of the allocator. Spec: 12 sections 9.1 and 9.8.
  *
- * A slice, a pool and a published device are numbers: places in the vectors below, used again once
- * they are free. Two slices may publish one device (an old and a new generation), so verdicts
+ * Slices, pools and published devices are numbers: indexes in the vectors below, reused once they
+ * are free. Two slices may publish the same device (an old and a new generation), so verdicts
  * belong to published devices ("rows") and not to identities.
  *
- * What a node sees of a pool depends on which of its slices are relevant there: a view. Nodes that
- * see the same slices share it. Views are made when a node asks, and dropped when a slice of the
- * pool changes; every node keeps the list of its views in the allocator's order and repairs it by
- * the pools that changed since it was last asked.
+ * Which part of a pool a node sees depends on the slices that are relevant to the node: a view.
+ * Nodes that see the same slices share the view. Views are made on demand, and dropped when a slice
+ * of the pool changes. Every node keeps the list of its views in the allocator's order, and repairs
+ * the list from the pools that changed since its last use.
  */
 #include "api/selector.h"
 #include "base/int128.h"
@@ -23,9 +23,9 @@
 
 #define BT_POOL_NONE UINT32_MAX
 
-/** Where a slice, or a device of its own, can be used. Equal ones are one. */
+/** Nodes on which a slice or a single device can be used. Equal scopes are shared. */
 enum bt_node_scope_kind {
-	BT_NODE_SCOPE_NOWHERE, /* nothing is said */
+	BT_NODE_SCOPE_NOWHERE, /* no node field is set */
 	BT_NODE_SCOPE_EVERYWHERE,
 	BT_NODE_SCOPE_NAME,
 	BT_NODE_SCOPE_SELECTOR,
@@ -37,11 +37,11 @@ struct bt_node_scope {
 	uint32_t ref_count; /* 0: free */
 	uint64_t hash;
 	bt_sym name;           /* NAME: reference held */
-	struct bt_arena arena; /* what follows: SELECTOR and BROKEN */
+	struct bt_arena arena; /* for the fields below: SELECTOR and BROKEN */
 	const struct bt_node_selector *selector;
 	struct bt_parsed_node_selector parsed;
 	struct bt_str problem;
-	/** The last answer: for this slot at this count of node changes. */
+	/** Cache of the last match: for this slot at this node_epoch. */
 	uint32_t asked_slot;
 	uint64_t asked_epoch;
 	bool answer;
@@ -49,22 +49,22 @@ struct bt_node_scope {
 
 struct bt_pool_slice {
 	struct bt_object *object; /* reference held; NULL: free */
-	uint64_t hash;            /* of its name */
+	uint64_t hash;            /* of the slice name */
 	uint32_t pool;
 	uint32_t scope; /* reference held */
 	bool per_device;
 	bool has_counters;     /* sharedCounters is not empty */
-	BT_VEC(uint32_t) rows; /* of its devices, in order */
+	BT_VEC(uint32_t) rows; /* of the slice's devices, in order */
 };
 
 enum {
 	BT_DEVICE_SHAREABLE = 1 << 0,     /* may be allocated several times */
-	BT_DEVICE_CAPACITY = 1 << 1,      /* has capacities, and they matter */
-	BT_DEVICE_CAPACITY_FITS = 1 << 2, /* who asks for none in particular finds enough */
+	BT_DEVICE_CAPACITY = 1 << 1,      /* has capacities, and the gate is on */
+	BT_DEVICE_CAPACITY_FITS = 1 << 2, /* fits a request without capacity requests */
 	BT_DEVICE_COUNTERS = 1 << 3,      /* consumes counters */
-	BT_DEVICE_TAINTED = 1 << 4,       /* by a taint that keeps requests away */
-	BT_DEVICE_BINDING = 1 << 5,       /* bindingConditions is there, perhaps empty */
-	BT_DEVICE_NEVER = 1 << 6,         /* has binding conditions, which are switched off */
+	BT_DEVICE_TAINTED = 1 << 4,       /* has a taint that blocks requests */
+	BT_DEVICE_BINDING = 1 << 5,       /* bindingConditions is present, perhaps empty */
+	BT_DEVICE_NEVER = 1 << 6,         /* has binding conditions, whose gate is off */
 	BT_DEVICE_OWN_SCOPE = 1 << 7,     /* of a slice with perDeviceNodeSelection */
 };
 
@@ -73,16 +73,16 @@ struct bt_device_row {
 	const struct bt_device *spec; /* in the slice's object; NULL: free */
 	uint32_t id;                  /* reference held */
 	uint32_t slice;
-	uint32_t scope; /* its own, with OWN_SCOPE; reference held */
+	uint32_t scope; /* OWN_SCOPE: scope of the device; reference held */
 	uint32_t flags;
-	uint32_t next; /* with the same id; BT_DEVICE_NONE: the last */
+	uint32_t next; /* next row with the same id; BT_DEVICE_NONE: the last */
 };
 
 enum bt_pool_state {
 	BT_POOL_COMPLETE,
 	BT_POOL_INCOMPLETE,
 	BT_POOL_INVALID,
-	BT_POOL_OBSOLETE, /* a newer generation is elsewhere */
+	BT_POOL_OBSOLETE, /* a newer generation exists */
 	BT_POOL_BROKEN,   /* a node selector cannot be parsed */
 };
 
@@ -90,15 +90,15 @@ struct bt_pool_device {
 	uint32_t row;
 	uint32_t id;
 	uint32_t flags;
-	uint32_t consumption; /* of counters: index in bt_pool_counters; BT_DEVICE_NONE */
+	uint32_t consumption; /* index in bt_pool_counters.consumers; BT_DEVICE_NONE: none */
 };
 
 struct bt_pool_counter {
 	struct bt_str set;
 	struct bt_str name;
 	bt_int128 value;
-	bt_int128 available; /* value without what allocated devices consume */
-	bt_int128 used;      /* by the call under way */
+	bt_int128 available; /* value minus what allocated devices consume */
+	bt_int128 used;      /* by devices taken in this call */
 };
 
 struct bt_counter_use {
@@ -109,51 +109,51 @@ struct bt_counter_use {
 struct bt_counter_consumer {
 	uint32_t row;
 	uint32_t id;
-	uint32_t first; /* of uses */
+	uint32_t first; /* index of the first use */
 	uint32_t count;
 };
 
-/** Counters of a complete pool, made of a set of slices. */
+/** Counters of a complete pool, for one set of slices. */
 struct bt_pool_counters {
 	uint64_t hash;
 	BT_VEC(uint32_t) slices; /* ascending */
 	BT_VEC(struct bt_str) set_names;
-	BT_VEC(struct bt_pool_counter) counters;      /* by set and name */
-	BT_VEC(struct bt_counter_consumer) consumers; /* by row */
+	BT_VEC(struct bt_pool_counter) counters;      /* sorted by set and name */
+	BT_VEC(struct bt_counter_consumer) consumers; /* sorted by row */
 	BT_VEC(struct bt_counter_use) uses;
-	bool is_invalid;  /* a counter set twice, a counter that is not there */
+	bool is_invalid;  /* a duplicate set, or a missing set or counter */
 	bool is_fresh;    /* available was computed */
-	uint64_t version; /* of the pool's allocated devices then */
-	uint64_t call;    /* that used belongs to */
+	uint64_t version; /* pool version of the allocated devices at that time */
+	uint64_t call;    /* allocator call that used belongs to */
 };
 
-/** A pool as the nodes see it for which just these slices are relevant. */
+/** A pool as seen by nodes to which exactly these slices are relevant. */
 struct bt_pool_view {
 	uint64_t hash;
-	BT_VEC(uint32_t) slices; /* ascending; of the highest generation among the relevant */
+	BT_VEC(uint32_t) slices; /* ascending; relevant slices of the highest generation */
 	uint32_t pool;
 	enum bt_pool_state state;
-	bool is_binding; /* some device has binding conditions: comes after the others */
+	bool is_binding; /* some device has binding conditions: sorts last */
 	BT_VEC(struct bt_pool_device) devices;
-	struct bt_pool_counters *counters; /* NULL: no device consumes any */
+	struct bt_pool_counters *counters; /* NULL: no device consumes counters */
 	uint32_t broken_scope;
-	uint32_t broken_row; /* BROKEN by a device's own; else BT_DEVICE_NONE */
+	uint32_t broken_row; /* BROKEN: row with the bad selector, BT_DEVICE_NONE: the slice */
 };
 
 struct bt_pool {
-	uint32_t id; /* in the dra's ids, reference held; BT_DEVICE_NONE: free */
+	uint32_t id; /* in bt_dra.ids, reference held; BT_DEVICE_NONE: free */
 	BT_VEC(uint32_t) slices;
-	uint32_t shared_count; /* slices that more than the nodes of their name may see */
+	uint32_t shared_count; /* slices that are not bound to one node name */
 	BT_VEC(struct bt_pool_view *) views;
 	BT_VEC(struct bt_pool_counters *) counters;
 	uint64_t mark; /* see bt_device_pools.mark */
 };
 
-/** Pools with a slice for a node of this name. */
+/** Pools with a slice for one node name. */
 struct bt_named_pools {
 	bt_sym name; /* reference held; BT_SYM_NONE: free */
 	uint64_t hash;
-	BT_VEC(uint32_t) pools; /* once for each slice */
+	BT_VEC(uint32_t) pools; /* one entry for each slice */
 };
 
 struct bt_node_pool {
@@ -161,35 +161,38 @@ struct bt_node_pool {
 	const struct bt_pool_view *view;
 };
 
-/** A node's views in the allocator's order; obsolete ones and those without anything left out. */
+/** A node's views in the allocator's order, without obsolete and empty ones. */
 struct bt_node_pools {
 	BT_VEC(struct bt_node_pool) items;
 	bt_sym name;
-	uint64_t sequence; /* of pool changes that it knows */
+	uint64_t sequence; /* of the last pool change applied */
 	bool is_known;
 	bool has_problem;  /* some view is not complete */
 	bool has_counters; /* some device consumes counters */
 	uint32_t device_count;
 };
 
-/** One expression. */
+/** A compiled expression. */
 struct bt_selector_program {
 	char *text; /* owned; NULL: free */
 	uint32_t length;
 	uint64_t hash;
-	struct bt_cel_program *program; /* NULL: it does not compile */
-	char *problem;                  /* why; owned */
-	uint64_t *verdicts;             /* two bits a row */
+	struct bt_cel_program *program; /* NULL: compile error */
+	char *problem;                  /* the compile error; owned */
+	uint64_t *verdicts;             /* two bits for each row */
 	uint32_t row_capacity;
 	uint32_t known_count;
 	uint64_t last_used; /* tick */
 	size_t bytes;
 };
 
-/** Memory of a search; belongs to nobody between two calls of the allocator. */
+/** Memory of a search, reused by each call of the allocator; unused between calls. */
 struct bt_search_memory;
 
-/** Pool changes that nodes can follow one by one. A power of two. */
+/**
+ * Pool changes that nodes can apply one by one; after more changes a node starts anew. A power of
+ * two.
+ */
 #define BT_POOL_CHANGES_MAX 256U
 
 struct bt_device_pools {
@@ -207,11 +210,11 @@ struct bt_device_pools {
 	/* published devices */
 	BT_VEC(struct bt_device_row) rows;
 	BT_VEC(uint32_t) free_rows;
-	BT_VEC(uint32_t) row_of_id; /* first one; BT_DEVICE_NONE */
+	BT_VEC(uint32_t) row_of_id; /* first row; BT_DEVICE_NONE: not published */
 	/* pools */
 	BT_VEC(struct bt_pool) pools;
 	BT_VEC(uint32_t) free_pools;
-	BT_VEC(uint32_t) pool_of_id;   /* by id of the pool */
+	BT_VEC(uint32_t) pool_of_id;   /* by bt_dra.ids id of the pool */
 	BT_VEC(uint32_t) shared_pools; /* shared_count is not 0 */
 	struct bt_map named_map;
 	BT_VEC(struct bt_named_pools) named;
@@ -223,10 +226,10 @@ struct bt_device_pools {
 	/* changes */
 	uint32_t changed[BT_POOL_CHANGES_MAX]; /* ring of pools */
 	uint64_t sequence;
-	uint64_t log_sequence;              /* of node changes in the state's log */
+	uint64_t log_sequence;              /* position in the log of node changes */
 	uint64_t node_epoch;                /* grows when labels of nodes change */
 	BT_VEC(struct bt_node_pools) nodes; /* by slot */
-	uint64_t mark;                      /* pools seen in the walk under way have it */
+	uint64_t mark;                      /* of pools already visited in the current walk */
 	/* programs */
 	struct bt_map program_map;
 	BT_VEC(struct bt_selector_program) programs;
@@ -243,7 +246,7 @@ struct bt_device_pools {
 	struct bt_arena arena;
 	struct bt_strbuf text;
 	uint64_t call;        /* counts the calls of the allocator */
-	uint64_t share_count; /* shares named without a generator of random numbers */
+	uint64_t share_count; /* counter for share ids without a prng */
 	struct bt_search_memory *search;
 };
 
@@ -251,10 +254,10 @@ struct bt_device_pools {
 
 struct bt_str bt_pool_driver(const struct bt_device_pools *pools, uint32_t pool);
 struct bt_str bt_pool_name(const struct bt_device_pools *pools, uint32_t pool);
-/** In named; BT_POOL_NONE: no slice is for a node of this name. */
+/** Index in named; BT_POOL_NONE: no slice has this node name. */
 uint32_t bt_named_pools_find(const struct bt_device_pools *pools, bt_sym name);
 
-/** Not for a broken one. */
+/** scope: must not be BROKEN. */
 bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t scope, uint32_t slot);
 
 static inline const struct bt_resource_slice *bt_pool_slice_value(
@@ -263,18 +266,18 @@ static inline const struct bt_resource_slice *bt_pool_slice_value(
 	return pools->slices.items[slice].object->value;
 }
 
-/** The row of a device in the vector behind its slice; BT_DEVICE_NONE: it is not published. */
+/** The row of a device, by its entry in the slice object; BT_DEVICE_NONE: not published. */
 uint32_t bt_device_rows_find(
 	const struct bt_device_pools *pools, uint32_t id, const struct bt_device *spec);
 
 /* device_views.c */
 
-/** Node changes since the last time; before nodes are asked. */
+/** Applies new node changes; call it before reading pools of nodes. */
 void bt_device_pools_catch_up(struct bt_device_pools *pools);
-/** What the nodes know about the pool is outdated. */
+/** Marks what nodes have cached about the pool as outdated. */
 void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool);
 void bt_pool_drop_views(struct bt_pool *pool);
-/** Repaired; borrowed until the next call or change. */
+/** Updates and returns the node's pools; borrowed until the next call or change. */
 const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools, uint32_t slot);
 static inline const struct bt_node_pools *bt_device_pools_of_node(
 	struct bt_device_pools *pools, uint32_t slot)
@@ -288,29 +291,32 @@ static inline const struct bt_node_pools *bt_device_pools_of_node(
 	}
 	return bt_device_pools_repair(pools, slot);
 }
-/** The same made anew; owned: bt_node_pools_finish. */
+/** Computes the node's pools from scratch; owned: bt_node_pools_finish. */
 void bt_node_pools_compute(
 	struct bt_device_pools *pools, uint32_t slot, struct bt_node_pools *out_node);
 void bt_node_pools_finish(struct bt_node_pools *node);
 
 /* device_pools_validate.c */
 
-/** Ends the process when a node's pools are not those computed anew. */
+/** Aborts the process if a node's cached pools differ from recomputed ones. */
 void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot);
 
-/** Room for what the device consumes, beside the allocated devices and this call's: taken. */
+/**
+ * Consumes the device's counters if allocated devices and this call leave enough; false: too
+ * little.
+ */
 bool bt_pool_counters_take(struct bt_device_pools *pools, uint32_t pool,
 	struct bt_pool_counters *counters, uint32_t consumption);
 void bt_pool_counters_give_back(struct bt_pool_counters *counters, uint32_t consumption);
-/** available as it is now. */
+/** Recomputes the available amounts. */
 void bt_pool_counters_refresh(
 	const struct bt_device_pools *pools, uint32_t pool, struct bt_pool_counters *counters);
 
 /* selectors.c */
 
-/** The program of an expression, compiled when it is new; used now. */
+/** The program of an expression, compiled if it is new. Marks the program as used now. */
 uint32_t bt_selector_intern(struct bt_device_pools *pools, struct bt_str expression);
-/** Verdict of a program on a row. Interrupted: BT_VERDICT_UNKNOWN. */
+/** Verdict of a program on a row, evaluated and cached. Interrupted: BT_VERDICT_UNKNOWN. */
 enum bt_verdict bt_selector_evaluate(struct bt_device_pools *pools, uint32_t program, uint32_t row,
 	const struct bt_cel_limits *limits);
 static inline enum bt_verdict bt_selector_known(
@@ -330,15 +336,15 @@ static inline enum bt_verdict bt_selector_verdict(struct bt_device_pools *pools,
 	}
 	return bt_selector_evaluate(pools, program, row, limits);
 }
-/** The same without anything kept, with its text. */
+/** Evaluates without the cache, and returns the error text. */
 enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
 	const struct bt_selector_program *program, struct bt_str driver,
 	const struct bt_device *device, const struct bt_cel_limits *limits,
 	struct berth_error *err);
-/** The verdict that is kept of a row is the one computed anew, or none is kept. */
+/** Whether the cached verdict, if any, equals a recomputed one. */
 bool bt_selector_verdict_is_valid(
 	struct bt_device_pools *pools, const struct bt_selector_program *program, uint32_t row);
-/** The device has changed, or is gone. */
+/** Drops the cached verdicts of a device that changed or is gone. */
 void bt_selectors_forget_row(struct bt_device_pools *pools, uint32_t row);
 void bt_selectors_finish(struct bt_device_pools *pools);
 

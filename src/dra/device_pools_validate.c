@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of pools against the same made anew (BERTH_VERIFY=1), and what it costs. */
+/* Compares cached pools with recomputed ones (BERTH_VERIFY=1), and counts their memory. */
 #include "dra/device_pools_private.h"
 
-/** The views of both, by what they are of: the numbers of rows and pools may differ. */
+/** Compares views by content, because row and pool numbers may differ. */
 static bool is_equal_view(const struct bt_device_pools *pools, const struct bt_pool_view *a,
 	const struct bt_device_pools *fresh, const struct bt_pool_view *b)
 {
@@ -79,7 +79,7 @@ static bool validate_verdicts(struct bt_device_pools *pools, struct bt_strbuf *o
 
 bool bt_device_pools_validate(struct bt_device_pools *pools, struct bt_strbuf *out_reason)
 {
-	/* Pools made from the slices of these alone. */
+	/* Recompute the pools from the same slices. */
 	struct bt_device_pools *fresh = bt_device_pools_create(pools->dra);
 
 	for (uint32_t i = 0; i < pools->slices.count; i++) {

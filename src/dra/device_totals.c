@@ -6,28 +6,28 @@
 #include "dra/device_pools.h"
 #include "dra/device_pools_private.h"
 
-/** Devices of a class. */
+/** Devices of a class that a node reaches. */
 struct reached_devices {
 	bool is_known;
-	bool is_broken;    /* some selector fails: counts as none */
-	uint64_t sequence; /* of the pools then */
-	uint64_t epoch;    /* of the nodes' labels then */
+	bool is_broken;    /* a selector fails: the total is 0 */
+	uint64_t sequence; /* of the pools at that time */
+	uint64_t epoch;    /* of the node labels at that time */
 	bt_sym node;
-	BT_VEC(uint32_t) ids; /* a device that is published twice counts twice */
+	BT_VEC(uint32_t) ids; /* a device published twice is listed twice */
 };
 
 struct class_totals {
-	const struct bt_device_class *device_class; /* of the map of classes */
+	const struct bt_device_class *device_class; /* borrowed from the map of classes */
 	struct reached_devices everywhere;
 	int64_t allocated_everywhere;
-	uint64_t allocated_version;           /* that this was counted at */
-	BT_VEC(struct reached_devices) nodes; /* by slot, without those that every node reaches */
+	uint64_t allocated_version;           /* of allocated devices when counted */
+	BT_VEC(struct reached_devices) nodes; /* by slot, without the devices of everywhere */
 };
 
 struct bt_device_totals_cache {
-	uint64_t class_version; /* all classes are of this state of the map */
+	uint64_t class_version; /* version of the map of classes that all entries belong to */
 	BT_VEC(struct class_totals) classes;
-	BT_VEC(uint32_t) programs; /* scratch: of the class at hand */
+	BT_VEC(uint32_t) programs; /* scratch: programs of the current class */
 };
 
 static void forget_classes(struct bt_device_totals_cache *cache)
@@ -91,7 +91,9 @@ static struct class_totals *totals_of(
 	return &cache->classes.items[cache->classes.count - 1];
 }
 
-/** Every node reaches its devices, or fails to find out: also where a slice says nothing of nodes.
+/**
+ * Whether every node reaches the slice's devices. Slices without any node field count, and so do
+ * those with a broken selector, which must fail on every node.
  */
 static bool is_everywhere(const struct bt_device_pools *pools, const struct bt_pool_slice *slice)
 {
@@ -104,7 +106,7 @@ static bool is_everywhere(const struct bt_device_pools *pools, const struct bt_p
 			kind == BT_NODE_SCOPE_NOWHERE || kind == BT_NODE_SCOPE_BROKEN);
 }
 
-/** Of a device with a scope of its own. */
+/** Whether the node reaches a device of a slice with perDeviceNodeSelection. */
 static bool reaches_device(struct bt_device_pools *pools, const struct bt_device_row *row,
 	uint32_t slot, struct reached_devices *reached)
 {
@@ -133,7 +135,7 @@ static void intern_selectors(struct bt_dra *dra, const struct bt_device_class *d
 	}
 }
 
-/** slot BT_SLOT_NONE: of a slice that every node reaches. */
+/** slot: BT_SLOT_NONE for a slice that every node reaches. */
 static void add_slice(struct bt_dra *dra, const struct bt_pool_slice *slice, uint32_t slot,
 	struct reached_devices *reached)
 {
@@ -162,7 +164,7 @@ static void add_slice(struct bt_dra *dra, const struct bt_pool_slice *slice, uin
 	}
 }
 
-static void begin(const struct bt_device_pools *pools, struct reached_devices *reached)
+static void reset_reached(const struct bt_device_pools *pools, struct reached_devices *reached)
 {
 	reached->is_known = true;
 	reached->is_broken = false;
@@ -176,7 +178,7 @@ static void find_everywhere(struct bt_dra *dra, struct class_totals *totals)
 	struct bt_device_pools *pools = dra->pools;
 	struct reached_devices *reached = &totals->everywhere;
 
-	begin(pools, reached);
+	reset_reached(pools, reached);
 	intern_selectors(dra, totals->device_class);
 	for (uint32_t i = 0; i < pools->slices.count && !reached->is_broken; i++) {
 		const struct bt_pool_slice *slice = &pools->slices.items[i];
@@ -191,7 +193,7 @@ static void find_everywhere(struct bt_dra *dra, struct class_totals *totals)
 	totals->allocated_version = UINT64_MAX;
 }
 
-/** Each pool once, though it may be in several lists. */
+/** Adds a pool unless the walk has visited it already: a pool may be in several lists. */
 static void add_pool(
 	struct bt_dra *dra, uint32_t pool_index, uint32_t slot, struct reached_devices *reached)
 {
@@ -243,7 +245,7 @@ struct bt_device_totals bt_dra_device_totals(
 		bt_sym name = dra->state->nodes.rows[slot].name;
 		uint32_t named = bt_named_pools_find(pools, name);
 
-		begin(pools, here);
+		reset_reached(pools, here);
 		here->node = name;
 		intern_selectors(dra, totals->device_class);
 		pools->mark++;
@@ -268,9 +270,11 @@ struct bt_device_totals bt_dra_device_totals(
 	};
 }
 
-/* Devices of a class on a node as spec 05 section 11.7 has it, slice by slice. */
+/*
+ * Reference implementation for BERTH_VERIFY=1: counts slice by slice, as spec 05 section 11.7 says.
+ */
 
-struct anew {
+struct slice_count {
 	struct bt_dra *dra;
 	const struct bt_device_class *device_class;
 	uint32_t slot;
@@ -279,7 +283,7 @@ struct anew {
 	bool is_broken;
 };
 
-static bool selects(struct anew *count, const struct bt_node_selector *selector)
+static bool selects(struct slice_count *count, const struct bt_node_selector *selector)
 {
 	struct bt_arena arena = {0};
 	struct bt_error_list errors = {0};
@@ -298,7 +302,7 @@ static bool selects(struct anew *count, const struct bt_node_selector *selector)
 	return matches;
 }
 
-static bool reaches_slice(struct anew *count, const struct bt_resource_slice_spec *spec)
+static bool reaches_slice(struct slice_count *count, const struct bt_resource_slice_spec *spec)
 {
 	if (spec->all_nodes.value || bt_str_equal(spec->node_name, count->node_name)) {
 		return true;
@@ -309,7 +313,7 @@ static bool reaches_slice(struct anew *count, const struct bt_resource_slice_spe
 	return spec->node_name.length == 0;
 }
 
-static bool is_of_class(struct anew *count, const struct bt_resource_slice *slice,
+static bool is_of_class(struct slice_count *count, const struct bt_resource_slice *slice,
 	const struct bt_device *device, uint32_t device_id)
 {
 	const struct bt_device_class_spec *spec = &count->device_class->spec;
@@ -326,7 +330,7 @@ static bool is_of_class(struct anew *count, const struct bt_resource_slice *slic
 	return verdict == BT_VERDICT_TRUE;
 }
 
-static void count_slice(struct anew *count, const struct bt_resource_slice *slice)
+static void count_slice(struct slice_count *count, const struct bt_resource_slice *slice)
 {
 	bool per_device = slice->spec.per_device_node_selection.value;
 
@@ -354,7 +358,7 @@ static void count_slice(struct anew *count, const struct bt_resource_slice *slic
 struct bt_device_totals bt_dra_device_totals_anew(
 	struct bt_dra *dra, const struct bt_device_class *device_class, uint32_t slot)
 {
-	struct anew count = {
+	struct slice_count count = {
 		.dra = dra,
 		.device_class = device_class,
 		.slot = slot,

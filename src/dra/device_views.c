@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "dra/device_pools_private.h"
 
-/* Shared counters of a pool and what is left of them. Spec: 12 section 9.8. */
+/* Shared counters of a pool and the amounts still available. Spec: 12 section 9.8. */
 
 static int compare_names(
 	struct bt_str set_a, struct bt_str name_a, struct bt_str set_b, struct bt_str name_b)
@@ -55,7 +55,7 @@ static bool has_set(const struct bt_pool_counters *counters, struct bt_str name)
 	return false;
 }
 
-/** What a device consumes; false: of a set or counter that is not there. */
+/** Adds the counters that a device consumes; false: a set or counter does not exist. */
 static bool add_uses(struct bt_pool_counters *counters, const struct bt_device *device)
 {
 	for (uint32_t i = 0; i < device->consumes_counters.count; i++) {
@@ -84,7 +84,7 @@ static bool add_uses(struct bt_pool_counters *counters, const struct bt_device *
 static bool fill_counters(struct bt_device_pools *pools, struct bt_pool_counters *counters)
 {
 	for (uint32_t i = 0; i < counters->slices.count; i++) {
-		/* Two sets of one name: invalid. */
+		/* Two counter sets of the same name make the pool invalid. */
 		const struct bt_resource_slice *slice =
 			bt_pool_slice_value(pools, counters->slices.items[i]);
 		for (uint32_t n = 0; n < slice->spec.shared_counters.count; n++) {
@@ -139,7 +139,7 @@ static bool fill_counters(struct bt_device_pools *pools, struct bt_pool_counters
 	return true;
 }
 
-/** The counters of these slices of a pool (ascending), made once. */
+/** The counters of a pool for these slices (ascending), created on first use. */
 static struct bt_pool_counters *pool_counters_of(
 	struct bt_device_pools *pools, uint32_t pool, const uint32_t *slices, uint32_t count)
 {
@@ -164,7 +164,7 @@ static struct bt_pool_counters *pool_counters_of(
 	return counters;
 }
 
-/** Index in consumers; BT_DEVICE_NONE. */
+/** Index in consumers; BT_DEVICE_NONE: the row consumes nothing. */
 static uint32_t pool_counters_find(const struct bt_pool_counters *counters, uint32_t row)
 {
 	const struct bt_counter_consumer *items = counters->consumers.items;
@@ -202,7 +202,7 @@ bool bt_pool_counters_take(struct bt_device_pools *pools, uint32_t pool,
 {
 	const struct bt_counter_consumer *consumer = &counters->consumers.items[consumption];
 
-	/* As of this call of the allocator. */
+	/* At the first use in a call of the allocator, reset `used` and refresh `available`. */
 	if (counters->call != pools->call) {
 		counters->call = pools->call;
 		if (!counters->is_fresh ||
@@ -239,7 +239,7 @@ void bt_pool_counters_give_back(struct bt_pool_counters *counters, uint32_t cons
 	}
 }
 
-/* What nodes see of pools. Spec: 12 section 9.1. */
+/* Views of pools by node. Spec: 12 section 9.1. */
 
 #define CHANGES_OF_NODES (BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)
 
@@ -275,14 +275,14 @@ static struct bt_str slice_name(const struct bt_device_pools *pools, uint32_t sl
 }
 
 /**
- * Complete, incomplete or obsolete; all: the slices that make the pool, ascending: those collected
- * and, when they are not all, the others of their generation.
+ * Computes whether the view is complete, incomplete or obsolete. all: slices of the pool,
+ * ascending: the collected ones and, if those are too few, the others of the same generation.
  */
 static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	const struct bt_pool_view *view, uint32_t *all, uint32_t *out_count)
 {
 	const struct bt_pool *pool = &pools->pools.items[view->pool];
-	/* The collected slice whose name comes first. */
+	/* The collected slice with the first name. */
 	uint32_t first = view->slices.items[0];
 
 	for (uint32_t j = 1; j < view->slices.count; j++) {
@@ -313,7 +313,7 @@ static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	return count == wanted ? BT_POOL_COMPLETE : BT_POOL_INCOMPLETE;
 }
 
-/** Devices of the collected slices by slice name; slices of counters have none. */
+/** Lists devices of the collected slices by slice name; slices with counters have no devices. */
 static void collect_devices(struct bt_device_pools *pools, struct bt_pool_view *view)
 {
 	uint32_t count = view->slices.count;
@@ -422,10 +422,10 @@ static struct bt_pool_view *make_view(uint32_t pool, const uint32_t *slices, uin
 	return view;
 }
 
-/** What a slice is to a node: BROKEN with what cannot be parsed. */
+/** Whether a slice is relevant to a node, or which of its selectors cannot be parsed. */
 struct relevance {
 	bool is_relevant;
-	uint32_t broken_scope; /* BT_POOL_NONE: none */
+	uint32_t broken_scope; /* BT_POOL_NONE: no broken selector */
 	uint32_t broken_row;
 };
 
@@ -498,7 +498,7 @@ static struct bt_pool_view *broken_view(
 	return view;
 }
 
-/** The relevant slices of the highest generation among them, ascending, in pools->relevant. */
+/** Collects the relevant slices of the highest generation, ascending, into pools->relevant. */
 static bool collect_slices(struct bt_device_pools *pools, uint32_t pool, uint32_t slot,
 	struct bt_pool_view **out_broken)
 {
@@ -526,7 +526,7 @@ static bool collect_slices(struct bt_device_pools *pools, uint32_t pool, uint32_
 	return true;
 }
 
-/** NULL: the node sees nothing of the pool. */
+/** NULL: no slice of the pool is relevant to the node. */
 static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t pool, uint32_t slot)
 {
 	struct bt_pool_view *view = NULL;
@@ -579,7 +579,7 @@ static void ask_pool(
 		(view->state == BT_POOL_COMPLETE && view->devices.count == 0)) {
 		return;
 	}
-	/* At its place. */
+	/* Insert the view in the allocator's order. */
 	struct bt_node_pool item = {.pool = pool, .view = view};
 	uint32_t at;
 
@@ -640,8 +640,10 @@ const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools
 		pools->sequence - node->sequence > BT_POOL_CHANGES_MAX) {
 		ask_all(pools, node, slot);
 	} else {
-		/* Pools that changed since, one by one; first all of them go, since an order needs
-		 * live ones. */
+		/*
+		 * Remove all changed pools before inserting any: comparing needs views that still
+		 * exist.
+		 */
 		for (uint64_t i = node->sequence; i < pools->sequence; i++) {
 			uint32_t pool = pools->changed[i & (BT_POOL_CHANGES_MAX - 1)];
 			for (uint32_t j = 0; j < node->items.count; j++) {

@@ -13,7 +13,7 @@ static uint64_t identity_hash(bt_sym driver, bt_sym pool, bt_sym device)
 uint32_t bt_device_ids_find(const struct bt_device_ids *ids, struct bt_str driver_name,
 	struct bt_str pool_name, struct bt_str device_name)
 {
-	/* A text that is not interned is in no identity: no number is BT_SYM_NONE. */
+	/* A name that is not interned gives BT_SYM_NONE, which no identity contains. */
 	bt_sym driver = bt_symbol_find(ids->symbols, driver_name);
 	bt_sym pool = bt_symbol_find(ids->symbols, pool_name);
 	bt_sym device = bt_symbol_find(ids->symbols, device_name);
@@ -59,7 +59,7 @@ void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id)
 	if (--ids->items.items[id].ref_count != 0) {
 		return;
 	}
-	(void)bt_map_remove(&ids->map, item.hash, id); /* it is there */
+	(void)bt_map_remove(&ids->map, item.hash, id); /* present */
 	bt_symbol_unref(ids->symbols, item.driver);
 	bt_symbol_unref(ids->symbols, item.pool);
 	bt_symbol_unref(ids->symbols, item.device);
@@ -72,7 +72,7 @@ void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id)
 typedef void (*bt_object_changed)(
 	void *context, struct bt_object *old_object, struct bt_object *new_object);
 
-/** The rules are read before the slices that they patch: they find none yet. */
+/** Taint rules are read first, so that they patch the slices as these are read. */
 static const struct {
 	enum bt_kind kind;
 	bt_object_changed changed;
@@ -170,7 +170,7 @@ struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates)
 		enum bt_kind kind = followed[i].kind;
 		bt_object_changed changed = followed[i].changed;
 		struct bt_object_store *store = &dra->state->objects;
-		const struct bt_object_meta *meta; /* every structure of a kind starts with it */
+		const struct bt_object_meta *meta; /* first member of the structure of every kind */
 		uint32_t cursor = 0;
 
 		while ((meta = bt_object_store_next(

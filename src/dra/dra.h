@@ -3,9 +3,9 @@
 #define BT_DRA_DRA_H
 /**
  * Dynamic resource allocation: what one scheduler knows of claims and devices, shared by all
- * profiles. It hangs on the state, follows the object store's claims, slices, classes and taint
- * rules by itself (bt_object_store_listen), and is repaired by each change instead of being made
- * anew. Spec: 12 section 4.
+ * profiles. struct bt_dra belongs to the state, listens to the object store's claims, slices,
+ * classes and taint rules (bt_object_store_listen), and is updated incrementally. Spec: 12 section
+ * 4.
  */
 #include "api/object.h"
 #include "api/quantity.h"
@@ -26,9 +26,9 @@ struct bt_device_pools;        /* dra/device_pools.h */
 struct bt_device_totals_cache; /* dra/device_totals.h */
 
 /*
- * Devices and pools by small numbers: (driver, pool) and (driver, pool, device name), whether a
- * slice publishes them, a claim holds them, or both. A number lives while somebody holds a
- * reference to it and may be used again afterwards.
+ * Ids of devices and pools: small numbers for (driver, pool) and (driver, pool, device name),
+ * whether a slice publishes them, a claim holds them, or both. Ids are reference-counted; a free id
+ * is reused.
  */
 
 #define BT_DEVICE_NONE UINT32_MAX
@@ -37,7 +37,7 @@ struct bt_device_identity {
 	bt_sym driver;
 	bt_sym pool;
 	bt_sym device;    /* BT_SYM_EMPTY: the pool itself */
-	uint32_t pool_id; /* of a device: reference held */
+	uint32_t pool_id; /* of a device: id of its pool, reference held */
 	uint32_t ref_count;
 	uint64_t hash;
 };
@@ -49,17 +49,17 @@ struct bt_device_ids {
 	BT_VEC(uint32_t) free_ids;
 };
 
-/** The number, one reference taken. device "": the pool. */
+/** The id, with one reference for the caller. device "": the pool. */
 uint32_t bt_device_ids_ref(
 	struct bt_device_ids *ids, struct bt_str driver, struct bt_str pool, struct bt_str device);
-/** Another reference to a number that somebody holds. Returns it. */
+/** Takes another reference to an id that is in use. Returns the id. */
 static inline uint32_t bt_device_ids_share(struct bt_device_ids *ids, uint32_t id)
 {
 	ids->items.items[id].ref_count++;
 	return id;
 }
 void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id);
-/** Without taking a reference; BT_DEVICE_NONE: nobody has it. */
+/** Takes no reference. BT_DEVICE_NONE: unknown. */
 uint32_t bt_device_ids_find(const struct bt_device_ids *ids, struct bt_str driver,
 	struct bt_str pool, struct bt_str device);
 static inline uint32_t bt_device_ids_pool_of(const struct bt_device_ids *ids, uint32_t device_id)
@@ -68,21 +68,21 @@ static inline uint32_t bt_device_ids_pool_of(const struct bt_device_ids *ids, ui
 }
 
 /*
- * ResourceClaims as the scheduler sees them: the newest object of the API, or what it has assumed;
- * and allocations that are decided and not written yet. Spec: 12 sections 4.1 and 4.2.
+ * Cache of ResourceClaims: the newest object of the API or the assumed object, and allocations in
+ * flight (decided, but not written yet). Spec: 12 sections 4.1 and 4.2.
  */
 
 struct bt_cached_claim {
 	struct bt_object *api;    /* reference held; NULL: free */
-	struct bt_object *latest; /* reference held; may be the same */
+	struct bt_object *latest; /* reference held; may be equal to api */
 	uint64_t hash;
-	uint64_t owner_hash; /* of the uid of who controls latest, a special claim; else 0 */
+	uint64_t owner_hash; /* special claims: hash of the owner's uid; else 0 */
 };
 
 /** Marks a claim that the scheduler made for the extended resources of a pod. */
 #define BT_SPECIAL_CLAIM_ANNOTATION BT_STR_INIT("resource.kubernetes.io/extended-resource-claim")
 
-/** An allocation between Reserve and the end of its write. */
+/** An allocation in flight: between Reserve and the end of its write. */
 struct bt_in_flight_claim {
 	char *uid; /* owned */
 	uint32_t uid_length;
@@ -91,7 +91,9 @@ struct bt_in_flight_claim {
 	uint64_t hash;
 };
 
-/** Told of every change of a latest object: NULL old: new; NULL new: gone. Borrowed for the call.
+/**
+ * Called for every change of a latest object: old_claim NULL: added; new_claim NULL: deleted. Both
+ * are borrowed for the call.
  */
 struct bt_claim_listener {
 	void (*changed)(void *context, struct bt_object *old_claim, struct bt_object *new_claim);
@@ -107,7 +109,7 @@ struct bt_claim_cache {
 	struct bt_map in_flight_map;
 	BT_VEC(struct bt_in_flight_claim) in_flight;
 	BT_VEC(uint32_t) in_flight_free;
-	/** The scheduler's queue: after the cache and the allocated devices have followed. */
+	/** The scheduler's queue; called after the cache and the allocated devices are updated. */
 	struct bt_claim_listener listener;
 	uint64_t
 		version; /* grows with every change of a latest object or of the claims in flight */
@@ -116,62 +118,76 @@ struct bt_claim_cache {
 void bt_claim_cache_finish(struct bt_claim_cache *cache);
 
 /**
- * The store's claim was added, updated or deleted. An update that is not newer than what is latest
- * changes nothing; versions are compared as integers, and an object without one (files) always
- * counts as newer.
+ * A claim of the store was added, updated or deleted. Ignores an update that is not newer than the
+ * latest object. Versions are compared as integers, and an object without version (from a file)
+ * always counts as newer.
  */
 void bt_claim_cache_follow(void *dra, struct bt_object *old_claim, struct bt_object *new_claim);
 
-/** The latest object, borrowed until the cache changes; NULL: `could not find ResourceClaim
- * "<ns>/<name>"` is the caller's text. */
+/**
+ * The latest object, borrowed until the cache changes. NULL: not found; the caller writes the error
+ * `could not find ResourceClaim "<ns>/<name>"`.
+ */
 struct bt_object *bt_claim_cache_find(
 	const struct bt_claim_cache *cache, struct bt_str namespace_, struct bt_str name);
-/** The special claim of a pod (spec 12 section 14.1), in any namespace; the first by namespace and
- * name. Borrowed likewise; NULL: none. */
+/**
+ * The special claim of a pod (spec 12 section 14.1) in any namespace, the first by namespace and
+ * name. Borrowed until the cache changes; NULL: none.
+ */
 struct bt_object *bt_claim_cache_find_special(
 	const struct bt_claim_cache *cache, struct bt_str pod_name, struct bt_str pod_uid);
 /** All latest objects in no order: *cursor = 0 at the start, NULL at the end. */
 struct bt_object *bt_claim_cache_next(const struct bt_claim_cache *cache, uint32_t *cursor);
 
-/** Spec 12 section 4.1, with its error texts. claim: shared. Emits an update. */
+/**
+ * Makes an assumed claim the latest object. Spec 12 section 4.1, with its error texts. Takes a
+ * reference to claim. Calls the listener with an update.
+ */
 BT_MUST_USE int bt_claim_cache_assume(
 	struct bt_claim_cache *cache, struct bt_object *claim, struct berth_error *err);
-/** Back to the object of the API. Emits an update if the claim is there. */
+/** Makes the object of the API the latest again. Calls the listener if the claim exists. */
 void bt_claim_cache_restore(
 	struct bt_claim_cache *cache, struct bt_str namespace_, struct bt_str name);
 
-/** One more user of this allocation; the first one's object stays. claim: shared; its
- * status.allocation is set. */
+/**
+ * Adds a user of an allocation in flight; the first user's object stays. Takes a reference to
+ * claim, whose status.allocation must be set.
+ */
 void bt_claim_cache_signal(
 	struct bt_claim_cache *cache, struct bt_str uid, struct bt_object *claim);
 /** The allocation in flight, borrowed; NULL: none. */
 const struct bt_allocation_result *bt_claim_cache_pending(
 	const struct bt_claim_cache *cache, struct bt_str uid);
-/** One user less, or with force none. true: the allocation is not in flight any more. */
+/** Removes one user of the allocation, or with force all. true: it is no longer in flight. */
 bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid, bool force);
 
-/** Against the store: the same claims. (Which version of them depends on what came when.) */
+/**
+ * Checks that the store has the same claims. Does not compare versions, which depend on the order
+ * of events.
+ */
 bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbuf *out_reason);
 
 /*
- * Which devices claims hold, allocated and in flight: kept, not counted anew. Upstream keeps plain
- * sets, one for claims of the API and one view with those in flight; so does this. Spec: 12 section
- * 4.3.
+ * Devices held by claims, allocated or in flight, updated incrementally. As upstream, there are
+ * plain sets: one for claims of the API, and one view that includes claims in flight. Spec: 12
+ * section 4.3.
  */
 
-/** Capacity that shares of a device have consumed: exact sums by name. */
+/** Capacity consumed by all shares of a device: exact sums by capacity name. */
 struct bt_consumed_capacity {
 	bt_sym symbol; /* reference held: its text is name */
 	struct bt_str name;
-	struct bt_quantity quantity; /* by all */
-	struct bt_quantity api;      /* of it by claims of the API */
+	struct bt_quantity quantity; /* by all claims */
+	struct bt_quantity api;      /* the part of quantity that claims of the API consume */
 };
 
-/** What is kept of a device that is shared. */
+/** State of a device that is shared. */
 struct bt_shared_device {
 	uint32_t device;      /* id; reference held; BT_DEVICE_NONE: free */
 	uint32_t share_count; /* distinct shares, API and in flight */
-	/** The aggregate has an entry: because of claims of the API, of so many results in flight.
+	/**
+	 * Whether the aggregate of consumed capacity has an entry for the device: claims of the API
+	 * consume, or this many results in flight do.
 	 */
 	bool api_consumes;
 	uint32_t in_flight_consumes;
@@ -189,9 +205,9 @@ struct bt_device_share {
 struct bt_allocated_devices {
 	struct bt_dra *dra;
 	struct bt_bitset dedicated; /* by device id, claims in flight included */
-	struct bt_bitset held;      /* dedicated, or shared, or with an aggregate */
-	struct bt_bitset api;       /* dedicated by claims of the API: a set, not counted */
-	BT_VEC(uint32_t) in_flight; /* by device id: dedicated results in flight */
+	struct bt_bitset held;      /* dedicated, shared, or with consumed capacity */
+	struct bt_bitset api;       /* dedicated by claims of the API: a set without counts */
+	BT_VEC(uint32_t) in_flight; /* by device id: number of dedicated results in flight */
 	struct bt_map shared_by_device;
 	BT_VEC(struct bt_shared_device) shared;
 	BT_VEC(uint32_t) shared_free;
@@ -199,15 +215,15 @@ struct bt_allocated_devices {
 	BT_VEC(struct bt_device_share) shares;
 	BT_VEC(uint32_t) share_free;
 	uint64_t version; /* grows with every change */
-	/** By pool id: version of its last change, for what is derived from a pool's devices. */
+	/** By pool id: version of the last change to a device of the pool, for caches. */
 	BT_VEC(uint64_t) pool_versions;
-	/** By device id: results of claims of the API. Where there are any: a reference. */
+	/** By device id: number of results of API claims. If not 0, holds a reference to the id. */
 	BT_VEC(uint32_t) api_results;
 	/**
-	 * Devices that two claims of the API have held: what is kept of them depends on what came
-	 * first, and cannot be made anew from the claims until no claim of the API holds them.
-	 * Those of an allocation that was replaced by another, which the API does not allow, for
-	 * ever.
+	 * Devices that two claims of the API have held. Their state depends on the order of events
+	 * and cannot be recomputed from the claims until no claim of the API holds them. If an
+	 * allocation was replaced by another one (which the API forbids), the bits of its devices
+	 * stay set forever.
 	 */
 	struct bt_bitset history;
 	uint32_t history_count;
@@ -218,7 +234,7 @@ void bt_allocated_devices_finish(struct bt_allocated_devices *allocated);
 /** A claim's latest object changed (spec 12 section 4.3: only nil->set and set->nil count). */
 void bt_allocated_devices_follow(struct bt_allocated_devices *allocated,
 	const struct bt_resource_claim *old_claim, const struct bt_resource_claim *new_claim);
-/** An allocation goes into flight or comes out of it. */
+/** Adds an allocation that goes in flight (signal), or removes it (land). */
 void bt_allocated_devices_signal(
 	struct bt_allocated_devices *allocated, const struct bt_allocation_result *allocation);
 void bt_allocated_devices_land(
@@ -237,13 +253,13 @@ static inline bool bt_allocated_is_held(
 	return bt_bitset_get(&allocated->held, device_id);
 }
 
-/** Taking claims away and giving them back may not lead to what there was. */
+/** true: removing claims and restoring them may not give the same state. */
 static inline bool bt_allocated_has_history(const struct bt_allocated_devices *allocated)
 {
 	return allocated->history_count != 0;
 }
 
-/** When something of the pool changed last; 0: never. */
+/** Version of the last change to a device of the pool; 0: never. */
 static inline uint64_t bt_allocated_pool_version(
 	const struct bt_allocated_devices *allocated, uint32_t pool_id)
 {
@@ -251,20 +267,25 @@ static inline uint64_t bt_allocated_pool_version(
 							: 0;
 }
 
-/** What is consumed of a device; NULL: the aggregate has no entry for it. */
+/** Consumed capacity of a device; NULL: the aggregate has no entry for the device. */
 const struct bt_shared_device *bt_allocated_consumed(
 	const struct bt_allocated_devices *allocated, uint32_t device_id);
-/** What of it is consumed; NULL: nothing of this name. */
+/** Consumed amount of one capacity; NULL: none of this name. */
 const struct bt_quantity *bt_shared_device_consumed(
 	const struct bt_shared_device *shared, struct bt_str capacity);
 
-/** Against the same made anew from the cache's claims, without the devices with a history. */
+/**
+ * Compares the state with one recomputed from the cached claims, except for devices with a history
+ * bit.
+ */
 bool bt_allocated_devices_validate(
 	const struct bt_allocated_devices *allocated, struct bt_strbuf *out_reason);
 
-/* Which DeviceClass stands behind an extended resource. Spec: 12 section 4.4 (and D8 of 21). */
+/*
+ * Maps extended resources to the DeviceClass that backs them. Spec: 12 section 4.4 (and D8 of 21).
+ */
 
-/** Prefix of the resource name that every class has without asking. */
+/** Prefix of the implicit resource name that every class has. */
 #define BT_DEVICE_CLASS_RESOURCE_PREFIX "deviceclass.resource.kubernetes.io/"
 
 struct bt_device_class_mapping {
@@ -280,32 +301,38 @@ struct bt_device_class_map {
 	BT_VEC(struct bt_device_class_mapping) mappings;
 	BT_VEC(uint32_t) free_ids;
 	uint64_t version; /* grows with every change */
-	/** Two classes have wanted one resource: what is mapped depends on what came first. */
+	/**
+	 * Two classes have claimed the same resource: the mapping depends on the order of events.
+	 */
 	bool has_history;
 };
 
 void bt_device_class_map_finish(struct bt_device_class_map *map);
-/** The store's class was added, updated or deleted. */
+/** A class of the store was added, updated or deleted. */
 void bt_device_class_map_follow(
 	void *dra, struct bt_object *old_class, struct bt_object *new_class);
-/** GetClass: the class behind a resource name, borrowed; NULL: none, or gate DRAExtendedResource is
- * off. */
+/**
+ * GetClass: the class that backs a resource, borrowed; NULL: none, or gate DRAExtendedResource is
+ * off.
+ */
 const struct bt_device_class *bt_device_class_for_resource(
 	const struct bt_device_class_map *map, struct bt_str resource);
-/** Against the same made anew from the store; true also where that cannot be told. */
+/**
+ * Compares the map with one made from the store. Returns true also if has_history prevents
+ * comparing.
+ */
 bool bt_device_class_map_validate(
 	const struct bt_device_class_map *map, struct bt_strbuf *out_reason);
 
 /*
- * ResourceSlices with the taints of DeviceTaintRules added: what the pools see. With gate
- * DRADeviceTaintRules off nothing is added, and the slices pass through as they are. Spec: 12
- * section 4.5.
+ * ResourceSlices with the taints of DeviceTaintRules added, the input of the pools. If gate
+ * DRADeviceTaintRules is off, slices pass through unchanged. Spec: 12 section 4.5.
  */
 
 /** A slice that some rule matches. */
 struct bt_patched_slice {
 	struct bt_object *slice; /* with the rules' taints; reference held; NULL: free */
-	uint64_t hash;           /* of its name */
+	uint64_t hash;           /* of the slice name */
 };
 
 struct bt_taint_rules {
@@ -316,18 +343,20 @@ struct bt_taint_rules {
 };
 
 void bt_taint_rules_finish(struct bt_taint_rules *rules);
-/** The store's slice was added, updated or deleted: tells the pools. */
+/** A slice of the store was added, updated or deleted: updates the pools. */
 void bt_taint_rules_follow_slice(
 	void *dra, struct bt_object *old_slice, struct bt_object *new_slice);
-/** The store's rule was: patches the slices that it matched or matches, tells the pools and who
- * listens for patched slices. */
+/**
+ * A rule of the store was added, updated or deleted: patches the slices that it matched or matches
+ * now, updates the pools and calls the listener for patched slices.
+ */
 void bt_taint_rules_follow_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule);
-/** Against the same made anew from the store. */
+/** Compares the patched slices with ones made from the store. */
 bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbuf *out_reason);
 
 /**
- * Told of every slice that a DeviceTaintRule changed, as the allocator sees it before and after:
- * for the scheduler's queue, which hears of changes of the slices themselves from elsewhere.
+ * Called for every slice that a DeviceTaintRule changed, with the patched slice before and after.
+ * The scheduler's queue listens; changes of the slices themselves reach the queue elsewhere.
  * Borrowed for the call. Spec: 12 section 4.5.
  */
 struct bt_patched_slice_listener {
@@ -338,24 +367,26 @@ struct bt_patched_slice_listener {
 struct bt_dra {
 	struct bt_state *state;
 	struct bt_gates own_gates;
-	const struct bt_gates *gates; /* those */
+	const struct bt_gates *gates; /* own_gates */
 	struct bt_device_ids ids;
 	struct bt_claim_cache claims;
 	struct bt_allocated_devices allocated;
 	struct bt_device_class_map classes;
 	struct bt_taint_rules taint_rules;
 	struct bt_device_pools *pools;
-	struct bt_device_totals_cache *totals;                   /* NULL: nobody has asked */
-	struct bt_patched_slice_listener patched_slice_listener; /* changed NULL: nobody listens */
+	struct bt_device_totals_cache *totals;                   /* NULL: not used yet */
+	struct bt_patched_slice_listener patched_slice_listener; /* changed NULL: no listener */
 };
 
 /**
- * The state's, made when the first one asks: objects that are in the store already are read. gates:
- * copied; those of the first one count.
+ * The state's bt_dra, created by the first call from the objects already in the store. gates:
+ * copied by the first call, ignored afterwards.
  */
 struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates);
-/** The class behind an extended resource, borrowed until classes change; NULL: none, or nobody has
- * asked for the state's. */
+/**
+ * The class that backs an extended resource, borrowed until classes change; NULL: none, or the
+ * state has no bt_dra yet.
+ */
 static inline const struct bt_device_class *bt_dra_class_of(
 	const struct bt_state *state, struct bt_str resource)
 {
@@ -363,37 +394,43 @@ static inline const struct bt_device_class *bt_dra_class_of(
 				  : NULL;
 }
 /**
- * Everything kept against the same made anew from the store (BERTH_VERIFY=1). false with what
- * differs.
+ * Compares all caches with ones recomputed from the store (BERTH_VERIFY=1). false: *out_reason
+ * names a difference.
  */
 bool bt_dra_validate(struct bt_dra *dra, struct bt_strbuf *out_reason);
 
 /*
- * Claims without some of their pods for a moment, beside struct bt_state_trial: what the cluster
- * frees when a pod is gone is free, and ending the trial takes that back. While it lasts nothing
- * else may change claims; the queue hears of nothing.
+ * Trial without some pods, used beside struct bt_state_trial: claims lose these pods as if the pods
+ * were deleted, and the end of the trial restores the claims. During the trial no other code may
+ * change claims; the queue's listener is not called.
  */
 
 struct bt_dra_trial {
-	struct bt_dra *dra; /* NULL: there is none, and nothing to do */
+	struct bt_dra *dra; /* NULL: no bt_dra, the trial does nothing */
 	struct bt_claim_listener listener;
-	BT_VEC(struct bt_object *) claims; /* as they were, in this order; references held */
+	BT_VEC(struct bt_object *) claims; /* originals in order of change; references held */
 };
 
 /** dra may be NULL. */
 void bt_dra_trial_begin(struct bt_dra_trial *trial, struct bt_dra *dra);
 /**
- * The claim is not reserved for the pod any more, and if it was for nobody else it is not allocated
- * either, as the cluster's controller of claims would have it. false: what its devices would become
- * depends on what came first (struct bt_allocated_devices.history), and nothing is changed.
+ * Removes the pod from reservedFor of the claim. If no other pod is left, the claim is deallocated
+ * too, as the ResourceClaim controller would do. false: nothing is changed, because the resulting
+ * device state would depend on the order of events (struct bt_allocated_devices.history).
  */
 bool bt_dra_trial_release(
 	struct bt_dra_trial *trial, struct bt_object *claim, struct bt_str pod_uid);
-/** All claims that are reserved for the pod. false: as above, for one of them. */
+/**
+ * Releases all claims that are reserved for the pod. false: bt_dra_trial_release failed for a
+ * claim.
+ */
 bool bt_dra_trial_take_pod(struct bt_dra_trial *trial, struct bt_str pod_uid);
 void bt_dra_trial_end(struct bt_dra_trial *trial);
 
-/** The claim without the pod; its list is in the arena. false: it is not reserved for the pod. */
+/**
+ * Copies the claim without the pod; the new reservedFor is in the arena. false: not reserved for
+ * the pod.
+ */
 bool bt_claim_without_pod(const struct bt_resource_claim *claim, struct bt_str pod_uid,
 	struct bt_arena *arena, struct bt_resource_claim *out_claim);
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expressions and their verdicts. An error's text is not kept: who needs it computes it again. */
+/* Selector programs and their verdicts. Error texts are not cached: callers recompute them. */
 #include "dra/device_pools.h"
 
 #include "cel/device.h"
 #include "dra/device_pools_private.h"
 
-/** Beyond these, the expression that was not used for the longest time goes. */
+/** Limits; beyond them the least recently used program is dropped. */
 #define PROGRAMS_MAX 512U
 #define PROGRAM_BYTES_MAX ((size_t)32 << 20)
 
@@ -29,7 +29,7 @@ static void release(struct bt_selector_program *program)
 	*program = (struct bt_selector_program){0};
 }
 
-/** What this tick uses stays. */
+/** Drops programs until the limits hold, but none that was used in this tick. */
 static void make_room(struct bt_device_pools *pools)
 {
 	while (pools->program_count >= PROGRAMS_MAX || pools->program_bytes > PROGRAM_BYTES_MAX) {
@@ -47,7 +47,7 @@ static void make_room(struct bt_device_pools *pools)
 		}
 		struct bt_selector_program *dropped = &pools->programs.items[oldest];
 
-		(void)bt_map_remove(&pools->program_map, dropped->hash, oldest); /* it is there */
+		(void)bt_map_remove(&pools->program_map, dropped->hash, oldest); /* present */
 		pools->program_bytes -= dropped->bytes;
 		pools->program_count--;
 		pools->drop_count++;

@@ -65,7 +65,10 @@ static bool patch_device(struct bt_device *device, const struct bt_device_taint_
 	return patched;
 }
 
-/** The slice with the rules' taints, a reference for the caller; without any the slice itself. */
+/**
+ * Returns the slice with the rules' taints, or the slice itself if no rule matches; one reference
+ * for the caller.
+ */
 static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_object *object)
 {
 	struct bt_resource_slice slice = *slice_of(object);
@@ -75,7 +78,7 @@ static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_obj
 	bool patched = false;
 
 	bt_arena_init(&arena, 4096);
-	/* Rules of the slice's pool, in the order of their names; *out_rules is in the arena. */
+	/* Collect the rules of the slice's pool, in the order of their names. */
 	uint32_t all =
 		bt_object_store_count(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE);
 	const struct bt_device_taint_rule *rule;
@@ -118,8 +121,8 @@ static uint32_t find_id(const struct bt_taint_rules *rules, struct bt_str name)
 	return UINT32_MAX;
 }
 
-/** What was seen of a slice of the store until now; a reference for the caller. */
-static struct bt_object *seen(const struct bt_taint_rules *rules, struct bt_object *slice)
+/** The patched form of a slice as stored until now; one reference for the caller. */
+static struct bt_object *patched_form(const struct bt_taint_rules *rules, struct bt_object *slice)
 {
 	uint32_t id = find_id(rules, slice->meta->name);
 
@@ -132,15 +135,16 @@ static void forget(struct bt_taint_rules *rules, struct bt_str name)
 
 	if (id != UINT32_MAX) {
 		(void)bt_map_remove(
-			&rules->map, rules->patched.items[id].hash, id); /* it was found just now */
+			&rules->map, rules->patched.items[id].hash, id); /* found above */
 		bt_object_release(rules->patched.items[id].slice);
 		rules->patched.items[id].slice = NULL;
 		bt_vec_push(&rules->free_ids, id);
 	}
 }
 
-/** slice is what is seen now of stored. */
-static void keep(struct bt_taint_rules *rules, struct bt_object *stored, struct bt_object *slice)
+/** Stores slice as the patched form of stored. */
+static void store_patched(
+	struct bt_taint_rules *rules, struct bt_object *stored, struct bt_object *slice)
 {
 	if (slice != stored) {
 		struct bt_patched_slice patched = {
@@ -171,10 +175,10 @@ void bt_taint_rules_follow_slice(
 		bt_device_pools_follow(rules->dra->pools, old_slice, new_slice);
 		return;
 	}
-	before = old_slice != NULL ? seen(rules, old_slice) : NULL;
+	before = old_slice != NULL ? patched_form(rules, old_slice) : NULL;
 	after = new_slice != NULL ? patch(rules, new_slice) : NULL;
 	if (after != NULL) {
-		keep(rules, new_slice, after);
+		store_patched(rules, new_slice, after);
 	} else {
 		forget(rules, old_slice->meta->name);
 	}
@@ -203,7 +207,7 @@ static bool are_same_taints(const struct bt_device *a, const struct bt_device *b
 	return true;
 }
 
-/** Of two views of one slice. */
+/** Compares two patched forms of the same slice. */
 static bool are_same(const struct bt_object *a, const struct bt_object *b)
 {
 	const struct bt_resource_slice *one = slice_of(a);
@@ -220,11 +224,11 @@ static bool are_same(const struct bt_object *a, const struct bt_object *b)
 static void repair_slice(struct bt_taint_rules *rules, struct bt_object *stored)
 {
 	const struct bt_patched_slice_listener *listener = &rules->dra->patched_slice_listener;
-	struct bt_object *before = seen(rules, stored);
+	struct bt_object *before = patched_form(rules, stored);
 	struct bt_object *after = patch(rules, stored);
 
 	if (!are_same(before, after)) {
-		keep(rules, stored, after);
+		store_patched(rules, stored, after);
 		bt_device_pools_follow(rules->dra->pools, before, after);
 		if (listener->changed != NULL) {
 			listener->changed(listener->context, before, after);
@@ -275,7 +279,7 @@ bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbu
 			 (struct bt_str){NULL, 0}, &cursor)) != NULL) {
 		struct bt_object *stored = bt_object_store_find_object(
 			store, BT_KIND_RESOURCE_SLICE, BT_STR(""), slice->metadata.name);
-		struct bt_object *kept = seen(rules, stored);
+		struct bt_object *kept = patched_form(rules, stored);
 		struct bt_object *fresh = patch(rules, stored);
 		valid = (kept == stored) == (fresh == stored) && are_same(kept, fresh);
 		patched_count += fresh != stored;

@@ -84,7 +84,7 @@ void bt_metrics_destroy(struct bt_metrics *metrics)
 	bt_free(metrics);
 }
 
-/** Where the name is, or belongs, among the families. */
+/** Index of the name among the families, or the index at which to insert it. */
 static uint32_t family_position(const struct bt_metrics *metrics, const char *name, bool *out_found)
 {
 	struct bt_metric *const *items = metrics->families.items;
@@ -137,8 +137,10 @@ struct bt_metric *bt_metrics_register(
 		metric->written_order[at] = (uint8_t)(metric->label_count - 1);
 	}
 	if (description->type == BT_METRIC_HISTOGRAM) {
-		/* Repeated multiplication, as Prometheus' libraries do: bounds are compared as
-		 * texts by users. */
+		/*
+		 * Multiplies repeatedly, as Prometheus' libraries do: the bounds must print the
+		 * same digits.
+		 */
 		const struct bt_metric_buckets *buckets = &metric->description.buckets;
 		double bound = buckets->start;
 
@@ -172,7 +174,7 @@ struct bt_metric_cell *bt_metric_only(struct bt_metric *metric)
 	return &metric->series.items[0]->cell;
 }
 
-/** The text that a value is counted under. */
+/** The label value under which a value is counted. */
 static struct bt_str allowed_value(
 	const struct bt_metric *metric, uint32_t label, struct bt_str value)
 {
@@ -228,7 +230,7 @@ static uint32_t find_series(
 	return BT_MAP_NONE;
 }
 
-/** One block: the series, its buckets, its values, their texts. */
+/** Allocates the series, its buckets, values and texts as one block. */
 static struct bt_metric_series *series_create(
 	const struct bt_metric *metric, const struct bt_str *values)
 {
@@ -285,7 +287,7 @@ void bt_metric_observe(struct bt_metric_cell *cell, double value)
 	const struct bt_metric *metric = cell->metric;
 	uint32_t bucket;
 
-	/* A NaN is above all bounds. */
+	/* NaN is above all bounds. */
 	BT_LOWER_BOUND(bucket, metric->bound_count, middle, !(metric->bounds[middle] >= value));
 	if (bucket < metric->bound_count) {
 		cell->bucket_counts[bucket]++;
@@ -309,7 +311,7 @@ void bt_metrics_collect(struct bt_metrics *metrics)
 	}
 	if (metrics->registered_total != NULL) {
 		static const struct bt_str levels[] = {
-			[BT_METRIC_INTERNAL] = BT_STR_INIT(""), /* no level: not counted */
+			[BT_METRIC_INTERNAL] = BT_STR_INIT(""), /* not counted */
 			[BT_METRIC_ALPHA] = BT_STR_INIT("ALPHA"),
 			[BT_METRIC_BETA] = BT_STR_INIT("BETA"),
 			[BT_METRIC_STABLE] = BT_STR_INIT("STABLE"),

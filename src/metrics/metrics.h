@@ -2,11 +2,11 @@
 #ifndef BT_METRICS_METRICS_H
 #define BT_METRICS_METRICS_H
 /**
- * Metrics: counters, gauges and histograms with labels, and their text form for Prometheus. Spec:
- * 11 section 10.
+ * Metrics: counters, gauges and histograms with labels, and their Prometheus text formats. Spec: 11
+ * section 10.
  *
- * A family is registered once; a cell is one combination of its label values, found once and then
- * changed directly: the hot path never looks anything up. One thread.
+ * A family is registered once. A cell is one combination of label values: callers look it up once
+ * and then change it directly, so the hot path has no lookup. Single-threaded.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ enum bt_metric_type {
 };
 
 enum bt_metric_stability {
-	BT_METRIC_INTERNAL, /* no word before the help text */
+	BT_METRIC_INTERNAL, /* no stability level before the help text */
 	BT_METRIC_ALPHA,
 	BT_METRIC_BETA,
 	BT_METRIC_STABLE,
@@ -29,12 +29,12 @@ enum bt_metric_stability {
 
 #define BT_METRIC_LABELS_MAX 10
 
-/** Upper bounds of buckets: start, start * factor, ... (count of them); +Inf comes by itself. */
+/** Upper bounds of buckets: start, start * factor, ... (count of them); +Inf is added. */
 struct bt_metric_buckets {
 	double start;
 	double factor;
 	uint32_t count;
-	const double *bounds; /* explicit ones instead; start and factor are ignored */
+	const double *bounds; /* explicit bounds; start and factor are then ignored */
 };
 
 /** Texts are borrowed for the life of the process (literals). */
@@ -44,7 +44,7 @@ struct bt_metric_description {
 	enum bt_metric_type type;
 	enum bt_metric_stability stability;
 	const char *labels[BT_METRIC_LABELS_MAX]; /* NULL ends them */
-	/** Says what the program is: a reset leaves it alone. */
+	/** Constant information about the program: a reset keeps the value. */
 	bool is_constant;
 	struct bt_metric_buckets buckets;
 };
@@ -58,29 +58,32 @@ struct bt_metric_cell {
 	double value;   /* counter, gauge; the sum of a histogram */
 	uint64_t count; /* observations */
 	uint64_t *bucket_counts;
-	bool is_recorded; /* has been changed: only then a series with labels is written */
+	bool is_recorded; /* changed at least once: else a series with labels is not written */
 };
 
 BT_MUST_USE struct bt_metrics *bt_metrics_create(void);
-/** The same without registered_metrics_total and the other two that count families. */
+/**
+ * Like bt_metrics_create, but without registered_metrics_total and the other two metrics that count
+ * families.
+ */
 BT_MUST_USE struct bt_metrics *bt_metrics_create_bare(void);
 void bt_metrics_destroy(struct bt_metrics *metrics);
 
 /**
- * A family without labels is written at once with value 0; a series with labels is once its cell
- * was changed (by 0, too), so that cells may be made long before they are needed. Registering a
- * name again returns the first (and must describe the same).
+ * A family without labels is written from the start with value 0. A series with labels is written
+ * once its cell was changed (also by 0), so that cells may be created long before they are used.
+ * Registering a name again returns the first family; the description must be the same.
  */
 struct bt_metric *bt_metrics_register(
 	struct bt_metrics *metrics, const struct bt_metric_description *description);
-/** What is registered under this name; NULL: nothing. Borrowed. */
+/** The family registered under this name; NULL: none. Borrowed. */
 const struct bt_metric_description *bt_metrics_find(
 	const struct bt_metrics *metrics, const char *name);
-/** Its cell without labels. */
+/** The cell of a family without labels. */
 struct bt_metric_cell *bt_metric_only(struct bt_metric *metric);
 /**
- * Found or made; the address stays. values: as many as the family has labels, copied; an allow list
- * may replace some of them by "unexpected".
+ * The cell of these label values, created if new; its address is stable. values: one for each
+ * label, copied; an allow list may replace some of them by "unexpected".
  */
 struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_str *values);
 
@@ -96,13 +99,10 @@ static inline void bt_metric_set(struct bt_metric_cell *cell, double value)
 	cell->is_recorded = true;
 }
 
-/** A histogram got a value. */
+/** Records an observation in a histogram. */
 void bt_metric_observe(struct bt_metric_cell *cell, double value);
 
-/**
- * Called at the start of each write, and before a reset: brings cells up to date that are cheaper
- * to compute then.
- */
+/** Called before each write and each reset: updates cells that are computed on demand. */
 void bt_metrics_add_collector(
 	struct bt_metrics *metrics, void (*collect)(void *context), void *context);
 
@@ -111,24 +111,27 @@ enum bt_metrics_format {
 	BT_METRICS_OPENMETRICS /* application/openmetrics-text; version=1.0.0, with # EOF */
 };
 
-/** All families in the order of their names, cells in the order of their label values. Appends. */
+/** Appends all families in the order of their names, cells in the order of their label values. */
 void bt_metrics_write(
 	struct bt_metrics *metrics, enum bt_metrics_format format, struct bt_strbuf *out);
-/** One number as the text form has it; a label's value with its escapes, without the quotes. */
+/** Formats one number; escapes a label value (without the quotes). */
 void bt_metrics_append_number(struct bt_strbuf *out, double value);
 void bt_metrics_append_label_value(struct bt_strbuf *out, struct bt_str value);
 
 /**
- * DELETE /metrics: every value becomes zero and series with labels are no longer written. The cells
- * stay valid: they are written again once they change. Constant families keep their values.
+ * DELETE /metrics: sets every value to zero; series with labels are not written until they change
+ * again. Cells stay valid. Constant families keep their values.
  */
 void bt_metrics_reset(struct bt_metrics *metrics);
 
 /** --- flags: spec 11 section 4.9; before the first cell is made --- */
 
-/** Never written; counted in disabled_metrics_total. Unknown names are accepted. */
+/**
+ * Disables a metric: it is never written, and counts in disabled_metrics_total. Unknown names are
+ * accepted.
+ */
 void bt_metrics_disable(struct bt_metrics *metrics, struct bt_str name);
-/** Only these values of a label; others become "unexpected". */
+/** Allows only these values of a label; other values become "unexpected". */
 void bt_metrics_allow_values(struct bt_metrics *metrics, struct bt_str name, struct bt_str label,
 	const struct bt_str *values, uint32_t count);
 #endif

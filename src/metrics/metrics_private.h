@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_METRICS_METRICS_PRIVATE_H
 #define BT_METRICS_METRICS_PRIVATE_H
-/** What the registry and the writer share. */
+/** Shared by the registry and the writer. */
 #include "base/map.h"
 #include "base/vec.h"
 #include "metrics/metrics.h"
 
-/** A cell and its label values, in the order of the description; one block of memory. */
+/** A cell and its label values in the order of the description, in one block of memory. */
 struct bt_metric_series {
 	struct bt_metric_cell cell; /* first: the address of a cell is that of its series */
 	uint64_t hash;
@@ -17,17 +17,19 @@ struct bt_metric {
 	struct bt_metric_description description;
 	struct bt_metrics *metrics;
 	uint32_t label_count;
-	/** Labels are written in the order of their names: written_order[i] is the i-th one's
-	 * index. */
+	/**
+	 * Labels are written in the order of their names: written_order[i] is the index of the i-th
+	 * label.
+	 */
 	uint8_t written_order[BT_METRIC_LABELS_MAX];
-	double *bounds; /* owned; of a histogram, rising, without +Inf */
+	double *bounds; /* histogram: ascending, without +Inf; owned */
 	uint32_t bound_count;
 	bool is_disabled;
 	BT_VEC(struct bt_metric_series *) series; /* owned; in no order */
 	struct bt_map by_values;                  /* index in series */
 };
 
-/** The values of one label that are allowed. All texts owned. */
+/** The allowed values of one label. All texts are owned. */
 struct bt_metric_allow_list {
 	char *metric;
 	char *label;
@@ -40,7 +42,7 @@ struct bt_metric_collector {
 };
 
 struct bt_metrics {
-	BT_VEC(struct bt_metric *) families; /* owned; by name */
+	BT_VEC(struct bt_metric *) families; /* owned; sorted by name */
 	BT_VEC(struct bt_metric_collector) collectors;
 	BT_VEC(char *) disabled; /* owned names */
 	BT_VEC(struct bt_metric_allow_list) allow_lists;
@@ -48,6 +50,6 @@ struct bt_metrics {
 	struct bt_metric *disabled_total;
 };
 
-/** Bring everything up to date that is computed when it is asked for. */
+/** Runs the update hooks that compute cells on demand. */
 void bt_metrics_collect(struct bt_metrics *metrics);
 #endif

@@ -7,13 +7,13 @@
 
 #include "metrics/metrics_private.h"
 
-/** A writer at work. */
+/** State of a writer. */
 struct writer {
 	struct bt_strbuf *out;
 	bool is_open; /* OpenMetrics */
 };
 
-/** Part of a name or a label that histograms add; NULL: none. */
+/** Suffix of a name, or additional label, for histograms; NULL: none. */
 struct sample {
 	const char *suffix;
 	const double *bound;
@@ -75,7 +75,9 @@ static void write_comments(const struct writer *writer, const struct bt_metric *
 	struct bt_str name = bt_str_from(description->name);
 	const char *type = types[description->type];
 
-	/* In OpenMetrics a counter's family lacks the suffix that its samples must have. */
+	/*
+	 * In OpenMetrics a counter family is named without the suffix _total that its samples have.
+	 */
 	if (writer->is_open && description->type == BT_METRIC_COUNTER) {
 		if (bt_str_has_suffix(name, BT_STR("_total"))) {
 			name.length -= (uint32_t)strlen("_total");
@@ -151,7 +153,7 @@ static void write_histogram(const struct writer *writer, const struct bt_metric_
 	write_count(writer, series, (struct sample){"_count", NULL}, series->cell.count);
 }
 
-/** By the label values, in the order in which they are written. */
+/** Compares series by label values in written order. */
 static int compare_series(const void *a, const void *b)
 {
 	const struct bt_metric_series *one = *(struct bt_metric_series *const *)a;
