@@ -7,7 +7,7 @@
 #include "client/file.h"
 #include "codec/base64.h"
 
-/* A token counts for a minute, and is read again ten seconds before. */
+/* Upstream caches a file's token for one minute, and reads it again ten seconds before the end. */
 #define TOKEN_FRESH_NS (50 * BT_NS_PER_SECOND)
 
 static bool is_header_value(struct bt_str text)
@@ -51,7 +51,7 @@ int bt_authorization_set_token(
 	return 0;
 }
 
-/* path ends with a zero. */
+/* path is zero-terminated. */
 static int read_token(struct bt_authorization *authorization, int64_t now_ns, const char *path,
 	struct berth_error *err)
 {
@@ -66,7 +66,10 @@ static int read_token(struct bt_authorization *authorization, int64_t now_ns, co
 	} else if (code == 0) {
 		code = bt_authorization_set_token(authorization, token, err);
 	} else {
-		/* Only a later reading says which file it was: the first is fatal as it is. */
+		/*
+		 * the error of the first reading is fatal and reported as it is; later ones name
+		 * the file
+		 */
 		code = authorization->watches_file
 			? bt_error_wrap(err, code, "failed to read token file \"%s\"", path)
 			: code;
@@ -191,7 +194,7 @@ int bt_authorization_init(struct bt_authorization *authorization,
 
 	*authorization = (struct bt_authorization){.config = config};
 	code = init_headers(authorization, err);
-	/* In clear text nothing is told that others could use. */
+	/* without TLS, send no credentials that others could read */
 	if (code == 0 && config->is_tls) {
 		code = init_value(authorization, now_ns, err);
 	}

@@ -2,35 +2,39 @@
 #ifndef BT_CLIENT_AUTHORIZATION_H
 #define BT_CLIENT_AUTHORIZATION_H
 /**
- * The headers that say who asks: one Authorization at most, and impersonation. Made once, and
- * again when a token changes. Spec: 13 sections 6.1 to 6.3, 6.6.
+ * The request headers that identify the user: Authorization (at most one) and impersonation
+ * headers. Created once, and again when a token changes. Spec: 13 sections 6.1 to 6.3, 6.6.
  */
 #include "client/config.h"
 #include "net/http_client.h"
 
 struct bt_authorization {
 	const struct bt_client_config *config; /* borrowed */
-	struct bt_strbuf value;                /* of Authorization; empty: none */
-	bool watches_file;                     /* the token is read again */
-	int64_t read_at_ns;                    /* last time that succeeded */
+	struct bt_strbuf value;                /* value of Authorization; empty: none */
+	bool watches_file;                     /* the token is read again from its file */
+	int64_t read_at_ns;                    /* time of the last successful reading */
 	struct bt_arena arena;                 /* of the headers */
-	/** headers[0] is Authorization; without one, what is sent begins with headers[1]. */
+	/**
+	 * headers[0] is Authorization; if it is unset, requests use the headers from headers[1] on.
+	 */
 	struct bt_http_header *headers;
 	uint32_t count;
 };
 
-/** Errors are those that are fatal at start. */
+/** Fails only with errors that are fatal at start. */
 BT_MUST_USE int bt_authorization_init(struct bt_authorization *authorization,
 	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err);
 void bt_authorization_finish(struct bt_authorization *authorization);
-/** A request starts: read the token's file when it is time. */
+/** Call before a request: reads the token's file again if the token is too old. */
 void bt_authorization_refresh(struct bt_authorization *authorization, int64_t now_ns);
-/** "": none. BERTH_ERR_INVALID: it cannot be in a header. */
+/**
+ * Sets the bearer token; "": none. BERTH_ERR_INVALID: it contains bytes not allowed in a header.
+ */
 BT_MUST_USE int bt_authorization_set_token(
 	struct bt_authorization *authorization, struct bt_str token, struct berth_error *err);
-/** Is there a way to authenticate, certificates aside? */
+/** Returns true if an Authorization header is set (client certificates do not count). */
 bool bt_authorization_is_set(const struct bt_authorization *authorization);
-/** What to send now. Borrowed until the next refresh or set. */
+/** Headers for the next request. Borrowed until the next refresh or set. */
 const struct bt_http_header *bt_authorization_headers(
 	const struct bt_authorization *authorization, uint32_t *out_count);
 #endif

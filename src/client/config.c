@@ -11,7 +11,7 @@
 #include "client/file.h"
 #include "net/http_proxy.h"
 
-/* A URL taken apart; texts are borrowed. */
+/* Parts of a URL; texts are borrowed. */
 struct parts {
 	struct bt_str scheme; /* "" without "://" */
 	struct bt_str user;   /* before '@' */
@@ -66,7 +66,7 @@ static struct parts split(struct bt_str url)
 	return parts;
 }
 
-/* What cannot be in a URL, or would be something else in a request. */
+/* Rejects bytes that are not allowed in URLs or would change the request. */
 static bool is_clean(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -78,7 +78,7 @@ static bool is_clean(struct bt_str text)
 	return true;
 }
 
-/** server to base_url and is_tls (spec 13 section 4.5). */
+/** Derives base_url and is_tls from server (spec 13 section 4.5). */
 static int client_config_derive_url(struct bt_client_config *config, struct berth_error *err)
 {
 	struct parts parts = split(config->server);
@@ -94,7 +94,7 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 			"host must be a URL or a host:port pair: ", config->server, "");
 	}
 	if (parts.scheme.length == 0) {
-		/* Without a scheme: https when something of TLS is configured. */
+		/* Without a scheme: https if any TLS option is set. */
 		config->is_tls = config->ca.data.data != NULL || config->ca.file.length != 0 ||
 			config->certificate.data.data != NULL ||
 			config->certificate.file.length != 0 || config->insecure;
@@ -113,7 +113,7 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 	return 0;
 }
 
-/** A proxy's scheme; the message says which cluster. Passwords do not appear in it. */
+/** Checks a proxy URL's scheme; the message names the cluster and contains no password. */
 static int client_config_check_proxy(
 	struct bt_str url, struct bt_str cluster, struct berth_error *err)
 {
@@ -145,7 +145,7 @@ static int client_config_check_proxy(
 	"no configuration has been provided, try setting KUBERNETES_MASTER environment variable"
 #define EXEC_EXTENSION "client.authentication.k8s.io/exec"
 
-/* Everything that is wrong, in the order it was found. */
+/* All problems of a configuration, in the order in which they were found. */
 struct problems {
 	struct bt_strbuf text; /* joined by ", " */
 	uint32_t count;
@@ -162,7 +162,7 @@ static void complain(struct problems *problems, const char *format, ...)
 	va_end(arguments);
 }
 
-/* The cause's text, and the cause is over. */
+/* Adds the cause's text and frees the cause. */
 static void complain_cause(
 	struct problems *problems, const char *what, struct bt_str name, struct berth_error *cause)
 {
@@ -404,7 +404,7 @@ static int take_user(
 	config->impersonate_uid = user->as_uid;
 	config->impersonate_groups = user->as_groups;
 	config->exec = take_exec(user->exec, &selection->cluster, &config->arena);
-	/* {key: [value, ...]}: one pair a value. */
+	/* impersonate_extra: {key: [value, ...]} becomes one pair per value */
 	struct bt_str json = user->as_user_extra;
 	struct bt_json_value *extra = NULL;
 	uint32_t count = 0;
@@ -441,7 +441,7 @@ int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	struct bt_client_config *config, bool *out_nothing, struct berth_error *err)
 {
 	struct selection selection = {0};
-	/* A missing entry counts as empty. false: current-context is unknown. */
+	/* Missing entries count as empty. known: current-context is unset, or names a context. */
 	bool known = file->current_context.length == 0;
 
 	for (uint32_t i = 0; i < file->contexts.count; i++) {
@@ -489,7 +489,7 @@ static const char *folder_of(const struct bt_client_config_input *input)
 						     : SERVICE_ACCOUNT_FOLDER;
 }
 
-/* Both variables, or false. Spec: 13 section 5. */
+/* Reads the two environment variables; false: one is missing. Spec: 13 section 5. */
 static bool read_variables(const char **out_host, const char **out_port)
 {
 	*out_host = getenv("KUBERNETES_SERVICE_HOST");
@@ -513,7 +513,7 @@ static bool in_cluster_is_possible(const char *folder)
 	return possible;
 }
 
-/* Usable, or it is reported and left out. */
+/* Uses the service account's CA if it is valid; otherwise logs an error and leaves it out. */
 static void take_service_ca(struct bt_client_config *config, struct bt_str path)
 {
 	struct berth_error cause = BERTH_ERROR_INIT;
@@ -576,7 +576,7 @@ int bt_client_config_in_cluster(
 	return 0;
 }
 
-/* path "" or NULL: there is no file, text is empty. */
+/* path "" or NULL: no file; text is then empty. */
 static int parse(struct bt_str text, const char *path, const char *master,
 	struct bt_client_config *out_config, bool *out_nothing, struct berth_error *err)
 {
@@ -607,7 +607,7 @@ int bt_client_config_parse(struct bt_str text, const char *path, const char *mas
 	return parse(text, path, master, out_config, &nothing, err);
 }
 
-/* The file's text; empty without a file. */
+/* Reads the kubeconfig; out stays empty without a path. */
 static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct stat status;
@@ -626,7 +626,7 @@ static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth
 	return code != 0 ? bt_error_wrap(err, code, "error loading config file \"%s\"", path) : 0;
 }
 
-/* true: that is the configuration. */
+/* Returns true if the in-cluster configuration was loaded. */
 static bool try_in_cluster(const char *folder, struct bt_client_config *out_config)
 {
 	struct berth_error cause = BERTH_ERROR_INIT;

@@ -2,10 +2,10 @@
 #ifndef BT_CLIENT_CONFIG_H
 #define BT_CLIENT_CONFIG_H
 /**
- * How to reach an API server: from a kubeconfig file, from the files a pod finds, or from both with
- * a server given on the command line. Spec: 13 sections 4 and 5. Nothing is connected here; files
- * that change while a process runs (tokens, certificates, CA) are only named and read again by
- * client/transport.h.
+ * Configuration for connecting to an API server: from a kubeconfig file, from the files of a pod
+ * (in-cluster), or with a server given on the command line. Spec: 13 sections 4 and 5. No
+ * connection is made here. Files that may change while a process runs (tokens, certificates, CA)
+ * are only named; client/transport.h reads them.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "codec/message.h"
 
-/** Bytes given inline, or the file they are in. Both empty: absent. */
+/** Inline data, or the path of a file. Both empty: absent. */
 struct bt_client_material {
 	struct bt_str data; /* decoded; data NULL: absent */
 	struct bt_str file; /* absolute, or relative to the working directory */
@@ -38,16 +38,16 @@ struct bt_client_exec {
 	struct bt_str cluster_extension; /* JSON text of the cluster's exec extension, or "" */
 };
 
-/** Memory: its arena. */
+/** All memory belongs to `arena`. */
 struct bt_client_config {
 	struct bt_arena arena;
-	struct bt_str server;   /* as configured; base_url is what requests begin with */
-	struct bt_str base_url; /* scheme, host, port, path prefix without a slash at the end */
+	struct bt_str server;   /* as configured; requests use base_url */
+	struct bt_str base_url; /* scheme, host, port, and path prefix without a trailing slash */
 	bool is_tls;
 	struct bt_str tls_server_name;
 	bool insecure;
 	struct bt_client_material ca;
-	struct bt_str proxy_url; /* "": the environment's */
+	struct bt_str proxy_url; /* "": taken from the environment */
 	struct bt_client_material certificate;
 	struct bt_client_material key;
 	struct bt_str token;
@@ -57,10 +57,10 @@ struct bt_client_config {
 	struct bt_str impersonate;
 	struct bt_str impersonate_uid;
 	bt_str_list impersonate_groups;
-	BT_LIST(struct bt_str_pair) impersonate_extra; /* one pair a value */
+	BT_LIST(struct bt_str_pair) impersonate_extra; /* one pair per value */
 	const struct bt_client_exec *exec;             /* NULL: none */
 	bool in_cluster;
-	struct bt_str context; /* of bt_client_config_load_context; "" in a cluster */
+	struct bt_str context; /* set by bt_client_config_load_context; "" in a cluster */
 };
 
 struct bt_client_config_input {
@@ -71,21 +71,21 @@ struct bt_client_config_input {
 };
 
 /**
- * Which configuration to use and what it says, with upstream's warnings (logged) and errors. Spec
- * 13 sections 4.1 to 4.5, 5. The environment is read.
+ * Selects and reads the configuration as upstream does, with upstream's warnings (logged) and
+ * errors. Spec 13 sections 4.1 to 4.5, 5. Reads the environment.
  */
 BT_MUST_USE int bt_client_config_load(const struct bt_client_config_input *input,
 	struct bt_client_config *out_config, struct berth_error *err);
-/** A kubeconfig's text; path: for messages, and what relative files are resolved against. */
+/** Parses a kubeconfig's text; path is used in messages and to resolve relative file names. */
 BT_MUST_USE int bt_client_config_parse(struct bt_str text, const char *path, const char *master,
 	struct bt_client_config *out_config, struct berth_error *err);
 /**
- * As kubectl chooses: the file that the input names, or the files of KUBECONFIG as one, or
- * ~/.kube/config, or what a pod finds. context NULL: the current one; master is not looked at.
- * Messages are for people: they say which file and what to do.
+ * Loads a configuration as kubectl does: the file of the input, or the merged files of KUBECONFIG,
+ * or ~/.kube/config, or the in-cluster files. context NULL: the current context; master is ignored.
+ * Error messages are for users: they name the file and say what to do.
  */
 BT_MUST_USE int bt_client_config_load_context(const struct bt_client_config_input *input,
 	const char *context, struct bt_client_config *out_config, struct berth_error *err);
-/** Secrets are wiped. Zero memory accepted. */
+/** Wipes secrets. All-zero memory is accepted. */
 void bt_client_config_finish(struct bt_client_config *config);
 #endif

@@ -12,8 +12,7 @@
 #include "codec/base64.h"
 #include "codec/yaml.h"
 
-/* Upstream's scheme is named after the source line that makes it, and the name is part of the
- * message. */
+/* Upstream names this scheme after a source line, and the name appears in messages. */
 #define SCHEME_NAME "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"
 
 static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
@@ -37,7 +36,7 @@ static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
 	return code;
 }
 
-/* type: Go's name of an item's content. An item starts with its name. */
+/* type: Go's type name of an item's content. Each item's first field is its name. */
 static int check_names(const char *type, const void *items, size_t item_size, uint32_t count,
 	struct bt_arena *arena, struct berth_error *err)
 {
@@ -57,7 +56,10 @@ static int check_names(const char *type, const void *items, size_t item_size, ui
 		if (!bt_str_equal(sorted[i - 1], sorted[i])) {
 			continue;
 		}
-		/* Upstream prints the items here, secrets included; the names say enough. */
+		/*
+		 * Upstream prints whole items here, including secrets; berth prints only their
+		 * names.
+		 */
 		bt_strbuf_append_c(&text, " in list: [");
 		for (uint32_t k = 0; k < count; k++) {
 			bt_strbuf_append_c(&text, k > 0 ? " " : "");
@@ -76,7 +78,7 @@ static int check_names(const char *type, const void *items, size_t item_size, ui
 #define CHECK_NAMES(type, list, arena, err) \
 	check_names(type, (list).items, sizeof((list).items[0]), (list).count, arena, err)
 
-/* Base64 to bytes with a zero behind them; absent when empty. */
+/* Decodes base64 in place, with a terminating zero; absent if empty. */
 static int decode_data(struct bt_str *data, struct bt_arena *arena, struct berth_error *err)
 {
 	struct bt_str bytes;
@@ -111,7 +113,7 @@ static int decode_all_data(
 	return code;
 }
 
-/* Append the segments of more, "." and ".." resolved. out is absolute, "" for "/". */
+/* Appends the path segments of `more` and resolves "." and "..". out is absolute, "" for "/". */
 static void append_segments(struct bt_strbuf *out, struct bt_str more)
 {
 	uint32_t at = 0;
@@ -126,7 +128,7 @@ static void append_segments(struct bt_strbuf *out, struct bt_str more)
 			continue;
 		}
 		if (bt_str_equal_c(segment, "..")) {
-			/* The last segment goes; nothing of "/". */
+			/* remove the last segment; ".." of "/" is "/" */
 			while (out->length > 0 && out->data[out->length - 1] != '/') {
 				out->length--;
 			}
@@ -140,7 +142,7 @@ static void append_segments(struct bt_strbuf *out, struct bt_str more)
 	}
 }
 
-/* The file's name becomes absolute and ends with a zero. */
+/* Makes the file name absolute and zero-terminated. */
 static void resolve(struct bt_str *file, struct bt_str folder, struct bt_arena *arena)
 {
 	struct bt_strbuf path = {0};
@@ -161,7 +163,7 @@ static void resolve(struct bt_str *file, struct bt_str folder, struct bt_arena *
 static int resolve_paths(struct bt_kubeconfig *file, const char *path, struct bt_arena *arena,
 	struct berth_error *err)
 {
-	struct bt_strbuf buffer = {0}; /* the file's folder, absolute; "" for "/" */
+	struct bt_strbuf buffer = {0}; /* absolute folder of the file; "" for "/" */
 	struct bt_str text = bt_str_from(path);
 	int64_t slash = bt_str_find_last_char(text, '/');
 	struct bt_str folder;
@@ -196,7 +198,7 @@ static int resolve_paths(struct bt_kubeconfig *file, const char *path, struct bt
 	return 0;
 }
 
-/* The first document as JSON text. */
+/* Converts the first YAML document to JSON. */
 static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error *err)
 {
 	const struct bt_yaml_limits limits = {
@@ -211,7 +213,7 @@ static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error
 	return code;
 }
 
-/* What a wrong link saves. */
+/* Detects an HTML page, as saved from a wrong link. */
 static bool is_page(struct bt_str text)
 {
 	uint32_t i = 0;
@@ -268,18 +270,18 @@ int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *ar
 	return code;
 }
 
-/* The kubeconfig of a person: where kubectl looks, several files as one, and any context. */
+/* Configuration as kubectl finds it: merged files, any context. */
 
 #define CONTEXTS_SHOWN 10
 
 struct merging {
-	struct bt_client_config config; /* its arena */
+	struct bt_client_config config; /* only its arena is used before the end */
 	struct bt_kubeconfig file;
-	struct bt_strbuf names; /* of the files, for messages */
-	uint32_t file_count;    /* that exist */
+	struct bt_strbuf names; /* names of the files, for messages */
+	uint32_t file_count;    /* files that exist */
 };
 
-/* Of entries with the same name the first one counts. An entry starts with its name. */
+/* Merges lists: the first entry of a name wins. Each entry's first field is its name. */
 #define APPEND_NEW(arena, into, from) \
 	do { \
 		void *both = bt_arena_alloc( \
@@ -343,7 +345,7 @@ static int read_file(struct merging *merging, const char *path, struct berth_err
 	return 0;
 }
 
-/* Files that are not there are passed over, as kubectl does. */
+/* Ignores missing files, as kubectl does. */
 static int read_if_there(struct merging *merging, const char *path, struct berth_error *err)
 {
 	struct stat status;
@@ -391,7 +393,7 @@ static int read_where_kubectl_looks(struct merging *merging, struct berth_error 
 	return code;
 }
 
-/* The named context, or the current one, into the configuration. */
+/* Fills the configuration from the named context, or from the current one. */
 static int select_context(struct merging *merging, const char *context, struct berth_error *err)
 {
 	struct bt_kubeconfig *file = &merging->file;

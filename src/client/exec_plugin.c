@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* posix_spawn_file_actions_addclosefrom_np, pipe2 */
+/* for posix_spawn_file_actions_addclosefrom_np and pipe2 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -66,7 +66,7 @@ void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca,
 		write_member(&writer, "certificate-authority-data", bt_strbuf_str(&encoded));
 		bt_strbuf_finish(&encoded);
 		write_member(&writer, "proxy-url", config->proxy_url);
-		/* The scheduler never asks for compression, whatever the kubeconfig says. */
+		/* The scheduler never requests compression, regardless of the kubeconfig. */
 		bt_json_write_name_c(&writer, "disable-compression");
 		bt_json_write_bool(&writer, true);
 		if (config->exec->cluster_extension.length != 0) {
@@ -184,7 +184,7 @@ void bt_exec_credential_finish(struct bt_exec_credential *credential)
 
 #define INFO_VARIABLE "KUBERNETES_EXEC_INFO"
 #define READ_BYTES ((size_t)16384)
-/* A child that closed its output ends within microseconds, as a rule. */
+/* A child usually exits within microseconds after it closes its output. */
 #define REAP_FIRST_NS BT_NS_PER_MS
 #define REAP_NEXT_NS (10 * BT_NS_PER_MS)
 
@@ -194,18 +194,18 @@ struct bt_exec_run {
 	struct bt_loop *loop;
 	const struct bt_client_exec *exec;
 	struct bt_loop_source *source;
-	int fd;    /* the pipe's reading end; -1: closed */
-	pid_t pid; /* 0: none, or reaped */
+	int fd;    /* read end of the pipe; -1: closed */
+	pid_t pid; /* 0: not started, or reaped */
 	int status;
 	bool over;
-	bool asked_once; /* whether the child has ended */
+	bool asked_once; /* waitpid was called once without result */
 	struct bt_strbuf output;
 	struct bt_exec_result result;
-	struct berth_error err; /* why it could not be started or was ended */
+	struct berth_error err; /* why the child failed to start or was killed */
 };
 
 struct texts {
-	BT_VEC(char *) list; /* ends with NULL; entries are owned */
+	BT_VEC(char *) list; /* NULL-terminated; entries are owned */
 };
 
 static void push_text(struct texts *texts, struct bt_str text)
@@ -221,7 +221,7 @@ static void texts_finish(struct texts *texts)
 	bt_vec_finish(&texts->list);
 }
 
-/* Does something later set the variable of this entry? */
+/* Is the variable set again by a later entry, or by berth? */
 static bool is_replaced(const struct bt_client_exec *exec, uint32_t first, struct bt_str name)
 {
 	for (uint32_t i = first; i < exec->env.count; i++) {
@@ -271,7 +271,7 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The command as a path; false: it is not in PATH. */
+/* Finds the command's path; false: it is not in PATH. */
 static bool find_program(struct bt_str command, struct bt_strbuf *out)
 {
 	const char *variable = getenv("PATH");
@@ -286,7 +286,10 @@ static bool find_program(struct bt_str command, struct bt_strbuf *out)
 		struct bt_str folder =
 			bt_str_sub(rest, 0, colon >= 0 ? (uint32_t)colon : rest.length);
 		rest = bt_str_sub(rest, folder.length + 1, rest.length);
-		/* As Go: nothing is taken from the working directory by accident. */
+		/*
+		 * as Go: relative folders are skipped, so that no program of the working directory
+		 * runs
+		 */
 		if (folder.length == 0 || folder.data[0] != '/') {
 			continue;
 		}
@@ -305,7 +308,7 @@ static void close_output(struct bt_exec_run *run)
 {
 	if (run->fd >= 0) {
 		bt_loop_remove_fd(run->loop, run->source);
-		(void)close(run->fd); /* only read from */
+		(void)close(run->fd); /* read-only: no data to lose */
 		run->source = NULL;
 		run->fd = -1;
 	}
@@ -333,7 +336,7 @@ static void take_output(void *context)
 		(void)bt_error_set(&run->err, BERTH_ERR_TOO_LARGE,
 			"decoding stdout: more than %lu bytes",
 			(unsigned long)BT_EXEC_OUTPUT_BYTES_MAX);
-		(void)kill(run->pid, SIGKILL); /* it is our child, and not reaped */
+		(void)kill(run->pid, SIGKILL); /* cannot fail: our child, not reaped yet */
 	} else if (count < 0 && (errno == EINTR || errno == EAGAIN)) {
 		return;
 	}
@@ -341,7 +344,7 @@ static void take_output(void *context)
 	bt_loop_call_at(run->loop, 0);
 }
 
-/* Signals as a program expects them; nothing of ours open. */
+/* Resets signals to their defaults and closes all other descriptors in the child. */
 static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
 	bool interactive, int output)
 {
@@ -420,7 +423,7 @@ static void start_child(
 		return;
 	}
 	run->fd = ends[0];
-	/* Only our end: a child expects to be able to wait. */
+	/* Only the parent's end is non-blocking: children expect blocking output. */
 	if (fcntl(run->fd, F_SETFL, O_NONBLOCK) != 0 ||
 		bt_loop_add_fd(run->loop, run->fd, take_output, run, &run->source, NULL) != 0) {
 		fail_start(run, "pipe", errno);
@@ -430,7 +433,7 @@ static void start_child(
 		return;
 	}
 	code = spawn(run, path, interactive, info, ends[1]);
-	(void)close(ends[1]); /* the child has its own */
+	(void)close(ends[1]); /* the child has a copy */
 	if (code != 0) {
 		bt_strbuf_printf(&what, "fork/exec %s", path);
 		fail_start(run, bt_strbuf_c(&what), code);
@@ -456,7 +459,7 @@ struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop, const struct bt_clie
 			"exec: executable %.*s not found", BT_STR_ARG(exec->command));
 	}
 	bt_strbuf_finish(&path);
-	/* Whoever waits hears of it in a turn, never from here. */
+	/* Results are reported in a later turn, never from here. */
 	bt_loop_call_at(loop, 0);
 	return run;
 }
@@ -478,9 +481,9 @@ bool bt_exec_run_poll(struct bt_exec_run *run, int64_t now_ns, int64_t *out_next
 		run->asked_once = true;
 		return false;
 	}
-	/* Somebody else took the status: then there is none. */
+	/* if another part of the process reaped the child, its status is unknown */
 	run->status = result == run->pid ? run->status : -1;
-	/* The child has ended, and nothing more will come. */
+	/* the child has ended and its output is complete */
 	int code = WIFEXITED(run->status) ? WEXITSTATUS(run->status) : -1;
 
 	run->pid = 0;
@@ -515,8 +518,8 @@ void bt_exec_run_destroy(struct bt_exec_run *run)
 	}
 	close_output(run);
 	if (run->pid > 0) {
-		(void)kill(run->pid, SIGKILL);    /* it is our child, and not reaped */
-		(void)waitpid(run->pid, NULL, 0); /* nobody asks for it any more */
+		(void)kill(run->pid, SIGKILL);    /* cannot fail: our child, not reaped yet */
+		(void)waitpid(run->pid, NULL, 0); /* reap; status unused */
 	}
 	bt_strbuf_finish_wiped(&run->output);
 	berth_error_finish(&run->err);

@@ -20,7 +20,7 @@ const char *bt_client_file_errno(int number, char *buffer, size_t size)
 	if (strerror_r(number, buffer, size) != 0) {
 		return "unknown error";
 	}
-	/* Go's texts are those of libc, without the capital. */
+	/* Go's error texts are those of libc with a lower-case initial. */
 	if (buffer[0] != '\0' && islower((unsigned char)buffer[1])) {
 		buffer[0] = (char)tolower((unsigned char)buffer[0]);
 	}
@@ -79,12 +79,12 @@ static int read_file(const char *path, bool waits, uint32_t bytes_max, struct bt
 	if (fd < 0) {
 		return fail("open", path, err);
 	}
-	/* One piece of memory that is large enough: growing would leave copies behind. */
+	/* Reserve all memory at once: growing the buffer would leave copies of secrets behind. */
 	if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size <= bytes_max) {
 		bt_strbuf_reserve(out, (size_t)status.st_size + READ_BYTES);
 	}
 	code = read_all(fd, path, bytes_max, out, err);
-	(void)close(fd); /* nothing was written */
+	(void)close(fd); /* read-only: no data to lose */
 	if (code != 0) {
 		out->length = start;
 	}
@@ -110,7 +110,7 @@ int bt_client_file_check(const char *path, struct berth_error *err)
 	if (fd < 0) {
 		return fail("open", path, err);
 	}
-	(void)close(fd); /* nothing was written */
+	(void)close(fd); /* read-only: no data to lose */
 	return 0;
 }
 
@@ -145,7 +145,7 @@ static const struct bt_str begin_certificate = BT_STR_INIT("-----BEGIN CERTIFICA
 
 static gnutls_datum_t datum_of(struct bt_str text)
 {
-	/* The library takes it as const in all that is called here. */
+	/* The GnuTLS functions called here do not write to the data. */
 	return (gnutls_datum_t){(unsigned char *)text.data, text.length};
 }
 

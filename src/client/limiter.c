@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "base/nanoseconds.h"
 
-/* About three centuries: later than any clock. */
+/* About 300 years: later than any clock value. */
 #define NEVER_NS 9.0e18
 
 void bt_limiter_init(struct bt_limiter *limiter, double qps, int32_t burst, int64_t now_ns)
@@ -24,7 +24,7 @@ bool bt_limiter_take(struct bt_limiter *limiter, int64_t now_ns, int64_t *out_at
 	double at = full_at - limiter->tolerance_ns;
 
 	if (limiter->interval_ns > 0 && at > now) {
-		/* Rounded up: at that time there is one for certain. */
+		/* Rounded up, so that a token is certainly available then. */
 		*out_at_ns = at < NEVER_NS ? (int64_t)at + 1 : INT64_MAX;
 		return false;
 	}

@@ -7,17 +7,17 @@
 #include "client/live_private.h"
 
 #define CONNECT_TIMEOUT_NS (10 * BT_NS_PER_SECOND)
-/** Until the first answer, and from then on between one part and the next. */
+/** Maximum silence before the first answer, and later between two parts. */
 #define FIRST_SILENCE_NS (15 * BT_NS_PER_SECOND)
 #define SILENCE_NS (60 * BT_NS_PER_SECOND)
-/** A credential plugin may ask somebody to log in. */
+/** Maximum silence while a credential plugin may ask the user to log in. */
 #define LOGIN_SILENCE_NS (300 * BT_NS_PER_SECOND)
-/** What a server may ask for before a list is asked for again. */
+/** A longer Retry-After is an error. */
 #define WAIT_MAX_NS (20 * BT_NS_PER_SECOND)
-/** Text of a server that gets into a message. */
+/** Limit for a server's text in error messages. */
 #define MESSAGE_BYTES_MAX 300
 
-/** --- the connection --- */
+/** --- connection --- */
 
 static bool may_wait(void *context, int64_t wait_ns)
 {
@@ -171,7 +171,7 @@ static int unreachable(const struct bt_live *live, const struct bt_rest_answer *
 		err, BERTH_ERR_IO, "cannot read from the API server %s: %s", server, message);
 }
 
-/** What the HTTP client says, without `Get "https://...": ` before it. */
+/** Removes upstream's prefix `Get "https://...": ` from an error of the HTTP client. */
 static struct bt_str without_url(struct bt_str message)
 {
 	const struct bt_str end = BT_STR("\": ");
@@ -215,9 +215,11 @@ int bt_live_answer_error(const struct bt_live *live, const char *resource,
 	return result;
 }
 
-/* All kinds: the nodes' first page tells which state of the server the other lists are to be of. */
+/*
+ * All kinds are read at one state of the server: the resource version of the first page of nodes.
+ */
 
-/** Requests in flight; streams have a connection each. */
+/** Concurrent list requests; each streamed response occupies a connection. */
 #define LISTS_AT_ONCE 4
 
 const struct bt_live_kind bt_live_kinds[BT_LIVE_KIND_COUNT] = {
@@ -264,11 +266,13 @@ struct reading {
 	const struct bt_live_sink *sink;
 	struct bt_live_list lists[BT_LIVE_KIND_COUNT];
 	uint32_t started;
-	struct bt_strbuf version;          /* of the first list, for the others */
-	uint32_t told[BT_LIVE_KIND_COUNT]; /* counts, of progress */
+	struct bt_strbuf version;          /* resource version of the first list */
+	uint32_t told[BT_LIVE_KIND_COUNT]; /* counts already reported */
 };
 
-/** More lists, when others are over; the first one is alone until it knows its version. */
+/**
+ * Starts further lists; the first list runs alone until its version is known. false: all are over.
+ */
 static bool start_more(struct reading *reading)
 {
 	uint32_t running = 0;
@@ -296,7 +300,7 @@ static bool start_more(struct reading *reading)
 	return running != 0;
 }
 
-/** Of the list that has grown, a line. */
+/** Reports the progress of one list that has grown. */
 static void tell_progress(struct reading *reading)
 {
 	for (uint32_t i = 0; i < reading->started && reading->sink->progress != NULL; i++) {
@@ -331,7 +335,7 @@ int bt_live_absent_error(const struct bt_live *live, const char *resource, struc
 		resource);
 }
 
-/** Lists that are over: may it go on? */
+/** Returns the error of a finished list that must not fail. */
 static int check_ends(struct reading *reading, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < reading->started; i++) {
@@ -400,7 +404,7 @@ int bt_live_read(struct bt_live *live, const struct bt_live_sink *sink, struct b
 	return result;
 }
 
-/* What a cluster says about one pod. */
+/* Events of one pod. */
 
 static struct bt_time last_of(const struct bt_core_event *event)
 {

@@ -3,12 +3,14 @@
 
 #include "client/watch_event.h"
 
-/* One list in pages. Its state may be forgotten by the server between two of them (410): then it
- * begins anew. */
+/*
+ * Lists one kind in pages. If the server drops the list's version between two pages (410), the list
+ * starts again.
+ */
 
 #define PAGE_ITEMS "500"
 #define RESTARTS_MAX 5
-/** Pages may be smaller than asked for, but not without end. */
+/** Servers may send smaller pages than requested; this limit stops endless lists. */
 #define PAGES_MAX 100000
 
 static void ask_page(struct bt_live_list *list);
@@ -36,7 +38,7 @@ static void finish_with(struct bt_live_list *list, enum bt_live_end end)
 	list->is_over = true;
 }
 
-/** --- what comes --- */
+/** --- received parts --- */
 
 static int take_item(struct bt_live_list *list, struct bt_str bytes, struct berth_error *err)
 {
@@ -100,12 +102,12 @@ static int take_part(
 	case BT_FRAME_KIND:
 		return take_kind(list, bytes, err);
 	case BT_FRAME_EVENT:
-		break; /* of watches only */
+		break; /* only in watches */
 	}
 	return 0;
 }
 
-/** --- the end of a page --- */
+/** --- end of a page --- */
 
 static int flawed(struct bt_live_list *list, int code, const char *flaw, struct berth_error *err)
 {
@@ -129,7 +131,7 @@ static void end_page(struct bt_live_list *list, bool is_whole)
 	}
 }
 
-/** The state that was asked for is gone, or not known there. */
+/** Returns true if the requested version has expired or is unknown to the server. */
 static bool is_of_version(const struct bt_live_list *list, const struct bt_rest_answer *answer)
 {
 	if (answer->class_ == BT_REST_GONE || answer->class_ == BT_REST_EXPIRED ||
@@ -170,7 +172,7 @@ static void on_opened(void *context, struct bt_rest_call *call, struct bt_str co
 {
 	struct bt_live_list *list = context;
 	struct bt_frames_sink sink = {list, take_part};
-	(void)call; /* there is one */
+	(void)call; /* is list->call */
 	list->is_open = true;
 	list->live->has_answered = true;
 	list->live->heard_ns = bt_loop_now_ns(list->live->loop);
@@ -197,7 +199,7 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 {
 	struct bt_live_list *list = context;
 	bool is_whole = list->is_open && bt_frames_is_complete(&list->frames);
-	(void)call; /* freed by its client */
+	(void)call; /* the client frees it */
 	end_call(list);
 	list->live->has_answered = list->live->has_answered || answer->code != 0;
 	list->live->heard_ns = bt_loop_now_ns(list->live->loop);
@@ -208,7 +210,7 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 	}
 }
 
-/** --- asking --- */
+/** --- requests --- */
 
 static void ask_page(struct bt_live_list *list)
 {

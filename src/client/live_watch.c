@@ -5,15 +5,15 @@
 #include "client/reflector.h"
 #include "net/clock.h"
 
-/* All kinds, followed: a reflector for each. */
+/* Follows all kinds, with one reflector each. */
 
 struct followed {
 	struct bt_live_watch *watch;
 	const struct bt_live_kind *kind;
 	struct bt_reflector *reflector; /* NULL: left out */
-	struct bt_strbuf resource;      /* "leases.coordination.k8s.io": in messages */
-	uint32_t version_index;         /* of the kind's API versions */
-	/* found by the reflector's sink, dealt with outside of it */
+	struct bt_strbuf resource;      /* for messages: "leases.coordination.k8s.io" */
+	uint32_t version_index;         /* index of the kind's API version */
+	/* set by the sink; handled by leave_out, outside of the reflector's callback */
 	bool is_absent;
 	bool is_forbidden;
 };
@@ -25,8 +25,8 @@ struct bt_live_watch {
 	struct bt_pod_commons commons;
 	struct bt_reflector_codec pod_codec;
 	struct followed kinds[BT_LIVE_KIND_COUNT];
-	struct berth_error err; /* ends the first reading */
-	bool is_lost;           /* the warning was given */
+	struct berth_error err; /* error that ends bt_live_watch_sync */
+	bool is_lost;           /* the warning was already given */
 };
 
 static void changed(void *context, void *old_item, void *new_item, BT_UNUSED bool is_stale)
@@ -53,7 +53,7 @@ static void resumed(void *context, int64_t silent_ns, bool is_list)
 	watch->sink.gap(watch->sink.context, followed->kind->kind, silent_ns, is_list);
 }
 
-/** A server that fails later may come back: one warning until it does. */
+/** Warns once until the server answers again: a server that fails later may recover. */
 static void warn_lost(struct bt_live_watch *watch, const struct followed *followed,
 	const struct bt_rest_answer *answer)
 {
@@ -133,7 +133,7 @@ struct bt_live_watch *bt_live_watch_create(
 	watch->sink = *sink;
 	watch->err = (struct berth_error)BERTH_ERROR_INIT;
 	watch->pod_codec = bt_reflector_pod_codec(&watch->commons);
-	bt_prng_init(&watch->prng, (uint64_t)bt_clock_wall_ns()); /* jitter only */
+	bt_prng_init(&watch->prng, (uint64_t)bt_clock_wall_ns()); /* only for jitter */
 	live->heard_ns = bt_loop_now_ns(live->loop);
 	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT; i++) {
 		struct followed *followed = &watch->kinds[i];
@@ -160,7 +160,9 @@ void bt_live_watch_destroy(struct bt_live_watch *watch)
 	bt_free(watch);
 }
 
-/** A kind that is not there in this version, or not for this user: the next version, or without. */
+/**
+ * Handles a kind that is absent or forbidden: tries the next API version, else leaves the kind out.
+ */
 static int leave_out(struct followed *followed, struct berth_error *err)
 {
 	struct bt_live_watch *watch = followed->watch;

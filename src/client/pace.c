@@ -3,7 +3,10 @@
 
 #include "base/nanoseconds.h"
 
-/* Twice of what one thread decides on and writes: most answers take longer than the shortest. */
+/*
+ * Target rate: twice what one thread can decide and write, because most answers take longer than
+ * the shortest.
+ */
 #define CALLS_PER_SECOND 10000
 #define PERIOD_NS (5 * BT_NS_PER_SECOND)
 
@@ -14,7 +17,7 @@ static void begin_period(struct bt_pace *pace, int64_t before_ns, int64_t now_ns
 	pace->since_ns = now_ns;
 }
 
-/* What is older than the period before is forgotten. */
+/* Starts a new period if it is due; only this and the previous period count. */
 static void roll(struct bt_pace *pace, int64_t now_ns)
 {
 	int64_t age_ns = now_ns - pace->since_ns;

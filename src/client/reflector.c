@@ -9,11 +9,11 @@
 #include "client/reflector_private.h"
 #include "net/loop.h"
 
-/** A server that does not end a watch when it should hangs. */
+/** A watch that lasts this much longer than its timeout has hung. */
 #define OVERDUE_NS (30 * BT_NS_PER_SECOND)
-/** So does one that has sent bookmarks, about one a minute, and now sends nothing. */
+/** A watch that had bookmarks (about one per minute) and is silent for this long has hung. */
 #define WITHOUT_BOOKMARK_NS (150 * BT_NS_PER_SECOND)
-/** Silence of a streaming list before it is mentioned in the log, again and again. */
+/** Interval of log lines about a silent streaming list. */
 #define SILENCE_NS (10 * BT_NS_PER_SECOND)
 
 static void log_report(
@@ -69,8 +69,9 @@ static void log_failed_list(const struct bt_reflector *reflector, const char *me
 }
 
 /**
- * Nobody listens there, or the server has too much to do. Whoever waits for the first copy waits
- * for this alone and is told; later the leases tell, and this is a detail.
+ * Connection refused, or 429. Before the first list this is logged as an error, because startup
+ * waits for that list; later it is only a detail, because failing lease renewals report the
+ * problem.
  */
 static void log_refused(const struct bt_reflector *reflector, const char *message)
 {
@@ -104,7 +105,7 @@ void bt_reflector_resume(struct bt_reflector *reflector, bool is_list)
 
 	reflector->lost_ns = 0;
 	if (lost_ns != 0 && reflector->is_synced && sink->resumed != NULL) {
-		/* What a watch missed comes when it opens. */
+		/* the changes a watch missed arrive when it opens */
 		sink->resumed(sink->context,
 			(is_list ? bt_loop_now_ns(reflector->options.loop) : reflector->opened_ns) -
 				lost_ns,
@@ -112,7 +113,7 @@ void bt_reflector_resume(struct bt_reflector *reflector, bool is_list)
 	}
 }
 
-/** The request is over and forgotten. */
+/** Handles the end of a request; the request is already forgotten. */
 static void request_ended(
 	struct bt_reflector *reflector, enum bt_reflector_end end, const char *message)
 {
@@ -137,7 +138,7 @@ static void request_ended(
 	bt_reflector_store_finish(&reflector->incoming);
 	if (reflector->lost_ns == 0 ||
 		(end == BT_REFLECTOR_END_CLEAN && reflector->opened_ns < now_ns)) {
-		reflector->lost_ns = now_ns; /* a watch without events was good as well */
+		reflector->lost_ns = now_ns; /* a clean watch without events was connected too */
 	}
 	if (waits) {
 		now_ns += bt_reflector_backoff_step(
@@ -163,7 +164,7 @@ static void on_opened(void *context, struct bt_rest_call *call, struct bt_str co
 		&sink);
 }
 
-/** The body cannot be used any further. */
+/** Cancels a request whose body cannot be used. */
 static void give_up(struct bt_reflector *reflector, enum bt_reflector_end end, const char *message)
 {
 	bt_rest_cancel(reflector->call);
@@ -189,7 +190,7 @@ static void on_data(void *context, struct bt_rest_call *call, struct bt_str byte
 	berth_error_finish(&err);
 }
 
-/** Connections that are lost end streams as servers do; spec 13 section 7.4. */
+/** A lost connection ends a stream as if the server had closed it; spec 13 section 7.4. */
 static enum bt_reflector_end end_without_response(
 	const struct bt_reflector *reflector, enum bt_http_failure failure)
 {
@@ -228,18 +229,18 @@ static enum bt_reflector_end end_of_answer(
 	case BT_REST_GONE:
 	case BT_REST_EXPIRED:
 		return BT_REFLECTOR_END_EXPIRED;
-	default: /* an enumeration of the rest client's: all others are failures */
+	default: /* all other classes are failures */
 		return BT_REFLECTOR_END_FAILED;
 	}
 }
 
-/** What is wrong with an answer that came as a good one; NULL: it is a list. */
+/** Returns what is wrong with a successful answer to a list; NULL: nothing. */
 static const char *flaw_of_list(const struct bt_reflector *reflector)
 {
 	if (!reflector->is_open || !bt_frames_is_complete(&reflector->frames)) {
 		return "unexpected EOF";
 	}
-	/* or an empty answer of something between would empty the copy */
+	/* otherwise an empty answer of some proxy would empty the store */
 	return reflector->list_version.length == 0 ? "the list has no resource version" : NULL;
 }
 
@@ -253,12 +254,12 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 
 	(void)call;
 	if (!reflector->is_open) {
-		/* however long it was tried: it counts as opened and ended at once */
+		/* a stream that was never opened counts as opened and ended now */
 		reflector->opened_ns = bt_loop_now_ns(reflector->options.loop);
 	}
 	forget_request(reflector);
 	if (answer->class_ == BT_REST_OK && is_list && flaw == NULL) {
-		/* All of a page has come. */
+		/* the page is complete */
 		if (!bt_reflector_state_listed(&reflector->state,
 			    bt_strbuf_str(&reflector->list_version),
 			    bt_strbuf_str(&reflector->continue_token))) {
@@ -279,7 +280,7 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 	bt_strbuf_finish(&message);
 }
 
-/** A streaming list without events is mentioned every ten seconds. When to look again. */
+/** Logs every ten seconds that a streaming list has no events. Returns when to check again. */
 static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
 {
 	int64_t since_ns = reflector->mentioned_ns > reflector->last_event_ns
@@ -301,7 +302,7 @@ static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
 	return now_ns + SILENCE_NS;
 }
 
-/** When the server will have hung for so long that another request is better; INT64_MAX: never. */
+/** Time at which a silent server counts as hung, and the request is replaced; INT64_MAX: never. */
 static int64_t patience_ends_ns(const struct bt_reflector *reflector)
 {
 	int64_t end_ns = reflector->opened_ns + OVERDUE_NS +
@@ -317,9 +318,9 @@ static int64_t patience_ends_ns(const struct bt_reflector *reflector)
 }
 
 /**
- * A server that was set back to an earlier state is silent until it comes to the version that the
- * watch began at, and what happens until then is never told (spec 13 section 11): not even a
- * bookmark came, so it is asked for a list, and says whether that version is of the future.
+ * Replaces a silent watch. A server restored from a backup sends nothing until it reaches the
+ * watch's resource version, and changes before that are lost (spec 13 section 11). If not even a
+ * bookmark came, request a list: the server then reports whether the version is too large.
  */
 static void end_silence(struct bt_reflector *reflector)
 {
@@ -345,7 +346,7 @@ static int64_t work(void *context, int64_t now_ns)
 	struct bt_reflector *reflector = context;
 
 	if (reflector->call != NULL) {
-		/* A request is under way. When to look again. */
+		/* a request is running: return when to check it again */
 		int64_t end_ns = patience_ends_ns(reflector);
 		int64_t next_ns;
 

@@ -2,10 +2,10 @@
 #ifndef BT_CLIENT_REFLECTOR_H
 #define BT_CLIENT_REFLECTOR_H
 /**
- * A reflector keeps a copy of one collection of the API up to date: streaming list or paged list,
- * then watch, for ever, through every way a server can end them. Spec: 13 sections 10 to 13, 11b
- * section 5. What it tells its sink is exact: additions, updates with the old state, deletions,
- * each once and in order; a list that replaces the copy is told as the differences.
+ * A reflector keeps a copy of one API collection up to date: streaming list or paged list, then
+ * watch, repeated for ever, for every way in which a server can end them. Spec: 13 sections 10 to
+ * 13, 11b section 5. The sink gets exact changes: additions, updates with the old object,
+ * deletions, each once and in order; a new list is reported as its differences to the copy.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,28 +18,32 @@
 struct bt_reflector;
 
 /**
- * Of items whose references can rest (api/object.h): those of the copy do, but while they are told
- * of.
+ * For items whose references can rest (bt_object_rest): the store's references rest except during
+ * the sink's calls.
  */
 struct bt_reflector_resting {
 	void (*rest)(void *item);
 	void (*wake)(void *item);
-	/** Also of an item that rests. */
+	/** Reads namespace and name; also works for a packed item. */
 	void (*key)(const void *item, struct bt_str *out_namespace, struct bt_str *out_name);
-	/** Whoever is told of it will keep it awake: there is no use in putting it to rest first.
+	/**
+	 * Returns true if the sink will keep the item awake, so that packing it first would be
+	 * wasted work.
 	 */
 	bool (*is_soon_awake)(const void *item);
 };
 
 /**
- * The kind of things it holds. Items are counted references. The codec of enum bt_kind's objects is
- * bt_reflector_object_codec.
+ * How to decode and hold one kind of items. Items are reference counted. bt_reflector_object_codec
+ * gives the codec of a bt_kind.
  */
 struct bt_reflector_codec {
-	/** A JSON value (an object of the API). *out_item is owned. */
+	/** Decodes an API object from JSON. *out_item is owned. */
 	int (*decode_json)(
 		void *context, struct bt_str json, void **out_item, struct berth_error *err);
-	/** The raw bytes of an envelope, or of a list's item; NULL: only JSON is asked for. */
+	/**
+	 * Decodes the raw bytes of an envelope or a list's item; NULL: requests accept only JSON.
+	 */
 	int (*decode_protobuf)(
 		void *context, struct bt_str bytes, void **out_item, struct berth_error *err);
 	const struct bt_object_meta *(*meta)(const void *item);
@@ -50,25 +54,27 @@ struct bt_reflector_codec {
 };
 
 const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind);
-/** For pods that share what they have in common (api/pod_common.h). commons: borrowed. */
+/** Codec for pods that share common parts (api/pod_common.h). commons: borrowed. */
 struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons);
-/** For nodes that rest. commons: as the pods'. */
+/** Codec for nodes that can rest. commons: as for pods. */
 struct bt_reflector_codec bt_reflector_node_codec(struct bt_pod_commons *commons);
 
 struct bt_reflector_sink {
 	void *context;
 	/**
-	 * old NULL: added; new NULL: deleted (old is the last state, as the DELETED event shows
-	 * it); is_stale: a deletion that was missed and found by a list. Borrowed for the call.
+	 * old NULL: added; new NULL: deleted (old is the last state, as in the DELETED event);
+	 * is_stale: the deletion was missed by the watch and found by a list. Borrowed for the
+	 * call.
 	 */
 	void (*changed)(void *context, void *old_item, void *new_item, bool is_stale);
-	/** The first complete copy was told. Once. */
+	/** Called once, after all objects of the first list were reported. */
 	void (*synced)(void *context);
-	/** A request failed before anything came; it will be repeated. NULL: not told. */
+	/** A request failed before it was opened; it will be repeated. May be NULL. */
 	void (*failed)(void *context, const struct bt_rest_answer *answer);
 	/**
-	 * After the first copy: a watch goes on that was broken for so long (is_list false: nothing
-	 * was missed), or a list replaces the copy, and its differences come next. NULL: not told.
+	 * Not called for the first list: a watch that was broken for silent_ns continues (is_list
+	 * false: no changes were lost), or a list replaces the copy and its differences are
+	 * reported next. May be NULL.
 	 */
 	void (*resumed)(void *context, int64_t silent_ns, bool is_list);
 };
@@ -76,43 +82,50 @@ struct bt_reflector_sink {
 struct bt_reflector_options {
 	struct bt_rest_client *client;
 	struct bt_loop *loop;
-	struct bt_prng *prng; /* jitter; borrowed */
+	struct bt_prng *prng; /* for jitter; borrowed */
 	const struct bt_reflector_codec *codec;
 	struct bt_str path;           /* "/api/v1/pods"; copied */
 	struct bt_str field_selector; /* "" */
-	/** "*v1.Pod": in messages. Objects of a watch that say that they are of another kind than
-	 * what follows the last dot are passed over. */
+	/**
+	 * For messages: "*v1.Pod". Watch objects whose kind is set and differs from the part after
+	 * the last dot are ignored.
+	 */
 	const char *type_name;
-	const char *name; /* the reflector's own in messages; the resource */
-	bool streaming;   /* gate WatchListClient, and the environment's veto */
+	const char *name; /* upstream's reflector name, for messages; the resource */
+	bool streaming;   /* gate WatchListClient, unless disabled by the environment */
 	struct bt_reflector_sink sink;
 	struct bt_metrics *metrics; /* informer_*; NULL: none */
 };
 
-/** Starts at the next turn of the loop. Options are copied. */
+/** Sends the first request in the loop's next turn. Copies the options. */
 BT_MUST_USE struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *options);
-/** Items are released without being told. Not from within its sink. NULL accepted. */
+/**
+ * Releases the items without calling the sink. Must not be called within the sink. NULL accepted.
+ */
 void bt_reflector_destroy(struct bt_reflector *reflector);
 bool bt_reflector_is_synced(const struct bt_reflector *reflector);
 uint32_t bt_reflector_count(const struct bt_reflector *reflector);
-/** Its copy of one object, borrowed; NULL: none. It may rest. */
+/** The copy's item, borrowed; NULL: none. The item may be packed. */
 void *bt_reflector_find(
 	const struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name);
-/** Every item, in no order, until visit returns false; awake for the visit only. */
+/**
+ * Visits every item, in no particular order, until visit returns false; items are awake only during
+ * the visit.
+ */
 void bt_reflector_for_each(const struct bt_reflector *reflector,
 	bool (*visit)(void *context, void *item), void *context);
 
-/** Objects as a reflector keeps them when all of their JSON matters, and not their kind. */
+/** Items with their whole JSON tree, for uses that do not need the decoded structures. */
 
 /** Immutable and shared. */
 struct bt_json_item {
 	uint32_t references;
-	struct bt_arena arena; /* of all of it */
+	struct bt_arena arena; /* holds all memory of the item */
 	struct bt_object_meta meta;
 	struct bt_json_value *document;
 };
 
-/** Items are struct bt_json_item. */
+/** Codec for struct bt_json_item. */
 extern const struct bt_reflector_codec bt_reflector_json_codec;
 
 /** NULL accepted. */

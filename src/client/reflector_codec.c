@@ -4,7 +4,7 @@
 #include "client/reflector.h"
 #include "codec/json_edit.h"
 
-/* Objects of the table of kinds as a reflector's items. */
+/* Codecs for the kinds of kinds.def. */
 
 static int decode_json(
 	enum bt_kind kind, struct bt_str json, void **out_item, struct berth_error *err)
@@ -102,7 +102,7 @@ static void rest(void *item)
 
 static void wake(void *item)
 {
-	(void)bt_object_wake(item); /* the same */
+	(void)bt_object_wake(item); /* returns the same pointer */
 }
 
 static void key(const void *item, struct bt_str *out_namespace, struct bt_str *out_name)
@@ -111,7 +111,7 @@ static void key(const void *item, struct bt_str *out_namespace, struct bt_str *o
 	*out_name = bt_object_name(item);
 }
 
-/** A pod without a node is about to be scheduled. */
+/** A pod without a node will be scheduled soon. */
 static bool is_soon_awake(const void *item)
 {
 	const struct bt_object *object = item;
@@ -122,7 +122,7 @@ static bool is_soon_awake(const void *item)
 
 static const struct bt_reflector_resting resting = {rest, wake, key, is_soon_awake};
 
-/* The context of a codec is its kind; nothing writes to it. */
+/* The codec's context points to the kind; it is only read. */
 static enum bt_kind kinds[BT_KIND__COUNT] = {
 #define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) BT_KIND_##id,
 #include "api/kinds.def"

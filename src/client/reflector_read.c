@@ -6,10 +6,10 @@
 #include "client/watch_event.h"
 #include "net/loop.h"
 
-/** Items of one list that need not rest: a few megabytes. */
+/** Maximum number of a list's items that are kept awake: a few megabytes. */
 #define AWAKE_MAX 8192
 
-/** Of an item that is in the store. */
+/** Key of an item in the store. */
 static void reflector_store_key(const struct bt_reflector_store *store, const void *item,
 	struct bt_str *out_namespace, struct bt_str *out_name)
 {
@@ -73,7 +73,7 @@ void bt_reflector_store_finish(struct bt_reflector_store *store)
 	bt_reflector_store_init(store, codec);
 }
 
-/** Index, or UINT32_MAX. */
+/** Returns the item's index, or UINT32_MAX. */
 static uint32_t index_of(const struct bt_reflector_store *store, struct bt_str namespace_,
 	struct bt_str name, uint64_t hash)
 {
@@ -98,7 +98,7 @@ void *bt_reflector_store_find(
 	return index != UINT32_MAX ? store->items.items[index] : NULL;
 }
 
-/** item: consumed. Returns what it replaces, owned, or NULL. */
+/** Takes ownership of item. Returns the replaced item, owned, or NULL. */
 static void *reflector_store_set(struct bt_reflector_store *store, void *item)
 {
 	const struct bt_object_meta *meta = store->codec->meta(item);
@@ -119,7 +119,7 @@ static void *reflector_store_set(struct bt_reflector_store *store, void *item)
 	return old;
 }
 
-/** Owned; NULL: there is none. */
+/** Removes and returns the item, owned; NULL: not found. */
 static void *reflector_store_take(
 	struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name)
 {
@@ -132,11 +132,11 @@ static void *reflector_store_take(
 		return NULL;
 	}
 	item = store->items.items[index];
-	(void)bt_map_remove(&store->map, hash, index); /* it was found there */
+	(void)bt_map_remove(&store->map, hash, index); /* cannot fail: found above */
 	if (index != last) {
 		uint64_t last_hash = hash_of(store, last);
 
-		(void)bt_map_remove(&store->map, last_hash, last); /* as every item is */
+		(void)bt_map_remove(&store->map, last_hash, last); /* cannot fail: in the map */
 		store->items.items[index] = store->items.items[last];
 		bt_map_insert(&store->map, last_hash, index);
 	}
@@ -144,7 +144,7 @@ static void *reflector_store_take(
 	return wake(store, item);
 }
 
-/* What the bodies of lists and watches say, and how the copy follows. */
+/* Processes the bodies of lists and watches, and updates the copy. */
 
 static void tell(struct bt_reflector *reflector, void *old_item, void *new_item, bool is_stale)
 {
@@ -153,7 +153,7 @@ static void tell(struct bt_reflector *reflector, void *old_item, void *new_item,
 	sink->changed(sink->context, old_item, new_item, is_stale);
 }
 
-/** old: NULL: none. Both are consumed. */
+/** Reports an addition (old NULL) or an update. Takes ownership of both. */
 static void tell_of_item(struct bt_reflector *reflector, void *old, void *item)
 {
 	const struct bt_reflector_codec *codec = reflector->options.codec;
@@ -165,16 +165,16 @@ static void tell_of_item(struct bt_reflector *reflector, void *old, void *item)
 	}
 }
 
-/** item: consumed. */
+/** Takes ownership of item. */
 static void apply_item(struct bt_reflector *reflector, void *item)
 {
-	void *told = reflector->options.codec->share(item); /* the store's reference may rest */
+	void *told = reflector->options.codec->share(item); /* awake for the sink */
 	void *old = reflector_store_set(&reflector->store, item);
 
 	tell_of_item(reflector, old, told);
 }
 
-/** last: the state that the deletion shows, or NULL for a deletion that was missed. */
+/** last: state from the DELETED event; NULL: the deletion was missed by the watch. */
 static void apply_deletion(
 	struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name, void *last)
 {
@@ -182,7 +182,10 @@ static void apply_deletion(
 	void *old = reflector_store_take(&reflector->store, namespace_, name);
 
 	if (old != NULL) {
-		/* of another one with its name: the deletion of ours was missed */
+		/*
+		 * a different UID: a new object of the same name; the deletion of the old one was
+		 * missed
+		 */
 		bool is_ours =
 			last != NULL && bt_str_equal(codec->meta(old)->uid, codec->meta(last)->uid);
 
@@ -197,15 +200,14 @@ static void note_version(struct bt_reflector *reflector)
 
 	if (reflector->version_cell != NULL &&
 		bt_str_parse_int64(bt_strbuf_str(&reflector->state.resource_version), &version)) {
-		/* a double holds no more digits exactly */
+		/* keeps 15 digits, which a double holds exactly */
 		bt_metric_set(reflector->version_cell, (double)(version % 1000000000000000));
 	}
 }
 
 void bt_reflector_complete_copy(struct bt_reflector *reflector)
 {
-	/* What came takes the place of the copy, which is consistent whenever a difference is told.
-	 */
+	/* The list replaces the copy; the copy is consistent whenever a difference is reported. */
 	struct bt_reflector_store *incoming = &reflector->incoming;
 	struct bt_reflector_store *store = &reflector->store;
 
@@ -220,7 +222,10 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 		}
 	}
 	if (store->items.count == 0) {
-		/* All are new, as at the start, when there may be a million: no second index. */
+		/*
+		 * the first list may have a million items: take over its index instead of building
+		 * a second one
+		 */
 		bt_reflector_store_finish(store);
 		*store = *incoming;
 		bt_reflector_store_init(incoming, store->codec);
@@ -236,7 +241,7 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 	for (uint32_t i = 0; i < incoming->items.count; i++) {
 		apply_item(reflector, wake(incoming, incoming->items.items[i]));
 	}
-	incoming->items.count = 0; /* consumed */
+	incoming->items.count = 0; /* ownership has moved */
 	bt_reflector_store_finish(incoming);
 	note_version(reflector);
 	BT_LOG_INFO(2, "Caches populated", BT_LOG_STR("type", bt_reflector_type_name(reflector)),
@@ -264,8 +269,9 @@ static void collect(struct bt_reflector *reflector, void *item)
 	void *old;
 
 	if (resting != NULL && resting->is_soon_awake(item)) {
-		/* The item, not in the store yet, does not rest before bt_reflector_store_finish;
-		 * so many at most.
+		/*
+		 * Hold a second reference, awake until bt_reflector_store_finish, for at most
+		 * AWAKE_MAX items.
 		 */
 		if (reflector->incoming.awake.count < AWAKE_MAX) {
 			bt_vec_push(
@@ -363,7 +369,7 @@ static int take_bookmark(
 	return 0;
 }
 
-/** item: consumed. */
+/** Takes ownership of item. */
 static void take_change(struct bt_reflector *reflector, enum bt_watch_event_type type, void *item)
 {
 	const struct bt_reflector_codec *codec = reflector->options.codec;
@@ -393,7 +399,7 @@ static void take_change(struct bt_reflector *reflector, enum bt_watch_event_type
 	codec->release(item);
 }
 
-/** "Pod" of "*v1.Pod". */
+/** Compares kind with the type's name without its package: "Pod" in "*v1.Pod". */
 static bool is_expected_kind(const struct bt_reflector *reflector, struct bt_str kind)
 {
 	const char *dot = strrchr(reflector->options.type_name, '.');

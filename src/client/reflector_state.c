@@ -39,7 +39,7 @@ static struct bt_str usable_version(const struct bt_reflector_state *state)
 	return state->unavailable ? BT_STR("") : bt_strbuf_str(&state->resource_version);
 }
 
-/** Spec 13 section 13.2: what the list that begins asks for. */
+/** Starts a list with the resource version of spec 13 section 13.2. */
 static void begin_list(struct bt_reflector_state *state)
 {
 	struct bt_str version = usable_version(state);
@@ -191,7 +191,9 @@ static enum bt_reflector_report stream_ended(
 		return BT_REFLECTOR_REPORT_NONE;
 	case BT_REFLECTOR_END_EXPIRED:
 	case BT_REFLECTOR_END_FUTURE:
-		/* without a version there is nothing to refuse: such a server is not asked at once
+		/*
+		 * without a resource version the server's refusal makes no sense: wait before the
+		 * retry
 		 */
 		*out_waits = usable_version(state).length == 0;
 		state->unavailable = true;
@@ -235,7 +237,7 @@ static enum bt_reflector_report watch_ended(
 	switch (ending->end) {
 	case BT_REFLECTOR_END_CLEAN:
 		if (ending->event_count != 0 || ending->age_ns >= SHORT_WATCH_NS) {
-			return BT_REFLECTOR_REPORT_NONE; /* again from the last version */
+			return BT_REFLECTOR_REPORT_NONE; /* watch again from the last version */
 		}
 		report = BT_REFLECTOR_REPORT_VERY_SHORT;
 		break;

@@ -11,7 +11,7 @@
 #include "client/rest_private.h"
 #include "client/status.h"
 
-/* The last one stands for every other method. */
+/* "OTHER" stands for all other methods. */
 static const char *const verbs[] = {"GET", "POST", "PUT", "PATCH", "DELETE", "OTHER"};
 enum { VERB_COUNT = BT_ARRAY_LENGTH(verbs) };
 
@@ -161,7 +161,7 @@ void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t
 	}
 }
 
-/* Waits for a token that are worth a line, and those that are worth a louder one. */
+/* Waits for a token longer than these are logged; the second is logged more visibly. */
 #define LONG_WAIT_NS (50 * BT_NS_PER_MS)
 #define VERY_LONG_WAIT_NS BT_NS_PER_SECOND
 
@@ -203,7 +203,7 @@ static void log_wait_at(const struct bt_rest_call *call, int verbosity, int64_t 
 	bt_strbuf_finish(&url);
 }
 
-/* Spec 11b section 4.2. */
+/* Logs a long wait, rate limited. Spec 11b section 4.2. */
 static void log_wait(const struct bt_rest_call *call, int64_t now_ns, int64_t waited_ns)
 {
 	static const struct {
@@ -232,7 +232,7 @@ static void send_with_token(struct bt_rest_call *call, int64_t now_ns)
 {
 	int64_t waited_ns = now_ns - call->queued_at_ns;
 
-	/* A token came after this long. */
+	/* record the time spent waiting for the token */
 	uint8_t verb = call->verb;
 	if (call->client->metrics.duration != NULL) {
 		bt_metric_observe(call->client->metrics.verbs[verb].limiter,
@@ -264,7 +264,7 @@ static int64_t work(void *context, int64_t now_ns)
 		call->queued_at_ns = now_ns;
 		enqueue(call);
 	}
-	/* As many as there are tokens; next_ns is when the next one comes. */
+	/* send as many calls as there are tokens; next_ns is the time of the next token */
 	while (client->first != NULL && bt_limiter_take(&client->limiter, now_ns, &next_ns)) {
 		struct bt_rest_call *call = client->first;
 		dequeue(call);
@@ -288,7 +288,7 @@ static struct bt_str copy_text(char **at, struct bt_str text)
 	return (struct bt_str){start, text.length};
 }
 
-/* Texts of the request that a call keeps; each ends with a zero. */
+/* Allocates a call with copies of the request's texts, each zero-terminated. */
 static struct bt_rest_call *new_call(
 	struct bt_rest_client *client, const struct bt_rest_request *request)
 {
@@ -313,7 +313,7 @@ static struct bt_rest_call *new_call(
 	call->path = copy_text(&at, request->path);
 	call->query = copy_text(&at, request->query);
 	if (timeout.length != 0) {
-		/* Over the zero behind the query, which goes on. */
+		/* replace the zero after the query by '&' and continue there */
 		at[-1] = '&';
 		added = copy_text(&at, timeout);
 		call->query.length += 1 + added.length;
@@ -338,7 +338,7 @@ struct bt_rest_call *bt_rest_start(
 	if (call->is_watch) {
 		bt_rest_send(call);
 	} else if (call->may_send != NULL && !call->may_send(call->handler.context)) {
-		/* Refused in a turn of the loop: the caller is to have the call before its end. */
+		/* refuse in a later turn: the caller must get the call's pointer before `done` */
 		enqueue(call);
 	} else if (client->first == NULL &&
 		bt_limiter_take(&client->limiter, call->queued_at_ns, &at_ns)) {

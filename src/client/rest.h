@@ -2,9 +2,10 @@
 #ifndef BT_CLIENT_REST_H
 #define BT_CLIENT_REST_H
 /**
- * Requests to an API server as upstream's rest client makes them: rate limit, resends, timeouts,
- * media types, errors as Status. Spec: 13 sections 7.4, 7.5, 8.1, 8.2, 9; 11b sections 4.2 to 4.4.
- * Several clients with limiters of their own share one transport. One thread: the loop's.
+ * Requests to an API server with the behaviour of upstream's REST client: rate limit, retries,
+ * timeouts, media types, errors as Status. Spec: 13 sections 7.4, 7.5, 8.1, 8.2, 9; 11b sections
+ * 4.2 to 4.4. Several clients, each with its own limiter, share one transport. Single-threaded:
+ * used on the loop's thread only.
  */
 #include "api/meta.h"
 #include "client/transport.h"
@@ -14,7 +15,7 @@
 /** Spec 13 section 9.3. */
 enum bt_rest_class {
 	BT_REST_OK,
-	BT_REST_TRANSPORT, /* no response: `failure` says which way */
+	BT_REST_TRANSPORT, /* no response: see `failure` */
 	BT_REST_BAD_REQUEST,
 	BT_REST_UNAUTHORIZED,
 	BT_REST_FORBIDDEN,
@@ -36,19 +37,19 @@ enum bt_rest_class {
 	BT_REST_OTHER,
 };
 
-/** How a call ended. Borrowed for the callback. */
+/** Result of a call. Borrowed for the callback. */
 struct bt_rest_answer {
 	enum bt_rest_class class_;
-	enum bt_http_failure failure; /* of BT_REST_TRANSPORT */
+	enum bt_http_failure failure; /* set with BT_REST_TRANSPORT */
 	bool sent;                    /* without a response: the server may have acted */
 	uint16_t code;                /* 0: no response */
 	struct bt_str content_type;
 	struct bt_str body;
-	/** Of an error: the text upstream would report. "" without. */
+	/** Error text as upstream reports it. "" without an error. */
 	struct bt_str message;
 	struct bt_str reason;            /* of the Status, or "" */
 	struct bt_str continue_token;    /* metadata.continue of the Status, or "" */
-	bool too_large_resource_version; /* a 504 with that cause, or the older text */
+	bool too_large_resource_version; /* a 504 with this cause, or with the older text */
 };
 
 /** Media types, spec 13 section 8.2. */
@@ -66,20 +67,20 @@ struct bt_rest_options {
 	struct bt_str accept_content_types; /* "": the content type, then anything */
 	float qps;                          /* negative: no limit */
 	int32_t burst;
-	int64_t timeout_ns; /* of each request but watches; 0: none. Also sent as ?timeout= */
+	int64_t timeout_ns; /* for all requests but watches; 0: none. Also sent as ?timeout= */
 	struct bt_metrics *metrics; /* rest_client_*; NULL: none */
 	/**
-	 * The server answered that a call is to be sent again after this wait (Retry-After); false:
-	 * the call ends with that answer. NULL: every wait is fine.
+	 * Called if the server requests a retry after this wait (Retry-After); false: the call ends
+	 * with the server's answer. NULL: always retry.
 	 */
 	bool (*may_wait)(void *context, int64_t wait_ns);
 	void *may_wait_context;
 };
 
-/** BERTH_ERR_INVALID: `burst is required to be greater than 0 when ...`. Options are copied. */
+/** Copies the options. BERTH_ERR_INVALID: `burst is required to be greater than 0 when ...`. */
 BT_MUST_USE int bt_rest_client_create(const struct bt_rest_options *options,
 	struct bt_rest_client **out_client, struct berth_error *err);
-/** Calls under way are cancelled. Not from within a callback of one. NULL accepted. */
+/** Cancels running calls. Must not be called within a call's callback. NULL accepted. */
 void bt_rest_client_destroy(struct bt_rest_client *client);
 
 struct bt_rest_call;
@@ -87,13 +88,15 @@ struct bt_rest_call;
 struct bt_rest_handler {
 	void *context;
 	/**
-	 * A watch or another stream: the answer is a good one and its bytes follow. NULL: the body
-	 * is collected. content_type is the response's.
+	 * For watches and other streams: the answer is successful and its bytes follow. NULL: the
+	 * body is collected. content_type is the response's.
 	 */
 	void (*opened)(void *context, struct bt_rest_call *call, struct bt_str content_type);
 	void (*data)(void *context, struct bt_rest_call *call, struct bt_str bytes);
-	/** Exactly once unless cancelled; the call is freed after it. A stream that ended normally:
-	 * BT_REST_OK. */
+	/**
+	 * Called exactly once unless the call is cancelled; the call is freed afterwards. A stream
+	 * that ended normally has BT_REST_OK.
+	 */
 	void (*done)(void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer);
 };
 
@@ -101,44 +104,48 @@ struct bt_rest_request {
 	const char *method;
 	struct bt_str path;
 	struct bt_str query;
-	/** What generic messages name: "pods" or "leases.coordination.k8s.io"; "web". May be "". */
+	/**
+	 * Resource and name for generic messages: "pods" or "leases.coordination.k8s.io"; "web".
+	 * May be "".
+	 */
 	struct bt_str resource;
 	struct bt_str name;
-	struct bt_str content_type; /* of the body; "": the client's, or none without a body */
+	struct bt_str content_type; /* of the body; "": the client's; unused without a body */
 	struct bt_str accept;       /* "": the client's */
 	struct bt_str body;
-	bool is_watch; /* takes no token of the limiter, has no timeout */
+	bool is_watch; /* needs no token, has no timeout */
 	struct bt_rest_handler handler;
 	/**
-	 * Asked with the handler's context when its turn to go out comes, which may be long after
-	 * start; false: it ends unsent, BT_REST_TRANSPORT. NULL: always.
+	 * Called with the handler's context before the call is sent, which may be long after its
+	 * start; false: the call ends unsent with BT_REST_TRANSPORT. NULL: always send.
 	 */
 	bool (*may_send)(void *context);
 };
 
-/** Everything is copied; callbacks never run within start. */
+/** Copies the request; callbacks never run within this function. */
 BT_MUST_USE struct bt_rest_call *bt_rest_start(
 	struct bt_rest_client *client, const struct bt_rest_request *request);
-/** No callback comes any more. Harmless from within its done. */
+/** Cancels the call; no callback follows. No effect within its `done`. */
 void bt_rest_cancel(struct bt_rest_call *call);
 
-/** Bodies in its content type are protobuf. */
+/** Returns true if the client's content type is protobuf. */
 bool bt_rest_writes_protobuf(const struct bt_rest_client *client);
-/** Append a path segment, percent-encoded, without a slash; a query value, form-encoded. */
+/** Append a percent-encoded path segment (without a slash); append a form-encoded query value. */
 void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text);
 void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str value);
 /**
- * An object as a body in the client's content type: protobuf where the schema has the kind, JSON
- * otherwise. value has apiVersion and kind. Appends; returns the content type that was taken.
+ * Encodes an object in the client's content type: protobuf if the schema has the kind, else JSON.
+ * value has apiVersion and kind. Appends to out and returns the content type used.
  */
 struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
 	const struct bt_json_value *value, struct bt_strbuf *out);
-/** A response body as a JSON tree, whatever its media type was. Texts borrow the body. */
+/** Parses a response body of either media type into a JSON tree. Texts borrow the body. */
 BT_MUST_USE int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *arena,
 	struct bt_json_value **out_value, struct berth_error *err);
 /**
- * BERTH_ERR_NOT_FOUND, BERTH_ERR_EXISTS, BERTH_ERR_STATE (conflict), BERTH_ERR_IO (no response),
- * BERTH_ERR_INTERNAL with the answer's text; 0 for BT_REST_OK.
+ * Converts the answer to an error: BERTH_ERR_NOT_FOUND, BERTH_ERR_EXISTS, BERTH_ERR_STATE
+ * (conflict), BERTH_ERR_IO (no response), else BERTH_ERR_INTERNAL with the answer's text; 0 for
+ * BT_REST_OK.
  */
 int bt_rest_answer_error(const struct bt_rest_answer *answer, struct berth_error *err);
 #endif

@@ -105,7 +105,7 @@ static int decode_protobuf(struct bt_str body, struct bt_arena *arena,
 	}
 	code = bt_schema_decode_protobuf(message, envelope.raw, arena, &object, err);
 	if (code == 0) {
-		/* The object with kind and apiVersion in front, as its JSON form has them. */
+		/* Add kind and apiVersion in front, as in the object's JSON form. */
 		struct bt_json_value *value = BT_ARENA_NEW(arena, struct bt_json_value);
 
 		value->type = BT_JSON_OBJECT;
@@ -132,7 +132,7 @@ int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *ar
 	struct bt_str body = answer->body;
 	bool is_protobuf = bt_media_type_is(answer->content_type, BT_MEDIA_PROTOBUF);
 
-	/* Servers that do not say what they send. */
+	/* detect protobuf if the server sends no content type */
 	if (answer->content_type.length == 0 && body.length >= sizeof(magic)) {
 		is_protobuf = memcmp(body.data, magic, sizeof(magic)) == 0;
 	}
@@ -159,12 +159,12 @@ int bt_rest_answer_error(const struct bt_rest_answer *answer, struct berth_error
 	return bt_error_set(err, code, "%.*s", BT_STR_ARG(answer->message));
 }
 
-/* A collected body; the largest are lists of everything there is. */
+/* Limit of a collected body; the largest are lists of a whole cluster. */
 #define BODY_BYTES_MAX (UINT64_C(1) << 30)
-/* What is kept of the answer that refuses a stream. */
+/* Limit of the kept body of a refused stream. */
 #define ERROR_BODY_BYTES_MAX ((size_t)1 << 20)
 
-/* What a server's words take of a log line. */
+/* Limits of server texts in a log line. */
 #define MESSAGE_BYTES_MAX 1024
 #define AUDIT_ID_BYTES_MAX 64
 
@@ -178,7 +178,7 @@ void bt_rest_append_url(const struct bt_rest_call *call, struct bt_strbuf *out)
 	}
 }
 
-/* `Post "https://host/path": EOF`, as Go names a request that failed. */
+/* Go's error format: `Post "https://host/path": EOF`. */
 static void append_failure(
 	const struct bt_rest_call *call, const char *message, struct bt_strbuf *out)
 {
@@ -193,7 +193,7 @@ static void append_failure(
 	bt_strbuf_finish(&url);
 }
 
-/* `299 - "text"`, with escapes; everything else is left alone. Spec: 13 section 9.5. */
+/* Logs a header of the form `299 - "text"` (with escapes); ignores others. Spec: 13 section 9.5. */
 static void take_warning(void *context, struct bt_str value)
 {
 	struct bt_strbuf *text = context;
@@ -210,7 +210,7 @@ static void take_warning(void *context, struct bt_str value)
 	BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "Warning: %s", bt_strbuf_c(text));
 }
 
-/* Only whole seconds; dates are ignored. Spec: 13 section 7.4. */
+/* Reads whole seconds; ignores dates. Spec: 13 section 7.4. */
 static bool read_retry_after(const struct bt_rest_call *call, int64_t *out_seconds)
 {
 	struct bt_str value = bt_transport_header(call->transport, "Retry-After");
@@ -234,7 +234,7 @@ static void resend(struct bt_rest_call *call, uint16_t code, int64_t wait_ns)
 	bt_rest_delay(call, BT_ADD_OVERFLOW(now_ns, wait_ns, &at_ns) ? INT64_MAX : at_ns);
 }
 
-/* A response came. true: the call waits to be sent again. */
+/* Schedules a retry after a response if the server asks for it; false: the call ends. */
 static bool resend_answered(struct bt_rest_call *call, uint16_t code)
 {
 	int64_t seconds;
@@ -268,7 +268,7 @@ static bool is_end_of_file(const struct bt_rest_call *call, const struct bt_http
 		(call->is_watch && outcome->failure == BT_HTTP_FAILURE_TIMEOUT);
 }
 
-/* No response came. true: the call waits to be sent again. */
+/* Schedules a retry if there was no response and it is safe; false: the call ends. */
 static bool resend_failed(struct bt_rest_call *call, const struct bt_http_outcome *outcome)
 {
 	struct bt_strbuf text = {0};
@@ -307,7 +307,10 @@ static void finish_failed(struct bt_rest_call *call, const struct bt_http_outcom
 	bt_strbuf_finish(&text);
 }
 
-/* By its number the line is found in the server's audit log. Spec 13 section 7.7. */
+/*
+ * Logs a failed request with the audit ID that identifies it in the server's audit log. Spec 13
+ * section 7.7.
+ */
 static void log_refusal(const struct bt_rest_call *call, const struct bt_rest_answer *answer)
 {
 	struct bt_str audit = bt_transport_header(call->transport, "Audit-Id");
@@ -341,7 +344,7 @@ static void count_attempt(struct bt_rest_call *call, const struct bt_http_outcom
 		call->is_watch ? -1 : bt_loop_now_ns(call->client->loop) - call->sent_at_ns;
 
 	if (call->is_watch && call->opened) {
-		return; /* counted when it was */
+		return; /* counted when it was opened */
 	}
 	bt_rest_metrics_ended(&call->client->metrics, call->verb,
 		outcome->answered ? outcome->code : 0, duration_ns, call->body.length,
@@ -355,7 +358,7 @@ static void attempt_done(
 	struct bt_rest_call *call = context;
 	bool failed = outcome->failure != BT_HTTP_FAILURE_NONE;
 
-	(void)transfer; /* headers come through the transport */
+	(void)transfer; /* bt_transport_header reads headers */
 	count_attempt(call, outcome);
 	if (!failed) {
 		struct bt_strbuf text = {0};
@@ -387,8 +390,10 @@ static void attempt_done(
 		}
 	} else if (call->opened || !resend_failed(call, outcome)) {
 		if (call->is_watch && !outcome->answered && is_end_of_file(call, outcome)) {
-			/* A watch that could not be opened because connections end counts as one
-			 * that ended at once. */
+			/*
+			 * A watch whose connection was lost before it opened counts as ended
+			 * immediately.
+			 */
 			const struct bt_rest_answer answer = {.class_ = BT_REST_OK,
 				.code = 200,
 				.sent = true,
@@ -412,7 +417,7 @@ static void stream_head(void *context, struct bt_http_transfer *transfer, uint16
 	call->opened = code >= 200 && code < 300;
 	if (call->opened) {
 		if (call->is_watch) {
-			/* a watch that works would otherwise be missing for many minutes */
+			/* count watches when they open: they end only after many minutes */
 			bt_rest_metrics_ended(&call->client->metrics, call->verb, code, -1, 0, 0);
 		}
 		call->handler.opened(call->handler.context, call,
@@ -425,7 +430,7 @@ static void stream_data(void *context, struct bt_http_transfer *transfer, struct
 	struct bt_rest_call *call = context;
 	struct bt_strbuf *kept = &call->error_body;
 
-	(void)transfer; /* the handler knows the call */
+	(void)transfer; /* the call identifies the transfer */
 	call->received_bytes += bytes.length;
 	if (call->opened) {
 		call->handler.data(call->handler.context, call, bytes);

@@ -2,8 +2,8 @@
 #ifndef BT_CLIENT_REST_PRIVATE_H
 #define BT_CLIENT_REST_PRIVATE_H
 /**
- * Inside of a rest client. Shared by rest.c (calls, their order and metrics) and rest_attempt.c
- * (one request and its response).
+ * Internals of a REST client, shared by rest.c (queue of calls, metrics) and rest_attempt.c (one
+ * request and its response).
  */
 #include "base/heap.h"
 #include "base/vec.h"
@@ -15,16 +15,16 @@
 
 enum bt_rest_state {
 	BT_REST_QUEUED,  /* waits for a token */
-	BT_REST_DELAYED, /* waits before it is sent again */
+	BT_REST_DELAYED, /* waits before a retry */
 	BT_REST_RUNNING,
-	BT_REST_ENDING, /* its done is being called */
+	BT_REST_ENDING, /* `done` is being called */
 };
 
 struct bt_rest_call {
 	struct bt_rest_client *client;
-	struct bt_transport_call *transport; /* while it runs */
+	struct bt_transport_call *transport; /* set while running */
 	struct bt_rest_handler handler;
-	bool (*may_send)(void *context); /* NULL: it may */
+	bool (*may_send)(void *context); /* NULL: always */
 	const char *method;
 	struct bt_str path;
 	struct bt_str query;
@@ -35,18 +35,18 @@ struct bt_rest_call {
 	struct bt_str body;
 	enum bt_rest_state state;
 	bool is_watch;
-	bool opened; /* a good stream: bytes go to the handler */
+	bool opened; /* successful stream: bytes go to the handler */
 	uint8_t resends;
-	uint8_t verb;  /* for metrics */
-	uint32_t slot; /* in client->slots */
+	uint8_t verb;  /* verb index, for metrics */
+	uint32_t slot; /* index in client->slots */
 	int64_t queued_at_ns;
 	int64_t sent_at_ns;
-	uint64_t received_bytes;     /* of a stream */
-	struct bt_strbuf error_body; /* of a stream that was refused */
-	char *previous;              /* owned; message of the attempt before; NULL: none */
-	struct bt_rest_call *prior;  /* in the queue */
+	uint64_t received_bytes;     /* bytes of a stream */
+	struct bt_strbuf error_body; /* error body of a refused stream */
+	char *previous;              /* owned; error of the previous attempt; NULL: none */
+	struct bt_rest_call *prior;  /* previous in the queue */
 	struct bt_rest_call *next;
-	/* The request's texts follow. */
+	/* Followed by the request's texts. */
 };
 
 /* Cells of one verb. */
@@ -65,7 +65,7 @@ struct bt_rest_count_cell {
 };
 
 struct bt_rest_metrics {
-	struct bt_metric *duration; /* NULL: there are no metrics */
+	struct bt_metric *duration; /* NULL: metrics are off */
 	struct bt_metric *limiter;
 	struct bt_metric *request_size;
 	struct bt_metric *response_size;
@@ -84,30 +84,33 @@ struct bt_rest_client {
 	struct bt_http_header headers[3]; /* User-Agent, Accept, Content-Type */
 	bool writes_protobuf;
 	int64_t timeout_ns;
-	bool (*may_wait)(void *context, int64_t wait_ns); /* NULL: any wait is fine */
+	bool (*may_wait)(void *context, int64_t wait_ns); /* NULL: always retry */
 	void *may_wait_context;
 	struct bt_str timeout_query;         /* "timeout=5s", or "" */
-	BT_VEC(struct bt_rest_call *) slots; /* NULL: free */
+	BT_VEC(struct bt_rest_call *) slots; /* entries are NULL if free */
 	BT_VEC(uint32_t) free_slots;
-	struct bt_rest_call *first; /* queue */
+	struct bt_rest_call *first; /* queue of calls */
 	struct bt_rest_call *last;
-	struct bt_heap delayed; /* slots by time */
-	int64_t warned_ns[2];   /* last lines about long waits, at verbosity 2 and 0 */
+	struct bt_heap delayed; /* slots sorted by time */
+	int64_t warned_ns[2];   /* times of the last lines about long waits, at verbosity 2 and 0 */
 	struct bt_rest_metrics metrics;
 };
 
-/** A token was taken, or none is needed: the request goes out. */
+/** Sends the request; the token is taken already, or not needed. */
 void bt_rest_send(struct bt_rest_call *call);
-/** It must not go out any more: it ends. */
+/** Ends a call whose may_send has returned false. */
 void bt_rest_refuse(struct bt_rest_call *call);
-/** Where it goes, with its query. */
+/** Appends the call's URL, with its query. */
 void bt_rest_append_url(const struct bt_rest_call *call, struct bt_strbuf *out);
-/** Again at this time. */
+/** Sends the call again at this time. */
 void bt_rest_delay(struct bt_rest_call *call, int64_t at_ns);
-/** Tell the handler and free the call. */
+/** Calls the handler's `done` and frees the call. */
 void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer *answer);
 
-/** An attempt ended; code 0: without response. duration < 0: a stream, whose time says nothing. */
+/**
+ * Records the end of an attempt; code 0: no response. duration < 0: a stream, whose duration is not
+ * recorded.
+ */
 void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
 	int64_t duration_ns, uint64_t request_bytes, uint64_t response_bytes);
 void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code);

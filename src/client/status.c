@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/status.h"
 
-/** Body text that gets into a message. */
+/** Limit of body text in a message. */
 #define BODY_TEXT_BYTES_MAX 2048
-/** Good answers are looked through for a Status up to this size: a Status is small. */
+/** A successful answer up to this size is searched for a Status, because a Status is small. */
 #define GOOD_STATUS_BYTES_MAX 65536
 
 static const struct {
 	const char *reason;
 	enum bt_rest_class class_;
-	uint16_t code; /* that alone means it, or 0 */
+	uint16_t code; /* code that implies the class, or 0 */
 } classes[] = {
 	{"BadRequest", BT_REST_BAD_REQUEST, 400},
 	{"Unauthorized", BT_REST_UNAUTHORIZED, 401},
@@ -32,7 +32,7 @@ static const struct {
 	{"StorageReadError", BT_REST_OTHER, 0},
 };
 
-/* By the reason, else by the code. */
+/* Class by reason, else by code. */
 static enum bt_rest_class class_of(struct bt_str reason, int64_t code)
 {
 	enum bt_rest_class by_code = BT_REST_OTHER;
@@ -58,7 +58,7 @@ static struct bt_str reason_of(enum bt_rest_class wanted)
 	return BT_STR("");
 }
 
-/* "application/json" of "application/json; charset=utf-8". */
+/* Media type without parameters: "application/json" of "application/json; charset=utf-8". */
 static struct bt_str media_type_of(struct bt_str content_type)
 {
 	int64_t end = bt_str_find_char(content_type, ';');
@@ -95,7 +95,7 @@ static bool has_too_large_cause(const struct bt_json_value *status)
 	return false;
 }
 
-/* true: the body is a Status that says no. */
+/* Returns true if the body is a Status other than Success. */
 static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
 {
 	struct bt_json_value *value = NULL;
@@ -125,7 +125,7 @@ static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
 	return true;
 }
 
-/* What a body that is no Status says; "unknown" when it is no text. */
+/* Text of a body that is not a Status; "unknown" if the body is not text. */
 static struct bt_str body_text(const struct bt_rest_answer *answer)
 {
 	struct bt_str type = media_type_of(answer->content_type);
@@ -174,7 +174,7 @@ void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena
 	answer->message = BT_STR("");
 	answer->reason = BT_STR("");
 	answer->continue_token = BT_STR("");
-	/* Worth a look in a good answer? */
+	/* in a successful answer, skip bodies that cannot be a Status */
 	if (is_good &&
 		!(answer->body.length <= GOOD_STATUS_BYTES_MAX &&
 			bt_str_find(answer->body, BT_STR("Status")) >= 0)) {

@@ -7,7 +7,7 @@
 #include "client/file.h"
 
 #define CHECK_NS (300 * BT_NS_PER_SECOND)
-/* Between two looks at the files because of new connections. */
+/* Minimum time between two checks of the files for new connections. */
 #define ASK_NS BT_NS_PER_SECOND
 
 static int load_one(
@@ -38,7 +38,10 @@ static void stamp_pair(struct bt_tls_material *material)
 	material->key_stamp = bt_client_file_stamp(material->config->key.file.data);
 }
 
-/* Read both and see that they fit together. *out_changed: they are others than before. */
+/*
+ * Reads certificate and key and checks that they match. *out_changed: they differ from the current
+ * pair.
+ */
 static int read_pair(struct bt_tls_material *material, bool *out_changed, struct berth_error *err)
 {
 	struct bt_strbuf certificate = {0};
@@ -97,7 +100,7 @@ static int load_pair(struct bt_tls_material *material, struct berth_error *err)
 	}
 	code = read_pair(material, &changed, &cause);
 	if (code != 0 && material->pair_is_watched && code == BERTH_ERR_INVALID) {
-		/* Files may become right: until then no handshake can be made. */
+		/* Not fatal, because the files may be fixed later; until then handshakes fail. */
 		(void)bt_error_move(&material->pair_error, &cause);
 		return 0;
 	}
@@ -119,7 +122,7 @@ static enum bt_tls_change ask_pair(struct bt_tls_material *material, int64_t now
 		bt_client_file_stamp_equal(&key, &material->key_stamp)) {
 		return BT_TLS_SAME;
 	}
-	/* What cannot be used now is reported by the periodic check. */
+	/* an unusable pair is reported by the periodic check */
 	if (read_pair(material, &changed, NULL) == 0) {
 		berth_error_finish(&material->pair_error);
 	}
@@ -189,7 +192,7 @@ static int load_ca(struct bt_tls_material *material, struct berth_error *err)
 	return code;
 }
 
-/* false: the old bundle is kept. */
+/* Returns false if the old bundle is kept. */
 static bool read_ca(struct bt_tls_material *material)
 {
 	struct berth_error cause = BERTH_ERROR_INIT;

@@ -2,18 +2,18 @@
 #ifndef BT_CLIENT_TLS_MATERIAL_H
 #define BT_CLIENT_TLS_MATERIAL_H
 /**
- * Certificates, key and CA bundle of a connection, and when their files are looked at again. Spec:
- * 13 section 6.4. Times are the loop's.
+ * Certificate, key and CA bundle of a connection, and when their files are checked for changes.
+ * Spec: 13 section 6.4. Times are the loop's.
  */
 #include "client/config.h"
 #include "client/file.h"
 #include "net/http_client.h"
 
-/** What a change asks of the connections. */
+/** Effect of a change on the connections. */
 enum bt_tls_change {
 	BT_TLS_SAME,
-	BT_TLS_NEW_CONNECTIONS, /* new ones use it, idle ones end */
-	BT_TLS_CUT,             /* all end */
+	BT_TLS_NEW_CONNECTIONS, /* close idle connections; new ones use the change */
+	BT_TLS_CUT,             /* close all connections */
 };
 
 struct bt_tls_material {
@@ -21,28 +21,28 @@ struct bt_tls_material {
 	struct bt_strbuf ca;
 	struct bt_strbuf certificate;
 	struct bt_strbuf key;
-	bool has_ca; /* also when it is empty: then nothing is trusted */
+	bool has_ca; /* set also with an empty CA: no server is trusted */
 	bool has_pair;
-	bool pair_is_watched; /* both parts come from files */
+	bool pair_is_watched; /* both are read from files */
 	struct bt_client_file_stamp certificate_stamp;
 	struct bt_client_file_stamp key_stamp;
-	bool pair_changed;             /* since the periodic check */
-	struct berth_error pair_error; /* there never was a usable pair */
-	int64_t pair_asked_ns;         /* last look at the stamps */
-	int64_t pair_check_ns;         /* the next periodic check */
+	bool pair_changed;             /* changed since the periodic check */
+	struct berth_error pair_error; /* set while no pair was ever usable */
+	int64_t pair_asked_ns;         /* last check of the file stamps */
+	int64_t pair_check_ns;         /* time of the next periodic check */
 	int64_t pair_backoff_ns;
 	int64_t ca_asked_ns;
 };
 
-/** Read everything. Errors are those that are fatal at start. */
+/** Reads all files. Fails only with errors that are fatal at start. */
 BT_MUST_USE int bt_tls_material_load(struct bt_tls_material *material,
 	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err);
-/** A request starts, and may make a connection. */
+/** Call before a request that may open a connection: checks the files. */
 enum bt_tls_change bt_tls_material_ask(struct bt_tls_material *material, int64_t now_ns);
-/** The periodic check, when it is due; *out_next_ns is when it is due again. */
+/** Does the periodic check if it is due; *out_next_ns is the time of the next one. */
 enum bt_tls_change bt_tls_material_check(
 	struct bt_tls_material *material, int64_t now_ns, int64_t *out_next_ns);
-/** The pair of a credential plugin. true: it is another one. */
+/** Sets the pair of a credential plugin. Returns true if it changed. */
 bool bt_tls_material_set_pair(
 	struct bt_tls_material *material, struct bt_str certificate, struct bt_str key);
 /** Borrowed until the next change. */

@@ -11,7 +11,7 @@
 #include "client/transport_private.h"
 #include "net/clock.h"
 
-/* The install hint is shown this often in an hour. */
+/* Limit of install hints per hour. */
 #define HINTS_MAX 10
 #define HINT_PERIOD_NS (3600 * BT_NS_PER_SECOND)
 
@@ -64,7 +64,10 @@ static bool is_valid(const struct bt_transport_exec *exec)
 	return exec->cached && (!exec->expires || bt_clock_wall_ns() <= exec->expiry_ns);
 }
 
-/** The plugin's credentials can be used now; false: a run is on its way. */
+/**
+ * Returns true if the plugin's credentials are usable; false: a run of the plugin is needed or in
+ * progress.
+ */
 static bool transport_exec_ready(struct bt_transport *transport)
 {
 	struct bt_transport_exec *exec = &transport->exec;
@@ -72,12 +75,12 @@ static bool transport_exec_ready(struct bt_transport *transport)
 	if (!exec->active || (exec->run == NULL && is_valid(exec))) {
 		return true;
 	}
-	/* A run that cannot begin is told of when the loop asks: see transport_exec_check. */
+	/* transport_exec_check starts the run and reports its errors, in a later turn */
 	bt_loop_call_at(transport->loop, 0);
 	return false;
 }
 
-/** A response of 401 to a request that used this generation. */
+/** Handles a 401 for a request that used credentials of this generation: starts a new run. */
 static void transport_exec_refused(struct bt_transport *transport, uint32_t generation)
 {
 	struct bt_transport_exec *exec = &transport->exec;
@@ -109,7 +112,7 @@ static void count_run(struct bt_transport *transport, struct bt_exec_result resu
 	bt_metric_add(bt_metric_cell(transport->exec_calls, values), 1);
 }
 
-/* `executable not found` with what could be done about it, ten times an hour. */
+/* Adds the install hint to `executable not found`, ten times per hour at most. */
 static void add_hint(struct bt_transport *transport, int64_t now_ns, struct berth_error *err)
 {
 	struct bt_transport_exec *exec = &transport->exec;
@@ -179,8 +182,8 @@ static int end_run(struct bt_transport *transport, int64_t now_ns, struct berth_
 }
 
 /**
- * A run may be over: take its answer. true: waiting requests go on; err, when set, is why they
- * fail.
+ * Starts a needed run, or takes the result of a finished one. Returns true if the waiting requests
+ * continue; err, when set, is why they fail.
  */
 static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	int64_t *out_next_ns, struct berth_error *err)
@@ -190,7 +193,7 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	struct berth_error cause = BERTH_ERROR_INIT;
 
 	*out_next_ns = INT64_MAX;
-	/* Otherwise one is under way then, or err says why none could be started. */
+	/* afterwards a run is in progress, or err says why none could be started */
 	if (exec->run == NULL &&
 		(transport->waiting.first == NULL || is_valid(exec) ||
 			start_run(transport, false, err) != 0)) {
@@ -205,7 +208,7 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	if (was_refresh) {
 		BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "refreshing credentials: %s",
 			berth_error_message(&cause));
-		/* What is cached may serve still. */
+		/* the cached credentials may still be valid */
 		if (is_valid(exec)) {
 			berth_error_finish(&cause);
 			return true;
@@ -283,7 +286,7 @@ static void set_tls(struct bt_http_client *client, const struct bt_http_client_t
 	}
 }
 
-/** Connections use the current material. cut: running requests end. */
+/** Applies the current TLS material to new connections. cut: running requests fail. */
 static void transport_apply_tls(struct bt_transport *transport, bool cut)
 {
 	struct bt_http_client_tls tls = bt_tls_material_view(&transport->tls);
@@ -365,13 +368,16 @@ static size_t size_of(struct bt_str text)
 	return text.data != NULL ? (size_t)text.length + 1 : 0;
 }
 
-/* For credentials; or to be told that no connection can be made. */
+/*
+ * Queues the request until credentials are ready, or to report in a later turn that it cannot
+ * start.
+ */
 static void wait_for_turn(
 	struct bt_transport_call *call, const struct bt_transport_request *request)
 {
 	struct bt_transport *transport = call->transport;
 
-	/* Everything the request refers to, in one block that begins with the headers. */
+	/* one block holds all data of the request, headers first */
 	struct bt_transport_request *kept = &call->request;
 	size_t header_bytes = request->header_count * sizeof(struct bt_http_header);
 	size_t size = header_bytes + strlen(request->method) + 1 + size_of(request->path) +
@@ -457,7 +463,7 @@ static void release(struct bt_transport_call *call, const struct berth_error *er
 			&call->failure, "getting credentials: %s", berth_error_message(err));
 	}
 	if (call->failure.length != 0) {
-		/* Instead of a start. */
+		/* report the failure instead of starting */
 		const struct bt_http_outcome outcome = {
 			.failure = BT_HTTP_FAILURE_OTHER,
 			.body = BT_STR(""),
@@ -486,7 +492,7 @@ uint32_t bt_transport_calls_max(struct bt_transport *transport)
 	return transport->calls_max;
 }
 
-/* Many connections that nobody uses any more are closed. Returns when to look again. */
+/* Closes connections that a lower limit of calls makes unnecessary. Returns when to check again. */
 static int64_t close_unused(struct bt_transport *transport, int64_t now_ns)
 {
 	int64_t idle_at_ns = bt_pace_idle_at_ns(&transport->pace);
@@ -519,7 +525,10 @@ int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns)
 		ready = transport_exec_check(transport, now_ns, &exec_next_ns, &cause);
 	}
 	if (ready) {
-		/* Those that wait now; what their callbacks start waits for the next time. */
+		/*
+		 * release the calls that wait now; calls started by their callbacks wait for the
+		 * next check
+		 */
 		uint64_t last = transport->ticket;
 
 		while (transport->waiting.first != NULL &&
@@ -618,7 +627,7 @@ int bt_transport_create(const struct bt_transport_options *options,
 		code = bt_tls_material_load(&transport->tls, config, now_ns, err);
 	}
 	if (code == 0 && config->exec != NULL) {
-		/* Nothing to ask for when there is another way. */
+		/* the plugin is not used if there are other credentials */
 		transport->exec.active = config->is_tls &&
 			!bt_authorization_is_set(&transport->authorization) &&
 			!transport->tls.has_pair && transport->tls.pair_error.code == 0;

@@ -2,10 +2,10 @@
 #ifndef BT_CLIENT_TRANSPORT_H
 #define BT_CLIENT_TRANSPORT_H
 /**
- * Connections to one API server with credentials that change: what all rest clients of a process
- * share. Calls wait for one of a few connections; streams and requests with a timeout have their
- * own and never wait. Tokens, certificates and CA bundles are read again as spec 13 section 6 says;
- * exec plugins are run when a request needs credentials.
+ * Connections to one API server with changing credentials, shared by all REST clients of a process.
+ * Calls share a few connections and may be queued; streams and requests with a timeout have their
+ * own connections and are never queued. Tokens, certificates and CA bundles are read again as in
+ * spec 13 section 6; exec plugins run when a request needs credentials.
  */
 #include "client/config.h"
 #include "metrics/metrics.h"
@@ -20,16 +20,16 @@ struct bt_transport_options {
 	int64_t connect_timeout_ns;            /* 0: 30 s, as spec 13 section 7.1 */
 };
 
-/** BERTH_ERR_*: credentials that are fatal at start (spec 13 sections 6.2, 6.4). */
+/** BERTH_ERR_*: errors of credentials that are fatal at start (spec 13 sections 6.2, 6.4). */
 BT_MUST_USE int bt_transport_create(const struct bt_transport_options *options,
 	struct bt_transport **out_transport, struct berth_error *err);
-/** Calls under way are cancelled. Not from within a callback of one. NULL accepted. */
+/** Cancels running calls. Must not be called within a call's callback. NULL accepted. */
 void bt_transport_destroy(struct bt_transport *transport);
 const struct bt_client_config *bt_transport_config(const struct bt_transport *transport);
 
 /**
- * So many calls find a connection at once; further ones wait. More when answers take long: the rate
- * of calls is to stay the same (client/pace.h).
+ * Number of calls that can run at once; further calls are queued. Grows with the latency of
+ * answers, to keep the call rate (client/pace.h).
  */
 uint32_t bt_transport_calls_max(struct bt_transport *transport);
 
@@ -38,25 +38,25 @@ struct bt_transport_request {
 	struct bt_str path;  /* "/api/v1/pods", percent-encoded where needed */
 	struct bt_str query; /* without '?'; "" */
 	const struct bt_http_header
-		*headers; /* Authorization and impersonation come by themselves */
+		*headers; /* Authorization and impersonation are added */
 	uint32_t header_count;
 	struct bt_str body;
 	int64_t timeout_ns;
-	bool is_endless; /* a watch: it is not odd that nothing comes */
+	bool is_endless; /* a watch: silence is not an error */
 	uint64_t body_bytes_max;
-	/** The transfer is NULL in a done with failure OTHER and "getting credentials: ...". */
+	/** The transfer is NULL in a `done` with failure OTHER and "getting credentials: ...". */
 	struct bt_http_client_handler handler;
 };
 
 struct bt_transport_call;
-/** Everything is copied. Callbacks never run within start. */
+/** Copies the request. Callbacks never run within this function. */
 BT_MUST_USE struct bt_transport_call *bt_transport_start(
 	struct bt_transport *transport, const struct bt_transport_request *request);
-/** No callback comes any more. Harmless from within its done. */
+/** Cancels the call; no callback follows. No effect within its `done`. */
 void bt_transport_cancel(struct bt_transport_call *call);
-/** As bt_http_transfer_header. */
+/** As bt_http_transfer_header, for the call's transfer. */
 struct bt_str bt_transport_header(const struct bt_transport_call *call, const char *name);
-/** As bt_http_transfer_each_header. */
+/** As bt_http_transfer_each_header, for the call's transfer. */
 void bt_transport_each_header(const struct bt_transport_call *call, const char *name,
 	void (*take)(void *context, struct bt_str value), void *context);
 #endif

@@ -7,7 +7,7 @@
 
 #define INITIAL_EVENTS_END "k8s.io/initial-events-end"
 
-/** out: zeroed. */
+/** out must be zeroed. */
 static int decode(const struct bt_message *message, struct bt_str bytes, bool is_protobuf,
 	struct bt_arena *arena, void *out, struct berth_error *err)
 {
@@ -41,7 +41,7 @@ static int read_type(
 		text.length > 40 ? 40 : (int)text.length, text.data != NULL ? text.data : "");
 }
 
-/** Kind of an object that says so first, as servers write it. */
+/** Kind of an object that has it among its first two fields, as servers write it; else "". */
 static struct bt_str early_kind(struct bt_str json, struct bt_arena *arena)
 {
 	struct bt_json_reader reader;
@@ -104,7 +104,7 @@ static int read_json(struct bt_str bytes, struct bt_arena *arena, struct bt_watc
 	return code;
 }
 
-/** The last bytes field of each of the numbers 1 and 2. */
+/** Reads bytes fields 1 and 2; the last occurrence counts. */
 static int read_pair(struct bt_str bytes, struct bt_str out[2], struct berth_error *err)
 {
 	struct bt_wire wire = bt_wire_from(bytes);
@@ -124,7 +124,7 @@ static int read_pair(struct bt_str bytes, struct bt_str out[2], struct berth_err
 	return code;
 }
 
-/** WatchEvent {type 1, object 2 {raw 1}}; raw is an envelope. */
+/** Reads WatchEvent {type 1, object 2 {raw 1}}; raw is an envelope. */
 static int read_protobuf(struct bt_str bytes, struct bt_watch_event *out, struct berth_error *err)
 {
 	struct bt_str event[2] = {BT_STR_INIT(""), BT_STR_INIT("")};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLIENT_WATCH_EVENT_H
 #define BT_CLIENT_WATCH_EVENT_H
-/** What is in the parts of watches and lists (client/watch_frames.h). Spec: 13 sections 8.4, 9, 12.
- */
+/** Parses the parts of watches and lists (client/watch_frames.h). Spec: 13 sections 8.4, 9, 12. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,20 +18,20 @@ enum bt_watch_event_type {
 	BT_WATCH_ERROR,
 };
 
-/** Texts borrow the event's bytes, or lie in the arena. */
+/** Texts borrow the event's bytes, or are allocated in the arena. */
 struct bt_watch_event {
 	enum bt_watch_event_type type;
 	bool is_protobuf;
-	/** JSON text, or a message's bytes without their envelope. */
+	/** JSON text, or protobuf bytes without the envelope. */
 	struct bt_str object;
-	struct bt_str kind; /* of the object, "" if it does not say */
+	struct bt_str kind; /* kind of the object, "" if not found */
 };
 
-/** BERTH_ERR_SYNTAX, BERTH_ERR_INVALID: an unknown type among others. */
+/** BERTH_ERR_SYNTAX; BERTH_ERR_INVALID, for example for an unknown type. */
 BT_MUST_USE int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_watch_event *out_event, struct berth_error *err);
 
-/** The metadata of a bookmark. */
+/** Metadata of a bookmark. */
 struct bt_watch_bookmark {
 	struct bt_str resource_version;
 	bool ends_initial_events;
@@ -40,7 +39,7 @@ struct bt_watch_bookmark {
 BT_MUST_USE int bt_watch_event_bookmark(const struct bt_watch_event *event, struct bt_arena *arena,
 	struct bt_watch_bookmark *out_bookmark, struct berth_error *err);
 
-/** The Status of an error event. */
+/** Status of an ERROR event. */
 struct bt_watch_failure {
 	struct bt_str message;
 	struct bt_str reason;
@@ -50,10 +49,10 @@ struct bt_watch_failure {
 BT_MUST_USE int bt_watch_event_failure(const struct bt_watch_event *event, struct bt_arena *arena,
 	struct bt_watch_failure *out_failure, struct berth_error *err);
 
-/** The metadata of a list. */
+/** Reads the metadata of a list. */
 BT_MUST_USE int bt_list_meta_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_list_meta *out_meta, struct berth_error *err);
-/** BT_FRAME_KIND: "PodList". */
+/** Reads a BT_FRAME_KIND: "PodList". */
 BT_MUST_USE int bt_list_kind_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_str *out_kind, struct berth_error *err);
 #endif

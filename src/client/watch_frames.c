@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "codec/wire.h"
 
-/** Memory for held parts that is kept for the next one. */
+/** A larger buffer is freed after the part. */
 #define KEPT_BYTES_MAX 4096
 
 static int fail_too_large(struct berth_error *err)
@@ -15,7 +15,7 @@ static int fail_too_large(struct berth_error *err)
 		BT_FRAME_BYTES_MAX);
 }
 
-/** Bytes of a value or header whose end has not come. */
+/** Buffers bytes of an incomplete value or header. */
 static int hold(struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
 {
 	if (frames->held.length + length > BT_FRAME_BYTES_MAX) {
@@ -25,7 +25,7 @@ static int hold(struct bt_frames *frames, const char *bytes, size_t length, stru
 	return 0;
 }
 
-/** The last bytes of a value: it is handed out if it is wanted, and forgotten. */
+/** Completes a value: passes it to the sink if it is wanted, and clears the buffer. */
 static int give(struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
 {
 	struct bt_str text = {bytes, (uint32_t)length};
@@ -49,25 +49,25 @@ static int give(struct bt_frames *frames, const char *bytes, size_t length, stru
 	return code;
 }
 
-/* A watch is a sequence of values; a list is an object whose "items" are values. */
+/* JSON form: a watch is a sequence of values; a list is an object with the values in "items". */
 
 enum {
-	WATCH_GAP,   /* before a value, or the end */
-	LIST_START,  /* before the list's brace */
-	LIST_NAME,   /* before a member, or the closing brace */
-	LIST_COLON,  /* behind a member's name */
-	LIST_ITEMS,  /* before the array of items */
-	LIST_ITEM,   /* before an item, or the closing bracket */
-	LIST_MEMBER, /* before another member's value */
-	LIST_END,    /* behind the list */
-	VALUE,       /* within a value; what follows it: see after_value */
+	WATCH_GAP,   /* expecting a value or the end */
+	LIST_START,  /* expecting the list's brace */
+	LIST_NAME,   /* expecting a member, or the closing brace */
+	LIST_COLON,  /* expecting the colon after a member's name */
+	LIST_ITEMS,  /* expecting the array of items */
+	LIST_ITEM,   /* expecting an item, or the closing bracket */
+	LIST_MEMBER, /* expecting the value of another member */
+	LIST_END,    /* expecting the end */
+	VALUE,       /* within a value; after_value is the next state */
 };
 
-/* What a value is: private to the field value_kind. */
+/* Values of value_kind. */
 enum {
 	VALUE_NESTED, /* object or array: ends at depth 0 */
 	VALUE_STRING,
-	VALUE_PLAIN, /* number, true, false, null: ends before anything else */
+	VALUE_PLAIN, /* number, true, false, null: ends before a delimiter */
 };
 
 /* Role of the value that is being read. */
@@ -117,7 +117,7 @@ static void begin_value(struct bt_frames *frames, char first, enum role role)
 	}
 }
 
-/** Bytes of a nested value or a string from at on; *out_done: the last one is among them. */
+/** Bytes of a nested value or a string from `at` on; *out_done: the value ends there. */
 static size_t scan_delimited(
 	struct bt_frames *frames, const char *at, const char *end, bool *out_done)
 {
@@ -153,7 +153,7 @@ static size_t scan_plain(const char *at, const char *end, bool *out_done)
 {
 	const char *from = at;
 
-	/* a zero byte is found as well: it ends the value, and nothing begins with it */
+	/* strchr also finds a zero byte: it ends the value, and no value begins with it */
 	while (at != end && !is_space(*at) && strchr(",:{}[]\"", *at) == NULL) {
 		at++;
 	}
@@ -173,10 +173,10 @@ static int end_value(
 	case ROLE_NAME:
 		code = hold(frames, bytes, length, err);
 		if (code == 0) {
-			/* A member's name, with its quotes, decides what its value is for. */
+			/* the member's name, with its quotes, selects the part */
 			struct bt_str quoted = bt_strbuf_str(&frames->held);
 			frames->state = LIST_COLON;
-			frames->part = BT_FRAME_ITEM; /* nothing that is handed out */
+			frames->part = BT_FRAME_ITEM; /* placeholder, not passed to the sink */
 			frames->is_items = bt_str_equal(quoted, BT_STR("\"items\""));
 			if (bt_str_equal(quoted, BT_STR("\"metadata\""))) {
 				frames->part = BT_FRAME_METADATA;
@@ -196,7 +196,7 @@ static int end_value(
 	return give(frames, bytes, length, err);
 }
 
-/** A value begins, or the member or element list ends with `close`; commas are passed over. */
+/** Starts a value, or ends the object or array at `close`; skips commas. */
 static int feed_sequence(struct bt_frames *frames, const char **at, char close, uint8_t after,
 	enum role role, struct berth_error *err)
 {
@@ -228,7 +228,7 @@ static int expect(struct bt_frames *frames, const char **at, char byte, uint8_t 
 	return 0;
 }
 
-/** Take something off the front of the input, which is not empty. */
+/** Consumes a part of the input, which is not empty. */
 static int feed_json(
 	struct bt_frames *frames, const char **at, const char *end, struct berth_error *err)
 {
@@ -284,19 +284,19 @@ static int feed_json(
 }
 
 /*
- * A watch is a sequence of lengths and frames. A list is one envelope (spec 13
+ * Protobuf form: a watch is a sequence of length-prefixed frames. A list is one envelope (spec 13
  * section 8.3) whose raw bytes are a message {metadata 1, items 2}.
  */
 
 enum {
-	HEADER, /* a frame's length; a list's magic */
-	TAG,    /* of a list: tag, and length or number */
+	HEADER, /* length of a frame, or magic of a list */
+	TAG,    /* list: a tag with the value's length or number */
 	RECORD,
 	SKIPPED_RECORD,
 };
 
 #define LENGTH_BYTES 4
-/* A tag and a varint. */
+/* At most a tag and a varint. */
 #define TAG_BYTES_MAX 20
 
 enum {
@@ -351,7 +351,7 @@ static int feed_header(
 							: check_magic(frames, err);
 }
 
-/** What the tag in `held` announces; its value's bytes are `left`. */
+/** Starts the value announced by the tag in `held`; the value has `left` bytes. */
 static int begin_record(
 	struct bt_frames *frames, uint32_t number, uint64_t length, struct berth_error *err)
 {
@@ -388,7 +388,7 @@ static bool is_whole_varint(const char *bytes, size_t length)
 	return length != 0 && (unsigned char)bytes[length - 1] < 0x80;
 }
 
-/** Bytes of the tag's own varint in `held`; 0: not whole. */
+/** Returns the length of the tag's varint in `held`; 0: incomplete. */
 static size_t tag_bytes(const struct bt_strbuf *held)
 {
 	for (size_t i = 0; i < held->length; i++) {
@@ -399,7 +399,7 @@ static size_t tag_bytes(const struct bt_strbuf *held)
 	return 0;
 }
 
-/** A value is over: so may be the list. */
+/** Ends a value, and the list if it was the last. */
 static void end_record(struct bt_frames *frames)
 {
 	frames->state = TAG;

@@ -2,11 +2,11 @@
 #ifndef BT_CLIENT_WATCH_FRAMES_H
 #define BT_CLIENT_WATCH_FRAMES_H
 /**
- * Bodies of watches and lists, cut into their parts as the bytes come, however they are cut: a part
- * that lies within one piece of input is not copied, and a list's body is never held as a whole.
- * Spec: 13 sections 8.3 to 8.5.
+ * Splits bodies of watches and lists into parts, from input in pieces of any size. A part within
+ * one piece of input is not copied, and a list's body is never held as a whole. Spec: 13 sections
+ * 8.3 to 8.5.
  *
- * What is in a part is not checked here; only as much of the outer form is as is needed to find it.
+ * Parts are not validated here, and the outer structure only as far as needed to find them.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,41 +33,44 @@ enum bt_frame_part {
 
 struct bt_frames_sink {
 	void *context;
-	/** bytes: borrowed for the call. A result other than 0 ends the reading with it. */
+	/**
+	 * bytes: borrowed for the call. A result other than 0 ends bt_frames_feed, which returns
+	 * it.
+	 */
 	int (*take)(void *context, enum bt_frame_part part, struct bt_str bytes,
 		struct berth_error *err);
 };
 
-/** Zeroed memory with form and sink set is one at its start. */
+/** State of a parser; zeroed memory with form and sink set is a parser at the start. */
 struct bt_frames {
 	enum bt_frames_form form;
 	struct bt_frames_sink sink;
 
 	/* private */
 	uint8_t state;
-	uint8_t part;          /* enum bt_frame_part, of the value that is being read */
-	uint8_t value_kind;    /* JSON: the first byte tells how the value ends */
-	uint8_t role;          /* JSON: what the value is */
-	bool is_items;         /* JSON: the member's name was that of the items */
+	uint8_t part;          /* enum bt_frame_part of the current value */
+	uint8_t value_kind;    /* JSON: how the current value ends */
+	uint8_t role;          /* JSON: role of the current value */
+	bool is_items;         /* JSON: the current member is "items" */
 	bool in_string;        /* JSON */
 	bool escaped;          /* JSON */
-	bool is_wanted;        /* the value is handed out */
+	bool is_wanted;        /* the value is passed to the sink */
 	bool in_list;          /* protobuf: within the raw bytes of the envelope */
-	uint32_t depth;        /* JSON: of the value */
-	uint64_t left;         /* protobuf: bytes of the value that are missing */
-	uint64_t list_left;    /* protobuf: bytes of the raw list that are missing */
-	struct bt_strbuf held; /* what has come of the value, or of a header */
+	uint32_t depth;        /* JSON: nesting of the value */
+	uint64_t left;         /* protobuf: remaining bytes of the value */
+	uint64_t list_left;    /* protobuf: remaining bytes of the list */
+	struct bt_strbuf held; /* received bytes of the value or header */
 };
 
 void bt_frames_init(
 	struct bt_frames *frames, enum bt_frames_form form, const struct bt_frames_sink *sink);
 void bt_frames_finish(struct bt_frames *frames);
 /**
- * BERTH_ERR_TOO_LARGE: a part beyond BT_FRAME_BYTES_MAX. BERTH_ERR_SYNTAX. After a result other
- * than 0 nothing more may be fed.
+ * BERTH_ERR_TOO_LARGE: a part exceeds BT_FRAME_BYTES_MAX. BERTH_ERR_SYNTAX. After an error nothing
+ * more may be fed.
  */
 BT_MUST_USE int bt_frames_feed(
 	struct bt_frames *frames, struct bt_str bytes, struct berth_error *err);
-/** May the body end here? false: it was cut off. */
+/** Returns true if the body may end here; false: it was truncated. */
 bool bt_frames_is_complete(const struct bt_frames *frames);
 #endif
