@@ -40,12 +40,12 @@ struct run {
 	struct bt_view_server *server;
 	struct bt_up_identity identity;
 	struct bt_strbuf source;
-	struct bt_arguments flags; /* for the commands that are asked */
+	struct bt_arguments flags; /* passed to the commands that answer questions */
 	struct bt_strbuf percentage;
 	struct bt_strbuf threads;
-	struct bt_arguments source_flags; /* what a person gives them instead of the history */
+	struct bt_arguments source_flags; /* shown to users in place of the history's */
 #if BT_HAVE_DAEMON
-	struct bt_live *live; /* NULL: files */
+	struct bt_live *live; /* NULL: files are served */
 	struct bt_live_watch *watch;
 #endif
 	bool stop;
@@ -65,7 +65,7 @@ static int64_t forget(void *context, int64_t now_ns)
 	return now_ns + FORGET_INTERVAL_NS;
 }
 
-/** --- where the objects come from --- */
+/** --- sources of objects --- */
 
 #if BT_HAVE_DAEMON
 static void take_change(void *context, struct bt_object *old_object, struct bt_object *new_object)
@@ -74,7 +74,7 @@ static void take_change(void *context, struct bt_object *old_object, struct bt_o
 	bt_history_take(&run->history, bt_clock_wall_ns(), old_object, new_object);
 }
 
-/** The list that follows a gap brings what was missed. */
+/** Nothing to do: the list after a gap brings the missed changes. */
 static void ignore_gap(BT_UNUSED void *context, BT_UNUSED enum bt_kind kind,
 	BT_UNUSED int64_t length_ns, BT_UNUSED bool is_list)
 {
@@ -110,7 +110,7 @@ static int read_server(struct run *run, struct berth_error *err)
 }
 #endif
 
-/** The last part of a path. */
+/** Returns the last component of a path. */
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -121,7 +121,7 @@ static int read_files(struct run *run, struct berth_error *err)
 {
 	const struct bt_arguments *files = &run->options->line.source.files;
 	struct bt_manifests *cluster =
-		&run->options->line.cluster; /* its names are used for long */
+		&run->options->line.cluster; /* borrows its texts for the whole run */
 	int result = bt_source_read(&run->options->line.source, cluster, err);
 	if (result == 0) {
 		bt_history_take_files(&run->history, cluster);
@@ -141,7 +141,7 @@ static void take_replayed(void *context, const struct bt_object *old_object,
 	bt_history_take(&run->history, time_ns, old_object, new_object);
 }
 
-/** What "berth replay" with the same flags lives through. */
+/** Replay the recordings as "berth replay" with the same flags does, and follow all changes. */
 static int replay_recordings(struct run *run, struct berth_error *err)
 {
 	struct bt_command_line *line = &run->options->line;
@@ -196,7 +196,7 @@ static void add_flags(struct bt_arguments *out, const char *name, const struct b
 	}
 }
 
-/** What the commands need to see the same cluster, with the same scheduler. */
+/** Collect the flags that make commands use the same scheduler and cluster. */
 static void collect_flags(struct run *run)
 {
 	const struct options *options = run->options;

@@ -26,7 +26,7 @@ void bt_history_init(struct bt_history *history, int64_t now_ns)
 	}
 }
 
-/** Pods of versions rest. */
+/** Versions keep pods at rest, so that they can be packed (see bt_object_rest). */
 
 static struct bt_object *wake(struct bt_object *object)
 {
@@ -80,13 +80,13 @@ static uint32_t find_resource(struct bt_history *history, struct bt_str name)
 	return history->resources.count - 1;
 }
 
-/** Owned by the caller. */
+/** Returns amounts that the caller owns. */
 static struct bt_amounts read_amounts(
 	struct bt_history *history, const struct bt_resource *resource, int64_t pods)
 {
 	for (uint32_t i = 0; i < resource->scalar_count; i++) {
 		(void)find_resource(
-			history, resource->scalars[i].name); /* so that all have a place */
+			history, resource->scalars[i].name); /* adds the resource if it is new */
 	}
 	struct bt_amounts amounts = {
 		BT_NEW_ARRAY(int64_t, history->resources.count), history->resources.count};
@@ -101,7 +101,7 @@ static struct bt_amounts read_amounts(
 	return amounts;
 }
 
-/** amounts: consumed. Pods ask for few different amounts. */
+/** amounts: consumed. Equal requests are shared, because pods have few different ones. */
 static uint32_t share_request(struct bt_history *history, struct bt_amounts amounts)
 {
 	while (amounts.count > 0 && amounts.items[amounts.count - 1] == 0) {
@@ -134,7 +134,7 @@ uint32_t bt_history_find_node(const struct bt_history *history, struct bt_str na
 	return BT_HISTORY_NONE;
 }
 
-/** May move the nodes. */
+/** May reallocate the nodes. */
 static uint32_t find_or_add_node(struct bt_history *history, struct bt_str name)
 {
 	uint32_t id = bt_history_find_node(history, name);
@@ -185,7 +185,10 @@ static void read_pod(
 	bt_arena_finish(&arena);
 }
 
-/** Creation is known in whole seconds: a pod that is first seen within its second came then. */
+/**
+ * Creation timestamps have whole seconds: a pod first seen within that second was created when
+ * seen.
+ */
 static int64_t created_ns(const struct bt_pod *pod, int64_t seen_ns)
 {
 	int64_t created_ns = bt_time_ns(&pod->metadata.creation_timestamp);
@@ -193,7 +196,7 @@ static int64_t created_ns(const struct bt_pod *pod, int64_t seen_ns)
 	return pod->metadata.creation_timestamp.set && !is_seen_at_once ? created_ns : seen_ns;
 }
 
-/** What the scheduler wrote when it last found no node for the pod; NULL: it did not. */
+/** The scheduler's condition from its last failed attempt; NULL: none. */
 static const struct bt_pod_condition *find_rejection(const struct bt_pod *pod)
 {
 	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
@@ -208,7 +211,7 @@ static const struct bt_pod_condition *find_rejection(const struct bt_pod *pod)
 
 /** --- versions --- */
 
-/** The present version of an object, BT_HISTORY_NONE without. */
+/** The current version of an object; BT_HISTORY_NONE: none. */
 static uint32_t find_current(const struct bt_history *history, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)
 {
@@ -220,7 +223,7 @@ static uint32_t find_current(const struct bt_history *history, enum bt_kind kind
 	return BT_HISTORY_NONE;
 }
 
-/** Returns the version that ended, BT_HISTORY_NONE when there was none. */
+/** End the current version. Returns it; BT_HISTORY_NONE: there was none. */
 static uint32_t end_version(
 	struct bt_history *history, int64_t now_ns, const struct bt_object *object)
 {
@@ -268,7 +271,7 @@ static void begin_version(
 		id);
 }
 
-/** Nothing changes that the page shows of a pod in the past; most changes are of its status. */
+/** Whether the page would show the same for the past; most changes affect only status. */
 static bool is_same_pod(
 	const struct bt_version *version, const struct bt_version *next, const struct bt_pod *pod)
 {
@@ -283,7 +286,10 @@ static bool is_same_pod(
 	return is_same;
 }
 
-/** Put the newer object into a pod's present version, if that is all there is to do. */
+/**
+ * Put the newer object into the pod's current version if the page shows no difference. Returns
+ * false if a new version is needed.
+ */
 static bool renew_version(struct bt_history *history, struct bt_object *object)
 {
 	struct bt_version next = {.object = object};
@@ -305,7 +311,7 @@ static bool renew_version(struct bt_history *history, struct bt_object *object)
 	return true;
 }
 
-/** The pod was found unschedulable, again or for the first time. */
+/** Whether the pod was rejected since its current version, for the first time or again. */
 static bool is_rejected(const struct bt_history *history, const struct bt_object *object)
 {
 	const struct bt_pod_condition *is = find_rejection(bt_object_value(object, BT_KIND_POD));
@@ -361,8 +367,10 @@ void bt_history_take_files(struct bt_history *history, const struct bt_manifests
 
 /** --- recordings --- */
 
-/** Fill in what an API server would have; recordings of other programs may lack it. object:
- * consumed. */
+/**
+ * Fill in the defaults that an API server sets; recordings of other programs may lack them. object:
+ * consumed.
+ */
 static struct bt_object *complete_pod(struct bt_object *object)
 {
 	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
@@ -417,7 +425,7 @@ static int read_recording(
 		history->from_ns = start_ns;
 	}
 	while ((result = bt_recording_next(reader, &line, err)) > 0) {
-		/* A later part starts with what the one before it ended with. */
+		/* Each later part begins with the objects at the end of the part before. */
 		bool is_known = line.is_start && !is_first;
 		history->to_ns = start_ns + line.time_ns;
 		if (line.event <= BT_RECORDING_DELETE && !is_known) {
@@ -459,7 +467,7 @@ void bt_history_forget(struct bt_history *history, int64_t before_ns)
 		memmove(history->rejected_ns.items, &history->rejected_ns.items[past],
 			history->rejected_ns.count * sizeof(history->rejected_ns.items[0]));
 	}
-	/* Each pass looks at all versions, so it has to be worth it. */
+	/* Each pass looks at all versions, so run it only if many have ended. */
 	if (history->ended_count < history->versions.count / 4 + 1000) {
 		return;
 	}

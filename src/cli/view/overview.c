@@ -46,7 +46,7 @@ static void write_resources(const struct bt_history *history, struct bt_json_wri
 
 /** --- nodes --- */
 
-/** Versions of nodes that hold at a time, by name of the node. */
+/** Versions of nodes that are valid at a time, sorted by the node's name. */
 struct node_row {
 	const struct bt_node *node;
 	uint32_t id;
@@ -59,7 +59,7 @@ static int compare_rows(const void *a, const void *b)
 	return bt_str_compare(first->node->metadata.name, second->node->metadata.name);
 }
 
-/** Owned: bt_free. */
+/** Release the result with bt_free. */
 static struct node_row *list_nodes(
 	const struct bt_history *history, int64_t at_ns, uint32_t *out_count)
 {
@@ -251,7 +251,7 @@ void bt_overview_write_search(const struct bt_history *history, struct bt_str te
 	for (uint32_t i = 0; i < history->versions.count && count < limit; i++) {
 		const struct bt_version *version = &history->versions.items[i];
 		const struct bt_object *object = version->object;
-		/* Whoever looks for a Deployment does not mean its ReplicaSets. */
+		/* Users who search for a Deployment do not expect its ReplicaSets. */
 		bool is_searched = is_workload(object)
 			? !only_workloads || bt_object_controller(object->meta) == NULL
 			: !only_workloads &&
@@ -274,15 +274,15 @@ void bt_overview_write_search(const struct bt_history *history, struct bt_str te
 	bt_json_end_array(&json);
 }
 
-/** --- numbers over time --- */
+/** --- charts --- */
 
-/** From a pod's creation to its binding. */
+/** Time from a pod's creation to its binding. */
 struct wait {
 	uint32_t step;
 	double seconds;
 };
 
-/** Sums at each step, kept as differences until they are all known. */
+/** Sums at each step, stored as differences until all changes are added. */
 struct samples {
 	int64_t from_ns;
 	int64_t step_ns;
@@ -296,7 +296,7 @@ struct samples {
 	BT_VEC(struct wait) waits; /* of pods that were bound */
 };
 
-/** The first step whose time is not before; steps: none. */
+/** The first step at or after the time; returns the number of steps if there is none. */
 static uint32_t step_of(const struct samples *samples, int64_t time_ns)
 {
 	if (time_ns <= samples->from_ns) {
@@ -360,7 +360,7 @@ static void write_fractions(const struct samples *samples, struct bt_json_writer
 	bt_json_end_array(json);
 }
 
-/** Waiting times in order, those of one step after those of the step before. */
+/** Orders waits by step, then by waiting time. */
 static int compare_waits(const void *a, const void *b)
 {
 	const struct wait *first = a;
@@ -370,7 +370,7 @@ static int compare_waits(const void *a, const void *b)
 			  : (first->seconds > second->seconds) - (first->seconds < second->seconds);
 }
 
-/** By step, the time that this share of the pods bound in it did not exceed; null: none was. */
+/** Write for each step the quantile of the waits of pods bound in it; null: no pod was bound. */
 static void write_waits(
 	const struct samples *samples, struct bt_json_writer *json, const char *name, double share)
 {

@@ -14,8 +14,10 @@
 #include "cli/view/view.h"
 #include "net/loop.h"
 
-/** The command runs in a child, which has the history as of the fork: neither a slow answer nor a
- * large one holds up the server, and what the command allocates goes with it. */
+/**
+ * The command runs in a child process with the history as of the fork: a slow or large answer does
+ * not block the server, and the child's memory is freed when it ends.
+ */
 
 #define RUNNING_MAX 2
 #define WAITING_MAX 32
@@ -23,14 +25,16 @@
 #define ARGUMENTS_MAX 64
 #define FILES_MAX 8
 #define NS_PER_MS INT64_C(1000000)
-/** Of here-documents. */
+/** Ends here-documents. */
 #define TEXT_END "EOF"
 
-/** Flags that a page may give, by command. */
+/** A command that the page may run, and its allowed flags. */
 struct asked_command {
 	const struct bt_command *command;
-	/** Words. Alone: the next argument is the value. With "=": a switch. With "<": the value is
-	 * one of the request's texts, which the command reads as a file. */
+	/**
+	 * Flags separated by blanks. "--flag": the next argument is the value. "--flag=": a switch.
+	 * "--flag<": the value is a text of the request, which the command reads as a file.
+	 */
 	const char *flags;
 };
 
@@ -51,7 +55,7 @@ struct asked_file {
 
 struct question {
 	uint32_t number;
-	bt_question_answered *answered; /* NULL: cancelled */
+	bt_question_answered *answered; /* NULL: the question was cancelled */
 	void *context;
 	struct bt_arena arena;
 	const struct asked_command *asked;
@@ -60,7 +64,7 @@ struct question {
 	struct asked_file files[FILES_MAX];
 	uint32_t file_count;
 	int64_t at_ns;
-	/* once it runs */
+	/* set once it runs */
 	pid_t pid;
 	int output;
 	FILE *messages;
@@ -71,7 +75,7 @@ struct question {
 
 struct bt_questions {
 	struct bt_questions_options options;
-	BT_VEC(struct question *) list; /* in the order they came; the first ones run */
+	BT_VEC(struct question *) list; /* in order of arrival; the first ones run */
 	uint32_t next_number;
 };
 
@@ -122,9 +126,9 @@ void bt_questions_destroy(struct bt_questions *questions)
 	bt_free(questions);
 }
 
-/** --- what is asked --- */
+/** --- requests --- */
 
-/** What follows the flag in its command's list: ' ', '=' or '<'; 0: it is not there. */
+/** Returns the marker after the flag in the command's list: ' ', '=' or '<'; 0: not listed. */
 static char find_flag(const struct asked_command *asked, struct bt_str name)
 {
 	struct bt_str rest = bt_str_from(asked->flags);
@@ -139,7 +143,7 @@ static char find_flag(const struct asked_command *asked, struct bt_str name)
 	return 0;
 }
 
-/** The command, then its flags and what they take. Nothing that reads or writes files passes. */
+/** Read the command, then its flags and values. Refuses flags that read or write files. */
 static int read_arguments(
 	struct question *question, const struct bt_json_value *list, struct berth_error *err)
 {
@@ -218,7 +222,7 @@ static int read_question(struct question *question, struct bt_str request, struc
 	return result == 0 ? read_files(question, bt_json_find(root, "files"), err) : result;
 }
 
-/** --- the child --- */
+/** --- the child process --- */
 
 static int fill(const void *context, struct bt_manifests *cluster, struct berth_error *err)
 {
@@ -276,7 +280,7 @@ static void append_word(struct bt_strbuf *out, const char *word)
 	bt_output_append_quoted(out, bt_str_from(word));
 }
 
-/** No line of it ends a here-document early. */
+/** Whether no line of the text would end a here-document early. */
 static bool can_be_inline(struct bt_str text)
 {
 	while (text.length != 0) {
@@ -300,7 +304,7 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	for (uint32_t i = 1; i < question->argument_count; i++) {
 		append_word(&line, question->arguments[i]);
 	}
-	/* One text can be given on standard input, so that the line can be copied as it is. */
+	/* One text is given on standard input, so that the shown command line can be copied. */
 	bool is_inline = question->file_count == 1 && can_be_inline(question->files[0].text);
 	for (uint32_t i = 0; i < question->file_count; i++) {
 		bt_strbuf_printf(&line, " %s %s", question->files[i].flag,
@@ -383,7 +387,7 @@ static int start(struct question *question, struct berth_error *err)
 	if (question->messages == NULL || pipe(ends) != 0) {
 		return bt_error_set(err, BERTH_ERR_IO, "%s", strerror(errno));
 	}
-	(void)fflush(NULL); /* nothing of ours is written twice */
+	(void)fflush(NULL); /* else the child prints the buffered bytes again */
 	pid_t pid = fork();
 	if (pid == 0) {
 		(void)close(ends[0]);
@@ -454,7 +458,7 @@ void bt_question_cancel(struct bt_questions *questions, uint32_t number)
 		}
 		question->answered = NULL;
 		if (question->pid != 0) {
-			(void)kill(question->pid, SIGKILL); /* its end comes as an end of output */
+			(void)kill(question->pid, SIGKILL); /* end of output removes it */
 		} else {
 			bt_vec_remove_ordered(&questions->list, i);
 			destroy(question);

@@ -7,17 +7,17 @@
 #include "client/rest.h"
 
 /**
- * Changes that people ask for on the page, as ordinary requests to the API server: one after
- * another, so that a namespace is there before what is in it.
+ * Changes requested on the page, as requests to the API server: sent one after another, so that a
+ * namespace exists before its objects.
  */
 
 #define STEPS_MAX 1000
 
 struct step {
-	struct bt_str what; /* "Deployment shop/web", in the answer */
+	struct bt_str what; /* "Deployment shop/web", for the answer */
 	const char *method;
-	struct bt_str path; /* of an applied object: of its API version, until its kind is found */
-	struct bt_str kind; /* of an applied object; empty: path is complete */
+	struct bt_str path; /* for apply: the API version's, until kind is found */
+	struct bt_str kind; /* for apply: kind to find; empty: path is complete */
 	struct bt_str namespace_;
 	struct bt_str name;
 	const char *query;
@@ -27,7 +27,7 @@ struct step {
 
 struct bt_view_change {
 	struct bt_view_changes *changes;
-	bt_question_answered *answered; /* NULL: cancelled */
+	bt_question_answered *answered; /* NULL: the change was cancelled */
 	void *context;
 	struct bt_arena arena;
 	BT_VEC(struct step) steps;
@@ -82,7 +82,7 @@ void bt_view_changes_destroy(struct bt_view_changes *changes)
 	bt_free(changes);
 }
 
-/** --- what is to be done --- */
+/** --- steps of a change --- */
 
 /** Moves text to the arena. */
 static struct bt_str keep(struct bt_view_change *change, struct bt_strbuf *text)
@@ -92,7 +92,7 @@ static struct bt_str keep(struct bt_view_change *change, struct bt_strbuf *text)
 	return kept;
 }
 
-/** Append "/namespaces/shop/deployments/web"; namespace_ "": without. */
+/** Append "/namespaces/shop/deployments/web"; namespace_ "": cluster-scoped. */
 static void append_object(struct bt_strbuf *path, struct bt_str namespace_, struct bt_str resource,
 	struct bt_str name)
 {
@@ -106,7 +106,7 @@ static void append_object(struct bt_strbuf *path, struct bt_str namespace_, stru
 	bt_rest_append_segment(path, name);
 }
 
-/** "/apis/apps/v1/namespaces/shop/deployments/web/scale", in the arena. */
+/** Returns "/apis/apps/v1/namespaces/shop/deployments/web/scale", in the arena. */
 static struct bt_str path_of(struct bt_view_change *change, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name, const char *subresource)
 {
@@ -161,7 +161,7 @@ static struct bt_str write_eviction(
 	return keep(change, &text);
 }
 
-/** As kubectl drain --ignore-daemonsets --delete-emptydir-data --force. */
+/** Same as kubectl drain --ignore-daemonsets --delete-emptydir-data --force. */
 static int add_drain(struct bt_view_change *change, struct bt_str node, struct berth_error *err)
 {
 	const struct bt_history *history = change->changes->history;
@@ -224,7 +224,7 @@ static int add_scale(
 		"kind, namespace, name: a Deployment, StatefulSet or ReplicaSet is needed");
 }
 
-/** One document of the text box, for server-side apply. */
+/** Add one document of the applied text, for server-side apply. */
 static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 	struct bt_json_reader *reader, struct berth_error *err)
 {
@@ -309,7 +309,7 @@ static int read_change(struct bt_view_change *change, struct bt_str text, struct
 	return 0;
 }
 
-/** --- doing it --- */
+/** --- running the steps --- */
 
 static void start_step(struct bt_view_change *change);
 
@@ -321,7 +321,7 @@ static void end_change(struct bt_view_change *change)
 	destroy(change);
 }
 
-/** The step at hand is over; message "": it worked. */
+/** Finish the current step and start the next one; message "": success. */
 static void end_step(struct bt_view_change *change, struct bt_str message)
 {
 	const struct step *step = &change->steps.items[change->next++];
@@ -352,7 +352,7 @@ static void take_step(
 	end_step(change, message_of(answer));
 }
 
-/** What an API version serves: complete the path of the step. */
+/** Receive the resources of an API version, and complete the path of the step. */
 static void take_resources(
 	void *context, BT_UNUSED struct bt_rest_call *call, const struct bt_rest_answer *answer)
 {
@@ -375,7 +375,7 @@ static void take_resources(
 		const struct bt_json_value *namespaced = bt_json_find(resource, "namespaced");
 		if (!bt_str_equal(bt_json_find_str(resource, "kind"), step->kind) ||
 			bt_str_find_char(name, '/') >= 0) {
-			continue; /* another one, or a subresource */
+			continue; /* another resource, or a subresource */
 		}
 		bool is_namespaced = namespaced != NULL && namespaced->type == BT_JSON_BOOL &&
 			namespaced->boolean;

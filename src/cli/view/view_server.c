@@ -10,9 +10,10 @@
 #include "net/loop.h"
 
 /**
- * The page and what it asks for. The page itself is no secret; everything about the cluster wants
- * the token, which the printed link carries in its fragment, so that it is in no request line, log
- * or Referer. The page turns it into a cookie that scripts cannot read (/session).
+ * Serves the page and its requests. The page itself is public; everything about the cluster
+ * requires the token, which the printed link has in its fragment, so that no request line, log or
+ * Referer contains it. The page exchanges the token for a cookie that scripts cannot read
+ * (/session).
  */
 
 #define NS_PER_MS INT64_C(1000000)
@@ -44,14 +45,14 @@ static const struct page_file {
 	{"/view.js", "text/javascript; charset=utf-8", page_js, sizeof(page_js)},
 };
 
-/** A request from its arrival to its end. */
+/** A request, from its arrival to its end. */
 struct call {
 	struct bt_view_server *server;
 	struct bt_http_exchange *exchange;
 	struct bt_arena arena;
 	uint32_t question; /* 0: none */
 	struct bt_view_change *change;
-	/* of a stream of changes */
+	/* for a stream of changes */
 	bool is_stream;
 	uint64_t told_revision;
 	int64_t told_ns;
@@ -60,13 +61,13 @@ struct call {
 struct bt_view_server {
 	struct bt_view_server_options options;
 	struct bt_http_server *http;
-	struct bt_strbuf cookie; /* its name */
+	struct bt_strbuf cookie; /* name of the cookie */
 	BT_VEC(struct call *) streams;
 };
 
-/** --- who asks --- */
+/** --- authentication --- */
 
-/** Takes as long wherever the difference is. */
+/** Compares in constant time. */
 static bool is_token(const struct bt_view_server *server, struct bt_str text)
 {
 	struct bt_str token = bt_str_from(server->options.token);
@@ -95,8 +96,10 @@ static bool has_cookie(const struct call *call)
 	return false;
 }
 
-/** A page of another site may point its own name at this address (DNS rebinding): its requests
- * have that name as their Host. */
+/**
+ * Whether the Host header names this server. A page of another site may resolve its own name to
+ * this address (DNS rebinding); its requests then have that name as Host.
+ */
 static bool is_host_ours(const struct call *call)
 {
 	const struct bt_view_server_options *options = &call->server->options;
@@ -115,7 +118,7 @@ static bool is_host_ours(const struct call *call)
 	return is_ours || (options->certificate_pem != NULL && host.length != 0);
 }
 
-/** A browser says so when another site's page sends a request. */
+/** Whether the browser marks the request as sent by another site's page. */
 static bool is_other_site(const struct call *call)
 {
 	struct bt_str site = bt_http_header(call->exchange, "Sec-Fetch-Site");
@@ -183,9 +186,9 @@ static void answer_session(struct call *call)
 	answer_json(call, 200, &body);
 }
 
-/** --- what is asked for --- */
+/** --- query parameters --- */
 
-/** Decoded, in the arena; absent when there is none. */
+/** Returns the decoded value, in the arena; absent if the query has none. */
 static struct bt_str find_parameter(struct call *call, const char *name)
 {
 	struct bt_str rest = bt_http_query(call->exchange);
@@ -210,7 +213,7 @@ static int64_t find_number(struct call *call, const char *name, int64_t otherwis
 	return bt_str_parse_int64(text, &number) ? number : otherwise;
 }
 
-/** The end of the history: now, unless it is over. */
+/** The end of the history: now if it is live. */
 static int64_t end_ns(const struct bt_history *history)
 {
 	return history->to_ns != INT64_MAX ? history->to_ns : bt_clock_wall_ns();
@@ -326,7 +329,7 @@ static void change_cluster(struct call *call)
 }
 #endif
 
-/** --- changes, as they come --- */
+/** --- stream of changes --- */
 
 static int64_t read_change(void *context, char *buffer, size_t capacity)
 {
@@ -338,7 +341,7 @@ static int64_t read_change(void *context, char *buffer, size_t capacity)
 		now_ns - call->told_ns >= CHANGES_INTERVAL_NS) {
 		bt_strbuf_printf(&text, "data: %llu\n\n", (unsigned long long)history->revision);
 	} else if (now_ns - call->told_ns >= HEARTBEAT_NS) {
-		bt_strbuf_append_c(&text, ":\n\n"); /* so that a lost client is noticed */
+		bt_strbuf_append_c(&text, ":\n\n"); /* reveals a lost client */
 	} else {
 		return BT_HTTP_STREAM_WAIT;
 	}
@@ -495,7 +498,7 @@ int bt_view_server_create(const struct bt_view_server_options *options,
 		bt_free(server);
 		return result;
 	}
-	/* Cookies do not tell ports apart. */
+	/* The name has the port, because browsers send cookies to all ports of a host. */
 	bt_strbuf_printf(&server->cookie, "berth-view-%u", bt_http_server_port(server->http));
 	bt_loop_add_worker(options->loop, wake_streams, server);
 	*out_server = server;
