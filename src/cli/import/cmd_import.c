@@ -10,23 +10,23 @@
 #include "replay/change_import.h"
 #include "replay/manifests_import.h"
 
-/** Whole numbers of them stay exact in doubles. */
+/** Doubles represent integers up to this amount exactly. */
 #define MACHINE_AMOUNT_MAX (INT64_C(1) << 50)
 #define MACHINES_MAX 1000000
 #define INFLATE_MILLI_MAX 100000
 
 static const struct source {
 	const char *name;
-	const char *start; /* when its times begin, as far as anybody knows */
+	const char *start; /* when the trace's times begin, as far as known */
 	int (*import)(struct bt_import *import, const struct bt_import_request *request,
 		struct berth_error *err);
 } sources[] = {
 	{"alibaba-gpu-2023", "2023-01-01T00:00:00Z", bt_import_alibaba_gpu_2023},
 	{"azure-packing-2020", "2020-01-01T00:00:00Z", bt_import_azure_packing_2020},
-	/* Times count from 600 s before 1 May, midnight in California. */
+	/* Time 0 of the trace is 600 s before 1 May 2019, midnight in California. */
 	{"google-2019", "2019-05-01T06:50:00Z", bt_import_google_2019},
 	{"manifests", "2026-01-01T00:00:00Z", bt_import_manifests},
-	/* That of the virtual clock. */
+	/* The start time of the virtual clock. */
 	{"scheduler-perf", "2026-01-01T00:00:00Z", bt_import_scheduler_perf},
 	{"simulator", "1970-01-01T00:00:00Z", bt_import_simulator},
 };
@@ -58,7 +58,7 @@ static const struct source *find_source(const char *name, struct berth_error *er
 	return NULL;
 }
 
-/** Returns the number of rows that were left out. */
+/** Print warnings for defective rows. Returns the number of rows that were left out. */
 static uint64_t print_defects(const struct bt_command *command, const struct bt_import *import)
 {
 	uint32_t count;
@@ -165,7 +165,7 @@ static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_e
 	}
 	uint64_t rows = print_defects(options->line.command, import);
 	if (result == 0) {
-		/* Standard output may be the recording. */
+		/* Keep standard output free for the recording. */
 		FILE *out = strcmp(output_path, "-") == 0 ? stderr : stdout;
 		struct bt_import_counts counts = bt_import_count(import);
 		(void)fprintf(out,

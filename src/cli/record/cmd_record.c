@@ -14,9 +14,9 @@
 #include "net/loop.h"
 #include "replay/recorder.h"
 
-/** With the window, what kill -9 can lose stays below a second. */
+/** Together with the write window, kill -9 loses less than a second. */
 #define WORK_INTERVAL_NS INT64_C(400000000)
-/** Shorter silences of a watch are not worth a line: changes come that late on any network. */
+/** Shorter gaps of a watch are not recorded: any network delays changes that long. */
 #define GAP_MIN_NS BT_NS_PER_SECOND
 #define RECORDING_NAME_BYTES 4
 
@@ -39,11 +39,11 @@ struct run {
 	struct options *options;
 	struct bt_live *live;
 	struct bt_live_watch *watch;
-	struct bt_recorder *recorder; /* NULL: everything is being read for the first time */
+	struct bt_recorder *recorder; /* NULL: the initial lists are being read */
 	struct bt_progress progress;
 	struct berth_error err;
 	int result;
-	int64_t due_ns; /* of the next write */
+	int64_t due_ns; /* time of the next write */
 	int64_t end_ns; /* INT64_MAX: until a signal */
 	bool stop;
 };
@@ -53,7 +53,7 @@ static int64_t now_ns(const struct run *run)
 	return bt_loop_now_ns(bt_live_loop(run->live));
 }
 
-/** --- what the watches say --- */
+/** --- events of the watches --- */
 
 static void take_change(void *context, struct bt_object *old_object, struct bt_object *new_object)
 {
@@ -112,7 +112,7 @@ static int64_t work(void *context, int64_t now)
 
 static void print_summary(const struct run *run, const struct bt_recorder_counts *counts)
 {
-	/* Standard output may be the recording. */
+	/* Keep standard output free for the recording. */
 	FILE *out = strcmp(run->options->output_path, "-") == 0 ? stderr : stdout;
 	(void)fprintf(out, "%s: %" PRIu32 " objects, %" PRIu64 " changes, %" PRIu32 " gaps",
 		run->options->output_path, counts->objects, counts->changes, counts->gaps);
@@ -200,7 +200,7 @@ static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_erro
 	struct options *options = context;
 	struct run run = {.options = options, .err = BERTH_ERROR_INIT};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	(void)sigaction(SIGXFSZ, &ignore, NULL); /* a file at its limit is an error like others */
+	(void)sigaction(SIGXFSZ, &ignore, NULL); /* writing beyond RLIMIT_FSIZE returns an error */
 	int result = bt_live_open(options->kubeconfig != NULL ? options->kubeconfig : "",
 		options->context, &run.live, err);
 	if (result == 0) {

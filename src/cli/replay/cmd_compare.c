@@ -13,16 +13,16 @@
 #include "cli/replay/replay_run.h"
 
 #define ALTERNATIVES_MAX 64
-/** Of the columns of the table: a name and the alternatives. */
+/** Limit of shown alternatives: one column is the name. */
 #define SHOWN_MAX (BT_TABLE_COLUMNS_MAX - 1)
 
-/** The page of --report; the data go where DATA_MARK is. */
+/** The page of --report; DATA_MARK is replaced by the data. */
 static const char report_page[] = {
 #include "cli/replay/report_page.inc"
 };
 #define DATA_MARK "\"DATA\""
 
-/** A configuration; its replay runs in a process of its own. */
+/** One configuration; a process per alternative replays it. */
 struct alternative {
 	const char *config_path; /* NULL: the default configuration */
 	struct bt_str name;
@@ -124,7 +124,7 @@ static void write_row(struct bt_table *table, const struct comparison *compariso
 	}
 }
 
-/** The element of a list whose name is this; NULL: there is none. */
+/** Find the element with this name in a list; NULL: none. */
 static const struct bt_json_value *find_named(const struct bt_json_value *list, struct bt_str name)
 {
 	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
@@ -135,7 +135,10 @@ static const struct bt_json_value *find_named(const struct bt_json_value *list, 
 	return NULL;
 }
 
-/** One row for each element of the first alternative's list; its name stands between two texts. */
+/**
+ * Add one row for each element of the first alternative's list; the row's title is its name between
+ * two texts.
+ */
 static void write_rows(struct bt_table *table, const struct comparison *comparison,
 	const char *list, const char *before, const char *behind, const char *path,
 	enum format format)
@@ -216,7 +219,10 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	bt_json_end_object(writer);
 }
 
-/** One file without anything beside it; names are hostile, so no "<" gets into the data. */
+/**
+ * Write one self-contained HTML file. Names come from the input: escape "<", so that they cannot
+ * end the script.
+ */
 static int write_report(
 	const struct comparison *comparison, const char *path, struct berth_error *err)
 {
@@ -270,7 +276,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	return result;
 }
 
-/** The file's name without folder and extension. */
+/** Returns the file's name without folder and extension. */
 static struct bt_str name_of(const char *path)
 {
 	struct bt_str name = bt_str_from(path);

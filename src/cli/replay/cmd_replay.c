@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/replay/replay_run.h"
 
-/** Lines of a table that is cut; -o json has all. */
+/** Limit of a table's rows; -o json has all. */
 #define ROWS_MAX 20
 
 struct options {
@@ -17,7 +17,7 @@ struct options {
 
 static void add_duration(struct bt_table *table, int64_t ns)
 {
-	/* To the millisecond: quantiles are not known better. */
+	/* Truncated to milliseconds, because quantiles are no more precise. */
 	int64_t ms = INT64_C(1000000);
 	bt_duration_format(ns / ms * ms, &table->text);
 	bt_table_end_cell(table);

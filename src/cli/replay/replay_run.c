@@ -11,7 +11,7 @@
 #include "cluster/file.h"
 #include "codec/yaml.h"
 
-/** Points of the curves over the whole replay; their distance is a whole number of seconds. */
+/** Samples of each curve over the whole replay, a whole number of seconds apart. */
 #define SAMPLES 1000
 #define PRICES_BYTES_MAX ((size_t)1 << 20)
 
@@ -64,7 +64,7 @@ static void write_member_time_ns(struct bt_json_writer *writer, const char *name
 	bt_strbuf_finish(&text);
 }
 
-/** How many pods waited no longer than so many seconds: the points of a curve. */
+/** Write the waiting times of the percentiles 1 to 100: the points of a distribution. */
 static void write_distribution(struct bt_json_writer *writer, const struct bt_waits *waits)
 {
 	bt_json_begin_member_array(writer, "waited");
@@ -95,10 +95,10 @@ static void write_group(struct bt_json_writer *writer, const struct bt_measured_
 	bt_json_end_object(writer);
 }
 
-/** Columns of the heat map. */
+/** Limit of columns of the heat map. */
 #define HEAT_COLUMNS 200
 
-/** By sample, a number of per cent for each group of nodes; null: there is none. */
+/** Write one column per step: the use in per cent of each row of nodes; null: no nodes. */
 static void write_heat(struct bt_json_writer *writer, const struct bt_measure *measure)
 {
 	uint32_t step = measure->samples.count / HEAT_COLUMNS + 1;
@@ -244,10 +244,10 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 
 struct noting {
 	struct bt_replay_answer *answer;
-	FILE *events; /* NULL: not asked for */
+	FILE *events; /* NULL: no events file */
 };
 
-/** What became of a pod, as a line of JSON. node_name "": the pod has no node. */
+/** Write a pod's event as a line of JSON. node_name "": the pod has no node. */
 static void note_event(const struct noting *noting, int64_t time_ns, const char *event,
 	const struct bt_pod *pod, struct bt_str node_name)
 {
@@ -266,7 +266,7 @@ static void note_event(const struct noting *noting, int64_t time_ns, const char 
 		bt_json_write_member(&writer, "node", node_name);
 	}
 	bt_json_end_object(&writer);
-	(void)fprintf(noting->events, "%s\n", bt_strbuf_c(&text)); /* looked at in the end */
+	(void)fprintf(noting->events, "%s\n", bt_strbuf_c(&text)); /* checked at the end */
 	bt_strbuf_finish(&text);
 }
 
@@ -313,7 +313,7 @@ static void note_binding(void *context, const struct bt_replay_binding *binding)
 	}
 }
 
-/** Instance types and what an hour of them costs. prices: in the answer's arena. */
+/** Read the price per hour of instance types. prices: in the answer's arena. */
 static int read_prices(struct bt_replay_answer *answer, const char *path, struct berth_error *err)
 {
 	struct bt_file file;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_REPLAY_RUN_H
 #define BT_CLI_REPLAY_RUN_H
-/** One replay with one configuration, and its answer: what "berth replay" and "berth compare"
- * share. */
+/** One replay with one configuration, shared by "berth replay" and "berth compare". */
 #include <stddef.h>
 
 #include "cli/console.h"
@@ -11,18 +10,18 @@
 #include "replay/measure.h"
 #include "replay/replay.h"
 
-/** Differences from the recording that are kept one by one, with their reasons. */
+/** Limit of differences from the recording that are kept with their reasons. */
 #define BT_REPLAY_DIFFERENCES_MAX 1000
 
-/** What to replay. All-zero memory with the defaults of BT_REPLAY_FLAGS. */
+/** Input of a replay. All-zero memory with the defaults of BT_REPLAY_FLAGS. */
 struct bt_replay_request {
 	struct bt_arguments files;
 	const char *from;
 	const char *to;
 	const char *prices_path;
-	const char *events_path;   /* where is written what becomes of pods; NULL: nowhere */
-	bool is_compared;          /* with what really happened */
-	struct bt_replay_sink sink; /* follows the replay, too; all-zero: nothing does */
+	const char *events_path;   /* file for pod events; NULL: none */
+	bool is_compared;          /* compare with the recorded decisions */
+	struct bt_replay_sink sink; /* receives all changes; all-zero: none */
 	int64_t from_ns;
 	int64_t to_ns;
 };
@@ -41,7 +40,7 @@ struct bt_replay_request {
 			"what an hour of a node costs, by instance type: a YAML or JSON object" \
 	}
 
-/** A pod that is bound elsewhere than in the recording. Texts are in the answer's arena. */
+/** A pod that is bound to another node than in the recording. Texts are in the answer's arena. */
 struct bt_replay_difference {
 	int64_t time_ns;
 	struct bt_str namespace_;
@@ -59,24 +58,24 @@ struct bt_replay_answer {
 	struct bt_measure measure;
 	bool is_compared;
 	bool has_prices;
-	BT_VEC(struct bt_replay_difference) differences;      /* the first ones */
-	uint64_t difference_counts[BT_DIFFERENCE__COUNT + 1]; /* the last: not looked at */
+	BT_VEC(struct bt_replay_difference) differences;      /* limited by their maximum */
+	uint64_t difference_counts[BT_DIFFERENCE__COUNT + 1]; /* the last: not compared */
 };
 
-/** Read the times; there must be a file. Messages name the flag. */
+/** Parse and check the flags; a recording is required. Messages name the flag. */
 BT_MUST_USE int bt_replay_request_check(struct bt_replay_request *request,
 	const struct bt_arguments *arguments, struct berth_error *err);
-/** out_answer is to be finished in any case. */
+/** Run the replay. Finish out_answer also after errors. */
 BT_MUST_USE int bt_replay_answer_find(const struct bt_replay_request *request,
 	const struct bt_setup *setup, struct bt_warnings *warnings,
 	struct bt_replay_answer *out_answer, struct berth_error *err);
 void bt_replay_answer_finish(struct bt_replay_answer *answer);
-/** "NodeRejected": as in the answer. */
+/** "NodeRejected": the name in JSON answers. */
 const char *bt_difference_name(enum bt_difference difference);
-/** answer: struct bt_replay_answer. */
+/** Write the answer as JSON. answer: struct bt_replay_answer. */
 void bt_replay_answer_write_json(const void *answer, struct bt_json_writer *writer);
-/** Of nanoseconds. */
+/** Convert nanoseconds. */
 double bt_replay_hours(double ns);
-/** "2026-11-23T05:00:00.000000Z" */
+/** Append "2026-11-23T05:00:00.000000Z". */
 void bt_replay_append_time(struct bt_strbuf *out, int64_t time_ns);
 #endif

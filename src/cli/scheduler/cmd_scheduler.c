@@ -3,7 +3,10 @@
 #include "daemon/daemon.h"
 #include "daemon/flag_values.h"
 
-/** For completion: flags, help and messages are kube-scheduler's, and read by bt_daemon_main. */
+/**
+ * Only completion uses these flags: bt_daemon_main parses them and prints kube-scheduler's help and
+ * messages.
+ */
 static const struct bt_flag flags[] = {
 #define BT_DAEMON_FLAG(upper, name, shorthand, section, kind, value_name, value, help) \
 	{name, shorthand, \

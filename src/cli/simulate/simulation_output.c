@@ -6,7 +6,7 @@
 #include "cli/explain/explain_all.h"
 #include "cluster/pod_claims.h"
 
-/** Pods of a group that waits, by name. */
+/** Limit of names for the pending pods of a group. */
 #define GROUP_NAMES 3
 
 /** --- pods --- */
@@ -21,7 +21,7 @@ static void add_pod_name(struct bt_table *table, struct bt_str namespace_, struc
 	bt_strbuf_finish(&name);
 }
 
-/** Known only for pods that went through a scheduling cycle. */
+/** Known only for pods that were tried in a scheduling cycle. */
 static void add_wide_cells(
 	struct bt_table *table, struct bt_state *state, const struct bt_simulated_pod *entry)
 {
@@ -52,7 +52,7 @@ static void add_wide_cells(
 	bt_table_end_cell(table);
 }
 
-/** How many of the pods behind the one at index are of its owner, and pending for its reason. */
+/** Number of following pods with the same owner and the same reason to be pending. */
 static uint32_t count_alike(const struct bt_simulation *simulation, uint32_t index)
 {
 	const struct bt_simulated_pod *first = &simulation->pods.items[index];
@@ -76,7 +76,9 @@ static uint32_t count_alike(const struct bt_simulation *simulation, uint32_t ind
 	return count;
 }
 
-/** "Unschedulable: pod group is unschedulable; 6 pods wait: a, b, c and 3 more; b: 0/4 nodes ..."
+/**
+ * Write "Unschedulable: pod group is unschedulable; 6 pods wait: a, b, c and 3 more; b: 0/4 nodes
+ * ...".
  */
 static void append_group_status(const struct bt_simulation *simulation,
 	const struct bt_simulated_group *group, struct bt_strbuf *out)
@@ -109,7 +111,7 @@ static void append_group_status(const struct bt_simulation *simulation,
 	}
 }
 
-/** The row of all pods of a group that wait. */
+/** Add one row for all pending pods of a group. */
 static void add_group(struct bt_table *table, const struct bt_simulation *simulation,
 	const struct bt_simulated_group *group)
 {
@@ -160,7 +162,7 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 		if (wide) {
 			add_wide_cells(&table, simulation->engine->state, entry);
 		}
-		/* The last column: its width pads nothing, so that long messages cost no room. */
+		/* Goes last and unpadded, so that a long message does not widen the other rows. */
 		struct bt_strbuf status = {0};
 		bt_strbuf_append_c(&status, bt_fate_name(entry->fate));
 		if (entry->nominated_node_name.length != 0) {
@@ -227,7 +229,8 @@ static void add_node(
 	bt_amount_append_share(&table->text, memory, nodes->allocatable_memory_bytes[slot]);
 	bt_table_end_cell(table);
 	if (wide) {
-		/* Extended and other resources that the node has or that are requested on it:
+		/*
+		 * Append extended and other resources that the node has or that pods there request:
 		 * "NAME=used/total".
 		 */
 		struct bt_strbuf cell = {0};
@@ -255,7 +258,7 @@ static void write_tables(const struct bt_simulation *simulation, bool wide, stru
 		bt_strbuf_append_char(out, '\n');
 	}
 	if (wide) {
-		/* What placed pods got through their claims. */
+		/* Write the devices that placed pods got through their claims. */
 		struct device_rows rows = {0};
 		BT_TABLE_BEGIN(&rows.table, "POD", "CLAIM", "REQUEST", "DEVICE");
 		for (uint32_t i = 0; i < simulation->pods.count; i++) {
@@ -400,7 +403,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_member_int64(writer, "priority", bt_pod_priority(entry->pod));
 		bt_json_write_member_int64(writer, "score", entry->score);
 		bt_json_write_member_int64(writer, "feasibleNodes", entry->feasible_count);
-		/* Only of pods that have some. */
+		/* Written only for pods with devices. */
 		struct device_list list = {.writer = writer};
 		if (entry->fate == BT_FATE_SCHEDULED) {
 			bt_pod_claims_for_devices(
@@ -483,7 +486,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 
 /** --- names --- */
 
-/** "WORD/NAMESPACE/NAME" */
+/** Append "WORD/NAMESPACE/NAME". */
 static void append_name(
 	struct bt_strbuf *out, const char *word, struct bt_str namespace_, struct bt_str name)
 {

@@ -15,10 +15,10 @@
 #include "cli/source.h"
 #include "cluster/snapshot.h"
 
-/** Output that may be gzipped; a file appears whole or not at all. */
+/** An output file, optionally gzipped; it appears complete or not at all. */
 struct snapshot_file {
 	const char *path;           /* NULL: standard output */
-	struct bt_strbuf temporary; /* beside path; empty: written in place */
+	struct bt_strbuf temporary; /* path of the temporary file; empty: written in place */
 	void *stream;               /* gzFile; NULL: closed */
 };
 
@@ -39,7 +39,7 @@ static int open_descriptor(struct snapshot_file *file, bool is_private)
 	}
 	bool is_there = stat(file->path, &status) == 0;
 	if (is_there && !S_ISREG(status.st_mode)) {
-		/* A device or a pipe must not be replaced by a file. */
+		/* Write to a device or a pipe in place, because a rename would replace it. */
 		return open(file->path, O_WRONLY | O_CLOEXEC);
 	}
 	mode_t mode = is_private ? S_IRUSR | S_IWUSR : 0666;
@@ -47,16 +47,16 @@ static int open_descriptor(struct snapshot_file *file, bool is_private)
 	int descriptor =
 		open(bt_strbuf_c(&file->temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (descriptor < 0) {
-		bt_strbuf_reset(&file->temporary); /* nothing to remove */
+		bt_strbuf_reset(&file->temporary); /* there is no file to remove */
 	} else if (is_there && !is_private) {
-		(void)fchmod(descriptor, status.st_mode & 0777); /* its own would do */
+		(void)fchmod(descriptor, status.st_mode & 0777); /* may fail */
 	}
 	return descriptor;
 }
 
 /**
- * path NULL: standard output. Something that is no regular file is written in place. A file that is
- * replaced hands its permissions on, unless is_private: that one is for its owner alone.
+ * path NULL: standard output. Anything but a regular file is written in place. A replaced file
+ * keeps its permissions, unless is_private: then only the owner can read it.
  */
 static int snapshot_file_open(const char *path, bool gzip, bool is_private,
 	struct snapshot_file *out_file, struct berth_error *err)
@@ -66,13 +66,13 @@ static int snapshot_file_open(const char *path, bool gzip, bool is_private,
 	if (descriptor < 0) {
 		return failed(out_file, errno, err);
 	}
-	/* Transparent writing is zlib's word for none of its own. */
+	/* "T" is zlib's mode for output without compression. */
 	out_file->stream = gzdopen(descriptor, gzip ? "wb6" : "wbT");
 	if (out_file->stream == NULL) {
 		(void)close(descriptor); /* nothing was written */
 		return failed(out_file, ENOMEM, err);
 	}
-	(void)gzbuffer(out_file->stream, CHUNK_BYTES); /* only a hint */
+	(void)gzbuffer(out_file->stream, CHUNK_BYTES); /* failure only makes writing slower */
 	return 0;
 }
 
@@ -105,7 +105,7 @@ static int snapshot_file_write(void *context, struct bt_str text, struct berth_e
 		: 0;
 }
 
-/** Everything is written, as far as the system says. */
+/** Flush and close the stream; reports delayed write errors. */
 static int snapshot_file_close(struct snapshot_file *file, struct berth_error *err)
 {
 	errno = 0;
@@ -114,7 +114,7 @@ static int snapshot_file_close(struct snapshot_file *file, struct berth_error *e
 	return code != Z_OK ? failed(file, errno, err) : 0;
 }
 
-/** After it was closed: now it is there. */
+/** Rename the closed temporary file to its final name. */
 static int snapshot_file_publish(struct snapshot_file *file, struct berth_error *err)
 {
 	if (file->temporary.length != 0 && rename(bt_strbuf_c(&file->temporary), file->path) != 0) {
@@ -124,14 +124,14 @@ static int snapshot_file_publish(struct snapshot_file *file, struct berth_error 
 	return 0;
 }
 
-/** What was not committed is removed. Zero memory accepted. */
+/** Remove a file that was not published. Accepts zero memory. */
 static void snapshot_file_finish(struct snapshot_file *file)
 {
 	if (file->stream != NULL) {
-		(void)gzclose(file->stream); /* it is thrown away */
+		(void)gzclose(file->stream); /* errors do not matter, since the file is removed */
 	}
 	if (file->temporary.length != 0) {
-		(void)unlink(bt_strbuf_c(&file->temporary)); /* nothing more can be done */
+		(void)unlink(bt_strbuf_c(&file->temporary)); /* errors cannot be handled here */
 	}
 	bt_strbuf_finish(&file->temporary);
 	*file = (struct snapshot_file){0};
@@ -140,7 +140,7 @@ static void snapshot_file_finish(struct snapshot_file *file)
 struct options {
 	struct bt_command_line line;
 	const char *output_path; /* NULL: standard output */
-	const char *map_path;    /* NULL: the mapping is not kept */
+	const char *map_path;    /* NULL: the mapping is not written */
 	bool strip_names;
 	bool no_gzip;
 };
@@ -160,7 +160,7 @@ static int write_map(
 	return result;
 }
 
-/** Both files appear, or none does. */
+/** Write both files or neither. */
 static int write_both(const struct options *options, struct bt_manifests *cluster,
 	const struct bt_neutral_names *names, struct snapshot_file *snapshot,
 	struct snapshot_file *map, struct berth_error *err)
@@ -200,13 +200,13 @@ static int write_snapshot(const struct options *options, struct bt_manifests *cl
 	bool may_leave_something = options->output_path != NULL || options->map_path != NULL;
 	if (may_leave_something) {
 		/*
-		 * While files are under way, signals that end the program wait: writing fails when
-		 * there is one, so that nothing is left behind. Returns a bit for each signal that
-		 * was not held before.
+		 * Block the signals that end the program while files are written: a pending signal
+		 * makes writing fail, so that temporary files are removed. held_signals has a bit
+		 * for each signal that was not blocked before.
 		 */
 		sigset_t held;
 		sigset_t before;
-		(void)sigemptyset(&held); /* cannot fail, as all below */
+		(void)sigemptyset(&held); /* cannot fail, like the calls below */
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
 			struct sigaction action;
 			if (sigaction(ending_signals[i], NULL, &action) == 0 &&
@@ -228,7 +228,7 @@ static int write_snapshot(const struct options *options, struct bt_manifests *cl
 	snapshot_file_finish(&map);
 	snapshot_file_finish(&snapshot);
 	if (may_leave_something) {
-		/* Does not return when one has come. */
+		/* A pending signal ends the program here. */
 		sigset_t held;
 		(void)sigemptyset(&held);
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {

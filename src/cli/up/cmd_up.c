@@ -24,7 +24,7 @@
 #define TIME_SCALE_MAX 100000
 #define DEFAULT_PORT 6443
 #define DEFAULT_KUBECONFIG "berth.kubeconfig"
-/** Below the connections, so that others have some left. */
+/** Less than the limit of connections, so that other requests still get some. */
 #define WATCHES_MAX 3000
 
 struct options {
@@ -52,7 +52,7 @@ struct options {
 	struct bt_arguments controllers;
 	bool no_scheduler;
 	bool view;
-	/* Read from the texts above. */
+	/* Parsed from the texts above. */
 	struct bt_listen address;
 	double time_scale;
 };
@@ -63,9 +63,9 @@ struct up {
 	struct bt_cluster *cluster;
 	struct bt_up_identity identity;
 	struct bt_front *front;
-	pid_t view; /* the process that serves the page; 0: none */
+	pid_t view; /* the process of --view; 0: none */
 	int64_t started_ns;
-	int result; /* why the loop was stopped: 0, or BERTH_ERR_* with err */
+	int result; /* result of the loop: 0, or BERTH_ERR_* with err */
 	struct berth_error err;
 };
 
@@ -109,7 +109,9 @@ static int check_pod_usage(const char *flag, const char *text, struct berth_erro
 	return result < 0 ? bt_error_wrap(err, result, "--%s", flag) : 0;
 }
 
-/** Node is a part of RBAC here: without a client that is a node it changes nothing. */
+/**
+ * Mode Node counts as RBAC: it only adds the node authorizer, which affects clients that are nodes.
+ */
 static bool has_rbac(const struct options *options)
 {
 	return strcmp(options->authorization, "Node,RBAC") == 0 ||
@@ -340,7 +342,7 @@ static void take_signal(void *context, int number BT_UNUSED)
 	bt_loop_stop(up->loop);
 }
 
-/** --- the words --- */
+/** --- messages --- */
 
 static int tell_where(struct up *up, struct berth_error *err)
 {
@@ -362,21 +364,24 @@ static int tell_where(struct up *up, struct berth_error *err)
 			bt_strbuf_c(&url), bt_cluster_node_count(up->cluster), seconds, path,
 			up->options->data_dir != NULL ? "; its state is kept"
 						      : "; nothing is kept");
-		(void)fflush(stdout); /* looked at when the program ends */
+		(void)fflush(stdout); /* errors are checked at exit */
 	}
 	bt_strbuf_finish(&url);
 	return result < 0 ? bt_error_wrap(err, result, "--kubeconfig-out") : 0;
 }
 
-/** --- the page --- */
+/** --- the web page --- */
 
-/** A process of its own: neither its memory nor slow browsers are the server's concern. */
+/**
+ * Start the page in another process, which isolates the server from its memory use and slow
+ * browsers.
+ */
 static int start_view(struct up *up, struct berth_error *err)
 {
 	char *arguments[] = {(char *)"berth", (char *)"view", (char *)"--kubeconfig",
 		(char *)up->options->kubeconfig, (char *)"--allow-changes", NULL};
 	sigset_t none;
-	(void)printf("\n"); /* before the link that the process prints */
+	(void)printf("\n"); /* a blank line before the link that the process prints */
 	(void)fflush(stdout);
 	(void)sigemptyset(&none);
 	up->view = fork();
@@ -390,7 +395,7 @@ static int start_view(struct up *up, struct berth_error *err)
 			    : bt_error_set(err, BERTH_ERR_IO, "--view: %s", strerror(errno));
 }
 
-/** --- life --- */
+/** --- start and end --- */
 
 static void finish(struct up *up)
 {
@@ -409,7 +414,7 @@ static int serve(struct up *up, struct berth_error *err)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	(void)sigaction(SIGXFSZ, &ignore, NULL); /* a file at its limit is an error like others */
+	(void)sigaction(SIGXFSZ, &ignore, NULL); /* writing beyond RLIMIT_FSIZE returns an error */
 	int result = bt_loop_create(&up->loop, err);
 	if (result == 0) {
 		result = create_cluster(up, err);
@@ -421,8 +426,10 @@ static int serve(struct up *up, struct berth_error *err)
 		result = create_front(up, err);
 	}
 	if (result == 0) {
-		/* Pods on simulated nodes reach nothing, so any address but loopback will do for
-		 * Endpoints, which allow no loopback. */
+		/*
+		 * Endpoints must not contain loopback addresses. Pods on simulated nodes send
+		 * nothing, so any other address will do.
+		 */
 		const char *address = up->options->address.address;
 		bool is_local = bt_listen_is_loopback(&up->options->address) ||
 			strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
@@ -442,9 +449,9 @@ static int serve(struct up *up, struct berth_error *err)
 	}
 	if (result == 0) {
 		/*
-		 * Requests are answered before controllers and scheduler react to them, so that
-		 * nobody waits for what he did not ask for; what those write is made durable and
-		 * shown to watches after.
+		 * The first settle sends answers before controllers and the scheduler run, so that
+		 * clients do not wait for these. The second one syncs what they wrote to disk and
+		 * sends it to watches.
 		 */
 		bt_loop_add_worker(up->loop, save_clock, up);
 		bt_loop_add_worker(up->loop, settle, up);
@@ -460,7 +467,7 @@ static int serve(struct up *up, struct berth_error *err)
 		result = bt_loop_run(up->loop, err);
 	}
 	if (result == 0) {
-		/* the last answers leave in the turn after the one that gave them */
+		/* One more turn sends the last answers. */
 		result = bt_loop_turn(up->loop, 0, err);
 	}
 	if (result == 0 && up->result < 0) {

@@ -42,9 +42,9 @@ static bool exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-/** --- what is kept in a data folder --- */
+/** --- files of the data folder --- */
 
-/** Its texts point into one buffer of paths. */
+/** The paths share one buffer. */
 struct kept_files {
 	struct bt_strbuf ca_certificate;
 	struct bt_strbuf ca_key;
@@ -63,14 +63,14 @@ static int read_pair(const struct bt_strbuf *certificate_path, const struct bt_s
 static int write_pair(const struct bt_strbuf *certificate_path, const struct bt_strbuf *key_path,
 	const struct bt_certificate_pair *pair, struct berth_error *err)
 {
-	/* The key first: a certificate without its key would be taken for a broken pair. */
+	/* Write the key first: a certificate without a key would be reported as a broken pair. */
 	int result = write_private_file(bt_strbuf_c(key_path), bt_strbuf_str(&pair->key), err);
 	return result < 0 ? result
 			  : write_private_file(bt_strbuf_c(certificate_path),
 				    bt_strbuf_str(&pair->certificate), err);
 }
 
-/** --- making --- */
+/** --- creation --- */
 
 static int make_authority(const struct bt_up_identity_options *options,
 	const struct kept_files *files, struct bt_up_identity *identity, struct berth_error *err)
@@ -85,7 +85,7 @@ static int make_authority(const struct bt_up_identity_options *options,
 	return result;
 }
 
-/** The pair of the last run is kept while it is good: clients may have pinned it. */
+/** Keep the pair of the last run while it is valid, because clients may have pinned it. */
 static int make_pair(const struct bt_up_identity_options *options, const struct kept_files *files,
 	struct bt_up_identity *identity, struct berth_error *err)
 {
@@ -104,11 +104,11 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 	}
 	const char *names[] = {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default",
 		"kubernetes.default.svc", options->address};
-	/* Every address is none to be named. */
+	/* A wildcard address cannot be named in a certificate: use the host name then. */
 	bool is_any =
 		strcmp(options->address, "0.0.0.0") == 0 || strcmp(options->address, "::") == 0;
 	char host[256] = "localhost";
-	(void)gethostname(host, sizeof(host) - 1); /* a name that is too long stays as it is */
+	(void)gethostname(host, sizeof(host) - 1); /* a too long name leaves "localhost" */
 	names[BT_ARRAY_LENGTH(names) - 1] = is_any ? host : options->address;
 	result = bt_certificate_make_server(&identity->ca, names, BT_ARRAY_LENGTH(names),
 		options->now_seconds, &identity->server, err);
@@ -118,7 +118,10 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 	return result;
 }
 
-/** The user's own certificate; clients trust what signed it, or itself. */
+/**
+ * Read the user's certificate and key. Clients then trust the CA that signed the certificate, or
+ * the certificate if it is self-signed.
+ */
 static int read_given_pair(const struct bt_up_identity_options *options,
 	struct bt_up_identity *identity, struct berth_error *err)
 {
@@ -138,7 +141,10 @@ static int read_given_pair(const struct bt_up_identity_options *options,
 	return result;
 }
 
-/** It stands in headers and in the kubeconfig; an empty one would let everybody in. */
+/**
+ * Read the token, which must be valid in HTTP headers and in the kubeconfig. A short token is
+ * refused, since clients could guess it.
+ */
 static int read_token(const char *path, struct bt_strbuf *out, struct berth_error *err)
 {
 	int result = read_text_file(path, out, err);
@@ -236,7 +242,7 @@ int bt_up_kubeconfig_write(const struct bt_up_identity *identity, const char *se
 		bt_base64_encode(bt_strbuf_str(&identity->ca.certificate), &text);
 		bt_strbuf_append_char(&text, '\n');
 	} else {
-		/* Plain HTTP; without this the JavaScript client refuses it. */
+		/* Over plain HTTP; the JavaScript client refuses the cluster without this field. */
 		bt_strbuf_append_c(&text, "    insecure-skip-tls-verify: true\n");
 	}
 	bt_strbuf_append_c(&text,
