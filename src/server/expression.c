@@ -27,7 +27,7 @@ static bool is_reserved(struct bt_str name)
 	return false;
 }
 
-/** The name as an expression writes it; absent: an expression cannot. */
+/** The name in its escaped form for expressions; absent: an expression cannot name it. */
 static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
 {
 	struct bt_strbuf out = {0};
@@ -65,13 +65,13 @@ static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
 
 /** --- types --- */
 
-/** Bytes of a request, which bound what a schema leaves open. */
+/** Largest size of a request, which bounds values whose schema has no limit. */
 #define REQUEST_BYTES_MAX UINT64_C(3145728)
 
-/** Names of a schema that are looked at: more of them make no difference. */
+/** Required names that the estimate looks at; more of them change it little. */
 #define REQUIRED_MAX 256
 
-/** Bytes that a value of the schema takes at least in a request. */
+/** Smallest size of a value of the schema in a request. */
 static uint64_t min_bytes(const struct bt_json_value *schema)
 {
 	struct bt_str type = bt_json_text_at(schema, "type");
@@ -98,7 +98,7 @@ static uint64_t min_bytes(const struct bt_json_value *schema)
 	return bytes;
 }
 
-/** Elements or bytes that a value of the schema has at most. */
+/** Largest number of elements, members or bytes of a value of the schema. */
 static uint64_t max_size(const struct bt_json_value *schema)
 {
 	struct bt_str type = bt_json_text_at(schema, "type");
@@ -119,7 +119,7 @@ static uint64_t max_size(const struct bt_json_value *schema)
 	int64_t given = bt_json_int64_at(schema, is_array ? "maxItems" : "maxProperties", -1);
 	const struct bt_json_value *item =
 		bt_json_find(schema, is_array ? "items" : "additionalProperties");
-	/* a comma behind each; a map's name, quotes and colon */
+	/* per element a comma; in a map also the quotes of a name and a colon */
 	return given >= 0 ? (uint64_t)given
 			  : REQUEST_BYTES_MAX / (min_bytes(item) + (is_array ? 1 : 6));
 }
@@ -129,7 +129,9 @@ uint64_t bt_expression_max_count(const struct bt_json_value *schema)
 	bool is_array = bt_str_equal_c(bt_json_text_at(schema, "type"), "array");
 	const struct bt_json_value *item =
 		bt_json_find(schema, is_array ? "items" : "additionalProperties");
-	/* `{},` or `"":{},`, `true,` or `"":true,`; required members do not count */
+	/*
+	 * smallest element: `{},` or `"":{},`, `true,` or `"":true,`; required members are ignored
+	 */
 	uint64_t bytes = (is_array ? 3U : 6U) +
 		(bt_str_equal_c(bt_json_text_at(item, "type"), "boolean") ? 2U : 0U);
 	uint64_t count = bt_json_find(schema, is_array ? "maxItems" : "maxProperties") != NULL
@@ -239,16 +241,16 @@ const struct bt_cel_type *bt_expression_type(
 		const struct bt_json_value *property = properties->members[i].value;
 		if (bt_json_text_at(property, "type").length == 0 &&
 			!bt_json_bool_at(property, "x-kubernetes-int-or-string", false)) {
-			continue; /* of unknown form: not visible */
+			continue; /* its type is not given: not visible */
 		}
 		const struct bt_cel_type *inner = bt_expression_type(property, false, arena);
 		fields[count++] = (struct bt_cel_variable){escaped, inner};
-		if (is_reserved(name)) { /* self.namespace is right, too */
+		if (is_reserved(name)) { /* self.namespace works as well as self.__namespace__ */
 			fields[count++] = (struct bt_cel_variable){name, inner};
 		}
 	}
 	if (is_resource) {
-		/* Of the metadata of embedded objects those members that the schema names, too. */
+		/* Embedded objects also show those members of metadata that the schema names. */
 		const struct bt_json_value *named = bt_json_object_at(
 			bt_json_get(properties, BT_STR("metadata")), "properties");
 		struct bt_cel_variable *inner = BT_ARENA_NEW_ARRAY(
@@ -396,9 +398,12 @@ struct bt_cel_value bt_expression_object(const char *const *names,
 	return (struct bt_cel_value){.kind = BT_CEL_MAP, .map = map};
 }
 
-/** --- documents of values --- */
+/** --- values as documents --- */
 
-/** Bytes, about, and levels of a document. Values may hold the same part many times. */
+/**
+ * Approximate bytes, and levels, of a document. The limit is needed because a small value may
+ * contain the same part many times.
+ */
 #define DOCUMENT_BYTES_MAX (3 << 20)
 #define DOCUMENT_DEPTH_MAX 200
 
@@ -407,7 +412,7 @@ struct document {
 	struct berth_error *err;
 	size_t bytes;
 	uint32_t depth;
-	struct bt_strbuf type_name; /* that an object at this place must have; "": any */
+	struct bt_strbuf type_name; /* type name that an object here must have; "": any */
 };
 
 static struct bt_json_value *make_document(
@@ -517,7 +522,7 @@ static struct bt_json_value *make_scalar(
 	return NULL;
 }
 
-/** Recursion ends at DOCUMENT_DEPTH_MAX. */
+/** The recursion ends at DOCUMENT_DEPTH_MAX. */
 static struct bt_json_value *make_document(
 	struct document *document, const struct bt_cel_value *value)
 {

@@ -8,9 +8,9 @@
 #include "base/strbuf.h"
 #include "codec/json_edit.h"
 
-/** Errors of one object that are told; all of them are hostile text. */
+/** Largest number of errors reported for one object; a hostile object may have many more. */
 #define FIELD_ERRORS_MAX 100
-/** Of an offending value in a message. */
+/** Longest part of an invalid value in a message. */
 #define SHOWN_VALUE_BYTES_MAX 2000
 
 struct bt_str bt_failure_vprintf(struct bt_arena *arena, const char *format, va_list arguments)
@@ -97,7 +97,7 @@ uint16_t bt_fail_bad_request(
 	return 400;
 }
 
-/** details of an object: its name, and the resource as kind. */
+/** Sets the details of an object: its name, and the resource as kind. */
 static void set_details(
 	struct bt_failure *out, const struct bt_api_resource *resource, struct bt_str name)
 {
@@ -148,7 +148,7 @@ uint16_t bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
 static const struct {
 	const char *reason;
 	const char *words;
-	bool hides_value; /* the message never repeats the value */
+	bool hides_value; /* the message does not show the value */
 } error_types[] = {
 	[BT_FIELD_REQUIRED] = {"FieldValueRequired", "Required value", true},
 	[BT_FIELD_INVALID] = {"FieldValueInvalid", "Invalid value", false},
@@ -215,7 +215,7 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 	for (const struct bt_field_error *error = errors->first; error != NULL;
 		error = error->next) {
 		struct bt_failure_cause *cause = BT_ARENA_NEW(arena, struct bt_failure_cause);
-		/* 14b section 5 */
+		/* spec 14b section 5 */
 		bool is_choice = error->type == BT_FIELD_NOT_SUPPORTED && error->detail.length != 0;
 		cause->reason = error_types[error->type].reason;
 		cause->message = bt_arena_printf(arena, "%s%s%.*s%s%s%.*s",
@@ -223,7 +223,7 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 			BT_STR_ARG(error->value), error->detail.length != 0 ? ": " : "",
 			is_choice ? "supported values: " : "", BT_STR_ARG(error->detail));
 		cause->field = error->field;
-		/* the message says the same only once */
+		/* the message has equal errors only once */
 		bool is_new = true;
 		for (const struct bt_failure_cause *told = causes; told != NULL && is_new;
 			told = told->next) {

@@ -6,7 +6,7 @@
 #include "server/front_private.h"
 
 #define SPARE_CALLS_MAX 64
-/* Memory of a finished call above this size goes back to the system. */
+/* Finished calls that are kept for reuse free buffers above this size. */
 #define SPARE_BYTES_MAX 65536
 
 /** --- calls --- */
@@ -33,7 +33,9 @@ static void free_call(struct bt_front_call *call)
 	bt_free(call);
 }
 
-/* true, false, or neither: then those who look at it with their eyes get it. */
+/*
+ * Without the parameter pretty, JSON is indented for browsers, curl and Wget, whose users read it.
+ */
 static bool wants_pretty(const struct bt_front_call *call)
 {
 	static const char *const agents[] = {"curl", "Wget", "Mozilla/5.0"};
@@ -175,7 +177,7 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 	bt_http_set_data(exchange, bt_front_begin(context, exchange, &request));
 }
 
-/* The body is gone, and with it most of what there is to decide. */
+/* The body was discarded, so there is no call: answers here. */
 static void on_too_large(void *context, struct bt_http_exchange *exchange)
 {
 	static const char text[] =
@@ -183,7 +185,7 @@ static void on_too_large(void *context, struct bt_http_exchange *exchange)
 		"\"message\":\"Request entity too large: limit is %u\","
 		"\"reason\":\"RequestEntityTooLarge\",\"code\":413}\n";
 	struct bt_strbuf body = {0};
-	(void)context; /* nothing of it is needed */
+	(void)context; /* not needed */
 	bt_strbuf_printf(&body, text, (unsigned int)BT_API_BODY_BYTES_MAX);
 	bt_http_add_header(exchange, "Content-Type", BT_STR("application/json"));
 	bt_http_add_header(exchange, "Cache-Control", BT_STR("no-cache, private"));
@@ -193,7 +195,7 @@ static void on_too_large(void *context, struct bt_http_exchange *exchange)
 static void on_closed(void *context, struct bt_http_exchange *exchange)
 {
 	struct bt_front_call *call = bt_http_data(exchange);
-	(void)context; /* the call knows it */
+	(void)context; /* the call has a pointer to it */
 	if (call != NULL) {
 		bt_front_end(call);
 	}

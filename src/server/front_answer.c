@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Answers, and those that wait until what they say is durable. */
+/** Answers; those to writes are held until the changes are durable. */
 #include "base/assert.h"
 #include "base/links.h"
 #include "server/front_private.h"
@@ -67,7 +67,7 @@ void bt_front_release_held(struct bt_front *front, const struct bt_failure *fail
 		struct bt_front_call *call = front->held;
 		bt_front_drop_held(call);
 		if (failure != NULL) {
-			/* its Content-Type is that of the answer it replaces */
+			/* the Content-Type is already set for the answer that this one replaces */
 			enum bt_media media;
 			bt_strbuf_reset(&call->body);
 			call->failure = *failure;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Request bodies: JSON, YAML or protobuf become trees. Spec: 14 sections 8.1 and 9.3. */
+/** Decodes request bodies: JSON, YAML or protobuf become trees. Spec: 14 sections 8.1 and 9.3. */
 #include "codec/json_edit.h"
 #include "codec/yaml.h"
 #include "server/front_private.h"
 
-/* Of a body that cannot be read, so much is shown. */
+/* The part of an invalid body that the message shows. */
 #define SHOWN_BYTES 30
 
 static const char *expected_kind(const struct bt_front_call *call)
@@ -92,7 +92,7 @@ static bool decode_yaml(struct bt_front_call *call, struct bt_json_value **out_b
 #else
 static bool decode_yaml(struct bt_front_call *call, struct bt_json_value **out_body)
 {
-	/* JSON is YAML as well */
+	/* JSON is valid YAML */
 	return decode_json(call, call->request.body, out_body);
 }
 #endif

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Requests for resources become calls of the API. Spec: 14 sections 8, 9, 14 and 15. */
+/** Turns requests for resources into calls of the API. Spec: 14 sections 8, 9, 14 and 15. */
 #include "base/assert.h"
 #include "codec/json_edit.h"
 #include "server/front_private.h"
 #include "server/service_account_token.h"
 #include "server/watchers.h"
 
-/* Answers up to this size go out at once; longer lists are written as the client takes them. */
+/* Lists up to this size are sent as one answer; longer lists are streamed as the client reads. */
 #define GATHER_BYTES 262144
-/* Lists of what was deleted are complete before they go out: they say what is done already. */
+/*
+ * The answer of a deletecollection is always complete before it is sent, since its objects are
+ * deleted already.
+ */
 #define GATHER_ALL ((size_t)1 << 40)
 #define WARNING_BYTES_MAX 1024
-/* What is said in headers is bounded: some clients read no more than a hundred of them. */
+/* Limits for Warning headers: some clients read no more than a hundred headers. */
 #define WARNINGS_MAX 64
 #define WARNINGS_BYTES_MAX 4096
 
 /** --- the answer --- */
 
-/* false: there are enough of them. */
+/* false: the limits are reached. */
 static bool add_warning(struct bt_front_call *call, struct bt_str text, uint32_t *bytes)
 {
 	struct bt_strbuf value = {0};
@@ -98,7 +101,10 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 	bt_front_send(call, answer->code, bt_encoding_content_type(&call->encoding, false));
 }
 
-/* The API knows the tokens of ServiceAccounts; the others are known here. */
+/*
+ * Answers a TokenReview: the API checks the tokens of ServiceAccounts, the front the configured
+ * ones.
+ */
 static void review_token(struct bt_front_call *call, struct bt_json_value *review)
 {
 	struct bt_arena *arena = &call->arena;
@@ -182,7 +188,7 @@ static bool patch_type_of(enum bt_body_media media, enum bt_patch_type *out)
 	return false;
 }
 
-/* Which formats of bodies the verb takes. */
+/* Checks that the verb accepts the body's format. */
 static bool check_media(struct bt_front_call *call, enum bt_body_media *media)
 {
 	bool is_patch = patch_type_of(*media, &call->api.patch_type);
@@ -306,7 +312,7 @@ static void open_watch(void *context)
 	bt_front_send_stream(call, bt_encoding_content_type(&call->encoding, true), &stream);
 }
 
-/* /api/v1/watch/.../<name>: the old way to watch one object. */
+/* Selects one object for /api/v1/watch/.../<name>, the deprecated form of a watch. */
 static void select_name(struct bt_front_call *call)
 {
 	struct bt_list_parameters *parameters = &call->query.list;

@@ -11,18 +11,18 @@
 
 #define CHANNEL_OUTPUT 1
 #define CHANNEL_STATUS 3
-/* Follows end after a day: what watches may have at most counts here, too. */
+/* Followed logs and attached streams end after a day. They count as watches towards watches_max. */
 #define FOLLOW_SECONDS 86400
 
 struct connection {
-	struct bt_watch_link link; /* in the pod's collection: changes of pods wake it */
+	struct bt_watch_link link; /* wakes the connection at changes of pods */
 	struct bt_front_call *call;
 	struct bt_str text;
 	uint32_t text_at;
 	struct bt_str container;
 	struct bt_str uid; /* of the pod */
 	uint8_t exit_code;
-	bool runs_on; /* wait for the end of the container */
+	bool runs_on; /* stay open until the container ends */
 	bool is_framed;
 	bool status_is_sent;
 };
@@ -51,7 +51,7 @@ static bool container_runs(struct connection *connection)
 	return runs;
 }
 
-/** What kubectl reads the exit code from. */
+/** Writes the Status from which kubectl takes the exit code. */
 static void write_status(const struct connection *connection, struct bt_strbuf *out)
 {
 	if (connection->exit_code == 0) {
@@ -91,7 +91,7 @@ static int64_t read_connection(void *context, char *buffer, size_t capacity)
 		write_status(connection, &status);
 		connection->status_is_sent = true;
 		buffer[0] = CHANNEL_STATUS;
-		memcpy(buffer + 1, status.data, status.length); /* far below 4096 bytes */
+		memcpy(buffer + 1, status.data, status.length); /* a few hundred bytes fit */
 		filled = status.length + 1;
 		bt_strbuf_finish(&status);
 		return (int64_t)filled;
@@ -106,7 +106,7 @@ static void finish_connection(void *context)
 	bt_free(connection);
 }
 
-/** The best subprotocol that both sides know; NULL: none. */
+/** The first subprotocol that client and server support; NULL: none. */
 static const char *choose_protocol(const struct bt_front_call *call)
 {
 	static const char *const known[] = {"v5.channel.k8s.io", "v4.channel.k8s.io"};
@@ -123,7 +123,7 @@ static const char *choose_protocol(const struct bt_front_call *call)
 	return NULL;
 }
 
-/** What an upgrade needs besides the right to get: that to create. */
+/** WebSocket requests are GETs, but need the right to create as well. */
 static bool may_create(struct bt_front_call *call)
 {
 	struct bt_str reason;
@@ -141,7 +141,7 @@ static bool may_create(struct bt_front_call *call)
 	return false;
 }
 
-/** false: call->failure. */
+/** Checks the headers of a WebSocket upgrade. false: sets call->failure. */
 static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 {
 	const struct bt_wire *wire = call->front->wire;

@@ -49,7 +49,7 @@ static void add_external(struct values *values, const struct bt_custom_metric *m
 	bt_json_append(arena, values->items, item);
 }
 
-/** The metric of one object, if it has it. */
+/** Adds the metric of one object, if the object has it. */
 static void add_object(struct values *values, const struct bt_api_resource *resource,
 	const struct bt_json_value *object)
 {
@@ -84,7 +84,7 @@ static void add_object(struct values *values, const struct bt_api_resource *reso
 	bt_json_append(arena, values->items, item);
 }
 
-/** The metric of all objects that the label selector matches. */
+/** Adds the metric of all objects that the label selector matches. */
 static bool add_selected(struct values *values)
 {
 	struct bt_front_call *call = values->call;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** /metrics: what was asked for and how much is stored. Spec: 14 section 5. */
+/** /metrics: requests, their durations, and numbers of stored objects. Spec: 14 section 5. */
 #include <stdio.h>
 
 #include "server/front_private.h"
@@ -80,7 +80,7 @@ void bt_front_count(struct bt_front_call *call)
 		call->verb >= BT_VERB__COUNT) {
 		return;
 	}
-	/* Streams that began were answered with 200. */
+	/* a started stream was answered with 200 */
 	(void)snprintf(code, sizeof(code), "%u", call->code != 0 ? call->code : 200u);
 	const struct bt_str values[] = {
 		bt_str_from(code),
@@ -94,7 +94,7 @@ void bt_front_count(struct bt_front_call *call)
 		bt_str_from(resource->version),
 	};
 	bt_metric_add(bt_metric_cell(call->front->requests, values), 1);
-	/* Streams have no end that says anything about the server. */
+	/* Durations of streams depend on the client, so they are not recorded. */
 	if (call->answered_ns != 0) {
 		const struct bt_str of_durations[] = {BT_STR("apiserver"),
 			call->api.dry_run ? BT_STR("All") : BT_STR(""), values[1], values[2],

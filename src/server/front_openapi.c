@@ -65,7 +65,7 @@ static void collect(struct bt_front_call *call, struct rows *rows)
 		}
 		add_row(rows, resource, BT_SUBRESOURCE_NONE);
 		for (int j = BT_SUBRESOURCE_NONE + 1; j < BT_SUBRESOURCE__COUNT; j++) {
-			/* what is behind a proxy is not described */
+			/* proxied paths are not described */
 			if ((resource->subresources & 1u << j) != 0 && j != BT_SUBRESOURCE_PROXY) {
 				add_row(rows, resource, (enum bt_subresource)j);
 			}
@@ -78,7 +78,10 @@ void bt_front_cached_finish(struct bt_front_cached *cached)
 	bt_strbuf_finish(&cached->body);
 }
 
-/* Documents of everything, made again only when resources come or go. */
+/*
+ * Returns the cached document of all resources; makes it again only after a resource was added or
+ * removed.
+ */
 static const struct bt_front_cached *cached_document(struct bt_front_call *call,
 	struct bt_front_cached *cached,
 	void (*make)(
@@ -127,7 +130,7 @@ static void send_v2(struct bt_front_call *call)
 	}
 }
 
-/* "api/v1" or "apis/<group>/<version>" of something that is served. */
+/* Parses "api/v1" or "apis/<group>/<version>"; false: not served. */
 static bool parse_group_version(
 	const struct rows *rows, struct bt_str text, struct bt_str *group, struct bt_str *version)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What is not a resource: discovery, version, health. Spec: 14 sections 5 and 6. */
+/** Paths that are no resources: discovery, version, health. Spec: 14 sections 5 and 6. */
 #include "codec/json_edit.h"
 #include "schema/openapi.h"
 #include "server/front_private.h"
@@ -57,7 +57,7 @@ bool bt_front_send_if_changed(struct bt_front_call *call, const char *hash)
 		return true;
 	}
 	bt_strbuf_reset(&call->body);
-	/* Clients put the headers of a 304 over those they keep. */
+	/* No Content-Type: a client overwrites its cached headers with those of a 304. */
 	bt_front_send(call, 304, NULL);
 	return false;
 }
@@ -75,7 +75,7 @@ static void send_groups(struct bt_front_call *call, bool is_core)
 		char hash[BT_OPENAPI_HASH_BYTES];
 		(void)bt_encode_document(&call->encoding,
 			bt_discovery_aggregated(resources, is_core, form, &call->arena),
-			&call->body); /* JSON is what was asked for */
+			&call->body); /* the encoding is always JSON here */
 		bt_openapi_hash(bt_strbuf_str(&call->body), hash);
 		bt_front_header(call, "Cache-Control", BT_STR("public"));
 		bt_front_header(call, "Vary", BT_STR("Accept"));
@@ -139,7 +139,7 @@ static void send_discovery(struct bt_front_call *call)
 	bt_front_send_text(call, 404, "404 page not found\n");
 }
 
-/* What others need to verify tokens of ServiceAccounts. */
+/* Serves the documents with which other programs verify tokens of ServiceAccounts. */
 static void send_openid(struct bt_front_call *call)
 {
 	bool is_keys = call->route.kind == BT_ROUTE_OPENID_KEYS;

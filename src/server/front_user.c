@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Who asks, and what they may do. Spec: 14 section 4. */
+/** Authentication and authorization of requests. Spec: 14 section 4. */
 #include <string.h>
 
 #include "base/nanoseconds.h"
@@ -20,7 +20,7 @@ static struct bt_str header(const struct bt_front_call *call, const char *name)
 	return call->front->wire->header(call->exchange, name);
 }
 
-/* The host of "host:port", "[address]:port" or "host". */
+/* The host in "host:port", "[address]:port" or "host". */
 static struct bt_str host_of(struct bt_str text)
 {
 	if (text.length != 0 && text.data[0] == '[') {
@@ -31,7 +31,7 @@ static struct bt_str host_of(struct bt_str text)
 	return colon < 0 ? text : bt_str_sub(text, 0, (uint32_t)colon);
 }
 
-/* Addresses cannot be bound anew by a name server, and this name never is. */
+/* Safe from DNS rebinding: addresses and localhost, which no foreign DNS server resolves. */
 static bool host_is_safe(struct bt_str host)
 {
 	bool has_colon = bt_str_find_char(host, ':') >= 0;
@@ -47,8 +47,9 @@ static bool host_is_safe(struct bt_str host)
 }
 
 /*
- * Without TLS there are no credentials: a web page must not make a browser act as admin, be it by
- * a name that was bound to this address (Host), or by a form or a script (Origin).
+ * Without TLS every client is admin, so requests that a web page makes a browser send are refused:
+ * by DNS rebinding (checked in Host), or from a form or script (checked in Origin and
+ * Sec-Fetch-Site).
  */
 static bool refuse_browsers(struct bt_front_call *call)
 {
@@ -78,7 +79,7 @@ static bool refuse_browsers(struct bt_front_call *call)
 	return true;
 }
 
-/* In a time that does not tell how much of it is right. */
+/* Compares in a time that does not depend on how many bytes match. */
 static bool same_secret(struct bt_str given, const char *secret)
 {
 	size_t length = strlen(secret);
@@ -107,7 +108,7 @@ const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struc
 	return user;
 }
 
-/** The user of the certificate that the client showed; false: there is none, or it is not valid. */
+/** Identifies the user by the client certificate; false: there is none, or it is not valid. */
 static bool identify_by_certificate(struct bt_front_call *call)
 {
 	const struct bt_front *front = call->front;
@@ -124,7 +125,7 @@ static bool identify_by_certificate(struct bt_front_call *call)
 		subject.common_name.length == 0) {
 		return false;
 	}
-	/* There is room for one more than the organizations. */
+	/* the array has room for one more */
 	subject.organizations.items[subject.organizations.count++] = BT_STR("system:authenticated");
 	call->user = (struct bt_user){
 		.name = subject.common_name,
@@ -140,7 +141,7 @@ static bool identify_by_token(struct bt_front_call *call)
 	static const struct bt_str nobody[] = {BT_STR_INIT("system:unauthenticated")};
 	struct bt_str text = header(call, "Authorization");
 	if (text.length == 0 && !bt_api_options(call->front->api)->has_rbac) {
-		return refuse_credential(call); /* everything would be allowed */
+		return refuse_credential(call); /* else anonymous users may do anything */
 	}
 	if (text.length == 0) {
 		call->user = (struct bt_user){
@@ -178,7 +179,10 @@ static void take_group(void *context, struct bt_str value)
 	}
 }
 
-/** The user of the request may act as this user, group or uid; false: call->failure. */
+/**
+ * Whether the user of the request may impersonate this user, group or uid; false: sets
+ * call->failure.
+ */
 static bool may_impersonate(struct bt_front_call *call, const char *group, const char *resource,
 	struct bt_str namespace_, struct bt_str name)
 {
@@ -219,7 +223,10 @@ static bool impersonate(struct bt_front_call *call)
 		       : !may_impersonate(call, "", "users", BT_STR(""), name)) {
 		return false;
 	}
-	/* Three more: of the ServiceAccount, and of who is authenticated or not. */
+	/*
+	 * Room for three more: the ServiceAccount's groups, and system:authenticated or
+	 * system:unauthenticated.
+	 */
 	list.groups = BT_ARENA_NEW_ARRAY(&call->arena, struct bt_str, IMPERSONATED_GROUPS_MAX + 3);
 	call->front->wire->each_header(call->exchange, "Impersonate-Group", take_group, &list);
 	for (uint32_t i = 0; i < list.count; i++) {
@@ -266,11 +273,11 @@ bool bt_front_identify(struct bt_front_call *call)
 
 /** --- authorization --- */
 
-/** The value of `name=value` in a field selector; "": there is none. */
+/** The value of `name=value` in a field selector; "": no such term. */
 static struct bt_str selected_value(struct bt_str selector, const char *name)
 {
 	if (bt_str_find_char(selector, '\\') >= 0) {
-		return BT_STR(""); /* values with commas: not names */
+		return BT_STR(""); /* escaped values are never names */
 	}
 	while (selector.length != 0) {
 		struct bt_str term = bt_str_cut(&selector, ',');
@@ -284,7 +291,10 @@ static struct bt_str selected_value(struct bt_str selector, const char *name)
 	return BT_STR("");
 }
 
-/** By method: also what the resource does not know, so that a refusal comes before a 405. */
+/**
+ * The verb by the HTTP method, even if the resource does not have that verb: a 403 must come before
+ * a 405.
+ */
 static const char *verb_of(const struct bt_front_call *call)
 {
 	static const char *const verbs[][2] = {
@@ -325,14 +335,14 @@ bool bt_front_authorize(struct bt_front_call *call)
 		access.namespace_ = route->namespace_;
 		access.name = route->name;
 		if (route->name.length == 0) {
-			/* rules with names allow such a list */
+			/* RBAC rules with resourceNames apply to such a list */
 			access.name =
 				selected_value(call->query.list.field_selector, "metadata.name");
 			access.selected_node =
 				selected_value(call->query.list.field_selector, "spec.nodeName");
 		} else if (access.group.length == 0 &&
 			bt_str_equal_c(access.resource, "namespaces")) {
-			access.namespace_ = route->name; /* a namespace is in itself */
+			access.namespace_ = route->name; /* it counts as inside of itself */
 		}
 	} else if (route->kind == BT_ROUTE_CUSTOM_METRICS) {
 		bool is_external = route->name.length == 0;
@@ -353,7 +363,7 @@ bool bt_front_authorize(struct bt_front_call *call)
 	if (bt_api_authorize(call->front->api, &access, &call->arena, NULL)) {
 		return true;
 	}
-	/* Again, for the reason: refusals are rare. */
+	/* Authorizes again to get the reason, which is rarely needed. */
 	if (!bt_api_authorize(call->front->api, &access, &call->arena, &reason)) {
 		bt_rbac_forbid(&access, reason, &call->arena, &call->failure);
 	}

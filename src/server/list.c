@@ -9,47 +9,47 @@
 #include "server/strategy.h"
 #include "server/watch.h"
 
-/** Objects that one call looks at, matching or not, before others get their turn. */
+/** Objects that one call examines, matching or not, before it lets other work run. */
 #define OBJECTS_PER_TURN 2000
-/** An object that becomes a tree counts so much more. */
+/** An object that must be parsed into a tree counts as this many. */
 #define TREE_OBJECTS 4
-/** Deletions cost more. */
+/** Deletions per turn; a deletion takes longer than reading an object. */
 #define DELETIONS_PER_TURN 200
-/** A protobuf list that is smaller is put together once, not twice. */
+/** A protobuf list up to this size is kept while it is measured; a larger one is encoded twice. */
 #define KEPT_BYTES_MAX ((size_t)1 << 20)
 
 enum phase {
-	PHASE_DELETING,  /* the objects go, one turn's worth at a time */
-	PHASE_MEASURING, /* protobuf: how long is the message? */
+	PHASE_DELETING,  /* deletes some objects per turn */
+	PHASE_MEASURING, /* protobuf: computes the message's length */
 	PHASE_WRITING,
 	PHASE_DONE,
-	PHASE_BROKEN, /* the state at the list's RV can no longer be told */
+	PHASE_BROKEN, /* the window lost the state at the list's RV */
 };
 
 struct bt_list {
-	struct bt_list_request request; /* texts are not looked at any more */
+	struct bt_list_request request; /* its texts must not be used after bt_list_open */
 	struct bt_encoder encoder;
 	struct bt_selection selection;
-	struct bt_arena arena; /* of the list's own texts */
-	struct bt_str prefix;  /* of keys, or the only key */
-	struct bt_str start;   /* keys up to here are not on this page */
+	struct bt_arena arena; /* memory of the list's texts */
+	struct bt_str prefix;  /* of the keys; or the only possible key */
+	struct bt_str start;   /* the page begins after this key */
 	struct bt_store_walk walk;
 	enum phase phase;
 	int64_t limit; /* 0: none */
-	int64_t count; /* of items on this page, so far */
+	int64_t count; /* items on this page so far */
 	struct bt_list_metadata metadata;
-	struct bt_strbuf last_key; /* of the last item */
-	/* Protobuf. */
+	struct bt_strbuf last_key; /* key of the last item */
+	/* For protobuf. */
 	uint64_t message_bytes;
-	bool is_dropped; /* what was written while measuring is not kept */
-	/* Deletion: the objects as they were, and how far they are written. */
+	bool is_dropped; /* the measured items were too large to keep */
+	/* For deletecollection: the deleted objects, and the index of the next to write. */
 	struct bt_api_request deletion;
 	BT_VEC(struct bt_stored *) deleted;
 	uint32_t deleted_next;
-	/* Written and not taken yet. */
+	/* Encoded bytes that the client has not read yet. */
 	struct bt_strbuf pending;
 	size_t pending_at;
-	struct bt_wait *wait; /* gave way to others */
+	struct bt_wait *wait; /* set while paused for other work */
 };
 
 enum step {
@@ -58,7 +58,7 @@ enum step {
 	STEP_END, /* PHASE_DONE or PHASE_BROKEN */
 };
 
-/* --- which objects --- */
+/* --- selection of objects --- */
 
 static int begin_walk(struct bt_list *list)
 {
@@ -67,7 +67,7 @@ static int begin_walk(struct bt_list *list)
 		&list->walk, NULL);
 }
 
-/** The next object that is selected, or NULL: *out_step says why. */
+/** The next selected object, or NULL with the reason in *out_step. */
 static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enum step *out_step)
 {
 	const struct bt_strategy *strategy = list->request.resource->strategy;
@@ -109,7 +109,7 @@ static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enu
 
 /* --- deletion --- */
 
-/** Texts of the caller's request, for later turns. */
+/** Copies the request with its texts, because deletions go on after bt_list_open. */
 static void copy_deletion(struct bt_list *list, const struct bt_api_request *request)
 {
 	struct bt_arena *arena = &list->arena;
@@ -137,7 +137,7 @@ static void copy_deletion(struct bt_list *list, const struct bt_api_request *req
 		request->body != NULL ? bt_json_clone(arena, request->body, true) : NULL;
 }
 
-/** 0, or why not; an object that is gone already is as good. */
+/** Returns 0, or the failure's code; an object that no longer exists is no failure. */
 static uint16_t delete_one(struct bt_list *list, struct bt_stored *stored, struct bt_arena *arena,
 	struct bt_failure *out_failure)
 {
@@ -161,8 +161,8 @@ static uint16_t delete_one(struct bt_list *list, struct bt_stored *stored, struc
 }
 
 /**
- * One turn's worth of deletions. Each turn begins a walk of its own behind the last key: the window
- * may be too short for all that is done. 0, or the code of a failure.
+ * Deletes one turn's worth of objects. Each turn starts a new walk after the last key, since a walk
+ * over all turns may need more changes than the window keeps. Returns 0, or the code of a failure.
  */
 static uint16_t delete_some(
 	struct bt_list *list, struct bt_arena *arena, struct bt_failure *out_failure)
@@ -274,7 +274,7 @@ static uint16_t open_list(struct bt_list *list, const struct bt_list_request *re
 			BT_STR_ARG(selection->prefix), BT_STR_ARG(selection->name));
 	}
 	if (selection->nothing || list->prefix.length > BT_STORE_KEY_BYTES_MAX) {
-		/* A key that no object has. */
+		/* No key begins with this byte. */
 		list->prefix = BT_STR("\x7f");
 	}
 	if (request->deletion != NULL) {
@@ -314,7 +314,7 @@ uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *ar
 
 /* --- writing --- */
 
-/** The page is full, and there is more: where the next one begins. */
+/** Sets the continue token of a full page if more objects follow. */
 static void set_continue(struct bt_list *list)
 {
 	struct bt_str last = bt_strbuf_str(&list->last_key);
@@ -334,13 +334,13 @@ static void set_continue(struct bt_list *list)
 	list->metadata.remaining_item_count = remaining != 0 ? (int64_t)remaining : 1;
 }
 
-/** No more items on this page. */
+/** Ends the page: no more items follow on it. */
 static enum step end_page(struct bt_list *list)
 {
 	if (list->phase == PHASE_MEASURING) {
 		struct bt_strbuf message = list->pending;
 
-		/* Metadata is in front once its size is known. */
+		/* The metadata comes first, but could only be encoded now. */
 		list->pending = (struct bt_strbuf){0};
 		bt_encode_list_begin(&list->encoder, &list->metadata, &list->pending);
 		if (list->is_dropped) {
@@ -380,7 +380,7 @@ static enum step end_page(struct bt_list *list)
 	return STEP_END;
 }
 
-/** One step: an item, or the end, or a turn's worth of deletions. */
+/** One step: writes an item, ends the page, or deletes one turn's worth of objects. */
 static enum step advance(struct bt_list *list, uint32_t *budget)
 {
 	struct bt_stored *stored;
@@ -435,7 +435,7 @@ static enum step advance(struct bt_list *list, uint32_t *budget)
 
 bool bt_list_gather(struct bt_list *list, size_t bytes_max)
 {
-	/* A page of 500 rows of a table is one answer. */
+	/* Enough that a table page of 500 rows is one answer. */
 	uint32_t budget = 2 * OBJECTS_PER_TURN;
 
 	while (list->pending.length < bytes_max) {
@@ -465,7 +465,7 @@ static void turn_came(void *context)
 	list->request.wake(list->request.wake_context);
 }
 
-/** Let others go first; the reader is woken in the next turn. */
+/** Pauses for other work; the reader is woken in the next turn of the loop. */
 static int64_t give_way(struct bt_list *list)
 {
 	if (list->wait == NULL) {
@@ -486,7 +486,7 @@ int64_t bt_list_read(void *context, char *buffer, size_t capacity)
 		size_t taken = left < capacity - filled ? left : capacity - filled;
 		enum step step;
 
-		/* What is measured is not for the client yet. */
+		/* Bytes that are encoded only for measuring are not sent. */
 		if (list->phase != PHASE_MEASURING && taken != 0) {
 			memcpy(buffer + filled, list->pending.data + list->pending_at, taken);
 			list->pending_at += taken;

@@ -3,10 +3,10 @@
 
 #include "base/strbuf.h"
 
-/** Messages show no more than this of hostile text. */
+/** Longest part of an invalid value in a message. */
 #define SHOWN_MAX 256
 
-/* --- numbers and truth --- */
+/* --- numbers and booleans --- */
 
 static bool is_digits(struct bt_str text)
 {
@@ -47,7 +47,7 @@ static uint16_t parse_count(struct bt_str text, int64_t *out_value, struct bt_ar
 	return 0;
 }
 
-/** As Go's query decoding of this API: everything is true but "", "0" and "false". */
+/** Like Go's decoding of these parameters: every text but "", "0" and "false" is true. */
 static bool is_true(struct bt_str text)
 {
 	static const char lower[] = "false";
@@ -75,7 +75,7 @@ static bool parse_rv(struct bt_str text, uint64_t *out_rv)
 	return true;
 }
 
-/** Lists answer 400, watches 500 without a reason. */
+/** Lists answer 400, watches answer 500 without a reason. */
 static uint16_t fail_rv(
 	struct bt_str text, bool is_watch, struct bt_arena *arena, struct bt_failure *out_failure)
 {
@@ -94,7 +94,7 @@ static uint16_t fail_rv(
 		out_failure, arena, "invalid resource version: %.*s", BT_STR_ARG(message));
 }
 
-/* --- combinations --- */
+/* --- combinations of parameters --- */
 
 static void forbid(struct bt_field_errors *errors, const char *field, const char *text)
 {
@@ -205,7 +205,7 @@ uint16_t bt_list_options_parse(const struct bt_list_parameters *parameters, bool
 	return 0;
 }
 
-/* --- RVs that did not come yet --- */
+/* --- RVs in the future --- */
 
 uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_version)
 {

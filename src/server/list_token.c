@@ -3,9 +3,9 @@
 #include "codec/json.h"
 #include "server/list_options.h"
 
-/* Tokens of pages: base64 for URLs, without padding. */
+/* Continue tokens: URL-safe base64 without padding. */
 
-/** A key whose every byte is escaped. */
+/** Large enough for a key whose bytes are all escaped. */
 #define TOKEN_BYTES_MAX (10 * BT_STORE_KEY_BYTES_MAX)
 
 struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_arena *arena)
@@ -15,7 +15,7 @@ struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_a
 	struct bt_json_writer writer;
 	struct bt_str result;
 
-	/* The first key behind that one. */
+	/* A zero byte makes the first possible key after the last one. */
 	bt_strbuf_append_str(&start, token->start);
 	bt_strbuf_append_char(&start, '\0');
 	bt_json_writer_init(&writer, &json, 0);

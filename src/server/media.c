@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/media.h"
 
-/* Entries of one header that are looked at. */
+/* Entries of one header that are examined. */
 #define ENTRIES_MAX 64
 #define PARAMETERS_MAX 16
 
@@ -16,7 +16,7 @@ struct entry {
 	struct parameters parameters;
 };
 
-/* Up to the separator; *rest goes on behind it. false: nothing is left. */
+/* Cuts the text before the separator; *rest is what follows. false: nothing is left. */
 static bool cut(struct bt_str *rest, char separator, struct bt_str *out)
 {
 	if (rest->data == NULL) {
@@ -35,7 +35,7 @@ static void parse_entry(struct bt_str text, struct entry *out)
 {
 	struct bt_str part;
 	*out = (struct entry){0};
-	(void)cut(&text, ';', &out->type); /* there is one: text is not absent */
+	(void)cut(&text, ';', &out->type); /* text is not absent, so cut succeeds */
 	for (uint32_t i = 0; i < PARAMETERS_MAX && cut(&text, ';', &part); i++) {
 		struct bt_str name;
 		(void)cut(&part, '=', &name); /* as above */
@@ -121,7 +121,10 @@ static bool view_of(const struct parameters *parameters, struct bt_encoding *out
 		bt_str_equal_c(as, "PartialObjectMetadataList");
 }
 
-/* The next entry of the header. An absent or empty header is one entry for anything. */
+/*
+ * Reads the next entry of the header. An absent or empty header is one entry that accepts
+ * everything.
+ */
 static bool next_entry(struct bt_str *rest, uint32_t *count, struct entry *out)
 {
 	struct bt_str text;

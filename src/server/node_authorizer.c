@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What nodes may do. The authorizer allows the user `system:node:NAME` of the group system:nodes
- * what the role system:node says, and narrows it to the node itself and to what its pods refer to;
- * NodeRestriction looks at what a node writes. Spec: 14 section 4.
+ * Access of nodes. The Node authorizer allows a user `system:node:NAME` of the group system:nodes
+ * the rules of the role system:node, restricted to the node's objects and to objects that its pods
+ * refer to. The admission plugin NodeRestriction checks the writes of nodes. Spec: 14 section 4.
  */
 #include "server/kinds/common.h"
 #include "server/rbac_private.h"
 
 #define NODE_USER_PREFIX BT_STR("system:node:")
 
-/** The name of the node that the user is; absent: no node. */
+/** The node name in the user name; absent: the user is no node. */
 static struct bt_str node_of_user(const struct bt_user *user)
 {
 	if (!bt_str_has_prefix(user->name, NODE_USER_PREFIX) ||
@@ -30,7 +30,7 @@ enum reference_kind {
 	REFERENCE_KIND_COUNT,
 };
 
-/** Members of a pod's spec that name such an object: texts, and objects with a name. */
+/** Members of a pod's spec that refer to an object of the kind: texts, and objects with a name. */
 static const struct {
 	const char *texts[3];
 	const char *objects[6];
@@ -61,7 +61,10 @@ static bool has_name(const struct bt_json_value *value, const char *member, stru
 	return given.length != 0 && (wanted.data == NULL || bt_str_equal(given, wanted));
 }
 
-/** wanted absent: any object of the kind. Recursion follows the pod, whose depth is limited. */
+/**
+ * Whether the value contains a reference. wanted absent: to any object of the kind. Recursion
+ * follows the pod, whose depth is limited.
+ */
 static bool refers(
 	const struct bt_json_value *value, enum reference_kind kind, struct bt_str wanted)
 {
@@ -99,7 +102,7 @@ static bool refers(
 	return false;
 }
 
-/** An ephemeral volume's claim has the names of the pod and of the volume. */
+/** The claim of an ephemeral volume is named after the pod and the volume. */
 static bool has_ephemeral_claim(const struct bt_json_value *pod, struct bt_str claim)
 {
 	const struct bt_json_value *volumes = bt_json_array_at(pod, "spec.volumes");
@@ -126,7 +129,7 @@ static bool pod_refers(
 		(kind == REFERENCE_DEVICES && refers(statuses, kind, name));
 }
 
-/** A question of a node, on its way through the authorizer. */
+/** One access of a node that the authorizer checks. */
 struct question {
 	struct bt_api *api;
 	const struct bt_access *access;
@@ -148,8 +151,8 @@ static bool is_on_node(const struct bt_json_value *pod, struct bt_str node)
 }
 
 /**
- * Some pod of the node refers to the object. Only pods whose text has the node's name are parsed:
- * the others cost a search.
+ * Whether a pod of the node refers to the object. Only pods whose text contains the node's name are
+ * parsed, so most pods cost only a text search.
  */
 static bool is_referred_to(const struct question *question, enum reference_kind kind,
 	struct bt_str namespace_, struct bt_str name)
@@ -186,7 +189,7 @@ static bool is_volume_of_pods(const struct question *question, const struct bt_j
 		bt_json_text_at(volume, "spec.claimRef.name"));
 }
 
-/** A volume that a pod of the node uses names the Secret. */
+/** Whether a volume in use by a pod of the node names the Secret. */
 static bool is_secret_of_volumes(const struct question *question)
 {
 	struct bt_store *store = bt_api_store(question->api);
@@ -223,7 +226,8 @@ static bool is_secret_of_volumes(const struct question *question)
 
 static const char unrelated[] = "no relationship found between node '%.*s' and this object";
 
-/** The access is to objects that have a node's name, and not of the node itself. NULL: it is not.
+/**
+ * Refuses access to Node, Lease and CSINode objects of other nodes: returns the reason, or NULL.
  */
 static const char *refuse_by_name(const struct question *question)
 {
@@ -254,7 +258,7 @@ static const char *refuse_by_name(const struct question *question)
 	return NULL;
 }
 
-/** Why objects that belong to nodes or to their pods are refused; NULL: they are not. */
+/** Refuses access to objects that are not related to the node: returns the reason, or NULL. */
 static const char *refuse_by_relation(const struct question *question)
 {
 	const struct bt_access *access = question->access;
@@ -373,7 +377,9 @@ static bool is_allowed_label(struct bt_str key)
 	return !is_reserved || is_named_in(names, BT_ARRAY_LENGTH(names), key);
 }
 
-/** Labels of a that b lacks or has with another value, and that no node may change, are appended.
+/**
+ * Appends the labels of a that b lacks or (unless known) has with another value, if nodes may not
+ * change them.
  */
 static void append_forbidden_labels(const struct bt_json_value *a, const struct bt_json_value *b,
 	bool known, struct bt_strbuf *out)
@@ -390,7 +396,7 @@ static void append_forbidden_labels(const struct bt_json_value *a, const struct 
 	}
 }
 
-/** A write of a node, and why it is refused. */
+/** A node's write, and the failure if it is refused. */
 struct restriction {
 	struct bt_call *call;
 	struct bt_str node;
@@ -458,7 +464,9 @@ static bool restrict_node(const struct restriction *restriction)
 	return true;
 }
 
-/** A mirror pod shows a pod that the node has from a file; it may not open doors to other objects.
+/**
+ * A mirror pod represents a static pod. It must not refer to objects, because that would give the
+ * node access to them.
  */
 static bool restrict_mirror_pod(const struct restriction *restriction)
 {

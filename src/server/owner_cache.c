@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metadata.managedFields of new objects. Who owns what depends on the manager and on the shape of
- * the object: names of members, types, and the values that may be keys of list elements or zero.
- * Objects made from one template have one shape, so the owners of the last one serve for the next.
+ * Caches metadata.managedFields of new objects. The owners depend on the manager and on the
+ * object's shape: names of members, types, and values that may be zero or keys of list elements.
+ * Objects from one template have the same shape, so they share the owners of the first.
  */
 #include "api/time.h"
 #include "base/alloc.h"
 #include "server/write.h"
 
 #define SLOTS 256
-/** Larger shapes are not kept. */
+/** Larger shapes are not cached. */
 #define SHAPE_BYTES_MAX (16 * 1024)
 
 struct slot {
@@ -19,7 +19,7 @@ struct slot {
 };
 
 struct bt_owner_cache {
-	struct bt_strbuf shape; /* that is looked for */
+	struct bt_strbuf shape; /* key of the current lookup */
 	struct slot slots[SLOTS];
 };
 
@@ -52,7 +52,10 @@ static void append_text(struct bt_strbuf *out, struct bt_str text)
 	bt_strbuf_append_str(out, text);
 }
 
-/** is_element: of an array. by_value: a text may be a key, or an element of a set. */
+/**
+ * is_element: the value is an array element. by_value: a text's content matters, since it may be a
+ * list key or an element of a set.
+ */
 static void append_shape(
 	struct bt_strbuf *out, const struct bt_json_value *value, bool is_element, bool by_value)
 {
@@ -64,7 +67,7 @@ static void append_shape(
 		bt_strbuf_append_char(out, value->boolean ? '1' : '0');
 		break;
 	case BT_JSON_STRING:
-		/* "" and "0" may be what the member is without having been set */
+		/* short texts such as "" and "0" may be defaults, so their content matters */
 		if (!by_value && value->text.length > 1) {
 			bt_strbuf_append_char(out, '+');
 			break;
@@ -98,7 +101,10 @@ void bt_call_note_owners(struct bt_call *call, struct bt_json_value *object)
 	struct bt_owner_cache *cache = call->api->owner_cache;
 	const struct bt_api_resource *resource = call->write.resource;
 	struct bt_apply_writer writer = bt_call_apply_writer(call);
-	/* A custom resource may get another schema, policies and dry runs look at managedFields. */
+	/*
+	 * Not cached: custom resources, whose schema may change; objects whose managedFields
+	 * policies or a dry run must see.
+	 */
 	bool is_cached = (resource->flags & BT_RESOURCE_CUSTOM) == 0 && !call->write.dry_run &&
 		bt_json_find_path(object, "metadata.managedFields") == NULL &&
 		!bt_policies_exist(call->api);
@@ -122,7 +128,7 @@ void bt_call_note_owners(struct bt_call *call, struct bt_json_value *object)
 
 void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *stored)
 {
-	/* with one time, that of the creation */
+	/* the cache expects one time, that of the creation */
 	if (call->shape.length == 0 || stored->owners == NULL ||
 		bt_owners_times_bytes(stored->owners) !=
 			bt_time_text(call->arena, call->write.now_ns).length) {

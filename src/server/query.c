@@ -69,7 +69,7 @@ static bool *flag_parameter(struct bt_query *query, struct bt_str name)
 	return NULL;
 }
 
-/* As Kubernetes reads booleans of queries: everything but "0" and "false" is true. */
+/* Kubernetes' booleans in queries: everything but "0" and "false" is true. */
 static bool boolean(struct bt_str text)
 {
 	static const char falses[][6] = {"", "0", "false", "False", "FALSE"};
@@ -145,7 +145,7 @@ static uint16_t refuse(
 		BT_STR(""), errors);
 }
 
-/* true: all of them are "All", and there is one. */
+/* true: there is at least one value, and all are "All". */
 static bool dry_run_of(const struct bt_json_value *values, struct bt_field_errors *errors)
 {
 	for (uint32_t i = 0; i < values->count; i++) {
@@ -243,7 +243,9 @@ static void set_orphan(bool is_given, bool orphan, bool has_policy, struct bt_fi
 	out->propagation = orphan ? BT_PROPAGATION_ORPHAN : BT_PROPAGATION_BACKGROUND;
 }
 
-/* -1 stands for "not given" in requests; below zero means one second. Spec 14 section 13. */
+/*
+ * Maps negative values to one second, since -1 means "not given" in requests. Spec 14 section 13.
+ */
 static int64_t grace_of(int64_t seconds)
 {
 	if (seconds < 0) {
@@ -276,7 +278,7 @@ static uint16_t options_of_query(const struct bt_query *query, struct bt_arena *
 	return 0;
 }
 
-/* A member that is null is absent. */
+/* The member; a null counts as absent. */
 static const struct bt_json_value *member(const struct bt_json_value *object, const char *name)
 {
 	const struct bt_json_value *value = bt_json_find(object, name);

@@ -24,11 +24,11 @@ static const char *const resources_by_kind[RECORD_KIND_COUNT] = {
 
 struct subject {
 	enum subject_kind { SUBJECT_USER, SUBJECT_GROUP, SUBJECT_ACCOUNT } kind;
-	struct bt_str text; /* user or group; of a ServiceAccount its user name */
+	struct bt_str text; /* user or group; for a ServiceAccount its user name */
 	struct bt_str shown;
 };
 
-/** One of the four objects, compiled. */
+/** A compiled Role, ClusterRole, RoleBinding or ClusterRoleBinding. */
 struct record {
 	enum record_kind kind;
 	struct bt_str key; /* "ns/name" or "name" */
@@ -42,13 +42,13 @@ struct record {
 	struct bt_str role_name;
 };
 
-/** A subject of a binding: payload of bt_rbac.by_subject. */
+/** A subject of a binding: entry of bt_rbac.by_subject. */
 struct link {
 	uint32_t record;
 	uint32_t subject;
 };
 
-/** A change that was committed and is not in the index yet. */
+/** A committed change that the index does not contain yet. */
 struct note {
 	enum record_kind kind;
 	bool removed;
@@ -62,8 +62,8 @@ struct bt_rbac {
 	BT_VEC(uint32_t) free_records;
 	BT_VEC(struct link) links;
 	BT_VEC(uint32_t) free_links;
-	struct bt_map by_key;     /* records */
-	struct bt_map by_subject; /* links, by namespace of the binding and subject */
+	struct bt_map by_key;     /* key -> record */
+	struct bt_map by_subject; /* binding's namespace and subject -> link */
 	BT_VEC(struct note) notes;
 };
 
@@ -72,7 +72,7 @@ static uint64_t hash_key(enum record_kind kind, struct bt_str key)
 	return bt_hash_bytes(key.data, key.length, (uint64_t)kind + 1);
 }
 
-/** Users and ServiceAccounts are looked for by one text: the user's name. */
+/** Users and ServiceAccounts share one key: the user name. */
 static uint64_t hash_subject(struct bt_str namespace_, bool is_group, struct bt_str text)
 {
 	uint64_t hash = bt_hash_bytes(namespace_.data, namespace_.length, is_group ? 2 : 1);
@@ -226,7 +226,7 @@ static void remove_record(struct bt_rbac *rbac, uint32_t index)
 				break;
 			}
 		}
-		(void)bt_map_remove(&rbac->by_subject, hash, found); /* every link is in it */
+		(void)bt_map_remove(&rbac->by_subject, hash, found); /* every link is in the map */
 		bt_vec_push(&rbac->free_links, found);
 	}
 	(void)bt_map_remove(&rbac->by_key, hash_key(record->kind, record->key), index);
@@ -235,7 +235,7 @@ static void remove_record(struct bt_rbac *rbac, uint32_t index)
 	free_record(record);
 }
 
-/** Inside of a commit: only note it. */
+/** Called during a commit, so it only notes the change. */
 static void note_change(void *context, const struct bt_store_change *change)
 {
 	struct bt_rbac *rbac = context;
@@ -277,7 +277,7 @@ struct bt_rbac *bt_rbac_create(struct bt_api *api)
 						  ->collection;
 		int result = bt_store_walk_begin(rbac->store, rbac->collections[kind], 0,
 			BT_STR(""), BT_STR(""), &walk, NULL);
-		BT_ASSERT(result == 0); /* the present state is always there */
+		BT_ASSERT(result == 0); /* a walk over the current state cannot fail */
 		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 			add_record(rbac, (enum record_kind)kind, stored);
 		}
@@ -311,11 +311,11 @@ void bt_rbac_destroy(struct bt_rbac *rbac)
 
 /** --- the bindings of a user --- */
 
-/** A binding that names the user or a group, in the scope that is asked for. */
+/** A binding that names the user or one of its groups, in the namespace or cluster-wide. */
 struct match {
 	const struct record *binding;
 	const struct subject *subject;
-	const struct record *role; /* NULL: it does not exist */
+	const struct record *role; /* NULL: the role does not exist */
 };
 
 struct matches {
@@ -362,7 +362,10 @@ static int compare_matches(const void *left, const void *right)
 	return order != 0 ? order : (a->subject > b->subject) - (a->subject < b->subject);
 }
 
-/** sorted: cluster bindings first, by name, so that what is shown does not depend on the map. */
+/**
+ * sorted: cluster bindings first, then by name, so that messages do not depend on the order in the
+ * map.
+ */
 static struct matches find_matches(struct bt_rbac *rbac, const struct bt_user *user,
 	struct bt_str namespace_, bool sorted, struct bt_arena *arena)
 {
@@ -403,7 +406,10 @@ static bool list_has(const struct bt_text_list *list, struct bt_str text)
 	return false;
 }
 
-/** "*", "pods", "pods/log", or a subresource of every resource: a star, a slash, its name. */
+/**
+ * Matches "*", "pods", "pods/log", or a subresource of every resource, such as "*" followed by
+ * "/log".
+ */
 static bool resources_have(
 	const struct bt_text_list *list, struct bt_str resource, struct bt_str subresource)
 {
@@ -413,7 +419,7 @@ static bool resources_have(
 			return true;
 		}
 		struct bt_str part = bt_str_cut(&item, '/');
-		bool has_slash = item.data != NULL; /* "pods/" names nothing */
+		bool has_slash = item.data != NULL; /* "pods/" matches nothing */
 		if (has_slash == (subresource.length != 0) && bt_str_equal(item, subresource) &&
 			(bt_str_equal(part, resource) ||
 				(subresource.length != 0 && bt_str_equal_c(part, "*")))) {
@@ -465,7 +471,10 @@ static struct bt_str allowed_by(const struct match *match, struct bt_arena *aren
 		BT_STR_ARG(match->subject->shown));
 }
 
-/** "clusterrole.rbac.authorization.k8s.io \"x\" not found", or several in brackets; "" for none. */
+/**
+ * The text "clusterrole.rbac.authorization.k8s.io \"x\" not found", or several in brackets; "" if
+ * no role is missing.
+ */
 static struct bt_str missing_roles(const struct matches *matches, struct bt_arena *arena)
 {
 	struct bt_strbuf text = {0};

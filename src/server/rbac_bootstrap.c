@@ -46,7 +46,7 @@ static struct bt_json_value *new_object(struct bt_arena *arena, const char *name
 	return object;
 }
 
-/** The role of a row, and the rules that follow. */
+/** Makes the role of a row, with the rules in the rows after it. */
 static struct bt_json_value *make_role(const struct row *row, struct bt_arena *arena)
 {
 	struct bt_json_value *role = new_object(arena, row->texts[1]);
@@ -131,7 +131,7 @@ void bt_rbac_bootstrap(struct bt_api *api)
 		}
 		request.body = is_role ? make_role(row, &arena) : make_binding(row, &arena);
 		bt_api_perform(api, &request, &arena, &answer);
-		/* A continued cluster's kube-system may be going. */
+		/* Fails only in a kube-system of a reopened store that is being deleted. */
 		BT_ASSERT(answer.code == 201 || namespace_.length != 0);
 		bt_api_answer_finish(&answer);
 		bt_arena_reset(&arena);

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Escalation: roles and bindings may only grant what their writer has. Spec: 14 section 4. */
+/**
+ * Prevents privilege escalation: roles and bindings may only grant rights that their writer has.
+ * Spec: 14 section 4.
+ */
 #include "codec/json_same.h"
 #include "server/rbac_private.h"
 
 #define GROUP "rbac.authorization.k8s.io"
-/** Comparisons of one write: rules are products of their lists. */
+/** Limit of comparisons for one write, because a rule stands for the product of its lists. */
 #define WORK_MAX UINT32_C(20000000)
 #define MESSAGE_BYTES_MAX 4096
 
-/** One look at what a writer may grant. */
+/** The state of one escalation check. */
 struct check {
 	struct bt_arena *arena;
 	const struct bt_policy_rule *own;
 	uint32_t own_count;
 	uint32_t work;
-	struct bt_strbuf missing; /* rules that the writer lacks, one a line */
+	struct bt_strbuf missing; /* rules that the writer lacks, one per line */
 };
 
-/** One of the writer's rules allows all that is asked for; without a name: for every name. */
+/**
+ * Whether one of the writer's rules allows the access; an access without a name needs all names.
+ */
 static bool is_covered(struct check *check, const struct bt_access *access)
 {
 	for (uint32_t i = 0; i < check->own_count; i++) {
@@ -46,7 +51,7 @@ static void append_list(struct bt_strbuf *out, const struct bt_text_list *list)
 	bt_strbuf_append_char(out, ']');
 }
 
-/** {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]} */
+/** Adds a line such as {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}. */
 static void add_missing(
 	struct check *check, const struct bt_access *access, const struct bt_text_list *verbs)
 {
@@ -79,13 +84,13 @@ static void add_missing(
 	bt_strbuf_append_char(out, '}');
 }
 
-/** access: what is asked for, but for the verb. */
+/** Checks each verb. access: the checked rights without the verb. */
 static void check_verbs(
 	struct check *check, const struct bt_text_list *verbs, struct bt_access *access)
 {
 	struct bt_str *items = BT_ARENA_NEW_ARRAY(check->arena, struct bt_str, verbs->count);
 	struct bt_text_list lacking = {.items = items};
-	/* "pods/log" is a resource and a subresource to rules, and one text in messages. */
+	/* Rules compare resource and subresource separately; messages show "pods/log". */
 	struct bt_access parts = *access;
 	check->work++;
 	parts.resource = bt_str_cut(&access->resource, '/');
@@ -138,7 +143,7 @@ static bool may(struct bt_api *api, const struct bt_user *user, const char *verb
 	return bt_api_authorize(api, &access, arena, NULL);
 }
 
-/** The writer has all of these rules. */
+/** Whether the writer has all of these rules. */
 static bool check_rules(struct bt_api *api, const struct bt_user *user,
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,
 	const struct bt_policy_rule *rules, uint32_t count, struct bt_arena *arena,
@@ -177,7 +182,9 @@ static bool check_rules(struct bt_api *api, const struct bt_user *user,
 	return false;
 }
 
-/** {verbs: *, apiGroups: *, resources: *} and {verbs: *, nonResourceURLs: *} */
+/**
+ * Whether the user has {verbs: *, apiGroups: *, resources: *} and {verbs: *, nonResourceURLs: *}.
+ */
 static bool has_everything(struct bt_api *api, const struct bt_user *user, struct bt_arena *arena)
 {
 	struct bt_access resources = {.user = user,

@@ -24,8 +24,8 @@ struct bt_write {
 	bool dry_run;
 	bool restoring; /* initial objects: keep status and system fields */
 	/**
-	 * Restoring objects of a cluster: a missing field was left out of the dump, so it gets no
-	 * default.
+	 * Restoring objects of a cluster: fields that the API requires may be missing in
+	 * the dump.
 	 */
 	bool from_cluster;
 };
