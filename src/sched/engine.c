@@ -12,8 +12,10 @@
 #include "sched/plan.h"
 
 #define CYCLE_ARENA_BYTES ((size_t)64 * 1024)
-/** Once cycles are held, each of them keeps what it was given: with 64 KiB, 16 bindings at a time
- * take half a megabyte more. */
+/**
+ * Arena of cycles while cycles are held, because each held cycle keeps its arena: with 64 KiB, 16
+ * concurrent bindings take half a megabyte more.
+ */
 #define HELD_CYCLE_ARENA_BYTES ((size_t)8 * 1024)
 
 struct bt_state_options bt_engine_state_options(const struct bt_gates *gates)
@@ -33,7 +35,7 @@ struct bt_state_options bt_engine_state_options(const struct bt_gates *gates)
 	};
 }
 
-/** plugin_evaluation_total begins at 0 for every call that can be counted: spec 11 section 10.2. */
+/** Create all series of plugin_evaluation_total with the value 0: spec 11 section 10.2. */
 static void create_evaluation_series(const struct bt_framework *framework)
 {
 	static const struct {
@@ -154,7 +156,7 @@ struct bt_framework *bt_engine_profile(const struct bt_engine *engine, struct bt
 	return bt_profiles_find(&engine->profiles, scheduler_name);
 }
 
-/** --- after the choice: spec 03 sections 4 and 6 --- */
+/** --- after the choice of a node: spec 03 sections 4 and 6 --- */
 
 static void fail_with_status(struct bt_schedule_result *result, const struct bt_status *status)
 {
@@ -182,7 +184,7 @@ static struct bt_status reserve_and_permit(
 	return BT_STATUS_OK;
 }
 
-/** Unreserve and forget: spec 03 section 4.1. */
+/** Run Unreserve and forget the assumed pod: spec 03 section 4.1. */
 static void unreserve_and_forget(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
@@ -191,7 +193,9 @@ static void unreserve_and_forget(
 	struct bt_pod assumed = *pod->object;
 	assumed.spec.node_name = bt_node_table_name(&engine->state->nodes, result->slot);
 	if (bt_state_forget_pod(engine->state, &assumed, &err) < 0) {
-		/* The watch confirmed the pod meanwhile. The first failure stays the one to report.
+		/*
+		 * The watch has confirmed the pod meanwhile. The status of the attempt stays the
+		 * one to report.
 		 */
 		result->forget_error =
 			bt_arena_str(result->cycle->arena, bt_str_from(berth_error_message(&err)));
@@ -227,7 +231,7 @@ static void fail_undone(
 	}
 }
 
-/** Step 1 of spec 03 section 4, for plugins that have something to say of the assumed pod. */
+/** Step 1 of spec 03 section 4: plugins may set the status of the assumed pod. */
 static void add_assumed_status(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result, struct bt_pod *out_assumed)
 {
@@ -281,7 +285,7 @@ void bt_engine_revert_in_snapshot(struct bt_engine *engine, const struct bt_pod_
 {
 	bt_run_unreserve(result->framework, result->cycle, pod, result->slot);
 	int forgotten = bt_snapshot_forget_pod(engine->state, pod->object, NULL);
-	BT_ASSERT(forgotten == 0); /* it was assumed there */
+	BT_ASSERT(forgotten == 0); /* the pod was assumed there */
 	if (pod->nominated_node_name.length != 0) {
 		bt_nominator_nominate(&engine->nominator, pod, NULL, false, true);
 	}
@@ -352,7 +356,7 @@ void bt_engine_release_held(struct bt_engine *engine, struct bt_held_cycle *held
 void bt_engine_reject_waiting(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_status *status, struct bt_schedule_result *result)
 {
-	/* Other cycles have used the list since. */
+	/* Other cycles have used the diagnosis since. */
 	result->diagnosis = (struct bt_diagnosis){.statuses = engine->statuses};
 	unreserve_and_forget(engine, pod, result);
 	fail_undone(engine, result, status);
@@ -367,7 +371,7 @@ static void cancel_binding(void *context, struct bt_str cause)
 	cycle->cancel_cause = bt_arena_str(cycle->arena, cause);
 }
 
-/** PreBind plugins with work; preemption may stop the pod until they are through. */
+/** Run the PreBind plugins. Until they succeed, preemption may cancel the pod's binding. */
 static struct bt_status run_pre_bind(const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result, struct bt_binding_progress *progress)
 {
@@ -391,7 +395,7 @@ static struct bt_status run_pre_bind(const struct bt_pod_info *pod,
 	return status;
 }
 
-/** An extender or the plugins. */
+/** Bind by an extender or by the Bind plugins. */
 static struct bt_status bind(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result, struct bt_binding_progress *progress)
 {
@@ -467,7 +471,7 @@ bool bt_engine_finish_place(
 {
 	struct bt_status pre_flights =
 		bt_run_pre_bind_pre_flights(result->framework, result->cycle, pod, result->slot);
-	/* Where nobody will ever answer: what waits counts as done. */
+	/* Plugins that wait for an answer count as finished, because no answer can come here. */
 	struct bt_binding_progress progress = {0};
 	enum bt_binding_outcome outcome =
 		bt_engine_bind(engine, pod, &pre_flights, &progress, result);
@@ -484,7 +488,7 @@ bool bt_engine_finish_place(
 	return outcome != BT_BINDING_FAILED;
 }
 
-/** One pod against every node, the plain way: what conformance compares and explanations show. */
+/** --- evaluation of one pod on every node by the plain runners --- */
 
 struct slot_by_name {
 	struct bt_str name;
@@ -497,7 +501,7 @@ static int compare_named_slots(const void *a, const void *b)
 		((const struct slot_by_name *)a)->name, ((const struct slot_by_name *)b)->name);
 }
 
-/** Candidates ascending by name. */
+/** The candidate nodes, ascending by name. */
 static uint32_t *sorted_candidates(struct bt_engine *engine, const struct bt_evaluation *evaluation,
 	struct bt_arena *arena, uint32_t *out_count)
 {

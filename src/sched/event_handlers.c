@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** From changes of pods and nodes to cache and queue. Spec 03 section 10. */
+/** Turns changes of pods and nodes into updates of cache and queue. Spec 03 section 10. */
 #include <stdio.h>
 
 #include "api/identity.h"
@@ -52,7 +52,7 @@ void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_objec
 	struct bt_pod placed = *(const struct bt_pod *)pod->value;
 	struct bt_object *object = bt_object_share(pod);
 	if (!bt_pod_is_assigned(&placed) && node_name.length != 0) {
-		/* An assumed pod. Hints take a pod without a node for one that frees nothing. */
+		/* An assumed pod. Queueing hints ignore the deletion of a pod without a node. */
 		bt_object_release(object);
 		placed.spec.node_name = node_name;
 		object = bt_object_create(BT_KIND_POD, &placed);
@@ -61,7 +61,7 @@ void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_objec
 	bt_object_release(object);
 }
 
-/** A corrupted cache is the caller's to decide on; everything else is only reported. */
+/** The caller decides what to do about a corrupted cache; all other errors are only reported. */
 static int cache_result(struct bt_scheduler *scheduler, int result, struct berth_error *failure,
 	struct berth_error *err)
 {
@@ -89,7 +89,7 @@ static int add_pod_to_cache(struct bt_scheduler *scheduler, struct bt_object *po
 	return result;
 }
 
-/** Where the cache has the pod, in memory of the event; "" when it has not. */
+/** Name of the pod's node in the cache, in memory of the event; "" if the pod is not cached. */
 static struct bt_str node_name_of_cached(
 	struct bt_scheduler *scheduler, const struct bt_object *pod)
 {
@@ -117,7 +117,7 @@ static int delete_pod_from_cache(struct bt_scheduler *scheduler, struct bt_objec
 	return result;
 }
 
-/** --- unassigned pods of ours: spec 03 sections 10.3 and 10.4 --- */
+/** --- unassigned pods of the profiles: spec 03 sections 10.3 and 10.4 --- */
 
 static bool is_responsible_for_pod(
 	const struct bt_scheduler *scheduler, const struct bt_object *pod)
@@ -137,8 +137,8 @@ static bool is_assumed(struct bt_scheduler *scheduler, const struct bt_object *p
 }
 
 /**
- * An assumed pod's deletion began: one that waits on Permit is rejected, any other is forgotten at
- * once and its binding goes on.
+ * The deletion of an assumed pod began. A pod that waits on Permit is rejected. Any other pod is
+ * forgotten at once, and its binding continues.
  */
 static void drop_assumed(struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns)
 {
@@ -156,7 +156,7 @@ static void drop_assumed(struct bt_scheduler *scheduler, struct bt_object *pod, 
 	bt_scheduler_announce_freed(scheduler, pod, assumed.spec.node_name, NULL, now_ns);
 }
 
-/** A nomination ended: pods of at most this priority may take its place. */
+/** A nomination ended: requeue pods of at most this priority, which may use the freed node. */
 static void announce_nomination_end(
 	struct bt_scheduler *scheduler, struct bt_object *pod, int64_t now_ns)
 {
@@ -258,7 +258,7 @@ static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 	return 0;
 }
 
-/** A terminal pod is one that is gone: spec 01 section 5.17. */
+/** A terminal pod counts as deleted: spec 01 section 5.17. */
 static struct bt_object *unless_terminal(struct bt_object *pod)
 {
 	return pod != NULL && bt_pod_is_terminal(pod->value) ? NULL : pod;
@@ -271,8 +271,10 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 	new_pod = unless_terminal(new_pod);
 	if (old_pod != NULL && new_pod != NULL &&
 		!bt_str_equal(old_pod->meta->uid, new_pod->meta->uid)) {
-		/* Deleted and created anew while the watch was away (spec 13 section 13.4): what is
-		 * remembered of the old one would never go. */
+		/*
+		 * The pod was deleted and recreated while the watch was interrupted (spec 13
+		 * section 13.4). Without this the data about the old pod would stay forever.
+		 */
 		int result = observe_pod(scheduler, old_pod, NULL, now_ns, err);
 		return result < 0 ? result : observe_pod(scheduler, NULL, new_pod, now_ns, err);
 	}
@@ -301,7 +303,7 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 		return 0;
 	}
 	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, old_pod->meta->namespace_,
-		old_pod->meta->name); /* a pod that came terminal was never there */
+		old_pod->meta->name); /* absent if the pod was terminal when it was added */
 	if (bt_pod_is_assigned(old_pod->value)) {
 		return delete_pod_from_cache(scheduler, old_pod, now_ns, err);
 	}
@@ -315,7 +317,7 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 
 /** --- other kinds --- */
 
-/** Nothing for a kind whose events no plugin can register for. */
+/** Does nothing for kinds whose events no plugin can register for. */
 static void move_by_kind(struct bt_scheduler *scheduler, struct bt_object *old_object,
 	struct bt_object *new_object, int64_t started_ns, int64_t now_ns)
 {
@@ -355,8 +357,8 @@ static void move_by_kind(struct bt_scheduler *scheduler, struct bt_object *old_o
 }
 
 /**
- * --- devices: what the claim cache says, assumptions included (spec 12 sections 4.1 and 16), and
- * slices that rules of taints change (4.5) ---
+ * --- devices: changes of the claim cache, assumptions included (spec 12 sections 4.1 and 16), and
+ * of slices patched by taint rules (4.5) ---
  */
 
 static void device_state_changed(
@@ -412,8 +414,10 @@ int bt_scheduler_observe_lost(struct bt_scheduler *scheduler, struct bt_object *
 	bt_object_store_settle(&scheduler->pods);
 	bt_scheduler_set_now(scheduler, now_ns);
 	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, last_known->meta->namespace_,
-		last_known->meta->name); /* terminal already: it was not there */
-	/* What is known of it may be older than its binding. */
+		last_known->meta->name); /* absent if the pod was terminal */
+	/*
+	 * last_known may be older than the pod's binding, so remove the pod from cache and queue.
+	 */
 	int result = delete_pod_from_cache(scheduler, last_known, now_ns, err);
 	if (is_responsible_for_pod(scheduler, last_known)) {
 		delete_pod_from_scheduling_queue(scheduler, last_known, false, now_ns);
@@ -438,7 +442,7 @@ int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_o
 			bt_object_store_put(objects, bt_object_share(new_object));
 		} else {
 			(void)bt_object_store_delete(objects, kind, old_object->meta->namespace_,
-				old_object->meta->name); /* absent already: nothing to undo */
+				old_object->meta->name); /* may be absent already */
 		}
 		bt_scheduler_announce_devices(scheduler, now_ns);
 		if (kind != BT_KIND_RESOURCE_CLAIM || scheduler->engine->state->dra == NULL) {

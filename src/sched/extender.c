@@ -33,7 +33,7 @@ static void tell_ignored(const struct bt_extenders *extenders, const struct bt_e
 	}
 }
 
-/** --- life --- */
+/** --- create and destroy --- */
 
 struct bt_extender_preemption {
 	const struct bt_extenders *extenders;
@@ -96,7 +96,7 @@ int bt_extenders_create(const struct bt_config *config, const struct bt_extender
 		bt_extenders_finish(&extenders);
 		return result;
 	}
-	/* Stable: those that are not ignorable first. Spec 10 section 7.2. */
+	/* Stable sort: extenders that are not ignorable come first. Spec 10 section 7.2. */
 	struct bt_extender *items = extenders.items;
 	struct bt_extender *sorted = BT_NEW_ARRAY(struct bt_extender, count);
 	uint32_t at = 0;
@@ -112,7 +112,7 @@ int bt_extenders_create(const struct bt_config *config, const struct bt_extender
 	extenders.preemption = BT_NEW_ARRAY(struct bt_preemption_extender, count);
 	extenders.preemption_contexts = BT_NEW_ARRAY(struct bt_extender_preemption, count);
 	for (uint32_t i = 0; i < count; i++) {
-		/* out_extenders: that is where the list lives from now on. */
+		/* Point to out_extenders, which holds the list from now on. */
 		extenders.preemption_contexts[i] =
 			(struct bt_extender_preemption){out_extenders, &extenders.items[i]};
 		extenders.preemption[i] = (struct bt_preemption_extender){
@@ -140,7 +140,7 @@ void bt_extenders_finish(struct bt_extenders *extenders)
 	*extenders = (struct bt_extenders){0};
 }
 
-/** --- who cares --- */
+/** --- interest --- */
 
 bool bt_extenders_care(const struct bt_extenders *extenders, const struct bt_pod_info *pod)
 {
@@ -165,17 +165,19 @@ bool bt_extenders_look_at_nodes(const struct bt_extenders *extenders)
 
 /** --- score --- */
 
-/** Wraps, as upstream's unchecked int64 arithmetic does. */
+/** Wraps on overflow, as upstream's unchecked int64 arithmetic does. */
 static int64_t wrapping_product(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-/** First position of each candidate by slot, and from there the next of the same slot. */
+/**
+ * Candidates by slot: the index of the first one and, from each, the next one with the same slot.
+ */
 struct name_positions {
 	const struct bt_state *state;
-	uint32_t *first; /* by slot: position + 1 */
-	uint32_t *next;  /* by position: position + 1 */
+	uint32_t *first; /* by slot: index + 1; 0: none */
+	uint32_t *next;  /* by index: index + 1; 0: none */
 };
 
 static void add_scores(const struct name_positions *positions,
@@ -202,7 +204,7 @@ static bool is_asked_for_scores(const struct bt_extender *extender, const struct
 		bt_extender_is_interested(extender->config, pod);
 }
 
-/** Those that can be asked without waiting are, all at once. By extender: the question. */
+/** Start the prioritize calls that can run in parallel. Returns the started calls by extender. */
 static void **begin_questions(const struct bt_extenders *extenders,
 	const struct bt_extender_args *args, struct bt_arena *arena)
 {
@@ -219,7 +221,7 @@ static void **begin_questions(const struct bt_extenders *extenders,
 	return questions;
 }
 
-/** The answer to the question, or to one that is asked now. false: there is none. */
+/** The scores from the started call or, if it is NULL, from a new call. false: the call failed. */
 static bool scores_of(const struct bt_extenders *extenders, const struct bt_extender *extender,
 	void *question, const struct bt_extender_args *args, struct bt_arena *arena,
 	bt_host_priority_list *out_priorities)
@@ -275,7 +277,10 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 					totals, scored);
 			}
 		} else if (bt_extender_is_interested(extender->config, pod)) {
-			/* It answers 0 for every node: that counts as an answer. */
+			/*
+			 * An extender without a prioritize verb gives every node the score 0, which
+			 * counts as a score.
+			 */
 			for (uint32_t k = 0; k < candidates->count; k++) {
 				scored[k] = true;
 			}
@@ -333,14 +338,14 @@ struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
 
 /** --- filter: spec 11b section 9.4, 03 section 3.6 --- */
 
-/** What the calls of one filter step share. */
+/** State shared by the calls of one filter step. */
 struct filtering {
 	const struct bt_extenders *extenders;
-	const struct bt_extender *extender; /* the one that was asked */
+	const struct bt_extender *extender; /* the extender of the current call */
 	const struct bt_pod_info *pod;
 	struct bt_arena *arena;
 	const struct bt_extender_sink *sink;
-	uint32_t *position_by_slot; /* of the nodes sent: position + 1 */
+	uint32_t *position_by_slot; /* of the nodes sent: index + 1; 0: not sent */
 };
 
 static int refuse_unknown_node(
@@ -359,9 +364,9 @@ static int refuse_unknown_node(
 }
 
 /**
- * The answer's nodes in the answer's order. A name that was not sent is an error. An object of a
- * node that was not sent counts as feasible when the snapshot has the node, and is skipped when it
- * does not, because no decision could be carried out there. Repeated names and objects count once.
+ * Read the answer's nodes in their order. A name that was not sent is an error. An object that was
+ * not sent counts as feasible if the snapshot has its node; otherwise it is skipped, because the
+ * pod could not be bound there. Repeated names and objects count once.
  */
 static int read_nodes(struct filtering *filtering, struct bt_extender_candidates *candidates,
 	const struct bt_extender_filter_result *answer, struct berth_error *err)
@@ -396,7 +401,7 @@ static int read_nodes(struct filtering *filtering, struct bt_extender_candidates
 			if (*position != UINT32_MAX) {
 				left.nodes[left.count] = candidates->nodes[*position - 1];
 				left.slots[left.count++] = slot;
-				*position = UINT32_MAX; /* taken */
+				*position = UINT32_MAX; /* already read */
 			}
 		} else if (position != NULL && *position != UINT32_MAX) {
 			if (left.without_pods == NULL) {
@@ -406,7 +411,7 @@ static int read_nodes(struct filtering *filtering, struct bt_extender_candidates
 			left.without_pods[slot] = 1;
 			left.nodes[left.count] = answer->nodes.items[i];
 			left.slots[left.count++] = slot;
-			*position = UINT32_MAX; /* taken */
+			*position = UINT32_MAX; /* already read */
 		}
 	}
 	*candidates = left;
@@ -427,7 +432,7 @@ static void report(const struct filtering *filtering, const struct bt_str_map *f
 	}
 }
 
-/** One extender; on failure the candidates are as before. */
+/** Call one extender. On failure the candidates are unchanged. */
 static int ask(struct filtering *filtering, struct bt_extender_candidates *candidates,
 	struct berth_error *err)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Questions to extenders, and answers as an extender writes them. Spec 11b section 9.2. */
+/**
+ * JSON of requests to extenders, and of answers as an extender writes them. Spec 11b section 9.2.
+ */
 #include "sched/extender_wire.h"
 
 #include <stdlib.h>
@@ -36,7 +38,10 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_pod_info *i
 	} else if (info->object != NULL) {
 		bt_message_encode_json(&bt_pod_message, writer, info->object);
 	} else {
-		/* As much as the engine knows: the shape has the spec, the rest is identity. */
+		/*
+		 * Build the pod from the engine's data: the spec from the shape, and the
+		 * identifying fields.
+		 */
 		struct bt_pod pod = *info->shape->pod;
 		pod.metadata = (struct bt_object_meta){
 			.name = info->name,
@@ -106,7 +111,7 @@ static void write_known_node(
 	bt_arena_finish(&arena);
 }
 
-/** --- questions --- */
+/** --- requests --- */
 
 static void begin_node_list(struct bt_json_writer *writer)
 {
@@ -168,7 +173,7 @@ static int compare_opinions(const void *a, const void *b)
 		((const struct bt_preemption_opinion *)b)->node_name);
 }
 
-/** As Go writes maps: sorted by key. */
+/** Sorted by key, as Go writes maps. */
 static void write_victims_map(struct bt_json_writer *writer, const char *name,
 	const struct bt_preemption_opinions *opinions,
 	const struct bt_extender_preemption_args *args, const struct bt_extender_objects *objects)
@@ -182,7 +187,7 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 	bt_json_write_name_c(writer, name);
 	bt_json_begin_object(writer);
 	for (uint32_t i = 0; i < opinions->count; i++) {
-		/* One entry of the map; args NULL: victims by uid only. */
+		/* One entry of the map. args NULL: write the victims' uids only. */
 		const struct bt_preemption_opinion *opinion = &sorted[i];
 		bt_json_write_name(writer, opinion->node_name);
 		bt_json_begin_object(writer);
@@ -195,8 +200,10 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 				struct bt_pod_info info;
 				uint32_t pod_id = bt_state_find_pod(state, uid);
 				if (pod_id == BT_POD_NONE) {
-					/* It left while the question was made; the extender can
-					 * still tell by the uid. */
+					/*
+					 * The pod was deleted meanwhile. The extender can still
+					 * identify it by the uid.
+					 */
 					struct bt_pod pod = {.metadata = {.uid = uid}};
 					bt_message_encode_json(&bt_pod_message, writer, &pod);
 				} else {
@@ -333,7 +340,7 @@ void bt_extender_encode_preemption_result(
 #define STATUS_OK 200
 #define REQUEST_TOO_LARGE "request is longer than 4 GiB"
 
-/** One extender and the way to it. */
+/** Context of an extender that is called by POST. */
 struct posted_extender {
 	struct bt_extender_poster *poster;
 	const struct bt_config_extender *config;
@@ -373,7 +380,7 @@ static int check_status(const struct bt_extender_response *response, struct bt_s
 			  BT_STR_ARG(verb), bt_strbuf_c(url), response->status);
 }
 
-/** The body of a response of status 200. body is finished. */
+/** POST the body and get the body of a response with status 200. Frees `body`. */
 static int exchange(const struct posted_extender *posting, struct bt_str verb,
 	struct bt_strbuf *body, struct bt_arena *arena, struct bt_str *out_answer,
 	struct berth_error *err)
@@ -429,12 +436,12 @@ static int prioritize(void *context, const struct bt_extender_args *args, struct
 			  : bt_extender_decode_priorities(answer, arena, out_priorities, err);
 }
 
-/** A question of prioritize that waits for its answer. */
+/** A prioritize request in flight. */
 struct question {
 	struct bt_strbuf url;
 	struct bt_strbuf body;
 	struct bt_extender_request request;
-	void *exchange; /* the poster's; NULL: the body is too large */
+	void *exchange; /* the poster's handle; NULL: the body is too large */
 };
 
 static void *begin_prioritize(
@@ -541,7 +548,7 @@ static int create(void *context, const struct bt_config_extender *config,
 	const struct bt_extender_poster *poster = context;
 	struct posted_extender *posting;
 
-	/* What a TLS client refuses before it connects anywhere; spec 11b section 9.1. */
+	/* A TLS client refuses this configuration before it connects; spec 11b section 9.1. */
 	if (config->tls_config != NULL && config->tls_config->insecure &&
 		(config->tls_config->ca_file.length != 0 ||
 			config->tls_config->ca_data.length != 0)) {

@@ -2,22 +2,22 @@
 #ifndef BT_SCHED_EXTENDER_WIRE_H
 #define BT_SCHED_EXTENDER_WIRE_H
 /**
- * Questions to extenders and their answers as JSON. Spec: 11b section 9.2, 08 section 10.1.
+ * Requests to extenders and their answers as JSON. Spec: 11b section 9.2, 08 section 10.1.
  *
- * Questions have the names exactly as written there, absent lists as null. In answers names are
- * matched as Go does: the same bytes, else the same but for case. Unknown names are skipped, what
- * follows the first JSON value is not looked at.
+ * Requests have the names exactly as the spec writes them, and null for absent lists. Names in
+ * answers match as in Go: exactly or, failing that, ignoring case. Unknown names and everything
+ * after the first JSON value are skipped.
  */
 #include "base/strbuf.h"
 #include "framework/extender.h"
 
-/** An answer may have this many bytes: 5,000 nodes as complete objects stay well below. */
+/** Most bytes of an answer: 5,000 nodes as complete objects take far less. */
 #define BT_EXTENDER_ANSWER_BYTES_MAX (UINT32_C(256) << 20)
 
 /**
- * Where complete objects come from. The engine keeps of a pod or node what a scheduler reads; its
- * owner may have the whole object. Each function appends the object as JSON without apiVersion and
- * kind, or returns false: then what the engine knows is sent. NULL functions count as false.
+ * Source of complete objects. The engine keeps only the fields of pods and nodes that a scheduler
+ * reads; its owner may have the complete objects. Each function appends the object as JSON without
+ * apiVersion and kind. If it returns false or is NULL, the engine's fields are sent.
  */
 struct bt_extender_objects {
 	bool (*append_pod)(void *context, struct bt_str namespace_, struct bt_str name,
@@ -26,7 +26,7 @@ struct bt_extender_objects {
 	void *context;
 };
 
-/* Questions, appended to out. objects may be NULL. by_name: the extender is nodeCacheCapable. */
+/* Requests, appended to out. objects may be NULL. by_name: the extender is nodeCacheCapable. */
 
 void bt_extender_encode_args(const struct bt_extender_args *args,
 	const struct bt_extender_objects *objects, bool by_name, struct bt_strbuf *out);
@@ -36,22 +36,22 @@ void bt_extender_encode_binding_args(
 	const struct bt_extender_binding_args *args, struct bt_strbuf *out);
 
 /*
- * Answers. Text of results borrows json or lies in the arena. Errors read as Go's decoder puts
- * them: "EOF" for nothing, "unexpected EOF" for a value that breaks off, "invalid character ...",
- * "json: cannot unmarshal string into Go struct field ...".
+ * Answers. Texts of results borrow from json or lie in the arena. Errors are those of Go's decoder:
+ * "EOF" for empty input, "unexpected EOF" for a truncated value, "invalid character ...", "json:
+ * cannot unmarshal string into Go struct field ...".
  */
 
 BT_MUST_USE int bt_extender_decode_filter_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_extender_filter_result *out_result, struct berth_error *err);
 BT_MUST_USE int bt_extender_decode_priorities(struct bt_str json, struct bt_arena *arena,
 	bt_host_priority_list *out_priorities, struct berth_error *err);
-/** Nodes in the answer's order; null where victims should be counts as none. */
+/** Nodes keep the answer's order. null instead of victims means no victims. */
 BT_MUST_USE int bt_extender_decode_preemption_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_preemption_opinions *out_answer, struct berth_error *err);
 BT_MUST_USE int bt_extender_decode_binding_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_extender_binding_result *out_result, struct berth_error *err);
 
-/* Answers as an extender writes them: for extenders in tests and in the same program. */
+/* Answers as an extender writes them, for extenders in tests and in the same program. */
 
 void bt_extender_encode_filter_result(
 	const struct bt_extender_filter_result *result, struct bt_strbuf *out);
@@ -60,38 +60,38 @@ void bt_extender_encode_preemption_result(
 	const struct bt_preemption_opinions *answer, struct bt_strbuf *out);
 
 /**
- * Extenders behind a POST: everything of spec 11b section 9.1 but the exchange itself. It makes the
- * URL and the body, and turns status and body of the response into the answer. The exchange
- * (connection, TLS, time limit, redirects) is one function of the owner.
+ * Extenders that are called by POST: everything of spec 11b section 9.1 except the HTTP exchange.
+ * The factory's extenders make the URL and the body, and read status and body of the response. The
+ * owner implements the exchange (connection, TLS, timeout, redirects).
  */
 
 struct bt_extender_request {
-	const struct bt_config_extender *config; /* tlsConfig, enableHTTPS */
+	const struct bt_config_extender *config; /* for tlsConfig and enableHTTPS */
 	struct bt_str url;
 	struct bt_str body;
-	int64_t timeout_ns; /* for the whole exchange; 5 s where the configuration says 0 */
+	int64_t timeout_ns; /* for the whole exchange; 5 s if the configuration has 0 */
 };
 
 struct bt_extender_response {
 	int status;
-	/** In the arena or longer lived; at most BT_EXTENDER_ANSWER_BYTES_MAX bytes. */
+	/** Must live as long as the arena; at most BT_EXTENDER_ANSWER_BYTES_MAX bytes. */
 	struct bt_str body;
 };
 
 struct bt_extender_poster {
 	/**
-	 * POST the body as Content-Type application/json and return with the response, whatever its
-	 * status. Blocks. Negative with err set when there is no response: err is what the
-	 * transport says. May leave the body empty unless the status is 200.
+	 * POST the body as Content-Type application/json and wait for the response, whatever its
+	 * status. Negative if there is no response, with the transport's error in err. The body may
+	 * be empty unless the status is 200.
 	 */
 	int (*post)(void *context, const struct bt_extender_request *request,
 		struct bt_arena *arena, struct bt_extender_response *out_response,
 		struct berth_error *err);
 	void *context;
-	struct bt_extender_objects objects; /* where complete objects come from */
+	struct bt_extender_objects objects; /* source of complete objects */
 	/**
-	 * post in two steps, both or neither: several can be under way. request is borrowed until
-	 * the end; *out_response is undefined on failure.
+	 * post in two steps, so that several requests can be in flight; both NULL or both set.
+	 * request is borrowed until end; *out_response is undefined on failure.
 	 */
 	void *(*begin)(
 		void *context, const struct bt_extender_request *request, struct bt_arena *arena);
@@ -99,13 +99,10 @@ struct bt_extender_poster {
 		struct berth_error *err);
 };
 
-/**
- * A factory whose extenders ask through the poster. Both are borrowed: they must outlive the
- * engines made with the factory.
- */
+/** A factory of extenders that use the poster. The poster must outlive the engines made with it. */
 struct bt_extender_factory bt_extender_poster_factory(struct bt_extender_poster *poster);
 
-/** `<urlPrefix without trailing slashes>/<verb>`, appended. */
+/** Append `<urlPrefix without trailing slashes>/<verb>`. */
 void bt_extender_append_url(
 	const struct bt_config_extender *config, struct bt_str verb, struct bt_strbuf *out);
 #endif

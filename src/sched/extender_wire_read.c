@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Answers of extenders. Spec 11b sections 9.1 and 9.2. */
+/** Decoder of extenders' answers. Spec 11b sections 9.1 and 9.2. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,24 +13,26 @@
 #include "sched/extender_wire.h"
 
 /**
- * The grammar of answers, as Go's decoder reads them: names in any case, null for nothing, errors
- * in its words.
+ * Answers are read as Go's decoder reads them: names match in any case, null leaves a field empty,
+ * and errors have Go's texts.
  */
 
-/** All lists and maps of an answer together have this many entries at most. */
+/** Most entries in all lists and maps of one answer together. */
 #define ANSWER_ENTRIES_MAX (UINT32_C(1) << 20)
 
 struct extender_answer {
 	struct bt_json_reader reader;
 	struct bt_arena *arena;
-	uint32_t entries; /* read so far */
+	uint32_t entries; /* number of entries read so far */
 	struct berth_error *err;
 };
 
-/** How bt_str_list, bt_extender_node_list and bt_host_priority_list look in memory. */
+/** Common layout of bt_str_list, bt_extender_node_list and bt_host_priority_list. */
 typedef BT_LIST(char) any_list;
 
-/** Entries of a map as they came, each beginning with its key. Of equal keys the last one counts.
+/**
+ * Entries of a map in the order of the text, each beginning with its key. If keys repeat, the last
+ * entry counts.
  */
 struct entries {
 	BT_VEC(char) bytes;
@@ -39,19 +41,19 @@ struct entries {
 };
 
 /**
- * A value of the grammar. A string, number, list, object or map; a map is an object whose names are
- * keys. What it is read into: struct bt_str, int64_t, any_list, a structure, struct entries.
+ * Schema of a JSON value: a string, number, list, object, or map (an object with arbitrary names).
+ * They are read into, respectively: struct bt_str, int64_t, any_list, a structure, struct entries.
  */
 struct part {
-	const char *field; /* as Go's messages put it; NULL: the whole answer */
+	const char *field; /* name in Go's messages; NULL: the whole answer */
 	const char *type;
 	enum bt_json_type json;
-	const struct member *members; /* of an object; name NULL ends them */
-	const struct part *value;     /* of a list's elements, a map's values */
-	uint32_t value_size; /* of an element, an entry of a map; it begins with a struct bt_str */
-	uint32_t value_offset; /* in an entry of a map */
-	uint32_t json_offset;  /* of the element's own text; 0: not kept */
-	bool null_clears;      /* struct node_list, which begins anew */
+	const struct member *members; /* of an object; ends with a NULL name */
+	const struct part *value;     /* of a list's elements or a map's values */
+	uint32_t value_size; /* of an element or map entry; begins with a bt_str */
+	uint32_t value_offset; /* offset of the value in a map entry */
+	uint32_t json_offset;  /* where an element's JSON text is stored; 0: not stored */
+	bool null_clears;      /* null resets the value, a struct node_list */
 };
 
 #define TEXT(where) \
@@ -74,8 +76,10 @@ struct node_list {
 	bool present;
 };
 
-/** Start at the first value of the text. Nothing: "EOF"; broken off: "unexpected EOF". What comes
- * after it is not looked at. */
+/**
+ * Start at the first value of the text; anything after the value is skipped. Errors: "EOF" if there
+ * is no value, "unexpected EOF" if it is truncated.
+ */
 static int answer_begin(struct extender_answer *answer, struct bt_str json, struct bt_arena *arena,
 	struct berth_error *err)
 {
@@ -122,7 +126,7 @@ static int mismatch(struct extender_answer *answer, const char *what, const stru
 		part->type);
 }
 
-/** One more entry of a list or map; too many are an error. */
+/** Count an entry of a list or map; fails beyond the limit. */
 static int answer_count(struct extender_answer *answer)
 {
 	if (answer->entries == ANSWER_ENTRIES_MAX) {
@@ -133,8 +137,10 @@ static int answer_count(struct extender_answer *answer)
 	return 0;
 }
 
-/** Bytes of the name's first character when it is the letter, whatever its case; else 0. Beyond
- * ASCII, two letters fold to k and s. */
+/**
+ * Number of bytes of the name's first character if it is this letter in any case, otherwise 0. Two
+ * non-ASCII characters fold to k and s.
+ */
 static uint32_t folded_length(struct bt_str name, char letter)
 {
 	unsigned char first = (unsigned char)name.data[0];
@@ -151,7 +157,7 @@ static uint32_t folded_length(struct bt_str name, char letter)
 	return 0;
 }
 
-/** wanted: in lower case. */
+/** wanted is in lower case. */
 static bool is_named(struct bt_str name, const char *wanted)
 {
 	for (; *wanted != '\0'; wanted++) {
@@ -182,7 +188,7 @@ static int read_number(struct extender_answer *answer, const struct part *part, 
 	return result;
 }
 
-/** One more element or entry behind the others, all zero but for the text that it begins with. */
+/** Append an element or entry that begins with `text` and is otherwise zero. */
 static char *add_value(struct entries *entries, uint32_t size, struct bt_str text)
 {
 	char *value;
@@ -261,8 +267,10 @@ static int read_object(struct extender_answer *answer, const struct part *part, 
 	return result;
 }
 
-/** null empties lists and maps and leaves texts and numbers alone; a value of another type is the
- * error. A second list replaces the first, a second map adds to it. */
+/**
+ * null empties lists and maps, and leaves strings and numbers unchanged. A value of another type is
+ * an error. A repeated list replaces the earlier one; a repeated map adds to it.
+ */
 static int read_part(struct extender_answer *answer, const struct part *part, void *out)
 {
 	enum bt_json_type got = BT_JSON_NULL;
@@ -283,7 +291,10 @@ static int read_part(struct extender_answer *answer, const struct part *part, vo
 		nodes->present = present;
 	} else if (part->json == BT_JSON_OBJECT && part->value != NULL) {
 		struct entries *entries = out;
-		/* Repeating a long map costs as much as its entries. */
+		/*
+		 * Charge the earlier entries again when a map repeats, so that many repetitions
+		 * cannot cost too much time.
+		 */
 		if (entries->count > ANSWER_ENTRIES_MAX - answer->entries) {
 			answer->entries = ANSWER_ENTRIES_MAX;
 			return answer_count(answer);
@@ -323,7 +334,7 @@ static int compare_keys(const void *a, const void *b)
 	return order != 0 ? order : compare_addresses(a, b);
 }
 
-/** The last entry of each key, by key; owned by the caller. */
+/** The last entry of each key, sorted by key. The caller frees the array. */
 static const struct bt_str **sort_entries(
 	const struct entries *entries, uint32_t size, uint32_t *out_count)
 {
@@ -345,7 +356,6 @@ static const struct bt_str **sort_entries(
 	return sorted;
 }
 
-/** The whole answer. */
 static int read_answer(struct extender_answer *answer, struct bt_str json, const struct part *part,
 	void *out, struct bt_arena *arena, struct berth_error *err)
 {
@@ -496,7 +506,7 @@ int bt_extender_decode_preemption_result(struct bt_str json, struct bt_arena *ar
 	int result = read_answer(&answer, json, &preemption_result, &found, arena, err);
 
 	if (result == 0) {
-		/* Of one node's entries the last stays, where it stands. */
+		/* Keep the last entry of each node, in the answer's order. */
 		uint32_t count;
 		const struct bt_str **sorted =
 			sort_entries(&found, sizeof(struct victims_entry), &count);

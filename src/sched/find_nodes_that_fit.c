@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which nodes a cycle looks at, and what filters and extenders say of each. Spec 03 sections 3.3
- * to 3.6. */
+/** Finds the nodes that pass filters and extenders. Spec 03 sections 3.3 to 3.6. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +8,13 @@
 #include "sched/cycle_private.h"
 
 /**
- * Nodes that other pods are nominated on. They must fit with those pods and without (spec 02
- * section 5.4), so each is asked by itself; all other nodes are decided as if nobody was nominated.
- * Scores know nothing of nominations: a node that fits stays what it is to the plan, one that does
- * not is taken out of it for the decision.
+ * Nodes that other pods are nominated on. The pod must fit there with and without the nominated
+ * pods (spec 02 section 5.4), so each of these nodes is evaluated on its own. All other nodes are
+ * decided as if there were no nominations. Scores ignore nominations: a node that fits keeps its
+ * plan entries, and a node that does not fit is taken out of the plan for the decision.
  */
 
-/** With more of them the list is searched: then it is they that cost. */
+/** With more nominated nodes the list is searched, because evaluating all of them costs more. */
 #define NOMINATED_MAX 512
 
 struct marking {
@@ -46,7 +45,7 @@ void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 	bt_nominator_for_each_rival_node(nominator, run->pod, mark_node, &marking);
 }
 
-/** NULL: nobody takes room on this node. */
+/** NULL: no nominated pods reserve room on this node. */
 static struct bt_cycle_nominated *cycle_nominated_at(const struct bt_cycle_run *run, uint32_t slot)
 {
 	if (run->nominated_at != NULL) {
@@ -61,7 +60,7 @@ static struct bt_cycle_nominated *cycle_nominated_at(const struct bt_cycle_run *
 	return NULL;
 }
 
-/** Status of such a node; its filters are asked once. */
+/** Status of a nominated node; its filters run once. */
 static struct bt_status cycle_ask_nominated(
 	struct bt_cycle_run *run, struct bt_cycle_nominated *nominated)
 {
@@ -97,7 +96,7 @@ bool bt_cycle_ask_all_nominated(struct bt_cycle_run *run)
 	}
 	uint64_t start = bt_snapshot_order_at(snapshot, run->start_index % snapshot->count);
 	for (uint32_t i = 0; i < run->nominated_count; i++) {
-		/* What comes before the start comes last: the difference wraps. */
+		/* The difference wraps, so nodes before the start come last. */
 		run->nominated[i].distance =
 			bt_snapshot_order(snapshot, run->nominated[i].slot) - start;
 	}
@@ -135,9 +134,9 @@ void bt_cycle_put_back_nominated(struct bt_cycle_run *run)
 	}
 }
 
-/** Below this share of the nodes they are asked without a look at the others. */
+/** If fewer than 1/FEW_NODES_SHARE of the nodes are searched, only these nodes are evaluated. */
 #define FEW_NODES_SHARE 8
-/** So many names are put in order one by one. */
+/** Up to this many names are sorted by insertion. */
 #define FEW_NAMES 32
 
 struct bt_status bt_narrowed_status(const struct bt_framework *framework,
@@ -161,7 +160,7 @@ uint32_t bt_num_feasible_nodes_to_find(uint32_t node_count, int32_t percentage)
 		percent = 50 - (int64_t)node_count / 125;
 		percent = percent < 5 ? 5 : percent;
 	}
-	/* int32 arithmetic, as upstream. */
+	/* int32 arithmetic that may wrap, as upstream's. */
 	int32_t wanted = (int32_t)((uint32_t)node_count * (uint32_t)percent) / 100;
 	return wanted < 100 ? 100 : (uint32_t)wanted;
 }
@@ -189,7 +188,7 @@ uint32_t bt_search_limit(
 	return node_count;
 }
 
-/** The same without a walk over the list. */
+/** bt_search_candidates for few names, without a pass over the list. */
 static uint32_t *few_candidates(const struct bt_state *state,
 	const struct bt_pre_filter_result *result, struct bt_arena *arena, uint32_t *out_count)
 {
@@ -275,7 +274,7 @@ void bt_cycle_extension_finish(struct bt_cycle_run *run)
 	}
 }
 
-/** Position + 1 of a name that is no node of the snapshot; 0 at first. */
+/** Index + 1 of the entry of a node name that is not in the snapshot; 0 if the name is new. */
 static uint32_t *entry_of_stranger(struct bt_cycle_extension *extension, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
@@ -291,7 +290,7 @@ static uint32_t *entry_of_stranger(struct bt_cycle_extension *extension, struct 
 	return &extension->strangers.items[extension->strangers.count - 1].entry;
 }
 
-/** slot BT_SLOT_NONE: of a name that is no node. */
+/** slot BT_SLOT_NONE: `stranger` is the name, which is not in the snapshot. */
 static void set_status(struct bt_cycle_run *run, uint32_t slot, struct bt_str stranger,
 	const struct bt_status *status)
 {
@@ -322,7 +321,7 @@ static void record_rejection(
 	bt_diagnosis_add_plugin(diagnosis, status);
 }
 
-/** Verdict of one node, with what the plan knows already. */
+/** Run the filters on one node; the plan's verdict replaces its column filters. */
 static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 {
 	struct bt_cycle_nominated *nominated = cycle_nominated_at(run, slot);
@@ -363,7 +362,7 @@ struct decoded_verdict {
 	struct bt_status status;
 };
 
-/** A pod with many resources can fail in as many ways as there are nodes. */
+/** Statuses by verdict, in a map: a pod with many resources can have as many verdicts as nodes. */
 struct decoded_verdicts {
 	struct bt_map map;
 	BT_VEC(struct decoded_verdict) items;
@@ -387,7 +386,7 @@ static struct bt_status decode_once(
 	return item.status;
 }
 
-/** Statuses of the rejected ones of the first nodes of a search, from the verdicts. */
+/** Record the statuses of the rejected nodes among the first `examined` of a search. */
 static void record_verdicts(
 	struct bt_cycle_run *run, struct bt_node_search search, uint32_t examined)
 {
@@ -412,8 +411,10 @@ static void record_verdicts(
 	bt_map_finish(&known.map);
 }
 
-/** By filter: how many of the first nodes of a search it rejects; nominated nodes were counted when
- * they were asked. */
+/**
+ * By filter: how many of the first `examined` nodes of a search it rejects. Nominated nodes are
+ * left out, because they were counted when they were evaluated.
+ */
 static uint32_t *tally(const struct bt_cycle_run *run, struct bt_node_search search,
 	uint32_t examined, uint32_t *out_nodes)
 {
@@ -435,7 +436,7 @@ static uint32_t *tally(const struct bt_cycle_run *run, struct bt_node_search sea
 	return rejected;
 }
 
-/** Evaluations of the first nodes of a search, by their verdicts. */
+/** Count the filter evaluations of the first `examined` nodes of a search in the metrics. */
 static void count_verdicts(const struct bt_cycle_run *run, struct bt_node_search search,
 	const struct bt_node_search_result *found, uint32_t examined)
 {
@@ -453,7 +454,7 @@ static void count_verdicts(const struct bt_cycle_run *run, struct bt_node_search
 	bt_cycle_count_filters(run, examined, rejected);
 }
 
-/** The verdicts are known: only nominated nodes are evaluated one by one. */
+/** A search by verdicts: only nominated nodes are evaluated one by one. */
 static void search_verdicts(
 	struct bt_cycle_run *run, struct bt_node_search search, struct bt_node_search_result *found)
 {
@@ -482,7 +483,7 @@ static void search_verdicts(
 		}
 	}
 	count_verdicts(run, search, found, examined);
-	/* Extenders may reject the rest: then somebody reads them. */
+	/* Extenders may reject the feasible nodes; then the diagnosis needs the statuses. */
 	if (found->feasible_count == 0 || run->extension.active) {
 		record_verdicts(run, search, found->feasible_count + found->rejected_count);
 	}
@@ -494,7 +495,10 @@ struct bt_node_search_result bt_find_nodes_that_pass_filters(
 	struct bt_node_search_result found = {0};
 	uint32_t all = run->engine->state->snapshot.count;
 	if (run->plan != NULL) {
-		/* The members of a group come back to a placement's nodes: columns are kept. */
+		/*
+		 * The other members of a group search the same placement, so evaluate whole
+		 * columns.
+		 */
 		bool comes_again =
 			run->plan->recurring && run->engine->state->snapshot.has_placement;
 		run->few_nodes =
@@ -509,7 +513,7 @@ struct bt_node_search_result bt_find_nodes_that_pass_filters(
 		}
 	}
 	if (search.count > 1) {
-		/* Many nodes will be looked up. */
+		/* Many nodes will be looked up, so index the nominated nodes by slot. */
 		if (run->nominated_count != 0 && run->nominated_at == NULL) {
 			run->nominated_at = BT_ARENA_NEW_ARRAY(
 				run->cycle->arena, uint32_t, run->engine->state->nodes.slot_count);
@@ -523,7 +527,7 @@ struct bt_node_search_result bt_find_nodes_that_pass_filters(
 	if (run->plan != NULL && !run->plan->has_plain_filters && run->plan->filter_count != 0) {
 		search_verdicts(run, search, &found);
 	} else {
-		/* Every node one by one; statuses are recorded as they come. */
+		/* Evaluate the nodes one by one and record the statuses. */
 		bool no_filters = run->framework->points[BT_POINT_FILTER].entries.count == 0;
 		for (uint32_t i = 0; i < search.count; i++) {
 			uint32_t slot = search.slots[(search.start + i) % search.count];

@@ -22,8 +22,10 @@ static bool point_is_pure(const struct bt_framework *framework, enum bt_extensio
 	return true;
 }
 
-/** Answers of the pure plugins, for a point that has others too: the runner takes these and asks
- * only the others. */
+/**
+ * Run only the pure plugins of a point that also has others. The runner of the cycle takes these
+ * results and runs the others.
+ */
 static void memorize_pre_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 {
 	const struct bt_framework *framework = plan->framework;
@@ -49,8 +51,8 @@ static void memorize_pre_filters(struct bt_plan *plan, const struct bt_pod_info 
 }
 
 /**
- * The column form needs the data of the earlier point: a plugin that has that role but did not run
- * it (disabled in the profile, or failed) is left to its plain form, which knows the proper error.
+ * A column form needs the data of PreFilter. A plugin that has PreFilter but did not run it
+ * (disabled in the profile, or failed) uses its plain form, which returns the proper error.
  */
 static bool filter_has_column(
 	const struct bt_plan *plan, struct bt_plugin *plugin, const struct bt_pod_info *pod)
@@ -75,7 +77,7 @@ static bool is_at_point(const struct bt_framework *framework, enum bt_extension_
 	return false;
 }
 
-/** Likewise for the columns of every cycle, whose data comes later. */
+/** The same for column forms that run in every cycle, whose data is made later. */
 static bool filter_has_cycle_column(
 	const struct bt_framework *framework, const struct bt_plugin *plugin)
 {
@@ -206,17 +208,17 @@ static void collect_scores(
 	}
 }
 
-/** Plans of recurring shapes kept by default: a thousand shapes at 5,000 nodes. */
+/** Most memory of recurring shapes' plans by default: a thousand shapes at 5,000 nodes. */
 #define PLAN_BYTES_MAX_DEFAULT ((size_t)64 * 1024 * 1024)
 /**
- * Plans of shapes seen once: enough for pods of a few owners arriving in turn, few enough for their
- * columns to stay in the second-level cache when every pod has a shape of its own (5,000 nodes, all
- * different: 12,000 pods/s against 4,200 with one queue of 64 MiB).
+ * Most plans of shapes seen only once. Enough for pods of a few owners that arrive in turn, and few
+ * enough that their columns stay in the second-level cache if every pod has another shape (5,000
+ * nodes, all shapes different: 12,000 pods/s against 4,200 with one queue of 64 MiB).
  */
 #define NEW_PLANS_MAX 12
 /**
- * Beyond this part of the plans that may be kept, those are whose columns can still be repaired:
- * 20,000 pods of 20,000 kinds on 5,000 nodes, 85 in place of 136 MB.
+ * Beyond 1/STALE_SHARE of bytes_max, plans that are too far behind to be repaired are removed: 85
+ * instead of 136 MB for 20,000 pods of 20,000 kinds on 5,000 nodes.
  */
 #define STALE_SHARE 16
 /** Free column blocks kept for the next plan. */
@@ -368,8 +370,10 @@ static struct bt_plan *cache_find(struct bt_plan_cache *cache, const struct bt_f
 		struct bt_plan *next = plan->next_of_shape;
 		if (plan->shape_serial != shape->serial || plan->wide_values != wide_values ||
 			plan->class_version != class_version) {
-			/* The id names another shape now, or the plan's choice of column forms no
-			 * longer holds. */
+			/*
+			 * The id belongs to another shape now, or the plan's column forms are no
+			 * longer the right ones.
+			 */
 			cache_remove(cache, plan);
 		} else if (plan->framework == framework) {
 			return plan;
@@ -383,7 +387,7 @@ struct bt_plan *bt_plan_get(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod)
 {
 	struct bt_plan_cache *cache = engine->plans;
-	/* Every score weight and their sum fit totals of 32 bits. */
+	/* Check that every score weight and their sum fit 32-bit totals. */
 	int64_t sum = 0;
 	for (uint32_t i = 0; i < framework->points[BT_POINT_SCORE].entries.count; i++) {
 		int64_t weight = framework->points[BT_POINT_SCORE].entries.items[i].weight;
@@ -395,8 +399,10 @@ struct bt_plan *bt_plan_get(
 	if (sum >= COLUMN_TOTAL_MAX) {
 		return NULL;
 	}
-	/* Scratch columns and blocks for this many slots; blocks have room to spare so that growing
-	 * clusters keep them. */
+	/*
+	 * Resize the scratch columns and the column blocks. Blocks have spare room so that growing
+	 * clusters need no new ones.
+	 */
 	uint32_t slot_count = engine->state->nodes.slot_count;
 	if (slot_count > cache->block_slots) {
 		cache->block_slots = (slot_count + slot_count / 8 + 63) & ~UINT32_C(63);
@@ -425,8 +431,10 @@ struct bt_plan *bt_plan_get(
 	bool seen_before = entry->last_serial == pod->shape->serial;
 	entry->last_serial = pod->shape->serial;
 	if (plan == NULL) {
-		/* Everything about the shape that needs no node: outcomes, active filters, kinds of
-		 * scores. */
+		/*
+		 * Make the parts of the plan that need no nodes: outcomes, active filters, kinds of
+		 * scores.
+		 */
 		plan = BT_NEW(struct bt_plan);
 		plan->framework = framework;
 		plan->shape = pod->shape->id;
@@ -478,13 +486,13 @@ struct bt_plan *bt_plan_get(
 		unlink_plan(plan);
 	}
 	plan->recurring = seen_before;
-	/* block_slots: of columns that are made now. */
+	/* All columns made from now on have this size. */
 	struct plan_queue *queue = seen_before ? &cache->recurring : &cache->once;
 	uint32_t block_slots = cache->block_slots;
 	plan->queue = queue;
 	BT_LIST_APPEND(queue->oldest, queue->newest, plan, older, newer);
 	queue->count++;
-	/* Columns may still be made in this cycle: count them as if they were there. */
+	/* Count all columns, because missing ones may still be made in this cycle. */
 	plan->bytes = sizeof(*plan) + plan->arena.total_bytes +
 		(2 + (size_t)plan->raw_count + (plan->room != NULL)) * block_slots * 4 +
 		bt_plan_cells_bytes(&plan->cells);

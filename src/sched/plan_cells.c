@@ -4,12 +4,12 @@
 #include "base/assert.h"
 #include "sched/plan_private.h"
 
-/** Moving a node to its cell costs about as much as a column pass over this many nodes. */
+/** Moving a node to another cell costs about as much as a column pass over this many nodes. */
 #define NODES_PER_MOVE 64
-/** Cells that served fewer cycles than this were not worth filling. */
+/** Filling the cells pays if they serve at least this many cycles. */
 #define SERVED_MIN 8
 #define PAUSE_MAX 64
-/** The verdict and, in the upper half, nothing; then the raws, then the traits. */
+/** Layout of a key: the verdict, then the raw scores, then the traits. */
 #define KEY_VERDICT 0
 #define KEY_RAWS 1
 #define KEY_WORDS_MAX (1 + BT_CELL_TRAITS_MAX + BT_PLUGINS_MAX)
@@ -19,7 +19,10 @@ static uint64_t trait_value(const struct bt_node_trait *trait, uint32_t slot)
 	return trait->values != NULL ? trait->values[slot] : trait->value(trait->context, slot);
 }
 
-/** The first filter that is asked in every cycle: what rejects before it decides alone. */
+/**
+ * Index of the first filter that runs in every cycle. If an earlier filter rejects a node, its
+ * verdict is final.
+ */
 static uint32_t first_cycle_filter(const struct bt_plan *plan)
 {
 	uint32_t i = 0;
@@ -29,7 +32,7 @@ static uint32_t first_cycle_filter(const struct bt_plan *plan)
 	return i;
 }
 
-/** What the keys of one cycle are made of. */
+/** Input for the keys of one cycle. */
 struct key_maker {
 	const struct bt_plan *plan;
 	const struct bt_node_trait *traits;
@@ -49,7 +52,7 @@ static struct key_maker key_maker_of(const struct bt_plan *plan, const struct bt
 	};
 }
 
-/** slot: BT_SLOT_NONE for a place that no node has. */
+/** slot BT_SLOT_NONE: a place without a node. */
 static void make_key(const struct key_maker *maker, uint32_t slot, uint64_t *key)
 {
 	if (slot == BT_SLOT_NONE) {
@@ -78,7 +81,7 @@ static int32_t local_of(const struct bt_plan *plan, uint32_t slot)
 										: 0;
 }
 
-/** The cells do not pay: the plan does without for a while. */
+/** Decide without cells for `pause` cycles, because cells did not pay. */
 static void give_up(struct bt_plan_cells *cells, uint32_t pause)
 {
 	cells->filled = false;
@@ -122,7 +125,7 @@ static bool fill(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 	return true;
 }
 
-/** slot: the one that has the place, or BT_SLOT_NONE. */
+/** Move a place to the cell of its key. slot: the place's node, or BT_SLOT_NONE. */
 static bool move_place(
 	struct bt_plan *plan, const struct key_maker *maker, uint32_t place, uint32_t slot)
 {
@@ -180,7 +183,7 @@ static bool same_question(const struct bt_plan *plan, uint64_t places_version,
 	return same;
 }
 
-/** Whether to fill them now; what was in them is of no use. */
+/** Whether to fill the cells now. Cells that were filled before are stale. */
 static bool pays(struct bt_plan_cells *cells)
 {
 	if (cells->filled) {

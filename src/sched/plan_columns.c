@@ -7,8 +7,10 @@
 #include "sched/plan_kernels.h"
 #include "sched/plan_private.h"
 
-/** A plan further behind than this share of the slots is computed anew: a full pass is cheaper than
- * many repairs. */
+/**
+ * If more than 1/REPAIR_SHARE of the slots changed, all are evaluated again: one full pass is
+ * cheaper than many repairs.
+ */
 #define REPAIR_SHARE 8
 
 const struct bt_plan_kernels *bt_plan_kernels_for_cpu(void)
@@ -32,18 +34,21 @@ static void prepare(struct bt_plugin *plugin, const struct bt_state *state)
 	}
 }
 
-/** What a pass over slots works at. */
+/** Arguments of a pass over slots. */
 struct column_pass {
 	struct bt_plan *plan;
 	struct bt_engine *engine;
 	const struct bt_pod_info *pod;
-	uint32_t from; /* filters, by index */
+	uint32_t from; /* range of filters, by index */
 	uint32_t to;
 	enum { SCORES_ALL, SCORES_THAT_SPLIT, SCORES_THAT_DO_NOT } scores;
 	struct bt_parts parts; /* of a pass over all slots */
 };
 
-/** On top of the verdicts so far; in the order of the list, so that the first to reject counts. */
+/**
+ * Merge a filter's verdicts into the column. Call in list order, so that the first filter that
+ * rejects counts.
+ */
 static void merge_slots(uint32_t *verdict, const uint32_t *detail, uint32_t tag,
 	const uint32_t *slots, uint32_t count)
 {
@@ -55,7 +60,7 @@ static void merge_slots(uint32_t *verdict, const uint32_t *detail, uint32_t tag,
 	}
 }
 
-/** Verdicts of the slots in range, which the caller preset to 0 or OUTSIDE. */
+/** Evaluate the filters for a range of slots whose verdicts are 0 or OUTSIDE. */
 static void evaluate_filters(const struct column_pass *pass, struct bt_slot_range range)
 {
 	struct bt_plan *plan = pass->plan;
@@ -91,7 +96,7 @@ static void filter_part(void *argument, uint32_t part)
 	evaluate_filters(pass, bt_parts_range(&pass->parts, part));
 }
 
-/** A verdict is there, or no longer is: one more or less of its filter's. */
+/** Update the number of slots that the verdict's filter rejects. */
 static inline void count_rejection(const struct bt_plan *plan, uint32_t verdict, int32_t by)
 {
 	if (plan->rejected != NULL && verdict != 0 && verdict < BT_VERDICT_TAKEN_OUT) {
@@ -99,7 +104,7 @@ static inline void count_rejection(const struct bt_plan *plan, uint32_t verdict,
 	}
 }
 
-/** Whether the pass under way is about this plugin. */
+/** Whether the pass evaluates this plugin. */
 static bool is_scored(const struct column_pass *pass, const struct bt_plugin *plugin)
 {
 	switch (pass->scores) {
@@ -113,7 +118,7 @@ static bool is_scored(const struct column_pass *pass, const struct bt_plugin *pl
 	return true;
 }
 
-/** Raw scores of a pass over all slots (or of one part of them) or of some slots. */
+/** Evaluate raw scores of all slots, of one part, or of single slots. */
 static void evaluate_raw(
 	const struct column_pass *pass, struct bt_plan_raw *raw, struct bt_slot_range range)
 {
@@ -127,7 +132,7 @@ static void evaluate_raw(
 		return;
 	}
 	if (range.slots == NULL) {
-		/* One of several parts at a time: values are there in any case. */
+		/* In a parallel pass has_values is set already, so write zeros. */
 		if (!any) {
 			bt_fill_scores(range, raw->values, 0);
 		}
@@ -143,8 +148,8 @@ static void evaluate_raw(
 }
 
 /**
- * On top of what local has, or with is_start in place of it. Local scores start with the constant
- * ones.
+ * Evaluate scores of a range of slots. is_start: set local to the constant score plus these scores;
+ * otherwise add these scores to local.
  */
 static void evaluate_scores(
 	const struct column_pass *pass, struct bt_slot_range range, bool is_start)
@@ -230,7 +235,7 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 	const struct bt_change_log *log = &state->log;
 	plan->behind = log->sequence - plan->log_sequence;
 	if (plan->verdict != NULL && plan->block_slots >= state->nodes.slot_count) {
-		/* Slots that are new: nodes that came are in the log. */
+		/* Extend the columns to new slots. Their nodes are in the change log. */
 		for (; plan->slot_count < state->nodes.slot_count; plan->slot_count++) {
 			plan->verdict[plan->slot_count] = BT_VERDICT_OUTSIDE;
 			if (plan->room != NULL) {
@@ -265,7 +270,10 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 		for (uint32_t i = 0; i < plan->filter_count; i++) {
 			prepare(plan->filters[i].plugin, state);
 		}
-		/* All slots; filters in list order, neighbours that can be split together. */
+		/*
+		 * Evaluate all slots with the filters in list order; neighbouring filters that can
+		 * be split run in one parallel pass.
+		 */
 		for (pass.from = 0; pass.from < plan->filter_count; pass.from = pass.to) {
 			pass.to = pass.from;
 			while (pass.to < plan->filter_count &&
@@ -323,7 +331,10 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 	plan->log_sequence = log->sequence;
 }
 
-/** Some score differs because the snapshot has more or fewer nodes than when it was computed. */
+/**
+ * Whether any score depends on the snapshot's node count, which has changed since the scores were
+ * computed.
+ */
 static bool node_count_matters(
 	const struct bt_plan *plan, const struct bt_state *state, const struct bt_pod_info *pod)
 {
@@ -372,7 +383,7 @@ void bt_plan_score_columns(
 	plan->node_count = engine->state->snapshot.count;
 }
 
-/** Node changes that pods bring about. */
+/** Changes of a node that its pods cause. */
 #define POD_CHANGES (BT_CHANGE_PODS | BT_CHANGE_PORTS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_CLAIMS)
 
 static void count_room(struct bt_plan *plan, const struct bt_engine *engine,
@@ -544,13 +555,13 @@ struct bt_status bt_plan_verdict_status(const struct bt_plan *plan,
 	return status;
 }
 
-/** --- parts --- */
+/** --- parallel passes --- */
 
 #define PART_SLOTS_DEFAULT 16384
 /**
- * A pass over fewer parts is over before the workers are awake: with a second thread the first one
- * spends 0.52 instead of 0.48 ms on a pod of its own shape among 66,000 nodes, 0.60 instead of 0.84
- * among 100,000, and 3.3 instead of 5.3 among 400,000.
+ * Passes over fewer parts run on one thread, because they end before the workers have woken up.
+ * Milliseconds for a pod with a new shape, with a second thread against without: 0.52 against 0.48
+ * at 66,000 nodes, 0.60 against 0.84 at 100,000, 3.3 against 5.3 at 400,000.
  */
 #define PARTS_MIN 6
 

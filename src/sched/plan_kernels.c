@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Compiled once for every processor and, on x86-64, for AVX2 and AVX-512; BT_KERNELS names the
- * table defined. */
+/**
+ * Compiled once for every processor and, on x86-64, also for AVX2 and AVX-512. BT_KERNELS names the
+ * table.
+ */
 #include "sched/plan_kernels.h"
 
 #include "base/compiler.h"
@@ -18,7 +20,7 @@ static void merge_earlier(
 	uint32_t *restrict verdict, const uint32_t *restrict detail, uint32_t tag, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		/* A verdict of 0 wraps to the largest value; OUTSIDE never changes. */
+		/* 0 - 1 wraps to the largest value, and OUTSIDE never changes. */
 		uint32_t rejected = tag | detail[i];
 		bool earlier = verdict[i] - 1 > rejected - 1 && verdict[i] != BT_VERDICT_OUTSIDE;
 		verdict[i] = detail[i] != 0 && earlier ? rejected : verdict[i];
@@ -65,7 +67,7 @@ static void start_cell_totals(int32_t *restrict totals, const int32_t *restrict 
 	for (uint32_t i = 0; i < count; i++) {
 		int32_t score = cell_scores[cell_of[i]];
 		bool feasible = (verdict[i] == 0) & (score != BT_TOTAL_INFEASIBLE);
-		/* Without a jump: the sum of an infeasible slot may be anything. */
+		/* Avoid a branch: the sum of an infeasible slot is not used. */
 		uint32_t total = (uint32_t)local[i] + (uint32_t)score;
 		totals[i] = feasible ? (int32_t)total : BT_TOTAL_INFEASIBLE;
 	}
@@ -84,9 +86,11 @@ static int32_t max_feasible(const int32_t *values, const int32_t *totals, uint32
 static void add_normalized(int32_t *restrict totals, const int32_t *restrict values, int32_t weight,
 	int32_t max, bool reverse, uint32_t count)
 {
-	/* 100 x value / max, truncated, by one product: half a unit more keeps the exact quotient
-	 * at least 2^-32 away from both integers around it, and two roundings of a number of at
-	 * most 101 are off by less than 2^-44. */
+	/*
+	 * 100 x value / max, truncated, with one multiplication. The added half keeps the exact
+	 * quotient at least 2^-32 away from the neighbouring integers, and two roundings of a
+	 * number of at most 101 change it by less than 2^-44.
+	 */
 	double inverse = 1.0 / max;
 	int32_t base = reverse ? 100 * weight : 0;
 	int32_t factor = reverse ? -weight : weight;
@@ -107,8 +111,10 @@ static int32_t max_total(const int32_t *totals, uint32_t count)
 	return max;
 }
 
-/** Bit i: values[i] is this one. Lanes of 32 bits: compilers make vectors of them, and of 64-bit
- * lanes not. */
+/**
+ * Bit i: values[i] == value. Lanes of 32 bits, because compilers vectorise them but not 64-bit
+ * lanes.
+ */
 static uint32_t equal_of_32(const int32_t *values, int32_t value)
 {
 	uint32_t bits = 0;
@@ -130,7 +136,7 @@ static uint32_t find_equal(
 		}
 	}
 	for (uint32_t i = whole; i < count; i++) {
-		/* Written in any case, kept if it counts. */
+		/* Always write the slot; the next one overwrites it if the value differs. */
 		out_slots[found] = i;
 		found += values[i] == value;
 	}
@@ -141,9 +147,12 @@ static uint32_t count_members(const uint32_t *cell_of, const uint32_t *verdict, 
 	uint32_t count, uint32_t *out_slot)
 {
 	uint32_t members = 0;
-	uint32_t last = 0; /* + 1 */
+	uint32_t last = 0; /* index + 1 */
 	for (uint32_t i = 0; i < count; i++) {
-		/* By masks: gcc makes no vectors of a choice within a maximum. */
+		/*
+		 * Masks instead of a conditional, because gcc does not vectorise a conditional
+		 * maximum.
+		 */
 		uint32_t own = -(uint32_t)(((cell_of[i] ^ cell) | verdict[i]) == 0);
 		uint32_t after = (i + 1) & own;
 		members -= own;
