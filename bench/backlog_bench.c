@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A backlog of unschedulable pods in the living scheduler: milliseconds from the event that helps
- * some of them to their placement. One JSON line a case: event (the event alone), placed (until as
- * many are placed as fit), settled (until every pod that woke up was tried), each as median, p99
- * and maximum over the events. First every shape waits for a device of its own; then every other
- * one for a pool of nodes, where the nodes that came before let more shapes wake up than one. The
- * last case has events so close together that those who woke up in vain still back off.
+ * A backlog of unschedulable pods in the living scheduler: milliseconds from the event that makes
+ * some of them schedulable to their placement. Prints one JSON line per case: event (the event
+ * alone), placed (until all pods that fit are placed), settled (until every pod that woke up was
+ * tried), each as median, p99 and maximum over the events. In the first cases every shape waits for
+ * a device of its own; in the later ones every second shape waits for a pool of nodes, and nodes of
+ * earlier events let more than one shape wake up. In the last case events follow each other so
+ * closely that pods that woke up in vain still back off.
  *
  * Usage: backlog_bench [PODS [SHAPES [NODES [EVENTS]]]]
  */
@@ -100,7 +101,7 @@ static struct bt_object *make_node(
 	return decode(BT_KIND_NODE, json);
 }
 
-/** A node that shape number `shape` fits on, `room` times, and nobody else. */
+/** A node that fits `room` pods of shape `shape`, and no other pods. */
 static struct bt_object *make_room(
 	const struct bench *bench, uint32_t number, uint32_t shape, uint32_t room)
 {
@@ -133,7 +134,7 @@ static void event(void *context BT_UNUSED, const struct bt_pod *pod BT_UNUSED,
 {
 }
 
-/** Try pods until `wanted` are placed; their number. */
+/** Try pods until `wanted` are placed. Returns how many were placed. */
 static uint32_t schedule(const struct bench *bench, uint32_t wanted)
 {
 	struct bt_attempt attempt;
@@ -183,7 +184,7 @@ static void bench_init(struct bench *bench)
 		(void)fprintf(stderr, "backlog_bench: a pod was placed too early\n");
 		exit(1);
 	}
-	/* Backoffs are over, the wait for an event is not. */
+	/* All backoffs are over; the pods still wait for an event. */
 	bench->now_ns += 60 * NS_PER_SECOND;
 	bt_queue_tick(bt_scheduler_queue(bench->scheduler), bench->now_ns);
 	(void)printf("{\"case\":\"first attempts, %s\",\"pods\":%u,\"shapes\":%u,\"nodes\":%u,"
@@ -215,8 +216,8 @@ static void print_times(const char *what, double *times, uint32_t count)
 }
 
 /**
- * Nodes come, each so many seconds after the one before and with room for `room` pods of one shape,
- * or of none when room is 0.
+ * Add nodes at intervals of `seconds`, each with room for `room` pods of one shape; room 0: nodes
+ * that fit no pod.
  */
 static void time_case(struct bench *bench, const char *what, uint32_t room, int64_t seconds)
 {
@@ -242,7 +243,7 @@ static void time_case(struct bench *bench, const char *what, uint32_t room, int6
 		}
 		times.settled[i] = (double)(clock_ns() - start) / NS_PER_MS;
 		bt_object_release(node);
-		/* As many of them wait again, with their backoff behind them. */
+		/* Replace the placed pods by as many waiting ones, and let their backoff end. */
 		for (uint32_t p = 0; p < room; p++) {
 			add_pod(bench, shape);
 		}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an unschedulable pod costs in the living scheduler, and a bound one: bytes from malloc, its
- * own included. Pods are as replica sets make them and as the API server completes them; a failed
- * attempt's status comes back as a watch tells it. Prints one JSON line. "waiting" and "bound" hold
- * everything, the copies of the objects as well (they are what a reflector would share).
+ * Memory of an unschedulable and of a bound pod in the living scheduler: bytes from malloc,
+ * including malloc's overhead. Pods are as replica sets make them and the API server completes
+ * them; after a failed attempt the changed status comes back as a watch sends it. Prints one JSON
+ * line. "waiting" and "bound" include the copies of the objects, which a reflector would share.
  *
  * Usage: backlog_memory [PODS [SHAPES]]
  */
@@ -28,7 +28,7 @@ struct bench {
 	struct bt_scheduler *scheduler;
 	struct bt_pod_commons commons;
 	struct bt_arena arena;
-	struct bt_object **pods; /* what a reflector holds */
+	struct bt_object **pods; /* the objects that a reflector would hold */
 	uint32_t pod_count;
 	uint32_t shape_count;
 	uint32_t version;
@@ -43,7 +43,7 @@ static double used_bytes(void)
 	return (double)info.uordblks + (double)info.hblkhd;
 }
 
-/** As a reflector holds it. */
+/** Decoded and packed as in a reflector. */
 static struct bt_object *decode_pod(struct bench *bench, const char *json)
 {
 	struct bt_object *object = decode(BT_KIND_POD, json);
@@ -157,11 +157,13 @@ static void add_waiting(struct bench *bench)
 		tell(bench, i, bench->changed);
 		bench->changed = NULL;
 	}
-	/* What the last operation left awake is not the backlog's. */
+	/*
+	 * Let the scheduler finish the last operation: its memory does not belong to the backlog.
+	 */
 	(void)bt_scheduler_step(bench->scheduler, bench->now_ns, &attempt);
 }
 
-/** They are bound by somebody else, and run. */
+/** Another scheduler binds the pods, and they run. */
 static void bind_all(struct bench *bench)
 {
 	struct bt_attempt attempt;

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/** What the child hands over: the same program reads it. */
+/** The result, as the child writes it to the pipe: both processes are the same program. */
 struct answer {
 	int code;
 	struct bt_bench_result result;
@@ -20,7 +20,7 @@ static void write_all(int file, const void *data, size_t size)
 	while (size != 0) {
 		ssize_t written = write(file, next, size);
 		if (written < 0 && errno != EINTR) {
-			return; /* the parent sees that the answer is not whole */
+			return; /* the parent notices that the answer is incomplete */
 		}
 		if (written > 0) {
 			next += written;
@@ -57,7 +57,7 @@ BT_NORETURN static void run_and_exit(const struct bt_bench_run *run, int file)
 		berth_error_finish(&err);
 	}
 	write_all(file, &answer, sizeof(answer));
-	_exit(0); /* the parent's buffers are the parent's to write */
+	_exit(0); /* without exit handlers, which would write the parent's buffers again */
 }
 
 static int describe_death(int status, struct berth_error *err)
@@ -79,7 +79,7 @@ int bt_bench_run_in_child(
 	if (pipe(ends) != 0) {
 		return bt_error_set(err, BERTH_ERR_IO, "pipe: %s", strerror(errno));
 	}
-	(void)fflush(NULL); /* nothing is written twice; failures show at the end */
+	(void)fflush(NULL); /* otherwise the child writes it, too */
 	pid_t child = fork();
 	if (child < 0) {
 		(void)close(ends[0]);

@@ -12,7 +12,7 @@ static int make_node(struct bt_bench *bench, uint32_t number, uint32_t turn,
 	return bt_bench_decode_text(bench, out_object, err);
 }
 
-/** The pending pod of this number alone. */
+/** Make the pending pod with this number, and no other. */
 static int make_pod(struct bt_bench *bench, uint32_t number, struct berth_error *err)
 {
 	bt_bench_release_pending(bench);
@@ -28,29 +28,29 @@ static const struct bt_pod *made_pod(const struct bt_bench *bench)
 
 enum change_kind {
 	POD_FINISHES,
-	NODE_HEARTBEAT, /* an update that says nothing new */
+	NODE_HEARTBEAT, /* an update that changes no field */
 	NODE_LABEL,
-	NODE_GOES, /* and every pod on it */
+	NODE_GOES, /* with every pod on it */
 	NODE_COMES,
 };
 
 struct change {
 	enum change_kind kind;
 	uint32_t pod;           /* number of the pod that finishes */
-	struct bt_object *node; /* owned; NULL: none is concerned */
+	struct bt_object *node; /* owned; NULL: the change has no node */
 };
 
 struct churn {
 	struct bt_bench *bench;
 	struct bt_prng prng;
-	BT_VEC(uint32_t) pods;  /* numbers of pods that have a node, or had until the node went */
-	BT_VEC(uint32_t) nodes; /* numbers of nodes that are there */
-	BT_VEC(struct change) changes; /* made ready for the present pod */
+	BT_VEC(uint32_t) pods;  /* numbers of pods that were placed; their node may be gone since */
+	BT_VEC(uint32_t) nodes; /* numbers of existing nodes */
+	BT_VEC(struct change) changes; /* prepared for the current pod */
 	uint32_t next_node;
 	uint32_t turn;
 };
 
-/** Of a hundred changes. */
+/** Draw the kind of a change, with the weights in percent. */
 static enum change_kind draw_kind(struct churn *churn)
 {
 	uint64_t number = bt_prng_below(&churn->prng, 100);
@@ -73,7 +73,7 @@ static uint32_t find_pod(const struct churn *churn, uint32_t number)
 	return bt_state_find_pod(churn->bench->engine->state, bt_str_from(uid));
 }
 
-/** Which pod finishes is drawn when the changes before it have been made. */
+/** Draw the pod that finishes. Must be called after the previous changes were made. */
 static bool draw_pod(struct churn *churn, uint32_t *out_pod_id)
 {
 	while (churn->pods.count != 0) {
@@ -97,11 +97,11 @@ static void remove_pod(struct churn *churn, uint32_t pod_id)
 		.spec.node_name = info.node_name,
 	};
 	int result = bt_state_remove_pod(state, &pod, NULL);
-	BT_ASSERT(result == 0); /* it was found a moment ago */
+	BT_ASSERT(result == 0); /* it was found just before */
 	churn->bench->result->change_count++;
 }
 
-/** Objects are decoded before the clock runs. */
+/** Decode objects before the clock runs. */
 static int prepare(struct churn *churn, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < churn->bench->run->changes; i++) {
@@ -141,7 +141,7 @@ static void remove_node(struct churn *churn, const struct bt_node *node)
 		remove_pod(churn, state->nodes.rows[slot].pods.items[0]);
 	}
 	int result = bt_state_remove_node(state, node, NULL);
-	BT_ASSERT(result == 0); /* it was in the list */
+	BT_ASSERT(result == 0); /* it is in the list */
 }
 
 static void apply(struct churn *churn, const struct change *change)
@@ -176,7 +176,7 @@ static void forget_changes(struct churn *churn)
 	churn->changes.count = 0;
 }
 
-/** number: of the pod that is ready, among all. */
+/** number: index of the prepared pod among all pending pods. */
 static void churn_and_schedule(struct churn *churn, uint32_t number)
 {
 	struct bt_bench_result *result = churn->bench->result;

@@ -78,7 +78,10 @@ int bt_bench_take(struct bt_bench *bench, struct bt_object *object, struct berth
 	return 0;
 }
 
-/** Around the objects of a snapshot, which are one a line with commas between them. */
+/**
+ * Is it one of the lines before and after the objects of a snapshot? The objects are one per line,
+ * separated by commas.
+ */
 static bool is_around(struct bt_str line)
 {
 	return bt_str_equal_c(line, "]}") ||
@@ -208,7 +211,7 @@ static uint64_t digest_bytes(uint64_t digest, struct bt_str text)
 	for (uint32_t i = 0; i < text.length; i++) {
 		digest = (digest ^ (unsigned char)text.data[i]) * DIGEST_PRIME;
 	}
-	return (digest ^ 0xff) * DIGEST_PRIME; /* no name has this byte */
+	return (digest ^ 0xff) * DIGEST_PRIME; /* names do not contain this byte */
 }
 
 uint64_t bt_bench_digest(
@@ -255,12 +258,11 @@ static void evict(struct bt_bench *bench, uint32_t pod_id)
 		.spec.node_name = victim.node_name,
 	};
 	int result = bt_state_remove_pod(state, &pod, NULL);
-	BT_ASSERT(result == 0); /* it was found on this node a moment ago */
+	BT_ASSERT(result == 0); /* it was found on this node just before */
 	bench->result->victim_count++;
 }
 
-/** The victims of a failed attempt leave, and the pod is tried again on the node it was promised.
- */
+/** Remove the victims of a failed attempt, then try the pod again on its nominated node. */
 static bool preempt(
 	struct bt_bench *bench, struct bt_pod_info *info, struct bt_schedule_result *result)
 {
@@ -275,7 +277,7 @@ static bool preempt(
 		evict(bench, chosen->victims[i]);
 	}
 	if (result->nomination.present) {
-		/* The table's text: the result's own goes with the cycle. */
+		/* The name from the node table: the name in the result ends with the cycle. */
 		const struct bt_node_table *nodes = &bench->engine->state->nodes;
 		uint32_t slot = bt_node_table_find(nodes, result->nomination.nominated_node_name);
 		info->nominated_node_name = bt_node_table_name(nodes, slot);

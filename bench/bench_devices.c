@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Objects of the workload `devices`: nodes with a slice of devices each, a claim for each pod.
- * Drivers and claims of scheduler_perf files.
+ * Objects of the workload `devices`: nodes with a slice of devices each, and a claim for each pod.
+ * Also drivers and claims of scheduler_perf files.
  */
 #include "base/assert.h"
 #include "bench/bench_perf_private.h"
@@ -13,9 +13,9 @@
 #define DRIVER "gpu.example.com"
 #define DEVICES_OF_A_NODE 8
 #define DEVICES_OF_A_SOCKET 4
-/** Most devices of a slice: spec 12 section 3. */
+/** The maximum of devices in a slice: spec 12 section 3. */
 #define SLICE_DEVICES_MAX 128
-/** Most devices that a driver of a scheduler_perf file has on a node. */
+/** The maximum of devices that a driver of a scheduler_perf file has on a node. */
 #define NODE_DEVICES_MAX 65536
 
 static bool is_large(uint32_t node)
@@ -51,7 +51,7 @@ static void write_slice(uint32_t node, struct bt_strbuf *out)
 	bt_strbuf_append_c(out, "]}}");
 }
 
-/** Bound pods have the devices of their nodes, as long as there are any. */
+/** Bound pods have claims while their nodes have devices left. */
 static bool has_claim(const struct bt_bench_source *source, uint32_t pod)
 {
 	return pod >= source->bound_count || pod / source->node_count < DEVICES_OF_A_NODE;
@@ -76,7 +76,7 @@ static void write_allocation(uint32_t node, uint32_t device, uint32_t pod, struc
 		node, device, node, pod, pod);
 }
 
-/** Every other one is content with any device. */
+/** Every second claim accepts any device with enough memory. */
 static void write_claim(const struct bt_bench_source *source, uint32_t pod, struct bt_strbuf *out)
 {
 	bt_strbuf_printf(out,
@@ -144,7 +144,10 @@ static void write_device(struct bt_json_writer *writer, struct bt_arena *arena, 
 	bt_json_end_object(writer);
 }
 
-/** Devices from first on of a node; slice: which one of how many. */
+/**
+ * Write a slice with the devices of a node from number first on; slice: its index among the node's
+ * slices.
+ */
 static int add_slice(struct bt_perf *perf, const struct bt_perf_op *op, struct bt_str node_name,
 	uint32_t slice, uint32_t slice_count, struct bt_arena *arena, struct berth_error *err)
 {
@@ -221,7 +224,7 @@ int bt_perf_create_driver(
 		: result;
 }
 
-/** Devices for a claim on the first node that has them, from next_node on. */
+/** Allocate devices for a claim on the first node with enough free ones, starting at next_node. */
 static int allocate_claim(struct bt_perf *perf, struct bt_object *object, struct bt_arena *arena,
 	struct berth_error *err)
 {

@@ -10,7 +10,7 @@
 /** 2026-01-01T00:00:00Z */
 #define START_NS (INT64_C(1767225600) * BT_NS_PER_SECOND)
 
-/** --- what the scheduler writes --- */
+/** --- writes of the scheduler --- */
 
 static struct bt_living_write *begin_write(
 	struct bt_living *living, struct bt_str namespace_, struct bt_str name)
@@ -37,7 +37,7 @@ static int write_binding(void *context, const struct bt_pod_info *pod, struct bt
 	return 0;
 }
 
-/** Nobody reads the conditions. */
+/** Conditions are not written: no measurement reads them. */
 static int write_status(void *context, const struct bt_pod *pod,
 	const struct bt_pod_condition *condition BT_UNUSED,
 	const struct bt_post_filter_result *nomination, struct berth_error *err BT_UNUSED)
@@ -67,14 +67,14 @@ static int delete_victim(void *context, struct bt_preemption_ticket ticket BT_UN
 	return 0;
 }
 
-/** --- what the scheduler is told --- */
+/** --- changes that the scheduler observes --- */
 
 int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 	struct bt_object *new_object, struct berth_error *err)
 {
 	const struct bt_living_change change = {
 		living->now_ns, old_object, new_object, living->is_preempting};
-	living->is_preempting = false; /* the victim's claims are deleted after it */
+	living->is_preempting = false; /* only for the pod: deletions of its claims follow */
 	int result = living->observer != NULL
 		? living->observer->observe(living->observer->context, &change, err)
 		: 0;
@@ -93,12 +93,12 @@ int bt_living_add(struct bt_living *living, struct bt_object *object, struct ber
 		struct bt_object *own = bt_object_create_pod(object->value, &living->commons);
 		bt_object_release(object);
 		object = own;
-		living->now_ns += BT_NS_PER_MS; /* no two are equally old */
+		living->now_ns += BT_NS_PER_MS; /* no two pods have the same age */
 	}
 	return bt_living_change(living, NULL, object, err);
 }
 
-/** NULL: there is none, or it was not made for the pod. */
+/** NULL: there is no claim, or it was not made for the pod. */
 static struct bt_object *find_own_claim(const struct bt_living *living, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {
@@ -126,7 +126,7 @@ int bt_living_note_claims(
 	return result;
 }
 
-/** Claims made for the pod from templates. *out_others: it may have others, too. */
+/** Delete the claims made for the pod from templates. *out_others: it may use further claims. */
 static int delete_claims(struct bt_living *living, const struct bt_pod *pod, bool *out_others,
 	struct berth_error *err)
 {
@@ -183,7 +183,7 @@ static int tell_back(
 		bt_object_release(write->pod);
 		return 0; /* deleted meanwhile */
 	}
-	now = bt_object_share(now); /* there may have been another write before */
+	now = bt_object_share(now); /* the functions below consume a reference */
 	bt_object_release(write->pod);
 	if (write->deleted) {
 		living->is_preempting = true;
@@ -238,7 +238,10 @@ int bt_living_step(
 void bt_living_pass(struct bt_living *living, int64_t duration_ns)
 {
 	living->now_ns += duration_ns;
-	/* What the clock alone costs is no part of the attempt that is measured next. */
+	/*
+	 * The queue handles the time now, so that its cost is not part of the next measured
+	 * attempt.
+	 */
 	bt_queue_tick(bt_scheduler_queue(living->scheduler), living->now_ns);
 }
 

@@ -7,7 +7,7 @@
 
 #include "bench/bench_commit.h"
 
-/** What stands behind the first "model name" (x86) or "Model" (some others). */
+/** Find the text after the first "model name" (x86) or "Model" (some others). */
 static void read_cpu_model(struct bt_strbuf *out)
 {
 	char line[512];
@@ -20,7 +20,7 @@ static void read_cpu_model(struct bt_strbuf *out)
 		}
 	}
 	if (file != NULL) {
-		(void)fclose(file); /* it was only read */
+		(void)fclose(file); /* open for reading only */
 	}
 	if (out->length == 0) {
 		bt_strbuf_append_c(out, "unknown");

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BENCH_OBJECTS_H
 #define BT_BENCH_OBJECTS_H
-/** Objects from JSON for measurements. BENCH_NAME: the program, for the line it ends with. */
+/**
+ * Objects from JSON for measurements. Define BENCH_NAME first: the program's name for error
+ * messages.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +15,7 @@
 #define BENCH_NAME "bench"
 #endif
 
-/** Ends the program with the error's text when code is not 0. */
+/** Ends the program with the error's text if code is not 0. */
 static inline void must(int code, struct berth_error *err)
 {
 	if (code != 0) {

@@ -5,7 +5,7 @@
 
 #include "bench/bench_report.h"
 
-/** "TEST", "TEST/WORKLOAD", or nothing at all. */
+/** Match "TEST", "TEST/WORKLOAD", or everything if no names were given. */
 static bool is_wanted(const struct bt_arguments *only, const struct bt_perf_test *test,
 	const struct bt_perf_workload *workload)
 {
@@ -97,7 +97,7 @@ static int run_workload(const struct bt_perf_options *options, const struct bt_p
 	return 0;
 }
 
-/** The test case is wanted as a whole or in part. */
+/** Is the test case, or one of its workloads, selected? */
 static bool is_test_wanted(const struct bt_arguments *only, const struct bt_perf_test *test)
 {
 	bool wanted = only->list.count == 0;
@@ -111,7 +111,7 @@ static bool is_test_wanted(const struct bt_arguments *only, const struct bt_perf
 	return wanted;
 }
 
-/** What has been run, and what went wrong. */
+/** How many workloads ran, and which failures there were. */
 struct tally {
 	uint32_t count;
 	uint32_t failed_count;

@@ -3,11 +3,10 @@
 #define BT_BENCH_PERF_H
 /**
  * Workload files of upstream's scheduler_perf, run on the living scheduler. A file is a list of
- * test cases; each has a template of operations and workloads that fill in its parameters.
+ * test cases; each has a template of operations, and workloads that set its parameters.
  *
- * Where upstream has a cluster and its time, here time is virtual: an attempt takes a millisecond
- * of it, churn goes by it, and waiting costs nothing. The same file therefore gives the same
- * decisions.
+ * Time is virtual, unlike upstream's: an attempt takes a millisecond, churn follows the virtual
+ * clock, and waiting costs nothing. The same file therefore gives the same decisions.
  */
 #include "bench/bench_living.h"
 #include "bench/bench_run.h"
@@ -35,7 +34,7 @@ enum bt_perf_opcode {
 /** "createNodes" */
 const char *bt_perf_opcode_name(enum bt_perf_opcode opcode);
 
-/** One operation; which members mean something depends on the opcode. */
+/** One operation; the opcode says which members are used. */
 struct bt_perf_op {
 	enum bt_perf_opcode opcode;
 	uint32_t number; /* from 1, for messages */
@@ -57,11 +56,11 @@ struct bt_perf_op {
 	struct bt_str mode;
 	int64_t churn_number;
 	int64_t interval_ms;
-	int64_t per_second; /* updates or deletions; 0: all at once (of createPods: none) */
+	int64_t per_second; /* updates or deletions; 0: all at once (createPods: none) */
 	int64_t claims_per_node;
 	bt_str_list template_paths;
 	bt_str_list namespaces;
-	struct bt_str stage; /* "Attempted"; else until they are scheduled */
+	struct bt_str stage; /* "Attempted"; otherwise pods must be scheduled */
 	struct bt_str duration;
 	struct bt_str driver;
 	struct bt_str nodes; /* pattern */
@@ -70,25 +69,25 @@ struct bt_perf_op {
 	const struct bt_json_value *unique_strategy;      /* {labelKey} */
 	const struct bt_json_value *allocatable_strategy; /* {nodeAllocatable, ...} */
 	const struct bt_json_value *label_selector;
-	const struct bt_json_value *create_pods; /* of createPodSets */
-	struct bt_perf_op *pods;                 /* the same, read */
+	const struct bt_json_value *create_pods; /* in createPodSets */
+	struct bt_perf_op *pods;                 /* create_pods, parsed */
 };
 
 struct bt_perf_workload {
 	struct bt_str name;
 	const struct bt_json_value *params; /* an object, or NULL */
 	bt_str_list gates;                  /* "Name=true" */
-	double threshold;                   /* pods a second; 0: none */
+	double threshold;                   /* pods per second; 0: none */
 };
 
 /**
- * Read one operation of a list; its members borrow from value. workload: of the parameters; NULL:
- * what comes from one is left out. Messages begin with "op 3 (churn)".
+ * Read one operation of a list; its members borrow from value. workload: values of parameters;
+ * NULL: members that come from parameters are left out. Messages begin with "op 3 (churn)".
  */
 BT_MUST_USE int bt_perf_op_read(struct bt_arena *arena, const struct bt_json_value *value,
 	uint32_t number, const struct bt_perf_workload *workload, struct bt_perf_op *op,
 	struct berth_error *err);
-/** "name: expected string, got number" */
+/** Set an error such as "name: expected string, got number". */
 int bt_perf_wrong_type(const char *name, const char *wanted, const struct bt_json_value *value,
 	struct berth_error *err);
 /** *out borrows from value. */
@@ -104,41 +103,43 @@ struct bt_perf_test {
 	uint32_t op_count;
 	struct bt_perf_workload *workloads;
 	uint32_t workload_count;
-	struct berth_error error; /* what is wrong with it; none of it is run then */
+	struct berth_error error; /* set if the test case is invalid; then none of it runs */
 };
 
 struct bt_perf_file {
 	struct bt_arena arena;
 	const char *path;
-	struct bt_str folder; /* templates are relative to it; ends with "/", or empty */
+	struct bt_str folder; /* base of template paths; ends with "/", or is empty */
 	struct bt_perf_test *tests;
 	uint32_t test_count;
 };
 
 /**
- * Read and check a whole file. A test case that is wrong has its error; messages name test case,
+ * Read and check a whole file. An invalid test case has its error; messages name test case,
  * operation and field.
  */
 BT_MUST_USE int bt_perf_file_read(
 	const char *path, struct bt_perf_file *out_file, struct berth_error *err);
 void bt_perf_file_finish(struct bt_perf_file *file);
 
-/** What came of one workload. */
+/** The result of one workload. */
 struct bt_perf_result {
 	uint32_t node_count;
 	uint32_t pod_count;    /* placed while metrics were collected */
-	uint32_t bound_count;  /* placed altogether */
-	uint32_t failed_count; /* attempts that failed, altogether */
+	uint32_t bound_count;  /* placed in total */
+	uint32_t failed_count; /* failed attempts in total */
 	uint32_t victim_count;
-	double seconds; /* of scheduling while metrics were collected */
+	double seconds; /* scheduling while metrics were collected */
 	double cpu_seconds;
-	double load_seconds; /* everything else */
+	double load_seconds; /* all other time */
 	uint64_t decisions;  /* digest of all placements, in order */
 	int64_t end_ns;      /* virtual time, since 1970 */
 };
 
-/** Run one workload on a fresh scheduler. setup: flags; the test's configuration goes before.
- * observer: NULL accepted. */
+/**
+ * Run one workload on a fresh scheduler. setup: from flags; the configuration of the test case
+ * takes precedence. observer: NULL accepted.
+ */
 BT_MUST_USE int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test,
 	const struct bt_perf_workload *workload, const struct bt_setup *setup,
 	const struct bt_living_observer *observer, struct bt_perf_result *out_result,
@@ -147,15 +148,15 @@ BT_MUST_USE int bt_perf_run(const struct bt_perf_file *file, const struct bt_per
 struct bt_perf_options {
 	const struct bt_setup *setup;
 	const char *path;
-	const struct bt_arguments *only; /* TEST or TEST/WORKLOAD, commas allowed */
+	const struct bt_arguments *only; /* selects TEST or TEST/WORKLOAD, commas allowed */
 	int64_t repeat;
-	bool check; /* a second run, verifying, must decide alike */
+	bool check; /* make a second, verifying run and compare decisions */
 };
 
 /**
- * The whole file: one JSON line for each workload and repetition. What is wrong with a test case is
- * printed to standard error, and the others run; the result is then BERTH_ERR_INVALID. *out_below:
- * some did not reach their threshold.
+ * Run the whole file: prints one JSON line per workload and repetition. Errors of a test case go to
+ * standard error, and the others run; the result is then BERTH_ERR_INVALID. *out_below: some
+ * workloads did not reach their threshold.
  */
 BT_MUST_USE int bt_perf_run_file(
 	const struct bt_perf_options *options, bool *out_below, struct berth_error *err);

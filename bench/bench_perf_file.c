@@ -45,7 +45,7 @@ static int read_name(
 	return bt_perf_read_str(name, "name", out_name, err);
 }
 
-/** Other forms of thresholds are about metrics that are not collected here. */
+/** Thresholds of other forms are for metrics that this program does not collect. */
 static void read_threshold(struct bt_arena *arena, const struct bt_json_value *value,
 	struct bt_perf_workload *workload)
 {

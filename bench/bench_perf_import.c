@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a workload of a scheduler_perf file makes, and when, as a recording. */
+/**
+ * Converts workloads of a scheduler_perf file to a recording: the objects they create, with times.
+ */
 #include "bench/bench_perf.h"
 #include "replay/change_import.h"
 
@@ -8,7 +10,7 @@ struct perf_import {
 	int64_t start_ns;
 };
 
-/** The scheduler's victim is told from a pod that the workload deletes. */
+/** Record an eviction by the scheduler, which differs from a deletion by the workload. */
 static int append_eviction(struct perf_import *perf, const struct bt_object *pod, int64_t now_ns,
 	struct berth_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What operations of a workload file create. */
+/** Creates the objects of operations in a workload file. */
 #include <string.h>
 
 #include "api/storage.h"
@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "bench/bench_perf_private.h"
 
-/** Where an operation names none. */
+/** Names for operations that have none. */
 static const char default_node[] =
 	"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"generateName\":\"node-\"},"
 	"\"status\":{\"capacity\":{\"cpu\":\"4\",\"memory\":\"32Gi\",\"pods\":\"110\"},"
@@ -62,14 +62,14 @@ static int find_or_read(struct bt_perf *perf, struct bt_str path, const char *de
 	return result;
 }
 
-/** Paths are relative to the workload file. */
+/** path is relative to the workload file. */
 static int find_template(struct bt_perf *perf, struct bt_str path,
 	struct bt_bench_template **out_template, struct berth_error *err)
 {
 	return find_or_read(perf, path, DEFAULT_NODE_NAME, default_node, out_template, err);
 }
 
-/** stamp: but for its serial number. */
+/** stamp: the serial number is set here. */
 static int make(struct bt_perf *perf, struct bt_bench_template *template_, enum bt_kind kind,
 	struct bt_bench_stamp stamp, struct bt_object **out_object, struct berth_error *err)
 {
@@ -88,7 +88,7 @@ static int make(struct bt_perf *perf, struct bt_bench_template *template_, enum 
 	return result;
 }
 
-/** A copy of the map with one pair more, or another value of it. */
+/** Copy the map with one pair added or replaced. */
 static struct bt_str_map with_pair(struct bt_arena *arena, const struct bt_str_map *map,
 	struct bt_str key, struct bt_str value)
 {
@@ -122,7 +122,10 @@ static int strategy_key(const struct bt_json_value *strategy, const char *name,
 		: bt_error_set(err, BERTH_ERR_INVALID, "%s: labelKey: missing", name);
 }
 
-/** Labels that are not in the template: in turn from a list, or different on every node. */
+/**
+ * Add labels that are not in the template: values from a list in turn, or a different one on every
+ * node.
+ */
 static int add_labels(struct bt_arena *arena, const struct bt_perf_op *op, uint32_t index,
 	struct bt_object_meta *meta, struct berth_error *err)
 {
@@ -155,7 +158,7 @@ static int add_labels(struct bt_arena *arena, const struct bt_perf_op *op, uint3
 	return 0;
 }
 
-/** An upstream node has its name as label, which anti-affinity by host needs. */
+/** Like an upstream node, it has its name as a label: anti-affinity by host needs that. */
 static void label_host(struct bt_arena *arena, struct bt_object_meta *meta)
 {
 	if (bt_str_map_find(&meta->labels, BT_STR(HOST_LABEL)) == NULL) {
@@ -163,7 +166,7 @@ static void label_host(struct bt_arena *arena, struct bt_object_meta *meta)
 	}
 }
 
-/** The amount of a resource in a list; the list is made anew. */
+/** Set the amount of a resource in a copy of the list. */
 static void set_amount(struct bt_arena *arena, struct bt_resource_list *list, struct bt_str name,
 	const struct bt_quantity *amount)
 {
@@ -217,7 +220,7 @@ static int set_allocatable(struct bt_arena *arena, const struct bt_json_value *a
 	return 0;
 }
 
-/** "a,b" of a list of strings. */
+/** Join a list of strings: "a,b". */
 static int join_texts(struct bt_arena *arena, const struct bt_json_value *list, struct bt_str *out,
 	struct berth_error *err)
 {
@@ -269,7 +272,7 @@ static int read_drivers(struct bt_arena *arena, const struct bt_json_value *limi
 	return 0;
 }
 
-/** The CSINode beside the node; NULL: the strategy says nothing of one. */
+/** Make the CSINode of the node; NULL: the strategy does not mention CSI. */
 static int make_csi_node(struct bt_arena *arena, const struct bt_json_value *strategy,
 	const struct bt_object_meta *node, struct bt_object **out_object, struct berth_error *err)
 {
@@ -388,7 +391,7 @@ int bt_perf_create_namespaces(
 
 /** --- pods --- */
 
-/** Copies of both that are bound to each other, told to the scheduler. */
+/** Add copies of the volume and the claim, bound to each other. */
 static int add_bound(struct bt_perf *perf, const struct bt_object *volume_object,
 	const struct bt_object *claim_object, struct bt_str claim_name, struct bt_arena *arena,
 	struct berth_error *err)
@@ -480,7 +483,7 @@ uint32_t bt_perf_find_pod(const struct bt_perf *perf, struct bt_str namespace_, 
 	return UINT32_MAX;
 }
 
-/** Known to the workload from here on: waited for, deleted. */
+/** Remember the pod: operations can wait for it and delete it. */
 static void note_pod(struct bt_perf *perf, const struct bt_object_meta *meta)
 {
 	struct bt_str namespace_ = perf->pods.count != 0
@@ -495,7 +498,7 @@ static void note_pod(struct bt_perf *perf, const struct bt_object_meta *meta)
 		&perf->pods_by_name, pod_hash(pod.namespace_, pod.name), perf->pods.count - 1);
 }
 
-/** With the claims that its templates of claims ask for. */
+/** Add the pod, after the claims that its claim templates make. */
 static int add_pod(
 	struct bt_perf *perf, struct bt_pod *pod, struct bt_arena *arena, struct berth_error *err)
 {
@@ -572,7 +575,7 @@ int bt_perf_create_pods(struct bt_perf *perf, const struct bt_perf_op *op, struc
 
 /** --- objects of any kind --- */
 
-/** object: consumed. Pods are not among those that are waited for. */
+/** object: consumed. Operations do not wait for these pods. */
 static int add_any(struct bt_perf *perf, struct bt_object *object, struct berth_error *err)
 {
 	if (object->kind != BT_KIND_POD) {
@@ -631,7 +634,7 @@ int bt_perf_create_any(
 	return result;
 }
 
-/** The object of the same kind and name, borrowed; *out_node: its place in nodes. */
+/** Find the existing object of the same kind and name, borrowed; *out_node: its index in nodes. */
 static struct bt_object *find_same(
 	const struct bt_perf *perf, const struct bt_object *object, uint32_t *out_node)
 {
@@ -653,13 +656,13 @@ static struct bt_object *find_same(
 			  object->kind, meta->namespace_, meta->name);
 }
 
-/** An update keeps the identity of an object, and a pod's node and status. */
+/** An update keeps the identity of the object, and the node and status of a pod. */
 static int update_object(struct bt_perf *perf, struct bt_object *old, uint32_t node,
 	const struct bt_object *wanted, struct bt_arena *arena, struct berth_error *err)
 {
 	const struct bt_kind_info *info = bt_kind_info(wanted->kind);
 	void *value = bt_arena_alloc(arena, info->size);
-	struct bt_object_meta *meta = value; /* metadata comes first in all of them */
+	struct bt_object_meta *meta = value; /* metadata is the first member of all kinds */
 	memcpy(value, wanted->value, info->size);
 	meta->uid = old->meta->uid;
 	meta->creation_timestamp = old->meta->creation_timestamp;
@@ -734,7 +737,7 @@ static int churn_create(struct bt_perf *perf, struct bt_perf_churn *churn, struc
 	return result;
 }
 
-/** The objects of one round, the newest first. */
+/** Delete the objects of one round, newest first. */
 static int churn_delete(struct bt_perf *perf, struct bt_perf_churn *churn, struct berth_error *err)
 {
 	uint32_t count = churn->op->template_paths.count;
@@ -746,7 +749,7 @@ static int churn_delete(struct bt_perf *perf, struct bt_perf_churn *churn, struc
 				object->meta->namespace_, object->meta->name);
 			now = now != NULL ? bt_object_share(now) : NULL;
 			bt_object_release(object);
-			if (now != NULL) { /* NULL: preempted meanwhile */
+			if (now != NULL) { /* NULL: preempted since */
 				result = bt_living_delete_pod(&perf->living, now, err);
 			}
 		} else {
@@ -767,7 +770,7 @@ int bt_perf_churn_once(struct bt_perf *perf, struct bt_perf_churn *churn, struct
 		return result;
 	}
 	if (number != 0 && churn->made_count >= number) {
-		return 0; /* create: all that were asked for are there */
+		return 0; /* mode create: all requested rounds were made */
 	}
 	int result = churn_create(perf, churn, err);
 	churn->deleting = recreates && churn->made_count >= number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Operations of a workload file: which there are, and the fields of each. */
+/** Operations of a workload file: the opcodes, and the fields of each. */
 #include <stddef.h>
 #include <string.h>
 
@@ -55,8 +55,8 @@ struct field {
 #define AT(member) offsetof(struct bt_perf_op, member)
 
 /**
- * The value of each may come from a parameter of the workload: "count: $nodes", or "countParam:
- * $nodes" for all but lists and objects.
+ * Each value may come from a parameter of the workload: "count: $nodes", or "countParam: $nodes"
+ * for all but lists and objects.
  */
 static const struct field fields[] = {
 	{"count", FIELD_INT, NODES | NAMESPACES | PODS | POD_SETS | CREATE_ANY | UPDATE_ANY,
@@ -94,10 +94,10 @@ static const struct field fields[] = {
 	{"name", FIELD_STR, START_METRICS, AT(metrics_name)},
 };
 
-/** Of one operation. */
+/** State of reading one operation. */
 struct reading {
 	struct bt_arena *arena;
-	const struct bt_perf_workload *workload; /* NULL: parameters are not looked up */
+	const struct bt_perf_workload *workload; /* NULL: parameters stay unresolved */
 };
 
 const char *bt_perf_opcode_name(enum bt_perf_opcode opcode)
@@ -245,7 +245,7 @@ static int read_param(const struct reading *reading, const struct field *field, 
 
 #define PARAM_SUFFIX "Param"
 
-/** As Go decodes: the case of letters makes no difference. *out_param: it is NAMEParam. */
+/** Find the field without regard to case, as Go decodes. *out_param: name is NAMEParam. */
 static const struct field *find_field(
 	enum bt_perf_opcode opcode, struct bt_str name, bool *out_param)
 {
@@ -314,7 +314,7 @@ static int read_opcode(
 	return result;
 }
 
-/** What was said, other than null. */
+/** The members that are present and not null. */
 struct said {
 	const struct field *fields[BT_ARRAY_LENGTH(fields)];
 	uint32_t count;

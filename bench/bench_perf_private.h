@@ -10,31 +10,31 @@
 #include "bench/bench_template.h"
 #include "cluster/claim_maker.h"
 
-/** What creates and deletes objects while pods are placed. */
+/** A churn operation: creates and deletes objects while pods are placed. */
 struct bt_perf_churn {
 	const struct bt_perf_op *op;
 	int64_t next_ns;
 	uint32_t made_count; /* rounds of templates */
 	bool deleting;
-	BT_VEC(struct bt_object *) objects; /* made and not deleted; owned */
+	BT_VEC(struct bt_object *) objects; /* created and not deleted yet; owned */
 };
 
 struct bt_perf_pod {
 	struct bt_str namespace_;
 	struct bt_str name;
-	bool is_attempted; /* without success */
+	bool is_attempted; /* with a failed attempt */
 };
 
-/** Which pods an operation is about. */
+/** The pods that an operation applies to. */
 struct bt_perf_filter {
-	bt_str_list namespaces; /* none: all */
+	bt_str_list namespaces; /* empty: all */
 	bool has_selector;
 	struct bt_selector selector;
 };
 
-/** What deletes pods one after another. */
+/** A deletePods operation that deletes pods one after another. */
 struct bt_perf_removal {
-	uint32_t at; /* pods from here to end */
+	uint32_t at; /* remaining pods: from here to end */
 	uint32_t end;
 	struct bt_perf_filter filter;
 	int64_t next_ns;
@@ -47,16 +47,16 @@ struct bt_perf {
 	const struct bt_perf_workload *workload;
 	struct bt_perf_result *result;
 	struct bt_living living;
-	struct bt_arena arena; /* operations; names of pods */
+	struct bt_arena arena; /* of operations and names of pods */
 	BT_VEC(struct bt_bench_template *) templates;
 	BT_VEC(struct bt_perf_pod) pods; /* in order of creation */
 	struct bt_map pods_by_name;
 	BT_VEC(struct bt_object *) nodes; /* owned; without those of churn */
 	BT_VEC(struct bt_perf_churn) churns;
 	BT_VEC(struct bt_perf_removal) removals;
-	struct bt_claim_maker *claims; /* NULL before the scheduler is made */
-	uint64_t serial;               /* of objects */
-	uint32_t next_node;            /* where the next claim is allocated, if it fits */
+	struct bt_claim_maker *claims; /* NULL until the scheduler exists */
+	uint64_t serial;               /* of the last object */
+	uint32_t next_node;            /* where to allocate the next claim, if it fits */
 	struct bt_bench_watch watch;
 	bool is_timed;
 	bool is_collecting; /* between startCollectingMetrics and stopCollectingMetrics */
@@ -65,7 +65,7 @@ struct bt_perf {
 
 /** --- bench_perf_make.c --- */
 
-/** Operations that create: everything but waiting. count: parameters are filled in. */
+/** Operations that create objects. count: as resolved from parameters. */
 BT_MUST_USE int bt_perf_create_nodes(
 	struct bt_perf *perf, const struct bt_perf_op *op, uint32_t count, struct berth_error *err);
 BT_MUST_USE int bt_perf_create_namespaces(
@@ -74,21 +74,21 @@ BT_MUST_USE int bt_perf_create_pods(struct bt_perf *perf, const struct bt_perf_o
 	struct bt_str namespace_, uint32_t count, struct berth_error *err);
 BT_MUST_USE int bt_perf_create_any(
 	struct bt_perf *perf, const struct bt_perf_op *op, uint32_t count, struct berth_error *err);
-/** Object index of count, which exists, becomes as the template says. */
+/** Change existing object number index of count to match the template. */
 BT_MUST_USE int bt_perf_update_any(struct bt_perf *perf, const struct bt_perf_op *op,
 	uint32_t index, uint32_t count, struct berth_error *err);
 /** The index in pods, or UINT32_MAX. */
 uint32_t bt_perf_find_pod(const struct bt_perf *perf, struct bt_str namespace_, struct bt_str name);
-/** One object more of each template, or one less. */
+/** Create an object of each template, or delete a round of them. */
 BT_MUST_USE int bt_perf_churn_once(
 	struct bt_perf *perf, struct bt_perf_churn *churn, struct berth_error *err);
 
 /** --- bench_devices.c --- */
 
-/** Slices of devices on each node whose name fits. */
+/** Create slices of devices on each node whose name matches. */
 BT_MUST_USE int bt_perf_create_driver(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err);
-/** Every claim of the namespace that has no devices gets some, on one node after another. */
+/** Allocate devices for every claim of the namespace that has none, on one node after another. */
 BT_MUST_USE int bt_perf_allocate_claims(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err);
 #endif

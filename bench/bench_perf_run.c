@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A workload's operations, one after another. */
+/** Runs a workload's operations, one after another. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "bench/bench_perf_private.h"
 
-/** Virtual time that an attempt takes. */
+/** Virtual time of an attempt. */
 #define ATTEMPT_NS BT_NS_PER_MS
-/** Virtual time that passes when there is no pod to try. */
+/** The step of virtual time when there is no pod to try. */
 #define IDLE_NS BT_NS_PER_SECOND
-/** Whoever waits longer than any backoff and flush without anybody being placed waits forever. */
+/**
+ * No backoff or flush takes this long: if no pod was placed for this time, the rest never will be.
+ */
 #define STUCK_NS (INT64_C(15) * 60 * BT_NS_PER_SECOND)
 #define CHURN_INTERVAL_MS 500
 
-/** --- which pods --- */
+/** --- selection of pods --- */
 
 static int make_filter(struct bt_perf *perf, const bt_str_list *namespaces,
 	const struct bt_json_value *selector, struct bt_perf_filter *out_filter,
@@ -66,7 +68,7 @@ static struct bt_object *find_pod(const struct bt_perf *perf, uint32_t index)
 	return bt_scheduler_find_pod(perf->living.scheduler, pod->namespace_, pod->name);
 }
 
-/** A pod that is gone already is left alone. */
+/** Delete the pod, unless it is gone already. */
 static int delete_pod(struct bt_perf *perf, uint32_t index, struct berth_error *err)
 {
 	struct bt_object *object = find_pod(perf, index);
@@ -93,7 +95,7 @@ static void stop_watch(struct bt_perf *perf)
 	}
 }
 
-/** The pods whose turn it is. */
+/** Delete the pods that are due. */
 static int remove_pods(
 	struct bt_perf *perf, struct bt_perf_removal *removal, struct berth_error *err)
 {
@@ -110,7 +112,7 @@ static int remove_pods(
 	return result;
 }
 
-/** Time passes, and with it come the changes that are due. They are not measured. */
+/** Advance the time and make the changes that are due, with the watch stopped. */
 static int pass(struct bt_perf *perf, int64_t duration_ns, struct berth_error *err)
 {
 	bt_living_pass(&perf->living, duration_ns);
@@ -161,7 +163,7 @@ static void note_attempt(struct bt_perf *perf, const struct bt_attempt *tried)
 	}
 }
 
-/** Try a pod, and let the time pass that this takes: limit_ns at most. */
+/** Try a pod and advance the time by the attempt's duration, limit_ns at most. */
 static int attempt(struct bt_perf *perf, int64_t limit_ns, struct bt_attempt *out_tried,
 	struct berth_error *err)
 {
@@ -174,7 +176,9 @@ static int attempt(struct bt_perf *perf, int64_t limit_ns, struct bt_attempt *ou
 	return pass(perf, step_ns < limit_ns ? step_ns : limit_ns, err);
 }
 
-/** The pod is not waited for: it has a node, is gone, or may not be tried. */
+/**
+ * Does the wait end for this pod? It has a node, is gone, is gated, or was tried if that is enough.
+ */
 static bool is_settled(const struct bt_perf *perf, uint32_t index, bool only_attempted)
 {
 	const struct bt_object *object = find_pod(perf, index);
@@ -185,15 +189,15 @@ static bool is_settled(const struct bt_perf *perf, uint32_t index, bool only_att
 	return value->spec.node_name.length != 0 || value->spec.scheduling_gates.count != 0;
 }
 
-/** What is waited for. */
+/** The pods that an operation waits for. */
 struct wait {
-	uint32_t first; /* pods from here to end */
+	uint32_t first; /* from here to end */
 	uint32_t end;
 	struct bt_perf_filter filter;
-	bool only_attempted; /* it is enough that they were tried */
+	bool only_attempted; /* a failed attempt is enough */
 };
 
-/** Moves on to the first pod that is waited for, or to the end. */
+/** The first pod from `at` on that must be waited for; wait->end: none. */
 static uint32_t skip_settled(const struct bt_perf *perf, uint32_t at, const struct wait *wait)
 {
 	while (at < wait->end &&
@@ -218,7 +222,7 @@ static int stuck(
 		BT_STR_ARG(first->namespace_), BT_STR_ARG(first->name));
 }
 
-/** Until the pods are placed or, with only_attempted, have been tried. */
+/** Run until the pods are placed or, with only_attempted, have been tried. */
 static int wait_for(struct bt_perf *perf, const struct wait *wait, struct berth_error *err)
 {
 	int64_t placed_ns = perf->living.now_ns;
@@ -243,7 +247,7 @@ static int wait_for(struct bt_perf *perf, const struct wait *wait, struct berth_
 	return 0;
 }
 
-/** For so long. */
+/** Run for a span of virtual time. */
 static int run_for(struct bt_perf *perf, int64_t duration_ns, struct berth_error *err)
 {
 	int64_t end_ns = perf->living.now_ns + duration_ns;
@@ -268,7 +272,7 @@ static int duration_of(const struct bt_perf_op *op, int64_t *out_ns, struct bert
 	return result < 0 ? bt_error_wrap(err, result, "duration") : 0;
 }
 
-/** Each pod that gets a node is deleted, and another one comes in its place. */
+/** Delete each pod that gets a node and create another in its place. */
 static int run_steady(struct bt_perf *perf, const struct bt_perf_op *op, struct bt_str namespace_,
 	int64_t duration_ns, uint32_t *out_placed, struct berth_error *err)
 {
@@ -397,7 +401,10 @@ static int run_sleep(struct bt_perf *perf, const struct bt_perf_op *op, struct b
 	return result;
 }
 
-/** All at once, or one after another while pods are tried; with skip_wait while others run. */
+/**
+ * Delete pods all at once or one after another while pods are tried; with skip_wait, during the
+ * next operations.
+ */
 static int run_delete_pods(
 	struct bt_perf *perf, const struct bt_perf_op *op, struct berth_error *err)
 {
@@ -541,13 +548,13 @@ static void finish(struct bt_perf *perf)
 	bt_living_finish(&perf->living);
 }
 
-/** The flags' setup with what the test case asks for; lists are copied. */
+/** The setup from flags plus that of the test case; lists are copied. */
 static struct bt_setup setup_of(struct bt_perf *perf, const struct bt_setup *flags)
 {
 	struct bt_setup setup = *flags;
 	const struct bt_perf_test *test = perf->test;
 	memset(&setup.feature_gates, 0, sizeof(setup.feature_gates));
-	/* a test case that asks for an unknown gate would measure something else */
+	/* strict: with an unknown gate the test case would measure something else */
 	setup.strict_feature_gates = setup.strict_feature_gates || test->gates.count != 0;
 	for (uint32_t i = 0; i < test->gates.count; i++) {
 		bt_vec_push(&setup.feature_gates.list, test->gates.items[i].data);

@@ -22,7 +22,7 @@ static uint32_t below(struct bt_bench_pod *pod, uint32_t bound)
 	return (uint32_t)bt_prng_below(&pod->prng, bound);
 }
 
-/** True in so many of a hundred cases. */
+/** True with a probability of percent. */
 static bool chance(struct bt_bench_pod *pod, uint32_t percent)
 {
 	return below(pod, 100) < percent;
@@ -64,7 +64,7 @@ static void add_spreading(
 
 void bt_bench_pod_basic(struct bt_bench_pod *pod)
 {
-	(void)pod; /* nothing is special about it */
+	(void)pod; /* a basic pod has no further members */
 }
 
 void bt_bench_pod_nodeaffinity(struct bt_bench_pod *pod)

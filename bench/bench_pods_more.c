@@ -2,7 +2,7 @@
 #include "base/assert.h"
 #include "bench/bench_pods.h"
 
-/* Sizes of large pods. */
+/* Parameters of large pods. */
 #define LARGE_SHAPES 20
 #define LARGE_LABELS 30
 #define LARGE_ANNOTATIONS 40
@@ -72,7 +72,7 @@ void bt_bench_pod_service(struct bt_bench_pod *pod)
 	add_owner(pod, "ReplicaSet", "service", service);
 }
 
-/** As the controller of daemon sets makes them: each is for one node. */
+/** Like pods of the DaemonSet controller: each has a required affinity for one node. */
 void bt_bench_pod_daemon(struct bt_bench_pod *pod)
 {
 	uint32_t nodes = pod->source->node_count != 0 ? pod->source->node_count : 1;
@@ -113,7 +113,7 @@ static void add_large_metadata(struct bt_bench_pod *pod, uint32_t shape)
 	bt_strbuf_append_char(&pod->metadata, '}');
 }
 
-/** Those behind the first. */
+/** Add the containers after the first. */
 static void add_large_containers(struct bt_bench_pod *pod, uint32_t shape)
 {
 	for (uint32_t i = 1; i < LARGE_CONTAINERS; i++) {
@@ -178,7 +178,7 @@ void bt_bench_pod_large(struct bt_bench_pod *pod)
 	add_large_affinity(pod, shape);
 }
 
-/** No two have a spec in common, and each looks at others. */
+/** Every pod has a different spec, and affinity terms that match other pods. */
 void bt_bench_pod_worst(struct bt_bench_pod *pod)
 {
 	uint32_t index = pod->index;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Measurements with the queue: pods that fit nowhere until a node comes, pods behind gates. */
+/** Measurements with the queue: pods that fit nowhere until a node is added, and gated pods. */
 #include <stdlib.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -11,11 +11,12 @@
 #include "bench/bench_living.h"
 
 /**
- * Longer than the longest backoff: whoever an event wakes up is tried at once. All events together
- * are over before the pods have waited so long that they are tried without one.
+ * Time between events: longer than the longest backoff, so that woken pods are tried at once. All
+ * events together take less time than the flush of unschedulable pods, which would try pods without
+ * an event.
  */
 #define CALM_NS (11 * BT_NS_PER_SECOND)
-/** Nodes that come to the backlog, each for another shape. */
+/** Nodes added to the backlog, each for another shape. */
 #define EVENTS 10
 
 struct queue_bench {
@@ -23,7 +24,7 @@ struct queue_bench {
 	struct bt_living living;
 };
 
-/** What is allocated now; 0: the C library does not say. */
+/** Allocated bytes; 0: the C library does not report them. */
 static size_t heap_bytes(void)
 {
 #ifdef __GLIBC__
@@ -77,7 +78,7 @@ static int add_pending(
 	return result;
 }
 
-/** One attempt; *out_more false: nobody is left to try. */
+/** One attempt; *out_more false: no pod is left to try. */
 static int step(struct queue_bench *queue, bool *out_bound, bool *out_more, struct berth_error *err)
 {
 	struct bt_attempt attempt;
@@ -103,7 +104,7 @@ static int try_all(struct queue_bench *queue, struct berth_error *err)
 	return result;
 }
 
-/** A node for one shape comes; *out_ms is 0 when no pod was placed. */
+/** Add a node for one shape; *out_ms is 0 if no pod was placed. */
 static int relieve(
 	struct queue_bench *queue, uint32_t index, double *out_ms, struct berth_error *err)
 {
@@ -168,7 +169,7 @@ static int run_backlog(struct queue_bench *queue, struct berth_error *err)
 	struct bt_bench *bench = queue->bench;
 	int result = load(queue, err);
 	uint32_t total = bt_bench_pending_count(bench);
-	/* What is kept for each shape is there before pods are counted. */
+	/* One pod of each shape first: memory per shape must not count as memory per pod. */
 	uint32_t first = total < BT_BENCH_BACKLOG_SHAPES ? total : BT_BENCH_BACKLOG_SHAPES;
 	if (result == 0) {
 		result = add_pending(queue, 0, first, err);
@@ -192,7 +193,7 @@ static int run_backlog(struct queue_bench *queue, struct berth_error *err)
 
 /** --- gates --- */
 
-/** Opens the gate of each pod, and places the pod before the next is opened. */
+/** Remove the gate of each pod, and place it before the next gate is removed. */
 static int open_gates(struct queue_bench *queue, uint32_t count, struct berth_error *err)
 {
 	struct bt_living *living = &queue->living;
@@ -224,7 +225,7 @@ static int run_gated(struct queue_bench *queue, struct berth_error *err)
 		result = add_pending(queue, 0, total, err);
 	}
 	if (result == 0) {
-		result = try_all(queue, err); /* nobody: all are gated */
+		result = try_all(queue, err); /* places none: all are gated */
 	}
 	for (uint32_t first = 0; first < total && result == 0; first += BT_BENCH_BATCH) {
 		uint32_t count = total - first < BT_BENCH_BATCH ? total - first : BT_BENCH_BATCH;
@@ -239,7 +240,7 @@ static int run_gated(struct queue_bench *queue, struct berth_error *err)
 
 /** --- gangs --- */
 
-/** The members of each gang come together and are tried before the next gang comes. */
+/** Add the members of each gang and try them before the next gang is added. */
 static int run_gangs(struct queue_bench *queue, struct berth_error *err)
 {
 	struct bt_bench *bench = queue->bench;

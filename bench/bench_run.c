@@ -11,7 +11,7 @@ double bt_bench_rate(uint64_t count, double seconds)
 	return seconds > 0.0 ? (double)count / seconds : 0.0;
 }
 
-/** Of this program alone: what getrusage tells begins with the process that started it. */
+/** The peak of this program: getrusage also counts the process before exec. */
 static double high_water_mb(void)
 {
 	char line[256];
@@ -28,7 +28,7 @@ static double high_water_mb(void)
 		}
 	}
 	if (file != NULL) {
-		(void)fclose(file); /* it was only read */
+		(void)fclose(file); /* open for reading only */
 	}
 	return peak_mb;
 }
@@ -69,7 +69,7 @@ static int run_engine(struct bt_bench *bench, const struct bt_setup *setup, stru
 	return result == 0 ? modes[mode](bench, err) : result;
 }
 
-/** One cluster from its beginning to its end; setup may differ from the run's. */
+/** Run one cluster from loading to the end; setup may differ from the run's. */
 static int run_once(struct bt_bench *bench, const struct bt_setup *setup, struct berth_error *err)
 {
 	const struct bt_bench_workload *workload = bench->run->source.workload;
@@ -108,7 +108,7 @@ int bt_bench_compare(const struct bt_bench *timed, const struct bt_bench *checki
 	return 0;
 }
 
-/** The same once more with every decision recomputed. */
+/** Repeat the run with every decision recomputed, and compare. */
 static int check(const struct bt_bench *timed, struct berth_error *err)
 {
 	const struct bt_bench_run *run = timed->run;
@@ -137,7 +137,7 @@ int bt_bench_run(
 	int code = run_once(&bench, run->setup, err);
 	out_result->peak_rss_mb = peak_rss_mb();
 	if (code == 0 && run->check) {
-		/* The first cluster goes before the second comes: memory for one is enough. */
+		/* Free the first cluster before the second is made: memory for one is enough. */
 		bt_bench_release_pending(&bench);
 		bt_engine_destroy(bench.engine);
 		bench.engine = NULL;

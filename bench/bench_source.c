@@ -8,7 +8,7 @@
 #include "bench/bench_pods.h"
 
 #define PODS_OF_A_NODE "110"
-/** Of a service at least, where there are so many pods. */
+/** The minimum of pods of a service, if there are so many pods. */
 #define REPLICAS 10
 #define LARGE_LABELS 40
 #define LARGE_ANNOTATIONS 40
@@ -321,7 +321,7 @@ void bt_bench_write_pod(const struct bt_bench_source *source, uint32_t index, st
 {
 	struct bt_bench_pod pod = {.source = source, .index = index};
 	bool is_bound = index < source->bound_count;
-	/* Neighbours must not look alike: the generator mixes its seed well. */
+	/* Consecutive seeds give independent numbers: the generator mixes its seed well. */
 	bt_prng_init(&pod.prng, (source->seed << 32) + index);
 	(is_bound ? source->workload->bound : source->workload->pending)(&pod);
 	append_pod(&pod, is_bound, out);

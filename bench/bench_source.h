@@ -2,9 +2,9 @@
 #ifndef BT_BENCH_SOURCE_H
 #define BT_BENCH_SOURCE_H
 /**
- * Built-in workloads of `berth bench`: each object by its number, as JSON. The same workload,
- * counts and seed give the same bytes, in whatever order objects are asked for. Workloads that
- * bench/generate.py has too are made of the same objects; what is drawn at random differs.
+ * Built-in workloads of `berth bench`: makes each object from its number, as JSON. The same
+ * workload, counts and seed give the same bytes, whatever the order in which objects are made.
+ * Workloads that bench/generate.py also has consist of the same objects, except for random values.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,23 +12,25 @@
 #include "base/prng.h"
 #include "base/strbuf.h"
 
-/** How a workload is run. */
+/** The way a workload runs. */
 enum bt_bench_mode {
 	BT_BENCH_PLACE,   /* one pod after the other */
 	BT_BENCH_CHURN,   /* with changes between pods */
 	BT_BENCH_WORST,   /* with a label change on every node between pods */
-	BT_BENCH_BACKLOG, /* the living scheduler: none fits until a node comes */
+	BT_BENCH_BACKLOG, /* the living scheduler: no pod fits until a node is added */
 	BT_BENCH_GATED,   /* the living scheduler: gates are opened one after another */
 	BT_BENCH_GANGS,   /* the living scheduler: one gang after the other */
 };
 
-/** Different specs in the backlog: one half waits for a pool, the other for a device. */
+/**
+ * Number of different specs in the backlog: half of them wait for a pool, the others for a device.
+ */
 #define BT_BENCH_BACKLOG_SHAPES 100
-/** Values of the label that BT_BENCH_WORST changes on every node. */
+/** Number of values of the label that BT_BENCH_WORST changes on every node. */
 #define BT_BENCH_TURNS 4
-/** Nodes of a rack, where there are so many. */
+/** Nodes per rack, if there are so many. */
 #define BT_BENCH_RACK_NODES 50
-/** Most services of the workload of that name. */
+/** The maximum of services in the workload `service`. */
 #define BT_BENCH_SERVICES 500
 
 struct bt_bench_pod; /* bench_pods.h */
@@ -46,8 +48,8 @@ struct bt_bench_workload {
 	bool has_services;
 	bool has_devices;
 	bool has_racks;      /* of 50 nodes; each gang goes into one of them */
-	uint32_t gang_size;  /* pods of a gang; the last one may have fewer */
-	bool preempts; /* victims of pods that fit nowhere leave at once */
+	uint32_t gang_size;  /* pods per gang; the last gang may have fewer */
+	bool preempts; /* victims of pods that fit nowhere are removed at once */
 };
 
 struct bt_bench_source {
@@ -58,27 +60,27 @@ struct bt_bench_source {
 	uint64_t seed;
 };
 
-/** NULL: there is none of that name. */
+/** NULL: there is no such workload. */
 const struct bt_bench_workload *bt_bench_workload_find(const char *name);
-/** In the order of the help; NULL behind the last. */
+/** The workloads in the order of the help; NULL after the last. */
 const struct bt_bench_workload *bt_bench_workload_at(uint32_t index);
 
-/** Append node number index; more than node_count of them can be made. */
+/** Append node number index; index may be node_count or more. */
 void bt_bench_write_node(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
-/** The same with another value of a label (BT_BENCH_WORST: one of BT_BENCH_TURNS). */
+/** Append the node with another value of a label (BT_BENCH_WORST: one of BT_BENCH_TURNS). */
 void bt_bench_write_node_turn(
 	const struct bt_bench_source *source, uint32_t index, uint32_t turn, struct bt_strbuf *out);
-/** Append pod number index: bound pods first, then the pending ones. */
+/** Append pod number index: bound pods come first, then the pending ones. */
 void bt_bench_write_pod(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
 /**
- * Services and ReplicaSets, devices and claims, or PodGroups: how many objects besides nodes and
- * pods, and one of them.
+ * The objects besides nodes and pods (Services and ReplicaSets, devices and claims, or PodGroups):
+ * their number, and one of them by index.
  */
 uint32_t bt_bench_extra_count(const struct bt_bench_source *source);
 void bt_bench_write_extra(
 	const struct bt_bench_source *source, uint32_t index, struct bt_strbuf *out);
-/** A node that pods of this shape of the backlog fit on, room for one. */
+/** A node with room for one pod of this shape of the backlog. */
 void bt_bench_write_relief(uint32_t shape, uint32_t index, struct bt_strbuf *out);
 #endif

@@ -18,12 +18,12 @@ struct row {
 	uint32_t nodes;
 	uint32_t bound;
 	uint32_t pending;
-	uint32_t runs_max;   /* 0: as many as asked for */
-	uint32_t check_pods; /* that --verify compares */
+	uint32_t runs_max;   /* 0: the number asked for */
+	uint32_t check_pods; /* number that --verify compares */
 	uint32_t quick;      /* --quick divides by it; 0: 10 */
 };
 
-/** The sizes of which upstream was measured, and ten times as many pods. */
+/** The sizes that upstream was measured with, and ten times as many pods. */
 #define BOTH(workload) \
 	{workload "-2k", workload, 5000, 5000, 2000, 0, 2000, 0}, \
 	{ \
@@ -44,7 +44,7 @@ static const struct row rows[] = {
 	BOTH("prefspread"),
 	BOTH("affinity"),
 	{"antiaffinity-2k", "antiaffinity", 5000, 5000, 2000, 0, 2000, 0},
-	{"antiaffinity-4k", "antiaffinity", 5000, 5000, 4000, 0, 2000, 0}, /* one a node */
+	{"antiaffinity-4k", "antiaffinity", 5000, 5000, 4000, 0, 2000, 0}, /* one per node */
 	BOTH("prefaffinity"),
 	BOTH("prefantiaffinity"),
 	BOTH("mixed"),
@@ -65,7 +65,7 @@ static const struct row rows[] = {
 	{"million", "basic", 1000000, 0, 1000000, 1, 2, 100},
 };
 
-/** Pods a second of Kubernetes v1.36.2's own cycle; see bench/README.md. */
+/** Pods per second of the scheduling cycle of Kubernetes v1.36.2; see bench/README.md. */
 static const struct {
 	const char *name;
 	uint32_t pods_per_s;
@@ -80,18 +80,18 @@ static const struct {
 	{"affinity-2k", 62},
 };
 
-/** What came of one row. */
+/** The result of one row. */
 struct outcome {
 	const struct row *row;
 	struct bt_bench_run run;
-	struct bt_bench_result median; /* the run in the middle */
+	struct bt_bench_result median; /* the run with the median rate */
 	uint32_t run_count;
 	double rate_min;
 	double rate_max;
-	double peak_rss_mb; /* of all runs */
+	double peak_rss_mb; /* maximum of all runs */
 };
 
-/** 0: not known of this size. */
+/** 0: upstream was not measured at this size. */
 static uint32_t upstream_of(const struct outcome *outcome)
 {
 	const struct row *row = outcome->row;
@@ -111,14 +111,14 @@ static double rate_of(const struct bt_bench_result *result)
 	return bt_bench_rate(result->pending_count, result->seconds);
 }
 
-/** --- which rows --- */
+/** --- selection of rows --- */
 
 static bool is_named(const struct row *row, struct bt_str name)
 {
 	return bt_str_equal_c(name, row->name) || bt_str_equal_c(name, row->workload);
 }
 
-/** Calls until the last name of all lists was seen; false then. */
+/** Take the next name of all lists; false: there is none left. */
 static bool next_name(const struct bt_arguments *only, uint32_t *list, struct bt_str *rest,
 	struct bt_str *out_name)
 {
@@ -200,7 +200,7 @@ static int compare_results(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/** Runs decide alike, or something is drawn that nobody sowed. */
+/** All runs must make the same decisions: a difference means a random number without the seed. */
 static int summarise(
 	struct outcome *outcome, struct bt_bench_result *results, struct berth_error *err)
 {
@@ -239,7 +239,7 @@ static int measure(const struct bt_bench_suite_options *options, const struct ro
 	(void)fprintf(stderr, "%-20s", row->name);
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		struct bt_bench_run run = outcome->run;
-		run.check = run.check && i == 0; /* the others decide alike, see below */
+		run.check = run.check && i == 0; /* summarise compares the others */
 		result = bt_bench_run_in_child(&run, &results[i], err);
 		(void)fprintf(stderr, " %.0f", result == 0 ? rate_of(&results[i]) : 0.0);
 	}

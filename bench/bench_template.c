@@ -10,20 +10,20 @@
 #include "lib/document.h"
 
 #define FILE_BYTES_MAX ((size_t)4 << 20)
-/** As actions are kept, however they were written. */
+/** The stored form of actions, however they were written. */
 #define INDEX_ACTION "{{.Index}}"
 #define COUNT_ACTION "{{.Count}}"
 
 struct bt_bench_template {
 	char *path;
-	struct bt_strbuf text; /* of its actions only the two above */
+	struct bt_strbuf text; /* only the two actions above remain in it */
 	bool has_actions;
-	bool has_exact_names;  /* of fields; false: nobody has looked, or not all of them */
-	struct bt_strbuf json; /* of the last object, or of all without actions */
-	struct bt_arena arena; /* of one object in the making */
+	bool has_exact_names;  /* field names are spelt as in the API; false: or unknown */
+	struct bt_strbuf json; /* of the last object; without actions: of all objects */
+	struct bt_arena arena; /* for one object */
 };
 
-/** The text between "{{" and "}}", blanks and what "{{-" and "-}}" ask for apart. */
+/** Read an action: the text between "{{" and "}}" without blanks and trim markers. */
 static int read_action(
 	struct bt_bench_template *made, struct bt_str action, struct berth_error *err)
 {
@@ -101,7 +101,7 @@ static const struct bt_field *find_field(const struct bt_message *message, struc
 	return found;
 }
 
-/** Spell the names of fields as the API does; true: some were spelt otherwise. */
+/** Spell field names as the API does; true: some were spelt differently. */
 static bool spell_fields(struct bt_json_value *value, const struct bt_message *message)
 {
 	bool changed = false;
@@ -136,7 +136,7 @@ static bool spell_fields(struct bt_json_value *value, const struct bt_message *m
 	return changed;
 }
 
-/** The text of a manifest's member, which is left out of the tables; spelt as the API does. */
+/** The text of a member that the tables do not have (apiVersion, kind); corrects its spelling. */
 static struct bt_str spell_member(struct bt_json_value *object, struct bt_str known, bool *changed)
 {
 	for (uint32_t i = 0; i < object->count; i++) {
@@ -151,7 +151,7 @@ static struct bt_str spell_member(struct bt_json_value *object, struct bt_str kn
 	return BT_STR("");
 }
 
-/** made->json with the names of fields as the API spells them. */
+/** Correct the field names in made->json to the API's spelling. */
 static int spell_names(struct bt_bench_template *made, struct berth_error *err)
 {
 	struct bt_json_value *object;
@@ -190,7 +190,7 @@ static int to_json(struct bt_bench_template *made, struct bt_str text, struct be
 	return bt_document_from_yaml(text, NULL, &made->json, err);
 }
 
-/** The manifest with numbers in place of its actions, as JSON. */
+/** Set made->json: the manifest as JSON, with numbers in place of its actions. */
 static int render(
 	struct bt_bench_template *made, const struct bt_bench_stamp *stamp, struct berth_error *err)
 {
@@ -313,7 +313,7 @@ int bt_bench_template_make(struct bt_bench_template *template_, const struct bt_
 	}
 	const struct bt_kind_info *info = bt_kind_info(plain->kind);
 	void *value = bt_arena_alloc(arena, info->size);
-	memcpy(value, plain->value, info->size); /* metadata comes first in all of them */
+	memcpy(value, plain->value, info->size); /* metadata is the first member of all kinds */
 	result = stamp_meta(arena, stamp, info->namespaced, value, err);
 	if (result == 0) {
 		fill_in(plain->kind, value, arena);

@@ -6,32 +6,32 @@
 
 struct bt_bench_template;
 
-/** What a new object gets. */
+/** Values for a new object. */
 struct bt_bench_stamp {
 	uint64_t index;           /* for {{.Index}} */
-	uint64_t count;           /* for {{.Count}}: how many of them are made */
-	struct bt_str name;       /* in place of the manifest's; "": as it says */
-	uint64_t serial;          /* for generated names and for the uid; of no other object */
-	struct bt_str namespace_; /* where the manifest names none; "": none */
+	uint64_t count;           /* for {{.Count}}: how many objects are made */
+	struct bt_str name;       /* replaces the manifest's; "": the manifest's is used */
+	uint64_t serial;          /* for generated names and the uid; unique */
+	struct bt_str namespace_; /* used if the manifest has none; "": none */
 };
 
 /**
- * Read a manifest of one object, YAML or JSON. BERTH_ERR_INVALID: another template action than
- * these and comments. Messages name the file. owned: release with bt_bench_template_destroy.
+ * Read a manifest of one object, YAML or JSON. BERTH_ERR_INVALID: it has a template action other
+ * than these and comments. Messages name the file. owned: release with bt_bench_template_destroy.
  */
 BT_MUST_USE int bt_bench_template_read(
 	const char *path, struct bt_bench_template **out_template, struct berth_error *err);
-/** The same of a text of our own; name stands for its file. */
+/** Like bt_bench_template_read, for a built-in text; name stands for the file in messages. */
 BT_MUST_USE int bt_bench_template_from_text(const char *name, struct bt_str text,
 	struct bt_bench_template **out_template, struct berth_error *err);
 /** NULL accepted. */
 void bt_bench_template_destroy(struct bt_bench_template *template_);
-/** Its file. */
+/** The path of its file. */
 const char *bt_bench_template_path(const struct bt_bench_template *template_);
 /**
- * The next object, with name, namespace, uid and the defaults that an API server would fill in. As
- * Go decodes, the case of letters in the names of fields makes no difference.
- * BERTH_ERR_INVALID when it is of no known kind, or has no name. *out_object is owned.
+ * Make the next object, with name, namespace, uid and the defaults that an API server would set. As
+ * in Go's decoder, the case of letters in field names makes no difference. BERTH_ERR_INVALID: its
+ * kind is unknown, or it has no name. *out_object is owned.
  */
 BT_MUST_USE int bt_bench_template_make(struct bt_bench_template *template_,
 	const struct bt_bench_stamp *stamp, struct bt_object **out_object, struct berth_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What compiling and evaluating a device selector costs: cel_bench [ROUNDS]. Prints nanoseconds for
- * each, the best of five runs.
+ * Nanoseconds for compiling and for evaluating a device selector, the best of five runs each:
+ * cel_bench [ROUNDS].
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@ struct world {
 	uint32_t nodes;
 	uint32_t kinds;
 	uint32_t feasible[BT_CELLS_MAX];
-	double sum; /* keeps results in use */
+	double sum; /* results go here, so that the compiler keeps the operations */
 };
 
 static uint32_t below(struct world *world, uint32_t bound)
@@ -82,7 +82,7 @@ static uint32_t best_of(const struct world *world, uint32_t feasible, uint32_t *
 	return count;
 }
 
-/* Choices alone, with the placed node lowered after each as a placed pod does. */
+/* Choices alone; after each, the chosen node's score sinks, as after a placement. */
 static double place(struct world *world, uint32_t feasible, uint32_t operations)
 {
 	uint32_t best[BT_CELLS_MAX];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What small writes over kept TLS connections cost the HTTP client, and what its connections keep
- * in memory: client_bench [requests [at-a-time [streams]]]. The server is our own, in a process of
- * its own.
+ * The cost of small writes over kept TLS connections in the HTTP client, and the memory of these
+ * connections: client_bench [requests [at-a-time [streams]]]. The server is a child process.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -41,7 +40,7 @@ static void on_closed(void *context, struct bt_http_exchange *exchange)
 	(void)exchange;
 }
 
-/* Tells its port and runs until it is killed. */
+/* Writes its port and runs until it is killed. */
 static void serve(int port_fd, const struct bt_certificate_pair *pair)
 {
 	struct bt_loop *loop;
@@ -108,7 +107,7 @@ static void start_one(struct load *load)
 	load->left--;
 	load->running++;
 	struct bt_http_transfer *transfer = bt_http_client_start(load->client, &request);
-	(void)transfer; /* ends by itself */
+	(void)transfer; /* the transfer ends by itself */
 }
 
 static double cpu_us(void)
@@ -169,7 +168,7 @@ static void on_stream_end(
 	(void)outcome;
 }
 
-/* Transfers that wait for their answers, each on a connection of its own. */
+/* Keep transfers waiting for answers, each on its own connection. */
 static void open_streams(struct load *load, uint32_t count)
 {
 	struct bt_http_client_request request = {
@@ -177,7 +176,7 @@ static void open_streams(struct load *load, uint32_t count)
 	long before = resident_kb();
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_http_transfer *transfer = bt_http_client_start(load->client, &request);
-		(void)transfer; /* ends with the client */
+		(void)transfer; /* the transfer ends with the client */
 	}
 	double end = wall_us() + 1.5e6;
 	while (wall_us() < end) {

@@ -8,7 +8,7 @@
 #include "bench/bench_suite.h"
 #include "cli/command.h"
 
-/** More than any cluster has; pods and nodes are numbered with 32 bits. */
+/** More than any cluster has; berth numbers pods and nodes with 32 bits. */
 #define COUNT_MAX 100000000
 #define NOT_GIVEN INT64_MIN
 
@@ -89,7 +89,7 @@ static int find_workload(
 	return result;
 }
 
-/** What the flags ask for, without a file. */
+/** The run that the flags describe, without a file. */
 static struct bt_bench_run run_of(
 	const struct options *options, const struct bt_bench_workload *workload)
 {
@@ -117,7 +117,7 @@ static void write_objects(const struct bt_bench_source *source, uint32_t count,
 	for (uint32_t i = 0; i < count && ferror(file) == 0; i++) {
 		append(source, i, &line);
 		bt_strbuf_append_char(&line, '\n');
-		(void)fwrite(line.data, 1, line.length, file); /* asked by ferror */
+		(void)fwrite(line.data, 1, line.length, file); /* ferror reports failures */
 		bt_strbuf_reset(&line);
 	}
 	bt_strbuf_finish(&line);
@@ -241,7 +241,7 @@ static int run_scheduler_perf(const struct options *options, const struct bt_arg
 	return bt_perf_run_file(&perf, out_below, err);
 }
 
-/** Flags that mean something in one way of measuring only. */
+/** Refuse flags that do not apply to the chosen way of measuring. */
 static int check(void *context, struct berth_error *err)
 {
 	const struct options *options = context;

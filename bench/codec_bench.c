@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How fast does a PodList turn into objects? Generates a list of about 50 MB in the form an API
- * server sends (most of it is nothing a scheduler reads: managedFields, env, mounts, status),
- * decodes each item into a struct bt_pod of its own arena, and prints the best and the median of
- * several runs as one JSON line.
+ * Speed of decoding a PodList. Generates a list of about 50 MB in the form an API server sends
+ * (most of it is not read by a scheduler: managedFields, env, mounts, status), decodes each item
+ * into a struct bt_pod with its own arena, and prints the best and the median of several runs as
+ * one JSON line.
  *
- *         codec_bench [megabytes [runs]]
+ * codec_bench [megabytes [runs]]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 #define RUNS_MAX 100
 
-/** Processor time of this process: other work on the machine disturbs it least. */
+/** Processor time of this process: other programs disturb it less than wall time. */
 static double seconds_now(void)
 {
 	return (double)clock() / CLOCKS_PER_SEC;

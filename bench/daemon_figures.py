@@ -40,7 +40,7 @@ def write_workload(options, folder):
 
 
 class Line:
-    """As the harness wants a proxy."""
+    """Has the members of a proxy that the harness uses."""
 
     def __init__(self, server, ca_file):
         self.server = server
@@ -49,7 +49,7 @@ class Line:
 
 @contextlib.contextmanager
 def line_to(berth, api, folder, latency_ms, gap_us):
-    """What the daemon reaches its server by: None for the server's own port."""
+    """The relay between the daemon and its server; None: the daemon connects directly."""
     if latency_ms == 0:
         yield None
         return
@@ -68,7 +68,7 @@ def line_to(berth, api, folder, latency_ms, gap_us):
 
 
 def is_ready(daemon):
-    """It has taken in the cluster."""
+    """Has the daemon read the whole cluster?"""
     try:
         with urllib.request.urlopen("https://127.0.0.1:%d/readyz" % daemon.port, timeout=5,
                                     context=ssl._create_unverified_context()) as answer:
@@ -104,7 +104,7 @@ def main():
             assert time.monotonic() - started < 300, daemon.output()[-3000:]
             time.sleep(0.05)
         seconds = time.monotonic() - started
-        time.sleep(1.5)  # its events are still on their way
+        time.sleep(1.5)  # for the last events to be sent
         cpu = harness.cpu_seconds(daemon.process)
         peak = harness.memory_bytes(daemon.process)
         daemon.stop()

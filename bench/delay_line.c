@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A line between a client and a server on loopback that takes its time: delay_line PORT MS
- * [GAP_US]. Every byte is passed on MS later, either way. With GAP_US the client gets the server's
- * answers and events one by one, at least so many microseconds apart on all connections together,
- * as from a server that finishes them one by one. The port it listens on is its only output; it
- * runs until it is killed.
+ * A relay with delay between a client and a server on loopback: delay_line PORT MS [GAP_US]. Every
+ * byte is passed on MS later, in both directions. With GAP_US, answers and events reach the client
+ * one by one, at least this many microseconds apart over all connections, as from a server that
+ * finishes them one by one. Prints the port it listens on, and runs until it is killed.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -22,11 +21,11 @@
 
 #define CHUNK_BYTES_MAX 65536
 
-/* Bytes on their way. */
+/* Bytes in flight. */
 struct chunk {
 	struct chunk *next;
 	int64_t due_ns;
-	size_t size; /* 0: the end */
+	size_t size; /* 0: end of the stream */
 	char bytes[];
 };
 
@@ -49,11 +48,11 @@ struct pair {
 struct line {
 	struct bt_loop *loop;
 	int listener;
-	int timer; /* the loop counts in milliseconds */
+	int timer; /* a timerfd, because the loop counts in milliseconds */
 	struct sockaddr_in server;
 	int64_t delay_ns;
 	int64_t gap_ns;
-	int64_t free_ns; /* the next chunk from the server may leave then */
+	int64_t free_ns; /* earliest time of the server's next chunk */
 	struct pair *pairs;
 };
 
@@ -99,13 +98,13 @@ static void send_all(const struct half *half, const struct chunk *chunk)
 		ssize_t count =
 			send(half->to, chunk->bytes + done, chunk->size - done, MSG_NOSIGNAL);
 		if (count <= 0) {
-			return; /* nobody listens any more */
+			return; /* the receiver is gone */
 		}
 		done += (size_t)count;
 	}
 }
 
-/* What is due; when to come again. */
+/* Send the chunks that are due. Returns when the next one is. */
 static int64_t send_due(struct half *half, int64_t now_ns)
 {
 	while (half->first != NULL && half->first->due_ns <= now_ns) {
@@ -114,7 +113,7 @@ static int64_t send_due(struct half *half, int64_t now_ns)
 			send_all(half, chunk);
 		} else {
 			half->is_over = true;
-			(void)shutdown(half->to, SHUT_WR); /* it may be gone */
+			(void)shutdown(half->to, SHUT_WR); /* may be closed already */
 		}
 		half->first = chunk->next;
 		half->last = half->first != NULL ? half->last : NULL;
@@ -125,7 +124,7 @@ static int64_t send_due(struct half *half, int64_t now_ns)
 
 static void end_pair(struct pair *pair)
 {
-	(void)close(pair->halves[0].from); /* nothing is left to lose */
+	(void)close(pair->halves[0].from); /* all bytes were sent */
 	(void)close(pair->halves[0].to);
 	bt_free(pair);
 }
@@ -151,7 +150,7 @@ static int64_t work(void *context, int64_t now_ns)
 	if (next_ns != INT64_MAX) {
 		timer.it_value.tv_sec = next_ns / BT_NS_PER_SECOND;
 		timer.it_value.tv_nsec = next_ns % BT_NS_PER_SECOND;
-		(void)timerfd_settime(line.timer, TFD_TIMER_ABSTIME, &timer, NULL); /* valid */
+		(void)timerfd_settime(line.timer, TFD_TIMER_ABSTIME, &timer, NULL);
 	}
 	return INT64_MAX;
 }
@@ -160,7 +159,7 @@ static void on_timer(void *context)
 {
 	uint64_t count;
 	(void)context;
-	(void)!read(line.timer, &count, sizeof(count)); /* the work follows */
+	(void)!read(line.timer, &count, sizeof(count)); /* wakes the loop, which runs work */
 }
 
 static void on_client(void *context)
@@ -180,7 +179,7 @@ static void on_client(void *context)
 		half->pair = pair;
 		half->from = ends[i];
 		half->to = ends[1 - i];
-		(void)setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* TCP */
+		(void)setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		if (bt_loop_add_fd(line.loop, half->from, on_bytes, half, &half->source, NULL) !=
 			0) {
 			die("no descriptor");

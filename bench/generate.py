@@ -78,7 +78,7 @@ class Generator:
         return "hetero" if self.workload == "hetero" else "basic"
 
     def pending_kind(self):
-        # One choice among one for the other workloads: it draws nothing that others would miss.
+        # All workloads but mixed have one kind to choose from.
         return self.random.choice(MIXED_KINDS if self.workload == "mixed" else [self.workload])
 
     def shape_antiaffinity(self, spec, labels):
@@ -114,7 +114,7 @@ class Generator:
                 "values": ["zone-1", "zone-2"]}]}]}}}
 
     def shape_evictable(self, spec, _labels):
-        """Four of them leave no room on a node for anything but another small pod."""
+        """On a node with four of these pods, only another small pod fits."""
         spec["priority"] = self.random.choice([-10, 0, 10])
         spec["containers"][0]["resources"]["requests"]["cpu"] = "900m"
 
@@ -123,7 +123,7 @@ class Generator:
         spec["containers"][0]["resources"]["requests"]["cpu"] = "3"
 
     def shape_hetero(self, spec, labels):
-        """Parts that are left out are drawn all the same: the rest of the workload stays equal."""
+        """Parts that are left out still take their random numbers: all other parts stay equal."""
         draw = self.random
         labels["app"] = "app-%d" % draw.randrange(2000)
         own_app = {"matchLabels": {"app": labels["app"]}}

@@ -36,7 +36,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 def field(number, value):
-    """Of a protobuf message: bytes, a text or an integer."""
+    """A field of a protobuf message: bytes, a text or an integer."""
     def varint(left):
         out = b""
         while left > 127:
@@ -52,7 +52,7 @@ def field(number, value):
 
 
 def pod_body(document):
-    """up_figures.example_pod as protobuf, its name made by the server."""
+    """up_figures.example_pod as protobuf, with generateName."""
     def texts(number, members):
         return b"".join(field(number, field(1, key) + field(2, value))
                         for key, value in members.items())
@@ -78,7 +78,7 @@ def pod_body(document):
 
 
 def create_pods(port, count, connections, pipeline):
-    """Create so many pods; all must be answered with 201."""
+    """Create `count` pods; every answer must be 201."""
     body = pod_body(up_figures.example_pod(""))
     request = ("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nAccept: %s\r\n"
                "Content-Length: %d\r\n\r\n" % (
@@ -96,7 +96,7 @@ def create_pods(port, count, connections, pipeline):
         for key, _ in selector.select():
             text = key.fileobj.recv(1 << 18)
             assert text, "the server ended a connection"
-            # A status line may be cut in two.
+            # A status line may be split between two reads.
             text = key.data[0] + text
             done = text.count(b"HTTP/1.1 201 Created\r\n")
             assert text.count(b"HTTP/1.1 ") == done, text[:2000]
@@ -131,7 +131,7 @@ KINDS = {"create": {"verb": "POST", "resource": "pods", "subresource": ""},
 
 
 def wait_until_quiet(process):
-    """Meanwhile the server's controllers look at the nodes, each of which gets a lease."""
+    """Wait for the controllers of the server: they handle the nodes, each of which gets a lease."""
     while True:
         before = harness.cpu_seconds(process)
         time.sleep(1)
@@ -159,7 +159,7 @@ def measure(program, options, folder):
             api.port, options.pods, options.connections, options.pipeline))
         client.start()
         seen, changed = {}, {}
-        # The daemon drops events when 1,000 wait, as kube-scheduler does: no number tells the end.
+        # The daemon drops events when 1,000 wait, like kube-scheduler: their number is not known.
         while (min(seen.get("create", 0), seen.get("bind", 0)) < options.pods
                or time.monotonic() - started < changed["events"] + 1):
             time.sleep(0.2)

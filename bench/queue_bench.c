@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the scheduling queue costs. Prints one JSON line a measurement: operations with 100,000 pods
- * waiting, and events that concern none of 100,000 unschedulable pods.
+ * Cost of the scheduling queue. Prints one JSON line per measurement: operations with 100,000
+ * waiting pods, and events that concern none of 100,000 unschedulable pods.
  *
  * Usage: queue_bench [PODS]
  */
@@ -83,7 +83,10 @@ static void bench_finish(struct bench *bench)
 	bt_state_destroy(bench->state);
 }
 
-/** Pod number i of a workload of `shapes` deployments; distinct_labels: each its own label too. */
+/**
+ * Pod number i of a workload of `shapes` deployments; distinct_labels: each pod has a different
+ * label.
+ */
 static struct bt_object *make_pod(uint32_t i, uint32_t shapes, bool distinct_labels)
 {
 	char json[2048];
@@ -189,7 +192,7 @@ static void time_operations(uint32_t count)
 	}
 	seconds = (double)(clock_ns() - start) / 1e9;
 	report("pop and requeue", "per_s", 2.0 * count / seconds, 2.0 * count);
-	/* By error: through the error backoff, and back when its time is over. */
+	/* Pods that failed by an error: into the error backoff, and back when it is over. */
 	bench.now_ns += 400 * NS_PER_SECOND;
 	start = clock_ns();
 	bt_queue_flush_unschedulable_leftover(bench.queue, bench.now_ns);

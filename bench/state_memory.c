@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a node and a bound pod cost in memory, and what assuming a pod costs in time. Nodes have
- * eight labels and 50 images of two names each (what a kubelet reports at most); pods have uids of
- * 36 and names of 45 bytes and share 20 shapes.
+ * Memory of a node and of a bound pod, and the time to assume a pod. Nodes have eight labels and 50
+ * images of two names each (the most that a kubelet reports); pods have uids of 36 bytes, names of
+ * 45 bytes, and share 20 shapes.
  *
- * Usage: state_memory [NODES [PODS]]. One JSON line; "rss" is the growth of the resident set.
+ * Usage: state_memory [NODES [PODS]]. Prints one JSON line; "rss" is the growth of the resident
+ * set.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +123,9 @@ static void add_pods(struct bt_state *state, struct bt_arena *arena, struct bt_s
 	}
 }
 
-/* Mean time of one assume, the object just read and its references taken, as in a scheduling cycle.
+/*
+ * Mean time of assuming a pod that was just decoded and has its references, as in a scheduling
+ * cycle.
  */
 static double time_assume(struct bt_state *state, struct bt_arena *arena, struct bt_strbuf *json,
 	unsigned int first, unsigned int nodes)
@@ -145,7 +148,7 @@ static double time_assume(struct bt_state *state, struct bt_arena *arena, struct
 			bt_panic("pod %u was refused", i);
 		}
 		end = now_ns();
-		/* What reading the clock costs is taken off. */
+		/* Without the time of reading the clock. */
 		total += end - start - (now_ns() - end);
 		bt_pod_info_finish_pending(state, &info);
 		bt_arena_reset(arena);
@@ -173,7 +176,7 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: state_memory [NODES [PODS]]\n");
 		return 2;
 	}
-	/* Room for one object is there before anything is counted. */
+	/* Decode one object first, so that the arena's memory is not counted. */
 	write_node(&json, 0);
 	(void)decode(&bt_node_message, &arena, &json);
 	bt_arena_reset(&arena);

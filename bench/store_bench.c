@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The API server's store: writes a second, in memory and into a file, and memory per object.
- * store_bench [objects [file]]: without a file only what is in memory. */
+/*
+ * Writes per second of the API server's store, in memory and into a file, and memory per object.
+ * store_bench [objects [file]]: without a file only in memory.
+ */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ import pipeline  # noqa: E402: the path above is needed first
 import up  # noqa: E402
 
 PODS = "/api/v1/namespaces/default/pods"
-# One controller that has nothing to do stands for none.
+# --controllers needs at least one: this one has nothing to do.
 NO_CONTROLLERS = "--controllers=podgroup-protection-controller"
 
 
@@ -41,7 +41,7 @@ def figure(what, value, unit, digits=0, more=""):
 
 
 def example_pod(name, **metadata):
-    """As Deployments make them."""
+    """A pod as a Deployment makes it."""
     return {"metadata": dict(metadata, name=name, labels={
                 "app": "web", "pod-template-hash": "7c5ddbdf54"}),
             "spec": {"containers": [{
@@ -52,7 +52,7 @@ def example_pod(name, **metadata):
 
 
 def write_pods(path, count, node_count):
-    """node_count 0: nobody placed them yet."""
+    """node_count 0: the pods have no node yet."""
     with open(path, "w", encoding="ascii") as file:
         for i in range(count):
             pod = dict(example_pod("web-%06d" % i, namespace="load"), apiVersion="v1", kind="Pod")
@@ -135,7 +135,7 @@ def measure_lists(program, options):
 
 
 def memory(program, options, folder, what, node_count, *flags):
-    """Of one pod among many; what is there without pods does not count."""
+    """Memory per pod; the memory without pods is subtracted."""
     path = os.path.join(folder, "pods-%d.jsonl" % node_count)
     if not os.path.exists(path):
         write_pods(path, options.pods, node_count)
@@ -145,7 +145,7 @@ def memory(program, options, folder, what, node_count, *flags):
     started = time.monotonic()
     with program.up("-f", path, *flags) as cluster:
         ready = time.monotonic() - started
-        time.sleep(5)  # controllers and scheduler look at all of them
+        time.sleep(5)  # controllers and scheduler handle all of them
         cluster.get("/readyz")
         used = resident_bytes(cluster) - empty
         length = len(cluster.get("/api/v1/namespaces/load/pods")[1])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes through the API. Each line of the input is one request: a letter for the verb, one for
- * the resource and subresource, one for the object's name and the options, then the JSON body.
- * After each, an empty patch of the object must change nothing: what is stored is in its final
+ * Writes through the API. Each line of the input is one request: a letter for the verb, one for the
+ * resource and subresource, one for the object's name and the options, then the JSON body. After
+ * each request an empty patch of the object must not change it: stored objects are in their final
  * form.
  */
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void run_line(struct bt_api *api, struct bt_str line, struct bt_arena *ar
 	uint8_t options = (uint8_t)line.data[2];
 	request.verb = verbs[verb % BT_ARRAY_LENGTH(verbs)];
 	request.patch_type = (enum bt_patch_type)(verb % 4);
-	/* the letter A is the first resource; behind the last of them, the subresources */
+	/* the letter A is the first resource; subresources follow after the last resource */
 	uint32_t count = bt_resources_count(resources);
 	uint32_t at = (resource + 256u - 'A') % 256u;
 	request.resource = bt_resources_at(resources, at % count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A text is compiled and asked of a device, as selectors are and for any result: in bounded memory,
- * both times with the same outcome, and a result without dyn and any is of the type that the
- * checker told.
+ * Compiles a text and evaluates it against a device, as a selector and for any result type, each
+ * twice: in bounded memory, with the same outcome. A result without dyn and any must have the type
+ * that the checker derived.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "cel/device.h"
 #include "cel/function.h"
 
-/** Fewer than in earnest: fuzzing asks many expressions. */
+/** Lower than the scheduler's limit: fuzzing evaluates many expressions. */
 #define COST_MAX 20000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -41,7 +41,7 @@ static void make_device(struct bt_arena *arena, struct bt_cel_value *out_value)
 	BT_ASSERT(code == 0);
 }
 
-/** The kind that the checker tells; dyn: it does not know. */
+/** The result kind that the checker derives; dyn: it is unknown. */
 static enum bt_cel_kind checked_kind(
 	struct bt_str text, const struct bt_cel_environment *environment)
 {
@@ -60,7 +60,10 @@ static enum bt_cel_kind checked_kind(
 	return kind;
 }
 
-/** Of dyn and any the checker assumes what fits: dyn(1).orValue([]) is a list to it. */
+/**
+ * May the result have another kind than `told`? The checker assumes that dyn and any fit:
+ * dyn(1).orValue([]) counts as a list.
+ */
 static bool is_open(struct bt_str text, enum bt_cel_kind told)
 {
 	return told == BT_CEL_DYN || told == BT_CEL_ANY || bt_str_find(text, BT_STR("dyn")) >= 0 ||
@@ -77,7 +80,7 @@ static void append_outcome(const struct bt_cel_value *value, struct bt_strbuf *o
 	}
 }
 
-/** told: the kind that the result has, unless it may be any. */
+/** told: the kind that the result must have unless is_any. */
 static void evaluate(const struct bt_cel_program *program, enum bt_cel_kind told, bool is_any,
 	struct bt_strbuf *out)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A text is an expression of bounded height whose places lie in the text, or it has issues, which
- * can be told; both times the same. */
+/*
+ * Parses a text twice, with the same outcome: an expression of bounded height whose positions lie
+ * in the text, or issues with messages.
+ */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +24,7 @@ static void check_node(const struct bt_cel_node *node, uint32_t length)
 	}
 }
 
-/** The text of its issues; empty: it is an expression. */
+/** Parse the text; out gets its issues, or stays empty if the text is an expression. */
 static void parse(struct bt_str text, struct bt_strbuf *out)
 {
 	struct bt_arena arena = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What clients show in a handshake, and the authorities that configurations name: the input as a
- * PEM bundle, then as a chain of DER certificates, each behind two bytes of length. A chain that no
- * authority of ours has signed must not be believed.
+ * Certificates that clients show in a handshake, and authorities from configurations: the input as
+ * a PEM bundle, then as a chain of DER certificates, each after two bytes of length. A chain that
+ * no known authority signed must be refused.
  */
 #include <stdint.h>
 

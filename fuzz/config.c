@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configurations: whatever loads can be written, what was written loads again and writes the same.
- * The first byte chooses the feature gates.
+ * Configurations: each that loads can be written, loads again, and is then written the same. The
+ * first byte chooses the feature gates.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ static void try_gates(struct bt_str text)
 	}
 }
 
-/* Validate everything again the way plugin constructors do. */
+/* Validate the configuration again, as plugin constructors do. */
 static void construct(const struct bt_config *config)
 {
 	for (uint32_t i = 0; i < bt_config_profile_count(config); i++) {
@@ -76,7 +76,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	construct(config);
 	bt_config_write(config, &first);
-	/* Defaults make the text longer: a large document may outgrow the limit. */
+	/*
+	 * Defaults make the text longer: a large document may exceed the limit when it is read
+	 * again.
+	 */
 	if (first.length <= BT_CONFIG_BYTES_MAX) {
 		BT_ASSERT(bt_config_load(bt_strbuf_str(&first), &gates, &again, &err) == 0);
 		bt_config_write(again, &second);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of extenders: what is understood is the same after being written and read again. */
+/* Answers of extenders: an accepted answer is the same after it was written and read again. */
 #include <stdint.h>
 
 #include "base/assert.h"

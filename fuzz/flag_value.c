@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of the daemon's flags: the first byte picks the flag, each line of the rest is one
- * occurrence. What was taken is shown again as pflag shows it.
+ * Values of the daemon's flags: the first byte picks the flag, each further line is one occurrence.
+ * Accepted values can be shown as pflag shows them.
  */
 #include <stdint.h>
 

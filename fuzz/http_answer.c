@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer whole, and byte by byte: both ways must take it for the same. */
+/* An HTTP answer, parsed as a whole and byte by byte: both results must be the same. */
 #include <stdlib.h>
 
 #include "net/http_answer.h"

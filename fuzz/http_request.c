@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Up to the separator; *rest goes on behind it. */
+/* The text up to the separator; *rest begins after it. */
 static struct bt_str cut(struct bt_str *rest, struct bt_str separator)
 {
 	int64_t at = bt_str_find(*rest, separator);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Importers of traces. The first line of the input is the kind, lines "---" part the files. What
- * was imported is a recording that can be read to its end.
+ * Importers of traces. The first line of the input is the kind, lines "---" separate the files. A
+ * trace that is imported gives a recording that can be read to its end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,10 @@ static const struct {
 	{"simulator", bt_import_simulator},
 };
 
-/** Cut off the text up to a separator, which is passed over; all of it if there is none. */
+/**
+ * Cut off the text up to a separator, and skip the separator; takes all of the text if there is
+ * none.
+ */
 static struct bt_str cut(struct bt_str *rest, const char *separator)
 {
 	int64_t at = bt_str_find(*rest, bt_str_from(separator));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON: skipping, tree and writer must agree on any input. What is accepted is written and read
+ * JSON: skipping, tree and writer must agree on any input. An accepted document is written and read
  * again as the same tree, and the token reader sees the same document.
  */
 #include <stdint.h>

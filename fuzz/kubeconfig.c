@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubeconfigs: whatever is taken has a URL that requests can begin with, whatever is refused has a
- * message; and what a credential plugin prints. The first byte chooses which.
+ * Kubeconfigs and the output of credential plugins; the first byte chooses one. An accepted
+ * kubeconfig has a URL that requests can begin with, a refused one has a message.
  */
 #include <stddef.h>
 #include <stdint.h>

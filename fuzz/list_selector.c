@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Three lines: a label selector, a field selector, a token of pages; what follows is the text of an
- * object. What is parsed is matched: against the object, and in the end against one without
- * anything, where an equality never holds.
+ * Three lines: a label selector, a field selector, a continue token; the text of an object follows.
+ * Selectors that parse are matched against the object and against an empty one, which must not
+ * match an equality.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages: what decodes is equal to its copy, hashes like it, and comes back from its JSON form.
- * The table is the one of the unit tests, with every type in every shape.
+ * Messages: a decoded message equals its copy, hashes like it, and comes back from its JSON form.
+ * The table is that of the unit tests, with every type in every shape.
  */
 #include <stdint.h>
 

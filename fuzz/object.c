@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An object or a list of any kind: reading, computing what a pod asks for, comparing it with
- * itself, writing and reading again.
+ * An object or a list of any kind: reads it, computes the requests of pods, compares it with
+ * itself, writes it and reads it again.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -60,7 +60,10 @@ static void check_text(const struct bt_object *object)
 	bt_json_writer_init(&writer, &text, 0);
 	bt_object_encode_json(object->kind, object->value, &writer);
 	bt_json_reader_init(&reader, bt_strbuf_str(&text));
-	/* Upstream's text of a quantity may lose its exponent, so the second text may differ. */
+	/*
+	 * The text of a quantity may lose its exponent, as in upstream, so the second text may
+	 * differ.
+	 */
 	if (bt_object_decode_as(object->kind, &reader, &back, NULL) == 0) {
 		bt_json_writer_init(&writer, &again, 0);
 		bt_object_encode_json(back->kind, back->value, &writer);

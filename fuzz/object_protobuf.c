@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An object of any kind from protobuf: the first byte names the kind. What decodes is equal to its
+ * An object of any kind from protobuf: the first byte chooses the kind. A decoded object equals its
  * copy, and can be written.
  */
 #include <stddef.h>

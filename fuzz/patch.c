@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patches of every type: the first line is a document, the rest a patch. Results are sound trees,
- * and what should change nothing when it is done again does not.
+ * Patches of every type: the first line is a document, the rest a patch. Results are valid trees,
+ * and patches that are idempotent change nothing the second time.
  */
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 #include "schema/apply.h"
 #include "schema/strategic_merge.h"
 
-/* The server refuses deeper documents before it looks at them. */
+/* The server refuses deeper documents before it patches them. */
 #define DEPTH_MAX 500
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

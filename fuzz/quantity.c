@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two quantities, one per line: parsing, text, arithmetic and comparison must agree with each
- * other. */
+/* Two quantities, one per line: parsing, text, arithmetic and comparison must be consistent. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -20,7 +19,7 @@ static bool parse(const char *data, size_t size, struct bt_arena *arena, struct 
 	return code == 0;
 }
 
-/** What is printed reads back as the same number, where the text form has a suffix for it. */
+/** The text reads back as the same number if the text form has a suffix for it. */
 static void check_text(const struct bt_quantity *quantity, struct bt_arena *arena)
 {
 	struct bt_strbuf text = {0};

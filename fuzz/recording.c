@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings: what was read, written and read again is the same. */
+/* Recordings: a recording is the same after it was read, written and read again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/** A hash of all lines. writer: they are written there; NULL: nowhere. */
+/** Returns a hash of all lines, which are written to writer; NULL: not written. */
 static uint64_t read_lines(
 	const char *path, struct bt_recording_writer *writer, bool *out_is_complete)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a fuzz target over a folder of stored inputs, with any compiler: replay_<name>
- * CORPUS_FOLDER. A finding crashes; that the folder cannot be read is a failure too.
+ * CORPUS_FOLDER. A finding crashes; a folder that cannot be read is a failure, too.
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -36,7 +36,7 @@ static bool read_file(const char *path, struct bt_strbuf *out)
 	return fclose(file) == 0 && ok;
 }
 
-/* An exact copy on the heap, so that the sanitizer sees the first byte read too far. */
+/* A heap copy of the exact size, so that the sanitizer reports the first byte read past the end. */
 static void run_on(const char *data, size_t size)
 {
 	uint8_t *copy = bt_malloc(size);

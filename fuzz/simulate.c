@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole simulation: reading, defaulting, expanding workloads, placing with every decision made
- * twice, all outputs.
+ * A whole simulation with every decision verified: reading, defaulting, expanding workloads,
+ * placing, all outputs.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include "cli/setup.h"
 #include "cli/simulate/simulation_output.h"
 
-/** Larger counts only take longer. */
+/** Larger counts only take more time. */
 #define REPLICAS_MAX 20
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

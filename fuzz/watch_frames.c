@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies of watches and lists: the first byte names the form. However the bytes are cut, the parts
- * are the same, and so is the end.
+ * Bodies of watches and lists: the first byte chooses the form. However the bytes are cut, the
+ * parts and the end are the same.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct parts {
 	bool is_protobuf;
 };
 
-/** What is in it, as far as it can be read. */
+/** Decode a part; errors are fine: an input may be cut anywhere. */
 static int read_part(const struct parts *parts, enum bt_frame_part part, struct bt_str bytes,
 	struct bt_arena *arena)
 {
@@ -61,7 +61,7 @@ static int take(
 	return 0;
 }
 
-/** step 0: all at once. */
+/** step 0: the whole body at once. */
 static int feed(enum bt_frames_form form, struct bt_str bytes, uint32_t step, struct parts *out,
 	bool *out_complete)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * YAML: every document that is accepted is well-formed JSON; written as YAML and read again it is
- * the same document.
+ * YAML: every accepted document gives valid JSON; written as YAML and read again it is the same
+ * document.
  */
 #include <stdint.h>
 
