@@ -7,7 +7,7 @@
 
 struct options {
 	struct bt_command_line line;
-	struct bt_whatif_changes changes; /* of all flags, in their order */
+	struct bt_whatif_changes changes; /* of all flags, in command-line order */
 	bt_flag_set_fn *add_change;
 	const char *new_config; /* NULL: that of the before side */
 	const char *lose;       /* NULL: nothing */
@@ -20,7 +20,7 @@ struct options {
 
 /** --- the run --- */
 
-/** The changes, made into the cluster of the after side. */
+/** Apply the changes, and fill in the cluster of the after side. */
 static int make_after(const struct options *options, struct bt_whatif *whatif,
 	struct bt_whatif_side *after, struct berth_error *err)
 {
@@ -48,7 +48,7 @@ static int make_sides(const struct options *options, const struct bt_manifests *
 		return result;
 	}
 	bt_manifests_copy(input, NULL, &before->cluster);
-	/* What is wrong with both sides is told once. */
+	/* The warnings of both sides are the same: print them once. */
 	after->cluster.warn = NULL;
 	result = bt_whatif_side_run(
 		before, input, NULL, options->preempt, "before: placing pods", err);
@@ -119,7 +119,7 @@ static int lose_on_side(struct options *options, const struct bt_lose_options *l
 	return result;
 }
 
-/** One side: what is lost, is lost from the cluster after the changes. */
+/** One side: the nodes are lost from the cluster after the changes. */
 static int run_losses(struct options *options, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_whatif_side side;
@@ -134,7 +134,7 @@ static int run_losses(struct options *options, struct bt_strbuf *out, struct ber
 		.format = options->line.format,
 	};
 	setup.config_path = options->new_config != NULL ? options->new_config : setup.config_path;
-	setup.pool = NULL; /* a copy of the process has no threads; nothing depends on them */
+	setup.pool = NULL; /* copies of the process have no threads; results are the same without */
 	int result = bt_whatif_side_init(&side, &setup, err);
 	if (result == 0) {
 		result = lose_on_side(options, &lose, &side, out, err);

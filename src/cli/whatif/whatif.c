@@ -54,7 +54,7 @@ static bool take_minus(struct bt_str *text)
 	return true;
 }
 
-/** NODE=KEY[=VALUE]:EFFECT[-] or NODE=KEY- */
+/** Parse NODE=KEY[=VALUE]:EFFECT[-] or NODE=KEY-. */
 static int parse_taint(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
 {
 	if (rest.data == NULL || rest.length == 0) {
@@ -99,7 +99,7 @@ static int parse_taint(struct bt_whatif_change *change, struct bt_str rest, stru
 		meant != NULL ? "?" : "");
 }
 
-/** NODE=KEY=VALUE or NODE=KEY- */
+/** Parse NODE=KEY=VALUE or NODE=KEY-. */
 static int parse_label(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
 {
 	if (rest.data != NULL && bt_str_find_char(rest, '=') < 0) {
@@ -128,7 +128,7 @@ static int parse_count(
 	return 0;
 }
 
-/** N=NODE */
+/** Parse N=NODE. */
 static int parse_add(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
 {
 	struct bt_str count = bt_str_cut(&rest, '=');
@@ -160,7 +160,7 @@ static int find_workload_kind(struct bt_str word, enum bt_kind *out_kind, struct
 		"scaled: write deployment/NAMESPACE/NAME=N");
 }
 
-/** KIND/[NAMESPACE/]NAME=N */
+/** Parse KIND/[NAMESPACE/]NAME=N. */
 static int parse_scale(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
 {
 	struct bt_str name = bt_str_cut(&rest, '=');
@@ -339,8 +339,7 @@ void bt_whatif_unplace(struct bt_manifests *cluster)
 		struct bt_pod copy = bt_pod_recreated(pod);
 		copy.metadata.creation_timestamp = pod->metadata.creation_timestamp;
 		bt_manifests_exchange(cluster, i, bt_object_create(BT_KIND_POD, &copy));
-		(void)bt_text_set_add(
-			&uids, cluster->objects.items[i].uid); /* all have their own */
+		(void)bt_text_set_add(&uids, cluster->objects.items[i].uid); /* uids are unique */
 	}
 	bt_pod_claims_release_all(cluster, &uids);
 	bt_text_set_finish(&uids);

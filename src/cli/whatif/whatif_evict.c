@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pods that have to leave. */
+/** Evictions: pods that have to leave their nodes. */
 #include "api/identity.h"
 #include "api/types.h"
 #include "api/selector.h"
@@ -7,14 +7,17 @@
 #include "cli/whatif/whatif_private.h"
 #include "config/text_set.h"
 
-/** --- what disruption budgets say about evictions. Spec: 14 section 17, 14b section 6.7 --- */
+/** --- disruption budgets. Spec: 14 section 17, 14b section 6.7 --- */
 
-/** Looks at one pod for one budget, all drains together. */
+/** Limit of pairs of pod and budget that all drains together examine. */
 #define CHECKS_MAX 500000000
 
 /** --- pods --- */
 
-/** Ready, or nothing is known of that: manifests that people write have no conditions. */
+/**
+ * Whether the pod is ready. Without that condition it counts as ready, because hand-written
+ * manifests have no conditions.
+ */
 static bool is_healthy(const struct bt_pod *pod)
 {
 	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
@@ -35,10 +38,12 @@ static int count_check(struct bt_whatif *whatif, struct berth_error *err)
 			  CHECKS_MAX);
 }
 
-/** --- what a budget allows when its status does not say --- */
+/** --- disruptions allowed by a budget without status --- */
 
-/** The replicas of the pod's controller, of which each counts once; of one that is not in the input
- * its pods. */
+/**
+ * Expected pods for one covered pod: the replicas of its controller, counted at the controller's
+ * first pod; 1 if the input lacks the controller.
+ */
 static int64_t scale_of(
 	const struct bt_whatif *whatif, const struct bt_pod *pod, struct bt_text_set *owners)
 {
@@ -72,7 +77,7 @@ struct headcount {
 	int32_t healthy;
 };
 
-/** The first budget of the namespace, which next leads on from; UINT32_MAX: none. */
+/** The first budget of the namespace, the head of the list linked by next; UINT32_MAX: none. */
 static uint32_t first_budget(const struct bt_whatif *whatif, struct bt_str namespace_)
 {
 	uint64_t hash = bt_str_hash(namespace_);
@@ -93,9 +98,12 @@ static int32_t part_of(const struct bt_int_or_string *value, int64_t total)
 		: 0;
 }
 
-/** --- the list --- */
+/** --- budgets of the cluster --- */
 
-/** Before the first eviction that it covers: later ones change what there is to count. */
+/**
+ * Read the allowed disruptions before the first eviction of a covered pod, because evictions change
+ * the pods to count.
+ */
 static int read_status(
 	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct berth_error *err)
 {
@@ -103,7 +111,10 @@ static int read_status(
 	const struct bt_pod_disruption_budget_status *status = &value->status;
 	if (status->disruptions_allowed == 0 && status->current_healthy == 0 &&
 		status->desired_healthy == 0 && status->expected_pods == 0) {
-		/* As the controller does it, from the pods and workloads of the input. */
+		/*
+		 * Compute the status as the disruption controller does, from the pods and workloads
+		 * of the input.
+		 */
 		const struct bt_pod_disruption_budget_spec *spec =
 			&((const struct bt_pod_disruption_budget *)budget->object->value)->spec;
 		struct headcount count;
@@ -163,7 +174,7 @@ void bt_whatif_budgets_finish(struct bt_whatif *whatif)
 	bt_free(whatif->pod_next);
 }
 
-/** What --with may replace. */
+/** Take over the budget's object, which --with may have replaced. */
 static void take_object(
 	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct bt_object *object)
 {
@@ -178,7 +189,9 @@ static void take_object(
 	}
 }
 
-/** All pods of the namespaces that have budgets: each list hangs on the first budget. */
+/**
+ * Link all pods of the namespaces that have budgets: the first budget has the head of each list.
+ */
 static void list_pods(struct bt_whatif *whatif)
 {
 	bt_free(whatif->pod_next);
@@ -210,7 +223,7 @@ static int cover(struct bt_whatif *whatif, struct bt_whatif_budget *budget,
 	}
 	budget->is_read = true;
 	budget->evictions++;
-	/* Pods that are not ready anyway are no disruption. */
+	/* Evicting a pod that is not ready is no disruption. */
 	bool is_free = !is_healthy(pod) &&
 		(budget->is_met ||
 			bt_str_equal_c(value->spec.unhealthy_pod_eviction_policy, "AlwaysAllow"));
@@ -220,14 +233,16 @@ static int cover(struct bt_whatif *whatif, struct bt_whatif_budget *budget,
 	return 0;
 }
 
-/** Note what the budgets say about evicting the pod at index. An error: it is too much to look at.
+/**
+ * Count the eviction of the pod at index in the budgets that cover it. Error: too many pairs to
+ * examine.
  */
 static int whatif_ask_budgets(struct bt_whatif *whatif, uint32_t index, struct berth_error *err)
 {
 	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
 	const struct bt_pod *pod = object->object->value;
 	struct bt_whatif_budget *first = NULL;
-	/* Nobody asks about pods that never ran, or that are going. */
+	/* Budgets do not apply to pods that never ran or are being deleted. */
 	uint32_t next =
 		(!bt_pod_is_terminating(pod) && !bt_str_equal_c(pod->status.phase, "Pending"))
 		? first_budget(whatif, object->namespace_)
@@ -262,7 +277,7 @@ static void set_gone(struct bt_whatif *whatif, uint32_t index, enum bt_departure
 	mark->departure = (uint8_t)departure;
 }
 
-/** The pod comes back under its name, or does not. */
+/** The pod leaves its node: it comes back pending under its name, or is gone. */
 static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
 	struct bt_whatif_mark *mark = &whatif->marks.items[index];
@@ -282,7 +297,7 @@ static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure de
 	mark->departure = (uint8_t)departure;
 }
 
-/** Index of the pod's node when it is one of the selected, else BT_MANIFESTS_NONE. */
+/** Index of the pod's node if it is selected, else BT_MANIFESTS_NONE. */
 static uint32_t selected_node(
 	const struct bt_whatif *whatif, const struct bt_pod *pod, const bool *selected)
 {
@@ -296,7 +311,7 @@ static uint32_t selected_node(
 int bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected, struct berth_error *err)
 {
 	int result = 0;
-	/* Those that are new or replaced since an earlier drain are taken in. */
+	/* Read the budgets that were added or replaced since an earlier drain. */
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
 		struct bt_whatif_mark *mark = &whatif->marks.items[i];
@@ -363,7 +378,7 @@ static bool tolerates(
 {
 	for (uint32_t i = 0; i < pod->spec.tolerations.count; i++) {
 		const struct bt_toleration *toleration = &pod->spec.tolerations.items[i];
-		/* One that tolerates it for a while only has to go as well. */
+		/* A toleration with tolerationSeconds only delays the eviction. */
 		if (!toleration->toleration_seconds.present &&
 			bt_toleration_tolerates(toleration, taint, whatif->taint_comparison)) {
 			return true;
@@ -385,7 +400,7 @@ static bool has_taint(const struct bt_node *node, const struct bt_taint *taint)
 	return false;
 }
 
-/** The pod may stay for all that is new on its node. */
+/** Whether the pod tolerates all NoExecute taints that its node did not have before. */
 static bool may_stay(const struct bt_whatif *whatif, const struct bt_pod *pod,
 	const struct bt_node *old_node, const struct bt_node *new_node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the loss of nodes does. */
+/** Losses of nodes (--lose). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +14,17 @@
 #include "state/pod_groups.h"
 
 #define LABEL_ZONE "topology.kubernetes.io/zone"
-/** More losses and pods than these are counted: -o wide shows all. */
+/** Limits of listed losses and pods; further ones are only counted. -o wide shows all. */
 #define LOSS_ROWS_MAX 40
 #define POD_ROWS_MAX 20
 
 struct loss {
-	struct bt_str name; /* of the node, or the label's value */
+	struct bt_str name; /* the node's name, or the label's value */
 	BT_VEC(uint32_t) nodes;
-	BT_VEC(uint32_t) pods; /* that run there */
-	bool places_pods;      /* some pod has to be placed, so a copy has to try */
+	BT_VEC(uint32_t) pods; /* pods on these nodes */
+	bool places_pods;      /* a pod has to be placed, so a copy simulates the loss */
 	struct bt_json_value *answer;
-	int64_t pending; /* of the answer */
+	int64_t pending; /* members of the answer */
 	int64_t lost;
 	int64_t preempted;
 	int64_t left;
@@ -34,11 +34,11 @@ struct loss {
 struct losing {
 	const struct bt_lose_options *options;
 	struct bt_whatif_side *side;
-	BT_VEC(struct loss) losses; /* in the order of the first nodes; at the end worst first */
-	BT_VEC(uint32_t) tried;     /* the losses that need a copy */
-	uint32_t *loss_of;          /* by object index of a node: its loss plus 1; 0: none */
-	uint32_t unlabelled;        /* nodes without the label */
-	/* Without a loss: uids of pending pods, names of preempted ones. */
+	BT_VEC(struct loss) losses; /* by first node; at the end worst first */
+	BT_VEC(uint32_t) tried;     /* indexes of losses that a copy simulates */
+	uint32_t *loss_of;          /* by object index of a node: index of its loss + 1; 0: none */
+	uint32_t unlabelled;        /* number of nodes without the label */
+	/* Outcome without a loss: uids of pending pods, names of preempted ones. */
 	struct bt_text_set pending_before;
 	struct bt_text_set preempted_before;
 	struct bt_arena arena;
@@ -116,7 +116,7 @@ static void list_losses(struct losing *losing)
 	bt_map_finish(&names);
 }
 
-/** The loss that takes this node away, or NULL. */
+/** The loss that includes this node, or NULL. */
 static struct loss *loss_of_node(const struct losing *losing, struct bt_str node_name)
 {
 	uint32_t node =
@@ -125,7 +125,7 @@ static struct loss *loss_of_node(const struct losing *losing, struct bt_str node
 	return loss != 0 ? &losing->losses.items[loss - 1] : NULL;
 }
 
-/** Does its controller make the pod again? */
+/** Whether the pod is created again: by its controller, or because of recreate_bare. */
 static bool comes_back(const struct losing *losing, const struct bt_pod *pod)
 {
 	enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
@@ -134,7 +134,7 @@ static bool comes_back(const struct losing *losing, const struct bt_pod *pod)
 			(keeper == BT_KEEPER_NOBODY && losing->options->recreate_bare));
 }
 
-/** It goes, and that is a loss: not with its node, and not because it was going anyway. */
+/** Whether the pod is lost: no controller recreates it, and it was not being deleted already. */
 static bool is_lost(const struct losing *losing, const struct bt_pod *pod)
 {
 	return !bt_pod_is_terminating(pod) && !losing->options->recreate_bare &&
@@ -175,7 +175,7 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod)
 	bt_json_end_object(writer);
 }
 
-/** Pods that a DaemonSet wants on a lost node are not made. */
+/** Drop the pods that DaemonSets would create on lost nodes. */
 static void drop_daemon_pods(const struct losing *losing, const struct loss *loss)
 {
 	struct bt_simulation *simulation = &losing->side->simulation;
@@ -194,9 +194,9 @@ static void drop_daemon_pods(const struct losing *losing, const struct loss *los
 	simulation->pods.count = kept;
 }
 
-/** The pods leave, and those that come back are pending. */
+/** Pods that were removed from lost nodes. Those that come back are pending. */
 struct taken_pods {
-	BT_VEC(struct bt_object *) list; /* references; texts of pods are borrowed from them */
+	BT_VEC(struct bt_object *) list; /* owned references; pods borrow their texts */
 };
 
 static int lose(const struct losing *losing, const struct loss *loss, struct taken_pods *taken,
@@ -239,7 +239,7 @@ static void list_victims(struct losing *losing, struct bt_text_set *victims)
 	const struct bt_simulation *simulation = &losing->side->simulation;
 	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
 		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
-		/* A pod that is evicted has gone, so each comes once. */
+		/* each victim is evicted once */
 		(void)bt_text_set_add(
 			victims, key_of(&losing->arena, eviction->namespace_, eviction->name));
 	}
@@ -322,7 +322,7 @@ static void write_loss(
 			write_pod(writer, &pod);
 			bt_json_end_object(writer);
 		} else if (comes_back(losing, &pod)) {
-			(void)bt_text_set_add(&left, object->uid); /* all have their own */
+			(void)bt_text_set_add(&left, object->uid); /* uids are unique */
 		}
 	}
 	bt_json_end_array(writer);
@@ -378,7 +378,7 @@ static int try_loss(void *context, uint32_t index, struct bt_strbuf *out)
 	struct bt_simulation *simulation = &losing->side->simulation;
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_json_writer writer;
-	struct taken_pods taken = {0}; /* until the copy ends */
+	struct taken_pods taken = {0}; /* lives until the copy ends */
 	int result = lose(losing, loss, &taken, &err);
 	if (result < 0) {
 		return bt_command_fail(losing->options->command, &err);
@@ -397,7 +397,7 @@ static void count_loss(struct loss *loss)
 	loss->lost = bt_json_find(answer, "lost")->count;
 	loss->preempted = bt_json_find(answer, "preempted")->count;
 	loss->moved = bt_json_find(answer, "moved")->count;
-	/* A number that this program wrote. */
+	/* A number written by this program. */
 	(void)bt_str_parse_int64(bt_json_find(answer, "left")->text, &loss->left);
 	loss->left += loss->lost;
 }
@@ -414,7 +414,10 @@ static int take_json(
 
 /** --- many losses in one copy --- */
 
-/** In one copy: what it finds out for one loss, such as scores of its pods, helps with the next. */
+/**
+ * Losses per copy: results of one loss that the copy caches, such as scores of pods, speed up the
+ * next.
+ */
 #define PART_MAX 256
 
 static uint32_t part_size(const struct losing *losing)
@@ -424,7 +427,10 @@ static uint32_t part_size(const struct losing *losing)
 	return size < PART_MAX ? (uint32_t)size : PART_MAX;
 }
 
-/** Once its pods are bound, all can be put back exactly as it was. */
+/**
+ * Whether the simulation can be restored exactly after the loss: the pods can be bound again as
+ * before.
+ */
 static bool can_be_returned(const struct losing *losing, const struct loss *loss)
 {
 	const struct bt_simulation *simulation = &losing->side->simulation;
@@ -457,7 +463,10 @@ static bool all_bound_at_once(const struct bt_simulation *simulation)
 	return true;
 }
 
-/** null for a loss after which some pod is not bound at once: it wants a copy without leftovers. */
+/**
+ * Simulate a loss and undo it. Writes null if a pod is not bound at once: such a loss needs a fresh
+ * copy.
+ */
 static int try_and_return(struct losing *losing, const struct loss *loss,
 	struct bt_json_writer *writer, struct berth_error *err)
 {
@@ -492,7 +501,9 @@ static int try_part(void *context, uint32_t index, struct bt_strbuf *out)
 	struct bt_json_writer writer;
 	uint32_t size = part_size(losing);
 	int result = 0;
-	/* A pod that would preempt is not bound at once; what it would evict stays. */
+	/*
+	 * Without preemption, a pod that would preempt is not bound at once, and its victims stay.
+	 */
 	losing->side->simulation.preempt = false;
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_begin_array(&writer);
@@ -530,7 +541,7 @@ static struct bt_str name_part(const void *context, uint32_t index)
 	return name_loss(context, index * part_size(context));
 }
 
-/** Those that have no answer afterwards are left in losing->tried. */
+/** Try the losses in parts. The losses without an answer stay in losing->tried. */
 static int try_parts(struct losing *losing, struct berth_error *err)
 {
 	const struct bt_simulation *simulation = &losing->side->simulation;
@@ -586,7 +597,7 @@ static int try_baseline(void *context, uint32_t index BT_UNUSED, struct bt_strbu
 static void take_texts(struct bt_text_set *set, const struct bt_json_value *list)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
-		(void)bt_text_set_add(set, list->elements[i]->text); /* each comes once */
+		(void)bt_text_set_add(set, list->elements[i]->text); /* names are unique */
 	}
 }
 
@@ -603,7 +614,7 @@ static int take_baseline(
 	return result;
 }
 
-/** Nothing has to be placed, with this loss or without: there is nothing to simulate. */
+/** No pod has to be placed with or without this loss: answer without a simulation. */
 static int answer_at_once(struct losing *losing, struct loss *loss, struct berth_error *err)
 {
 	struct bt_strbuf json = {0};
@@ -658,7 +669,7 @@ static bool is_harmful(const struct loss *loss)
 	return loss->pending != 0 || loss->lost != 0 || loss->preempted != 0;
 }
 
-/** More is worse. */
+/** The larger count comes first, because it is worse. */
 static int compare_counts(int64_t a, int64_t b)
 {
 	return (a < b) - (a > b);
@@ -804,7 +815,7 @@ static void add_pod_rows(
 	}
 }
 
-/** Pods of the worst loss; wide: of all. */
+/** The pods of the worst loss; wide: of all losses. */
 static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf *out)
 {
 	struct pod_rows rows = {.max = wide ? UINT32_MAX : POD_ROWS_MAX};
@@ -886,7 +897,7 @@ int bt_whatif_lose_each(const struct bt_lose_options *options, struct bt_whatif_
 {
 	struct losing losing = {.options = options, .side = side};
 	bt_arena_init(&losing.arena, 0);
-	/* The scheduler of a cluster evicts pods for those that lost their node. */
+	/* As in a cluster, pods that lost their node may preempt others. */
 	side->simulation.preempt = true;
 	side->simulation.keep_bound = true;
 	side->simulation.stays_open = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Changes of nodes. */
+/** Changes of nodes: add, remove, cordon, taint, label. */
 #include "api/identity.h"
 #include "api/storage.h"
 #include "api/types.h"
@@ -8,7 +8,7 @@
 #include "cli/whatif/whatif_private.h"
 #include "cluster/pod_claims.h"
 
-/** --- what changes of nodes and pods mean for the devices of nodes and the claims of pods --- */
+/** --- devices and claims of changed nodes and pods --- */
 
 static const struct bt_resource_slice *slice_at(const struct bt_whatif *whatif, uint32_t index)
 {
@@ -20,7 +20,7 @@ static const struct bt_resource_slice *slice_at(const struct bt_whatif *whatif, 
 
 /** --- new nodes --- */
 
-/** A name that no slice has. */
+/** Returns a name that no ResourceSlice has. */
 static struct bt_str free_name(
 	struct bt_whatif *whatif, struct bt_str slice_name, struct bt_str node_name)
 {
@@ -33,7 +33,7 @@ static struct bt_str free_name(
 	return name;
 }
 
-/** A new node has devices like those, in pools of its own. */
+/** Add copies of the slices for a new node, in pools of the new node. */
 static int whatif_add_slices(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	const struct bt_whatif_slices *slices, struct bt_str node_name, struct berth_error *err)
 {
@@ -47,8 +47,10 @@ static int whatif_add_slices(struct bt_whatif *whatif, const struct bt_whatif_ch
 			.labels = model->metadata.labels,
 		};
 		slice.spec.node_name = node_name;
-		/* Drivers name the pool of a node after it; whatever it is called, it is the node's
-		 * own. */
+		/*
+		 * Drivers name a node's pool after the node; any other name is made unique with the
+		 * node's name.
+		 */
 		slice.spec.pool.name = bt_str_equal(model->spec.pool.name, model->spec.node_name)
 			? node_name
 			: bt_arena_printf(&whatif->arena, "%.*s-%.*s",
@@ -58,7 +60,7 @@ static int whatif_add_slices(struct bt_whatif *whatif, const struct bt_whatif_ch
 	return result;
 }
 
-/** --- what is left --- */
+/** --- devices and claims after the changes --- */
 
 void bt_whatif_drop_slices(const struct bt_whatif *whatif, bool *gone)
 {
@@ -81,7 +83,7 @@ void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_manifest
 		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
 		if (object->kind == BT_KIND_POD &&
 			whatif->marks.items[i].departure != BT_DEPARTURE_NONE) {
-			(void)bt_text_set_add(&uids, object->uid); /* all have their own */
+			(void)bt_text_set_add(&uids, object->uid); /* uids are unique */
 		}
 	}
 	bt_pod_claims_release_all(cluster, &uids);
@@ -91,7 +93,7 @@ void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_manifest
 #define TAINT_UNSCHEDULABLE "node.kubernetes.io/unschedulable"
 #define LABEL_HOSTNAME "kubernetes.io/hostname"
 
-/** --- which nodes --- */
+/** --- selecting nodes --- */
 
 static int select_nodes(const struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	bool *selected, struct berth_error *err)
@@ -132,7 +134,7 @@ static bool is_taint(const struct bt_taint *taint, struct bt_str key, struct bt_
 		(effect.length == 0 || bt_str_equal(taint->effect, effect));
 }
 
-/** All taints but those of the key, and of the effect when one is given. */
+/** Remove the taints with the key, and with the effect unless it is empty. */
 static void drop_taints(
 	struct bt_node *node, struct bt_str key, struct bt_str effect, struct bt_arena *arena)
 {
@@ -149,7 +151,7 @@ static void drop_taints(
 	node->spec.taints.present = count != 0;
 }
 
-/** As kubectl taint --overwrite: a taint of the same key and effect gets the new value. */
+/** Same as kubectl taint --overwrite: a taint with the same key and effect gets the new value. */
 static void set_taint(
 	struct bt_node *node, const struct bt_whatif_change *change, struct bt_arena *arena)
 {
@@ -190,9 +192,9 @@ static void set_label(struct bt_str_map *labels, struct bt_str key, const struct
 	*labels = (struct bt_str_map){items, count, true};
 }
 
-/** --- the selected ones --- */
+/** --- editing nodes --- */
 
-/** Returns how many differ afterwards. */
+/** Returns the number of nodes that the change modified. */
 static uint32_t edit_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, const bool *selected)
 {
@@ -252,7 +254,7 @@ static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change
 	const bool *selected, struct berth_error *err)
 {
 	int result = 0;
-	/* What the selected nodes are, to be compared with what they become; owned. */
+	/* The selected nodes before the change, to find out what it changed; owned references. */
 	struct bt_object **old_nodes = BT_NEW_ARRAY(struct bt_object *, whatif->work.objects.count);
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 		old_nodes[i] =
@@ -301,7 +303,7 @@ int bt_whatif_change_nodes(
 
 /** --- new nodes --- */
 
-/** A healthy one, empty and with no images on its disk yet. */
+/** A copy of the model as a healthy new node without images. */
 static struct bt_node fresh_node(
 	const struct bt_node *model, struct bt_str name, struct bt_arena *arena)
 {
@@ -328,7 +330,7 @@ static struct bt_node fresh_node(
 	return node;
 }
 
-/** How many volumes of a driver fit on a node is told by an object beside it. */
+/** Copy the model's CSINode, which has the volume limits of each driver. */
 static int add_csi_node(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	struct bt_str name, struct berth_error *err)
 {
@@ -346,7 +348,10 @@ static int add_csi_node(struct bt_whatif *whatif, const struct bt_whatif_change 
 	return bt_whatif_put(whatif, change, BT_KIND_CSI_NODE, &copy, err);
 }
 
-/** Pods of the model whose DaemonSets are not in the input themselves: others make their own. */
+/**
+ * Pods of the model node whose DaemonSets the input lacks; for the others, the DaemonSets make the
+ * pods.
+ */
 struct daemon_pods {
 	BT_VEC(struct bt_object *) list;
 	BT_VEC(struct bt_str) namespaces;
@@ -415,7 +420,10 @@ int bt_whatif_add_nodes(
 	if (index == BT_MANIFESTS_NONE) {
 		return bt_whatif_unknown(whatif, BT_KIND_NODE, BT_STR(""), change->target, err);
 	}
-	/* Not touched while objects are added: the model may have been removed, too. */
+	/*
+	 * A reference of its own, because adding objects may move the array, and the model may have
+	 * been removed.
+	 */
 	struct bt_object *model = bt_object_share(whatif->work.objects.items[index].object);
 	struct daemon_pods daemons = {0};
 	struct bt_whatif_slices slices = {0};

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The report for programs: JSON and YAML; its members are documented in berth-whatif(1). */
+/** Writes the report as text, JSON and YAML; berth-whatif(1) documents the JSON members. */
 #include "api/amount.h"
 #include "base/assert.h"
 #include "cli/output.h"
 #include "cli/whatif/whatif_report.h"
 #include "config/text_set.h"
 
-/** --- the report for people --- */
+/** --- text --- */
 
-/** More pods than these are told by workload, more workloads and nodes are counted: -o wide shows
- * all. */
+/**
+ * Above these limits, pods are grouped by workload, and further workloads and nodes are only
+ * counted; -o wide shows all.
+ */
 #define POD_ROWS_MAX 40
 #define WORKLOAD_ROWS_MAX 60
 #define NODE_ROWS_MAX 40
@@ -68,7 +70,7 @@ static const struct bt_whatif_pod *pod_of(const struct bt_whatif_difference *dif
 	return difference->after != NULL ? difference->after : difference->before;
 }
 
-/** Alike for people: the same workload, and the same happens for the same reason. */
+/** Whether the text groups both pods: the same workload, effect and reason. */
 static bool same_group(
 	const struct bt_whatif_difference *first, const struct bt_whatif_difference *second)
 {
@@ -83,7 +85,7 @@ static bool same_group(
 		bt_str_equal(a->preemptor_name, b->preemptor_name);
 }
 
-/** The node that all of them have, or how many these are. */
+/** Add the node that all pods of a group have, or else the number of nodes. */
 static void add_nodes(struct bt_table *table, const struct bt_whatif_difference *group,
 	uint32_t count, struct bt_str (*node_of)(const struct bt_whatif_difference *))
 {
@@ -234,11 +236,11 @@ static void append_side(
 	append(out, amount->allocatable);
 }
 
-/** "500m -> 3.5 of 4 (12% -> 88%)"; NULL: the side has none. */
+/** Append "500m -> 3.5 of 4 (12% -> 88%)"; NULL: the side lacks the node. */
 static void append_change(struct bt_strbuf *out, const struct bt_whatif_amount *before,
 	const struct bt_whatif_amount *after, append_amount append, bool shares)
 {
-	/* "500m -> 3.5 of 4"; "500m of 4 -> 500m of 8" */
+	/* Append "500m -> 3.5 of 4" or "500m of 4 -> 500m of 8". */
 	if (before != NULL && after != NULL && before->allocatable == after->allocatable) {
 		if (before->requested != after->requested) {
 			append(out, before->requested);
@@ -331,7 +333,9 @@ static void write_nodes_table(
 	uint32_t rows = 0;
 	BT_TABLE_BEGIN(&table, "NODE", "CHANGE", "PODS", "CPU", "MEMORY",
 		report->resources.count != 0 ? "OTHER" : "");
-	/* What was asked for comes first: it is never among the rows left out for others. */
+	/*
+	 * Nodes that were changed come first, so that rows left out are only those of other nodes.
+	 */
 	for (int told = 1; told >= 0; told--) {
 		for (uint32_t i = 0; i < report->nodes.count; i++) {
 			const struct bt_whatif_node *node = &report->nodes.items[i];
@@ -388,7 +392,7 @@ static void write_nodes_table(
 	}
 }
 
-/** --- all of it --- */
+/** --- the whole text --- */
 
 void bt_whatif_write_changes(struct bt_json_writer *writer,
 	const struct bt_whatif_changes *changes, const char *new_config)
@@ -410,7 +414,7 @@ void bt_whatif_write_changes(struct bt_json_writer *writer,
 	bt_json_end_array(writer);
 }
 
-/** --- pods --- */
+/** --- JSON: pods --- */
 
 static void write_budgets(struct bt_json_writer *writer, const struct bt_whatif *whatif)
 {
@@ -433,7 +437,7 @@ static void write_budgets(struct bt_json_writer *writer, const struct bt_whatif 
 	bt_json_end_array(writer);
 }
 
-/** --- nodes --- */
+/** --- JSON: nodes --- */
 
 static void write_amount(
 	struct bt_json_writer *writer, struct bt_str name, struct bt_whatif_amount amount)
@@ -465,7 +469,7 @@ static void end_usage(struct bt_json_writer *writer)
 	bt_json_end_object(writer);
 }
 
-/** is_after: of that side. null where it does not have the node. */
+/** is_after: write the after side's amounts. null if the side lacks the node. */
 static void write_node_side(struct bt_json_writer *writer, const struct bt_whatif_report *report,
 	const struct bt_whatif_node *node, bool is_after)
 {

@@ -59,7 +59,7 @@ static struct bt_whatif_pod *find(
 	return NULL;
 }
 
-/** The pod of the same name (or the same DaemonSet and node), or NULL. */
+/** The pod with the same name (or the same DaemonSet and node), or NULL. */
 static const struct bt_whatif_pod *whatif_side_find(
 	const struct bt_whatif_side *side, const struct bt_whatif_pod *pod)
 {
@@ -72,7 +72,7 @@ static void add(struct bt_whatif_side *side, const struct bt_whatif_pod *pod)
 	bt_map_insert(&side->names, pod_hash(pod), side->pods.count - 1);
 }
 
-/** --- who it is --- */
+/** --- identity of pods --- */
 
 void bt_whatif_pod_name_owner(struct bt_whatif_pod *entry, const struct bt_pod *pod)
 {
@@ -215,7 +215,7 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 	return 0;
 }
 
-/** --- what differs between the nodes of both sides, and how full they are --- */
+/** --- differences between the nodes of both sides, and their use --- */
 
 static const struct bt_node_table *table_of(const struct bt_whatif_side *side)
 {
@@ -249,7 +249,7 @@ struct bt_whatif_usage bt_whatif_usage_of(const struct bt_whatif_side *side, uin
 
 static void add_amount(struct bt_whatif_amount *total, struct bt_whatif_amount amount)
 {
-	/* Each is an int64 of the input: together they may be more. */
+	/* Amounts of the input are int64 each, so their sum may overflow. */
 	if (BT_ADD_OVERFLOW(total->requested, amount.requested, &total->requested)) {
 		total->requested = INT64_MAX;
 	}
@@ -353,7 +353,10 @@ static void compare_node(struct bt_whatif_report *report, const uint32_t *had, c
 	}
 }
 
-/** Below 0: the first of the before side comes next; 0: both are the same node. */
+/**
+ * Compares the next nodes of both sides. Below 0: only the before side has its node; 0: both have
+ * it.
+ */
 static int compare_names(
 	const struct bt_whatif_report *report, const uint32_t *had, const uint32_t *has)
 {
@@ -364,10 +367,10 @@ static int compare_names(
 		bt_node_table_name(table_of(report->after), *has));
 }
 
-/** Fill the parts about nodes. */
+/** Fill in the node and resource parts of the report. */
 static void whatif_compare_nodes(struct bt_whatif_report *report)
 {
-	/* Those of both sides, by name; one that both know stands there once. */
+	/* Merge the resources of both sides by name. */
 	const struct bt_whatif_side *sides[] = {report->before, report->after};
 	for (size_t side = 0; side < BT_ARRAY_LENGTH(sides); side++) {
 		const struct bt_node_table *table = table_of(sides[side]);
@@ -451,13 +454,13 @@ static const char *departure_of(
 	return mark != NULL ? bt_departure_name((enum bt_departure)mark->departure) : "";
 }
 
-/** It has a node and may keep it. */
+/** Whether the pod has a node and keeps it. */
 static bool is_placed(const struct bt_whatif_pod *pod)
 {
 	return pod != NULL && !pod->preempted && pod->node_name.length != 0;
 }
 
-/** Why a pod that the before side made for a workload is not made any more. */
+/** Why the after side no longer makes a pod that the before side made for a workload. */
 static const char *expanded_reason(
 	const struct bt_whatif_report *report, const struct bt_whatif_pod *before)
 {

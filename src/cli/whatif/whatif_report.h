@@ -1,85 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_WHATIF_REPORT_H
 #define BT_CLI_WHATIF_REPORT_H
-/** Two simulated sides, and what differs between them. */
+/** Two simulated sides, and their differences. */
 #include "cli/command.h"
 #include "cli/whatif/whatif.h"
 #include "cluster/simulation.h"
 
-/** What became of a pod on one side. */
+/** A pod's outcome on one side. */
 struct bt_whatif_pod {
 	struct bt_str namespace_;
 	struct bt_str name;
-	struct bt_str place; /* pods that a DaemonSet still has to place: the node they are for */
-	struct bt_str owner_kind; /* of the controller; a Deployment instead of its ReplicaSet */
+	struct bt_str place;      /* target node of a DaemonSet's pending pod */
+	struct bt_str owner_kind; /* of the controller; for a ReplicaSet its Deployment */
 	struct bt_str owner_name;
-	struct bt_str node_name;           /* "" without one */
-	struct bt_str message;             /* of a pod without node */
-	struct bt_str preemptor_namespace; /* of a pod that was evicted for another */
+	struct bt_str node_name;           /* "" if pending */
+	struct bt_str message;             /* why the pod is pending */
+	struct bt_str preemptor_namespace; /* for a preempted pod */
 	struct bt_str preemptor_name;
 	enum bt_fate fate;
 	int32_t priority;
-	bool is_grouped; /* waits with its PodGroup, which is the owner; all say the same */
-	bool running;    /* had its node before anything was simulated */
-	bool preempted;  /* node_name is where it was */
-	uint32_t object; /* in the cluster that the side was made from; BT_MANIFESTS_NONE: expanded
-	                  */
+	bool is_grouped; /* pending with its PodGroup, which is the owner */
+	bool running;    /* has its node from the input */
+	bool preempted;  /* was evicted from node_name */
+	uint32_t object; /* index in the side's cluster; BT_MANIFESTS_NONE: made for a workload */
 };
 
-/** What people call the owner: the Deployment behind a ReplicaSet. */
+/** Fill in the owner as people name it: the Deployment of a ReplicaSet. */
 void bt_whatif_pod_name_owner(struct bt_whatif_pod *entry, const struct bt_pod *pod);
 /**
- * The node that a DaemonSet made the pod for, "" for others: names of such pods are drawn in the
- * order of nodes. The owner is set.
+ * The node that a DaemonSet made the pod for; "" for other pods. Needed because the random names of
+ * such pods follow the order of nodes. The owner must be set.
  */
 struct bt_str bt_whatif_daemon_place(const struct bt_whatif_pod *entry, const struct bt_pod *pod);
 
-/** A side is made from a cluster that outlives it. Does not move. */
+/** A simulated side. Its source cluster must outlive it. Must not be moved or copied. */
 struct bt_whatif_side {
-	struct bt_manifests cluster; /* a copy, which the simulation uses up */
+	struct bt_manifests cluster; /* a copy that the simulation modifies */
 	struct bt_engine *engine;    /* of the simulation */
 	struct bt_simulation simulation;
-	BT_VEC(struct bt_whatif_pod) pods; /* running ones in input order, then by decision */
+	BT_VEC(struct bt_whatif_pod) pods; /* running ones first, then by decision */
 	struct bt_map names;
 	struct bt_arena arena;
 	uint32_t pending_count;
 };
 
-/** The side's cluster is to be filled before it is run. On an error there is nothing to finish. */
+/**
+ * Initialise a side; the caller then fills in the cluster and runs the side. After an error there
+ * is nothing to finish.
+ */
 BT_MUST_USE int bt_whatif_side_init(
 	struct bt_whatif_side *side, const struct bt_setup *setup, struct berth_error *err);
 void bt_whatif_side_finish(struct bt_whatif_side *side);
 /**
- * Simulate. source: the cluster that side->cluster is a copy of; marks: what is left out of it
+ * Simulate the side. source: the cluster that side->cluster copies; marks: what to leave out of it
  * (NULL: nothing).
  */
 BT_MUST_USE int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, const char *what,
 	struct berth_error *err);
 
-/** How a pod differs, worst first. */
+/** Kinds of differences of a pod, worst first. */
 enum bt_whatif_effect {
-	BT_EFFECT_PENDING,   /* no node, but had one (or did not exist) before */
+	BT_EFFECT_PENDING,   /* pending; had a node, or did not exist before */
 	BT_EFFECT_LOST,      /* evicted, and no controller recreates it */
 	BT_EFFECT_PREEMPTED, /* evicted for a pod of higher priority */
-	BT_EFFECT_MOVED,     /* runs on another node */
-	BT_EFFECT_PLACED,    /* has a node, and had none before */
-	BT_EFFECT_REPLANNED, /* pending in the input; would get another node */
-	BT_EFFECT_GONE,      /* as was asked for */
+	BT_EFFECT_MOVED,     /* bound to another node */
+	BT_EFFECT_PLACED,    /* has a node; was pending before */
+	BT_EFFECT_REPLANNED, /* pending in the input; is placed on another node */
+	BT_EFFECT_GONE,      /* deleted as requested */
 	BT_EFFECT__COUNT,
 };
 
-/** "pending" */
+/** Returns "pending". */
 const char *bt_whatif_effect_name(enum bt_whatif_effect effect);
 
 struct bt_whatif_difference {
 	enum bt_whatif_effect effect;
-	const struct bt_whatif_pod *before; /* NULL: it is new */
-	const struct bt_whatif_pod *after;  /* NULL: it is gone */
-	const char *reason; /* "its node is drained"; "" when there is none to tell */
+	const struct bt_whatif_pod *before; /* NULL: new on the after side */
+	const struct bt_whatif_pod *after;  /* NULL: gone on the after side */
+	const char *reason;                 /* "its node is drained"; "" if there is none */
 };
 
-/** Requested and allocatable amounts of a node, or of all. */
+/** Requested and allocatable amounts of one node, or of all nodes. */
 struct bt_whatif_amount {
 	int64_t requested;
 	int64_t allocatable;
@@ -92,7 +94,7 @@ struct bt_whatif_usage {
 	struct bt_whatif_amount ephemeral_bytes;
 };
 
-/** An extended or other resource; its columns are NULL where a side does not know it. */
+/** An extended or other resource; the column of a side without the resource is NULL. */
 struct bt_whatif_resource {
 	struct bt_str name;
 	const struct bt_scalar_column *before;
@@ -103,14 +105,14 @@ struct bt_whatif_resource {
 
 struct bt_whatif_node {
 	struct bt_str name;
-	uint32_t before_slot; /* BT_SLOT_NONE: it is added */
-	uint32_t after_slot;  /* BT_SLOT_NONE: it is removed */
+	uint32_t before_slot; /* BT_SLOT_NONE: added */
+	uint32_t after_slot;  /* BT_SLOT_NONE: removed */
 	bool drained;
-	bool cordoned; /* unschedulable now */
+	bool cordoned; /* became unschedulable */
 	bool uncordoned;
 	bool taints;
 	bool labels;
-	bool other; /* else in its object */
+	bool other; /* other changes of the object */
 };
 
 struct bt_whatif_report {
@@ -121,7 +123,7 @@ struct bt_whatif_report {
 	const char *new_config; /* NULL: none */
 	bool from_scratch;
 	BT_VEC(struct bt_whatif_difference) pods;    /* by effect, namespace, owner, name */
-	BT_VEC(struct bt_whatif_node) nodes;         /* that differ, by name */
+	BT_VEC(struct bt_whatif_node) nodes;         /* nodes that differ, by name */
 	BT_VEC(struct bt_whatif_resource) resources; /* by name */
 	struct bt_whatif_usage total_before;
 	struct bt_whatif_usage total_after;
@@ -131,43 +133,43 @@ struct bt_whatif_report {
 	struct bt_arena arena;
 };
 
-/** whatif, changes and sides are set by the caller, everything else is zero. */
+/** Compare the sides. The caller has set whatif, changes and sides; everything else is zero. */
 void bt_whatif_compare(struct bt_whatif_report *report);
 void bt_whatif_report_finish(struct bt_whatif_report *report);
-/** Some pod is newly pending, lost or preempted. */
+/** Whether some pod is newly pending, lost or preempted. */
 bool bt_whatif_is_worse(const struct bt_whatif_report *report);
-/** Append all of it. format: any but BT_OUTPUT_NAME. */
+/** Append the whole report. format: any but BT_OUTPUT_NAME. */
 BT_MUST_USE int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err);
 
-/** The member "changes". new_config: NULL: none. */
+/** Write the member "changes". new_config: NULL: none. */
 void bt_whatif_write_changes(struct bt_json_writer *writer,
 	const struct bt_whatif_changes *changes, const char *new_config);
 
 struct bt_whatif_usage bt_whatif_usage_of(const struct bt_whatif_side *side, uint32_t slot);
-/** column may be NULL, slot BT_SLOT_NONE: then nothing. */
+/** Amounts of a node in a column. column NULL or slot BT_SLOT_NONE: all zero. */
 struct bt_whatif_amount bt_whatif_amount_of(const struct bt_scalar_column *column, uint32_t slot);
 
 /**
- * N-1: each node, each zone, or the nodes of each value of a label is lost in turn, and the pods
- * that ran there are scheduled anew. A loss is tried in a copy of the process that has loaded the
- * cluster once (cli/processes.h), and the answer is that of a simulation without these nodes.
+ * N-1: loses each node, each zone, or the nodes of each value of a label in turn, and schedules the
+ * pods that ran there anew. A forked copy of the process with the loaded cluster simulates a loss
+ * (cli/processes.h); the answer is the same as that of a simulation without these nodes.
  */
 
 struct bt_lose_options {
 	const char *what; /* "node", "zone", or the key of a label */
 	const struct bt_command *command;
-	const struct bt_whatif_changes *changes; /* made before anything is lost */
+	const struct bt_whatif_changes *changes; /* applied before any loss */
 	bool recreate_bare;
-	bool has_plugins; /* of others, which may remember what they saw */
-	int64_t jobs;     /* losses tried at the same time; 0: one for each processor */
+	bool has_plugins; /* out-of-tree plugins, which may keep state */
+	int64_t jobs;     /* losses simulated at the same time; 0: one for each processor */
 	enum bt_output_format format;
 };
 
-/** options->what is none that can be lost: say so. */
+/** Refuse options->what if it is nothing that can be lost. */
 BT_MUST_USE int bt_lose_check(const struct bt_lose_options *options, struct berth_error *err);
 /**
- * Load the side, whose cluster is there, try every loss, and append the report. Returns an exit
+ * Load the side, whose cluster is filled, try every loss, and append the report. Returns an exit
  * status: BT_EXIT_FINDING if some loss makes something worse; or an error.
  */
 BT_MUST_USE int bt_whatif_lose_each(const struct bt_lose_options *options,

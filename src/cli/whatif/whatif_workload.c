@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Changes of workloads: --scale, and what a manifest of --with does to pods that run. */
+/** Changes of workloads: --scale, and the effect of --with manifests on running pods. */
 #include "api/defaulting.h"
 #include "api/deletion_order.h"
 #include "api/types.h"
@@ -8,7 +8,7 @@
 
 /** --- the pods of a workload --- */
 
-/** Active pods, each with its index in the cluster. */
+/** Active pods of a workload, each with its index in the cluster. */
 struct workload_pods {
 	BT_VEC(struct bt_deletion_candidate) list;
 	int64_t now_seconds;
@@ -56,7 +56,7 @@ static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_po
 		.node_name = pod->spec.node_name,
 		.phase = phase_of(pod),
 		.deletion_cost = deletion_cost_of(pod),
-		/* Without a time: created just now. */
+		/* a pod without a creation time counts as new */
 		.created_seconds = pod->metadata.creation_timestamp.set
 			? pod->metadata.creation_timestamp.seconds
 			: pods->now_seconds,
@@ -71,14 +71,16 @@ static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_po
 	bt_vec_push(&pods->list, entry);
 }
 
-/** Which of a workload's pods: of a Deployment's ReplicaSets all but the newest, or that one. */
+/**
+ * Part of a workload's pods: those of a Deployment's old ReplicaSets, of its newest one, or all.
+ */
 enum part {
 	PART_OLD,
 	PART_NEW,
 	PART_ALL,
 };
 
-/** Those that the workload's controller counts. */
+/** Collect the pods that the workload's controller counts. */
 static void collect_pods(
 	struct bt_whatif *whatif, uint32_t owner, enum part part, struct workload_pods *pods)
 {
@@ -107,9 +109,9 @@ static void drop_pod(struct bt_whatif *whatif, uint32_t index, enum bt_departure
 	whatif->marks.items[index].departure = (uint8_t)departure;
 }
 
-/** --- which pods go --- */
+/** --- selecting pods to delete --- */
 
-/** The newest point in time that the input knows: what ages are reckoned from. */
+/** The newest creation time in the input: the "now" for ages. */
 static int64_t newest_seconds(const struct bt_manifests *cluster)
 {
 	int64_t newest = 0;
@@ -139,7 +141,7 @@ static uint32_t drop_first(
 	return count;
 }
 
-/** Pods NAME-N beyond the last one that is wanted. */
+/** Delete the pods NAME-N from ordinal end on. */
 static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_t end)
 {
 	struct workload_pods pods = {0};
@@ -189,7 +191,7 @@ uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
 	return BT_MANIFESTS_NONE;
 }
 
-/** After a change of the workload at index: pods that its controller would take away. */
+/** Delete the pods that the controller of the changed workload at index would delete. */
 static void shrink(struct bt_whatif *whatif, uint32_t index)
 {
 	const struct bt_object *object = whatif->work.objects.items[index].object;
@@ -204,8 +206,9 @@ static void shrink(struct bt_whatif *whatif, uint32_t index)
 		shrink_stateful_set(whatif, index, start + count);
 	} else {
 		/*
-		 * Down to this many; what is missing is made when the workload is expanded. Of a
-		 * rollout under way the old pods go first: they have to go anyway.
+		 * Delete pods beyond this number; missing pods are made when the workload is
+		 * expanded. During a rollout the old pods go first, because the rollout deletes
+		 * them anyway.
 		 */
 		int64_t now = newest_seconds(&whatif->work);
 		struct workload_pods parts[] = {{.now_seconds = now}, {.now_seconds = now}};
@@ -249,7 +252,7 @@ static struct bt_object *rescaled(const struct bt_object *object, int64_t replic
 	return bt_object_create(object->kind, &copy);
 }
 
-/** A pause stops rollouts, not scaling. */
+/** A paused Deployment can be scaled; only rollouts stop. */
 static void resume(struct bt_whatif *whatif, uint32_t index)
 {
 	const struct bt_object *object = whatif->work.objects.items[index].object;
@@ -284,7 +287,10 @@ int bt_whatif_scale(
 	}
 	bt_manifests_exchange(&whatif->work, index, rescaled(object->object, change->count));
 	resume(whatif, index);
-	/* Also of a live cluster: its controller is yet to see this. */
+	/*
+	 * The pods must be made for a live cluster, too, because its controller has not seen the
+	 * change.
+	 */
 	whatif->work.objects.items[index].pods_exist = false;
 	whatif->marks.items[index].scaled = true;
 	shrink(whatif, index);
@@ -293,7 +299,7 @@ int bt_whatif_scale(
 
 /** --- manifests --- */
 
-/** Whether the controller brings its pods in line with the template by itself. */
+/** Whether the controller replaces pods after a change of the template. */
 static bool rolls_out(const struct bt_object *object)
 {
 	const struct bt_str *strategy = NULL;
@@ -307,11 +313,11 @@ static bool rolls_out(const struct bt_object *object)
 		strategy =
 			&((const struct bt_daemon_set *)object->value)->spec.update_strategy.type;
 	}
-	/* Those of a ReplicaSet or ReplicationController stay as they are. */
+	/* ReplicaSets and ReplicationControllers keep their pods. */
 	return strategy != NULL && !bt_str_equal_c(*strategy, "OnDelete");
 }
 
-/** Equal for a scheduler, once the defaults are filled in. */
+/** Whether two templates are equal for a scheduler, with defaults filled in. */
 static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_object,
 	const struct bt_object *new_object)
 {
@@ -338,7 +344,7 @@ static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_
 	return same;
 }
 
-/** A manifest leaves the number out where something else sets it, such as an autoscaler. */
+/** A manifest without replicas keeps the present number, which an autoscaler may set. */
 static void keep_replicas(
 	struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
 {
@@ -365,8 +371,7 @@ static void take_replaced(
 	keep_replicas(whatif, index, old_object);
 	new_object = whatif->work.objects.items[index].object;
 	if (rolls_out(new_object) && !same_template(whatif, old_object, new_object)) {
-		/* The rollout of another template is over: its pods are there, all others are gone.
-		 */
+		/* The rollout of a changed template counts as finished: replace all pods. */
 		struct workload_pods pods = {0};
 		collect_pods(whatif, index, PART_ALL, &pods);
 		for (uint32_t i = 0; i < pods.list.count; i++) {
@@ -387,7 +392,7 @@ int bt_whatif_with(
 	for (uint32_t i = 0; i < count; i++) {
 		old_objects[i] = bt_object_share(whatif->work.objects.items[i].object);
 	}
-	whatif->work.replaces = true; /* that is what the file is for */
+	whatif->work.replaces = true; /* --with replaces objects */
 	int result = bt_manifests_read(&whatif->work, change->text, err);
 	whatif->work.replaces = false;
 	bt_whatif_sync_marks(whatif);
@@ -397,7 +402,7 @@ int bt_whatif_with(
 		}
 	}
 	if (result == 0) {
-		/* From nodes that came with new taints or labels. count: of old_objects. */
+		/* Evict from nodes that got new taints or labels. count: number of old_objects. */
 		bool *changed = BT_NEW_ARRAY(bool, whatif->work.objects.count);
 		const struct bt_object **old_nodes =
 			BT_NEW_ARRAY(const struct bt_object *, whatif->work.objects.count);
