@@ -103,7 +103,10 @@ void bt_resources_add_row(struct bt_resources *resources, struct bt_resource_row
 
 static struct bt_str collection_name(const struct builtin *builtin, struct bt_arena *arena)
 {
-	/* both groups' events are one: 14 section 6.3; metrics are a form of what they are about */
+	/*
+	 * the two groups' Events share a collection: 14 section 6.3; metrics are shown from pods
+	 * and nodes
+	 */
 	if (builtin->group[0] == '\0' || bt_str_equal_c(bt_str_from(builtin->name), "events") ||
 		strcmp(builtin->group, "metrics.k8s.io") == 0) {
 		return bt_str_from(builtin->name);
@@ -183,9 +186,9 @@ void bt_resources_destroy(struct bt_resources *resources)
 
 /** --- order --- */
 
-/** Versions as discovery prefers them: v2, v1, v2beta1, v1beta2, v1alpha1, then others by name. */
+/** Order of versions in discovery: v2, v1, v2beta1, v1beta2, v1alpha1, then others by name. */
 struct version_rank {
-	int stability; /* 3 stable, 2 beta, 1 alpha, 0 no version of this kind */
+	int stability; /* 3 stable, 2 beta, 1 alpha, 0 another form of name */
 	int64_t major;
 	int64_t minor;
 };
@@ -282,7 +285,7 @@ void bt_resources_sort(struct bt_resources *resources)
 	resources->generation++;
 }
 
-/** --- questions --- */
+/** --- lookups --- */
 
 uint32_t bt_resources_count(const struct bt_resources *resources)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Resources that CustomResourceDefinitions make. */
+/** Resources of CustomResourceDefinitions. */
 #include <ctype.h>
 
 #include "base/alloc.h"
@@ -11,9 +11,15 @@
 #include "server/store.h"
 #include "server/strategy.h"
 
-/** Resources of custom kinds, of each version one, that were ever defined: rows are never freed. */
+/**
+ * Largest number of rows for custom resources, one per version that was ever defined: rows are
+ * never freed.
+ */
 #define CUSTOM_RESOURCES_MAX 4096
-/** Those in the file of a store are never fewer from one start to the next. */
+/**
+ * Leaves room for built-in collections. Collections are never removed from a store's file, not even
+ * by a restart.
+ */
 #define COLLECTIONS_MAX (BT_STORE_COLLECTIONS_MAX - 2 * CUSTOM_RESOURCES_MAX)
 
 static const char *terminated(struct bt_arena *arena, struct bt_str text)
@@ -60,7 +66,7 @@ static uint32_t subresources_of(const struct bt_json_value *version)
 	return subresources;
 }
 
-/** Take the definition's words over into the row; what it had before is released. */
+/** Fills the row from the definition's version and releases the old texts. */
 static void fill_row(struct bt_resources *resources, struct bt_resource_row *row,
 	const struct bt_definition *definition, uint32_t index)
 {
@@ -169,7 +175,9 @@ void bt_resources_define(
 
 /** --- names --- */
 
-/** Is it a plural, singular or short name of the resource? Case does not matter to clients. */
+/**
+ * Whether word is a plural, singular or short name of the resource, ignoring case as clients do.
+ */
 static bool is_name_of(const struct bt_api_resource *resource, struct bt_str word)
 {
 	return word.length != 0 &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Review kinds: questions that are answered and not stored. Spec: 14 section 14.5. */
+/** Review kinds: answered, but never stored. Spec: 14 section 14.5. */
 #include "server/rbac.h"
 #include "server/service_account_token.h"
 #include "server/write.h"
 
 /** --- access --- */
 
-/** What is wrong with the question; false: the answer says so. */
+/** Validates the spec of an access review; false: the call failed. */
 static bool check_question(struct bt_call *call, const struct bt_json_value *object, bool is_self)
 {
 	const struct bt_json_value *resource = bt_json_find_path(object, "spec.resourceAttributes");
@@ -70,7 +70,7 @@ static void review_access(
 	bt_json_set_value(arena, call->request->body, "status", status);
 }
 
-/** The user that a review asks about. */
+/** The user whose access is reviewed. */
 static struct bt_user user_asked(struct bt_call *call, const struct bt_json_value *object)
 {
 	const struct bt_json_value *list = bt_json_array_at(object, "spec.groups");

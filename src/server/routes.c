@@ -4,7 +4,7 @@
 #include "net/http_server.h"
 #include "server/custom_metrics.h"
 
-/* Longer paths name nothing. */
+/* Longer paths are unknown. */
 #define SEGMENTS_MAX 16
 
 struct segments {
@@ -13,8 +13,8 @@ struct segments {
 };
 
 /*
- * Empty segments are treated as absent, except for the one that says which namespace: there it
- * means all of them. Spec 14 section 5.
+ * Empty segments are skipped, except an empty namespace, which means all namespaces. Spec 14
+ * section 5.
  */
 static bool split(struct bt_str path, struct segments *out)
 {
@@ -68,7 +68,10 @@ static bool find_subresource(struct bt_str name, enum bt_subresource *out)
 	return false;
 }
 
-/* "namespaces/<ns>/" in front of a resource, or the namespace itself. */
+/*
+ * Parses "namespaces/<ns>/" before a resource; returns the next segment. Leaves the path of a
+ * Namespace object alone.
+ */
 static uint32_t parse_namespace(const struct segments *segments, uint32_t at, bool is_core,
 	struct bt_route *out, bool *out_scoped)
 {
@@ -85,7 +88,9 @@ static uint32_t parse_namespace(const struct segments *segments, uint32_t at, bo
 	return at + 2;
 }
 
-/* "watch/", "namespaces/<ns>/", resource, name, subresource: from segment at on. */
+/*
+ * Parses "watch/", "namespaces/<ns>/", resource, name and subresource, beginning at segment `at`.
+ */
 static enum bt_route_kind parse_resource(const struct bt_resources *resources,
 	const struct segments *segments, uint32_t at, struct bt_route *out)
 {
@@ -117,7 +122,7 @@ static enum bt_route_kind parse_resource(const struct bt_resources *resources,
 		bt_api_verbs(out->resource, out->subresource) == 0 || out->is_watch) {
 		return BT_ROUTE_MISSING;
 	}
-	/* what is behind a proxy has paths of its own */
+	/* a proxied path may have more segments */
 	return left == 2 || out->subresource == BT_SUBRESOURCE_PROXY ? BT_ROUTE_RESOURCE
 								     : BT_ROUTE_MISSING;
 }
@@ -137,7 +142,7 @@ static enum bt_route_kind parse_core(
 				    : parse_resource(resources, segments, 2, out);
 }
 
-/* "pods", "ingresses.networking.k8s.io" */
+/* Finds a resource by "pods" or "ingresses.networking.k8s.io". */
 static const struct bt_api_resource *find_described(
 	const struct bt_resources *resources, struct bt_str name)
 {
@@ -157,8 +162,10 @@ static const struct bt_api_resource *find_described(
 	return NULL;
 }
 
-/* Behind the version: "namespaces/<ns>/<metric>" of external metrics, else
- * "[namespaces/<ns>/]<resource>/<name>/<metric>" or "namespaces/<ns>/metrics/<metric>". */
+/*
+ * Parses the segments after the version: for external metrics "namespaces/<ns>/<metric>", else
+ * "[namespaces/<ns>/]<resource>/<name>/<metric>" or "namespaces/<ns>/metrics/<metric>".
+ */
 static enum bt_route_kind parse_custom_metrics(
 	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
 {
@@ -350,7 +357,7 @@ bool bt_route_verb(const struct bt_route *route, struct bt_str method, bool want
 	if ((bt_api_verbs(route->resource, route->subresource) & 1u << verb) == 0) {
 		return false;
 	}
-	/* in all namespaces one can only read */
+	/* only list and watch work in all namespaces */
 	if (route->resource->namespaced && route->namespace_.length == 0 && verb != BT_VERB_LIST &&
 		verb != BT_VERB_WATCH) {
 		return false;

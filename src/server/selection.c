@@ -18,7 +18,7 @@ static int compare_requirements(const void *a, const void *b)
 	return bt_str_compare(left->key, right->key);
 }
 
-/** Group the requirements by key, so that a text is read once. */
+/** Groups the requirements by key, so that matching reads each label once. */
 static void take_labels(struct bt_selection *selection, const struct bt_selector *selector)
 {
 	uint32_t count = selector->requirement_count;
@@ -42,7 +42,7 @@ static void take_labels(struct bt_selection *selection, const struct bt_selector
 
 /* --- field selectors --- */
 
-/** A term on name or namespace; one that fixes them narrows the search. */
+/** Takes a term on name or namespace; a term with = narrows the searched keys. */
 static void take_key_term(struct bt_selection *selection, const struct bt_api_resource *resource,
 	const struct bt_field_term *term)
 {
@@ -73,7 +73,7 @@ static int compare_terms(const void *a, const void *b)
 	return bt_str_compare(left->field, right->field);
 }
 
-/** The field of a term, made when it is the first one (terms are sorted by field). */
+/** Adds a term to its field; terms are sorted by field, so the field is the last one or new. */
 static void take_text_term(
 	struct bt_selection *selection, struct bt_selection_field *row, struct bt_field_term *term)
 {
@@ -153,7 +153,7 @@ uint16_t bt_selection_parse(struct bt_selection *out_selection,
 		selection.prefix =
 			bt_arena_printf(&selection.arena, "%.*s/", BT_STR_ARG(namespace_));
 	}
-	/* A key that is too long is the key of no object. */
+	/* No object has a key this long. */
 	selection.nothing = selection.prefix.length > BT_STORE_KEY_BYTES_MAX;
 	code = parse(&selection, resource, labels, fields, failure_arena, out_failure);
 	selection.nothing |=

@@ -4,8 +4,8 @@
 #include "server/selection_private.h"
 
 /**
- * Field labels beyond metadata.name and metadata.namespace: spec 14 section 16. The path is that of
- * what is stored, which for events is the core form.
+ * Field labels besides metadata.name and metadata.namespace: spec 14 section 16. Paths are those in
+ * the stored form, which for Events is the core group's.
  */
 static const struct row {
 	const char *group;
@@ -77,7 +77,7 @@ static bool has_rows(const struct bt_api_resource *resource)
 	return false;
 }
 
-/** Take a dotted path apart; false: it is too deep. */
+/** Splits a dotted path; false: too many members. */
 static bool set_path(struct bt_selection_field *field, struct bt_str path)
 {
 	field->depth = 0;
@@ -94,7 +94,7 @@ static bool set_path(struct bt_selection_field *field, struct bt_str path)
 	return field->depth != 0;
 }
 
-/** Those that a CustomResourceDefinition names: selectableFields [{"jsonPath":".spec.color"}]. */
+/** Field labels from a CustomResourceDefinition: selectableFields [{"jsonPath":".spec.color"}]. */
 static bool find_custom(const struct bt_api_resource *resource, struct bt_str label,
 	struct bt_arena *arena, struct bt_selection_field *out_field)
 {
@@ -120,7 +120,7 @@ enum bt_selection_place bt_selection_field_find(const struct bt_api_resource *re
 {
 	bool is_name = bt_str_equal(label, BT_STR("metadata.name"));
 
-	/* Cluster-scoped kinds with fields of their own have no namespace among them. */
+	/* Cluster-scoped kinds that list their fields do not support metadata.namespace. */
 	if (is_name ||
 		(bt_str_equal(label, BT_STR("metadata.namespace")) &&
 			(resource->namespaced || !has_rows(resource)))) {
@@ -136,7 +136,7 @@ enum bt_selection_place bt_selection_field_find(const struct bt_api_resource *re
 	return find_custom(resource, label, arena, out_field) ? BT_FIELD_OF_TEXT : BT_FIELD_UNKNOWN;
 }
 
-/** Messages show no more than this of hostile text. */
+/** Longest part of an invalid label in a message. */
 #define SHOWN_MAX 256
 
 uint16_t bt_selection_fail_unknown(struct bt_failure *out, struct bt_arena *arena,
@@ -229,7 +229,7 @@ static int read_metadata(struct bt_selection *selection, struct bt_json_reader *
 	return code;
 }
 
-/** [{"ip":"a"},{"ip":"b"}] -> "a,b" */
+/** Turns [{"ip":"a"},{"ip":"b"}] into "a,b". */
 static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text)
 {
 	struct bt_json_value *list;
@@ -251,7 +251,7 @@ static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text
 	return result;
 }
 
-/** Not an error: the rest of the text is of no interest. */
+/** Ends the reading early; not an error. */
 #define READ_ENOUGH 1
 
 static int read_value(struct bt_selection *selection, struct bt_selection_field *field,
@@ -277,7 +277,10 @@ static int read_value(struct bt_selection *selection, struct bt_selection_field 
 	return code;
 }
 
-/** Names that match move their fields one step down their path. */
+/**
+ * Counts the member as matched in all fields with this name at this depth of their path; *out_leaf:
+ * the field whose path ends here.
+ */
 static bool step_down(struct bt_selection *selection, uint32_t depth, struct bt_str name,
 	struct bt_selection_field **out_leaf)
 {
@@ -299,7 +302,7 @@ static bool step_down(struct bt_selection *selection, uint32_t depth, struct bt_
 	return any;
 }
 
-/** Everything that is asked for was found: the rest of the text need not be read. */
+/** Whether all labels and fields were found, so that the remaining text need not be read. */
 static bool is_complete(const struct bt_selection *selection)
 {
 	if (selection->label_count != 0 && !selection->saw_metadata) {
@@ -313,7 +316,7 @@ static bool is_complete(const struct bt_selection *selection)
 	return true;
 }
 
-/** An object at this depth of the paths; no deeper than they are. */
+/** Reads an object at this depth of the paths; deeper objects than the paths need are skipped. */
 static int read_object(
 	struct bt_selection *selection, struct bt_json_reader *reader, uint32_t depth)
 {
@@ -394,6 +397,9 @@ void bt_selection_read(struct bt_selection *selection, struct bt_str text)
 		}
 	}
 	bt_json_reader_init(&reader, text);
-	/* What is stored is well-formed; of anything else the rest is not there. */
+	/*
+	 * Stored texts are well-formed; in a malformed text the fields after the error count as
+	 * absent.
+	 */
 	(void)read_object(selection, &reader, 0);
 }

@@ -14,12 +14,15 @@
 #define SECONDS_DEFAULT 3600
 #define SECONDS_MIN 600
 #define SECONDS_MAX (INT64_C(1) << 32)
-/** What is being deleted keeps its tokens for so long, so that it can end in good order. */
+/**
+ * Tokens stay valid for this long after a deletion has begun, so that the pod can shut down
+ * properly.
+ */
 #define DELETION_SECONDS 60
-/** Tokens whose signature was verified. A power of two. */
+/** Number of cached tokens with verified signatures. A power of two. */
 #define CACHE_SLOTS 256
 
-/** What a token says. */
+/** The claims of a token. */
 struct claims {
 	bool is_legacy;
 	struct bt_str namespace_;
@@ -38,14 +41,17 @@ struct claims {
 };
 
 /**
- * Verified claims by token. A signature takes longer to verify than everything else in a request;
- * time and objects are looked at each time.
+ * Claims of verified tokens. Verifying a signature takes longer than all other work of a request.
+ * Expiry and bound objects are still checked at each use.
  */
 struct slot {
 	struct bt_arena arena;
 	struct bt_str token; /* "": empty */
 	struct claims claims;
-	/** RVs at which the objects were found to be those of the claims. */
+	/**
+	 * RVs of the account and the bound object when their uids were last compared with the
+	 * claims.
+	 */
 	uint64_t account_rv;
 	uint64_t bound_rv;
 };
@@ -72,7 +78,7 @@ void bt_tokens_destroy(struct bt_tokens *tokens)
 	bt_free(tokens);
 }
 
-/** Made when it is first needed, unless the options give it. */
+/** The key from the options, or else a key generated at first use. */
 static int get_key(struct bt_api *api, struct bt_jwt_key **out_key, struct berth_error *err)
 {
 	const char *pem = api->options.service_account_key;
@@ -87,7 +93,7 @@ static int get_key(struct bt_api *api, struct bt_jwt_key **out_key, struct berth
 	return 0;
 }
 
-/** --- making them --- */
+/** --- creating tokens --- */
 
 static int sign(struct bt_api *api, const struct bt_json_value *claims, struct bt_arena *arena,
 	struct bt_str *out_token, struct berth_error *err)
@@ -133,7 +139,7 @@ int bt_api_legacy_token(struct bt_api *api, struct bt_str account_key, struct bt
 	return sign(api, claims, arena, out_token, err);
 }
 
-/** {"name", "uid"} */
+/** Sets a claim {"name", "uid"}. */
 static void set_reference(struct bt_arena *arena, struct bt_json_value *claims, const char *kind,
 	struct bt_str name, struct bt_str uid)
 {
@@ -142,7 +148,7 @@ static void set_reference(struct bt_arena *arena, struct bt_json_value *claims, 
 	bt_json_set_str(arena, reference, "uid", uid);
 }
 
-/** What the token is to be bound to, into the claims; false: the answer says why not. */
+/** Adds the object that the token is to be bound to to the claims; false: the call failed. */
 static bool bind_token(struct bt_call *call, const struct bt_json_value *reference,
 	struct bt_json_value *own_claims)
 {
@@ -290,9 +296,9 @@ void bt_call_token(struct bt_call *call)
 	call->answer->code = 201;
 }
 
-/** --- judging them --- */
+/** --- checking tokens --- */
 
-/** payload's texts live in the arena of the claims. */
+/** Reads the claims; their texts are in payload, which lives in the slot's arena. */
 static bool read_claims(const struct bt_json_value *payload, struct claims *out)
 {
 	struct bt_str issuer = bt_json_find_str(payload, "iss");
@@ -322,7 +328,7 @@ static bool read_claims(const struct bt_json_value *payload, struct claims *out)
 	return bt_str_equal_c(issuer, BT_TOKEN_ISSUER);
 }
 
-/** The slot of a token whose signature is right, or NULL. */
+/** The slot of a token with a valid signature, or NULL. */
 static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct bt_arena *arena)
 {
 	struct slot *slot = &api->tokens->slots[bt_str_hash(token) % CACHE_SLOTS];
@@ -333,7 +339,7 @@ static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct 
 	if (slot->token.length != 0 && bt_str_equal(slot->token, token)) {
 		return slot;
 	}
-	/* Before the arena is used: what is no token of ours must not take a slot. */
+	/* Verify before resetting the slot: an invalid token must not evict a valid one. */
 	if (get_key(api, &key, NULL) < 0 || !bt_jwt_verify(key, token, arena, &text)) {
 		return NULL;
 	}
@@ -350,7 +356,10 @@ static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct 
 	return slot;
 }
 
-/** The object exists, and is the one meant. seen_rv: it was at that RV. */
+/**
+ * Whether the object exists with this uid. *seen_rv: RV at which this was last true, to skip
+ * parsing.
+ */
 static bool is_there(struct bt_api *api, const char *resource_name, struct bt_str key,
 	struct bt_str uid, struct bt_arena *arena, uint64_t *seen_rv)
 {
@@ -378,7 +387,7 @@ static bool is_there(struct bt_api *api, const char *resource_name, struct bt_st
 		bt_api_now_ns(api) / BT_NS_PER_SECOND < deleted.seconds + DELETION_SECONDS;
 }
 
-/** A legacy token's Secret must hold this very token. */
+/** Whether the Secret of a legacy token still contains the same token. */
 static bool is_kept(struct bt_api *api, const struct claims *claims, struct bt_str token,
 	struct bt_arena *arena)
 {
@@ -394,7 +403,7 @@ static bool is_kept(struct bt_api *api, const struct claims *claims, struct bt_s
 		bt_str_equal(kept, token);
 }
 
-/** NULL: the token is good now. */
+/** Why the token is not valid now; NULL: it is valid. */
 static const char *find_problem(struct bt_api *api, struct slot *slot, struct bt_arena *arena)
 {
 	const struct claims *claims = &slot->claims;
@@ -442,7 +451,7 @@ bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 	struct slot *slot = find_claims(api, token, arena);
 	const char *problem = slot == NULL ? "" : find_problem(api, slot, arena);
 	if (problem == NULL) {
-		/* Legacy tokens are for the API server. */
+		/* The audience of legacy tokens is the API server. */
 		struct bt_json_value *own = bt_json_new(arena, BT_JSON_ARRAY);
 		bt_json_append(arena, own, bt_json_new_c(arena, BT_TOKEN_ISSUER));
 		const struct bt_json_value *wanted =
@@ -497,7 +506,7 @@ bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 	return true;
 }
 
-/** --- what others need to verify them --- */
+/** --- documents for verifying tokens --- */
 
 static void set_words(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, const char *word)

@@ -48,7 +48,7 @@ struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_s
 	return stored;
 }
 
-/** What an object keeps when it gets another text; before: may be NULL. */
+/** The owners and times that an object keeps when its text is replaced; before may be NULL. */
 static struct bt_owned owned_of(const struct bt_stored *before)
 {
 	struct bt_owned owned = {NULL, BT_STR("")};
@@ -195,7 +195,7 @@ struct bt_stored *bt_store_find(
 	return slot != UINT32_MAX ? collection->entries.items[slot] : NULL;
 }
 
-/** Put a new entry into a free slot, and its key into the indexes. */
+/** Puts a new entry into a free slot and indexes its key. */
 static void add_entry(struct bt_collection *collection, struct bt_stored *entry, uint64_t hash)
 {
 	uint32_t slot;
@@ -219,7 +219,7 @@ bool bt_store_restore(struct bt_store *store, uint32_t collection_index, struct 
 	return true;
 }
 
-/** Number the change, keep it in the window, note it for the file, tell those who listen. */
+/** Records a change: new RV, window, pending write to the file, listeners. */
 static void commit(struct bt_store *store, const struct bt_store_change *change, int64_t now_ns)
 {
 	struct bt_collection *collection = bt_store_at(store, change->collection);
@@ -247,7 +247,7 @@ static void commit(struct bt_store *store, const struct bt_store_change *change,
 	}
 }
 
-/** owned: NULL: as the object has them already. */
+/** owned NULL: keep the object's owners. */
 static struct bt_stored *put(struct bt_store *store, uint32_t collection_index, struct bt_str key,
 	struct bt_str text, const struct bt_owned *owned, int64_t now_ns)
 {
@@ -270,7 +270,7 @@ static struct bt_stored *put(struct bt_store *store, uint32_t collection_index, 
 	} else {
 		collection->entries.items[slot] = change.after;
 	}
-	/* key and text may lie in what is replaced: it is released last. */
+	/* key and text may point into the replaced entry, so release it last. */
 	commit(store, &change, now_ns);
 	bt_stored_release(change.before);
 	return change.after;
@@ -318,7 +318,9 @@ struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection_in
 	collection->count--;
 	commit(store, &change, now_ns);
 	bt_stored_release(change.before);
-	/* The window has a reference of its own: it keeps its newest change. */
+	/*
+	 * The window has a second reference and keeps its newest change, so the result stays valid.
+	 */
 	bt_stored_release(change.after);
 	return change.after;
 }

@@ -8,11 +8,11 @@
 #include "base/strbuf.h"
 #include "server/store_private.h"
 
-/** "bert": tells our files from other SQLite databases. */
+/** "bert": distinguishes berth's files from other SQLite databases. */
 #define APPLICATION_ID 0x62657274
-/** Version 1 had managedFields in the texts, and an index of the keys. */
+/** Version 1 kept managedFields in the texts and had an index of the keys. */
 #define FILE_VERSION 2
-/** Objects of one to two kilobytes fill it well. */
+/** Wastes little space with objects of one to two kilobytes. */
 #define PAGE_BYTES 8192
 
 struct bt_store_file {
@@ -27,14 +27,14 @@ struct bt_store_file {
 	sqlite3_stmt *add_collection;
 	sqlite3_stmt *add_owners;
 	sqlite3_stmt *remove_owners;
-	BT_VEC(uint32_t) ids; /* the file's number of a collection of the store; 0: none yet */
+	BT_VEC(uint32_t) ids; /* id in the file by collection of the store; 0: not written */
 	uint32_t last_id;
-	int64_t last_owners; /* the newest number in owners; never used twice in one process */
+	int64_t last_owners; /* last id in table owners; ids are not reused in one process */
 };
 
 /* --- errors --- */
 
-/** The last error of the database, in terms of what its user can do. */
+/** Sets an error that says what the user can do about the last database error. */
 static int failed(const struct bt_store_file *file, const char *action, struct berth_error *err)
 {
 	int code = sqlite3_errcode(file->database) & 0xff;
@@ -93,7 +93,7 @@ static int prepare(const struct bt_store_file *file, const char *sql, sqlite3_st
 		: failed(file, "read it", err);
 }
 
-/** Run a statement that yields no rows, and make it ready for the next time. */
+/** Runs a statement that returns no rows and resets it for the next use. */
 static bool run(sqlite3_stmt *statement)
 {
 	bool done = sqlite3_step(statement) == SQLITE_DONE;
@@ -101,7 +101,7 @@ static bool run(sqlite3_stmt *statement)
 	return (sqlite3_reset(statement) == SQLITE_OK) && done;
 }
 
-/** The number that a statement answers. */
+/** Runs a query that returns one number. */
 static int query_number(const struct bt_store_file *file, const char *sql, int64_t *out_number,
 	struct berth_error *err)
 {
@@ -156,8 +156,9 @@ static int prepare_all(struct bt_store_file *file, struct berth_error *err)
 /* --- opening --- */
 
 /**
- * A row is one version of one object; the next one has another RV, and goes behind all others. So a
- * batch of writes fills a few pages at the end, and needs no index: keys are looked up in memory.
+ * One row per object. Its key is the RV, so a new version of an object is appended after all other
+ * rows. A batch of writes thus touches only a few pages at the end. No index is needed, because
+ * keys are looked up in memory.
  */
 #define CREATE_OBJECTS \
 	"CREATE TABLE owners(id INTEGER PRIMARY KEY, text TEXT NOT NULL);" \
@@ -185,7 +186,7 @@ static int create_tables(const struct bt_store_file *file, struct berth_error *e
 	return result;
 }
 
-/** From version 1: texts keep their managedFields until they are written again. */
+/** Upgrades a file of version 1; texts keep their managedFields until they are next written. */
 static int upgrade(const struct bt_store_file *file, struct berth_error *err)
 {
 	struct bt_strbuf sql = {0};
@@ -206,7 +207,7 @@ static int upgrade(const struct bt_store_file *file, struct berth_error *err)
 	return result;
 }
 
-/** Is it ours, or new? */
+/** Checks that the file is a database of berth; creates the tables if it is empty. */
 static int check_identity(const struct bt_store_file *file, struct berth_error *err)
 {
 	int64_t application = 0;
@@ -243,7 +244,7 @@ static int check_identity(const struct bt_store_file *file, struct berth_error *
 	return 0;
 }
 
-/** SQLite's own look at the pages. */
+/** Lets SQLite check the pages. */
 static int check_pages(const struct bt_store_file *file, struct berth_error *err)
 {
 	sqlite3_stmt *statement = NULL;
@@ -264,13 +265,16 @@ static int check_pages(const struct bt_store_file *file, struct berth_error *err
 
 static struct bt_str column_text(sqlite3_stmt *statement, int column)
 {
-	/* The pointer first: it may convert the value and change its length. */
+	/*
+	 * Call this before sqlite3_column_bytes: it may convert the value, which changes the
+	 * length.
+	 */
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
 	return (struct bt_str){text, (uint32_t)sqlite3_column_bytes(statement, column)};
 }
 
-/** The number of a collection in the file: other than in the store, it never changes. */
+/** The id of a collection in the file; unlike the store's index it stays the same over restarts. */
 static uint32_t *id_of(struct bt_store_file *file, uint32_t collection)
 {
 	while (file->ids.count <= collection) {
@@ -307,9 +311,9 @@ static int load_collections(
 	return result;
 }
 
-/** Owners of the file, by their number there. */
+/** The owners in the file, by their id there. */
 struct known_owners {
-	BT_VEC(struct bt_owners *) items; /* shared */
+	BT_VEC(struct bt_owners *) items; /* one reference each */
 	struct bt_map by_id;
 };
 
@@ -350,7 +354,7 @@ static int load_owners(struct bt_store *store, struct bt_store_file *file,
 	return result;
 }
 
-/** One row of objects: rv, collection, key, owners, times, text. */
+/** Loads one row of objects: rv, collection, key, owners, times, text. */
 static int load_object(struct bt_store *store, const struct bt_store_file *file,
 	sqlite3_stmt *statement, const uint32_t *collections, const struct known_owners *known,
 	struct berth_error *err)
@@ -412,7 +416,7 @@ static int load_objects(
 	(void)sqlite3_finalize(statement);
 	bt_free(collections);
 	for (uint32_t i = 0; i < known.items.count; i++) {
-		bt_owners_unref(known.items.items[i]); /* the next sync removes what is unused */
+		bt_owners_unref(known.items.items[i]); /* the next sync removes unused owners */
 	}
 	bt_vec_finish(&known.items);
 	bt_map_finish(&known.by_id);
@@ -459,7 +463,7 @@ int bt_store_open(struct bt_store *store, const char *path, struct berth_error *
 	file->path = bt_strndup(path, strlen(path));
 	int fd = open(path, O_RDWR | O_CREAT, 0600);
 
-	if (fd >= 0) { /* else SQLite will tell why */
+	if (fd >= 0) { /* on failure sqlite3_open_v2 reports the error */
 		(void)close(fd);
 	}
 	if (sqlite3_open_v2(path, &file->database,
@@ -467,7 +471,9 @@ int bt_store_open(struct bt_store *store, const char *path, struct berth_error *
 		    NULL) != SQLITE_OK) {
 		result = failed(file, "open it", err);
 	}
-	/* Nothing is changed in a file that is not ours: look before configuring. */
+	/*
+	 * Check the identity before configuring, so that a file of another program is not changed.
+	 */
 	result = result == 0 ? execute(file, "PRAGMA locking_mode = EXCLUSIVE", err) : result;
 	result = result == 0 ? check_identity(file, err) : result;
 	result = result == 0 ? execute(file,
@@ -512,7 +518,7 @@ void bt_store_file_close(struct bt_store_file *file)
 
 /* --- writing --- */
 
-/** Texts are bound without a copy: they live until the statement is reset by run(). */
+/** Binds a text without a copy: it must live until run() resets the statement. */
 static void bind_text(sqlite3_stmt *statement, int index, struct bt_str text)
 {
 	(void)sqlite3_bind_text(statement, index, text.data, (int)text.length, SQLITE_STATIC);
@@ -575,13 +581,16 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 		const struct bt_pending_write *write = &store->pending.items[i];
 
 		if (write->replaced_rv != 0) {
-			/* it is not there if it was replaced before it was written */
+			/* no such row if the replaced version was never written */
 			(void)sqlite3_bind_int64(file->remove, 1, (int64_t)write->replaced_rv);
 			if (!run(file->remove)) {
 				return false;
 			}
 		}
-		/* Of several states of one key only the present one needs to be written. */
+		/*
+		 * If a key changed several times since the last sync, only its last state is
+		 * written.
+		 */
 		if (!write->removed &&
 			bt_store_find(store, write->collection, bt_stored_key(write->entry)) ==
 				write->entry &&
@@ -589,7 +598,9 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 			return false;
 		}
 	}
-	/* Their rows are replaced by now: an object that is gone holds owners no longer. */
+	/*
+	 * Unused owners can be deleted only now, after all rows that refer to them were replaced.
+	 */
 	uint32_t unused_count;
 	const int64_t *unused = bt_owner_pool_unused(store->owners, &unused_count);
 	for (uint32_t i = 0; i < unused_count; i++) {

@@ -9,7 +9,10 @@ static struct bt_str key_of(
 	return bt_stored_key(collection->entries.items[leaf->slots[offset]]);
 }
 
-/** The leaf in which the key is, or belongs: the last one whose first key is not above it. */
+/**
+ * The leaf that contains the key or would contain it: the last one whose first key is not above the
+ * key.
+ */
 static uint32_t seek_leaf(const struct bt_collection *collection, struct bt_str key)
 {
 	uint32_t low = 0;
@@ -136,7 +139,7 @@ static void remove_leaf(struct bt_collection *collection, uint32_t index)
 	bt_vec_remove_ordered(&collection->leaves, index);
 }
 
-/** Two neighbours that fit into three quarters of one leaf become one. */
+/** Merges two neighbour leaves if their slots fit into three quarters of one leaf. */
 static bool join_leaves(struct bt_collection *collection, uint32_t left_index)
 {
 	struct bt_leaf *left = collection->leaves.items[left_index];
@@ -181,7 +184,7 @@ void bt_order_finish(struct bt_collection *collection)
 	bt_vec_finish(&collection->leaves);
 }
 
-/** How many keys stand before a position. */
+/** Number of keys before a position. */
 static uint64_t rank_of(const struct bt_collection *collection, struct bt_order_position position)
 {
 	uint64_t rank = position.offset;
@@ -205,8 +208,10 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection_
 		bt_str_compare(after, prefix) > 0 ? bt_order_seek(collection, after, true)
 						  : bt_order_seek(collection, prefix, false));
 	if (prefix.length != 0) {
-		/* The least text above all that begin with the prefix: its last byte is no 0xff,
-		 * since prefixes end with '/'. */
+		/*
+		 * The smallest text above all keys with the prefix. Prefixes end with '/', so the
+		 * last byte can be incremented.
+		 */
 		BT_ASSERT(prefix.length <= sizeof(end));
 		memcpy(end, prefix.data, prefix.length);
 		end[prefix.length - 1] = (char)(end[prefix.length - 1] + 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metadata.managedFields, apart from the texts of objects. Objects that were made alike have the
- * same owners but for the times, so a store keeps each list of owners once, with its times cut out.
+ * Stores metadata.managedFields apart from the texts of objects. Objects that were created alike
+ * have the same owners except for the times, so the store keeps each list of owners once, without
+ * its times.
  */
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -13,7 +14,7 @@ static const char head[] = "{\"metadata\":{";
 static const char member[] = "\"managedFields\":";
 static const char time_member[] = "\"time\":\"";
 
-/** What is left of a time that was cut out. */
+/** The member that remains of a time that was cut out. */
 #define EMPTY_TIME "\"time\":\"\""
 #define LENGTH(text_) ((uint32_t)(sizeof(text_) - 1))
 
@@ -25,16 +26,16 @@ struct bt_owners {
 	uint32_t reference_count;
 	uint32_t length;
 	uint32_t time_count;
-	char bytes[]; /* the array, as JSON, its times empty */
+	char bytes[]; /* the JSON array with empty times */
 };
 
 struct bt_owner_pool {
 	BT_VEC(struct bt_owners *) items; /* NULL: free */
 	BT_VEC(uint32_t) free_items;
 	struct bt_map by_text;
-	BT_VEC(int64_t) unused; /* rows of owners that are gone */
-	struct bt_strbuf text;  /* of the list that is looked for */
-	struct bt_strbuf times; /* cut out of it */
+	BT_VEC(int64_t) unused; /* rows of freed owners, to delete */
+	struct bt_strbuf text;  /* list of the current lookup */
+	struct bt_strbuf times; /* its times */
 	uint32_t reference_count;
 };
 
@@ -88,7 +89,7 @@ uint32_t bt_owners_times_bytes(const struct bt_owners *owners)
 	return owners != NULL ? owners->time_count * BT_OWNERS_TIME_BYTES : 0;
 }
 
-/** One with the text of the pool's buffer; a reference. */
+/** Finds or adds the owners whose text is in the pool's buffer; returns a reference. */
 static struct bt_owners *find_or_add(struct bt_owner_pool *pool, uint32_t time_count)
 {
 	struct bt_str text = bt_strbuf_str(&pool->text);
@@ -134,7 +135,7 @@ struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 	bt_strbuf_reset(&pool->text);
 	bt_strbuf_reset(&pool->times);
 	uint32_t time_count = 0;
-	/* quotes in texts are escaped, so this is a member's name */
+	/* cannot match inside of a text, where quotes are escaped */
 	for (int64_t at; (at = bt_str_find(list, bt_str_from(time_member))) >= 0;) {
 		uint32_t value = (uint32_t)at + LENGTH(time_member);
 		bt_strbuf_append_str(&pool->text, bt_str_sub(list, 0, value));
@@ -146,7 +147,7 @@ struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 			value += BT_OWNERS_TIME_BYTES;
 			time_count++;
 		} else if (list.length > value && list.data[value] == '"') {
-			/* an empty time would be taken for one that was cut out */
+			/* a client's empty time must differ from a time that was cut out */
 			bt_strbuf_append_char(&pool->text, ' ');
 		}
 		list = bt_str_sub(list, value, list.length);
@@ -236,7 +237,7 @@ struct bt_str bt_stored_times(const struct bt_stored *stored)
 
 /** --- texts --- */
 
-/** The list with its times. */
+/** Appends the list with its times. */
 static void append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
 {
 	struct bt_str text = bt_owners_text(stored->owners);

@@ -6,8 +6,8 @@
 #include "server/store_private.h"
 
 /**
- * What a key held at the walk's RV, for a key that changed since. Borrowed from the window: while
- * that reaches back to the walk's RV, it keeps every change after it.
+ * The state at the walk's RV of a key that changed later. Borrowed from the window, which keeps all
+ * changes after the walk's RV as long as its start is not after that RV.
  */
 struct undo {
 	const struct bt_stored *named; /* any entry with this key */
@@ -16,14 +16,14 @@ struct undo {
 };
 
 struct walk_position {
-	struct bt_stored *current; /* shared: what was handed out last */
+	struct bt_stored *current; /* entry returned last; a reference */
 	char last_key[BT_STORE_KEY_BYTES_MAX];
-	struct bt_str last;  /* everything up to here is done */
-	bool last_is_prefix; /* nothing is done yet: begin at the prefix itself */
-	/* Where the order goes on, while no key came or went. */
+	struct bt_str last;  /* keys up to this one are done */
+	bool last_is_prefix; /* nothing is done yet: include the prefix as a key */
+	/* Position in the key order; valid while order_generation is the collection's. */
 	struct bt_order_position order;
 	uint64_t order_generation;
-	/* Changes after the walk's RV up to absorbed_rv; ascending keys. */
+	/* Changes after the walk's RV up to absorbed_rv, sorted by key. */
 	BT_VEC(struct undo) undone;
 	uint32_t undone_next;
 	uint64_t absorbed_rv;
@@ -45,7 +45,7 @@ static bool is_ahead(const struct walk_position *position, struct bt_str key)
 	return position->last_is_prefix ? order >= 0 : order > 0;
 }
 
-/** Take note of the changes that came since the last call. */
+/** Adds the changes since the last call to undone. */
 static void absorb(struct bt_store_walk *walk, struct walk_position *position)
 {
 	const struct bt_window *window = &bt_store_at(walk->store, walk->collection)->window;
@@ -136,7 +136,7 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 	return 0;
 }
 
-/** The next entry of the present state, or NULL. */
+/** The next entry in the current state, or NULL. */
 static struct bt_stored *peek_order(struct bt_store_walk *walk, struct walk_position *position)
 {
 	const struct bt_collection *collection = bt_store_at(walk->store, walk->collection);
@@ -152,7 +152,7 @@ static struct bt_stored *peek_order(struct bt_store_walk *walk, struct walk_posi
 										      : NULL;
 }
 
-/** Go behind this key. */
+/** Marks all keys up to this one as done. */
 static void pass(struct walk_position *position, struct bt_str key)
 {
 	memcpy(position->last_key, key.data, key.length);

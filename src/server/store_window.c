@@ -3,7 +3,9 @@
 #include "base/assert.h"
 #include "server/store_private.h"
 
-/** Hostile writers of large objects get a shorter window than others, instead of the memory. */
+/**
+ * If writers of huge objects fill the window, it gets shorter instead of using unlimited memory.
+ */
 #define HARD_BYTES_FACTOR 4
 
 static uint64_t bytes_of(const struct bt_stored *stored)
@@ -11,7 +13,7 @@ static uint64_t bytes_of(const struct bt_stored *stored)
 	return stored == NULL ? 0 : sizeof(*stored) + stored->key_length + stored->text_length;
 }
 
-/** What a change in the window keeps alive that nothing else does. */
+/** Memory of a change that only the window references. */
 static uint64_t bytes_kept(const struct bt_window_change *change)
 {
 	return sizeof(*change) + bytes_of(change->before) +
@@ -47,7 +49,7 @@ void bt_window_add(struct bt_window *window, const struct bt_store_options *opti
 	};
 	window->count++;
 	window->bytes += bytes_kept(added);
-	/* The newest change always stays: its entry was promised to the caller. */
+	/* The newest change always stays, because the caller was given its entry. */
 	while (window->count > 1) {
 		bool is_old = now_ms - bt_window_time_ms(&window->ring[window->first]) > age_ms;
 		bool is_large = window->bytes > options->window_bytes_max;
@@ -74,7 +76,7 @@ uint32_t bt_window_seek(const struct bt_window *window, uint64_t rv)
 	uint32_t low = 0;
 	uint32_t high = window->count;
 
-	/* Most who ask have seen everything, or all but the newest. */
+	/* Most callers have read all changes, or all but the newest. */
 	if (high == 0 || bt_window_at(window, high - 1)->rv <= rv) {
 		return high;
 	}

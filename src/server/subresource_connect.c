@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Logs, exec and attach of simulated pods, and the connections that a simulated node does not take.
+ * Logs, exec and attach of simulated pods. Other connections, such as port forwarding, are refused.
  * Spec: 14 section 17.
  */
 #include "api/time.h"
 #include "base/nanoseconds.h"
 #include "server/write.h"
 
-/** Annotations of pods: what each container logs; what a command in it prints, and its exit code.
+/**
+ * Annotations of a pod: the log of each container; the output and the exit code of every command
+ * that is executed.
  */
 #define BT_ANNOTATION_LOG "berth.dev/log"
 #define BT_ANNOTATION_EXEC "berth.dev/exec"
@@ -36,7 +38,7 @@ static void append_names(struct bt_strbuf *text, const struct bt_json_value *lis
 	}
 }
 
-/** The container that the options name, or the pod's only one. Absent: refused. */
+/** The container that the options name, or the pod's only container. Absent: refused. */
 static struct bt_str choose_container(
 	struct bt_call *call, const struct bt_json_value *pod, struct bt_str name)
 {
@@ -92,7 +94,7 @@ bool bt_pod_container_runs(const struct bt_json_value *pod, struct bt_str contai
 	return bt_json_find_path(find_status(pod, container), "state.running") != NULL;
 }
 
-/** A whole number of the options, at least min. false: refused. */
+/** Reads a whole number of at least min from the options. false: invalid. */
 static bool read_number(struct bt_field_errors *errors, struct bt_str text, const char *name,
 	int64_t min, int64_t *out)
 {
@@ -111,7 +113,9 @@ static bool read_number(struct bt_field_errors *errors, struct bt_str text, cons
 	return errors->count == 0;
 }
 
-/** The part of a log whose lines were written at started_ns that the options ask for. */
+/**
+ * Answers the part of the log that the options select; all lines count as written at started_ns.
+ */
 static bool cut_log(struct bt_call *call, const struct bt_connect_options *options,
 	struct bt_str log, int64_t started_ns)
 {
@@ -212,7 +216,7 @@ static void answer_log(struct bt_call *call, const struct bt_connect_options *op
 		}
 	}
 	if (bt_time_parse(started, &time, NULL) != 0) {
-		time = (struct bt_time){0}; /* a client wrote the status */
+		time = (struct bt_time){0}; /* a client wrote an invalid time */
 	}
 	if (cut_log(call, options, log, time.seconds * BT_NS_PER_SECOND)) {
 		call->answer->runs_on = !options->previous && bt_pod_container_runs(pod, container);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Eviction under disruption budgets. Spec: 14 section 17. */
+/** Eviction subject to PodDisruptionBudgets. Spec: 14 section 17. */
 #include "api/time.h"
 #include "server/kinds/common.h"
 #include "server/condition.h"
 #include "server/write.h"
 
-/** Pods that a budget may wait for. */
+/** Largest number of disrupted pods in a budget's status. */
 #define DISRUPTED_PODS_MAX 2000
 
-/** 429; retry_after_seconds 0: without header and detail. Returns false. */
+/** Fails with 429; retry_after_seconds 0: without Retry-After header and detail. Returns false. */
 static bool refuse_disruption(
 	struct bt_call *call, struct bt_str cause_text, int32_t retry_after_seconds)
 {
@@ -22,7 +22,7 @@ static bool refuse_disruption(
 	return false;
 }
 
-/** A call of the same client on another object. */
+/** Starts a call of the same client on another object. */
 static void sub_call(struct bt_call *call, const struct bt_call *parent,
 	struct bt_api_request *request, struct bt_api_answer *answer)
 {
@@ -31,8 +31,8 @@ static void sub_call(struct bt_call *call, const struct bt_call *parent,
 }
 
 /**
- * Asks the only budget that selects the pod, and counts the pod as disrupted. false: the answer
- * says why the pod must stay.
+ * Checks the budget that selects the pod, and counts the pod as disrupted. false: the call failed,
+ * and the pod must not be evicted.
  */
 static bool ask_budget(struct bt_call *call, const struct bt_json_value *pod)
 {
@@ -71,7 +71,7 @@ static bool ask_budget(struct bt_call *call, const struct bt_json_value *pod)
 	int64_t healthy = bt_json_int64_at(budget, "status.currentHealthy", 0);
 	int64_t desired = bt_json_int64_at(budget, "status.desiredHealthy", 0);
 	int64_t allowed = bt_json_int64_at(budget, "status.disruptionsAllowed", 0);
-	/* An unhealthy pod may go without being counted. */
+	/* Evicting an unhealthy pod does not use up the budget. */
 	if (!bt_condition_is(bt_json_array_at(pod, "status.conditions"), "Ready", "True") &&
 		(bt_str_equal_c(bt_json_text_at(budget, "spec.unhealthyPodEvictionPolicy"),
 			 "AlwaysAllow") ||
@@ -145,7 +145,7 @@ void bt_call_eviction(struct bt_call *call)
 		int64_t grace = bt_json_int64_at(options, "gracePeriodSeconds", -1);
 		request.grace_period_seconds = grace < 0 ? -2 : grace;
 	}
-	request.precondition_uid = (struct bt_str){NULL, 0}; /* checked here */
+	request.precondition_uid = (struct bt_str){NULL, 0}; /* checked already */
 	request.precondition_rv = (struct bt_str){NULL, 0};
 	request.dry_run = request.dry_run || bt_json_array_at(options, "dryRun")->count != 0;
 	if (bt_str_equal_c(policy, "Foreground")) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Finalize. Spec: 14 section 17. */
+/** The finalize subresource. Spec: 14 section 17. */
 #include "codec/json_same.h"
 #include "server/write.h"
 

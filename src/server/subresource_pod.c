@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Binding, and the parts of pods that are written alone. Spec: 14 section 17, 13 section 14.1. */
+/** Binding, resize and ephemeralcontainers of pods. Spec: 14 section 17, 13 section 14.1. */
 #include "api/time.h"
 #include "server/condition.h"
 #include "server/write.h"
 
-/** Labels and annotations that a binding may bring, each. */
+/** Largest number of labels, and of annotations, in a binding. */
 #define BINDING_ITEMS_MAX 1000
 
 /** --- binding --- */
@@ -68,7 +68,7 @@ static void refuse_assignment(struct bt_call *call, struct bt_str text)
 	failure->kind = BT_STR("pods/binding");
 }
 
-/** In the order of spec 14 section 17. */
+/** Checks in the order of spec 14 section 17. */
 static bool check_pod(
 	struct bt_call *call, const struct bt_json_value *binding, const struct bt_json_value *pod)
 {
@@ -153,7 +153,7 @@ void bt_call_binding(struct bt_call *call)
 	}
 }
 
-/** --- parts of the spec --- */
+/** --- resize and ephemeralcontainers --- */
 
 static void take_resources(struct bt_call *call, struct bt_json_value *result,
 	const struct bt_json_value *object, const char *list)

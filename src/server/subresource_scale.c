@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Scale of workloads and of custom resources. Spec: 14 section 17. */
+/** Scale of workloads and custom resources. Spec: 14 section 17. */
 #include <stdlib.h>
 
 #include "server/write.h"
 
-/** Where the numbers are; dotted paths. */
+/** Dotted paths of the numbers in the object. */
 struct scale_paths {
 	const char *replicas;
 	const char *status_replicas;
-	const char *selector; /* a text; NULL: spec.selector's text */
+	const char *selector; /* path of a text; NULL: format spec.selector */
 };
 
-/** ".spec.replicas" of a definition as "spec.replicas"; "" when it is none. */
+/** A definition's path ".spec.replicas" as "spec.replicas"; "" if it is missing or malformed. */
 static const char *path_of(struct bt_call *call, const char *name)
 {
 	struct bt_str path = bt_json_text_at(
@@ -34,7 +34,7 @@ static struct scale_paths paths_of(struct bt_call *call)
 	return paths;
 }
 
-/** --- the selector's text --- */
+/** --- the selector as a text --- */
 
 struct requirement {
 	struct bt_str key;
@@ -75,7 +75,7 @@ static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_
 	const struct bt_json_value *labels = bt_json_object_at(selector, "matchLabels");
 	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
 	if (labels->count == 0 && expressions->count == 0 && selector != NULL) {
-		labels = selector; /* a plain map, of replication controllers */
+		labels = selector; /* ReplicationControllers have a plain map */
 	}
 	uint64_t count = (uint64_t)labels->count + expressions->count;
 	struct requirement *items = BT_ARENA_NEW_ARRAY(arena, struct requirement, count);
@@ -178,7 +178,7 @@ void bt_call_scale(struct bt_call *call)
 		return;
 	}
 	struct bt_json_value *object = bt_json_clone(call->arena, old, false);
-	/* Objects on the path are made. */
+	/* Missing objects on the path are created. */
 	struct bt_json_value *parent = object;
 	struct bt_str rest = bt_str_from(paths_of(call).replicas);
 	int64_t dot;
@@ -192,7 +192,7 @@ void bt_call_scale(struct bt_call *call)
 			call->arena, parent, bt_arena_str(call->arena, rest).data, replicas);
 	}
 	bt_call_update_object(call, stored, old, object);
-	/* The answer is about the object: make it one about its scale. */
+	/* The update answers with the object; answer with its Scale instead. */
 	struct bt_api_answer *answer = call->answer;
 	if (answer->failure.code == 0) {
 		answer->document = make_scale(call,

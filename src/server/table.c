@@ -11,7 +11,7 @@
 #include "server/condition.h"
 #include "server/table_private.h"
 
-/** --- parts --- */
+/** --- helpers --- */
 
 static bool time_of(struct bt_str text, int64_t *out_seconds)
 {
@@ -23,7 +23,7 @@ static bool time_of(struct bt_str text, int64_t *out_seconds)
 	return true;
 }
 
-/** One unit, and a smaller one unless there is none of it. */
+/** Appends a unit, and a smaller one unless its amount is zero. */
 static void append_units(
 	struct bt_strbuf *out, int64_t large, char large_unit, int64_t small, char small_unit)
 {
@@ -92,7 +92,7 @@ static void append_texts(struct bt_strbuf *out, const struct bt_json_value *arra
 	}
 }
 
-/** "True", "False", ...; "" without such a condition. */
+/** Status of a condition: "True", "False", ...; "" if the condition is missing. */
 static struct bt_str condition_status(const struct bt_json_value *object, const char *type)
 {
 	const struct bt_json_value *conditions = bt_json_array_at(object, "status.conditions");
@@ -125,7 +125,7 @@ static void cell_text(struct bt_table_row *row)
 	bt_json_write_str(row->writer, text.length != 0 ? text : bt_str_from(row->fallback));
 }
 
-/** Of a reference: "Kind/name". */
+/** A reference as "Kind/name". */
 static void cell_reference(struct bt_table_row *row)
 {
 	const struct bt_json_value *reference = bt_json_object_at(row->object, row->path);
@@ -141,27 +141,27 @@ static void cell_int(struct bt_table_row *row)
 	bt_json_write_int64(row->writer, bt_json_int64_at(row->object, row->path, 0));
 }
 
-/** fallback NULL: false. */
+/** The bool at the path; if absent, false, or true with a fallback. */
 static void cell_bool(struct bt_table_row *row)
 {
 	bt_json_write_bool(
 		row->writer, bt_json_bool_at(row->object, row->path, row->fallback != NULL));
 }
 
-/** The same as a text. */
+/** The same as cell_bool, as a text. */
 static void cell_truth(struct bt_table_row *row)
 {
 	bt_json_write_c(row->writer,
 		bt_json_bool_at(row->object, row->path, row->fallback != NULL) ? "True" : "False");
 }
 
-/** Number of entries of an array. */
+/** Number of entries of the array at the path. */
 static void cell_count(struct bt_table_row *row)
 {
 	bt_json_write_int64(row->writer, bt_json_array_at(row->object, row->path)->count);
 }
 
-/** Time since the one at the path. */
+/** Time since the time at the path. */
 static void cell_since(struct bt_table_row *row)
 {
 	struct bt_strbuf text = {0};
@@ -169,7 +169,7 @@ static void cell_since(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "");
 }
 
-/** Texts of an array, joined by commas. */
+/** Texts of the array at the path, joined by commas. */
 static void cell_texts(struct bt_table_row *row)
 {
 	struct bt_strbuf text = {0};
@@ -177,7 +177,7 @@ static void cell_texts(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, row->fallback);
 }
 
-/** Of each object of an array the member that the fallback names, joined by commas. */
+/** In each object of the array at the path, the member named by the fallback; joined by commas. */
 static void cell_members(struct bt_table_row *row)
 {
 	const struct bt_json_value *array = bt_json_array_at(row->object, row->path);
@@ -213,7 +213,7 @@ static void cell_labels(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "<none>");
 }
 
-/** A label selector {matchLabels, matchExpressions} as kubectl takes it. */
+/** A label selector {matchLabels, matchExpressions} in the syntax of kubectl. */
 static void cell_selector(struct bt_table_row *row)
 {
 	const struct bt_json_value *selector = bt_json_object_at(row->object, row->path);
@@ -270,9 +270,9 @@ static void cell_selector(struct bt_table_row *row)
 
 static const struct bt_table_column plain_columns[] = {NAME, AGE};
 
-/** --- pods: what a pod is doing, in one word --- */
+/** --- pods: ready containers, status and restarts --- */
 
-/* Lists are compared with each other: of absurdly long ones only the start is looked at. */
+/* Long lists are cut here, because comparing two lists takes quadratic time. */
 #define LOOKED_AT_MAX 500
 
 static uint32_t looked_at(const struct bt_json_value *list)
@@ -287,7 +287,7 @@ static void set_status(struct bt_pod_summary *summary, const char *prefix, struc
 	bt_strbuf_append_str(&summary->status, text);
 }
 
-/** How a container ended: its reason, or else Signal:n or ExitCode:n. */
+/** Sets the status of a terminated container: its reason, else Signal:n or ExitCode:n. */
 static void set_end(
 	struct bt_pod_summary *summary, const char *prefix, const struct bt_json_value *terminated)
 {
@@ -307,7 +307,7 @@ static void add_restarts(struct bt_pod_summary *summary, const struct bt_json_va
 {
 	int64_t finished;
 	int64_t count = bt_json_int64_at(status, "restartCount", 0);
-	/* hostile counts: the sum stays in range */
+	/* clients may write any count: avoid overflow */
 	if (count > 0 && summary->restarts < INT64_MAX - count) {
 		summary->restarts += count;
 	}
@@ -330,7 +330,7 @@ static bool is_sidecar(const struct bt_json_value *containers, struct bt_str nam
 	return false;
 }
 
-/** Whether an init container is what the pod waits for. */
+/** Whether the pod still waits for an init container. */
 static bool look_at_init_containers(struct bt_pod_summary *summary, const struct bt_json_value *pod)
 {
 	const struct bt_json_value *containers = bt_json_array_at(pod, "spec.initContainers");
@@ -391,7 +391,7 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 		const struct bt_json_value *statuses =
 			bt_json_array_at(pod, "status.containerStatuses");
 		bool runs = false;
-		/* Of the init containers' restarts only those of sidecars count from now on. */
+		/* From now on only restarts of sidecars count among those of init containers. */
 		summary->restarts = 0;
 		summary->restarted = false;
 		for (uint32_t i = 0; i < looked_at(init_statuses); i++) {
@@ -433,7 +433,7 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 	}
 }
 
-/** The first of the pod's own columns: those behind it show what it sums up. */
+/** Summarises the pod's containers for the following columns as well. */
 static void cell_pod_ready(struct bt_table_row *row)
 {
 	struct bt_strbuf text = {0};
@@ -555,7 +555,7 @@ static void cell_roles(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "<none>");
 }
 
-/** The address of the type that the path names. */
+/** The node's address of the type in path. */
 static void cell_address(struct bt_table_row *row)
 {
 	const struct bt_json_value *addresses = bt_json_array_at(row->object, "status.addresses");
@@ -643,9 +643,9 @@ static const struct bt_table_column service_columns[] = {
 };
 /* clang-format on */
 
-/** --- events: of both groups, whose members have other names --- */
+/** --- Events: the two groups have different member names --- */
 
-/** The first text that is not empty, of at most four paths. */
+/** The first text that is not empty, at up to four paths. */
 static struct bt_str first_text(const struct bt_json_value *object, const char *const paths[4])
 {
 	for (size_t i = 0; i < 4 && paths[i] != NULL; i++) {
@@ -657,7 +657,7 @@ static struct bt_str first_text(const struct bt_json_value *object, const char *
 	return BT_STR("");
 }
 
-/** A member of the core group's event, or, by the fallback, of the other group's. */
+/** The core group's member, or if it is absent the other group's at the fallback. */
 static void cell_event_member(struct bt_table_row *row)
 {
 	bt_json_write_str(row->writer,
@@ -746,7 +746,7 @@ static const struct bt_table_column event_columns[] = {
 
 /** --- policies, scheduling, data --- */
 
-/** A number or a percentage. */
+/** A number or a percentage, as given. */
 static void cell_amount(struct bt_table_row *row)
 {
 	const struct bt_json_value *value = bt_json_find_path(row->object, row->path);
@@ -837,7 +837,7 @@ static const struct bt_table_column secret_columns[] = {
 
 /** --- volumes and devices --- */
 
-/** RWO, ROX, RWX, RWOP: each once, in this order, whatever the object's is. */
+/** Appends RWO, ROX, RWX, RWOP: each once and always in this order. */
 static void append_access_modes(struct bt_strbuf *out, const struct bt_json_value *array)
 {
 	static const char *const modes[][2] = {{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"},
@@ -870,7 +870,7 @@ static void cell_volume_status(struct bt_table_row *row)
 	}
 }
 
-/** The class as the specification, or, before that, an annotation has it. */
+/** The class in the old annotation, or else in the spec. */
 static void cell_class(struct bt_table_row *row)
 {
 	const struct bt_json_value *annotations =
@@ -885,7 +885,7 @@ static void cell_class(struct bt_table_row *row)
 	}
 }
 
-/** Claims that are not bound show neither. */
+/** Unbound claims show no capacity. */
 static void cell_claim_capacity(struct bt_table_row *row)
 {
 	bool is_bound = bt_json_text_at(row->object, "spec.volumeName").length != 0;
@@ -1050,7 +1050,7 @@ static const struct bt_table_column slice_columns[] = {
 };
 /* clang-format on */
 
-/** --- what makes pods --- */
+/** --- workloads --- */
 
 static void cell_ready(struct bt_table_row *row)
 {
@@ -1082,7 +1082,7 @@ static void cell_completions(struct bt_table_row *row)
 	int64_t succeeded = bt_json_int64_at(row->object, "status.succeeded", 0);
 	int64_t completions = bt_json_int64_at(row->object, "spec.completions", -1);
 	int64_t parallelism = bt_json_int64_at(row->object, "spec.parallelism", 0);
-	/* without completions one success is enough, whichever of the pods has it */
+	/* without completions, success of any one pod completes the job */
 	bt_strbuf_printf(
 		&text, "%" PRId64 "/%" PRId64, succeeded, completions < 0 ? 1 : completions);
 	if (completions < 0 && parallelism > 1) {
@@ -1103,7 +1103,7 @@ static void cell_job_duration(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "");
 }
 
-/** "50%" or "100m" from {averageUtilization, averageValue, value}. */
+/** Appends "50%" or "100m" from {averageUtilization, averageValue, value}. */
 static void append_metric(struct bt_strbuf *out, const struct bt_json_value *value)
 {
 	int64_t utilization = bt_json_int64_at(value, "averageUtilization", -1);
@@ -1258,7 +1258,7 @@ static const struct bt_table_column autoscaler_columns[] = {
 
 /** --- networking, roles --- */
 
-/** role_binding: the names of its subjects of the kind that the path says. */
+/** Names of the subjects whose kind is path. */
 static void cell_subjects(struct bt_table_row *row)
 {
 	const struct bt_json_value *subjects = bt_json_array_at(row->object, "subjects");
@@ -1278,7 +1278,7 @@ static void cell_subjects(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "");
 }
 
-/** Hosts of the rules; an ingress without a host takes all. */
+/** Hosts of the rules; without a host the ingress matches all. */
 static void cell_hosts(struct bt_table_row *row)
 {
 	const struct bt_json_value *rules = bt_json_array_at(row->object, "spec.rules");
@@ -1393,7 +1393,7 @@ static const struct bt_table_column endpoint_slice_columns[] = {
 };
 /* clang-format on */
 
-/** --- all of them --- */
+/** --- lookup by resource --- */
 
 #define TABLE(group, resource, columns) \
 	{ \
@@ -1475,7 +1475,10 @@ void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, st
 	bt_json_end_object(writer);
 }
 
-/** Custom resources: the columns before their own, or all if they have none. */
+/**
+ * Built-in columns of the resource. Custom resources have only the name before columns of the
+ * definition, name and age if it has none.
+ */
 static const struct bt_table *table_of(const struct bt_api_resource *resource, bool *out_has_own)
 {
 	static const struct bt_table_column columns[] = {NAME,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns that a CustomResourceDefinition names: additionalPrinterColumns. Spec: 14 section 18. */
+/* Columns from a CustomResourceDefinition's additionalPrinterColumns. Spec: 14 section 18. */
 #include "server/table_private.h"
 
 /** --- paths --- */
@@ -20,7 +20,7 @@ static bool take(struct path *path, const char *text)
 	return true;
 }
 
-/** Up to the quote; false: it never comes. */
+/** Takes the text before the closing quote; false: no closing quote. */
 static bool take_quoted(struct path *path, char quote, struct bt_str *out_text)
 {
 	const char *start = path->next;
@@ -40,7 +40,7 @@ static const struct bt_json_value *plain_member(
 	uint32_t length = 0;
 	while (path->next < path->end && *path->next != '.' && *path->next != '[') {
 		if (*path->next == '\\' && path->next + 1 < path->end) {
-			path->next++; /* a dot of the name itself */
+			path->next++; /* escaped, so a part of the name */
 		}
 		if (length == sizeof(name)) {
 			return NULL;
@@ -50,7 +50,7 @@ static const struct bt_json_value *plain_member(
 	return length == 0 ? value : bt_json_get(value, (struct bt_str){name, length});
 }
 
-/** Behind the opening bracket. */
+/** Follows a path in brackets; called after the opening bracket. */
 static const struct bt_json_value *bracketed(struct path *path, const struct bt_json_value *value)
 {
 	struct bt_str name;
@@ -181,7 +181,7 @@ void bt_table_write_custom_cells(
 			(bt_str_equal_c(type, "integer") && value->type == BT_JSON_NUMBER &&
 				bt_json_number_int64(value->text, &number))) {
 			bt_json_write_value(row->writer, value);
-		} else { /* of another type than the column's */
+		} else { /* the value does not have the column's type */
 			bt_json_write_null(row->writer);
 		}
 	}

@@ -8,12 +8,12 @@
 #include "server/write.h"
 
 #define DEFAULT_USAGE "50%"
-/** Of containers without a request, if the use is a share of it. */
+/** Usage of containers that have no request, if their usage is given as a share of it. */
 #define CPU_NANO_WITHOUT_REQUEST INT64_C(1000000)
 #define MEMORY_WITHOUT_REQUEST (INT64_C(8) << 20)
 #define AMOUNT_MAX 1e18
 
-/** A text taken apart: amounts in units (cores, bytes), or shares. */
+/** A parsed usage text: amounts in units (cores, bytes), or shares. */
 struct curve {
 	double low;
 	double high;
@@ -106,7 +106,7 @@ bool bt_usage_is_known(const struct bt_json_value *pod)
 	return bt_str_equal_c(bt_json_text_at(pod, "status.phase"), "Running");
 }
 
-/** In units; negative: a share of a request that is not there. */
+/** Usage in units; negative: a share, but the container has no request. */
 static double measure(const struct bt_api *api, const struct bt_json_value *pod,
 	const struct bt_json_value *container, const char *resource, const char *annotation,
 	const char *otherwise)
@@ -121,7 +121,7 @@ static double measure(const struct bt_api *api, const struct bt_json_value *pod,
 	bool is_share;
 
 	if (said == NULL || !parse_curve(said->text, &curve)) {
-		/* The options are checked when they are read. */
+		/* This text is valid: options are checked when they are read. */
 		(void)parse_curve(
 			bt_str_from(otherwise != NULL ? otherwise : DEFAULT_USAGE), &curve);
 	}
@@ -177,7 +177,7 @@ static void add_pod(struct bt_api *api, const struct bt_json_value *pod)
 	for (uint32_t i = 0; i < containers->count; i++) {
 		struct bt_usage more = bt_usage_of_container(api, pod, containers->elements[i]);
 
-		/* Amounts that users write can add up to more than a number holds. */
+		/* Users may write amounts whose sum overflows. */
 		if (more.cpu_nano <= INT64_MAX - sum->cpu_nano) {
 			sum->cpu_nano += more.cpu_nano;
 		}

@@ -6,30 +6,30 @@
 #include "server/list_options.h"
 #include "server/watchers.h"
 
-/** Changes that one call looks at, of interest or not, before others get their turn. */
+/** Changes that one call examines, matching or not, before it lets other work run. */
 #define CHANGES_PER_TURN 2000
 
 enum phase {
-	PHASE_INITIAL, /* what exists, as ADDED */
+	PHASE_INITIAL, /* sends existing objects as ADDED */
 	PHASE_INITIAL_END,
 	PHASE_LIVE,
 	PHASE_ENDED,
 };
 
 struct bt_watch {
-	struct bt_watch_link link; /* first: the registry knows no more */
+	struct bt_watch_link link; /* must be first: the registry has only this pointer */
 	struct bt_watchers *watchers;
 	struct bt_store *store;
 	uint32_t collection;
 	struct bt_encoder encoder;
 	struct bt_selection selection;
 	struct bt_store_walk walk;
-	uint64_t cursor; /* changes up to this RV are done */
+	uint64_t cursor; /* changes up to this RV were sent */
 	enum phase phase;
 	bool allow_bookmarks;
-	struct bt_strbuf pending; /* of one event */
+	struct bt_strbuf pending; /* encoded bytes of the current event */
 	size_t pending_at;
-	struct bt_wait *wait; /* gave way to others */
+	struct bt_wait *wait; /* set while paused for other work */
 };
 
 /* --- events --- */
@@ -47,7 +47,10 @@ static void write_gone(struct bt_watch *watch)
 	watch->phase = PHASE_ENDED;
 }
 
-/** What a change is for those who select: spec 14 section 15.4. false: nothing. */
+/**
+ * Writes the event of a change as seen through the selection: spec 14 section 15.4. false: no
+ * event.
+ */
 static bool write_change(struct bt_watch *watch, const struct bt_store_change *change)
 {
 	struct bt_selection *selection = &watch->selection;
@@ -61,7 +64,7 @@ static bool write_change(struct bt_watch *watch, const struct bt_store_change *c
 		return false;
 	}
 	if (matched && !matches) {
-		/* Gone from the selection: the last state that was in it. */
+		/* The object left the selection: DELETED shows its last matching state. */
 		type = BT_EVENT_DELETED;
 		shown = is_removed ? change->after : change->before;
 	}
@@ -70,7 +73,7 @@ static bool write_change(struct bt_watch *watch, const struct bt_store_change *c
 	return true;
 }
 
-/** The next of the objects that existed at the start; false: there is no more for now. */
+/** Sends the next object that existed at the start; returns true: something was done. */
 static bool step_initial(struct bt_watch *watch)
 {
 	bool lost;
@@ -106,7 +109,10 @@ static bool step_live(struct bt_watch *watch)
 		(void)write_change(watch, &change);
 		return true;
 	}
-	/* All is seen: the window may move on without harm. */
+	/*
+	 * All visible changes were read: advance, so that the watch does not fall behind the
+	 * window.
+	 */
 	watch->cursor = visible > watch->cursor ? visible : watch->cursor;
 	if (watch->link.bookmark_is_due) {
 		watch->link.bookmark_is_due = false;
@@ -118,7 +124,7 @@ static bool step_live(struct bt_watch *watch)
 	return false;
 }
 
-/** false: nothing to do until something happens. */
+/** One step of the watch; false: it must wait. */
 static bool step(struct bt_watch *watch)
 {
 	switch (watch->phase) {
@@ -148,7 +154,7 @@ static void turn_came(void *context)
 	watch->link.wake(watch->link.wake_context);
 }
 
-/** Let others go first; the reader is woken in the next turn. */
+/** Pauses for other work; the reader is woken in the next turn of the loop. */
 static int64_t give_way(struct bt_watch *watch)
 {
 	if (watch->wait == NULL) {
@@ -199,7 +205,7 @@ static int begin_walk(struct bt_watch *watch)
 		watch->selection.prefix, BT_STR(""), &watch->walk, NULL);
 }
 
-/** What the client gets first: spec 14 sections 15.2 and 15.3. */
+/** Sets the first events of the watch: spec 14 sections 15.2 and 15.3. */
 static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *options,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
@@ -207,7 +213,7 @@ static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *
 	uint64_t current = bt_store_rv(watch->store);
 
 	if (!with_initial) {
-		/* sendInitialEvents=false without an RV: from now on. */
+		/* sendInitialEvents=false without an RV: start with the next change. */
 		watch->cursor = options->rv != 0 ? options->rv : current;
 		watch->phase = PHASE_LIVE;
 		return 0;
@@ -215,7 +221,7 @@ static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *
 	if (options->rv > current) {
 		return bt_fail_future_rv(out_failure, arena, options->rv, current);
 	}
-	/* What is not durable yet is not shown, unless it was asked for. */
+	/* Start at the last durable state, unless the client asks for a newer RV. */
 	watch->cursor = bt_watchers_visible_rv(watch->watchers);
 	if (watch->cursor < options->rv || begin_walk(watch) != 0) {
 		int began;

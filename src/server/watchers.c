@@ -8,12 +8,12 @@
 #include "base/vec.h"
 
 #define BOOKMARK_INTERVAL_NS (60 * BT_NS_PER_SECOND)
-/** The last bookmark comes so long before the end. */
+/** Time from the last bookmark to the end of a watch. */
 #define LAST_BOOKMARK_NS (2 * BT_NS_PER_SECOND)
 #define TIMEOUT_SECONDS_MIN 1800
 #define TIMEOUT_SECONDS_MAX (INT64_C(1) << 30)
 
-/** A turn makes some hundred changes, each of which is looked up in the next turn. */
+/** A turn makes some hundred changes; other watches look them up in the next turn. */
 #define CACHE_SLOTS 2048
 #define CACHED_BYTES_MAX 16384
 
@@ -26,7 +26,7 @@ struct bt_wait {
 	void *context;
 };
 
-/** An event that was encoded, for the other watches that will want it soon. */
+/** An encoded event, cached for other watches of the collection. */
 struct cached_event {
 	uint64_t rv;
 	enum bt_event_type type;
@@ -40,11 +40,11 @@ struct bt_watchers {
 	struct bt_store *store;
 	struct bt_prng prng;
 	uint64_t visible_rv;
-	BT_VEC(struct bt_watch_link *) collections; /* first watch of each */
+	BT_VEC(struct bt_watch_link *) collections; /* by collection: its first watch */
 	uint32_t count;
-	int64_t next_due_ns; /* nothing is due before */
+	int64_t next_due_ns; /* the earliest bookmark or end */
 	struct bt_wait *waits;
-	struct bt_wait *due_waits; /* while they are called */
+	struct bt_wait *due_waits; /* waits that run_waits is calling */
 	struct cached_event cache[CACHE_SLOTS];
 };
 
@@ -102,7 +102,7 @@ void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, u
 	while (watchers->collections.count <= collection) {
 		bt_vec_push(&watchers->collections, NULL);
 	}
-	/* Places point into the list: it must not have moved. */
+	/* The vector may have moved: each first watch points into it. */
 	for (uint32_t i = 0; i < watchers->collections.count; i++) {
 		if (watchers->collections.items[i] != NULL) {
 			watchers->collections.items[i]->place = &watchers->collections.items[i];
@@ -154,7 +154,7 @@ static void wake(struct bt_watch_link *link)
 	}
 }
 
-/** Bookmarks and ends whose time has come. */
+/** Marks bookmarks and ends that are due, and wakes their watches. */
 static void run_due(struct bt_watchers *watchers, int64_t now_ns)
 {
 	watchers->next_due_ns = INT64_MAX;
@@ -221,7 +221,7 @@ void bt_watchers_cancel(struct bt_watchers *watchers, struct bt_wait *wait)
 	bt_free(wait);
 }
 
-/** Calls may begin and cancel other waits. */
+/** Callbacks may start and cancel waits, so due waits are first moved to a list of their own. */
 static void run_waits(struct bt_watchers *watchers, int64_t now_ns)
 {
 	struct bt_wait *next;
@@ -278,7 +278,7 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 	return next;
 }
 
-/* --- events that are shared --- */
+/* --- shared events --- */
 
 static struct cached_event *cache_slot(
 	struct bt_watchers *watchers, const struct bt_encoding *encoding, uint64_t rv)
@@ -288,7 +288,7 @@ static struct cached_event *cache_slot(
 		CACHE_SLOTS];
 }
 
-/** An empty event in the slot. */
+/** Prepares the slot for an event, without its bytes. */
 static void use_slot(struct cached_event *cached, const struct bt_encoder *encoder,
 	enum bt_event_type type, uint64_t rv)
 {
@@ -320,7 +320,10 @@ void bt_watchers_encode(struct bt_watchers *watchers, struct bt_encoder *encoder
 	size_t before = out->length;
 	struct bt_str made;
 
-	/* Stored texts are copied as they are; a table's first event differs from the others. */
+	/*
+	 * Not cached: stored texts are copied anyway, and the first event of a table differs
+	 * between watches.
+	 */
 	if (encoder->is_stored_text || encoder->encoding.view == BT_VIEW_TABLE) {
 		bt_encode_event(encoder, type, stored, rv, out);
 		return;

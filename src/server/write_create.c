@@ -5,7 +5,7 @@
 #include "server/rbac.h"
 #include "server/write.h"
 
-/** Tries to find a generated name that is free: spec 14 section 10.2. */
+/** Attempts to generate a name that is free: spec 14 section 10.2. */
 #define GENERATED_NAME_TRIES 8
 
 void bt_call_get(struct bt_call *call)
@@ -32,7 +32,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 {
 	struct bt_json_value *metadata = bt_call_metadata(call, object);
 	if (call->request->checks_access && call->request->verb != BT_VERB_CREATE) {
-		/* An update or apply that creates needs the right to create, too. */
+		/* An update or apply that creates an object needs the right to create, too. */
 		struct bt_access access = {.user = call->write.user,
 			.verb = BT_STR("create"),
 			.namespace_ = call->write.namespace_,
@@ -91,7 +91,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 	}
 	(void)bt_json_remove_c(metadata, "selfLink");
 	(void)bt_json_remove_c(metadata, "resourceVersion");
-	if (call->request->verb != BT_VERB_PATCH && !restoring) { /* an apply has made its own */
+	if (call->request->verb != BT_VERB_PATCH && !restoring) { /* an apply has set them */
 		bt_call_note_owners(call, object);
 	}
 	call->write.from_cluster =

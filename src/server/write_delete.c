@@ -6,7 +6,7 @@
 #include "base/nanoseconds.h"
 #include "server/write.h"
 
-/** Longest grace: ten years and more, and far from any overflow. */
+/** Longest grace period: more than thirty years, and too short to overflow. */
 #define GRACE_SECONDS_MAX INT64_C(0x3fffffff)
 
 static void refuse_precondition(struct bt_call *call, struct bt_str text)
@@ -21,7 +21,7 @@ static void refuse_precondition(struct bt_call *call, struct bt_str text)
 	failure->kind = bt_str_from(kind);
 }
 
-/** What the client or the pod asks for; -1: nobody asked. */
+/** The grace period in the request; -1: none. */
 static int64_t given_grace(const struct bt_call *call)
 {
 	int64_t grace = call->request->grace_period_seconds;
@@ -31,7 +31,7 @@ static int64_t given_grace(const struct bt_call *call)
 	return grace > GRACE_SECONDS_MAX ? GRACE_SECONDS_MAX : grace;
 }
 
-/** Spec 14 section 13.1. */
+/** The grace period of the deletion: spec 14 section 13.1. */
 static int64_t grace_of(const struct bt_call *call, const struct bt_json_value *object)
 {
 	struct bt_str phase = bt_json_text_at(object, "status.phase");
@@ -86,7 +86,7 @@ static void set_finalizer(
 	}
 }
 
-/** Spec 14 section 13.3. */
+/** Adds or removes the garbage collector's finalizers: spec 14 section 13.3. */
 static void set_propagation(struct bt_call *call, struct bt_json_value *object)
 {
 	struct bt_json_value *metadata = bt_call_metadata(call, object);
@@ -121,7 +121,7 @@ static void remove_object(struct bt_call *call, struct bt_json_value *object)
 	}
 }
 
-/** Second and later deletions: spec 14 section 13.2. */
+/** Handles the second and later deletions of an object: spec 14 section 13.2. */
 static void delete_again(
 	struct bt_call *call, struct bt_stored *stored, struct bt_json_value *object)
 {

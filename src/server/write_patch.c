@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Patch in its four kinds. Spec: 14 section 12. */
+/** The four kinds of patches. Spec: 14 section 12. */
 #include "api/time.h"
 #include "codec/json_patch.h"
 #include "schema/apply.h"
@@ -109,7 +109,7 @@ struct bt_str bt_call_apply_identity(
 		resource->kind);
 }
 
-/** live, with the configuration applied; NULL: the answer says why not. */
+/** Applies the request's configuration to live; NULL: the call failed. */
 static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_value *live)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -117,7 +117,7 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 	struct bt_apply_conflicts conflicts = {0};
 	struct bt_json_value *object = NULL;
 	struct bt_apply_writer writer = bt_call_apply_writer(call);
-	/* The configuration must say what it is about: spec 14 section 12.5. */
+	/* The configuration needs apiVersion and kind: spec 14 section 12.5. */
 	const char *missing = NULL;
 	if (applied == NULL || applied->type != BT_JSON_OBJECT) {
 		missing = "an object";
@@ -174,7 +174,7 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 
 void bt_call_patch(struct bt_call *call)
 {
-	/* Spec 14 section 9. */
+	/* The options that each kind of patch allows: spec 14 section 9. */
 	bool is_apply = call->request->patch_type == BT_PATCH_APPLY;
 	struct bt_field_errors errors = bt_call_field_errors(call);
 	if (!is_apply && call->request->force) {

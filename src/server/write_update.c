@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Update, and what a patch's result goes through. Spec: 14 section 11, 14b section 2. */
+/** Update, and the steps that store the result of a patch. Spec: 14 section 11, 14b section 2. */
 #include <stdlib.h>
 
 #include "codec/json_same.h"
@@ -7,7 +7,7 @@
 #include "server/rbac.h"
 #include "server/write.h"
 
-/** Of a message that names new finalizers. */
+/** Longest part of a message that lists new finalizers. */
 #define NEW_FINALIZERS_BYTES_MAX 4000
 
 /** --- identity --- */
@@ -78,7 +78,7 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 			: bt_json_new_int64(call->arena, 0);
 		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("metadata.resourceVersion"),
 			value, rv < 0 ? "must be a number" : "must be specified for an update");
-		/* it names the resource, not the kind */
+		/* the message names the resource where others name the kind */
 		(void)bt_fail_invalid(&call->answer->failure, call->arena,
 			bt_str_from(call->write.resource->group),
 			bt_str_from(call->write.resource->name), call->write.name, &errors);
@@ -94,9 +94,9 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 	return true;
 }
 
-/** --- what comes from the stored object --- */
+/** --- parts taken from the stored object --- */
 
-/** object[name] := old[name]; the value is shared, so it must not be changed in place. */
+/** Sets object[name] to a copy of old[name], or removes it if old has none. */
 static void take_member(struct bt_call *call, struct bt_json_value *object,
 	const struct bt_json_value *old, const char *name)
 {
@@ -109,7 +109,7 @@ static void take_member(struct bt_call *call, struct bt_json_value *object,
 	}
 }
 
-/** The new state of the whole object, for the part that the call writes. */
+/** Combines the stored object with the part that the call writes. */
 static struct bt_json_value *merge_parts(
 	struct bt_call *call, const struct bt_json_value *old, struct bt_json_value *object)
 {
@@ -134,8 +134,10 @@ static struct bt_json_value *merge_parts(
 	}
 	if (call->write.subresource == BT_SUBRESOURCE_STATUS ||
 		call->write.subresource == BT_SUBRESOURCE_APPROVAL) {
-		/* Labels and the like can be written here too, but for definitions and custom
-		 * objects: spec 14 section 11.5. */
+		/*
+		 * status and approval may also write labels and the like, except in definitions and
+		 * custom objects: spec 14 section 11.5.
+		 */
 		static const char *const all[] = {
 			"labels", "annotations", "ownerReferences", "finalizers", "generateName"};
 		if ((resource->flags & BT_RESOURCE_CUSTOM) != 0 ||
@@ -165,8 +167,10 @@ static struct bt_json_value *merge_parts(
 
 /** --- generation --- */
 
-/** Custom objects and slices of endpoints count changes of everything but metadata and a status
- * that is apart; slices those of labels too. */
+/**
+ * Whether generation stays: compares the spec. Custom objects and EndpointSlices compare everything
+ * except metadata and a status subresource; EndpointSlices also compare labels.
+ */
 static bool same_desired_state(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
@@ -198,7 +202,7 @@ static bool same_desired_state(
 
 /** --- validation --- */
 
-/** Spec 14 section 11.5. */
+/** Checks new finalizers: spec 14 section 11.5. */
 static void check_finalizers(const struct bt_json_value *old, const struct bt_json_value *object,
 	struct bt_field_errors *errors)
 {
@@ -231,7 +235,7 @@ static void check_finalizers(const struct bt_json_value *old, const struct bt_js
 	bt_strbuf_finish(&added);
 }
 
-/** Snapshots leave out what no scheduler reads, names of Secrets among it. */
+/** Snapshots leave out required fields that no scheduler reads, such as names of Secrets. */
 static void drop_required(struct bt_field_errors *errors)
 {
 	struct bt_field_error **link = &errors->first;
@@ -315,7 +319,7 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 	if (!call->same_owners &&
 		(call->write.verb != BT_VERB_PATCH ||
 			call->request->patch_type != BT_PATCH_APPLY)) {
-		/* before admission: what it changes belongs to no manager */
+		/* before admission, because fields that admission sets have no manager */
 		struct bt_apply_writer writer = bt_call_apply_writer(call);
 		bt_apply_record_update(call->arena, &writer, old, object);
 	}
