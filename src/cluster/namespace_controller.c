@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Everything in a namespace that ends is deleted, then the namespace. Spec: 14b section 7. */
+/** Deletes all objects of a terminating namespace, then the namespace. Spec: 14b section 7. */
 #include <inttypes.h>
 
 #include "cluster/tree.h"
 
-/** So many deletions in one sync; then others have a turn. */
+/** Most deletions of one sync, so that other keys get their turn. */
 #define DELETIONS_PER_SYNC 200
-/** Different finalizers that the conditions name. */
+/** Most finalizers that the conditions list. */
 #define FINALIZERS_MAX 20
-/** Ends of objects are gathered for so long before the next look. */
+/**
+ * Deleted objects enqueue their namespace after this time, so that one sync handles many of them.
+ */
 #define GATHER_NS (BT_NS_PER_SECOND / 10)
 
 struct terminator {
-	struct bt_groups ending; /* namespaces; the group says nothing */
+	struct bt_groups ending; /* terminating namespaces, all in one group */
 };
 
 struct finalizer_count {
@@ -20,12 +22,12 @@ struct finalizer_count {
 	uint64_t count;
 };
 
-/** One look at one namespace. */
+/** One sync of one namespace. */
 struct pass {
 	struct bt_sync *sync;
 	uint32_t deletions;
 	uint64_t remaining;
-	BT_VEC(struct finalizer_count) finalizers; /* of objects that wait for them */
+	BT_VEC(struct finalizer_count) finalizers; /* finalizers that remaining objects wait for */
 	struct bt_strbuf remaining_text;
 };
 
@@ -183,8 +185,11 @@ static bool sync(struct bt_sync *sync)
 		bt_json_array_at(sync->object, "spec.finalizers")->count == 0) {
 		return true;
 	}
-	/* Pods first, and nothing else while there are any: what they use must outlive them. Then
-	 * every namespaced resource once: versions share a collection. */
+	/*
+	 * Delete pods first, and nothing else while pods exist, because the objects they use must
+	 * outlive them. Then delete the objects of each namespaced resource once: versions of a
+	 * resource share a collection.
+	 */
 	delete_of(&pass, sync->hub->kinds[BT_HUB_PODS]);
 	has_pods = pass.remaining != 0;
 	for (uint32_t i = 0; !has_pods && i < bt_resources_count(resources); i++) {
@@ -196,7 +201,7 @@ static bool sync(struct bt_sync *sync)
 		}
 	}
 	if (pass.remaining == 0) {
-		/* PUT /finalize without "kubernetes". */
+		/* PUT /finalize removes the finalizer "kubernetes". */
 		struct bt_json_value *object = bt_json_clone(sync->arena, sync->object, false);
 
 		bt_json_remove_text(

@@ -5,15 +5,17 @@
 
 #include "codec/json.h"
 
-/** Numbers with more digits are somebody's: accounts, dates. */
+/** Numbers from here on are renamed: they may be account numbers or dates. */
 #define SHORT_DIGITS 4
 #define FIRST_LONG_NUMBER 10000
 #define UUID_LENGTH 36
-/** "registry:5000" has less. */
+/** A word with fewer colons is no IPv6 or MAC address: "registry:5000" has one. */
 #define COLONS_OF_ADDRESS 2
 
-/** Names and keys that mean something to a scheduler, or are in every cluster. None of them is ever
- * a part of a name that is made of others. */
+/**
+ * Names and keys that a scheduler gives a meaning to, or that every cluster has. Composed names
+ * never contain them as a part.
+ */
 static const char *const known_names[] = {"", "-9223372036854775808", "0.0.0.0",
 	"::", "metadata.name", "default-scheduler", "system-cluster-critical",
 	"system-node-critical", "kubernetes.io/aws-ebs", "kubernetes.io/gce-pd",
@@ -25,8 +27,10 @@ static const char *const known_names[] = {"", "-9223372036854775808", "0.0.0.0",
 	"topology.disk.csi.azure.com/zone", "pxd.portworx.com", "file.csi.azure.com",
 	"csi.vsphere.vmware.com", "pod-template-hash"};
 
-/** Words of the API where it has words and users may add some, or files hold what a server would
- * not take. */
+/**
+ * Words of the API in fields that may also hold other texts: because users may add words, or
+ * because files may hold invalid ones.
+ */
 static const char *const known_terms[] = {"cpu", "memory", "ephemeral-storage", "pods", "storage",
 	"v1", "apps/v1", "batch/v1", "policy/v1", "Pod", "Node", "ReplicaSet", "Deployment",
 	"StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "Workload",
@@ -35,7 +39,7 @@ static const char *const known_terms[] = {"cpu", "memory", "ephemeral-storage", 
 	"Complete", "Failed", "Suspended", "FailureTarget", "SuccessCriteriaMet", "Unschedulable",
 	"SchedulingGated", "PodResizePending", "PodResizeInProgress", "Infeasible", "Deferred",
 	"PersistentVolume", "PersistentVolumeClaim",
-	/* values */
+	/* values of enumerated fields */
 	"True", "False", "Unknown", "true", "false", "yes", "In", "NotIn", "Exists", "DoesNotExist",
 	"Equal", "Gt", "Lt", "NoSchedule", "PreferNoSchedule", "NoExecute", "None", "Always",
 	"IfNotPresent", "Never", "OnFailure", "Restart", "RestartAllContainers", "TCP", "UDP",
@@ -51,7 +55,7 @@ static const char *const known_terms[] = {"cpu", "memory", "ephemeral-storage", 
 	"@yearly", "@annually", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN", "MON-FRI",
 	"SAT-SUN"};
 
-/** Domains of keys that Kubernetes defines, and the names that are known in them. */
+/** Domains of keys that Kubernetes defines, and the names of keys in them. */
 static const char *const known_domains[] = {"kubernetes.io/", "beta.kubernetes.io/",
 	"node.kubernetes.io/", "node-role.kubernetes.io/", "topology.kubernetes.io/",
 	"failure-domain.beta.kubernetes.io/", "apps.kubernetes.io/", "batch.kubernetes.io/",
@@ -67,7 +71,7 @@ static const char *const known_rests[] = {"hostname", "os", "arch", "zone", "reg
 	"job-name", "controller-uid", "pv-protection", "pvc-protection", "windows-build",
 	"shutdown", "aws-ebs", "gce-pd", "azure-disk"};
 
-/** Words of handles and names that plugins make themselves. */
+/** Parts of volume handles and names that plugins compose. */
 static const char *const known_words[] = {
 	"default", "latest", "aws", "vol", "projects", "UNSPECIFIED", "zones", "regions", "disks"};
 
@@ -124,7 +128,7 @@ static bool is_uuid_at(struct bt_str text, uint32_t at)
 	return true;
 }
 
-/** Length of four numbers with the same '.' or '-' between them, or 0. */
+/** Returns the length of four numbers with the same '.' or '-' between them, or 0. */
 static uint32_t address_length(struct bt_str text, uint32_t at)
 {
 	uint32_t end = at;
@@ -150,7 +154,7 @@ static uint32_t address_length(struct bt_str text, uint32_t at)
 	return ends_at(text, end) ? end - at : 0;
 }
 
-/** Length of hexadecimal numbers with colons between them (IPv6, MAC), or 0. */
+/** Returns the length of hexadecimal numbers with colons between them (IPv6, MAC), or 0. */
 static uint32_t colons_length(struct bt_str text, uint32_t at)
 {
 	uint32_t end = at;
@@ -161,7 +165,7 @@ static uint32_t colons_length(struct bt_str text, uint32_t at)
 	return colons >= COLONS_OF_ADDRESS && ends_at(text, end) ? end - at : 0;
 }
 
-/** Of the word that begins here. */
+/** Returns the length of the word that begins at `at`. */
 static uint32_t word_length(struct bt_str text, uint32_t at)
 {
 	if (is_uuid_at(text, at)) {
@@ -197,8 +201,10 @@ static bool is_short_number(struct bt_str word)
 	return rest.length <= SHORT_DIGITS && is_number(word);
 }
 
-/** The next word at or behind `at` that does not stay. Zeros before a number are none of it, as its
- * value may count. */
+/**
+ * Finds the next word at or after `at` that must be renamed. Leading zeros of a number are not part
+ * of the word, because its value may matter.
+ */
 static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
 {
 	while (at < text.length) {
@@ -209,7 +215,7 @@ static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
 				    is_among(word, known_words, BT_ARRAY_LENGTH(known_words)))) {
 				uint32_t zeros = 0;
 				while (is_number(word) && word.data[zeros] == '0') {
-					zeros++; /* not all are: that would stay */
+					zeros++; /* a word of zeros only is short */
 				}
 				*out_word = bt_str_sub(word, zeros, word.length);
 				return true;
@@ -220,7 +226,7 @@ static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
 	return false;
 }
 
-/** "2Mi" */
+/** Returns whether the text is the size of hugepages: "2Mi". */
 static bool is_page_size(struct bt_str text)
 {
 	struct bt_str rest =
@@ -232,7 +238,7 @@ static bool is_page_size(struct bt_str text)
 	return is_short_number(rest);
 }
 
-/** Bytes at the start of a text that stay as they are. */
+/** Returns how many bytes at the start of a text are not renamed. */
 static uint32_t known_length(struct bt_str text, bool is_term)
 {
 	if (is_among(text, known_names, BT_ARRAY_LENGTH(known_names)) ||
@@ -284,7 +290,7 @@ static uint32_t end_of(struct bt_str text, struct bt_str word)
 	return (uint32_t)(word.data - text.data) + word.length;
 }
 
-/** Of a word behind all others of its sort. */
+/** Returns the code of a new word, after all others of its sort. */
 static uint32_t next_code(const struct bt_neutral_names *names, bool is_number)
 {
 	return is_number ? FIRST_LONG_NUMBER + names->number_count
@@ -299,7 +305,7 @@ void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text
 		if (find_word(names, word) != BT_MAP_NONE) {
 			continue;
 		}
-		int64_t value; /* beyond it, nobody takes it for a number */
+		int64_t value; /* a larger number counts as a word */
 		struct bt_neutral_word entry = {
 			.original = bt_arena_str(&names->arena, word),
 			.is_number = is_number(word) && bt_str_parse_int64(word, &value),
@@ -313,9 +319,9 @@ void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text
 	}
 }
 
-/** --- settling --- */
+/** --- ordering the words --- */
 
-/** Numbers by their size, then words by their bytes. */
+/** Orders numbers by value, then words by bytes. */
 static int compare_words(const void *a, const void *b)
 {
 	const struct bt_neutral_word *first = a;
@@ -329,7 +335,7 @@ static int compare_words(const void *a, const void *b)
 	return bt_str_compare(first->original, second->original);
 }
 
-/** Does an original word look like a neutral one with this prefix? */
+/** Returns whether an original word looks like a neutral one with this prefix. */
 static bool is_taken(const struct bt_neutral_names *names, struct bt_str prefix)
 {
 	for (uint32_t i = 0; i < names->words.count; i++) {
@@ -358,7 +364,7 @@ void bt_neutral_names_settle(struct bt_neutral_names *names)
 	bt_map_reset(&names->map);
 	for (uint32_t i = 0; i < names->words.count; i++) {
 		struct bt_neutral_word *word = &names->words.items[i];
-		/* Numbers come first. */
+		/* Numbers were sorted before words. */
 		word->code = word->is_number ? FIRST_LONG_NUMBER + i : i - names->number_count;
 		bt_map_insert(&names->map, bt_str_hash(word->original), i);
 	}

@@ -7,12 +7,14 @@
 #include "cluster/resource_claim.h"
 #include "server/condition.h"
 
-/* --- addresses of a node's pods: a /24 of 10.0.0.0/8 for each node, written to its spec.podCIDR,
- * unless the node has one --- */
+/*
+ * --- pod addresses: a /24 of 10.0.0.0/8 for each node, written to its spec.podCIDR, unless the
+ * node has a podCIDR already ---
+ */
 
 #define BLOCK_COUNT 65536u /* of 256 addresses each in 10.0.0.0/8 */
 
-/** "a.b.c.d/length" */
+/** Parses "a.b.c.d/length". */
 static bool read_cidr(struct bt_str text, uint32_t *out_address, uint32_t *out_length)
 {
 	uint32_t numbers[5] = {0};
@@ -72,7 +74,7 @@ static void release_subnet(struct bt_node_agent *agent, struct bt_agent_node *no
 	node->has_subnet = false;
 }
 
-/** What the node's spec.podCIDR says; it may say nothing. */
+/** Records the node's spec.podCIDR, which may be empty. */
 static void note_subnet(
 	struct bt_node_agent *agent, struct bt_agent_node *node, struct bt_str pod_cidr)
 {
@@ -110,16 +112,19 @@ void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *n
 			node->block_count = 1;
 			count_uses(agent, node, true);
 			set_subnet(node, UINT32_C(10) << 24 | block << 8);
-			/* What was in use a moment ago is not given at once again. */
+			/* A block that was just freed is not assigned again at once. */
 			agent->next_block = block + 1;
 			return;
 		}
 	}
-	/* There are more nodes than blocks: the last one is everybody's, and not written. */
+	/*
+	 * There are more nodes than blocks: the remaining nodes share the last block, which is not
+	 * written to their podCIDR.
+	 */
 	set_subnet(node, UINT32_C(10) << 24 | (BLOCK_COUNT - 1) << 8);
 }
 
-/** Write it into the node, unless it is there. false: try again. */
+/** Writes the subnet to the node's spec, unless it is there. false: try again. */
 static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
 {
 	struct bt_arena *arena = sync->arena;
@@ -147,11 +152,13 @@ static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
 
 #define LEASE_NAMESPACE "kube-node-lease"
 #define RENEW_EVERY_NS (10 * BT_NS_PER_SECOND)
-/** All nodes together: ten writes in a second. With many nodes each one's turn comes late, which
- * the life cycle controller knows. */
+/**
+ * All nodes together renew at most ten leases per second. With many nodes each lease is renewed
+ * less often; the node life cycle controller allows for that.
+ */
 #define WRITE_EVERY_NS (BT_NS_PER_SECOND / 10)
 
-/** Make the node's lease when it has none. */
+/** Creates the node's lease if it is missing. */
 static bool ensure_lease(struct bt_sync *sync)
 {
 	struct bt_arena *arena = sync->arena;
@@ -171,12 +178,12 @@ static bool ensure_lease(struct bt_sync *sync)
 	bt_json_set_str(arena, spec, "holderIdentity", sync->key);
 	bt_json_set_int64(arena, spec, "leaseDurationSeconds", 40);
 	bt_json_set_str(arena, spec, "renewTime", bt_micro_time_text(arena, sync->now_ns));
-	/* A lease is no reason to try for ever: without the namespace there is none. */
+	/* A 4xx answer is not retried: without the namespace there can be no lease. */
 	return bt_hub_create(
 		       sync->hub, BT_HUB_LEASES, BT_STR(LEASE_NAMESPACE), lease, arena, NULL) < 500;
 }
 
-/** Renew the lease of the next node that is served. */
+/** Renews the lease of the next simulated node. */
 static void renew_lease(struct bt_sync *sync)
 {
 	struct bt_node_agent *agent = sync->data;
@@ -189,10 +196,13 @@ static void renew_lease(struct bt_sync *sync)
 		return;
 	}
 	interval = interval < WRITE_EVERY_NS ? WRITE_EVERY_NS : interval;
-	/* From now on, not from what was due: a long pause must not be made up for. */
+	/*
+	 * Count from now, not from the due time, so that a long pause is not made up for by many
+	 * writes.
+	 */
 	agent->lease_due_ns = sync->now_ns + interval;
 	bt_hub_enqueue_periodic(sync->hub, BT_STR(BT_AGENT_LEASES_KEY), agent->lease_due_ns);
-	/* A few nodes that are gone are passed by; more wait for the next turn. */
+	/* Skip nodes without an agent, but not too many in one sync. */
 	for (uint32_t i = 0; i < 1000 && i < agent->nodes.count; i++) {
 		node = &agent->nodes.items[agent->next_lease++ % agent->nodes.count];
 		if (node->exists && node->simulated) {
@@ -261,7 +271,7 @@ static uint32_t find_or_add_node(struct bt_node_agent *agent, struct bt_str name
 		bt_vec_push(&agent->nodes, node);
 	}
 	node.name = bt_strndup(name.data, name.length);
-	/* From the top: what add_nodes gives to its nodes counts up. */
+	/* Count down from the highest address, because add_nodes counts up. */
 	address = UINT32_C(0xffffe) - (index & 0xfffff);
 	(void)snprintf(node.address, sizeof(node.address), "172.%u.%u.%u",
 		16 + (address >> 16 & 15), address >> 8 & 255, address & 255);
@@ -280,7 +290,10 @@ static void free_node(struct bt_agent_node *node)
 	bt_free(node->name);
 }
 
-/** Names that only pods know, or knew, must not pile up. */
+/**
+ * Frees the record of a node that does not exist and has no pods. Otherwise records of deleted
+ * nodes would accumulate.
+ */
 static void forget_node_if_unused(struct bt_node_agent *agent, uint32_t index)
 {
 	struct bt_agent_node *node = &agent->nodes.items[index];
@@ -374,7 +387,7 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 		.grace_seconds = bt_json_int64_at(tree, "metadata.deletionGracePeriodSeconds", 0),
 	};
 
-	/* The address that it has already: nobody else on the node gets it. */
+	/* The pod already has this address; reserve it. */
 	struct bt_agent_node *node = &agent->nodes.items[pod.node];
 	struct bt_str ip = bt_json_text_at(tree, "status.podIP");
 	int64_t dot = bt_str_find_last_char(ip, '.');
@@ -398,7 +411,7 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 	bt_map_insert(&agent->pods_by_key, bt_str_hash(key), slot);
 }
 
-/** Put an end to what the agent knows about a pod, and give back what it took. */
+/** Removes the agent's record of a pod and frees its resources and address. */
 static void agent_forget_pod(struct bt_node_agent *agent, uint32_t slot)
 {
 	struct bt_agent_pod *pod = &agent->pods.items[slot];
@@ -516,7 +529,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	} else if (observed->kind == BT_HUB_NODES) {
 		observe_node(agent, observed);
 	} else if (observed->kind == BT_HUB_VOLUME_CLAIMS) {
-		/* Pods that wait for a claim look again when it is bound, or has devices. */
+		/* Enqueue pods that wait for this claim, once it is bound or has devices. */
 		if (bt_str_equal_c(bt_json_text_at(observed->after, "status.phase"), "Bound")) {
 			bt_hub_enqueue_group(hub, &agent->waiting, observed->key);
 		}
@@ -549,7 +562,7 @@ static bool sync(struct bt_sync *sync)
 	if (!is_node) {
 		return bt_agent_sync_pod(sync, &agent->pods.items[slot]);
 	}
-	/* Subnets are for all nodes: agents of others wait for them. */
+	/* Every node needs its subnet, because real agents wait for the podCIDR, too. */
 	if (!write_subnet(sync, &agent->nodes.items[slot])) {
 		return false;
 	}

@@ -2,39 +2,38 @@
 #ifndef BT_CLUSTER_NODE_AGENT_H
 #define BT_CLUSTER_NODE_AGENT_H
 /**
- * Agents of simulated nodes, in place of kubelets: one controller plays all of them. node_agent.c
- * knows nodes and what changes, renews leases and gives nodes addresses for their pods;
- * node_agent_pods.c leads pods from their acceptance to their end and keeps what is used of each
- * node; node_agent_status.c makes and completes nodes and the statuses of pods. Spec: 14b
- * section 9.
+ * Agents of simulated nodes, in place of kubelets. One controller acts for all nodes. node_agent.c
+ * keeps the nodes, observes changes, renews leases and assigns pod subnets; node_agent_pods.c moves
+ * pods through their stages and accounts for each node's resources; node_agent_status.c creates
+ * nodes and fills in the statuses of nodes and pods. Spec: 14b section 9.
  */
 #include "base/map.h"
 #include "base/vec.h"
 #include "cluster/groups.h"
 #include "cluster/tree.h"
 
-/** Annotation of nodes: "false" is said of those that a real agent serves. */
+/** Annotation of nodes: "false" if a real agent serves the node. */
 #define BT_ANNOTATION_SIMULATED "berth.dev/simulated"
-/** Annotation of pods: how their containers end. */
+/** Annotation of pods: the exit code of their containers. */
 #define BT_ANNOTATION_EXIT_CODE "berth.dev/exit-code"
 /** Annotation of pods: "false" makes their containers unready while they run. */
 #define BT_ANNOTATION_READY "berth.dev/ready"
 
 #define BT_AGENT_NONE UINT32_MAX
-/** Addresses for pods of a node: 1 to this are given once each. */
+/** Pod addresses of a node have the last bytes 1 to this. */
 #define BT_AGENT_HOSTS_MAX 254
 
-/** What a node has of a resource, and what its pods took. */
+/** A resource of a node, and how much of it the node's pods use. */
 struct bt_agent_resource {
 	char *name; /* owned */
 	int64_t capacity;
 	int64_t used;
 };
 
-/** The first resources of every node. */
+/** Index of the first resources of every node. */
 enum bt_agent_known_resource {
 	BT_AGENT_PODS,
-	BT_AGENT_CPU, /* thousandths */
+	BT_AGENT_CPU, /* millicores */
 	BT_AGENT_MEMORY,
 	BT_AGENT_STORAGE,
 	BT_AGENT_KNOWN_COUNT,
@@ -42,34 +41,34 @@ enum bt_agent_known_resource {
 
 struct bt_agent_node {
 	char *name;         /* owned; NULL: a free slot */
-	uint32_t pod_count; /* of our records; it stays known while there are any */
+	uint32_t pod_count; /* pods with a record; the node's record stays while there are any */
 	uint32_t next_free;
 	bool exists;
 	bool simulated;
-	bool has_no_execute; /* taints with that effect */
+	bool has_no_execute; /* the node has NoExecute taints */
 	bool has_subnet;
-	uint8_t subnet[3];    /* of its pods' addresses */
-	uint32_t first_block; /* that it uses, of 256 addresses each in 10.0.0.0/8 */
+	uint8_t subnet[3];    /* first bytes of its pods' addresses */
+	uint32_t first_block; /* first used block of 256 addresses in 10.0.0.0/8 */
 	uint32_t block_count;
-	uint8_t last_host; /* that was given */
-	uint64_t hosts[4]; /* a bit for each that is given */
-	char address[16];  /* its own */
+	uint8_t last_host; /* assigned last */
+	uint64_t hosts[4]; /* one bit for each assigned address */
+	char address[16];  /* of the node */
 	BT_VEC(struct bt_agent_resource) resources;
 };
 
 struct bt_agent_amount {
-	uint32_t resource; /* of the node */
+	uint32_t resource; /* index in the node's resources */
 	int64_t amount;
 };
 
 enum bt_agent_stage {
-	BT_AGENT_NEW,      /* not yet looked at */
+	BT_AGENT_NEW,      /* not yet accepted */
 	BT_AGENT_STARTING, /* accepted */
 	BT_AGENT_RUNNING,
 	BT_AGENT_STOPPING,
 };
 
-/** A pod that is assigned and not finished. */
+/** A pod that is assigned to a node and not finished. */
 struct bt_agent_pod {
 	char *key; /* owned; NULL: a free slot */
 	char *uid; /* owned */
@@ -77,12 +76,12 @@ struct bt_agent_pod {
 	uint32_t next_free;
 	enum bt_agent_stage stage;
 	bool deleting;
-	bool completes; /* ends by itself */
+	bool completes; /* ends without being deleted */
 	bool has_gates;
 	bool changes_readiness; /* its annotation changed while it runs */
-	uint8_t host;           /* of its address; 0: none */
+	uint8_t host;           /* last byte of its address; 0: none */
 	int64_t accepted_ns;
-	int64_t due_ns; /* when its stage is over; INT64_MAX: never */
+	int64_t due_ns; /* end of its stage; INT64_MAX: never */
 	int64_t grace_seconds;
 	uint32_t amount_count;
 	struct bt_agent_amount *amounts; /* owned */
@@ -96,22 +95,22 @@ struct bt_node_agent {
 	BT_VEC(struct bt_agent_pod) pods;
 	struct bt_map pods_by_key;
 	uint32_t first_free;
-	/** Pods by the claim they wait for; claims of devices have a # before their key. */
+	/** Pods by the key of the claim that they wait for; keys of ResourceClaims begin with #. */
 	struct bt_groups waiting;
-	uint32_t *block_uses; /* nodes of each block; owned */
-	uint32_t free_blocks; /* those of no node */
+	uint32_t *block_uses; /* number of nodes in each block; owned */
+	uint32_t free_blocks; /* blocks without nodes */
 	uint32_t next_block;  /* to be tried first */
-	uint32_t next_lease;  /* node whose lease is renewed next */
+	uint32_t next_lease;  /* index of the node whose lease is renewed next */
 	int64_t lease_due_ns;
-	int64_t event_tokens; /* thousandths */
+	int64_t event_tokens; /* thousandths of an event */
 	int64_t event_updated_ns;
 };
 
 /** --- node_agent.c --- */
 
-/** Whether an agent of this process serves the node: annotation berth.dev/simulated. */
+/** Returns whether an agent of this process serves the node: annotation berth.dev/simulated. */
 bool bt_node_is_simulated(const struct bt_json_value *node);
-/** A taint with that effect. */
+/** Returns whether the node has a taint with effect NoExecute. */
 bool bt_node_has_no_execute(const struct bt_json_value *node);
 
 /** --- node_agent_pods.c --- */
@@ -119,7 +118,7 @@ bool bt_node_has_no_execute(const struct bt_json_value *node);
 bool bt_agent_sync_pod(struct bt_sync *sync, struct bt_agent_pod *record);
 
 void bt_agent_init_resources(struct bt_agent_node *node);
-/** status.allocatable. */
+/** Updates the node's resources from status.allocatable. */
 void bt_agent_set_capacity(struct bt_agent_node *node, const struct bt_json_value *allocatable);
 
 void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod);
@@ -128,25 +127,27 @@ void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod);
 
 struct bt_json_value *bt_agent_running_status(
 	const struct bt_sync *sync, struct bt_agent_pod *record);
-/** What a pod that runs did not say yet of all that. */
+/** Returns those members of the running status that the pod does not have yet. */
 struct bt_json_value *bt_agent_missing_status(
 	const struct bt_sync *sync, struct bt_agent_pod *record);
-/** All containers ended with this code. */
+/** Returns the status of a pod whose containers all ended with this code. */
 struct bt_json_value *bt_agent_ended_status(const struct bt_sync *sync, int64_t exit_code);
-/** All containers ended with this code and run again. */
+/** Returns the status of a pod whose containers all ended with this code and were restarted. */
 struct bt_json_value *bt_agent_restarted_status(const struct bt_sync *sync, int64_t exit_code);
-/** Readiness by the annotation and the readiness gates. with_containers: that of the containers as
- * well. */
+/**
+ * Returns the readiness by the annotation and the readiness gates. with_containers: with the
+ * containers' statuses.
+ */
 struct bt_json_value *bt_agent_readiness_status(const struct bt_sync *sync, bool with_containers);
 
-/** Write what an agent tells about itself and the synced node did not say yet. */
+/** Writes the members of the status and the labels that the synced node lacks. */
 void bt_agent_complete_node(struct bt_sync *sync, const struct bt_agent_node *record);
 
 /** --- node_agent.c --- */
 
-/** The key of the controller under which leases are renewed: no object has it. */
+/** The queue key for renewing leases; no object has this key. */
 #define BT_AGENT_LEASES_KEY "#leases"
 
-/** Give the node a subnet, unless it has one. */
+/** Assigns a subnet to the node, unless it has one. */
 void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *node);
 #endif

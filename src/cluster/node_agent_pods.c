@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A pod on its node, from its acceptance to its end. Spec: 14b section 9, 2 to 6. */
+/** The stages of a pod on its node, from acceptance to end. Spec: 14b section 9, 2 to 6. */
 #include <inttypes.h>
 
 #include "api/node.h"
@@ -12,9 +12,9 @@
 #include "cluster/persistent_volume.h"
 #include "cluster/resource_claim.h"
 
-/* --- what pods take of their nodes, and the agent's own check (spec 14b section 9, 2) --- */
+/* --- resources that pods use, and the agent's admission of pods (spec 14b section 9, 2) --- */
 
-/** More kinds of resources than this are not looked at. */
+/** Further resources of a pod are not checked. */
 #define RESOURCES_MAX 256
 
 static void add_resource(struct bt_agent_node *node, struct bt_str name)
@@ -25,7 +25,7 @@ static void add_resource(struct bt_agent_node *node, struct bt_str name)
 
 void bt_agent_init_resources(struct bt_agent_node *node)
 {
-	/* As enum bt_agent_known_resource counts them. */
+	/* The order of enum bt_agent_known_resource. */
 	add_resource(node, BT_STR("pods"));
 	add_resource(node, BT_STR("cpu"));
 	add_resource(node, BT_STR("memory"));
@@ -80,19 +80,21 @@ static bool decode(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_st
 	if (stored == NULL) {
 		return false;
 	}
-	/* The arena ends with the sync; the text could go with a write of it. */
+	/* Copied to the arena: a write during the sync could free the stored text. */
 	bt_json_reader_init(&reader, bt_arena_str(arena, bt_stored_text(stored)));
 	return bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
 }
 
-/** Why a pod is not accepted. */
+/** The reason and message of a pod that is refused. */
 struct refusal {
 	struct bt_str reason;
 	struct bt_str message;
 };
 
-/** Labels and taints of the node. Most pods on most nodes have nothing to be checked, and nodes are
- * large. */
+/**
+ * Checks the pod against labels and taints of the node. The node is decoded only if the pod needs
+ * the check: few pods do, and nodes are large.
+ */
 static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *record,
 	const struct bt_pod *pod, struct bt_arena *arena, struct refusal *out_refusal)
 {
@@ -121,7 +123,7 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	for (uint32_t i = 0; i < node.spec.taints.count; i++) {
 		const struct bt_taint *taint = &node.spec.taints.items[i];
 
-		/* Other effects are the scheduler's: who assigns a pod by hand may pass them by. */
+		/* NoSchedule binds only the scheduler, not users who assign pods directly. */
 		if (bt_str_equal_c(taint->effect, "NoExecute") &&
 			!bt_tolerations_tolerate(&pod->spec.tolerations, taint, true)) {
 			*out_refusal = (struct refusal){BT_STR("TaintToleration"),
@@ -133,7 +135,7 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	return true;
 }
 
-/** The host ports of pods that run on the node are taken. */
+/** Checks that no pod on the node uses the pod's host ports. */
 static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_pod *record,
 	const struct bt_pod *pod, struct bt_arena *arena, struct refusal *out_refusal)
 {
@@ -180,7 +182,7 @@ static struct bt_agent_amount *requests_of(struct bt_agent_node *node, const str
 		uint32_t resource = find_resource(node, list.items[i].name);
 		int64_t amount = amount_of(&list.items[i].quantity, resource);
 
-		/* A resource that the node does not know is not checked. */
+		/* A resource that the node does not have is not checked. */
 		if (amount > 0 && resource != BT_AGENT_NONE) {
 			amounts[count++] = (struct bt_agent_amount){resource, amount};
 		}
@@ -207,8 +209,10 @@ static void take(struct bt_agent_node *node, struct bt_agent_pod *pod,
 	}
 }
 
-/** Take the pod's resources of the node. forced: it runs already. false: *out_refusal, in the
- * arena, says why not; nothing is taken. */
+/**
+ * Accounts for the pod's resources on the node. forced: the pod already runs and cannot be refused.
+ * false: the node has too little; *out_refusal is the reason, in the arena.
+ */
 static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool forced,
 	struct bt_arena *arena, struct refusal *out_refusal)
 {
@@ -264,12 +268,14 @@ void bt_agent_release(struct bt_agent_node *node, struct bt_agent_pod *pod)
 	}
 }
 
-/** A container that failed runs again after this at the earliest. */
+/** The delay before a failed container is restarted. */
 #define RESTART_DELAY_NS (10 * BT_NS_PER_SECOND)
-/** What ends by SIGTERM. */
+/** Exit code of containers ended by SIGTERM. */
 #define EXIT_CODE_STOPPED 143
-/** Events of all agents together, in a second and at once: describing them must not cost as much
- * as the pods do. */
+/**
+ * Rate limit of the events of all agents together: per second, and at once. Writing events must not
+ * cost more than running the pods.
+ */
 #define EVENTS_PER_SECOND 30
 #define EVENTS_BURST 300
 
@@ -295,9 +301,9 @@ static bool take_event_tokens(struct bt_sync *sync, int64_t wanted)
 	return true;
 }
 
-/* --- parts --- */
+/* --- writing statuses, starting clocks --- */
 
-/** false: try again. What is gone or has changed comes back as a change. */
+/** false: try again. A pod that is gone or has changed is enqueued by that change. */
 static bool write_status(struct bt_sync *sync, struct bt_json_value *status)
 {
 	struct bt_json_value *patch = bt_json_new(sync->arena, BT_JSON_OBJECT);
@@ -318,7 +324,7 @@ static int64_t later(const struct bt_sync *sync, int64_t delay_ns)
 	return delay_ns > INT64_MAX - sync->now_ns ? INT64_MAX : sync->now_ns + delay_ns;
 }
 
-/** false: it runs until it is deleted. */
+/** Returns whether the pod's containers end; if not, the pod runs until it is deleted. */
 static bool run_time_of(const struct bt_sync *sync, int64_t *out_ns)
 {
 	struct bt_str text = bt_tree_annotation(sync->object, BT_ANNOTATION_RUN_TIME);
@@ -339,7 +345,7 @@ static bool run_time_of(const struct bt_sync *sync, int64_t *out_ns)
 
 /* --- start --- */
 
-/** When spec.activeDeadlineSeconds is over; INT64_MAX: never. */
+/** Returns when spec.activeDeadlineSeconds is over; INT64_MAX: never. */
 static int64_t deadline_of(const struct bt_sync *sync, const struct bt_agent_pod *record)
 {
 	int64_t seconds = bt_json_int64_at(sync->object, "spec.activeDeadlineSeconds", 0);
@@ -375,9 +381,10 @@ static void start_clock(struct bt_sync *sync, struct bt_agent_pod *record, int64
 }
 
 /**
- * What the pod waits for; "": nothing. Key of the first claim of a volume that is not bound, or "#"
- * and the key of the first claim without devices that are this pod's. A claim that is not made yet:
- * "#" and the pod's key, since the pod will say its name.
+ * Returns the key of the claim that the pod waits for, or "": first an unbound
+ * PersistentVolumeClaim; then a ResourceClaim without devices reserved for the pod, with "#" in
+ * front. If the claim does not exist yet, it is "#" and the pod's key, because the pod changes when
+ * the claim is created.
  */
 static struct bt_str missing_claim(struct bt_sync *sync, const struct bt_agent_pod *record)
 {
@@ -456,7 +463,9 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 	int64_t started = bt_tree_seconds(pod, "status.startTime");
 	int64_t delay = sync->hub->options.pod_start_delay_ns;
 
-	/* Files often say no more of a pod than that it runs: its agent knows the rest. */
+	/*
+	 * Pods from files often have a status with the phase Running only: add the other members.
+	 */
 	if (runs &&
 		(bt_json_array_at(pod, "status.containerStatuses")->count == 0 ||
 			bt_json_text_at(pod, "status.podIP").length == 0)) {
@@ -477,7 +486,7 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 		return write_status(sync, status);
 	}
 	if (runs) {
-		/* It ran before this process did. */
+		/* The pod was already running when this process started. */
 		record->accepted_ns = sync->now_ns;
 		start_clock(sync, record, started != 0 ? started * BT_NS_PER_SECOND : sync->now_ns);
 		return true;
@@ -549,7 +558,7 @@ static bool finish(struct bt_sync *sync, const struct bt_agent_pod *record)
 	struct bt_str uid = bt_arena_str(sync->arena, bt_str_from(record->uid));
 	uint16_t code;
 
-	/* Who keeps the pod by a finalizer is told how it ended. */
+	/* A pod with finalizers stays after this: write how its containers ended. */
 	if (bt_json_array_at(sync->object, "metadata.finalizers")->count != 0 &&
 		!bt_tree_is_over(sync->object) &&
 		!write_status(sync, bt_agent_ended_status(sync, EXIT_CODE_STOPPED))) {
@@ -566,7 +575,7 @@ static bool stop(struct bt_sync *sync, struct bt_agent_pod *record)
 	int64_t grace = record->grace_seconds > 0 ? record->grace_seconds : 0;
 	int64_t due;
 
-	/* What never ran ends at once: spec 14b section 12, case 39. */
+	/* A pod that never ran ends at once: spec 14b section 12, case 39. */
 	if ((record->stage == BT_AGENT_NEW || record->stage == BT_AGENT_STARTING) &&
 		!bt_str_equal_c(bt_json_text_at(sync->object, "status.phase"), "Running")) {
 		return finish(sync, record);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Statuses of pods, as an agent tells them. Spec: 14b section 9, 3 and 5. */
+/** Builds the statuses of pods, and nodes. Spec: 14b section 9, 3 and 5. */
 #include <stdio.h>
 
 #include "api/time.h"
 #include "cluster/node_agent.h"
 #include "server/condition.h"
 
-/** How a pod's containers are. */
+/** The state of a pod's containers, which its status shows. */
 struct picture {
 	struct bt_arena *arena;
 	const struct bt_json_value *pod;
 	struct bt_str now;
 	bool running;
-	bool unready;      /* by the annotation */
-	int64_t exit_code; /* of those that ended */
+	bool unready;      /* annotation berth.dev/ready is "false" */
+	int64_t exit_code; /* of containers that ended */
 };
 
 static struct picture picture_of(const struct bt_sync *sync)
@@ -205,7 +205,7 @@ static void set_ips(const struct picture *picture, struct bt_json_value *status,
 	bt_json_append(picture->arena, bt_json_ensure_array(picture->arena, status, list), entry);
 }
 
-/** The pod's address, one that no other pod of the node has while there are any left. */
+/** Returns the pod's address, which no other pod of the node has as long as there are free ones. */
 static struct bt_str pod_ip(const struct picture *picture, struct bt_node_agent *agent,
 	struct bt_agent_node *node, struct bt_agent_pod *record)
 {
@@ -357,11 +357,11 @@ struct bt_json_value *bt_agent_restarted_status(const struct bt_sync *sync, int6
 	return status;
 }
 
-/* --- nodes, as agents make and complete them (spec 14b section 9, 1) --- */
+/* --- creating nodes and completing their statuses (spec 14b section 9, 1) --- */
 
 #define KUBELET_VERSION "v1.36.2"
 #define EPHEMERAL_STORAGE "100Gi"
-/** Zones with a letter; then they are numbered. */
+/** The first zones have letters, the others numbers. */
 #define ZONE_LETTERS 26
 
 static void set_text(
@@ -472,7 +472,7 @@ void bt_agent_complete_node(struct bt_sync *sync, const struct bt_agent_node *re
 	}
 }
 
-/* --- those that --nodes makes --- */
+/* --- nodes of --nodes --- */
 
 static struct bt_json_value *amounts_of(
 	const struct bt_node_template *template_, struct bt_arena *arena)
@@ -493,7 +493,7 @@ static struct bt_json_value *make_node(const struct bt_node_template *template_,
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, node, "metadata");
 	struct bt_json_value *labels = bt_json_ensure_object(arena, metadata, "labels");
 	struct bt_json_value *status = bt_json_ensure_object(arena, node, "status");
-	/* An address that ends with 0 looks like a net's. */
+	/* Counts from 1: an address that ends with 0 looks like a network's. */
 	struct bt_str address = bt_arena_printf(arena, "172.%u.%u.%u",
 		16 + ((index + 1) >> 16 & 15), (index + 1) >> 8 & 255, (index + 1) & 255);
 

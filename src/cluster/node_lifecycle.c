@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Taints that follow from a node's state, and nodes whose heartbeats stopped. Spec: 14b section
- * 6.6. */
+/**
+ * Taints nodes by their conditions, and detects nodes whose heartbeats stopped. Spec: 14b section
+ * 6.6.
+ */
 #include "api/time.h"
 #include "cluster/node_agent.h"
 #include "cluster/tree.h"
 #include "server/condition.h"
 
 #define TAINT_PREFIX "node.kubernetes.io/"
-/** A heartbeat is missing after this; of a node that never said anything, later. */
+/** A heartbeat is late after this; the first one of a node after STARTUP_GRACE_NS. */
 #define GRACE_NS (50 * BT_NS_PER_SECOND)
 #define STARTUP_GRACE_NS (60 * BT_NS_PER_SECOND)
 
@@ -17,7 +19,7 @@ struct heartbeat {
 };
 
 struct lifecycle {
-	bool agents_are_alive; /* those of this process */
+	bool agents_are_alive; /* this process runs node agents */
 	BT_VEC(struct heartbeat) heartbeats;
 	struct bt_map by_node;
 };
@@ -103,7 +105,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		struct bt_str node = bt_key_name(observed->key);
 		struct heartbeat *known = find_heartbeat(self, node);
 
-		/* Only nodes without an agent in this process have an entry. */
+		/* Only nodes without an agent in this process have an entry in heartbeats. */
 		if (known != NULL && observed->type != BT_CHANGE_DELETED &&
 			bt_str_equal_c(bt_key_namespace(observed->key), "kube-node-lease")) {
 			bool was_missing = hub->now_ns - known->seen_ns >= GRACE_NS;
@@ -127,7 +129,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	bt_hub_enqueue(hub, observed->key);
 }
 
-/* --- nodes that are silent --- */
+/* --- nodes without heartbeat --- */
 
 static struct bt_json_value *with_conditions(
 	struct bt_arena *arena, struct bt_json_value *conditions)
@@ -138,7 +140,7 @@ static struct bt_json_value *with_conditions(
 	return status;
 }
 
-/** The node's conditions become Unknown, and its pods not ready. */
+/** Sets the node's conditions to Unknown, and condition Ready of its pods to False. */
 static bool mark_unknown(struct bt_sync *sync)
 {
 	static const char *const types[] = {
@@ -186,7 +188,7 @@ static bool mark_unknown(struct bt_sync *sync)
 	return !sync->failed;
 }
 
-/** Ready or not, the node must be heard of. */
+/** Checks that the node's heartbeat is not late, whatever its conditions are. */
 static bool check_heartbeat(struct bt_sync *sync)
 {
 	struct lifecycle *self = sync->data;
@@ -214,7 +216,7 @@ struct wanted {
 	const char *key;
 	const char *condition; /* NULL: spec.unschedulable */
 	const char *status;
-	bool no_execute; /* as well */
+	bool no_execute; /* with effect NoExecute as well */
 };
 
 static const struct wanted wanted_taints[] = {
@@ -227,7 +229,7 @@ static const struct wanted wanted_taints[] = {
 	{TAINT_PREFIX "unschedulable", NULL, NULL, false},
 };
 
-/** Put the taint in or take it out. Returns whether the list changed. */
+/** Adds or removes the taint. Returns whether the list changed. */
 static bool set_taint(struct bt_sync *sync, struct bt_json_value *taints, const char *key,
 	const char *effect, bool wanted)
 {

@@ -74,7 +74,7 @@ static void put_selector(struct bt_selector_table *table, struct bt_str key,
 
 	remove_selector(table, key);
 	bt_arena_init(&entry->arena, 512);
-	/* The tree goes away before the selector does. */
+	/* The selector borrows from a copy of the tree, which lives in the entry's arena. */
 	if (selector == NULL ||
 		!bt_tree_selector(&entry->arena, bt_json_clone(&entry->arena, selector, true),
 			is_map, &entry->selector)) {
@@ -184,7 +184,10 @@ void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 
 	if (observed->type == BT_CHANGE_DELETED) {
 		remove_selector(selectors, observed->key);
-		/* Nothing to release any more: the garbage collector takes its dependents. */
+		/*
+		 * The owner is gone: the garbage collector handles its dependents, so its strays
+		 * are dropped.
+		 */
 		for (uint32_t i = selectors->strays.count; i > 0; i--) {
 			struct bt_stray stray = selectors->strays.items[i - 1];
 

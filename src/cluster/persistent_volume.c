@@ -4,12 +4,12 @@
 #include "api/quantity.h"
 #include "api/time.h"
 
-/** Keys: names of volumes, and claims. */
+/** Groups of the keys of volumes and claims. */
 struct binder {
 	struct bt_groups available; /* volumes without claim, by class */
-	struct bt_groups claimed;   /* volumes with one, by its key */
+	struct bt_groups claimed;   /* volumes with a claim, by its key */
 	struct bt_groups pending;   /* claims that are not bound, by class */
-	/** Uses by pods without a node: "pod key#number" by the claim's key. */
+	/** "pod key#number" of unassigned pods, by the key of the claim that they use. */
 	struct bt_groups waiting;
 };
 
@@ -22,7 +22,7 @@ static bool read_storage(
 	return text.length != 0 && bt_quantity_parse(text, arena, out, NULL) == 0;
 }
 
-/** *out_capacity is only set when it fits. */
+/** *out_capacity is set only if the volume fits. */
 static bool fits(const struct bt_json_value *volume, const struct bt_json_value *claim,
 	struct bt_arena *arena, struct bt_quantity *out_capacity)
 {
@@ -56,7 +56,7 @@ static bool fits(const struct bt_json_value *volume, const struct bt_json_value 
 	return true;
 }
 
-/** A volume whose claimRef names this claim, without another one's uid. */
+/** Returns whether the volume's claimRef names this claim and no other claim's uid. */
 static struct bt_str pre_bound(struct bt_sync *sync, const struct bt_json_value *claim)
 {
 	const struct binder *self = sync->data;
@@ -80,7 +80,10 @@ static struct bt_str pre_bound(struct bt_sync *sync, const struct bt_json_value 
 	return BT_STR("");
 }
 
-/** Key of the volume for a claim: one that names it, else (any) the smallest that fits; "". */
+/**
+ * Returns the key of the volume for a claim: a volume whose claimRef names the claim, or else (any)
+ * the smallest that fits; "" if there is none.
+ */
 static struct bt_str choose_volume(
 	struct bt_sync *sync, const struct bt_json_value *claim, bool any)
 {
@@ -195,7 +198,7 @@ static bool write_phase(struct bt_sync *sync, const struct bt_json_value *volume
 		sync->hub, sync->hub->kinds[BT_HUB_VOLUMES], volume, status, sync->arena);
 }
 
-/** The four writes. false: try again. */
+/** Binds in four writes. false: try again. */
 static bool bind(
 	struct bt_sync *sync, const struct bt_json_value *claim, const struct bt_json_value *volume)
 {
@@ -215,7 +218,7 @@ static bool bind(
 	return true;
 }
 
-/** Of the classes marked as default the newest, then the first by name; "". */
+/** Returns the newest of the default classes, the first by name if several are equally new; "". */
 static struct bt_str default_class(struct bt_sync *sync)
 {
 	const struct bt_api_resource *classes = sync->hub->kinds[BT_HUB_STORAGE_CLASSES];
@@ -244,12 +247,12 @@ static struct bt_str default_class(struct bt_sync *sync)
 	return best;
 }
 
-/** Pods that a message names; one for each claim is what is usual. */
+/** Pods that a message lists; usually one pod uses a claim. */
 #define NAMED_PODS_MAX 20
 
 /* --- claims --- */
 
-/** The claim names no volume. */
+/** Syncs a claim whose spec.volumeName is empty. */
 static bool sync_unbound(struct bt_sync *sync)
 {
 	const struct bt_json_value *claim = sync->object;
@@ -269,7 +272,7 @@ static bool sync_unbound(struct bt_sync *sync)
 			bt_json_set_str(arena, bt_tree_ensure(arena, document, "spec"),
 				"storageClassName", name);
 			if (patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key, document)) {
-				/* The change brings the claim back. */
+				/* This write enqueues the claim again. */
 				return true;
 			}
 		}
@@ -336,8 +339,10 @@ static bool sync_unbound(struct bt_sync *sync)
 	return true;
 }
 
-/** In place of a driver's resizer and the kubelet: a bound claim that asks for more gets it.
- * Admission has checked that its class allows that. */
+/**
+ * Resizes a bound claim that requests more, in place of a driver's resizer and the kubelet.
+ * Admission has checked that the class allows expansion.
+ */
 static bool expand(struct bt_sync *sync, const struct bt_json_value *volume)
 {
 	struct bt_arena *arena = sync->arena;
@@ -389,7 +394,7 @@ static bool sync_claim(struct bt_sync *sync)
 	if (name.length == 0) {
 		return bt_tree_is_deleting(claim) || sync_unbound(sync);
 	}
-	/* The name was given by a user, or by a binding. */
+	/* spec.volumeName was set by a user or by an earlier binding. */
 	volume = bt_hub_read(sync->hub, BT_HUB_VOLUMES, name, sync->arena);
 	if (volume == NULL && completed) {
 		struct bt_json_value *status = bt_json_new(sync->arena, BT_JSON_OBJECT);
@@ -417,7 +422,7 @@ static bool sync_claim(struct bt_sync *sync)
 		: bind(sync, claim, volume);
 }
 
-/** Claims that wait are looked at again so long after a pod that names them came. */
+/** Delay between a new pod and the sync of the unbound claims that it uses. */
 #define TELL_AFTER_NS (15 * BT_NS_PER_SECOND)
 
 struct bt_str bt_pv_class_of(const struct bt_json_value *object)
@@ -525,8 +530,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	struct binder *self = data;
 
 	if (observed->kind == BT_HUB_PODS) {
-		/* Who waits for a consumer is told who that is to be. Not at once: most pods find
-		 * their node before that. */
+		/*
+		 * A claim that waits for its first consumer gets an event that names the pod. It is
+		 * enqueued with a delay, because most pods are scheduled before.
+		 */
 		const struct bt_json_value *volumes =
 			bt_json_array_at(observed->after, "spec.volumes");
 		bool waits = observed->type != BT_CHANGE_DELETED &&
@@ -558,7 +565,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		observe_claim(self, hub, observed);
 	} else if (observed->type != BT_CHANGE_DELETED) {
 		bt_hub_enqueue_group(hub, &self->pending, observed->key);
-		/* It may have become the default of those without a class. */
+		/* The class may now be the default one: enqueue claims without a class. */
 		bt_hub_enqueue_group(hub, &self->pending, BT_STR(""));
 	}
 }
@@ -578,7 +585,7 @@ static bool sync_volume(struct bt_sync *sync)
 	}
 	owner = bt_hub_read(sync->hub, BT_HUB_VOLUME_CLAIMS, claim, sync->arena);
 	if (owner == NULL || !bt_str_equal(bt_json_text_at(owner, "metadata.uid"), uid)) {
-		/* Its claim is gone. */
+		/* The claim is gone. */
 		if (!write_phase(sync, volume, "Released")) {
 			return false;
 		}
@@ -594,7 +601,7 @@ static bool sync_volume(struct bt_sync *sync)
 	if (bt_str_equal(bt_json_text_at(owner, "spec.volumeName"), sync->key)) {
 		return write_phase(sync, volume, "Bound");
 	}
-	/* The claim's turn binds them. */
+	/* The sync of the claim binds both. */
 	bt_hub_enqueue(sync->hub, claim);
 	return true;
 }

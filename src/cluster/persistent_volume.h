@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLUSTER_PERSISTENT_VOLUME_H
 #define BT_CLUSTER_PERSISTENT_VOLUME_H
-/** Claims and volumes find each other. Spec: 14b section 6.4. */
+/** Binds PersistentVolumeClaims to PersistentVolumes. Spec: 14b section 6.4. */
 #include "cluster/tree.h"
 
 #define BT_PV_BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"
@@ -13,17 +13,22 @@
 #define BT_PV_CLASS_BETA "volume.beta.kubernetes.io/storage-class"
 #define BT_PV_NO_PROVISIONER "kubernetes.io/no-provisioner"
 
-/** The class of a volume or claim, the old annotation included; absent when none is given. */
+/**
+ * Returns the class of a volume or claim, from the field or the old annotation; absent if it has
+ * neither.
+ */
 struct bt_str bt_pv_class_of(const struct bt_json_value *object);
-/** NULL: no class of this name; "" has none. */
+/** Returns NULL if there is no class of this name or the name is "". */
 const struct bt_json_value *bt_pv_read_class(
 	struct bt_hub *hub, struct bt_str name, struct bt_arena *arena);
 bool bt_pv_waits_for_consumer(const struct bt_json_value *class_);
-/** spec.claimRef of a volume. */
+/** Returns spec.claimRef of a volume. */
 void bt_pv_set_claim_reference(
 	struct bt_arena *arena, struct bt_json_value *spec, const struct bt_json_value *claim);
 
-/** Name of the claim that a pod's volume (an entry of spec.volumes) is about; "" for others. */
+/**
+ * Returns the name of the claim that a pod's volume (an entry of spec.volumes) uses; "" if none.
+ */
 struct bt_str bt_pv_claim_of_volume(
 	struct bt_arena *arena, struct bt_str pod_name, const struct bt_json_value *volume);
 #endif

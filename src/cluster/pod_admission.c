@@ -11,7 +11,7 @@
 #include "config/text_set.h"
 #include "server/quota.h"
 
-/** Specs that were admitted, by what was sent to the API server. */
+/** An admitted spec, found by the text that was sent to the API server. */
 struct admitted {
 	struct bt_str sent;
 	struct bt_str answer; /* the pod as JSON; "": there are no quotas */
@@ -23,7 +23,7 @@ struct bt_pod_admission {
 	struct bt_api *api;
 	const struct bt_api_resource *pods;
 	bool has_quotas;
-	bool has_policies; /* mutating ones, which may look at all of a pod's metadata */
+	bool has_policies; /* mutating policies exist, which may read all metadata of a pod */
 	BT_VEC(struct admitted) list;
 	struct bt_map by_text;
 	struct bt_arena arena; /* texts and specs of list */
@@ -101,7 +101,10 @@ static int refuse(int code, struct bt_str message, struct berth_error *err)
 	return result;
 }
 
-/** Files seldom have RuntimeClasses: a pod is then admitted without its own. */
+/**
+ * Removes a runtimeClassName whose RuntimeClass does not exist: input files often lack
+ * RuntimeClasses.
+ */
 static void drop_missing_class(struct bt_pod_admission *admission, struct bt_json_value *pod)
 {
 	const struct bt_api_resource *classes = bt_resources_builtin(
@@ -125,7 +128,7 @@ static void drop_missing_class(struct bt_pod_admission *admission, struct bt_jso
 	(void)bt_json_remove_c(bt_json_find(pod, "spec"), "runtimeClassName");
 }
 
-/** Ask the API server about admission->text, the pod without its name. */
+/** Sends admission->text, the pod without its name, to the API server. */
 static int ask(struct bt_pod_admission *admission, const struct bt_pod *pod, bool is_restored,
 	struct berth_error *err)
 {
@@ -188,7 +191,7 @@ int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_p
 	if (admission->has_policies) {
 		sent.metadata = pod->metadata;
 	} else if (pod->spec.affinity != NULL || pod->spec.topology_spread_constraints.count != 0) {
-		/* Their matchLabelKeys become requirements. */
+		/* Admission merges matchLabelKeys with the pod's labels. */
 		sent.metadata.labels = pod->metadata.labels;
 	}
 	bt_strbuf_reset(&admission->text);

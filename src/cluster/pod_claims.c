@@ -19,7 +19,10 @@ void bt_pod_claims_warn_missing(
 	bt_strbuf_finish(&shown);
 }
 
-/* An entry may have no claim because its template asked for none: its status then says so. */
+/*
+ * An entry whose template needs no claim has a status without a claim name, which counts as
+ * allocated.
+ */
 static bool is_unallocated(const struct bt_state *state, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {
@@ -53,7 +56,7 @@ void bt_pod_claims_warn_unallocated(
 	}
 }
 
-/** --- pods that have gone --- */
+/** --- pods that are gone --- */
 
 static bool was_made_for(const struct bt_object_meta *claim, const struct bt_text_set *pod_uids)
 {
@@ -61,7 +64,7 @@ static bool was_made_for(const struct bt_object_meta *claim, const struct bt_tex
 	return uid.length != 0 && bt_text_set_has(pod_uids, uid);
 }
 
-/** The claim without these users; NULL: none of them is one. */
+/** Returns the claim without these users, or NULL if it is not reserved for any of them. */
 static struct bt_object *without_users(
 	const struct bt_resource_claim *claim, const struct bt_text_set *pod_uids)
 {
@@ -79,7 +82,7 @@ static struct bt_object *without_users(
 		if (left.status.reserved_for.count == 0) {
 			bt_resource_claim_drop_finalizer(&left, &arena);
 		}
-		/* Newer than what the scheduler has seen. */
+		/* No version: the claim then counts as newer than the scheduler's. */
 		left.metadata.resource_version = BT_STR("");
 		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &left);
 	}
@@ -87,7 +90,7 @@ static struct bt_object *without_users(
 	return object;
 }
 
-/** keeps_made: those made for the pod stay, for nobody. */
+/** keeps_made: claims made for the pod are kept, but without users and devices. */
 static void release(struct bt_state *state, struct bt_str pod_uid, bool keeps_made)
 {
 	BT_VEC(struct bt_object *) deleted = {0};
@@ -96,7 +99,7 @@ static void release(struct bt_state *state, struct bt_str pod_uid, bool keeps_ma
 	struct bt_object *claim;
 	uint32_t cursor = 0;
 	if (state->dra == NULL) {
-		return; /* claims were never read */
+		return; /* no claim was loaded */
 	}
 	(void)bt_text_set_add(&uids, pod_uid);
 	while ((claim = bt_claim_cache_next(&state->dra->claims, &cursor)) != NULL) {
@@ -110,7 +113,7 @@ static void release(struct bt_state *state, struct bt_str pod_uid, bool keeps_ma
 	}
 	for (uint32_t i = 0; i < deleted.count; i++) {
 		const struct bt_object_meta *meta = deleted.items[i]->meta;
-		/* What is in the cache is in the store. */
+		/* Every claim of the cache is in the store, so this cannot fail. */
 		(void)bt_object_store_delete(
 			&state->objects, BT_KIND_RESOURCE_CLAIM, meta->namespace_, meta->name);
 		bt_object_release(deleted.items[i]);
@@ -133,7 +136,7 @@ void bt_pod_claims_unplace(struct bt_state *state, struct bt_str pod_uid)
 	release(state, pod_uid, true);
 }
 
-/** A claim of the same name that nobody has. */
+/** Returns a copy of the claim with its name and uid, but without owner, users and devices. */
 static struct bt_object *orphan(const struct bt_resource_claim *claim)
 {
 	struct bt_resource_claim left = {
@@ -168,7 +171,7 @@ uint64_t bt_pod_claims_version(const struct bt_state *state)
 	return state->dra != NULL ? state->dra->claims.version : 0;
 }
 
-/** --- what a pod has got --- */
+/** --- devices of a pod --- */
 
 static void visit_devices(const struct bt_object *object, const struct bt_pod *pod,
 	bt_pod_claims_visit visit, void *context)

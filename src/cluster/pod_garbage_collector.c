@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pods whose node is gone are deleted. Spec: 14b section 6.6. Keys are names of nodes. */
+/** Deletes pods whose node is gone. Keys are names of nodes. Spec: 14b section 6.6. */
 #include "cluster/tree.h"
 
-/** A node may come back meanwhile. */
+/** Wait before deleting pods: the node may be created again meanwhile. */
 #define QUARANTINE_NS (20 * BT_NS_PER_SECOND)
 
 static void observe(BT_UNUSED void *data, struct bt_hub *hub, const struct bt_observed *observed)

@@ -5,8 +5,10 @@
 #include "codec/json_edit.h"
 #include "cluster/controller.h"
 
-/* The lists of owners are found by the owner's uid; pods without owner are in one list for each
- * namespace, hashed apart from all uids. */
+/*
+ * Lists of owners are found by the hash of the owner's uid. Pods without owner are in one list per
+ * namespace, whose hash has another seed.
+ */
 #define ORPHANS_SEED UINT64_C(1)
 
 static uint64_t orphans_hash(struct bt_str namespace_)
@@ -32,7 +34,7 @@ void bt_pod_index_finish(struct bt_pod_index *index)
 	bt_map_finish(&index->by_node);
 }
 
-/* --- reading a pod --- */
+/* --- parsing a pod --- */
 
 uint64_t bt_label_bits(const struct bt_json_value *labels)
 {
@@ -76,7 +78,7 @@ static int64_t seconds_of(struct bt_str text)
 
 static int32_t deletion_cost_of(const struct bt_json_value *pod)
 {
-	/* The name has dots, so it is no path. */
+	/* The annotation's name contains dots, so bt_json_find_path cannot be used. */
 	const struct bt_json_value *cost =
 		bt_json_get(bt_json_object_at(pod, "metadata.annotations"),
 			BT_STR("controller.kubernetes.io/pod-deletion-cost"));
@@ -110,7 +112,7 @@ static struct bt_str put_text(char **position, struct bt_str text)
 	return copy;
 }
 
-/** One block: the record, then its texts. */
+/** Allocates one block: the record, then its texts. */
 static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json_value *pod)
 {
 	const struct bt_json_value *owner = bt_controller_owner_of(pod);
@@ -172,7 +174,7 @@ static struct bt_indexed_pod *find_key(const struct bt_pod_index *index, struct 
 	return NULL;
 }
 
-/** First record of the list of an owner, or (uid "") of the namespace's orphans. */
+/** Returns the first record in the list of an owner, or (uid "") of the namespace's orphans. */
 static struct bt_indexed_pod *find_owner(
 	const struct bt_pod_index *index, struct bt_str uid, struct bt_str namespace_)
 {
@@ -202,7 +204,7 @@ static struct bt_indexed_pod *find_node(const struct bt_pod_index *index, struct
 	return NULL;
 }
 
-/* New records go behind the first one, so that the map's value stays. */
+/* Insert after the first record, so that the map's value stays valid. */
 
 static void link_owner(struct bt_pod_index *index, struct bt_indexed_pod *record)
 {
@@ -301,13 +303,13 @@ void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, 
 		return;
 	}
 	record = new_record(key, pod);
-	/* Same texts: only what lies in the record itself changed. */
+	/* The texts are equal, so only the record's other fields changed. */
 	if (old != NULL &&
 		(bt_str_equal(old->uid, record->uid) &&
 			bt_str_equal(old->owner_uid, record->owner_uid) &&
 			bt_str_equal(old->node_name, record->node_name) &&
 			bt_str_equal(old->hash, record->hash))) {
-		/* In its place: lists keep their order. */
+		/* Update the old record in place, so that the lists keep their order. */
 		old->phase = record->phase;
 		old->ready = record->ready;
 		old->deleting = record->deleting;

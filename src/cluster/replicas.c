@@ -51,7 +51,7 @@ bool bt_replicas_is_available(const struct bt_indexed_pod *pod, int64_t min_read
 	return false;
 }
 
-/** Creations or deletions of one sync. */
+/** Pods created or deleted in one sync. */
 #define BURST 500
 
 struct replicas {
@@ -79,7 +79,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 /* --- one ReplicaSet or ReplicationController --- */
 
-/** Returns the reason of a failure, with its message; NULL: none. */
+/** Returns the reason of a failure, with its message, or NULL. */
 static const char *scale(struct bt_sync *sync, const struct bt_indexed_pod **pods, uint32_t count,
 	struct bt_str *out_message)
 {
@@ -95,8 +95,7 @@ static const char *scale(struct bt_sync *sync, const struct bt_indexed_pod **pod
 			bt_sync_owner_reference(sync, sync->arena), prefix, true);
 		uint32_t burst = bt_hub_burst(sync->hub, BURST);
 
-		/* Batches of 1, 2, 4 ...: when creating cannot work, it is not tried for all of
-		 * them. */
+		/* Create in batches of 1, 2, 4 ..., so that few creates fail if all would fail. */
 		left = need < burst ? (uint32_t)need : burst;
 		for (uint32_t batch = 1; left > 0 && reason == NULL; batch *= 2) {
 			batch = batch < left ? batch : left;
@@ -135,7 +134,7 @@ static bool sync(struct bt_sync *sync)
 	int64_t available = 0;
 
 	if (set == NULL || bt_owners_adopt_pods(sync, &self->selectors, NULL, NULL)) {
-		/* The change of an adopted pod brings this key back. */
+		/* The change of an adopted pod enqueues this key again. */
 		return true;
 	}
 	pods = bt_pod_index_active(sync->hub, bt_json_text_at(set, "metadata.uid"), arena, &count);

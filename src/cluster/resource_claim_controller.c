@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Claims made for pods from templates, reservations of pods that nobody scheduled, and of pods
- * that are over. Spec: 14b section 6.8. */
+/**
+ * Creates claims for pods from templates, reserves claims for pods that were assigned without a
+ * scheduler, and releases claims of finished pods. Spec: 14b section 6.8.
+ */
 #include "api/resource_claim.h"
 #include "cluster/resource_claim.h"
 #include "cluster/tree.h"
 
 struct claimer {
-	struct bt_groups missing;    /* pods by the template that they wait for */
-	struct bt_groups unreserved; /* pods assigned by hand, by a claim that is not theirs yet */
+	struct bt_groups missing;    /* pods by the missing template */
+	struct bt_groups unreserved; /* assigned pods, by a claim not reserved for them */
 };
 
 /* --- claims --- */
@@ -60,7 +62,7 @@ static void enqueue_claims_of(
 	struct bt_hub *hub, const struct bt_json_value *pod, struct bt_str namespace_)
 {
 	static const char *const lists[] = {"spec.resourceClaims", "status.resourceClaimStatuses"};
-	/* The claim that the scheduler made for it; "". */
+	/* The claim that the scheduler created for extended resources, or "". */
 	struct bt_str special =
 		bt_json_text_at(pod, "status.extendedResourceClaimStatus.resourceClaimName");
 	struct bt_arena arena = {0};
@@ -108,9 +110,9 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 }
 
-/* --- pods: their claims --- */
+/* --- pods: creating and reserving their claims --- */
 
-/** An event of the pod says why it has no claim. */
+/** Writes an event with the reason why the pod has no claim. */
 static void report_failure(
 	struct bt_sync *sync, const struct bt_json_value *entry, struct bt_str why)
 {
@@ -118,7 +120,7 @@ static void report_failure(
 		BT_STR_ARG(bt_json_text_at(entry, "name")), BT_STR_ARG(why));
 }
 
-/** "": it could not be made; with sync->failed it may be made later. */
+/** Returns "" if the claim cannot be created. With sync->failed the sync is retried. */
 static struct bt_str make_claim(struct bt_sync *sync, const struct bt_json_value *entry)
 {
 	struct claimer *self = sync->data;
@@ -157,7 +159,7 @@ static struct bt_str make_claim(struct bt_sync *sync, const struct bt_json_value
 	return name;
 }
 
-/** Somebody assigned the pod without a scheduler: a claim that has devices is reserved for it. */
+/** Reserves an allocated claim for a pod that was assigned to a node without a scheduler. */
 static void reserve(struct bt_sync *sync, struct bt_str name)
 {
 	struct claimer *self = sync->data;
@@ -240,9 +242,9 @@ static bool sync_pod(struct bt_sync *sync)
 	return true;
 }
 
-/* --- claims: the pods they are reserved for --- */
+/* --- claims: releasing reservations --- */
 
-/** The pod that a reference names; NULL: it is gone, or another one has its name. */
+/** Returns the pod that a reference names; NULL: the pod is gone, or a new pod has its name. */
 static const struct bt_indexed_pod *find_pod(
 	struct bt_sync *sync, struct bt_str namespace_, const struct bt_json_value *reference)
 {
@@ -279,9 +281,11 @@ static bool sync_claim(struct bt_sync *sync, struct bt_str namespace_)
 		bt_json_set_value(arena, status, "reservedFor",
 			left->count != 0 ? left : bt_json_new(arena, BT_JSON_NULL));
 	}
-	/* The last user has gone, or the claim is being deleted. Not each claim without users: the
-	 * scheduler writes the finalizer before the allocation, and decides itself about what it
-	 * took back. */
+	/*
+	 * Deallocate if the last user is gone or the claim is being deleted. A claim that never had
+	 * users is left alone: the scheduler writes the finalizer before the allocation, and
+	 * handles a failed allocation itself.
+	 */
 	is_free = left->count == 0 && (bt_tree_is_deleting(claim) || reserved->count != 0);
 	if (is_free && bt_claim_is_allocated(claim)) {
 		bt_json_set_value(arena, status, "allocation", bt_json_new(arena, BT_JSON_NULL));
@@ -293,7 +297,7 @@ static bool sync_claim(struct bt_sync *sync, struct bt_str namespace_)
 				sync->hub, sync->resource, claim, BT_CLAIM_FINALIZER, arena))) {
 		return false;
 	}
-	/* A claim that was made for a pod that is over is not used again. */
+	/* Delete a claim that was made for a finished pod: no other pod uses it. */
 	pod = find_pod(sync, namespace_, owner);
 	if (left->count != 0 || bt_tree_is_deleting(claim) ||
 		!bt_str_equal_c(bt_json_text_at(owner, "kind"), "Pod") || pod == NULL ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What quotas say is used. Spec: 14b section 4.11. */
+/** Updates the usage in the status of ResourceQuotas. Spec: 14b section 4.11. */
 #include "server/quota.h"
 #include "cluster/tree.h"
 
-/** Changes are gathered for so long. */
+/** A quota is synced this long after a change, so that one sync covers many changes. */
 #define GATHER_NS (BT_NS_PER_SECOND / 2)
 
 struct quotas {
@@ -29,8 +29,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			bt_hub_enqueue(hub, observed->key);
 		}
 	}
-	/* What is used changes when an object comes, goes, is finished or asks for other amounts.
-	 */
+	/* Usage changes if an object is added, deleted or finished, or if its spec changes. */
 	if (self->by_namespace.by_key.count == 0 ||
 		(observed->type == BT_CHANGE_MODIFIED &&
 			bt_str_equal(bt_json_text_at(observed->before, "status.phase"),
@@ -45,7 +44,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 }
 
-/** The status is merged: names that the quota no longer limits must be removed. */
+/** The status is a merge patch: it must remove names explicitly that the quota no longer limits. */
 static void remove_others(struct bt_arena *arena, const struct bt_json_value *stored,
 	struct bt_json_value *amounts)
 {

@@ -37,8 +37,10 @@ static struct bt_revision revision_of(const struct bt_json_value *object, const 
 	};
 }
 
-/** {spec: {template: {..., $patch: replace}}}: applied as a strategic merge patch, it brings the
- * template back. */
+/**
+ * Returns {spec: {template: {..., $patch: replace}}}, a strategic merge patch that restores the
+ * template.
+ */
 static struct bt_json_value *data_of(struct bt_sync *sync)
 {
 	struct bt_arena *arena = sync->arena;
@@ -51,7 +53,7 @@ static struct bt_json_value *data_of(struct bt_sync *sync)
 	return data;
 }
 
-/** Make the revision of the template, or adopt one that was left behind. NULL: try again. */
+/** Creates the template's revision, or adopts an existing one without owner. NULL: try again. */
 static const struct bt_json_value *make_revision(struct bt_sync *sync, const char *hash_label,
 	struct bt_json_value *data, int64_t number, int64_t *collision_count)
 {
@@ -91,7 +93,7 @@ static const struct bt_json_value *make_revision(struct bt_sync *sync, const cha
 			bt_sync_owner_reference(sync, arena), NULL, arena);
 		return found;
 	}
-	/* The name is taken: another hash next time. */
+	/* The name is taken: use another hash in the next sync. */
 	(*collision_count)++;
 	return NULL;
 }
@@ -145,7 +147,7 @@ bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned, cons
 		revisions.update = revisions.count;
 		revisions.items[revisions.count++] = revision_of(made, hash_label);
 	} else if (revisions.update != revisions.count - 1) {
-		/* An old template is wanted again: its revision becomes the newest. */
+		/* The template is an older one again: give its revision the highest number. */
 		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 		struct bt_str key = bt_api_key(
 			arena, bt_key_namespace(sync->key), revisions.items[revisions.update].name);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The service account "default" of every namespace, and Secrets that keep tokens. Spec: 14b
- * section 6.9. */
+/**
+ * Creates the ServiceAccount "default" in every namespace, and tokens in Secrets of type
+ * service-account-token. Spec: 14b section 6.9.
+ */
 #include "cluster/tree.h"
 #include "codec/base64.h"
 #include "server/service_account_token.h"
@@ -49,7 +51,7 @@ const struct bt_controller_ops bt_service_account_ops = {
 #define ACCOUNT_NAME "kubernetes.io/service-account.name"
 #define ACCOUNT_UID "kubernetes.io/service-account.uid"
 
-/** Secrets that keep a token, by "ns/name" of the account. */
+/** Token Secrets, by "ns/name" of their ServiceAccount. */
 struct kept_tokens {
 	struct bt_groups secrets;
 };

@@ -20,7 +20,7 @@
 /** Addresses of one Endpoints object, and of one mirrored subset. */
 #define ADDRESSES_MAX 1000
 #define SLICE_ENDPOINTS_MAX 100
-/** Changes of pods are gathered: a sync looks at every pod of the namespace. */
+/** Delays that gather changes of pods, because a sync reads every pod of the namespace. */
 #define GATHER_NS (BT_NS_PER_SECOND / 10)
 #define GATHER_POD_NS INT64_C(100000)
 
@@ -35,7 +35,7 @@ struct port_group {
 	struct bt_json_value *ports;
 	struct bt_json_value *addresses;     /* of Endpoints */
 	struct bt_json_value *not_ready;     /* likewise */
-	BT_VEC(struct bt_json_value *) list; /* of EndpointSlices; NULL: placed in a slice */
+	BT_VEC(struct bt_json_value *) list; /* of EndpointSlices; NULL: already in a slice */
 	struct bt_map by_identity;           /* index in list */
 	const char *address_type;
 };
@@ -72,7 +72,7 @@ static void finish_pass(struct pass *pass)
 
 /* --- changes --- */
 
-/** What endpoints say of a pod is the same before and after. */
+/** Returns whether a change of a pod leaves its endpoints as they are. */
 static bool is_same_endpoint(const struct bt_json_value *before, const struct bt_json_value *after)
 {
 	static const char *const texts[] = {
@@ -127,7 +127,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (observed->kind == BT_HUB_SERVICES) {
 		bt_owners_observe(hub, observed, &self->selectors, true);
 	} else if (observed->kind == BT_HUB_ENDPOINTS) {
-		/* Those that a client made without a Service are the client's. */
+		/* Endpoints that a client made without a Service are not managed here. */
 		if (bt_hub_exists(hub, BT_HUB_SERVICES, observed->key) ||
 			bt_str_equal_c(bt_tree_label(observed->after, LABEL_ENDPOINTS_MANAGER),
 				ENDPOINTS_MANAGER)) {
@@ -163,7 +163,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 /* --- the endpoints of a service --- */
 
-/** The pod's number for a service's port; 0: it has none of that name. */
+/** Returns the pod's port number for a service's port; 0: the pod has no port of that name. */
 static int64_t target_port(const struct bt_json_value *port, const struct bt_json_value *pod)
 {
 	static const char *const lists[] = {"spec.containers", "spec.initContainers"};
@@ -229,7 +229,7 @@ static struct bt_json_value *pod_reference(
 	return reference;
 }
 
-/** What names an endpoint in all slices. */
+/** Returns the text that identifies an endpoint in all slices. */
 static struct bt_str identity_of(const struct bt_json_value *endpoint)
 {
 	struct bt_str uid = bt_json_text_at(endpoint, "targetRef.uid");
@@ -338,7 +338,7 @@ static bool begin(struct pass *pass, struct bt_sync *sync)
 		!bt_str_equal_c(bt_json_text_at(sync->object, "spec.type"), "ExternalName");
 }
 
-/** Labels of the Service without those that its controllers set. */
+/** Copies the Service's labels, except those that controllers set. */
 static struct bt_json_value *service_labels(const struct pass *pass)
 {
 	struct bt_arena *arena = pass->sync->arena;
@@ -365,7 +365,9 @@ static bool write_object(struct bt_sync *sync, enum bt_hub_kind kind,
 			  sync->hub, kind, bt_key_namespace(sync->key), after, sync->arena, NULL)
 		: bt_hub_update(sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE,
 			  bt_tree_key(sync->arena, after), after, sync->arena);
-	/* Refused in a namespace that ends, or changed meanwhile: its change brings the key back.
+	/*
+	 * The namespace is terminating, or the object changed meanwhile and is enqueued by that
+	 * change.
 	 */
 	return bt_hub_is_done(code) || code == 201 || code == 403 || code == 409;
 }
@@ -444,7 +446,7 @@ const struct bt_controller_ops bt_endpoints_ops = {
 
 /* --- EndpointSlices --- */
 
-/** What all slices of one owner have in common. */
+/** Members that all slices of one owner have in common. */
 struct slice_template {
 	const char *manager;
 	struct bt_json_value *labels;
@@ -453,10 +455,10 @@ struct slice_template {
 };
 
 struct slice {
-	struct bt_str key; /* "": to be made */
+	struct bt_str key; /* "": a new slice */
 	struct bt_json_value *before;
 	struct bt_json_value *endpoints;
-	struct port_group *group; /* NULL: has ports that no endpoint has */
+	struct port_group *group; /* NULL: no endpoint has its ports */
 };
 
 static int compare_slices(const void *left, const void *right)
@@ -497,8 +499,8 @@ static bool write_slice(
 }
 
 /**
- * Bring the slices to the endpoints of the pass. An endpoint stays in its slice, others fill slices
- * with room, so that one pod's change writes one slice.
+ * Updates the slices to the endpoints of the pass. Endpoints stay in their slice, and new ones fill
+ * slices with room, so that a change of one pod writes one slice.
  */
 static bool reconcile_slices(struct pass *pass, const struct bt_groups *owned,
 	const struct slice_template *template_, uint32_t endpoints_max)

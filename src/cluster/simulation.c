@@ -51,15 +51,15 @@ uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation)
 
 struct loading {
 	struct bt_simulation *simulation;
-	/** Of the input's pods as they are admitted, by object index; NULL: no pod, or refused. */
+	/** Admitted specs of the input's pods, by object index; NULL: not a pod, or refused. */
 	const struct bt_pod_spec **specs;
-	struct bt_arena scratch; /* of one object */
+	struct bt_arena scratch; /* reset for each object */
 	uint32_t next_expanded;
-	size_t claim_bytes; /* made from templates */
+	size_t claim_bytes; /* of claims made from templates */
 	struct bt_text_set missing_templates;
 };
 
-/** With the name and uid that it has in the cluster, and defaults. */
+/** Returns the node with its name and uid in the cluster, and with defaults. */
 static struct bt_node input_node(
 	const struct bt_manifests *cluster, uint32_t index, struct bt_arena *scratch)
 {
@@ -72,7 +72,7 @@ static struct bt_node input_node(
 	return node;
 }
 
-/** left_out: by object index; NULL: all are loaded. */
+/** left_out: by object index; NULL: none. */
 static void load_nodes(
 	struct bt_simulation *simulation, const bool *left_out, struct bt_arena *scratch)
 {
@@ -88,7 +88,7 @@ static void load_nodes(
 	}
 }
 
-/** With the name, namespace and uid that it has in the cluster. */
+/** Returns a copy with the name, namespace and uid that the object has in the cluster. */
 static struct bt_pod input_pod(const struct bt_manifests *cluster, uint32_t index)
 {
 	const struct bt_manifests_object *object = &cluster->objects.items[index];
@@ -109,7 +109,7 @@ static int same_uid(const struct bt_pod *pod, struct berth_error *err)
 	return result;
 }
 
-/** What the controllers of claims do before a scheduler looks at the pod. */
+/** Makes the claims that a cluster's controllers make before a pod is scheduled. */
 static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth_error *err)
 {
 	struct bt_simulation *simulation = loading->simulation;
@@ -125,7 +125,7 @@ static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth
 	}
 	loading->claim_bytes += bytes;
 	if (missing.length != 0) {
-		/* Once for each template. */
+		/* Warn once for each template. */
 		struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
 			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(missing));
 		if (bt_text_set_add(&loading->missing_templates, key)) {
@@ -161,7 +161,7 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	if (!simulation->preempt) {
 		return bt_state_add_pod(state, pod, err);
 	}
-	/* It may become a victim: then the scheduler has to know all of it. */
+	/* The pod may become a victim, so the scheduler needs all of its spec. */
 	struct bt_object *object = bt_object_create_pod(pod, &simulation->commons);
 	int result =
 		bt_scheduler_observe(simulation->scheduler, NULL, object, simulation->now_ns, err);
@@ -169,7 +169,10 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	return result;
 }
 
-/** pod: a shallow copy whose name, namespace and uid are set. index: of it, or of its workload. */
+/**
+ * pod: a shallow copy whose name, namespace and uid are set. index: of the pod or its workload in
+ * the cluster.
+ */
 static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t index,
 	bool is_extra, struct berth_error *err)
 {
@@ -199,13 +202,13 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 	return make_claims(loading, copy, err);
 }
 
-/** It went through an API server. */
+/** Returns whether the pod was read from an API server, which has set all defaults. */
 static bool is_complete(const struct bt_manifests_object *object, const struct bt_pod *pod)
 {
 	return object->origin.document == 0 || (object->uid_is_given && pod->spec.priority.present);
 }
 
-/** exists: pods of a cluster, which count against quotas before new ones do. */
+/** exists: a pod of the cluster; existing pods count against quotas before new ones do. */
 static int admit_pods(struct loading *loading, bool exists, struct berth_error *err)
 {
 	struct bt_manifests *cluster = loading->simulation->cluster;
@@ -322,7 +325,7 @@ static int check_uids(const struct bt_simulation *simulation, struct berth_error
 	return result;
 }
 
-/** The order of the queue but for the input's; see the header. */
+/** Compares by the order of the queue, without the input order; see the header. */
 static int compare_in_queue(const struct bt_pod *first, const struct bt_pod *second)
 {
 	int32_t first_priority = bt_pod_priority(first);
@@ -401,7 +404,9 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 void bt_simulation_close(struct bt_simulation *simulation)
 {
 	if (simulation->pods.count > 1) {
-		/* Moves entries, so it must come before anybody keeps a pointer to one. */
+		/*
+		 * Sorting moves entries, so it must happen before any code keeps pointers to them.
+		 */
 		qsort(simulation->pods.items, simulation->pods.count,
 			sizeof(simulation->pods.items[0]), compare_pods);
 	}
@@ -417,7 +422,10 @@ static bool is_removed(const struct bt_simulation *simulation, const bool *remov
 	return index != BT_MANIFESTS_NONE && removed[index];
 }
 
-/** Zones stand in the order of their first nodes: one of those goes, and its zone stays. */
+/**
+ * Returns whether a removal could change the order of zones. Zones are ordered by their first
+ * nodes: removing the first node of a zone that has others moves the zone.
+ */
 static bool changes_zones(const struct bt_simulation *simulation, const bool *removed)
 {
 	const struct bt_node_order *order = &simulation->engine->state->order;
@@ -459,7 +467,7 @@ int bt_simulation_remove_nodes(
 			uint32_t node = bt_manifests_find(
 				cluster, BT_KIND_NODE, BT_STR(""), slice->spec.node_name);
 			if (node != BT_MANIFESTS_NONE && removed[node]) {
-				/* The devices go with the node. */
+				/* Remove the node's devices, too. */
 				(void)bt_object_store_delete(&state->objects,
 					BT_KIND_RESOURCE_SLICE, BT_STR(""), object->name);
 			}
@@ -472,7 +480,7 @@ int bt_simulation_remove_nodes(
 	return result;
 }
 
-/** Where the zone lists the slot of the node at index; the zone's count: it does not. */
+/** Returns the position of the node at index in the zone's list, or the zone's count. */
 static uint32_t place_in_zone(
 	const struct bt_simulation *simulation, const struct bt_zone *zone, uint32_t index)
 {
@@ -498,7 +506,7 @@ bool bt_simulation_can_return_node(const struct bt_simulation *simulation, uint3
 	return false;
 }
 
-/** Index of the node in the input. */
+/** Returns the input index of the node in this slot. */
 static uint32_t index_of_slot(const struct bt_simulation *simulation, uint32_t slot)
 {
 	return bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""),
@@ -521,7 +529,10 @@ void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
 		if (place_in_zone(simulation, zone, index) != last) {
 			continue;
 		}
-		/* Its zone lists it last; it goes back to its place, in the order of the input. */
+		/*
+		 * The zone has the node at its end: move it back to its place in the order of the
+		 * input.
+		 */
 		for (; last > 0 && index_of_slot(simulation, zone->slots.items[last - 1]) > index;
 			last--) {
 			zone->slots.items[last] = zone->slots.items[last - 1];
@@ -536,7 +547,7 @@ void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_ob
 {
 	int result = bt_scheduler_observe(
 		simulation->scheduler, NULL, object, simulation->now_ns, NULL);
-	BT_ASSERT(result == 0); /* it was there before */
+	BT_ASSERT(result == 0); /* the node was loaded before */
 	bt_object_release(object);
 	simulation->running_count++;
 }
@@ -552,7 +563,7 @@ struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, u
 	known = bt_object_share(known);
 	int result = bt_scheduler_observe(
 		simulation->scheduler, known, NULL, simulation->now_ns, NULL);
-	BT_ASSERT(result == 0); /* it is what the cache has */
+	BT_ASSERT(result == 0); /* the cache has this pod */
 	bt_pod_claims_release(simulation->engine->state, known->meta->uid);
 	simulation->running_count--;
 	return known;

@@ -10,11 +10,13 @@
 #include "cluster/simulation.h"
 #include "state/pod_groups.h"
 
-/** Where virtual time begins. */
+/** Start of virtual time. */
 #define START_NS BT_NS_PER_SECOND
-/** Of one pod: pods that wake each other would never come to rest. */
+/**
+ * Most attempts of one pod. Without a limit, pods that requeue each other would be tried for ever.
+ */
 #define ATTEMPTS_MAX 64
-/** A message beyond the budget of all messages. */
+/** Once the memory of all messages is used up, a message is cut to this. */
 #define CUT_MESSAGE_BYTES 256
 
 /** --- changes that the scheduler observes --- */
@@ -32,7 +34,7 @@ static struct bt_simulated_pod *find_pod(
 	return NULL;
 }
 
-/** A pod enters the queue; those that no profile handles never do. */
+/** Adds a pod to the scheduler's queue, unless no profile handles it. */
 static void tell(struct bt_simulation *simulation, uint32_t index)
 {
 	struct bt_simulated_pod *entry = &simulation->pods.items[index];
@@ -41,14 +43,15 @@ static void tell(struct bt_simulation *simulation, uint32_t index)
 		return;
 	}
 	entry->object = bt_object_create_pod(entry->pod, &simulation->commons);
-	/* One after another in time, so that the queue keeps their order. */
+	/* Increasing times, so that the queue keeps the pods' order. */
 	int result = bt_scheduler_observe(
 		simulation->scheduler, NULL, entry->object, simulation->start_ns + index, NULL);
-	BT_ASSERT(result == 0); /* a new pod does not contradict the cache */
+	BT_ASSERT(result == 0); /* a new pod cannot contradict the cache */
 }
 
-/** The scheduler observes the change after its step. new_object: consumed; NULL: the pod is
- * deleted.
+/**
+ * Records a change that the scheduler observes after its step. new_object: consumed; NULL: the pod
+ * is deleted.
  */
 static void change(struct bt_simulation *simulation, struct bt_object *old_object,
 	struct bt_object *new_object)
@@ -57,7 +60,7 @@ static void change(struct bt_simulation *simulation, struct bt_object *old_objec
 	bt_vec_push(&simulation->changes, entry);
 }
 
-/** Another version of a pending pod: with its node, or another nomination. */
+/** Records a new version of a pending pod, with another node or nomination. */
 static void change_pod(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
 	struct bt_str node_name, struct bt_str nominated_node_name)
 {
@@ -79,7 +82,7 @@ static void apply_changes(struct bt_simulation *simulation)
 		struct bt_simulated_change *entry = &simulation->changes.items[i];
 		int result = bt_scheduler_observe(simulation->scheduler, entry->old_object,
 			entry->new_object, simulation->now_ns, NULL);
-		BT_ASSERT(result == 0); /* the changes are those that the scheduler asked for */
+		BT_ASSERT(result == 0); /* the scheduler itself requested these changes */
 		if (entry->new_object == NULL) {
 			bt_pod_claims_release(
 				simulation->engine->state, entry->old_object->meta->uid);
@@ -90,7 +93,7 @@ static void apply_changes(struct bt_simulation *simulation)
 	simulation->changes.count = 0;
 }
 
-/** --- what the scheduler writes --- */
+/** --- the scheduler's writes --- */
 
 static int patch_status(void *context, const struct bt_pod *pod,
 	const struct bt_pod_condition *condition BT_UNUSED,
@@ -111,8 +114,8 @@ static int patch_status(void *context, const struct bt_pod *pod,
 }
 
 /**
- * What the controller of disruption budgets does when a pod has gone: each budget that covers the
- * pod allows one disruption less, down to none.
+ * Acts as the disruption controller after an eviction: each budget that matches the pod allows one
+ * disruption less, but not below 0.
  */
 static void use_up_budgets(struct bt_simulation *simulation, const struct bt_pod *victim)
 {
@@ -142,7 +145,7 @@ static void use_up_budgets(struct bt_simulation *simulation, const struct bt_pod
 	bt_arena_finish(&arena);
 }
 
-/** The pod leaves its node at once: kubelets take no time here. */
+/** Evicts a pod. It is gone at once: no kubelet delays it. */
 static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
@@ -158,13 +161,13 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSE
 		.name = bt_arena_str(&simulation->arena, victim->name),
 		.node_name = bt_arena_str(&simulation->arena, pod->spec.node_name),
 		.priority = bt_pod_priority(pod),
-		.preemptor = UINT32_MAX, /* whose attempt it is turns out when the step ends */
+		.preemptor = UINT32_MAX, /* set when the step ends */
 	};
 	bt_vec_push(&simulation->evictions, eviction);
 	uint32_t index;
 	struct bt_simulated_pod *entry = find_pod(simulation, pod->metadata.uid, &index);
 	if (entry != NULL) {
-		/* A preemptor that was rejected before found this pod in its place. */
+		/* The victim was placed by this run, before the preemptor found room. */
 		entry->fate = BT_FATE_UNSCHEDULABLE;
 		entry->node_name = BT_STR("");
 		entry->message = bt_arena_printf(&simulation->arena, "preempted on node %.*s",
@@ -182,7 +185,7 @@ static bool may_schedule(void *context)
 	return simulation->tried_count < simulation->try_limit;
 }
 
-/** --- life --- */
+/** --- creating and finishing a simulation --- */
 
 int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cluster,
 	bt_scheduler_create_fn *create_scheduler, const void *context, struct berth_error *err)
@@ -201,8 +204,10 @@ int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cl
 	}
 	simulation->engine = bt_scheduler_engine(simulation->scheduler);
 	for (uint32_t i = 0; i < simulation->engine->profiles.frameworks.count; i++) {
-		/* Pods that only the commands know are tried on the engine, too: preemption takes
-		 * them as they come. */
+		/*
+		 * Without a lister, preemption uses pods as they are passed in: commands also try
+		 * pods on the engine that the scheduler does not have.
+		 */
 		simulation->engine->profiles.frameworks.items[i]->handle.pods = NULL;
 	}
 	bt_arena_init(&simulation->arena, 0);
@@ -232,7 +237,7 @@ void bt_simulation_finish(struct bt_simulation *simulation)
 void bt_simulation_reopen(struct bt_simulation *simulation)
 {
 	BT_ASSERT(simulation->evictions.count == 0);
-	/* The last one first: so the lists of pods on nodes become what they were. */
+	/* Remove the last pod first, which restores the order of the lists of pods on nodes. */
 	for (uint32_t i = simulation->pods.count; i-- > 0;) {
 		struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		struct bt_object *known = bt_scheduler_find_pod(simulation->scheduler,
@@ -267,7 +272,9 @@ void bt_simulation_loaded(struct bt_simulation *simulation)
 			bt_pod_groups_add_pending(simulation->engine->state, pod);
 		}
 		if (pod->status.nominated_node_name.length != 0) {
-			/* It holds its place from the start, also when no pod is tried. */
+			/*
+			 * A nominated pod holds its place from the start, even if no pod is tried.
+			 */
 			tell(simulation, i);
 		}
 	}
@@ -275,7 +282,7 @@ void bt_simulation_loaded(struct bt_simulation *simulation)
 
 /** --- attempts --- */
 
-/** Pods of one template fail with the same words: those are kept once. */
+/** Keeps a copy of the message, once for consecutive pods with the same message. */
 static struct bt_str keep_message(
 	struct bt_simulation *simulation, struct bt_str message, struct bt_str *last)
 {
@@ -293,7 +300,7 @@ static struct bt_str keep_message(
 	return *last;
 }
 
-/** Where the pod is nominated now, kept; "" where it is not. */
+/** Returns a copy of the name of the pod's nominated node, or "". */
 static struct bt_str nominated_node(
 	struct bt_simulation *simulation, const struct bt_simulated_pod *entry)
 {
@@ -305,8 +312,8 @@ static struct bt_str nominated_node(
 }
 
 /**
- * Pods of lower priority that are on their way out from the nominated node: preemption does not
- * delete them again, and no kubelet ends them here.
+ * Evicts terminating pods of lower priority from the nominated node: preemption does not delete
+ * them again, and no kubelet ends them in a simulation.
  */
 static void evict_terminating(
 	struct bt_simulation *simulation, const struct bt_simulated_pod *preemptor)
@@ -323,7 +330,7 @@ static void evict_terminating(
 			bt_pod_info_from_record(state, pod_id, &info);
 			struct bt_preemption_pod victim = {info.namespace_, info.name, info.uid};
 			struct bt_preemption_ticket none = {NULL, 0};
-			(void)delete_pod(simulation, none, &victim, NULL); /* it is there */
+			(void)delete_pod(simulation, none, &victim, NULL); /* cannot fail */
 		}
 	}
 }
@@ -340,12 +347,14 @@ static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod
 	}
 	const struct bt_queue_entry *queued = bt_queue_find(
 		bt_scheduler_queue(simulation->scheduler), attempt->namespace_, attempt->name);
-	/* A member that waits for its group backs off like an error. */
+	/* Backoff counts as an error, except for a pod that waits for its group. */
 	bool is_error = queued != NULL && queued->place == BT_QUEUE_ERROR_BACKOFF &&
 		(attempt->group_name.length == 0 || !rejected);
 	if (queued == NULL || is_error || attempt->has_waited || entry->attempts >= ATTEMPTS_MAX) {
-		/* The queue would try an error again and again. A gang that was given up would only
-		 * take the room again that it left to others. */
+		/*
+		 * Give up: the queue would try an error again and again, and a gang that was given
+		 * up would take the room again that it left to other pods.
+		 */
 		entry->nominated_node_name = nominated_node(simulation, entry);
 		entry->given_up = true;
 		change(simulation, entry->object, NULL);
@@ -359,7 +368,7 @@ static void take_attempt(struct bt_simulation *simulation, const struct bt_attem
 {
 	uint32_t index;
 	struct bt_simulated_pod *entry = find_pod(simulation, attempt->uid, &index);
-	BT_ASSERT(entry != NULL); /* the queue has no other pods */
+	BT_ASSERT(entry != NULL); /* the queue has only pods of the simulation */
 	entry->attempts += !attempt->has_waited;
 	simulation->tried_count += entry->fate == BT_FATE_UNDECIDED && !entry->waiting;
 	simulation->waiting_count -= entry->waiting;
@@ -394,9 +403,9 @@ static void take_attempt(struct bt_simulation *simulation, const struct bt_attem
 	}
 }
 
-/** --- all pods --- */
+/** --- running all pods --- */
 
-/** The fate of a pod that the scheduler never tried. */
+/** Sets fate and message of a pod that the scheduler never tried. */
 static void set_untried(
 	struct bt_simulation *simulation, struct bt_simulated_pod *entry, struct bt_str *last)
 {
@@ -414,7 +423,9 @@ static void set_untried(
 		struct bt_pod_info info;
 		struct bt_plugin *gate;
 		entry->fate = BT_FATE_SCHEDULING_GATED;
-		/* The nominator does not know it: its nomination holds no room, and stays. */
+		/*
+		 * A gated pod is not in the nominator: its nomination stays, but reserves no room.
+		 */
 		entry->nominated_node_name = pod->status.nominated_node_name;
 		bt_pod_info_init_pending(simulation->engine->state, pod, &info);
 		struct bt_status status = bt_run_pre_enqueue(framework, &info, &arena, &gate);
@@ -426,7 +437,7 @@ static void set_untried(
 	bt_strbuf_finish(&text);
 }
 
-/** The first count pods, and those after them only if all may be tried. */
+/** Schedules the first count pods. Later pods are tried only if count is all of them. */
 static void run(struct bt_simulation *simulation, uint32_t count)
 {
 	struct bt_scheduler *scheduler = simulation->scheduler;
@@ -532,7 +543,7 @@ struct bt_simulated_group *bt_simulation_groups(
 			group->first_pending = i;
 			group->message = entry->group_message;
 		}
-		/* What waits for the others says only that. */
+		/* Messages of members that only wait for their group give no reason. */
 		if (group->stopped == UINT32_MAX && entry->message.length != 0 &&
 			!bt_str_has_prefix(entry->message, BT_STR("pod group is unschedulable"))) {
 			group->stopped = i;

@@ -10,7 +10,7 @@
 
 #define PIECE_BYTES 65536
 #define KNOWN_FIELDS 1024
-/** Of a regular expression in the place of a question about parts of texts. */
+/** Longest regular expression that replaces a CEL function on a part of a text. */
 #define PATTERN_BYTES_MAX 4096
 
 struct row {
@@ -25,7 +25,7 @@ static const struct row rows[] = {
 #undef BT_SNAPSHOT_FIELD
 };
 
-/** Annotations that somebody reads; the others may hold anything. */
+/** Annotations that berth reads. Others may contain anything. */
 enum note {
 	NOTE_NAME, /* its value is a name */
 	NOTE_KEEP, /* its value is a word of the API */
@@ -48,7 +48,7 @@ static const struct {
 	{"volume.kubernetes.io/selected-node", NOTE_NAME},
 };
 
-/** Their controllers make pods. */
+/** Workloads, whose controllers create pods. */
 static const enum bt_kind workloads[] = {BT_KIND_DEPLOYMENT, BT_KIND_REPLICA_SET,
 	BT_KIND_REPLICATION_CONTROLLER, BT_KIND_STATEFUL_SET, BT_KIND_DAEMON_SET, BT_KIND_JOB,
 	BT_KIND_CRON_JOB};
@@ -65,21 +65,24 @@ bool bt_snapshot_find_action(
 	return false;
 }
 
-/** --- what is kept --- */
+/** --- visiting the fields of an object --- */
 
-/** One of the two is set, or both: then a text is collected and renamed. */
+/**
+ * One pass over an object's texts. With collecting, texts are collected; with renaming, they are
+ * replaced. Both may be set.
+ */
 struct pass {
 	struct bt_neutral_names *collecting;
 	const struct bt_neutral_names *renaming;
 	struct bt_arena *arena;
-	enum note note;    /* of the annotation whose value comes next */
-	uint32_t by_parts; /* expressions that look at parts of texts */
-	/** Strings, names and domains of attributes of devices, and drivers; with renaming. */
+	enum note note;    /* how to handle the next annotation's value */
+	uint32_t by_parts; /* CEL expressions that read parts of texts */
+	/** Drivers, and strings, names and domains of device attributes. Set for renaming. */
 	const struct bt_text_set *device_texts;
 	struct {
 		const struct bt_field *field; /* NULL: free */
 		enum bt_snapshot_action action;
-	} known[KNOWN_FIELDS]; /* found before; by address */
+	} known[KNOWN_FIELDS]; /* cache of actions, by the field's address */
 };
 
 static bool is_plain(const struct pass *pass)
@@ -133,7 +136,7 @@ static void rename_text(struct pass *pass, struct bt_str *text, bool is_term)
 	}
 }
 
-/** Numbers, ranges and patterns of them. */
+/** Returns whether the text has only numbers, ranges and wildcards. */
 static bool is_numeric(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -145,8 +148,7 @@ static bool is_numeric(struct bt_str text)
 	return true;
 }
 
-/** Words of the API and numbers, also in a list, stay; whatever else somebody wrote there is a
- * name. */
+/** Renames the words of a list, except the API's words and numbers. */
 static void rename_value(struct pass *pass, struct bt_str *text)
 {
 	struct bt_strbuf out = {0};
@@ -192,7 +194,10 @@ static bool has_part(struct bt_str text, struct bt_str function, struct bt_str p
 	return false;
 }
 
-/** Of all texts that devices have; absent when there would be too many. */
+/**
+ * Returns a regular expression that matches the neutral names of all device texts with this part,
+ * or an absent text if it would be too long.
+ */
 static struct bt_str find_texts(
 	void *context, struct bt_str function, struct bt_str part, struct bt_arena *arena)
 {
@@ -200,7 +205,7 @@ static struct bt_str find_texts(
 	struct bt_strbuf out = {0};
 	struct bt_str pattern = {0};
 	if (pass->renaming == NULL) {
-		return pattern; /* not all are known yet */
+		return pattern; /* device texts are not complete yet */
 	}
 	for (uint32_t i = 0; i < pass->device_texts->items.count; i++) {
 		struct bt_str text = pass->device_texts->items.items[i];
@@ -219,7 +224,9 @@ static struct bt_str find_texts(
 	return pattern;
 }
 
-/** One that cannot be read is a name like any other: it fails either way. */
+/**
+ * An expression that cannot be parsed is renamed as one name: evaluating it fails in both cases.
+ */
 static void rename_expression(struct pass *pass, struct bt_str *text)
 {
 	struct bt_cel_renaming renaming = {
@@ -252,7 +259,7 @@ static void take_text(void *context, const struct bt_message *message, const str
 		rename_expression(pass, text);
 		break;
 	case BT_SNAPSHOT_WORDS:
-		break; /* those that are left */
+		break; /* only the remaining words */
 	case BT_SNAPSHOT_KEEP:
 		rename_value(pass, text);
 		break;
@@ -279,7 +286,7 @@ static bool is_percentage(struct bt_str text)
 		bt_str_parse_int64(bt_str_sub(text, 0, text.length - 1), &value);
 }
 
-/** "50%" stays; API servers take nothing else there, files may hold a name. */
+/** Percentages stay. API servers accept no other text, but files may contain a name. */
 static void take_scalar(void *context, const struct bt_field *field, void *value)
 {
 	struct bt_int_or_string *number = value;
@@ -301,7 +308,7 @@ static bool is_workload(enum bt_kind kind)
 	return false;
 }
 
-/** A copy that may be changed, in the pass's arena. */
+/** Returns a copy in the pass's arena, which may be changed. */
 static void *visit_object(const struct bt_object *object, struct bt_str name, struct pass *pass)
 {
 	const struct bt_kind_info *info = bt_kind_info(object->kind);
@@ -333,14 +340,17 @@ static void note_pods_exist(struct bt_object_meta *meta, struct bt_arena *arena)
 
 static void add_text(struct bt_text_set *texts, struct bt_str text, struct bt_arena *arena)
 {
-	/* One that would end the quotation in a regular expression is nobody's name. */
+	/*
+	 * Texts with a backslash are left out: they could end the quotation in a regular
+	 * expression, and valid names have none.
+	 */
 	if (text.data != NULL && bt_str_find_char(text, '\\') < 0 &&
 		!bt_text_set_has(texts, text)) {
-		(void)bt_text_set_add(texts, bt_arena_str(arena, text)); /* it is new */
+		(void)bt_text_set_add(texts, bt_arena_str(arena, text)); /* not in the set yet */
 	}
 }
 
-/** An expression may walk over domains and names. */
+/** Expressions may iterate over domains and names separately. */
 static void add_key(struct bt_text_set *texts, struct bt_str key, struct bt_arena *arena)
 {
 	struct bt_str name = key;
@@ -365,7 +375,10 @@ static void add_device_texts(
 	}
 }
 
-/** Copies, as objects are released while they are written; nothing of other kinds. */
+/**
+ * Adds copies of a ResourceSlice's texts, because objects are released while the snapshot is
+ * written. Other kinds are ignored.
+ */
 static void add_slice_texts(
 	struct bt_text_set *texts, const struct bt_object *object, struct bt_arena *arena)
 {
@@ -501,7 +514,7 @@ void bt_snapshot_stream_settle(struct bt_snapshot_stream *stream)
 	}
 	bt_neutral_names_settle(&stream->names);
 	stream->pass.renaming = &stream->names;
-	stream->pass.by_parts = 0; /* each counts when it is appended */
+	stream->pass.by_parts = 0; /* counted again by appending */
 }
 
 const struct bt_object_meta *bt_snapshot_stream_append(

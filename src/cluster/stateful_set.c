@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** StatefulSets: pods with names that stay, one after the other. Spec: 14b section 6.3. */
+/** StatefulSets: pods with stable names, created in order. Spec: 14b section 6.3. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "cluster/revisions.h"
 #include "cluster/tree.h"
 
-/** Creations of one sync. */
+/** Pods created in one sync. */
 #define BURST 250
 
 struct stateful_sets {
@@ -31,7 +31,7 @@ struct pass {
 	uint32_t member_count;
 	int64_t start;
 	int64_t replicas;
-	int64_t partition; /* first ordinal that is updated */
+	int64_t partition; /* the first ordinal that is updated */
 	int64_t max_unavailable;
 	int64_t min_ready_seconds;
 	uint32_t made;
@@ -58,7 +58,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 }
 
-/** The number behind "<set>-"; -1: it has none. */
+/** Returns the number at the end of "<set>-<number>", or -1. */
 static int64_t ordinal_of(struct bt_str set_name, struct bt_str pod_name)
 {
 	int64_t ordinal;
@@ -88,7 +88,7 @@ static int compare_members(const void *left, const void *right)
 
 /* --- making a pod --- */
 
-/** The claim is there, or made. */
+/** Creates the claim if it does not exist. */
 static bool ensure_claim(struct bt_sync *sync, const struct bt_json_value *template_,
 	struct bt_str name, struct bt_str pod_name)
 {
@@ -126,7 +126,10 @@ static bool ensure_claim(struct bt_sync *sync, const struct bt_json_value *templ
 	return made;
 }
 
-/** Every claim of the pod; spec (may be NULL): of the pod, which mounts them. */
+/**
+ * Creates every claim of the pod. spec (may be NULL): the pod's, which gets a volume for each
+ * claim.
+ */
 static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct bt_json_value *spec)
 {
 	struct bt_arena *arena = sync->arena;
@@ -141,7 +144,7 @@ static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct b
 			arena, "%.*s-%.*s", BT_STR_ARG(volume), BT_STR_ARG(pod_name));
 
 		if (spec != NULL) {
-			/* The volume of a claim replaces one of its name. */
+			/* The volume of a claim replaces a volume of the same name. */
 			struct bt_json_value *volumes =
 				bt_json_ensure_array(arena, spec, "volumes");
 			struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
@@ -163,8 +166,10 @@ static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct b
 	return made;
 }
 
-/** spec.persistentVolumeClaimRetentionPolicy: who takes the claims of a pod along. condemned: the
- * set has become smaller than the pod's ordinal. */
+/**
+ * Sets the owners of the pod's claims by spec.persistentVolumeClaimRetentionPolicy. condemned: the
+ * set was scaled down below the pod's ordinal.
+ */
 static void own_claims(struct pass *pass, const struct bt_indexed_pod *pod, bool condemned)
 {
 	struct bt_sync *sync = pass->sync;
@@ -227,7 +232,7 @@ static bool make_pod(struct pass *pass, int64_t ordinal)
 	struct bt_arena *arena = sync->arena;
 	struct bt_str set_name = bt_key_name(sync->key);
 	struct bt_str name = bt_arena_printf(arena, "%.*s-%" PRId64, BT_STR_ARG(set_name), ordinal);
-	/* A pod below the partition that is lost comes back as it was. */
+	/* A lost pod below the partition is created again from its old revision. */
 	const struct bt_revision *revision = ordinal < pass->partition
 		? bt_revisions_find(&pass->revisions, pass->current_revision)
 		: NULL;
@@ -275,7 +280,7 @@ static void remove_pod(struct bt_sync *sync, const struct bt_indexed_pod *pod)
 		BT_STR_ARG(bt_key_name(sync->key)));
 }
 
-/* --- order --- */
+/* --- creating and deleting in order --- */
 
 static bool is_healthy(struct pass *pass, const struct bt_indexed_pod *pod)
 {
@@ -286,7 +291,7 @@ static bool is_healthy(struct pass *pass, const struct bt_indexed_pod *pod)
 			pod, pass->min_ready_seconds, sync->now_seconds, &sync->wait_until_seconds);
 }
 
-/** Fill every place from the lowest on; false: not all are filled. */
+/** Creates the missing pods, lowest ordinal first. false: some are still missing. */
 static bool fill_places(struct pass *pass)
 {
 	struct bt_sync *sync = pass->sync;
@@ -320,7 +325,7 @@ static bool fill_places(struct pass *pass)
 			continue;
 		}
 		own_claims(pass, pod, false);
-		/* A claim that is lost before its pod runs is made again. */
+		/* Create a claim again that was deleted before its pod runs. */
 		if (pod->phase == BT_POD_PENDING && !pod->deleting &&
 			!ensure_claims(sync, bt_key_name(pod->key), NULL)) {
 			sync->failed = true;
@@ -337,7 +342,9 @@ static bool is_surplus(const struct pass *pass, const struct member *member)
 	return member->ordinal < pass->start || member->ordinal >= pass->start + pass->replicas;
 }
 
-/** Remove pods outside of the places, highest first; false: there are some yet. */
+/**
+ * Deletes pods with ordinals outside of the set's range, highest first. false: some still exist.
+ */
 static bool remove_surplus(struct pass *pass)
 {
 	const struct member *first_unhealthy = NULL;
@@ -357,8 +364,10 @@ static bool remove_surplus(struct pass *pass)
 			continue;
 		}
 		none = false;
-		/* In order, a pod leaves while all below it are healthy; only the lowest of those
-		 * that are not leaves nevertheless. */
+		/*
+		 * With ordered deletion, healthy pods are deleted first; of the unhealthy ones only
+		 * the one with the lowest ordinal may be deleted.
+		 */
 		if (!member->pod->deleting &&
 			(!pass->ordered || is_healthy(pass, member->pod) ||
 				member == first_unhealthy)) {
@@ -372,8 +381,10 @@ static bool remove_surplus(struct pass *pass)
 	return none;
 }
 
-/** Remove the highest pods of an old revision, as long as no more than maxUnavailable of those
- * looked at are missing. */
+/**
+ * Deletes pods of an old revision, highest ordinal first, while at most maxUnavailable of the pods
+ * seen so far are unavailable.
+ */
 static void update_pods(struct pass *pass)
 {
 	int64_t unavailable = pass->made; /* not among the members yet */
@@ -420,7 +431,7 @@ static void write_status(struct pass *pass, bool updates)
 	}
 	if (updates && updated == pass->replicas && ready == pass->replicas &&
 		pass->member_count == pass->replicas) {
-		/* The update is complete. */
+		/* All pods are updated: complete the update. */
 		pass->current_revision = pass->update_revision;
 		current = updated;
 	}

@@ -22,7 +22,7 @@ static void put(struct loading *loading, enum bt_kind kind, const void *value)
 	bt_arena_reset(&loading->arena);
 }
 
-/** Of several default classes the one created last counts. */
+/** Of several default classes the newest counts. */
 static struct bt_str find_default_class(const struct bt_manifests *cluster)
 {
 	const struct bt_object_meta *best = NULL;

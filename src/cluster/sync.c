@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What several controllers do with objects. */
+/** Functions that several controllers use: reads, writes, creating and deleting pods. */
 #include <stdarg.h>
 
 #include "cluster/tree.h"
@@ -177,7 +177,7 @@ struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct
 	return bt_controller_owner_reference(arena, sync->resource, sync->object);
 }
 
-/** Into options.pods: the name alone changes from one to the next. */
+/** Hands pods to options.pods. Only the name differs from one pod to the next. */
 static bool hand_over_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count)
 {
 	struct bt_arena arena = {0};

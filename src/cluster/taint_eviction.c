@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pods leave nodes with NoExecute taints that they do not tolerate, or not for long. Spec: 14b
- * section 6.6. */
+/**
+ * Deletes pods from nodes with NoExecute taints that they do not tolerate, or whose
+ * tolerationSeconds are over. Spec: 14b section 6.6.
+ */
 #include "api/toleration.h"
 #include "cluster/tree.h"
 #include "cluster/node_agent.h"
 #include "server/condition.h"
 
 struct eviction {
-	/** Nodes with NoExecute taints; the group is when that began, as text. */
+	/**
+	 * Nodes with NoExecute taints; the group is the time when the taints were seen first, as
+	 * text.
+	 */
 	struct bt_groups tainted;
 };
 
@@ -75,7 +80,10 @@ static bool sync(struct bt_sync *sync)
 	if (seconds > INT64_MAX / BT_NS_PER_SECOND / 4) {
 		return true;
 	}
-	/* The toleration counts from when the pod is there and the node is tainted. */
+	/*
+	 * tolerationSeconds count from the later of two times: the pod was assigned, the node was
+	 * tainted.
+	 */
 	scheduled = bt_condition_find(
 		bt_json_array_at(sync->object, "status.conditions"), "PodScheduled");
 	began_seconds = bt_tree_seconds(scheduled, "lastTransitionTime");

@@ -183,7 +183,10 @@ struct bt_json_value *bt_tree_from_template(struct bt_arena *arena,
 	return object;
 }
 
-/** Write owners and (unless NULL) finalizers; another object of that name is left alone. */
+/**
+ * Patches the owners and (unless NULL) the finalizers. A new object with the same name is not
+ * changed.
+ */
 static bool write_owners(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, struct bt_json_value *owners,
 	struct bt_json_value *finalizers, struct bt_arena *arena)
@@ -311,7 +314,10 @@ bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 		status = bt_json_new(arena, BT_JSON_OBJECT);
 		bt_json_set_value(arena, status, "conditions", conditions);
 		if (grace_seconds == 0) {
-			/* Nobody else will say so, and who keeps it by a finalizer waits for it. */
+			/*
+			 * No agent will write the end of the pod, and controllers with a finalizer
+			 * on it wait for that.
+			 */
 			bt_json_set_c(arena, status, "phase", "Failed");
 		}
 		if (!bt_tree_write_status(hub, pods, pod, status, arena)) {

@@ -27,7 +27,7 @@ struct bt_json_value *bt_typed_tree(enum bt_kind kind, const void *value, struct
 	bt_object_encode_json(kind, value, &writer);
 	int result =
 		bt_json_parse(arena, bt_arena_str(arena, bt_strbuf_str(&text)), false, &tree, NULL);
-	BT_ASSERT(result == 0); /* it was just written */
+	BT_ASSERT(result == 0); /* the tree was just written as JSON */
 	bt_strbuf_finish(&text);
 	return tree;
 }

@@ -11,13 +11,13 @@
 #define NAME_BYTES_MAX 64
 #define PATH_BYTES_MAX 256
 #define FIELDS_MAX 256
-/** Messages on the way from the root to a field: spec.template.spec.tolerations has three. */
+/** Longest path of messages from the root to a field: spec.template.spec.tolerations has three. */
 #define MESSAGES_DEEP_MAX 4
 
-/** The document being looked at. */
+/** The document that is checked. */
 struct checking {
 	const struct bt_unknown_field_sink *sink;
-	const struct bt_schema_message *message; /* its root */
+	const struct bt_schema_message *message; /* of its root */
 	struct bt_str api_version;
 	struct bt_str kind;
 	struct bt_str namespace_;
@@ -25,7 +25,7 @@ struct checking {
 	uint32_t warning_count;
 };
 
-/** --- what was meant --- */
+/** --- finding the intended field --- */
 
 struct words {
 	const char *list[FIELDS_MAX];
@@ -41,7 +41,7 @@ static void add_words(struct words *words, const struct bt_schema_message *messa
 	}
 }
 
-/** The field of the same message that is spelt nearly so, or NULL. */
+/** Returns the field of the same message with the most similar name, or NULL. */
 static const char *near_field(const struct bt_schema_message *message, struct bt_str name)
 {
 	struct words words = {.count = 0};
@@ -61,7 +61,10 @@ static const char *near_field(const struct bt_schema_message *message, struct bt
 	return bt_suggest(given, words.list, words.count);
 }
 
-/** Find the way from a message to a field of this name, so many messages down. */
+/**
+ * Finds a path from a message to a field of this name, with a given number of messages between
+ * them.
+ */
 static bool find_way(const struct bt_schema_message *message, struct bt_str name, uint32_t deep,
 	const struct bt_schema_field **way)
 {
@@ -82,7 +85,7 @@ static bool find_way(const struct bt_schema_message *message, struct bt_str name
 	return false;
 }
 
-/** The nearest field of this name below a message; false, and nothing appended: none. */
+/** Appends the path of the nearest field of this name below a message. false: there is none. */
 static bool append_below(const struct bt_schema_message *message, struct bt_str path,
 	struct bt_str name, struct bt_strbuf *out)
 {
@@ -101,7 +104,7 @@ static bool append_below(const struct bt_schema_message *message, struct bt_str 
 	return false;
 }
 
-/** The right name at the wrong level. */
+/** Appends the path of a field that has this name at another level. */
 static bool append_place(const struct checking *checking, const struct bt_schema_problem *problem,
 	struct bt_strbuf *out)
 {
@@ -187,8 +190,7 @@ void bt_unknown_field_find(struct bt_str document, const struct bt_unknown_field
 			}
 			int result =
 				bt_schema_check(checking.message, object, &arena, &watcher, NULL);
-			(void)result; /* a wrong type, of what no scheduler reads, ends the check
-			                 without a word */
+			(void)result; /* a wrong type ends the check; the API server reports it */
 		}
 	}
 	bt_arena_finish(&arena);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Claims in use, bound volumes and pod groups with pods stay until they are not. Spec: 14b
- * sections 6.4 and 6.9. */
+/**
+ * Adds protection finalizers to claims, volumes and PodGroups, and removes them when the object is
+ * no longer in use. Spec: 14b sections 6.4 and 6.9.
+ */
 #include "cluster/persistent_volume.h"
 
 struct protection {
-	/** Uses: "pod key#number" by the key of what is used. */
+	/** "pod key#number" of pods, by the key of the object that they use. */
 	struct bt_groups uses;
 };
 
@@ -64,7 +66,9 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		}
 		return;
 	}
-	/* A pod without node waits for the end of a claim that is deleted, it does not delay it. */
+	/*
+	 * A pod without node does not protect a claim that is being deleted; the pod waits instead.
+	 */
 	uses = uses && bt_json_text_at(observed->after, "spec.nodeName").length != 0;
 	for (uint32_t i = 0; i < volumes->count; i++) {
 		struct bt_arena arena = {0};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A simulated CSI provisioner for every driver there is. Spec: 14b section 6.4. */
+/** Simulates the CSI provisioner of every driver. Spec: 14b section 6.4. */
 #include <inttypes.h>
 
 #include "cluster/persistent_volume.h"
 
 struct provisioner {
-	struct bt_groups due; /* claims; the group is when their volume is made, as text */
+	struct bt_groups due; /* claims; the group is the due time, as text */
 };
 
 static void finish(void *data)
@@ -55,8 +55,11 @@ static void add_requirement(struct bt_arena *arena, struct bt_json_value *expres
 	bt_json_append(arena, expressions, entry);
 }
 
-/** What the volume requires of nodes: the selected node's values of the driver's topology keys;
- * without a node what the class allows first. NULL: the class does not allow the node. */
+/**
+ * Returns the node affinity of the volume: the selected node's values of the driver's topology
+ * keys; without a selected node, the first topology that the class allows. NULL: the class does not
+ * allow the node.
+ */
 static struct bt_json_value *requirements(
 	struct bt_sync *sync, const struct bt_json_value *class_, struct bt_str node_name)
 {
@@ -189,7 +192,7 @@ static bool sync(struct bt_sync *sync)
 	bt_groups_remove(&self->due, sync->key);
 	expressions = requirements(sync, class_, node);
 	if (expressions == NULL) {
-		/* The scheduler is asked to choose another node. */
+		/* Ask the scheduler for another node. */
 		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 
 		bt_json_set_value(arena, bt_tree_ensure(arena, patch, "metadata.annotations"),

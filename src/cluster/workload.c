@@ -3,9 +3,11 @@
 
 #include "api/identity.h"
 
-/** --- what exists already --- */
+/** --- existing pods and ReplicaSets --- */
 
-/** The reference may be of a namesake that is long gone: then the uids differ. */
+/**
+ * Returns false if the reference is to an earlier object of the same name: then the uids differ.
+ */
 static bool is_same_owner(
 	const struct bt_manifests_object *owner, const struct bt_manifests_object *owned)
 {
@@ -44,7 +46,10 @@ bool bt_pod_is_active(const struct bt_pod *pod)
 	return !bt_pod_is_terminal(pod) && !bt_pod_is_terminating(pod);
 }
 
-/** A Deployment counts them up; one that it went back to has the highest number again. */
+/**
+ * The revision number that the Deployment controller sets. After a rollback, the old ReplicaSet
+ * gets the highest number.
+ */
 static int64_t revision_of(const struct bt_object_meta *meta)
 {
 	const struct bt_str *text =

@@ -2,14 +2,14 @@
 #ifndef BT_CLUSTER_WORKLOAD_H
 #define BT_CLUSTER_WORKLOAD_H
 /**
- * Expansion: the pods that the controllers of a cluster (cluster/controllers.h) create for the
- * workloads of the input, beyond those that exist. Names end as a cluster ends them, but are
- * computed from what stands before: the same in every run.
+ * Expansion: the pods that the controllers of a cluster (cluster/controllers.h) would create for
+ * the workloads of the input, in addition to existing pods. Generated names look as in a cluster,
+ * but their suffixes are computed from the prefix, so they are the same in every run.
  *
- * - Old pods of a rollout count: a Deployment whose pods exist gets the missing ones only.
- * - The pods of a StatefulSet come at once.
- * - A CronJob runs once, as Job NAME-00000000, unless an unfinished Job of its own is there.
- * - Paused, suspended and leaving workloads make no pods.
+ * - Existing pods of a rollout count: a Deployment gets only the missing ones.
+ * - The pods of a StatefulSet are created at once.
+ * - A CronJob runs once, as Job NAME-00000000, unless it has an unfinished Job.
+ * - Paused, suspended and terminating workloads create no pods.
  */
 #include <stdint.h>
 
@@ -19,21 +19,21 @@
 #include "cluster/manifests.h"
 #include "cluster/pod_admission.h"
 
-/** Pods of all workloads together, and the memory they take. */
+/** Limits of all workloads' pods together, and of their memory. */
 #define BT_WORKLOAD_PODS_MAX 1000000
 #define BT_WORKLOAD_BYTES_MAX ((size_t)4 << 30)
-/** Pairs of DaemonSet and node that are looked at. */
+/** Limit of pairs of a DaemonSet and a node. */
 #define BT_WORKLOAD_DAEMON_CHECKS_MAX 100000000
 
 struct bt_workload_pod {
-	struct bt_pod *pod; /* shares parts with others of its workload */
+	struct bt_pod *pod; /* shares memory with others of its workload */
 	uint32_t owner;     /* index of the workload in the cluster */
-	bool is_extra;      /* beyond what the workload asks for */
+	bool is_extra;      /* beyond spec.replicas */
 };
 
-/** An object whose pods, or some of them, a quota refuses. */
+/** An object some or all of whose pods are refused by a quota. */
 struct bt_refusal {
-	uint32_t index; /* in the cluster: the workload, or the pod itself */
+	uint32_t index; /* of the workload, or of the pod itself, in the cluster */
 	struct bt_str message;
 };
 
@@ -42,39 +42,48 @@ struct bt_expansion_work;
 struct bt_expansion {
 	struct bt_manifests *cluster;
 	struct bt_expansion_work *work;      /* NULL before bt_expansion_open */
-	struct bt_pod_admission *admission;  /* the same */
-	BT_VEC(struct bt_refusal) refusals;  /* one for an object */
+	struct bt_pod_admission *admission;  /* NULL before bt_expansion_open */
+	BT_VEC(struct bt_refusal) refusals;  /* at most one for each object */
 	BT_VEC(struct bt_workload_pod) pods; /* in input order of the workloads */
-	BT_VEC(struct bt_object *) made;     /* ReplicaSets and claims that controllers made */
+	BT_VEC(struct bt_object *) made;     /* created ReplicaSets and claims */
 	struct bt_arena arena;
 	struct bt_map names; /* of pods: "namespace/name" */
-	/** By object index: pods that a Deployment, ReplicaSet, ReplicationController or
-	 * StatefulSet makes beyond those it should have, also when it is paused or its pods exist.
-	 * NULL: none. Borrowed. */
+	/**
+	 * By object index: how many extra pods a Deployment, ReplicaSet, ReplicationController or
+	 * StatefulSet makes, even if it is paused or its pods exist. NULL: none. Borrowed.
+	 */
 	const uint32_t *extras;
 	const struct bt_gates *gates; /* of the controllers; NULL: the defaults. Borrowed. */
 };
 
 void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *cluster);
 void bt_expansion_finish(struct bt_expansion *expansion);
-/** Make the API server that admits the pods, with the classes and policies of the input. */
+/** Creates the API server that admits the pods, with the classes and policies of the input. */
 BT_MUST_USE int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err);
-/** A quota refuses the object, or pods of it: note the first message of each, and warn. */
+/**
+ * Records that a quota refuses the object, or pods of it: keeps the first message of each object,
+ * and warns.
+ */
 void bt_expansion_refuse(struct bt_expansion *expansion, uint32_t index, const char *message);
-/** Owners are indexed (bt_manifests_index_owners). Errors name file, document and workload. */
+/**
+ * Creates the pods. Owners must be indexed (bt_manifests_index_owners). Errors name file, document
+ * and workload.
+ */
 BT_MUST_USE int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err);
 
-/** Walk the objects that the object at owner controls, uids compared where both are known. */
+/**
+ * Returns the next object that the object at owner controls. uids are compared if both are known.
+ */
 uint32_t bt_expansion_next_owned(
 	const struct bt_expansion *expansion, uint32_t owner, uint32_t at, bool first);
 #define BT_FOR_EACH_OWNED(expansion, owner, index) \
 	for (uint32_t index = bt_expansion_next_owned((expansion), (owner), 0, true); \
 		index != BT_MANIFESTS_NONE; \
 		index = bt_expansion_next_owned((expansion), (owner), index, false))
-/** The ReplicaSet that makes a Deployment's pods now, or BT_MANIFESTS_NONE. */
+/** Returns the Deployment's current ReplicaSet, or BT_MANIFESTS_NONE. */
 uint32_t bt_expansion_newest_set(const struct bt_expansion *expansion, uint32_t owner);
-/** The pod at index, or NULL when the object is of another kind. */
+/** Returns the pod at index, or NULL if the object is of another kind. */
 const struct bt_pod *bt_expansion_pod_at(const struct bt_expansion *expansion, uint32_t index);
-/** Neither finished nor being deleted: what a controller counts. */
+/** Returns whether the pod is neither finished nor being deleted, so that controllers count it. */
 bool bt_pod_is_active(const struct bt_pod *pod);
 #endif

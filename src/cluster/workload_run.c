@@ -10,13 +10,13 @@
 #include "cluster/workload.h"
 #include "codec/json_edit.h"
 
-/** Expansions begin at the same time in every run. */
+/** A fixed start time, so that every run gives the same result. */
 #define START_NS (INT64_C(1700000000) * BT_NS_PER_SECOND)
-/** Codes of a pod that is taken, or not, as an API server's. */
+/** Answers to the creation of a pod, as HTTP codes of an API server. */
 #define CODE_CREATED 201
 #define CODE_REFUSED 403
 #define CODE_TOO_LARGE 507
-/** Of selectors that the input lacks. */
+/** Label for selectors that replace those of the input. */
 #define OWNER_LABEL "berth.dev/owner"
 #define OWNER_VALUE "expansion"
 
@@ -80,7 +80,7 @@ static uint32_t extras_of(const struct bt_expansion *expansion, uint32_t owner)
 	return expansion->extras != NULL ? expansion->extras[owner] : 0;
 }
 
-/** The Deployment that makes the pods of this ReplicaSet is in the input. */
+/** Returns whether the ReplicaSet's Deployment is in the input. */
 static bool has_deployment(const struct bt_expansion *expansion, uint32_t index)
 {
 	const struct bt_manifests_object *object = &expansion->cluster->objects.items[index];
@@ -90,12 +90,12 @@ static bool has_deployment(const struct bt_expansion *expansion, uint32_t index)
 			controller->name) != BT_MANIFESTS_NONE;
 }
 
-/** What the input tells about a Deployment's pods. */
+/** What the input shows of a Deployment's ReplicaSet and pods. */
 struct rollout {
 	uint32_t active_pods;
-	bool has_set;       /* the rest is of its newest ReplicaSet, else of that of some pod */
-	struct bt_str set;  /* name; "": neither is there */
-	struct bt_str uid;  /* has_set */
+	bool has_set;       /* the input has a ReplicaSet; else set and hash are from a pod */
+	struct bt_str set;  /* name; "": neither ReplicaSet nor pods */
+	struct bt_str uid;  /* of the ReplicaSet; only with has_set */
 	struct bt_str hash; /* of the template; may be "" */
 };
 
@@ -130,18 +130,18 @@ static struct rollout survey_deployment(const struct bt_expansion *expansion, ui
 	return rollout;
 }
 
-/** --- the cluster that the controllers work in --- */
+/** --- state of an expansion --- */
 
-/** An object that owns pods, or whose ReplicaSet does. */
+/** A workload or ReplicaSet, which owns pods directly or by its ReplicaSets. */
 struct owner {
-	struct bt_str uid; /* in the cluster */
+	struct bt_str uid; /* in the expansion's cluster */
 	uint32_t index;    /* in the input */
 };
 
 struct bt_expansion_work {
 	struct bt_expansion *expansion;
 	struct bt_cluster *cluster;
-	struct bt_arena scratch; /* of one object */
+	struct bt_arena scratch; /* reset for each object */
 	BT_VEC(struct owner) owners;
 	struct bt_map by_uid;
 	uint64_t daemon_checks;
@@ -150,14 +150,17 @@ struct bt_expansion_work {
 	bool is_refused; /* error says why */
 	struct berth_error error;
 
-	/* The last pod that was taken. */
-	struct bt_pod last;      /* its spec as the template has it, */
-	struct bt_pod_spec spec; /* and as it was admitted */
+	/*
+	 * The last pod that was created. Pods of one owner reuse its decoded spec and its
+	 * admission.
+	 */
+	struct bt_pod last;      /* as made from the template */
+	struct bt_pod_spec spec; /* as admitted */
 	bool is_admitted;        /* spec is set */
 	uint32_t last_owner;
-	struct bt_json_value *rest; /* of its spec, in rest_arena; NULL: none was taken */
+	struct bt_json_value *rest; /* other members of its spec, in rest_arena; NULL: no pod yet */
 	struct bt_arena rest_arena;
-	struct bt_json_value *metadata; /* in metadata_arena; NULL: none was taken */
+	struct bt_json_value *metadata; /* in metadata_arena; NULL: no pod yet */
 	struct bt_arena metadata_arena;
 	struct bt_str prefix; /* of generated names */
 	uint32_t next_suffix;
@@ -204,7 +207,10 @@ static bool decode_pod(
 	return decoded;
 }
 
-/** The workload whose pod has this owner; a ReplicaSet may be a Deployment's. */
+/**
+ * Returns the workload of a pod with this owner; for the ReplicaSet of a Deployment, the
+ * Deployment.
+ */
 static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_json_value *reference,
 	struct bt_str namespace_)
 {
@@ -217,7 +223,7 @@ static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_js
 			bt_api_key(&arena, namespace_, bt_json_text_at(reference, "name")), &arena);
 		const struct bt_json_value *owners =
 			bt_json_array_at(set, "metadata.ownerReferences");
-		BT_ASSERT(owners->count == 1); /* the deployment controller made it */
+		BT_ASSERT(owners->count == 1); /* the deployment controller added one owner */
 		index = find_owner(work, bt_json_text_at(owners->elements[0], "uid"));
 		BT_ASSERT(index != BT_MANIFESTS_NONE);
 		add_owner(work, uid, index);
@@ -227,8 +233,8 @@ static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_js
 }
 
 /**
- * Into work->last. Of the pods of a DaemonSet only affinity differs, of those of a StatefulSet
- * metadata and volumes: what is as before is not decoded again.
+ * Decodes a pod into work->last. Members equal to those of the last pod are not decoded again: the
+ * pods of a DaemonSet differ in affinity only, those of a StatefulSet in metadata and volumes.
  */
 static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value *tree)
 {
@@ -277,7 +283,10 @@ static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value 
 		work->metadata = bt_json_clone(&work->metadata_arena, metadata, true);
 	}
 	if (decoded) {
-		/* Admission reads the labels that rules about other pods name. */
+		/*
+		 * The admitted spec cannot be reused if rules for other pods exist, because
+		 * admission reads the pod's labels for them.
+		 */
 		work->is_admitted = work->is_admitted && is_known &&
 			bt_json_find(affinity, "podAffinity") == NULL &&
 			bt_json_find(affinity, "podAntiAffinity") == NULL &&
@@ -294,7 +303,7 @@ static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value 
 	return decoded;
 }
 
-/** "PREFIXxxxxx" that no pod has. */
+/** Returns an unused name "PREFIXxxxxx". */
 static struct bt_str next_name(struct bt_expansion_work *work)
 {
 	const struct bt_object_meta *meta = &work->last.metadata;
@@ -328,7 +337,9 @@ void bt_expansion_refuse(struct bt_expansion *expansion, uint32_t index, const c
 	bt_strbuf_finish(&line);
 }
 
-/** Give the pod, like work->last, the spec that the API server admits. false: it refuses the pod.
+/**
+ * Gives the pod, which equals work->last, the spec that the API server admits. false: the API
+ * server refuses the pod.
  */
 static bool admit(struct bt_expansion_work *work, struct bt_pod *pod)
 {
@@ -366,7 +377,7 @@ static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool r
 	const struct bt_object_meta *meta = &work->last.metadata;
 	const struct bt_api_resource *claims = resource_of(work, BT_KIND_PERSISTENT_VOLUME_CLAIM);
 	if (!repeated && !read_pod(work, tree)) {
-		return CODE_TOO_LARGE; /* the template was read before: it nests too deeply now */
+		return CODE_TOO_LARGE; /* the template could be decoded: nested too deeply */
 	}
 	if (expansion->pods.count >= BT_WORKLOAD_PODS_MAX ||
 		expansion->arena.total_bytes > BT_WORKLOAD_BYTES_MAX ||
@@ -379,7 +390,7 @@ static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool r
 	*out_name = is_generated ? next_name(work) : meta->name;
 	*out_uid = bt_manifests_make_uid(expansion->cluster);
 	if (!is_generated && has_pod(expansion, meta->namespace_, meta->name)) {
-		return CODE_CREATED; /* it fills its place */
+		return CODE_CREATED; /* the input has this pod already */
 	}
 	struct bt_pod *pod = BT_ARENA_NEW(&expansion->arena, struct bt_pod);
 	*pod = work->last;
@@ -395,9 +406,12 @@ static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool r
 	return CODE_CREATED;
 }
 
-/** --- what the controllers find --- */
+/** --- the controllers' input --- */
 
-/** The object as a tree in work->scratch, without owners and (but of Jobs) without status. */
+/**
+ * Returns the object as a tree in work->scratch, without owners and (except for Jobs) without
+ * status.
+ */
 static struct bt_json_value *tree_of(struct bt_expansion_work *work, uint32_t index)
 {
 	const struct bt_manifests_object *object = &work->expansion->cluster->objects.items[index];
@@ -423,14 +437,14 @@ static struct bt_json_value *spec_of(struct bt_expansion_work *work, struct bt_j
 	return bt_json_ensure_object(&work->scratch, tree, "spec");
 }
 
-/** index: the workload that the pods are counted for; BT_MANIFESTS_NONE: there are none. */
+/** index: the workload that the object's pods belong to; BT_MANIFESTS_NONE: it has no pods. */
 static int restore(struct bt_expansion_work *work, uint32_t index, enum bt_kind kind,
 	struct bt_json_value *tree, struct berth_error *err)
 {
 	struct bt_json_value *metadata = bt_json_ensure_object(&work->scratch, tree, "metadata");
 	struct bt_api_answer answer;
 	if (index != BT_MANIFESTS_NONE) {
-		/* A copied manifest may have the uid of another one. */
+		/* A copied manifest may have the same uid as the original. */
 		if (find_owner(work, bt_json_text_at(metadata, "uid")) != BT_MANIFESTS_NONE) {
 			bt_json_set_str(&work->scratch, metadata, "uid",
 				bt_manifests_make_uid(work->expansion->cluster));
@@ -451,7 +465,10 @@ static void set_replicas(
 		replicas < INT32_MAX ? replicas : INT32_MAX);
 }
 
-/** Pods of the input are looked up by their owners: no selector decides, and any may be wrong. */
+/**
+ * Replaces the selector by one that matches no pod: the pods of the input are found by their
+ * owners, and the input's selector may be wrong.
+ */
 static void replace_selector(struct bt_expansion_work *work, struct bt_json_value *tree)
 {
 	struct bt_json_value *selector = bt_json_new(&work->scratch, BT_JSON_OBJECT);
@@ -461,7 +478,7 @@ static void replace_selector(struct bt_expansion_work *work, struct bt_json_valu
 	bt_json_set_value(&work->scratch, spec_of(work, tree), "selector", selector);
 }
 
-/** Whether it finds the pods of its own template. */
+/** Returns whether the selector matches the pods of its own template. */
 static bool is_usable(struct bt_expansion_work *work, const struct bt_label_selector *selector,
 	const struct bt_str_map *labels)
 {
@@ -472,7 +489,10 @@ static bool is_usable(struct bt_expansion_work *work, const struct bt_label_sele
 		bt_selector_matches(&parsed, labels);
 }
 
-/** The deployment controller would make ReplicaSets that it does not find again. */
+/**
+ * Replaces a selector that does not match the template: the deployment controller could not find
+ * the ReplicaSets it creates.
+ */
 static void repair_selector(struct bt_expansion_work *work, struct bt_json_value *tree,
 	const struct bt_deployment *deployment)
 {
@@ -495,7 +515,7 @@ static void repair_selector(struct bt_expansion_work *work, struct bt_json_value
 	}
 }
 
-/** Pods that a rolling update would replace stay. */
+/** Sets strategy OnDelete, so that a rolling update does not delete pods. */
 static void stop_updates(struct bt_expansion_work *work, struct bt_json_value *tree)
 {
 	struct bt_json_value *strategy = bt_json_new(&work->scratch, BT_JSON_OBJECT);
@@ -503,7 +523,7 @@ static void stop_updates(struct bt_expansion_work *work, struct bt_json_value *t
 	bt_json_set_value(&work->scratch, spec_of(work, tree), "updateStrategy", strategy);
 }
 
-/** How many pods are to be made: those that are missing, and extras. */
+/** Returns how many pods to create: missing ones and extra ones. */
 static int64_t count_missing(const struct bt_expansion *expansion, uint32_t owner,
 	struct bt_opt_i32 replicas, uint32_t existing)
 {
@@ -513,7 +533,7 @@ static int64_t count_missing(const struct bt_expansion *expansion, uint32_t owne
 	return missing + extras_of(expansion, owner);
 }
 
-/** The ReplicaSet of a Deployment whose pods, or whose set, are in the input. */
+/** Returns the ReplicaSet of a Deployment if the input has that ReplicaSet or pods of it. */
 static struct bt_json_value *set_of_deployment(
 	struct bt_expansion_work *work, uint32_t index, const struct rollout *rollout)
 {
@@ -571,7 +591,7 @@ static int restore_deployment(
 	return restore(work, index, is_new ? BT_KIND_DEPLOYMENT : BT_KIND_REPLICA_SET, tree, err);
 }
 
-/** A ReplicaSet or a ReplicationController. */
+/** Adds a ReplicaSet or ReplicationController. */
 static int restore_replicas(struct bt_expansion_work *work, uint32_t index,
 	struct bt_opt_i32 replicas, struct berth_error *err)
 {
@@ -597,7 +617,7 @@ static int restore_stateful_set(
 	int64_t start = set->spec.ordinals != NULL ? set->spec.ordinals->start : 0;
 	int64_t replicas = set->spec.replicas.present ? set->spec.replicas.value : 1;
 	int64_t count = replicas;
-	/* Extras have the first ordinals behind that no pod has. */
+	/* Extra pods get the first unused ordinals after the set's range. */
 	for (uint32_t left = extras_of(expansion, index); left > 0; count++) {
 		struct bt_str name = bt_arena_printf(
 			arena, "%.*s-%lld", BT_STR_ARG(object->name), (long long)(start + count));
@@ -678,7 +698,7 @@ static bool is_suspended(struct bt_opt_bool suspend)
 	return suspend.present && suspend.value;
 }
 
-/** One run, whatever the schedule says. */
+/** Adds one Job of the CronJob, whatever its schedule. */
 static int restore_cron_job(struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	struct bt_manifests *input = work->expansion->cluster;
@@ -694,7 +714,7 @@ static int restore_cron_job(struct bt_expansion_work *work, uint32_t index, stru
 		if (run->kind == BT_KIND_JOB) {
 			const struct bt_job *job = bt_object_value(run->object, BT_KIND_JOB);
 			if (!is_finished(&job->status)) {
-				return 0; /* that one is the run */
+				return 0; /* an unfinished Job exists */
 			}
 		}
 	}
@@ -743,7 +763,7 @@ static bool is_expanded(const struct bt_expansion *expansion, uint32_t index)
 		entry->object->meta->deletion_timestamp == NULL;
 }
 
-/** The controllers of DaemonSets and Jobs look at the pods that exist. */
+/** Adds the existing pods, which the controllers of DaemonSets and Jobs read. */
 static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_index)
 {
 	const struct bt_manifests *input = work->expansion->cluster;
@@ -771,7 +791,7 @@ static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_ind
 	}
 }
 
-/** --- what they made --- */
+/** --- collecting what the controllers made --- */
 
 static int collect_made(struct bt_expansion_work *work, enum bt_kind kind, struct berth_error *err)
 {
@@ -800,7 +820,7 @@ static int collect_made(struct bt_expansion_work *work, enum bt_kind kind, struc
 	return result;
 }
 
-/** By owner; the last pods of an owner are its extras. */
+/** Sorts pods by owner, and marks the last ones of each owner as extra. */
 static void sort_pods(struct bt_expansion *expansion)
 {
 	uint32_t object_count = expansion->cluster->objects.count;

@@ -21,7 +21,7 @@ static const struct bt_user scheduler_user = {
 	.groups = (const struct bt_str[]){BT_STR_INIT("system:masters")},
 };
 
-/** --- one write --- */
+/** --- requests --- */
 
 static const struct bt_api_resource *find_resource(
 	const struct bt_cluster_writes *writes, const char *group, const char *name)
@@ -29,7 +29,7 @@ static const struct bt_api_resource *find_resource(
 	return bt_resources_builtin(bt_api_resources(writes->api), group, name);
 }
 
-/** By the scheduler's user. */
+/** Returns a request by the scheduler's user. */
 static struct bt_api_request make_request(
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name)
 {
@@ -42,8 +42,10 @@ static struct bt_api_request make_request(
 	return request;
 }
 
-/** 0, or BERTH_ERR_* with the API's text. out_object (may be NULL): as it is now, a reference, or
- * untouched. */
+/**
+ * Returns 0, or BERTH_ERR_* with the API's text. out_object (may be NULL): a reference to the
+ * stored object; unchanged on errors.
+ */
 static int perform_request(struct bt_cluster_writes *writes, const struct bt_api_request *request,
 	struct bt_stored **out_object, struct berth_error *err)
 {
@@ -83,7 +85,7 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 	return result == 0 ? perform_request(writes, &request, NULL, err) : result;
 }
 
-/** text: of the strategic patch. */
+/** text: a strategic merge patch. */
 static int write_pod_status(struct bt_cluster_writes *writes, struct bt_str namespace_,
 	struct bt_str name, struct bt_str text, struct berth_error *err)
 {
@@ -110,7 +112,7 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	int result = write_pod_status(writes, pod->metadata.namespace_, pod->metadata.name,
 		bt_strbuf_str(&writes->text), err);
 	if (result == BERTH_ERR_NOT_FOUND) {
-		/* It has gone meanwhile, as the next change says. */
+		/* The pod was deleted meanwhile; the scheduler will observe that. */
 		berth_error_finish(err);
 		return 0;
 	}
@@ -150,7 +152,7 @@ static void post_event(void *context, const struct bt_event_delivery *event)
 		event->series_ns, &writes->event_text);
 	if (bt_json_parse(&writes->event_arena, bt_strbuf_str(&writes->event_text), false,
 		    &request.body, NULL) < 0) {
-		return; /* what the writer makes can be parsed */
+		return; /* cannot happen: the writer's JSON is valid */
 	}
 	request.verb = BT_VERB_CREATE;
 	bt_api_perform(
@@ -198,7 +200,7 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 
 /** --- preemption --- */
 
-/** status: the patch; "": delete it. */
+/** status: a patch of the status, or "" to delete the pod. */
 static int perform_eviction(struct bt_cluster_writes *writes, struct bt_str namespace_,
 	struct bt_str name, struct bt_str status, struct berth_error *err)
 {
@@ -212,8 +214,10 @@ static int perform_eviction(struct bt_cluster_writes *writes, struct bt_str name
 	return perform_request(writes, &request, NULL, err);
 }
 
-/** At once in the synchronous form, else when the attempt is over: first the preemptor is told
- * where it will go, then victims leave (spec 13 section 14.9). */
+/**
+ * Evicts a pod, at once for synchronous preemption, else after the attempt: the preemptor's
+ * nomination must be written before its victims are deleted (spec 13 section 14.9).
+ */
 static int evict(struct bt_cluster_writes *writes, struct bt_preemption_ticket ticket,
 	struct bt_str namespace_, struct bt_str name, struct bt_str status, struct berth_error *err)
 {
@@ -235,11 +239,11 @@ static void free_eviction(struct bt_cluster_writes_eviction *eviction)
 	bt_free(eviction->status);
 }
 
-/** Carry out what preemptions wrote during the last attempt. */
+/** Does the evictions that preemption requested during the last attempt. */
 static void attempt_ended(void *context)
 {
 	struct bt_cluster_writes *writes = context;
-	/* The end of one may add the next. */
+	/* The end of one eviction may request the next. */
 	for (uint32_t i = 0; i < writes->evictions.count; i++) {
 		struct bt_cluster_writes_eviction eviction = writes->evictions.items[i];
 		struct bt_str key = bt_str_from(eviction.key);
@@ -291,7 +295,7 @@ static int patch_volume_object(struct bt_cluster_writes *writes,
 	return result;
 }
 
-/** A merge patch that holds on to the version that is known. */
+/** Returns a merge patch that fails if the stored resourceVersion differs from meta's. */
 static struct bt_api_request volume_request(
 	struct bt_cluster_writes *writes, const struct bt_object_meta *meta, const char *resource)
 {
@@ -335,10 +339,12 @@ static bool pod_exists(void *context, const struct bt_pod_info *pod)
 		       writes->scheduler, pod->namespace_, pod->name, pod->uid) != NULL;
 }
 
-/** --- claims: what DynamicResources writes. No write takes time, so none is pending. Spec: 12
- * sections 12 to 15. --- */
+/**
+ * --- claims: the writes of DynamicResources. They are synchronous, so none is ever in flight.
+ * Spec: 12 sections 12 to 15. ---
+ */
 
-/** Of requests to a claim, or to all of them. */
+/** Returns a request to one claim, or (without name) to all of them. */
 static struct bt_api_request request_for(const struct bt_cluster_writes *writes, enum bt_verb verb,
 	struct bt_str namespace_, struct bt_str name)
 {
@@ -348,7 +354,7 @@ static struct bt_api_request request_for(const struct bt_cluster_writes *writes,
 	return request;
 }
 
-/** As a claim with all of its text; NULL with err. */
+/** Returns the stored object as a claim that keeps its JSON text; NULL with err. */
 static struct bt_object *decode(const struct bt_stored *stored, struct berth_error *err)
 {
 	struct bt_object *object = bt_typed_decode(BT_KIND_RESOURCE_CLAIM, stored, err);
@@ -371,7 +377,9 @@ static int perform(struct bt_cluster_writes *writes, const struct bt_api_request
 	return result == BERTH_ERR_STATE ? BT_WRITE_CONFLICT : result;
 }
 
-/** The claim as it is stored, if it still is the one that base shows; NULL: base will have to do.
+/**
+ * Returns the stored claim with all members, if it has base's resourceVersion, else NULL: the
+ * caller then uses base.
  */
 static struct bt_object *find_whole(struct bt_cluster_writes *writes, const struct bt_object *base)
 {
@@ -386,7 +394,7 @@ static struct bt_object *find_whole(struct bt_cluster_writes *writes, const stru
 	return bt_str_equal_c(base->meta->resource_version, version) ? decode(stored, NULL) : NULL;
 }
 
-/** base NULL: it is new. */
+/** base NULL: the claim is new. */
 static int write_claim(struct bt_cluster_writes *writes, struct bt_api_request *request,
 	const struct bt_object *base, const struct bt_resource_claim *claim,
 	struct bt_object **out_claim, struct berth_error *err)
@@ -490,12 +498,12 @@ static int patch_pod_status(void *context, const struct bt_pod_info *pod,
 		writes, pod->namespace_, pod->name, bt_strbuf_str(&writes->text), err);
 }
 
-/** --- life --- */
+/** --- creating and destroying --- */
 
 void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api)
 {
 	*writes = (struct bt_cluster_writes){.api = api, .host = "localhost"};
-	/* A name that is too long is cut. */
+	/* A longer name is truncated. */
 	(void)gethostname(writes->host, sizeof(writes->host) - 1);
 	bt_arena_init(&writes->arena, 0);
 	bt_arena_init(&writes->event_arena, 0);
@@ -547,5 +555,5 @@ void bt_cluster_writes_finish(struct bt_cluster_writes *writes)
 
 void bt_cluster_writes_tick(struct bt_cluster_writes *writes, int64_t now_ns)
 {
-	(void)bt_event_recorder_tick(writes->events, now_ns); /* asked every second anyway */
+	(void)bt_event_recorder_tick(writes->events, now_ns); /* runs every second anyway */
 }
