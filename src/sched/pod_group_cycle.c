@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The cycle of a pod group: its members are tried one after the other in the snapshot, each seeing
- * the ones before; then all is taken back, and the group is bound or refused as a whole. Spec: 09
- * sections 7 and 8.
+ * The cycle of a pod group. Its members are scheduled one after the other in the snapshot, each
+ * with the earlier members assumed there. Then all of them are reverted, and the group as a whole
+ * is bound or rejected. Spec: 09 sections 7 and 8.
  *
- * The snapshot is the columns themselves: a member that is assumed there changes one slot, and the
- * change log tells plans and counters of it and of its revert.
+ * The snapshot is not a copy: assuming or reverting a member changes one slot of the columns, and
+ * the change log has the change for plans and counters.
  */
 #include <stdlib.h>
 
@@ -16,50 +16,53 @@
 #include "sched/scheduler_private.h"
 #include "state/pod_groups.h"
 
-/** A member's attempt within one run of the algorithm. */
+/** The attempt for one member within one run of the algorithm. */
 struct member_try {
-	struct bt_held_pod *held; /* its cycle and result; NULL: it was not tried */
+	struct bt_held_pod *held; /* the member's cycle and result; NULL: not tried */
 	struct bt_status permit;
-	bool requires_preemption; /* no node fits, PostFilter nominated one */
-	bool is_placed;           /* it has a host: fitting, or after preemption */
+	bool requires_preemption; /* no node fits, but PostFilter nominated a node */
+	bool is_placed;           /* has a node, at once or after preemption */
 };
 
 /** One run of the algorithm over all members. */
 struct group_run {
 	struct bt_status status;
 	bool waits_for_preemption;
-	struct member_try *tries; /* by member, owned; NULL: nothing was tried */
+	struct member_try *tries; /* by member, owned; NULL: no member was tried */
 };
 
-/** A nomination that is taken back. */
+/** Clears a nomination. */
 static const struct bt_str no_node = {NULL, 0};
 
 struct bt_group_cycle {
 	bool has_placements; /* gate TopologyAwareWorkloadScheduling */
 	bool preempts;       /* gate WorkloadAwarePreemption */
-	bool is_bound;       /* the group of this cycle is */
+	bool is_bound;       /* the group of the last cycle was accepted */
 	struct bt_arena arena;
 	struct bt_scheduler *scheduler;
 	struct bt_framework *framework;
-	struct bt_group_state shared; /* of the members' cycles */
+	struct bt_group_state shared; /* data shared by the members' cycles */
 	BT_VEC(struct bt_queue_entry *) members;
-	uint32_t waiting_count; /* members that are not submitted yet */
+	uint32_t waiting_count; /* number of members not yet submitted */
 	uint64_t cycle_count;
 	int64_t now_ns;
 	int64_t started_ns;
 	struct bt_group_attempt attempt;
-	/* Of the last run of the algorithm; without placements one of all nodes. */
+	/*
+	 * Placements of the last run of the algorithm. Without TAS there is one placement with all
+	 * nodes.
+	 */
 	const struct bt_placement *placements;
 	struct bt_tried_placement *tried;
 	uint32_t tried_count;
-	bool is_question; /* of bt_scheduler_try_group */
+	bool is_question; /* the run is for bt_scheduler_try_group */
 	bool has_run;
-	BT_VEC(struct bt_attempt) ended; /* members' attempts, reported by the next steps */
+	BT_VEC(struct bt_attempt) ended; /* ended attempts of members, which later steps report */
 	uint32_t reported;
-	BT_VEC(struct bt_held_pod *) starting; /* reserved members whose binding is to begin */
+	BT_VEC(struct bt_held_pod *) starting; /* reserved members to bind */
 };
 
-/** --- life --- */
+/** --- create and destroy --- */
 
 struct bt_group_cycle *bt_group_cycle_create(const struct bt_gates *gates)
 {
@@ -98,9 +101,9 @@ bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt 
 }
 
 /**
- * The unscheduled members that GangScheduling asked for while it ran (spec 09 section 6.3). The
- * cycle's members that are not submitted yet are among them; activating these changes nothing,
- * because members are requeued whatever happened while they were in flight.
+ * Activate the unscheduled members of groups for which GangScheduling requested this while it ran
+ * (spec 09 section 6.3). They include the members of this cycle that are not yet submitted, for
+ * which activation has no effect: an in-flight pod is requeued after its attempt in any case.
  */
 static void activate_wanted(struct bt_group_cycle *cycle)
 {
@@ -242,22 +245,22 @@ static struct group_run run_members(struct bt_group_cycle *cycle, bool skips_pos
 
 struct candidate {
 	uint32_t placement;
-	uint32_t placed;      /* members with a host */
-	struct group_run run; /* tries NULL: only placed is known so far */
+	uint32_t placed;      /* number of members with a node */
+	struct group_run run; /* tries NULL: the placement was forecast, not run */
 };
 
 /**
- * What the columns say of a run in each placement before any member is tried: how many pods of a
- * shape fit on a node one after the other is a matter of counts, if no filter looks at other nodes.
+ * Prediction of a run in each placement, without scheduling the members: if no filter depends on
+ * other nodes, the columns give how many pods of a shape fit on a node one after the other.
  */
 struct forecast {
-	uint32_t *placed;      /* by placement: members that fit, at most; NULL: nothing is known */
-	bool is_exact;         /* members are alike: just so many are placed */
-	bool rejects_silently; /* a member that fits nowhere changes nothing */
-	uint32_t needed;       /* members until the group is schedulable */
+	uint32_t *placed;      /* by placement: most members that can fit; NULL: unknown */
+	bool is_exact;         /* all members have one shape, so `placed` is exact */
+	bool rejects_silently; /* rejecting a member has no side effects */
+	uint32_t needed;       /* members that must be placed for a feasible placement */
 };
 
-/** Groups of more kinds of members are tried. */
+/** A group with more shapes is not predicted. */
 #define FORECAST_SHAPES_MAX 8
 
 static struct forecast forecast_members(struct bt_group_cycle *cycle,
@@ -298,7 +301,7 @@ static struct forecast forecast_members(struct bt_group_cycle *cycle,
 		forecast.needed = quorum > forecast.needed ? quorum : forecast.needed;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		/* A search that ends early comes to other nodes in the next attempt. */
+		/* A search that stops at its limit visits other nodes in the next attempt. */
 		if (placements[i].count == 0 ||
 			bt_search_limit(engine, framework, placements[i].count) <
 				placements[i].count) {
@@ -341,13 +344,16 @@ static bool is_feasible(const struct group_run *run)
 	return bt_status_is_success(&run->status) || run->waits_for_preemption;
 }
 
-/** The members restricted to one placement; an Error when it cannot be assumed. */
+/**
+ * Run the members restricted to one placement. The run ends with Error if the placement cannot be
+ * assumed.
+ */
 static struct group_run run_in_placement(
 	struct bt_group_cycle *cycle, const struct bt_placement *placement, bool skips_post_filter)
 {
 	struct bt_state *state = cycle->scheduler->engine->state;
 	if (placement->count == state->snapshot.count) {
-		return run_members(cycle, skips_post_filter); /* it restricts nothing */
+		return run_members(cycle, skips_post_filter); /* the placement has all nodes */
 	}
 	struct bt_placement_node *nodes =
 		BT_ARENA_NEW_ARRAY(&cycle->arena, struct bt_placement_node, placement->count);
@@ -366,7 +372,7 @@ static struct group_run run_in_placement(
 	return run;
 }
 
-/** Index of the best candidate; UINT32_MAX: *out_status says why there is none. */
+/** Index of the best candidate. UINT32_MAX: scoring failed with *out_status. */
 static uint32_t score_candidates(struct bt_group_cycle *cycle,
 	const struct bt_placement *placements, const struct candidate *candidates, uint32_t count,
 	struct bt_status *out_status)
@@ -384,7 +390,7 @@ static uint32_t score_candidates(struct bt_group_cycle *cycle,
 	for (uint32_t i = 0; i < count; i++) {
 		assignments[i].placement = &placements[candidates[i].placement];
 		if (candidates[i].run.tries == NULL) {
-			/* Equal members: the first ones are as good as any. */
+			/* All members are equal, so take the first ones. */
 			assignments[i].pods = all;
 			assignments[i].pod_count = candidates[i].placed;
 			continue;
@@ -451,12 +457,15 @@ static uint32_t count_placed(const struct bt_group_cycle *cycle, const struct gr
 	return count;
 }
 
-/** Verify mode: the members are tried all the same, and come to what the columns said. */
+/**
+ * Verify mode: run the members in the placement and abort if the result differs from the
+ * prediction.
+ */
 static void check_forecast(struct bt_group_cycle *cycle, const struct bt_placement *placement,
 	const struct forecast *forecast, uint32_t placed, bool skips_post_filter)
 {
 	struct bt_engine *engine = cycle->scheduler->engine;
-	/* Nothing of this is left behind. */
+	/* Restore all state that the run changes. */
 	struct bt_scheduler_metrics *metrics = cycle->scheduler->metrics;
 	struct bt_profile_metrics *profile_metrics = cycle->framework->metrics;
 	struct bt_batch *batches = engine->batches;
@@ -484,10 +493,11 @@ static void check_forecast(struct bt_group_cycle *cycle, const struct bt_placeme
 }
 
 /**
- * The outcome of all placements. Those of which the forecast says enough are not tried, but for
- * three: the one that is taken; the first, if none is feasible, because its members tell why; and
- * the last in which a member fits, because batching remembers its nodes (spec 09 section 12.6).
- * false: a run came to another end than the forecast, because a plugin failed; nothing is kept.
+ * Decide over all placements. Placements with a sufficient prediction are not run, with three
+ * exceptions: the chosen one; the first one if none is feasible, because its members have the
+ * reasons; and the last one in which a member fits, because batching remembers its nodes (spec 09
+ * section 12.6). false: a run ended differently from its prediction because a plugin failed, so the
+ * caller must run all placements.
  */
 static bool run_each_placement(struct bt_group_cycle *cycle,
 	const struct bt_placement_outcome *outcome, const struct forecast *forecast,
@@ -617,7 +627,7 @@ static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_
 			cycle, outcome.placements, outcome.count, skips_post_filter);
 	}
 	if (cycle->is_question && !forecast.is_exact) {
-		forecast.placed = NULL; /* it is asked how many find a node */
+		forecast.placed = NULL; /* the caller needs the exact number of placed members */
 	}
 	uint32_t start = engine->next_start_node_index;
 	if (!run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run)) {
@@ -652,8 +662,8 @@ static struct group_run run_algorithm(struct bt_group_cycle *cycle, bool skips_p
 struct group_trial {
 	struct bt_group_cycle *cycle;
 	struct bt_state_trial snapshot;
-	bool is_whole; /* the members may go to all nodes */
-	bool has_run;  /* the algorithm, since the trial began */
+	bool is_whole; /* the members may use all nodes */
+	bool has_run;  /* the algorithm has run since the trial began */
 };
 
 static int take_victim(void *context, uint32_t pod_id, BT_UNUSED struct berth_error *err)
@@ -678,7 +688,10 @@ static struct bt_status find_feasible(void *context)
 	const struct bt_snapshot *snapshot = &engine->state->snapshot;
 	struct bt_placement all = {.slots = bt_snapshot_list(snapshot), .count = snapshot->count};
 	if (trial->has_run && trial->is_whole) {
-		/* Only the first answer is read: one for each unit of victims follows. */
+		/*
+		 * Preemption uses only the first status; of the later ones, one for each unit of
+		 * victims, it reads only the code. So a prediction is enough.
+		 */
 		struct forecast forecast = forecast_members(cycle, &all, 1, true);
 		bool fits = forecast.placed != NULL && forecast.placed[0] >= forecast.needed;
 		if (forecast.placed != NULL && (forecast.is_exact || !fits)) {
@@ -696,7 +709,7 @@ static struct bt_status find_feasible(void *context)
 	return run.status;
 }
 
-/** The group was rejected: look for pods that have to go, and evict them. */
+/** The group was rejected: select victims and evict them. */
 static void preempt(struct bt_group_cycle *cycle, struct group_run *run)
 {
 	struct bt_arena *arena = &cycle->arena;
@@ -751,9 +764,9 @@ static void preempt(struct bt_group_cycle *cycle, struct group_run *run)
 	}
 }
 
-/** --- what becomes of the members: spec 09 section 7.6 --- */
+/** --- results of the members: spec 09 section 7.6 --- */
 
-/** Texts of the attempt are copied. */
+/** Record a member's attempt; its texts are copied. */
 static void add_ended(struct bt_group_cycle *cycle, const struct bt_attempt *attempt)
 {
 	struct bt_attempt copy = *attempt;
@@ -766,7 +779,7 @@ static void add_ended(struct bt_group_cycle *cycle, const struct bt_attempt *att
 	bt_vec_push(&cycle->ended, copy);
 }
 
-/** The failure handler for one member. */
+/** Run the failure handler for one member. */
 static void fail_member(struct bt_group_cycle *cycle, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result)
 {
@@ -776,7 +789,10 @@ static void fail_member(struct bt_group_cycle *cycle, struct bt_queue_entry *ent
 	add_ended(cycle, &attempt);
 }
 
-/** A failure without a plugin to blame. override_node NULL: the nomination stays as it is. */
+/**
+ * Fail a member without naming a plugin. override_node: new nomination; NULL: leave the nomination
+ * unchanged.
+ */
 static void fail_with_group(struct bt_group_cycle *cycle, struct bt_queue_entry *entry,
 	const struct bt_status *status, const struct bt_str *override_node)
 {
@@ -793,13 +809,16 @@ static void fail_with_group(struct bt_group_cycle *cycle, struct bt_queue_entry 
 	fail_member(cycle, entry, &result);
 }
 
-/** Assume, reserve and permit a member for good. held is kept for its binding, or released. */
+/**
+ * Assume the member on its node and run Reserve and Permit in the state. held is kept for the
+ * binding cycle, or released.
+ */
 static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *held)
 {
 	struct bt_scheduler *scheduler = cycle->scheduler;
 	struct bt_schedule_result *result = &held->result;
 	struct bt_queue_entry *entry = held->entry;
-	/* From now on it is a pod's ordinary cycle. */
+	/* From here on the pod has an ordinary cycle. */
 	result->cycle->group = NULL;
 	result->diagnosis.statuses = scheduler->engine->statuses;
 	bool is_reserved = bt_engine_reserve(scheduler->engine, &entry->pod, result);
@@ -828,7 +847,7 @@ static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *hel
 	bt_vec_push(&cycle->starting, held);
 }
 
-/** "pod group is unschedulable, " and what Permit said. */
+/** Rejection "pod group is unschedulable, " followed by Permit's message. */
 static struct bt_status group_error(struct bt_arena *arena, const struct bt_status *permit)
 {
 	struct bt_str message = bt_status_message_str(permit, arena);
@@ -904,7 +923,7 @@ static void write_condition(struct bt_group_cycle *cycle, const struct group_run
 			continue;
 		}
 		if (bt_str_equal_c(stored->status, "True") && !is_scheduled) {
-			return; /* what was once scheduled stays so */
+			return; /* a True condition is never set back */
 		}
 		if (bt_str_equal(stored->status, condition.status) &&
 			bt_str_equal(stored->reason, condition.reason) &&
@@ -942,7 +961,7 @@ static void count_attempt(const struct bt_group_cycle *cycle, const struct group
 
 struct member_order {
 	struct bt_queue_entry *entry;
-	uint32_t index; /* equal members keep their order */
+	uint32_t index; /* keeps equal members in order */
 };
 
 static int compare_members(const void *a, const void *b)
@@ -958,7 +977,7 @@ static int compare_members(const void *a, const void *b)
 	return (left->index > right->index) - (left->index < right->index);
 }
 
-/** By priority, then by the first entry into the active queue. */
+/** Sort by priority, then by time of the first entry into the active queue. */
 static void sort_members(struct bt_group_cycle *cycle)
 {
 	uint32_t total = cycle->members.count;
@@ -972,8 +991,10 @@ static void sort_members(struct bt_group_cycle *cycle)
 	}
 }
 
-/** The popped pod first, then those of its unscheduled siblings that can be had, by name; sorted
- * then. */
+/**
+ * Collect the popped pod and, by name, its unscheduled siblings that are in the queue; then sort
+ * them.
+ */
 static void assemble(struct bt_group_cycle *cycle, struct bt_queue_entry *popped,
 	const struct bt_group_members *members)
 {
@@ -997,7 +1018,7 @@ static void assemble(struct bt_group_cycle *cycle, struct bt_queue_entry *popped
 	sort_members(cycle);
 }
 
-/** The profile of all members. Returns why there is none; "": there is. */
+/** Find the profile of all members. Returns the error, or "" on success. */
 static struct bt_str find_profile(struct bt_group_cycle *cycle)
 {
 	struct bt_scheduler *scheduler = cycle->scheduler;
@@ -1007,7 +1028,7 @@ static struct bt_str find_profile(struct bt_group_cycle *cycle)
 	for (uint32_t i = 1; i < cycle->members.count && text.length == 0; i++) {
 		struct bt_str other = cycle->members.items[i]->pod.object->spec.scheduler_name;
 		if (!bt_str_equal(first, other)) {
-			/* Upstream names the differing member's first. */
+			/* Upstream prints the differing member's name first. */
 			text = bt_arena_printf(&cycle->arena,
 				"all pods in a single pod group should have the same "
 				".spec.schedulerName set, got: \"%.*s\" and \"%.*s\"",
@@ -1021,7 +1042,7 @@ static struct bt_str find_profile(struct bt_group_cycle *cycle)
 	return text;
 }
 
-/** All members have one profile; else each fails. */
+/** Whether all members have the same profile. If not, all of them fail. */
 static bool has_one_profile(struct bt_group_cycle *cycle)
 {
 	struct bt_scheduler *scheduler = cycle->scheduler;
@@ -1043,7 +1064,7 @@ static bool has_one_profile(struct bt_group_cycle *cycle)
 	return false;
 }
 
-/** Members that are being deleted or assumed already end here. */
+/** Drop the members that are being deleted or are assumed already. */
 static void drop_members(struct bt_group_cycle *cycle)
 {
 	uint32_t kept = 0;
@@ -1058,7 +1079,7 @@ static void drop_members(struct bt_group_cycle *cycle)
 	cycle->members.count = kept;
 }
 
-/** The members and their profile are known. */
+/** Start the run, after members and profile are set. */
 static void begin_run(struct bt_group_cycle *cycle)
 {
 	cycle->cycle_count = bt_queue_scheduling_cycle(cycle->scheduler->queue);
@@ -1103,7 +1124,7 @@ static void run_cycle(struct bt_group_cycle *cycle)
 	cycle->is_bound = bt_status_is_success(&run.status);
 	write_condition(cycle, &run);
 	count_attempt(cycle, &run);
-	/* Binding cycles begin when the cycle is over. */
+	/* Binding cycles begin after the group's cycle. */
 	for (uint32_t i = 0; i < cycle->starting.count; i++) {
 		bt_scheduler_start_held_binding(scheduler, cycle->starting.items[i]);
 	}
@@ -1111,7 +1132,7 @@ static void run_cycle(struct bt_group_cycle *cycle)
 	release_run(cycle, &run);
 }
 
-/** Of the group that the pod names; no members yet. */
+/** Start a cycle, without members, for the group of the pod. */
 static void begin_cycle(struct bt_group_cycle *cycle, struct bt_scheduler *scheduler,
 	const struct bt_pod *pod, int64_t now_ns)
 {
@@ -1144,7 +1165,7 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 	BT_LOG_INFO(3, "Attempting to schedule pod group",
 		BT_LOG_REF("podGroup", cycle->attempt.namespace_, cycle->attempt.name));
 	if (members == NULL) {
-		/* Upstream loses the error on the way: there is nothing to report. */
+		/* Upstream drops the error here, so nothing is reported. */
 		struct bt_status nothing = bt_status_code_only(BT_STATUS_SKIP);
 		cycle->framework = bt_engine_profile(
 			scheduler->engine, entry->pod.object->spec.scheduler_name);
@@ -1168,7 +1189,10 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 	(void)bt_group_cycle_next_member(cycle, out_attempt);
 }
 
-/** Of the last run: the placement that was chosen, or where most members found a node. */
+/**
+ * Index of the last run's chosen placement or, if there is none, of the one where most members
+ * found a node.
+ */
 static uint32_t closest_placement(const struct bt_group_cycle *cycle)
 {
 	uint32_t best = 0;
@@ -1209,7 +1233,10 @@ static void describe_run(
 	}
 }
 
-/** Reserve the members that found a node, have the caller look, and keep or undo all of it. */
+/**
+ * Reserve the members that found a node, call the caller's function, then keep or undo all
+ * reservations.
+ */
 static void place_run(struct bt_group_cycle *cycle, const struct group_run *run,
 	const struct bt_group_question *question, struct bt_tried_group *tried)
 {
@@ -1274,7 +1301,7 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 		out->closest = closest_placement(cycle);
 		if (!is_feasible(&run) && out->closest != 0) {
 			struct bt_status status = run.status;
-			release_run(cycle, &run); /* of the first placement */
+			release_run(cycle, &run); /* run of the first placement */
 			run = run_in_placement(cycle, &cycle->placements[out->closest], true);
 			run.status = status;
 		}
@@ -1290,7 +1317,7 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 	cycle->is_question = false;
 	release_run(cycle, &run);
 	while (bt_pod_groups_take_wanted(engine->state) != NULL) {
-		/* Nothing is activated for what did not happen. */
+		/* Discard the requests: a question activates no pods. */
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		bt_pod_info_finish_pending(engine->state, &entries[i].pod);

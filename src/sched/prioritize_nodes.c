@@ -19,7 +19,7 @@ void bt_cycle_column_totals(
 	bt_cycle_add_normalized(plan, slots, count, totals);
 }
 
-/** For the column forms of a plugin that is asked in every cycle. */
+/** Data argument for the column forms of a plugin that runs in every cycle. */
 static const void *cycle_score_data(const struct bt_cycle_run *run, const struct bt_plugin *plugin)
 {
 	return plugin->ops->pre_score != NULL ? run->cycle->pre_score_data[plugin->index]
@@ -38,8 +38,9 @@ void bt_cycle_add_cycle_scores(
 		}
 		bt_shortcuts(plugin)->score_slots(plugin, cycle_score_data(run, plugin), run->pod,
 			run->engine->state, slots, count, scores);
-		/* As bt_run_score normalises; custom normalisation is the plugin's
-		 * normalize_column. */
+		/*
+		 * Normalise as bt_run_score does; normalize_column implements custom normalisation.
+		 */
 		const struct bt_plugin_ops *ops = plugin->ops;
 		if (bt_shortcuts(plugin)->normalize_column != NULL) {
 			bt_shortcuts(plugin)->normalize_column(plugin,
@@ -63,7 +64,10 @@ void bt_cycle_add_cycle_scores(
 	}
 }
 
-/** Add the extenders' scores to the totals; returns what comes before the rank among equals. */
+/**
+ * Add the extenders' scores to the totals. Returns the random numbers that break ties before the
+ * rank does.
+ */
 static const uint64_t *prioritize_by_extenders(struct bt_cycle_run *run, int64_t *totals)
 {
 	const struct bt_extender_candidates *candidates = &run->extension.candidates;
@@ -74,13 +78,13 @@ static const uint64_t *prioritize_by_extenders(struct bt_cycle_run *run, int64_t
 	bt_extenders_prioritize(
 		&run->engine->extenders, run->pod, arena, candidates, totals, scored);
 	for (uint32_t i = 0; i < candidates->count; i++) {
-		/* 63 bits, as upstream draws them. */
+		/* 63-bit random numbers, as upstream's. */
 		numbers[i] = scored[i] ? bt_prng_next(&run->engine->prng) >> 1 : 0;
 	}
 	return numbers;
 }
 
-/** Totals of the plugins; a status that is not Success ends the cycle. */
+/** Totals of the plugins' scores. A status other than Success ends the cycle. */
 static struct bt_status score_nodes(
 	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
 {

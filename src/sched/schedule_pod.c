@@ -4,8 +4,8 @@
 #include "sched/cycle_private.h"
 
 /**
- * What a cycle counts. Plans answer for many nodes at once, or know the answer already: the counts
- * are those of asking every plugin about every node in turn (spec 02 section 14).
+ * Metrics of a cycle. A plan gives results for many nodes at once or from its cache; the counts are
+ * those of running every plugin on every node in turn (spec 02 section 14).
  */
 
 void bt_cycle_point_ran(
@@ -25,13 +25,16 @@ void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *stat
 	}
 }
 
-/** Does the run of PreFilter end with this plugin, the last of those that narrowed the search? */
+/**
+ * Whether the run of PreFilter ended with this plugin. A status without a plugin ends it after the
+ * last plugin that restricted the nodes; narrowed_after has those that follow.
+ */
 static bool ends_pre_filter(const struct bt_cycle_run *run, const struct bt_plugin *plugin,
 	const struct bt_plugin_set *narrowed_after)
 {
 	const struct bt_status *status = &run->pre_filter.status;
 	static const struct bt_plugin_set none = {0};
-	/* Unschedulable lets the later plugins run. */
+	/* After Unschedulable the later plugins still run. */
 	if (bt_status_is_success(status) || status->code == BT_STATUS_UNSCHEDULABLE) {
 		return false;
 	}
@@ -176,7 +179,7 @@ void bt_cycle_fail(struct bt_cycle_run *run)
 
 /** --- opportunistic batching: spec 03 sections 3.2 and 3.4, spec 09 section 12 --- */
 
-/** The profile's; NULL: no hints are taken or left. */
+/** The profile's batch state; NULL: no batching. */
 static struct bt_batch *batch_of(const struct bt_cycle_run *run)
 {
 	const struct bt_engine *engine = run->engine;
@@ -196,14 +199,14 @@ bool bt_cycle_wants_ranking(const struct bt_cycle_run *run)
 		run->attempt->signature.data != NULL;
 }
 
-/** Why nothing was kept, if so. */
+/** Store the ranking for the next attempt. Returns the reason if it was not stored. */
 static enum bt_batch_flush store(struct bt_cycle_run *run, struct bt_batch *batch)
 {
 	const struct bt_node_table *nodes = &run->engine->state->nodes;
 	const struct bt_queued_attempt *attempt = run->attempt;
 	enum bt_batch_flush flush;
 	if (attempt->signature.data == NULL && !batch->has_list) {
-		/* There is nothing to forget, and nothing to keep. */
+		/* There is nothing to discard and nothing to store. */
 		return run->result->feasible_count > 1 ? BT_BATCH_FLUSH_POD_NOT_BATCHABLE
 						       : BT_BATCH_FLUSH_EMPTY_LIST;
 	}
@@ -231,7 +234,7 @@ static enum bt_batch_flush store(struct bt_cycle_run *run, struct bt_batch *batc
 
 /** --- the search of spec 03 section 3.4 --- */
 
-/** The nominated or hinted node if it is one of those that are searched; BT_SLOT_NONE otherwise. */
+/** The nominated or hinted node, if it may be searched; otherwise BT_SLOT_NONE. */
 static uint32_t find_nominated_node(const struct bt_cycle_run *run)
 {
 	const struct bt_state *state = run->engine->state;
@@ -245,12 +248,14 @@ static uint32_t find_nominated_node(const struct bt_cycle_run *run)
 	}
 	if (state->snapshot.has_placement &&
 		bt_snapshot_find_in_placement(state, name, &slot, NULL) < 0) {
-		return BT_SLOT_NONE; /* spec 03 section 3.7: as if it were not nominated */
+		return BT_SLOT_NONE; /* spec 03 section 3.7: the nomination is ignored */
 	}
 	return slot;
 }
 
-/** A nominated pod, or one with a hint, tries its node alone first. true: that decided the cycle.
+/**
+ * If the pod has a nominated or hinted node, try this node alone first. true: the node fits and the
+ * cycle is decided.
  */
 static bool evaluate_nominated_node(struct bt_cycle_run *run)
 {
@@ -260,13 +265,18 @@ static bool evaluate_nominated_node(struct bt_cycle_run *run)
 	}
 	struct bt_node_search_result found =
 		bt_find_nodes_that_pass_filters(run, (struct bt_node_search){&slot, 1, 0, 1});
-	/* A failing Filter or extender here is only logged upstream; the full search decides. */
+	/*
+	 * If a Filter or extender fails here, upstream only logs the error; the full search
+	 * decides.
+	 */
 	if (found.feasible_count != 0 && run->extension.active) {
 		struct bt_status status = bt_find_nodes_that_pass_extenders(run, &found);
 		found.feasible_count = bt_status_is_success(&status) ? found.feasible_count : 0;
 	}
 	if (found.feasible_count == 0) {
-		/* Upstream quirk, spec 03 section 3.7: pending plugins of the trial are lost. */
+		/*
+		 * Upstream quirk, spec 03 section 3.7: the pending plugins of this trial are lost.
+		 */
 		run->result->diagnosis.pending_plugins = (struct bt_plugin_set){0};
 		bt_cycle_forget_nominated(run);
 		return false;
@@ -276,7 +286,10 @@ static bool evaluate_nominated_node(struct bt_cycle_run *run)
 	return true;
 }
 
-/** The trial's entry gives way to the full search's; true when the search did not come to it. */
+/**
+ * If the full search examined the trial's node, remove the trial's entry. true: the search did not
+ * examine it, so the entry stays.
+ */
 static bool trial_stands_alone(struct bt_diagnosis *diagnosis, uint32_t trial_slot,
 	struct bt_node_search search, uint32_t examined)
 {
@@ -293,8 +306,8 @@ static bool trial_stands_alone(struct bt_diagnosis *diagnosis, uint32_t trial_sl
 }
 
 /**
- * The list in rotated order, then the extenders. out_explicit_count: nodes with a status of their
- * own.
+ * Search the list in rotated order, then call the extenders. *out_explicit_count: number of nodes
+ * with an entry in the statuses.
  */
 static struct bt_node_search_result find_nodes_that_fit(
 	struct bt_cycle_run *run, uint32_t *out_explicit_count)
@@ -305,8 +318,10 @@ static struct bt_node_search_result find_nodes_that_fit(
 	bt_search_candidates(
 		engine, &run->pre_filter.result, run->cycle->arena, &search.slots, &search.count);
 	if (run->pre_filter.result.restricted) {
-		/* Upstream quirk, spec 03 section 3.4: with the plugins of the nominated node's
-		 * trial. */
+		/*
+		 * Upstream quirk, spec 03 section 3.4: the plugins that rejected the nominated node
+		 * in its trial are included.
+		 */
 		diagnosis->statuses.absent = bt_narrowed_status(
 			run->framework, &diagnosis->unschedulable_plugins, run->cycle->arena);
 	}
@@ -319,7 +334,7 @@ static struct bt_node_search_result find_nodes_that_fit(
 		search.start %= search.count;
 		found = bt_find_nodes_that_pass_filters(run, search);
 	}
-	/* All explicit entries count for the rotation, the nominated node's trial included. */
+	/* All entries count for the rotation, including that of the nominated node's trial. */
 	uint32_t explicit_count = found.rejected_count;
 	if (run->extension.active) {
 		explicit_count = diagnosis->statuses.entries.count;
@@ -340,7 +355,7 @@ static struct bt_node_search_result find_nodes_that_fit(
 	return found;
 }
 
-/** PreFilter; false when it decided the cycle. */
+/** Run PreFilter. false: its status decided the cycle. */
 static bool run_pre_filter(struct bt_cycle_run *run)
 {
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
@@ -348,7 +363,7 @@ static bool run_pre_filter(struct bt_cycle_run *run)
 	run->pre_filter = cached ? run->plan->pre_filter
 				 : bt_run_pre_filter(run->framework, run->cycle, run->pod);
 	bt_cycle_point_ran(run, BT_TIMED_PRE_FILTER, &run->pre_filter.status);
-	/* PreFilter was asked, or known. */
+	/* Count the evaluations, also if the plan had the result. */
 	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_FILTER];
 	struct bt_plugin_set narrowed = run->pre_filter.plugins_with_nodes;
 	if (run->framework->metrics != NULL) {
@@ -389,7 +404,7 @@ static void schedule_pod(struct bt_cycle_run *run)
 		return;
 	}
 	bt_cycle_mark_nominated(run);
-	/* What the attempt before left for this pod. */
+	/* Get the hint that the previous attempt stored. */
 	const struct bt_queued_attempt *attempt = run->attempt;
 	struct bt_profile_metrics *metrics = run->framework->metrics;
 	struct bt_batch *batch = batch_of(run);
@@ -505,11 +520,13 @@ static void begin_run(struct bt_engine *engine, struct bt_framework *framework,
 	result->plan = out_run->plan;
 	struct bt_cycle_state *cycle = out_run->cycle;
 	if (out_run->plan != NULL) {
-		/* What the plan knows of the shape becomes the start of the cycle. */
+		/* Start the cycle with the plan's data about the shape. */
 		const struct bt_plan *plan = out_run->plan;
 		for (uint32_t i = 0; i < cycle->plugin_count; i++) {
-			/* Otherwise the runner puts in what the plan knows when it comes to the
-			 * plugin: one that does not run leaves no data. */
+			/*
+			 * Otherwise the runner copies the cached data when it reaches the plugin,
+			 * so that plugins that do not run leave no data.
+			 */
 			if (plan->pre_filter_cached) {
 				cycle->pre_filter_data[i] = plan->template.pre_filter_data[i];
 			}
@@ -524,7 +541,7 @@ static void begin_run(struct bt_engine *engine, struct bt_framework *framework,
 	}
 }
 
-/** The columns alone decide where the pod fits, and no other plugin acts on the result. */
+/** Whether the columns alone decide if the pod fits, and Reserve has no effect. */
 static bool columns_decide(const struct bt_cycle_run *run)
 {
 	const struct bt_framework *framework = run->framework;
@@ -539,7 +556,7 @@ static bool columns_decide(const struct bt_cycle_run *run)
 	}
 	for (uint32_t i = 0; i < reserve->entries.count; i++) {
 		struct bt_plugin *plugin = reserve->entries.items[i].plugin;
-		/* One of ours that skips has no volumes or claims to reserve. */
+		/* An in-tree plugin that skips has no volumes or claims to reserve. */
 		if (plugin->ops->shortcuts == NULL ||
 			!bt_plugin_set_has(&run->cycle->skip_filter, plugin->index)) {
 			return false;
@@ -552,7 +569,7 @@ const uint32_t *bt_engine_room(struct bt_engine *engine, struct bt_framework *fr
 	const struct bt_pod_info *pod, const struct bt_queued_attempt *attempt)
 {
 	struct bt_schedule_result result;
-	/* What is found out beforehand counts when it is decided. */
+	/* Metrics are off: the later decision counts the evaluations. */
 	struct bt_profile_metrics *metrics = framework->metrics;
 	const uint32_t *room = NULL;
 	begin_result(engine, framework, &result);
@@ -591,13 +608,13 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 	begin_run(engine, framework, pod, attempt, out_result, &run);
 	struct bt_cycle_state *cycle = run.cycle;
 	uint64_t claim_version = claim_version_of(engine->state);
-	/* Nothing in the state changes before the end of this function. */
+	/* The state does not change before the end of this function. */
 	run.cycle->borrows_counters = true;
 	bt_cycle_extension_init(&run);
 	out_result->extended = run.extension.active;
 	schedule_pod(&run);
 	if (out_result->outcome == BT_OUTCOME_SCHEDULED) {
-		/* Leave the ranking for the next attempt. */
+		/* Store the ranking for the next attempt. */
 		struct bt_profile_metrics *metrics = run.framework->metrics;
 		struct bt_batch *batch = batch_of(&run);
 		if (batch != NULL) {
@@ -606,8 +623,10 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 			bt_profile_results_stored(metrics, started_ns);
 		}
 	}
-	/* Reset them: counters go on counting and may be given up; a later step of the same cycle
-	 * must not see stale values. */
+	/*
+	 * Reset the plugins' data: it points to counters that change after this function and may be
+	 * freed, and a later step of the cycle must not read them.
+	 */
 	cycle->borrows_counters = false;
 	for (uint32_t i = 0; i < framework->instances.count; i++) {
 		const struct bt_plugin_shortcuts *shortcuts =
@@ -618,10 +637,13 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		}
 	}
 	bt_cycle_extension_finish(&run);
-	/* The list may have moved while it grew; the engine keeps it for the next cycle. */
+	/* Store the list back, because it may have been reallocated. */
 	engine->statuses = out_result->diagnosis.statuses;
 	engine->statuses.groups = NULL;
-	/* A simulated PostFilter takes claims back at once: the decision cannot be made again. */
+	/*
+	 * Skip verification if a simulated PostFilter released claims: the decision cannot be
+	 * repeated.
+	 */
 	if (engine->options.verify && claim_version_of(engine->state) == claim_version) {
 		bt_verify_decision(engine, framework, pod, run.plan, out_result, run.start_index);
 	}

@@ -7,11 +7,11 @@
 #include "base/log.h"
 #include "sched/scheduler_private.h"
 
-/** What is read off queue and cache when metrics are written. Spec 11 section 10.2. */
+/** Metrics that are read from queue and cache when metrics are written. Spec 11 section 10.2. */
 
 #define REJECTORS_OF_PROFILE BT_REJECTOR__COUNT
 
-/** A gauge that was reset stays at 0 until what it shows changes. */
+/** Set a gauge if its value changed. A gauge that was reset shows 0 until then. */
 static void show(struct bt_collected_value *value, double now)
 {
 	if (now > value->last || now < value->last) {
@@ -30,7 +30,7 @@ static void count_up(struct bt_collected_value *value, double now)
 	}
 }
 
-/** --- by event --- */
+/** --- metrics by event --- */
 
 static void collect_label(void *context, const struct bt_queue_event_counters *counters)
 {
@@ -60,7 +60,7 @@ static void collect_label(void *context, const struct bt_queue_event_counters *c
 	}
 }
 
-/** --- the rest --- */
+/** --- other metrics --- */
 
 static void set(struct bt_scheduler *scheduler, enum bt_scheduler_family family, const char *label,
 	double to)
@@ -120,8 +120,7 @@ static void collect(void *source)
 	uint32_t bindings = scheduler->permitted.count + scheduler->bindings.count -
 		scheduler->free_bindings.count;
 	set(scheduler, BT_FAMILY_GOROUTINES, "binding", bindings);
-	/* Nodes are filtered and scored in line: nothing of that is under way while metrics are
-	 * written. */
+	/* Filter and Score run on this thread, so none is running while metrics are written. */
 	set(scheduler, BT_FAMILY_GOROUTINES, "Filter", 0);
 	set(scheduler, BT_FAMILY_GOROUTINES, "Score", 0);
 	const struct bt_state *state = scheduler->engine->state;
@@ -139,7 +138,7 @@ static void collect(void *source)
 	}
 }
 
-/** --- life --- */
+/** --- create and destroy --- */
 
 static int bind_through_writer(void *context, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct berth_error *err)
@@ -161,7 +160,7 @@ static const struct bt_pod *find_pod(void *context, struct bt_str namespace_, st
 	return pod != NULL ? pod->value : NULL;
 }
 
-/** A plugin may ask in the middle of anything: it is done when none is running. */
+/** Plugins may call this at any point. The pod is activated when no plugin runs. */
 static void activate_later(void *context, struct bt_str namespace_, struct bt_str name)
 {
 	struct bt_scheduler *scheduler = context;
@@ -247,8 +246,7 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 		return result;
 	}
 	bt_scheduler_listen_to_devices(scheduler);
-	/* From now on queue and cache are read when the metrics are written. Nothing without
-	 * metrics. */
+	/* Read queue and cache whenever metrics are written. */
 	if (scheduler->metrics != NULL) {
 		bt_scheduler_metrics_set_source(scheduler->metrics, collect, scheduler);
 	}
@@ -332,7 +330,10 @@ void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error 
 
 /** --- failed attempts: spec 03 section 9 --- */
 
-/** Back into the queue with what rejected it; false when the entry is no longer needed. */
+/**
+ * Put the pod back into the queue with the plugins that rejected it. false: the entry is not
+ * queued.
+ */
 static bool requeue(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns)
 {
@@ -396,7 +397,7 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 	struct bt_object *known =
 		bt_object_store_wake(&scheduler->pods, meta->namespace_, meta->name);
 	log_failure(entry, result, &scheduler->text);
-	/* Why the pod is not queued again, if it is not. */
+	/* Log why the pod is not requeued. */
 	const struct bt_pod_info *info = &entry->pod;
 	if (known == NULL) {
 		BT_LOG_INFO(0, "Pod doesn't exist in informer cache",
@@ -414,7 +415,7 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 			BT_LOG_STR("node", assigned->spec.node_name));
 	}
 	if (known != NULL && !bt_str_equal(known->meta->uid, meta->uid)) {
-		/* Deleted and created anew: this attempt concerns nobody any more. */
+		/* The pod was deleted and recreated: the failure of the old pod is not reported. */
 		bt_queue_release(scheduler->queue, entry);
 		return;
 	}
@@ -430,7 +431,7 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 	if (!queued) {
 		bt_queue_release(scheduler->queue, entry);
 	}
-	/* Bind plugins that all skip give no error to tell of. */
+	/* If every Bind plugin returns Skip, there is no error to report. */
 	if (result->status.code != BT_STATUS_SKIP) {
 		struct bt_strbuf note = {0};
 		if (scheduler->writer.event != NULL) {
@@ -452,7 +453,7 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 	bt_object_release(pod);
 }
 
-/** --- one attempt: spec 03 section 2 --- */
+/** --- an attempt: spec 03 section 2 --- */
 
 void bt_scheduler_send_event(const struct bt_scheduler *scheduler, const struct bt_pod *pod,
 	const char *type, const char *reason, const char *action, const struct bt_strbuf *note)
@@ -517,7 +518,7 @@ void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_p
 	out_attempt->uid = bt_str_sub(all, uid_at, BT_STR_MAX);
 }
 
-/** Pop one pod and run its scheduling and binding cycle. */
+/** Pop a pod and run its scheduling and binding cycles. */
 static void schedule_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -566,7 +567,7 @@ static void schedule_one(
 		bt_scheduler_run_binding_cycle(scheduler, entry, &result, now_ns, out_attempt);
 		return;
 	}
-	/* The pod is in flight still: it hears of them, too. */
+	/* Announce the changes while the pod is in flight, so that its entry gets these events. */
 	bt_scheduler_announce_devices(scheduler, now_ns);
 	bt_scheduler_warn_of_forget(scheduler, &result);
 	bt_handle_scheduling_failure(scheduler, entry, &result, now_ns, out_attempt);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The binding cycle (spec 03 section 6), and writes about pods: straight to the writer, or through
- * the queue of calls (gate SchedulerAsyncAPICalls, spec 03 sections 9.3 and 11.4).
+ * The binding cycle (spec 03 section 6), and writes about pods: directly to the writer, or through
+ * the queue of API calls (gate SchedulerAsyncAPICalls, spec 03 sections 9.3 and 11.4).
  */
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -13,7 +13,7 @@ static int64_t now_of(const struct bt_scheduler *scheduler)
 	return scheduler->engine->profiles.frameworks.items[0]->handle.now_ns;
 }
 
-/** --- how calls end --- */
+/** --- ends of queued calls --- */
 
 static struct bt_held_pod *scheduler_find_binding(
 	const struct bt_scheduler *scheduler, struct bt_str uid);
@@ -43,7 +43,7 @@ static void call_finished(
 	}
 }
 
-/** --- how they are carried out --- */
+/** --- running queued calls --- */
 
 void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 {
@@ -66,7 +66,7 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 		if (call == NULL) {
 			break;
 		}
-		/* Ask the writer; it may have no answer yet. */
+		/* Call the writer, which may have no answer yet. */
 		const struct bt_scheduler_writer *writer = &scheduler->writer;
 		struct berth_error err = BERTH_ERROR_INIT;
 		const struct bt_held_pod *held;
@@ -74,7 +74,7 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 		switch (call->type) {
 		case BT_API_CALL_POD_BINDING:
 			held = scheduler_find_binding(scheduler, call->pod->meta->uid);
-			BT_ASSERT(held != NULL); /* it waits for this */
+			BT_ASSERT(held != NULL); /* a pod is held while its binding is queued */
 			scheduler->binding_entry = held->entry;
 			result = writer->bind(
 				writer->context, call->pod_info, call->node_name, &err);
@@ -90,10 +90,9 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 			break;
 		}
 		if (result != BT_WRITE_PENDING) {
-			/* The writer may have said in the middle of the question that it has an
-			 * answer. */
+			/* During the call the writer may have added it to `answered`. */
 			uint32_t i = call->is_listed ? bt_fifo_count(&scheduler->answered) : 0;
-			/* It came last. */
+			/* It was added last, so search from the end. */
 			while (i > 0) {
 				if (bt_fifo_at(&scheduler->answered, --i) == call) {
 					bt_fifo_at(&scheduler->answered, i) = NULL;
@@ -119,7 +118,7 @@ bool bt_scheduler_patch_answered(
 	return true;
 }
 
-/** --- where they come from --- */
+/** --- adding calls --- */
 
 int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct berth_error *err)
@@ -133,7 +132,10 @@ int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_p
 					     : 0;
 	}
 	if (known == NULL || known->type != BT_API_CALL_POD_BINDING) {
-		/* Nothing is more relevant, and a binding always has an effect. */
+		/*
+		 * A binding is the most relevant call and always has an effect, so it is never
+		 * skipped.
+		 */
 		(void)bt_api_calls_add(&scheduler->calls,
 			bt_api_call_create_binding(
 				scheduler->binding_entry->object, pod, node_name));
@@ -148,11 +150,11 @@ void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
 		return;
 	}
 	if (scheduler->queues_calls) {
-		/* One that is skipped is as good. */
+		/* A skipped patch counts as success. */
 		(void)bt_api_calls_add(
 			&scheduler->calls, bt_api_call_create_patch(pod, condition, nomination));
 	} else {
-		/* What is so already is not asked for. */
+		/* Write only a patch that changes something. */
 		struct berth_error err = BERTH_ERROR_INIT;
 		struct bt_api_call call = {.type = BT_API_CALL_POD_STATUS_PATCH, .pod = pod};
 		call.nomination = *nomination;
@@ -169,8 +171,8 @@ void bt_scheduler_patch(struct bt_scheduler *scheduler, struct bt_object *pod,
 }
 
 /**
- * --- preemption: spec 08 section 11; nominations that it clears wait for their turn, too (11.4)
- * ---
+ * --- preemption: spec 08 section 11; with the gate, patches that clear nominations are queued too
+ * (11.4) ---
  */
 
 static int patch_other(struct bt_scheduler *scheduler, struct bt_preemption_ticket ticket,
@@ -216,7 +218,10 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	return scheduler->writer.delete_pod(scheduler->writer.context, ticket, victim, err);
 }
 
-/** The watch may have reported the victim's deletion before its answer arrived. */
+/**
+ * Record the event of a preempted victim. The watch may have reported the victim's deletion before
+ * the API answered.
+ */
 static void send_preempted(void *context, const struct bt_preemption_event *event)
 {
 	struct bt_scheduler *scheduler = context;
@@ -232,7 +237,7 @@ static void send_preempted(void *context, const struct bt_preemption_event *even
 	}
 }
 
-/** --- life --- */
+/** --- init --- */
 
 void bt_scheduler_init_calls(struct bt_scheduler *scheduler)
 {
@@ -308,15 +313,15 @@ static void set_node_name(struct bt_scheduler *scheduler, const struct bt_schedu
 	out_attempt->node_name = bt_strbuf_str(&scheduler->node_name);
 }
 
-/** The binding is over, one way or the other. entry is consumed. */
+/** End a binding cycle, bound or failed. Consumes entry. */
 static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	enum bt_binding_outcome outcome, const struct bt_schedule_result *result, int64_t now_ns,
 	struct bt_attempt *out_attempt)
 {
 	if (outcome == BT_BINDING_FAILED) {
 		/*
-		 * Spec 03 section 6.1: the assumed pod's resources are free again. Others hear of
-		 * it before the pod is queued again, or after it when the pod was rejected.
+		 * Spec 03 section 6.1: the assumed pod's resources are free again. Other pods are
+		 * requeued before this pod is queued again or, if it was rejected, after.
 		 */
 		struct bt_object *pod = bt_object_share(entry->object);
 		bool rejected = bt_status_is_rejected(&result->status);
@@ -360,7 +365,7 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	bt_queue_release(scheduler->queue, entry);
 }
 
-/** --- bindings that wait --- */
+/** --- waiting bindings --- */
 
 static uint32_t find_binding(const struct bt_scheduler *scheduler, struct bt_str uid)
 {
@@ -373,7 +378,7 @@ static uint32_t find_binding(const struct bt_scheduler *scheduler, struct bt_str
 	return UINT32_MAX;
 }
 
-/** A binding in PreBind or Bind, or NULL. */
+/** The pod's binding in PreBind or Bind, or NULL. */
 static struct bt_held_pod *scheduler_find_binding(
 	const struct bt_scheduler *scheduler, struct bt_str uid)
 {
@@ -396,7 +401,7 @@ static void cancel_held(void *context, struct bt_str cause)
 	scheduler_make_ready(held);
 }
 
-/** Until it is asked again: by an answer, by the clock, or because it is canceled. */
+/** Hold the binding until an answer, its wake-up time, or cancellation. */
 static void set_alarm(struct bt_scheduler *scheduler, struct bt_held_pod *held)
 {
 	if (!held->progress.pre_bound) {
@@ -436,7 +441,7 @@ static void release_held(struct bt_scheduler *scheduler, struct bt_held_pod *hel
 	bt_free(held);
 }
 
-/** --- the cycle --- */
+/** --- the binding cycle --- */
 
 static enum bt_binding_outcome work_at(struct bt_scheduler *scheduler,
 	const struct bt_queue_entry *entry, const struct bt_status *pre_flights,
@@ -455,7 +460,10 @@ struct bt_str bt_scheduler_binding_uid(const struct bt_scheduler *scheduler)
 	return scheduler->binding_entry != NULL ? scheduler->binding_entry->pod.uid : BT_STR("");
 }
 
-/** The pre-flights of PreBind; the pod's expected node is made known before it waits or works. */
+/**
+ * Run the PreBind pre-flights and write the expected node to the API, before the pod waits or
+ * PreBind runs.
+ */
 static struct bt_status announce_node(struct bt_scheduler *scheduler,
 	const struct bt_queue_entry *entry, const struct bt_schedule_result *result)
 {
@@ -513,7 +521,7 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 	}
 }
 
-/** One whose Permit is decided; NULL: there is none. */
+/** Remove and return a held pod whose Permit is decided; NULL: none. */
 static struct bt_held_pod *take_decided(
 	struct bt_scheduler *scheduler, struct bt_status *out_decision)
 {
@@ -528,7 +536,7 @@ static struct bt_held_pod *take_decided(
 	return NULL;
 }
 
-/** true: the attempt is over. */
+/** Returns true if the attempt ended. */
 static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_pod *held,
 	const struct bt_status *decision, int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -556,7 +564,7 @@ static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_po
 	return true;
 }
 
-/** The same for one in PreBind or Bind. */
+/** As continue_permitted, for a binding in PreBind or Bind. */
 static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held,
 	int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -582,7 +590,7 @@ void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 	struct bt_api_call *call = bt_api_calls_in_flight(&scheduler->calls, uid);
 	struct bt_held_pod *held = scheduler_find_binding(scheduler, uid);
 	if (call != NULL && call->type == BT_API_CALL_POD_BINDING) {
-		/* The answer is for the call that is under way for this pod. */
+		/* The answer belongs to the pod's call in flight. */
 		if (!call->is_listed) {
 			call->is_listed = true;
 			bt_fifo_push(&scheduler->answered, call);
@@ -592,7 +600,7 @@ void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 	}
 }
 
-/** false: nobody who waits is through. */
+/** Finish one waiting binding. false: all must wait longer. */
 static bool finish_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
@@ -635,10 +643,10 @@ bool bt_scheduler_continue_binding_cycles(
 	do {
 		bt_scheduler_run_calls(scheduler);
 		finished = finish_one(scheduler, now_ns, out_attempt);
-		/* It would do something. */
+		/* Queued calls may have ended another binding. */
 	} while (!finished && !scheduler->runs_calls && bt_api_calls_can_pop(&scheduler->calls));
 	bt_scheduler_run_calls(scheduler);
-	/* A binding cycle that goes on waiting has named the attempt. */
+	/* A binding that continues to wait has filled in the attempt: reset it. */
 	if (!finished) {
 		*out_attempt = (struct bt_attempt){.outcome = BT_ATTEMPT_IDLE};
 	}

@@ -19,7 +19,7 @@ bool bt_heap_precedes(uint32_t a, uint32_t b)
 	uint64_t path_b = (uint64_t)b + 1;
 	if (depth_a <= depth_b) {
 		path_b >>= depth_b - depth_a;
-		/* Equal: a is b or an ancestor of it, which comes first. */
+		/* If the paths are equal, a is b or an ancestor of b, which comes first. */
 		return path_a < path_b || (path_a == path_b && a != b);
 	}
 	path_a >>= depth_a - depth_b;
@@ -68,7 +68,7 @@ uint32_t bt_find_preferred_slot(const struct bt_engine *engine)
 	return slot != BT_SLOT_NONE && nodes->rows[slot].has_node ? slot : BT_SLOT_NONE;
 }
 
-/** Index of the preferred node if it is among the best, else UINT32_MAX. */
+/** Index of the preferred node if it has the best total, otherwise UINT32_MAX. */
 static uint32_t find_preferred(const struct bt_engine *engine, const uint32_t *slots,
 	const int64_t *totals, uint32_t count)
 {

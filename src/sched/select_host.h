@@ -2,29 +2,36 @@
 #ifndef BT_SCHED_SELECT_HOST_H
 #define BT_SCHED_SELECT_HOST_H
 /**
- * Which of the equally good nodes is taken. Upstream builds a binary heap over the feasible nodes
- * in search order and pops it (spec 03 section 7). Without extenders the popped node is the first
- * of the best in pre-order of the implicit tree: a parent wins over its children, a left subtree
- * over the right one. So only the ranks of the best nodes matter. With extenders each node that got
- * a score from one has a random number that comes before the rank.
+ * The choice among equally good nodes. Upstream builds a binary heap over the feasible nodes in
+ * search order and pops it (spec 03 section 7). Without extenders the popped node is the first of
+ * the best ones in pre-order of the implicit tree: a parent comes before its children, and a left
+ * subtree before the right one. So only the ranks of the best nodes matter. With extenders, each
+ * node that an extender scored has a random number that is compared before the rank.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
 
-/** true when heap position a comes before b in pre-order of the implicit binary heap (children of
- * i: 2i+1, 2i+2). */
+/**
+ * Whether heap position a comes before b in pre-order of the implicit binary heap (children of i:
+ * 2i+1, 2i+2).
+ */
 bool bt_heap_precedes(uint32_t a, uint32_t b);
-/** The same as a number to compare: the path from the root, longer paths after their beginnings. */
+/**
+ * A number whose order is the pre-order of heap positions: the path from the root, then its length.
+ */
 static inline uint64_t bt_heap_order(uint32_t position)
 {
 	uint64_t path = (uint64_t)position + 1;
 	uint32_t unused_bits = BT_CLZ64(path);
 	return path << unused_bits | (63 - unused_bits);
 }
-/** Index (rank) that upstream's heap pops first among totals[0..count); count > 0. O(count). */
+/** The index that upstream's heap pops first among totals[0..count); count > 0. O(count). */
 uint32_t bt_heap_choose(const int64_t *totals, uint32_t count);
-/** The same where of equal totals the larger number wins first. NULL: all equal. */
+/**
+ * As bt_heap_choose, but among equal totals the largest number comes first. numbers NULL: all are
+ * equal.
+ */
 uint32_t bt_heap_choose_by(const int64_t *totals, const uint64_t *numbers, uint32_t count);
 #endif

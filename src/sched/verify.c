@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * BERTH_VERIFY=1: every decision is made a second time with the plain runners, node by node, from a
- * fresh cycle state. A difference is a defect of berth, so the process ends with both answers on
- * standard error.
+ * BERTH_VERIFY=1: every decision is made a second time by the plain runners, node by node, from a
+ * fresh cycle state. A difference is a bug in berth, so the process aborts and prints both results.
  */
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -10,7 +9,7 @@
 #include "sched/cycle.h"
 #include "sched/select_host.h"
 
-/** The plain twin of a cycle. */
+/** The recomputed cycle. */
 struct verify_twin {
 	struct bt_engine *engine;
 	struct bt_framework *framework;
@@ -18,7 +17,7 @@ struct verify_twin {
 	struct bt_arena *arena;
 	struct bt_cycle_state cycle;
 	struct bt_pre_filter_outcome pre_filter;
-	/* by search position */
+	/* by position in the search */
 	uint32_t *slots;
 	struct bt_status *statuses;
 	uint32_t examined;
@@ -174,11 +173,11 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 		.pod = pod,
 		.arena = &engine->verify_arena};
 	bool tried_alone = pod->nominated_node_name.length != 0 || result->hinted;
-	/* What is done twice counts once. */
+	/* Metrics are off during the recomputation. */
 	struct bt_profile_metrics *metrics = framework->metrics;
 	framework->metrics = NULL;
 	if (plan != NULL) {
-		bt_plan_refresh(plan, engine, pod); /* a search of few nodes does without */
+		bt_plan_refresh(plan, engine, pod); /* a search of few nodes does not */
 	}
 	bt_arena_reset(twin.arena);
 	bt_cycle_state_init(&twin.cycle, twin.arena, framework->instances.count);
@@ -213,7 +212,7 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 			twin.statuses[twin.examined++] = status;
 		}
 	}
-	/* What extenders answer cannot be asked for twice. */
+	/* Extenders cannot be called twice, so their decisions are not compared. */
 	bool own_decision = !tried_alone && !result->extended;
 	switch (result->outcome) {
 	case BT_OUTCOME_SCHEDULED:
@@ -252,7 +251,7 @@ void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framewo
 	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation)
 {
 	if (evaluation->node_count == 0) {
-		return; /* a table without slots has no columns */
+		return; /* there are no columns without slots */
 	}
 	struct bt_plan *plan = bt_plan_get(engine, framework, pod);
 	if (!columns_are_whole(engine, plan) ||
