@@ -34,7 +34,9 @@ static int refuse(uint64_t at, struct berth_error *err)
 		(unsigned long long)at);
 }
 
-/* The padding that ends the text; at is behind the first '='. digits of the last group were read.
+/*
+ * Checks the final padding; `at` is behind the first '='. digits: number of digits in the last
+ * group.
  */
 static int check_padding(struct bt_str text, uint32_t at, uint32_t digits, struct berth_error *err)
 {
@@ -122,7 +124,7 @@ void bt_base64_encode(struct bt_str bytes, struct bt_strbuf *out)
 	}
 }
 
-/** --- for URLs --- */
+/** --- URL alphabet --- */
 
 static const char url_alphabet[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -146,7 +148,7 @@ bool bt_base64_url_decode(struct bt_str text, struct bt_arena *arena, struct bt_
 		}
 	}
 	if (bits >= 6 || (word & ((1u << bits) - 1)) != 0) {
-		return false; /* a second spelling of the same bytes */
+		return false; /* reject a second encoding of the same bytes */
 	}
 	*out_bytes = (struct bt_str){bytes, length};
 	return true;

@@ -4,8 +4,8 @@
 /**
  * JSON with Go's decoding rules: strict RFC 8259 grammar, UTF-8 (invalid bytes and lone surrogates
  * become U+FFFD), at most BT_JSON_DEPTH_MAX levels, numbers kept as text. Three layers:
- * - reader: one pass over borrowed bytes, pulled token by token; the message decoder stands on it
- * - value: a tree, for configuration and tests, where the shape is not known beforehand
+ * - reader: one pass over borrowed bytes, token by token; used by the message decoder
+ * - value: a tree, for configuration and tests, where the structure is not known in advance
  * - writer: appends to a string buffer
  */
 #include <stdbool.h>
@@ -17,11 +17,11 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 
-/** Go's encoding/json stops at this depth as well. */
+/** Nesting limit, the same as in Go's encoding/json. */
 #define BT_JSON_DEPTH_MAX 10000
 /**
- * Longest string value or member name that is handed out (BERTH_ERR_TOO_LARGE); skipped ones have
- * no limit.
+ * Maximum length of a string value or member name that is returned (BERTH_ERR_TOO_LARGE); skipped
+ * ones have no limit.
  */
 #define BT_JSON_STRING_BYTES_MAX (UINT32_C(64) << 20)
 
@@ -35,16 +35,19 @@ enum bt_json_type {
 	BT_JSON__COUNT,
 };
 
-/** "null", "bool", "number", "string", "array", "object": as Go's messages name them. */
+/** Type names as in Go's messages: "null", "bool", "number", "string", "array", "object". */
 const char *bt_json_type_name(enum bt_json_type type);
 
-/** Most values in one tree (BERTH_ERR_TOO_LARGE): "0," becomes a structure. */
+/**
+ * Maximum number of values in one tree (BERTH_ERR_TOO_LARGE): "0," has two bytes, but becomes a
+ * whole structure.
+ */
 #define BT_JSON_VALUES_MAX (UINT32_C(1) << 24)
 
 /**
- * Borrowed input; the cursor is all the state there is. On a syntax error position stays at the
- * offending byte and the message is Go's ("invalid character 'x' looking for beginning of value");
- * a value of another type than the called function reads is BERTH_ERR_INVALID "expected string, got
+ * Reads borrowed input; the position is the only state. After a syntax error the position is at the
+ * offending byte and the message is Go's ("invalid character 'x' looking for beginning of value").
+ * A value of a type other than the called function reads is BERTH_ERR_INVALID "expected string, got
  * number".
  */
 struct bt_json_reader {
@@ -66,8 +69,8 @@ BT_MUST_USE int bt_json_read_bool(
 BT_MUST_USE int bt_json_read_number(
 	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
 /**
- * The string's value. Without escapes and invalid UTF-8 it is borrowed from the input, otherwise
- * unescaped into the arena; *out_borrowed (may be NULL) tells which.
+ * The string's value, borrowed from the input if it has no escapes and is valid UTF-8, otherwise
+ * unescaped into the arena; *out_borrowed (may be NULL) is set accordingly.
  */
 BT_MUST_USE int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena,
 	struct bt_str *out_text, bool *out_borrowed, struct berth_error *err);
@@ -92,11 +95,11 @@ BT_MUST_USE int bt_json_next_member(struct bt_json_reader *reader, bool *first,
 BT_MUST_USE int bt_json_skip(
 	struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err);
 /**
- * Whether arrays and objects nest deeper than depth_max. The text need not be valid: functions that
- * call themselves for each level ask before it is parsed.
+ * Returns true if arrays and objects nest deeper than depth_max. The text need not be valid.
+ * Recursive functions check this before the text is parsed.
  */
 bool bt_json_nests_deeper(struct bt_str text, uint32_t depth_max);
-/** Only white space may be left. */
+/** Error unless only white space is left. */
 BT_MUST_USE int bt_json_expect_end(struct bt_json_reader *reader, struct berth_error *err);
 
 struct bt_json_value;
@@ -107,47 +110,49 @@ struct bt_json_member {
 };
 
 /**
- * Members keep source order; repeated names are all kept (the last one is the one find returns, as
- * Go does).
+ * A member of an object. Members keep source order, including repeated names; bt_json_find returns
+ * the last, as Go does.
  */
 struct bt_json_value {
 	enum bt_json_type type;
 	bool boolean;                    /* BT_JSON_BOOL */
 	struct bt_str text;              /* BT_JSON_STRING: value; BT_JSON_NUMBER: source text */
 	uint32_t count;                  /* BT_JSON_ARRAY, BT_JSON_OBJECT */
-	uint32_t capacity;               /* room behind the items; for codec/json_edit.h */
+	uint32_t capacity;               /* allocated items; for codec/json_edit.h */
 	struct bt_json_value **elements; /* BT_JSON_ARRAY */
 	struct bt_json_member *members;  /* BT_JSON_OBJECT */
 };
 
 /**
- * Parse a complete document. Everything is copied into the arena except strings without escapes,
- * which borrow text; with copy_strings nothing borrows. The message of a BERTH_ERR_SYNTAX is Go's,
- * without prefix.
+ * Parses a complete document. The tree is allocated in the arena; strings without escapes borrow
+ * text, unless copy_strings is set. The message of a BERTH_ERR_SYNTAX is Go's, without prefix.
  */
 BT_MUST_USE int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 	struct bt_json_value **out_value, struct berth_error *err);
-/** Member by name (last one wins), or NULL (also when value is NULL or no object). */
+/**
+ * Returns a member by name (the last wins); NULL if there is none, or if value is NULL or not an
+ * object.
+ */
 struct bt_json_value *bt_json_get(const struct bt_json_value *value, struct bt_str name);
 static inline struct bt_json_value *bt_json_find(
 	const struct bt_json_value *value, const char *name)
 {
 	return bt_json_get(value, bt_str_from(name));
 }
-/** bt_json_find along a dotted path of names, e.g. "metadata.name". */
+/** Finds a value by a dotted path of names, such as "metadata.name". */
 struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const char *dotted_path);
-/** The member's text if it is a string, else absent. */
+/** Returns the member's text if it is a string, else data NULL. */
 struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *name);
-/** Structural equality: object members by name in any order; numbers by text. */
+/** Structural equality: objects by name regardless of order, numbers by their text. */
 bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b);
-/** Integer of a number token as Go decodes into int64: no fraction or exponent, in range. */
+/** Parses a number token as Go decodes into int64: no fraction or exponent, in range. */
 bool bt_json_number_int64(struct bt_str number_text, int64_t *out_value);
 
 struct bt_json_writer {
 	struct bt_strbuf *out; /* borrowed */
 	uint32_t indent;       /* spaces per level; 0 = compact */
 	uint32_t depth;
-	bool escape_html; /* <, >, & as \u003c, \u003e, \u0026: what Go's Marshal does */
+	bool escape_html; /* writes <, >, & as \u003c, \u003e, \u0026, as Go's Marshal does */
 	bool need_comma;
 	bool after_name;
 };
@@ -157,11 +162,11 @@ void bt_json_write_null(struct bt_json_writer *writer);
 void bt_json_write_bool(struct bt_json_writer *writer, bool value);
 void bt_json_write_int64(struct bt_json_writer *writer, int64_t value);
 void bt_json_write_uint64(struct bt_json_writer *writer, uint64_t value);
-/** As Go prints float64 in JSON (shortest form that reads back). */
+/** Writes a float64 as Go does in JSON (shortest form that parses to the same value). */
 void bt_json_write_double(struct bt_json_writer *writer, double value);
 void bt_json_write_str(struct bt_json_writer *writer, struct bt_str text);
 void bt_json_write_c(struct bt_json_writer *writer, const char *zero_terminated);
-/** A value that is JSON text already. */
+/** Writes a value that is JSON text already. */
 void bt_json_write_raw(struct bt_json_writer *writer, struct bt_str json);
 void bt_json_write_value(struct bt_json_writer *writer, const struct bt_json_value *value);
 void bt_json_begin_array(struct bt_json_writer *writer);
@@ -170,7 +175,7 @@ void bt_json_begin_object(struct bt_json_writer *writer);
 void bt_json_end_object(struct bt_json_writer *writer);
 void bt_json_write_name(struct bt_json_writer *writer, struct bt_str name);
 void bt_json_write_name_c(struct bt_json_writer *writer, const char *name);
-/** A name and its text. */
+/** Writes a name and its text value. */
 void bt_json_begin_member_object(struct bt_json_writer *writer, const char *name);
 void bt_json_begin_member_array(struct bt_json_writer *writer, const char *name);
 void bt_json_write_member(struct bt_json_writer *writer, const char *name, struct bt_str text);

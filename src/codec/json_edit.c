@@ -47,7 +47,7 @@ static struct bt_str copied(struct bt_arena *arena, struct bt_str text, bool cop
 	return copy_text ? bt_arena_str(arena, text) : text;
 }
 
-/* Recursion: a tree is no deeper than the decoder allowed its text to be. */
+/* Recursive: depth is limited by the decoder. */
 struct bt_json_value *bt_json_clone(
 	struct bt_arena *arena, const struct bt_json_value *value, bool copy_text)
 {
@@ -93,7 +93,7 @@ void bt_json_append_member(struct bt_arena *arena, struct bt_json_value *object,
 	object->members[object->count++] = (struct bt_json_member){name, value};
 }
 
-/** Take out the members of this name from index on. */
+/** Removes the members of this name from index on. */
 static bool remove_members(struct bt_json_value *object, struct bt_str name, uint32_t index)
 {
 	uint32_t kept = index;
@@ -114,7 +114,7 @@ void bt_json_set(struct bt_arena *arena, struct bt_json_value *object, struct bt
 	for (uint32_t i = 0; i < object->count; i++) {
 		if (bt_str_equal(object->members[i].name, name)) {
 			object->members[i].value = value;
-			(void)remove_members(object, name, i + 1); /* there need be no other */
+			(void)remove_members(object, name, i + 1); /* remove duplicates */
 			return;
 		}
 	}

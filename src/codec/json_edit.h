@@ -2,9 +2,9 @@
 #ifndef BT_CODEC_JSON_EDIT_H
 #define BT_CODEC_JSON_EDIT_H
 /**
- * Making and changing JSON trees. New memory comes from the arena that is passed; what is taken out
- * of a tree stays in its arena until that ends. Names and texts are borrowed: they must live as
- * long as the tree (literals, or text of the same arena).
+ * Creates and changes JSON trees. New memory comes from the given arena; removed parts stay
+ * allocated until their arena ends. Names and texts are borrowed and must live as long as the tree
+ * (literals, or text of the same arena).
  */
 #include "codec/json.h"
 
@@ -13,11 +13,14 @@ BT_MUST_USE struct bt_json_value *bt_json_new_str(struct bt_arena *arena, struct
 BT_MUST_USE struct bt_json_value *bt_json_new_c(struct bt_arena *arena, const char *text);
 BT_MUST_USE struct bt_json_value *bt_json_new_int64(struct bt_arena *arena, int64_t value);
 BT_MUST_USE struct bt_json_value *bt_json_new_bool(struct bt_arena *arena, bool value);
-/** Deep copy; with copy_text texts and names are copied too, so that nothing is borrowed. */
+/** Deep copy; with copy_text names and texts are copied too, so that the copy borrows nothing. */
 BT_MUST_USE struct bt_json_value *bt_json_clone(
 	struct bt_arena *arena, const struct bt_json_value *value, bool copy_text);
 
-/** Set a member: in its old place if there is one (repeated ones go), else at the end. */
+/**
+ * Sets a member: replaces the value in place if the name exists (and removes duplicates), else
+ * appends.
+ */
 void bt_json_set(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
 	struct bt_json_value *value);
 void bt_json_set_str(
@@ -30,38 +33,38 @@ void bt_json_set_bool(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value);
 void bt_json_set_value(struct bt_arena *arena, struct bt_json_value *object, const char *name,
 	struct bt_json_value *value);
-/** Add a member that is known not to be there: without looking. */
+/** Appends a member without searching; the name must not exist in the object. */
 void bt_json_append_member(struct bt_arena *arena, struct bt_json_value *object, struct bt_str name,
 	struct bt_json_value *value);
-/** false: there was none. */
+/** Removes a member; false: there was none. */
 bool bt_json_remove(struct bt_json_value *object, struct bt_str name);
 bool bt_json_remove_c(struct bt_json_value *object, const char *name);
 
 void bt_json_append(
 	struct bt_arena *arena, struct bt_json_value *array, struct bt_json_value *value);
-/** index at most count. */
+/** Inserts an element; index at most count. */
 void bt_json_insert(struct bt_arena *arena, struct bt_json_value *array, uint32_t index,
 	struct bt_json_value *value);
 void bt_json_remove_at(struct bt_json_value *array, uint32_t index);
-/** array has text as one of its elements. */
+/** Returns true if text is an element of the array. */
 bool bt_json_has_text(const struct bt_json_value *array, struct bt_str text);
-/** Take a text out of an array, wherever it stands. */
+/** Removes a text from an array, wherever it occurs. */
 void bt_json_remove_text(struct bt_json_value *array, struct bt_str text);
 
-/** Along a dotted path of names; "" for absent. */
+/** Returns the text at a dotted path of names; "" if absent. */
 struct bt_str bt_json_text_at(const struct bt_json_value *value, const char *dotted_path);
 int64_t bt_json_int64_at(
 	const struct bt_json_value *value, const char *dotted_path, int64_t fallback);
 bool bt_json_bool_at(const struct bt_json_value *value, const char *dotted_path, bool fallback);
-/** The array at a path, or an empty one; never NULL, not to be changed. */
+/** Returns the array at a path, or an empty one; never NULL; read-only. */
 const struct bt_json_value *bt_json_array_at(
 	const struct bt_json_value *value, const char *dotted_path);
-/** The object at a path, or an empty one; never NULL, not to be changed. */
+/** Returns the object at a path, or an empty one; never NULL; read-only. */
 const struct bt_json_value *bt_json_object_at(
 	const struct bt_json_value *value, const char *dotted_path);
-/** Absent (NULL), null, false, 0, "", [] or {}: what Go leaves out as empty. */
+/** Returns true for what Go's omitempty omits: absent (NULL), null, false, 0, "", [] and {}. */
 bool bt_json_is_zero(const struct bt_json_value *value);
-/** The object member, made if it is absent or of another type. */
+/** Returns the object member, created if it is absent or of another type. */
 struct bt_json_value *bt_json_ensure_object(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name);
 struct bt_json_value *bt_json_ensure_array(

@@ -6,7 +6,10 @@
 #include "codec/json_same.h"
 #include "codec/name_index.h"
 
-/* Members looked at, elements moved, values measured: beyond this a patch was made to be slow. */
+/*
+ * Limit of visited members, moved elements and measured values: a patch above it is an attack on
+ * CPU time.
+ */
 #define WORK_MAX (UINT64_C(1) << 28)
 
 struct patch {
@@ -14,11 +17,11 @@ struct patch {
 	struct bt_json_value *root;
 	uint64_t copied_bytes;
 	uint64_t work;
-	uint32_t operation; /* index, for messages */
+	uint32_t operation; /* index of the operation, for messages */
 	struct berth_error *err;
 };
 
-/** Where an operation acts. parent NULL: the whole document. */
+/** Target of an operation. parent NULL: the whole document. */
 struct place {
 	struct bt_json_value *parent;
 	struct bt_str last; /* decoded last segment */
@@ -45,7 +48,7 @@ static int spend(struct patch *patch, uint64_t work)
 	return 0;
 }
 
-/** Cut the first segment off a path that begins with a slash; ~1 and ~0 are undone. */
+/** Removes and returns the first segment of a path that begins with a slash; decodes ~1 and ~0. */
 static struct bt_str next_segment(struct patch *patch, struct bt_str *path)
 {
 	struct bt_str rest = bt_str_sub(*path, 1, path->length);
@@ -68,7 +71,7 @@ static struct bt_str next_segment(struct patch *patch, struct bt_str *path)
 	return (struct bt_str){text, length};
 }
 
-/** An index into an array: digits without leading zeros. */
+/** Parses an array index: digits without leading zeros. */
 static bool index_of(struct bt_str segment, uint32_t *out_index)
 {
 	uint64_t index = 0;
@@ -137,7 +140,7 @@ static struct bt_json_value *value_at(const struct patch *patch, const struct pl
 }
 
 struct measure {
-	uint64_t bytes; /* about its JSON text */
+	uint64_t bytes; /* approximate size as JSON text */
 	uint64_t values;
 	uint32_t depth;
 };
@@ -247,7 +250,7 @@ static int copied(
 	return 0;
 }
 
-/** from may not be a place above path: what is moved would have to end within itself. */
+/** `from` must not be an ancestor of path: a value cannot be moved into itself. */
 static bool is_above(struct bt_str from, struct bt_str path)
 {
 	return path.length > from.length && bt_str_has_prefix(path, from) &&
@@ -363,7 +366,7 @@ int bt_json_patch(struct bt_arena *arena, struct bt_json_value *document,
 	return result;
 }
 
-/* Recursion: a patch is no deeper than the decoder allowed its text to be. */
+/* Recursive: depth is limited by the decoder. */
 struct bt_json_value *bt_json_merge_patch(
 	struct bt_arena *arena, struct bt_json_value *target, struct bt_json_value *patch)
 {
@@ -374,7 +377,7 @@ struct bt_json_value *bt_json_merge_patch(
 		target = bt_json_new(arena, BT_JSON_OBJECT);
 	}
 
-	/* One member at a time, with names that repeat: the last one counts in either document. */
+	/* Visit each name once: of repeated names the last one counts, in both documents. */
 	struct bt_name_index index = {0};
 	struct bt_name_index of_patch = {0};
 	bt_name_index_add_members(&index, target);
@@ -397,14 +400,14 @@ struct bt_json_value *bt_json_merge_patch(
 				? NULL
 				: bt_json_merge_patch(arena, old->value, member->value);
 		} else if (!removes) {
-			/* appended: the index need not know, no other member has this name */
+			/* the appended name is unique, so the index is not updated */
 			struct bt_json_value *value =
 				bt_json_merge_patch(arena, NULL, member->value);
 			bt_json_append_member(arena, target, member->name, value);
 		}
 	}
 
-	/* Take the members out whose value was set to NULL. */
+	/* Remove the members whose value was set to NULL. */
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < target->count; i++) {
 		if (target->members[i].value != NULL) {

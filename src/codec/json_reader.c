@@ -40,8 +40,8 @@ BT_COLD static int depth_fault(
 }
 
 /**
- * p stands behind the opening quote; the result is behind the closing one. Bytes beyond ASCII are
- * not looked at.
+ * p is behind the opening quote; returns the position behind the closing quote. Does not validate
+ * UTF-8.
  */
 BT_ALWAYS_INLINE const char *scan_string(
 	const char *p, const char *end, struct bt_json_fault_note *fault)
@@ -96,7 +96,7 @@ int bt_json_peek(
 	return 0;
 }
 
-/** The next value must be of this type. Type mismatches are BERTH_ERR_INVALID. */
+/** Checks the type of the next value. A mismatch is BERTH_ERR_INVALID. */
 static int expect(struct bt_json_reader *reader, enum bt_json_type type, struct berth_error *err)
 {
 	enum bt_json_type found;
@@ -158,7 +158,7 @@ int bt_json_read_number(
 	return 0;
 }
 
-/** reader->position stands at the opening quote. */
+/** reader->position is at the opening quote. */
 static int read_raw_string(
 	struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err)
 {
@@ -200,7 +200,7 @@ int bt_json_read_raw_string(
 	return result != 0 ? result : read_raw_string(reader, out, err);
 }
 
-/** The value of raw: borrowed when plain, else written to the arena. */
+/** Returns the value of raw: borrowed if plain, else unescaped into the arena. */
 static int keep_string(const struct bt_json_raw_string *raw, struct bt_arena *arena,
 	struct bt_str *out_text, struct berth_error *err)
 {
@@ -276,8 +276,7 @@ int bt_json_next_element(
 		if (*p != ',') {
 			return bt_json_fault(reader, p, after_element, err);
 		}
-		/* a bracket behind the comma is no value: the caller must not take it for the end
-		 */
+		/* "]" after a comma is an error, not the end of the array */
 		p = bt_json_skip_space(p + 1, reader->end);
 		if (p == reader->end || *p == ']') {
 			return bt_json_fault(reader, p, looking_for_value, err);
@@ -346,8 +345,10 @@ int bt_json_next_member(struct bt_json_reader *reader, bool *first, struct bt_ar
 
 int bt_json_skip(struct bt_json_reader *reader, struct bt_str *out_text, struct berth_error *err)
 {
-	/* One bit per level opened here, set for objects. A word is cleared when its first level
-	 * opens. */
+	/*
+	 * One bit per level opened here, 1 for objects. A word is cleared when its first level
+	 * opens.
+	 */
 	uint64_t is_object[BT_JSON_DEPTH_MAX / 64 + 1];
 	const uint32_t depth_max = BT_JSON_DEPTH_MAX - reader->depth;
 	const char *end = reader->end;

@@ -3,8 +3,7 @@
 
 #include "codec/json_same.h"
 
-/** How many elements at the beginning of both are the same; from_end: at the end, of at most max.
- */
+/** Counts equal elements at the beginning (from_end: at the end) of both arrays, at most max. */
 static uint32_t count_same(
 	const struct bt_json_value *a, const struct bt_json_value *b, uint32_t max, bool from_end)
 {
@@ -19,7 +18,7 @@ static uint32_t count_same(
 	return count;
 }
 
-/* Recursion: no deeper than the decoder allowed the text to be. */
+/* Recursive: depth is limited by the decoder. */
 struct bt_json_value *bt_json_rebase(struct bt_arena *arena, struct bt_json_value *whole,
 	const struct bt_json_value *before, struct bt_json_value *after)
 {

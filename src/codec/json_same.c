@@ -35,7 +35,7 @@ static bool same_number(struct bt_str a, struct bt_str b)
 	return !(number_a < number_b) && !(number_a > number_b);
 }
 
-/** Every member of b that counts is in a, and the same. */
+/** Returns true if a and b have the same names, and for each name the last values are equal. */
 static bool covers(const struct bt_json_value *a, const struct bt_json_value *b)
 {
 	struct bt_name_index of_a = {0};
@@ -45,7 +45,7 @@ static bool covers(const struct bt_json_value *a, const struct bt_json_value *b)
 	bt_name_index_add_members(&of_b, b);
 	for (uint32_t i = 0; i < b->count && same; i++) {
 		if (bt_name_index_find(&of_b, b->members[i].name) != i) {
-			continue; /* a later one of this name counts */
+			continue; /* a later member with this name counts */
 		}
 		uint32_t position = bt_name_index_find(&of_a, b->members[i].name);
 		same = position != BT_MAP_NONE &&
@@ -87,8 +87,10 @@ bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
 		}
 		return true;
 	case BT_JSON_OBJECT:
-		/* The values must not be compared twice: with each level that would double the
-		 * time. */
+		/*
+		 * Compare values once only: comparing them twice on each level would take
+		 * exponential time.
+		 */
 		if (a->count != b->count) {
 			return covers(a, b);
 		}

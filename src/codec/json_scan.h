@@ -2,10 +2,9 @@
 #ifndef BT_CODEC_JSON_SCAN_H
 #define BT_CODEC_JSON_SCAN_H
 /**
- * The inner loops of the JSON reader: find the next byte of a string that needs attention. Each
- * loop exists twice, as plain C (8 bytes a step) and with SSE2 (16 bytes a step); BT_CODEC_PLAIN_C
- * selects the former everywhere. Both look at bytes before end only. Private to src/codec and its
- * tests.
+ * Inner loops of the JSON reader: find the next byte of a string that needs special treatment. Each
+ * loop has two versions, plain C (8 bytes per step) and SSE2 (16 bytes per step); BT_CODEC_PLAIN_C
+ * selects plain C everywhere. Neither reads at or beyond end. Private to src/codec and its tests.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +34,7 @@ BT_ALWAYS_INLINE uint64_t bt_json_load8(const char *p)
 	return word;
 }
 
-/** Which bytes of a string need attention; each adds to the one before. */
+/** Which bytes stop a scan; each value adds to the one before. */
 enum bt_json_attention {
 	BT_JSON_ATTENTION_SYNTAX, /* '"', '\\' and control characters */
 	BT_JSON_ATTENTION_HIGH,   /* every byte that is not ASCII */
@@ -51,9 +50,9 @@ BT_ALWAYS_INLINE bool bt_json_is_special(char byte, enum bt_json_attention atten
 }
 
 /**
- * The classic "has a byte" tests may flag further bytes beside a true hit but never without one, so
- * a non-zero word means that the byte loop below finds a special byte; that also makes the loop
- * independent of byte order.
+ * This bit trick can flag additional bytes above a true hit, but never without a hit: a non-zero
+ * word means that the byte loop below finds a special byte. The result is therefore independent of
+ * byte order.
  */
 BT_ALWAYS_INLINE bool bt_json_has_special8(uint64_t word, enum bt_json_attention attention)
 {
@@ -66,7 +65,7 @@ BT_ALWAYS_INLINE bool bt_json_has_special8(uint64_t word, enum bt_json_attention
 		hit |= word;
 	}
 	if (attention >= BT_JSON_ATTENTION_HTML) {
-		/* '<' and '>' differ in one bit */
+		/* '<' and '>' differ in one bit only */
 		uint64_t angle = (word | BT_JSON_EACH_BYTE(2)) ^ BT_JSON_EACH_BYTE('>');
 		uint64_t ampersand = word ^ BT_JSON_EACH_BYTE('&');
 		hit |= (angle - BT_JSON_EACH_BYTE(1)) & ~angle;
@@ -98,8 +97,7 @@ BT_ALWAYS_INLINE const char *bt_json_scan_sse2(
 		__m128i hit = _mm_or_si128(
 			_mm_cmpeq_epi8(chunk, quote), _mm_cmpeq_epi8(chunk, backslash));
 		if (attention >= BT_JSON_ATTENTION_HIGH) {
-			/* signed: bytes from 0x80 are negative and caught together with control
-			 * characters */
+			/* signed comparison: bytes from 0x80 are negative and also below ' ' */
 			hit = _mm_or_si128(hit, _mm_cmplt_epi8(chunk, _mm_set1_epi8(0x20)));
 		} else {
 			hit = _mm_or_si128(hit,
@@ -123,7 +121,7 @@ BT_ALWAYS_INLINE const char *bt_json_scan_sse2(
 }
 #endif
 
-/** First special byte at or after p, or end. attention is a constant at every call. */
+/** Returns the first special byte at or after p, or end. attention is a constant in every call. */
 BT_ALWAYS_INLINE const char *bt_json_scan(
 	const char *p, const char *end, enum bt_json_attention attention)
 {
@@ -145,7 +143,7 @@ BT_ALWAYS_INLINE const char *bt_json_skip_space(const char *p, const char *end)
 		return p;
 	}
 	for (;;) {
-		/* indented documents: runs of blanks */
+		/* indented documents have long runs of blanks */
 		while (end - p >= 8 && bt_json_load8(p) == BT_JSON_EACH_BYTE(' ')) {
 			p += 8;
 		}
@@ -156,24 +154,27 @@ BT_ALWAYS_INLINE const char *bt_json_skip_space(const char *p, const char *end)
 	}
 }
 
-/** A string as it stands in the input, between its quotes. */
+/** A string as written in the input, between its quotes. */
 struct bt_json_raw_string {
 	const char *data;
 	size_t length;
-	bool plain; /* the value is these bytes: no escapes, valid UTF-8 */
+	bool plain; /* no escapes and valid UTF-8: the value equals these bytes */
 };
 
-/** Read a string's source; grammar is checked, nothing is copied. */
+/** Reads a string's source: checks the grammar, copies nothing. */
 BT_MUST_USE int bt_json_read_raw_string(
 	struct bt_json_reader *reader, struct bt_json_raw_string *out, struct berth_error *err);
-/** As bt_json_next_member, with the name's source. */
+/** As bt_json_next_member, but returns the name's source. */
 BT_MUST_USE int bt_json_next_raw_member(struct bt_json_reader *reader, bool *first, bool *out_more,
 	struct bt_json_raw_string *out_name, struct berth_error *err);
-/** Bytes of the value; with out not NULL also write them there. raw has been checked. */
+/**
+ * Returns the number of bytes of the value; also writes them to out unless it is NULL. raw is
+ * already checked.
+ */
 size_t bt_json_unescape(const char *raw, size_t length, char *out);
 /**
- * Length of the valid UTF-8 sequence at p (1 to 4 bytes), or 0 as Go's utf8.DecodeRune judges. p <
- * end.
+ * Returns the length of the valid UTF-8 sequence at p (1 to 4 bytes), or 0 if it is invalid by Go's
+ * utf8.DecodeRune. p < end.
  */
 unsigned int bt_json_utf8_length(const char *p, const char *end);
 /** BERTH_ERR_SYNTAX "invalid character 'x' <context>", or the end-of-input text when at is the end.
@@ -182,8 +183,8 @@ BT_COLD int bt_json_fault(struct bt_json_reader *reader, const char *at, const c
 	struct berth_error *err);
 
 /**
- * The token scanners take a position and return the one behind the token, or NULL after noting what
- * is wrong where; bt_json_fault turns the note into an error.
+ * The token scanners take a position and return the position behind the token, or NULL with a note
+ * of the error; bt_json_fault turns the note into an error.
  */
 struct bt_json_fault_note {
 	const char *at;
@@ -198,10 +199,10 @@ static inline const char *bt_json_note(
 	return NULL;
 }
 
-/** p stands at the backslash. */
+/** p is at the backslash. */
 const char *bt_json_scan_escape(const char *p, const char *end, struct bt_json_fault_note *fault);
-/** p stands at a digit or minus. */
+/** p is at a digit or minus. */
 const char *bt_json_scan_number(const char *p, const char *end, struct bt_json_fault_note *fault);
-/** p stands at the first letter of "null", "true" or "false". */
+/** p is at the first letter of "null", "true" or "false". */
 const char *bt_json_scan_literal(const char *p, const char *end, struct bt_json_fault_note *fault);
 #endif

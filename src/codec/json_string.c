@@ -24,7 +24,7 @@ unsigned int bt_json_utf8_length(const char *p, const char *end)
 			return 0;
 		}
 	}
-	/* overlong forms, surrogates, beyond U+10FFFF: all visible in the second byte */
+	/* the second byte shows overlong forms, surrogates and values beyond U+10FFFF */
 	unsigned char second = (unsigned char)p[1];
 	if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
 		(c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f)) {
@@ -40,8 +40,7 @@ static uint32_t hex4(const char *p)
 }
 
 /**
- * p stands at "\uXXXX" (checked). Sets *out_rune; returns how many source bytes that took (6 or
- * 12).
+ * p is at "\uXXXX" (checked). Sets *out_rune; returns the number of source bytes used (6 or 12).
  */
 static size_t decode_unicode_escape(const char *p, const char *end, uint32_t *out_rune)
 {
@@ -57,12 +56,12 @@ static size_t decode_unicode_escape(const char *p, const char *end, uint32_t *ou
 			return 12;
 		}
 	}
-	/* a lone half is replaced; what follows stands for itself */
+	/* a lone surrogate is replaced; the following bytes are decoded separately */
 	*out_rune = 0xfffd;
 	return 6;
 }
 
-/** The byte that "\<c>" stands for; c is one of the eight short escapes. */
+/** Returns the byte for the escape "\<c>"; c is one of the eight short escapes. */
 static char short_escape(char c)
 {
 	switch (c) {

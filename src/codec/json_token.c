@@ -6,7 +6,7 @@
 #include "codec/json.h"
 
 /**
- * A byte in single quotes as Go's messages show it: taken as a Latin-1 character, escaped unless
+ * Formats a byte in single quotes as Go's messages do: as a Latin-1 character, escaped unless
  * printable.
  */
 static void quote_byte(unsigned char c, char out[12])

@@ -8,13 +8,13 @@
 #include "base/vec.h"
 #include "codec/json_scan.h"
 
-/** Values that are allocated at once. */
+/** Number of values allocated together: doubles from FIRST_VALUES. */
 #define FIRST_VALUES 8
 #define VALUES_AT_ONCE_MAX 64
-/** Objects of more members are sorted to be compared. */
+/** Objects with more members are sorted for comparison. */
 #define UNSORTED_MEMBERS_MAX 16
 
-/** A container that is being read. Its items lie in the parser's stack from first_item on. */
+/** An open container. Its items are in the parser's stack, from first_item on. */
 struct level {
 	bool is_object;
 	bool first;
@@ -23,15 +23,15 @@ struct level {
 };
 
 /**
- * Explicit stacks instead of recursion: nesting is the sender's choice. Array elements use member
- * slots without name.
+ * Explicit stacks instead of recursion, because the input decides the depth. Array elements use
+ * member slots without a name.
  */
 struct parser {
 	struct bt_json_reader reader;
 	struct bt_arena *arena;
 	bool copy_strings;
 	uint32_t value_count;
-	struct bt_json_value *values; /* allocated ahead */
+	struct bt_json_value *values; /* the next preallocated value */
 	uint32_t values_left;
 	uint32_t values_at_once;
 	BT_VEC(struct level) levels;
@@ -58,8 +58,8 @@ static struct bt_json_value *new_value(struct parser *parser)
 }
 
 /**
- * Read the string at p if its value is its source, as nearly always; the result is behind it. NULL:
- * bt_json_read_string decides.
+ * Reads the string at p if it is plain ASCII, the usual case; returns the position behind it. NULL:
+ * use bt_json_read_string.
  */
 BT_ALWAYS_INLINE const char *read_plain_string(
 	const char *p, const char *end, struct bt_str *out_text)
@@ -90,7 +90,7 @@ static int read_string(struct parser *parser, struct bt_str *out_text, struct be
 	return result;
 }
 
-/** Read a scalar, or enter a container (then a level is pushed). */
+/** Reads a scalar, or enters a container and pushes a level. */
 static int begin_value(
 	struct parser *parser, struct bt_json_value **out_value, struct berth_error *err)
 {
@@ -147,7 +147,7 @@ static int begin_value(
 	return 0;
 }
 
-/** Move the finished container's items from the stack into the arena. */
+/** Moves the items of a finished container from the stack into the arena. */
 static void end_container(struct parser *parser)
 {
 	struct level level = parser->levels.items[--parser->levels.count];
@@ -169,7 +169,7 @@ static void end_container(struct parser *parser)
 	parser->items.count = level.first_item;
 }
 
-/** As bt_json_next_member, which reads the members that are not plain. */
+/** As bt_json_next_member, with a fast path for plain names. */
 static int next_member(struct parser *parser, struct level *level, bool *out_more,
 	struct bt_str *out_name, struct berth_error *err)
 {
@@ -194,7 +194,7 @@ static int next_member(struct parser *parser, struct level *level, bool *out_mor
 	return bt_json_next_member(reader, &level->first, parser->arena, out_more, out_name, err);
 }
 
-/** One step inside the innermost container: close it or read its next item. */
+/** Reads the next item of the innermost container, or closes the container. */
 static int next_item(struct parser *parser, struct berth_error *err)
 {
 	struct level *level = &parser->levels.items[parser->levels.count - 1];
@@ -214,10 +214,10 @@ static int next_item(struct parser *parser, struct berth_error *err)
 		return 0;
 	}
 	if (level->is_object) {
-		/* an unescaped name is copied once more; names with escapes are rare */
+		/* also copies names that were unescaped into the arena already; these are rare */
 		item.name = own_text(parser, item.name, true);
 	}
-	/* the slot comes first: items of a container that starts here lie behind it */
+	/* reserve the slot first: items of a nested container are pushed behind it */
 	uint32_t slot = parser->items.count;
 	bt_vec_push(&parser->items, item);
 	struct bt_json_value *value;
@@ -286,11 +286,11 @@ static int compare_members(const void *a, const void *b)
 	const struct bt_json_member *x = *(const struct bt_json_member *const *)a;
 	const struct bt_json_member *y = *(const struct bt_json_member *const *)b;
 	int order = bt_str_compare(x->name, y->name);
-	/* both point into one members array: later ones sort later */
+	/* equal names: keep source order (both point into one array) */
 	return order != 0 ? order : (x > y) - (x < y);
 }
 
-/** Members that count (the last of each name) by name; returns how many. owned. */
+/** Returns the last member of each name, sorted by name, and their number; owned by the caller. */
 static const struct bt_json_member **sorted_members(
 	const struct bt_json_value *value, uint32_t *out_count)
 {
@@ -314,7 +314,10 @@ static const struct bt_json_member **sorted_members(
 	return sorted;
 }
 
-/** Both have the same names in the same order, few of them, and none twice: most objects. */
+/**
+ * Returns true if both objects have the same few names in the same order, without repetition: the
+ * usual case.
+ */
 static bool has_same_names(const struct bt_json_value *a, const struct bt_json_value *b)
 {
 	if (a->count != b->count || a->count > UNSORTED_MEMBERS_MAX) {
@@ -387,7 +390,7 @@ bool bt_json_equal(const struct bt_json_value *a, const struct bt_json_value *b)
 
 bool bt_json_number_int64(struct bt_str number_text, int64_t *out_value)
 {
-	/* a JSON number is an integer to Go exactly when it is digits with an optional minus */
+	/* to Go a JSON number is an integer if it has only digits and an optional minus */
 	return number_text.length != 0 && number_text.data[0] != '+' &&
 		bt_str_parse_int64(number_text, out_value);
 }

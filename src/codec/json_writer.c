@@ -23,7 +23,7 @@ static void new_line(struct bt_json_writer *writer)
 	}
 }
 
-/** Comma and line break that belong before the next value or name. */
+/** Writes the comma and line break before the next value or name. */
 static void begin_item(struct bt_json_writer *writer)
 {
 	if (writer->after_name) {
@@ -72,7 +72,7 @@ void bt_json_write_int64(struct bt_json_writer *writer, int64_t value)
 void bt_json_write_double(struct bt_json_writer *writer, double value)
 {
 	if (!isfinite(value)) {
-		/* JSON has no such numbers */
+		/* JSON cannot represent these numbers */
 		bt_json_write_null(writer);
 		return;
 	}
@@ -96,7 +96,7 @@ void bt_json_write_double(struct bt_json_writer *writer, double value)
 	bt_strbuf_finish(&text);
 }
 
-/** Escape text where plain bytes end at p; returns how many source bytes were consumed. */
+/** Writes the special character at p; returns the number of source bytes consumed. */
 static size_t write_escaped(struct bt_json_writer *writer, const char *p, const char *end)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -108,7 +108,7 @@ static size_t write_escaped(struct bt_json_writer *writer, const char *p, const 
 			bt_strbuf_append(out, "\\ufffd", 6);
 			return 1;
 		}
-		/* U+2028 and U+2029 end lines in JavaScript */
+		/* U+2028 and U+2029 are line ends in JavaScript */
 		if (length == 3 && memcmp(p, "\xe2\x80", 2) == 0 &&
 			((unsigned char)p[2] & 0xfe) == 0xa8) {
 			bt_strbuf_append(out, p[2] == '\xa8' ? "\\u2028" : "\\u2029", 6);
@@ -150,7 +150,7 @@ static size_t write_escaped(struct bt_json_writer *writer, const char *p, const 
 	return 1;
 }
 
-/** What the longest step of bt_json_scan reads. */
+/** Bytes of the longest step of bt_json_scan. */
 #define SCAN_STEP_BYTES 16
 
 static const char *scan(const struct bt_json_writer *writer, const char *p, const char *end)
@@ -165,8 +165,10 @@ static void write_quoted(struct bt_json_writer *writer, struct bt_str text)
 	const char *p = text.data;
 	const char *end = p + text.length;
 	bt_strbuf_reserve(out, (size_t)text.length + 1 + SCAN_STEP_BYTES);
-	/* Most texts are short and plain: with the closing quote behind it, the copy is scanned in
-	 * whole steps. */
+	/*
+	 * Most texts are short and plain: copy the text with the closing quote, and scan the copy
+	 * in whole steps.
+	 */
 	char *copy = out->data + out->length;
 	*copy++ = '"';
 	memcpy(copy, p, text.length);
@@ -212,7 +214,7 @@ static void end_container(struct bt_json_writer *writer, char close)
 {
 	BT_ASSERT(writer->depth > 0 && !writer->after_name);
 	writer->depth--;
-	/* need_comma is still false when nothing was written inside: "[]" stays on one line */
+	/* need_comma is still false if the container is empty: "[]" stays on one line */
 	if (writer->need_comma) {
 		new_line(writer);
 	}

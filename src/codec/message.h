@@ -3,10 +3,10 @@
 #define BT_CODEC_MESSAGE_H
 /**
  * Messages: C structures described by field tables, decoded from and encoded to JSON without
- * per-kind code. A table names what is read; everything else in the input is skipped, not stored.
- * The tables carry protobuf numbers as well.
+ * per-kind code. Input fields without a table row are skipped, not stored. The tables have protobuf
+ * numbers as well.
  *
- * How a field of type T lies in the structure, by its shape:
+ * Layout of a field of type T in the structure, by shape:
  * - BT_SHAPE_SINGLE: T itself; absent = all-zero
  * - BT_SHAPE_NULLABLE: absent is distinguishable: struct bt_str with data == NULL; struct
  *   bt_opt_bool/_i32/_i64; messages and scalars by pointer, NULL = absent
@@ -14,8 +14,8 @@
  * - BT_SHAPE_MAP: BT_LIST(struct {struct bt_str key; T value;}), sorted by key bytes, keys
  *   distinct; key first
  *
- * A list or map says with `present` whether it was in the input at all ("[]" and "{}" are present,
- * null is not).
+ * `present` of a list or map is true if it was in the input ("[]" and "{}" are present, null is
+ * not).
  *
  * Decoding follows Go: names are case-sensitive, unknown names skipped, a later duplicate wins
  * (messages merge, lists are replaced, maps merge), null leaves the zero value. All memory comes
@@ -33,9 +33,9 @@
 #include "codec/json.h"
 
 /**
- * Most memory for the list elements and map entries of one decoded message, those of its inner
- * messages included: "{}," is short and its structure is not. Kubernetes lists are therefore
- * decoded item by item.
+ * Memory limit for the list elements and map entries of one decoded message, including its inner
+ * messages: an element "{}," has three bytes of input, but a large structure. Because of the limit,
+ * lists of Kubernetes objects are decoded item by item.
  */
 #define BT_MESSAGE_ITEM_BYTES_MAX (UINT32_C(256) << 20)
 
@@ -68,16 +68,16 @@ struct bt_str_pair {
 	struct bt_str value;
 };
 
-/** map<str,str>, sorted by key. */
+/** Map of texts, sorted by key. */
 struct bt_str_map {
 	struct bt_str_pair *items;
 	uint32_t count;
 	bool present;
 };
 
-/** Value of key, or NULL. O(log n). */
+/** Returns the value of key, or NULL. O(log n). */
 const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str key);
-/** The members of an object of texts, in the arena; texts are borrowed. */
+/** Converts a JSON object of texts; the map is in the arena, its texts are borrowed. */
 struct bt_str_map bt_str_map_from_json(struct bt_arena *arena, const struct bt_json_value *texts);
 /** Every pair of wanted is in map. */
 bool bt_str_map_contains(const struct bt_str_map *map, const struct bt_str_map *wanted);
@@ -101,28 +101,28 @@ enum bt_field_shape {
 };
 
 enum {
-	BT_FIELD_INLINE = 1,  /* JSON: the members of this single or nullable message sit in the
+	BT_FIELD_INLINE = 1,  /* JSON: the members of this single or nullable message are in the
 	                         parent object */
 	BT_FIELD_ALWAYS = 2,  /* encoded even when zero (spec 01 section 2.2); absent lists, maps,
 	                         nullables as null */
-	BT_FIELD_WRAPPED = 4, /* protobuf: the field sits in the message bt_message.wrapper of its
-	                         parent, and has its number there */
+	BT_FIELD_WRAPPED = 4, /* protobuf: the field is in the parent's inner message with number
+	                         bt_message.wrapper */
 };
 
-/** A value type that the codec does not know. Text lives in the arena given to decode. */
+/** A value type defined above the codec. Its text is in the arena given to decode. */
 struct bt_scalar_type {
 	const char *name; /* for messages: "quantity" */
 	uint32_t size;
-	/** Decode the next JSON value (never null). Sets err without the field path. */
+	/** Decodes the next JSON value (never null). Sets err without the field path. */
 	int (*decode_json)(struct bt_json_reader *reader, struct bt_arena *arena, void *out,
 		struct berth_error *err);
 	void (*encode_json)(struct bt_json_writer *writer, const void *value);
-	/** Decode the content of a length-delimited protobuf field (never a varint). */
+	/** Decodes the content of a length-delimited protobuf field (never a varint). */
 	int (*decode_protobuf)(
 		struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err);
-	/** Zero is null in JSON: a nullable one that protobuf says is zero is absent. */
+	/** Zero is null in JSON: a nullable field that is zero in protobuf counts as absent. */
 	bool zero_is_null;
-	/** Nothing but numbers, a multiple of 8 bytes: may be kept as it lies in memory. */
+	/** Only numbers, in a multiple of 8 bytes: message_pack copies the memory. */
 	bool plain;
 	bool (*is_zero)(const void *value);
 	bool (*equal)(const void *a, const void *b);
@@ -139,9 +139,9 @@ struct bt_field {
 	uint8_t type;  /* enum bt_field_type */
 	uint8_t shape; /* enum bt_field_shape */
 	uint8_t flags;
-	uint16_t number;       /* protobuf */
+	uint16_t number;       /* protobuf number */
 	uint16_t value_offset; /* BT_SHAPE_MAP: offset of value in an entry */
-	uint32_t offset;       /* in the parent structure */
+	uint32_t offset;       /* offset in the structure */
 	uint32_t item_size;    /* size of T, or of a map entry */
 	const struct bt_message *message;
 	const struct bt_scalar_type *scalar;
@@ -151,11 +151,11 @@ struct bt_message {
 	const char *name; /* "Pod" */
 	uint32_t size;
 	uint32_t field_count;
-	const struct bt_field *fields; /* tables are short; lookup is by length and bytes */
-	uint16_t wrapper;              /* number of the message around BT_FIELD_WRAPPED fields */
+	const struct bt_field *fields; /* short tables: searched linearly by length and bytes */
+	uint16_t wrapper;              /* protobuf number around BT_FIELD_WRAPPED fields */
 };
 
-/** Row maker for field tables; S is the structure, M the member, N the protobuf number. */
+/** Row of a field table; S is the structure, M the member, N the protobuf number. */
 #define BT_FIELD_ROW( \
 	S, M, json, N, field_type, field_shape, field_flags, item, value_at, msg, scal) \
 	{ \
@@ -167,36 +167,35 @@ struct bt_message {
 	}
 
 /**
- * Decode the next JSON value (an object, or null = nothing) into out, which the caller zeroed.
- * On failure err is "<field path>: <what is wrong>", e.g. "spec.containers[3].image: expected
+ * Decodes the next JSON value (an object, or null = empty) into out, which must be zeroed. On
+ * failure err is "<field path>: <what is wrong>", such as "spec.containers[3].image: expected
  * string, got number" or "metadata.labels[app]: ..."; out is then undefined (but plain memory of
  * the arena).
  */
 BT_MUST_USE int bt_message_decode_json(const struct bt_message *message,
 	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err);
 /**
- * Decode the fields of a protobuf message into out, which the caller zeroed: the same result as
- * from the JSON form of the same object, but an empty list or map is an absent one: protobuf has no
- * other. Unknown numbers are skipped, repeated messages merge, inline messages have a number of
- * their own. Errors as above.
+ * Decodes the fields of a protobuf message into out, which must be zeroed. The result is the same
+ * as from the object's JSON form, except that empty lists and maps are absent, because protobuf
+ * cannot represent them. Unknown numbers are skipped, repeated messages are merged, inline messages
+ * have their own number. Errors as in bt_message_decode_json.
  */
 BT_MUST_USE int bt_message_decode_protobuf(const struct bt_message *message, struct bt_str bytes,
 	struct bt_arena *arena, void *out, struct berth_error *err);
 /**
- * As one JSON object; zero and absent fields are left out except BT_FIELD_ALWAYS ones. Member order
- * = table order. A message is zero when all its fields are; BT_FIELD_ALWAYS is needed for those
- * that Go writes as {}.
+ * Writes one JSON object; omits zero and absent fields except BT_FIELD_ALWAYS ones. Members are in
+ * table order. A message is zero if all its fields are; use BT_FIELD_ALWAYS for messages that Go
+ * writes as {}.
  */
 void bt_message_encode_json(
 	const struct bt_message *message, struct bt_json_writer *writer, const void *value);
-/** The members only, without braces: for callers that add members of their own (kind, apiVersion).
- */
+/** Writes the members without braces, for callers that add further members (kind, apiVersion). */
 void bt_message_encode_json_members(
 	const struct bt_message *message, struct bt_json_writer *writer, const void *value);
-/** Deep copy into the arena. Members of the structure that no row names are copied bytewise. */
+/** Deep copy into the arena. Structure members without a table row are copied bytewise. */
 void bt_message_copy(
 	const struct bt_message *message, void *out, const void *value, struct bt_arena *arena);
-/** Equal content; `present` of lists and maps counts, scalars compare by their own equal. */
+/** Compares content; `present` of lists and maps counts, scalars use their `equal`. */
 bool bt_message_equal(const struct bt_message *message, const void *a, const void *b);
 /** Equal values hash equally. */
 uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const void *value);

@@ -9,16 +9,16 @@
 #include "codec/message_sort.h"
 #include "codec/path.h"
 
-/** Longest field name a table can hold, and the longest source text that can spell it. */
+/** Longest field name in a table, and the longest source text that can encode it. */
 #define NAME_BYTES_MAX 255
 #define RAW_NAME_BYTES_MAX (6 * NAME_BYTES_MAX)
-/** Scratch on the C stack, enough for the lists of an ordinary pod. */
+/** Scratch memory on the C stack, enough for the lists of an ordinary pod. */
 #define SCRATCH_BYTES 16384
 
 /*
- * Lists whose length is known at their end only: items are collected in scratch memory that is used
- * like a stack, then moved to the arena in one piece. Items never move while they are collected, so
- * pointers to them may be kept.
+ * The length of a list is known only at its end: items are collected in scratch memory, which is
+ * used like a stack, then copied to the arena in one piece. Items do not move while they are
+ * collected, so pointers to them stay valid.
  */
 
 struct scratch_block {
@@ -28,16 +28,19 @@ struct scratch_block {
 	_Alignas(max_align_t) char bytes[];
 };
 
-/** A stack of blocks; the bottom one is the caller's memory. */
+/** A stack of blocks; the bottom block is memory of the caller. */
 struct scratch {
 	struct scratch_block *top;
 	struct scratch_block *bottom;
 };
 
-/** Items of the first run of a list; most lists are shorter. */
+/** Capacity of a list's first run; most lists are shorter. */
 #define FIRST_RUN_ITEMS 4
 
-/** Items of one list, in runs that double: what an item's own lists push lies between the runs. */
+/**
+ * Items of one list, in runs of doubling capacity: an item's nested lists are pushed between the
+ * runs.
+ */
 struct collector_run {
 	struct collector_run *next;
 	uint32_t count;
@@ -47,7 +50,7 @@ struct collector_run {
 
 struct collector {
 	struct scratch *scratch;
-	struct scratch_block *mark_block; /* state of the scratch to return to */
+	struct scratch_block *mark_block; /* scratch position to restore */
 	size_t mark_used;
 	struct collector_run *first;
 	struct collector_run *last;
@@ -98,7 +101,7 @@ static void collector_init(struct collector *collector, struct scratch *scratch,
 	};
 }
 
-/** A zeroed item. */
+/** Returns a new zeroed item. */
 static void *collector_add(struct collector *collector)
 {
 	struct collector_run *last = collector->last;
@@ -123,8 +126,9 @@ static void *collector_add(struct collector *collector)
 }
 
 /**
- * All items in order in the arena, NULL when there are none. Collectors finish in reverse order of
- * their init; one that is given up needs no finish, its scratch ends with the decoder's.
+ * Returns all items in order, in the arena; NULL if there are none. Collectors must finish in
+ * reverse order of their init; after an error finish is not needed, because the decoder frees all
+ * scratch memory.
  */
 static void *collector_finish(struct collector *collector, struct bt_arena *arena)
 {
@@ -147,11 +151,11 @@ struct decoder {
 	struct bt_json_reader *reader;
 	struct bt_arena *arena;
 	struct scratch scratch;
-	size_t item_bytes_left; /* of BT_MESSAGE_ITEM_BYTES_MAX */
+	size_t item_bytes_left; /* remaining part of BT_MESSAGE_ITEM_BYTES_MAX */
 	struct berth_error *err;
 };
 
-/** Called once, where the error arose. */
+/** Adds the path to an error; called once, where the error occurs. */
 BT_COLD static int fail_at(struct decoder *decoder, const struct bt_path *path, int code)
 {
 	return bt_path_fail(path, code, decoder->err);
@@ -188,7 +192,7 @@ static int decode_raw(struct decoder *decoder, void *out)
 	return 0;
 }
 
-/** field: I32 or I64. */
+/** field has type I32 or I64. */
 static int decode_integer(struct decoder *decoder, const struct bt_field *field, void *out)
 {
 	bool is_long = field->type == BT_FIELD_I64;
@@ -219,7 +223,7 @@ static int decode_integer(struct decoder *decoder, const struct bt_field *field,
 	return 0;
 }
 
-/** A T that is not null. out is zeroed or holds an earlier duplicate. */
+/** Decodes a value that is not null. out is zeroed or has the value of an earlier duplicate. */
 static int decode_value(struct decoder *decoder, const struct bt_field *field, void *out,
 	const struct bt_path *path)
 {
@@ -236,7 +240,7 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, v
 		result = decode_integer(decoder, field, out);
 		break;
 	case BT_FIELD_MESSAGE:
-		/* names the place of its errors itself */
+		/* adds paths to its errors itself */
 		return decode_members(decoder, field->message, out, path);
 	case BT_FIELD_SCALAR:
 		result = field->scalar->decode_json(
@@ -249,7 +253,7 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, v
 	return result == 0 ? 0 : fail_at(decoder, path, result);
 }
 
-/** As decode_value for an item of a list or map, whose T may be null: then it stays zero. */
+/** Decodes an item of a list or map; null leaves it zero. */
 static int decode_item(struct decoder *decoder, const struct bt_field *field, void *out,
 	const struct bt_path *path)
 {
@@ -263,7 +267,7 @@ static int decode_item(struct decoder *decoder, const struct bt_field *field, vo
 	return result == 0 ? 0 : fail_at(decoder, path, result);
 }
 
-/** A new zeroed item in *out_item, if there may be one more. */
+/** Adds a zeroed item, within the memory limit. */
 static int add_item(struct decoder *decoder, struct collector *collector, void **out_item)
 {
 	if (decoder->item_bytes_left < collector->item_size) {
@@ -349,7 +353,10 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 	collector_init(&collector, &decoder->scratch, field->item_size);
 	struct bt_any_list earlier = bt_load_list(out);
 	for (uint32_t i = 0; i < earlier.count; i++) {
-		/* counted again, or a name repeated n times would cost n squared */
+		/*
+		 * count earlier entries again: copying them for n duplicates would take quadratic
+		 * time
+		 */
 		void *entry = NULL;
 		result = add_item(decoder, &collector, &entry);
 		if (result != 0) {
@@ -438,9 +445,9 @@ static bool is_inline(const struct bt_field *field)
 }
 
 /**
- * The row called name, or the inlined message's row that leads to it. Tables are short and their
- * rows compact: a scan beats a hash. *hint is where the previous member was found: writers keep the
- * order of the table mostly.
+ * Finds the row for name, or the row of the inlined message that has it. A linear scan is faster
+ * than a hash, because tables are short. *hint is the row of the previous member: writers mostly
+ * use the table's order.
  */
 static const struct bt_field *find_row(
 	const struct bt_message *message, struct bt_str name, uint32_t *hint)
@@ -491,14 +498,15 @@ static int decode_member(struct decoder *decoder, const struct bt_message *messa
 	return fail_at(decoder, &unknown, result);
 }
 
-/** A name written with escapes. Apart, so that the buffer is not on the stack once per level of
- * nesting.
+/**
+ * Decodes a member whose name has escapes. A separate function, so that the buffer does not take
+ * stack on each level of nesting.
  */
 BT_COLD static int decode_escaped_member(struct decoder *decoder, const struct bt_message *message,
 	const struct bt_json_raw_string *raw, uint32_t *hint, void *out, const struct bt_path *path)
 {
-	char buffer[3 * RAW_NAME_BYTES_MAX]; /* a byte of invalid UTF-8 becomes three */
-	/* text too long to spell a field's name is taken as it stands: it matches nothing */
+	char buffer[3 * RAW_NAME_BYTES_MAX]; /* one invalid byte becomes three */
+	/* a name too long for any table stays undecoded: it matches no row */
 	struct bt_str name = {raw->data, (uint32_t)raw->length};
 	if (raw->length <= RAW_NAME_BYTES_MAX) {
 		name = (struct bt_str){

@@ -5,7 +5,7 @@
 
 static bool message_is_zero(const struct bt_message *message, const void *structure);
 
-/** Zero as a T. */
+/** Is the value zero for its type? */
 static bool value_is_zero(const struct bt_field *field, const void *value)
 {
 	switch ((enum bt_field_type)field->type) {
@@ -24,7 +24,7 @@ static bool value_is_zero(const struct bt_field *field, const void *value)
 	return true;
 }
 
-/** Would be left out of the JSON form. */
+/** Is the field omitted from JSON? */
 static bool field_is_zero(const struct bt_field *field, const void *member)
 {
 	switch ((enum bt_field_shape)field->shape) {
@@ -50,7 +50,7 @@ static bool message_is_zero(const struct bt_message *message, const void *struct
 	return true;
 }
 
-/** value NULL: an absent nullable one. */
+/** value NULL: an absent nullable field, written as null. */
 static void write_value(
 	const struct bt_field *field, struct bt_json_writer *writer, const void *value)
 {

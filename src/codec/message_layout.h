@@ -10,7 +10,7 @@
 
 #include "codec/message.h"
 
-/** Every BT_LIST(T) looks like this. */
+/** Layout of every BT_LIST(T). */
 struct bt_any_list {
 	void *items;
 	uint32_t count;
@@ -77,26 +77,26 @@ static inline const void *bt_list_item(
 	return (const char *)list->items + (size_t)i * field->item_size;
 }
 
-/** The T in an element (list) or entry (map). */
+/** Offset of the value within an element (list) or entry (map). */
 static inline uint32_t bt_value_offset(const struct bt_field *field)
 {
 	return field->shape == BT_SHAPE_MAP ? field->value_offset : 0;
 }
 
-/** Nullable messages and scalars are pointers; other nullable types lie in the structure. */
+/** Nullable messages and scalars are pointers; other nullable types are embedded. */
 static inline bool bt_field_is_pointer(const struct bt_field *field)
 {
 	return field->shape == BT_SHAPE_NULLABLE &&
 		(field->type == BT_FIELD_MESSAGE || field->type == BT_FIELD_SCALAR);
 }
 
-/** Bytes of a nullable message or scalar behind its pointer. */
+/** Size of the memory that a nullable message or scalar points to. */
 static inline size_t bt_pointee_size(const struct bt_field *field)
 {
 	return field->type == BT_FIELD_MESSAGE ? field->message->size : field->scalar->size;
 }
 
-/** The number of a BOOL, I32 or I64; 0 for the other types. */
+/** Value of a BOOL, I32 or I64; 0 for other types. */
 static inline int64_t bt_load_number(const struct bt_field *field, const void *value)
 {
 	switch ((enum bt_field_type)field->type) {
@@ -115,7 +115,7 @@ static inline int64_t bt_load_number(const struct bt_field *field, const void *v
 	return 0;
 }
 
-/** field: BOOL, I32 or I64. */
+/** field has type BOOL, I32 or I64. */
 static inline void bt_store_number(const struct bt_field *field, void *out, int64_t number)
 {
 	if (field->type == BT_FIELD_BOOL) {
@@ -127,7 +127,7 @@ static inline void bt_store_number(const struct bt_field *field, void *out, int6
 	}
 }
 
-/** Bytes of a nullable member in the structure. */
+/** Size of a nullable member in the structure. */
 static inline size_t bt_nullable_size(const struct bt_field *field)
 {
 	switch ((enum bt_field_type)field->type) {
@@ -147,7 +147,7 @@ static inline size_t bt_nullable_size(const struct bt_field *field)
 	return 0;
 }
 
-/** Where the value of a nullable field lies; NULL: it is absent. */
+/** Pointer to the value of a nullable field; NULL: absent. */
 static inline const void *bt_nullable_value(const struct bt_field *field, const void *member)
 {
 	switch ((enum bt_field_type)field->type) {
@@ -173,7 +173,9 @@ static inline const void *bt_nullable_value(const struct bt_field *field, const 
 	return NULL;
 }
 
-/** The field becomes present: where its value goes. A pointee that is absent is made, zeroed. */
+/**
+ * Makes the field present and returns the place for its value; allocates an absent pointee, zeroed.
+ */
 static inline void *bt_nullable_place(
 	const struct bt_field *field, void *member, struct bt_arena *arena)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A message is its fields that are not zero, each behind its index in the table plus one, and a 0.
- * Numbers are varints; texts are their length plus one (0: absent) and their bytes.
+ * Packed form of a message: for each non-zero field the index in the table plus one, then the
+ * value; at the end a 0. Numbers are varints; texts are length plus one (0: absent) and bytes.
  */
 #include "codec/message_pack.h"
 
@@ -25,7 +25,7 @@ static void pack_str(struct bt_str text, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, text);
 }
 
-/** Plain ones word by word, the others as JSON. */
+/** Packs plain scalars word by word, others as JSON. */
 static void pack_scalar(
 	const struct bt_scalar_type *scalar, const void *value, struct bt_strbuf *out)
 {
@@ -67,7 +67,7 @@ static void pack_value(const struct bt_field *field, const void *value, struct b
 	}
 }
 
-/** Of a single field; messages are never: what is left of an empty one is small. */
+/** Is a single field omitted? Messages never are: an empty one takes few bytes. */
 static bool is_zero(const struct bt_field *field, const void *value)
 {
 	switch ((enum bt_field_type)field->type) {
@@ -144,7 +144,7 @@ static uint64_t unpack_number(struct bt_wire *wire)
 	return value;
 }
 
-/** Borrowed from the packed bytes. */
+/** Returns a text borrowed from the packed bytes. */
 static struct bt_str peek_str(struct bt_wire *wire)
 {
 	uint64_t length = unpack_number(wire);
@@ -176,7 +176,7 @@ static void unpack_scalar(const struct bt_scalar_type *scalar, struct bt_wire *w
 	BT_ASSERT(code == 0);
 }
 
-/** out: zeroed, of the field's type. */
+/** out must be zeroed and of the field's type. */
 static void unpack_value(
 	const struct bt_field *field, struct bt_wire *wire, struct bt_arena *arena, void *out)
 {

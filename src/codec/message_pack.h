@@ -2,15 +2,18 @@
 #ifndef BT_CODEC_MESSAGE_PACK_H
 #define BT_CODEC_MESSAGE_PACK_H
 /**
- * Messages as few bytes, for those that are kept and seldom looked at: what is zero takes nothing,
- * texts lie one after the other. A form of this process only; unpacking trusts what packing wrote.
+ * Compact form of messages that are kept but rarely read: zero fields take no space, texts are
+ * stored inline. Only for use within the process: unpacking does not validate its input.
  */
 #include "base/strbuf.h"
 #include "codec/message.h"
 
-/** Appends the fields of value. Members that no row names are lost. */
+/** Appends the packed form of value. Structure members without a table row are lost. */
 void bt_message_pack(const struct bt_message *message, const void *value, struct bt_strbuf *out);
-/** An equal value; text and all else in the arena. bytes: all that bt_message_pack appended. */
+/**
+ * Unpacks into out; all memory is in the arena. bytes must be exactly what bt_message_pack
+ * appended.
+ */
 void bt_message_unpack(
 	const struct bt_message *message, struct bt_str bytes, struct bt_arena *arena, void *out);
 #endif

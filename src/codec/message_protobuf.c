@@ -6,10 +6,10 @@
 #include "codec/message_sort.h"
 #include "codec/wire.h"
 
-/** Messages within messages; the tables are not deeper, unless one holds itself. */
+/** Nesting limit of messages; only tables that contain themselves can exceed it. */
 #define DEPTH_MAX 100
 
-/** Numbers of a map's entry. */
+/** Field numbers of a map entry. */
 enum {
 	ENTRY_KEY = 1,
 	ENTRY_VALUE = 2,
@@ -17,12 +17,12 @@ enum {
 
 struct decoder {
 	struct bt_arena *arena;
-	size_t item_bytes_left; /* of BT_MESSAGE_ITEM_BYTES_MAX */
+	size_t item_bytes_left; /* remaining part of BT_MESSAGE_ITEM_BYTES_MAX */
 	uint32_t depth;
 	struct berth_error *err;
 };
 
-/** Called once, where the error arose. */
+/** Adds the path to an error; called once, where the error occurs. */
 BT_COLD static int fail_at(struct decoder *decoder, const struct bt_path *path, int code)
 {
 	return bt_path_fail(path, code, decoder->err);
@@ -88,7 +88,7 @@ static bool is_varint(const struct bt_field *field)
 		field->type == BT_FIELD_I64;
 }
 
-/** Such lists may come packed. */
+/** Lists of varints may be encoded packed. */
 static bool is_varint_list(const struct bt_field *field)
 {
 	return field->shape == BT_SHAPE_LIST && is_varint(field);
@@ -115,7 +115,7 @@ static int decode_str(struct decoder *decoder, struct bt_str bytes, void *out)
 	return code;
 }
 
-/** RawExtension and JSON: message {raw 1}, whose bytes must be a JSON value. */
+/** Decodes RawExtension and JSON: a message {raw 1} whose bytes must be a JSON value. */
 static int decode_raw(struct decoder *decoder, struct bt_str bytes, void *out)
 {
 	struct bt_wire wire = bt_wire_from(bytes);
@@ -153,7 +153,7 @@ static int decode_raw(struct decoder *decoder, struct bt_str bytes, void *out)
 	return decode_str(decoder, json, out);
 }
 
-/** What came as a length and bytes. out is zeroed or holds an earlier duplicate. */
+/** Decodes a length-delimited value. out is zeroed or has the value of an earlier duplicate. */
 static int decode_bytes(struct decoder *decoder, const struct bt_field *field, struct bt_str bytes,
 	void *out, const struct bt_path *path)
 {
@@ -163,7 +163,7 @@ static int decode_bytes(struct decoder *decoder, const struct bt_field *field, s
 		code = decode_str(decoder, bytes, out);
 		break;
 	case BT_FIELD_MESSAGE:
-		/* names the place of its errors itself */
+		/* adds paths to its errors itself */
 		return decode_members(decoder, field->message, bytes, out, path);
 	case BT_FIELD_SCALAR:
 		code = field->scalar->decode_protobuf(bytes, decoder->arena, out, decoder->err);
@@ -179,7 +179,7 @@ static int decode_bytes(struct decoder *decoder, const struct bt_field *field, s
 	return code == 0 ? 0 : fail_at(decoder, path, code);
 }
 
-/** The value behind a tag, as a T. */
+/** Decodes the value after a tag. */
 static int decode_value(struct decoder *decoder, const struct bt_field *field, struct bt_wire *wire,
 	uint32_t type, void *out, const struct bt_path *path)
 {
@@ -219,7 +219,7 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 		return fail_at(decoder, path, code);
 	}
 	if ((field->flags & BT_FIELD_INLINE) != 0 && bytes.length == 0) {
-		return 0; /* no member in JSON either */
+		return 0; /* JSON has no member for it either */
 	}
 	value = bt_nullable_place(field, out, decoder->arena);
 	code = decode_bytes(decoder, field, bytes, value, path);
@@ -230,7 +230,7 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 	return code;
 }
 
-/** Varints in a packed run. */
+/** Counts the varints of a packed value. */
 static uint32_t count_packed(struct bt_str bytes)
 {
 	uint32_t count = 0;
@@ -241,13 +241,13 @@ static uint32_t count_packed(struct bt_str bytes)
 }
 
 struct run {
-	uint32_t elements; /* values that follow each other under one tag */
-	uint32_t items;    /* in them: packed values hold many */
+	uint32_t elements; /* consecutive values with one tag */
+	uint32_t items;    /* items in them: a packed value has many */
 };
 
 /**
- * What follows under the same tag; wire stands behind the first one. A value that is broken ends
- * the run before it.
+ * Counts the consecutive values with the same tag; wire is behind the first tag. A broken value
+ * ends the run before it.
  */
 static struct run count_run(
 	const struct bt_field *field, struct bt_wire wire, uint32_t number, uint32_t type)
@@ -277,7 +277,10 @@ static struct run count_run(
 	}
 }
 
-/** Room for more items behind those there are, zeroed. All of it is counted again. */
+/**
+ * Reallocates the list with zeroed room for more items. The memory limit counts the whole list
+ * again.
+ */
 static int make_room(struct decoder *decoder, const struct bt_field *field,
 	struct bt_any_list *list, uint32_t more)
 {
@@ -321,7 +324,7 @@ static int decode_packed(struct decoder *decoder, const struct bt_field *field,
 	return code;
 }
 
-/** {key 1, value 2}; either may be left out. */
+/** Decodes a map entry {key 1, value 2}; both fields are optional. */
 static int decode_entry(struct decoder *decoder, const struct bt_field *field, struct bt_wire *wire,
 	void *entry, const struct bt_path *path)
 {
@@ -375,7 +378,7 @@ static int decode_element(struct decoder *decoder, const struct bt_field *field,
 		: decode_value(decoder, field, wire, type, item, &item_path);
 }
 
-/** The run of elements or entries that begins here; wire stands behind its first tag. */
+/** Decodes the run of elements or entries that begins here; wire is behind the first tag. */
 static int decode_run(struct decoder *decoder, const struct bt_field *field, struct bt_wire *wire,
 	uint32_t type, void *out, const struct bt_path *path)
 {
@@ -410,8 +413,8 @@ static int decode_run(struct decoder *decoder, const struct bt_field *field, str
 }
 
 /**
- * The row of a number, or NULL. *hint is where the last one was found: numbers mostly ascend, and
- * so do most tables.
+ * Finds the row for a number, or NULL. *hint is the row found last: numbers mostly ascend, in input
+ * and tables.
  */
 static const struct bt_field *find_row(
 	const struct bt_message *message, uint32_t number, uint32_t wrapped, uint32_t *hint)
@@ -455,7 +458,7 @@ static int decode_wrapper(struct decoder *decoder, const struct bt_message *mess
 			 : decode_rows(decoder, message, bytes, BT_FIELD_WRAPPED, out, path);
 }
 
-/** A number that no row has: the wrapper, or something to skip. */
+/** Handles a number without a row: the wrapper, or an unknown field to skip. */
 static int decode_other(struct decoder *decoder, const struct bt_message *message,
 	struct bt_wire *wire, uint32_t number, uint32_t type, uint32_t wrapped, void *out,
 	const struct bt_path *path)
@@ -467,7 +470,7 @@ static int decode_other(struct decoder *decoder, const struct bt_message *messag
 	return code == 0 ? 0 : fail_at(decoder, path, code);
 }
 
-/** wrapped: 0, or BT_FIELD_WRAPPED for the bytes of the wrapper. */
+/** Decodes the fields of a message. wrapped: 0, or BT_FIELD_WRAPPED within the wrapper. */
 static int decode_rows(struct decoder *decoder, const struct bt_message *message,
 	struct bt_str bytes, uint32_t wrapped, void *out, const struct bt_path *path)
 {

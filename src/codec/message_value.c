@@ -52,7 +52,7 @@ static struct bt_str copy_str(struct bt_str text, struct bt_arena *arena)
 	return text.data == NULL ? text : bt_arena_str(arena, text);
 }
 
-/** Members beside out's text, messages and scalars have been copied bytewise already. */
+/** Copies texts, messages and scalars; all other members were copied bytewise before. */
 static void copy_value(
 	const struct bt_field *field, void *out, const void *value, struct bt_arena *arena)
 {
@@ -200,7 +200,7 @@ bool bt_message_equal(const struct bt_message *message, const void *a, const voi
 
 static uint64_t hash_str(uint64_t hash, struct bt_str text)
 {
-	/* the length goes in as well: neighbours must not run into each other */
+	/* hash the length too, so that the boundary between two texts counts */
 	hash = bt_hash_u64(hash, text.length);
 	return text.length == 0 ? hash : bt_hash_bytes(text.data, text.length, hash);
 }

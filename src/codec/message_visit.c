@@ -13,7 +13,7 @@ static void visit_text(const struct bt_message *message, const struct bt_field *
 	}
 }
 
-/** One value of the field's type. */
+/** Visits one value of the field's type. */
 static void visit_value(const struct bt_message *message, const struct bt_field *field,
 	const struct bt_message_visitor *visitor, void *member)
 {
@@ -42,7 +42,7 @@ static void visit_nullable(const struct bt_message *message, const struct bt_fie
 	}
 	const void *pointer = bt_load_pointer(member);
 	void *inner;
-	memcpy(&inner, &pointer, sizeof(inner)); /* the caller's own copy */
+	memcpy(&inner, &pointer, sizeof(inner)); /* writable: value is the caller's copy */
 	if (inner != NULL && field->type == BT_FIELD_MESSAGE) {
 		bt_message_visit(field->message, visitor, inner);
 	} else if (inner != NULL) {

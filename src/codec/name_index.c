@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/name_index.h"
 
-/* From this number of names on the map is used. */
+/* The map is used from this number of names on. */
 #define FEW 16
 
 void bt_name_index_finish(struct bt_name_index *index)
@@ -10,7 +10,7 @@ void bt_name_index_finish(struct bt_name_index *index)
 	bt_map_finish(&index->map);
 }
 
-/** The map holds the last position of each name. */
+/** Adds a name to the map, which keeps the last position of each name. */
 static void enter(struct bt_name_index *index, uint32_t position)
 {
 	struct bt_str name = index->names.items[position];

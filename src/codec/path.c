@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/path.h"
 
-/** Bytes of a map key or member name that bt_path_fail shows. */
+/** Maximum bytes of a map key or member name in a message. */
 #define NAME_SHOWN_MAX 64
 
 enum {

@@ -2,8 +2,8 @@
 #ifndef BT_CODEC_PATH_H
 #define BT_CODEC_PATH_H
 /**
- * Where in a document a value is: a chain of steps on the callers' stacks, rendered only when a
- * message needs it. NULL is the root.
+ * Position of a value in a document: a chain of steps on the C stack, formatted only for error
+ * messages. NULL is the root.
  */
 #include <stdint.h>
 
@@ -14,17 +14,19 @@
 enum bt_path_step {
 	BT_STEP_MEMBER,
 	BT_STEP_INDEX,
-	BT_STEP_KEY, /* of a map */
+	BT_STEP_KEY, /* map key */
 };
 
 struct bt_path {
 	const struct bt_path *parent;
-	struct bt_str name; /* of a member, or a key */
+	struct bt_str name; /* member name, or map key */
 	enum bt_path_step step;
 	uint32_t index;
 };
 
-/** The step below a path, until the end of the block. BT_PATH_NAME takes a C string. */
+/**
+ * Declares a step below a path, valid until the end of the block. BT_PATH_NAME takes a C string.
+ */
 #define BT_PATH_NAME(parent_, name_) BT_PATH_STR(parent_, bt_str_from(name_))
 #define BT_PATH_STR(parent_, name_) (&(const struct bt_path){.parent = (parent_), .name = (name_)})
 #define BT_PATH_INDEX(parent_, index_) \
@@ -33,13 +35,13 @@ struct bt_path {
 #define BT_PATH_KEY(parent_, key_) \
 	(&(const struct bt_path){.parent = (parent_), .name = (key_), .step = BT_STEP_KEY})
 
-/** "spec.containers[0].resources.limits[cpu]", appended. */
+/** Appends the path: "spec.containers[0].resources.limits[cpu]". */
 void bt_path_render(const struct bt_path *path, struct bt_strbuf *out);
-/** Members only: "profiles.plugins.score". */
+/** Appends a path that has only members: "profiles.plugins.score". */
 void bt_path_render_members(const struct bt_path *path, struct bt_strbuf *out);
 /**
- * Put the path before the message that was just set. Names and keys come from the input: they are
- * shortened, without anything that a terminal or a log would act upon. Returns code.
+ * Prefixes the message of the last error with the path. Names and keys come from the input: they
+ * are shortened, and control and non-ASCII characters are replaced. Returns code.
  */
 BT_COLD int bt_path_fail(const struct bt_path *path, int code, struct berth_error *err);
 #endif

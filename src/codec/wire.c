@@ -96,7 +96,7 @@ static int skip_scalar(struct bt_wire *wire, uint32_t type, struct berth_error *
 
 int bt_wire_skip(struct bt_wire *wire, uint32_t number, uint32_t type, struct berth_error *err)
 {
-	uint32_t open[BT_WIRE_GROUP_DEPTH_MAX]; /* numbers of the groups that are open */
+	uint32_t open[BT_WIRE_GROUP_DEPTH_MAX]; /* numbers of the open groups */
 	uint32_t depth = 0;
 
 	for (;;) {
@@ -177,7 +177,7 @@ void bt_wire_write_number(struct bt_strbuf *out, uint32_t number, uint64_t value
 	bt_wire_write_varint(out, value);
 }
 
-/* One byte is left for the length, which is enough for most messages. */
+/* Reserve one byte for the length, which is enough for most messages. */
 size_t bt_wire_open(struct bt_strbuf *out, uint32_t number)
 {
 	bt_wire_write_tag(out, number, BT_WIRE_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CODEC_WIRE_H
 #define BT_CODEC_WIRE_H
-/** The wire format of protobuf: reading tags and values, writing them. */
+/** Protobuf wire format: reads and writes tags and values. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,10 +17,10 @@ enum bt_wire_type {
 	BT_WIRE_FIXED32 = 5,
 };
 
-/** Groups within groups; nobody writes any. */
+/** Nesting limit of groups, which Kubernetes does not use. */
 #define BT_WIRE_GROUP_DEPTH_MAX 500
 
-/** Borrowed bytes; what is read is taken off the front. */
+/** Borrowed bytes; reading advances `at`. */
 struct bt_wire {
 	const unsigned char *at;
 	const unsigned char *end;
@@ -33,15 +33,15 @@ static inline struct bt_wire bt_wire_from(struct bt_str bytes)
 	return (struct bt_wire){at, at + bytes.length};
 }
 
-/** The readers fail with BERTH_ERR_SYNTAX. */
+/** Readers fail with BERTH_ERR_SYNTAX. */
 BT_MUST_USE int bt_wire_read_varint(
 	struct bt_wire *wire, uint64_t *out_value, struct berth_error *err);
 BT_MUST_USE int bt_wire_read_tag(
 	struct bt_wire *wire, uint32_t *out_number, uint32_t *out_type, struct berth_error *err);
-/** A length and that many bytes. */
+/** Reads a length and that many bytes. */
 BT_MUST_USE int bt_wire_read_bytes(
 	struct bt_wire *wire, struct bt_str *out_bytes, struct berth_error *err);
-/** The value behind a tag, of any type; groups with all they hold. */
+/** Skips the value after a tag, of any type, including whole groups. */
 BT_MUST_USE int bt_wire_skip(
 	struct bt_wire *wire, uint32_t number, uint32_t type, struct berth_error *err);
 
@@ -50,8 +50,8 @@ void bt_wire_write_tag(struct bt_strbuf *out, uint32_t number, enum bt_wire_type
 void bt_wire_write_bytes(struct bt_strbuf *out, uint32_t number, struct bt_str bytes);
 void bt_wire_write_number(struct bt_strbuf *out, uint32_t number, uint64_t value);
 /**
- * A value with a length that is not known yet: what is appended between open and close is its
- * content. Returns what close wants.
+ * Starts a value whose length is not known yet: bytes appended between open and close are its
+ * content. Returns the argument for bt_wire_close.
  */
 size_t bt_wire_open(struct bt_strbuf *out, uint32_t number);
 void bt_wire_close(struct bt_strbuf *out, size_t opened);

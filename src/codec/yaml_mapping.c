@@ -7,15 +7,14 @@
 #include "codec/json.h"
 #include "codec/json_scan.h"
 
-/** Notes about repeated keys end here. */
+/** Further notes about repeated keys are dropped. */
 #define DUPLICATES_BYTES_MAX 8192
-/** The first keys of a mapping are compared one by one, by their hashes; the others have the map.
- */
+/** The first keys of a mapping are compared linearly, by hash; further keys are in a map. */
 #define KEYS_COMPARED 16
 
 struct member {
 	uint64_t hash;
-	struct bt_str name; /* source text without quotes: the reader writes equal names alike */
+	struct bt_str name; /* source text without quotes; equal names have equal source text */
 	struct bt_str value;
 };
 
@@ -37,8 +36,8 @@ static struct member *find_member(struct members *members, const struct member *
 }
 
 /**
- * Add the members of the object that the reader stands at. The text is our own, so it is
- * well-formed and flat enough.
+ * Adds the members of the object at the reader's position. The text was written by the YAML reader,
+ * so it is well-formed and not too deep.
  */
 static void add_object(struct members *members, struct bt_json_reader *reader, bool replace)
 {
@@ -95,7 +94,7 @@ static void add_merged(struct members *members, struct bt_str merged)
 	}
 }
 
-/** JSON text that "<<" accepts: an object or an array of objects. */
+/** Checks that a value of "<<" is an object or an array of objects. */
 static bool is_merge_value(struct bt_str json)
 {
 	if (json.data[0] != '[') {
@@ -121,9 +120,9 @@ static bool is_merge_value(struct bt_str json)
 }
 
 /**
- * out's text from start on is a JSON object as the reader writes it. Write it anew: of members with
- * one name the last value counts, and members of the merged values follow that have no such name
- * yet. merged: the values of "<<" in order, separated by commas; an earlier one beats a later one.
+ * Rewrites the JSON object at the end of out, from start on: for repeated names the last value
+ * counts, then members of the merged values are added for names not present yet. merged: the values
+ * of "<<" in order, separated by commas; earlier values win.
  */
 static void rewrite_mapping(struct bt_strbuf *out, size_t start, struct bt_str merged)
 {
@@ -155,7 +154,7 @@ static bool is_merge(const yaml_event_t *event)
 		memcmp(event->data.scalar.value, "<<", 2) == 0;
 }
 
-/** The node from start on was read as a value; as the name of a member it must be a string. */
+/** Converts the node that starts at `start` to a member name, which must be a string. */
 static int make_name(struct bt_yaml_reader *reader, size_t start, uint32_t line)
 {
 	struct bt_strbuf *out = reader->out;
@@ -209,7 +208,7 @@ static uint32_t find_key(
 	return BT_MAP_NONE;
 }
 
-/** name is JSON text; shown as Go's %#v shows the key. */
+/** Appends a key as Go's %#v formats it, shortened. name is JSON text. */
 static void append_key_shown(struct bt_strbuf *message, const char *name, size_t length)
 {
 	size_t shown = length <= BT_YAML_SHOWN_MAX ? length : BT_YAML_SHOWN_MAX;
@@ -219,7 +218,7 @@ static void append_key_shown(struct bt_strbuf *message, const char *name, size_t
 	}
 }
 
-/** The key was there before. Either an error or a note. */
+/** Handles a repeated key: an error, or a note in `duplicates`. */
 static int repeated_key(struct bt_yaml_reader *reader, const struct bt_yaml_key *key,
 	uint32_t earlier_line, uint32_t value_line)
 {
@@ -241,18 +240,18 @@ static int repeated_key(struct bt_yaml_reader *reader, const struct bt_yaml_key 
 	return 0;
 }
 
-/** What is special about the mapping that is being read. */
+/** State of the mapping being read. */
 struct mapping {
-	uint64_t seed; /* of key hashes: tells apart equal keys of different mappings */
+	uint64_t seed; /* of key hashes, differs between mappings */
 	uint32_t first_key;
-	bool repeats; /* a key came more than once */
+	bool repeats; /* a key occurred more than once */
 	struct bt_strbuf
-		merged; /* values of "<<", one JSON text after the other, separated by commas */
+		merged; /* values of "<<" as JSON text, separated by commas */
 };
 
 /**
- * Note the key whose name was just appended; sets *out_earlier_line to 0 unless it was there
- * before.
+ * Records the key whose name was just appended; *out_earlier_line is its earlier line, or 0 if it
+ * is new.
  */
 static struct bt_yaml_key add_key(struct bt_yaml_reader *reader, const struct mapping *mapping,
 	size_t name_start, uint32_t line, uint32_t *out_earlier_line)
@@ -306,7 +305,7 @@ static int append_member(
 	return result;
 }
 
-/** The value of "<<": kept aside until the mapping's own keys are known. */
+/** Reads the value of "<<" and keeps it until the mapping's other keys are known. */
 static int append_merge(struct bt_yaml_reader *reader, struct mapping *mapping, uint32_t line)
 {
 	size_t start = reader->out->length;
@@ -377,7 +376,7 @@ int bt_yaml_append_mapping(struct bt_yaml_reader *reader)
 	while (reader->keys.count - mapping.first_key > KEYS_COMPARED) {
 		uint32_t index = --reader->keys.count;
 		(void)bt_map_remove(&reader->key_map, reader->keys.items[index].hash,
-			index); /* these were inserted */
+			index); /* inserted by add_key */
 	}
 	reader->keys.count = mapping.first_key;
 	bt_strbuf_finish(&mapping.merged);

@@ -30,8 +30,8 @@ static struct bt_yaml_anchor *find_anchor(struct bt_yaml_reader *reader, const c
 }
 
 /**
- * A node with this anchor begins; returns its index. A name that is used again hides the earlier
- * node.
+ * Registers the anchor of a node that begins, and returns its index. An earlier anchor of the same
+ * name is hidden.
  */
 static uint32_t open_anchor(struct bt_yaml_reader *reader, const char *name)
 {
@@ -39,7 +39,7 @@ static uint32_t open_anchor(struct bt_yaml_reader *reader, const char *name)
 	if (hidden != NULL) {
 		uint32_t index = (uint32_t)(hidden - reader->anchors.items);
 		(void)bt_map_remove(
-			&reader->anchor_map, hidden->hash, index); /* was found a line above */
+			&reader->anchor_map, hidden->hash, index); /* found above */
 	}
 	size_t length = strlen(name);
 	struct bt_yaml_anchor anchor = {.hash = bt_hash_bytes(name, length, 0),
@@ -51,7 +51,7 @@ static uint32_t open_anchor(struct bt_yaml_reader *reader, const char *name)
 	return index;
 }
 
-/** Keep a copy of the node's text: what it was copied from may still be rearranged. */
+/** Copies the node's text, because the output may still be rearranged. */
 static void close_anchor(struct bt_yaml_reader *reader, uint32_t index, size_t node_start)
 {
 	struct bt_yaml_anchor *anchor = &reader->anchors.items[index];
@@ -152,7 +152,7 @@ static int append_plain_node(struct bt_yaml_reader *reader, const yaml_event_t *
 	}
 }
 
-/** Append the node that event starts. Recursion ends at BT_YAML_DEPTH_MAX. */
+/** Appends the node that event starts. Recursive, up to BT_YAML_DEPTH_MAX. */
 int bt_yaml_append_node(struct bt_yaml_reader *reader, const yaml_event_t *event)
 {
 	const char *anchor = anchor_of(event);
@@ -172,7 +172,7 @@ int bt_yaml_append_node(struct bt_yaml_reader *reader, const yaml_event_t *event
 	return result;
 }
 
-/** Read the next event and the node that it starts. */
+/** Reads the next event and appends the node that it starts. */
 int bt_yaml_append_next_node(struct bt_yaml_reader *reader)
 {
 	yaml_event_t event;

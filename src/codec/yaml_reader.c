@@ -5,12 +5,12 @@
 #include "base/assert.h"
 #include "codec/yaml_state.h"
 
-/** Default output limit: this much, and ten bytes for each byte of input. */
+/** Default output limit: a base, plus ten bytes per byte of input. */
 #define OUTPUT_BYTES_BASE (UINT64_C(64) << 20)
 #define OUTPUT_BYTES_PER_INPUT_BYTE 10
-/** Texts are addressed with 32 bits. */
+/** Limit of 32-bit text lengths. */
 #define OUTPUT_BYTES_CAP (UINT64_C(4000) << 20)
-/** Most "%TAG" lines of a stream: libyaml compares each with all earlier ones. */
+/** Maximum number of "%TAG" lines of a stream: libyaml compares each with all earlier ones. */
 #define TAG_DIRECTIVES_MAX 1000
 
 struct bt_yaml_reader *bt_yaml_reader_create(
@@ -36,8 +36,8 @@ struct bt_yaml_reader *bt_yaml_reader_create(
 }
 
 /**
- * Forget what belongs to one document. Maps give up their memory: clearing it for each small
- * document adds up.
+ * Clears the state of a document. Maps are freed, because clearing large maps for each small
+ * document would be slow.
  */
 static void reset_document(struct bt_yaml_reader *reader)
 {
@@ -75,7 +75,7 @@ uint32_t bt_yaml_event_line(const yaml_event_t *event)
 	return (uint32_t)event->start_mark.line + 1;
 }
 
-/** What is copied counts as well as what comes out: merges can drop most of what they copied. */
+/** Copied bytes count as well as output, because merges may drop most of the copies. */
 int bt_yaml_check_budget(struct bt_yaml_reader *reader)
 {
 	if (reader->out->length - reader->out_start + reader->copied_bytes <=
@@ -90,7 +90,7 @@ int bt_yaml_check_budget(struct bt_yaml_reader *reader)
 int bt_yaml_next_event(struct bt_yaml_reader *reader, yaml_event_t *out_event)
 {
 	if (yaml_parser_parse(&reader->parser, out_event) == 0) {
-		/* The message of a parser failure, with go-yaml's idea of the line. */
+		/* Report the parser's problem, with the line as go-yaml computes it. */
 		const yaml_parser_t *parser = &reader->parser;
 		const char *problem = parser->problem != NULL
 			? parser->problem
@@ -133,7 +133,7 @@ static int check_tag_directives(struct bt_yaml_reader *reader)
 		TAG_DIRECTIVES_MAX);
 }
 
-/** Up to the start of the next document; *out_line 0 at the end of the stream. */
+/** Reads up to the start of the next document; *out_line is 0 at the end of the stream. */
 static int find_document(struct bt_yaml_reader *reader, uint32_t *out_line)
 {
 	for (;;) {

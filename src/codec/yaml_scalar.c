@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Longer text is never a number. */
+/** Longer texts are never numbers. */
 #define NUMBER_BYTES_MAX 1024
-/** Longer text is none of the words. */
+/** Longer texts are not in `words`. */
 #define WORD_BYTES_MAX 5
 
 struct word {
@@ -62,7 +62,7 @@ static const struct word words[] = {
 	{WORD("-.INF"), BT_YAML_FLOAT, false, -(double)INFINITY},
 };
 
-/** Every name and value of a document comes by here, and hardly any is one of the words. */
+/** Hot path: called for every name and value, and rarely finds a word. */
 static const struct word *find_word(struct bt_str text)
 {
 	if (text.length == 0) {
@@ -81,8 +81,8 @@ static const struct word *find_word(struct bt_str text)
 }
 
 /**
- * All digits of p in base, without overflow of 64 bits. *out_overflow tells apart "no number" and
- * "too big".
+ * Parses all digits of p in base. *out_overflow distinguishes a number beyond 64 bits from a text
+ * that is not a number.
  */
 static bool parse_digits(const char *p, unsigned int base, uint64_t *out_value, bool *out_overflow)
 {
@@ -105,7 +105,7 @@ static bool parse_digits(const char *p, unsigned int base, uint64_t *out_value, 
 	return !overflow;
 }
 
-/** plain: sign, prefix, digits, as Go's ParseInt with base 0. */
+/** Parses sign, prefix and digits, as Go's ParseInt with base 0. */
 static bool resolve_integer(const char *plain, struct bt_yaml_scalar *out)
 {
 	const char *p = plain;
@@ -139,7 +139,7 @@ static bool resolve_integer(const char *plain, struct bt_yaml_scalar *out)
 		return true;
 	}
 	if (overflow && base == 10) {
-		/* JSON numbers have no limit: keep the digits */
+		/* JSON numbers are unlimited: keep the digits */
 		out->kind = BT_YAML_BIG_INT;
 		bt_strbuf_append_c(&out->text, plus ? p : plain);
 		return true;
@@ -187,7 +187,7 @@ static bool resolve_float(const char *plain, struct bt_yaml_scalar *out)
 	}
 	double number = strtod(plain, NULL);
 	if (!isfinite(number)) {
-		/* out of range is no number to Go */
+		/* out of range: Go does not accept it as a number */
 		return false;
 	}
 	out->kind = BT_YAML_FLOAT;
@@ -195,7 +195,7 @@ static bool resolve_float(const char *plain, struct bt_yaml_scalar *out)
 	return true;
 }
 
-/** Reads min to max digits at *p; -1 when there are fewer. */
+/** Reads min to max digits at *p; returns -1 if there are fewer. */
 static int read_digits(const char **p, const char *end, int min, int max)
 {
 	int value = 0;
@@ -231,7 +231,7 @@ static bool is_zone(const char *p, const char *end)
 	return colon && hours >= 0 && hours <= 24 && minutes >= 0 && minutes < 60 && p == end;
 }
 
-/** "2001-1-2", and with a time: "2001-1-2T15:4:5.9Z", "2001-1-2 15:4:5.9". */
+/** Matches "2001-1-2", and with a time: "2001-1-2T15:4:5.9Z", "2001-1-2 15:4:5.9". */
 static bool is_timestamp(struct bt_str text)
 {
 	static const int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -297,7 +297,7 @@ void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out)
 		out->kind = BT_YAML_TIMESTAMP;
 		return;
 	}
-	/* underscores may stand anywhere behind the first byte, except in ".5" */
+	/* underscores are allowed anywhere after the first byte, except in ".5" */
 	char plain[NUMBER_BYTES_MAX + 1];
 	uint32_t length = 0;
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -310,7 +310,7 @@ void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out)
 	}
 	plain[length] = '\0';
 	if (first == '.' || !resolve_integer(plain, out)) {
-		(void)resolve_float(plain, out); /* no number at all: out is a string already */
+		(void)resolve_float(plain, out); /* if it fails, out stays a string */
 	}
 }
 

@@ -2,8 +2,8 @@
 #ifndef BT_CODEC_YAML_SCALAR_H
 #define BT_CODEC_YAML_SCALAR_H
 /**
- * What a plain YAML 1.1 scalar means, as go-yaml resolves it. Private to the YAML reader and
- * writer, and their tests.
+ * Resolves plain YAML 1.1 scalars as go-yaml does. Private to the YAML reader and writer, and their
+ * tests.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ enum bt_yaml_kind {
 	BT_YAML_BIG_INT, /* decimal integer beyond 64 bits: text */
 	BT_YAML_FLOAT,   /* may be infinite or not a number */
 	BT_YAML_STRING,
-	BT_YAML_TIMESTAMP, /* a string to JSON */
+	BT_YAML_TIMESTAMP, /* becomes a string in JSON */
 };
 
 struct bt_yaml_scalar {
@@ -30,9 +30,11 @@ struct bt_yaml_scalar {
 	struct bt_strbuf text; /* BT_YAML_BIG_INT: digits with sign, owned */
 };
 
-/** Resolve text as a plain scalar without tag. *out needs bt_yaml_scalar_finish. */
+/** Resolves text as a plain scalar without tag. *out needs bt_yaml_scalar_finish. */
 void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out);
 void bt_yaml_scalar_finish(struct bt_yaml_scalar *scalar);
-/** Text that YAML 1.1 readers other than go-yaml take for a base 60 number: "1:30". */
+/**
+ * Returns true for text that YAML 1.1 readers other than go-yaml parse as a base 60 number: "1:30".
+ */
 bool bt_yaml_is_base60(struct bt_str text);
 #endif

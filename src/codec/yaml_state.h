@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CODEC_YAML_STATE_H
 #define BT_CODEC_YAML_STATE_H
-/** The YAML reader's state, and what its parts offer each other. Private to the YAML reader. */
+/** State of the YAML reader, and functions shared by its files. Private to the YAML reader. */
 #include <yaml.h>
 
 #include "base/map.h"
 #include "base/vec.h"
 #include "codec/yaml.h"
 
-/** Bytes of a key, anchor or value that a message shows. */
+/** Maximum bytes of a key, anchor or value in a message. */
 #define BT_YAML_SHOWN_MAX 128
 
 /** JSON text of an anchored node, in reader->anchored. */
@@ -17,11 +17,11 @@ struct bt_yaml_anchor {
 	char *name; /* owned */
 	size_t start;
 	size_t length;
-	uint32_t height; /* levels of nesting inside */
+	uint32_t height; /* nesting levels in the node */
 	bool open;       /* the node is still being read */
 };
 
-/** A member of a mapping that is being read. Its name is out's text from name_start on. */
+/** A member of an open mapping. The name is in out's text, from name_start on. */
 struct bt_yaml_key {
 	uint64_t hash;
 	size_t name_start;
@@ -37,33 +37,33 @@ struct bt_yaml_reader {
 	bool tag_directives_checked;
 	struct bt_str text; /* borrowed */
 
-	/* the present document */
+	/* state of the current document */
 	struct bt_strbuf *out;
 	size_t out_start;
-	uint64_t copied_bytes; /* text written for anchors, aliases and merges, beside the output */
+	uint64_t copied_bytes; /* bytes copied for anchors, aliases and merges; not output */
 	uint32_t depth;
-	uint32_t depth_peak; /* of the innermost anchored node */
+	uint32_t depth_peak; /* deepest level in the innermost anchored node */
 	struct bt_strbuf anchored;
 	BT_VEC(struct bt_yaml_anchor) anchors;
-	struct bt_map anchor_map;        /* into anchors */
+	struct bt_map anchor_map;        /* name -> index in anchors */
 	BT_VEC(struct bt_yaml_key) keys; /* of all open mappings, outermost first */
-	struct bt_map key_map;           /* into keys */
+	struct bt_map key_map;           /* hash -> index in keys */
 	uint64_t mapping_serial;
 	struct berth_error *err;
 };
 
-/** BERTH_ERR_TOO_LARGE when the output limit is passed. */
+/** Returns BERTH_ERR_TOO_LARGE if the output limit is exceeded. */
 BT_MUST_USE int bt_yaml_check_budget(struct bt_yaml_reader *reader);
-/** The next event (release with yaml_event_delete), or BERTH_ERR_SYNTAX. */
+/** Reads the next event (release with yaml_event_delete); fails with BERTH_ERR_SYNTAX. */
 BT_MUST_USE int bt_yaml_next_event(struct bt_yaml_reader *reader, yaml_event_t *out_event);
-/** 1-based. */
+/** 1-based line of the event. */
 uint32_t bt_yaml_event_line(const yaml_event_t *event);
 
-/** Append the node that event starts as JSON; reads up to the node's last event. */
+/** Appends the node that event starts as JSON; reads up to the node's last event. */
 BT_MUST_USE int bt_yaml_append_node(struct bt_yaml_reader *reader, const yaml_event_t *event);
-/** Read the next event and the node that it starts. */
+/** Reads the next event and appends the node that it starts. */
 BT_MUST_USE int bt_yaml_append_next_node(struct bt_yaml_reader *reader);
 BT_MUST_USE int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *event);
-/** The mapping whose start event was just read. */
+/** Appends the mapping whose start event was just read. */
 BT_MUST_USE int bt_yaml_append_mapping(struct bt_yaml_reader *reader);
 #endif

@@ -9,7 +9,7 @@
 
 enum tag {
 	TAG_NONE,
-	TAG_STR, /* also tags that mean nothing here */
+	TAG_STR, /* also unknown tags */
 	TAG_BINARY,
 	TAG_INT,
 	TAG_FLOAT,
@@ -136,7 +136,7 @@ int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *eve
 		return 0;
 	}
 
-	/* A scalar with a tag that asks for a type, or none. */
+	/* no tag, or a tag of a scalar type */
 	struct bt_yaml_scalar scalar;
 	bt_yaml_resolve(text, &scalar);
 	enum tag found = tag_of_kind(scalar.kind);

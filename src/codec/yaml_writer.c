@@ -8,21 +8,21 @@
 #include "codec/json.h"
 #include "codec/yaml_scalar.h"
 
-/** Indentation can make much out of little. */
+/** Limit of the output: indentation can expand a small input. */
 #define OUTPUT_BYTES_MAX ((size_t)1 << 30)
 
 struct writer {
 	yaml_emitter_t emitter;
 	struct bt_strbuf text;
 	struct bt_json_reader reader;
-	struct bt_arena arena; /* text of strings that are written with escapes */
+	struct bt_arena arena; /* unescaped strings */
 	struct berth_error *err;
 };
 
 static int append_output(void *data, unsigned char *buffer, size_t size)
 {
 	struct bt_strbuf *text = data;
-	/* beyond the limit the rest is dropped, and write_node ends the work */
+	/* drop output beyond the limit; write_node then fails */
 	if (text->length <= OUTPUT_BYTES_MAX) {
 		bt_strbuf_append(text, buffer, size);
 	}
@@ -30,8 +30,8 @@ static int append_output(void *data, unsigned char *buffer, size_t size)
 }
 
 /**
- * Emit an event that was initialised with this result. libyaml fails for lack of memory or by our
- * mistake only.
+ * Emits an event; initialised: result of its initialisation. libyaml fails only if memory runs out
+ * or on a bug here.
  */
 static void emit(struct writer *writer, yaml_event_t *event, int initialised)
 {
@@ -58,8 +58,10 @@ static yaml_scalar_style_t string_style(struct bt_str text)
 static void emit_scalar(struct writer *writer, struct bt_str text, yaml_scalar_style_t style)
 {
 	yaml_event_t event;
-	/* libyaml takes the text read-only, and its length as int: strings of JSON readers are
-	 * shorter */
+	/*
+	 * libyaml does not write to the text; its length fits int, because strings of the JSON
+	 * reader are shorter
+	 */
 	int made = yaml_scalar_event_initialize(
 		&event, NULL, NULL, (const yaml_char_t *)text.data, (int)text.length, 1, 1, style);
 	emit(writer, &event, made);
