@@ -41,10 +41,10 @@ struct bt_cel_node *bt_cel_node_child(const struct bt_cel_node *node, uint32_t i
 	return NULL;
 }
 
-/* What is wrong with an expression, told with line, column and the line itself. Spec: 12b 7.7. */
+/* Issues of an expression, formatted with line, column and the source line. Spec: 12b 7.7. */
 
 #define ISSUES_SHOWN_MAX 100
-/** The longest expression that an API server admits; a line beyond it is not repeated. */
+/** The longest expression that an API server accepts; a longer source line is not quoted. */
 #define LINE_SHOWN_BYTES_MAX 10240
 
 void bt_cel_issue_add(struct bt_cel_issues *issues, uint32_t position, const char *format, ...)
@@ -66,14 +66,14 @@ static int compare_issues(const void *left, const void *right)
 	const struct bt_cel_issue *a = left;
 	const struct bt_cel_issue *b = right;
 
-	/* BT_CEL_NOWHERE + 1 is 0. */
+	/* BT_CEL_NOWHERE sorts first, because BT_CEL_NOWHERE + 1 wraps to 0. */
 	if (a->position != b->position) {
 		return a->position + 1 < b->position + 1 ? -1 : 1;
 	}
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/** A place in the source; those of sorted issues are found in one walk. */
+/** A place in the source. Issues are sorted, so one pass over the source finds all places. */
 struct place {
 	uint32_t position;
 	uint32_t line; /* from 1 */
@@ -82,7 +82,7 @@ struct place {
 	uint32_t offset;
 };
 
-/** Bytes of the code point at offset; what is no UTF-8 counts byte by byte. */
+/** Bytes of the code point at offset; bytes of invalid UTF-8 count one by one. */
 static uint32_t step(struct bt_str text, uint32_t offset)
 {
 	uint32_t rune;
@@ -104,7 +104,7 @@ static void append_issue(const struct bt_cel_issue *issue, struct bt_str source,
 		return;
 	}
 	bt_strbuf_append_c(out, "\n | ");
-	/* The line with blanks for tabs and U+FFFD for what is no text. */
+	/* Print the line with blanks for tabs and U+FFFD for invalid UTF-8. */
 	for (uint32_t k = 0; k < line.length;) {
 		uint32_t rune;
 		uint32_t length = bt_utf8_decode(line.data + k, line.length - k, &rune);
@@ -118,8 +118,7 @@ static void append_issue(const struct bt_cel_issue *issue, struct bt_str source,
 		k += length != 0 ? length : 1;
 	}
 	bt_strbuf_append_c(out, "\n | ");
-	/* The dots and the caret below a line: full-width ones below characters of several bytes.
-	 */
+	/* Print dots and a caret below the line, in full width below multi-byte characters. */
 	uint32_t offset = 0;
 	uint32_t size = 0;
 

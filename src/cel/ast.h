@@ -2,9 +2,9 @@
 #ifndef BT_CEL_AST_H
 #define BT_CEL_AST_H
 /**
- * The tree of an expression, between the files of this library: the parser makes it (macros become
- * nodes of their own), the checker writes types and targets into it, the evaluator walks it. All of
- * it lives in the program's arena. Spec: 12b sections 5 to 8.
+ * The syntax tree of an expression, shared by the files of this library: the parser makes the tree
+ * (macros become nodes of their own), the checker writes types and targets into it, the evaluator
+ * walks it. The whole tree lives in the program's arena. Spec: 12b sections 5 to 8.
  */
 #include "base/vec.h"
 #include "cel/cel.h"
@@ -12,7 +12,7 @@
 struct bt_cel_overload; /* cel/function.h */
 struct bt_cel_regex;    /* cel/regex.h */
 
-/** The most arguments that a row of functions.def has, the target among them. */
+/** Maximum number of arguments of a row in functions.def, target included. */
 #define BT_CEL_ARGUMENTS_MAX 4
 
 enum bt_cel_node_kind {
@@ -29,7 +29,7 @@ enum bt_cel_node_kind {
 enum bt_cel_operator {
 	BT_CEL_OP_NONE, /* a function */
 	BT_CEL_OP_OR,   /* any number of operands */
-	BT_CEL_OP_AND,  /* likewise */
+	BT_CEL_OP_AND,  /* any number of operands */
 	BT_CEL_OP_CONDITIONAL,
 	BT_CEL_OP_NOT,
 	BT_CEL_OP_NEGATE,
@@ -47,8 +47,10 @@ enum bt_cel_operator {
 	BT_CEL_OP_MODULO,
 	BT_CEL_OP_INDEX,
 	BT_CEL_OP_OPTIONAL_INDEX,
-	/* The functions or and orValue, whose argument may not be needed; told apart while the
-	 * program is made. */
+	/*
+	 * The functions or and orValue, which may skip evaluating the argument; set when the
+	 * program is made.
+	 */
 	BT_CEL_OP_OPTIONAL_OR,
 	BT_CEL_OP_OPTIONAL_OR_VALUE,
 };
@@ -59,7 +61,7 @@ enum bt_cel_macro {
 	BT_CEL_MACRO_EXISTS_ONE,
 	BT_CEL_MACRO_MAP, /* condition may be NULL */
 	BT_CEL_MACRO_FILTER,
-	BT_CEL_MACRO_TRANSFORM_LIST, /* two variables from here on */
+	BT_CEL_MACRO_TRANSFORM_LIST, /* this macro and the following ones may have two variables */
 	BT_CEL_MACRO_TRANSFORM_MAP,
 	BT_CEL_MACRO_TRANSFORM_MAP_ENTRY,
 	BT_CEL_MACRO_BIND,
@@ -77,19 +79,23 @@ enum bt_cel_reference {
 
 struct bt_cel_node {
 	enum bt_cel_node_kind kind;
-	uint32_t position; /* of messages: code points from the start (spec 12b section 7.7) */
-	/** Levels from here down, 1 for a leaf: at most BT_CEL_DEPTH_MAX, chains like a + a + a
-	 * included, so that a walk over the tree may recurse. Set by the parser. */
+	uint32_t position; /* for messages: code points from the start (spec 12b section 7.7) */
+	/**
+	 * Height of the subtree, 1 for a leaf: at most BT_CEL_DEPTH_MAX, also for chains like a + a
+	 * + a, so that tree walks may recurse. Set by the parser.
+	 */
 	uint32_t height;
 	const struct bt_cel_type *type; /* set by the checker; NULL in a program */
-	/** Not NULL: what it is whatever the variables are, and the units that asking for it uses;
-	 * set while the program is made. */
+	/**
+	 * If not NULL: the value, which does not depend on variables, and the units that reading it
+	 * costs; set when the program is made.
+	 */
 	const struct bt_cel_value *constant;
 	uint32_t constant_cost;
 	union {
 		struct bt_cel_value literal;
 		struct {
-			struct bt_str name; /* dotted when the checker found it so */
+			struct bt_str name; /* dotted if the checker resolved a dotted name */
 			bool is_rooted;     /* written with a leading dot */
 			enum bt_cel_reference reference;
 			uint32_t index;
@@ -98,33 +104,38 @@ struct bt_cel_node {
 		struct {
 			struct bt_cel_node *operand;
 			struct bt_str field;
-			bool is_test;     /* has() */
-			bool is_optional; /* .? */
+			bool is_test;     /* has(operand.field) */
+			bool is_optional; /* operand.?field */
 		} select;
 		struct {
 			enum bt_cel_operator operator_;
 			bool is_rooted;
 			struct bt_str function;
-			struct bt_cel_node *target;     /* of a member call; NULL: global */
+			struct bt_cel_node *target;     /* member call; NULL: global */
 			struct bt_cel_node **arguments; /* without the target */
 			uint32_t count;
-			/** Set by the checker: those that may apply, at least one for a function.
-			 */
+			/** Set by the checker: candidate overloads, at least one for a function. */
 			const struct bt_cel_overload **overloads;
 			uint32_t overload_count;
-			/** By overload and argument (the target first), likewise: the kind that it
-			 * asks for; BT_CEL_DYN: any. */
+			/**
+			 * Set by the checker: by overload and argument (target first), the kind
+			 * that the overload requires; BT_CEL_DYN: any.
+			 */
 			const uint8_t (*kinds)[BT_CEL_ARGUMENTS_MAX];
-			/** Set while the program is made: of a constant pattern; owned by the
-			 * program. */
+			/**
+			 * The compiled constant pattern, owned by the program; set when the program
+			 * is made.
+			 */
 			struct bt_cel_regex *regex;
-			/** IN: the list is a literal of constants (spec 12b section 8.5); set while
-			 * the program is made. */
+			/**
+			 * IN: the right operand is a list of constants (spec 12b section 8.5); set
+			 * when the program is made.
+			 */
 			bool in_constants;
 		} call;
 		struct {
 			struct bt_cel_node **items;
-			bool *is_optional; /* by item; NULL: none is */
+			bool *is_optional; /* by item; NULL: no item is */
 			uint32_t count;
 		} list;
 		struct {
@@ -132,33 +143,35 @@ struct bt_cel_node {
 			struct bt_cel_node **values;
 			bool *is_optional;
 			uint32_t count;
-			/** Of `Name{field: value}`, whose keys are texts; absent: a map. */
+			/** `Name{field: value}`: the type name, keys are texts; absent: a map. */
 			struct bt_str type_name;
 		} map;
 		struct {
 			enum bt_cel_macro macro;
 			bool has_two_variables;
 			struct bt_str names[2];
-			uint32_t slots[2];         /* of locals; set by the checker */
+			uint32_t slots[2];         /* slots of the variables; set by the checker */
 			struct bt_cel_node *range; /* BIND: the value; OPT_*: the optional */
 			struct bt_cel_node
-				*condition; /* ALL, EXISTS, EXISTS_ONE, FILTER; MAP...: or NULL */
-			struct bt_cel_node *result; /* of the others */
+				*condition; /* ALL, EXISTS...; MAP...: may be NULL */
+			struct bt_cel_node *result; /* the other macros */
 		} macro;
 	};
 };
 
-/** ast.c. The nodes below one, in the order of the text (target, arguments; operand; keys and
- * values in pairs; range, condition, result), those that are absent left out. NULL: no more. */
+/**
+ * ast.c. Child number index of a node in source order: target, arguments; operand; keys and values
+ * in pairs; range, condition, result. Absent children are skipped. NULL: no more children.
+ */
 struct bt_cel_node *bt_cel_node_child(const struct bt_cel_node *node, uint32_t index);
 
-/** The place of an issue that has none. */
+/** Position of an issue without a place. */
 #define BT_CEL_NOWHERE UINT32_MAX
 
-/** Complaints about an expression, with their places. */
+/** Issues of an expression, with their positions. */
 struct bt_cel_issue {
 	uint32_t position;
-	uint32_t order;        /* of their coming; among issues of one position */
+	uint32_t order;        /* order of reporting, for issues at the same position */
 	struct bt_str message; /* in the arena */
 };
 
@@ -170,24 +183,26 @@ struct bt_cel_issues {
 
 BT_PRINTF(3, 4)
 void bt_cel_issue_add(struct bt_cel_issues *issues, uint32_t position, const char *format, ...);
-/** Sorted by position, BT_CEL_NOWHERE first, each with its source line and a caret; spec 12b
- * section 7.7. */
+/**
+ * Formats all issues sorted by position, BT_CEL_NOWHERE first, each with its source line and a
+ * caret; spec 12b section 7.7.
+ */
 void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out);
 
 /**
- * parser.c. NULL with issues added when the text is no expression. The tree lives in the arena,
- * with the copy of the source that it points into.
+ * parser.c. Returns NULL and adds issues on a syntax error. The tree lives in the arena, with a
+ * copy of the source that the tree refers to.
  */
 struct bt_cel_node *bt_cel_parse(
 	struct bt_str source, struct bt_arena *arena, struct bt_cel_issues *issues);
-/** estimate.c: units of a checked tree, at worst. */
+/** estimate.c: worst-case cost of a checked tree, in units. */
 uint64_t bt_cel_estimate(const struct bt_cel_node *node);
-/** macros.c: a call that is a macro becomes one, in its place; any other stays what it is. */
+/** macros.c: replaces a call that is a macro by a macro node; leaves other calls unchanged. */
 void bt_cel_macro_expand(struct bt_cel_node *call, struct bt_cel_issues *issues);
 /**
- * checker.c. false with issues added. What it finds out is written into the tree and lives in the
- * arena, except types: those in the scratch arena, for the validators and the test of the result,
- * not for the program. *out_local_count: slots that an evaluation needs.
+ * checker.c. Returns false and adds issues on a type error. Writes its results into the tree, in
+ * the arena; only types live in the scratch arena: the validators and the check of the result type
+ * use them, the program does not. *out_local_count: slots that an evaluation needs.
  */
 bool bt_cel_check(struct bt_cel_node *root, const struct bt_cel_environment *environment,
 	struct bt_arena *arena, struct bt_arena *scratch, struct bt_cel_issues *issues,

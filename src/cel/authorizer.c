@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions to an authorizer. Spec: 12b section 9.11. */
+/* Authorization checks. Spec: 12b section 9.11. */
 #include "cel/function.h"
 
-/** Units of one question: spec 12b section 10. */
+/** Units of one check: spec 12b section 10. */
 #define CHECK_COST 350000
 
-/** A copy of what the target is about, as a value of another kind. */
+/** Copies the target's access, as a value of another kind, to be changed by the call. */
 static struct bt_cel_access *derive(
 	const struct bt_cel_call *call, enum bt_cel_kind kind, struct bt_cel_value *out_value)
 {
@@ -61,7 +61,7 @@ struct bt_cel_value bt_cel_fn_access_part(const struct bt_cel_call *call)
 	if (access == NULL) {
 		return value;
 	}
-	/* Selectors narrow a question; no rule allows by selector. */
+	/* Selectors are ignored: they only narrow a check, and no rule allows by selector. */
 	if (bt_str_equal_c(part, "resource")) {
 		access->resource = text;
 	} else if (bt_str_equal_c(part, "subresource")) {

@@ -4,10 +4,10 @@
 #include "cel/checker_private.h"
 #include "cel/device.h"
 
-/** Bytes that a dotted name takes at most; longer ones are no names that exist. */
+/** Maximum length of a dotted name; no known name is longer. */
 #define DOTTED_NAME_MAX 64
 
-/* Calls and operators: which overloads take the arguments. Spec: 12b section 7.3. */
+/* Calls and operators: select the overloads that accept the arguments. Spec: 12b section 7.3. */
 
 static bool is_named(const struct bt_cel_overload *row, struct bt_str function)
 {
@@ -15,7 +15,7 @@ static bool is_named(const struct bt_cel_overload *row, struct bt_str function)
 		row->function[function.length] == '\0';
 }
 
-/** What makes patches is known only where they are made. */
+/** jsonpatch functions exist only in expressions of a MutatingAdmissionPolicy. */
 static bool is_known(const struct bt_cel_checker *checker, struct bt_str function)
 {
 	return checker->environment->mutation != BT_CEL_MUTATION_NONE ||
@@ -32,8 +32,10 @@ static bool is_function(const struct bt_cel_checker *checker, struct bt_str name
 	return false;
 }
 
-/** The text of a type with bound parameters replaced and free ones printed as dyn, valid until the
- * next call. */
+/**
+ * The type as text: bound parameters are replaced, free ones print as dyn. Valid until the next
+ * call.
+ */
 static struct bt_str type_text(struct bt_cel_checker *checker, const struct bt_cel_type *type)
 {
 	bt_strbuf_reset(&checker->text);
@@ -60,13 +62,15 @@ bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_applicat
 		if (row->style != application->style) {
 			continue;
 		}
-		/* Parameters are numbered over all overloads of the style, whatever their arity:
-		 * messages show the numbers. */
+		/*
+		 * Read every overload of the style, whatever its arity: parameters are numbered
+		 * over all of them, and messages show the numbers.
+		 */
 		bt_cel_signature_read(&checker->inference, row->signature, &signature);
 		if (signature.count == application->count &&
 			bt_cel_assign(&checker->inference, application->arguments,
 				signature.parameters, application->count)) {
-			/* One overload more takes the arguments. */
+			/* The overload accepts the arguments. */
 			const struct bt_cel_type *result =
 				bt_cel_substitute(&checker->inference, signature.result, false);
 
@@ -115,8 +119,10 @@ bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_applicat
 	return out_resolution->count != 0;
 }
 
-/** A dotted name, when the node is one ("ip", "google.protobuf.Duration"): written to buffer of
- * DOTTED_NAME_MAX bytes. Absent: it is none, or longer than all names that exist. */
+/**
+ * The dotted name that a node stands for ("ip", "google.protobuf.Duration"), written to the buffer
+ * of DOTTED_NAME_MAX bytes. Absent: the node is not a dotted name, or longer than any known name.
+ */
 static struct bt_str dotted_name(const struct bt_cel_node *node, char *buffer, bool *out_is_rooted)
 {
 	char *end = buffer + DOTTED_NAME_MAX;
@@ -147,7 +153,7 @@ static struct bt_str dotted_name(const struct bt_cel_node *node, char *buffer, b
 	}
 }
 
-/** A member call on a dotted name may be the call of a function with a dotted name. */
+/** Resolves a member call whose target is a dotted name to a function with a dotted name. */
 static void find_dotted_function(struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
 	char buffer[DOTTED_NAME_MAX];
@@ -175,7 +181,11 @@ static const struct bt_cel_type *check_call(
 	uint32_t first;
 
 	if (node->call.operator_ == BT_CEL_OP_AND || node->call.operator_ == BT_CEL_OP_OR) {
-		/* && and ||: any number of operands. */
+		/*
+		 * && and
+		 *
+		 * have any number of operands.
+		 */
 		bool is_right = true;
 
 		for (uint32_t k = 0; k < node->call.count; k++) {
@@ -192,7 +202,7 @@ static const struct bt_cel_type *check_call(
 	types = BT_ARENA_NEW_ARRAY(
 		checker->inference.arena, const struct bt_cel_type *, node->call.count + 1);
 	first = node->call.target != NULL;
-	/* The arguments first, then the target: the order in which parameters are numbered. */
+	/* Check the arguments before the target, because this order numbers the parameters. */
 	for (uint32_t i = 0; i < node->call.count; i++) {
 		types[first + i] = bt_cel_check_node(checker, node->call.arguments[i]);
 	}
@@ -224,7 +234,7 @@ static const struct bt_cel_type *check_call(
 	return resolution.result;
 }
 
-/** Names that are types (spec 12b section 4). */
+/** Names of types (spec 12b section 4). */
 static const struct {
 	const char *name;
 	enum bt_cel_kind kind;
@@ -270,7 +280,7 @@ bool bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node
 	return false;
 }
 
-/** The type in an optional, or the type itself. */
+/** The type inside an optional type; other types unchanged. */
 static const struct bt_cel_type *unwrap_optional(
 	struct bt_cel_checker *checker, const struct bt_cel_type *type, bool *out_is_optional)
 {
@@ -303,7 +313,7 @@ static const struct bt_cel_type *find_type_name(
 	return NULL;
 }
 
-/** Make the node an identifier of what the name stands for. NULL: it stands for nothing. */
+/** Makes the node an identifier for what the name refers to. NULL: unknown name. */
 static const struct bt_cel_type *find_identifier(
 	struct bt_cel_checker *checker, struct bt_cel_node *node, struct bt_str name)
 {
@@ -382,7 +392,7 @@ static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 			checker, node->position, operand->object, node->select.field);
 	}
 	if (operand->kind == BT_CEL_PARAMETER) {
-		(void)bt_cel_assign(&checker->inference, &dyn, &operand, 1); /* it was free */
+		(void)bt_cel_assign(&checker->inference, &dyn, &operand, 1); /* free: never fails */
 		return dyn;
 	}
 	if (bt_cel_type_is_dyn(operand)) {
@@ -424,7 +434,7 @@ static const struct bt_cel_type *check_select(
 	return type;
 }
 
-/** The type of an element, a key or a value of a literal, together with those before. */
+/** Joins the type of an element, key or value of a literal with the type of the previous ones. */
 static const struct bt_cel_type *join_element(struct bt_cel_checker *checker,
 	const struct bt_cel_type *before, const struct bt_cel_type *type)
 {
@@ -434,11 +444,11 @@ static const struct bt_cel_type *join_element(struct bt_cel_checker *checker,
 		return type;
 	}
 	joined = bt_cel_join(&checker->inference, before, type);
-	/* Whether they may differ is asked by the validators: spec 12b sections 7.4, 7.5. */
+	/* Validators report mixed types: spec 12b sections 7.4, 7.5. */
 	return joined != NULL ? joined : &bt_cel_types[BT_CEL_DYN];
 }
 
-/** What `[?x]` or `{k: ?x}` adds. */
+/** Type that an element adds; `[?x]` and `{k: ?x}` add the type inside the optional. */
 static const struct bt_cel_type *check_element(
 	struct bt_cel_checker *checker, struct bt_cel_node *node, bool is_optional)
 {
@@ -483,7 +493,7 @@ static const struct bt_cel_object patch_object = {
 	BT_STR_INIT("JSONPatch"), patch_fields, BT_ARRAY_LENGTH(patch_fields), false};
 static const struct bt_cel_type patch_type = {.kind = BT_CEL_OBJECT, .object = &patch_object};
 
-/** NULL: no type of objects. */
+/** NULL: the name is not an Object type. */
 static const struct bt_cel_type *find_object_type(
 	struct bt_cel_checker *checker, struct bt_str name)
 {
@@ -614,7 +624,7 @@ const struct bt_cel_type *bt_cel_check_node(
 	return type;
 }
 
-/** Write the types that are known only now, at the end, into the tree. */
+/** Writes the final types into the tree: parameters are known only after the whole check. */
 static void finish_types(struct bt_cel_inference *inference, struct bt_cel_node *node)
 {
 	struct bt_cel_node *child;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Macros are checked as the calls that they stand for (spec 12b section 6), in the same order,
- * because messages show these calls and the numbers of type parameters: `[] .. _+_` of map() has
- * parameters, too.
+ * Macros are checked as the calls that they expand to (spec 12b section 6), in the same order,
+ * because messages show these calls and the numbers of type parameters: for example, `[] .. _+_` of
+ * map() has parameters.
  */
 #include "base/compiler.h"
 #include "cel/checker_private.h"
 
-/** Types of what a macro goes over. */
+/** Types of the keys and values that a macro iterates over. */
 struct element {
-	const struct bt_cel_type *key; /* of a list: its indexes */
+	const struct bt_cel_type *key; /* list: int, the index */
 	const struct bt_cel_type *value;
 	bool is_map;
 };
@@ -19,7 +19,7 @@ static const struct bt_cel_type *simple(enum bt_cel_kind kind)
 	return &bt_cel_types[kind];
 }
 
-/** The result of a call that a macro stands for. */
+/** Checks a call of the macro's expansion; returns its result type. */
 static const struct bt_cel_type *apply(struct bt_cel_checker *checker,
 	const struct bt_cel_node *node, enum bt_cel_style style, struct bt_str function,
 	const struct bt_cel_type *const *arguments, uint32_t count)
@@ -47,8 +47,10 @@ static const struct bt_cel_type *apply_conditional(struct bt_cel_checker *checke
 static void open_scope(struct bt_cel_checker *checker, struct bt_cel_node *node, uint32_t which,
 	const struct bt_cel_type *type)
 {
-	/* Every variable has a slot of its own, because the value of cel.bind is computed when
-	 * somebody asks for it, in the midst of others. */
+	/*
+	 * Every variable gets a separate slot: the value of cel.bind is evaluated on first use,
+	 * possibly inside other macros.
+	 */
 	struct bt_cel_scope scope = {node->macro.names[which], type, checker->slot_count++};
 
 	node->macro.slots[which] = scope.slot;
@@ -69,7 +71,7 @@ static struct element element_of(struct bt_cel_checker *checker, const struct bt
 		return (struct element){type->of[0], type->of[1], true};
 	}
 	if (type->kind == BT_CEL_PARAMETER) {
-		(void)bt_cel_assign(&checker->inference, &dyn, &type, 1); /* it was free */
+		(void)bt_cel_assign(&checker->inference, &dyn, &type, 1); /* free: never fails */
 		return (struct element){dyn, dyn, false};
 	}
 	if (type->kind == BT_CEL_DYN || type->kind == BT_CEL_ERROR) {
@@ -90,7 +92,7 @@ static const struct bt_cel_type *new_list(struct bt_cel_checker *checker)
 		bt_cel_fresh_parameter(&checker->inference), NULL);
 }
 
-/** What an iteration begins with: false, 0, [] or {}. */
+/** Type of the initial accumulator: false, 0, [] or {}. */
 static const struct bt_cel_type *initial_type(
 	struct bt_cel_checker *checker, enum bt_cel_macro macro)
 {
@@ -119,7 +121,7 @@ static const struct bt_cel_type *initial_type(
 	return new_list(checker);
 }
 
-/** `accumulator + [added]` or `accumulator + added` */
+/** Checks `accumulator + [added]` or `accumulator + added`. */
 static const struct bt_cel_type *add(struct bt_cel_checker *checker, const struct bt_cel_node *node,
 	const struct bt_cel_type *accumulator, const struct bt_cel_type *added)
 {
@@ -131,7 +133,7 @@ static const struct bt_cel_type *add(struct bt_cel_checker *checker, const struc
 	return apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("_+_"), arguments, 2);
 }
 
-/** What a step makes of the accumulator, the condition aside. */
+/** Type of the accumulator after a step, without the condition. */
 static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 	const struct bt_cel_node *node, const struct bt_cel_type *accumulator,
 	const struct element *element)
@@ -144,7 +146,9 @@ static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 			element->is_map ? element->key : element->value);
 	case BT_CEL_MACRO_TRANSFORM_MAP:
 	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY: {
-		/* The map that grows by a key and a value, or by a map. */
+		/*
+		 * cel.@mapInsert adds a key and a value to the map, or all entries of another map.
+		 */
 		const struct bt_cel_type *by_key[] = {
 			accumulator, element->key, node->macro.result->type};
 		const struct bt_cel_type *by_map[] = {accumulator, node->macro.result->type};
@@ -166,7 +170,10 @@ static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 	return add(checker, node, accumulator, node->macro.result->type);
 }
 
-/** The range and the variables; what the caller does with them comes next. */
+/**
+ * Checks the range and opens the scope of the variables; the caller checks the bodies and closes
+ * it.
+ */
 static struct element open_iteration(struct bt_cel_checker *checker, struct bt_cel_node *node,
 	const struct bt_cel_type **out_accumulator)
 {
@@ -221,7 +228,10 @@ static const struct bt_cel_type *check_iteration(
 	return bt_cel_substitute(&checker->inference, accumulator, false);
 }
 
-/** The result with its one variable; the caller made the list that it stands on. */
+/**
+ * Checks the result expression with one variable; the caller has made the empty list of the
+ * expansion.
+ */
 static const struct bt_cel_type *check_bound(struct bt_cel_checker *checker,
 	struct bt_cel_node *node, const struct bt_cel_type *variable)
 {
@@ -242,8 +252,10 @@ const struct bt_cel_type *bt_cel_check_macro(
 		return check_bound(checker, node, bt_cel_check_node(checker, node->macro.range));
 	case BT_CEL_MACRO_OPT_MAP:
 	case BT_CEL_MACRO_OPT_FLAT_MAP: {
-		/* `o.hasValue() ? optional.of(<result>) : optional.none()`, without optional.of in
-		 * optFlatMap */
+		/*
+		 * Expands to `o.hasValue() ? optional.of(<result>) : optional.none()`, without
+		 * optional.of in optFlatMap.
+		 */
 		const struct bt_cel_type *optional = bt_cel_check_node(checker, node->macro.range);
 		const struct bt_cel_type *has_value =
 			apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("hasValue"), &optional, 1);
@@ -271,10 +283,13 @@ const struct bt_cel_type *bt_cel_check_macro(
 	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
 		return check_iteration(checker, node);
 	case BT_CEL_MACRO_SORT_BY: {
-		/* `cel.bind(input, range, input.@sortByAssociatedKeys(input.map(x, key)))` */
+		/*
+		 * Expands to `cel.bind(input, range, input.@sortByAssociatedKeys(input.map(x,
+		 * key)))`.
+		 */
 		const struct bt_cel_type *arguments[2];
 
-		(void)new_list(checker); /* of cel.bind */
+		(void)new_list(checker); /* the empty list that cel.bind expands to */
 		arguments[1] = check_iteration(checker, node);
 		arguments[0] = node->macro.range->type;
 		return apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("@sortByAssociatedKeys"),

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CEL_CHECKER_PRIVATE_H
 #define BT_CEL_CHECKER_PRIVATE_H
-/** The type checker, between its files. Spec: 12b section 7. */
+/** Shared by the files of the type checker. Spec: 12b section 7. */
 #include "base/vec.h"
 #include "cel/ast.h"
 #include "cel/function.h"
 
 /*
- * What the checker knows about types while it works: which types go where, and what the parameters
- * met so far stand for. Spec: 12b section 7.1.
+ * Type inference: which types can be assigned to which, and what the parameters are bound to. Spec:
+ * 12b section 7.1.
  *
- * Expressions can be written whose types are gigantic (a map of a map to the same map ...): work
- * and sizes are bounded, and passing a bound is remembered in is_exhausted.
+ * Types of short expressions can be huge (a map of a map to the same map ...), so work and sizes
+ * are bounded; is_exhausted records that a bound was exceeded.
  */
 
-/** Parts of one type, and steps of one check. */
+/** Maximum size of a type, and maximum steps of one check. */
 #define BT_CEL_TYPE_PARTS_MAX 500
 #define BT_CEL_INFERENCE_STEPS_MAX 4000000
 
 struct bt_cel_binding {
 	uint32_t parameter;
-	const struct bt_cel_type *before; /* NULL: nothing */
+	const struct bt_cel_type *before; /* the previous binding; NULL: free */
 };
 
 struct bt_cel_inference {
 	struct bt_arena *arena;
 	BT_VEC(const struct bt_cel_type *) bound; /* by parameter; NULL: free */
-	BT_VEC(struct bt_cel_binding) trail;      /* to undo what an attempt bound */
+	BT_VEC(struct bt_cel_binding) trail;      /* to undo bindings of a failed attempt */
 	uint32_t steps;
 	uint32_t depth;
 	bool is_exhausted;
@@ -35,23 +35,23 @@ struct bt_cel_inference {
 void bt_cel_inference_finish(struct bt_cel_inference *inference);
 
 const struct bt_cel_type *bt_cel_fresh_parameter(struct bt_cel_inference *inference);
-/** A LIST, OPTIONAL or TYPE of first, a MAP of both. */
+/** Makes a LIST, OPTIONAL or TYPE of first, or a MAP of both. */
 const struct bt_cel_type *bt_cel_type_make(struct bt_cel_inference *inference,
 	enum bt_cel_kind kind, const struct bt_cel_type *first, const struct bt_cel_type *second);
 
 /**
- * Whether values of types `from` can be used where types `to` are asked for, one by one; then the
- * parameters in them are bound, otherwise everything is as it was.
+ * Whether values of the types `from` can be used as the types `to`, pairwise. true: binds the
+ * parameters in them; false: no binding changes.
  */
 bool bt_cel_assign(struct bt_cel_inference *inference, const struct bt_cel_type *const *from,
 	const struct bt_cel_type *const *to, uint32_t count);
-/** The type with everything put in that is known; is_final: dyn for parameters that stayed free. */
+/** Replaces all bound parameters in a type; is_final: free parameters become dyn. */
 const struct bt_cel_type *bt_cel_substitute(
 	struct bt_cel_inference *inference, const struct bt_cel_type *type, bool is_final);
-/** The more general of two types if a can be used as b; NULL: it cannot. */
+/** The more general of two types if one can be used as the other; NULL: neither can. */
 const struct bt_cel_type *bt_cel_join(struct bt_cel_inference *inference,
 	const struct bt_cel_type *a, const struct bt_cel_type *b);
-/** The very same type. */
+/** Whether two types are identical. */
 bool bt_cel_type_is_same(const struct bt_cel_type *a, const struct bt_cel_type *b);
 
 static inline bool bt_cel_type_is_dyn(const struct bt_cel_type *type)
@@ -71,9 +71,9 @@ struct bt_cel_signature {
 void bt_cel_signature_read(struct bt_cel_inference *inference, const char *text,
 	struct bt_cel_signature *out_signature);
 
-/** Overloads of one name and style, at most. */
+/** Maximum number of overloads of one name and style. */
 #define BT_CEL_OVERLOADS_MAX 16
-/** Issues after which nothing more is looked at; 100 are shown. */
+/** Maximum number of issues: checking stops then. Messages show 100. */
 #define BT_CEL_ISSUES_MAX 1000
 
 /** A variable of a macro. */
@@ -85,16 +85,16 @@ struct bt_cel_scope {
 
 struct bt_cel_checker {
 	struct bt_cel_inference inference; /* in the scratch arena */
-	struct bt_arena *arena;            /* of the tree */
+	struct bt_arena *arena;            /* arena of the tree */
 	const struct bt_cel_environment *environment;
 	struct bt_cel_issues *issues;
 	BT_VEC(struct bt_cel_scope) scopes; /* innermost last */
 	uint32_t slot_count;
-	BT_VEC(const struct bt_cel_type *) objects; /* `Object.spec` ..., as far as they are used */
-	struct bt_strbuf text;                      /* of a type, for messages */
+	BT_VEC(const struct bt_cel_type *) objects; /* `Object.spec` ..., created on first use */
+	struct bt_strbuf text;                      /* buffer for types in messages */
 };
 
-/** A function and the types that it is called with, the target of a member call first. */
+/** A function and its argument types; for a member call the target comes first. */
 struct bt_cel_application {
 	struct bt_str function;
 	enum bt_cel_style style;
@@ -112,15 +112,21 @@ struct bt_cel_resolution {
 
 /* checker.c */
 
-/** The type of a node, which is written into it, and its issues. Never NULL. */
+/** Checks a node, adds issues, and writes the type into the node. Never returns NULL. */
 const struct bt_cel_type *bt_cel_check_node(
 	struct bt_cel_checker *checker, struct bt_cel_node *node);
-/** `expected type 'bool' but found 'int'`; parameters are printed as such, also bound ones. */
+/** Adds `expected type 'bool' but found 'int'`; parameters print as such, even if bound. */
 void bt_cel_report_type(struct bt_cel_issues *issues, uint32_t position,
 	const struct bt_cel_type *expected, const struct bt_cel_type *found);
-/** The same, and false, unless the type of the node, which was checked, can be used as bool. */
+/**
+ * Checks that a node, already checked, can be used as bool; otherwise adds an issue and returns
+ * false.
+ */
 bool bt_cel_expect_bool(struct bt_cel_checker *checker, const struct bt_cel_node *node);
-/** false, with an issue: no overload takes these types, or there is no such function. */
+/**
+ * Selects overloads. false, with an issue: the function is unknown or no overload accepts the
+ * types.
+ */
 bool bt_cel_resolve(struct bt_cel_checker *checker, const struct bt_cel_application *application,
 	struct bt_cel_resolution *out_resolution);
 

@@ -7,13 +7,13 @@
 #include "cel/function.h"
 #include "cel/regex.h"
 
-/* Literals that cannot work, whatever the device. Spec: 12b sections 7.4 and 7.5. */
+/* Validators: literals that cannot work for any device. Spec: 12b sections 7.4 and 7.5. */
 
 struct validator {
 	struct bt_cel_inference inference;
 	struct bt_cel_issues *issues;
-	uint32_t format_depth; /* calls of format around: their lists may be mixed */
-	size_t pattern_bytes;  /* of the patterns so far */
+	uint32_t format_depth; /* enclosing format calls, whose lists may be mixed */
+	size_t pattern_bytes;  /* memory of the patterns compiled so far */
 };
 
 static bool is_call(const struct bt_cel_node *node, const char *function, bool is_member)
@@ -22,8 +22,10 @@ static bool is_call(const struct bt_cel_node *node, const char *function, bool i
 		bt_str_equal_c(node->call.function, function);
 }
 
-/** The first part of an item that a verb cannot print; NULL: there is none, or only run time knows.
- * %s looks into literals. */
+/**
+ * The first part of an item that the verb cannot print; NULL: none, or known only at run time. %s
+ * also checks the elements of literals.
+ */
 static const struct bt_cel_node *unprintable_part(char verb, const struct bt_cel_node *item)
 {
 	const struct bt_cel_node *found = NULL;
@@ -44,7 +46,7 @@ static const struct bt_cel_node *unprintable_part(char verb, const struct bt_cel
 	return found;
 }
 
-/** The first thing that is wrong with a format and its values becomes an issue. */
+/** Adds an issue for the first error in a format and its values. */
 static void validate_format(struct validator *validator, const struct bt_cel_node *call)
 {
 	struct bt_str format = call->call.target->literal.text;
@@ -91,7 +93,7 @@ static void validate_format(struct validator *validator, const struct bt_cel_nod
 	}
 }
 
-/** A first argument that is a literal text and cannot work. */
+/** Adds an issue if the first argument is a literal text that the function cannot parse. */
 static void validate_call(struct validator *validator, const struct bt_cel_node *call)
 {
 	const struct bt_cel_node *literal = call->call.count != 0 ? call->call.arguments[0] : NULL;
@@ -114,7 +116,10 @@ static void validate_call(struct validator *validator, const struct bt_cel_node 
 				"invalid %s argument", is_duration ? "duration" : "timestamp");
 		}
 	} else if (is_call(call, "matches", false) || is_call(call, "matches", true)) {
-		/* Of `matches(text, pattern)` the text is validated, upstream's quirk. */
+		/*
+		 * Upstream quirk: for `matches(text, pattern)` the text is validated, not the
+		 * pattern.
+		 */
 		struct bt_cel_regex *regex = NULL;
 		int code = BERTH_ERR_TOO_LARGE;
 
@@ -133,8 +138,10 @@ static void validate_call(struct validator *validator, const struct bt_cel_node 
 	}
 }
 
-/** Elements, keys or values of a literal have the type of the first, the optional around them
- * aside; is_map: each that has not is reported, otherwise the first. */
+/**
+ * Checks that elements, keys or values of a literal have the type of the first one (optional types
+ * unwrapped). is_map: report every mismatch, otherwise only the first.
+ */
 static void validate_elements(struct validator *validator, struct bt_cel_node *const *nodes,
 	const bool *is_optional, uint32_t count, bool is_map)
 {
@@ -189,9 +196,9 @@ static void validate(struct validator *validator, const struct bt_cel_node *node
 	validator->format_depth -= is_format;
 }
 
-/* The last step of a compilation. Spec: 12b section 11. */
+/* Preparing the program: the last step of a compilation. Spec: 12b section 11. */
 
-/** Are all children constants in the eyes of upstream, which cost nothing? */
+/** Whether upstream treats all children as constants, which cost nothing. */
 static bool has_free_children(const struct bt_cel_node *node)
 {
 	const struct bt_cel_node *child;
@@ -239,7 +246,7 @@ static int prepare_call(
 	int code;
 
 	if (node->call.operator_ == BT_CEL_OP_IN) {
-		/* A list of constants that upstream puts into a hash table. */
+		/* Upstream uses a hash table if the list is constant. */
 		argument = node->call.arguments[1];
 		node->call.in_constants = argument->kind == BT_CEL_NODE_LIST &&
 			argument->constant != NULL && argument->constant_cost == 0 &&
@@ -264,8 +271,10 @@ static int prepare_call(
 		return 0;
 	}
 	if (!is_member && node->call.count != 0 && has_free_children(node)) {
-		/* Called once and for all. The conversions are folded by upstream, too: what goes
-		 * wrong is an error of the expression, and the result costs nothing. */
+		/*
+		 * Call the function at compile time. Upstream folds conversions too: their failure
+		 * is an error of the expression, and the result costs nothing.
+		 */
 		bool is_conversion = bt_str_has_word(
 			BT_STR("bool bytes double duration dyn int string timestamp type uint"),
 			function);
@@ -292,7 +301,7 @@ static int prepare_call(
 	if (argument->constant == NULL || argument->constant_cost != 0 ||
 		argument->constant->kind != BT_CEL_STRING ||
 		program->pattern_bytes >= BT_CEL_REGEXES_BYTES_MAX) {
-		return 0; /* it is compiled when it is used, which counts as work */
+		return 0; /* compiled at each use instead, charged as work */
 	}
 	code = bt_cel_regex_compile(argument->constant->text, &node->call.regex, &problem);
 	if (code == 0) {
@@ -301,7 +310,7 @@ static int prepare_call(
 		return 0;
 	}
 	if (is_matches && is_member) {
-		/* The evaluation reports it, if the validators let it pass. */
+		/* Ignore the error here: the validators or the evaluation report it. */
 		program->pattern_bytes += code == BERTH_ERR_TOO_LARGE ? BT_CEL_REGEX_BYTES_MAX : 0;
 		berth_error_finish(&problem);
 		return 0;
@@ -347,10 +356,10 @@ static int prepare(
 	return 0;
 }
 
-/* From a text to a program. Spec: 12b sections 2 and 12. */
+/* Compilation, from text to program. Spec: 12b sections 2 and 12. */
 
 #define FIRST_CHUNK_BYTES 1024
-/** Types of most selectors fit; larger expressions take more from the heap. */
+/** Enough for the types of most selectors; larger expressions take more from the heap. */
 #define SCRATCH_BYTES 8192
 
 static void forget_types(struct bt_cel_node *node)
@@ -363,7 +372,7 @@ static void forget_types(struct bt_cel_node *node)
 	}
 }
 
-/** The type is that of what such an expression makes. */
+/** Whether the type is the one that the mutation requires. */
 static bool is_mutation(enum bt_cel_mutation mutation, const struct bt_cel_type *type)
 {
 	const struct bt_cel_type *made = type;
@@ -397,7 +406,6 @@ int bt_cel_compile(struct bt_str expression, const struct bt_cel_environment *en
 	if (program->root != NULL &&
 		bt_cel_check(program->root, environment, &program->arena, &scratch, &issues,
 			&program->local_count)) {
-		/* Literals that cannot work. Spec: 12b section 7.5. */
 		validate(&validator, program->root);
 		bt_cel_inference_finish(&validator.inference);
 	}
@@ -429,8 +437,10 @@ int bt_cel_compile(struct bt_str expression, const struct bt_cel_environment *en
 	bt_vec_finish(&issues.items);
 	bt_arena_finish(&scratch);
 	if (code == 0) {
-		/* Folds constants and compiles constant patterns; err: `program instantiation
-		 * failed: ...` (spec 12b section 11). */
+		/*
+		 * Fold constants and compile constant patterns; err: `program instantiation failed:
+		 * ...` (spec 12b section 11).
+		 */
 		code = prepare(program, program->root, err);
 	}
 	if (code != 0) {
@@ -446,7 +456,6 @@ void bt_cel_program_destroy(struct bt_cel_program *program)
 	if (program == NULL) {
 		return;
 	}
-	/* Releases what prepare made; the arena is the caller's. */
 	for (uint32_t i = 0; i < program->regexes.count; i++) {
 		bt_cel_regex_destroy(program->regexes.items[i]);
 	}

@@ -45,7 +45,7 @@ const struct bt_cel_environment *bt_cel_device_environment(bool list_attributes)
 	return &environments[list_attributes];
 }
 
-/** Something with a qualified name, on its way into a map of maps. */
+/** An attribute or capacity before it is grouped by domain. */
 struct named {
 	struct bt_str domain;
 	struct bt_str id;
@@ -56,7 +56,7 @@ struct named {
 static const struct bt_cel_map no_ids;
 static const struct bt_cel_value missing_domain = {.kind = BT_CEL_MAP, .map = &no_ids};
 
-/** "domain/id"; without a domain it is the driver's. */
+/** Splits "domain/id"; a name without domain belongs to the driver's domain. */
 static void split_name(struct named *named, struct bt_str name, struct bt_str driver)
 {
 	int64_t slash = bt_str_find_char(name, '/');
@@ -65,14 +65,14 @@ static void split_name(struct named *named, struct bt_str name, struct bt_str dr
 	named->id = slash < 0 ? name : bt_str_sub(name, (uint32_t)slash + 1, name.length);
 }
 
-/** Numbers the domains in the order of their coming; returns how many there are. */
+/** Numbers the domains in order of first appearance; returns the number of domains. */
 static uint32_t number_domains(struct named *items, uint32_t count, struct bt_cel_entry *domains)
 {
 	uint32_t domain_count = 0;
 	uint32_t index = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		/* Most are of the domain of the one before. */
+		/* Most items have the domain of the previous item. */
 		if (index >= domain_count ||
 			!bt_str_equal(domains[index].key.text, items[i].domain)) {
 			index = 0;
@@ -89,7 +89,7 @@ static uint32_t number_domains(struct named *items, uint32_t count, struct bt_ce
 	return domain_count;
 }
 
-/** domain -> id -> value; an unknown domain is an empty map to whoever asks for it. */
+/** Makes the map domain -> id -> value; indexing an unknown domain gives an empty map. */
 static struct bt_cel_value group(struct named *items, uint32_t count, struct bt_arena *arena)
 {
 	struct bt_cel_map *map = BT_ARENA_NEW(arena, struct bt_cel_map);
@@ -238,7 +238,7 @@ int bt_cel_device_make(struct bt_str driver, const struct bt_device *device, boo
 	return 0;
 }
 
-/** Why a result is not a bool. Spec: 12b section 8.10. */
+/** The error for a result that is not a bool. Spec: 12b section 8.10. */
 static const char *conversion_problem(enum bt_cel_kind kind)
 {
 	switch ((int)kind) {

@@ -21,21 +21,21 @@ struct bt_cel_device_field_info {
 /** list_attributes: gate DRAListTypeAttributes. Indexed by enum bt_cel_device_field. */
 const struct bt_cel_device_field_info *bt_cel_device_fields(bool list_attributes);
 
-/** One variable, device; the result must be bool. */
+/** The environment of selectors: the variable `device`, and the result must be bool. */
 const struct bt_cel_environment *bt_cel_device_environment(bool list_attributes);
 
 /**
- * The device as a value, made in the arena, which borrows from driver and device. Fails when an
- * attribute cannot be converted: `attribute <name>: unsupported attribute value` and the others of
- * spec 12b section 4.
+ * Makes the value of `device` in the arena; the value borrows from driver and device. Fails if an
+ * attribute cannot be converted: `attribute <name>: unsupported attribute value` or another error
+ * of spec 12b section 4.
  */
 BT_MUST_USE int bt_cel_device_make(struct bt_str driver, const struct bt_device *device,
 	bool list_attributes, struct bt_arena *arena, struct bt_cel_value *out_value,
 	struct berth_error *err);
 
 /**
- * *out_matches: the program, compiled in the device environment, is true for this device. On
- * failure err is the text after "CEL runtime error: ". BERTH_ERR_STATE: interrupted.
+ * *out_matches: whether the program, compiled in the device environment, is true for this device.
+ * On failure err is the text after "CEL runtime error: ". BERTH_ERR_STATE: interrupted.
  */
 BT_MUST_USE int bt_cel_device_matches(const struct bt_cel_program *program,
 	const struct bt_cel_value *device, const struct bt_cel_limits *limits,

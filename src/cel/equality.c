@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Equality, order, and keys of maps. Spec: 12b sections 8.4 to 8.6. */
+/* Equality, ordering, and map keys. Spec: 12b sections 8.4 to 8.6. */
 #include <math.h>
 #include <string.h>
 
 #include "cel/device.h"
 #include "cel/evaluate_private.h"
 
-/** Work of comparing two values beside that of their parts. */
+/** Work of comparing two values, excluding their elements. */
 #define COMPARISON_WORK 4
 
 enum answer {
@@ -25,7 +25,7 @@ static int order_uint(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/** Both are numbers. false: one of them is NaN. Exact: no integer is rounded on the way. */
+/** Compares two numbers exactly, without rounding integers to double. false: a number is NaN. */
 static bool order_numbers(
 	const struct bt_cel_value *left, const struct bt_cel_value *right, int *out_order)
 {
@@ -41,11 +41,11 @@ static bool order_numbers(
 			? order_uint(left->uinteger, right->uinteger)
 			: (left->real > right->real) - (left->real < right->real);
 	} else if (left->kind == BT_CEL_DOUBLE || right->kind == BT_CEL_UINT) {
-		/* The other way round is one of the cases below. */
+		/* Swap the operands: the remaining cases have the double on the right. */
 		(void)order_numbers(right, left, out_order);
 		*out_order = -*out_order;
 	} else if (right->kind != BT_CEL_DOUBLE) {
-		/* uint and int */
+		/* left is uint, right is int */
 		*out_order = right->integer < 0
 			? 1
 			: order_uint(left->uinteger, (uint64_t)right->integer);
@@ -107,7 +107,7 @@ static bool is_same_ip(const struct bt_cel_ip *a, const struct bt_cel_ip *b)
 static enum answer compare(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
 	const struct bt_cel_value *right);
 
-/** count pairs of values: only what is exactly unequal makes a list or the device unequal. */
+/** Compares count pairs of values: only UNEQUAL makes the whole unequal, INCOMPARABLE does not. */
 static bool may_all_be_equal(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
 	const struct bt_cel_value *right, uint32_t count)
 {
@@ -119,7 +119,7 @@ static bool may_all_be_equal(struct bt_cel_evaluation *evaluation, const struct 
 	return true;
 }
 
-/** Both are of the same kind, and not numbers. */
+/** Both values have the same kind and are not numbers. */
 static enum answer compare_same_kind(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *left, const struct bt_cel_value *right)
 {
@@ -167,8 +167,10 @@ static enum answer compare_same_kind(struct bt_cel_evaluation *evaluation,
 			evaluation, left->fields, right->fields, BT_CEL_DEVICE_FIELD__COUNT);
 		break;
 	case BT_CEL_QUANTITY:
-		/* Upstream quirk, spec 12b section 8.4: results of add and sub are of another kind
-		 * inside, which shows only here. */
+		/*
+		 * Upstream quirk, spec 12b section 8.4: results of add and sub have another Go
+		 * type, which matters only here.
+		 */
 		if (right->is_computed) {
 			return INCOMPARABLE;
 		}
@@ -209,7 +211,7 @@ static enum answer compare(struct bt_cel_evaluation *evaluation, const struct bt
 		return order_numbers(left, right, &order) && order == 0 ? EQUAL : UNEQUAL;
 	}
 	if (left->kind != right->kind) {
-		/* Kinds that refuse to be compared with others when they stand on the left. */
+		/* These kinds on the left side cannot be compared with any other kind. */
 		bool is_opaque = left->kind == BT_CEL_QUANTITY || left->kind == BT_CEL_SEMVER ||
 			left->kind == BT_CEL_URL || left->kind == BT_CEL_FORMAT ||
 			left->kind == BT_CEL_IP || left->kind == BT_CEL_CIDR;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What an expression may cost at worst, from the sizes that types say values have. Units are those
- * of spec 12b section 10. Where a size is not known the estimate is too low, never too high.
+ * Worst-case cost of an expression, from the value sizes that the types give. Units are those of
+ * spec 12b section 10. If a size is unknown the estimate is too low, never too high.
  */
 #include "cel/ast.h"
 
-/** A step of these macros beside their conditions and results. */
+/** Units of one macro step, without its condition and result. */
 #define ALL_UNITS 3
 #define EXISTS_UNITS 4
 #define STEP_UNITS 1
@@ -23,13 +23,13 @@ static uint64_t multiply(uint64_t a, uint64_t b)
 	return BT_MUL_OVERFLOW(a, b, &a) ? UINT64_MAX : a;
 }
 
-/** ceil(size / divisor) */
+/** Returns ceil(size / divisor). */
 static uint64_t part(uint64_t size, uint64_t divisor)
 {
 	return size / divisor + (size % divisor != 0);
 }
 
-/** Bytes of a text, or elements of a list or map; 0: not known. */
+/** Bytes of a text, or number of elements of a list or map; 0: unknown. */
 static uint64_t size_of(const struct bt_cel_node *node)
 {
 	if (node->kind == BT_CEL_NODE_LITERAL &&
@@ -63,7 +63,7 @@ static bool is_text(const struct bt_cel_node *node)
 		(node->type->kind == BT_CEL_STRING || node->type->kind == BT_CEL_BYTES);
 }
 
-/** The call itself, without its arguments. */
+/** Units of the call itself, without its arguments. */
 static uint64_t estimate_call(const struct bt_cel_node *node)
 {
 	const struct bt_cel_node *first = bt_cel_node_child(node, 0);

@@ -9,17 +9,17 @@
 #include "cel/regex.h"
 #include "cel/text.h"
 
-/* What functions and the evaluator share: cost, work, memory, errors. Spec: 12b section 10. */
+/* Shared by functions and the evaluator: cost, work, memory, errors. Spec: 12b section 10. */
 
-/** Steps of macros between two questions whether to go on. */
+/** Macro steps between two polls of is_interrupted. */
 #define ITERATIONS_MAX 100
-/** Values within values: deeper ones are not walked through. */
+/** Maximum nesting of values that a function may walk through. */
 #define DEPTH_MAX 1000
-/** Instructions of a pattern that are asked in the time of one step of work. */
+/** Pattern instructions that RE2 tries in the time of one unit of work. */
 #define SEARCH_STEPS 4
-/** Work of making one instruction of a pattern, in bytes handled. */
+/** Work of compiling one pattern instruction, in bytes handled. */
 #define PATTERN_WORK 64
-/** Instructions that were made of a pattern before it was refused, about. */
+/** Approximate number of instructions compiled before a pattern is refused as too large. */
 #define REFUSED_PATTERN_SIZE 10000
 
 void bt_cel_evaluation_init(struct bt_cel_evaluation *evaluation,
@@ -125,7 +125,10 @@ bool bt_cel_search(struct bt_cel_evaluation *evaluation, const struct bt_cel_reg
 {
 	uint64_t bytes = (uint64_t)text.length - from + 1;
 
-	/* Without its automaton, which may become too large, RE2 looks at all instructions. */
+	/*
+	 * Worst case: RE2 runs without its DFA (which may become too large) and tries all
+	 * instructions for every byte.
+	 */
 	return bt_cel_charge_work(
 		       evaluation, bytes * (1 + bt_cel_regex_size(regex) / SEARCH_STEPS)) &&
 		bt_cel_regex_find(regex, text, from, out_start, out_end);
@@ -153,7 +156,7 @@ bool bt_cel_pattern_compile(struct bt_cel_evaluation *evaluation, struct bt_str 
 		berth_error_finish(&err);
 		return false;
 	}
-	/* A short pattern may become a long program. */
+	/* Charge by program size, because a short pattern may compile to a long program. */
 	if (!bt_cel_charge_work(
 		    evaluation, (uint64_t)bt_cel_regex_size(*out_regex) * PATTERN_WORK)) {
 		bt_cel_regex_destroy(*out_regex);
@@ -194,9 +197,9 @@ struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, str
 	return error;
 }
 
-/* Indexes, fields, optionals. Spec: 12b section 8.3. */
+/* Indexing, field selection, optionals. Spec: 12b section 8.3. */
 
-/** As Go prints a value of the language within a message. */
+/** Appends a CEL value as Go prints it in messages. */
 static bool append_value(struct bt_cel_output *output, const struct bt_cel_value *value)
 {
 	struct bt_strbuf number = {0};
@@ -227,7 +230,7 @@ struct bt_cel_value bt_cel_fail_with(struct bt_cel_evaluation *evaluation, struc
 	return result;
 }
 
-/** The usual case of a wrong key, without a buffer between. */
+/** Fast path for a text key, without a buffer. */
 static struct bt_cel_value no_such_key(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *key)
 {
@@ -249,7 +252,7 @@ static struct bt_cel_value no_such_key(
 	return bt_cel_error((struct bt_str){text, (uint32_t)length});
 }
 
-/** What a map or the device has; NULL: nothing, or another kind. */
+/** The member of a map or of the device; NULL: missing, or the container is of another kind. */
 static const struct bt_cel_value *member(
 	const struct bt_cel_value *container, const struct bt_cel_value *key)
 {
@@ -273,7 +276,7 @@ static const struct bt_cel_value *member(
 	return found != NULL ? found : container->map->missing;
 }
 
-/** A number as an index; false: it has a fraction. Beyond every list: -1. */
+/** Converts a number to an index; false: it has a fraction. -1: beyond the end of every list. */
 static bool index_of(const struct bt_cel_value *key, int64_t *out_index)
 {
 	if (key->kind == BT_CEL_INT) {
@@ -372,7 +375,7 @@ struct bt_cel_value bt_cel_lookup_optional(struct bt_cel_evaluation *evaluation,
 			     : (struct bt_cel_value){.kind = BT_CEL_OPTIONAL};
 }
 
-/** has(container.field) */
+/** Evaluates has(container.field). */
 static struct bt_cel_value lookup_test(
 	const struct bt_cel_value *container, const struct bt_cel_value *field)
 {
@@ -386,17 +389,23 @@ static struct bt_cel_value lookup_test(
 	return bt_cel_bool(member(container, field) != NULL);
 }
 
-/* Evaluation of a tree. Errors are values; who may swallow one is said in spec 12b section 8. */
+/*
+ * Evaluation of a tree. Errors are values; spec 12b section 8 says which operators may discard an
+ * error.
+ */
 
-/** Units of making a list or a map that is not constant. Spec: 12b section 10. */
+/** Units of creating a list or a map that is not constant. Spec: 12b section 10. */
 #define LIST_UNITS 10
 #define MAP_UNITS 30
 #define OBJECT_UNITS 40
-/** Levels of the tree that are evaluated one within another, beside those of the tree itself. */
+/** Maximum tree levels that nested cel.bind values may add to the recursion. */
 #define NESTING_MAX 1000
 
-/** What cel.bind put off may need what another one put off, and so on: the levels of all of them
- * add up to a recursion that the height of the tree does not bound. */
+/**
+ * Evaluates the value of a cel.bind variable on first use. The value may use other cel.bind
+ * variables, so the levels of all of them add up: the height of the tree does not bound this
+ * recursion.
+ */
 static struct bt_cel_value evaluate_pending(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *pending)
 {
@@ -424,8 +433,9 @@ static struct bt_cel_value evaluate_local(struct bt_cel_evaluation *evaluation, 
 	return evaluation->locals[slot].value;
 }
 
-/** An item or entry with a question mark: false when it is left out, or when *value became an
- * error. */
+/**
+ * Unwraps an item or entry with a question mark. false: leave it out, or *value became an error.
+ */
 static bool unwrap(
 	struct bt_cel_evaluation *evaluation, struct bt_str what, struct bt_cel_value *value)
 {
@@ -478,7 +488,7 @@ static struct bt_cel_value evaluate_list(
 	return result;
 }
 
-/** Key and value of one entry; false: *out_value is an error, or the entry is left out. */
+/** Evaluates key and value of an entry. false: *out_value is an error, or the entry is left out. */
 static bool evaluate_entry(struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node,
 	uint32_t index, struct bt_cel_value *out_key, struct bt_cel_value *out_value)
 {
@@ -500,7 +510,7 @@ static bool evaluate_entry(struct bt_cel_evaluation *evaluation, const struct bt
 	if (node->map.is_optional != NULL && node->map.is_optional[index]) {
 		if (out_value->kind == BT_CEL_OPTIONAL && out_value->optional == NULL &&
 			bt_str_has_prefix(node->map.type_name, BT_STR("Object"))) {
-			/* The field is taken out of the object that this one is applied to. */
+			/* null: applying the object removes the field. */
 			*out_value = (struct bt_cel_value){.kind = BT_CEL_NULL};
 			return true;
 		}
@@ -544,7 +554,7 @@ static struct bt_cel_value evaluate_map(
 		}
 		old = bt_cel_map_find(map, &key);
 		if (old != NULL) {
-			/* The later one counts. */
+			/* The later of two equal keys wins. */
 			for (uint32_t j = 0; j < map->count; j++) {
 				if (&entries[j].value == old) {
 					entries[j].value = value;
@@ -591,7 +601,10 @@ struct bt_cel_value bt_cel_evaluate_node(
 			return operand;
 		}
 		if (node->select.is_test) {
-			/* What it is asked of was counted, and is free. */
+			/*
+			 * The operand of has() is free: take back the unit charged for its last
+			 * step.
+			 */
 			evaluation->cost -= evaluation->cost != 0;
 			return lookup_test(&operand, &field);
 		}

@@ -6,13 +6,13 @@
 #include "cel/function.h"
 #include "cel/text.h"
 
-/* Arithmetic and orderings. Spec: 12b sections 8.6 and 8.7. */
+/* Arithmetic and ordering. Spec: 12b sections 8.6 and 8.7. */
 
-/** Years 1 to 9999. */
+/** Seconds of the years 1 to 9999. */
 #define SECONDS_MIN INT64_C(-62135596800)
 #define SECONDS_MAX INT64_C(253402300799)
 
-/** Into *left; the error of an overflow, or NULL. */
+/** Stores the result in *left. Returns the error text of an overflow, or NULL. */
 static const char *int_arithmetic(enum bt_cel_operator operation, int64_t *left, int64_t right)
 {
 	bool is_overflow = false;
@@ -58,7 +58,7 @@ static const char *uint_arithmetic(enum bt_cel_operator operation, uint64_t *lef
 	return is_overflow ? "unsigned integer overflow" : NULL;
 }
 
-/** Numbers of one kind. */
+/** Both numbers have the same kind. */
 static struct bt_cel_value number_arithmetic(
 	enum bt_cel_operator operation, struct bt_cel_value left, const struct bt_cel_value *right)
 {
@@ -66,7 +66,7 @@ static struct bt_cel_value number_arithmetic(
 	const char *overflow;
 
 	if (left.kind == BT_CEL_DOUBLE) {
-		/* IEEE: dividing by zero gives infinity, or NaN. */
+		/* IEEE 754: dividing by zero gives infinity or NaN. */
 		left.real = operation == BT_CEL_OP_ADD    ? left.real + right->real
 			: operation == BT_CEL_OP_SUBTRACT ? left.real - right->real
 			: operation == BT_CEL_OP_MULTIPLY ? left.real * right->real
@@ -90,11 +90,11 @@ static struct bt_cel_value duration_result(bool is_overflow, const int64_t *dura
 		: (struct bt_cel_value){.kind = BT_CEL_DURATION, .integer = *duration_ns};
 }
 
-/** time + duration, or time - duration. */
+/** Computes time + duration or time - duration. */
 static struct bt_cel_value shift_timestamp(
 	struct bt_cel_timestamp time, int64_t duration_ns, bool is_back)
 {
-	/* Never overflows: both parts are small. */
+	/* Cannot overflow: both operands are small. */
 	int64_t seconds = duration_ns / BT_NS_PER_SECOND;
 	int64_t nanoseconds = duration_ns % BT_NS_PER_SECOND;
 
@@ -236,11 +236,11 @@ static struct bt_cel_value arithmetic(struct bt_cel_evaluation *evaluation,
 	default:
 		break;
 	}
-	/* A left side that knows no such operation. */
+	/* The left operand does not support the operation. */
 	return bt_cel_fail(evaluation, "no such overload: %.*s", BT_STR_ARG(function));
 }
 
-/** Units of == and of an ordering. Spec: 12b section 10. */
+/** Charges the units of == and of orderings. Spec: 12b section 10. */
 static bool charge_comparison(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
 	const struct bt_cel_value *right)
 {
@@ -266,7 +266,7 @@ static bool charge_comparison(struct bt_cel_evaluation *evaluation, const struct
 	}
 }
 
-/** <, <=, > and >= */
+/** Evaluates <, <=, > and >=. */
 static struct bt_cel_value compare_order(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_node *node, const struct bt_cel_value *left,
 	const struct bt_cel_value *right)
@@ -313,7 +313,11 @@ static struct bt_cel_value compare_order(struct bt_cel_evaluation *evaluation,
 
 /* Operators and functions. Spec: 12b sections 8.1, 8.2, 8.5 and 8.9. */
 
-/** Where upstream panics: the whole evaluation ends, no || or && hides the error. */
+/**
+ * For errors where upstream panics: the whole evaluation ends, and neither
+ *
+ * nor && hides the error.
+ */
 static struct bt_cel_value panic(struct bt_cel_evaluation *evaluation, struct bt_str text)
 {
 	if (!bt_cel_is_stopped(evaluation)) {
@@ -322,7 +326,11 @@ static struct bt_cel_value panic(struct bt_cel_evaluation *evaluation, struct bt
 	return evaluation->stop;
 }
 
-/** && and ||: one flat operation, whatever the number of operands. */
+/**
+ * Evaluates && and
+ *
+ * as one flat operation with any number of operands.
+ */
 static struct bt_cel_value evaluate_logic(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool deciding)
 {
@@ -349,7 +357,9 @@ static struct bt_cel_value evaluate_logic(
 	return problem.kind != BT_CEL_NULL ? problem : bt_cel_bool(!deciding);
 }
 
-/** Both sides, whatever the first one is. false: *out_left is the first error of the two. */
+/**
+ * Evaluates both operands, even if the left one is an error. false: *out_left is the first error.
+ */
 static bool evaluate_sides(struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node,
 	struct bt_cel_value *out_left, struct bt_cel_value *out_right)
 {
@@ -376,7 +386,7 @@ static struct bt_cel_value evaluate_in(
 		return left;
 	}
 	if (node->call.in_constants) {
-		/* Upstream looks into a hash table. */
+		/* Upstream uses a hash table. */
 		if (!bt_cel_charge_work(evaluation, right.list.count)) {
 			return evaluation->stop;
 		}
@@ -405,7 +415,7 @@ static struct bt_cel_value evaluate_in(
 	return bt_cel_bool(is_found);
 }
 
-/** ! and - */
+/** Evaluates ! and -. */
 static struct bt_cel_value evaluate_unary(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
@@ -511,7 +521,7 @@ struct bt_cel_value bt_cel_evaluate_call(
 			: bt_cel_lookup_optional(evaluation, left, right);
 	case BT_CEL_OP_OPTIONAL_OR:
 	case BT_CEL_OP_OPTIONAL_OR_VALUE:
-		/* a.or(b), a.orValue(b): b is evaluated when a is none. */
+		/* a.or(b), a.orValue(b): evaluate b only if a is none. */
 		*left = bt_cel_evaluate_node(evaluation, node->call.target);
 		if (bt_cel_is_error(left)) {
 			return *left;
@@ -544,8 +554,10 @@ struct bt_cel_value bt_cel_evaluate_call(
 		error = bt_cel_is_error(&arguments[i]) ? &arguments[i] : error;
 	}
 	if (error != NULL) {
-		/* Upstream charges the calls of these overloads by the elements of the target, and
-		 * panics when the target is an error. */
+		/*
+		 * Upstream charges these overloads by the elements of the target, and panics if the
+		 * target is an error.
+		 */
 		return (node->call.overload_count == 1 &&
 			       (node->call.overloads[0]->call == bt_cel_fn_distinct ||
 				       node->call.overloads[0]->call == bt_cel_fn_sort)) &&

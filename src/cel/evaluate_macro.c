@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Macros. Spec: 12b sections 6, 8.8 and 10. */
+/* Evaluation of macros. Spec: 12b sections 6, 8.8 and 10. */
 #include "cel/evaluate_private.h"
 #include "cel/function.h"
 
 /*
- * Units of one step beside what is written in it: the hidden accumulator is read (1), the condition
- * of going on is asked (all: 2, exists: 3), an element becomes a list (10) that is appended (1).
+ * Units of one step, without its expressions: reading the hidden accumulator (1), the loop
+ * condition (all: 2, exists: 3), making a list of the element (10) and appending the list (1).
  */
 #define ALL_UNITS 3
 #define EXISTS_UNITS 4
@@ -14,18 +14,18 @@
 #define APPEND_UNITS 12
 #define INSERT_UNITS 2
 
-/** A macro over the elements of a list or the keys of a map. */
+/** Iteration of a macro over the elements of a list or the keys of a map. */
 struct loop {
 	struct bt_cel_evaluation *evaluation;
 	const struct bt_cel_node *node;
 	struct bt_cel_value range;
 	uint32_t count; /* elements of the range */
 	uint32_t index; /* of the next step */
-	/** The first error of a step; it stays. BT_CEL_NULL: none. */
+	/** The first error of a step; later errors do not replace it. BT_CEL_NULL: none. */
 	struct bt_cel_value error;
 };
 
-/** How Go's type of such a value is called. */
+/** Name of the Go type of a value of this kind. */
 static const char *type_name(enum bt_cel_kind kind)
 {
 	switch ((int)kind) {
@@ -68,8 +68,8 @@ static const char *type_name(enum bt_cel_kind kind)
 	}
 }
 
-/** false: loop->error says what is wrong with the range. */
-static bool begin(
+/** Evaluates the range. false: loop->error has the error. */
+static bool begin_loop(
 	struct loop *loop, struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
 	*loop = (struct loop){.evaluation = evaluation, .node = node};
@@ -92,8 +92,8 @@ static bool begin(
 	return loop->error.kind == BT_CEL_NULL;
 }
 
-/** Key (or index) and value of the present step. */
-static void read_step(
+/** Key (or index) and value of the current step. */
+static void read_entry(
 	const struct loop *loop, struct bt_cel_value *out_key, struct bt_cel_value *out_value)
 {
 	uint32_t index = loop->index - 1;
@@ -107,13 +107,13 @@ static void read_step(
 	}
 }
 
-/** The variable of a macro that has one. */
+/** The value of the variable in macros with one variable. */
 static struct bt_cel_value element(const struct loop *loop)
 {
 	struct bt_cel_value key;
 	struct bt_cel_value value;
 
-	read_step(loop, &key, &value);
+	read_entry(loop, &key, &value);
 	return loop->range.kind == BT_CEL_LIST ? value : key;
 }
 
@@ -123,8 +123,8 @@ static void set_local(struct loop *loop, uint32_t index, struct bt_cel_value val
 		(struct bt_cel_local){.value = value};
 }
 
-/** The variables of the next step; false: there is none, or the evaluation stops. */
-static bool next(struct loop *loop)
+/** Sets the variables of the next step. false: no more elements, or the evaluation stops. */
+static bool next_step(struct loop *loop)
 {
 	struct bt_cel_value key;
 	struct bt_cel_value value;
@@ -134,7 +134,7 @@ static bool next(struct loop *loop)
 	}
 	loop->index++;
 	if (loop->node->macro.has_two_variables) {
-		read_step(loop, &key, &value);
+		read_entry(loop, &key, &value);
 		set_local(loop, 0, key);
 		set_local(loop, 1, value);
 	} else {
@@ -150,8 +150,8 @@ static void keep_error(struct loop *loop, const struct bt_cel_value *value)
 	}
 }
 
-/** What the loop ends with when a step failed or the evaluation stops; otherwise result. */
-static struct bt_cel_value end(const struct loop *loop, struct bt_cel_value result)
+/** Returns the final value of the macro: the first error or the stop error, if any, else result. */
+static struct bt_cel_value end_loop(const struct loop *loop, struct bt_cel_value result)
 {
 	if (bt_cel_is_stopped(loop->evaluation)) {
 		return loop->evaluation->stop;
@@ -159,17 +159,17 @@ static struct bt_cel_value end(const struct loop *loop, struct bt_cel_value resu
 	return loop->error.kind != BT_CEL_NULL ? loop->error : result;
 }
 
-/** all: false decides; exists: true does. */
+/** Evaluates all (deciding: false) and exists (deciding: true). */
 static struct bt_cel_value evaluate_quantifier(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool deciding)
 {
 	uint32_t units = deciding ? EXISTS_UNITS : ALL_UNITS;
 	struct loop loop;
 
-	if (!begin(&loop, evaluation, node)) {
+	if (!begin_loop(&loop, evaluation, node)) {
 		return loop.error;
 	}
-	while (next(&loop) && bt_cel_charge(evaluation, units)) {
+	while (next_step(&loop) && bt_cel_charge(evaluation, units)) {
 		struct bt_cel_value holds = bt_cel_evaluate_node(evaluation, node->macro.condition);
 
 		if (holds.kind != BT_CEL_BOOL) {
@@ -178,11 +178,13 @@ static struct bt_cel_value evaluate_quantifier(
 			return holds;
 		}
 	}
-	return end(&loop, bt_cel_bool(!deciding));
+	return end_loop(&loop, bt_cel_bool(!deciding));
 }
 
-/** The condition of this step, where there is one. An error counts as false, and is kept. */
-static bool holds_here(struct loop *loop)
+/**
+ * Evaluates the condition of the step, if any. An error is kept in the loop and counts as false.
+ */
+static bool condition_holds(struct loop *loop)
 {
 	struct bt_cel_value holds;
 
@@ -203,19 +205,19 @@ static struct bt_cel_value evaluate_exists_one(
 	struct loop loop;
 	uint32_t found = 0;
 
-	if (!begin(&loop, evaluation, node)) {
+	if (!begin_loop(&loop, evaluation, node)) {
 		return loop.error;
 	}
-	while (next(&loop)) {
-		bool holds = holds_here(&loop);
+	while (next_step(&loop)) {
+		bool holds = condition_holds(&loop);
 
 		found += holds;
 		(void)bt_cel_charge(evaluation, holds ? COUNT_UNITS : SKIP_UNITS);
 	}
-	return end(&loop, bt_cel_bool(found == 1));
+	return end_loop(&loop, bt_cel_bool(found == 1));
 }
 
-/** map, filter, transformList: result NULL keeps the elements themselves. */
+/** Evaluates map, filter and transformList. result NULL: keep the elements themselves. */
 static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_node *node, const struct bt_cel_node *result)
 {
@@ -223,16 +225,16 @@ static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluat
 	struct bt_cel_value *items = NULL;
 	uint32_t count = 0;
 
-	if (!begin(&loop, evaluation, node)) {
+	if (!begin_loop(&loop, evaluation, node)) {
 		return loop.error;
 	}
 	if (loop.count != 0) {
 		items = bt_cel_alloc(evaluation, loop.count, sizeof(*items));
 	}
-	while (next(&loop)) {
+	while (next_step(&loop)) {
 		struct bt_cel_value item;
 
-		if (!holds_here(&loop)) {
+		if (!condition_holds(&loop)) {
 			(void)bt_cel_charge(evaluation, SKIP_UNITS);
 			continue;
 		}
@@ -244,10 +246,10 @@ static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluat
 			items[count++] = item;
 		}
 	}
-	return end(&loop, (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, count}});
+	return end_loop(&loop, (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, count}});
 }
 
-/** A map that grows. */
+/** A growing map. */
 struct entries {
 	struct bt_cel_entry *items;
 	uint32_t count;
@@ -274,7 +276,7 @@ static bool append(
 	return true;
 }
 
-/** All of a map that transformMapEntry made for one step; its keys must be new. */
+/** Adds the map that transformMapEntry made in one step; duplicate keys are an error. */
 static void merge(struct loop *loop, struct entries *entries, const struct bt_cel_map *added)
 {
 	for (uint32_t i = 0; i < added->count; i++) {
@@ -297,7 +299,7 @@ static void merge(struct loop *loop, struct entries *entries, const struct bt_ce
 	}
 }
 
-/** transformMap, transformMapEntry */
+/** Evaluates transformMap and transformMapEntry. */
 static struct bt_cel_value evaluate_map_macro(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool is_entry)
 {
@@ -305,18 +307,18 @@ static struct bt_cel_value evaluate_map_macro(
 	struct entries entries = {0};
 	struct bt_cel_map *map;
 
-	if (!begin(&loop, evaluation, node)) {
+	if (!begin_loop(&loop, evaluation, node)) {
 		return loop.error;
 	}
-	while (next(&loop)) {
+	while (next_step(&loop)) {
 		struct bt_cel_entry entry;
 		struct bt_cel_value old;
 
 		(void)bt_cel_charge(evaluation, INSERT_UNITS);
-		if (!holds_here(&loop)) {
+		if (!condition_holds(&loop)) {
 			continue;
 		}
-		read_step(&loop, &entry.key, &old);
+		read_entry(&loop, &entry.key, &old);
 		entry.value = bt_cel_evaluate_node(evaluation, node->macro.result);
 		if (bt_cel_is_error(&entry.value) || (is_entry && entry.value.kind != BT_CEL_MAP)) {
 			keep_error(&loop, &entry.value);
@@ -331,10 +333,10 @@ static struct bt_cel_value evaluate_map_macro(
 		return evaluation->stop;
 	}
 	*map = (struct bt_cel_map){.entries = entries.items, .count = entries.count};
-	return end(&loop, (struct bt_cel_value){.kind = BT_CEL_MAP, .map = map});
+	return end_loop(&loop, (struct bt_cel_value){.kind = BT_CEL_MAP, .map = map});
 }
 
-/** optMap, optFlatMap */
+/** Evaluates optMap and optFlatMap. */
 static struct bt_cel_value evaluate_optional_macro(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool is_flat)
 {
@@ -382,7 +384,7 @@ static struct bt_cel_value evaluate(
 	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
 		return evaluate_map_macro(evaluation, node, true);
 	case BT_CEL_MACRO_BIND:
-		/* cel.bind: the value waits for its first use. */
+		/* cel.bind: evaluate the value on first use. */
 		evaluation->locals[node->macro.slots[0]] =
 			(struct bt_cel_local){.pending = node->macro.range};
 		return bt_cel_evaluate_node(evaluation, node->macro.result);
@@ -397,7 +399,7 @@ static struct bt_cel_value evaluate(
 	struct bt_cel_value *keys = NULL;
 	uint32_t count = 0;
 
-	if (!begin(&loop, evaluation, node)) {
+	if (!begin_loop(&loop, evaluation, node)) {
 		return loop.error;
 	}
 	if (loop.range.kind != BT_CEL_LIST) {
@@ -406,7 +408,7 @@ static struct bt_cel_value evaluate(
 	if (loop.count != 0) {
 		keys = bt_cel_alloc(evaluation, loop.count, sizeof(*keys));
 	}
-	while (next(&loop)) {
+	while (next_step(&loop)) {
 		struct bt_cel_value key = bt_cel_evaluate_node(evaluation, node->macro.result);
 
 		(void)bt_cel_charge(evaluation, APPEND_UNITS);
@@ -417,14 +419,14 @@ static struct bt_cel_value evaluate(
 		}
 	}
 	if (bt_cel_is_stopped(evaluation) || loop.error.kind != BT_CEL_NULL) {
-		return end(&loop, loop.error);
+		return end_loop(&loop, loop.error);
 	}
 	return bt_cel_sort(evaluation, &loop.range.list, &(const struct bt_cel_list){keys, count});
 }
 
 /**
- * Slots are put back: what cel.bind put off runs in the middle of another macro, which may use the
- * same ones.
+ * Restores the slots afterwards: a cel.bind value is evaluated inside another macro, which may use
+ * the same slots.
  */
 struct bt_cel_value bt_cel_evaluate_macro(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)

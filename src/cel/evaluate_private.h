@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CEL_EVALUATE_PRIVATE_H
 #define BT_CEL_EVALUATE_PRIVATE_H
-/** Between the files of the evaluator. Spec: 12b section 8. */
+/** Shared by the files of the evaluator. Spec: 12b section 8. */
 #include "cel/ast.h"
 #include "cel/function.h"
 
@@ -10,7 +10,7 @@
 /** A variable of a macro. */
 struct bt_cel_local {
 	struct bt_cel_value value;
-	const struct bt_cel_node *pending; /* cel.bind: evaluated when it is first used */
+	const struct bt_cel_node *pending; /* cel.bind: value to evaluate on first use */
 };
 
 static inline bool bt_cel_is_stopped(const struct bt_cel_evaluation *evaluation)
@@ -20,13 +20,13 @@ static inline bool bt_cel_is_stopped(const struct bt_cel_evaluation *evaluation)
 
 /* evaluate.c */
 
-/** All zero but for what the arguments say. */
+/** Initialises the evaluation from its arguments; all other fields are zero. */
 void bt_cel_evaluation_init(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_program *program, const struct bt_cel_value *variables,
 	const struct bt_cel_limits *limits, struct bt_arena *arena);
-/** Before each step of a macro: asks now and then whether to go on. false: stop. */
+/** Call before each step of a macro: polls is_interrupted every few steps. false: stop. */
 bool bt_cel_evaluation_iterate(struct bt_cel_evaluation *evaluation);
-/** The program's result, BT_CEL_ERROR among them. */
+/** Returns the program's result, possibly BT_CEL_ERROR. */
 struct bt_cel_value bt_cel_evaluation_run(struct bt_cel_evaluation *evaluation);
 struct bt_cel_value bt_cel_evaluate_node(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node);
@@ -43,14 +43,14 @@ struct bt_cel_value bt_cel_evaluate_macro(
 
 /* evaluate.c: spec 12b section 8.3 */
 
-/** container[key]. Of an optional: an optional. */
+/** Evaluates container[key]. An optional container gives an optional. */
 struct bt_cel_value bt_cel_lookup(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *container, const struct bt_cel_value *key);
-/** container[?key] */
+/** Evaluates container[?key]. */
 struct bt_cel_value bt_cel_lookup_optional(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *container, const struct bt_cel_value *key);
 
-/** What a compiled expression consists of. */
+/** A compiled expression. */
 struct bt_cel_program {
 	struct bt_arena arena; /* the tree and everything in it */
 	struct bt_cel_node *root;
@@ -58,7 +58,7 @@ struct bt_cel_program {
 	uint32_t local_count;
 	enum bt_cel_kind result;
 	uint64_t estimate; /* units */
-	BT_VEC(struct bt_cel_regex *) regexes; /* of constant patterns; owned */
-	size_t pattern_bytes;                  /* that it took to compile those and others */
+	BT_VEC(struct bt_cel_regex *) regexes; /* constant patterns; owned */
+	size_t pattern_bytes;                  /* memory of all patterns compiled so far */
 };
 #endif

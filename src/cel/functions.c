@@ -17,7 +17,7 @@ const struct bt_cel_overload bt_cel_overloads[] = {
 
 const uint32_t bt_cel_overload_count = sizeof bt_cel_overloads / sizeof bt_cel_overloads[0];
 
-/* Optional values; or and orValue are the evaluator's. Spec: 12b section 9.5. */
+/* Optional values; the evaluator implements or and orValue. Spec: 12b section 9.5. */
 
 static const struct bt_cel_value none = {.kind = BT_CEL_OPTIONAL};
 
@@ -31,7 +31,7 @@ struct bt_cel_value bt_cel_fn_optional_none(const struct bt_cel_call *call BT_UN
 	return none;
 }
 
-/** What ofNonZeroValue takes for nothing. */
+/** Whether ofNonZeroValue makes none of the value. */
 static bool is_zero(const struct bt_cel_value *value)
 {
 	switch ((int)value->kind) {

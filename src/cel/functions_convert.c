@@ -9,7 +9,10 @@
 #include "cel/function.h"
 #include "cel/text.h"
 
-/* Conversions, type and dyn. They look at the kinds themselves. Spec: 12b section 9.1. */
+/*
+ * Conversions, type and dyn. These functions check the kinds of arguments themselves. Spec: 12b
+ * section 9.1.
+ */
 
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z */
 #define TIMESTAMP_SECONDS_MIN INT64_C(-62135596800)
@@ -24,7 +27,7 @@ static struct bt_cel_value refuse(struct bt_cel_evaluation *evaluation,
 
 struct bt_cel_value bt_cel_fn_type(const struct bt_cel_call *call)
 {
-	/* At run time a list is a list, whatever is in it. */
+	/* Runtime types have no element types. */
 	static const struct bt_cel_type containers[] = {
 		[BT_CEL_LIST] = {.kind = BT_CEL_LIST},
 		[BT_CEL_MAP] = {.kind = BT_CEL_MAP},
@@ -80,7 +83,7 @@ struct bt_cel_value bt_cel_fn_to_int(const struct bt_cel_call *call)
 		return value->uinteger <= INT64_MAX ? bt_cel_int((int64_t)value->uinteger)
 						    : bt_cel_error(BT_STR("integer overflow"));
 	case BT_CEL_DOUBLE:
-		/* The lowest int is refused, too. */
+		/* The smallest int is refused too. */
 		return value->real > -0x1p63 && value->real < 0x1p63
 			? bt_cel_int((int64_t)value->real)
 			: bt_cel_error(BT_STR("integer overflow"));
@@ -115,7 +118,7 @@ struct bt_cel_value bt_cel_fn_to_uint(const struct bt_cel_call *call)
 		return value->real >= 0 && value->real < 0x1p64 ? bt_cel_uint((uint64_t)value->real)
 								: bt_cel_error(overflow);
 	case BT_CEL_STRING: {
-		/* Digits only, below 2^64. */
+		/* Parse a uint: digits only, below 2^64. */
 		struct bt_str text = value->text;
 		uint64_t number = 0;
 
@@ -146,7 +149,7 @@ static uint32_t skip_digits(struct bt_str text, uint32_t at)
 	return at;
 }
 
-/** [sign] digits [. digits] [exponent], or a word for infinity or NaN. */
+/** Syntax: [sign] digits [. digits] [exponent], or a word for infinity or NaN. */
 static bool is_double(struct bt_str text)
 {
 	uint32_t start = text.length != 0 && (text.data[0] == '+' || text.data[0] == '-');
@@ -214,7 +217,7 @@ struct bt_cel_value bt_cel_fn_to_double(const struct bt_cel_call *call)
 
 void bt_cel_duration_print(int64_t duration_ns, struct bt_strbuf *out)
 {
-	/* Seconds as a double, as upstream does: the digits behind the 15th or so get lost. */
+	/* Print the seconds as a double, as upstream does: digits after about the 15th are lost. */
 	int64_t whole = duration_ns / BT_NS_PER_SECOND;
 	double seconds = (double)whole + (double)(duration_ns % BT_NS_PER_SECOND) / 1e9;
 	struct bt_shortest shortest;
@@ -248,7 +251,7 @@ bool bt_cel_scalar_print(const struct bt_cel_value *value, struct bt_strbuf *out
 	}
 }
 
-/** false: a kind that has no text. */
+/** Appends the text of a value; false: the kind has no text. */
 static bool print(const struct bt_cel_value *value, struct bt_strbuf *out)
 {
 	switch ((int)value->kind) {

@@ -9,7 +9,7 @@
 #define PRECISION_DEFAULT 6
 #define BIT(kind_) (UINT32_C(1) << BT_CEL_##kind_)
 
-/** What clauses can be used on. */
+/** Kinds that each verb accepts. */
 static const struct {
 	const char *verbs;
 	uint32_t kinds;
@@ -107,14 +107,14 @@ const char *bt_cel_format_refusal(char verb, enum bt_cel_kind kind)
 }
 
 /*
- * string.format. Spec: 12b section 9.2; the form of values within lists and maps, and of %e, is
- * that of the documentation of version 2 of the strings extension.
+ * string.format. Spec: 12b section 9.2. Values within lists and maps, and %e, print as the
+ * documentation of version 2 of the strings extension says.
  */
 
-/** A formatting at work. */
+/** State of a format call. */
 struct printer {
 	struct bt_cel_output output;
-	struct bt_cel_value failure; /* an error once something went wrong */
+	struct bt_cel_value failure; /* the first error */
 };
 
 static bool append(struct bt_cel_output *output, const char *text)
@@ -151,7 +151,7 @@ static bool append_double(struct bt_cel_output *output, double value)
 	return append_buffer(output, &buffer);
 }
 
-/** Kinds that print the same at the top and within lists; false: none of them. */
+/** Appends kinds that print the same at the top level and within lists; false: other kinds. */
 static bool print_plain(const struct bt_cel_value *value, struct bt_strbuf *out)
 {
 	switch ((int)value->kind) {
@@ -180,7 +180,7 @@ static bool output_list(struct bt_cel_output *output, const struct bt_cel_list *
 	return append(output, "]");
 }
 
-/** An entry and the text of its key, by which entries are sorted. */
+/** An entry and the text of its key; entries are sorted by these texts. */
 struct printed_entry {
 	struct bt_str key;
 	const struct bt_cel_value *value;
@@ -315,7 +315,7 @@ static void format_real(struct printer *printer, struct bt_cel_format_clause cla
 	}
 	if (clause.verb == 'f') {
 		bt_strbuf_printf(&plain, "%.*f", clause.precision, value->real);
-		/* The text of a number, with commas between thousands. */
+		/* Copy the number with commas between thousands. */
 		const char *text = bt_strbuf_c(&plain);
 		const char *point = strchr(text, '.');
 		const char *end = point != NULL ? point : text + strlen(text);
@@ -332,8 +332,10 @@ static void format_real(struct printer *printer, struct bt_cel_format_clause cla
 		bt_strbuf_append_c(&pretty, end);
 	} else {
 		bt_strbuf_printf(&plain, "%.*e", clause.precision, value->real);
-		/* "2.718280e+05" as people write it: x 10 with a raised exponent, narrow spaces
-		 * around. */
+		/*
+		 * Rewrite "2.718280e+05" as in mathematics: x 10 with a superscript exponent,
+		 * between narrow spaces.
+		 */
 		const char *text = bt_strbuf_c(&plain);
 		static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3",
 			"\u2074", "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
@@ -353,7 +355,7 @@ static void format_real(struct printer *printer, struct bt_cel_format_clause cla
 	(void)append_buffer(&printer->output, &pretty);
 }
 
-/** bits: per digit. */
+/** Appends a number in base 2^bits. */
 static void append_power(struct bt_strbuf *out, const struct bt_cel_value *value, unsigned int bits,
 	const char *digits)
 {
@@ -441,7 +443,7 @@ struct bt_cel_value bt_cel_fn_format(const struct bt_cel_call *call)
 	struct printer printer = {.output = {.evaluation = call->evaluation}};
 	struct bt_cel_value result;
 
-	/* All of the text; stops at the first failure. */
+	/* Process the whole format; stop at the first failure. */
 	struct bt_str format = call->arguments[0].text;
 	struct bt_cel_evaluation *evaluation = printer.output.evaluation;
 	uint32_t used = 0;
@@ -455,7 +457,7 @@ struct bt_cel_value bt_cel_fn_format(const struct bt_cel_call *call)
 		if (text.length != 0) {
 			(void)bt_cel_output_append(&printer.output, text);
 		} else if (used >= call->arguments[1].list.count) {
-			/* Upstream looks for the value before it reads the clause. */
+			/* As upstream: a missing value is reported before errors in the clause. */
 			printer.failure = bt_cel_fail(evaluation, "index %u out of range", used);
 		} else if (bt_cel_format_parse(
 				   evaluation, format, &at, &clause, &printer.failure)) {

@@ -7,9 +7,9 @@
 
 /* Functions of lists. Spec: 12b sections 9.3 and 9.10. */
 
-/** What making a list costs beside its elements. */
+/** Units of creating a list, without its elements. */
 #define LIST_UNITS 11
-/** includes() of a list looks at no more elements. */
+/** includes() checks at most this many elements of a list. */
 #define INCLUDES_MAX 48
 
 static struct bt_cel_value list_of(const struct bt_cel_value *items, uint64_t count)
@@ -17,7 +17,7 @@ static struct bt_cel_value list_of(const struct bt_cel_value *items, uint64_t co
 	return (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, (uint32_t)count}};
 }
 
-/** Room for a new list, charged; NULL: too much. */
+/** Allocates and charges a new list; NULL: limit exceeded. */
 static struct bt_cel_value *make_list(struct bt_cel_evaluation *evaluation, uint64_t count)
 {
 	if (!bt_cel_charge(evaluation, count) || !bt_cel_charge(evaluation, LIST_UNITS)) {
@@ -94,7 +94,7 @@ struct bt_cel_value bt_cel_fn_flatten(const struct bt_cel_call *call)
 	if (!bt_cel_charge(evaluation, LIST_UNITS)) {
 		return evaluation->stop;
 	}
-	/* In each round every list among the items is replaced by its elements. */
+	/* Each round replaces every list among the items by its elements. */
 	for (int64_t round = 0; round < depth; round++) {
 		struct bt_cel_value *items;
 		uint64_t length = 0;
@@ -153,7 +153,7 @@ bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct b
 	return true;
 }
 
-/** Why two values have no order. */
+/** The error for two values that cannot be ordered. */
 static struct bt_cel_value not_ordered(
 	const struct bt_cel_value *left, const struct bt_cel_value *right)
 {
@@ -193,7 +193,7 @@ struct bt_cel_value bt_cel_fn_extreme(const struct bt_cel_call *call)
 					   : BT_STR("max called on empty list"));
 	}
 	best = list.items[0];
-	/* Alone, NaN is the largest and the smallest. */
+	/* A single NaN is both maximum and minimum: do not report that it cannot be ordered. */
 	if (best.kind != BT_CEL_DOUBLE && !bt_cel_compare(&best, &best, &order)) {
 		return bt_cel_error(BT_STR("no such overload"));
 	}
@@ -217,7 +217,7 @@ struct bt_cel_value bt_cel_fn_sum(const struct bt_cel_call *call)
 		[BT_CEL_VARIANT_DURATION] = BT_CEL_DURATION,
 	};
 	struct bt_cel_list list = call->arguments[0].list;
-	/* The overload decides only the kind of the sum of no elements. */
+	/* Without elements the overload decides the kind of the sum. */
 	struct bt_cel_value sum = {
 		.kind = list.count != 0 ? list.items[0].kind : kinds[call->overload->variant]};
 
@@ -305,7 +305,7 @@ struct bt_cel_value bt_cel_fn_includes(const struct bt_cel_call *call)
 
 /* Lists as sets. Spec: 12b section 9.4. */
 
-/** Is there an element of `list` that is among `others` (wanted), or one that is not (!wanted)? */
+/** Whether some element of `list` is in `others` (wanted), or not in `others` (!wanted). */
 static bool find_element(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list,
 	const struct bt_cel_list *others, bool wanted)
 {
@@ -330,7 +330,7 @@ struct bt_cel_value bt_cel_fn_sets(const struct bt_cel_call *call)
 	enum bt_cel_variant variant = call->overload->variant;
 	bool result;
 
-	/* Counts are far below 2^31: the product fits. */
+	/* Cannot overflow: both counts are far below 2^31. */
 	if (!bt_cel_charge(evaluation,
 		    1 +
 			    (variant == BT_CEL_VARIANT_EQUIVALENT ? 2 : 1) *
@@ -347,15 +347,15 @@ struct bt_cel_value bt_cel_fn_sets(const struct bt_cel_call *call)
 	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : bt_cel_bool(result);
 }
 
-/* Sorting, and what compares all pairs of a list. Spec: 12b section 9.3. */
+/* Sorting, and functions that compare all pairs of a list. Spec: 12b section 9.3. */
 
-/** A key and where its item stands. */
+/** A key and the index of its item. */
 struct sort_key {
 	const struct bt_cel_value *key;
 	uint32_t index;
 };
 
-/** NaN comes first; what is equal stays in its order. */
+/** NaN sorts first; the sort is stable. */
 static int compare_sort_keys(const void *a, const void *b)
 {
 	const struct sort_key *left = a;
@@ -371,7 +371,7 @@ static int compare_sort_keys(const void *a, const void *b)
 	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-/** NaN is of a kind that has an order. */
+/** Whether the value's kind has an order; NaN counts as comparable. */
 static bool is_comparable(const struct bt_cel_value *value)
 {
 	int order;
@@ -379,10 +379,10 @@ static bool is_comparable(const struct bt_cel_value *value)
 	return value->kind == BT_CEL_DOUBLE || bt_cel_compare(value, value, &order);
 }
 
-/** Trunc(2 n^2), or 2.1 n^2 for texts. */
+/** Charges 2 n^2 units (rounded down), or 2.1 n^2 for texts. */
 static bool charge_pairs(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list)
 {
-	uint64_t pairs = (uint64_t)list->count * list->count; /* count is far below 2^28 */
+	uint64_t pairs = (uint64_t)list->count * list->count; /* count is below 2^28 */
 	bool are_texts = list->count != 0 && list->items[0].kind == BT_CEL_STRING;
 
 	for (uint32_t i = 0; i < list->count; i++) {

@@ -10,7 +10,7 @@
 
 /* Named formats. Spec: 12b section 9.9. */
 
-/** Rules that are made from one another. */
+/** Kubernetes name rules that share code. */
 enum name_rule {
 	NO_NAME,
 	DNS1123_LABEL,
@@ -20,10 +20,10 @@ enum name_rule {
 
 struct format {
 	struct bt_str name;
-	uint32_t pattern_length; /* for its cost */
+	uint32_t pattern_length; /* for the units of a match */
 	enum name_rule name_rule;
-	bool is_prefix; /* of a name, which may end in a hyphen */
-	/** Without a name rule. Adds what is wrong with the text, nothing when it is fine. */
+	bool is_prefix; /* checks a prefix of a name, which may end in a hyphen */
+	/** For formats without a name rule: appends an error to out for each violation. */
 	void (*check)(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out);
 };
 
@@ -34,7 +34,7 @@ static void check_name(const struct format *format, struct bt_str text, struct b
 	bool is_subdomain = rule == DNS1123_SUBDOMAIN;
 
 	if (format->is_prefix && text.length >= 2 && text.data[text.length - 1] == '-') {
-		/* Without "x-", with an "a" in its place. */
+		/* Replace the trailing "x-" by "a": a prefix may end in a hyphen. */
 		text = bt_arena_printf(
 			arena, "%.*sa", BT_STR_ARG(bt_str_sub(text, 0, text.length - 2)));
 	}
@@ -64,7 +64,7 @@ static void check_uri(struct bt_str text, struct bt_arena *arena, struct bt_erro
 	}
 }
 
-/** Groups of 8, 4, 4, 4 and 12 digits, with a hyphen or nothing between them. */
+/** Syntax: groups of 8, 4, 4, 4 and 12 digits, with or without hyphens between them. */
 static void check_uuid(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
 {
 	static const uint8_t groups[] = {8, 4, 4, 4, 12};
@@ -87,7 +87,7 @@ static void check_uuid(struct bt_str text, struct bt_arena *arena, struct bt_err
 	}
 }
 
-/** Groups of four characters, of which the last may end in one or two "=". */
+/** Syntax: groups of four characters; the last group may end in "=" or "==". */
 static void check_byte(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
 {
 	uint32_t length = text.length;
@@ -106,7 +106,7 @@ static void check_byte(struct bt_str text, struct bt_arena *arena, struct bt_err
 	}
 }
 
-/** "2006-01-02", followed by "T00:00:00Z" a time. */
+/** Parses "2006-01-02" by appending "T00:00:00Z". */
 static bool is_date(struct bt_str text, struct bt_arena *arena)
 {
 	struct bt_time time;
@@ -123,7 +123,7 @@ static void check_date(struct bt_str text, struct bt_arena *arena, struct bt_err
 	}
 }
 
-/** Does the start of text fit? In the form 9 is a digit. */
+/** Whether text starts like form, in which 9 stands for any digit. */
 static bool starts_like(struct bt_str text, const char *form)
 {
 	for (uint32_t i = 0; form[i] != '\0'; i++) {
@@ -136,7 +136,7 @@ static bool starts_like(struct bt_str text, const char *form)
 	return true;
 }
 
-/** "z", "+01:00" */
+/** Syntax: "z" or "+01:00". */
 static bool is_offset(struct bt_str text)
 {
 	return bt_str_equal_without_case(text, BT_STR("z")) ||
@@ -144,7 +144,10 @@ static bool is_offset(struct bt_str text)
 			(starts_like(text, "+99:99") || starts_like(text, "-99:99")));
 }
 
-/** Hours up to 23, the others up to 59; a fraction behind any character; an offset. */
+/**
+ * Hours up to 23, minutes and seconds up to 59; an optional fraction after any character; an
+ * offset.
+ */
 static bool is_time_of_day(struct bt_str text)
 {
 	struct bt_str rest;
@@ -202,7 +205,7 @@ static const struct format *find_format(struct bt_str name)
 	return NULL;
 }
 
-/** format.dns1123Label() and the like: the name of the function is that of the format. */
+/** format.dns1123Label() etc.: the function's name is the format's name. */
 struct bt_cel_value bt_cel_fn_format_constant(const struct bt_cel_call *call)
 {
 	const char *name = call->overload->function + strlen("format.");
@@ -222,7 +225,7 @@ struct bt_cel_value bt_cel_fn_format_named(const struct bt_cel_call *call)
 	return bt_cel_optional(call->evaluation, &value);
 }
 
-/** None, or optional.of([message, ...]). */
+/** Returns none, or optional.of([message, ...]). */
 struct bt_cel_value bt_cel_fn_format_validate(const struct bt_cel_call *call)
 {
 	struct bt_cel_evaluation *evaluation = call->evaluation;

@@ -15,8 +15,9 @@ static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struc
 
 	if (code == 0 && bt_quantity_is_zero(out)) {
 		/*
-		 * A zero forgets how it was held, which isInteger() asks for: "0.0" and "0Ei" are
-		 * none, "0.0k" is one. Kept in the exponent, which nothing else looks at.
+		 * isInteger() depends on how a zero was written: "0.0" and "0Ei" are not integers,
+		 * "0.0k" is one. Keep the information in the exponent of the zero, which is not
+		 * used otherwise.
 		 */
 		struct bt_quantity unit = {.exponent = -1};
 		uint32_t fraction = 0;
@@ -32,7 +33,7 @@ static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struc
 				fraction++;
 			}
 		}
-		/* What is left is the suffix; one of it tells the scale. */
+		/* The rest is the suffix; parse "1<suffix>" to get its scale. */
 		one = bt_arena_printf(
 			evaluation->arena, "1%.*s", BT_STR_ARG(bt_str_sub(text, at, text.length)));
 		if (bt_quantity_parse(one, evaluation->arena, &unit, NULL) != 0 ||
@@ -105,7 +106,7 @@ struct bt_cel_value bt_cel_fn_quantity_sum(const struct bt_cel_call *call)
 	return result;
 }
 
-/** Held as integer x 10^s with s >= 0, and the product fits. */
+/** true if the quantity is integer x 10^s with s >= 0 and the product fits into *out. */
 static bool to_integer(const struct bt_quantity *quantity, int64_t *out)
 {
 	int64_t value = quantity->mantissa;
@@ -151,7 +152,7 @@ struct bt_cel_value bt_cel_fn_quantity_as_float(const struct bt_cel_call *call)
 	}
 	bt_decimal_load(&decimal, quantity);
 	value = strtod(bt_wide_digits(&decimal.magnitude, digits), NULL);
-	/* 10^-scale, correctly rounded. */
+	/* strtod rounds 10^-scale correctly. */
 	(void)snprintf(power, sizeof(power), "1e%lld", -(long long)decimal.scale);
 	value *= strtod(power, NULL);
 	return bt_cel_double(decimal.negative ? -value : value);

@@ -151,7 +151,7 @@ struct bt_cel_value bt_cel_fn_string_index_of(const struct bt_cel_call *call)
 		}
 		return bt_cel_int(found);
 	}
-	/* The last one that starts at or before `from`. */
+	/* Find the last match that starts at or before `from`. */
 	for (int64_t index = 0; index <= from && text.length - offset >= part.length; index++) {
 		if (memcmp(text.data + offset, part.data, part.length) == 0) {
 			found = index;
@@ -173,7 +173,7 @@ struct bt_cel_value bt_cel_fn_change_case(const struct bt_cel_call *call)
 	for (uint32_t i = 0; i < text.length; i++) {
 		char c = text.data[i];
 
-		/* The case of an ASCII letter is one bit. */
+		/* Upper and lower case of an ASCII letter differ in one bit. */
 		bytes[i] = c >= first && c <= first + ('z' - 'a') ? (char)(c ^ ('a' - 'A')) : c;
 	}
 	return bt_cel_string((struct bt_str){bytes, text.length});
@@ -190,7 +190,7 @@ struct bt_cel_value bt_cel_fn_trim(const struct bt_cel_call *call)
 		uint32_t size = bt_utf8_decode(text.data + i, text.length - i, &rune);
 
 		size = size != 0 ? size : 1;
-		/* Unicode's White_Space. */
+		/* Unicode property White_Space. */
 		if (!(rune == ' ' || (rune >= '\t' && rune <= '\r') || rune == 0x85 ||
 			    rune == 0xa0 || rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200a) ||
 			    rune == 0x2028 || rune == 0x2029 || rune == 0x202f || rune == 0x205f ||
@@ -203,7 +203,7 @@ struct bt_cel_value bt_cel_fn_trim(const struct bt_cel_call *call)
 	return bt_cel_string(end != 0 ? bt_str_sub(text, start, end - start) : BT_STR(""));
 }
 
-/** How many replacements there will be, at most limit (below 0: all). */
+/** Number of replacements, at most limit (negative: no limit). */
 static uint64_t count_matches(struct bt_str text, struct bt_str part, int64_t limit)
 {
 	uint64_t count = 0;
@@ -220,7 +220,7 @@ static uint64_t count_matches(struct bt_str text, struct bt_str part, int64_t li
 	return limit >= 0 && (uint64_t)limit < count ? (uint64_t)limit : count;
 }
 
-/** Returns where the bytes behind the text go. */
+/** Returns the position after the copied text. */
 static char *append(char *out, struct bt_str text)
 {
 	if (text.length != 0) {
@@ -297,7 +297,7 @@ struct bt_cel_value bt_cel_fn_split(const struct bt_cel_call *call)
 	}
 	for (uint64_t i = 0; i < part_count; i++) {
 		struct bt_str rest = bt_str_sub(text, from, text.length);
-		uint32_t length = rest.length; /* of the last part */
+		uint32_t length = rest.length; /* for the last part */
 
 		if (i + 1 < part_count) {
 			length = separator.length == 0 ? bt_cel_text_step(rest, 0)
@@ -373,7 +373,7 @@ struct bt_cel_value bt_cel_fn_quote(const struct bt_cel_call *call)
 	return bt_cel_string((struct bt_str){bytes, length});
 }
 
-/** A name as a path of a JSON patch has it (RFC 6901). */
+/** Escapes a name for a JSON Patch path (RFC 6901). */
 struct bt_cel_value bt_cel_fn_escape_key(const struct bt_cel_call *call)
 {
 	struct bt_str text = call->arguments[0].text;
@@ -398,9 +398,9 @@ struct bt_cel_value bt_cel_fn_escape_key(const struct bt_cel_call *call)
 /* Regular expressions. Spec: 12b sections 9.1, 9.6 and 13. */
 
 /**
- * The pattern of the call, compiled into *out_made (which the caller destroys) unless it is
- * constant. Charges ceil((1 + length) / 10) * ceil(length of the pattern / 4). NULL: *out_problem
- * is the value to return.
+ * Returns the constant pattern of the call, or compiles the pattern into *out_made, which the
+ * caller destroys. Charges ceil((1 + length) / 10) * ceil(pattern length / 4) units. NULL:
+ * *out_problem is the value to return.
  */
 static const struct bt_cel_regex *begin_search(const struct bt_cel_call *call, const char *prefix,
 	struct bt_cel_regex **out_made, struct bt_cel_value *out_problem)
@@ -488,7 +488,7 @@ struct bt_cel_value bt_cel_fn_find_all(const struct bt_cel_call *call)
 	if (regex == NULL) {
 		return result;
 	}
-	/* As Go's FindAllString: an empty match right behind the one before does not count. */
+	/* As Go's FindAllString: skip an empty match directly after the previous match. */
 	while (matches.count < limit && from <= text.length &&
 		bt_cel_search(evaluation, regex, text, from, &start, &end)) {
 		if (end > start || start != previous_end) {

@@ -8,9 +8,9 @@
 /*
  * Parts of timestamps and durations. Spec: 12b section 9.1.
  *
- * Time zones are fixed offsets ("+05:30", "-08:00") and UTC. Named ones would need a database of
- * files, hence I/O in a pure function whose result then differs between machines; they are an
- * error. No attribute of a device is a timestamp, so that only constants could have one.
+ * Time zones are UTC or fixed offsets ("+05:30", "-08:00"). Named zones are an error: they need a
+ * file database, hence I/O in a pure function whose results differ between machines. No device
+ * attribute is a timestamp, so selectors could use named zones only with constants.
  */
 
 #define SECONDS_PER_DAY INT64_C(86400)
@@ -29,7 +29,7 @@ void bt_cel_timestamp_print(const struct bt_cel_timestamp *timestamp, struct bt_
 	for (; fraction % 10 == 0; digits--) {
 		fraction /= 10;
 	}
-	out->length--; /* Z */
+	out->length--; /* drop the Z */
 	bt_strbuf_printf(out, ".%0*dZ", digits, (int)fraction);
 }
 
@@ -48,7 +48,7 @@ static bool take_digits(struct bt_str *text, uint32_t max, int64_t *out)
 	return true;
 }
 
-/** "+05:30" and UTC as seconds east; false: neither. */
+/** Parses "UTC" or "+05:30" as seconds east of UTC; false: other texts. */
 static bool parse_zone(struct bt_str zone, int64_t *out_seconds)
 {
 	struct bt_str rest = zone;
@@ -88,7 +88,7 @@ struct bt_cel_value bt_cel_fn_time_part(const struct bt_cel_call *call)
 	int day;   /* from 1 */
 
 	if (call->arguments[0].kind == BT_CEL_DURATION) {
-		/* All of it in a unit; milliseconds: what is left beside whole seconds. */
+		/* The whole duration in the unit; milliseconds: the part below a second. */
 		return bt_cel_int(part == BT_CEL_VARIANT_HOURS
 				? duration_ns / (BT_NS_PER_SECOND * 3600)
 				: part == BT_CEL_VARIANT_MINUTES

@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-/** How deep types may be followed: parameters can stand for types with parameters in them. */
+/** Maximum depth of a type: parameters can be bound to types that contain parameters. */
 #define DEPTH_MAX 1500
 
 void bt_cel_inference_finish(struct bt_cel_inference *inference)
@@ -43,7 +43,7 @@ const struct bt_cel_type *bt_cel_type_make(struct bt_cel_inference *inference,
 	return type;
 }
 
-/** Every function that follows types begins with this; false: too far. */
+/** Call first in every function that recurses into types; false: too deep or too many steps. */
 static bool enter(struct bt_cel_inference *inference)
 {
 	if (++inference->steps > BT_CEL_INFERENCE_STEPS_MAX || inference->depth >= DEPTH_MAX) {
@@ -92,7 +92,7 @@ static void bind(
 	inference->bound.items[parameter] = type;
 }
 
-/** a stands for every type that b stands for, and perhaps for more. */
+/** Whether a includes every type that b includes. */
 static bool is_more_general(const struct bt_cel_type *a, const struct bt_cel_type *b)
 {
 	if (a == b || bt_cel_type_is_dyn(a) || a->kind == BT_CEL_PARAMETER) {
@@ -118,7 +118,7 @@ enum agreement {
 	UNDECIDED, /* the parameter would contain itself */
 };
 
-/** Let a parameter stand for a type, too. */
+/** Binds a parameter to a type, or compares the type with the existing binding. */
 static enum agreement agree(struct bt_cel_inference *inference, const struct bt_cel_type *parameter,
 	const struct bt_cel_type *type)
 {
@@ -143,7 +143,7 @@ static enum agreement agree(struct bt_cel_inference *inference, const struct bt_
 	return AGREES;
 }
 
-/** What null can be used as, beside null. */
+/** Types that null can be used as, besides null. */
 static bool takes_null(const struct bt_cel_type *type)
 {
 	switch (type->kind) {
@@ -193,7 +193,7 @@ static bool are_parts_assignable(struct bt_cel_inference *inference, const struc
 	if (from->kind != to->kind || from->object != to->object) {
 		return false;
 	}
-	/* `type(x) == string` is a question for run time whatever x is. */
+	/* All type values are compatible: `type(x) == string` is decided at run time. */
 	if (from->kind == BT_CEL_TYPE) {
 		return true;
 	}
@@ -343,7 +343,7 @@ static const struct {
 	{"decision", BT_CEL_DECISION},
 };
 
-/** Parameters of one signature: A and B. */
+/** Reads one signature with its parameters A and B. */
 struct reader {
 	struct bt_cel_inference *inference;
 	const char *next;

@@ -7,7 +7,7 @@
 
 #define IPV6_BYTES 16u
 
-/** A text being read: message says what is wrong, at where, when that helps. */
+/** A text being parsed. message: the error; at: the rest of the text to quote in it, if any. */
 struct reader {
 	struct bt_str text;
 	const char *message;
@@ -71,7 +71,7 @@ static bool read_v4(struct reader *reader, struct bt_str text, uint8_t *out)
 	return true;
 }
 
-/** Up to four hexadecimal digits; *out_length: how many. */
+/** Reads up to four hexadecimal digits; *out_length: number of digits. */
 static bool read_group(
 	struct reader *reader, struct bt_str text, uint32_t *out_value, uint32_t *out_length)
 {
@@ -93,15 +93,15 @@ static bool read_group(
 	return true;
 }
 
-/** An IPv6 address on its way. */
+/** State of parsing an IPv6 address. */
 struct groups {
 	uint8_t bytes[IPV6_BYTES];
-	uint32_t count;  /* bytes that were read */
+	uint32_t count;  /* bytes read so far */
 	bool has_gap;    /* "::" */
-	uint32_t gap_at; /* bytes in front of it */
+	uint32_t gap_at; /* bytes read before the "::" */
 };
 
-/** ":" or "::" between groups. */
+/** Reads ":" or "::" between groups. */
 static bool read_colons(struct reader *reader, struct groups *groups, struct bt_str *text)
 {
 	if (text->data[0] != ':') {
@@ -123,7 +123,7 @@ static bool read_colons(struct reader *reader, struct groups *groups, struct bt_
 	return true;
 }
 
-/** All groups of the text, as far as 16 bytes go; *text is what is left. */
+/** Reads groups up to 16 bytes; *text is the unread rest. */
 static bool read_groups(struct reader *reader, struct groups *groups, struct bt_str *text)
 {
 	while (groups->count < IPV6_BYTES && text->length != 0) {
@@ -249,7 +249,7 @@ int bt_cel_ip_parse(
 	return code;
 }
 
-/** Digits without leading zeros; false: others. */
+/** Parses digits without leading zeros; false: anything else. */
 static bool read_bits(struct bt_str text, int64_t *out)
 {
 	if (text.length == 0 || (text.length > 1 && (text.data[0] < '1' || text.data[0] > '9'))) {
@@ -258,7 +258,7 @@ static bool read_bits(struct bt_str text, int64_t *out)
 	return bt_str_parse_int64(text, out);
 }
 
-/** What is wrong behind `netip.ParsePrefix("x"): `; false with *message set. */
+/** Parses a network. false: *message has the error text after `netip.ParsePrefix("x"): `. */
 static bool read_cidr(struct bt_str text, struct bt_cel_cidr *out, struct bt_strbuf *message)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -311,7 +311,7 @@ int bt_cel_cidr_parse(struct bt_str text, struct bt_cel_cidr *out_cidr, struct b
 	return code;
 }
 
-/** An IPv4 address in the clothes of IPv6: ::ffff:a.b.c.d */
+/** Whether the address is an IPv4-mapped IPv6 address: ::ffff:a.b.c.d */
 static bool is_mapped(const struct bt_cel_ip *ip)
 {
 	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
@@ -336,7 +336,7 @@ void bt_cel_ip_print(const struct bt_cel_ip *ip, struct bt_strbuf *out)
 			out, "%u.%u.%u.%u", ip->bytes[0], ip->bytes[1], ip->bytes[2], ip->bytes[3]);
 		return;
 	}
-	/* The longest run of at least two zero groups, the first of several; count 0: none. */
+	/* Find the first longest run of two or more zero groups; gap_count 0: none. */
 	uint32_t best = 0;
 
 	gap_count = 0;
@@ -396,7 +396,7 @@ static int parse_ip(struct bt_str text, struct bt_cel_ip *out, struct berth_erro
 
 static int parse_cidr(struct bt_str text, struct bt_cel_cidr *out, struct berth_error *err)
 {
-	/* Upstream says it twice. */
+	/* Upstream's message contains this prefix twice. */
 	static const char prefix[] = "network address parse error during conversion from string";
 	int code = bt_cel_cidr_parse(text, out, err);
 
@@ -463,7 +463,7 @@ struct bt_cel_value bt_cel_fn_ip_family(const struct bt_cel_call *call)
 	return bt_cel_int(call->arguments[0].ip->is_v6 ? 6 : 4);
 }
 
-/** The first bits of ip are those of the bytes. */
+/** Whether the first `bits` bits of ip are equal to those of bytes. */
 static bool has_prefix(const struct bt_cel_ip *ip, const uint8_t *bytes, uint32_t bits)
 {
 	uint32_t whole = bits / 8;

@@ -41,13 +41,13 @@ void bt_cel_lexer_error(struct bt_cel_lexer *lexer, uint32_t position, const cha
 	bt_strbuf_finish(&detail);
 }
 
-/** The byte so far ahead, or 0 behind the end; a zero byte in the text begins no token either. */
+/** The byte at offset, or 0 after the end; no token begins with a zero byte. */
 static char at(const struct bt_cel_lexer *lexer, uint32_t offset)
 {
 	return offset < lexer->source.length ? lexer->source.data[offset] : '\0';
 }
 
-/** Go on to offset, counting code points. */
+/** Advances to offset and counts code points. */
 static void advance(struct bt_cel_lexer *lexer, uint32_t offset)
 {
 	for (; lexer->offset < offset; lexer->offset++) {
@@ -65,7 +65,7 @@ static uint32_t digits_end(const struct bt_cel_lexer *lexer, uint32_t i)
 	return i;
 }
 
-/** End of an exponent at i; i when there is none. */
+/** End of an exponent at i; i if there is none. */
 static uint32_t exponent_end(const struct bt_cel_lexer *lexer, uint32_t i)
 {
 	uint32_t first = i;
@@ -80,7 +80,7 @@ static uint32_t exponent_end(const struct bt_cel_lexer *lexer, uint32_t i)
 	return bt_is_digit(at(lexer, i)) ? digits_end(lexer, i) : first;
 }
 
-/** Digits of an escape, at i: as many of them as there are, up to count. */
+/** End of the digits of an escape at i, at most count digits. */
 static uint32_t escape_digits_end(
 	const struct bt_cel_lexer *lexer, uint32_t i, uint32_t count, bool is_octal)
 {
@@ -94,8 +94,9 @@ static uint32_t escape_digits_end(
 	return i;
 }
 
-/** An escape whose backslash stands at i. true: *out_end is behind it; false: at the character that
- * is wrong. */
+/**
+ * Scans an escape whose backslash is at i. true: *out_end is its end; false: the invalid character.
+ */
 static bool scan_escape(const struct bt_cel_lexer *lexer, uint32_t i, uint32_t *out_end)
 {
 	char c = at(lexer, i + 1);
@@ -117,8 +118,10 @@ static bool scan_escape(const struct bt_cel_lexer *lexer, uint32_t i, uint32_t *
 	return false;
 }
 
-/** The text behind its opening quote at i. true: *out_end is behind it; false: at the character
- * that is wrong, or the end. */
+/**
+ * Scans a text whose first character after the quote is at i. true: *out_end is the end of the
+ * literal; false: the invalid character, or the end of the source.
+ */
 static bool scan_quoted(const struct bt_cel_lexer *lexer, uint32_t i, char quote, bool is_raw,
 	bool is_triple, uint32_t *out_end)
 {
@@ -143,7 +146,7 @@ static bool scan_quoted(const struct bt_cel_lexer *lexer, uint32_t i, char quote
 	return false;
 }
 
-/** End of the string or bytes literal that begins here; 0: there is none. */
+/** End of the string or bytes literal that begins here; 0: none. */
 static uint32_t scan_string(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
 	uint32_t i = lexer->offset;
@@ -176,10 +179,10 @@ static bool is_back_quoted(char c)
 	return is_letter(c) || bt_is_digit(c) || c == '.' || c == '-' || c == '/' || c == ' ';
 }
 
-/** End of an operator or bracket; 0: there is none. */
+/** End of the operator or bracket that begins here; 0: none. */
 static uint32_t scan_sign(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
-	/* The longer ones first. */
+	/* Longer signs come first. */
 	static const struct {
 		char sign[3];
 		enum bt_cel_token_kind kind;
@@ -221,7 +224,7 @@ static uint32_t scan_sign(const struct bt_cel_lexer *lexer, enum bt_cel_token_ki
 	return 0;
 }
 
-/** End of the token that begins here; 0: none does. */
+/** End of the token that begins here; 0: none. */
 static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
 	char first = at(lexer, lexer->offset);
@@ -288,7 +291,7 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 	}
 	if (first == '`') {
 		*out_kind = BT_CEL_TOKEN_QUOTED;
-		/* End of a name in back-quotes; 0: it is none. */
+		/* A name in back-quotes: find its end; 0: not a valid name. */
 		end = lexer->offset + 1;
 
 		while (is_back_quoted(at(lexer, end))) {
@@ -299,7 +302,7 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 	return scan_sign(lexer, out_kind);
 }
 
-/** Where a text that begins like a token turns out to be none. */
+/** End of a text that begins like a token but is not one. */
 static uint32_t find_failure(const struct bt_cel_lexer *lexer)
 {
 	uint32_t end = lexer->offset + 1;
@@ -325,7 +328,7 @@ static uint32_t find_failure(const struct bt_cel_lexer *lexer)
 	return end;
 }
 
-/** Report what is no token, up to the character that shows it, and pass over it. */
+/** Reports and skips a text that is not a token. */
 static void skip_failure(struct bt_cel_lexer *lexer)
 {
 	uint32_t end = find_failure(lexer);
@@ -336,7 +339,7 @@ static void skip_failure(struct bt_cel_lexer *lexer)
 		end += bt_utf8_decode(lexer->source.data + end, lexer->source.length - end, &rune);
 	}
 	for (uint32_t i = lexer->offset; i < end; i++) {
-		/* Messages hold no zero bytes. */
+		/* Replace zero bytes, because messages are C strings. */
 		bt_strbuf_append(&text,
 			at(lexer, i) != '\0' ? &lexer->source.data[i] : "\xef\xbf\xbd",
 			at(lexer, i) != '\0' ? 1 : 3);
@@ -385,9 +388,11 @@ struct bt_cel_token bt_cel_lexer_next(struct bt_cel_lexer *lexer)
 	return token;
 }
 
-/* Values of literals: numbers in range, escapes of strings and bytes. Spec: 12b section 5. */
+/*
+ * Values of literals: range checks of numbers, escapes of strings and bytes. Spec: 12b section 5.
+ */
 
-/** -1 unless c is a digit of base, which is at most 16. */
+/** Value of a digit in a base up to 16; -1: not a digit. */
 static int digit_value(char c, int base)
 {
 	int value = bt_hex_value(c);
@@ -395,7 +400,7 @@ static int digit_value(char c, int base)
 	return value < base ? value : -1;
 }
 
-/** Digits, or 0x and hexadecimal digits, which the lexer saw. false: more than 64 bits. */
+/** Parses digits or 0x and hexadecimal digits that the lexer accepted. false: more than 64 bits. */
 static bool read_unsigned(struct bt_str digits, uint64_t *out_value)
 {
 	bool is_hex = digits.length > 2 && digits.data[1] == 'x';
@@ -432,14 +437,14 @@ static bool read_int(struct bt_str digits, bool is_negative, int64_t *out_value)
 static bool read_double(
 	struct bt_str text, bool is_negative, struct bt_arena *arena, double *out_value)
 {
-	struct bt_str copy = bt_arena_str(arena, text); /* ends with a zero */
+	struct bt_str copy = bt_arena_str(arena, text); /* zero-terminated */
 	double value = strtod(copy.data, NULL);
 
 	*out_value = is_negative ? -value : value;
 	return !isinf(value);
 }
 
-/** An escape, read piece by piece. */
+/** State of decoding escapes. */
 struct escape {
 	const char *next;
 	const char *end;
@@ -447,7 +452,7 @@ struct escape {
 	bool is_bytes;
 };
 
-/** The value of so many digits, which are taken; false: they are not there. */
+/** Reads exactly count digits. false: there are fewer. */
 static bool take_digits(struct escape *escape, int count, int base, uint32_t *out_value)
 {
 	uint32_t value = 0;
@@ -463,7 +468,7 @@ static bool take_digits(struct escape *escape, int count, int base, uint32_t *ou
 	return true;
 }
 
-/** The character that stands behind a backslash and stands for another one; 0: none. */
+/** The character that a one-letter escape stands for; 0: not such an escape. */
 static char short_escape(char c)
 {
 	static const char from[] = "abfnrtv\\?\"'`";
@@ -473,7 +478,7 @@ static char short_escape(char c)
 	return found != NULL ? to[found - from] : '\0';
 }
 
-/** One escape, next standing behind its backslash. false: it is none. */
+/** Decodes one escape; next points behind the backslash. false: invalid escape. */
 static bool take_escape(struct escape *escape)
 {
 	char c = escape->next < escape->end ? *escape->next : '\0';
@@ -507,7 +512,7 @@ static bool take_escape(struct escape *escape)
 	return true;
 }
 
-/** What stands between the quotes, and how to read it. */
+/** The text between the quotes, and how to decode it. */
 struct quoted {
 	struct bt_str inner;
 	bool is_raw;
@@ -532,10 +537,10 @@ static struct quoted unquote(struct bt_str text)
 	return quoted;
 }
 
-/** false: a wrong escape. */
+/** Decodes a quoted text; false: invalid escape. */
 static bool decode(struct quoted quoted, struct bt_arena *arena, struct bt_str *out_text)
 {
-	/* No escape is shorter than what it stands for. */
+	/* Large enough: no escape is shorter than the bytes that it stands for. */
 	char *decoded = bt_arena_alloc_bytes(arena, quoted.inner.length);
 	struct escape escape = {
 		.next = quoted.inner.data,
@@ -573,7 +578,7 @@ struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool i
 		value = bt_cel_string(quoted.inner);
 
 		value.kind = quoted.is_bytes ? BT_CEL_BYTES : BT_CEL_STRING;
-		/* Nothing in it stands for something else. */
+		/* Texts without escapes and carriage returns need no decoding. */
 		if (!(bt_str_find_char(quoted.inner, '\r') < 0 &&
 			    (quoted.is_raw || bt_str_find_char(quoted.inner, '\\') < 0)) &&
 			!decode(quoted, arena, &value.text)) {
@@ -586,7 +591,7 @@ struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool i
 		is_right = read_int(digits, is_negative, &value.integer);
 	} else if (token->kind == BT_CEL_TOKEN_UINT) {
 		value.kind = BT_CEL_UINT;
-		digits.length--; /* the u */
+		digits.length--; /* without the u */
 		is_right = read_unsigned(digits, &value.uinteger);
 	} else {
 		value.kind = BT_CEL_DOUBLE;

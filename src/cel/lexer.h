@@ -40,7 +40,7 @@ enum bt_cel_token_kind {
 	BT_CEL_TOKEN_UINT,
 	BT_CEL_TOKEN_STRING,
 	BT_CEL_TOKEN_BYTES,
-	BT_CEL_TOKEN_IDENTIFIER, /* reserved words, too: after a dot they are names */
+	BT_CEL_TOKEN_IDENTIFIER, /* also reserved words: after a dot they are names */
 	BT_CEL_TOKEN_QUOTED,     /* `name` */
 	BT_CEL_TOKEN__COUNT,
 };
@@ -54,34 +54,34 @@ struct bt_cel_token {
 struct bt_cel_lexer {
 	struct bt_str source; /* valid UTF-8 */
 	uint32_t offset;
-	uint32_t position; /* of offset, in code points */
+	uint32_t position; /* code points before offset */
 	struct bt_cel_issues *issues;
-	/** Too many syntax errors: only BT_CEL_TOKEN_END comes from here on. */
+	/** Set after too many syntax errors: the lexer then returns only BT_CEL_TOKEN_END. */
 	bool has_given_up;
 	uint32_t error_count;
 };
 
-/** Space between tokens. */
+/** Whether c is whitespace between tokens. */
 bool bt_cel_lexer_is_space(char c);
-/** What is no token is passed over, with an issue. */
+/** Returns the next token. Invalid text is skipped, and adds an issue. */
 struct bt_cel_token bt_cel_lexer_next(struct bt_cel_lexer *lexer);
 
-/** `Syntax error: <detail>`, and the end when there are too many. */
+/** Adds `Syntax error: <detail>`; after too many errors the lexer stops. */
 BT_PRINTF(3, 4)
 void bt_cel_lexer_error(
 	struct bt_cel_lexer *lexer, uint32_t position, const char *detail_format, ...);
 
 /**
- * The value of a number, string or bytes token, which borrows from the token.
- * is_negative: a minus stands in front of the number, at position. With an issue added when it is
- * out of range or an escape is wrong.
+ * The value of a number, string or bytes token; borrows from the token. is_negative: a minus at
+ * position precedes the number. Adds an issue if the number is out of range or an escape is
+ * invalid.
  */
 struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool is_negative,
 	uint32_t position, struct bt_cel_lexer *lexer, struct bt_arena *arena);
 
 /* syntax.c */
 
-/** Issues for tokens, the last one being BT_CEL_TOKEN_END, that the grammar refuses. */
+/** Adds issues for tokens, ending with BT_CEL_TOKEN_END, that do not match the grammar. */
 void bt_cel_syntax_report(
 	struct bt_cel_lexer *lexer, const struct bt_cel_token *tokens, uint32_t count);
 #endif

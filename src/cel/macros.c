@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Macros: calls that mean more than a call, recognised while parsing. Spec: 12b section 6. */
+/*
+ * Macros, recognised while parsing: calls with variables that need evaluation of their own. Spec:
+ * 12b section 6.
+ */
 #include "cel/ast.h"
 
-/** A macro's call: what it is called on, variables, then one or two expressions. */
+/** Arguments of a macro call: variables, then one or two expressions. The target is the range. */
 static const struct macro_row {
 	const char *name;
 	uint32_t argument_count;
@@ -32,7 +35,7 @@ static const struct macro_row {
 
 static const struct macro_row bind_row = {"bind", 3, BT_CEL_MACRO_BIND, 1};
 
-/** What is said of something else where the name of a variable belongs. */
+/** The error if an argument that must be a variable name is another expression. */
 static const char *const not_a_name[] = {
 	[BT_CEL_MACRO_ALL] = "argument must be a simple name",
 	[BT_CEL_MACRO_EXISTS] = "argument must be a simple name",
@@ -87,7 +90,10 @@ static void expand(
 			bt_cel_issue_add(issues, argument->position, "%s", not_a_name[macro]);
 			return;
 		}
-		/* Whether the variable goes over elements: the others are set once. */
+		/*
+		 * Variables that iterate over elements must not hide the accumulator; those of
+		 * other macros are set once.
+		 */
 		if ((macro != BT_CEL_MACRO_BIND && macro != BT_CEL_MACRO_OPT_MAP &&
 			    macro != BT_CEL_MACRO_OPT_FLAT_MAP) &&
 			bt_str_equal_c(argument->identifier.name, "__result__")) {
@@ -102,7 +108,7 @@ static void expand(
 			BT_STR_ARG(names[1]));
 		return;
 	}
-	/* What sortBy is called on. */
+	/* sortBy needs a target that may be a list. */
 	if (row->macro == BT_CEL_MACRO_SORT_BY &&
 		!(range->kind != BT_CEL_NODE_LITERAL && range->kind != BT_CEL_NODE_MAP)) {
 		bt_cel_issue_add(issues, range->position,

@@ -4,12 +4,12 @@
 #include "base/unicode.h"
 
 /*
- * Tokens in, nodes out. Spec: 12b section 5. By recursive descent, which ends at the first thing
- * that the grammar refuses: every function here then returns NULL or false and nothing more is
- * read. syntax.c reads the tokens once more to say what is wrong.
+ * Recursive-descent parser, from tokens to nodes. Spec: 12b section 5. At the first token that does
+ * not match the grammar every function here returns NULL or false and parsing ends. syntax.c then
+ * parses the tokens again to report the errors.
  */
 
-/** One of the nodes that a list, a map or a call is being made of. */
+/** A child of a list, map or call that is being parsed. */
 struct bt_cel_element {
 	struct bt_cel_node *node;
 	bool is_optional;
@@ -17,15 +17,18 @@ struct bt_cel_element {
 
 struct bt_cel_parser {
 	struct bt_cel_lexer lexer;
-	BT_VEC(struct bt_cel_token) tokens; /* of the whole text, BT_CEL_TOKEN_END twice */
-	uint32_t index;                     /* of token, which is to be taken next */
+	BT_VEC(struct bt_cel_token) tokens; /* all tokens, with BT_CEL_TOKEN_END twice */
+	uint32_t index;                     /* index of the next token */
 	struct bt_cel_token token;
 	struct bt_cel_token following;
-	bool is_refused; /* by the grammar */
+	bool is_refused; /* the tokens do not match the grammar */
 	struct bt_arena *arena;
 	struct bt_cel_issues *issues;
 	uint32_t depth;
-	/** Of everything that is open, outermost first. A mark is the count when it was opened. */
+	/**
+	 * Stack of the elements of all open lists, maps and calls. A mark is the count when one was
+	 * opened.
+	 */
 	BT_VEC(struct bt_cel_element) elements;
 };
 
@@ -64,7 +67,7 @@ static void report_depth(struct bt_cel_parser *parser)
 		BT_CEL_DEPTH_MAX);
 }
 
-/** below: height of the highest node under the new one. NULL when it is too high. */
+/** below: height of the highest child. NULL: the tree would be too high. */
 static struct bt_cel_node *new_node(
 	struct bt_cel_parser *parser, enum bt_cel_node_kind kind, uint32_t position, uint32_t below)
 {
@@ -88,7 +91,7 @@ static void push_element(struct bt_cel_parser *parser, struct bt_cel_node *node,
 	bt_vec_push(&parser->elements, element);
 }
 
-/** Of the elements behind mark. */
+/** Maximum height of the elements since mark. */
 static uint32_t highest_behind(const struct bt_cel_parser *parser, uint32_t mark)
 {
 	uint32_t height = 0;
@@ -101,7 +104,7 @@ static uint32_t highest_behind(const struct bt_cel_parser *parser, uint32_t mark
 	return height;
 }
 
-/** Every stride-th element behind mark, from the offset-th on. */
+/** Every stride-th element since mark, beginning with the offset-th. */
 static struct bt_cel_node **nodes_behind(
 	struct bt_cel_parser *parser, uint32_t mark, uint32_t stride, uint32_t offset)
 {
@@ -114,7 +117,7 @@ static struct bt_cel_node **nodes_behind(
 	return nodes;
 }
 
-/** The question marks of every stride-th element behind mark; NULL when there are none. */
+/** The question marks of every stride-th element since mark; NULL: no element has one. */
 static bool *marks_behind(struct bt_cel_parser *parser, uint32_t mark, uint32_t stride)
 {
 	uint32_t count = (parser->elements.count - mark) / stride;
@@ -128,7 +131,7 @@ static bool *marks_behind(struct bt_cel_parser *parser, uint32_t mark, uint32_t 
 	return any ? marks : NULL;
 }
 
-/** A call of the elements behind mark, which are dropped. */
+/** Makes a call of the elements since mark and pops them. */
 static struct bt_cel_node *make_call(struct bt_cel_parser *parser, uint32_t position,
 	struct bt_cel_node *target, struct bt_str function, uint32_t mark)
 {
@@ -160,11 +163,11 @@ static struct bt_cel_node *make_operator(struct bt_cel_parser *parser, uint32_t 
 	return call;
 }
 
-/* Names, calls, literals and whatever stands in brackets. Spec: 12b section 5. */
+/* Names, calls, literals and bracketed expressions. Spec: 12b section 5. */
 
 static struct bt_cel_node *parse_expression(struct bt_cel_parser *parser);
 
-/** Expressions up to the closing parenthesis, which is taken. */
+/** Parses expressions up to and including the closing parenthesis. */
 static bool parse_arguments(struct bt_cel_parser *parser)
 {
 	if (take_if(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS)) {
@@ -180,7 +183,7 @@ static bool parse_arguments(struct bt_cel_parser *parser)
 	return expect(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS);
 }
 
-/** The parenthesis is the next token. target: NULL for a global function. */
+/** The next token is the opening parenthesis. target: NULL for a global function. */
 static struct bt_cel_node *parse_call(struct bt_cel_parser *parser, struct bt_cel_node *target,
 	struct bt_str function, bool is_rooted)
 {
@@ -224,7 +227,7 @@ static struct bt_cel_node *parse_name(struct bt_cel_parser *parser)
 	return node;
 }
 
-/** Elements with commas between them and perhaps behind them, up to the closing bracket. */
+/** Parses comma-separated elements and an optional trailing comma, up to the closing bracket. */
 static bool parse_elements(struct bt_cel_parser *parser, enum bt_cel_token_kind close,
 	bool (*parse_element)(struct bt_cel_parser *parser))
 {
@@ -276,7 +279,7 @@ static bool parse_entry(struct bt_cel_parser *parser)
 	return parse_value(parser, is_optional);
 }
 
-/** Of an object. */
+/** Parses a field of an object. */
 static bool parse_field(struct bt_cel_parser *parser)
 {
 	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
@@ -291,7 +294,7 @@ static bool parse_field(struct bt_cel_parser *parser)
 	return parse_value(parser, is_optional);
 }
 
-/** The entries of a map or the fields of an object; the brace is the next token. */
+/** Parses the entries of a map or the fields of an object; the next token is the brace. */
 static struct bt_cel_node *parse_entries(
 	struct bt_cel_parser *parser, bool (*parse_element)(struct bt_cel_parser *parser))
 {
@@ -329,7 +332,7 @@ static struct bt_cel_node *parse_literal(struct bt_cel_parser *parser)
 	return literal;
 }
 
-/** The next token is a minus and belongs to the number behind it. */
+/** Whether the next tokens are a minus and a number. */
 static bool is_negative_number(const struct bt_cel_parser *parser)
 {
 	return parser->token.kind == BT_CEL_TOKEN_MINUS &&
@@ -388,7 +391,10 @@ static struct bt_cel_node *parse_primary(struct bt_cel_parser *parser)
 	}
 }
 
-/** Name{field: value}, the brace being the next token. The checker knows which names are types. */
+/**
+ * Parses Name{field: value}; the next token is the brace. The checker decides whether the name is a
+ * type.
+ */
 static struct bt_cel_node *parse_object(struct bt_cel_parser *parser, const char *name)
 {
 	uint32_t end = (uint32_t)(parser->token.text.data - name);
@@ -400,7 +406,7 @@ static struct bt_cel_node *parse_object(struct bt_cel_parser *parser, const char
 	return object;
 }
 
-/** The dot stands here: a field, an optional one, or a call. */
+/** Parses a field, an optional field or a member call; the next token is the dot. */
 static struct bt_cel_node *parse_select(struct bt_cel_parser *parser, struct bt_cel_node *operand)
 {
 	uint32_t position = take_token(parser).position;
@@ -424,7 +430,7 @@ static struct bt_cel_node *parse_select(struct bt_cel_parser *parser, struct bt_
 	return select;
 }
 
-/** The bracket stands here. */
+/** Parses an index; the next token is the bracket. */
 static struct bt_cel_node *parse_index(struct bt_cel_parser *parser, struct bt_cel_node *operand)
 {
 	uint32_t position = take_token(parser).position;
@@ -468,7 +474,7 @@ static struct bt_cel_node *parse_member(struct bt_cel_parser *parser)
 	return node;
 }
 
-/** `!` or `-`, any number of times: two of them are none. */
+/** Parses any number of `!` or `-`; two of them cancel out. */
 static struct bt_cel_node *parse_unary(struct bt_cel_parser *parser)
 {
 	enum bt_cel_token_kind sign = parser->token.kind;
@@ -493,7 +499,7 @@ static struct bt_cel_node *parse_unary(struct bt_cel_parser *parser)
 		: make_operator(parser, position, BT_CEL_OP_NEGATE, "-_", mark);
 }
 
-/** How strongly an operator binds. */
+/** Precedence of operators. */
 enum level {
 	LEVEL_NONE,
 	LEVEL_OR,
@@ -526,7 +532,7 @@ static const struct binary binaries[BT_CEL_TOKEN__COUNT] = {
 	[BT_CEL_TOKEN_PERCENT] = {LEVEL_PRODUCT, BT_CEL_OP_MODULO, "_%_"},
 };
 
-/** Operands with operators of at least this level between them. */
+/** Parses operands joined by operators of this or a higher precedence. */
 static struct bt_cel_node *parse_operation(struct bt_cel_parser *parser, enum level lowest)
 {
 	struct bt_cel_node *left = parse_unary(parser);
@@ -537,7 +543,11 @@ static struct bt_cel_node *parse_operation(struct bt_cel_parser *parser, enum le
 		uint32_t position = parser->token.position;
 		uint32_t mark = parser->elements.count;
 		push_element(parser, left, false);
-		/* Only || and && take more than two operands. */
+		/*
+		 * && and
+		 *
+		 * collect all operands in one call; other operators are left-associative.
+		 */
 		do {
 			struct bt_cel_node *right;
 			(void)take_token(parser);
@@ -553,7 +563,7 @@ static struct bt_cel_node *parse_operation(struct bt_cel_parser *parser, enum le
 	return left;
 }
 
-/** The question mark stands here. */
+/** Parses a conditional; the next token is the question mark. */
 static struct bt_cel_node *parse_conditional(
 	struct bt_cel_parser *parser, struct bt_cel_node *condition)
 {
@@ -598,8 +608,8 @@ struct bt_cel_node *bt_cel_parse(
 	struct bt_cel_parser parser = {.arena = arena, .issues = issues};
 	struct bt_cel_node *root;
 
-	/* Text of at most BT_CEL_SIZE_MAX code points. */
-	uint32_t invalid = UINT32_MAX; /* position of what is no UTF-8 */
+	/* Check the source: at most BT_CEL_SIZE_MAX code points, valid UTF-8. */
+	uint32_t invalid = UINT32_MAX; /* position of the first invalid byte */
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < source.length; count++) {

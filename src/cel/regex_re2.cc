@@ -17,12 +17,12 @@ struct bt_cel_regex {
 
 namespace {
 
-/* Go's limit. */
+/* Go's limit for nested parentheses. */
 const int nesting_max = 1000;
 
 /**
- * What RE2 takes in another way than Go's library: (?<name>...), which it knows only as
- * (?P<name>...), \C, which only RE2 knows, and the depth of parentheses.
+ * Translates or rejects what RE2 handles differently from Go's library: (?<name>...), which RE2
+ * knows only as (?P<name>...); \C, which only RE2 knows; the depth of parentheses.
  */
 class Translator {
       public:
@@ -38,7 +38,7 @@ class Translator {
 		return result_;
 	}
 
-	/** NULL, or what is wrong with fragment(). */
+	/** NULL, or the error for fragment(). */
 	const char *problem() const
 	{
 		return problem_;
@@ -75,7 +75,7 @@ class Translator {
 		fragment_ = fragment;
 	}
 
-	/* A bracket that comes first in a class stands for itself. */
+	/* A bracket at the start of a class is a literal. */
 	void copy_class()
 	{
 		copy(1);
@@ -177,7 +177,7 @@ int fail(struct berth_error *err, const char *problem, const std::string &fragme
 		static_cast<int>(fragment.size()), fragment.data());
 }
 
-/** Of a pattern that RE2 refused after it was translated. */
+/** Sets the error for a pattern that RE2 refused after the translation. */
 int fail_as(struct berth_error *err, const re2::RE2 &re2, const std::string &pattern)
 {
 	re2::RE2::ErrorCode code = re2.error_code();
@@ -190,7 +190,7 @@ int fail_as(struct berth_error *err, const re2::RE2 &re2, const std::string &pat
 		fragment = pattern;
 		break;
 	case re2::RE2::ErrorBadUTF8:
-		/* RE2's answer, too, where the text ends within \x{...}. */
+		/* RE2 reports this code also if the text ends within \x{...}. */
 		if (pattern.find("\\x{") != std::string::npos) {
 			code = re2::RE2::ErrorBadEscape;
 			fragment = pattern.substr(pattern.rfind('\\'));
@@ -200,7 +200,7 @@ int fail_as(struct berth_error *err, const re2::RE2 &re2, const std::string &pat
 		break;
 	case re2::RE2::ErrorBadNamedCapture:
 		if (pattern.find(fragment) == std::string::npos) {
-			fragment.erase(2, 1); /* the P of the translation */
+			fragment.erase(2, 1); /* undo the P of the translation */
 		}
 		break;
 	default:
@@ -269,7 +269,7 @@ uint32_t bt_cel_regex_size(const struct bt_cel_regex *regex)
 
 size_t bt_cel_regex_bytes(const struct bt_cel_regex *regex)
 {
-	/* The program, its twin that runs backwards, the tree they were made from. */
+	/* Estimate: the program, the reverse program, and the parse tree. */
 	return sizeof *regex + 2 * regex->re2.pattern().size() +
 		3 * sizeof(uint64_t) * 2 * bt_cel_regex_size(regex);
 }

@@ -4,7 +4,7 @@
 #include "base/unicode.h"
 #include "cel/lexer.h"
 
-/** "Mi", "ms": what may follow the number of an amount. */
+/** Maximum length of a unit such as "Mi" or "ms". */
 #define UNIT_LETTERS_MAX 2
 
 struct renamer {
@@ -28,7 +28,7 @@ static const char *const macros[] = {"has", "all", "exists", "exists_one", "exis
 	"filter", "transformList", "transformMap", "transformMapEntry", "bind", "optMap",
 	"optFlatMap", "sortBy"};
 
-/** Variables, types, and what stands before the dot of a function. */
+/** Names that are not renamed: variables, types, and namespaces of functions. */
 static const char *const roots[] = {"device", "int", "uint", "double", "bool", "string", "bytes",
 	"list", "map", "type", "null_type", "optional_type", "dyn", "cel", "optional", "sets",
 	"lists", "strings", "math", "format", "ip", "google", "kubernetes", "net"};
@@ -36,7 +36,7 @@ static const char *const roots[] = {"device", "int", "uint", "double", "bool", "
 static const char *const device_fields[] = {
 	"driver", "attributes", "capacity", "allowMultipleAllocations"};
 
-/** Functions whose result depends on the characters of a text: a neutral name may change it. */
+/** Functions whose result depends on parts of a text, so that renaming may change it. */
 static const char *const of_parts[] = {"charAt", "cidr", "contains", "endsWith", "find", "findAll",
 	"format", "indexOf", "ip", "isCIDR", "isCanonical", "isIP", "isURL", "join", "lastIndexOf",
 	"lowerAscii", "matches", "quote", "replace", "reverse", "size", "split", "startsWith",
@@ -57,7 +57,7 @@ static bool is_among(struct bt_str text, const char *const *list, size_t count)
 
 #define IS_AMONG(text, list) is_among((text), (list), BT_ARRAY_LENGTH(list))
 
-/** Also one that is called on something: optional.of. */
+/** Also matches the last part of a dotted name such as optional.of. */
 static bool is_function(struct bt_str name)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(functions); i++) {
@@ -72,7 +72,7 @@ static bool is_function(struct bt_str name)
 	return IS_AMONG(name, macros);
 }
 
-/** "40Gi", "-1.5", "1e3": a number and its unit. */
+/** Whether the text is a number with an optional unit: "40Gi", "-1.5", "1e3". */
 static bool is_amount(struct bt_str text)
 {
 	uint32_t letters = 0;
@@ -102,7 +102,7 @@ static bool read_tokens(struct renamer *renamer, struct bt_str source)
 	}
 }
 
-/** Of the token so far behind or before another; END: there is none. */
+/** Kind of the token at a relative offset; END: there is none. */
 static enum bt_cel_token_kind kind_at(const struct renamer *renamer, uint32_t index, int offset)
 {
 	int64_t at = (int64_t)index + offset;
@@ -116,7 +116,7 @@ static struct bt_str text_at(const struct renamer *renamer, uint32_t index, int 
 	return at >= 0 && at < renamer->tokens.count ? renamer->tokens.items[at].text : BT_STR("");
 }
 
-/** Tokens before a field's name: "." or ".?"; 0: it is none. */
+/** Number of tokens in "." or ".?" before a field's name; 0: not a field. */
 static int dot_length(const struct renamer *renamer, uint32_t index)
 {
 	if (kind_at(renamer, index, -1) == BT_CEL_TOKEN_DOT) {
@@ -133,7 +133,7 @@ static struct bt_str rename_name(const struct renamer *renamer, struct bt_str na
 	return renamer->renaming->rename(renamer->renaming->context, name, renamer->arena);
 }
 
-/** false: an escape is wrong. */
+/** false: invalid escape. */
 static bool read_literal(struct renamer *renamer, uint32_t index, struct bt_str *out_text)
 {
 	const struct bt_cel_token *token = &renamer->tokens.items[index];
@@ -161,7 +161,7 @@ static void append_quoted(struct bt_strbuf *out, struct bt_str text, bool is_byt
 	bt_strbuf_append_char(out, '"');
 }
 
-/** What stands in brackets behind something: maybe a domain. */
+/** Whether the token is an index in brackets, which may be a domain. */
 static bool is_index(const struct renamer *renamer, uint32_t index)
 {
 	enum bt_cel_token_kind before = kind_at(renamer, index, -2);
@@ -171,7 +171,7 @@ static bool is_index(const struct renamer *renamer, uint32_t index)
 			before == BT_CEL_TOKEN_CLOSE_PARENTHESIS);
 }
 
-/** The name behind ["domain"] and a dot; 0: there is none. */
+/** Offset of the name after ["domain"] and a dot; 0: none. */
 static int field_offset(const struct renamer *renamer, uint32_t index)
 {
 	if (!is_index(renamer, index) || kind_at(renamer, index, 2) != BT_CEL_TOKEN_DOT) {
@@ -184,7 +184,7 @@ static int field_offset(const struct renamer *renamer, uint32_t index)
 		: 0;
 }
 
-/** "domain/name" with other names, cut at the last slash. */
+/** Renames "domain/name" as a whole and splits the result at the last slash. */
 static void rename_pair(const struct renamer *renamer, struct bt_str domain, struct bt_str name,
 	struct bt_str *out_domain, struct bt_str *out_name)
 {
@@ -197,7 +197,7 @@ static void rename_pair(const struct renamer *renamer, struct bt_str domain, str
 	*out_name = bt_str_sub(whole, slash + 1, whole.length);
 }
 
-/** The domain of a field that is written behind ["domain"]. */
+/** Finds the domain of a field written after ["domain"]. */
 static bool find_domain(
 	struct renamer *renamer, uint32_t index, int dots, struct bt_str *out_domain)
 {
@@ -235,7 +235,9 @@ static struct bt_str rename_identifier(struct renamer *renamer, uint32_t index)
 	return dots == 0 && IS_AMONG(name, roots) ? name : rename_name(renamer, name);
 }
 
-/** "." function "(" literal ")" behind a variable or field, with the function at index. */
+/**
+ * Matches "." function "(" literal ")" after a variable or field; index is that of the function.
+ */
 static bool is_part_call(const struct renamer *renamer, uint32_t index)
 {
 	static const char *const known[] = {"startsWith", "endsWith", "contains"};
@@ -249,7 +251,7 @@ static bool is_part_call(const struct renamer *renamer, uint32_t index)
 		IS_AMONG(text_at(renamer, index, 0), known);
 }
 
-/** It becomes the question whether the text is one of those. false: it is no such call. */
+/** Replaces the call by matches() with a pattern for the renamed texts. false: not such a call. */
 static bool append_part_call(struct renamer *renamer, uint32_t index)
 {
 	struct bt_cel_renaming *renaming = renamer->renaming;
@@ -305,7 +307,7 @@ static bool append_token(struct renamer *renamer, uint32_t index)
 	return true;
 }
 
-/** Whatever was between two tokens becomes a blank. */
+/** Appends all tokens; a single blank replaces whitespace and comments between them. */
 static bool append_tokens(struct renamer *renamer)
 {
 	for (uint32_t i = 0; i < renamer->tokens.count; i++) {
@@ -327,7 +329,7 @@ bool bt_cel_rename(struct bt_str source, struct bt_cel_renaming *renaming, struc
 {
 	struct bt_strbuf text = {0};
 	struct renamer renamer = {.renaming = renaming, .arena = arena, .out = &text};
-	/* What the lexer takes. */
+	/* Conditions that the lexer requires. */
 	bool is_expression = (bt_utf8_is_valid(source.data, source.length) &&
 				     source.length <= BT_CEL_SIZE_MAX) &&
 		read_tokens(&renamer, source) && append_tokens(&renamer);

@@ -2,10 +2,10 @@
 #ifndef BT_CEL_RENAME_H
 #define BT_CEL_RENAME_H
 /**
- * An expression with other names: of fields and variables, and what string literals say. Words of
- * the language, functions, what every device has (device.driver), numbers and amounts stay;
- * comments go. Whether it then means the same is for the caller to know: comparing whole texts
- * does, looking at parts of them need not.
+ * Renames fields, variables and string literals of an expression. Keywords, functions, fields that
+ * every device has (device.driver), numbers and amounts stay; comments are dropped. The caller must
+ * know whether the meaning stays the same: it does for comparisons of whole texts, but not always
+ * for functions on parts of texts.
  */
 #include <stdbool.h>
 
@@ -14,22 +14,25 @@
 
 struct bt_cel_renaming {
 	/**
-	 * The other text for a name, "domain/name" where an attribute or a capacity of a device is
-	 * written with both; as many slashes must be in it. Borrowed until the arena's end.
+	 * Returns the new text for a name, or for "domain/name" where an attribute or capacity of a
+	 * device is written with both. The new text must have the same number of slashes. Borrowed
+	 * until the arena ends.
 	 */
 	struct bt_str (*rename)(void *context, struct bt_str name, struct bt_arena *arena);
 	/**
-	 * A regular expression for the other texts of all those that a text of a device may be and
-	 * of which startsWith, endsWith or contains (function) is true with part. Absent: not to be
-	 * told.
+	 * Returns a regular expression that matches the new texts of all device texts for which
+	 * startsWith, endsWith or contains (function) is true with part. Absent: unknown.
 	 */
 	struct bt_str (*find_texts)(
 		void *context, struct bt_str function, struct bt_str part, struct bt_arena *arena);
 	void *context;
-	bool has_parts; /* out: some function looks at parts of texts, and they are not told */
+	bool has_parts; /* out: some function depends on parts of texts and was not replaced */
 };
 
-/** Append it to out. false: the source is no sequence of tokens, and nothing is appended. */
+/**
+ * Appends the renamed expression to out. false: the source is not a valid sequence of tokens;
+ * nothing is appended.
+ */
 bool bt_cel_rename(struct bt_str source, struct bt_cel_renaming *renaming, struct bt_arena *arena,
 	struct bt_strbuf *out);
 #endif

@@ -22,7 +22,7 @@ static bool has_leading_zero(struct bt_str text)
 	return text.length > 1 && text.data[0] == '0';
 }
 
-/** Letters, digits and hyphens. */
+/** Whether the text consists of letters, digits and hyphens. */
 static bool is_identifier(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -35,7 +35,7 @@ static bool is_identifier(struct bt_str text)
 	return true;
 }
 
-/** Digits only, maybe none, as Go's strconv.ParseUint takes them. */
+/** Parses digits (possibly none) with the errors of Go's strconv.ParseUint. */
 static int parse_uint(struct bt_str text, uint64_t *out, struct berth_error *err)
 {
 	static const char function[] = "strconv.ParseUint: parsing ";
@@ -56,7 +56,7 @@ static int parse_uint(struct bt_str text, uint64_t *out, struct berth_error *err
 	return 0;
 }
 
-/** characters, zeroes: what is said in front of a bad number. */
+/** characters, zeroes: texts of the two errors. */
 static int parse_number(struct bt_str text, const char *characters, const char *zeroes,
 	uint64_t *out, struct berth_error *err)
 {
@@ -69,7 +69,9 @@ static int parse_number(struct bt_str text, const char *characters, const char *
 	return parse_uint(text, out, err);
 }
 
-/** Every part between dots of a prerelease or of build metadata; an empty text is one empty part.
+/**
+ * Checks every dot-separated part of a prerelease or of build metadata; an empty text is one empty
+ * part.
  */
 static int check_parts(struct bt_str text, bool is_prerelease, struct berth_error *err)
 {
@@ -151,7 +153,7 @@ static int parse_strict(
 	return code;
 }
 
-/** Without leading zeros; one stays where nothing or something else than a digit would. */
+/** Appends the part without leading zeros, but keeps a zero that no digit follows. */
 static void append_without_zeros(struct bt_strbuf *out, struct bt_str part)
 {
 	struct bt_str rest = part;
@@ -167,7 +169,7 @@ static void append_without_zeros(struct bt_strbuf *out, struct bt_str part)
 	bt_strbuf_append_str(out, rest);
 }
 
-/** "v1.02" as "1.2.0" */
+/** Normalises, for example "v1.02" to "1.2.0". */
 static int normalise(struct bt_str text, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_str rest = text;
@@ -235,7 +237,7 @@ int bt_cel_semver_compare(const struct bt_cel_semver *a, const struct bt_cel_sem
 			return left_is_number ? -1 : 1;
 		}
 		if (left_is_number && left_part.length != right_part.length) {
-			/* There are no leading zeros. */
+			/* The longer number is larger, because numbers have no leading zeros. */
 			return left_part.length < right_part.length ? -1 : 1;
 		}
 		order = bt_str_compare(left_part, right_part);
@@ -248,7 +250,7 @@ int bt_cel_semver_compare(const struct bt_cel_semver *a, const struct bt_cel_sem
 
 /* Functions of semantic versions. Spec: 12b section 9.8. */
 
-/** The second argument of semver() and isSemver(). */
+/** The second argument of semver() and isSemver(): whether to normalise. */
 static bool is_normalised(const struct bt_cel_call *call)
 {
 	return call->count > 1 && call->arguments[1].boolean;

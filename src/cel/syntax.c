@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The grammar once more, for the sake of its errors: the strict parser stops at the first token
- * that the grammar refuses; then the rules here read all tokens, deciding what upstream's parser
- * decides at the same tokens. Spec: 12b section 5.
+ * The grammar again, to report syntax errors: the strict parser stops at the first token that does
+ * not match. The rules here then read all tokens and make the same decisions as upstream's parser,
+ * in order to give the same messages. Spec: 12b section 5.
  */
 #include <string.h>
 
@@ -28,14 +28,14 @@
 #define SUMS (BT_CEL_TOKEN_BIT(PLUS) | BT_CEL_TOKEN_BIT(MINUS))
 #define SUFFIXES (BT_CEL_TOKEN_BIT(DOT) | BT_CEL_TOKEN_BIT(OPEN_BRACKET))
 
-/* The source line of this file identifies the place in the grammar that failed. */
+/* __LINE__ identifies the place in the grammar that failed. */
 #define BEGIN(syntax_, expected_) bt_cel_syntax_begin(syntax_, expected_, __LINE__)
 #define MATCH(syntax_, expected_, next_) \
 	bt_cel_syntax_match(syntax_, BT_CEL_TOKEN_BIT(expected_), next_, __LINE__)
 
 static void parse_expression(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame);
 
-/** Expressions with commas between them. */
+/** Comma-separated expressions. */
 static void parse_expressions(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
 {
 	const struct bt_cel_syntax_frame item = {frame, BT_CEL_TOKEN_BIT(COMMA), true};
@@ -48,7 +48,7 @@ static void parse_expressions(struct bt_cel_syntax *syntax, const struct bt_cel_
 	bt_cel_syntax_leave(syntax, frame);
 }
 
-/** `(arguments)` of a call in a rule; last: what may follow within the rule. */
+/** `(arguments)` of a call; last: tokens that may follow within the calling rule. */
 static void parse_call(
 	struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame, uint64_t last)
 {
@@ -89,7 +89,7 @@ static void parse_field_name(struct bt_cel_syntax *syntax, const struct bt_cel_s
 	bt_cel_syntax_leave(syntax, frame);
 }
 
-/** Another element, not a comma in front of the closing bracket. */
+/** Whether another element follows: a comma, but not a trailing one. */
 static bool has_more(const struct bt_cel_syntax *syntax, uint64_t elements)
 {
 	return bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_COMMA &&
@@ -129,7 +129,7 @@ static void parse_entries(
 	bt_cel_syntax_leave(syntax, frame);
 }
 
-/** From the opening bracket to the closing one, the optional last comma included. */
+/** From the opening bracket to the closing one, with an optional trailing comma. */
 static void parse_bracketed(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame,
 	uint64_t elements, enum bt_cel_token_kind close)
 {
@@ -178,7 +178,7 @@ static void parse_literal(struct bt_cel_syntax *syntax, const struct bt_cel_synt
 	bt_cel_syntax_leave(syntax, frame);
 }
 
-/** A name, a call of a global function, or a message; the dot in front of it perhaps. */
+/** A name, a call of a global function, or a message, with an optional leading dot. */
 static void parse_name(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
 {
 	uint32_t dot = bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_DOT ? 1 : 0;
@@ -240,7 +240,7 @@ static void parse_primary(struct bt_cel_syntax *syntax, const struct bt_cel_synt
 	bt_cel_syntax_leave(syntax, frame);
 }
 
-/** The dot stands here. */
+/** The next token is the dot. */
 static void parse_select(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
 {
 	bool is_name = bt_cel_syntax_ahead(syntax, 1) == BT_CEL_TOKEN_IDENTIFIER;
@@ -294,8 +294,9 @@ static void parse_member(struct bt_cel_syntax *syntax, const struct bt_cel_synta
 }
 
 /**
- * A minus and a number: a literal or the negation of one, which only the end of the member would
- * tell. What is wrong up to there is an error of this decision. false: the rule fails.
+ * A minus and a number are a negative literal or a negation. Upstream decides by reading to the end
+ * of the member, and reports an error up to there as an error of the decision. false: the rule
+ * fails.
  */
 static bool probe_number(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
 {
@@ -318,7 +319,7 @@ static bool probe_number(struct bt_cel_syntax *syntax, const struct bt_cel_synta
 	return false;
 }
 
-/** `-` any number of times. */
+/** Any number of `-`. */
 static void parse_negation(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
 {
 	do {
@@ -344,7 +345,7 @@ static void parse_unary(struct bt_cel_syntax *syntax, const struct bt_cel_syntax
 		return;
 	}
 	if (bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_NOT) {
-		/* `!` any number of times. */
+		/* Any number of `!`. */
 		do {
 			bt_cel_syntax_accept(syntax);
 			bt_cel_syntax_resume(syntax, EXPRESSIONS, frame);
@@ -367,7 +368,7 @@ static void parse_unary(struct bt_cel_syntax *syntax, const struct bt_cel_syntax
 	bt_cel_syntax_leave(syntax, frame);
 }
 
-/** Operands and operators of one level, for which precedence makes no difference to errors. */
+/** Operands with arithmetic operators; precedence does not change the errors. */
 static void parse_sum(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
 {
 	const struct bt_cel_syntax_frame operand = {frame, PRODUCTS | SUMS, true};
@@ -390,7 +391,11 @@ static void parse_relation(struct bt_cel_syntax *syntax, const struct bt_cel_syn
 	}
 }
 
-/** Relations with && and || between them. */
+/**
+ * Relations joined by && and
+ *
+ * .
+ */
 static void parse_logic(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
 {
 	const struct bt_cel_syntax_frame conjunction = {frame, BT_CEL_TOKEN_BIT(OR), true};
@@ -409,7 +414,7 @@ static void parse_expression(struct bt_cel_syntax *syntax, const struct bt_cel_s
 		return;
 	}
 	if (syntax->depth >= BT_CEL_DEPTH_MAX) {
-		syntax->is_over = true; /* the strict parser complains of it */
+		syntax->is_over = true; /* the strict parser reports it */
 		return;
 	}
 	syntax->depth++;

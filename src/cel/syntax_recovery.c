@@ -2,24 +2,24 @@
 /*
  * ANTLR 4's default error strategy (spec 12b section 5):
  *
- * - where alternatives or options begin, and where one token is expected, a token that fits nowhere
- *   is deleted if the token behind it fits (`extraneous input`);
- * - a single missing token is inserted if the token there may follow it (`missing ')' at`);
- * - otherwise the rule fails (`mismatched input`), or, where tokens ahead decide between
- *   alternatives, `no viable alternative`; tokens are skipped up to one that may follow the rule
- *   or a rule around it;
- * - between an error and the next token that fits nothing more is reported.
+ * - Where alternatives or options begin, and where one token is expected, an unexpected token is
+ *   deleted if the next token matches (`extraneous input`).
+ * - A single missing token is inserted if the current token may follow it (`missing ')' at`).
+ * - Otherwise the rule fails: `mismatched input`, or `no viable alternative` if later tokens choose
+ *   the alternative. Tokens are then skipped up to one that may follow the rule or an enclosing
+ *   rule.
+ * - Between an error and the next token that matches nothing more is reported.
  */
 #include "base/unicode.h"
 #include "cel/syntax_private.h"
 
-/** Upstream's bounds: errors that are recovered from, and tokens skipped in one recovery. */
+/** Upstream's limits: number of recovered errors, and tokens skipped in one recovery. */
 #define RECOVERIES_MAX 30
 #define SKIPPED_MAX 256
-/** Longer than every message about an expression that an API server admits. */
+/** Longer than any message about an expression that an API server accepts. */
 #define MESSAGE_BYTES_MAX 20480
 
-/** As expected tokens are listed. */
+/** Names of tokens in lists of expected tokens. */
 static const char *const token_names[BT_CEL_TOKEN__COUNT] = {
 	[BT_CEL_TOKEN_END] = "<EOF>",
 	[BT_CEL_TOKEN_EQUAL] = "'=='",
@@ -110,7 +110,7 @@ static void append_set(struct bt_strbuf *out, uint64_t set)
 	bt_strbuf_append_c(out, is_single ? "" : "}");
 }
 
-/** Text within quotes; messages hold no zero bytes. */
+/** Appends a text for use in quotes; zero bytes are replaced, because messages are C strings. */
 static void append_escaped(struct bt_strbuf *out, struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -145,7 +145,7 @@ static void append_token(struct bt_strbuf *out, const struct bt_cel_token *token
 	bt_strbuf_append_char(out, '\'');
 }
 
-/** The text from one token to another, space and comments included. */
+/** Appends the source text from one token to another, whitespace and comments included. */
 static void append_tokens(
 	struct bt_strbuf *out, const struct bt_cel_syntax *syntax, uint32_t first, uint32_t last)
 {
@@ -157,8 +157,10 @@ static void append_tokens(
 			? text.data
 			: syntax->lexer->source.data + syntax->lexer->source.length;
 
-		/* What no token covers: space and comments, without the characters that are errors
-		 * themselves. */
+		/*
+		 * Text between tokens: whitespace and comments, without invalid characters, which
+		 * are reported separately.
+		 */
 		struct bt_str gap = (struct bt_str){end, (uint32_t)(start - end)};
 		for (uint32_t k = 0; k < gap.length; k++) {
 			if (gap.data[k] == '/' && k + 1 < gap.length && gap.data[k + 1] == '/') {
@@ -176,7 +178,7 @@ static void append_tokens(
 	}
 }
 
-/** Begins an error at a token; false: nothing is to be reported. */
+/** Begins an error at a token; false: do not report it. */
 static bool begin_error(struct bt_cel_syntax *syntax, uint32_t index)
 {
 	if (syntax->is_over || syntax->is_recovering) {
@@ -207,7 +209,7 @@ static void end_message(struct bt_cel_syntax *syntax, uint32_t index, struct bt_
 	syntax->is_over = syntax->lexer->has_given_up;
 }
 
-/** "<what> input '<token>' expecting <set>" */
+/** Reports "<what> input '<token>' expecting <set>". */
 static void report_input(struct bt_cel_syntax *syntax, const char *what, uint64_t expected)
 {
 	struct bt_strbuf text = {0};
@@ -221,7 +223,7 @@ static void report_input(struct bt_cel_syntax *syntax, const char *what, uint64_
 	}
 }
 
-/** A dot and a word that is no name: upstream has a text of its own for it. */
+/** Upstream has a special message for a dot followed by a word that is not a name. */
 static bool is_word_behind_dot(struct bt_str text, struct bt_str *out_word)
 {
 	*out_word = bt_str_sub(text, 1, text.length);
@@ -257,7 +259,7 @@ void bt_cel_syntax_fail(struct bt_cel_syntax *syntax, uint32_t distance, uint32_
 	bt_strbuf_finish(&tokens);
 }
 
-/** false: too often; nothing more is read. */
+/** Counts a recovery; false: too many, parsing stops. */
 static bool count_recovery(struct bt_cel_syntax *syntax)
 {
 	if (syntax->is_over) {
@@ -323,7 +325,7 @@ void bt_cel_syntax_leave(struct bt_cel_syntax *syntax, const struct bt_cel_synta
 	skip_to(syntax, recovery_set(frame));
 }
 
-/** The token here is deleted if the one behind it fits. */
+/** Deletes the current token if the next one matches. */
 static bool delete_token(struct bt_cel_syntax *syntax, uint64_t expected)
 {
 	if (!bt_cel_syntax_is_ahead(syntax, 1, expected)) {

@@ -5,7 +5,7 @@
 
 #include "base/unicode.h"
 
-/** Work of a byte that is quoted. */
+/** Work of quoting one byte. */
 #define QUOTE_WORK 4
 
 uint32_t bt_cel_text_step(struct bt_str text, uint32_t offset)
@@ -83,7 +83,7 @@ bool bt_cel_charge_search(
 
 bool bt_cel_output_append(struct bt_cel_output *output, struct bt_str text)
 {
-	/* Twice the bound on memory can not be had: this stops the evaluation. */
+	/* Fails: twice the memory limit is never available, so the evaluation stops. */
 	if (text.length + output->buffer.length > BT_CEL_MEMORY_MAX) {
 		return bt_cel_alloc(output->evaluation, 2, BT_CEL_MEMORY_MAX) != NULL;
 	}

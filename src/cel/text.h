@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CEL_TEXT_H
 #define BT_CEL_TEXT_H
-/** Strings of the language: indexes and lengths count code points, a byte that is no UTF-8 counting
- * as one. Spec: 12b section 9. */
+/**
+ * Strings of the language: indexes and lengths count code points; a byte of invalid UTF-8 counts as
+ * one. Spec: 12b section 9.
+ */
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "cel/function.h"
@@ -10,43 +12,46 @@
 uint32_t bt_cel_text_length(struct bt_str text);
 /** Bytes of the code point at this offset, which is within the text. */
 uint32_t bt_cel_text_step(struct bt_str text, uint32_t offset);
-/** Offset of a code point; the length in bytes for one at or behind the end. */
+/** Byte offset of a code point; the length of the text if index is at or after its end. */
 uint32_t bt_cel_text_offset(struct bt_str text, uint64_t index);
 
-/** ceil(length * tenths / 10) units, and the work of looking at all of it; false: too much. */
+/**
+ * Charges ceil(length * tenths / 10) units, and the work of reading the text; false: limit
+ * exceeded.
+ */
 bool bt_cel_charge_text(struct bt_cel_evaluation *evaluation, struct bt_str text, uint64_t tenths);
-/** One unit, and the work of looking at all of the text. */
+/** Charges one unit, and the work of reading the text. */
 bool bt_cel_charge_call(struct bt_cel_evaluation *evaluation, struct bt_str text);
 
-/** An error value of err's message; err is finished. */
+/** Makes an error value of err's message and finishes err. */
 struct bt_cel_value bt_cel_fail_error(
 	struct bt_cel_evaluation *evaluation, struct berth_error *err);
-/** The error "<before><text><after>"; for texts of users, which may be long. */
+/** Makes the error "<before><text><after>"; text may be a long text of the user. */
 struct bt_cel_value bt_cel_fail_text(struct bt_cel_evaluation *evaluation, const char *before,
 	struct bt_str text, const char *after);
-/** err: "<before><text as Go quotes it><after>". Returns BERTH_ERR_INVALID. */
+/** Sets err to "<before><text as Go quotes it><after>". Returns BERTH_ERR_INVALID. */
 int bt_cel_refuse(
 	struct berth_error *err, const char *before, struct bt_str text, const char *after);
-/** Before bt_str_find: at worst its work is the product of the lengths. */
+/** Call before bt_str_find: charges its worst-case work, the product of the lengths. */
 bool bt_cel_charge_search(
 	struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_str part);
 
-/** A text that grows, bounded as everything in an evaluation. */
+/** A growing text, bounded by the limits of the evaluation. */
 struct bt_cel_output {
 	struct bt_cel_evaluation *evaluation;
 	struct bt_strbuf buffer;
 };
 
-/** false: too much; nothing was appended, and nothing more is to be done. */
+/** false: limit exceeded; nothing was appended, and the caller must stop. */
 bool bt_cel_output_append(struct bt_cel_output *output, struct bt_str text);
-/** Ends the output: a string in the arena, or what stopped the evaluation. */
+/** Ends the output: returns a string in the arena, or the error that stopped the evaluation. */
 struct bt_cel_value bt_cel_output_finish(struct bt_cel_output *output);
-/** functions_format.c: as %s of format prints it, within a list. */
+/** functions_format.c: appends as %s of format prints it within a list. */
 bool bt_cel_output_value(struct bt_cel_output *output, const struct bt_cel_value *value);
-/** functions_convert.c: a bool, int or uint; false: another kind. */
+/** functions_convert.c: appends a bool, int or uint; false: another kind. */
 bool bt_cel_scalar_print(const struct bt_cel_value *value, struct bt_strbuf *out);
-/** functions_convert.c: "5400s", "0.5s" */
+/** functions_convert.c: appends for example "5400s", "0.5s" */
 void bt_cel_duration_print(int64_t duration_ns, struct bt_strbuf *out);
-/** functions_time.c: RFC 3339, UTC, nanoseconds if any. */
+/** functions_time.c: appends RFC 3339, UTC, nanoseconds only if not 0. */
 void bt_cel_timestamp_print(const struct bt_cel_timestamp *timestamp, struct bt_strbuf *out);
 #endif

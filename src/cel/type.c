@@ -42,7 +42,7 @@ const struct bt_cel_type bt_cel_types[BT_CEL_KIND__COUNT] = {
 		"kubernetes.authorization." name_, "kubernetes.authorization." name_ \
 	}
 
-/** How a kind is called by the checker and by everybody else. Spec: 12b section 3. */
+/** Name of a kind in messages of the checker, and at run time. Spec: 12b section 3. */
 static const struct {
 	const char *checked;
 	const char *other;
@@ -110,6 +110,6 @@ void bt_cel_type_print_output(const struct bt_cel_type *type, struct bt_strbuf *
 
 const char *bt_cel_kind_name(enum bt_cel_kind kind)
 {
-	/* The device object is a map when somebody asks at run time. */
+	/* At run time the device object has type map. */
 	return kind == BT_CEL_DEVICE ? "map" : names[kind].other;
 }

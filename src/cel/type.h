@@ -7,7 +7,7 @@
 
 #include "base/strbuf.h"
 
-/** Kinds of types and, up to BT_CEL_DEVICE, of values. */
+/** Kinds of types. Kinds up to BT_CEL_DEVICE are also kinds of values. */
 enum bt_cel_kind {
 	BT_CEL_NULL, /* all-zero memory is the value null */
 	BT_CEL_BOOL,
@@ -30,12 +30,12 @@ enum bt_cel_kind {
 	BT_CEL_CIDR,
 	BT_CEL_DEVICE,
 	BT_CEL_ERROR,
-	/* Types only. */
+	/* Kinds of types only. */
 	BT_CEL_ANY,
 	BT_CEL_DYN,
-	BT_CEL_PARAMETER, /* of an overload: A, B; unified for each call */
+	BT_CEL_PARAMETER, /* of an overload: A, B; bound anew for each call */
 	BT_CEL_OBJECT,    /* named fields; its values are maps */
-	/* Of the authorization functions (spec 12b section 9.11). */
+	/* Kinds of the authorization functions (spec 12b section 9.11). */
 	BT_CEL_AUTHORIZER,
 	BT_CEL_PATH_CHECK,
 	BT_CEL_GROUP_CHECK,
@@ -48,13 +48,15 @@ struct bt_cel_object;
 
 struct bt_cel_type {
 	enum bt_cel_kind kind;
-	uint32_t parameter; /* BT_CEL_PARAMETER: which */
-	uint32_t parts;     /* types that it consists of, itself among them; 0: 1 */
-	/** list(T), optional(T), type(T): [0]; map(K, V): both. */
+	uint32_t parameter; /* BT_CEL_PARAMETER: its number */
+	uint32_t parts;     /* number of types in it, itself included; 0: 1 */
+	/** list(T), optional(T), type(T): T in [0]; map(K, V): both. */
 	const struct bt_cel_type *of[2];
 	const struct bt_cel_object *object; /* of BT_CEL_OBJECT */
-	/** At most so many bytes of a text, or elements of a list or map; 0: not known. For the
-	 * estimate of costs only: types of different sizes are the same. */
+	/**
+	 * Maximum bytes of a text, or elements of a list or map; 0: unknown. Only for cost
+	 * estimates: it does not make types different.
+	 */
 	uint64_t size_max;
 };
 
@@ -63,24 +65,30 @@ struct bt_cel_variable {
 	const struct bt_cel_type *type;
 };
 
-/** Two types are the same object if they point to the same struct. */
+/** Object types are the same if they point to the same struct. */
 struct bt_cel_object {
-	struct bt_str name; /* in messages */
+	struct bt_str name; /* for messages */
 	const struct bt_cel_variable *fields;
 	uint32_t field_count;
-	bool has_any_field; /* of type dyn */
+	bool has_any_field; /* any field name is valid, of type dyn */
 };
 
-/** The types without parts, by kind: bt_cel_types[BT_CEL_STRING]; list, map, type and optional are
- * what type() says of such a value. */
+/**
+ * Types without element types, by kind: bt_cel_types[BT_CEL_STRING]; list, map, type and optional
+ * are the results of type().
+ */
 extern const struct bt_cel_type bt_cel_types[BT_CEL_KIND__COUNT];
 
-/** How the checker prints a type: "map(string, any)", "kubernetes.Quantity"; a type parameter is
- * "_var" and its number. */
+/**
+ * Formats a type as the checker prints it: "map(string, any)", "kubernetes.Quantity"; a type
+ * parameter is "_var" and its number.
+ */
 void bt_cel_type_print(const struct bt_cel_type *type, struct bt_strbuf *out);
-/** How messages about the result do: "map(string, google.protobuf.Any)". */
+/** Formats a type as in messages about the result type: "map(string, google.protobuf.Any)". */
 void bt_cel_type_print_output(const struct bt_cel_type *type, struct bt_strbuf *out);
-/** How messages at run time call a kind: "int", "list", "kubernetes.Quantity",
- * "google.protobuf.Duration". */
+/**
+ * Name of a kind in messages at run time: "int", "list", "kubernetes.Quantity",
+ * "google.protobuf.Duration".
+ */
 const char *bt_cel_kind_name(enum bt_cel_kind kind);
 #endif

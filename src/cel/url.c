@@ -7,11 +7,11 @@
 
 #include "cel/text.h"
 
-/** Where a text stands: what may be escaped and what must be. */
+/** Part of a URL that a text belongs to; decides what may and must be escaped. */
 enum place {
 	PLACE_PATH,
 	PLACE_HOST,
-	PLACE_ZONE, /* of an IPv6 address within a host */
+	PLACE_ZONE, /* zone of an IPv6 address in a host */
 	PLACE_USER,
 	PLACE_QUERY,
 };
@@ -32,7 +32,7 @@ static bool must_be_escaped(char c, enum place place)
 	return !is_one_of(c, "$&+,/:;=@");
 }
 
-/** The byte that a "%XX" at the start of text stands for; -1: it is none, or not here. */
+/** The byte for a "%XX" at the start of text; -1: not an escape, or not allowed here. */
 static int escaped_byte(struct bt_str text, enum place place)
 {
 	int high = text.length > 2 ? bt_hex_value(text.data[1]) : -1;
@@ -43,7 +43,10 @@ static int escaped_byte(struct bt_str text, enum place place)
 		return -1;
 	}
 	byte = high << 4 | low;
-	/* Hosts escape what is not ASCII, zones what would need it; both may escape "%". */
+	/*
+	 * Hosts may escape only non-ASCII bytes, zones only blanks and bytes that a host may
+	 * contain unescaped; both may escape "%".
+	 */
 	if (byte != '%' && place == PLACE_HOST && byte < 0x80) {
 		return -1;
 	}
@@ -54,7 +57,7 @@ static int escaped_byte(struct bt_str text, enum place place)
 	return byte;
 }
 
-/** Appends the text without escapes. */
+/** Appends the text unescaped. */
 static int unescape_part(
 	struct bt_str text, enum place place, struct bt_strbuf *out, struct berth_error *err)
 {
@@ -83,7 +86,7 @@ static int unescape_part(
 	return 0;
 }
 
-/** "", ":" or ":8080" */
+/** Whether a port is "", ":" or digits as in ":8080". */
 static bool is_optional_port(struct bt_str text)
 {
 	if (text.length != 0 && text.data[0] != ':') {
@@ -109,8 +112,10 @@ static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_er
 	int code = 0;
 
 	if (host.length != 0 && host.data[0] == '[') {
-		/* "[fe80::1%25eth0]:80": unlike the rest, the zone may hold nearly everything,
-		 * escaped. */
+		/*
+		 * Parses "[fe80::1%25eth0]:80". Escapes in the zone follow the rules for zones, not
+		 * those for hosts.
+		 */
 		int64_t bracket = bt_str_find_last_char(host, ']');
 		struct bt_str inside;
 		int64_t zone;
@@ -144,7 +149,7 @@ static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_er
 	return code != 0 ? code : unescape_part(host, PLACE_HOST, out, err);
 }
 
-/** "user:password@host:port" */
+/** Parses "user:password@host:port". */
 static int parse_authority(struct bt_str authority, struct bt_arena *arena, struct bt_str *out_host,
 	struct berth_error *err)
 {
@@ -210,11 +215,11 @@ static int parse(
 		out->path = out->text;
 		return 0;
 	}
-	/* Behind the scheme. */
+	/* The part after the scheme. */
 	out->query = bt_str_sub(out->text, scheme_length != 0 ? scheme_length + 1 : 0, text.length);
 	rest = bt_str_cut(&out->query, '?');
 	if (!bt_str_has_prefix(rest, BT_STR("/"))) {
-		/* With a scheme: opaque, like a mail address. */
+		/* An opaque URI, such as a mail address. */
 		return out->scheme.length != 0 || bt_str_equal(rest, BT_STR("*"))
 			? 0
 			: bt_error_set(err, BERTH_ERR_INVALID, "invalid URI for request");
@@ -285,7 +290,7 @@ struct bt_cel_value bt_cel_fn_is_url(const struct bt_cel_call *call)
 				   NULL) == 0);
 }
 
-/** The part lives as long as the URL. */
+/** Makes a string value; the part lives as long as the URL. */
 struct bt_cel_value bt_cel_fn_url_part(const struct bt_cel_call *call)
 {
 	enum bt_cel_variant part = call->overload->variant;
@@ -311,7 +316,7 @@ struct bt_cel_value bt_cel_fn_url_part(const struct bt_cel_call *call)
 	return bt_cel_string(host);
 }
 
-/** The path, escaped where it has to be. */
+/** The path, escaped where necessary. */
 struct bt_cel_value bt_cel_fn_url_get_escaped_path(const struct bt_cel_call *call)
 {
 	struct bt_str path = call->arguments[0].url->path;
@@ -330,7 +335,7 @@ struct bt_cel_value bt_cel_fn_url_get_escaped_path(const struct bt_cel_call *cal
 		bt_strbuf_append_str(&output.buffer, path);
 		return bt_cel_output_finish(&output);
 	}
-	(void)unescape_part(path, PLACE_PATH, &plain, NULL); /* the parser did it, too */
+	(void)unescape_part(path, PLACE_PATH, &plain, NULL); /* cannot fail: parsed before */
 	for (size_t i = 0; i < plain.length; i++) {
 		if (must_be_escaped(plain.data[i], PLACE_PATH)) {
 			bt_strbuf_printf(&output.buffer, "%%%02X", (unsigned char)plain.data[i]);
@@ -342,14 +347,14 @@ struct bt_cel_value bt_cel_fn_url_get_escaped_path(const struct bt_cel_call *cal
 	return bt_cel_output_finish(&output);
 }
 
-/** "name=value" */
+/** A query parameter "name=value". */
 struct parameter {
 	struct bt_str name;
 	struct bt_str value;
 	uint32_t index;
 };
 
-/** By name, then in the order of the query. */
+/** By name, then by position in the query. */
 static int compare_parameters(const void *a, const void *b)
 {
 	const struct parameter *left = a;
@@ -359,7 +364,10 @@ static int compare_parameters(const void *a, const void *b)
 	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-/** Parameters with a bad escape or a semicolon are left out. Returns how many there are. */
+/**
+ * Splits the query into parameters, and skips those with a bad escape or a semicolon. Returns their
+ * number.
+ */
 static uint32_t read_parameters(
 	struct bt_cel_evaluation *evaluation, struct bt_str query, struct parameter *out)
 {
@@ -376,7 +384,7 @@ static uint32_t read_parameters(
 		name = bt_str_cut(&value, '=');
 		is_plain = true;
 		for (int i = 0; i < 2 && is_plain; i++) {
-			/* Plain text in the arena, "+" being a blank. */
+			/* Unescapes a text into the arena; "+" becomes a blank. */
 			struct bt_cel_output output = {.evaluation = evaluation};
 			bool is_valid = unescape_part(i == 0 ? name : value, PLACE_QUERY,
 						&output.buffer, NULL) == 0;
@@ -394,7 +402,7 @@ static uint32_t read_parameters(
 	return count;
 }
 
-/** Entries for parameters sorted by name. */
+/** Groups parameters, sorted by name, into map entries. */
 static struct bt_cel_value make_map(
 	struct bt_cel_evaluation *evaluation, const struct parameter *parameters, uint32_t count)
 {

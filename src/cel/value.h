@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CEL_VALUE_H
 #define BT_CEL_VALUE_H
-/** Values of an evaluation: small, copied by assignment, what they point at lives in an arena or in
- * the caller's memory. Spec: 12b sections 3 and 8. */
+/**
+ * Values of an evaluation: small and copied by assignment; pointers refer to an arena or to memory
+ * of the caller. Spec: 12b sections 3 and 8.
+ */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,21 +23,23 @@ struct bt_cel_list {
 struct bt_cel_entry;
 
 struct bt_cel_map {
-	const struct bt_cel_entry *entries; /* in order of iteration */
+	const struct bt_cel_entry *entries; /* in iteration order */
 	uint32_t count;
-	/** Not NULL: what indexing and selecting (not `in`, size, ==, macros) find for a missing
-	 * key: the rule of unknown domains, spec 12b section 4. */
+	/**
+	 * If not NULL: result of indexing and selecting a missing key (but not of `in`, size, ==,
+	 * macros), for unknown domains, spec 12b section 4.
+	 */
 	const struct bt_cel_value *missing;
-	/** Of an object that the expression made: `Object.spec`. NULL: a map. */
+	/** For an object that the expression made: `Object.spec`. NULL: a map. */
 	const struct bt_str *type_name;
 };
 
-/** A version that was parsed (spec 12b section 9.8); texts point into the source. */
+/** A parsed version (spec 12b section 9.8); texts point into the source. */
 struct bt_cel_semver {
 	uint64_t major;
 	uint64_t minor;
 	uint64_t patch;
-	struct bt_str prerelease; /* "1.rc" of "1.2.3-1.rc"; "" for none */
+	struct bt_str prerelease; /* "1.rc" in "1.2.3-1.rc"; "" for none */
 	struct bt_str build;
 	struct bt_str text;
 };
@@ -60,15 +64,15 @@ struct bt_cel_url; /* functions_url.c */
 
 struct bt_cel_access;
 
-/** Who answers an expression's questions. */
+/** Answers the authorization checks of an expression. */
 struct bt_cel_authorizer {
 	void *context;
-	/** Whether it is allowed; *out_reason in the arena. */
+	/** Returns whether the access is allowed; *out_reason in the arena. */
 	bool (*ask)(void *context, const struct bt_cel_access *access, struct bt_arena *arena,
 		struct bt_str *out_reason);
 };
 
-/** What an expression asks the authorizer, as far as it is said, and the answer. */
+/** An authorization check (fields that the expression has set), and its decision. */
 struct bt_cel_access {
 	const struct bt_cel_authorizer *authorizer;
 	struct bt_str account_namespace; /* of a ServiceAccount; absent: the request's user */
@@ -87,7 +91,7 @@ struct bt_cel_access {
 
 struct bt_cel_value {
 	enum bt_cel_kind kind;
-	/** Of a quantity: result of add or sub (spec 12b section 8.4, the detail at its end). */
+	/** Quantity: result of add or sub (spec 12b section 8.4, at its end). */
 	bool is_computed;
 	union {
 		bool boolean;
@@ -105,7 +109,7 @@ struct bt_cel_value {
 		const struct bt_cel_url *url;
 		const struct bt_cel_ip *ip;
 		const struct bt_cel_cidr *cidr;
-		const struct bt_cel_access *access; /* an authorizer, a check, a decision */
+		const struct bt_cel_access *access; /* authorizer, check or decision */
 		const struct bt_cel_value *fields; /* BT_CEL_DEVICE: by enum bt_cel_device_field */
 	};
 };
@@ -140,7 +144,7 @@ static inline struct bt_cel_value bt_cel_string(struct bt_str value)
 	return (struct bt_cel_value){.kind = BT_CEL_STRING, .text = value};
 }
 
-/** text: borrowed; a literal, or in the evaluation's arena. */
+/** text: borrowed; a literal, or text in the evaluation's arena. */
 static inline struct bt_cel_value bt_cel_error(struct bt_str text)
 {
 	return (struct bt_cel_value){.kind = BT_CEL_ERROR, .text = text};

@@ -6,13 +6,13 @@
 #include "dra/allocator_private.h"
 
 /** Search steps between two polls of is_over. */
-#define STEPS_BETWEEN_QUESTIONS 256U
+#define STEPS_BETWEEN_POLLS 256U
 
 bool bt_search_is_over(struct bt_search *search)
 {
 	const struct bt_allocator_options *options = &search->allocator->options;
 
-	if (++search->steps >= STEPS_BETWEEN_QUESTIONS && options->is_over != NULL) {
+	if (++search->steps >= STEPS_BETWEEN_POLLS && options->is_over != NULL) {
 		search->steps = 0;
 		search->is_over = search->is_over || options->is_over(options->context);
 	}

@@ -20,8 +20,8 @@ static bool is_interrupted(void *context, struct bt_str *out_cause)
 }
 
 /** Evaluates all selectors of the option. */
-static enum bt_search_result ask_selectors(struct bt_search *search, const struct bt_option *option,
-	const struct bt_pool_device *device)
+static enum bt_search_result evaluate_selectors(struct bt_search *search,
+	const struct bt_option *option, const struct bt_pool_device *device)
 {
 	struct bt_device_pools *pools = search->pools;
 	const struct bt_cel_limits limits = {
@@ -80,7 +80,7 @@ enum bt_search_result bt_search_select(struct bt_search *search, const struct bt
 	if ((device->flags & BT_DEVICE_NEVER) != 0) {
 		return BT_SEARCH_NO;
 	}
-	result = ask_selectors(search, option, device);
+	result = evaluate_selectors(search, option, device);
 	search->steps += (uint32_t)(pools->evaluated - evaluated) * EVALUATION_STEPS;
 	if (result != BT_SEARCH_YES) {
 		return result;

@@ -70,7 +70,7 @@ static uint32_t node_scope_ref(struct bt_device_pools *pools, struct bt_str node
 	scope.hash = hash_of(scope.kind, node_name, selector);
 	id = find(pools, scope.kind, scope.hash, node_name, selector);
 	if (id == BT_POOL_NONE) {
-		scope.asked_slot = BT_SLOT_NONE;
+		scope.cached_slot = BT_SLOT_NONE;
 		if (scope.kind == BT_NODE_SCOPE_NAME) {
 			scope.name = bt_symbol_ref_str(pools->dra->ids.symbols, node_name);
 		} else if (selector != NULL) {
@@ -124,12 +124,12 @@ bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t id, uint32_t 
 	case BT_NODE_SCOPE_BROKEN:
 		return false;
 	}
-	if (scope->asked_slot != slot || scope->asked_epoch != pools->node_epoch) {
+	if (scope->cached_slot != slot || scope->cached_epoch != pools->node_epoch) {
 		scope->answer = bt_node_selector_matches(&scope->parsed,
 			bt_symbol_text(pools->dra->ids.symbols, row->name), &row->labels,
 			&pools->arena, NULL);
-		scope->asked_slot = slot;
-		scope->asked_epoch = pools->node_epoch;
+		scope->cached_slot = slot;
+		scope->cached_epoch = pools->node_epoch;
 	}
 	return scope->answer;
 }

@@ -42,8 +42,8 @@ struct bt_node_scope {
 	struct bt_parsed_node_selector parsed;
 	struct bt_str problem;
 	/** Cache of the last match: for this slot at this node_epoch. */
-	uint32_t asked_slot;
-	uint64_t asked_epoch;
+	uint32_t cached_slot;
+	uint64_t cached_epoch;
 	bool answer;
 };
 

@@ -566,7 +566,7 @@ static bool comes_before(const struct bt_device_pools *pools, const struct bt_no
 		: bt_str_compare(bt_pool_name(pools, a->pool), bt_pool_name(pools, b->pool)) < 0;
 }
 
-static void ask_pool(
+static void add_pool(
 	struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t pool, uint32_t slot)
 {
 	const struct bt_pool_view *view;
@@ -588,32 +588,32 @@ static void ask_pool(
 	bt_vec_insert(&node->items, at, item);
 }
 
-static void ask_pools(struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t slot,
+static void add_pools(struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t slot,
 	const uint32_t *items, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_pool *pool = &pools->pools.items[items[i]];
 		if (pool->mark != pools->mark) {
 			pool->mark = pools->mark;
-			ask_pool(pools, node, items[i], slot);
+			add_pool(pools, node, items[i], slot);
 		}
 	}
 }
 
-static void ask_all(struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t slot)
+static void add_all_pools(struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t slot)
 {
 	uint32_t named = bt_named_pools_find(pools, pools->dra->state->nodes.rows[slot].name);
 
 	node->items.count = 0;
 	pools->mark++;
 	if (named != BT_POOL_NONE) {
-		ask_pools(pools, node, slot, pools->named.items[named].pools.items,
+		add_pools(pools, node, slot, pools->named.items[named].pools.items,
 			pools->named.items[named].pools.count);
 	}
-	ask_pools(pools, node, slot, pools->shared_pools.items, pools->shared_pools.count);
+	add_pools(pools, node, slot, pools->shared_pools.items, pools->shared_pools.count);
 }
 
-static void sum_up(struct bt_node_pools *node)
+static void summarise(struct bt_node_pools *node)
 {
 	node->has_problem = false;
 	node->has_counters = false;
@@ -638,7 +638,7 @@ const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools
 	node = &pools->nodes.items[slot];
 	if (!node->is_known || !bt_sym_equal(node->name, name) ||
 		pools->sequence - node->sequence > BT_POOL_CHANGES_MAX) {
-		ask_all(pools, node, slot);
+		add_all_pools(pools, node, slot);
 	} else {
 		/*
 		 * Remove all changed pools before inserting any: comparing needs views that still
@@ -655,14 +655,14 @@ const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools
 		}
 		pools->mark++;
 		for (uint64_t i = node->sequence; i < pools->sequence; i++) {
-			ask_pools(pools, node, slot, &pools->changed[i & (BT_POOL_CHANGES_MAX - 1)],
+			add_pools(pools, node, slot, &pools->changed[i & (BT_POOL_CHANGES_MAX - 1)],
 				1);
 		}
 	}
 	node->name = name;
 	node->sequence = pools->sequence;
 	node->is_known = true;
-	sum_up(node);
+	summarise(node);
 	bt_arena_reset(&pools->arena);
 	return node;
 }
@@ -671,8 +671,8 @@ void bt_node_pools_compute(
 	struct bt_device_pools *pools, uint32_t slot, struct bt_node_pools *out_node)
 {
 	*out_node = (struct bt_node_pools){0};
-	ask_all(pools, out_node, slot);
-	sum_up(out_node);
+	add_all_pools(pools, out_node, slot);
+	summarise(out_node);
 }
 
 void bt_node_pools_finish(struct bt_node_pools *node)
