@@ -2,8 +2,8 @@
 #include "server/kinds/common.h"
 
 /*
- * HorizontalPodAutoscalers: stored in the form of autoscaling/v2; v1 has one metric, the CPU.
- * Spec: 14b sections 3.3 and 6.9.
+ * HorizontalPodAutoscalers. Stored in the form of autoscaling/v2; v1 has only the CPU metric. Spec:
+ * 14b sections 3.3 and 6.9.
  */
 
 #define DEFAULT_CPU_PERCENT 80
@@ -69,7 +69,7 @@ static void check_metric(struct bt_field_errors *errors, const struct bt_path *p
 				"must set either a target raw value or a target utilization");
 		}
 	}
-	/* upstream says it again */
+	/* upstream reports this error twice */
 	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "type"), type, types);
 }
 

@@ -11,9 +11,15 @@
 #define RESULTS_MAX 32
 #define CONSUMERS_MAX 256
 #define EXPRESSION_BYTES_MAX 10240
-/** Of all expressions of an object, compiled: no other request is answered meanwhile. */
+/**
+ * Limit for all compiled expressions of an object together, since other requests wait during
+ * compilation.
+ */
 #define PROGRAM_BYTES_MAX ((size_t)128 << 20)
-/** Of an expression that does not compile: at worst it took as long as a program of this size. */
+/**
+ * An expression that does not compile counts as this many bytes: compiling it may have taken as
+ * long as for a program of this size.
+ */
 #define REFUSED_PROGRAM_BYTES ((size_t)4 << 20)
 #define PARAMETERS_BYTES_MAX 10240
 #define DOMAIN_BYTES_MAX 63
@@ -81,7 +87,7 @@ void bt_rule_device_parameters(
 	bt_strbuf_finish(&text);
 }
 
-/** A C identifier. */
+/** Whether the text is a C identifier. */
 static bool is_identifier(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -117,7 +123,7 @@ void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_
 	}
 }
 
-/** The names in the map are those of capacities. */
+/** The names in the map must be valid names of capacities. */
 void bt_rule_device_amounts(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *capacity)
 {
@@ -143,7 +149,7 @@ const struct bt_strategy bt_strategy_device_taint_rule = {
 	.set_defaults = default_rule,
 };
 
-/** A driver is optional, but not empty. */
+/** The driver is optional, but must not be empty. */
 void bt_rule_device_taint_selector(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *selector)
 {
@@ -201,7 +207,9 @@ void bt_rule_device_count(
 	}
 }
 
-/** adminAccess gives devices that other claims use: only where the namespace says so. */
+/**
+ * adminAccess gives access to devices that other claims use, so it needs a label on the namespace.
+ */
 void bt_rule_exact_device_request(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *request)
 {
@@ -235,7 +243,7 @@ void bt_rule_device_request(
 	}
 }
 
-/** object.requests: names of requests, or of requests and subrequests with a slash between. */
+/** Checks object.requests: names of requests, or "request/subrequest". */
 void bt_rule_request_names(
 	struct bt_check *check, const struct bt_path *parent, const struct bt_json_value *object)
 {
@@ -289,7 +297,7 @@ static void default_request(struct bt_arena *arena, struct bt_json_value *reques
 	}
 }
 
-/** Of a claim or of a template, whose spec holds the claim's. */
+/** Sets defaults of a claim, or of a claim template, whose spec contains that of the claim. */
 static void default_claim(const struct bt_write *write, struct bt_json_value *object)
 {
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
@@ -306,7 +314,7 @@ static void default_claim(const struct bt_write *write, struct bt_json_value *ob
 	}
 }
 
-/** A write of the status changes nothing else. */
+/** A write of the status must not change other fields. */
 static void prepare_claim_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {

@@ -2,18 +2,21 @@
 #include "server/kinds/common.h"
 
 /*
- * Unified differences of two texts, with the matches that Python's difflib finds: the longest
- * common run of lines, then the same on both sides of it. Upstream's library follows it.
+ * Unified diffs of two texts, with the matches of Python's difflib, which upstream's library
+ * follows: the longest common run of lines, then recursively the lines before and after it.
  */
 
-/** Texts of more lines are not compared, and no more pairs of lines than these. */
+/** Limits of lines of a text, and of compared pairs of lines; larger texts are not compared. */
 #define LINES_MAX 20000
 #define PAIRS_MAX (20 * 1000 * 1000)
 #define CONTEXT_LINES 3
-/** In texts of at least so many lines those that make up more than a hundredth start no match. */
+/**
+ * In texts with at least this many lines, lines that make up more than a hundredth of the text do
+ * not start a match.
+ */
 #define POPULAR_LINES_MIN 200
 
-/** The end of a common run of lines at one line of the second text. */
+/** A common run of lines that ends at one line of the second text. */
 struct run {
 	uint32_t row; /* line of the first text + 1 */
 	uint32_t length;
@@ -28,11 +31,14 @@ struct comparison {
 	/** Equal lines have equal numbers. */
 	uint32_t *old_numbers;
 	uint32_t *new_numbers;
-	/** New lines with number n, ascending: places[first[n]] to places[first[n + 1]]. */
+	/**
+	 * The new lines with number n in ascending order are places[first[n]] to places[first[n +
+	 * 1]].
+	 */
 	uint32_t *first;
 	uint32_t *places;
 	struct run *runs[2];
-	uint32_t *partners; /* of each old line its new one + 1; 0: it is removed */
+	uint32_t *partners; /* per old line its matching new line + 1; 0: removed */
 	uint32_t pairs;
 };
 
@@ -88,7 +94,7 @@ static void index_lines(struct comparison *self)
 	}
 }
 
-/** Match what is common in old lines [old_start, old_end) and new lines [new_start, new_end). */
+/** Finds the matches of old lines [old_start, old_end) and new lines [new_start, new_end). */
 static void match(struct comparison *self, uint32_t old_start, uint32_t old_end, uint32_t new_start,
 	uint32_t new_end)
 {
@@ -134,7 +140,7 @@ static void match(struct comparison *self, uint32_t old_start, uint32_t old_end,
 		for (uint32_t i = 0; i < length; i++) {
 			self->partners[old_at + i] = new_at + i + 1;
 		}
-		/* the shorter side first: calls nest no deeper than the logarithm of the lines */
+		/* recursion takes the shorter side first: its depth is at most logarithmic */
 		uint32_t old_next = old_at + length;
 		uint32_t new_next = new_at + length;
 		if (old_at - old_start < old_end - old_next) {
@@ -149,7 +155,9 @@ static void match(struct comparison *self, uint32_t old_start, uint32_t old_end,
 	}
 }
 
-/** A line of the whole: common, removed or added. The positions are those in front of it. */
+/**
+ * One line of the result: common, removed or added. old_at and new_at are the positions before it.
+ */
 struct step {
 	char sign;
 	uint32_t old_at;

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 /*
- * Some refusals show parts of objects as JSON of the types that upstream works on: Go's names,
- * every field, the order of Go's declarations. These types have the fields of the served version,
- * but for a few that lie elsewhere. Spec: 14b section 2.3.
+ * Some errors print parts of objects as JSON of upstream's internal Go types: Go's field names, all
+ * fields, in the order of Go's declarations. The internal types have the fields of the served
+ * version, except for a few in other places. Spec: 14b section 2.3.
  */
 
-/** Words that do not begin with just one capital letter. */
+/** Words whose Go form has other capitals than the first letter. */
 static const char *const words[][2] = {{"api", "API"}, {"aws", "AWS"}, {"cephfs", "CephFS"},
 	{"csi", "CSI"}, {"dns", "DNS"}, {"fc", "FC"}, {"fs", "FS"}, {"gce", "GCE"},
 	{"gmsa", "GMSA"}, {"grpc", "GRPC"}, {"http", "HTTP"}, {"ip", "IP"}, {"iqn", "IQN"},
@@ -17,7 +17,7 @@ static const char *const words[][2] = {{"api", "API"}, {"aws", "AWS"}, {"cephfs"
 	{"se", "SE"}, {"storageos", "StorageOS"}, {"tcp", "TCP"}, {"tty", "TTY"}, {"uid", "UID"},
 	{"uri", "URI"}, {"url", "URL"}, {"wwids", "WWIDs"}};
 
-/** Fields in Go's order, the others follow by number; "-": what Go's type does not have. */
+/** Fields in Go's order, then the others by number; "-": fields that the Go type does not have. */
 static const struct order {
 	const char *message;
 	const char *names[40];
@@ -64,7 +64,7 @@ static const struct order {
 			"photonPersistentDisk", "projected"}},
 };
 
-/** Fields of a pod's spec that lie in the security context, in front of its own. */
+/** Fields of a pod's spec that Go's type has in the security context, before its other fields. */
 static const char *const host_names[] = {
 	"hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"};
 
@@ -168,7 +168,7 @@ static void add_field(struct bt_arena *arena, struct bt_json_value *out,
 	if ((field->flags & BT_SCHEMA_INLINE) != 0) {
 		add_fields(arena, out, field->message, object);
 	} else if (field->message != NULL && strcmp(field->message->name, "ObjectMeta") == 0) {
-		/* embedded: its members are among those of the structure */
+		/* embedded in Go, so its members appear in the parent */
 		for (uint32_t i = 0; value != NULL && i < value->count; i++) {
 			bt_json_append_member(
 				arena, out, value->members[i].name, value->members[i].value);
@@ -209,7 +209,7 @@ static void add_fields(struct bt_arena *arena, struct bt_json_value *out,
 struct bt_json_value *bt_kinds_internal_form(struct bt_arena *arena,
 	const struct bt_schema_message *message, struct bt_json_value *object)
 {
-	bool is_shared = strcmp(message->package, "meta/v1") == 0; /* upstream has no other form */
+	bool is_shared = strcmp(message->package, "meta/v1") == 0; /* internal type is the same */
 	if (is_shared || object->type != BT_JSON_OBJECT) {
 		return object;
 	}

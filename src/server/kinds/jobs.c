@@ -19,7 +19,7 @@ static void default_job(const struct bt_write *write, struct bt_json_value *obje
 		bt_kinds_default_int(arena, spec, "completions", 1);
 	}
 	bt_kinds_default_int(arena, spec, "parallelism", 1);
-	/* With a limit of each index, the job's own does not count. */
+	/* With backoffLimitPerIndex the limit of the whole job does not apply. */
 	bt_kinds_default_int(arena, spec, "backoffLimit",
 		bt_json_find(spec, "backoffLimitPerIndex") != NULL ? INT32_MAX
 								   : DEFAULT_BACKOFF_LIMIT);
@@ -44,7 +44,7 @@ static void set_job_labels(struct bt_arena *arena, struct bt_json_value *metadat
 	bt_json_set_str(arena, labels, "job-name", name);
 }
 
-/** Make the selector from the uid, unless the sender chose manualSelector. */
+/** Generates the selector from the uid, unless manualSelector is set. */
 static void prepare_job(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_arena *arena = write->arena;
@@ -67,12 +67,12 @@ static void prepare_job(const struct bt_write *write, struct bt_json_value *obje
 		CONTROLLER_UID_LABEL, uid);
 }
 
-/** Parallelism and completions beyond these make statuses too large. */
+/** Larger values of parallelism and completions would make statuses too large. */
 #define PARALLELISM_MAX 100000
 #define COMPLETIONS_OF_MANY 100000
 #define MANY_PARALLEL_MAX 10000
 
-/** The limits of an indexed job, and what only an indexed job has. */
+/** Checks the limits of indexed jobs, and that other jobs have no fields of indexed ones. */
 static void check_indexes(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec)
 {
@@ -122,7 +122,7 @@ static void check_indexes(struct bt_field_errors *errors, const struct bt_path *
 	}
 }
 
-/** What podFailurePolicy and backoffLimitPerIndex ask of the rest. */
+/** Checks other fields that podFailurePolicy and backoffLimitPerIndex restrict. */
 static void check_failure_policy(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec)
 {
@@ -163,14 +163,14 @@ void bt_rule_job(
 	}
 	check_indexes(errors, place, spec);
 	check_failure_policy(errors, place, spec);
-	/* "Always" may be the default: then the sender did not choose a policy. */
+	/* "Always" is usually the default, so report that a policy must be chosen. */
 	if (policy != NULL && bt_str_equal_c(policy->text, "Always")) {
 		bt_kinds_error(errors, BT_FIELD_REQUIRED, policy_place, NULL,
 			"valid values: \"OnFailure\", \"Never\"");
 	} else if (policy != NULL) {
 		bt_kinds_check_allowed(errors, policy_place, policy, restart_policies);
 	}
-	if (place->parent == NULL) { /* no template of a CronJob */
+	if (place->parent == NULL) { /* not in a CronJob's template */
 		if (bt_kinds_object(spec, "selector") == NULL) {
 			bt_kinds_error_required(errors, BT_PATH_NAME(place, "selector"));
 		}
@@ -207,14 +207,14 @@ static void validate_job_update(const struct bt_write *write, const struct bt_js
 			"can only be modified in tandem with parallelism: both must be equal");
 	}
 	bt_kinds_check_immutable(errors, place, before, after, "selector", NULL);
-	/* Scheduling directives of a suspended job may change until it has started. */
+	/* The scheduling directives of a suspended job may change until it starts. */
 	if (!bt_json_bool_at(before, "suspend", false) ||
 		bt_json_find_path(old, "status.startTime") != NULL) {
 		bt_kinds_check_immutable(errors, place, before, after, "template",
 			bt_schema_field_find(bt_kinds_spec_message(write), BT_STR("template"), NULL)
 				->message);
 	}
-	/* The size of a gang cannot change. */
+	/* The size of a gang is immutable. */
 	if (bt_api_options(write->api)->workload_with_job && bt_kinds_job_is_gang(after)) {
 		bt_kinds_check_immutable(errors, place, before, after, "parallelism", NULL);
 	}
@@ -232,7 +232,7 @@ static void default_cron_job(const struct bt_write *write, struct bt_json_value 
 {
 	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
 	struct bt_json_value *template_ = bt_json_ensure_object(write->arena, spec, "jobTemplate");
-	/* The other defaults of a job are set in each job. */
+	/* Other defaults are set when a Job is created from the template. */
 	bt_kinds_default_pod_template(
 		write->arena, bt_json_ensure_object(write->arena, template_, "spec"));
 }

@@ -65,7 +65,7 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *p
 		}
 		break;
 	case BT_NAME_PATH:
-		/* keys of the store are bounded */
+		/* store keys have a maximal length */
 		check_length(errors, place, value, SUBDOMAIN_BYTES_MAX);
 		if (bt_str_equal_c(value->text, ".") || bt_str_equal_c(value->text, "..")) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not be '%.*s'",
@@ -83,7 +83,7 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *p
 	}
 }
 
-/** Each error of the list, about the text. */
+/** Adds each error of the list, for the text. */
 static void add_all(struct bt_field_errors *errors, const struct bt_path *place, struct bt_str text,
 	const struct bt_error_list *list)
 {
@@ -133,7 +133,7 @@ void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path 
 	if (valid) {
 		return;
 	}
-	/* upstream's maps are written in the order of their keys */
+	/* upstream reports errors of maps in the order of their keys */
 	struct bt_json_member *sorted =
 		BT_ARENA_NEW_ARRAY(errors->arena, struct bt_json_member, labels->count);
 	memcpy(sorted, labels->members, labels->count * sizeof(*sorted));
@@ -154,7 +154,7 @@ static void check_annotations(struct bt_field_errors *errors, const struct bt_pa
 		struct bt_str key = annotations->members[i].name;
 		bytes += (uint64_t)key.length + annotations->members[i].value->text.length;
 		if (!bt_label_key_is_valid(key)) {
-			/* annotation keys may have capital letters in their prefix */
+			/* the prefix of an annotation key may have capital letters */
 			char *lowered = bt_arena_alloc_bytes(errors->arena, (size_t)key.length + 1);
 			for (uint32_t n = 0; n < key.length; n++) {
 				char byte = key.data[n];

@@ -7,13 +7,13 @@
  * and 7.
  */
 
-/** Of the values, as bytes, of a ConfigMap or Secret. */
+/** Largest total size of the values of a ConfigMap or Secret. */
 #define DATA_BYTES_MAX 1048576
 #define NOTE_BYTES_MAX 1024
 
 /** --- ConfigMap, Secret --- */
 
-/** stringData is for writing only: it is merged into data. */
+/** Merges stringData, which is write-only, into data. */
 static void default_secret(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_arena *arena = write->arena;
@@ -44,7 +44,7 @@ static void default_secret(const struct bt_write *write, struct bt_json_value *o
 	(void)bt_json_remove_c(object, "stringData");
 }
 
-/** As bytes; valid base64 holds three in four characters, and line breaks. */
+/** Decoded size of the values; four base64 characters make three bytes, line breaks none. */
 static uint64_t data_bytes(const struct bt_json_value *data, bool is_base64)
 {
 	uint64_t bytes = 0;
@@ -79,7 +79,7 @@ void bt_rule_secret(
 void bt_rule_config_map(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *map)
 {
-	/* the two maps together: the error's field has no name, "[]" */
+	/* limit for both maps together; the error's path ends with "[]" */
 	check_data_bytes(check->errors, BT_PATH_KEY(place, BT_STR("")),
 		data_bytes(bt_json_object_at(map, "data"), false) +
 			data_bytes(bt_json_object_at(map, "binaryData"), true));
@@ -110,7 +110,7 @@ const struct bt_strategy bt_strategy_config_map = {.validate_update = validate_f
 
 /** --- LimitRange --- */
 
-/** What is in from but not in the member of item. */
+/** Copies members of item's map from that its map name lacks. */
 static void fill_from(
 	struct bt_arena *arena, struct bt_json_value *item, const char *name, const char *from)
 {
@@ -207,13 +207,13 @@ void bt_rule_quota(
 			BT_PATH_NAME(BT_PATH_INDEX(list, i), "scopeName"),
 			bt_json_find(expressions->elements[i], "scopeName"), known);
 	}
-	/* No pod is in both. */
+	/* No pod can match both scopes. */
 	if ((has_scope(spec, "BestEffort") && has_scope(spec, "NotBestEffort")) ||
 		(has_scope(spec, "Terminating") && has_scope(spec, "NotTerminating"))) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, scopes_place,
 			scopes->count != 0 ? scopes : NULL, "conflicting scopes");
 	}
-	/* Pods without requests are counted, nothing else. */
+	/* The scope BestEffort can only limit the number of pods. */
 	for (uint32_t i = 0; i < hard->count && has_scope(spec, "BestEffort"); i++) {
 		if (!bt_str_equal_c(hard->members[i].name, "pods") &&
 			!bt_str_equal_c(hard->members[i].name, "count/pods")) {
@@ -239,7 +239,7 @@ void bt_rule_lease(
 
 /** --- Event: both groups, stored in the form of the core group. 14 sections 6.3 and 23 --- */
 
-/** Names of a member in the two groups. */
+/** Names of the same member in the two groups. */
 static const struct {
 	const char *core;
 	const char *events;
@@ -296,7 +296,7 @@ void bt_rule_event(
 	const struct bt_json_value *series = bt_kinds_object(event, "series");
 	int64_t count = bt_json_int64_at(series, "count", 0);
 	bool is_new = check->write->verb == BT_VERB_CREATE;
-	/* An update may leave out what the core group does not require. */
+	/* An update may leave out fields that the core group does not require. */
 	for (uint32_t i = 0; is_new && i < BT_ARRAY_LENGTH(required); i++) {
 		(void)bt_kinds_check_given(errors, place, event, required[i]);
 	}
@@ -327,7 +327,7 @@ static void default_namespace(const struct bt_write *write, struct bt_json_value
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
 	struct bt_str name = bt_kinds_text(metadata, "name");
-	/* with generateName there is no name before prepare_namespace */
+	/* with generateName the name is set later, before prepare_namespace */
 	if (name.length != 0) {
 		bt_json_set_str(arena, bt_json_ensure_object(arena, metadata, "labels"),
 			"kubernetes.io/metadata.name", name);
@@ -349,7 +349,7 @@ static void prepare_namespace(const struct bt_write *write, struct bt_json_value
 	default_namespace(write, object);
 }
 
-/** Finalizers change through the finalize subresource only. */
+/** Finalizers change only through the finalize subresource. */
 static void prepare_namespace_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {

@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-/** Up to so many names are compared one by one. */
+/** Sets with up to this many names are searched linearly. */
 #define FEW 12
 
 static void insert_slot(struct bt_names *names, uint32_t index)
@@ -87,7 +87,7 @@ struct bt_names bt_names_of_list(
 struct bt_names bt_names_of_members(struct bt_arena *arena, const struct bt_json_value *object)
 {
 	struct bt_names names = {.arena = arena};
-	/* Each one counts, so that an index is also that of the member. */
+	/* Repeated names are kept, so that positions equal the indexes of members. */
 	for (uint32_t i = 0; object != NULL && i < object->count; i++) {
 		append(&names, object->members[i].name);
 	}

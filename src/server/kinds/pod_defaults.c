@@ -5,7 +5,7 @@
 
 /* Defaults of pods and pod templates. Spec: 14b section 3.1. */
 
-/** A tag decides if there is one, also before a digest. */
+/** The tag decides if there is one, even if a digest follows. */
 static const char *pull_policy(struct bt_str image)
 {
 	int64_t at = bt_str_find_char(image, '@');
@@ -19,7 +19,7 @@ static const char *pull_policy(struct bt_str image)
 	return at >= 0 || image.length == 0 ? "IfNotPresent" : "Always";
 }
 
-/** resources.requests gets the amounts that only the limits have. */
+/** Adds to resources.requests the resources that have only a limit. */
 static void add_missing(
 	struct bt_arena *arena, struct bt_json_value *resources, const struct bt_json_value *limits)
 {
@@ -44,11 +44,11 @@ static void default_container(struct bt_arena *arena, struct bt_json_value *cont
 		pull_policy(bt_kinds_text(container, "image")));
 	bt_kinds_round_quantities(arena, limits);
 	bt_kinds_round_quantities(arena, bt_kinds_object(resources, "requests"));
-	/* Requests follow from limits only in pods: a template shows what was written. */
+	/* Only in pods do requests default to limits: a template stays as written. */
 	if (!is_template && limits != NULL && limits->count <= BT_KINDS_RESOURCES_MAX) {
 		add_missing(arena, resources, limits);
 	}
-	/* A port of a container on the host's network is one of the host. */
+	/* With hostNetwork a container port is also the host port. */
 	for (uint32_t i = 0; host_network && !is_template && i < ports->count; i++) {
 		int64_t number = bt_json_int64_at(ports->elements[i], "containerPort", 0);
 		if (number != 0 && bt_json_int64_at(ports->elements[i], "hostPort", 0) == 0) {
@@ -98,7 +98,7 @@ static void default_pod_resources(struct bt_arena *arena, const struct bt_json_v
 	}
 	bt_kinds_round_quantities(arena, limits);
 	bt_kinds_round_quantities(arena, requests);
-	/* The containers' limits on huge pages are limits of the pod: spec 01b section 12. */
+	/* Limits of containers on huge pages become limits of the pod: spec 01b section 12. */
 	sum = bt_kinds_container_sum(arena, spec, "limits");
 	for (uint32_t i = 0; i < sum->count; i++) {
 		const struct bt_json_member *member = &sum->members[i];
@@ -146,7 +146,9 @@ void bt_kinds_default_pod_spec(struct bt_arena *arena, struct bt_json_value *spe
 	for (uint32_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
 		const struct bt_json_value *list = bt_json_array_at(spec, lists[n]);
 		for (uint32_t i = 0; i < list->count; i++) {
-			/* ephemeral containers have neither ports nor resources */
+			/*
+			 * as in a template: ephemeral containers have neither ports nor resources
+			 */
 			default_container(
 				arena, list->elements[i], is_template || n == 2, host_network);
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * metrics.k8s.io: pods and nodes in another form, made when they are read. Spec: 14b section 6.9.
+ * metrics.k8s.io: PodMetrics and NodeMetrics, made from pods and nodes when they are read. Spec:
+ * 14b section 6.9.
  */
 #include <inttypes.h>
 
@@ -8,7 +9,7 @@
 #include "server/kinds/common.h"
 #include "server/usage.h"
 
-/** Turn the object into metadata, timestamp and window. */
+/** Reduces the object to metadata, timestamp and window. */
 static void begin_metrics(const struct bt_write *write, struct bt_json_value *object)
 {
 	static const char *const kept[] = {"name", "namespace", "labels"};

@@ -2,16 +2,19 @@
 #include "api/time.h"
 #include "server/kinds/common.h"
 
-/* What a new pod gets besides its defaults. Spec: 14b sections 2.2 and 3.2. */
+/* Fields of a new pod that are set besides its defaults. Spec: 14b sections 2.2 and 3.2. */
 
-/** The quantity of a resource that counts: above zero. */
+/** Whether the map has a quantity above zero of the resource. */
 static bool counted(struct bt_arena *arena, const struct bt_json_value *map, const char *name,
 	struct bt_quantity *out)
 {
 	return bt_kinds_quantity(bt_json_find(map, name), arena, out) && !bt_quantity_is_zero(out);
 }
 
-/** Adds to what is known: any: some cpu or memory is named; full: limits and equal requests. */
+/**
+ * Updates the state for the QoS class. any: some cpu or memory is given; full: all limits are given
+ * and equal the requests.
+ */
 static void look_at_resources(
 	struct bt_arena *arena, const struct bt_json_value *resources, bool *any, bool *full)
 {
@@ -80,7 +83,7 @@ struct pod_labels {
 	struct bt_names keys;
 };
 
-/** The keys' labels of the pod become expressions of holder's labelSelector. */
+/** Adds the pod's values of the listed label keys to the labelSelector of holder. */
 static void merge_keys(const struct bt_write *write, const struct pod_labels *labels,
 	struct bt_json_value *holder, const char *keys_name, const char *operator_)
 {
@@ -104,7 +107,7 @@ static void merge_keys(const struct bt_write *write, const struct pod_labels *la
 		bt_json_set_c(arena, expression, "operator", operator_);
 		bt_json_append(arena, values, bt_json_new_str(arena, label->text));
 		bt_json_set_value(arena, expression, "values", values);
-		/* A pod that comes from another cluster has been through this before. */
+		/* A restored pod may have the expression already. */
 		if (!write->restoring || !bt_kinds_contains(expressions, expression)) {
 			bt_json_append(arena, expressions, expression);
 		}

@@ -2,7 +2,7 @@
 #include "api/label.h"
 #include "server/kinds/common.h"
 
-/* Rules of the fields that the scheduler reads. Spec: 14b section 5. */
+/* Validation of the fields that the scheduler reads. Spec: 14b section 5. */
 
 static void check_node_field(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *field)
@@ -55,7 +55,7 @@ void bt_rule_node_selector(
 	}
 }
 
-/** Weighted terms of nodes and pods. */
+/** A weighted term of node or pod affinity. */
 void bt_rule_weight(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *term)
 {

@@ -2,11 +2,11 @@
 #include "server/kinds/common.h"
 
 /*
- * What an update may change of a pod. The new spec with the permitted fields put back must be the
- * old one. Spec: 14b section 2.3.
+ * Validates updates of pods: with the mutable fields reset to their old values, the new spec must
+ * equal the old one. Spec: 14b section 2.3.
  */
 
-/** More tolerations than this are compared in order only. */
+/** Longer lists of tolerations must keep their order. */
 #define TOLERATIONS_ANY_ORDER_MAX 500
 
 static const char permitted_text[] =
@@ -27,7 +27,7 @@ void bt_kinds_put_back(struct bt_arena *arena, struct bt_json_value *target,
 	}
 }
 
-/** A copy of the object itself; what it holds is shared. */
+/** A shallow copy: the members' values are shared. */
 static struct bt_json_value *shallow(struct bt_arena *arena, const struct bt_json_value *value)
 {
 	struct bt_json_value *copy = bt_json_new(arena, BT_JSON_OBJECT);
@@ -37,7 +37,7 @@ static struct bt_json_value *shallow(struct bt_arena *arena, const struct bt_jso
 	return copy;
 }
 
-/** One member of every element of a list of containers is put back. */
+/** Resets one member of each container in a list to its old value. */
 static void put_back_each(struct bt_arena *arena, struct bt_json_value *spec,
 	const struct bt_json_value *old, const char *list_name, const char *name)
 {
@@ -66,7 +66,7 @@ bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_va
 	return false;
 }
 
-/** Every element of old is in list. */
+/** Whether list contains every element of old. */
 static bool only_additions(const struct bt_json_value *old, const struct bt_json_value *list)
 {
 	uint32_t found = 0;
@@ -99,7 +99,7 @@ static const struct bt_json_value *required_terms(const struct bt_json_value *sp
 		"nodeSelectorTerms");
 }
 
-/** Terms may only gain expressions: fewer nodes fit, never others. */
+/** Terms may only gain expressions, so that the set of matching nodes can only shrink. */
 static void check_node_affinity(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *old, const struct bt_json_value *spec)
 {
@@ -131,7 +131,7 @@ static void check_node_affinity(struct bt_field_errors *errors, const struct bt_
 	}
 }
 
-/** Tolerations without what may change of them. */
+/** Copies the tolerations without tolerationSeconds, which may change. */
 static struct bt_json_value *lasting_tolerations(
 	struct bt_arena *arena, const struct bt_json_value *spec)
 {
@@ -145,7 +145,7 @@ static struct bt_json_value *lasting_tolerations(
 	return list;
 }
 
-/** What the kind of update may change is what it was. */
+/** Resets the fields that this kind of update may change to their old values. */
 static void put_back_permitted(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *spec)
 {

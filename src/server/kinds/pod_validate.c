@@ -2,7 +2,7 @@
 #include "api/resources.h"
 #include "server/kinds/common.h"
 
-/* Rules of pods and pod templates except for scheduling. Spec: 14b section 5. */
+/* Validation of pods and pod templates except for scheduling. Spec: 14b section 5. */
 
 #define PRIORITY_USER_MAX INT64_C(1000000000)
 
@@ -213,7 +213,9 @@ void bt_rule_resources(
 	}
 }
 
-/** The resources of the pod as a whole: a request covers what the containers request together. */
+/**
+ * Checks the pod-level resources: requests must be at least the sum of the containers' requests.
+ */
 static void check_pod_resources(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec)
 {
@@ -300,7 +302,7 @@ void bt_rule_pod_resource_claim(
 	}
 }
 
-/** A pod uses a host port once per protocol and address. */
+/** A pod may use a host port only once per protocol and address. */
 static void check_host_ports(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *containers)
 {

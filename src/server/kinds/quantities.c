@@ -3,7 +3,7 @@
 
 /* Resource lists as JSON trees. Spec: 14b section 3.1, 01 section 5.1. */
 
-/** The store's resolution of resource lists. */
+/** Resource lists are stored with this resolution, as a power of ten. */
 #define MILLI_EXPONENT (-3)
 
 bool bt_kinds_quantity(
@@ -41,7 +41,7 @@ void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map
 		}
 		milli = bt_quantity_make(bt_quantity_milli(&quantity), MILLI_EXPONENT,
 			(enum bt_quantity_format)quantity.format);
-		/* Beyond int64 a thousandth does not change the amount. */
+		/* A quantity too large for int64 thousandths stays as it is. */
 		if (bt_quantity_compare(&milli, &quantity) > 0) {
 			map->members[i].value = bt_kinds_quantity_value(&milli, arena);
 		}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Webhook configurations, admission policies as far as they need no expressions
- * (server/admission_policy.c does those), APIService, FlowSchema, PriorityLevelConfiguration,
- * CertificateSigningRequest.
- * Spec: 14b section 5.
+ * Webhook configurations, APIService, FlowSchema, PriorityLevelConfiguration,
+ * CertificateSigningRequest, and admission policies except their expressions, which
+ * server/admission_policy.c checks. Spec: 14b section 5.
  */
 #include "api/time.h"
 #include "codec/base64.h"
@@ -17,7 +16,7 @@ static bool has_text(const struct bt_json_value *list, const char *text)
 	return list->type == BT_JSON_ARRAY && bt_json_has_text(list, bt_str_from(text));
 }
 
-/** The list is given, and "*" stands alone. */
+/** The list must not be empty, and "*" must be its only entry. */
 static void check_wildcard(struct bt_check *check, const struct bt_path *place,
 	const struct bt_json_value *rule, const char *name)
 {
@@ -145,7 +144,7 @@ const struct bt_strategy bt_strategy_webhooks = {.set_defaults = default_webhook
 
 /** --- policies --- */
 
-/** Matches everything by default. */
+/** Defaults that match every object. */
 static void default_match(struct bt_arena *arena, struct bt_json_value *match)
 {
 	if (match != NULL) {
@@ -162,7 +161,10 @@ static void default_policy(const struct bt_write *write, struct bt_json_value *o
 	default_match(write->arena, bt_kinds_object(spec, "matchResources"));
 }
 
-/** Types of fields are not known to expressions, so that there is nothing to warn of. */
+/**
+ * Sets the status of type checking: there are never warnings, because expressions see all fields as
+ * dyn.
+ */
 static void set_checked(
 	const struct bt_write *write, struct bt_json_value *object, int64_t generation)
 {
@@ -278,8 +280,8 @@ void bt_rule_api_service(
 }
 
 /**
- * Groups that this server serves are available, those behind a Service are not: nothing runs that
- * could answer for it.
+ * Sets the condition Available: true for groups that this server serves; false for groups behind a
+ * Service, because this cluster runs no containers that could serve them.
  */
 static void prepare_api_service(const struct bt_write *write, struct bt_json_value *object)
 {
@@ -370,7 +372,7 @@ void bt_rule_flow_schema(
 	}
 }
 
-/** The amounts that are missing. */
+/** Sets the missing amounts of a priority level. */
 static void default_priority_level(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *spec = bt_kinds_object(object, "spec");
@@ -432,7 +434,7 @@ void bt_rule_signing_request(
 	}
 }
 
-/** The requester is the user of the request, whatever the object says. */
+/** Sets the requester to the user of the request. */
 static void prepare_signing_request(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_arena *arena = write->arena;
@@ -455,8 +457,8 @@ static void prepare_signing_request(const struct bt_write *write, struct bt_json
 }
 
 /**
- * The spec stays as it was sent. Conditions Approved and Denied come and go through approval only,
- * the certificate through status only.
+ * Keeps the spec. Only approval may change the conditions Approved and Denied, and only status the
+ * certificate.
  */
 static void prepare_signing_request_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)

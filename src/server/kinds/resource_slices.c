@@ -5,7 +5,7 @@
 /* ResourceSlice. Spec: 12 section 3.2, 14b sections 2.2, 2.3 and 5. */
 
 #define DEVICES_MAX 128
-#define DEVICES_WITH_EXTRAS_MAX 64 /* taints or counters on any of them */
+#define DEVICES_WITH_EXTRAS_MAX 64 /* if any device has taints or counters */
 #define PROPERTIES_MAX 32          /* attributes and capacities together */
 #define ATTRIBUTE_BYTES_MAX 64
 #define POOL_NAME_BYTES_MAX 253
@@ -23,7 +23,10 @@ static void default_slice(const struct bt_write *write, struct bt_json_value *ob
 	}
 }
 
-/** How many of the ways to choose nodes are used; a selector has one term. */
+/**
+ * The number of ways to choose nodes that are set; exactly one must be. A node selector must have
+ * one term.
+ */
 static uint32_t check_node_choice(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *holder)
 {
@@ -92,7 +95,7 @@ void bt_rule_device(
 	}
 }
 
-/** DNS subdomains with slashes between. */
+/** Whether the name is made of DNS subdomains with slashes between. */
 static bool is_pool_name(struct bt_str name)
 {
 	for (int64_t slash = 0; slash >= 0;) {

@@ -62,7 +62,7 @@ static void check_reference(
 	struct bt_field_errors *errors = check->errors;
 	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "apiGroup"),
 		bt_kinds_text_value(errors, bt_kinds_text(reference, "apiGroup")), groups);
-	/* a ClusterRoleBinding binds nothing else */
+	/* a ClusterRoleBinding can refer only to a ClusterRole */
 	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "kind"),
 		bt_kinds_text_value(errors, bt_kinds_text(reference, "kind")),
 		check->write->resource->namespaced ? kinds : kinds + 1);
@@ -94,7 +94,7 @@ static void check_subject(
 	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "apiGroup"),
 		bt_kinds_text_value(errors, bt_kinds_text(subject, "apiGroup")),
 		is_account ? no_groups : groups);
-	/* in a RoleBinding the account may be of the binding's namespace */
+	/* a RoleBinding's account defaults to the binding's namespace */
 	if (is_account && !check->write->resource->namespaced) {
 		(void)bt_kinds_check_given(errors, place, subject, "namespace");
 	}
@@ -112,7 +112,7 @@ void bt_rule_role_binding(
 	}
 }
 
-/* The value is shown with the names of Go's internal type. */
+/* The message prints the value with Go's internal field names. */
 static void validate_binding_update(const struct bt_write *write, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors)
 {

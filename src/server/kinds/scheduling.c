@@ -60,7 +60,7 @@ void bt_rule_scheduling_group(
 	}
 }
 
-/** Of PodGroupSpec and PodGroupTemplate. */
+/** For PodGroupSpec and PodGroupTemplate. */
 void bt_rule_pod_group_priority(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *group)
 {
@@ -92,9 +92,9 @@ void bt_rule_disruption_budget(
 	}
 }
 
-/** --- fields of features that are off: spec 09 sections 1 and 2 --- */
+/** --- fields of disabled features: spec 09 sections 1 and 2 --- */
 
-/** Drop the member, unless the stored object has it at the same place already. */
+/** Drops the member, unless the stored object has it, too. */
 static void drop(struct bt_json_value *target, const struct bt_json_value *old, const char *name)
 {
 	if (target != NULL && bt_json_find(old, name) == NULL) {
@@ -121,7 +121,7 @@ static void drop_of_group(const struct bt_api_options *options, struct bt_json_v
 void bt_kinds_drop_disabled(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {
-	/* Where the pod spec is, in pods and in what has a template of pods. */
+	/* Paths of pod specs: in pods and in objects with a pod template. */
 	static const char *const pod_specs[] = {"spec", "spec.template.spec", "template.spec",
 		"spec.jobTemplate.spec.template.spec"};
 	const struct bt_api_options *options = bt_api_options(write->api);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/kinds/common.h"
 
-/* Services: addresses are numbers that nothing else has; nothing listens. Spec: 14b section 3.3. */
+/* Services: addresses are unique numbers only, with no proxy behind them. Spec: 14b section 3.3. */
 
 #define CLUSTER_NETWORK 0x0a600000u /* 10.96.0.0/12 */
 #define CLUSTER_HOSTS 0x00100000u
-/** Random choices of an address or a port that is free. */
+/** Attempts to choose a free address or port at random. */
 #define CHOICES_MAX 16
-/** Beyond so many services the chance of a collision is taken. */
+/** With more services, choices are not checked: a collision is unlikely. */
 #define CHECKED_SERVICES_MAX 20000
-/** Ports of one service whose node ports are compared with those of all others. */
+/** Node ports of one service that are checked against all others. */
 #define CHECKED_PORTS_MAX 100
 #define NODE_PORT_FIRST 30000
 #define NODE_PORT_COUNT 2768
@@ -52,7 +52,7 @@ static bool needs_node_ports(const struct bt_json_value *spec)
 			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
 }
 
-/** Whether the text of another service than the written one has member. */
+/** Whether the text of another stored service contains member. */
 static bool is_used(const struct bt_write *write, struct bt_str member)
 {
 	struct bt_store *store = bt_api_store(write->api);
@@ -74,13 +74,13 @@ static bool is_used(const struct bt_write *write, struct bt_str member)
 	return found;
 }
 
-/** An address that no service names in its text. */
+/** A random address that no other service has. */
 static struct bt_str new_address(const struct bt_write *write)
 {
 	struct bt_str member;
 	int tries = CHOICES_MAX;
 	do {
-		/* The first few addresses are left to senders that choose one. */
+		/* The first addresses are left to clients that choose one. */
 		uint32_t host =
 			16 + (uint32_t)bt_prng_below(bt_api_prng(write->api), CLUSTER_HOSTS - 32);
 		uint32_t ip = CLUSTER_NETWORK + host;
@@ -90,7 +90,7 @@ static struct bt_str new_address(const struct bt_write *write)
 	return bt_str_sub(member, 13, member.length - 14);
 }
 
-/** All ports have five digits: none is the beginning of another one. */
+/** A text search is enough: all node ports have five digits, so none is a prefix of another. */
 static bool is_node_port_used(const struct bt_write *write, int64_t port)
 {
 	return is_used(write, bt_arena_printf(write->arena, "\"nodePort\":%lld", (long long)port));
@@ -131,7 +131,7 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 		bt_json_set_value(arena, spec, "clusterIPs",
 			list_of(arena, bt_kinds_text(spec, "clusterIP")));
 	}
-	/* A headless service without selector may get addresses of both families. */
+	/* A headless service without selector gets both address families. */
 	bool is_dual = bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None") &&
 		bt_json_object_at(spec, "selector")->count == 0 &&
 		bt_kinds_text(spec, "ipFamilyPolicy").length == 0;
@@ -173,7 +173,7 @@ static void drop_unchanged(
 	}
 }
 
-/** The port of before with the same number and protocol, or NULL. */
+/** The old port with the same number and protocol, or NULL. */
 static const struct bt_json_value *find_port(
 	const struct bt_json_value *before, const struct bt_json_value *port)
 {
@@ -189,7 +189,7 @@ static const struct bt_json_value *find_port(
 	return NULL;
 }
 
-/** Drop what only the old type has, unless the client sent other values for it. */
+/** Drops fields that the new type cannot have, unless the client changed their values. */
 static void drop_fields_of_type(const struct bt_json_value *before, struct bt_json_value *spec)
 {
 	static const char *const addresses[] = {
@@ -217,7 +217,7 @@ static void drop_fields_of_type(const struct bt_json_value *before, struct bt_js
 	}
 }
 
-/** Keep the addresses and ports that a client leaves out. */
+/** Keeps the old addresses and ports that the client leaves out. */
 static void prepare_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {
@@ -251,7 +251,7 @@ static void prepare_update(
 	set_addresses(write, spec);
 }
 
-/** The port on nodes was chosen by the client, and is not the one that it was. */
+/** Checks a node port that the client chose: range, and not used by another service. */
 static void check_node_port(struct bt_check *check, const struct bt_path *place,
 	const struct bt_json_value *spec, const struct bt_json_value *port)
 {
@@ -302,7 +302,10 @@ void bt_rule_service(
 	if (has_type(spec, "ExternalName")) {
 		(void)bt_kinds_check_given(errors, place, spec, "externalName");
 	}
-	/* There is one family; only what has no addresses of its own may ask for two. */
+	/*
+	 * The cluster has one address family; only headless services without selector may require
+	 * two.
+	 */
 	bool is_selectorless_headless = bt_json_object_at(spec, "selector")->count == 0 &&
 		bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None");
 	if (bt_str_equal_c(bt_kinds_text(spec, "ipFamilyPolicy"), "RequireDualStack") &&

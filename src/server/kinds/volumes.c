@@ -6,7 +6,7 @@
 
 /** --- PersistentVolume --- */
 
-/** The fields of a volume's spec that say where the data is. */
+/** The message of a volume's fields that name its storage, such as hostPath. */
 static const struct bt_schema_message *volume_sources(void)
 {
 	const struct bt_schema_field *source = NULL;
@@ -17,7 +17,7 @@ static const struct bt_schema_message *volume_sources(void)
 	return source->message;
 }
 
-/** Of a volume or a claim. */
+/** Rounds the amounts of a volume or claim. */
 static void round_amounts(const struct bt_write *write, struct bt_json_value *object)
 {
 	const struct bt_json_value *spec = bt_kinds_object(object, "spec");
@@ -32,7 +32,7 @@ static void set_phase_time(const struct bt_write *write, struct bt_json_value *s
 		bt_time_text(write->arena, write->now_ns));
 }
 
-/** A new volume or claim is pending. */
+/** The phase of a new volume or claim is Pending. */
 static void prepare_create(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *status = bt_json_ensure_object(write->arena, object, "status");
@@ -188,7 +188,9 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 	}
 	before = bt_json_clone(arena, bt_json_object_at(old, "spec"), false);
 	after = bt_json_clone(arena, bt_json_object_at(object, "spec"), false);
-	/* A controller sets the volume, and the class once there is a default, of a claim without
+	/*
+	 * For a claim without them, a controller may set volumeName, and the class when there is a
+	 * default.
 	 */
 	if (bt_kinds_text(before, "volumeName").length == 0) {
 		bt_kinds_put_back(arena, after, before, "volumeName");
@@ -264,7 +266,7 @@ static void validate_driver_update(const struct bt_write *write, const struct bt
 {
 	const struct bt_json_value *value = bt_json_find_path(object, "spec.attachRequired");
 	(void)write;
-	/* upstream's name of the field has a slip */
+	/* upstream misspells the field */
 	if (!bt_kinds_same(bt_json_find_path(old, "spec.attachRequired"), value)) {
 		bt_kinds_error(errors, BT_FIELD_INVALID,
 			BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "attachedRequired"), value,

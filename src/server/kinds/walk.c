@@ -3,7 +3,7 @@
 
 #include "server/kinds/common.h"
 
-/* One walk over an object finds what the schema or a rule says against it. Spec: 14b section 5. */
+/* Validates an object in one walk, by its schema and by rules. Spec: 14b section 5. */
 
 #define DRIVER_BYTES_MAX 63
 
@@ -23,12 +23,12 @@ static int compare_rules(const void *a, const void *b)
 {
 	const struct rule *left = a;
 	const struct rule *right = b;
-	/* equal literals are mostly one */
+	/* literals usually share addresses, so compare those first */
 	int order = left->package != right->package ? strcmp(left->package, right->package) : 0;
 	return order != 0 ? order : strcmp(left->message, right->message);
 }
 
-/** The value does not count as given. */
+/** Whether the value counts as not given. */
 static bool is_empty(const struct bt_schema_field *field, const struct bt_json_value *value)
 {
 	if (value == NULL || value->type == BT_JSON_NULL) {
@@ -76,7 +76,7 @@ static void check_format(struct bt_field_errors *errors, enum bt_schema_format f
 	}
 }
 
-/** One number or quantity. */
+/** Checks the range of one number or quantity. */
 static void check_bounds(struct bt_field_errors *errors, const struct bt_schema_field *field,
 	const struct bt_path *place, const struct bt_json_value *value)
 {
@@ -104,7 +104,7 @@ static void check_bounds(struct bt_field_errors *errors, const struct bt_schema_
 	}
 }
 
-/** false: the value is not there or too long; nothing else is said about it. */
+/** Checks a field. false: it is absent or too long, so its parts are not checked. */
 static bool check_field(struct bt_field_errors *errors, const struct bt_schema_field *field,
 	const struct bt_path *place, const struct bt_json_value *value)
 {
@@ -147,7 +147,7 @@ static bool check_field(struct bt_field_errors *errors, const struct bt_schema_f
 static void walk(struct bt_check *check, const struct bt_path *place,
 	const struct bt_schema_message *message, const struct bt_json_value *object);
 
-/* Recursion: as deep as messages are nested in each other. */
+/* Recursion is bounded by the nesting of messages. */
 static void walk_parts(struct bt_check *check, const struct bt_path *place,
 	const struct bt_schema_field *field, const struct bt_json_value *value)
 {
@@ -178,7 +178,7 @@ static void walk_parts(struct bt_check *check, const struct bt_path *place,
 	}
 }
 
-/* On creates upstream looks at them first, and only at their specs. */
+/* On creates upstream checks claim templates first, and only their specs. */
 static void check_claim_templates(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
@@ -191,7 +191,7 @@ static void check_claim_templates(
 	}
 }
 
-/** A bit for each name: most members that a message may have are absent, and found so by it. */
+/** A bit for each name: a set of bits shows quickly that an object lacks most members. */
 static uint64_t name_bit(const char *name, uint32_t length)
 {
 	return length == 0 ? 1 : UINT64_C(1) << ((length * 7 + (unsigned char)name[0]) & 63);
@@ -225,7 +225,7 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 		names |= name_bit(name.data, name.length);
 	}
 	for (uint32_t i = 0; message->has_checks && i < message->field_count; i++) {
-		/* a volume's source comes before its name */
+		/* upstream checks a volume's source before its name */
 		const struct bt_schema_field *field =
 			&message->fields[is_volume ? message->field_count - 1 - i : i];
 		const struct bt_json_value *value;
@@ -238,13 +238,13 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 			walk(check, place, field->message, object);
 			continue;
 		}
-		/* metadata has its own checks, a status only what its rules say */
+		/* metadata is checked elsewhere; status only by rules */
 		if (place == NULL &&
 			(is_named(field->name, "metadata") ||
 				is_named(field->name, "status") ||
 				(is_named(field->name, "spec") &&
 					(bt_kinds_keeps_spec(check->write) ||
-						/* it is only compared */
+						/* updates only compare the field */
 						(check->is_update && field->checks != NULL &&
 							field->checks->immutable))))) {
 			continue;
@@ -305,8 +305,10 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 	const struct bt_schema_message *message = write->resource->message;
 	const struct bt_strategy *strategy = write->resource->strategy;
 	struct bt_check check = {.write = write, .errors = errors, .is_update = old != NULL};
-	/* Upstream's updates validate metadata in several places, and some kinds as a whole in two;
-	 * its messages say the same as often. */
+	/*
+	 * Upstream validates metadata several times in an update, and some kinds twice, so its
+	 * errors are repeated. These errors are repeated as often.
+	 */
 	uint32_t metadata_count = 1;
 	if (old != NULL && message != NULL) {
 		metadata_count = strategy->validates_spec_alone ? 3 : 4;

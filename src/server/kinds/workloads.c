@@ -6,7 +6,7 @@
  * sections 2.2, 2.3, 3.3 and 5.
  */
 
-/** {type, rollingUpdate} of Deployments and DaemonSets. */
+/** Sets defaults of {type, rollingUpdate} in Deployments and DaemonSets. */
 static void default_rolling(struct bt_arena *arena, struct bt_json_value *spec, const char *name,
 	struct bt_json_value *unavailable, struct bt_json_value *surge)
 {
@@ -59,8 +59,10 @@ void bt_rule_workload(
 	check_restart_policy(check->errors, place, spec);
 }
 
-/* The claims of a StatefulSet's templates are volumes of its pods; they replace those of their
- * names. */
+/*
+ * Adds the StatefulSet's claim templates to the pod template as volumes, replacing volumes of the
+ * same name.
+ */
 static struct bt_json_value *with_claims(struct bt_arena *arena,
 	const struct bt_json_value *template_, const struct bt_json_value *claims)
 {
@@ -130,7 +132,7 @@ void bt_rule_pod_template(
 		bt_json_object_at(template_, "metadata.labels"));
 }
 
-/** set_defaults of kinds that have a template and nothing else to default by hand. */
+/** set_defaults of kinds whose only other defaults are those of the pod template. */
 static void default_template(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *spec = bt_kinds_object(object, "spec");
@@ -311,7 +313,7 @@ static void prepare_daemon_set(const struct bt_write *write, struct bt_json_valu
 	}
 }
 
-/* It counts the changes of the template, whatever the sender says. */
+/* Counts the changes of the template; the client's value is ignored. */
 static void prepare_daemon_set_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {
