@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Writes of the binding cycle: at once, or under way for a while. What is asked again while it is
- * under way gets no answer; what was answered gets it once.
+ * Writes of the binding cycle: carried out at once, or later. A repeated write stays pending while
+ * the first one is in flight; then it gets the answer, once.
  */
 #include "soak/world.h"
 
@@ -25,7 +25,10 @@ static bool same_claim(const struct bt_sim_write *a, const struct bt_sim_write *
 	return bt_message_equal(&bt_resource_claim_message, a->object->value, b->object->value);
 }
 
-/** A claim that is not quite the one of before is another write. */
+/**
+ * Find the answer to an equal write. A write of the same claim with other content is a new write;
+ * the old answer is dropped.
+ */
 static uint32_t find_answer(struct bt_sim *sim, struct bt_str key, const struct bt_sim_write *write)
 {
 	for (uint32_t i = 0; i < sim->answers.count; i++) {
@@ -50,7 +53,7 @@ static void release_answer(struct bt_sim_answer *answer)
 	bt_free(answer);
 }
 
-/** --- the write itself, by the cluster's writer --- */
+/** --- carrying out the write, by the cluster's writer --- */
 
 static int take_effect(struct bt_sim *sim, struct bt_sim_answer *answer)
 {
@@ -150,7 +153,7 @@ static void come_later(struct bt_sim *sim, const struct bt_sim_write *write)
 	}
 }
 
-/** The scheduler must think that nothing was written. */
+/** Excuse the objects of a failed write: the scheduler does not know whether it took effect. */
 static void excuse(struct bt_sim *sim, const struct bt_sim_write *write)
 {
 	if (write->what == BT_SIM_WRITE_BINDING) {
@@ -212,7 +215,7 @@ static void carry_out_late(void *context, uint64_t serial)
 			end(sim, index);
 		}
 	}
-	/* The answer about a volume does not say for which pod it is. */
+	/* A volume's answer does not name its pod: try all waiting pods. */
 	for (uint32_t i = 0; i < sim->bindings.count; i++) {
 		if (sim->bindings.items[i].is_waiting) {
 			bt_scheduler_resume(sim->scheduler, sim->bindings.items[i].pod->meta->uid);
@@ -221,9 +224,9 @@ static void carry_out_late(void *context, uint64_t serial)
 	bt_sim_poke(sim);
 }
 
-/** --- asked for by the scheduler --- */
+/** --- calls of the scheduler --- */
 
-/** Now, or after a while. */
+/** Carry the write out now, or after a while. */
 static void send(struct bt_sim *sim, struct bt_sim_answer *answer)
 {
 	bool is_slow = sim->write_fault_one_in != 0 && bt_sim_chance(&sim->times, 10);

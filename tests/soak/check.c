@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Decisions, nodes, victims and pods that wait. */
+/** Checks of decisions, nodes, victims and waiting pods. */
 #include "soak/check.h"
 
 #include "api/identity.h"
@@ -99,9 +99,9 @@ bool bt_sim_check_victim(
 	return false;
 }
 
-/** --- pods that wait --- */
+/** --- waiting pods --- */
 
-/** The view with those nominations to the node that count against the pod. */
+/** Add the pods that are nominated to the node and not less important than the pod. */
 static void add_nominated(struct bt_sim_view *view, const struct bt_sim_pending *pending,
 	const struct bt_pod *pod, struct bt_str node_name)
 {
@@ -129,7 +129,10 @@ static void remove_less_important(
 	view->placed.count = kept;
 }
 
-/** With and without nominated pods; preempting: without those that the pod may remove. */
+/**
+ * Does the pod fit with and without nominated pods? preempting: after pods of lower priority are
+ * removed.
+ */
 static bool fits_on(struct bt_object_store *objects, const struct bt_sim_pending *pending,
 	const struct bt_pod *pod, const struct bt_node *node, bool preempting)
 {
@@ -167,7 +170,7 @@ static bool find_place(struct bt_object_store *objects, const struct bt_sim_pend
 	return false;
 }
 
-/** Who waits for claims lacks some. */
+/** A pod that waits for claims must lack some. */
 static bool lacks_claims(
 	struct bt_object_store *objects, const struct bt_pod *pod, struct bt_strbuf *complaint)
 {
@@ -190,7 +193,7 @@ static bool check_waiting(struct bt_object_store *objects, const struct bt_sim_p
 		return false;
 	}
 	if (pod->spec.scheduling_group != NULL) {
-		return true; /* whether it fits is a question about the whole group */
+		return true; /* a group fits as a whole or not at all: not checked here */
 	}
 	bool gated = pod->spec.scheduling_gates.count != 0;
 	if (!gated && wait == BT_SIM_WAIT_CLAIM) {

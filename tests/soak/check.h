@@ -2,87 +2,93 @@
 #ifndef BT_SOAK_CHECK_H
 #define BT_SOAK_CHECK_H
 /**
- * Checkers: they look at a scheduler from outside, compute what must hold from the store by plain
- * loops, and say in words what does not. Each returns true when all is well; else a complaint is
- * appended.
+ * Checkers: they compute from the store, with plain loops, what must hold for a scheduler, and
+ * compare. Each returns true if it holds, and otherwise appends a complaint.
  */
 #include "framework/nominator.h"
 #include "queue/queue.h"
 #include "soak/view.h"
 
 /**
- * The scheduler decided for this node; view: what it can know. The node must be there and take the
- * pod, and the pod must not be on a node already.
+ * The scheduler chose this node; view: what it can know. The node must exist and fit the pod, and
+ * the pod must not have a node already.
  */
 bool bt_sim_check_decision(struct bt_sim_view *view, const struct bt_pod *pod,
 	struct bt_str node_name, struct bt_strbuf *complaint);
 
-/** No node holds more than it has. is_excused: others than the scheduler are to blame. */
+/**
+ * No node holds more than its allocatable. is_excused: another scheduler or user over-committed the
+ * node.
+ */
 bool bt_sim_check_nodes(struct bt_sim_view *view,
 	bool (*is_excused)(void *context, struct bt_str node_name), void *context,
 	struct bt_strbuf *complaint);
 
-/** The victim is a pod that somebody who waits is more important than. */
+/** Some pending pod must have a higher priority than the victim. */
 bool bt_sim_check_victim(
 	struct bt_object_store *objects, const struct bt_pod *victim, struct bt_strbuf *complaint);
 
-/** What a pending pod waits for, as its scheduler says. */
+/** What a pending pod waits for, according to the scheduler. */
 enum bt_sim_wait {
-	BT_SIM_WAIT_NOWHERE, /* nobody knows it */
+	BT_SIM_WAIT_NOWHERE, /* it is in no queue */
 	BT_SIM_WAIT_TURN,    /* its turn, or the end of its backoff */
-	BT_SIM_WAIT_CLOCK,   /* the end of its patience: no event tells what it waits for */
-	BT_SIM_WAIT_EVENT,   /* a change of the cluster */
-	BT_SIM_WAIT_GATE,    /* its gates, or the end of a preemption */
-	BT_SIM_WAIT_CLAIM,   /* claims for devices that are not there yet */
+	BT_SIM_WAIT_CLOCK,   /* a flush by time: no event reports the change it waits for */
+	BT_SIM_WAIT_EVENT,   /* a change in the cluster */
+	BT_SIM_WAIT_GATE,    /* removal of its gates, or the end of a preemption */
+	BT_SIM_WAIT_CLAIM,   /* missing claims for devices */
 };
 
-/** What the check of pending pods asks. */
+/** Input of the check of pending pods. */
 struct bt_sim_pending {
-	/** Pods nominated to nodes: they take room from those who are not more important. */
+	/** Nominated pods: they take room from pods that are not more important. */
 	struct bt_sim_placed *nominated;
 	uint32_t nominated_count;
-	/** Pools of devices that nobody knows enough of: they count as taken. */
+	/** Pools whose allocations the scheduler cannot know: their devices count as taken. */
 	const struct bt_sim_excused_pool *blurred;
 	uint32_t blurred_count;
-	/** Every timer had its time: nobody who fits may wait, nobody who may preempt either. */
+	/** All timers have run: no pod that fits may wait, and no pod that may preempt either. */
 	bool is_final;
 	bool (*is_ours)(void *context, const struct bt_pod *pod);
 	enum bt_sim_wait (*wait_of)(void *context, const struct bt_pod *pod);
 	void *context;
 };
 
-/** Things are quiet: no pod waits for an event although it fits, and none is forgotten. */
+/** At a quiet moment: no pod that fits waits for an event, and each pending pod is in a queue. */
 bool bt_sim_check_pending(struct bt_object_store *objects, const struct bt_sim_pending *pending,
 	struct bt_strbuf *complaint);
 
-/** Cache equals store: nodes, pods, sums, and all other objects. Nothing may be on its way. */
+/**
+ * The cache equals the store: nodes, pods, sums, and all other objects. No event may be in flight.
+ */
 bool bt_sim_check_cache(
 	const struct bt_state *state, struct bt_object_store *objects, struct bt_strbuf *complaint);
-/** Queue and nominations know no pod that does not wait, and all in their newest version. */
+/** Queue and nominations contain only pending pods, each in its newest version. */
 bool bt_sim_check_queue(struct bt_queue *queue, const struct bt_nominator *nominator,
 	struct bt_object_store *objects, struct bt_strbuf *complaint);
 
-/** Five minutes among the unschedulable pods, 30 seconds until they are flushed, a backoff. */
+/** Five minutes in the unschedulable pods, up to 30 seconds until the next flush, and a backoff. */
 #define BT_SIM_PATIENCE_NS INT64_C(342000000000)
 
-/** Nobody waits longer than the timers let anybody wait. */
+/** No pod waits longer than the timers allow. */
 bool bt_sim_check_ages(struct bt_queue *queue, int64_t now_ns, struct bt_strbuf *complaint);
 
-/** How much is kept when every object is gone. */
+/** Memory that is kept after every object was deleted. */
 struct bt_sim_memory {
 	size_t state_bytes;   /* without the counters */
-	size_t counter_bytes; /* a cache that has a limit of its own */
+	size_t counter_bytes; /* the cache of counters has its own limit */
 	uint32_t symbols;
 	uint32_t shapes;
 	uint32_t label_sets;
 };
 
 struct bt_sim_memory bt_sim_memory_of(const struct bt_state *state);
-/** Every object is gone: so are pods, nodes, queue entries and nominations. */
+/** After every object was deleted, no pods, nodes, queue entries or nominations are left. */
 bool bt_sim_check_empty(const struct bt_state *state, struct bt_queue *queue,
 	const struct bt_nominator *nominator, struct bt_strbuf *complaint);
-/** Of the same measurement after each of several rounds: the second half keeps no more than the
- * first one plus half. */
+/**
+ * rounds: the same measurement after each round. The later half may keep at most 1.5 times the
+ * earlier half.
+ */
 bool bt_sim_check_memory(
 	const struct bt_sim_memory *rounds, uint32_t count, struct bt_strbuf *complaint);
 #endif

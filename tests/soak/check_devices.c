@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What must hold of devices: in the store after each change of a claim, of what the scheduler
- * writes, and when everything is quiet. Excused are pools for which a write went wrong so that the
- * scheduler cannot know which devices are taken; until things are quiet, or for the rest of the
- * round when devices were given twice (the scheduler keeps a set of devices, spec 12 section 4.3).
+ * Checks of devices: in the store after each change of a claim, in what the scheduler writes, and
+ * at quiet moments. A pool is excused if a failed write hides from the scheduler which devices are
+ * taken: until the next quiet moment, or for the rest of the round if a device was allocated twice
+ * (the scheduler keeps a set of devices, spec 12 section 4.3).
  */
 #include "api/identity.h"
 #include "dra/dra.h"
@@ -41,9 +41,9 @@ void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *c
 	}
 }
 
-/** --- nothing is given twice --- */
+/** --- no device is allocated twice --- */
 
-/** All that claims of a store have of one pool. */
+/** All allocations in one pool. */
 struct holdings {
 	BT_VEC(device_result *) results;
 };
@@ -67,7 +67,7 @@ static void collect(struct bt_object_store *objects, device_result *of, struct h
 	}
 }
 
-/** As it is published; NULL: it is not, for now. */
+/** The published device of the result; NULL: it is not published at present. */
 static const struct bt_device *find_device(struct bt_object_store *objects, device_result *result)
 {
 	const struct bt_resource_slice *slice;
@@ -87,10 +87,10 @@ static const struct bt_device *find_device(struct bt_object_store *objects, devi
 	return found;
 }
 
-/** Parts: the one counter of their pools has so much. */
+/** The value of the one counter in a pool of parts. */
 #define SLOTS 4
 
-/** NULL: all is well with the result's device and its pool. */
+/** What is wrong with the result's device or its pool; NULL: nothing. */
 static const char *find_trouble(struct bt_object_store *objects, device_result *of)
 {
 	struct holdings holdings = {0};
@@ -118,7 +118,7 @@ static const char *find_trouble(struct bt_object_store *objects, device_result *
 	return slots > SLOTS ? "draws on a counter that is overdrawn" : NULL;
 }
 
-/** false with a complaint. */
+/** false: appends a complaint. */
 static bool check_claim(
 	struct bt_sim *sim, const struct bt_resource_claim *claim, struct bt_strbuf *complaint)
 {
@@ -160,7 +160,7 @@ void bt_sim_devices_changed(
 	bt_strbuf_finish(&complaint);
 }
 
-/** --- what the scheduler writes: what the claim asked for, of what there is --- */
+/** --- allocations that the scheduler writes: they must match the requests and the devices --- */
 
 static bool is_for(const struct bt_device_request *request, uint32_t sub, struct bt_str name)
 {
@@ -173,7 +173,7 @@ static bool is_for(const struct bt_device_request *request, uint32_t sub, struct
 						request->first_available.items[sub].name));
 }
 
-/** Which request, or alternative, the result is for: "r" or "r/sub". false: none. */
+/** Find the request or alternative of the result, "r" or "r/sub". false: there is none. */
 static bool wish_for(
 	const struct bt_resource_claim *claim, device_result *result, struct bt_sim_wish *out_wish)
 {
@@ -229,7 +229,7 @@ static const char *find_mistake(struct bt_object_store *objects,
 	return !wish->is_all && count != wish->count ? "has another number of devices" : NULL;
 }
 
-/** Each request got something. */
+/** Does each request have a result? */
 static bool is_complete(const struct bt_resource_claim *claim)
 {
 	bool complete = true;
@@ -250,7 +250,7 @@ void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *
 {
 	struct bt_strbuf complaint = {0};
 	const char *mistake = is_complete(claim) ? NULL : "has a request without devices";
-	/* Later the scheduler knows more than when it decided. */
+	/* Check only within the attempt: later the scheduler knows more than when it decided. */
 	if (!sim->in_attempt || sim->is_decided) {
 		return;
 	}
@@ -273,7 +273,10 @@ void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *
 
 /** --- pods on nodes --- */
 
-/** The devices are those of its node; a zone's node may have moved since. */
+/**
+ * Do the devices belong to the node? Pools of zones are not checked: the node may have moved to
+ * another zone.
+ */
 static bool is_near(const struct bt_resource_claim *claim, struct bt_str node_name)
 {
 	bool near = true;
@@ -286,7 +289,7 @@ static bool is_near(const struct bt_resource_claim *claim, struct bt_str node_na
 	return near;
 }
 
-/** false with a complaint. */
+/** false: appends a complaint. */
 static bool check_pod(struct bt_sim *sim, const struct bt_pod *pod, struct bt_str node_name,
 	struct bt_strbuf *complaint)
 {
@@ -323,7 +326,7 @@ void bt_sim_devices_bound(struct bt_sim *sim, const struct bt_pod *pod, struct b
 	bt_strbuf_finish(&complaint);
 }
 
-/** --- when all is quiet --- */
+/** --- at quiet moments --- */
 
 static bool check_reservations(
 	struct bt_sim *sim, const struct bt_resource_claim *claim, struct bt_strbuf *complaint)

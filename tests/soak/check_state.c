@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the scheduler remembers against what is there. */
+/** Compares the scheduler's cache, queue and memory with the store. */
 #include "api/identity.h"
 #include "soak/check.h"
 #include "state/domain_counter.h"
@@ -286,7 +286,7 @@ bool bt_sim_check_ages(struct bt_queue *queue, int64_t now_ns, struct bt_strbuf 
 
 /** --- memory --- */
 
-/** What state/domain_counter.h may keep for questions that are asked again, and a little more. */
+/** The limit of state/domain_counter.h for cached counters, and a little more. */
 #define COUNTER_BYTES_MAX ((size_t)65 << 20)
 
 struct bt_sim_memory bt_sim_memory_of(const struct bt_state *state)

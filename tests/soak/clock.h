@@ -2,8 +2,8 @@
 #ifndef BT_SOAK_CLOCK_H
 #define BT_SOAK_CLOCK_H
 /**
- * Virtual time: what is to happen later waits in a heap; the clock jumps from one to the next.
- * What is due at the same instant happens in the order in which it was asked for.
+ * Virtual time: actions wait in a heap; the clock jumps from one to the next. Actions due at the
+ * same instant run in the order in which they were added.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,14 +29,16 @@ struct bt_sim_clock {
 	struct bt_heap heap; /* of indices in timers: by time, then by sequence */
 	BT_VEC(struct bt_sim_timer) timers;
 	BT_VEC(uint32_t) free_ids;
-	struct bt_cluster_clock *cluster_clock; /* goes along; NULL: none */
+	struct bt_cluster_clock *cluster_clock; /* moves with this clock; NULL: none */
 };
 
 void bt_sim_clock_init(struct bt_sim_clock *clock, int64_t now_ns);
-/** What still waits never happens. */
+/** Actions that still wait are dropped. */
 void bt_sim_clock_finish(struct bt_sim_clock *clock);
 void bt_sim_clock_after(struct bt_sim_clock *clock, int64_t delay_ns, bt_sim_action action,
 	void *context, uint64_t argument);
-/** The next action that is due by until_ns; false: there is none, and the time is until_ns. */
+/**
+ * Run the next action that is due by until_ns. false: there is none, and the clock is at until_ns.
+ */
 bool bt_sim_clock_step(struct bt_sim_clock *clock, int64_t until_ns);
 #endif

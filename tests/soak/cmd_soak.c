@@ -34,16 +34,16 @@ struct totals {
 	uint64_t evictions;
 };
 
-/** What is said when the scheduler crashes: made before each history, for a signal handler. */
+/** The message for a crash: formatted before each history, because a signal handler cannot. */
 static char last_words[256];
 
 static void tell_crash(int number)
 {
-	/* Nothing is left to do about a failed write. */
+	/* There is no way to report a failed write. */
 	if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0) {
 		_exit(BT_EXIT_BAD_INPUT);
 	}
-	(void)raise(number); /* the handler is gone after its first call */
+	(void)raise(number); /* SA_RESETHAND restored the default action */
 }
 
 static void listen_for_crashes(void)
@@ -68,7 +68,7 @@ static void prepare_last_words(const struct options *options, uint64_t seed)
 static void write_line(void *context, struct bt_str line)
 {
 	FILE *file = context;
-	(void)fprintf(file, "%.*s\n", BT_STR_ARG(line)); /* looked at when it is closed */
+	(void)fprintf(file, "%.*s\n", BT_STR_ARG(line)); /* errors show when the file is closed */
 }
 
 static bool parse_faults(const char *text, enum bt_sim_faults *out_faults)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Stand-in for the drivers: ResourceSlices of pools, one slice after the other. */
+/** Stand-in for the drivers: publishes the ResourceSlices of pools, one slice after the other. */
 #include "soak/world.h"
 
-/** More devices than that are in two slices. */
+/** Pools with more devices have two slices. */
 #define SLICE_MAX 2
 
 static const char *const drivers[BT_SIM_POOL__COUNT] = {
@@ -61,7 +61,7 @@ static struct bt_str slice_name(struct bt_sim *sim, const struct bt_sim_pool *po
 		&sim->texts, "%.*s-%s-%u", BT_STR_ARG(pool->name), tags[pool->kind], number);
 }
 
-/** Counters are in a slice of their own. */
+/** Counters have their own slice. */
 static uint32_t slice_count(const struct bt_sim_pool *pool)
 {
 	return pool->kind == BT_SIM_POOL_PART || pool->device_count > SLICE_MAX ? 2 : 1;
@@ -116,7 +116,7 @@ static void write_slice(struct bt_sim *sim, const struct bt_sim_pool *pool, uint
 	if (bt_sim_store_find(&sim->store, BT_KIND_RESOURCE_SLICE, BT_STR(""), name) == NULL) {
 		bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 	} else {
-		/* Lists of slices have no merge keys: they are replaced. */
+		/* The lists in slices have no merge keys, so that a patch replaces them. */
 		(void)bt_sim_store_patch(&sim->store, BT_KIND_RESOURCE_SLICE, BT_STR(""), name,
 			BT_SUBRESOURCE_NONE, bt_strbuf_str(json));
 	}
@@ -130,7 +130,7 @@ static bool is_published(const struct bt_sim *sim, const struct bt_sim_pool *poo
 				NULL);
 }
 
-/** --- one at a time: the pool is incomplete in between --- */
+/** --- publishing slice by slice: the pool is incomplete in between --- */
 
 #define SECOND_SLICE (UINT64_C(1) << 32)
 
@@ -162,9 +162,9 @@ void bt_sim_publish(struct bt_sim *sim, uint32_t pool)
 		sync_slice, pool | SECOND_SLICE);
 }
 
-/** --- nodes come and go --- */
+/** --- nodes are added and removed --- */
 
-/** What a node of this name has, whenever there is one. */
+/** Does a node of this name have a pool of this kind? It depends on the name only. */
 static bool has_pool(const struct bt_sim *sim, struct bt_str node_name, enum bt_sim_pool_kind kind)
 {
 	const struct bt_sim_workload *workload = &sim->workload;

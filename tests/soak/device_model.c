@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the workloads' devices and requests mean, without CEL and without an allocator. */
+/**
+ * The meaning of the workloads' devices and requests, computed without CEL and without an
+ * allocator.
+ */
 #include "soak/devices.h"
 
 /** --- requests --- */
@@ -42,7 +45,7 @@ static const struct bt_device_attribute *attribute_of(
 	return NULL;
 }
 
-/** Selectors that nobody knows match nothing. */
+/** Does the device match? Selectors that are not in the table match nothing. */
 static bool holds(const struct bt_device_selector *selector, struct bt_str driver,
 	const struct bt_device *device)
 {
@@ -75,7 +78,7 @@ static bool all_hold(const struct bt_device_selector *selectors, uint32_t count,
 	return good;
 }
 
-/** The workloads tolerate by key, whatever value and effect. */
+/** The workloads' tolerations have a key only, and match any value and effect. */
 static bool is_tolerated(const struct bt_sim_wish *wish, const struct bt_device_taint *taint)
 {
 	bool tolerated = bt_str_equal_c(taint->effect, "None");

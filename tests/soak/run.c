@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One history: changes, quiet moments with a look at everything, and the end of the world. */
+/**
+ * One history: changes, quiet moments with checks of everything, and the deletion of everything at
+ * the end.
+ */
 #include "soak/sim.h"
 
 #include "api/identity.h"
 #include "soak/world.h"
 
 #define ROUND_SECONDS 300
-/** Longer than the longest wait in the unschedulable pods, flush included. */
+/** Longer than the longest stay in the unschedulable pods, flush included. */
 #define FINAL_SECONDS 400
 /** Longer than the longest backoff. */
 #define CALM_SECONDS 13
@@ -41,7 +44,7 @@ static void wait_for_quiet(struct bt_sim *sim)
 	bt_strbuf_finish(&complaint);
 }
 
-/** --- pods that wait, as the scheduler says --- */
+/** --- waiting pods, according to the scheduler --- */
 
 static bool is_ours(void *context, const struct bt_pod *pod)
 {
@@ -60,12 +63,11 @@ static bool has_rejector(
 }
 
 /**
- * Upstream's hints do not tell everything, and berth's say the same (spec 06 sections 2.15
- * and 3.12): that a node became one that does not count any more; that anti-affinity of others, or
- * the last pod that affinity is about, is gone from a node's domain; that a nomination ended which
- * the API never had; that a binding failed whose volumes or devices others may have; that a claim
- * is gone before anybody saw it give back its devices (spec 12 section 16). Then only the clock
- * helps.
+ * Upstream's hints do not report every change, and berth's must be the same (spec 06 sections 2.15
+ * and 3.12): a node no longer counts; anti-affinity of other pods, or the last pod that matches an
+ * affinity, is gone from a node's domain; a nomination ended that the API never had; a binding
+ * failed whose volumes or devices other pods could use; a claim was deleted before the watch showed
+ * that its devices were free (spec 12 section 16). Then only a flush by time helps.
  */
 static bool is_untold(const struct bt_sim *sim, const struct bt_queue_entry *entry)
 {
@@ -155,7 +157,7 @@ static bool check_pending(struct bt_sim *sim, bool is_final, struct bt_strbuf *c
 	return good;
 }
 
-/** --- looking at everything --- */
+/** --- checks of everything --- */
 
 static bool is_excused(void *context, struct bt_str node_name)
 {
@@ -200,7 +202,7 @@ static void calm_down(struct bt_sim *sim, int64_t seconds, bool is_final)
 {
 	sim->is_changing = false;
 	sim->has_faults = false;
-	/* At once: whoever waits for an event that came already waits for nothing. */
+	/* Before any timer runs: a pod must not wait for an event that has already happened. */
 	wait_for_quiet(sim);
 	if (!sim->failed) {
 		look(sim, false);
@@ -226,7 +228,7 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 	bt_sim_log(sim, "everything is deleted");
 	bt_sim_workload_drain(sim);
 	wait_for_quiet(sim);
-	bt_sim_workload_drain(sim); /* what controllers still made */
+	bt_sim_workload_drain(sim); /* controllers may have created more */
 	wait_for_quiet(sim);
 	bt_sim_view_of_scheduler(sim, &view);
 	bt_sim_view_finish(&view);
@@ -240,7 +242,7 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 	bt_sim_forget_answers(sim);
 	struct bt_sim_memory memory = bt_sim_memory_of(engine->state);
 	bt_vec_push(&rounds->memory, memory);
-	/* Not the bytes: how full hash tables get depends on the secret of the run. */
+	/* Without bytes: the fill of hash tables depends on the random secret of the process. */
 	bt_sim_log(sim, "empty: %u symbols, %u shapes, %u label sets", memory.symbols,
 		memory.shapes, memory.label_sets);
 	if (!bt_sim_check_devices(sim, &complaint) ||
@@ -252,7 +254,7 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 	bt_strbuf_finish(&complaint);
 }
 
-/** One change at a time: nothing else wakes up whoever it concerns. */
+/** One change at a time: no other event can wake up the pods that it helps. */
 static void step_by_step(struct bt_sim *sim, int64_t until_ns)
 {
 	sim->is_changing = false;

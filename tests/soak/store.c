@@ -4,7 +4,7 @@
 #include "base/assert.h"
 #include "codec/json_edit.h"
 
-/** Not shown to the scheduler, and no checker reads them. */
+/** Kinds that neither the scheduler nor a checker reads. */
 static bool is_ignored(enum bt_kind kind)
 {
 	return kind == BT_KIND_EVENT || kind == BT_KIND_CORE_EVENT || kind == BT_KIND_LEASE ||
@@ -21,14 +21,14 @@ static const struct bt_api_resource *resource_of(
 
 /** --- objects --- */
 
-/** Inside of a commit: only note it. */
+/** Called within a commit: only records the change. */
 static void note_change(void *context, const struct bt_store_change *change)
 {
 	struct bt_sim_store *store = context;
 	if (change->collection < store->kinds.count &&
 		store->kinds.items[change->collection] != BT_KIND__COUNT) {
 		struct bt_store_change noted = *change;
-		noted.before = NULL; /* the decoded object is known */
+		noted.before = NULL; /* not needed: the decoded object is in objects */
 		noted.after = bt_stored_share(change->after);
 		bt_vec_push(&store->changes, noted);
 	}
@@ -56,7 +56,7 @@ static void apply_change(struct bt_sim_store *store, const struct bt_store_chang
 	struct bt_object *held = before != NULL ? bt_object_share(before) : NULL;
 	bool is_deleted = change->type == BT_CHANGE_DELETED;
 	if (is_deleted) {
-		/* An object that is deleted was added before. */
+		/* The object exists: it was added before. */
 		(void)bt_object_store_delete(&store->objects, kind, meta->namespace_, meta->name);
 	} else {
 		bt_object_store_put(&store->objects, bt_object_share(object));
@@ -71,7 +71,7 @@ static void apply_change(struct bt_sim_store *store, const struct bt_store_chang
 
 void bt_sim_store_flush(struct bt_sim_store *store)
 {
-	/* A listener may make requests, which flush on their own. */
+	/* A listener may make requests, which flush, too. */
 	while (store->changes.count != 0) {
 		struct bt_store_change change = store->changes.items[0];
 		bt_vec_remove_ordered(&store->changes, 0);
@@ -91,9 +91,9 @@ int64_t bt_sim_store_run(struct bt_sim_store *store)
 	return next_ns;
 }
 
-/** --- life --- */
+/** --- init and finish --- */
 
-/** What the API makes by itself, and every later change. */
+/** Read the objects that the API creates at its start, and listen for changes. */
 static int listen(struct bt_sim_store *store, struct berth_error *err)
 {
 	struct bt_store *objects = bt_cluster_store(store->cluster);
@@ -129,7 +129,7 @@ static int listen(struct bt_sim_store *store, struct berth_error *err)
 int bt_sim_store_init(struct bt_sim_store *store, const struct bt_gates *gates, uint64_t seed,
 	int64_t start_ns, struct berth_error *err)
 {
-	/* Pods need no ServiceAccount then. */
+	/* Without this controller, pods need no ServiceAccount. */
 	static const char *const controllers[] = {"*", "-serviceaccount-controller"};
 	struct bt_cluster_options options = {
 		.start_ns = start_ns,
@@ -255,7 +255,7 @@ bool bt_sim_store_delete_now(
 	return delete (store, kind, namespace_, name, 0);
 }
 
-/** --- objects, found --- */
+/** --- finding objects --- */
 
 struct bt_object *bt_sim_store_find(const struct bt_sim_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)

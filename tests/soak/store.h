@@ -2,8 +2,8 @@
 #ifndef BT_SOAK_STORE_H
 #define BT_SOAK_STORE_H
 /**
- * The cluster (cluster/cluster.h) as users, drivers and checkers see it: requests to its API, and
- * its objects decoded. After each request the objects are current.
+ * The cluster (cluster/cluster.h) for users, drivers and checkers: requests to its API, and its
+ * decoded objects. The decoded objects are current after each request.
  */
 #include "api/object.h"
 #include "base/prng.h"
@@ -14,10 +14,10 @@
 struct bt_sim_store {
 	struct bt_cluster *cluster;
 	struct bt_object_store objects; /* of the kinds that the scheduler reads, and templates */
-	BT_VEC(uint8_t) kinds;          /* by collection: enum bt_kind, or BT_KIND__COUNT */
-	BT_VEC(struct bt_store_change) changes; /* committed, not in objects yet */
-	struct bt_arena arena;                  /* of one request */
-	/** After a change; both are borrowed, one may be NULL. */
+	BT_VEC(uint8_t) kinds;          /* by collection: enum bt_kind; BT_KIND__COUNT: ignored */
+	BT_VEC(struct bt_store_change) changes; /* committed, not applied to objects yet */
+	struct bt_arena arena;                  /* for one request */
+	/** Called after a change; both objects are borrowed, one may be NULL. */
 	void (*changed)(void *context, struct bt_object *old_object, struct bt_object *new_object);
 	void *context;
 };
@@ -25,21 +25,23 @@ struct bt_sim_store {
 /** A cluster without a scheduler, in virtual time. */
 BT_MUST_USE int bt_sim_store_init(struct bt_sim_store *store, const struct bt_gates *gates,
 	uint64_t seed, int64_t start_ns, struct berth_error *err);
-/** Also after a failed init. */
+/** Also to be called after a failed init. */
 void bt_sim_store_finish(struct bt_sim_store *store);
-/** Decode what was committed since, and call `changed` for it. */
+/** Decode the changes committed since, and call `changed` for each. */
 void bt_sim_store_flush(struct bt_sim_store *store);
-/** Let controllers and node agents do what is due. Returns when to call again, INT64_MAX: after the
- * next change. */
+/**
+ * Run the controllers and node agents that are due. Returns when to call again; INT64_MAX: after
+ * the next change.
+ */
 int64_t bt_sim_store_run(struct bt_sim_store *store);
 
-/** POST of JSON that the simulator made: panics when the API refuses it. */
+/** POST an object that the simulator made: panics if the API refuses it. */
 void bt_sim_store_create(struct bt_sim_store *store, struct bt_str json);
 /** Strategic merge patch of an object or its subresource. Returns the API's code: 200, 404, 422,
  * ... */
 uint16_t bt_sim_store_patch(struct bt_sim_store *store, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name, enum bt_subresource subresource, struct bt_str json);
-/** DELETE with the grace period that the object asks for. false: there is no such object. */
+/** DELETE with the object's grace period. false: there is no such object. */
 bool bt_sim_store_delete(struct bt_sim_store *store, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name);
 /** DELETE with a grace period of 0. */
@@ -48,7 +50,7 @@ bool bt_sim_store_delete_now(struct bt_sim_store *store, enum bt_kind kind,
 
 struct bt_object *bt_sim_store_find(const struct bt_sim_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
-/** An object of the kind, by chance; NULL when there is none. */
+/** A random object of the kind; NULL: there is none. */
 struct bt_object *bt_sim_store_pick(
 	struct bt_sim_store *store, enum bt_kind kind, struct bt_prng *prng);
 #endif

@@ -5,7 +5,7 @@
 
 static const struct bt_str everywhere = {NULL, 0};
 
-/** --- who is where --- */
+/** --- placements --- */
 
 void bt_sim_view_place(struct bt_sim_view *view, const struct bt_pod *pod, struct bt_str node_name)
 {
@@ -93,7 +93,7 @@ int64_t bt_sim_view_used(
 	return used;
 }
 
-/** Only what the pod asks for counts against the node. */
+/** Only resources that the pod requests are compared. */
 static bool has_room(
 	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)
 {
@@ -116,7 +116,7 @@ static bool has_room(
 	return true;
 }
 
-/** --- what the node asks of pods --- */
+/** --- what the node requires of pods --- */
 
 static bool tolerates(const struct bt_pod *pod, const struct bt_taint *taint)
 {
@@ -193,7 +193,7 @@ static bool ports_are_free(
 	return true;
 }
 
-/** --- all of it --- */
+/** --- all checks --- */
 
 enum bt_sim_fit bt_sim_view_fits(struct bt_sim_view *view, const struct bt_pod *pod,
 	const struct bt_node *node, const char **out_reason)

@@ -2,51 +2,56 @@
 #ifndef BT_SOAK_VIEW_H
 #define BT_SOAK_VIEW_H
 /**
- * Naive model of what a node can take: plain loops over all objects, written from the spec and not
- * from the scheduler, so that the two can be compared. Knows what the simulator's workloads use.
+ * A plain model of what a node can take: loops over all objects, written from the spec and not from
+ * the scheduler, so that the two can be compared. Supports the features that the simulator's
+ * workloads use.
  */
 #include "api/node.h"
 #include "api/pod.h"
 #include "base/vec.h"
 #include "state/object_store.h"
 
-/** A pool of devices whose allocations the scheduler need not know. */
+/** A pool whose allocations the scheduler may not know. */
 struct bt_sim_excused_pool {
 	struct bt_str driver;
 	struct bt_str pool;
-	bool is_spoiled; /* devices were given twice: who knows which are free now */
+	bool is_spoiled; /* a device was allocated twice, so that free devices are unknown */
 };
 
-/** A pod and the node it counts on; node_name may differ from what its object says. */
+/** A pod and the node it counts on; node_name may differ from the pod object's. */
 struct bt_sim_placed {
 	const struct bt_pod *pod;
 	struct bt_str node_name;
 };
 
-/** Who is where, according to somebody. Everything is borrowed. */
+/** Placements of pods from one point of view. Everything is borrowed. */
 struct bt_sim_view {
 	struct bt_object_store *objects; /* nodes, claims, volumes, classes */
 	BT_VEC(struct bt_sim_placed) placed;
 	/**
-	 * Nodes where others may have put two pods with the same host port. A cache keeps a set of
-	 * ports (spec 01b section 7), so there the first of the two who leaves frees it: taken
-	 * ports do not count on these.
+	 * Nodes where another scheduler may have put two pods with the same host port. A cache
+	 * keeps a set of ports (spec 01b section 7), so the first of these pods that leaves frees
+	 * the port in the cache: host ports are not checked on these nodes.
 	 */
 	const struct bt_str *crowded;
 	uint32_t crowded_count;
-	/** What the API has by now: claims for devices that differ there may be known in their
-	 * newer form, too. NULL: nothing is newer. */
+	/**
+	 * The current objects of the API: if a claim for devices differs there, the scheduler may
+	 * know either version. NULL: there are no newer versions.
+	 */
 	struct bt_object_store *truth;
-	/** Pools of which nobody can say who knows of which allocation: their devices are all free,
-	 * or none is. */
+	/**
+	 * Pools whose allocations the scheduler may not know: their devices are all free, or all
+	 * taken.
+	 */
 	const struct bt_sim_excused_pool *blurred;
 	uint32_t blurred_count;
 	bool blurred_is_free;
-	/** A claim that is allocated elsewhere, in vain, is given back for the pod's sake. */
+	/** A claim that is allocated elsewhere and unused may be deallocated for the pod. */
 	bool may_free;
 };
 
-/** Every pod of objects that has a node and is not terminal. */
+/** Place every pod of objects that has a node and is not terminal. */
 void bt_sim_view_init(struct bt_sim_view *view, struct bt_object_store *objects);
 void bt_sim_view_finish(struct bt_sim_view *view);
 /** Count the pod on a node, unless its uid is there already. */
@@ -54,25 +59,25 @@ void bt_sim_view_place(struct bt_sim_view *view, const struct bt_pod *pod, struc
 
 enum bt_sim_fit {
 	BT_SIM_FITS,
-	BT_SIM_FITS_NOT,    /* *out_reason says why */
-	BT_SIM_FIT_UNKNOWN, /* it hangs on volumes or devices that are on their way */
+	BT_SIM_FITS_NOT,    /* *out_reason has the reason */
+	BT_SIM_FIT_UNKNOWN, /* depends on volumes or devices that are being changed */
 };
 
-/** The pod itself does not count, should it be placed. */
+/** Does the pod fit? If it is placed already, it does not count. */
 enum bt_sim_fit bt_sim_view_fits(struct bt_sim_view *view, const struct bt_pod *pod,
 	const struct bt_node *node, const char **out_reason);
 
-/** --- parts, each in a file of its own --- */
+/** --- parts, one file each --- */
 
-/** Sum of what the pods on a node ask for; resource "pods" counts them. */
+/** Sum of the requests of the node's pods; resource "pods": their number. */
 int64_t bt_sim_view_used(
 	const struct bt_sim_view *view, struct bt_str node_name, struct bt_str resource);
-/** Of one pod; cpu in milli units, others in units. */
+/** Request of one pod; cpu in milli units, others in units. */
 int64_t bt_sim_pod_request(const struct bt_pod *pod, struct bt_str resource);
 int64_t bt_sim_node_amount(const struct bt_node *node, struct bt_str resource);
 bool bt_sim_selector_matches(
 	const struct bt_label_selector *selector, const struct bt_str_map *labels);
-/** nodeSelector and required node affinity. */
+/** Do nodeSelector and required node affinity select the node? */
 bool bt_sim_node_is_selected(const struct bt_pod *pod, const struct bt_node *node);
 bool bt_sim_spread_allows(
 	struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node);
@@ -82,9 +87,9 @@ enum bt_sim_fit bt_sim_volumes_fit(struct bt_sim_view *view, const struct bt_pod
 	const struct bt_node *node, const char **out_reason);
 enum bt_sim_fit bt_sim_devices_fit(struct bt_sim_view *view, const struct bt_pod *pod,
 	const struct bt_node *node, const char **out_reason);
-/** All claims for devices that the pod names are there and may be used by it. */
+/** Do all claims for devices that the pod names exist, and may the pod use them? */
 bool bt_sim_claims_are_there(struct bt_object_store *objects, const struct bt_pod *pod);
-/** The claim of an entry of spec.resourceClaims; "": none yet. */
+/** The name of the claim for an entry of spec.resourceClaims; "": there is none yet. */
 struct bt_str bt_sim_claim_name(
 	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry);
 const struct bt_node *bt_sim_view_node(const struct bt_sim_view *view, struct bt_str name);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Claims and devices, naively: every way to choose devices is tried. Spec: 12 sections 6 to 9. */
+/**
+ * Claims and devices, by brute force: every way to choose devices is tried. Spec: 12 sections 6 to
+ * 9.
+ */
 #include "base/assert.h"
 #include "soak/devices.h"
 #include "soak/view.h"
 
-/** Of one pod: the workloads give it fewer. */
+/** The maximum of claims per pod; the workloads use fewer. */
 #define CLAIMS_MAX 4
 
 static const struct bt_str everywhere = {NULL, 0};
@@ -26,7 +29,7 @@ struct bt_str bt_sim_claim_name(const struct bt_pod *pod, const struct bt_pod_re
 	return BT_STR("");
 }
 
-/** NULL: it is not there, or not for this pod. */
+/** NULL: it does not exist, is being deleted, or was made for another pod. */
 static const struct bt_resource_claim *find_claim(struct bt_object_store *objects,
 	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry)
 {
@@ -51,17 +54,17 @@ bool bt_sim_claims_are_there(struct bt_object_store *objects, const struct bt_po
 	return good;
 }
 
-/** --- what the node has --- */
+/** --- devices of the node --- */
 
 struct seen {
 	const struct bt_resource_slice *slice;
 	const struct bt_device *device;
-	int64_t counter; /* of its pool; -1: none */
+	int64_t counter; /* value of its pool's counter; -1: none */
 	bool is_held;
-	int64_t consumed; /* by claims */
+	int64_t consumed; /* total of existing claims */
 };
 
-/** A device taken in this search. */
+/** A device chosen in this search. */
 struct taken {
 	uint32_t device;
 	uint32_t claim;
@@ -78,7 +81,7 @@ struct search {
 	BT_VEC(struct taken) taken;
 };
 
-/** A selector of a slice or of an allocation. */
+/** Does a node selector of a slice or of an allocation match? */
 static bool selects(const struct bt_node_selector *selector, const struct bt_node *node)
 {
 	struct bt_node_affinity wrapped = {.required = selector};
@@ -100,7 +103,7 @@ static bool same_pool(const struct bt_resource_slice *a, const struct bt_resourc
 		bt_str_equal(a->spec.pool.name, b->spec.pool.name);
 }
 
-/** It is of the newest generation, and all slices of that are there. */
+/** Is the slice of the newest generation, and is the pool complete? */
 static bool is_usable(struct bt_object_store *objects, const struct bt_resource_slice *slice)
 {
 	const struct bt_resource_slice *other;
@@ -144,7 +147,7 @@ static bool is_blurred(const struct bt_sim_view *view, const struct bt_resource_
 	return false;
 }
 
-/** The search is for its devices. */
+/** Does the search allocate this claim? */
 static bool is_sought(const struct search *search, const struct bt_resource_claim *claim)
 {
 	bool sought = false;
@@ -154,7 +157,7 @@ static bool is_sought(const struct search *search, const struct bt_resource_clai
 	return sought;
 }
 
-/** What claims have of it. */
+/** Sum up what existing claims hold of the device. */
 static void note_holders(const struct search *search, struct seen *seen)
 {
 	const struct bt_sim_view *view = search->view;
@@ -169,7 +172,7 @@ static void note_holders(const struct search *search, struct seen *seen)
 			view->objects, BT_KIND_RESOURCE_CLAIM, everywhere, &cursor)) != NULL) {
 		const struct bt_allocation_result *allocation = claim->status.allocation;
 		if (is_sought(search, claim)) {
-			continue; /* what it has is given back */
+			continue; /* the search may replace its allocation */
 		}
 		for (uint32_t i = 0; allocation != NULL && i < allocation->devices.results.count;
 			i++) {
@@ -205,9 +208,9 @@ static void look_around(struct search *search)
 	}
 }
 
-/** --- may this device be taken for that? --- */
+/** --- may the device be allocated? --- */
 
-/** By this search; for_claim: by that claim alone. */
+/** Was the device chosen in this search? for_claim: only for that claim; UINT32_MAX: for any. */
 static bool is_taken(const struct search *search, uint32_t device, uint32_t for_claim)
 {
 	for (uint32_t i = 0; i < search->taken.count; i++) {
@@ -232,7 +235,7 @@ static bool has_counter_left(const struct search *search, const struct seen *wan
 	return wanted->counter < 0 || used <= wanted->counter;
 }
 
-/** What the wish takes of a shared device; -1: it has not so much left. */
+/** How much of a shared device the wish takes; -1: not enough is left. */
 static int64_t share_of(const struct search *search, uint32_t index, const struct bt_sim_wish *wish)
 {
 	const struct seen *seen = &search->devices.items[index];
@@ -246,7 +249,10 @@ static int64_t share_of(const struct search *search, uint32_t index, const struc
 	return used + wanted <= all ? wanted : -1;
 }
 
-/** The claim's constraint, if it has one: that all its devices are of one numa node. */
+/**
+ * Does the device satisfy the claim's constraint, if it has one? All devices of the claim must have
+ * the same numa attribute.
+ */
 static bool is_matched(const struct search *search, uint32_t claim, const struct bt_device *device)
 {
 	int64_t numa = bt_sim_numa_of(device);
@@ -301,7 +307,7 @@ static bool is_wished(
 	return class_ != NULL && bt_sim_is_wished(wish, class_, seen->slice->spec.driver, &bare);
 }
 
-/** count devices from this one on, then the rest. */
+/** Choose `count` devices from index first on, then continue with the next request. */
 static bool find_some(struct search *search, uint32_t claim, uint32_t request,
 	const struct bt_sim_wish *wish, uint32_t count, uint32_t first)
 {
@@ -320,7 +326,7 @@ static bool find_some(struct search *search, uint32_t claim, uint32_t request,
 	return false;
 }
 
-/** Each device that is selected, tainted or not, must be had. */
+/** Allocation mode All: each selected device must be available, tainted ones included. */
 static bool find_all(
 	struct search *search, uint32_t claim, uint32_t request, const struct bt_sim_wish *wish)
 {
@@ -359,9 +365,9 @@ static bool find_rest(struct search *search, uint32_t claim, uint32_t request)
 	return false;
 }
 
-/** --- all of it --- */
+/** --- all claims --- */
 
-/** Each class that is named has to be there, needed or not. */
+/** Every device class that a request names must exist, even in alternatives that are not used. */
 static bool classes_are_there(const struct bt_sim_view *view, const struct bt_resource_claim *claim)
 {
 	for (uint32_t i = 0; i < claim->spec.devices.requests.count; i++) {
@@ -395,7 +401,7 @@ static bool is_used_by_none_but(const struct bt_resource_claim *claim, const str
 			bt_str_equal(claim->status.reserved_for.items[0].uid, pod->metadata.uid));
 }
 
-/** Collects the claims that need devices. */
+/** Collect the claims that need an allocation. */
 static enum bt_sim_fit look_at_claims(
 	struct search *search, const struct bt_pod *pod, const char **out_reason)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Selectors, topology spread and pod affinity, naively. Spec: 01 section 5, 06. */
+/** Selectors, topology spread and pod affinity, with plain loops. Spec: 01 section 5, 06. */
 #include "soak/view.h"
 
 static const struct bt_str everywhere = {NULL, 0};
@@ -27,7 +27,7 @@ static bool holds(struct bt_str operator_, const bt_str_list *values, const stru
 	if (bt_str_equal_c(operator_, "Exists")) {
 		return value != NULL;
 	}
-	return value == NULL; /* DoesNotExist; the workloads have no other */
+	return value == NULL; /* DoesNotExist; the workloads use no further operator */
 }
 
 static bool map_holds(const struct bt_str_map *wanted, const struct bt_str_map *labels)
@@ -124,7 +124,9 @@ static bool is_hard(const spread *constraint)
 	return bt_str_equal_c(constraint->when_unsatisfiable, "DoNotSchedule");
 }
 
-/** The node counts for the pod's constraints: it is selected and has all their keys. */
+/**
+ * Does the node count for the pod's constraints? It must be selected and have all topology keys.
+ */
 static bool counts(const struct bt_pod *pod, const struct bt_node *node)
 {
 	if (node == NULL || !bt_sim_node_is_selected(pod, node)) {
@@ -158,7 +160,7 @@ static int64_t matching_in(const struct bt_sim_view *view, const struct bt_pod *
 	return count;
 }
 
-/** Pods in the emptiest domain; 0 with fewer domains than wanted. */
+/** The lowest number of matching pods in a domain; 0 if there are fewer domains than minDomains. */
 static int64_t least_in_a_domain(
 	struct bt_sim_view *view, const struct bt_pod *pod, const spread *constraint)
 {
@@ -210,7 +212,7 @@ bool bt_sim_spread_allows(
 
 /** --- pod affinity: spec 06 --- */
 
-/** owner's term is about other; the workloads name no other namespaces. */
+/** Does owner's term match other? The workloads name no other namespaces. */
 static bool is_about(const struct bt_pod_affinity_term *term, const struct bt_pod *owner,
 	const struct bt_pod *other)
 {
@@ -234,7 +236,7 @@ static bool same_domain(const struct bt_sim_view *view, const struct bt_node *no
 	return value != NULL && in_domain(view, other_node, key, *value);
 }
 
-/** Anti-affinity in both directions. */
+/** Required anti-affinity of the pod and of placed pods. */
 static bool is_repelled(
 	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)
 {
@@ -271,8 +273,10 @@ static bool all_about(const struct bt_pod_affinity *affinity, const struct bt_po
 	return true;
 }
 
-/** Every term has a pod in the node's domain; the first of a group needs none. Only pods that all
- * terms are about count. */
+/**
+ * Required affinity: every term needs a matching pod in the node's domain; the first pod of a group
+ * needs none. A pod matches only if all terms match it.
+ */
 static bool is_attracted(
 	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Claims and volumes, naively. Spec: 07. */
+/** Claims and volumes, with plain loops. Spec: 07. */
 #include "api/storage.h"
 #include "soak/view.h"
 
@@ -45,7 +45,7 @@ static bool used_elsewhere(const struct bt_sim_view *view, const struct bt_pod *
 	return false;
 }
 
-/** The workloads restrict volumes to one zone by one expression, or not at all. */
+/** Volumes of the workloads are restricted to one zone by one expression, or not at all. */
 static bool volume_is_near(const struct bt_persistent_volume *volume, const struct bt_node *node)
 {
 	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
@@ -58,7 +58,7 @@ static bool volume_is_near(const struct bt_persistent_volume *volume, const stru
 	return bt_sim_node_is_selected(&stand_in, node);
 }
 
-/** The one claim that a volume of the workloads is large enough for; all have the same modes. */
+/** Each volume of the workloads is large enough for one claim only; all have the same modes. */
 static bool is_available(const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim, const struct bt_node *node)
 {
@@ -74,7 +74,7 @@ static bool is_available(const struct bt_persistent_volume *volume,
 		volume_is_near(volume, node);
 }
 
-/** The workloads allow zones, by one expression, or everything. */
+/** Storage classes of the workloads allow zones by one expression, or everything. */
 static bool is_allowed(const struct bt_storage_class *class_, const struct bt_node *node)
 {
 	const struct bt_str *zone =
@@ -92,7 +92,7 @@ static bool is_allowed(const struct bt_storage_class *class_, const struct bt_no
 	return false;
 }
 
-/** An unbound claim that is bound once its pod has a node. */
+/** Does a claim with delayed binding, still unbound, fit on the node? */
 static enum bt_sim_fit delayed_claim_fits(struct bt_sim_view *view,
 	const struct bt_persistent_volume_claim *claim, const struct bt_node *node,
 	const struct bt_storage_class *class_)
@@ -102,14 +102,14 @@ static enum bt_sim_fit delayed_claim_fits(struct bt_sim_view *view,
 	const struct bt_persistent_volume *volume;
 	uint32_t cursor = 0;
 	if (claim->spec.volume_name.length != 0) {
-		return BT_SIM_FIT_UNKNOWN; /* on its way */
+		return BT_SIM_FIT_UNKNOWN; /* binding is in flight */
 	}
 	if (!bt_str_equal_c(class_->provisioner, "kubernetes.io/no-provisioner")) {
 		if (selected != NULL) {
 			return bt_str_equal(*selected, node->metadata.name) ? BT_SIM_FITS
 									    : BT_SIM_FIT_UNKNOWN;
 		}
-		/* A volume that was made for the claim before may be near the node. */
+		/* A volume that the claim had before may be accessible from the node. */
 		return is_allowed(class_, node) ? BT_SIM_FITS : BT_SIM_FIT_UNKNOWN;
 	}
 	while ((volume = bt_object_store_next(view->objects, BT_KIND_PERSISTENT_VOLUME,
@@ -118,7 +118,7 @@ static enum bt_sim_fit delayed_claim_fits(struct bt_sim_view *view,
 			return BT_SIM_FITS;
 		}
 	}
-	return BT_SIM_FIT_UNKNOWN; /* one may be reserved for it */
+	return BT_SIM_FIT_UNKNOWN; /* a volume may be reserved for the claim */
 }
 
 static enum bt_sim_fit claim_fits(struct bt_sim_view *view, const struct bt_pod *pod,
@@ -131,7 +131,7 @@ static enum bt_sim_fit claim_fits(struct bt_sim_view *view, const struct bt_pod 
 		return BT_SIM_FITS_NOT;
 	}
 	if (!is_bound(claim)) {
-		/* Without delayed binding the pod waits for the claim. */
+		/* With immediate binding, the pod waits until the claim is bound. */
 		const struct bt_storage_class *class_ = bt_object_store_find(view->objects,
 			BT_KIND_STORAGE_CLASS, BT_STR(""), bt_persistent_volume_claim_class(claim));
 		return class_ != NULL &&
@@ -144,11 +144,11 @@ static enum bt_sim_fit claim_fits(struct bt_sim_view *view, const struct bt_pod 
 	return volume != NULL && volume_is_near(volume, node) ? BT_SIM_FITS : BT_SIM_FITS_NOT;
 }
 
-/** --- how many volumes of the one driver a node may have: spec 07b --- */
+/** --- limit of volumes of the one driver per node: spec 07b --- */
 
 #define DRIVER "example.com/disks"
 
-/** The node's limit; negative: none. */
+/** The node's limit; negative: no limit. */
 static int64_t limit_of(const struct bt_sim_view *view, const struct bt_node *node)
 {
 	const struct bt_csi_node *csi_node = bt_object_store_find(
@@ -163,7 +163,7 @@ static int64_t limit_of(const struct bt_sim_view *view, const struct bt_node *no
 	return -1;
 }
 
-/** The claim has, or is to get, a volume of the driver. */
+/** Does the claim have a volume of the driver, or will it get one? */
 static bool is_attached(
 	const struct bt_sim_view *view, const struct bt_persistent_volume_claim *claim)
 {
@@ -177,7 +177,10 @@ static bool is_attached(
 	return class_ != NULL && bt_str_equal_c(class_->provisioner, DRIVER);
 }
 
-/** Claims with a volume that pods on the node use, and whether the pod is among their users. */
+/**
+ * Counts the claims with volumes that pods on the node use; a claim that the pod shares with them
+ * takes no more room.
+ */
 static bool can_attach(
 	const struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node)
 {

@@ -29,7 +29,7 @@ void bt_sim_watch_finish(struct bt_sim_watch *watch)
 	bt_object_store_finish(&watch->mirror);
 }
 
-/** --- into the mirror and on --- */
+/** --- the mirror, and callbacks --- */
 
 static bool is_selected(const struct bt_object *object)
 {
@@ -55,7 +55,7 @@ static void tell_deleted(struct bt_sim_watch *watch, struct bt_object *last, boo
 {
 	struct bt_object *held = bt_object_share(last);
 	(void)bt_object_store_delete(&watch->mirror, last->kind, last->meta->namespace_,
-		last->meta->name); /* the caller found it */
+		last->meta->name); /* it was found before */
 	if (lost) {
 		watch->lost(watch->context, held);
 	} else {
@@ -64,15 +64,17 @@ static void tell_deleted(struct bt_sim_watch *watch, struct bt_object *last, boo
 	bt_object_release(held);
 }
 
-/** One event of a watch. */
+/** Apply one event of a watch. */
 static void apply(struct bt_sim_watch *watch, struct bt_object *object, bool deleted)
 {
 	struct bt_object *before = known(watch, object);
 	if (!deleted && is_selected(object)) {
 		tell_present(watch, object);
 	} else if (before != NULL) {
-		/* What leaves the selection is shown as it was before; what is deleted comes with
-		 * its last state. */
+		/*
+		 * A pod that leaves the selection is reported in its previous state, a deleted
+		 * object in its last state.
+		 */
 		tell_deleted(watch, is_selected(object) ? object : before, false);
 	}
 }
@@ -83,7 +85,7 @@ static void deliver(void *context, uint64_t kind)
 	struct bt_sim_stream *stream = &watch->streams[kind];
 	if (stream->first >= stream->events.count ||
 		stream->events.items[stream->first].due_ns > watch->clock->now_ns) {
-		return; /* the stream broke in between */
+		return; /* the stream broke after the event was sent */
 	}
 	struct bt_sim_watch_event event = stream->events.items[stream->first++];
 	if (stream->first == stream->events.count) {
@@ -144,7 +146,7 @@ static void tell_listed(struct bt_sim_watch *watch, enum bt_kind kind)
 	bt_vec_finish(&listed);
 }
 
-/** The difference to what is known, as one batch; which half comes first is not promised. */
+/** Report the difference to the mirror as one batch; deletions may come first or last. */
 static void relist(void *context, uint64_t kind)
 {
 	struct bt_sim_watch *watch = context;

@@ -3,19 +3,19 @@
 #define BT_SOAK_WATCH_H
 /**
  * List and watch, one stream per kind: events come late, in order within a kind and in any order
- * between kinds. A stream may break: what was on its way is lost, and a later list shows only what
- * is different by then (deletions are inferred, states in between are never seen, a name may have
- * another uid). Spec 13 section 13.4, 11b section 5.
+ * between kinds. A stream may break: its events in flight are lost, and a later list shows only the
+ * differences (deletions are inferred, states in between are never seen, a name may have another
+ * uid). Spec 13 section 13.4, 11b section 5.
  *
- * The mirror is what the client knows: an informer's store. Pods that are terminal are outside of
- * the selection, so they look deleted.
+ * The mirror has the objects that the client knows, like an informer's store. Terminal pods are
+ * outside of the selection, so they look deleted.
  */
 #include "base/prng.h"
 #include "soak/clock.h"
 #include "state/object_store.h"
 
 struct bt_sim_watch_event {
-	struct bt_object *object; /* reference held; the last state when it was deleted */
+	struct bt_object *object; /* reference held; for deletions the last state */
 	bool deleted;
 	int64_t due_ns;
 };
@@ -31,17 +31,19 @@ struct bt_sim_watch {
 	struct bt_sim_clock *clock;
 	struct bt_object_store *objects; /* what the API has */
 	struct bt_prng prng;
-	/** One event in so many comes late by seconds, and one in so many breaks its stream; 0:
-	 * none. */
+	/**
+	 * One event of this number comes late by seconds, and one of this number breaks its stream;
+	 * 0: none.
+	 */
 	uint32_t late_one_in;
 	uint32_t break_one_in;
 	struct bt_sim_stream streams[BT_KIND__COUNT];
 	struct bt_object_store mirror;
-	/** As bt_scheduler_observe; after the mirror has changed. */
+	/** Like bt_scheduler_observe; called after the mirror has changed. */
 	void (*observe)(void *context, struct bt_object *old_object, struct bt_object *new_object);
-	/** A list does not have it any more; nobody saw it go. */
+	/** A list does not contain the object any more: its deletion was missed. */
 	void (*lost)(void *context, struct bt_object *last_known);
-	/** A line for the log. */
+	/** Writes a line to the log. */
 	void (*note)(void *context, enum bt_kind kind, const char *what);
 	void *context;
 	uint64_t relist_count;
@@ -50,9 +52,11 @@ struct bt_sim_watch {
 void bt_sim_watch_init(struct bt_sim_watch *watch, struct bt_sim_clock *clock,
 	struct bt_object_store *objects, uint64_t seed);
 void bt_sim_watch_finish(struct bt_sim_watch *watch);
-/** An object was added (old_object NULL), changed, or deleted (new_object NULL). */
+/**
+ * The store changed: an object was added (old_object NULL), changed, or deleted (new_object NULL).
+ */
 void bt_sim_watch_changed(
 	struct bt_sim_watch *watch, struct bt_object *old_object, struct bt_object *new_object);
-/** Everything was delivered. */
+/** Were all events delivered? */
 bool bt_sim_watch_is_quiet(const struct bt_sim_watch *watch);
 #endif

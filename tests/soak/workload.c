@@ -2,7 +2,7 @@
 #include "api/storage.h"
 #include "soak/world.h"
 
-/** --- change after change --- */
+/** --- random changes --- */
 
 static uint32_t weight_of(const struct bt_sim_change *changes, uint32_t count)
 {
@@ -60,7 +60,7 @@ static void change(void *context, uint64_t argument BT_UNUSED)
 		bt_sim_between_ms(&sim->changes, 50, 1200) * BT_SIM_MILLISECOND, change, sim, 0);
 }
 
-/** --- the beginning --- */
+/** --- start of a round --- */
 
 static void create(struct bt_sim *sim)
 {
@@ -76,7 +76,10 @@ struct class_row {
 
 static const struct class_row classes[] = {
 	{"made-late", "example.com/disks", "WaitForFirstConsumer", ""},
-	/* When the selected node moves to another zone, the provisioner asks for another node. */
+	/*
+	 * If the selected node moves to another zone, the provisioner rejects it, and another node
+	 * is selected.
+	 */
 	{"made-near", "example.com/disks", "WaitForFirstConsumer",
 		",\"allowedTopologies\":[{\"matchLabelExpressions\":[{\"key\":"
 		"\"topology.kubernetes.io/zone\",\"values\":[\"z0\",\"z1\"]}]}]"},
@@ -95,7 +98,7 @@ static void create_class(struct bt_sim *sim, const struct class_row *row)
 	create(sim);
 }
 
-/** Objects that stay for all rounds; workload_apps.c names the classes. */
+/** Create the objects that stay for all rounds; workload_apps.c uses the classes by name. */
 static void create_once(struct bt_sim *sim)
 {
 	struct bt_strbuf *json = &sim->workload.json;
@@ -183,9 +186,9 @@ void bt_sim_workload_finish(struct bt_sim_workload *workload)
 	bt_strbuf_finish(&workload->json);
 }
 
-/** --- the end --- */
+/** --- end of a round --- */
 
-/** Finalizers and grace periods may keep some for a while. */
+/** Finalizers and grace periods may delay deletions. */
 static void delete_all(struct bt_sim *sim, enum bt_kind kind)
 {
 	BT_VEC(struct bt_object *) objects = {0};
@@ -198,7 +201,7 @@ static void delete_all(struct bt_sim *sim, enum bt_kind kind)
 		bt_vec_push(&objects, bt_object_share(object));
 	}
 	for (uint32_t i = 0; i < objects.count; i++) {
-		/* The deletion of another object may have taken it along. */
+		/* The deletion of another object may have deleted it, too. */
 		(void)bt_sim_store_delete_now(&sim->store, kind, objects.items[i]->meta->namespace_,
 			objects.items[i]->meta->name);
 		bt_object_release(objects.items[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SOAK_WORKLOAD_H
 #define BT_SOAK_WORKLOAD_H
-/** Users and controllers: they create, change and delete by chance. */
+/** Random users and controllers that create, change and delete objects. */
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
@@ -11,15 +11,15 @@ struct bt_sim;
 
 #define BT_SIM_APP_CLAIMS_MAX 2
 
-/** What replicas are made of. */
+/** The template of replicas. */
 struct bt_sim_app {
 	uint32_t serial;
 	struct bt_str namespace_;
 	struct bt_str labels;        /* JSON members */
 	struct bt_str spec;          /* likewise, without volumes */
 	struct bt_str storage_class; /* "": no claims */
-	bool is_job;                 /* pods end by themselves */
-	bool is_stateful;            /* names are used again */
+	bool is_job;                 /* pods terminate by themselves */
+	bool is_stateful;            /* new pods reuse the names of old ones */
 	struct bt_sim_app_claim claims[BT_SIM_APP_CLAIMS_MAX];
 	uint32_t claim_count;
 	uint32_t replicas;
@@ -36,7 +36,7 @@ struct bt_sim_workload {
 	uint32_t next_volume;
 	uint32_t pods_max;
 	uint32_t nodes_max;
-	bool has_volumes; /* of the kinds of objects that a seed has */
+	bool has_volumes; /* which kinds of objects and features the seed has */
 	bool has_topology;
 	bool has_preemption;
 	bool has_gates;
@@ -44,20 +44,20 @@ struct bt_sim_workload {
 	bool has_shared_devices;
 	bool has_parts;
 	bool has_fabric;
-	BT_VEC(struct bt_sim_pool) pools; /* those of zones first */
-	uint32_t fabric_count;            /* pools of zones */
+	BT_VEC(struct bt_sim_pool) pools; /* pools of zones come first */
+	uint32_t fabric_count;            /* number of pools of zones */
 	struct bt_strbuf json;
 };
 
-/** First nodes, classes and namespaces; then a change now and then. */
+/** Create first nodes, classes and namespaces, and start random changes. */
 void bt_sim_workload_start(struct bt_sim *sim);
-/** One change by chance, now. */
+/** Make one random change now. */
 void bt_sim_workload_change(struct bt_sim *sim);
 void bt_sim_workload_finish(struct bt_sim_workload *workload);
 /** Delete everything. */
 void bt_sim_workload_drain(struct bt_sim *sim);
 
-/** --- the changes, by what they are about --- */
+/** --- changes, by the objects they change --- */
 
 struct bt_sim_change {
 	uint32_t weight;
@@ -71,12 +71,12 @@ extern const uint32_t bt_sim_node_change_count;
 extern const struct bt_sim_change bt_sim_device_changes[];
 extern const uint32_t bt_sim_device_change_count;
 
-/** Of a new kind of pod; appended to the apps. */
+/** Add an app with a new kind of pod. */
 void bt_sim_workload_design_app(struct bt_sim *sim);
-/** Create what an app lacks, delete what it has too much of; one pod at most. */
+/** Create a missing pod of the app or delete a surplus one; one pod at most. */
 void bt_sim_workload_reconcile(struct bt_sim *sim, uint32_t index);
 void bt_sim_workload_add_node(struct bt_sim *sim);
 void bt_sim_workload_add_volume(struct bt_sim *sim);
-/** A storage class goes, or comes back. */
+/** Delete a storage class, or create it again. */
 void bt_sim_workload_toggle_class(struct bt_sim *sim);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kinds of pods, made up by chance. */
+/** Random kinds of pods. */
 #include "soak/world.h"
 
 static uint32_t below(struct bt_sim *sim, uint32_t bound)
@@ -36,7 +36,10 @@ static void append_requests(struct bt_sim *sim, struct bt_strbuf *out)
 	}
 	bt_strbuf_append_c(out, "}");
 	if (gpus != 0) {
-		/* Extended resources cannot be over-committed: the API wants the same limit. */
+		/*
+		 * Extended resources cannot be over-committed: the API requires limits equal to
+		 * requests.
+		 */
 		bt_strbuf_printf(out, ",\"limits\":{\"example.com/gpu\":\"%u\"}", gpus);
 	}
 	bt_strbuf_append_c(out, "}");
@@ -68,7 +71,7 @@ static void append_containers(struct bt_sim *sim, struct bt_strbuf *out)
 	}
 }
 
-/** Of the classes p0 to p3, and never0 to never3 with preemptionPolicy Never. */
+/** One of the priority classes p0 to p3, or never0 to never3 with preemptionPolicy Never. */
 static void append_priority(struct bt_sim *sim, struct bt_strbuf *out)
 {
 	static const unsigned priorities[] = {0, 0, 0, 0, 1, 1, 2, 3};
@@ -113,7 +116,7 @@ static void append_spread(struct bt_sim *sim, struct bt_strbuf *out, uint32_t ap
 		1 + below(sim, 2), one_of(sim, keys, 2), one_of(sim, actions, 3), app);
 }
 
-/** One term about pods of an app or of a tier. */
+/** One affinity term that matches the pods of an app or of a tier. */
 static void append_term(struct bt_sim *sim, struct bt_strbuf *out, uint32_t app)
 {
 	static const char *const keys[] = {"topology.kubernetes.io/zone", "kubernetes.io/hostname"};

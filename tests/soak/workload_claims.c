@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What pods ask for in devices, made up by chance, and how they come to their claims. */
+/** Random requests for devices, and the claims and templates of pods. */
 #include "api/resource_claim.h"
 #include "soak/world.h"
 
@@ -15,7 +15,7 @@ static bool chance(struct bt_sim *sim, uint32_t percent)
 
 /** --- requests --- */
 
-/** Members of a request or an alternative; selector NULL: none. */
+/** Append the members of a request or an alternative; selector NULL: none. */
 static void append_exact(struct bt_sim *sim, struct bt_strbuf *out, const char *class_name,
 	uint32_t count, const char *selector)
 {
@@ -40,7 +40,7 @@ static void append_request(struct bt_sim *sim, struct bt_strbuf *out, const char
 	bt_strbuf_append_c(out, "}}");
 }
 
-/** The better one first. */
+/** Alternatives, the better one first. */
 static void append_alternatives(struct bt_sim *sim, struct bt_strbuf *out)
 {
 	bt_strbuf_append_c(out, "{\"name\":\"r\",\"firstAvailable\":[{\"name\":\"best\",");
@@ -84,7 +84,7 @@ static void append_two(struct bt_sim *sim, struct bt_strbuf *out)
 	append_request(sim, out, "s", "fast-gpu", 1, NULL);
 }
 
-/** spec.devices of a claim. */
+/** Make spec.devices of a claim. */
 static void append_devices(struct bt_sim *sim, struct bt_strbuf *out)
 {
 	uint32_t what = below(sim, 12);
@@ -221,7 +221,7 @@ void bt_sim_append_claims(const struct bt_sim_app *app, struct bt_str pod, struc
 void bt_sim_delete_templates(struct bt_sim *sim, const struct bt_sim_app *app)
 {
 	for (uint32_t i = 0; i < app->claim_count; i++) {
-		/* Only those that come of templates have one. */
+		/* Only claims from templates have a template; for others the deletion fails. */
 		(void)bt_sim_store_delete(&sim->store, BT_KIND_RESOURCE_CLAIM_TEMPLATE,
 			app->namespace_, template_name(sim, app, i));
 	}
@@ -235,7 +235,7 @@ void bt_sim_delete_device_claim(struct bt_sim *sim)
 		struct bt_str namespace_ = bt_arena_str(&sim->scratch, claim->meta->namespace_);
 		struct bt_str name = bt_arena_str(&sim->scratch, claim->meta->name);
 		bt_sim_log(sim, "claim %.*s is deleted", BT_STR_ARG(name));
-		/* It is there. */
+		/* It exists: it was just picked. */
 		(void)bt_sim_store_delete(&sim->store, BT_KIND_RESOURCE_CLAIM, namespace_, name);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Classes of devices, and what happens to the devices. */
+/** Device classes, and random changes of devices. */
 #include "soak/world.h"
 
 #define GPUS_MAX 4
@@ -20,7 +20,7 @@ const struct bt_sim_selector bt_sim_selectors[] = {
 };
 const uint32_t bt_sim_selector_count = BT_ARRAY_LENGTH(bt_sim_selectors);
 
-/** --- classes: those of the first selectors --- */
+/** --- device classes, for the first selectors of the table --- */
 
 static const char *const class_names[] = {"gpu", "fast-gpu", "nic", "part", "fabric"};
 
@@ -74,7 +74,7 @@ static void restore_class(void *context, uint64_t index)
 	}
 }
 
-/** A class goes, and comes back soon or the next time that it is to go. */
+/** Delete a class; it is restored soon, or the next time that this change picks it. */
 static void remove_class(struct bt_sim *sim)
 {
 	uint32_t index = (uint32_t)bt_prng_below(&sim->changes, BT_ARRAY_LENGTH(class_names));
@@ -107,15 +107,17 @@ void bt_sim_create_fabric(struct bt_sim *sim)
 	}
 }
 
-/** UINT32_MAX: there is none. */
+/** The index of a random pool; UINT32_MAX: there is none. */
 static uint32_t pick_pool(struct bt_sim *sim)
 {
 	uint32_t count = sim->workload.pools.count;
 	return count == 0 ? UINT32_MAX : (uint32_t)bt_prng_below(&sim->changes, count);
 }
 
-/** Devices break down and are repaired; parts do not, since what draws on counters and is tainted
- * may keep others from them (spec 12 section 21, D6). */
+/**
+ * Taint random devices or remove taints. Not for parts: a tainted device that consumes counters may
+ * keep other devices from them (spec 12 section 21, D6).
+ */
 static void taint(struct bt_sim *sim)
 {
 	static const char *const effects[] = {"NoSchedule", "NoExecute", "None"};
@@ -131,7 +133,7 @@ static void taint(struct bt_sim *sim)
 	bt_sim_publish(sim, index);
 }
 
-/** A node has more devices, or fewer, whoever uses them. */
+/** Change the number of a node's devices, even if they are in use. */
 static void resize(struct bt_sim *sim)
 {
 	uint32_t index = pick_pool(sim);
@@ -153,7 +155,7 @@ static void come_back(void *context, uint64_t index)
 	}
 }
 
-/** A driver is updated: its slices vanish for a while. */
+/** A driver is updated: its slices are gone for a while. */
 static void restart_driver(struct bt_sim *sim)
 {
 	uint32_t index = pick_pool(sim);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pod groups: apps whose pods are scheduled together, and what must hold of them. Spec: 09. */
+/** Pod groups: apps whose pods are scheduled together, and the check of groups. Spec: 09. */
 #include "api/identity.h"
 #include "soak/world.h"
 
@@ -17,7 +17,10 @@ const char *bt_sim_group_gates(uint64_t seed)
 
 void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app)
 {
-	/* Members that share a claim are not bound where its devices are: spec 12, case 8. */
+	/*
+	 * Not with shared claims: members of a group could be bound to nodes without the devices
+	 * (spec 12, case 8).
+	 */
 	if (!sim->has_groups || app->claim_count != 0 || !bt_sim_chance(&sim->changes, 50)) {
 		return;
 	}
@@ -35,7 +38,7 @@ void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app)
 		bt_sim_chance(&sim->changes, 50) ? "PodGroup" : "Pod");
 }
 
-/** The group may come after its pods. */
+/** The group may be created after its pods. */
 void bt_sim_create_group(struct bt_sim *sim, const struct bt_sim_app *app)
 {
 	struct bt_strbuf *json = &sim->workload.json;
@@ -59,7 +62,7 @@ void bt_sim_create_group(struct bt_sim *sim, const struct bt_sim_app *app)
 	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 }
 
-/** --- what must hold --- */
+/** --- check of groups --- */
 
 static bool is_torn(const struct bt_sim *sim, struct bt_str namespace_, struct bt_str name)
 {

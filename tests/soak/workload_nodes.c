@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What happens to nodes. */
+/** Random changes of nodes. */
 #include "soak/world.h"
 
 #define KEPT_NAMES 4
@@ -26,8 +26,10 @@ static void create_node(struct bt_sim *sim, struct bt_str name)
 	bt_sim_log(sim, "node %.*s is added", BT_STR_ARG(name));
 }
 
-/** How many volumes a node may have; it may become known late, and change. It stays known: no hint
- * tells that a limit is gone. */
+/**
+ * Set a node's volume limit; it may be set late, and change. It is never removed, because no hint
+ * reports a removed limit.
+ */
 static void limit_volumes(struct bt_sim *sim)
 {
 	struct bt_strbuf *json = &sim->workload.json;
@@ -46,7 +48,7 @@ static void limit_volumes(struct bt_sim *sim)
 	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 }
 
-/** The name of a node, by chance; "": there is none. */
+/** The name of a random node; "": there is none. */
 static struct bt_str pick_node(struct bt_sim *sim)
 {
 	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
@@ -58,11 +60,11 @@ static void patch_node(struct bt_sim *sim, struct bt_str name, enum bt_subresour
 	const char *what, struct bt_str json)
 {
 	bt_sim_log(sim, "node %.*s %s", BT_STR_ARG(name), what);
-	/* It was there a moment ago. */
+	/* The node exists: it was just picked. */
 	(void)bt_sim_store_patch(&sim->store, BT_KIND_NODE, BT_STR(""), name, subresource, json);
 }
 
-/** Cordoned, and emptied. */
+/** Cordon a node and delete its pods. */
 static void drain(struct bt_sim *sim)
 {
 	BT_VEC(struct bt_object *) pods = {0};
@@ -84,7 +86,7 @@ static void drain(struct bt_sim *sim)
 		BT_STR("{\"spec\":{\"unschedulable\":true}}"));
 	for (uint32_t i = 0; i < pods.count; i++) {
 		const struct bt_object_meta *meta = pods.items[i]->meta;
-		/* It may be gone by now. */
+		/* The pod may be deleted already. */
 		(void)bt_sim_store_delete(&sim->store, BT_KIND_POD, meta->namespace_, meta->name);
 		bt_object_release(pods.items[i]);
 	}
@@ -93,7 +95,7 @@ static void drain(struct bt_sim *sim)
 
 void bt_sim_workload_add_node(struct bt_sim *sim)
 {
-	/* Some names come again. */
+	/* Names are reused after a while. */
 	uint32_t serial = sim->workload.next_node++;
 	struct bt_str name = bt_arena_printf(
 		&sim->scratch, "n%u", serial % (sim->workload.nodes_max + KEPT_NAMES));
@@ -111,7 +113,7 @@ static void remove_node(struct bt_sim *sim)
 		return;
 	}
 	bt_sim_log(sim, "node %.*s is removed", BT_STR_ARG(name));
-	(void)bt_sim_store_delete(&sim->store, BT_KIND_NODE, BT_STR(""), name); /* it is there */
+	(void)bt_sim_store_delete(&sim->store, BT_KIND_NODE, BT_STR(""), name); /* it exists */
 	if (bt_sim_chance(&sim->changes, 40)) {
 		bt_sim_excuse(sim, name);
 		create_node(sim, name);
@@ -130,7 +132,7 @@ static void cordon(struct bt_sim *sim)
 	}
 }
 
-/** All other taints go; controllers put those back that describe conditions. */
+/** Removes all other taints; controllers restore those that stand for conditions. */
 static void taint(struct bt_sim *sim)
 {
 	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
@@ -179,7 +181,7 @@ static void resize(struct bt_sim *sim)
 	}
 }
 
-/** A change that the scheduler does not read. */
+/** A change in a field that the scheduler does not read. */
 static void heartbeat(struct bt_sim *sim)
 {
 	struct bt_str name = pick_node(sim);

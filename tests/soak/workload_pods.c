@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What happens to pods and claims. */
+/** Random changes of pods and claims. */
 #include "api/identity.h"
 #include "api/storage.h"
 #include "soak/world.h"
@@ -17,7 +17,9 @@ static bool is_of(const struct bt_pod *pod, const struct bt_sim_app *app)
 		serial == app->serial;
 }
 
-/** Some pod of the app that is neither over nor about to be. */
+/**
+ * Count the app's pods that are neither terminal nor being deleted; *out_last: the last of them.
+ */
 static uint32_t count_replicas(
 	struct bt_sim *sim, const struct bt_sim_app *app, const struct bt_pod **out_last)
 {
@@ -125,7 +127,7 @@ static void remove_pod(struct bt_sim *sim, const struct bt_pod *pod)
 	bool at_once = bt_sim_chance(&sim->changes, 15);
 	bt_sim_log(sim, "pod %.*s/%.*s is deleted%s", BT_STR_ARG(namespace_), BT_STR_ARG(name),
 		at_once ? " at once" : "");
-	/* It is there. */
+	/* It exists. */
 	(void)(at_once ? bt_sim_store_delete_now : bt_sim_store_delete)(
 		&sim->store, BT_KIND_POD, namespace_, name);
 }
@@ -156,7 +158,7 @@ static void new_app(struct bt_sim *sim)
 		return;
 	}
 	bt_sim_workload_design_app(sim);
-	/* A burst. */
+	/* Several replicas at once. */
 	uint32_t at_once = (uint32_t)bt_prng_below(&sim->changes, 6);
 	for (uint32_t i = 0; i < at_once; i++) {
 		bt_arena_reset(&sim->scratch);
@@ -176,7 +178,7 @@ static void end_app(struct bt_sim *sim)
 	bt_sim_delete_templates(sim, &app);
 	if (app.group.length != 0) {
 		(void)bt_sim_store_delete(&sim->store, BT_KIND_POD_GROUP, app.namespace_,
-			app.group); /* it may not be there yet */
+			app.group); /* it may not exist yet */
 	}
 	for (;;) {
 		const struct bt_pod *last;
@@ -205,7 +207,7 @@ static void delete_one(struct bt_sim *sim)
 	}
 }
 
-/** Delete a pod that has ended, by chance. */
+/** Delete a random terminal pod. */
 static void delete_terminal(struct bt_sim *sim)
 {
 	const struct bt_pod *pod;
@@ -219,14 +221,14 @@ static void delete_terminal(struct bt_sim *sim)
 	}
 }
 
-/** A pod by chance; NULL: there is none. Borrowed until the next request. */
+/** A random pod; NULL: there is none. Borrowed until the next request. */
 static const struct bt_pod *pick_pod(struct bt_sim *sim)
 {
 	struct bt_object *object = bt_sim_store_pick(&sim->store, BT_KIND_POD, &sim->changes);
 	return object != NULL ? object->value : NULL;
 }
 
-/** json: a strategic merge patch. What a user asks for, the API may refuse. */
+/** json: a strategic merge patch. The API may refuse the change. */
 static void patch_pod(struct bt_sim *sim, const struct bt_pod *pod, enum bt_subresource subresource,
 	const char *what, struct bt_str json)
 {
@@ -249,7 +251,7 @@ static void relabel(struct bt_sim *sim)
 	}
 }
 
-/** In place, up or down. */
+/** Resize a pod in place, up or down. */
 static void resize(struct bt_sim *sim)
 {
 	const struct bt_pod *pod = pick_pod(sim);
@@ -286,7 +288,7 @@ static void add_toleration(struct bt_sim *sim)
 	if (pod == NULL) {
 		return;
 	}
-	/* The list is replaced as a whole, and may only grow. */
+	/* Lists of tolerations are replaced as a whole, and may only grow. */
 	bt_strbuf_reset(json);
 	bt_strbuf_append_c(json, "{\"spec\":{\"tolerations\":[");
 	for (uint32_t i = 0; i < pod->spec.tolerations.count; i++) {
@@ -304,7 +306,9 @@ static void add_toleration(struct bt_sim *sim)
 	patch_pod(sim, pod, BT_SUBRESOURCE_NONE, "tolerates", bt_strbuf_str(json));
 }
 
-/** Another scheduler, which does not look whether there is room; with faults also for our pods. */
+/**
+ * Another scheduler binds a pod without checking for room; with faults also pods of our scheduler.
+ */
 static void bind_elsewhere(struct bt_sim *sim)
 {
 	struct bt_object *node = bt_sim_store_pick(&sim->store, BT_KIND_NODE, &sim->changes);
@@ -340,11 +344,11 @@ static void delete_claim(struct bt_sim *sim)
 		struct bt_str name = bt_arena_str(&sim->scratch, claim->meta->name);
 		bt_sim_log(sim, "claim %.*s is deleted", BT_STR_ARG(name));
 		(void)bt_sim_store_delete(&sim->store, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
-			name); /* it is there */
+			name); /* it exists */
 	}
 }
 
-/** A budget for the pods of an app comes, or goes. */
+/** Create or delete a disruption budget for the pods of an app. */
 static void toggle_budget(struct bt_sim *sim)
 {
 	struct bt_strbuf *json = &sim->workload.json;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The log, time, and what connects the parts. */
+/** The log, virtual time, and the connections between the parts. */
 #include "soak/world.h"
 
 #include "api/identity.h"
@@ -45,7 +45,7 @@ void bt_sim_complain(struct bt_sim *sim, struct bt_str complaint)
 	bt_sim_log(sim, "COMPLAINT: %.*s", BT_STR_ARG(complaint));
 }
 
-/** --- chance and time --- */
+/** --- randomness and time --- */
 
 int64_t bt_sim_between_ms(struct bt_prng *prng, int64_t least_ms, int64_t most_ms)
 {
@@ -107,7 +107,7 @@ static void log_attempt(struct bt_sim *sim, const struct bt_attempt *attempt)
 		BT_STR_ARG(attempt->message));
 }
 
-/** The pod counts on its node, whatever becomes of the writes. */
+/** The pod counts on its node while its writes are in flight, even if they fail. */
 static void begin_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 {
 	struct bt_object *pod = bt_object_store_find_object(
@@ -120,8 +120,8 @@ static void begin_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 }
 
 /**
- * Attempts have names, and two pods of one name may wait, the older one deleted: the one that the
- * scheduler said something about last, else one that is not there any more, else the oldest.
+ * Attempts have names only, and two pods of one name may wait if the older one was deleted. Prefers
+ * the pod that the scheduler wrote about last, then one that is deleted, then the oldest.
  */
 static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 {
@@ -143,7 +143,7 @@ static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 		}
 	}
 	if (found != UINT32_MAX) {
-		/* PreBind comes after Permit: the others of its gang are on their way. */
+		/* PreBind comes after Permit: other members of its gang are being bound. */
 		if (attempt->outcome == BT_ATTEMPT_FAILED &&
 			bt_str_equal_c(attempt->reason, "SchedulerError")) {
 			bt_sim_group_lost_member(
@@ -154,7 +154,7 @@ static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 	}
 }
 
-/** bt_scheduler_writer.may_schedule: an attempt takes a while to come. */
+/** bt_scheduler_writer.may_schedule: an attempt may start only after a delay. */
 static bool may_schedule(void *context)
 {
 	struct bt_sim *sim = context;
@@ -169,7 +169,7 @@ static void attempt(void *context, uint64_t argument BT_UNUSED)
 	struct bt_sim *sim = context;
 	sim->attempt_is_due = false;
 	if (sim->in_attempt) {
-		return; /* the one under way waits for volumes */
+		return; /* the current attempt waits for volumes */
 	}
 	sim->may_attempt = true;
 	bt_sim_poke(sim);
@@ -199,13 +199,13 @@ static void note_attempt(struct bt_sim *sim, const struct bt_attempt *attempt)
 void bt_sim_poke(struct bt_sim *sim)
 {
 	if (sim->in_attempt) {
-		return; /* it pokes when it is over */
+		return; /* the caller pokes when the attempt is over */
 	}
 	int64_t next_ns;
 	struct bt_attempt done;
 	sim->in_attempt = true;
 	do {
-		sim->is_decided = true; /* of a pod that waited: at its attempt */
+		sim->is_decided = true; /* waiting pods were checked before */
 		sim->named_uid = BT_STR("");
 		next_ns = bt_scheduler_step(sim->scheduler, sim->clock.now_ns, &done);
 		if (done.outcome != BT_ATTEMPT_IDLE) {
@@ -225,7 +225,7 @@ void bt_sim_poke(struct bt_sim *sim)
 	}
 }
 
-/** --- what the watch tells --- */
+/** --- events of the watch --- */
 
 static void take_answer(struct bt_sim *sim, int result, struct berth_error *err)
 {
@@ -281,8 +281,8 @@ static void note_change(
 }
 
 /**
- * What the scheduler is told of, owned: pods as nobody else has them, so that they are packed when
- * it lets them rest.
+ * The object as the scheduler observes it, owned: a copy of a pod that is not shared with the
+ * store, so that it can be packed when the scheduler stores it.
  */
 static struct bt_object *told_of(struct bt_sim *sim, struct bt_object *object)
 {
@@ -331,7 +331,7 @@ static void run_cluster(void *context, uint64_t argument BT_UNUSED)
 {
 	struct bt_sim *sim = context;
 	if (sim->clock.now_ns < sim->cluster_wake_ns) {
-		return; /* an earlier run has replaced this one */
+		return; /* replaced by an earlier run */
 	}
 	sim->cluster_wake_ns = INT64_MAX;
 	sim->cluster_is_due = false;
@@ -342,7 +342,7 @@ static void run_cluster(void *context, uint64_t argument BT_UNUSED)
 	}
 }
 
-/** Controllers run at that time at the latest. */
+/** Run the controllers at at_ns or earlier. */
 static void wake_cluster(struct bt_sim *sim, int64_t at_ns)
 {
 	if (at_ns < sim->cluster_wake_ns) {
@@ -378,7 +378,10 @@ void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view)
 			&sim->watch.mirror, BT_KIND_POD, meta->namespace_, meta->name);
 		bool expected = known != NULL && bt_str_equal(known->metadata.uid, meta->uid) &&
 			!bt_pod_is_assigned(known);
-		/* One that is to be deleted is given up at once, though its binding goes on. */
+		/*
+		 * The scheduler forgets a pod that is being deleted at once, though its binding
+		 * goes on.
+		 */
 		if (expected && known->metadata.deletion_timestamp == NULL) {
 			bt_sim_view_place(out_view, binding->pod->value, binding->node_name);
 		}
@@ -391,7 +394,7 @@ void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view)
 	sim->bindings.count = kept;
 }
 
-/** --- life --- */
+/** --- init and finish --- */
 
 static int create_config(struct bt_sim *sim, struct bt_gates gates, struct berth_error *err)
 {
@@ -438,7 +441,7 @@ static int create_scheduler(
 	return result;
 }
 
-/** How often what goes wrong. */
+/** Rates of faults. */
 static void set_faults(struct bt_sim *sim)
 {
 	switch (sim->options.faults) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SOAK_WORLD_H
 #define BT_SOAK_WORLD_H
-/** The simulated cluster's insides: shared by the files of this folder only. */
+/** The internals of the simulated cluster, shared by the files of this folder only. */
 #include "api/pod_common.h"
 #include "api/resource_claim.h"
 #include "cluster/writes.h"
@@ -14,11 +14,11 @@
 
 #define BT_SIM_RECENT_LINES 40
 
-/** A pod that the scheduler counts on a node while the watch does not show it there. */
+/** A pod that the scheduler counts on a node, while the watch shows it without one. */
 struct bt_sim_binding {
 	struct bt_object *pod; /* as the scheduler saw it; reference held */
 	struct bt_str node_name;
-	bool is_waiting; /* the API has not said yet that it is bound */
+	bool is_waiting; /* the API has not confirmed the binding */
 };
 
 /** A write of the binding cycle. */
@@ -27,19 +27,19 @@ struct bt_sim_write {
 		BT_SIM_WRITE_BINDING,
 		BT_SIM_WRITE_VOLUME,
 		BT_SIM_WRITE_SELECTED_NODE,
-		BT_SIM_WRITE_CLAIM, /* of devices, as the next three */
+		BT_SIM_WRITE_CLAIM, /* of devices, like the next three */
 		BT_SIM_WRITE_CLAIM_STATUS,
 		BT_SIM_READ_CLAIM,
 		BT_SIM_WRITE_UNRESERVE,
 	} what;
 	struct bt_object *object; /* the pod, volume or claim */
-	struct bt_object *base; /* of a claim with devices: as the scheduler knows it; else NULL */
+	struct bt_object *base; /* for claims with devices: the scheduler's version; else NULL */
 	struct bt_str node_name;
 	struct bt_str pod_uid; /* the pod that needs the claim; "" for other writes */
-	bool must_end;         /* the answer is needed now */
+	bool must_end;         /* the caller needs the answer now */
 };
 
-/** A write in flight, or one whose answer the scheduler has not asked for. */
+/** A write in flight, or one whose answer the scheduler has not taken. */
 struct bt_sim_answer {
 	struct bt_str key;
 	uint64_t serial;
@@ -51,7 +51,7 @@ struct bt_sim_answer {
 	struct bt_str resource_version; /* of the volume or claim that was written */
 };
 
-/** A write about a pod that takes effect, or is answered, later. */
+/** A write about a pod that takes effect later. */
 struct bt_sim_late_write {
 	enum {
 		BT_SIM_LATE_BIND,
@@ -78,12 +78,12 @@ struct bt_sim {
 	struct bt_sim_store store;
 	struct bt_sim_watch watch;
 	struct bt_prng faults;  /* of writes */
-	struct bt_prng times;   /* how long controllers and drivers take */
-	struct bt_prng changes; /* what users do */
+	struct bt_prng times;   /* delays of controllers and drivers */
+	struct bt_prng changes; /* random changes by users */
 	struct bt_config *config;
 	struct bt_scheduler *scheduler;
-	struct bt_pod_commons commons;   /* of the pods that it observes */
-	struct bt_cluster_writes writes; /* what carries out its writes */
+	struct bt_pod_commons commons;   /* of the pods that the scheduler observes */
+	struct bt_cluster_writes writes; /* carries out the scheduler's writes */
 	struct bt_volume_writer volumes;
 	struct bt_claim_writer claims;
 	struct bt_sim_workload workload;
@@ -91,41 +91,41 @@ struct bt_sim {
 	BT_VEC(struct bt_sim_answer *) answers; /* in the order of the writes */
 	uint64_t next_answer;
 	BT_VEC(struct bt_sim_late_write) late_writes;
-	BT_VEC(struct bt_str) excused;      /* nodes that others may have over-committed */
-	BT_VEC(struct bt_str) excused_pods; /* uids: some write about them went wrong */
+	BT_VEC(struct bt_str) excused;      /* nodes that may be over-committed */
+	BT_VEC(struct bt_str) excused_pods; /* uids of pods with a failed write */
 	BT_VEC(struct bt_sim_excused_pool) excused_pools;
 	BT_VEC(struct bt_sim_group_key) torn_groups; /* pod groups that lost a member */
 	struct bt_arena texts;                       /* for the whole run */
-	struct bt_arena scratch; /* of one write or one action of a controller */
+	struct bt_arena scratch; /* for one write or one action of a controller */
 	struct bt_strbuf recent[BT_SIM_RECENT_LINES];
-	/** When the scheduler last heard of a node that came, went or has other labels, and of a
-	 * pod that went or has other labels. */
+	/**
+	 * When the scheduler last observed a node that was added, deleted or relabelled, and a pod
+	 * that was deleted or relabelled.
+	 */
 	int64_t node_change_ns;
 	int64_t pod_change_ns;
-	/** Uids of pods that the scheduler nominated, and when a nomination last ended that no
-	 * watch has shown. */
+	/** Uids of nominated pods, and when a nomination last ended that no watch had shown. */
 	BT_VEC(struct bt_str) nominated;
 	int64_t unseen_end_ns;
-	/** When a binding last failed, so that its volumes and devices may be had by others. */
+	/** When a binding last failed: other pods can use its volumes and devices. */
 	int64_t freed_ns;
-	/** When the scheduler last heard that a claim with devices is gone. */
+	/** When the scheduler last observed the deletion of a claim with devices. */
 	int64_t claim_lost_ns;
 	uint32_t write_fault_one_in; /* 0: none */
-	uint32_t busy;               /* actions of drivers and late writes that are to come */
+	uint32_t busy;               /* pending actions of drivers and late writes */
 	int64_t cluster_wake_ns;     /* when controllers and node agents run next */
-	bool cluster_is_due;         /* a change waits for them */
-	bool has_groups;             /* gates of pod groups are on: every second seed */
-	bool is_changing;            /* users are at work */
+	bool cluster_is_due;         /* controllers must handle a change */
+	bool has_groups;             /* the gates of pod groups are on: every second seed */
+	bool is_changing;            /* users make changes */
 	bool has_faults;             /* writes fail */
 	struct bt_str named_uid;     /* of the pod that the scheduler wrote about last */
-	uint32_t waiting;            /* binding cycles that later steps end */
+	uint32_t waiting;            /* binding cycles that wait for later steps */
 	bool is_asynchronous;        /* writes of the binding cycle are answered later */
-	int64_t wake_ns;             /* of the scheduler, for which a timer is set */
+	int64_t wake_ns;             /* when the timer of the scheduler is set */
 	bool attempt_is_due;
-	bool may_attempt; /* its time has come */
+	bool may_attempt; /* the delay before the attempt is over */
 	bool in_attempt;
-	bool is_decided; /* its decision was checked, or what happened since has nothing to do
-	                    with it */
+	bool is_decided; /* its decision was checked, or must not be checked any more */
 	bool failed;
 };
 
@@ -133,45 +133,48 @@ struct bt_sim {
 
 int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 	struct bt_sim_report *report, struct berth_error *err);
-/** Also after a failed init. */
+/** Also to be called after a failed init. */
 void bt_sim_finish(struct bt_sim *sim);
 
-/** A line of the log: "<seconds>.<millis> <text>". */
+/** Write a line of the log: "<seconds>.<millis> <text>". */
 BT_PRINTF(2, 3)
 void bt_sim_log(struct bt_sim *sim, const char *format, ...);
-/** The run ends with this; only the first one counts. */
+/** End the run with a complaint; only the first one counts. */
 void bt_sim_complain(struct bt_sim *sim, struct bt_str complaint);
-/** Let the world go on until then; ends early once there is a complaint. */
+/** Run until this time, or until the first complaint. */
 void bt_sim_run_until(struct bt_sim *sim, int64_t until_ns);
-/** The scheduler has heard of something: bindings that need not wait any longer end, and soon there
- * is an attempt, if there is somebody to try. */
+/**
+ * Step the scheduler after it observed something: bindings that need not wait end now, and an
+ * attempt follows soon if a pod can be tried.
+ */
 void bt_sim_poke(struct bt_sim *sim);
-/** An action that keeps things from being quiet until it has happened; it calls
- * bt_sim_action_done. */
+/** Run an action later; it is not quiet before. The action calls bt_sim_action_done. */
 void bt_sim_after(struct bt_sim *sim, int64_t delay_ns, bt_sim_action action, uint64_t argument);
 static inline void bt_sim_action_done(struct bt_sim *sim)
 {
 	sim->busy--;
 }
-/** A time between the two. */
+/** A random time between the two. */
 int64_t bt_sim_between_ms(struct bt_prng *prng, int64_t least_ms, int64_t most_ms);
 bool bt_sim_chance(struct bt_prng *prng, uint32_t percent);
 void bt_sim_excuse(struct bt_sim *sim, struct bt_str node_name);
 void bt_sim_excuse_pod(struct bt_sim *sim, struct bt_str uid);
 bool bt_sim_pod_is_excused(const struct bt_sim *sim, struct bt_str uid);
-/** What the scheduler can know: what the watch showed, and its own bindings. */
+/** What the scheduler can know: the objects that the watch showed, and its own bindings. */
 void bt_sim_view_of_scheduler(struct bt_sim *sim, struct bt_sim_view *out_view);
 
 /** --- answers.c --- */
 
-/** BT_WRITE_PENDING, or the answer. *out_object: the claim in the API, owned. Both outputs may be
- * NULL. */
+/**
+ * BT_WRITE_PENDING, or the answer. *out_object: the claim in the API, owned. Both outputs may be
+ * NULL.
+ */
 int bt_sim_write(struct bt_sim *sim, const struct bt_sim_write *write,
 	struct bt_object **out_object, struct bt_str *out_resource_version,
 	struct berth_error *err);
-/** A write whose answer nobody wants. */
+/** Make a write whose answer is not needed. */
 void bt_sim_write_blindly(struct bt_sim *sim, const struct bt_sim_write *write);
-/** Nobody will ask for them any more. */
+/** Drop all answers. */
 void bt_sim_forget_answers(struct bt_sim *sim);
 
 /** --- writes.c, write_pods.c, write_volumes.c, write_claims.c --- */
@@ -182,53 +185,56 @@ void bt_sim_connect_claims(struct bt_sim *sim);
 
 enum bt_sim_fault {
 	BT_SIM_WRITE_GOOD,
-	BT_SIM_WRITE_LOST,    /* no effect, and an error */
-	BT_SIM_WRITE_UNHEARD, /* it takes effect, but the answer is an error */
-	BT_SIM_WRITE_LATE,    /* an error, and the effect comes later */
+	BT_SIM_WRITE_LOST,    /* fails without an effect */
+	BT_SIM_WRITE_UNHEARD, /* takes effect, but returns an error */
+	BT_SIM_WRITE_LATE,    /* returns an error, and takes effect later */
 };
 
 enum bt_sim_fault bt_sim_draw_fault(struct bt_sim *sim);
-/** Sets err to one of the API's texts. */
+/** Set err to one of the API's errors. */
 int bt_sim_fail_write(struct bt_sim *sim, const char *what, struct berth_error *err);
-/** write: a copy is kept. */
+/** write is copied. */
 void bt_sim_add_late_write(struct bt_sim *sim, const struct bt_sim_late_write *write);
-/** Carry out a write about a pod, now. */
+/** Carry out a late write now. */
 int bt_sim_perform_late_write(
 	struct bt_sim *sim, const struct bt_sim_late_write *write, struct berth_error *err);
-/** POST of a binding. */
+/** POST a binding. */
 int bt_sim_bind(struct bt_sim *sim, const struct bt_object_meta *pod, struct bt_str node_name,
 	struct berth_error *err);
 
-/** --- check_devices.c: what must hold of devices --- */
+/** --- check_devices.c: checks of devices --- */
 
-/** The pools of its devices. */
+/** Excuse the pools of the claim's devices. */
 void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *claim);
-/** A claim has changed in the store. */
+/** An object changed in the store: check claims. */
 void bt_sim_devices_changed(
 	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
-/** The scheduler bound it, and nothing went wrong. */
+/** The binding of the pod succeeded. */
 void bt_sim_devices_bound(struct bt_sim *sim, const struct bt_pod *pod, struct bt_str node_name);
-/** What the scheduler writes into a claim. */
+/** Check an allocation that the scheduler writes. */
 void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *claim);
-/** As the scheduler takes it, which may count on a write that no watch has shown yet. */
+/**
+ * Does the claim have devices, as far as the scheduler knows? It may count on a write that no watch
+ * has shown yet.
+ */
 bool bt_sim_claim_has_devices(const struct bt_sim *sim, const struct bt_object_meta *claim);
-/** Everything is known to everybody: false with a complaint. */
+/** Check all devices when no event is in flight. false: appends a complaint. */
 bool bt_sim_check_devices(struct bt_sim *sim, struct bt_strbuf *complaint);
 
 /** --- workload_groups.c: pod groups --- */
 
-/** Gates of the seed, as --feature-gates takes them; "": it has no groups. */
+/** The feature gates of the seed, as --feature-gates takes them; "": it has no groups. */
 const char *bt_sim_group_gates(uint64_t seed);
-/** Put the app's pods into a group, or not. */
+/** Put the app's pods into a group, with some probability. */
 void bt_sim_design_group(struct bt_sim *sim, struct bt_sim_app *app);
-/** Create the app's group, unless it is there. */
+/** Create the app's group, unless it exists. */
 void bt_sim_create_group(struct bt_sim *sim, const struct bt_sim_app *app);
-/** A group that lost a member may keep fewer than it needed. */
+/** A group that lost a member may have fewer bound pods than minCount. */
 void bt_sim_group_lost_member(struct bt_sim *sim, const struct bt_pod *pod);
-/** A pod has changed in the store: it may be gone, or end. */
+/** An object changed in the store: groups whose pod is deleted or terminal have lost a member. */
 void bt_sim_group_changed(
 	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
-/** No gang is bound in part: false with a complaint. */
+/** No gang may be bound in part. false: appends a complaint. */
 bool bt_sim_check_groups(struct bt_sim *sim, struct bt_strbuf *complaint);
 
 /** --- device_driver.c --- */

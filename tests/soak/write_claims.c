@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What DynamicResources writes. Spec: 12 sections 10, 12 and 13. */
+/** Writes of DynamicResources. Spec: 12 sections 10, 12 and 13. */
 #include "api/resource_claim.h"
 #include "soak/world.h"
 
@@ -57,7 +57,7 @@ static int update_status(void *context, const struct bt_pod_info *pod, const str
 	}
 	int result = write_claim(sim, write, base, claim, out_claim, err);
 	if (result != 0 && claim->status.allocation == NULL) {
-		sim->freed_ns = sim->clock.now_ns; /* nobody hears that they were to be free */
+		sim->freed_ns = sim->clock.now_ns; /* no event reports free devices */
 	}
 	return result;
 }
@@ -80,14 +80,18 @@ static void unreserve(void *context, const struct bt_pod_info *pod,
 		.pod_uid = uid};
 	bt_sim_log(sim, "claim %.*s is taken from %.*s", BT_STR_ARG(claim->metadata.name),
 		BT_STR_ARG(pod->name));
-	/* It may be tried again before a watch has shown that, and count on the reservation. */
+	/*
+	 * The pod may be tried again before a watch shows this write, and count on the reservation.
+	 */
 	bt_sim_excuse_pod(sim, uid);
 	bt_sim_write_blindly(sim, &write);
 	bt_object_release(write.object);
 }
 
-/** Nobody asks for extended resources that are devices: no claims are made or removed, and pods'
- * statuses stay as they are. */
+/**
+ * The workloads have no extended resources backed by devices, so the functions for their claims and
+ * pod statuses are missing.
+ */
 void bt_sim_connect_claims(struct bt_sim *sim)
 {
 	sim->claims = (struct bt_claim_writer){

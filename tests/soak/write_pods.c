@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Bindings, status patches, victims, events: the scheduler's side. */
+/** The scheduler's bindings, status patches, evictions and events. */
 #include "api/identity.h"
 #include "soak/world.h"
 
-/** A decision is looked at once, before anything is written. */
+/** Check a decision once, before it is written. */
 static void check_decision(struct bt_sim *sim, const struct bt_pod *pod, struct bt_str node_name)
 {
 	struct bt_strbuf complaint = {0};
 	struct bt_sim_view view;
-	/* Members of a group are decided together, and bound one after the other. */
+	/* Not for members of a group: they are decided together and bound one after the other. */
 	if (sim->is_decided || pod->spec.scheduling_group != NULL) {
 		return;
 	}
@@ -28,9 +28,9 @@ static void check_decision(struct bt_sim *sim, const struct bt_pod *pod, struct 
 	bt_strbuf_finish(&complaint);
 }
 
-/** --- nominations, as far as the scheduler tells of them --- */
+/** --- nominations that the scheduler reports --- */
 
-/** The pod counts on that node from now on; "": on none. */
+/** The pod is nominated to that node from now on; "": to none. */
 static void note_nomination(
 	struct bt_sim *sim, const struct bt_object_meta *meta, struct bt_str node_name)
 {
@@ -39,7 +39,7 @@ static void note_nomination(
 	for (uint32_t i = 0; i < sim->nominated.count; i++) {
 		if (bt_str_equal(sim->nominated.items[i], meta->uid)) {
 			bt_vec_remove_swap(&sim->nominated, i);
-			/* If the watch showed the nomination, it will show the end too. */
+			/* If the watch showed the nomination, it also shows its end. */
 			if (known == NULL || known->status.nominated_node_name.length == 0) {
 				sim->unseen_end_ns = sim->clock.now_ns;
 			}
@@ -63,7 +63,7 @@ static int write_binding(void *context, const struct bt_pod_info *pod, struct bt
 		.node_name = node_name};
 	int result = bt_sim_write(sim, &write, NULL, NULL, err);
 	if (result == 0) {
-		/* It counts as what the scheduler took it for. */
+		/* It counts with the scheduler's version of the pod. */
 		struct bt_sim_binding binding = {
 			bt_object_share(write.object), bt_arena_str(&sim->texts, node_name), false};
 		bt_vec_push(&sim->bindings, binding);
@@ -153,7 +153,7 @@ static void write_warning(void *context, struct bt_str line)
 
 /** --- preemption --- */
 
-/** Now, or later when the scheduler can wait for it. */
+/** Write now, or later if preemption is asynchronous. */
 static int write_for_preemption(
 	struct bt_sim *sim, const struct bt_sim_late_write *write, struct berth_error *err)
 {
@@ -200,7 +200,7 @@ static void check_victim(struct bt_sim *sim, const struct bt_preemption_pod *vic
 	bt_sim_log(
 		sim, "evict %.*s/%.*s", BT_STR_ARG(victim->namespace_), BT_STR_ARG(victim->name));
 	sim->report->evictions++;
-	/* Later steps of a preemption may come when the preemptor is gone. */
+	/* Later steps of a preemption may happen after the preemptor is gone. */
 	if (sim->in_attempt && !sim->is_decided && !sim->has_groups && pod != NULL &&
 		bt_str_equal(pod->metadata.uid, victim->uid) &&
 		!bt_sim_check_victim(&sim->watch.mirror, pod, &complaint)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What VolumeBinding writes, and its waiting. Spec: 07 section 9, 13 section 14.6. */
+/** Writes of VolumeBinding, and its wait for volumes. Spec: 07 section 9, 13 section 14.6. */
 #include "api/storage.h"
 #include "soak/world.h"
 
@@ -16,7 +16,7 @@ static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
 	struct berth_error *err)
 {
-	/* Two claims may want the volume: the claim's uid tells the writes apart. */
+	/* Two claims may use the volume: the claim's uid tells their writes apart. */
 	struct bt_sim_write write = {.what = BT_SIM_WRITE_VOLUME, .node_name = claim->metadata.uid};
 	bt_sim_log(context, "volume %.*s for claim %.*s", BT_STR_ARG(volume->metadata.name),
 		BT_STR_ARG(claim->metadata.name));
@@ -38,7 +38,10 @@ static int wait_a_second(
 	void *context, const struct bt_pod_info *pod BT_UNUSED, struct berth_error *err)
 {
 	struct bt_sim *sim = context;
-	/* Whatever changes now, the binding is to be tried: the API has the last word. */
+	/*
+	 * The binding is tried even if the cluster changes during the wait, so the decision is not
+	 * checked again.
+	 */
 	sim->is_decided = true;
 	bt_sim_run_until(sim, sim->clock.now_ns + BT_SIM_SECOND);
 	return sim->failed ? bt_error_set(err, BERTH_ERR_STATE, "binding volumes: context canceled")
