@@ -34,7 +34,7 @@ def sizes(nodes, bound, pending):
 
 
 def bench(program, *arguments, verify=False):
-    """One run; its line."""
+    """Run a benchmark; returns its line."""
     return program.run("bench", *arguments, verify=verify).expect(0).json()
 
 
@@ -46,7 +46,7 @@ def written(program, workload, nodes, bound, pending, *more):
 
 
 def generated(workload, nodes, bound, pending):
-    """The same of bench/generate.py."""
+    """The same workload as bench/generate.py writes it."""
     generator = os.path.join(scenario.ROOT, "bench", "generate.py")
     text = subprocess.run([sys.executable, generator, workload, str(nodes), str(bound),
                            str(pending)], stdout=subprocess.PIPE, check=True).stdout
@@ -63,7 +63,7 @@ def test_same_objects_as_the_script(program):
 
 
 def traits_of(item):
-    """What a random pod has, with no regard to which of many values it drew."""
+    """Kinds of fields that a random pod has, without their random values."""
     spec = item["spec"]
     affinity = spec.get("affinity", {})
     return (item["kind"], "color" in item["metadata"]["labels"],
@@ -79,7 +79,7 @@ def test_random_objects_are_of_the_same_kinds(program):
         theirs = collections.Counter(map(traits_of, generated(workload, 10, 40, count)))
         for traits in set(ours) | set(theirs):
             difference = abs(ours[traits] - theirs[traits])
-            # Four standard deviations of the difference of two such counts, and some for rare ones.
+            # Four standard deviations of the counts' difference, plus a constant.
             allowed = 4 * (2 * max(ours[traits], theirs[traits])) ** .5 + 4
             assert difference <= allowed, (workload, traits, ours[traits], theirs[traits])
 
@@ -170,17 +170,17 @@ def test_gangs(program):
     assert [item["spec"]["schedulingPolicy"]["gang"]["minCount"] for item in groups] == \
         [512, 512, 100], groups
     run = bench(program, "-w", "gangs", *sizes(1, 0, 200))
-    # No room for more than one gang and the rest of eight.
+    # Room for one gang, not for the remaining members of eight.
     assert run["scheduled"] == 64 + 8 and run["failed"] % 64 == 0, run
 
 
 def test_a_backlog_does_not_delay_the_pod_that_fits(program):
-    """An event that wakes thousands of pods costs no more than trying a few of them."""
+    """An event that requeues thousands of pods costs no more than trying a few of them."""
     run = bench(program, "-w", "backlog", *sizes(50, 0, 50000))
     attempts = run["scheduled"] + run["failed"]
     woken = attempts - 50000
     assert run["scheduled"] == 10 and woken > 10 * 500, run
-    # By processor time, and by the machine's own measure: 50 to 100 attempts; one by one, 1000.
+    # Measured in attempts, since machines differ: 50 to 100; trying pods one by one, 1000.
     assert run["event_cpu_ms"] / 1e3 <= 400 * run["cpu_seconds"] / 50000, run
     assert run["waiting_pod_bytes"] <= 600, run
 
@@ -220,7 +220,7 @@ def test_many_pods_need_little_memory(program):
         return
     few = bench(program, "-w", "basic", *sizes(500, 0, 10000))
     many = bench(program, "-w", "basic", *sizes(500, 0, 50000))
-    # What is bound stays; what was pending goes.
+    # Bound pods stay; pending pods are deleted.
     assert many["peak_rss_mb"] - few["peak_rss_mb"] < 30, (few, many)
 
 
@@ -275,7 +275,7 @@ def test_suite_in_full_compares_with_upstream(program):
 
 
 def perf(program, tests, **files):
-    """Run test cases (JSON is YAML, too) with templates beside them."""
+    """Run test cases (JSON is valid YAML) with templates in the same folder."""
     for name, text in files.items():
         program.write("perf/%s.yaml" % name.replace("_", "-"), text)
     path = program.write("perf/config.yaml", json.dumps(tests) if tests is not None else "")
@@ -371,7 +371,7 @@ def test_scheduler_perf_host_names(program):
     assert perf(program, case(nodes(3), pods(3)), pod=apart).expect(0).json()["scheduled"] == 3
     answer = perf(program, case(nodes(3), pods(9)), pod=apart).expect(2)
     assert "6 pods fit nowhere" in answer.err, answer.err
-    # What a template or a strategy says goes first.
+    # Settings of a template or a strategy have precedence.
     one = "apiVersion: v1\nkind: Node\nmetadata: {generateName: n-, labels: {" \
         "kubernetes.io/hostname: one}}\nstatus: {capacity: {cpu: '4', memory: 8Gi, pods: '9'}}\n"
     same = dict(nodes(3), nodeTemplatePath="one.yaml")
@@ -436,7 +436,7 @@ def test_scheduler_perf_barriers(program):
          **flags).expect(0)
     answer = perf(program, case(nodes(1), stuck, waiting, {"opcode": "barrier"}), **flags).expect(2)
     assert "op 4 (barrier): 2 pods fit nowhere" in answer.err, answer.err
-    # Gated pods are not waited for.
+    # No operation waits for gated pods.
     perf(program, case(nodes(1), dict(waiting, skipWaitToCompletion=False)), **flags).expect(0)
 
 
@@ -450,7 +450,7 @@ def test_scheduler_perf_metrics_between(program):
     run = perf(program, case(nodes(3), some[0], start, *some, stop, some[2]), **flags)
     run = run.expect(0).json()
     assert [run["measured"], run["scheduled"]] == [2, 8] and run["seconds"] > 0, run
-    # Pods that a barrier, a sleep or deletions wait for count as well.
+    # Pods placed while a barrier, a sleep or a deletion waits are measured, too.
     run = perf(program, case(nodes(1), {"opcode": "startCollectingMetrics"},
                              dict(some[0], skipWaitToCompletion=True), {"opcode": "barrier"},
                              dict(some[2], skipWaitToCompletion=True),
@@ -480,7 +480,7 @@ def test_scheduler_perf_gradual_deletion(program):
                                  dict(delete, skipWaitToCompletion=skip), pods(4)), pod=POD)
         run = run.expect(0).json()
         assert (run["failed_attempts"] > 0) == skip and run["scheduled"] == 8, run
-    # Only these.
+    # Only these workloads.
     delete = {"opcode": "deletePods", "namespace": "a",
               "labelSelector": {"matchLabels": {"app": "other"}}}
     first = [pods(2, namespace="a", podTemplatePath=path, collectMetrics=False)
@@ -513,14 +513,14 @@ def test_scheduler_perf_any_object(program):
     assert run.expect(0).json()["failed_attempts"] > 0, run.out
     answer = perf(program, case(create, dict(update, count=4)), **flags).expect(2)
     assert "op 2 (updateAny): there is no Node n-3" in answer.err, answer.err
-    # Gates of pods are taken away by updates.
+    # Updates remove gates of pods.
     run = perf(program, case(
         create, anything("gated.yaml", namespace="g", count=3),
         {"opcode": "barrier", "stageRequirement": "Attempted"},
         {"opcode": "updateAny", "templatePath": "ungated.yaml", "namespace": "g", "count": 2},
         {"opcode": "barrier", "namespaces": ["g"]}), **flags).expect(0).json()
     assert run["scheduled"] == 2, run
-    # A namespace is looked at by selectors, a budget by preemption: any kind goes.
+    # Any kind is accepted: selectors read namespaces, preemption reads budgets.
     budget = manifest("PodDisruptionBudget", "b", "policy/v1", spec={"minAvailable": 1})
     perf(program, case(create, anything("budget.yaml", namespace="new"), pods(1)),
          budget=budget, **flags).expect(0)
@@ -534,7 +534,7 @@ def test_scheduler_perf_allocatable(program):
     foo = POD.replace("{cpu: '1'}", "{example.com/foo: '1'}")
     assert perf(program, case(made, pods(4)), pod=foo).expect(0).json()["scheduled"] == 4
     perf(program, case(nodes(2), pods(4)), pod=foo).expect(2)
-    # Volumes: two a node, by the driver's limit. Templates of volumes need no names.
+    # Volumes: two per node, the driver's limit. Templates of volumes need no names.
     volume = json.dumps({"apiVersion": "v1", "kind": "PersistentVolume", "spec": {
         "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"},
         "csi": {"driver": "csi.example.com", "volumeHandle": "v-{{.Index}}"}}})
@@ -561,7 +561,7 @@ def test_scheduler_perf_devices(program):
     assert run["scheduled"] == 6, run
     answer = perf(program, case(*start, measured(7)), **flags).expect(2)
     assert "1 pods fit nowhere" in answer.err, answer.err
-    # Claims that are allocated beforehand have devices that others do not get.
+    # Devices of preallocated claims are not allocated again.
     before = [anything("claim.yaml", namespace="init", count=4),
               {"opcode": "allocResourceClaims", "namespace": "init"}]
     perf(program, case(*start, *before, measured(2)), **flags).expect(0)
@@ -570,7 +570,7 @@ def test_scheduler_perf_devices(program):
     before[0]["count"] = 7
     answer = perf(program, case(*start, *before), **flags).expect(2)
     assert "ResourceClaim init/c-6: no node has free devices for it" in answer.err, answer.err
-    # A pod that is deleted gives its devices back, also while others wait for them.
+    # A deleted pod releases its devices, also while other pods wait for devices.
     steady = measured(6, steadyState=True, duration="1s")
     run = perf(program, case(*start, steady), **flags).expect(0).json()
     assert run["measured"] > 300, run
@@ -649,7 +649,7 @@ def test_scheduler_perf_operations(program):
         {"opcode": "deletePods", "namespace": "a"}, pods(4, namespace="b")),
                pod=POD).expect(0).json()
     assert [run["measured"], run["scheduled"]] == [4, 8], run
-    # A node that churn creates makes room for the last.
+    # A node that churn creates has room for the last pod.
     run = perf(program, case(
         nodes(1), {"opcode": "churn", "mode": "create", "number": 1, "intervalMilliseconds": 1000,
                    "templatePaths": ["node.yaml"]}, pods(8)), pod=POD,
@@ -676,7 +676,7 @@ def test_scheduler_perf_threshold(program):
     workloads = [{"name": "w", "threshold": 1e12}]
     answer = perf(program, case(nodes(1), pods(1), workloads=workloads), pod=POD).expect(1)
     assert answer.json()["threshold"] == 1000000000000, answer.out
-    # Those about other metrics are not looked at.
+    # Selectors of other metrics are ignored.
     for more in ({"thresholdMetricSelector": {"name": "x"}}, {"threshold": {"x": 1e12}}):
         other = [dict(workloads[0], **more)]
         perf(program, case(nodes(1), pods(1), workloads=other), pod=POD).expect(0)

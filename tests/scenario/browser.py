@@ -13,9 +13,9 @@ import websocket
 
 
 class Browser:
-    """One page of a headless Chromium without network but loopback.
+    """One page of a headless Chromium that reaches only loopback.
 
-    complaints: what its console was told as an error or a warning, and requests that failed.
+    complaints: errors and warnings on its console, and failed requests.
     """
 
     def __init__(self, width=1400, height=900, flags=()):
@@ -59,7 +59,7 @@ class Browser:
         shutil.rmtree(self.profile, ignore_errors=True)
 
     def send(self, method, **parameters):
-        """One command, and its result; events that come meanwhile are looked at."""
+        """Send one command and return its result; handles the events that arrive before."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         if getattr(self, "session", None):
@@ -88,7 +88,7 @@ class Browser:
         self.send("Page.navigate", url=url)
 
     def reset(self):
-        """As it was in the beginning."""
+        """Back to the initial state: blank page, no cookies, no emulated media, no complaints."""
         self.open("about:blank")
         self.wait_for("location.href == 'about:blank'")
         self.send("Network.clearBrowserCookies")
@@ -97,7 +97,7 @@ class Browser:
         self.requests.clear()
 
     def cpu_seconds(self):
-        """What the page's thread has taken so far."""
+        """CPU time that the page's thread has used."""
         self.send("Performance.enable", timeDomain="threadTicks")
         metrics = self.send("Performance.getMetrics")["metrics"]
         return next(one["value"] for one in metrics if one["name"] == "ThreadTime")
@@ -110,7 +110,7 @@ class Browser:
         return answer["result"].get("value")
 
     def wait_for(self, expression, seconds=60):
-        """Until the expression is true; its value."""
+        """Wait until the expression is true; returns its value."""
         end = time.monotonic() + seconds
         while True:
             value = self.evaluate("(() => { try { const v = %s;"
@@ -123,7 +123,7 @@ class Browser:
             time.sleep(0.05)
 
     def set_media(self, **features):
-        """prefers_color_scheme="dark"; media="print"."""
+        """Emulate media: prefers_color_scheme="dark" or media="print"."""
         media = features.pop("media", "")
         self.send("Emulation.setEmulatedMedia", media=media, features=[
             {"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
@@ -145,7 +145,7 @@ class Browser:
         self.send("Input.insertText", text=text)
 
     def middle_of(self, selector):
-        """Of the element, which is scrolled into view."""
+        """Coordinates of the element's middle, after scrolling it into view."""
         return self.evaluate("(() => { const e = document.querySelector(%s);"
                             " e.scrollIntoView({block: 'nearest'});"
                             " const b = e.getBoundingClientRect();"

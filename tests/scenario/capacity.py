@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth capacity: equal to scheduling the copies one by one, in mixes too; what it prints and how
-it ends."""
+"""berth capacity gives the same answers as scheduling the copies one by one, also for mixes; its
+output and exit statuses."""
 import collections
 import copy
 import errno
@@ -109,7 +109,7 @@ def text_of(objects):
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
 
 
-# --- asking ---
+# --- running berth ---
 
 
 def capacity(program, cluster, specs, *arguments, status=0, output="json"):
@@ -139,7 +139,8 @@ def is_bound(thing):
 
 
 def compare_with_simulation(program, cluster, spec, *arguments, seed=""):
-    """N copies, where they are, and the words about the next; the placements in order."""
+    """Compare a capacity answer with a simulation of N copies: nodes, order of placements, and the
+    message for the next copy."""
     cluster = [thing for thing in cluster if is_bound(thing)]
     review = capacity(program, cluster, [spec], "--max", str(MAX), *arguments).json()
     status = review["status"]
@@ -150,7 +151,7 @@ def compare_with_simulation(program, cluster, spec, *arguments, seed=""):
     assert status["replicas"] == len(placed), (seed, status, len(placed))
     counts = collections.Counter(pod["node"] for pod in placed)
     assert counts_of(review, spec["metadata"]["name"]) == counts, (seed, status, counts)
-    # A copy that fits nowhere ends it: nobody comes after it either.
+    # Placement ends with a copy that fits nowhere: no later copy is tried.
     assert all(pod["node"] != "" for pod in pods[:len(placed)]), seed
     if len(placed) < MAX:
         stopped = pods[len(placed)]
@@ -188,7 +189,7 @@ def test_equals_one_by_one_on_clusters_of_the_vectors(program):
 
 
 def test_equals_one_by_one_behind_the_queue(program):
-    """Pending pods of the input first, then the copies, as one queue."""
+    """First the pending pods of the input, then the copies, in one queue."""
     for turn in range(5 if program.sanitized else 20):
         draw = random.Random("queue %d/%d" % (SEED, turn))
         pending = [random_pod(draw, "waits-%d" % i) for i in range(draw.randint(1, 6))]
@@ -207,7 +208,7 @@ def test_equals_one_by_one_behind_the_queue(program):
 
 
 def test_equals_one_by_one_where_few_nodes_are_looked_at(program):
-    """percentageOfNodesToScore: the search goes on where the last one ended."""
+    """With percentageOfNodesToScore, each search starts where the last one ended."""
     cluster = [node("n%03d" % i, cpu=str(1 + i % 3)) for i in range(130)]
     spec = pod("copy", {"cpu": "600m"})
     placed, _ = compare_with_simulation(program, cluster, spec,
@@ -217,8 +218,8 @@ def test_equals_one_by_one_where_few_nodes_are_looked_at(program):
 
 
 def test_equals_the_model(program):
-    """Each copy goes to one of the nodes that the Python model thinks best, and when there is none
-    the model has the same words."""
+    """Each copy is on one of the best nodes of the Python model; both have the same final message.
+    """
     draw = random.Random(SEED)
     attempts = 0
     for category in ("resources", "spread", "podaffinity", "nodeaffinity"):
@@ -250,14 +251,14 @@ def test_equals_the_model(program):
 
 
 def try_one(program, cluster, spec):
-    """What the next attempt comes to: the node, or None and the message."""
+    """Simulate the next attempt: returns the node, or None and the message."""
     answer = program.run("simulate", "-f", "-", "-o", "json", stdin=text_of(cluster + [spec]))
     made = next(pod for pod in answer.json()["pods"] if pod["name"] == spec["metadata"]["name"])
     return made["node"] or None, made["message"]
 
 
 class Member:
-    """Of a naive mix."""
+    """A member of a naive mix."""
 
     def __init__(self, spec, weight):
         self.spec = spec
@@ -270,7 +271,7 @@ class Member:
 
 
 def naive_mix(program, cluster, members, most):
-    """Rounds until one places nothing; each attempt is a run of its own."""
+    """Rounds until one places nothing; each attempt is a separate run."""
     cluster = list(cluster)
 
     def total():
@@ -312,7 +313,7 @@ def test_a_mix_equals_a_naive_loop(program):
             if member.refusals:
                 refused += 1
                 assert stopped["atReplicas"] == member.refusals[0][0], (SEED, turn, stopped)
-                # The words are of its last attempt: there are no more once nothing could help.
+                # The message is of the last attempt; hopeless attempts are not made.
                 assert stopped["message"] in [words for _, words in member.refusals], (
                     SEED, turn, stopped, member.refusals)
             else:
@@ -329,7 +330,7 @@ def test_a_member_comes_back_when_affinity_is_met(program):
     leader = pod("leader", {"cpu": "500m"}, {"app": "leader"})
     status = capacity(program, cluster, [follower, leader], "--mix").json()["status"]
     assert [entry["replicas"] for entry in status["pods"]] == [2, 2], status
-    # And who is too large is told to have stopped early.
+    # A member that is too large stops early, and the answer says so.
     large = pod("large", {"cpu": "1500m"})
     status = capacity(program, cluster, [large, leader], "--mix").json()["status"]
     assert [entry["replicas"] for entry in status["pods"]] == [1, 1], status
@@ -348,7 +349,7 @@ def test_weights_are_checked(program):
         assert word in answer.err and answer.err.count("\n") == 1, answer.err
 
 
-# --- workloads and what the cluster has ---
+# --- workloads and objects of the cluster ---
 
 
 def test_copies_of_a_deployment_are_what_its_controller_would_make(program):
@@ -363,7 +364,7 @@ def test_copies_of_a_deployment_are_what_its_controller_would_make(program):
         cluster + [deployment("web", template, count + 1)])).expect(1).json()["pods"]
     placed = collections.Counter(entry["node"] for entry in simulated if entry["node"] != "")
     assert counts_of(review, "web") == placed and count == 40, (review, placed)
-    # Running replicas stay and count; paused ones are asked about all the same.
+    # Running replicas stay and count; paused workloads can be copied, too.
     like = cluster + [deployment("web", template, 3, paused=True)]
     found = program.run("capacity", "--like", "deploy/web", "-f", "-", "-o", "json",
                         stdin=text_of(like)).expect(0).json()
@@ -408,13 +409,13 @@ def test_every_copy_of_a_stateful_set_has_its_own_claim(program):
                "metadata": {"name": "s", "annotations": {
                    "storageclass.kubernetes.io/is-default-class": "true"}},
                "provisioner": "example.com/p", "volumeBindingMode": "WaitForFirstConsumer"}
-    # More than are made at first, so that the question is asked again with more of them.
+    # More than OWN_PODS_AT_FIRST, so that the question is repeated with more pods.
     cluster = [node("n%d" % i, pods="150") for i in range(2)] + [storage]
     review = capacity(program, cluster, [stateful]).json()
     assert review["status"]["replicas"] == 300, review["status"]["failReason"]
     assert review["status"]["failReason"]["failMessage"].startswith(
         "0/2 nodes are available: 2 Too many pods."), review
-    # A bare pod shares its claim, and only one pod may have it.
+    # Copies of a bare pod share its claim, which only one pod may have.
     shared = pod("one", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}])
     claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"},
              "spec": {"accessModes": ["ReadWriteOncePod"], "resources": {
@@ -462,7 +463,7 @@ def test_the_queue_is_placed_first_when_asked(program):
     assert capacity(program, cluster, [spec]).json()["status"]["replicas"] == 4
     assert capacity(program, cluster, [spec],
                     "--after-queue").json()["status"]["replicas"] == 1
-    # A pod of the spec's own name is no reason to trip.
+    # A pod that has the spec's name makes no difference.
     assert capacity(program, cluster + [pod("web", {"cpu": "1"})], [spec],
                     "--after-queue").json()["status"]["replicas"] == 0
 
@@ -490,7 +491,7 @@ def test_excluded_nodes_and_their_pods_are_not_there(program):
     assert "a label selector stands in brackets: '[key=value]'" in answer.err
 
 
-# --- what is printed ---
+# --- output ---
 
 
 def test_formats(program):
@@ -515,7 +516,7 @@ def test_formats(program):
     assert [item["status"]["replicas"] for item in both.json()["items"]] == [10, 100]
     text = capacity(program, cluster, [one, two], output="yaml").out
     assert yaml.safe_load(text) == both.json()
-    # The same input, the same bytes.
+    # The same input gives the same bytes.
     assert capacity(program, cluster, [one, two], output="yaml").out == text
     table = capacity(program, cluster, [two], output="table").out
     assert table.startswith("The cluster can schedule 100 instances of the pod default/two "
@@ -548,12 +549,12 @@ def test_what_stops_most_nodes_is_told(program):
     taint = [{"key": "gpu", "effect": "NoSchedule"}]
     tainted = [node("t%d" % i, taints=taint) for i in range(3)]
     small = pod("x", {"cpu": "1500m"})
-    # One reason: the message has it, only the amounts are news.
+    # One reason: the message has it, so the hint has only amounts.
     assert tightest_of(program, tainted, pod("x", nodeSelector={"a": "b"})) == ""
     assert tightest_of(program, tainted, small) == ""
     assert tightest_of(program, [node("n1")], small) == \
         "cpu: less than 1.5 is left on 1 of 1 nodes (1 together, at most 1 on one)"
-    # Several: that of most nodes, and the resource behind it.
+    # Several reasons: the hint has that of most nodes, and the resource behind it.
     told = tightest_of(program, tainted + [node("n1"), node("n2", cpu="2")], small)
     assert told == ("node(s) had untolerated taint(s) (3 of 5 nodes); cpu: less than 1.5 is "
                     "left on 2 of 5 nodes (1.5 together, at most 1 on one)"), told
@@ -563,7 +564,7 @@ def test_what_stops_most_nodes_is_told(program):
     told = tightest_of(program, [node("n%d" % i) for i in range(3)] + [node("s", cpu="1")], spread)
     assert told.startswith("node(s) didn't match pod topology spread constraints (3 of 4 nodes); "
                            "cpu: less than 1.5 is left on 1 of 4 nodes"), told
-    # Room that is promised to somebody is not short by the requests.
+    # Room reserved by nominated pods is not part of the requests.
     promised = pod("p", {"cpu": "3"}, priority=10)
     promised["status"] = {"nominatedNodeName": "n1"}
     status = capacity(program, [node("n1"), promised], [small]).json()["status"]
@@ -675,7 +676,7 @@ def test_hostile_input(program):
         "podName"] == "x" + evil
     answer = capacity(program, cluster, [spec], "--mix=" + evil[:-1], status=2)
     assert "\x1b" not in answer.err
-    # Uids of copies may be taken, by anybody.
+    # Pods of the input may have the uids of copies.
     taken = pod("t", nodeName="n2")
     taken["metadata"]["uid"] = "copy-0-0"
     assert capacity(program, cluster + [taken], [spec], "--max", "2").json()[
@@ -718,7 +719,7 @@ def test_progress_is_shown_on_a_terminal(program):
     if terminal is None:
         return
     reader, writer = terminal
-    # Everything decided twice, and more copies than a machine of any speed places at once.
+    # BERTH_VERIFY decides everything twice; more copies than any machine places in the time.
     process = subprocess.Popen([program.path, "capacity", "--pod", spec, "-f", cluster],
                                stdout=subprocess.DEVNULL, stderr=writer,
                                env=dict(os.environ, BERTH_VERIFY="1"))
@@ -728,7 +729,7 @@ def test_progress_is_shown_on_a_terminal(program):
         while b"placing copies: " not in seen:
             try:
                 part = os.read(reader, 4096)
-            except OSError as error:  # what Linux says when the other end is closed
+            except OSError as error:  # Linux's message when the other end is closed
                 assert error.errno == errno.EIO
                 part = b""
             assert part != b"", (seen, process.wait())

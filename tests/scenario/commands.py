@@ -70,7 +70,7 @@ def test_version(program):
 
 
 def generate(program, workload, *arguments):
-    """A file with a workload of bench/generate.py."""
+    """Write a file with a workload of bench/generate.py."""
     generator = os.path.join(scenario.ROOT, "bench", "generate.py")
     text = subprocess.run([sys.executable, generator, workload] + list(arguments),
                           stdout=subprocess.PIPE, check=True).stdout
@@ -119,7 +119,7 @@ def test_bench_wrong_usage(program):
 
 
 def show(program, text, columns, **environment):
-    """What berth simulate shows on a terminal of that many columns; None without terminals."""
+    """Output of berth simulate on a terminal with that many columns; None without terminals."""
     ends = scenario.open_terminal()
     if ends is None:
         return None
@@ -167,7 +167,7 @@ def test_terminal(program):
     assert "\033" not in show(program, text, 90, TERM="dumb")
 
 
-def test_output_that_nobody_takes(program):
+def test_output_without_a_reader(program):
     path = os.path.join(scenario.EXAMPLES, "cluster.yaml")
     with open("/dev/full", "wb") as full:
         done = subprocess.run([program.path, "simulate", "-f", path], stdout=full,

@@ -26,7 +26,7 @@ CLUSTER = """
 {"kind":"Pod","apiVersion":"v1","metadata":{"name":"db-0"},"spec":{"nodeName":"node-a"}}
 {"kind":"Pod","apiVersion":"v1","metadata":{"name":"$(touch hacked)"}}
 """
-# A line, and what it becomes with one press of the tabulator: everywhere the same.
+# A line, and the line after one press of the tabulator: the same in all shells.
 COMPLETED = {
     "berth sim": "berth simulate ",
     "berth help be": "berth help bench ",
@@ -53,7 +53,7 @@ COMPLETED_WITH_DAEMON = {
 
 
 def offered(program, *words):
-    """Candidates and instructions for the last one of the words."""
+    """Candidates and instructions for the last of the words."""
     answer = program.run("__complete", *words).expect(0)
     assert answer.err == "", answer.err
     return [line.split("\t")[0] for line in answer.out.splitlines()]
@@ -64,7 +64,7 @@ def has_daemon(program):
 
 
 def prepare(program):
-    """A folder with files to complete, and the program under its name."""
+    """Make a folder with files to complete and the program under the name berth."""
     program.write("cluster.yaml", CLUSTER)
     program.write("pods.yaml", "")
     program.write("folder/inside.yaml", "")
@@ -196,11 +196,12 @@ def check_lines(program, complete):
 
 
 def drive(program, arguments, setup):
-    """Type lines and a tabulator into an interactive shell; setup has ^X^D show the line."""
+    """Type lines and a tabulator into an interactive shell, where setup binds ^X^D to print the
+    line."""
     environment = prepare(program)
     screen = terminal.Terminal(arguments, program.folder, environment, scenario.TIMEOUT_SECONDS)
     screen.type(setup + "\n")
-    screen.wait_for(PROMPT)  # what is typed before is not the line editor's yet
+    screen.wait_for(PROMPT)  # keys typed before are not read by the line editor
 
     def complete(line):
         screen.type(line + "\t\x18\x04")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Devices in what simulate, capacity, whatif and snapshot say: claims made from templates, how many
-copies fit, what is given back."""
+"""Devices in simulate, capacity, whatif and snapshot: claims made from templates, number of copies
+that fit, released devices."""
 import copy
 import os
 import random
@@ -19,14 +19,14 @@ def template(name, count=1, expression=None):
 
 
 def templated(item, template_name):
-    """The pod, or the pods of the workload, get a claim of their own each."""
+    """Give the pod, or each pod of the workload, a claim made from a template."""
     spec = item["spec"].get("template", item)["spec"]
     spec["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": template_name}]
     return item
 
 
 def held(name, pod_name, node_name, device, owner=True, pool=None):
-    """A claim that a running pod has, made for it or not."""
+    """A claim that a running pod has allocated, made from a template or not."""
     made = claim(name)
     made["metadata"].update(uid="uid-" + name, finalizers=[
         "resource.kubernetes.io/delete-protection"])
@@ -43,7 +43,7 @@ def held(name, pod_name, node_name, device, owner=True, pool=None):
 
 
 def running(name, node_name, template_name, claim_name, owner="rs"):
-    """A pod of a ReplicaSet that nobody scales, with its claim."""
+    """A running pod of a ReplicaSet, with a claim made from the template."""
     made = templated(pod(name, node_name=node_name), template_name)
     made["metadata"]["uid"] = "uid-" + name
     made["metadata"]["ownerReferences"] = [{
@@ -55,7 +55,7 @@ def running(name, node_name, template_name, claim_name, owner="rs"):
 
 
 def shared_pool(*names):
-    """Devices that every node reaches."""
+    """Devices that all nodes can reach."""
     made = devices("net", *names)
     del made["spec"]["nodeName"]
     made["spec"]["allNodes"] = True
@@ -93,7 +93,7 @@ def test_a_missing_template_is_named_once(program):
 
 
 def test_evicted_pods_give_devices_back(program):
-    """One claim was made for the victim, the other one it only used."""
+    """The victim's generated claim is deleted, its shared claim is deallocated."""
     victim = running("victim", "n1", "one", "c1")
     victim["spec"]["priority"] = 0
     victim["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "4"
@@ -109,7 +109,7 @@ def test_evicted_pods_give_devices_back(program):
 
 
 def random_cluster(chance):
-    """(objects, devices of each model on each node)"""
+    """Returns (objects, devices of each model on each node)."""
     objects = [DEVICE_CLASS]
     counts = {}
     for i in range(chance.randrange(1, 6)):
@@ -179,7 +179,8 @@ def whatif(program, objects, *changes):
 
 
 def test_a_drained_pod_gives_its_device_back(program):
-    """The only device, which both nodes reach: the pod can come back with it alone."""
+    """Both nodes reach the only device: a drained pod can come back only with the released device.
+    """
     objects = [node("n1"), node("n2"), DEVICE_CLASS, shared_pool("a"), template("one"),
                running("p", "n1", "one", "c"), held("c", "p", "n1", "a", pool="net")]
     for flags in (["--drain", "n1"], ["--remove", "n1"]):
@@ -203,7 +204,7 @@ def test_devices_come_and_go_with_nodes(program):
 
 
 def test_neutral_names_in_selectors(program):
-    """Nothing of a name is left, and the same devices are found."""
+    """No original name is left, and selectors find the same devices."""
     slices = devices("acme-node", "acme-a", "acme-b")
     slices["spec"]["driver"] = "gpu.acme.example"
     device_class = {"apiVersion": API, "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {
@@ -228,7 +229,7 @@ def test_neutral_names_in_selectors(program):
 
 
 def test_neutral_names_for_parts_of_texts(program):
-    """They become questions for the texts that there are."""
+    """Conditions on parts of names become comparisons with the texts of the input."""
     names = ["acme-b", "bcme", "acme.c"]
     for selector, wanted in [('startsWith("acme")', {0, 2}), ("endsWith('e')", {1}),
                              ('contains("cme-")', {0}), ('contains("x\\"")', set()),
@@ -248,8 +249,8 @@ def test_neutral_names_for_parts_of_texts(program):
         assert sum(entry["node"] != "" for entry in after.values()) == len(wanted), selector
 
 
-def test_selectors_by_parts_of_texts_are_told_of(program):
-    """Addresses and URLs too: a neutral name is none."""
+def test_warns_of_selectors_by_parts_of_texts(program):
+    """Warns about selectors by parts of addresses and URLs, which neutral names do not keep."""
     for expression, word in [
             ('device.attributes["d.example"].model.matches("acme.*")', "acme"),
             ('ip(device.attributes["d.example"].address) == ip("10.9.8.7")', "10.9.8.7"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth simulate with claims of devices: who gets which, who waits, what is freed again."""
+"""berth simulate with resource claims: allocated devices, pending pods, released devices."""
 import scenario
 from objects import lines, node, pod
 
@@ -10,7 +10,7 @@ DEVICE_CLASS = {"apiVersion": API, "kind": "DeviceClass", "metadata": {"name": "
 
 
 def devices(node_name, *names):
-    """A slice with devices of a node, each with its name as attribute "model"."""
+    """A ResourceSlice with devices of a node; the attribute "model" is the device's name."""
     return {"apiVersion": API, "kind": "ResourceSlice", "metadata": {"name": "s-" + node_name},
             "spec": {"driver": "d.example", "nodeName": node_name,
                      "pool": {"name": node_name, "generation": 1, "resourceSliceCount": 1},
@@ -61,7 +61,7 @@ def test_pods_share_a_claim_on_its_node(program):
 
 
 def test_an_allocation_in_vain_is_taken_back(program):
-    """The claim's device is where its pod cannot run: PostFilter frees it for a later pod."""
+    """PostFilter deallocates a claim whose device is on a node where its pod cannot run."""
     held = claim("held")
     held["status"] = {"allocation": {
         "devices": {"results": [
@@ -73,7 +73,7 @@ def test_an_allocation_in_vain_is_taken_back(program):
         held, claim("other"),
         user("first", "held", nodeSelector={"disk": "ssd"}), user("second", "other"))).expect(1)
     pods = answer.pods()
-    # Tried again at the end: its claim has no device any more, and gets none on n2.
+    # The retry at the end fails: the claim is deallocated, and n2 has no device for it.
     assert "1 cannot allocate all claims" in pods["default/first"]["message"], pods
     assert pods["default/second"]["node"] == "n1", pods
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The files of examples/ hold what they promise; guide.py runs the commands of their README."""
+"""The files of examples/ give the results that their texts claim; guide.py runs the commands of
+their README."""
 import os
 
 import scenario

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth explain: which pod is meant, every fate, forms of output, and that it tells the truth."""
+"""berth explain: choice of the pod, all fates, output formats, and agreement with simulate."""
 import copy
 import json
 import os
@@ -106,7 +106,7 @@ def test_misspelt(program):
     assert wrong == ("there is no pod shop/chekcout among the objects read (1 pod, 1 of them "
                      "pending, in namespace shop); did you mean shop/checkout?"), wrong
     assert refused(program, text, "default/checkout").endswith("; did you mean shop/checkout?")
-    # A workload's name alone, and as kubectl takes kinds
+    # A workload's name alone, and after its kind as in kubectl.
     for words in (["web"], ["deployment", "web"], ["deployment/web"], ["deploy", "default/web"]):
         answer = explain(program, text, *words).expect(0).out
         assert json.loads(answer)["pod"]["workload"]["name"] == "web", (words, answer)
@@ -140,13 +140,13 @@ def test_workloads(program):
         assert answer["pod"]["workload"]["name"] == argument.split("/")[-1], answer["pod"]
         assert answer["pod"]["workload"]["pendingPods"] == answer["pod"]["workload"]["pods"] > 0
     assert refused(program, text, "deploy/none").startswith("Deployment default/none has no pods")
-    # A dump without ReplicaSets and Deployments: the pods' names tell.
+    # An input without ReplicaSets and Deployments: derive the owners from the pods' names.
     made = pod("web-7f-abcde", node_name="n1", labels={"pod-template-hash": "7f"})
     made["metadata"]["ownerReferences"] = [
         {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-7f", "controller": True}]
     answer = told(program, lines(node("n1"), made), "deployment/web", status=0)
     assert answer["pod"]["name"] == "web-7f-abcde" and answer["pod"]["node"] == "n1"
-    # A namespace that is called like a kind.
+    # A namespace with the name of a kind.
     text = lines(node("n1"), in_namespace("jobs", pod("p")))
     assert told(program, text, "jobs/p", status=0)["pod"]["namespace"] == "jobs"
 
@@ -165,13 +165,13 @@ def test_first_pending_pod_of_a_workload(program):
     assert (answer["pod"]["workload"]["pods"], answer["pod"]["workload"]["pendingPods"]) == (3, 2)
     table = explain(program, lines(*objects), "deploy/web", output="table").expect(0).out
     assert "(of Deployment web, 2 of 3 pods pending)" in table, table
-    # One of the two fits: the other one is explained.
+    # One of the two pods fits: the other one is explained.
     objects[0] = node("n1", cpu="2")
     answer = told(program, lines(*objects), "deploy/web")
     assert answer["pod"]["name"] != "web-7f-2" and answer["fate"] == "Unschedulable", answer["pod"]
     assert answer["pod"]["workload"]["fits"] == 1, answer["pod"]
     assert answer["queue"]["afterQueue"] and answer["queue"]["placedBefore"] == 1
-    # Asked for by name, it is explained in the cluster as it is.
+    # A pod given by name is explained in the cluster as it is.
     assert told(program, lines(*objects), "web-7f-2", status=0)["fate"] == "Fits"
 
 
@@ -200,7 +200,7 @@ def test_counts_of_a_workload_agree_with_simulate(program):
     text = explain(program, lines(*objects), "web", output="table").expect(1).out
     assert "(of Deployment web, 100 of 100 pods pending, of which 16 fit) fits on none of 2 " \
         "nodes: " in text, text
-    # The pods that come first take the room.
+    # The pods ahead in the queue take the room.
     text = explain(program, lines(*objects), "deployment", "later", output="table").expect(1).out
     assert "(of Deployment later, 3 of 3 pods pending) fits on none" in text, text
     assert "fits on 2 of 2 nodes" in explain(
@@ -231,7 +231,7 @@ def test_running_pods_are_told_as_if_pending(program):
     assert table.startswith("Pod default/a runs on n1; were it pending, and not there, "
                             "it would fit on 1 of 2 nodes: n1.\n"), table
     assert "Queue:" not in table
-    # Its node is not what its selector asks for any longer: it runs all the same.
+    # The node no longer matches the pod's selector; the pod runs anyway.
     moved = pod("c", node_name="n1", nodeSelector={"disk": "ssd"})
     answer = told(program, lines(node("n1"), moved), "c", status=0)
     assert answer["fate"] == "Unschedulable" and answer["pod"]["node"] == "n1"
@@ -403,7 +403,7 @@ def test_commands(program):
     assert json.loads(patch.group(1).replace("'\\''", "'"))[0]["value"] == {
         "key": "team", "operator": "Equal", "value": "x y'z", "effect": "NoSchedule"}
     assert "       or: kubectl taint node n1 team:NoSchedule-\n" in table, table
-    # API servers give new pods tolerations, as a rule; this one has none to append to.
+    # API servers add tolerations to new pods by default; this pod has no list to append to.
     made = pod("p")
     made["metadata"]["uid"] = "u"
     text = lines(node("n1", spec={"taints": [taint]}), made)
@@ -442,7 +442,7 @@ def test_pods_of_daemon_sets_stay(program):
     proposals = told(program, lines(node("n1"), holder, waits))["proposals"]
     assert sorted(each["changes"][0]["type"] for each in proposals) == [
         "DropHostPort", "RemovePod"], proposals
-    # As the controller of DaemonSets makes them.
+    # With the tolerations that the DaemonSet controller adds.
     holder["spec"]["affinity"] = {"nodeAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}}}
@@ -475,7 +475,7 @@ def test_proposals_flag(program):
     assert "is none of table, wide, json, yaml" in refused(program, text, "-oname")
 
 
-# --- the truth ---
+# --- agreement with simulate ---
 
 
 def random_node(rng, i):
@@ -528,7 +528,7 @@ def random_cluster(rng):
 
 
 def changed(objects, name, changes):
-    """What documentation says that changes do to objects."""
+    """Apply changes to objects as the documentation describes them."""
     objects = copy.deepcopy(objects)
     by_name = {(item["kind"], item["metadata"]["name"]): item for item in objects}
     target = by_name["Pod", name]["spec"]
@@ -591,20 +591,20 @@ def more(amounts, resource, amount):
 
 
 def less(amounts, resource, amount):
-    """Of the requests that random pods have."""
+    """Reduce the requests of random pods."""
     left = int(amounts["cpu"][:-1]) - amount
     assert resource == "cpu" and left > 0, (amounts, resource, amount)
     amounts["cpu"] = "%dm" % left
 
 
 def alone(objects, name):
-    """Without the other pending pods."""
+    """Remove the other pending pods."""
     return [item for item in objects if item["kind"] == "Node" or "nodeName" in item["spec"] or
             item["metadata"]["name"] == name]
 
 
 def check_counts(answer):
-    """The groups hold every node that does not fit, once, as the message counts them."""
+    """The groups have each node that does not fit exactly once, with the counts of the message."""
     grouped = [name for group in answer["groups"] for name in group["nodes"]]
     rejected = [item["name"] for item in answer["nodes"] if not item["fits"]]
     assert sorted(grouped) == rejected and len(answer["nodes"]) == answer["nodeCount"]
@@ -615,7 +615,7 @@ def check_counts(answer):
 
 
 def up_to(program, objects, name):
-    """Without the pending pods behind it in the queue, whose bindings could wake it."""
+    """Remove the pods after this one in the queue, whose bindings could requeue it."""
     order = list(program.simulate(lines(*objects)).pods())
     behind = order[order.index("default/" + name) + 1:]
     return [item for item in objects if item["kind"] != "Pod" or
@@ -630,7 +630,7 @@ def check_against_simulate(program, objects, name, case):
         answer = explain(program, lines(*objects), name, *arguments).json()
         placed = sum(item["node"] != "" for item in pods.values())
         if arguments and placed != answer["queue"]["placedBefore"]:
-            continue  # one of them was placed later, after it was woken
+            continue  # one of them was requeued by an event, and placed later
         assert answer["message"] == wanted["message"], (case, arguments, answer, wanted)
         assert (answer["fate"] == "Fits") == (wanted["node"] != ""), (case, arguments)
         check_counts(answer)
@@ -663,7 +663,7 @@ def test_random_clusters_agree_with_simulate(program):
 
 
 def test_large_cluster(program):
-    """Well below two seconds where nobody else works; here as much as any machine may need."""
+    """Takes well below two seconds on an idle machine; the limit leaves room for load."""
     objects = []
     for i in range(5000):
         spec = {"unschedulable": True} if i % 30 == 0 else {}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth explain of pods with claims of devices: numbers, words for people, what would help."""
+"""berth explain of pods with resource claims: numbers, texts, proposals."""
 import os
 import re
 
@@ -16,7 +16,7 @@ def explain(program, text, *arguments, output="json", **more):
 
 
 def held(name, node_name, device, pod_name):
-    """A claim that is allocated, and a running pod that has it."""
+    """An allocated claim, and a running pod that uses it."""
     made = claim(name)
     made["metadata"]["uid"] = "uid-" + name
     made["status"] = {
@@ -60,7 +60,7 @@ def test_who_leaves_gives_devices_back(program):
 
 
 def test_running_pods_give_theirs_back(program):
-    """Were it pending, it would have no devices yet."""
+    """A running pod is explained as if pending, with its devices released."""
     text = lines(node("n1"), node("n2"), DEVICE_CLASS, devices("n1", "a"), devices("n2", "b"),
                  *held("h", "n1", "a", "x"))
     answer = explain(program, text, "x").expect(0).json()
@@ -95,7 +95,7 @@ def test_large_cluster(program):
 
 
 def test_hostile_texts(program):
-    """Expressions and names may be anything, and long."""
+    """Expressions and names may be long and have any bytes."""
     bad = "x\x1b[2J\u202e"
     text = lines(node("n1"), DEVICE_CLASS, devices("n1", "a"),
                  claim("c", " ||\n".join(['"%s" == ""' % bad] * 400)), user("p", "c"))

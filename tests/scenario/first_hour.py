@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The path of somebody who has just cloned berth: two commands to an answer, and one clear sentence
-for each mistake that people make on the way, by every command that reads something.
-"""
+"""First use after a clone: two commands give an answer, and each usual mistake gives one clear
+sentence, for all commands that read input."""
 import gzip
 import os
 
@@ -23,7 +22,7 @@ users: [{name: u, user: {}}]
 current-context: here
 """
 HINT = 'Run "berth %s --help" for its flags.'
-# The words of each command that stand before the file.
+# Arguments of each command before the file.
 READERS = {
     "simulate": ["-f"],
     "explain": ["worker", "-f"],
@@ -38,7 +37,7 @@ FILES_ONLY = {
 
 
 def files(program):
-    """(path, what every command must say of it)"""
+    """Pairs of (path, text that every command must print about it)."""
     def write(name, text):
         return program.write(name, text)
     with open(NODES, "rb") as file:
@@ -69,7 +68,7 @@ def files(program):
 
 
 def sentence(answer, status=2):
-    """The one line that a command says before it gives up."""
+    """The line that a command prints when it fails."""
     assert answer.status == status and answer.out == "", (answer.status, answer.out, answer.err)
     lines = answer.err.split("\n")
     assert len(lines) == 2 and lines[1] == "" and len(lines[0]) < 400, answer.err
@@ -109,7 +108,7 @@ def test_wrong_files_of_bench(program):
 
 
 def test_nothing_to_read(program):
-    """Files without anything for a scheduler; commands without files."""
+    """Files without scheduler objects; commands without files."""
     others = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
     for text in ("", "---\n---\n", others):
         path = program.write("nothing.yaml", text)
@@ -149,7 +148,7 @@ def test_wrong_kinds(program):
 
 
 def test_misspelt_fields(program):
-    """As kubectl apply warns, with what was meant."""
+    """Warns like kubectl apply, and suggests the right name."""
     misspelt = '"spec.nodeSelektor"; did you mean "nodeSelector"?'
     wrong_level = '"tolerations"; did you mean "spec.tolerations"?'
     for text, words in ((POD.replace("spec: {", "spec: {nodeSelektor: {a: b}, "), misspelt),
@@ -180,7 +179,7 @@ def test_misspelt_names(program):
 
 
 def test_empty_cluster(program):
-    """Pods, and no nodes: an answer where there is one, else what to add."""
+    """Pods without nodes: an answer where possible, else a hint to add nodes."""
     path = program.write("pods.yaml", POD)
     answer = program.run("simulate", "-f", path).expect(1)
     assert answer.err == "" and "no nodes available to schedule pods" in answer.out, answer.out

@@ -72,7 +72,8 @@ def recorded(path):
 
 
 def test_inflated_imports(program):
-    """Pods are drawn until they ask for the factor of all GPUs; the same seed draws the same."""
+    """Pods are drawn until their requests reach the factor of all GPUs; the same seed draws the
+    same pods."""
     tables = made_up_tables(program, 1)
     first = imported(program, tables, "first.berthrec", "--inflate", str(FACTOR), "--seed", "5")
     again = imported(program, tables, "again.berthrec", "--inflate", str(FACTOR), "--seed", "5")
@@ -102,7 +103,7 @@ def test_wrong_factors(program):
 
 
 def check_gpus(path, gpus, pods):
-    """Each pod fits on GPUs of its node; those that are there keep theirs."""
+    """Each pod fits on GPUs of its node; pods placed earlier keep their GPUs."""
     free = {name: [1000] * (milli // 1000) for name, milli in gpus.items()}
     placed = 0
     with open(path) as file:
@@ -126,7 +127,8 @@ def check_gpus(path, gpus, pods):
 
 
 def test_places_more_gpus(program):
-    """On inflated workloads, more than the built-in strategies under the same rules for GPUs."""
+    """Places more GPUs than the built-in strategies on inflated workloads, under the same rules for
+    GPUs."""
     for seed in (1, 2):
         path = imported(program, made_up_tables(program, seed), "inflated-%d.berthrec" % seed,
                         "--inflate", str(FACTOR), "--seed", str(seed))
@@ -146,7 +148,7 @@ def test_places_more_gpus(program):
 
 
 def test_pods_that_leave(program):
-    """GPUs are free again once their pods have ended: the whole trace finds its place."""
+    """GPUs are free again when their pods have ended: the whole trace is placed."""
     path = imported(program, made_up_tables(program, 3), "trace.berthrec")
     answer = program.run("replay", path, "--config", config("gpu-fragmentation"), "-o", "json",
                          *plugin(program)).expect(0).json()
@@ -175,7 +177,8 @@ def simulated(program, objects, name="gpu-fragmentation"):
 
 
 def test_a_share_is_of_one_gpu(program):
-    """The sum would fit, but no single GPU has the room; also with pods that were there before."""
+    """A share needs room on a single GPU, also beside pods that ran before; the sum over GPUs does
+    not count."""
     for name in STRATEGIES + ["gpu-fragmentation"]:
         found = simulated(program, [gpu_node("n", 2)] + [gpu_pod("p%d" % i, 600) for i in range(3)],
                           name)
@@ -191,7 +194,7 @@ def test_a_share_is_of_one_gpu(program):
 
 
 def test_fragments_are_used_first(program):
-    """A share goes where it leaves nothing that typical pods cannot use."""
+    """A share goes to the GPU whose remaining room typical pods can use."""
     path = program.write("typical.yaml", open(config("gpu-fragmentation")).read() + """\
   - name: GPUFragmentation
     args:

@@ -21,9 +21,9 @@ import scenario
 
 GUIDE = "docs/guide"
 MORE_PAGES = ["README.md", "examples/README.md"]
-# Blocks that nobody runs: each says why in its page.
+# Blocks that are not run; their pages say why.
 NOT_RUN_MAX = 8
-# Pages whose links are looked at, too.
+# Pages of which only the links are checked.
 LINKED_PAGES = ["ARCHITECTURE.md", "CONTRIBUTING.md", "HACKING.md", "docs/README.md",
                 "docs/performance.md", "docs/spec/README.md", "packaging/README.md",
                 "bench/README.md"]
@@ -80,7 +80,7 @@ class Run:
         for command in guide_blocks.read_commands(block):
             if needs(command, "kubectl") and not self.kubectl:
                 self.skipped += 1
-                return  # what follows in the block looks at what this one did
+                return  # the next commands of the block depend on this one
             self.run_command(command)
 
     def run(self):

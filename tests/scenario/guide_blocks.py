@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blocks of a page of the guide, and whether an output is what the page shows.
 
-What a fenced block is, its first line says:
+The first line of a fenced block says what the block is:
 
     ```console      commands behind "$ ", each with the output that follows; a command ends with its
                     line, unless the line ends with a backslash or has a "<<EOF"
-    ```c, ```yaml   text; the comment before the block says what becomes of it
+    ```c, ```yaml   text; the comment before the block says how it is used
 
-A comment on the line before a block says more about it:
+Comments on the line before a block:
 
     <!-- file: NAME -->         the reader saves the block as this file, which the text names
     <!-- append: NAME -->       the reader adds the block to the end of this file
-    <!-- numbers vary -->       any number will do where the output has one, and any blanks between
-    <!-- not run: WHY -->       nobody runs it; such blocks are counted
+    <!-- numbers vary -->       numbers and blanks of the output may differ
+    <!-- not run: WHY -->       the block is not run; the number of such blocks is limited
 
-In an output "..." stands for anything within its line, and on a line of its own for any lines.
+In an output "..." matches anything within its line, and any lines if it is the whole line.
 """
 import re
 
@@ -48,7 +48,7 @@ class Block:
 
 
 class Command:
-    """A command of a block and the lines of the page that show what it prints."""
+    """A command of a block, and the lines of the page with its output."""
 
     def __init__(self, block, line):
         self.block = block
@@ -65,7 +65,7 @@ class Command:
 
 
 class PageError(AssertionError):
-    """The page itself is wrong."""
+    """An error of the page itself."""
 
 
 def read_blocks(page, text):
@@ -90,7 +90,7 @@ def read_blocks(page, text):
         else:
             before.append(line)
             if line.startswith("    ") and len(before) > 1 and before[-2] == "":
-                raise PageError("%s:%d: a block by indentation: nobody runs it" % (page, number))
+                raise PageError("%s:%d: an indented block is never run: fence it" % (page, number))
     if block is not None:
         raise PageError("%s: the block is not closed" % block.where())
     return blocks
@@ -103,7 +103,7 @@ def heredoc_end(line):
 
 def read_commands(block):
     commands = []
-    open_until = None  # "" : the next line, else: a line with this word
+    open_until = None  # "": the block ends at the next line, else at a line with this word
     for number, line in enumerate(block.lines, block.line + 1):
         if open_until is not None:
             commands[-1].words.append(line)
@@ -126,7 +126,7 @@ def read_commands(block):
 
 
 def line_pattern(line, numbers_vary):
-    """A regular expression for what one line of an output may be."""
+    """A regular expression that matches one line of an output."""
     line = line.rstrip()
     if not numbers_vary:
         return ".*".join(re.escape(part) for part in line.split("..."))
@@ -144,7 +144,7 @@ def line_pattern(line, numbers_vary):
 
 
 def output_pattern(expected, numbers_vary):
-    """A regular expression for a whole output, each line of it ended by a newline."""
+    """A regular expression that matches a whole output, each line ended by a newline."""
     pattern = ""
     for line in expected:
         if line.strip() == ANY_LINES:
@@ -155,7 +155,7 @@ def output_pattern(expected, numbers_vary):
 
 
 def matches(command, output):
-    """Whether this output is what the page shows."""
+    """Whether the output matches what the page shows."""
     lines = "".join(line.rstrip() + "\n" for line in output.rstrip("\n").split("\n"))
     if output.strip() == "":
         lines = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shell as the reader of a page has it: a copy of the tree's examples, and berth in the PATH."""
+"""A shell set up like a reader's: a copy of the tree's examples, and berth in the PATH."""
 import os
 import select
 import shutil
@@ -10,10 +10,10 @@ import time
 
 import scenario
 
-SECONDS = 240  # for one command, on a slow machine under the sanitizers
-UPDATE_SECONDS = 3  # for what a command in the background prints, when nobody knows what that is
+SECONDS = 240  # for one command, on a slow machine with sanitizers
+UPDATE_SECONDS = 3  # for a command in the background whose output is unknown
 MARK = "end-of-command"
-# The words that the wrapper adds come first, so that the page's own ones win.
+# The wrapper's flags come first, so that the page's own flags override them.
 WRAPPER = """#!/bin/sh
 case "$1" in
 up) shift; set -- up --listen 127.0.0.1:0 "$@" ;;
@@ -46,7 +46,7 @@ class Session:
                            COLUMNS="100")
         for name in ("KUBECONFIG", "BERTH_VERIFY"):
             environment.pop(name, None)
-        # A group of its own, so that what runs in the background ends with it.
+        # A process group, so that commands in the background end with the shell.
         self.shell = subprocess.Popen(["bash", "--noprofile", "--norc"], cwd=self.tree,
                                       env=environment, stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -70,7 +70,7 @@ class Session:
         return output
 
     def run(self, command):
-        """Standard output and error of a command, in one."""
+        """Run a command; returns standard output and error, interleaved."""
         whole = subprocess.run(["bash", "-n", "-c", command], capture_output=True, check=False)
         assert whole.returncode == 0 and whole.stderr == b"", (command, whole.stderr)
         script = "(exit %d)\n{ %s\n} </dev/null\nprintf '\\n%s %%d\\n' $?\n" % (
@@ -80,10 +80,10 @@ class Session:
         return self._read_until_mark()
 
     def run_in_background(self, command, is_enough):
-        """Start it; what it has printed when is_enough(output), or when time is up."""
+        """Start a command; returns its output once is_enough(output), or when the time is over."""
         with open(self.log, "w", encoding="utf-8"):
             pass
-        # Appending: the file may be emptied while somebody still writes.
+        # Open for appending: the file may be emptied while the command still writes.
         self.run("{ %s\n} >>%s 2>&1" % (command, self.log))
         deadline = time.monotonic() + (UPDATE_SECONDS if "--update" in sys.argv else SECONDS)
         while True:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Input that means harm ends with a message and exit status 2, in bounded memory."""
+"""Hostile input ends with a message and exit status 2, in bounded memory."""
 import json
 import os
 
@@ -86,7 +86,8 @@ def available_mb():
 
 
 def test_huge_string(program):
-    """1 GB where the machine has room for it; the input itself is held in memory, little more."""
+    """A string of 1 GB, if the machine has the memory; berth needs little more than the input's
+    size."""
     size = 1000 if available_mb() > 4000 and not program.sanitized else 100
     refused(program, long_string(HEAD + b'"labels":{"a":"', size, b'"}}}\n'),
             "Pod d/web: metadata.labels[a]: string of %d bytes" % (size * 1000000),
@@ -143,7 +144,7 @@ def workload(api_version, kind, spec):
 
 
 def with_template(spec):
-    """Workloads of each kind whose pods have this spec, and where it stands."""
+    """Workloads of each kind with this pod template, each with the path of the template."""
     template = {} if spec is None else {"template": {"spec": spec}}
     kinds = [("apps/v1", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")]
     for api_version, kind in kinds + [("batch/v1", "Job"), ("v1", "ReplicationController")]:
@@ -153,7 +154,8 @@ def with_template(spec):
 
 
 def refused_by_all(program, item, message):
-    """Simulate, whatif, explain and capacity (as cluster and as pod) refuse an object alike."""
+    """Simulate, whatif, explain and capacity (in the cluster and as pod) refuse an object with the
+    same message."""
     nodes = program.write("nodes.json", lines(node("n1")))
     path = program.write("refused.json", lines(item))
     for command in (["simulate", "-f", nodes, "-f", path], ["explain", "-f", nodes, "-f", path],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`berth import`: what becomes of manifests and of the rows of traces, and when."""
+"""berth import: how manifests and the rows of traces become events, and at which times."""
 import gzip
 import json
 import os
@@ -43,7 +43,7 @@ spec:
 
 
 def read_recording(path):
-    """(the first line, the others, the text)"""
+    """Returns (the first line, the other lines, the whole text)."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     lines = [json.loads(line) for line in text.splitlines()]
@@ -58,7 +58,7 @@ def recorded(program, name, *flags, cluster=CLUSTER):
 
 
 def imported(program, kind, *arguments):
-    """(the first line, the others, what was said)"""
+    """Returns (the first line, the other lines, messages)."""
     path = os.path.join(program.folder, "out.berthrec")
     if os.path.exists(path):
         os.remove(path)
@@ -68,7 +68,7 @@ def imported(program, kind, *arguments):
 
 
 def brief(line):
-    """A line in a few words: "t add Kind/name" and so on."""
+    """A recorded line in short: "t add Kind/name" and so on."""
     name = line.get("name")
     if "add" in line:
         item = line["add"]
@@ -140,7 +140,7 @@ COLLECTIONS = """\
 """
 COLUMNS = ("time,type,collection_id,priority,instance_index,machine_id,resource_request_cpus,"
            "resource_request_memory,constraint,collection_type,alloc_collection_id\n")
-# The two halves are files of their own, which are merged by time.
+# The two halves are separate files, which are merged by time.
 INSTANCES = [COLUMNS + """\
 0,0,10,200,0,,0.1,0.1,,0,0
 0,3,10,200,0,1,0.1,0.1,,0,0
@@ -196,7 +196,7 @@ GOOGLE_LINES = """\
 
 
 def google_files(program):
-    """Compressed or not, in any order."""
+    """Write the trace's files, compressed or not, in any order."""
     paths = [program.write("machines.json", MACHINES), program.write("x.csv", ATTRIBUTES),
              program.write("collections", COLLECTIONS)]
     for number, text in enumerate(INSTANCES):
@@ -346,7 +346,7 @@ RECORDS = [
     record("00.5", "Add", "Node", "n1"),
     record("00.5", "Add", "Pod", "a", nodeName="n1"),
     record("01.5", "Add", "Pod", "b"),
-    record("01", "Update", "Pod", "b", nodeName="n1"),  # it was noted too late
+    record("01", "Update", "Pod", "b", nodeName="n1"),  # recorded too late
     record("02", "Update", "Pod", "b", nodeName="n1"),  # a heartbeat
     record("02.25", "MODIFIED", "Node", "n2"),
     record("02.5", "Delete", "Pod", "c"),
@@ -360,7 +360,7 @@ SIMULATOR_LINES = ["0 add Node/n1", "0 add Pod/a on n1", "1 add Pod/b", "1 chang
 
 
 def test_simulator(program):
-    """JSON lines, or an array; no value of an environment variable is kept."""
+    """Reads JSON lines or an array; drops the values of environment variables."""
     line_text = "".join(json.dumps(item) + "\n" for item in RECORDS)
     for name, text, moved in [("a.jsonl", line_text, 0), ("a.json", json.dumps(RECORDS), None),
                               ("b.jsonl", line_text.replace("\n", "\nnonsense\n", 1), 1)]:
@@ -392,7 +392,8 @@ PERF = os.path.join(scenario.ROOT, "examples", "scheduler-perf", "performance-co
 
 
 def test_scheduler_perf(program):
-    """Every workload but the large one; the replay binds as the workload's run did."""
+    """Imports every workload except the large one; the replay binds the same pods as the workload's
+    run."""
     for workload, objects, arriving, exact in [
             ("SchedulingBasic/100Nodes", 101, 500, True),
             ("SchedulingWhileThingsChange", 101, None, True),
@@ -417,7 +418,8 @@ def test_scheduler_perf(program):
 
 
 def test_scheduler_perf_times(program):
-    """Operations that wait take virtual time, to the end; victims are told from deleted pods."""
+    """Operations that wait take virtual time until they end; preempted pods differ from deleted
+    ones."""
     node = "metadata: {name: n1}\nstatus: {capacity: {cpu: 4, memory: 8Gi, pods: 10}}\n"
     pod = ("metadata: {generateName: p-}\nspec:\n  priority: %d\n  containers: [{name: c, "
            "image: i, resources: {requests: {cpu: 3}}}]\n")
@@ -468,17 +470,17 @@ def test_a_full_disk_and_a_cut_table(program):
     output = os.path.join(program.folder, "kept")
     done = program.run("import", "google-2019", *paths, "-o", output, "--no-gzip").expect(2)
     assert "1.csv.gz: gzipped data ends too early" in done.err, done.err
-    done = program.run("replay", output).expect(0)  # what was imported before is kept
+    done = program.run("replay", output).expect(0)  # earlier imports are kept
     assert "the recording was cut off" in done.err, done.err
 
 
 def test_google_memory_does_not_grow_with_the_tables(program):
-    """Twenty times as many events of as many instances at a time."""
+    """Twenty times as many events, with the same number of instances at a time."""
     peaks = []
     rows = os.path.join(program.folder, "rows.csv")
     machines = program.write("machines.json", MACHINES.split("\n", maxsplit=1)[0] + "\n")
     for count in 5000, 100000:
-        with open(rows, "w", encoding="utf-8") as file:  # the peak of a run has this program's, too
+        with open(rows, "w", encoding="utf-8") as file:  # the peak includes this Python process
             file.write(COLUMNS)
             for i in range(count):
                 for event in 0, 3, 6:

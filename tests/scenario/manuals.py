@@ -17,7 +17,7 @@ SOURCES = os.path.join(scenario.ROOT, "docs", "man")
 PAGES = sys.argv[3] if len(sys.argv) > 3 else None
 COLUMNS = 100
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION"]
-# Pages of others that ours may point to.
+# Pages of other projects that ours may refer to.
 OTHERS = {"bash", "zshcompsys", "fish-completions", "kubectl", "jq", "diff"}
 
 
@@ -48,12 +48,12 @@ def section(text, heading):
 
 
 def plain(text):
-    """Without scdoc's marks."""
+    """Text without scdoc's markup."""
     return re.sub(r"\\(.)", r"\1", re.sub(r"(?<!\\)[*_]", "", text))
 
 
 def flags_of_help(text):
-    """Value names by "-o, --output"."""
+    """Value names by flag: "-o, --output"."""
     part = text.split("\nFlags:\n")[1].split("\n\n")[0]
     return {head: value.strip() for head, value in re.findall(
         r"^ {2,6}((?:-[a-zA-Z], )?--[a-z0-9-]+)( \S+|\[=\S+\])?(?: {2,}.*|$)", part,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short forms of API objects, for scripts of this folder."""
+"""Short constructors of API objects for the scripts of this folder."""
 import json
 
 
@@ -39,5 +39,5 @@ def budget(name, labels, allowed, **spec):
 
 
 def lines(*objects):
-    """JSON lines."""
+    """The objects as JSON lines."""
     return "".join(json.dumps(item) + "\n" for item in objects)

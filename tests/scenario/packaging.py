@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The manifests of packaging/: their rights are those of the specification, and the program takes
+"""Manifests of packaging/: their RBAC rules equal the specification's, and the program accepts
 their command lines and configurations."""
 import os
 import re
@@ -33,7 +33,7 @@ def find(name, kind, object_name):
 
 
 def specified():
-    """(group, resource, name, verb) of the table in section 10."""
+    """Set of (group, resource, name, verb) from the table in section 10."""
     with open(SPEC, encoding="utf-8") as file:
         section = re.search(r"^## 10\. RBAC\n(.*?)^## ", file.read(), re.MULTILINE | re.DOTALL)
     rights = set()
@@ -90,7 +90,7 @@ def test_everything_is_bound_to_the_account(_program):
 
 
 def load(program, text):
-    """The configuration is accepted; how it looks in full."""
+    """Checks that the program accepts the configuration; returns it in full."""
     out = os.path.join(program.folder, "out.yaml")
     program.run("scheduler", "--config=" + program.write("in.yaml", text), "--secure-port=0",
                 "--master=http://127.0.0.1:1", "--write-config-to=" + out).expect(0)

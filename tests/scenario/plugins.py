@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plugins of others: the two of examples/plugins, and shared objects that are wrong.
+"""Out-of-tree plugins: the two of examples/plugins, and broken shared objects.
 
 Started with BERTH plain|sanitized; the objects lie beside BERTH in the build folder.
 """
@@ -89,7 +89,7 @@ def test_custom_score_wrong_arguments(program):
 
 
 def test_plugin_folder(program):
-    """A folder offers all of its plugins; the configuration decides which take part."""
+    """All plugins of the folder are registered; the configuration enables some of them."""
     folder = os.path.dirname(example_object(program, "custom_score"))
     answer = simulate_example(program, "custom_score", "--plugin-dir", folder).expect(0)
     assert answer.pods()["default/web"]["node"] == "fast"
@@ -160,7 +160,8 @@ def test_senseless_labels_make_no_gang(program):
 
 
 def test_a_member_that_waits_keeps_its_room(program):
-    """The gang of two waits for its second member; a single pod between them finds no room."""
+    """While a gang of two waits for its second member, another pod does not get the reserved room.
+    """
     single = {"kind": "Pod", "apiVersion": "v1",
               "metadata": {"name": "single", "namespace": "default"},
               "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]}}
@@ -168,7 +169,7 @@ def test_a_member_that_waits_keeps_its_room(program):
     pods = answer.expect(1).pods()
     assert pods["default/a"]["node"] == pods["default/b"]["node"] == "n1", pods
     assert pods["default/single"]["node"] == ""
-    # A gang that gives up leaves its room to others.
+    # A gang that times out releases its room.
     answer = gang_answer(program, gang_pod("a", "3", "2"), single, gang_pod("b", "3", "2"))
     pods = answer.expect(1).pods()
     assert pods["default/single"]["node"] == "n1", pods
@@ -203,7 +204,7 @@ def test_duplicate_name(program):
 
 
 def test_in_tree_names_are_taken(program):
-    """A shared object cannot take the place of a plugin of berth's own."""
+    """A shared object cannot register the name of an in-tree plugin."""
     text = refused(program, "--plugin", wrong_object(program, "in_tree_name"))
     assert "a plugin named NodeName already exists" in text, text
 

@@ -50,7 +50,7 @@ def simulated(program, objects, *arguments, gates=GANG, status=0):
 
 
 def apply(objects, proposal):
-    """The objects after what a proposal says."""
+    """Apply a proposal's changes to the objects."""
     objects = copy.deepcopy(objects)
     if proposal["type"] == "AddNodes":
         like = next(item for item in objects if item["metadata"]["name"] == proposal["node"])
@@ -106,7 +106,7 @@ def change_pod(spec, change):
 
 
 def check_proposals(program, objects, answer, gates=GANG):
-    """Each proposal does what it says: the group is bound, with as many pods as it says."""
+    """Each proposal is true: with it the group is bound, with as many pods as it says."""
     for proposal in answer["proposals"]:
         text = lines(*apply(objects, proposal))
         found = program.run("simulate", "-f", "-", "-o", "json", *gates, stdin=text)
@@ -158,7 +158,7 @@ def test_explain_placements(program):
         item["metadata"].pop("labels", None)
     answer = explained(program, objects, gates=RACKS)
     assert answer["message"] == "no feasible placements found" and answer["placements"] == []
-    # The second placement is closer, and is the one that the answer shows.
+    # The second placement is closer, so the answer shows it.
     objects = [node("a0", labels={"rack": "a"})]
     objects += [node("b%d" % i, labels={"rack": "b"}) for i in range(2)]
     objects += [pod_group("g", 3, "rack")] + members("g", 3)
@@ -171,11 +171,11 @@ def test_explain_a_group_that_fits(program):
     objects = [node("n%d" % i) for i in range(3)] + [pod_group("g", 2)] + members("g", 3)
     answer = explained(program, objects, status=0)
     assert answer["fate"] == "Fits" and answer["placed"] == 3 and answer["proposals"] == []
-    # Beyond the quorum one finds no node: the group is bound all the same.
+    # A member beyond the quorum finds no node; the group is bound anyway.
     answer = explained(program, objects[1:], status=0)
     assert answer["fate"] == "Fits" and answer["placed"] == 2
     assert answer["stopped"]["pod"] == "g-2"
-    # Members that run count.
+    # Running members count towards the quorum.
     objects = [node("n0"), node("n1"), pod_group("g", 2)] + members("g", 2)
     objects[3]["spec"]["nodeName"] = "n0"
     answer = explained(program, objects, status=0)
@@ -192,12 +192,12 @@ def test_explain_changes_of_nodes_and_pods(program):
     assert answer["proposals"][0]["text"] == \
         "let the pod tolerate taint k=v:NoSchedule, in every pod of the group"
     check_proposals(program, tainted + group, answer)
-    # One node serves, the other is cordoned.
+    # One node is usable, the other is cordoned.
     cordoned = [node("n0"), node("n1", spec={"unschedulable": True})]
     answer = explained(program, cordoned + group)
     assert [change["type"] for change in answer["proposals"][0]["changes"]] == ["Uncordon"]
     check_proposals(program, cordoned + group, answer)
-    # One toleration does for several nodes; a free node of each is needed where it does not.
+    # One toleration is enough for several nodes; otherwise each node needs a change.
     cordoned = [node("n%d" % i, spec={"unschedulable": i != 0}) for i in range(4)]
     three = [pod_group("g", 3)] + members("g", 3)
     answer = explained(program, cordoned + three)
@@ -209,7 +209,7 @@ def test_explain_changes_of_nodes_and_pods(program):
     assert [(change["type"], change["node"]) for change in answer["proposals"][0]["changes"]] == \
         [("FreeResource", "n1"), ("FreeResource", "n2")]
     check_proposals(program, taken + three, answer)
-    # Room that others hold.
+    # Room that other pods hold.
     taken = [node("n0"), node("n1"), pod("other", "3", node_name="n1")]
     answer = explained(program, taken + group)
     assert answer["proposals"][0]["changes"][0]["type"] == "FreeResource"
@@ -219,7 +219,7 @@ def test_explain_changes_of_nodes_and_pods(program):
 
 def test_explain_groups_that_are_not_tried(program):
     nodes = [node("n%d" % i) for i in range(4)]
-    # Two of four pods are there.
+    # Two of four pods exist.
     objects = nodes + [pod_group("g", 4)] + members("g", 2)
     answer = explained(program, objects)
     assert answer["fate"] == "Gated" and answer["gated"] == 2 and answer["placements"] == []
@@ -238,7 +238,7 @@ def test_explain_groups_that_are_not_tried(program):
         assert answer["fate"] == ("Unschedulable", "Gated")[gated - 1]
         assert answer["proposals"][0]["changes"][0]["type"] == "RemoveGate"
         check_proposals(program, objects, answer)
-    # Pods name a group that is not there, a group has no pods, a group without policy is basic.
+    # The group is missing, a group has no pods, a group without policy is basic.
     answer = explained(program, nodes + members("g", 2))
     assert not answer["podGroup"]["exists"] and answer["fate"] == "Gated"
     assert answer["message"] == 'waiting for pods\'s pod group "g" to appear in scheduling queue'
@@ -272,7 +272,7 @@ def test_explain_names(program):
 
 
 def test_explain_random(program):
-    """What explain says is what simulate does."""
+    """The answers of explain and simulate agree."""
     chance = random.Random(SEED)
     for _ in range(25):
         racks = chance.random() < 0.5
@@ -330,7 +330,7 @@ def test_capacity(program):
     objects = [node("n%d" % i, cpu="8", labels={"rack": "r%d" % (i % 2)}) for i in range(7)]
     objects += [pod_group("g", 3)] + members("g", 3)
     status = capacity(program, objects)
-    # 14 pods fit, which is four groups; the two that are left are not told as a part of one.
+    # 14 pods fit, which is four groups; the remaining two are no group.
     assert status["replicas"] == 4 and status["pods"][0]["podsPerReplica"] == 3
     assert sum(item["replicas"] for item in status["pods"][0]["replicasOnNodes"]) == 12
     assert status["pods"][0]["placements"] == []
@@ -346,17 +346,17 @@ def test_capacity(program):
     assert capacity(program, objects, "--after-queue", gates=RACKS)["replicas"] == 3
     assert capacity(program, objects, "--max", "2", gates=RACKS)["replicas"] == 2
     assert capacity(program, objects, "--need", "5", gates=RACKS, status=1)["replicas"] == 4
-    # As many as come one after the other in simulate.
+    # The same number as simulate places one after the other.
     more = []
     for i in range(5):
         more += [dict(pod_group("h%d" % i, 3, "rack"))] + members("h%d" % i, 3)
     placed = simulated(program, objects[:7] + more, gates=RACKS, status=1)["summary"]["placed"]
     assert placed == 12
-    # Pods of several sizes; running ones are copied, too.
+    # Pods of several sizes; running pods are copied, too.
     objects = [node("n0", cpu="8"), pod_group("g", 2)] + members("g", 1, "1")
     objects += [pod("g-big", "5", node_name="n9", schedulingGroup={"podGroupName": "g"})]
     assert capacity(program, objects)["replicas"] == 1
-    # All pods of a group, not only its quorum.
+    # A copy has all pods of a group, not only its quorum.
     objects = [node("n0", cpu="4"), pod_group("g", 1)] + members("g", 3, "1")
     assert capacity(program, objects)["replicas"] == 1
 
@@ -403,7 +403,7 @@ def test_simulate(program):
                                  "spec": members("g", 1)[0]["spec"]}}}
     answer = simulated(program, objects[:4] + [pod_group("g", 3), web])
     assert answer["podGroups"][0]["placed"] == 3
-    # An indexed Job becomes a gang where the Job controller makes gangs.
+    # An indexed Job becomes a gang if the Job controller makes gangs.
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "work"},
            "spec": {"completionMode": "Indexed", "completions": 3, "parallelism": 3,
                     "template": {"spec": dict(pod("x", "3")["spec"], restartPolicy="Never")}}}
@@ -424,7 +424,7 @@ def test_whatif(program):
 
 
 def test_many_pods(program):
-    """Of a group that is far too large the quorum that fits is told."""
+    """Explains the quorum that fits of a group that is far too large."""
     text = lines(*[node("n%d" % i, cpu="64") for i in range(50)], pod_group("g", 2000))
     text += lines(*members("g", 2000, "1"))
     answer = program.run("explain", "podgroup/g", "-f", "-", "-o", "json", *GANG, stdin=text)

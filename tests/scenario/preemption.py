@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth simulate with and without --preempt: who has to leave for whom, and how that is shown."""
+"""berth simulate with and without --preempt: victims, their preemptors, and how the output shows
+them."""
 import os
 
 import scenario
@@ -10,7 +11,7 @@ FULL = "0/1 nodes are available: 1 Insufficient cpu."
 
 
 def evictions(answer):
-    """(victim, node, preemptor) of each eviction in a JSON answer."""
+    """Tuples (victim, node, preemptor) of the evictions in a JSON answer."""
     return [(item["namespace"] + "/" + item["name"], item["node"],
              item["preemptor"]["namespace"] + "/" + item["preemptor"]["name"])
             for item in answer.json()["evictions"]]
@@ -80,7 +81,7 @@ def test_hostile_names_are_escaped(program):
         assert "\x1b" not in answer.out and "a\\x1b[2J\\n" in answer.out, answer.out
 
 
-def test_without_need_nobody_leaves(program):
+def test_no_victims_without_need(program):
     text = lines(node("n1"), node("n2"), running("a", "4", "n1"), pod("new", "3", priority=10))
     answer = program.simulate(text, "--preempt").expect(0)
     assert answer.pods()["default/new"]["node"] == "n2" and evictions(answer) == []
@@ -116,7 +117,8 @@ def test_latest_start_goes_first(program):
 
 
 def test_budgets_are_spared_and_used_up(program):
-    """Three replicas, one of which may go; after it the unprotected pod is the better victim."""
+    """Three replicas, of which the budget allows one disruption; after that, the unprotected pod is
+    the victim."""
     replicas = [running("web-%d" % i, "4", "n%d" % i, started=10, labels={"app": "web"})
                 for i in range(3)]
     other = running("other", "4", "n3", started=1)
@@ -159,7 +161,7 @@ def test_preemptors_of_a_workload(program):
 
 
 def test_pods_are_victims_of_the_first_in_the_queue(program):
-    """One victim makes room for one pod; the other one finds no further victims."""
+    """The one victim makes room for the first pod only; the second pod finds no victims."""
     text = lines(node("n1"), running("a", "4", "n1"), pod("second", "3", priority=9),
                  pod("first", "3", priority=10))
     answer = program.simulate(text, "--preempt").expect(1)
@@ -179,7 +181,7 @@ def test_room_that_is_left_is_offered_again(program):
 
 
 def test_a_pod_that_was_just_placed_is_a_victim(program):
-    """web waits for db; meanwhile low takes the room, and has to leave again."""
+    """web waits for db; meanwhile low is placed, and is then evicted."""
     beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}]}}
     text = lines(node("n1", labels={"zone": "a"}), pod("web", "3", priority=10, affinity=beside),
@@ -193,8 +195,8 @@ def test_a_pod_that_was_just_placed_is_a_victim(program):
 
 
 def test_nominations_of_gated_pods(program):
-    """They hold no room, since the queue never had these pods, and preemption does not clear them.
-    """
+    """Nominations of gated pods reserve no room, because these pods never were in the queue;
+    preemption does not clear them."""
     objects = [node("n1"), node("n2"), running("a", "4", "n1"), running("b", "4", "n2", priority=9),
                pod("new", "4", priority=10)]
     for name, node_name, priority in [("lower", "n1", 5), ("elsewhere", "n2", 5)]:
@@ -245,7 +247,7 @@ def test_anti_affinity_of_a_victim(program):
 
 
 def test_claim_of_a_victim(program):
-    """ReadWriteOncePod: the claim is free once its user has left."""
+    """A ReadWriteOncePod claim is free once the victim that used it is gone."""
     claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"},
              "spec": {"accessModes": ["ReadWriteOncePod"], "volumeName": "v"},
              "status": {"phase": "Bound"}}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth replay and berth compare: a made-up day, the page with charts in a browser, bad input."""
+"""berth replay and berth compare: a generated day, the page with charts in a browser, invalid
+input."""
 import collections
 import datetime
 import gzip
@@ -44,7 +45,7 @@ def pod(name, cpu, memory, owner):
 
 
 def made_up_day():
-    """Lines of a recording: nodes, pods that come, run for a while and go, a node that goes."""
+    """Lines of a recording: nodes, pods that arrive, run and end, a node that is deleted."""
     choice = random.Random(7)
     lines = [{"berthrec": 1, "start": "2026-01-01T00:00:00Z", "objects": NODES, "source": "test"}]
     for i in range(NODES):
@@ -115,8 +116,7 @@ def test_a_replay_says_what_became_of_the_pods(program):
 
 
 def answers_on_processors(program, count, *arguments):
-    """The answer, where the program may use so many processors. Each run hashes with a secret of
-    its own."""
+    """The answer with that many processors available. Each run hashes with a different secret."""
     processors = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(processors)[:count])
     try:
@@ -147,14 +147,14 @@ def test_the_seed_draws_among_equal_nodes(program):
         events, _ = events_of(program, path, *flags)
         nodes.append([event["node"] for event in events if event["event"] == "bound"])
     assert nodes[2] == nodes[3] and nodes[0] != nodes[1] != nodes[2] != nodes[0]
-    for chosen in nodes:  # all draws are among the best nodes: each gets one pod
+    for chosen in nodes:  # all draws are among equal nodes: each node gets one pod
         assert len(chosen) == len(set(chosen)) == NODES, chosen
     answer = program.run("replay", path, "--seed", "-2").expect(2)
     assert "--seed: must not be negative" in answer.err, answer.err
 
 
 def events_of(program, path, *flags):
-    """What became of the pods, and the answer."""
+    """Returns the pods' events, and the answer."""
     events = os.path.join(program.folder, "events")
     answer = json.loads(program.run(
         "replay", path, "--events", events, "-o", "json", *flags).expect(0).out)
@@ -168,7 +168,7 @@ def events_of(program, path, *flags):
 
 
 def busy_day():
-    """A day that has too little room at times, with a node that evicts its pods for a while."""
+    """A day with too little room at times, and with a node whose pods are evicted for a while."""
     lines = [line for line in made_up_day() if not (
         line.get("add", {}).get("kind") == "Node" and line["add"]["metadata"]["name"] > "node-11")]
     lines[0]["objects"] = 12
@@ -207,7 +207,7 @@ def quantile(values, part):
 
 
 def test_the_numbers_are_what_the_events_say(program):
-    """The answer's sums, calculated from the events and the recording alone."""
+    """The answer's sums equal those calculated from the events and the recording alone."""
     lines = busy_day()
     path = write(os.path.join(program.folder, "day.berthrec"), lines)
     prices = text(program, "prices.yaml", "large: 0.5\n")
@@ -238,7 +238,7 @@ def check_numbers(lines, events, answer):
             if event["event"] in ("preempted", "lost", "evicted"):
                 lost += event["at"] - began["at"]
         else:
-            created.pop(name)  # it never had a node
+            created.pop(name)  # the pod never had a node
     assert answer["pods"]["pending"] == len(created)
     assert answer["pods"]["running"] == len(bound)
     for name, at in created.items():
@@ -255,9 +255,9 @@ def check_numbers(lines, events, answer):
                 group, name, exact)
     # Sums over time are sampled: 1,000 points, the state at each counts for the time before it.
     step = (SPAN / 1000)
-    node_hours = (12 - 0.5) * SPAN / 3600  # node-03 is there for half of the time
+    node_hours = (12 - 0.5) * SPAN / 3600  # node-03 exists for half of the time
     assert abs(answer["nodes"]["hours"] - node_hours) < 2 * step / 3600
-    # Pods that the recording leaves on node-03 for ever have no place in the sums.
+    # Pods that the recording leaves on node-03 are not part of the sums.
     uses = [(node, began, min(ended, SPAN / 2) if node == "node-03" else ended, name)
             for node, began, ended, name in uses]
     used, cpu = 0, 0
@@ -325,7 +325,7 @@ document.documentElement.dataset.unnamed = [...document.querySelectorAll("[role=
 
 
 def browse(program, page, *flags):
-    """The document as a browser has it after its scripts, and what it logged."""
+    """The document after its scripts ran, and the messages on its console."""
     browser = shutil.which("chromium")
     assert browser, "chromium is missing: tools/install-deps.sh build test"
     done = subprocess.run(

@@ -16,7 +16,7 @@ TIMEOUT_SECONDS = 120
 
 
 class Answer:
-    """What a run ended with."""
+    """Result of a run."""
 
     def __init__(self, status, out, err, peak_rss_mb):
         self.status = status
@@ -25,7 +25,7 @@ class Answer:
         self.peak_rss_mb = peak_rss_mb
 
     def expect(self, status):
-        """The run ended with this exit status; the answer again, for chaining."""
+        """Assert that the run ended with this exit status; returns the answer, for chaining."""
         assert self.status == status, "exit status %d, not %d\n%s%s" % (
             self.status, status, self.out[-2000:], self.err[-2000:])
         return self
@@ -34,12 +34,12 @@ class Answer:
         return json.loads(self.out)
 
     def pods(self):
-        """Pods of a JSON answer by "namespace/name"."""
+        """The pods of a JSON answer by "namespace/name"."""
         return {pod["namespace"] + "/" + pod["name"]: pod for pod in self.json()["pods"]}
 
 
 def open_terminal():
-    """Both ends of a pseudo-terminal; None where there are none, as in a bare chroot."""
+    """Both ends of a pseudo-terminal; None if the system has none, as in a bare chroot."""
     try:
         return os.openpty()
     except OSError as error:
@@ -50,11 +50,11 @@ def open_terminal():
 class Program:
     def __init__(self, path, sanitized, folder):
         self.path = path
-        self.sanitized = sanitized  # memory use then says nothing
+        self.sanitized = sanitized  # the sanitizers distort memory use
         self.folder = folder
 
     def write(self, name, text):
-        """A file in the test's own folder; its path."""
+        """Write a file to the test's folder; returns its path."""
         path = os.path.join(self.folder, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
@@ -76,7 +76,7 @@ class Program:
                     process.stdin.write(chunk)
                 process.stdin.close()
             except BrokenPipeError:
-                pass  # it has seen enough
+                pass  # the program closed standard input early
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             texts = []
@@ -86,7 +86,7 @@ class Program:
         return Answer(process.returncode, texts[0], texts[1], usage.ru_maxrss / 1024)
 
     def simulate(self, text, *arguments, output="json"):
-        """Simulate on a text given on standard input."""
+        """Simulate the text, given on standard input."""
         return self.run("simulate", "-f", "-", "-o", output, *arguments, stdin=text)
 
 

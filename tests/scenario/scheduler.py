@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth scheduler, and the program under the name kube-scheduler: the command line, without a
+"""Command lines of berth scheduler, and of the program under the name kube-scheduler, without a
 cluster."""
 import os
 import re

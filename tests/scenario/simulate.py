@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth simulate: forms of input and output, exit statuses, workloads, the queue's order."""
+"""berth simulate: input and output formats, exit statuses, workloads, queue order."""
 import gzip
 import json
 import os
@@ -20,7 +20,7 @@ def test_folders_with_other_files(program):
     assert len(told) == 3 and all(
         line.endswith(name + " is no manifest and is left out")
         for line, name in zip(told, ("kustomization.yaml", "overlay.yaml", "values.yaml"))), told
-    # Named itself, such a file is an error; so is one that is broken
+    # Such a file is an error if it is named itself, or is broken.
     assert "no kind" in program.run(
         "simulate", "-f", os.path.join(os.path.dirname(path), "values.yaml")).expect(2).err
     program.write("app/broken.yaml", "apiVersion: v1\nmetadata: {name: x}\n")
@@ -259,7 +259,7 @@ def test_extenders_are_not_passed_over(program):
 
 
 def test_rejected_pods_are_tried_again(program):
-    """The first pod has to run beside the second one, whose binding wakes it."""
+    """The first pod has affinity to the second one, whose binding requeues it."""
     beside = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}]}}
     answer = program.simulate(lines(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`berth snapshot`: what is in it, and that decisions on it are those on what it was made of."""
+"""berth snapshot: its content; decisions on a snapshot equal those on the original."""
 import glob
 import gzip
 import json
@@ -17,7 +17,7 @@ import scenario
 VECTORS = os.path.join(scenario.ROOT, "tests", "conformance", "vectors")
 CASES_OF_A_CATEGORY = 6
 CASES_WHEN_SANITIZED = 2
-# Texts that plugins know stay, also where a test took them for names.
+# Texts with a meaning for plugins stay, also where a test uses them as names.
 KNOWN = {"metadata.name", "ebs.csi.aws.com", "pd.csi.storage.gke.io", "disk.csi.azure.com",
          "cinder.csi.openstack.org", "file.csi.azure.com", "csi.vsphere.vmware.com",
          "pxd.portworx.com", "system-cluster-critical", "system-node-critical"}
@@ -71,7 +71,7 @@ spec:
 
 
 def words_back(value, names):
-    """The value with original names; messages as sorted lists of their parts."""
+    """The value with original names restored; messages as sorted lists of their parts."""
     if isinstance(value, str):
         return WORD.sub(lambda found: names.get(found.group(), found.group()), value)
     if isinstance(value, list):
@@ -82,7 +82,7 @@ def words_back(value, names):
 
 
 def comparable(answer, names):
-    """Decisions with original names, without the order of names."""
+    """Decisions with original names, sorted so that the order of names does not matter."""
     answer = words_back(answer, names)
     for pod in answer["pods"]:
         # An error of CEL shows the line with a mark below: its width depends on the names.
@@ -105,7 +105,7 @@ def strings_of(value):
 
 
 def live(objects):
-    """As in a live cluster: names of pods made for workloads are made of the workloads' names."""
+    """Names of workloads' pods derive from the workloads' names, as in a live cluster."""
     for item in objects:
         if item["kind"] in WORKLOADS:
             item["metadata"].setdefault("annotations", {})["berth.dev/pods-exist"] = "true"
@@ -113,7 +113,7 @@ def live(objects):
 
 
 def cases(number):
-    """Some cases of each category, others in every run: (name, objects)."""
+    """Pairs (name, objects): a few cases of each category, different ones in every run."""
     seed = int(os.environ.get("BERTH_TEST_SEED", "0")) or random.randrange(1, 1 << 30)
     print("seed", seed)
     chance = random.Random(seed)
@@ -136,7 +136,7 @@ def test_decisions_are_the_same(program):
             "apiVersion": "v1", "kind": "List", "items": objects}))
         before = program.run("simulate", "-f", path, "-o", "json", "--preempt")
         if before.status == 2:
-            continue  # some cases are of what an API server refuses
+            continue  # some cases have objects that an API server refuses
         kept = os.path.join(program.folder, "kept.json.gz")
         program.run("snapshot", "-f", path, "-o", kept).expect(0)
         after = program.run("simulate", "-f", kept, "-o", "json", "--preempt")
@@ -166,7 +166,7 @@ def check_same(ours, theirs, name):
 
 
 def check_no_names(path, names, case):
-    """No text of the snapshot has an original word in it, but words of the API."""
+    """The snapshot contains no word of the original names, except words of the API."""
     with open(path, encoding="utf-8") as file:
         snapshot = json.load(file)
     originals = set(names.values())
@@ -200,7 +200,7 @@ def test_no_original_name_is_left(program):
     before = program.run("simulate", "-f", path, "-o", "json").expect(0).json()
     after = program.run("simulate", "-f", program.write("out.json", out), "-o",
                         "json").expect(0).json()
-    assert len(before["pods"]) == len(after["pods"]) == 1  # nothing is made for web
+    assert len(before["pods"]) == len(after["pods"]) == 1  # no pods are made for web
 
 
 def test_a_replaced_workload_makes_what_is_missing(program):
@@ -211,7 +211,8 @@ def test_a_replaced_workload_makes_what_is_missing(program):
 
 
 def test_a_scaled_workload_makes_pods(program):
-    """That its pods exist was said of the replicas it had."""
+    """Scaling a workload makes pods, although the snapshot says that its pods exist: that was for
+    the old replicas."""
     path = program.write("in.yaml", POD)
     answer = program.run("whatif", "-f", path, "--scale", "deployment/default/web=2")
     assert "2 newly placed" in answer.out, answer.out + answer.err
@@ -237,13 +238,13 @@ def mode_of(path):
 
 
 def test_who_may_read_it(program):
-    """The map is its owner's alone; a file that is replaced stays as private as it was."""
+    """Only the owner can read the map; a replaced file keeps its permissions."""
     path = program.write("in.yaml", POD)
     target = program.write("kept.json.gz", "")
     mapping = program.write("map.json", "")
     os.chmod(target, 0o640)
     os.chmod(mapping, 0o644)
-    for source in (path, target):  # the second time onto itself
+    for source in (path, target):  # the second time onto the output itself
         program.run("snapshot", "-f", source, "-o", target, "--strip-names", "--map",
                     mapping).expect(0)
         assert (mode_of(target), mode_of(mapping)) == (0o640, 0o600)
@@ -257,7 +258,7 @@ def test_who_may_read_it(program):
 
 
 def test_nothing_is_left_when_it_is_stopped(program):
-    """SIGTERM while the snapshot is written, into a pipe that nobody reads."""
+    """SIGTERM during the write, into a pipe without a reader."""
     pods = "".join("---\n" + POD.split("---")[0].replace("acme-db-0", "p%d" % i)
                    for i in range(1500))  # more than a pipe holds
     path = program.write("in.yaml", pods)
@@ -268,9 +269,9 @@ def test_nothing_is_left_when_it_is_stopped(program):
     process = subprocess.Popen([program.path, "snapshot", "-f", path, "-o", pipe, "--no-gzip",
                                 "--strip-names", "--map", mapping])
     deadline = time.monotonic() + scenario.TIMEOUT_SECONDS
-    # Not blocking: nobody opens the other end when the program fails before.
+    # Non-blocking: if the program fails before, it never opens the other end.
     with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
-        while not glob.glob(mapping + "*"):  # both are open
+        while not glob.glob(mapping + "*"):  # both ends are open
             assert process.poll() is None and time.monotonic() < deadline
         process.terminate()
         os.set_blocking(reader.fileno(), True)
@@ -280,7 +281,7 @@ def test_nothing_is_left_when_it_is_stopped(program):
 
 
 def test_every_command_reads_it(program):
-    """Gzipped; berth bench takes pods as a server has them."""
+    """All commands read gzipped snapshots; berth bench takes pods as a server returns them."""
     text = POD
     for old, new in [
             ("spec:\n  nodeSelector", "spec:\n  schedulerName: default-scheduler\n  nodeSelector"),
@@ -299,7 +300,7 @@ def test_every_command_reads_it(program):
     program.run("snapshot", "-f", kept, "--no-gzip").expect(0)
     done = program.run("bench", kept).expect(0).json()
     assert (done["nodes"], done["scheduled"], done["failed"]) == (1, 1, 0), done
-    if program.run("up", "--help").status == 0:  # the server may be left out of the program
+    if program.run("up", "--help").status == 0:  # the program may be built without the server
         check_up_reads(program, kept)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth-soak: a few dozen histories without a complaint, and the same bytes for the same seed."""
+"""berth-soak: a few dozen histories without a fault; the same seed gives the same output."""
 import re
 
 import scenario
@@ -10,19 +10,20 @@ FIRST_SEED = "13"  # of the seeds before it, one has devices
 
 
 def totals(answer):
-    """What the line before the last one counts."""
+    """Counters of the line before the last one."""
     return {name: int(number) for number, name in re.findall(
         r"(\d+) ([a-z ]+)", answer.out.splitlines()[-2])}
 
 
 def soak(program, faults):
-    """(what it counted, the number of seeds: fewer where sanitizers make them slow)"""
+    """Returns (counters, number of seeds); uses fewer seeds with sanitizers, which make runs slow.
+    """
     seeds = SEEDS[faults] * 2 // 3 if program.sanitized else SEEDS[faults]
     answer = program.run("--seeds", str(seeds), "--first-seed", FIRST_SEED, "--minutes", "5",
                          "--faults", faults)
     answer.expect(0)
     assert answer.out.splitlines()[-1] == "%d passed, 0 failed" % seeds, answer.out
-    assert answer.err == "", answer.err  # progress is for terminals
+    assert answer.err == "", answer.err  # progress is only shown on terminals
     counts = totals(answer)
     assert counts["bindings"] > 50 * seeds and counts["quiet moments"] > 4 * seeds, counts
     assert counts["whole groups"] > 5 * seeds, counts
@@ -55,7 +56,7 @@ def test_same_seed_same_bytes(program):
             logs.append(file.read())
     assert len(logs[0]) > 100000 and logs[0] == logs[1]
     assert logs[0] != logs[2]
-    # The log has no trace of who looks on.
+    # Verification does not change the log.
     path = program.write("d.log", "")
     program.run("--seeds", "2", "--first-seed", "7", "--minutes", "6", "--faults", "all",
                 "--log", path, verify=False).expect(0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth simulate looks up what plugins look up: each kind of object makes a difference here."""
+"""berth simulate reads every kind of object that plugins use: each kind changes a decision here."""
 import scenario
 from objects import lines, node, pod
 
@@ -179,7 +179,7 @@ def attachment(index, node_name):
 
 
 def test_volume_attachments_count(program):
-    """A volume that is still attached takes a place although no pod uses it."""
+    """An attached volume counts against the limit although no pod uses it."""
     text = [zoned("n1", "a"), csi_node("n1", 1), *csi_volumes(2), using("a", "c0")]
     program.simulate(lines(*text)).expect(0)
     answer = program.simulate(lines(*text, attachment(1, "n1"))).expect(1)
@@ -199,7 +199,8 @@ profiles:
 
 
 def spread(program, *objects, owner=None):
-    """Number of pods that find a node when the second node is too small for any of them."""
+    """Number of placed pods when only the first of two zones has room: 3, or 1 if pods are spread.
+    """
     pods = [pod("p%d" % index, labels={"app": "web"}) for index in range(3)]
     for item in pods:
         if owner is not None:
@@ -225,7 +226,7 @@ def test_services_spread(program):
 
 
 def test_owners_spread(program):
-    # None of these makes further pods: the three are in the input.
+    # These workloads make no further pods: their three pods are in the input.
     owners = [
         ("apps/v1", "ReplicaSet", {"matchLabels": {"app": "web"}}),
         ("apps/v1", "StatefulSet", {"matchLabels": {"app": "web"}}),
@@ -294,7 +295,7 @@ def test_quota_limit_range_and_runtime_class(program):
     text = lines(*nodes(), gvisor, *[namespaced(each) for each in (
         limits, quota, web, pod("running", "500m", "n1"), one)])
     answer = program.simulate(text).expect(1)
-    # The running pod and the single one take 500m each; the overhead does not count.
+    # The running pod and the new pod take 500m each; the overhead is not counted.
     assert answer.pods()["shop/one"]["node"] == "n2"
     assert len(answer.pods()) == 4, answer.out
     refused = answer.json()["refused"]

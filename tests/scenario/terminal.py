@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An interactive shell in a pseudo-terminal: keys go in, what it shows comes out."""
+"""An interactive shell in a pseudo-terminal: sends keys and reads the output."""
 import fcntl
 import os
 import pty
@@ -25,7 +25,7 @@ class Terminal:
         os.write(self.file, keys.encode())
 
     def wait_for(self, text):
-        """Everything shown up to the text and with it; what follows is kept for the next call."""
+        """Returns the output up to and including the text; the next call continues after it."""
         while text.encode() not in self.shown:
             ready = select.select([self.file], [], [], max(0, self.deadline - time.monotonic()))[0]
             assert ready, "%r is not shown, but %r" % (text, self.shown[-2000:])

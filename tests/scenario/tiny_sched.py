@@ -63,7 +63,7 @@ def test_it_is_short(program):
 
 
 def build_installed(program, library, source):
-    """Builds source against an installed library; the program's path and its environment."""
+    """Build source against an installed library; returns the program's path and its environment."""
     root = os.path.join(program.folder, "root")
     subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",
                     "--destdir", root], check=True, capture_output=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""`berth view` in a real browser: what the page shows is what the commands answer."""
+"""berth view in a real browser: the page shows the same as the commands answer."""
 import atexit
 import contextlib
 import datetime
@@ -38,7 +38,7 @@ UNVERIFIED.verify_mode = ssl.CERT_NONE
 
 
 class Page:
-    """A server, and its link."""
+    """A server, and the link to its page."""
 
     def __init__(self, url, process):
         self.url, self.token = re.fullmatch(r"(https?://\S+)/#token=(\w+)", url).groups()
@@ -46,7 +46,7 @@ class Page:
         self.process = process
 
     def request(self, path, body=None, **headers):
-        """Status, headers and body of an answer."""
+        """Send a request; returns status, headers and body."""
         headers.setdefault("Authorization", "Bearer " + self.token)
         request = urllib.request.Request(self.url + path, data=body,
                                          headers={name.replace("_", "-"): value
@@ -89,7 +89,7 @@ idle_browsers = []
 
 @contextlib.contextmanager
 def looking(page, state="", width=1400, height=900):
-    """The page in a browser, once it has drawn something; at the end its console is empty."""
+    """The page in a browser, once it has drawn; checks at the end that the console is empty."""
     if not idle_browsers:
         idle_browsers.append(browser.Browser())
         atexit.register(idle_browsers[-1].close)
@@ -107,7 +107,7 @@ def looking(page, state="", width=1400, height=900):
 
 @contextlib.contextmanager
 def cluster_with_page(program, *flags, manifests=""):
-    """`berth up --view`: its kubeconfig, and the page."""
+    """Run berth up --view; yields its kubeconfig, and the page."""
     kubeconfig = os.path.join(program.folder, "kubeconfig")
     path = program.write("load.yaml", manifests or "[]")
     with serving(program, "--view", "--listen", "127.0.0.1:0", "--kubeconfig-out", kubeconfig,
@@ -279,7 +279,7 @@ subjects: [{kind: ServiceAccount, name: viewer, namespace: default}]
                 time.sleep(0.1)
             assert len(page.get("/api/cluster")["nodes"]) == 3
             assert page.ask("pending")[1]["output"]["summary"]["pending"] == 0
-            # It has no other rights.
+            # The account has no other permissions.
             _, _, body = page.request("/api/change", b'{"type": "cordon", "node": "node-0"}')
             result = json.loads(body)["results"][0]
             assert not result["ok"] and "forbidden" in result["message"], result
@@ -298,7 +298,7 @@ def test_the_page_shows_nodes_and_pending_pods(program):
         shown = text_of(window, "#body")
         for group in pending["groups"]:
             assert group["message"] in shown and group["change"] in shown
-        # A tile has the colour of its use, and the keyboard goes from tile to tile.
+        # A tile has the colour of its use; arrow keys move between tiles.
         window.evaluate("byId('tiles').focus()")
         window.press("ArrowRight")
         assert text_of(window, "#tile-text").startswith("node-a2, cpu:")
@@ -307,7 +307,7 @@ def test_the_page_shows_nodes_and_pending_pods(program):
         assert "node=node-a2" in window.evaluate("location.hash")
         window.evaluate("history.back()")
         window.wait_for("document.querySelectorAll('#body .group').length > 3")
-        # Choosing a group explains its pod; a reason lights up its nodes.
+        # Choosing a group explains its pod; pointing at a reason highlights its nodes.
         window.evaluate("[...document.querySelectorAll('#body .group')]"
                         ".find((e) => e.innerText.includes('gpu-without-tol')).click()")
         answer = program.run("explain", "research/gpu-without-toleration", "-f", CLUSTER,
@@ -385,7 +385,7 @@ def test_questions_are_asked_from_the_page(program):
                                "-o", "json").json()
         replicas = (replicas["items"][0] if "items" in replicas else replicas)["status"]["replicas"]
         window.wait_for("document.querySelector('#body .big')?.innerText == '%d'" % replicas)
-        # The address holds all of it: another window shows the same.
+        # The address has the whole state: another window shows the same.
         state = window.evaluate("location.hash").lstrip("#")
         with looking(page, state) as other:
             other.wait_for("document.querySelector('#body .big')?.innerText == '%d'" % replicas)
@@ -428,7 +428,7 @@ def test_changes_are_tried_out_and_taken_back(program):
                          ["pending", str(summary["pendingBefore"]),
                           str(summary["pendingAfter"])]], cells
         assert window.evaluate("document.querySelectorAll('.pair canvas').length") == 2
-        # The line that is shown does the same, as it stands.
+        # The shown command line has the same effect when it is copied.
         line = window.evaluate("document.querySelector('#body pre').textContent")
         answer = subprocess.run(
             ["sh", "-c", line.replace("berth whatif", program.path + " whatif -o json", 1)],
@@ -436,7 +436,7 @@ def test_changes_are_tried_out_and_taken_back(program):
         repeated = json.loads(answer.stdout)
         for key in ("summary", "pods", "nodes"):
             assert repeated[key] == expected[key], (line, key, answer.stderr)
-        # Another window shows the same, configuration included; Undo takes the last change back.
+        # Another window shows the same, including the configuration; Undo removes the last change.
         state = window.evaluate("location.hash").lstrip("#")
         with looking(page, state) as other:
             other.wait_for("document.querySelectorAll('.chips li').length == 4")
@@ -510,7 +510,7 @@ STATES = ("tab=pending", "tab=whatif&what=drain+node-a1%0Aadd+3%3Dnode-b1",
 
 
 def show(window, state):
-    """What an address shows, once it is there."""
+    """Open an address in the page, and wait for its view."""
     window.evaluate("location.hash = %s; readAddress(); show()" % json.dumps("#" + state))
     window.wait_for("!document.querySelector('#body .wait[data-asks]')")
 
@@ -577,7 +577,7 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
         pending = program.run("pending", "--kubeconfig", kubeconfig, "-o", "json").json()
         group = pending["groups"][0]
         window.wait_for("byId('body').innerText.includes(%s)" % json.dumps(group["message"]))
-        # A deployment made in the text box shows up by itself.
+        # A deployment created in the text box appears without a reload.
         window.click("#tab-change")
         window.wait_for("document.querySelector('#body textarea')")
         window.evaluate("(() => { const box = document.querySelector('#body textarea');"
@@ -591,7 +591,7 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
              "replicas": 2}).encode())
         assert status == 200 and json.loads(body)["results"][0]["ok"], body
         window.wait_for("byId('n-running').innerText == '7'")
-        # Draining: the pods go elsewhere, and the node is crossed out.
+        # Draining: the pods move, and the node is crossed out.
         node = page.get("/api/search?text=more-")[1]["node"]
         window.evaluate("go({tab: 'details', node: %s})" % json.dumps(node))
         window.wait_for("[...document.querySelectorAll('#body button')]"
@@ -607,14 +607,14 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
                                 ({"type": "boil", "node": "x"}, "type: "), ({}, "node: ")):
             status, _, body = page.request("/api/change", json.dumps(change).encode())
             assert status == 400 and message in body, (change, body)
-        # The page counts pending pods on every tab, and what was found unschedulable.
+        # The page shows the count of pending pods on every tab, and unschedulable events.
         page.request("/api/change", json.dumps(
             {"type": "scale", "kind": "Deployment", "namespace": "default", "name": "huge",
              "replicas": 5}).encode())
         window.wait_for("byId('n-pending').innerText == '5'")
         window.wait_for("get('/api/samples').then((a) => a.decided.reduce((x, y) => x + y)"
                         " >= a.bound.reduce((x, y) => x + y) + 2)")
-        # Every kind that the server knows, also one that the same text defines.
+        # All kinds of the server can be applied, also one that the same text defines.
         _, _, body = page.request("/api/change", json.dumps(
             {"type": "apply", "text": ANY_KINDS}).encode())
         results = json.loads(body).get("results")
@@ -627,7 +627,7 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
         _, _, body = page.request("/api/change", b'{"type": "cordon", "node": "../secrets"}')
         result = json.loads(body)["results"][0]
         assert not result["ok"] and "could not find" in result["message"], result
-        # The past is still there: with the pods of then, on the nodes of then.
+        # The past is still shown: the pods of that time, on their nodes of that time.
         samples = page.get("/api/samples")
         place = samples["running"].index(max(samples["running"]))
         at = math.ceil(samples["from"] + place * samples["step"])
@@ -681,7 +681,7 @@ def test_a_recording_is_looked_at(program):
             window.wait_for("byId('n-running').innerText == '1'")
             window.wait_for("byId('state').innerText == 'a recording'")
             assert window.evaluate("document.querySelectorAll('#charts svg').length") == 4
-    # A replay binds the pod as soon as it comes.
+    # The replay binds each pod at once.
     with serving(program, path, "--replay") as page:
         samples = page.get("/api/samples?steps=11")
         assert samples["running"] == [0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0], samples
@@ -709,7 +709,7 @@ def test_a_replay_is_that_of_the_command(program):
         with looking(page) as window:
             window.wait_for("byId('state').innerText == 'a replay'")
             window.wait_for("byId('n-running').innerText == '%d'" % end["running"])
-            # The slider holds the whole hour.
+            # The slider spans the whole hour.
             length = window.evaluate("samples.step * (samples.pending.length - 1)")
             assert abs(length - 3600000) < 1, length
             for part in range(1000, 399, -20):
@@ -735,7 +735,7 @@ def test_a_replay_is_that_of_the_command(program):
 # --- size ---
 
 def write_large(program, nodes, pods):
-    """A file of a cluster whose pods run."""
+    """Write a file of a large cluster with running pods."""
     lines = []
     for i in range(nodes):
         lines.append({"apiVersion": "v1", "kind": "Node", "metadata": {
@@ -752,14 +752,14 @@ def write_large(program, nodes, pods):
 
 
 def cpu_seconds(pid):
-    """What a process has taken so far."""
+    """CPU time that a process has used."""
     with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
         fields = file.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_mb(pid):
-    """Of shared pages, the process's share."""
+    """Memory of a process, with its share of shared pages (PSS)."""
     with open("/proc/%d/smaps_rollup" % pid, encoding="utf-8") as file:
         return int(re.search(r"Pss:\s+(\d+)", file.read())[1]) / 1024
 
@@ -772,7 +772,7 @@ def child_of(pid):
 def test_many_nodes_stay_smooth(program):
     nodes, pods = (500, 5000) if program.sanitized else (10000, 100000)
     path = write_large(program, nodes, pods)
-    # Times are of the processor: other programs may be at work beside this one.
+    # CPU times, because other programs may run on this machine.
     with serving(program, "-f", path) as page, looking(page) as window:
         assert text_of(window, "#n-nodes") == "{:,}".format(nodes)
         assert text_of(window, "#n-running") == "{:,}".format(pods)
@@ -781,7 +781,7 @@ def test_many_nodes_stay_smooth(program):
         window.wait_for("document.documentElement.dataset.ready")
         taken = window.cpu_seconds() + cpu_seconds(page.process.pid) - before
         assert taken < 1 or program.sanitized, "%.2f s to the first picture" % taken
-        # The mouse goes from tile to tile; every third frame a reason is pointed at.
+        # The mouse moves from tile to tile; every third frame it points at a reason.
         before = window.cpu_seconds()
         window.evaluate("""new Promise((resolve) => {
             let number = 0;
@@ -819,7 +819,8 @@ def test_the_page_takes_little_memory(program):
 
 
 def test_slow_browsers_slow_nothing_down(program):
-    """Fifty that follow and ask and never read, while pods are created."""
+    """Fifty clients that follow changes, ask questions and never read; meanwhile pods are created.
+    """
     load = deployment("web", 300, "10m")
     kubeconfig = os.path.join(program.folder, "kubeconfig")
     with cluster_with_page(program, "--nodes", "50", "--tls", "off", manifests=load) as \
@@ -828,7 +829,7 @@ def test_slow_browsers_slow_nothing_down(program):
             server = re.search(r"server: (http\S+)", file.read())[1]
 
         def create(name):
-            """CPU seconds that a burst of creations takes."""
+            """CPU seconds that the server uses for a burst of creations."""
             before = cpu_seconds(page.process.pid)
             for i in range(150):
                 pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "%s-%d" % (name, i)},
@@ -856,7 +857,7 @@ def test_slow_browsers_slow_nothing_down(program):
                 reader.sendall(((head % "/api/cluster") * (i % 5) + head % "/api/changes").encode())
                 readers.append(reader)
             slow = create("slow")
-            # Those who read are answered as ever, and see what came.
+            # Clients that read still get answers, and see the new pods.
             while page.get("/api/cluster")["running"] < 300 + 3 * 150:
                 time.sleep(0.1)
             grown = memory_mb(watcher) - memory
@@ -889,7 +890,7 @@ def test_wrong_use_is_refused(program):
 # --- the pictures of the guide ---
 
 def made_up_hour():
-    """A recording of a shop's hour: 48 nodes in three zones, and some pods that do not fit."""
+    """A recording of one hour of a shop: 48 nodes in three zones, and some pods that do not fit."""
     chance = random.Random(22)
     start = datetime.datetime(2026, 3, 2, 9, tzinfo=datetime.timezone.utc)
 
@@ -979,7 +980,7 @@ PICTURES = (
 
 
 def save_pictures(program, folder):
-    """What docs/guide/looking-at-a-cluster.md shows: view.py BERTH pictures DIR."""
+    """Take the screenshots of docs/guide/looking-at-a-cluster.md: view.py BERTH pictures DIR."""
     path = program.write("shop.berthrec", made_up_hour())
     with serving(program, path) as page, \
             looking(page, width=1280, height=800) as window:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth whatif: what changes of a cluster do, against berth simulate on input edited in Python."""
+"""berth whatif compared with berth simulate on input that Python has changed in the same way."""
 import copy
 import gzip
 import json
@@ -19,7 +19,7 @@ SEED = "8"
 # --- clusters in Python ---
 
 def owned(item, kind="ReplicaSet", name="rs"):
-    """The same pod with a controller."""
+    """The pod, with a controller."""
     item["metadata"]["ownerReferences"] = [
         {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": "u-" + name,
          "controller": True}]
@@ -51,7 +51,7 @@ def key_of(item):
 
 
 def leave(objects, may_go):
-    """The objects once the pods of may_go(pod) have left: recreated without a node, or gone."""
+    """Evict the pods for which may_go(pod) is true: recreated without a node, or gone."""
     left = []
     for item in objects:
         if is_running(item) and may_go(item):
@@ -110,7 +110,7 @@ def added(objects, count, name):
 
 
 def daemon_pods(objects, model, name):
-    """What DaemonSets that have a pod on the model have on the new node, one each."""
+    """Pods on the new node for the DaemonSets that have a pod on the model, one each."""
     pods = {}
     for item in objects:
         if is_running(item) and item["spec"]["nodeName"] == model and keeper(item) == "DaemonSet":
@@ -125,7 +125,7 @@ def daemon_pods(objects, model, name):
 
 
 def edited(objects, name, edit):
-    """edit(node) on a copy of the node."""
+    """edit(node) applied to a copy of the node."""
     result = copy.deepcopy(objects)
     for item in result:
         if item["kind"] == "Node" and item["metadata"]["name"] == name:
@@ -184,7 +184,7 @@ def state_of(program, objects, *flags):
 
 
 def apply_report(state, report):
-    """The state after, from the one before and what is said to differ."""
+    """The before state with the reported differences applied."""
     state = dict(state)
     for item in report["pods"]:
         key = item["namespace"] + "/" + item["name"]
@@ -212,12 +212,12 @@ def whatif(program, objects, *flags, status=None):
 
 
 def check(program, objects, expected_objects, flags, before=(), after=()):
-    """whatif with these flags says what simulating the edited objects says."""
+    """whatif with these flags reports the same as a simulation of the edited objects."""
     state, _ = state_of(program, objects, *before)
     expected, messages = state_of(program, expected_objects, *after)
     report = whatif(program, objects, *flags)
     got = apply_report(state, report)
-    # Who is gone in Python has no entry there; terminating ones are on neither side.
+    # Pods that are gone in Python have no entry there; terminating pods are on neither side.
     assert got == expected, {key: (got.get(key), expected.get(key)) for key in set(got) ^
                              set(expected) | {key for key in got if got[key] !=
                                               expected.get(key)}}
@@ -245,7 +245,8 @@ def recorded(category):
 
 
 def random_cluster(source, case):
-    """A case's objects and pods, some of them with controllers; terminating ones aside."""
+    """Objects and pods of a recorded case: some pods get controllers; terminating pods are left
+    out."""
     objects = copy.deepcopy(case["objects"])
     objects += [copy.deepcopy(step) for step in case["pending"] if step.get("kind") == "Pod"]
     objects = [item for item in objects if "deletionTimestamp" not in item["metadata"]]
@@ -267,7 +268,7 @@ def random_cluster(source, case):
 
 
 def random_change(source, objects):
-    """Flags, and the objects after them."""
+    """Random flags, and the objects after these changes."""
     nodes = [item for item in objects if item["kind"] == "Node"]
     item = source.choice(nodes)
     name = item["metadata"]["name"]
@@ -315,7 +316,7 @@ def random_change(source, objects):
 
 
 def test_random_changes_equal_edited_input(program):
-    """What every kind of change does, several in a row, on the objects of recorded cases."""
+    """All kinds of changes, several in a row, on the objects of recorded cases."""
     seed = int(os.environ.get("BERTH_WHATIF_SEED", SEED))
     seen = {}
     for category in CATEGORIES:
@@ -386,7 +387,7 @@ def test_drain(program):
     assert found["default/bare"][0] in ("moved", "pending"), found
 
 
-def test_pods_that_nobody_evicts(program):
+def test_pods_that_are_never_evicted(program):
     mirror = pod("static", "1", "n1")
     mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
     leaving = running("leaving", "1", "n1")
@@ -451,7 +452,7 @@ def test_budgets(program):
              "pendingReplacements": 0}], report["budgets"]
         out = program.run("whatif", "-f", "-", "--drain", "n1", stdin=lines(*text)).out
         assert "BUDGET" in out and words in out, out
-        # Nobody asks budgets when a node is gone.
+        # Removing a node is no eviction, so budgets do not apply.
         assert whatif(program, text, "--remove", "n1")["budgets"] == []
     text = objects + [budget("db", {"app": "db"}, 3), budget("all", {"app": "db"}, 3)]
     report = whatif(program, text, "--drain", "n1")
@@ -470,7 +471,7 @@ def ready(item, is_ready):
 
 
 def test_budgets_without_status(program):
-    """What the controller would write is worked out."""
+    """Computes the status that the disruption controller would write."""
     replica_set = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "rs"},
                    "spec": deployment("db", 4)["spec"]}
     pods = [guarded_pod("db-%d" % i, "n%d" % (1 + i % 3)) for i in range(4)]
@@ -486,7 +487,7 @@ def test_budgets_without_status(program):
     assert verdict(pods, maxUnavailable="10%") == (1, 2, 1)
     assert verdict(pods, maxUnavailable=0) == (0, 2, 2)
     assert verdict(pods, minAvailable=9) == (0, 2, 2)
-    # One that is not ready is no disruption while the others are enough.
+    # Evicting a pod that is not ready is no disruption while enough others are ready.
     pods = [ready(item, item["metadata"]["name"] != "db-0") for item in pods]
     assert verdict(pods, minAvailable=3) == (0, 2, 1)
     assert verdict(pods, minAvailable=4) == (0, 2, 2)
@@ -504,7 +505,7 @@ def test_budgets_that_come_late(program):
 
 
 def test_snapshots_daemon_sets_follow(program):
-    """Of a live cluster, whose workloads are not expanded."""
+    """In a live cluster, where workloads are not expanded."""
     agents = {"apiVersion": "apps/v1", "kind": "DaemonSet",
               "metadata": {"name": "agent", "annotations": {"berth.dev/pods-exist": "true"}},
               "spec": {"selector": {"matchLabels": {"app": "agent"}},
@@ -523,7 +524,7 @@ def test_snapshots_daemon_sets_follow(program):
 
 
 def test_scale_during_a_rollout(program):
-    """Old pods go first: they have to go anyway. The revision says which are old."""
+    """Pods of the old revision go first, because the rollout deletes them anyway."""
     def replica_set(name, revision, day):
         item = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {
             "name": name, "creationTimestamp": "2026-01-0%dT00:00:00Z" % day,
@@ -551,7 +552,7 @@ def test_add(program):
     new = next(item for item in report["nodes"] if item["name"] == "n1-1")
     assert new["changes"] == ["added"] and new["before"] is None, new
     assert report["summary"]["nodesAfter"] == 4, report["summary"]
-    # A node that is gone may be what new ones are like.
+    # --add may copy a node that was removed.
     report = whatif(program, objects, "--remove", "n1", "--add", "2=n1")
     assert [item["name"] for item in report["nodes"] if item["changes"]] == [
         "n1", "n1-1", "n1-2"], report["nodes"]
@@ -564,14 +565,14 @@ def test_added_nodes_are_fresh(program):
     old["status"]["images"] = [{"names": ["x/y:1"], "sizeBytes": 900 << 20}]
     chooser = pod("chooser", "1")
     chooser["spec"]["containers"][0]["image"] = "x/y:1"
-    # The larger node is the better one, unless the image is on the other.
+    # The larger node is better, unless the other one has the image.
     objects = [old, node("n2", cpu="6"), chooser]
     report = whatif(program, objects, "--add", "1=n1", status=0)
     assert changes(report) == {}, report["pods"]
     fixed = pod("fixed", "1", nodeSelector={"kubernetes.io/hostname": "n1-1"})
     report = whatif(program, objects + [fixed], "--add", "1=n1", status=0)
     assert changes(report) == {"default/fixed": ("placed", "", "n1-1")}, report["pods"]
-    # Uncordoned, the node loses the taint that came with the cordon.
+    # Uncordoning removes the taint that cordoning added.
     fixed["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "n1"}
     report = whatif(program, objects + [fixed], "--uncordon", "n1", status=0)
     assert changes(report)["default/fixed"] == ("placed", "", "n1"), report["pods"]
@@ -584,10 +585,10 @@ def test_taint_evicts(program):
                                           "tolerationSeconds": 60}])]
     assert set(changes(whatif(program, objects, "--taint", "n1=k=v:NoSchedule"))) == set()
     found = changes(whatif(program, objects, "--taint", "n1=k=v:NoExecute", status=0))
-    # The second one comes back to the node, which it tolerates for another minute.
+    # The second pod is placed on the node again, because it tolerates the taint for a minute.
     assert set(found) == {"default/a"}, found
     objects[0] = node("n1", spec={"taints": [{"key": "k", "effect": "NoExecute"}]})
-    # What did not evict them before is no reason now.
+    # Taints that were there before evict no pod.
     assert whatif(program, objects, "--taint", "n1=l=v:NoSchedule", status=0)["pods"] == []
 
 
@@ -671,7 +672,7 @@ def test_with(program):
         "pods"]
     assert report["summary"]["placed"] == 2, report["summary"]
     assert "other" not in str(report["nodes"]), report["nodes"]
-    # A workload that is there: fewer replicas, and then another template.
+    # An existing workload: fewer replicas, and then another template.
     objects = replicas(running("a", "1", "n1"), running("b", "1", "n2"))
     changed = copy.deepcopy(next(item for item in objects if item["kind"] == "ReplicaSet"))
     changed["spec"]["replicas"] = 1
@@ -681,7 +682,7 @@ def test_with(program):
     changed["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "3"
     path = program.write("larger.json", lines(changed))
     report = whatif(program, objects, "--with", path, status=0)
-    # A ReplicaSet leaves pods of another template alone.
+    # A ReplicaSet keeps pods of another template.
     assert [item["change"] for item in report["pods"]] == ["gone"], report["pods"]
     web = deployment("web", 1)
     for item in objects:
@@ -693,7 +694,7 @@ def test_with(program):
     report = whatif(program, objects, "--with", path, status=0)
     assert sorted(item["change"] for item in report["pods"]) == ["gone", "gone", "placed"]
     assert report["pods"][-1]["cause"] == "its workload has another template", report["pods"]
-    # Not while it is paused; and the number stays when the manifest leaves it out.
+    # No rollout while it is paused; without replicas in the manifest their number stays.
     web["spec"]["paused"] = True
     del web["spec"]["replicas"]
     path = program.write("paused.json", lines(web))
@@ -703,7 +704,7 @@ def test_with(program):
     report = whatif(program, objects, "--with", path, status=0)
     assert sorted(item["change"] for item in report["pods"]) == [
         "gone", "gone", "placed", "placed"], report["pods"]
-    # A node that is there, with a taint that its pod does not tolerate.
+    # An existing node gets a taint that its pod does not tolerate.
     path = program.write("node.json", lines(
         node("n1", spec={"taints": [{"key": "k", "effect": "NoExecute"}]})))
     report = whatif(program, objects, "--with", path, status=0)

@@ -32,7 +32,7 @@ def losses(program, objects, *flags, stdin=None):
 
 
 def simulated(program, objects):
-    """Pods that were decided, and pods that were evicted."""
+    """Decided pods, and evicted pods, of a simulation."""
     answer = program.run("simulate", "-f", "-", "-o", "json", "--preempt", stdin=lines(*objects))
     assert answer.status in (0, 1), answer.err
     evicted = {item["namespace"] + "/" + item["name"]: item for item in answer.json()["evictions"]}
@@ -45,12 +45,13 @@ def names(items):
 
 
 def is_new_agent(name):
-    """A pod that the DaemonSet makes: its name depends on the nodes before."""
+    """Whether a DaemonSet makes the pod, whose name then depends on the order of nodes."""
     return re.fullmatch("agent-[a-z0-9]{5}", name) is not None
 
 
 def judge(program, objects, report):
-    """Each loss says what a simulation without the nodes says; returns what was seen."""
+    """Compare each loss with a simulation without the nodes; returns the kinds of effects that
+    occurred."""
     before, evicted_before = simulated(program, objects)
     pending_before = {key for key, item in before.items() if item["node"] == ""}
     seen = set()
@@ -85,7 +86,8 @@ def judge(program, objects, report):
 
 
 def random_cluster(source):
-    """Tight, with zones in another order than nodes, priorities, DaemonSets and spreading."""
+    """A cluster with little room: zones in another order than nodes, priorities, DaemonSets and
+    spreading."""
     nodes = ["n%d" % i for i in range(source.randint(3, 7))]
     zones = ["a", "b", "c"][:source.randint(1, 3)]
     objects = [priority_class("high", 1000), priority_class("low", -5)]
@@ -112,7 +114,7 @@ def random_cluster(source):
     if source.random() < 0.5:
         made = stateful_set_with_pods(source, nodes[:3], "db")
         for item in made:
-            # A pod of this name is made anew only once the old one has gone: see berth-whatif(1).
+            # A pod with this name is created only after the old one is gone: see berth-whatif(1).
             item["metadata"].pop("deletionTimestamp", None)
         objects += made
     if source.random() < 0.7:
@@ -135,7 +137,7 @@ def random_cluster(source):
 
 
 def test_random_clusters(program):
-    """Nodes, zones, and a label, on random clusters."""
+    """Losses of nodes, zones and label values on random clusters."""
     text = os.environ.get("BERTH_WHATIF_SEEDS", SEEDS)
     first, count = map(int, text.split(":"))
     seen = set()
@@ -153,7 +155,8 @@ def test_random_clusters(program):
 
 
 def roomy_cluster(source):
-    """No pod is pending, and most losses are borne, so that one process tries many."""
+    """A cluster without pending pods where most losses have no effect, so that one process tries
+    many."""
     nodes = ["n%d" % i for i in range(source.randint(6, 12))]
     objects = []
     for i, name in enumerate(nodes):
@@ -181,7 +184,7 @@ def roomy_cluster(source):
 
 
 def test_one_process_tries_many_losses(program):
-    """What one loss leaves behind in the process makes no difference for the next."""
+    """State that one loss leaves in the process does not affect the next."""
     text = os.environ.get("BERTH_WHATIF_SEEDS", SEEDS)
     first, count = map(int, text.split(":"))
     seen = set()
@@ -194,7 +197,7 @@ def test_one_process_tries_many_losses(program):
 
 
 def small_cluster():
-    """What runs on a fits on b only if low goes; c is empty."""
+    """Pods of node a fit on b only if low is evicted; c is empty."""
     return [node("a", "2", labels={ZONE: "east", "rack": "r1"}),
             node("b", "2", labels={ZONE: "east", "rack": "r2"}),
             node("c", "1", labels={ZONE: "west"}),
@@ -203,7 +206,7 @@ def small_cluster():
 
 
 def test_who_is_preempted(program):
-    """The pod of high priority takes the place of the low one; a bare pod is lost."""
+    """The pod of high priority preempts the one of low priority; a bare pod is lost."""
     report = losses(program, small_cluster(), "--lose", "node")
     found = {item["name"]: (sorted(names(item["pending"])), sorted(names(item["lost"])),
                             sorted(names(item["preempted"]))) for item in report["losses"]}
@@ -220,7 +223,7 @@ def test_who_is_preempted(program):
 
 
 def test_zones_and_labels(program):
-    """A zone goes with all its nodes; nodes without the label are left alone, with a warning."""
+    """A zone loses all its nodes; nodes without the label stay, with a warning."""
     report = losses(program, small_cluster(), "--lose", "zone")
     assert [(item["name"], item["nodes"]) for item in report["losses"]] == [
         ("east", ["a", "b"]), ("west", ["c"])], report
@@ -236,7 +239,7 @@ def test_zones_and_labels(program):
 
 
 def test_changes_come_first(program):
-    """A loss is judged in the cluster after the changes."""
+    """Losses are simulated in the cluster after the changes."""
     objects = small_cluster()[:3] + small_cluster()[4:5]
     report = losses(program, objects, "--lose", "node")
     assert report["losses"][-1]["name"] == "c" and report["summary"]["harmful"] == 0, report

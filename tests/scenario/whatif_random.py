@@ -26,7 +26,7 @@ def minute(count):
 # --- a cluster ---
 
 def workload_pod(source, nodes, name, app, owner):
-    """A running pod of a workload, ready or not, of some age."""
+    """A running pod of a workload, of some age, ready or not."""
     item = pod(name, "%dm" % source.choice([100, 300, 700]), source.choice(nodes))
     item["metadata"].update(labels={"app": app}, uid="u-%06d" % source.randrange(10 ** 6),
                             creationTimestamp=minute(source.randrange(NOW)))
@@ -60,7 +60,7 @@ def deployment_with_pods(source, nodes, name):
 
 
 def stateful_set_with_pods(source, nodes, name):
-    """Each with a volume in the zone of its node."""
+    """A StatefulSet and its pods, each with a volume in the zone of its node."""
     count = source.randint(1, 4)
     result = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name},
                "spec": dict(deployment(name, count)["spec"], serviceName=name,
@@ -157,7 +157,7 @@ def minutes_of(text):
 
 
 def goes_before(a, b, crowd, now):
-    """Whether a controller takes away a rather than b: the rules of ReplicaSets, one by one."""
+    """Whether a controller deletes a before b: the ReplicaSet rules, one by one."""
     def rules(item):
         condition = ready_condition(item)
         ready = condition is not None and condition["status"] == "True"
@@ -203,7 +203,7 @@ def scaled(objects, kind, name, count):
             if item["kind"] == "ReplicaSet" and item["metadata"]["name"].startswith(name + "-")]
     pods = [[item for item in result if is_active(item) and keeper(item) == "ReplicaSet"
              and item["metadata"]["ownerReferences"][0]["name"] == owner] for owner in sets]
-    crowds = [sum(pods[:-1], []), pods[-1]]  # the old ones first
+    crowds = [sum(pods[:-1], []), pods[-1]]  # old pods first
     gone = set()
     excess = sum(len(crowd) for crowd in crowds) - count
     for crowd in crowds:
@@ -225,7 +225,7 @@ def part(value, total):
 
 
 def expected_budgets(objects, name):
-    """{budget: (disruptionsAllowed, evictions, heldUp, in several)} of a drain."""
+    """{budget: (disruptionsAllowed, evictions, heldUp, in several)} expected of a drain."""
     result = {}
     leaving = [item for item in objects if is_running(item) and item["spec"]["nodeName"] == name
                and keeper(item) not in ("Node", "DaemonSet") and is_active(item)
@@ -259,7 +259,7 @@ def expected_budgets(objects, name):
     return result
 
 
-# --- judging ---
+# --- comparison ---
 
 def random_change(source, objects):
     name = source.choice([item["metadata"]["name"] for item in objects if item["kind"] == "Node"])
