@@ -53,7 +53,7 @@ static void take_start(struct bt_change_import *changes, const struct bt_object 
 	}
 	if (copy == NULL) {
 		(void)bt_map_remove(
-			&changes->start_by_name, hash_name(old_object), id); /* it is there */
+			&changes->start_by_name, hash_name(old_object), id); /* it has an entry */
 	}
 	bt_object_release(changes->start.items[id]);
 	changes->start.items[id] = copy;

@@ -3,7 +3,7 @@
 
 #include "codec/json_patch.h"
 
-/** meta: of the form; NULL of additions, which contain it. */
+/** meta: the metadata of the line; NULL for additions, whose JSON contains it. */
 static void hand_over(const struct bt_object *object, enum bt_recording_event event,
 	const struct bt_object_meta *meta, struct bt_str json, bt_change_line_fn *take,
 	void *context)
@@ -33,7 +33,7 @@ static void make_addition(struct bt_change_lines *lines, const struct bt_object 
 {
 	bt_strbuf_reset(&lines->new_json);
 	(void)bt_snapshot_stream_append(
-		lines->forms, object, &lines->new_json); /* its metadata is in it */
+		lines->forms, object, &lines->new_json); /* the JSON contains the metadata */
 	hand_over(object, BT_RECORDING_ADD, NULL, bt_strbuf_str(&lines->new_json), take, context);
 }
 
@@ -45,18 +45,21 @@ static void make_change(struct bt_change_lines *lines, const struct bt_object *o
 	bt_strbuf_reset(&lines->old_json);
 	bt_strbuf_reset(&lines->new_json);
 	(void)bt_snapshot_stream_append(
-		lines->forms, old_object, &lines->old_json); /* that of the new one serves */
+		lines->forms, old_object, &lines->old_json); /* the new object's metadata is used */
 	const struct bt_object_meta *meta =
 		bt_snapshot_stream_append(lines->forms, new_object, &lines->new_json);
 	struct bt_str old_text = bt_strbuf_str(&lines->old_json);
 	struct bt_str new_text = bt_strbuf_str(&lines->new_json);
 	if (bt_str_equal(old_text, new_text)) {
-		return; /* a heartbeat, most often */
+		return; /* mostly heartbeats */
 	}
 	bt_arena_reset(&lines->arena);
 	if (bt_json_parse(&lines->arena, old_text, false, &from, NULL) < 0 ||
 		bt_json_parse(&lines->arena, new_text, false, &to, NULL) < 0) {
-		/* Deeper or larger than trees may be: the object anew. */
+		/*
+		 * The JSON nests too deeply or is too large for a tree: record a deletion and an
+		 * addition.
+		 */
 		make_deletion(lines, old_object, take, context);
 		make_addition(lines, new_object, take, context);
 		return;
@@ -80,7 +83,10 @@ void bt_change_lines_make(struct bt_change_lines *lines, const struct bt_object 
 		make_change(lines, old_object, new_object, take, context);
 		return;
 	}
-	/* Another object of the same name may have followed unseen. */
+	/*
+	 * Otherwise record a deletion, an addition or both: with different uids, the deletion in
+	 * between was missed.
+	 */
 	if (old_object != NULL) {
 		make_deletion(lines, old_object, take, context);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Instances of Google's cluster data of 2019: tasks and allocs, which become pods. */
+/** Instances of Google's cluster data of 2019: tasks and alloc instances, which become pods. */
 #include <string.h>
 
 #include "api/time.h"
@@ -59,7 +59,10 @@ static struct bt_str member_text(const struct bt_json_value *object, const char 
 		: BT_STR("");
 }
 
-/** Node affinity compares whole numbers with Lt and Gt alone. false: it cannot say this. */
+/**
+ * Makes a node affinity expression. false: node affinity cannot express the constraint, because Lt
+ * and Gt compare whole numbers only.
+ */
 static bool make_expression(struct bt_google *google, const struct bt_json_value *constraint,
 	struct bt_trace_expression *out_expression)
 {
@@ -67,7 +70,7 @@ static bool make_expression(struct bt_google *google, const struct bt_json_value
 		"In", "NotIn", "Lt", "Gt", "Lt", "Gt", "Exists", "DoesNotExist"};
 	struct bt_str name = member_text(constraint, "name");
 	struct bt_str relation_text = member_text(constraint, "relation");
-	/* An absent member has its first value. */
+	/* An absent member has the value of the first word. */
 	int relation = relation_text.length == 0
 		? EQUAL
 		: bt_google_read_word(relation_text, relations, BT_ARRAY_LENGTH(relations));
@@ -95,7 +98,9 @@ static bool make_expression(struct bt_google *google, const struct bt_json_value
 	return true;
 }
 
-/** What is lost on the way, or NULL. text: a JSON array, or absent. */
+/**
+ * Returns a description of constraints that are left out, or NULL. text: a JSON array, or absent.
+ */
 static const char *read_constraints(struct bt_google *google, struct bt_str text,
 	struct bt_trace_expression *expressions, uint32_t *out_count)
 {
@@ -150,7 +155,7 @@ static struct bt_str pod_name(struct bt_google *google, const struct bt_google_i
 		(long long)instance->index);
 }
 
-/** As the trace's documentation parts them. */
+/** The priority ranges of the trace's documentation. */
 static struct bt_str tier(int64_t priority)
 {
 	return priority >= 360    ? BT_STR("monitoring")
@@ -160,7 +165,7 @@ static struct bt_str tier(int64_t priority)
 				  : BT_STR("free");
 }
 
-/** The pod's JSON in text, with the node where it runs. */
+/** Writes the pod's JSON, with its node, to google->text. */
 static void write_pod(struct bt_google *google, const struct bt_google_instance *instance)
 {
 	struct bt_trace_expression expressions[EXPRESSIONS_MAX];
@@ -194,7 +199,7 @@ static void write_pod(struct bt_google *google, const struct bt_google_instance 
 	const struct bt_google_collection *collection =
 		bt_google_find_collection(google, instance->collection);
 	bt_google_amounts(google, instance->cpus, instance->memory, amounts);
-	/* What is lost was counted when the row was read. */
+	/* The loss was counted when the row was read. */
 	(void)read_constraints(google,
 		instance->constraints != NULL ? bt_str_from(instance->constraints) : BT_STR(""),
 		expressions, &pod.expression_count);
@@ -222,7 +227,7 @@ static int append_line(struct bt_google *google, const struct bt_google_instance
 	return bt_import_append(google->import, &line, err);
 }
 
-/** A merge patch of the pod: this value between the texts before and after it. */
+/** Appends a merge patch of the pod, composed of before, value and after. */
 static int append_patch(struct bt_google *google, const struct bt_google_instance *instance,
 	const char *before, const char *value, const char *after, struct berth_error *err)
 {
@@ -243,10 +248,10 @@ static void forget(struct bt_google *google, uint32_t id)
 {
 	struct bt_google_instance *instance = &google->instances.items[id];
 	(void)bt_map_remove(&google->instances_by_id,
-		hash_instance(instance->collection, instance->index), id); /* it is there */
+		hash_instance(instance->collection, instance->index), id); /* the map has it */
 	bt_free(instance->constraints);
 	*instance = (struct bt_google_instance){.state = BT_GOOGLE_GONE};
-	/* A held one is still in the list, which must not find another instance there. */
+	/* The list of held instances may still have this id; readers check the state. */
 	bt_vec_push(&google->free_instances, id);
 }
 
@@ -281,7 +286,7 @@ void bt_google_start_instances(struct bt_google *google)
 
 /** --- events --- */
 
-/** A row's values. */
+/** The values of a row. */
 struct row {
 	enum event event;
 	struct bt_google_instance instance; /* constraints: not set */
@@ -385,7 +390,7 @@ static int schedule(struct bt_google *google, struct bt_google_instance *instanc
 				    bt_google_machine_name(google, id).data, "\"}}", err);
 }
 
-/** The pod's last lines. */
+/** Appends the pod's last lines. */
 static int append_end(struct bt_google *google, const struct bt_google_instance *instance,
 	enum event event, struct berth_error *err)
 {
@@ -393,7 +398,7 @@ static int append_end(struct bt_google *google, const struct bt_google_instance 
 	if (event == EVICT) {
 		const struct bt_google_machine *machine =
 			bt_google_find_machine(google, instance->machine);
-		/* A pod whose machine went is not the scheduler's victim. */
+		/* A pod whose machine was removed is not a victim of preemption. */
 		result = append_patch(google, instance,
 			"{\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":"
 			"\"True\",\"reason\":\"",
@@ -458,7 +463,7 @@ static int enable(struct bt_google *google, uint32_t id, struct berth_error *err
 		return 0;
 	}
 	if (!google->has_begun) {
-		instance->state = BT_GOOGLE_HELD; /* it is in the list of held ones */
+		instance->state = BT_GOOGLE_HELD; /* it is still in the list of held instances */
 		return 0;
 	}
 	return make_wait(google, instance, err);

@@ -8,10 +8,10 @@
 #include "base/heap.h"
 #include "base/strbuf.h"
 
-/** A pod that will be deleted. */
+/** A pod whose deletion is still to be written. */
 struct departure {
 	int64_t time_ns;
-	struct bt_strbuf text; /* namespace, name */
+	struct bt_strbuf text; /* namespace and name, one after the other */
 	uint32_t namespace_length;
 };
 
@@ -20,13 +20,13 @@ struct bt_import {
 	const char *source;
 	bool is_gzipped;
 	int64_t start_ns;
-	int64_t time_ns;                    /* of the line written last */
-	int64_t end_ns;                     /* of the recording, unless lines come later */
-	struct bt_recording_writer *writer; /* NULL before the beginning and after the end */
-	BT_VEC(char *) objects;             /* owned; until the beginning */
+	int64_t time_ns;                    /* of the last line */
+	int64_t end_ns;                     /* the recording lasts at least until then */
+	struct bt_recording_writer *writer; /* NULL before bt_import_begin and after the end */
+	BT_VEC(char *) objects;             /* of the start; owned; until bt_import_begin */
 	BT_VEC(struct departure) departures;
 	BT_VEC(uint32_t) free_departures;
-	struct bt_heap due; /* of departures */
+	struct bt_heap due; /* departures by time */
 	int64_t departure_count;
 	BT_VEC(struct bt_import_defect) defects;
 	struct bt_import_counts counts;
@@ -50,7 +50,10 @@ void bt_import_destroy(struct bt_import *import)
 		return;
 	}
 	if (import->writer != NULL) {
-		/* It is cut off anyway: what went wrong was told. */
+		/*
+		 * The import has failed already and reported the error, so an error of closing is
+		 * ignored.
+		 */
 		int ignored = bt_recording_finish(import->writer, false, NULL);
 		(void)ignored;
 	}
@@ -157,7 +160,7 @@ int bt_import_begin(struct bt_import *import, struct berth_error *err)
 	return result;
 }
 
-/** Deletions that are due. */
+/** Writes the deletions that are due. */
 static int write_departures(struct bt_import *import, int64_t until_ns, struct berth_error *err)
 {
 	int result = 0;

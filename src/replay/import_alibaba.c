@@ -6,7 +6,7 @@
 #include "replay/rows.h"
 #include "replay/trace_objects.h"
 
-/* How the trace's amounts become Kubernetes' is described in berth-import(1). */
+/* berth-import(1) describes how the trace's amounts are converted. */
 
 #define GPU "nvidia.com/gpu"
 #define GPU_MILLI "berth.dev/gpu-milli"
@@ -14,7 +14,7 @@
 #define MILLI_PER_GPU 1000
 #define GPUS_MAX 1000
 #define MODELS_MAX 32
-/** Of drawn pods. */
+/** Time between the arrivals of drawn pods. */
 #define ARRIVAL_INTERVAL_NS (BT_NS_PER_SECOND / 10)
 #define DRAWN_MAX 10000000
 
@@ -54,7 +54,7 @@ static int select_columns(
 	return 0;
 }
 
-/** "12" or "12.0". */
+/** Reads "12" or "12.0". */
 static bool read_amount(struct bt_str text, int64_t max, int64_t *out_amount)
 {
 	struct bt_str fraction = text;
@@ -67,7 +67,7 @@ static bool read_amount(struct bt_str text, int64_t max, int64_t *out_amount)
 	return bt_str_parse_int64(whole, out_amount) && *out_amount >= 0 && *out_amount <= max;
 }
 
-/** Whole GPUs, and all shares of them. */
+/** Returns the number of whole GPUs; 0 if the pod requests a share of a GPU. */
 static struct bt_trace_amount whole_gpus(int64_t gpus, int64_t share)
 {
 	return (struct bt_trace_amount){GPU, share == MILLI_PER_GPU ? gpus : 0, "", true};
@@ -120,7 +120,7 @@ static const char *find_node_flaw(const struct bt_str *values, int64_t *out_amou
 		: "gpu is no number of GPUs";
 }
 
-/** *out_gpus: of all nodes. */
+/** *out_gpus: GPUs of all nodes. */
 static int import_nodes(
 	struct bt_import *import, struct bt_rows *rows, int64_t *out_gpus, struct berth_error *err)
 {
@@ -149,7 +149,7 @@ static int import_nodes(
 
 /** --- pods --- */
 
-/** "V100|T4"; MODELS_MAX + 1: there are more than MODELS_MAX. */
+/** Splits "V100|T4". Returns MODELS_MAX + 1 if there are more than MODELS_MAX. */
 static uint32_t split_models(struct bt_str models, struct bt_str *out_models)
 {
 	uint32_t count = 0;
@@ -266,9 +266,8 @@ static void keep_row(
 }
 
 /**
- * Pods like those of the table, drawn at random, until they ask for so much of all GPUs: they
- * arrive one after the other, and stay. So a cluster fills up, and what counts is how much finds a
- * place.
+ * Draws pods of the table at random until they request the given part of all GPUs. They arrive one
+ * after the other and stay, so the cluster fills up: the result shows how many pods find a node.
  */
 static int draw_pods(struct bt_import *import, const struct drawing *drawing,
 	const struct bt_import_request *request, int64_t gpus, struct berth_error *err)
@@ -320,7 +319,7 @@ static int draw_pods(struct bt_import *import, const struct drawing *drawing,
 	return result;
 }
 
-/** drawing: NULL, or where the rows are kept instead. */
+/** drawing: NULL, or keeps the rows instead of importing them. */
 static int import_pods(struct bt_import *import, struct bt_rows *rows, struct drawing *drawing,
 	struct berth_error *err)
 {
@@ -348,8 +347,10 @@ static int import_pods(struct bt_import *import, struct bt_rows *rows, struct dr
 		bt_arena_reset(&arena);
 		write_pod(&text, values, amounts,
 			bt_time_text(&arena, bt_import_start_ns(import) + time_ns));
-		/* A pod that never ran leaves when it did; how long it would have run is not
-		 * known. */
+		/*
+		 * A pod that never ran is deleted when it was in the trace; how long it would have
+		 * run is not known.
+		 */
 		const struct bt_import_pod pod = {
 			.time_ns = time_ns,
 			.namespace_ = BT_STR("default"),

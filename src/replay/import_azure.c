@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Azure's packing trace of 2020, a SQLite database. What becomes of which row is described in
- * berth-import(1).
+ * Azure's packing trace of 2020, a SQLite database. berth-import(1) describes how rows are
+ * converted.
  */
 #include <math.h>
 #include <sqlite3.h>
@@ -11,7 +11,7 @@
 #include "replay/trace_objects.h"
 
 #define LABEL "azure-2020/"
-/** Of a machine's discs and network. */
+/** For the disks and the network of a machine. */
 #define WHOLE_MACHINE 1000000
 #define HIGH_PRIORITY 1000
 #define DAYS_MAX 100000
@@ -24,7 +24,7 @@ struct azure {
 	const char *path;
 	sqlite3 *database;
 	int64_t machine_type;
-	int64_t last_vm; /* rowid of the VM above */
+	int64_t last_vm; /* rowid of the previous VM */
 	struct bt_arena arena;
 	struct bt_strbuf text;
 };
@@ -53,7 +53,7 @@ static bool is_number(sqlite3_stmt *row, int column)
 
 /** --- machines --- */
 
-/** The type on which most VMs can run, or the one that was asked for. */
+/** Chooses the requested machine type, or else the type on which most VMs can run. */
 static int choose_machine_type(struct azure *azure, struct berth_error *err)
 {
 	static const char sql[] =
@@ -145,7 +145,7 @@ static const char vm_sql[] =
 	"vm.endtime, t.machineId, t.core, t.memory, t.hdd, t.ssd, t.nic FROM vm LEFT JOIN vmType "
 	"t ON t.vmTypeId = vm.vmTypeId AND t.machineId = ?1 ORDER BY vm.starttime, vm.rowid";
 
-/** A VM's row. Times: in microseconds since the start; INT64_MAX: it has no end. */
+/** A row of a VM. Times: microseconds since the start; INT64_MAX: no end. */
 struct vm {
 	struct bt_str name;
 	struct bt_str tenant;
@@ -162,7 +162,7 @@ static struct bt_str column_text(struct azure *azure, sqlite3_stmt *row, int col
 	return text == NULL ? BT_STR("") : bt_arena_printf(&azure->arena, "%s", (const char *)text);
 }
 
-/** NULL: the time is set. */
+/** Returns NULL if the time is valid, else flaw. */
 static const char *read_days(
 	sqlite3_stmt *row, int column, const char *flaw, int64_t *out_microseconds)
 {
@@ -224,7 +224,7 @@ static const char *read_vm(struct azure *azure, sqlite3_stmt *row, struct vm *ou
 	if (sqlite3_column_type(row, MACHINE_TYPE) == SQLITE_NULL) {
 		return "its VM type cannot run on the machine type (--machine-type)";
 	}
-	/* VMs that were there at the start arrive then. */
+	/* VMs from before the start arrive at the start. */
 	out_vm->start = out_vm->start < 0 ? 0 : out_vm->start;
 	return read_shares(row, out_vm->shares);
 }
@@ -316,7 +316,7 @@ int bt_import_azure_packing_2020(
 		: bt_error_set(
 			  err, BERTH_ERR_IO, "%s: %s", azure.path, sqlite3_errmsg(azure.database));
 	if (result == 0) {
-		/* A schema that was made up may call no functions with effects. */
+		/* A crafted schema must not call functions with side effects. */
 		(void)sqlite3_db_config(azure.database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 		(void)sqlite3_db_config(azure.database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 		result = choose_machine_type(&azure, err);

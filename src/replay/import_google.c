@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Google's cluster data of 2019: the tables in the order of time, machines and collections. What
- * becomes of which row is described in berth-import(1).
+ * Google's cluster data of 2019: merges the tables in the order of time; machines and collections.
+ * berth-import(1) describes how rows are converted.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 /** A label's name and value. */
 #define LABEL_BYTES_MAX 63
 
-/** Rows of one instant are taken in this order. */
+/** Tables in the order in which rows of the same time are taken. */
 enum table {
 	MACHINES,
 	ATTRIBUTES,
@@ -25,7 +25,7 @@ enum table {
 	TABLE__COUNT,
 };
 
-/** The time stands behind a table's own columns. */
+/** The time follows a table's other columns. */
 static const char *const machine_columns[] = {"machine_id", "type", "switch_id", "platform_id",
 	"capacity.cpus", "capacity.memory", "time"};
 enum machine_column { MACHINE_ID, TYPE, SWITCH, PLATFORM, CPUS, MEMORY };
@@ -35,14 +35,14 @@ static const char *const collection_columns[] = {
 	"collection_id", "type", "max_per_machine", "max_per_switch", "time"};
 enum collection_column { COLLECTION_ID, COLLECTION_TYPE, MAX_PER_MACHINE, MAX_PER_SWITCH };
 
-/** A file. */
+/** An input file. */
 struct source {
 	struct bt_rows *rows;
 	enum table table;
 	const char *names[BT_ROWS_COLUMNS_MAX];
 	uint32_t name_count;
-	const struct bt_str *values; /* of the next row */
-	int64_t time_ns;             /* of it */
+	const struct bt_str *values; /* the next row */
+	int64_t time_ns;             /* of the next row */
 };
 
 /** --- names --- */
@@ -191,7 +191,7 @@ static void write_machine(
 	}
 }
 
-/** The JSON is in text. */
+/** Appends a line with the JSON in google->text. */
 static int append_node(struct bt_google *google, const struct bt_google_machine *machine,
 	enum bt_recording_event event, struct berth_error *err)
 {
@@ -353,7 +353,7 @@ static void take_collection(struct bt_google *google, const struct bt_str *value
 		*out_flaw = "type is no event of a collection";
 		return;
 	}
-	/* Absent and 0: no limit. */
+	/* An absent value and 0 mean no limit. */
 	(void)bt_str_parse_int64(values[MAX_PER_MACHINE], &collection.max_per_machine);
 	(void)bt_str_parse_int64(values[MAX_PER_SWITCH], &collection.max_per_switch);
 	if (collection.max_per_machine > 1 || collection.max_per_switch > 1) {
@@ -364,7 +364,7 @@ static void take_collection(struct bt_google *google, const struct bt_str *value
 	bool has_limit = collection.max_per_machine == 1 || collection.max_per_switch == 1;
 	if (index != BT_MAP_NONE && (has_ended || !has_limit)) {
 		(void)bt_map_remove(&google->collections_by_id,
-			bt_hash_u64(0, (uint64_t)collection.id), index); /* it is there */
+			bt_hash_u64(0, (uint64_t)collection.id), index); /* the map has it */
 		google->collections.items[index].id = 0;
 		bt_vec_push(&google->free_collections, index);
 	} else if (index != BT_MAP_NONE) {
@@ -397,7 +397,7 @@ static int find_table(struct bt_rows *rows, enum table *out_table, struct berth_
 	return 0;
 }
 
-/** The columns of the table, and the time behind them. */
+/** Selects the table's columns and the time. */
 static void select_columns(struct source *source)
 {
 	const struct {
@@ -433,7 +433,7 @@ static const char *read_time(const struct source *source, int64_t *out_ns)
 		: NULL;
 }
 
-/** The next row with a time. 0: there is none. */
+/** Reads the next row with a valid time. Returns 0 at the end. */
 static int read_row(struct bt_google *google, struct source *source, struct berth_error *err)
 {
 	int result;
@@ -451,7 +451,7 @@ static int read_row(struct bt_google *google, struct source *source, struct bert
 	return result;
 }
 
-/** Time 0 is over. */
+/** Writes the cluster at the start, after the last row of time 0. */
 static int begin(struct bt_google *google, struct berth_error *err)
 {
 	google->time_ns = 0;
@@ -517,7 +517,9 @@ static int take_row(struct bt_google *google, const struct source *source, struc
 	return result;
 }
 
-/** All rows in the order of time. Those of one instant: by table, then by file. */
+/**
+ * Takes the rows of all files in the order of time. Rows of the same time: by table, then by file.
+ */
 static int merge(
 	struct bt_google *google, struct source *sources, uint32_t count, struct berth_error *err)
 {
@@ -545,7 +547,7 @@ static int merge(
 				((int64_t)source->table << 32) + index);
 			result = 0;
 		} else {
-			(void)bt_heap_pop(&next); /* this source */
+			(void)bt_heap_pop(&next); /* this source is at its end */
 		}
 	}
 	bt_heap_finish(&next);

@@ -12,7 +12,7 @@
 #include "base/nanoseconds.h"
 #include "replay/pod_facts.h"
 
-/** --- parts --- */
+/** --- lines of all parts --- */
 
 static int open_part(struct bt_recording_parts *parts, struct berth_error *err)
 {
@@ -90,22 +90,22 @@ struct open_life {
 	char *key; /* "namespace/name"; NULL: free */
 	uint64_t ordinal;
 	struct bt_pod_life life;
-	bool is_deleting; /* its deletion has begun */
+	bool is_deleting; /* a deletionTimestamp was recorded */
 };
 
 #define READ_LIVES 1024
 
 struct bt_lives {
-	int file; /* struct bt_pod_life by ordinal */
+	int file; /* struct bt_pod_life of each pod, by ordinal */
 	uint64_t count;
-	uint64_t next; /* the ordinal that is read next */
+	uint64_t next; /* ordinal that is read next */
 	struct bt_pod_life read[READ_LIVES];
 	uint64_t read_first; /* ordinal of read[0] */
 	uint32_t read_count;
 	BT_VEC(struct open_life) open;
 	BT_VEC(uint32_t) free_ids;
 	struct bt_map by_key;
-	struct bt_symbol_table nodes; /* their names */
+	struct bt_symbol_table nodes; /* names of nodes */
 	int64_t start_ns;
 	int64_t end_ns;
 };
@@ -123,10 +123,10 @@ static int open_file(int *out_file, struct berth_error *err)
 	struct bt_strbuf path = {0};
 	bt_strbuf_printf(&path, "%s/berth-replay-XXXXXX",
 		folder != NULL && folder[0] != '\0' ? folder : "/tmp");
-	(void)bt_strbuf_c(&path); /* ends with a zero byte */
+	(void)bt_strbuf_c(&path); /* terminates the path with a zero byte */
 	*out_file = mkstemp(path.data);
 	if (*out_file >= 0) {
-		(void)unlink(path.data); /* it goes with the process */
+		(void)unlink(path.data); /* the file is deleted when the process ends */
 	}
 	bt_strbuf_finish(&path);
 	return *out_file >= 0 ? 0 : file_error(err);
@@ -159,14 +159,14 @@ static int close_life(struct bt_lives *lives, uint32_t id, struct berth_error *e
 {
 	struct open_life *open = &lives->open.items[id];
 	int result = write_life(lives, open, err);
-	(void)bt_map_remove(&lives->by_key, bt_str_hash(life_key(open)), id); /* it is there */
+	(void)bt_map_remove(&lives->by_key, bt_str_hash(life_key(open)), id); /* the map has it */
 	bt_free(open->key);
 	open->key = NULL;
 	bt_vec_push(&lives->free_ids, id);
 	return result;
 }
 
-/** What a line tells of a pod's binding and end. */
+/** Updates the life by what a line shows of the pod's binding and end. */
 static void take_facts(struct bt_lives *lives, struct open_life *open,
 	const struct bt_pod_facts *facts, int64_t time_ns)
 {
@@ -181,7 +181,7 @@ static void take_facts(struct bt_lives *lives, struct open_life *open,
 	if (bt_pod_facts_is_decided_anew(facts) && life->disrupted_ns < 0) {
 		life->disrupted_ns = time_ns;
 	}
-	/* The end that follows a preemption or a deletion is not the end of the pod's work. */
+	/* A pod that ends after preemption or deletion has not completed its work. */
 	if (facts->is_terminal && life->bound_ns >= 0 && life->runs_ns < 0 &&
 		life->disrupted_ns < 0 && !open->is_deleting) {
 		life->runs_ns = time_ns - life->bound_ns;
@@ -208,7 +208,7 @@ static int take_line(struct bt_lives *lives, const struct bt_recording_line *lin
 	bt_strbuf_append_str(key, is_new ? facts.name : line->name);
 	uint32_t id = find_open(lives, bt_strbuf_str(key));
 	if (result == 0 && id != BT_MAP_NONE && line->event != BT_RECORDING_CHANGE) {
-		result = close_life(lives, id, err); /* an ADD: its deletion was missed */
+		result = close_life(lives, id, err); /* an addition: the deletion was missed */
 	}
 	if (result == 0 && is_new) {
 		struct open_life open = {.key = bt_strndup(key->data, key->length),
@@ -253,7 +253,7 @@ static int read_lives(struct bt_lives *lives, struct bt_recording_parts *parts,
 		}
 	}
 	if (result == 0 && lives->start_ns < 0) {
-		lives->start_ns = parts->start_ns; /* nothing happens in it */
+		lives->start_ns = parts->start_ns; /* no line has an event */
 		lives->end_ns = parts->start_ns;
 	}
 	if (result == 0 && parts->has_cut) {
@@ -321,7 +321,7 @@ int64_t bt_lives_end_ns(const struct bt_lives *lives)
 
 int bt_lives_next(struct bt_lives *lives, struct bt_pod_life *out_life, struct berth_error *err)
 {
-	BT_ASSERT(lives->next < lives->count); /* the same lines as in the first pass */
+	BT_ASSERT(lives->next < lives->count); /* both passes read the same lines */
 	if (lives->next - lives->read_first >= lives->read_count) {
 		errno = 0;
 		ssize_t length = pread(lives->file, lives->read, sizeof(lives->read),

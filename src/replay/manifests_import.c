@@ -22,18 +22,18 @@
 
 struct arrival {
 	int64_t time_ns;
-	uint32_t sequence; /* of the input */
+	uint32_t sequence; /* input order */
 	const struct bt_pod *pod;
 };
 
 struct manifests_import {
 	struct bt_import *import;
-	double per_second; /* of a Poisson process; 0: pods are there at once */
+	double per_second; /* rate of a Poisson process; 0: pods arrive at the start */
 	struct bt_manifests cluster;
 	struct bt_expansion expansion;
-	const struct bt_pod_spec **specs; /* by object, as admitted; NULL: no pod, or refused */
+	const struct bt_pod_spec **specs; /* by object; NULL: no pod, or refused */
 	struct bt_prng prng;
-	int64_t last_ns; /* of the Poisson process */
+	int64_t last_ns; /* last arrival of the Poisson process */
 	BT_VEC(struct arrival) pods;
 	struct bt_arena arena;
 	struct bt_strbuf text;
@@ -69,7 +69,7 @@ int bt_arrivals_parse(const char *text, double *out_per_second, struct berth_err
 		text);
 }
 
-/** --- when --- */
+/** --- arrival times --- */
 
 static int read_annotation(const struct bt_pod *pod, const char *annotation, int64_t *out_ns,
 	bool *out_is_there, struct berth_error *err)
@@ -96,7 +96,7 @@ static int choose_time(struct manifests_import *manifests, const struct bt_pod *
 		return result;
 	}
 	if (manifests->per_second > 0) {
-		/* In (0, 1]: 53 bits, as many as a double has. */
+		/* In (0, 1], with the 53 bits of a double's precision. */
 		double uniform = ((double)(bt_prng_next(&manifests->prng) >> 11) + 1) * 0x1p-53;
 		double seconds = -log(uniform) / manifests->per_second;
 		double left = (double)BT_RECORDING_SECONDS_MAX -
@@ -123,7 +123,7 @@ static int compare_arrivals(const void *a, const void *b)
 	return first->sequence < second->sequence ? -1 : 1;
 }
 
-/** --- what --- */
+/** --- objects and pods --- */
 
 static void add_object(struct manifests_import *manifests, enum bt_kind kind, const void *value)
 {
@@ -134,7 +134,7 @@ static void add_object(struct manifests_import *manifests, enum bt_kind kind, co
 	bt_import_add_object(manifests->import, bt_strbuf_str(&manifests->text));
 }
 
-/** As the API server would have it: with its name, namespace and uid. */
+/** Adds the object with the name, namespace and uid that the API server would set. */
 static void add_input_object(
 	struct manifests_import *manifests, const struct bt_manifests_object *object)
 {
@@ -150,7 +150,7 @@ static void add_input_object(
 	bt_arena_finish(&arena);
 }
 
-/** With the name, namespace and uid that the API server would give. */
+/** Returns the pod with the name, namespace and uid that the API server would set. */
 static struct bt_pod input_pod(const struct bt_manifests_object *object)
 {
 	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
@@ -160,7 +160,7 @@ static struct bt_pod input_pod(const struct bt_manifests_object *object)
 	return pod;
 }
 
-/** are_there: pods with a node, which count against quotas before new ones do. */
+/** are_there: admit pods with a node, which count against quotas before new ones do. */
 static int admit_pods(struct manifests_import *manifests, bool are_there, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < manifests->cluster.objects.count; i++) {
@@ -187,7 +187,7 @@ static int admit_pods(struct manifests_import *manifests, bool are_there, struct
 	return 0;
 }
 
-/** pod: admitted. */
+/** pod: after admission. */
 static int take_pod(
 	struct manifests_import *manifests, const struct bt_pod *pod, struct berth_error *err)
 {

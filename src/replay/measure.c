@@ -11,7 +11,7 @@
 #include "base/nanoseconds.h"
 #include "state/state.h"
 
-/** cpu and memory: the columns before the scalar ones. */
+/** The columns of cpu and memory, which come before the scalar ones. */
 #define FIXED_COLUMNS 2
 #define TYPICAL_AMOUNTS_MAX 8
 #define INSTANCE_TYPE_LABEL "node.kubernetes.io/instance-type"
@@ -19,7 +19,7 @@
 
 /** --- waiting times --- */
 
-/** Of each power of two. */
+/** Buckets for each power of two. */
 #define STEPS 16
 #define STEP_BITS 4
 #define NS_PER_MS 1000000
@@ -38,7 +38,7 @@ void bt_waits_add(struct bt_waits *waits, int64_t wait_ns)
 	waits->max_ns = wait_ns > waits->max_ns ? wait_ns : waits->max_ns;
 }
 
-/** The longest time that a bucket counts. */
+/** Returns the longest time that the bucket counts. */
 static int64_t bucket_end_ns(uint32_t index)
 {
 	if (index < STEPS) {
@@ -138,7 +138,9 @@ static void add_wait(
 
 /** --- the sink --- */
 
-/** The record of pods with this request; NULL: there are too many kinds. */
+/**
+ * Returns the record of pods with this request, or NULL if there are too many different requests.
+ */
 static struct bt_measured_request *find_request(
 	struct bt_measure *measure, const struct bt_resource *request)
 {
@@ -222,7 +224,7 @@ static struct bt_measured_resource *find_resource(
 	return &measure->resources.items[index];
 }
 
-/** A pod that its DaemonSet, or the node itself, has bound to this node by name. */
+/** Returns whether the pod is bound to one node by name: a pod of a DaemonSet or a static pod. */
 static bool is_of_node(const struct bt_pod_spec *spec)
 {
 	const struct bt_node_affinity *affinity =
@@ -250,14 +252,14 @@ static bool is_used(const struct bt_state *state, uint32_t slot)
 	return false;
 }
 
-/** A resource's columns. */
+/** The amounts of one resource on all nodes. */
 struct column {
 	struct bt_str name;
 	const int64_t *allocatable;
 	const int64_t *requested;
 };
 
-/** cpu, memory, then the scalar resources in the order in which they became known. */
+/** Columns: cpu, memory, then the scalar resources in the order in which they were added. */
 static struct column column_at(const struct bt_node_table *nodes, uint32_t index)
 {
 	if (index == 0) {
@@ -273,7 +275,7 @@ static struct column column_at(const struct bt_node_table *nodes, uint32_t index
 		scalar->requested};
 }
 
-/** A kind of pods that is typical, by the node table's columns. */
+/** A typical request, by the node table's columns. */
 struct typical {
 	double share; /* of all typical pods */
 	uint32_t amount_count;
@@ -298,7 +300,7 @@ static int compare_requests(const void *a, const void *b)
 	if (first->count != second->count) {
 		return first->count > second->count ? -1 : 1;
 	}
-	return first < second ? -1 : 1; /* the one that was seen first */
+	return first < second ? -1 : 1; /* the one seen first */
 }
 
 static uint32_t find_typical(const struct bt_measure *measure, const struct bt_node_table *nodes,
@@ -332,7 +334,7 @@ static uint32_t find_typical(const struct bt_measure *measure, const struct bt_n
 	return count;
 }
 
-/** The share of typical pods that do not fit on the node. */
+/** Returns the share of typical pods that do not fit on the node. */
 static double find_misfits(const struct column *columns, uint32_t slot,
 	const struct typical *typical, uint32_t typical_count)
 {
@@ -361,7 +363,7 @@ static double find_price(const struct bt_measure *measure, const struct bt_node_
 	return 0;
 }
 
-/** Sums over the nodes at one instant. */
+/** Sums over the nodes at one time. */
 struct totals {
 	double used;
 	double capacity;
@@ -402,7 +404,7 @@ static void take_sample(
 	struct bt_measured_sample sample = {.time_ns = time_ns,
 		.pending = pending_count,
 		.share_count = FIXED_COLUMNS + nodes->scalars.count};
-	/* The time since the sample before counts as it is now. */
+	/* The present state counts for the time since the previous sample. */
 	double elapsed_ns = measure->samples.count != 0
 		? (double)(time_ns - measure->samples.items[measure->samples.count - 1].time_ns)
 		: 0;

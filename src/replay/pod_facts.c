@@ -8,7 +8,7 @@
 typedef int read_member_fn(struct bt_json_reader *json, struct bt_str name, struct bt_arena *arena,
 	void *context, struct berth_error *err);
 
-/** Calls read for each member of the next value; other values than objects are skipped. */
+/** Calls read for each member of the next value. A value that is no object is skipped. */
 static int read_object(struct bt_json_reader *json, struct bt_arena *arena, read_member_fn *read,
 	void *context, struct berth_error *err)
 {
@@ -31,7 +31,7 @@ static int read_object(struct bt_json_reader *json, struct bt_arena *arena, read
 	return result;
 }
 
-/** A string; "" for null and anything else. */
+/** Reads a string; null and other values give "". */
 static int read_text(struct bt_json_reader *json, struct bt_arena *arena, struct bt_str *out_text,
 	struct berth_error *err)
 {

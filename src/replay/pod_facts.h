@@ -10,29 +10,34 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/** Of a pod or of a merge patch for one; texts that are not there are "". */
+/** Facts of a pod or of a merge patch for one. Missing texts are "". */
 struct bt_pod_facts {
 	struct bt_str namespace_;
 	struct bt_str name;
 	struct bt_str node_name;
 	bool is_terminal; /* status.phase is Succeeded or Failed */
 	bool is_deleting; /* metadata.deletionTimestamp is set */
-	/** The scheduler tried it: it is bound, nominated, or its PodScheduled is False. */
+	/**
+	 * The scheduler has tried the pod: the pod is bound or nominated, or PodScheduled is False.
+	 */
 	bool is_tried;
-	/** The reason of its condition DisruptionTarget, when that is True: who took it away. */
+	/** The reason of condition DisruptionTarget if its status is True, else "". */
 	struct bt_str disruption;
-	/** Of a patch: it says something else that a scheduler reads. */
+	/** A patch also changes other members that a scheduler reads. */
 	bool has_more;
 };
 
-/** The scheduler preempts the pod, or a taint of its node evicts it. */
+/**
+ * Returns whether the pod is preempted by the scheduler or evicted by a taint, which a replay
+ * decides again.
+ */
 static inline bool bt_pod_facts_is_decided_anew(const struct bt_pod_facts *facts)
 {
 	return bt_str_equal_c(facts->disruption, "PreemptionByScheduler") ||
 		bt_str_equal_c(facts->disruption, "DeletionByTaintManager");
 }
 
-/** json: borrowed. Texts are borrowed from it or in the arena. */
+/** Reads the facts. json: borrowed. Texts are borrowed from json, or in the arena. */
 BT_MUST_USE int bt_pod_facts_read(struct bt_str json, struct bt_arena *arena,
 	struct bt_pod_facts *out_facts, struct berth_error *err);
 #endif

@@ -10,14 +10,14 @@
 
 #define NS_PER_MICROSECOND 1000
 
-/** A line that waits. */
+/** A line that is not written yet. */
 struct waiting {
 	enum bt_recording_event event;
 	enum bt_kind kind;
 	int64_t arrival_ns;
-	int64_t order;         /* resource version, at least that of the line before of its kind */
+	int64_t order;         /* resource version; never decreases in a kind */
 	int64_t duration_ns;   /* of a gap, else -1 */
-	struct bt_strbuf text; /* namespace, name, JSON, one behind the other */
+	struct bt_strbuf text; /* namespace, name, JSON, one after the other */
 	uint32_t namespace_length;
 	uint32_t name_length;
 };
@@ -25,23 +25,26 @@ struct waiting {
 struct bt_recorder {
 	struct bt_recorder_options options;
 	struct bt_snapshot_stream *forms;
-	struct bt_recording_writer *writer; /* NULL after an error while a part began */
-	int64_t part_ns;                    /* when the part began */
-	int64_t time_ns;                    /* of the line written last, since the part began */
+	struct bt_recording_writer *writer; /* NULL if beginning a part failed */
+	int64_t part_ns;                    /* time at which the part began */
+	int64_t time_ns;                    /* of the last line, since the part began */
 	uint64_t part_start_bytes;
 	bool has_lines;                 /* since the last flush */
-	BT_VEC(struct waiting) waiting; /* by order */
+	BT_VEC(struct waiting) waiting; /* lines that are not written yet, by order */
 	int64_t last_order[BT_KIND__COUNT];
-	struct bt_recorder_counts counts; /* bytes: of the parts before */
+	struct bt_recorder_counts counts; /* bytes: of earlier parts */
 	struct bt_change_lines lines;
-	struct bt_strbuf json;        /* of an object at the start of a part */
-	struct berth_error visit_err; /* while the start of a part is written */
+	struct bt_strbuf json;        /* of an object of a part's start */
+	struct berth_error visit_err; /* error of writing a part's start */
 	int visit_result;
 };
 
 /** --- parts --- */
 
-/** FILE, then with the part's number before the suffix: load.berthrec, load.2.berthrec. */
+/**
+ * Appends the path of a part: FILE, later ones with a number before the suffix: load.berthrec,
+ * load.2.berthrec.
+ */
 static void append_path(
 	const struct bt_recorder_options *options, uint32_t part, struct bt_strbuf *out)
 {
@@ -51,7 +54,7 @@ static void append_path(
 	while (at > 0 && path.data[at - 1] != '.' && path.data[at - 1] != '/') {
 		at--;
 	}
-	/* A dot at the start of the file's name begins no suffix. */
+	/* A dot at the start of the file's name does not begin a suffix. */
 	bool has_suffix = at > 1 && path.data[at - 1] == '.' && path.data[at - 2] != '/';
 	uint32_t stem = has_suffix ? at - 1 : end;
 	bt_strbuf_append_str(out, bt_str_sub(path, 0, stem));
@@ -80,7 +83,7 @@ static void write_object(void *context, const struct bt_object *object)
 	}
 	bt_strbuf_reset(&recorder->json);
 	(void)bt_snapshot_stream_append(
-		recorder->forms, object, &recorder->json); /* its metadata is in it */
+		recorder->forms, object, &recorder->json); /* the JSON contains the metadata */
 	const struct bt_recording_line line = {
 		.event = BT_RECORDING_ADD,
 		.kind = object->kind,
@@ -136,7 +139,10 @@ static int end_part(struct bt_recorder *recorder, struct berth_error *err)
 	return bt_recording_finish(writer, true, err);
 }
 
-/** A part that cannot be created later would end the recording then. */
+/**
+ * Checks at the start that a second part can be created, because a failure later would end the
+ * recording.
+ */
 static int check_second_part(const struct bt_recorder_options *options, struct berth_error *err)
 {
 	struct bt_strbuf path = {0};
@@ -182,7 +188,10 @@ void bt_recorder_destroy(struct bt_recorder *recorder)
 		return;
 	}
 	if (recorder->writer != NULL) {
-		/* It is cut off anyway: what went wrong was told. */
+		/*
+		 * Recording has failed already and reported the error, so an error of closing is
+		 * ignored.
+		 */
 		int ignored = bt_recording_finish(recorder->writer, false, NULL);
 		(void)ignored;
 	}
@@ -197,9 +206,9 @@ void bt_recorder_destroy(struct bt_recorder *recorder)
 	bt_free(recorder);
 }
 
-/** --- what comes --- */
+/** --- adding changes --- */
 
-/** A line behind all of its kind. */
+/** Adds a line after all lines of its kind. */
 static void push(struct bt_recorder *recorder, int64_t now_ns, const struct bt_recording_line *line,
 	struct bt_str version)
 {
@@ -228,7 +237,7 @@ static void push(struct bt_recorder *recorder, int64_t now_ns, const struct bt_r
 	recorder->waiting.items[at] = waiting;
 }
 
-/** A change while it is taken. */
+/** Context of adding a change. */
 struct taking {
 	struct bt_recorder *recorder;
 	int64_t now_ns;
@@ -258,14 +267,14 @@ void bt_recorder_take_gap(
 	push(recorder, now_ns, &line, BT_STR(""));
 }
 
-/** --- what is written --- */
+/** --- writing lines --- */
 
 static int write_line(struct bt_recorder *recorder, const struct waiting *waiting,
 	int64_t arrival_ns, struct berth_error *err)
 {
 	struct bt_str text = bt_strbuf_str(&waiting->text);
 	uint32_t head = waiting->namespace_length + waiting->name_length;
-	/* More digits cost space and say nothing. */
+	/* Microseconds are exact enough and compress better than nanoseconds. */
 	int64_t since_ns =
 		(arrival_ns - recorder->part_ns) / NS_PER_MICROSECOND * NS_PER_MICROSECOND;
 	const struct bt_recording_line line = {
@@ -287,7 +296,7 @@ static int write_line(struct bt_recorder *recorder, const struct waiting *waitin
 	return bt_recording_append(recorder->writer, &line, err);
 }
 
-/** Lines up to the last one that came before that time. */
+/** Writes the waiting lines up to the last one that arrived before that time. */
 static int write_until(struct bt_recorder *recorder, int64_t until_ns, struct berth_error *err)
 {
 	struct waiting *items = recorder->waiting.items;
@@ -297,7 +306,7 @@ static int write_until(struct bt_recorder *recorder, int64_t until_ns, struct be
 	for (uint32_t i = 0; i < count; i++) {
 		done = items[i].arrival_ns <= until_ns ? i + 1 : done;
 	}
-	/* What has a lower version happened earlier, even if it came later. */
+	/* A line with a lower version happened earlier, even if it arrived later. */
 	for (uint32_t i = count; i > 1; i--) {
 		if (items[i - 2].arrival_ns > items[i - 1].arrival_ns) {
 			items[i - 2].arrival_ns = items[i - 1].arrival_ns;
@@ -332,7 +341,10 @@ int bt_recorder_work(struct bt_recorder *recorder, int64_t now_ns, struct berth_
 		size >= 2 * recorder->part_start_bytes;
 	bool is_old = options->rotate_ns != 0 && now_ns - recorder->part_ns >= options->rotate_ns;
 	if (is_large || is_old) {
-		/* The next part starts with all that was taken. */
+		/*
+		 * The next part starts with the state after all changes so far: write all waiting
+		 * lines first.
+		 */
 		result = write_until(recorder, INT64_MAX, err);
 		if (result == 0) {
 			result = end_part(recorder, err);

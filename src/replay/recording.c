@@ -14,7 +14,7 @@
 #include "base/nanoseconds.h"
 #include "cluster/file.h"
 
-/** Lines are handed to zlib once there are so many bytes of them. */
+/** Lines are passed to zlib once they have this many bytes. */
 #define PENDING_BYTES_MAX 65536
 #define FRACTION_DIGITS 9
 
@@ -23,17 +23,17 @@ struct bt_recording_reader {
 	struct bt_line_reader *lines;
 	struct bt_recording_header header;
 	struct bt_arena header_arena;
-	struct bt_arena arena;     /* of one line */
-	int64_t time_ns;           /* of the line before */
-	uint32_t start_count;      /* lines of the start still to come */
+	struct bt_arena arena;     /* reset for each line */
+	int64_t time_ns;           /* of the previous line */
+	uint32_t start_count;      /* lines of the start that were not read yet */
 	unsigned long line_number; /* of the line returned last */
 	bool is_complete;
-	bool is_cut; /* the file ends without the line that says so */
+	bool is_cut; /* the file ends without the last line of a complete recording */
 };
 
 /** --- times --- */
 
-/** Seconds with at most nine decimals. */
+/** Reads seconds with at most nine decimals. */
 static bool parse_seconds(struct bt_str text, int64_t *out_ns)
 {
 	struct bt_str fraction = text;
@@ -74,7 +74,7 @@ static int line_error(const struct bt_recording_reader *reader, int result, stru
 	return bt_error_wrap(err, result, "%s: line %lu", reader->path, reader->line_number);
 }
 
-/** A recording that was cut off ends in the middle of a line. */
+/** A recording that was cut off may end in the middle of a line. */
 static bool is_last_line(const struct bt_recording_reader *reader)
 {
 	struct bt_str text;
@@ -98,7 +98,7 @@ static int read_seconds(
 			  member, BT_RECORDING_SECONDS_MAX, BT_STR_ARG(text));
 }
 
-/** "Pod", or "shop/web-1" where the kind has namespaces. */
+/** Reads "Pod", or "shop/web-1" for kinds with namespaces. */
 static int split_name(struct bt_recording_line *line, struct bt_str name, struct berth_error *err)
 {
 	line->name = name;
@@ -114,7 +114,7 @@ static int split_name(struct bt_recording_line *line, struct bt_str name, struct
 	return 0;
 }
 
-/** By the name alone; false: no scheduler reads it. */
+/** Finds a kind by its name only. false: the scheduler does not read this kind. */
 static bool find_kind(struct bt_str name, enum bt_kind *out_kind)
 {
 	for (int kind = 0; kind < BT_KIND__COUNT; kind++) {
@@ -126,7 +126,7 @@ static bool find_kind(struct bt_str name, enum bt_kind *out_kind)
 	return false;
 }
 
-/** apiVersion and kind of an object. */
+/** Finds the kind of an object by its apiVersion and kind. */
 static int find_object_kind(struct bt_str object, struct bt_arena *arena, bool *out_known,
 	enum bt_kind *out_kind, struct berth_error *err)
 {
@@ -158,7 +158,7 @@ static int find_object_kind(struct bt_str object, struct bt_arena *arena, bool *
 	return result;
 }
 
-/** A line's members as they stand; data NULL: absent. */
+/** The members of a line as read; data NULL: absent. */
 struct members {
 	bool has_time;
 	bool has_runs;
@@ -232,7 +232,7 @@ static int read_members(struct bt_str text, struct bt_arena *arena, struct membe
 	return result < 0 ? result : bt_json_expect_end(&json, err);
 }
 
-/** 1: *out_line is set; 0: it is about a kind that no scheduler reads. */
+/** Returns 1 and sets *out_line; 0: the scheduler does not read the line's kind. */
 static int make_line(struct bt_recording_reader *reader, const struct members *members,
 	struct bt_recording_line *out_line, struct berth_error *err)
 {
@@ -304,7 +304,7 @@ static int read_header(struct bt_recording_reader *reader, struct berth_error *e
 		return result;
 	}
 	if (more && bt_json_parse(&reader->header_arena, text, true, &document, NULL) < 0) {
-		document = NULL; /* refused below */
+		document = NULL; /* refused below as no recording */
 	}
 	const struct bt_json_value *member = bt_json_find(document, "berthrec");
 	if (member == NULL || member->type != BT_JSON_NUMBER ||
@@ -455,7 +455,7 @@ void bt_recording_describe(const struct bt_recording_reader *reader, struct bt_s
 struct bt_recording_writer {
 	char *path;
 	gzFile file;           /* NULL after an error */
-	struct bt_strbuf text; /* lines that zlib does not have yet */
+	struct bt_strbuf text; /* lines that were not passed to zlib yet */
 	int64_t time_ns;
 };
 
@@ -603,7 +603,7 @@ int bt_recording_flush(struct bt_recording_writer *writer, struct berth_error *e
 uint64_t bt_recording_size(const struct bt_recording_writer *writer)
 {
 	z_off_t offset = gzoffset(writer->file);
-	return offset > 0 ? (uint64_t)offset : 0; /* pipes have none */
+	return offset > 0 ? (uint64_t)offset : 0; /* a pipe has no offset */
 }
 
 int bt_recording_finish(

@@ -11,20 +11,20 @@ struct bt_rows {
 	const char *path; /* borrowed */
 	struct bt_line_reader *lines;
 	struct bt_arena header_arena;
-	struct bt_arena arena; /* of one row */
+	struct bt_arena arena; /* reset for each row */
 	struct bt_str columns[BT_ROWS_COLUMNS_MAX];
 	struct bt_str fields[BT_ROWS_COLUMNS_MAX];
 	uint32_t column_count;
-	const char *const *names; /* chosen ones; borrowed */
+	const char *const *names; /* selected by bt_rows_select; borrowed */
 	struct bt_str values[BT_ROWS_COLUMNS_MAX];
-	uint32_t sources[BT_ROWS_COLUMNS_MAX]; /* columns of the values; column_count: none */
+	uint32_t sources[BT_ROWS_COLUMNS_MAX]; /* index in columns; column_count: none */
 	uint32_t name_count;
 	bool is_json;
 	struct bt_str
-		first; /* JSON: the first row, until it was handed out; data NULL afterwards */
+		first; /* JSON: the first row, read in advance; data NULL once it was returned */
 };
 
-/** A value in quotes; *line: what follows them. false: they do not end. */
+/** Reads a quoted value; *line: the text after it. false: the closing quote is missing. */
 static bool read_quoted(struct bt_str *line, struct bt_arena *arena, struct bt_str *out_field)
 {
 	struct bt_strbuf text = {0};
@@ -45,7 +45,7 @@ static bool read_quoted(struct bt_str *line, struct bt_arena *arena, struct bt_s
 	return is_closed;
 }
 
-/** Number of values, 0 if the row is malformed. */
+/** Returns the number of values, or 0 if the row is malformed. */
 static uint32_t split(struct bt_str line, struct bt_arena *arena, struct bt_str *fields)
 {
 	uint32_t count = 0;
@@ -77,9 +77,9 @@ static uint32_t split(struct bt_str line, struct bt_arena *arena, struct bt_str 
 	}
 }
 
-/** --- JSON --- */
+/** --- JSON rows --- */
 
-/** A member is the value of this name, or an object which has it further in. */
+/** Returns whether the object at path contains the selected member name. */
 static bool is_prefix(struct bt_str path, const char *name)
 {
 	struct bt_str text = bt_str_from(name);
@@ -113,7 +113,7 @@ static int read_value(struct bt_rows *rows, struct bt_json_reader *json, struct 
 	return result;
 }
 
-/** The members of an object; path: the names of the objects around it. */
+/** Reads the members of an object; path: the dotted path of the object. */
 static int read_members(
 	struct bt_rows *rows, struct bt_json_reader *json, struct bt_str path, bool is_inner)
 {
@@ -162,7 +162,7 @@ static bool read_object(struct bt_rows *rows, struct bt_str line)
 		bt_json_expect_end(&json, NULL) == 0;
 }
 
-/** --- both --- */
+/** --- rows of both formats --- */
 
 int bt_rows_open(const char *path, struct bt_rows **out_rows, struct berth_error *err)
 {
@@ -217,7 +217,7 @@ const char *bt_rows_path(const struct bt_rows *rows)
 	return rows->path;
 }
 
-/** "capacity.cpus" is the column capacity_cpus, too: many databases allow no dots. */
+/** "capacity.cpus" also selects a column capacity_cpus, because many databases allow no dots. */
 static bool is_column(struct bt_str column, struct bt_str name)
 {
 	bool is_equal = column.length == name.length;

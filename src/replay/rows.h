@@ -3,7 +3,7 @@
 #define BT_REPLAY_ROWS_H
 /**
  * Rows of a table in a file, gzipped or not, one row on each line: comma-separated values (RFC
- * 4180), the first line of which names the columns, or JSON objects.
+ * 4180) whose first line has the names of the columns, or JSON objects.
  */
 #include "base/arena.h"
 #include "base/error.h"
@@ -19,21 +19,21 @@ BT_MUST_USE int bt_rows_open(const char *path, struct bt_rows **out_rows, struct
 void bt_rows_close(struct bt_rows *rows);
 const char *bt_rows_path(const struct bt_rows *rows);
 /**
- * There is a column of this name; of JSON objects: the first one has the member. "capacity.cpus" is
- * a member of a member, or a column capacity.cpus or capacity_cpus.
+ * Returns whether there is a column of this name, or whether the first JSON object has this member.
+ * "capacity.cpus" is a member of an inner object, or a column capacity.cpus or capacity_cpus.
  */
 bool bt_rows_has(const struct bt_rows *rows, const char *name);
-/** Choose the values that rows are to have, at most BT_ROWS_COLUMNS_MAX; names are borrowed. */
+/** Selects the values to read from each row, at most BT_ROWS_COLUMNS_MAX; names are borrowed. */
 void bt_rows_select(struct bt_rows *rows, const char *const *names, uint32_t count);
 /**
- * The next row. 1: *out_values has a value for each chosen name, borrowed until the next call;
- * absent (data NULL) if the row has none or null. Arrays are JSON text. *out_values NULL: the row
- * is malformed, see bt_rows_flaw. 0: the end. Errors: the file cannot be read.
+ * Reads the next row. 1: *out_values has a value for each selected name, borrowed until the next
+ * call; data is NULL if the value is missing or null. Arrays are JSON text. *out_values NULL: the
+ * row is malformed, see bt_rows_flaw. 0: the end. Errors: the file cannot be read.
  */
 BT_MUST_USE int bt_rows_next(
 	struct bt_rows *rows, const struct bt_str **out_values, struct berth_error *err);
-/** What is wrong with a malformed row. */
+/** Returns what is wrong with a malformed row. */
 const char *bt_rows_flaw(const struct bt_rows *rows);
-/** Line of the row returned last. */
+/** Returns the line of the row returned last. */
 unsigned long bt_rows_line(const struct bt_rows *rows);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the recorder of kube-scheduler-simulator writes: records of a time, an event and a whole
- * object, as a JSON array or one behind the other.
+ * Imports files of the recorder of kube-scheduler-simulator: records of a time, an event and a
+ * whole object, in a JSON array or one after the other.
  */
 #include <string.h>
 
@@ -15,17 +15,17 @@ struct simulator {
 	struct bt_import *import;
 	struct bt_change_import changes;
 	const char *path;
-	bool has_begun;                     /* there was a record */
-	int64_t time_ns;                    /* of the record above, since the start */
-	BT_VEC(struct bt_object *) objects; /* as of the records so far; owned; NULL: free */
+	bool has_begun;                     /* a record was read */
+	int64_t time_ns;                    /* of the last record, since the start */
+	BT_VEC(struct bt_object *) objects; /* latest state of each object; owned; NULL: free */
 	BT_VEC(uint32_t) free_ids;
 	struct bt_map by_name;
-	struct bt_arena arena; /* of one record */
+	struct bt_arena arena; /* reset for each record */
 };
 
 enum event { ADDED, UPDATED, DELETED };
 
-/** A record's members; data NULL: absent. */
+/** The members of a record; data NULL: absent. */
 struct record {
 	struct bt_str time;
 	struct bt_str event;
@@ -50,7 +50,7 @@ static uint32_t find_object(const struct simulator *simulator, const struct bt_o
 	return BT_MAP_NONE;
 }
 
-/** object is consumed; NULL: it is gone. */
+/** Stores the latest state of an object. object is consumed; NULL: deleted. */
 static void keep_object(struct simulator *simulator, uint32_t id, struct bt_object *object)
 {
 	struct bt_object *old = id != BT_MAP_NONE ? simulator->objects.items[id] : NULL;
@@ -60,7 +60,7 @@ static void keep_object(struct simulator *simulator, uint32_t id, struct bt_obje
 		bt_vec_store(&simulator->objects, &simulator->free_ids, object, id);
 		bt_map_insert(&simulator->by_name, hash_object(object), id);
 	} else {
-		(void)bt_map_remove(&simulator->by_name, hash_object(old), id); /* it is there */
+		(void)bt_map_remove(&simulator->by_name, hash_object(old), id); /* the map has it */
 		simulator->objects.items[id] = NULL;
 		bt_vec_push(&simulator->free_ids, id);
 	}
@@ -82,7 +82,7 @@ static int read_record(struct simulator *simulator, struct bt_json_reader *json,
 		if (result < 0 || !more) {
 			break;
 		}
-		/* As Go decodes: the case of letters makes no difference. */
+		/* Names are compared without case, as Go's JSON decoder does. */
 		if (bt_str_equal_without_case(name, BT_STR("time"))) {
 			result = bt_json_read_string(
 				json, &simulator->arena, &out_record->time, NULL, err);
@@ -114,7 +114,7 @@ static bool find_event(struct bt_str text, enum event *out_event)
 	return false;
 }
 
-/** *out_object is owned. A flaw, or NULL. */
+/** Returns why the record is invalid, or NULL. out_object is owned. */
 static const char *decode_object(
 	struct simulator *simulator, struct bt_str text, struct bt_object **out_object)
 {
@@ -197,7 +197,7 @@ static int take_record(struct simulator *simulator, const struct record *record,
 
 /** --- files --- */
 
-/** The rest of the line is passed over, after a record that is none. */
+/** Skips the rest of the line of an invalid record. */
 static void skip_line(struct bt_json_reader *json)
 {
 	while (json->position < json->end && *json->position != '\n') {
@@ -245,7 +245,7 @@ static int read_text(struct simulator *simulator, struct bt_str text, struct ber
 			if (result < 0 || !more) {
 				break;
 			}
-			(void)is_at_end(&json); /* a record's line is where it begins */
+			(void)is_at_end(&json); /* skip white space before the record */
 		}
 		line += count_lines(counted, json.position);
 		counted = json.position;

@@ -7,7 +7,7 @@
 
 #include "codec/json.h"
 
-/** Traces know no limit. */
+/** A high limit of pods for each node, because the traces have none. */
 #define PODS_OF_NODE "1000"
 #define FRACTION_MAX 1000
 #define NAME_BYTES_MAX 63
@@ -52,7 +52,7 @@ static void write_labels(
 	}
 }
 
-/** apiVersion, kind, and the beginning of metadata. */
+/** Writes apiVersion, kind, and the beginning of metadata. */
 static void begin_object(struct bt_json_writer *json, struct bt_strbuf *out, const char *kind,
 	struct bt_str name, struct bt_str time)
 {
@@ -251,6 +251,6 @@ bool bt_trace_read_fraction(struct bt_str text, double *out_fraction)
 
 int64_t bt_trace_scale(double fraction, int64_t whole)
 {
-	/* A sixth is not written exactly, and the rest of the division is no part of it. */
+	/* The tolerance lets fractions like 1/6, which are not exact, give whole amounts. */
 	return (int64_t)floor(fraction * (double)whole + 1e-3);
 }

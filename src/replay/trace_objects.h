@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_REPLAY_TRACE_OBJECTS_H
 #define BT_REPLAY_TRACE_OBJECTS_H
-/** Nodes and pods of public traces, as JSON. */
+/** Writes nodes and pods of public traces as JSON. */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/strbuf.h"
 
-/** Of an amount: far beyond any machine, and sums of it do not overflow. */
+/** Limit of an amount: far above any machine, and low enough that sums do not overflow. */
 #define BT_TRACE_AMOUNT_MAX INT64_C(1000000000000)
 
 struct bt_trace_label {
 	struct bt_str key;
-	struct bt_str value; /* "": left out */
+	struct bt_str value; /* "": the label is left out */
 };
 
 struct bt_trace_amount {
 	const char *name; /* of the resource */
 	int64_t amount;
 	const char *unit; /* "m", "Mi", "" */
-	bool if_any;      /* 0 is left out */
+	bool if_any;      /* leave the resource out if its amount is 0 */
 };
 
 /** An expression of node affinity. */
@@ -32,7 +32,7 @@ struct bt_trace_expression {
 
 struct bt_trace_node {
 	struct bt_str name;
-	struct bt_str time; /* of its creation, RFC 3339 */
+	struct bt_str time; /* creation time, RFC 3339 */
 	const struct bt_trace_label *labels;
 	uint32_t label_count;
 	const struct bt_trace_amount *amounts;
@@ -40,35 +40,40 @@ struct bt_trace_node {
 };
 
 struct bt_trace_pod {
-	struct bt_str name; /* in the namespace default */
-	struct bt_str time; /* of its creation, RFC 3339 */
+	struct bt_str name; /* in namespace default */
+	struct bt_str time; /* creation time, RFC 3339 */
 	const struct bt_trace_label *labels;
 	uint32_t label_count;
 	const struct bt_trace_amount *amounts;
 	uint32_t amount_count;
 	struct bt_str owner;                           /* a Job; "": none */
-	struct bt_str node_name;                       /* "": it waits */
+	struct bt_str node_name;                       /* "": not assigned */
 	int64_t priority;                              /* -1: none */
-	const struct bt_trace_expression *expressions; /* all of them hold on its node */
+	const struct bt_trace_expression *expressions; /* its node must meet all */
 	uint32_t expression_count;
-	/** Keys of node labels: no two pods with the same value of apart_label lie in one domain of
-	 * them. */
+	/**
+	 * Topology keys of pod anti-affinity: no two pods with the same value of apart_label may be
+	 * in one domain of these keys.
+	 */
 	const char *const *apart_keys;
 	uint32_t apart_count;
 	struct bt_trace_label apart_label;
 };
 
-/** Replace the text. */
+/** Replaces the text in out. */
 void bt_trace_write_node(const struct bt_trace_node *node, struct bt_strbuf *out);
 void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out);
-/** Merge patches: a node's amounts; a pod's requests. */
+/** Write merge patches: of a node's amounts; of a pod's requests. */
 void bt_trace_write_node_amounts(const struct bt_trace_node *node, struct bt_strbuf *out);
 void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbuf *out);
 
-/** A name that every object may have: lower case letters, digits, "-" within, 63 bytes. */
+/**
+ * Returns whether the text is valid as a name of every kind: lower case letters, digits, "-"
+ * within, 63 bytes.
+ */
 bool bt_trace_is_name(struct bt_str text);
-/** A fraction of a machine, "0.25": not negative, not above 1000. Absent: 0. */
+/** Reads a fraction of a machine, "0.25": from 0 to 1000. An absent text is 0. */
 bool bt_trace_read_fraction(struct bt_str text, double *out_fraction);
-/** So much of an amount, rounded down: six times a sixth fits. */
+/** Returns the fraction of an amount, rounded down, so that six pods of 1/6 fit. */
 int64_t bt_trace_scale(double fraction, int64_t whole);
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * ResourceClaims and PodGroups of a replay. Allocation, reservations and the condition of a group
- * are the scheduler's work and are decided anew; the controllers' part of them (claims of pods that
- * went, made for pods that come back, groups that pods still use) is done here, at once. Spec: 14b
- * sections 6.8 and 6.9.
+ * ResourceClaims and PodGroups of a replay. Allocations, reservations and the conditions of groups
+ * are the scheduler's, so they are decided again. The work of controllers is done here, at once:
+ * deleting claims of deleted pods, making claims for replacements, keeping groups that pods still
+ * use. Spec: 14b sections 6.8 and 6.9.
  */
 #include "api/identity.h"
 #include "api/resource_claim.h"
@@ -14,7 +14,7 @@
 
 /** --- claims --- */
 
-/** As the scheduler knows the claim, with what it has written itself; NULL: there is none. */
+/** Returns the claim as the scheduler has it, including the scheduler's writes, or NULL. */
 static struct bt_object *find_claim(
 	const struct bt_replay *replay, struct bt_str namespace_, struct bt_str name)
 {
@@ -46,14 +46,16 @@ static bool is_used_here(const struct bt_replay *replay, const struct bt_resourc
 	return false;
 }
 
-/** The scheduler observes the claim. old NULL: it is new; value NULL: it is deleted. */
+/**
+ * Changes the claim and passes the change to the scheduler. old NULL: added; value NULL: deleted.
+ */
 static int set_claim(struct bt_replay *replay, struct bt_object *old,
 	const struct bt_resource_claim *value, struct berth_error *err)
 {
 	struct bt_object *object = NULL;
 	if (value != NULL) {
 		struct bt_resource_claim copy = *value;
-		copy.metadata.resource_version = BT_STR(""); /* newer than what is known */
+		copy.metadata.resource_version = BT_STR(""); /* newer than any version */
 		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &copy);
 	}
 	old = old != NULL ? bt_object_share(old) : NULL;
@@ -63,7 +65,7 @@ static int set_claim(struct bt_replay *replay, struct bt_object *old,
 	return result;
 }
 
-/** The devices are given back before the claim goes: pods wait for that, not for the end. */
+/** Deallocates the devices before deleting the claim, because pods wait for the deallocation. */
 static int remove_claim(struct bt_replay *replay, struct bt_object *claim, struct berth_error *err)
 {
 	struct bt_resource_claim freed = *claim_value(claim);
@@ -88,7 +90,10 @@ int bt_replay_add_claim(struct bt_replay *replay, const struct bt_object *object
 	struct bt_str special = BT_SPECIAL_CLAIM_ANNOTATION;
 	struct bt_object *old = find_claim(replay, value.metadata.namespace_, value.metadata.name);
 	if (bt_replay_is_decided(replay) && !is_start) {
-		/* Made by the scheduler itself, or for a pod that is not here. */
+		/*
+		 * The scheduler of the recording made it, or it is for a pod that does not exist
+		 * here.
+		 */
 		if (bt_str_map_find(&value.metadata.annotations, special) != NULL ||
 			(bt_claim_owner_pod_uid(&value.metadata).length != 0 &&
 				!is_owner_here(replay, &value.metadata))) {
@@ -106,7 +111,7 @@ int bt_replay_change_claim(
 	struct bt_object *old = find_claim(replay, line->namespace_, line->name);
 	struct bt_object *patched;
 	if (old == NULL) {
-		return 0; /* it is not here, or has gone */
+		return 0; /* it does not exist here (any more) */
 	}
 	const struct bt_resource_claim *known = claim_value(old);
 	int result = bt_object_merge_patch(
@@ -136,16 +141,16 @@ int bt_replay_remove_claim(
 {
 	struct bt_object *old = find_claim(replay, line->namespace_, line->name);
 	if (old == NULL) {
-		return 0; /* it is not here, or has gone */
+		return 0; /* it does not exist here (any more) */
 	}
 	if (!bt_replay_is_decided(replay)) {
 		return set_claim(replay, old, NULL, err);
 	}
 	if (is_owner_here(replay, old->meta)) {
-		return 0; /* it goes with its pod */
+		return 0; /* it is deleted with its pod */
 	}
 	if (is_used_here(replay, claim_value(old))) {
-		/* Its finalizer keeps it for pods that run longer here. */
+		/* Pods that run longer here still use the claim: its finalizer keeps it. */
 		struct bt_resource_claim value = *claim_value(old);
 		const struct bt_time now = bt_replay_time(replay);
 		value.metadata.deletion_timestamp = &now;
@@ -154,7 +159,7 @@ int bt_replay_remove_claim(
 	return remove_claim(replay, old, err);
 }
 
-/** The pod does not use the claim any more: its last user gives the devices back. */
+/** Removes the pod from the claim's reservations; without other users, deallocates the devices. */
 static int release_claim(struct bt_replay *replay, struct bt_object *claim, struct bt_str pod_uid,
 	struct berth_error *err)
 {
@@ -171,7 +176,7 @@ static int release_claim(struct bt_replay *replay, struct bt_object *claim, stru
 	return set_claim(replay, claim, &value, err);
 }
 
-/** A claim like the one of the pod before, for the pod that a controller made in its place. */
+/** Makes a copy of a deleted pod's claim for the pod that replaces it. */
 static int remake_claim(struct bt_replay *replay, const struct bt_object *claim,
 	const struct bt_pod *pod, uint32_t returns, struct bt_str *out_name,
 	struct berth_error *err)
@@ -250,7 +255,7 @@ static const struct bt_condition *find_condition(const bt_condition_list *condit
 	return NULL;
 }
 
-/** The conditions with this one in the place of the recorded one. condition NULL: without. */
+/** Replaces the condition of this type in a list. condition NULL: removes it. */
 static bt_condition_list exchange_condition(struct bt_replay *replay,
 	const bt_condition_list *conditions, const struct bt_condition *condition)
 {
@@ -333,7 +338,7 @@ int bt_replay_remove_group(
 	if (!bt_replay_is_decided(replay) || !has_members(replay, line->namespace_, line->name)) {
 		return set_group(replay, old, NULL, err);
 	}
-	/* Its finalizer keeps it for pods that wait or run longer here. */
+	/* Pods that are pending or run longer here still use the group: its finalizer keeps it. */
 	struct bt_pod_group value =
 		*(const struct bt_pod_group *)bt_object_value(old, BT_KIND_POD_GROUP);
 	const struct bt_time now = bt_replay_time(replay);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the scheduler of a replay decides and writes, and how that differs from the recording. */
+/** The decisions and writes of a replay's scheduler, and their differences from the recording. */
 #include <inttypes.h>
 
 #include "base/assert.h"
 #include "replay/world.h"
 
-/** Pods that wake each other at one instant would never come to rest. */
+/** Limit of steps at one time: pods that requeue each other would be tried for ever. */
 #define STEPS_AT_ONE_INSTANT_MAX 100000000
 /** --- differences from the recording --- */
 
@@ -35,8 +35,8 @@ static struct bt_str rejection(struct bt_replay *replay, const struct bt_evaluat
 }
 
 /**
- * The pod as if it were still to be bound, on all nodes. The scheduler has assumed it, which is
- * taken back for that long.
+ * Evaluates the pod again on all nodes. For this, the assumed pod is removed from the cache and
+ * added again afterwards.
  */
 static void find_reason(
 	struct bt_replay *replay, const struct bt_pod *pending, struct bt_replay_binding *binding)
@@ -57,7 +57,7 @@ static void find_reason(
 		return;
 	}
 	if (bt_state_forget_pod(state, &bound, NULL) < 0) {
-		return; /* it is not assumed: nothing to compare with */
+		return; /* the cache has no such assumed pod: no comparison */
 	}
 	bt_pod_info_init_pending(state, pending, &info);
 	bt_engine_evaluate(replay->engine, framework, &info, &evaluation);
@@ -77,7 +77,7 @@ static void find_reason(
 	}
 	bt_pod_info_finish_pending(state, &info);
 	int result = bt_state_assume_pod(state, &bound, NULL);
-	BT_ASSERT(result == 0); /* it was assumed a moment ago */
+	BT_ASSERT(result == 0); /* it was assumed before */
 }
 
 /** --- what the scheduler writes --- */
@@ -116,7 +116,7 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	return 0;
 }
 
-/** The pod leaves its node at once: kubelets take no time here. */
+/** Deletes a victim. It is gone at once: no kubelet delays it. */
 static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
@@ -134,7 +134,7 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSE
 	return 0;
 }
 
-/** The scheduler observes what it wrote. */
+/** Passes the scheduler's own writes to it, as a watch would. */
 static int apply_writes(struct bt_replay *replay, struct berth_error *err)
 {
 	int result = 0;
@@ -169,7 +169,7 @@ static int take_binding(
 	struct bt_replay *replay, const struct bt_attempt *attempt, struct berth_error *err)
 {
 	uint32_t id = bt_replay_find_by_uid(replay, attempt->uid);
-	BT_ASSERT(id != BT_MAP_NONE); /* the queue has no other pods */
+	BT_ASSERT(id != BT_MAP_NONE); /* the queue has only pods of the replay */
 	struct bt_replay_pod *pod = &replay->pods.items[id];
 	struct bt_pod value = *bt_replay_pod_value(pod);
 	bool has_recorded = pod->returns == 0 && !bt_sym_equal(pod->life.node, BT_SYM_EMPTY);
@@ -201,7 +201,7 @@ static int take_binding(
 	return bt_replay_set_pod(replay, id, &value, err);
 }
 
-/** The pod that the queue has next; NULL: there is none. */
+/** Returns the next pod of the queue, or NULL. */
 static const struct bt_queue_entry *find_next(struct bt_replay *replay)
 {
 	struct bt_queue *queue = bt_scheduler_queue(replay->scheduler);
@@ -209,7 +209,7 @@ static const struct bt_queue_entry *find_next(struct bt_replay *replay)
 	return bt_queue_peek(queue);
 }
 
-/** A node fits the queued pod now. */
+/** Returns whether the queued pod would find a node now. */
 static bool has_feasible_node(struct bt_replay *replay, const struct bt_queue_entry *entry)
 {
 	struct bt_framework *framework =
@@ -223,8 +223,9 @@ static bool has_feasible_node(struct bt_replay *replay, const struct bt_queue_en
 }
 
 /**
- * Until when the queued pod waits because the recording's scheduler had not come to it; -1: it does
- * not wait. Attempts that fail as the one before leave no trace in the recording: they are made.
+ * Returns until when the queued pod must wait because the recorded scheduler tried it later, or -1.
+ * An attempt that fails like the previous one writes nothing, so the recording does not show it:
+ * such attempts are not delayed.
  */
 static int64_t find_wait_ns(struct bt_replay *replay, const struct bt_queue_entry *entry)
 {
@@ -238,7 +239,7 @@ static int64_t find_wait_ns(struct bt_replay *replay, const struct bt_queue_entr
 	}
 	bool is_bound_soon =
 		life != NULL && life->bound_ns > replay->now_ns && life->bound_ns <= soon_ns;
-	/* Of a pod that the recording never tries, as in imported traces, it says nothing. */
+	/* Pods that the recording never tries, as in imported traces, do not wait. */
 	bool may_wait = replay->may_be_busy && life != NULL && life->tried_ns >= 0;
 	if ((is_bound_soon || may_wait) && has_feasible_node(replay, entry)) {
 		return is_bound_soon ? life->bound_ns : INT64_MAX;
@@ -246,7 +247,7 @@ static int64_t find_wait_ns(struct bt_replay *replay, const struct bt_queue_entr
 	return -1;
 }
 
-/** Among equally good nodes the one that the recording has for the pod. */
+/** Among nodes of equal score, makes the scheduler choose the recorded node. */
 static void prefer_recorded(struct bt_replay *replay, const struct bt_queue_entry *entry)
 {
 	uint32_t id = bt_replay_find_by_uid(replay, entry->pod.uid);
@@ -256,7 +257,9 @@ static void prefer_recorded(struct bt_replay *replay, const struct bt_queue_entr
 			     : BT_STR(""));
 }
 
-/** One step of the scheduler, and what it wrote. *out_is_idle: nothing was left to do. */
+/**
+ * Does one step of the scheduler and executes its writes. *out_is_idle: there was nothing to do.
+ */
 static int step(struct bt_replay *replay, struct bt_attempt *out_attempt, int64_t *out_next_ns,
 	bool *out_is_idle, struct berth_error *err)
 {
@@ -304,7 +307,10 @@ int bt_replay_decide(struct bt_replay *replay, int64_t *out_next_ns, struct bert
 	return not_at_rest(err);
 }
 
-/** The queue's order between them says nothing: they came or were tried at the same time. */
+/**
+ * Returns whether the order of two entries is arbitrary: they were added or tried at about the same
+ * time.
+ */
 static bool is_tie(const struct bt_queue_entry *a, const struct bt_queue_entry *b)
 {
 	int64_t apart_ns = a->timestamp_ns - b->timestamp_ns;

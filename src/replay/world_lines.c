@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the lines of a recording change in the world of its replay. */
+/** Applies the lines of a recording to its replay. */
 #include <inttypes.h>
 
 #include "api/defaulting.h"
@@ -11,8 +11,10 @@
 
 /** --- pods --- */
 
-/** Pods that are first seen with a node so soon after a gap were created and bound within it:
- * what a new list has comes over some time. */
+/**
+ * A pod whose first line is this soon after a gap and has a node was created and bound during the
+ * gap: the lines of a new list are spread over some time.
+ */
 #define AFTER_GAP_NS (10 * BT_NS_PER_SECOND)
 
 static struct bt_str make_key(
@@ -35,7 +37,7 @@ static uint32_t new_pod(struct bt_replay *replay, struct bt_str key, const struc
 	return id;
 }
 
-/** What an API server and admission would have given the pod, if the recording is not of one. */
+/** Adds the defaults that an API server and admission set, if the recording has none. */
 static void complete_pod(struct bt_replay *replay, struct bt_pod *pod)
 {
 	struct bt_object_meta *meta = &pod->metadata;
@@ -50,7 +52,7 @@ static void complete_pod(struct bt_replay *replay, struct bt_pod *pod)
 		meta->uid = bt_arena_printf(&replay->arena, "%.*s.0", BT_STR_ARG(meta->uid));
 	}
 	if (bt_scheduler_find_pod(replay->scheduler, meta->namespace_, meta->name) != NULL) {
-		/* The pod before it of this name runs longer here than in the recording. */
+		/* An earlier pod of this name runs longer here than in the recording. */
 		meta->name = bt_arena_printf(&replay->arena, "%.*s.%" PRIu64,
 			BT_STR_ARG(meta->name), replay->version + 1);
 	}
@@ -68,7 +70,7 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 	uint32_t old = bt_replay_find_by_key(replay, key);
 	if (old != BT_MAP_NONE && replay->pods.items[old].life.runs_ns < 0) {
 		result =
-			bt_replay_depart(replay, old, BT_REPLAY_DELETED, err); /* that was missed */
+			bt_replay_depart(replay, old, BT_REPLAY_DELETED, err); /* was missed */
 	} else if (old != BT_MAP_NONE) {
 		bt_replay_set_key(replay, old, BT_STR(""));
 	}
@@ -99,8 +101,10 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 	return bt_replay_wait_for_node(replay, new_pod(replay, key, &life), &value, err);
 }
 
-/** The recording's scheduler took the pod away, or a taint, or it had to leave a node that this one
- * is not on: that is decided anew here. */
+/**
+ * Returns whether the replay must decide itself about the pod's end: the recording preempts it,
+ * evicts it for a taint, or deletes it with a node that it is not on here.
+ */
 static bool is_taken_back(const struct bt_replay *replay, const struct bt_replay_pod *pod,
 	const struct bt_pod_facts *facts)
 {
@@ -110,8 +114,11 @@ static bool is_taken_back(const struct bt_replay *replay, const struct bt_replay
 				bt_lives_node(replay->lives, pod->life.node)));
 }
 
-/** The names of claims that were made for the pod, if it has them: another pod's are recorded when
- * this one came back. What the scheduler makes for a pod is recorded in any case. */
+/**
+ * Keeps the names of claims that the replay made for the pod: if the pod was created again, the
+ * recorded names are of another pod's claims. The name of a claim that the scheduler makes is
+ * always kept.
+ */
 static void keep_claims(struct bt_pod_status *status, const struct bt_pod_status *known)
 {
 	if (known->resource_claim_statuses.count != 0) {
@@ -129,7 +136,7 @@ static int change_pod(
 	struct bt_pod_facts facts;
 	int result = bt_pod_facts_read(line->json, &replay->arena, &facts, err);
 	if (result < 0 || id == BT_MAP_NONE) {
-		return result; /* it has ended here */
+		return result; /* it has ended here already */
 	}
 	if (facts.is_tried) {
 		result = bt_replay_decide_pod(replay, id, err);
@@ -147,7 +154,7 @@ static int change_pod(
 			pod->is_leaving ? pod->leaves_as : BT_REPLAY_SUCCEEDED, err);
 	}
 	if (decided && facts.is_terminal && pod->life.runs_ns < 0 && !pod->is_orphan) {
-		/* It never had a node there, or its deletion ended it. */
+		/* The pod never had a node in the recording, or ended because it was deleted. */
 		bool is_deleting =
 			bt_replay_pod_value(pod)->metadata.deletion_timestamp != NULL;
 		return bt_replay_depart(replay, id,
@@ -192,7 +199,7 @@ static int remove_pod(
 {
 	uint32_t id = bt_replay_find_by_key(replay, make_key(replay, line->namespace_, line->name));
 	if (id == BT_MAP_NONE) {
-		return 0; /* it has ended here */
+		return 0; /* it has ended here already */
 	}
 	struct bt_replay_pod *pod = &replay->pods.items[id];
 	bool decided = bt_replay_is_decided(replay);
@@ -200,13 +207,13 @@ static int remove_pod(
 		return bt_replay_depart(replay, id, pod->leaves_as, err);
 	}
 	if (decided && pod->is_orphan) {
-		/* Without a controller nothing takes its place, and nothing ends it. */
+		/* An orphan without a controller has no replacement, and never ends. */
 		bt_replay_set_key(replay, id, BT_STR(""));
 		bt_replay_add_orphan(replay, id);
 		return 0;
 	}
 	if (decided && pod->life.runs_ns >= 0) {
-		bt_replay_set_key(replay, id, BT_STR("")); /* it was tidied up; here it runs on */
+		bt_replay_set_key(replay, id, BT_STR("")); /* still runs here */
 		return 0;
 	}
 	return bt_replay_depart(replay, id, BT_REPLAY_DELETED, err);
@@ -214,7 +221,7 @@ static int remove_pod(
 
 /** --- nodes and other objects --- */
 
-/** Pods on a node that goes. Those of DaemonSets and the node's own go with it. */
+/** Handles pods on a deleted node. Pods of DaemonSets and static pods are deleted with it. */
 static int lose_pods(struct bt_replay *replay, struct bt_str node_name, struct berth_error *err)
 {
 	const struct bt_state *state = replay->engine->state;
@@ -225,7 +232,7 @@ static int lose_pods(struct bt_replay *replay, struct bt_str node_name, struct b
 		struct bt_pod_info info;
 		bt_pod_info_from_record(state, state->nodes.rows[slot].pods.items[i], &info);
 		uint32_t id = bt_replay_find_by_uid(replay, info.uid);
-		/* A pod that the recording has on this node goes there when it goes here. */
+		/* A pod that the recording has on this node, too, is deleted by its own line. */
 		if (id != BT_MAP_NONE &&
 			!(replay->pods.items[id].key != NULL &&
 				bt_str_equal(node_name,
@@ -246,7 +253,7 @@ static struct bt_object_store *store_of(struct bt_replay *replay, enum bt_kind k
 	return kind == BT_KIND_NODE ? &replay->nodes : &replay->engine->state->objects;
 }
 
-/** A node, or an object that the scheduler keeps whole: new, or another version. */
+/** Adds or replaces a node, or another object that the scheduler keeps whole. */
 static int set_object(
 	struct bt_replay *replay, struct bt_object *object, bool is_start, struct berth_error *err)
 {
@@ -296,7 +303,7 @@ static int remove_object(
 	if (line->kind == BT_KIND_NODE) {
 		bt_replay_follow_taints(replay, old->value, NULL);
 		(void)bt_object_store_delete(
-			&replay->nodes, BT_KIND_NODE, BT_STR(""), line->name); /* it is there */
+			&replay->nodes, BT_KIND_NODE, BT_STR(""), line->name); /* exists */
 	}
 	bt_object_release(old);
 	return result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What happens to pods: they come, wait for a node, end, and come back. */
+/** Changes of pods in a replay: they are added, wait for a node, end, and are created again. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -34,7 +34,7 @@ void bt_replay_set_key(struct bt_replay *replay, uint32_t id, struct bt_str key)
 	struct bt_replay_pod *pod = &replay->pods.items[id];
 	if (pod->key != NULL) {
 		(void)bt_map_remove(
-			&replay->by_key, bt_str_hash(bt_str_from(pod->key)), id); /* it is there */
+			&replay->by_key, bt_str_hash(bt_str_from(pod->key)), id); /* exists */
 		bt_free(pod->key);
 		pod->key = NULL;
 	}
@@ -87,11 +87,11 @@ static uint64_t owner_hash(const struct bt_owner_reference *owner)
 	return bt_str_hash(owner->uid);
 }
 
-/** The first orphan of this owner; BT_MAP_NONE: there is none. */
+/** Returns the first orphan of this owner, or BT_MAP_NONE. */
 static uint32_t find_orphan(const struct bt_replay *replay, const struct bt_owner_reference *owner)
 {
 	BT_MAP_EACH (&replay->orphans, owner_hash(owner), id) {
-		/* It has an owner: only such pods become orphans. */
+		/* Every orphan has an owner. */
 		if (bt_str_equal(bt_object_controller(replay->pods.items[id].object->meta)->uid,
 			    owner->uid)) {
 			return id;
@@ -105,7 +105,7 @@ void bt_replay_add_orphan(struct bt_replay *replay, uint32_t id)
 	struct bt_replay_pod *pods = replay->pods.items;
 	const struct bt_owner_reference *owner = bt_object_controller(pods[id].object->meta);
 	if (owner == NULL) {
-		return; /* nothing takes its place */
+		return; /* without a controller there is no replacement */
 	}
 	uint32_t first = find_orphan(replay, owner);
 	pods[id].next_orphan = id;
@@ -120,7 +120,7 @@ void bt_replay_add_orphan(struct bt_replay *replay, uint32_t id)
 	pods[first].last_orphan = id;
 }
 
-/** object: of the pod, which is known to the scheduler no longer perhaps. */
+/** object: the pod's, because the scheduler may have deleted it already. */
 static void remove_orphan(struct bt_replay *replay, uint32_t id, const struct bt_object *object)
 {
 	struct bt_replay_pod *pods = replay->pods.items;
@@ -129,7 +129,7 @@ static void remove_orphan(struct bt_replay *replay, uint32_t id, const struct bt
 		return;
 	}
 	uint64_t hash = owner_hash(bt_object_controller(object->meta));
-	/* Only the first one is in the map. */
+	/* The map has only the first orphan of the ring. */
 	if (bt_map_remove(&replay->orphans, hash, id) && next != id) {
 		bt_map_insert(&replay->orphans, hash, next);
 	}
@@ -160,8 +160,10 @@ static void free_pod(struct bt_replay *replay, uint32_t id, const struct bt_obje
 	bt_vec_push(&replay->free_ids, id);
 }
 
-/** A controller makes another pod in its place; a DaemonSet does not where the node
- * has gone, or has taints. */
+/**
+ * Returns whether a controller replaces the pod. A DaemonSet does not if the node is gone or
+ * tainted.
+ */
 static bool comes_back(const struct bt_pod *pod, enum bt_replay_end end)
 {
 	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
@@ -186,7 +188,7 @@ int bt_replay_wait_for_node(
 	return bt_replay_set_pod(replay, id, value, err);
 }
 
-/** The controller makes another pod in its place. gone: the one before. */
+/** Creates the replacement of a pod, as its controller would. gone: the old pod. */
 static int bring_back(
 	struct bt_replay *replay, uint32_t id, const struct bt_pod *gone, struct berth_error *err)
 {
@@ -247,7 +249,7 @@ int bt_replay_depart(
 
 /** --- ends --- */
 
-/** When it ends by itself; INT64_MAX: that is not known. */
+/** Returns when the pod completes its work; INT64_MAX: not known. */
 static int64_t natural_end_ns(const struct bt_replay_pod *pod)
 {
 	if (pod->life.runs_ns < 0) {
@@ -308,7 +310,9 @@ int bt_replay_take_away(
 	pod->is_orphan = false;
 	bt_replay_set_end(replay, id);
 	value.metadata.deletion_timestamp = &now;
-	/* Its preemptor, and no other, preempts nothing more until the pod has gone. */
+	/*
+	 * The condition of a victim: its preemptor waits for the deletion before it preempts again.
+	 */
 	const struct bt_pod_condition condition = {.type = BT_STR("DisruptionTarget"),
 		.status = BT_STR("True"),
 		.reason = end == BT_REPLAY_PREEMPTED ? BT_STR("PreemptionByScheduler")
@@ -341,7 +345,7 @@ static bool has_equal_taints(const struct bt_node *a, const struct bt_node *b)
 	return is_equal;
 }
 
-/** From now on the pod is on a node with these taints. */
+/** Sets when the pod is evicted from a node with these taints. */
 static void set_eviction(struct bt_replay *replay, uint32_t id, const bt_taint_list *taints)
 {
 	struct bt_replay_pod *pod = &replay->pods.items[id];

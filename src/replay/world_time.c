@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The clock of a replay: from line to line of the recording, and what happens between. */
+/**
+ * The clock of a replay, which moves from line to line of the recording, and the events between
+ * lines.
+ */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -25,7 +28,7 @@ static int end_pods(struct bt_replay *replay, struct berth_error *err)
 	return result;
 }
 
-/** Everything that happens by itself before until_ns, where the clock stands afterwards. */
+/** Does everything that is due before until_ns, and moves the clock there. */
 static int run_until(struct bt_replay *replay, int64_t until_ns, struct berth_error *err)
 {
 	int result = 0;
@@ -40,13 +43,13 @@ static int run_until(struct bt_replay *replay, int64_t until_ns, struct berth_er
 			result = bt_replay_decide(replay, &next_ns, err);
 		}
 		if (replay->pending_count == 0) {
-			next_ns = INT64_MAX; /* the queue's flushes have nothing to do */
+			next_ns = INT64_MAX; /* the queue's flushes would find no pods */
 		}
 		if (replay->ends.slots.count != 0 && replay->ends.slots.items[0].major < next_ns) {
 			next_ns = replay->ends.slots.items[0].major;
 		}
 		if (!decided && next_ns < until_ns && until_ns <= replay->from_ns) {
-			next_ns = until_ns; /* pods end when the recording says so */
+			next_ns = until_ns; /* before from_ns, the recording ends pods */
 		}
 		if (result < 0 || next_ns >= until_ns) {
 			break;
