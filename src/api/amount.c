@@ -5,7 +5,7 @@
 
 #define KIB UINT64_C(1024)
 
-/** Its size, and "-" in front of the smaller ones. */
+/** Returns the absolute value, and appends "-" for a negative amount. */
 static uint64_t take_sign(struct bt_strbuf *out, int64_t amount)
 {
 	if (amount < 0) {
@@ -50,7 +50,7 @@ void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli)
 	}
 }
 
-/** halves: 0 rounds down, 1 to the nearest tenth, 2 up. */
+/** halves: rounding of the tenth: 0 down, 1 nearest, 2 up. */
 static void append_bytes(struct bt_strbuf *out, int64_t bytes, uint64_t halves)
 {
 	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};

@@ -80,11 +80,11 @@ bool bt_taint_list_equal(const bt_taint_list *a, const bt_taint_list *b)
 	return true;
 }
 
-/** Some resource of the old effective requests is gone or smaller. */
+/** Returns true if a resource of the old effective requests is removed or smaller. */
 static bool scaled_down(const struct bt_pod *old_pod, const struct bt_pod *new_pod,
 	const struct bt_change_gates *gates, struct bt_arena *arena)
 {
-	/* Pod-level resources count here whatever their gate says. */
+	/* pod-level resources count regardless of their gate */
 	struct bt_request_options options = {
 		.use_status = true, .use_pod_status = gates->in_place_pod_level_resources};
 	struct bt_resource_list before = bt_pod_requests(old_pod, &options, arena);
@@ -191,7 +191,7 @@ static int compare_conditions(const void *a, const void *b)
 			  : (left->position > right->position) - (left->position < right->position);
 }
 
-/** type -> status as a map: sorted, the last of equal types kept. */
+/** Returns the conditions as a map type -> status: sorted, the last of equal types is kept. */
 static uint32_t condition_map(
 	const struct bt_node_status *status, struct bt_arena *arena, struct condition_order **out)
 {

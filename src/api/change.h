@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_API_CHANGE_H
 #define BT_API_CHANGE_H
-/** What changed between two versions of an object, as cluster events. Spec: 01 section 6. */
+/**
+ * Computes the cluster events for a change between two versions of an object. Spec: 01 section 6.
+ */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,16 +29,16 @@ enum bt_action {
 	BT_ACTION_ALL = 8191,
 };
 
-/** The most events one update can produce. */
+/** Maximum number of events of one update. */
 #define BT_CHANGE_EVENTS_MAX 8
 
-/** One action (enum bt_action) per event, in the order in which the events are handled. */
+/** One action (enum bt_action) per event, in the order in which the events must be handled. */
 struct bt_change_events {
 	uint32_t count;
 	uint32_t actions[BT_CHANGE_EVENTS_MAX];
 };
 
-/** Gates that decide which changes are looked at. */
+/** Gates that decide which changes count. */
 struct bt_change_gates {
 	bool dynamic_resource_allocation;  /* locked true */
 	bool in_place_pod_level_resources; /* InPlacePodLevelResourcesVerticalScaling, true */
@@ -44,21 +46,24 @@ struct bt_change_gates {
 };
 
 /**
- * Spec 01 section 6.1: never empty. The events' resource is AssignedPod when the new pod has a
- * node, else UnschedulablePod. arena: scratch.
+ * Events of a pod update, spec 01 section 6.1; at least one. Their resource is AssignedPod if the
+ * new pod has a node, else UnschedulablePod. arena: scratch.
  */
 struct bt_change_events bt_pod_change_events(const struct bt_pod *old_pod,
 	const struct bt_pod *new_pod, const struct bt_change_gates *gates, struct bt_arena *arena);
-/** Spec 01 section 6.2: events of resource Node; none when nothing matters. arena: scratch. */
+/**
+ * Events of a node update (resource Node), spec 01 section 6.2; none if the change is irrelevant.
+ * arena: scratch.
+ */
 struct bt_change_events bt_node_change_events(const struct bt_node *old_node,
 	const struct bt_node *new_node, const struct bt_change_gates *gates,
 	struct bt_arena *arena);
 
-/** Equal content; absent equals empty. */
+/** Compares content; absent equals empty. */
 bool bt_str_map_equal(const struct bt_str_map *a, const struct bt_str_map *b);
 bool bt_str_list_equal(const bt_str_list *a, const bt_str_list *b);
-/** Quantities compare by value. */
+/** Compares quantities by value. */
 bool bt_resource_list_equal(const struct bt_resource_list *a, const struct bt_resource_list *b);
-/** Key, value, effect and timeAdded, in order. */
+/** Compares key, value, effect and timeAdded; the order counts. */
 bool bt_taint_list_equal(const bt_taint_list *a, const bt_taint_list *b);
 #endif

@@ -6,7 +6,7 @@
 #define MILLI_EXPONENT (-3)
 #define DEFAULT_TOLERATION_SECONDS 300
 
-/** The quantity in multiples of 1/1000, rounded up; false when it is one already. */
+/** Rounds the quantity up to a multiple of 1/1000; false if it needs no rounding. */
 static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out_rounded)
 {
 	if (quantity->big == NULL && quantity->exponent >= MILLI_EXPONENT) {
@@ -14,7 +14,7 @@ static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out
 	}
 	*out_rounded = bt_quantity_make(bt_quantity_milli(quantity), MILLI_EXPONENT,
 		(enum bt_quantity_format)quantity->format);
-	/* Smaller: too large for thousandths in 64 bits, where digits behind them mean nothing. */
+	/* not greater: the quantity overflows 64-bit thousandths, and is kept */
 	return bt_quantity_compare(out_rounded, quantity) > 0;
 }
 
@@ -39,7 +39,7 @@ static void round_list(struct bt_resource_list *list, struct bt_arena *arena)
 	}
 }
 
-/** Entries of extra that list lacks, kept ones only (NULL: all), are added to it. */
+/** Adds the entries of extra that list lacks and keep accepts (NULL: all). */
 static void add_missing(struct bt_resource_list *list, const struct bt_resource_list *extra,
 	bool (*keep)(struct bt_str name), struct bt_arena *arena)
 {
@@ -151,7 +151,7 @@ static void default_containers(bt_container_list *list, bool host_network, struc
 	}
 }
 
-/** What the server copies from the containers when the pod has limits of its own. */
+/** Requests that the server copies from the containers if the pod has pod-level resources. */
 static bool is_copied_request(struct bt_str name)
 {
 	return bt_resource_is_pod_level_supported(name) && bt_resource_is_overcommit_allowed(name);

@@ -25,7 +25,7 @@ static bool affinity_has_keys(const struct bt_pod_affinity *affinity)
 	return false;
 }
 
-/** A requirement for each key that the pod has as a label; returns how many there are now. */
+/** Appends a requirement for each key that is a label of the pod; returns the new count. */
 static uint32_t add_requirements(struct bt_label_selector_requirement *out, uint32_t count,
 	const bt_str_list *keys, struct bt_str operator_, const struct bt_str_map *labels)
 {
@@ -37,7 +37,7 @@ static uint32_t add_requirements(struct bt_label_selector_requirement *out, uint
 		}
 		out[count] = (struct bt_label_selector_requirement){
 			.key = keys->items[i], .operator_ = operator_};
-		/* The list is read only, like everything behind a decoded object. */
+		/* the cast is safe: decoded objects are never changed */
 		out[count].values.items = (struct bt_str *)(uintptr_t)value;
 		out[count].values.count = 1;
 		out[count].values.present = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Requests for devices. Spec: 12 section 3.2. */
+/** Defaults of device requests. Spec: 12 section 3.2. */
 #include "api/defaulting.h"
 
-/** Alternatives of a request say the same things under the same names. */
+/** A macro, because requests and subrequests are different types with the same fields. */
 #define DEFAULT_MODE(request) \
 	do { \
 		if ((request)->allocation_mode.length == 0) { \

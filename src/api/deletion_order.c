@@ -5,7 +5,7 @@
 
 #include "base/compiler.h"
 
-/** Whole part of the logarithm of a number of seconds; -1 for none. */
+/** Integer part of the binary logarithm of a duration in seconds; -1 if it is not positive. */
 static int log_rank(int64_t seconds)
 {
 	return seconds > 0 ? 63 - (int)BT_CLZ64((uint64_t)seconds) : -1;
@@ -16,7 +16,7 @@ static int compare_int64(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-/** On the scale of logarithms; equal ranks of different times: by uid. */
+/** Compares by logarithmic rank; different times of equal rank compare by uid. */
 static int compare_times(int64_t time_a, int64_t time_b, int rank_a, int rank_b,
 	struct bt_str uid_a, struct bt_str uid_b)
 {
@@ -76,7 +76,7 @@ void bt_deletion_order_sort(
 		candidate->ready_rank = log_rank(now_seconds - candidate->ready_since_seconds);
 		candidate->age_rank = log_rank(now_seconds - candidate->created_seconds);
 	}
-	/* How many ready ones stand on each one's node. */
+	/* Count the ready pods on the node of each candidate. */
 	qsort(candidates, count, sizeof(*candidates), compare_nodes);
 	for (uint32_t first = 0, end; first < count; first = end) {
 		int64_t ready = 0;

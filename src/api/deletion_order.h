@@ -2,15 +2,15 @@
 #ifndef BT_API_DELETION_ORDER_H
 #define BT_API_DELETION_ORDER_H
 /**
- * Which of several equal pods go first when there are too many: what controllers do, and what is
- * foretold of them. Spec: 14b section 6.1.
+ * The order in which controllers delete surplus pods; also used to predict deletions. Spec: 14b
+ * section 6.1.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
 
-/** Phases as far as they matter, the first to go first. */
+/** Pod phases in deletion order. */
 enum bt_deletion_phase {
 	BT_DELETION_PENDING,
 	BT_DELETION_UNKNOWN,
@@ -19,7 +19,7 @@ enum bt_deletion_phase {
 
 /** An active pod. Times in seconds since 1970. */
 struct bt_deletion_candidate {
-	const void *pod; /* the caller's; not looked at */
+	const void *pod; /* for the caller's use */
 	struct bt_str uid;
 	struct bt_str node_name; /* "": none */
 	enum bt_deletion_phase phase;
@@ -28,13 +28,13 @@ struct bt_deletion_candidate {
 	int64_t deletion_cost;
 	int64_t ready_since_seconds;
 	int64_t created_seconds;
-	/* Worked out while sorting. */
+	/* Computed by the sort. */
 	int64_t ready_on_node;
 	int ready_rank;
 	int age_rank;
 };
 
-/** Those that go first come first. Equal ones: by uid. */
+/** Sorts in deletion order, first deleted first. Equal candidates are sorted by uid. */
 void bt_deletion_order_sort(
 	struct bt_deletion_candidate *candidates, uint32_t count, int64_t now_seconds);
 #endif

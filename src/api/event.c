@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Notes of events: upstream hands the text to a formatting function as the format itself, without
- * arguments, so sequences with % come out as Go prints what it lacks. Spec 03 section 9, 11b
+ * Notes of events. Upstream passes the text as the format of a formatting function without
+ * arguments, so that % sequences appear as Go prints missing arguments. Spec 03 section 9, 11b
  * section 8.3.
  */
 #include "api/event.h"
 #include "base/unicode.h"
 
-/** Longer ones are cut. Spec 01 section 5.18. */
+/** Longer notes are cut. Spec 01 section 5.18. */
 #define NOTE_BYTES_MAX 1024
 #define NOTE_CUT BT_STR(" ...")
 
-/** Go takes no larger width or precision. */
+/** Go's limit of width and precision. */
 #define NUMBER_MAX 1000000
 
 static bool is_flag(char c)
@@ -19,7 +19,7 @@ static bool is_flag(char c)
 	return c == '#' || c == '0' || c == '+' || c == '-' || c == ' ';
 }
 
-/** Past "[n]", the number of an argument that does not exist. */
+/** Skips "[n]", the index of an argument, which never exists. */
 static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 {
 	if (at >= text.length || text.data[at] != '[') {
@@ -34,7 +34,7 @@ static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 	return at + 1;
 }
 
-/** A width or precision: digits, or * for an argument that does not exist. */
+/** Skips a width or precision: digits, or *, whose argument never exists. */
 static uint32_t format_size(
 	struct bt_str text, uint32_t at, const char *complaint, struct bt_strbuf *out)
 {
@@ -44,7 +44,7 @@ static uint32_t format_size(
 		bt_strbuf_append_c(out, complaint);
 		return at + 1;
 	}
-	/* Past the digits at `at`; past everything when they say too much. */
+	/* skip the digits; a number above Go's limit ends the whole text */
 	while (at < text.length && bt_is_digit(text.data[at])) {
 		number = number * 10 + (uint32_t)(text.data[at++] - '0');
 		if (number > NUMBER_MAX) {
@@ -54,7 +54,7 @@ static uint32_t format_size(
 	return at;
 }
 
-/** What follows a percent sign. Returns where the plain text goes on. */
+/** Formats the text after a percent sign. Returns the position behind the sequence. */
 static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbuf *out)
 {
 	bool indexed = false;

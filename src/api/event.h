@@ -5,9 +5,8 @@
 #include "api/types.h"
 
 /**
- * Append what upstream sends as the note of a FailedScheduling or Preempted event with this
- * message: cut to 1024 bytes, with % sequences as a formatting function without arguments leaves
- * them.
+ * Appends the note that upstream sends with a FailedScheduling or Preempted event for this message:
+ * cut to 1024 bytes, with % sequences as Go formats them without arguments.
  */
 void bt_event_note(struct bt_str message, struct bt_strbuf *out);
 #endif

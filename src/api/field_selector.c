@@ -5,7 +5,7 @@
 
 /* Field selectors, spec 01 section 5.7. */
 
-/** Length of the term that text starts with: up to the next comma that is not escaped. */
+/** Length of the first term of text: up to the next unescaped comma. */
 static uint32_t term_length(struct bt_str text)
 {
 	uint32_t i = 0;
@@ -16,7 +16,7 @@ static uint32_t term_length(struct bt_str text)
 	return i;
 }
 
-/** Undo the escapes of a value; false for an escape or an operator that must not be there. */
+/** Unescapes a value; false: an invalid escape, or an unescaped operator. */
 static bool unescape(struct bt_str text, struct bt_arena *arena, struct bt_str *out)
 {
 	char *value;
@@ -71,7 +71,7 @@ static bool parse_term(struct bt_str text, struct bt_arena *arena, struct bt_fie
 	return false;
 }
 
-/** Messages show no more than this of hostile text. */
+/** Limit of input text in messages. */
 #define SHOWN_MAX 256
 
 int bt_field_selector_parse(struct bt_str text, struct bt_arena *arena,

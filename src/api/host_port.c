@@ -13,7 +13,7 @@ static bool is_wildcard(struct bt_str ip)
 	return bt_str_equal(ip, BT_STR("0.0.0.0"));
 }
 
-/** Number of host ports; also stores them when out is not NULL. */
+/** Returns the number of host ports; also stores them unless out is NULL. */
 static uint32_t collect(
 	const bt_container_list *containers, bool sidecars_only, struct bt_host_port *out)
 {

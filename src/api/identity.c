@@ -35,7 +35,7 @@ bool bt_pod_never_preempts(const struct bt_pod *pod)
 
 static bool same_condition(const struct bt_pod_condition *a, const struct bt_pod_condition *b)
 {
-	/* observedGeneration alone is not a change. */
+	/* a different observedGeneration alone is no change */
 	return bt_str_equal(a->status, b->status) && bt_str_equal(a->reason, b->reason) &&
 		bt_str_equal(a->message, b->message) &&
 		bt_time_compare(&a->last_probe_time, &b->last_probe_time) == 0 &&

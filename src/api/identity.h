@@ -11,16 +11,16 @@
 bool bt_pod_is_assigned(const struct bt_pod *pod);
 bool bt_pod_is_terminating(const struct bt_pod *pod);
 /**
- * Terminating, and the first condition DisruptionTarget says that preemption is why (spec 08
- * section 6).
+ * Returns true if the pod is terminating and its first DisruptionTarget condition has the reason of
+ * a preemption (spec 08 section 6).
  */
 bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod);
-/** preemptionPolicy is present and "Never". */
+/** Returns true if preemptionPolicy is "Never". */
 bool bt_pod_never_preempts(const struct bt_pod *pod);
 
 /**
- * Spec 01 section 5.18: the conditions of status with condition set, in the arena; *out_changed
- * tells whether anything that counts differs. condition->last_transition_time is not read.
+ * Returns the conditions of status with condition added or replaced, in the arena (spec 01 section
+ * 5.18); *out_changed: a relevant field differs. condition->last_transition_time is not used.
  */
 bt_pod_condition_list bt_pod_conditions_set(const struct bt_pod_status *status,
 	const struct bt_pod_condition *condition, const struct bt_time *now, struct bt_arena *arena,

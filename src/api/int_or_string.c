@@ -76,7 +76,7 @@ static int decode_json(
 	return 0;
 }
 
-/** IntOrString {type 1, intVal 2, strVal 3}; type 1 is a text, anything else a number. */
+/** Decodes IntOrString {type 1, intVal 2, strVal 3}; type 1 is a string, all others are numbers. */
 static int decode_protobuf(
 	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
 {

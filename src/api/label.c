@@ -5,7 +5,7 @@
 
 #define NAME_PATTERN "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 #define SUBDOMAIN_PATTERN "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-/* The two spaces before each "or" are upstream's. */
+/* upstream also has two spaces before each "or" */
 #define NAME_RULE \
 	"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with " \
 	"an " \
@@ -49,8 +49,7 @@ bool bt_label_name_matches(struct bt_str name)
 
 bool bt_label_prefix_matches(struct bt_str prefix)
 {
-	/* What came before the current character: a label must start and end with an alphanumeric
-	 * one. */
+	/* previous character: each part must start and end with an alphanumeric character */
 	char previous = '.';
 
 	for (uint32_t i = 0; i < prefix.length; i++) {
@@ -68,7 +67,7 @@ bool bt_label_prefix_matches(struct bt_str prefix)
 	return previous != '.' && previous != '-';
 }
 
-/** Split at the only "/"; false when there are several. prefix is absent when there is none. */
+/** Splits a key at its only "/"; false if there are several. Without a slash prefix is absent. */
 static bool split_key(struct bt_str key, struct bt_str *out_prefix, struct bt_str *out_name)
 {
 	int64_t slash = bt_str_find_char(key, '/');

@@ -9,12 +9,12 @@
 #define BT_LABEL_NAME_MAX 63
 #define BT_LABEL_PREFIX_MAX 253
 
-/** "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", any length. */
+/** Matches "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]" of any length. */
 bool bt_label_name_matches(struct bt_str name);
-/** DNS-1123 subdomain, any length. */
+/** Matches a DNS-1123 subdomain of any length. */
 bool bt_label_prefix_matches(struct bt_str prefix);
 
-/** What is said of a name that breaks a rule of DNS. */
+/** Upstream's messages for names that violate a DNS rule. */
 extern const char bt_dns1123_label_rule[];
 extern const char bt_dns1123_subdomain_rule[];
 extern const char bt_dns1035_label_rule[];

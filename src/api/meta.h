@@ -4,22 +4,22 @@
 /** Object metadata. Spec: 01 sections 4.1, 4.2. */
 #include "api/types.h"
 
-/** "namespace/name", or "name" when the namespace is empty (spec 01 section 5.15). */
+/** Appends "namespace/name", or "name" if the namespace is empty (spec 01 section 5.15). */
 void bt_object_ref(const struct bt_object_meta *meta, struct bt_strbuf *out);
-/** First owner reference with controller true, or NULL. Spec 01 section 5.14. */
+/** Returns the first owner reference with controller true, or NULL. Spec 01 section 5.14. */
 const struct bt_owner_reference *bt_object_controller(const struct bt_object_meta *meta);
 /**
- * Group and version of "v1", "apps/v1"; both empty for "" and "/". false if there is more than one
- * "/": the version has those behind the first. The results are borrowed from api_version.
+ * Splits "v1" or "apps/v1" into group and version; both are empty for "" and "/". false: more than
+ * one "/"; version then has everything behind the first. The results are borrowed from api_version.
  */
 bool bt_api_version_split(
 	struct bt_str api_version, struct bt_str *out_group, struct bt_str *out_version);
 /**
- * Characters that the API server draws generated names from: no vowels and no 0, 1, 3, so that
- * endings spell no words and look alike to nobody.
+ * The API server's alphabet for generated names: without vowels and 0, 1, 3, so that suffixes form
+ * no words and have no similar characters.
  */
 #define BT_NAME_LETTERS "bcdfghjklmnpqrstvwxz2456789"
 #define BT_NAME_LETTER_COUNT (sizeof(BT_NAME_LETTERS) - 1)
-/** The last count digits of number in these letters, the lowest first. */
+/** Writes the last count digits of number in this alphabet, the lowest digit first. */
 void bt_name_letters(uint64_t number, uint32_t count, char *out);
 #endif

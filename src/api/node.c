@@ -6,7 +6,7 @@
 #define REGION BT_STR("topology.kubernetes.io/region")
 #define ZONE BT_STR("topology.kubernetes.io/zone")
 
-/** Value of the first of the two labels that exists, even if it is empty; "" when neither does. */
+/** Returns the value of the first existing label of the two, even if it is empty; else "". */
 static struct bt_str first_label(
 	const struct bt_str_map *labels, struct bt_str key, struct bt_str fallback_key)
 {

@@ -9,7 +9,7 @@ static bool is_empty_term(const struct bt_node_selector_term *term)
 	return term->match_expressions.count == 0 && term->match_fields.count == 0;
 }
 
-/** "Unsupported value: <quoted>: supported values: ..." */
+/** Adds the error "Unsupported value: <quoted>: supported values: ...". */
 static void add_operator_error(struct bt_str operator_, const char *supported,
 	const struct bt_requirement_path *path, const struct bt_error_sink *sink)
 {
@@ -42,8 +42,7 @@ static void build_expression(const struct bt_node_selector_requirement *expressi
 	(void)bt_requirement_build(&source, operator_, path, sink, out);
 }
 
-/** Field requirements: equality and inequality with one value; keys and values are not validated.
- */
+/** Builds a field requirement: In or NotIn with one value; key and value are not validated. */
 static void build_field(const struct bt_node_selector_requirement *expression,
 	const struct bt_requirement_path *path, const struct bt_error_sink *sink,
 	struct bt_requirement *out)
@@ -73,7 +72,7 @@ static void build_field(const struct bt_node_selector_requirement *expression,
 	out->values = expression->values.items;
 }
 
-/** path names the place and index of the term; the term is complete afterwards. */
+/** Builds a term; path has the term's place and index. */
 static struct bt_node_term build_term(const struct bt_node_selector_term *source,
 	struct bt_requirement_path path, struct bt_arena *arena, uint32_t *bytes_left)
 {
@@ -162,7 +161,7 @@ bool bt_node_term_matches(
 			? node_name
 			: BT_STR("");
 
-		/* An unknown field reads as empty text, so fields are never absent. */
+		/* unknown fields have an empty value, so a field is never absent */
 		if (!bt_requirement_matches(requirement, &value)) {
 			return false;
 		}
@@ -224,7 +223,7 @@ int64_t bt_preferred_terms_score(const struct bt_preferred_terms *terms, struct 
 {
 	int64_t score = 0;
 
-	/* At most 2^32 terms of 32-bit weights: no overflow. */
+	/* cannot overflow: at most 2^32 terms with 32-bit weights */
 	for (uint32_t i = 0; i < terms->count; i++) {
 		if (bt_node_term_matches(&terms->items[i].term, node_name, labels)) {
 			score += terms->items[i].weight;

@@ -15,11 +15,11 @@
 #include "codec/json_patch.h"
 #include "codec/wire.h"
 
-/* Objects are kept in great numbers: their memory is made to fit. */
+/* Many objects are kept in memory, so their chunks are small. */
 #define FIRST_CHUNK_BYTES 1024
 #define NEXT_CHUNK_BYTES 512
 #define GUESSED_TEXT_BYTES_MAX 8192
-/** What a decoded pod or node of usual size needs. */
+/** Stack memory for decoding, enough for a usual pod or node. */
 #define DECODED_BYTES 16384
 
 #define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
@@ -87,7 +87,7 @@ void bt_kind_append_api_version(enum bt_kind kind, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, bt_kind_version_at(kind, 0));
 }
 
-/** The structure, zeroed, in an arena with room for about this much; 0: unknown. */
+/** Allocates a zeroed structure as the first block of an arena of about this size; 0: unknown. */
 static void *new_value(enum bt_kind kind, size_t bytes, struct bt_arena *arena)
 {
 	bt_arena_init(arena, bytes != 0 ? bytes : FIRST_CHUNK_BYTES);
@@ -96,7 +96,7 @@ static void *new_value(enum bt_kind kind, size_t bytes, struct bt_arena *arena)
 	return value;
 }
 
-/** value: in the arena, whose chunks are consumed. */
+/** Creates an object from a value in the arena, and takes over the arena's chunks. */
 static struct bt_object *object_new(enum bt_kind kind, const void *value, struct bt_arena *arena)
 {
 	struct bt_object *object = BT_NEW(struct bt_object);
@@ -208,10 +208,10 @@ int bt_object_merge_patch(enum bt_kind kind, const void *value, struct bt_str pa
 	return result;
 }
 
-/** Bytes of a hostile name that a message shows. */
+/** Maximum bytes of an input name in a message. */
 #define SHOWN_MAX 256
 
-/** Names in messages: shortened, without control characters. */
+/** Appends a name for a message: shortened, without control characters. */
 static void append_shown(struct bt_strbuf *out, struct bt_str text)
 {
 	uint32_t length = text.length < SHOWN_MAX ? text.length : SHOWN_MAX;
@@ -223,8 +223,10 @@ static void append_shown(struct bt_strbuf *out, struct bt_str text)
 	}
 }
 
-/** Reads the string members called first and second of the next value; stops early once both are
- * known. */
+/**
+ * Reads the two named string members of the next value without consuming it; stops when both are
+ * found.
+ */
 static int peek_strings(struct bt_json_reader reader, const char *first_name,
 	struct bt_str *out_first, const char *second_name, struct bt_str *out_second,
 	struct bt_arena *arena, struct berth_error *err)
@@ -257,7 +259,7 @@ static int peek_strings(struct bt_json_reader reader, const char *first_name,
 	return code;
 }
 
-/** "<kind> <namespace>/<name>", as far as the broken object can still be read. */
+/** Appends "<kind> <namespace>/<name>", as far as the broken object is readable. */
 static void describe(enum bt_kind kind, struct bt_json_reader reader, struct bt_strbuf *out)
 {
 	struct bt_arena arena = {0};
@@ -297,9 +299,9 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 {
 	struct bt_json_reader start = *reader;
 	const struct bt_kind_info *info = bt_kind_info(kind);
-	size_t text_bytes = (size_t)(reader->end - reader->position); /* and of what follows */
+	size_t text_bytes = (size_t)(reader->end - reader->position); /* and following text */
 	struct bt_arena arena;
-	/* Names of members take a part of the text that the structure does not need. */
+	/* names take part of the text, but no memory in the structure */
 	void *value = new_value(kind,
 		text_bytes != 0 && text_bytes <= GUESSED_TEXT_BYTES_MAX
 			? info->size + text_bytes / 4 * 3 + 64
@@ -320,14 +322,14 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	return 0;
 }
 
-/** Fields of every kind and of ObjectMeta. */
+/** Protobuf numbers common to all kinds, and of ObjectMeta. */
 enum {
 	OBJECT_META = 1,
 	META_NAME = 1,
 	META_NAMESPACE = 3,
 };
 
-/** The last bytes field of that number in what can be read of a message. */
+/** Returns the last bytes field with this number; ignores errors in the message. */
 static struct bt_str find_bytes(struct bt_str message, uint32_t wanted)
 {
 	struct bt_wire wire = bt_wire_from(message);
@@ -347,7 +349,7 @@ static struct bt_str find_bytes(struct bt_str message, uint32_t wanted)
 	return found;
 }
 
-/** The bytes of an arena that a copy of value takes; scratch: makes one. */
+/** Measures the arena memory of a copy of value, by making one in scratch. */
 static size_t bytes_of_copy(
 	const struct bt_kind_info *info, const void *value, struct bt_arena *scratch)
 {
@@ -358,8 +360,8 @@ static size_t bytes_of_copy(
 }
 
 /**
- * An object like value, in exactly the memory that it needs; of objects that are larger than usual
- * a part is wasted. What value has in common with others is taken out of it.
+ * Creates an object from value in exactly the memory needed (larger objects than usual waste some).
+ * The common part of a pod is moved out of value.
  */
 static struct bt_object *object_fitted(
 	enum bt_kind kind, void *value, struct bt_pod_commons *commons, struct bt_arena *scratch)
@@ -390,7 +392,7 @@ struct bt_object *bt_object_create_pod(const struct bt_pod *pod, struct bt_pod_c
 	return object;
 }
 
-/** Decoded on the stack first, for the sake of the memory of what is kept. */
+/** Decodes on the stack first, so that the kept copy can be allocated in its exact size. */
 int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_pod_commons *commons,
 	struct bt_object **out_object, struct berth_error *err)
 {
@@ -411,7 +413,7 @@ int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_p
 		struct bt_str name;
 		struct bt_str namespace_;
 
-		/* As describe. */
+		/* as describe does for JSON */
 		meta = find_bytes(bytes, OBJECT_META);
 		name = find_bytes(meta, META_NAME);
 		namespace_ = find_bytes(meta, META_NAMESPACE);
@@ -435,14 +437,14 @@ int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_
 	return bt_object_decode_sharing(kind, bytes, NULL, out_object, err);
 }
 
-/** What an object says about itself. */
+/** Kind and version of an object, as read from its text. */
 struct identity {
 	struct bt_str api_version;
 	struct bt_str kind;
 	bool known;
 	enum bt_kind known_kind;
-	bool is_list;       /* of anything */
-	bool is_typed_list; /* of known_kind */
+	bool is_list;       /* the kind List */
+	bool is_typed_list; /* a list of known_kind */
 };
 
 static int read_identity(const struct bt_json_reader *reader, struct bt_arena *arena,
@@ -499,7 +501,7 @@ static int decode_item(const struct identity *list, struct bt_json_reader *reade
 	if (code != 0 || type == BT_JSON_NULL) {
 		return code != 0 ? code : bt_json_read_null(reader, err);
 	}
-	/* Items of a typed list carry no kind of their own. */
+	/* items of a typed list have no kind of their own */
 	return list->is_typed_list ? decode_known(list->known_kind, reader, sink, err)
 				   : decode_any(reader, sink, depth + 1, err);
 }

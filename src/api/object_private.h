@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_API_OBJECT_PRIVATE_H
 #define BT_API_OBJECT_PRIVATE_H
-/** Between the files that make up objects. */
+/** Shared by object.c and object_rest.c. */
 #include "api/object.h"
 
-/** A reference changed: packed as soon as all of them rest. */
+/** Call after the reference counts changed: packs the object if all references rest. */
 void bt_object_settle(struct bt_object *object);
 /** NULL accepted. */
 size_t bt_packed_object_bytes(const struct bt_packed_object *packed);

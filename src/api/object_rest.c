@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that are kept and seldom looked at, in a fifth of the memory. */
+/* Packing of objects that are kept but rarely read, in a fifth of the memory. */
 #include "api/object.h"
 #include "api/object_private.h"
 #include "api/pod.h"
@@ -8,22 +8,23 @@
 #include "base/assert.h"
 #include "codec/message_pack.h"
 
-/** Texts of a message may be padded otherwise when they are unpacked. */
+/** Texts may need different padding when they are unpacked. */
 #define PADDING_BYTES 64
 
-/** For the conditions of a pod while it is packed. */
+/** Stack memory for a pod's conditions during packing. */
 #define SCRATCH_BYTES 2048
 
 /**
- * A pod with a common part is packed in two: what is likely the same in other pods, and what no two
- * pods have. Any other object is packed as a whole.
+ * Packed form of an object. A pod with a common part is packed in two parts: fields that are
+ * probably equal in other pods (shared), and fields unique to the pod. Other objects are packed as
+ * a whole.
  */
 struct bt_packed_object {
-	struct bt_packed_common *rest; /* NULL: packed as a whole */
+	struct bt_packed_common *rest; /* shared packed part; NULL: packed as a whole */
 	uint32_t name_length;
-	uint32_t namespace_length; /* 0 with rest: the common part has it */
+	uint32_t namespace_length; /* 0 if `rest` is set: the common part has the namespace */
 	uint32_t packed_bytes;
-	uint32_t unpacked_bytes; /* of an arena */
+	uint32_t unpacked_bytes; /* arena size for unpacking */
 	char bytes[];            /* name, namespace, packed bytes */
 };
 
@@ -63,7 +64,7 @@ bool bt_object_is(const struct bt_object *object, enum bt_kind kind, struct bt_s
 		bt_str_equal(bt_object_namespace(object), namespace_);
 }
 
-/** Of one condition to another: when it was set. */
+/** Moves the times from one condition to the other. */
 static void move_times(struct bt_pod_condition *to, struct bt_pod_condition *from)
 {
 	static const struct bt_time unset;
@@ -74,7 +75,7 @@ static void move_times(struct bt_pod_condition *to, struct bt_pod_condition *fro
 	from->last_transition_time = unset;
 }
 
-/** What no two pods have moves from pod to out_own, which is empty, but the name. */
+/** Moves the fields unique to a pod, except the name, from pod to out_own, which must be empty. */
 static void split(struct bt_pod *pod, struct bt_pod *out_own, struct bt_arena *scratch)
 {
 	static const struct bt_pod empty;
@@ -108,7 +109,7 @@ static void split(struct bt_pod *pod, struct bt_pod *out_own, struct bt_arena *s
 	}
 }
 
-/** The value without what it has in common with others. */
+/** Unpacks the value, without the fields of the common part. */
 static void *unpack_into(
 	const struct bt_packed_object *packed, enum bt_kind kind, struct bt_arena *arena)
 {
@@ -130,7 +131,7 @@ static void *unpack_into(
 
 		bt_message_unpack(&bt_pod_message, rest, arena, pod);
 		bt_message_unpack(&bt_pod_message, bytes, arena, &own);
-		/* The reverse of split. */
+		/* undo split */
 		pod->metadata.uid = own.metadata.uid;
 		pod->metadata.resource_version = own.metadata.resource_version;
 		pod->metadata.creation_timestamp = own.metadata.creation_timestamp;
@@ -222,7 +223,7 @@ static struct bt_packed_object *pack(const struct bt_object *object)
 	return packed;
 }
 
-/** What was packed before is still right: objects do not change. */
+/** An earlier packed form is still valid, because objects are immutable. */
 void bt_object_settle(struct bt_object *object)
 {
 	if (object->resting_count != object->reference_count || object->value == NULL ||

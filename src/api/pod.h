@@ -4,8 +4,8 @@
 /** Pods. Spec: 01 sections 4.3 and 4.4. */
 #include "api/types.h"
 
-/** spec.priority, or 0. Spec 01 section 5.13. */
+/** Returns spec.priority, or 0. Spec 01 section 5.13. */
 int32_t bt_pod_priority(const struct bt_pod *pod);
-/** phase Succeeded or Failed. Spec 01 section 5.17. */
+/** Returns true if the phase is Succeeded or Failed. Spec 01 section 5.17. */
 bool bt_pod_is_terminal(const struct bt_pod *pod);
 #endif

@@ -6,17 +6,17 @@
 
 #define HASH_SEED UINT64_C(0x636f6d6d)
 #define FIRST_CHUNK_BYTES 1024
-#define PACKED_COMMONS 4 /* that are remembered with a common part */
+#define PACKED_COMMONS 4 /* cached per common part */
 
 struct bt_pod_common {
 	uint32_t reference_count;
-	uint32_t next_packed;                            /* to be forgotten */
-	struct bt_packed_common *packed[PACKED_COMMONS]; /* references held; NULL: none */
-	struct bt_pod pod;                               /* its own parts are empty */
+	uint32_t next_packed;                            /* next entry of `packed` to replace */
+	struct bt_packed_common *packed[PACKED_COMMONS]; /* owned references; NULL: unused */
+	struct bt_pod pod;                               /* fields that are not common are empty */
 	struct bt_arena arena;
 };
 
-/** The parts of from that pods have in common; nothing of other parts. */
+/** Copies the common fields of `from`, and leaves the other fields of pod as they are. */
 static void set_common(struct bt_pod *pod, const struct bt_pod *from)
 {
 	struct bt_pod_spec own = pod->spec;
@@ -46,7 +46,7 @@ static uint64_t bytes_of(const struct bt_pod_common *common)
 	return sizeof(*common) + common->arena.total_bytes;
 }
 
-/** Who refers to it keeps it. */
+/** Drops the cache's reference; pods that use the common part keep it alive. */
 static void forget(struct bt_pod_commons *commons, uint32_t at)
 {
 	struct bt_pod_common *common = commons->slots[at].common;
@@ -95,7 +95,7 @@ struct bt_pod_common *bt_pod_commons_take_out(struct bt_pod_commons *commons, st
 	}
 	BT_ASSERT(common->reference_count < UINT32_MAX);
 	common->reference_count++;
-	/* Maybe what was remembered just now is forgotten as well. */
+	/* this may also drop the part just found */
 	while (commons->bytes > BT_POD_COMMONS_BYTES_MAX) {
 		forget(commons, commons->next_slot);
 		commons->next_slot = (commons->next_slot + 1) % BT_POD_COMMONS;

@@ -2,40 +2,39 @@
 #ifndef BT_API_POD_COMMON_H
 #define BT_API_POD_COMMON_H
 /**
- * What pods of one workload have in common is kept once: all of the spec but the node and the
- * volumes (their names are made up for each pod), the namespace, the owners. Half of a decoded pod
- * and more.
+ * Pods of one workload share their common part: the whole spec except the node and the volumes
+ * (whose names are generated per pod), the namespace and the owners. This is more than half of a
+ * decoded pod.
  *
- * It is found again among what was decoded last, so that nothing has to be taken back when pods
- * go: whoever refers to a common part holds a reference. What comes once is not shared and costs
- * nothing.
+ * Common parts are found in a cache of recent ones. Each pod holds a reference, so nothing needs to
+ * be removed from the cache when pods are deleted. A part that occurs only once is not stored.
  */
 #include <stdint.h>
 
 #include "api/pod.h"
 #include "base/arena.h"
 
-struct bt_pod_common; /* counted; immutable */
+struct bt_pod_common; /* reference counted; immutable */
 
-#define BT_POD_COMMONS 4096   /* common parts that are remembered; a power of two */
-#define BT_POD_COMMONS_WAYS 8 /* places for one; divides it */
-/** Of remembered common parts, in use or not: a pod may be a megabyte. */
+#define BT_POD_COMMONS 4096   /* size of the cache, a power of two */
+#define BT_POD_COMMONS_WAYS 8 /* entries per hash; divides the size */
+/** Memory limit of the cache, because a pod may have a megabyte. */
 #define BT_POD_COMMONS_BYTES_MAX (UINT64_C(16) << 20)
-/** Packed bytes that are worth remembering with a common part. */
+/** Larger packed parts are not cached. */
 #define BT_PACKED_COMMON_BYTES_MAX 2048
 
-/** All-zero memory is an empty one. */
+/** Cache of common parts. All-zero memory is an empty cache. */
 struct bt_pod_commons {
 	struct {
 		uint64_t hash;
-		struct bt_pod_common *common; /* owned; NULL: seen once */
+		struct bt_pod_common *common; /* owned; NULL: hash seen only once */
 	} slots[BT_POD_COMMONS];
-	uint32_t next_way;  /* to be forgotten */
-	uint32_t next_slot; /* to be forgotten when they take too much memory */
-	uint64_t bytes;     /* of the common parts in slots */
+	uint32_t next_way;  /* next entry of a set to replace */
+	uint32_t next_slot; /* next entry to drop at the memory limit */
+	uint64_t bytes;     /* memory of the common parts in slots */
 };
 
-/** What packed pods with a common part have equal beside it; counted. */
+/** Packed fields, besides the common part, that several pods share; reference counted. */
 struct bt_packed_common {
 	uint32_t reference_count;
 	uint32_t length;
@@ -45,17 +44,22 @@ struct bt_packed_common {
 void bt_pod_commons_finish(struct bt_pod_commons *commons);
 
 /**
- * The common part of pod if it was seen before, which is then taken out of pod: what remains is
- * the pod's own, to be copied. owned; NULL: pod is as it was.
+ * Finds the common part of pod. If it was seen before, returns it (owned) and clears these fields
+ * of pod; the caller copies the remaining fields. NULL: pod is unchanged.
  */
 BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_commons *commons, struct bt_pod *pod);
-/** Into a copy of what remained; borrowed while a reference to common is held. */
+/**
+ * Sets the common fields in a copy of the remaining fields; they are borrowed as long as a
+ * reference to common is held.
+ */
 void bt_pod_common_put_in(const struct bt_pod_common *common, struct bt_pod *pod);
-/** The parts of a copy that were put in are empty again. */
+/** Clears the common fields of a copy. */
 void bt_pod_common_leave_out(struct bt_pod *pod);
-/** Those bytes, if they were met lately or not; one reference for the caller. Many bytes are not
- * remembered. */
+/**
+ * Returns a shared or new copy of the bytes, with one reference for the caller. Bytes beyond
+ * BT_PACKED_COMMON_BYTES_MAX are not cached.
+ */
 BT_MUST_USE struct bt_packed_common *bt_pod_common_share_packed(
 	struct bt_pod_common *common, struct bt_str bytes);
 /** NULL accepted. */

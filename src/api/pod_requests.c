@@ -7,15 +7,15 @@
 #include "base/vec.h"
 
 /*
- * Requests and limits of a pod, spec 01b section 3. Every name that occurs anywhere in the pod gets
- * a row; all rules of the chapter work per name, so each container costs only its own entries,
- * however many others there are.
+ * Requests and limits of a pod, spec 01b section 3. Each resource name of the pod has a row. All
+ * rules of the chapter apply per name, so that a container costs time only for its own entries.
  */
 
-/** Up to here names are kept sorted by insertion; beyond, they are collected first and sorted once.
+/**
+ * Up to this number, names are kept sorted by insertion; more names are collected and sorted once.
  */
 #define INSERTION_NAMES_MAX 32
-/** Up to here container statuses are searched one by one. */
+/** Up to this number, container statuses are searched linearly. */
 #define LINEAR_STATUSES_MAX 8
 
 enum part {
@@ -26,7 +26,7 @@ enum part {
 struct row {
 	struct bt_str name;
 	struct bt_quantity
-		own; /* of the container being looked at; valid when own_of is its number */
+		own; /* of the current container; valid if own_of is its number */
 	uint32_t own_of;
 	bool has_total;
 	bool has_side;
@@ -50,10 +50,10 @@ struct computation {
 	bool infeasible;
 	struct row *rows; /* sorted by name */
 	uint32_t row_count;
-	uint32_t current;  /* number of the container being looked at, from 1 */
+	uint32_t current;  /* number of the current container, from 1 */
 	uint32_t *touched; /* rows with an own value of the current container */
 	uint32_t touched_count;
-	const struct named_status *statuses; /* sorted by name and order; NULL: search one by one */
+	const struct named_status *statuses; /* sorted by name and order; NULL: search linearly */
 	uint32_t status_count;
 };
 
@@ -92,7 +92,7 @@ static void visit_statuses(
 	}
 }
 
-/** Every resource list that may contribute a name. */
+/** Visits every resource list that may contribute a name. */
 static void visit_lists(const struct computation *computation, list_visitor visit, void *context)
 {
 	const struct bt_pod *pod = computation->pod;
@@ -237,7 +237,9 @@ static void row_add(
 	bt_quantity_add(sum, value, arena);
 }
 
-/** Upstream quirk, spec 01 section 5.1: a value that was compared with a big one is big, too. */
+/**
+ * Upstream quirk, spec 01 section 5.1: after a comparison with a big value the result is big too.
+ */
 static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quantity *value,
 	struct bt_arena *arena)
 {
@@ -253,7 +255,7 @@ static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quan
 	}
 }
 
-/** own = max(own, list) per name; keep_existing: only names that have no own value yet. */
+/** own = max(own, list) per name; keep_existing: only for names without an own value. */
 static void merge_own(
 	struct computation *computation, const struct bt_resource_list *list, bool keep_existing)
 {
@@ -317,7 +319,9 @@ static const struct bt_container_status *last_status(
 	return NULL;
 }
 
-/** The last entry of that name, init containers' entries after containers'. */
+/**
+ * Returns the last status of that name; statuses of init containers come after those of containers.
+ */
 static const struct bt_container_status *status_of(
 	const struct computation *computation, struct bt_str name)
 {
@@ -339,8 +343,10 @@ static const struct bt_container_status *status_of(
 	return computation->statuses[low - 1].status;
 }
 
-/** Effective requests (limits) of one container in the rows' own values, spec 01b section 3.1
- * (3.5). */
+/**
+ * Loads the effective requests (limits) of one container into the rows' own values, spec 01b
+ * section 3.1 (3.5).
+ */
 static void load_own(
 	struct computation *computation, const struct bt_container *container, bool may_use_status)
 {
@@ -369,9 +375,9 @@ static void load_own(
 }
 
 /**
- * Spec 01b section 3.2. A step of the init sequence is looked at only for the container's own
- * names: the sum of the sidecars so far, which is what the step holds for all others, entered the
- * maximum when it last changed.
+ * Spec 01b section 3.2. For each step of the init sequence only the container's own names are
+ * updated: for other names the step equals the sum of the sidecars so far, which was compared with
+ * the maximum when it last changed.
  */
 static void add_containers(struct computation *computation)
 {
@@ -429,7 +435,7 @@ bool bt_pod_has_pod_level_requests(const struct bt_pod *pod)
 	return pod->spec.resources != NULL && has_pod_level_name(&pod->spec.resources->requests);
 }
 
-/** The first condition of the type decides, whatever its status. */
+/** The first condition of this type counts, regardless of its status. */
 static bool resize_is_infeasible(const struct bt_pod *pod)
 {
 	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
@@ -442,7 +448,7 @@ static bool resize_is_infeasible(const struct bt_pod *pod)
 	return false;
 }
 
-/** Largest of the lists' quantities of a name; absent in all: zero. */
+/** Returns the maximum of the quantities for a name; zero if all are absent. */
 static struct bt_quantity pod_level_effective(const struct computation *computation,
 	struct bt_str name, const struct bt_quantity *desired)
 {
@@ -467,7 +473,7 @@ static struct bt_quantity pod_level_effective(const struct computation *computat
 	return result;
 }
 
-/** Spec 01b section 3.3: pod-level values replace what the containers sum up to. */
+/** Spec 01b section 3.3: pod-level values replace the sums of the containers. */
 static void replace_pod_level(struct computation *computation)
 {
 	const struct bt_request_options *options = computation->options;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/resources.h"
 
-/* What a pod counts for on a node and asks of one: spec 01b sections 4 and 6, spec 05 section 3.3.
+/*
+ * Resources that a pod adds to a node, and requests of a node: spec 01b sections 4 and 6, spec 05
+ * section 3.3.
  */
 
 static struct bt_resource_entry default_entries[] = {
@@ -45,9 +47,9 @@ static bool has_resize_pending(const struct bt_pod *pod)
 }
 
 /**
- * The default requests that apply to some container of the pod, NULL for none. Where every
- * container names both resources itself no default can apply (only an infeasible resize drops names
- * of the spec).
+ * Returns the default requests that apply to any container of the pod; NULL: none. If every
+ * container has both resources, no default applies (except after an infeasible resize, which drops
+ * names of the spec).
  */
 static const struct bt_resource_list *missing_of(
 	const struct bt_pod *pod, bool pod_level, const struct bt_resource_list *requests)

@@ -6,7 +6,7 @@
 #include "api/quantity_decimal.h"
 #include "base/assert.h"
 
-/* Powers that int64 holds. */
+/* Powers of ten within int64. */
 static const int64_t powers10[] = {
 	INT64_C(1),
 	INT64_C(10),
@@ -45,7 +45,7 @@ bool bt_quantity_is_zero(const struct bt_quantity *quantity)
 /** m x 10^power modulo 2^64, as a signed number. */
 static int64_t multiply_wrapping(uint64_t m, uint64_t power)
 {
-	/* 10^64 is a multiple of 2^64. */
+	/* 10^64 is divisible by 2^64 */
 	if (power >= 64) {
 		return 0;
 	}
@@ -55,7 +55,7 @@ static int64_t multiply_wrapping(uint64_t m, uint64_t power)
 	return (int64_t)m;
 }
 
-/** Small form at scale 10^target, spec 01 section 5.1. */
+/** Converts the small form to scale 10^target, spec 01 section 5.1. */
 static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target)
 {
 	int64_t difference = exponent - target;
@@ -84,8 +84,10 @@ static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target
 	case 3:
 	case 6:
 	case 9:
-		/* Upstream quirk, spec 01 section 5.1: these shifts wrap, all others give 0 when
-		 * they overflow. */
+		/*
+		 * Upstream quirk, spec 01 section 5.1: these shifts wrap around, all others give 0
+		 * on overflow.
+		 */
 		return mantissa == INT64_MIN
 			? 0
 			: multiply_wrapping((uint64_t)mantissa, (uint64_t)difference);
@@ -138,7 +140,7 @@ static void set_big(
 	quantity->exponent = 0;
 }
 
-/** *sum = *sum + addend within the small form; false when that overflows int64. */
+/** sum = *sum + addend in the small form; false on int64 overflow. */
 static bool small_add(struct bt_quantity *sum, int64_t mantissa, int32_t exponent)
 {
 	int64_t *higher = sum->exponent > exponent ? &sum->mantissa : &mantissa;
@@ -208,7 +210,7 @@ void bt_quantity_sub(struct bt_quantity *difference, const struct bt_quantity *s
 	add_signed(difference, subtrahend, true, arena);
 }
 
-/** Within the small form; false when that overflows. */
+/** Multiplies in the small form; false on overflow. */
 static bool small_multiply(struct bt_quantity *product, const struct bt_quantity *factor)
 {
 	int64_t mantissa;

@@ -14,7 +14,7 @@
 #include "codec/message.h"
 
 enum bt_quantity_format {
-	BT_QUANTITY_DECIMAL_SI, /* the format of zero memory */
+	BT_QUANTITY_DECIMAL_SI, /* also the format of all-zero memory */
 	BT_QUANTITY_BINARY_SI,
 	BT_QUANTITY_DECIMAL_EXPONENT,
 };
@@ -23,15 +23,14 @@ enum bt_quantity_format {
 
 /**
  * Value = mantissa x 10^exponent in the small form. The big form (spec 01 section 5.1: more digits
- * than int64 holds) keeps its digits in `big`. All-zero memory is the quantity 0. Plain data: may
- * be copied by assignment while the arena of its text and digits lives.
+ * than int64 holds) has its digits in `big`. All-zero memory is the quantity 0. May be copied by
+ * assignment while the arena of its text and digits lives.
  *
- * Limits, so that hostile text costs neither memory nor time: text has at most
- * BT_QUANTITY_DIGITS_MAX digits, and a sum whose exact digits would not fit 2400 bits (1e1000 + 1n)
- * keeps the operand of larger magnitude.
+ * Limits protect against hostile input: text has at most BT_QUANTITY_DIGITS_MAX digits, and a sum
+ * whose exact digits exceed 2400 bits (1e1000 + 1n) becomes the operand of larger magnitude.
  */
 struct bt_quantity {
-	struct bt_str text; /* source text where rule 4 of the text form keeps one, else absent */
+	struct bt_str text; /* source text if rule 4 of the text form keeps it, else absent */
 	int64_t mantissa;
 	const struct bt_big_decimal *big; /* NULL in the small form */
 	int32_t exponent;
@@ -39,33 +38,38 @@ struct bt_quantity {
 };
 
 /**
- * Parse text (unquoted, no white space). The result borrows text and keeps big digits in the arena
- * (may be NULL when the caller knows the text is short; then a big value is BERTH_ERR_TOO_LARGE).
- * Messages E1 and E3 of the spec.
+ * Parses text (unquoted, no white space). The result borrows text; big digits are in the arena.
+ * arena NULL: a big value is BERTH_ERR_TOO_LARGE. Error messages: E1 and E3 of the spec.
  */
 BT_MUST_USE int bt_quantity_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_quantity *out_quantity, struct berth_error *err);
-/** From an integer: value x 10^exponent. */
+/** Creates the quantity value x 10^exponent. */
 struct bt_quantity bt_quantity_make(
 	int64_t value, int32_t exponent, enum bt_quantity_format format);
 
-/** Value() and MilliValue(): rounded up, with upstream's overflow behaviour. */
+/** Upstream's Value() and MilliValue(): rounded up, with upstream's overflow behaviour. */
 int64_t bt_quantity_value(const struct bt_quantity *quantity);
 int64_t bt_quantity_milli(const struct bt_quantity *quantity);
 bool bt_quantity_is_zero(const struct bt_quantity *quantity);
 int bt_quantity_compare(const struct bt_quantity *a, const struct bt_quantity *b);
-/** *sum += addend (format rules of spec 01 section 5.1). Big results allocate in the arena. */
+/** *sum += addend (format rules of spec 01 section 5.1). Big results are allocated in the arena. */
 void bt_quantity_add(
 	struct bt_quantity *sum, const struct bt_quantity *addend, struct bt_arena *arena);
 void bt_quantity_sub(struct bt_quantity *difference, const struct bt_quantity *subtrahend,
 	struct bt_arena *arena);
-/** *product *= factor. Digits that do not fit (see above) leave the operand of larger magnitude. */
+/**
+ * *product *= factor. If the digits do not fit (see above), the result is the operand of larger
+ * magnitude.
+ */
 void bt_quantity_multiply(
 	struct bt_quantity *product, const struct bt_quantity *factor, struct bt_arena *arena);
 void bt_quantity_negate(struct bt_quantity *quantity, struct bt_arena *arena);
-/** The same number in the big form: what does not fit int64 is converted in another way. */
+/**
+ * Converts to the big form without changing the value: conversions of big values beyond int64
+ * differ.
+ */
 void bt_quantity_make_big(struct bt_quantity *quantity, struct bt_arena *arena);
-/** Canonical text as upstream's String(). */
+/** Appends the canonical text, as upstream's String(). */
 void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *out);
 
 /** For field tables. */
@@ -83,7 +87,7 @@ struct bt_resource_list {
 	bool present;
 };
 
-/** Entry by name, or NULL. */
+/** Returns the entry by name, or NULL. */
 const struct bt_quantity *bt_resource_list_find(
 	const struct bt_resource_list *list, struct bt_str name);
 #endif

@@ -39,8 +39,7 @@ const struct bt_big_decimal *bt_decimal_store(
 	return big;
 }
 
-/** Give both the larger scale of the two; false when the digits of the one to rescale do not fit.
- */
+/** Rescales the coarser operand to the scale of the other; false if its digits do not fit. */
 static bool align(struct bt_decimal *a, struct bt_decimal *b, struct bt_decimal **out_rescaled)
 {
 	struct bt_decimal *coarse = a->scale < b->scale ? a : b;
@@ -67,7 +66,7 @@ int bt_decimal_compare(const struct bt_decimal *a, const struct bt_decimal *b)
 	if (left_sign != right_sign || left_sign == 0) {
 		return (left_sign > right_sign) - (left_sign < right_sign);
 	}
-	/* What does not fit after rescaling is larger than anything that fits. */
+	/* a value that does not fit after rescaling is the larger one */
 	if (!align(&left, &right, &rescaled)) {
 		order = rescaled == &left ? 1 : -1;
 	} else {
@@ -113,7 +112,7 @@ void bt_decimal_add(struct bt_decimal *sum, const struct bt_decimal *addend)
 	}
 }
 
-/** false: too many digits. */
+/** Returns false if the product has too many digits. */
 static bool multiply_magnitudes(
 	const struct bt_wide *a, const struct bt_wide *b, struct bt_wide *out_product)
 {
@@ -162,7 +161,9 @@ int64_t bt_big_decimal_to_int64(const struct bt_big_decimal *big, int32_t target
 	memcpy(magnitude.limbs, big->limbs, big->limb_count * sizeof(big->limbs[0]));
 	if (shift <= 0) {
 		low = bt_wide_low64(&magnitude);
-		/* Upstream quirk, spec 01 section 5.1: a power beyond int64 is taken for -2^63. */
+		/*
+		 * Upstream quirk, spec 01 section 5.1: a power beyond int64 is replaced by -2^63.
+		 */
 		if (shift < -18) {
 			return (int64_t)(low << 63);
 		}
@@ -179,8 +180,10 @@ int64_t bt_big_decimal_to_int64(const struct bt_big_decimal *big, int32_t target
 	if (!big->negative) {
 		return (int64_t)(low + 1);
 	}
-	/* Upstream quirk, spec 01 section 5.1: truncated or rounded down, by the distance, and then
-	 * one more. */
+	/*
+	 * Upstream quirk, spec 01 section 5.1: truncates or rounds down, depending on the shift,
+	 * then adds one.
+	 */
 	return shift < 19 ? (int64_t)(1 - low) : (int64_t)(0 - low);
 }
 

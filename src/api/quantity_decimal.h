@@ -6,7 +6,7 @@
 #include "api/quantity.h"
 #include "api/wide.h"
 
-/** As kept in a quantity: immutable, limbs without leading zeros, in the arena. */
+/** Stored form: immutable, limbs without leading zeros, in the arena. */
 struct bt_big_decimal {
 	int32_t scale;
 	uint32_t limb_count;
@@ -14,7 +14,7 @@ struct bt_big_decimal {
 	uint32_t limbs[];
 };
 
-/** As computed with. */
+/** Form for computations. */
 struct bt_decimal {
 	struct bt_wide magnitude;
 	int64_t scale;
@@ -22,17 +22,19 @@ struct bt_decimal {
 };
 
 void bt_decimal_load(struct bt_decimal *decimal, const struct bt_quantity *quantity);
-/** Scale must be in int32 range. */
+/** The scale must fit int32. */
 BT_MUST_USE const struct bt_big_decimal *bt_decimal_store(
 	const struct bt_decimal *decimal, struct bt_arena *arena);
 int bt_decimal_compare(const struct bt_decimal *a, const struct bt_decimal *b);
-/** *sum += addend; when the digits do not fit, the operand of larger magnitude is the result. */
+/** *sum += addend; if the digits do not fit, the result is the operand of larger magnitude. */
 void bt_decimal_add(struct bt_decimal *sum, const struct bt_decimal *addend);
-/** *product *= factor; likewise. */
+/** *product *= factor; if the digits do not fit, the result is the operand of larger magnitude. */
 void bt_decimal_multiply(struct bt_decimal *product, const struct bt_decimal *factor);
-/** Value at scale 10^target with upstream's overflow behaviour. */
+/** Returns the value at scale 10^target with upstream's overflow behaviour. */
 int64_t bt_big_decimal_to_int64(const struct bt_big_decimal *big, int32_t target);
-/** Remove factors of ten from the magnitude (equal values then have equal fields); zero gets scale
- * 0. */
+/**
+ * Removes factors of ten from the magnitude, so that equal values have equal fields; zero gets
+ * scale 0.
+ */
 void bt_decimal_normalise(struct bt_decimal *decimal);
 #endif

@@ -3,15 +3,14 @@
 #include "api/quantity_decimal.h"
 #include "codec/wire.h"
 
-/* A quantity as the type of a field: JSON, equality, hash, copy. */
+/* Quantity as a field type: JSON, equality, hash, copy. */
 
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/** The text of a JSON string or number is parsed as it stands in the source: escapes are not
- * decoded. */
+/** Parses the source text of a JSON string or number; escapes are not decoded. */
 static int decode_json(
 	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
 {
@@ -38,7 +37,7 @@ static int decode_json(
 	return code;
 }
 
-/** Quantity {string 1}; without it the quantity is 0. */
+/** Decodes Quantity {string 1}; without the field the quantity is 0. */
 static int decode_protobuf(
 	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
 {
@@ -93,7 +92,7 @@ static bool equal(const void *a, const void *b)
 	return bt_quantity_compare(a, b) == 0;
 }
 
-/** By value: "1" and "1000m" hash equally. */
+/** Hashes by value: "1" and "1000m" have equal hashes. */
 static uint64_t hash(uint64_t seed, const void *value)
 {
 	const struct bt_quantity *quantity = value;

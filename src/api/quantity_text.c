@@ -5,9 +5,9 @@
 #include "api/quantity_decimal.h"
 #include "base/assert.h"
 
-/* Text of a quantity: parsing and formatting. Spec: 01 section 5.1. */
+/* Parsing and formatting of quantities. Spec: 01 section 5.1. */
 
-/** What the small form holds. */
+/** Maximum digits of the small form. */
 #define SMALL_DIGITS_MAX 18
 
 static const char error_form[] = "quantities must match the regular expression "
@@ -16,14 +16,14 @@ static const char error_suffix[] = "unable to parse quantity's suffix";
 
 struct suffix {
 	enum bt_quantity_format format;
-	int32_t exponent; /* of ten, or of two when format is BT_QUANTITY_BINARY_SI */
+	int32_t exponent; /* power of ten; power of two if format is BT_QUANTITY_BINARY_SI */
 };
 
-/** The pieces of a quantity's text. */
+/** Parts of a quantity's text. */
 struct scan {
 	bool negative;
 	bool canonical_start; /* no "+", no leading zeros */
-	const char *whole;    /* A of the spec: without leading zeros, maybe empty */
+	const char *whole;    /* A of the spec: without leading zeros, may be empty */
 	uint32_t whole_length;
 	const char *fraction; /* B of the spec */
 	uint32_t fraction_length;
@@ -60,7 +60,7 @@ static const char *skip_digits(const char *position, const char *end)
 	return position;
 }
 
-/** Steps 1 to 6; false for error E1. */
+/** Steps 1 to 6 of the spec; false: error E1. */
 static bool scan_text(struct bt_str text, struct scan *out)
 {
 	const char *position = text.data;
@@ -103,7 +103,7 @@ static bool scan_text(struct bt_str text, struct scan *out)
 	return position == end;
 }
 
-/** Power of ten of a one-letter suffix, false for others. */
+/** Returns the power of ten of a one-letter suffix; false: not a suffix. */
 static bool decimal_suffix(char letter, int32_t *out_exponent)
 {
 	static const struct {
@@ -121,7 +121,7 @@ static bool decimal_suffix(char letter, int32_t *out_exponent)
 	return false;
 }
 
-/** Power of two of "Ki" .. "Ei", 0 for others. */
+/** Returns the power of two of "Ki" .. "Ei"; 0: not a suffix. */
 static int32_t binary_suffix(struct bt_str suffix)
 {
 	static const char letters[] = "KMGTPE";
@@ -134,7 +134,7 @@ static int32_t binary_suffix(struct bt_str suffix)
 	return found != NULL ? ((int32_t)(found - letters) + 1) * 10 : 0;
 }
 
-/** Step 7; false for error E3. */
+/** Step 7 of the spec; false: error E3. */
 static bool find_suffix(struct bt_str text, struct suffix *out)
 {
 	int64_t exponent;
@@ -167,13 +167,13 @@ static uint64_t append_digits(uint64_t number, const char *digits, uint32_t coun
 	return number;
 }
 
-/** Small form if the digits allow it, spec 01 section 5.1; false otherwise. */
+/** Creates the small form if the digits allow it, spec 01 section 5.1; else returns false. */
 static bool make_small(
 	const struct scan *scan, const struct suffix *suffix, struct bt_quantity *out)
 {
-	/* Whole digits that stay within 18 after multiplication, by power of 1024. */
+	/* maximum digits that stay within 18 after the multiplication, by power of 1024 */
 	static const uint8_t binary_digits_max[] = {0, 11, 8, 5, 2, 0, 0};
-	/* An empty A counts as one digit. */
+	/* an empty A counts as one digit */
 	uint64_t digits = (scan->whole_length != 0 ? scan->whole_length : 1u) +
 		(uint64_t)scan->fraction_length;
 	uint64_t number;
@@ -200,7 +200,10 @@ static bool make_small(
 	return true;
 }
 
-/** Text form rule 4: the source text is what is printed, and it differs from the canonical text. */
+/**
+ * Text form rule 4: returns true if the quantity prints as its source text, and that differs from
+ * the canonical text.
+ */
 static bool keeps_text(
 	const struct scan *scan, const struct suffix *suffix, const struct bt_quantity *quantity)
 {
@@ -217,7 +220,7 @@ static bool keeps_text(
 			suffix->format == BT_QUANTITY_DECIMAL_EXPONENT);
 }
 
-/** Step 8 for numbers beyond the small form. */
+/** Step 8 of the spec, for numbers beyond the small form. */
 static int make_big(const struct scan *scan, const struct suffix *suffix, struct bt_arena *arena,
 	struct bt_quantity *out, struct berth_error *err)
 {
@@ -308,8 +311,8 @@ int bt_quantity_parse(struct bt_str text, struct bt_arena *arena, struct bt_quan
 }
 
 /**
- * A whole number of at least 1024 prints with powers of 1024: the whole number, or false when the
- * value is none.
+ * Converts decimal to a whole number; returns true if it is one and at least 1024, so that powers
+ * of 1024 apply.
  */
 static bool whole_number(struct bt_decimal *decimal)
 {
@@ -337,7 +340,7 @@ static void format_binary(struct bt_decimal *whole, struct bt_strbuf *out)
 	bt_wide_set(&limit, 1024);
 	while (power + 1 < BT_ARRAY_LENGTH(suffixes) && (whole->magnitude.limbs[0] & 1023) == 0 &&
 		bt_wide_compare(&whole->magnitude, &limit) >= 0) {
-		(void)bt_wide_divide(&whole->magnitude, 1024); /* exact */
+		(void)bt_wide_divide(&whole->magnitude, 1024); /* no remainder */
 		power++;
 	}
 	bt_strbuf_append_c(out, bt_wide_digits(&whole->magnitude, digits));
@@ -367,8 +370,7 @@ static void format_decimal(
 	} else if (exponent >= -9 && exponent <= 18) {
 		bt_strbuf_append_char(out, si_suffixes[(exponent + 9) / 3]);
 	}
-	/* Upstream quirk, spec 01 section 5.1: an exponent without a suffix is not printed at all.
-	 */
+	/* Upstream quirk, spec 01 section 5.1: an exponent without a suffix is not printed. */
 }
 
 void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *out)

@@ -30,7 +30,7 @@ static enum standard standard_of(struct bt_str name)
 	return bt_str_equal(name, BT_STR("pods")) ? STANDARD_PODS : STANDARD_NONE;
 }
 
-/** Index of the first scalar whose name is not below name. */
+/** Returns the index of the first scalar whose name is not less than name. */
 static uint32_t scalar_lower_bound(const struct bt_resource *resource, struct bt_str name)
 {
 	uint32_t low;
@@ -75,8 +75,8 @@ static bool is_scalar_entry(const struct bt_resource_entry *entry)
 }
 
 /**
- * Create the entries of all scalar names of the list, in one merge from the back: both sides are
- * sorted, and a list with very many names must not cost their square.
+ * Creates the entries of all scalar names of the list by one merge from the back: both lists are
+ * sorted, and inserting many names one by one would take quadratic time.
  */
 static void scalars_create(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena)
@@ -112,8 +112,10 @@ static void scalars_create(
 	}
 }
 
-/** Where the value of a name goes, or NULL when the record does not count it. Scalars exist
- * already. */
+/**
+ * Returns where the value of a name is stored, or NULL if the record does not have it. Scalars must
+ * exist already.
+ */
 static int64_t *target_of(struct bt_resource *resource, struct bt_str name, enum standard standard)
 {
 	switch (standard) {

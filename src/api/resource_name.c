@@ -25,8 +25,7 @@ bool bt_resource_is_extended(struct bt_str name)
 		bt_str_has_prefix(name, BT_STR("requests."))) {
 		return false;
 	}
-	/* "requests." before a subdomain makes a subdomain again, so it only counts for the length.
-	 */
+	/* "requests." plus a subdomain is a valid subdomain, so only the length needs a check */
 	prefix = bt_str_sub(name, 0, (uint32_t)slash);
 	last = bt_str_sub(name, (uint32_t)slash + 1, name.length);
 	return prefix.length + quota_prefix_length <= BT_LABEL_PREFIX_MAX &&
@@ -71,7 +70,7 @@ static bool is_whole(const struct bt_quantity *quantity)
 {
 	struct bt_quantity whole =
 		bt_quantity_make(bt_quantity_value(quantity), 0, BT_QUANTITY_DECIMAL_SI);
-	/* What does not fit int64 has no fraction that could matter. */
+	/* values beyond int64 are treated as whole */
 	return bt_quantity_value(quantity) == INT64_MAX ||
 		bt_quantity_compare(&whole, quantity) == 0;
 }

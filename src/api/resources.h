@@ -22,8 +22,8 @@ bool bt_resource_is_overcommit_allowed(struct bt_str name);
 
 #define BT_AMOUNT_PROBLEMS_MAX 2
 /**
- * What an API server says of this amount in a container's requests or limits: "must be greater than
- * or equal to 0", "must be an integer". Spec 14b section 5. Returns how many there are.
+ * Validates an amount of a container's requests or limits as the API server does: "must be greater
+ * than or equal to 0", "must be an integer". Spec 14b section 5. Returns the number of problems.
  */
 uint32_t bt_resource_amount_problems(struct bt_str name, const struct bt_quantity *amount,
 	const char *out_problems[BT_AMOUNT_PROBLEMS_MAX]);
@@ -35,7 +35,7 @@ uint32_t bt_resource_amount_problems(struct bt_str name, const struct bt_quantit
  * overhead included. */
 struct bt_request_options {
 	bool use_status;
-	bool use_pod_status; /* only together with use_status */
+	bool use_pod_status; /* requires use_status */
 	bool no_overhead;
 	bool no_pod_level;
 	bool no_containers;
@@ -44,16 +44,16 @@ struct bt_request_options {
 		*missing; /* defaults for containers that lack a name; NULL: none */
 };
 
-/** The two defaults of spec 01b section 6 as a resource list (static storage). */
+/** Default requests of spec 01b section 6 as a resource list (static storage). */
 const struct bt_resource_list *bt_default_requests(void);
 
-/** Exact per-name sums; entries sorted by name, in the arena. Reads spec and status of pod only. */
+/** Returns exact sums per name, sorted by name, in the arena. Reads only spec and status of pod. */
 struct bt_resource_list bt_pod_requests(
 	const struct bt_pod *pod, const struct bt_request_options *options, struct bt_arena *arena);
-/** Limits, spec 01b section 3.5. */
+/** Limits of a pod, spec 01b section 3.5. */
 struct bt_resource_list bt_pod_limits(
 	const struct bt_pod *pod, const struct bt_request_options *options, struct bt_arena *arena);
-/** spec.resources.requests has a pod-level supported name. */
+/** Returns true if spec.resources.requests has a name supported at pod level. */
 bool bt_pod_has_pod_level_requests(const struct bt_pod *pod);
 
 struct bt_scalar_resource {
@@ -62,8 +62,8 @@ struct bt_scalar_resource {
 };
 
 /**
- * Integer record, spec 01b section 10. scalars are sorted by name; the array belongs to the arena
- * of the operation that last grew it. All-zero memory is the empty record.
+ * Integer record of spec 01b section 10. scalars are sorted by name; the array is in the arena of
+ * the call that last grew it. All-zero memory is the empty record.
  */
 struct bt_resource {
 	int64_t cpu_milli;
@@ -79,7 +79,7 @@ void bt_resource_add(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena);
 void bt_resource_set_max(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena);
-/** NULL when the record has no such entry. */
+/** Returns NULL if the record has no such entry. */
 const int64_t *bt_resource_find_scalar(const struct bt_resource *resource, struct bt_str name);
 
 /** Feature gates of spec 01b section 5 that change a pod's resource vector. */
@@ -90,7 +90,9 @@ struct bt_resource_gates {
 	bool dra_node_allocatable_resources; /* DRANodeAllocatableResources, default false */
 };
 
-/** What a pod adds to its node: variants A and Z (spec 01b sections 4 and 6, spec 05 section 3.3).
+/**
+ * Resources that a pod adds to its node: variants A and Z (spec 01b sections 4 and 6, spec 05
+ * section 3.3).
  */
 struct bt_pod_resources {
 	struct bt_resource requested;
@@ -100,7 +102,7 @@ struct bt_pod_resources {
 
 struct bt_pod_resources bt_pod_resources_compute(
 	const struct bt_pod *pod, const struct bt_resource_gates *gates, struct bt_arena *arena);
-/** Variant F: what NodeResourcesFit asks of a node for this pod. */
+/** Variant F: the request that NodeResourcesFit checks for this pod. */
 struct bt_resource bt_pod_fit_request(
 	const struct bt_pod *pod, const struct bt_resource_gates *gates, struct bt_arena *arena);
 
@@ -113,11 +115,11 @@ struct bt_host_port {
 
 typedef BT_LIST(struct bt_host_port) bt_host_port_list;
 
-/** Sidecars' ports first, then containers'; hostPort > 0 only. */
+/** Returns sidecars' ports first, then containers'; only hostPort > 0. */
 bt_host_port_list bt_pod_host_ports(const struct bt_pod_spec *spec, struct bt_arena *arena);
-/** true when wanted conflicts with one used triple. */
+/** Returns true if wanted conflicts with the used triple. */
 bool bt_host_port_conflicts(const struct bt_host_port *wanted, const struct bt_host_port *used);
 
-/** init container with restartPolicy exactly Always. */
+/** Returns true for an init container with restartPolicy Always. */
 bool bt_container_is_sidecar(const struct bt_container *init_container);
 #endif

@@ -7,7 +7,7 @@
 #include "api/selector_build.h"
 #include "base/assert.h"
 
-/** Up to here a linear search among a requirement's values beats a binary one. */
+/** Up to this number of values, linear search is faster than binary search. */
 #define LINEAR_VALUES_MAX 8
 
 static void append_path(const struct bt_requirement_path *path, struct bt_strbuf *out)
@@ -36,7 +36,7 @@ void bt_error_sink_add(const struct bt_error_sink *sink, const struct bt_require
 	struct bt_strbuf text = {NULL, 0, 0};
 
 	if (*sink->bytes_left == 0) {
-		/* A list with an error must not stay empty. */
+		/* a list that had errors must not stay empty */
 		if (sink->list->count == 0) {
 			bt_error_list_add(sink->list, sink->arena, BT_STR("too many errors"));
 		}
@@ -68,7 +68,7 @@ void bt_append_values_json(const bt_str_list *values, bool empty_is_null, struct
 	bt_json_end_array(&writer);
 }
 
-/** "Invalid value: <values>: <detail>" */
+/** Adds "Invalid value: <values>: <detail>". */
 static void add_values_error(const struct bt_requirement_source *source, const char *detail,
 	const struct bt_requirement_path *path, const struct bt_error_sink *sink)
 {
@@ -85,7 +85,7 @@ static void add_values_error(const struct bt_requirement_source *source, const c
 	bt_strbuf_finish(&text);
 }
 
-/** "Invalid value: <quoted>: <details joined>" */
+/** Adds "Invalid value: <quoted>: <details joined>". */
 static void add_text_error(const char *field, struct bt_str value,
 	const struct bt_error_list *details, const struct bt_requirement_path *path,
 	const struct bt_error_sink *sink)
@@ -152,7 +152,7 @@ bool bt_selector_operator_parse(
 	return false;
 }
 
-/** Checks that depend on the operator: number of values, integers. */
+/** Checks number and form of the values for the operator. */
 static bool check_values(const struct bt_requirement_source *source,
 	enum bt_selector_operator operator_, const struct bt_requirement_path *path,
 	const struct bt_error_sink *sink, int64_t *out_operand)
@@ -198,7 +198,10 @@ static bool check_values(const struct bt_requirement_source *source,
 	return valid;
 }
 
-/** In a matching requirement values are a set; sorted, so that long ones can be searched. */
+/**
+ * Returns the values, sorted if there are many, so that bt_requirement_matches can use binary
+ * search.
+ */
 static const struct bt_str *sorted_values(const bt_str_list *values, struct bt_arena *arena)
 {
 	struct bt_str *copy;
@@ -328,7 +331,7 @@ bool bt_selector_is_empty(const struct bt_selector *selector)
 	return !selector->nothing && selector->requirement_count == 0;
 }
 
-/** Requirement of one pair of a map: the value is borrowed from the pair. */
+/** Builds the requirement for one pair of a map: the value is borrowed from the pair. */
 static struct bt_requirement equality(const struct bt_str_pair *pair)
 {
 	struct bt_requirement requirement = {.key = pair->key,

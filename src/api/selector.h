@@ -2,9 +2,8 @@
 #ifndef BT_API_SELECTOR_H
 #define BT_API_SELECTOR_H
 /**
- * Selectors over labels and node fields, parsed once and matched often. Spec: 01 sections 5.4
- * to 5.10. Parsed selectors borrow the text of the object they come from and live in the arena
- * given.
+ * Selectors over labels and node fields, parsed once and matched often. Spec: 01 sections 5.4 to
+ * 5.10. Parsed selectors are in the given arena and borrow text of the source object.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,10 +29,10 @@ struct bt_requirement {
 	int64_t operand; /* GT, LT */
 };
 
-/** true when the requirement holds for a label with this value (NULL: the label is absent). */
+/** Returns true if the requirement matches a label with this value (NULL: the label is absent). */
 bool bt_requirement_matches(const struct bt_requirement *requirement, const struct bt_str *value);
 
-/** A conjunction of requirements. `nothing` matches no label set at all (absent LabelSelector). */
+/** A conjunction of requirements. `nothing`: matches no labels at all (absent LabelSelector). */
 struct bt_selector {
 	bool nothing;
 	uint32_t requirement_count;
@@ -41,8 +40,8 @@ struct bt_selector {
 };
 
 /**
- * A list of error texts in order, as upstream aggregates them (spec 01 section 5.16). Text lives in
- * the arena of the parse. All-zero memory is an empty list.
+ * Error texts in order, as upstream aggregates them (spec 01 section 5.16). Text is in the arena of
+ * the parse. All-zero memory is an empty list.
  */
 struct bt_error_list {
 	struct bt_str *items;
@@ -51,10 +50,13 @@ struct bt_error_list {
 };
 
 void bt_error_list_add(struct bt_error_list *list, struct bt_arena *arena, struct bt_str text);
-/** One text plain, several as "[a, b]", exact duplicates dropped. */
+/** Joins the texts: one text plain, several as "[a, b]", without exact duplicates. */
 struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_arena *arena);
 
-/** Messages of spec 01 section 5.4 for a label key (value), one by one; none when it is valid. */
+/**
+ * Adds the messages of spec 01 section 5.4 for a label key (value), one by one; none if it is
+ * valid.
+ */
 void bt_label_key_errors(
 	struct bt_str key, struct bt_arena *arena, struct bt_error_list *out_errors);
 void bt_label_value_errors(
@@ -62,16 +64,22 @@ void bt_label_value_errors(
 bool bt_label_key_is_valid(struct bt_str key);
 bool bt_label_value_is_valid(struct bt_str value);
 
-/** Spec 01 section 5.6. selector NULL: matches nothing. The first invalid requirement fails it. */
+/**
+ * Parses a LabelSelector, spec 01 section 5.6. selector NULL: matches nothing. Stops at the first
+ * invalid requirement.
+ */
 BT_MUST_USE int bt_selector_from_label_selector(const struct bt_label_selector *selector,
 	struct bt_arena *arena, struct bt_selector *out_selector, struct berth_error *err);
 /**
- * As written in queries: "a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2" (spec 14 section 16). Empty
+ * Parses the query form: "a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2" (spec 14 section 16). Empty
  * text: no requirements. Borrows text.
  */
 BT_MUST_USE int bt_selector_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_selector *out_selector, struct berth_error *err);
-/** A plain map: exact match of every pair, nothing validated; empty matches everything. */
+/**
+ * Creates a selector that matches every pair of the map exactly, without validation; an empty map
+ * matches everything.
+ */
 struct bt_selector bt_selector_from_map(const struct bt_str_map *map, struct bt_arena *arena);
 bool bt_selector_matches(const struct bt_selector *selector, const struct bt_str_map *labels);
 bool bt_selector_is_empty(const struct bt_selector *selector);
@@ -85,30 +93,36 @@ struct bt_node_term {
 	struct bt_error_list errors;
 };
 
-/** Spec 01 section 5.8, lazy form: empty terms dropped, broken terms kept with their errors. */
+/**
+ * Parsed form of spec 01 section 5.8 (lazy): empty terms are dropped, invalid terms are kept with
+ * their errors.
+ */
 struct bt_parsed_node_selector {
 	uint32_t term_count;
 	const struct bt_node_term *terms;
 };
 
-/** path_prefix e.g. "" : paths then read nodeSelectorTerms[i].matchExpressions[j]. Never fails. */
+/**
+ * Parses a node selector; never fails. With path_prefix "" paths read
+ * nodeSelectorTerms[i].matchExpressions[j].
+ */
 struct bt_parsed_node_selector bt_node_selector_parse(
 	const struct bt_node_selector *selector, struct bt_str path_prefix, struct bt_arena *arena);
-/** Strict construction: every error of every term, flattened. */
+/** Strict parse: reports every error of every term in one list. */
 void bt_node_selector_errors(const struct bt_parsed_node_selector *selector, struct bt_arena *arena,
 	struct bt_error_list *out_errors);
 /**
- * node_name "" leaves the field set empty: field requirements are then satisfied. errors (may be
- * NULL) receives the collected construction errors when no term matched.
+ * Matches a node. node_name "" leaves the field set empty: all field requirements are then
+ * satisfied. errors (may be NULL) gets the parse errors if no term matched.
  */
 bool bt_node_selector_matches(const struct bt_parsed_node_selector *selector,
 	struct bt_str node_name, const struct bt_str_map *labels, struct bt_arena *arena,
 	struct bt_error_list *errors);
-/** One parsed term against a node. */
+/** Matches one parsed term against a node. */
 bool bt_node_term_matches(
 	const struct bt_node_term *term, struct bt_str node_name, const struct bt_str_map *labels);
 
-/** Spec 01 section 5.9. */
+/** Parsed preferred terms, spec 01 section 5.9. */
 struct bt_preferred_term {
 	struct bt_node_term term;
 	int32_t weight;
@@ -119,14 +133,16 @@ struct bt_preferred_terms {
 	const struct bt_preferred_term *items;
 };
 
-/** path_prefix "" gives paths "[i].matchExpressions[j]". On errors all of them are in out_errors
- * and 0 terms result. */
+/**
+ * Parses preferred terms. With path_prefix "" paths read "[i].matchExpressions[j]". If there are
+ * errors, out_errors has all of them and the result has no terms.
+ */
 struct bt_preferred_terms bt_preferred_terms_parse(const bt_preferred_scheduling_term_list *list,
 	struct bt_str path_prefix, struct bt_arena *arena, struct bt_error_list *out_errors);
 int64_t bt_preferred_terms_score(const struct bt_preferred_terms *terms, struct bt_str node_name,
 	const struct bt_str_map *labels);
 
-/** nodeSelector and required node affinity of a pod, parsed. Spec 01 section 5.10. */
+/** Parsed nodeSelector and required node affinity of a pod. Spec 01 section 5.10. */
 struct bt_required_node_affinity {
 	const struct bt_str_map *node_selector; /* borrowed from the pod */
 	bool has_affinity;
@@ -139,7 +155,7 @@ bool bt_required_node_affinity_matches(const struct bt_required_node_affinity *a
 	struct bt_str node_name, const struct bt_str_map *labels, struct bt_arena *arena,
 	struct bt_error_list *errors);
 
-/** Field selector for list and watch filters. Spec 01 section 5.7. */
+/** Field selector of list and watch requests. Spec 01 section 5.7. */
 struct bt_field_term {
 	struct bt_str field;
 	struct bt_str value;
@@ -152,11 +168,11 @@ struct bt_field_selector {
 };
 
 /**
- * "a=b,c==d,e!=f"; "\\", "," and "=" within values are escaped with a backslash. Empty text: no
- * terms. Unescaped values live in the arena, everything else is borrowed from text.
+ * Parses "a=b,c==d,e!=f"; backslash escapes "\\", "," and "=" in values. Empty text: no terms.
+ * Unescaped values are in the arena, all else is borrowed from text.
  */
 BT_MUST_USE int bt_field_selector_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_field_selector *out_selector, struct berth_error *err);
-/** value: the text of the object's field, "" when it has no such field. */
+/** value: text of the object's field, "" if the object does not have the field. */
 bool bt_field_term_matches(const struct bt_field_term *term, struct bt_str value);
 #endif

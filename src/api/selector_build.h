@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_API_SELECTOR_BUILD_H
 #define BT_API_SELECTOR_BUILD_H
-/** Construction of requirements with their error texts; shared by label and node selectors. Spec:
- * 01 section 5.5. */
+/**
+ * Creates requirements with their error texts, for label and node selectors. Spec: 01 section 5.5.
+ */
 #include "api/selector.h"
 
 /**
- * Error texts quote the input over and over (once per value, say), so their sum is limited per
- * parse. Past the limit one constant text stands for all others.
+ * Limit of all error texts of one parse, because they quote the input repeatedly (for example once
+ * per value). Beyond the limit one constant text replaces all others.
  */
 #define BT_SELECTOR_ERROR_BYTES_MAX (1024u * 1024u)
 
 enum bt_requirement_place {
-	BT_PLACE_LABEL_SELECTOR, /* no path at all */
+	BT_PLACE_LABEL_SELECTOR, /* no path */
 	BT_PLACE_NODE_SELECTOR,  /* <prefix>.nodeSelectorTerms[term].<member>[index] */
 	BT_PLACE_PREFERRED_TERM, /* <prefix>[term].<member>[index] */
 };
 
-/** Where in the object a requirement stands. */
+/** Position of a requirement in the object. */
 struct bt_requirement_path {
 	enum bt_requirement_place place;
 	struct bt_str prefix;
@@ -32,24 +33,26 @@ struct bt_error_sink {
 	uint32_t *bytes_left; /* of BT_SELECTOR_ERROR_BYTES_MAX; shared by all lists of one parse */
 };
 
-/** A requirement as written in an object. */
+/** A requirement's fields in the object. */
 struct bt_requirement_source {
 	struct bt_str key;
 	struct bt_str operator_;
 	const bt_str_list *values;
 };
 
-/** "<path>.<field>: <rest>" with rest taken from detail; nothing when the budget is used up. */
+/** Adds "<path>.<field>: <detail>"; nothing if the limit is reached. */
 void bt_error_sink_add(const struct bt_error_sink *sink, const struct bt_requirement_path *path,
 	const char *field, struct bt_str detail);
-/** "In", "NotIn", ...; false for any other text. with_comparison: Gt and Lt exist as well. */
+/** Parses "In", "NotIn", ...; false: not an operator. with_comparison: Gt and Lt are allowed. */
 bool bt_selector_operator_parse(
 	struct bt_str text, bool with_comparison, enum bt_selector_operator *out_operator);
-/** Build and check one label requirement; errors go to the sink, and false is returned. */
+/** Builds and validates one label requirement; adds errors to the sink, and then returns false. */
 bool bt_requirement_build(const struct bt_requirement_source *source,
 	enum bt_selector_operator operator_, const struct bt_requirement_path *path,
 	const struct bt_error_sink *sink, struct bt_requirement *out_requirement);
-/** JSON array of the values, "null" for an absent list (and for an empty one when empty_is_null).
+/**
+ * Appends the values as a JSON array, "null" for an absent list (and for an empty one if
+ * empty_is_null).
  */
 void bt_append_values_json(const bt_str_list *values, bool empty_is_null, struct bt_strbuf *out);
 #endif

@@ -5,15 +5,15 @@
 #include "api/selector_build.h"
 #include "base/vec.h"
 
-/* Label selectors as they are written in queries, spec 14 section 16. */
+/* Parser of label selectors in query form, spec 14 section 16. */
 
 #define TEXT_BYTES_MAX (64u * 1024u)
-/** Messages show no more than this of hostile text. */
+/** Limit of input text in messages. */
 #define SHOWN_MAX 256
 
 enum token {
 	TOKEN_END,
-	TOKEN_WORD, /* also "in" and "notin": what they are depends on the place */
+	TOKEN_WORD, /* also "in" and "notin": the context decides */
 	TOKEN_EQUALS,
 	TOKEN_DOUBLE_EQUALS,
 	TOKEN_NOT_EQUALS,
@@ -26,9 +26,9 @@ enum token {
 };
 
 struct parser {
-	struct bt_str rest; /* behind the token */
-	enum token token;   /* the next one, not consumed */
-	struct bt_str word; /* its text */
+	struct bt_str rest; /* text behind the token */
+	enum token token;   /* current token, not consumed yet */
+	struct bt_str word; /* text of the token */
 	struct bt_arena *arena;
 	struct berth_error *err;
 	BT_VEC(struct bt_str) values; /* of one requirement */
@@ -70,7 +70,7 @@ static enum token special_token(struct bt_str text, uint32_t *out_length)
 	}
 }
 
-/** Consume the token; the next one is looked at. */
+/** Consumes the token and reads the next one. */
 static void advance(struct parser *parser)
 {
 	struct bt_str rest = parser->rest;
@@ -102,7 +102,7 @@ static int unexpected(const struct parser *parser, const char *expected)
 		BT_STR_ARG(shown), expected);
 }
 
-/** What goes wrong within one requirement says so. */
+/** Prefixes errors within a requirement. */
 static int unexpected_within(const struct parser *parser, const char *expected)
 {
 	int code = unexpected(parser, expected);
@@ -122,7 +122,7 @@ static int build(struct parser *parser, struct bt_str key, enum bt_selector_oper
 	struct bt_str text;
 
 	if (values.count != 0) {
-		/* Requirements borrow them. */
+		/* The requirements borrow the values. */
 		values.items = BT_ARENA_NEW_ARRAY(parser->arena, struct bt_str, values.count);
 		memcpy(values.items, parser->values.items, values.count * sizeof(struct bt_str));
 	}
@@ -135,7 +135,7 @@ static int build(struct parser *parser, struct bt_str key, enum bt_selector_oper
 		BT_STR_ARG(text));
 }
 
-/** "(a, b)"; an empty place between commas is the empty value. */
+/** Parses "(a, b)"; nothing between two commas is the empty value. */
 static int parse_values(struct parser *parser)
 {
 	bool expects_value = true;
@@ -164,7 +164,7 @@ static int parse_values(struct parser *parser)
 	return 0;
 }
 
-/** One value, or nothing, which is the empty value. */
+/** Parses one value; nothing is the empty value. */
 static int parse_value(struct parser *parser)
 {
 	if (parser->token == TOKEN_END || parser->token == TOKEN_COMMA) {
@@ -179,7 +179,7 @@ static int parse_value(struct parser *parser)
 	return 0;
 }
 
-/** false: it is none. *out_in_list: its operand stands in parentheses. */
+/** Parses an operator; false: not an operator. *out_in_list: the values are in parentheses. */
 static bool read_operator(
 	const struct parser *parser, enum bt_selector_operator *out_operator, bool *out_in_list)
 {

@@ -4,8 +4,10 @@
 /** Volumes and claims. Spec: 01 sections 4.4 and 4.7. */
 #include "api/types.h"
 
-/** Class of a claim or volume: the beta annotation if its key exists, else the field. Spec 01
- * section 5.17. */
+/**
+ * Returns the class of a claim or volume: the beta annotation if it exists, else the field. Spec 01
+ * section 5.17.
+ */
 struct bt_str bt_persistent_volume_claim_class(const struct bt_persistent_volume_claim *claim);
 struct bt_str bt_persistent_volume_class(const struct bt_persistent_volume *volume);
 #endif

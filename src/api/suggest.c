@@ -7,7 +7,7 @@
 #include "api/meta.h"
 #include "api/object.h"
 
-/** Longer words are no typing mistakes. */
+/** Longer words are not corrected. */
 #define WORD_BYTES_MAX 32
 
 static uint32_t smaller(uint32_t a, uint32_t b)
@@ -30,7 +30,7 @@ const char *bt_suggest(const char *given, const char *const *words, size_t count
 		}
 		size_t longer = length > given_length ? length : given_length;
 		uint32_t allowed = longer / 3 > 1 ? (uint32_t)(longer / 3) : 1;
-		/* Changes that turn a into b; neighbours that swapped places count as one. */
+		/* edit distance of given and b; swapping two neighbours is one edit */
 		const char *b = words[i];
 		uint32_t rows[3][WORD_BYTES_MAX + 1];
 		uint32_t *before = rows[0];
@@ -65,10 +65,10 @@ const char *bt_suggest(const char *given, const char *const *words, size_t count
 }
 
 #define KIND_BYTES_MAX 32
-/** Words whose lengths differ by more are different words: PodTemplate, Pod. */
+/** Words whose lengths differ by more are not suggested: PodTemplate for Pod. */
 #define LENGTH_DIFFERENCE_MAX 2
 
-/** Groups of custom resources have dots, and kinds of the same names: Service, Job. */
+/** Kinds of custom resources (whose groups have dots) may have the same names: Service, Job. */
 static bool is_our_group(struct bt_str group)
 {
 	for (int i = 0; i < BT_KIND__COUNT; i++) {

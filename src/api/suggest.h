@@ -8,16 +8,16 @@
 #include "base/strbuf.h"
 
 /**
- * The word that the fewest changed, added, dropped or swapped bytes turn given into; NULL when all
- * need more than a third of the longer word's length (at least one).
+ * Returns the word with the smallest edit distance (changed, added, dropped or swapped bytes) to
+ * given; NULL if all distances exceed a third of the longer word's length (at least one).
  */
 const char *bt_suggest(const char *given, const char *const *words, size_t count);
 
-/** What somebody meant who wrote a kind that is not in the table: most others are none of ours. */
+/** Suggestions for unknown kinds; most unknown kinds are custom resources. */
 
 /**
- * Append "Deployment is of apps/v1" or "did you mean Node?". False, and nothing, for kinds of other
- * groups, and for those that resemble none of the table.
+ * Appends "Deployment is of apps/v1" or "did you mean Node?". Returns false and appends nothing for
+ * kinds of other groups, and if no known kind is similar.
  */
 bool bt_kind_hint(struct bt_str api_version, struct bt_str kind, struct bt_strbuf *out);
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The zero time of the API, 0001-01-01T00:00:00Z. */
+/* Zero time of the API, 0001-01-01T00:00:00Z. */
 #define ZERO_SECONDS INT64_C(-62135596800)
 #define SECONDS_PER_DAY INT64_C(86400)
 
@@ -16,7 +16,7 @@ int64_t bt_days_from_date(int64_t year, int64_t month, int64_t day)
 	int64_t year_of_era;
 	int64_t day_of_year;
 
-	/* Years start in March, so that the leap day is the last one. */
+	/* count years from March, so that the leap day is the last day */
 	year -= month <= 2;
 	era = (year >= 0 ? year : year - 399) / 400;
 	year_of_era = year - era * 400;
@@ -53,7 +53,7 @@ static int days_in_month(int year, int month)
 	return month == 2 && leap ? 29 : days[month - 1];
 }
 
-/** Exactly count digits as a number within [low, high]; advances *text. */
+/** Parses exactly count digits as a number within [low, high]; advances *text. */
 static bool take_number(struct bt_str *text, uint32_t count, int low, int high, int *out)
 {
 	int number = 0;
@@ -83,8 +83,10 @@ static bool take_char(struct bt_str *text, char wanted)
 	return true;
 }
 
-/** ".123": digits beyond nanoseconds are dropped. Returns the number of digits, 0 when there is no
- * fraction. */
+/**
+ * Parses ".123", dropping digits beyond nanoseconds. Returns the number of digits, 0 if there is no
+ * fraction.
+ */
 static uint32_t take_fraction(struct bt_str *text, int32_t *out_nanoseconds)
 {
 	uint32_t count = 0;
@@ -111,7 +113,7 @@ static uint32_t take_fraction(struct bt_str *text, int32_t *out_nanoseconds)
 	return count;
 }
 
-/** "Z" or "+02:00" as seconds east of UTC. */
+/** Parses "Z" or "+02:00" as seconds east of UTC. */
 static bool take_offset(struct bt_str *text, int64_t *out_seconds)
 {
 	int hours;
@@ -131,7 +133,7 @@ static bool take_offset(struct bt_str *text, int64_t *out_seconds)
 	return true;
 }
 
-/** fraction_digits: how many there must be; UINT32_MAX for any number. */
+/** fraction_digits: required number; UINT32_MAX: any. */
 static bool parse(struct bt_str text, uint32_t fraction_digits, struct bt_time *out)
 {
 	struct bt_time time = {.nanoseconds = 0};
@@ -310,7 +312,10 @@ static int decode_micro_time(
 /** 9999-12-31T23:59:59Z */
 #define SECONDS_MAX INT64_C(253402300799)
 
-/** Time {seconds 1, nanos 2}; an empty one is the zero time. unit: nanoseconds that are kept. */
+/**
+ * Decodes Time {seconds 1, nanos 2}; an empty message is the zero time. unit: precision in
+ * nanoseconds.
+ */
 static int decode_wire(struct bt_str bytes, uint32_t unit, void *out, struct berth_error *err)
 {
 	struct bt_wire wire = bt_wire_from(bytes);
@@ -344,7 +349,7 @@ static int decode_wire(struct bt_str bytes, uint32_t unit, void *out, struct ber
 	return 0;
 }
 
-/** Whole seconds, as in JSON. */
+/** Keeps whole seconds only, as in JSON. */
 static int decode_time_protobuf(
 	struct bt_str bytes, struct bt_arena *arena BT_UNUSED, void *out, struct berth_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_API_TIME_H
 #define BT_API_TIME_H
-/** Points in time as the API carries them. Spec: 01 section 5.2. */
+/** Times of the API. Spec: 01 section 5.2. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,26 +17,33 @@ struct bt_time {
 	bool set;
 };
 
-/** RFC 3339, any offset and number of fraction digits. */
+/** Parses RFC 3339 with any offset and number of fraction digits. */
 BT_MUST_USE int bt_time_parse(
 	struct bt_str text, struct bt_time *out_time, struct berth_error *err);
-/** "2006-01-02T15:04:05Z" */
+/** Appends "2006-01-02T15:04:05Z". */
 void bt_time_format(const struct bt_time *time, struct bt_strbuf *out);
-/** With exactly six fraction digits, both ways. */
+/** Parse and format with exactly six fraction digits. */
 BT_MUST_USE int bt_micro_time_parse(
 	struct bt_str text, struct bt_time *out_time, struct berth_error *err);
 void bt_micro_time_format(const struct bt_time *time, struct bt_strbuf *out);
-/** The texts of a point in nanoseconds since 1970, whole seconds and microseconds: cut, not
- * rounded. */
+/**
+ * Format a time in nanoseconds since 1970, with whole seconds or microseconds: truncated, not
+ * rounded.
+ */
 struct bt_str bt_time_text(struct bt_arena *arena, int64_t time_ns);
 struct bt_str bt_micro_time_text(struct bt_arena *arena, int64_t time_ns);
-/** Nanoseconds since 1970; what is beyond int64 becomes its end. */
+/** Returns nanoseconds since 1970, clamped to int64. */
 int64_t bt_time_ns(const struct bt_time *time);
-/** Negative, 0, positive as a is before, at, after b; the zero time is before every other. */
+/**
+ * Returns a negative number, 0 or a positive number if a is before, at or after b; the zero time is
+ * before all others.
+ */
 int bt_time_compare(const struct bt_time *a, const struct bt_time *b);
 
-/** Days since 1970-01-01 of a date in the proleptic Gregorian calendar, and back; month and day
- * count from 1. */
+/**
+ * Convert a date of the proleptic Gregorian calendar to days since 1970-01-01 and back; month and
+ * day count from 1.
+ */
 int64_t bt_days_from_date(int64_t year, int64_t month, int64_t day);
 void bt_date_from_days(int64_t days, int64_t *out_year, int *out_month, int *out_day);
 

@@ -2,8 +2,8 @@
 #include "api/toleration.h"
 
 /**
- * "0" or "-?[1-9][0-9]*" within int64: values that compare only in this form, so that one number
- * has one text.
+ * Parses "0" or "-?[1-9][0-9]*" within int64: only this form is compared, so that each number has
+ * one text.
  */
 static bool canonical_int64(struct bt_str text, int64_t *out)
 {
@@ -19,7 +19,7 @@ static bool canonical_int64(struct bt_str text, int64_t *out)
 	return bt_str_parse_int64(text, out);
 }
 
-/** Operators Lt and Gt: the taint's value against the toleration's. */
+/** Operators Lt and Gt: compares the taint's value with the toleration's. */
 static bool compares(
 	const struct bt_toleration *toleration, const struct bt_taint *taint, bool greater)
 {
@@ -122,7 +122,7 @@ int64_t bt_tolerated_seconds(
 		if (!bt_str_equal_c(taint->effect, "NoExecute")) {
 			continue;
 		}
-		/* All tolerations that fit count, as upstream counts them: the shortest wins. */
+		/* as upstream: of all matching tolerations the shortest time counts */
 		for (uint32_t j = 0; j < tolerations->count; j++) {
 			const struct bt_toleration *toleration = &tolerations->items[j];
 			if (!bt_toleration_tolerates(toleration, taint, true)) {

@@ -14,8 +14,8 @@ bool bt_tolerations_tolerate(
 	const bt_toleration_list *tolerations, const struct bt_taint *taint, bool allow_comparison);
 
 /**
- * How many seconds a pod with these tolerations stays on a node with these taints: 0: not at all,
- * INT64_MAX: for ever. Only taints with effect NoExecute count. Spec: 14b section 6.6.
+ * Returns how many seconds a pod with these tolerations stays on a node with these taints; 0: not
+ * at all, INT64_MAX: for ever. Only taints with effect NoExecute count. Spec: 14b section 6.6.
  */
 int64_t bt_tolerated_seconds(
 	const bt_taint_list *taints, const bt_toleration_list *tolerations);
@@ -26,9 +26,9 @@ enum bt_taint_filter {
 };
 
 bool bt_taint_in_filter(const struct bt_taint *taint, enum bt_taint_filter filter);
-/** First taint of the filter that no toleration covers, or NULL. */
+/** Returns the first taint of the filter that is not tolerated, or NULL. */
 const struct bt_taint *bt_find_untolerated_taint(const bt_taint_list *taints,
 	const bt_toleration_list *tolerations, enum bt_taint_filter filter, bool allow_comparison);
-/** "key=value:effect", "key:effect", "key=value:" or "key". */
+/** Appends "key=value:effect", "key:effect", "key=value:" or "key". */
 void bt_taint_format(const struct bt_taint *taint, struct bt_strbuf *out);
 #endif

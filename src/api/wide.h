@@ -9,10 +9,10 @@
 
 #include "base/compiler.h"
 
-/** Room for intermediate results; what is stored in a quantity has at most BT_WIDE_STORED_LIMBS. */
+/** Limbs for intermediate results; stored quantities have at most BT_WIDE_STORED_LIMBS. */
 #define BT_WIDE_LIMBS 80
 #define BT_WIDE_STORED_LIMBS 75
-/** Decimal digits of the largest value, rounded up. */
+/** Decimal digits of the maximum value, rounded up. */
 #define BT_WIDE_DIGITS 771
 
 struct bt_wide {
@@ -21,7 +21,7 @@ struct bt_wide {
 };
 
 void bt_wide_set(struct bt_wide *wide, uint64_t value);
-/** The value modulo 2^64. */
+/** Returns the value modulo 2^64. */
 uint64_t bt_wide_low64(const struct bt_wide *wide);
 static inline bool bt_wide_is_zero(const struct bt_wide *wide)
 {
@@ -29,17 +29,19 @@ static inline bool bt_wide_is_zero(const struct bt_wide *wide)
 }
 int bt_wide_compare(const struct bt_wide *a, const struct bt_wide *b);
 
-/* false: the result does not fit; *wide is then undefined. */
+/* These return false if the result does not fit; *wide is then undefined. */
 BT_MUST_USE bool bt_wide_multiply_add(struct bt_wide *wide, uint32_t factor, uint32_t addend);
 BT_MUST_USE bool bt_wide_multiply_power10(struct bt_wide *wide, uint64_t exponent);
 BT_MUST_USE bool bt_wide_add(struct bt_wide *wide, const struct bt_wide *addend);
-/** *wide -= subtrahend, which is not larger. */
+/** *wide -= subtrahend, which must not be larger. */
 void bt_wide_subtract(struct bt_wide *wide, const struct bt_wide *subtrahend);
-/** Divide, rounding down; returns the remainder. divisor > 0. */
+/** Divides, rounding down; returns the remainder. divisor > 0. */
 uint32_t bt_wide_divide(struct bt_wide *wide, uint32_t divisor);
-/** Divide by 10^exponent, rounding down; true when there was a remainder. */
+/** Divides by 10^exponent, rounding down; returns true if there was a remainder. */
 bool bt_wide_divide_power10(struct bt_wide *wide, uint64_t exponent);
-/** Decimal digits, zero-terminated; buffer has BT_WIDE_DIGITS + 1 bytes. Returns where they start
- * in it. */
+/**
+ * Writes decimal digits, zero-terminated; buffer has BT_WIDE_DIGITS + 1 bytes. Returns their start
+ * in buffer.
+ */
 const char *bt_wide_digits(const struct bt_wide *wide, char *buffer);
 #endif
