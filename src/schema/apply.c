@@ -7,7 +7,7 @@
 
 struct conflict_list {
 	struct bt_arena *arena;
-	struct bt_strbuf text; /* of all managers, without the head */
+	struct bt_strbuf text; /* texts of all managers, without the heading */
 	uint32_t total;
 	uint32_t count;
 	struct bt_apply_conflict items[BT_APPLY_CONFLICTS_MAX];
@@ -73,8 +73,8 @@ static void report(struct conflict_list *list, struct bt_apply_conflicts *out_co
 }
 
 /**
- * Owners lose what changed and what is gone. With list: what changed is a conflict instead, except
- * for what is excused.
+ * Removes the changed and removed fields from all other managers. With list: changed fields that
+ * another manager owns are conflicts instead, except for the excused ones.
  */
 static void take_from_others(struct bt_arena *arena, struct bt_managers *managers,
 	const struct bt_manager *self, const struct bt_field_changes *changes,
@@ -98,9 +98,9 @@ static void take_from_others(struct bt_arena *arena, struct bt_managers *manager
 	}
 }
 
-/** --- what kubectl's client-side apply left: its configuration in an annotation --- */
+/** --- configuration of kubectl's client-side apply, kept in an annotation --- */
 
-/* All annotations of an object together may have so many bytes. */
+/* Maximum bytes of all annotations of an object together. */
 #define ANNOTATION_BYTES_MAX (256 * 1024)
 
 static const char annotation[] = "kubectl.kubernetes.io/last-applied-configuration";
@@ -110,13 +110,13 @@ static struct bt_json_value *annotations_of(const struct bt_json_value *object)
 	return bt_json_find_path(object, "metadata.annotations");
 }
 
-/** kubectl applies, which may take over what its client-side apply wrote. */
+/** Whether kubectl applies: it may take over the fields of its client-side apply. */
 static bool is_kubectl(const struct bt_apply_writer *writer)
 {
 	return bt_str_equal(writer->manager, BT_STR("kubectl")) && writer->subresource.length == 0;
 }
 
-/** The fields of kubectl's configuration in the annotation; NULL: none. */
+/** The fields in the configuration that kubectl's annotation holds; NULL: none. */
 static const struct bt_field_set *last_applied_fields(struct bt_arena *arena,
 	const struct bt_apply_writer *writer, const struct bt_json_value *live)
 {
@@ -124,14 +124,14 @@ static const struct bt_field_set *last_applied_fields(struct bt_arena *arena,
 	struct bt_json_value *object = NULL;
 	if (text.length == 0 || bt_json_parse(arena, text, true, &object, NULL) != 0 ||
 		bt_schema_normalise(writer->message, object, true, arena, NULL, NULL) != 0) {
-		return NULL; /* anybody can write anything there */
+		return NULL; /* not valid: any client may write the annotation */
 	}
 	struct bt_spot root = bt_spot_root(writer->message, writer->parts);
 	return bt_field_set_stripped(
 		arena, bt_field_set_of(arena, &root, object), writer->ignored_member);
 }
 
-/* With the kind, which decoded objects do not have. */
+/* Writes the configuration with apiVersion and kind, which decoded objects lack. */
 static void write_configuration(const struct bt_apply_writer *writer,
 	const struct bt_json_value *applied, struct bt_strbuf *out)
 {
@@ -154,8 +154,8 @@ static void write_configuration(const struct bt_apply_writer *writer,
 	bt_strbuf_append_char(out, '\n');
 }
 
-/** Keep the annotation, if there is one, in step, so that client-side apply still works. */
-static void note_last_applied(struct bt_arena *arena, const struct bt_apply_writer *writer,
+/** Updates the annotation, if present, so that client-side apply continues to work. */
+static void update_last_applied(struct bt_arena *arena, const struct bt_apply_writer *writer,
 	const struct bt_json_value *live, const struct bt_json_value *applied,
 	struct bt_json_value *object)
 {
@@ -176,7 +176,7 @@ static void note_last_applied(struct bt_arena *arena, const struct bt_apply_writ
 
 /** --- apply --- */
 
-/** From old (NULL: nothing) to new, of what this request can write. */
+/** Changes from old (NULL: no object) to new, limited to what this request may write. */
 static struct bt_field_changes changes_of(struct bt_arena *arena,
 	const struct bt_apply_writer *writer, const struct bt_json_value *old,
 	const struct bt_json_value *new_object)
@@ -184,11 +184,11 @@ static struct bt_field_changes changes_of(struct bt_arena *arena,
 	struct bt_spot root = bt_spot_root(writer->message, writer->parts);
 	struct bt_json_value *zero = NULL;
 	if (old == NULL) {
-		/* An object of no values has the members that are always written. */
+		/* Compare with an empty object, which has the members that are always written. */
 		zero = bt_json_new(arena, BT_JSON_OBJECT);
 		(void)bt_json_ensure_object(arena, zero, "metadata");
 		int result = bt_schema_normalise(writer->message, zero, false, arena, NULL, NULL);
-		(void)result; /* there is nothing in it that could be wrong */
+		(void)result; /* an empty object has no errors */
 	}
 	struct bt_field_changes changes =
 		bt_field_set_compare(arena, &root, old != NULL ? old : zero, new_object);
@@ -197,10 +197,10 @@ static struct bt_field_changes changes_of(struct bt_arena *arena,
 }
 
 /**
- * Everything that exists belongs to someone, whom nobody noted: to kubectl's client-side apply what
- * its annotation says.
+ * At the first apply, records owners for all existing fields: kubectl's client-side apply owns the
+ * fields in its annotation, and the manager "before-first-apply" owns the rest.
  */
-static void note_before_first_apply(struct bt_arena *arena, const struct bt_apply_writer *writer,
+static void record_earlier_owners(struct bt_arena *arena, const struct bt_apply_writer *writer,
 	const struct bt_json_value *live, const struct bt_field_set *last_applied,
 	struct bt_managers *managers)
 {
@@ -222,7 +222,7 @@ static void note_before_first_apply(struct bt_arena *arena, const struct bt_appl
 	manager->time = writer->time;
 }
 
-/** What all others own, and what is in own. */
+/** Union of own and the fields of all other managers. */
 static const struct bt_field_set *kept_fields(struct bt_arena *arena,
 	const struct bt_managers *managers, const struct bt_manager *self,
 	const struct bt_field_set *own)
@@ -251,13 +251,13 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	struct bt_managers *managers = bt_managers_read(arena, live, &given);
 	const struct bt_field_set *client = last_applied_fields(arena, writer, live);
 	if (live != NULL && !given) {
-		note_before_first_apply(arena, writer, live, client, managers);
+		record_earlier_owners(arena, writer, live, client, managers);
 	}
 	struct bt_manager *self = bt_managers_of(managers, writer, true);
 	const struct bt_field_set *last = self->fields;
 	const struct bt_field_set *own = bt_field_set_stripped(
 		arena, bt_field_set_of(arena, &root, applied), writer->ignored_member);
-	/* the name counts too: a configuration without metadata can remove it */
+	/* prune metadata.name too: a configuration may lack metadata */
 	bt_apply_prune(arena, &root, object, last,
 		kept_fields(arena, managers, self, bt_field_set_of(arena, &root, applied)));
 	struct bt_field_changes changes = changes_of(arena, writer, live, object);
@@ -266,14 +266,14 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	if (conflicts->total != 0) {
 		return BERTH_ERR_STATE;
 	}
-	/* Who only agrees with what is there has no time: such entries come first. */
+	/* If nothing changed, the entry gets no time; such entries sort first. */
 	if (changes.changed != NULL || changes.removed != NULL) {
 		self->time = writer->time;
 	}
 	self->fields = own;
 	self->api_version = writer->api_version;
 	if (is_kubectl(writer)) {
-		note_last_applied(arena, writer, live, applied, object);
+		update_last_applied(arena, writer, live, applied, object);
 	}
 	bt_managers_write(arena, managers, object);
 	*out_object = object;
@@ -301,7 +301,7 @@ int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool 
 
 /** --- admission policies --- */
 
-/** The place of a value that has no parts of its own is appended to path. */
+/** Finds a value that is only replaced as a whole (atomic), and appends its path. */
 static bool find_atomic(
 	const struct bt_spot *spot, const struct bt_json_value *value, struct bt_strbuf *path)
 {
@@ -367,7 +367,7 @@ void bt_apply_record_update(struct bt_arena *arena, const struct bt_apply_writer
 	struct bt_managers *managers =
 		bt_managers_read(arena, given || old == NULL ? new_object : old, &given);
 	if (given && managers->count == 0) {
-		/* [{}]: the client wants nobody to own anything */
+		/* [{}]: the client removes all owners */
 		bt_managers_write(arena, managers, new_object);
 		return;
 	}

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a configuration fits the schema, in upstream's words. Spec: 14 section 12.5. */
+/* Checks a configuration against the schema, with upstream's messages. Spec: 14 section 12.5. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "schema/apply.h"
 #include "schema/schema_private.h"
 
-/** Problems that are listed. */
+/** Maximum number of problems that are listed. */
 #define PROBLEMS_MAX 100
 
 struct check {
 	struct bt_strbuf path;
-	struct bt_strbuf problems; /* one a line */
+	struct bt_strbuf problems; /* one for each line */
 	uint32_t problem_count;
 };
 
@@ -55,7 +55,7 @@ static void append_object(
 	bt_free(sorted);
 }
 
-/* Recursion: as deep as the JSON is nested. */
+/* Recursion is bounded by the nesting of the JSON. */
 void bt_schema_append_go(
 	const struct bt_json_value *value, uint32_t bytes_max, struct bt_strbuf *out)
 {
@@ -89,7 +89,7 @@ void bt_schema_append_go(
 	}
 }
 
-/* With its types. */
+/* Appends a value with its Go types, as %#v prints it. */
 static void append_typed(const struct bt_json_value *value, struct bt_strbuf *out)
 {
 	switch (value->type) {
@@ -151,7 +151,7 @@ static void check_message(struct check *check, const struct bt_schema_message *m
 		return;
 	}
 	size_t length = check->path.length;
-	/* what the schema does not name comes last */
+	/* Two passes: members unknown to the schema come last. */
 	for (uint32_t i = 0; i < 2 * object->count; i++) {
 		const struct bt_json_member *member = &object->members[i % object->count];
 		const struct bt_schema_field *field =
@@ -171,7 +171,7 @@ static void check_message(struct check *check, const struct bt_schema_message *m
 	}
 }
 
-/* One value: of a single field, an element of a list, a value of a map. */
+/* Checks a single value: of a field, a list element or a map value. */
 static void check_one(
 	struct check *check, const struct bt_schema_field *field, const struct bt_json_value *value)
 {
@@ -226,7 +226,7 @@ static void check_one(
 	}
 }
 
-/* [name="a"], or the index of an element that has no keys. */
+/* Appends [name="a"], or the index if the element has no keys. */
 static void append_element(struct check *check, const struct bt_schema_field *field,
 	const struct bt_json_value *element, uint32_t index)
 {
@@ -288,7 +288,7 @@ int bt_apply_check(const struct bt_schema_message *message, const struct bt_json
 	if (message != NULL) {
 		check_message(&check, message, applied);
 	} else if (metadata != NULL) {
-		/* custom resource: every kind's metadata is the same message */
+		/* custom resource: metadata is the same message for every kind */
 		message = bt_schema_find(BT_STR("v1"), BT_STR("ConfigMap"));
 		bt_strbuf_append_c(&check.path, ".metadata");
 		check_field(

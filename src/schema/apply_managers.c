@@ -99,7 +99,7 @@ struct bt_manager *bt_managers_of(
 	struct bt_str operation = applies ? BT_STR("Apply") : BT_STR("Update");
 	for (uint32_t i = 0; i < managers->count; i++) {
 		struct bt_manager *manager = &managers->items[i];
-		/* one Apply entry whatever version it was written in */
+		/* an Apply entry matches in any apiVersion */
 		if (bt_str_equal(manager->name, writer->manager) &&
 			bt_str_equal(manager->operation, operation) &&
 			bt_str_equal(manager->subresource, writer->subresource) &&

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two movements of apply: the configuration goes in, what it no longer has goes out. */
+/* The two steps of apply: merge the configuration, then prune fields that it no longer has. */
 #include "codec/name_index.h"
 #include "schema/apply_managers.h"
 #include "schema/list_order.h"
 
-/** --- in --- */
+/** --- merge --- */
 
 static int merge_object(struct bt_arena *arena, const struct bt_spot *spot,
 	struct bt_json_value *live, const struct bt_json_value *applied, struct berth_error *err)
@@ -34,7 +34,7 @@ static int merge_object(struct bt_arena *arena, const struct bt_spot *spot,
 	return result;
 }
 
-/** Both lists have their texts. */
+/** The caller has found the texts that identify the elements of both lists. */
 static int merge_lists(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *live, const struct bt_str *live_texts,
 	const struct bt_json_value *applied, const struct bt_str *applied_texts,
@@ -95,7 +95,7 @@ static int merge_array(struct bt_arena *arena, const struct bt_spot *spot,
 	bool keyed = spot->list != NULL && !bt_spot_has(spot, BT_SCHEMA_ATOMIC) &&
 		(spot->list->list_keys != NULL || bt_spot_has(spot, BT_SCHEMA_LIST_SET));
 	if (applied->count == 0 && keyed && live != NULL) {
-		*out_value = live; /* it names no element */
+		*out_value = live; /* an empty configuration names no elements */
 		return 0;
 	}
 	if (shape == BT_FIELD_LEAF) {
@@ -111,7 +111,7 @@ static int merge_array(struct bt_arena *arena, const struct bt_spot *spot,
 	return merge_lists(arena, spot, &none, NULL, applied, applied_texts, out_value, err);
 }
 
-/* Recursion: as deep as the configuration. New values are walked too: their lists are checked. */
+/* Recursion is bounded by the configuration. New values are walked too, to check their lists. */
 int bt_apply_merge(struct bt_arena *arena, const struct bt_spot *spot, struct bt_json_value *live,
 	const struct bt_json_value *applied, struct bt_json_value **out_value,
 	struct berth_error *err)
@@ -136,7 +136,7 @@ int bt_apply_merge(struct bt_arena *arena, const struct bt_spot *spot, struct bt
 	return result;
 }
 
-/** --- out --- */
+/** --- prune --- */
 
 static bool is_list_key(const struct bt_spot *list, struct bt_str name)
 {
@@ -149,7 +149,7 @@ static bool is_list_key(const struct bt_spot *list, struct bt_str name)
 	return false;
 }
 
-/** Children without value go. */
+/** Removes children whose value is NULL. */
 static void compact(struct bt_json_value *value)
 {
 	uint32_t kept = 0;
@@ -167,13 +167,15 @@ static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const s
 	struct bt_json_value *value, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth);
 
-/** What happens to one child that the manager had; false: it goes. */
+/** Prunes one child that the manager owned; false: remove the child. */
 static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_field_child *child, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth)
 {
-	/* Maps keep members that no manager ever owned. A message without an owner goes: only the
-	 * defaults of a removed choice are left in it. */
+	/*
+	 * Keep members of maps that no manager ever owned. Remove messages without an owner: they
+	 * contain only the defaults of a union member that was removed.
+	 */
 	bool stays = child->spot.map != NULL;
 	if (keep == NULL && (last->member || !stays)) {
 		return false;
@@ -183,7 +185,7 @@ static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	return keep != NULL || child->value->count != 0 || depth == 0;
 }
 
-/* list: the spot of the list that value is an element of, whose key members stay. */
+/* list: the list that value is an element of; its key members are never pruned. */
 static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const struct bt_spot *list,
 	struct bt_json_value *value, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth)

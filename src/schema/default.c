@@ -42,7 +42,7 @@ static void default_parts(const struct bt_schema_field *field, const struct bt_j
 	}
 }
 
-/* Recursion: as deep as messages are nested in each other. */
+/* Recursion is bounded by the nesting of messages. */
 void bt_schema_default(const struct bt_schema_message *message, struct bt_json_value *object,
 	struct bt_arena *arena)
 {

@@ -4,7 +4,7 @@
 #include "schema/schema.h"
 #include "codec/wire.h"
 
-/* Fields of Unknown, which is the envelope, and of its TypeMeta. */
+/* Fields of the envelope message Unknown, and of its TypeMeta. */
 enum {
 	UNKNOWN_TYPE_META = 1,
 	UNKNOWN_RAW = 2,
@@ -16,7 +16,7 @@ enum {
 
 static const char magic[] = {'k', '8', 's', 0};
 
-/* Bytes fields low and low + 1 into out[0] and out[1]; all others are passed over. */
+/* Reads the bytes fields low and low + 1 into out[0] and out[1]; skips all others. */
 static int read_pair(struct bt_str bytes, struct bt_str out[2], struct berth_error *err)
 {
 	struct bt_wire wire = bt_wire_from(bytes);

@@ -37,7 +37,9 @@ const struct bt_field_set *bt_field_set_or_empty(const struct bt_field_set *set)
 
 /** --- FieldsV1 --- */
 
-/** Key members in ascending order, compact: two spellings of one key must not be two places. */
+/**
+ * Rewrites a key compactly with members in ascending order, so that equal keys have equal texts.
+ */
 static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_str *out_text)
 {
 	struct bt_json_value *key = NULL;
@@ -49,7 +51,7 @@ static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_
 	for (uint32_t i = 0; i < key->count; i++) {
 		if (key->type == BT_JSON_ARRAY ||
 			bt_spot_scalar_text(key->members[i].value).data == NULL) {
-			return false; /* keys are scalars */
+			return false; /* keys must be scalars */
 		}
 	}
 	for (uint32_t i = 1; i < key->count; i++) {
@@ -84,13 +86,13 @@ static bool parse_edge(
 	case BT_FIELD_KEY:
 	case BT_FIELD_VALUE:
 		return canonical_key(arena, *out_text, out_text);
-	default: /* a letter that means nothing */
+	default: /* unknown kind */
 		return false;
 	}
 }
 
-/** Sort the children and join those with equal edges. */
-static void settle(struct bt_arena *arena, struct bt_field_set *set)
+/** Sorts the children and merges those with equal edges. */
+static void sort_children(struct bt_arena *arena, struct bt_field_set *set)
 {
 	uint32_t kept = 0;
 	if (set->count < 2) {
@@ -128,7 +130,7 @@ static const struct bt_field_set *parse_at(struct bt_arena *arena, char kind, st
 			}
 		}
 	}
-	settle(arena, set);
+	sort_children(arena, set);
 	return bt_field_set_or_empty(set);
 }
 
@@ -165,7 +167,7 @@ struct bt_json_value *bt_field_set_format(struct bt_arena *arena, const struct b
 	return fields;
 }
 
-/** --- algebra --- */
+/** --- set operations --- */
 
 enum operation { UNION, DIFFERENCE, INTERSECTION };
 
@@ -250,7 +252,7 @@ const struct bt_field_set *bt_field_set_child(
 		: NULL;
 }
 
-/** The set without the children of these names. */
+/** The set without the children that have these names. */
 static const struct bt_field_set *without(
 	struct bt_arena *arena, const struct bt_field_set *set, const char *const *names)
 {
@@ -338,12 +340,12 @@ static void print_edge(struct path_list *list, const struct bt_field_set *set)
 		bt_strbuf_append_str(&list->path, set->text);
 		bt_strbuf_append_char(&list->path, ']');
 		break;
-	default: /* the root */
+	default: /* the root has no text */
 		break;
 	}
 }
 
-/* Of each object or list, the members that are in the set come before what is deeper. */
+/* Lists, for each object or list, first the members in the set, then their children. */
 static void list_paths(struct path_list *list, const struct bt_field_set *set)
 {
 	size_t length = list->path.length;

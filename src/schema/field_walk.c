@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects as field sets: which parts of a value are owned one by one. Spec: 14 section 12.5. */
+/*
+ * Makes field sets from objects: finds the parts of a value that are owned separately. Spec: 14
+ * section 12.5.
+ */
 #include <stdlib.h>
 
 #include "codec/json_same.h"
@@ -10,7 +13,7 @@
 
 /** --- parts of a value --- */
 
-/** {"containerPort":80,"protocol":"TCP"}; false when a key is missing. */
+/** Writes a key such as {"containerPort":80,"protocol":"TCP"}; false: a key member is missing. */
 static bool write_key(const struct bt_schema_field *list, const struct bt_json_value *element,
 	struct bt_strbuf *out)
 {
@@ -37,7 +40,7 @@ static bool write_key(const struct bt_schema_field *list, const struct bt_json_v
 		} else if (value != NULL) {
 			return false;
 		} else if (strcmp(sorted[i], "protocol") == 0) {
-			/* the only key member with a default that is not its zero value */
+			/* protocol: the only key member whose default is not its zero value */
 			bt_json_write_c(&writer, "TCP");
 		} else if (field == NULL || (field->flags & BT_SCHEMA_ALWAYS) == 0) {
 			return false;
@@ -110,8 +113,8 @@ static int compare_children(const void *a, const void *b)
 	return (left->position > right->position) - (left->position < right->position);
 }
 
-/** Of repeated members the last one counts. */
-static void settle(struct bt_field_children *children)
+/** Drops repeated members; the last one wins. */
+static void drop_repeated(struct bt_field_children *children)
 {
 	uint32_t kept = 0;
 	bool sorted = true;
@@ -158,13 +161,13 @@ enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_sp
 			.spot = is_object ? bt_spot_member(spot, text) : bt_spot_element(spot),
 		};
 	}
-	settle(out_children);
+	drop_repeated(out_children);
 	return BT_FIELD_PARTS;
 }
 
 /** --- sets --- */
 
-/** Whether the schema counts the value's parts one by one, of which there may be none. */
+/** Whether parts of the value are owned separately, even if it has no parts now. */
 static bool has_parts(const struct bt_spot *spot, const struct bt_json_value *value)
 {
 	if (bt_spot_has(spot, BT_SCHEMA_ATOMIC)) {
@@ -175,8 +178,10 @@ static bool has_parts(const struct bt_spot *spot, const struct bt_json_value *va
 			(spot->list->list_keys != NULL || bt_spot_has(spot, BT_SCHEMA_LIST_SET)));
 }
 
-/* whole: objects and lists are in the set themselves, as for a write; else only what has no parts,
- * and elements of keyed lists, as for a configuration. */
+/*
+ * whole: the set contains objects and lists themselves, as for a write; otherwise only values
+ * without parts and elements of keyed lists, as for a configuration.
+ */
 static const struct bt_field_set *set_at(struct bt_arena *arena, char kind, struct bt_str text,
 	const struct bt_spot *spot, const struct bt_json_value *value, bool whole)
 {
@@ -190,7 +195,7 @@ static const struct bt_field_set *set_at(struct bt_arena *arena, char kind, stru
 	set->member = whole || kind == BT_FIELD_KEY;
 	for (uint32_t i = 0; i < children.count; i++) {
 		const struct bt_field_child *child = &children.items[i];
-		/* a configuration's empty list of keyed elements names none of them */
+		/* an empty keyed list in a configuration names no elements */
 		if (whole || child->value->type != BT_JSON_ARRAY || child->value->count != 0 ||
 			!has_parts(&child->spot, child->value)) {
 			set->children[set->count++] = set_at(
@@ -210,8 +215,7 @@ static void compare_at(struct bt_arena *arena, char kind, struct bt_str text,
 	const struct bt_spot *spot, const struct bt_json_value *old_value,
 	const struct bt_json_value *new_value, struct bt_field_changes *out);
 
-/* Go writes null for a list or map of this kind that is missing: its place is there nevertheless.
- */
+/* Go writes null for a missing list or map with this flag: the place exists even then. */
 static bool is_always_there(const struct bt_spot *spot)
 {
 	return bt_spot_has(spot, BT_SCHEMA_ALWAYS) && (spot->list != NULL || spot->map != NULL);
@@ -226,7 +230,7 @@ static void compare_child(struct bt_arena *arena, const struct bt_field_child *o
 	if ((old_child != NULL && new_child != NULL) || is_always_there(&child->spot)) {
 		struct bt_json_value *old_value = old_child != NULL ? old_child->value : NULL;
 		struct bt_json_value *new_value = new_child != NULL ? new_child->value : NULL;
-		/* null has no parts, as an empty list or map */
+		/* treat null as an empty list or map */
 		struct bt_json_value nothing = {.type = child->value->type};
 		if (old_value != NULL && old_value->type != BT_JSON_NULL) {
 			nothing.type = old_value->type;

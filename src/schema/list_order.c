@@ -6,10 +6,10 @@
 #include "base/alloc.h"
 #include "codec/name_index.h"
 
-/** Positions of a list's keys, absent keys under a name that no key has. */
+/** Indexes the keys of a list; absent keys get a name that no key has. */
 static void index_keys(struct bt_name_index *index, const struct bt_str *keys, uint32_t count)
 {
-	/* backwards, so that of equal keys the first one is found */
+	/* backwards, so that the first of several equal keys is found */
 	for (uint32_t i = count; i > 0; i--) {
 		bt_name_index_add(index, keys[i - 1]);
 	}
@@ -24,7 +24,7 @@ static uint32_t position_of(const struct bt_name_index *index, struct bt_str key
 struct positions {
 	uint32_t name;   /* in the list of names, or BT_MAP_NONE */
 	uint32_t server; /* in the server's list, or BT_MAP_NONE */
-	uint32_t merged; /* where the element is */
+	uint32_t merged; /* index in the merged list */
 };
 
 static int compare_names(const void *a, const void *b)

@@ -5,11 +5,11 @@
 #include "codec/json_edit.h"
 #include "schema/normalise_private.h"
 
-/* Places of the two members that every root message has besides its fields. */
+/* Places of kind and apiVersion, which every root message has besides its fields. */
 #define PLACE_KIND (BT_SCHEMA_PLACES_MAX + 1)
 #define PLACE_API_VERSION (BT_SCHEMA_PLACES_MAX + 2)
 
-/** One message's members: which were met, and how far the kept ones go. */
+/** Members of one message: those already seen, and the number of those kept so far. */
 struct members {
 	const struct bt_schema_message *message;
 	struct bt_json_value *object;
@@ -60,11 +60,11 @@ static void report(struct bt_normalise *run, const char *what, const struct bt_n
 	bt_strbuf_finish(&path);
 }
 
-static int take_message(struct bt_normalise *run, const struct bt_schema_message *message,
+static int normalise_message(struct bt_normalise *run, const struct bt_schema_message *message,
 	const struct bt_normalise_at *at, struct bt_json_value *object);
 
-/* One value: of a single field, an element of a list, a value of a map. */
-static int take_one(struct bt_normalise *run, const struct bt_schema_field *field,
+/* Normalises a single value: of a field, a list element or a map value. */
+static int normalise_one(struct bt_normalise *run, const struct bt_schema_field *field,
 	const struct bt_normalise_at *at, struct bt_json_value *value)
 {
 	if (field->type != BT_SCHEMA_MESSAGE) {
@@ -73,11 +73,11 @@ static int take_one(struct bt_normalise *run, const struct bt_schema_field *fiel
 	if (value->type != BT_JSON_OBJECT) {
 		return bt_normalise_mismatch(run, field, true, at, value);
 	}
-	return take_message(run, field->message, at, value);
+	return normalise_message(run, field->message, at, value);
 }
 
-/* An element or map value; null is the zero value there. */
-static int take_item(struct bt_normalise *run, const struct bt_schema_field *field,
+/* Normalises a list element or map value; null becomes the zero value. */
+static int normalise_item(struct bt_normalise *run, const struct bt_schema_field *field,
 	const struct bt_normalise_at *at, struct bt_json_value *value)
 {
 	if (value->type == BT_JSON_NULL) {
@@ -86,7 +86,7 @@ static int take_item(struct bt_normalise *run, const struct bt_schema_field *fie
 			return 0;
 		}
 	}
-	return take_one(run, field, at, value);
+	return normalise_one(run, field, at, value);
 }
 
 static int take_list(struct bt_normalise *run, const struct bt_schema_field *field,
@@ -101,7 +101,7 @@ static int take_list(struct bt_normalise *run, const struct bt_schema_field *fie
 		int code;
 
 		inner.index = i;
-		code = take_item(run, field, &inner, value->elements[i]);
+		code = normalise_item(run, field, &inner, value->elements[i]);
 		if (code != 0) {
 			return code;
 		}
@@ -133,7 +133,10 @@ static bool ascends(const struct bt_json_value *map)
 	return true;
 }
 
-/* Of entries with one name the last stays. Clients sort: then nothing is to be done. */
+/*
+ * Drops repeated entries; the last one wins. Maps sorted by key, as clients send them, need no
+ * work.
+ */
 static void drop_repeated(
 	struct bt_normalise *run, const struct bt_normalise_at *at, struct bt_json_value *map)
 {
@@ -176,7 +179,7 @@ static int take_map(struct bt_normalise *run, const struct bt_schema_field *fiel
 		int code;
 
 		inner.name = value->members[i].name;
-		code = take_item(run, field, &inner, value->members[i].value);
+		code = normalise_item(run, field, &inner, value->members[i].value);
 		if (code != 0) {
 			return code;
 		}
@@ -196,7 +199,7 @@ static int take_field(struct bt_normalise *run, const struct bt_schema_field *fi
 	case BT_SCHEMA_MAP:
 		return take_map(run, field, at, value);
 	}
-	return take_one(run, field, at, value);
+	return normalise_one(run, field, at, value);
 }
 
 static bool stays(const struct bt_normalise *run, const struct bt_schema_field *field,
@@ -212,20 +215,23 @@ static bool stays(const struct bt_normalise *run, const struct bt_schema_field *
 		!bt_normalise_is_zero(field, value);
 }
 
-/* Upstream stores messages, which cannot tell an empty list from none, and writes null for both. */
+/*
+ * Upstream stores messages, which do not distinguish an empty list from a missing one, and writes
+ * null for both.
+ */
 static bool is_nil_list(const struct bt_schema_field *field, const struct bt_json_value *value)
 {
 	return field->shape != BT_SCHEMA_SINGLE && value->count == 0 &&
 		(field->flags & BT_SCHEMA_ALWAYS) != 0 && (field->flags & BT_SCHEMA_NULLABLE) == 0;
 }
 
-static void keep(struct members *members, struct bt_json_member member)
+static void keep_member(struct members *members, struct bt_json_member member)
 {
 	members->object->members[members->kept++] = member;
 }
 
-/* The member was given before: what is there of it goes. */
-static void forget(struct members *members, struct bt_str name)
+/* Removes the earlier value of a repeated member. */
+static void remove_member(struct members *members, struct bt_str name)
 {
 	struct bt_json_member *all = members->object->members;
 
@@ -238,7 +244,7 @@ static void forget(struct members *members, struct bt_str name)
 	}
 }
 
-/* kind and apiVersion of a root message. */
+/* Whether the member is kind or apiVersion of a root message. */
 static bool is_type_member(const struct members *members, struct bt_str name, uint32_t *out_place)
 {
 	if (bt_str_equal(name, BT_STR("kind"))) {
@@ -270,7 +276,7 @@ static int take_member(struct bt_normalise *run, struct members *members,
 	at->inline_field = place.inline_field;
 	if (was_seen(members, place.index)) {
 		report(run, "duplicate field", at);
-		forget(members, member.name);
+		remove_member(members, member.name);
 	}
 	if (member.value->type != BT_JSON_NULL) {
 		mark_seen(members, place.index);
@@ -280,17 +286,17 @@ static int take_member(struct bt_normalise *run, struct members *members,
 		}
 		if (!run->partial && is_nil_list(place.field, member.value)) {
 			*member.value = (struct bt_json_value){.type = BT_JSON_NULL};
-			keep(members, member);
+			keep_member(members, member);
 		} else if (stays(run, place.field, member.value)) {
-			keep(members, member);
+			keep_member(members, member);
 		}
 	} else if (run->partial) {
-		keep(members, member);
+		keep_member(members, member);
 	}
 	return 0;
 }
 
-/* base: place of the message's first field. */
+/* Adds missing ALWAYS members. base: place of the message's first field. */
 static int add_missing(struct bt_normalise *run, struct members *members,
 	const struct bt_schema_message *message, struct bt_normalise_at *at, uint32_t base)
 {
@@ -309,7 +315,7 @@ static int add_missing(struct bt_normalise *run, struct members *members,
 			bt_normalise_set_zero(field, value);
 		}
 		if (value->type == BT_JSON_OBJECT) {
-			int code = take_message(run, field->message, at, value);
+			int code = normalise_message(run, field->message, at, value);
 			if (code != 0) {
 				return code;
 			}
@@ -330,8 +336,8 @@ static int add_missing(struct bt_normalise *run, struct members *members,
 	return 0;
 }
 
-/* Recursion: as deep as messages are nested in each other, which is little: none holds itself. */
-static int take_message(struct bt_normalise *run, const struct bt_schema_message *message,
+/* Recursion is bounded by the nesting of messages, which is small: no message contains itself. */
+static int normalise_message(struct bt_normalise *run, const struct bt_schema_message *message,
 	const struct bt_normalise_at *up, struct bt_json_value *object)
 {
 	struct members members = {.message = message, .object = object};
@@ -389,7 +395,7 @@ static int take_custom(struct bt_normalise *run, struct bt_json_value *object)
 	return code;
 }
 
-/* Problems as texts, each once. */
+/* Collects problems as texts, without duplicates. */
 struct texts {
 	struct bt_arena *arena;
 	struct bt_json_value *array;
@@ -417,7 +423,7 @@ static bool take_text(void *context, const struct bt_schema_problem *problem)
 static int run_on(struct bt_normalise *run, const struct bt_schema_message *message,
 	struct bt_json_value *object)
 {
-	int code = message != NULL ? take_message(run, message, NULL, object)
+	int code = message != NULL ? normalise_message(run, message, NULL, object)
 				   : take_custom(run, object);
 
 	bt_strbuf_finish(&run->scratch);

@@ -58,7 +58,7 @@ static void append_type(const struct bt_schema_field *field, bool element, struc
 	bt_strbuf_printf(out, "%s.%s", slash != NULL ? slash + 1 : "", field->message->name);
 }
 
-/* Names of the fields on the way; Go does not count elements and keys. */
+/* Appends the names of the fields in the path; Go's messages omit list indexes and map keys. */
 static void append_fields(const struct bt_normalise_at *at, struct bt_strbuf *out)
 {
 	if (at->up != NULL) {
@@ -109,11 +109,11 @@ static void set_text(struct bt_normalise *run, struct bt_json_value *value)
 	}
 }
 
-/* As the API does: white space around the text, and one pair of quotes, do not count. */
+/* As the API does: ignore white space around the text and one pair of quotes. */
 static int take_quantity(struct bt_normalise *run, struct bt_json_value *value)
 {
 	struct bt_quantity quantity;
-	struct bt_str text = BT_STR("?"); /* has no meaning as a quantity */
+	struct bt_str text = BT_STR("?"); /* not a valid quantity */
 	int code;
 
 	if (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER) {

@@ -23,10 +23,10 @@ enum {
 #define DURATION_NAME META_PREFIX "meta.v1.Duration"
 #define RAW_JSON_NAME "io.k8s.apimachinery.pkg.runtime.RawExtension"
 
-/** The schemas of one document. */
+/** Options and referenced messages of one document. */
 struct schemas {
-	bool version2;    /* OpenAPI 2: another place for schemas, no allOf */
-	uint8_t *reached; /* by index of the message; owned */
+	bool version2;    /* OpenAPI 2: schemas in another place, no allOf */
+	uint8_t *reached; /* messages to be described, by index; owned */
 };
 
 static void write_pair(struct bt_json_writer *writer, const char *name, const char *value)
@@ -60,7 +60,7 @@ static void add_schemas(
 	}
 }
 
-/* "core/v1" and "Pod" give io.k8s.api.core.v1.Pod. */
+/* Appends the name of a schema, e.g. io.k8s.api.core.v1.Pod for "core/v1" and "Pod". */
 static void append_name(const struct bt_schema_message *message, bool list, struct bt_strbuf *out)
 {
 	const char *slash = strchr(message->package, '/');
@@ -108,7 +108,7 @@ static void write_type(struct bt_json_writer *writer, const char *type, const ch
 	}
 }
 
-/* A reference among other members: OpenAPI 3 wants it wrapped. */
+/* Writes a reference next to other members, which OpenAPI 3 requires to be wrapped in allOf. */
 static void write_wrapped_ref(
 	const struct schemas *schemas, const char *name, struct bt_json_writer *writer)
 {
@@ -123,7 +123,10 @@ static void write_wrapped_ref(
 	bt_json_end_array(writer);
 }
 
-/* Members of the schema of one value; with_default: a zero value stands for an absent one. */
+/*
+ * Writes the schema members of a single value. with_default: the default of an absent value is its
+ * zero value.
+ */
 static void write_one(const struct schemas *schemas, const struct bt_schema_field *field,
 	bool with_default, struct bt_json_writer *writer)
 {
@@ -285,7 +288,7 @@ static void write_fields(const struct schemas *schemas, const struct bt_schema_m
 	}
 }
 
-/* "required" is not there when it is empty. */
+/* Writes "required", unless the list would be empty. */
 static void write_required(
 	const struct bt_schema_message *message, bool *opened, struct bt_json_writer *writer)
 {
@@ -352,7 +355,7 @@ static void write_message(const struct schemas *schemas, const struct bt_schema_
 	}
 }
 
-/** After the items of a list: its metadata, and that it must have items. */
+/** Writes the end of a list's properties: metadata, and that items is required. */
 static void end_list_properties(const struct schemas *schemas, struct bt_json_writer *writer)
 {
 	bt_json_begin_member_object(writer, "metadata");
@@ -442,7 +445,7 @@ static void write_schemas(const struct schemas *schemas, struct bt_json_writer *
 	write_scalar(writer, RAW_JSON_NAME, "object", NULL);
 }
 
-/* com.example.v1.Widget of example.com/v1 */
+/* Appends the name of a custom kind, e.g. com.example.v1.Widget of example.com/v1. */
 static void append_custom_name(
 	const struct bt_openapi_resource *resource, bool list, struct bt_strbuf *out)
 {
@@ -480,8 +483,9 @@ static void write_custom_kind(
 }
 
 /*
- * What a schema of a definition says, without what OpenAPI 2 has no words for: there a value of
- * several forms has no type. Recursion: definitions nest as deep as documents may.
+ * Writes the schema of a CustomResourceDefinition, without parts that OpenAPI 2 cannot express;
+ * there a value that may have several types has none. Recursion is bounded by the nesting of
+ * documents.
  */
 static void write_custom_schema(const struct schemas *schemas, const struct bt_json_value *schema,
 	struct bt_json_writer *writer)
@@ -526,7 +530,7 @@ static void write_custom_schema(const struct schemas *schemas, const struct bt_j
 	bt_json_end_object(writer);
 }
 
-/* The object and its list. */
+/* Writes the schemas of a custom kind and of its list. */
 static void write_custom(const struct schemas *schemas, const struct bt_openapi_resource *resource,
 	struct bt_json_writer *writer)
 {
@@ -586,9 +590,9 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 }
 
 #define TITLE "berth"
-#define API_VERSION "v1.36.2" /* of the API that is described */
+#define API_VERSION "v1.36.2" /* version of the described API */
 
-/* What one document is about. */
+/* State of writing one document. */
 struct document {
 	struct schemas schemas;
 	struct bt_json_writer writer;
@@ -604,7 +608,7 @@ static const struct {
 	enum scope scope;
 	const char *verb;
 	const char *method;
-	bool write; /* takes the options of writes */
+	bool write; /* has the query parameters of writes */
 	bool body;
 } operations[] = {
 	{SCOPE_ALL, "list", "get", false, false},
@@ -651,7 +655,7 @@ static bool is_subresource(const struct bt_openapi_resource *resource)
 	return bt_str_find_char(resource->name, '/') >= 0;
 }
 
-/* "api/v1" or "apis/apps/v1". */
+/* Appends "api/v1", or for example "apis/apps/v1". */
 static void append_group(struct bt_str group, struct bt_str version, struct bt_strbuf *out)
 {
 	bt_strbuf_append_c(out, group.length == 0 ? "api" : "apis/");
@@ -715,7 +719,7 @@ static void write_kind(const struct bt_openapi_resource *resource, struct bt_jso
 	bt_json_end_object(writer);
 }
 
-/* {"content": {<type>: {"schema": <ref>}}} without the outer braces. */
+/* Writes {"content": {<type>: {"schema": <ref>}}} without the outer braces. */
 static void write_content(struct document *document, const char *type,
 	const struct bt_schema_message *message, bool list)
 {
@@ -778,7 +782,7 @@ static bool is_offered(const struct bt_openapi_resource *resource, enum scope sc
 		!bt_str_has_word(resource->verbs, bt_str_from(operations[index].verb))) {
 		return false;
 	}
-	/* Objects are made at their collection, what subresources take at the object. */
+	/* Objects are created at the collection, subresources at the object. */
 	return scope != SCOPE_ITEM || operations[index].verb[0] != 'c' || is_subresource(resource);
 }
 
@@ -815,7 +819,7 @@ static void write_path(
 	bt_strbuf_finish(&path);
 }
 
-/* Kinds that no table describes and that are no subresources' are custom ones. */
+/* Whether the kind is custom: it has a schema, and is not a subresource. */
 static bool is_custom(const struct bt_openapi_resource *resource)
 {
 	return resource->schema != NULL && !is_subresource(resource);
@@ -826,7 +830,7 @@ static void write_resource(struct document *document, const struct bt_openapi_re
 	const struct bt_schema_message *message = message_of(resource);
 
 	if (is_custom(resource)) {
-		/* what they refer to: ObjectMeta and ListMeta */
+		/* adds ObjectMeta and ListMeta, which it refers to */
 		add_schemas(&document->schemas,
 			bt_schema_find(
 				BT_STR("meta.k8s.io/v1"), BT_STR("PartialObjectMetadataList")),
@@ -862,7 +866,7 @@ static void begin_document(struct document *document, bool version2, struct bt_s
 	bt_json_begin_member_object(writer, "paths");
 }
 
-/* group absent: resources of all groups. */
+/* Writes the schemas and ends the document. group absent: resources of all groups. */
 static void end_document(struct document *document, struct bt_str group, struct bt_str version,
 	const struct bt_openapi_resource *resources, uint32_t count)
 {
@@ -900,7 +904,7 @@ void bt_openapi_v3_document(struct bt_str group, struct bt_str version,
 			write_resource(&document, &resources[i]);
 		}
 	}
-	/* What bodies of deletions and answers are. */
+	/* Schemas of deletion bodies and of error responses. */
 	add_schemas(
 		&document.schemas, bt_schema_find(BT_STR("v1"), BT_STR("DeleteOptions")), false);
 	add_schemas(&document.schemas, bt_schema_find(BT_STR("v1"), BT_STR("Status")), false);
@@ -934,7 +938,7 @@ void bt_openapi_v3_index(
 		struct bt_strbuf path = {NULL, 0, 0};
 		char hash[BT_OPENAPI_HASH_BYTES];
 
-		bool is_first = true; /* of the group */
+		bool is_first = true; /* first resource of its group */
 
 		for (uint32_t n = 0; n < i && is_first; n++) {
 			is_first = !is_of(&resources[n], resources[i].group, resources[i].version);
@@ -1017,7 +1021,7 @@ static void encode_kind(const struct bt_openapi_resource *resource, struct bt_st
 	bt_wire_close(out, extension);
 }
 
-/* Only what says that patches can be tried out. */
+/* Encodes only that the resource can be patched with dryRun. */
 static void encode_patch(const struct bt_openapi_resource *resource, struct bt_strbuf *out)
 {
 	struct bt_strbuf path = {NULL, 0, 0};

@@ -8,7 +8,7 @@
 #include "schema/schema_private.h"
 #include "codec/wire.h"
 
-/* Not a member yet; members of one message are fewer than this. */
+/* The field has no member yet; a message has fewer members than this. */
 #define NO_SLOT UINT16_MAX
 
 /* 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z */
@@ -31,7 +31,7 @@ static int wrong_type(
 		"proto: wrong wireType = %u for field %s", (unsigned)wire_type, field->name);
 }
 
-/* Fields 1 to 3 of a small message; the others are passed over. */
+/* Fields 1 to 3 of a small message; other fields are skipped. */
 struct small {
 	uint64_t numbers[4];
 	struct bt_str texts[4];
@@ -72,7 +72,7 @@ static int decode_time(
 	int code = read_small(decoder, bytes, &small);
 
 	if (code != 0 || bytes.length == 0) {
-		return code; /* nothing in it: the zero time, which is null */
+		return code; /* empty message: the zero time, which is null */
 	}
 	time.seconds = (int64_t)small.numbers[1];
 	if (time.seconds < SECONDS_MIN || time.seconds > SECONDS_MAX ||
@@ -196,7 +196,7 @@ static void set_varint(struct decoder *decoder, const struct bt_schema_field *fi
 	}
 }
 
-/* What came as a length and bytes, into value, which is null. */
+/* Decodes a length-delimited field into value, which is null. */
 static int decode_bytes(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_str bytes, struct bt_json_value *value)
 {
@@ -246,7 +246,7 @@ static int decode_bytes(struct decoder *decoder, const struct bt_schema_field *f
 	return 0;
 }
 
-/* The value behind a tag, into value, which is null. */
+/* Decodes the value after a tag into value, which is null. */
 static int decode_one(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *value)
 {
@@ -268,7 +268,7 @@ static int decode_one(struct decoder *decoder, const struct bt_schema_field *fie
 	return code != 0 ? code : decode_bytes(decoder, field, bytes, value);
 }
 
-/* Repeated numbers may come packed. */
+/* Decodes packed repeated numbers. */
 static int decode_packed(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_wire *wire, struct bt_json_value *array)
 {
@@ -336,7 +336,10 @@ static int decode_entry(struct decoder *decoder, const struct bt_schema_field *f
 	return code;
 }
 
-/* The field of a number, or NULL; *hint is where the last one was found. Numbers mostly ascend. */
+/*
+ * The field with this number, or NULL; *hint: index of the last field found, because numbers mostly
+ * ascend.
+ */
 static const struct bt_schema_field *find_number(
 	const struct bt_schema_message *message, uint32_t number, uint32_t *hint)
 {
@@ -355,7 +358,7 @@ static const struct bt_schema_field *find_number(
 	return &message->fields[at];
 }
 
-/* Where the field's value goes: the member there is, or a new one. */
+/* The value of the field's member, which is added if missing. */
 static struct bt_json_value *member_of(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_json_value *object, uint16_t *slot)
 {
@@ -418,7 +421,10 @@ static int decode_field(struct decoder *decoder, const struct bt_schema_field *f
 	return decode_one(decoder, field, wire, wire_type, value);
 }
 
-/* Servers and clients in Go write zero values too; most of them are seen by their bytes. */
+/*
+ * Whether the next value is a zero value that is omitted: Go programs write zero values too. Checks
+ * only the first byte, which covers most of them.
+ */
 static bool is_left_out(const struct bt_schema_field *field, const struct bt_wire *wire)
 {
 	return field->shape == BT_SCHEMA_SINGLE && wire->at < wire->end && *wire->at == 0 &&
@@ -426,7 +432,7 @@ static bool is_left_out(const struct bt_schema_field *field, const struct bt_wir
 		field->type != BT_SCHEMA_QUANTITY;
 }
 
-/* Recursion: as deep as the messages of the tables are nested in each other. */
+/* Recursion is bounded by the nesting of messages. */
 static int decode_message(struct decoder *decoder, const struct bt_schema_message *message,
 	struct bt_str bytes, struct bt_json_value *object)
 {

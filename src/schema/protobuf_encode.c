@@ -28,7 +28,7 @@ static uint64_t number_of(const struct bt_json_value *value)
 	return (uint64_t)number;
 }
 
-/* A message with one bytes field of number 1: Quantity, RawExtension. */
+/* Writes a message with a single bytes field of number 1: Quantity, RawExtension. */
 static void write_boxed(struct bt_strbuf *out, uint32_t number, struct bt_str bytes)
 {
 	size_t box = bt_wire_open(out, number);
@@ -101,7 +101,7 @@ static void write_string_list(
 	bt_wire_close(out, box);
 }
 
-/* A value of what the field holds one of, under a number that may be that of a map's value. */
+/* Writes a single value (of a field, element or map value) under the given field number. */
 static void encode_one(const struct bt_schema_field *field, uint32_t number,
 	const struct bt_json_value *value, struct bt_strbuf *out)
 {
@@ -198,8 +198,10 @@ static void encode_field(const struct bt_schema_field *field, const struct bt_js
 	}
 }
 
-/* slots: by place from the message's first, index of the member, plus 1. Members of inline messages
- * sit among those of their parent. */
+/*
+ * slots: by place, the index of the member plus 1, beginning at the message's first place. Members
+ * of inline messages are members of their parent.
+ */
 static void encode_places(const struct bt_schema_message *message,
 	const struct bt_json_value *object, const uint32_t *slots, struct bt_strbuf *out)
 {

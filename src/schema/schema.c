@@ -65,7 +65,10 @@ uint32_t bt_schema_place_count(const struct bt_schema_message *message)
 	return count;
 }
 
-/* base: place of the message's first field. Recursion: inline messages hold inline messages. */
+/*
+ * Finds a member in inline messages. base: place of the message's first field. Recursion: inline
+ * messages may contain inline messages.
+ */
 static bool locate_inline(const struct bt_schema_message *message, struct bt_str name,
 	uint32_t base, struct bt_schema_place *out_place)
 {

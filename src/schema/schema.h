@@ -2,13 +2,13 @@
 #ifndef BT_SCHEMA_SCHEMA_H
 #define BT_SCHEMA_SCHEMA_H
 /**
- * The whole of the API's types: names, protobuf numbers, how lists merge. An API server must keep
- * every field of every object, so these tables are complete, where the structures of api/types.h
- * have only what a scheduler reads. Objects are JSON trees (codec/json.h) everywhere; the tables
- * say what a tree may hold and how it travels. Spec: 14 sections 8, 9.2, 9.3 and 12.
+ * All types of the API: names, protobuf numbers, how lists merge. An API server must keep every
+ * field of every object, so these tables are complete, whereas the structures of api/types.h have
+ * only the fields that a scheduler reads. Objects are JSON trees (codec/json.h); the tables say
+ * what a tree may contain and how it is encoded. Spec: 14 sections 8, 9.2, 9.3 and 12.
  *
- * The tables are made at build time from api/types/<group>_<version>.api by tools/gen_types.py; the
- * format is described in api/types/README.md.
+ * The build makes the tables from api/types/<group>_<version>.api with tools/gen_types.py;
+ * api/types/README.md describes the format.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 #include "base/strbuf.h"
 #include "codec/json.h"
 
-/** What one value is. In JSON and in protobuf: */
+/** Type of a single value. The comments say how it is encoded in JSON; in protobuf. */
 enum bt_schema_type {
 	BT_SCHEMA_STRING,
 	BT_SCHEMA_BOOL,
@@ -50,11 +50,11 @@ enum bt_schema_flag {
 	BT_SCHEMA_RETAIN_KEYS = 1 << 5, /* patch strategy retainKeys */
 	BT_SCHEMA_LIST_SET = 1 << 6,    /* applied as a set of scalars */
 	BT_SCHEMA_ATOMIC = 1 << 7,      /* applied as a whole; lists without list_keys are too */
-	BT_SCHEMA_NULLABLE = 1 << 8,    /* a zero value that was given is kept */
-	BT_SCHEMA_UNCHECKED = 1 << 9,   /* what is in it is not validated */
+	BT_SCHEMA_NULLABLE = 1 << 8,    /* an explicit zero value is kept */
+	BT_SCHEMA_UNCHECKED = 1 << 9,   /* its content is not validated */
 };
 
-/** Formats of texts; LABELS is for maps, INT_OR_PERCENT for BT_SCHEMA_INT_OR_STRING. */
+/** Formats of texts. LABELS is for maps, INT_OR_PERCENT for BT_SCHEMA_INT_OR_STRING. */
 enum bt_schema_format {
 	BT_SCHEMA_FORMAT_ANY,
 	BT_SCHEMA_FORMAT_LABEL,     /* RFC 1123 label */
@@ -65,18 +65,18 @@ enum bt_schema_format {
 	BT_SCHEMA_FORMAT_DRIVER, /* of resource.k8s.io */
 };
 
-/** Which values of a field are valid; bt_kinds_validate (server/strategy.h) reports the others. */
+/** Valid values of a field; bt_kinds_validate (server/strategy.h) reports other values. */
 struct bt_schema_checks {
 	const char *const *allowed; /* texts; ends with NULL; NULL: any */
-	const char *unique;         /* member that tells elements apart; NULL: none */
+	const char *unique;         /* member that must differ between elements; NULL: none */
 	int64_t min;                /* with has_min or has_range */
 	int64_t max;                /* with has_range */
 	uint16_t items_max;         /* 0: no bound */
 	uint8_t format;             /* enum bt_schema_format */
 	bool has_min;
 	bool has_range;
-	bool given;     /* not absent, zero or empty */
-	bool immutable; /* in a root message or its spec */
+	bool given;     /* required: not absent, zero or empty */
+	bool immutable; /* in a root message or its spec: immutable */
 };
 
 /** Deepest nesting of a tree or of protobuf bytes. */
@@ -85,7 +85,7 @@ struct bt_schema_checks {
 struct bt_schema_message;
 
 struct bt_schema_field {
-	const char *name; /* JSON name; of an inline message: its Go name, for messages only */
+	const char *name; /* JSON name; for inline messages the Go name, used in messages */
 	uint8_t name_length;
 	uint8_t type;   /* enum bt_schema_type */
 	uint8_t shape;  /* enum bt_schema_shape */
@@ -95,7 +95,7 @@ struct bt_schema_field {
 	const char *merge_key;                   /* strategic merge, lists of messages; or NULL */
 	const char *const *list_keys;            /* server-side apply; ends with NULL; or NULL */
 	const char *default_text;                /* of texts, numbers, bools; or NULL */
-	const char *go_type; /* of texts, where Go has a type of its own for them; or NULL */
+	const char *go_type; /* of texts: Go's named type, or NULL */
 	const struct bt_schema_checks *checks; /* or NULL */
 	const char *description;               /* for users; or NULL */
 };
@@ -104,9 +104,9 @@ struct bt_schema_message {
 	const char *name;    /* "Container"; unique within a package */
 	const char *package; /* "core/v1", "meta/v1", ... */
 	uint16_t field_count;
-	bool has_defaults;                    /* here or in the parts */
-	bool has_checks;                      /* here or in the parts */
-	bool has_own_check;                   /* one by hand, in server/kinds */
+	bool has_defaults;                    /* here or in nested messages */
+	bool has_checks;                      /* here or in nested messages */
+	bool has_own_check;                   /* handwritten check in server/kinds */
 	const struct bt_schema_field *fields; /* ascending number */
 	const char *description;              /* for users; or NULL */
 };
@@ -119,7 +119,10 @@ struct bt_schema_kind {
 	const struct bt_schema_message *message;
 };
 
-/** Every root: objects, and what only travels (DeleteOptions, Status, Eviction, Scale ...). */
+/**
+ * All root messages: objects, and messages that are only sent (DeleteOptions, Status, Eviction,
+ * Scale ...).
+ */
 extern const struct bt_schema_kind bt_schema_kinds[];
 extern const uint32_t bt_schema_kind_count;
 /** Every message, sorted by package and name. */
@@ -127,18 +130,18 @@ extern const struct bt_schema_message *const bt_schema_messages;
 extern const uint32_t bt_schema_message_count;
 
 /**
- * Root message of a kind, or NULL. api_version is "v1" or "group/version". Options and answers of
- * every group (DeleteOptions, Status, WatchEvent ...) are found under any version.
+ * Root message of a kind, or NULL. api_version is "v1" or "group/version". Options and responses
+ * common to all groups (DeleteOptions, Status, WatchEvent ...) are found under any version.
  */
 const struct bt_schema_message *bt_schema_find(struct bt_str api_version, struct bt_str kind);
 /**
- * Field by JSON name, those of inline messages included, or NULL. *out_inline (may be NULL): the
- * inline field it sits in, or NULL.
+ * Field by JSON name, including fields of inline messages, or NULL. *out_inline (may be NULL): the
+ * inline field that contains it, or NULL.
  */
 const struct bt_schema_field *bt_schema_field_find(const struct bt_schema_message *message,
 	struct bt_str name, const struct bt_schema_field **out_inline);
 
-/** What is done with members that the schema does not name, and with repeated ones. */
+/** How to treat members that are unknown to the schema or repeated. */
 enum bt_field_validation {
 	BT_FIELD_VALIDATION_IGNORE,
 	BT_FIELD_VALIDATION_WARN,
@@ -146,23 +149,27 @@ enum bt_field_validation {
 };
 
 /**
- * Bring a decoded object to the form that is stored, in place: unknown and repeated members are
- * dropped (the last one wins) and reported; nulls go; empty members go unless the schema says
- * ALWAYS or NULLABLE; quantities, times and numbers are made canonical; ALWAYS members that are
- * missing appear with their zero value (lists, maps and times: null; empty ones become null).
- * Fields are kept in the sender's order. kind and apiVersion of a root message are left as they
- * are. A list element or map value that is null becomes the zero value. Memory comes from the
- * arena; texts that need no change stay.
+ * Normalises a decoded object, in place, to the form that is stored:
  *
- * partial: the object names what somebody has an opinion about, as an applied configuration does;
- * ALWAYS members that are missing stay missing, and nulls and empty members stay.
+ * - Unknown and repeated members are dropped (the last one wins) and reported. Nulls are dropped,
+ *   and so are empty members unless the schema says ALWAYS or NULLABLE.
+ * - Quantities, times and numbers become canonical. Missing ALWAYS members are added with their
+ *   zero value (lists, maps and times: null; empty ones become null). A null list element or map
+ *   value becomes the zero value.
+ * - Fields keep the sender's order. kind and apiVersion of a root message are not changed.
  *
- * message NULL: a custom resource; its metadata is known, of the rest only nulls in objects go.
+ * Memory comes from the arena; texts that need no change are kept.
+ *
+ * partial: the object is an applied configuration, which leaves absent members alone: missing
+ * ALWAYS members are not added, and nulls and empty members are kept.
+ *
+ * message NULL: a custom resource. Its metadata is normalised; elsewhere only nulls in objects are
+ * dropped.
  *
  * out_problems (an array, may be NULL) receives `unknown field "spec.foo"` and `duplicate field
- * "..."` texts, in document order, each text once, at most BT_SCHEMA_PROBLEMS_MAX.
- * BERTH_ERR_INVALID: a value of the wrong type, in Go's words ("json: cannot unmarshal number into
- * Go struct field Container.spec.containers.image of type string"; spec 14 section 9.3).
+ * "..."` texts, in document order, without duplicates, at most BT_SCHEMA_PROBLEMS_MAX.
+ * BERTH_ERR_INVALID: a value has the wrong type; the error is Go's ("json: cannot unmarshal number
+ * into Go struct field Container.spec.containers.image of type string"; spec 14 section 9.3).
  */
 #define BT_SCHEMA_PROBLEMS_MAX 100
 BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
@@ -170,36 +177,37 @@ BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
 	struct bt_json_value *out_problems, struct berth_error *err);
 
 /**
- * Give the members of a normalised object that are missing their defaults, where the parts that
- * they belong to are there. A zero value is as good as a missing one unless the schema says
- * NULLABLE. Spec: 14b section 3.
+ * Sets the defaults of missing members in a normalised object, if their parent is present. A zero
+ * value counts as missing unless the schema says NULLABLE. Spec: 14b section 3.
  */
 void bt_schema_default(const struct bt_schema_message *message, struct bt_json_value *object,
 	struct bt_arena *arena);
 
-/** A member that is unknown or repeated; borrowed for the call. */
+/** An unknown or repeated member; borrowed for the call. */
 struct bt_schema_problem {
 	const char *what;                        /* "unknown field", "duplicate field" */
 	struct bt_str path;                      /* "spec.containers[0].imagee" */
-	struct bt_str name;                      /* "imagee", the last step of it */
-	const struct bt_schema_message *message; /* that has the member; NULL: a map has it */
+	struct bt_str name;                      /* "imagee", the last step of the path */
+	const struct bt_schema_message *message; /* message of the member; NULL: in a map */
 };
 struct bt_schema_watcher {
 	void *context;
-	/** false: it does not count, as one told before. */
+	/**
+	 * Receives a problem. false: do not count it, for example because it was reported before.
+	 */
 	bool (*take)(void *context, const struct bt_schema_problem *problem);
 };
 /**
- * bt_schema_normalise for those who say more of a problem than its text: the first
- * BT_SCHEMA_PROBLEMS_MAX go to the watcher, in document order. object: an object.
+ * Like bt_schema_normalise, but passes problems to a watcher: the first BT_SCHEMA_PROBLEMS_MAX, in
+ * document order. object must be a JSON object.
  */
 BT_MUST_USE int bt_schema_check(const struct bt_schema_message *message,
 	struct bt_json_value *object, struct bt_arena *arena,
 	const struct bt_schema_watcher *watcher, struct berth_error *err);
 
 /**
- * A value as Go prints it, with %v: `map[labels:map[a:1] names:[x y]]`. Cut soon after out has
- * bytes_max bytes; BT_STR_MAX: whole. NULL: nothing.
+ * Appends a value as Go prints it with %v: `map[labels:map[a:1] names:[x y]]`. Stops soon after out
+ * has bytes_max bytes; BT_STR_MAX: no limit. value may be NULL.
  */
 void bt_schema_append_go(
 	const struct bt_json_value *value, uint32_t bytes_max, struct bt_strbuf *out);
@@ -209,7 +217,7 @@ void bt_schema_append_go(
 struct bt_envelope {
 	struct bt_str api_version;
 	struct bt_str kind;
-	struct bt_str raw; /* the message's bytes */
+	struct bt_str raw; /* the encoded message */
 };
 
 /** Texts are borrowed from bytes. */
@@ -218,16 +226,16 @@ BT_MUST_USE int bt_envelope_decode(
 void bt_envelope_encode(const struct bt_envelope *envelope, struct bt_strbuf *out);
 
 /**
- * A message as a tree in the arena, without kind and apiVersion, in the form that
- * bt_schema_normalise leaves; unknown fields are skipped, a repeated one wins. Texts without need
- * of change borrow bytes. Hostile bytes give an error that names the field.
+ * Decodes a message into a tree in the arena, without kind and apiVersion, in the form that
+ * bt_schema_normalise gives. Unknown fields are skipped; the last of repeated single fields wins.
+ * Texts that need no change borrow bytes. Invalid bytes give an error that names the field.
  */
 BT_MUST_USE int bt_schema_decode_protobuf(const struct bt_schema_message *message,
 	struct bt_str bytes, struct bt_arena *arena, struct bt_json_value **out_object,
 	struct berth_error *err);
 /**
- * The reverse; members that the schema does not name, or that are of another type, are left out.
- * object: normalised. Fields go out in ascending order, entries of maps in the tree's order.
+ * Encodes a normalised object. Members that are unknown to the schema or of the wrong type are
+ * skipped. Fields are in ascending order, map entries in the tree's order.
  */
 void bt_schema_encode_protobuf(const struct bt_schema_message *message,
 	const struct bt_json_value *object, struct bt_strbuf *out);

@@ -34,7 +34,7 @@ struct bt_spot bt_spot_member(const struct bt_spot *spot, struct bt_str name)
 				: NULL};
 	}
 	if (spot->custom_root && bt_str_equal(name, BT_STR("metadata"))) {
-		/* every kind's metadata is the same message */
+		/* metadata is the same message for every kind */
 		message = bt_schema_find(BT_STR("v1"), BT_STR("ConfigMap"));
 	}
 	const struct bt_schema_field *field =

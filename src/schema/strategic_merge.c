@@ -7,7 +7,7 @@
 
 #define ORDER_PREFIX "$setElementOrder/"
 #define DELETE_PREFIX "$deleteFromPrimitiveList/"
-/** Of a value that a message shows. */
+/** Maximum bytes of a value in an error message. */
 #define PRINTED_BYTES_MAX 4096
 
 struct merge {
@@ -30,7 +30,7 @@ static bool is_directive(struct bt_str name)
 			bt_str_has_prefix(name, BT_STR(DELETE_PREFIX)));
 }
 
-/** Value of $patch; absent without, "?" when it is no text. */
+/** Value of $patch; absent: no directive; "?": not a text. */
 static struct bt_str directive_of(const struct bt_json_value *value)
 {
 	const struct bt_json_value *directive = bt_json_find(value, "$patch");
@@ -47,7 +47,7 @@ static bool vanishes(const struct bt_json_value *element)
 		bt_str_equal(directive, BT_STR("replace"));
 }
 
-/** The value without directives at any level; elements that only direct vanish. In place. */
+/** Removes directives at all levels, and elements that are only directives, in place. */
 static struct bt_json_value *strip(struct bt_json_value *value)
 {
 	uint32_t kept = 0;
@@ -74,7 +74,7 @@ static struct bt_json_value *strip(struct bt_json_value *value)
 	return value;
 }
 
-/** --- messages --- */
+/** --- error messages --- */
 
 static int missing_key(struct merge *merge, const struct bt_json_value *element, const char *key)
 {
@@ -118,12 +118,12 @@ struct list_merge {
 	struct merge *merge;
 	struct bt_spot element;
 	const char *key; /* NULL: scalars */
-	/* What is merged so far; index finds the first element of a key by its rank. */
+	/* The merged elements; index finds the first element with a key. */
 	BT_VEC(struct bt_json_value *) elements;
 	BT_VEC(struct bt_str) keys;
 	BT_VEC(uint32_t) ranks;
 	struct bt_name_index index;
-	/* Keys of the patch's elements that are merged. */
+	/* Keys of the patch's elements already merged. */
 	BT_VEC(struct bt_str) patched;
 };
 
@@ -157,7 +157,7 @@ static void append(struct list_merge *list, struct bt_str key, struct bt_json_va
 	bt_vec_push(&list->keys, key);
 }
 
-/** Keys of elements to delete; *out_replaces when the patch is the new list. */
+/** Reads the keys of elements to delete; *out_replaces: the patch replaces the list. */
 static int read_directives(struct list_merge *list, const struct bt_json_value *patch,
 	struct bt_name_index *deleted, bool *out_replaces)
 {
@@ -207,7 +207,7 @@ static int merge_element(struct list_merge *list, struct bt_json_value *element)
 		&list->elements.items[position]);
 }
 
-/** The patch's elements must follow each other as in the order; *out_names: the order's keys. */
+/** Reads the order directive into *out_names; the patch's elements must have the same order. */
 static int read_order(struct list_merge *list, const struct bt_json_value *patch,
 	const struct bt_json_value *order, struct bt_str **out_names)
 {
@@ -267,7 +267,7 @@ static int merge_all(struct list_merge *list, const struct bt_json_value *old,
 	return 0;
 }
 
-/** A list of patch strategy merge. order NULL: that of the patch. */
+/** Merges a list with patch strategy merge. order NULL: the order of the patch. */
 static int merge_list(struct merge *merge, const struct bt_spot *spot,
 	const struct bt_json_value *list, struct bt_json_value *patch,
 	const struct bt_json_value *order, struct bt_json_value **out_result)
@@ -294,13 +294,13 @@ static int merge_list(struct merge *merge, const struct bt_spot *spot,
 
 /** --- objects --- */
 
-/** An object while members come and go: those that are gone have no value until the end. */
+/** An object during a merge: removed members have value NULL until the end. */
 struct open_object {
 	struct bt_json_value *object;
 	struct bt_name_index index;
 };
 
-/** Of repeated members the last one counts. */
+/** Opens an object and drops repeated members; the last one wins. */
 static void open_object(struct open_object *open, struct bt_json_value *object)
 {
 	*open = (struct open_object){.object = object};
@@ -331,7 +331,7 @@ static struct bt_json_value *member_of(const struct open_object *open, struct bt
 	return position != BT_MAP_NONE ? open->object->members[position].value : NULL;
 }
 
-/** value NULL: it goes. */
+/** Sets a member. value NULL: removes it. */
 static void set_member(struct merge *merge, struct open_object *open, struct bt_str name,
 	struct bt_json_value *value)
 {
@@ -344,7 +344,7 @@ static void set_member(struct merge *merge, struct open_object *open, struct bt_
 	}
 }
 
-/** Only the listed members of the object stay; the patch may set no others. */
+/** Removes all members that keys does not list; the patch must not set others. */
 static int retain_keys(struct merge *merge, struct open_object *object,
 	const struct open_object *patch, const struct bt_json_value *keys)
 {
@@ -433,7 +433,7 @@ static int apply_order(struct merge *merge, const struct bt_spot *spot, struct o
 	if (!bt_spot_has(&member, BT_SCHEMA_MERGE) ||
 		(list != NULL && list->type != BT_JSON_ARRAY) ||
 		(list == NULL && member_of(object, name) == NULL)) {
-		return 0; /* nothing that an order could be for */
+		return 0; /* no list to order */
 	}
 	if (list == NULL) {
 		list = bt_json_new(merge->arena, BT_JSON_ARRAY);
@@ -442,7 +442,7 @@ static int apply_order(struct merge *merge, const struct bt_spot *spot, struct o
 	return merge_list_member(merge, &member, object, name, list, order);
 }
 
-/* Takes the directives, and what they are for, out of the patch. */
+/* Applies the directives, and removes them and the members that they handle from the patch. */
 static int apply_directives(struct merge *merge, const struct bt_spot *spot,
 	struct open_object *object, struct open_object *patch)
 {
@@ -497,7 +497,7 @@ static int merge_member(struct merge *merge, const struct bt_spot *spot, struct 
 	return result;
 }
 
-/* Recursion: as deep as the patch. */
+/* Recursion is bounded by the nesting of the patch. */
 static int merge_objects(struct merge *merge, const struct bt_spot *spot,
 	struct bt_json_value *object, struct bt_json_value *patch,
 	struct bt_json_value **out_result)
