@@ -44,11 +44,11 @@ static void drop(struct bt_assume_cache *cache, uint32_t index)
 {
 	uint32_t last = cache->assumed.count - 1;
 
-	(void)bt_map_remove(&cache->map, cache->assumed.items[index].hash, index); /* it is there */
+	(void)bt_map_remove(&cache->map, cache->assumed.items[index].hash, index); /* present */
 	bt_object_release(cache->assumed.items[index].object);
 	if (index != last) {
 		(void)bt_map_remove(
-			&cache->map, cache->assumed.items[last].hash, last); /* likewise */
+			&cache->map, cache->assumed.items[last].hash, last); /* always present */
 		cache->assumed.items[index] = cache->assumed.items[last];
 		bt_map_insert(&cache->map, cache->assumed.items[index].hash, index);
 	}
@@ -98,7 +98,7 @@ const void *bt_assume_cache_find(
 	return stored != NULL ? bt_assume_cache_view(cache, stored) : NULL;
 }
 
-/** The key in quotes: "name", or "namespace/name". */
+/** The key in double quotes: "name" or "namespace/name". */
 static void append_key(struct bt_strbuf *text, struct bt_str namespace_, struct bt_str name)
 {
 	bt_strbuf_append_char(text, '"');
@@ -164,7 +164,10 @@ int bt_assume_cache_assume(
 				drop(cache, i - 1);
 			}
 		}
-		/* Twice what is left: a sweep costs each assumption a constant share. */
+		/*
+		 * Sweep again when the number has doubled, so that sweeps cost each assumption a
+		 * constant share.
+		 */
 		cache->sweep_at =
 			cache->assumed.count < SWEEP_MIN / 2 ? SWEEP_MIN : 2 * cache->assumed.count;
 	}

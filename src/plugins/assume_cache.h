@@ -2,12 +2,12 @@
 #ifndef BT_PLUGINS_ASSUME_CACHE_H
 #define BT_PLUGINS_ASSUME_CACHE_H
 /**
- * Objects the scheduler has decided to write and not seen written yet, laid over the object store:
- * the passive assume cache of volumes and claims. Spec: 07 section 3.1.
+ * Objects that the scheduler has decided to write but that the watch has not reported yet, on top
+ * of the object store: the passive assume cache of volumes and claims. Spec: 07 section 3.1.
  *
- * An assumption counts for as long as the store has the object in the very version it was made
- * from. That is decided when the object is read; assumptions that the store has overtaken are
- * dropped then, or when the cache is swept.
+ * An assumption is valid as long as the store has the version of the object that the assumption was
+ * made from. This is checked when the object is read; outdated assumptions are dropped then, or
+ * when the cache is swept.
  */
 #include "api/object.h"
 #include "base/map.h"
@@ -27,32 +27,33 @@ struct bt_assume_cache {
 	uint32_t sweep_at; /* number of assumptions that triggers a sweep */
 };
 
-/** store is borrowed for the life of the cache. The cache must not move. */
+/** store is borrowed for the life of the cache. The cache must not move afterwards. */
 void bt_assume_cache_init(
 	struct bt_assume_cache *cache, const struct bt_object_store *store, enum bt_kind kind);
 void bt_assume_cache_finish(struct bt_assume_cache *cache);
 
-/** The store's object, NULL when it has none. */
+/** The object in the store, or NULL. */
 const void *bt_assume_cache_find_api(
 	const struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name);
-/** The assumed object if the store still has its version, else the store's. Borrowed until an
- * assume, a restore or a change of the store. */
+/**
+ * The assumed object if the store still has the version it was made from, otherwise the stored
+ * object. Borrowed until an assume, a restore or a change of the store.
+ */
 const void *bt_assume_cache_find(
 	struct bt_assume_cache *cache, struct bt_str namespace_, struct bt_str name);
-/** What find would return for this object of the store. */
+/** The result of find for this object of the store. */
 const void *bt_assume_cache_view(struct bt_assume_cache *cache, const void *stored);
 /** `persistentvolumes "<key>" not found`. Returns BERTH_ERR_NOT_FOUND. */
 int bt_assume_cache_not_found(const struct bt_assume_cache *cache, struct bt_str namespace_,
 	struct bt_str name, struct berth_error *err);
 /**
- * Assume a changed object (its structure, copied). BERTH_ERR_NOT_FOUND when the store has none,
- * BERTH_ERR_STATE
- * (`"<key>" is out of sync (stored: <v>, assume: <v>)`) unless it is made from the version the
- * store has.
+ * Assume a changed object, whose structure is copied. Fails with BERTH_ERR_NOT_FOUND if the store
+ * has no such object, and with BERTH_ERR_STATE (`"<key>" is out of sync (stored: <v>, assume:
+ * <v>)`) if the store has another version than the one it was made from.
  */
 BT_MUST_USE int bt_assume_cache_assume(
 	struct bt_assume_cache *cache, const void *value, struct berth_error *err);
-/** Forget the assumption if it has this version, whoever made it. */
+/** Drop the assumption if it has this version. */
 void bt_assume_cache_restore(struct bt_assume_cache *cache, struct bt_str namespace_,
 	struct bt_str name, struct bt_str resource_version);
 #endif

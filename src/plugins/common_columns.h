@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_COMMON_COLUMNS_H
 #define BT_PLUGINS_COMMON_COLUMNS_H
-/** Walking the slots of a column pass (framework/plugin.h). */
+/** Helpers for the slots of a column pass (framework/plugin.h). */
 #include "framework/plugin.h"
 
 /** The k-th slot of a range. */
@@ -37,6 +37,6 @@ static inline void bt_fill_scores(struct bt_slot_range range, int32_t *scores, i
 	}
 }
 
-/** Detail of a plugin that has only one thing to say. */
+/** Detail of plugins that have a single reason. */
 #define BT_DETAIL_REJECTED 1U
 #endif

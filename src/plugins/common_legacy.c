@@ -30,7 +30,7 @@ int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name
 		*out_value = NULL;
 		return 0;
 	}
-	/* The instance outlives whatever text the arguments came in. */
+	/* Copy the arguments, because the instance outlives their text. */
 	code = bt_json_parse(arena, args->raw, true, &value, err);
 	if (code != 0) {
 		return bt_error_wrap(err, code, "%s", kind_name);
@@ -151,22 +151,22 @@ struct bt_resource bt_legacy_pod_resources(
 /**
  * CheckNodeUnschedulable, CheckVolumeBinding, MatchInterPodAffinity, MaxCSIVolumeCountPred,
  * NoDiskConflict, NoVolumeZoneConflict (Filter): instances of today's plugins under the old names,
- * with their default arguments and without scores, which predicates do not give. Spec: 05b A1, C2.
+ * with default arguments and without scores. Spec: 05b A1, C2.
  */
 
-/** What an old name stands for. */
+/** The plugin that implements an old name. */
 struct meaning {
 	const struct bt_plugin_ops *plugin;
 	enum bt_plugin_args_kind args_kind;
 };
 
-/** The table of one instance: that of the plugin, but for the name and what is left out. */
+/** The operations of one instance: a copy of the plugin's, with the old name and without scores. */
 struct renamed {
-	struct bt_plugin_ops ops; /* first: what the instance points to */
+	struct bt_plugin_ops ops; /* first, because plugin->ops points to it */
 	struct bt_plugin_shortcuts shortcuts;
 	const struct bt_plugin_ops *plugin;
 	struct bt_plugin_args args;
-	struct bt_arena arena; /* of args */
+	struct bt_arena arena; /* memory of args */
 };
 
 static void finish_renamed(struct renamed *renamed)

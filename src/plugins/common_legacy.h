@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_COMMON_LEGACY_H
 #define BT_PLUGINS_COMMON_LEGACY_H
-/** What the legacy plugins share: arguments, resource sums of v1.12, hints. Spec: 05b. */
+/** Helpers shared by the legacy plugins: arguments, resource sums of v1.12, hints. Spec: 05b. */
 #include "api/resources.h"
 #include "codec/json.h"
 #include "framework/plugin.h"
@@ -10,55 +10,59 @@
 /** Score range of the v1.12 formulas that spec 05b keeps: 0 to MaxPriority. */
 #define BT_LEGACY_MAX_PRIORITY 10
 
-/** Entries an argument list may have; more is refused. */
+/** Most entries of an argument list; longer lists are refused. */
 #define BT_LEGACY_ARGS_LIST_MAX 1024
 
 /**
- * The arguments as a JSON object (NULL: none given). fields: the names allowed besides apiVersion
- * and kind. Memory comes from the arena. Errors name kind_name and the field: `NodeLabelArgs:
- * unknown field "presentLabel"`.
+ * Open the arguments as a JSON object (NULL: none given). fields: the allowed names besides
+ * apiVersion and kind. Memory comes from the arena. Errors name kind_name and the field:
+ * `NodeLabelArgs: unknown field "presentLabel"`.
  */
 BT_MUST_USE int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name,
 	const char *const *fields, size_t field_count, struct bt_arena *arena,
 	const struct bt_json_value **out_value, struct berth_error *err);
-/** A list of strings; absent or null: empty. value NULL: empty. */
+/** Read a list of strings; empty if it is absent, null, or value is NULL. */
 BT_MUST_USE int bt_legacy_args_str_list(const struct bt_json_value *value, const char *kind_name,
 	const char *field, struct bt_arena *arena, bt_str_list *out_list, struct berth_error *err);
-/** Instance of a plugin that keeps what its arguments say; others begin with it. */
+/** First member of an instance that keeps its parsed arguments. */
 struct bt_legacy_plugin {
 	struct bt_plain_plugin base;
-	struct bt_arena arena; /* of the arguments */
+	struct bt_arena arena; /* memory of the arguments */
 };
 
-/** Instance of so many bytes, its arguments read by load. */
+/** Create an instance of this size; `load` reads its arguments. */
 BT_MUST_USE int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
 	int (*load)(struct bt_legacy_plugin *plugin, const struct bt_plugin_args *args,
 		struct berth_error *err),
 	const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err);
-/** Destroy of an instance that owns nothing but its arguments. */
+/** Destroy an instance that owns only its arguments. */
 void bt_legacy_destroy(struct bt_plugin *plugin);
-/** For plugins without arguments: any but an empty object is refused. */
+/** Create a plugin without arguments: only an empty object is accepted. */
 BT_MUST_USE int bt_legacy_create_plain(const struct bt_plugin_ops *ops,
 	const struct bt_plugin_args *args, const struct bt_handle *handle,
 	struct bt_plugin **out_plugin, struct berth_error *err);
 
 /**
- * Requests (limits: with_limits) as v1.12 saw them: per name the larger of the sum over containers
- * and each init container; no sidecars, overhead, pod level or status. Spec 05b B4 (e), B11. In the
- * arena.
+ * Requests (limits if with_limits) as v1.12 computed them: for each name the maximum of the
+ * containers' sum and each init container; without sidecars, overhead, pod level or status. Spec
+ * 05b B4 (e), B11. In the arena.
  */
 struct bt_resource bt_legacy_pod_resources(
 	const struct bt_pod_spec *spec, bool with_limits, struct bt_arena *arena);
 
-/** The slot has a node object; the cache also keeps entries for nodes it only knows from pods. */
+/**
+ * Whether the slot has a Node object. The cache also has entries of nodes that only pods refer to.
+ */
 static inline bool bt_legacy_has_node(const struct bt_node_info *node)
 {
 	return node->state->nodes.rows[node->slot].has_node;
 }
 
-/* --- Old predicate names of what today's plugins check: filters under those names, for profiles
- * and policies that use them. Spec: 05b A1, C2. --- */
+/*
+ * --- Filters under old predicate names, implemented by today's plugins, for profiles and policies
+ * that use these names. Spec: 05b A1, C2. ---
+ */
 
 extern const struct bt_plugin_ops bt_legacy_check_node_unschedulable_plugin;
 extern const struct bt_plugin_ops bt_legacy_check_volume_binding_plugin;

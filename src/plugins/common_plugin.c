@@ -26,7 +26,7 @@ int bt_plugin_args_expect(const struct bt_plugin_args *args, enum bt_plugin_args
 	const char *text, const struct bt_handle *handle, struct berth_error *err)
 {
 	if (args == NULL || args->kind != kind) {
-		/* The type as upstream prints it. */
+		/* Name of the type as upstream prints it. */
 		const char *wanted = bt_plugin_args_kind_name(kind);
 		const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
 

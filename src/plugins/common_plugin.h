@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_COMMON_PLUGIN_H
 #define BT_PLUGINS_COMMON_PLUGIN_H
-/** What every plugin file needs: instances, cycle data, the pod's spec, wrapping integer
- * arithmetic. */
+/** Helpers for all plugins: instances, cycle data, the pod's spec, wrapping integer arithmetic. */
 #include "base/compiler.h"
 #include "framework/cluster_event.h"
 #include "framework/plugin.h"
 
-/** Instance of a plugin that keeps nothing but its handle; other instances begin with it. */
+/** Instance of a plugin whose only state is the handle; first member of other instances. */
 struct bt_plain_plugin {
 	struct bt_plugin base;
 	const struct bt_handle *handle; /* borrowed for the life of the framework */
 };
 
-/** Create of a plugin without arguments. */
+/** Create a plugin that has no arguments. */
 int bt_plain_plugin_create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err);
-/** Destroy of every instance that owns nothing. */
+/** Destroy an instance that owns nothing. */
 void bt_plain_plugin_destroy(struct bt_plugin *plugin);
 
 /**
- * Check that args are of this kind and valid. With another kind: `<text> <kind name>Args, got
- * <type>`, where text is "want args to be of type" or "args are not of type" (spec 10 section 7.5).
+ * Check that args are valid and of this kind. The error for another kind is `<text> <kind
+ * name>Args, got <type>`, with the text "want args to be of type" or "args are not of type" (spec
+ * 10 section 7.5).
  */
 BT_MUST_USE int bt_plugin_args_expect(const struct bt_plugin_args *args,
 	enum bt_plugin_args_kind kind, const char *text, const struct bt_handle *handle,
@@ -37,27 +37,29 @@ static inline bool bt_plugin_gate(const struct bt_plugin *plugin, enum bt_gate g
 	return bt_gate_enabled(bt_plugin_handle(plugin)->gates, gate);
 }
 
-/** The part of a pod that shapes share; what pure PreFilter and PreScore functions may read and
- * point into. */
+/**
+ * The spec that all pods of the shape share. Pure PreFilter and PreScore functions may read it and
+ * keep pointers into it.
+ */
 static inline const struct bt_pod_spec *bt_plugin_pod_spec(const struct bt_pod_info *pod)
 {
 	return &pod->shape->pod->spec;
 }
 
-/** "" when the pod is in no group. */
+/** "" if the pod is in no group. */
 static inline struct bt_str bt_plugin_pod_group_name(const struct bt_pod_spec *spec)
 {
 	return spec->scheduling_group != NULL ? spec->scheduling_group->pod_group_name
 					      : (struct bt_str){0};
 }
 
-/** The pod is bound or nominated: its resources count somewhere. */
+/** The pod is bound or nominated, so a node's resources are reserved for it. */
 static inline bool bt_plugin_pod_is_placed(const struct bt_pod *pod)
 {
 	return pod->spec.node_name.length != 0 || pod->status.nominated_node_name.length != 0;
 }
 
-/* Data by plugin index; NULL = PreFilter (PreScore) has not written any. */
+/* Cycle data by plugin index; NULL until PreFilter (PreScore) sets it. */
 
 static inline const void *bt_plugin_pre_filter_data(
 	const struct bt_plugin *plugin, const struct bt_cycle_state *cycle)
@@ -83,14 +85,16 @@ static inline void bt_plugin_set_pre_score_data(
 	cycle->pre_score_data[plugin->index] = data;
 }
 
-/** A hint: the change is one of the waiting pod itself, which Filter will look at. */
+/**
+ * Queueing hint: queue if the changed pod is the waiting pod itself; Filter then checks the change.
+ */
 enum bt_queueing_hint bt_hint_if_pod_itself(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
 
-/** An image's name; without tag or digest it means the tag "latest". */
+/** The image's name, with the tag "latest" if there is neither tag nor digest. */
 struct bt_str bt_image_normalized_name(struct bt_str name, struct bt_arena *arena);
 
-/** Toward zero; what does not fit becomes INT64_MIN. */
+/** Truncates toward zero; INT64_MIN if the value does not fit. */
 static inline int64_t bt_trunc_to_i64(double value)
 {
 	return value > -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN;

@@ -43,7 +43,7 @@ static int compare_members(const void *a, const void *b)
 		((const struct scheduled_member *)b)->name);
 }
 
-/** The domain that all scheduled members share; *out_found false when there are none. */
+/** The domain of the scheduled members. *out_found is false if no member is scheduled. */
 static struct bt_status domain_of_group(const struct bt_state *state, struct bt_str key,
 	struct bt_str group_namespace, const struct bt_group_members *members,
 	struct bt_arena *arena, bool *out_found, struct bt_str *out_domain)
@@ -64,7 +64,7 @@ static struct bt_status domain_of_group(const struct bt_state *state, struct bt_
 				bt_symbol_text(&state->symbols, member->name), pod_id};
 		}
 	}
-	/* Which of several offending pods an error names is fixed by their names. */
+	/* Sort by name, so that an error always names the same one of several offending pods. */
 	if (count > 1) {
 		qsort(scheduled, count, sizeof(*scheduled), compare_members);
 	}
@@ -91,7 +91,7 @@ static struct bt_status domain_of_group(const struct bt_state *state, struct bt_
 					BT_STR_ARG(group_namespace),
 					BT_STR_ARG(scheduled[i].name)));
 		}
-		/* Upstream quirk, spec 05 section 15.2: the domain "" counts as not yet known. */
+		/* Upstream quirk, spec 05 section 15.2: the domain "" counts as unknown. */
 		if (shared.length != 0 && !bt_str_equal(shared, *value)) {
 			return bt_status_error_text(arena,
 				bt_arena_printf(arena,
@@ -105,10 +105,10 @@ static struct bt_status domain_of_group(const struct bt_state *state, struct bt_
 	return BT_STATUS_OK;
 }
 
-/** A node of the parent placement with its domain. */
+/** A node of the parent placement and its domain. */
 struct domain_node {
 	struct bt_str domain;
-	uint32_t position; /* in the parent, so that its order is kept */
+	uint32_t position; /* in the parent placement, to keep the order */
 	uint32_t slot;
 };
 
@@ -124,7 +124,7 @@ static int compare_domain_nodes(const void *a, const void *b)
 	return (left->position > right->position) - (left->position < right->position);
 }
 
-/* One placement for each run of equal domains in the sorted list. */
+/* Make one placement for each run of equal domains in the sorted list. */
 static uint32_t split_domains(const struct domain_node *nodes, uint32_t node_count,
 	struct bt_arena *arena, struct bt_placement *placements)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_COMMON_POD_GROUP_H
 #define BT_PLUGINS_COMMON_POD_GROUP_H
-/** What the pod-group plugins ask of the cluster state. Spec: 05 sections 3.11, 15. */
+/** Queries of the pod group plugins to the cluster state. Spec: 05 sections 3.11, 15. */
 #include "framework/plugin.h"
 #include "state/state.h"
 
-/** Number of assumed and assigned members, without those of the running pod group cycle. Error: no
- * member is known. */
+/**
+ * Number of assumed and assigned members, without those of the running pod group cycle. Error if no
+ * member is known.
+ */
 struct bt_status bt_pod_group_scheduled_count(const struct bt_state *state,
 	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena,
 	uint32_t *out_count);
@@ -15,9 +17,9 @@ struct bt_status bt_pod_group_no_members(
 	struct bt_str group_namespace, struct bt_str group_name, struct bt_arena *arena);
 
 /**
- * Placements by value of a node label: one for each domain of the parent's nodes, sorted by name;
- * only the domain in which the group already has pods, if any. Spec 05 section 15.2. Error:
- * scheduled members do not share a domain.
+ * One placement for each value of a node label on the parent's nodes, sorted by value. If members
+ * of the group are already scheduled, only their value. Spec 05 section 15.2. Error if scheduled
+ * members have different values.
  */
 struct bt_status bt_pod_group_topology_placements(const struct bt_state *state, struct bt_str key,
 	struct bt_str group_namespace, struct bt_str group_name, const struct bt_placement *parent,

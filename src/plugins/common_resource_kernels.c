@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The loops behind common_resource_score.h. This file is compiled once for every processor and,
- * on x86-64, for AVX2 and AVX-512; BT_KERNELS names the table each compilation defines. The results
- * are the same bit for bit: every operation is an IEEE double operation, and the only fused ones
- * are those of quotient(), which gives what a division gives. Compilers fuse none by themselves.
+ * The loops behind common_resource_score.h, compiled once for every processor and, on x86-64, also
+ * for AVX2 and AVX-512. BT_KERNELS names the table. All variants give bit-identical results: every
+ * operation is an IEEE double operation, and the only fused operations are those in quotient(),
+ * whose result equals that of a division. Compilers do not fuse others by themselves.
  */
 #include <math.h>
 
@@ -13,18 +13,19 @@
 
 /** Slots per block: the intermediate arrays of a block stay in the first-level cache. */
 #define BLOCK 128
-/** Slots of a list that are gathered at a time; shorter lists are not worth it. */
+/** Slots of a list are gathered in groups of this size; shorter lists are scored one by one. */
 #define GATHERED 32
 #define GATHERED_MIN 4
 
 /**
- * Double of an integer in [0, 2^52) by its bits: 2^52 + value has value as its mantissa. Unlike a
- * conversion instruction this works on vectors of the baseline instruction set.
+ * Convert an integer in [0, 2^52) to double by its bits: the double 2^52 + value has value as its
+ * mantissa. Unlike a conversion instruction this can be vectorised with the baseline instruction
+ * set.
  */
 BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
 {
 #ifdef __AVX512DQ__
-	return (double)value; /* an instruction there */
+	return (double)value; /* AVX512DQ has an instruction for this */
 #else
 	union {
 		uint64_t bits;
@@ -35,11 +36,12 @@ BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
 }
 
 /**
- * amount / capacity, correctly rounded, without dividing: inverse is the correctly rounded 1 /
- * capacity, or 0 for a capacity of 0 (then the result is 0; plain: amount). For integers amount in
- * [0, 2^52) and capacity in [0, 2^44): the first product is off by at most two units in the last
- * place, so what is left over fits a double exactly, and its share is off by less than 2^-51 units,
- * while no quotient of such integers comes closer than 2^-46 units to where rounding changes.
+ * amount / capacity, correctly rounded, without a division. inverse is the correctly rounded 1 /
+ * capacity, or 0 if capacity is 0 (then the result is 0; the plain variant returns amount). Why it
+ * is exact for integers amount in [0, 2^52) and capacity in [0, 2^44): the first product is off by
+ * at most two units in the last place, so the remainder fits a double exactly, and the remainder's
+ * quotient is off by less than 2^-51 units, while a quotient of such integers is at least 2^-46
+ * units away from any rounding boundary.
  */
 BT_ALWAYS_INLINE double quotient(double amount, double capacity, double inverse)
 {
@@ -47,12 +49,12 @@ BT_ALWAYS_INLINE double quotient(double amount, double capacity, double inverse)
 	double product = amount * inverse;
 	return fma(fma(-product, capacity, amount), inverse, product);
 #else
-	(void)inverse; /* dividing is as fast as anything else without fused operations */
+	(void)inverse; /* without fused operations, a division is as fast as anything else */
 	return amount / (capacity > 0 ? capacity : 1);
 #endif
 }
 
-/** Where nobody keeps inverses: one block of them. */
+/** Compute the inverses of one block, if no array of them exists. */
 static void invert(const int64_t *restrict amounts, uint32_t count, double *restrict inverses)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -65,7 +67,7 @@ static void invert(const int64_t *restrict amounts, uint32_t count, double *rest
 struct block_column {
 	const int64_t *allocatable;
 	const int64_t *used;
-	const double *inverse; /* of allocatable */
+	const double *inverse; /* inverses of allocatable */
 	double request;
 	double weight;
 };
@@ -88,21 +90,21 @@ static struct block_column block_of(const struct bt_resource_column *column, uin
 	return block;
 }
 
-/** Without the fraction; of amounts in [0, 2^31). */
+/** floor() for amounts in [0, 2^31). */
 BT_ALWAYS_INLINE double truncated(double amount)
 {
 #ifdef FP_FAST_FMA
-	return floor(amount); /* an instruction wherever fused operations are */
+	return floor(amount); /* one instruction on processors with fused operations */
 #else
 	return (double)(int32_t)amount;
 #endif
 }
 
 /**
- * 0 to 100: what is free, or with `most` what is used, of one resource of one node. Truncated, so
- * one product will do: half a unit more keeps the exact quotient at least 0.5 / capacity, which is
- * more than 2^-45, away from both integers around it, and two roundings of a number of at most
- * 100.5 are off by less than that.
+ * Points (0 to 100) of one resource of one node: the free share or, with `most`, the used share.
+ * The result is truncated, so one product is enough: adding a half keeps the exact quotient at
+ * least 0.5 / capacity, which is more than 2^-45, away from the neighbouring integers, and two
+ * roundings of a number of at most 100.5 are off by less.
  */
 BT_ALWAYS_INLINE double allocation_points(
 	double capacity, double used, double inverse, double request, bool most)
@@ -114,8 +116,8 @@ BT_ALWAYS_INLINE double allocation_points(
 }
 
 /**
- * One block of one resource: adds weight x score to sums and weight to weights where the node has
- * the resource. Sums are doubles to keep one vector width in the loop; they stay far below 2^52.
+ * Score one resource for one block: where the node has the resource, add weight x score to sums and
+ * weight to weights. Sums are doubles, far below 2^52, so that the loop has one vector width.
  */
 static void add_allocation_scores(const struct block_column *column, bool most, uint32_t count,
 	double *restrict sums, double *restrict weights)
@@ -143,7 +145,7 @@ static void divide_by_weights(
 	}
 }
 
-/** Two resources, as usual, in one pass. What the weights sum up to has three values above 0. */
+/** Score the two usual resources in one pass. The sum of weights is one of three values above 0. */
 BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct block_column *b,
 	bool most, uint32_t count, int32_t *restrict scores)
 {
@@ -172,7 +174,7 @@ BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct
 		double only = capacity_a > 0 ? share_a : share_b;
 		bool both = (capacity_a > 0) & (capacity_b > 0);
 		double inverse = both ? share : only;
-		/* As in allocation_points; sums are at most 100 x 200. */
+		/* Exact for the same reason as in allocation_points; sums are at most 100 x 200. */
 		scores[i] = (int32_t)((sum + 0.5) * inverse);
 	}
 }
@@ -201,7 +203,7 @@ static void allocation_block(const struct bt_resource_column *columns, uint32_t 
 	divide_by_weights(sums, weights, count, scores);
 }
 
-/** Columns of some slots side by side. */
+/** Columns of some slots, copied side by side. */
 struct gathered_columns {
 	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
 	int64_t allocatable[BT_RESOURCE_COLUMNS_MAX][GATHERED];
@@ -261,8 +263,10 @@ static void allocation_score_column(const struct bt_resource_column *columns, ui
 	}
 }
 
-/** 100 x (1 - half the distance of two fractions), truncated; spec 05 section 12.3 for two
- * resources. */
+/**
+ * Balance of two fractions: 100 x (1 - half their distance), truncated. Spec 05 section 12.3 for
+ * two resources.
+ */
 BT_ALWAYS_INLINE int32_t balance(double fraction_a, double fraction_b, bool both)
 {
 	double distance = both ? fabs((fraction_a - fraction_b) / 2) : 0;
@@ -275,7 +279,10 @@ BT_ALWAYS_INLINE double fraction(double amount, double capacity, double inverse)
 	return exact < 1.0 ? exact : 1.0;
 }
 
-/** before: the balance without the pod, for the score; NULL: the balance itself is wanted. */
+/**
+ * before: the balance without the pod; scores are then computed from it. NULL: scores are the
+ * balances.
+ */
 BT_ALWAYS_INLINE void balance_block(const struct block_column *a, const struct block_column *b,
 	uint32_t count, const int32_t *before, int32_t *restrict scores)
 {
@@ -338,7 +345,10 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 {
 	BT_ASSERT(column_count <= 2 && (before == NULL || range.slots == NULL));
 	if (column_count < 2) {
-		/* With fewer than two fractions the balance is always perfect. */
+		/*
+		 * With fewer than two fractions the balance is always perfect, so the score is
+		 * constant.
+		 */
 		for (uint32_t k = 0; k < range.count; k++) {
 			scores[range.slots == NULL ? range.first + k : range.slots[k]] = 75;
 		}
@@ -370,7 +380,7 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 	}
 }
 
-/** What one node lacks of one resource. Free amounts wrap as bt_wrap_sub does. */
+/** Bits of one resource that one node lacks. Free amounts wrap as with bt_wrap_sub. */
 BT_ALWAYS_INLINE uint32_t lack(
 	int64_t request, int64_t allocatable, int64_t requested, uint32_t bits)
 {

@@ -128,7 +128,10 @@ bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_
 	}
 	bt_scored_resource_read(resource, node, usage, &capacity, &used);
 	if (capacity == 0) {
-		/* What devices make of a resource that the node itself has none of. */
+		/*
+		 * If the node has none of the resource, count the devices of the class that
+		 * provides it.
+		 */
 		const struct bt_device_class *device_class = class_behind(resource);
 		struct bt_device_totals totals;
 

@@ -49,7 +49,9 @@ void bt_sign_add(
 	bt_vec_push(&fragments->items, fragment);
 }
 
-/* By (key, value); the rest only makes the order total, so that equal lists are written alike. */
+/*
+ * By key and value; the other fields make the order total, so that equal lists are written alike.
+ */
 static int compare_tolerations(const void *a, const void *b)
 {
 	const struct bt_toleration *left = *(const struct bt_toleration *const *)a;
@@ -129,7 +131,7 @@ struct bt_status bt_sign_requests(struct bt_plugin *plugin, const struct bt_pod_
 struct bt_status bt_sign_volume_plugin(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, struct bt_sign_fragments *out)
 {
-	/* Volume sources that are neither configMap nor secret. */
+	/* Volume sources other than configMap and secret. */
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	struct bt_str *texts = BT_ARENA_NEW_ARRAY(out->arena, struct bt_str, spec->volumes.count);
 	struct bt_strbuf value = {0};
@@ -155,7 +157,7 @@ struct bt_status bt_sign_volume_plugin(BT_UNUSED struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-/* A requirement for the signature: its values are a set. */
+/* A requirement in the signature; its values are treated as a set. */
 static void sign_requirements(const struct bt_node_selector_requirement *requirements,
 	uint32_t count, struct bt_arena *arena, struct bt_strbuf *out)
 {

@@ -2,10 +2,10 @@
 #ifndef BT_PLUGINS_COMMON_TOPOLOGY_H
 #define BT_PLUGINS_COMMON_TOPOLOGY_H
 /**
- * Topology domains as the plugins of spec 06 count in them. A domain is an index into the
- * dictionary of a label column (state/node_table.h); 0 says that the node lacks the label. Counts
- * are arrays over the dictionary. What a what-if run adds or removes on one node is a short list of
- * changes on top, so that a copy of the counts costs only that list.
+ * Topology domains as the plugins of spec 06 count them. A domain is an index into the dictionary
+ * of a label column (state/node_table.h); 0 means that the node lacks the label. Counts are arrays
+ * over the dictionary. Changes by a what-if run are kept in a short list on top, so that copying
+ * the counts means copying only that list.
  */
 #include "base/arena.h"
 #include "framework/plugin.h"
@@ -20,12 +20,12 @@ static inline uint32_t bt_topology_domain(const struct bt_label_column *column, 
 }
 
 /**
- * The trait that tells the domains of a key apart; for keys with few domains. Not added again when
- * the list has it.
+ * Add the trait that distinguishes the domains of a key, unless the list has it. For keys with few
+ * domains.
  */
 void bt_topology_add_domain_trait(struct bt_trait_list *list, const struct bt_label_column *column);
 
-/** A change of one domain of one table. */
+/** A change of the count of one domain in one table. */
 struct bt_domain_change {
 	uint32_t table;
 	uint32_t domain;
@@ -38,7 +38,7 @@ struct bt_domain_changes {
 	uint32_t capacity;
 };
 
-/** Adds delta to the sum of the table's domain; returns the sum before. */
+/** Add delta to the table's change in the domain; returns the change before. */
 int64_t bt_domain_changes_add(struct bt_domain_changes *changes, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta);
 struct bt_domain_changes bt_domain_changes_clone(
@@ -54,35 +54,39 @@ static inline int64_t bt_domain_changes_sum(
 	return 0;
 }
 
-/** No node has the key. */
+/** Table index if no node has the key. */
 #define BT_NO_TABLE UINT32_MAX
 
-/** Pods with more terms or constraints than this are counted by walking: counters are for what
- * recurs. */
+/**
+ * Pods with more terms or constraints are counted by visiting nodes. Counters pay only for terms
+ * that recur.
+ */
 #define BT_COUNTED_TERMS_MAX 16
 
 /*
- * What InterPodAffinity's PreFilter finds out; src/explain reads it, too.
+ * Data of InterPodAffinity's PreFilter; src/explain reads it, too.
  *
- * Numbers per (topology key, value) pair, as spec 06 sections 3.5 and 3.8 want them. A table is a
- * key; its number in a domain is the sum of what its sources say there, so that domains without a
- * reader cost nothing.
+ * It has a number for each (topology key, value) pair, as in spec 06 sections 3.5 and 3.8. There is
+ * a table for each key; its number in a domain is the sum over its sources, computed when it is
+ * read, so that domains that are not read cost nothing.
  */
 
-/** Sums that the state keeps, times a factor. */
+/** Counts kept by the state, times a factor. */
 struct bt_affinity_source {
-	const struct bt_domain_tally *tally; /* NULL: pods says it */
+	const struct bt_domain_tally *tally; /* NULL: use pods */
 	struct bt_sparse_counts pods;        /* by domain */
 	int64_t factor;
 };
 
 struct bt_affinity_table {
 	const struct bt_label_column *column;
-	int64_t *own; /* by domain: what was counted here, or copied; NULL: nothing */
+	int64_t *own; /* by domain, counted or copied for this cycle; NULL: none */
 	struct bt_affinity_source *sources;
 	uint32_t source_count;
 	uint32_t source_capacity;
-	/** Of the questions behind the numbers: equal sums, equal questions, whatever their order.
+	/**
+	 * Identifies the questions behind the numbers: a sum of hashes, so that their order does
+	 * not matter.
 	 */
 	uint64_t identity[2];
 };
@@ -92,19 +96,21 @@ struct bt_affinity_tables {
 	uint32_t count;
 	uint32_t capacity;
 	bool copies; /* sources are copied, for cycles that outlive them */
-	/** Pairs whose number is not 0, changes included; with several sources in a table at least
-	 * 1 when there is one. */
+	/**
+	 * Number of pairs with a number other than 0, changes included. If a table has several
+	 * sources, only whether it is 0 is exact.
+	 */
 	int64_t entry_count;
-	bool touched; /* something was ever counted, also if it added up to 0 */
+	bool touched; /* something was counted, even if it added up to 0 */
 	struct bt_domain_changes changes;
 };
 
-/** A table's number without changes; 0 in domain 0. */
+/** The number of a domain without changes; 0 for domain 0. */
 static inline int64_t bt_affinity_table_at(const struct bt_affinity_table *table, uint32_t domain)
 {
 	uint64_t sum = table->own != NULL ? (uint64_t)table->own[domain] : 0;
 
-	/* Wraps as upstream's int64 for absurd weights. */
+	/* Wraps on overflow, as upstream's int64 does. */
 	for (uint32_t i = 0; i < table->source_count; i++) {
 		const struct bt_affinity_source *source = &table->sources[i];
 		uint64_t pods = source->tally != NULL ? bt_domain_tally_at(source->tally, domain)
@@ -122,13 +128,13 @@ static inline int64_t bt_affinity_tables_at(
 		bt_domain_changes_sum(&tables->changes, table, domain);
 }
 
-/** A term of the pod to be placed with its namespaces spelled out. Spec 06 section 3.4. */
+/** A term of the pod to be scheduled, with its namespaces expanded. Spec 06 section 3.4. */
 struct bt_incoming_term {
 	const struct bt_affinity_term *term;
 	bool in_every_namespace;
 	uint32_t namespace_count;
 	const struct bt_str *namespaces;
-	uint32_t table; /* in the tables it belongs to; BT_NO_TABLE: no node has its key */
+	uint32_t table; /* index of the term's table; BT_NO_TABLE: no node has the key */
 };
 
 struct bt_incoming_terms {
@@ -136,36 +142,39 @@ struct bt_incoming_terms {
 	struct bt_incoming_term *items;
 };
 
-/** Terms of the pod, NULL when it has no inter-pod affinity at all. */
+/** Terms of the pod; NULL if it has no inter-pod affinity. */
 static inline const struct bt_affinity_terms *bt_affinity_terms_of(const struct bt_pod_info *pod)
 {
 	return pod->shape->affinity_terms;
 }
 
-/** The terms of a group; count 0 when terms is NULL. */
+/** The terms of a group; empty if terms is NULL. */
 static inline struct bt_affinity_term_list bt_affinity_group_of(
 	const struct bt_affinity_terms *terms, enum bt_affinity_group group)
 {
 	return terms != NULL ? terms->groups[group] : (struct bt_affinity_term_list){0};
 }
 
-/** An incoming term against another pod. */
+/** Whether an incoming term matches another pod. */
 bool bt_incoming_term_matches(const struct bt_incoming_term *term, struct bt_str namespace_,
 	const struct bt_str_map *labels);
 
-/** What PreFilter leaves for Filter. */
+/** Data that PreFilter makes for Filter. */
 struct bt_affinity_filter_data {
 	struct bt_incoming_terms affinity;
 	struct bt_incoming_terms anti_affinity;
 	const struct bt_str_map *namespace_labels; /* of the pod's namespace */
-	bool matches_itself;                       /* all of its own affinity terms */
-	bool counted;                              /* from counters, not by walking */
-	struct bt_affinity_tables near;            /* A: pods that satisfy affinity */
-	struct bt_affinity_tables apart;           /* B: pods that violate anti-affinity */
-	struct bt_affinity_tables existing;        /* X: existing pods that want the pod away */
+	bool matches_itself;                       /* the pod matches all of its affinity terms */
+	bool counted;                              /* made from counters, not by visiting nodes */
+	struct bt_affinity_tables near;            /* A: pods that match affinity */
+	struct bt_affinity_tables apart;           /* B: pods that match anti-affinity */
+	struct bt_affinity_tables existing;        /* X: anti-affinity of existing pods */
 };
 
-/** No pod anywhere satisfies the affinity, so the first of its kind may go anywhere. */
+/**
+ * No pod matches the affinity terms, but this pod matches them itself: affinity does not restrict
+ * its node.
+ */
 static inline bool bt_affinity_is_first_of_its_kind(const struct bt_affinity_filter_data *data)
 {
 	return data->near.entry_count == 0 && data->matches_itself;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_COMMON_VOLUME_H
 #define BT_PLUGINS_COMMON_VOLUME_H
-/** What the volume plugins and the volume binder share: claims of a pod, annotations, texts. Spec:
- * 07 section 2. */
+/**
+ * Helpers shared by the volume plugins and the volume binder: claims of a pod, annotations, texts.
+ * Spec: 07 section 2.
+ */
 #include "api/storage.h"
 #include "framework/plugin.h"
 
@@ -18,7 +20,7 @@
 #define BT_STORAGE_RESOURCE BT_STR("storage")
 #define BT_WAIT_FOR_FIRST_CONSUMER BT_STR("WaitForFirstConsumer")
 
-/* The objects, NULL when there is none. */
+/* Find objects; NULL if there is none. */
 
 static inline const struct bt_persistent_volume_claim *bt_find_claim(
 	const struct bt_state *state, struct bt_str namespace_, struct bt_str name)
@@ -51,49 +53,52 @@ static inline const struct bt_csi_driver *bt_find_csi_driver(
 	return bt_object_store_find(&state->objects, BT_KIND_CSI_DRIVER, BT_STR(""), name);
 }
 
-/** Some volume is a persistentVolumeClaim. */
+/** Whether the pod has a persistentVolumeClaim volume. */
 bool bt_pod_names_claims(const struct bt_pod_spec *spec);
-/** Some volume is a persistentVolumeClaim or an ephemeral one. */
+/** Whether the pod has a persistentVolumeClaim or ephemeral volume. */
 bool bt_pod_has_claims(const struct bt_pod_spec *spec);
 
 /** The claim of a pod volume, spec 07 section 2.2. */
 struct bt_volume_claim {
-	struct bt_str name; /* the pod's, or in the arena */
+	struct bt_str name; /* borrows from the pod, or in the arena */
 	bool ephemeral;
 };
 
-/** false when the volume has none. */
+/** false: the volume has no claim. */
 bool bt_volume_claim_of(const struct bt_pod_info *pod, const struct bt_volume *volume,
 	struct bt_arena *arena, struct bt_volume_claim *out_claim);
-/** Some volume of the pod has this claim; ephemeral volumes only count with_ephemeral. */
+/** Whether a volume of the pod has this claim; ephemeral volumes only with with_ephemeral. */
 bool bt_pod_uses_claim(
 	const struct bt_pod_info *pod, const struct bt_object_meta *claim, bool with_ephemeral);
-/** A hint: the claim is one of the pod's, ephemeral ones included. */
+/** Queueing hint: queue if the pod uses the claim, ephemeral volumes included. */
 enum bt_queueing_hint bt_hint_if_uses_claim(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
-/** The same without ephemeral volumes. */
+/** Queueing hint: queue if the pod uses the claim, without ephemeral volumes. */
 enum bt_queueing_hint bt_hint_if_names_claim(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err);
-/** What bt_pod_uses_claim looks at with_ephemeral: their claims have the pod's name in theirs. */
+/**
+ * Scope of the hint: an ephemeral volume's claim is named after the pod, so the hint depends on the
+ * pod's name then.
+ */
 enum bt_hint_scope bt_claim_hint_scope(const struct bt_shape *shape);
-/** The claim of an ephemeral volume was made for the pod. Spec 07 section 2.3. */
+/** Whether the claim of an ephemeral volume was made for this pod. Spec 07 section 2.3. */
 bool bt_pod_owns_claim(
 	const struct bt_pod_info *pod, const struct bt_persistent_volume_claim *claim);
 struct bt_str bt_claim_not_owned_text(const struct bt_pod_info *pod,
 	const struct bt_persistent_volume_claim *claim, struct bt_arena *arena);
 
-/** Access mode ReadWriteOncePod. */
+/** Whether the claim has the access mode ReadWriteOncePod. */
 bool bt_claim_is_exclusive(const struct bt_persistent_volume_claim *claim);
-/** maximumVolumeSize if set, else capacity; may be NULL. */
+/** maximumVolumeSize, or capacity if that is not set; may be NULL. */
 const struct bt_quantity *bt_storage_capacity_limit(const struct bt_csi_storage_capacity *capacity);
 /** Spec 07 section 2.5. */
 bool bt_claim_is_fully_bound(const struct bt_persistent_volume_claim *claim);
-/** The value, or NULL. */
+/** Value of the selected-node annotation, or NULL. */
 const struct bt_str *bt_claim_selected_node(const struct bt_persistent_volume_claim *claim);
-/** Requested storage, NULL when the claim names none. */
+/** The requested storage, or NULL. */
 const struct bt_quantity *bt_claim_request(const struct bt_persistent_volume_claim *claim);
-/** Capacity of the volume, the quantity 0 when it names none. */
+/** The volume's capacity, or the quantity 0. */
 const struct bt_quantity *bt_volume_capacity(const struct bt_persistent_volume *volume);
 /** `<what> "<name>" not found`, spec 07 section 2.1. */
 struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name);
@@ -101,7 +106,8 @@ struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct
 struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str key,
 	struct bt_str value, struct bt_arena *arena);
 
-/** The parts of a label value separated by "__", trimmed; at most max of them are stored. Returns
- * their number. */
+/**
+ * Split a label value at "__" and trim the parts. Stores at most max of them; returns their number.
+ */
 uint32_t bt_zone_label_parts(struct bt_str value, struct bt_str *parts, uint32_t max);
 #endif

@@ -12,7 +12,7 @@
 static const struct {
 	struct bt_str plugin_name;
 	struct bt_str csi_name;
-	struct bt_str topology_key; /* of affinities; "": they are left alone */
+	struct bt_str topology_key; /* topology key of affinities; "": affinities are not changed */
 	bool migrated;
 } drivers[BT_IN_TREE__COUNT] = {
 	[BT_IN_TREE_GCE_PD] = {BT_STR_INIT("kubernetes.io/gce-pd"),
@@ -37,14 +37,14 @@ static const struct bt_str region_label = BT_LABEL_REGION;
 static const struct bt_str beta_zone_label = BT_LABEL_BETA_ZONE;
 static const struct bt_str beta_region_label = BT_LABEL_BETA_REGION;
 
-/** The migratable sources of a persistent volume or of a pod's volume; NULL: not set. */
+/** The in-tree sources of a persistent volume or of a pod's volume; NULL: not set. */
 struct in_tree_source {
 	const struct bt_gce_pd_volume_source *gce_pd;
 	const struct bt_aws_ebs_volume_source *aws_ebs;
 	const struct bt_cinder_volume_source *cinder;
 	const struct bt_azure_disk_volume_source *azure_disk;
 	const struct bt_portworx_volume_source *portworx;
-	const void *azure_file; /* the two have types of their own */
+	const void *azure_file; /* pods and persistent volumes have different types here */
 	const struct bt_vsphere_volume_source *vsphere;
 };
 
@@ -171,7 +171,7 @@ static struct zone_set zones_of_label(struct bt_str value, struct bt_arena *aren
 	uint32_t kept = 0;
 
 	set.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, part_count);
-	(void)bt_zone_label_parts(value, set.items, part_count); /* the same number again */
+	(void)bt_zone_label_parts(value, set.items, part_count); /* the same count */
 	qsort(set.items, part_count, sizeof(*set.items), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < part_count; i++) {
 		if (set.items[i].length != 0 &&
@@ -216,7 +216,7 @@ static int region_of_zones(const struct zone_set *zones, struct bt_arena *arena,
 				"{locale}-{region}-{zone}, got: %.*s",
 				BT_STR_ARG(zones->items[i]));
 		}
-		/* Zones are sorted, so equal regions are neighbours. */
+		/* Equal regions are neighbours, because zones are sorted. */
 		if (count == 0 || !bt_str_equal(regions[count - 1], regions[count])) {
 			count++;
 		}
@@ -279,7 +279,9 @@ static int hex_digit(char byte)
 	return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
 }
 
-/** `Invalid disk name (<id>): parse "<id>": <what>`, as upstream's URL parser puts it. */
+/**
+ * Error `Invalid disk name (<id>): parse "<id>": <what>`, in the words of upstream's URL parser.
+ */
 static int broken_disk_name(
 	struct bt_str id, const char *what, struct bt_str detail, struct berth_error *err)
 {
@@ -302,7 +304,7 @@ static int broken_disk_name(
 	return code;
 }
 
-/** Path of a URL "aws://host/path", decoded, without slashes at its ends. */
+/** The path of a URL "aws://host/path", decoded, without leading and trailing slashes. */
 static int aws_path(
 	struct bt_str id, struct bt_arena *arena, struct bt_str *out_path, struct berth_error *err)
 {
@@ -389,8 +391,8 @@ static int azure_disk_handle(const struct bt_azure_disk_volume_source *source,
 }
 
 /**
- * Of a source of any driver but AzureFile, whose handles differ between the two. labels_of: the
- * persistent volume whose labels tell a zone; NULL: none.
+ * Volume handle of a source of any driver but AzureFile, whose handles differ between inline and
+ * persistent volumes. labels_of: the persistent volume whose zone labels are used; NULL: none.
  */
 static int source_handle(const struct in_tree_source *source,
 	const struct bt_persistent_volume *labels_of, struct bt_arena *arena,
@@ -410,7 +412,7 @@ static int source_handle(const struct in_tree_source *source,
 		*out_handle = source->portworx->volume_id;
 		return 0;
 	case BT_IN_TREE_VSPHERE:
-		*out_handle = source->vsphere->volume_path; /* no decision reads a volume's */
+		*out_handle = source->vsphere->volume_path; /* never read */
 		return 0;
 	case BT_IN_TREE_AZURE_FILE:
 	case BT_IN_TREE__COUNT:
@@ -432,7 +434,7 @@ int bt_in_tree_volume_handle(const struct bt_persistent_volume *volume, struct b
 			BT_STR_ARG(volume->metadata.name));
 	}
 	if (driver == BT_IN_TREE_AZURE_FILE) {
-		*out_handle = volume->spec.source.azure_file->share_name; /* likewise */
+		*out_handle = volume->spec.source.azure_file->share_name; /* never read */
 		return 0;
 	}
 	return source_handle(&source, volume, arena, out_handle, err);
@@ -450,15 +452,19 @@ int bt_in_tree_inline_handle(const struct bt_volume *volume, struct bt_str pod_n
 			BT_STR_ARG(volume->name));
 	}
 	if (driver == BT_IN_TREE_AZURE_FILE) {
-		/* The account is what azure-storage-account-(.+)-secret captures, else the whole
-		 * name. */
+		/*
+		 * The account is the group in azure-storage-account-(.+)-secret, or else the whole
+		 * name.
+		 */
 		static const struct bt_str prefix = BT_STR_INIT("azure-storage-account-");
 		static const struct bt_str suffix = BT_STR_INIT("-secret");
 		struct bt_str account = volume->azure_file->secret_name;
 		int64_t start = bt_str_find(account, prefix);
 
 		if (start >= 0) {
-			/* ".+" takes all it can: up to the last "-secret" behind at least one byte.
+			/*
+			 * ".+" is greedy: it ends before the last "-secret", after at least one
+			 * byte.
 			 */
 			struct bt_str rest = bt_str_sub(
 				account, (uint32_t)start + prefix.length, account.length);
@@ -479,8 +485,7 @@ int bt_in_tree_inline_handle(const struct bt_volume *volume, struct bt_str pod_n
 	return source_handle(&source, NULL, arena, out_handle, err);
 }
 
-/** What a rewrite needs to know about an affinity's expressions with one key.
- * Spec: 07 section 4.3. */
+/** How an affinity's expressions use one key. Spec: 07 section 4.3. */
 struct key_use {
 	bool used;
 	bool has_values;
@@ -515,7 +520,7 @@ static void rename_key(struct bt_node_selector *selector, struct bt_str from, st
 	}
 }
 
-/** Every term also asks for `key In zones`; without terms one is made. */
+/** Add `key In zones` to every term; make a term if there is none. */
 static void add_zones(struct bt_node_selector *selector, struct bt_str key,
 	const struct zone_set *zones, struct bt_arena *arena)
 {

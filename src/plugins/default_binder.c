@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * DefaultBinder (Bind): hands the binding to whoever talks to the API. Spec: 05 section 16. The
- * engine does no I/O: the request itself is the binder's (plugin.h); without one, as in a
- * simulation, every binding succeeds.
+ * DefaultBinder (Bind): binds through the handle's binder (plugin.h). Spec: 05 section 16. The
+ * engine does no I/O: without a binder, as in a simulation, every binding succeeds.
  */
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"

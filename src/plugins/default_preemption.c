@@ -29,7 +29,7 @@ static const struct bt_pod_group *find_group(
 		bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)));
 }
 
-/** A preemptor waits until its victims are on their way out. */
+/** A preemptor is gated until its victims' deletions have been sent. */
 static struct bt_status pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
 {
@@ -57,13 +57,13 @@ static struct bt_status pre_enqueue(
 	return BT_STATUS_OK;
 }
 
-/** Who preempts is known by uid. */
+/** Preemptors are looked up by uid, so the shape alone decides only if no preemption is running. */
 static bool pre_enqueue_passes(struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape)
 {
 	return instance_of(plugin)->evaluator.executor.tasks.count == 0;
 }
 
-/** Pods of a group that is placed or preempts as a whole do not preempt one by one. */
+/** Pods of a group do not preempt individually if the group is placed or preempts as a whole. */
 static struct bt_status check_group(const struct bt_handle *handle, const struct bt_pod_info *pod)
 {
 	if (bt_plugin_pod_spec(pod)->scheduling_group == NULL) {
@@ -109,7 +109,7 @@ static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_st
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	/* There is no PreFilter, so the place of its data is free. */
+	/* The plugin has no PreFilter, so it can use that plugin data. */
 	decision = BT_ARENA_NEW(cycle->arena, struct bt_preemption_decision);
 	bt_plugin_set_pre_filter_data(plugin, cycle, decision);
 	status = bt_evaluator_preempt(&self->evaluator, cycle, pod, statuses, out_result, decision);
@@ -150,8 +150,10 @@ const struct bt_preemption_decision *bt_default_preemption_decision(
 		: NULL;
 }
 
-/* The registration only has gated pods looked at again; the plugins that rejected the pod decide
- * (spec 08 section 12). */
+/*
+ * The event only makes the queue check gated pods again; the plugins that rejected the pod decide
+ * about requeueing (spec 08 section 12).
+ */
 static enum bt_queueing_hint after_pod_delete(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
 	BT_UNUSED const void *new_object, BT_UNUSED struct berth_error *err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * DynamicResources (PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind): devices
- * that a pod claims. Spec: 12. Here: the instance, PreEnqueue, PreFilter, Sign, and what the points
- * have in common.
+ * that a pod claims. Spec: 12. This file has the instance, PreEnqueue, PreFilter, Sign, and common
+ * functions.
  *
- * Pods without claims, whose extended resources no device class stands behind, pay for none of
- * this: for them PreFilter is a function of the shape, and every node is scored with 0.
+ * For a pod without claims whose extended resources no device class provides, PreFilter is a
+ * function of the shape and every node has the score 0, so that it costs nothing.
  */
 #include "plugins/dynamic_resources.h"
 
@@ -15,10 +15,10 @@
 #include "plugins/common_plugin.h"
 #include "plugins/in_tree.h"
 
-/** Pods with more claims than this need memory to be asked. Spec: 04 (hints) section 6.15. */
+/** For pods with more claims the hint allocates memory. Spec: 04 (hints) section 6.15. */
 #define ENTRIES_USUAL 8
 
-/** By uid; those of files may have none. */
+/** Compares by uid. Claims from files may have no uid; they are compared by name. */
 static bool is_same_claim(const struct bt_object_meta *a, const struct bt_object_meta *b)
 {
 	return bt_str_equal(a->uid, b->uid) &&
@@ -27,7 +27,7 @@ static bool is_same_claim(const struct bt_object_meta *a, const struct bt_object
 				bt_str_equal(a->namespace_, b->namespace_)));
 }
 
-/** resolve(pod); *out_has: the claim (NULL: none) is among them. */
+/** Resolve the pod's claims. *out_has: whether `claim` (may be NULL) is one of them. */
 static bool resolve(const struct bt_plugin *plugin, const struct bt_pod *pod,
 	const struct bt_object_meta *claim, bool *out_has)
 {
@@ -50,7 +50,7 @@ static bool resolve(const struct bt_plugin *plugin, const struct bt_pod *pod,
 	return resolved;
 }
 
-/** Absent and empty lists are equal. */
+/** The claim's status with absent lists made empty, for comparison. */
 static struct bt_resource_claim status_alone(const struct bt_resource_claim *claim)
 {
 	struct bt_resource_claim alone = {.status = claim->status};
@@ -79,7 +79,7 @@ static enum bt_queueing_hint after_claim_change(struct bt_plugin *plugin,
 	if (!resolve(plugin, pod->object, &new_claim->metadata, &is_own)) {
 		return BT_HINT_SKIP;
 	}
-	/* Whosever it was, its devices are free. */
+	/* Devices became free, whichever pod's claim had them. */
 	if (old_claim != NULL && old_claim->status.allocation != NULL &&
 		new_claim->status.allocation == NULL) {
 		return BT_HINT_QUEUE;
@@ -118,11 +118,11 @@ static enum bt_hint_scope dynamic_resources_hint_scope(BT_UNUSED struct bt_plugi
 {
 	static const struct bt_str claim = BT_RESOURCE_RESOURCE_CLAIM;
 
-	/* Which claims were generated stands in the pod's status. */
+	/* The pod's status has the names of generated claims, so this hint depends on the pod. */
 	return bt_str_equal(event->resource, claim) ? BT_HINT_SCOPE_POD : BT_HINT_SCOPE_SHAPE;
 }
 
-/** Of a pod without claims; never changed. */
+/** Data of pods without claims; never changed. */
 static struct bt_dynamic_cycle no_claims;
 
 static struct bt_status unresolvable(struct bt_arena *arena, struct berth_error *err)
@@ -221,7 +221,7 @@ static bool pre_enqueue_passes(BT_UNUSED struct bt_plugin *plugin, const struct 
 	return shape->pod->spec.resource_claims.count == 0;
 }
 
-/** What its functions pass on. */
+/** State shared by the functions of PreFilter. */
 struct preparation {
 	struct bt_plugin *plugin;
 	struct bt_dynamic_resources *instance;
@@ -233,7 +233,7 @@ struct preparation {
 
 static bool is_pure_for(struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	/* The group of a pod is looked up even if neither has claims. */
+	/* The pod's group is looked up even if neither has claims. */
 	return bt_plugin_pod_spec(pod)->resource_claims.count == 0 &&
 		!bt_extended_is_wanted(bt_dynamic_resources_of(plugin), pod->shape) &&
 		(bt_plugin_pod_group_name(bt_plugin_pod_spec(pod)).length == 0 ||
@@ -257,7 +257,7 @@ static void add_claim(const struct preparation *preparation, struct bt_object *o
 	claim->reference.uid = bt_arena_str(arena, reference->uid);
 }
 
-/** Steps 2, 4 and 5: claims of the entries. */
+/** Steps 2, 4 and 5: find the claims of the pod's entries. */
 static struct bt_status find_claims(const struct preparation *preparation)
 {
 	const struct bt_pod *pod = preparation->pod->object;
@@ -291,7 +291,7 @@ static struct bt_status find_claims(const struct preparation *preparation)
 	return BT_STATUS_OK;
 }
 
-/** name: "request" or "request/subrequest". */
+/** The name in messages is "request" or "request/subrequest". */
 static struct bt_status check_class(const struct preparation *preparation, struct bt_str request,
 	struct bt_str subrequest, struct bt_str class_name)
 {
@@ -358,7 +358,7 @@ static bool has_alternatives(const struct bt_resource_claim *claim)
 	return false;
 }
 
-/** Step 6. */
+/** Step 6: check the claims. */
 static struct bt_status check_claims(const struct preparation *preparation)
 {
 	struct bt_dynamic_cycle *data = preparation->data;
@@ -420,7 +420,9 @@ static struct bt_status check_claims(const struct preparation *preparation)
 	return status;
 }
 
-/** Shares get ids that no other run of the scheduler has given, where its owner has random numbers.
+/**
+ * Random numbers for share ids, so that ids differ between runs of the scheduler if its owner
+ * provides randomness.
  */
 static struct bt_prng *share_ids(struct bt_dynamic_resources *instance)
 {
@@ -445,7 +447,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	struct bt_dynamic_cycle *data;
 	struct bt_status status;
 
-	/* Until all went well the state holds no claims (step 8). */
+	/* The cycle data has no claims until all steps succeeded (step 8). */
 	bt_plugin_set_pre_filter_data(plugin, cycle, &no_claims);
 	if (is_pure_for(plugin, pod)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
@@ -469,7 +471,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 
 		data->extended = bt_extended_begin(preparation.instance, pod, cycle->arena);
 		if (data->extended == NULL) {
-			status = BT_STATUS_OK; /* no special claim */
+			status = BT_STATUS_OK; /* the pod needs no special claim */
 		} else if (bt_dynamic_binding(preparation.instance, pod->object, UINT32_MAX,
 				   &reference, &err) != 0) {
 			status = unresolvable(cycle->arena, &err);
@@ -512,7 +514,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return status;
 }
 
-/* Pods without claims have the same score everywhere, others are scored in every cycle. */
+/* Pods without claims have the same score on every node; other pods are scored in every cycle. */
 
 static bool score_is_constant(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
@@ -522,7 +524,10 @@ static bool score_is_constant(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED cons
 	return true;
 }
 
-/** Where a profile leaves its PreFilter out, Score has no state to read, and says so. */
+/**
+ * If the profile does not enable the plugin's PreFilter, Score fails for lack of state, so the
+ * plain form must run.
+ */
 static bool score_fits_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	BT_UNUSED const struct bt_pod_info *pod)
 {
@@ -591,7 +596,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	instance->base.handle = handle;
 	instance->dra = bt_dra_of(handle->state, handle->gates);
 	instance->filter_timeout_ns =
-		args->dynamic_resources.filter_timeout_ns.value; /* 0: gate off */
+		args->dynamic_resources.filter_timeout_ns.value; /* 0 if the gate is off */
 	instance->binding_timeout_ns = args->dynamic_resources.binding_timeout_ns.value;
 	*out_plugin = &instance->base.base;
 	return 0;

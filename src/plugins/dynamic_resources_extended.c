@@ -7,9 +7,8 @@
 #include "plugins/dynamic_resources.h"
 
 /*
- * DynamicResources: the special claim, which asks for devices where a pod asks for an extended
- * resource that a DeviceClass stands behind. Spec: 12 sections 14.1 to 14.3. What is written of it:
- * sections 14.4 to 14.6.
+ * DynamicResources: the special claim, which requests devices for extended resources that a
+ * DeviceClass provides. Spec: 12 sections 14.1 to 14.3; its writes: sections 14.4 to 14.6.
  */
 
 #define IN_MEMORY_NAME BT_STR("<extended-resources>")
@@ -18,23 +17,23 @@ enum {
 	KNOWN_MAX = 16,
 };
 
-/** A scalar resource of the pod, not 0, that devices may stand behind. */
+/** A scalar resource that the pod requests (not 0) and that devices may provide. */
 struct extended_scalar {
 	struct bt_str name;
-	struct bt_str device_class; /* "": none */
-	uint32_t column;            /* of the node table */
+	struct bt_str device_class; /* "": no class provides it */
+	uint32_t column;            /* column of the node table */
 };
 
-/** Resources that devices serve on some node, and what is asked for there: most nodes agree. */
+/** The node claim for one set of resources that devices provide. Most nodes have the same set. */
 struct known_node_claim {
 	const bool *by_devices; /* by scalar */
 	const struct bt_extended_node_claim *claim;
 };
 
 struct bt_extended_resources {
-	struct bt_object *found; /* in the claim cache, borrowed; NULL: made in memory */
+	struct bt_object *found; /* from the claim cache, borrowed; NULL: the claim is in memory */
 	struct bt_resource_claim claim;
-	bool is_stale; /* it has requests: from an earlier cycle */
+	bool is_stale; /* the claim has requests of an earlier cycle */
 	struct extended_scalar *scalars;
 	uint32_t scalar_count;
 	bool *scratch; /* by scalar */
@@ -100,8 +99,10 @@ struct bt_extended_resources *bt_extended_begin(const struct bt_dynamic_resource
 	}
 	extended->found = bt_claim_cache_find_special(&instance->dra->claims, pod->name, pod->uid);
 	if (extended->found == NULL) {
-		/* Its name and uid are never seen by the API: a name that no claim has, an uid that
-		 * no other pod's has. */
+		/*
+		 * The API never sees this name and uid. No claim has the name, and no other pod has
+		 * the uid.
+		 */
 		struct bt_resource_claim *claim = &extended->claim;
 		claim->metadata.name = IN_MEMORY_NAME;
 		claim->metadata.namespace_ = bt_arena_str(arena, pod->namespace_);
@@ -162,7 +163,7 @@ struct request_builder {
 	struct bt_container_extended_resource_request *mappings;
 	uint32_t mapping_count;
 	uint32_t mapping_capacity;
-	/** Of the resource at hand: what containers that live as long as the pod ask for. */
+	/** Requests of containers that live as long as the pod, for the current resource. */
 	struct container_request *long_lived;
 	uint32_t long_lived_count;
 };
@@ -185,7 +186,7 @@ static bool is_short_lived(const struct bt_pod_spec *spec, uint32_t index)
 		!bt_container_is_sidecar(&spec->init_containers.items[index]);
 }
 
-/** false: none, or an amount that is no int64 exactly. */
+/** false: no request, or not exactly an int64. */
 static bool request_of(const struct request_builder *builder, uint32_t index,
 	struct container_request *out_request)
 {
@@ -244,8 +245,10 @@ static void add_mapping(struct request_builder *builder, uint32_t container, str
 		};
 }
 
-/** What later containers hold is there already for one that is gone by then; returns how much of
- * wanted it is. */
+/**
+ * A short-lived container can use devices of long-lived containers that start after it ends.
+ * Returns the amount, which may exceed `wanted`.
+ */
 static int64_t borrow(struct request_builder *builder, const struct container_request *wanted)
 {
 	int64_t sum = 0;
@@ -296,8 +299,10 @@ static const struct bt_extended_node_claim *make_node_claim(
 					builder.long_lived[builder.long_lived_count++] = request;
 				}
 			}
-			/* Init containers run one after the other: the largest of their own
-			 * requests serves all. */
+			/*
+			 * Init containers run one after the other, so the largest of their requests
+			 * is enough for all.
+			 */
 			struct container_request largest = {0};
 			uint32_t *own = BT_ARENA_NEW_ARRAY(
 				builder.arena, uint32_t, builder.spec->init_containers.count);
@@ -377,8 +382,10 @@ struct bt_status bt_extended_for_node(BT_UNUSED const struct bt_dynamic_resource
 	}
 	for (uint32_t i = 0; i < extended->scalar_count; i++) {
 		const struct extended_scalar *scalar = &extended->scalars[i];
-		/* The state does not tell 0 from absent. With 0 and no class upstream leaves it to
-		 * NodeResourcesFit to refuse the pod. */
+		/*
+		 * The state does not distinguish 0 from absent. For 0 without a class upstream
+		 * leaves the rejection to NodeResourcesFit.
+		 */
 		bool has_own = bt_node_info_scalar_allocatable(node, scalar->column) != 0;
 
 		by_devices[i] = !has_own && scalar->device_class.length != 0;
@@ -411,10 +418,12 @@ struct bt_status bt_extended_for_node(BT_UNUSED const struct bt_dynamic_resource
 	return BT_STATUS_OK;
 }
 
-/* DynamicResources: what is written of the special claim for extended resources. Spec: 12 sections
- * 14.4 to 14.6. Without a writer the object store takes it as made. */
+/*
+ * DynamicResources: writes of the special claim for extended resources. Spec: 12 sections 14.4 to
+ * 14.6. Without a writer the object store gets the claim.
+ */
 
-/** Attempts at an update that others are faster with. */
+/** Attempts at an update before a conflict is reported. */
 #define UPDATES_MAX 5
 
 static struct bt_object_store *store_of(const struct bt_dynamic_resources *instance)
@@ -438,7 +447,7 @@ int bt_extended_create(const struct bt_dynamic_resources *instance, const struct
 		struct bt_arena arena = {0};
 		struct bt_object *object;
 
-		/* As the API would make a name: nobody has it. */
+		/* Generate a name as the API would: one that no claim has. */
 		struct bt_str name;
 		uint32_t number = 0;
 
@@ -505,7 +514,7 @@ static int wrap_with_claim(
 		BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
 }
 
-/** *object: a reference, exchanged for what the API has now. */
+/** Replace *object, a reference, with the version in the API. */
 static int read_again(const struct bt_claim_writer *writer, const struct bt_pod_info *pod,
 	struct bt_object **object, struct berth_error *err)
 {
@@ -558,7 +567,7 @@ int bt_extended_delete(const struct bt_dynamic_resources *instance, const struct
 	int code;
 
 	if (writer == NULL) {
-		/* It may be gone already. */
+		/* The claim may be deleted already. */
 		(void)bt_object_store_delete(store_of(instance), BT_KIND_RESOURCE_CLAIM,
 			claim->meta->namespace_, claim->meta->name);
 		return 0;

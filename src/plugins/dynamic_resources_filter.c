@@ -6,10 +6,12 @@
 #include "plugins/common_pod_group.h"
 #include "plugins/dynamic_resources.h"
 
-/** Questions of the allocator in one Filter where nobody has a clock: what a search of some seconds
- * asks. */
+/**
+ * Most steps of the allocator's search in one Filter call if there is no clock: as many as a search
+ * does in some seconds.
+ */
 #define FILTER_QUESTIONS_MAX (UINT32_C(1) << 17)
-/** FirstAvailableMax: the score of the first alternative. */
+/** FirstAvailableMax, the score of the first alternative. */
 #define FIRST_AVAILABLE_SCORE 8
 
 static struct bt_status unresolvable(enum bt_reason reason)
@@ -30,7 +32,7 @@ bool bt_dynamic_filter_is_over(void *context)
 	return limit->is_timed_out || limit->cycle->cancel_cause.length != 0;
 }
 
-/** What its functions pass on. */
+/** State shared by the functions of Filter. */
 struct node_question {
 	struct bt_plugin *plugin;
 	struct bt_cycle_state *cycle;
@@ -40,7 +42,7 @@ struct node_question {
 	struct bt_dynamic_node found;
 };
 
-/** Step 3 of all claims; *out_available false: some is not, see is_unavailable_here. */
+/** Step 3 for all claims. *out_available false: is_unavailable_here is set for some claim. */
 static struct bt_status check_available(const struct node_question *question, bool *out_available)
 {
 	struct bt_dynamic_cycle *data = question->data;
@@ -53,7 +55,7 @@ static struct bt_status check_available(const struct node_question *question, bo
 		if (!claim->was_allocated) {
 			continue;
 		}
-		/* Step 3; *out_unavailable: of an allocated claim. */
+		/* Step 3 for an allocated claim. */
 		const struct bt_dynamic_resources *instance =
 			bt_dynamic_resources_of(question->plugin);
 		struct bt_arena *arena = question->cycle->arena;
@@ -88,7 +90,7 @@ static struct bt_status check_available(const struct node_question *question, bo
 	return BT_STATUS_OK;
 }
 
-/** The search was given up. */
+/** Status for a search that ended at its limit. */
 static struct bt_status over_status(const struct node_question *question)
 {
 	struct bt_arena *arena = question->cycle->arena;
@@ -109,7 +111,7 @@ static struct bt_status allocate(struct node_question *question)
 	struct bt_dynamic_cycle *data = question->data;
 	struct berth_error err = BERTH_ERROR_INIT;
 	enum bt_allocation_outcome outcome;
-	/* Claims for the allocator, in order. */
+	/* Collect the claims to allocate, in order. */
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < data->count; i++) {
@@ -138,7 +140,7 @@ static struct bt_status allocate(struct node_question *question)
 	} else if (instance->filter_timeout_ns != 0) {
 		limit->questions_left = FILTER_QUESTIONS_MAX;
 	}
-	/* A short search may be over before the allocator asks. */
+	/* Check here, because a short search may end before the allocator checks. */
 	if (question->cycle->cancel_cause.length != 0) {
 		return over_status(question);
 	}
@@ -243,7 +245,7 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-/** Place of a claim among those that the allocator was asked for. */
+/** Index of a claim among those that were passed to the allocator. */
 static uint32_t place_in_choice(
 	const struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index)
 {
@@ -296,13 +298,13 @@ static int64_t score_allocation(
 	return sum;
 }
 
-/** place: of the claim in the choice; request: index of one with alternatives. */
+/** place: index of the claim in the choice. request: index of a request with alternatives. */
 static int64_t score_choice(
 	uint32_t request, const struct bt_allocation_choice *choice, uint32_t place)
 {
 	uint32_t selected = bt_allocation_choice_subrequest(choice, place, request);
 
-	/* One that asks for no device has no result that names it. */
+	/* A subrequest for no device is not named in any result. */
 	return selected == UINT32_MAX ? 0 : FIRST_AVAILABLE_SCORE - (int64_t)selected;
 }
 
@@ -328,7 +330,7 @@ static int64_t score_claim(
 	return sum;
 }
 
-/** All that may differ between the nodes are the alternatives. */
+/** Scores differ between nodes only by the selected alternatives. */
 static bool scores_alternatives(const struct bt_plugin *plugin, const struct bt_dynamic_cycle *data)
 {
 	return data->has_alternatives && bt_plugin_gate(plugin, BT_GATE_DRA_PRIORITIZED_LIST);
@@ -377,8 +379,8 @@ void bt_dynamic_score_slots(struct bt_plugin *plugin, const void *data,
 }
 
 /**
- * PostFilter of DynamicResources: no node fits, and a claim that is allocated where the pod cannot
- * run holds its devices in vain. Spec: 12 section 10.
+ * PostFilter of DynamicResources: no node fits, so deallocate a claim whose devices the pod cannot
+ * reach. Spec: 12 section 10.
  */
 
 static struct bt_status unschedulable(enum bt_reason reason)
@@ -386,7 +388,7 @@ static struct bt_status unschedulable(enum bt_reason reason)
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, reason);
 }
 
-/** The claim of a group's entry; NULL: there is none that is the group's. */
+/** The claim of a group's entry. NULL: the claim does not exist or belongs to another owner. */
 static int find_group_claim(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_group *group, const struct bt_pod_group_resource_claim *entry,
 	const struct bt_resource_claim **out_claim, struct berth_error *err)
@@ -435,7 +437,7 @@ static int find_group_claim(const struct bt_dynamic_resources *instance,
 	return 0;
 }
 
-/** The group's reservations of claims, when none of its pods is scheduled. */
+/** Remove the group's reservation of a claim, if none of its pods is scheduled. */
 static struct bt_status unreserve_group(
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
@@ -478,7 +480,7 @@ static struct bt_status unreserve_group(
 	return BT_STATUS_OK;
 }
 
-/** Steps 2 and 3; Success: nothing was done. */
+/** Steps 2 and 3. Success: nothing was done. */
 static struct bt_status free_claims(
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
@@ -488,7 +490,7 @@ static struct bt_status free_claims(
 	for (uint32_t i = 0; i < data->user_count; i++) {
 		const struct bt_dynamic_claim *claim = &data->claims[i];
 
-		/* Nobody but the pod has it. */
+		/* The claim is reserved for no other pod. */
 		if (!claim->is_unavailable ||
 			!(claim->claim->status.reserved_for.count == 0 ||
 				(claim->claim->status.reserved_for.count == 1 &&
@@ -512,8 +514,8 @@ static struct bt_status free_claims(
 }
 
 /**
- * Upstream quirk, spec 08 section 4.1: when an earlier plugin ended PreFilter for good, there is no
- * state to read, and the chain of PostFilter plugins ends here with that error.
+ * Upstream quirk, spec 08 section 4.1: if an earlier plugin ended PreFilter, there is no cycle
+ * data, and PostFilter ends with that error.
  */
 struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED const struct bt_node_statuses *statuses,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DynamicResources: devices that also take cpu, memory or the like from their node. Spec: 12
+ * DynamicResources: devices that also consume cpu, memory or other resources of the node. Spec: 12
  * section 15. Alpha gate DRANodeAllocatableResources.
  */
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #include "plugins/common_resource_score.h"
 #include "plugins/dynamic_resources.h"
 
-/** What the pod's status is to say; in the cycle's arena. */
+/** Entries for the pod's status; in the cycle's arena. */
 struct bt_node_allocatable {
-	struct bt_node_allocatable_claim_status *statuses; /* by name of the claim */
+	struct bt_node_allocatable_claim_status *statuses; /* sorted by claim name */
 	uint32_t count;
 };
 
-/** One question. */
+/** Arguments of one check. */
 struct demand_question {
 	const struct bt_dynamic_resources *instance;
 	const struct bt_pod_info *pod;
@@ -60,7 +60,7 @@ static const struct bt_device *device_of(const struct demand_question *question,
 		question->instance->dra->pools, result->driver, result->pool, result->device);
 }
 
-/** Some device of it takes something from the node. */
+/** Whether an allocated device consumes resources of the node. */
 static bool has_mappings(
 	const struct demand_question *question, const struct bt_allocation_result *allocation)
 {
@@ -115,7 +115,7 @@ static void add_amount(struct bt_resource_list *list, uint32_t room, struct bt_s
 	list->present = true;
 }
 
-/** One mapping of an allocated device; *out_amount absent: nothing of it was consumed. */
+/** Amount of one mapping of an allocated device. *out_amount NULL: nothing was consumed. */
 static struct bt_status amount_of(const struct demand_question *question,
 	const struct bt_resource_claim *claim,
 	const struct bt_device_request_allocation_result *result,
@@ -162,7 +162,7 @@ static bool is_entry_of(const struct bt_pod *pod, const struct bt_pod_resource_c
 		bt_str_equal(name, claim_name);
 }
 
-/** The pod's own name for the claim is one that the container uses. */
+/** Whether the container uses the claim, under the pod's name for it. */
 static bool container_uses(
 	const struct bt_pod *pod, const struct bt_container *container, struct bt_str claim_name)
 {
@@ -270,7 +270,7 @@ static void set_statuses(struct bt_pod_status *status, const struct bt_node_allo
 	status->node_allocatable_resource_claim_statuses.present = true;
 }
 
-/** What the pod says it needs as a whole covers its parts. */
+/** Pod-level requests cover those of the containers. */
 static struct bt_status check_pod_level(const struct demand_question *question,
 	const struct bt_pod *pod, const struct bt_resource_list *demand)
 {

@@ -5,23 +5,23 @@
 #include "plugins/dynamic_resources.h"
 
 /**
- * PreBind of DynamicResources: allocation and reservation of each claim are written, one claim
- * after the other; then the devices are waited for. Spec: 12 section 13.
+ * PreBind of DynamicResources: write allocation and reservation of the claims, one after the other;
+ * then wait for the devices. Spec: 12 section 13.
  *
- * No call blocks: each claim remembers which step comes next (struct bt_claim_bind), and a call
- * that has no answer yet is repeated as it was.
+ * No call blocks: each claim has its next step in struct bt_claim_bind, and a call whose answer is
+ * pending is repeated unchanged.
  */
 
 #define NS_PER_MS (INT64_C(1000) * 1000)
 #define CONFLICTS_MAX 5
 #define CONFLICT_STEP_NS (10 * NS_PER_MS)
-/** Jitter 0.1: up to a tenth of a step on top. */
+/** Jitter of 0.1: up to a tenth of a step is added. */
 #define CONFLICT_JITTER_NS (1 * NS_PER_MS)
-/** Until the watch has told of the special claim that was created. */
+/** Interval and limit of waiting until the watch has reported the created special claim. */
 #define ASSUME_STEP_NS (1000 * NS_PER_MS)
 #define ASSUME_LIMIT_NS (120 * ASSUME_STEP_NS)
 
-/** One claim's binding, what its steps pass on. */
+/** State shared by the steps of one claim's binding. */
 struct binding {
 	struct bt_plugin *plugin;
 	struct bt_dynamic_resources *instance;
@@ -57,7 +57,7 @@ static bool retries_at_once(const struct binding *binding)
 	return writer != NULL && writer->retries_at_once;
 }
 
-/** The attempts failed; what was written is taken note of before that is reported. */
+/** The attempts failed. The error is reported after the claim's last version was assumed. */
 static int fail(const struct binding *binding, int code, struct berth_error *err)
 {
 	struct bt_claim_bind *bind = &binding->claim->bind;
@@ -83,7 +83,7 @@ static int fail_with(const struct binding *binding, const char *format, ...)
 	return fail(binding, code, &err);
 }
 
-/** A PUT did not succeed; what: what it was for. */
+/** Handle a failed PUT. what: its purpose, for the error text. */
 static int end_write(
 	const struct binding *binding, int code, const char *what, struct berth_error *err)
 {
@@ -110,7 +110,7 @@ static void set_base(const struct binding *binding, struct bt_object *object)
 	binding->claim->bind.base = object;
 }
 
-/** The claim with the status to write. */
+/** A copy of the claim with the reservation and allocation to write. */
 static struct bt_resource_claim *reserved_claim(const struct binding *binding)
 {
 	const struct bt_resource_claim *base = base_of(binding);
@@ -146,7 +146,7 @@ static int begin_status(const struct binding *binding)
 				"claim %.*s/%.*s got deallocated elsewhere in the meantime",
 				BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
 		}
-		/* When the wait for the devices began stands in the allocation. */
+		/* The allocation has the start of the wait for the devices. */
 		struct bt_arena *arena = binding->cycle->arena;
 		int64_t now_ns = now_of(binding);
 		struct bt_allocation_result *allocation;
@@ -179,8 +179,8 @@ static bool has_same_devices(
 }
 
 /**
- * It had devices when the node was chosen, and now has others, which may be out of the node's
- * reach: its users went, and somebody else came. Spec 12 section 21, D13.
+ * The claim's devices changed since the node was chosen, perhaps to devices out of the node's
+ * reach: its users were deleted and another pod allocated it. Spec 12 section 21, D13.
  */
 static bool has_moved(const struct binding *binding)
 {
@@ -190,7 +190,7 @@ static bool has_moved(const struct binding *binding)
 	return chosen != NULL && now != NULL && !has_same_devices(chosen, now);
 }
 
-/** What the attempt begins with is in bind->base. */
+/** Start an attempt with the claim in bind->base. */
 static int begin_attempt(const struct binding *binding)
 {
 	const struct bt_resource_claim *base = base_of(binding);
@@ -293,8 +293,7 @@ static int step_start(const struct binding *binding)
 
 	bind->base = binding->claim->object;
 	if (binding->instance->base.handle->claim_writer == NULL) {
-		/* What others wrote since PreFilter counts: a writer would answer with a conflict.
-		 */
+		/* Use changes since PreFilter: with a writer they would cause a conflict. */
 		const struct bt_object_meta *meta = binding->claim->object->meta;
 		struct bt_object *latest = bt_claim_cache_find(
 			&binding->instance->dra->claims, meta->namespace_, meta->name);
@@ -324,7 +323,7 @@ static int step_create(const struct binding *binding, struct berth_error *err)
 	return begin_attempt(binding);
 }
 
-/** 0: it is assumed, or never will be; *out_assumed says which. */
+/** Assume the written claim. 0: done; *out_assumed false: it cannot be assumed. */
 static int assume(const struct binding *binding, bool *out_assumed)
 {
 	struct bt_claim_cache *claims = &binding->instance->dra->claims;
@@ -352,7 +351,7 @@ static int assume(const struct binding *binding, bool *out_assumed)
 	return 0;
 }
 
-/** Spec 12 section 13.1 step 4, whether the attempts succeeded or not. */
+/** Spec 12 section 13.1 step 4, after failed attempts too. */
 static int step_assume(const struct binding *binding, struct berth_error *err)
 {
 	struct bt_claim_bind *bind = &binding->claim->bind;
@@ -367,7 +366,7 @@ static int step_assume(const struct binding *binding, struct berth_error *err)
 		return code;
 	}
 	if (binding->claim->allocation != NULL || assumed) {
-		/* The allocation is in the API, or will never be: it is not in flight any more. */
+		/* The allocation was written or never will be, so it is no longer in flight. */
 		struct bt_dynamic_claim *claim = binding->claim;
 
 		claim->is_signalled = false;
@@ -418,7 +417,7 @@ static int run_step(const struct binding *binding, struct berth_error *err)
 	return 0;
 }
 
-/** Nothing is to be written for it. */
+/** Whether the claim needs no write. */
 static bool needs_no_binding(const struct binding *binding)
 {
 	const struct bt_dynamic_claim *claim = binding->claim;
@@ -426,7 +425,7 @@ static bool needs_no_binding(const struct binding *binding)
 		binding->node != NULL ? binding->node->special : NULL;
 
 	return claim->bind.step == BT_CLAIM_STEP_DONE || (claim->is_special && special == NULL) ||
-		/* Not reserved, and nothing is asked for. */
+		/* The special claim is not reserved and has no requests. */
 		(claim->is_special && claim->bind.step == BT_CLAIM_STEP_START &&
 			claim->allocation == NULL &&
 			special->claim.spec.devices.requests.count == 0) ||
@@ -495,7 +494,7 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 	return code == 0 ? BT_STATUS_OK : bt_status_from_error(cycle->arena, &err);
 }
 
-/** One claim's devices are taken: others see them in use from now on. */
+/** Mark the devices of one claim as in use, for other pods. */
 static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index,
 	struct berth_error *err)
@@ -509,7 +508,7 @@ static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	if (code != 0) {
 		return code;
 	}
-	/* What is in flight is its allocation: the finalizer comes with the writes of PreBind. */
+	/* The claim in flight has the allocation; PreBind writes the finalizer. */
 	struct bt_resource_claim allocated =
 		*(claim->is_special ? &node->special->claim : claim->claim);
 
@@ -526,8 +525,10 @@ static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	return 0;
 }
 
-/** Without an entry of Filter only the special claim may be unallocated: others serve its
- * resources. */
+/**
+ * Whether all claims but the special one are allocated. If Filter made no entry for the node,
+ * device plugins provide the special claim's resources there.
+ */
 static bool needs_no_devices(const struct bt_dynamic_cycle *data)
 {
 	for (uint32_t i = 0; i < data->user_count; i++) {
@@ -568,8 +569,10 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 	return BT_STATUS_OK;
 }
 
-/** What Reserve said is in flight is so no longer. Without a writer nothing comes from a watch:
- * what the cache was told to assume is all that there is. */
+/**
+ * Undo signal_claim. Without a writer no watch reports the claim, so the assumed version in the
+ * cache must stay.
+ */
 static void take_back(
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, struct bt_dynamic_claim *claim)
 {
@@ -589,7 +592,7 @@ static void take_back(
 	}
 }
 
-/** The special claim is the pod's own: it goes with the attempt. */
+/** The special claim belongs to the pod, so delete it with the attempt. */
 static void undo_special(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_dynamic_claim *claim)
 {

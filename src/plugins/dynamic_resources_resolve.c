@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which claims a pod has, and whom they are reserved for. Spec: 12 section 6. */
+/** Finds a pod's claims and their consumers. Spec: 12 section 6. */
 #include "api/resource_claim.h"
 #include "base/error.h"
 #include "plugins/dynamic_resources.h"
@@ -68,7 +68,7 @@ static int check_owner(const struct bt_dynamic_resources *instance, const struct
 		NS_NAME_ARG(&claim->metadata), NS_NAME_ARG(&pod->metadata));
 }
 
-/** *out_claim NULL: the entry needs none. */
+/** out_claim NULL: the entry needs no claim. */
 static int resolve_entry(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry, struct bt_object **out_claim,
 	struct berth_error *err)
@@ -124,7 +124,7 @@ static struct bt_resource_claim_consumer_reference reference_to(
 		.api_group = api_group, .resource = resource, .name = meta->name, .uid = meta->uid};
 }
 
-/** *out_is_groups: one of the group's entries is the same claim. */
+/** *out_is_groups: an entry of the group has the same claim. */
 static int find_in_group(const struct bt_pod_group *group,
 	const struct bt_pod_resource_claim *wanted, bool *out_is_groups, struct berth_error *err)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Devices that must be prepared before a pod is bound: their conditions. Spec: 12 section 13. */
+/**
+ * Binding conditions of devices that must be prepared before a pod is bound. Spec: 12 section 13.
+ */
 #include "base/error.h"
 #include "base/int128.h"
 #include "base/log.h"
@@ -115,14 +117,16 @@ bool bt_dynamic_is_timed_out(
 	const struct bt_allocation_result *allocation = claim->status.allocation;
 	const struct bt_time *start = allocation != NULL ? allocation->allocation_timestamp : NULL;
 
-	/* A year that somebody else wrote may be beyond what int64 nanoseconds reach. */
+	/*
+	 * 128 bits: another client may have written a year beyond the range of int64 nanoseconds.
+	 */
 	return start != NULL &&
 		(bt_int128)start->seconds * NS_PER_S + start->nanoseconds +
 			instance->binding_timeout_ns <
 		instance->base.handle->now_ns;
 }
 
-/** Label values of status. */
+/** Values of the label "status". */
 #define STATUS_SUCCESS "success"
 #define STATUS_FAILURE "failure"
 #define STATUS_TIMEOUT "timeout"
@@ -150,7 +154,7 @@ static void count(const struct bt_dynamic_resources *instance, const struct bt_d
 	}
 }
 
-/** One claim as it is now. *out_status: how the wait ended, if it did. */
+/** Check the current version of one claim. *out_status: result of the wait, if it ended. */
 static int poll_claim(const struct bt_dynamic_resources *instance, struct bt_cycle_state *cycle,
 	struct bt_dynamic_claim *claim, bool *out_ready, const char **out_status,
 	struct berth_error *err)
@@ -182,7 +186,7 @@ static int poll_claim(const struct bt_dynamic_resources *instance, struct bt_cyc
 	return 0;
 }
 
-/** In claim order; the first that is not ready ends it. */
+/** Check the claims in order, up to the first that is not ready. */
 static int poll_claims(const struct bt_dynamic_resources *instance, struct bt_cycle_state *cycle,
 	struct bt_dynamic_cycle *data, const char **out_status, struct berth_error *err)
 {
@@ -190,7 +194,7 @@ static int poll_claims(const struct bt_dynamic_resources *instance, struct bt_cy
 	bool ready = true;
 
 	for (uint32_t i = 0; ready && i < data->count; i++) {
-		/* Looked up in the API or created there: not what only the cycle knows. */
+		/* Skip a special claim that exists only in memory. */
 		int code = (!data->claims[i].is_special ||
 				   !bt_extended_is_in_memory(data->claims[i].claim))
 			? poll_claim(instance, cycle, &data->claims[i], &ready, out_status, err)
@@ -208,7 +212,7 @@ static int poll_claims(const struct bt_dynamic_resources *instance, struct bt_cy
 	return BT_WRITE_PENDING;
 }
 
-/** false: there is nothing to wait for. */
+/** Start the wait. false: no device has binding conditions. */
 static bool begin(const struct bt_dynamic_resources *instance, struct bt_dynamic_cycle *data,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_arena *arena)
 {
@@ -264,7 +268,9 @@ int bt_dynamic_wait(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	return code;
 }
 
-/** Writes of claims: through the writer, or as if they were made. Spec: 12 sections 10, 12 and 13.
+/**
+ * Writes of claims, through the writer or as if they had succeeded. Spec: 12 sections 10, 12 and
+ * 13.
  */
 
 static const struct bt_str finalizer = BT_STR_INIT(BT_CLAIM_FINALIZER);
@@ -295,7 +301,7 @@ void bt_dynamic_add_finalizer(struct bt_resource_claim *claim, struct bt_arena *
 	claim->metadata.finalizers = (bt_str_list){items, count + 1, true};
 }
 
-/** What the API would have answered. */
+/** The answer that the API would give. */
 static int answer_as_written(const struct bt_resource_claim *claim, struct bt_object **out_claim)
 {
 	*out_claim = bt_object_create(BT_KIND_RESOURCE_CLAIM, claim);
@@ -326,7 +332,7 @@ int bt_dynamic_write_status(const struct bt_dynamic_resources *instance,
 		: writer->update_status(writer->context, pod, base, claim, false, out_claim, err);
 }
 
-/** Where nothing is written nothing comes back from a watch: the cache takes it at once. */
+/** Without a writer no watch reports the claim, so assume it at once. */
 static void assume_written(
 	const struct bt_dynamic_resources *instance, const struct bt_resource_claim *claim)
 {
@@ -357,7 +363,7 @@ int bt_dynamic_deallocate(const struct bt_dynamic_resources *instance,
 	}
 	code = writer->update_status(writer->context, pod, claim, &freed, true, &answer, err);
 	bt_object_release(answer);
-	/* A conflict is an error like any other here. */
+	/* A conflict is an ordinary error here. */
 	return code > 0 ? BERTH_ERR_STATE : code;
 }
 
@@ -377,11 +383,11 @@ void bt_dynamic_end_write(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 	bind->step = BT_CLAIM_STEP_DONE;
 	if (writer->update_status(
 		    writer->context, pod, bind->base, bind->sent, true, &object, &err) != 0) {
-		berth_error_finish(&err); /* nothing was written: nothing is to be undone */
+		berth_error_finish(&err); /* nothing was written, so there is nothing to undo */
 		return;
 	}
 	if (bt_claim_cache_assume(claims, object, &err) != 0) {
-		berth_error_finish(&err); /* the watch was faster */
+		berth_error_finish(&err); /* the watch has reported the claim already */
 	}
 	bt_dynamic_claim_set(claim, cycle, object);
 	if (bt_claim_cache_maybe_remove(claims, claim->uid, true)) {
@@ -401,7 +407,7 @@ void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 		writer->unreserve(writer->context, pod, claim, uid);
 		return;
 	}
-	/* The cycle may have waited for long: others have changed the claim since. */
+	/* The cycle may have waited for long, so use the current version of the claim. */
 	latest = bt_claim_cache_find(
 		&instance->dra->claims, claim->metadata.namespace_, claim->metadata.name);
 	if (latest == NULL || !bt_str_equal(latest->meta->uid, claim->metadata.uid)) {
@@ -409,6 +415,6 @@ void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 	}
 	claim = bt_object_value(latest, BT_KIND_RESOURCE_CLAIM);
 	left = *claim;
-	(void)bt_resource_claim_drop_user(&left, uid, arena); /* written either way */
+	(void)bt_resource_claim_drop_user(&left, uid, arena); /* written in any case */
 	assume_written(instance, &left);
 }
