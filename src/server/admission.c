@@ -106,7 +106,7 @@ static void check_namespace(struct bt_admission *admission)
 	}
 }
 
-/** --- small ones --- */
+/** --- small plugins --- */
 
 void bt_admission_add_finalizer(
 	const struct bt_admission *admission, struct bt_json_value *object, const char *finalizer)
@@ -224,7 +224,7 @@ static void check_signing_request(
 	}
 }
 
-/** --- order --- */
+/** --- the plugins in order --- */
 
 static void admit_pod(struct bt_admission *admission, struct bt_json_value *pod)
 {

@@ -916,7 +916,7 @@ struct run {
 	struct bt_cel_authorizer authorizer;
 	struct bt_cel_access access;
 	struct bt_cel_value values[VARIABLE__COUNT]; /* request is null until a policy uses it */
-	uint32_t change_count;                       /* that the values are of */
+	uint32_t change_count;                       /* request.change_count at that time */
 };
 
 /** Objects of the policies' API group are exempt from policies. */

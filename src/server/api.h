@@ -138,7 +138,7 @@ struct bt_api_request {
 	const struct bt_api_resource *resource;
 	enum bt_subresource subresource;
 	struct bt_str namespace_; /* "" for cluster scope */
-	struct bt_str name;       /* "" on create: the body says it */
+	struct bt_str name;       /* "" on create: the body has the name */
 	const struct bt_user *user;
 	/**
 	 * The object, patch or options document, decoded from JSON, YAML or protobuf but not

@@ -225,7 +225,7 @@ static bool day_fits(const struct bt_cron *cron, int64_t day_start)
 	bool day_ok;
 	bool weekday_ok;
 
-	/* "2006-01-02" of a day's first second. */
+	/* Take month and day from the text "2006-01-02" of the date. */
 	struct bt_time time = {.seconds = day_start, .set = true};
 	struct bt_strbuf text = {0};
 	struct bt_str formatted;

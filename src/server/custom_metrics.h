@@ -34,7 +34,7 @@ struct bt_custom_metric {
 	double value;
 };
 
-/** Iterates over the entries of an annotation. All-zero memory except text. */
+/** Iterates over the entries of an annotation. All-zero memory except rest. */
 struct bt_custom_metric_walk {
 	struct bt_str rest;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Answers; those to writes are held until the changes are durable. */
+/** Sends answers. While the store has changes that are not durable, answers are held. */
 #include "base/assert.h"
 #include "base/links.h"
 #include "server/front_private.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Logs, and exec and attach over WebSocket: channels 1 (output) and 3 (the Status at the end) of
- * the subprotocols v5.channel.k8s.io and v4.channel.k8s.io. Spec: 14 section 17.
+ * Serves logs, and exec and attach over WebSocket: channels 1 (output) and 3 (the Status at the
+ * end) of the subprotocols v5.channel.k8s.io and v4.channel.k8s.io. Spec: 14 section 17.
  */
 #include "base/alloc.h"
 #include "codec/json_edit.h"

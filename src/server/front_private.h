@@ -34,7 +34,7 @@ struct bt_wire {
 	void (*wake)(void *exchange);
 };
 
-/** What a client sent. */
+/** A request as the client sent it. */
 struct bt_front_request {
 	struct bt_str method;
 	struct bt_str path;

@@ -24,7 +24,7 @@ struct bt_selection {
 	struct bt_str prefix;    /* prefix of the keys: "" or "namespace/" */
 	struct bt_str name;      /* absent, or the only name that can match */
 	bool saw_metadata;       /* set while reading a text */
-	bool nothing;            /* the fields require two different names */
+	bool nothing;            /* no object can match */
 	uint32_t label_count;    /* distinct keys, ascending */
 	struct bt_selection_label *labels;
 	uint32_t field_count; /* distinct paths that need the text */

@@ -71,7 +71,7 @@ static bool ask_budget(struct bt_call *call, const struct bt_json_value *pod)
 	int64_t healthy = bt_json_int64_at(budget, "status.currentHealthy", 0);
 	int64_t desired = bt_json_int64_at(budget, "status.desiredHealthy", 0);
 	int64_t allowed = bt_json_int64_at(budget, "status.disruptionsAllowed", 0);
-	/* Evicting an unhealthy pod does not use up the budget. */
+	/* Unhealthy pods can be evicted without using up the budget. */
 	if (!bt_condition_is(bt_json_array_at(pod, "status.conditions"), "Ready", "True") &&
 		(bt_str_equal_c(bt_json_text_at(budget, "spec.unhealthyPodEvictionPolicy"),
 			 "AlwaysAllow") ||

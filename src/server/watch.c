@@ -73,7 +73,7 @@ static bool write_change(struct bt_watch *watch, const struct bt_store_change *c
 	return true;
 }
 
-/** Sends the next object that existed at the start; returns true: something was done. */
+/** Sends the next object that existed at the start; always returns true. */
 static bool step_initial(struct bt_watch *watch)
 {
 	bool lost;

@@ -187,7 +187,7 @@ static struct step *list_steps(const struct comparison *self, uint32_t *out_coun
 			steps[count++] = (struct step){'+', i, k, self->new_lines[k]};
 		}
 	}
-	steps[count] = (struct step){' ', i, k, BT_STR("")}; /* only its positions count */
+	steps[count] = (struct step){' ', i, k, BT_STR("")}; /* an end marker */
 	*out_count = count;
 	return steps;
 }

@@ -208,7 +208,7 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 	const struct rule key = {message->package, message->name, NULL};
 	const struct rule *rule;
 	bool is_node =
-		is_named(message->name, "NodeSpec"); /* upstream names its taints wrongly */
+		is_named(message->name, "NodeSpec"); /* upstream prints wrong paths for it */
 	bool is_volume = is_named(message->name, "Volume");
 	if (is_named(message->name, "PodSpec")) {
 		bt_kinds_enter_pod_spec(check, object);
