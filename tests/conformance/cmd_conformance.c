@@ -27,7 +27,7 @@ struct tally {
 	unsigned long passed;
 	unsigned long failed;
 	struct bt_explain_tally explained;
-	int result; /* of the last case; negative: the line is not a case, see error */
+	int result; /* of the last case; negative: the line is not a valid case, see error */
 	char error[1024];
 };
 
@@ -50,8 +50,10 @@ static void split_skip(struct options *options)
 	options->skip = (struct bt_conformance_skip){members, found};
 }
 
-/** Compare an answer with the recorded one. complaints: about explanations, ends up in the same
- * count. */
+/**
+ * Compare an answer with the recorded one. complaints: about explanations, counted like
+ * differences.
+ */
 static int compare_case(const struct options *options, struct bt_arena *arena, struct bt_str answer,
 	struct bt_str complaints, const struct bt_json_value *expected, struct tally *tally,
 	struct berth_error *err)
@@ -83,7 +85,7 @@ static int compare_case(const struct options *options, struct bt_arena *arena, s
 	return 0;
 }
 
-/** The recorded answer that belongs to the next case; "" when only answers are wanted. */
+/** The recorded answer of the next case; "" with --answer. */
 static int next_expected(const struct options *options, struct bt_line_reader *reader,
 	struct bt_str *out_line, struct berth_error *err)
 {
@@ -136,7 +138,7 @@ static void report_death(
 	struct bt_arena arena;
 	bt_arena_init(&arena, 0);
 	struct bt_json_value *value = NULL;
-	/* A line that is no case does not end the process. */
+	/* An invalid line must not end the process. */
 	int result = bt_json_parse(&arena, case_json, false, &value, NULL);
 	struct bt_str name = result == 0 ? bt_json_find_str(value, "name") : BT_STR("");
 	FILE *file = options->answer ? stderr : stdout;
@@ -147,7 +149,7 @@ static void report_death(
 	bt_arena_finish(&arena);
 }
 
-/** The child's part: what came of the case goes through the pipe, at once since it is short. */
+/** In the child: run the case and write the tally to the pipe, which has room for it. */
 BT_NORETURN static void run_and_exit(const struct options *options, struct bt_str case_json,
 	struct bt_str expected_json, struct tally *tally, int file)
 {
@@ -161,8 +163,8 @@ BT_NORETURN static void run_and_exit(const struct options *options, struct bt_st
 }
 
 /**
- * Each case has a process of its own: what verification or an assertion finds ends that process,
- * and is one failed case.
+ * Run each case in a child process: a failed verification or assertion ends that process, and
+ * counts as one failed case.
  */
 static int run_case_apart(const struct options *options, struct bt_str case_json,
 	struct bt_str expected_json, struct tally *tally, struct berth_error *err)
@@ -192,7 +194,7 @@ static int run_case_apart(const struct options *options, struct bt_str case_json
 	return after.result < 0 ? bt_error_set(err, after.result, "%s", after.error) : 0;
 }
 
-/** Answers without a case would be passed over silently. */
+/** Answers that have no case would otherwise be ignored. */
 static int check_no_more(
 	const struct options *options, struct bt_line_reader *expected, struct berth_error *err)
 {

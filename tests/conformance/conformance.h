@@ -2,8 +2,8 @@
 #ifndef BT_CONFORMANCE_H
 #define BT_CONFORMANCE_H
 /**
- * The vector runner: random clusters with upstream's own answers, run through the engine and
- * compared member by member. The format is described in tests/conformance/README.md.
+ * The vector runner: runs random clusters through the engine and compares the results with
+ * upstream's, member by member. The format is described in tests/conformance/README.md.
  */
 #include "base/error.h"
 #include "base/strbuf.h"
@@ -13,13 +13,13 @@
 /**
  * Run one case (a line of CASES; expected: its recorded answer, or NULL) and append our answer to
  * out as JSON in the format of EXPECTED. An error means that the line is not a case; a
- * configuration that upstream would refuse is an answer, and so is the reason why the case cannot
- * be run. What is wrong beside the answer (verify) goes to complaints.
+ * configuration that upstream refuses is an answer, and so is the reason why the case cannot be
+ * run. Differences found by verification go to complaints.
  */
 BT_MUST_USE int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
 	bool verify, struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);
 
-/** What --explain did, over all cases. */
+/** Counts of --explain over all cases. */
 struct bt_explain_tally {
 	uint64_t pods;
 	uint64_t proposals;
@@ -27,21 +27,23 @@ struct bt_explain_tally {
 };
 
 /**
- * The same, and every pod is explained as well, just before it is scheduled: what does not fit the
- * recorded answer, and proposals that do not hold, are appended to complaints. Not for cases of the
- * category life.
+ * Like bt_conformance_answer, and explains every pod just before it is scheduled: explanations
+ * that differ from the recorded answer, and proposals that do not work, are appended to complaints.
+ * Not for cases of the category life.
  */
 BT_MUST_USE int bt_conformance_explain(struct bt_str case_json,
 	const struct bt_json_value *expected, bool verify, struct bt_explain_tally *tally,
 	struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);
 
-/** The same for a case of the category life: one with steps. */
+/** Like bt_conformance_answer, for a case of the category life: one with steps. */
 BT_MUST_USE int bt_life_answer(const struct bt_json_value *case_value,
 	const struct bt_json_value *expected, bool verify, struct bt_strbuf *out,
 	struct berth_error *err);
 
-/** Gates of a case: the defaults of v1.36, SchedulerAsyncPreemption and SchedulerAsyncAPICalls off,
- * and on top of that "featureGates" ({"Name": bool}; "": none). */
+/**
+ * Feature gates of a case: the defaults of v1.36, SchedulerAsyncPreemption and
+ * SchedulerAsyncAPICalls off, then "featureGates" of the case ({"Name": bool}; "": none).
+ */
 BT_MUST_USE int bt_case_gates(
 	struct bt_str feature_gates, struct bt_gates *out_gates, struct berth_error *err);
 
@@ -52,8 +54,8 @@ struct bt_conformance_skip {
 };
 
 /**
- * Compare two answers. On a difference false, and readable lines (what, expected, got) in
- * out_difference.
+ * Compare two answers. false: they differ, and out_difference has readable lines (member, expected,
+ * got).
  */
 bool bt_conformance_compare(const struct bt_json_value *expected, const struct bt_json_value *got,
 	const struct bt_conformance_skip *skip, struct bt_strbuf *out_difference);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What DynamicResources writes while a case runs. PreBind's writes are part of the answer, and the
- * claim cache assumes them for the steps that follow; what PostFilter writes is answered and
- * forgotten.
+ * Writes of DynamicResources while a case runs. PreBind's writes are part of the answer, and the
+ * claim cache assumes them for later steps; PostFilter's writes succeed and are forgotten.
  */
 #include "api/resource_claim.h"
 #include "base/compiler.h"
@@ -34,7 +33,7 @@ static int update(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	return answer(claim, out_claim);
 }
 
-/** When PreBind ran is not part of an answer. */
+/** Without the timestamp, which differs from run to run. */
 static void write_allocation(struct bt_json_writer *writer, const struct bt_resource_claim *claim)
 {
 	struct bt_allocation_result allocation = *claim->status.allocation;
@@ -70,7 +69,7 @@ static int update_status(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	return answer(claim, out_claim);
 }
 
-/** After a conflict only, and here there are none. */
+/** DynamicResources reads claims only after a conflict, and there are none here. */
 static int get(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_info *pod,
 	BT_UNUSED struct bt_str namespace_, struct bt_str name, BT_UNUSED bool must_end,
 	BT_UNUSED struct bt_object **out_claim, struct berth_error *err)
@@ -79,7 +78,7 @@ static int get(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_info *pod,
 		"resourceclaims.resource.k8s.io \"%.*s\" not found", BT_STR_ARG(name));
 }
 
-/** As the API names what has generateName. */
+/** Append a number to generateName, as the API does. */
 static int create(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	const struct bt_resource_claim *claim, struct bt_object **out_claim,
 	BT_UNUSED struct berth_error *err)
@@ -89,7 +88,7 @@ static int create(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	created.metadata.name = bt_arena_printf(&run->arena, "%.*s%u",
 		BT_STR_ARG(claim->metadata.generate_name), run->result_count);
 	created.metadata.uid = created.metadata.name;
-	/* The watch tells of it before anybody assumes it. */
+	/* The informer has the claim before the cache assumes it. */
 	bt_object_store_put(
 		&run->engine->state->objects, bt_object_create(BT_KIND_RESOURCE_CLAIM, &created));
 	return answer(&created, out_claim);

@@ -4,7 +4,7 @@
 
 #include "conformance/conformance.h"
 
-/** Longest piece of JSON shown in a difference. */
+/** The longest piece of JSON shown in a difference. */
 #define SHOWN_BYTES_MAX 1500
 
 struct difference {
@@ -52,7 +52,9 @@ static int compare_elements(const void *a, const void *b)
 		(*(struct bt_json_value *const *)b)->text);
 }
 
-/** NodeResourcesFit lists scalar resources in the order of a hash map: compare that tail as a set.
+/**
+ * NodeResourcesFit lists scalar resources in the order of a hash map: compare these reasons as a
+ * set.
  */
 static void sort_scalar_tail(const struct bt_json_value *verdict)
 {
@@ -78,13 +80,13 @@ static void sort_reasons(const struct bt_json_value *result)
 	}
 }
 
-/** A list that would be empty is left out. */
+/** An absent list equals an empty one. */
 static uint32_t count_of(const struct bt_json_value *list)
 {
 	return list != NULL && list->type == BT_JSON_ARRAY ? list->count : 0;
 }
 
-/** Shares of devices have random ids: that there is one is what counts. */
+/** Shares of devices have random ids: compare only whether there is one. */
 static void level_share_ids(const struct bt_json_value *result)
 {
 	const struct bt_json_value *writes = bt_json_find(result, "writes");
@@ -103,7 +105,7 @@ static void level_share_ids(const struct bt_json_value *result)
 	}
 }
 
-/** Equal, or both absent. */
+/** Are the values equal, or both absent? */
 static bool values_agree(const struct bt_json_value *expected, const struct bt_json_value *got)
 {
 	if (expected == NULL || got == NULL) {
@@ -122,7 +124,7 @@ static struct bt_json_value *find_member(const struct bt_json_value *object, str
 	return NULL;
 }
 
-/** Where upstream's pick is random it is recorded as "one of choices": any of them is right. */
+/** A random pick of upstream is recorded as "one of choices": each of the choices is right. */
 static bool nominated_agrees(const struct bt_json_value *expected, const struct bt_json_value *got)
 {
 	const struct bt_json_value *theirs = bt_json_find(expected, "nominated");
@@ -142,7 +144,7 @@ static bool nominated_agrees(const struct bt_json_value *expected, const struct 
 	return false;
 }
 
-/** Every member of either side counts, whether the other one has it or not. */
+/** Compares the members of both sides, including those that only one side has. */
 static bool post_filter_agrees(
 	const struct bt_json_value *expected, const struct bt_json_value *got)
 {
@@ -175,7 +177,9 @@ static bool member_agrees(
 	return values_agree(expected, got);
 }
 
-/** Go one level down where that makes the difference shorter to read: the first node that differs.
+/**
+ * Report a difference. If both values are objects, report only the first differing node, to keep it
+ * short.
  */
 static void report_member(const struct difference *difference, struct bt_str name,
 	const struct bt_json_value *expected, const struct bt_json_value *got)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Explanations against recorded results. */
+/** Compares explanations with recorded results. */
 #include "conformance/conformance_explain.h"
 
 #include <stdlib.h>
 
 #include "codec/json_edit.h"
 
-/** Proposals that are asked for: with the small clusters of the vectors, nearly all there are. */
+/** Proposals to ask for: nearly all that there are in the small clusters of the vectors. */
 #define PROPOSALS_MAX 8
 
-/** One pod's explanation beside its recorded result. */
+/** One pod's explanation and its recorded result. */
 struct check {
 	struct bt_case_run *run;
 	const struct bt_explanation *explanation;
 	const struct bt_json_value *expected;
-	struct bt_strbuf text; /* what is wrong */
+	struct bt_strbuf text; /* complaints */
 };
 
 BT_PRINTF(2, 3)
@@ -31,7 +31,7 @@ static void complain(struct check *check, const char *format, ...)
 
 /* --- groups: the filter map --- */
 
-/** Reasons of a node as recorded; the order of scalar resources is not. */
+/** Has the group the recorded reasons? The order of scalar resources is not recorded. */
 static bool has_reasons(const struct bt_explained_group *group, const struct bt_json_value *verdict)
 {
 	const struct bt_json_value *reasons = bt_json_array_at(verdict, "reasons");
@@ -68,7 +68,7 @@ static void check_filtered_node(struct check *check, const struct bt_explained_g
 	}
 }
 
-/** Nodes that PreFilter did not name. */
+/** Nodes that PreFilter did not name are not in the recorded filter map. */
 static void check_narrowed_node(struct check *check, const struct bt_explained_node *node)
 {
 	const struct bt_json_value *named = bt_json_find(check->expected, "preFilterNodes");
@@ -175,7 +175,7 @@ static uint32_t count_reasons(const struct bt_explanation *explanation, struct l
 	return count;
 }
 
-/** The recorded message, from nothing but the groups. */
+/** Compute the recorded message from the groups alone. */
 static void append_message(struct check *check, struct bt_strbuf *out)
 {
 	const struct bt_explanation *explanation = check->explanation;
@@ -227,7 +227,10 @@ static void check_message(struct check *check)
 			BT_STR_ARG(post_filter));
 	}
 	if (check->explanation->fate == BT_EXPLAINED_GATED) {
-		/* The record has not asked PreEnqueue; PreFilter says the same. */
+		/*
+		 * The recording ran no PreEnqueue, but PreFilter rejected the pod with the same
+		 * message.
+		 */
 		whole = bt_arena_printf(&check->run->arena, "0/%u nodes are available: %.*s.",
 			check->explanation->node_count, BT_STR_ARG(check->explanation->message));
 		if (!bt_str_equal(whole, recorded)) {
@@ -356,8 +359,10 @@ static void check_preemption(struct check *check)
 
 /* --- one pod --- */
 
-/** Which of several nodes fails first depends on where the search begins: of Filter's
- * errors it is the plugin that counts. */
+/**
+ * Are the errors the same? Which node fails first depends on where the search begins: for errors of
+ * Filter only the plugin must be the same.
+ */
 static bool is_same_error(struct bt_str message, struct bt_str recorded)
 {
 	static const struct bt_str of_filter = BT_STR_INIT(" filter plugin: ");
@@ -374,7 +379,7 @@ static void check_all(struct check *check)
 	const struct bt_explanation *explanation = check->explanation;
 	struct bt_str error = bt_json_text_at(check->expected, "error");
 
-	/* The only node that fits is taken without scoring, which the record tried. */
+	/* A single feasible node is taken without scoring; the recording scored it and failed. */
 	if (error.length != 0 && explanation->fate == BT_EXPLAINED_FITS &&
 		explanation->feasible_count == 1) {
 		return;

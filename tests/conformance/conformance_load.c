@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "conformance/conformance_private.h"
 
-/** --- a case, taken apart --- */
+/** --- reading a case --- */
 
 static int read_raw_list(
 	struct bt_json_reader *reader, struct bt_case_list *list, struct berth_error *err)
@@ -118,8 +118,7 @@ const struct bt_node *bt_case_find_node(const struct bt_case_run *run, struct bt
 	return NULL;
 }
 
-/** An unassigned pod that is nominated waits in the queue; any other unassigned one plays no part.
- */
+/** Unassigned pods with a nomination wait in the queue; other unassigned pods are not loaded. */
 static void queue_nominated(struct bt_case_run *run, const struct bt_pod *pod)
 {
 	if (pod->status.nominated_node_name.length == 0) {
@@ -162,14 +161,14 @@ static int add_node_object(struct bt_case_run *run, struct bt_str json, struct b
 	return result;
 }
 
-/** Everything that is neither pod nor node: what plugins look up by name. */
+/** Objects that are neither pods nor nodes: plugins look them up by name. */
 int bt_case_store_object(struct bt_engine *engine, struct bt_str json, struct berth_error *err)
 {
 	struct bt_object *object;
 	struct berth_error unknown = BERTH_ERROR_INIT;
 	int result = bt_object_decode(json, &object, &unknown);
 	if (result == BERTH_ERR_NOT_FOUND) {
-		/* A kind that no plugin reads. */
+		/* The kind is unknown: no plugin reads it. */
 		berth_error_finish(&unknown);
 		return 0;
 	}
@@ -212,7 +211,7 @@ static int delete_pod(struct bt_case_run *run, struct bt_str key, struct berth_e
 			continue;
 		}
 		entry->placed = false;
-		/* Without a node name the cache removes the pod from wherever it is. */
+		/* Without a node name the pod is removed from the node that the cache has. */
 		struct bt_pod *pod = BT_ARENA_NEW(&run->arena, struct bt_pod);
 		*pod = *entry->pod;
 		pod->spec.node_name = BT_STR("");

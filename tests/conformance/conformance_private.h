@@ -2,8 +2,8 @@
 #ifndef BT_CONFORMANCE_PRIVATE_H
 #define BT_CONFORMANCE_PRIVATE_H
 /**
- * One case of the vector runner, shared by its files: conformance_load.c has what is read,
- * conformance_write.c what is answered, conformance_run.c what happens in between.
+ * One case of the vector runner, shared by its files: conformance_load.c reads a case,
+ * conformance_run.c runs it, conformance_write.c writes the answer.
  */
 #include "base/vec.h"
 #include "conformance/conformance.h"
@@ -22,7 +22,7 @@ struct bt_case_text {
 	bool brief;
 };
 
-/** A pod of the case, wherever it is. */
+/** A pod of the case, placed or not. */
 struct bt_case_pod {
 	struct bt_str key; /* "namespace/name" */
 	const struct bt_pod *pod;
@@ -32,17 +32,17 @@ struct bt_case_pod {
 struct bt_case_node {
 	struct bt_str name;
 	const struct bt_node *node;
-	struct bt_str json; /* what it was decoded from */
+	struct bt_str json; /* the JSON it was decoded from */
 	bool deleted;
 };
 
-/** What PreBind of a pod before wrote to a volume or a claim; texts in the run's arena. */
+/** A write to a volume or a claim by PreBind of an earlier pod; texts in the run's arena. */
 struct bt_case_write {
 	struct bt_str volume; /* "": a claim */
 	struct bt_str claim_namespace;
 	struct bt_str claim;
 	struct bt_str claim_uid;
-	struct bt_str selected_node; /* of a claim */
+	struct bt_str selected_node; /* for a claim */
 };
 
 struct bt_case_run {
@@ -51,62 +51,65 @@ struct bt_case_run {
 	struct bt_engine *engine;
 	BT_VEC(struct bt_case_pod) pods;
 	BT_VEC(struct bt_case_node) nodes;
-	BT_VEC(struct bt_pod_info *) queued; /* nominated pods that wait */
+	BT_VEC(struct bt_pod_info *) queued; /* waiting nominated pods */
 	BT_VEC(struct bt_case_write) writes;
 	struct bt_json_writer writer;
-	bool writes_open;    /* `writes` of the current result has been begun */
+	bool writes_open;    /* the member `writes` of the current result was begun */
 	bool records_writes; /* PreBind is running: writes of claims are part of the answer */
 	struct bt_claim_writer claim_writer;
-	/* Explanations; tally NULL: none are asked for. */
+	/* For explanations; tally NULL: no explanations. */
 	struct bt_explain_tally *tally;
 	const struct bt_json_value *expected; /* the case's answer */
-	struct bt_strbuf *complaints;         /* beside the answer: lines with their ends */
-	uint32_t result_count;                /* pods so far */
+	struct bt_strbuf *complaints;         /* besides the answer: lines with line feeds */
+	uint32_t result_count;                /* number of pods so far */
 };
 
 /* conformance_load.c */
 
-/** Take a line of CASES apart; texts stay borrowed from it. */
+/** Read a line of CASES; texts are borrowed from it. */
 int bt_case_read(struct bt_str json, struct bt_arena *arena, struct bt_case_text *text,
 	struct berth_error *err);
-/** The cluster the case starts with. */
+/** Load the initial cluster of the case. */
 int bt_case_load_objects(struct bt_case_run *run, struct berth_error *err);
-/** A step that changes the cluster. */
+/** Apply a step that changes the cluster. */
 int bt_case_apply_operation(struct bt_case_run *run, const struct bt_json_value *step,
 	struct bt_str json, struct berth_error *err);
 /** Put an object that is neither pod nor node into the engine's state. */
 int bt_case_store_object(struct bt_engine *engine, struct bt_str json, struct berth_error *err);
-/** The node as it is in the state; NULL: there was none. */
+/** The current node; NULL: there is none. */
 const struct bt_node *bt_case_find_node(const struct bt_case_run *run, struct bt_str name);
-/** An object of one kind, in the arena. */
+/** Decode an object into the arena. */
 int bt_case_decode(const struct bt_message *message, struct bt_str json, struct bt_arena *arena,
 	void **out, struct berth_error *err);
 /** "namespace/name", in the arena of the run. */
 struct bt_str bt_case_object_key(struct bt_case_run *run, const struct bt_object_meta *meta);
-/** Remember where a pod is; steps name it by its key. */
+/** Remember a pod and whether it is placed; steps refer to it by its key. */
 void bt_case_note_pod(struct bt_case_run *run, const struct bt_pod *pod, bool placed);
 
 /* conformance_run.c */
 
-/** With the case's configuration; refused: what is wrong with it. */
+/** Create an engine with the case's configuration; refused: why the configuration is invalid. */
 int bt_case_create_engine(struct bt_case_run *run, bool verify, struct bt_engine **out_engine,
 	struct berth_error *refused);
 
-/** A member of `writes`, which is opened for the first one; the caller ends the object. */
+/**
+ * Begin an element of `writes`, and `writes` itself if it is the first one; the caller ends the
+ * element.
+ */
 void bt_case_begin_write(struct bt_case_run *run, const char *op);
 
 /* conformance_claims.c */
 
-/** The engine of the case writes claims into its answer. */
+/** Let the engine of the case write claims into the answer. */
 void bt_case_connect_claims(struct bt_case_run *run);
 
 /* conformance_explain.c */
 
-/** Explain a pod before it is scheduled; what is wrong goes to the run's complaints. */
+/** Explain a pod before it is scheduled; differences go to the run's complaints. */
 int bt_case_explain(struct bt_case_run *run, const struct bt_pod *pod, struct bt_str json,
 	struct berth_error *err);
 
-/* conformance_write.c: members of a result, in the writer */
+/* conformance_write.c: write members of a result */
 
 void bt_case_write_status(struct bt_case_run *run, const struct bt_framework *framework,
 	const struct bt_status *status);
@@ -118,7 +121,7 @@ void bt_case_write_best(struct bt_case_run *run, const struct bt_evaluation *eva
 void bt_case_write_error(struct bt_case_run *run, const struct bt_status *status);
 void bt_case_write_post_filter(struct bt_case_run *run, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation);
-/** Borrowed from the state. */
+/** The name is borrowed from the state. */
 struct bt_str bt_case_slot_name(const struct bt_case_run *run, uint32_t slot);
 
 #endif

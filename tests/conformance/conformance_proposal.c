@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Proposals tried out in an engine of their own, loaded from changed objects. */
+/** Tries proposals in an engine that is loaded from changed objects. */
 #include "conformance/conformance_explain.h"
 
-/** Proposals with more remedies are tried without one of them each, not with every subset. */
+/** For proposals with more remedies only the subsets without one remedy are tried. */
 #define SUBSETS_OF_MAX 5
 
 void bt_remedies_describe(const struct bt_remedy *remedies, uint32_t count, struct bt_strbuf *out)
@@ -57,7 +57,7 @@ static void complain(struct bt_strbuf *out, const struct bt_proposal *proposal,
 		out, "\n    node %.*s: %.*s\n", BT_STR_ARG(proposal->node), BT_STR_ARG(what));
 }
 
-/** Remedies by bit. */
+/** Copy the remedies whose bits are set. */
 static uint32_t subset_of(const struct bt_proposal *proposal, uint64_t bits, struct bt_remedy *out)
 {
 	uint32_t count = 0;
@@ -70,7 +70,7 @@ static uint32_t subset_of(const struct bt_proposal *proposal, uint64_t bits, str
 	return count;
 }
 
-/** No proper subset lets the pod in on the node. */
+/** Complain if the pod also fits with a proper subset of the remedies. */
 static int check_smaller(struct bt_twin *twin, const struct bt_proposal *proposal,
 	struct bt_strbuf *out, struct berth_error *err)
 {
@@ -97,7 +97,7 @@ static int check_smaller(struct bt_twin *twin, const struct bt_proposal *proposa
 	return 0;
 }
 
-/** No amount is larger than it must be. */
+/** Complain if the pod also fits with a smaller amount. */
 static void check_amounts(
 	struct bt_twin *twin, const struct bt_proposal *proposal, struct bt_strbuf *out)
 {
@@ -114,7 +114,7 @@ static void check_amounts(
 		}
 		memcpy(less, proposal->remedies.items, count * sizeof(*less));
 		less[i].amount--;
-		/* One less may be no change at all, which is refused. */
+		/* An amount that is one less may change nothing, which is an error. */
 		if (bt_twin_try(twin, less, count, proposal->node, &verdict, &refused) == 0 &&
 			verdict.feasible_count != 0) {
 			complain(out, proposal, less, count, BT_STR("the pod fits with less"));
@@ -165,7 +165,7 @@ static bool has_name(const struct bt_twin_verdict *verdict, struct bt_str name)
 	return false;
 }
 
-/** Without changes the twin answers as the engine of the case does. */
+/** Without changes the twin must give the same answers as the engine of the case. */
 static int is_the_same(struct bt_twin *twin, const struct bt_explanation *explanation,
 	bool *out_same, struct berth_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What remedies.def says, done to the JSON of objects: a second way, so that a proposal is not
- * judged by the code that made it.
+ * Applies the remedies of remedies.def to the JSON of objects: an independent implementation, so
+ * that a proposal is not judged by the code that made it.
  */
 #include "conformance/conformance_explain.h"
 
@@ -41,7 +41,10 @@ static void tolerate(const struct edit *edit, const struct bt_remedy *remedy)
 	bt_json_append(arena, list, toleration);
 }
 
-/** The element at index becomes null; sweep takes those out when all remedies are done. */
+/**
+ * Replace the element at index by null; sweep removes nulls after all remedies, so that indices
+ * stay valid.
+ */
 static int blank(const struct edit *edit, const struct bt_remedy *remedy, const char *path)
 {
 	struct bt_json_value *list = bt_json_find_path(edit->object, path);
@@ -111,7 +114,7 @@ static bool drop_ports(const struct bt_json_value *containers, const struct bt_r
 	return found;
 }
 
-/** The elements of this name go from a list of spec. */
+/** Remove the elements with this name from a list of spec. */
 static int drop_named(const struct edit *edit, const struct bt_remedy *remedy, const char *path)
 {
 	struct bt_json_value *list = bt_json_find_path(edit->object, path);
@@ -137,7 +140,7 @@ static int drop_member(const struct edit *edit, const struct bt_remedy *remedy,
 	return 0;
 }
 
-/** The one container's request, or the limit that stands for it, made less. */
+/** Lower the request of the single container, or the limit that stands for it. */
 static int lower_request(const struct edit *edit, const struct bt_remedy *remedy)
 {
 	struct bt_arena *arena = edit->arena;
@@ -280,7 +283,7 @@ static void uncordon(const struct edit *edit)
 	struct bt_json_value *spec = bt_json_ensure_object(edit->arena, edit->object, "spec");
 	struct bt_json_value *taints = bt_json_find(spec, "taints");
 
-	(void)bt_json_remove_c(spec, "unschedulable"); /* absent is false */
+	(void)bt_json_remove_c(spec, "unschedulable"); /* absent means false */
 	for (uint32_t i = taints != NULL && taints->type == BT_JSON_ARRAY ? taints->count : 0;
 		i-- > 0;) {
 		if (bt_str_equal_c(bt_json_text_at(taints->elements[i], "key"),

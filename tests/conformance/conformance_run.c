@@ -34,13 +34,15 @@ static void note_write(struct bt_case_run *run, struct bt_str volume,
 	bt_vec_push(&run->writes, write);
 }
 
-/** What VolumeBinding writes in PreBind; then it is told not to wait for the effect. */
+/**
+ * Records the write of VolumeBinding; refuse_to_wait ends PreBind before it waits for the effect.
+ */
 static int record_bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_persistent_volume_claim *claim,
 	BT_UNUSED struct bt_str *out_resource_version, BT_UNUSED struct berth_error *err)
 {
 	struct bt_case_run *run = context;
-	/* Without Reserve the volume refers to no claim. */
+	/* Without Reserve the volume has no claimRef. */
 	bool is_bound = volume->spec.claim_ref != NULL;
 	bt_case_begin_write(run, "bindPV");
 	bt_json_write_name_c(&run->writer, "pv");
@@ -78,7 +80,7 @@ static int refuse_to_wait(
 	return bt_error_set(err, BERTH_ERR_STATE, "binding volumes: context canceled");
 }
 
-/** PreBind as far as its writes; what Reserve assumed stays for the steps that follow. */
+/** Record the writes of PreBind; what Reserve assumed stays for later steps. */
 static void write_writes(struct bt_case_run *run, struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
 {
@@ -89,7 +91,7 @@ static void write_writes(struct bt_case_run *run, struct bt_framework *framework
 	framework->handle.volume_writer = &writer;
 	run->writes_open = false;
 	run->records_writes = true;
-	/* It fails where it would wait. */
+	/* It fails when it would wait: see refuse_to_wait. */
 	(void)bt_run_pre_bind(framework, cycle, pod, slot);
 	framework->handle.volume_writer = NULL;
 	run->records_writes = false;
@@ -170,9 +172,9 @@ static bool is_feasible(const struct bt_evaluation *evaluation, uint32_t slot)
 }
 
 /**
- * The scheduling cycle itself on the same pod: verify mode compares it with the plain plugins, and
- * its choice must be the evaluation's. A pod's own nomination makes the cycle try that node alone,
- * which the vectors do not do.
+ * Run the scheduling cycle on the same pod: verify mode compares it with the plain plugins, and it
+ * must choose the same node as the evaluation. Not compared for a nominated pod: the cycle tries
+ * the nominated node first, which the vectors do not do.
  */
 static void check_cycle(
 	struct bt_case_run *run, struct bt_framework *framework, const struct bt_pod_info *pod)
@@ -186,12 +188,16 @@ static void check_cycle(
 		evaluation.best != UINT32_MAX ? evaluation.feasible[evaluation.best] : BT_SLOT_NONE;
 	bool agree = chosen == best || pod->nominated_node_name.length != 0;
 	if (!agree && chosen != BT_SLOT_NONE && is_feasible(&evaluation, chosen)) {
-		/* The cycle takes an only node without scoring, which may fail; and a search that
-		 * has found enough nodes, one without Score plugins, takes its own best. */
+		/*
+		 * They may differ: the cycle takes a single feasible node without scoring, which
+		 * may fail; and a search that stops after enough nodes takes the best of those.
+		 */
 		agree = evaluation.feasible_count == 1 ||
 			decision.feasible_count < evaluation.feasible_count;
 	} else if (!agree && chosen != BT_SLOT_NONE) {
-		/* The evaluation goes over all nodes by name and stops at an error. */
+		/*
+		 * They may differ: the evaluation visits all nodes by name and stops at an error.
+		 */
 		agree = !bt_status_is_success(&evaluation.error);
 	}
 	if (!agree) {
@@ -326,7 +332,7 @@ static int answer_case(struct bt_case_run *run, bool verify, struct berth_error 
 	bt_json_write_str(&run->writer, run->text.name);
 	struct berth_error refused = BERTH_ERROR_INIT;
 	int result = 0;
-	/* A configuration that upstream refuses makes `error` the whole answer. */
+	/* For a configuration that upstream refuses, the answer has only `error`. */
 	if (bt_case_create_engine(run, verify, &run->engine, &refused) < 0) {
 		bt_json_write_name_c(&run->writer, "error");
 		bt_json_write_c(&run->writer, berth_error_message(&refused));
@@ -345,7 +351,7 @@ static int answer_case(struct bt_case_run *run, bool verify, struct berth_error 
 	return result;
 }
 
-/** A case of the category life has steps in place of objects and pods. */
+/** A case of the category life has steps instead of objects and pods. */
 static bool is_life_case(struct bt_arena *arena, struct bt_str case_json,
 	struct bt_json_value **out_value, struct berth_error *err)
 {
@@ -355,7 +361,7 @@ static bool is_life_case(struct bt_arena *arena, struct bt_str case_json,
 		bt_json_find(*out_value, "steps") != NULL;
 }
 
-/** The whole answer of a case that cannot be answered. */
+/** Write the answer of a case that cannot be run: only an error. */
 static void answer_error(
 	struct bt_str name, size_t start, struct bt_strbuf *out, struct berth_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The cluster of a case in an engine of its own, with changes made to the objects. */
+/** The cluster of a case in another engine, loaded from changed objects. */
 #include "conformance/conformance_explain.h"
 
 #include "codec/json_edit.h"
@@ -7,7 +7,7 @@
 
 /* --- loading --- */
 
-/** The JSON of a tree. */
+/** Write a tree as JSON. */
 static struct bt_str tree_text(struct bt_twin *twin, const struct bt_json_value *tree)
 {
 	struct bt_strbuf text = {0};
@@ -21,7 +21,7 @@ static struct bt_str tree_text(struct bt_twin *twin, const struct bt_json_value 
 	return json;
 }
 
-/** As if the write had come back: the case's engine has it assumed. */
+/** Apply a write that the case's engine has assumed. */
 static void write_back(
 	struct bt_twin *twin, const struct bt_case_write *write, struct bt_json_value *object)
 {
@@ -89,7 +89,7 @@ static bool names_pod(const struct bt_remedy *remedy, const struct bt_case_pod *
 		bt_str_equal(entry->pod->spec.node_name, remedy->node);
 }
 
-/** Some remedy takes the pod away. */
+/** Does a remedy remove the pod? */
 static bool is_removed(const struct bt_twin *twin, const struct bt_case_pod *entry)
 {
 	for (uint32_t i = 0; i < twin->remedy_count; i++) {
@@ -100,7 +100,10 @@ static bool is_removed(const struct bt_twin *twin, const struct bt_case_pod *ent
 	return false;
 }
 
-/** As the case's engine has them, its own writes assumed; those who are gone have none reserved. */
+/**
+ * Load the claims as the case's engine has them, with assumed writes; removed pods have no
+ * reservations.
+ */
 static void load_claims(struct bt_twin *twin)
 {
 	const struct bt_case_run *run = twin->run;
@@ -223,7 +226,7 @@ static int change_node(struct bt_twin *twin, struct bt_str name, const struct bt
 	return result;
 }
 
-/** Pods that are to be removed are where the remedies say. */
+/** Pods to be removed must be on the nodes that the remedies name. */
 static int check_removals(const struct bt_twin *twin, const struct bt_remedy *remedies,
 	uint32_t count, bool *out_any, struct berth_error *err)
 {
@@ -320,7 +323,7 @@ static void judge(struct bt_twin *twin, const struct bt_pod_info *info, struct b
 	}
 }
 
-/** The pods are those of the twin; the rest of the remedies is carried out and taken back. */
+/** The pods are already loaded; apply all other remedies, and undo them afterwards. */
 static int try_with(struct bt_twin *twin, const struct bt_remedy *remedies, uint32_t count,
 	struct bt_str node_name, struct bt_twin_verdict *out, struct berth_error *err)
 {
@@ -349,8 +352,8 @@ static int try_with(struct bt_twin *twin, const struct bt_remedy *remedies, uint
 }
 
 /**
- * The same without the pods that are removed, in an engine that never had them: in one that had,
- * what they share with others would depend on who came and went (host ports).
+ * Try without the removed pods in a new engine that never loaded them: after a removal, shared
+ * state such as host ports depends on the order of additions and removals.
  */
 static int try_anew(struct bt_twin *twin, const struct bt_remedy *remedies, uint32_t count,
 	struct bt_str node_name, struct bt_twin_verdict *out, struct berth_error *err)

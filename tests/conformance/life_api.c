@@ -40,7 +40,7 @@ struct bt_object *life_api_find_pod(
 	return bt_object_store_find_object(&api->store, BT_KIND_POD, namespace_, name);
 }
 
-/** A changed copy of an object: value with the next resourceVersion. */
+/** A changed copy of an object: value gets the next resourceVersion. */
 static struct bt_object *put(
 	struct life_api *api, struct bt_object *old_object, enum bt_kind kind, void *value)
 {
@@ -91,7 +91,7 @@ void life_api_remove(
 	if (object != NULL) {
 		struct life_event event = {bt_object_share(object), NULL};
 		(void)bt_object_store_delete(
-			&api->store, kind, namespace_, name); /* it was found */
+			&api->store, kind, namespace_, name); /* the caller found it */
 		bt_vec_push(&api->pending, event);
 	}
 }
@@ -155,7 +155,7 @@ static int patch_status(void *context, const struct bt_pod *pod,
 		changed.status.conditions.count = conditions.count;
 		changed.status.conditions.present = true;
 	}
-	/* A patch has what differs from the pod as the scheduler has it. */
+	/* The patch has only what differs from the scheduler's version of the pod. */
 	if (nomination->present && nomination->mode == BT_NOMINATING_OVERRIDE &&
 		!bt_str_equal(pod->status.nominated_node_name, nomination->nominated_node_name)) {
 		changed.status.nominated_node_name =
@@ -203,7 +203,7 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	return 0;
 }
 
-/** Under SchedulerAsyncPreemption evictions start when the cycle has ended. */
+/** With SchedulerAsyncPreemption, evictions start after the cycle. */
 static int delete_victim(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, struct berth_error *err BT_UNUSED)
 {
@@ -223,7 +223,7 @@ static int delete_victim(void *context, struct bt_preemption_ticket ticket,
 static void attempt_ended(void *context)
 {
 	struct life_api *api = context;
-	/* The end of an eviction may add the next. */
+	/* Completing an eviction may add another one. */
 	for (uint32_t i = 0; i < api->evictions.count; i++) {
 		struct life_eviction eviction = api->evictions.items[i];
 		bt_vec_push(&api->deleted, life_key(api, eviction.namespace_, eviction.name));
@@ -241,7 +241,7 @@ static bool may_schedule(void *context)
 	return may;
 }
 
-/** --- claims with devices; a write needs the version that is stored --- */
+/** --- claims with devices; writes need the stored resourceVersion --- */
 
 static struct bt_object *find_claim(const struct life_api *api, const struct bt_object_meta *meta)
 {
@@ -319,7 +319,7 @@ static void unreserve(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	}
 }
 
-/** As the API names what has generateName. */
+/** Append a number to generateName, as the API does. */
 static int create(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	const struct bt_resource_claim *claim, struct bt_object **out_claim,
 	BT_UNUSED struct berth_error *err)

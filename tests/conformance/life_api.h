@@ -2,8 +2,8 @@
 #ifndef BT_LIFE_API_H
 #define BT_LIFE_API_H
 /**
- * The API of a recorded life: an object store without defaults, validation or controllers, as the
- * recordings were made with, and the scheduler's writes to it. Format: tests/conformance/README.md.
+ * The API of a recorded life: an object store without defaults, validation or controllers, like the
+ * one of the recordings, and the scheduler's writes to it. Format: tests/conformance/README.md.
  */
 #include "conformance/conformance.h"
 #include "sched/extender_wire.h"
@@ -15,7 +15,7 @@ struct life_event {
 	struct bt_object *new_object;
 };
 
-/** The deletion of a victim that starts when the cycle has ended. */
+/** The deletion of a victim, which starts after the cycle. */
 struct life_eviction {
 	struct bt_preemption_ticket ticket;
 	struct bt_str namespace_;
@@ -28,16 +28,16 @@ struct life_api {
 	struct bt_scheduler *scheduler;
 	BT_VEC(struct life_event) pending;
 	BT_VEC(struct life_eviction) evictions;
-	BT_VEC(struct bt_str) deleted; /* keys of the pods that were deleted in this step */
+	BT_VEC(struct bt_str) deleted; /* keys of pods deleted in this step */
 	bool has_condition;            /* a PodGroup's condition was written in this step */
 	struct bt_condition condition;
 	uint64_t resource_version;
 	int64_t start_ns;
 	int64_t now_ns;
-	bool may_schedule; /* the step may pop a pod */
+	bool may_schedule; /* the step allows one pod to be popped */
 	struct bt_volume_writer volumes;
 	struct bt_claim_writer claims;
-	/** The configuration's extenders, and how the servers behind them behave. */
+	/** The configuration's extenders, and the rules of the servers behind them. */
 	const struct bt_json_value *extender_configs;
 	const struct bt_json_value *extenders; /* NULL: there are none */
 	struct bt_extender_poster poster;
@@ -47,7 +47,7 @@ struct life_api {
 
 void life_api_init(struct life_api *api, int64_t start_ns);
 void life_api_finish(struct life_api *api);
-/** The writer's context is api. */
+/** A scheduler writer with api as its context. */
 struct bt_scheduler_writer life_api_writer(struct life_api *api);
 /** Create or replace the object, which is consumed. */
 void life_api_apply(struct life_api *api, struct bt_object *object);
@@ -57,7 +57,7 @@ void life_api_remove(
 BT_MUST_USE int life_api_deliver(struct life_api *api, struct berth_error *err);
 struct bt_object *life_api_find_pod(
 	const struct life_api *api, struct bt_str namespace_, struct bt_str name);
-/** Give the pod the node; its phase becomes Running. */
+/** Bind the pod to the node; its phase becomes Running. */
 BT_MUST_USE int life_api_bind(struct life_api *api, struct bt_str namespace_, struct bt_str name,
 	struct bt_str node_name, struct berth_error *err);
 /** "namespace/name", in the arena. */

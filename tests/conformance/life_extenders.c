@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Extenders of a recorded life: each verb answers by the first rule whose conditions hold. */
+/** Extenders of a recorded life: each verb applies the first rule whose conditions hold. */
 #include "base/alloc.h"
 #include "codec/json_edit.h"
 #include "conformance/life_api.h"
 
-/** One question to one extender. */
+/** One request to one extender. */
 struct question {
 	struct life_api *api;
 	struct bt_arena *arena;
@@ -28,7 +28,7 @@ static bool has_labels(const struct bt_json_value *wanted, const struct bt_str_m
 
 /** --- nodes of a question --- */
 
-/** Names (cache capable) or objects. */
+/** Does the request have names (nodeCacheCapable) or objects? */
 static const struct bt_json_value *nodes_of(const struct question *question, bool *out_by_name)
 {
 	const struct bt_json_value *names = bt_json_find(question->body, "NodeNames");
@@ -69,7 +69,7 @@ static void note_failure(struct question *question, const struct bt_json_value *
 		bt_json_new_str(question->arena, bt_json_text_at(drop, "reason")));
 }
 
-/** Whether the node stays in the answer. */
+/** Does the node stay in the answer? */
 static bool filter_node(struct question *question, struct bt_str name)
 {
 	const struct bt_json_value *drop = find_drop(question, name);
@@ -119,7 +119,7 @@ static void answer_filter(struct question *question)
 			if (known != NULL) {
 				bt_message_encode_json(
 					bt_kind_info(BT_KIND_NODE)->message, &writer, known->value);
-				/* What was encoded can be parsed. */
+				/* It was encoded from an object, so it can be parsed. */
 				(void)!bt_json_parse(
 					arena, bt_strbuf_str(&json), true, &node, NULL);
 			}
@@ -211,7 +211,7 @@ static void answer_preempt(struct question *question)
 
 static void carry_out_binding(struct question *question)
 {
-	/* The pod was there when the question was asked. */
+	/* The pod exists since the request was made for it. */
 	(void)!life_api_bind(question->api, bt_json_text_at(question->body, "PodNamespace"),
 		bt_json_text_at(question->body, "PodName"),
 		bt_arena_str(&question->api->arena, bt_json_text_at(question->body, "Node")), NULL);
@@ -220,7 +220,7 @@ static void carry_out_binding(struct question *question)
 /** --- the exchange --- */
 
 struct verb {
-	const char *name; /* of the rules */
+	const char *name; /* as in the rules */
 	void (*answer)(struct question *question);
 	bool reads_error;
 };
@@ -251,7 +251,7 @@ static const struct verb *find_verb(const struct bt_extender_request *request)
 	return found;
 }
 
-/** The entry of the case's list that stands for this extender of the configuration. */
+/** Find the server in the case's list for this extender of the configuration. */
 static const struct bt_json_value *find_server(
 	const struct life_api *api, const struct bt_config_extender *config)
 {
@@ -264,7 +264,9 @@ static const struct bt_json_value *find_server(
 	return NULL;
 }
 
-/** Of the pod of the request; of the one in the store for bind, whose request only names it. */
+/**
+ * Does the pod have the labels? Requests to bind only name the pod, so its labels are in the store.
+ */
 static bool pod_has_labels(struct question *question, const struct bt_json_value *wanted)
 {
 	const struct bt_json_value *pod = bt_json_find(question->body, "Pod");

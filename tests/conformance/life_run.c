@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Vectors of the whole scheduler over time: an object store and a clock that only the steps move.
- * Format: tests/conformance/README.md.
+ * Vectors of the whole scheduler over time: an object store and a clock, both changed only by
+ * steps. Format: tests/conformance/README.md.
  */
 #include <stdlib.h>
 
@@ -17,10 +17,12 @@
 struct life_run {
 	struct life_api api;
 	struct bt_json_writer writer;
-	/** Recordings with gates or extenders show nothing but the name of a pod that was popped
-	 * and dropped; the older ones show its nomination. */
+	/**
+	 * Write the nomination of a pod that was popped and dropped: older recordings have it,
+	 * those with gates or extenders only have the pod's name.
+	 */
 	bool shows_dropped;
-	BT_VEC(struct bt_attempt) ended; /* attempts of the running step, in the order they began */
+	BT_VEC(struct bt_attempt) ended; /* attempts of the step, in the order they began */
 };
 
 /** --- steps --- */
@@ -56,8 +58,10 @@ static int advance(struct life_run *run, const struct bt_json_value *step, struc
 {
 	const struct bt_json_value *seconds = bt_json_find(step, "seconds");
 	struct bt_quantity amount;
-	/* Whole or decimal, as a quantity is written; a step moves the clock by milliseconds at
-	 * least and by less than a century. */
+	/*
+	 * A whole or decimal number, parsed as a quantity; a step moves the clock by milliseconds
+	 * at least and by less than a century.
+	 */
 	if (seconds == NULL || seconds->type != BT_JSON_NUMBER ||
 		bt_quantity_parse(seconds->text, &run->api.arena, &amount, NULL) < 0 ||
 		bt_quantity_milli(&amount) < 0 ||
@@ -120,7 +124,7 @@ static void write_attempt(struct life_run *run, const struct bt_attempt *attempt
 	}
 }
 
-/** Placements that were compared. */
+/** The placements that were scored for a group. */
 static void write_placements(struct life_run *run, const struct bt_group_attempt *group)
 {
 	if (group->placement_count == 0) {
@@ -177,7 +181,7 @@ static void write_group(struct life_run *run)
 	}
 }
 
-/** The end of an attempt that began earlier in this step takes its place. */
+/** Add an attempt; the end of an attempt that began earlier in this step replaces its entry. */
 static void note_attempt(struct life_run *run, const struct bt_attempt *done)
 {
 	struct bt_arena *arena = &run->api.arena;
@@ -195,7 +199,7 @@ static void note_attempt(struct life_run *run, const struct bt_attempt *done)
 	bt_vec_push(&run->ended, attempt);
 }
 
-/** Bindings that wait for the events of their own writes go on when these have come. */
+/** Resume bindings that wait for the events of their own writes. */
 static bool resume_waiting(struct life_run *run)
 {
 	bool any = false;
@@ -208,8 +212,10 @@ static bool resume_waiting(struct life_run *run)
 	return any;
 }
 
-/** The recorded choice counts as right where several are equally good, and is the one to go on
- * with. */
+/**
+ * If several choices are equally good, prefers the recorded one, so that later steps continue from
+ * it.
+ */
 static int schedule(
 	struct life_run *run, const struct bt_json_value *expected, struct berth_error *err)
 {
@@ -224,8 +230,9 @@ static int schedule(
 	bool goes_on;
 	int result = 0;
 	run->api.may_schedule = true;
-	/* The step ends when all that follows from the attempt is complete. Events are delivered
-	 * when the cycle and its bindings have ended, earlier only where a binding waits for them.
+	/*
+	 * The step ends when all consequences of the attempt are complete. Events are delivered
+	 * after the cycle and its bindings, or earlier if a binding waits for them.
 	 */
 	do {
 		struct bt_attempt done;
