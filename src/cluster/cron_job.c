@@ -22,7 +22,7 @@ struct run {
 	bool failed;
 };
 
-/** One sync. */
+/** State of one sync of a CronJob. */
 struct pass {
 	struct bt_sync *sync;
 	struct run *runs; /* oldest first */

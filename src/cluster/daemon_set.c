@@ -59,7 +59,7 @@ struct bt_daemon_place {
 	bool should_stay;
 };
 
-/** One sync. */
+/** State of one sync of a DaemonSet. */
 struct bt_daemon_pass {
 	struct bt_daemon_sets *self;
 	struct bt_sync *sync;

@@ -34,7 +34,7 @@ struct rollout_set {
 	int64_t available;
 };
 
-/** One sync. */
+/** State of one sync of a Deployment. */
 struct rollout {
 	struct bt_sync *sync;
 	struct bt_arena *arena;                 /* of sync */

@@ -311,10 +311,7 @@ static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *r
 		arena, metadata, name, list->count != 0 ? list : bt_json_new(arena, BT_JSON_NULL));
 	code = bt_hub_patch(
 		sync->hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object), patch, arena);
-	/*
-	 * A conflict (409, 422) means that the object was replaced or changed; its own change
-	 * enqueues it.
-	 */
+	/* 409 and 422: another object with this name has replaced the dependent. */
 	return bt_hub_is_done(code) || code == 409 || code == 422;
 }
 

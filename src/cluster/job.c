@@ -45,7 +45,7 @@ struct indexes {
 	int64_t total; /* number of indexes */
 };
 
-/** One sync. */
+/** State of one sync of a Job. */
 struct bt_job_pass {
 	struct bt_jobs *self;
 	struct bt_sync *sync;

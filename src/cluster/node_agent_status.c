@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Builds the statuses of pods, and nodes. Spec: 14b section 9, 3 and 5. */
+/** Builds nodes, and the statuses of pods and nodes. Spec: 14b section 9, 3 and 5. */
 #include <stdio.h>
 
 #include "api/time.h"

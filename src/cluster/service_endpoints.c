@@ -40,7 +40,7 @@ struct port_group {
 	const char *address_type;
 };
 
-/** One sync. */
+/** State of one sync of a Service. */
 struct pass {
 	struct bt_sync *sync;
 	const struct bt_json_value *service;

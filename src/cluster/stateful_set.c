@@ -21,7 +21,7 @@ struct member {
 	int64_t ordinal;
 };
 
-/** One sync. */
+/** State of one sync of a StatefulSet. */
 struct pass {
 	struct bt_sync *sync;
 	struct bt_revisions revisions;
@@ -365,8 +365,8 @@ static bool remove_surplus(struct pass *pass)
 		}
 		none = false;
 		/*
-		 * With ordered deletion, healthy pods are deleted first; of the unhealthy ones only
-		 * the one with the lowest ordinal may be deleted.
+		 * Ordered: one pod at a time, the highest. An unhealthy pod waits as long as a
+		 * lower one of the surplus is unhealthy, too.
 		 */
 		if (!member->pod->deleting &&
 			(!pass->ordered || is_healthy(pass, member->pod) ||
