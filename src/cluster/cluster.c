@@ -52,7 +52,7 @@ static const enum bt_kind watched[] = {
 	BT_KIND_POD,
 };
 
-/** Runs at one virtual time, each of at most 64 writes. A cluster that needs more never rests. */
+/** Runs at one virtual time, each of at least 64 writes. A cluster that needs more never rests. */
 #define RUNS_PER_TIME_MAX 1000000
 
 struct bt_cluster {

@@ -60,10 +60,12 @@ struct bt_indexed_pod {
 /** --- the hub --- */
 
 /**
- * Syncs and writes of one run, some 2 ms. Between runs the server handles one request of each
- * connection.
+ * Syncs and writes of one run, some 2 ms, if more than BT_HUB_BACKLOG keys are ready: between runs
+ * the server handles one request of each connection. A smaller backlog is finished in one run, so
+ * that the scheduler of a small cluster does not see the controllers' work half done.
  */
 #define BT_HUB_WORK_PER_RUN 64
+#define BT_HUB_BACKLOG 400
 /** Changes that one run handles. No key is synced before all changes are handled. */
 #define BT_HUB_NOTES_PER_RUN 512
 #define BT_HUB_CONTROLLERS_MAX 64

@@ -533,6 +533,16 @@ static bool sync_key(struct bt_hub *hub, struct bt_str key)
 	return succeeded && !sync.failed;
 }
 
+static uint32_t count_ready(const struct bt_hub *hub)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < hub->member_count; i++) {
+		count += hub->queue.ready_count[i];
+	}
+	return count;
+}
+
 int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 {
 	struct bt_hub *hub = &controllers->hub;
@@ -563,7 +573,8 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 			hub->is_running = false;
 			return bt_hub_queue_next_due(&hub->queue);
 		}
-		if (hub->work >= BT_HUB_WORK_PER_RUN) {
+		if (hub->work >= BT_HUB_WORK_PER_RUN &&
+			(hub->work >= BT_HUB_BACKLOG || count_ready(hub) > BT_HUB_BACKLOG)) {
 			hub->is_running = false;
 			return now_ns;
 		}
