@@ -480,6 +480,10 @@ struct bt_plan *bt_plan_get(
 				BT_ARENA_NEW_ARRAY(&plan->arena, uint32_t, plan->filter_count);
 		}
 		collect_scores(plan, pod, engine->state);
+		if (seen_before) {
+			/* The shape comes so rarely that its plan was dropped meanwhile. */
+			plan->cells.mean_behind = UINT64_MAX;
+		}
 		plan->next_of_shape = entry->plans;
 		entry->plans = plan;
 	} else {

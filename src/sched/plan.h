@@ -72,9 +72,9 @@ struct bt_plan_score {
 
 /**
  * A plan's nodes in cells (sched/cells.h): the nodes of a cell have the same verdict, raw scores
- * and traits. Cells are made if a shape recurs soon enough for repairs to be cheaper than a pass
- * over the columns, and then follow the change log. They are given up for a while if they do not
- * pay: too many cells, or different traits in each cycle. All-zero memory: no cells yet.
+ * and traits. Cells are used while the shape recurs, on average, soon enough for repairs to be
+ * cheaper than a pass over the columns. They are given up for a while if they do not pay: too many
+ * cells, or different traits in each cycle. All-zero memory: no cells yet.
  */
 struct bt_plan_cells {
 	struct bt_cells *tree; /* owned; NULL: not made yet */
@@ -86,9 +86,10 @@ struct bt_plan_cells {
 	uint64_t places_version;  /* version of the snapshot's places in the tree */
 	uint32_t left_seen;       /* entries of the places' list `left` that the tree has */
 	uint64_t log_sequence;
-	uint32_t served;  /* cycles since the tree was filled */
-	uint32_t pause;   /* cycles to wait before the tree is filled again */
-	uint32_t backoff; /* length of the next pause */
+	uint64_t mean_behind; /* mean of the plan's `behind` over the last few cycles */
+	uint32_t served;      /* cycles since the tree was filled */
+	uint32_t pause;       /* cycles to wait before the tree is filled again */
+	uint32_t backoff;     /* length of the next pause */
 };
 
 struct bt_plan {

@@ -6,6 +6,12 @@
 
 /** Moving a node to another cell costs about as much as a column pass over this many nodes. */
 #define NODES_PER_MOVE 64
+/** Filling the cells costs about as much as moving one node in this many. */
+#define NODES_PER_FILLED_MOVE 4
+/** The weight of one cycle in the mean distance between cycles is 1 / MEAN_CYCLES. */
+#define MEAN_CYCLES 4
+/** One cycle counts for at most this multiple of the mean up to which cells pay. */
+#define DISTANCE_MAX 4
 /** Filling the cells pays if they serve at least this many cycles. */
 #define SERVED_MIN 8
 #define PAUSE_MAX 64
@@ -204,12 +210,23 @@ struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine 
 	struct bt_plan_cells *cells = &plan->cells;
 	const struct bt_state *state = engine->state;
 	uint64_t moves_max = state->snapshot.count / NODES_PER_MOVE + 16;
-	if (!plan->recurring || plan->behind > moves_max || trait_count > BT_CELL_TRAITS_MAX) {
+	uint64_t distance_max = DISTANCE_MAX * moves_max;
+	uint64_t distance = plan->behind < distance_max ? plan->behind : distance_max;
+	uint64_t mean = cells->mean_behind < distance_max ? cells->mean_behind : distance_max;
+	cells->mean_behind = ((MEAN_CYCLES - 1) * mean + distance) / MEAN_CYCLES;
+	/* The cells catch up with each change once, so the mean distance decides whether they pay,
+	 * not the distance of this cycle. */
+	if (!plan->recurring || cells->mean_behind > moves_max ||
+		trait_count > BT_CELL_TRAITS_MAX) {
 		return NULL;
 	}
 	bool current = same_question(plan, state->snapshot.places.version, traits, trait_count) &&
-		state->log.sequence - cells->log_sequence <= moves_max &&
+		state->log.sequence - cells->log_sequence <=
+			state->snapshot.count / NODES_PER_FILLED_MOVE + 16 &&
 		bt_change_log_covers(&state->log, cells->log_sequence);
+	if (!current && plan->behind > moves_max) {
+		return NULL;
+	}
 	if (current) {
 		current = catch_up(plan, engine, traits);
 	} else if (pays(cells)) {
