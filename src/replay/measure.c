@@ -354,7 +354,9 @@ static double find_misfits(const struct column *columns, uint32_t slot,
 
 static double find_price(const struct bt_measure *measure, const struct bt_node_row *row)
 {
-	const struct bt_str *type = bt_str_map_find(&row->labels, BT_STR(INSTANCE_TYPE_LABEL));
+	const struct bt_str *type = measure->price_count != 0
+		? bt_str_map_find(&row->labels, BT_STR(INSTANCE_TYPE_LABEL))
+		: NULL;
 	for (uint32_t i = 0; type != NULL && i < measure->price_count; i++) {
 		if (bt_str_equal(measure->prices[i].instance_type, *type)) {
 			return measure->prices[i].per_hour;

@@ -66,7 +66,7 @@ int bt_replay_set_pod(
 		char version[24];
 		(void)snprintf(version, sizeof(version), "r%" PRIu64, ++replay->version);
 		copy.metadata.resource_version = bt_str_from(version);
-		new_object = bt_object_create_pod(&copy, &replay->commons);
+		new_object = bt_object_create_pod(&copy, old_object, &replay->commons);
 	}
 	if (old_object != NULL) {
 		(void)bt_map_remove(&replay->by_uid, bt_str_hash(old_object->meta->uid), id);
