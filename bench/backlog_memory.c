@@ -47,7 +47,7 @@ static double used_bytes(void)
 static struct bt_object *decode_pod(struct bench *bench, const char *json)
 {
 	struct bt_object *object = decode(BT_KIND_POD, json);
-	struct bt_object *fitted = bt_object_create_pod(object->value, &bench->commons);
+	struct bt_object *fitted = bt_object_create_pod(object->value, NULL, &bench->commons);
 
 	bt_object_release(object);
 	return fitted;
@@ -107,7 +107,7 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	changed.status.conditions.items = &copy;
 	changed.status.conditions.count = 1;
 	changed.status.conditions.present = true;
-	bench->changed = bt_object_create_pod(&changed, &bench->commons);
+	bench->changed = bt_object_create_pod(&changed, NULL, &bench->commons);
 	return 0;
 }
 
@@ -176,7 +176,7 @@ static void bind_all(struct bench *bench)
 		(void)snprintf(node_name, sizeof(node_name), "node-%u", i % NODES);
 		changed.spec.node_name = bt_str_from(node_name);
 		changed.status.phase = BT_STR("Running");
-		object = bt_object_create_pod(&changed, &bench->commons);
+		object = bt_object_create_pod(&changed, NULL, &bench->commons);
 		bt_object_rest(bench->pods[i]);
 		tell(bench, i, object);
 	}

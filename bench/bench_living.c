@@ -90,7 +90,8 @@ int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 int bt_living_add(struct bt_living *living, struct bt_object *object, struct berth_error *err)
 {
 	if (object->kind == BT_KIND_POD) {
-		struct bt_object *own = bt_object_create_pod(object->value, &living->commons);
+		struct bt_object *own =
+			bt_object_create_pod(object->value, NULL, &living->commons);
 		bt_object_release(object);
 		object = own;
 		living->now_ns += BT_NS_PER_MS; /* no two pods have the same age */
@@ -169,7 +170,7 @@ int bt_living_change_pod(struct bt_living *living, struct bt_object *old_object,
 	(void)snprintf(
 		version, sizeof(version), "%llu", (unsigned long long)++living->resource_version);
 	changed.metadata.resource_version = bt_str_from(version);
-	struct bt_object *object = bt_object_create_pod(&changed, &living->commons);
+	struct bt_object *object = bt_object_create_pod(&changed, NULL, &living->commons);
 	return bt_living_change(living, old_object, object, err);
 }
 

@@ -363,12 +363,12 @@ static size_t bytes_of_copy(
  * Creates an object from value in exactly the memory needed (larger objects than usual waste some).
  * The common part of a pod is moved out of value.
  */
-static struct bt_object *object_fitted(
-	enum bt_kind kind, void *value, struct bt_pod_commons *commons, struct bt_arena *scratch)
+static struct bt_object *object_fitted(enum bt_kind kind, void *value,
+	struct bt_pod_common *before, struct bt_pod_commons *commons, struct bt_arena *scratch)
 {
 	const struct bt_kind_info *info = bt_kind_info(kind);
 	struct bt_pod_common *common = commons != NULL && kind == BT_KIND_POD
-		? bt_pod_commons_take_out(commons, value)
+		? bt_pod_commons_take_out(commons, before, value)
 		: NULL;
 	struct bt_arena arena;
 	void *copy = new_value(kind, bytes_of_copy(info, value, scratch), &arena);
@@ -383,11 +383,13 @@ static struct bt_object *object_fitted(
 	return object;
 }
 
-struct bt_object *bt_object_create_pod(const struct bt_pod *pod, struct bt_pod_commons *commons)
+struct bt_object *bt_object_create_pod(const struct bt_pod *pod, const struct bt_object *before,
+	struct bt_pod_commons *commons)
 {
 	struct bt_pod own = *pod;
 	struct bt_arena scratch = {0};
-	struct bt_object *object = object_fitted(BT_KIND_POD, &own, commons, &scratch);
+	struct bt_object *object = object_fitted(
+		BT_KIND_POD, &own, before != NULL ? before->common : NULL, commons, &scratch);
 	bt_arena_finish(&scratch);
 	return object;
 }
@@ -406,7 +408,7 @@ int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_p
 	value = bt_arena_calloc(&arena, 1, info->size);
 	code = bt_message_decode_protobuf(info->message, bytes, &arena, value, err);
 	if (code == 0) {
-		*out_object = object_fitted(kind, value, commons, &arena);
+		*out_object = object_fitted(kind, value, NULL, commons, &arena);
 	} else {
 		struct bt_strbuf what = {NULL, 0, 0};
 		struct bt_str meta;

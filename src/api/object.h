@@ -76,10 +76,11 @@ _Static_assert(sizeof(struct bt_object) == 56, "kept in great numbers: 64 bytes 
 BT_MUST_USE struct bt_object *bt_object_create(enum bt_kind kind, const void *value);
 /**
  * Creates a pod object in exactly the memory it needs; it shares its common part with recent pods,
- * and is packed while all references rest. owned. commons: borrowed.
+ * and is packed while all references rest. owned. before: the last version of the pod, from which
+ * pod was copied; NULL: there is none. commons: borrowed.
  */
-BT_MUST_USE struct bt_object *bt_object_create_pod(
-	const struct bt_pod *pod, struct bt_pod_commons *commons);
+BT_MUST_USE struct bt_object *bt_object_create_pod(const struct bt_pod *pod,
+	const struct bt_object *before, struct bt_pod_commons *commons);
 BT_MUST_USE struct bt_object *bt_object_share(struct bt_object *object);
 /** NULL accepted. */
 void bt_object_release(struct bt_object *object);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/pod_common.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 
@@ -82,14 +84,18 @@ static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct b
 	return bt_message_equal(&bt_pod_message, &(*slot)->pod, view) ? *slot : NULL;
 }
 
-struct bt_pod_common *bt_pod_commons_take_out(struct bt_pod_commons *commons, struct bt_pod *pod)
+struct bt_pod_common *bt_pod_commons_take_out(
+	struct bt_pod_commons *commons, struct bt_pod_common *before, struct bt_pod *pod)
 {
 	static const struct bt_pod empty;
 	struct bt_pod view = {0};
 	struct bt_pod_common *common;
 
 	set_common(&view, pod);
-	common = find(commons, &view);
+	/* Equal pointers; if padding differs, the search finds the same. */
+	common = before != NULL && memcmp(&before->pod, &view, sizeof(view)) == 0
+		? before
+		: find(commons, &view);
 	if (common == NULL) {
 		return NULL;
 	}

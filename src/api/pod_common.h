@@ -44,11 +44,14 @@ struct bt_packed_common {
 void bt_pod_commons_finish(struct bt_pod_commons *commons);
 
 /**
+/**
  * Finds the common part of pod. If it was seen before, returns it (owned) and clears these fields
- * of pod; the caller copies the remaining fields. NULL: pod is unchanged.
+ * of pod; the caller copies the remaining fields. NULL: pod is unchanged. before: common part of
+ * the pod's last version, which is found without a search if pod still refers to all of it; NULL:
+ * there is none.
  */
 BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
-	struct bt_pod_commons *commons, struct bt_pod *pod);
+	struct bt_pod_commons *commons, struct bt_pod_common *before, struct bt_pod *pod);
 /**
  * Sets the common fields in a copy of the remaining fields; they are borrowed as long as a
  * reference to common is held.

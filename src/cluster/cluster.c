@@ -128,7 +128,7 @@ static int observe(struct bt_cluster *cluster, enum bt_kind kind,
 	if (after != NULL && kind == BT_KIND_POD) {
 		/* Pods share their equal parts through commons, which saves memory. */
 		struct bt_object *kept = bt_object_create_pod(
-			bt_object_value(after, BT_KIND_POD), &cluster->commons);
+			bt_object_value(after, BT_KIND_POD), NULL, &cluster->commons);
 		bt_object_release(after);
 		after = kept;
 	}

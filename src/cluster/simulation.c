@@ -162,7 +162,7 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 		return bt_state_add_pod(state, pod, err);
 	}
 	/* The pod may become a victim, so the scheduler needs all of its spec. */
-	struct bt_object *object = bt_object_create_pod(pod, &simulation->commons);
+	struct bt_object *object = bt_object_create_pod(pod, NULL, &simulation->commons);
 	int result =
 		bt_scheduler_observe(simulation->scheduler, NULL, object, simulation->now_ns, err);
 	bt_object_release(object);

@@ -42,7 +42,7 @@ static void tell(struct bt_simulation *simulation, uint32_t index)
 		bt_engine_profile(simulation->engine, entry->pod->spec.scheduler_name) == NULL) {
 		return;
 	}
-	entry->object = bt_object_create_pod(entry->pod, &simulation->commons);
+	entry->object = bt_object_create_pod(entry->pod, NULL, &simulation->commons);
 	/* Increasing times, so that the queue keeps the pods' order. */
 	int result = bt_scheduler_observe(
 		simulation->scheduler, NULL, entry->object, simulation->start_ns + index, NULL);
@@ -70,7 +70,8 @@ static void change_pod(struct bt_simulation *simulation, struct bt_simulated_pod
 	pod.metadata.resource_version = bt_str_from(version);
 	pod.spec.node_name = node_name;
 	pod.status.nominated_node_name = nominated_node_name;
-	struct bt_object *changed = bt_object_create_pod(&pod, &simulation->commons);
+	struct bt_object *changed =
+		bt_object_create_pod(&pod, entry->object, &simulation->commons);
 	change(simulation, entry->object, bt_object_share(changed));
 	bt_object_release(entry->object);
 	entry->object = changed;

@@ -290,7 +290,7 @@ static struct bt_object *told_of(struct bt_sim *sim, struct bt_object *object)
 		return NULL;
 	}
 	return object->kind == BT_KIND_POD
-		? bt_object_create_pod(bt_object_value(object, BT_KIND_POD), &sim->commons)
+		? bt_object_create_pod(bt_object_value(object, BT_KIND_POD), NULL, &sim->commons)
 		: bt_object_share(object);
 }
 

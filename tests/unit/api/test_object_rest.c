@@ -44,9 +44,9 @@ static void set_up(struct case_ *case_)
 {
 	*case_ = (struct case_){.pod = make_pod(3)};
 	for (unsigned int i = 1; i <= 2; i++) {
-		bt_object_release(bt_object_create_pod(make_pod(i), &case_->commons));
+		bt_object_release(bt_object_create_pod(make_pod(i), NULL, &case_->commons));
 	}
-	case_->object = bt_object_create_pod(case_->pod, &case_->commons);
+	case_->object = bt_object_create_pod(case_->pod, NULL, &case_->commons);
 	ck_assert_ptr_nonnull(case_->object->common);
 }
 
@@ -122,7 +122,7 @@ START_TEST(test_object_rest__what_shares_nothing_is_packed_as_a_whole)
 
 	set_up(&case_);
 	bt_object_release(case_.object);
-	case_.object = bt_object_create_pod(case_.pod, &none);
+	case_.object = bt_object_create_pod(case_.pod, NULL, &none);
 	ck_assert_ptr_null(case_.object->common);
 	bt_object_rest(case_.object);
 	ck_assert_ptr_null(case_.object->value);
@@ -189,7 +189,7 @@ static struct bt_object *make_large(struct bt_pod_commons *commons, char *name, 
 
 	name[0] = kind;
 	pod.spec.scheduler_name = bt_str_from(name);
-	return bt_object_create_pod(&pod, commons);
+	return bt_object_create_pod(&pod, NULL, commons);
 }
 
 START_TEST(test_pod_common__large_ones_are_not_remembered_for_ever)
@@ -217,6 +217,29 @@ START_TEST(test_pod_common__large_ones_are_not_remembered_for_ever)
 	bt_object_release(first);
 	bt_pod_commons_finish(&commons);
 	bt_arena_finish(&arena);
+}
+END_TEST
+
+START_TEST(test_pod_common__found_by_the_version_before)
+{
+	struct case_ case_;
+	struct bt_pod_commons others = {0};
+
+	set_up(&case_);
+	struct bt_pod changed = *(const struct bt_pod *)case_.object->value;
+	changed.spec.node_name = BT_STR("n-9");
+	struct bt_object *bound = bt_object_create_pod(&changed, case_.object, &others);
+	ck_assert_ptr_eq(bound->common, case_.object->common);
+	changed.spec.scheduler_name = BT_STR("another");
+	struct bt_object *other = bt_object_create_pod(&changed, bound, &others);
+	ck_assert_ptr_null(other->common);
+	ck_assert(bt_message_equal(&bt_pod_message, other->value, &changed));
+	bt_object_release(case_.object);
+	ck_assert(bt_str_equal(bt_object_namespace(bound), case_.pod->metadata.namespace_));
+	bt_object_release(bound);
+	bt_object_release(other);
+	bt_pod_commons_finish(&others);
+	tear_down(&case_);
 }
 END_TEST
 
@@ -280,5 +303,6 @@ BT_TEST_MAIN("object_rest", test_object_rest__packed_when_all_references_rest,
 	test_object_rest__a_node_is_packed_when_it_is_read_so,
 	test_object_rest__what_has_its_json_or_no_memory_of_others_stays,
 	test_pod_common__large_ones_are_not_remembered_for_ever,
+	test_pod_common__found_by_the_version_before,
 	test_pod_common__many_packed_bytes_are_not_remembered,
 	test_message_pack__the_same_comes_back)

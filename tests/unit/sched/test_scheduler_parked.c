@@ -34,7 +34,7 @@ static struct bt_object *decode(enum bt_kind kind, const char *json)
 	if (kind != BT_KIND_POD) {
 		return object;
 	}
-	sharing = bt_object_create_pod(object->value, &world.commons);
+	sharing = bt_object_create_pod(object->value, NULL, &world.commons);
 	bt_object_release(object);
 	return sharing;
 }
