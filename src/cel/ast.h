@@ -61,7 +61,7 @@ enum bt_cel_macro {
 	BT_CEL_MACRO_EXISTS_ONE,
 	BT_CEL_MACRO_MAP, /* condition may be NULL */
 	BT_CEL_MACRO_FILTER,
-	BT_CEL_MACRO_TRANSFORM_LIST, /* this macro and the following ones may have two variables */
+	BT_CEL_MACRO_TRANSFORM_LIST, /* the TRANSFORM macros always have two variables */
 	BT_CEL_MACRO_TRANSFORM_MAP,
 	BT_CEL_MACRO_TRANSFORM_MAP_ENTRY,
 	BT_CEL_MACRO_BIND,

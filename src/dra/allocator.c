@@ -48,7 +48,7 @@ static enum bt_verdict judge(const struct bt_device_pools *pools, const struct b
 		}
 	}
 	if (has_capacity && bt_allocated_is_held(allocated, device->id)) {
-		return BT_VERDICT_UNKNOWN; /* old claims may hold shares of it */
+		return BT_VERDICT_UNKNOWN; /* claims hold it from when it was shareable */
 	}
 	return !has_capacity || (device->flags & BT_DEVICE_CAPACITY_FITS) != 0 ? BT_VERDICT_TRUE
 									       : BT_VERDICT_FALSE;

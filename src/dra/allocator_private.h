@@ -49,10 +49,10 @@ struct bt_prepared_request {
 struct bt_prepared_constraint {
 	const struct bt_device_constraint *spec;
 	bool is_match;
-	/* match */
+	/* match constraints */
 	uint32_t count;
 	const struct bt_device_attribute *value;
-	/* distinct: by request of the claim; NULL: no value yet */
+	/* distinct constraints: by request of the claim; NULL: no value yet */
 	const struct bt_device_attribute **seen;
 	uint32_t seen_count;
 };

@@ -124,7 +124,7 @@ void bt_metrics_append_label_value(struct bt_strbuf *out, struct bt_str value);
  */
 void bt_metrics_reset(struct bt_metrics *metrics);
 
-/** --- flags: spec 11 section 4.9; before the first cell is made --- */
+/** --- flags: spec 11 section 4.9; call these before creating the first cell --- */
 
 /**
  * Disables a metric: it is never written, and counts in disabled_metrics_total. Unknown names are
