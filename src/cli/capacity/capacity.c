@@ -520,7 +520,7 @@ static bool *objects_left_out(const struct bt_capacity_question *question)
  * The pod without owner references, so that its controller does not count it, and with an unused
  * name.
  */
-static struct bt_object *stand_in(struct bt_capacity_session *session,
+static struct bt_object *make_stand_in_pod(struct bt_capacity_session *session,
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
 {
 	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
@@ -548,7 +548,7 @@ static int put_spec(struct bt_capacity_session *session, struct bt_capacity_runn
 			bt_kind_info(spec->object->kind)->name);
 	}
 	struct bt_object *object = spec->object->kind == BT_KIND_POD
-		? stand_in(session, spec, spec->object)
+		? make_stand_in_pod(session, spec, spec->object)
 		: bt_object_share(spec->object);
 	int result = bt_manifests_put(cluster, "", object, &runner->object, err);
 	if (result == 0) {
@@ -559,8 +559,8 @@ static int put_spec(struct bt_capacity_session *session, struct bt_capacity_runn
 	while (result == 0 && runner->object_count < spec->members.count) {
 		uint32_t index;
 		result = bt_manifests_put(cluster, "",
-			stand_in(session, spec, spec->members.items[runner->object_count]), &index,
-			err);
+			make_stand_in_pod(session, spec, spec->members.items[runner->object_count]),
+			&index, err);
 		BT_ASSERT(result < 0 || index == runner->object + runner->object_count);
 		runner->object_count++;
 	}
@@ -663,7 +663,7 @@ static int run_loaded(struct bt_capacity_session *session, struct berth_error *e
 	}
 	bt_capacity_measure(session, false);
 	capacity_place_all(session);
-	bt_capacity_tell_tightest(session);
+	bt_capacity_set_hints(session);
 	bt_capacity_measure(session, true);
 	return 0;
 }

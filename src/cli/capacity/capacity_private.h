@@ -54,7 +54,7 @@ bool bt_capacity_next_copy(
 struct bt_str bt_capacity_make_claims(
 	struct bt_capacity_session *session, struct bt_pod *pod, struct bt_arena *arena);
 /** Set the hint of each member's stop: what stops most nodes. Call after the last copy. */
-void bt_capacity_tell_tightest(struct bt_capacity_session *session);
+void bt_capacity_set_hints(struct bt_capacity_session *session);
 /** Measure the use of nodes and cluster; call before the first copy or after the last one. */
 void bt_capacity_measure(struct bt_capacity_session *session, bool after);
 #endif

@@ -70,7 +70,7 @@ static bool is_pod_maker(enum bt_kind kind)
 }
 
 /** The workload without deletion timestamp and with a name, since its pods are made only then. */
-static struct bt_object *make_maker(
+static struct bt_object *make_workload(
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
 {
 	if (object->meta->deletion_timestamp == NULL && object->meta->name.length != 0) {
@@ -121,7 +121,7 @@ static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 	} else if (!is_pod_maker(object->kind)) {
 		spec.object = make_pod(&spec, &template_->metadata, &template_->spec);
 	} else {
-		spec.object = make_maker(&spec, object);
+		spec.object = make_workload(&spec, object);
 	}
 	bt_vec_push(&specs->list, spec);
 	return 0;

@@ -393,7 +393,7 @@ static uint64_t count_reason(const struct bt_capacity_member *member, const char
 }
 
 /** Set the hint: the reason of most nodes if there are several, and the amounts of a shortage. */
-static void tell_tightest(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
+static void set_hint(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
 {
 	struct bt_capacity_member *member = runner->member;
 	struct bt_strbuf text = {0};
@@ -468,10 +468,10 @@ static void tell_tightest(struct bt_capacity_session *session, struct bt_capacit
 	bt_strbuf_finish(&text);
 }
 
-void bt_capacity_tell_tightest(struct bt_capacity_session *session)
+void bt_capacity_set_hints(struct bt_capacity_session *session)
 {
 	for (uint32_t i = 0; i < session->answer->member_count; i++) {
-		tell_tightest(session, &session->runners[i]);
+		set_hint(session, &session->runners[i]);
 	}
 }
 

@@ -140,18 +140,18 @@ static void complete_pods(struct bt_complete *complete, const struct bt_complete
 	offer_objects(complete, word, BT_KIND_POD);
 }
 
-static void complete_tell_shell(struct bt_complete *complete, const char *instruction);
+static void complete_print_directive(struct bt_complete *complete, const char *instruction);
 
 static void offer_files(struct bt_complete *complete, const struct bt_complete_word *word)
 {
 	(void)word;
-	complete_tell_shell(complete, ":files");
+	complete_print_directive(complete, ":files");
 }
 
 static void offer_folders(struct bt_complete *complete, const struct bt_complete_word *word)
 {
 	(void)word;
-	complete_tell_shell(complete, ":dirs");
+	complete_print_directive(complete, ":dirs");
 }
 
 static void offer_workloads(struct bt_complete *complete, const struct bt_complete_word *word)
@@ -200,7 +200,7 @@ static void offer_gates(struct bt_complete *complete, const struct bt_complete_w
 		}
 		bt_strbuf_finish(&text);
 		bt_strbuf_finish(&description);
-		complete_tell_shell(complete, ":nospace");
+		complete_print_directive(complete, ":nospace");
 	}
 	bt_strbuf_finish(&prefix);
 }
@@ -289,7 +289,7 @@ static void offer_pair(struct bt_complete *complete, const struct bt_complete_wo
 	struct bt_complete_word part = *word;
 	part.suffix = "=";
 	offer_alternative(complete, &part, left);
-	complete_tell_shell(complete, ":nospace");
+	complete_print_directive(complete, ":nospace");
 }
 
 /** Offers all values that value_name (see bt_flag) allows. */
@@ -322,7 +322,7 @@ static void complete_offer(struct bt_complete *complete, const struct bt_complet
 }
 
 /** Print ":files", ":dirs" or ":nospace". */
-static void complete_tell_shell(struct bt_complete *complete, const char *instruction)
+static void complete_print_directive(struct bt_complete *complete, const char *instruction)
 {
 	bt_strbuf_printf(&complete->out, "%s\n", instruction);
 }

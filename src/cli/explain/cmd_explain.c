@@ -89,8 +89,8 @@ static const struct bt_node *node_object(void *context, struct bt_str name)
 /** --- the pod --- */
 
 /** Remove a running pod from the cluster, and make it look as if it had never been placed. */
-static int take_out(struct bt_simulation *simulation, uint32_t object_index, struct bt_pod *pod,
-	struct bt_str *out_node, struct berth_error *err)
+static int remove_running_pod(struct bt_simulation *simulation, uint32_t object_index,
+	struct bt_pod *pod, struct bt_str *out_node, struct berth_error *err)
 {
 	const struct bt_manifests *cluster = simulation->cluster;
 	const struct bt_manifests_object *object = &cluster->objects.items[object_index];
@@ -146,7 +146,8 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 	if (choice->pending != UINT32_MAX) {
 		report->pod = simulation->pods.items[choice->pending].pod;
 	} else {
-		int result = take_out(simulation, choice->object, pod, &report->running_on, err);
+		int result = remove_running_pod(
+			simulation, choice->object, pod, &report->running_on, err);
 		if (result < 0) {
 			return bt_manifests_wrap(cluster, choice->object, result, err);
 		}

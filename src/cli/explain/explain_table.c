@@ -48,7 +48,7 @@ static bool says_more(const struct bt_explained_node *node)
  * The hint without the cordon's taint if the cordon itself is named before. Hints of several taints
  * are joined with ", ".
  */
-static struct bt_str news_of(const struct bt_explained_node *node, uint32_t index)
+static struct bt_str hint_beyond_cordon(const struct bt_explained_node *node, uint32_t index)
 {
 	static const struct bt_str taint = BT_STR_INIT(CORDON_TAINT);
 	static const struct bt_str behind = BT_STR_INIT(", " CORDON_TAINT);
@@ -71,7 +71,7 @@ static void explain_append_obstacles(
 {
 	for (uint32_t i = 0; i < node->obstacles.count; i++) {
 		const struct bt_obstacle *obstacle = &node->obstacles.items[i];
-		struct bt_str hint = with_plugins ? obstacle->hint : news_of(node, i);
+		struct bt_str hint = with_plugins ? obstacle->hint : hint_beyond_cordon(node, i);
 		if (hint.length == 0 && obstacle->hint.length != 0) {
 			continue;
 		}
@@ -207,16 +207,16 @@ static void end_list(uint32_t shown, uint32_t count, const char *indent, struct 
  * Whether an earlier proposal asks for the same changes on another node; append_effect counts
  * these.
  */
-static bool is_told(const struct bt_explanation *explanation, uint32_t index)
+static bool repeats_earlier(const struct bt_explanation *explanation, uint32_t index)
 {
 	const struct bt_proposal *proposal = &explanation->proposals.items[index];
-	bool told = false;
-	for (uint32_t i = 0; i < index && !told; i++) {
+	bool repeats = false;
+	for (uint32_t i = 0; i < index && !repeats; i++) {
 		const struct bt_proposal *other = &explanation->proposals.items[i];
-		told = bt_remedies_equal_but_node(proposal->remedies.items,
+		repeats = bt_remedies_equal_but_node(proposal->remedies.items,
 			proposal->remedies.count, other->remedies.items, other->remedies.count);
 	}
-	return told;
+	return repeats;
 }
 
 /** Append ": then it fits on node-7". */
@@ -254,7 +254,7 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 	uint32_t number = 0;
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_proposal *proposal = &explanation->proposals.items[i];
-		if (is_told(explanation, i)) {
+		if (repeats_earlier(explanation, i)) {
 			continue;
 		}
 		bt_strbuf_printf(out, "  %u. ", ++number);

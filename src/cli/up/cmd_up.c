@@ -305,7 +305,7 @@ static void stop_with(struct up *up, int result)
 	bt_loop_stop(up->loop);
 }
 
-static int64_t settle(void *context, int64_t now_ns BT_UNUSED)
+static int64_t settle_front(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
 	if (up->result == 0) {
@@ -344,7 +344,7 @@ static void take_signal(void *context, int number BT_UNUSED)
 
 /** --- messages --- */
 
-static int tell_where(struct up *up, struct berth_error *err)
+static int announce_server(struct up *up, struct berth_error *err)
 {
 	const char *path = up->options->kubeconfig;
 	struct bt_strbuf url = {0};
@@ -454,11 +454,11 @@ static int serve(struct up *up, struct berth_error *err)
 		 * sends it to watches.
 		 */
 		bt_loop_add_worker(up->loop, save_clock, up);
-		bt_loop_add_worker(up->loop, settle, up);
+		bt_loop_add_worker(up->loop, settle_front, up);
 		bt_loop_add_worker(up->loop, run_cluster, up);
-		bt_loop_add_worker(up->loop, settle, up);
+		bt_loop_add_worker(up->loop, settle_front, up);
 		bt_front_set_ready(up->front);
-		result = tell_where(up, err);
+		result = announce_server(up, err);
 	}
 	if (result == 0 && up->options->view) {
 		result = start_view(up, err);

@@ -54,8 +54,8 @@ struct call {
 	struct bt_view_change *change;
 	/* for a stream of changes */
 	bool is_stream;
-	uint64_t told_revision;
-	int64_t told_ns;
+	uint64_t sent_revision;
+	int64_t sent_ns;
 };
 
 struct bt_view_server {
@@ -337,16 +337,16 @@ static int64_t read_change(void *context, char *buffer, size_t capacity)
 	const struct bt_history *history = call->server->options.history;
 	int64_t now_ns = bt_loop_now_ns(call->server->options.loop);
 	struct bt_strbuf text = {0};
-	if (history->revision != call->told_revision &&
-		now_ns - call->told_ns >= CHANGES_INTERVAL_NS) {
+	if (history->revision != call->sent_revision &&
+		now_ns - call->sent_ns >= CHANGES_INTERVAL_NS) {
 		bt_strbuf_printf(&text, "data: %llu\n\n", (unsigned long long)history->revision);
-	} else if (now_ns - call->told_ns >= HEARTBEAT_NS) {
+	} else if (now_ns - call->sent_ns >= HEARTBEAT_NS) {
 		bt_strbuf_append_c(&text, ":\n\n"); /* reveals a lost client */
 	} else {
 		return BT_HTTP_STREAM_WAIT;
 	}
-	call->told_revision = history->revision;
-	call->told_ns = now_ns;
+	call->sent_revision = history->revision;
+	call->sent_ns = now_ns;
 	size_t length = text.length < capacity ? text.length : capacity;
 	memcpy(buffer, bt_strbuf_c(&text), length);
 	bt_strbuf_finish(&text);

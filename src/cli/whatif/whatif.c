@@ -293,7 +293,7 @@ enum bt_pod_keeper bt_pod_keeper_of(const struct bt_pod *pod)
 		return BT_KEEPER_NODE;
 	}
 	if (controller == NULL) {
-		return BT_KEEPER_NOBODY;
+		return BT_KEEPER_NONE;
 	}
 	if (bt_str_equal_c(controller->kind, "Node")) {
 		return BT_KEEPER_NODE;

@@ -287,7 +287,7 @@ static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure de
 		set_gone(whatif, index, BT_DEPARTURE_TERMINATING);
 		return;
 	}
-	if (bt_pod_keeper_of(pod) == BT_KEEPER_NOBODY && !whatif->recreate_bare) {
+	if (bt_pod_keeper_of(pod) == BT_KEEPER_NONE && !whatif->recreate_bare) {
 		set_gone(whatif, index, departure);
 		mark->lost = true;
 		return;

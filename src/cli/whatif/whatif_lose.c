@@ -131,14 +131,14 @@ static bool comes_back(const struct losing *losing, const struct bt_pod *pod)
 	enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
 	return !bt_pod_is_terminating(pod) &&
 		(keeper == BT_KEEPER_CONTROLLER ||
-			(keeper == BT_KEEPER_NOBODY && losing->options->recreate_bare));
+			(keeper == BT_KEEPER_NONE && losing->options->recreate_bare));
 }
 
 /** Whether the pod is lost: no controller recreates it, and it was not being deleted already. */
 static bool is_lost(const struct losing *losing, const struct bt_pod *pod)
 {
 	return !bt_pod_is_terminating(pod) && !losing->options->recreate_bare &&
-		bt_pod_keeper_of(pod) == BT_KEEPER_NOBODY;
+		bt_pod_keeper_of(pod) == BT_KEEPER_NONE;
 }
 
 static void list_pods(struct losing *losing)

@@ -336,13 +336,13 @@ static void write_nodes_table(
 	/*
 	 * Nodes that were changed come first, so that rows left out are only those of other nodes.
 	 */
-	for (int told = 1; told >= 0; told--) {
+	for (int changed = 1; changed >= 0; changed--) {
 		for (uint32_t i = 0; i < report->nodes.count; i++) {
 			const struct bt_whatif_node *node = &report->nodes.items[i];
 			if ((node->before_slot == BT_SLOT_NONE ||
 				    node->after_slot == BT_SLOT_NONE || node->drained ||
 				    node->cordoned || node->uncordoned || node->taints ||
-				    node->labels || node->other) == (told == 1) &&
+				    node->labels || node->other) == (changed == 1) &&
 				(wide || rows < NODE_ROWS_MAX)) {
 				bool had = node->before_slot != BT_SLOT_NONE;
 				bool has = node->after_slot != BT_SLOT_NONE;

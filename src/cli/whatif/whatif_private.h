@@ -8,7 +8,7 @@
 
 /** Owner kind of a pod: decides whether an evicted pod stays, comes back or is gone. */
 enum bt_pod_keeper {
-	BT_KEEPER_NOBODY,
+	BT_KEEPER_NONE,
 	BT_KEEPER_CONTROLLER,
 	BT_KEEPER_DAEMON_SET,
 	BT_KEEPER_NODE, /* a mirror pod */
