@@ -283,20 +283,18 @@ const struct bt_command bt_command_capacity = {
 	.group = BT_COMMAND_ASK,
 	.summary = "Say how many more copies of a pod fit, where, and what stops the next one.",
 	.usage = "berth capacity --pod FILE -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
-	.help = "Copies of the pod are scheduled one by one onto the cluster as it is, each "
-		"counting\n"
-		"for the next, until one finds no node: its message, the scheduler's own, says "
-		"why.\n"
-		"Nothing is written anywhere, and nobody is evicted for a copy.\n"
+	.help = "Copies of the pod are scheduled one by one onto the cluster as it is, each\n"
+		"counting for the next, until one finds no node: the scheduler's message says\n"
+		"why. Nothing is written anywhere, and no pod is evicted for a copy.\n"
 		"\n"
 		"A pod spec is a Pod, or a Deployment, ReplicaSet, StatefulSet, DaemonSet, Job,\n"
-		"CronJob or ReplicationController, of which the pods are copied. Of several specs\n"
-		"each is answered on its own from the same start; with --mix they share the\n"
-		"cluster: they take turns, and whose next copy does not fit is passed over.\n"
+		"CronJob or ReplicationController, whose pods are copied. Several specs are\n"
+		"answered one by one, each from the same start; with --mix they share the\n"
+		"cluster: they take turns, and a spec whose next copy does not fit is passed\n"
+		"over.\n"
 		"\n"
-		"Of a PodGroup (--like podgroup/train) whole groups are counted, with as many "
-		"pods\n"
-		"as it has, each of them placed as the scheduler's cycle of a group places it.\n"
+		"For a PodGroup (--like podgroup/train) whole groups are counted, with as many\n"
+		"pods as it has, each placed in one scheduling cycle.\n"
 		"\n"
 		"Pending pods of the input take no room unless --after-queue places them first.\n",
 	.examples =

@@ -393,21 +393,21 @@ const struct bt_command bt_command_explain = {
 	.summary = "Say why a pod is pending, or where it would go, node by node.",
 	.usage = "berth explain [POD] -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
 	.arguments = "POD",
-	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME, KIND NAME or KIND/NAMESPACE/NAME. Of a\n"
-		"workload (deployment/web, sts shop/db, or web alone when no pod has that name)\n"
-		"the first pending pod is taken; when it fits but others of the workload do not,\n"
-		"the first one that stays pending.\n"
+	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME, KIND NAME or KIND/NAMESPACE/NAME. For\n"
+		"a workload (deployment/web, sts shop/db, or web alone when no pod has that\n"
+		"name) the first pending pod is explained; when it fits but others of the\n"
+		"workload do not, the first one that stays pending.\n"
 		"Without POD: the only pod that is pending. podgroup/NAME is the whole group.\n"
 		"\n"
-		"Prints what the scheduler would say; the nodes by what is in the way there, the\n"
-		"nearest first, with what they lack; the smallest changes that would let the pod\n"
-		"in, each of them tried out; whom it could evict; what comes before it. Of a pod\n"
-		"that fits: the best nodes, with their scores by plugin. A running pod is looked\n"
-		"at as if it were pending and not there.\n"
+		"Prints the scheduler's message; the nodes that reject the pod, grouped by\n"
+		"reason, those that miss least first; the smallest changes after which the pod\n"
+		"fits, each of them tried out; the pods it could preempt; the pods ahead of it\n"
+		"in the queue. For a pod that fits: the best nodes, with their scores by\n"
+		"plugin. A running pod is explained as if it were pending and not on its node.\n"
 		"\n"
 		"Other pending pods are not placed, as in the scheduler's next attempt at this\n"
-		"one; what preemption promised to them stays promised. --after-queue places those\n"
-		"that come before it first.\n",
+		"one; their nominated nodes stay reserved for them. --after-queue first places\n"
+		"the pods ahead in the queue.\n",
 	.examples = "  # Why is this pod pending? Nothing is written to the cluster\n"
 		    "  berth explain shop/checkout-7d9f-x2k5p --kubeconfig ~/.kube/config\n"
 		    "\n"
@@ -427,7 +427,7 @@ const struct bt_command bt_command_explain = {
 		    "  berth explain shop/checkout -f examples/pending.yaml -o json | jq "
 		    ".proposals\n",
 	.exit_status = "  0  it fits, or runs already\n"
-		       "  1  it does not fit, or nobody will try it\n"
+		       "  1  it does not fit, or no scheduler tries it\n"
 		       "  2  the input or the flags are wrong\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),
@@ -445,12 +445,12 @@ const struct bt_command bt_command_pending = {
 	.group = BT_COMMAND_ASK,
 	.summary = "List the pods that wait for a node, by owner and reason, with what would help.",
 	.usage = "berth pending [-n NAMESPACE] [-f FILE|DIR|- ... | --kubeconfig FILE] [FLAGS]",
-	.help = "The pods that fit are placed first, as \"berth simulate\" does; the others stay\n"
-		"pending. The pods of each workload are one group, the one of which most stay\n"
-		"first; pods without controller are together when the same is true for them. One\n"
-		"pod of each group that stays is explained as \"berth explain\" does, with the\n"
-		"smallest change that lets it in; in front stands the change that helps most "
-		"pods.\n",
+	.help = "The pods that fit are placed first, as \"berth simulate\" does; the others\n"
+		"stay pending. The pods of a workload are one group; groups with most pending\n"
+		"pods come first, and pods without a controller that have the same reason share\n"
+		"a group. One pending pod of each group is explained as \"berth explain\" does,\n"
+		"with the smallest change after which it fits. The change that helps most pods\n"
+		"is printed first.\n",
 	.examples = "  # Of the cluster that kubectl talks to\n"
 		    "  berth pending\n"
 		    "\n"

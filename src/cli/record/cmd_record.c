@@ -295,7 +295,7 @@ const struct bt_command bt_command_record = {
 	.examples = "  # A day of the cluster that kubectl uses, in files of an hour\n"
 		    "  berth record --for 24h --rotate-age 1h -o monday.berthrec\n"
 		    "\n"
-		    "  # For somebody else: no names in it\n"
+		    "  # To share: without names\n"
 		    "  berth record --kubeconfig ~/.kube/config --strip-names -o load.berthrec\n",
 	.exit_status = "  0  the recording is complete\n"
 		       "  2  the flags or the server are wrong, or the file cannot be written\n",

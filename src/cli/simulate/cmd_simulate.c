@@ -60,9 +60,9 @@ const struct bt_command bt_command_simulate = {
 		"\n"
 		"A pod that fits nowhere may be nominated to a node where pods of lower priority\n"
 		"could make room; by default it stays pending there, as after a scheduler's first\n"
-		"attempt. With --preempt these victims leave, the pod is placed, and the output\n"
-		"says who was evicted for whom. Evicted pods are gone: the controllers of\n"
-		"workloads, which would replace theirs, are not simulated.\n",
+		"attempt. With --preempt these victims are evicted, the pod is placed, and the\n"
+		"output lists each victim with its preemptor. Evicted pods are gone: the\n"
+		"controllers of workloads, which would replace them, are not simulated.\n",
 	.examples =
 		"  # Would this Deployment fit into the cluster as it is now?\n"
 		"  berth simulate --kubeconfig ~/.kube/config -f deployment.yaml\n"
@@ -75,7 +75,7 @@ const struct bt_command bt_command_simulate = {
 		"  kubectl get nodes,pods,pc -A -o json |\n"
 		"    berth simulate -f - -f deployment.yaml --percentage-of-nodes-to-score 100\n"
 		"\n"
-		"  # Who would have to leave for it?\n"
+		"  # Which pods would be evicted for it?\n"
 		"  berth simulate -f cluster.yaml -f deployment.yaml --preempt\n"
 		"\n"
 		"  # A folder of manifests on a cluster yet to be built, packed tightly\n"

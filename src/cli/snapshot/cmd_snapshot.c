@@ -352,7 +352,7 @@ const struct bt_command bt_command_snapshot = {
 		"  berth snapshot --kubeconfig ~/.kube/config -o cluster.json.gz\n"
 		"  berth simulate -f cluster.json.gz -f new-deployment.yaml\n"
 		"\n"
-		"  # For somebody else: no names in it, and who is who stays here\n"
+		"  # To share: without names, and the mapping of names stays here\n"
 		"  berth snapshot --kubeconfig ~/.kube/config --strip-names --map names.json \\\n"
 		"    -o stripped.json.gz\n",
 	.exit_status = "  0  the snapshot is written\n"

@@ -521,7 +521,7 @@ static const struct bt_flag flags[] = {
 	{"tls-private-key-file", 0, BT_FLAG_STRING, offsetof(struct options, key_path), "FILE",
 		"its key"},
 	{"no-scheduler", 0, BT_FLAG_BOOL, offsetof(struct options, no_scheduler), NULL,
-		"leave scheduling to somebody else"},
+		"leave scheduling to another program"},
 	{"view", 0, BT_FLAG_BOOL, offsetof(struct options, view), NULL,
 		"serve a page about the cluster as well, as \"berth view\" does"},
 	{"controllers", 0, BT_FLAG_STRINGS, offsetof(struct options, controllers), "NAME,...",
