@@ -271,7 +271,7 @@ static uint32_t argument(int argc, char **argv, int index, uint32_t otherwise)
 static void time_all(struct bench bench)
 {
 	bench_init(&bench);
-	time_case(&bench, "a node that fits nobody", 0, 15);
+	time_case(&bench, "a node that fits no pod", 0, 15);
 	time_case(&bench, "a node for one pod of a shape", 1, 15);
 	time_case(&bench, "a node for ten pods of a shape", 10, 15);
 	time_case(&bench, "such a node a second later, while many back off", 10, 1);

@@ -233,7 +233,7 @@ struct event_row {
 	"\"app\":\"other\"}},\"spec\":{\"nodeName\":\"n\"}}"
 
 static const struct event_row rows[] = {
-	{"nobody listens: pod added, NodeResourcesFit", "NodeResourcesFit", &pod_add, BT_KIND_POD,
+	{"no hint: pod added, NodeResourcesFit", "NodeResourcesFit", &pod_add, BT_KIND_POD,
 		NULL, PLACED},
 	{"node grew too little, NodeResourcesFit", "NodeResourcesFit", &node_allocatable,
 		BT_KIND_NODE, NODE("", "1"), NODE("", "2")},

@@ -352,7 +352,7 @@ static void check_preemption(struct check *check)
 		covered += preemption->refusals.items[i].node_count;
 	}
 	if (covered != check->explanation->node_count) {
-		complain(check, "preemption tells of %u nodes of %u", covered,
+		complain(check, "preemption covers %u nodes of %u", covered,
 			check->explanation->node_count);
 	}
 }

@@ -13,7 +13,7 @@ static struct bt_str key_of(struct bt_sim *sim, const struct bt_sim_write *write
 		BT_STR_ARG(write->node_name), BT_STR_ARG(write->pod_uid));
 }
 
-static const struct bt_str nobodys = {NULL, 0};
+static const struct bt_str no_key = {NULL, 0};
 
 static bool is_about_devices(const struct bt_sim_write *write)
 {
@@ -39,7 +39,7 @@ static uint32_t find_answer(struct bt_sim *sim, struct bt_str key, const struct 
 		if (!is_about_devices(write) || same_claim(&answer->write, write)) {
 			return i;
 		}
-		answer->key = nobodys;
+		answer->key = no_key;
 	}
 	return UINT32_MAX;
 }
@@ -149,7 +149,7 @@ static void come_later(struct bt_sim *sim, const struct bt_sim_write *write)
 		bt_sim_add_late_write(sim, &late);
 	} else if (is_about_devices(write)) {
 		bt_sim_after(sim, bt_sim_between_ms(&sim->faults, 5, 2500) * BT_SIM_MILLISECOND,
-			take_effect_after_all, begin(sim, write, nobodys)->serial);
+			take_effect_after_all, begin(sim, write, no_key)->serial);
 	}
 }
 
@@ -272,7 +272,7 @@ int bt_sim_write(struct bt_sim *sim, const struct bt_sim_write *write,
 
 void bt_sim_write_blindly(struct bt_sim *sim, const struct bt_sim_write *write)
 {
-	struct bt_sim_answer *answer = begin(sim, write, nobodys);
+	struct bt_sim_answer *answer = begin(sim, write, no_key);
 	uint64_t serial = answer->serial;
 	send(sim, answer);
 	if (answer->answered) {

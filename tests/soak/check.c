@@ -95,7 +95,7 @@ bool bt_sim_check_victim(
 	}
 	name_pod(victim, complaint);
 	bt_strbuf_append_c(
-		complaint, " is removed by preemption, but nobody of higher priority waits");
+		complaint, " is removed by preemption, but no pending pod has a higher priority");
 	return false;
 }
 

@@ -212,19 +212,19 @@ static const char *find_mistake(struct bt_object_store *objects,
 		}
 	}
 	if (device == NULL || class_ == NULL) {
-		return "has a device, or is of a class, that is not there";
+		return "has a device or a device class that does not exist";
 	}
 	if (!bt_sim_is_wished(wish, class_, result->driver, device)) {
-		return "has a device that it did not ask for, or does not tolerate";
+		return "has a device that it did not request, or whose taint it does not tolerate";
 	}
 	if (wish->is_admin != result->admin_access.value ||
 		bt_sim_is_shareable(device) != (result->share_id.length != 0)) {
-		return "has another access than it asked for";
+		return "has another access than it requested";
 	}
 	if (bt_sim_is_shareable(device) &&
 		bt_sim_consumed_by(result) !=
 			(wish->bandwidth < 0 ? bt_sim_bandwidth_of(device) : wish->bandwidth)) {
-		return "has another bandwidth than it asked for";
+		return "has another bandwidth than it requested";
 	}
 	return !wish->is_all && count != wish->count ? "has another number of devices" : NULL;
 }
@@ -260,7 +260,7 @@ void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *
 		struct bt_sim_wish wish;
 		mistake = wish_for(claim, result, &wish)
 			? find_mistake(&sim->watch.mirror, claim, result, &wish)
-			: "has devices for nobody's request";
+			: "has devices for an unknown request";
 	}
 	if (mistake != NULL) {
 		bt_strbuf_printf(&complaint, "claim %.*s/%.*s %s",

@@ -212,7 +212,7 @@ static const struct bt_flag flags[] = {
 	{"faults", 0, BT_FLAG_STRING, offsetof(struct options, faults), "none|some|all",
 		"writes that fail, watches that break (default some)"},
 	{"log", 0, BT_FLAG_STRING, offsetof(struct options, log_path), "FILE",
-		"write down all that happens; the same for the same seed"},
+		"write a log of all events; the same for the same seed"},
 	{"verify", 0, BT_FLAG_BOOL, offsetof(struct options, verify), NULL,
 		"recompute every decision the plain way and stop at a difference (slow)"},
 };
@@ -225,15 +225,15 @@ static const struct bt_command command_soak = {
 	.is_program = true,
 	.summary = "Run the scheduler in simulated clusters and look for mistakes.",
 	.usage = "berth-soak [FLAGS]",
-	.help = "Each seed is one history: nodes, devices and pods come, change and go, watches\n"
-		"are late and break, writes fail, and the scheduler lives through it in virtual\n"
-		"time. Checkers look on from outside: no node is over-committed, no device is\n"
-		"given twice, each pod is bound once at most, nobody who fits waits once things\n"
-		"are quiet, the cache equals the store, and nothing is kept of what is gone. The\n"
-		"first thing that is wrong ends a history.\n",
+	.help = "Each seed is one history in virtual time: nodes, devices and pods are created,\n"
+		"changed and deleted, watches are late and break, and writes of the scheduler\n"
+		"fail. Checkers compare it with the API: no node is over-committed, no device is\n"
+		"allocated twice, each pod is bound at most once, no pod that fits waits when the\n"
+		"cluster is quiet, the cache equals the store, and no deleted object is kept. The\n"
+		"first complaint ends a history.\n",
 	.examples = "  berth-soak --seeds 1000 --minutes 10 --faults all\n",
-	.exit_status = "  0  nothing was wrong in any history\n"
-		       "  1  something was; the seeds are printed\n"
+	.exit_status = "  0  no history had a complaint\n"
+		       "  1  some had one; their seeds are printed\n"
 		       "  2  the flags are wrong, or the log cannot be written\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),

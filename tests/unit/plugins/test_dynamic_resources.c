@@ -219,7 +219,7 @@ START_TEST(test_dynamic_resources__edge_12_10_deallocation)
 }
 END_TEST
 
-START_TEST(test_dynamic_resources__claims_in_nobodys_way_stay_allocated)
+START_TEST(test_dynamic_resources__claims_that_block_no_pod_stay_allocated)
 {
 	struct devices_cycle cycle;
 	struct fixture fixture;
@@ -610,7 +610,7 @@ BT_TEST_MAIN("dynamic_resources", test_dynamic_resources__edge_12_01_no_claims,
 	test_dynamic_resources__edge_12_08_same_claim_in_a_pod_group,
 	test_dynamic_resources__edge_12_09_allocated_on_another_node,
 	test_dynamic_resources__edge_12_10_deallocation,
-	test_dynamic_resources__claims_in_nobodys_way_stay_allocated,
+	test_dynamic_resources__claims_that_block_no_pod_stay_allocated,
 	test_dynamic_resources__a_group_loses_what_is_taken_back,
 	test_dynamic_resources__edge_12_11_reserved_for_this_pod_alone,
 	test_dynamic_resources__edge_12_16_class_is_missing,
