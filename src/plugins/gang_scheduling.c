@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * GangScheduling (PreEnqueue, Permit): pods of a gang start together or not at all. Spec: 09
- * section 6; hints: 04 (hints) section 6.17. Without gate GenericWorkload no members are known and
- * every pod passes.
+ * section 6; hints: 04 (hints) section 6.17. Without the gate GenericWorkload no members are known
+ * and every pod passes.
  */
 #include "api/types.h"
 #include "base/nanoseconds.h"
@@ -125,7 +125,10 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 		return bt_status_reason(BT_STATUS_WAIT, BT_REASON_GANG_WAITS_FOR_QUORUM);
 	}
 	if (cycle->group != NULL) {
-		/* Not as upstream: what is only tried may still fail, or wait for preemption. */
+		/*
+		 * Differs from upstream: a member that is only tried may still fail, or wait for
+		 * preemption.
+		 */
 		return BT_STATUS_OK;
 	}
 	for (uint32_t i = 0; handle->waiting_pods != NULL && i < members->items.count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * ImageLocality (Score): prefer nodes that hold the pod's images, large ones above all, but not
- * when only few nodes have them. Spec: 05 section 13.
+ * ImageLocality (Score): prefers nodes that hold the pod's images. Large images count more, and
+ * images on few nodes count less. Spec: 05 section 13.
  */
 #include <stdlib.h>
 
@@ -15,10 +15,15 @@
 #define MIB INT64_C(1048576)
 #define SUM_MIN (23 * MIB)
 #define SUM_MAX_PER_CONTAINER (1000 * MIB)
-/** Images of a pod that are looked for at once; of more, name by name on each node. */
+/**
+ * Most images for which all nodes are scored in one pass; with more, each node is searched by name.
+ */
 #define WANTED_MAX 128
 
-/** Image names of a pod, normalised, repeats kept: init containers, containers, image volumes. */
+/**
+ * Image names of a pod, normalised and with repetitions: init containers, containers, image
+ * volumes.
+ */
 struct image_locality_names {
 	const struct bt_str *items;
 	uint32_t count;
@@ -48,8 +53,9 @@ static struct image_locality_names names_of_pod(
 	return (struct image_locality_names){names, count};
 }
 
-/** An image counts less the fewer nodes hold it: otherwise everything would gather where the first
- * pod ran. */
+/**
+ * An image counts less if fewer nodes hold it; otherwise all pods would go where the first one ran.
+ */
 static int64_t spread_size(int64_t size_bytes, uint32_t holder_count, uint32_t node_count)
 {
 	return bt_trunc_to_i64((double)size_bytes * ((double)holder_count / (double)node_count));
@@ -104,14 +110,14 @@ static const void *score_column_data(
 	return names;
 }
 
-/** The pod's images as nodes list them, each looked up once. */
+/** Ids of the pod's images as nodes list them, each looked up once. */
 struct wanted_images {
 	uint32_t items[WANTED_MAX];
 	uint32_t count;
-	uint64_t filter; /* bit image % 64 of each: most images of a node are nobody's */
+	uint64_t filter; /* bit (image % 64) of each image: most images of a node are not wanted */
 };
 
-/** false: too many. */
+/** false: there are too many images. */
 static bool find_images(const struct bt_state *state, const struct image_locality_names *names,
 	struct wanted_images *out)
 {
@@ -154,7 +160,10 @@ static int64_t sum_of_row(const struct wanted_images *wanted, const struct bt_st
 	return sum_bytes;
 }
 
-/** Most pods' images are on no node or on nodes without a list: those score as with a sum of 0. */
+/**
+ * Images of most pods are on no node, or only on nodes without a list; such nodes score as with a
+ * sum of 0.
+ */
 static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	int32_t *scores)
@@ -189,13 +198,13 @@ static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	return true;
 }
 
-/** Small images count for nothing, wherever they are. */
+/** Images that are too small never count. */
 static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state, uint32_t count,
 	uint32_t other_count)
 {
 	struct wanted_images wanted;
-	/* A node's counts of holders are from when it last changed. */
+	/* A node's numbers of holders are those of its last change. */
 	double share =
 		(double)state->nodes.slot_count / (count < other_count ? count : other_count);
 	double sum_bytes = 0;

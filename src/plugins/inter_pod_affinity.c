@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * InterPodAffinity (PreFilter, Filter, PreScore, Score): pods that want to be, or not to be, near
- * other pods. Spec: 06 section 3.
+ * InterPodAffinity (PreFilter, Filter, PreScore, Score): affinity and anti-affinity between pods.
+ * Spec: 06 section 3.
  */
 #include <string.h>
 
@@ -19,9 +19,9 @@
 struct affinity_plugin {
 	struct bt_plugin base;
 	const struct bt_handle *handle;
-	int32_t hard_weight; /* of existing pods' required affinity terms in the score */
+	int32_t hard_weight; /* weight of existing pods' required affinity terms in the score */
 	bool ignores_preferred_terms_of_existing_pods;
-	/* Scratch of one column pass: by domain. */
+	/* Scratch memory of one column pass, by domain. */
 	BT_VEC(uint8_t) verdicts;
 	BT_VEC(int64_t) sums;
 };
@@ -31,14 +31,16 @@ static struct affinity_plugin *instance_of(const struct bt_plugin *plugin)
 	return (struct affinity_plugin *)(uintptr_t)plugin;
 }
 
-/** Details of Filter; 0 passes. */
+/** Details of Filter; 0: the node passes. */
 enum {
 	DETAIL_AFFINITY = 1,
 	DETAIL_ANTI_AFFINITY = 2,
 	DETAIL_EXISTING = 3,
 };
 
-/** A table with more sources than this, and one for so many domains, adds them up once. */
+/**
+ * A table with more than SOURCES_MAX + domains / DOMAINS_PER_SOURCE sources adds them up at once.
+ */
 #define SOURCES_MAX 16
 #define DOMAINS_PER_SOURCE 64
 
@@ -72,14 +74,14 @@ static uint32_t affinity_table_of_column(struct bt_affinity_tables *tables, stru
 	return tables->count++;
 }
 
-/** The table of a key, made when it is new; BT_NO_TABLE when no node has the key. */
+/** The table of a key, created if there is none; BT_NO_TABLE if no node has the key. */
 static uint32_t table_of_key(struct bt_affinity_tables *tables, struct bt_state *state,
 	struct bt_arena *arena, struct bt_str key)
 {
 	return affinity_table_of_column(tables, arena, bt_state_label_column(state, key));
 }
 
-/** Nothing counted; the tables stay. */
+/** Reset all numbers, but keep the tables. */
 static void reset_tables(struct bt_affinity_tables *tables)
 {
 	for (uint32_t i = 0; i < tables->count; i++) {
@@ -97,14 +99,14 @@ static int64_t *own_numbers(struct bt_affinity_table *table, struct bt_arena *ar
 	return table->own;
 }
 
-/** While counting: the pair of this domain (not 0) gets delta more. */
+/** While counting: add delta to the number of this domain (not 0). */
 static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta)
 {
 	int64_t *number = &own_numbers(&tables->items[table], arena)[domain];
 	int64_t before = *number;
 
-	/* Wraps as upstream's int64 for absurd weights. */
+	/* Wraps on overflow, as upstream's int64 does. */
 	*number = (int64_t)((uint64_t)before + (uint64_t)delta);
 	tables->entry_count += (*number != 0) - (before != 0);
 	tables->touched = true;
@@ -161,7 +163,7 @@ static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena
 	table->sources[table->source_count++] = *source;
 	if (tables->copies || table->own != NULL ||
 		table->source_count > SOURCES_MAX + domain_count / DOMAINS_PER_SOURCE) {
-		/* The sums of the sources become numbers of the table's own. */
+		/* Add up the sources and replace them by the sums. */
 		int64_t *own = own_numbers(table, arena);
 
 		for (uint32_t i = 0; i < table->source_count; i++) {
@@ -171,11 +173,11 @@ static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena
 	}
 }
 
-/** The tables of a cloned cycle. */
+/** Make the copied tables of a cloned cycle independent of the original. */
 static void clone_tables(struct bt_affinity_tables *tables, struct bt_arena *arena)
 {
 	tables->changes = bt_domain_changes_clone(&tables->changes, arena);
-	/* A table made later must not land in the list that the original uses. */
+	/* Make the next new table reallocate the list, which the original still uses. */
 	tables->capacity = tables->count;
 }
 
@@ -207,8 +209,9 @@ static const struct bt_str_map *find_namespace_labels(
 }
 
 /**
- * Upstream quirk, spec 06 section 3.4: the namespace selector stays in force beside the names it
- * was expanded to, against no labels at all. One that such a namespace satisfies selects all.
+ * Upstream quirk, spec 06 section 3.4: in addition to the names that the namespace selector was
+ * expanded to, the selector itself is matched against an empty label map. A selector that matches
+ * it selects all namespaces.
  */
 static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 	struct bt_incoming_term *incoming, struct bt_arena *arena)
@@ -239,7 +242,7 @@ static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 		memcpy(names, term->namespaces, term->namespace_count * sizeof(*names));
 	}
 	incoming->namespaces = names;
-	/* Names of the namespaces whose labels the selector matches, after those in `names`. */
+	/* Append the names of the namespaces whose labels match the selector. */
 	uint32_t cursor = 0;
 
 	for (;;) {
@@ -255,7 +258,7 @@ static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 	}
 }
 
-/** A group of the pod's terms, expanded; tables are looked up in (or added to) tables. */
+/** Expand a group of the pod's terms. Their tables are found in, or added to, `tables`. */
 static struct bt_incoming_terms expand_terms(struct bt_state *state, const struct bt_pod_info *pod,
 	enum bt_affinity_group group, struct bt_affinity_tables *tables, struct bt_arena *arena)
 {
@@ -286,7 +289,7 @@ bool bt_incoming_term_matches(const struct bt_incoming_term *term, struct bt_str
 	return inside && bt_selector_matches(&term->term->selector, labels);
 }
 
-/** There are terms, and each of them matches. */
+/** Whether there are terms and each of them matches. */
 static bool all_terms_match(const struct bt_incoming_terms *terms, struct bt_str namespace_,
 	const struct bt_str_map *labels)
 {
@@ -298,24 +301,24 @@ static bool all_terms_match(const struct bt_incoming_terms *terms, struct bt_str
 	return terms->count != 0;
 }
 
-/** Whether so many slots are better served by sum_table than one by one. */
+/** Whether one call of sum_table costs less than reading the numbers of this many slots. */
 static bool table_sums_pay(const struct bt_affinity_table *table, uint32_t slot_count)
 {
 	return slot_count >= 16 && slot_count >= table->column->dictionary.count / 4;
 }
 
-/** Where the terms of existing pods that select the pod are added up. */
+/** Where terms of existing pods that match the pod are added up, with fixed + factor x weight. */
 struct existing_sum {
 	struct bt_state *state;
 	struct bt_arena *arena;
 	struct bt_affinity_tables *tables;
-	int64_t factors[BT_AFFINITY_GROUP__COUNT]; /* of the term's weight */
-	int64_t fixed[BT_AFFINITY_GROUP__COUNT];   /* added to that */
+	int64_t factors[BT_AFFINITY_GROUP__COUNT]; /* by group, for the term's weight */
+	int64_t fixed[BT_AFFINITY_GROUP__COUNT];   /* by group, added to the product */
 };
 
 /**
- * Adds factor x the pods that match all the terms to the table. false: no counter is kept for such
- * terms.
+ * Add factor x the number of pods that match all the terms to the table. false: no counter is kept
+ * for such terms.
  */
 static bool count_matching(struct bt_state *state, const struct bt_incoming_term *terms,
 	uint32_t term_count, struct bt_affinity_tables *tables, struct bt_arena *arena,
@@ -362,7 +365,7 @@ static void add_hit(void *context, const struct bt_affinity_hit *hit)
 	uint32_t table = affinity_table_of_column(sum->tables, sum->arena, hit->column);
 
 	if (table != BT_NO_TABLE) {
-		/* While counting: factor times a term's pods, or those of a counter, are added. */
+		/* While counting: add the term's pods as a source, with the weight as factor. */
 		struct bt_affinity_tables *tables = sum->tables;
 		struct bt_arena *arena = sum->arena;
 		const struct bt_domain_tally *tally = hit->pods;
@@ -376,8 +379,8 @@ static void add_hit(void *context, const struct bt_affinity_hit *hit)
 }
 
 /**
- * Adds the terms of these groups (bits) that select the pod, from the index. false: the index does
- * not show what the snapshot's lists show.
+ * Add the terms of these groups (bits) that match the pod, from the index. false: the index may
+ * differ from the snapshot's lists.
  */
 static bool add_existing(struct existing_sum *sum, uint32_t groups, const struct bt_pod_info *pod,
 	const struct bt_str_map *namespace_labels)
@@ -392,7 +395,7 @@ static bool add_existing(struct existing_sum *sum, uint32_t groups, const struct
 	return true;
 }
 
-/** Where the effect of one pod on one node goes: into the counts, or into the changes on top. */
+/** How to count one pod on one node: into the counts, or into the changes on top of them. */
 struct count_target {
 	struct bt_state *state;
 	struct bt_arena *arena;
@@ -427,7 +430,7 @@ static void count_key(
 	}
 }
 
-/** The required anti-affinity terms of another pod that select the pod. */
+/** Count another pod's required anti-affinity terms that match the pod. */
 static void count_existing(struct bt_affinity_filter_data *data, const struct bt_pod_info *pod,
 	const struct bt_pod_info *other, const struct count_target *target)
 {
@@ -444,7 +447,7 @@ static void count_existing(struct bt_affinity_filter_data *data, const struct bt
 	}
 }
 
-/** The pod's own terms that select another pod. */
+/** Count the pod's terms that match another pod. */
 static void count_own(struct bt_affinity_filter_data *data, const struct bt_pod_info *other,
 	const struct count_target *target)
 {
@@ -461,7 +464,9 @@ static void count_own(struct bt_affinity_filter_data *data, const struct bt_pod_
 	}
 }
 
-/** Section 3.5 to the letter: every pod with anti-affinity, and every pod if there are own terms.
+/**
+ * Count exactly as spec 06 section 3.5: visit every pod with anti-affinity and, if the pod has
+ * terms, every pod.
  */
 static void count_by_walking(struct bt_affinity_filter_data *data, struct bt_state *state,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
@@ -494,7 +499,9 @@ static void count_by_walking(struct bt_affinity_filter_data *data, struct bt_sta
 	}
 }
 
-/** Number of affinity terms with the key of term `index`; 0 when an earlier term has it too. */
+/**
+ * Number of affinity terms with the same key as term `index`; 0 if an earlier term has this key.
+ */
 static int64_t terms_with_key_from(const struct bt_incoming_terms *terms, uint32_t index)
 {
 	int64_t count = 0;
@@ -510,8 +517,7 @@ static int64_t terms_with_key_from(const struct bt_incoming_terms *terms, uint32
 	return count;
 }
 
-/** The same from counters and the index of existing terms; false when they do not serve this pod.
- */
+/** Count from counters and the index of existing terms. false: they cannot be used for this pod. */
 static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_state *state,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
@@ -654,7 +660,7 @@ static bool satisfies_affinity(const struct bt_affinity_filter_data *data, uint3
 	return satisfied || bt_affinity_is_first_of_its_kind(data);
 }
 
-/** Some pair of the tables that the node has is positive. */
+/** Whether the number of any pair of the node is positive. */
 static bool has_positive_pair(const struct bt_affinity_tables *tables, uint32_t slot)
 {
 	for (uint32_t i = 0; i < tables->count; i++) {
@@ -696,7 +702,7 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 	return detail_status(detail);
 }
 
-/** What a domain's number says: true where the slots of the domain are to be rejected. */
+/** Whether nodes in a domain with this number are rejected. */
 typedef bool (*judge_function)(int64_t number);
 
 static bool is_positive(int64_t number)
@@ -714,16 +720,16 @@ static bool never(BT_UNUSED int64_t number)
 	return false;
 }
 
-/** Slots of domains that one table rejects. */
+/** Rejection of nodes by the domains of one table. */
 struct rejection {
 	const struct bt_affinity_tables *tables;
 	uint32_t table;
 	judge_function judge;
-	bool without_label; /* nodes that lack the key are rejected too */
+	bool without_label; /* nodes without the key are rejected too */
 	uint8_t reason;
 };
 
-/** By domain, changes included; borrowed until the next pass. */
+/** Details by domain, changes included. Borrowed until the next pass. */
 static const uint8_t *judge_domains(
 	struct affinity_plugin *instance, const struct rejection *rejection)
 {
@@ -767,8 +773,9 @@ static bool reject_by_tables(struct affinity_plugin *instance, struct rejection 
 
 	for (uint32_t i = 0; i < rejection->tables->count; i++) {
 		rejection->table = i;
-		/* Gives detail to the slots whose domain in the table is rejected and that have
-		 * none yet. */
+		/*
+		 * Set the detail of slots whose domain the table rejects, unless it is set already.
+		 */
 		const struct bt_affinity_table *table = &rejection->tables->items[rejection->table];
 		const uint32_t *domains = table->column->values;
 		const uint8_t *verdicts = table_sums_pay(table, range.count)
@@ -819,10 +826,10 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	return reject_by_tables(instance, &existing, range, detail) || any;
 }
 
-/** What PreScore leaves for Score. */
+/** Data that PreScore makes for Score. */
 struct score_data {
-	bool counted;                      /* from counters, not by walking */
-	struct bt_affinity_tables weights; /* M */
+	bool counted;                      /* made from counters, not by visiting nodes */
+	struct bt_affinity_tables weights; /* spec's M */
 };
 
 struct pre_score_run {
@@ -848,7 +855,9 @@ static void add_weight(
 	}
 }
 
-/** The terms of another pod that select the pod, each with `fixed` or its own weight times sign. */
+/**
+ * Add another pod's terms that match the pod, each with the weight fixed + sign x its own weight.
+ */
 static void add_existing_group(const struct pre_score_run *run, const struct bt_pod_info *other,
 	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)
 {
@@ -875,7 +884,7 @@ static void add_pods(
 
 	for (uint32_t i = 0; i < count; i++) {
 		bt_pod_info_from_record(run->state, pods[i], &other);
-		/* The pod's preferred terms that select another pod. */
+		/* Add the pod's preferred terms that match this pod. */
 		for (uint32_t k = 0; k < run->near.count; k++) {
 			const struct bt_incoming_term *term = &run->near.items[k];
 			if (bt_incoming_term_matches(term, other.namespace_, other.labels)) {
@@ -912,8 +921,7 @@ static bool add_own_by_counters(
 	return true;
 }
 
-/** The same from counters and the index of existing terms; false when they do not serve this pod.
- */
+/** Add from counters and the index of existing terms. false: they cannot be used for this pod. */
 static bool add_by_counters(const struct pre_score_run *run)
 {
 	struct existing_sum sum = {
@@ -936,7 +944,7 @@ static bool add_by_counters(const struct pre_score_run *run)
 		add_own_by_counters(run, &run->apart, -1);
 }
 
-/** The arguments say that such a pod gets no score, whatever other pods prefer. */
+/** Whether the arguments exclude the pod from scoring, whatever other pods prefer. */
 static bool never_scores(const struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
 	const struct affinity_plugin *instance =
@@ -968,7 +976,7 @@ static struct score_data *weigh(const struct affinity_plugin *instance,
 	data->counted = !cycle->plain && add_by_counters(&run);
 	if (!data->counted) {
 		reset_tables(run.weights);
-		/* Section 3.8 to the letter. */
+		/* Count exactly as spec 06 section 3.8. */
 		bool has_preferred = terms != NULL && terms->has_preferred;
 		const struct bt_snapshot *snapshot = &run.state->snapshot;
 		uint32_t count = has_preferred ? snapshot->count : snapshot->affinity_count;
@@ -992,15 +1000,15 @@ static struct score_data *weigh(const struct affinity_plugin *instance,
 }
 
 /**
- * What PreScore will find for this pod, which must have no invalid term. It is kept in the cycle,
- * so that PreScore need not look again. NULL: this cycle must not keep it.
+ * Compute PreScore's data before PreScore runs, and keep it in the cycle for PreScore. The pod must
+ * have no invalid term. NULL: this cycle must not keep the data.
  */
 static const struct score_data *prepare_score(
 	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
 	void **kept = &cycle->pre_score_data[plugin->index];
 
-	/* Another cycle may ask again when pods have come and gone. */
+	/* Such a cycle may run PreScore again after pods were added or removed. */
 	if (cycle->plain || !cycle->borrows_counters) {
 		return NULL;
 	}
@@ -1048,7 +1056,7 @@ static bool pre_score_skips(
 	if (terms != NULL && terms->errors.length != 0) {
 		return false;
 	}
-	/* Neither the pod nor any other one has a term that could count. */
+	/* No term of the pod or of other pods can count. */
 	if (never_scores(plugin, pod) ||
 		((terms == NULL || !terms->has_preferred) &&
 			instance->handle->state->snapshot.affinity_count == 0)) {
@@ -1072,7 +1080,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	}
 	for (uint32_t i = 0; i < data->weights.count; i++) {
 		const struct bt_affinity_table *table = &data->weights.items[i];
-		/* No pair has domain 0: its number is 0. */
+		/* The number of domain 0 is 0. */
 		sum = bt_wrap_add(
 			sum, bt_affinity_table_at(table, table->column->values[node->slot]));
 	}
@@ -1109,7 +1117,9 @@ static void score_slots(struct bt_plugin *plugin, const void *data,
 	}
 }
 
-/** Division first, then multiplication, then truncation: section 3.9 says why that matters. */
+/**
+ * Divide first, then multiply, then truncate; spec 06 section 3.9 explains why the order matters.
+ */
 static int64_t normalized(int64_t score, int64_t low, int64_t difference)
 {
 	if (difference <= 0) {
@@ -1150,7 +1160,7 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const
 		low = scores[i] < low ? scores[i] : low;
 		high = scores[i] > high ? scores[i] : high;
 	}
-	/* Neighbours are often equal: there is one division for all of them. */
+	/* Neighbouring scores are often equal, so divide once for a run of equal scores. */
 	for (uint32_t i = 0; i < count; i++) {
 		if (i == 0 || scores[i] != last) {
 			last = scores[i];
@@ -1160,16 +1170,16 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const
 	}
 }
 
-/** What a trait asks of a slot: its domain of a key that no two nodes share. */
+/** Tables of a trait of one key that has a different value on every node. */
 struct trait_source {
 	const struct bt_label_column *column;
-	/* near, apart, existing; NULL: the key is not in them */
+	/* near, apart, existing; NULL: the key is not in these tables */
 	const struct bt_affinity_table *filters[3];
 	const struct bt_affinity_table *weights;
-	struct bt_arena *arena; /* of the cycle */
+	struct bt_arena *arena; /* the cycle's arena */
 };
 
-/** First word of a trait's identity, beside the key. */
+/** Kind of trait: with the key, the first word of its identity. */
 enum trait_kind {
 	TRAIT_FILTER = 1,
 	TRAIT_WEIGHT,
@@ -1186,7 +1196,7 @@ static const struct bt_affinity_table *find_table(
 	return NULL;
 }
 
-/** All that Filter can see of the numbers: whether they are positive, and that there is a label. */
+/** Filter depends only on whether the node has the label and which of the numbers are positive. */
 static uint64_t filter_value(const void *context, uint32_t slot)
 {
 	const struct trait_source *source = context;
@@ -1205,10 +1215,13 @@ static uint64_t filter_value(const void *context, uint32_t slot)
 	return value;
 }
 
-/** Domains that are looked for one by one; for more than these all numbers are summed up. */
+/** Up to this many domains are compared one by one; for more, all numbers are added up. */
 #define LISTED_MAX 6
 
-/** The domains whose number may not be 0; 0 may be among them. false: too many, or not known. */
+/**
+ * List the domains whose number may differ from 0; 0 may be among them. false: there are too many,
+ * or they are not known.
+ */
 static bool list_domains(
 	const struct bt_affinity_table *table, uint32_t out[LISTED_MAX], uint32_t *out_count)
 {
@@ -1244,7 +1257,7 @@ static bool list_domains(
 	return table->own == NULL;
 }
 
-/** values |= bit where the table's number is positive. */
+/** Set the bit in values where the table's number is positive. */
 static void add_bit(const struct trait_source *source, const struct bt_affinity_table *table,
 	uint32_t bit, uint32_t slot_count, uint32_t *restrict values)
 {
@@ -1273,7 +1286,7 @@ static void add_bit(const struct trait_source *source, const struct bt_affinity_
 	}
 }
 
-/** filter_value of all slots. */
+/** filter_value for all slots. */
 static void filter_values(const void *context, uint32_t slot_count, uint32_t *restrict values)
 {
 	const struct trait_source *source = context;
@@ -1298,15 +1311,15 @@ static uint64_t weight_value(const void *context, uint32_t slot)
 	return (uint64_t)bt_affinity_table_at(source->weights, source->column->values[slot]);
 }
 
-/** A number for each of the table's sums. Slots of the table that finds it; a power of two. */
+/** Size of the hash table that numbers the different sums; a power of two. */
 #define SUM_TABLE_SIZE 1024
 
 struct numbered_sum {
 	int64_t sum;
-	uint32_t number; /* + 1; 0: free */
+	uint32_t number; /* number + 1; 0: the entry is free */
 };
 
-/** The sum's number; a new one while there is room, BT_SLOT_NONE after that. */
+/** The number of a sum: known, new while there is room, otherwise BT_SLOT_NONE. */
 static uint32_t number_of(struct numbered_sum *table, int64_t sum, uint32_t *count)
 {
 	uint32_t at = (uint32_t)bt_hash_u64(0, (uint64_t)sum) % SUM_TABLE_SIZE;
@@ -1324,8 +1337,8 @@ static uint32_t number_of(struct numbered_sum *table, int64_t sum, uint32_t *cou
 }
 
 /**
- * Numbers that tell apart what weight_value tells apart. Small ones, unless there are more sums
- * than anybody has cells for: then domains get numbers of their own.
+ * Values that differ where those of weight_value differ. They are small unless there are more sums
+ * than a tree has cells; then each further domain has a number of its own.
  */
 static void weight_values(const void *context, uint32_t slot_count, uint32_t *values)
 {
@@ -1372,7 +1385,7 @@ static void add_value_trait(struct bt_trait_list *out, const struct trait_source
 	bt_trait_list_add(out, &trait);
 }
 
-/** The traits of one key. */
+/** Add the traits of one key. */
 static void add_key(struct bt_trait_list *out, const struct bt_label_column *column,
 	const struct bt_affinity_tables *const *tables)
 {
@@ -1406,7 +1419,7 @@ static void add_key(struct bt_trait_list *out, const struct bt_label_column *col
 	}
 }
 
-/** What the cycle counts by, in the order of its filters; NULL: none of the kind. */
+/** Tables of the cycle, in the order of trait_source; NULL: none of this kind. */
 struct counted_tables {
 	const struct bt_affinity_tables *items[4];
 };
@@ -1461,12 +1474,14 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	return true;
 }
 
-/* --- hints, spec 06 section 3.12: terms are not expanded here, and always matched against no
- * namespace labels --- */
+/*
+ * --- hints, spec 06 section 3.12: terms are not expanded, and are matched with an empty map of
+ * namespace labels ---
+ */
 
 static const struct bt_str_map no_namespace_labels;
 
-/** There are terms, and each selects a pod with these labels in this namespace. */
+/** Whether there are terms and each matches a pod with these labels in this namespace. */
 static bool all_match(struct bt_affinity_term_list terms, struct bt_str owner_namespace,
 	struct bt_str namespace_, const struct bt_str_map *labels)
 {
@@ -1486,7 +1501,7 @@ static bool all_match_pod(struct bt_affinity_term_list terms, const struct bt_po
 		terms, owner->namespace_, other->metadata.namespace_, &other->metadata.labels);
 }
 
-/** All required anti-affinity terms of a deleted pod selected the waiting one. */
+/** Whether all required anti-affinity terms of a deleted pod matched the waiting pod. */
 static bool kept_away(const struct bt_pod *deleted, const struct bt_pod_info *pod)
 {
 	struct bt_arena arena = {0};
@@ -1518,7 +1533,7 @@ static enum bt_queueing_hint fail_to_parse(
 	const struct bt_affinity_terms *terms, struct berth_error *err)
 {
 	(void)bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
-		BT_STR_ARG(terms->errors)); /* the verdict says it */
+		BT_STR_ARG(terms->errors)); /* the hint is BT_HINT_QUEUE in any case */
 	return BT_HINT_QUEUE;
 }
 
@@ -1543,7 +1558,7 @@ static enum bt_queueing_hint after_pod_change(BT_UNUSED struct bt_plugin *plugin
 	return pod_change_helps(pod, terms, old_pod, new_pod) ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
-/** Label values of a topology key on the old and the new node; NULL where it is missing. */
+/** Values of a topology key on the old and the new node; NULL if absent. */
 struct key_values {
 	const struct bt_str *before;
 	const struct bt_str *after;
@@ -1608,14 +1623,14 @@ static enum bt_hint_scope affinity_hint_scope(BT_UNUSED struct bt_plugin *plugin
 	if (bt_str_equal(event->resource, node)) {
 		return BT_HINT_SCOPE_SHAPE;
 	}
-	/* Only what a deleted pod kept away is looked at itself. */
+	/* The labels of the waiting pod matter only if the deleted pod had anti-affinity. */
 	return new_object == NULL && deleted->spec.affinity != NULL &&
 			deleted->spec.affinity->pod_anti_affinity != NULL
 		? BT_HINT_SCOPE_LABELS
 		: BT_HINT_SCOPE_NAMESPACE;
 }
 
-/* Existing pods can prefer any pod by its labels. */
+/* The labels are signed because existing pods can prefer any pod by its labels. */
 static struct bt_status sign(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out)
 {

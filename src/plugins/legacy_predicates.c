@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The predicates of v1.12 as Filter plugins, each with its rules and texts: PodFitsResources,
- * HostName, PodFitsHostPorts, MatchNodeSelector; GeneralPredicates, which runs all four and reports
- * every reason; PodFitsPorts, which compares port numbers only, as v1.4 to v1.8 did; the node
- * conditions; taints. Spec: 05b A2, B4, B5, B12, D2.
+ * HostName, PodFitsHostPorts, MatchNodeSelector; GeneralPredicates, which runs these four and
+ * reports all reasons; PodFitsPorts, which compares only port numbers, as v1.4 to v1.8 did; the
+ * node conditions; taints. Spec: 05b A2, B4, B5, B12, D2.
  */
 #include "api/selector.h"
 #include "api/toleration.h"
@@ -14,10 +14,10 @@
 #include "plugins/legacy.h"
 #include "state/node_table.h"
 
-/** What the parts need of the pod, computed once. */
+/** Data about the pod for all predicates, computed once. */
 struct general_data {
 	struct bt_resource request;
-	bt_host_port_list ports; /* containers only: v1.12 knew no sidecars */
+	bt_host_port_list ports; /* of containers only: v1.12 had no sidecars */
 	struct bt_required_node_affinity affinity;
 };
 
@@ -48,7 +48,10 @@ static const struct general_data *data_of(const struct bt_plugin *plugin,
 	return data != NULL ? data : compute_data(pod, cycle->arena);
 }
 
-/** Extended and left to an extender: managedResources with ignoredByScheduler. Spec 05b B4 (f). */
+/**
+ * Whether the resource is extended and left to an extender (managedResources with
+ * ignoredByScheduler). Spec 05b B4 (f).
+ */
 static bool is_ignored(const struct bt_plugin *plugin, struct bt_str name)
 {
 	const struct bt_framework *framework = bt_plugin_handle(plugin)->framework;
@@ -75,7 +78,7 @@ static void add_reason(struct bt_status *status, enum bt_reason reason, struct b
 	bt_status_append_reason(status, arena, bt_reason_texts[reason]);
 }
 
-/** Adds the reasons in which pod and node do not fit to status. */
+/** Append the reasons why the pod's resources do not fit on the node. */
 static void check_resources(struct bt_plugin *plugin, const struct bt_resource *request,
 	const struct bt_node_info *node, struct bt_arena *arena, struct bt_status *status)
 {
@@ -86,8 +89,10 @@ static void check_resources(struct bt_plugin *plugin, const struct bt_resource *
 		request->ephemeral_storage_bytes == 0 && request->scalar_count == 0) {
 		return;
 	}
-	/* A resource that the pod does not ask for is checked as well: v1.12 did, spec 05b B4 (b),
-	 * (c). */
+	/*
+	 * Resources that the pod does not request are checked too, as in v1.12: spec 05b B4 (b),
+	 * (c).
+	 */
 	if (node->allocatable_cpu_milli <
 		bt_wrap_add(request->cpu_milli, node->requested_cpu_milli)) {
 		add_reason(status, BT_REASON_INSUFFICIENT_CPU, arena);
@@ -164,7 +169,7 @@ static struct bt_status filter_host_ports(struct bt_plugin *plugin, struct bt_cy
 	return BT_STATUS_OK;
 }
 
-/** The number is taken on some address with some protocol. */
+/** Whether the port number is used with any address and protocol. */
 static bool is_port_number_used(const struct bt_node_info *node, int32_t port)
 {
 	const struct bt_node_row *row = &node->state->nodes.rows[node->slot];
@@ -225,7 +230,7 @@ static struct bt_status filter_general(struct bt_plugin *plugin, struct bt_cycle
 		return bt_status_error_text(cycle->arena, BT_STR("node not found"));
 	}
 	check_resources(plugin, &data->request, node, cycle->arena, &status);
-	/* One part that removing pods cannot repair decides for the whole. */
+	/* A reason that removing pods cannot resolve makes the whole status unresolvable. */
 	if (!name_matches(pod, node)) {
 		add_reason(&status, BT_REASON_LEGACY_HOST_NAME, cycle->arena);
 		status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;
@@ -320,7 +325,7 @@ const struct bt_plugin_ops bt_legacy_general_predicates_plugin = {
  * taints. Spec: 05b B1, B2.
  */
 
-/** The condition keeps pods away; *out_reason says why. */
+/** Whether the condition keeps pods away. *out_reason: the reason. */
 static bool condition_fails(char type, char status, enum bt_reason *out_reason)
 {
 	switch (type) {
@@ -349,7 +354,7 @@ static uint32_t count_failing_conditions(struct bt_str digest)
 	return count;
 }
 
-/** Of several conditions of a type the last one counts. */
+/** If a type has several conditions, the last one counts. */
 static bool is_last_true(struct bt_str digest, char type)
 {
 	for (uint32_t i = digest.length & ~1U; i >= 2; i -= 2) {
@@ -429,7 +434,7 @@ static struct bt_status filter_condition(BT_UNUSED struct bt_plugin *plugin,
 	return status;
 }
 
-/** What a plugin checks: the condition and the reason when it is true. */
+/** A condition and the reason to report if it is true. */
 static const struct pressure {
 	const struct bt_plugin_ops *ops;
 	char type;
@@ -459,7 +464,7 @@ static struct bt_status filter_pressure(struct bt_plugin *plugin,
 {
 	const struct pressure *pressure = pressure_of(plugin);
 
-	/* Memory pressure concerns BestEffort pods only. */
+	/* Memory pressure affects only BestEffort pods. */
 	if ((pressure->type == BT_CONDITION_MEMORY_PRESSURE && !is_best_effort(pod)) ||
 		!is_last_true(bt_node_info_conditions(node), pressure->type)) {
 		return BT_STATUS_OK;
@@ -492,7 +497,7 @@ static enum bt_queueing_hint after_condition_change(struct bt_plugin *plugin,
 	return failed_before && passes(plugin, new_object) ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
-/* Uncordoning is a taint update (spec 02 section 10.1). */
+/* Uncordoning a node is reported as a taint update (spec 02 section 10.1). */
 static const struct bt_event_registration condition_events[] = {
 	{{BT_RESOURCE_NODE,
 		 BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_CONDITION | BT_ACTION_UPDATE_NODE_TAINT},

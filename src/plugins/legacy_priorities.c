@@ -34,7 +34,10 @@ static double fraction_of(int64_t requested, int64_t capacity)
 	return capacity == 0 ? 1.0 : (double)requested / (double)capacity;
 }
 
-/** The broken line of spec 05 section 3.9 at p; points has at least one entry. */
+/**
+ * Interpolate linearly between the shape points at p (spec 05 section 3.9); there is at least one
+ * point.
+ */
 static int64_t line_at(const bt_utilization_shape_point_list *points, int64_t p)
 {
 	const struct bt_utilization_shape_point *point = points->items;
@@ -72,7 +75,7 @@ struct non_zero_request {
 	int64_t memory_bytes;
 };
 
-/** Per container the request or the default; init containers do not count. */
+/** The request of each container, or its default; init containers do not count. */
 static struct non_zero_request *compute_request(
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
@@ -101,7 +104,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	return BT_STATUS_OK;
 }
 
-/** What the node would have requested with the pod on it. */
+/** The node's requested resources with the pod added. */
 static struct non_zero_request total_request(const struct bt_plugin *plugin,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node)
@@ -198,7 +201,7 @@ static int load_shape(
 {
 	struct capacity_ratio_plugin *plugin = (struct capacity_ratio_plugin *)(void *)base;
 	static const char *const fields[] = {"shape"};
-	/* Favours empty nodes. */
+	/* Prefers empty nodes. */
 	static const struct bt_utilization_shape_point default_points[] = {{0, 10}, {100, 0}};
 	const struct bt_json_value *value;
 	const struct bt_json_value *list;
@@ -241,7 +244,9 @@ static int load_shape(
 			}
 			plugin->shape.count++;
 		}
-		/* The rules of spec 05 section 11.1 point 6, first violation only. */
+		/*
+		 * Check the rules of spec 05 section 11.1 point 6 and report the first violation.
+		 */
 		if (plugin->shape.count == 0) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"shape: Required value: at least one point must be specified");
@@ -386,8 +391,8 @@ const struct bt_plugin_ops bt_legacy_resource_limits_priority_plugin = {
 };
 
 /*
- * ImageLocalityPriority (Score): ImageLocality as it was before v1.19: images of containers only,
- * and the same two thresholds however many containers there are. Spec: 05b B12, 05 section 13.
+ * ImageLocalityPriority (Score): ImageLocality as before v1.19: only images of containers count,
+ * and the thresholds do not depend on the number of containers. Spec: 05b B12, 05 section 13.
  */
 
 #define MIB INT64_C(1048576)
@@ -453,8 +458,8 @@ const struct bt_plugin_ops bt_legacy_image_locality_priority_plugin = {
 };
 
 /*
- * NodePreferAvoidPods (Score): a node's annotation names controllers whose pods it would rather not
- * get. Meant for a weight that dominates every other score (10000). Spec: 05b B8.
+ * NodePreferAvoidPods (Score): a node annotation names controllers whose pods should avoid the
+ * node. Meant for a weight that dominates all other scores (10000). Spec: 05b B8.
  */
 
 static bool parse(struct bt_str annotation, struct bt_arena *arena, struct bt_avoid_pods *out_avoid)
@@ -473,7 +478,7 @@ static bool is_avoided(struct bt_str annotation, const struct bt_owner_reference
 	struct bt_avoid_pods avoid = {0};
 	bool found = false;
 
-	/* A broken annotation never fails the cycle. */
+	/* An invalid annotation is ignored. */
 	if (parse(annotation, &arena, &avoid)) {
 		for (uint32_t i = 0; i < avoid.prefer_avoid_pods.count && !found; i++) {
 			const struct bt_owner_reference *entry =
@@ -491,7 +496,7 @@ static struct bt_status score_avoidance(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node, int64_t *out_score)
 {
-	/* The pod's controller if its kind takes part, or NULL. */
+	/* The pod's controller if its kind is considered, otherwise NULL. */
 	const struct bt_owner_reference *controller =
 		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * ServiceAffinity (PreFilter, Filter, Score): pods of a service go to nodes that agree on given
- * labels, and spread over the values of others. The predicate CheckServiceAffinity and the priority
- * ServiceAntiAffinity in one. Spec: 05b B7.
+ * ServiceAffinity (PreFilter, Filter, Score): pods of a service go to nodes with the same values of
+ * given labels, and spread over the values of others. Implements the predicate CheckServiceAffinity
+ * and the priority ServiceAntiAffinity. Spec: 05b B7.
  */
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static const struct service_affinity_plugin *service_affinity_of(const struct bt
 	return (const struct service_affinity_plugin *)(const void *)plugin;
 }
 
-/** The first service whose selector matches the labels. Spec 05 section 3.11. */
+/** The first service whose selector matches the pod's labels. Spec 05 section 3.11. */
 struct service_search {
 	bool found;
 	struct bt_str_map selector; /* in the arena */
@@ -62,8 +62,10 @@ static struct service_search find_service(
 	return search;
 }
 
-/** A pod that looks like the one to schedule. Texts live in the state or with whoever added the
- * pod. */
+/**
+ * A pod with the labels of the pod to be scheduled. Texts are borrowed from the state or, for pods
+ * of a what-if run, from its caller.
+ */
 struct matching_pod {
 	struct bt_str namespace_;
 	struct bt_str name;
@@ -74,7 +76,7 @@ struct matching_pod {
 struct pre_filter_data {
 	bool has_services;
 	struct matching_pod
-		*items; /* snapshot node order, then pod order on the node, then added ones */
+		*items; /* in order of snapshot nodes and of pods on a node, then what-if pods */
 	uint32_t count;
 	uint32_t capacity;
 };
@@ -195,8 +197,7 @@ static bool is_on_node(const struct matching_pod *pod, const struct bt_node_info
 	return false;
 }
 
-/** The first matching pod that was not hypothetically removed from this node; NULL when there is
- * none. */
+/** The first matching pod that the what-if run has not removed from this node; NULL: none. */
 static const struct matching_pod *reference_pod(
 	const struct pre_filter_data *data, const struct bt_node_info *node)
 {
@@ -301,10 +302,10 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** A scored node that has the label in question. */
+/** A scored node that has the label. */
 struct labelled_node {
 	struct bt_str value;
-	uint32_t index; /* in the score list */
+	uint32_t index; /* index in the list of scores */
 };
 
 static int compare_labelled(const void *a, const void *b)
@@ -316,7 +317,7 @@ static int compare_labelled(const void *a, const void *b)
 	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-/** Adds to sums what one label gives: more the fewer pods of the service its value has. */
+/** Add the scores by one label to sums: a value with fewer pods of the service scores higher. */
 static void spread_over_label(const struct bt_node_table *nodes, struct bt_str key,
 	const struct bt_node_score *scores, uint32_t count, int64_t total, double divisor,
 	struct labelled_node *scratch, double *sums)
@@ -401,7 +402,9 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 		handle, out_plugin, err);
 }
 
-/* No event list: the spec names none, so every event may wake a pod (spec 02 section 10.2). */
+/*
+ * No list of events: the spec names none, so every event may requeue a pod (spec 02 section 10.2).
+ */
 const struct bt_plugin_ops bt_legacy_service_affinity_plugin = {
 	.name = "ServiceAffinity",
 	.create = create,

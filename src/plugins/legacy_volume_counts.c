@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * MaxEBSVolumeCount, MaxGCEPDVolumeCount, MaxAzureDiskVolumeCount, MaxCinderVolumeCount (PreFilter,
- * Filter): how many distinct volumes of an in-tree driver a node may have attached. Spec: 05b B9.
+ * Filter): limits of distinct volumes of an in-tree driver per node. Spec: 05b B9.
  */
 #include <string.h>
 
@@ -12,16 +12,18 @@
 #include "plugins/common_volume.h"
 #include "plugins/legacy.h"
 
-/** A volume that counts. Upstream makes one text of both kinds, with a random prefix to keep claims
- * apart. */
+/**
+ * A counted volume. Upstream makes one string for volumes and claims, with a random prefix for
+ * claims.
+ */
 struct volume_id {
-	bool is_claim;            /* a claim whose volume cannot be told */
-	struct bt_str namespace_; /* of the claim */
-	struct bt_str name;       /* of the claim, or the volume's own id */
+	bool is_claim;            /* the claim's volume is not known */
+	struct bt_str namespace_; /* namespace of the claim */
+	struct bt_str name;       /* name of the claim, or id of the volume */
 	uint64_t hash;
 };
 
-/** Distinct ids. Memory is kept from node to node. */
+/** A set of ids. Memory is reused for the next node. */
 struct volume_ids {
 	BT_VEC(struct volume_id) list;
 	struct bt_map map;
@@ -47,7 +49,7 @@ static const struct driver drivers[] = {
 };
 
 /**
- * Id of a volume's source, inline or of a persistent volume; false when it is not the driver's.
+ * The id of a volume source, inline or of a persistent volume. false: it belongs to another driver.
  */
 static bool find_id(const struct driver *driver, const struct bt_persistent_volume_source *source,
 	struct bt_str *out_id)
@@ -76,7 +78,7 @@ static bool find_id(const struct driver *driver, const struct bt_persistent_volu
 struct volume_count_plugin {
 	struct bt_plain_plugin base;
 	const struct driver *driver;
-	struct volume_ids ids; /* of PreFilter's pod, or the node's pods */
+	struct volume_ids ids; /* of the pod (PreFilter) or of the node's pods (Filter) */
 };
 
 static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
@@ -113,8 +115,10 @@ static void add_id(struct volume_ids *ids, struct volume_id id)
 	}
 }
 
-/** Adds the claim's volume if it is the driver's, or the claim itself when its volume cannot be
- * told. */
+/**
+ * Add the claim's volume if it belongs to the driver, or the claim itself if its volume is not
+ * known.
+ */
 static void add_claim(const struct volume_count_plugin *plugin, struct bt_str namespace_,
 	struct bt_str claim_name, struct volume_ids *ids)
 {
@@ -136,7 +140,7 @@ static void add_claim(const struct volume_count_plugin *plugin, struct bt_str na
 	add_id(ids, id);
 }
 
-/** Adds the ids of a pod's volumes. false: a claim without a name. */
+/** Add the ids of a pod's volumes. false: a claim has no name. */
 static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_pod_info *pod,
 	struct volume_ids *ids)
 {
@@ -165,7 +169,10 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 	return true;
 }
 
-/** The regular expression ^[cmr]5.*|t3|z1d: machines of the newer kind attach fewer volumes. */
+/**
+ * Matches the regular expression ^[cmr]5.*|t3|z1d: newer instance types, which attach fewer
+ * volumes.
+ */
 static bool is_nitro_type(struct bt_str instance_type)
 {
 	if (instance_type.length >= 2 && instance_type.data[1] == '5' &&
@@ -183,8 +190,9 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 	int64_t allocatable = bt_node_info_scalar_allocatable(node, column);
 	const struct bt_str *instance_type;
 
-	/* A column does not tell "0" from absent; a node that may attach nothing is not worth a
-	 * column of its own. */
+	/*
+	 * A column does not distinguish "0" from absent; a limit of 0 is not worth another column.
+	 */
 	if (allocatable != 0) {
 		return allocatable;
 	}
@@ -205,7 +213,7 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 		: plugin->driver->default_limit;
 }
 
-/** The pod's own ids. */
+/** The ids of the pod's volumes. */
 struct pre_filter_data {
 	const struct volume_id *items;
 	uint32_t count;
@@ -248,7 +256,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	int64_t count;
 
 	if (data == NULL) {
-		return BT_STATUS_OK; /* PreFilter found no volume of the driver */
+		return BT_STATUS_OK; /* the pod has no volume of the driver */
 	}
 	forget_ids(existing);
 	for (uint32_t i = 0; i < pod_count; i++) {

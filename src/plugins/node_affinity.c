@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * NodeAffinity (PreFilter, Filter, PreScore, Score): nodeSelector, required and preferred node
- * affinity of the pod, and the affinity a profile adds to every pod. Spec: 05 section 9; matching:
- * 05 section 3.6.
+ * affinity of the pod, and the added affinity of a profile. Spec: 05 section 9; matching: 05
+ * section 3.6.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,18 +23,18 @@
 #include "state/domain_counter.h"
 #include "state/state.h"
 
-/** The nodes that a required node affinity names by metadata.name. Spec: 05 section 9.2. */
+/** The set of nodes that a required node affinity names by metadata.name. Spec: 05 section 9.2. */
 
-/** Sorted, distinct. */
+/** Sorted, without duplicates. */
 struct bt_name_set {
 	struct bt_str *items;
 	uint32_t count;
 };
 
 /**
- * Node selectors over all slots at once: a requirement is judged once per distinct value of its
- * label key, then looked up for every slot in the label's column. Same answers as api/selector.h on
- * each node.
+ * Node selectors are matched on all slots at once: a requirement is evaluated once for each value
+ * of its label key, then looked up for every slot in the label's column. The results are those of
+ * api/selector.h on each node.
  */
 
 static void sort_distinct(struct bt_name_set *set)
@@ -52,7 +52,7 @@ static void sort_distinct(struct bt_name_set *set)
 	set->count = kept;
 }
 
-/** The node names a term leaves; false when it names none, so that any node may match. */
+/** The node names that a term allows. false: the term names no nodes, so any node may match. */
 static bool names_of_term(const struct bt_node_selector_term *term, struct bt_arena *arena,
 	struct bt_name_set *out_names)
 {
@@ -99,8 +99,8 @@ static bool names_of_term(const struct bt_node_selector_term *term, struct bt_ar
 }
 
 /**
- * Union over all terms, parsable or not; false when some term does not name nodes, so that any node
- * may match. Texts are the selector's.
+ * The union of the names of all terms, valid or not. false: a term names no nodes, so any node may
+ * match. Texts are borrowed from the selector.
  */
 static bool node_names_of_terms(const struct bt_node_selector *required, struct bt_arena *arena,
 	struct bt_name_set *out_names)
@@ -128,9 +128,9 @@ static bool node_names_of_terms(const struct bt_node_selector *required, struct 
 }
 
 /**
- * Which values of a label the requirement holds for, by index in the column's dictionary (0: no
- * label). Of a key that tells nodes apart there are as many values as nodes: a requirement that
- * names values looks up these instead of judging them all. To be freed.
+ * By index in the column's dictionary (0: no label), whether the requirement matches the value. If
+ * the key has a different value on every node, only the values that the requirement names are
+ * looked up. The caller frees the result.
  */
 static uint8_t *judge_values(const struct bt_requirement *requirement, const struct bt_state *state,
 	const struct bt_label_column *column)
@@ -181,7 +181,7 @@ static void and_requirement(const struct bt_requirement *requirement, struct bt_
 	bt_free(holds);
 }
 
-/** matches[slot] = the term matches. */
+/** Set matches[slot] to whether the term matches. */
 static void set_term(const struct bt_node_term *term, struct bt_state *state, uint32_t slot_count,
 	uint8_t *matches)
 {
@@ -225,7 +225,10 @@ static void node_selector_column(const struct bt_parsed_node_selector *selector,
 	bt_free(any);
 }
 
-/** A term of one requirement, as most are: its weight by value, one look for each slot. */
+/**
+ * Fast path for terms with one requirement, which are the most common: weights by value, one lookup
+ * for each slot.
+ */
 static void add_weights_of_requirement(const struct bt_requirement *requirement, int32_t weight,
 	struct bt_state *state, uint32_t slot_count, int32_t *restrict scores)
 {
@@ -254,7 +257,7 @@ static void add_weights_of_requirement(const struct bt_requirement *requirement,
 	bt_free(holds);
 }
 
-/** scores[slot] += sum of the weights of matching terms. */
+/** Add the weights of matching terms to scores[slot]. */
 static void preferred_terms_column(const struct bt_preferred_terms *terms, struct bt_state *state,
 	uint32_t slot_count, int32_t *scores)
 {
@@ -279,7 +282,7 @@ static void preferred_terms_column(const struct bt_preferred_terms *terms, struc
 struct node_affinity_plugin {
 	struct bt_plugin base;
 	const struct bt_handle *handle;
-	struct bt_arena arena; /* parsed arguments */
+	struct bt_arena arena; /* memory of the parsed arguments */
 	bool has_added_required;
 	struct bt_parsed_node_selector added_required;
 	bool has_added_preferred;
@@ -287,11 +290,11 @@ struct node_affinity_plugin {
 };
 
 struct node_affinity_pre_filter_data {
-	struct bt_required_node_affinity required; /* texts are the shape's */
+	struct bt_required_node_affinity required; /* texts are borrowed from the shape */
 };
 
 struct node_affinity_pre_score_data {
-	struct bt_preferred_terms preferred; /* the pod's own; added ones are the instance's */
+	struct bt_preferred_terms preferred; /* of the pod; the instance has the added ones */
 };
 
 static const struct node_affinity_plugin *instance_of(const struct bt_plugin *plugin)
@@ -363,7 +366,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 }
 
 enum {
-	DETAIL_ENFORCED = 1, /* the profile's affinity */
+	DETAIL_ENFORCED = 1, /* the profile's added affinity */
 	DETAIL_POD = 2,
 };
 
@@ -400,8 +403,9 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	}
 	matches = bt_malloc(range.count);
 	memset(matches, 1, range.count);
-	/* matches[slot] &= nodeSelector map and required affinity hold, for every slot below
-	 * slot_count.
+	/*
+	 * For every slot below slot_count: matches[slot] &= the nodeSelector map and the required
+	 * affinity match.
 	 */
 	for (uint32_t i = 0; i < parsed->required.node_selector->count; i++) {
 		const struct bt_str_pair *pair = &parsed->required.node_selector->items[i];
@@ -439,7 +443,7 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 					  : BT_REASON_NODE_AFFINITY);
 }
 
-/** The pod's preferred terms; Error with the parse errors' text. */
+/** Parse the pod's preferred terms; Error with the text of the parse errors. */
 static struct bt_status parse_preferred(const struct bt_pod_spec *spec, struct bt_arena *arena,
 	struct bt_preferred_terms *out_terms)
 {
@@ -503,10 +507,10 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** Largest sum of weights the score column takes. */
+/** Largest sum of weights for the column form of Score. */
 #define COLUMN_WEIGHT_SUM_MAX (1 << 24)
 
-/** Adds the weights to *sum; false when one is negative or the sum too large. */
+/** Add the weights to *sum. false: a weight is negative or the sum is too large. */
 static bool add_weights(const struct bt_preferred_terms *terms, int64_t *sum)
 {
 	for (uint32_t i = 0; i < terms->count; i++) {
@@ -560,7 +564,7 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
 	return BT_STATUS_OK;
 }
 
-/** Match, no match, or no match because of parse errors (then err is set). */
+/** Result of a match; BROKEN: no match because of parse errors, with err set. */
 enum node_match {
 	NODE_MATCHES,
 	NODE_DIFFERS,
@@ -582,7 +586,7 @@ static enum node_match match_pod(const struct bt_required_node_affinity *require
 	}
 	text = bt_error_list_text(&errors, arena);
 	(void)bt_error_set(
-		err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(text)); /* the verdict says it */
+		err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(text)); /* the result says it */
 	return NODE_MATCH_BROKEN;
 }
 
@@ -606,8 +610,9 @@ static enum bt_queueing_hint hint_of_node_change(const struct node_affinity_plug
 	if (old_node == NULL) {
 		return BT_HINT_QUEUE;
 	}
-	/* Upstream quirk, spec 05 section 9.5: the added affinity is not compared with the old
-	 * node. */
+	/*
+	 * Upstream quirk, spec 05 section 9.5: the added affinity is not matched with the old node.
+	 */
 	return match_pod(&required, old_node, arena, err) == NODE_MATCHES ? BT_HINT_SKIP
 									  : BT_HINT_QUEUE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NodeDeclaredFeatures (PreFilter, Filter): a pod that needs a kubelet feature fits only where the
- * node declares it. Spec: 05 section 14. A feature set is a byte, bit i = registered feature i
- * (also node_table.h).
+ * NodeDeclaredFeatures (PreFilter, Filter): a pod that needs a kubelet feature fits only on nodes
+ * that declare it. Spec: 05 section 14. A set of features is a byte; bit i is the registered
+ * feature i (also in node_table.h).
  */
 #include "api/change.h"
 #include "base/strbuf.h"
@@ -91,7 +91,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return BT_STATUS_OK;
 }
 
-/* Only called with PreFilter data, hence with the gate on. */
+/* Called only with PreFilter data, so the gate is on. */
 static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)

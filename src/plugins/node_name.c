@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * NodeName (Filter): a pod that names its node fits only there. Spec: 05 section 6.
- */
+/** NodeName (Filter): a pod with spec.nodeName fits only on that node. Spec: 05 section 6. */
 #include "base/strbuf.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NodePorts (PreFilter, Filter): the host ports a pod wants must be free on the node. Spec: 05
- * section 10; ports: 05 section 3.7.
+ * NodePorts (PreFilter, Filter): the pod's host ports must be free on the node. Spec: 05 section
+ * 10; ports: 05 section 3.7.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "plugins/in_tree.h"
 
 struct node_ports_pre_filter_data {
-	bt_host_port_list wanted; /* normalised, never empty; the shape's */
+	bt_host_port_list wanted; /* normalised, never empty; borrowed from the shape */
 };
 
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -115,7 +115,10 @@ static uint32_t collect_ports(const bt_container_list *containers, int32_t *port
 	return count;
 }
 
-/* Upstream quirk, spec 05 section 3.13: all init containers count, address and protocol do not. */
+/*
+ * Upstream quirk, spec 05 section 3.13: ports of all init containers are signed, without address
+ * and protocol.
+ */
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NodeResourcesBalancedAllocation (PreScore, Score): prefer nodes whose resources the pod would
- * bring closer to equal utilisation. Spec: 05 section 12.
+ * NodeResourcesBalancedAllocation (PreScore, Score): prefers nodes on which the pod brings the
+ * utilisations of resources closer together. Spec: 05 section 12.
  */
 #include <math.h>
 
@@ -18,15 +18,17 @@ struct balanced_plugin {
 	struct bt_plugin base;
 	const struct bt_handle *handle;
 	struct bt_scored_resources resources;
-	/* The balance without a pod by slot, as of log_sequence; where it is the same for each pod:
-	 * two resources, neither of them a scalar. */
+	/*
+	 * By slot, the balance without the pod, as of log_sequence. Kept only if it is the same for
+	 * all pods: for two resources, neither of them a scalar.
+	 */
 	int32_t *balances;
 	uint32_t slot_count;
 	uint32_t slot_capacity;
 	uint64_t log_sequence;
 };
 
-/** Variant B of the request for the configured resources, in their order; not all 0. */
+/** Request (variant B) of the configured resources, in their order; not all 0. */
 struct balanced_pre_score_data {
 	const int64_t *requests;
 };
@@ -82,7 +84,7 @@ enum utilization {
 	WITH_POD,
 };
 
-/** Used fraction of one resource, at most 1; false when the resource takes no part. */
+/** Used fraction of one resource, at most 1. false: the resource does not take part. */
 static bool fraction_of(const struct bt_scored_resource *resource, int64_t request,
 	const struct bt_node_info *node, enum utilization which, double *out_fraction)
 {
@@ -99,8 +101,8 @@ static bool fraction_of(const struct bt_scored_resource *resource, int64_t reque
 }
 
 /**
- * 100 when all fractions are equal, less by their standard deviation. The order of the operations
- * is upstream's: another one rounds differently.
+ * 100 if all fractions are equal, otherwise less by their standard deviation. The order of
+ * operations is upstream's; a different one would round differently.
  */
 static int64_t balance(const struct bt_scored_resources *resources, const int64_t *requests,
 	const struct bt_node_info *node, enum utilization which)
@@ -160,8 +162,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** Absurd amounts can leave the range of scores; the plain form then reports what upstream would.
- */
+/** Huge amounts can exceed the range of scores; the plain form then reports upstream's error. */
 static bool score_fits_column(
 	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NodeResourcesFit (PreFilter, Filter, PreScore, Score, PlacementScore): the node has room for what
- * the pod requests; scored by how full it would be. Spec: 05 section 11.
+ * NodeResourcesFit (PreFilter, Filter, PreScore, Score, PlacementScore): the node must have room
+ * for the pod's requests, and is scored by its utilisation with the pod. Spec: 05 section 11.
  */
 #include "plugins/node_resources_fit.h"
 
@@ -17,7 +17,7 @@
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
 
-/* Shape points are written on a scale of 0 to 10. */
+/* Shape points in the arguments are on a scale of 0 to 10. */
 #define CUSTOM_SCORE_SCALE 10
 
 /* Spec: 05 sections 3.9, 11.5, 11.8. */
@@ -81,7 +81,7 @@ static int64_t points_of(const struct fit_scorer *scorer, const struct bt_score_
 	return 0;
 }
 
-/** requests: the pod's, one per configured resource. */
+/** requests: of the pod, one for each configured resource. */
 static int64_t fit_score(
 	const struct fit_scorer *scorer, const int64_t *requests, const struct bt_node_info *node)
 {
@@ -111,10 +111,9 @@ static int64_t fit_score(
 			: bt_wrap_div(score, weights);
 }
 
-/* Sums over the nodes of a placement. */
 /**
- * A device class backs the name and the node has none of its own: the DynamicResources plugin
- * decides, not the fit of numbers. Spec 05 section 3.10.
+ * Whether the node has none of the resource and a device class provides it: then the
+ * DynamicResources plugin decides. Spec 05 section 3.10.
  */
 static bool fit_is_delegated(
 	const struct bt_handle *handle, struct bt_str name, int64_t allocatable)
@@ -130,11 +129,11 @@ struct fit_plugin {
 	struct bt_resource_gates gates;
 	struct fit_scorer scorer;
 	/**
-	 * The least free amount in each block of FLOOR_SLOTS slots, as of floor_sequence: pods that
-	 * ask for less fit all of its nodes, which then need not be looked at.
+	 * The smallest free amounts in each block of FLOOR_SLOTS slots, as of floor_sequence. A pod
+	 * that requests less fits on all nodes of the block without a check of each.
 	 */
 	struct fit_floors *floors;
-	uint32_t floor_slot_count; /* slots that they cover */
+	uint32_t floor_slot_count; /* slots covered by floors */
 	uint64_t floor_sequence;
 };
 
@@ -148,33 +147,35 @@ enum {
 	FLOOR_COUNT,
 };
 
-/** Of one block; slots outside of the snapshot do not count. */
+/** Smallest free amounts of one block. Slots outside of the snapshot do not count. */
 struct fit_floors {
 	int64_t least[FLOOR_COUNT];
 };
 
-/** A scalar resource of the pod, value not 0. */
+/** A scalar resource that the pod requests (not 0). */
 struct fit_scalar {
 	struct bt_str name;
 	struct bt_str reason; /* "Insufficient <name>" */
-	uint32_t column;      /* of the node table */
-	bool ignored;         /* by the arguments */
-	/** A device class stands behind it: the DynamicResources plugin decides where the node has
-	 * none of its own (spec 05 section 3.10). */
+	uint32_t column;      /* column of the node table */
+	bool ignored;         /* ignored by the arguments */
+	/**
+	 * A device class provides the resource: DynamicResources decides on nodes that have none of
+	 * it (spec 05 section 3.10).
+	 */
 	bool has_class;
 	int64_t value;
 };
 
-/** Variant F of the pod's request. */
+/** Request of the pod, variant F. */
 struct fit_pre_filter_data {
 	int64_t cpu_milli;
 	int64_t memory_bytes;
 	int64_t ephemeral_bytes;
-	const struct fit_scalar *scalars; /* ascending by name */
+	const struct fit_scalar *scalars; /* sorted by name */
 	uint32_t scalar_count;
 };
 
-/** Variant FS of the request for the configured resources, in their order. */
+/** Request (variant FS) of the configured resources, in their order. */
 struct fit_pre_score_data {
 	const int64_t *requests;
 };
@@ -228,7 +229,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-/** What is missing on a node, in the order of the reasons. reasons NULL: only counted. */
+/** Reasons why a node does not fit, in order. reasons NULL: only count them. */
 struct fit_failures {
 	struct bt_str *reasons;
 	uint32_t count;
@@ -244,7 +245,7 @@ static void add_failure(struct fit_failures *failures, struct bt_str reason, boo
 	failures->unresolvable = failures->unresolvable || unresolvable;
 }
 
-/* cpu, memory, ephemeral-storage: a request of 0 fits even on an over-committed node. */
+/* cpu, memory and ephemeral-storage: a request of 0 fits even on an over-committed node. */
 static void check_standard(struct fit_failures *failures, enum bt_reason reason, int64_t request,
 	int64_t allocatable, int64_t requested)
 {
@@ -307,7 +308,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	};
 }
 
-/* Column form of Filter: a detail has one bit per reason, in the order of the reasons. */
+/* Column form of Filter: a detail has one bit for each reason, in the order of the reasons. */
 enum {
 	DETAIL_UNRESOLVABLE = BT_LACK_UNRESOLVABLE,
 	DETAIL_TOO_MANY_PODS = 1 << 1,
@@ -326,7 +327,7 @@ static bool filter_fits_column(BT_UNUSED struct bt_plugin *plugin, const void *d
 	return request->scalar_count <= DETAIL_SCALARS_MAX;
 }
 
-/** true: on some node. */
+/** Returns true if some node lacks the resource. */
 static bool add_scalar_lack(const struct fit_scalar *scalar, const struct bt_scalar_column *column,
 	uint32_t bit, struct bt_slot_range range, uint32_t *detail)
 {
@@ -346,7 +347,7 @@ static bool add_scalar_lack(const struct fit_scalar *scalar, const struct bt_sca
 	return any;
 }
 
-/** cpu, memory, ephemeral-storage as far as the pod requests them; returns how many. */
+/** Columns of cpu, memory and ephemeral-storage, if the pod requests them; returns their number. */
 static uint32_t standard_columns(const struct fit_pre_filter_data *request,
 	const struct bt_node_table *nodes, struct bt_lack_column out_columns[3])
 {
@@ -368,7 +369,7 @@ static uint32_t standard_columns(const struct fit_pre_filter_data *request,
 	return count;
 }
 
-/** Free amounts wrap as bt_wrap_sub does. */
+/** Lower the floors to the free amounts of these slots. Free amounts wrap as with bt_wrap_sub. */
 static void lower_floors(struct fit_floors *floors, const struct bt_node_table *nodes,
 	uint32_t first, uint32_t end)
 {
@@ -403,7 +404,7 @@ static void set_floors(
 	if (floors->least[FLOOR_PODS] > 0) {
 		return;
 	}
-	/* A full node, or a slot without a node, whose zeros say nothing. */
+	/* A node is full, or a slot has no node and must be skipped. */
 	*floors = highest;
 	for (uint32_t slot = first; slot < end; slot++) {
 		if (nodes->rows[slot].in_snapshot) {
@@ -441,7 +442,7 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 	instance->floor_sequence = log->sequence;
 }
 
-/** No node of the block lacks anything. */
+/** Whether every node of the block has enough. */
 static bool floors_allow(const struct fit_floors *floors, const struct fit_pre_filter_data *request)
 {
 	return request->scalar_count == 0 && floors->least[FLOOR_PODS] > 0 &&
@@ -484,8 +485,10 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 		instance->floor_sequence != state->log.sequence) {
 		return filter_slots(data, state, range, detail);
 	}
-	/* Blocks that may lack something are looked at; details of others are written, as 0, once
-	 * some node does. */
+	/*
+	 * Check only blocks in which a node may lack something. Details of the other blocks are set
+	 * to 0 once some node lacks something.
+	 */
 	for (uint32_t first = range.first, next; first < end; first = next) {
 		bool allowed = floors_allow(&instance->floors[first / FLOOR_SLOTS], data);
 
@@ -509,7 +512,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	return any;
 }
 
-/** One amount: the first pod needs request of what is free, and each takes `taken` away. */
+/** Limit the room by one amount: the first pod needs `request`, and each pod uses `taken`. */
 static void lower_room(
 	uint32_t *room, int64_t request, int64_t taken, int64_t allocatable, int64_t requested)
 {
@@ -523,7 +526,7 @@ static void lower_room(
 	}
 }
 
-/** What pods of the shape add to a scalar column. */
+/** The amount that a pod of the shape adds to a scalar column. */
 static int64_t taken_of_scalar(const struct bt_shape *shape, uint32_t column)
 {
 	int64_t taken = 0;
@@ -534,7 +537,7 @@ static int64_t taken_of_scalar(const struct bt_shape *shape, uint32_t column)
 	return taken;
 }
 
-/** Narrow amounts only: the caller sees to it that the table has no others. */
+/** Requires that the table has no wide values. */
 static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	uint32_t *room)
@@ -613,8 +616,8 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 }
 
 /*
- * Upstream quirk, spec 05 section 11.6: the scorer ignores pod-level requests and status, while the
- * node's part of the sum honours them.
+ * Upstream quirk, spec 05 section 11.6: the pod's request ignores pod-level requests and status,
+ * but the node's sum includes them.
  */
 static const int64_t *scoring_requests(
 	const struct fit_plugin *instance, const struct bt_pod_info *pod, struct bt_arena *arena)
@@ -652,8 +655,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** Absurd amounts can leave the range of scores; the plain form then reports what upstream would.
- */
+/** Huge amounts can exceed the range of scores; the plain form then reports upstream's error. */
 static bool score_fits_column(
 	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
@@ -700,7 +702,7 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 	const int64_t *requests = NULL;
 
 	for (uint32_t i = 0; i < pod_count; i++) {
-		/* Members of a group are often equal. */
+		/* Members of a group often have the same shape. */
 		if (i == 0 || pods[i]->shape != pods[i - 1]->shape) {
 			requests = scoring_requests(instance, pods[i], arena);
 		}
@@ -708,8 +710,10 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 			sums[k] = bt_wrap_add(sums[k], requests[k]);
 		}
 	}
-	/* MostAllocated over the sums of a placement's nodes, whatever the strategy. requests: sums
-	 * over the proposed pods. */
+	/*
+	 * Always MostAllocated, whatever the strategy, over the sums of the placement's nodes.
+	 * sums: requests of the proposed pods.
+	 */
 	int64_t score = 0;
 	int64_t weights = 0;
 
@@ -758,7 +762,7 @@ static int64_t scalar_of(const struct bt_resource *resource, struct bt_str name)
 	return value != NULL ? *value : 0;
 }
 
-/* Variant H: with status, with pod-level requests whatever their gate says. */
+/* Variant H: with status, and with pod-level requests whatever their gate. */
 static struct bt_resource request_with_status(
 	const struct bt_pod *pod, const struct bt_resource_gates *gates, struct bt_arena *arena)
 {
@@ -773,7 +777,7 @@ static struct bt_resource request_with_status(
 	return resource;
 }
 
-/* Some resource that wanted asks for shrank. */
+/* Whether a requested resource of the changed pod shrank. */
 static bool freed_anything(const struct bt_resource *wanted, const struct bt_resource *old_request,
 	const struct bt_resource *new_request)
 {
@@ -796,7 +800,7 @@ static bool freed_anything(const struct bt_resource *wanted, const struct bt_res
 	return false;
 }
 
-/* Upstream quirk, spec 05 section 11.9: ignored resources are not ignored here. */
+/* Upstream quirk, spec 05 section 11.9: the arguments' ignored resources are not ignored here. */
 static bool fits_empty_node(const struct bt_handle *handle, const struct bt_resource *request,
 	const struct bt_resource *allocatable)
 {
@@ -817,7 +821,7 @@ static bool fits_empty_node(const struct bt_handle *handle, const struct bt_reso
 	return true;
 }
 
-/* The node has more of something that the pod asks for. */
+/* Whether the node has more of a requested resource than before. */
 static bool grew(const struct bt_handle *handle, const struct bt_resource *request,
 	const struct bt_resource *old_allocatable, const struct bt_resource *new_allocatable)
 {
@@ -852,7 +856,7 @@ static struct bt_resource allocatable_of(const struct bt_node *node, struct bt_a
 	return resource;
 }
 
-/** The pod names this resource in its requests, be it with 0. Without status resources. */
+/** Whether the pod's requests, without status, name the resource, even with 0. */
 static bool names_resource(const struct bt_resource_gates *gates, const struct bt_pod_info *pod,
 	struct bt_str resource)
 {
@@ -869,7 +873,7 @@ static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
 {
-	/* Pod/Delete (new_pod NULL) and Pod/UpdatePodScaleDown. */
+	/* Handles Pod/Delete (new_pod NULL) and Pod/UpdatePodScaleDown. */
 	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
 	const struct bt_pod *old_pod = old_object;
 	const struct bt_pod *new_pod = new_object;
@@ -900,7 +904,7 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
 {
-	/* Node/Add (old_node NULL) and Node/UpdateNodeAllocatable. */
+	/* Handles Node/Add (old_node NULL) and Node/UpdateNodeAllocatable. */
 	const struct bt_handle *handle = instance_of(plugin)->handle;
 	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
 	const struct bt_node *old_node = old_object;
@@ -922,7 +926,9 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 static void hint_needs(
 	struct bt_plugin *plugin, const struct bt_shape *shape, int64_t out_needs[BT_HINT_NEEDS])
 {
-	/* Requests of cpu and memory: on a node with less of either no such pod fits, be it empty.
+	/*
+	 * Requests of cpu and memory: no pod of the shape fits on a node with less, even if it is
+	 * empty.
 	 */
 	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
 	struct bt_arena arena = {0};
@@ -933,7 +939,7 @@ static void hint_needs(
 	bt_arena_finish(&arena);
 }
 
-/** after_node_change, as far as it looks at cpu and memory of an empty node. */
+/** The amounts to compare with hint_needs: cpu and memory of an empty node. */
 static bool hint_limits(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
 	BT_UNUSED const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS])
 {
@@ -954,7 +960,7 @@ static enum bt_queueing_hint after_class_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
 {
-	/* Spec 04 (hints) section 6.7: old_class is NULL for an added one. */
+	/* Spec 04 (hints) section 6.7: old_class is NULL for an added class. */
 	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
 	const struct bt_device_class *old_class = old_object;
 	const struct bt_device_class *new_class = new_object;
@@ -977,7 +983,7 @@ static enum bt_queueing_hint after_class_change(struct bt_plugin *plugin,
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
-/* Device classes come last: they are registered only with their gate. */
+/* Device classes must be last: they are registered only with their gate. */
 static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE | BT_ACTION_UPDATE_POD_SCALE_DOWN}, after_pod_change},
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_ALLOCATABLE}, after_node_change},
@@ -1021,7 +1027,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	instance->handle = handle;
 	instance->args = &args->node_resources_fit;
 	instance->gates = bt_resource_gates_of(handle->gates);
-	/* strategy is valid (bt_plugin_args_validate). */
+	/* The strategy was validated by bt_plugin_args_validate. */
 	struct fit_scorer *scorer = &instance->scorer;
 	const struct bt_scoring_strategy *strategy = args->node_resources_fit.scoring_strategy;
 	*scorer = (struct fit_scorer){0};

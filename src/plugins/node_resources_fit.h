@@ -4,12 +4,12 @@
 /** The RequestedToCapacityRatio strategy of NodeResourcesFit. Spec: 05 section 11.5. */
 #include <stdint.h>
 
-/** Utilization ascending; score on the scale 0 to 100. */
+/** Points in ascending order of utilization; scores are on a scale of 0 to 100. */
 struct bt_shape_point {
 	int64_t utilization;
 	int64_t score;
 };
 
-/** Broken line through the points, of which there is at least one. */
+/** Interpolate linearly between the points; there is at least one. */
 int64_t bt_broken_line(const struct bt_shape_point *points, uint32_t count, int64_t utilization);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * NodeUnschedulable (Filter): a cordoned node takes only pods that tolerate being there. Spec: 05
+ * NodeUnschedulable (Filter): a cordoned node accepts only pods that tolerate its taint. Spec: 05
  * section 7.
  */
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
 
-/* What a pod must tolerate; the node's own taints are not looked at. */
+/* The taint that a pod must tolerate; the node's taints are not checked. */
 static const struct bt_taint unschedulable_taint = {
 	.key = BT_STR_INIT("node.kubernetes.io/unschedulable"),
 	.value = BT_STR_INIT(""),

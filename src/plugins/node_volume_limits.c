@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * NodeVolumeLimits (PreFilter, Filter): the number of distinct CSI volumes of a driver on a node
- * stays within what the driver reports in the node's CSINode. Spec: 07b section 1.
+ * must stay within the limit that the driver reports in the node's CSINode. Spec: 07b section 1.
  */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -11,18 +11,20 @@
 #include "plugins/csi_translation.h"
 #include "plugins/in_tree.h"
 
-/** A volume that counts. Upstream makes one text of it, with a random prefix to keep claims and
- * handles apart. */
+/**
+ * A counted volume. Upstream makes one string of it, with a random prefix that separates claims and
+ * handles.
+ */
 struct unique_volume {
 	struct bt_str driver;
 	struct bt_str
-		claim_namespace; /* of a claim whose volume is not known; absent for a handle */
-	struct bt_str handle;    /* or the claim's name */
+		claim_namespace; /* of a claim without known volume; else absent */
+	struct bt_str handle;    /* volume handle, or name of the claim */
 	uint64_t hash;
 	bool removed;
 };
 
-/** Distinct volumes. Memory is kept from node to node. */
+/** A set of volumes. Memory is reused for the next node. */
 struct volume_set {
 	BT_VEC(struct unique_volume) items;
 	struct bt_map map;
@@ -33,12 +35,12 @@ struct limits_plugin {
 	struct bt_arena arena; /* texts of one Filter call */
 	struct volume_set wanted;
 	struct volume_set used;
-	/* VolumeAttachments by node: positions in the list, chained by node name. */
+	/* VolumeAttachments, with an index by node name. */
 	bool attachments_known;
-	uint64_t attachments_version; /* of the store */
+	uint64_t attachments_version; /* version of the store */
 	BT_VEC(struct attachment {
 		const struct bt_volume_attachment *object;
-		uint64_t hash; /* of the node name */
+		uint64_t hash; /* hash of the node name */
 	})
 	attachments;
 	struct bt_map attachment_map;
@@ -89,7 +91,7 @@ static void set_add(struct volume_set *set, struct unique_volume volume)
 	}
 }
 
-/** Volumes of the driver that are not marked as removed. */
+/** Number of the driver's volumes that are not marked as removed. */
 static int64_t set_count(const struct volume_set *set, struct bt_str driver)
 {
 	int64_t count = 0;
@@ -101,14 +103,16 @@ static int64_t set_count(const struct volume_set *set, struct bt_str driver)
 	return count;
 }
 
-/** Unlike VolumeBinding, any CSINode will do: its list of migrated plugins is not read.
- * Spec: 07b section 1.3. */
+/**
+ * Unlike VolumeBinding, this accepts any CSINode: its list of migrated plugins is not read. Spec:
+ * 07b section 1.3.
+ */
 static bool is_migrated_here(enum bt_in_tree_driver driver, const struct bt_csi_node *csi_node)
 {
 	return driver != BT_IN_TREE__COUNT && csi_node != NULL && bt_in_tree_is_migrated(driver);
 }
 
-/** What a claim resolves to; without driver or handle it is nothing. */
+/** Add the volume of a claim, unless driver or handle is empty. */
 static void add_resolved(struct volume_set *set, struct unique_volume volume)
 {
 	if (volume.driver.length != 0 && volume.handle.length != 0) {
@@ -164,8 +168,10 @@ static int add_inline(struct limits_plugin *instance, const struct bt_pod_info *
 	return 0;
 }
 
-/** Volumes of a pod; is_new: the one to be scheduled, whose claims must exist. BERTH_ERR_NOT_FOUND
- * when one does not. */
+/**
+ * Add the volumes of a pod. is_new: the pod is being scheduled, so its claims must exist;
+ * BERTH_ERR_NOT_FOUND if one does not.
+ */
 static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod,
 	const struct bt_csi_node *csi_node, bool is_new, struct volume_set *set,
 	struct berth_error *err)
@@ -207,7 +213,7 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 			return bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
 				BT_STR_ARG(bt_claim_not_owned_text(pod, claim, &instance->arena)));
 		}
-		/* Resolve the claim: its volume, or what its class will make. */
+		/* Resolve the claim to its volume or, without one, to the driver of its class. */
 		const struct bt_state *state = instance->base.handle->state;
 		const struct bt_persistent_volume *volume = claim->spec.volume_name.length != 0
 			? bt_find_volume(state, claim->spec.volume_name)
@@ -236,7 +242,7 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 	return 0;
 }
 
-/** false: no limit. With several entries of the name the last one with a count holds. */
+/** false: there is no limit. If the name has several entries, the last one with a count is used. */
 static bool limit_of(const struct bt_csi_node *csi_node, struct bt_str driver, int64_t *out_limit)
 {
 	bool found = false;
@@ -311,7 +317,7 @@ static struct bt_status pre_filter(BT_UNUSED struct bt_plugin *plugin,
 							    : bt_status_code_only(BT_STATUS_SKIP);
 }
 
-/** Spec 07b section 1.5, installed. */
+/** Whether the driver is installed: spec 07b section 1.5. */
 static bool is_installed(
 	const struct bt_state *state, const struct bt_csi_node *csi_node, struct bt_str driver_name)
 {
@@ -377,8 +383,10 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		return BT_STATUS_OK;
 	}
 	if (bt_plugin_gate(&instance->base.base, BT_GATE_VOLUME_LIMIT_SCALING)) {
-		/* Every driver of the wanted volumes is on the node; else the first missing one by
-		 * name is reported. */
+		/*
+		 * If a driver of the wanted volumes is missing on the node, report the first one by
+		 * name.
+		 */
 		struct bt_str missing = {0};
 
 		for (uint32_t i = 0; i < instance->wanted.items.count; i++) {
@@ -403,8 +411,10 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	if (collect_used(instance, node, csi_node, &err) != 0) {
 		return bt_status_from_error(cycle->arena, &err);
 	}
-	/* Steps 8 to 10 of spec 07b section 1.5: attached volumes count, and do not make a wanted
-	 * one less new. */
+	/*
+	 * Steps 8 to 10 of spec 07b section 1.5. Attached volumes count as used, but a wanted
+	 * volume that is only attached still counts as new.
+	 */
 	struct volume_set *wanted = &instance->wanted;
 
 	for (uint32_t i = 0; i < wanted->items.count; i++) {
@@ -431,7 +441,10 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 					.handle = volume->spec.source.csi->volume_handle});
 		}
 	}
-	/* A node has few drivers; how many volumes a pod names is up to who wrote it. */
+	/*
+	 * Iterate over the drivers, because a node has few of them while a pod may name any number
+	 * of volumes.
+	 */
 	for (uint32_t i = 0; i < csi_node->spec.drivers.count; i++) {
 		struct bt_str driver = csi_node->spec.drivers.items[i].name;
 		int64_t new_count = set_count(wanted, driver);
