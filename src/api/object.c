@@ -153,7 +153,7 @@ void bt_object_release(struct bt_object *object)
 		bt_packed_object_destroy(object->packed);
 		bt_free(object);
 	} else if (object->resting_count == object->reference_count) {
-		bt_object_settle(object);
+		bt_object_pack_if_resting(object);
 	}
 }
 

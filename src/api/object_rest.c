@@ -224,7 +224,7 @@ static struct bt_packed_object *pack(const struct bt_object *object)
 }
 
 /** An earlier packed form is still valid, because objects are immutable. */
-void bt_object_settle(struct bt_object *object)
+void bt_object_pack_if_resting(struct bt_object *object)
 {
 	if (object->resting_count != object->reference_count || object->value == NULL ||
 		!object->packs || object->json.data != NULL) {
@@ -243,7 +243,7 @@ void bt_object_rest(struct bt_object *object)
 	BT_ASSERT(object->resting_count < object->reference_count &&
 		object->resting_count < UINT16_MAX);
 	object->resting_count++;
-	bt_object_settle(object);
+	bt_object_pack_if_resting(object);
 }
 
 struct bt_object *bt_object_wake(struct bt_object *object)

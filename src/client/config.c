@@ -152,7 +152,7 @@ struct problems {
 };
 
 BT_PRINTF(2, 3)
-static void complain(struct problems *problems, const char *format, ...)
+static void add_problem(struct problems *problems, const char *format, ...)
 {
 	va_list arguments;
 
@@ -163,10 +163,10 @@ static void complain(struct problems *problems, const char *format, ...)
 }
 
 /* Adds the cause's text and frees the cause. */
-static void complain_cause(
+static void add_problem_cause(
 	struct problems *problems, const char *what, struct bt_str name, struct berth_error *cause)
 {
-	complain(problems, "unable to read %s for %.*s due to %s", what, BT_STR_ARG(name),
+	add_problem(problems, "unable to read %s for %.*s due to %s", what, BT_STR_ARG(name),
 		berth_error_message(cause));
 	berth_error_finish(cause);
 }
@@ -182,7 +182,7 @@ static void check_file(
 	}
 	if (bt_client_file_check(path.data, &cause) != 0) {
 		bt_strbuf_printf(&whole, "%s %.*s", what, BT_STR_ARG(path));
-		complain_cause(problems, bt_strbuf_c(&whole), name, &cause);
+		add_problem_cause(problems, bt_strbuf_c(&whole), name, &cause);
 		bt_strbuf_finish(&whole);
 	}
 }
@@ -194,19 +194,19 @@ static void check_certificate(
 		return;
 	}
 	if (user->certificate_file.length != 0 && user->certificate_data.data != NULL) {
-		complain(problems,
+		add_problem(problems,
 			"client-cert-data and client-cert are both specified for %.*s. "
 			"client-cert-data will override.",
 			BT_STR_ARG(name));
 	}
 	if (user->key_file.length != 0 && user->key_data.data != NULL) {
-		complain(problems,
+		add_problem(problems,
 			"client-key-data and client-key are both specified for %.*s; "
 			"client-key-data will override",
 			BT_STR_ARG(name));
 	}
 	if (user->key_file.length == 0 && user->key_data.data == NULL) {
-		complain(problems,
+		add_problem(problems,
 			"client-key-data or client-key must be specified for %.*s to use the "
 			"clientCert authentication method.",
 			BT_STR_ARG(name));
@@ -225,22 +225,22 @@ static void check_exec(
 		return;
 	}
 	if (user->auth_provider != NULL) {
-		complain(problems,
+		add_problem(problems,
 			"authProvider cannot be provided in combination with an exec plugin for "
 			"%.*s",
 			BT_STR_ARG(name));
 	}
 	if (exec->command.length == 0) {
-		complain(problems, "command must be specified for %.*s %s", BT_STR_ARG(name),
+		add_problem(problems, "command must be specified for %.*s %s", BT_STR_ARG(name),
 			plugin);
 	}
 	if (exec->api_version.length == 0) {
-		complain(problems, "apiVersion must be specified for %.*s %s", BT_STR_ARG(name),
+		add_problem(problems, "apiVersion must be specified for %.*s %s", BT_STR_ARG(name),
 			plugin);
 	}
 	for (uint32_t i = 0; i < exec->env.count; i++) {
 		if (exec->env.items[i].name.length == 0) {
-			complain(problems, "env variable name must be specified for %.*s %s",
+			add_problem(problems, "env variable name must be specified for %.*s %s",
 				BT_STR_ARG(name), plugin);
 		}
 	}
@@ -248,14 +248,14 @@ static void check_exec(
 		if (!(bt_str_equal_c(exec->api_version, "client.authentication.k8s.io/v1beta1") ||
 			    bt_str_equal_c(
 				    exec->api_version, "client.authentication.k8s.io/v1alpha1"))) {
-			complain(problems, "interactiveMode must be specified for %.*s %s",
+			add_problem(problems, "interactiveMode must be specified for %.*s %s",
 				BT_STR_ARG(name), plugin);
 		}
 	} else if (!(bt_str_equal_c(exec->interactive_mode, "Never") ||
 			   bt_str_equal_c(exec->interactive_mode, "IfAvailable") ||
 			   bt_str_equal_c(exec->interactive_mode, "Always"))) {
-		complain(problems, "invalid interactiveMode for %.*s: \"%.*s\"", BT_STR_ARG(name),
-			BT_STR_ARG(exec->interactive_mode));
+		add_problem(problems, "invalid interactiveMode for %.*s: \"%.*s\"",
+			BT_STR_ARG(name), BT_STR_ARG(exec->interactive_mode));
 	}
 }
 
@@ -265,17 +265,17 @@ static void check_cluster(
 	struct berth_error cause = BERTH_ERROR_INIT;
 
 	if (cluster->server.length == 0 && name.length == 0) {
-		complain(problems, "default cluster has no server defined");
+		add_problem(problems, "default cluster has no server defined");
 	} else if (cluster->server.length == 0) {
-		complain(problems, "no server found for cluster \"%.*s\"", BT_STR_ARG(name));
+		add_problem(problems, "no server found for cluster \"%.*s\"", BT_STR_ARG(name));
 	}
 	if (cluster->proxy_url.length != 0 &&
 		client_config_check_proxy(cluster->proxy_url, name, &cause) != 0) {
-		complain(problems, "%s", berth_error_message(&cause));
+		add_problem(problems, "%s", berth_error_message(&cause));
 		berth_error_finish(&cause);
 	}
 	if (cluster->ca_file.length != 0 && cluster->ca_data.data != NULL) {
-		complain(problems,
+		add_problem(problems,
 			"certificate-authority-data and certificate-authority are both specified "
 			"for %.*s. certificate-authority-data will override.",
 			BT_STR_ARG(name));
@@ -297,7 +297,7 @@ static int check_selection(const struct bt_kubeconfig *file, const struct select
 	int code = 0;
 
 	if (!context_is_known) {
-		complain(&problems, "context was not found for specified context: %.*s",
+		add_problem(&problems, "context was not found for specified context: %.*s",
 			BT_STR_ARG(file->current_context));
 	}
 	const struct bt_kubeconfig_user *user = &selection->user;
@@ -305,7 +305,7 @@ static int check_selection(const struct bt_kubeconfig *file, const struct select
 	check_certificate(&problems, user, name);
 	check_exec(&problems, user, name);
 	if (user->token.length != 0 && (user->username.length != 0 || user->password.length != 0)) {
-		complain(&problems,
+		add_problem(&problems,
 			"more than one authentication method found for %.*s; found [token "
 			"basicAuth], only one is allowed",
 			BT_STR_ARG(name));
@@ -315,7 +315,7 @@ static int check_selection(const struct bt_kubeconfig *file, const struct select
 			(user->as_user_extra.length != 0 &&
 				!bt_str_equal_c(user->as_user_extra, "null") &&
 				!bt_str_equal_c(user->as_user_extra, "{}")))) {
-		complain(&problems,
+		add_problem(&problems,
 			"requesting uid, groups or user-extra for %.*s without impersonating a "
 			"user",
 			BT_STR_ARG(name));
@@ -327,7 +327,7 @@ static int check_selection(const struct bt_kubeconfig *file, const struct select
 		!selection->cluster.disable_compression &&
 		selection->cluster.extensions.count == 0) {
 		nothing = problems.count == 0;
-		complain(&problems, "%s",
+		add_problem(&problems, "%s",
 			nothing ? NO_CONFIGURATION : "cluster has no server defined");
 	} else {
 		check_cluster(&problems, &selection->cluster, selection->context.cluster);

@@ -266,8 +266,8 @@ struct reading {
 	const struct bt_live_sink *sink;
 	struct bt_live_list lists[BT_LIVE_KIND_COUNT];
 	uint32_t started;
-	struct bt_strbuf version;          /* resource version of the first list */
-	uint32_t told[BT_LIVE_KIND_COUNT]; /* counts already reported */
+	struct bt_strbuf version;                     /* resource version of the first list */
+	uint32_t reported_counts[BT_LIVE_KIND_COUNT]; /* counts already reported */
 };
 
 /**
@@ -301,12 +301,12 @@ static bool start_more(struct reading *reading)
 }
 
 /** Reports the progress of one list that has grown. */
-static void tell_progress(struct reading *reading)
+static void report_progress(struct reading *reading)
 {
 	for (uint32_t i = 0; i < reading->started && reading->sink->progress != NULL; i++) {
 		const struct bt_live_list *list = &reading->lists[i];
-		if (!list->is_over && list->objects.count != reading->told[i]) {
-			reading->told[i] = list->objects.count;
+		if (!list->is_over && list->objects.count != reading->reported_counts[i]) {
+			reading->reported_counts[i] = list->objects.count;
 			reading->sink->progress(reading->sink->context,
 				bt_kind_info(list->kind)->resource, list->objects.count);
 			return;
@@ -359,14 +359,14 @@ static int read_lists(struct reading *reading, struct berth_error *err)
 	while (result == 0 && start_more(reading)) {
 		result = bt_live_wait(reading->live, err);
 		if (result == 0) {
-			tell_progress(reading);
+			report_progress(reading);
 			result = check_ends(reading, err);
 		}
 	}
 	return result;
 }
 
-static int hand_over(struct reading *reading, uint32_t index, struct berth_error *err)
+static int pass_objects(struct reading *reading, uint32_t index, struct berth_error *err)
 {
 	struct bt_live_list *list = &reading->lists[index];
 	int result = 0;
@@ -394,7 +394,7 @@ int bt_live_read(struct bt_live *live, const struct bt_live_sink *sink, struct b
 	reading->sink = sink;
 	int result = read_lists(reading, err);
 	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT && result == 0; i++) {
-		result = hand_over(reading, i, err);
+		result = pass_objects(reading, i, err);
 	}
 	for (uint32_t i = 0; i < reading->started; i++) {
 		bt_live_list_finish(&reading->lists[i]);

@@ -13,7 +13,7 @@
 /** Servers may send smaller pages than requested; this limit stops endless lists. */
 #define PAGES_MAX 100000
 
-static void ask_page(struct bt_live_list *list);
+static void request_page(struct bt_live_list *list);
 
 static void end_call(struct bt_live_list *list)
 {
@@ -127,7 +127,7 @@ static void end_page(struct bt_live_list *list, bool is_whole)
 		(void)flawed(list, BERTH_ERR_TOO_LARGE, "it has no end", &list->err);
 		finish_with(list, BT_LIVE_FAILED);
 	} else {
-		ask_page(list);
+		request_page(list);
 	}
 }
 
@@ -148,7 +148,7 @@ static void end_refused(struct bt_live_list *list, const struct bt_rest_answer *
 	if (answer->class_ == BT_REST_NOT_FOUND) {
 		if (bt_kind_version_at(list->kind, list->version_index + 1).length != 0) {
 			list->version_index++;
-			ask_page(list);
+			request_page(list);
 		} else {
 			finish_with(list, BT_LIVE_ABSENT);
 		}
@@ -159,7 +159,7 @@ static void end_refused(struct bt_live_list *list, const struct bt_rest_answer *
 		list->at_version = BT_STR("");
 		bt_strbuf_reset(&list->continue_token);
 		drop_objects(list);
-		ask_page(list);
+		request_page(list);
 		return;
 	}
 	(void)bt_live_answer_error(list->live, bt_strbuf_c(&list->resource), answer, &list->err);
@@ -212,7 +212,7 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 
 /** --- requests --- */
 
-static void ask_page(struct bt_live_list *list)
+static void request_page(struct bt_live_list *list)
 {
 	struct bt_strbuf path = {0};
 	struct bt_strbuf query = {0};
@@ -254,7 +254,7 @@ void bt_live_list_start(struct bt_live_list *list)
 	const struct bt_kind_info *info = bt_kind_info(list->kind);
 	bt_strbuf_printf(&list->resource, "%s%s%s", info->resource,
 		info->group[0] != '\0' ? "." : "", info->group);
-	ask_page(list);
+	request_page(list);
 }
 
 void bt_live_list_finish(struct bt_live_list *list)

@@ -341,7 +341,7 @@ static void end_silence(struct bt_reflector *reflector)
 	give_up(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t run_reflector(void *context, int64_t now_ns)
 {
 	struct bt_reflector *reflector = context;
 
@@ -416,7 +416,7 @@ struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *opti
 	reflector->version_cell = options->metrics == NULL
 		? NULL
 		: bt_metric_cell(bt_metrics_register(options->metrics, &description), &name);
-	bt_loop_add_worker(options->loop, work, reflector);
+	bt_loop_add_worker(options->loop, run_reflector, reflector);
 	next_request_at(reflector, bt_loop_now_ns(options->loop));
 	return reflector;
 }

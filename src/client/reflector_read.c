@@ -146,7 +146,8 @@ static void *reflector_store_take(
 
 /* Processes the bodies of lists and watches, and updates the copy. */
 
-static void tell(struct bt_reflector *reflector, void *old_item, void *new_item, bool is_stale)
+static void report_change(
+	struct bt_reflector *reflector, void *old_item, void *new_item, bool is_stale)
 {
 	const struct bt_reflector_sink *sink = &reflector->options.sink;
 
@@ -154,11 +155,11 @@ static void tell(struct bt_reflector *reflector, void *old_item, void *new_item,
 }
 
 /** Reports an addition (old NULL) or an update. Takes ownership of both. */
-static void tell_of_item(struct bt_reflector *reflector, void *old, void *item)
+static void report_item(struct bt_reflector *reflector, void *old, void *item)
 {
 	const struct bt_reflector_codec *codec = reflector->options.codec;
 
-	tell(reflector, old, item, false);
+	report_change(reflector, old, item, false);
 	codec->release(item);
 	if (old != NULL) {
 		codec->release(old);
@@ -168,10 +169,10 @@ static void tell_of_item(struct bt_reflector *reflector, void *old, void *item)
 /** Takes ownership of item. */
 static void apply_item(struct bt_reflector *reflector, void *item)
 {
-	void *told = reflector->options.codec->share(item); /* awake for the sink */
+	void *for_sink = reflector->options.codec->share(item); /* awake for the sink */
 	void *old = reflector_store_set(&reflector->store, item);
 
-	tell_of_item(reflector, old, told);
+	report_item(reflector, old, for_sink);
 }
 
 /** last: state from the DELETED event; NULL: the deletion was missed by the watch. */
@@ -189,7 +190,7 @@ static void apply_deletion(
 		bool is_ours =
 			last != NULL && bt_str_equal(codec->meta(old)->uid, codec->meta(last)->uid);
 
-		tell(reflector, is_ours ? last : old, NULL, !is_ours);
+		report_change(reflector, is_ours ? last : old, NULL, !is_ours);
 		codec->release(old);
 	}
 }
@@ -231,10 +232,10 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 		bt_reflector_store_init(incoming, store->codec);
 		for (uint32_t i = 0; i < store->items.count; i++) {
 			void *item = wake(store, store->items.items[i]);
-			void *told = store->codec->share(item);
+			void *for_sink = store->codec->share(item);
 
 			rest(store, item);
-			tell_of_item(reflector, NULL, told);
+			report_item(reflector, NULL, for_sink);
 		}
 		release_awake(store);
 	}

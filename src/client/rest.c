@@ -253,7 +253,7 @@ void bt_rest_delay(struct bt_rest_call *call, int64_t at_ns)
 	bt_loop_call_at(call->client->loop, at_ns);
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t send_due_calls(void *context, int64_t now_ns)
 {
 	struct bt_rest_client *client = context;
 	struct bt_heap *delayed = &client->delayed;
@@ -416,7 +416,7 @@ int bt_rest_client_create(const struct bt_rest_options *options, struct bt_rest_
 	bt_heap_init(&client->delayed, NULL, NULL);
 	rest_metrics_init(&client->metrics, options->metrics,
 		bt_transport_config(options->transport)->base_url);
-	bt_loop_add_worker(client->loop, work, client);
+	bt_loop_add_worker(client->loop, send_due_calls, client);
 	*out_client = client;
 	return 0;
 }

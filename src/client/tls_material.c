@@ -8,7 +8,7 @@
 
 #define CHECK_NS (300 * BT_NS_PER_SECOND)
 /* Minimum time between two checks of the files for new connections. */
-#define ASK_NS BT_NS_PER_SECOND
+#define REFRESH_NS BT_NS_PER_SECOND
 
 static int load_one(
 	const struct bt_client_material *from, struct bt_strbuf *out, struct berth_error *err)
@@ -107,16 +107,16 @@ static int load_pair(struct bt_tls_material *material, struct berth_error *err)
 	return code != 0 ? bt_error_move(err, &cause) : 0;
 }
 
-static enum bt_tls_change ask_pair(struct bt_tls_material *material, int64_t now_ns)
+static enum bt_tls_change refresh_pair(struct bt_tls_material *material, int64_t now_ns)
 {
 	struct bt_client_file_stamp certificate = material->certificate_stamp;
 	struct bt_client_file_stamp key = material->key_stamp;
 	bool changed = false;
 
-	if (!material->pair_is_watched || now_ns - material->pair_asked_ns < ASK_NS) {
+	if (!material->pair_is_watched || now_ns - material->pair_refreshed_ns < REFRESH_NS) {
 		return BT_TLS_SAME;
 	}
-	material->pair_asked_ns = now_ns;
+	material->pair_refreshed_ns = now_ns;
 	stamp_pair(material);
 	if (bt_client_file_stamp_equal(&certificate, &material->certificate_stamp) &&
 		bt_client_file_stamp_equal(&key, &material->key_stamp)) {
@@ -218,13 +218,13 @@ static bool read_ca(struct bt_tls_material *material)
 	return changed;
 }
 
-static enum bt_tls_change ask_ca(struct bt_tls_material *material, int64_t now_ns)
+static enum bt_tls_change refresh_ca(struct bt_tls_material *material, int64_t now_ns)
 {
 	if (!material->has_ca || material->config->ca.data.data != NULL ||
-		now_ns - material->ca_asked_ns < CHECK_NS) {
+		now_ns - material->ca_refreshed_ns < CHECK_NS) {
 		return BT_TLS_SAME;
 	}
-	material->ca_asked_ns = now_ns;
+	material->ca_refreshed_ns = now_ns;
 	return read_ca(material) ? BT_TLS_NEW_CONNECTIONS : BT_TLS_SAME;
 }
 
@@ -235,9 +235,9 @@ int bt_tls_material_load(struct bt_tls_material *material, const struct bt_clien
 
 	*material = (struct bt_tls_material){
 		.config = config,
-		.pair_asked_ns = now_ns,
+		.pair_refreshed_ns = now_ns,
 		.pair_check_ns = now_ns + CHECK_NS,
-		.ca_asked_ns = now_ns,
+		.ca_refreshed_ns = now_ns,
 	};
 	if (config->is_tls) {
 		code = load_ca(material, err);
@@ -251,10 +251,10 @@ int bt_tls_material_load(struct bt_tls_material *material, const struct bt_clien
 	return code;
 }
 
-enum bt_tls_change bt_tls_material_ask(struct bt_tls_material *material, int64_t now_ns)
+enum bt_tls_change bt_tls_material_refresh(struct bt_tls_material *material, int64_t now_ns)
 {
-	enum bt_tls_change pair = ask_pair(material, now_ns);
-	enum bt_tls_change ca = ask_ca(material, now_ns);
+	enum bt_tls_change pair = refresh_pair(material, now_ns);
+	enum bt_tls_change ca = refresh_ca(material, now_ns);
 
 	return pair != BT_TLS_SAME ? pair : ca;
 }

@@ -28,17 +28,17 @@ struct bt_tls_material {
 	struct bt_client_file_stamp key_stamp;
 	bool pair_changed;             /* changed since the periodic check */
 	struct berth_error pair_error; /* set while no pair was ever usable */
-	int64_t pair_asked_ns;         /* last check of the file stamps */
+	int64_t pair_refreshed_ns;     /* last check of the file stamps */
 	int64_t pair_check_ns;         /* time of the next periodic check */
 	int64_t pair_backoff_ns;
-	int64_t ca_asked_ns;
+	int64_t ca_refreshed_ns;
 };
 
 /** Reads all files. Fails only with errors that are fatal at start. */
 BT_MUST_USE int bt_tls_material_load(struct bt_tls_material *material,
 	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err);
 /** Call before a request that may open a connection: checks the files. */
-enum bt_tls_change bt_tls_material_ask(struct bt_tls_material *material, int64_t now_ns);
+enum bt_tls_change bt_tls_material_refresh(struct bt_tls_material *material, int64_t now_ns);
 /** Does the periodic check if it is due; *out_next_ns is the time of the next one. */
 enum bt_tls_change bt_tls_material_check(
 	struct bt_tls_material *material, int64_t now_ns, int64_t *out_next_ns);

@@ -298,7 +298,7 @@ static void transport_apply_tls(struct bt_transport *transport, bool cut)
 void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns)
 {
 	bt_authorization_refresh(&transport->authorization, now_ns);
-	if (bt_tls_material_ask(&transport->tls, now_ns) != BT_TLS_SAME) {
+	if (bt_tls_material_refresh(&transport->tls, now_ns) != BT_TLS_SAME) {
 		transport_apply_tls(transport, false);
 	}
 }
@@ -372,8 +372,7 @@ static size_t size_of(struct bt_str text)
  * Queues the request until credentials are ready, or to report in a later turn that it cannot
  * start.
  */
-static void wait_for_turn(
-	struct bt_transport_call *call, const struct bt_transport_request *request)
+static void queue_call(struct bt_transport_call *call, const struct bt_transport_request *request)
 {
 	struct bt_transport *transport = call->transport;
 
@@ -419,7 +418,7 @@ struct bt_transport_call *bt_transport_start(
 	call->waits = transport->tls.pair_error.code != 0 || !transport_exec_ready(transport);
 	link_call(call->waits ? &transport->waiting : &transport->live, call);
 	if (call->waits) {
-		wait_for_turn(call, request);
+		queue_call(call, request);
 	} else {
 		begin(call, request);
 	}
@@ -542,7 +541,7 @@ int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns)
 	return next_ns < exec_next_ns ? next_ns : exec_next_ns;
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t run_checks(void *context, int64_t now_ns)
 {
 	return bt_transport_check(context, now_ns);
 }
@@ -641,7 +640,7 @@ int bt_transport_create(const struct bt_transport_options *options,
 		return code;
 	}
 	register_metrics(transport, options->metrics);
-	bt_loop_add_worker(transport->loop, work, transport);
+	bt_loop_add_worker(transport->loop, run_checks, transport);
 	*out_transport = transport;
 	return 0;
 }

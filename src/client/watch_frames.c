@@ -16,7 +16,8 @@ static int fail_too_large(struct berth_error *err)
 }
 
 /** Buffers bytes of an incomplete value or header. */
-static int hold(struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
+static int buffer_bytes(
+	struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
 {
 	if (frames->held.length + length > BT_FRAME_BYTES_MAX) {
 		return fail_too_large(err);
@@ -26,13 +27,14 @@ static int hold(struct bt_frames *frames, const char *bytes, size_t length, stru
 }
 
 /** Completes a value: passes it to the sink if it is wanted, and clears the buffer. */
-static int give(struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
+static int pass_value(
+	struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
 {
 	struct bt_str text = {bytes, (uint32_t)length};
 	int code = 0;
 
 	if (frames->held.length != 0) {
-		code = hold(frames, bytes, length, err);
+		code = buffer_bytes(frames, bytes, length, err);
 		text = bt_strbuf_str(&frames->held);
 	} else if (length > BT_FRAME_BYTES_MAX) {
 		code = fail_too_large(err);
@@ -171,7 +173,7 @@ static int end_value(
 		frames->state = WATCH_GAP;
 		break;
 	case ROLE_NAME:
-		code = hold(frames, bytes, length, err);
+		code = buffer_bytes(frames, bytes, length, err);
 		if (code == 0) {
 			/* the member's name, with its quotes, selects the part */
 			struct bt_str quoted = bt_strbuf_str(&frames->held);
@@ -193,7 +195,7 @@ static int end_value(
 		frames->state = LIST_ITEM;
 		break;
 	}
-	return give(frames, bytes, length, err);
+	return pass_value(frames, bytes, length, err);
 }
 
 /** Starts a value, or ends the object or array at `close`; skips commas. */
@@ -241,7 +243,7 @@ static int feed_json(
 
 		*at = from + length;
 		return done ? end_value(frames, from, length, err)
-			    : hold(frames, from, length, err);
+			    : buffer_bytes(frames, from, length, err);
 	}
 	if (is_space(**at)) {
 		(*at)++;
@@ -318,7 +320,7 @@ static int begin_frame(struct bt_frames *frames, struct berth_error *err)
 		return fail_too_large(err);
 	}
 	if (frames->left == 0) {
-		return give(frames, "", 0, err);
+		return pass_value(frames, "", 0, err);
 	}
 	frames->state = RECORD;
 	return 0;
@@ -342,7 +344,7 @@ static int feed_header(
 	int code = 0;
 
 	while (code == 0 && *at != end && frames->held.length < LENGTH_BYTES) {
-		code = hold(frames, (*at)++, 1, err);
+		code = buffer_bytes(frames, (*at)++, 1, err);
 	}
 	if (code != 0 || frames->held.length < LENGTH_BYTES) {
 		return code;
@@ -444,7 +446,7 @@ static int read_header(struct bt_frames *frames, struct berth_error *err)
 	if (code == 0 && type == BT_WIRE_BYTES) {
 		code = begin_record(frames, number, value, err);
 		if (code == 0 && frames->left == 0 && frames->state == RECORD) {
-			code = give(frames, "", 0, err);
+			code = pass_value(frames, "", 0, err);
 		}
 		if (code != 0 || frames->left != 0 || frames->state == TAG) {
 			return code;
@@ -465,7 +467,7 @@ static int feed_tag(struct bt_frames *frames, const char **at, struct berth_erro
 		return bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
 	}
 	frames->list_left -= frames->in_list ? 1 : 0;
-	code = hold(frames, (*at)++, 1, err);
+	code = buffer_bytes(frames, (*at)++, 1, err);
 	return code != 0 ? code : read_header(frames, err);
 }
 
@@ -481,18 +483,18 @@ static int feed_value(
 	frames->left -= length;
 	frames->list_left -= frames->in_list ? length : 0;
 	if (!done) {
-		return frames->state == RECORD ? hold(frames, from, length, err) : 0;
+		return frames->state == RECORD ? buffer_bytes(frames, from, length, err) : 0;
 	}
 	if (frames->form == BT_FRAMES_WATCH_PROTOBUF) {
 		frames->state = HEADER;
-		return give(frames, from, length, err);
+		return pass_value(frames, from, length, err);
 	}
 	if (frames->state == SKIPPED_RECORD) {
 		end_record(frames);
 		return 0;
 	}
 	end_record(frames);
-	return give(frames, from, length, err);
+	return pass_value(frames, from, length, err);
 }
 
 static int feed_protobuf(

@@ -33,32 +33,32 @@ static int fail(struct berth_error *err, const char *what, int code)
 }
 
 /** A certificate under construction, or a parsed one. */
-struct work {
+struct draft {
 	gnutls_x509_crt_t certificate;
 	gnutls_x509_privkey_t key;
 };
 
-static void work_finish(struct work *work)
+static void draft_finish(struct draft *draft)
 {
-	if (work->certificate != NULL) {
-		gnutls_x509_crt_deinit(work->certificate);
+	if (draft->certificate != NULL) {
+		gnutls_x509_crt_deinit(draft->certificate);
 	}
-	if (work->key != NULL) {
-		gnutls_x509_privkey_deinit(work->key);
+	if (draft->key != NULL) {
+		gnutls_x509_privkey_deinit(draft->key);
 	}
 }
 
-static int work_init(struct work *work, struct berth_error *err)
+static int draft_init(struct draft *draft, struct berth_error *err)
 {
-	int code = gnutls_x509_crt_init(&work->certificate);
+	int code = gnutls_x509_crt_init(&draft->certificate);
 	if (code == 0) {
-		code = gnutls_x509_privkey_init(&work->key);
+		code = gnutls_x509_privkey_init(&draft->key);
 	}
 	return code == 0 ? 0 : fail(err, "making a certificate", code);
 }
 
-static int work_read(
-	struct work *work, const struct bt_certificate_pair *pair, struct berth_error *err)
+static int draft_read(
+	struct draft *draft, const struct bt_certificate_pair *pair, struct berth_error *err)
 {
 	int code;
 	gnutls_datum_t certificate = {
@@ -67,16 +67,16 @@ static int work_read(
 	if (certificate.data == NULL || key.data == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "no certificate, or no key");
 	}
-	int result = work_init(work, err);
+	int result = draft_init(draft, err);
 	if (result != 0) {
 		return result;
 	}
-	code = gnutls_x509_crt_import(work->certificate, &certificate, GNUTLS_X509_FMT_PEM);
+	code = gnutls_x509_crt_import(draft->certificate, &certificate, GNUTLS_X509_FMT_PEM);
 	if (code != 0) {
 		return fail(err, "reading the certificate", code);
 	}
 	code = gnutls_x509_privkey_import2(
-		work->key, &key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN);
+		draft->key, &key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN);
 	return code == 0 ? 0 : fail(err, "reading the key", code);
 }
 
@@ -104,34 +104,34 @@ static int set_serial_and_span(gnutls_x509_crt_t certificate, const struct span 
 }
 
 /* Generates the key and sets the fields that all certificates with a new key have. */
-static int fill(struct work *work, const char *common_name, const struct span *span)
+static int fill(struct draft *draft, const char *common_name, const struct span *span)
 {
 	unsigned char id[32];
 	size_t id_length = sizeof(id);
 	int code = gnutls_x509_privkey_generate(
-		work->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
-	code = code != 0 ? code : set_serial_and_span(work->certificate, span);
-	code = code != 0 ? code : gnutls_x509_crt_set_key(work->certificate, work->key);
+		draft->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
+	code = code != 0 ? code : set_serial_and_span(draft->certificate, span);
+	code = code != 0 ? code : gnutls_x509_crt_set_key(draft->certificate, draft->key);
 	code = code != 0
 		? code
-		: gnutls_x509_crt_set_dn_by_oid(work->certificate, GNUTLS_OID_X520_COMMON_NAME, 0,
+		: gnutls_x509_crt_set_dn_by_oid(draft->certificate, GNUTLS_OID_X520_COMMON_NAME, 0,
 			  common_name, (unsigned int)strlen(common_name));
 	code = code != 0 ? code
 			 : gnutls_x509_crt_get_key_id(
-				   work->certificate, GNUTLS_KEYID_USE_SHA1, id, &id_length);
+				   draft->certificate, GNUTLS_KEYID_USE_SHA1, id, &id_length);
 	code = code != 0 ? code
-			 : gnutls_x509_crt_set_subject_key_id(work->certificate, id, id_length);
+			 : gnutls_x509_crt_set_subject_key_id(draft->certificate, id, id_length);
 	return code;
 }
 
-static int write_pair(const struct work *work, struct bt_certificate_pair *out_pair)
+static int write_pair(const struct draft *draft, struct bt_certificate_pair *out_pair)
 {
 	gnutls_datum_t certificate = {NULL, 0};
 	gnutls_datum_t key = {NULL, 0};
-	int code = gnutls_x509_crt_export2(work->certificate, GNUTLS_X509_FMT_PEM, &certificate);
+	int code = gnutls_x509_crt_export2(draft->certificate, GNUTLS_X509_FMT_PEM, &certificate);
 	code = code != 0 ? code
 			 : gnutls_x509_privkey_export2_pkcs8(
-				   work->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &key);
+				   draft->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &key);
 	if (code == 0) {
 		struct bt_certificate_pair pair = {0};
 		bt_strbuf_append(&pair.certificate, certificate.data, certificate.size);
@@ -147,21 +147,21 @@ static int write_pair(const struct work *work, struct bt_certificate_pair *out_p
 static int make_ca(const char *common_name, const struct span *span,
 	struct bt_certificate_pair *out_pair, struct berth_error *err)
 {
-	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
-	int result = work_init(&work, err);
+	struct draft draft BT_CLEANUP(draft_finish) = {NULL, NULL};
+	int result = draft_init(&draft, err);
 	if (result != 0) {
 		return result;
 	}
-	int code = fill(&work, common_name, span);
-	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(work.certificate, 1, -1);
+	int code = fill(&draft, common_name, span);
+	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(draft.certificate, 1, -1);
 	code = code != 0 ? code
-			 : gnutls_x509_crt_set_key_usage(work.certificate,
+			 : gnutls_x509_crt_set_key_usage(draft.certificate,
 				   GNUTLS_KEY_KEY_CERT_SIGN | GNUTLS_KEY_CRL_SIGN |
 					   GNUTLS_KEY_DIGITAL_SIGNATURE);
 	code = code != 0 ? code
-			 : gnutls_x509_crt_sign2(work.certificate, work.certificate, work.key,
+			 : gnutls_x509_crt_sign2(draft.certificate, draft.certificate, draft.key,
 				   GNUTLS_DIG_SHA256, 0);
-	code = code != 0 ? code : write_pair(&work, out_pair);
+	code = code != 0 ? code : write_pair(&draft, out_pair);
 	return code == 0 ? 0 : fail(err, "making a certificate authority", code);
 }
 
@@ -198,39 +198,39 @@ struct server_plan {
 static int make_server(const struct bt_certificate_pair *ca, const struct server_plan *plan,
 	struct bt_certificate_pair *out_pair, struct berth_error *err)
 {
-	struct work authority BT_CLEANUP(work_finish) = {NULL, NULL};
-	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
+	struct draft authority BT_CLEANUP(draft_finish) = {NULL, NULL};
+	struct draft draft BT_CLEANUP(draft_finish) = {NULL, NULL};
 	unsigned char id[32];
 	size_t id_length = sizeof(id);
 	BT_ASSERT(plan->name_count != 0);
-	int result = work_read(&authority, ca, err);
+	int result = draft_read(&authority, ca, err);
 	if (result != 0) {
 		return result;
 	}
-	result = work_init(&work, err);
+	result = draft_init(&draft, err);
 	if (result != 0) {
 		return result;
 	}
-	int code = fill(&work, plan->common_name, &plan->span);
+	int code = fill(&draft, plan->common_name, &plan->span);
 	for (uint32_t i = 0; i < plan->name_count && code == 0; i++) {
-		code = add_name(work.certificate, plan->names[i]);
+		code = add_name(draft.certificate, plan->names[i]);
 	}
-	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(work.certificate, 0, -1);
+	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(draft.certificate, 0, -1);
 	code = code != 0
 		? code
-		: gnutls_x509_crt_set_key_usage(work.certificate, GNUTLS_KEY_DIGITAL_SIGNATURE);
+		: gnutls_x509_crt_set_key_usage(draft.certificate, GNUTLS_KEY_DIGITAL_SIGNATURE);
 	code = code != 0 ? code
 			 : gnutls_x509_crt_set_key_purpose_oid(
-				   work.certificate, GNUTLS_KP_TLS_WWW_SERVER, 0);
+				   draft.certificate, GNUTLS_KP_TLS_WWW_SERVER, 0);
 	code = code != 0
 		? code
 		: gnutls_x509_crt_get_subject_key_id(authority.certificate, id, &id_length, NULL);
 	code = code != 0 ? code
-			 : gnutls_x509_crt_set_authority_key_id(work.certificate, id, id_length);
+			 : gnutls_x509_crt_set_authority_key_id(draft.certificate, id, id_length);
 	code = code != 0 ? code
-			 : gnutls_x509_crt_sign2(work.certificate, authority.certificate,
+			 : gnutls_x509_crt_sign2(draft.certificate, authority.certificate,
 				   authority.key, GNUTLS_DIG_SHA256, 0);
-	code = code != 0 ? code : write_pair(&work, out_pair);
+	code = code != 0 ? code : write_pair(&draft, out_pair);
 	return code == 0 ? 0 : fail(err, "making a server certificate", code);
 }
 
@@ -278,20 +278,20 @@ int bt_certificate_make_serving(const char *address, int64_t now_seconds,
 int bt_certificate_check(
 	const struct bt_certificate_pair *pair, int64_t now_seconds, struct berth_error *err)
 {
-	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
+	struct draft draft BT_CLEANUP(draft_finish) = {NULL, NULL};
 	unsigned char of_certificate[64];
 	unsigned char of_key[64];
 	size_t certificate_length = sizeof(of_certificate);
 	size_t key_length = sizeof(of_key);
-	int result = work_read(&work, pair, err);
+	int result = draft_read(&draft, pair, err);
 	if (result != 0) {
 		return result;
 	}
 	int code = gnutls_x509_crt_get_key_id(
-		work.certificate, GNUTLS_KEYID_USE_SHA256, of_certificate, &certificate_length);
+		draft.certificate, GNUTLS_KEYID_USE_SHA256, of_certificate, &certificate_length);
 	code = code != 0 ? code
 			 : gnutls_x509_privkey_get_key_id(
-				   work.key, GNUTLS_KEYID_USE_SHA256, of_key, &key_length);
+				   draft.key, GNUTLS_KEYID_USE_SHA256, of_key, &key_length);
 	if (code != 0) {
 		return fail(err, "reading the certificate", code);
 	}
@@ -299,10 +299,10 @@ int bt_certificate_check(
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "the key is not the one of the certificate");
 	}
-	if ((int64_t)gnutls_x509_crt_get_activation_time(work.certificate) > now_seconds) {
+	if ((int64_t)gnutls_x509_crt_get_activation_time(draft.certificate) > now_seconds) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the certificate is not valid yet");
 	}
-	if ((int64_t)gnutls_x509_crt_get_expiration_time(work.certificate) <
+	if ((int64_t)gnutls_x509_crt_get_expiration_time(draft.certificate) <
 		now_seconds + DAY_SECONDS) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the certificate has expired");
 	}
@@ -570,19 +570,19 @@ int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
 	struct bt_certificate_request *out_request, struct berth_error *err)
 {
 	gnutls_x509_crq_t request BT_CLEANUP(request_finish) = NULL;
-	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
+	struct draft draft BT_CLEANUP(draft_finish) = {NULL, NULL};
 	gnutls_x509_dn_t name = NULL;
 	int result = read_request(pem, &request, err);
 	if (result != 0) {
 		return result;
 	}
 	/* GnuTLS lists subject attributes of certificates only, so copy the subject into one. */
-	result = work_init(&work, err);
+	result = draft_init(&draft, err);
 	if (result != 0) {
 		return result;
 	}
-	int code = gnutls_x509_crt_set_crq(work.certificate, request);
-	code = code != 0 ? code : gnutls_x509_crt_get_subject(work.certificate, &name);
+	int code = gnutls_x509_crt_set_crq(draft.certificate, request);
+	code = code != 0 ? code : gnutls_x509_crt_get_subject(draft.certificate, &name);
 	if (code != 0) {
 		return fail(err, "reading the subject", code);
 	}
@@ -609,22 +609,22 @@ int bt_certificate_sign_request(const struct bt_certificate_pair *ca, struct bt_
 	struct berth_error *err)
 {
 	static const char alt_names[] = "2.5.29.17";
-	struct work authority BT_CLEANUP(work_finish) = {NULL, NULL};
-	struct work work BT_CLEANUP(work_finish) = {NULL, NULL};
+	struct draft authority BT_CLEANUP(draft_finish) = {NULL, NULL};
+	struct draft draft BT_CLEANUP(draft_finish) = {NULL, NULL};
 	gnutls_x509_crq_t request BT_CLEANUP(request_finish) = NULL;
 	unsigned char id[32];
 	size_t id_length = sizeof(id);
 	size_t names_length = 0;
-	int result = work_read(&authority, ca, err);
+	int result = draft_read(&authority, ca, err);
 	result = result != 0 ? result : read_request(pem, &request, err);
-	result = result != 0 ? result : work_init(&work, err);
+	result = result != 0 ? result : draft_init(&draft, err);
 	if (result != 0) {
 		return result;
 	}
 	int64_t until = (int64_t)gnutls_x509_crt_get_expiration_time(authority.certificate);
 	struct span span = {
 		terms->from_seconds, terms->until_seconds < until ? terms->until_seconds : until};
-	gnutls_x509_crt_t made = work.certificate;
+	gnutls_x509_crt_t made = draft.certificate;
 	int code = set_serial_and_span(made, &span);
 	code = code != 0 ? code : gnutls_x509_crt_set_crq(made, request);
 	if (code == 0 &&

@@ -507,7 +507,7 @@ static bool has_room(const struct bt_http_client *client)
 	return client->connections_max == 0 || client->running_count < client->connections_max;
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t check_timeouts(void *context, int64_t now_ns)
 {
 	struct bt_http_client *client = context;
 	if (now_ns >= client->due_ns) {
@@ -578,7 +578,7 @@ int bt_http_client_create(struct bt_loop *loop, const struct bt_http_client_opti
 		bt_free(client);
 		return result;
 	}
-	bt_loop_add_worker(loop, work, client);
+	bt_loop_add_worker(loop, check_timeouts, client);
 	*out_client = client;
 	return 0;
 }

@@ -573,7 +573,7 @@ static void end_dial(struct bt_http_client_connection *connection)
 }
 
 /* Processes received bytes; reads once only, so that a busy server does not block the loop. */
-static void take_in(struct bt_http_client_connection *connection)
+static void read_socket(struct bt_http_client_connection *connection)
 {
 	char raw[RAW_BYTES];
 	ssize_t length = recv(connection->fd, raw, sizeof(raw), 0);
@@ -602,7 +602,7 @@ static void on_event(void *context, uint32_t directions)
 	if (connection->phase == BT_HTTP_DIALING) {
 		end_dial(connection);
 	} else if ((directions & ~(uint32_t)BT_LOOP_WRITABLE) != 0) {
-		take_in(connection);
+		read_socket(connection);
 	} else {
 		advance(connection);
 	}

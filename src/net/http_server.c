@@ -361,7 +361,7 @@ static int64_t rest_ns(const struct bt_http_server *server)
 	return server->active_count == 0 ? REST_NS : REST_ACTIVE_NS;
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t run_daemon(void *context, int64_t now_ns)
 {
 	struct bt_http_server *server = context;
 	if (!server->is_serving) {
@@ -496,7 +496,7 @@ static int attach(struct bt_http_server *server, struct berth_error *err)
 	if (result != 0) {
 		return result;
 	}
-	bt_loop_add_worker(server->loop, work, server);
+	bt_loop_add_worker(server->loop, run_daemon, server);
 	return 0;
 }
 
