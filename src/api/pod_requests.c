@@ -25,8 +25,7 @@ enum part {
 
 struct row {
 	struct bt_str name;
-	struct bt_quantity
-		own; /* of the current container; valid if own_of is its number */
+	struct bt_quantity own; /* of the current container; valid if own_of is its number */
 	uint32_t own_of;
 	bool has_total;
 	bool has_side;

@@ -35,10 +35,9 @@ uint32_t bt_transport_calls_max(struct bt_transport *transport);
 
 struct bt_transport_request {
 	const char *method;
-	struct bt_str path;  /* "/api/v1/pods", percent-encoded where needed */
-	struct bt_str query; /* without '?'; "" */
-	const struct bt_http_header
-		*headers; /* Authorization and impersonation are added */
+	struct bt_str path;                   /* "/api/v1/pods", percent-encoded where needed */
+	struct bt_str query;                  /* without '?'; "" */
+	const struct bt_http_header *headers; /* Authorization and impersonation are added */
 	uint32_t header_count;
 	struct bt_str body;
 	int64_t timeout_ns;

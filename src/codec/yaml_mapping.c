@@ -244,9 +244,8 @@ static int repeated_key(struct bt_yaml_reader *reader, const struct bt_yaml_key 
 struct mapping {
 	uint64_t seed; /* of key hashes, differs between mappings */
 	uint32_t first_key;
-	bool repeats; /* a key occurred more than once */
-	struct bt_strbuf
-		merged; /* values of "<<" as JSON text, separated by commas */
+	bool repeats;            /* a key occurred more than once */
+	struct bt_strbuf merged; /* values of "<<" as JSON text, separated by commas */
 };
 
 /**

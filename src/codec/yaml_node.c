@@ -38,8 +38,7 @@ static uint32_t open_anchor(struct bt_yaml_reader *reader, const char *name)
 	const struct bt_yaml_anchor *hidden = find_anchor(reader, name);
 	if (hidden != NULL) {
 		uint32_t index = (uint32_t)(hidden - reader->anchors.items);
-		(void)bt_map_remove(
-			&reader->anchor_map, hidden->hash, index); /* found above */
+		(void)bt_map_remove(&reader->anchor_map, hidden->hash, index); /* found above */
 	}
 	size_t length = strlen(name);
 	struct bt_yaml_anchor anchor = {.hash = bt_hash_bytes(name, length, 0),

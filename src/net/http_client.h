@@ -29,8 +29,7 @@ struct bt_http_client_tls {
 	struct bt_str ca;          /* the only trusted roots; data NULL: the system's roots */
 	struct bt_str certificate; /* data NULL: none. May contain intermediates. */
 	struct bt_str key;
-	struct bt_str
-		server_name; /* for SNI and verification; data NULL: host of the URL */
+	struct bt_str server_name; /* for SNI and verification; data NULL: host of the URL */
 };
 
 struct bt_http_client_options {

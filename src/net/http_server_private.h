@@ -85,13 +85,13 @@ struct bt_http_server {
 	struct bt_http_handler handler;
 	uint16_t port;
 	uint32_t connection_count;
-	bool ready;                /* libmicrohttpd's descriptor is readable */
-	bool progress;             /* its last run called one of our callbacks */
-	uint32_t idle_runs;        /* consecutive runs without event and progress */
-	int64_t run_at_ns;         /* latest time of the next run */
-	uint32_t active_count;     /* exchanges that are not suspended */
-	bool resumed;              /* must run again without an event of its descriptor */
-	gnutls_datum_t ticket_key; /* owned; empty without TLS */
+	bool ready;                       /* libmicrohttpd's descriptor is readable */
+	bool progress;                    /* its last run called one of our callbacks */
+	uint32_t idle_runs;               /* consecutive runs without event and progress */
+	int64_t run_at_ns;                /* latest time of the next run */
+	uint32_t active_count;            /* exchanges that are not suspended */
+	bool resumed;                     /* must run again without an event of its descriptor */
+	gnutls_datum_t ticket_key;        /* owned; empty without TLS */
 	struct bt_http_tls_set *tls_sets; /* the current one first; NULL without TLS */
 	bool asks_certificate;
 	bool is_serving;
