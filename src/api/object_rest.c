@@ -20,9 +20,9 @@
  * a whole.
  */
 struct bt_packed_object {
-	struct bt_packed_common *rest; /* shared packed part; NULL: packed as a whole */
+	struct bt_packed_common *shared; /* shared packed part; NULL: packed as a whole */
 	uint32_t name_length;
-	uint32_t namespace_length; /* 0 if `rest` is set: the common part has the namespace */
+	uint32_t namespace_length; /* 0 if `shared` is set: the common part has it */
 	uint32_t packed_bytes;
 	uint32_t unpacked_bytes; /* arena size for unpacking */
 	char bytes[];            /* name, namespace, packed bytes */
@@ -76,7 +76,7 @@ static void move_times(struct bt_pod_condition *to, struct bt_pod_condition *fro
 }
 
 /** Moves the fields unique to a pod, except the name, from pod to out_own, which must be empty. */
-static void split(struct bt_pod *pod, struct bt_pod *out_own, struct bt_arena *scratch)
+static void move_unique_fields(struct bt_pod *pod, struct bt_pod *out_own, struct bt_arena *scratch)
 {
 	static const struct bt_pod empty;
 	struct bt_pod_status *status = &pod->status;
@@ -119,19 +119,19 @@ static void *unpack_into(
 	void *value = bt_arena_alloc(arena, info->size);
 	struct bt_object_meta *meta = value;
 
-	if (packed->rest == NULL) {
+	if (packed->shared == NULL) {
 		bt_message_unpack(info->message, bytes, arena, value);
 		if (packed->namespace_length != 0) {
 			meta->namespace_ = bt_arena_str(arena, packed_namespace(packed));
 		}
 	} else {
-		struct bt_str rest = {packed->rest->bytes, packed->rest->length};
+		struct bt_str shared = {packed->shared->bytes, packed->shared->length};
 		struct bt_pod *pod = value;
 		struct bt_pod own;
 
-		bt_message_unpack(&bt_pod_message, rest, arena, pod);
+		bt_message_unpack(&bt_pod_message, shared, arena, pod);
 		bt_message_unpack(&bt_pod_message, bytes, arena, &own);
-		/* undo split */
+		/* undo move_unique_fields */
 		pod->metadata.uid = own.metadata.uid;
 		pod->metadata.resource_version = own.metadata.resource_version;
 		pod->metadata.creation_timestamp = own.metadata.creation_timestamp;
@@ -154,7 +154,7 @@ static void *unpack_into(
 void bt_packed_object_destroy(struct bt_packed_object *packed)
 {
 	if (packed != NULL) {
-		bt_packed_common_release(packed->rest);
+		bt_packed_common_release(packed->shared);
 		bt_free(packed);
 	}
 }
@@ -193,7 +193,7 @@ static struct bt_packed_object *pack(const struct bt_object *object)
 		struct bt_pod *pod = (void *)meta;
 
 		bt_pod_common_leave_out(pod);
-		split(pod, &own, &scratch);
+		move_unique_fields(pod, &own, &scratch);
 		unpacked_bytes += own.status.conditions.count * sizeof(struct bt_pod_condition);
 		bt_message_pack(&bt_pod_message, &own, &bytes);
 	} else {
@@ -216,7 +216,7 @@ static struct bt_packed_object *pack(const struct bt_object *object)
 	if (object->common != NULL) {
 		bt_strbuf_reset(&bytes);
 		bt_message_pack(&bt_pod_message, (void *)meta, &bytes);
-		packed->rest = bt_pod_common_share_packed(object->common, bt_strbuf_str(&bytes));
+		packed->shared = bt_pod_common_share_packed(object->common, bt_strbuf_str(&bytes));
 	}
 	bt_strbuf_finish(&bytes);
 	bt_arena_finish(&scratch);

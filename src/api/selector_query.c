@@ -135,7 +135,7 @@ static int build(struct parser *parser, struct bt_str key, enum bt_selector_oper
 		BT_STR_ARG(text));
 }
 
-/** Parses "(a, b)"; nothing between two commas is the empty value. */
+/** Parses "(a, b)"; a missing value between commas is the empty value. */
 static int parse_values(struct parser *parser)
 {
 	bool expects_value = true;
@@ -164,7 +164,7 @@ static int parse_values(struct parser *parser)
 	return 0;
 }
 
-/** Parses one value; nothing is the empty value. */
+/** Parses one value; a missing value is the empty value. */
 static int parse_value(struct parser *parser)
 {
 	if (parser->token == TOKEN_END || parser->token == TOKEN_COMMA) {

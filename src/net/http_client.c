@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explicit_bzero */
+/* for explicit_bzero */
 #define _DEFAULT_SOURCE
 #include "net/http_client.h"
 
