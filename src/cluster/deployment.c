@@ -309,7 +309,7 @@ static bool patch(struct rollout *rollout, enum bt_hub_kind kind, struct bt_str 
 }
 
 /** Copies the new set's revision to the Deployment's annotation. */
-static void tell_revision(struct rollout *rollout)
+static void write_revision(struct rollout *rollout)
 {
 	struct bt_json_value *document = bt_json_new(rollout->arena, BT_JSON_OBJECT);
 	struct bt_json_value *annotations =
@@ -474,7 +474,7 @@ static void make_new_set(struct rollout *rollout)
 	}
 	set_progressing(rollout, "True", "NewReplicaSetCreated", "Created new replica set \"%.*s\"",
 		BT_STR_ARG(name));
-	tell_revision(rollout);
+	write_revision(rollout);
 }
 
 /** Removes the new set from old_sets; with create, creates the new set if it does not exist. */
@@ -508,7 +508,7 @@ static void find_new_set(struct rollout *rollout, bool create)
 		return;
 	}
 	refresh_new_set(rollout);
-	tell_revision(rollout);
+	write_revision(rollout);
 	if (bt_condition_find(rollout->conditions, "Progressing") == NULL) {
 		set_progressing(rollout, "True", "FoundNewReplicaSet",
 			"Found new replica set \"%.*s\"", BT_STR_ARG(rollout->new_set->name));

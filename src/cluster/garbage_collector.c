@@ -327,8 +327,8 @@ static bool has_dependents(const struct collector *self, const struct bt_json_va
  * Otherwise delete the object: in the foreground if an owner waits for it and it has dependents
  * itself, else as its finalizers say.
  */
-static bool judge(struct bt_sync *sync, const struct bt_api_resource *resource, struct bt_str key,
-	const struct bt_json_value *object, struct bt_arena *arena)
+static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource *resource,
+	struct bt_str key, const struct bt_json_value *object, struct bt_arena *arena)
 {
 	const struct bt_json_value *owners = bt_json_array_at(object, "metadata.ownerReferences");
 	struct bt_json_value *living = bt_json_new(arena, BT_JSON_ARRAY);
@@ -438,7 +438,8 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 					    sync->hub, resource, dependent, uid, NULL, &scratch) &&
 				succeeded;
 		} else {
-			succeeded = judge(sync, resource, dependent_key, dependent, &scratch) &&
+			succeeded = collect_dependent(sync, resource, dependent_key, dependent,
+					    &scratch) &&
 				succeeded;
 			dependent = bt_api_read(sync->hub->api, resource, dependent_key, &scratch);
 			reference = bt_tree_find(
@@ -494,7 +495,7 @@ static bool sync(struct bt_sync *sync)
 	if (bt_tree_is_deleting(sync->object) && has_finalizer(sync->object, FOREGROUND)) {
 		return end_owner(sync, key, false);
 	}
-	return judge(sync, sync->resource, key, sync->object, sync->arena);
+	return collect_dependent(sync, sync->resource, key, sync->object, sync->arena);
 }
 
 const struct bt_controller_ops bt_garbage_collector_ops = {

@@ -22,7 +22,7 @@ struct document {
 	struct bt_input *input;
 	struct bt_origin origin;
 	bool in_folder;
-	bool told; /* sink->skipped was called for it as no manifest */
+	bool was_reported; /* sink->skipped was called for it as no manifest */
 };
 
 void bt_input_describe(const struct bt_input *input, struct bt_origin origin, struct bt_strbuf *out)
@@ -120,10 +120,10 @@ static int read_value(
 {
 	const struct bt_input_sink *sink = &document->input->sink;
 	if (document->in_folder && sink->skipped != NULL && is_foreign(*reader)) {
-		if (!document->told) {
+		if (!document->was_reported) {
 			struct bt_origin file = {document->origin.source, 0};
 			sink->skipped(sink->context, file, BT_STR(""), BT_STR(""), BT_STR(""));
-			document->told = true;
+			document->was_reported = true;
 		}
 		return bt_json_skip(reader, NULL, err);
 	}

@@ -1003,7 +1003,7 @@ static const char *condition_text(
 	return bt_arena_str(pass->sync->arena, bt_json_text_at(condition, member)).data;
 }
 
-static void bring_in_order(struct bt_job_pass *pass, bool suspended)
+static void create_or_delete_pods(struct bt_job_pass *pass, bool suspended)
 {
 	struct bt_sync *sync = pass->sync;
 	struct bt_str message = BT_STR("");
@@ -1093,7 +1093,7 @@ static bool sync(struct bt_sync *sync)
 	}
 	/* Create and delete pods only after all finished pods are counted. */
 	if (!pass.more && !finished && !bt_tree_is_deleting(job)) {
-		bring_in_order(&pass, suspended);
+		create_or_delete_pods(&pass, suspended);
 	} else if (!pass.more && finished && pass.active_count != 0) {
 		remove_active(&pass, pass.active_count, true);
 	}

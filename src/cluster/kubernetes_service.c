@@ -35,7 +35,7 @@ static void set_port(
 /**
  * Creates the object, or replaces it if its member differs. member NULL: an existing object stays.
  */
-static bool keep(struct bt_sync *sync, enum bt_hub_kind kind, const char *member,
+static bool create_or_replace(struct bt_sync *sync, enum bt_hub_kind kind, const char *member,
 	struct bt_json_value *wanted)
 {
 	struct bt_arena *arena = sync->arena;
@@ -94,9 +94,9 @@ static bool sync_service(struct bt_sync *sync)
 	bt_json_set_bool(arena, bt_json_ensure_object(arena, entry, "conditions"), "ready", true);
 	bt_json_append(arena, bt_json_ensure_array(arena, slice, "endpoints"), entry);
 	set_port(arena, slice, number, 0);
-	return keep(sync, BT_HUB_SERVICES, NULL, service) &&
-		keep(sync, BT_HUB_ENDPOINTS, "subsets", endpoints) &&
-		keep(sync, BT_HUB_SLICES, "endpoints", slice);
+	return create_or_replace(sync, BT_HUB_SERVICES, NULL, service) &&
+		create_or_replace(sync, BT_HUB_ENDPOINTS, "subsets", endpoints) &&
+		create_or_replace(sync, BT_HUB_SLICES, "endpoints", slice);
 }
 
 static void init_service(BT_UNUSED void *data, struct bt_hub *hub)

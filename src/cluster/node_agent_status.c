@@ -261,7 +261,7 @@ struct bt_json_value *bt_agent_running_status(
 	return status;
 }
 
-static bool is_told(const struct bt_json_value *value)
+static bool has_content(const struct bt_json_value *value)
 {
 	if (value == NULL || value->type == BT_JSON_NULL) {
 		return false;
@@ -277,9 +277,9 @@ struct bt_json_value *bt_agent_missing_status(
 {
 	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *whole = bt_agent_running_status(sync, record);
-	const struct bt_json_value *told = bt_json_object_at(sync->object, "status");
+	const struct bt_json_value *stored = bt_json_object_at(sync->object, "status");
 	struct bt_json_value *missing = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *conditions = bt_tree_copy_array(arena, told, "conditions");
+	struct bt_json_value *conditions = bt_tree_copy_array(arena, stored, "conditions");
 	const struct bt_json_value *all = bt_json_array_at(whole, "conditions");
 
 	for (uint32_t i = 0; i < all->count; i++) {
@@ -291,11 +291,11 @@ struct bt_json_value *bt_agent_missing_status(
 	bt_json_set_value(arena, missing, "conditions", conditions);
 	for (uint32_t i = 0; i < whole->count; i++) {
 		const struct bt_json_member *member = &whole->members[i];
-		if (!is_told(bt_json_get(told, member->name))) {
+		if (!has_content(bt_json_get(stored, member->name))) {
 			bt_json_set(arena, missing, member->name, member->value);
 		}
 	}
-	if (bt_json_text_at(told, "podIP").length != 0) {
+	if (bt_json_text_at(stored, "podIP").length != 0) {
 		(void)bt_json_remove_c(missing, "podIPs");
 	}
 	return missing;

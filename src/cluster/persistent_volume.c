@@ -423,7 +423,7 @@ static bool sync_claim(struct bt_sync *sync)
 }
 
 /** Delay between a new pod and the sync of the unbound claims that it uses. */
-#define TELL_AFTER_NS (15 * BT_NS_PER_SECOND)
+#define CONSUMER_DELAY_NS (15 * BT_NS_PER_SECOND)
 
 struct bt_str bt_pv_class_of(const struct bt_json_value *object)
 {
@@ -553,7 +553,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			} else if (name.length != 0 &&
 				bt_groups_of(&self->waiting, use).length == 0) {
 				bt_groups_put(&self->waiting, use, claim);
-				bt_hub_enqueue_at(hub, claim, hub->now_ns + TELL_AFTER_NS);
+				bt_hub_enqueue_at(hub, claim, hub->now_ns + CONSUMER_DELAY_NS);
 			}
 			bt_arena_finish(&arena);
 		}

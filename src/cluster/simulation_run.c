@@ -35,7 +35,7 @@ static struct bt_simulated_pod *find_pod(
 }
 
 /** Adds a pod to the scheduler's queue, unless no profile handles it. */
-static void tell(struct bt_simulation *simulation, uint32_t index)
+static void enqueue_pod(struct bt_simulation *simulation, uint32_t index)
 {
 	struct bt_simulated_pod *entry = &simulation->pods.items[index];
 	if (entry->object != NULL ||
@@ -276,7 +276,7 @@ void bt_simulation_loaded(struct bt_simulation *simulation)
 			/*
 			 * A nominated pod holds its place from the start, even if no pod is tried.
 			 */
-			tell(simulation, i);
+			enqueue_pod(simulation, i);
 		}
 	}
 }
@@ -448,7 +448,7 @@ static void run(struct bt_simulation *simulation, uint32_t count)
 	simulation->try_limit = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		tell(simulation, i);
+		enqueue_pod(simulation, i);
 		const struct bt_queue_entry *queued = entry->object != NULL
 			? bt_queue_find(bt_scheduler_queue(scheduler),
 				  entry->pod->metadata.namespace_, entry->pod->metadata.name)

@@ -60,7 +60,7 @@ struct bt_replay_departure {
 	int64_t bound_ns; /* -1: never */
 	const struct bt_pod *pod;
 	enum bt_replay_end end;
-	bool comes_back;
+	bool is_replaced;
 };
 
 /** Functions that a replay calls; each may be NULL. */

@@ -12,11 +12,11 @@
 #include "replay/replay.h"
 
 /** Calls a function of every sink that has this function. */
-#define BT_REPLAY_TELL(options, function, ...) \
+#define BT_REPLAY_NOTIFY(options, function, ...) \
 	for (uint32_t sink_ = 0; sink_ < (options)->sink_count; sink_++) { \
-		const struct bt_replay_sink *told_ = &(options)->sinks[sink_]; \
-		if (told_->function != NULL) { \
-			told_->function(told_->context, __VA_ARGS__); \
+		const struct bt_replay_sink *notified_ = &(options)->sinks[sink_]; \
+		if (notified_->function != NULL) { \
+			notified_->function(notified_->context, __VA_ARGS__); \
 		} \
 	}
 
@@ -149,13 +149,13 @@ BT_MUST_USE int bt_replay_set_pod(
 BT_MUST_USE int bt_replay_wait_for_node(
 	struct bt_replay *replay, uint32_t id, const struct bt_pod *value, struct berth_error *err);
 /** Deletes the pod. If a controller replaces it, the replacement is added without a node. */
-BT_MUST_USE int bt_replay_depart(
+BT_MUST_USE int bt_replay_remove_pod(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);
 /**
  * Preempts the pod, or evicts it for a taint: deletes it at once. If the replay follows the
  * recording, and the recording does the same at about this time, only its deletion begins.
  */
-BT_MUST_USE int bt_replay_take_away(
+BT_MUST_USE int bt_replay_disrupt_pod(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);
 /** Returns whether the pod's end is due. */
 bool bt_replay_is_due(const struct bt_replay *replay, uint32_t id);
@@ -187,13 +187,13 @@ struct bt_scheduler_writer bt_replay_writer(struct bt_replay *replay);
  * Lets the scheduler do all that it can do now. *out_next_ns: when it can do more. If the replay
  * follows the recording, pods whose recorded attempt is within BT_REPLAY_SAME_NS wait until then.
  */
-BT_MUST_USE int bt_replay_decide(
+BT_MUST_USE int bt_replay_schedule(
 	struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err);
 /**
  * If the replay follows the recording: called when the recorded scheduler has just tried this pod.
  * Tries the pod, and all pods before it in the queue.
  */
-BT_MUST_USE int bt_replay_decide_pod(
+BT_MUST_USE int bt_replay_schedule_pod(
 	struct bt_replay *replay, uint32_t id, struct berth_error *err);
 
 /** --- world_lines.c --- */

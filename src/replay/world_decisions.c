@@ -153,7 +153,7 @@ static int apply_writes(struct bt_replay *replay, struct berth_error *err)
 			replay, write->namespace_, write->name, &write->condition, err);
 	}
 	for (uint32_t i = 0; i < replay->preempted.count && result == 0; i++) {
-		result = bt_replay_take_away(
+		result = bt_replay_disrupt_pod(
 			replay, replay->preempted.items[i], BT_REPLAY_PREEMPTED, err);
 		bt_arena_reset(&replay->arena);
 	}
@@ -196,7 +196,7 @@ static int take_binding(
 	replay->pending_count--;
 	value.spec.node_name = binding.node_name;
 	value.status.nominated_node_name = BT_STR("");
-	BT_REPLAY_TELL(replay->options, bound, &binding)
+	BT_REPLAY_NOTIFY(replay->options, bound, &binding)
 	bt_replay_start_pod(replay, id, binding.node_name);
 	return bt_replay_set_pod(replay, id, &value, err);
 }
@@ -285,7 +285,7 @@ static int not_at_rest(struct berth_error *err)
 		"the scheduler does not come to rest: pods wake each other");
 }
 
-int bt_replay_decide(struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err)
+int bt_replay_schedule(struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err)
 {
 	struct bt_attempt attempt;
 	bool is_idle = false;
@@ -319,7 +319,7 @@ static bool is_tie(const struct bt_queue_entry *a, const struct bt_queue_entry *
 		apart_ns <= BT_REPLAY_BURST_NS && apart_ns >= -BT_REPLAY_BURST_NS;
 }
 
-int bt_replay_decide_pod(struct bt_replay *replay, uint32_t id, struct berth_error *err)
+int bt_replay_schedule_pod(struct bt_replay *replay, uint32_t id, struct berth_error *err)
 {
 	struct bt_queue *queue = bt_scheduler_queue(replay->scheduler);
 	struct bt_object *object = bt_object_share(replay->pods.items[id].object);

@@ -70,7 +70,7 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 	uint32_t old = bt_replay_find_by_key(replay, key);
 	if (old != BT_MAP_NONE && replay->pods.items[old].life.runs_ns < 0) {
 		result =
-			bt_replay_depart(replay, old, BT_REPLAY_DELETED, err); /* was missed */
+			bt_replay_remove_pod(replay, old, BT_REPLAY_DELETED, err); /* was missed */
 	} else if (old != BT_MAP_NONE) {
 		bt_replay_set_key(replay, old, BT_STR(""));
 	}
@@ -139,7 +139,7 @@ static int change_pod(
 		return result; /* it has ended here already */
 	}
 	if (facts.is_tried) {
-		result = bt_replay_decide_pod(replay, id, err);
+		result = bt_replay_schedule_pod(replay, id, err);
 		if (result < 0) {
 			return result;
 		}
@@ -150,14 +150,14 @@ static int change_pod(
 		pod->is_orphan = is_taken_back(replay, pod, &facts);
 	}
 	if (facts.is_terminal && (!decided || pod->is_leaving || bt_replay_is_due(replay, id))) {
-		return bt_replay_depart(replay, id,
+		return bt_replay_remove_pod(replay, id,
 			pod->is_leaving ? pod->leaves_as : BT_REPLAY_SUCCEEDED, err);
 	}
 	if (decided && facts.is_terminal && pod->life.runs_ns < 0 && !pod->is_orphan) {
 		/* The pod never had a node in the recording, or ended because it was deleted. */
 		bool is_deleting =
 			bt_replay_pod_value(pod)->metadata.deletion_timestamp != NULL;
-		return bt_replay_depart(replay, id,
+		return bt_replay_remove_pod(replay, id,
 			is_deleting ? BT_REPLAY_DELETED : BT_REPLAY_SUCCEEDED, err);
 	}
 	bool is_deleted = facts.is_deleting && !pod->is_orphan && pod->life.runs_ns < 0;
@@ -204,7 +204,7 @@ static int remove_pod(
 	struct bt_replay_pod *pod = &replay->pods.items[id];
 	bool decided = bt_replay_is_decided(replay);
 	if (pod->is_leaving) {
-		return bt_replay_depart(replay, id, pod->leaves_as, err);
+		return bt_replay_remove_pod(replay, id, pod->leaves_as, err);
 	}
 	if (decided && pod->is_orphan) {
 		/* An orphan without a controller has no replacement, and never ends. */
@@ -216,7 +216,7 @@ static int remove_pod(
 		bt_replay_set_key(replay, id, BT_STR("")); /* still runs here */
 		return 0;
 	}
-	return bt_replay_depart(replay, id, BT_REPLAY_DELETED, err);
+	return bt_replay_remove_pod(replay, id, BT_REPLAY_DELETED, err);
 }
 
 /** --- nodes and other objects --- */
@@ -242,7 +242,7 @@ static int lose_pods(struct bt_replay *replay, struct bt_str node_name, struct b
 		}
 	}
 	for (uint32_t i = 0; i < ids.count && result == 0; i++) {
-		result = bt_replay_depart(replay, ids.items[i], BT_REPLAY_LOST, err);
+		result = bt_replay_remove_pod(replay, ids.items[i], BT_REPLAY_LOST, err);
 	}
 	bt_vec_finish(&ids);
 	return result;

@@ -50,7 +50,7 @@ int bt_replay_observe(struct bt_replay *replay, struct bt_object *old_object,
 	int result = bt_scheduler_observe(
 		replay->scheduler, old_object, new_object, replay->now_ns, err);
 	if (result == 0 && (old_object != NULL || new_object != NULL)) {
-		BT_REPLAY_TELL(replay->options, changed, old_object, new_object, replay->now_ns)
+		BT_REPLAY_NOTIFY(replay->options, changed, old_object, new_object, replay->now_ns)
 	}
 	return result;
 }
@@ -164,7 +164,7 @@ static void free_pod(struct bt_replay *replay, uint32_t id, const struct bt_obje
  * Returns whether a controller replaces the pod. A DaemonSet does not if the node is gone or
  * tainted.
  */
-static bool comes_back(const struct bt_pod *pod, enum bt_replay_end end)
+static bool is_replaced(const struct bt_pod *pod, enum bt_replay_end end)
 {
 	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
 	if (owner == NULL || bt_str_equal_c(owner->kind, "Node")) {
@@ -184,12 +184,12 @@ int bt_replay_wait_for_node(
 	pod->evicted_ns = INT64_MAX;
 	replay->pending_count++;
 	replay->counts->created++;
-	BT_REPLAY_TELL(replay->options, created, replay->engine->state, value, replay->now_ns)
+	BT_REPLAY_NOTIFY(replay->options, created, replay->engine->state, value, replay->now_ns)
 	return bt_replay_set_pod(replay, id, value, err);
 }
 
 /** Creates the replacement of a pod, as its controller would. gone: the old pod. */
-static int bring_back(
+static int create_replacement(
 	struct bt_replay *replay, uint32_t id, const struct bt_pod *gone, struct berth_error *err)
 {
 	struct bt_replay_pod *pod = &replay->pods.items[id];
@@ -210,7 +210,7 @@ static int bring_back(
 	return result == 0 ? bt_replay_wait_for_node(replay, id, &value, err) : result;
 }
 
-int bt_replay_depart(
+int bt_replay_remove_pod(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err)
 {
 	struct bt_replay_pod *pod = &replay->pods.items[id];
@@ -221,7 +221,7 @@ int bt_replay_depart(
 		.bound_ns = pod->bound_ns,
 		.pod = value,
 		.end = end,
-		.comes_back = !pod->is_leaving && comes_back(value, end)};
+		.is_replaced = !pod->is_leaving && is_replaced(value, end)};
 	uint64_t *const counters[] = {[BT_REPLAY_SUCCEEDED] = &replay->counts->succeeded,
 		[BT_REPLAY_DELETED] = &replay->counts->deleted,
 		[BT_REPLAY_PREEMPTED] = &replay->counts->preempted,
@@ -229,13 +229,13 @@ int bt_replay_depart(
 		[BT_REPLAY_EVICTED] = &replay->counts->evicted};
 	(*counters[end])++;
 	replay->pending_count -= pod->bound_ns < 0;
-	BT_REPLAY_TELL(replay->options, departed, &departure)
+	BT_REPLAY_NOTIFY(replay->options, departed, &departure)
 	if (bt_heap_has(&replay->ends, id)) {
 		bt_heap_remove(&replay->ends, id);
 	}
 	int result = bt_replay_set_pod(replay, id, NULL, err);
-	if (result == 0 && departure.comes_back) {
-		result = bring_back(replay, id, value, err);
+	if (result == 0 && departure.is_replaced) {
+		result = create_replacement(replay, id, value, err);
 	} else if (result == 0) {
 		result = bt_replay_release_claims(replay, value, NULL, 0, err);
 		free_pod(replay, id, object);
@@ -281,8 +281,8 @@ int bt_replay_end_pod(struct bt_replay *replay, uint32_t id, struct berth_error 
 {
 	const struct bt_replay_pod *pod = &replay->pods.items[id];
 	return pod->evicted_ns < natural_end_ns(pod)
-		? bt_replay_take_away(replay, id, BT_REPLAY_EVICTED, err)
-		: bt_replay_depart(replay, id, BT_REPLAY_SUCCEEDED, err);
+		? bt_replay_disrupt_pod(replay, id, BT_REPLAY_EVICTED, err)
+		: bt_replay_remove_pod(replay, id, BT_REPLAY_SUCCEEDED, err);
 }
 
 bool bt_replay_is_due(const struct bt_replay *replay, uint32_t id)
@@ -291,7 +291,7 @@ bool bt_replay_is_due(const struct bt_replay *replay, uint32_t id)
 	return pod->bound_ns >= 0 && natural_end_ns(pod) <= replay->now_ns;
 }
 
-int bt_replay_take_away(
+int bt_replay_disrupt_pod(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err)
 {
 	struct bt_replay_pod *pod = &replay->pods.items[id];
@@ -301,7 +301,7 @@ int bt_replay_take_away(
 	}
 	if (!bt_replay_follows(replay) || pod->key == NULL || pod->life.disrupted_ns < 0 ||
 		late_ns < -BT_REPLAY_SAME_NS || late_ns > BT_REPLAY_SAME_NS) {
-		return bt_replay_depart(replay, id, end, err);
+		return bt_replay_remove_pod(replay, id, end, err);
 	}
 	const struct bt_time now = bt_replay_time(replay);
 	struct bt_pod value = *bt_replay_pod_value(pod);

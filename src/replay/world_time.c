@@ -12,7 +12,7 @@
 static void take_samples(struct bt_replay *replay, int64_t until_ns)
 {
 	while (replay->next_sample_ns <= until_ns) {
-		BT_REPLAY_TELL(replay->options, sampled, replay->engine->state,
+		BT_REPLAY_NOTIFY(replay->options, sampled, replay->engine->state,
 			replay->pending_count, replay->next_sample_ns)
 		replay->next_sample_ns += replay->options->interval_ns;
 	}
@@ -40,7 +40,7 @@ static int run_until(struct bt_replay *replay, int64_t until_ns, struct berth_er
 	while (result == 0) {
 		int64_t next_ns = INT64_MAX;
 		if (decided && !is_burst) {
-			result = bt_replay_decide(replay, &next_ns, err);
+			result = bt_replay_schedule(replay, &next_ns, err);
 		}
 		if (replay->pending_count == 0) {
 			next_ns = INT64_MAX; /* the queue's flushes would find no pods */
@@ -107,9 +107,9 @@ static int run(struct bt_replay *replay, struct berth_error *err)
 	}
 	replay->may_be_busy = false; /* no line follows */
 	if (result >= 0) {
-		result = bt_replay_decide(replay, &next_ns, err);
+		result = bt_replay_schedule(replay, &next_ns, err);
 	}
-	BT_REPLAY_TELL(
+	BT_REPLAY_NOTIFY(
 		options, sampled, replay->engine->state, replay->pending_count, replay->now_ns)
 	return result;
 }
@@ -155,8 +155,8 @@ int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *live
 		bool is_pending = pod->object != NULL && pod->bound_ns < 0;
 		out_counts->running += pod->object != NULL && !is_pending;
 		if (is_pending) {
-			BT_REPLAY_TELL(options, waiting, bt_replay_pod_value(pod), pod->created_ns,
-				replay.now_ns)
+			BT_REPLAY_NOTIFY(options, waiting, bt_replay_pod_value(pod),
+				pod->created_ns, replay.now_ns)
 		}
 		bt_object_release(pod->object);
 		bt_free(pod->key);
