@@ -44,7 +44,6 @@ struct bt_packed_common {
 void bt_pod_commons_finish(struct bt_pod_commons *commons);
 
 /**
-/**
  * Finds the common part of pod. If it was seen before, returns it (owned) and clears these fields
  * of pod; the caller copies the remaining fields. NULL: pod is unchanged. before: common part of
  * the pod's last version, which is found without a search if pod still refers to all of it; NULL:
