@@ -916,7 +916,7 @@ struct run {
 	struct bt_cel_authorizer authorizer;
 	struct bt_cel_access access;
 	struct bt_cel_value values[VARIABLE__COUNT]; /* request is null until a policy uses it */
-	uint32_t change_count;                       /* request.change_count at that time */
+	uint32_t change_count;                       /* request's count when values were set */
 };
 
 /** Objects of the policies' API group are exempt from policies. */

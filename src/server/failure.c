@@ -211,7 +211,7 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 	struct bt_strbuf text = {0};
 	struct bt_failure_cause *causes = NULL;
 	struct bt_failure_cause **last = &causes;
-	uint32_t told_count = 0;
+	uint32_t reported_count = 0;
 	for (const struct bt_field_error *error = errors->first; error != NULL;
 		error = error->next) {
 		struct bt_failure_cause *cause = BT_ARENA_NEW(arena, struct bt_failure_cause);
@@ -225,17 +225,17 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 		cause->field = error->field;
 		/* the message has equal errors only once */
 		bool is_new = true;
-		for (const struct bt_failure_cause *told = causes; told != NULL && is_new;
-			told = told->next) {
-			is_new = !bt_str_equal(told->field, cause->field) ||
-				!bt_str_equal(told->message, cause->message);
+		for (const struct bt_failure_cause *reported = causes; reported != NULL && is_new;
+			reported = reported->next) {
+			is_new = !bt_str_equal(reported->field, cause->field) ||
+				!bt_str_equal(reported->message, cause->message);
 		}
 		*last = cause;
 		last = &cause->next;
 		if (!is_new) {
 			continue;
 		}
-		if (told_count++ != 0) {
+		if (reported_count++ != 0) {
 			bt_strbuf_append_c(&text, ", ");
 		}
 		bt_strbuf_append_str(&text, error->field);
@@ -243,8 +243,8 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 		bt_strbuf_append_str(&text, cause->message);
 	}
 	const char *dot = group.length != 0 ? "." : "";
-	const char *open = told_count > 1 ? "[" : "";
-	const char *close = told_count > 1 ? "]" : "";
+	const char *open = reported_count > 1 ? "[" : "";
+	const char *close = reported_count > 1 ? "]" : "";
 	struct bt_str all = bt_strbuf_str(&text);
 	uint16_t code = bt_fail(out, arena, 422, "Invalid",
 		"%.*s%s%.*s \"%.*s\" is invalid: %s%.*s%s", BT_STR_ARG(kind), dot,

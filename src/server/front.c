@@ -301,7 +301,7 @@ void bt_front_set_ready(struct bt_front *front)
 	front->is_ready = true;
 }
 
-int bt_front_settle(struct bt_front *front, struct berth_error *err)
+int bt_front_flush(struct bt_front *front, struct berth_error *err)
 {
 	struct bt_store *store = bt_api_store(front->api);
 	if (front->failed) {

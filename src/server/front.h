@@ -54,5 +54,5 @@ void bt_front_set_ready(struct bt_front *front);
  * error the store's file cannot be written: the held answers were sent as 500, and the process must
  * exit.
  */
-BT_MUST_USE int bt_front_settle(struct bt_front *front, struct berth_error *err);
+BT_MUST_USE int bt_front_flush(struct bt_front *front, struct berth_error *err);
 #endif

@@ -138,14 +138,14 @@ static bool identify_by_certificate(struct bt_front_call *call)
 
 static bool identify_by_token(struct bt_front_call *call)
 {
-	static const struct bt_str nobody[] = {BT_STR_INIT("system:unauthenticated")};
+	static const struct bt_str anonymous[] = {BT_STR_INIT("system:unauthenticated")};
 	struct bt_str text = header(call, "Authorization");
 	if (text.length == 0 && !bt_api_options(call->front->api)->has_rbac) {
 		return refuse_credential(call); /* else anonymous users may do anything */
 	}
 	if (text.length == 0) {
 		call->user = (struct bt_user){
-			.name = BT_STR("system:anonymous"), .group_count = 1, .groups = nobody};
+			.name = BT_STR("system:anonymous"), .group_count = 1, .groups = anonymous};
 		return true;
 	}
 	struct bt_str scheme = bt_str_sub(text, 0, 6);

@@ -457,7 +457,7 @@ void bt_list_take(struct bt_list *list, struct bt_strbuf *out)
 
 /* --- the stream --- */
 
-static void turn_came(void *context)
+static void on_turn(void *context)
 {
 	struct bt_list *list = context;
 
@@ -466,11 +466,11 @@ static void turn_came(void *context)
 }
 
 /** Pauses for other work; the reader is woken in the next turn of the loop. */
-static int64_t give_way(struct bt_list *list)
+static int64_t yield_turn(struct bt_list *list)
 {
 	if (list->wait == NULL) {
 		list->wait =
-			bt_watchers_await(list->request.watchers, 0, 0, INT64_MAX, turn_came, list);
+			bt_watchers_await(list->request.watchers, 0, 0, INT64_MAX, on_turn, list);
 	}
 	return BT_HTTP_STREAM_WAIT;
 }
@@ -504,10 +504,10 @@ int64_t bt_list_read(void *context, char *buffer, size_t capacity)
 			break;
 		}
 		if (step == STEP_TURN_OVER && list->pending.length == 0) {
-			return filled != 0 ? (int64_t)filled : give_way(list);
+			return filled != 0 ? (int64_t)filled : yield_turn(list);
 		}
 		if (step == STEP_TURN_OVER && list->phase == PHASE_MEASURING) {
-			return give_way(list);
+			return yield_turn(list);
 		}
 	}
 	if (filled != 0) {

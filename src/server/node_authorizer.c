@@ -130,19 +130,19 @@ static bool pod_refers(
 }
 
 /** One access of a node that the authorizer checks. */
-struct question {
+struct node_query {
 	struct bt_api *api;
 	const struct bt_access *access;
 	struct bt_str node;
 	struct bt_arena *arena;
 };
 
-static const struct bt_json_value *read_object(const struct question *question, const char *group,
+static const struct bt_json_value *read_object(const struct node_query *query, const char *group,
 	const char *resource, struct bt_str namespace_, struct bt_str name)
 {
-	return bt_api_read(question->api,
-		bt_resources_builtin(bt_api_resources(question->api), group, resource),
-		bt_api_key(question->arena, namespace_, name), question->arena);
+	return bt_api_read(query->api,
+		bt_resources_builtin(bt_api_resources(query->api), group, resource),
+		bt_api_key(query->arena, namespace_, name), query->arena);
 }
 
 static bool is_on_node(const struct bt_json_value *pod, struct bt_str node)
@@ -154,48 +154,46 @@ static bool is_on_node(const struct bt_json_value *pod, struct bt_str node)
  * Whether a pod of the node refers to the object. Only pods whose text contains the node's name are
  * parsed, so most pods cost only a text search.
  */
-static bool is_referred_to(const struct question *question, enum reference_kind kind,
+static bool is_referred_to(const struct node_query *query, enum reference_kind kind,
 	struct bt_str namespace_, struct bt_str name)
 {
-	struct bt_store *store = bt_api_store(question->api);
-	uint32_t pods =
-		bt_resources_builtin(bt_api_resources(question->api), "", "pods")->collection;
-	struct bt_str needle = bt_arena_printf(
-		question->arena, "\"nodeName\":\"%.*s\"", BT_STR_ARG(question->node));
+	struct bt_store *store = bt_api_store(query->api);
+	uint32_t pods = bt_resources_builtin(bt_api_resources(query->api), "", "pods")->collection;
+	struct bt_str needle =
+		bt_arena_printf(query->arena, "\"nodeName\":\"%.*s\"", BT_STR_ARG(query->node));
 	struct bt_store_walk walk;
 	struct bt_stored *stored;
 	bool found = false;
 	if (name.length == 0 ||
 		bt_store_walk_begin(store, pods, 0,
-			bt_api_key(question->arena, namespace_, BT_STR("")), BT_STR(""), &walk,
+			bt_api_key(query->arena, namespace_, BT_STR("")), BT_STR(""), &walk,
 			NULL) != 0) {
 		return false;
 	}
 	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		if (bt_str_find(bt_stored_text(stored), needle) >= 0) {
-			const struct bt_json_value *pod =
-				bt_api_parse_stored(stored, question->arena);
-			found = is_on_node(pod, question->node) && pod_refers(pod, kind, name);
+			const struct bt_json_value *pod = bt_api_parse_stored(stored, query->arena);
+			found = is_on_node(pod, query->node) && pod_refers(pod, kind, name);
 		}
 	}
 	bt_store_walk_end(&walk);
 	return found;
 }
 
-static bool is_volume_of_pods(const struct question *question, const struct bt_json_value *volume)
+static bool is_volume_of_pods(const struct node_query *query, const struct bt_json_value *volume)
 {
-	return is_referred_to(question, REFERENCE_CLAIM,
+	return is_referred_to(query, REFERENCE_CLAIM,
 		bt_json_text_at(volume, "spec.claimRef.namespace"),
 		bt_json_text_at(volume, "spec.claimRef.name"));
 }
 
 /** Whether a volume in use by a pod of the node names the Secret. */
-static bool is_secret_of_volumes(const struct question *question)
+static bool is_secret_of_volumes(const struct node_query *query)
 {
-	struct bt_store *store = bt_api_store(question->api);
-	const struct bt_access *access = question->access;
+	struct bt_store *store = bt_api_store(query->api);
+	const struct bt_access *access = query->access;
 	const struct bt_api_resource *volumes =
-		bt_resources_builtin(bt_api_resources(question->api), "", "persistentvolumes");
+		bt_resources_builtin(bt_api_resources(query->api), "", "persistentvolumes");
 	struct bt_store_walk walk;
 	struct bt_stored *stored;
 	bool found = false;
@@ -207,7 +205,7 @@ static bool is_secret_of_volumes(const struct question *question)
 		if (bt_str_find(bt_stored_text(stored), access->name) < 0) {
 			continue;
 		}
-		const struct bt_json_value *volume = bt_api_parse_stored(stored, question->arena);
+		const struct bt_json_value *volume = bt_api_parse_stored(stored, query->arena);
 		const struct bt_json_value *csi = bt_json_object_at(volume, "spec.csi");
 		for (uint32_t i = 0; i < csi->count && !found; i++) {
 			const struct bt_json_value *reference = csi->members[i].value;
@@ -215,7 +213,7 @@ static bool is_secret_of_volumes(const struct question *question)
 				bt_str_equal(bt_json_text_at(reference, "name"), access->name) &&
 				bt_str_equal(bt_json_text_at(reference, "namespace"),
 					access->namespace_) &&
-				is_volume_of_pods(question, volume);
+				is_volume_of_pods(query, volume);
 		}
 	}
 	bt_store_walk_end(&walk);
@@ -229,11 +227,11 @@ static const char unrelated[] = "no relationship found between node '%.*s' and t
 /**
  * Refuses access to Node, Lease and CSINode objects of other nodes: returns the reason, or NULL.
  */
-static const char *refuse_by_name(const struct question *question)
+static const char *refuse_by_name(const struct node_query *query)
 {
-	const struct bt_access *access = question->access;
+	const struct bt_access *access = query->access;
 	bool creates = bt_str_equal_c(access->verb, "create");
-	bool is_own = bt_str_equal(access->name, question->node);
+	bool is_own = bt_str_equal(access->name, query->node);
 	if (bt_str_equal_c(access->resource, "nodes") && access->group.length == 0) {
 		bool reads = bt_str_equal_c(access->verb, "get") ||
 			bt_str_equal_c(access->verb, "list") ||
@@ -259,9 +257,9 @@ static const char *refuse_by_name(const struct question *question)
 }
 
 /** Refuses access to objects that are not related to the node: returns the reason, or NULL. */
-static const char *refuse_by_relation(const struct question *question)
+static const char *refuse_by_relation(const struct node_query *query)
 {
-	const struct bt_access *access = question->access;
+	const struct bt_access *access = query->access;
 	bool is_core = access->group.length == 0;
 	bool creates = bt_str_equal_c(access->verb, "create");
 	bool is_many = bt_str_equal_c(access->verb, "list") ||
@@ -271,44 +269,43 @@ static const char *refuse_by_relation(const struct question *question)
 	const char *text = unrelated;
 	bool allowed = true;
 	if (is_core && bt_str_equal_c(resource, "secrets")) {
-		allowed = is_referred_to(
-				  question, REFERENCE_SECRET, access->namespace_, access->name) ||
-			(access->name.length != 0 && is_secret_of_volumes(question));
+		allowed =
+			is_referred_to(query, REFERENCE_SECRET, access->namespace_, access->name) ||
+			(access->name.length != 0 && is_secret_of_volumes(query));
 	} else if (is_core && bt_str_equal_c(resource, "configmaps")) {
 		allowed = is_referred_to(
-			question, REFERENCE_CONFIG_MAP, access->namespace_, access->name);
+			query, REFERENCE_CONFIG_MAP, access->namespace_, access->name);
 	} else if (is_core && bt_str_equal_c(resource, "persistentvolumeclaims")) {
-		allowed =
-			is_referred_to(question, REFERENCE_CLAIM, access->namespace_, access->name);
+		allowed = is_referred_to(query, REFERENCE_CLAIM, access->namespace_, access->name);
 	} else if (is_core && bt_str_equal_c(resource, "serviceaccounts")) {
-		allowed = is_referred_to(
-			question, REFERENCE_ACCOUNT, access->namespace_, access->name);
+		allowed =
+			is_referred_to(query, REFERENCE_ACCOUNT, access->namespace_, access->name);
 	} else if (bt_str_equal_c(resource, "resourceclaims")) {
-		allowed = is_referred_to(
-			question, REFERENCE_DEVICES, access->namespace_, access->name);
+		allowed =
+			is_referred_to(query, REFERENCE_DEVICES, access->namespace_, access->name);
 	} else if (is_core && bt_str_equal_c(resource, "persistentvolumes")) {
 		const struct bt_json_value *volume =
-			read_object(question, "", "persistentvolumes", BT_STR(""), access->name);
-		allowed = volume != NULL && is_volume_of_pods(question, volume);
+			read_object(query, "", "persistentvolumes", BT_STR(""), access->name);
+		allowed = volume != NULL && is_volume_of_pods(query, volume);
 	} else if (is_core && bt_str_equal_c(resource, "pods") && is_many) {
 		text = "can only list/watch pods with spec.nodeName field selector";
-		allowed = bt_str_equal(access->selected_node, question->node);
+		allowed = bt_str_equal(access->selected_node, query->node);
 	} else if (is_core && bt_str_equal_c(resource, "pods") && !creates) {
-		allowed = is_on_node(
-			read_object(question, "", "pods", access->namespace_, access->name),
-			question->node);
+		allowed =
+			is_on_node(read_object(query, "", "pods", access->namespace_, access->name),
+				query->node);
 	} else if (bt_str_equal_c(resource, "resourceslices") && is_many) {
 		text = "can only list/watch/deletecollection resourceslices with spec.nodeName "
 		       "field selector";
-		allowed = bt_str_equal(access->selected_node, question->node);
+		allowed = bt_str_equal(access->selected_node, query->node);
 	} else if ((bt_str_equal_c(resource, "resourceslices") && !creates) ||
 		bt_str_equal_c(resource, "volumeattachments")) {
 		bool is_slice = bt_str_equal_c(resource, "resourceslices");
 		const struct bt_json_value *object =
-			read_object(question, is_slice ? "resource.k8s.io" : "storage.k8s.io",
+			read_object(query, is_slice ? "resource.k8s.io" : "storage.k8s.io",
 				is_slice ? "resourceslices" : "volumeattachments", BT_STR(""),
 				access->name);
-		allowed = is_on_node(object, question->node);
+		allowed = is_on_node(object, query->node);
 	}
 	return allowed ? NULL : text;
 }
@@ -316,11 +313,11 @@ static const char *refuse_by_relation(const struct question *question)
 bool bt_node_authorize(struct bt_api *api, const struct bt_access *access, struct bt_arena *arena,
 	struct bt_str *out_reason)
 {
-	struct question question = {api, access, node_of_user(access->user), arena};
+	struct node_query query = {api, access, node_of_user(access->user), arena};
 	const struct bt_policy_rule *rules;
 	uint32_t count = 0;
 	bool allowed = false;
-	if (question.node.length == 0 || access->is_path ||
+	if (query.node.length == 0 || access->is_path ||
 		!bt_rbac_role_rules(api->rbac, BT_STR(""), true, BT_STR("system:node"), arena,
 			&rules, &count)) {
 		return false;
@@ -330,15 +327,15 @@ bool bt_node_authorize(struct bt_api *api, const struct bt_access *access, struc
 	}
 	const char *refusal = NULL;
 	if (allowed) {
-		refusal = refuse_by_name(&question);
-		refusal = refusal != NULL ? refusal : refuse_by_relation(&question);
+		refusal = refuse_by_name(&query);
+		refusal = refusal != NULL ? refusal : refuse_by_relation(&query);
 	}
 	if (refusal != NULL && out_reason != NULL) {
 		const char *place = strstr(refusal, "%.*s");
 		*out_reason = place == NULL
 			? bt_str_from(refusal)
 			: bt_arena_printf(arena, "%.*s%.*s%s", (int)(place - refusal), refusal,
-				  BT_STR_ARG(question.node), place + strlen("%.*s"));
+				  BT_STR_ARG(query.node), place + strlen("%.*s"));
 	}
 	return allowed && refusal == NULL;
 }
@@ -587,7 +584,7 @@ bool bt_node_restrict(
 bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *reference)
 {
 	struct restriction restriction = {call, node_of_user(call->write.user), NULL, NULL};
-	struct question question = {call->api, NULL, restriction.node, call->arena};
+	struct node_query query = {call->api, NULL, restriction.node, call->arena};
 	if (call->api->rbac == NULL || restriction.node.length == 0) {
 		return true;
 	}
@@ -596,7 +593,7 @@ bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *re
 		return refuse(&restriction, "node requested token not bound to a pod");
 	}
 	const struct bt_json_value *pod = read_object(
-		&question, "", "pods", call->write.namespace_, bt_json_text_at(reference, "name"));
+		&query, "", "pods", call->write.namespace_, bt_json_text_at(reference, "name"));
 	if (pod != NULL && !is_on_node(pod, restriction.node)) {
 		return refuse(&restriction,
 			"node requested token bound to a pod scheduled on a different node");

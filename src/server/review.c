@@ -7,7 +7,8 @@
 /** --- access --- */
 
 /** Validates the spec of an access review; false: the call failed. */
-static bool check_question(struct bt_call *call, const struct bt_json_value *object, bool is_self)
+static bool check_access_review(
+	struct bt_call *call, const struct bt_json_value *object, bool is_self)
 {
 	const struct bt_json_value *resource = bt_json_find_path(object, "spec.resourceAttributes");
 	const struct bt_json_value *path = bt_json_find_path(object, "spec.nonResourceAttributes");
@@ -71,7 +72,7 @@ static void review_access(
 }
 
 /** The user whose access is reviewed. */
-static struct bt_user user_asked(struct bt_call *call, const struct bt_json_value *object)
+static struct bt_user reviewed_user(struct bt_call *call, const struct bt_json_value *object)
 {
 	const struct bt_json_value *list = bt_json_array_at(object, "spec.groups");
 	struct bt_str *groups = BT_ARENA_NEW_ARRAY(call->arena, struct bt_str, list->count);
@@ -172,8 +173,8 @@ void bt_call_review(struct bt_call *call)
 		bt_json_set_value(arena, object, "status", status);
 	} else {
 		bool is_self = bt_str_equal_c(kind, "SelfSubjectAccessReview");
-		struct bt_user asked = user_asked(call, object);
-		if (!check_question(call, object, is_self)) {
+		struct bt_user asked = reviewed_user(call, object);
+		if (!check_access_review(call, object, is_self)) {
 			return;
 		}
 		review_access(call, object, is_self ? call->write.user : &asked);

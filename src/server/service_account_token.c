@@ -360,7 +360,7 @@ static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct 
  * Whether the object exists with this uid. *seen_rv: RV at which this was last true, to skip
  * parsing.
  */
-static bool is_there(struct bt_api *api, const char *resource_name, struct bt_str key,
+static bool object_exists(struct bt_api *api, const char *resource_name, struct bt_str key,
 	struct bt_str uid, struct bt_arena *arena, uint64_t *seen_rv)
 {
 	const struct bt_api_resource *resource =
@@ -388,7 +388,7 @@ static bool is_there(struct bt_api *api, const char *resource_name, struct bt_st
 }
 
 /** Whether the Secret of a legacy token still contains the same token. */
-static bool is_kept(struct bt_api *api, const struct claims *claims, struct bt_str token,
+static bool secret_has_token(struct bt_api *api, const struct claims *claims, struct bt_str token,
 	struct bt_arena *arena)
 {
 	const struct bt_json_value *secret =
@@ -414,23 +414,24 @@ static const char *find_problem(struct bt_api *api, struct slot *slot, struct bt
 	if (now_seconds < claims->from_seconds) {
 		return "service account token is not valid yet";
 	}
-	if (!is_there(api, "serviceaccounts",
+	if (!object_exists(api, "serviceaccounts",
 		    bt_api_key(arena, claims->namespace_, claims->account), claims->account_uid,
 		    arena, &slot->account_rv)) {
 		return "service account token has been invalidated";
 	}
 	bool is_bound = true;
 	if (claims->is_legacy) {
-		is_bound = is_kept(api, claims, slot->token, arena);
+		is_bound = secret_has_token(api, claims, slot->token, arena);
 	} else if (claims->pod.length != 0) {
-		is_bound = is_there(api, "pods", bt_api_key(arena, claims->namespace_, claims->pod),
-			claims->pod_uid, arena, &slot->bound_rv);
+		is_bound = object_exists(api, "pods",
+			bt_api_key(arena, claims->namespace_, claims->pod), claims->pod_uid, arena,
+			&slot->bound_rv);
 	} else if (claims->secret.length != 0) {
-		is_bound = is_there(api, "secrets",
+		is_bound = object_exists(api, "secrets",
 			bt_api_key(arena, claims->namespace_, claims->secret), claims->secret_uid,
 			arena, &slot->bound_rv);
 	} else if (claims->node.length != 0) {
-		is_bound = is_there(
+		is_bound = object_exists(
 			api, "nodes", claims->node, claims->node_uid, arena, &slot->bound_rv);
 	}
 	return is_bound ? NULL : "service account token has been invalidated";

@@ -23,10 +23,10 @@ struct walk_position {
 	/* Position in the key order; valid while order_generation is the collection's. */
 	struct bt_order_position order;
 	uint64_t order_generation;
-	/* Changes after the walk's RV up to absorbed_rv, sorted by key. */
+	/* Changes after the walk's RV up to undone_rv, sorted by key. */
 	BT_VEC(struct undo) undone;
 	uint32_t undone_next;
-	uint64_t absorbed_rv;
+	uint64_t undone_rv;
 };
 
 static int compare_undo(const void *a, const void *b)
@@ -46,17 +46,17 @@ static bool is_ahead(const struct walk_position *position, struct bt_str key)
 }
 
 /** Adds the changes since the last call to undone. */
-static void absorb(struct bt_store_walk *walk, struct walk_position *position)
+static void add_new_changes(struct bt_store_walk *walk, struct walk_position *position)
 {
 	const struct bt_window *window = &bt_store_at(walk->store, walk->collection)->window;
 	uint32_t from;
 	uint32_t sorted;
 
-	if (position->absorbed_rv == walk->store->rv) {
+	if (position->undone_rv == walk->store->rv) {
 		return;
 	}
-	from = bt_window_seek(window, position->absorbed_rv);
-	position->absorbed_rv = walk->store->rv;
+	from = bt_window_seek(window, position->undone_rv);
+	position->undone_rv = walk->store->rv;
 	if (from == window->count) {
 		return;
 	}
@@ -130,7 +130,7 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 	}
 	position->last = (struct bt_str){position->last_key, after.length};
 	position->order_generation = UINT64_MAX;
-	position->absorbed_rv = rv;
+	position->undone_rv = rv;
 	bt_store_at(store, collection)->walk_count++;
 	*out_walk = (struct bt_store_walk){store, collection, rv, prefix, position};
 	return 0;
@@ -153,14 +153,14 @@ static struct bt_stored *peek_order(struct bt_store_walk *walk, struct walk_posi
 }
 
 /** Marks all keys up to this one as done. */
-static void pass(struct walk_position *position, struct bt_str key)
+static void mark_done(struct walk_position *position, struct bt_str key)
 {
 	memcpy(position->last_key, key.data, key.length);
 	position->last.length = key.length;
 	position->last_is_prefix = false;
 }
 
-static struct bt_stored *hand_out(struct walk_position *position, struct bt_stored *entry)
+static struct bt_stored *return_entry(struct walk_position *position, struct bt_stored *entry)
 {
 	struct bt_stored *previous = position->current;
 
@@ -179,9 +179,9 @@ struct bt_stored *bt_store_walk_next(struct bt_store_walk *walk, bool *out_lost)
 		*out_lost = lost;
 	}
 	if (lost) {
-		return hand_out(position, NULL);
+		return return_entry(position, NULL);
 	}
-	absorb(walk, position);
+	add_new_changes(walk, position);
 	for (;;) {
 		struct bt_stored *entry = peek_order(walk, position);
 		const struct undo *undo = NULL;
@@ -194,19 +194,19 @@ struct bt_stored *bt_store_walk_next(struct bt_store_walk *walk, bool *out_lost)
 				: bt_str_compare(bt_stored_key(entry), bt_stored_key(undo->named));
 		}
 		if (entry == NULL && undo == NULL) {
-			return hand_out(position, NULL);
+			return return_entry(position, NULL);
 		}
 		if (order <= 0) {
 			bt_order_advance(collection, &position->order);
-			pass(position, bt_stored_key(entry));
+			mark_done(position, bt_stored_key(entry));
 		}
 		if (order >= 0) {
 			entry = undo->before;
 			position->undone_next++;
-			pass(position, bt_stored_key(undo->named));
+			mark_done(position, bt_stored_key(undo->named));
 		}
 		if (entry != NULL) {
-			return hand_out(position, entry);
+			return return_entry(position, entry);
 		}
 	}
 }

@@ -34,7 +34,7 @@ static void sub_call(struct bt_call *call, const struct bt_call *parent,
  * Checks the budget that selects the pod, and counts the pod as disrupted. false: the call failed,
  * and the pod must not be evicted.
  */
-static bool ask_budget(struct bt_call *call, const struct bt_json_value *pod)
+static bool check_budget(struct bt_call *call, const struct bt_json_value *pod)
 {
 	struct bt_arena *arena = call->arena;
 	struct bt_store *store = call->api->options.store;
@@ -172,7 +172,7 @@ void bt_call_eviction(struct bt_call *call)
 	bool is_deleted = bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0;
 	bool is_disrupting = !is_deleted && !bt_str_equal_c(phase, "Pending") &&
 		!bt_str_equal_c(phase, "Succeeded") && !bt_str_equal_c(phase, "Failed");
-	if (is_disrupting && !ask_budget(call, pod)) {
+	if (is_disrupting && !check_budget(call, pod)) {
 		return;
 	}
 	if (!is_deleted &&

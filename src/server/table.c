@@ -273,11 +273,11 @@ static const struct bt_table_column plain_columns[] = {NAME, AGE};
 /** --- pods: ready containers, status and restarts --- */
 
 /* Long lists are cut here, because comparing two lists takes quadratic time. */
-#define LOOKED_AT_MAX 500
+#define COMPARED_MAX 500
 
-static uint32_t looked_at(const struct bt_json_value *list)
+static uint32_t compared_count(const struct bt_json_value *list)
 {
-	return list->count < LOOKED_AT_MAX ? list->count : LOOKED_AT_MAX;
+	return list->count < COMPARED_MAX ? list->count : COMPARED_MAX;
 }
 
 static void set_status(struct bt_pod_summary *summary, const char *prefix, struct bt_str text)
@@ -288,7 +288,7 @@ static void set_status(struct bt_pod_summary *summary, const char *prefix, struc
 }
 
 /** Sets the status of a terminated container: its reason, else Signal:n or ExitCode:n. */
-static void set_end(
+static void set_terminated(
 	struct bt_pod_summary *summary, const char *prefix, const struct bt_json_value *terminated)
 {
 	struct bt_str reason = bt_json_text_at(terminated, "reason");
@@ -320,7 +320,7 @@ static void add_restarts(struct bt_pod_summary *summary, const struct bt_json_va
 
 static bool is_sidecar(const struct bt_json_value *containers, struct bt_str name)
 {
-	for (uint32_t i = 0; i < looked_at(containers); i++) {
+	for (uint32_t i = 0; i < compared_count(containers); i++) {
 		const struct bt_json_value *container = containers->elements[i];
 		if (bt_str_equal(bt_json_text_at(container, "name"), name)) {
 			return bt_str_equal(
@@ -331,12 +331,13 @@ static bool is_sidecar(const struct bt_json_value *containers, struct bt_str nam
 }
 
 /** Whether the pod still waits for an init container. */
-static bool look_at_init_containers(struct bt_pod_summary *summary, const struct bt_json_value *pod)
+static bool summarise_init_containers(
+	struct bt_pod_summary *summary, const struct bt_json_value *pod)
 {
 	const struct bt_json_value *containers = bt_json_array_at(pod, "spec.initContainers");
 	const struct bt_json_value *statuses =
 		bt_json_array_at(pod, "status.initContainerStatuses");
-	for (uint32_t i = 0; i < looked_at(statuses); i++) {
+	for (uint32_t i = 0; i < compared_count(statuses); i++) {
 		const struct bt_json_value *status = statuses->elements[i];
 		add_restarts(summary, status);
 		const struct bt_json_value *terminated =
@@ -353,7 +354,7 @@ static bool look_at_init_containers(struct bt_pod_summary *summary, const struct
 			continue;
 		}
 		if (terminated != NULL) {
-			set_end(summary, "Init:", terminated);
+			set_terminated(summary, "Init:", terminated);
 		} else if (waiting.length != 0 &&
 			!bt_str_equal(waiting, BT_STR("PodInitializing"))) {
 			set_status(summary, "Init:", waiting);
@@ -385,7 +386,7 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 	if (bt_str_equal(bt_json_text_at(scheduled, "reason"), BT_STR("SchedulingGated"))) {
 		set_status(summary, "", BT_STR("SchedulingGated"));
 	}
-	if (!look_at_init_containers(summary, pod) || has_condition(pod, "Initialized")) {
+	if (!summarise_init_containers(summary, pod) || has_condition(pod, "Initialized")) {
 		const struct bt_json_value *init_statuses =
 			bt_json_array_at(pod, "status.initContainerStatuses");
 		const struct bt_json_value *statuses =
@@ -394,13 +395,13 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 		/* From now on only restarts of sidecars count among those of init containers. */
 		summary->restarts = 0;
 		summary->restarted = false;
-		for (uint32_t i = 0; i < looked_at(init_statuses); i++) {
+		for (uint32_t i = 0; i < compared_count(init_statuses); i++) {
 			const struct bt_json_value *status = init_statuses->elements[i];
 			if (is_sidecar(init, bt_json_text_at(status, "name"))) {
 				add_restarts(summary, status);
 			}
 		}
-		for (uint32_t i = looked_at(statuses); i > 0; i--) {
+		for (uint32_t i = compared_count(statuses); i > 0; i--) {
 			const struct bt_json_value *status = statuses->elements[i - 1];
 			const struct bt_json_value *terminated =
 				bt_json_find_path(status, "state.terminated");
@@ -409,7 +410,7 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 			if (waiting.length != 0) {
 				set_status(summary, "", waiting);
 			} else if (terminated != NULL) {
-				set_end(summary, "", terminated);
+				set_terminated(summary, "", terminated);
 			} else if (bt_json_bool_at(status, "ready", false) &&
 				bt_json_find_path(status, "state.running") != NULL) {
 				runs = true;
@@ -465,7 +466,7 @@ static void cell_gates(struct bt_table_row *row)
 	const struct bt_json_value *gates = bt_json_array_at(row->object, "spec.readinessGates");
 	struct bt_strbuf text = {0};
 	uint32_t passed = 0;
-	for (uint32_t i = 0; i < looked_at(gates); i++) {
+	for (uint32_t i = 0; i < compared_count(gates); i++) {
 		struct bt_str type = bt_json_text_at(gates->elements[i], "conditionType");
 		struct bt_str copy = bt_arena_str(row->arena, type);
 		if (copy.data != NULL && has_condition(row->object, copy.data)) {
@@ -1013,7 +1014,7 @@ static const struct bt_table_column csi_driver_columns[] = {
 	NAME,
 	BOOLEAN("AttachRequired", "Whether volumes have to be attached.", "spec.attachRequired",
 		"true"),
-	BOOLEAN("PodInfoOnMount", "Whether the driver is told of the pod.", "spec.podInfoOnMount",
+	BOOLEAN("PodInfoOnMount", "Whether the driver gets the pod's data.", "spec.podInfoOnMount",
 		NULL),
 	BOOLEAN("StorageCapacity", "Whether capacities are published.", "spec.storageCapacity",
 		NULL),

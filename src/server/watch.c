@@ -146,7 +146,7 @@ static bool step(struct bt_watch *watch)
 
 /* --- the stream --- */
 
-static void turn_came(void *context)
+static void on_turn(void *context)
 {
 	struct bt_watch *watch = context;
 
@@ -155,10 +155,10 @@ static void turn_came(void *context)
 }
 
 /** Pauses for other work; the reader is woken in the next turn of the loop. */
-static int64_t give_way(struct bt_watch *watch)
+static int64_t yield_turn(struct bt_watch *watch)
 {
 	if (watch->wait == NULL) {
-		watch->wait = bt_watchers_await(watch->watchers, 0, 0, INT64_MAX, turn_came, watch);
+		watch->wait = bt_watchers_await(watch->watchers, 0, 0, INT64_MAX, on_turn, watch);
 	}
 	return BT_HTTP_STREAM_WAIT;
 }
@@ -194,7 +194,7 @@ int64_t bt_watch_read(void *context, char *buffer, size_t capacity)
 			return BT_HTTP_STREAM_WAIT;
 		}
 	}
-	return filled != 0 ? (int64_t)filled : give_way(watch);
+	return filled != 0 ? (int64_t)filled : yield_turn(watch);
 }
 
 /* --- opening --- */

@@ -309,7 +309,7 @@ static int64_t settle_front(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
 	if (up->result == 0) {
-		int result = bt_front_settle(up->front, &up->err);
+		int result = bt_front_flush(up->front, &up->err);
 		if (result < 0) {
 			stop_with(up, result);
 		}

@@ -5,7 +5,7 @@
 /* Fields of a new pod that are set besides its defaults. Spec: 14b sections 2.2 and 3.2. */
 
 /** Whether the map has a quantity above zero of the resource. */
-static bool counted(struct bt_arena *arena, const struct bt_json_value *map, const char *name,
+static bool find_positive(struct bt_arena *arena, const struct bt_json_value *map, const char *name,
 	struct bt_quantity *out)
 {
 	return bt_kinds_quantity(bt_json_find(map, name), arena, out) && !bt_quantity_is_zero(out);
@@ -15,7 +15,7 @@ static bool counted(struct bt_arena *arena, const struct bt_json_value *map, con
  * Updates the state for the QoS class. any: some cpu or memory is given; full: all limits are given
  * and equal the requests.
  */
-static void look_at_resources(
+static void add_to_qos(
 	struct bt_arena *arena, const struct bt_json_value *resources, bool *any, bool *full)
 {
 	static const char *const names[] = {"cpu", "memory"};
@@ -24,8 +24,8 @@ static void look_at_resources(
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
 		struct bt_quantity request;
 		struct bt_quantity limit;
-		bool has_request = counted(arena, requests, names[i], &request);
-		bool has_limit = counted(arena, limits, names[i], &limit);
+		bool has_request = find_positive(arena, requests, names[i], &request);
+		bool has_limit = find_positive(arena, limits, names[i], &limit);
 		*any = *any || has_request || has_limit;
 		*full = *full && has_request && has_limit &&
 			bt_quantity_compare(&request, &limit) == 0;
@@ -39,14 +39,13 @@ const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_valu
 	bool any = false;
 	bool full = true;
 	if (pod_level != NULL && pod_level->count != 0) {
-		look_at_resources(arena, pod_level, &any, &full);
+		add_to_qos(arena, pod_level, &any, &full);
 	} else {
 		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
 			const struct bt_json_value *list = bt_json_array_at(spec, lists[n]);
 			for (uint32_t i = 0; i < list->count; i++) {
-				look_at_resources(arena,
-					bt_kinds_object(list->elements[i], "resources"), &any,
-					&full);
+				add_to_qos(arena, bt_kinds_object(list->elements[i], "resources"),
+					&any, &full);
 			}
 		}
 	}

@@ -28,7 +28,7 @@ void bt_kinds_put_back(struct bt_arena *arena, struct bt_json_value *target,
 }
 
 /** A shallow copy: the members' values are shared. */
-static struct bt_json_value *shallow(struct bt_arena *arena, const struct bt_json_value *value)
+static struct bt_json_value *copy_shallow(struct bt_arena *arena, const struct bt_json_value *value)
 {
 	struct bt_json_value *copy = bt_json_new(arena, BT_JSON_OBJECT);
 	for (uint32_t i = 0; i < value->count; i++) {
@@ -49,7 +49,7 @@ static void put_back_each(struct bt_arena *arena, struct bt_json_value *spec,
 	}
 	changed = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < list->count; i++) {
-		struct bt_json_value *element = shallow(arena, list->elements[i]);
+		struct bt_json_value *element = copy_shallow(arena, list->elements[i]);
 		bt_kinds_put_back(arena, element, old_list->elements[i], name);
 		bt_json_append(arena, changed, element);
 	}
@@ -138,7 +138,7 @@ static struct bt_json_value *lasting_tolerations(
 	const struct bt_json_value *tolerations = bt_json_array_at(spec, "tolerations");
 	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < tolerations->count; i++) {
-		struct bt_json_value *toleration = shallow(arena, tolerations->elements[i]);
+		struct bt_json_value *toleration = copy_shallow(arena, tolerations->elements[i]);
 		(void)bt_json_remove_c(toleration, "tolerationSeconds");
 		bt_json_append(arena, list, toleration);
 	}
@@ -175,7 +175,7 @@ static void put_back_permitted(
 		bt_kinds_put_back(arena, spec, old, "nodeSelector");
 		struct bt_json_value *affinity = bt_json_find(spec, "affinity");
 		if (affinity != NULL && affinity->type == BT_JSON_OBJECT) {
-			affinity = shallow(arena, affinity);
+			affinity = copy_shallow(arena, affinity);
 			bt_kinds_put_back(
 				arena, affinity, bt_json_find(old, "affinity"), "nodeAffinity");
 			if (affinity->count != 0) {
@@ -260,7 +260,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "tolerations"), NULL,
 			"existing toleration can not be modified except its tolerationSeconds");
 	}
-	munged = shallow(write->arena, after);
+	munged = copy_shallow(write->arena, after);
 	put_back_permitted(write, before, munged);
 	if (!bt_json_equal(before, munged)) {
 		struct bt_strbuf difference = {0};

@@ -130,7 +130,7 @@ static void wait_for(uint32_t count, const char *name, const char *version)
 
 	do {
 		if (f.front != NULL) {
-			ck_assert_int_eq(bt_front_settle(f.front, NULL), 0);
+			ck_assert_int_eq(bt_front_flush(f.front, NULL), 0);
 		}
 		ck_assert_int_eq(bt_loop_turn(f.loop, 10000000, NULL), 0);
 		copied_check(&f.copied);

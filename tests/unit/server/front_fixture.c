@@ -190,7 +190,7 @@ uint16_t front_ask(
 	struct front_fixture *fixture, const char *method, const char *target, struct bt_str body)
 {
 	struct bt_front_call *call = front_start(fixture, method, target, body);
-	if (bt_front_settle(fixture->front, NULL) != 0) {
+	if (bt_front_flush(fixture->front, NULL) != 0) {
 		BT_ASSERT(false);
 	}
 	if (fixture->stream.read != NULL) {

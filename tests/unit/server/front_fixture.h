@@ -33,7 +33,7 @@ uint16_t front_ask(
  * a merge patch. */
 uint16_t front_ask_as(struct front_fixture *fixture, const char *bearer, const char *method,
 	const char *target, const char *body);
-/** The first half of front_ask: what is not answered at once waits for bt_front_settle. Texts are
+/** The first half of front_ask: what is not answered at once waits for bt_front_flush. Texts are
  * borrowed until bt_front_end. One at a time. */
 struct bt_front_call *front_start(
 	struct front_fixture *fixture, const char *method, const char *target, struct bt_str body);

@@ -38,14 +38,14 @@ START_TEST(test_front_durable__answers_wait_for_the_sync)
 	struct front_fixture fixture;
 	make_folder();
 	front_fixture_init_file(&fixture, path);
-	ck_assert_int_eq(bt_front_settle(fixture.front, NULL), 0);
+	ck_assert_int_eq(bt_front_flush(fixture.front, NULL), 0);
 	/* with nothing to write, answers leave at once */
 	struct bt_front_call *call = front_start(&fixture, "GET", CONFIGMAPS, BT_STR(""));
 	ck_assert(fixture.answered);
 	bt_front_end(call);
 	call = front_start(&fixture, "POST", CONFIGMAPS, BT_STR("{\"metadata\":{\"name\":\"a\"}}"));
 	ck_assert(!fixture.answered);
-	ck_assert_int_eq(bt_front_settle(fixture.front, NULL), 0);
+	ck_assert_int_eq(bt_front_flush(fixture.front, NULL), 0);
 	ck_assert(fixture.answered);
 	ck_assert_uint_eq(fixture.code, 201);
 	ck_assert(!bt_store_needs_sync(fixture.store));
@@ -55,7 +55,7 @@ START_TEST(test_front_durable__answers_wait_for_the_sync)
 	bt_front_end(call);
 	call = front_start(&fixture, "GET", CONFIGMAPS "/b", BT_STR(""));
 	ck_assert(!fixture.answered);
-	ck_assert_int_eq(bt_front_settle(fixture.front, NULL), 0);
+	ck_assert_int_eq(bt_front_flush(fixture.front, NULL), 0);
 	ck_assert_uint_eq(fixture.code, 200);
 	bt_front_end(call);
 	front_fixture_finish(&fixture);
@@ -76,7 +76,7 @@ START_TEST(test_front_durable__failing_sync)
 	struct berth_error err = BERTH_ERROR_INIT;
 	make_folder();
 	front_fixture_init_file(&fixture, path);
-	ck_assert_int_eq(bt_front_settle(fixture.front, NULL), 0);
+	ck_assert_int_eq(bt_front_flush(fixture.front, NULL), 0);
 	struct bt_front_call *call = front_start(
 		&fixture, "POST", CONFIGMAPS, BT_STR("{\"metadata\":{\"name\":\"a\"}}"));
 	ck_assert(!fixture.answered);
@@ -85,7 +85,7 @@ START_TEST(test_front_durable__failing_sync)
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
 	struct rlimit none = {0, before.rlim_max};
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
-	int result = bt_front_settle(fixture.front, &err);
+	int result = bt_front_flush(fixture.front, &err);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
 	ck_assert_int_eq(sigaction(SIGXFSZ, &kept, NULL), 0);
 	ck_assert_int_lt(result, 0);
@@ -95,7 +95,7 @@ START_TEST(test_front_durable__failing_sync)
 	ck_assert_ptr_nonnull(strstr(front_body(&fixture), "\"reason\":\"InternalError\""));
 	bt_front_end(call);
 	/* nothing is served any more */
-	ck_assert_int_lt(bt_front_settle(fixture.front, NULL), 0);
+	ck_assert_int_lt(bt_front_flush(fixture.front, NULL), 0);
 	call = front_start(&fixture, "GET", CONFIGMAPS, BT_STR(""));
 	ck_assert_uint_eq(fixture.code, 500);
 	bt_front_end(call);
