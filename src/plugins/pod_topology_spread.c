@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * PodTopologySpread (PreFilter, Filter, PreScore, Score): pods of a kind spread over zones and
+ * PodTopologySpread (PreFilter, Filter, PreScore, Score): spreads matching pods over zones and
  * hosts. Spec: 06 section 2.
  */
 #include "plugins/pod_topology_spread.h"
@@ -17,23 +17,22 @@
 #include "plugins/in_tree.h"
 #include "state/topology_key.h"
 
-/** Least count over no domain at all. */
+/** Least count if there are no domains. */
 #define LOW_OF_NOTHING INT64_C(2147483647)
 
 /*
- * What the services and the owner of a pod select is the selector of default constraints. A
- * namespace may have thousands of services, so the selector is kept for pods that agree in
- * namespace, labels and owner until an object changes.
- * Spec: 06 sections 2.3 to 2.6.
+ * The selector of default constraints combines the selectors of the pod's services and owner. A
+ * namespace may have thousands of services, so the selector is cached for pods with the same
+ * namespace, labels and owner until such an object changes. Spec: 06 sections 2.3 to 2.6.
  */
 
-/** Selectors kept; a power of two. */
+/** Number of cached selectors; a power of two. */
 #define KEPT_MAX 1024U
 
-/** The selector of pods with the same namespace, labels and owner. */
+/** A cached selector for pods with the same namespace, labels and owner. */
 struct kept_selector {
 	struct bt_arena arena;
-	struct bt_str key; /* absent: nothing kept here */
+	struct bt_str key; /* absent: the entry is free */
 	uint64_t versions;
 	struct bt_selector selector;
 };
@@ -43,7 +42,7 @@ struct kept_selectors {
 	struct bt_strbuf key;
 };
 
-/** What resolution reads besides the pod; borrowed. */
+/** Input for resolving constraints besides the pod; borrowed. */
 struct spread_source {
 	struct bt_state *state;
 	struct kept_selectors *selectors;
@@ -57,7 +56,7 @@ struct spread_plugin {
 	const struct bt_handle *handle;
 	struct spread_source source;
 	bool system_defaulted;
-	BT_VEC(uint8_t) verdicts; /* scratch of one column pass: by domain */
+	BT_VEC(uint8_t) verdicts; /* scratch memory of one column pass, by domain */
 };
 
 static struct spread_plugin *instance_of(const struct bt_plugin *plugin)
@@ -65,7 +64,7 @@ static struct spread_plugin *instance_of(const struct bt_plugin *plugin)
 	return (struct spread_plugin *)(uintptr_t)plugin;
 }
 
-/** A list of requirements that grows in an arena. */
+/** A growing list of requirements, in an arena. */
 struct requirements {
 	struct bt_arena *arena;
 	struct bt_requirement *items;
@@ -95,7 +94,7 @@ static void requirements_add_selector(struct requirements *list, const struct bt
 	}
 }
 
-/** key == value; the value must outlive the list. */
+/** Add the requirement key == value. The value must outlive the list. */
 static void requirements_add_pair(
 	struct requirements *list, struct bt_str key, const struct bt_str *value)
 {
@@ -112,7 +111,7 @@ static void add_pairs(struct requirements *list, const struct bt_str_map *map)
 	}
 }
 
-/** All of them; borrows the list. */
+/** A selector that requires the whole list; borrows the list. */
 static struct bt_selector requirements_selector(const struct requirements *list)
 {
 	return (struct bt_selector){.requirement_count = list->count, .requirements = list->items};
@@ -132,19 +131,22 @@ static void add_services(
 		}
 		if (service->spec.selector.present &&
 			bt_str_map_contains(pod->labels, &service->spec.selector)) {
-			/* All of them agree with the pod's labels, so none overwrites another. */
+			/*
+			 * Every such selector matches the pod's labels, so no value contradicts
+			 * another.
+			 */
 			add_pairs(pairs, &service->spec.selector);
 		}
 	}
 }
 
-/** The selector of a ReplicaSet or StatefulSet on top of the services'. */
+/** Add the selector of a ReplicaSet or StatefulSet to those of the services. */
 static void add_owner_selector(const struct bt_label_selector *source, struct requirements *list)
 {
 	struct bt_selector selector;
 
 	if (bt_selector_from_label_selector(source, list->arena, &selector, NULL) == 0) {
-		requirements_add_selector(list, &selector); /* `nothing` has no requirements */
+		requirements_add_selector(list, &selector); /* empty for `nothing` */
 	}
 }
 
@@ -159,7 +161,7 @@ static void add_owner(
 	if (owner == NULL) {
 		return;
 	}
-	/* One slash parts group and version: "/v1" is the core group too. */
+	/* "/v1" also names the core group: group and version are split at the slash. */
 	if ((bt_str_equal_c(owner->api_version, "v1") ||
 		    bt_str_equal_c(owner->api_version, "/v1")) &&
 		bt_str_equal_c(owner->kind, "ReplicationController")) {
@@ -178,7 +180,7 @@ static void add_owner(
 		return;
 	}
 	if (kind == BT_KIND_REPLICATION_CONTROLLER) {
-		/* As add_pairs, but earlier requirements on the same keys give way. */
+		/* As add_pairs, but replaces earlier requirements on the same keys. */
 		const struct bt_str_map *map =
 			&((const struct bt_replication_controller *)found)->spec.selector;
 		uint32_t kept = 0;
@@ -225,7 +227,7 @@ static int parse_constraint(const struct spread_source *source,
 	}
 	if (from->match_label_keys.count != 0 &&
 		bt_gate_enabled(source->gates, BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
-		/* matchLabelKeys: the pod's own values of these labels are required too. */
+		/* matchLabelKeys: require the pod's values of these labels too. */
 		struct requirements own = {.arena = arena};
 
 		for (uint32_t i = 0; i < from->match_label_keys.count; i++) {
@@ -294,12 +296,15 @@ static int resolve_defaults(const struct spread_source *source, const struct bt_
 	if (out_list->count == 0) {
 		return 0;
 	}
-	/* Memory from the arena. Without requirements: nothing selects the pod. */
+	/*
+	 * Memory comes from the arena. If no object selects the pod, the selector has no
+	 * requirements.
+	 */
 	const struct bt_owner_reference *owner =
 		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
 	struct kept_selector *item;
 	struct bt_str key;
-	/* Grows with every change of the objects a selector comes from. */
+	/* Changes whenever an object changes that selectors come from. */
 	uint64_t versions = bt_object_store_version(&source->state->objects, BT_KIND_SERVICE) +
 		bt_object_store_version(&source->state->objects, BT_KIND_REPLICATION_CONTROLLER) +
 		bt_object_store_version(&source->state->objects, BT_KIND_REPLICA_SET) +
@@ -350,9 +355,10 @@ static int resolve_defaults(const struct spread_source *source, const struct bt_
 }
 
 /**
- * The constraints of the action in list order. Texts are borrowed from the pod, the object store
- * and the source; the rest lives in the arena. err: `obtaining pod's hard topology spread
- * constraints: <selector error>` or `setting default hard topology spread constraints: <...>`.
+ * Resolve the constraints of this action, in list order. Texts are borrowed from the pod, the
+ * object store and the source; the rest lies in the arena. Errors: `obtaining pod's hard topology
+ * spread constraints: <selector error>` or `setting default hard topology spread constraints:
+ * <...>`.
  */
 static int resolve_constraints(const struct spread_source *source, const struct bt_pod_info *pod,
 	enum bt_spread_action action, struct bt_arena *arena, struct bt_spread_list *out_list,
@@ -376,7 +382,10 @@ static int resolve_constraints(const struct spread_source *source, const struct 
 			return code;
 		}
 	}
-	/* A column of a new key is a walk over all nodes: not for constraints that fell away. */
+	/*
+	 * Making the column of a new key visits all nodes, so do it only for constraints that
+	 * remain.
+	 */
 	for (uint32_t i = 0; i < list.count; i++) {
 		list.items[i].column =
 			bt_state_label_column(source->state, list.items[i].topology_key);
@@ -391,10 +400,12 @@ static int resolve_constraints(const struct spread_source *source, const struct 
 	return 0;
 }
 
-/* Matching pods by domain: by walking over the nodes, or from the kept counters. Spec: 06 sections
- * 2.5 and 2.6. */
+/*
+ * Number of matching pods by domain, counted by visiting nodes or taken from counters of the state.
+ * Spec: 06 sections 2.5 and 2.6.
+ */
 
-/** Every topology key of the list is a label of the node. */
+/** Whether the node has all topology keys of the list. */
 static bool slot_has_all_keys(const struct bt_spread_list *list, uint32_t slot)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -421,7 +432,10 @@ bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
 			BT_TAINT_HARD, list->allow_comparison) == NULL;
 }
 
-/** Live pods of the namespace on the node that the selector matches; an empty one counts none. */
+/**
+ * Number of the node's pods that are not terminating, are in the namespace and match the selector;
+ * 0 if the selector is empty.
+ */
 static int64_t count_pods(const struct bt_state *state, const struct bt_selector *selector,
 	bt_sym namespace_, uint32_t slot)
 {
@@ -441,7 +455,7 @@ static int64_t count_pods(const struct bt_state *state, const struct bt_selector
 	return count;
 }
 
-/** The pod's affinity as far as eligibility reads it; NULL: it has none. */
+/** The affinity that eligibility depends on; NULL: none. */
 static const struct bt_pod_spec *affinity_of(const struct bt_spread_list *list,
 	const struct bt_spread_constraint *constraint, const struct bt_pod_spec *spec)
 {
@@ -450,7 +464,7 @@ static const struct bt_pod_spec *affinity_of(const struct bt_spread_list *list,
 	return constraint->honors_affinity && has ? spec : NULL;
 }
 
-/** Keys of the list but the constraint's own; each once. */
+/** The distinct keys of the list, without the constraint's key. */
 static uint32_t other_keys(
 	const struct bt_spread_list *list, uint32_t index, struct bt_str *out_keys)
 {
@@ -471,10 +485,10 @@ static uint32_t other_keys(
 }
 
 /**
- * The table of a constraint from a kept counter: pods as count_pods counts them, nodes
- * that the inclusion policies admit and, if wanted, that have all keys of the list. Domain 0, of
- * nodes without the constraint's own key, means nothing when all keys are wanted. false: count by
- * walking.
+ * Set up the table of a constraint from a counter: pods as in count_pods; nodes that the inclusion
+ * policies accept and, with with_all_keys, that have all keys of the list. Domain 0 (nodes without
+ * the constraint's key) is not meaningful with with_all_keys. false: there is no counter, so visit
+ * the nodes.
  */
 static bool count_constraint(struct bt_state *state, const struct bt_spread_list *list,
 	uint32_t index, const struct bt_pod_info *pod, bool with_all_keys,
@@ -513,7 +527,7 @@ static bool count_constraint(struct bt_state *state, const struct bt_spread_list
 	return true;
 }
 
-/** Counts of its own, all of this value. */
+/** Set up a table with an array in which all counts have this value. */
 static void table_init(struct bt_spread_table *table, const struct bt_label_column *column,
 	int64_t value, struct bt_arena *arena)
 {
@@ -524,7 +538,7 @@ static void table_init(struct bt_spread_table *table, const struct bt_label_colu
 	}
 }
 
-/** Counts of its own instead of the counter's. */
+/** Copy the counter's counts to an array of the table. */
 static void table_own(struct bt_spread_table *table, struct bt_arena *arena)
 {
 	int64_t *counts = bt_arena_alloc(arena, table->size * sizeof(*counts));
@@ -535,8 +549,10 @@ static void table_own(struct bt_spread_table *table, struct bt_arena *arena)
 	*table = (struct bt_spread_table){.counts = counts, .size = table->size};
 }
 
-/** Whether a node counts depends on a constraint's two policies alone: asked once for each of them.
- * A pod may have any number of constraints, and of terms of its affinity. */
+/**
+ * Eligibility of a node, cached by the constraint's two policies, on which alone it depends. A pod
+ * may have any number of constraints and of affinity terms.
+ */
 struct node_verdicts {
 	bool known[4];
 	bool counts[4];
@@ -561,7 +577,7 @@ static int64_t low_of(uint32_t least)
 	return least == UINT32_MAX ? LOW_OF_NOTHING : least;
 }
 
-/** The same from counters; false when there are none for this pod. */
+/** Count from counters. false: they cannot be used for this pod. */
 static bool count_by_counters(struct bt_spread_filter_data *data, struct bt_state *state,
 	const struct bt_pod_info *pod, const struct bt_cycle_state *cycle)
 {
@@ -606,7 +622,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			bt_selector_matches(&list.items[i].selector, pod->labels);
 	}
 	if (cycle->plain || !count_by_counters(data, instance->source.state, pod, cycle)) {
-		/* Section 2.7 to the letter: every pod of every eligible node. */
+		/* Count exactly as spec 06 section 2.7: every pod of every eligible node. */
 		const struct bt_state *state = instance->source.state;
 		const struct bt_snapshot *snapshot = &state->snapshot;
 		bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
@@ -637,7 +653,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			}
 		}
 		for (uint32_t i = 0; i < data->list.count; i++) {
-			/* Of a table that was counted by walking. */
+			/* Compute the limits of a table that was counted by visiting nodes. */
 			struct bt_spread_limit *limit = &data->limits[i];
 			limit->low = LOW_OF_NOTHING;
 			limit->low_count = 0;
@@ -677,8 +693,8 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 }
 
 /**
- * Section 2.8: neither a deletion timestamp nor an empty selector is special here, unlike in
- * PreFilter.
+ * Spec 06 section 2.8: unlike PreFilter, this ignores deletion timestamps and does not treat empty
+ * selectors specially.
  */
 static void change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_pod_info *other,
@@ -697,7 +713,7 @@ static void change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 			bt_spread_counts_node(&data->list, i, node->state, node->slot)) {
 			(void)bt_domain_changes_add(&data->changes, cycle->arena, i,
 				bt_topology_domain(constraint->column, node->slot),
-				delta); /* the sum before matters to nobody */
+				delta); /* the previous sum is not needed */
 		}
 	}
 }
@@ -727,7 +743,7 @@ int64_t bt_spread_count_at(
 		bt_domain_changes_sum(&data->changes, index, domain);
 }
 
-/** The least count when several domains changed, or one appeared. */
+/** The least count if more than one domain changed, or one was added. */
 static int64_t low_by_scanning(
 	const struct bt_spread_filter_data *data, uint32_t index, uint32_t *out_domain_count)
 {
@@ -753,7 +769,9 @@ static int64_t low_by_scanning(
 	return low;
 }
 
-/** min of section 2.7: the least count, or 0 with fewer domains than wanted. */
+/**
+ * `min` of spec 06 section 2.7: the least count, or 0 if there are fewer domains than minDomains.
+ */
 static int64_t least_count(const struct bt_spread_filter_data *data, uint32_t index)
 {
 	const struct bt_spread_limit *limit = &data->limits[index];
@@ -827,8 +845,10 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 	return detail_status(detail);
 }
 
-/** Slots of a range that no earlier constraint has rejected are judged by domain.
- * Spec: 06 section 2.9. */
+/**
+ * One constraint in a column pass: slots that no earlier constraint rejected are checked by domain.
+ * Spec: 06 section 2.9.
+ */
 struct judged_constraint {
 	const struct bt_spread_filter_data *data;
 	uint32_t index;
@@ -863,8 +883,8 @@ static bool judge_listed(
 }
 
 /**
- * Every domain is one node, so that nodes without matching pods count none: only the others are
- * looked at.
+ * Every domain is one node, so nodes without matching pods have the count 0 and pass. Check only
+ * the others.
  */
 static bool judge_unique(
 	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
@@ -957,22 +977,22 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	return any;
 }
 
-/** What one soft constraint adds to a node's score. Spec: 06 sections 2.10 to 2.13. */
+/** The score of one soft constraint. Spec: 06 sections 2.10 to 2.13. */
 struct spread_term {
 	const struct bt_label_column *column; /* NULL: no node has the key */
 	bool is_hostname;
-	/* Other keys: matching pods by domain. */
+	/* For keys other than the hostname: matching pods by domain. */
 	struct bt_spread_table table;
-	uint32_t empty_domain; /* of the value ""; nodes without the label belong to it; 0: none */
+	uint32_t empty_domain; /* of "", and of nodes without the label; 0: none */
 	int64_t pods_without_label;
-	/* Hostname key: the node's own matching pods by slot; NULL: the table's sums say it. */
+	/* For the hostname key: the node's matching pods by slot; NULL: read the table's sums. */
 	uint32_t *own;
 	double weight;
 	double offset; /* maxSkew - 1 */
 };
 
 struct score_data {
-	bool requires_all_keys; /* a node that lacks a key is ignored */
+	bool requires_all_keys; /* nodes that lack a key are ignored */
 	uint32_t count;
 	struct spread_term *terms;
 };
@@ -1015,7 +1035,7 @@ static bool is_hostname(const struct bt_spread_constraint *constraint)
 	return bt_str_equal_c(constraint->topology_key, HOSTNAME_KEY);
 }
 
-/** Domain of the value "", which nodes without the label belong to when they are not ignored. */
+/** The domain of the value "". Nodes without the label belong to it unless they are ignored. */
 static uint32_t domain_of_empty(const struct bt_label_column *column)
 {
 	for (uint32_t i = 1; i < column->dictionary.count; i++) {
@@ -1034,7 +1054,7 @@ struct pre_score_run {
 	bool requires_all_keys;
 };
 
-/** Matching pods of every node, whatever the inclusion policies say. */
+/** Number of matching pods on every node, whatever the inclusion policies. */
 static uint32_t *own_pods_by_slot(
 	const struct pre_score_run *run, uint32_t index, const struct bt_spread_table *counted)
 {
@@ -1066,7 +1086,7 @@ static void count_term(const struct pre_score_run *run, uint32_t index, struct s
 		return;
 	}
 	if (!counted) {
-		/* Matching pods per domain over the eligible nodes, by walking. */
+		/* Count the matching pods of eligible nodes by domain, visiting the nodes. */
 		const struct bt_state *state = run->instance->source.state;
 		const struct bt_spread_constraint *constraint = &run->list.items[index];
 		bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
@@ -1097,7 +1117,7 @@ static int64_t pods_at(const struct bt_spread_table *table, uint32_t domain)
 	return count == BT_SPREAD_NO_DOMAIN ? 0 : count;
 }
 
-/** The data without weights; NULL: an error, in err, or nothing to score by. */
+/** Make the data without weights. NULL: an error (in err), or there are no constraints. */
 static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct berth_error *err)
 {
@@ -1120,7 +1140,7 @@ static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_stat
 	data->count = run.list.count;
 	data->terms = BT_ARENA_NEW_ARRAY(cycle->arena, struct spread_term, data->count);
 	for (uint32_t i = 0; i < data->count; i++) {
-		/* All but the weight. */
+		/* Set up everything except the weight. */
 		const struct bt_spread_constraint *constraint = &run.list.items[i];
 		struct spread_term term = {
 			.column = constraint->column,
@@ -1140,8 +1160,10 @@ static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_stat
 	return data;
 }
 
-/** All of the pre-score data but the weights; NULL: nothing to score by. false: counters cannot
- * tell. */
+/**
+ * Make the data without weights from counters. *out_data NULL: there are no constraints. false:
+ * counters cannot be used.
+ */
 static bool prepare_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct score_data **out_data)
 {
@@ -1157,7 +1179,7 @@ static bool prepare_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 	return !fails;
 }
 
-/** The feasible nodes: each slot stands for one, or for as many as counts says. */
+/** Feasible nodes: each slot stands for one node, or for counts[i] nodes. */
 struct feasible_nodes {
 	const uint32_t *slots;
 	const uint32_t *counts; /* NULL: one each */
@@ -1189,7 +1211,7 @@ static uint64_t count_considered(const struct score_data *data, const struct fea
 	return count;
 }
 
-/** Number of distinct values of a key over the feasible nodes that are not ignored. */
+/** Number of distinct values of the key on feasible nodes that are not ignored. */
 static uint64_t count_values(const struct score_data *data, const struct spread_term *term,
 	const struct feasible_nodes *nodes, struct bt_arena *arena)
 {
@@ -1198,11 +1220,14 @@ static uint64_t count_values(const struct score_data *data, const struct spread_
 	uint64_t count = 0;
 
 	if (column == NULL) {
-		/* All of them share the value "", if there are any. */
+		/* No node has the key, so all have the value "". */
 		return nodes->count != 0 && !data->requires_all_keys;
 	}
 	if (bt_label_column_is_unique(column) && term->empty_domain == 0) {
-		/* Every node has a value of its own; those without the label share one more. */
+		/*
+		 * Every node with the label has a different value; all nodes without it share one
+		 * more.
+		 */
 		bool without_label = false;
 
 		for (uint32_t i = 0; i < nodes->count; i++) {
@@ -1273,7 +1298,7 @@ static struct bt_status pre_score_cells(struct bt_plugin *plugin, struct bt_cycl
 	struct score_data *data = cycle->pre_score_data[plugin->index];
 
 	if (data == NULL) {
-		return bt_status_code_only(BT_STATUS_SKIP); /* cell_traits found nothing to score */
+		return bt_status_code_only(BT_STATUS_SKIP); /* cell_traits found no constraints */
 	}
 	weigh(data, &nodes, cycle->arena);
 	return BT_STATUS_OK;
@@ -1286,7 +1311,10 @@ static bool pre_score_skips(
 	struct bt_spread_list list;
 	struct berth_error err = BERTH_ERROR_INIT;
 
-	/* Constraints of its own need not be parsed: an error in them is no reason to skip. */
+	/*
+	 * If the pod has soft constraints, do not skip: parsing them may fail, and PreScore must
+	 * report that.
+	 */
 	for (uint32_t i = 0; i < spec->topology_spread_constraints.count; i++) {
 		if (bt_spread_has_action(
 			    &spec->topology_spread_constraints.items[i], BT_SPREAD_SOFT)) {
@@ -1328,7 +1356,7 @@ static int64_t score_slot(const struct score_data *data, uint32_t slot)
 		}
 		sum += (double)count * term->weight + term->offset;
 	}
-	/* Half away from zero; sums stay far below 2^52. */
+	/* Rounds half away from zero; sums stay far below 2^52. */
 	int64_t whole = (int64_t)sum;
 	double rest = sum - (double)whole;
 
@@ -1359,7 +1387,7 @@ static void score_slots(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	}
 }
 
-/** Bounds of the raw scores of nodes that are not ignored. */
+/** Range of the raw scores of nodes that are not ignored. */
 struct score_bounds {
 	int64_t low;
 	int64_t high;
@@ -1416,13 +1444,13 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *dat
 	}
 }
 
-/** What a trait of a counter names beside the counter. */
+/** Kind of count in a trait; its identity also has the counter. */
 enum trait_kind {
-	TRAIT_DOMAIN_PODS = 1, /* pods of the slot's domain, which is the slot's alone */
+	TRAIT_DOMAIN_PODS = 1, /* pods of the slot's domain, which has no other slots */
 	TRAIT_OWN_PODS,
 };
 
-/** Values of both: 0 without the label, else the count and 1. */
+/** Context of both kinds. Values: 0 without the label, else the count + 1. */
 struct count_source {
 	const struct bt_label_column *column;
 	struct bt_domain_sums sums;
@@ -1465,7 +1493,7 @@ static void own_pods_column(const void *context, uint32_t slot_count, uint32_t *
 	}
 }
 
-/** A domain is one node: without pods of the slot it has none. */
+/** Each domain is one node, so a slot without matching pods has the domain count 0. */
 static void domain_pods_column(const void *context, uint32_t slot_count, uint32_t *values)
 {
 	const struct count_source *source = context;
@@ -1545,8 +1573,7 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 				term->empty_domain == 0) {
 				add_count_trait(out, term->column, &term->table, TRAIT_DOMAIN_PODS);
 			} else {
-				/* A node without the label may share a domain with one that has it.
-				 */
+				/* Nodes with and without the label may share a domain. */
 				bt_topology_add_domain_trait(out, term->column);
 			}
 		}
@@ -1601,8 +1628,10 @@ static bool pod_change_helps(const struct bt_spread_list *hard, const struct bt_
 		honors_taints(hard)) {
 		return true;
 	}
-	/* Some constraint's selector matches one of the label maps and not the other (NULL: no
-	 * map). */
+	/*
+	 * Whether the selector of some constraint matches only one of the two label maps (NULL: no
+	 * map).
+	 */
 	const struct bt_str_map *a = old_pod != NULL ? &old_pod->metadata.labels : NULL;
 	const struct bt_str_map *b = new_pod != NULL ? &new_pod->metadata.labels : NULL;
 	for (uint32_t i = 0; i < hard->count; i++) {
@@ -1645,7 +1674,7 @@ static bool has_all_keys(const struct bt_spread_list *hard, const struct bt_node
 	return true;
 }
 
-/** Some key has another value; a missing label reads as "". */
+/** Whether the value of some key differs; a missing label counts as "". */
 static bool values_differ(
 	const struct bt_spread_list *hard, const struct bt_node *a, const struct bt_node *b)
 {
@@ -1701,7 +1730,7 @@ static const struct bt_event_registration events[] = {
 		after_node_change},
 };
 
-/** What resolving the hard constraints looks at besides the shape. */
+/** What the resolved hard constraints depend on besides the shape. */
 static enum bt_hint_scope constraint_scope(
 	const struct spread_source *source, const struct bt_pod_spec *spec)
 {
@@ -1715,7 +1744,7 @@ static enum bt_hint_scope constraint_scope(
 	}
 	for (uint32_t i = 0;
 		i < source->default_count && spec->topology_spread_constraints.count == 0; i++) {
-		/* Selectors come from the pod's services and owners. */
+		/* Selectors come from the pod's services and owner. */
 		if (bt_str_equal(source->defaults[i].when_unsatisfiable, hard)) {
 			return BT_HINT_SCOPE_POD;
 		}
@@ -1731,7 +1760,7 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 	enum bt_hint_scope scope =
 		constraint_scope(&instance_of(plugin)->source, &shape->pod->spec);
 
-	/* A pod only counts in its own namespace. */
+	/* Only pods in the waiting pod's namespace are counted. */
 	return scope == BT_HINT_SCOPE_SHAPE && !bt_str_equal(event->resource, node)
 		? BT_HINT_SCOPE_NAMESPACE
 		: scope;

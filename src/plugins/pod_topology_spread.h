@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_POD_TOPOLOGY_SPREAD_H
 #define BT_PLUGINS_POD_TOPOLOGY_SPREAD_H
-/** What PodTopologySpread's PreFilter finds out, for code that explains its verdicts. */
+/** Data that PodTopologySpread's PreFilter makes, for code that explains its verdicts. */
 #include "api/selector.h"
 #include "framework/plugin.h"
 #include "plugins/common_plugin.h"
@@ -17,15 +17,15 @@ struct bt_spread_constraint {
 	bool honors_affinity;
 	bool honors_taints;
 	struct bt_selector selector;
-	/** Values of the key by slot; NULL when no node has the key. */
+	/** Values of the key by slot; NULL: no node has the key. */
 	const struct bt_label_column *column;
 };
 
-/** The constraints of one action, with what node eligibility depends on. */
+/** The constraints of one action, and what the eligibility of nodes depends on. */
 struct bt_spread_list {
 	uint32_t count;
 	struct bt_spread_constraint *items;
-	struct bt_required_node_affinity affinity; /* the pod's */
+	struct bt_required_node_affinity affinity; /* of the pod */
 	const bt_toleration_list *tolerations;
 	bool allow_comparison;
 };
@@ -38,19 +38,19 @@ enum bt_spread_action {
 bool bt_spread_has_action(
 	const struct bt_topology_spread_constraint *constraint, enum bt_spread_action action);
 
-/** The inclusion policies of a constraint let the node's pods count. */
+/** Whether the inclusion policies of a constraint accept the node. */
 bool bt_spread_counts_node(const struct bt_spread_list *list, uint32_t index,
 	const struct bt_state *state, uint32_t slot);
 
-/** A domain that no eligible node has. */
+/** Count of a domain without eligible nodes. */
 #define BT_SPREAD_NO_DOMAIN INT64_MIN
 
-/** Matching pods per domain of one constraint. */
+/** Number of matching pods by domain for one constraint. */
 struct bt_spread_table {
-	int64_t *counts; /* by domain, BT_SPREAD_NO_DOMAIN where there is none; NULL: see sums */
+	int64_t *counts; /* by domain, BT_SPREAD_NO_DOMAIN if no domain; NULL: see sums */
 	uint32_t size;
-	struct bt_domain_sums sums; /* of a counter; good until the snapshot's next refresh */
-	uint64_t serial;            /* the counter's; 0 with counts */
+	struct bt_domain_sums sums; /* from a counter; valid until a refresh */
+	uint64_t serial;            /* of the counter; 0 if counts is set */
 };
 
 static inline int64_t bt_spread_table_at(const struct bt_spread_table *table, uint32_t domain)
@@ -62,11 +62,13 @@ static inline int64_t bt_spread_table_at(const struct bt_spread_table *table, ui
 							  : BT_SPREAD_NO_DOMAIN;
 }
 
-/** Of one hard constraint. */
+/** Counts and their minimum for one hard constraint. */
 struct bt_spread_limit {
 	struct bt_spread_table table;
 	uint32_t domain_count;
-	/* The least count, how many domains have it, and the least of the others. */
+	/*
+	 * The least count, the number of domains that have it, and the least of the other counts.
+	 */
 	int64_t low;
 	uint32_t low_count;
 	int64_t second_low;
@@ -75,23 +77,23 @@ struct bt_spread_limit {
 
 struct bt_spread_filter_data {
 	struct bt_spread_list list;
-	struct bt_spread_limit *limits; /* as many as constraints */
+	struct bt_spread_limit *limits; /* one for each constraint */
 	struct bt_domain_changes changes;
 };
 
-/** Why a node is rejected: detail of the column form. */
+/** Details of Filter: why a node is rejected. */
 enum {
 	BT_SPREAD_NO_LABEL = 1,
 	BT_SPREAD_SKEW = 2,
 };
 
-/** Count of a domain with the changes, 0 where there is none. */
+/** Count of a domain, changes included; 0 if the domain has no eligible node. */
 int64_t bt_spread_count_at(
 	const struct bt_spread_filter_data *data, uint32_t index, uint32_t domain);
-/** Largest count with which a domain still takes the pod. */
+/** Largest count with which a domain still accepts the pod. */
 int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32_t index);
 
-/** Natural logarithm of an integer of at least 2, in the last bit as upstream computes it. */
+/** Natural logarithm of an integer of at least 2, bit-identical to upstream's. */
 double bt_spread_log(uint64_t value);
 
 #endif

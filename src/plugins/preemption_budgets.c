@@ -33,8 +33,8 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /**
- * Upstream quirk, spec 08 section 9.1: an absent and an empty selector both match nothing here, and
- * a broken one is passed over. Such budgets are left out.
+ * Upstream quirk, spec 08 section 9.1: a budget whose selector is absent or empty matches no pod,
+ * and one with an invalid selector is ignored. Leave out all of these.
  */
 static void add_budget(struct bt_budgets *budgets, const struct bt_pod_disruption_budget *object)
 {
@@ -61,7 +61,7 @@ static void add_budget(struct bt_budgets *budgets, const struct bt_pod_disruptio
 	budget.disrupted_pods = names;
 	budget.disrupted_pod_count = count;
 	bt_vec_push(&budgets->budgets, budget);
-	/* A requirement that names one value leads to the budget; any one will do. */
+	/* Index the budget by its first requirement with a single value, if it has one. */
 	uint32_t index = budgets->budgets.count - 1;
 	const struct bt_budget *indexed = &budgets->budgets.items[index];
 
@@ -151,7 +151,7 @@ void bt_budgets_begin_round(struct bt_budgets *budgets)
 	budgets->round++;
 }
 
-/** One disruption less, wrapping as upstream's int32; true when there was none left. */
+/** Charge one disruption, wrapping as upstream's int32. Returns true if none was left. */
 static bool charge(struct bt_budget *budget, uint64_t round)
 {
 	if (budget->round != round) {
@@ -176,7 +176,7 @@ static bool covers_and_is_used_up(
 		charge(budget, budgets->round);
 }
 
-/** First key whose hash is not below. */
+/** Index of the first key with this hash or a larger one. */
 static uint32_t first_key(const struct bt_budgets *budgets, uint64_t hash)
 {
 	uint32_t low;
@@ -185,7 +185,10 @@ static uint32_t first_key(const struct bt_budgets *budgets, uint64_t hash)
 	return low;
 }
 
-/** First of a list of budgets whose namespace is not before namespace_; list NULL: all of them. */
+/**
+ * Index of the first budget of the list whose namespace is namespace_ or a later one. list NULL:
+ * all budgets.
+ */
 static uint32_t first_of_namespace(const struct bt_budgets *budgets, const uint32_t *list,
 	uint32_t count, struct bt_str namespace_)
 {
@@ -235,7 +238,7 @@ bool bt_budgets_charge(struct bt_budgets *budgets, const struct bt_pod_info *pod
 	return violated;
 }
 
-/** The order matters here, so the budgets of the namespace are walked one by one. */
+/** The order of budgets matters here, so all budgets of the namespace are visited. */
 bool bt_budgets_charge_until_violated(struct bt_budgets *budgets, const struct bt_pod_info *pod)
 {
 	if (pod->labels == NULL || pod->labels->count == 0) {

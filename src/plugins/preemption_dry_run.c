@@ -1,50 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which pods of a node have to go: spec 08 sections 8 and 9. */
+/** Selects the victims on a node: spec 08 sections 8 and 9. */
 #include "plugins/common_plugin.h"
 #include "plugins/preemption_evaluator.h"
 
-/** Kinds of change that the removal of a pod from a node can mean to a filter. */
+/** Kinds of changes that removing a pod from a node can cause. */
 #define REMOVAL_KINDS \
 	(BT_CHANGE_PODS | BT_CHANGE_PORTS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_CLAIMS)
 
-/** One attempt: the same for all its nodes. */
+/** Data of one attempt, the same for all nodes. */
 struct dry_run {
 	struct bt_evaluator *evaluator;
 	struct bt_framework *framework;
 	struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
-	/** Some plugin wants to hear of pods that come and go, so each node needs its own cycle. */
+	/** Some plugin has AddPod or RemovePod, so each node needs a clone of the cycle. */
 	bool has_extensions;
-	/** Filters whose answer the pods of the node can change. */
+	/** Filters whose result depends on the node's pods. */
 	struct bt_plugin **pod_filters;
 	uint32_t pod_filter_count;
-	bool has_nominations; /* somewhere */
-	/** All of these look at nothing but sums of requests: neither lists of pods nor ports need
-	 * to be kept. */
+	bool has_nominations; /* some pod is nominated on some node */
+	/**
+	 * The pod filters depend only on sums of requests, so lists of pods and ports need not be
+	 * updated.
+	 */
 	bool sums_only;
-	bool of_shape;                /* filters look at the pod's shape and the node's row only */
-	bool needs_identity;          /* something looks at more of a pod than what it requests */
-	struct bt_dry_run_memo *memo; /* NULL: nothing is remembered */
-	const struct bt_node_info *given; /* the one node, as it is handed in; NULL: as they are */
+	bool of_shape;                /* filters read only the pod's shape and node's row */
+	bool needs_identity;          /* victims are compared by more than their requests */
+	struct bt_dry_run_memo *memo; /* NULL: results are not cached */
+	const struct bt_node_info *given; /* the caller's node; NULL: nodes as in the snapshot */
 };
 
-/** One node: what is tried out on it. */
+/** The dry run on one node. */
 struct trial {
 	struct dry_run *run;
 	struct bt_node_info node;
 	struct bt_cycle_state own_cycle;
 	struct bt_cycle_state *cycle;
-	bool has_nominations; /* on this node */
+	bool has_nominations; /* pods are nominated on this node */
 	bool sums_only;
-	/* removable pods, in the order of the node's list; indices into them */
+	/* Pods that may be evicted, in the order of the node's list. */
 	const struct bt_pod_info *pods;
 	uint32_t pod_count;
-	uint32_t *order;   /* most important first: those that break a budget, then the others */
-	uint32_t *scratch; /* as long */
+	uint32_t *order;   /* by importance; those that violate a budget come first */
+	uint32_t *scratch; /* scratch memory of the same length */
 	uint32_t violating_count;
 };
 
-/** The filter's answer depends on the pod's shape and the node's row alone. */
+/** Whether the filter depends only on the pod's shape and the node's row. */
 static bool is_function_of_shape(struct bt_plugin *plugin, const struct dry_run *run)
 {
 	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
@@ -86,16 +88,15 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 		}
 		run->of_shape &= is_function_of_shape(plugin, run);
 		/*
-		 * A filter with a column form says what it reads; when that is nothing a removed
-		 * pod changes, its answer on the emptied node stays what it is while pods are put
-		 * back.
+		 * A filter with a column form declares what it reads. If removing pods does not
+		 * change any of that, the filter's result on the emptied node stays valid while
+		 * pods are added back.
 		 */
 		if (!bt_shortcuts(plugin)->pure || bt_shortcuts(plugin)->columns_per_cycle ||
 			bt_shortcuts(plugin)->filter_column == NULL ||
 			(bt_shortcuts(plugin)->filter_reads & REMOVAL_KINDS) != 0) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
-			/* Of what the removal of a pod changes, the filter reads at most the sums.
-			 */
+			/* Of what removing a pod changes, the filter must read only the sums. */
 			run->sums_only &= (bt_shortcuts(plugin)->pure &&
 				!bt_shortcuts(plugin)->columns_per_cycle &&
 				bt_shortcuts(plugin)->filter_column != NULL &&
@@ -136,7 +137,7 @@ static struct bt_status fits(struct trial *trial)
 		trial->run->framework, trial->cycle, trial->run->pod, &trial->node);
 }
 
-/** fits() for a node that passed all filters with fewer pods on it. */
+/** fits() for a node that has passed all filters with fewer pods. */
 static bool still_fits(struct trial *trial)
 {
 	const struct dry_run *run = trial->run;
@@ -178,7 +179,10 @@ static bool more_important(const void *context, uint32_t a, uint32_t b)
 		left->priority, left->start_seconds, right->priority, right->start_seconds);
 }
 
-/** Sort, then those first whose eviction breaks a budget; both parts keep their order. */
+/**
+ * Sort the pods by importance, then move those whose eviction violates a budget to the front. Both
+ * parts keep their order.
+ */
 static void order_pods(struct trial *trial)
 {
 	struct bt_budgets *budgets = &trial->run->evaluator->budgets;
@@ -224,7 +228,10 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 		return status;
 	}
 	order_pods(trial);
-	/* Put the pods back one by one. A pod that leaves no room for the preemptor is a victim. */
+	/*
+	 * Add the pods back one by one. A pod without which the preemptor fits, but not with it, is
+	 * a victim.
+	 */
 	uint32_t *chosen = trial->scratch;
 	uint32_t *victims;
 	uint32_t count = 0;
@@ -281,18 +288,18 @@ static bool is_nominated(const struct dry_run *run, uint32_t slot)
 	return nominated;
 }
 
-/** SelectVictimsOnNode on a private view of node and cycle. */
+/** SelectVictimsOnNode on private copies of node and cycle. */
 static struct bt_status select_victims(
 	struct dry_run *run, uint32_t slot, bool sums_only, struct bt_preemption_candidate *out)
 {
 	struct bt_evaluator *evaluator = run->evaluator;
-	/* The pods of the node that the preemptor may evict, in the evaluator's memory. */
+	/* Collect the pods that the preemptor may evict, in memory of the evaluator. */
 	const struct bt_state *state = evaluator->handle->state;
 	const struct bt_node_row *row = &state->nodes.rows[slot];
 
 	evaluator->removable.count = 0;
 	if (run->given != NULL) {
-		/* The same for the node that was handed in. */
+		/* Collect them from the caller's node. */
 		uint32_t count = bt_node_info_pod_count(run->given);
 
 		for (uint32_t i = 0; i < count; i++) {
@@ -314,7 +321,9 @@ static struct bt_status select_victims(
 			continue;
 		}
 		if (sums_only && !run->needs_identity) {
-			/* A pod of the state, as far as needed when nothing looks at its identity.
+			/*
+			 * Fill only the fields that are needed if victims are not compared by
+			 * identity.
 			 */
 			const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
 			pod = (struct bt_pod_info){
@@ -365,11 +374,11 @@ static struct bt_status select_victims(
 	return status;
 }
 
-/** Verify mode: the whole view of the node leads to the same victims. */
+/** Verify mode: select victims with the full view of the node, and compare. */
 static void verify_victims(struct dry_run *run, const struct bt_status *status,
 	const struct bt_preemption_candidate *candidate)
 {
-	/* What is done twice counts once. */
+	/* Metrics are off during the second selection. */
 	struct bt_profile_metrics *metrics = run->framework->metrics;
 	struct bt_preemption_candidate plain;
 	struct bt_status plain_status;
@@ -410,7 +419,7 @@ struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	return find_victims(&run, node->slot, out);
 }
 
-/** Candidates in two lists of at most limit each, and the errors met on the way. */
+/** Two lists of at most `limit` candidates each, and the errors of nodes. */
 struct findings {
 	struct bt_preemption_candidate *clean;
 	struct bt_preemption_candidate *violating;
@@ -420,7 +429,7 @@ struct findings {
 	struct bt_error_list errors;
 };
 
-/** What it comes to is known before it is tried; out->victims in the cycle's memory. */
+/** Get the result from the cache. out->victims is in the cycle's memory. false: not cached. */
 static bool recall(struct dry_run *run, uint32_t slot, struct bt_status *out_status,
 	struct bt_preemption_candidate *out)
 {
@@ -460,7 +469,7 @@ static struct bt_status recall_or_find(
 		return status;
 	}
 	status = find_victims(run, slot, out);
-	/* For the next attempt of such a pod. */
+	/* Cache the result for the next attempt of such a pod. */
 	const struct bt_state *state = run->evaluator->handle->state;
 
 	if (run->memo != NULL && !is_nominated(run, out->slot)) {
@@ -525,14 +534,14 @@ struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 	}
 	evaluator->statuses.entries.count = 0;
 	evaluator->statuses.groups = NULL;
-	/* One array: the clean ones grow from its start, the others wait behind. */
+	/* One array holds both: clean candidates from its start, the others from the middle. */
 	result.candidates =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, (size_t)limit * 2);
 	findings.clean = result.candidates;
 	findings.violating = result.candidates + limit;
 	for (uint32_t i = 0; i < node_count; i++) {
 		look_at_node(&run, &findings, nodes[(offset + i) % node_count]);
-		/* Also with limit 0 the scan only ends when a clean candidate was kept: never. */
+		/* With limit 0 no clean candidate is kept, so the scan visits all nodes. */
 		if (findings.clean_count != 0 &&
 			findings.clean_count + findings.violating_count >= limit) {
 			break;

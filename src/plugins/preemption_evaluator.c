@@ -11,7 +11,7 @@
 #include "framework/pod_lister.h"
 #include "plugins/common_plugin.h"
 
-/** Up to here insertion beats merging. */
+/** Up to this many entries, insertion sort is faster. */
 #define INSERTION_MAX 12
 
 void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
@@ -35,9 +35,9 @@ void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	bt_sort_by_importance(indices, middle, scratch, more_important, context);
 	bt_sort_by_importance(indices + middle, count - middle, scratch, more_important, context);
 	/*
-	 * Merge of two sorted halves. The right one is taken whenever it is more important than the
-	 * left one: so equals stay in order, and entries that are both more important than each
-	 * other are reversed, as insertion does.
+	 * Merge the two sorted halves. Take the right entry whenever it is more important than the
+	 * left one: then equal entries stay in order, and runs in which each entry is more
+	 * important than the others are reversed, as an insertion sort does.
 	 */
 	uint32_t left = 0;
 	uint32_t right = middle;
@@ -73,7 +73,7 @@ static int64_t lowest_first_victim(
 		: -(int64_t)victim_at(evaluator, candidate, 0)->priority;
 }
 
-/** 2^31 is added to each so that more victims always weigh more. */
+/** 2^31 is added to each priority so that a longer list of victims always has a larger sum. */
 static int64_t lowest_priority_sum(
 	const struct bt_evaluator *evaluator, const struct bt_preemption_candidate *candidate)
 {
@@ -91,7 +91,10 @@ static int64_t fewest_victims(BT_UNUSED const struct bt_evaluator *evaluator,
 	return -(int64_t)candidate->victim_count;
 }
 
-/** Start of the earliest among the victims of highest priority; not started counts as now. */
+/**
+ * Earliest start among the victims of highest priority; a pod that has not started counts as
+ * started now.
+ */
 static int64_t latest_start(
 	const struct bt_evaluator *evaluator, const struct bt_preemption_candidate *candidate)
 {
@@ -122,9 +125,9 @@ static const bt_candidate_score default_scores[] = {
 };
 
 /**
- * Which of several equally good choices comes first: the preferred node if it is one of them; for
- * replays the first by name, or the last when its victims have not started: these start the later
- * the later they are looked at.
+ * Choose among equally good candidates: the preferred node, if it is one of them. Otherwise, for
+ * replays, the first by name, or the last if its victims have not started, because upstream reads
+ * the clock later for later nodes.
  */
 static void prefer(const struct bt_evaluator *evaluator,
 	const struct bt_preemption_decision *decision, uint32_t *choices, uint32_t count)
@@ -173,7 +176,7 @@ void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struc
 		choices[i] = i;
 	}
 	for (uint32_t i = 0; i < score_count && count > 1; i++) {
-		/* Keep the choices with the highest score. */
+		/* Keep the candidates with the highest score. */
 		int64_t best = INT64_MIN;
 		uint32_t kept = 0;
 
@@ -196,7 +199,7 @@ void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struc
 	decision->selected = count != 0 ? choices[0] : UINT32_MAX;
 }
 
-/** Extenders have a say in preemption: spec 08 section 10. */
+/** --- extenders in preemption: spec 08 section 10 --- */
 
 struct candidates {
 	struct bt_preemption_candidate *items;
@@ -211,7 +214,9 @@ static void note_ignored(
 	}
 }
 
-/** The pods that an opinion names; the node must be known and have them. */
+/**
+ * Read the victims that an extender returned for a node. The node must exist and have these pods.
+ */
 static int read_opinion(const struct bt_state *state, const struct bt_preemption_extender *extender,
 	const struct bt_preemption_opinion *opinion, struct bt_arena *arena,
 	struct bt_preemption_candidate *out, struct berth_error *err)
@@ -287,7 +292,7 @@ static int ask(const struct bt_state *state, const struct bt_preemption_extender
 	return 0;
 }
 
-/** Nodes without victims are dropped when the extender may be ignored, else they are an error. */
+/** Nodes without victims are dropped if the extender is ignorable; otherwise they are an error. */
 static struct bt_status check_victims(const struct bt_state *state,
 	const struct bt_preemption_extender *extender, struct candidates *answer,
 	struct bt_arena *arena)
@@ -417,7 +422,10 @@ struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *ev
 	if (slot != BT_SLOT_NONE) {
 		nominated = bt_node_statuses_get(statuses, evaluator->handle->state, slot);
 	}
-	/* The nominated node turned hopeless: another one may be emptied at once. */
+	/*
+	 * If the pod cannot run on the nominated node even after evictions, it may preempt on
+	 * another node at once.
+	 */
 	if (nominated.code != BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE && slot != BT_SLOT_NONE &&
 		has_terminating_victim(evaluator, pod, slot)) {
 		return bt_status_reason(
@@ -479,8 +487,9 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 			BT_ASSERT(found.count == 0 && found.error_text.data == NULL);
 			BT_ASSERT(!evaluator->handle->verify ||
 				evaluator->statuses.entries.count == count);
-			/* No pod anywhere is less important: each node says that it has no victims,
-			 * without being asked.
+			/*
+			 * No pod in the cluster has a lower priority, so all nodes get this status
+			 * without a dry run.
 			 */
 			evaluator->no_victims =
 				bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
@@ -500,7 +509,7 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 	}
 	if (found.count == 0) {
 		*out_result = nominate(BT_STR(""));
-		/* "0/5 nodes are available: ..." about the dry run. */
+		/* Build "0/5 nodes are available: ..." from the statuses of the dry run. */
 		struct bt_arena *arena = cycle->arena;
 		uint32_t node_count = evaluator->handle->state->snapshot.count;
 		struct bt_strbuf text = {0};
@@ -513,7 +522,7 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 		bt_strbuf_finish(&text);
 		return status;
 	}
-	/* From the candidates on: extenders, selection, removal of the victims. */
+	/* Continue with the candidates: extenders, selection, eviction. */
 	const struct bt_preemption_candidate *chosen;
 	status = bt_call_extenders(evaluator, pod, cycle->arena, &found.candidates, &found.count);
 
@@ -564,8 +573,7 @@ struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_
 	if (evaluator->may_recall) {
 		status = preempt(evaluator, cycle, pod, statuses, out_result, &decision);
 	} else {
-		/* From here on the newest version counts; the cycle still belongs to the queued
-		 * one. */
+		/* Use the newest version of the pod; the cycle was run for the queued version. */
 		struct bt_pod_info info;
 
 		bt_pod_info_init_pending(evaluator->handle->state, newest, &info);

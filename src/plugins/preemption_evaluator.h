@@ -2,8 +2,8 @@
 #ifndef BT_PLUGINS_PREEMPTION_EVALUATOR_H
 #define BT_PLUGINS_PREEMPTION_EVALUATOR_H
 /**
- * The Evaluator: finds the node on which the removal of pods of lower priority lets a pod pass all
- * filters, and has them removed. Spec: 08 sections 5 to 10.
+ * The Evaluator of preemption: finds a node on which the pod passes all filters after pods of lower
+ * priority are removed, and starts their eviction. Spec: 08 sections 5 to 10.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,11 +19,13 @@
 #include "state/pod_info.h"
 #include "state/state.h"
 
-/* What preemption remembers of nodes from one attempt to the next: the lowest priority among the
- * pods of each node, and what dry runs for pods of a shape came to. Both are repaired from the
- * change log of the state. Spec 08 sections 8 and 9: neither changes what an attempt finds. */
+/*
+ * Caches that are kept between attempts: the lowest priority of the pods on each node, and the
+ * results of dry runs for pods of a shape. They are updated from the change log of the state and do
+ * not change the result of an attempt. Spec 08 sections 8 and 9.
+ */
 
-/** Lowest priorities by node, by block of nodes, and of the whole cluster. */
+/** Lowest pod priorities by node and by block of nodes. */
 struct bt_lowest_priorities {
 	BT_VEC(int32_t) by_slot; /* INT32_MAX: the node has no pods */
 	BT_VEC(int32_t) by_block;
@@ -32,45 +34,50 @@ struct bt_lowest_priorities {
 };
 
 void bt_lowest_priorities_finish(struct bt_lowest_priorities *lowest);
-/** Up to date with the state. O(changes), O(pods) at first or after very many of them. */
+/**
+ * Update from the change log. O(changes); O(pods) for the first time and after very many changes.
+ */
 void bt_lowest_priorities_refresh(
 	struct bt_lowest_priorities *lowest, const struct bt_state *state);
-/** No pod on any node is below; may be lower than the lowest in the snapshot. O(nodes / 4096). */
+/**
+ * A lower bound of all pods' priorities, which may include nodes outside the snapshot. O(nodes /
+ * 4096).
+ */
 int32_t bt_lowest_priority(const struct bt_lowest_priorities *lowest);
-/** Some pod of the node is below this priority. */
+/** Whether the node has a pod below this priority. */
 static inline bool bt_node_has_lower(
 	const struct bt_lowest_priorities *lowest, uint32_t slot, int32_t priority)
 {
 	return lowest->by_slot.items[slot] < priority;
 }
 
-/** A dry run's end: a status, or victims. */
+/** Result of a dry run: victims, or a status if there are none. */
 struct bt_dry_run_end {
 	struct bt_status status; /* borrowed from the memo */
-	const uint32_t *victims; /* borrowed until the memo learns more */
+	const uint32_t *victims; /* borrowed until the next change of the memo */
 	uint32_t victim_count;
 };
 
 struct bt_dry_run_note {
-	int64_t generation; /* of the node's row then, + 1; 0: nothing is known */
-	uint32_t at;        /* in victims, or in statuses */
-	uint32_t count;     /* of victims; 0: it failed */
+	int64_t generation; /* generation of the node's row, + 1; 0: not cached */
+	uint32_t at;        /* index into victims or statuses */
+	uint32_t count;     /* number of victims; 0: the dry run failed */
 };
 
-/** Dry runs for pods of one shape and priority, with the same filters at work. */
+/** Cached dry runs for pods of one shape and priority, with the same set of skipped filters. */
 struct bt_dry_run_memo {
-	uint64_t shape_serial; /* 0: free */
+	uint64_t shape_serial; /* 0: the entry is free */
 	int32_t priority;
 	struct bt_plugin_set skip_filter;
 	uint64_t last_use;
 	uint64_t seen;                        /* position in the change log */
 	BT_VEC(struct bt_dry_run_note) notes; /* by slot */
 	BT_VEC(uint32_t) victims;
-	BT_VEC(struct bt_status) statuses; /* distinct, in the arena */
+	BT_VEC(struct bt_status) statuses; /* without duplicates; memory in the arena */
 	struct bt_arena arena;
 };
 
-/** Shapes that are remembered at a time. */
+/** Number of shapes that are cached. */
 #define BT_DRY_RUN_MEMOS 4
 
 struct bt_dry_run_memos {
@@ -79,22 +86,22 @@ struct bt_dry_run_memos {
 };
 
 void bt_dry_run_memos_finish(struct bt_dry_run_memos *memos);
-/** Up to date with the state; takes the place of the one that was not used for longest. */
+/** Get the updated memo for the pod. A new one replaces the least recently used. */
 struct bt_dry_run_memo *bt_dry_run_memo_for(struct bt_dry_run_memos *memos,
 	const struct bt_state *state, const struct bt_pod_info *pod,
 	const struct bt_plugin_set *skip_filter);
-/** false: the node has changed since, or was never tried. */
+/** false: the node has changed since the dry run, or there was none. */
 bool bt_dry_run_recall(const struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, struct bt_dry_run_end *out_end);
 void bt_dry_run_note_victims(struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, const uint32_t *victims, uint32_t count);
-/** Nothing is noted once statuses are too many to be worth it. */
+/** Has no effect if there are too many different statuses. */
 void bt_dry_run_note_failure(struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, const struct bt_status *status);
 
 /* Candidates. */
 
-/** A node, and the pods that have to go. */
+/** A node and its victims. */
 struct bt_preemption_candidate {
 	uint32_t slot;
 	uint32_t victim_count;
@@ -103,8 +110,8 @@ struct bt_preemption_candidate {
 };
 
 /**
- * What one attempt found. Memory: the cycle's arena. choices are the candidates that are equally
- * good under all criteria; the selected one is the first of them.
+ * Result of one attempt. Memory: the cycle's arena. choices: the candidates that are equally good
+ * by all criteria, the selected one first.
  */
 struct bt_preemption_decision {
 	const struct bt_preemption_candidate *candidates;
@@ -115,19 +122,19 @@ struct bt_preemption_decision {
 };
 
 struct bt_evaluator;
-/** Larger is better. */
+/** A criterion; larger values are better. */
 typedef int64_t (*bt_candidate_score)(
 	const struct bt_evaluator *evaluator, const struct bt_preemption_candidate *candidate);
 
-/** What an embedding program may change (spec 08 sections 10.2 and 15). All-zero: the defaults. */
+/** Settings for an embedding program (spec 08 sections 10.2 and 15). All-zero: defaults. */
 struct bt_preemption_hooks {
-	/** A further condition on victims. */
+	/** An additional condition on victims. */
 	bool (*is_eligible_pod)(void *context, uint32_t slot, const struct bt_pod_info *victim,
 		const struct bt_pod_info *preemptor);
-	/** Order of reprieve, and of victims. */
+	/** Order in which pods are reprieved, and of victims. */
 	bool (*more_important_pod)(
 		void *context, const struct bt_pod_info *a, const struct bt_pod_info *b);
-	/** Criteria that replace those of section 10.2. */
+	/** Criteria instead of those of section 10.2. */
 	const bt_candidate_score *ordered_scores;
 	uint32_t ordered_score_count;
 	void *context;
@@ -141,16 +148,16 @@ struct bt_evaluator {
 	struct bt_preemption_executor executor;
 	uint64_t attempt_count; /* metric preemption_attempts_total */
 	struct bt_budgets budgets;
-	/* Memory that attempts share. */
+	/* Memory reused by attempts. */
 	struct bt_node_statuses statuses; /* of nodes whose dry run failed */
-	/* The same where no node has a pod to evict: one group, of which only the size is known. */
+	/* Statuses if no node has a pod to evict: one group, of which only the size is set. */
 	struct bt_status no_victims;
 	uint32_t no_victims_count;
 	struct bt_status_groups no_victims_group;
-	/* What is known from attempts before. */
+	/* Caches kept between attempts. */
 	struct bt_lowest_priorities lowest;
 	struct bt_dry_run_memos memos;
-	bool may_recall; /* the cycle's PreFilter was run for this very version of the pod */
+	bool may_recall; /* the cycle's PreFilter ran for this version of the pod */
 	BT_VEC(uint32_t) potential;
 	BT_VEC(struct bt_pod_info) removable;
 	BT_VEC(uint32_t) order;
@@ -161,55 +168,55 @@ void bt_evaluator_init(struct bt_evaluator *evaluator, const struct bt_handle *h
 void bt_evaluator_finish(struct bt_evaluator *evaluator);
 
 /**
- * Spec 08 section 5. statuses: of the failed search. *out_decision (may be NULL) is filled as far
- * as the attempt came.
+ * Spec 08 section 5. statuses: of the failed search. *out_decision (may be NULL) has the results of
+ * the steps that were reached.
  */
 struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 	struct bt_post_filter_result *out_result, struct bt_preemption_decision *out_decision);
 
-/* Parts of it, in order. */
+/* The steps of bt_evaluator_preempt, in order. */
 
-/** Spec 08 section 6: Success, or Unschedulable with the reason. */
+/** Spec 08 section 6: Success, or Unschedulable with a reason. */
 struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses);
-/** Number of candidates that are enough among node_count nodes. Spec 08 section 7. */
+/** Number of candidates to find among node_count nodes. Spec 08 section 7. */
 uint32_t bt_calculate_num_candidates(const struct bt_evaluator *evaluator, uint32_t node_count);
 
 struct bt_dry_run_result {
-	struct bt_preemption_candidate *candidates; /* those without violations first */
+	struct bt_preemption_candidate *candidates; /* those without violations come first */
 	uint32_t count;
 	struct bt_str
-		error_text; /* of all nodes that failed with Error; absent when there is none */
+		error_text; /* errors of all nodes that failed with Error; absent if none */
 };
 
 /**
- * Spec 08 section 8, one worker: nodes[offset], nodes[offset + 1] ... in a circle until limit
- * candidates, one of them without violations, are known. Statuses of the others are left in
- * evaluator->statuses.
+ * Spec 08 section 8 with a single worker: visit nodes[offset], nodes[offset + 1] ..., wrapping
+ * around, until `limit` candidates are found, at least one of them without violations. Statuses of
+ * the other nodes are in evaluator->statuses.
  */
 struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *nodes,
 	uint32_t node_count, uint32_t offset, uint32_t limit);
 /**
- * SelectVictimsOnNode (spec 08 section 9) for a node as it is handed in, which may be a what-if;
- * pods that only the what-if has are no victims. Neither node nor cycle is changed. The budgets are
- * those that were loaded last.
+ * SelectVictimsOnNode (spec 08 section 9) for the caller's node, which may be a what-if; pods that
+ * exist only there are no victims. Does not change node or cycle. Uses the budgets that were loaded
+ * last.
  */
 struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node, struct bt_preemption_candidate *out);
 /**
- * Spec 08 section 10: what the extenders leave of the candidates. Success or Error. *candidates and
- * *count are replaced; memory: arena.
+ * Spec 08 section 10: replace *candidates and *count by the extenders' results. Success or Error.
+ * Memory: arena.
  */
 struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, struct bt_arena *arena,
 	struct bt_preemption_candidate **candidates, uint32_t *count);
-/** Spec 08 section 10.2: fills choices and selected. */
+/** Spec 08 section 10.2: set choices and selected. */
 void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struct bt_arena *arena,
 	struct bt_preemption_decision *decision);
-/** prio(victim) < prio(preemptor), and the hook agrees. Spec 08 section 3.1. */
+/** Whether the victim has a lower priority and the hook agrees. Spec 08 section 3.1. */
 static inline bool bt_evaluator_may_preempt(const struct bt_evaluator *evaluator, uint32_t slot,
 	const struct bt_pod_info *victim, const struct bt_pod_info *preemptor)
 {
@@ -219,12 +226,15 @@ static inline bool bt_evaluator_may_preempt(const struct bt_evaluator *evaluator
 				evaluator->hooks.context, slot, victim, preemptor));
 }
 
-/** a and b: whatever the caller sorts. Spec: 08 section 3.1, 01 section 5.13. */
+/**
+ * Whether entry a is more important than entry b; the caller defines the entries. Spec: 08 section
+ * 3.1, 01 section 5.13.
+ */
 typedef bool (*bt_more_important)(const void *context, uint32_t a, uint32_t b);
 
 /**
- * Equal priority: the one that started earlier. Two pods that have not started: true, in whichever
- * order they are named, because the clock is read first for a.
+ * With equal priority, the pod that started earlier is more important. For two pods that have not
+ * started the result is true in either order, as upstream's, which reads the clock first for a.
  */
 static inline bool bt_is_more_important(
 	int32_t a_priority, int64_t a_start_seconds, int32_t b_priority, int64_t b_start_seconds)
@@ -239,17 +249,16 @@ static inline bool bt_is_more_important(
 }
 
 /**
- * Sort indices, most important first. The outcome is that of a plain insertion sort also where the
- * relation is no order (a run of unstarted pods comes out reversed); O(n log n). scratch: room for
+ * Sort indices, most important first, in O(n log n). The result equals that of an insertion sort
+ * even if more_important is not an order (a run of unstarted pods is reversed). scratch: room for
  * count indices.
  */
 void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	bt_more_important more_important, const void *context);
 
 /**
- * pods: the group's pods of this cycle, at least one. Success: victims are on their way out. The
- * snapshot is left as the last trial made it.
- * Spec: 08 section 14.
+ * pods: the group's pods in this cycle, at least one. Success: the evictions have started. The
+ * snapshot stays as the last trial left it. Spec: 08 section 14.
  */
 struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,
 	struct bt_arena *arena, const struct bt_pod_group *group,

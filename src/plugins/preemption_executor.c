@@ -21,7 +21,9 @@ static void eviction_init_victim(
 			eviction->arena, bt_symbol_text(&state->symbols, record->name)),
 		.uid = bt_arena_str(eviction->arena, bt_symbol_text(&state->symbols, record->uid)),
 	};
-	/* The condition that says why the victim goes, and whether its status lacks it. */
+	/*
+	 * Make the DisruptionTarget condition, and find out whether the victim's status lacks it.
+	 */
 	const struct bt_pod_lister *pods = eviction->executor->handle->pods;
 	const struct bt_pod *object =
 		pods != NULL ? pods->find(pods->context, out->pod.namespace_, out->pod.name) : NULL;
@@ -72,7 +74,7 @@ static void eviction_send_event(
 	bt_strbuf_finish(&note);
 }
 
-/** A victim on its way to a node is stopped without asking the API. */
+/** Stop a victim that is not yet bound, without an API call. false: the victim is bound already. */
 static bool eviction_stop_in_memory(
 	const struct bt_eviction *eviction, const struct bt_victim *victim)
 {
@@ -98,7 +100,10 @@ static bool eviction_stop_in_memory(
 	return stopped;
 }
 
-/** 0, or the first error. A victim that is gone is no error, and no event is sent about it. */
+/**
+ * Evict a victim synchronously. 0, or the first error. A victim that does not exist is no error and
+ * gets no event.
+ */
 static int evict_now(
 	const struct bt_eviction *eviction, const struct bt_victim *victim, struct berth_error *err)
 {
@@ -134,7 +139,10 @@ static bool note_lower_nomination(void *context, const struct bt_pod_info *pod)
 {
 	struct bt_lower_nominations *lower = context;
 
-	/* Without a name in its status there is nothing to clear; a stub has none. */
+	/*
+	 * There is nothing to clear if the status has no nominated node; nominations by a pending
+	 * patch have none yet.
+	 */
 	if (pod->priority < lower->priority &&
 		(pod->nominated_node_name.length != 0 || lower->may_be_pending)) {
 		struct bt_preemption_pod copy = {
@@ -181,10 +189,10 @@ static bool eviction_is_terminating(const struct bt_preemption_executor *executo
 	return bt_state_pod_at(executor->handle->state, pod_id)->terminating;
 }
 
-/** What a write of a task is about: the index of a victim, or one of the nominations to clear. */
+/** What a task's write is for: the index of a victim, or this value for clearing a nomination. */
 #define ITEM_NOMINATION UINT32_C(0x7fffffff)
 
-/** Which part of spec 08 section 11.3 item 4 is under way. */
+/** Current part of spec 08 section 11.3 item 4. */
 enum stage {
 	STAGE_NOMINATIONS,
 	STAGE_ALL_BUT_LAST,
@@ -196,12 +204,12 @@ struct bt_preemption_task {
 	uint64_t uid_hash;
 	struct bt_arena arena;
 	struct bt_eviction eviction;
-	struct bt_victim *victims; /* those that are not terminating already */
+	struct bt_victim *victims; /* without those that were terminating already */
 	uint32_t victim_count;
 	enum stage stage;
-	uint32_t pending; /* writes without an answer yet */
+	uint32_t pending; /* writes in flight */
 	bool clearing_failed;
-	bool failed; /* a victim could not be removed */
+	bool failed; /* a victim could not be evicted */
 };
 
 static uint64_t serial_hash(uint32_t serial)
@@ -249,7 +257,7 @@ static uint32_t find_task(const struct bt_preemption_executor *executor, uint32_
 	return UINT32_MAX;
 }
 
-/** A write of the task is over, at once or later; it may lead to the next one. */
+/** Handle the end of a write, at once or later; may start the next write. */
 static void write_done(struct bt_preemption_task *task, uint32_t item, bool deleted, int result);
 
 static struct bt_preemption_ticket ticket_of(
@@ -319,12 +327,12 @@ static void write_done(struct bt_preemption_task *task, uint32_t item, bool dele
 	if (deleted) {
 		eviction_send_event(&task->eviction, &task->victims[item], false);
 	} else if (!task->failed) {
-		/* After an error the others' remaining calls are cancelled. */
+		/* After an error no further calls are made for the other victims. */
 		send_delete(task, item);
 	}
 }
 
-/** It failed: the preemptor need not wait for the victims. */
+/** The preemption failed, so activate the preemptor: it need not wait for victims. */
 static void activate(const struct bt_handle *handle, const struct bt_preemptor *preemptor)
 {
 	const struct bt_preemption_writer *writer = handle->preemption_writer;
@@ -344,7 +352,7 @@ static void end_task(struct bt_preemption_task *task)
 {
 	struct bt_preemption_executor *executor = task->eviction.executor;
 
-	/* The last task moves into the place of the one that ends. */
+	/* Move the last task to the place of the ended task. */
 	uint32_t index = find_task(executor, task->serial);
 	uint32_t last = executor->tasks.count - 1;
 	struct bt_preemption_task *moved = executor->tasks.items[last];
@@ -365,7 +373,7 @@ static void end_task(struct bt_preemption_task *task)
 	task_destroy(task);
 }
 
-/** Go on until something has no answer yet. May end the task. */
+/** Continue until an answer is pending. May end the task. */
 static void advance(struct bt_preemption_task *task)
 {
 	while (task->pending == 0) {
@@ -486,7 +494,7 @@ struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 		return BT_STATUS_OK;
 	}
 	if (!bt_gate_enabled(executor->handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION)) {
-		/* The synchronous form: Success, or Error when a write failed. */
+		/* Evict synchronously: Success, or Error if a write failed. */
 		bt_eviction_observe(&executor->metrics, victim_count);
 		bt_metrics_preempted(bt_handle_metrics(executor->handle), victim_count, false);
 		for (uint32_t i = 0; i < victim_count; i++) {
@@ -508,7 +516,7 @@ struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 		for (uint32_t i = 0; i < lower.pods.count; i++) {
 			struct berth_error clear_err = BERTH_ERROR_INIT;
 
-			/* The pod learns of it later or not at all; the preemption goes on. */
+			/* An error here does not fail the preemption. */
 			(void)writer->clear_nomination(
 				writer->context, none, &lower.pods.items[i], &clear_err);
 			berth_error_finish(&clear_err);

@@ -2,8 +2,9 @@
 #ifndef BT_PLUGINS_PREEMPTION_EXECUTOR_H
 #define BT_PLUGINS_PREEMPTION_EXECUTOR_H
 /**
- * The Executor: carries an accepted preemption out through the handle's writer, at once or in steps
- * that follow the writer's answers. Without a writer nothing happens. Spec: 08 section 11.
+ * The Executor of preemption: evicts the victims of an accepted preemption through the handle's
+ * writer, synchronously or in steps that follow the writer's answers. Without a writer nothing
+ * happens. Spec: 08 section 11.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,21 +14,21 @@
 #include "framework/plugin.h"
 #include "framework/preemption.h"
 
-/** Whom victims make room for; everything is borrowed for the call. */
+/** The pod or group that preempts. Everything is borrowed for the call. */
 struct bt_preemptor {
 	struct bt_str uid;
-	bool is_group; /* a PodGroup, else a pod */
+	bool is_group; /* true: a PodGroup; false: a pod */
 	struct bt_preemption_pod identity;
 	int32_t priority;
 	struct bt_str scheduler_name;
-	const struct bt_preemption_pod *pods; /* to activate when it fails */
+	const struct bt_preemption_pod *pods; /* to activate if the preemption fails */
 	uint32_t pod_count;
 };
 
-/** Upper bounds of the buckets of preemption_victims: 1, 2, 4 ... 64, and what is above. */
+/** Buckets of preemption_victims with the upper bounds 1, 2, 4 ... 64 and infinity. */
 #define BT_PREEMPTION_VICTIM_BUCKETS 8
 
-/** What the metrics of spec 08 section 16 count. */
+/** Values of the metrics of spec 08 section 16. */
 struct bt_preemption_metrics {
 	uint64_t victims_buckets[BT_PREEMPTION_VICTIM_BUCKETS]; /* not cumulative */
 	uint64_t victims_sum;
@@ -40,22 +41,23 @@ struct bt_preemption_task; /* one asynchronous preemption */
 struct bt_preemption_executor {
 	const struct bt_handle *handle; /* borrowed */
 	struct bt_str plugin_name;
-	BT_VEC(struct bt_preemption_task *) tasks; /* under way, in no order */
-	struct bt_map by_uid;                      /* of the preemptor -> tasks */
+	BT_VEC(struct bt_preemption_task *) tasks; /* running tasks, in no order */
+	struct bt_map by_uid;                      /* tasks by uid of the preemptor */
 	struct bt_map by_serial;
 	uint32_t next_serial;
 	struct bt_preemption_metrics metrics;
 };
 
-/** executor must stay where it is. */
+/** The executor must not move afterwards. */
 void bt_preemption_executor_init(struct bt_preemption_executor *executor,
 	const struct bt_handle *handle, const char *plugin_name);
-/** Tasks under way are forgotten. */
+/** Running tasks are dropped. */
 void bt_preemption_executor_finish(struct bt_preemption_executor *executor);
 
 /**
- * Remove the victims (pod ids) of one candidate. With gate SchedulerAsyncPreemption: start it and
- * report success; else Error when a write failed. candidate_name: the node, or "cluster".
+ * Evict the victims (pod ids) of one candidate. With the gate SchedulerAsyncPreemption: start a
+ * task and return Success; otherwise Error if a write fails. candidate_name: name of the node, or
+ * "cluster".
  */
 struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 	const struct bt_preemptor *preemptor, struct bt_str candidate_name, const uint32_t *victims,
@@ -65,24 +67,26 @@ struct bt_status bt_prepare_candidate_for_pod(struct bt_preemption_executor *exe
 	uint32_t victim_count, struct bt_arena *arena);
 
 /**
- * A write that was BT_PREEMPTION_PENDING is over: result as a writer returns it. An id that is not
- * known (any more) is ignored. Not to be called from within one of the writer's functions.
+ * Report the result of a write that returned BT_PREEMPTION_PENDING. An unknown id is ignored. Must
+ * not be called from a function of the writer.
  */
 void bt_preemption_complete(struct bt_preemption_executor *executor, uint64_t id, int result);
 
-/** Spec 08 section 11.3; uid of a pod or of a PodGroup. */
+/** Spec 08 section 11.3. uid: of a pod or of a PodGroup. */
 bool bt_preemption_is_running(const struct bt_preemption_executor *executor, struct bt_str uid);
 
-/* --- Steps of a preemption that both forms of the Executor take, and the synchronous form. Spec:
- * 08 sections 11.1, 11.2 and 11.4. For the files of the Executor only. --- */
+/*
+ * --- Shared by the synchronous and asynchronous forms, for the files of the Executor only. Spec:
+ * 08 sections 11.1, 11.2 and 11.4. ---
+ */
 
 struct bt_victim {
-	struct bt_preemption_pod pod; /* text in the eviction's arena */
+	struct bt_preemption_pod pod; /* texts are in the eviction's arena */
 	struct bt_pod_condition condition;
-	bool patch; /* the condition is to be written */
+	bool patch; /* the condition must be written */
 };
 
-/** What removing victims needs to know of the preemption. */
+/** Data of a preemption whose victims are evicted. */
 struct bt_eviction {
 	struct bt_preemption_executor *executor;
 	struct bt_arena *arena;
@@ -90,15 +94,15 @@ struct bt_eviction {
 	struct bt_str candidate_name;
 };
 
-/** Pods of lower priority that count on the node: their nomination would be in the way. */
+/** Pods of lower priority that are nominated on the node. Their nominations must be cleared. */
 struct bt_lower_nominations {
 	struct bt_arena *arena;
 	int32_t priority;
-	bool may_be_pending; /* a patch that sets a name may wait for its turn */
+	bool may_be_pending; /* a patch that sets a nomination may be queued */
 	BT_VEC(struct bt_preemption_pod) pods;
 };
 
-/** The caller finishes the list. */
+/** The caller must free the list. */
 struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_eviction *eviction);
 void bt_eviction_observe(struct bt_preemption_metrics *metrics, uint32_t victim_count);
 #endif

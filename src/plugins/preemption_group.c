@@ -3,25 +3,28 @@
 
 #include "plugins/common_plugin.h"
 
-/** What goes or stays as a whole: a pod, or the pods of a group that must not be torn apart. */
+/** Pods that are evicted together: a single pod, or the pods of a group that must not be split. */
 struct unit {
 	const struct bt_pod_group *group; /* NULL: a single pod */
 	int32_t priority;
-	/** Of the pod met first; later members do not lower it. A pod without a start time counts
-	 * as started when it is met: after all that have one, and after those met before. */
+	/**
+	 * Start of the pod that was visited first; later members do not change it. A pod that has
+	 * not started counts as started when it is visited: later than all started pods, and later
+	 * than those visited before.
+	 */
 	int64_t start_seconds;
-	bool is_grouped; /* its first pod has a scheduling group, whatever the mode */
+	bool is_grouped; /* the first pod has a scheduling group, whatever its mode */
 	BT_VEC(uint32_t) pods;
 };
 
-/** One attempt. */
+/** Data of one attempt. */
 struct attempt {
 	struct bt_evaluator *evaluator;
 	const struct bt_pod_group_trial *trial;
 	struct bt_arena *arena;
 	BT_VEC(struct unit) units;
-	struct bt_map by_group; /* units of groups */
-	uint32_t *order;        /* units of lower priority */
+	struct bt_map by_group; /* index of units that are groups */
+	uint32_t *order;        /* units of lower priority, by importance */
 	uint32_t *scratch;
 	uint32_t count;
 	uint32_t violating_count;
@@ -50,7 +53,7 @@ static struct unit *unit_of_group(struct attempt *attempt, const struct bt_pod_g
 	return &attempt->units.items[attempt->units.count - 1];
 }
 
-/** Spec 08 section 14, moreImportantUnit. */
+/** moreImportantUnit of spec 08 section 14. */
 static bool more_important(const void *context, uint32_t a, uint32_t b)
 {
 	const struct attempt *attempt = context;
@@ -126,7 +129,10 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 	struct bt_status status;
 	uint32_t victim_units = 0;
 
-	/* Every pod of every node of the snapshot; then the units the preemptor may touch. */
+	/*
+	 * Collect the pods of all nodes of the snapshot, then the units that the preemptor may
+	 * evict.
+	 */
 	const struct bt_state *state = attempt->evaluator->handle->state;
 
 	for (uint32_t n = 0; n < state->snapshot.count; n++) {
@@ -186,7 +192,7 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	/* Most important first; those that break a budget before the others. */
+	/* Sort by importance; units that violate a budget come first. */
 	uint32_t others = 0;
 
 	bt_sort_by_importance(
@@ -206,7 +212,9 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 		memcpy(&attempt->order[attempt->violating_count], attempt->scratch,
 			others * sizeof(attempt->order[0]));
 	}
-	/* Units that have to go stay in the front of attempt->scratch; their number in *out_count.
+	/*
+	 * Add the units back one by one. Those that must be evicted are collected at the start of
+	 * attempt->scratch.
 	 */
 	uint32_t count = 0;
 

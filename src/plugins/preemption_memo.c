@@ -2,9 +2,9 @@
 #include "plugins/preemption_evaluator.h"
 
 #define BLOCK 64
-/** More different statuses than these: they name nodes, say. */
+/** Most different statuses to cache. With more, statuses probably contain node names. */
 #define STATUSES_MAX 64
-/** Victims remembered for each node, on average, before all is forgotten. */
+/** Average number of cached victims per node at which the cache is cleared. */
 #define VICTIMS_PER_SLOT 16
 
 void bt_lowest_priorities_finish(struct bt_lowest_priorities *lowest)
@@ -153,7 +153,10 @@ bool bt_dry_run_recall(const struct bt_dry_run_memo *memo, const struct bt_state
 {
 	const struct bt_dry_run_note *note = &memo->notes.items[slot];
 
-	/* Not everything that a victim's rank depends on is in the log: the row's generation is. */
+	/*
+	 * The log does not have all changes that affect the order of victims, so compare the row's
+	 * generation.
+	 */
 	if (note->generation != state->nodes.rows[slot].generation + 1) {
 		return false;
 	}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_REGISTRY_H
 #define BT_PLUGINS_REGISTRY_H
-/** The in-tree plugins. Spec: 02 section 7. Legacy predicates and priorities (spec 05b) are
- * registered but never enabled by default. */
+/**
+ * The in-tree plugins. Spec: 02 section 7. Legacy predicates and priorities (spec 05b) are
+ * registered, but not enabled by default.
+ */
 #include "framework/registry.h"
 
 /** Register every in-tree plugin. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * SchedulingGates (PreEnqueue): a pod with scheduling gates stays out of the active queue. Spec: 05
+ * SchedulingGates (PreEnqueue): keeps pods with scheduling gates out of the active queue. Spec: 05
  * section 5.
  */
 #include "base/strbuf.h"

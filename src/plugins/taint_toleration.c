@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * TaintToleration (Filter, PreScore, Score): NoSchedule and NoExecute taints must be tolerated,
- * PreferNoSchedule taints that are not cost score. Spec: 05 section 8.
+ * TaintToleration (Filter, PreScore, Score): pods must tolerate NoSchedule and NoExecute taints;
+ * untolerated PreferNoSchedule taints lower the score. Spec: 05 section 8.
  */
 #include "api/toleration.h"
 #include "base/alloc.h"
@@ -10,10 +10,10 @@
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
 
-/** Hard taints are checked against the pod's whole list: there is no PreFilter. */
+/** There is no PreFilter: hard taints are checked against the pod's whole list of tolerations. */
 struct taint_toleration_pre_score_data {
 	bt_toleration_list
-		soft; /* those with effect "" or PreferNoSchedule; texts are the shape's */
+		soft; /* with effect "" or PreferNoSchedule; texts of the shape */
 };
 
 static bool allow_comparison(const struct bt_plugin *plugin)
@@ -60,7 +60,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	return BT_STATUS_OK;
 }
 
-/* Number of soft taints that are not tolerated; equal taints count separately. */
+/* Number of soft taints that are not tolerated; repeated taints count each time. */
 static int64_t count_intolerable_soft_taints(
 	const bt_taint_list *taints, const bt_toleration_list *soft, bool comparison)
 {
@@ -92,7 +92,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/** Nodes share taint lists: each list in use is judged once per pass. */
+/** Nodes share lists of taints, so each list is checked once per pass. */
 static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	uint32_t *detail)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * TopologyPlacementGenerator (PlacementGenerate): one placement for each value of the node label
- * that the pod group names in its topology constraint. Spec: 05 section 15.2.
+ * TopologyPlacementGenerator (PlacementGenerate): makes a placement for each value of the node
+ * label in the pod group's topology constraint. Spec: 05 section 15.2.
  */
 #include "api/types.h"
 #include "plugins/common_plugin.h"

@@ -8,9 +8,9 @@
 #include "plugins/common_plugin.h"
 #include "plugins/volume_binder_private.h"
 
-/* Reserving what a pod needs, and giving it back. Spec: 07 section 8. */
+/* Assuming the volumes and claims of a pod, and reverting that. Spec: 07 section 8. */
 
-/** Step 1. */
+/** Step 1: whether all claims of the pod are bound. */
 static bool all_bound(
 	struct bt_real_binder *binder, const struct bt_pod_info *pod, struct bt_arena *arena)
 {
@@ -42,11 +42,13 @@ static const struct bt_persistent_volume_claim *copy_claim(
 	return copy;
 }
 
-/** A change that is to be assumed: the cache may drop the objects it came from while others are
- * assumed. */
+/**
+ * Copies of the objects to assume: the cache may drop the originals while other objects are
+ * assumed.
+ */
 struct change {
 	struct bt_pod_volumes volumes;
-	bool *dirty; /* by static binding */
+	bool *dirty; /* by static binding: the volume differs from the stored one */
 };
 
 static struct change make_change(
@@ -61,7 +63,10 @@ static struct change make_change(
 	change.dirty = BT_ARENA_NEW_ARRAY(arena, bool, volumes->static_count);
 	for (uint32_t i = 0; i < volumes->static_count; i++) {
 		const struct bt_static_binding *binding = &volumes->static_bindings[i];
-		/* The volume with a reference to the claim; *out_dirty: that changed it. */
+		/*
+		 * Make a copy of the volume that refers to the claim, and note whether that is a
+		 * change.
+		 */
 		struct bt_persistent_volume *bound =
 			BT_ARENA_NEW(arena, struct bt_persistent_volume);
 		bool mark = !bt_volume_is_for_claim(binding->volume, binding->claim);
@@ -187,7 +192,7 @@ static int binder_assume_pod_volumes(struct bt_volume_binder *base, const struct
 	return 0;
 }
 
-/* Writing what was assumed, and waiting for the volume controllers. Spec: 07 section 9. */
+/* Writing assumed objects, and waiting for the volume controllers. Spec: 07 section 9. */
 
 /* Spec: 07 section 9.1. */
 static int write_volume(struct bt_real_binder *binder, struct bt_static_binding *binding,
@@ -205,7 +210,7 @@ static int write_volume(struct bt_real_binder *binder, struct bt_static_binding 
 	return code;
 }
 
-/** As Reserve has left the claim; without Reserve it has no selected node. */
+/** Write the selected node as Reserve has set it in the claim; without Reserve there is none. */
 static int write_claim(struct bt_real_binder *binder, const struct bt_dynamic_provision *provision,
 	struct bt_arena *arena, struct bt_str *out_version, struct berth_error *err)
 {
@@ -223,8 +228,8 @@ static int write_claim(struct bt_real_binder *binder, const struct bt_dynamic_pr
 }
 
 /**
- * Assumptions of what was not written are taken back on failure. writes: zero memory at first.
- * BT_WRITE_PENDING: call again when the write was answered.
+ * Write all objects. On failure the assumptions that were not written are reverted. writes: zero
+ * memory at first. BT_WRITE_PENDING: call again after an answer.
  */
 static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volumes *volumes,
 	struct bt_arena *arena, struct bt_volume_writes *writes, struct berth_error *err)
@@ -248,7 +253,7 @@ static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volu
 					       arena, &writes->claim_versions[claim], err);
 
 		if (code < 0) {
-			/* Take back the assumptions from these positions on. */
+			/* Revert the assumptions from this write on. */
 			uint32_t static_from = is_volume ? i : volumes->static_count;
 			uint32_t dynamic_from = is_volume ? 0 : claim;
 			struct bt_pod_volumes rest = *volumes;
@@ -267,7 +272,7 @@ static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volu
 	return 0;
 }
 
-/** What one check looks at. Spec: 07 section 9.3. */
+/** Arguments of one check. Spec: 07 section 9.3. */
 struct check {
 	struct bt_real_binder *binder;
 	struct bt_str node_name;
@@ -291,7 +296,7 @@ static bool parse_version(struct bt_str text, uint64_t *out_version)
 	return true;
 }
 
-/** The store does not have the write yet. Versions that are no numbers count as equal. */
+/** Whether the store does not have the write yet. Versions that are not numbers count as equal. */
 static bool is_behind(struct bt_str stored, struct bt_str written)
 {
 	uint64_t stored_version;
@@ -304,7 +309,7 @@ static bool is_behind(struct bt_str stored, struct bt_str written)
 static bool volume_affinity_check(const struct bt_volume_affinity *affinity,
 	const struct bt_str_map *labels, struct bt_arena *arena, struct bt_str *out_text);
 
-/** wrap_translation: put "failed to translate pv to csi" in front. */
+/** wrap_translation: prefix errors with "failed to translate pv to csi". */
 static int check_affinity(const struct check *check, const struct bt_persistent_volume *volume,
 	bool wrap_translation, struct berth_error *err)
 {
@@ -409,7 +414,7 @@ static int check_provision(const struct check *check,
 /* Spec: 07 section 9.2. */
 #define SECOND_NS INT64_C(1000000000)
 
-/** *out_bound: false = not yet. */
+/** *out_bound: whether everything is bound. */
 static int check_once(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	struct bt_str node_name, const struct bt_pod_volumes *volumes, bool *out_bound,
 	struct berth_error *err)
@@ -454,7 +459,7 @@ static int deadline_exceeded(struct berth_error *err)
 	return bt_error_set(err, BERTH_ERR_STATE, "binding volumes: context deadline exceeded");
 }
 
-/** With a writer that can wait. */
+/** Wait with a writer whose wait function blocks. */
 static int poll_blocking(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	struct bt_str node_name, const struct bt_pod_volumes *volumes, struct berth_error *err)
 {
@@ -462,7 +467,7 @@ static int poll_blocking(struct bt_real_binder *binder, const struct bt_pod_info
 	bool bound = false;
 	int code = 0;
 
-	/* The check of second n comes too late when the deadline is at second n. */
+	/* No check runs at the second of the deadline itself. */
 	for (int64_t second = 1; code == 0 && !bound && second < binder->bind_timeout_seconds;
 		second++) {
 		code = writer->wait(writer->context, pod, err);
@@ -473,7 +478,7 @@ static int poll_blocking(struct bt_real_binder *binder, const struct bt_pod_info
 	return code == 0 && !bound ? deadline_exceeded(err) : code;
 }
 
-/** By the owner's clock: BT_WRITE_PENDING until there is a result. */
+/** Wait by the handle's clock. BT_WRITE_PENDING: no result yet. */
 static int poll(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct bt_pod_volumes *volumes, struct berth_error *err)
 {
@@ -536,12 +541,12 @@ struct bt_volume_affinity bt_volume_affinity_parse(
 bool bt_volume_affinity_matches(
 	const struct bt_volume_affinity *affinity, const struct bt_str_map *labels)
 {
-	/* Without a node name field requirements hold: only labels count (spec 07 section 2.7). */
+	/* Only labels are matched, because the affinity has no node name (spec 07 section 2.7). */
 	return !affinity->restricted ||
 		bt_node_selector_matches(&affinity->selector, BT_STR(""), labels, NULL, NULL);
 }
 
-/** The same; false with the text of upstream's error in the arena. */
+/** As bt_volume_affinity_matches; if false, *out_text is upstream's error, in the arena. */
 static bool volume_affinity_check(const struct bt_volume_affinity *affinity,
 	const struct bt_str_map *labels, struct bt_arena *arena, struct bt_str *out_text)
 {
@@ -592,7 +597,7 @@ static int compare_class_volumes(const void *a, const void *b)
 		: bt_str_compare(left->stored->metadata.name, right->stored->metadata.name);
 }
 
-/** First volume whose class is not before class_name; with `after`, that is behind it. */
+/** Index of the first volume with this or a later class; with `after`, with a later class. */
 static uint32_t class_bound(
 	const struct bt_class_index *index, struct bt_str class_name, bool after)
 {

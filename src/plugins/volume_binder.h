@@ -2,17 +2,18 @@
 #ifndef BT_PLUGINS_VOLUME_BINDER_H
 #define BT_PLUGINS_VOLUME_BINDER_H
 /**
- * The volume binder: which volumes a pod's claims can get on a node, and what must be written to
- * give them to it. An interface, so that tests of VolumeBinding can put another one in its place;
- * bt_volume_binder_create makes the real one. Each VolumeBinding instance has its own. Spec: 07
- * sections 6 to 9 and 16.3.
+ * The volume binder finds volumes for a pod's claims on a node and binds them. It is an interface
+ * so that tests of VolumeBinding can replace it; bt_volume_binder_create makes the real one. Each
+ * VolumeBinding instance has a binder. Spec: 07 sections 6 to 9 and 16.3.
  */
 #include "api/storage.h"
 #include "base/error.h"
 #include "framework/plugin.h"
 
-/** Claims of a pod by what they need, pod volume order, repeats kept. Spec 07 section 6. Lives in
- * the arena of the cycle. */
+/**
+ * Claims of a pod by what they need, in the order of the pod's volumes, with repetitions. Spec 07
+ * section 6. In the cycle's arena.
+ */
 struct bt_claim_list {
 	const struct bt_persistent_volume_claim **items;
 	uint32_t count;
@@ -22,38 +23,38 @@ struct bt_pod_volume_claims {
 	struct bt_claim_list bound;
 	struct bt_claim_list delayed;
 	struct bt_claim_list immediate;
-	void *work; /* the binder's own: what it found out about them in this cycle */
+	void *work; /* private data of the binder for this cycle */
 };
 
-/** A volume for a claim. */
+/** An existing volume for a claim. */
 struct bt_static_binding {
 	const struct bt_persistent_volume *volume;
 	const struct bt_persistent_volume_claim *claim;
-	struct bt_str resource_version; /* of the volume; of the write once it is written */
+	struct bt_str resource_version; /* of the volume; after the write, of the written object */
 };
 
-/** A claim whose volume is to be made. */
+/** A claim for which a volume must be provisioned. */
 struct bt_dynamic_provision {
 	const struct bt_persistent_volume_claim *claim;
 	const struct bt_csi_storage_capacity
-		*node_capacity; /* NULL: not limited, or assumed already */
+		*node_capacity; /* NULL: no limit, or already assumed */
 };
 
-/** Versions the API answered with, in the order of the lists; in the arena. */
+/** Versions of the written objects, in the order of the lists. In the arena. */
 struct bt_volume_writes {
 	struct bt_str *volume_versions;
 	struct bt_str *claim_versions;
-	uint32_t done; /* volumes, then claims */
+	uint32_t done; /* number of writes done: volumes first, then claims */
 };
 
-/** How far bind_pod_volumes got with a writer that answers later; zero memory: at its start. */
+/** Progress of bind_pod_volumes if writes are asynchronous; zero memory: not started. */
 struct bt_volume_progress {
 	struct bt_volume_writes writes;
-	int64_t next_check_ns; /* 0: the writes are not done */
+	int64_t next_check_ns; /* 0: the writes are not complete */
 	int64_t deadline_ns;
 };
 
-/** What a pod needs on one node. */
+/** Volumes and provisions that a pod needs on one node. */
 struct bt_pod_volumes {
 	struct bt_static_binding *static_bindings;
 	uint32_t static_count;
@@ -62,7 +63,7 @@ struct bt_pod_volumes {
 	struct bt_volume_progress progress; /* of bind_pod_volumes */
 };
 
-/** Why a node cannot hold the pod's volumes: bits, in the order their reasons are given. */
+/** Reasons why a node cannot provide the pod's volumes: bits, in the order of the messages. */
 enum bt_volume_conflict {
 	BT_VOLUME_CONFLICT_NODE = 1,
 	BT_VOLUME_CONFLICT_BIND = 2,
@@ -70,7 +71,7 @@ enum bt_volume_conflict {
 	BT_VOLUME_CONFLICT_NOT_EXIST = 8,
 };
 
-/** Operations of metric volume_scheduling_stage_error_total. */
+/** Label values of the metric volume_scheduling_stage_error_total. */
 enum bt_volume_stage {
 	BT_VOLUME_STAGE_PREDICATE,
 	BT_VOLUME_STAGE_ASSUME,
@@ -82,27 +83,31 @@ struct bt_volume_binder;
 
 struct bt_volume_binder_ops {
 	void (*destroy)(struct bt_volume_binder *binder);
-	/** Results live in the arena. Negative: the text becomes PreFilter's error. */
+	/** Results are in the arena. Negative: err becomes PreFilter's error. */
 	int (*get_pod_volume_claims)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_arena *arena, struct bt_pod_volume_claims *out_claims,
 		struct berth_error *err);
-	/** *out_conflicts: bits; 0 with *out_volumes (in the arena; may be NULL) when the node will
-	 * do. */
+	/**
+	 * *out_conflicts: bits. If 0, the node is suitable and *out_volumes (in the arena; may be
+	 * NULL) has the volumes.
+	 */
 	int (*find_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_pod_volume_claims *claims, const struct bt_node_info *node,
 		struct bt_arena *arena, struct bt_pod_volumes **out_volumes,
 		uint32_t *out_conflicts, struct berth_error *err);
-	/** volumes then holds what was assumed, in the arena; on failure it is untouched and
-	 * nothing is assumed. */
+	/**
+	 * On success volumes has the assumed objects, in the arena. On failure it is unchanged and
+	 * nothing is assumed.
+	 */
 	int (*assume_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_str node_name, struct bt_pod_volumes *volumes, struct bt_arena *arena,
 		bool *out_all_bound, struct berth_error *err);
 	void (*revert_assumed_pod_volumes)(
 		struct bt_volume_binder *binder, const struct bt_pod_volumes *volumes);
 	/**
-	 * Write, and wait until everything is bound. BT_WRITE_PENDING: call again with the same
-	 * arguments when a write was answered, or at volumes->progress.next_check_ns (0: an answer
-	 * is all that is missing).
+	 * Write the objects and wait until everything is bound. BT_WRITE_PENDING: call again with
+	 * the same arguments after an answer, or at volumes->progress.next_check_ns (0: only after
+	 * an answer).
 	 */
 	int (*bind_pod_volumes)(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 		struct bt_str node_name, struct bt_pod_volumes *volumes, struct bt_arena *arena,
@@ -113,10 +118,10 @@ struct bt_volume_binder {
 	const struct bt_volume_binder_ops *ops;
 };
 
-/** handle is borrowed for the binder's life. owned. */
+/** handle is borrowed for the life of the binder. The caller owns the result. */
 BT_MUST_USE struct bt_volume_binder *bt_volume_binder_create(
 	const struct bt_handle *handle, int64_t bind_timeout_seconds);
-/** Failures so far. binder is one of bt_volume_binder_create. */
+/** Number of failures so far. binder must come from bt_volume_binder_create. */
 uint64_t bt_volume_binder_stage_errors(
 	const struct bt_volume_binder *binder, enum bt_volume_stage stage);
 

@@ -5,23 +5,22 @@
 #include "base/vec.h"
 #include "plugins/volume_binder_private.h"
 
-/** Volumes that would do for a claim somewhere: what does not depend on the node. Made when the
- * first node asks. */
+/** Volumes that may match a claim, independent of the node. Collected for the first node. */
 struct match_candidate {
-	const struct bt_persistent_volume *volume; /* as assumed */
+	const struct bt_persistent_volume *volume; /* the assumed version */
 	struct bt_class_volume *entry;
 };
 
 struct claim_match {
 	const struct bt_persistent_volume_claim *claim;
-	uint32_t first; /* match of the same claim that holds what follows; its own index, too */
+	uint32_t first; /* index of the first match with the same claim, which has the data */
 	bool prepared;
-	struct match_candidate *reserved; /* for this claim, by name */
+	struct match_candidate *reserved; /* reserved for this claim, by name */
 	uint32_t reserved_count;
 	struct match_candidate *candidates; /* in order of preference */
 	uint32_t candidate_count;
-	uint64_t round;    /* position is of this round */
-	uint32_t position; /* candidates before it are taken, or out of reach */
+	uint64_t round;    /* the round that position belongs to */
+	uint32_t position; /* earlier candidates are taken or do not suit the node */
 };
 
 struct topology_requirement {
@@ -31,7 +30,7 @@ struct topology_requirement {
 
 struct topology_term {
 	struct topology_requirement *items;
-	uint32_t count; /* 0: matches nothing */
+	uint32_t count; /* 0: matches no node */
 };
 
 struct capacity_pool {
@@ -39,16 +38,16 @@ struct capacity_pool {
 	struct bt_selector topology;
 };
 
-/** What a claim that may be provisioned asks of a node. */
+/** Requirements on a node for provisioning a claim's volume. */
 struct provision_plan {
 	const struct bt_persistent_volume_claim *claim;
-	uint32_t first; /* plan of the same claim that holds what follows; its own index, too */
+	uint32_t first; /* index of the first plan with the same claim, which has the data */
 	bool prepared;
-	bool impossible; /* no provisioner */
+	bool impossible; /* the class has no provisioner */
 	struct topology_term *topologies;
-	uint32_t topology_count; /* 0: everywhere */
+	uint32_t topology_count; /* 0: no restriction */
 	bool needs_capacity;
-	struct capacity_pool *pools; /* large enough ones, by namespace and name */
+	struct capacity_pool *pools; /* pools with enough capacity, by namespace and name */
 	uint32_t pool_count;
 };
 
@@ -58,7 +57,10 @@ enum provision_answer {
 	PROVISION_NO_SPACE,
 };
 
-/* Existing volumes for claims that wait for their first consumer. Spec: 07 sections 7.3 and 7.4. */
+/*
+ * Matching existing volumes with claims that wait for their first consumer. Spec: 07 sections 7.3
+ * and 7.4.
+ */
 
 static const struct bt_quantity zero_quantity;
 
@@ -90,7 +92,7 @@ static int compare_claims(const void *a, const void *b)
 					 : compare_positions(left, right);
 }
 
-/** Positions make it stable. */
+/** Comparing positions makes the sort stable. */
 static int compare_requests(const void *a, const void *b)
 {
 	const struct claim_place *left = a;
@@ -114,7 +116,7 @@ static struct claim_place *sorted_places(const struct bt_persistent_volume_claim
 	return places;
 }
 
-/** A pod may name a claim many times: out_first[i] is the least k with claims[k] == claims[i]. */
+/** out_first[i]: the least k with claims[k] == claims[i]; a pod may use a claim more than once. */
 static void claim_firsts(const struct bt_persistent_volume_claim *const *claims, uint32_t count,
 	uint32_t *out_first, struct bt_arena *arena)
 {
@@ -128,7 +130,7 @@ static void claim_firsts(const struct bt_persistent_volume_claim *const *claims,
 	}
 }
 
-/** Rules d, e and f: they hold for volumes reserved for the claim, too. */
+/** Rules d, e and f, which also apply to volumes reserved for the claim. */
 static bool is_compatible(
 	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim)
 {
@@ -172,7 +174,7 @@ static void collect(struct bt_real_binder *binder, struct claim_match *match,
 	uint32_t count;
 	struct bt_class_volume *volumes =
 		bt_class_index_find(binder, bt_persistent_volume_claim_class(claim), &count);
-	/* First volume of the class that is large enough. */
+	/* Find the first volume of the class that is large enough. */
 	const struct bt_quantity *request = request_of(claim);
 	uint32_t first;
 
@@ -243,8 +245,9 @@ static bool suits(struct bt_real_binder *binder, const struct match_candidate *c
 }
 
 /**
- * NULL: none. A volume reserved for the claim ends the search, whether the node can reach it or
- * not. Within a round what is taken stays taken, so a repeated claim goes on where it was.
+ * The volume for a claim on the node; NULL: none. A volume reserved for the claim ends the search,
+ * even if it does not suit the node. Volumes stay taken for the whole round, so the search for a
+ * repeated claim continues at its last position.
  */
 static const struct match_candidate *find_volume(
 	struct bt_real_binder *binder, struct claim_match *match, const struct bt_str_map *labels)
@@ -272,8 +275,8 @@ static const struct match_candidate *find_volume(
 }
 
 /**
- * Match each claim on the node: bindings receives the matched ones, rest those without a volume;
- * both have room for count.
+ * Match each claim on the node. bindings gets the matched claims, rest the indices of those without
+ * a volume; both need room for count.
  */
 static int match_static(struct bt_real_binder *binder, struct claim_match *matches, uint32_t count,
 	const struct bt_str_map *labels, struct bt_arena *arena, struct bt_static_binding *bindings,
@@ -306,10 +309,12 @@ static int match_static(struct bt_real_binder *binder, struct claim_match *match
 	return 0;
 }
 
-/* Volumes that can be made for a claim on a node. Spec: 07 sections 7.5 and 7.6; topologies: 07
- * section 2.9. */
+/*
+ * Provisioning volumes for claims on a node. Spec: 07 sections 7.5 and 7.6; topologies: 07 section
+ * 2.9.
+ */
 
-/** Requirements of a term; none when it can match nothing. */
+/** Parse a term. Without requirements it matches no node. */
 static struct topology_term parse_term(
 	const struct bt_topology_selector_term *term, struct bt_arena *arena)
 {
@@ -415,7 +420,7 @@ static int prepare_plan(struct bt_real_binder *binder, struct provision_plan *pl
 				capacity->node_topology == NULL) {
 				continue;
 			}
-			/* One that does not parse matches no node; upstream only logs it. */
+			/* An invalid selector matches no node; upstream only logs the error. */
 			if (bt_selector_from_label_selector(
 				    capacity->node_topology, arena, &pool->topology, NULL) == 0) {
 				pool->capacity = capacity;
@@ -454,35 +459,35 @@ static int check_provision(struct bt_real_binder *binder, struct provision_plan 
 	return 0;
 }
 
-/* Claims of a pod, and whether a node can hold their volumes. Spec: 07 sections 6 and 7. */
+/* A pod's claims, and whether a node can provide their volumes. Spec: 07 sections 6 and 7. */
 
-/** How the volume of a bound claim looks on nodes of one kind. */
+/** Affinity of a bound claim's volume on one kind of nodes. */
 struct affinity_variant {
 	bool known;
-	int code; /* not 0: it cannot be translated */
+	int code; /* not 0: the volume cannot be translated */
 	struct bt_str error_text;
 	struct bt_volume_affinity affinity;
 };
 
 struct bound_volume {
-	const struct bt_persistent_volume *volume; /* NULL: there is none */
+	const struct bt_persistent_volume *volume; /* NULL: the volume does not exist */
 	enum bt_in_tree_driver driver;
 	struct affinity_variant
-		variants[2]; /* as it is; on nodes that list its plugin as migrated */
+		variants[2]; /* [0] untranslated, [1] translated for migrated nodes */
 	bool looked_up;
 };
 
-/** What FindPodVolumes computes once for all nodes of a cycle. */
+/** Data that FindPodVolumes computes once for all nodes of a cycle. */
 struct cycle_work {
-	struct bound_volume *bound; /* by index in the bound list */
+	struct bound_volume *bound; /* by index in the list of bound claims */
 	bool has_selected_node;
-	struct bt_str selected_node; /* the first one; `conflicting` when another differs */
+	struct bt_str selected_node; /* of the first claim that has one */
 	bool selected_nodes_differ;
-	struct claim_match *matches; /* claims without selected node, by size */
+	struct claim_match *matches; /* claims without selected node, by requested size */
 	uint32_t match_count;
-	struct provision_plan *plans; /* claims with selected node, then those of matches */
+	struct provision_plan *plans; /* claims with selected node, then the claims of matches */
 	uint32_t selected_count;
-	/* Room for the answer of one node. */
+	/* Scratch memory for the result of one node. */
 	struct bt_static_binding *bindings;
 	struct bt_dynamic_provision *provisions;
 	uint32_t *rest;
@@ -546,8 +551,9 @@ int bt_binder_get_pod_volume_claims(struct bt_volume_binder *base, const struct 
 	return 0;
 }
 
-/** The affinity as the node sees it, worked out for the first node of its kind.
- * Spec: 07 section 7.2. */
+/**
+ * The volume's affinity on this kind of node, computed once for each kind. Spec: 07 section 7.2.
+ */
 static const struct affinity_variant *variant_of(
 	struct bound_volume *bound, const struct bt_csi_node *csi_node, struct bt_arena *arena)
 {
@@ -631,7 +637,7 @@ static struct cycle_work *make_work(
 			others[work->match_count++] = claim;
 		} else {
 			selected[work->selected_count++] = claim;
-			/* The claim selects a node: it is to be provisioned there. */
+			/* The claim's volume must be provisioned on its selected node. */
 			if (!work->has_selected_node) {
 				work->has_selected_node = true;
 				work->selected_node = *node_name;
@@ -640,7 +646,7 @@ static struct cycle_work *make_work(
 			}
 		}
 	}
-	/* Matches for the claims, in the order of spec 07 section 7.3. */
+	/* Make the matches, in the order of spec 07 section 7.3. */
 	const struct claim_place *places =
 		sorted_places(others, work->match_count, compare_requests, arena);
 	const struct bt_persistent_volume_claim **ordered = BT_ARENA_NEW_ARRAY(
@@ -670,14 +676,17 @@ static struct cycle_work *make_work(
 	return work;
 }
 
-/** Outcome of the claims that wait, in work->bindings and work->provisions. */
+/** Result for the delayed claims; the lists are work->bindings and work->provisions. */
 struct delayed_outcome {
 	uint32_t static_count;
 	uint32_t dynamic_count;
 	uint32_t conflicts;
 };
 
-/** Claims with selected node first, then those without a volume. Spec 07 section 7.5. */
+/**
+ * Plan provisioning: first for claims with selected node, then for those without a volume. Spec 07
+ * section 7.5.
+ */
 static int provision(struct bt_real_binder *binder, struct cycle_work *work, uint32_t rest_count,
 	const struct bt_str_map *labels, struct bt_arena *arena, struct delayed_outcome *outcome,
 	struct berth_error *err)

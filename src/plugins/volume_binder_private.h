@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_PLUGINS_VOLUME_BINDER_PRIVATE_H
 #define BT_PLUGINS_VOLUME_BINDER_PRIVATE_H
-/** Inside the volume binder: caches, the volumes of a class, and what a cycle computes once for all
- * nodes. */
+/** Private to the volume binder: caches, the index of volumes by class, and data of a cycle. */
 #include "api/selector.h"
 #include "plugins/assume_cache.h"
 #include "plugins/common_volume.h"
@@ -20,29 +19,29 @@ struct bt_volume_affinity bt_volume_affinity_parse(
 bool bt_volume_affinity_matches(
 	const struct bt_volume_affinity *affinity, const struct bt_str_map *labels);
 /**
- * Affinity of the volume as seen on a node with this CSINode (NULL: none): translated where the
- * plugin is migrated there. Spec 07 section 4.2.
+ * Affinity of the volume for a node with this CSINode (NULL: none): translated if the plugin is
+ * migrated on the node. Spec 07 section 4.2.
  */
 BT_MUST_USE int bt_volume_affinity_for_node(const struct bt_persistent_volume *volume,
 	const struct bt_csi_node *csi_node, struct bt_arena *arena,
 	struct bt_volume_affinity *out_affinity, struct berth_error *err);
 
-/** A volume of the store, in the index by class. */
+/** Entry of a stored volume in the index by class. */
 struct bt_class_volume {
 	const struct bt_persistent_volume *stored;
 	struct bt_str class_name;
 	const struct bt_quantity *capacity;
 	struct bt_volume_affinity affinity; /* without translation */
 	bool parsed;
-	uint64_t taken_in; /* round of matching that gave it to a claim */
+	uint64_t taken_in; /* round of matching in which a claim took the volume */
 };
 
-/** Volumes in order of class, capacity, name. Valid while the store's version is this one. */
+/** Volumes ordered by class, capacity and name. Valid for this version of the store. */
 struct bt_class_index {
 	bool built;
 	uint64_t store_version;
 	BT_VEC(struct bt_class_volume) volumes;
-	struct bt_arena arena; /* parsed affinities */
+	struct bt_arena arena; /* memory of parsed affinities */
 };
 
 struct bt_real_binder {
@@ -51,7 +50,7 @@ struct bt_real_binder {
 	struct bt_assume_cache volumes;
 	struct bt_assume_cache claims;
 	struct bt_class_index index;
-	uint64_t match_round; /* of bt_match_static; the first is 1 */
+	uint64_t match_round; /* number of bt_match_static's round; the first is 1 */
 	int64_t bind_timeout_seconds;
 	uint64_t stage_errors[BT_VOLUME_STAGE__COUNT];
 };
@@ -61,18 +60,20 @@ static inline struct bt_real_binder *bt_real_binder_of(struct bt_volume_binder *
 	return (struct bt_real_binder *)(void *)binder;
 }
 
-/** Volumes of the class in order of capacity and name; *out_count of them. Borrowed until the store
- * changes. */
+/**
+ * The volumes of the class, ordered by capacity and name; *out_count: their number. Borrowed until
+ * the store changes.
+ */
 struct bt_class_volume *bt_class_index_find(
 	struct bt_real_binder *binder, struct bt_str class_name, uint32_t *out_count);
 const struct bt_volume_affinity *bt_class_volume_affinity(
 	struct bt_class_index *index, struct bt_class_volume *volume);
 
-/** The volume is reserved for the claim. Spec 07 section 7.4. */
+/** Whether the volume is reserved for the claim. Spec 07 section 7.4. */
 bool bt_volume_is_for_claim(
 	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim);
 
-/* The operations: volume_binder.c, volume_binder_find.c. */
+/* Operations of the binder, in volume_binder.c and volume_binder_find.c. */
 int bt_binder_get_pod_volume_claims(struct bt_volume_binder *base, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_pod_volume_claims *out_claims, struct berth_error *err);
 int bt_binder_find_pod_volumes(struct bt_volume_binder *base, const struct bt_pod_info *pod,

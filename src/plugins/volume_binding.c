@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * VolumeBinding (PreFilter, Filter, PreScore, Score, Reserve, PreBind): claims of a pod are bound,
- * or can be bound on the node; the binding itself. What it decides is the volume binder's work
- * (volume_binder.h). Spec: 07 section 5.
+ * VolumeBinding (PreFilter, Filter, PreScore, Score, Reserve, PreBind): the pod's claims must be
+ * bound or bindable on the node; binds them. The volume binder does the work (volume_binder.h).
+ * Spec: 07 section 5.
  */
 #include "plugins/volume_binding.h"
 
@@ -17,7 +17,8 @@
 #include "plugins/common_volume.h"
 #include "plugins/in_tree.h"
 
-/* Score of VolumeBinding: how full the storage gets that the pod would take. Spec: 07 section 10.
+/*
+ * Score of VolumeBinding: utilisation of the storage that the pod would use. Spec: 07 section 10.
  */
 
 struct class_use {
@@ -57,7 +58,7 @@ static int64_t class_score(const struct bt_volume_shape_point *shape, uint32_t p
 	if (use->capacity != 0 && use->requested <= use->capacity) {
 		utilization = bt_wrap_div(bt_wrap_mul(use->requested, 100), use->capacity);
 	}
-	/* f of spec 07 section 10; integer division toward zero. */
+	/* The function f of spec 07 section 10, with integer division toward zero. */
 	for (uint32_t i = 0; i < point_count; i++) {
 		if (utilization > shape[i].utilization) {
 			continue;
@@ -73,7 +74,7 @@ static int64_t class_score(const struct bt_volume_shape_point *shape, uint32_t p
 	return point_count != 0 ? shape[point_count - 1].score : 0;
 }
 
-/** Spec 07 section 10. volumes may be NULL: 0. */
+/** Spec 07 section 10. volumes NULL: 0. */
 static int64_t volume_score(const struct bt_volume_shape_point *shape, uint32_t point_count,
 	const struct bt_pod_volumes *volumes, struct bt_arena *arena)
 {
@@ -93,7 +94,7 @@ static int64_t volume_score(const struct bt_volume_shape_point *shape, uint32_t 
 		use->capacity = bt_wrap_add(
 			use->capacity, bt_quantity_value(bt_volume_capacity(binding->volume)));
 	}
-	/* Volumes to be made do not count beside existing ones. */
+	/* Provisioned volumes count only if there are no existing ones. */
 	if (volumes->static_count == 0) {
 		for (uint32_t i = 0; i < volumes->dynamic_count; i++) {
 			const struct bt_dynamic_provision *provision =
@@ -120,7 +121,7 @@ static int64_t volume_score(const struct bt_volume_shape_point *shape, uint32_t 
 	return bt_trunc_to_i64(round((double)sum / (double)uses.count));
 }
 
-/* Spec: 07 section 12. */
+/* Hints. Spec: 07 section 12. */
 static bool same_term(
 	const struct bt_topology_selector_term *a, const struct bt_topology_selector_term *b)
 {
@@ -138,7 +139,7 @@ static bool same_term(
 	return true;
 }
 
-/** Absent and empty lists are equal. */
+/** Treats absent and empty lists as equal. */
 static bool same_topologies(const struct bt_storage_class *a, const struct bt_storage_class *b)
 {
 	if (a->allowed_topologies.count != b->allowed_topologies.count) {
@@ -187,8 +188,10 @@ static bool checks_capacity(const struct bt_csi_driver *driver)
 	return driver->spec.storage_capacity.present && driver->spec.storage_capacity.value;
 }
 
-/** Upstream quirk, spec 07 section 12: only inline volumes of the driver count, not those behind
- * claims. */
+/**
+ * Upstream quirk, spec 07 section 12: only inline volumes of the driver are considered, not volumes
+ * of claims.
+ */
 static enum bt_queueing_hint after_csi_driver_change(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
@@ -252,8 +255,10 @@ static enum bt_hint_scope volume_binding_hint_scope(BT_UNUSED struct bt_plugin *
 						    : BT_HINT_SCOPE_SHAPE;
 }
 
-/** Cycle data. Filter writes it, too: clones of the cycle share it, which is harmless (spec 07
- * section 5). */
+/**
+ * Cycle data. Filter writes to it although clones of the cycle share it, which is harmless (spec 07
+ * section 5).
+ */
 struct binding_data {
 	bool all_bound;
 	struct bt_pod_volume_claims claims;
@@ -265,10 +270,10 @@ struct binding_data {
 struct volume_binding_plugin {
 	struct bt_plain_plugin base;
 	struct bt_volume_binder *binder;
-	bt_claim_getter get_claim; /* what PreFilter sees; NULL: the state's */
+	bt_claim_getter get_claim; /* source of claims for PreFilter; NULL: the state */
 	void *get_claim_context;
-	struct binding_data no_claims;       /* of pods without claims; never changes */
-	struct bt_volume_shape_point *shape; /* NULL: no scorer */
+	struct binding_data no_claims;       /* data of pods without claims; never changes */
+	struct bt_volume_shape_point *shape; /* NULL: no score */
 	uint32_t shape_count;
 };
 
@@ -397,7 +402,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		return bt_status_from_error(cycle->arena, &err);
 	}
 	if (conflicts != 0) {
-		/* The reasons of spec 07 section 7.1, in its order. */
+		/* Reasons of spec 07 section 7.1, in that order. */
 		struct bt_arena *arena = cycle->arena;
 		static const struct {
 			uint32_t conflict;
@@ -611,7 +616,10 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	instance->binder =
 		bt_volume_binder_create(handle, args->volume_binding.bind_timeout_seconds.value);
 	if (bt_plugin_gate(&instance->base.base, BT_GATE_STORAGE_CAPACITY_SCORING)) {
-		/* The gate's scorer. Scores of the arguments go to 10, those of plugins to 100. */
+		/*
+		 * The scorer of the gate. Scores in the arguments go up to 10, those of plugins up
+		 * to 100.
+		 */
 		instance->shape_count = args->volume_binding.shape.count;
 		instance->shape = BT_NEW_ARRAY(
 			struct bt_volume_shape_point, args->volume_binding.shape.count);

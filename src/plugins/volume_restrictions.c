@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * VolumeRestrictions (PreFilter, Filter): in-tree disks given inline that two pods of a node may
- * not share, and ReadWriteOncePod claims that two pods may not share at all. Spec: 07b section 2.
+ * VolumeRestrictions (PreFilter, Filter): two pods on a node may not share certain in-tree inline
+ * disks, and two pods may not share a ReadWriteOncePod claim at all. Spec: 07b section 2.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ enum disk_kind {
 	DISK_RBD,
 };
 
-/** A disk two pods may not share. An RBD image is one disk for each of its monitors. */
+/** A disk that two pods may not share. An RBD image is one disk for each of its monitors. */
 struct disk {
 	enum disk_kind kind;
 	struct bt_str name; /* pdName, volumeID, iqn or monitor */
@@ -27,7 +27,7 @@ struct disk {
 	bool read_only;
 };
 
-/** Disks of a pod, sorted: how many it names is up to who wrote it. */
+/** Disks of a pod, sorted for binary search, because a pod may have any number of them. */
 struct disk_list {
 	struct disk *items;
 	uint32_t count;
@@ -35,9 +35,9 @@ struct disk_list {
 
 struct restrictions_data {
 	struct disk_list disks;
-	struct bt_str *exclusive; /* W: distinct names of the pod's ReadWriteOncePod claims */
+	struct bt_str *exclusive; /* W: names of the pod's ReadWriteOncePod claims */
 	uint32_t exclusive_count;
-	int64_t in_use; /* n: how many of them others use; may be negative in what-if runs */
+	int64_t in_use; /* n: used by others; may be negative in what-if runs */
 };
 
 /* Spec: 07b section 2.2. */
@@ -54,7 +54,7 @@ static int compare_disks(const struct disk *a, const struct disk *b)
 	return order != 0 ? order : bt_str_compare(a->image, b->image);
 }
 
-/** The same disk for writing comes first. */
+/** Orders equal disks by use: writable ones first. */
 static int compare_uses(const void *a, const void *b)
 {
 	int order = compare_disks(a, b);
@@ -64,7 +64,7 @@ static int compare_uses(const void *a, const void *b)
 			(int)((const struct disk *)b)->read_only;
 }
 
-/** Disks of a volume that has one for each source, one at a time; false: no more. */
+/** The next disk of a volume, which has one for each source. false: there are no more. */
 static bool next_disk(const struct bt_volume *volume, uint32_t *position, struct disk *out_disk)
 {
 	uint32_t at = (*position)++;
@@ -79,7 +79,7 @@ static bool next_disk(const struct bt_volume *volume, uint32_t *position, struct
 	if (volume->aws_elastic_block_store != NULL && at-- == 0) {
 		*out_disk = (struct disk){
 			.kind = DISK_EBS, .name = volume->aws_elastic_block_store->volume_id};
-		return true; /* read only makes no difference */
+		return true; /* readOnly is ignored for EBS */
 	}
 	if (volume->iscsi != NULL && at-- == 0) {
 		*out_disk = (struct disk){.kind = DISK_ISCSI,
@@ -98,8 +98,10 @@ static bool next_disk(const struct bt_volume *volume, uint32_t *position, struct
 	return true;
 }
 
-/** PreFilter does not skip a pod that has one, though an RBD image without monitors conflicts with
- * nothing. */
+/**
+ * Whether PreFilter must not skip the pod. An RBD image without monitors counts, although it
+ * conflicts with nothing.
+ */
 static bool has_disks(const struct bt_pod_spec *spec)
 {
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
@@ -142,7 +144,9 @@ static struct disk_list disks_of(const struct bt_pod_spec *spec, struct bt_arena
 	return disks;
 }
 
-/** Somebody else's use of a disk rules out the use of it in the list: unless both only read. */
+/**
+ * Whether another pod's use of a disk conflicts with the list. Two read-only uses do not conflict.
+ */
 static bool conflicts_with(const struct disk_list *disks, const struct disk *other)
 {
 	uint32_t low;
@@ -231,7 +235,7 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 	struct restrictions_data *clone = BT_ARENA_NEW(arena, struct restrictions_data);
 
 	*clone = *(const struct restrictions_data *)
-			 data; /* disks and names are shared: they never change */
+			 data; /* disks and names are never changed, so they are shared */
 	return clone;
 }
 
@@ -241,8 +245,10 @@ static struct bt_status state_missing(struct bt_arena *arena)
 		arena, BT_STR("cannot read \"PreFilterVolumeRestrictions\" from cycleState"));
 }
 
-/** Upstream quirks, spec 07b section 2.3: namespaces are not compared, and each volume of the other
- * pod counts. */
+/**
+ * Upstream quirks, spec 07b section 2.3: namespaces are not compared, and each volume of the other
+ * pod counts.
+ */
 static struct bt_status count_pod(const struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *other, int64_t step)
 {

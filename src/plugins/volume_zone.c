@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** VolumeZone (PreFilter, Filter): zone and region labels of bound volumes fit the node's. Spec:
- * 07b section 3. */
+/**
+ * VolumeZone (PreFilter, Filter): zone and region labels of bound volumes must match the node's
+ * labels. Spec: 07b section 3.
+ */
 #include <stdlib.h>
 
 #include "plugins/common_plugin.h"
@@ -8,7 +10,7 @@
 #include "plugins/common_volume.h"
 #include "plugins/in_tree.h"
 
-/** In the order constraints are made. */
+/** In the order of the constraints. */
 static const struct bt_str topology_keys[] = {
 	BT_LABEL_BETA_ZONE,
 	BT_LABEL_BETA_REGION,
@@ -16,7 +18,7 @@ static const struct bt_str topology_keys[] = {
 	BT_LABEL_REGION,
 };
 
-/** The node label to fall back to: what the beta keys became. */
+/** The label to check if the node lacks the beta label: its GA replacement. */
 static const struct bt_str ga_keys[] = {
 	BT_LABEL_ZONE,
 	BT_LABEL_REGION,
@@ -24,10 +26,10 @@ static const struct bt_str ga_keys[] = {
 	BT_LABEL_REGION,
 };
 
-/** The node's label `key` must be one of the values. */
+/** A constraint: the node's label `key` must have one of the values. */
 struct constraint {
 	uint32_t key;          /* index in topology_keys */
-	struct bt_str *values; /* sorted, distinct */
+	struct bt_str *values; /* sorted, without duplicates */
 	uint32_t value_count;
 };
 
@@ -37,7 +39,7 @@ struct zone_data {
 	uint32_t capacity;
 };
 
-/** Zones in a label value; false when a part is empty: such a label is ignored. */
+/** Parse the zones of a label value. false: a part is empty, so the label is ignored. */
 static bool parse_zones(
 	struct bt_str value, struct bt_arena *arena, struct constraint *out_constraint)
 {
@@ -46,7 +48,7 @@ static bool parse_zones(
 
 	uint32_t kept = 0;
 
-	(void)bt_zone_label_parts(value, parts, count); /* the same number again */
+	(void)bt_zone_label_parts(value, parts, count); /* returns the same count */
 	qsort(parts, count, sizeof(*parts), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < count; i++) {
 		if (parts[i].length == 0) {
@@ -61,7 +63,7 @@ static bool parse_zones(
 	return true;
 }
 
-/** Constraints of one volume, at most one for each key. Returns their number. */
+/** Make the constraints of one volume, at most one for each key. Returns their number. */
 static uint32_t constraints_of(const struct bt_persistent_volume *volume, struct bt_arena *arena,
 	struct constraint out_constraints[BT_ARRAY_LENGTH(topology_keys)])
 {
@@ -138,7 +140,7 @@ static struct bt_status add_claim(const struct bt_state *state, const struct bt_
 	return BT_STATUS_OK;
 }
 
-/** What PreFilter finds out; Skip: nothing to check. */
+/** Make PreFilter's data. Skip: there is nothing to check. */
 static struct bt_status find_constraints(const struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct zone_data **out_data)
 {
