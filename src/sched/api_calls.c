@@ -165,13 +165,13 @@ static void append(struct bt_api_calls *calls, uint32_t id)
 	BT_INDEX_LIST_APPEND(calls->first, calls->last, calls->entries.items, id, previous, next);
 }
 
-static void take_out(struct bt_api_calls *calls, uint32_t id)
+static void unlink_entry(struct bt_api_calls *calls, uint32_t id)
 {
 	calls->entries.items[id].is_waiting = false;
 	BT_INDEX_LIST_REMOVE(calls->first, calls->last, calls->entries.items, id, previous, next);
 }
 
-static void tell(
+static void notify_observer(
 	struct bt_api_calls *calls, struct bt_api_call *call, int result, struct bt_str message)
 {
 	const struct bt_api_calls_observer *observer = &calls->observer;
@@ -183,7 +183,7 @@ static void tell(
 }
 
 /** Release the call that an entry no longer stores. A call in flight is kept until it is done. */
-static void let_go(struct bt_api_calls *calls, struct bt_api_call *call)
+static void release_call(struct bt_api_calls *calls, struct bt_api_call *call)
 {
 	if (!call->in_flight) {
 		calls->pending_counts[call->type]--;
@@ -215,7 +215,7 @@ void bt_api_calls_finish(struct bt_api_calls *calls)
 
 static int skip(struct bt_api_calls *calls, struct bt_api_call *call, struct bt_str message)
 {
-	tell(calls, call, BT_API_CALL_SKIPPED, message);
+	notify_observer(calls, call, BT_API_CALL_SKIPPED, message);
 	destroy(call);
 	return BT_API_CALL_SKIPPED;
 }
@@ -223,7 +223,7 @@ static int skip(struct bt_api_calls *calls, struct bt_api_call *call, struct bt_
 /**
  * End the stored call of the pod. If that call is in flight, it continues but is stored no longer.
  */
-static void push_aside(
+static void overwrite_stored(
 	struct bt_api_calls *calls, struct bt_api_call *call, struct bt_api_calls_entry *entry)
 {
 	struct bt_api_call *old = entry->stored;
@@ -241,9 +241,9 @@ static void push_aside(
 				set_condition(call, &old->condition);
 			}
 		}
-		tell(calls, old, BT_API_CALL_OVERWRITTEN, text_same_type);
+		notify_observer(calls, old, BT_API_CALL_OVERWRITTEN, text_same_type);
 	} else if (!old->in_flight) {
-		tell(calls, old, BT_API_CALL_OVERWRITTEN, text_more_relevant);
+		notify_observer(calls, old, BT_API_CALL_OVERWRITTEN, text_more_relevant);
 	}
 }
 
@@ -256,14 +256,14 @@ int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call)
 		if (call->type < entry->stored->type) {
 			return skip(calls, call, text_less_relevant);
 		}
-		push_aside(calls, call, entry);
+		overwrite_stored(calls, call, entry);
 	}
 	if ((entry == NULL || entry->in_flight == NULL) && bt_api_call_is_no_op(call)) {
 		if (entry != NULL) {
 			struct bt_api_call *old = entry->stored;
-			take_out(calls, id);
+			unlink_entry(calls, id);
 			remove_entry(calls, id);
-			let_go(calls, old);
+			release_call(calls, old);
 		}
 		return skip(calls, call, text_no_effect);
 	}
@@ -274,7 +274,7 @@ int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call)
 	}
 	struct bt_api_call *old = entry->stored;
 	entry->stored = call;
-	let_go(calls, old);
+	release_call(calls, old);
 	return 0;
 }
 
@@ -286,7 +286,7 @@ struct bt_api_call *bt_api_calls_pop(struct bt_api_calls *calls, int64_t now_ns)
 		return NULL;
 	}
 	struct bt_api_call *call = calls->entries.items[id].stored;
-	take_out(calls, id);
+	unlink_entry(calls, id);
 	calls->entries.items[id].in_flight = call;
 	calls->pending_counts[call->type]--;
 	call->in_flight = true;
@@ -313,7 +313,7 @@ void bt_api_calls_done(
 	} else {
 		append(calls, id);
 	}
-	tell(calls, call, result, message);
+	notify_observer(calls, call, result, message);
 	destroy(call);
 }
 
@@ -334,10 +334,10 @@ void bt_api_calls_sync(struct bt_api_calls *calls, struct bt_object *pod)
 	bt_object_release(before);
 	/* While another call is in flight, its effect is not in the pod yet. */
 	if (entry->in_flight == NULL && bt_api_call_is_no_op(call)) {
-		take_out(calls, id);
+		unlink_entry(calls, id);
 		remove_entry(calls, id);
-		tell(calls, call, BT_API_CALL_SKIPPED, text_no_effect_after_sync);
-		let_go(calls, call);
+		notify_observer(calls, call, BT_API_CALL_SKIPPED, text_no_effect_after_sync);
+		release_call(calls, call);
 	}
 }
 

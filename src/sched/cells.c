@@ -114,7 +114,7 @@ static void clear_nodes(struct bt_cells *cells, struct bt_cell *cell)
 		cell->members = (uint32_t *)(memory + 2 * (size_t)capacity);
 	}
 	for (uint32_t i = 0; i < cells->node_count; i++) {
-		cell->best[i] = BT_CELLS_NOBODY;
+		cell->best[i] = BT_CELLS_NO_SCORE;
 	}
 	memset(cell->ties, 0, cells->node_count * sizeof(*cell->ties));
 	memset(cell->members, 0, cells->node_count * sizeof(*cell->members));
@@ -220,7 +220,7 @@ struct cell_share {
 	uint32_t ties;
 };
 
-static const struct cell_share share_of_nobody = {BT_CELLS_NOBODY, 0};
+static const struct cell_share empty_share = {BT_CELLS_NO_SCORE, 0};
 
 static struct cell_share scan_children(
 	const struct bt_cells *cells, uint32_t cell, uint32_t level, uint32_t index)
@@ -246,7 +246,7 @@ static struct cell_share scan_children(
 void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local)
 {
 	BT_ASSERT(!cells->is_filled && position < cells->position_count);
-	BT_ASSERT(cell < cells->cell_count && local != BT_CELLS_NOBODY);
+	BT_ASSERT(cell < cells->cell_count && local != BT_CELLS_NO_SCORE);
 	BT_ASSERT_SLOW(cells->cell_of[position] == BT_CELLS_UNPUT);
 	cells->cell_of[position] = (uint16_t)cell;
 	cells->local_of[position] = local;
@@ -344,7 +344,7 @@ static void change(struct bt_cells *cells, uint32_t cell, uint32_t position,
 			now.ties += after.ties;
 		}
 		if (own->members[node] == 0) {
-			now = share_of_nobody;
+			now = empty_share;
 		} else if (now.ties == 0) {
 			now = scan_children(cells, cell, level, index);
 		}
@@ -362,7 +362,7 @@ static void change(struct bt_cells *cells, uint32_t cell, uint32_t position,
 void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int32_t local)
 {
 	BT_ASSERT(cells->is_filled && position < cells->position_count);
-	BT_ASSERT(cell < cells->cell_count && local != BT_CELLS_NOBODY);
+	BT_ASSERT(cell < cells->cell_count && local != BT_CELLS_NO_SCORE);
 	uint32_t from = cells->cell_of[position];
 	struct cell_share before = {cells->local_of[position], 1};
 	struct cell_share after = {local, 1};
@@ -374,8 +374,8 @@ void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int
 		}
 		return;
 	}
-	change(cells, from, position, before, share_of_nobody, UINT32_MAX);
-	change(cells, cell, position, share_of_nobody, after, 1);
+	change(cells, from, position, before, empty_share, UINT32_MAX);
+	change(cells, cell, position, empty_share, after, 1);
 	cells->vacant[cell / 64] &= ~(UINT64_C(1) << cell % 64);
 	if (cells->cells[from].size == 0) {
 		cells->vacant[from / 64] |= UINT64_C(1) << from % 64;

@@ -47,7 +47,7 @@ static int32_t best_of(const uint16_t *cell_of, const int32_t *local_of, uint16_
 	 * Map scores to unsigned numbers of the same order, with 0 for members of other cells: gcc
 	 * does not vectorise a choice between 32-bit values that depends on a 16-bit comparison.
 	 */
-	const uint32_t flip = (uint32_t)BT_CELLS_NOBODY;
+	const uint32_t flip = (uint32_t)BT_CELLS_NO_SCORE;
 	uint32_t best = 0;
 	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
 		uint32_t own = -(uint32_t)(cell_of[i] == cell);

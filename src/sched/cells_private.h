@@ -19,13 +19,13 @@
 /* 64^6 is larger than any position. */
 #define BT_CELLS_LEVELS_MAX 6
 /** Best local score of a node without members; lower than every local score. */
-#define BT_CELLS_NOBODY INT32_MIN
+#define BT_CELLS_NO_SCORE INT32_MIN
 /** Cell number of a position that has no cell yet, and of padding. */
 #define BT_CELLS_UNPUT UINT16_MAX
 
 /**
  * Entries by node; first_node has where each level begins. A node without members has the entries
- * BT_CELLS_NOBODY, 0, 0.
+ * BT_CELLS_NO_SCORE, 0, 0.
  */
 struct bt_cell {
 	int32_t *best;  /* owned; one block of memory for all three arrays */
@@ -77,7 +77,7 @@ struct bt_cells_kernels {
 	/** Bit i: position i belongs to the cell and has this local score. */
 	uint64_t (*ties_of)(
 		const uint16_t *cell_of, const int32_t *local_of, uint16_t cell, int32_t local);
-	/** Best local score of the cell's positions; BT_CELLS_NOBODY if there are none. */
+	/** Best local score of the cell's positions; BT_CELLS_NO_SCORE if there are none. */
 	int32_t (*best_of)(const uint16_t *cell_of, const int32_t *local_of, uint16_t cell);
 	/** Largest value. */
 	int32_t (*max_of)(const int32_t *values);

@@ -92,7 +92,7 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	struct bt_snapshot *snapshot = &run->engine->state->snapshot;
 	uint32_t empty;
 	struct bt_asked_cells asked = list_cells(run, tree, &empty);
-	bt_judge_cells(run, &asked);
+	bt_filter_cells(run, &asked);
 	bt_cycle_filters_ran(run, &BT_STATUS_OK);
 	bt_count_verdicts(run, asked.verdicts, asked.sizes, asked.count);
 	uint32_t node_count = bt_feasible_nodes(&asked);
@@ -370,7 +370,7 @@ static void ask_filter(
 	}
 }
 
-void bt_judge_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked)
+void bt_filter_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked)
 {
 	const struct bt_plan *plan = run->plan;
 	uint32_t *slots = NULL;

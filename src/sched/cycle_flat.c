@@ -84,7 +84,7 @@ static const uint32_t *values_of(
 }
 
 /** Split the cells by one more trait. false: there are too many cells. */
-static bool part(struct flat *flat, const struct bt_node_trait *trait)
+static bool split_cells(struct flat *flat, const struct bt_node_trait *trait)
 {
 	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
 	uint32_t slot_count = flat->plan->slot_count;
@@ -140,7 +140,7 @@ static bool part(struct flat *flat, const struct bt_node_trait *trait)
  * Evaluate the per-cycle filters also for cells whose nodes the plan rejects: a filter earlier in
  * the list may reject them.
  */
-static void judge_others(struct flat *flat)
+static void filter_other_cells(struct flat *flat)
 {
 	const uint32_t *verdict = flat->plan->verdict;
 	struct bt_asked_cells asked =
@@ -152,7 +152,7 @@ static void judge_others(struct flat *flat)
 			bt_asked_cells_add(&asked, cell, slot, 0, 0);
 		}
 	}
-	bt_judge_cells(flat->run, &asked);
+	bt_filter_cells(flat->run, &asked);
 	for (uint32_t i = 0; i < asked.count; i++) {
 		flat->verdicts[asked.cells[i]] = asked.verdicts[i];
 	}
@@ -185,7 +185,7 @@ static bool fail(struct flat *flat)
 	uint16_t *group_of = bt_arena_alloc(arena, places->used * sizeof(*group_of));
 	uint32_t count = 0;
 	uint32_t last = 0;
-	judge_others(flat);
+	filter_other_cells(flat);
 	for (uint32_t i = 0; i < places->used; i++) {
 		uint32_t slot = places->slot_at[i];
 		group_of[i] = 0;
@@ -402,7 +402,7 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 		.cell_count = 1,
 	};
 	for (uint32_t i = 0; i < traits->count; i++) {
-		if (traits->count > BT_CELL_TRAITS_MAX || !part(&flat, &traits->items[i])) {
+		if (traits->count > BT_CELL_TRAITS_MAX || !split_cells(&flat, &traits->items[i])) {
 			return false;
 		}
 	}
@@ -450,7 +450,7 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 			bt_asked_cells_add(&asked, cell, flat.slots[cell], flat.sizes[cell], 0);
 		}
 	}
-	bt_judge_cells(flat.run, &asked);
+	bt_filter_cells(flat.run, &asked);
 	for (uint32_t i = 0; i < asked.count; i++) {
 		flat.verdicts[asked.cells[i]] = asked.verdicts[i];
 	}
@@ -462,7 +462,7 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 	const uint32_t *rejected = flat.plan->rejected;
 	bool by_plan_alone = true;
 	if (run->framework->metrics != NULL) {
-		judge_others(&flat);
+		filter_other_cells(&flat);
 		for (uint32_t cell = 0; cell < flat.cell_count; cell++) {
 			by_plan_alone = by_plan_alone && flat.verdicts[cell] == 0;
 		}

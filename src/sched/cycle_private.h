@@ -7,7 +7,7 @@
 #include "sched/cycle.h"
 
 /** A node name from an extender's answer that is not in the snapshot. */
-struct bt_cycle_stranger {
+struct bt_cycle_unknown_node {
 	struct bt_str name;
 	uint32_t entry; /* index in the diagnosis + 1 */
 };
@@ -16,8 +16,8 @@ struct bt_cycle_stranger {
 struct bt_cycle_extension {
 	bool active; /* false: the other fields are unused; statuses are recorded only if needed */
 	uint32_t *entry_by_slot; /* index in the diagnosis + 1; 0: none */
-	BT_VEC(struct bt_cycle_stranger) strangers;
-	struct bt_map stranger_index;
+	BT_VEC(struct bt_cycle_unknown_node) unknown_nodes;
+	struct bt_map unknown_node_index;
 	struct bt_extender_candidates candidates; /* result of the last filter extender */
 };
 
@@ -176,7 +176,7 @@ static inline void bt_asked_cells_add(
  * Run the per-cycle filters and merge their verdicts: the first filter in list order that rejects
  * counts.
  */
-void bt_judge_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked);
+void bt_filter_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked);
 /** Number of nodes in the feasible cells. */
 uint32_t bt_feasible_nodes(const struct bt_asked_cells *asked);
 /** Count the filter evaluations in the metrics: sizes[i] nodes have verdicts[i]. */

@@ -5,7 +5,7 @@
 
 /** --- the observer --- */
 
-static void tell_asking(const struct bt_extenders *extenders, const struct bt_extender *extender,
+static void observe_call(const struct bt_extenders *extenders, const struct bt_extender *extender,
 	enum bt_extender_verb verb)
 {
 	const struct bt_extender_observer *observer = &extenders->observer;
@@ -15,7 +15,7 @@ static void tell_asking(const struct bt_extenders *extenders, const struct bt_ex
 }
 
 /** error "": the call succeeded. */
-static void tell_answered(const struct bt_extenders *extenders, const struct bt_extender *extender,
+static void observe_end(const struct bt_extenders *extenders, const struct bt_extender *extender,
 	enum bt_extender_verb verb, struct bt_str error)
 {
 	const struct bt_extender_observer *observer = &extenders->observer;
@@ -24,7 +24,7 @@ static void tell_answered(const struct bt_extenders *extenders, const struct bt_
 	}
 }
 
-static void tell_ignored(const struct bt_extenders *extenders, const struct bt_extender *extender,
+static void observe_error(const struct bt_extenders *extenders, const struct bt_extender *extender,
 	const char *message, int verbosity, struct bt_str error)
 {
 	const struct bt_extender_observer *observer = &extenders->observer;
@@ -49,9 +49,9 @@ static int ask_preemption(void *context, const struct bt_pod_info *pod,
 	struct bt_extender_preemption_args args = {
 		.state = asked->extenders->state, .pod = pod, .candidates = candidates};
 
-	tell_asking(asked->extenders, extender, BT_EXTENDER_PREEMPT);
+	observe_call(asked->extenders, extender, BT_EXTENDER_PREEMPT);
 	int result = extender->ops->preempt(extender->context, &args, arena, out_answer, err);
-	tell_answered(asked->extenders, extender, BT_EXTENDER_PREEMPT,
+	observe_end(asked->extenders, extender, BT_EXTENDER_PREEMPT,
 		result < 0 ? bt_str_from(berth_error_message(err)) : BT_STR(""));
 	return result;
 }
@@ -60,7 +60,7 @@ static void report_preemption_ignored(
 	void *context, const char *message, int verbosity, struct bt_str error)
 {
 	const struct bt_extender_preemption *asked = context;
-	tell_ignored(asked->extenders, asked->extender, message, verbosity, error);
+	observe_error(asked->extenders, asked->extender, message, verbosity, error);
 }
 
 static int create_carriers(const struct bt_config *config,
@@ -142,7 +142,7 @@ void bt_extenders_finish(struct bt_extenders *extenders)
 
 /** --- interest --- */
 
-bool bt_extenders_care(const struct bt_extenders *extenders, const struct bt_pod_info *pod)
+bool bt_extenders_match(const struct bt_extenders *extenders, const struct bt_pod_info *pod)
 {
 	for (uint32_t i = 0; i < extenders->count; i++) {
 		if (bt_extender_is_interested(extenders->items[i].config, pod)) {
@@ -152,7 +152,7 @@ bool bt_extenders_care(const struct bt_extenders *extenders, const struct bt_pod
 	return false;
 }
 
-bool bt_extenders_look_at_nodes(const struct bt_extenders *extenders)
+bool bt_extenders_filter_or_score(const struct bt_extenders *extenders)
 {
 	for (uint32_t i = 0; i < extenders->count; i++) {
 		const struct bt_config_extender *config = extenders->items[i].config;
@@ -213,7 +213,7 @@ static void **begin_questions(const struct bt_extenders *extenders,
 		const struct bt_extender *extender = &extenders->items[i];
 		if (extender->ops->begin_prioritize != NULL &&
 			is_asked_for_scores(extender, args->pod)) {
-			tell_asking(extenders, extender, BT_EXTENDER_PRIORITIZE);
+			observe_call(extenders, extender, BT_EXTENDER_PRIORITIZE);
 			questions[i] =
 				extender->ops->begin_prioritize(extender->context, args, arena);
 		}
@@ -232,14 +232,14 @@ static bool scores_of(const struct bt_extenders *extenders, const struct bt_exte
 		result = extender->ops->end_prioritize(
 			extender->context, question, arena, out_priorities, &err);
 	} else {
-		tell_asking(extenders, extender, BT_EXTENDER_PRIORITIZE);
+		observe_call(extenders, extender, BT_EXTENDER_PRIORITIZE);
 		result = extender->ops->prioritize(
 			extender->context, args, arena, out_priorities, &err);
 	}
 	struct bt_str error = bt_str_from(berth_error_message(&err));
-	tell_answered(extenders, extender, BT_EXTENDER_PRIORITIZE, error);
+	observe_end(extenders, extender, BT_EXTENDER_PRIORITIZE, error);
 	if (result < 0) {
-		tell_ignored(extenders, extender,
+		observe_error(extenders, extender,
 			"Failed to run extender's priority function. No score given by "
 			"this extender.",
 			5, error);
@@ -296,12 +296,12 @@ static int ask_to_bind(const struct bt_extenders *extenders, const struct bt_ext
 {
 	struct bt_extender_binding_result answer = {0};
 
-	tell_asking(extenders, extender, BT_EXTENDER_BIND);
+	observe_call(extenders, extender, BT_EXTENDER_BIND);
 	int result = extender->ops->bind(extender->context, args, arena, &answer, err);
 	if (result == 0 && answer.error.length != 0) {
 		result = bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s", BT_STR_ARG(answer.error));
 	}
-	tell_answered(extenders, extender, BT_EXTENDER_BIND, bt_str_from(berth_error_message(err)));
+	observe_end(extenders, extender, BT_EXTENDER_BIND, bt_str_from(berth_error_message(err)));
 	return result;
 }
 
@@ -327,7 +327,7 @@ struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
 			*out_taken = true;
 			return bt_status_from_error(arena, &err);
 		}
-		tell_ignored(extenders, extender,
+		observe_error(extenders, extender,
 			"Skipping extender in bind as it returned error and has ignorable flag "
 			"set",
 			0, bt_str_from(berth_error_message(&err)));
@@ -441,7 +441,7 @@ static int ask(struct filtering *filtering, struct bt_extender_candidates *candi
 		filtering->extenders->state, filtering->pod, candidates->nodes, candidates->count};
 	struct bt_extender_filter_result answer = {0};
 
-	tell_asking(filtering->extenders, extender, BT_EXTENDER_FILTER);
+	observe_call(filtering->extenders, extender, BT_EXTENDER_FILTER);
 	int result =
 		extender->ops->filter(extender->context, &args, filtering->arena, &answer, err);
 	if (result == 0 && answer.error.length != 0) {
@@ -450,7 +450,7 @@ static int ask(struct filtering *filtering, struct bt_extender_candidates *candi
 	if (result == 0) {
 		result = read_nodes(filtering, candidates, &answer, err);
 	}
-	tell_answered(filtering->extenders, extender, BT_EXTENDER_FILTER,
+	observe_end(filtering->extenders, extender, BT_EXTENDER_FILTER,
 		bt_str_from(berth_error_message(err)));
 	if (result == 0) {
 		const struct bt_str_map *unresolvable = &answer.failed_and_unresolvable_nodes;
@@ -480,7 +480,7 @@ struct bt_status bt_extenders_filter(const struct bt_extenders *extenders,
 		if (!config->ignorable) {
 			return bt_status_from_error(arena, &err);
 		}
-		tell_ignored(extenders, filtering.extender,
+		observe_error(extenders, filtering.extender,
 			"Skipping extender as it returned error and has ignorable flag set", 0,
 			bt_str_from(berth_error_message(&err)));
 		berth_error_finish(&err);

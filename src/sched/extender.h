@@ -59,12 +59,12 @@ BT_MUST_USE int bt_extenders_create(const struct bt_config *config,
 void bt_extenders_finish(struct bt_extenders *extenders);
 
 /** Whether any extender is interested in the pod. */
-bool bt_extenders_care(const struct bt_extenders *extenders, const struct bt_pod_info *pod);
+bool bt_extenders_match(const struct bt_extenders *extenders, const struct bt_pod_info *pod);
 /**
  * Whether any extender has a filter or prioritize verb, whatever pods it is interested in: spec 03
  * section 3.3.
  */
-bool bt_extenders_look_at_nodes(const struct bt_extenders *extenders);
+bool bt_extenders_filter_or_score(const struct bt_extenders *extenders);
 
 /** Nodes that no extender has rejected so far. */
 struct bt_extender_candidates {

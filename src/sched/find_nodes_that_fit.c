@@ -169,7 +169,7 @@ uint32_t bt_search_limit(
 	const struct bt_engine *engine, const struct bt_framework *framework, uint32_t node_count)
 {
 	if (framework->points[BT_POINT_SCORE].entries.count == 0 &&
-		!bt_extenders_look_at_nodes(&engine->extenders)) {
+		!bt_extenders_filter_or_score(&engine->extenders)) {
 		return 1;
 	}
 	int32_t option = engine->options.percentage_of_nodes_to_score;
@@ -258,7 +258,7 @@ void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_fi
 void bt_cycle_extension_init(struct bt_cycle_run *run)
 {
 	struct bt_cycle_extension *extension = &run->extension;
-	if (!bt_extenders_care(&run->engine->extenders, run->pod)) {
+	if (!bt_extenders_match(&run->engine->extenders, run->pod)) {
 		return;
 	}
 	extension->active = true;
@@ -269,35 +269,35 @@ void bt_cycle_extension_init(struct bt_cycle_run *run)
 void bt_cycle_extension_finish(struct bt_cycle_run *run)
 {
 	if (run->extension.active) {
-		bt_map_finish(&run->extension.stranger_index);
-		bt_vec_finish(&run->extension.strangers);
+		bt_map_finish(&run->extension.unknown_node_index);
+		bt_vec_finish(&run->extension.unknown_nodes);
 	}
 }
 
 /** Index + 1 of the entry of a node name that is not in the snapshot; 0 if the name is new. */
-static uint32_t *entry_of_stranger(struct bt_cycle_extension *extension, struct bt_str name)
+static uint32_t *find_unknown_entry(struct bt_cycle_extension *extension, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
-	BT_MAP_EACH (&extension->stranger_index, hash, id) {
-		struct bt_cycle_stranger *known = &extension->strangers.items[id];
+	BT_MAP_EACH (&extension->unknown_node_index, hash, id) {
+		struct bt_cycle_unknown_node *known = &extension->unknown_nodes.items[id];
 		if (bt_str_equal(known->name, name)) {
 			return &known->entry;
 		}
 	}
-	struct bt_cycle_stranger stranger = {.name = name};
-	bt_vec_push(&extension->strangers, stranger);
-	bt_map_insert(&extension->stranger_index, hash, extension->strangers.count - 1);
-	return &extension->strangers.items[extension->strangers.count - 1].entry;
+	struct bt_cycle_unknown_node unknown = {.name = name};
+	bt_vec_push(&extension->unknown_nodes, unknown);
+	bt_map_insert(&extension->unknown_node_index, hash, extension->unknown_nodes.count - 1);
+	return &extension->unknown_nodes.items[extension->unknown_nodes.count - 1].entry;
 }
 
-/** slot BT_SLOT_NONE: `stranger` is the name, which is not in the snapshot. */
-static void set_status(struct bt_cycle_run *run, uint32_t slot, struct bt_str stranger,
+/** slot BT_SLOT_NONE: `name` is the name, which is not in the snapshot. */
+static void set_status(struct bt_cycle_run *run, uint32_t slot, struct bt_str name,
 	const struct bt_status *status)
 {
 	struct bt_node_statuses *statuses = &run->result->diagnosis.statuses;
 	struct bt_node_status_entry entry = {slot, *status};
 	uint32_t *position = slot != BT_SLOT_NONE ? &run->extension.entry_by_slot[slot]
-						  : entry_of_stranger(&run->extension, stranger);
+						  : find_unknown_entry(&run->extension, name);
 	if (*position != 0) {
 		statuses->entries.items[*position - 1] = entry;
 		return;

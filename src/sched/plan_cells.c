@@ -88,7 +88,7 @@ static int32_t local_of(const struct bt_plan *plan, uint32_t slot)
 }
 
 /** Decide without cells for `pause` cycles, because cells did not pay. */
-static void give_up(struct bt_plan_cells *cells, uint32_t pause)
+static void pause_cells(struct bt_plan_cells *cells, uint32_t pause)
 {
 	cells->filled = false;
 	cells->pause = pause;
@@ -117,7 +117,7 @@ static bool fill(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 		make_key(&maker, slot, key);
 		uint32_t cell = bt_cells_of_key(cells->tree, key);
 		if (cell == BT_CELL_NONE) {
-			give_up(cells, PAUSE_MAX);
+			pause_cells(cells, PAUSE_MAX);
 			return false;
 		}
 		bt_cells_put(cells->tree, place, cell, local_of(plan, slot));
@@ -140,7 +140,7 @@ static bool move_place(
 	make_key(maker, slot, key);
 	uint32_t cell = bt_cells_of_key(tree, key);
 	if (cell == BT_CELL_NONE) {
-		give_up(&plan->cells, PAUSE_MAX);
+		pause_cells(&plan->cells, PAUSE_MAX);
 		return false;
 	}
 	bt_cells_move(tree, place, cell, local_of(plan, slot));
@@ -175,7 +175,7 @@ static bool catch_up(
 	return true;
 }
 
-static bool same_question(const struct bt_plan *plan, uint64_t places_version,
+static bool has_same_inputs(const struct bt_plan *plan, uint64_t places_version,
 	const struct bt_node_trait *traits, uint32_t trait_count)
 {
 	const struct bt_plan_cells *cells = &plan->cells;
@@ -190,12 +190,12 @@ static bool same_question(const struct bt_plan *plan, uint64_t places_version,
 }
 
 /** Whether to fill the cells now. Cells that were filled before are stale. */
-static bool pays(struct bt_plan_cells *cells)
+static bool should_fill(struct bt_plan_cells *cells)
 {
 	if (cells->filled) {
 		bool short_lived = cells->served < SERVED_MIN;
 		uint32_t longer = 2 * cells->backoff + 1;
-		give_up(cells, !short_lived ? 0 : longer < PAUSE_MAX ? longer : PAUSE_MAX);
+		pause_cells(cells, !short_lived ? 0 : longer < PAUSE_MAX ? longer : PAUSE_MAX);
 	}
 	if (cells->pause != 0) {
 		cells->pause--;
@@ -220,7 +220,7 @@ struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine 
 		trait_count > BT_CELL_TRAITS_MAX) {
 		return NULL;
 	}
-	bool current = same_question(plan, state->snapshot.places.version, traits, trait_count) &&
+	bool current = has_same_inputs(plan, state->snapshot.places.version, traits, trait_count) &&
 		state->log.sequence - cells->log_sequence <=
 			state->snapshot.count / NODES_PER_FILLED_MOVE + 16 &&
 		bt_change_log_covers(&state->log, cells->log_sequence);
@@ -229,7 +229,7 @@ struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine 
 	}
 	if (current) {
 		current = catch_up(plan, engine, traits);
-	} else if (pays(cells)) {
+	} else if (should_fill(cells)) {
 		current = fill(plan, &state->snapshot, traits, trait_count);
 	}
 	if (!current) {

@@ -995,7 +995,7 @@ static void sort_members(struct bt_group_cycle *cycle)
  * Collect the popped pod and, by name, its unscheduled siblings that are in the queue; then sort
  * them.
  */
-static void assemble(struct bt_group_cycle *cycle, struct bt_queue_entry *popped,
+static void collect_members(struct bt_group_cycle *cycle, struct bt_queue_entry *popped,
 	const struct bt_group_members *members)
 {
 	struct bt_scheduler *scheduler = cycle->scheduler;
@@ -1175,7 +1175,7 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 			bt_queue_release(scheduler->queue, entry);
 		}
 	} else {
-		assemble(cycle, entry, members);
+		collect_members(cycle, entry, members);
 		if (has_one_profile(cycle)) {
 			drop_members(cycle);
 			if (cycle->members.count != 0) {

@@ -12,7 +12,7 @@
 #define REJECTORS_OF_PROFILE BT_REJECTOR__COUNT
 
 /** Set a gauge if its value changed. A gauge that was reset shows 0 until then. */
-static void show(struct bt_collected_value *value, double now)
+static void update_gauge(struct bt_collected_value *value, double now)
 {
 	if (now > value->last || now < value->last) {
 		bt_metric_set(value->cell, now);
@@ -22,7 +22,7 @@ static void show(struct bt_collected_value *value, double now)
 	}
 }
 
-static void count_up(struct bt_collected_value *value, double now)
+static void increase_counter(struct bt_collected_value *value, double now)
 {
 	if (now > value->last) {
 		bt_metric_add(value->cell, now - value->last);
@@ -52,11 +52,11 @@ static void collect_label(void *context, const struct bt_queue_event_counters *c
 		bt_vec_push(&collected->labels, label);
 	}
 	struct bt_collected_label *label = &collected->labels.items[collected->visited++];
-	count_up(&label->incoming[0], (double)counters->incoming_active);
-	count_up(&label->incoming[1], (double)counters->incoming_backoff);
-	count_up(&label->incoming[2], (double)counters->incoming_unschedulable);
+	increase_counter(&label->incoming[0], (double)counters->incoming_active);
+	increase_counter(&label->incoming[1], (double)counters->incoming_backoff);
+	increase_counter(&label->incoming[2], (double)counters->incoming_unschedulable);
 	if (counters->in_flight != 0 || label->in_flight.cell->is_recorded) {
-		show(&label->in_flight, counters->in_flight);
+		update_gauge(&label->in_flight, counters->in_flight);
 	}
 }
 
@@ -83,7 +83,7 @@ static void collect(void *source)
 			value->cell = bt_scheduler_cell_of(
 				scheduler->metrics, BT_FAMILY_PENDING_PODS, names[j]);
 		}
-		show(value, bt_queue_pending(scheduler->queue, (enum bt_queue_gauge)j));
+		update_gauge(value, bt_queue_pending(scheduler->queue, (enum bt_queue_gauge)j));
 	}
 	struct bt_collected *collected = &scheduler->collected;
 	collected->visited = 0;
@@ -92,7 +92,7 @@ static void collect(void *source)
 		collected->pods_popped.cell = bt_scheduler_cell_of(
 			scheduler->metrics, BT_FAMILY_INFLIGHT_EVENTS, "PodPopped");
 	}
-	show(&collected->pods_popped, bt_queue_in_flight_count(scheduler->queue));
+	update_gauge(&collected->pods_popped, bt_queue_in_flight_count(scheduler->queue));
 	uint32_t profiles = scheduler->engine->profiles.frameworks.count;
 	while (collected->unschedulable.count < profiles * REJECTORS_OF_PROFILE) {
 		struct bt_collected_value unknown = {0};
@@ -114,7 +114,7 @@ static void collect(void *source)
 				value->cell = bt_scheduler_cell(
 					scheduler->metrics, BT_FAMILY_UNSCHEDULABLE_PODS, values);
 			}
-			show(value, (double)pods);
+			update_gauge(value, (double)pods);
 		}
 	}
 	uint32_t bindings = scheduler->permitted.count + scheduler->bindings.count -
@@ -134,7 +134,7 @@ static void collect(void *source)
 				BT_FAMILY_PENDING_API_CALLS,
 				bt_api_call_type_name((enum bt_api_call_type)i));
 		}
-		show(value, scheduler->calls.pending_counts[i]);
+		update_gauge(value, scheduler->calls.pending_counts[i]);
 	}
 }
 
@@ -589,7 +589,7 @@ int64_t bt_scheduler_step(
 	bt_object_store_settle(&scheduler->pods);
 	bt_queue_tick(scheduler->queue, now_ns);
 	bt_scheduler_set_now(scheduler, now_ns);
-	bt_scheduler_activate_asked(scheduler, now_ns);
+	bt_scheduler_activate_requested(scheduler, now_ns);
 	if (!bt_scheduler_continue_binding_cycles(scheduler, now_ns, out_attempt) &&
 		(writer->may_schedule == NULL || writer->may_schedule(writer->context))) {
 		schedule_one(scheduler, now_ns, out_attempt);

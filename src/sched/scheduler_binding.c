@@ -285,7 +285,7 @@ void bt_scheduler_activate(
 	cycle->pods_to_activate.count = 0;
 }
 
-void bt_scheduler_activate_asked(struct bt_scheduler *scheduler, int64_t now_ns)
+void bt_scheduler_activate_requested(struct bt_scheduler *scheduler, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < scheduler->to_activate.count; i++) {
 		activate(scheduler, bt_str_from(scheduler->to_activate.items[i]), now_ns);
@@ -402,7 +402,7 @@ static void cancel_held(void *context, struct bt_str cause)
 }
 
 /** Hold the binding until an answer, its wake-up time, or cancellation. */
-static void set_alarm(struct bt_scheduler *scheduler, struct bt_held_pod *held)
+static void set_wake_time(struct bt_scheduler *scheduler, struct bt_held_pod *held)
 {
 	if (!held->progress.pre_bound) {
 		bt_binding_pods_add(&scheduler->binding, held->entry->pod.uid, cancel_held, held);
@@ -418,7 +418,7 @@ static void add_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held
 	uint32_t id;
 	bt_vec_store(&scheduler->bindings, &scheduler->free_bindings, held, id);
 	bt_map_insert(&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), id);
-	set_alarm(scheduler, held);
+	set_wake_time(scheduler, held);
 }
 
 static struct bt_held_pod *hold(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
@@ -443,7 +443,7 @@ static void release_held(struct bt_scheduler *scheduler, struct bt_held_pod *hel
 
 /** --- the binding cycle --- */
 
-static enum bt_binding_outcome work_at(struct bt_scheduler *scheduler,
+static enum bt_binding_outcome run_bind(struct bt_scheduler *scheduler,
 	const struct bt_queue_entry *entry, const struct bt_status *pre_flights,
 	struct bt_binding_progress *progress, struct bt_schedule_result *result, int64_t now_ns)
 {
@@ -509,7 +509,7 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 		struct bt_binding_progress progress = {0};
 		bt_queue_done(scheduler->queue, entry->pod.uid);
 		enum bt_binding_outcome outcome =
-			work_at(scheduler, entry, &pre_flights, &progress, result, now_ns);
+			run_bind(scheduler, entry, &pre_flights, &progress, result, now_ns);
 		if (outcome != BT_BINDING_PENDING) {
 			finish(scheduler, entry, outcome, result, now_ns, out_attempt);
 		} else {
@@ -549,7 +549,7 @@ static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_po
 	}
 	if (bt_status_is_success(decision)) {
 		bt_queue_done(scheduler->queue, pod->uid);
-		outcome = work_at(scheduler, held->entry, &held->pre_flights, &held->progress,
+		outcome = run_bind(scheduler, held->entry, &held->pre_flights, &held->progress,
 			&held->result, now_ns);
 	} else {
 		bt_engine_reject_waiting(scheduler->engine, pod, decision, &held->result);
@@ -570,10 +570,10 @@ static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod 
 {
 	held->ready = false;
 	bt_scheduler_name_attempt(scheduler, &held->entry->pod, out_attempt);
-	enum bt_binding_outcome outcome = work_at(
+	enum bt_binding_outcome outcome = run_bind(
 		scheduler, held->entry, &held->pre_flights, &held->progress, &held->result, now_ns);
 	if (outcome == BT_BINDING_PENDING) {
-		set_alarm(scheduler, held);
+		set_wake_time(scheduler, held);
 		return false;
 	}
 	uint32_t id = find_binding(scheduler, held->entry->pod.uid);

@@ -114,7 +114,7 @@ void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_p
 void bt_scheduler_activate(
 	struct bt_scheduler *scheduler, struct bt_cycle_state *cycle, int64_t now_ns);
 /** Activate the pods that plugins requested outside of a cycle. */
-void bt_scheduler_activate_asked(struct bt_scheduler *scheduler, int64_t now_ns);
+void bt_scheduler_activate_requested(struct bt_scheduler *scheduler, int64_t now_ns);
 /** Set the clock of the plugins. */
 void bt_scheduler_set_now(const struct bt_scheduler *scheduler, int64_t now_ns);
 /** Bind a reserved pod, or hold it if a step must wait. Consumes entry. */

@@ -666,7 +666,7 @@ static struct block draw_block(struct bt_prng *prng)
 			? BT_CELLS_UNPUT
 			: (uint16_t)bt_prng_below(prng, values);
 		block.local_of[i] = (int32_t)bt_prng_below(prng, values) - 4;
-		block.best[i] = bt_prng_below(prng, 5) == 0 ? BT_CELLS_NOBODY : block.local_of[i];
+		block.best[i] = bt_prng_below(prng, 5) == 0 ? BT_CELLS_NO_SCORE : block.local_of[i];
 		block.ties[i] = (uint32_t)bt_prng_below(prng, 5000);
 		block.sums[i] = (uint32_t)bt_prng_next(prng);
 	}
