@@ -145,7 +145,7 @@ static struct bt_strbuf *next_error(struct visit *visit)
 	return &visit->errors;
 }
 
-/** Further errors are not reported. */
+/** Errors after this many are not reported. */
 #define ERRORS_MAX 50
 
 static void check_bound(struct visit *visit, const struct bt_json_member *bound,

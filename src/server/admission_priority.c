@@ -5,7 +5,7 @@
  * Priority: sets the priority of pods and pod groups by their PriorityClass. Spec: 14b section 4.4.
  */
 
-/** The text of a true globalDefault in the store, whose JSON is compact. */
+/** How a true globalDefault appears in a stored text: stored JSON has no blanks. */
 #define GLOBAL_DEFAULT BT_STR("\"globalDefault\":true")
 
 struct search {

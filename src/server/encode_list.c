@@ -26,7 +26,7 @@ static const char *list_kind(const struct bt_encoder *encoder)
 
 static struct bt_str list_api_version(struct bt_encoder *encoder)
 {
-	/* The API group of tables is the same as that of bare metadata. */
+	/* A list of tables has the API version of bare metadata. */
 	return bt_encode_api_version(
 		encoder, is_table(encoder) ? BT_VIEW_METADATA : encoder->encoding.view);
 }

@@ -141,7 +141,7 @@ static void cell_int(struct bt_table_row *row)
 	bt_json_write_int64(row->writer, bt_json_int64_at(row->object, row->path, 0));
 }
 
-/** The bool at the path; if absent, false, or true with a fallback. */
+/** The bool at the path; if it is absent, true if the column has a fallback, else false. */
 static void cell_bool(struct bt_table_row *row)
 {
 	bt_json_write_bool(

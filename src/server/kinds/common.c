@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 
-/** Beyond this, errors are not built, because server/failure.h drops them anyway. */
+/** Errors after this many are not built, because server/failure.h drops them anyway. */
 #define ERRORS_MAX 100
 
 void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type type,

@@ -31,7 +31,7 @@ void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map
 		struct bt_quantity quantity;
 		struct bt_quantity milli;
 		bool may_be_fine =
-			false; /* nothing else makes it finer than 1/1000 */
+			false; /* without these bytes it is a multiple */
 		for (uint32_t n = 0; value->type == BT_JSON_STRING && n < value->text.length; n++) {
 			may_be_fine =
 				may_be_fine || memchr(".uneE", value->text.data[n], 5) != NULL;
