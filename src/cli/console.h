@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_CONSOLE_H
 #define BT_CLI_CONSOLE_H
-/** What commands write to standard error while they work: progress and warnings. */
+/** Progress and warnings, which commands write to standard error. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -79,10 +79,10 @@ int bt_output_document(enum bt_output_format format, bt_output_write_json *write
 
 /** --- texts for people --- */
 
-/** Terminals narrower than this are taken for wrong reports; their width is ignored. */
+/** Terminal widths below this are ignored as wrong. */
 #define COLUMNS_MIN 20
 #define COLUMNS_MAX 10000
-/** Blanks that a continuation line has more than the first line. */
+/** Extra indentation of continuation lines. */
 #define CONTINUATION_INDENT 2
 
 #define BOLD "\033[1m"

@@ -38,7 +38,7 @@ BT_MUST_USE int64_t bt_node_reference_match(const struct bt_manifests *cluster,
  * KIND is any name that kubectl accepts for a pod or a workload.
  */
 
-/** Find the kind for such a name, ignoring case; false if there is none. */
+/** Find the kind that KIND names, ignoring case. Returns false if there is none. */
 bool bt_pod_reference_find_kind(struct bt_str word, enum bt_kind *out_kind);
 
 struct bt_pod_reference {

@@ -73,7 +73,7 @@ void bt_explain_place_pods(struct bt_simulation *simulation, uint32_t count, con
 	simulation->progress = NULL;
 }
 
-/** Pods that the simulation gave up are members of their groups again. */
+/** Add the pods that the simulation gave up to their groups again. */
 static void join_groups_again(struct bt_simulation *simulation)
 {
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {

@@ -108,7 +108,7 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 	bool is_any =
 		strcmp(options->address, "0.0.0.0") == 0 || strcmp(options->address, "::") == 0;
 	char host[256] = "localhost";
-	(void)gethostname(host, sizeof(host) - 1); /* a too long name leaves "localhost" */
+	(void)gethostname(host, sizeof(host) - 1); /* host names have at most 64 bytes */
 	names[BT_ARRAY_LENGTH(names) - 1] = is_any ? host : options->address;
 	result = bt_certificate_make_server(&identity->ca, names, BT_ARRAY_LENGTH(names),
 		options->now_seconds, &identity->server, err);
