@@ -60,7 +60,7 @@ struct measured {
 	struct bt_str lacking; /* a pod with a container without a request; "": none */
 };
 
-/** State of one sync of a autoscaler. */
+/** State of one sync of an autoscaler. */
 struct pass {
 	struct bt_sync *sync;
 	const struct bt_json_value *spec;

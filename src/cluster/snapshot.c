@@ -407,7 +407,7 @@ void bt_snapshot_collect_names(const struct bt_manifests *cluster, struct bt_neu
 	bt_arena_init(&arena, 0);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
-		(void)visit_object(object->object, object->name, &pass); /* for its texts alone */
+		(void)visit_object(object->object, object->name, &pass); /* collects texts */
 		bt_arena_reset(&arena);
 	}
 	struct bt_text_set device_texts = {0};
@@ -498,7 +498,7 @@ void bt_snapshot_stream_learn(struct bt_snapshot_stream *stream, const struct bt
 {
 	if (stream->strips_names) {
 		bt_arena_reset(&stream->arena);
-		(void)visit_object(object, object->meta->name, &stream->pass); /* for its texts */
+		(void)visit_object(object, object->meta->name, &stream->pass); /* collects texts */
 		add_slice_texts(&stream->device_texts, object, &stream->text_arena);
 	}
 }

@@ -69,8 +69,8 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 	}
 	uint32_t old = bt_replay_find_by_key(replay, key);
 	if (old != BT_MAP_NONE && replay->pods.items[old].life.runs_ns < 0) {
-		result =
-			bt_replay_remove_pod(replay, old, BT_REPLAY_DELETED, err); /* was missed */
+		/* The recording missed the deletion of the old pod. */
+		result = bt_replay_remove_pod(replay, old, BT_REPLAY_DELETED, err);
 	} else if (old != BT_MAP_NONE) {
 		bt_replay_set_key(replay, old, BT_STR(""));
 	}
