@@ -301,7 +301,7 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	const struct bt_kind_info *info = bt_kind_info(kind);
 	size_t text_bytes = (size_t)(reader->end - reader->position); /* and following text */
 	struct bt_arena arena;
-	/* names take part of the text, but no memory in the structure */
+	/* guess less than the text: member names are not stored in the structure */
 	void *value = new_value(kind,
 		text_bytes != 0 && text_bytes <= GUESSED_TEXT_BYTES_MAX
 			? info->size + text_bytes / 4 * 3 + 64

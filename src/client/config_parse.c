@@ -275,7 +275,7 @@ int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *ar
 #define CONTEXTS_SHOWN 10
 
 struct merging {
-	struct bt_client_config config; /* only its arena is used before the end */
+	struct bt_client_config config; /* filled at the end; its arena holds `file` */
 	struct bt_kubeconfig file;
 	struct bt_strbuf names; /* names of the files, for messages */
 	uint32_t file_count;    /* files that exist */

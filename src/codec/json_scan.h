@@ -34,7 +34,7 @@ BT_ALWAYS_INLINE uint64_t bt_json_load8(const char *p)
 	return word;
 }
 
-/** Which bytes stop a scan; each value adds to the one before. */
+/** Which bytes stop a scan; each value includes the bytes of the previous ones. */
 enum bt_json_attention {
 	BT_JSON_ATTENTION_SYNTAX, /* '"', '\\' and control characters */
 	BT_JSON_ATTENTION_HIGH,   /* every byte that is not ASCII */
