@@ -4,7 +4,9 @@
 #include "base/alloc.h"
 #include "state/affinity_index_private.h"
 
-/** Changes behind, as a multiple of the slots, from which on each slot is looked at once. */
+/**
+ * If there are more changes than this multiple of the slots, every slot is checked once instead.
+ */
 #define REPAIR_FACTOR 4
 
 #define CHANGES_OF_LABELS (BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)
@@ -19,7 +21,7 @@ static void add_terms(struct bt_affinity_index *index, struct owner_group *group
 		uint32_t id;
 
 		if (list->items[i].selector.nothing) {
-			continue; /* selects no pod, ever */
+			continue; /* never matches a pod */
 		}
 		id = bt_affinity_index_term(index, &list->items[i], kind, owner_namespace);
 		indexed = index->terms.items[id];
@@ -103,7 +105,7 @@ static void add_to_term(struct bt_affinity_index *index, const struct group_term
 	}
 }
 
-/** The key's domain of the slot is another one now. */
+/** Move the slot's pods to another domain of the key. */
 static void move_slot(
 	struct bt_affinity_index *index, uint32_t key_id, uint32_t slot, uint32_t domain)
 {
@@ -137,7 +139,7 @@ static void repair_domains(struct bt_affinity_index *index, uint32_t slot)
 	}
 }
 
-/** Sums of the stale keys from what is known of the slots. */
+/** Compute the sums of the stale keys anew from the groups of the slots. */
 static void sum_stale_keys(struct bt_affinity_index *index)
 {
 	for (uint32_t i = 0; i < index->terms.count; i++) {
@@ -193,7 +195,7 @@ static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 	bool has_pods = row->in_snapshot && row->pods_with_affinity.count != 0;
 
 	if (has_pods || list->groups.count != 0) {
-		/* Which groups the slot's pods are of, and of which they were. */
+		/* Find the groups of the slot's pods, now and before. */
 		const struct bt_state *state = index->state;
 		uint32_t pod_count = row->in_snapshot ? row->pods_with_affinity.count : 0;
 
@@ -215,8 +217,9 @@ static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 				struct slot_group of_slot = {touched.group, touched.after};
 				bt_vec_push(&list->groups, of_slot);
 			}
-			/* One group of the slot: its sums, then the group itself when these were
-			 * its last pods. */
+			/*
+			 * Update the sums of one group, and drop the group if it has no pods left.
+			 */
 			struct owner_group *group = &index->groups.items[touched.group];
 			int64_t delta = (int64_t)touched.after - touched.before;
 
@@ -248,7 +251,7 @@ static struct bt_affinity_index *create_index(struct bt_state *state)
 	return index;
 }
 
-/** All kinds of change since the index was read. */
+/** Kinds of all changes since log sequence `sequence`. */
 static uint32_t kinds_since(const struct bt_change_log *log, uint64_t sequence)
 {
 	uint32_t kinds = 0;
@@ -268,8 +271,7 @@ static void catch_up(struct bt_affinity_index *index)
 		behind > 16 + (uint64_t)state->nodes.slot_count * REPAIR_FACTOR;
 	uint32_t kinds;
 
-	/* Whether there is nothing to know of any slot: no pods to count, and none counted so far.
-	 */
+	/* Without pods with affinity, now and before, there is nothing to update. */
 	if (index->state->affinity_pod_count == 0 && index->group_map.count == 0 &&
 		index->unlisted_count == 0) {
 		index->filled = true;

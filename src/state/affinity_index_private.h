@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_STATE_AFFINITY_INDEX_PRIVATE_H
 #define BT_STATE_AFFINITY_INDEX_PRIVATE_H
-/** Between the files of the affinity index: affinity_index.c counts pods, affinity_index_terms.c
- * keeps the terms and their topology keys and finds those that select a pod. */
+/**
+ * Private to the affinity index: affinity_index.c counts pods; affinity_index_terms.c has the terms
+ * and their topology keys and finds the terms that match a pod.
+ */
 #include "base/map.h"
 #include "base/vec.h"
 #include "state/affinity_index.h"
@@ -11,35 +13,35 @@
 struct group_term {
 	uint32_t term;
 	uint32_t key;
-	uint32_t times; /* a pod may list the same term more than once */
+	uint32_t times; /* how often a pod lists the term */
 };
 
-/** Pods of one shape and namespace. */
+/** The pods of one shape and namespace. */
 struct owner_group {
 	uint64_t shape_serial;
 	bt_sym namespace_; /* reference held */
 	bool in_use;
 	uint64_t hash;
 	BT_VEC(struct group_term) terms;
-	uint64_t pod_count; /* over all slots; with the last pod the group goes */
-	/* Of the slot under repair. */
+	uint64_t pod_count; /* over all slots; the group is freed when it becomes 0 */
+	/* Valid while a slot is updated. */
 	uint64_t mark;
 	uint32_t touched_at;
 };
 
-/** A topology key that terms have, and the domain in which each slot's pods count. */
+/** A topology key of terms, and each slot's domain as counted in the sums. */
 struct topology_key {
 	struct bt_str text; /* owned */
 	uint64_t hash;
-	uint32_t term_count;                  /* 0: free */
-	const struct bt_label_column *column; /* NULL: no node has ever had the key */
-	uint32_t rebuild_count;               /* of the column, when the domains were taken */
+	uint32_t term_count;                  /* 0: the entry is free */
+	const struct bt_label_column *column; /* NULL: no node has had the key */
+	uint32_t rebuild_count;               /* of the column, when the domains were read */
 	uint32_t *domains;                    /* by slot; NULL: 0 everywhere */
 	uint32_t slot_capacity;
-	bool stale; /* its sums are to be made anew */
+	bool stale; /* the key's sums must be computed anew */
 };
 
-/** Where a term is listed. */
+/** Position of a term in a list. */
 struct posting_link {
 	uint32_t list;
 	uint32_t position;
@@ -50,12 +52,12 @@ struct posting {
 	uint32_t link; /* index in the term's links */
 };
 
-/** What the labels or the namespace of a pod must have for the terms of a list to select it. */
+/** What a pod must have so that a term of the list can match it. */
 enum posting_kind {
-	POSTING_VALUE,     /* the label with this value */
-	POSTING_KEY,       /* the label, whatever its value */
-	POSTING_NAMESPACE, /* the pod is in it */
-	POSTING_ANY,       /* nothing */
+	POSTING_VALUE,     /* this label with this value */
+	POSTING_KEY,       /* this label with any value */
+	POSTING_NAMESPACE, /* this namespace */
+	POSTING_ANY,       /* nothing: the terms are tried with every pod */
 	POSTING__COUNT,
 };
 
@@ -75,18 +77,18 @@ struct indexed_term {
 	uint64_t hash;
 	uint64_t serial;
 	enum bt_affinity_group group;
-	struct bt_affinity_term term; /* namespaces are complete: no own namespace any more */
+	struct bt_affinity_term term; /* all namespaces are listed explicitly */
 	uint32_t key;
-	uint32_t group_count; /* owner groups that have it; with the last one the term goes */
+	uint32_t group_count; /* groups with this term; the term is freed when it becomes 0 */
 	struct posting_link *links;
 	uint32_t link_count;
 	struct bt_domain_tally pods;
-	/* Of the group that is being made. */
+	/* Valid while a group is made. */
 	uint64_t mark;
 	uint32_t at;
 };
 
-/** Pods of a group on a slot. */
+/** Number of pods of a group on a slot. */
 struct slot_group {
 	uint32_t group;
 	uint32_t count;
@@ -97,7 +99,7 @@ struct slot_list {
 	bool unlisted;
 };
 
-/** A group that the slot under repair had, has, or both. */
+/** Number of a group's pods on the updated slot, before and after. */
 struct touched_group {
 	uint32_t group;
 	uint32_t before;
@@ -106,7 +108,7 @@ struct touched_group {
 
 struct bt_affinity_index {
 	struct bt_state *state;
-	/* affinity_index_terms.c */
+	/* Fields of affinity_index_terms.c. */
 	BT_VEC(struct indexed_term *) terms; /* NULL: free */
 	BT_VEC(uint32_t) free_terms;
 	struct bt_map term_map; /* by identity */
@@ -117,17 +119,17 @@ struct bt_affinity_index {
 	BT_VEC(struct topology_key) keys;
 	BT_VEC(uint32_t) free_keys;
 	struct bt_map key_map;
-	BT_VEC(uint32_t) active_keys; /* those with a column */
-	uint64_t key_epoch;           /* of the nodes' keys, when columns were looked up */
+	BT_VEC(uint32_t) active_keys; /* keys with a column */
+	uint64_t key_epoch;           /* label_key_epoch of the last column lookup */
 	uint64_t next_serial;
 	uint64_t term_mark;
 	struct bt_strbuf text;
-	/* affinity_index.c */
+	/* Fields of affinity_index.c. */
 	BT_VEC(struct owner_group) groups;
 	BT_VEC(uint32_t) free_groups;
 	struct bt_map group_map;
 	BT_VEC(struct slot_list) slots;
-	BT_VEC(struct touched_group) touched; /* of the slot under repair */
+	BT_VEC(struct touched_group) touched; /* scratch memory for updating one slot */
 	uint64_t mark;
 	uint32_t unlisted_count;
 	bool filled;
@@ -136,23 +138,23 @@ struct bt_affinity_index {
 
 void bt_affinity_index_finish_terms(struct bt_affinity_index *index);
 size_t bt_affinity_index_terms_bytes(const struct bt_affinity_index *index);
-/** The term's number, made when it is new; it stays while group_count is not 0. */
+/** The id of the term, created if new. Valid while group_count is not 0. */
 uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
 	const struct bt_affinity_term *term, enum bt_affinity_group group,
 	struct bt_str owner_namespace);
 void bt_affinity_index_drop_term(struct bt_affinity_index *index, uint32_t id);
-/** UINT32_MAX when there is none. */
+/** UINT32_MAX: not found. */
 uint32_t bt_affinity_index_find_term(
 	const struct bt_affinity_index *index, struct bt_str identity, uint64_t hash);
 /**
- * Labels of nodes may have changed: keys that now have a column get it, and those whose domains
- * have other numbers become stale. true: there are stale ones.
+ * Update the keys after nodes' labels may have changed: look up columns of keys without one, and
+ * mark keys as stale if their domains were renumbered. Returns true if a key is stale.
  */
 bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index);
-/** The slot's domain of the key is now this. */
+/** Set the slot's domain for the key. */
 void bt_affinity_index_set_domain(
 	struct bt_affinity_index *index, struct topology_key *key, uint32_t slot, uint32_t domain);
-/** Take the domains of all slots from the key's column. */
+/** Read the domains of all slots from the key's column. */
 void bt_affinity_index_take_domains(struct bt_affinity_index *index, struct topology_key *key);
 
 static inline uint32_t key_domain(const struct topology_key *key, uint32_t slot)

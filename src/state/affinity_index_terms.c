@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms of the affinity index, each distinct one once, and which of them select a pod. A term is
- * listed under something that a pod it selects must have: a label with a certain value, or a label,
- * or its namespace. Only terms that require nothing of the kind are tried with every pod.
+ * Terms of the affinity index, and the search for those that match a pod. A term is listed under
+ * something that the pods it matches must have: a label value, a label, or a namespace. Only terms
+ * without such a requirement are tried with every pod.
  */
 #include "base/alloc.h"
 #include "state/affinity_index_private.h"
@@ -10,7 +10,7 @@
 #include "state/node_table_edit.h"
 #include "state/topology_key.h"
 
-/** A term is listed under so many values or namespaces at most. */
+/** Most values or namespaces under which a term is listed. */
 #define LISTS_MAX 8
 
 static struct bt_str owned_text(struct bt_str text)
@@ -63,8 +63,10 @@ bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
 	const struct bt_node_table *table = &index->state->nodes;
 	bool stale = false;
 
-	/* Pods can name keys without end that no node has: they are looked up only when nodes got
-	 * a key that none had. */
+	/*
+	 * Pods may name any number of keys that no node has, so look these up only after nodes got
+	 * a new key.
+	 */
 	for (uint32_t i = 0; index->key_epoch != table->label_key_epoch && i < index->keys.count;
 		i++) {
 		struct topology_key *key = &index->keys.items[i];
@@ -189,7 +191,7 @@ static void free_list(struct posting_list *list)
 	free_text(&list->value);
 }
 
-/** The term is listed under these values, each once. */
+/** List the term under these values; repeated values count once. */
 static void post_under(struct bt_affinity_index *index, uint32_t id, enum posting_kind kind,
 	struct bt_str key, const struct bt_str *values, uint32_t count)
 {
@@ -257,7 +259,9 @@ static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *i
 	bt_vec_store(&index->terms, &index->free_terms, indexed, id);
 	bt_map_insert(&index->term_map, indexed->hash, id);
 	const struct bt_affinity_term *term = &index->terms.items[id]->term;
-	/* The requirement that the fewest pods are likely to meet; NULL: none asks for a label. */
+	/*
+	 * The requirement that probably the fewest pods meet; NULL: no requirement names a label.
+	 */
 	const struct bt_requirement *label = NULL;
 
 	for (uint32_t i = 0; i < term->selector.requirement_count; i++) {
@@ -358,7 +362,7 @@ uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
 		: add_term(index, create_term(term, group, owner_namespace, identity));
 }
 
-/** What a search hands from list to list. */
+/** Arguments of a search. */
 struct search {
 	const struct bt_affinity_index *index;
 	struct bt_str namespace_;

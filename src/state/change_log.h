@@ -2,9 +2,9 @@
 #ifndef BT_STATE_CHANGE_LOG_H
 #define BT_STATE_CHANGE_LOG_H
 /**
- * One sequence of (node slot, what kind of thing changed). A cache remembers the sequence number it
- * has seen and repairs only the slots that changed since; too far behind, it recomputes from the
- * columns.
+ * Log of changes, each with a node slot and the kinds of change. A cache keeps the sequence number
+ * it has read and then updates only the slots that changed since; if the log no longer reaches back
+ * that far, it computes everything anew.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,41 +15,41 @@ enum bt_change_kind {
 	BT_CHANGE_ALLOCATABLE = 1 << 2, /* allocatable of any resource */
 	BT_CHANGE_LABELS = 1 << 3,
 	BT_CHANGE_TAINTS = 1 << 4, /* taints and unschedulable */
-	BT_CHANGE_IMAGES = 1 << 5, /* image names, sizes, node counts as the snapshot shows them */
+	BT_CHANGE_IMAGES = 1 << 5, /* names, sizes, and node counts as in the snapshot */
 	BT_CHANGE_FEATURES = 1 << 6,
 	BT_CHANGE_EXISTENCE =
-		1 << 7, /* the slot entered or left the snapshot; everything about it may differ */
-	BT_CHANGE_AFFINITY_PODS = 1 << 8, /* pods with (anti-)affinity came or went */
+		1 << 7, /* the slot entered or left the snapshot; anything may differ */
+	BT_CHANGE_AFFINITY_PODS = 1 << 8, /* pods with (anti-)affinity were added or removed */
 	BT_CHANGE_CLAIMS = 1 << 9,        /* PVC references */
 	BT_CHANGE_ALL = (1 << 10) - 1,
 };
 
 struct bt_change {
 	uint32_t slot;
-	uint32_t kinds; /* enum bt_change_kind bits */
+	uint32_t kinds; /* bits of enum bt_change_kind */
 };
 
-/** Ring of the newest changes; capacity is a power of two. */
+/** Ring buffer of the newest changes; the capacity is a power of two. */
 struct bt_change_log {
 	struct bt_change *ring;
 	uint32_t capacity;
-	uint64_t sequence; /* number of changes ever appended */
+	uint64_t sequence; /* number of all changes so far */
 };
 
 void bt_change_log_init(struct bt_change_log *log, uint32_t capacity);
 void bt_change_log_finish(struct bt_change_log *log);
 void bt_change_log_append(struct bt_change_log *log, uint32_t slot, uint32_t kinds);
-/** Changes after `seen` can still be listed (otherwise recompute everything). */
+/** Whether the log has all changes after `seen`. If not, compute everything anew. */
 static inline bool bt_change_log_covers(const struct bt_change_log *log, uint64_t seen)
 {
 	return log->sequence - seen <= log->capacity;
 }
-/** Change number `index` (0-based), seen <= index < sequence. */
+/** Change number `index` (from 0); it must be at least the oldest in the log and below sequence. */
 static inline struct bt_change bt_change_log_at(const struct bt_change_log *log, uint64_t index)
 {
 	return log->ring[index & (log->capacity - 1)];
 }
-/** Changes of these kinds after `seen`, which the log covers. */
+/** Number of changes of these kinds after `seen`, which the log must cover. */
 static inline uint64_t bt_change_log_count(
 	const struct bt_change_log *log, uint64_t seen, uint32_t kinds)
 {

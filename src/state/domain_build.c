@@ -4,9 +4,9 @@
 #include "state/domain_counter_private.h"
 #include "state/pod_index.h"
 
-/* Numbers of a domain counter: sums by domain, and the least of them without a walk. */
+/* Sums of a domain counter by domain, and their minimum without a pass over all domains. */
 
-/** Buckets of a histogram; domains with as many pods or more are looked at one by one. */
+/** Buckets of the histogram. Domains with at least this many pods are compared one by one. */
 #define BUCKETS_MAX 4096U
 
 static void count_bucket(struct domain_histogram *histogram, uint32_t pods, bool more)
@@ -26,7 +26,7 @@ static void count_bucket(struct domain_histogram *histogram, uint32_t pods, bool
 	}
 }
 
-/** The first bucket from `from` on that has a domain; the count of buckets when none has. */
+/** The first bucket from `from` on that is not empty, or the number of buckets. */
 static uint32_t next_bucket(const struct domain_histogram *histogram, uint32_t from)
 {
 	uint32_t at = from;
@@ -37,7 +37,7 @@ static uint32_t next_bucket(const struct domain_histogram *histogram, uint32_t f
 	return at;
 }
 
-/** No pods; the domains are those of the eligibility. */
+/** Reset the counts to 0 pods in the eligibility's domains. */
 static void domain_counter_clear(struct bt_domain_counter *counter)
 {
 	struct domain_histogram *histogram = &counter->histogram;
@@ -55,7 +55,7 @@ static void domain_counter_clear(struct bt_domain_counter *counter)
 	}
 }
 
-/** delta more pods in an eligible domain. */
+/** Add delta pods to an eligible domain. */
 static void domain_counter_add(struct bt_domain_counter *counter, uint32_t domain, uint32_t delta)
 {
 	uint32_t *pods;
@@ -79,7 +79,7 @@ static void domain_counter_add(struct bt_domain_counter *counter, uint32_t domai
 	}
 }
 
-/** The domain got its first eligible node, or lost its last. It has no pods then. */
+/** The domain gets its first eligible node or loses its last one. It has no pods at that time. */
 static void domain_counter_enter(struct bt_domain_counter *counter, uint32_t domain)
 {
 	if (domain == 0) {
@@ -102,7 +102,7 @@ static void domain_counter_leave(struct bt_domain_counter *counter, uint32_t dom
 	}
 }
 
-/** By looking at the domains with at least `from` pods. */
+/** Find least, least_count and second_least among domains with at least `from` pods. */
 static void scan(struct bt_domain_counter *counter, uint32_t from)
 {
 	const struct bt_eligibility *eligibility = counter->eligibility;
@@ -128,7 +128,7 @@ static void scan(struct bt_domain_counter *counter, uint32_t from)
 	}
 }
 
-/** least, least_count and second_least. */
+/** Set least, least_count and second_least. */
 static void domain_counter_find_extremes(struct bt_domain_counter *counter)
 {
 	struct domain_histogram *histogram = &counter->histogram;
@@ -159,7 +159,7 @@ static void domain_counter_find_extremes(struct bt_domain_counter *counter)
 	counter->second_least = second;
 }
 
-/* Which pods a domain counter counts, and how it follows pods and nodes. */
+/* --- counting pods, and updates after changes of pods and nodes --- */
 
 static bool counted_term_has_namespace(const struct counted_term *term, bt_sym namespace_)
 {
@@ -199,7 +199,7 @@ static bool counts_labels(const struct bt_domain_counter *counter, const struct 
 	return counter->term_count != 0;
 }
 
-/** Labels aside. */
+/** Whether the counter counts the pod, apart from its labels. */
 static bool counts_record(
 	const struct bt_domain_counter *counter, const struct bt_pod_record *record)
 {
@@ -254,7 +254,7 @@ static void count_set(struct bt_domain_counter *counter, const struct bt_state *
 	}
 }
 
-/** The pair that the fewest label sets have; false: no term requires one. */
+/** The label sets with the rarest required pair. false: no term requires a pair. */
 static bool find_candidates(const struct bt_domain_counter *counter,
 	const struct bt_pod_index *index, struct bt_id_list *out_sets)
 {
@@ -275,7 +275,7 @@ static bool find_candidates(const struct bt_domain_counter *counter,
 	return found;
 }
 
-/** Everything anew; the eligibility is up to date. */
+/** Count all pods anew. The eligibility must be up to date. */
 static void build(struct bt_domain_counter *counter, struct bt_state *state)
 {
 	const struct bt_pod_index *index;
@@ -306,7 +306,7 @@ static void follow_nodes(struct bt_domain_counter *counter)
 
 	if (counter->epoch != eligibility->epoch || many != counter->uses_histogram ||
 		eligibility->move_count - counter->move_count > BT_MOVES_MAX) {
-		/* The sums by domain anew, from the pods of each slot. */
+		/* Compute the sums by domain anew from the counts by slot. */
 		const struct bt_sparse_counts *own = &counter->own;
 
 		domain_counter_clear(counter);
@@ -322,8 +322,7 @@ static void follow_nodes(struct bt_domain_counter *counter)
 		}
 	} else {
 		for (uint64_t i = counter->move_count; i < eligibility->move_count; i++) {
-			/* The pods of a slot that moved, as many as the counter knows of, move with
-			 * it. */
+			/* Move the slot's counted pods to the new domain. */
 			const struct bt_domain_move *move = bt_eligibility_move(eligibility, i);
 			uint32_t own = bt_sparse_count(&counter->own, move->slot);
 
@@ -343,7 +342,7 @@ static void follow_nodes(struct bt_domain_counter *counter)
 	}
 }
 
-/** Looking at the slots that changed costs less than finding the pods anew. */
+/** Whether updating the changed slots costs less than counting all pods. */
 static bool repair_pays(const struct bt_domain_counter *counter, const struct bt_state *state)
 {
 	uint64_t behind = state->log.sequence - counter->log_sequence;
@@ -358,7 +357,7 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	struct bt_eligibility *eligibility = counter->eligibility;
 
 	bt_eligibility_catch_up(&counters->eligibilities, state, eligibility);
-	/* Room for every slot and domain. */
+	/* Reserve entries for all slots and domains. */
 	bt_sparse_counts_reserve(&counter->own, state->nodes.slot_count);
 	bt_sparse_counts_reserve(&counter->pods, counter->eligibility->size);
 	if (!repair_pays(counter, state)) {
@@ -398,7 +397,7 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	counters->bytes += counter->bytes;
 }
 
-/* The rebuild twin of the domain counters: pod by pod and node by node, with no index. */
+/* --- verification: counts pod by pod and node by node, without an index --- */
 
 struct twin {
 	uint64_t *own;   /* by slot */

@@ -11,7 +11,7 @@
 #include "state/domain_counter_private.h"
 #include "state/topology_key.h"
 
-/** So many pages are cleared and kept, more are given back: they may be needed no more. */
+/** Up to this many pages are cleared and kept; if there are more, all are freed. */
 #define KEPT_PAGES 64U
 
 static void sparse_counts_finish(struct bt_sparse_counts *counts)
@@ -72,16 +72,16 @@ size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts)
 		(size_t)counts->used_pages * BT_COUNTS_PAGE * sizeof(uint32_t);
 }
 
-/** Counters and eligibilities kept. */
+/** Most memory of counters and eligibilities. */
 #define BYTES_MAX ((size_t)64 * 1024 * 1024)
-/** Those of one cycle stay whatever they take, up to this many times the bytes allowed. */
+/** Counters of one cycle are kept even beyond that, up to this multiple. */
 #define BYTES_MAX_IN_USE 4
-/** Questions longer than this are not kept. */
+/** Counters with a longer identity are not kept. */
 #define IDENTITY_BYTES_MAX ((size_t)64 * 1024)
 
 const struct bt_label_column *bt_state_label_column(struct bt_state *state, struct bt_str key)
 {
-	/* Users can invent keys without end: no column for what no node has. */
+	/* Users may name any number of keys, so make columns only for keys that nodes have. */
 	return bt_node_table_has_label_key(&state->nodes, bt_symbol_find(&state->symbols, key))
 		? bt_node_table_label_column(&state->nodes, key)
 		: NULL;
@@ -120,7 +120,7 @@ static struct bt_domain_counter *create_counter(struct bt_state *state,
 		}
 		qsort(term->namespaces, term->namespace_count, sizeof(bt_sym), compare_symbols);
 		term->selector = bt_selector_copy(source->selector, &counter->arena);
-		/* The requirements that say `key == value`, as symbols. */
+		/* Symbols of the requirements that have the form `key == value`. */
 		const struct bt_selector *selector = &term->selector;
 
 		term->pairs = BT_ARENA_NEW_ARRAY(

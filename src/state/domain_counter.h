@@ -2,19 +2,18 @@
 #ifndef BT_STATE_DOMAIN_COUNTER_H
 #define BT_STATE_DOMAIN_COUNTER_H
 /**
- * Matching pods per topology domain, kept from cycle to cycle: what PodTopologySpread and
- * InterPodAffinity would otherwise find by looking at every pod of every node. Spec: 06 sections
- * 2.16 and 3.14.
+ * Numbers of matching pods by topology domain, kept between cycles for PodTopologySpread and
+ * InterPodAffinity, which would otherwise visit every pod of every node. Spec: 06 sections 2.16 and
+ * 3.14.
  *
- * A counter remembers, for each slot, how many of its pods match and in which domain they count,
- * and the sums. Before it is read it catches up with the change log: a slot whose pods changed is
- * counted anew, whatever happened to it. Equal questions share one counter, also between shapes of
- * pods; those asked longest ago are dropped when too much memory is held. Which nodes count is
- * shared between counters (struct bt_eligibility), a new one finds its pods by their labels
- * (pod_index.h), and slots and domains without matching pods take no room (struct
- * bt_sparse_counts).
+ * A counter has, for each slot, the number of matching pods and their domain, and the sums. It is
+ * updated from the change log before it is read: a slot whose pods changed is counted anew. Equal
+ * queries share a counter, also across shapes; the least recently used ones are dropped when the
+ * counters take too much memory. Counters also share the eligibility of nodes (struct
+ * bt_eligibility). A new counter finds its pods by label (pod_index.h), and slots and domains
+ * without matching pods take no memory (struct bt_sparse_counts).
  *
- * A domain is an index into the dictionary of the topology key's label column, 0 for nodes without
+ * A domain is an index into the dictionary of the topology key's label column; 0 for nodes without
  * the label.
  */
 #include <stdbool.h>
@@ -25,53 +24,52 @@
 #include "state/state.h"
 
 /*
- * The node side of counting by domain: which nodes count, and in which domain of a topology key.
- * Counters of different pods share it; it changes when nodes change, never for pods. Spec: 06
- * sections 2.5 and 2.16.
+ * The eligible nodes of a topology key and their domains. Counters of different pods share it; it
+ * changes only with nodes. Spec: 06 sections 2.5 and 2.16.
  *
- * Caught up with the node changes before it is read. Each slot that moves between domains is noted
- * for the counters, which then move the slot's pods.
+ * It is updated from the node changes before it is read. It records each slot that changes its
+ * domain, so that counters can move the slot's pods.
  */
 
-/** The slot counts in no domain. */
+/** The slot is not eligible. */
 #define BT_NO_DOMAIN UINT32_MAX
-/** Moves remembered; whoever has missed more starts over. A power of two. */
+/** Number of recorded moves; a counter that is further behind is computed anew. A power of two. */
 #define BT_MOVES_MAX 256U
 
-/** Everything is borrowed for the call. */
+/** A query for eligible nodes. Everything is borrowed for the call. */
 struct bt_eligibility_spec {
 	struct bt_str topology_key;
-	/* Nodes: of the snapshot, with all these labels. */
+	/* Nodes must be in the snapshot and have all these labels. */
 	uint32_t label_count;
 	const struct bt_str *labels;
-	const struct bt_pod_spec *affinity_of; /* required node affinity of this pod; NULL: none */
-	const bt_toleration_list *tolerations_of; /* hard taints must be tolerated; NULL: none */
-	bool allow_comparison;                    /* of tolerations */
+	const struct bt_pod_spec *affinity_of; /* pod with required node affinity; NULL: none */
+	const bt_toleration_list *tolerations_of; /* for hard taints; NULL: ignore taints */
+	bool allow_comparison;                    /* whether tolerations may compare values */
 };
 
-/** A slot left a domain for another; BT_NO_DOMAIN: it was, or is, not eligible. */
+/** A slot changed its domain; BT_NO_DOMAIN: it was not, or is no longer, eligible. */
 struct bt_domain_move {
 	uint32_t slot;
 	uint32_t from;
 	uint32_t to;
-	bool emptied; /* `from` has no node any more */
-	bool entered; /* `to` had none before */
+	bool emptied; /* it was the last node of `from` */
+	bool entered; /* it is the first node of `to` */
 };
 
 struct bt_eligibility {
-	/* by slot: the domain, BT_NO_DOMAIN */
+	/* by slot: the domain, or BT_NO_DOMAIN */
 	uint32_t *domains;
 	uint32_t slot_count;
 	uint32_t slot_capacity;
-	/* by domain: eligible nodes */
+	/* by domain: number of eligible nodes */
 	uint32_t *nodes;
-	uint32_t size;           /* domains the key's dictionary has room for */
-	uint32_t eligible_count; /* domains with nodes, but 0 */
-	/* Moves since the last fill; a fill gets a new epoch. */
+	uint32_t size;           /* number of domains, including unused ones */
+	uint32_t eligible_count; /* domains with eligible nodes, without domain 0 */
+	/* Moves since the last complete computation, which starts a new epoch. */
 	uint64_t epoch;
 	uint64_t move_count;
-	struct bt_domain_move *moves; /* ring; NULL: none yet */
-	/* The question. */
+	struct bt_domain_move *moves; /* ring buffer; NULL: none yet */
+	/* The query. */
 	struct bt_arena arena;
 	struct bt_str identity;
 	uint64_t hash;
@@ -80,10 +78,10 @@ struct bt_eligibility {
 	struct bt_str *labels;
 	bool has_affinity;
 	struct bt_required_node_affinity affinity;
-	const bt_toleration_list *tolerations; /* NULL: taints do not matter */
+	const bt_toleration_list *tolerations; /* NULL: taints are ignored */
 	bool allow_comparison;
-	struct bt_pod_spec *spec; /* behind affinity and tolerations */
-	/* How far it has read. */
+	struct bt_pod_spec *spec; /* owns affinity and tolerations */
+	/* Position in the node changes. */
 	bool filled;
 	uint64_t node_sequence;
 	uint32_t rebuild_count; /* of the topology key's column */
@@ -92,17 +90,17 @@ struct bt_eligibility {
 	size_t bytes;
 };
 
-/** All eligibilities, and the node changes picked from the change log. */
+/** All eligibilities, and the node changes of the change log. */
 struct bt_eligibility_table {
 	struct bt_map map;
-	BT_VEC(struct bt_eligibility *) items; /* NULL: free */
+	BT_VEC(struct bt_eligibility *) items; /* an entry is NULL if it is free */
 	BT_VEC(uint32_t) free_ids;
 	struct bt_strbuf key;
-	/* Columns of topology key and labels, looked up when one catches up. */
+	/* Columns of topology key and labels, looked up for each update. */
 	BT_VEC(const struct bt_label_column *) columns;
-	uint32_t *changed_slots; /* ring */
-	uint64_t node_sequence;  /* changes ever picked */
-	uint64_t lost_before;    /* changes before this one are not in the ring */
+	uint32_t *changed_slots; /* ring buffer */
+	uint64_t node_sequence;  /* number of all node changes so far */
+	uint64_t lost_before;    /* earlier changes are no longer in the ring */
 	uint64_t log_sequence;
 	uint64_t next_epoch;
 	size_t bytes;
@@ -111,7 +109,7 @@ struct bt_eligibility_table {
 void bt_eligibility_table_init(struct bt_eligibility_table *table);
 void bt_eligibility_table_finish(struct bt_eligibility_table *table);
 
-/** The eligibility of a question, not caught up; one reference taken. */
+/** The eligibility of a query, not updated yet. Takes a reference. */
 struct bt_eligibility *bt_eligibility_ref(
 	struct bt_eligibility_table *table, const struct bt_eligibility_spec *spec);
 void bt_eligibility_unref(struct bt_eligibility_table *table, struct bt_eligibility *eligibility);
@@ -127,24 +125,24 @@ static inline const struct bt_domain_move *bt_eligibility_move(
 {
 	return &eligibility->moves[index & (BT_MOVES_MAX - 1)];
 }
-/** As the nodes are now, by looking at the slot; for the rebuild twin. */
+/** Domain of a slot, computed from the current node. For verification. */
 uint32_t bt_eligibility_judge(struct bt_eligibility_table *table, struct bt_state *state,
 	const struct bt_eligibility *eligibility, uint32_t slot);
-/** The question as bytes; equal exactly when the questions are. */
+/** The query as a byte string; strings are equal exactly if the queries are. */
 void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec);
 
 /*
- * An array of counts most of which may be 0, for readers that ask for many: pages of 64, those
- * without a count are not there. Reading costs one look into the directory. At 500,000 entries an
- * empty array takes 61 KiB, a full one 2 MiB.
+ * An array of counts that are mostly 0: pages of 64 entries, allocated if they have a count. A read
+ * costs one directory lookup. With 500,000 entries an empty array takes 61 KiB and a full one 2
+ * MiB.
  */
 
 #define BT_COUNTS_PAGE_BITS 6
 #define BT_COUNTS_PAGE (1U << BT_COUNTS_PAGE_BITS)
 
-/** All-zero memory has no entries. */
+/** All-zero memory is an empty array. */
 struct bt_sparse_counts {
-	uint32_t **pages; /* NULL: all zeros; a page that is there may be all zeros too */
+	uint32_t **pages; /* NULL: all entries are 0; an allocated page may have only zeros */
 	uint32_t page_count;
 	uint32_t used_pages;
 };
@@ -160,16 +158,16 @@ static inline uint32_t bt_sparse_count(const struct bt_sparse_counts *counts, ui
 	return page != NULL ? page[index & (BT_COUNTS_PAGE - 1)] : 0;
 }
 
-/** All zero; the directory stays, and a few pages. */
+/** Set all entries to 0. The directory and a few pages are kept. */
 void bt_sparse_counts_clear(struct bt_sparse_counts *counts);
-/** Entries below `size` can be written from now on. The directory may move. */
+/** Make entries below `size` writable. May move the directory. */
 void bt_sparse_counts_reserve(struct bt_sparse_counts *counts, uint32_t size);
-/** The entry for writing; index < size reserved. */
+/** The entry for writing; index must be below the reserved size. */
 uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index);
-/** Directory and pages. */
+/** Memory of directory and pages. */
 size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts);
 
-/** Pods of some namespaces that a selector matches. */
+/** A term: pods of certain namespaces that match a selector. */
 struct bt_counted_term {
 	bool in_every_namespace;
 	uint32_t namespace_count;
@@ -177,70 +175,69 @@ struct bt_counted_term {
 	const struct bt_selector *selector;
 };
 
-/** Which pods count, in which domains, and on which nodes. Everything is borrowed for the call. */
+/** A query for pods by domain, on eligible nodes. Everything is borrowed for the call. */
 struct bt_counter_spec {
-	/* Pods: each term must match; no term, no pod. */
+	/* Pods must match all terms; without terms no pod matches. */
 	uint32_t term_count;
 	const struct bt_counted_term *terms;
-	bool live_only; /* pods with a deletion timestamp do not count */
+	bool live_only; /* ignore pods with a deletion timestamp */
 	struct bt_eligibility_spec nodes;
 };
 
 struct bt_domain_counter;
 
 /**
- * The counter of a question, caught up with the snapshot. It and its sums are good until the next
- * refresh of the snapshot. NULL when the question is too long to be kept: the caller counts by
- * itself.
+ * The updated counter of a query. The counter and its sums are valid until the next refresh of the
+ * snapshot. NULL: the query is too long to be kept, so the caller must count.
  */
 const struct bt_domain_counter *bt_domain_counter_get(
 	struct bt_state *state, const struct bt_counter_spec *spec);
 
 struct bt_domain_sums {
-	uint32_t size;                /* domains 0 .. size - 1; those beyond have nothing */
+	uint32_t size;                /* number of domains; later ones have no pods or nodes */
 	struct bt_sparse_counts pods; /* by domain: bt_domain_pods */
 	const uint32_t *nodes;        /* by domain: bt_domain_nodes */
 	struct bt_sparse_counts own;  /* by slot: bt_domain_own */
-	/* Over the domains but 0. */
+	/* Totals over all domains except 0. */
 	uint64_t pod_total;      /* sum of pods */
-	uint32_t occupied_count; /* domains with pods */
-	uint32_t eligible_count; /* domains with eligible nodes */
-	/* Over the domains with eligible nodes, but 0; UINT32_MAX where there is none. */
-	uint32_t least;        /* the least number of pods */
-	uint32_t least_count;  /* domains that have it */
-	uint32_t second_least; /* the least of the others */
+	uint32_t occupied_count; /* number of domains with pods */
+	uint32_t eligible_count; /* number of domains with eligible nodes */
+	/* Over the domains with eligible nodes, except 0; UINT32_MAX if there are none. */
+	uint32_t least;        /* smallest number of pods */
+	uint32_t least_count;  /* number of domains with `least` pods */
+	uint32_t second_least; /* second smallest number of pods */
 };
 
-/** Matching pods on the domain's eligible nodes. */
+/** Number of matching pods on the domain's eligible nodes. */
 static inline uint32_t bt_domain_pods(const struct bt_domain_sums *sums, uint32_t domain)
 {
 	return bt_sparse_count(&sums->pods, domain);
 }
-/** Eligible nodes of the domain. */
+/** Number of eligible nodes in the domain. */
 static inline uint32_t bt_domain_nodes(const struct bt_domain_sums *sums, uint32_t domain)
 {
 	return domain < sums->size ? sums->nodes[domain] : 0;
 }
-/** Matching pods of the slot, eligible or not. */
+/** Number of matching pods on the slot, eligible or not. */
 static inline uint32_t bt_domain_own(const struct bt_domain_sums *sums, uint32_t slot)
 {
 	return bt_sparse_count(&sums->own, slot);
 }
 
-/** O(1). The arrays are the counter's. Caught up when the counter was asked for. */
+/** The counter's sums as of bt_domain_counter_get. O(1); the arrays are borrowed. */
 struct bt_domain_sums bt_domain_counter_sums(const struct bt_domain_counter *counter);
-/** Of the question, never another's: two counters with the same serial are one. */
+/** Unique serial of the query: counters with the same serial are the same. */
 uint64_t bt_domain_counter_serial(const struct bt_domain_counter *counter);
 
-/** Column of a label key; NULL when no node has it. */
+/** Column of a label key; NULL: no node has the key. */
 const struct bt_label_column *bt_state_label_column(struct bt_state *state, struct bt_str key);
 
-/* What bt_state holds. */
+/* Operations for bt_state. */
 
 void bt_domain_counters_destroy(struct bt_state *state);
 size_t bt_domain_counters_memory_bytes(const struct bt_state *state);
-/** Counters beyond this are dropped, longest unused first; for tests. */
+/** Drop the least recently used counters beyond this number. For tests. */
 void bt_domain_counters_set_bytes_max(struct bt_state *state, size_t bytes);
-/** Every counter, caught up, says what a count pod by pod says. For tests and debug builds. */
+/** Updates every counter and compares it with a count pod by pod. For tests and debug builds. */
 bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_reason);
 #endif

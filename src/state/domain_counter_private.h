@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_STATE_DOMAIN_COUNTER_PRIVATE_H
 #define BT_STATE_DOMAIN_COUNTER_PRIVATE_H
-/** Between the files of the domain counters. */
+/** Private to the domain counters. */
 #include "state/domain_counter.h"
 #include "state/node_table_edit.h"
 
-/** With so few domains the least one is found by looking at all of them. */
+/** Up to this many domains, the minimum is found by a scan of all domains. */
 #define BT_DOMAINS_TO_SCAN 64U
 
-/** A term with its namespaces as symbols, ascending. */
+/** A term with its namespaces as sorted symbols. */
 struct counted_term {
 	bool in_every_namespace;
 	uint32_t namespace_count;
 	bt_sym *namespaces;
-	struct bt_selector selector; /* copied */
-	/* Labels it requires to have one value; their symbols are held. */
+	struct bt_selector selector; /* a copy */
+	/* Labels that must have one certain value; references to their symbols are held. */
 	uint32_t pair_count;
 	struct bt_label_pair *pairs;
-	bool pairs_are_all; /* there is no other requirement */
+	bool pairs_are_all; /* the selector has no other requirements */
 };
 
-/** Domains by their number of pods, for keys with many domains. */
+/** Histogram of domains by number of pods, for keys with many domains. */
 struct domain_histogram {
-	BT_VEC(uint32_t) buckets; /* eligible domains, but 0, with so many pods */
-	uint32_t beyond;          /* domains with more than the last bucket can say */
-	uint32_t low;             /* no bucket below has a domain */
+	BT_VEC(uint32_t) buckets; /* by number of pods: eligible domains, without domain 0 */
+	uint32_t beyond;          /* domains with more pods than the last bucket */
+	uint32_t low;             /* all buckets below are empty */
 };
 
 struct bt_domain_counter {
-	struct bt_arena arena; /* the question */
+	struct bt_arena arena; /* memory of the query */
 	struct bt_str identity;
 	uint64_t hash;
 	uint64_t serial;
@@ -46,17 +46,17 @@ struct bt_domain_counter {
 	uint32_t least;
 	uint32_t least_count;
 	uint32_t second_least;
-	/* How far it has read. */
+	/* Position in the change log. */
 	bool filled;
 	uint64_t log_sequence;
-	uint64_t epoch; /* of the eligibility, and its moves */
+	uint64_t epoch; /* of the eligibility; also its number of moves */
 	uint64_t move_count;
-	uint32_t visited_count; /* pods looked at by the last build */
-	/* Links, newest first. */
+	uint32_t visited_count; /* pods visited by the last complete count */
+	/* Links in the list, newest first. */
 	struct bt_domain_counter *newer;
 	struct bt_domain_counter *older;
 	uint32_t id;
-	uint64_t asked; /* the snapshot's refresh_count then */
+	uint64_t asked; /* snapshot refresh_count of the last use */
 	size_t bytes;
 };
 
@@ -69,7 +69,7 @@ struct bt_domain_counters {
 	struct bt_strbuf key;
 	struct bt_eligibility_table eligibilities;
 	uint64_t next_serial;
-	size_t bytes; /* without the eligibilities */
+	size_t bytes; /* without eligibilities */
 	size_t bytes_max;
 };
 
@@ -77,6 +77,6 @@ struct bt_domain_counters *bt_domain_counters_of(struct bt_state *state);
 void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	struct bt_domain_counter *counter, struct bt_state *state);
 
-/* domain_count.c: numbers of one counter */
+/* domain_count.c: numbers of one counter. */
 
 #endif

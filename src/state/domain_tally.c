@@ -8,11 +8,11 @@
 #include "base/vec.h"
 
 #define ENTRIES_MIN 4
-/** An array once one domain of so many is occupied, entries again when fewer than one of these. */
+/** Use an array from 1/ARRAY_SHARE occupied domains on, and entries again below 1/SPARSE_SHARE. */
 #define ARRAY_SHARE 4
 #define SPARSE_SHARE 32
 
-/** The entry of the domain, or the free one where it belongs. */
+/** The entry of the domain, or the free entry for it. */
 static struct bt_domain_sum *find_entry(const struct bt_domain_tally *tally, uint32_t domain)
 {
 	uint32_t at = bt_domain_tally_home(domain, tally->entry_capacity);
@@ -95,9 +95,9 @@ void bt_domain_tally_add(
 			tally->entry_capacity = 0;
 		}
 		/*
-		 * The array would cost more than entries by far: few of many domains are left, or
-		 * the key got many values since. Without this the terms of a few nodes' pods would
-		 * all follow a cluster that grows.
+		 * Whether the array takes far more memory than entries, because few domains are
+		 * still occupied or the key got many new values. Otherwise the tallies of a few
+		 * nodes' terms would grow with the cluster.
 		 */
 	} else if (tally->occupied_count < domain_count / SPARSE_SHARE) {
 		use_entries(tally);
@@ -121,7 +121,7 @@ void bt_domain_tally_add(
 	if (*count == 0) {
 		tally->occupied_count--;
 		if (entry != NULL) {
-			/* Frees an entry; those behind it that probed past it move up. */
+			/* Free an entry; later entries of the probe sequence move up. */
 			uint32_t mask = tally->entry_capacity - 1;
 			uint32_t gap = (uint32_t)(entry - tally->entries);
 
@@ -145,7 +145,7 @@ void bt_domain_tally_add_to(
 {
 	uint32_t count = tally->domain_capacity < size ? tally->domain_capacity : size;
 
-	/* Wraps as upstream's int64 for absurd weights. */
+	/* Wraps on overflow, as upstream's int64 does. */
 	for (uint32_t domain = 1; domain < count; domain++) {
 		sums[domain] = (int64_t)((uint64_t)sums[domain] +
 			(uint64_t)factor * tally->by_domain[domain]);

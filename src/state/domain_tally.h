@@ -2,10 +2,10 @@
 #ifndef BT_STATE_DOMAIN_TALLY_H
 #define BT_STATE_DOMAIN_TALLY_H
 /**
- * A number of things per topology domain (an index into the dictionary of a label column). Domain
- * 0, the nodes without the label, is never counted. For many tallies of few domains each: those are
- * kept in a small hash table; once a quarter of the dictionary is occupied, in an array until far
- * fewer are. All-zero memory is an empty tally.
+ * Counts by topology domain (an index into the dictionary of a label column); domain 0, nodes
+ * without the label, is never counted. Made for many tallies with few domains each: they are kept
+ * in a small hash table, and in an array while at least a quarter (later: not far fewer) of the
+ * domains are occupied. All-zero memory is an empty tally.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ struct bt_domain_tally {
 	uint32_t domain_capacity;
 	uint64_t *by_domain;
 	uint64_t total;
-	uint32_t occupied_count; /* domains whose count is not 0 */
+	uint32_t occupied_count; /* number of domains with a count other than 0 */
 };
 
 static inline uint32_t bt_domain_tally_home(uint32_t domain, uint32_t capacity)
@@ -52,15 +52,15 @@ static inline uint64_t bt_domain_tally_at(const struct bt_domain_tally *tally, u
 }
 
 /**
- * Adds delta, which may be negative but not below what is there. domain_count: entries of the
- * dictionary, more than domain. Nothing happens for domain 0.
+ * Add delta to the domain's count, which must not become negative. domain_count: entries of the
+ * dictionary, larger than domain. No effect for domain 0.
  */
 void bt_domain_tally_add(
 	struct bt_domain_tally *tally, uint32_t domain, int64_t delta, uint32_t domain_count);
-/** sums[domain] += factor x count for each domain, wrapping; all domains are below size. */
+/** sums[domain] += factor x count for each domain, wrapping. All domains must be below size. */
 void bt_domain_tally_add_to(
 	const struct bt_domain_tally *tally, int64_t factor, int64_t *sums, uint32_t size);
-/** Nothing is counted. */
+/** Whether all counts are 0. */
 void bt_domain_tally_finish(struct bt_domain_tally *tally);
 size_t bt_domain_tally_memory_bytes(const struct bt_domain_tally *tally);
 #endif

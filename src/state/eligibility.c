@@ -6,9 +6,9 @@
 #include "state/node_table_edit.h"
 #include "state/topology_key.h"
 
-/** Node changes kept for those who have not seen them. A power of two. */
+/** Node changes kept in the ring. A power of two. */
 #define CHANGES_MAX 1024U
-/** Behind by more than this share of the slots, judging everything anew is cheaper. */
+/** If more than 1/REPAIR_SHARE of the slots changed, all are evaluated anew. */
 #define REPAIR_SHARE 4
 #define CHANGES_OF_INTEREST (BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_EXISTENCE)
 
@@ -83,7 +83,10 @@ struct bt_eligibility *bt_eligibility_ref(
 	eligibility->label_count = spec->label_count;
 	eligibility->labels =
 		bt_str_array_copy(spec->labels, spec->label_count, &eligibility->arena);
-	/* What node eligibility reads of the pod's spec is copied, so that no shape has to stay. */
+	/*
+	 * Copies the fields of the pod's spec that eligibility reads, so that the shape may be
+	 * freed.
+	 */
 	struct bt_pod_spec view = {0};
 	struct bt_affinity affinity = {0};
 
@@ -130,7 +133,7 @@ void bt_eligibility_unref(struct bt_eligibility_table *table, struct bt_eligibil
 	bt_free(eligibility);
 }
 
-/** Columns of the topology key and of the labels, in this order. */
+/** Find the columns of the topology key and of the labels, in this order. */
 static const struct bt_label_column *const *find_columns(struct bt_eligibility_table *table,
 	const struct bt_eligibility *eligibility, struct bt_state *state)
 {
@@ -142,7 +145,7 @@ static const struct bt_label_column *const *find_columns(struct bt_eligibility_t
 	return table->columns.items;
 }
 
-/** Domain of a slot of the snapshot; columns as find_columns gives them. */
+/** Domain of a slot in the snapshot. columns: from find_columns. */
 static uint32_t domain_of_slot(const struct bt_eligibility *eligibility,
 	const struct bt_state *state, const struct bt_label_column *const *columns, uint32_t slot)
 {
@@ -182,7 +185,7 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 	uint32_t rebuild_count;
 	uint64_t behind;
 
-	/* Pick the node changes from the log; cheap when only pods have come and gone. */
+	/* Copy node changes from the change log to the ring; cheap if only pods changed. */
 	const struct bt_change_log *log = &state->log;
 
 	if (!bt_change_log_covers(log, table->log_sequence)) {
@@ -207,7 +210,7 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 	}
 	columns = find_columns(table, eligibility, state);
 	rebuild_count = columns[0] != NULL ? columns[0]->rebuild_count : 0;
-	/* Room for every slot and domain; new slots count nowhere. */
+	/* Reserve entries for all slots and domains; new slots are not eligible. */
 	const struct bt_label_column *column = columns[0];
 	uint32_t slots = state->nodes.slot_count;
 	uint32_t domains = column != NULL ? column->dictionary.count : 1;
@@ -239,7 +242,7 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 	if (!eligibility->filled || rebuild_count != eligibility->rebuild_count ||
 		eligibility->node_sequence < table->lost_before || behind > CHANGES_MAX ||
 		behind > 16 + state->nodes.slot_count / REPAIR_SHARE) {
-		/* Everything anew. The snapshot's nodes are the slots that can count. */
+		/* Evaluate all nodes of the snapshot anew. */
 		memset(eligibility->nodes, 0, eligibility->size * sizeof(*eligibility->nodes));
 		if (eligibility->slot_count != 0) {
 			memset(eligibility->domains, 0xff,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images of nodes, spec 03b section 5.4: one record per image name in the cluster. A node
- * contributes to the records its row lists, nothing else, so that the counts can not drift from the
- * rows. (Upstream takes a removed node out of the records that the delete event's object names.)
+ * Images of nodes, spec 03b section 5.4: a record for each image name in the cluster. A node counts
+ * in exactly the records that its row lists, so counts and rows cannot differ. (Upstream removes a
+ * deleted node from the records that the object of the delete event names.)
  */
 #include "state/state_private.h"
 
@@ -38,7 +38,7 @@ uint32_t bt_image_table_find(const struct bt_image_table *table,
 	return bt_sym_is_none(symbol) ? UINT32_MAX : find_symbol(table, symbol);
 }
 
-/* Record of a name, made without nodes when it is new. */
+/* The record of a name, created without nodes if new. */
 static uint32_t ref_image(struct bt_state *state, struct bt_str name)
 {
 	struct bt_image_table *table = &state->images;
@@ -56,9 +56,8 @@ static uint32_t ref_image(struct bt_state *state, struct bt_str name)
 }
 
 /*
- * The usual case of a node update: the same names in the same order. Removing and adding the
- * contribution then changes only records that no other node holds: they are made anew with this
- * node's size.
+ * Usual case of a node update: the same names in the same order. Removing and adding them again
+ * then changes only records that no other node has, which are made anew with this node's size.
  */
 static bool same_names(struct bt_state *state, struct bt_node_row *row, const struct bt_node *node,
 	bool *out_differs)
@@ -96,7 +95,7 @@ static bool same_names(struct bt_state *state, struct bt_node_row *row, const st
 	return matched == row->images.count;
 }
 
-/* Names of a node, repeats included. */
+/* Number of image names of a node, with repetitions. */
 static uint32_t count_names(const struct bt_node *node)
 {
 	uint64_t count = 0;
@@ -128,7 +127,7 @@ bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_
 		table->images.items[old.images.items[i].image].node_count--;
 	}
 	if (count != 0) {
-		/* Exactly: these lists are most of a node's memory. */
+		/* Exact size: these lists are most of a node's memory. */
 		row->images.items = bt_realloc_array(NULL, count, sizeof(*row->images.items));
 		row->images.capacity = count;
 		uint64_t mark = ++table->mark;
@@ -143,7 +142,7 @@ bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_
 					continue;
 				}
 				image->mark = mark;
-				/* The first node that reports a name decides its size. */
+				/* The first node that reports a name sets its size. */
 				if (image->node_count++ == 0) {
 					image->size_bytes = reported->size_bytes;
 				}

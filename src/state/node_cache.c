@@ -29,14 +29,14 @@ static struct bt_zone *find_zone(const struct bt_node_order *order, bt_sym key)
 	return NULL;
 }
 
-/* Index of slot in its zone, or the number of slots there. */
+/* Index of the slot in its zone, or the zone's number of slots. */
 static uint32_t find_slot(const struct bt_zone *zone, uint32_t slot)
 {
 	enum { BLOCK = 64 };
 	const uint32_t *slots = zone->slots.items;
 	uint32_t i = 0;
 
-	/* Zones are long: a loop without an exit is made of vectors. */
+	/* Zones are long, and compilers vectorise only loops without an early exit. */
 	for (; i + BLOCK <= zone->slots.count; i += BLOCK) {
 		bool found = false;
 		for (uint32_t k = 0; k < BLOCK; k++) {
@@ -52,7 +52,7 @@ static uint32_t find_slot(const struct bt_zone *zone, uint32_t slot)
 	return i;
 }
 
-/* Changes that the snapshot may be behind, with one for so many nodes. */
+/* Most recorded changes: CHANGES_MAX, plus one for NODES_PER_CHANGE nodes. */
 #define CHANGES_MAX 64
 #define NODES_PER_CHANGE 32
 
@@ -61,7 +61,7 @@ static void note_change(struct bt_node_order *order, uint32_t slot, const struct
 {
 	struct bt_order_change change = {slot, (uint32_t)(zone - order->zones.items), row, joined};
 
-	/* A zone that came, or is about to go. */
+	/* The zone is new, or about to be removed. */
 	if (zone->slots.count == 1 ||
 		order->changes.count == CHANGES_MAX + order->count / NODES_PER_CHANGE) {
 		order->changes_lost = true;
@@ -72,7 +72,7 @@ static void note_change(struct bt_node_order *order, uint32_t slot, const struct
 	}
 }
 
-/** As add, for a slot that is known to be in no zone: O(zones). */
+/** As bt_node_order_add, for a slot that is in no zone: O(zones). */
 static void node_order_append(struct bt_node_order *order, uint32_t slot, bt_sym zone_key)
 {
 	struct bt_zone *zone = find_zone(order, zone_key);
@@ -97,7 +97,7 @@ void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_k
 	node_order_append(order, slot, zone_key);
 }
 
-/* false when the zone does not list the slot. */
+/* Remove the slot from its zone. false: the zone does not have it. */
 static bool take_out(struct bt_node_order *order, uint32_t slot, bt_sym zone_key)
 {
 	struct bt_zone *zone = find_zone(order, zone_key);
@@ -132,7 +132,7 @@ int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone
 	if (take_out(order, slot, zone_key)) {
 		return 0;
 	}
-	/* Quoted as Go does: a zone key has a zero byte in it. */
+	/* Quoted as Go does, because a zone key contains a zero byte. */
 	bt_strbuf_append_quoted(&name, node_name);
 	bt_strbuf_append_quoted(&zone, bt_symbol_text(order->symbols, zone_key));
 	result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "node %s in group %s was not found",
@@ -151,8 +151,7 @@ void bt_node_order_list(const struct bt_node_order *order, uint32_t *out_slots)
 	for (uint32_t i = 0; i < zone_count; i++) {
 		active[i] = i;
 	}
-	/* Zones that ran out are dropped from the round, so that one long zone among many costs
-	 * nothing extra. */
+	/* Drop exhausted zones, so that one long zone among many costs no extra time. */
 	for (uint32_t round = 0; zone_count != 0; round++) {
 		uint32_t kept = 0;
 		for (uint32_t i = 0; i < zone_count; i++) {
@@ -179,8 +178,8 @@ static void join_order(struct bt_state *state, uint32_t slot, bt_sym zone)
 	}
 	if (row->in_order) {
 		/*
-		 * Added again under another zone without an update in between. Upstream lists such
-		 * a node twice; here a node has one place, so that a list never repeats a slot.
+		 * The node was added again in another zone without an update. Upstream then lists
+		 * the node twice; here it has one place, so that a list never repeats a slot.
 		 */
 		int result = bt_node_order_remove(
 			&state->order, slot, row->order_zone, (struct bt_str){0}, NULL);
@@ -228,7 +227,7 @@ static void set_node(struct bt_state *state, uint32_t slot, const struct bt_node
 	}
 }
 
-/* Zone key of a label map as a symbol with a reference. */
+/* The zone key of a label map as a symbol, with a reference. */
 static bt_sym ref_zone(struct bt_state *state, const struct bt_str_map *labels)
 {
 	bt_strbuf_reset(&state->text);
@@ -244,7 +243,7 @@ void bt_state_add_node(struct bt_state *state, const struct bt_node *node)
 	join_order(state, slot, state->nodes.rows[slot].zone_key);
 }
 
-/** Updates often come in the order of the nodes: the slot after the last one is tried first. */
+/** Try the slot after the last updated one first, because updates often come in that order. */
 static uint32_t find_next(struct bt_state *state, struct bt_str name)
 {
 	struct bt_node_table *nodes = &state->nodes;
@@ -268,7 +267,7 @@ BT_ALWAYS_INLINE void prefetch(const void *start, size_t bytes)
 	}
 }
 
-/** The rows that are likely to come next. */
+/** Prefetch the rows that are probably updated next. */
 BT_ALWAYS_INLINE void prefetch_rows(const struct bt_state *state, uint32_t slot)
 {
 	const struct bt_node_table *nodes = &state->nodes;
@@ -292,9 +291,9 @@ void bt_state_update_node(
 	bt_sym old_zone;
 
 	/*
-	 * What an update compares lies in many places, and is seldom in the cache when all nodes
-	 * are updated in turn. Asked for together, it arrives in the time of one. Inlined: gcc
-	 * takes a call that only prefetches for one without effect.
+	 * The compared data is scattered, and is seldom in the processor's cache when all nodes are
+	 * updated in turn. Prefetching it together takes the time of one access. Inline, because
+	 * gcc drops calls of functions that only prefetch.
 	 */
 	BT_PREFETCH(new_node->metadata.name.data);
 	BT_PREFETCH(new_node->metadata.uid.data);
@@ -313,12 +312,14 @@ void bt_state_update_node(
 		? ref_zone(state, &old_node->metadata.labels)
 		: bt_symbol_ref(&state->symbols, state->nodes.rows[slot].zone_key);
 	set_node(state, slot, new_node);
-	/* Upstream quirk, spec 03b section 6: equal zones leave the order alone even if the node is
-	 * not in it. */
+	/*
+	 * Upstream quirk, spec 03b section 6: with equal zones the order is not changed, even if
+	 * the node is not in it.
+	 */
 	if (!bt_sym_equal(old_zone, state->nodes.rows[slot].zone_key)) {
 		if (state->nodes.rows[slot].in_order) {
 			(void)leave_order(state, slot, old_zone,
-				NULL); /* listed elsewhere: join_order sees to it */
+				NULL); /* if it is in another zone, join_order moves it */
 		}
 		join_order(state, slot, state->nodes.rows[slot].zone_key);
 	}

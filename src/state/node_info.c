@@ -6,8 +6,9 @@
 #include "state/state_private.h"
 
 /**
- * Append. The room of a list follows from its count alone: a new array, twice as long, whenever the
- * count is a power of two. A list that got shorter keeps more room than that.
+ * Append an item. The capacity of a list follows from its count: when the count is a power of two,
+ * a new array of twice the length is allocated. A list that was shortened has more capacity than
+ * that.
  */
 #define list_push(list, arena_, value) \
 	do { \
@@ -50,7 +51,7 @@ void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, 
 	};
 }
 
-/** A list with memory of its own, as much as list_push expects. */
+/** Copy a list with the capacity that list_push assumes. */
 #define list_copy(list, arena_) \
 	do { \
 		const void *shared_ = (list)->items; \
@@ -116,7 +117,7 @@ void bt_node_info_init_without_pods(struct bt_node_info *info, const struct bt_s
 	}
 }
 
-/* Index of a triple in the overlay's ports, or their number. */
+/* Index of a triple in the overlay's ports, or the number of ports. */
 static uint32_t find_port(const struct bt_node_info *info, const struct bt_host_port *wanted)
 {
 	uint32_t i = 0;
@@ -194,7 +195,7 @@ void bt_node_info_add_pod(
 	}
 }
 
-/* The set rule: the triple is gone even if another pod has it too. */
+/* Ports are a set: the triple is removed even if another pod uses it. */
 static void remove_ports(struct bt_node_info *info, const struct bt_shape *shape)
 {
 	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
@@ -205,7 +206,7 @@ static void remove_ports(struct bt_node_info *info, const struct bt_shape *shape
 	}
 }
 
-/* The pod of the table with this uid, if the node has it. */
+/* The node's pod with this uid in the pod table, if there is one. */
 static uint32_t find_cache_pod(const struct bt_node_info *info, const struct bt_pod_info *pod)
 {
 	const struct bt_state *state = info->state;
@@ -222,7 +223,7 @@ static uint32_t find_cache_pod(const struct bt_node_info *info, const struct bt_
 	return pod_id;
 }
 
-/* A pod of the table that is on this node and not removed: true when it was. */
+/* Remove a pod of the pod table that is on this node. false: it is not, or is removed already. */
 static bool remove_cache_pod(
 	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
 {
@@ -235,7 +236,7 @@ static bool remove_cache_pod(
 		return false;
 	}
 	record = bt_state_pod_at(info->state, pod_id);
-	/* Index of the first removed pod whose place in the node's list is not before position. */
+	/* Index of the first removed pod at `position` or later in the node's list. */
 	uint32_t position = record->position;
 
 	BT_LOWER_BOUND(at, info->removed_pods.count, middle,
@@ -254,7 +255,7 @@ static bool remove_cache_pod(
 	return true;
 }
 
-/* The last one first: preemption takes back what it has just added. */
+/* Search from the end, because preemption removes the pods it added last. */
 static bool remove_added_pod(struct bt_node_info *info, struct bt_arena *arena, struct bt_str uid)
 {
 	for (uint32_t i = info->added_pods.count; i-- > 0;) {
@@ -413,8 +414,9 @@ void bt_node_info_pod_at(
 		*out_pod = info->added_pods.items[index - remaining];
 		return;
 	}
-	/* removed_pods is in the order of the node's list: step over those at or before the place
-	 * reached. */
+	/*
+	 * removed_pods is in the order of the node's list: skip all removed pods up to the index.
+	 */
 	for (uint32_t i = 0; i < info->removed_pods.count; i++) {
 		if (bt_state_pod_at(info->state, info->removed_pods.items[i])->position > index) {
 			break;

@@ -9,7 +9,7 @@ void bt_taint_sets_init(struct bt_node_table *table)
 {
 	struct bt_taint_set none = {.ref_count = 1};
 
-	/* Number 0, the empty list: never counted, never looked up. */
+	/* Taint list 0 is the empty list, which is neither counted nor looked up. */
 	bt_vec_push(&table->taint_sets, none);
 }
 
@@ -38,8 +38,10 @@ static bool taints_equal(const bt_taint_list *a, const bt_taint_list *b)
 	return true;
 }
 
-/** The set of these taints, one reference taken; timeAdded does not count (spec 01 section 5.12
- * never reads it). */
+/**
+ * The list of these taints, with a reference. timeAdded is ignored (spec 01 section 5.12 never
+ * reads it).
+ */
 static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_list *taints)
 {
 	uint64_t hash;
@@ -153,7 +155,7 @@ static uint32_t set_scalars(
 		differing += table->scalars.items[resource].allocatable[slot] != scalar->value;
 		bt_node_table_set_scalar(table, resource, slot, scalar->value);
 	}
-	/* Names that vanished from the node. */
+	/* Release images that the node no longer has. */
 	for (uint32_t i = 0; i < table->scalars.count; i++) {
 		const struct bt_scalar_column *column = &table->scalars.items[i];
 		if (column->allocatable[slot] != 0 &&
@@ -191,7 +193,7 @@ static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
 	return differing;
 }
 
-/** Most updates of a node change next to nothing: comparing texts is cheaper than finding them. */
+/** Most node updates change almost nothing, so comparing texts is cheaper than looking them up. */
 static void replace_symbol(struct bt_symbol_table *symbols, bt_sym *symbol, struct bt_str text)
 {
 	bt_sym fresh;
@@ -234,7 +236,7 @@ static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 	struct bt_label_pair *pairs = NULL;
 
 	if (has_same_keys(&row->labels, labels)) {
-		/* The keys are what they were: values that differ change in place. */
+		/* If the keys are the same, change the values in place. */
 		row = &table->rows[slot];
 		bool zone_differs = false;
 		uint32_t differing = 0;
@@ -296,7 +298,7 @@ static uint32_t set_taints(
 	return differing;
 }
 
-/* Spec 05 section 14: ascending, the index is the bit. */
+/* Spec 05 section 14: ascending; the index is the bit. */
 static const struct bt_str features[] = {
 	BT_STR_INIT("ExtendWebSocketsToKubelet"),
 	BT_STR_INIT("InPlacePodLevelResourcesVerticalScaling"),
@@ -305,8 +307,7 @@ static const struct bt_str features[] = {
 	BT_STR_INIT("UserNamespacesHostNetworkSupport"),
 };
 
-/* One merge pass over two lists that should be ascending: an unsorted node list may lose entries,
- * as upstream. */
+/* Merge of two ascending lists. Entries of an unsorted node list may be lost, as in upstream. */
 static uint8_t merge_features(const bt_str_list *declared)
 {
 	uint8_t bits = 0;
@@ -348,7 +349,7 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 		kinds |= BT_CHANGE_FEATURES;
 	}
 	replace_symbol(table->symbols, &table->rows[slot].uid, node->metadata.uid);
-	/* Read by plain per-node code only, so there is no change kind for it. */
+	/* There is no change kind for these fields, because only plain per-node code reads them. */
 	bt_strbuf_reset(text);
 	bt_node_conditions_digest(&node->status, text);
 	replace_symbol(table->symbols, &table->rows[slot].conditions, bt_strbuf_str(text));

@@ -4,7 +4,7 @@
 #include "base/wrap.h"
 #include "state/node_table_edit.h"
 
-/** How far ahead of the walk over all rows their labels are asked for. */
+/** Prefetch distance, in rows, of a pass over all labels. */
 #define PREFETCH_ROWS 8
 
 static uint32_t find_key(const struct bt_node_table *table, bt_sym key)
@@ -49,7 +49,7 @@ uint32_t bt_label_column_find(const struct bt_label_column *column, bt_sym value
 	return 0;
 }
 
-/* Without an entry in the index. */
+/* Append a value without an entry in the index. */
 static uint32_t add_value(struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
 {
 	bt_vec_push(&column->dictionary, bt_symbol_ref(table->symbols, value));
@@ -57,7 +57,7 @@ static uint32_t add_value(struct bt_node_table *table, struct bt_label_column *c
 	return column->dictionary.count - 1;
 }
 
-/* Index of a value, added when new. */
+/* Index of a value, which is added if it is new. */
 static uint32_t value_index(
 	struct bt_node_table *table, struct bt_label_column *column, bt_sym value)
 {
@@ -102,7 +102,7 @@ static void init_dictionary(struct bt_label_column *column)
 	bt_vec_push(&column->value_counts, 0);
 }
 
-/* Renumber the values that some slot has; the others go. */
+/* Rebuild the dictionary from the values that some slot has. */
 static void rebuild_dictionary(struct bt_node_table *table, struct bt_label_column *column)
 {
 	uint32_t count = column->dictionary.count;
@@ -161,7 +161,7 @@ void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 {
 	const struct bt_node_row *row = &table->rows[slot];
 
-	/* New ones first: what stays never goes. */
+	/* Add new keys before removing old ones, so that keys in both never drop to 0 slots. */
 	for (uint32_t k = 0; k < count; k++) {
 		bt_sym key = labels[k].key;
 		struct bt_label_key fresh = {key, 1};
@@ -229,9 +229,8 @@ const struct bt_label_column *bt_node_table_label_column(
 	bt_map_insert(
 		&table->label_column_index, bt_sym_hash(symbol), table->label_columns.count - 1);
 	/*
-	 * All values of a new column. Values are told apart by the numbers of their symbols, which
-	 * follow each other when nodes have values of their own; the index is made once the values
-	 * are counted.
+	 * Fill a new column. Values are looked up by symbol number in an array, and the index is
+	 * made afterwards. If every node has another value, the symbol numbers are consecutive.
 	 */
 	uint32_t *index_of = BT_NEW_ARRAY(uint32_t, table->symbols->entries.count);
 
@@ -276,7 +275,7 @@ static void finish_row(struct bt_node_row *row)
 	bt_vec_finish(&row->claims);
 }
 
-/* The amounts every slot has, in one place: growing, zeroing and freeing treat them alike. */
+/* The amount columns that every slot has, listed once for growing, clearing and freeing. */
 #define AMOUNT_COLUMNS 10
 
 static void amount_columns(struct bt_node_table *table, int64_t **out_columns[AMOUNT_COLUMNS])
@@ -320,7 +319,7 @@ void bt_node_table_finish(struct bt_node_table *table)
 		}
 	}
 	bt_vec_finish(&table->scalars);
-	/* Of columns and keys. */
+	/* Free the columns and keys. */
 	for (uint32_t i = 0; i < table->label_columns.count; i++) {
 		struct bt_label_column *column = table->label_columns.items[i];
 		for (uint32_t k = 1; k < column->dictionary.count; k++) {
@@ -400,7 +399,7 @@ static void grow(struct bt_node_table *table)
 	table->zero_amounts = BT_NEW_ARRAY(int64_t, capacity);
 	table->zero_values = BT_NEW_ARRAY(uint32_t, capacity);
 	grow_scalars(table, old_amounts, old_capacity);
-	/* The columns got longer; old_zeros is where unused ones pointed before. */
+	/* Extend the columns; columns without values still point to the old zeros. */
 	for (uint32_t k = 0; k < table->label_columns.count; k++) {
 		struct bt_label_column *column = table->label_columns.items[k];
 		if (column->values == old_values) {
@@ -580,7 +579,9 @@ uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name)
 	return index;
 }
 
-/* Amounts of a column live only while one differs from 0: anybody can invent resource names. */
+/*
+ * A column has memory only while some amount is not 0, because anybody can invent resource names.
+ */
 static void write_amount(struct bt_node_table *table, int64_t **column, uint32_t *used_count,
 	uint32_t slot, int64_t value)
 {

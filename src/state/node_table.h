@@ -2,9 +2,9 @@
 #ifndef BT_STATE_NODE_TABLE_H
 #define BT_STATE_NODE_TABLE_H
 /**
- * The node table: a node is a slot number; what the hot path reads are arrays indexed by slot.
- * Every slot below slot_count has a value in every column; a slot that is not in use has zeros and
- * is in no snapshot. The aggregate (upstream's NodeInfo): spec 01b section 9, 03b section 3.
+ * The node table. A node is a slot number, and the data of the hot path are arrays indexed by slot.
+ * Every slot below slot_count has a value in every column; unused slots have zeros and are not in
+ * the snapshot. The aggregate (upstream's NodeInfo): spec 01b section 9, 03b section 3.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,35 +19,38 @@
 
 #define BT_SLOT_NONE UINT32_MAX
 
-/** One scalar resource (extended, hugepages, ...): two columns. Once a name was seen its index
- * stays. */
+/**
+ * A scalar resource (extended, hugepages, ...) with two columns. The index of a name never changes.
+ */
 struct bt_scalar_column {
 	bt_sym name;
-	/* Both point to the table's shared zeros while every amount is 0: read only outside the
-	 * table. */
+	/*
+	 * Both point to the table's shared zeros while all amounts are 0, so only the table may
+	 * write.
+	 */
 	int64_t *allocatable;
 	int64_t *requested;
-	uint32_t allocatable_count; /* slots with a value other than 0 */
+	uint32_t allocatable_count; /* number of slots with a value other than 0 */
 	uint32_t requested_count;
 };
 
 /**
- * Values of one label key over all slots, for keys that some selector uses: values[slot] is an
- * index into dictionary, 0 = label absent (dictionary[0] is unused). Kept up to date by the table.
+ * Values of a label key on all slots, for keys that selectors use: values[slot] is an index into
+ * dictionary; 0: label absent (dictionary[0] is unused). The table updates them.
  *
- * An index keeps its meaning while rebuild_count stays the same: when more than 2 x slot_count + 64
- * entries are used by no slot any more, a node change rebuilds the dictionary from the live ones.
- * Whoever keeps an index beyond one cycle compares rebuild_count.
+ * An index keeps its meaning while rebuild_count is unchanged. When more than 2 x slot_count + 64
+ * entries are unused, a node change rebuilds the dictionary. Code that keeps an index beyond one
+ * cycle must compare rebuild_count.
  */
 struct bt_label_column {
 	bt_sym key;
 	uint32_t *values; /* the table's shared zeros while no slot has the label: read only outside
 	                     the table */
-	BT_VEC(bt_sym) dictionary; /* holds references; entries are not reused between rebuilds */
+	BT_VEC(bt_sym) dictionary; /* holds references; entries are reused only by a rebuild */
 	BT_VEC(uint32_t) value_counts; /* slots per dictionary entry */
 	struct bt_map index;           /* symbol -> dictionary index */
-	uint32_t present_count;        /* slots that have the label, ghosts included */
-	uint32_t live_count;           /* dictionary entries with a slot */
+	uint32_t present_count;        /* slots with the label, ghosts included */
+	uint32_t live_count;           /* dictionary entries that some slot has */
 	uint32_t rebuild_count;
 };
 
@@ -56,21 +59,22 @@ struct bt_label_pair {
 	bt_sym value;
 };
 
-/** A label key that nodes have; they hold its symbol. */
+/** A label key that nodes have; the nodes hold its symbol. */
 struct bt_label_key {
 	bt_sym key;
-	uint32_t slot_count; /* 0: free */
+	uint32_t slot_count; /* 0: the entry is free */
 };
 
-/** An occupied host port triple. Spec 01b section 7: a set, not a multiset. */
+/** A used host port triple. Spec 01b section 7: a set, not a multiset. */
 struct bt_used_port {
 	bt_sym ip;
 	bt_sym protocol;
 	int32_t port;
 };
 
-/** An image of a node; node_count is the value at the node's last snapshot refresh (spec 03b
- * section 5.4). */
+/**
+ * An image of a node; node_count is from the node's last snapshot refresh (spec 03b section 5.4).
+ */
 struct bt_node_image {
 	uint32_t image; /* index in the image table */
 	uint32_t node_count;
@@ -81,48 +85,50 @@ struct bt_claim_ref {
 	uint32_t count;
 };
 
-/** Taint lists are hash-consed: nodes with equal lists share one entry. 0 is the empty list. */
+/**
+ * Taint lists are shared: nodes with equal lists have the same entry. Entry 0 is the empty list.
+ */
 struct bt_taint_set {
 	struct bt_arena arena;
-	bt_taint_list taints; /* NULL items when free */
+	bt_taint_list taints; /* items is NULL if the entry is free */
 	uint32_t ref_count;
 	uint64_t hash;
 };
 
-/** The parts of a node that no column pass reads. */
+/** The fields of a node that no column pass reads. */
 struct bt_node_row {
 	bt_sym name;
 	bt_sym uid;
 	bt_sym zone_key;
-	bt_sym conditions;                   /* digest: bt_node_conditions_digest */
-	bt_sym prefer_avoid_pods;            /* annotation of that name, for spec 05b B8 */
+	bt_sym conditions;                   /* made by bt_node_conditions_digest */
+	bt_sym prefer_avoid_pods;            /* value of the annotation, for spec 05b B8 */
 	struct bt_str_map labels;            /* sorted; text lives in the symbol table */
 	struct bt_label_pair *label_symbols; /* same order as labels */
-	BT_VEC(struct bt_node_image) images; /* list order, first occurrence of a name only */
+	BT_VEC(struct bt_node_image) images; /* in list order, repeated names left out */
 	BT_VEC(struct bt_used_port) ports;   /* ascending by port, protocol and ip symbol */
 	BT_VEC(uint32_t) pods;               /* pod ids; removal moves the last into the gap */
 	BT_VEC(uint32_t) pods_with_affinity;
 	BT_VEC(uint32_t) pods_with_required_anti_affinity;
 	BT_VEC(struct bt_claim_ref) claims; /* ascending by claim symbol */
-	uint64_t images_version; /* of the image table when node_count values were taken */
-	int64_t generation;      /* fresh at every change, never repeated */
-	uint64_t instance;       /* fresh when the name enters the snapshot */
-	bt_sym order_zone;       /* in_order: the zone of the node order that lists the slot */
-	bool in_use;             /* the slot has a name; all others are free */
+	uint64_t images_version; /* version of the image table when node_count was read */
+	int64_t generation;      /* unique; changes with every change of the node */
+	uint64_t instance;       /* unique; set when the name enters the snapshot */
+	bt_sym order_zone;       /* if in_order: zone of the node order that has the slot */
+	bool in_use;             /* the slot has a name; other slots are free */
 	bool in_cache;           /* the cache has an entry: real, imaginary or ghost */
 	bool has_node;           /* a node object is set */
-	bool in_snapshot;        /* listed by the snapshot */
+	bool in_snapshot;        /* in the snapshot's list */
 	bool in_order;
-	bool changed;          /* waits in the snapshot's list of changed slots */
-	bool nameless;         /* waits in the snapshot's list of names to drop */
-	bool in_affinity_list; /* of the snapshot */
+	bool changed;          /* in the snapshot's list of changed slots */
+	bool nameless;         /* in the snapshot's list of names to drop */
+	bool in_affinity_list; /* in the snapshot's affinity list */
 	bool in_anti_affinity_list;
 };
 
 struct bt_node_table {
-	uint32_t slot_count;    /* slots ever used; columns have slot_capacity entries */
+	uint32_t slot_count;    /* slots ever used */
 	uint32_t slot_capacity; /* multiple of 64 */
-	/* columns */
+	/* Columns. */
 	int64_t *allocatable_cpu_milli;
 	int64_t *allocatable_memory_bytes;
 	int64_t *allocatable_ephemeral_bytes;
@@ -133,8 +139,8 @@ struct bt_node_table {
 	int64_t *non_zero_cpu_milli;
 	int64_t *non_zero_memory_bytes;
 	int64_t *pod_count;
-	double *inverse_cpu;    /* 1 / allocatable_cpu_milli, 0 where that is not above 0 */
-	double *inverse_memory; /* likewise */
+	double *inverse_cpu;    /* 1 / allocatable_cpu_milli; 0 if that is not positive */
+	double *inverse_memory; /* the same for memory */
 	uint32_t *taint_set;
 	uint8_t *unschedulable;
 	uint8_t *declared_features; /* bit i: registered feature i (spec 05 section 14) */
@@ -145,19 +151,19 @@ struct bt_node_table {
 	BT_VEC(struct bt_label_key) label_keys;
 	BT_VEC(uint32_t) free_label_keys;
 	struct bt_map label_key_index; /* key symbol -> index in label_keys */
-	uint64_t label_key_epoch;      /* grows when nodes get a key that none had */
-	int64_t *zero_amounts;         /* slot_capacity zeros behind columns without a value */
+	uint64_t label_key_epoch;      /* increased when nodes get a new key */
+	int64_t *zero_amounts;         /* slot_capacity zeros for columns without values */
 	uint32_t *zero_values;
 	/**
-	 * true once any amount in a column was negative or at least 2^44: kernels that compute in
-	 * doubles then take their exact integer form. Never cleared. Amounts of a pod that is on no
-	 * node are the kernel's own business.
+	 * Set once any amount in a column was negative or at least 2^44, and never cleared: kernels
+	 * that compute in doubles then use exact integers. Callers must check the amounts of pods
+	 * that are not on a node.
 	 */
 	bool has_wide_values;
-	/* rows, names, shared parts */
+	/* Rows, names, shared lists. */
 	struct bt_node_row *rows;
 	struct bt_map names;        /* name symbol -> slot */
-	uint32_t last_updated_slot; /* a guess for the next one */
+	uint32_t last_updated_slot; /* guess for the next update */
 	BT_VEC(uint32_t) free_slots;
 	BT_VEC(struct bt_taint_set) taint_sets;
 	struct bt_map taint_set_index;
@@ -165,42 +171,42 @@ struct bt_node_table {
 	struct bt_symbol_table *symbols;
 };
 
-/** Column of a scalar resource, created when the name is new. */
+/** Column of a scalar resource, created if the name is new. */
 uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name);
-/** Index of an existing column, or UINT32_MAX. */
+/** Column of a scalar resource; UINT32_MAX: there is none. */
 uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_str name);
 /**
- * Column of a label key, created and filled when the key is new. It lives as long as the table:
- * plans, cells and cycles of others name columns. Users can name keys without end: ask for those
- * only that nodes have (bt_state_label_column).
+ * Column of a label key, created and filled if the key is new. It lives as long as the table,
+ * because plans, cells and cycles refer to columns. Users may name any number of keys, so call this
+ * only for keys that nodes have (bt_state_label_column).
  */
 const struct bt_label_column *bt_node_table_label_column(
 	struct bt_node_table *table, struct bt_str key);
-/** Some slot has the label. */
+/** Whether some slot has the label. */
 bool bt_node_table_has_label_key(const struct bt_node_table *table, bt_sym key);
-/** Index of a value in the dictionary; 0: it is not there. value may be BT_SYM_NONE. */
+/** Index of a value in the dictionary; 0: not found. value may be BT_SYM_NONE. */
 uint32_t bt_label_column_find(const struct bt_label_column *column, bt_sym value);
-/** No two slots share a value: every domain of the key is one node. */
+/** Whether no two slots have the same value, so that every domain of the key is one node. */
 static inline bool bt_label_column_is_unique(const struct bt_label_column *column)
 {
 	return column->live_count == column->present_count;
 }
-/** Slot of a node name the cache or the snapshot knows, or BT_SLOT_NONE. */
+/** Slot of a node name that cache or snapshot have, or BT_SLOT_NONE. */
 uint32_t bt_node_table_find(const struct bt_node_table *table, struct bt_str name);
 struct bt_str bt_node_table_name(const struct bt_node_table *table, uint32_t slot);
 struct bt_node_amounts {
 	int64_t requested;
 	int64_t allocatable;
 };
-/** Of one resource by its name; zeros if the table does not know it. */
+/** Amounts of a resource by name; zeros if the table does not have it. */
 struct bt_node_amounts bt_node_table_amounts(
 	const struct bt_node_table *table, uint32_t slot, struct bt_str resource);
 const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uint32_t slot);
 
 /*
- * What is kept of a node's status.conditions: the six types that legacy predicates read (spec 05b
- * B1, B2), in list order, repeats included, two characters each: type, then status. Nodes with the
- * same conditions share the text as a symbol.
+ * Digest of a node's status.conditions: the six types that legacy predicates read (spec 05b B1,
+ * B2), in list order with repetitions, two characters each: type and status. Nodes with the same
+ * conditions share the symbol.
  */
 
 /** First character: the type. Other types are left out. */
@@ -214,7 +220,7 @@ const bt_taint_list *bt_node_table_taints(const struct bt_node_table *table, uin
 /** Second character: the status. */
 #define BT_CONDITION_TRUE 'T'
 #define BT_CONDITION_FALSE 'F'
-#define BT_CONDITION_UNKNOWN 'U' /* and any other text */
+#define BT_CONDITION_UNKNOWN 'U' /* also for any other text */
 
 /** Append the digest of a node's conditions to out. */
 void bt_node_conditions_digest(const struct bt_node_status *status, struct bt_strbuf *out);

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_STATE_NODE_TABLE_EDIT_H
 #define BT_STATE_NODE_TABLE_EDIT_H
-/** Changing the node table: for src/state only. Everybody else reads. */
+/** Functions that change the node table, for src/state only. */
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "state/node_table.h"
 
 void bt_node_table_init(struct bt_node_table *table, struct bt_symbol_table *symbols);
 void bt_node_table_finish(struct bt_node_table *table);
-/** The slot of a name, taken into use when the name is new. */
+/** The slot of a name; a new name gets a free slot. */
 uint32_t bt_node_table_acquire(struct bt_node_table *table, struct bt_str name);
-/** Zero a slot and free it. Pods, ports, claims and images are gone already. */
+/** Clear a slot and free it. It must have no pods, ports, claims or images. */
 void bt_node_table_release(struct bt_node_table *table, uint32_t slot);
 /** Slot of a name symbol, or BT_SLOT_NONE. */
 uint32_t bt_node_table_find_symbol(const struct bt_node_table *table, bt_sym name);
 
-/** allocatable[slot] = value, and requested[slot] += delta, of a scalar column. */
+/** For a scalar column: allocatable[slot] = value; requested[slot] += delta. */
 void bt_node_table_set_scalar(
 	struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t value);
 void bt_node_table_add_scalar(
 	struct bt_node_table *table, uint32_t resource, uint32_t slot, int64_t delta);
-/** Amounts that no longer fit 44 bits set has_wide_values: pass them all or-ed together. */
+/**
+ * Set has_wide_values if an amount needs more than 44 bits. amounts: all amounts or-ed together.
+ */
 static inline void bt_node_table_note_amounts(struct bt_node_table *table, uint64_t amounts)
 {
 	if ((amounts >> 44) != 0) {
@@ -29,17 +31,17 @@ static inline void bt_node_table_note_amounts(struct bt_node_table *table, uint6
 }
 
 /**
- * Take over everything of a node object but the images. Returns the change kinds that really
- * differ. Memory of the call comes from scratch; text is scratch too.
+ * Set the slot from a node object, without images. Returns the kinds of real changes. scratch and
+ * text are temporary memory.
  */
 uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 	const struct bt_node *node, bool with_declared_features, struct bt_arena *scratch,
 	struct bt_strbuf *text);
 
-/** Labels of the slot change from its row's label_symbols to these. */
+/** Replace the labels of the slot in the columns: old ones are in its row's label_symbols. */
 void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 	const struct bt_label_pair *labels, uint32_t count);
-/** One label of the slot has another value. */
+/** Change the value of one label of the slot. */
 void bt_label_columns_set(struct bt_node_table *table, uint32_t slot, struct bt_label_pair label);
 
 void bt_taint_sets_init(struct bt_node_table *table);
