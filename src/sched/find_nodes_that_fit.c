@@ -290,7 +290,7 @@ static uint32_t *find_unknown_entry(struct bt_cycle_extension *extension, struct
 	return &extension->unknown_nodes.items[extension->unknown_nodes.count - 1].entry;
 }
 
-/** slot BT_SLOT_NONE: `name` is the name, which is not in the snapshot. */
+/** slot BT_SLOT_NONE: the node `name` is not in the snapshot. */
 static void set_status(struct bt_cycle_run *run, uint32_t slot, struct bt_str name,
 	const struct bt_status *status)
 {

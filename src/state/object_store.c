@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-/* One bit less: a stored object has another use for it. */
+/* The hash has one bit less, because a stored object uses that bit otherwise. */
 static uint64_t key_hash(struct bt_str namespace_, struct bt_str name)
 {
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_)) >> 1;
 }
 
-/** For the map, which places entries by the upper bits: none of them may be always 0. */
+/** The hash for the map, which uses the upper bits: none of them may always be 0. */
 static uint64_t map_hash(uint64_t hash)
 {
 	return hash << 1;
@@ -26,7 +26,7 @@ void bt_object_store_init(struct bt_object_store *store)
 	*store = (struct bt_object_store){0};
 }
 
-/* The store's reference to an object; of a place that is used no more or anew. */
+/* Release the store's reference to an object before its place is freed or reused. */
 static void let_go(const struct bt_object_store *store, const struct bt_stored_object *stored)
 {
 	if (store->rests && stored->object != NULL && !stored->awake) {
@@ -36,7 +36,7 @@ static void let_go(const struct bt_object_store *store, const struct bt_stored_o
 	}
 }
 
-/* A new object in its place. */
+/* Put a new object into its place. */
 static void take_in(const struct bt_object_store *store, struct bt_stored_object *stored,
 	struct bt_object *object)
 {
@@ -140,7 +140,7 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 		return false;
 	}
 	struct bt_stored_object old = table->objects.items[id];
-	(void)bt_map_remove(&table->map, map_hash(old.hash), id); /* it was found just now */
+	(void)bt_map_remove(&table->map, map_hash(old.hash), id); /* present */
 	table->objects.items[id].object = NULL;
 	bt_vec_push(&table->free_ids, id);
 	table->count--;
@@ -175,7 +175,7 @@ struct bt_object *bt_object_store_wake(
 	if (!stored->awake) {
 		stored->awake = true;
 		bt_vec_push(&store->awake, id);
-		(void)bt_object_wake(stored->object); /* the same */
+		(void)bt_object_wake(stored->object); /* returns the same object */
 	}
 	return stored->object;
 }
@@ -189,7 +189,7 @@ const void *bt_object_store_find(const struct bt_object_store *store, enum bt_ki
 	return id != UINT32_MAX ? table->objects.items[id].object->value : NULL;
 }
 
-/** What qsort compares: it has no context argument. */
+/** The table for qsort's comparison, which has no context argument. */
 struct sort_entry {
 	struct bt_str namespace_;
 	struct bt_str name;
@@ -204,7 +204,7 @@ static int compare_entries(const void *a, const void *b)
 	return order != 0 ? order : bt_str_compare(left->name, right->name);
 }
 
-/** First position whose namespace is not before namespace_. */
+/** Index of the first entry whose namespace is namespace_ or a later one. */
 static uint32_t first_of_namespace(const struct bt_object_table *table, struct bt_str namespace_)
 {
 	uint32_t low;
@@ -240,7 +240,7 @@ const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kin
 			bt_free(entries);
 			table->sorted_stale = false;
 		}
-		/* The cursor counts from 1, so that 0 always means the start. */
+		/* The cursor counts from 1, because 0 means the start. */
 		*cursor = 1 + (namespace_.data != NULL ? first_of_namespace(table, namespace_) : 0);
 	}
 	if (*cursor - 1 >= table->sorted.count) {

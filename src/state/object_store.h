@@ -2,10 +2,9 @@
 #ifndef BT_STATE_OBJECT_STORE_H
 #define BT_STATE_OBJECT_STORE_H
 /**
- * Objects that plugins look up whole, by name: namespaces, services and workload owners, volumes,
- * claims and classes, disruption budgets. What upstream's informer stores are to its plugins. Pods
- * and nodes are not kept here (state.h). One thread; an object found is borrowed until the store
- * changes.
+ * Whole objects that plugins look up by name: namespaces, services, workload owners, volumes,
+ * claims, classes, disruption budgets. It has the role of upstream's informer stores. Nodes and
+ * cached pods are in state.h. Single-threaded; an object found is borrowed until the store changes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,9 +14,9 @@
 #include "base/vec.h"
 
 struct bt_stored_object {
-	struct bt_object *object; /* reference held; NULL = free */
+	struct bt_object *object; /* reference held; NULL: the entry is free */
 	uint64_t hash : 63;
-	uint64_t awake : 1; /* see rests */
+	uint64_t awake : 1; /* see `rests` */
 };
 
 /** All objects of one kind. */
@@ -27,13 +26,14 @@ struct bt_object_table {
 	BT_VEC(uint32_t) free_ids;
 	BT_VEC(uint32_t) sorted; /* ids in byte order of (namespace, name); rebuilt when stale */
 	bool sorted_stale;
-	uint64_t version; /* grows with every change of this kind */
+	uint64_t version; /* increased by every change of this kind */
 	uint32_t count;
 };
 
 /**
  * Called after an object of a kind was put (old_object NULL: it is new) or deleted (new_object
- * NULL). Both are borrowed for the call. Must not change the store's objects of that kind.
+ * NULL). Both are borrowed for the call. The function must not change the store's objects of this
+ * kind.
  */
 struct bt_object_listener {
 	void (*changed)(void *context, struct bt_object *old_object, struct bt_object *new_object);
@@ -42,42 +42,44 @@ struct bt_object_listener {
 
 struct bt_object_store {
 	struct bt_object_table kinds[BT_KIND__COUNT];
-	struct bt_object_listener listeners[BT_KIND__COUNT]; /* changed NULL: nobody listens */
+	struct bt_object_listener listeners[BT_KIND__COUNT]; /* changed NULL: no listener */
 	/**
-	 * Pods only, which are looked up by name only: references rest (api/object.h), but those
-	 * of pods that were found since bt_object_store_settle.
+	 * For a store of pods, which are looked up by name only: its references are resting ones
+	 * (api/object.h), except those of pods found since bt_object_store_settle.
 	 */
 	bool rests;
-	BT_VEC(uint32_t) awake; /* pods found since, by id; some may be gone */
+	BT_VEC(uint32_t) awake; /* ids of pods found since; some may be deleted */
 };
 
 void bt_object_store_init(struct bt_object_store *store);
 void bt_object_store_finish(struct bt_object_store *store);
-/** Who keeps something made from a kind's objects, and repairs it with every change; one for each
- * kind. */
+/**
+ * Set the listener of a kind, which updates data made from the kind's objects. At most one for each
+ * kind.
+ */
 void bt_object_store_listen(
 	struct bt_object_store *store, enum bt_kind kind, struct bt_object_listener listener);
-/** Of a store that rests: what was found is borrowed until now. */
+/** For a store that rests: end the borrowing of all objects found so far. */
 void bt_object_store_settle(struct bt_object_store *store);
-/** Add, or replace the object of the same kind, namespace and name. object is consumed. */
+/** Add the object, or replace the one with the same kind, namespace and name. Consumes object. */
 void bt_object_store_put(struct bt_object_store *store, struct bt_object *object);
-/** false when there was none. */
+/** false: there is no such object. */
 bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
-/** The kind's structure, or NULL. namespace_ is "" for cluster-scoped kinds. */
+/** The object's structure, or NULL. namespace_ is "" for cluster-scoped kinds. */
 const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
-/** The same as the object itself, borrowed; NULL when there is none. Not of a store that rests. */
+/** The object, borrowed; NULL: there is none. Not for a store that rests. */
 struct bt_object *bt_object_store_find_object(const struct bt_object_store *store,
 	enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
-/** The same of a store that rests; borrowed until it settles. */
+/** Find an object in a store that rests; borrowed until bt_object_store_settle. */
 struct bt_object *bt_object_store_wake(
 	struct bt_object_store *store, struct bt_str namespace_, struct bt_str name);
 static inline uint32_t bt_object_store_count(const struct bt_object_store *store, enum bt_kind kind)
 {
 	return store->kinds[kind].count;
 }
-/** Changes whenever an object of the kind was put or deleted: what caches compare. */
+/** Changes whenever an object of the kind is put or deleted; caches compare it. */
 static inline uint64_t bt_object_store_version(
 	const struct bt_object_store *store, enum bt_kind kind)
 {
@@ -85,8 +87,9 @@ static inline uint64_t bt_object_store_version(
 }
 
 /**
- * Objects of a kind in byte order of (namespace, name). namespace_ absent (data NULL): all of them.
- * Start with *cursor = 0; NULL at the end. The store must not change in between.
+ * Iterate over the objects of a kind in byte order of (namespace, name). namespace_ absent (data
+ * NULL): all namespaces. Start with *cursor = 0; NULL at the end. The store must not change
+ * meanwhile.
  */
 const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, uint32_t *cursor);

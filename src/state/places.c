@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
-/** Free places for nodes that come, before places are given anew: some, and one for so many. */
+/** Free places when places are assigned anew: SPARE_PLACES, plus one for NODES_PER_SPARE nodes. */
 #define SPARE_PLACES 64
 #define NODES_PER_SPARE 16
 
@@ -71,7 +71,7 @@ void bt_places_add_zone(struct bt_places *places, uint32_t node_count)
 	places->can_follow = true;
 }
 
-/** The places of each zone, which were given round robin. */
+/** Write the places of each zone, which were assigned round-robin over the zones. */
 static void write_zones(struct bt_places *places)
 {
 	uint32_t active[BT_PLACE_ZONES_MAX];
@@ -137,7 +137,7 @@ void bt_places_list(const struct bt_places *places, uint32_t *out_slots)
 	if (places->used == places->left.count) {
 		return;
 	}
-	/* Every zone has a node: the first of the first zone is the first of the list. */
+	/* Every zone has a node, so the first node of the first zone is the first of the list. */
 	for (uint64_t point = bt_point(0, 0); point != BT_POINT_NONE;
 		point = bt_places_next(places, point)) {
 		out_slots[count++] = places->slot_at[bt_places_at(places, point)];
@@ -155,7 +155,7 @@ uint64_t bt_places_point_of(const struct bt_places *places, uint32_t place)
 	return bt_point(row, zone);
 }
 
-/** Nodes in the rows before this one. */
+/** Number of nodes in earlier rows. */
 static uint64_t count_above(const struct bt_places *places, uint32_t row)
 {
 	uint64_t count = 0;
@@ -172,7 +172,7 @@ uint64_t bt_places_point_at(const struct bt_places *places, uint32_t position)
 	uint32_t row;
 	uint32_t zone = 0;
 
-	/* The last row with no more than `position` nodes above it. */
+	/* Find the last row with at most `position` nodes above it. */
 	BT_LOWER_BOUND(row, position, middle, count_above(places, middle + 1) <= position);
 	for (uint64_t left = position - count_above(places, row);; zone++) {
 		BT_ASSERT(zone < places->zone_count);

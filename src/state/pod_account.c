@@ -5,8 +5,10 @@
 #include "state/pod_index.h"
 #include "state/state_private.h"
 
-/* PVC references: per node, and which claims the snapshot's nodes use at all (spec 03b sections 3
- * and 7.1). */
+/*
+ * PVC references: by node, and the claims that any node of the snapshot uses (spec 03b sections 3
+ * and 7.1).
+ */
 
 static struct bt_str state_claim_key(
 	struct bt_state *state, struct bt_str namespace_, struct bt_str claim)
@@ -66,7 +68,7 @@ void bt_used_claims_remove(struct bt_state *state, bt_sym claim)
 	removed = bt_map_remove(&state->used_claims, bt_sym_hash(claim), index);
 	BT_ASSERT(removed);
 	if (index != last) {
-		/* The last counter moves into the gap. */
+		/* Move the last counter into the gap. */
 		struct bt_claim_ref moved = state->used_claim_counts.items[last];
 		removed = bt_map_remove(&state->used_claims, bt_sym_hash(moved.claim), last);
 		BT_ASSERT(removed);
@@ -131,7 +133,7 @@ uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t sl
 	return count;
 }
 
-/* Host ports in use on a node: a set, not a multiset (spec 01b section 7). */
+/* Host ports used on a node: a set, not a multiset (spec 01b section 7). */
 
 static int compare_u32(uint32_t a, uint32_t b)
 {
@@ -148,7 +150,7 @@ static int compare_ports(const struct bt_used_port *a, const struct bt_used_port
 	return order != 0 ? order : compare_u32(a->ip.id, b->ip.id);
 }
 
-/* First position whose triple is not below wanted. */
+/* Index of the first triple that is not below `wanted`. */
 static uint32_t port_lower_bound(const struct bt_node_row *row, const struct bt_used_port *wanted)
 {
 	uint32_t low;
@@ -191,7 +193,7 @@ void bt_row_port_remove(
 	};
 	uint32_t at = port_lower_bound(row, &used);
 
-	/* Another pod with the same triple may have taken it away already. */
+	/* Another pod with the same triple may have removed it already. */
 	if (!is_at(row, at, &used)) {
 		return;
 	}
@@ -201,7 +203,7 @@ void bt_row_port_remove(
 	bt_symbol_unref(symbols, used.protocol);
 }
 
-/* A pod record and what its node counts for it: spec 01b sections 9.2 and 9.3. */
+/* Pod records, and their contribution to the node: spec 01b sections 9.2 and 9.3. */
 
 void bt_pod_record_fill(
 	struct bt_state *state, struct bt_pod_record *record, const struct bt_pod *pod)
@@ -235,7 +237,7 @@ void bt_pod_table_set_uid(struct bt_pod_table *pods, bt_sym uid, uint32_t pod_id
 	if (uid.id >= pods->by_uid.count) {
 		uint32_t count = pods->by_uid.count;
 		bt_vec_reserve(&pods->by_uid, (uint64_t)uid.id + 1);
-		/* All bits set is BT_POD_NONE; the room beyond is filled at once. */
+		/* All bits set is BT_POD_NONE. Fill the array up to its capacity at once. */
 		memset(&pods->by_uid.items[count], 0xff,
 			(pods->by_uid.capacity - count) * sizeof(uint32_t));
 		pods->by_uid.count = pods->by_uid.capacity;
@@ -284,8 +286,10 @@ static uint32_t change_kinds(const struct bt_shape *shape)
 	return kinds;
 }
 
-/* A pod that only the snapshot knows changes no generation: the next refresh must not take it for a
- * change. */
+/*
+ * A pod assumed only in the snapshot does not change the node's generation, because the next
+ * refresh must not see a change.
+ */
 static void note_change(struct bt_state *state, const struct bt_pod_record *record, uint32_t kinds)
 {
 	if (!record->snapshot_only) {
@@ -304,8 +308,10 @@ static void add_ports_and_claims(
 	}
 	for (uint32_t i = 0; i < shape->claim_names.count && !record->snapshot_only; i++) {
 		struct bt_str namespace_ = bt_symbol_text(&state->symbols, record->namespace_);
-		/* One reference more or less in a row; the cluster-wide set follows when the row is
-		 * in the snapshot. */
+		/*
+		 * Add a reference to the claim in the row and, if the row is in the snapshot, in
+		 * the cluster-wide set.
+		 */
 		struct bt_str key = state_claim_key(state, namespace_, shape->claim_names.items[i]);
 		struct bt_claim_ref fresh = {bt_symbol_ref_str(&state->symbols, key), 1};
 		uint32_t at = claim_lower_bound(row, fresh.claim);
@@ -323,7 +329,7 @@ static void add_ports_and_claims(
 	}
 }
 
-/** What the pods of a slot request: plus the shape, or minus it. All sums wrap. */
+/** Add the shape's requests to the slot's sums, or subtract them. All sums wrap. */
 static void account(struct bt_node_table *nodes, uint32_t slot, const struct bt_shape *shape,
 	int64_t (*apply)(int64_t sum, int64_t amount))
 {
@@ -388,7 +394,7 @@ static uint32_t find_in(const uint32_t *items, uint32_t count, uint32_t pod_id)
 	return at;
 }
 
-/* Out of its node's lists. */
+/* Remove the pod from its node's lists. */
 static void leave_lists(struct bt_state *state, const struct bt_pod_record *record, uint32_t pod_id,
 	const struct bt_shape *shape)
 {
@@ -483,7 +489,9 @@ void bt_state_requeue_pod(struct bt_state *state, uint32_t pod_id)
 			find_in(row->pods_with_required_anti_affinity.items, count, pod_id));
 	}
 	if (shape->host_ports.count != 0) {
-		/* A triple that another pod's removal freed is taken again. */
+		/*
+		 * Add ports again that the removal of another pod with the same port has removed.
+		 */
 		uint32_t count = row->ports.count;
 		for (uint32_t i = 0; i < shape->host_ports.count; i++) {
 			bt_row_port_add(&state->symbols, row, &shape->host_ports.items[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state machine of assigned pods: spec 03b section 4. Messages E0 to E8 are its. */
+/* The state machine of assigned pods: spec 03b section 4. Returns messages E0 to E8. */
 #include "state/pod_groups.h"
 #include "state/pod_index.h"
 #include "state/state_private.h"
@@ -9,7 +9,7 @@ static int fail_empty_uid(struct berth_error *err)
 	return bt_error_set(err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
 }
 
-/* `[lead ]pod <uid>(<namespace>/<name>) <tail>` */
+/* The message `[lead ]pod <uid>(<namespace>/<name>) <tail>`. */
 static int fail(struct berth_error *err, int code, const char *lead, const struct bt_pod *pod,
 	const char *tail)
 {
@@ -30,7 +30,7 @@ uint32_t bt_state_find_pod(const struct bt_state *state, struct bt_str uid)
 	return bt_sym_is_none(symbol) ? BT_POD_NONE : bt_pod_table_find(&state->pods, symbol);
 }
 
-/* The cache gets an entry for a slot that it has none for: an imaginary node. */
+/* Make a cache entry for the slot if there is none: an imaginary node. */
 static void ensure_entry(struct bt_state *state, uint32_t slot)
 {
 	struct bt_node_row *row = &state->nodes.rows[slot];
@@ -67,7 +67,7 @@ static void remove_record(struct bt_state *state, uint32_t pod_id)
 	bt_state_drop_empty_entry(state, slot);
 }
 
-/* The record of a pod with its own references to shape and labels; uid is consumed. */
+/* Make the record of a pod, with references to shape and labels. Consumes uid. */
 static struct bt_pod_record make_record(
 	struct bt_state *state, const struct bt_pod *pod, bt_sym uid)
 {
@@ -90,8 +90,8 @@ static void add_pod(struct bt_state *state, const struct bt_pod *pod, bt_sym uid
 }
 
 /*
- * Upstream's replace(old, new): remove, then add unmarked. With equal shape and node only the order
- * of the node's pods and the record change. The pod keeps its id.
+ * Upstream's replace(old, new): remove the pod, then add it without the assumed mark. If shape and
+ * node are equal, only the record and the order of the node's pods change. The pod keeps its id.
  */
 static void replace_pod(
 	struct bt_state *state, uint32_t pod_id, const struct bt_pod *pod, bt_sym uid)
@@ -104,8 +104,7 @@ static void replace_pod(
 	if (!same_uid) {
 		bt_pod_table_set_uid(pods, old.uid, BT_POD_NONE);
 	}
-	/* Claims are counted under the namespace, so their holders take the long way when it
-	 * changes. */
+	/* Claims are counted by namespace, so if that changes the pod is removed and added. */
 	if (fresh.shape == old.shape && fresh.node == old.node &&
 		bt_sym_equal(fresh.namespace_, old.namespace_)) {
 		fresh.position = old.position;
@@ -265,7 +264,9 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 			"is corrupted and can "
 			"badly affect scheduling decisions");
 	}
-	/* Two pods of one uid would leave a sum that nothing can remove: the one in the way goes.
+	/*
+	 * Without this, a second pod with the same uid would leave sums that could never be
+	 * removed.
 	 */
 	other = bt_state_find_pod(state, new_pod->metadata.uid);
 	if (other != BT_POD_NONE && other != pod_id) {

@@ -29,7 +29,7 @@ void bt_pod_groups_destroy(struct bt_state *state)
 	if (groups == NULL) {
 		return;
 	}
-	/* Symbols end with the table. */
+	/* Symbols were freed with the table. */
 	for (uint32_t i = 0; i < groups->groups.count; i++) {
 		bt_vec_finish(&groups->groups.items[i].items);
 		bt_map_finish(&groups->groups.items[i].by_uid);
@@ -81,7 +81,7 @@ struct bt_group_members *bt_pod_groups_find(
 			  bt_symbol_find(&state->symbols, name));
 }
 
-/** The pod's group; NULL also for a pod of none. */
+/** The pod's group; NULL also if the pod is in no group. */
 static struct bt_group_members *group_of(const struct bt_state *state, const struct bt_pod *pod)
 {
 	const struct bt_str *name = bt_pod_group_name_of(pod);
@@ -110,7 +110,7 @@ static struct bt_group_member *member_of(const struct bt_state *state,
 		: NULL;
 }
 
-/** The pod's member, new if need be; NULL: it is in no group. */
+/** The pod's member entry, created if there is none; NULL: the pod is in no group. */
 static struct bt_group_member *ensure_member(
 	struct bt_state *state, const struct bt_pod *pod, struct bt_group_members **out_members)
 {
@@ -152,7 +152,7 @@ static bool is_scheduled(const struct bt_group_member *member)
 	return member->is_assumed || member->is_assigned;
 }
 
-/** The member's sets change: counters follow. */
+/** Change the sets of a member and update the counters. */
 static void set_member(struct bt_group_members *members, struct bt_group_member *member,
 	struct bt_group_member changed)
 {
@@ -244,7 +244,7 @@ void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool
 	}
 }
 
-/** The member by what a pod record says; NULL: the pod is no member. */
+/** The member entry for a pod record; NULL: the pod is no member. */
 static struct bt_group_member *member_of_record(const struct bt_state *state, bt_sym uid,
 	bt_sym namespace_, uint32_t shape, struct bt_group_members **out_members)
 {
@@ -272,7 +272,7 @@ void bt_pod_groups_assume(struct bt_state *state, const struct bt_pod *pod)
 	struct bt_group_member *member = member_of(state, members, pod);
 
 	if (members == NULL && bt_pod_group_name_of(pod) != NULL) {
-		/* The object that creates the group has its node already. */
+		/* The object that creates the entry already has a node. */
 		bt_pod_groups_assign(state, pod, false);
 	} else if (member != NULL) {
 		struct bt_group_member changed = *member;

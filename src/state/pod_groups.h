@@ -2,12 +2,13 @@
 #ifndef BT_STATE_POD_GROUPS_H
 #define BT_STATE_POD_GROUPS_H
 /**
- * Members of pod groups, by namespace and spec.schedulingGroup.podGroupName, whether a PodGroup
- * object of that name exists or not. Kept only with gate GenericWorkload (bt_state.pod_groups).
+ * Members of pod groups, by namespace and spec.schedulingGroup.podGroupName, whether or not a
+ * PodGroup object with that name exists. Only with the gate GenericWorkload (bt_state.pod_groups).
  * Spec: 09 section 3, 03b section 8.
  *
- * The cache follows assigned and assumed pods by itself; pending pods are added and removed by the
- * owner. What a pod group cycle assumes in the snapshot is marked beside the sets of the cache.
+ * The cache updates the entries of assigned and assumed pods; the owner adds and removes pending
+ * pods. Pods that a pod group cycle assumes in the snapshot are marked in addition to the cache's
+ * sets.
  */
 #include "base/map.h"
 #include "state/state.h"
@@ -15,25 +16,27 @@
 struct bt_group_member {
 	bt_sym uid;
 	bt_sym name;
-	/* Sets; a pod that was bound by another scheduler is in the first and the last. */
+	/* Sets. A pod bound by another scheduler is in the first and the last. */
 	bool is_unscheduled;
 	bool is_assumed;
 	bool is_assigned;
 	bool has_node;       /* the latest object has spec.nodeName */
-	bool is_in_snapshot; /* assumed there by the running pod group cycle */
+	bool is_in_snapshot; /* assumed in the snapshot by the running pod group cycle */
 };
 
 struct bt_group_members {
-	bt_sym namespace_; /* BT_SYM_NONE: a free entry */
+	bt_sym namespace_; /* BT_SYM_NONE: the entry is free */
 	bt_sym name;
 	BT_VEC(struct bt_group_member) items; /* in no order */
 	struct bt_map by_uid;
-	/** Members that are assumed or assigned in the cache. */
+	/** Number of members assumed or assigned in the cache. */
 	uint32_t scheduled_count;
 	uint32_t unscheduled_count;
-	/** Members that only the snapshot of the running cycle has assumed. */
+	/** Number of members assumed only in the snapshot of the running cycle. */
 	uint32_t snapshot_count;
-	/** GangScheduling wants the unscheduled members activated; listed in wanted. */
+	/**
+	 * GangScheduling requested activation of the unscheduled members; the group is in `wanted`.
+	 */
 	bool wants_activation;
 };
 
@@ -41,27 +44,29 @@ struct bt_pod_groups {
 	BT_VEC(struct bt_group_members) groups;
 	BT_VEC(uint32_t) free_ids;
 	struct bt_map map;
-	/** Groups whose unscheduled members are to be activated: see wants_activation. */
+	/** Groups with wants_activation. */
 	BT_VEC(uint32_t) wanted;
 };
 
-/** Name of the pod's group; NULL: it is in none. */
+/** Name of the pod's group; NULL: none. */
 const struct bt_str *bt_pod_group_name_of(const struct bt_pod *pod);
 
 void bt_pod_groups_init(struct bt_state *state);
 void bt_pod_groups_destroy(struct bt_state *state);
-/** Bytes of heap memory held. */
+/** Bytes of allocated memory. */
 size_t bt_pod_groups_memory_bytes(const struct bt_pod_groups *groups);
 
-/* Nothing happens without bt_state.pod_groups, or to a pod without group. */
+/* The functions below do nothing without bt_state.pod_groups and for pods without a group. */
 
-/** A pending pod of one of our profiles was seen for the first time. */
+/** A pending pod of a configured profile was added. */
 void bt_pod_groups_add_pending(struct bt_state *state, const struct bt_pod *pod);
-/** A pending pod is gone. */
+/** A pending pod was deleted. */
 void bt_pod_groups_remove_pending(struct bt_state *state, const struct bt_pod *pod);
 
-/** For the cache: a pod was assigned (was_assumed: it confirms an assumed one), removed, assumed,
- * forgotten; in the snapshot: assumed or forgotten by a pod group cycle. */
+/**
+ * Called by the cache when a pod is assigned (was_assumed: it was assumed before), removed, assumed
+ * or forgotten; and when a pod group cycle assumes or forgets it in the snapshot.
+ */
 void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool was_assumed);
 void bt_pod_groups_remove(struct bt_state *state, bt_sym uid, bt_sym namespace_, uint32_t shape);
 void bt_pod_groups_assume(struct bt_state *state, const struct bt_pod *pod);
@@ -69,19 +74,22 @@ void bt_pod_groups_forget(struct bt_state *state, const struct bt_pod *pod);
 void bt_pod_groups_mark(struct bt_state *state, const struct bt_pod *pod);
 void bt_pod_groups_unmark(struct bt_state *state, bt_sym uid, bt_sym namespace_, uint32_t shape);
 
-/** NULL: no pod of that group is known, or the gate is off. Borrowed until the state changes. */
+/** NULL: no pod of the group is known, or the gate is off. Borrowed until the state changes. */
 struct bt_group_members *bt_pod_groups_find(
 	const struct bt_state *state, struct bt_str namespace_, struct bt_str name);
-/** Assumed and assigned members; with those of the running pod group cycle when in_snapshot. */
+/**
+ * Number of assumed and assigned members; in_snapshot: including those of the running pod group
+ * cycle.
+ */
 static inline uint32_t bt_group_scheduled_count(
 	const struct bt_group_members *members, bool in_snapshot)
 {
 	return members->scheduled_count + (in_snapshot ? members->snapshot_count : 0);
 }
 
-/** List the group for bt_pod_groups_take_wanted. */
+/** Request activation of the group's unscheduled members. */
 void bt_pod_groups_want_activation(struct bt_state *state, struct bt_group_members *members);
-/** The next group that wants activation, in the order they asked, or NULL. */
+/** The next group with requested activation, in order of the requests, or NULL. */
 struct bt_group_members *bt_pod_groups_take_wanted(struct bt_state *state);
 /**
  * Names of the unscheduled members, ascending, in the arena; texts are borrowed until the state

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "state/node_table_edit.h"
 
-/** A label of a set: its pair, and where the pair lists the set. */
+/** A label of a set: its pair, and the position of the set in the pair's list. */
 struct set_label {
 	uint32_t pair;
 	uint32_t position;
@@ -12,21 +12,21 @@ struct set_label {
 
 struct indexed_set {
 	BT_VEC(uint32_t) pods;
-	struct set_label *labels; /* while there are pods */
+	struct set_label *labels; /* allocated while the set has pods */
 	uint32_t label_count;
 };
 
 struct indexed_pair {
-	struct bt_label_pair pair; /* the sets hold the symbols */
+	struct bt_label_pair pair; /* the sets hold the references to its symbols */
 	BT_VEC(uint32_t) sets;
-	BT_VEC(uint32_t) labels; /* by the same index: which label of the set it is */
+	BT_VEC(uint32_t) labels; /* parallel to the sets: index of the label within the set */
 };
 
 struct bt_pod_index {
 	BT_VEC(struct indexed_set) sets; /* by label set */
-	BT_VEC(uint32_t) positions;      /* by pod: its place in the set's list */
+	BT_VEC(uint32_t) positions;      /* by pod: position in the set's list */
 	struct bt_map pair_map;
-	BT_VEC(struct indexed_pair) pairs; /* without sets: free */
+	BT_VEC(struct indexed_pair) pairs; /* a pair without sets is free */
 	BT_VEC(uint32_t) free_pairs;
 	size_t label_bytes;
 };
@@ -80,7 +80,7 @@ void bt_pod_index_add(struct bt_state *state, uint32_t pod_id)
 	}
 	set = &index->sets.items[set_id];
 	if (set->pods.count == 0) {
-		/* The set's first pod came. */
+		/* The set got its first pod. */
 		const struct bt_label_set *source = &state->label_sets.sets.items[set_id];
 		set->label_count = source->labels.count;
 		set->labels = BT_NEW_ARRAY(struct set_label, set->label_count);
@@ -115,7 +115,7 @@ void bt_pod_index_remove(struct bt_state *state, uint32_t pod_id, uint32_t label
 		index->positions.items[set->pods.items[at]] = at;
 	}
 	if (set->pods.count == 0) {
-		/* The set's last pod went. */
+		/* The set lost its last pod. */
 		for (uint32_t i = 0; i < set->label_count; i++) {
 			struct indexed_pair *pair = &index->pairs.items[set->labels[i].pair];
 			uint32_t place = set->labels[i].position;

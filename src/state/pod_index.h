@@ -2,20 +2,20 @@
 #ifndef BT_STATE_POD_INDEX_H
 #define BT_STATE_POD_INDEX_H
 /**
- * Pods on nodes by their labels: label pair -> label sets that have it, label set -> pods. A new
- * counter finds its pods with it instead of looking at all of them. Made when somebody first asks,
- * kept from then on: 8 bytes a pod, and 8 a label of each set.
+ * Index of pods on nodes by label: label pair -> label sets with this pair, label set -> pods. New
+ * counters use it to find their pods without visiting all pods. Created at first use and then kept:
+ * 8 bytes for each pod and for each label of each set.
  */
 #include "state/state.h"
 
 struct bt_pod_index;
 
-/** The state's index, made and filled when there is none yet. */
+/** The state's index, created and filled at first use. */
 struct bt_pod_index *bt_pod_index_get(struct bt_state *state);
 void bt_pod_index_destroy(struct bt_state *state);
 size_t bt_pod_index_memory_bytes(const struct bt_state *state);
 
-/** The pod was counted on a node, or is about to be taken off. Only when there is an index. */
+/** Add or remove a pod on a node. Only if the index exists. */
 void bt_pod_index_add(struct bt_state *state, uint32_t pod_id);
 void bt_pod_index_remove(struct bt_state *state, uint32_t pod_id, uint32_t label_set);
 
@@ -25,12 +25,12 @@ struct bt_id_list {
 	uint32_t count;
 };
 
-/** Label sets that have the pair and pods. */
+/** Label sets with this pair that have pods. */
 struct bt_id_list bt_pod_index_sets_with(
 	const struct bt_pod_index *index, bt_sym key, bt_sym value);
 /** Pods with this label set. */
 struct bt_id_list bt_pod_index_pods_of(const struct bt_pod_index *index, uint32_t label_set);
 
-/** Every pod is listed once, and every pair. */
+/** Checks that every pod and every pair is listed once. */
 bool bt_pod_index_validate(const struct bt_state *state, struct bt_strbuf *out_reason);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_STATE_POD_INFO_H
 #define BT_STATE_POD_INFO_H
-/** What plugins see of a pod, pending or bound alike. Cheap to fill; everything is borrowed. */
+/** A pod as plugins see it, pending or bound. Cheap to fill; everything is borrowed. */
 #include "state/state.h"
 
 struct bt_pod_info {
@@ -9,31 +9,31 @@ struct bt_pod_info {
 	struct bt_str namespace_;
 	struct bt_str uid;
 	const struct bt_str_map *labels;
-	const struct bt_shape *shape; /* spec: shape->pod->spec (nodeName only while pending) */
-	uint32_t label_set;           /* BT_LABEL_SET_NONE when not interned */
+	const struct bt_shape *shape; /* has the spec (nodeName only while pending) */
+	uint32_t label_set;           /* BT_LABEL_SET_NONE: not interned */
 	int32_t priority;
-	int64_t start_seconds;             /* INT64_MIN = not set */
+	int64_t start_seconds;             /* INT64_MIN: not set */
 	struct bt_str node_name;           /* "" while pending */
 	struct bt_str nominated_node_name; /* status.nominatedNodeName */
 	const struct bt_pod
-		*object; /* the whole object of a pending pod; NULL for pods of the cache */
-	uint32_t pod_id; /* BT_POD_NONE while not in the cache */
+		*object; /* the complete object of a pending pod; NULL for cached pods */
+	uint32_t pod_id; /* BT_POD_NONE: not in the cache */
 };
 
 #define BT_LABEL_SET_NONE UINT32_MAX
 
 /** "namespace/name" for messages. */
 void bt_pod_info_ref(const struct bt_pod_info *pod, struct bt_strbuf *out);
-/** From the cache; labels are borrowed until the state changes. */
+/** Fill from a cached pod; labels are borrowed until the state changes. */
 void bt_pod_info_from_record(
 	const struct bt_state *state, uint32_t pod_id, struct bt_pod_info *out_info);
 /**
- * For a pod to be scheduled: takes references to its shape and label set in state, released by
- * finish. object is borrowed until then.
+ * Fill for a pod to be scheduled. Takes references to its shape and label set, which finish
+ * releases. object is borrowed until then.
  */
 void bt_pod_info_init_pending(
 	struct bt_state *state, const struct bt_pod *object, struct bt_pod_info *out_info);
-/** As it was filled by init_pending, whose references to shape and label set are still held. */
+/** Fill again a pod whose references from init_pending are still held. */
 void bt_pod_info_restore_pending(const struct bt_state *state, const struct bt_pod *object,
 	uint32_t shape, uint32_t label_set, struct bt_pod_info *out_info);
 void bt_pod_info_finish_pending(struct bt_state *state, struct bt_pod_info *info);

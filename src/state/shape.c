@@ -25,10 +25,10 @@ static int parse_term(const struct bt_pod_affinity_term *source, struct bt_arena
 	return code;
 }
 
-/** What a group of a pod lists: required or preferred terms, never both. */
+/** The terms of one group: required or preferred ones, never both. */
 struct group_source {
 	const char *name;
-	const struct bt_pod_affinity *affinity; /* NULL: the pod has none of this kind */
+	const struct bt_pod_affinity *affinity; /* NULL: the pod has no terms of this kind */
 	bool preferred;
 };
 
@@ -176,7 +176,7 @@ static void canonical_conditions(struct bt_pod_status *status, struct bt_arena *
 	status->conditions.present = count != 0;
 }
 
-/* A view of pod without what shapes do not distinguish; the arena holds shortened lists. */
+/* A copy of the pod without the fields that shapes ignore; shortened lists are in the arena. */
 static struct bt_pod canonical_pod(
 	const struct bt_pod *pod, bool keep_node_name, struct bt_arena *arena)
 {

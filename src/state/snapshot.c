@@ -4,18 +4,18 @@
 #include "state/state_private.h"
 
 /*
- * The per-cycle snapshot: spec 03b section 7.2. Aggregates are the live columns, so a refresh has
- * three things to do: which names the snapshot knows, the order of its list, and what is frozen in
- * a copy (image node counts).
+ * The per-cycle snapshot: spec 03b section 7.2. Aggregates are read from the live columns, so a
+ * refresh updates only three things: the known names, the order of the list, and the copied values
+ * (image node counts).
  */
 
 /**
- * Steps of detours for each node of the list (bt_places), after which places are given anew: with
- * the trees of some four plans that are made again, a node then takes about as long.
+ * Detour steps (bt_places) per node of the list after which places are assigned anew. That is about
+ * the cost per node of making the trees of four plans again.
  */
 #define DETOURS_PER_NODE 128
 
-/** What the lists of nodes with affinity pods should say of the slot. */
+/** Update what the lists of nodes with affinity pods have for the slot. */
 static void note_affinity(struct bt_state *state, uint32_t slot)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
@@ -97,7 +97,7 @@ const struct bt_snapshot_lists *bt_snapshot_affinity_lists(const struct bt_state
 			continue;
 		}
 		bt_vec_push(&lists->affinity, list[i]);
-		/* Required anti-affinity is affinity, too. */
+		/* A node with required anti-affinity is in both lists. */
 		if (state->nodes.rows[list[i]].in_anti_affinity_list) {
 			bt_vec_push(&lists->anti_affinity, list[i]);
 		}
@@ -107,8 +107,8 @@ const struct bt_snapshot_lists *bt_snapshot_affinity_lists(const struct bt_state
 }
 
 /**
- * The places follow the order of nodes, change by change. false, and nothing is changed: they must
- * be given anew.
+ * Apply the changes of the node order to the places one by one. false, without any change: places
+ * must be assigned anew.
  */
 static bool follow_order(struct bt_state *state)
 {
@@ -145,7 +145,7 @@ static bool follow_order(struct bt_state *state)
 		if (is_listed != state->nodes.rows[slot].in_snapshot) {
 			(is_listed ? enter_list : leave_list)(state, slot);
 		} else {
-			/* It may have another place. */
+			/* The node may have another place now. */
 			bt_change_log_append(&state->log, slot, BT_CHANGE_EXISTENCE);
 		}
 	}
@@ -153,8 +153,10 @@ static bool follow_order(struct bt_state *state)
 	return true;
 }
 
-/* All places anew: the nodes of the tree in order, without names that the snapshot does not have.
- * Rows are looked at only where something changes: of many nodes, hardly one is in the cache.
+/*
+ * Assign all places anew: the nodes of the tree in order, without names that the snapshot does not
+ * have. Rows are read only where something changes, because few of many rows are in the processor's
+ * cache.
  */
 static void rebuild_list(struct bt_state *state)
 {
@@ -191,7 +193,7 @@ static void rebuild_list(struct bt_state *state)
 	bt_bitset_finish(&listed);
 }
 
-/* The order of nodes, as it is now, becomes that of the snapshot. */
+/* Update the snapshot's list to the current node order. */
 static void update_list(struct bt_state *state, bool can_follow)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
@@ -224,7 +226,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 		bt_bitset_resize(&snapshot->affinity_slots, state->nodes.slot_count);
 		bt_places_reserve_slots(&snapshot->places, state->nodes.slot_capacity);
 	}
-	/* Upstream's copying of newer aggregates. */
+	/* Corresponds to upstream's copying of newer aggregates. */
 	for (uint32_t i = 0; i < snapshot->changed_slots.count; i++) {
 		uint32_t slot = snapshot->changed_slots.items[i];
 		struct bt_node_row *row = &state->nodes.rows[slot];
@@ -254,7 +256,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 	for (uint32_t i = 0; names_dropped && i < snapshot->nameless.count; i++) {
 		uint32_t slot = snapshot->nameless.items[i];
 		const struct bt_node_row *row = &state->nodes.rows[slot];
-		/* The node may have come back. */
+		/* The node may have been added again. */
 		if (!row->in_cache || !row->has_node) {
 			bt_bitset_assign(&snapshot->names, slot, false);
 			snapshot->name_count--;
@@ -278,7 +280,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 			(unsigned long)state->node_entry_count);
 	}
 	if (names_dropped) {
-		/* After the list was updated, which does not have the slots any more either. */
+		/* Only now, because the list has the slots until it is updated. */
 		for (uint32_t i = 0; i < snapshot->nameless.count; i++) {
 			state->nodes.rows[snapshot->nameless.items[i]].nameless = false;
 			bt_state_release_if_unknown(state, snapshot->nameless.items[i]);
@@ -297,7 +299,7 @@ uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node
 										    : BT_SLOT_NONE;
 }
 
-/* What a pod group cycle changes in the snapshot: spec 03b section 7.3. */
+/* Changes of the snapshot by a pod group cycle: spec 03b section 7.3. */
 
 /* Index in assumed_pods, or their number. */
 static uint32_t find_assumed(const struct bt_state *state, struct bt_str uid)
@@ -306,7 +308,7 @@ static uint32_t find_assumed(const struct bt_state *state, struct bt_str uid)
 	bt_sym symbol = bt_symbol_find(&state->symbols, uid);
 	uint32_t at = snapshot->assumed_pods.count;
 
-	/* Cycles forget the latest pod first. */
+	/* Search from the end, because cycles forget the latest pod first. */
 	while (at > 0 &&
 		!bt_sym_equal(bt_state_pod_at(state, snapshot->assumed_pods.items[at - 1])->uid,
 			symbol)) {
@@ -315,7 +317,9 @@ static uint32_t find_assumed(const struct bt_state *state, struct bt_str uid)
 	return at > 0 ? at - 1 : snapshot->assumed_pods.count;
 }
 
-/** The pod is not assumed there: looking for it costs more than the rest. */
+/**
+ * Requires that the pod is not assumed; this is not checked, because a search would cost too much.
+ */
 int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uint32_t shape,
 	uint32_t label_set, uint32_t slot, struct berth_error *err)
 {
@@ -393,7 +397,7 @@ int bt_snapshot_forget_pod(
 	return 0;
 }
 
-/** Undo what a pod group cycle left behind (start of a refresh). */
+/** Undo what a pod group cycle left, at the start of a refresh. */
 static void snapshot_forget_leftovers(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;

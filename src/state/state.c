@@ -31,7 +31,9 @@ void bt_change_log_append(struct bt_change_log *log, uint32_t slot, uint32_t kin
 	log->sequence++;
 }
 
-/** Changes that a cache may lag behind; at a few thousand nodes recomputing is cheaper than more.
+/**
+ * Number of changes in the log. With a few thousand nodes, computing anew is cheaper than more
+ * updates.
  */
 #define LOG_CAPACITY (UINT32_C(1) << 15)
 
@@ -131,7 +133,7 @@ void bt_state_release_if_unknown(struct bt_state *state, uint32_t slot)
 		return;
 	}
 	(void)bt_state_set_images(
-		state, slot, NULL); /* nothing caches the images of a slot nobody knows */
+		state, slot, NULL); /* no cache has the images of an unused slot */
 	bt_node_table_release(&state->nodes, slot);
 }
 

@@ -5,8 +5,7 @@
 #include "state/pod_index.h"
 #include "state/state_private.h"
 
-/* Heap memory of a state, by a walk: capacities, not counts. What malloc itself needs is not
- * included. */
+/* Allocated memory of a state, computed from capacities. malloc's overhead is not included. */
 
 #define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))
 
@@ -16,7 +15,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 {
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_snapshot *snapshot = &state->snapshot;
-	/* Thirteen columns of 8 bytes (the shared zeros are one), two of uint32_t, two of bytes. */
+	/* Thirteen columns of 8 bytes (one is the shared zeros), two of uint32_t, two of bytes. */
 	size_t per_slot =
 		13 * sizeof(int64_t) + 2 * sizeof(uint32_t) + 2 + sizeof(struct bt_node_row);
 	size_t words = (size_t)snapshot->listed.word_count + snapshot->names.word_count +

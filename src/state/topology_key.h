@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_STATE_TOPOLOGY_KEY_H
 #define BT_STATE_TOPOLOGY_KEY_H
-/** Selectors and the like as byte strings that are equal exactly when the things are, and copies of
- * selectors: for tables that keep each distinct one once. Text is length-prefixed. */
+/**
+ * Selectors and the like as byte strings that are equal exactly if the selectors are, and copies of
+ * selectors, for tables without duplicates. Texts are length-prefixed.
+ */
 #include "api/pod.h"
 #include "api/selector.h"
 #include "base/strbuf.h"
@@ -10,7 +12,7 @@
 void bt_key_append_u32(struct bt_strbuf *key, uint32_t value);
 void bt_key_append_str(struct bt_strbuf *key, struct bt_str text);
 void bt_key_append_selector(struct bt_strbuf *key, const struct bt_selector *selector);
-/** nodeSelector and required node affinity. */
+/** For nodeSelector and required node affinity. */
 void bt_key_append_node_affinity(struct bt_strbuf *key, const struct bt_pod_spec *spec);
 void bt_key_append_tolerations(struct bt_strbuf *key, const bt_toleration_list *tolerations);
 

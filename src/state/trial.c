@@ -18,7 +18,7 @@ int bt_state_trial_begin(
 		} \
 	} while (0)
 
-/** What is known of the slot from before the trial. */
+/** Save the slot's data as it was before the trial; returns the saved data. */
 static struct bt_trial_slot *remember(struct bt_state_trial *trial, uint32_t slot)
 {
 	const struct bt_node_row *row = &trial->state->nodes.rows[slot];
@@ -40,7 +40,7 @@ static struct bt_trial_slot *remember(struct bt_state_trial *trial, uint32_t slo
 	for (uint32_t k = 0; k < row->ports.count; k++) {
 		const struct bt_used_port *used = &row->ports.items[k];
 
-		/* Taking a pod may release the symbols. */
+		/* Copy the texts, because taking a pod may release the symbols. */
 		saved.ports.items[saved.ports.count++] = (struct bt_host_port){
 			.ip = bt_arena_str(&trial->arena, bt_symbol_text(symbols, used->ip)),
 			.protocol = bt_arena_str(
@@ -77,7 +77,10 @@ void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const 
 	set_node(trial->state, slot, now);
 }
 
-/** Ports are a set: a pod that leaves takes along what others on the node hold, too. */
+/**
+ * Ports are a set: removing a pod also removes ports that others on the node use, so add those
+ * again.
+ */
 static void keep_ports_of_others(struct bt_state *state, uint32_t slot)
 {
 	struct bt_node_row *row = &state->nodes.rows[slot];
@@ -104,7 +107,7 @@ void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id)
 	BT_ASSERT(!bt_bitset_get(&trial->away, pod_id));
 	bt_bitset_assign(&trial->away, pod_id, true);
 	bt_vec_push(&trial->pods, pod_id);
-	/* What only the snapshot knows leaves generations and claims alone. */
+	/* A snapshot_only pod changes neither generation nor claims. */
 	record->snapshot_only = trial->in_snapshot;
 	bt_state_detach_pod(trial->state, pod_id);
 	record->snapshot_only = false;
@@ -151,7 +154,7 @@ static bool has_port(const bt_host_port_list *ports, const struct bt_host_port *
 	return false;
 }
 
-/** All pods and nodes are what they were, in the same order. */
+/** Restore all pods and nodes, in the same order. */
 static void restore(struct bt_state_trial *trial)
 {
 	struct bt_state *state = trial->state;
@@ -167,7 +170,7 @@ static void restore(struct bt_state_trial *trial)
 		if (saved->node != NULL) {
 			set_node(state, saved->slot, saved->node);
 		}
-		/* The same pods are on the node again, at other places of its lists. */
+		/* The node has the same pods again, but in another order. */
 		struct bt_node_row *row = &state->nodes.rows[saved->slot];
 
 		BT_ASSERT(row->pods.count == saved->pods.count);
@@ -181,8 +184,8 @@ static void restore(struct bt_state_trial *trial)
 		COPY_LIST(&row->pods_with_required_anti_affinity,
 			&saved->pods_with_required_anti_affinity);
 		/*
-		 * Pods that share a port: whether the set still has it depends on which pods came
-		 * and went, so it is set as it was.
+		 * Restore the set of ports: for ports shared by pods it depends on the order of
+		 * removals and additions.
 		 */
 		for (uint32_t k = row->ports.count; k-- > 0;) {
 			struct bt_host_port port = {
@@ -220,7 +223,7 @@ void bt_snapshot_trial_end(struct bt_state_trial *trial)
 {
 	restore(trial);
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
-		/* Nothing but the ports may have changed without a note of it. */
+		/* Log a change of the ports, which may not have been logged. */
 		bt_change_log_append(&trial->state->log, trial->slots.items[i].slot,
 			BT_CHANGE_PODS | BT_CHANGE_PORTS);
 	}
@@ -237,7 +240,7 @@ int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
 		struct bt_trial_slot *saved = &trial->slots.items[i];
 
-		/* Upstream's snapshot keeps old counts for nodes that nothing happens to. */
+		/* In upstream's snapshot, unchanged nodes keep their old image counts. */
 		struct bt_node_row *row = &state->nodes.rows[saved->slot];
 		bool differs = false;
 
