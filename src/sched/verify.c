@@ -177,7 +177,7 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	struct bt_profile_metrics *metrics = framework->metrics;
 	framework->metrics = NULL;
 	if (plan != NULL) {
-		bt_plan_refresh(plan, engine, pod); /* a search of few nodes does not */
+		bt_plan_refresh(plan, engine, pod); /* a search of few nodes skips this */
 	}
 	bt_arena_reset(twin.arena);
 	bt_cycle_state_init(&twin.cycle, twin.arena, framework->instances.count);

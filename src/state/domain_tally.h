@@ -18,8 +18,7 @@ struct bt_domain_sum {
 };
 
 struct bt_domain_tally {
-	struct bt_domain_sum *entries; /* linear probing, at most half full; NULL when by_domain is
-	                                used */
+	struct bt_domain_sum *entries; /* linear probing, at most half full; or NULL */
 	uint32_t entry_capacity;       /* power of two, or 0 */
 	uint32_t domain_capacity;
 	uint64_t *by_domain;

@@ -29,8 +29,7 @@ struct bt_affinity_term {
 	struct bt_selector namespace_selector; /* `nothing` if the term has no namespace selector */
 	uint32_t namespace_count;
 	const struct bt_str *namespaces;
-	bool in_own_namespace; /* neither names nor selector: the namespace of the pod that has the
-	                          term */
+	bool in_own_namespace; /* no names, no selector: the namespace of the term's pod */
 	struct bt_str topology_key;
 	int32_t weight; /* of a preferred term; 0 for required terms */
 };

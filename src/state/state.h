@@ -172,8 +172,7 @@ struct bt_snapshot {
 	uint64_t log_sequence;           /* change log position of the last refresh */
 	uint64_t refresh_count;          /* number of refreshes */
 	BT_VEC(uint32_t) changed_slots;  /* changed since the last refresh, without repetitions */
-	struct bt_bitset names;    /* slots found by name; differs from the list only while caches
-	                              disagree */
+	struct bt_bitset names;    /* slots found by name; mostly equal to `listed` */
 	uint32_t name_count;       /* number of bits in names */
 	BT_VEC(uint32_t) nameless; /* slots of removed nodes, name not dropped yet */
 	uint64_t next_instance;
