@@ -370,7 +370,7 @@ static void warn(void *context BT_UNUSED, struct bt_str line)
 	BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%.*s", BT_STR_ARG(line));
 }
 
-static void tell(struct bt_write *write)
+static void report_result(struct bt_write *write)
 {
 	struct bt_api_writes *writes = write->writes;
 	struct bt_preemption_ticket ticket = write->ticket;
@@ -384,8 +384,8 @@ static void tell(struct bt_write *write)
 			bt_write_destroy(write);
 			return;
 		}
-		write->state = BT_WRITE_TOLD;
-		writes->told++;
+		write->state = BT_WRITE_REPORTED;
+		writes->reported++;
 		bt_scheduler_resume(writes->scheduler, bt_str_from(write->uid));
 		return;
 	case BT_WRITE_STATUS:
@@ -420,7 +420,7 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 	 * loop.
 	 */
 	for (uint32_t i = 0; i < writes->answered.count; i++) {
-		tell(writes->answered.items[i]);
+		report_result(writes->answered.items[i]);
 	}
 	writes->answered.count = 0;
 	flush_evictions(writes);
@@ -431,9 +431,9 @@ static bool may_schedule(void *context)
 {
 	struct bt_api_writes *writes = context;
 	const struct bt_api_writes_options *options = &writes->options;
-	for (uint32_t i = 0; i < writes->list.count && writes->told != 0; i++) {
+	for (uint32_t i = 0; i < writes->list.count && writes->reported != 0; i++) {
 		struct bt_write *write = writes->list.items[i];
-		if (write != NULL && write->state == BT_WRITE_TOLD) {
+		if (write != NULL && write->state == BT_WRITE_REPORTED) {
 			bt_write_destroy(write);
 		}
 	}

@@ -21,7 +21,7 @@ enum bt_write_state {
 	BT_WRITE_SENT,
 	BT_WRITE_PAUSED,   /* to be sent again */
 	BT_WRITE_ANSWERED, /* until bt_api_writes_deliver */
-	BT_WRITE_TOLD,     /* reported to the scheduler, which has not taken it yet */
+	BT_WRITE_REPORTED, /* reported to the scheduler, which has not taken it yet */
 };
 
 struct bt_write {
@@ -81,7 +81,7 @@ struct bt_api_writes {
 	uint64_t attempt_patch; /* sequence of the current attempt's status patch; 0: none */
 	uint32_t in_flight;
 	uint32_t paused;
-	uint32_t told;
+	uint32_t reported;
 	int64_t next_due_ns; /* when the first paused write is due */
 	struct bt_strbuf scratch;
 	struct bt_strbuf resource_version; /* of the last volume that was taken */

@@ -48,7 +48,7 @@ void bt_write_destroy(struct bt_write *write)
 	if (write->call != NULL) {
 		bt_rest_cancel(write->call);
 	}
-	writes->told -= write->state == BT_WRITE_TOLD;
+	writes->reported -= write->state == BT_WRITE_REPORTED;
 	(void)bt_map_remove(&writes->by_uid, bt_str_hash(uid), write->index);
 	writes->list.items[write->index] = NULL;
 	bt_vec_push(&writes->free_places, write->index);
@@ -69,7 +69,7 @@ void bt_write_destroy(struct bt_write *write)
 
 static bool is_over(const struct bt_write *write)
 {
-	return write->state == BT_WRITE_ANSWERED || write->state == BT_WRITE_TOLD;
+	return write->state == BT_WRITE_ANSWERED || write->state == BT_WRITE_REPORTED;
 }
 
 struct bt_write *bt_write_find(const struct bt_api_writes *writes, enum bt_write_kind kind,

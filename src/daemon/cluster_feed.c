@@ -68,7 +68,7 @@ struct bt_cluster_feed {
 	bool has_failed;
 };
 
-static void tell(struct bt_cluster_feed *feed, const struct kept_change *change)
+static void observe_change(struct bt_cluster_feed *feed, const struct kept_change *change)
 {
 	const struct bt_cluster_feed_options *options = &feed->options;
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -103,7 +103,7 @@ static void changed(void *context, void *old_item, void *new_item, bool is_stale
 	struct bt_cluster_feed *feed = source->feed;
 	struct kept_change change = {old_item, new_item, is_stale && new_item == NULL};
 	if (feed->held == 0) {
-		tell(feed, &change);
+		observe_change(feed, &change);
 		return;
 	}
 	change.old_object = old_item != NULL ? bt_object_share(old_item) : NULL;
@@ -139,7 +139,7 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 		bt_loop_call_at(feed->options.loop, bt_loop_now_ns(feed->options.loop));
 	}
 	for (uint32_t i = 0; i < feed->kept.count; i++) {
-		tell(feed, &feed->kept.items[i]);
+		observe_change(feed, &feed->kept.items[i]);
 		bt_object_release(feed->kept.items[i].old_object);
 		bt_object_release(feed->kept.items[i].new_object);
 	}

@@ -182,7 +182,7 @@ static void finish_try(struct bt_elector *elector, bool ok, int64_t now_ns)
 			BT_LOG_INFO(0, "Successfully acquired lease",
 				BT_LOG_STR("lock", options->lock));
 			elector->phase = BT_ELECTOR_PHASE_RENEW;
-			elector->news = BT_ELECTOR_LEADS;
+			elector->transition = BT_ELECTOR_LEADS;
 			elector->polling = false;
 			elector->try_ns = now_ns; /* renew at once, as upstream does */
 		} else {
@@ -376,7 +376,7 @@ static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elec
 		elector->phase = BT_ELECTOR_PHASE_RELEASE;
 		elector->deadline_ns = now_ns + elector->options.renew_deadline_ns;
 		elector->wanted = BT_ELECTOR_REQUEST_RELEASE_GET;
-		order->news = BT_ELECTOR_LEFT;
+		order->transition = BT_ELECTOR_LEFT;
 	} else if (elector->phase == BT_ELECTOR_PHASE_RELEASE && is_late) {
 		abandon(elector, order);
 		log_failure(elector, "Failed to release lease", DEADLINE_EXCEEDED);
@@ -430,9 +430,10 @@ void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *n
 		[BT_ELECTOR_REQUEST_RELEASE_GET] = BT_ELECTOR_GET,
 		[BT_ELECTOR_REQUEST_RELEASE_UPDATE] = BT_ELECTOR_UPDATE,
 	};
-	struct bt_elector_order order = {.want = BT_ELECTOR_WAIT, .news = elector->news};
-	elector->news = BT_ELECTOR_NO_NEWS;
-	if (order.news == BT_ELECTOR_NO_NEWS) {
+	struct bt_elector_order order = {
+		.want = BT_ELECTOR_WAIT, .transition = elector->transition};
+	elector->transition = BT_ELECTOR_NO_TRANSITION;
+	if (order.transition == BT_ELECTOR_NO_TRANSITION) {
 		check_end(elector, now->steady_ns, &order);
 		begin_try_if_due(elector, now);
 	}

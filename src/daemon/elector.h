@@ -62,8 +62,8 @@ enum bt_elector_want {
 	BT_ELECTOR_OVER,   /* no more requests */
 };
 
-enum bt_elector_news {
-	BT_ELECTOR_NO_NEWS,
+enum bt_elector_transition {
+	BT_ELECTOR_NO_TRANSITION,
 	BT_ELECTOR_LEADS,
 	BT_ELECTOR_LEFT, /* leads no more; the lease is released next */
 };
@@ -71,7 +71,7 @@ enum bt_elector_news {
 struct bt_elector_order {
 	enum bt_elector_want want;
 	bool abandon; /* before anything else, abandon the request in flight */
-	enum bt_elector_news news;
+	enum bt_elector_transition transition;
 	bool slow_path;                /* count it in the metric */
 	struct bt_lease_record record; /* borrowed until the next call */
 	int64_t until_ns;              /* steady time; INT64_MAX: wait for the answer only */
@@ -105,7 +105,7 @@ struct bt_elector {
 		BT_ELECTOR_REQUEST_RELEASE_UPDATE,
 	} wanted,
 		under_way;
-	enum bt_elector_news news;
+	enum bt_elector_transition transition;
 	bool slow_path;
 	bool stopping;
 	bool polling;        /* RENEW: trying until deadline_ns */

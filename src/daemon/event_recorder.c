@@ -321,7 +321,7 @@ static uint32_t find(const struct bt_event_recorder *recorder, const struct bt_e
 }
 
 /** PATCH the series with its current count; if the event is gone, POST it again with its series. */
-static void tell(struct bt_event_recorder *recorder, const struct series *series)
+static void send_series(struct bt_event_recorder *recorder, const struct series *series)
 {
 	struct bt_event_delivery event = {series->record, series->count, series->last_ns};
 	if (!recorder->sink.patch(recorder->sink.context, &event)) {
@@ -332,7 +332,7 @@ static void tell(struct bt_event_recorder *recorder, const struct series *series
 static void forget_oldest(struct bt_event_recorder *recorder)
 {
 	if (at(recorder, recorder->oldest)->count > 1) {
-		tell(recorder, at(recorder, recorder->oldest));
+		send_series(recorder, at(recorder, recorder->oldest));
 	}
 	uint32_t index = recorder->oldest;
 	struct series *series = at(recorder, index);
@@ -387,7 +387,7 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 				recorder->oldest, recorder->newest, recorder->places.items, index,
 				older, newer);
 			if (series->count == 2) {
-				tell(recorder, series);
+				send_series(recorder, series);
 			}
 			return;
 		}
@@ -432,7 +432,7 @@ int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_n
 	if (now_ns >= recorder->next_tell_ns) {
 		for (uint32_t i = 0; i < recorder->places.count; i++) {
 			if (at(recorder, i)->record != NULL && at(recorder, i)->count > 1) {
-				tell(recorder, at(recorder, i));
+				send_series(recorder, at(recorder, i));
 			}
 		}
 		recorder->next_tell_ns = now_ns + TELL_EVERY_NS;

@@ -174,10 +174,11 @@ static int64_t work(void *context, int64_t now_ns)
 				bt_metric_add(bt_metric_cell(election->slow_paths, &label), 1);
 			}
 		}
-		if (order.news != BT_ELECTOR_NO_NEWS && election->status != NULL) {
-			bt_metric_set(election->status, order.news == BT_ELECTOR_LEADS ? 1 : 0);
+		if (order.transition != BT_ELECTOR_NO_TRANSITION && election->status != NULL) {
+			bt_metric_set(
+				election->status, order.transition == BT_ELECTOR_LEADS ? 1 : 0);
 		}
-		if (order.news == BT_ELECTOR_LEADS) {
+		if (order.transition == BT_ELECTOR_LEADS) {
 			tell_event(election, "became leader");
 			handler->started(handler->context);
 		}
@@ -207,7 +208,7 @@ static int64_t work(void *context, int64_t now_ns)
 		if (order.want == BT_ELECTOR_OVER) {
 			return INT64_MAX;
 		}
-		if (order.want != BT_ELECTOR_WAIT || order.news != BT_ELECTOR_NO_NEWS) {
+		if (order.want != BT_ELECTOR_WAIT || order.transition != BT_ELECTOR_NO_TRANSITION) {
 			continue; /* what comes next */
 		}
 		return order.until_ns == INT64_MAX ? INT64_MAX

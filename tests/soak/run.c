@@ -69,7 +69,7 @@ static bool has_rejector(
  * failed whose volumes or devices other pods could use; a claim was deleted before the watch showed
  * that its devices were free (spec 12 section 16). Then only a flush by time helps.
  */
-static bool is_untold(const struct bt_sim *sim, const struct bt_queue_entry *entry)
+static bool needs_flush(const struct bt_sim *sim, const struct bt_queue_entry *entry)
 {
 	bool nodes_changed = sim->node_change_ns >= entry->timestamp_ns;
 	bool pods_changed = sim->pod_change_ns >= entry->timestamp_ns;
@@ -104,7 +104,7 @@ static enum bt_sim_wait wait_of(void *context, const struct bt_pod *pod)
 	if (entry->place != BT_QUEUE_UNSCHEDULABLE) {
 		return BT_SIM_WAIT_TURN;
 	}
-	return is_untold(sim, entry) ? BT_SIM_WAIT_CLOCK : BT_SIM_WAIT_EVENT;
+	return needs_flush(sim, entry) ? BT_SIM_WAIT_CLOCK : BT_SIM_WAIT_EVENT;
 }
 
 struct nominations {

@@ -284,7 +284,7 @@ static void note_change(
  * The object as the scheduler observes it, owned: a copy of a pod that is not shared with the
  * store, so that it can be packed when the scheduler stores it.
  */
-static struct bt_object *told_of(struct bt_sim *sim, struct bt_object *object)
+static struct bt_object *copy_for_scheduler(struct bt_sim *sim, struct bt_object *object)
 {
 	if (object == NULL) {
 		return NULL;
@@ -301,10 +301,10 @@ static void observe(void *context, struct bt_object *old_object, struct bt_objec
 	note_change(sim, old_object, new_object);
 	const char *what = old_object == NULL ? "add" : new_object != NULL ? "update" : "delete";
 	log_observation(sim, what, new_object != NULL ? new_object : old_object);
-	struct bt_object *told = told_of(sim, new_object);
+	struct bt_object *observed = copy_for_scheduler(sim, new_object);
 	int result =
-		bt_scheduler_observe(sim->scheduler, old_object, told, sim->clock.now_ns, &err);
-	bt_object_release(told);
+		bt_scheduler_observe(sim->scheduler, old_object, observed, sim->clock.now_ns, &err);
+	bt_object_release(observed);
 	take_answer(sim, result, &err);
 }
 

@@ -204,7 +204,7 @@ static void step_machine(struct world *world, struct machine *machine)
 		machine->wake_ns = order.until_ns == INT64_MAX
 			? INT64_MAX
 			: order.until_ns - machine->steady_offset_ns;
-		machine->terms += order.news == BT_ELECTOR_LEADS;
+		machine->terms += order.transition == BT_ELECTOR_LEADS;
 		machine->slow_paths += order.slow_path;
 		machine->is_over = order.want == BT_ELECTOR_OVER;
 		if (order.abandon) {
@@ -214,7 +214,7 @@ static void step_machine(struct world *world, struct machine *machine)
 		if (order.want != BT_ELECTOR_WAIT && order.want != BT_ELECTOR_OVER) {
 			send(world, machine, &order);
 		}
-		if (order.news != BT_ELECTOR_NO_NEWS) {
+		if (order.transition != BT_ELECTOR_NO_TRANSITION) {
 			machine->wake_ns = INT64_MIN;
 		}
 	}
