@@ -7,6 +7,7 @@ Prints one line per problem, then "N passed, N failed" with N counting files.
 """
 import os
 import re
+import subprocess
 import sys
 
 COLUMNS_MAX = 100
@@ -60,6 +61,20 @@ MARKER = re.compile(r"\b(%s|%s|%s)\b" % ("FIX" + "ME", "TO" + "DO", "XX" + "X"))
 MACHINE_PATH = re.compile(
     r"(?<![\w.])/(?:%s|home/[a-z]|Users/[A-Z]|root/)" % "|".join(
         ["wo" + "rk/", "tmp/help" + "ers"]))
+# Words that hide who does what; upstream's own texts are exempt, by their place.
+VAGUE = re.compile(r"\b(nobody|whom|is told of|are told of|goes without a word)\b", re.IGNORECASE)
+VAGUE_FOLDERS = ("src/", "include/", "docs/", "README.md", "bench/", "fuzz/", "examples/")
+UPSTREAM_WORDS = ("docs/seed-map/",)
+
+# Subjects of commits after this one are checked; older ones were written before the rule.
+SUBJECTS_SINCE = "93e70593a0"
+SUBJECT_MAX = 72
+SUBJECT = re.compile(r"(?:[\w./-]+, )*[\w./-]+: (\S+)")
+NOT_VERBS = frozenset(
+    "a also an every few fewer from how it more new no nothing one the these this those three two "
+    "what where whether who without".split())
+VERBS_IN_ING_OR_ED = frozenset("bring embed exceed feed need ping proceed seed".split())
+
 CALL = re.compile(r"(?<![\w.>])([a-z_][a-z0-9_]*)\s*\(")
 
 
@@ -122,6 +137,9 @@ def problems_of(path, text):
             yield number, "unfinished business: %s" % MARKER.search(line).group(1)
         if MACHINE_PATH.search(line):
             yield number, "path of a single machine"
+        if path.startswith(VAGUE_FOLDERS) and not path.startswith(UPSTREAM_WORDS):
+            for match in VAGUE.finditer(line):
+                yield number, "'%s': name who or what does it" % match.group(0)
     if is_c:
         yield from c_problems(path, text)
 
@@ -149,6 +167,30 @@ def files_of(root):
                     yield os.path.relpath(os.path.join(path, name), root)
 
 
+def subject_problem(subject):
+    """What is wrong with the first line of a commit's message; "" if nothing is."""
+    match = SUBJECT.match(subject)
+    if len(subject) > SUBJECT_MAX:
+        return "%d columns are more than %d" % (len(subject), SUBJECT_MAX)
+    if not match:
+        return "is not \"area: imperative\""
+    verb = match.group(1).rstrip(",").lower()
+    if verb in NOT_VERBS or (verb.endswith(("ing", "ed")) and verb not in VERBS_IN_ING_OR_ED):
+        return "'%s' is no imperative" % verb
+    return ""
+
+
+def subject_problems(root):
+    """Problems of commits since SUBJECTS_SINCE; none where git or that commit is missing."""
+    result = subprocess.run(
+        ["git", "-C", root, "log", "--no-merges", "--format=%h %s", SUBJECTS_SINCE + "..HEAD"],
+        capture_output=True, text=True, check=False)
+    for line in result.stdout.splitlines() if result.returncode == 0 else ():
+        commit, subject = line.split(" ", 1)
+        if subject_problem(subject):
+            yield "commit %s: \"%s\": %s" % (commit, subject, subject_problem(subject))
+
+
 def check(root):
     """(number of files, number of files with problems, problems as printable lines)."""
     count = 0
@@ -168,7 +210,10 @@ def main(arguments):
         print("usage: check_tidy.py SOURCE_ROOT", file=sys.stderr)
         return 2
     count, bad, printable = check(arguments[0])
-    for line in printable:
+    subjects = list(subject_problems(arguments[0]))
+    bad += 1 if subjects else 0
+    count += 1
+    for line in printable + subjects:
         print(line)
     print("%d passed, %d failed" % (count - bad, bad))
     return 1 if bad or count == 0 else 0

@@ -215,6 +215,20 @@ class Tidy(Tree):
             self.assertEqual(1, len(self.problems(text)), text)
         self.assertEqual(1, len(list(check_tidy.problems_of("src/a/b.c", "int a;\n"))))
 
+    def test_vague_words_are_refused_where_people_read(self):
+        for words in ("nobody listens", "Nobody", "for whom", "is told of it"):
+            self.assertEqual(1, len(self.problems("/* %s */\n" % words)), words)
+            self.assertEqual([], self.problems("/* %s */\n" % words, "tests/unit/api/x.c"))
+        self.assertEqual([], self.problems("int nobody_uid;\n"))
+
+    def test_subjects_of_commits(self):
+        for good in ("queue: flush the backoff heap once per tick", "docs, bench: name figures",
+                     "cli/view: bring back the slider", "api/x.c: seed the hash"):
+            self.assertEqual("", check_tidy.subject_problem(good), good)
+        for bad in ("flush the heap", "queue: the heap is flushed", "queue: flushed the heap",
+                    "queue: flushing the heap", "queue: " + "x" * 72, "Revert \"queue: x\""):
+            self.assertNotEqual("", check_tidy.subject_problem(bad), bad)
+
     def test_rows_of_a_table_may_be_long(self):
         self.assertEqual([], self.problems("BT_ROW(%s)\n" % ("x" * 100), "src/api/x.def"))
 
@@ -232,7 +246,7 @@ class Tidy(Tree):
         result = subprocess.run([sys.executable, os.path.join(TOOLS, "check_tidy.py"), self.root],
                                 capture_output=True, text=True, check=False)
         self.assertEqual(1, result.returncode)
-        self.assertEqual("1 passed, 1 failed", result.stdout.splitlines()[-1])
+        self.assertEqual("2 passed, 1 failed", result.stdout.splitlines()[-1])
 
 
 class Chart(unittest.TestCase):
