@@ -142,8 +142,8 @@ START_TEST(test_sim_check__victims)
 	sim_pod(&bench.store, "placed", "n1", "1", ",'priority':9");
 	bool good = bt_sim_check_victim(&bench.store, victim, &bench.complaint);
 	ck_assert_str_eq(said(&bench, good),
-		"pod a/victim (uid victim) is removed by preemption, but nobody of higher priority "
-		"waits");
+		"pod a/victim (uid victim) is removed by preemption, but no pending pod has "
+		"a higher priority");
 	sim_pod(&bench.store, "more", "", "1", ",'priority':6");
 	good = bt_sim_check_victim(&bench.store, victim, &bench.complaint);
 	ck_assert_str_eq(said(&bench, good), "");
