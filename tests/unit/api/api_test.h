@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_API_API_TEST_H
 #define BT_TESTS_UNIT_API_API_TEST_H
-/** Objects and quantities from short texts. JSON is written with ' for ", so that it reads well in
- * C. */
+/**
+ * Build objects and quantities from short texts. JSON is written with ' for ", so that it reads
+ * well in C.
+ */
 #include <check.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 
-/** text with ' turned into ", in the arena. */
+/** Copies text into the arena with every ' replaced by ". */
 BT_UNUSED static struct bt_str api_json(struct bt_arena *arena, const char *text)
 {
 	struct bt_str source = bt_str_from(text);
@@ -24,7 +26,7 @@ BT_UNUSED static struct bt_str api_json(struct bt_arena *arena, const char *text
 	return (struct bt_str){copy, source.length};
 }
 
-/** A message from JSON; a failure fails the test. */
+/** Decodes a message from JSON; fails the test if decoding fails. */
 BT_UNUSED static const void *api_decode(
 	struct bt_arena *arena, const struct bt_message *message, const char *text)
 {
@@ -60,7 +62,7 @@ BT_UNUSED static struct bt_quantity api_quantity(struct bt_arena *arena, const c
 	return quantity;
 }
 
-/** Canonical text, in the arena. */
+/** Formats the quantity in canonical form; the text is in the arena. */
 BT_UNUSED static const char *api_text(struct bt_arena *arena, const struct bt_quantity *quantity)
 {
 	struct bt_strbuf buffer = {0};

@@ -159,7 +159,7 @@ START_TEST(test_change__scale_down)
 		EVENTS(BT_ACTION_UPDATE));
 	check_pod(two, "{'spec':{'containers':[{'name':'c'}]}}",
 		EVENTS(BT_ACTION_UPDATE_POD_SCALE_DOWN));
-	/* The status still holds what the resize gives up. */
+	/* The status still holds the resources that the resize releases. */
 	check_pod("{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'2'}}}]},'"
 		  "status':{'containerStatuses':"
 		  "[{'name':'c','resources':{'requests':{'cpu':'2'}}}]}}",

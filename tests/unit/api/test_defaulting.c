@@ -3,7 +3,7 @@
 #include "api_test.h"
 #include "test_main.h"
 
-/** The spec after defaulting, as JSON with ' for ". */
+/** Writes the spec after defaulting to out, as JSON with ' for ". */
 static const char *defaulted(
 	const char *spec_text, bool pod_level, struct bt_arena *arena, struct bt_strbuf *out)
 {
@@ -21,7 +21,7 @@ static const char *defaulted(
 	return bt_strbuf_c(out);
 }
 
-/** One container with these resources. */
+/** One container with the given resources. */
 #define CONTAINER(resources) "'containers':[{'name':'c','resources':{" resources "}}]"
 
 START_TEST(test_defaulting__pod_spec)
@@ -97,7 +97,7 @@ START_TEST(test_defaulting__pod_spec)
 	struct bt_strbuf got = {0};
 	struct bt_strbuf expected = {0};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		/* What is expected goes through the same writer, so that only content counts. */
+		/* Write the expected spec with the same writer, so that only content counts. */
 		const char *wanted = rows[i].expected != NULL ? rows[i].expected : rows[i].spec;
 		const void *wanted_spec = api_decode(&arena, &bt_pod_spec_message, wanted);
 		struct bt_json_writer writer;
@@ -130,7 +130,7 @@ START_TEST(test_defaulting__scheduler_name)
 }
 END_TEST
 
-/* Pods of one template share its containers: defaulting one must not change the other. */
+/* Pods of one template share its containers: defaulting one pod must not change the other pods. */
 START_TEST(test_defaulting__shared_parts_stay_untouched)
 {
 	struct bt_arena arena = {0};
@@ -181,7 +181,7 @@ START_TEST(test_defaulting__tolerations)
 }
 END_TEST
 
-/* Spec 01 section 4.3: what the server merges into the selector of a term. */
+/* Spec 01 section 4.3: the requirements that the API server merges into the selector of a term. */
 START_TEST(test_defaulting__match_label_keys)
 {
 	struct bt_arena arena = {0};
@@ -209,7 +209,7 @@ START_TEST(test_defaulting__match_label_keys)
 	ck_assert(affinity->required.items[1].label_selector == NULL);
 	ck_assert_uint_eq(
 		affinity->preferred.items[0].term.label_selector->match_expressions.count, 1);
-	/* The template that the pod shares its affinity with is left alone. */
+	/* Defaulting does not change the affinity of the template, which the pod shares. */
 	ck_assert_uint_eq(before->pod_anti_affinity->required.items[0]
 				  .label_selector->match_expressions.count,
 		0);

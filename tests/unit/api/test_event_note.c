@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Notes of events: what is cut, and what becomes of percent signs. */
+/** Notes of events: truncation, and percent signs in the text. */
 #include "api/event.h"
 #include "test_main.h"
 
@@ -61,7 +61,7 @@ START_TEST(test_event_note__edge_11b_27_cut_before_it_is_formatted)
 	memset(expected, 'x', 1020);
 	(void)memcpy(expected + 1020, " ...", 5);
 	expect_note(message, expected);
-	/* The cut leaves "% ..." of a sequence. */
+	/* The cut splits a percent sequence: "% ..." remains. */
 	message[1019] = '%';
 	(void)memcpy(expected + 1019, "%!.(MISSING).", 14);
 	expect_note(message, expected);

@@ -51,8 +51,10 @@ END_TEST
 
 START_TEST(test_host_port__edge_01b_37_normalised)
 {
-	/* The set itself belongs to the node; here: what a pod with empty fields is stored and
-	 * removed as. */
+	/*
+	 * The tests of nodes cover the set of used ports. This test covers the values that a pod
+	 * with empty fields adds and removes.
+	 */
 	const struct bt_host_port *plain = port_of("{'hostPort':79}");
 	const struct bt_host_port *full =
 		port_of("{'protocol':'TCP','hostIP':'0.0.0.0','hostPort':79}");

@@ -76,7 +76,7 @@ END_TEST
 
 START_TEST(test_identity__edge_01_45_empty_scheduler_name)
 {
-	/* No default is filled in on reading, so no profile can have this name. */
+	/* Decoding sets no default, so no profile can have this name. */
 	ck_assert_uint_eq(api_pod(&arena, "{'spec':{}}")->spec.scheduler_name.length, 0);
 }
 END_TEST

@@ -13,7 +13,7 @@
 
 static struct bt_arena arena;
 
-/** Match a node selector; its errors as one text in *out_errors (may be NULL). */
+/** Matches a node selector; sets *out_errors (may be NULL) to all errors as one text. */
 static bool matches_with(const char *selector_json, const char *node_name, const char *labels_json,
 	struct bt_str *out_errors)
 {
@@ -46,7 +46,7 @@ static bool matches(const char *selector_json, const char *node_name, const char
 	return result;
 }
 
-/** Required node affinity of a pod spec against a node. */
+/** Matches the required node affinity of a pod spec against a node. */
 static bool pod_matches(const char *spec_json, const char *node_name, const char *labels_json)
 {
 	const struct bt_pod_spec *spec = api_decode(&arena, &bt_pod_spec_message, spec_json);
@@ -145,7 +145,7 @@ START_TEST(test_node_selector__edge_01_30_invalid_value)
 }
 END_TEST
 
-/** Score of preferred terms; "error: ..." ends the test unless expected. */
+/** Returns the score of the preferred terms; sets *out_errors to their errors as one text. */
 static int64_t preferred_score(
 	const char *preferred_json, const char *labels_json, struct bt_str *out_errors)
 {

@@ -8,7 +8,9 @@
 
 static struct bt_arena arena;
 
-/** What a reader found, as "Kind namespace/name" and "skipped apiVersion Kind" lines. */
+/**
+ * The objects that a reader found, as lines "Kind namespace/name" and "skipped apiVersion Kind".
+ */
 struct found {
 	struct bt_strbuf lines;
 	uint32_t stop_after; /* objects; 0: never */
@@ -236,7 +238,7 @@ START_TEST(test_object__decode_one_document)
 }
 END_TEST
 
-/** Decode as kind, write again. */
+/** Decodes the JSON as an object of the kind and encodes the object again. */
 static void check_round_trip(enum bt_kind kind, const char *json)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -404,7 +406,7 @@ START_TEST(test_object__int_or_string)
 }
 END_TEST
 
-/* A scheduler keeps one for each pod of the cluster. */
+/* A scheduler keeps one object for each pod of the cluster. */
 START_TEST(test_object__memory_fits)
 {
 	static const char text[] =

@@ -10,7 +10,10 @@
 
 static struct bt_arena arena;
 
-/** A pod as a replica set makes it; every field that a pod has of its own is set in one. */
+/**
+ * A pod as the controller of a ReplicaSet creates it; every field that differs between its pods is
+ * set.
+ */
 static const struct bt_pod *make_pod(unsigned int number)
 {
 	struct bt_str text = bt_arena_printf(&arena,
@@ -36,10 +39,10 @@ static const struct bt_pod *make_pod(unsigned int number)
 struct case_ {
 	struct bt_pod_commons commons;
 	struct bt_object *object;
-	const struct bt_pod *pod; /* as it should be */
+	const struct bt_pod *pod; /* the expected content */
 };
 
-/** Of three equal pods the third certainly shares. */
+/** Two equal pods come first, so the third is certain to share the common part. */
 static void set_up(struct case_ *case_)
 {
 	*case_ = (struct case_){.pod = make_pod(3)};
@@ -84,7 +87,10 @@ START_TEST(test_object_rest__packed_when_all_references_rest)
 	ck_assert(!bt_object_is(case_.object, BT_KIND_POD, BT_STR("app-3"), BT_STR("team")));
 	ck_assert_ptr_eq(bt_object_wake(case_.object), case_.object);
 	assert_same(&case_);
-	/* Thousands may be awake: one chunk, and little to spare, where there are no red zones. */
+	/*
+	 * Thousands of objects may be awake: an object takes one chunk with little spare room
+	 * (ASan's red zones need more).
+	 */
 	ck_assert(BT_HAVE_ASAN ||
 		bt_arena_chunk_bytes(case_.object->memory) <
 			bytes + sizeof(struct bt_pod_condition) + 128);
@@ -180,7 +186,7 @@ START_TEST(test_object_rest__what_has_its_json_or_no_memory_of_others_stays)
 }
 END_TEST
 
-/** Of one kind, whose spec takes a megabyte. */
+/** A pod of a distinct template; its spec takes a megabyte. */
 static struct bt_object *make_large(struct bt_pod_commons *commons, char *name, char kind)
 {
 	const struct bt_pod *small =
@@ -209,7 +215,7 @@ START_TEST(test_pod_common__large_ones_are_not_remembered_for_ever)
 		ck_assert_uint_le(commons.bytes, BT_POD_COMMONS_BYTES_MAX);
 	}
 	ck_assert_uint_gt(commons.bytes, BT_POD_COMMONS_BYTES_MAX / 2);
-	/* Whoever has one keeps it. */
+	/* An object keeps its common part after the part is evicted from the table. */
 	bt_object_rest(first);
 	pod = bt_object_value(bt_object_wake(first), BT_KIND_POD);
 	ck_assert_uint_eq(pod->spec.scheduler_name.length, sizeof(name) - 1);
@@ -266,7 +272,7 @@ START_TEST(test_pod_common__many_packed_bytes_are_not_remembered)
 }
 END_TEST
 
-/** Absent and empty are different things, and stay so. */
+/** An absent value and an empty value differ after unpacking, too. */
 START_TEST(test_message_pack__the_same_comes_back)
 {
 	static const char *const texts[] = {

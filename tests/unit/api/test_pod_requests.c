@@ -6,7 +6,7 @@
 
 static struct bt_arena arena;
 
-/* Container c with requests r, and the like. */
+/* JSON of containers and pods with the given requests. */
 #define C(requests) "{'name':'c','resources':{'requests':{" requests "}}}"
 #define INIT(requests) "{'name':'i','resources':{'requests':{" requests "}}}"
 #define SIDECAR(requests) \
@@ -22,7 +22,7 @@ static const struct bt_resource_gates default_gates = {
 #define ABSENT INT64_MIN
 
 struct vector {
-	int64_t cpu_milli; /* ABSENT: the list must not have the name */
+	int64_t cpu_milli; /* ABSENT: the list must have no entry for cpu */
 	int64_t memory_bytes;
 };
 
@@ -158,7 +158,7 @@ START_TEST(test_pod_requests__edge_01b_10_large_init)
 }
 END_TEST
 
-/** A pod with one container or sidecar, and a status entry of it. */
+/** A pod with the given container or sidecar, container status and conditions. */
 #define WITH_STATUS(container, status, conditions) \
 	"{'spec':{'containers':[" container "]},'status':{'containerStatuses':[" status \
 	"],'conditions':[" conditions "]}}"
@@ -193,7 +193,7 @@ START_TEST(test_pod_requests__edge_01b_13_infeasible)
 {
 	check_requests(WITH_STATUS(C("'cpu':'4'"), STATUS("c", "", "'cpu':'2'"), INFEASIBLE), 2000,
 		ABSENT);
-	/* The condition's own status is not looked at. */
+	/* The status of the condition is ignored. */
 	check_requests(
 		WITH_STATUS(C("'cpu':'4'"), STATUS("c", "", "'cpu':'2'"),
 			"{'type':'PodResizePending','status':'False','reason':'Infeasible'}"),
@@ -260,7 +260,7 @@ START_TEST(test_pod_requests__last_status_of_a_name_wins)
 {
 	struct bt_strbuf json = {0};
 
-	/* Few entries and many: two ways to look one up. */
+	/* Few and many status entries: the lookup by name has a path for each. */
 	for (int others = 0; others < 20; others += 19) {
 		bt_strbuf_reset(&json);
 		bt_strbuf_append_c(&json,
@@ -430,8 +430,8 @@ START_TEST(test_pod_requests__edge_01b_46_overflow)
 END_TEST
 
 /**
- * Spec 01 section 5.1: what does not fit int64 is converted by its form, and a value that was
- * compared with a big one is big.
+ * Spec 01 section 5.1: a quantity beyond int64 is converted by its form, and a quantity that was
+ * compared with a big quantity becomes big.
  */
 START_TEST(test_pod_requests__small_and_big_quantities)
 {
@@ -467,7 +467,9 @@ END_TEST
 
 START_TEST(test_pod_requests__edge_01b_35_pods_of_one_node)
 {
-	/* The three pods of the case, one by one; the node's sums belong to the node. */
+	/*
+	 * The three pods of the spec's edge case, one at a time; the tests of nodes cover the sums.
+	 */
 	static const struct {
 		const char *pod;
 		int64_t cpu_milli;
@@ -546,7 +548,10 @@ START_TEST(test_pod_requests__many_names_and_containers)
 	struct bt_strbuf json = {0};
 	struct bt_resource_list list;
 
-	/* Each of 20000 containers brings a name of its own; quadratic work would take minutes. */
+	/*
+	 * Each of 20000 containers has a different resource name; quadratic work would take
+	 * minutes.
+	 */
 	bt_strbuf_append_c(&json, "{'spec':{'containers':[");
 	for (int i = 0; i < 20000; i++) {
 		bt_strbuf_printf(&json,

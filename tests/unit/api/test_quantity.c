@@ -53,7 +53,7 @@ static void check_made(
 	ck_assert_str_eq(api_text(&arena, &quantity), text);
 }
 
-/** A quantity as a JSON value of a resource list. */
+/** Decodes a quantity from a JSON value. */
 static int decode_json(const char *json, struct bt_quantity *out, struct berth_error *err)
 {
 	struct bt_json_reader reader;
@@ -285,7 +285,7 @@ END_TEST
 
 START_TEST(test_quantity__compare_across_forms)
 {
-	/* Ascending; equal neighbours are marked. */
+	/* In ascending order; a quantity equal to the previous row is marked. */
 	static const struct {
 		const char *text;
 		bool equal_to_previous;
@@ -322,7 +322,7 @@ START_TEST(test_quantity__big_sum_converts_like_upstream)
 	ck_assert_str_eq(api_text(&arena, &sum), "9223372036854775808");
 	bt_quantity_sub(&sum, &one, &arena);
 	ck_assert_int_eq(bt_quantity_value(&sum), INT64_MAX);
-	/* Negative numbers of the big form round toward zero, and one more. */
+	/* Negative numbers of the big form are truncated toward zero, then 1 is added. */
 	ck_assert_int_eq(value_of("-1.5000000000000000000000"), 0);
 	ck_assert_int_eq(value_of("-1.5"), -2);
 	ck_assert_int_eq(value_of("1.5000000000000000000000"), 2);

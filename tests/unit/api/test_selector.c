@@ -171,7 +171,7 @@ START_TEST(test_selector__requirement_errors)
 	check_error("{'matchExpressions':[{'key':'x','operator':'In'}]}",
 		"values: Invalid value: null: for 'in', 'notin' operators, values set can't be "
 		"empty");
-	/* An empty list prints null in a label selector. */
+	/* In a label selector, an empty list is printed as null, too. */
 	check_error("{'matchExpressions':[{'key':'x','operator':'NotIn','values':[]}]}",
 		"values: Invalid value: null: for 'in', 'notin' operators, values set can't be "
 		"empty");
@@ -179,7 +179,7 @@ START_TEST(test_selector__requirement_errors)
 		"\"Gt\" is not a valid label selector operator");
 	check_error("{'matchExpressions':[{'key':'x','operator':''}]}",
 		"\"\" is not a valid label selector operator");
-	/* The first invalid requirement decides. */
+	/* The error is that of the first invalid requirement. */
 	check_error("{'matchExpressions':[{'key':'','operator':'Exists'},{'key':'x','operator':'"
 		    "Foo'}]}",
 		"key: Invalid value: \"\": name part must be non-empty; name part " NAME_RULE);
@@ -288,7 +288,7 @@ START_TEST(test_selector__hostile_error_text_is_bounded)
 	struct bt_parsed_node_selector selector;
 	size_t bytes = 0;
 
-	/* A long key that every one of many values quotes. */
+	/* A long key with many values: each error quotes the key. */
 	bt_strbuf_append_c(
 		&json, "{'nodeSelectorTerms':[{'matchExpressions':[{'operator':'In','key':'");
 	for (int i = 0; i < 20000; i++) {

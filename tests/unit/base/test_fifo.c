@@ -8,7 +8,7 @@ struct numbers {
 	BT_FIFO(uint32_t) queue;
 };
 
-/** Numbers go in and out in their order, whatever the rhythm. */
+/** Pushes and removes numbers at random; they must come out in the order they went in. */
 static void run(struct numbers *numbers, uint64_t seed, uint32_t steps)
 {
 	struct bt_prng prng;
@@ -17,7 +17,7 @@ static void run(struct numbers *numbers, uint64_t seed, uint32_t steps)
 
 	bt_prng_init(&prng, seed);
 	for (uint32_t i = 0; i < steps; i++) {
-		/* Long phases of growth and of shrinking. */
+		/* Phases of 1000 steps: the queue grows, then shrinks. */
 		if (bt_prng_below(&prng, 8) < ((i / 1000) % 2 == 0 ? 6 : 2)) {
 			bt_fifo_push(&numbers->queue, next_in++);
 		} else if (bt_fifo_count(&numbers->queue) != 0) {

@@ -115,7 +115,7 @@ struct sum {
 	bt_flag_set_fn *set;
 };
 
-/** --bare alone is 100. */
+/** Adds an even number to the sum; the flag --bare without a value adds 100. */
 static int add_even(
 	void *options, const struct bt_flag *flag, const char *text, struct berth_error *err)
 {
@@ -144,7 +144,7 @@ START_TEST(test_flags__setter)
 	bool help;
 	ck_assert_int_eq(bt_flags_parse(flags, 2, &sum, 7, good, &rest, &help, NULL), 0);
 	ck_assert_int_eq(sum.value, 2 + 4 + 100 + 6 + 100 + 10);
-	ck_assert_uint_eq(rest.list.count, 1); /* a flag that has a bare value takes no other */
+	ck_assert_uint_eq(rest.list.count, 1); /* "8" is not the value of --bare */
 	ck_assert_str_eq(rest.list.items[0], "8");
 	ck_assert_int_eq(
 		bt_flags_parse(flags, 2, &sum, 1, odd, &rest, &help, &err), BERTH_ERR_INVALID);

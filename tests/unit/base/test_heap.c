@@ -81,7 +81,7 @@ START_TEST(test_heap__tie_function_decides_last)
 }
 END_TEST
 
-/* The rules of spec 04 section 4 word for word: swaps on an array. */
+/* The rules of spec 04 section 4 word for word: a heap that swaps items of an array. */
 
 enum { MODEL_MAX = 64 };
 

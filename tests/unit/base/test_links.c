@@ -18,7 +18,7 @@ struct node {
 	uint32_t index_after;
 };
 
-/** The order that the lists should have; each element is in all three or in none. */
+/** The expected order of the lists; each element is in all three lists or in none. */
 struct model {
 	uint32_t items[COUNT];
 	uint32_t count;
@@ -44,7 +44,7 @@ static void check(const struct lists *lists, const struct model *model)
 		ck_assert_uint_eq(index, model->items[i]);
 		ck_assert_uint_eq(lists->nodes[index].index_before,
 			i == 0 ? UINT32_MAX : model->items[i - 1]);
-		/* Added at the front: the other way round. */
+		/* Elements are added at the front of this list, so its order is reversed. */
 		uint32_t opposite = model->count - 1 - i;
 		ck_assert_ptr_eq(chained, &lists->nodes[model->items[opposite]]);
 		ck_assert_ptr_eq(chained->chain_before,
@@ -95,7 +95,7 @@ START_TEST(test_links__agree_with_an_array)
 }
 END_TEST
 
-/* With first and last, before and after exchanged an element is added at the front. */
+/* Swapping first with last and before with after makes the macro add at the front. */
 START_TEST(test_links__front)
 {
 	struct lists lists = {.first = NULL};

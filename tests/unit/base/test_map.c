@@ -85,7 +85,10 @@ static void churn(uint64_t seed, uint64_t hash_mask)
 		toggle(&owner, (uint32_t)bt_prng_below(&prng, range));
 	}
 	compare(&owner, seed, -1);
-	/* At most 600 entries, hence at most 2048 slots however long the churn. */
+	/*
+	 * The map has at most 600 entries at a time, so it needs at most 2048 slots however many
+	 * are replaced.
+	 */
 	ck_assert_uint_le(owner.map.capacity, 2048);
 	bt_map_finish(&owner.map);
 }

@@ -221,7 +221,7 @@ START_TEST(test_str__cut_hands_out_every_part_once)
 	ck_assert(bt_str_equal(bt_str_cut(&rest, '='), BT_STR("a")));
 	ck_assert(bt_str_equal(bt_str_cut(&rest, '='), BT_STR("")));
 	ck_assert(bt_str_equal(bt_str_cut(&rest, '='), BT_STR("b")));
-	ck_assert_ptr_nonnull(rest.data); /* an empty part is left */
+	ck_assert_ptr_nonnull(rest.data); /* the rest is an empty part, not the end */
 	ck_assert(bt_str_equal(bt_str_cut(&rest, '='), BT_STR("")));
 	ck_assert_ptr_null(rest.data);
 }

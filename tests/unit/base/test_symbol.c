@@ -84,7 +84,7 @@ END_TEST
 
 enum { HELD_MAX = 300 };
 
-/* References held by the test, and the number that the text of each was made from. */
+/* The references that the test holds, and for each the number in its text. */
 struct holder {
 	bt_sym symbols[HELD_MAX];
 	unsigned int numbers[HELD_MAX];
@@ -110,9 +110,7 @@ static void check_held(
 	}
 }
 
-/*
- * Users make up new label values for ever; only those held may cost memory.
- */
+/* Clusters create new label values for ever; only values with references may use memory. */
 START_TEST(test_symbol__endless_new_texts_need_flat_memory)
 {
 	const uint64_t seed = 31;

@@ -6,7 +6,7 @@
 enum { PARTS_MAX = 300 };
 
 struct task {
-	uint32_t times[PARTS_MAX]; /* each part's own entry */
+	uint32_t times[PARTS_MAX]; /* part i writes entry i only */
 	uint64_t sums[PARTS_MAX];
 };
 

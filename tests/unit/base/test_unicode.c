@@ -5,7 +5,10 @@
 
 #include "test_main.h"
 
-/* Both directions are checked against this, for every code point: six bits a byte from the end. */
+/*
+ * A plain encoder: the reference for encoding and decoding every code point. Each byte after the
+ * first holds six bits.
+ */
 static size_t encode(uint32_t rune, char *out)
 {
 	static const uint8_t leads[] = {0, 0, 0xc0, 0xe0, 0xf0};

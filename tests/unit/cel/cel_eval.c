@@ -47,7 +47,7 @@ static void write_list(
 	bt_json_end_array(writer);
 }
 
-/** The text of a value that JSON has no form for; false: it is not one of these. */
+/** Writes the text of a value that has no form in JSON; returns false for other values. */
 static bool print_text(const struct bt_cel_value *value, struct bt_strbuf *out)
 {
 	switch ((int)value->kind) {
@@ -145,7 +145,7 @@ static void write_value(struct bt_json_writer *writer, const struct bt_cel_value
 	}
 }
 
-/** The environment of one line, and the programs that its variables come from. */
+/** The variables of one input line, and the programs that compute their values. */
 struct scope {
 	struct bt_cel_variable variables[VARIABLES_MAX];
 	struct bt_cel_value values[VARIABLES_MAX];
@@ -166,7 +166,10 @@ static int compile(struct bt_str expression, const struct bt_cel_environment *en
 	return code;
 }
 
-/** Of an expression that compiles: programs know no types. */
+/**
+ * Returns the static type of a valid expression. Parses and checks it again, since programs hold no
+ * types.
+ */
 static const struct bt_cel_type *type_of(struct bt_str expression, struct bt_arena *arena)
 {
 	struct bt_cel_issues issues = {.source = expression, .arena = arena};
@@ -180,7 +183,7 @@ static const struct bt_cel_type *type_of(struct bt_str expression, struct bt_are
 	return root->type;
 }
 
-/** false with the answer written: it does not compile. */
+/** Adds a variable; returns false, with the answer written, if its expression does not compile. */
 static bool add_variable(struct scope *scope, const struct bt_json_member *member,
 	struct bt_arena *arena, struct bt_json_writer *writer)
 {

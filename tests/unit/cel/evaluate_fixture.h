@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_CEL_EVALUATE_FIXTURE_H
 #define BT_TESTS_UNIT_CEL_EVALUATE_FIXTURE_H
-/** Expressions on one device, of any type, and what becomes of them as a line of text. */
+/** Evaluates expressions of any type on one device and compares the results as lines of text. */
 #include "test_main.h"
 
 #include "cel/device.h"
@@ -9,7 +9,7 @@
 #include "cel/text.h"
 
 struct cel_fixture {
-	struct bt_arena arena; /* of the device */
+	struct bt_arena arena; /* owns the device */
 	struct bt_cel_value device;
 };
 
@@ -41,7 +41,7 @@ static inline void cel_fixture_finish(struct cel_fixture *fixture)
 	bt_arena_finish(&fixture->arena);
 }
 
-/** Any result will do. */
+/** Accepts a result of any type. */
 static inline const struct bt_cel_environment *cel_environment(void)
 {
 	static struct bt_cel_environment environment;
@@ -60,7 +60,10 @@ static inline struct bt_cel_program *cel_compile(const char *expression, struct 
 		: NULL;
 }
 
-/** The result as format("%s") has it, "E: " before an error at run time, "X: " before another. */
+/**
+ * Appends the result as format("%s") prints it; errors at run time begin with "E: ", compile errors
+ * with "X: ".
+ */
 static inline void cel_print_result(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *result, struct bt_strbuf *out)
 {
@@ -105,7 +108,10 @@ struct cel_row {
 	const char *expected;
 };
 
-/** expected "X: ..." is part of the text, anything else all of it. */
+/**
+ * Evaluates each row. An expected text that begins with "X: " must be part of the result, any other
+ * must equal the result.
+ */
 static inline void cel_check_rows(const struct cel_row *rows, size_t count)
 {
 	struct cel_fixture fixture;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library for somebody who has no devices: variables of their own, and cel/cel.h alone. */
+/* The library without devices: only cel/cel.h and variables that the test defines. */
 #include "test_main.h"
 
 #include "cel/cel.h"
 
-/* What an expression may say: user (string), groups (list of strings), limits (map of integers). */
+/* Variables: user (string), groups (list of strings), limits (map of integers). */
 static const struct bt_cel_type groups_type = {
 	.kind = BT_CEL_LIST, .of = {&bt_cel_types[BT_CEL_STRING]}};
 static const struct bt_cel_type limits_type = {
@@ -19,7 +19,7 @@ static const struct bt_cel_environment environment = {
 
 static const struct bt_cel_limits bounds = {.cost_max = BT_CEL_COST_MAX};
 
-/** One evaluation with user "ann", groups ["dev", "ops"] and limits {"cpu": 4}. */
+/** Evaluates with user "ann", groups ["dev", "ops"] and limits {"cpu": 4}. */
 static struct bt_cel_value evaluate(const struct bt_cel_program *program,
 	const struct bt_cel_limits *limits, struct bt_arena *arena)
 {

@@ -16,7 +16,7 @@ enum device {
 	BAD_VERSION,
 	LIST_WITHOUT_GATE,
 	NOTHING_SET,
-	LISTS, /* and the gate is on */
+	LISTS, /* with the feature gate on */
 };
 
 enum outcome {
@@ -38,7 +38,7 @@ static const struct {
 #undef CASE
 };
 
-/** The attributes that a device has besides those of all. */
+/** The attributes that a device has in addition to the common ones. */
 static void append_more(enum device device, struct bt_strbuf *out)
 {
 	switch (device) {
@@ -91,7 +91,7 @@ static void make_device(enum device which, struct bt_arena *arena, struct bt_dev
 	bt_strbuf_finish(&text);
 }
 
-/** The error of the evaluation, or the result. */
+/** Compares a device with the program; returns the outcome, an error or the result. */
 static enum outcome evaluate(
 	const struct bt_cel_program *program, enum device which, struct berth_error *err)
 {
@@ -134,7 +134,7 @@ static void check_case(size_t i)
 	bt_cel_program_destroy(program);
 }
 
-/** All of the cases with these numbers, of which none is missing. */
+/** Checks the cases first to last; fails if a number is missing. */
 static void check_cases(uint32_t first, uint32_t last)
 {
 	uint32_t next = first;

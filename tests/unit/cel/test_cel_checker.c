@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What compiles and what does not, by sections of spec 12b. Its cases: test_cel_cases. */
+/*
+ * Valid and invalid expressions, by section of spec 12b. The numbered cases are in
+ * test_cel_cases.c.
+ */
 #include "test_main.h"
 
 #include "base/compiler.h"
@@ -12,10 +15,10 @@
 struct row {
 	const char *name;
 	const char *expression;
-	const char *expected; /* part of the error; NULL: it compiles */
+	const char *expected; /* part of the error; NULL: the expression compiles */
 };
 
-/** false, told on stderr: the row is not as expected. */
+/** Returns false, with a message on stderr, if the row gives another result than expected. */
 static bool check_row(const struct row *row, const struct bt_cel_environment *environment)
 {
 	struct bt_cel_program *program = NULL;
@@ -174,7 +177,7 @@ static const struct row rule_rows[] = {
 	{"7.4", "\"%s %d %s\".format([\"a\", 1, [\"b\", 2]]) == \"\"", NULL},
 	{"7.4", "[\"%s\".format([1, \"a\"]), 1].size() == 2",
 		"expected type 'string' but found 'int'"},
-	/* Macros complain as what they stand for */
+	/* Errors in a macro name the functions that the macro expands to */
 	{"6", "[1].all(x, 1)", "expected type 'bool' but found 'int'"},
 	{"6", "[1].exists(x, x)", "expected type 'bool' but found 'int'"},
 	{"6", "[1].exists_one(x, x)",
@@ -371,7 +374,10 @@ START_TEST(test_cel_checker__whole_texts)
 }
 END_TEST
 
-/** Variables within variables, each of the value of the one before. */
+/**
+ * Checks count nested cel.bind calls, each of which binds x to value, an expression of the previous
+ * x.
+ */
 static void check_bindings(const char *value, uint32_t count, const char *expected)
 {
 	struct bt_strbuf text = {0};
@@ -390,7 +396,7 @@ static void check_bindings(const char *value, uint32_t count, const char *expect
 	bt_strbuf_finish(&text);
 }
 
-/** Types whose texts would fill the memory end a check at once. */
+/** The check fails at once for types whose texts would exhaust the memory. */
 START_TEST(test_cel_checker__types_are_bounded)
 {
 	check_bindings("[x]", 200, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What evaluations cost, and that hostile ones end. Spec: 12b section 10. */
+/* Costs of evaluations, and limits that end hostile expressions. Spec: 12b section 10. */
 #include "evaluate_fixture.h"
 
 #include <stdlib.h>
@@ -10,10 +10,12 @@
 #define TEN "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
 #define TOO_MUCH "E: operation cancelled: actual cost limit exceeded"
 
-/** One evaluation takes no more than this of the processor, on a machine many times slower than
- * usual, under sanitizers. */
+/** Bound on the processor time of one evaluation, on a slow machine and under sanitizers. */
 #define SECONDS_MAX 60
-/** Of the arena: what is taken at the moment of the last check comes on top. */
+/**
+ * Bound on the arena. It exceeds the limit, since an evaluation can still allocate after its last
+ * check of the limit.
+ */
 #define BYTES_MAX (2 * BT_CEL_MEMORY_MAX)
 
 static struct cel_fixture fixture;
@@ -34,7 +36,7 @@ static const struct {
 	{A, 3},
 	{A ".s", 4},
 	{A "[\"s\"]", 4},
-	{"has(" A ".s)", 2}, /* one less than what it is asked of */
+	{"has(" A ".s)", 2}, /* one unit less than its operand costs */
 	{"has({\"a\": 1}.a)", 0},
 	{"[device]", 11},
 	{"{\"a\": device}", 31},
@@ -115,7 +117,7 @@ START_TEST(test_cel_cost__the_limit_is_the_last_unit)
 	limits.cost_max = 3;
 	(void)evaluate(A ".s", &arena, &text, &limits);
 	ck_assert_str_eq(bt_strbuf_c(&text), TOO_MUCH);
-	/* Nobody swallows it. */
+	/* No operator or macro absorbs the error. */
 	bt_strbuf_reset(&text);
 	(void)evaluate("false || " A ".b || true", &arena, &text, &limits);
 	ck_assert_str_eq(bt_strbuf_c(&text), TOO_MUCH);
@@ -171,7 +173,9 @@ END_TEST
 
 /* --- hostile expressions --- */
 
-/** It ends, soon and in little memory, with this error (NULL: with any result). */
+/**
+ * Evaluation must end within SECONDS_MAX and BYTES_MAX, with the error expected (NULL: any result).
+ */
 static void check_bounded(const char *expression, const char *expected)
 {
 	static const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
@@ -196,7 +200,7 @@ static void check_bounded(const char *expression, const char *expected)
 }
 
 static const char *const hostile[] = {
-	/* loops within loops */
+	/* nested loops */
 	TEN ".all(a, " TEN ".all(b, " TEN ".all(c, " TEN ".all(d, " TEN ".all(e, " TEN
 	    ".all(f, " TEN ".all(g, true)))))))",
 	"lists.range(1000).all(a, lists.range(1000).all(b, true))",
@@ -213,7 +217,7 @@ static const char *const hostile[] = {
 	"cel.bind(m, lists.range(60000).transformMap(i, v, v), lists.range(60000).all(x, m[x] == "
 	"x))",
 	"cel.bind(m, lists.range(60000).transformMap(i, v, v), lists.range(60000).all(x, x in m))",
-	/* what is long, asked again and again at a fixed price */
+	/* calls on a long text with a price that does not grow with its length */
 	"cel.bind(s, lists.range(99999).map(x, string(x)).join(), lists.range(30000).all(x, "
 	"s.size() > 0))",
 	"cel.bind(s, lists.range(99999).map(x, string(x)).join(), lists.range(30000).all(x, "
@@ -241,7 +245,7 @@ START_TEST(test_cel_cost__hostile_expressions_end)
 }
 END_TEST
 
-/** Units see only the outer list. */
+/** The cost in units counts only the outer list. */
 START_TEST(test_cel_cost__every_element_that_is_compared_is_work)
 {
 	static const char expression[] =
@@ -261,7 +265,7 @@ START_TEST(test_cel_cost__every_element_that_is_compared_is_work)
 }
 END_TEST
 
-/** The work of a hundred times the same, with what is made of 10000 zeros. */
+/** Evaluates the expression 100 times on values made from 10000 zeros; returns the work. */
 static uint64_t work_of(const char *expression)
 {
 	static const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
@@ -286,7 +290,7 @@ static uint64_t work_of(const char *expression)
 	return evaluation.work;
 }
 
-/** Whatever looks at all of it, at a price of one unit. */
+/** Functions that read all of a long value, but cost one unit. */
 START_TEST(test_cel_cost__long_texts_are_work)
 {
 	static const char *const rows[] = {"int(s) == 0", "uint(s) == 0u", "v == v", "u == u",
@@ -306,7 +310,10 @@ START_TEST(test_cel_cost__long_texts_are_work)
 }
 END_TEST
 
-/** What grows with every level, and would be larger than any machine; last is asked of it. */
+/**
+ * Checks an expression whose value grows with every level, beyond the memory of any machine; last
+ * reads the value.
+ */
 static void check_growth(const char *first, const char *step, uint32_t levels, const char *last)
 {
 	struct bt_strbuf text = {0};
@@ -352,7 +359,7 @@ START_TEST(test_cel_cost__what_doubles_ends)
 		{"\"ab\"", "@.replace(\"\", @)", "@.size() > 0"},
 		{"\"ab\"", "@.replace(\"a\", @ + \"a\")", "@.size() > 0"},
 		{"\"\\\\\"", "strings.quote(@)", "@.size() > 0"},
-		/* shared parts: small in memory, endless to walk through */
+		/* values that share parts: small in memory, but too large to walk through */
 		{"[0]", "[@, @]", "@ == @"},
 		{"[0]", "[@, @]", "@ in [@]"},
 		{"[0]", "[@, @]", "\"%s\".format([@]) != \"\""},
@@ -374,8 +381,11 @@ START_TEST(test_cel_cost__what_doubles_ends)
 }
 END_TEST
 
-/** Lists within lists, deeper than an expression can be written: cel.bind adds its own depth to
- * that of each value. Every value is computed before the next one needs it, unless all_at_once. */
+/**
+ * Checks nested lists that are deeper than an expression can be written: each cel.bind adds its
+ * depth to that of the previous value. all_at_once: only last forces the evaluation, so all values
+ * are computed at once; otherwise one after the other.
+ */
 static void check_depth(const char *last, bool all_at_once)
 {
 	enum { LEVELS = 100 };
@@ -408,7 +418,7 @@ START_TEST(test_cel_cost__deep_values_are_not_walked_through)
 }
 END_TEST
 
-/** Ten thousand levels of evaluation are too much for the stack, at least under sanitizers. */
+/** Ten thousand nested levels of evaluation would overflow the stack, at least under sanitizers. */
 START_TEST(test_cel_cost__what_was_put_off_does_not_nest_for_ever)
 {
 	cel_fixture_init(&fixture);
@@ -417,7 +427,10 @@ START_TEST(test_cel_cost__what_was_put_off_does_not_nest_for_ever)
 }
 END_TEST
 
-/** The same pattern, long when it is compiled, in so many calls. */
+/**
+ * Compiles an expression of count calls; the pattern in each call is the same and needs much
+ * memory.
+ */
 static int compile_patterns(const char *call, uint32_t count, struct bt_cel_program **out_program)
 {
 	struct bt_strbuf text = {0};
@@ -437,7 +450,7 @@ START_TEST(test_cel_cost__constant_patterns_are_bounded_together)
 	ck_assert_int_eq(compile_patterns(validated, 20, &program), 0);
 	bt_cel_program_destroy(program);
 	ck_assert_int_eq(compile_patterns(validated, 200, &program), BERTH_ERR_INVALID);
-	/* These are compiled when they are used. */
+	/* These patterns are compiled at evaluation. */
 	ck_assert_int_eq(compile_patterns(unvalidated, 200, &program), 0);
 	ck_assert_uint_lt(bt_cel_program_bytes(program), 6 << 20);
 	bt_cel_program_destroy(program);

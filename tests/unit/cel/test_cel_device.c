@@ -4,7 +4,10 @@
 
 #define DRIVER "gpu.example.com"
 
-/** Evaluates on a device of this JSON text: "true", "false", or what was wrong with either. */
+/**
+ * Evaluates the expression on the device in device_text; the result is "true", "false" or the
+ * error.
+ */
 static void check(
 	const char *device_text, bool list_attributes, const char *expression, const char *expected)
 {

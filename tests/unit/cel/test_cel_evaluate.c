@@ -10,7 +10,7 @@
 		cel_check_rows(rows, BT_ARRAY_LENGTH(rows)); \
 	} while (0)
 
-/* 16.1, 16.2: who swallows what */
+/* 16.1, 16.2: which errors the logical operators absorb */
 START_TEST(test_cel_evaluate__logic_swallows_only_what_another_operand_decides)
 {
 	CHECK({A ".a1 || " A ".a2 || true", "true"}, {A ".a1 || " A ".a2", "E: no such key: a1"},
@@ -143,7 +143,7 @@ START_TEST(test_cel_evaluate__equality)
 		{"type([1]) == list", "true"}, {"type(1) == type(1u)", "false"},
 		{C ".mem == dyn(1)", "E: no such overload"}, {C ".mem != dyn(1)", "true"},
 		{"dyn(1) == " C ".mem", "false"}, {"dyn(1) != " C ".mem", "true"},
-		/* what cannot be compared counts as equal within lists and maps */
+		/* values that cannot be compared count as equal within lists and maps */
 		{"[dyn(" C ".mem)] == [dyn(1)]", "true"}, {"[dyn(1)] == [dyn(" C ".mem)]", "false"},
 		{"{\"a\": dyn(" C ".mem)} == {\"a\": dyn(1)}", "true"},
 		{"optional.of(dyn(" C ".mem)) == optional.of(dyn(1))", "E: no such overload"});
@@ -315,7 +315,7 @@ START_TEST(test_cel_evaluate__macros)
 }
 END_TEST
 
-/* What is put off must not disturb what runs when it is wanted. */
+/* The deferred evaluation of a binding must not disturb the evaluation that uses the binding. */
 START_TEST(test_cel_evaluate__bindings_are_lazy)
 {
 	CHECK({"cel.bind(x, 1 / 0, true || x == 1)", "true"},
@@ -350,7 +350,7 @@ START_TEST(test_cel_evaluate__dispatch_by_kind)
 }
 END_TEST
 
-/* 8.10, as far as no case has it */
+/* 8.10, except for the numbered cases */
 START_TEST(test_cel_evaluate__results_that_are_not_bool)
 {
 	static const struct cel_row rows[] = {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of the language, each as an expression that is true or ends in an error. Spec: 12b
- * section 9. */
+/*
+ * Functions of the language. Each expression must be true or end with an error. Spec: 12b section
+ * 9.
+ */
 #include "cel/cel.h"
 #include "test_main.h"
 
 struct row {
 	const char *expression;
-	const char *error; /* NULL: it is true; the start of it when it ends in "..." */
+	const char *error; /* NULL: the result is true; "...": compare the text before it */
 };
 
-/** The error of the evaluation, or "true", "false"; in the arena. */
+/** Returns "true", "false" or the error of the evaluation; the text is in the arena. */
 static struct bt_str evaluate(
 	const char *expression, const struct bt_cel_limits *limits, struct bt_arena *arena)
 {
@@ -592,7 +594,7 @@ END_TEST
 
 START_TEST(test_cel_functions__cost)
 {
-	/* Units of the whole expression; spec 12b section 10. */
+	/* Costs in units of the whole expression; spec 12b section 10. */
 	static const struct {
 		const char *expression;
 		uint64_t units;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses and networks: texts, and functions of them as expressions. Spec: 12b section 9.9. */
+/*
+ * IP addresses and networks: parsing and printing, and their functions in expressions. Spec: 12b
+ * section 9.9.
+ */
 #include "cel/function.h"
 
 #include "cel/cel.h"
@@ -15,7 +18,7 @@ START_TEST(test_cel_ip__addresses)
 {
 	static const struct {
 		const char *text;
-		const char *printed; /* or what is wrong */
+		const char *printed; /* the text printed, or the error */
 	} rows[] = {
 		{"0.0.0.0", "0.0.0.0"},
 		{"255.1.20.3", "255.1.20.3"},
@@ -139,7 +142,7 @@ START_TEST(test_cel_ip__networks)
 }
 END_TEST
 
-/** "true", "false", or the error. */
+/** Writes "true", "false" or the error to out. */
 static void evaluate(const char *expression, struct bt_strbuf *out)
 {
 	static const struct bt_cel_environment environment = {.wants_bool = true};

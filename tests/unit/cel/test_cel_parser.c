@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts and their trees, or what is said of them. Spec: 12b sections 5, 6, 7.7. */
+/* Syntax trees of texts, and the errors of invalid texts. Spec: 12b sections 5, 6, 7.7. */
 #include "cel/ast.h"
 
 #include "print_tree.h"
 #include "test_main.h"
 
 #include "base/unicode.h"
-/** The tree of the text, or its issues without source line and caret, one behind the other. */
+/** Writes the tree of the text, or all of its issues without source line and caret. */
 static void parse(struct bt_str text, struct bt_strbuf *out)
 {
 	struct bt_arena arena = {0};
@@ -120,7 +120,7 @@ START_TEST(test_cel_parser__members)
 		{"((a)).b", "(. a b)"},
 		{"a ?.b : c", "(_?_:_ a .b c)"},
 		{"ip.isCanonical(a)", "(ip:isCanonical a)"},
-		/* Words that are refused as names stand behind a dot. */
+		/* Reserved words are allowed as field and function names after a dot. */
 		{"a.package", "(. a package)"},
 		{"a.for.as", "(. (. a for) as)"},
 		{"a.if(b)", "(a:if b)"},
@@ -286,7 +286,10 @@ START_TEST(test_cel_parser__macros)
 		{"[1, 2].all(x, [3].exists(y, x < y))",
 			"<all x [1 2] <exists y [3] (_<_ x y) -> ->"},
 		{"cel.map(x, t)", "<map x cel - t>"},
-		/* Ordinary calls: another name, number of arguments, or style. */
+		/*
+		 * Not macros but ordinary calls: the name, the number of arguments or the call
+		 * style differs.
+		 */
 		{"has()", "(has)"},
 		{"has(a, b)", "(has a b)"},
 		{"a.has(a.b)", "(a:has (. a b))"},
@@ -315,7 +318,7 @@ START_TEST(test_cel_parser__macros)
 }
 END_TEST
 
-/** Each row is refused with the message at the column, both of its first issue. */
+/** The parser must refuse text; its first issue must have this column and message. */
 struct refusal {
 	const char *text;
 	uint32_t column;
@@ -338,11 +341,11 @@ static void check_refusals(const struct refusal *rows, size_t count)
 	}
 }
 
-/** The tokens that an argument begins with, or the list of them ends. */
+/** The tokens that can begin an argument or close the argument list. */
 #define ARGUMENT \
 	"{'[', '{', '(', ')', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, " \
 	"NUM_UINT, STRING, BYTES, IDENTIFIER}"
-/** The tokens that an expression begins with. */
+/** The tokens that can begin an expression. */
 #define EXPRESSION \
 	"{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, " \
 	"STRING, BYTES, IDENTIFIER}"
@@ -558,7 +561,7 @@ START_TEST(test_cel_parser__issues_show_the_line)
 		"ERROR: <input>:1:10: invalid argument to has() macro\n"
 		" | if + has(a) +\n | .........^\n"
 		"ERROR: <input>:2:1: reserved identifier: for\n | for\n | ^");
-	/* The inner one is found first. */
+	/* The parser reports the error of the inner macro first. */
 	check_text(BT_STR("x.all(1, y.all(2, z))"),
 		"ERROR: <input>:1:7: argument must be a simple name\n"
 		" | x.all(1, y.all(2, z))\n | ......^\n"
@@ -567,12 +570,12 @@ START_TEST(test_cel_parser__issues_show_the_line)
 }
 END_TEST
 
-/** Every error that recovery leads to, with its place. */
+/** All errors that the parser reports after it recovers, with their columns. */
 START_TEST(test_cel_parser__recovery)
 {
 	static const struct {
 		const char *text;
-		const char *errors; /* "column:message" of each, a newline behind it */
+		const char *errors; /* a line "column:message" for each error */
 	} rows[] = {
 		{"*@a | b",
 			"1:extraneous input '*' expecting " EXPRESSION "\n"
@@ -623,7 +626,7 @@ START_TEST(test_cel_parser__recovery)
 		struct bt_strbuf got = {0};
 
 		ck_assert_ptr_null(bt_cel_parse(issues.source, &arena, &issues));
-		bt_cel_issues_format(&issues, &text); /* which sorts them */
+		bt_cel_issues_format(&issues, &text); /* sorts the issues */
 		for (uint32_t j = 0; j < issues.items.count; j++) {
 			struct bt_str message = issues.items.items[j].message;
 
@@ -640,7 +643,9 @@ START_TEST(test_cel_parser__recovery)
 }
 END_TEST
 
-/** Where the nodes say they are: the first of the given kind, found from the root down. */
+/**
+ * Finds the first node of the kind, from the root down. The tests check positions of nodes with it.
+ */
 static const struct bt_cel_node *find_kind(
 	const struct bt_cel_node *node, enum bt_cel_node_kind kind)
 {
@@ -703,7 +708,7 @@ END_TEST
 
 /* hostile texts */
 
-/** opening, count times repeated; middle; closing as often. */
+/** Writes opening count times, then middle, then closing count times. */
 static void nest(struct bt_strbuf *out, const char *opening, const char *middle,
 	const char *closing, uint32_t count)
 {
@@ -737,7 +742,7 @@ static bool is_accepted(struct bt_str text, const char *else_says)
 
 START_TEST(test_cel_parser__nesting)
 {
-	/* How often each may be repeated follows from 250 levels. */
+	/* The limit of 250 levels determines how often each opening may be repeated. */
 	static const struct {
 		const char *opening;
 		const char *middle;
@@ -769,7 +774,7 @@ START_TEST(test_cel_parser__nesting)
 		ck_assert_msg(is_accepted(bt_strbuf_str(&text), "none"), "%s", bt_strbuf_c(&text));
 		for (size_t j = 0; j < BT_ARRAY_LENGTH(more); j++) {
 			bt_strbuf_reset(&text);
-			/* Without the closing half: what comes first is said first. */
+			/* Without the closing half the recursion error still comes first. */
 			nest(&text, rows[i].opening, rows[i].middle,
 				rows[i].opening[0] == '\0' || j == 0 ? rows[i].closing : "",
 				j == 0 ? rows[i].count_max + 1 : more[j]);
@@ -839,18 +844,18 @@ START_TEST(test_cel_parser__many_syntax_errors)
 	nest(&text, "# ", "a", "", 49999);
 	ck_assert(!is_accepted(bt_strbuf_str(&text), "\n1 more errors were truncated"));
 	bt_strbuf_reset(&text);
-	/* Others are told up to a hundred, and all are counted. */
+	/* At most 100 errors of other kinds are printed, but all are counted. */
 	nest(&text, "if+", "if", "", 119);
 	ck_assert(!is_accepted(bt_strbuf_str(&text), "^\n20 more errors were truncated"));
 	bt_strbuf_reset(&text);
-	/* Of syntax errors 30 are recovered from. */
+	/* The parser recovers from at most 30 syntax errors. */
 	nest(&text, "[if,", "", "", 119);
 	ck_assert(!is_accepted(bt_strbuf_str(&text), "^\n21 more errors were truncated"));
 	bt_strbuf_finish(&text);
 }
 END_TEST
 
-/* Zero bytes are text inside of quotes, and nothing outside of them. */
+/* A zero byte is allowed within a string and is an error outside of it. */
 START_TEST(test_cel_parser__zero_bytes)
 {
 	check_text(BT_STR("'a\0b'"), "\"a\\x00b\"");
@@ -877,7 +882,7 @@ START_TEST(test_cel_parser__zero_bytes)
 }
 END_TEST
 
-/* A message is bounded, however long the line. */
+/* A message has a bounded length, however long the source line is. */
 START_TEST(test_cel_parser__long_lines)
 {
 	struct bt_strbuf text = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door to RE2, and Go's words for what is wrong with a pattern. Spec: 12b section 13. */
+/* The adapter to RE2, and the errors of patterns in Go's words. Spec: 12b section 13. */
 #include "test_main.h"
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #define BAD "error parsing regexp: "
 
-/** The expected message, or NULL: it compiles. */
+/** Patterns with the expected error; NULL: the pattern compiles. */
 static const struct {
 	const char *pattern;
 	const char *message;
@@ -125,7 +125,7 @@ static const struct {
 } searches[] = {
 	{"is", "fish", 0, 1, 3},
 	{"^is", "fish", 0, -1, 0},
-	{"^is", "fish", 1, -1, 0}, /* the text begins where it begins */
+	{"^is", "fish", 1, -1, 0}, /* ^ does not match at the offset */
 	{"\\bh", "fish", 3, -1, 0},
 	{"h$", "fish", 0, 3, 4},
 	{"", "fish", 2, 2, 2},
@@ -187,7 +187,7 @@ START_TEST(test_cel_regex__absent_text_is_empty)
 }
 END_TEST
 
-/** What runs out of memory for its automaton goes on without one, and says nothing about it. */
+/** RE2 continues without its DFA when the memory for it is exhausted, and must log nothing. */
 START_TEST(test_cel_regex__nothing_is_logged)
 {
 	struct bt_strbuf text = {0};

@@ -95,7 +95,7 @@ END_TEST
 
 START_TEST(test_cel_semver__order)
 {
-	/* Each is lower than the next. */
+	/* Each version is lower than the next. */
 	static const char *const ascending[] = {
 		"0.0.0-0",
 		"0.0.0",
