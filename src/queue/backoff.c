@@ -17,7 +17,7 @@ int64_t bt_backoff_duration_ns(int64_t initial_ns, int64_t max_ns, int64_t count
 	if (count <= 0 || initial_ns <= 0) {
 		return 0;
 	}
-	/* Shifts of the width of the type are undefined in C; there everything is shifted out. */
+	/* C leaves a shift by the type's width or more undefined; here such a shift leaves 0. */
 	if (shift >= 63 || initial_ns > max_ns >> shift) {
 		return max_ns;
 	}
@@ -113,9 +113,9 @@ static bool waited_too_long(
 }
 
 /**
- * No plugin's gate listens to the wildcard event (spec 04 section 8.7). A pod whose attempt failed
- * by an error while its preemption was under way has no rejector but that gate, so no other event
- * would ever requeue it.
+ * Whether the pod's gate may open without an event. No plugin's gate registers for the wildcard
+ * event (spec 04 section 8.7). A pod whose attempt failed by an error while its preemption was
+ * under way has only the gating plugin as rejector, so no other event would ever requeue the pod.
  */
 static bool may_be_open(const struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
@@ -161,7 +161,7 @@ void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
 {
 	bt_queue_settle(queue);
 	if (now_ns >= queue->next_backoff_flush_ns) {
-		/* Seconds that were missed are dropped, as tickers do. */
+		/* Missed seconds are dropped, as Go's tickers do. */
 		int64_t missed =
 			(int64_t)(((uint64_t)now_ns - (uint64_t)queue->next_backoff_flush_ns) /
 				(uint64_t)BACKOFF_INTERVAL_NS);
@@ -176,7 +176,7 @@ void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
 	}
 }
 
-/** The first flush that can release the top of the heap. */
+/** Time of the first flush that can release the top of the heap. */
 static int64_t release_ns(const struct bt_queue *queue, const struct bt_heap *heap)
 {
 	int64_t expiration_ns = heap->slots.items[0].major;

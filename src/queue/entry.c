@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of queued pods: their memory, the index by name, the pod inside. Spec: 04 section 3.1. */
+/*
+ * Records of queued pods: memory, index by name, and the pod of each record. Spec: 04 section 3.1.
+ */
 #include <stdarg.h>
 
 #include "framework/batch.h"
@@ -106,7 +108,10 @@ void bt_queue_entry_destroy(struct bt_queue *queue, struct bt_queue_entry *entry
 	bt_free(entry);
 }
 
-/** The same plugins by name in another profile, without those that the profile lacks. */
+/**
+ * Maps rejectors from one profile to another by plugin name; plugins that the other profile lacks
+ * are dropped.
+ */
 static struct bt_rejectors translate(const struct bt_queue *queue, const struct bt_rejectors *set,
 	uint32_t from_profile, uint32_t to_profile)
 {
@@ -137,12 +142,14 @@ void bt_queue_entry_set_pod(
 
 	entry->object = bt_object_share(pod);
 	bt_pod_info_init_pending(queue->state, value, &entry->pod);
-	/* Only now: the new pod may share shape and labels with the old one. */
+	/* The old pod is released last because the new pod may share its shape and labels. */
 	bt_pod_info_finish_pending(queue->state, &old_pod);
 	bt_object_release(old_object);
 	if (profile != entry->profile) {
-		/* The API does not let schedulerName change; should it do so, plugins are known by
-		 * name. */
+		/*
+		 * The API does not allow schedulerName to change. If it changes all the same,
+		 * rejectors are mapped by plugin name.
+		 */
 		uint32_t before = entry->profile;
 
 		entry->unschedulable_plugins =

@@ -3,8 +3,10 @@
 
 #include "base/links.h"
 
-/* Kinds of events, who listens to them, and what is counted by their labels. Spec: 04 (hints)
- * sections 2 and 3. */
+/*
+ * Kinds of events, the plugins registered for each, and the counters per event label. Spec: 04
+ * (hints) sections 2 and 3.
+ */
 
 static const struct bt_str any_resource = BT_RESOURCE_ANY;
 static const struct bt_str unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
@@ -86,7 +88,10 @@ uint32_t bt_queue_event_index(struct bt_queue *queue, const struct bt_cluster_ev
 	uint32_t index;
 
 	BT_ASSERT(event->action != 0);
-	/* A few dozen at most: resources and actions are not chosen by users of the cluster. */
+	/*
+	 * A linear search is enough for the few dozen kinds: users of the cluster cannot add
+	 * resources or actions.
+	 */
 	for (uint32_t i = 0; i < queue->events.count; i++) {
 		if (queue->events.items[i].action == event->action &&
 			bt_str_equal(queue->events.items[i].resource, event->resource)) {
@@ -176,8 +181,9 @@ void bt_queue_for_each_hint(const struct bt_queue *queue,
 }
 
 /*
- * Pods in flight and the events that happened meanwhile. Upstream's one list of markers and events
- * is here a log of events, of which each pod remembers its beginning. Spec: 04 section 9.
+ * Pods in flight and the events that happened since their pop. Upstream keeps markers and events in
+ * one list; here the events form a log, and each pod in flight records its start position in the
+ * log. Spec: 04 section 9.
  */
 
 #define LOG_COMPACT_MIN 64
@@ -256,7 +262,7 @@ void bt_queue_done(struct bt_queue *queue, struct bt_str uid)
 	marker->pod = NULL;
 	bt_vec_push(&queue->free_in_flight, id);
 	queue->in_flight_count--;
-	/* Entries before the marker of every pod in flight. */
+	/* Log entries that precede the marker of every pod in flight are dropped. */
 	uint64_t needed = queue->first_in_flight == BT_QUEUE_NONE
 		? log_end(queue)
 		: queue->in_flight.items[queue->first_in_flight].log_position;
@@ -274,7 +280,10 @@ void bt_queue_done(struct bt_queue *queue, struct bt_str uid)
 		queue->log_head = 0;
 		queue->log.count = 0;
 	} else if (queue->log_head >= LOG_COMPACT_MIN && queue->log_head > queue->log.count / 2) {
-		/* Amortised: moves at most as many entries as were dropped since the last time. */
+		/*
+		 * Amortised cost: each move copies at most as many entries as were dropped since
+		 * the last move.
+		 */
 		queue->log.count -= queue->log_head;
 		memmove(queue->log.items, &queue->log.items[queue->log_head],
 			queue->log.count * sizeof(*queue->log.items));

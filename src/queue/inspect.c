@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at the queue from outside. Spec: 04 sections 8.15 and 14. */
+/* Queries on the queue. Spec: 04 sections 8.15 and 14. */
 #include "queue/backoff.h"
 #include "queue/queue_private.h"
 
@@ -82,7 +82,10 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 bool bt_queue_backoff_until(
 	const struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t *out_ns)
 {
-	/* The entry caches the value, and only the queue writes entries. */
+	/*
+	 * bt_queue_expiration_ns caches the result in the entry, so pass the queue's writable
+	 * pointer.
+	 */
 	int64_t until = bt_queue_expiration_ns(queue, bt_queue_entry_at(queue, entry->id));
 
 	if (until == BT_BACKOFF_NEVER) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which rejected pods a cluster event moves, and to which queue. Spec: 04 sections 8.7 to 8.9.
- * All hints are asked before the first pod moves: hints do not read the queue.
+ * Selects the rejected pods that a cluster event moves, and their target queue. Spec: 04 sections
+ * 8.7 to 8.9. All hints are evaluated before the first pod moves: hints do not read the queue.
  */
 #include "queue/backoff.h"
 #include "queue/queue_private.h"
@@ -10,7 +10,7 @@
 struct move_pass {
 	struct bt_queue *queue;
 	uint32_t event;
-	struct bt_cluster_event kind; /* of event; texts borrowed from it */
+	struct bt_cluster_event kind; /* copy of the event; texts borrowed from the caller */
 	const void *old_value;
 	const void *new_value;
 	const struct bt_queue_entry *self; /* the queued pod that the event is about, or NULL */
@@ -18,14 +18,14 @@ struct move_pass {
 	int64_t now_ns;
 };
 
-/** Which hints to ask. */
+/** Selects the hints to call. */
 enum selection {
 	ASK_ALL,
 	ASK_SHARED, /* hints with one answer for all pods of a group */
 	ASK_OWN,    /* hints that depend on the single pod */
 };
 
-/** Last answer of the ASK_OWN hints in a group; reusable only if these hints read labels alone. */
+/** Last result of the ASK_OWN hints in a group; reusable only if these hints read labels alone. */
 struct label_memo {
 	bool usable;
 	bool filled;
@@ -72,7 +72,7 @@ static void count_hint(const struct move_pass *pass, struct bt_queue_listener *l
 	bt_metric_observe(*cell, bt_metrics_seconds(bt_metrics_now(metrics) - started_ns));
 }
 
-/** Asks one hint; an error counts as Queue. */
+/** Calls one hint; an error counts as Queue. */
 static bool is_queued_by(const struct move_pass *pass, struct bt_queue_listener *listener,
 	const struct bt_queue_entry *entry)
 {
@@ -136,7 +136,7 @@ static bool is_selected(const struct move_pass *pass, const struct bt_queue_list
 	return true;
 }
 
-/** Asks the hints of the entry's rejectors until none can make `best` more eager. */
+/** Calls the hints of the entry's rejectors until none can make `best` more eager. */
 static enum bt_queue_strategy ask(const struct move_pass *pass, const struct bt_queue_entry *entry,
 	enum selection selection, enum bt_queue_strategy best)
 {
@@ -176,7 +176,7 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 		return BT_STRATEGY_AFTER_BACKOFF;
 	}
 	if (queue->events.items[event].is_wildcard) {
-		/* An event with an object concerns that pod alone. */
+		/* A wildcard event with an object concerns the pod of the same UID only. */
 		return new_object != NULL &&
 				(new_object->kind != BT_KIND_POD ||
 					!bt_str_equal(new_object->meta->uid, entry->pod.uid))
@@ -191,7 +191,10 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 	return ask(&pass, entry, ASK_ALL, BT_STRATEGY_SKIP);
 }
 
-/** Only a record with the uid's hash is woken for it. */
+/**
+ * Whether the pod passes the check. The record is unparked only if the hash of its UID equals that
+ * of the excluded UID.
+ */
 static bool is_checked(
 	const struct move_pass *pass, const struct bt_queue_group *group, uint32_t entry_id)
 {
@@ -220,7 +223,7 @@ static void add_departure(struct bt_queue *queue, const struct bt_queue_entry *e
 	bt_vec_push(&queue->departures, departure);
 }
 
-/** The weakest hint scope among the rejectors of an entry's group. */
+/** The narrowest hint scope among the rejectors of an entry's group. */
 static enum bt_hint_scope least_scope(
 	const struct move_pass *pass, const struct bt_queue_entry *entry)
 {
@@ -242,8 +245,8 @@ static enum bt_hint_scope least_scope(
 }
 
 /**
- * Moves the whole group if all members get the same answer. false: the caller must look at the
- * members one by one.
+ * Marks the whole group to move if all members get the same result. false: the caller must look at
+ * the members one by one.
  */
 static bool goes_whole(const struct move_pass *pass, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy)
@@ -307,7 +310,10 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 		goes_whole(pass, group, shared)) {
 		return;
 	}
-	/* Oldest first; most groups are in order already. */
+	/*
+	 * Start with the oldest pod: departures are sorted by arrival, and most groups are in this
+	 * order already.
+	 */
 	for (uint32_t id = group->last; id != BT_QUEUE_NONE;) {
 		uint32_t next = bt_queue_entry_at(queue, id)->previous_in_group;
 		enum bt_queue_strategy strategy = shared;
@@ -319,7 +325,7 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 		if (bt_queue_entry_at(queue, id) == pass->self) {
 			strategy = ask(pass, pass->self, ASK_ALL, BT_STRATEGY_SKIP);
 		} else if (has_own && !is_final(&pending, strategy)) {
-			/* `best`, or what the hints of this member raise it to. */
+			/* Hints of this member alone may raise the strategy of the group. */
 			uint32_t label_set = bt_queue_entry_at(pass->queue, id)->label_set;
 
 			if (!memo.usable || !memo.filled || label_set != memo.label_set) {
@@ -340,9 +346,9 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 	}
 }
 
-/** Upper bound of what the event frees, to skip groups that need more. */
+/** Upper bound of the resources that the event frees, to skip groups that need more. */
 struct limits {
-	struct bt_queue_listener *listener; /* plugin with hint_needs; NULL: no limits */
+	struct bt_queue_listener *listener; /* the plugin with hint_needs; NULL: no limits */
 	int64_t most[BT_HINT_NEEDS];
 };
 
@@ -378,7 +384,10 @@ static struct limits limits_for(
 	return limits;
 }
 
-/** The hint would say Skip; it counts as asked. */
+/**
+ * Whether the group needs more than the limits. The hint would then return Skip, so a Skip is
+ * counted without a call.
+ */
 static bool is_above(const struct move_pass *pass, const struct limits *limits,
 	const struct bt_queue_group *group)
 {
@@ -422,7 +431,7 @@ static void judge_class(const struct move_pass *pass, const struct bt_queue_clas
 			}
 			continue;
 		}
-		/* No rejector: spec 04 section 8.8. */
+		/* The pods have no rejector: spec 04 section 8.8. */
 		for (uint32_t e = group->first; e != BT_QUEUE_NONE;
 			e = bt_queue_entry_at(queue, e)->next_in_group) {
 			if (is_checked(pass, group, e)) {
@@ -454,7 +463,10 @@ static bool gate_listens(const struct move_pass *pass, const struct bt_queue_cla
 	return false;
 }
 
-/* Merge sort from runs of one: arrival numbers are distinct, and qsort may allocate. */
+/*
+ * Bottom-up merge sort. It need not be stable, as arrival numbers are distinct; qsort is not used
+ * because it may allocate.
+ */
 void bt_queue_sort_departures(struct bt_queue *queue)
 {
 	uint32_t count = queue->departures.count;
@@ -510,7 +522,9 @@ void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns)
 			continue;
 		}
 		entry = bt_queue_wake(queue, departure.entry);
-		/* Taken out first: a pod that is still gated counts as newly arrived. */
+		/*
+		 * Take the entry out first: a pod that is still gated then counts as newly arrived.
+		 */
 		bt_queue_take_out(queue, entry);
 		(void)bt_queue_requeue_with_strategy(
 			queue, entry, departure.strategy, event, now_ns);
@@ -539,7 +553,7 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	}
 	queue->holds_back = false;
 	bt_queue_settle(queue);
-	/* The unschedulable pod that the event is about, or NULL. */
+	/* Set pass.self to the unschedulable pod that the event is about, or to NULL. */
 	const struct bt_object *object = new_object != NULL ? new_object : old_object;
 	const struct bt_queue_entry *entry;
 

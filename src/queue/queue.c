@@ -5,7 +5,7 @@
 #include "queue/backoff.h"
 #include "queue/queue_private.h"
 
-/* Moves between the queues, with PreEnqueue where it runs. Spec: 04 sections 4 to 7. */
+/* Moves pods between the queues and runs PreEnqueue. Spec: 04 sections 4 to 7. */
 
 int64_t bt_queue_expiration_ns(const struct bt_queue *queue, struct bt_queue_entry *entry)
 {
@@ -78,7 +78,7 @@ void bt_queue_take_out(struct bt_queue *queue, struct bt_queue_entry *entry)
 	bt_nominator_set_queued(queue->nominator, entry->pod.uid, NULL);
 }
 
-/** The queued record of the same pod name, or NULL. */
+/** Returns another queued record with the same pod name, or NULL. */
 static struct bt_queue_entry *find_other(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	if (entry->place != BT_QUEUE_OUT) {
@@ -92,7 +92,10 @@ static void put_unschedulable(struct bt_queue *queue, struct bt_queue_entry *ent
 	struct bt_queue_entry *other = find_other(queue, entry);
 
 	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
-		/* Its rejectors or gate may have changed; its order of arrival has not. */
+		/*
+		 * The rejectors or the gate of the entry may have changed; its order of arrival has
+		 * not.
+		 */
 		bt_queue_unlink(queue, entry);
 		bt_queue_link(queue, entry);
 		return;
@@ -238,7 +241,7 @@ enum bt_queue_place bt_queue_requeue_with_strategy(struct bt_queue *queue,
 }
 
 #define DEFAULT_MAX_IN_UNSCHEDULABLE_NS (300 * BT_NS_PER_SECOND)
-/** 100 groups with fewer members each are moved in about 3 ms. */
+/** Moving the pods of 100 smaller groups one by one takes about 3 ms. */
 #define WHOLE_GROUP_MIN 32
 
 static const struct bt_str assigned_pod = BT_RESOURCE_ASSIGNED_POD;
@@ -246,7 +249,7 @@ static const struct bt_str unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
 
 struct bt_queue_options bt_queue_options_from_config(const struct bt_config *config)
 {
-	/* As upstream multiplies: what does not fit wraps around. */
+	/* Values that overflow wrap around, as in upstream's multiplication. */
 	uint64_t initial = (uint64_t)bt_config_pod_initial_backoff_seconds(config);
 	uint64_t max = (uint64_t)bt_config_pod_max_backoff_seconds(config);
 
@@ -351,7 +354,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 		return;
 	}
 	for (uint32_t id = 0; id < queue->entries.count; id++) {
-		/* The nominator outlives the queue. */
+		/* The nominator outlives the queue, so remove its pointers to entries. */
 		if (bt_queue_entry_at(queue, id) != NULL) {
 			bt_queue_take_out(queue, bt_queue_wake(queue, id));
 		}
@@ -375,7 +378,9 @@ void bt_queue_destroy(struct bt_queue *queue)
 	bt_free(queue);
 }
 
-/** Adds a new record to the active queue, or to the place that PreEnqueue decides. */
+/**
+ * Adds a new record to the active queue, or to unschedulable pods if PreEnqueue rejects the pod.
+ */
 static void add_record(
 	struct bt_queue *queue, struct bt_object *pod, uint32_t event, int64_t now_ns)
 {
@@ -432,7 +437,10 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		event.action = changes.actions[i];
 		events[i] = bt_queue_event_index(queue, &event);
 	}
-	/* The scheduler's own status patches help no pod. */
+	/*
+	 * Status patches by the scheduler do not make any pod schedulable, so they do not end the
+	 * hold.
+	 */
 	queue->holds_back = queue->holds_back && changes.actions[0] == BT_ACTION_UPDATE;
 	if (bt_queue_is_in_flight(queue, new_value->metadata.uid)) {
 		for (uint32_t i = 0; i < changes.count; i++) {
@@ -445,7 +453,7 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		add_record(queue, new_pod, BT_EVENT_POD_UPDATE, now_ns);
 		return;
 	}
-	/* The record may hold the only reference to the old pod. */
+	/* Keep the old pod alive: the record may hold the only reference to it. */
 	old_pod = bt_object_share(old_pod);
 	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
 		/* The group depends on the shape. */
@@ -464,7 +472,7 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		}
 	} else {
 		swap_pod(queue, entry, old_value, new_pod);
-		/* The keys of the heap it is in may have changed. */
+		/* The keys in the heap may have changed. */
 		struct heap_key key;
 
 		switch (entry->place) {
@@ -498,7 +506,10 @@ void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod)
 	if (entry == NULL) {
 		return;
 	}
-	/* Upstream quirk, spec 04 section 8.12: only there the gauge goes down. */
+	/*
+	 * Upstream quirk, spec 04 section 8.12: a deletion lowers the gauge only for pods in
+	 * unschedulablePods.
+	 */
 	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
 		bt_queue_count_rejectors(queue, entry, -1);
 	}
@@ -558,7 +569,7 @@ const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue)
 		return NULL;
 	}
 	bt_queue_call_ready(queue);
-	/* Idle: pop from backoffQ early (gate SchedulerPopFromBackoffQ). */
+	/* If the active queue is empty, pop from backoffQ early (gate SchedulerPopFromBackoffQ). */
 	return bt_queue_entry_at(queue,
 		bt_heap_top(queue->active_queue.slots.count > 0 ? &queue->active_queue
 								: &queue->backoff_queue));

@@ -2,21 +2,24 @@
 #ifndef BT_QUEUE_QUEUE_H
 #define BT_QUEUE_QUEUE_H
 /**
- * The scheduling queue: which pod is tried next, how long a failed one waits, which cluster change
- * makes it worth another try. Spec: 04, 04 (hints) sections 2, 3 and 5.
+ * The scheduling queue decides which pod is tried next, how long a pod backs off after a failed
+ * attempt, and which cluster events requeue rejected pods. Spec: 04, 04 (hints) sections 2, 3 and
+ * 5.
  *
- * One thread; time is a parameter, in nanoseconds since 1970 (spec 04 section 3.4: one wall clock),
- * and never goes back by much. Where upstream's Pop blocks, pop returns NULL and the owner asks
- * again after the next change or tick. Upstream's two flushers are bt_queue_tick.
+ * The queue runs on one thread. Time is a parameter, in nanoseconds since 1970 (spec 04 section
+ * 3.4: one wall clock), and never goes back by much. Where upstream's Pop blocks, bt_queue_pop
+ * returns NULL and the owner calls it again after the next change or tick. bt_queue_tick replaces
+ * upstream's two flushers.
  *
- * Pods come as decoded objects; the queue shares them. An event costs what it concerns: rejected
- * pods are kept by the plugins that rejected them and by shape, and a hint that depends on the
- * shape is asked once per shape (framework/plugin.h, hint_scope; spec 04 section 17).
+ * Pods come as decoded objects; the queue shares them. The cost of an event grows with the pods
+ * that it concerns: rejected pods are stored by their rejectors and by shape, and a hint that
+ * depends on the shape is called once per shape (framework/plugin.h, hint_scope; spec 04 section
+ * 17).
  *
- * Cost: O(log n) for what moves one pod; a cluster event asks one hint per shape and namespace of
- * the pods that its listeners rejected, and moves the pods as a group when none of them backs off
- * or may be gated, else one by one. Pods of a group that agree in priority and timestamp with
- * others are popped after those of the active heap.
+ * Cost: O(log n) for operations that move one pod. A cluster event calls one hint per shape and
+ * namespace of the pods that its listeners rejected. The pods of a group move together if none of
+ * them backs off or may be gated, else one by one. Pods that moved as a group are popped after pods
+ * of the active heap with equal priority and timestamp.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,13 +31,13 @@
 #include "framework/framework.h"
 
 /*
- * Sets of what can reject a pod of one profile: its plugins by index, and two that have no
- * instance. Spec: 04 sections 3.1 and 11.
+ * Sets of rejectors of a pod in one profile: plugins by index, and two rejectors that are no plugin
+ * instances. Spec: 04 sections 3.1 and 11.
  */
 
-/** All extenders together (spec 04 section 11). */
+/** Stands for all extenders together (spec 04 section 11). */
 #define BT_REJECTOR_EXTENDER BT_PLUGINS_MAX
-/** The empty plugin name: a waiting pod whose deletion began (spec 04 section 11). */
+/** The empty plugin name: rejects a waiting pod whose deletion began (spec 04 section 11). */
 #define BT_REJECTOR_NAMELESS (BT_PLUGINS_MAX + 1)
 #define BT_REJECTOR__COUNT (BT_PLUGINS_MAX + 2)
 
@@ -44,7 +47,7 @@ struct bt_rejectors {
 	uint64_t words[BT_REJECTOR_WORDS];
 };
 
-/** The same plugins. */
+/** Converts a set of plugins to a set of rejectors. */
 static inline struct bt_rejectors bt_rejectors_of_plugins(const struct bt_plugin_set *plugins)
 {
 	struct bt_rejectors set = {{0}};
@@ -61,13 +64,13 @@ static inline bool bt_rejectors_has(const struct bt_rejectors *set, uint32_t rej
 	return (set->words[rejector >> 6] >> (rejector & 63) & 1) != 0;
 }
 
-/** Adding a member again changes nothing. */
+/** rejector: below BT_REJECTOR__COUNT. */
 static inline void bt_rejectors_add(struct bt_rejectors *set, uint32_t rejector)
 {
 	set->words[rejector >> 6] |= UINT64_C(1) << (rejector & 63);
 }
 
-/** An empty set of rejectors: the attempt failed by an error (spec 04 section 11). */
+/** An empty set means that the attempt failed by an error (spec 04 section 11). */
 static inline bool bt_rejectors_is_empty(const struct bt_rejectors *set)
 {
 	uint64_t any = 0;
@@ -78,7 +81,6 @@ static inline bool bt_rejectors_is_empty(const struct bt_rejectors *set)
 	return any == 0;
 }
 
-/** The same members. */
 static inline bool bt_rejectors_equal(const struct bt_rejectors *a, const struct bt_rejectors *b)
 {
 	uint64_t difference = 0;
@@ -89,7 +91,7 @@ static inline bool bt_rejectors_equal(const struct bt_rejectors *a, const struct
 	return difference == 0;
 }
 
-/** They have a member in common. */
+/** Whether the sets have a member in common. */
 static inline bool bt_rejectors_meet(const struct bt_rejectors *a, const struct bt_rejectors *b)
 {
 	uint64_t common = 0;
@@ -100,7 +102,6 @@ static inline bool bt_rejectors_meet(const struct bt_rejectors *a, const struct 
 	return common != 0;
 }
 
-/** Members of either. */
 static inline struct bt_rejectors bt_rejectors_union(
 	const struct bt_rejectors *a, const struct bt_rejectors *b)
 {
@@ -112,7 +113,7 @@ static inline struct bt_rejectors bt_rejectors_union(
 	return set;
 }
 
-/** The first member at or after `from`, or BT_REJECTOR__COUNT. */
+/** Returns the first member at or after `from`, or BT_REJECTOR__COUNT. */
 static inline uint32_t bt_rejectors_next(const struct bt_rejectors *set, uint32_t from)
 {
 	for (uint32_t word = from >> 6; word < BT_REJECTOR_WORDS; word++) {
@@ -128,37 +129,37 @@ static inline uint32_t bt_rejectors_next(const struct bt_rejectors *set, uint32_
 	return BT_REJECTOR__COUNT;
 }
 
-/** Spec 04 section 3.2. */
+/** The queues of spec 04 section 3.2. */
 enum bt_queue_place {
 	BT_QUEUE_ACTIVE,
 	BT_QUEUE_BACKOFF,       /* rejected by a plugin */
 	BT_QUEUE_ERROR_BACKOFF, /* failed by an error */
 	BT_QUEUE_UNSCHEDULABLE, /* rejected and waiting for an event, or gated */
 	BT_QUEUE__PLACES,
-	BT_QUEUE_OUT = BT_QUEUE__PLACES, /* popped, or nowhere yet */
+	BT_QUEUE_OUT = BT_QUEUE__PLACES, /* popped, or not queued yet */
 };
 
 /** Spec 04 section 2.2. */
 struct bt_queue_options {
 	int64_t initial_backoff_ns;
 	int64_t max_backoff_ns;          /* 0: no backoff */
-	int64_t max_in_unschedulable_ns; /* longer waits end by themselves */
+	int64_t max_in_unschedulable_ns; /* the leftover flush requeues pods that wait longer */
 	const struct bt_gates *gates;    /* borrowed for the life of the queue */
 	/** Receives the lines that upstream logs as errors; may be NULL. */
 	void (*warn)(void *context, struct bt_str line);
 	void *warn_context;
 	struct bt_scheduler_metrics *metrics; /* durations of hints; may be NULL */
 	/**
-	 * An event moves so many pods of a kind, or more, as a whole. Fewer go one by one into the
-	 * heap, so that pods of equal priority and time come out as upstream's heap has them. At
-	 * least 1.
+	 * Minimum size of a group of unschedulable pods that an event moves as a whole. Pods of
+	 * smaller groups are pushed to the heap one by one, so that pods of equal priority and time
+	 * are popped in upstream's order. At least 1.
 	 */
 	uint32_t whole_group_min;
 };
 
 /**
- * Backoffs (whole seconds there, nanoseconds here) and gates of the configuration; rejected pods
- * wait five minutes at most. gates are borrowed from config. Spec 04 section 2.2.
+ * Takes backoffs and gates from the configuration, whose backoffs are in whole seconds; the wait of
+ * rejected pods is limited to five minutes. gates are borrowed from config. Spec 04 section 2.2.
  */
 struct bt_queue_options bt_queue_options_from_config(const struct bt_config *config);
 
@@ -166,17 +167,17 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
 #define BT_QUEUE_TIME_UNSET INT64_MIN
 
 /**
- * The queued pod record (spec 04 section 3.1). Written by the queue only; callers may read it.
- * Its address does not change while it is out of the queue; one that was found in the queue is
- * borrowed until the next change.
+ * The queued pod record (spec 04 section 3.1). Only the queue writes it; callers may read it. The
+ * address of a popped record does not change; a record found in the queue is borrowed until the
+ * next change.
  */
 struct bt_queue_entry {
-	struct bt_object *object;      /* behind pod; reference held */
+	struct bt_object *object;      /* owns the memory of pod; reference held */
 	int64_t timestamp_ns;          /* creation, or the last failed attempt */
 	int64_t initial_attempt_ns;    /* first entry into the active queue, or unset */
 	int64_t backoff_expiration_ns; /* unset until first needed */
 	uint64_t name_hash;            /* of namespace and name */
-	uint64_t sequence;             /* among unschedulable pods: order of arrival there */
+	uint64_t sequence;             /* order of arrival in unschedulablePods */
 	uint32_t unschedulable_count;
 	uint32_t consecutive_errors;
 	uint32_t attempts;
@@ -184,16 +185,16 @@ struct bt_queue_entry {
 	bt_sym signature;       /* BT_SYM_NONE: not batchable */
 	uint32_t gating_plugin; /* index in the profile, or BT_QUEUE_NONE */
 	uint32_t id;
-	/* Among unschedulable pods. */
+	/* Used only while the pod is unschedulable. */
 	uint32_t group;
 	uint32_t previous_in_group;
 	uint32_t next_in_group;
-	uint32_t label_set; /* of the pod */
-	uint32_t uid_hash;  /* likewise */
+	uint32_t label_set; /* copy of pod.label_set, which parked records lack */
+	uint32_t uid_hash;  /* hash of pod.uid, which parked records lack */
 	enum bt_queue_place place;
-	bool flushed;       /* left unschedulable pods by timeout, last time */
-	bool counted_gated; /* as what the pending_pods gauge holds it */
-	bool parked;        /* queue_private.h: there is nothing behind this */
+	bool flushed;       /* the leftover flush selected the pod since its last failed attempt */
+	bool counted_gated; /* the gated_count of the queue includes the pod */
+	bool parked;        /* the members below are not allocated (queue_private.h) */
 	struct bt_rejectors unschedulable_plugins;
 	struct bt_rejectors pending_plugins;
 	struct bt_pod_info pod;
@@ -202,13 +203,13 @@ struct bt_queue_entry {
 _Static_assert(offsetof(struct bt_queue_entry, unschedulable_plugins) == 104,
 	"a hundred thousand parked pods have this each");
 
-/** A PreEnqueue plugin holds it back. Spec 04 section 6. */
+/** Whether a PreEnqueue plugin rejected the pod. Spec 04 section 6. */
 static inline bool bt_queue_entry_is_gated(const struct bt_queue_entry *entry)
 {
 	return entry->gating_plugin != BT_QUEUE_NONE;
 }
 
-/** Unschedulable and pending plugins together. Spec 04 section 3.1. */
+/** Returns unschedulable and pending plugins together. Spec 04 section 3.1. */
 static inline struct bt_rejectors bt_queue_entry_rejectors(const struct bt_queue_entry *entry)
 {
 	return bt_rejectors_union(&entry->unschedulable_plugins, &entry->pending_plugins);
@@ -217,83 +218,87 @@ static inline struct bt_rejectors bt_queue_entry_rejectors(const struct bt_queue
 struct bt_queue;
 
 /**
- * All profiles share the queue; the first one's QueueSort orders it. options are copied; state,
- * profiles and nominator are borrowed for its life. BERTH_ERR_INVALID when a plugin cannot say
- * which events it wants: the messages of all of them, one a line. Spec 04 section 2.2, 04 (hints)
- * section 3.
+ * Creates the queue that all profiles share; the QueueSort plugin of the first profile orders it.
+ * options are copied; state, profiles and nominator are borrowed for the life of the queue.
+ * BERTH_ERR_INVALID when plugins fail to register their events; err then has the messages of all of
+ * them, one per line. Spec 04 section 2.2, 04 (hints) section 3.
  */
 BT_MUST_USE int bt_queue_create(const struct bt_queue_options *options, struct bt_state *state,
 	const struct bt_profiles *profiles, struct bt_nominator *nominator,
 	struct bt_queue **out_queue, struct berth_error *err);
-/** Popped entries end with it, nominations stay. NULL accepted. */
+/** Popped entries are destroyed with the queue, nominations stay. NULL accepted. */
 void bt_queue_destroy(struct bt_queue *queue);
 
-/* Pods without a node, seen by the pod informer. Objects are of kind Pod and are shared. */
+/* Pods without a node, as the pod informer reports them. Objects are of kind Pod and are shared. */
 
 /**
- * A new pod: into the active queue, or gated. A queued record of that name is replaced. Spec 04
- * section 8.1.
+ * Adds a new pod to the active queue, or gated to unschedulable pods. Replaces a queued record of
+ * the same name. Spec 04 section 8.1.
  */
 void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
 /**
- * Of a pod that is not assumed, when its resourceVersion changed. In flight it is an event for all
- * that are; unknown it is a new pod. Spec 04 section 8.11.
+ * Updates a pod that is not assumed and whose resourceVersion changed. If the pod is in flight, the
+ * update is logged as an event for all pods in flight; if the pod is unknown, it is added. Spec 04
+ * section 8.11.
  */
 void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct bt_object *new_pod,
 	int64_t now_ns);
-/** The pod is gone or has a node now. An attempt that is under way is not touched. Spec 04 section
- * 8.12. */
+/**
+ * Removes a pod that was deleted or has a node now. An attempt in flight is not touched. Spec 04
+ * section 8.12.
+ */
 void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod);
 
 /* Attempts. */
 
 /**
- * The next pod to try, now in flight; NULL when Pop would block. The entry is the caller's to hold
- * until bt_queue_add_unschedulable_if_not_present succeeds or bt_queue_release. Spec 04
- * section 8.2.
+ * Pops the next pod to try, which is then in flight; NULL when upstream's Pop would block. The
+ * caller owns the entry until bt_queue_add_unschedulable_if_not_present succeeds or
+ * bt_queue_release is called. Spec 04 section 8.2.
  */
 struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue);
-/** The pod that pop would return; NULL: none. Borrowed until the next change. */
+/** Returns the pod that bt_queue_pop would return, or NULL. Borrowed until the next change. */
 const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue);
-/** This pod, wherever it waits (members of a pod group); NULL: unknown, gated or in flight. Spec 04
- * section 8.3. */
+/**
+ * Pops a pod by name from whatever queue it is in (for members of a pod group); NULL if the pod is
+ * unknown, gated or in flight. Spec 04 section 8.3.
+ */
 struct bt_queue_entry *bt_queue_pop_pod(
 	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name, int64_t now_ns);
-/** Events are no longer collected for the pod of this uid. Idempotent. Spec 04 section 8.4. */
+/** Stops the collection of events for the pod of this uid. Idempotent. Spec 04 section 8.4. */
 void bt_queue_done(struct bt_queue *queue, struct bt_str uid);
-/** The popped entry is not needed any more and ends; done is included. Spec 04 section 8.4. */
+/** Destroys a popped entry after bt_queue_done for its pod. Spec 04 section 8.4. */
 void bt_queue_release(struct bt_queue *queue, struct bt_queue_entry *entry);
-/** The pod changed while the entry was out. The signature stays (spec 04 section 13). */
+/** Replaces the pod of a popped entry. The signature stays (spec 04 section 13). */
 void bt_queue_refresh(struct bt_queue *queue, struct bt_queue_entry *entry, struct bt_object *pod);
 
-/** Plugins that the failure handler found; both empty: the attempt failed by an error. */
+/** Rejectors of a failed attempt; both sets are empty if the attempt failed by an error. */
 struct bt_queue_rejection {
 	struct bt_rejectors unschedulable_plugins;
 	struct bt_rejectors pending_plugins;
 };
 
 /**
- * AddUnschedulableIfNotPresent: the attempt failed; done is included. rejection NULL: by an error.
- * BERTH_ERR_EXISTS when a pod of that name is queued already; the entry then stays the caller's.
- * Spec 04 section 8.5.
+ * AddUnschedulableIfNotPresent: requeues the pod of a failed attempt and calls bt_queue_done for
+ * it. rejection NULL: the attempt failed by an error. BERTH_ERR_EXISTS when a pod of that name is
+ * queued already; the caller then still owns the entry. Spec 04 section 8.5.
  */
 BT_MUST_USE int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue,
 	struct bt_queue_entry *entry, const struct bt_queue_rejection *rejection, int64_t now_ns,
 	struct berth_error *err);
 /**
- * Nominator.Add for a pod that comes from the queue or still is in it. can_nominate: the pod
- * informer has the pod, without spec.nodeName; false only ends a nomination. info may be NULL: what
- * the pod's status says. Spec 04 section 10.
+ * Nominator.Add for a popped or queued pod. can_nominate: the pod informer has the pod, without
+ * spec.nodeName; if false, the call only removes a nomination. info NULL: take the nominated node
+ * from the pod's status. Spec 04 section 10.
  */
 void bt_queue_nominate(struct bt_queue *queue, const struct bt_queue_entry *entry,
 	const struct bt_post_filter_result *info, bool can_nominate);
 
 /* Cluster events. */
 
-/** Pods that the event does not concern although they wait (upstream's preCheck). Spec 04 section
- * 8.7. */
+/** Limits an event to some of the waiting pods (upstream's preCheck). Spec 04 section 8.7. */
 struct bt_queue_check {
-	bool has_priority_max; /* only pods of at most this priority */
+	bool has_priority_max; /* only pods of at most priority_max */
 	int32_t priority_max;
 	struct bt_str excluded_uid; /* "": none */
 };
@@ -306,64 +311,84 @@ struct bt_queue_check {
 void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	const struct bt_cluster_event *event, struct bt_object *old_object,
 	struct bt_object *new_object, const struct bt_queue_check *check, int64_t now_ns);
-/** Activate one pod: to the active queue whatever its backoff. true when it got there. Spec 04
- * section 8.10. */
+/**
+ * Activates one pod: moves it to the active queue whatever its backoff. Returns true if the pod was
+ * moved. Spec 04 section 8.10.
+ */
 bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns);
 
 /**
- * A pod group failed, and its members went to backoff (spec 09 section 5). Until something happens
- * that could help a pod, pop takes none out of backoff before its time: the group would be tried
- * again at once, without end.
+ * Called when a pod group failed and its members went to backoff (spec 09 section 5). Until a
+ * cluster event or a change of a pod could help, bt_queue_pop takes no pod out of backoff early:
+ * the group would otherwise be retried at once, in an endless loop.
  */
 void bt_queue_hold_back(struct bt_queue *queue);
-/** Nothing has happened since bt_queue_hold_back, and only members of groups back off. */
+/**
+ * Whether the queue still holds back since bt_queue_hold_back, and only members of pod groups back
+ * off.
+ */
 bool bt_queue_only_repeats_groups(struct bt_queue *queue);
 
 /* Time. */
 
-/** The clock starts: upstream's Run. Spec 04 sections 5.5 and 8.14. */
+/** Starts the clock of the flushes, as upstream's Run. Spec 04 sections 5.5 and 8.14. */
 void bt_queue_start(struct bt_queue *queue, int64_t now_ns);
-/** Do what is due: backoff flush every second, leftover flush every 30 seconds. Spec 04
- * sections 5.5 and 8.9. */
+/**
+ * Runs the flushes that are due: the backoff flush every second, the leftover flush every 30
+ * seconds. Spec 04 sections 5.5 and 8.9.
+ */
 void bt_queue_tick(struct bt_queue *queue, int64_t now_ns);
-/** When (time, not duration) tick has something to do; while no pod backs off, seconds without work
- * are left out. */
+/**
+ * Time (not duration) of the next tick that has work; flushes of an empty backoffQ do not count.
+ */
 int64_t bt_queue_next_tick_ns(const struct bt_queue *queue);
-/** The two flushes by themselves, for owners with a rhythm of their own. */
+/** The two flushes of bt_queue_tick, for owners with another schedule. */
 void bt_queue_flush_backoff_completed(struct bt_queue *queue, int64_t now_ns);
 void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_ns);
-/** Done for everything in flight. What is queued can still be popped. Spec 04 section 8.14. */
+/**
+ * Calls bt_queue_done for all pods in flight. Queued pods can still be popped. Spec 04 section
+ * 8.14.
+ */
 void bt_queue_close(struct bt_queue *queue);
 
 /* Queries. */
 
-/** Popped successfully so far, by pop and by pop_pod. Spec 04 section 8.15. */
+/**
+ * Number of pods popped successfully so far, by bt_queue_pop and bt_queue_pop_pod. Spec 04 section
+ * 8.15.
+ */
 uint64_t bt_queue_scheduling_cycle(const struct bt_queue *queue);
-/** Pods in a place; not BT_QUEUE_OUT. */
+/** Number of pods in a place; place is not BT_QUEUE_OUT. */
 uint32_t bt_queue_count(const struct bt_queue *queue, enum bt_queue_place place);
-/** Pop would return a pod. */
+/** Whether bt_queue_pop would return a pod. */
 bool bt_queue_can_pop(const struct bt_queue *queue);
-/** The queued pod of that name, or NULL. */
+/** Returns the queued pod of that name, or NULL. */
 const struct bt_queue_entry *bt_queue_find(
 	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name);
 /**
- * Entries of one place: heap order, unschedulable ones in order of arrival. Calls visit until it
- * returns false; visit must not change the queue.
+ * Visits the entries of one place: in heap order, or for unschedulable pods in order of arrival.
+ * Stops when visit returns false; visit must not change the queue.
  */
 void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 	bool (*visit)(void *context, const struct bt_queue_entry *entry), void *context);
-/** End of the entry's backoff as a time; false when it never backs off. Spec 04 section 5.3. */
+/**
+ * Returns in *out_ns the time at which the entry's backoff ends; returns false if the pod has no
+ * backoff. Spec 04 section 5.3.
+ */
 bool bt_queue_backoff_until(
 	const struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t *out_ns);
-/** Name of a member of an entry's sets; "" for the nameless one. */
+/** Returns the name of a rejector; "" for BT_REJECTOR_NAMELESS. */
 struct bt_str bt_queue_rejector_name(
 	const struct bt_queue *queue, uint32_t profile, uint32_t rejector);
-/** By name; BT_REJECTOR__COUNT when the profile has no such plugin. "" is the nameless one. */
+/**
+ * Finds a rejector by name; BT_REJECTOR__COUNT when the profile has no such plugin. "" finds
+ * BT_REJECTOR_NAMELESS.
+ */
 uint32_t bt_queue_find_rejector(const struct bt_queue *queue, uint32_t profile, struct bt_str name);
 /** Appends "activeQ:1; backoffQ:0; unschedulablePods:2". Spec 04 section 8.15. */
 void bt_queue_summary(const struct bt_queue *queue, struct bt_strbuf *out);
 
-/* Metrics: spec 04 section 14. What needs a clock is the caller's. */
+/* Metrics: spec 04 section 14. The caller maintains metrics that need a clock. */
 
 enum bt_queue_gauge {
 	BT_QUEUE_GAUGE_ACTIVE,
@@ -373,16 +398,18 @@ enum bt_queue_gauge {
 	BT_QUEUE_GAUGE__COUNT,
 };
 
-/** pending_pods: pods. */
+/** Value of the gauge pending_pods. */
 uint32_t bt_queue_pending(const struct bt_queue *queue, enum bt_queue_gauge gauge);
-/** unschedulable_pods{plugin, profile}: pods; may stay too high after deletions (spec 04 section
- * 8.12). */
+/**
+ * Value of the gauge unschedulable_pods{plugin, profile}; may stay too high after deletions (spec
+ * 04 section 8.12).
+ */
 int64_t bt_queue_unschedulable_pods(
 	const struct bt_queue *queue, uint32_t profile, uint32_t rejector);
-/** inflight_events{PodPopped}. */
+/** Value of the gauge inflight_events{PodPopped}. */
 uint32_t bt_queue_in_flight_count(const struct bt_queue *queue);
 
-/** Everything counted per event label. */
+/** Counters per event label. */
 struct bt_queue_event_counters {
 	struct bt_str label;
 	uint64_t incoming_active; /* queue_incoming_pods_total */
@@ -391,7 +418,9 @@ struct bt_queue_event_counters {
 	uint32_t in_flight; /* inflight_events */
 };
 
-/** queueing_hint_execution_duration_seconds, the counts of it. A shared answer counts once. */
+/**
+ * Counts of queueing_hint_execution_duration_seconds. A result that several pods share counts once.
+ */
 struct bt_queue_hint_counters {
 	struct bt_str plugin;
 	struct bt_str event_label;
@@ -400,11 +429,11 @@ struct bt_queue_hint_counters {
 	uint64_t error;
 };
 
-/** Labels in the order of their first use. */
+/** Visits labels in the order of their first use. */
 void bt_queue_for_each_label(const struct bt_queue *queue,
 	void (*visit)(void *context, const struct bt_queue_event_counters *counters),
 	void *context);
-/** Per profile: the same plugin and label may come more than once. */
+/** Visits counters per profile: the same plugin and label may come more than once. */
 void bt_queue_for_each_hint(const struct bt_queue *queue,
 	void (*visit)(void *context, const struct bt_queue_hint_counters *counters), void *context);
 #endif

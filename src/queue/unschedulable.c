@@ -6,9 +6,9 @@
 #include "queue/queue_private.h"
 
 /*
- * Unschedulable pods by class (what rejected them, in which profile, what gates them) and, within
- * a class, by shape and namespace. An event skips whole classes by their rejectors, and whole
- * groups by one hint. Spec: 04 section 17.
+ * Unschedulable pods are stored by class (rejectors, profile and gating plugin) and, within a
+ * class, in groups by shape and namespace. An event skips a class by its rejectors, and a group by
+ * one hint. Spec: 04 section 17.
  */
 
 static const struct bt_shape *shape_of(
@@ -44,7 +44,7 @@ static struct bt_str group_namespace(
 	return bt_symbol_text(&queue->state->symbols, group->namespace_);
 }
 
-/** Every group is empty by now. */
+/** All groups are empty when this is called. */
 void bt_queue_unschedulable_finish(struct bt_queue *queue)
 {
 	bt_map_finish(&queue->class_map);
@@ -232,11 +232,11 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
 }
 
 /*
- * Groups that an event sends to the active queue as a whole. Thousands of pods of one shape may
- * wake up at once, and all but a few are popped much later, so the event moves their group and
- * touches none of them. The group's oldest pod stands for it in a heap of its own; a pod becomes
- * one of the active heap when its turn comes or when somebody asks for it by name. Outside the
- * queue all of them are active pods from the event on. Spec: 04 sections 4, 7 and 8.7.
+ * Groups that an event moves to the active queue as a whole. Thousands of pods of one shape may
+ * become active at once, and most of them are popped much later, so the event moves the group and
+ * touches none of its pods. The group has a place in the heap `ready` by its oldest pod. A pod
+ * moves to the active heap when it is the next to pop or is looked up by name. For callers of the
+ * queue all pods of the group are active from the event on. Spec: 04 sections 4, 7 and 8.7.
  */
 
 bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_group *group,
@@ -253,7 +253,7 @@ bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_g
 		bt_is_backing_off(group->latest_expiration_ns, now_ns, queue->pops_backoff)) {
 		return false;
 	}
-	/* Whether PreEnqueue would let every member pass. */
+	/* PreEnqueue must pass for every member. */
 	uint32_t profile = class->profile;
 	const struct bt_shape *shape = shape_of(queue, group);
 	const struct bt_framework *framework = queue->profiles->frameworks.items[profile];
@@ -308,13 +308,16 @@ void bt_queue_call_all_ready(struct bt_queue *queue)
 
 /*
  * Unschedulable pods may be many and wait long. Between two operations of the queue they are
- * parked: the object rests, and of the record only its front is kept. What the rest said is in
- * the group, in the class and in the object.
+ * parked: the decoded object is packed, and only the front of the record stays allocated. The
+ * group, the class and the object have the values to restore the other members.
  */
 
 #define PARKED_BYTES offsetof(struct bt_queue_entry, unschedulable_plugins)
 
-/** Excludes the group's representative and entries that the nominator points into. */
+/**
+ * Whether the record may be parked: hints use the first entry of a group, and the nominator may
+ * point into a record.
+ */
 static bool may_park(const struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	struct bt_str node_name;
@@ -337,7 +340,7 @@ static struct bt_queue_entry *unpark(struct bt_queue *queue, struct bt_queue_ent
 	entry->parked = false;
 	entry->unschedulable_plugins = class->unschedulable_plugins;
 	entry->pending_plugins = class->pending_plugins;
-	(void)bt_object_wake(entry->object); /* the same */
+	(void)bt_object_wake(entry->object); /* returns the same pointer */
 	bt_pod_info_restore_pending(queue->state, bt_object_value(entry->object, BT_KIND_POD),
 		group->shape_id, entry->label_set, &entry->pod);
 	bt_vec_push(&queue->awake, id);
@@ -352,7 +355,7 @@ struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id)
 		entry = unpark(queue, entry);
 	}
 	if (entry->group != BT_QUEUE_NONE && queue->groups.items[entry->group].is_ready) {
-		/* The woken member moves to the active heap. */
+		/* The member moves to the active heap. */
 		int64_t since_ns = queue->groups.items[entry->group].ready_since_ns;
 
 		bt_queue_unlink(queue, entry);
