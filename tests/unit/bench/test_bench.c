@@ -43,7 +43,7 @@ START_TEST(test_bench_source__every_object_can_be_read)
 			bt_object_release(object);
 			bt_strbuf_reset(&text);
 		}
-		for (uint32_t i = 0; i < 8; i++) { /* more than there are: for churn */
+		for (uint32_t i = 0; i < 8; i++) { /* more than the workload has, for churn */
 			bt_bench_write_node_turn(&source, i, i, &text);
 			struct bt_object *object = decode(&text);
 			ck_assert_int_eq(object->kind, BT_KIND_NODE);
@@ -57,7 +57,10 @@ START_TEST(test_bench_source__every_object_can_be_read)
 }
 END_TEST
 
-/** Batches and a second run ask for objects again, in another order. */
+/**
+ * Batches and a second run request the objects again in another order: the order must not change
+ * them.
+ */
 START_TEST(test_bench_source__order_does_not_matter)
 {
 	struct bt_bench_source source = source_of(bt_bench_workload_find("mixed"));
@@ -95,7 +98,7 @@ START_TEST(test_bench_source__services)
 }
 END_TEST
 
-/** A digest that took names for others would miss differences. */
+/** The digest must change when text moves from one of its parts to another. */
 START_TEST(test_bench__digest)
 {
 	uint64_t one = bt_bench_digest(0, BT_STR("a"), BT_STR("b"), BT_STR("c"));
@@ -104,7 +107,10 @@ START_TEST(test_bench__digest)
 	ck_assert(one != bt_bench_digest(0, BT_STR("a"), BT_STR("b"), (struct bt_str){NULL, 0}));
 	ck_assert(bt_bench_digest(one, BT_STR("x"), BT_STR("y"), BT_STR("z")) !=
 		bt_bench_digest(0, BT_STR("x"), BT_STR("y"), BT_STR("z")));
-	/* The same on every machine and in every version: figures are compared by it. */
+	/*
+	 * The digest must be the same on every machine and in every version: digests of figures are
+	 * compared.
+	 */
 	ck_assert_uint_eq(bt_bench_digest(0, BT_STR("default"), BT_STR("pod-1"), BT_STR("node-1")),
 		UINT64_C(0x627d40b2e5e55758));
 }
@@ -133,7 +139,7 @@ START_TEST(test_bench__compare)
 }
 END_TEST
 
-/** --- a process of its own --- */
+/** --- the bench in a child process --- */
 
 START_TEST(test_bench__child_decides_alike)
 {
@@ -307,7 +313,10 @@ static enum bt_attempt_outcome step(struct bt_living *living, struct bt_attempt 
 	"\"},\"spec\":{\"schedulerName\":\"default-scheduler\",\"priority\":" priority \
 	",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}"
 
-/** Its writes come back: a binding is known, a victim goes, and its place is taken. */
+/**
+ * The living scheduler observes what it writes: a bound pod is known, a victim is removed, and its
+ * place is taken.
+ */
 START_TEST(test_bench_living__carries_out_what_is_written)
 {
 	struct bt_setup setup = BT_SETUP_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counts as the same answer. Format: tests/conformance/README.md. */
+/* Which answers the comparison takes for equal. Format: tests/conformance/README.md. */
 #include "base/error.h"
 #include "conformance/conformance.h"
 #include "test_main.h"
@@ -43,7 +43,7 @@ struct row {
 	bool same;
 };
 
-/* Whatever the order of the two, except where a row says otherwise. */
+/* both_ways: the result must also hold with expected and got exchanged. */
 static void check(const struct row *rows, size_t count, bool both_ways)
 {
 	for (size_t i = 0; i < count; i++) {

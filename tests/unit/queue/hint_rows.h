@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_QUEUE_HINT_ROWS_H
 #define BT_TESTS_UNIT_QUEUE_HINT_ROWS_H
-/** Tables of hints: what one plugin says to events. */
+/** Tables of hints: how the hint of one plugin answers events. */
 #include "framework/cluster_event.h"
 #include "plugins/fixture.h"
 #include "test_main.h"
 
 struct hint_row {
 	const char *name;
-	const char *resource; /* as for fixture_hint */
+	const char *resource; /* as fixture_hint takes it */
 	uint32_t action;
-	const char *pod; /* the rejected one */
+	const char *pod; /* the rejected pod */
 	const char *old_json;
 	const char *new_json;
 	enum fixture_hint expected;

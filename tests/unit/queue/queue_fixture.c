@@ -197,7 +197,7 @@ enum bt_queueing_hint queue_hint_error(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
 	BT_UNUSED const void *new_object, struct berth_error *err)
 {
-	(void)bt_error_set(err, BERTH_ERR_INVALID, "cannot say"); /* err is the result */
+	(void)bt_error_set(err, BERTH_ERR_INVALID, "cannot say"); /* the code is ignored */
 	return BT_HINT_SKIP;
 }
 
@@ -347,7 +347,7 @@ void queue_advance(struct queue_fixture *fixture, int64_t by_ns)
 	validate(fixture);
 }
 
-/* --- looking --- */
+/* --- inspection --- */
 
 struct name_list {
 	bool gated;

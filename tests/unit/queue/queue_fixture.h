@@ -29,58 +29,61 @@ struct queue_fixture {
 	int64_t now_ns; /* starts at 100 s */
 	struct bt_strbuf warnings;
 	struct bt_strbuf text;
-	BT_VEC(struct bt_object *) objects; /* a reference each */
+	BT_VEC(struct bt_object *) objects; /* holds a reference to each */
 };
 
 struct queue_setup {
-	const char *gates;  /* as --feature-gates; NULL: defaults */
-	int emulated_minor; /* of the release that the gates are of; 0: this one */
-	const char *config; /* the configuration's members; NULL: none, i.e. the default profile */
+	const char *gates;  /* value of --feature-gates; NULL: defaults */
+	int emulated_minor; /* minor version that sets the gates' defaults; 0: berth's */
+	const char *config; /* members of the configuration; NULL: none, i.e. the default profile */
 	struct fake *fakes; /* registered beside the in-tree plugins */
 	uint32_t fake_count;
 	bool max_backoff_is_zero;
 };
 
-/** The default profile. */
+/** queue_init uses the default profile; queue_init_with uses the setup. */
 void queue_init(struct queue_fixture *fixture);
 void queue_init_with(struct queue_fixture *fixture, const struct queue_setup *setup);
 void queue_finish(struct queue_fixture *fixture);
 /**
- * The JSON of profiles with PrioritySort, these plugins "A,B" and DefaultBinder, one for each
- * "name=A,B" between semicolons. Memory of a static buffer.
+ * Returns the JSON of one profile for each "name=A,B" in plugins (separated by semicolons). Each
+ * profile has PrioritySort, the plugins A and B, and DefaultBinder. The text is in a static buffer.
  */
 const char *queue_profiles(const char *plugins);
 
-/** A plugin with Filter and these registrations, and PreEnqueue when it gates. */
+/** Returns a plugin with Filter and the given registrations; gates: with PreEnqueue, too. */
 struct fake queue_rejector(
 	const char *name, const struct bt_event_registration *events, uint32_t count, bool gates);
 
-/* Hints for registrations. */
+/* Hint functions for registrations, each with a fixed answer. */
 enum bt_queueing_hint queue_hint_queue(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
 enum bt_queueing_hint queue_hint_skip(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
-/** Skip, with an error. */
+/** Returns Skip and sets an error. */
 enum bt_queueing_hint queue_hint_error(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
 
-/** Objects belong to the fixture. */
+/** The fixture owns the returned objects. */
 struct bt_object *queue_pod(struct queue_fixture *fixture, const char *json);
 struct bt_object *queue_object(struct queue_fixture *fixture, enum bt_kind kind, const char *json);
 
-/** Add, then check where it went: NULL is not checked. */
+/** Creates a pod from JSON and adds it to the queue. */
 struct bt_object *queue_add(struct queue_fixture *fixture, const char *json);
-/** The queued entry of default/name; fails without one. */
+/** Returns the queued entry of default/name; the test fails if there is none. */
 const struct bt_queue_entry *queue_entry(struct queue_fixture *fixture, const char *name);
-/** The next entry, or NULL. */
+/** Pops the next entry; NULL: none can be popped. */
 struct bt_queue_entry *queue_pop(struct queue_fixture *fixture);
-/** Pop and compare the name; "" when nothing is expected. */
+/** Pops the next entry and compares its name; "" expects that none can be popped. */
 struct bt_queue_entry *queue_pop_expect(struct queue_fixture *fixture, const char *name);
-/** Rejected by the plugins "A,B"; those of pending also answered Pending. NULL, NULL: an error. */
+/**
+ * Reports that the plugins "A,B" rejected the entry; the plugins in pending also answered Pending.
+ * NULL for both: the attempt ended with an error.
+ */
 void queue_fail(struct queue_fixture *fixture, struct bt_queue_entry *entry, const char *plugins,
 	const char *pending);
 void queue_release(struct queue_fixture *fixture, struct bt_queue_entry *entry);
-/** Add, pop (it must be the next one) and fail. */
+/** Adds a pod, pops it (it must be the next entry) and calls queue_fail. */
 struct bt_object *queue_add_failed(
 	struct queue_fixture *fixture, const char *json, const char *plugins, const char *pending);
 void queue_update(
@@ -90,20 +93,22 @@ void queue_move(struct queue_fixture *fixture, const struct bt_cluster_event *ev
 void queue_advance(struct queue_fixture *fixture, int64_t by_ns);
 
 /**
- * Where everything is: "active a b, backoff c, error d, unschedulable e, gated f"; empty places are
- * left out, names are sorted, "" is an empty queue.
+ * Returns the place of each pod: "active a b, backoff c, error d, unschedulable e, gated f". Empty
+ * places are left out, names are sorted, "" is an empty queue.
  */
 const char *queue_places(struct queue_fixture *fixture);
 void queue_expect(struct queue_fixture *fixture, const char *places);
-/** queue_incoming_pods_total. */
+/** Value of queue_incoming_pods_total. */
 uint64_t queue_incoming(
 	struct queue_fixture *fixture, enum bt_queue_place place, const char *label);
-/** "NodeAdd 2, PodPopped 1": inflight_events in order of first use; PodPopped at the end. */
+/**
+ * Returns inflight_events as "NodeAdd 2, PodPopped 1", in order of first use, PodPopped at the end.
+ */
 const char *queue_log(struct queue_fixture *fixture);
-/** unschedulable_pods{plugin} of the first profile. */
+/** Value of unschedulable_pods{plugin} for the first profile. */
 int64_t queue_gauge(struct queue_fixture *fixture, const char *plugin);
-/** "queue skip error" counts of a plugin for a label. */
+/** Returns the counts of a plugin's hint results for an event label, as "queue skip error". */
 const char *queue_hints(struct queue_fixture *fixture, const char *plugin, const char *label);
-/** Nominated pods of a node in order: "a b". */
+/** Returns the pods nominated to a node, in order: "a b". */
 const char *queue_nominated(struct queue_fixture *fixture, const char *node);
 #endif

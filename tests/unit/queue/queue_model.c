@@ -7,7 +7,10 @@ static const struct bt_cluster_event wildcard = {BT_RESOURCE_ANY, ALL};
 
 /* --- operations --- */
 
-/** A second record of a name replaces the first, unless it is gated and the first is not. */
+/**
+ * A second record with the same name replaces the first, unless the second is gated and the first
+ * is not.
+ */
 static void add_record(
 	struct model *model, struct bt_object *pod, const char *label, int64_t now_ns)
 {
@@ -98,7 +101,7 @@ void model_delete(struct model *model, const struct bt_object *pod)
 	uint32_t found = model_find(model, pod->meta->namespace_, pod->meta->name);
 	char node[8];
 
-	(void)model_end_nomination(model, pod->meta->uid, node); /* it may have none */
+	(void)model_end_nomination(model, pod->meta->uid, node); /* no nomination: nothing to end */
 	if (found == NOWHERE) {
 		return;
 	}
@@ -139,7 +142,7 @@ static bool comes_before(
 	int64_t right = INT64_MIN;
 
 	if (a->place == BT_QUEUE_BACKOFF) {
-		(void)model_backoff_until(model, a, &left); /* never is before everything */
+		(void)model_backoff_until(model, a, &left); /* never backs off: comes first */
 		(void)model_backoff_until(model, b, &right);
 	}
 	return left < right || (left == right && sorts_before(a, b));
@@ -263,7 +266,7 @@ bool model_add_unschedulable(struct model *model, uint32_t index, uint32_t unsch
 	return !present;
 }
 
-/** The unschedulable record that arrived first at or after *arrival, or NULL. */
+/** The unschedulable record with the smallest arrival that is at least *arrival; NULL: none. */
 static struct model_record *next_arrived(const struct model *model, uint64_t *arrival)
 {
 	struct model_record *next = NULL;

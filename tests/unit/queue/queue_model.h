@@ -2,9 +2,9 @@
 #ifndef BT_TESTS_UNIT_QUEUE_MODEL_H
 #define BT_TESTS_UNIT_QUEUE_MODEL_H
 /**
- * The scheduling queue as the specification tells it: lists that are searched from end to end, one
- * log of markers and events, every hint asked for every pod. Nothing of src/queue is used but the
- * names of its places. Spec: 04.
+ * The scheduling queue written straight from the specification: lists that are searched from end to
+ * end, one log of markers and events, and a call of every hint for every pod. The model uses
+ * nothing of src/queue but the names of its places. Spec: 04.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,20 +15,20 @@
 #include "queue/queue.h"
 
 enum {
-	MODEL_PLUGINS = 8,  /* sets of plugins are bit masks */
-	MODEL_PROFILES = 2, /* a pod's is the last digit of its schedulerName */
+	MODEL_PLUGINS = 8,  /* bits of the sets of plugins */
+	MODEL_PROFILES = 2, /* the last digit of schedulerName is the pod's profile */
 	MODEL_LABELS = 64,
 };
 
-/** What the model knows of a plugin. */
+/** A plugin of the model. */
 struct model_plugin {
 	const char *name;
 	const struct bt_event_registration *events;
 	uint32_t event_count;
 	bool in_profile[MODEL_PROFILES];
-	/** PreEnqueue would gate this pod now; NULL: never. */
+	/** true: PreEnqueue gates this pod now; NULL: never gates */
 	bool (*gates)(const struct bt_pod *pod);
-	/** NULL: always Queue. *failed: the hint returned an error. */
+	/** Returns the hint and sets *failed on an error; NULL: always Queue. */
 	enum bt_queueing_hint (*hint)(const struct bt_pod *pod, const void *old_object,
 		const void *new_object, bool *failed);
 };
@@ -48,11 +48,11 @@ struct model_record {
 	uint32_t pending_plugins;
 	int32_t gating_plugin; /* -1: none */
 	bool flushed;
-	uint64_t arrival; /* among the unschedulable: any order would do, this is the queue's */
+	uint64_t arrival; /* order among the unschedulable as in the queue; spec allows any */
 };
 
 struct model_log_item {
-	struct bt_object *marker; /* a pod in flight, or NULL: an event */
+	struct bt_object *marker; /* a pod in flight; NULL: the item is an event */
 	struct bt_cluster_event event;
 	char label[64];
 	struct bt_object *old_object;
@@ -89,7 +89,7 @@ struct model {
 
 void model_finish(struct model *model);
 uint32_t model_profile_of(const struct bt_pod *pod);
-/** Index of the queued record of that name, or UINT32_MAX. */
+/** Index of the queued record with that name, or UINT32_MAX. */
 uint32_t model_find(const struct model *model, struct bt_str namespace_, struct bt_str name);
 bool model_is_in_flight(const struct model *model, struct bt_str uid);
 
@@ -97,19 +97,19 @@ void model_add(struct model *model, struct bt_object *pod, int64_t now_ns);
 void model_update(
 	struct model *model, struct bt_object *old_pod, struct bt_object *new_pod, int64_t now_ns);
 void model_delete(struct model *model, const struct bt_object *pod);
-/** Pop would return something. */
+/** True if a pop would return a record. */
 bool model_can_pop(const struct model *model);
-/** No record is to be popped before this one. */
+/** True if no other record must be popped before this record. */
 bool model_may_pop(const struct model *model, uint32_t record);
-/** Pop it: false: it was discarded, its uid is in flight. */
+/** Pops the record; false: the record was discarded because its uid is in flight. */
 bool model_pop(struct model *model, uint32_t record);
-/** PopSpecificPod; the record, or UINT32_MAX. */
+/** The model of PopSpecificPod: the index of the record, or UINT32_MAX. */
 uint32_t model_pop_pod(
 	struct model *model, struct bt_str namespace_, struct bt_str name, int64_t now_ns);
 void model_done(struct model *model, struct bt_str uid);
-/** The record is no longer needed; done is not included. */
+/** Frees a record that is no longer needed; the caller calls model_done itself. */
 void model_drop(struct model *model, uint32_t record);
-/** false: such a pod is queued already. */
+/** Adds the record after a failed attempt; false: a pod with the same name is queued already. */
 bool model_add_unschedulable(struct model *model, uint32_t record, uint32_t unschedulable,
 	uint32_t pending, int64_t now_ns);
 /** Nominator.Add; node NULL: mode Noop. */
@@ -120,7 +120,7 @@ void model_move(struct model *model, const struct bt_cluster_event *event,
 bool model_activate(struct model *model, struct bt_object *pod, int64_t now_ns);
 void model_flush_backoff(struct model *model, int64_t now_ns);
 void model_flush_unschedulable(struct model *model, int64_t now_ns);
-/** End of the record's backoff; false: never backs off. */
+/** Sets the end of the record's backoff; false: the record never backs off. */
 bool model_backoff_until(
 	const struct model *model, const struct model_record *record, int64_t *out_ns);
 #endif

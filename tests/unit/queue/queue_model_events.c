@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What events are worth in the model, and its log. Spec: 04 (hints) sections 2 and 3; 04. */
+/*
+ * Which events requeue which pods in the model, and its event log. Spec: 04 (hints) sections 2 and
+ * 3; 04.
+ */
 #include "queue_model_private.h"
 
 /* --- events: spec 04 (hints) sections 2 and 3, 04 section 8.8 --- */
@@ -21,7 +24,9 @@ static bool matches(const struct bt_cluster_event *r, const struct bt_cluster_ev
 		(resource && (r->action & i->action) != 0 && i->action <= r->action);
 }
 
-/** How many of a plugin's registrations match: with hint, and always-queue ones. */
+/**
+ * Counts the matching registrations of a plugin: those with a hint, and those that always queue.
+ */
 static void registrations(const struct model_plugin *plugin, const struct bt_cluster_event *event,
 	uint32_t *with_hint, uint32_t *without)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The places of the model, and how records come into them. Spec: 04 sections 3 to 7 and 10. */
+/* The places of the model, and how records enter them. Spec: 04 sections 3 to 7 and 10. */
 #include "queue_model_private.h"
 
 static int64_t floor_second(int64_t time_ns)
@@ -180,7 +180,7 @@ void model_nominate(struct model *model, struct bt_object *pod, const char *node
 {
 	struct model_nomination added = {.pod = pod};
 
-	(void)model_end_nomination(model, pod->meta->uid, added.node); /* it may have none */
+	(void)model_end_nomination(model, pod->meta->uid, added.node); /* may find no nomination */
 	added.node[0] = '\0';
 	if (node != NULL) {
 		(void)snprintf(added.node, sizeof(added.node), "%s", node);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_QUEUE_MODEL_PRIVATE_H
 #define BT_TESTS_UNIT_QUEUE_MODEL_PRIVATE_H
-/** Between the files of the model. */
+/** Declarations that the files of the model share. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,13 +37,13 @@ static inline bool model_is_gated(const struct model_record *record)
 uint32_t model_create(struct model *model, struct bt_object *pod, int64_t now_ns);
 void model_set_pod(struct model_record *record, struct bt_object *pod);
 void model_label_of(const struct bt_cluster_event *event, char out[64]);
-/** A pod came into a place by an event of this label. */
+/** Counts a pod that entered a place because of an event with this label. */
 void model_count(struct model *model, const char *name, enum bt_queue_place place);
 void model_add_to_gauge(
 	struct model *model, const struct model_record *record, uint32_t plugins, int64_t by);
 bool model_backing_off(
 	const struct model *model, const struct model_record *record, int64_t now_ns);
-/** false: it had none. */
+/** false: the pod had no nomination. */
 bool model_end_nomination(struct model *model, struct bt_str uid, char out_node[8]);
 void model_update_nomination(
 	struct model *model, struct bt_object *old_pod, struct bt_object *new_pod);
@@ -65,7 +65,7 @@ uint32_t model_find_marker(const struct model *model, struct bt_str uid);
 void model_remove_log_item(struct model *model, uint32_t item);
 void model_append_event(struct model *model, const struct bt_cluster_event *event,
 	const char *label, struct bt_object *old_object, struct bt_object *new_object);
-/** false: its uid is in flight already, the record is gone. */
+/** false: the uid is in flight already; the record is freed. */
 bool model_take_off(struct model *model, uint32_t record);
 bool model_has_in_flight(const struct model *model);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_QUEUE_WALK_H
 #define BT_TESTS_UNIT_QUEUE_WALK_H
-/** The random walk of queue and model: its plugins, its world, and the comparison. */
+/** The random walk over queue and model: its plugins, its objects, and the comparison. */
 #include <stdio.h>
 
 #include "base/prng.h"
@@ -14,10 +14,10 @@ enum {
 	OTHERS = 5,
 };
 
-/* queue_walk_plugins.c: hints and gates that both sides call */
+/* queue_walk_plugins.c: hints and gates that queue and model both call */
 
 extern const struct model_plugin walk_plugins[MODEL_PLUGINS];
-/** Closed gates keep some pods back. */
+/** A closed gate makes PreEnqueue reject some pods. */
 extern bool walk_gate_open[2];
 void walk_make_fakes(struct fake fakes[MODEL_PLUGINS]);
 
@@ -55,8 +55,8 @@ struct world {
 
 /* queue_walk_compare.c */
 
-/** Abort the test unless queue and model agree in everything. */
+/** Aborts the test if queue and model differ in anything. */
 void walk_compare(struct world *world);
-/** The same for what can be seen without naming a pod: no group of pods is broken up by it. */
+/** Compares only what needs no pod's name: looking at single pods would split their groups. */
 void walk_compare_numbers(struct world *world);
 #endif

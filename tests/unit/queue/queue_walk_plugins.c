@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plugins whose hints look at various parts of a pod. */
+/* Plugins whose hints read various parts of a pod. */
 #include "base/error.h"
 #include "framework/cluster_event.h"
 #include "queue_walk.h"
@@ -13,7 +13,7 @@ static uint32_t digit_of(struct bt_str name)
 
 static uint32_t object_digit(const void *old_object, const void *new_object)
 {
-	/* Every object starts with its metadata. */
+	/* Every object begins with its metadata. */
 	const struct bt_object_meta *meta = new_object != NULL ? new_object : old_object;
 
 	return digit_of(meta->name);
@@ -26,7 +26,10 @@ static bool is_about(struct bt_str uid, const void *old_object, const void *new_
 	return bt_str_equal(meta->uid, uid);
 }
 
-/* By shape: priority and tolerations; and whether it is the pod itself. */
+/*
+ * The hint depends on the shape (priority and tolerations), and on whether the event is about the
+ * pod itself.
+ */
 static enum bt_queueing_hint hint_a(
 	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
 {
@@ -40,7 +43,7 @@ static enum bt_queueing_hint hint_a(
 								       : BT_HINT_SKIP;
 }
 
-/* By labels. */
+/* The hint depends on the pod's labels. */
 static enum bt_queueing_hint hint_b(
 	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
 {
@@ -54,7 +57,7 @@ static enum bt_queueing_hint hint_b(
 								       : BT_HINT_SKIP;
 }
 
-/* By name. */
+/* The hint depends on the pod's name. */
 static enum bt_queueing_hint hint_c(
 	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
 {
@@ -64,7 +67,7 @@ static enum bt_queueing_hint hint_c(
 		: BT_HINT_SKIP;
 }
 
-/* Fails for some objects, and skips for the others. */
+/* The hint fails for some objects and skips for the others. */
 static enum bt_queueing_hint hint_e(BT_UNUSED const struct bt_pod *pod, const void *old_object,
 	const void *new_object, bool *failed)
 {
@@ -72,7 +75,7 @@ static enum bt_queueing_hint hint_e(BT_UNUSED const struct bt_pod *pod, const vo
 	return BT_HINT_SKIP;
 }
 
-/* By namespace. */
+/* The hint depends on the pod's namespace. */
 static enum bt_queueing_hint hint_n(
 	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
 {
@@ -89,7 +92,7 @@ static enum bt_queueing_hint hint_skip(BT_UNUSED const struct bt_pod *pod,
 	return BT_HINT_SKIP;
 }
 
-/* By shape and namespace. */
+/* The gate depends on the pod's shape and namespace. */
 static bool gated_by_g(const struct bt_pod *pod)
 {
 	uint32_t priority = (uint32_t)pod->spec.priority.value;
@@ -194,7 +197,7 @@ static bool pre_enqueue_passes(struct bt_plugin *plugin, BT_UNUSED const struct 
 	return walk_gate_open[plugin->ops->name[0] == 'G' ? 0 : 1];
 }
 
-/** Of E: shared for nodes, each pod by itself for anything else. */
+/** Hint scope of plugin E: one hint for each shape for nodes, one for each pod otherwise. */
 static enum bt_hint_scope scope_of_e(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_shape *shape, const struct bt_cluster_event *event,
 	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hints of the plugins that look at nodes and resources. Spec: 04 (hints) sections 6.1 to 6.7. */
+/* Hints of the plugins that read nodes and resources. Spec: 04 (hints) sections 6.1 to 6.7. */
 #include "hint_rows.h"
 
 #define NODE_ADD "Node", BT_ACTION_ADD
@@ -181,7 +181,9 @@ START_TEST(test_hints__edge_04h_27_soft_taints)
 	struct fixture fixture;
 
 	CHECK_HINTS(&bt_taint_toleration_plugin, rows);
-	/* NodeName itself registers no taints; the queue adds them: test_queue_events. */
+	/*
+	 * NodeName registers no taint event; the queue adds the taint event: see test_queue_events.
+	 */
 	fixture_init(&fixture, &bt_node_name_plugin);
 	ck_assert_int_eq(fixture_hint(&fixture, NODE_TAINT, fixture_pending(&fixture, "{}"),
 				 rows[0].old_json, rows[0].new_json, NULL),

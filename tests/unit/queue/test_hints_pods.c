@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hints of the plugins that look at other pods. Spec: 04 (hints) sections 6.12, 6.13 and 6.17. */
+/* Hints of the plugins that read other pods. Spec: 04 (hints) sections 6.12, 6.13 and 6.17. */
 #include "hint_rows.h"
 
 #define NODE_ADD "Node", BT_ACTION_ADD

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a failed pod waits. Spec: 04 section 5. */
+/* How long a failed pod backs off. Spec: 04 section 5. */
 #include "framework/cluster_event.h"
 #include "queue/backoff.h"
 #include "queue_fixture.h"
@@ -7,7 +7,10 @@
 
 static const struct bt_cluster_event node_add = {BT_RESOURCE_NODE, BT_ACTION_ADD};
 
-/** Add a pod at its time and reject it while a node comes: it lands in the backoff queue. */
+/**
+ * Adds a pod at now_ns and rejects it; a node is added during the attempt, so the pod goes to the
+ * backoff queue.
+ */
 static void add_rejected(struct queue_fixture *queue, const char *json, int64_t now_ns)
 {
 	struct bt_queue_entry *entry;
@@ -60,7 +63,7 @@ START_TEST(test_queue_backoff__section_5_3_whole_seconds)
 	ck_assert_int_eq(bt_floor_to_second_ns(1999999999), QUEUE_SECOND);
 	ck_assert_int_eq(bt_floor_to_second_ns(-1), -QUEUE_SECOND);
 	ck_assert_int_eq(bt_floor_to_second_ns(INT64_MIN), INT64_MIN);
-	/* An end that no clock shows is the last moment there is. */
+	/* An expiration beyond the range of int64_t becomes INT64_MAX. */
 	ck_assert_int_eq(bt_backoff_expiration_ns(INT64_MAX - 1, 5, 10, 1, false), INT64_MAX);
 	ck_assert_int_eq(bt_backoff_expiration_ns(7, 5, 0, 3, true), BT_BACKOFF_NEVER);
 	ck_assert(!bt_is_backing_off(BT_BACKOFF_NEVER, INT64_MIN, false));
@@ -125,7 +128,7 @@ START_TEST(test_queue_backoff__edge_04_05_exact_without_windows)
 }
 END_TEST
 
-/** Fail an attempt of the only pod and return the length of its backoff in seconds. */
+/** Fails an attempt of the only pod and returns the length of its backoff in seconds. */
 static int64_t fail_again(struct queue_fixture *queue, const char *plugins)
 {
 	struct bt_queue_entry *entry;
@@ -190,7 +193,7 @@ END_TEST
 #define N_NS (200 * QUEUE_SECOND)
 #define POD(name, priority) "{'metadata':{'name':'" name "'},'spec':{'priority':" priority "}}"
 
-/* Times of failure that give the expirations of spec 04 section 18, items 9 and 10. */
+/* Times of failure that lead to the expirations of spec 04 section 18, items 9 and 10. */
 static void add_six(struct queue_fixture *queue)
 {
 	add_rejected(queue, POD("p5", "1"), N_NS - 3 * QUEUE_SECOND);

@@ -68,7 +68,7 @@ START_TEST(test_queue_change__edge_04_31_update_in_the_active_queue)
 	entry = queue_pop_expect(&queue, "a");
 	ck_assert_ptr_eq(entry->object, changed);
 	ck_assert(!bt_sym_equal(entry->signature, before));
-	/* In flight the signature stays, also when the newer object is swapped in. */
+	/* A pod in flight keeps its signature when its newer object is set. */
 	bt_queue_refresh(queue.queue, entry, pod);
 	ck_assert(!bt_sym_equal(entry->signature, before));
 	bt_symbol_unref(&queue.state->symbols, before);
@@ -239,7 +239,10 @@ START_TEST(test_queue_change__edge_04_49_preempted_while_waiting)
 	queue_init(&queue);
 	(void)queue_add(&queue, POD("a"));
 	entry = queue_pop_expect(&queue, "a");
-	/* Waiting on Permit means: done. Its end is announced before it comes back. */
+	/*
+	 * The scheduler calls Done while the pod waits on Permit. The delete event comes before the
+	 * pod returns to the queue.
+	 */
 	bt_queue_done(queue.queue, entry->pod.uid);
 	queue_move(&queue, &pod_delete, entry->object, NULL);
 	ck_assert_str_eq(queue_log(&queue), "PodPopped 0");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which events exist, who hears of them, what the queue makes of them. Spec: 04 (hints) 2 to 4. */
+/*
+ * Which events exist, which plugins they match, and what the queue does on them. Spec: 04 (hints) 2
+ * to 4.
+ */
 #include "framework/cluster_event.h"
 #include "framework/events.h"
 #include "queue_fixture.h"
@@ -64,11 +67,11 @@ START_TEST(test_queue_events__edge_04h_05_wildcard_hears_everything)
 }
 END_TEST
 
-/* --- what an update is --- */
+/* --- the events of an update --- */
 
 static const struct bt_change_gates all_gates = {true, true, true};
 
-/** The actions of a node update, as "UpdateNodeLabel UpdateNodeTaint". */
+/** Compares the actions of a node update, written as "UpdateNodeLabel UpdateNodeTaint". */
 static void check_node(const char *old_json, const char *new_json, const char *expected)
 {
 	struct queue_fixture queue;
@@ -236,11 +239,14 @@ START_TEST(test_queue_events__edge_04h_50_one_plugin_is_enough)
 }
 END_TEST
 
-/* Preemption as a gate: it hears of deleted pods and leaves the decision to others. */
+/*
+ * The PreEnqueue gate of preemption: its hint skips deleted pods, so that other plugins' hints
+ * decide.
+ */
 static const struct bt_event_registration gate_events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, queue_hint_skip}};
 
-/** A pod that NodeResourcesFit rejected, gated by Gate since a pod was deleted. */
+/** Sets up a pod that NodeResourcesFit rejected and that Gate gates since a pod was deleted. */
 static void init_preempting(struct queue_fixture *queue, struct fake *gate)
 {
 	const struct queue_setup setup = {
@@ -342,8 +348,8 @@ START_TEST(test_queue_events__edge_04h_55_gated_pod_does_not_hear_of_nodes)
 END_TEST
 
 /**
- * Spec 04 section 16: without the gate SchedulerQueueingHints no hint is asked. An event queues the
- * pods that a plugin which registered for the event rejected, and no others.
+ * Spec 04 section 16: if the gate SchedulerQueueingHints is off, no hint is called. An event queues
+ * the pods that were rejected by a plugin registered for the event, and no others.
  */
 START_TEST(test_queue_events__hints_off)
 {

@@ -279,7 +279,7 @@ START_TEST(test_queue_gates__section_6_asked_before_backoff_and_not_after)
 }
 END_TEST
 
-/** Spec 08 section 12: the gate of a preemption that is under way opens without an event. */
+/** Spec 08 section 12: the gate of a running preemption opens without an event. */
 START_TEST(test_queue_gates__leftover_flush_asks_gates_that_open_silently)
 {
 	struct fake fakes[] = {
@@ -294,7 +294,7 @@ START_TEST(test_queue_gates__leftover_flush_asks_gates_that_open_silently)
 	(void)queue_add(&queue, POD("a"));
 	queue.now_ns += 400 * QUEUE_SECOND;
 	bt_queue_flush_unschedulable_leftover(queue.queue, queue.now_ns);
-	queue_expect(&queue, "gated a"); /* asked, and still closed */
+	queue_expect(&queue, "gated a"); /* PreEnqueue ran and rejected the pod */
 	fake_answer(&fakes[0], FAKE_PRE_ENQUEUE, BT_STATUS_SUCCESS, NULL);
 	queue.now_ns += 400 * QUEUE_SECOND;
 	bt_queue_flush_unschedulable_leftover(queue.queue, queue.now_ns);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events that happen while a pod is tried, and what events are worth. Spec: 04 sections 8.6 to 9.
+/*
+ * Events that happen while a pod is in flight, and which events requeue the pod. Spec: 04 sections
+ * 8.6 to 9.
  */
 #include "framework/cluster_event.h"
 #include "queue_fixture.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue against the model under random operations, all numbers compared after every step and
- * all pods after some.
- *
- * BERTH_QUEUE_SEEDS: this many seeds instead of a few; BERTH_QUEUE_OPERATIONS: so many operations a
- * seed (default 100,000). The first line of a failure names seed and step.
+ * Compares the queue with the model under random operations: all numbers after every step, all pods
+ * after some steps. BERTH_QUEUE_SEEDS: number of seeds (default: a few). BERTH_QUEUE_OPERATIONS:
+ * operations of each seed (default 100,000). The first line of a failure names seed and step.
  */
 #include <stdlib.h>
 
@@ -20,7 +18,7 @@ static uint32_t below(struct world *world, uint32_t bound)
 	return (uint32_t)bt_prng_below(&world->prng, bound);
 }
 
-/** A version of pod `key`: like `from`, or a new one. */
+/** Makes a version of pod `key`: a changed copy of `from`, or a new pod if `from` is NULL. */
 static struct bt_object *make_pod(struct world *world, uint32_t key, const struct bt_object *from)
 {
 	static struct bt_toleration tolerations[2] = {
@@ -174,7 +172,7 @@ static void do_pop(struct world *world)
 		return;
 	}
 	entry = bt_queue_pop(world->queue.queue);
-	/* What is in flight already is thrown away on the way. */
+	/* The pop discards records whose uid is in flight already. */
 	for (;;) {
 		uint32_t next = UINT32_MAX;
 
@@ -272,7 +270,7 @@ static void nominate(struct world *world, const struct bt_queue_entry *entry)
 	model_nominate(&world->model, entry->object, node);
 }
 
-/** The failure handler, spec 04 section 11. */
+/** The model's failure handler, spec 04 section 11. */
 static void do_fail(struct world *world)
 {
 	struct bt_queue_rejection rejection;
@@ -338,7 +336,7 @@ static void do_done(struct world *world)
 	}
 }
 
-/** Something adds a pod that is in flight once more. */
+/** Adds a pod that is in flight a second time. */
 static void do_add_twice(struct world *world)
 {
 	const struct bt_queue_entry *entry;
@@ -471,11 +469,17 @@ static void walk(uint64_t seed, uint64_t steps, const char *gates)
 		while (choice >= operations[i].weight) {
 			choice -= operations[i++].weight;
 		}
-		/* No two timestamps are equal: ties are the heap's, and tested with it. */
+		/*
+		 * No two timestamps are equal: the order of equal keys is the heap's, and the
+		 * heap's test covers it.
+		 */
 		world.queue.now_ns++;
 		operations[i].run(&world);
 		bt_strbuf_reset(&world.queue.warnings);
-		/* Looking at all pods, as looking at one, takes them out of their groups. */
+		/*
+		 * Looking at a pod takes the pod out of its group, so all pods are compared only at
+		 * times.
+		 */
 		if (below(&world, 4) == 0) {
 			walk_compare(&world);
 		} else {
@@ -498,7 +502,10 @@ START_TEST(test_queue_model__random_operations)
 	uint64_t steps = number_from("BERTH_QUEUE_OPERATIONS", OPERATIONS_DEFAULT);
 
 	for (uint64_t seed = 1; seed <= seeds; seed++) {
-		/* Every third one without windows, and without popping from backoff. */
+		/*
+		 * Every third seed runs with SchedulerPopFromBackoffQ off: no backoff windows, no
+		 * pops from backoff.
+		 */
 		walk(seed, steps, seed % 3 == 0 ? "SchedulerPopFromBackoffQ=false" : NULL);
 	}
 }

@@ -66,7 +66,7 @@ START_TEST(test_queue_order__edge_04_11_active_then_backoff_never_errors)
 }
 END_TEST
 
-/** Members of a group that failed wait for an event, or their time. */
+/** A failed pod is held back until an event comes or its backoff ends. */
 START_TEST(test_queue_order__held_back_until_something_happens)
 {
 	struct queue_fixture queue;
@@ -81,7 +81,7 @@ START_TEST(test_queue_order__held_back_until_something_happens)
 		bt_queue_hold_back(queue.queue);
 		queue_expect(&queue, "backoff a");
 		ck_assert(!bt_queue_can_pop(queue.queue));
-		ck_assert(!bt_queue_only_repeats_groups(queue.queue)); /* it is in none */
+		ck_assert(!bt_queue_only_repeats_groups(queue.queue)); /* the pod is in no group */
 		add_node(&queue);
 		ck_assert(bt_queue_can_pop(queue.queue));
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unschedulable pods that every event wakes, one by one. */
+/* Unschedulable pods whose hints every event calls pod by pod. */
 #include <stdio.h>
 
 #include "framework/cluster_event.h"
@@ -11,7 +11,7 @@
 #define PODS (BT_QUEUE_AWAKE_MAX + 200)
 
 static const struct bt_queue *watched;
-static uint32_t most_awake; /* that a hint has seen */
+static uint32_t most_awake; /* the highest count that a hint call found */
 
 static enum bt_queueing_hint skip(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
@@ -31,7 +31,7 @@ static const struct bt_event_registration events[] = {
 static const struct bt_cluster_event node_add = {BT_RESOURCE_NODE, BT_ACTION_ADD};
 static const struct bt_cluster_event pod_add = {BT_RESOURCE_ASSIGNED_POD, BT_ACTION_ADD};
 
-/** Rejected by a plugin whose hint may look at all of a pod. */
+/** Opens a queue with many pods, rejected by a plugin whose hint may read the whole pod. */
 static void open_many(struct queue_fixture *queue, struct fake *fake)
 {
 	const struct queue_setup setup = {
@@ -70,7 +70,7 @@ START_TEST(test_queue_parked__an_event_leaves_few_awake)
 }
 END_TEST
 
-/** The event is about one that waits itself: it is held all the time. */
+/** An event about a waiting pod: the queue keeps that pod awake during the whole event. */
 START_TEST(test_queue_parked__one_is_held_meanwhile)
 {
 	struct queue_fixture queue;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the scheduler makes the queue do: object changes in, failures back. Spec: 04 section 11, 04
- * (hints) section 4.2. */
+/*
+ * How the scheduler drives the queue: it passes object changes on and returns failed pods. Spec: 04
+ * section 11, 04 (hints) section 4.2.
+ */
 #include "framework/cluster_event.h"
 #include "queue_fixture.h"
 #include "sched/scheduler.h"
 #include "test_main.h"
 
-/** A scheduler beside a fixture that makes the objects; its own queue stays empty. */
+/** A scheduler and a fixture that creates the objects; the fixture's queue stays empty. */
 struct world {
 	struct queue_fixture objects;
 	struct bt_scheduler *scheduler;
 	struct bt_queue *queue;
-	struct bt_strbuf events; /* notes, one a line */
+	struct bt_strbuf events; /* texts of events, one on each line */
 	int64_t now_ns;
-	/* What happens to the pod while it is being bound. */
+	/* Changes that happen to the pod while its binding is in flight. */
 	struct bt_object *gone;
 	struct bt_object *changed;
 	struct bt_object *created;
@@ -99,7 +101,7 @@ static void add_node(struct world *world, const char *name)
 	observe(world, NULL, queue_object(&world->objects, BT_KIND_NODE, json.data));
 }
 
-/** What is in the log: somebody must be in flight. */
+/** Returns the text of the in-flight log; a pod must be in flight. */
 static const char *log_text(struct world *world)
 {
 	struct bt_queue *own = world->objects.queue;
@@ -111,7 +113,7 @@ static const char *log_text(struct world *world)
 	return text;
 }
 
-/** A pod that stays in flight until the end. */
+/** Adds and pops a pod that stays in flight until the end of the test. */
 static struct bt_queue_entry *take_off(struct world *world)
 {
 	observe(world, NULL, pod(world, "{'metadata':{'name':'flying'},'spec':{'priority':99}}"));
@@ -241,7 +243,7 @@ START_TEST(test_queue_scheduler__edge_04h_16_unscheduled_pod_deleted)
 }
 END_TEST
 
-/** Add a pod and let NodeResourcesFit reject it. */
+/** Adds a pod and lets NodeResourcesFit reject it. */
 static struct bt_object *add_rejected(struct world *world, const char *json)
 {
 	struct bt_object *added = pod(world, json);

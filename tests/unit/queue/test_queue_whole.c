@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods of one shape that an event moves as a whole. Spec: 04 sections 4, 7 and 8.7. */
+/* An event that moves all pods of one shape at once. Spec: 04 sections 4, 7 and 8.7. */
 #include "framework/cluster_event.h"
 #include "queue/queue_private.h"
 #include "queue_fixture.h"
@@ -26,7 +26,7 @@ static void fail_after(struct queue_fixture *queue, const char *json)
 	(void)queue_add_failed(queue, json, "NodeName", NULL);
 }
 
-/** Three pods of one shape, old enough. */
+/** Opens a queue with three failed pods of one shape whose backoff is over. */
 static void open_three(struct queue_fixture *queue)
 {
 	queue_init(queue);
@@ -63,7 +63,7 @@ START_TEST(test_queue_whole__active_from_the_event_on)
 	queue_release(&queue, queue_pop_expect(&queue, "a"));
 	ck_assert_uint_eq(queue.queue->ready_count, 2);
 	ck_assert_int_eq(queue_gauge(&queue, "NodeName"), 2);
-	/* They are active already. */
+	/* b and c are active already: a second event does not count them again. */
 	add_node(&queue);
 	ck_assert_uint_eq(queue_incoming(&queue, BT_QUEUE_ACTIVE, "NodeAdd"), 3);
 	queue_expect(&queue, "active b c");
@@ -76,7 +76,10 @@ START_TEST(test_queue_whole__active_from_the_event_on)
 }
 END_TEST
 
-/** Priority first, then the time of the last attempt, across groups and newcomers. */
+/**
+ * Pods are popped by priority, then by the time of the last attempt, whether they are in groups or
+ * new.
+ */
 START_TEST(test_queue_whole__order_among_groups)
 {
 	struct queue_fixture queue;
@@ -107,7 +110,7 @@ START_TEST(test_queue_whole__order_among_groups)
 }
 END_TEST
 
-/** An update keeps the pod's time, and makes it the last that came into its group. */
+/** An update keeps the pod's timestamp, although the updated pod enters its group last. */
 START_TEST(test_queue_whole__updates_do_not_change_the_order)
 {
 	struct queue_fixture queue;
@@ -137,12 +140,12 @@ START_TEST(test_queue_whole__one_is_asked_for)
 	open_three(&queue);
 	add_node(&queue);
 	pod = queue_pod(&queue, CHANGED("b", "2"));
-	/* Active pods are not activated, and an update of one re-runs nothing. */
+	/* Activating an active pod does nothing, and updating it does not run PreEnqueue again. */
 	ck_assert(!bt_queue_activate(queue.queue, pod, queue.now_ns));
 	queue_update(&queue, queue_pod(&queue, POD("b")), pod);
 	ck_assert_uint_eq(queue.queue->ready_count, 2);
 	ck_assert_ptr_eq(queue_entry(&queue, "b")->object, pod);
-	/* Upstream quirk, spec 04 section 8.12: the gauge stays. */
+	/* Upstream quirk, spec 04 section 8.12: deleting a pod does not lower the gauge. */
 	bt_queue_delete(queue.queue, queue_pod(&queue, POD("a")));
 	ck_assert_int_eq(queue_gauge(&queue, "NodeName"), 3);
 	ck_assert_uint_eq(bt_queue_count(queue.queue, BT_QUEUE_ACTIVE), 2);
@@ -156,7 +159,7 @@ START_TEST(test_queue_whole__one_is_asked_for)
 }
 END_TEST
 
-/** One of them fails again while its old group is still being emptied. */
+/** A pod fails again while pods of its old group are still active. */
 START_TEST(test_queue_whole__a_second_group_of_the_shape)
 {
 	struct queue_fixture queue;
@@ -166,7 +169,7 @@ START_TEST(test_queue_whole__a_second_group_of_the_shape)
 	queue_fail(&queue, queue_pop_expect(&queue, "a"), "NodeName", NULL);
 	ck_assert_uint_eq(queue.queue->ready_count, 2);
 	ck_assert_uint_eq(bt_queue_count(queue.queue, BT_QUEUE_UNSCHEDULABLE), 1);
-	/* It backs off: only its own group is concerned. */
+	/* Pod a backs off: the event moves only the new group. */
 	add_node(&queue);
 	ck_assert_uint_eq(bt_queue_count(queue.queue, BT_QUEUE_BACKOFF), 1);
 	ck_assert_uint_eq(bt_queue_count(queue.queue, BT_QUEUE_ACTIVE), 2);
@@ -191,7 +194,7 @@ START_TEST(test_queue_whole__some_back_off)
 }
 END_TEST
 
-/** The event does not concern one of them. */
+/** The event excludes one of the three pods. */
 START_TEST(test_queue_whole__one_is_excluded)
 {
 	struct queue_fixture queue;
@@ -216,7 +219,7 @@ START_TEST(test_queue_whole__one_is_excluded)
 }
 END_TEST
 
-/** What is left in groups ends with the queue. */
+/** Closing the queue frees the pods that are still in groups. */
 START_TEST(test_queue_whole__end_of_the_queue)
 {
 	struct queue_fixture queue;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Public traces as recordings: what becomes of which row; rows that are counted and left out. */
+/**
+ * Imports of public traces: which row becomes which line, and which rows are counted and left out.
+ */
 #include "replay/import.h"
 
 #include <unistd.h>
@@ -32,7 +34,7 @@ static void remove_files(void)
 	"name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time," \
 	"deletion_time,scheduled_time\n"
 
-/** Import these rows behind the names of the columns; the defects as "what: count lines\n". */
+/** Imports the given rows after the header row; writes the defects as "text: count lines\n". */
 static int import_rows(
 	const char *nodes, const char *pods, struct bt_strbuf *out_defects, struct berth_error *err)
 {
@@ -45,7 +47,7 @@ static int import_rows(
 	bt_strbuf_finish(&text);
 	(void)snprintf(output_path, sizeof(output_path), "berth-import-%ld-out", (long)getpid());
 	(void)unlink(output_path);
-	const char *const paths[] = {pod_path, node_path}; /* in any order */
+	const char *const paths[] = {pod_path, node_path}; /* the importer accepts any order */
 	struct bt_import *import = bt_import_create(output_path, true, "test", 0);
 	const struct bt_import_request request = {.paths = paths, .path_count = 2};
 	int result = bt_import_alibaba_gpu_2023(import, &request, err);
@@ -62,7 +64,7 @@ static int import_rows(
 	return result;
 }
 
-/** The lines behind the header, as "time event name json runs\n". */
+/** Writes the lines after the header as "time event name json runs\n". */
 static void describe(struct bt_strbuf *out)
 {
 	struct bt_recording_reader *reader;
@@ -83,7 +85,7 @@ START_TEST(test_import__alibaba_rows)
 {
 	struct bt_strbuf defects = {0};
 	struct bt_strbuf lines = {0};
-	ck_assert_int_eq(import_rows("n-1,8000,1024,2,V100\n", /* a pod that never ran leaves */
+	ck_assert_int_eq(import_rows("n-1,8000,1024,2,V100\n", /* a never ran: no run time */
 				 "a,500,64,0,0,,LS,Pending,5,9,\n"
 				 "b,500,64,1,460,V100|T4,,Running,7,100,20\n"
 				 "\"c\",500,64,2,1000,,BE,Running,9,100,9\r\n",
@@ -104,9 +106,9 @@ START_TEST(test_import__alibaba_rows)
 	ck_assert_ptr_nonnull(strstr(text, "\"values\":[\"V100\",\"T4\"]"));
 	ck_assert_ptr_nonnull(
 		strstr(text, "\"nvidia.com/gpu\":\"2\",\"berth.dev/gpu-milli\":\"2000\"}}}]"));
-	/* b runs for 80 s from its binding; a is deleted before c comes at the same time. */
+	/* b runs for 80 s from its binding; a is deleted before c is added at the same time. */
 	ck_assert_ptr_nonnull(strstr(text, " 80\n9 2 a  0\n9 0 "));
-	/* The recording lasts until the last pod had ended. */
+	/* The recording ends when the last pod ends. */
 	ck_assert_ptr_nonnull(strstr(text, "\n100 4   0\n"));
 	bt_strbuf_finish(&defects);
 	bt_strbuf_finish(&lines);
@@ -179,7 +181,9 @@ START_TEST(test_import__wrong_tables_are_refused)
 }
 END_TEST
 
-/** The next row, as "a|b|", absent values as "-"; "?" if it is malformed, "" at the end. */
+/**
+ * Returns the next row as "a|b|", absent values as "-"; "?" if the row is malformed, "" at the end.
+ */
 static const char *next_row(struct bt_rows *rows, uint32_t count)
 {
 	static char text[128];

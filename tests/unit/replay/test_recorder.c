@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The writer of recordings: what it writes for which change, in which order, into which file. */
+/**
+ * The writer of recordings: which lines it writes for which change, in which order, into which
+ * file.
+ */
 #include "replay/recorder.h"
 
 #include <unistd.h>
@@ -9,7 +12,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/** What the recorder sees as the cluster. */
+/** The objects of the cluster that the recorder watches. */
 static struct bt_object *cluster[8];
 static uint32_t cluster_count;
 static char path[64];
@@ -73,7 +76,7 @@ static void take(struct bt_recorder *recorder, int64_t now_ns, struct bt_object 
 	bt_object_release(new_object);
 }
 
-/** "add shop/a at 0.5\n" for each line behind the start. */
+/** Returns a line such as "add shop/a at 0.5\n" for each line after the start. */
 static const char *describe(const char *file, uint32_t *out_start_count)
 {
 	static const char *const words[] = {"add", "change", "delete", "gap", "end"};
@@ -186,12 +189,12 @@ START_TEST(test_recorder__kinds_are_ordered_by_resource_version)
 	fill_cluster();
 	struct bt_recorder *recorder = start((struct bt_recorder_options){0});
 	take(recorder, SECOND, NULL, pod("a", 100, ""));
-	/* The node's watch is slower, and "99" is less than "100". */
+	/* The node's watch is slower; versions compare as numbers: 99 is before 100. */
 	take(recorder, SECOND + SECOND / 5, node(98, "a"), node(99, "b"));
 	take(recorder, SECOND + SECOND / 4, NULL, pod("b", 101, ""));
-	/* A deletion that a list showed has an old version, and stays where it came. */
+	/* A deletion found by a list has an old version and keeps its place in the order. */
 	take(recorder, SECOND + SECOND / 4, pod("a", 50, ""), NULL);
-	/* The window is not over for all. */
+	/* The window of the later changes is still open. */
 	ck_assert_int_eq(bt_recorder_work(recorder, SECOND + SECOND / 2, NULL), 0);
 	ck_assert_uint_eq(bt_recorder_count(recorder).changes, 2);
 	ck_assert_int_eq(bt_recorder_work(recorder, 2 * SECOND, NULL), 0);
@@ -214,7 +217,7 @@ START_TEST(test_recorder__each_part_starts_with_the_whole_cluster)
 		start((struct bt_recorder_options){.rotate_ns = 10 * SECOND});
 	cluster[cluster_count++] = pod("a", 10, "");
 	take(recorder, 10 * SECOND, NULL, bt_object_share(cluster[1]));
-	/* What waits goes into the part that ends. */
+	/* Changes that are still held back belong to the part that ends. */
 	ck_assert_int_eq(bt_recorder_work(recorder, 10 * SECOND, NULL), 0);
 	take(recorder, 12 * SECOND, pod("a", 10, ""), pod("a", 11, "n1"));
 	ck_assert_uint_eq(bt_recorder_count(recorder).parts, 2);
@@ -262,7 +265,9 @@ START_TEST(test_recorder__names_that_come_later_become_neutral)
 	const char *lines = describe(path, &found);
 	ck_assert_msg(
 		strstr(lines, "secret") == NULL && strstr(lines, "shop") == NULL, "%s", lines);
-	/* n1, u, then the words of the pod in the order in which they came. */
+	/*
+	 * The names become n1 and u; the pod's words are numbered in the order of their first use.
+	 */
 	const char *change = strstr(lines, "2.000 change ");
 	const char *deletion = strstr(lines, "3.000 delete ");
 	ck_assert_ptr_nonnull(change);

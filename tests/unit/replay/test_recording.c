@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Recordings: what is written is read again; what is none is refused with file and line. */
+/**
+ * Recordings: the reader returns what the writer wrote; other files are refused with file and line.
+ */
 #include "replay/recording.h"
 
 #include <signal.h>
@@ -25,7 +27,7 @@ static void write_file(const char *text)
 	ck_assert_int_eq(fclose(file), 0);
 }
 
-/** The message with which the file is refused; "" when it is read to its end. */
+/** Returns the message with which the file is refused; "" if the file is read to its end. */
 static const char *read_all(uint32_t *out_count)
 {
 	static char message[512];
@@ -127,7 +129,9 @@ START_TEST(test_recording__what_is_written_is_read_again)
 }
 END_TEST
 
-/** Every length of a file that a killed process may leave: whole lines are read, no error. */
+/**
+ * A killed process may leave a file of any length: the reader returns the whole lines and no error.
+ */
 static void check_every_cut(bool is_gzipped)
 {
 	static char bytes[4096];
@@ -226,7 +230,7 @@ START_TEST(test_recording__a_file_that_is_there_is_not_overwritten)
 }
 END_TEST
 
-/** The disk is full: an error, and what was flushed before can be read. */
+/** On a full disk the writer fails, and the lines that were flushed before can be read. */
 START_TEST(test_recording__a_full_disk_is_an_error)
 {
 	const struct bt_recording_header header = {0};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Replays: what the world keeps, what follows from other decisions, what is measured. */
+/**
+ * Replays: which recorded changes are applied, what other decisions cause, and what is measured.
+ */
 #include "replay/replay.h"
 
 #include <unistd.h>
@@ -49,7 +51,7 @@
 /** Feature gates that differ from their defaults; NULL: none. */
 static const char *gates;
 
-/** What happened, as text: "0 p on n1; 10 p succeeded; ". */
+/** The events of a replay as text: "0 p on n1; 10 p succeeded; ". */
 struct story {
 	struct bt_strbuf text;
 	struct bt_replay_counts counts;
@@ -90,7 +92,7 @@ static int make_scheduler(const void *context, const struct bt_scheduler_writer 
 	return bt_scheduler_create(*config, &options, writer, out_scheduler, err);
 }
 
-/** So many warnings of a recording are expected. */
+/** The largest number of warnings that a replay may print. */
 static unsigned warnings_max;
 
 static void count_warning(void *context, const char *line)
@@ -99,7 +101,7 @@ static void count_warning(void *context, const char *line)
 	ck_assert_msg(++*count <= warnings_max, "warning: %s", line);
 }
 
-/** The story of a recording; the same text twice, as nothing depends on chance. */
+/** Replays a recording twice and returns its story, which must be the same both times. */
 static struct bt_strbuf replay(const char *recording, struct bt_replay_options options)
 {
 	char path[64];
@@ -163,7 +165,7 @@ static void check(const char *recording, const char *expected)
 
 START_TEST(test_replay__a_pod_runs_as_long_as_it_did)
 {
-	/* The recording binds b when a has ended, after 60 s; here n2 takes it at once. */
+	/* The recording binds b when a has ended, after 60 s; in the replay n2 takes b at once. */
 	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", "", "", "1") BOUND("1.5", "a",
 		      "n1") POD("2", "b", "", "", "1") SUCCEEDED("60", "a") BOUND("61", "b", "n1")
 			SUCCEEDED("71", "b") DELETED("80", "a") DELETED("80", "b") END("100"),
@@ -173,7 +175,10 @@ END_TEST
 
 START_TEST(test_replay__a_pod_that_starts_later_ends_later)
 {
-	/* The recording deletes a when it is over; b waits here until then, and runs on. */
+	/*
+	 * The recording deletes a at its end, at 30 s; in the replay b waits until then, and runs
+	 * its 10 s after that.
+	 */
 	check(HEADER NODE("n1", "1") POD("1", "a", "", "", "1") BOUND("1", "a", "n1")
 			POD("2", "b", "", "", "1") BOUND("2", "b", "n0") SUCCEEDED("12", "b")
 				DELETED("13", "b") SUCCEEDED("30", "a") END("100"),
@@ -201,7 +206,7 @@ END_TEST
 
 START_TEST(test_replay__a_preempted_pod_comes_back)
 {
-	/* The recording's cluster had room for both. */
+	/* The recorded cluster had room for both pods; the replayed cluster has not. */
 	check(HEADER NODE("n1", "1") POD("1", "a", OWNED, "", "1") BOUND("1", "a", "n1")
 			POD("5", "b", "", "\"priority\":10,", "1") BOUND("5", "b", "n2")
 				SUCCEEDED("15", "b") DELETED("40", "a") END("50"),
@@ -212,7 +217,10 @@ END_TEST
 
 START_TEST(test_replay__a_preemption_that_does_not_happen_here)
 {
-	/* There was one node, here are two: c, made in the place of a, is a. */
+	/*
+	 * The recording binds b to n1, the replay to n2. c, created in place of a, therefore stands
+	 * for a.
+	 */
 	check(HEADER NODE("n1", "1") NODE("n2", "1") POD("1", "a", OWNED, "", "1") BOUND(
 		      "1", "a", "n1") POD("5", "b", "", "\"priority\":10,", "1") PREEMPTED("5", "a")
 			DELETED("6", "a") POD("6.5", "c", OWNED, "", "1") BOUND("7", "b", "n1")
@@ -223,12 +231,12 @@ END_TEST
 
 START_TEST(test_replay__pods_are_lost_with_their_node)
 {
-	/* a was on n1 in the recording; here it is on n2, which goes. */
+	/* a was on n1 in the recording; in the replay a is on n2, which is deleted. */
 	check(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a", OWNED, "", "1") BOUND("1", "a",
 		      "n1") "{\"t\":5,\"delete\":\"Node\",\"name\":\"n2\"}\n" DELETED("40", "a")
 			END("50"),
 		"1 a on n2; 5 a lost; 5 a.1 on n1; 40 a.1 deleted; ");
-	/* A DaemonSet makes no other. */
+	/* A DaemonSet creates no replacement for the lost pod. */
 	check(HEADER NODE("n1", "1") NODE("n2", "2") POD("1", "a",
 		      ",\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"DaemonSet\","
 		      "\"name\":\"d\",\"uid\":\"d-1\",\"controller\":true}]",
@@ -257,7 +265,10 @@ START_TEST(test_replay__the_recorded_node_wins_a_tie)
 	check_options(HEADER NODE("n1", "1") NODE("n2", "1") NODE("n3", "1")
 			      POD("1", "a", "", "", "1") BOUND("1", "a", "n3") END("9"),
 		options, "1 a on n3; ");
-	/* Also where cells decide, because pods of this shape came before. */
+	/*
+	 * The recorded node also wins where cells decide; cells are in use because pods of this
+	 * shape came before.
+	 */
 	check_options(HEADER NODE("n1", "4") NODE("n2", "4") NODE("n3", "4") POD("1", "a", "", "",
 			      "1") BOUND("1", "a", "n3") POD("2", "b", "", "", "1")
 			      BOUND("2", "b", "n2") POD("3", "c", "", "", "1") BOUND("3", "c", "n1")
@@ -279,25 +290,25 @@ END_TEST
 START_TEST(test_replay__pods_of_a_burst_are_decided_in_the_recorded_order)
 {
 	const struct bt_replay_options options = {.prefers_recorded = true, .reasons_max = 10};
-	/* As far as the queue is concerned both came at the same time. */
+	/* 0.1 ms apart counts as the same time for the queue: b may go first, as recorded. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "1") POD("1.0001", "b", "", "",
 			      "1") BOUND("1.0002", "b", "n1") REFUSED("1.0003", "a") END("9"),
 		options, "1.0002 b on n1; ");
-	/* A moment later it is not the same time any more. */
+	/* 2 ms apart does not count as the same time: a goes first. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "1") POD("1.002", "b", "", "",
 			      "1") BOUND("1.003", "b", "n1") REFUSED("1.004", "a") END("9"),
 		options, "1.003 a on n1; ");
-	/* The scheduler saw b before it had come to a. */
+	/* The recorded scheduler saw b before it tried a. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "1")
 			      POD("1.4", "b", "", "\"priority\":1,", "1") BOUND("1.5", "b", "n1")
 				      REFUSED("1.6", "a") END("9"),
 		options, "1.5 b on n1; ");
-	/* A later attempt leaves no trace in the recording if it fails like the one before. */
+	/* A later attempt that fails with the same message leaves no line in the recording. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "2") REFUSED("1.1", "a")
 			      NODE_LATER("3", "n2", "2") POD("3.1", "b", "", "", "2")
 				      REFUSED("3.2", "b") END("9"),
 		options, "3 a on n2; ");
-	/* Lines may follow before the scheduler comes to a. */
+	/* Lines may come between the event that requeues a and the attempt of a. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", "", "", "2") REFUSED("1.1", "a")
 			      NODE_LATER("3", "n2", "2")
 				      POD("3.01", "b", "", "\"priority\":1,", "2")
@@ -317,7 +328,7 @@ START_TEST(test_replay__a_pod_taken_away_here_and_there_goes_when_it_did)
 							      BOUND("20.5", "c", "n1") END("50"),
 		options,
 		"1.1 a on n1; 6 a preempted; 6.1 b on n1; 20 b deleted; 20.5 c on n1; ");
-	/* A taint evicts it. */
+	/* A taint evicts a. */
 	check_options(HEADER NODE("n1", "1") POD("1", "a", OWNED, "", "1")
 			      BOUND("1.1", "a", "n1") "{\"t\":5,\"change\":\"Node\",\"name\":"
 						      "\"n1\",\"patch\":{\"spec\":{"
@@ -331,7 +342,7 @@ END_TEST
 
 START_TEST(test_replay__other_objects_follow_the_recording)
 {
-	/* The node is cordoned from 2 to 10. */
+	/* The node is cordoned from 2 s to 10 s. */
 	check(HEADER NODE("n1", "1") "{\"t\":2,\"change\":\"Node\",\"name\":\"n1\",\"patch\":{"
 				     "\"spec\":{\"unschedulable\":true}}}\n" POD("3", "a", "", "",
 					     "1") "{\"t\":10,\"change\":\"Node\",\"name\":\"n1\","
@@ -363,7 +374,7 @@ END_TEST
 	",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"" pod \
 	"\",\"uid\":\"uid-" pod "\",\"controller\":true}]"
 #define CLAIM_GONE(t, name) "{\"t\":" t ",\"delete\":\"ResourceClaim\",\"name\":\"a/" name "\"}\n"
-/** What the recorded scheduler and controllers wrote into a claim. */
+/** The recorded writes of scheduler and controllers to a claim. */
 #define ALLOCATED(t, name, node, pod) \
 	"{\"t\":" t ",\"change\":\"ResourceClaim\",\"name\":\"a/" name "\",\"patch\":{" \
 	"\"metadata\":{\"finalizers\":[\"resource.kubernetes.io/delete-protection\"]}," \
@@ -383,15 +394,18 @@ END_TEST
 
 START_TEST(test_replay__devices_are_allocated_anew)
 {
-	/* The recording has b on n2, which is not here: it waits for the device of a. */
+	/* The recording binds b to n2, which does not exist here: b waits for the device of a. */
 	check(HEADER NODE("n1", "4") DEVICE_CLASS SLICE("n1") CLAIM("0", "ca", "") CLAIM("0", "cb",
 		      "") POD("1", "a", "", USES("ca"), "1") ALLOCATED("1", "ca", "n1", "a")
 			BOUND("1", "a", "n1") POD("2", "b", "", USES("cb"), "1") ALLOCATED(
 				"2", "cb", "n2", "b") BOUND("2", "b", "n2") SUCCEEDED("12", "b")
 				FREED("12", "cb") SUCCEEDED("60", "a") FREED("61", "ca") END("100"),
 		"1 a on n1; 60 a succeeded; 60 b on n1; 70 b succeeded; ");
-	/* Two pods share a claim: the last one gives the device back, and the claim, deleted in
-	 * the recording once both had ended there, stays until then. */
+	/*
+	 * Two pods share a claim. The pod that ends last frees the device. The recording deletes
+	 * the claim when both pods have ended; the replay keeps the claim until both have ended
+	 * here.
+	 */
 	check(HEADER NODE("n1", "2") DEVICE_CLASS SLICE("n1") CLAIM("0", "c", "") CLAIM("0", "cz",
 		      "") POD("1", "a", "", USES("c"), "1") BOUND("1", "a", "n1") POD("2", "x", "",
 		      "", "1") BOUND("2", "x", "n0") POD("3", "b", "", USES("c"), "1")
@@ -405,7 +419,10 @@ END_TEST
 
 START_TEST(test_replay__claims_made_for_pods_come_and_go_with_them)
 {
-	/* a is preempted here. Its claim goes, and a.1 has another one for the same device. */
+	/*
+	 * a is preempted in the replay only. The claim of a is deleted, and a.1 gets a new claim
+	 * for the same device.
+	 */
 	check(HEADER NODE("n1", "4") DEVICE_CLASS SLICE("n1") POD("1", "a", OWNED, USES_TEMPLATE,
 		      "1") CLAIM("1", "ca", MADE_FOR("a")) HAS_CLAIM("1", "a", "ca") ALLOCATED("1",
 		      "ca", "n1", "a") BOUND("1", "a", "n1") POD("5", "b", "", "\"priority\":10,",
@@ -414,8 +431,10 @@ START_TEST(test_replay__claims_made_for_pods_come_and_go_with_them)
 				"41", "cc", MADE_FOR("c")) HAS_CLAIM("41", "c", "cc") END("50"),
 		"1 a on n1; 5 a preempted; 5 b on n1; 15 b succeeded; 15 a.1 on n1; "
 		"40 a.1 deleted; 41 c on n1; ");
-	/* The recording preempts a, here it stays: neither the end of its claim nor the claim of
-	 * the pod in its place mean anything. The device is free when a ends. */
+	/*
+	 * The recording preempts a, the replay does not. The replay therefore ignores the deletion
+	 * of a's claim and the claim of the pod that replaces a. The device is free when a ends.
+	 */
 	check(HEADER NODE("n1", "1") NODE("n2", "1") DEVICE_CLASS SLICE("n1") POD("1", "a", OWNED,
 		      USES_TEMPLATE,
 		      "1") CLAIM("1", "ca", MADE_FOR("a")) HAS_CLAIM("1", "a", "ca") BOUND("1", "a",
@@ -440,8 +459,10 @@ END_TEST
 
 START_TEST(test_replay__taints_evict)
 {
-	/* a leaves at once, b after 10 s; c would after 100, but the taint goes before. The
-	 * recording's own evictions are not done again: d is a, and e is b. */
+	/*
+	 * a is evicted at once, b after 10 s; c would be after 100 s, but the taint is removed
+	 * before. The replay does not repeat the recorded evictions: d stands for a, and e for b.
+	 */
 	check(HEADER NODE("n1", "3") POD("1", "a", OWNED, "", "1") BOUND("1", "a", "n1") POD(
 		      "2", "b", OWNED, TOLERATES("10"), "1") BOUND("2", "b", "n1") POD("3", "c",
 		      OWNED, TOLERATES("100"),
@@ -453,8 +474,10 @@ START_TEST(test_replay__taints_evict)
 						DELETED("41", "e") DELETED("42", "c") END("200"),
 		"1 a on n1; 2 b on n1; 3 c on n1; 5 a evicted; 6 a.1 on n2; 15 b evicted; "
 		"15 b.1 on n1; 40 a.1 deleted; 41 b.1 deleted; 42 c deleted; ");
-	/* The pod is bound to a node that has the taint, and ends before it would be evicted, or
-	 * is evicted before it would end. */
+	/*
+	 * The pod is bound to a node that has the taint, and either ends before its eviction or is
+	 * evicted before its end.
+	 */
 	check(HEADER NODE("n1", "1") TAINTED("0", "n1", BROKEN)
 			POD("1", "a", "", TOLERATES("10"), "1") BOUND("1", "a", "n1")
 				SUCCEEDED("10", "a") POD("11", "b", "", TOLERATES("10"), "1")
@@ -472,8 +495,10 @@ END_TEST
 
 START_TEST(test_replay__gangs_are_decided_anew)
 {
-	/* Recorded on two nodes, here is one: the gang waits for both places, and its group stays
-	 * until then, although the recording deletes it at 20. */
+	/*
+	 * The recording has two nodes, the replay one: the gang waits for room for both pods. Its
+	 * group stays until then, although the recording deletes it at 20 s.
+	 */
 	const struct bt_replay_options options = {0};
 	gates = "GenericWorkload=true,GangScheduling=true";
 	check_options(

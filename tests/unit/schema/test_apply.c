@@ -88,7 +88,7 @@ START_TEST(test_apply__field_sets_travel)
 		bt_arena_finish(&arena);
 	}
 	struct bt_arena arena = {0};
-	/* other spellings of a key, other orders, and what is nonsense */
+	/* other spellings of a key, other orders, and malformed entries */
 	const struct bt_field_set *set = bt_field_set_parse(&arena,
 		parsed(&arena,
 			"{\"k:{ \\\"b\\\":1, "
@@ -135,7 +135,7 @@ START_TEST(test_apply__merges_and_removes)
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"x\":\"1\",\"y\":\"1\"}},\"spec\":{"
 		"\"containers\":["
 		"{\"name\":\"c1\",\"image\":\"i\"},{\"name\":\"c2\",\"image\":\"i\"}]}}");
-	/* a second manager adds its own, and shares a label */
+	/* b applies fields of its own, and one label that a has, too */
 	object = applied(&arena, "b", false, object,
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"y\":\"1\",\"z\":\"1\"}},\"spec\":{"
 		"\"containers\":["
@@ -145,21 +145,23 @@ START_TEST(test_apply__merges_and_removes)
 		"\"spec\":{\"containers\":["
 		"{\"name\":\"c1\",\"image\":\"i\"},{\"name\":\"c2\",\"image\":\"i\",\"command\":["
 		"\"x\"]}]}}");
-	/* the first one leaves out what it had: y stays for b, and so does c2 with its name */
+	/* a applies an object without its fields: y and c2 stay because b owns them */
 	object = applied(&arena, "a", false, object, "{\"metadata\":{\"name\":\"p\"}}");
 	ck_assert_str_eq(content_of(&arena, object),
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"y\":\"1\",\"z\":\"1\"}},\"spec\":{"
 		"\"containers\":["
 		"{\"name\":\"c2\",\"command\":[\"x\"]}]}}");
 	ck_assert_str_eq(fields_of(&arena, object, "a", "Apply"), "");
-	/* and when b leaves too, nothing is left */
+	/* b applies an empty object as well: nothing is left */
 	object = applied(&arena, "b", false, object, "{\"metadata\":{\"name\":\"p\"}}");
 	ck_assert_str_eq(content_of(&arena, object), "{\"metadata\":{\"name\":\"p\"}}");
 	bt_arena_finish(&arena);
 }
 END_TEST
 
-/* A choice that is gone takes its defaults along; a map keeps what nobody recorded. */
+/*
+ * Removing the chosen strategy removes its defaults; a map keeps the entries that no manager owns.
+ */
 START_TEST(test_apply__removal_and_what_nobody_owns)
 {
 	struct bt_arena arena = {0};
@@ -189,7 +191,7 @@ START_TEST(test_apply__conflicts)
 	struct bt_json_value *live = applied(&arena, "me", false, NULL,
 		"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"replicas\":1,\"containers\":[{\"name\":"
 		"\"c\",\"image\":\"i\"}]}}");
-	/* someone scales */
+	/* another manager scales the object */
 	struct bt_json_value *scaled = bt_json_clone(&arena, live, false);
 	struct bt_apply_writer berth = writer_of("berth");
 	berth.subresource = BT_STR("scale");
@@ -215,7 +217,7 @@ START_TEST(test_apply__conflicts)
 	object = applied(&arena, "me", false, scaled, "{\"spec\":{\"replicas\":3}}");
 	ck_assert_str_eq(
 		fields_of(&arena, object, "berth", "Update"), "{\"f:spec\":{\"f:replicas\":{}}}");
-	/* force takes it */
+	/* force takes the field from the other manager */
 	object = applied(&arena, "me", true, scaled, "{\"spec\":{\"replicas\":1}}");
 	ck_assert_str_eq(fields_of(&arena, object, "berth", "Update"), "");
 	ck_assert_int_eq(bt_json_int64_at(object, "spec.replicas", 0), 1);
@@ -352,24 +354,27 @@ START_TEST(test_apply__updates_are_recorded)
 		parsed(&arena, "{\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"1\"}}}");
 	struct bt_json_value *next =
 		parsed(&arena, "{\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"2\"}}}");
-	/* an object whose owners were emptied is not tracked */
+	/* an object whose managedFields are emptied is not tracked */
 	bt_apply_record_update(&arena, &writer, live, next);
 	ck_assert(!bt_apply_is_tracked(next));
 	bt_apply_record_update(&arena, &writer, NULL, live);
 	ck_assert_str_eq(fields_of(&arena, live, "editor", "Update"),
 		"{\"f:metadata\":{\"f:labels\":{\".\":{},\"f:a\":{}}}}");
-	/* managedFields that the client left out are the old ones; another manager takes over */
+	/*
+	 * if the client leaves out managedFields, the stored ones are kept; another manager takes
+	 * the field over
+	 */
 	writer.manager = BT_STR("other");
 	bt_apply_record_update(&arena, &writer, live, next);
 	ck_assert_str_eq(
 		fields_of(&arena, next, "editor", "Update"), "{\"f:metadata\":{\"f:labels\":{}}}");
 	ck_assert_str_eq(fields_of(&arena, next, "other", "Update"),
 		"{\"f:metadata\":{\"f:labels\":{\"f:a\":{}}}}");
-	/* what is removed is nobody's any more */
+	/* a removed field has no owner any more */
 	struct bt_json_value *bare = parsed(&arena, "{\"metadata\":{\"name\":\"p\"}}");
 	bt_apply_record_update(&arena, &writer, next, bare);
 	ck_assert(!bt_apply_is_tracked(bare));
-	/* [{}] empties the list */
+	/* managedFields of [{}] empty the list of owners */
 	struct bt_json_value *emptied = parsed(&arena,
 		"{\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"2\"},\"managedFields\":[{}]}}");
 	bt_apply_record_update(&arena, &writer, next, emptied);
@@ -471,7 +476,7 @@ START_TEST(test_apply__what_kubectl_applied_by_client_is_its_own)
 				 "kubectl.kubernetes.io/last-applied-configuration")
 				 ->text.data,
 		"{\"apiVersion\":\"apps/v1\",\"kind\":\"Pod\",\"spec\":{\"replicas\":2}}\n");
-	/* neither what the annotation does not hold, nor other managers */
+	/* kubectl does not get fields outside of the annotation, nor those of other managers */
 	ck_assert_int_eq(
 		bt_apply(&arena, &kubectl, false, live,
 			parsed(&arena, "{\"metadata\":{\"labels\":{\"a\":\"2\",\"b\":\"2\"}}}"),

@@ -4,7 +4,7 @@
 
 static struct bt_arena arena;
 
-/* The normalised text, or the error's. */
+/* Returns the normalised text, or the error's text. */
 static const char *normalised(
 	const char *version, const char *kind, const char *json, struct bt_json_value *problems)
 {
@@ -206,16 +206,16 @@ START_TEST(test_normalise__defaults)
 		const char *json;
 		const char *expected;
 	} rows[] = {
-		/* texts, missing and empty; elements of lists; what is there stays */
+		/* texts that are missing or empty; elements of lists; given values stay */
 		{"v1", "Service",
 			"{\"spec\":{\"type\":\"\",\"sessionAffinity\":\"ClientIP\",\"ports\":"
 			"[{\"port\":1},{\"port\":2,\"protocol\":\"UDP\"}]}}",
 			"{\"spec\":{\"type\":\"ClusterIP\",\"sessionAffinity\":\"ClientIP\","
 			"\"ports\":[{\"port\":1,\"protocol\":\"TCP\"},"
 			"{\"port\":2,\"protocol\":\"UDP\"}]}}"},
-		/* parts that are missing stay missing */
+		/* absent parts stay absent */
 		{"v1", "Service", "{\"metadata\":{}}", "{\"metadata\":{}}"},
-		/* a zero that was given stays where there is a pointer */
+		/* a zero that was given stays if the field is a pointer */
 		{"apps/v1", "ReplicaSet", "{\"spec\":{\"replicas\":0}}",
 			"{\"spec\":{\"replicas\":0}}"},
 		{"apps/v1", "ReplicaSet", "{\"spec\":{}}", "{\"spec\":{\"replicas\":1}}"},
@@ -239,7 +239,7 @@ START_TEST(test_normalise__defaults)
 		struct bt_json_value *tree = tree_of(&arena, rows[i].json);
 		bt_schema_default(message_of(rows[i].version, rows[i].kind), tree, &arena);
 		ck_assert_str_eq(text_of(&arena, tree), rows[i].expected);
-		/* once is enough */
+		/* a second run changes nothing */
 		bt_schema_default(message_of(rows[i].version, rows[i].kind), tree, &arena);
 		ck_assert_str_eq(text_of(&arena, tree), rows[i].expected);
 	}

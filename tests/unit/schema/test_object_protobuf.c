@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects read by the field tables of src/api from protobuf bytes are those read from JSON. The
- * bytes are made by the tables of src/schema, which know every field.
+ * The field tables of src/api must read the same objects from protobuf as from JSON. The tables of
+ * src/schema, which have every field, make the bytes.
  */
 #include "test_main.h"
 
@@ -89,7 +89,7 @@ static void write_field(const struct bt_schema_field *field, uint32_t depth, str
 {
 	uint32_t count = (uint32_t)bt_prng_below(&prng, depth > 4 ? 2 : 4);
 
-	/* protobuf has no empty lists, so one that JSON would keep is not made */
+	/* protobuf has no empty lists, so lists that JSON would keep empty get an element */
 	if ((field->flags & (BT_SCHEMA_ALWAYS | BT_SCHEMA_NULLABLE)) != 0 && count == 0) {
 		count = 1;
 	}
@@ -107,7 +107,7 @@ static void write_field(const struct bt_schema_field *field, uint32_t depth, str
 	case BT_SCHEMA_MAP:
 		for (uint32_t i = 0; i < count; i++) {
 			bt_strbuf_append_char(out, i == 0 ? '{' : ',');
-			/* not in order */
+			/* keys that are not sorted */
 			bt_strbuf_printf(out, "\"key%u\":", (unsigned)(count - i) * 7 % 5);
 			write_value(field, depth, out);
 		}
@@ -157,7 +157,7 @@ static const struct bt_schema_message *schema_of(enum bt_kind kind)
 	return message;
 }
 
-/** The two forms of one object; false: the schema refused the text. */
+/** Makes JSON and protobuf of one object; fails the test if the schema refuses the text. */
 static void make_forms(const struct bt_schema_message *schema, const char *text,
 	struct bt_str *out_json, struct bt_strbuf *out_bytes)
 {
@@ -209,7 +209,10 @@ static const char *shown(const struct bt_object *object)
 	return result;
 }
 
-/** "spec.containers": the first field in which they differ, as far down as single messages go. */
+/**
+ * Appends the path of the first field in which a and b differ, e.g. "spec.containers"; the path
+ * enters single messages only.
+ */
 static void append_difference(
 	const struct bt_message *message, const void *a, const void *b, struct bt_strbuf *out)
 {
@@ -230,7 +233,7 @@ static void append_difference(
 	}
 }
 
-/** Texts go to stderr: they are longer than Check takes. */
+/** Texts go to stderr because they are longer than Check accepts. */
 static void check_same(enum bt_kind kind, struct bt_str json, struct bt_str bytes)
 {
 	const struct bt_message *message = bt_kind_info(kind)->message;
@@ -272,7 +275,7 @@ START_TEST(test_object_protobuf__every_kind_as_from_json)
 			check_same((enum bt_kind)kind, json, bt_strbuf_str(&bytes));
 		}
 	}
-	/* DeviceTaintRule is the one that the schema does not have. */
+	/* Only DeviceTaintRule is missing from the schema. */
 	ck_assert_uint_ge(kinds, BT_KIND__COUNT - 1);
 	bt_strbuf_finish(&text);
 	bt_strbuf_finish(&bytes);
@@ -280,7 +283,7 @@ START_TEST(test_object_protobuf__every_kind_as_from_json)
 }
 END_TEST
 
-/* --- forms that the schema does not write --- */
+/* --- forms that the schema never writes --- */
 
 static const struct bt_pod *decoded_pod(
 	struct bt_object **out_object, const char *bytes, size_t length)
@@ -326,7 +329,7 @@ START_TEST(test_object_protobuf__merging_and_repetition)
 		"2\x0a\x00"
 		"\x12\x05\x12\x03\x0a\x01y");
 
-	ck_assert_uint_eq(pod->metadata.name.length, 0); /* "" came last */
+	ck_assert_uint_eq(pod->metadata.name.length, 0); /* the last name in the bytes is "" */
 	ck_assert(bt_str_equal(pod->metadata.namespace_, BT_STR("ns")));
 	ck_assert_uint_eq(pod->metadata.labels.count, 2);
 	ck_assert(bt_str_equal(pod->metadata.labels.items[0].key, BT_STR("a")));
@@ -404,7 +407,7 @@ START_TEST(test_object_protobuf__hostile_bytes)
 }
 END_TEST
 
-/* A list whose elements alternate with those of another is copied again and again: that ends. */
+/* Two lists whose elements alternate are copied again and again: decoding must still end soon. */
 START_TEST(test_object_protobuf__costly_repetition)
 {
 	struct bt_strbuf bytes = {NULL, 0, 0};
@@ -455,7 +458,7 @@ START_TEST(test_object_protobuf__a_pod_takes_two_kilobytes)
 	make_forms(schema_of(BT_KIND_POD), pod, &json, &bytes);
 	object = from_protobuf(BT_KIND_POD, bt_strbuf_str(&bytes));
 	check_same(BT_KIND_POD, json, bt_strbuf_str(&bytes));
-	/* red zones of AddressSanitizer are not counted on */
+	/* the red zones of AddressSanitizer are not counted */
 	ck_assert(BT_HAVE_ASAN || bt_object_bytes(object) < 2000);
 	bt_object_release(object);
 	bt_strbuf_finish(&bytes);
@@ -463,9 +466,9 @@ START_TEST(test_object_protobuf__a_pod_takes_two_kilobytes)
 }
 END_TEST
 
-/* --- what pods have in common --- */
+/* --- parts that pods share --- */
 
-/** The same object, with what it shares and alone. */
+/** Decodes the object with shared parts and compares it with one decoded without sharing. */
 static struct bt_object *check_sharing(struct bt_pod_commons *commons, struct bt_str bytes)
 {
 	struct bt_object *alone = from_protobuf(BT_KIND_POD, bytes);
@@ -482,7 +485,10 @@ static struct bt_object *check_sharing(struct bt_pod_commons *commons, struct bt
 
 #define LIKE_PODS 8
 
-/* Objects live on when what they share is forgotten, and the other way round. */
+/*
+ * An object stays valid when its shared part is forgotten, and a shared part when its objects are
+ * released.
+ */
 START_TEST(test_object_protobuf__any_pods_sharing)
 {
 	struct bt_strbuf text = {NULL, 0, 0};
@@ -509,7 +515,9 @@ START_TEST(test_object_protobuf__any_pods_sharing)
 			bt_pod_commons_finish(&commons);
 		}
 	}
-	/* all but the first one of each kind, and what was forgotten */
+	/*
+	 * every pod shares but the first one of each kind and those whose shared part was forgotten
+	 */
 	ck_assert_uint_ge(shared, 4000 / LIKE_PODS * (LIKE_PODS - 1) - 20);
 	bt_pod_commons_finish(&commons);
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
@@ -549,7 +557,7 @@ START_TEST(test_object_protobuf__what_pods_share)
 	const struct bt_pod *a = bt_object_value(second, BT_KIND_POD);
 	const struct bt_pod *b = bt_object_value(third, BT_KIND_POD);
 
-	ck_assert_ptr_null(first->common); /* nothing was known of others */
+	ck_assert_ptr_null(first->common); /* the first pod found nothing to share */
 	ck_assert_ptr_nonnull(second->common);
 	ck_assert_ptr_eq(second->common, third->common);
 	ck_assert_ptr_null(other->common);

@@ -26,7 +26,7 @@ static const struct bt_openapi_resource resources[] = {
 
 static struct bt_arena arena;
 
-/* Takes the text over. */
+/* Parses the text and frees it. */
 static struct bt_json_value *parsed(struct bt_strbuf *text)
 {
 	struct bt_json_value *tree = tree_of(&arena, bt_strbuf_c(text));
@@ -44,7 +44,7 @@ static struct bt_json_value *v3_document(const char *group, const char *version)
 	return parsed(&out);
 }
 
-/* Every reference leads to a schema of the document. */
+/* Every reference must lead to a schema of the document. */
 static void check_refs(const struct bt_json_value *value, const struct bt_json_value *schemas)
 {
 	for (uint32_t i = 0; i < value->count; i++) {
@@ -189,7 +189,7 @@ START_TEST(test_openapi__v2)
 	ck_assert(bt_str_equal(
 		bt_strbuf_str(&out), (struct bt_str){expected, (uint32_t)sizeof(expected) - 1}));
 	bt_strbuf_reset(&out);
-	/* one path, whose patch takes dryRun: what kubectl up to 1.26 asks for */
+	/* kubectl up to 1.26 looks up one path whose patch takes dryRun */
 	for (uint32_t i = 0; i < RESOURCE_COUNT && found == 0; i++) {
 		if (bt_str_equal_c(resources[i].name, "deployments")) {
 			bt_openapi_v2_protobuf(&resources[i], 1, &out);
@@ -212,7 +212,7 @@ START_TEST(test_openapi__v2)
 }
 END_TEST
 
-/** Custom kinds as their definitions describe them: what explain prints. */
+/** Custom kinds appear as their definitions describe them; kubectl explain prints these texts. */
 START_TEST(test_openapi__custom_kinds)
 {
 	static const char *const schema =

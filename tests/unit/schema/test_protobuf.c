@@ -35,7 +35,7 @@ static struct bt_str encoded(
 	return bytes;
 }
 
-/* JSON of what the bytes say, or the error's text. */
+/* Returns the JSON of the bytes, or the error's text. */
 static const char *decoded(const struct bt_schema_message *message, struct bt_str bytes)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -64,7 +64,7 @@ START_TEST(test_protobuf__edge_14_37_binding_as_observed)
 		"{\"metadata\":{\"name\":\"s1\",\"namespace\":\"wire\","
 		"\"uid\":\"22fd3bc7-50de-4ad6-91dd-913cd3ffcdbc\"},"
 		"\"target\":{\"kind\":\"Node\",\"name\":\"wn1\"}}");
-	/* And without the empty fields. */
+	/* Written again, the bytes lack the empty fields but decode to the same text. */
 	ck_assert_str_eq(decoded(message_of("v1", "Binding"),
 				 encoded(message_of("v1", "Binding"), tree_of(&arena, text))),
 		text);
@@ -86,7 +86,7 @@ static struct bt_str unhexed(const char *hex)
 	return bytes;
 }
 
-/* What kubectl 1.32 sends for create deployment, poddisruptionbudget and service. */
+/* The bytes that kubectl 1.32 sends to create a deployment, a poddisruptionbudget and a service. */
 START_TEST(test_protobuf__edge_14_37_bodies_of_kubectl)
 {
 	static const struct {
@@ -156,7 +156,7 @@ START_TEST(test_protobuf__envelope)
 		"[107 56 115 0]");
 	berth_error_finish(&err);
 	for (uint32_t length = 4; length < sizeof(empty_options) - 1; length++) {
-		/* Cut short: an error, or fields that are absent. */
+		/* A truncated message gives an error, or leaves fields absent. */
 		if (bt_envelope_decode(bytes_of(empty_options, length), &envelope, NULL) == 0) {
 			ck_assert_uint_le(envelope.kind.length, 13);
 		}
@@ -249,7 +249,7 @@ START_TEST(test_protobuf__round_trips)
 			"%s: %s", rows[i].kind, berth_error_message(&err));
 		ck_assert_msg(bt_json_equal(tree, again), "%s: %s\n%s", rows[i].kind,
 			text_of(&arena, tree), text_of(&arena, again));
-		/* Nothing of the text was lost on the way. */
+		/* The bytes must keep all members of the text. */
 		ck_assert_msg(bt_json_equal(tree_of(&arena, rows[i].json), again), "%s: %s",
 			rows[i].kind, text_of(&arena, again));
 	}
@@ -312,7 +312,7 @@ START_TEST(test_protobuf__wire_forms)
 		const char *text = decoded(message_of(rows[i].version, rows[i].kind),
 			bytes_of(rows[i].bytes, rows[i].length));
 		if (strstr(rows[i].expected, "data\":{\"\"") != NULL) {
-			continue; /* the order of entries is the sender's */
+			continue; /* the sender chooses the order of entries */
 		}
 		ck_assert_msg(strcmp(text, rows[i].expected) == 0, "%s: %s", rows[i].name, text);
 	}
@@ -349,7 +349,9 @@ START_TEST(test_protobuf__deep_groups_and_json)
 }
 END_TEST
 
-/* Whatever the bytes: an answer, and what is understood can be written and read again. */
+/*
+ * The decoder may refuse any bytes, but an object that it accepts can be encoded and decoded again.
+ */
 START_TEST(test_protobuf__hostile_bytes)
 {
 	const struct bt_schema_message *pod = message_of("v1", "Pod");

@@ -66,7 +66,7 @@ START_TEST(test_schema__tables_are_sane)
 			}
 		}
 	}
-	/* Every object is metadata first. */
+	/* The first field of every object is metadata. */
 	for (uint32_t i = 0; i < bt_schema_kind_count; i++) {
 		const struct bt_schema_message *message = bt_schema_kinds[i].message;
 		if (strcmp(message->package, "meta/v1") != 0) {

@@ -18,7 +18,7 @@ struct row {
 	const char *name;
 	const char *object;
 	const char *patch;
-	const char *result; /* or the message */
+	const char *result; /* the merged object, or the error's message */
 	int code;
 };
 
@@ -228,7 +228,7 @@ START_TEST(test_strategic_merge__edge_14_23_labels_replaced)
 }
 END_TEST
 
-/** --- against a plain model: names as digits, the order rule written down naively --- */
+/** --- comparison with a plain model: digits as names, the order rule in its simplest form --- */
 
 struct digits {
 	int count;
@@ -322,7 +322,7 @@ START_TEST(test_strategic_merge__random_lists_as_a_plain_model)
 			&text[1], "{\"metadata\":{\"$deleteFromPrimitiveList/finalizers\":");
 		print_digits(&text[1], &deleted);
 		bt_strbuf_append_c(&text[1], "}}");
-		/* deleted values of the patch come back with it: delete first, then merge */
+		/* the second patch must not add again what the first patch deletes */
 		bt_strbuf_append_c(&text[2], "{\"metadata\":{\"finalizers\":");
 		struct digits kept = {0};
 		for (int i = 0; i < patch.count; i++) {
@@ -357,7 +357,7 @@ START_TEST(test_strategic_merge__random_lists_as_a_plain_model)
 }
 END_TEST
 
-/* Compared pair by pair these would take minutes. */
+/* Comparing these lists pair by pair would take minutes. */
 START_TEST(test_strategic_merge__long_lists)
 {
 	enum { COUNT = 100000 };
@@ -383,7 +383,7 @@ START_TEST(test_strategic_merge__long_lists)
 }
 END_TEST
 
-/** --- the API's own tables: spec 14 section 12.3, the list of fields that merge --- */
+/** --- the API's tables: the merging fields listed in spec 14 section 12.3 --- */
 
 struct field_row {
 	const char *api_version;
@@ -392,7 +392,7 @@ struct field_row {
 	const char *key; /* "": scalars; NULL: replaced */
 };
 
-/** Whether an element that is patched into the list joins what is there. */
+/** Checks whether the list keeps its elements when a patch adds one. */
 static void check_field(const struct field_row *row)
 {
 	struct bt_arena arena = {0};
