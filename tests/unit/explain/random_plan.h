@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_EXPLAIN_RANDOM_PLAN_H
 #define BT_TESTS_UNIT_EXPLAIN_RANDOM_PLAN_H
-/** Small random clusters with a pending pod, as texts, so that each can be built anew with changes.
+/**
+ * Small random clusters with a pending pod, kept as texts, so that each can be rebuilt with
+ * changes.
  */
 #include "base/prng.h"
 #include "town.h"
@@ -17,18 +19,18 @@ struct random_plan {
 	const char *pods[RANDOM_PLAN_PODS_MAX];
 	uint32_t pod_count;
 	const char *pending;
-	const char *next; /* decided before and after */
+	const char *next; /* a second pod, decided before and after the explanation */
 };
 
 /** nodes_max: 2 ... RANDOM_PLAN_NODES_MAX. */
 void random_plan_init(
 	struct random_plan *plan, uint64_t seed, uint32_t nodes_max, uint32_t pods_max);
 void random_plan_finish(struct random_plan *plan);
-/** JSON of one more node, or of another pod that waits. */
+/** Returns the JSON of one more node, or of another pending pod. */
 const char *random_plan_node(struct random_plan *plan, uint32_t number);
 const char *random_plan_pending(struct random_plan *plan, const char *name);
 void random_plan_build(const struct random_plan *plan, struct town *town);
-/** The remedies carried out in a cluster of its own: the scheduler takes the pod then. */
+/** Applies the remedies to a fresh cluster; returns whether the pod then schedules. */
 bool random_plan_fits_after(
 	const struct random_plan *plan, const struct bt_remedy *remedies, uint32_t count);
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the adviser of devices says, its numbers against plain counts, and pods that leave. */
+/**
+ * Advice about devices: its text, its numbers against plain counts, and the pods that it proposes
+ * to remove.
+ */
 #include "base/prng.h"
 #include "explain/advice.h"
 #include "test_main.h"
@@ -7,13 +10,13 @@
 
 #define OBJECTS_MAX 8
 
-/** Nodes n1 and n2. */
+/** Nodes n1 and n2 are in every cluster. */
 struct row {
 	const char *name;
 	const char *objects[OBJECTS_MAX]; /* pods and others */
 	const char *pod;
 	const char *obstacles; /* of n1 */
-	const char *proposals; /* the first one; NULL: not compared */
+	const char *proposals; /* first proposal; NULL: not compared */
 };
 
 #define CLASS(name, selectors) \
@@ -246,12 +249,12 @@ END_TEST
 #define NODES_MAX 4
 #define DEVICES_MAX 6
 #define MODELS 3
-/** Holders of a node. */
+/** Bit mask of both holders of a node. */
 #define BOTH 3U
 
 struct device {
 	uint32_t model;
-	uint32_t holder; /* number of its pod on the node; UINT32_MAX: free */
+	uint32_t holder; /* number of the holding pod on the node; UINT32_MAX: free */
 	bool tainted;
 };
 
@@ -325,7 +328,7 @@ static void build_devices(struct town *town, const struct cluster *cluster, uint
 	bt_strbuf_finish(&devices);
 }
 
-/** A pod and its claim, which it shares with nobody. */
+/** Adds a pod with a claim of which the pod is the only user. */
 static void build_holder(
 	struct town *town, const struct cluster *cluster, uint32_t n, uint32_t holder)
 {
@@ -380,7 +383,7 @@ static void build(struct town *town, const struct cluster *cluster)
 			cluster->tolerates ? ",'tolerations':[{'operator':'Exists'}]" : ""));
 }
 
-/** What the request finds on a node when the devices of this holder are free. */
+/** Counts the devices of a node that the request can use if the devices of this holder are free. */
 static void count_devices(
 	const struct cluster *cluster, uint32_t n, uint32_t freed, struct bt_request_report *out)
 {
@@ -405,7 +408,7 @@ static uint32_t number_of(struct bt_str text, uint32_t at)
 	return (uint32_t)(text.data[at] - '0');
 }
 
-/** Every node's numbers; returns: on some node it is enough if its pods leave. */
+/** Checks the numbers of every node; returns whether removing pods is enough on some node. */
 static bool check_nodes(
 	const struct cluster *cluster, const struct bt_explanation *explanation, uint64_t seed)
 {
@@ -442,7 +445,8 @@ static bool check_nodes(
 	return possible;
 }
 
-/** Pods that leave, of the node that it names: they are enough, and none of them is one too many.
+/**
+ * A proposal to remove pods of a node: removing these pods is enough, and each of them is needed.
  */
 static void check_proposal(
 	const struct cluster *cluster, const struct bt_proposal *proposal, uint64_t seed)
@@ -498,7 +502,7 @@ START_TEST(test_advice_devices__random_against_plain_counts)
 }
 END_TEST
 
-/** What an explanation says is not written: the scheduler frees the claim, not who asks. */
+/** An explanation writes nothing: only the scheduler frees the claim. */
 START_TEST(test_advice_devices__nothing_is_freed)
 {
 	struct bt_explanation explanation;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What advisers of resources, ports, labels, taints and gates say about one node. */
+/** Advice about one node by the advisers of resources, ports, labels, taints and gates. */
 #include "explain/advice.h"
 #include "test_main.h"
 #include "town.h"
 
 struct row {
 	const char *name;
-	const char *node; /* members of the node beside its name */
+	const char *node; /* members of the node besides its name */
 	const char *running;
 	const char *pod;
 	const char *obstacles;

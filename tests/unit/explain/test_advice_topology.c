@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What advisers of pod affinity and topology spread say about one node. */
+/** Advice about one node by the advisers of pod affinity and topology spread. */
 #include "explain/advice.h"
 #include "test_main.h"
 #include "town.h"
 
 #define PODS_MAX 6
 
-/** Nodes n1 and n2 in zones a and b, n3 in zone b, n4 without any; each has its name as hostname.
+/**
+ * Nodes n1 and n2 are in zones a and b, n3 is in zone b, n4 has no zone; the hostname label of each
+ * is its name.
  */
 struct row {
 	const char *name;
@@ -148,7 +150,7 @@ START_TEST(test_advice_topology__words_and_remedies)
 }
 END_TEST
 
-/** The cluster's constraints cannot be relaxed in the pod. */
+/** A change of the pod cannot relax the cluster's default constraints. */
 START_TEST(test_advice_topology__default_constraints_are_not_the_pods)
 {
 	static const char config[] =
@@ -180,7 +182,7 @@ START_TEST(test_advice_topology__default_constraints_are_not_the_pods)
 }
 END_TEST
 
-/** A selector that users make as long as they like is cut between characters. */
+/** A selector of any length is cut between characters. */
 START_TEST(test_advice_topology__long_selectors_are_cut)
 {
 	struct bt_explanation explanation;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What advisers of volumes say about one node. */
+/** Advice about one node by the advisers of volumes. */
 #include "explain/advice.h"
 #include "test_main.h"
 #include "town.h"
@@ -13,7 +13,7 @@ struct row {
 	const char *pod;
 	const char *obstacles; /* of n1 */
 	const char *remedies;
-	const char *proposals; /* of the whole pod, the first one */
+	const char *proposals; /* first proposal for the whole pod */
 };
 
 #define ZONE "topology.kubernetes.io/zone"
@@ -150,7 +150,9 @@ START_TEST(test_advice_volumes__words_and_remedies)
 }
 END_TEST
 
-/** More volumes than anybody wants to try one by one: no advice, and no work. */
+/**
+ * The adviser gives no advice about a pod with hundreds of volumes, because it would try each one.
+ */
 START_TEST(test_advice_volumes__very_many_volumes)
 {
 	struct bt_explanation explanation;

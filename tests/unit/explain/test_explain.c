@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Fates, groups, proposals: small clusters by hand. */
+/** Outcomes, groups and proposals of small clusters made by hand. */
 #include "test_main.h"
 #include "town.h"
 
@@ -189,7 +189,10 @@ START_TEST(test_explain__nodes_that_are_too_small_come_last)
 		"{'metadata':{'name':'c'},'spec':{'taints':[{'key':'k','effect':'NoSchedule'},"
 		"{'key':'l','effect':'NoSchedule'}]}," ROOM("4") "}");
 	town_explain(&town, town_pod(&town, "{'spec':{" ASK_CPU("3") "}}"), 5, &explanation);
-	/* One change is fewer than two, but nobody can make it on a node of that size. */
+	/*
+	 * Node c needs two changes, a and b only one, but both are too small for the pod: their
+	 * group is last.
+	 */
 	ck_assert_str_eq(town_groups(&town, &explanation),
 		"TaintToleration: node(s) had untolerated taint(s): c\n"
 		"NodeResourcesFit: Insufficient cpu: a b\n");
@@ -235,7 +238,7 @@ START_TEST(test_explain__behind_pre_filter)
 }
 END_TEST
 
-/** What a pod that is too much for its cluster could ask for instead. */
+/** Proposes a lower request for a pod that is too large for its cluster. */
 START_TEST(test_explain__asking_for_less)
 {
 	static const struct {
@@ -302,7 +305,10 @@ START_TEST(test_explain__asking_for_less)
 }
 END_TEST
 
-/** The pod can do something about its request, and nothing about the place that it needs. */
+/**
+ * A lower request is possible, but the pod also needs a free pod slot, which no change of the pod
+ * provides.
+ */
 START_TEST(test_explain__asking_for_less_where_pods_are_many)
 {
 	struct town town;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Two clusters live the same life: pods come, are placed and leave, nodes change. In one of them
- * somebody asks for explanations all the time. Every decision is the same in both.
+ * Two clusters get the same events: pods arrive, are placed and leave, nodes change. One cluster
+ * also computes explanations all the time. Every decision must be the same in both.
  */
 #include "base/error.h"
 #include "random_plan.h"
@@ -15,7 +15,7 @@ struct twins {
 	struct town asked;
 	struct town left_alone;
 	uint64_t seed;
-	BT_VEC(const char *) placed; /* JSON with the node's name in it */
+	BT_VEC(const char *) placed; /* JSON with the node's name */
 };
 
 static void expect_same(const struct twins *twins, const char *what, const char *a, const char *b)
@@ -52,7 +52,7 @@ static const char *decide(struct town *town, const char *json, struct bt_str *ou
 	return chosen;
 }
 
-/** The pod is on the node from now on; or it leaves, when it was. */
+/** Adds the pod to the node, or removes it if leave is set. */
 static void place(struct town *town, const char *json, struct bt_str node, bool leave)
 {
 	struct bt_pod *pod = town_pod(town, json);
@@ -64,7 +64,7 @@ static void place(struct town *town, const char *json, struct bt_str node, bool 
 		0);
 }
 
-/** Mostly a pod that fits somewhere. */
+/** Returns the JSON of a pod that usually fits on some node. */
 static const char *make_pod(struct twins *twins, uint32_t step)
 {
 	static const char *const parts[] = {"", "'containers':[{'ports':[{'hostPort':81}]}]",
@@ -150,7 +150,7 @@ static void explain_one(struct twins *twins)
 	const struct bt_pod *pod =
 		town_pod(&twins->asked, random_plan_pending(&twins->plan, "why"));
 
-	/* Both have seen their nodes: what they know of images depends on when they look. */
+	/* Refresh both snapshots: image states depend on when the snapshot is refreshed. */
 	ck_assert_int_eq(bt_state_refresh_snapshot(twins->left_alone.world.engine->state, NULL), 0);
 	town_explain(
 		&twins->asked, pod, (uint32_t)bt_prng_below(&twins->plan.prng, 5), &explanation);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What explanations say of preemption: candidates, victims, and why other nodes are none. */
+/**
+ * What explanations report about preemption: candidates, victims, and why other nodes are no
+ * candidates.
+ */
 #include "explain/explain.h"
 #include "test_main.h"
 #include "town.h"
@@ -57,7 +60,7 @@ static const char *summary(struct town *town, const struct bt_explanation *expla
 	return kept;
 }
 
-/** town_explain does not ask for preemption. */
+/** Explains with preemption, which town_explain leaves out. */
 static void explain(struct town *town, const struct bt_pod *pod, struct bt_explanation *out)
 {
 	const struct bt_explain_options options = {
@@ -91,17 +94,17 @@ START_TEST(test_explain_preemption__candidates_and_refusals)
 	expect(&town, HIGH,
 		"n1* b(2) a(1) !0; n2 c(3) !0; | 1 No preemption victims found for incoming pod; 1 "
 		"Preemption is not helpful for scheduling; | n1");
-	/* Everybody is as important. */
+	/* All pods have the same priority. */
 	expect(&town, "{'spec':{" ASK "}}",
 		"| 3 No preemption victims found for incoming pod; 1 Preemption is not helpful for "
 		"scheduling; | ");
-	/* It may not. */
+	/* preemptionPolicy forbids preemption. */
 	expect(&town, "{'spec':{'priority':10,'preemptionPolicy':'Never'," ASK "}}",
 		"| 4 not eligible due to preemptionPolicy=Never.; | ");
-	/* Nothing was told of the attempts before. */
+	/* The explanation keeps no state of the attempts before. */
 	expect(&town, "{'spec':{'priority':10,'nodeSelector':{'no':'where'}," ASK "}}",
 		"| 4 Preemption is not helpful for scheduling; | ");
-	/* A pod that fits preempts nobody. */
+	/* A pod that fits has no victims. */
 	expect(&town, "{'spec':{'priority':10}}", "| | ");
 	town_finish(&town);
 }
@@ -131,7 +134,7 @@ START_TEST(test_explain_preemption__budgets)
 }
 END_TEST
 
-/** Which node is tried first is drawn. */
+/** The first node to try is random. */
 START_TEST(test_explain_preemption__not_all_nodes_are_tried)
 {
 	struct bt_explanation explanation;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random clusters: groups add up to the message; every proposal, carried out in a cluster of its
- * own, lets the pod in, and no part of it does; what comes after an explanation is decided as if
- * there had been none.
+ * Random clusters: groups add up to the message; each proposal, applied to a fresh cluster, makes
+ * the pod schedulable, and no part of it does; an explanation does not change later decisions.
  */
 #include "base/error.h"
 #include "random_plan.h"
@@ -23,7 +22,7 @@ static uint32_t count_in_message(struct bt_str message, struct bt_str reason, ui
 	return found;
 }
 
-/** All nodes with this reason, over all groups. */
+/** Counts the nodes with this reason over all groups. */
 static uint32_t count_reason(const struct bt_explanation *explanation, struct bt_str reason)
 {
 	uint32_t count = 0;
@@ -147,7 +146,7 @@ static void expect_proposals(struct town *town, const struct random_plan *plan,
 
 /** --- before and after --- */
 
-/** What the scheduler says about the other pod, as if nobody had asked before. */
+/** Returns the scheduler's decision about the other pod and restores the engine's random state. */
 static const char *decide(struct town *town, const struct random_plan *plan)
 {
 	struct bt_engine *engine = town->world.engine;

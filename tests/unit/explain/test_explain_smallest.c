@@ -14,7 +14,9 @@
 
 typedef BT_VEC(struct bt_remedy) remedy_vec;
 
-/** The pod asks for more than the whole node has: nothing can be freed there. */
+/**
+ * Returns whether the pod requests more than the node's allocatable, so that freeing cannot help.
+ */
 static bool asks_for_more(
 	const struct bt_pod *pod, const struct bt_node *node, struct bt_str resource)
 {
@@ -89,7 +91,7 @@ static void add_removals(struct town *town, const struct random_plan *plan, reme
 	}
 }
 
-/** Those that concern nothing the pod has change nothing. */
+/** Adds the remedies of the pod; a remedy for a field that the pod lacks has no effect. */
 static void add_of_pod(const struct bt_pod *pod, remedy_vec *out)
 {
 	static const struct bt_str resources[] = {BT_STR_INIT("cpu"), BT_STR_INIT("memory")};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Plugins that nobody knows, promises to other pods, and input that is meant to hurt. */
+/** Unknown plugins, nominations of other pods, and hostile input. */
 #include "test_main.h"
 #include "town.h"
 
@@ -77,7 +77,9 @@ START_TEST(test_explain_strange__pre_filter_rejects_all)
 }
 END_TEST
 
-/** No node has both names: PreFilter rejects the pod, and behind it one node is too small. */
+/**
+ * No node has both names: PreFilter rejects the pod. Without that rejection one node is too small.
+ */
 START_TEST(test_explain_strange__behind_a_rejection_of_all)
 {
 	struct town town;
@@ -126,7 +128,7 @@ START_TEST(test_explain_strange__foreign_gate)
 }
 END_TEST
 
-/** Room that is promised to a pod of higher priority is not free. */
+/** Room that is reserved for a nominated pod of higher priority is not free. */
 START_TEST(test_explain_strange__nominated_pods_count)
 {
 	struct town town;
@@ -147,7 +149,7 @@ START_TEST(test_explain_strange__nominated_pods_count)
 }
 END_TEST
 
-/** `count` times the part with its number in the place of %u, with commas between. */
+/** Returns `count` numbered copies of the part, separated by commas. */
 static const char *repeat(struct town *town, const char *before, const char *after, uint32_t count)
 {
 	struct bt_strbuf text = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What each kind does to a pod and to a node, and that the objects given are left alone. */
+/** Each kind of remedy changes a copy of the pod or node; the given objects stay unchanged. */
 #include "api/resources.h"
 #include "test_main.h"
 #include "town.h"
@@ -73,7 +73,7 @@ START_TEST(test_remedies__pod)
 	ck_assert_int_eq(now.spec.topology_spread_constraints.items[1].max_skew, 7);
 	ck_assert(bt_str_equal_c(now.spec.topology_spread_constraints.items[0].when_unsatisfiable,
 		"ScheduleAnyway"));
-	/* The pod itself is as it was. */
+	/* The given pod is unchanged. */
 	ck_assert_uint_eq(pod->spec.tolerations.count, 0);
 	ck_assert_uint_eq(pod->spec.node_selector.count, 2);
 	ck_assert(bt_str_equal_c(pod->spec.scheduling_gates.items[0].name, "g"));
@@ -110,7 +110,7 @@ START_TEST(test_remedies__lower_request)
 	ck_assert_int_eq(bt_quantity_value(bt_resource_list_find(
 				 &now.spec.containers.items[0].resources.limits, BT_STR("cpu"))),
 		2);
-	/* Something is left. */
+	/* The request is lowered, not removed. */
 	now = APPLY(
 		&world, pod, {.kind = BT_REMEDY_LOWER_REQUEST, .resource = memory, .amount = 1024});
 	ck_assert_int_eq(bt_remedy_requested_of(&now, memory), 1024);

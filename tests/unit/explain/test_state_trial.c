@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Trials (state/trial.h) take back what adding everything again would not give back. */
+/** Trials (state/trial.h) also restore state that adding everything again would not restore. */
 #include "base/error.h"
 #include "base/prng.h"
 #include "state/state.h"
@@ -75,7 +75,10 @@ static void try_something(struct town *town, struct bt_prng *prng, uint64_t seed
 		(unsigned long long)seed, (int)changed, before, town_fingerprint(town));
 }
 
-/** As a pod group preempts: pods go, some come back, some go again; nothing is refreshed. */
+/**
+ * Removes pods, adds some back and removes some again, as pod group preemption does; the snapshot
+ * is not refreshed.
+ */
 static void try_in_snapshot(struct town *town, struct bt_prng *prng, uint64_t seed)
 {
 	struct bt_state *state = town->world.engine->state;
@@ -122,7 +125,7 @@ START_TEST(test_state_trial__random_changes_leave_no_trace)
 		town_init(&town, "{}");
 		for (uint32_t i = 0; i < 6; i++) {
 			town_add_node(&town, node_json(&town, &prng, i));
-			/* What earlier nodes know of images is old now. */
+			/* The image states of earlier nodes are out of date now. */
 			ck_assert_int_eq(
 				bt_state_refresh_snapshot(town.world.engine->state, NULL), 0);
 		}
@@ -139,7 +142,7 @@ START_TEST(test_state_trial__random_changes_leave_no_trace)
 }
 END_TEST
 
-/** Two pods hold one port: it stays taken when one of them goes. */
+/** Two pods use one port: it stays taken when one of the pods is removed. */
 START_TEST(test_state_trial__shared_port_stays_taken)
 {
 	static const char *const json =
@@ -166,7 +169,10 @@ START_TEST(test_state_trial__shared_port_stays_taken)
 }
 END_TEST
 
-/** Upstream's set: a pod that leaves takes the port along, and a trial must not bring it back. */
+/**
+ * Ports are a set, as upstream: a removed pod frees the port even if another pod uses it, and a
+ * trial must not restore the port.
+ */
 START_TEST(test_state_trial__port_that_was_lost_stays_lost)
 {
 	static const char *const json =

@@ -91,7 +91,7 @@ static void append_ids(
 	}
 }
 
-/** Claims, each the very object that it was, and which devices are taken. */
+/** Appends each claim with the address of its object, and the devices that are taken. */
 static void append_claims(struct bt_strbuf *text, const struct bt_dra *dra)
 {
 	uint32_t cursor = 0;

@@ -41,7 +41,7 @@ void fake_log_reset(void)
 static struct fake *fake_of(struct bt_plugin *plugin)
 {
 	struct fake_instance *instance = (struct fake_instance *)(void *)plugin;
-	/* A test's fakes are not constant; the framework only knows them as such. */
+	/* The framework sees ops as constant, but a test's fake may be written. */
 	struct fake *fake = (struct fake *)(uintptr_t)plugin->ops;
 
 	if (!instance->args_seen) {
@@ -345,7 +345,7 @@ static struct bt_status normalize_placement_scores(
 	return answer(fake_of(plugin), FAKE_NORMALIZE_PLACEMENTS, arena);
 }
 
-/** slot = function when the role is in the mask. */
+/** Sets slot to the function if the mask has the role. */
 #define GIVE_ROLE(fake, roles, point, slot, function) \
 	((fake)->ops.slot = ((roles)&FAKE_ROLE(point)) != 0 ? (function) : NULL)
 

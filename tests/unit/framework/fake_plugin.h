@@ -2,8 +2,8 @@
 #ifndef BT_TESTS_UNIT_FRAMEWORK_FAKE_PLUGIN_H
 #define BT_TESTS_UNIT_FRAMEWORK_FAKE_PLUGIN_H
 /**
- * Plugins that answer what a test tells them, and a world to run them in. A world has nodes n1, n2,
- * n3 (slots in snapshot order), a pod of priority 0 and one profile built from a line of text.
+ * Plugins with scripted answers, and a world to run them in. A world has nodes n1, n2, n3 (slots in
+ * snapshot order), a pod of priority 0 and one profile built from a line of text.
  */
 #include "framework/framework.h"
 
@@ -42,44 +42,44 @@ struct fake_answer {
 };
 
 struct fake {
-	struct bt_plugin_ops ops;             /* first */
-	struct bt_plugin_shortcuts shortcuts; /* of ops, once the plugin is created */
+	struct bt_plugin_ops ops;             /* must be the first member */
+	struct bt_plugin_shortcuts shortcuts; /* shortcuts of ops, set once the plugin is created */
 	struct fake_answer answers[FAKE__COUNT];
 	uint32_t calls[FAKE__COUNT];
-	/* PreFilter: node names, NULL = all nodes. */
+	/* Result of PreFilter: node names, NULL = all nodes. */
 	const char *const *node_names;
 	uint32_t node_name_count;
 	int64_t score;
 	int64_t normalized_score;
 	int64_t timeout_ns;
 	bool allow_parallel;
-	/* PostFilter: NULL = no result. */
+	/* Result of PostFilter: NULL = no result. */
 	const char *nominated;
 	enum bt_nominating_mode nominating_mode;
-	/* Filter: pods on the node at the last call. */
+	/* Number of pods on the node at the last Filter call. */
 	uint32_t filter_pod_count;
-	/* Filter rejects from this many pods on the node; 0 = never. */
+	/* Filter rejects a node with at least this many pods; 0 = never. */
 	uint32_t filter_full_at;
 	const struct bt_event_registration *events;
 	uint32_t event_count;
 	const struct bt_placement *placements;
 	uint32_t placement_count;
-	const struct bt_plugin_args *args; /* given to create */
+	const struct bt_plugin_args *args; /* arguments that create received */
 };
 
-/** A plugin with the roles of the mask (FAKE_ROLE). Everything answers Success. */
+/** Returns a plugin with the roles of the mask (FAKE_ROLE). Every call returns Success. */
 struct fake fake_plugin(const char *name, uint32_t roles);
 void fake_answer(
 	struct fake *fake, enum fake_point point, enum bt_status_code code, const char *reason);
-/** Code Error with an error of its own. */
+/** Makes the role return code Error with a new error of this text. */
 void fake_fail(struct fake *fake, enum fake_point point, const char *error);
-/** "B.Unreserve A.Unreserve": calls since the last reset, in order. */
+/** Returns the calls since the last reset, in order: "B.Unreserve A.Unreserve". */
 const char *fake_log(void);
 void fake_log_reset(void);
 
 /**
- * Add a profile: "multiPoint=A:5,B; score=S; preScore!=*; config=A". "!=" fills the disabled list,
- * ":5" is a weight; config names plugins with empty arguments.
+ * Adds a profile from a line: "multiPoint=A:5,B; score=S; preScore!=*; config=A". "!=" fills the
+ * disabled list, ":5" is a weight; config names plugins with empty arguments.
  */
 void fake_config_add(struct bt_config *config, const char *scheduler_name, const char *plugins);
 
@@ -89,25 +89,25 @@ struct fake_world {
 	struct bt_config *config;
 	struct bt_state *state;
 	struct bt_nominator nominator;
-	struct bt_framework *framework; /* NULL when building it failed */
+	struct bt_framework *framework; /* NULL if building the profile failed */
 	struct berth_error err;
 	struct bt_cycle_state cycle;
 	struct bt_pod_info pod;
 	uint32_t slots[3];
 };
 
-/** Fakes "Sort" and "Bind" are registered too and appended to the profile's lists. */
+/** Registers the fakes, and "Sort" and "Bind", which are appended to the profile's lists. */
 void fake_world_init(
 	struct fake_world *world, struct fake *fakes, uint32_t count, const char *plugins);
 void fake_world_finish(struct fake_world *world);
-/** A pod of that name, uid = name, with an empty spec; lives in the world's arena. */
+/** Returns a pod with this name and uid and an empty spec, in the world's arena. */
 struct bt_pod_info fake_world_pod(struct fake_world *world, const char *name, int32_t priority);
 struct bt_node_info fake_world_node(const struct fake_world *world, uint32_t index);
-/** Name of the status's plugin, zero-terminated. */
+/** Returns the name of the status's plugin, zero-terminated. */
 const char *fake_status_plugin(const struct fake_world *world, const struct bt_status *status);
 const char *fake_status_text(struct fake_world *world, const struct bt_status *status);
 
-/* Assertions on a status: code, message and plugin ("" = not set). */
+/* Asserts code, message and plugin of a status ("" = not set). */
 #define FAKE_EXPECT(world, status, expected_code, expected_text, expected_plugin) \
 	do { \
 		const struct bt_status fake_got = (status); \

@@ -14,7 +14,7 @@ static struct bt_str trim(struct bt_str text)
 	return text;
 }
 
-/** Cut the text before the separator off; what is left stays in *rest. */
+/** Returns the text before the separator; *rest becomes the text after it. */
 static struct bt_str cut(struct bt_str *rest, char separator)
 {
 	int64_t at = bt_str_find_char(*rest, separator);
@@ -115,7 +115,7 @@ void fake_config_add(struct bt_config *config, const char *scheduler_name, const
 	config->document.profiles.count = count + 1;
 }
 
-/* The world. */
+/* --- the world --- */
 
 static void add_node(struct fake_world *world, const char *name)
 {

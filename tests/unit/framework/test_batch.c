@@ -11,7 +11,7 @@
 #define SIGN FAKE_ROLE(FAKE_SIGN)
 #define MILLISECOND INT64_C(1000000)
 
-/** What a test of hints starts from: cycle 10 chose n3, n1 and n2 were next. */
+/** The start of a hint test: cycle 10 chose n3; n1 and n2 came next. */
 struct stored_batch {
 	struct fake fake;
 	struct fake_world world;
@@ -76,14 +76,14 @@ START_TEST(test_batch__edge_02_40_edge_09_45_46_hint)
 	ck_assert_int_eq(bt_batch_store(&test.batch, &next, 500 * MILLISECOND, &test.flush),
 		BT_BATCH_HINT_USED);
 	ck_assert_str_eq(bt_batch_attempt_name(BT_BATCH_HINT_USED), "hint_used");
-	/* The list keeps n2. */
+	/* n2 stays in the list. */
 	expect_hint(&test, signature_a(), 12, 500 * MILLISECOND, "n2", "");
 	next.hint = BT_STR("n2");
 	next.chosen = BT_STR("n2");
 	next.cycle_count = 12;
 	ck_assert_int_eq(bt_batch_store(&test.batch, &next, 500 * MILLISECOND, &test.flush),
 		BT_BATCH_HINT_USED);
-	/* It is used up: no hint, and nothing was flushed. */
+	/* The list is used up: no hint, and no flush is counted. */
 	expect_hint(&test, signature_a(), 13, 500 * MILLISECOND, "", "");
 	stored_batch_finish(&test);
 }
@@ -103,7 +103,7 @@ START_TEST(test_batch__edge_02_40_edge_09_45_no_hint)
 	expect_hint(&test, signature_a(), 11, 0, "", "node_not_full");
 	fake_fail(&test.fake, FAKE_FILTER, "x");
 	expect_hint(&test, signature_a(), 11, 0, "", "node_not_full");
-	/* A failed test does not clear the list. */
+	/* A refused hint does not clear the list. */
 	fake_answer(&test.fake, FAKE_FILTER, BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, "full");
 	expect_hint(&test, signature_a(), 11, 0, "n1", "");
 	node.metadata.name = BT_STR("n3");
@@ -135,7 +135,7 @@ START_TEST(test_batch__store)
 	result.other_count = 2;
 	ck_assert_int_eq(bt_batch_store(&test.batch, &result, 0, &test.flush), BT_BATCH_NO_HINT);
 	ck_assert_str_eq(bt_batch_flush_name(test.flush), "pod_not_batchable");
-	/* Stored twice in a row: references are kept in balance (the sanitizers would tell). */
+	/* Stores twice in a row: references must stay balanced (the sanitizers report a leak). */
 	result.signature = signature_a();
 	for (uint64_t i = 0; i < 3; i++) {
 		result.cycle_count = 20 + i;
@@ -164,7 +164,7 @@ START_TEST(test_signature__fragments)
 	fake_world_init(&world, fakes, 2, "filter=B,A");
 	ck_assert(world.framework->signatures_enabled);
 	ck_assert(sign_text(&world, &text, &refusal));
-	/* Sorted by key; "common" is written by both, the last one stays. */
+	/* Parts are sorted by key; both plugins write "common", and the last value stays. */
 	ck_assert_str_eq(
 		bt_strbuf_c(&text), "1:A0:1:B0:6:common1:A25:v1.Pod.Spec.SchedulerName4:fake");
 	fake_answer(&fakes[1], FAKE_SIGN, BT_STATUS_UNSCHEDULABLE, "not signable");
@@ -187,7 +187,7 @@ START_TEST(test_signature__one_without_sign_switches_off)
 	ck_assert(!sign_text(&world, &text, NULL));
 	ck_assert_uint_eq(fakes[0].calls[FAKE_SIGN], 0);
 	fake_world_finish(&world);
-	/* Only the four points that decide need it. */
+	/* Only plugins of the four points that decide about the node must sign. */
 	fake_world_init(&world, fakes, 3, "filter=A; permit=C");
 	ck_assert(sign_text(&world, &text, NULL));
 	bt_strbuf_finish(&text);
@@ -195,7 +195,7 @@ START_TEST(test_signature__one_without_sign_switches_off)
 }
 END_TEST
 
-/* --- nodes that are ranked when a hint is wanted --- */
+/* --- nodes that are ranked only when a hint is needed --- */
 
 #define RANKED_MAX 40
 
@@ -239,7 +239,7 @@ static uint32_t naive_pop(struct naive_heap *heap)
 	return best;
 }
 
-/* Spec 03 section 7: what upstream's heap would give after the chosen node. */
+/* Spec 03 section 7: compares the order with the order of upstream's heap after the chosen node. */
 static void expect_heap_order(uint64_t seed)
 {
 	struct stored_batch test;
@@ -258,7 +258,10 @@ static void expect_heap_order(uint64_t seed)
 		(void)snprintf(name, sizeof(name), "x%u", (unsigned)i);
 		names[i] =
 			bt_symbol_ref_str(symbols, i == chosen ? BT_STR("n3") : bt_str_from(name));
-		/* Chosen by the heap's rule, or by another one. */
+		/*
+		 * With an even seed the chosen node has the largest total; otherwise its total is
+		 * random.
+		 */
 		totals[i] = i == chosen && seed % 2 == 0 ? 9 : (int64_t)bt_prng_below(&prng, 5);
 		heap.items[i].node = i;
 		heap.items[i].total = totals[i];

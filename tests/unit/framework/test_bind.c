@@ -26,7 +26,7 @@ static const char *groups_text(struct fake_world *world)
 	return copy.data;
 }
 
-/** One letter per plugin: s serial, p parallel; upper case = skipped. */
+/** One letter per plugin: s serial, p parallel; upper case: the pre-flight returned Skip. */
 static void expect_groups(const char *kinds, const char *expected)
 {
 	struct fake fakes[8];
@@ -100,7 +100,7 @@ START_TEST(test_pre_bind__edge_02_29_pre_flight_codes)
 	FAKE_EXPECT(&world,
 		bt_run_pre_bind_pre_flights(world.framework, &world.cycle, &world.pod, 0),
 		BT_STATUS_ERROR, "running PreBindPreFlight \"P\": x", "");
-	/* One success is enough; all skipped is Skip. */
+	/* One Success is enough; if all return Skip, the result is Skip. */
 	fake_answer(&fakes[0], FAKE_PRE_FLIGHT, BT_STATUS_SKIP, NULL);
 	FAKE_EXPECT(&world,
 		bt_run_pre_bind_pre_flights(world.framework, &world.cycle, &world.pod, 0),
@@ -142,7 +142,7 @@ START_TEST(test_pre_bind__waits)
 	fake_answer(&fakes[0], FAKE_PRE_BIND, BT_STATUS_WAIT, NULL);
 	fake_world_init(&world, fakes, 3, "preBind=A,B,C");
 	(void)bt_run_pre_bind_pre_flights(world.framework, &world.cycle, &world.pod, 0);
-	/* Both of the first group are asked; who has finished is not asked again. */
+	/* Both plugins of the first group are called; a finished plugin is not called again. */
 	FAKE_EXPECT(&world,
 		bt_run_pre_bind_from(world.framework, &world.cycle, &world.pod, 0, &progress),
 		BT_STATUS_WAIT, "", "");
@@ -160,7 +160,7 @@ START_TEST(test_pre_bind__waits)
 		bt_run_pre_bind_from(world.framework, &world.cycle, &world.pod, 0, &progress),
 		BT_STATUS_SUCCESS, "", "");
 	ck_assert_str_eq(fake_log(), "A.PreBind B.PreBind A.PreBind A.PreBind C.PreBind");
-	/* A failure ends the run though another member still waits. */
+	/* A failure ends the run even if another member of the group is unfinished. */
 	progress = (struct bt_pre_bind_progress){0};
 	fake_answer(&fakes[0], FAKE_PRE_BIND, BT_STATUS_WAIT, NULL);
 	fake_fail(&fakes[1], FAKE_PRE_BIND, "x");
@@ -232,7 +232,7 @@ START_TEST(test_bind__post_bind_and_pre_enqueue)
 		BT_STATUS_SUCCESS, "", "");
 	ck_assert_ptr_null(gating);
 	ck_assert_str_eq(fake_log(), "A.PostBind B.PostBind A.PreEnqueue B.PreEnqueue");
-	/* The plugin that gated before is asked first, and once. */
+	/* The plugin that gated the pod before runs first, and only once. */
 	fake_log_reset();
 	first = bt_framework_find_plugin(world.framework, BT_STR("B"));
 	fake_fail(&fakes[0], FAKE_PRE_ENQUEUE, "gate");

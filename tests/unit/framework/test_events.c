@@ -32,7 +32,7 @@ START_TEST(test_events__match_more)
 	ck_assert(!match("Node", BT_ACTION_ADD, "Pod", BT_ACTION_ADD));
 	ck_assert(!match("Node", BT_ACTION_ADD, "Node", BT_ACTION_DELETE));
 	ck_assert(match("Node", BT_ACTION_ALL, "Node", BT_ACTION_UPDATE));
-	/* Not contained, yet matched: the comparison is of numbers. */
+	/* Neither action contains the other, yet they match: the comparison is numeric. */
 	ck_assert(match("Node", BT_ACTION_UPDATE_NODE_TAINT | BT_ACTION_ADD, "Node",
 		BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL));
 }
@@ -114,7 +114,9 @@ START_TEST(test_events__registration)
 		{{BT_RESOURCE_NODE, BT_ACTION_UPDATE_NODE_TAINT}, NULL}};
 	uint32_t roles = FAKE_ROLE(FAKE_FILTER) | FAKE_ROLE(FAKE_EVENTS);
 	struct fake fakes[] = {fake_plugin("A", roles), fake_plugin("B", roles),
-		/* An empty list; no role that takes part; the default list. */
+		/*
+		 * C has an empty event list; D has no role that takes part; E has the default list.
+		 */
 		fake_plugin("C", roles),
 		fake_plugin("D", FAKE_ROLE(FAKE_SCORE) | FAKE_ROLE(FAKE_EVENTS)),
 		fake_plugin("E", FAKE_ROLE(FAKE_PERMIT))};
@@ -137,7 +139,7 @@ START_TEST(test_events__registration)
 		"E:resource.k8s.io/ResourceClaimAll E:resource.k8s.io/DeviceClassAll");
 	ck_assert_int_eq(
 		bt_event_hint_ask(&hints.items.items[0], &world.pod, NULL, NULL), BT_HINT_SKIP);
-	/* The entry that was added for taints always queues; so does a hint that fails. */
+	/* The entry added for taints always queues; a failing hint queues too. */
 	ck_assert_int_eq(
 		bt_event_hint_ask(&hints.items.items[1], &world.pod, NULL, NULL), BT_HINT_QUEUE);
 	ck_assert_int_eq(

@@ -106,29 +106,32 @@ START_TEST(test_filter__edge_02_15_two_passes)
 	fake_world_init(&world, fakes, 1, "multiPoint=P");
 	equal = fake_world_pod(&world, "equal", 0);
 	(void)bt_run_pre_filter(world.framework, &world.cycle, &world.pod);
-	/* The pod's own nomination does not count. */
+	/* The pod's nomination does not count against the pod itself. */
 	bt_nominator_add(&world.nominator, &world.pod, BT_STR("n1"), true);
 	FAKE_EXPECT(&world, run_nominated(&world, 0), BT_STATUS_SUCCESS, "", "");
 	ck_assert_uint_eq(fakes[0].calls[FAKE_FILTER], 1);
 	ck_assert_uint_eq(fakes[0].calls[FAKE_ADD_POD], 0);
-	/* Equal priority does: once with it, once without. */
+	/*
+	 * A nominated pod of equal priority counts: Filter runs once with that pod and once
+	 * without.
+	 */
 	bt_nominator_add(&world.nominator, &equal, BT_STR("n1"), true);
 	fakes[0].calls[FAKE_FILTER] = 0;
 	FAKE_EXPECT(&world, run_nominated(&world, 0), BT_STATUS_SUCCESS, "", "");
 	ck_assert_uint_eq(fakes[0].calls[FAKE_FILTER], 2);
 	ck_assert_uint_eq(fakes[0].calls[FAKE_ADD_POD], 1);
 	ck_assert_uint_eq(fakes[0].filter_pod_count, 0);
-	/* AddPod worked on a clone: the cycle's own data are untouched. */
+	/* AddPod worked on a clone: the cycle's data are unchanged. */
 	counter = world.cycle.pre_filter_data[bt_framework_find_plugin(world.framework, BT_STR("P"))
 						      ->index];
 	ck_assert_uint_eq(*counter, 0);
-	/* The first pass rejects: no second one. */
+	/* The first pass rejects, so there is no second pass. */
 	fakes[0].filter_full_at = 1;
 	fakes[0].calls[FAKE_FILTER] = 0;
 	FAKE_EXPECT(&world, run_nominated(&world, 0), BT_STATUS_UNSCHEDULABLE, "full", "P");
 	ck_assert_uint_eq(fakes[0].calls[FAKE_FILTER], 1);
 	ck_assert_uint_eq(fakes[0].filter_pod_count, 1);
-	/* Other nodes know nothing of it. */
+	/* The nomination does not affect other nodes. */
 	FAKE_EXPECT(&world, run_nominated(&world, 2), BT_STATUS_SUCCESS, "", "");
 	fake_world_finish(&world);
 }

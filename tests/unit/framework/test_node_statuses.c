@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Statuses in groups answer as the entries they stand for. Random groups, seeded. */
+/**
+ * Statuses in groups answer like the plain entries that the groups stand for. Random groups,
+ * seeded.
+ */
 #include "base/alloc.h"
 #include "base/prng.h"
 #include "framework/node_statuses.h"
@@ -22,7 +25,7 @@ struct world {
 static const enum bt_status_code codes[] = {
 	BT_STATUS_UNSCHEDULABLE, BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_STATUS_PENDING};
 
-/** A few reasons that groups share, some of them twice in one status. */
+/** Returns a status with a few reasons; groups share reasons, and a status may repeat a reason. */
 static struct bt_status random_status(struct world *world, struct bt_prng *prng)
 {
 	static const char *const texts[] = {"b", "a", "a a", "10", "9"};
@@ -49,7 +52,7 @@ static void add_nodes(struct world *world, struct bt_prng *prng, uint32_t count)
 		node.metadata.name = bt_arena_printf(&world->arena, "n%u", i);
 		bt_state_add_node(world->state, &node);
 	}
-	/* Slots and positions go apart. */
+	/* Removed nodes make slots and positions differ. */
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_node node = {0};
 
@@ -61,7 +64,7 @@ static void add_nodes(struct world *world, struct bt_prng *prng, uint32_t count)
 	ck_assert_int_eq(bt_state_refresh_snapshot(world->state, NULL), BERTH_OK);
 }
 
-/** Entries made here, one by one, from the same random draws. */
+/** Makes plain entries and groups from the same random draws. */
 static void make_both(struct world *world, struct bt_prng *prng)
 {
 	const struct bt_snapshot *snapshot = &world->state->snapshot;
@@ -139,7 +142,7 @@ static void expect_same_text(const struct world *world)
 	struct bt_strbuf expected = {0};
 	struct bt_strbuf got = {0};
 
-	/* Two more nodes than were searched: they count with the absent ones. */
+	/* Up to two more nodes than the search had: they count like absent nodes. */
 	for (uint32_t more = 0; more < 3; more++) {
 		uint32_t count = world->state->snapshot.count + more;
 

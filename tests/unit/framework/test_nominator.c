@@ -82,7 +82,7 @@ START_TEST(test_nominator__stub_when_not_queued)
 	pod = fake_world_pod(&world, "a", 1000);
 	bt_nominator_add(&world.nominator, &pod, BT_STR("n1"), true);
 	ck_assert_ptr_eq(first_on_node(&world, "n1"), &pod);
-	/* In flight: identity only, priority 0. */
+	/* The pod is in flight: the nominator has its identity only, with priority 0. */
 	bt_nominator_set_queued(&world.nominator, BT_STR("a"), NULL);
 	seen = first_on_node(&world, "n1");
 	ck_assert_ptr_ne(seen, &pod);
@@ -110,17 +110,20 @@ START_TEST(test_nominator__add_rules)
 
 	fake_world_init(&world, NULL, 0, "");
 	pod = fake_world_pod(&world, "a", 0);
-	/* Nothing says where. */
+	/* Neither the result nor the status names a node. */
 	bt_nominator_nominate(&world.nominator, &pod, &noop, true, true);
 	ck_assert(bt_nominator_is_empty(&world.nominator));
-	/* Noop: the status decides. */
+	/* Noop mode: the node of the status counts. */
 	pod.nominated_node_name = BT_STR("n1");
 	bt_nominator_nominate(&world.nominator, &pod, NULL, true, true);
 	expect_on_node(&world, "n1", "a");
 	bt_nominator_nominate(&world.nominator, &pod, &to_n2, true, true);
 	expect_on_node(&world, "n1", "");
 	expect_on_node(&world, "n2", "a");
-	/* Gone from the informer, or bound: the earlier nomination ends all the same. */
+	/*
+	 * If the informer no longer has the pod, or the pod is bound, the earlier nomination still
+	 * ends.
+	 */
 	bt_nominator_nominate(&world.nominator, &pod, &to_n2, true, false);
 	ck_assert(!bt_nominator_find(&world.nominator, BT_STR("a"), &node));
 	fake_world_finish(&world);
@@ -147,7 +150,7 @@ START_TEST(test_nominator__edge_02_41_cleared_then_back)
 	/* An unrelated update still carries the old status. */
 	bt_nominator_update(&world.nominator, &pod, &pod, true, true);
 	expect_on_node(&world, "n1", "a");
-	/* The patch is seen: the nomination ends. */
+	/* The informer delivers the patched status: the nomination ends. */
 	patched = pod;
 	patched.nominated_node_name = BT_STR("");
 	bt_nominator_update(&world.nominator, &pod, &patched, true, true);
@@ -173,7 +176,7 @@ START_TEST(test_nominator__update_keeps_what_only_memory_knows)
 	bt_nominator_update(&world.nominator, &pod, &updated, true, true);
 	expect_on_node(&world, "n2", "a");
 	ck_assert_ptr_eq(first_on_node(&world, "n2"), &updated);
-	/* The status names a node now: it decides. */
+	/* The status names a node now, so that node counts. */
 	pod = updated;
 	updated.nominated_node_name = BT_STR("n3");
 	bt_nominator_update(&world.nominator, &pod, &updated, true, true);

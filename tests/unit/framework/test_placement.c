@@ -20,7 +20,7 @@ START_TEST(test_placement__generate)
 	struct fake_world world;
 	struct bt_placement_outcome outcome;
 
-	/* Without a plugin: one unnamed placement of all nodes. */
+	/* Without a plugin there is one unnamed placement of all nodes. */
 	fake_world_init(&world, NULL, 0, "");
 	outcome = generate(&world);
 	FAKE_EXPECT(&world, outcome.status, BT_STATUS_SUCCESS, "", "");
@@ -105,7 +105,7 @@ START_TEST(test_node_statuses__queries)
 	entry = (struct bt_node_status_entry){
 		world.slots[0], bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE)};
 	bt_vec_push(&statuses.entries, entry);
-	/* A node that is gone. */
+	/* The node of this entry no longer exists. */
 	entry = (struct bt_node_status_entry){999, bt_status_code_only(BT_STATUS_UNSCHEDULABLE)};
 	bt_vec_push(&statuses.entries, entry);
 	ck_assert_int_eq(bt_node_statuses_get(&statuses, world.state, world.slots[2]).code,

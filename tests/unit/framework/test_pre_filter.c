@@ -51,7 +51,7 @@ START_TEST(test_pre_filter__edge_02_02_disjoint)
 
 	narrow(&fakes[0], only_n1, 1);
 	narrow(&fakes[1], only_n2, 1);
-	/* C runs first; the names are sorted all the same. */
+	/* C runs first, but the message sorts the names. */
 	fake_world_init(&world, fakes, 2, "preFilter=C,B");
 	outcome = bt_run_pre_filter(world.framework, &world.cycle, &world.pod);
 	FAKE_EXPECT(&world, outcome.status, BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
@@ -252,7 +252,7 @@ START_TEST(test_pre_filter__extensions)
 		BT_STATUS_SUCCESS, "", "");
 	ck_assert_uint_eq(fakes[0].calls[FAKE_ADD_POD], 0);
 	ck_assert_uint_eq(fakes[2].calls[FAKE_ADD_POD], 1);
-	/* Even a rejection becomes an error, and without a plugin (spec 02 section 5.2). */
+	/* Even a rejection becomes an error without a plugin (spec 02 section 5.2). */
 	FAKE_EXPECT(&world,
 		bt_run_pre_filter_remove_pod(
 			world.framework, &world.cycle, &world.pod, &other, &node),

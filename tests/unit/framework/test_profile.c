@@ -16,7 +16,7 @@
 #define POST FAKE_ROLE(FAKE_POST_FILTER)
 #define ENQUEUE FAKE_ROLE(FAKE_PRE_ENQUEUE)
 
-/** "S5,T3": the effective list, weights where there are any. */
+/** The effective list as "S5,T3", with weights if there are any. */
 static void expect_point(
 	const struct fake_world *world, enum bt_extension_point point, const char *expected)
 {
@@ -39,7 +39,7 @@ static void expect_point(
 	bt_strbuf_finish(&text);
 }
 
-/** Build a profile of the plugins S, T, X (PreScore, Score) and expect this Score list. */
+/** Builds a profile of the plugins S, T, X (PreScore, Score) and expects this Score list. */
 static void expect_score(const char *plugins, const char *expected)
 {
 	struct fake fakes[] = {fake_plugin("S", PRE_SCORE | SCORE),
@@ -71,7 +71,7 @@ START_TEST(test_profile__edge_02_32_multi_point_weights)
 }
 END_TEST
 
-/** Building must fail with exactly this text. T scores and prefilters, F filters only. */
+/** Asserts that building fails with exactly this text. T scores and prefilters, F filters only. */
 static void expect_error(const char *plugins, const char *expected)
 {
 	struct fake fakes[] = {fake_plugin("T", PRE_FILTER | SCORE), fake_plugin("F", FILTER),
@@ -133,7 +133,7 @@ START_TEST(test_profile__edge_02_36_two_queue_sorts)
 }
 END_TEST
 
-/** Names (and weights) of multiPoint after the document was merged with the defaults. */
+/** Returns names (and weights) of multiPoint after merging the document with the defaults. */
 static void expect_merged(const char *json, const char *expected)
 {
 	struct bt_config *config = NULL;
@@ -163,7 +163,9 @@ static void expect_merged(const char *json, const char *expected)
 
 START_TEST(test_profile__edge_02_37_merge)
 {
-	/* Disabled and enabled again: moved to the end. The last entry of a repeated name replaces.
+	/*
+	 * A plugin that is disabled and enabled again moves to the end. The last entry of a
+	 * repeated name replaces the earlier ones.
 	 */
 	expect_merged(DOCUMENT("\"disabled\":[{\"name\":\"NodePorts\"}],"
 			       "\"enabled\":[{\"name\":\"C\"},{\"name\":\"NodePorts\"},"
@@ -301,12 +303,12 @@ START_TEST(test_profile__constructor_fails)
 	struct fake_world world;
 
 	fakes[1].ops.create = failing_create;
-	/* Not needed: not created. */
+	/* No list enables B, so it is not created. */
 	fake_world_init(&world, fakes, 2, "filter=A");
 	ck_assert_ptr_nonnull(world.framework);
 	ck_assert_uint_eq(world.framework->instances.count, 3);
 	fake_world_finish(&world);
-	/* Construction comes before the lists are looked at. */
+	/* Plugins are created before the lists are checked. */
 	fake_world_init(&world, fakes, 2, "preFilter=Nobody; filter=A,B");
 	ck_assert_ptr_null(world.framework);
 	ck_assert_str_eq(berth_error_message(&world.err), "initializing plugin \"B\": bad %s args");
@@ -344,7 +346,7 @@ static const struct {
 	{"VolumeZone", PRE_FILTER | FILTER},
 };
 
-/** A world around the default configuration instead of a line of text. */
+/** Builds a world from the default configuration instead of a line of text. */
 static void default_world_init(
 	struct fake_world *world, struct fake *fakes, const struct bt_gates *gates)
 {
@@ -427,7 +429,7 @@ START_TEST(test_profile__gated_expansion)
 }
 END_TEST
 
-/** Two profiles from text; NULL plugins: without a plugins section. */
+/** Builds two profiles from text; NULL plugins: without a plugins section. */
 static void expect_profiles(const char *first_name, const char *first, const char *second_name,
 	const char *second, const char *expected)
 {
@@ -524,7 +526,7 @@ START_TEST(test_profile__edge_09_48_extender_resources)
 	ck_assert_uint_eq(args->ignored_resources.count, 2);
 	ck_assert(bt_str_equal_c(args->ignored_resources.items[0], "a/x"));
 	ck_assert(bt_str_equal_c(args->ignored_resources.items[1], "a/z"));
-	/* Extenders switch signatures off. */
+	/* Extenders disable signatures. */
 	ck_assert(world.framework->signatures_enabled);
 	ck_assert(!profiles.frameworks.items[0]->signatures_enabled);
 	bt_profiles_finish(&profiles);
@@ -552,7 +554,7 @@ START_TEST(test_registry__texts)
 	ck_assert_int_eq(bt_registry_register(&other, &fakes[2].ops, &err), BERTH_OK);
 	ck_assert_int_eq(bt_registry_register(&other, &fakes[1].ops, &err), BERTH_OK);
 	ck_assert_int_eq(bt_registry_register(&other, &fakes[3].ops, &err), BERTH_OK);
-	/* Entries registered before the clash stay. */
+	/* Entries registered before the conflict stay. */
 	ck_assert_int_eq(bt_registry_merge(&registry, &other, &err), BERTH_ERR_EXISTS);
 	ck_assert_str_eq(berth_error_message(&err), "a plugin named A already exists");
 	berth_error_finish(&err);

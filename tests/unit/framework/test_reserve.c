@@ -19,7 +19,7 @@ START_TEST(test_reserve__edge_02_23_unreserve_all_backwards)
 		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, "r", "B");
 	bt_run_unreserve(world.framework, &world.cycle, &world.pod, 0);
 	ck_assert_str_eq(fake_log(), "A.Reserve B.Reserve B.Unreserve A.Unreserve");
-	/* B never reserves when A fails; it is unreserved all the same. */
+	/* B never reserves if A fails, but B is unreserved nevertheless. */
 	fake_log_reset();
 	fake_fail(&fakes[0], FAKE_RESERVE, "x");
 	FAKE_EXPECT(&world, bt_run_reserve(world.framework, &world.cycle, &world.pod, 0),
@@ -121,7 +121,7 @@ START_TEST(test_permit__edge_02_26_edge_09_29_longest_timeout)
 }
 END_TEST
 
-/** A pod that waits for A and B for one minute. */
+/** Makes a pod that waits for A and B for one minute. */
 static struct bt_waiting_pod *wait_for_both(
 	struct fake_world *world, struct bt_waiting_pods *waiting)
 {
@@ -185,11 +185,11 @@ START_TEST(test_waiting_pods__preempt_remove_replace)
 	(void)wait_for_both(&world, &waiting);
 	ck_assert(bt_waiting_pods_reject(&waiting, world.pod.uid));
 	ck_assert(!bt_waiting_pods_reject(&waiting, world.pod.uid));
-	/* A new entry of the same uid starts afresh. */
+	/* A new entry of the same uid has a fresh state. */
 	pod = wait_for_both(&world, &waiting);
 	ck_assert_uint_eq(waiting.pods.count, 1);
 	ck_assert(!pod->done);
-	/* The earliest timer speaks. */
+	/* The earliest timer rejects the pod. */
 	bt_waiting_pods_expire(&waiting, 100 * SECOND);
 	ck_assert_int_eq(bt_waiting_pods_poll(&waiting, world.pod.uid, &world.arena, &status),
 		BT_WAIT_DECIDED);
@@ -228,7 +228,7 @@ START_TEST(test_waiting_pods__many)
 		(void)bt_waiting_pods_add(
 			&waiting, world.framework, &pods[i], &wait, 1, i * SECOND);
 	}
-	/* p0 .. p49 are over. */
+	/* The timers of p0 to p49 have expired. */
 	bt_waiting_pods_expire(&waiting, 50 * SECOND);
 	ck_assert_int_eq(bt_waiting_pods_next_deadline_ns(&waiting), 51 * SECOND);
 	for (int i = 0; i < POD_COUNT; i++) {
@@ -268,7 +268,7 @@ START_TEST(test_binding_pods__cancel_and_mark)
 	ck_assert(!bt_binding_pods_mark_prebound(&binding, BT_STR("u")));
 	ck_assert(bt_binding_pods_mark_prebound(&binding, BT_STR("v")));
 	ck_assert(!bt_binding_pods_cancel(&binding, BT_STR("v"), BT_STR("preempted by P")));
-	/* Add overwrites. */
+	/* Add replaces an existing entry. */
 	bt_binding_pods_add(&binding, BT_STR("u"), NULL, NULL);
 	ck_assert(bt_binding_pods_mark_prebound(&binding, BT_STR("u")));
 	bt_binding_pods_remove(&binding, BT_STR("u"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The families are those of the table in the specification, word for word. */
+/** The metric families must match the table of the specification exactly. */
 #include "framework/scheduler_metrics.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static int64_t no_clock(void *context)
 	return 0;
 }
 
-/** A line of the table, cut at its bars. */
+/** Splits a line of the table at its bars. */
 struct row {
 	char name[80];
 	char type[120];
@@ -40,7 +40,7 @@ static void copy_cell(const char **at, char *out, size_t size)
 	*at = end + 2;
 }
 
-/** Next row of section 10.2; false at its end. */
+/** Reads the next row of section 10.2; returns false at the end. */
 static bool next_row(FILE *file, struct row *out)
 {
 	static char line[2000];
@@ -106,7 +106,7 @@ static void check_row(const struct bt_metrics *metrics, const struct row *row)
 	ck_assert_str_eq(levels[description->stability], row->stability);
 	bt_strbuf_reset(&text);
 	if (description->type == BT_METRIC_HISTOGRAM) {
-		/* As short as the table has it, but never in the form with an exponent. */
+		/* The table writes the start without trailing zeros and without an exponent. */
 		char start[32];
 		(void)snprintf(start, sizeof(start), "%.5f", description->buckets.start);
 		while (start[strlen(start) - 1] == '0') {
@@ -122,7 +122,9 @@ static void check_row(const struct bt_metrics *metrics, const struct row *row)
 	bt_strbuf_finish(&text);
 }
 
-/** The rows of section 10.7 begin with the whole name and end with the text. */
+/**
+ * Reads the next row of section 10.7: the first cell is the full name, the last cell the help text.
+ */
 static bool next_help(
 	FILE *file, char *out_name, size_t name_size, char *out_help, size_t help_size)
 {
@@ -178,7 +180,7 @@ START_TEST(test_scheduler_metrics__gated_ones_need_their_gate)
 	struct bt_scheduler_metrics *scheduler =
 		bt_scheduler_metrics_create(metrics, &gates, no_clock, NULL);
 	FILE *file = open_section("### 10.2");
-	bool gated = false; /* "same gate": as the row before */
+	bool gated = false; /* the row "same gate" repeats the gate of the row before */
 	struct row row;
 
 	while (next_row(file, &row)) {
@@ -191,7 +193,7 @@ START_TEST(test_scheduler_metrics__gated_ones_need_their_gate)
 			row.name);
 		bt_strbuf_finish(&name);
 	}
-	/* Counting what is not registered does nothing. */
+	/* Counting an unregistered metric has no effect. */
 	bt_metrics_api_call_ended(scheduler, "pod_binding", true, 1);
 	bt_metrics_preempted(scheduler, 1, true);
 	(void)fclose(file);

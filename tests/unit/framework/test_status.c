@@ -61,7 +61,7 @@ START_TEST(test_status__as_error)
 	ck_assert(!bt_status_as_error(&status, &arena, &text));
 	ck_assert(!bt_status_as_error(&BT_STATUS_OK, &arena, &text));
 
-	/* An error is passed on without the reasons around it; reasons alone are joined. */
+	/* An error is returned without the reasons around it; reasons alone are joined. */
 	status = bt_status_error_text(&arena, BT_STR("boom"));
 	bt_status_append_reason(&status, &arena, BT_STR("a"));
 	ck_assert(bt_status_as_error(&status, &arena, &text));

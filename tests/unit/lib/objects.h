@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_LIB_OBJECTS_H
 #define BT_TESTS_UNIT_LIB_OBJECTS_H
-/** Objects from short texts, for tests of the public headers. */
+/** Builds objects from short texts, for tests of the public headers. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -16,7 +16,7 @@
 			BERTH_STR_ARG(checked), (expected)); \
 	} while (0)
 
-/** An operation fails with this code and message. err is empty before and afterwards. */
+/** Asserts that the call fails with this code and message. err is empty before and afterwards. */
 #define CHECK_FAILS(call, code_, message_) \
 	do { \
 		int failed = (call); \
@@ -25,7 +25,7 @@
 		berth_error_finish(&err); \
 	} while (0)
 
-/** An operation succeeds. */
+/** Asserts that the call succeeds. */
 #define CHECK_OK(call) \
 	do { \
 		int succeeded = (call); \
@@ -42,7 +42,7 @@ static inline struct berth_object *object_from(const char *text)
 	return object;
 }
 
-/** Pod default/<name> with uid <name>; spec and labels are members in JSON. */
+/** Returns pod default/<name> with uid <name>; spec and labels are JSON members. */
 static inline struct berth_object *pod_from(const char *name, const char *labels, const char *spec)
 {
 	char text[4096];
@@ -55,7 +55,7 @@ static inline struct berth_object *pod_from(const char *name, const char *labels
 	return object_from(text);
 }
 
-/** Node with this status, members in JSON. */
+/** Returns a node with this status (JSON members). */
 static inline struct berth_object *node_from(const char *name, const char *spec, const char *status)
 {
 	char text[4096];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Spec 10: a configuration as users of the library read it. */
+/** Spec 10: the configuration as users of the library read it. */
 #include "berth/config.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Spec 02 section 3; with what cycles stand on: texts, arenas, the version. */
+/** Spec 02 section 3: the cycle state; also strings, arenas and the version. */
 #include "berth/cycle_state.h"
 
 #include <stddef.h>
@@ -48,7 +48,7 @@ START_TEST(test_cycle_state__read_write_delete)
 	berth_error_finish(&err);
 	ck_assert_ptr_null(data);
 	berth_cycle_state_write(state, berth_str_from(key), &first.base);
-	memset(key, 'x', sizeof(key) - 1); /* the state has a key of its own */
+	memset(key, 'x', sizeof(key) - 1); /* the state keeps a copy of the key */
 	ck_assert_int_eq(value_of(state, "Plugin/data"), 1);
 	berth_cycle_state_write(state, BERTH_STR("Plugin/data"), &second.base);
 	ck_assert_int_eq(value_of(state, "Plugin/data"), 2);

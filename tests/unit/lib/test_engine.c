@@ -10,7 +10,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/** One engine; its log has a line for each decision and request. */
+/** The engine under test; its log has a line for each decision and request. */
 static struct {
 	struct berth_engine *engine;
 	struct berth_arena *arena;
@@ -54,7 +54,7 @@ static void init_gated(const char *config_text, const char *gates)
 		"%s", berth_error_message(&err));
 	ck_assert_msg(berth_engine_create(config, &options, &world.engine, &err) == 0, "%s",
 		berth_error_message(&err));
-	berth_config_release(config); /* the engine has a reference of its own */
+	berth_config_release(config); /* the engine keeps a reference */
 }
 
 static void init(const char *config_text)
@@ -115,7 +115,7 @@ static void put_node(const char *name, const char *cpu)
 	put(text);
 }
 
-/** more: members of spec with a comma in front. */
+/** more: members of spec, beginning with a comma. */
 static void put_pod(const char *name, const char *cpu, const char *more)
 {
 	char text[900];
@@ -166,7 +166,7 @@ static void note_request(const struct berth_request *request)
 	note("\n");
 }
 
-/** Everything there is to do, without answers; the log of it. */
+/** Steps the engine until no work is left, answers no request, and returns the log of the run. */
 static const char *run(void)
 {
 	static const char *const outcomes[] = {"bound", "waiting", "failed", "skipped"};
@@ -211,7 +211,7 @@ START_TEST(test_engine__a_pod_is_bound)
 	put_pod("p", "1", ",'nodeName':'n1'");
 	ck_assert_int_eq(wait_of("p").place, BERTH_PLACE_BOUND);
 	ck_assert_str_eq(run(), "");
-	/* An answer counts once; what was never asked is nobody's answer. */
+	/* An answer counts once; answers to unknown request ids are ignored. */
 	answer(world.last_id[BERTH_REQUEST_BIND], BERTH_ERR_IO, "late", NULL);
 	answer(0, BERTH_ERR_IO, "no", NULL);
 	answer(UINT64_MAX, BERTH_ERR_IO, "no", NULL);
@@ -236,7 +236,7 @@ START_TEST(test_engine__a_binding_is_refused)
 		wait_of("p").message, "running Bind plugin \"DefaultBinder\": timed out"));
 	ck_assert_int_eq(wait_of("p").backoff_until_ns, 2 * SECOND);
 	ck_assert_int_le(berth_engine_next_deadline_ns(world.engine), 3 * SECOND);
-	/* The condition could not be written: that is only said. */
+	/* If the condition cannot be written, the engine only logs a warning. */
 	answer(world.last_id[BERTH_REQUEST_PATCH_STATUS], BERTH_ERR_IO, "no patch", NULL);
 	ck_assert_str_eq(world.warnings, "no patch");
 	world.now_ns = 3 * SECOND;
@@ -287,7 +287,7 @@ START_TEST(test_engine__condition_of_a_pod_group)
 	const char *said = run();
 	ck_assert_msg(strstr(said, "group d/g PodGroupScheduled=False\n") != NULL, "%s", said);
 	ck_assert_ptr_null(strstr(said, "bind"));
-	/* A refusal is only reported. */
+	/* A refusal only causes a warning. */
 	answer(world.last_id[BERTH_REQUEST_PATCH_POD_GROUP], BERTH_ERR_IO, "no patch", NULL);
 	ck_assert_str_eq(world.warnings, "no patch");
 	put_node("n2", "4");
@@ -323,7 +323,7 @@ START_TEST(test_engine__why_a_pod_waits)
 	ck_assert_uint_eq(berth_engine_queued_count(world.engine, BERTH_PLACE_UNSCHEDULABLE), 1);
 	ck_assert_uint_eq(berth_engine_queued_count(world.engine, BERTH_PLACE_ACTIVE), 0);
 	ck_assert_int_eq(wait_of("nobody").place, BERTH_PLACE_UNKNOWN);
-	/* A larger node is an event NodeResourcesFit waits for. */
+	/* NodeResourcesFit waits for an update of a node that raises its allocatable. */
 	put_node("n1", "16");
 	world.now_ns += 2 * SECOND;
 	ck_assert_str_eq(run(), "big waiting n1\nbind d/big n1\n");
@@ -380,7 +380,7 @@ START_TEST(test_engine__preemption)
 		"vip failed \npatch d/low DisruptionTarget=True\n"
 		"event d/vip Warning FailedScheduling\n"
 		"patch d/vip PodScheduled=False nominated='n1'\n");
-	/* Gated until the victim's removal was answered. */
+	/* The pod is gated until the removal of the victim is answered. */
 	ck_assert_int_eq(wait_of("vip").place, BERTH_PLACE_UNSCHEDULABLE);
 	finish();
 }
@@ -460,7 +460,7 @@ START_TEST(test_engine__volumes_are_bound_first)
 		run(), "p waiting n1\npatch d/p nominated='n1'\nvolume /pv c at 7 by controller\n");
 	answer(world.last_id[BERTH_REQUEST_BIND_VOLUME], BERTH_OK, NULL, "9");
 	ck_assert_str_eq(run(), "");
-	/* The volume controller does its part; it is noticed in the next second. */
+	/* The volume controller binds the claim; the engine notices one second later. */
 	put("{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'pv','uid':'upv',"
 	    "'resourceVersion':'9'},'spec':{'capacity':{'storage':'1Gi'},'accessModes':["
 	    "'ReadWriteOnce'],'storageClassName':'w','claimRef':{'name':'c','namespace':'d',"

@@ -8,7 +8,7 @@
 
 #define CPU(amount) "\"resources\":{\"requests\":{\"cpu\":\"" amount "\"}}"
 
-/** Its requests, released by the caller. */
+/** Returns the node's requested resources; the caller releases them. */
 static struct berth_resource requested_of(const struct berth_node_info *node)
 {
 	struct berth_resource resource;
@@ -71,7 +71,7 @@ START_TEST(test_node_info__edge_40_removal_moves_the_last_pod)
 }
 END_TEST
 
-/* seed 000.35: no check of duplicates; a pod without uid can be added and not be removed */
+/* seed 000.35: duplicates are not checked; a pod without uid can be added but not removed */
 START_TEST(test_node_info__a_pod_added_twice_counts_twice)
 {
 	struct berth_object *pod = pod_from("a", "", "\"containers\":[{" CPU("1") "}]");
@@ -141,7 +141,10 @@ START_TEST(test_node_info__edge_35_three_pods)
 }
 END_TEST
 
-/* seed 000.36: what was added is subtracted; entries that fall to 0 stay (spec 01b section 9.3) */
+/*
+ * seed 000.36: removal subtracts what the pod added; entries that fall to 0 stay (spec 01b section
+ * 9.3)
+ */
 START_TEST(test_node_info__removal_subtracts_the_stored_pod)
 {
 	struct berth_object *pod = pod_from("a", "",
@@ -183,7 +186,10 @@ START_TEST(test_node_info__pods_with_affinity)
 	ck_assert_uint_eq(count, 2);
 	CHECK_TEXT(berth_pod_info_name(pods[0]), "a");
 	CHECK_TEXT(berth_pod_info_name(pods[1]), "b");
-	/* The argument decides about this list, and it has no affinity. */
+	/*
+	 * The list loses a pod only if the removed pod (the argument) has affinity; this pod has
+	 * none.
+	 */
 	CHECK_OK(berth_node_info_remove_pod(node, berth_object_pod(plain), &err));
 	check_pods(node, "ac");
 	pods = berth_node_info_pods_with_affinity(node, arena, &count);
@@ -222,7 +228,7 @@ START_TEST(test_node_info__used_ports)
 	CHECK_TEXT(ports[1].ip, "127.0.0.1");
 	ck_assert(berth_node_info_is_port_used(node, 80));
 	ck_assert(!berth_node_info_is_port_used(node, 7));
-	/* A set: the other pod's triple goes with this one's. */
+	/* Ports are a set: removing one pod frees the triple for both pods. */
 	CHECK_OK(berth_node_info_remove_pod(node, berth_object_pod(pod), &err));
 	ck_assert(!berth_node_info_is_port_used(node, 80));
 	ck_assert(berth_node_info_is_port_used(node, 53));
@@ -465,7 +471,7 @@ START_TEST(test_node_info__transient_info_can_be_cycle_state)
 }
 END_TEST
 
-/* seed 000.40: what a pod of an aggregate tells */
+/* seed 000.40: the pod infos of an aggregate */
 START_TEST(test_node_info__pod_infos_have_their_objects)
 {
 	struct berth_arena *arena = berth_arena_create();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The other kind of node infos: views of an engine's tables, and clones of them. */
+/** Node infos that are views of an engine's tables, and clones of such views. */
 #include <stddef.h>
 
 #include "berth/engine.h"
@@ -126,7 +126,7 @@ START_TEST(test_node_view__getters)
 }
 END_TEST
 
-/* seed 000.50, 000.52: a what-if over a view */
+/* seed 000.50, 000.52: a what-if on the clone of a view */
 START_TEST(test_node_view__clone)
 {
 	struct world world = make_world();
@@ -154,7 +154,7 @@ START_TEST(test_node_view__clone)
 }
 END_TEST
 
-/* seed 000.35 to 000.38: what a view refuses */
+/* seed 000.35 to 000.38: operations that a view refuses */
 START_TEST(test_node_view__views_are_not_changed)
 {
 	static const char refusal[] = "a view of the scheduler's tables cannot be changed so";
@@ -172,7 +172,7 @@ START_TEST(test_node_view__views_are_not_changed)
 	CHECK_FAILS(
 		berth_node_info_set_node(copy, world.pods[0], &err), BERTH_ERR_INVALID, refusal);
 	CHECK_FAILS(berth_node_info_remove_node(copy, &err), BERTH_ERR_INVALID, refusal);
-	/* A pod of an aggregate that stands alone is none of the engine's tables. */
+	/* A pod of a standalone aggregate is not in the engine's tables. */
 	CHECK_FAILS(berth_node_info_add_pod_info(copy, foreign, &err), BERTH_ERR_INVALID,
 		"only the clone of a view takes pods of the scheduler's tables");
 	CHECK_FAILS(berth_node_info_add_pod_info(alone, foreign, &err), BERTH_ERR_INVALID,

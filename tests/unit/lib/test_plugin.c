@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Spec 02 sections 4, 5, 11 and 12: a plugin written against the public headers, in an engine. The
- * engine is looked at from inside; what the plugin does, it does with public functions.
+ * plugin uses only public functions; the tests also look into the engine.
  */
 #include "berth/plugin.h"
 
@@ -24,14 +24,14 @@
 struct probe {
 	struct berth_plugin base;
 	const struct berth_handle *handle;
-	struct bt_strbuf log; /* one word a call */
+	struct bt_strbuf log; /* one word per call */
 	bool destroyed;
-	bool unknown_code; /* Filter answers nonsense */
+	bool unknown_code; /* Filter returns an unknown code */
 	bool slow_bind;    /* PreBind and Bind are not finished at the first call */
 	uint32_t pre_bind_calls;
 	uint32_t bind_calls;
 	uint32_t pre_scored;
-	uint32_t pods_seen; /* of the snapshot, in Permit */
+	uint32_t pods_seen; /* number of pods in the snapshot, in Permit */
 };
 
 struct probe_data {
@@ -231,7 +231,7 @@ static struct berth_status probe_pre_score(struct berth_plugin *plugin,
 	return BERTH_STATUS_SUCCESS;
 }
 
-/** n3 is the best. */
+/** Prefers n3. */
 static struct berth_status probe_score(struct berth_plugin *plugin, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *node, int64_t *out_score)
 {
@@ -280,7 +280,7 @@ static void probe_unreserve(struct berth_plugin *plugin, struct berth_cycle_stat
 	note(plugin, "Unreserve");
 }
 
-/* seed 001.142: the pod of this cycle is not in the snapshot */
+/* seed 001.142: the snapshot does not contain the pod of this cycle */
 static uint32_t count_snapshot_pods(
 	const struct berth_shared_lister *lister, struct berth_arena *arena)
 {
@@ -473,7 +473,7 @@ static int create_probe(void *context, const struct berth_raw_args *args,
 	return BERTH_OK;
 }
 
-/** --- a world with it --- */
+/** --- a world with the plugin --- */
 
 #define CONFIG \
 	"{\"apiVersion\":\"kubescheduler.config.k8s.io/v1\",\"kind\":" \
@@ -597,7 +597,7 @@ static struct bt_schedule_result schedule(struct world *world, const char *label
 	return result;
 }
 
-/** The calls since the last look. With verification on, a cycle is run twice. */
+/** Compares the calls since the last check. With verification on, a cycle runs twice. */
 static void check_log(struct world *world, const char *expected)
 {
 	ck_assert_str_eq(bt_strbuf_c(&world->probe.log), expected);
@@ -832,7 +832,7 @@ START_TEST(test_plugin__refused_permit_is_undone)
 }
 END_TEST
 
-/* seed 001.69 to 001.72: what is not finished is called again */
+/* seed 001.69 to 001.72: an unfinished call is repeated */
 START_TEST(test_plugin__slow_binding_is_repeated)
 {
 	struct world world;
@@ -1088,7 +1088,7 @@ START_TEST(test_plugin__failing_factories)
 }
 END_TEST
 
-/** --- a score that promises to depend on labels --- */
+/** --- a score that declares that it depends on labels --- */
 
 struct counter {
 	struct berth_plugin base;
@@ -1139,7 +1139,7 @@ static void set_label(struct world *world, int node, int value)
 	bt_state_update_node(world->engine->state, NULL, add_object(world, json, BT_KIND_NODE));
 }
 
-/** The next pod of one template goes to this node. */
+/** Places the next pod of the template on this node. */
 static void place_next(struct world *world, int number, const char *node_name)
 {
 	char json[512];

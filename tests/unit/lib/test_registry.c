@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Spec 02 section 7, and the loader. BT_TEST_PLUGINS: where the shared objects of plugins/ are. */
+/**
+ * Spec 02 section 7, and the loader. BT_TEST_PLUGINS: the folder of the shared objects of plugins/.
+ */
 #include "berth/registry.h"
 
 #include <stdio.h>
@@ -34,7 +36,7 @@ START_TEST(test_registry__register_and_unregister)
 
 	ck_assert_uint_eq(berth_registry_count(registry), 0);
 	ck_assert_int_eq(berth_registry_register(registry, name, create, NULL, &err), 0);
-	name[0] = 'x'; /* the registry has a name of its own */
+	name[0] = 'x'; /* the registry keeps a copy of the name */
 	ck_assert_int_eq(berth_registry_register(registry, "B", create, NULL, &err), 0);
 	check_error(&err, berth_registry_register(registry, "A", create, NULL, &err),
 		BERTH_ERR_EXISTS, "a plugin named A already exists");
@@ -99,7 +101,10 @@ START_TEST(test_registry__load)
 }
 END_TEST
 
-/** The file is refused, its path in the message, and nothing of it stays. */
+/**
+ * Asserts that the file is refused, that the message has its path, and that none of its plugins
+ * stays registered.
+ */
 static void check_refused(const char *name, int code, const char *message)
 {
 	struct berth_registry *registry = berth_registry_create();
@@ -158,7 +163,10 @@ START_TEST(test_registry__load_folders)
 
 	check_error(&err, berth_registry_load_plugins(registry, "berth-no-such-folder", &err),
 		BERTH_ERR_IO, "folder berth-no-such-folder: No such file or directory");
-	/* In the order of names: duplicate, failing_factory, then good, which has a "Second". */
+	/*
+	 * Files load in name order: duplicate, failing_factory, then good, whose "Second" is a
+	 * duplicate.
+	 */
 	ck_assert_int_eq(
 		berth_registry_load_plugins(registry, BT_TEST_PLUGINS, &err), BERTH_ERR_EXISTS);
 	ck_assert_ptr_nonnull(

@@ -11,7 +11,7 @@
 	"\"ephemeral-storage\":\"5000\",\"scalar.test/scalar1\":\"1\",\"hugepages-test\":\"2\"," \
 	"\"storage\":\"7\",\"Example.com/x\":\"1\"}"
 
-/** The resource of a node's allocatable. */
+/** Returns the resource of a node with this allocatable. */
 static struct berth_resource resource_of(const char *status)
 {
 	struct berth_object *node = node_from("n", "", status);
@@ -218,7 +218,7 @@ START_TEST(test_resource__quantities_and_lists)
 	ck_assert_int_eq(resource.memory_bytes, 3);
 	ck_assert_uint_eq(resource.scalar_count, 5);
 	berth_resource_finish(&resource);
-	/* Sums are exact, rounded once: 1500m + 500u. */
+	/* Sums are exact and rounded once: 1500m + 500u. */
 	berth_resource_init(&resource, berth_pod_requests(berth_object_pod(pod), arena));
 	ck_assert_int_eq(resource.cpu_milli, 1501);
 	berth_resource_finish(&resource);

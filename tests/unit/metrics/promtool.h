@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_METRICS_PROMTOOL_H
 #define BT_TESTS_UNIT_METRICS_PROMTOOL_H
-/** Prometheus' own check of a text, where its tool is installed. */
+/** Runs promtool, Prometheus' check of a metrics text, if it is installed. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "test_main.h"
 
-/** Fails the test when promtool (BERTH_TEST_PROMTOOL, set by the build) cannot read the text. */
+/** Fails the test if promtool (BERTH_TEST_PROMTOOL, set by the build) cannot read the text. */
 static inline void bt_check_with_promtool(struct bt_str text)
 {
 	const char *promtool = getenv("BERTH_TEST_PROMTOOL");

@@ -47,7 +47,7 @@ static struct bt_metric_cell *cell2(struct bt_metric *metric, const char *first,
 	return bt_metric_cell(metric, values);
 }
 
-/** What is written, without the bookkeeping families. */
+/** Returns the written text without the bookkeeping families. */
 static char *written(struct bt_metrics *metrics, enum bt_metrics_format format)
 {
 	struct bt_strbuf out = {0};
@@ -280,7 +280,7 @@ END_TEST
 
 struct collected {
 	struct bt_metric_cell *cell;
-	double by_now; /* since the last time */
+	double by_now; /* amount since the last collection */
 };
 
 static void collect(void *context)
@@ -303,7 +303,7 @@ START_TEST(test_metrics__collector_and_reset)
 	check_line(metrics, "verb=\"GET\"} 5\n");
 	bt_metric_observe(timed, 0.5);
 	bt_metric_set(gauge, 3);
-	/* What happened before the reset must not come back after it. */
+	/* Amounts from before the reset must not reappear after it. */
 	collected.by_now = 2;
 	bt_metrics_reset(metrics);
 	check_line(metrics, "test_waiting 0\n");
@@ -385,7 +385,7 @@ START_TEST(test_metrics__allow_list)
 	struct bt_metric *counted = bt_metrics_register(metrics, &requests);
 
 	bt_metrics_allow_values(metrics, BT_STR("test_requests_total"), BT_STR("verb"), verbs, 1);
-	/* A second list for the same label takes the place of the first. */
+	/* A second list for the same label replaces the first. */
 	bt_metrics_allow_values(metrics, BT_STR("test_requests_total"), BT_STR("verb"), verbs, 2);
 	bt_metrics_allow_values(metrics, BT_STR("other"), BT_STR("code"), verbs, 1);
 	bt_metric_add(cell2(counted, "PUT", "200"), 1);

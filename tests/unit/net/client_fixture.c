@@ -56,7 +56,7 @@ static void on_done(
 	bt_strbuf_append_c(&result->message, outcome->message);
 	bt_strbuf_append_str(&result->header, bt_http_transfer_header(transfer, "x-test"));
 	result->transfer = NULL;
-	bt_http_transfer_cancel(transfer); /* its own, too late: harmless */
+	bt_http_transfer_cancel(transfer); /* cancelling a finished transfer is harmless */
 	if (result->follow_up != NULL) {
 		result_get(result->follow_up, result->client, result->loop, result->follow_up_url);
 	}

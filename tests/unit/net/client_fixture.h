@@ -2,43 +2,43 @@
 #ifndef BT_TESTS_UNIT_NET_CLIENT_FIXTURE_H
 #define BT_TESTS_UNIT_NET_CLIENT_FIXTURE_H
 /**
- * For tests of the HTTP client: what became of a transfer, and raw listeners on the same loop whose
- * answers the test writes byte by byte.
+ * Fixture for tests of the HTTP client: records the callbacks of a transfer, and runs raw listeners
+ * on the same loop whose answers the test writes byte by byte.
  */
 #include <check.h>
 
 #include "net/http_client.h"
 
-/** One transfer and all that was told of it. Zero memory, then result_start. */
+/** One transfer and what its callbacks reported. Start with zero memory, then call result_start. */
 struct result {
 	struct bt_loop *loop;
 	struct bt_http_client *client;
 	struct bt_http_transfer *transfer; /* NULL once done */
-	bool streams;                      /* take the body as it comes */
+	bool streams;                      /* consume the body as it arrives */
 	bool cancels_at_head;
 	bool cancels_at_data;
-	struct result *follow_up; /* started by the end of this one */
+	struct result *follow_up; /* started when this transfer ends */
 	const char *follow_up_url;
 	uint32_t head_count;
 	uint32_t data_count;
 	uint32_t done_count;
 	uint16_t head_code;
-	struct bt_http_outcome outcome; /* body and message are below */
+	struct bt_http_outcome outcome; /* body and message are copied below */
 	struct bt_strbuf body;
 	struct bt_strbuf message;
-	struct bt_strbuf header; /* X-Test of the answer */
+	struct bt_strbuf header; /* header X-Test of the answer */
 };
 
 void result_start(struct result *result, struct bt_http_client *client, struct bt_loop *loop,
 	const struct bt_http_client_request *request);
-/** A GET of the URL. */
+/** Starts a GET of the URL. */
 void result_get(struct result *result, struct bt_http_client *client, struct bt_loop *loop,
 	const char *url);
-/** Until it is done; fails after ten seconds. */
+/** Turns the loop until the transfer is done; fails after ten seconds. */
 void result_wait(struct result *result);
 void result_finish(struct result *result);
 
-/** A listening socket with at most one connection taken at a time. */
+/** A listening socket that holds at most one accepted connection at a time. */
 struct peer {
 	struct bt_loop *loop;
 	int listen_fd;
@@ -49,14 +49,14 @@ struct peer {
 };
 
 void peer_listen(struct peer *peer, struct bt_loop *loop);
-/** Take the next connection. */
+/** Accepts the next connection. */
 void peer_accept(struct peer *peer);
-/** Until the text has come. */
+/** Receives until the text has arrived. */
 void peer_expect(struct peer *peer, const char *text);
 void peer_send(struct peer *peer, const char *text);
-/** The connection; reset: without a farewell. */
+/** Closes the connection; reset: with a TCP RST. */
 void peer_hang_up(struct peer *peer, bool reset);
-/** Until the client closes its end. */
+/** Waits until the client closes the connection. */
 void peer_expect_end(struct peer *peer);
 void peer_finish(struct peer *peer);
 #endif

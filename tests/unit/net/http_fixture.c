@@ -174,7 +174,7 @@ void client_connect(struct client *client, struct fixture *fixture)
 	v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	fresh.fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	ck_assert_int_ge(fresh.fd, 0);
-	/* the kernel completes it without the server's help */
+	/* the kernel completes the connection before the server accepts it */
 	int result = is_v6 ? connect(fresh.fd, (const void *)&v6, sizeof(v6))
 			   : connect(fresh.fd, (const void *)&v4, sizeof(v4));
 	ck_assert_int_eq(result, 0);
@@ -210,7 +210,7 @@ void client_send(struct client *client, const char *data, size_t length)
 	while (length != 0) {
 		ssize_t count = send(client->fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (count < 0 && errno != EAGAIN) {
-			return; /* the server closed; what it said is still to be read */
+			return; /* the server closed the connection; its answer is still unread */
 		}
 		if (count > 0) {
 			data += count;

@@ -2,11 +2,11 @@
 #ifndef BT_TESTS_UNIT_NET_HTTP_FIXTURE_H
 #define BT_TESTS_UNIT_NET_HTTP_FIXTURE_H
 /**
- * An HTTP server and raw clients on one event loop: a client waits by turning the loop. Paths say
- * what the handler does: "/later" keeps the exchange for the test, "/stream" streams from a buffer
- * that the test fills, "/websocket" does so over WebSocket, "/endless" streams for ever, "/big"
- * sends eight MB, anything else answers
- * "<method> <path>?<query> <body>".
+ * An HTTP server and raw clients on one event loop: a client waits by turning the loop. The path
+ * selects the answer of the handler: "/later" keeps the exchange for the test, "/stream" streams
+ * from a buffer that the test fills, "/websocket" streams the same over WebSocket, "/endless"
+ * streams without end, "/big" sends eight MB, any other path answers "<method> <path>?<query>
+ * <body>".
  */
 #include <check.h>
 
@@ -19,8 +19,8 @@ struct fixture {
 	const char *address;
 	const char *certificate_pem;
 	const char *key_pem;
-	struct bt_http_exchange *kept; /* of "/later" or "/stream", the last one */
-	struct bt_strbuf feed;         /* what the stream sends next */
+	struct bt_http_exchange *kept; /* last exchange of "/later" or "/stream" */
+	struct bt_strbuf feed;         /* data that the stream sends next */
 	bool feed_ends;
 	bool feed_aborts;
 	uint32_t request_count;
@@ -32,7 +32,7 @@ struct fixture {
 
 void fixture_start(struct fixture *fixture);
 void fixture_finish(struct fixture *fixture);
-/** Turn the loop until *counter is value; fails after ten seconds. */
+/** Turns the loop until *counter is value; fails after ten seconds. */
 void fixture_wait_count(struct fixture *fixture, const uint32_t *counter, uint32_t value);
 void fixture_turns(struct fixture *fixture, uint32_t count);
 
@@ -47,11 +47,14 @@ void client_connect(struct client *client, struct fixture *fixture);
 void client_close(struct client *client);
 void client_send(struct client *client, const char *data, size_t length);
 void client_send_text(struct client *client, const char *text);
-/** Take what has arrived, without waiting. */
+/** Receives the bytes that have arrived, without waiting. */
 void client_receive(struct client *client);
-/** Until the text has arrived count times; fails after ten seconds, or at the end. */
+/**
+ * Waits until the text has arrived count times; fails after ten seconds or when the connection
+ * ends.
+ */
 void client_expect(struct client *client, const char *text, uint32_t count);
-/** Until the server closes the connection. */
+/** Waits until the server closes the connection. */
 void client_expect_end(struct client *client);
 uint32_t client_count(const struct client *client, const char *text);
 void client_forget(struct client *client);

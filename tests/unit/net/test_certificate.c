@@ -47,7 +47,7 @@ START_TEST(test_certificate__pairs)
 	berth_error_finish(&err);
 	ck_assert_int_eq(bt_certificate_check(&pair, NOW - 2 * DAY, NULL), BERTH_ERR_INVALID);
 	ck_assert_int_eq(bt_certificate_check(&ca, NOW + 3000 * DAY, NULL), 0);
-	/* another's key; texts that are none; nothing */
+	/* the key of another certificate; texts that are not PEM; empty texts */
 	bt_strbuf_append_str(&mixed.certificate, bt_strbuf_str(&pair.certificate));
 	ck_assert_int_eq(bt_certificate_check(&mixed, NOW, NULL), BERTH_ERR_INVALID);
 	bt_strbuf_append_str(&mixed.key, bt_strbuf_str(&ca.key));
@@ -86,7 +86,7 @@ struct tls_client {
 	gnutls_certificate_credentials_t credentials;
 };
 
-/* Handshake; the client believes in the CA and expects the name. Returns GnuTLS's code. */
+/* Does the handshake; the client trusts the CA and expects the name. Returns GnuTLS's code. */
 static int tls_connect(struct tls_client *tls, struct fixture *fixture,
 	const struct bt_certificate_pair *ca, const char *name, const char *priorities)
 {
@@ -158,7 +158,7 @@ START_TEST(test_certificate__handshake)
 		}
 		tls_close(&tls);
 	}
-	/* a client that believes in another CA, or expects another name, or is too old */
+	/* a client that trusts another CA, expects another name, or speaks an old version */
 	ck_assert_int_eq(tls_connect(&tls, &fixture, &other, "localhost", "NORMAL"),
 		GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR);
 	tls_close(&tls);
@@ -169,7 +169,7 @@ START_TEST(test_certificate__handshake)
 				 "NORMAL:-VERS-ALL:+VERS-TLS1.1:%UNSAFE_RENEGOTIATION"),
 		0);
 	tls_close(&tls);
-	/* plain HTTP to it */
+	/* a client that speaks plain HTTP */
 	struct client plain;
 	client_connect(&plain, &fixture);
 	client_send_text(&plain, "GET /plain HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -220,7 +220,7 @@ START_TEST(test_certificate__tls_stream)
 }
 END_TEST
 
-/** What came after a turn of the loop: so many bytes, 0 without any, -1 at the end. */
+/** Turns the loop once and receives. Returns the number of bytes, 0 if none came, -1 at the end. */
 static ssize_t tls_receive(
 	struct fixture *fixture, struct tls_client *tls, char *buffer, size_t capacity)
 {
@@ -265,9 +265,9 @@ START_TEST(test_certificate__short_answers_are_one_record)
 		ck_assert_int_eq(strncmp(buffer, "HTTP/1.1 200 OK\r\n", 17), 0);
 		ck_assert_ptr_nonnull(strstr(buffer, last));
 	}
-	ck_assert_int_lt(fastest_ns, 100000000); /* the kernel holds nothing back: 200 ms */
+	ck_assert_int_lt(fastest_ns, 100000000); /* the kernel delays no answer */
 	tls_close(&tls);
-	/* connections that end behind the answer */
+	/* requests after which the server closes the connection */
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(closing); i++) {
 		size_t received = 0;
 		ck_assert_int_eq(tls_connect(&tls, &fixture, &ca, "localhost", "NORMAL"), 0);
@@ -287,7 +287,7 @@ START_TEST(test_certificate__short_answers_are_one_record)
 }
 END_TEST
 
-/** A client sends requests as long as the server reads them, and only then takes answers. */
+/** A client sends requests as long as the server reads them, and reads answers only afterwards. */
 START_TEST(test_certificate__answers_wait_for_a_slow_client)
 {
 	enum { REQUESTS = 20000, PATH_BYTES = 4000 };
@@ -306,7 +306,7 @@ START_TEST(test_certificate__answers_wait_for_a_slow_client)
 	fixture.certificate_pem = bt_strbuf_c(&pair.certificate);
 	fixture.key_pem = bt_strbuf_c(&pair.key);
 	fixture_start(&fixture);
-	/* the answer repeats the path */
+	/* the answer contains the path */
 	bt_strbuf_printf(&request, "GET /%0*d HTTP/1.1\r\nHost: h\r\n\r\n", PATH_BYTES, 0);
 	ck_assert_int_eq(tls_connect(&tls, &fixture, &ca, "localhost", "NORMAL"), 0);
 	for (int idle = 0; idle < 50 && sent < REQUESTS;) {
@@ -317,7 +317,7 @@ START_TEST(test_certificate__answers_wait_for_a_slow_client)
 		ck_assert_int_eq(bt_loop_turn(fixture.loop, count > 0 ? 0 : 1000000, NULL), 0);
 	}
 	ck_assert_uint_lt(sent, REQUESTS);
-	sent++; /* one waits */
+	sent++; /* one request is still unsent */
 	while (answered < sent) {
 		if (count == GNUTLS_E_AGAIN) {
 			count = gnutls_record_send(tls.session, NULL, 0);

@@ -24,7 +24,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	(void)unlink(bt_strbuf_c(&path)); /* not every test makes it */
+	(void)unlink(bt_strbuf_c(&path)); /* some tests do not create the file */
 	ck_assert_int_eq(rmdir(folder), 0);
 	bt_strbuf_finish(&path);
 }
@@ -77,7 +77,7 @@ START_TEST(test_file_replace__what_cannot_be_replaced_stays)
 	setup();
 	bt_strbuf_printf(&missing, "%s/none/key", folder);
 	ck_assert_int_eq(bt_file_replace(bt_strbuf_c(&missing), 0600, BT_STR("x")), ENOENT);
-	/* a folder is in the way */
+	/* a folder has the name of the file */
 	ck_assert_int_eq(mkdir(bt_strbuf_c(&path), 0700), 0);
 	ck_assert_int_eq(bt_file_replace(bt_strbuf_c(&path), 0600, BT_STR("x")), EISDIR);
 	ck_assert_uint_eq(count_files(), 1);

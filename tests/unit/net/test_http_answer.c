@@ -6,13 +6,13 @@
 
 #define MALFORMED "net/http: HTTP/1.x transport connection broken: malformed HTTP response"
 
-/** What an answer is taken for. */
+/** An answer and the result of parsing it. */
 struct row {
 	const char *input;
 	enum bt_http_step last;
 	const char *body;
 	const char *failure; /* of the last step; NULL: none */
-	bool keeps;          /* after BT_HTTP_STEP_END */
+	bool keeps;          /* the connection can be used again, after BT_HTTP_STEP_END */
 };
 
 static const struct row rows[] = {
@@ -30,7 +30,7 @@ static const struct row rows[] = {
 	{"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\na\r\n0a ; x\r\n0123456789\r\n0"
 	 "\r\nX: y\r\n\r\n",
 		BT_HTTP_STEP_END, "a0123456789", NULL, true},
-	/* both: the chunks count, the connection is not used again */
+	/* both headers: the chunks count, and the connection is not used again */
 	{"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: "
 	 "chunked\r\n\r\n2\r\nab\r\n0\r\n"
 	 "\r\n",
@@ -64,7 +64,7 @@ static const struct row rows[] = {
 		BT_HTTP_STEP_END, "x", NULL, true},
 };
 
-/* In pieces of that many bytes. */
+/* Parses the row in pieces of piece_bytes. */
 static void check_row(size_t index, uint32_t piece_bytes)
 {
 	const struct row *row = &rows[index];
@@ -126,7 +126,7 @@ START_TEST(test_http_answer__headers)
 }
 END_TEST
 
-/* Servers without an end: of headers, of informational answers, of a chunk's extensions. */
+/* Servers that send headers, informational answers or a chunk's extensions without end. */
 START_TEST(test_http_answer__endless)
 {
 	static const struct {

@@ -15,7 +15,7 @@
 #include "http_fixture.h"
 #include "test_main.h"
 
-/** A plain server of our own and a client of it. */
+/** A plain server and a client of it. */
 struct pair {
 	struct fixture server;
 	struct bt_http_client *client;
@@ -105,7 +105,7 @@ START_TEST(test_http_client__methods)
 }
 END_TEST
 
-/* The name of a row is in the message of a failing one. */
+/* A failing assertion shows the message, which has the name of the row. */
 static void expect_failure(struct result *result, enum bt_http_failure failure, const char *message)
 {
 	result_wait(result);
@@ -114,7 +114,7 @@ static void expect_failure(struct result *result, enum bt_http_failure failure, 
 	ck_assert_str_eq(bt_strbuf_c(&result->message), message);
 }
 
-/* Transfers are used again: what a path left behind would show in the next. */
+/* Transfers are reused: state left from one path would show in the next. */
 START_TEST(test_http_client__paths_one_after_the_other)
 {
 	static const struct {
@@ -190,13 +190,13 @@ START_TEST(test_http_client__nobody_listens)
 }
 END_TEST
 
-/** What a peer answers, and what comes of it. */
+/** The answer of a peer, and the result that the client reports. */
 struct script {
 	const char *name;
-	const char *answer; /* then it hangs up */
+	const char *answer; /* the peer closes the connection afterwards */
 	bool reset;
 	enum bt_http_failure failure;
-	const char *message; /* NULL: not looked at */
+	const char *message; /* NULL: not compared */
 	bool answered;
 	uint16_t code;
 	const char *body;
@@ -246,7 +246,7 @@ START_TEST(test_http_client__odd_answers)
 		result_start(&result, pair.client, pair.server.loop, &request);
 		peer_accept(&peer);
 		peer_expect(&peer, "0123456789");
-		/* what clients like to add */
+		/* headers that many clients add */
 		ck_assert_ptr_null(strstr(bt_strbuf_c(&peer.in), "Expect"));
 		ck_assert_ptr_null(strstr(bt_strbuf_c(&peer.in), "User-Agent"));
 		ck_assert_ptr_null(strstr(bt_strbuf_c(&peer.in), "Accept"));
@@ -276,7 +276,7 @@ END_TEST
 
 #define OK_ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-/* A kept connection that the server has closed is noticed before anything is written to it. */
+/* The client notices that the server closed a kept connection before it writes a request to it. */
 START_TEST(test_http_client__closed_between_requests)
 {
 	struct pair pair = {0};
@@ -302,7 +302,10 @@ START_TEST(test_http_client__closed_between_requests)
 }
 END_TEST
 
-/* One that closes when the request is already on its way: only what changes nothing is repeated. */
+/*
+ * The server closes a kept connection after the request was sent: only idempotent requests are
+ * repeated.
+ */
 START_TEST(test_http_client__edge_13_34_closed_behind_the_request)
 {
 	static const struct {
@@ -376,14 +379,14 @@ START_TEST(test_http_client__timeouts)
 		"body)");
 	ck_assert(reading.outcome.answered);
 	peer_hang_up(&peer, false);
-	/* it accepts, but does not speak TLS */
+	/* the peer accepts the connection, but does not speak TLS */
 	(void)snprintf(url, sizeof(url), "https://127.0.0.1:%u", (unsigned int)peer.port);
 	result_get(&handshake, pair.client, pair.server.loop, url);
 	expect_failure(&handshake, BT_HTTP_FAILURE_TIMEOUT, "net/http: TLS handshake timeout");
 	ck_assert(!handshake.outcome.sent);
 	peer_accept(&peer);
 	peer_hang_up(&peer, false);
-	/* no connection is left for it */
+	/* no connection is free for the second request */
 	result_get(&hog, pair.client, pair.server.loop, peer.url);
 	result_start(&queued, pair.client, pair.server.loop, &request);
 	expect_failure(&queued, BT_HTTP_FAILURE_TIMEOUT,
@@ -410,7 +413,7 @@ static void turn_for(struct pair *pair, int64_t ms)
 	}
 }
 
-/* What nobody hears of by a timeout of its own: a server that hangs. */
+/* No other timeout notices a server that hangs; the silence limits do. */
 START_TEST(test_http_client__silence)
 {
 	struct pair pair = {0};
@@ -425,7 +428,7 @@ START_TEST(test_http_client__silence)
 	ck_assert(results[0].outcome.sent && !results[0].outcome.answered);
 	peer_accept(&peer);
 	peer_hang_up(&peer, false);
-	/* within a body, which is another matter than before it */
+	/* silence within the body has a limit of its own */
 	request.head_silence_ns = 0;
 	request.body_silence_ns = 50 * BT_NS_PER_MS;
 	result_start(&results[1], pair.client, pair.server.loop, &request);
@@ -437,7 +440,7 @@ START_TEST(test_http_client__silence)
 	ck_assert(results[1].outcome.answered);
 	ck_assert_str_eq(bt_strbuf_c(&results[1].body), "ab");
 	peer_hang_up(&peer, false);
-	/* a body that comes slowly, for longer than the silence that is borne */
+	/* a slow body may take longer in total than the silence limit */
 	request.head_silence_ns = 200 * BT_NS_PER_MS;
 	request.body_silence_ns = 200 * BT_NS_PER_MS;
 	result_start(&results[2], pair.client, pair.server.loop, &request);
@@ -450,7 +453,7 @@ START_TEST(test_http_client__silence)
 	result_wait(&results[2]);
 	ck_assert_str_eq(bt_strbuf_c(&results[2].message), "");
 	ck_assert_str_eq(bt_strbuf_c(&results[2].body), "xxxxx");
-	/* without a bound nothing ends it */
+	/* without a limit the transfer waits forever */
 	request.head_silence_ns = 0;
 	request.body_silence_ns = 0;
 	result_start(&results[3], pair.client, pair.server.loop, &request);
@@ -465,7 +468,7 @@ START_TEST(test_http_client__silence)
 }
 END_TEST
 
-/** The client's end of the connection to that port. */
+/** Returns the client's end of the connection to that port. */
 static int find_connection(uint16_t port)
 {
 	for (int fd = 0; fd < 1024; fd++) {
@@ -487,7 +490,9 @@ static int option_of(int fd, int level, int name)
 	return value;
 }
 
-/* A machine that has died closes nothing: the kernel asks, and gives the connection up. */
+/*
+ * A dead machine closes no connection: the kernel's keepalive probes fail, and the connection ends.
+ */
 START_TEST(test_http_client__edge_13_44_peer_that_is_gone)
 {
 	struct pair pair = {0};
@@ -512,7 +517,7 @@ START_TEST(test_http_client__edge_13_44_peer_that_is_gone)
 }
 END_TEST
 
-/* Nobody takes connections, and the kernel's own places for them are full. */
+/* The listener accepts no connections, and the backlog of the kernel is full. */
 START_TEST(test_http_client__connect_timeout)
 {
 	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
@@ -531,7 +536,7 @@ START_TEST(test_http_client__connect_timeout)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(fillers); i++) {
 		fillers[i].fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		ck_assert_int_ge(fillers[i].fd, 0);
-		/* it may have to wait, which is what the test is about */
+		/* connect may stay pending: the test needs a full backlog */
 		(void)connect(fillers[i].fd, (const void *)&address, sizeof(address));
 	}
 	result_get(&result, pair.client, pair.server.loop, peer.url);
@@ -628,7 +633,7 @@ END_TEST
 
 #define MANY 1000
 
-/* They wait for few connections; each end starts another one. */
+/* The transfers queue for a few connections; the end of each transfer starts another one. */
 START_TEST(test_http_client__many)
 {
 	static struct result results[MANY];

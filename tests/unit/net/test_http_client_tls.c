@@ -19,7 +19,7 @@ static int64_t real_now(void)
 	return now.tv_sec;
 }
 
-/** A TLS server of our own; clients are made by the tests. */
+/** A TLS server; each test makes its clients. */
 struct tls {
 	struct fixture server;
 	struct bt_certificate_pair ca;
@@ -97,12 +97,12 @@ START_TEST(test_http_client_tls__roots)
 	client = make_client(&tls, &options);
 	expect(&tls, client, BT_HTTP_FAILURE_TLS, UNKNOWN_AUTHORITY);
 	bt_http_client_destroy(client);
-	/* nothing is trusted */
+	/* no CA is trusted */
 	options.tls.ca = BT_STR("");
 	client = make_client(&tls, &options);
 	expect(&tls, client, BT_HTTP_FAILURE_TLS, UNKNOWN_AUTHORITY);
 	bt_http_client_destroy(client);
-	/* the system's */
+	/* the system's CAs are trusted */
 	options.tls.ca.data = NULL;
 	client = make_client(&tls, &options);
 	expect(&tls, client, BT_HTTP_FAILURE_TLS, UNKNOWN_AUTHORITY);
@@ -242,7 +242,7 @@ START_TEST(test_http_client_tls__changed)
 	expect(&tls, client, BT_HTTP_FAILURE_NONE, "");
 	result_get(&kept, client, tls.server.loop, url);
 	fixture_wait_count(&tls.server, &kept.head_count, 1);
-	/* no connection is used again under the new roots */
+	/* no kept connection is used again under the new roots */
 	options.tls.ca = bt_strbuf_str(&other.certificate);
 	ck_assert_int_eq(bt_http_client_set_tls(client, &options.tls, false, NULL), 0);
 	expect(&tls, client, BT_HTTP_FAILURE_TLS, UNKNOWN_AUTHORITY);
@@ -252,7 +252,7 @@ START_TEST(test_http_client_tls__changed)
 	options.tls.ca = bt_strbuf_str(&tls.ca.certificate);
 	ck_assert_int_eq(bt_http_client_set_tls(client, &options.tls, false, NULL), 0);
 	expect(&tls, client, BT_HTTP_FAILURE_NONE, "");
-	/* what runs goes on, until it is cut */
+	/* running transfers continue until the caller cuts them */
 	ck_assert_uint_eq(kept.done_count, 0);
 	result_get(&stream, client, tls.server.loop, url);
 	fixture_wait_count(&tls.server, &stream.head_count, 1);
@@ -271,7 +271,7 @@ START_TEST(test_http_client_tls__changed)
 }
 END_TEST
 
-/* The server ends idle TLS connections with a word of TLS before the end. */
+/* The server sends a TLS close_notify before it closes an idle connection. */
 START_TEST(test_http_client_tls__closed_between_requests)
 {
 	struct tls tls = {.url = ""};

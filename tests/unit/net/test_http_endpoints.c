@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the HTTP server does for the daemon's endpoints, with the HTTP client at the other end. */
+/* The HTTP server's features for the daemon's endpoints, tested with the HTTP client. */
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int64_t real_now(void)
 	return now.tv_sec;
 }
 
-/** A client's certificate to be made. */
+/** The contents of a client certificate to make. */
 struct identity {
 	const char *common_name;
 	const char *organizations[3];
@@ -109,7 +109,7 @@ static void make_identity(const struct bt_certificate_pair *ca, const struct ide
 	gnutls_x509_privkey_deinit(key);
 }
 
-/** A server that answers who the client is, and its material. */
+/** A server that answers with the identity of the client, and its certificates. */
 struct site {
 	struct bt_loop *loop;
 	struct bt_http_server *server;
@@ -117,7 +117,7 @@ struct site {
 	struct bt_certificate_pair client_ca;
 	struct bt_certificate_authorities *authorities;
 	struct bt_http_server_options options;
-	struct bt_http_exchange *kept; /* of "/later" */
+	struct bt_http_exchange *kept; /* exchange of "/later" */
 	int64_t verify_at;
 	uint32_t request_count;
 	char url[64];
@@ -222,7 +222,7 @@ static struct bt_http_client *make_client(
 	return client;
 }
 
-/* One request by a client of its own. */
+/* Sends one request with a new client. */
 static void expect_with(struct site *site, const struct bt_certificate_pair *identity,
 	const char *server_name, const char *answer)
 {
@@ -266,7 +266,7 @@ START_TEST(test_http_endpoints__client_certificates)
 		expect_with(&site, &pair, NULL, answers[i]);
 		bt_certificate_pair_finish(&pair);
 	}
-	/* anybody's certificate is taken at the handshake, nobody's is believed */
+	/* the handshake accepts every certificate; verification rejects unknown authorities */
 	ck_assert_int_eq(bt_certificate_make_ca("clients", now, &other, NULL), 0);
 	make_identity(&other, &rows[0], &stranger);
 	expect_with(&site, &stranger, NULL, "1 x509: certificate signed by unknown authority");
@@ -343,7 +343,7 @@ START_TEST(test_http_endpoints__names_and_new_certificates)
 	expect_with(&site, NULL, "plain.example", "0");
 	expect_with(&site, NULL, "b.a.wild.example", NULL);
 	expect_with(&site, NULL, "other.example", NULL);
-	/* from now on another one; old connections live on */
+	/* new connections get the new certificate; open connections stay */
 	struct result result = {0};
 	struct bt_http_client *client = make_client(&site, NULL, NULL);
 	result_get(&result, client, site.loop, site.url);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that are made to confuse or to exhaust. */
+/* Requests made to confuse or to exhaust the server. */
 #include <stdio.h>
 
 #include "base/compiler.h"
 #include "http_fixture.h"
 #include "test_main.h"
 
-/* The server hangs up, and knows nothing of the request any more (fixture_finish asserts that). */
+/* The server closes the connection and keeps no request (fixture_finish asserts that). */
 START_TEST(test_http_hostile__parameters_without_end)
 {
 	struct fixture fixture = {0};
@@ -35,7 +35,7 @@ START_TEST(test_http_hostile__parameters_without_end)
 }
 END_TEST
 
-/* As many as clients may need are nothing special. */
+/* The server accepts as many parameters as real clients need. */
 START_TEST(test_http_hostile__many_parameters)
 {
 	struct fixture fixture = {0};
@@ -56,7 +56,9 @@ START_TEST(test_http_hostile__many_parameters)
 }
 END_TEST
 
-/* Where the body ends must be as clear to whatever stands before the server. */
+/*
+ * A proxy before the server must find the same end of the body, so ambiguous lengths are refused.
+ */
 START_TEST(test_http_hostile__two_ends_of_a_body)
 {
 	static const char *const headers[] = {

@@ -148,7 +148,7 @@ START_TEST(test_http_proxy__plain_and_tunnel)
 	result_wait(&plain);
 	ck_assert_str_eq(bt_strbuf_c(&plain.body), "ok");
 	peer_hang_up(&proxy, false);
-	/* https goes through a tunnel, and is not sent when there is none */
+	/* an https request needs a tunnel, and is not sent when the proxy refuses one */
 	result_get(&tunnel, client, loop, "https://host.invalid/path");
 	peer_accept(&proxy);
 	peer_expect(&proxy, "\r\n\r\n");
@@ -174,7 +174,7 @@ START_TEST(test_http_proxy__plain_and_tunnel)
 }
 END_TEST
 
-/* Names are resolved by the proxy. */
+/* The proxy resolves names. */
 START_TEST(test_http_proxy__socks)
 {
 	static const char asked[] = "\x05\x01\x00\x03\x0chost.invalid";
@@ -209,7 +209,7 @@ START_TEST(test_http_proxy__socks)
 }
 END_TEST
 
-/* The environment's proxy is for others than this machine. */
+/* The environment's proxy does not apply to local addresses. */
 START_TEST(test_http_proxy__from_the_environment)
 {
 	struct bt_loop *loop = NULL;

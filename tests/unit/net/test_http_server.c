@@ -54,7 +54,7 @@ START_TEST(test_http_server__pipelined_and_closing)
 	ck_assert_uint_eq(client_count(&client, "POST /2? abcdefg\n"), 1);
 	ck_assert_uint_eq(client_count(&client, "GET /3?q \n"), 1);
 	client_close(&client);
-	/* byte by byte */
+	/* sent byte by byte */
 	client_connect(&client, &fixture);
 	const char *text = "POST /4 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc";
 	for (const char *next = text; *next != '\0'; next++) {
@@ -62,7 +62,7 @@ START_TEST(test_http_server__pipelined_and_closing)
 	}
 	client_expect(&client, "POST /4? abc\n", 1);
 	client_close(&client);
-	/* HTTP/1.0 has no chunks: a stream ends with the connection */
+	/* HTTP/1.0 has no chunks: a stream ends when the connection closes */
 	client_connect(&client, &fixture);
 	bt_strbuf_append_c(&fixture.feed, "all");
 	fixture.feed_ends = true;
@@ -89,7 +89,7 @@ START_TEST(test_http_server__large_bodies)
 	client_expect(&client, "xxx\n", 1);
 	ck_assert_uint_eq(fixture.too_large_count, 0);
 	ck_assert_uint_gt(client.in.length, 100000);
-	/* one byte more: read, dropped, refused */
+	/* one byte more: the server reads and drops the body, and refuses the request */
 	client_forget(&client);
 	client_send_text(&client, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100001\r\n\r\n");
 	client_send(&client, body, 100001);
@@ -98,7 +98,7 @@ START_TEST(test_http_server__large_bodies)
 	ck_assert_uint_eq(client_count(&client, "too large\n"), 1);
 	ck_assert_uint_eq(fixture.too_large_count, 1);
 	client_close(&client);
-	/* far too long, or the client asks first: not read at all */
+	/* a body far too long, or announced by Expect: the server does not read it */
 	client_connect(&client, &fixture);
 	client_send_text(
 		&client, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 900000000\r\n\r\n");
@@ -198,7 +198,7 @@ START_TEST(test_http_server__malformed_requests)
 		client_expect_end(&client);
 		client_close(&client);
 	}
-	/* and it still serves */
+	/* the server still serves */
 	client_connect(&client, &fixture);
 	client_send_text(&client, "GET /alive HTTP/1.1\r\nHost: h\r\n\r\n");
 	client_expect(&client, "GET /alive? \n", 1);
@@ -222,7 +222,7 @@ START_TEST(test_http_server__later_answers)
 		while (fixture.kept == NULL) {
 			fixture_turns(&fixture, 1);
 		}
-		/* others are served meanwhile */
+		/* the server meanwhile serves other clients */
 		client_send_text(&other, "GET /now HTTP/1.1\r\nHost: h\r\n\r\n");
 		client_expect(&other, "GET /now? \n", round);
 		bt_strbuf_append_c(&body, "at last");
@@ -231,7 +231,7 @@ START_TEST(test_http_server__later_answers)
 		fixture.kept = NULL;
 	}
 	ck_assert_uint_eq(client_count(&client, "HTTP/1.1 201 "), 3);
-	/* the client leaves before the answer */
+	/* the client closes the connection before the answer */
 	client_send_text(&client, "GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
 	while (fixture.kept == NULL) {
 		fixture_turns(&fixture, 1);
@@ -241,7 +241,7 @@ START_TEST(test_http_server__later_answers)
 	bt_strbuf_append_c(&body, "too late");
 	bt_http_answer(fixture.kept, 200, &body);
 	fixture_wait_count(&fixture, &fixture.closed_count, 7);
-	/* one that never gets an answer ends with the server */
+	/* an unanswered request ends with the server */
 	client_send_text(&other, "GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
 	while (fixture.kept == NULL) {
 		fixture_turns(&fixture, 1);
@@ -259,7 +259,7 @@ START_TEST(test_http_server__streams)
 	fixture_start(&fixture);
 	client_connect(&client, &fixture);
 	client_send_text(&client, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
-	/* headers leave at once */
+	/* headers are sent at once */
 	client_expect(&client, "\r\n\r\n", 1);
 	client_expect(&client, "Transfer-Encoding: chunked\r\n", 1);
 	for (uint32_t i = 1; i <= 100; i++) {
@@ -272,12 +272,12 @@ START_TEST(test_http_server__streams)
 	bt_http_stream_wake(fixture.kept);
 	client_expect(&client, "0\r\n\r\n", 1);
 	ck_assert_uint_eq(fixture.finish_count, 1);
-	/* the connection goes on */
+	/* the connection stays open */
 	fixture_wait_count(&fixture, &fixture.closed_count, 1);
 	client_forget(&client);
 	client_send_text(&client, "GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
 	client_expect(&client, "GET /x? \n", 1);
-	/* an aborted stream cuts it, without the last chunk */
+	/* an aborted stream closes the connection without the last chunk */
 	client_forget(&client);
 	fixture.feed_ends = false;
 	client_send_text(&client, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -288,7 +288,7 @@ START_TEST(test_http_server__streams)
 	ck_assert_uint_eq(client_count(&client, "0\r\n\r\n"), 0);
 	ck_assert_uint_eq(fixture.finish_count, 2);
 	client_close(&client);
-	/* a client that leaves is noticed while the stream waits */
+	/* the server notices a client that closes while the stream waits */
 	fixture.feed_aborts = false;
 	client_connect(&client, &fixture);
 	client_send_text(&client, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -296,13 +296,13 @@ START_TEST(test_http_server__streams)
 	client_close(&client);
 	fixture_wait_count(&fixture, &fixture.finish_count, 3);
 	fixture_wait_count(&fixture, &fixture.closed_count, 4);
-	/* HEAD has no body to read */
+	/* a HEAD request gets no body */
 	client_connect(&client, &fixture);
 	client_send_text(&client, "HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n");
 	client_expect(&client, "\r\n\r\n", 1);
 	fixture_wait_count(&fixture, &fixture.finish_count, 4);
 	client_close(&client);
-	/* and one ends with the server */
+	/* a stream ends with the server */
 	client_connect(&client, &fixture);
 	client_send_text(&client, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
 	client_expect(&client, "\r\n\r\n", 1);
@@ -313,7 +313,7 @@ START_TEST(test_http_server__streams)
 }
 END_TEST
 
-/* Nobody else has anything to do: answers and events must not wait for that. */
+/* The loop has no other event: resuming an answer or stream must end its wait. */
 START_TEST(test_http_server__resuming_ends_the_wait)
 {
 	struct fixture fixture = {0};
@@ -352,7 +352,7 @@ static int64_t wake_kept(void *context, int64_t now_ns)
 	return INT64_MAX;
 }
 
-/* Whoever wakes a stream after the server's turn need not see to it that there is another one. */
+/* A worker that resumes a stream after the server's worker ran need not request another turn. */
 START_TEST(test_http_server__woken_by_a_later_worker)
 {
 	struct fixture fixture = {0};
@@ -370,7 +370,7 @@ START_TEST(test_http_server__woken_by_a_later_worker)
 	ck_assert_int_lt(bt_loop_now_ns(fixture.loop) - start_ns, INT64_C(10000000000));
 	client_receive(&client);
 	ck_assert_uint_eq(client_count(&client, "news"), 1);
-	/* a stream that waits notices that its client left */
+	/* a waiting stream notices that its client closed the connection */
 	client_close(&client);
 	ck_assert_int_eq(bt_loop_turn(fixture.loop, INT64_C(20000000000), NULL), 0);
 	ck_assert_int_eq(bt_loop_turn(fixture.loop, INT64_C(1000000), NULL), 0);
@@ -397,7 +397,7 @@ START_TEST(test_http_server__large_answers)
 		}
 	}
 	fixture_wait_count(&fixture, &fixture.closed_count, 1);
-	/* left in the middle */
+	/* the stream is unfinished when the server ends */
 	client_send_text(&client, "GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
 	fixture_wait_count(&fixture, &fixture.request_count, 2);
 	client_close(&client);
@@ -430,7 +430,7 @@ START_TEST(test_http_server__stalled_client_is_cut)
 	}
 	ck_assert_int_ge(bt_loop_now_ns(fixture.loop) - start_ns, INT64_C(900000000));
 	ck_assert_uint_gt(served, 100);
-	/* what was made for it has a bound: buffers of the kernel, not ours */
+	/* the data made for a stalled client has a limit: it fills only buffers of the kernel */
 	ck_assert_uint_lt(fixture.endless_bytes, 64U << 20);
 	client_close(&stalled);
 	client_close(&client);
@@ -460,7 +460,10 @@ START_TEST(test_http_server__idle_and_dripping_clients_are_cut)
 		if (idle.ended && now_ns - start_ns > INT64_C(3000000000)) {
 			ck_assert_int_gt(now_ns - start_ns, INT64_C(900000000));
 		}
-		/* One byte a turn would soon be too long a header. It is cut at some time. */
+		/*
+		 * One byte per turn would soon exceed the header limit. The server must cut the
+		 * client before.
+		 */
 		if (now_ns >= drip_ns) {
 			drip_ns = now_ns + INT64_C(20000000);
 			(void)send(dripping.fd, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -538,7 +541,7 @@ START_TEST(test_http_server__connection_limits)
 	fixture_turns(&fixture, 20);
 	client_receive(&clients[3]);
 	ck_assert_uint_eq(clients[3].in.length, 0);
-	/* it waits for its turn */
+	/* the fourth client waits for a free connection */
 	client_close(&clients[0]);
 	client_expect(&clients[3], "GET /x? \n", 1);
 	for (uint32_t i = 1; i < 4; i++) {
@@ -576,7 +579,7 @@ START_TEST(test_http_server__addresses)
 	client_send_text(&client, "GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
 	fixture_wait_count(&fixture, &fixture.request_count, 1);
 	client_close(&client);
-	/* the same port again, and what is no address */
+	/* a port in use, and a text that is not an address */
 	struct bt_http_server_options options = {
 		.address = "::1", .port = bt_http_server_port(fixture.server)};
 	ck_assert_int_eq(
@@ -651,7 +654,7 @@ START_TEST(test_http_server__websockets)
 	bt_strbuf_append_c(&fixture.feed, "hello");
 	bt_http_stream_wake(fixture.kept);
 	client_expect(&client, "\x82\x05hello", 1);
-	/* 256 bytes of data are dropped, also when they come in parts; a ping is answered */
+	/* the server drops 256 bytes of data, also when they arrive in parts, and answers a ping */
 	client_send(&client, data, sizeof(data) - 1);
 	client_send(&client, payload, 100);
 	fixture_turns(&fixture, 3);
@@ -671,7 +674,7 @@ START_TEST(test_http_server__websockets)
 	client_close(&client);
 	fixture.feed_ends = false;
 
-	/* the client closes first, leaves without a word, or breaks the rules */
+	/* the client closes first, drops the connection, or breaks the protocol */
 	open_websocket(&client, &fixture);
 	client_send(&client, close_frame, sizeof(close_frame) - 1);
 	client_expect(&client, "\x88\x02\x03\xe8", 1);
@@ -687,14 +690,14 @@ START_TEST(test_http_server__websockets)
 	client_close(&client);
 	fixture_wait_count(&fixture, &fixture.closed_count, 4);
 	open_websocket(&client, &fixture);
-	/* a ping of a length that no ping may have */
+	/* a ping with a length over the limit of the protocol */
 	client_send(&client, "\x89\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\2\3\4", 14);
 	client_expect(&client, "\x88\x02\x03\xea", 1);
 	client_close(&client);
 	fixture_wait_count(&fixture, &fixture.closed_count, 5);
 	ck_assert_uint_eq(fixture.finish_count, 5);
 
-	/* more than fits the socket's buffer goes out as the client takes it */
+	/* data beyond the socket's buffer is sent as the client reads */
 	open_websocket(&client, &fixture);
 	memset(payload, 'x', sizeof(payload));
 	for (uint32_t i = 0; i < 4096; i++) {
@@ -713,7 +716,7 @@ START_TEST(test_http_server__websockets)
 	fixture_wait_count(&fixture, &fixture.closed_count, 6);
 	fixture.feed_ends = false;
 
-	/* one is open while the server ends */
+	/* one connection is open when the server ends */
 	open_websocket(&client, &fixture);
 	fixture_finish(&fixture);
 	client_close(&client);

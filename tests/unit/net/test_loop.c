@@ -53,7 +53,7 @@ START_TEST(test_loop__descriptors)
 }
 END_TEST
 
-/* Whichever is called first removes both. */
+/* The callback that runs first removes both sources. */
 static void remove_both(void *context)
 {
 	struct probe *probe = context;
@@ -135,7 +135,7 @@ START_TEST(test_loop__workers)
 	bt_loop_remove_worker(probe.loop, &removed);
 	ck_assert_int_eq(bt_loop_run(probe.loop, NULL), 0);
 	ck_assert_int_ge(bt_loop_now_ns(probe.loop), probe.due_ns);
-	/* no busy waiting */
+	/* the loop must not wait busily */
 	ck_assert_uint_le(probe.count, 4);
 	ck_assert_uint_eq(removed.count, 0);
 	bt_loop_destroy(probe.loop);
@@ -203,12 +203,12 @@ START_TEST(test_loop__directions)
 	bt_loop_set_directions(watched.source, BT_LOOP_READABLE);
 	expect_directions(&watched, BT_LOOP_READABLE);
 	bt_loop_set_directions(watched.source, BT_LOOP_HANGUP);
-	expect_directions(&watched, 0); /* though there is something to read */
+	expect_directions(&watched, 0); /* although data is readable */
 	ck_assert_int_eq(shutdown(fds[1], SHUT_WR), 0);
 	expect_directions(&watched, BT_LOOP_HANGUP);
 	bt_loop_set_directions(watched.source, 0);
 	expect_directions(&watched, 0);
-	/* a hangup is news only to who waits for something */
+	/* only a source with a direction set reports a hangup */
 	ck_assert_int_eq(close(fds[1]), 0);
 	expect_directions(&watched, 0);
 	bt_loop_set_directions(watched.source, BT_LOOP_WRITABLE);
@@ -230,7 +230,7 @@ struct nest {
 	uint32_t depth;
 	uint32_t depth_max;
 	int64_t due_ns;
-	bool heard; /* the outer worker was called for due_ns */
+	bool heard; /* the loop called the outer worker for due_ns */
 	bool nested;
 };
 
@@ -247,7 +247,7 @@ static void end_nest(void *context)
 	struct nest *nest = context;
 	bt_loop_remove_fd(nest->loop, nest->source);
 	nest->source = NULL;
-	/* meant for the worker that is waiting in this very turn */
+	/* the deadline belongs to the worker that waits in this turn */
 	nest->due_ns = bt_loop_now_ns(nest->loop) + 5000000;
 	bt_loop_call_at(nest->loop, nest->due_ns);
 }

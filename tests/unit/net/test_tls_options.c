@@ -32,7 +32,7 @@ START_TEST(test_tls_options__versions)
 }
 END_TEST
 
-/* Whether the priorities offer something; kind: what of gnutls_priority_* lists it. */
+/* Returns whether the priorities offer the named item of the given kind. */
 static bool offers(const struct bt_tls_options *options, const char *what)
 {
 	struct bt_strbuf text = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The second of its names is one of the module "good". */
+/** A module whose second plugin has the name of a plugin of the module "good". */
 #include <stddef.h>
 
 #include "berth/plugin.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Its factory refuses. */
+/** A module whose factory fails. */
 #include <stddef.h>
 
 #include "berth/plugin.h"

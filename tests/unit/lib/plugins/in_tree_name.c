@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Has the name of a plugin of berth itself. */
+/** A module whose plugin has the name of an in-tree plugin. */
 #include <stddef.h>
 
 #include "berth/plugin.h"

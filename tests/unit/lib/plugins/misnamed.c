@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the factory makes has another name than what was registered. */
+/** A module whose factory creates a plugin with another name than the registered one. */
 #include <stddef.h>
 
 #include "berth/plugin.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A module of nothing. */
+/** A module without plugins. */
 #include "berth/plugin.h"
 
 BERTH_API const struct berth_plugin_module berth_plugin_module = {

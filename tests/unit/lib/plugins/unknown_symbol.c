@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Uses a function that this library does not have, as one made for a later version would. */
+/**
+ * A module that uses a function missing from this library, like a module built for a later version.
+ */
 #include "berth/plugin.h"
 
 int berth_of_a_later_version(void);

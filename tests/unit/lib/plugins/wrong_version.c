@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Made for a later plugin interface. */
+/** A module built for a later plugin interface. */
 #include "berth/plugin.h"
 
 BERTH_API const struct berth_plugin_module berth_plugin_module = {
