@@ -7,7 +7,10 @@
 #include "base/alloc.h"
 #include "framework/runner.h"
 
-/** A fragment and when it was added: the last one of a key counts. */
+/**
+ * A fragment and the order in which it was added: of several fragments with the same key, the last
+ * one counts.
+ */
 struct sorted_fragment {
 	struct bt_sign_fragment fragment;
 	uint32_t order;
@@ -25,7 +28,7 @@ static int compare_fragments(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
-/** Length prefixes make the text injective whatever the fragments contain. */
+/** Writes the length before the text, so that different fragments never give the same signature. */
 static void write_text(struct bt_strbuf *out, struct bt_str text)
 {
 	bt_strbuf_printf(out, "%u:", text.length);
@@ -86,7 +89,10 @@ bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info 
 		*out_refusal = BT_STATUS_OK;
 	}
 	if (!framework->signatures_enabled) {
-		/* Counts Sign calls as if the plugins up to the first refusing one had run. */
+		/*
+		 * Count the Sign calls that would run: those of the plugins up to the first one
+		 * that refuses.
+		 */
 		if (framework->metrics != NULL && framework->sign_refusal_count != 0) {
 			for (uint32_t i = 0; i < framework->sign_refusal_count; i++) {
 				bt_profile_evaluated(framework->metrics, framework->sign_plugins[i],
@@ -202,7 +208,7 @@ static void sift(struct bt_batch *batch, uint32_t at, uint32_t count)
 	}
 }
 
-/** The checks that need no node, in upstream's order. */
+/** Checks that need no node, in upstream's order. */
 static enum bt_batch_flush check_list(
 	const struct bt_batch *batch, struct bt_str signature, uint64_t cycle_count, int64_t now_ns)
 {
@@ -230,8 +236,10 @@ struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *fra
 	}
 	*out_flush = check_list(batch, signature, cycle_count, now_ns);
 	if (*out_flush == BT_BATCH_FLUSH_NONE) {
-		/* The node of the last cycle must be full for this pod: otherwise it would be the
-		 * best again. */
+		/*
+		 * Use the list only if the last cycle's node is now full for this pod: otherwise
+		 * that node would be the best again.
+		 */
 		const struct bt_state *state = framework->handle.state;
 		uint32_t slot = bt_state_snapshot_find(
 			state, bt_symbol_text(batch->symbols, batch->last_node));
@@ -251,7 +259,10 @@ struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *fra
 		return BT_STR("");
 	}
 	if (batch->totals.count != 0) {
-		/* The chosen node leaves first; the others follow as the heap would give them. */
+		/*
+		 * Rank the nodes as upstream's heap does, and then remove the chosen node from the
+		 * list.
+		 */
 		uint32_t count = batch->nodes.count;
 
 		for (uint32_t i = count / 2; i-- > 0;) {
@@ -291,7 +302,10 @@ enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_bat
 	if (result->hint.length > 0 && bt_str_equal(result->hint, result->chosen)) {
 		return BT_BATCH_HINT_USED;
 	}
-	/* Take the new references first: the old list may hold the only other ones. */
+	/*
+	 * Take references to the new nodes before the old list is dropped, which may hold the only
+	 * references to them.
+	 */
 	for (uint32_t i = 0; i < result->other_count; i++) {
 		(void)bt_symbol_ref(batch->symbols, result->others[i]);
 	}

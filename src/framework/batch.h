@@ -2,9 +2,9 @@
 #ifndef BT_FRAMEWORK_BATCH_H
 #define BT_FRAMEWORK_BATCH_H
 /**
- * Opportunistic batching: when a pod of the same signature directly follows one that filled its
- * node, the next best node of that cycle is tried first. State of one profile. Spec: 02
- * section 6.3.
+ * Opportunistic batching: when a pod directly follows a pod with the same signature that filled its
+ * node, the next best node of the earlier cycle is tried first. The state belongs to one profile.
+ * Spec: 02 section 6.3.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "framework/framework.h"
 
-/** A stored list is good for 500 ms. */
+/** Lifetime of a stored list: 500 ms. */
 #define BT_BATCH_AGE_MAX_NS (INT64_C(500) * 1000 * 1000)
 
 /** Why a stored list was unusable: label values of scheduler_batch_cache_flushed_total. */
@@ -50,8 +50,8 @@ struct bt_batch {
 	char *signature; /* owned */
 	uint32_t signature_length;
 	BT_VEC(bt_sym) nodes;   /* best first; references held */
-	BT_VEC(int64_t) totals; /* totals while the nodes are unordered: all that were scored */
-	bt_sym ranked_without;  /* while unordered: the chosen node */
+	BT_VEC(int64_t) totals; /* of all scored nodes, while unordered */
+	bt_sym ranked_without;  /* the chosen node, while the nodes are unordered */
 	uint32_t next;          /* nodes before it are used up */
 	int64_t created_ns;
 	/* The last cycle that chose a node. */
@@ -71,7 +71,7 @@ struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *fra
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, struct bt_str signature,
 	uint64_t cycle_count, int64_t now_ns, enum bt_batch_flush *out_flush);
 
-/** Result of a cycle that chose a node. */
+/** Result of a cycle that chose a node, as input of bt_batch_store. */
 struct bt_batch_result {
 	struct bt_str signature; /* data NULL: not batchable */
 	struct bt_str hint;      /* "" when there was none */
@@ -79,9 +79,9 @@ struct bt_batch_result {
 	const bt_sym *others; /* names of the other feasible nodes, best first */
 	uint32_t other_count;
 	/**
-	 * If not NULL: others are all feasible nodes in search order, including the chosen one,
-	 * with these totals. They are ranked, as upstream's heap does, only when a hint is needed,
-	 * which is rare.
+	 * If not NULL: `others` holds all feasible nodes in search order, including the chosen one,
+	 * and `totals` their scores. Ranking them, as upstream's heap does, is left until a hint is
+	 * needed, which is rare.
 	 */
 	const int64_t *totals;
 	uint64_t cycle_count;
@@ -93,15 +93,15 @@ enum bt_batch_attempt bt_batch_store(struct bt_batch *batch, const struct bt_bat
 
 /**
  * Pod signatures: two pods of a profile with equal signatures get the same verdicts and scores from
- * every plugin, so the second may use the first one's ranking (batch.h). Spec: 02 sections 6.1 and
- * 6.2.
+ * every plugin, so the ranking of the first pod is valid for the second (batch.h). Spec: 02
+ * sections 6.1 and 6.2.
  */
 
 /**
- * Appends the pod's signature to out; signatures may only be compared for equality. Returns false
- * if the pod is not batchable (out is untouched): signatures are off for the profile, or a plugin
- * refuses. out_refusal (may be NULL) is then that plugin's status; Error should be logged,
- * Unschedulable is normal. arena holds the fragments and the refusal's text.
+ * Appends the pod's signature to out. Signatures may only be compared for equality. Returns false,
+ * and leaves out unchanged, if the pod is not batchable: signatures are off for the profile, or a
+ * plugin refuses. out_refusal (may be NULL) then gets that plugin's status: the caller logs an
+ * Error; Unschedulable is normal. arena holds the fragments and the text of the refusal.
  */
 bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_strbuf *out, struct bt_status *out_refusal);

@@ -21,7 +21,7 @@
 #define BT_RESOURCE_DEVICE_CLASS BT_STR_INIT("resource.k8s.io/DeviceClass")
 #define BT_RESOURCE_POD_GROUP BT_STR_INIT("scheduling.k8s.io/PodGroup")
 #define BT_RESOURCE_ANY BT_STR_INIT("*")
-/* Incoming events only. */
+/* Only in incoming events, never in registrations. */
 #define BT_RESOURCE_ASSIGNED_POD BT_STR_INIT("AssignedPod")
 #define BT_RESOURCE_UNSCHEDULABLE_POD BT_STR_INIT("UnschedulablePod")
 #endif

@@ -8,7 +8,10 @@
 #include "base/assert.h"
 #include "framework/plugin.h"
 
-/** Index of the key, or count if absent. States have few keys: a scan is faster than a hash. */
+/**
+ * Returns the index of the key, or count if the key is absent. Cycle states have few keys, so a
+ * scan is faster than a hash.
+ */
 static uint32_t find_datum(const struct bt_cycle_state *cycle, struct bt_str key)
 {
 	uint32_t i = 0;

@@ -2,9 +2,9 @@
 #ifndef BT_FRAMEWORK_CYCLE_STATE_H
 #define BT_FRAMEWORK_CYCLE_STATE_H
 /**
- * Data of one pod's cycle, shared between extension points. Spec: 02 section 3. Two stores: by
- * plugin index (in-tree plugins, O(1)) and by key (CycleState's Read/Write/Delete, for other
- * plugins).
+ * Data of one pod's cycle, shared between extension points. Spec: 02 section 3. There are two
+ * stores: by plugin index (in-tree plugins, O(1)) and by key (Read/Write/Delete of CycleState, for
+ * other plugins).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "framework/status.h"
 
-/** Instances per profile; the skip sets are bit masks. */
+/** Limit of plugin instances per profile, because the skip sets are bit masks. */
 #define BT_PLUGINS_MAX 128
 
 struct bt_plugin_set {
@@ -32,7 +32,10 @@ static inline void bt_plugin_set_add(struct bt_plugin_set *set, uint32_t index)
 	set->words[index >> 6] |= UINT64_C(1) << (index & 63);
 }
 
-/** A datum by key: clone makes the copy for a cloned cycle (NULL: shared by reference). */
+/**
+ * An entry of the store by key. clone copies the data for a cloned cycle (NULL: the clone shares
+ * the pointer).
+ */
 struct bt_cycle_datum {
 	struct bt_str key; /* in the arena */
 	void *data;
@@ -40,23 +43,26 @@ struct bt_cycle_datum {
 };
 
 /**
- * Results that depend on the pod's shape only. The runners use them instead of calling the plugin.
- * PreScore data is then in the cycle already.
+ * Results of a plugin that depend only on the pod's shape. The runners use them instead of calling
+ * the plugin. If pre_score_known is set, the PreScore data is in the cycle already.
  */
 struct bt_cycle_memo {
 	bool pre_filter_known;
 	bool pre_score_known;
 	struct bt_status pre_filter_status;
 	struct bt_status pre_score_status;
-	bool restricted; /* the node names of a PreFilter that succeeded */
+	bool restricted; /* PreFilter succeeded and narrowed the search */
 	uint32_t name_count;
 	const struct bt_str *names;
-	void *pre_filter_data; /* stored into the cycle when the plugin would have run */
+	void *pre_filter_data; /* stored into the cycle where the plugin would have run */
 };
 
 struct bt_object; /* api/object.h */
 
-/** Shared by the cycles of a pod group's pods; outlives all of them, including waiting pods. */
+/**
+ * Shared by the cycles of a pod group's pods; outlives all these cycles, also those of waiting
+ * pods.
+ */
 struct bt_group_state {
 	struct bt_arena *arena;
 	void **data; /* by plugin index; NULL = not written */
@@ -73,30 +79,36 @@ struct bt_cycle_state {
 	struct bt_plugin_set skip_score;
 	struct bt_plugin_set skip_pre_bind;
 	struct bt_plugin_set parallel_pre_bind;
-	bool pre_bind_flights_done; /* the two sets above are meaningful */
-	/** For PreBind and Bind: the latest time to call a plugin again that returned Wait. */
+	bool pre_bind_flights_done; /* skip_pre_bind and parallel_pre_bind are valid */
+	/** Latest time for the next call of a PreBind or Bind plugin that returned Wait. */
 	int64_t wake_ns;
 	bool skip_all_post_filter;
 	bool record_plugin_metrics;
-	/** Cause of the cancellation; "" if not canceled. In the arena. */
+	/** Cause of the cancellation, in the arena; "" if the cycle is not canceled. */
 	struct bt_str cancel_cause;
-	/** Set for verification: plugins must compute from the pods, not from counters. */
+	/**
+	 * Set for verification: plugins must compute their results from the pods, not from
+	 * counters.
+	 */
 	bool plain;
 	/**
 	 * Set by the engine if the cycle ends before the state changes: plugins may then keep
-	 * pointers to counters instead of copies. When the decision is made, data of plugins with
-	 * columns_per_cycle is dropped (unless keeps_cycle_data), because later extension points
+	 * pointers to counters instead of copies. After the decision, the engine drops the data of
+	 * plugins with columns_per_cycle (unless keeps_cycle_data), because later extension points
 	 * run after the state changed.
 	 */
 	bool borrows_counters;
 	/**
-	 * By slot: Score sees the node without its pods, because an extender returned it as an
-	 * object. NULL: no such node.
+	 * By slot: true if Score must see the node without its pods, because an extender returned
+	 * the node as an object. NULL: no such node.
 	 */
 	const uint8_t *without_pods;
-	/** set in a pod group's scheduling cycle; NULL in that of a pod. Borrowed. */
+	/** Set in a pod group's scheduling cycle, NULL in a single pod's. Borrowed. */
 	struct bt_group_state *group;
-	/** Objects that plugins still read after the state changed: one reference each. */
+	/**
+	 * Objects that plugins still read after the state changed. The cycle holds one reference to
+	 * each.
+	 */
 	BT_VEC(struct bt_object *) kept;
 	/** Pods to activate at the end of a successful cycle: keys "namespace/name" (spec 02
 	 * section 3). */
@@ -107,17 +119,17 @@ void bt_cycle_state_init(
 	struct bt_cycle_state *cycle, struct bt_arena *arena, uint32_t plugin_count);
 void bt_cycle_state_finish(struct bt_cycle_state *cycle);
 /**
- * Copy for a what-if run. Keyed data is copied by its clone functions, flags and sets too; indexed
- * data is shared, because the cycle does not know the plugins: runners and plugins call
- * bt_framework_clone_cycle (framework.h). The clone uses the same arena. Its pods_to_activate start
- * empty: a what-if run activates nothing.
+ * Copies a cycle for a what-if run. Flags, sets and keyed data are copied, keyed data by its clone
+ * functions. Data by plugin index is shared, because the cycle does not know the plugins: runners
+ * and plugins call bt_framework_clone_cycle (framework.h) instead. The clone uses the same arena.
+ * Its pods_to_activate is empty: a what-if run activates nothing.
  */
 void bt_cycle_state_clone(const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 
-/** Keep the object until the cycle is finished. consumed. */
+/** Keeps the object until the cycle is finished. The reference is consumed. */
 void bt_cycle_state_keep(struct bt_cycle_state *cycle, struct bt_object *object);
 
-/** BERTH_ERR_NOT_FOUND with text "not found". */
+/** Fails with BERTH_ERR_NOT_FOUND and text "not found" if the key is absent. */
 BT_MUST_USE int bt_cycle_state_read(const struct bt_cycle_state *cycle, struct bt_str key,
 	void **out_data, struct berth_error *err);
 void bt_cycle_state_write(struct bt_cycle_state *cycle, struct bt_str key, void *data,

@@ -9,7 +9,7 @@ static const struct bt_str node_resource = BT_RESOURCE_NODE;
 static const struct bt_str assigned_pod_resource = BT_RESOURCE_ASSIGNED_POD;
 static const struct bt_str unschedulable_pod_resource = BT_RESOURCE_UNSCHEDULABLE_POD;
 
-/** Events of a plugin that registers none; PodGroup only with gate GenericWorkload. */
+/** Default events, for plugins that register none; PodGroup only with gate GenericWorkload. */
 static const struct bt_cluster_event default_events[] = {
 	{BT_RESOURCE_POD, BT_ACTION_ALL},
 	{BT_RESOURCE_NODE, BT_ACTION_ALL},
@@ -84,7 +84,10 @@ bool bt_cluster_event_match(
 	if (bt_cluster_event_is_wildcard(registered)) {
 		return true;
 	}
-	/* Upstream quirk, spec 02 section 10.1: "contains" compares the numbers. */
+	/*
+	 * Upstream quirk, spec 02 section 10.1: whether one action contains the other is decided by
+	 * comparing the bit masks as numbers.
+	 */
 	return resource_matches(registered->resource, incoming->resource) &&
 		(registered->action & incoming->action) != 0 &&
 		incoming->action <= registered->action;
@@ -98,7 +101,7 @@ static void add_hint(struct bt_event_hints *hints, struct bt_plugin *plugin,
 	bt_vec_push(&hints->items, hint);
 }
 
-/** All of them include Node with every action, so taints need no extra event. */
+/** Adds the default events. They include Node with every action, so taints need no extra event. */
 static void add_defaults(const struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_event_hints *hints)
 {
@@ -211,8 +214,8 @@ enum bt_queueing_hint bt_event_hint_ask(const struct bt_event_hint *hint,
 	answer = hint->hint(hint->plugin, pod, old_object, new_object, &err);
 	if (err.code != BERTH_OK) {
 		/*
-		 * On an error, queue: a superfluous attempt is better than a pod that waits for
-		 * ever.
+		 * If the hint fails, queue the pod: a superfluous attempt is better than a pod that
+		 * waits for ever.
 		 */
 		berth_error_finish(&err);
 		return BT_HINT_QUEUE;

@@ -2,8 +2,8 @@
 #ifndef BT_FRAMEWORK_EVENTS_H
 #define BT_FRAMEWORK_EVENTS_H
 /**
- * Cluster events: their names, which registration matches which, and what the plugins of a profile
- * register. Spec: 02 section 10, 04 (hints) sections 2 and 3.
+ * Cluster events: their names, how incoming events match registrations, and the events that the
+ * plugins of a profile register. Spec: 02 section 10, 04 (hints) sections 2 and 3.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,11 +12,11 @@
 #include "framework/cluster_event.h"
 #include "framework/framework.h"
 
-/** The single bit's name, "Update", "All", or "" for any other combination. */
+/** Returns the name of the single bit, "Update", "All", or "" for any other combination. */
 const char *bt_action_name(uint32_t action);
-/** Resource followed by the action's name, e.g. "NodeAdd". */
+/** Returns the resource followed by the name of the action, e.g. "NodeAdd". */
 void bt_cluster_event_label(const struct bt_cluster_event *event, struct bt_strbuf *out);
-/** Any resource, all actions. */
+/** Matches any resource and all actions. */
 bool bt_cluster_event_is_wildcard(const struct bt_cluster_event *event);
 bool bt_cluster_event_match(
 	const struct bt_cluster_event *registered, const struct bt_cluster_event *incoming);
@@ -31,7 +31,9 @@ struct bt_event_hint {
 /** Name of the pseudo plugin that stands for all extenders. */
 #define BT_EXTENDER_PLUGIN_NAME "Extender"
 
-/** Of one profile: the extenders first, then plugins by index, each one's registrations in order.
+/**
+ * The registrations of one profile: first the extenders, then the plugins by index, each plugin's
+ * in its own order.
  */
 struct bt_event_hints {
 	BT_VEC(struct bt_event_hint) items;
@@ -45,7 +47,7 @@ struct bt_event_hints {
 BT_MUST_USE int bt_event_hints_create(const struct bt_framework *framework,
 	struct bt_event_hints *out_hints, struct berth_error *err);
 void bt_event_hints_finish(struct bt_event_hints *hints);
-/** An error counts as Queue. */
+/** Runs the hint of a registration. An error counts as Queue. */
 enum bt_queueing_hint bt_event_hint_ask(const struct bt_event_hint *hint,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object);
 #endif

@@ -3,15 +3,16 @@
 #define BT_FRAMEWORK_EXTENDER_H
 /**
  * Extenders: external programs that take part in a decision. This header declares the transport of
- * their requests; which extender is called when, and what the answer means, is in sched/extender.h.
+ * their requests; sched/extender.h says which extender is called when, and how answers are used.
  * Spec: 11b section 9.
  *
  * The engine does no I/O. Its owner passes a table of functions; each sends one request and returns
- * the answer. They may block until httpTimeout, and the engine waits, as upstream's scheduling
- * thread does. filter, prioritize and preempt run on the scheduling thread, bind on the thread of
- * the binding cycle, which is the same one here. None of them may touch the engine.
+ * the answer. A function may block until httpTimeout, and the engine waits, as upstream's
+ * scheduling thread does. filter, prioritize and preempt run on the scheduling thread, bind on the
+ * thread of the binding cycle, which is the same thread here. The functions must not touch the
+ * engine.
  *
- * sched/extender_wire.h has these functions for extenders that speak JSON over any transport.
+ * sched/extender_wire.h implements the functions for extenders that speak JSON over any transport.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@
 /** A node as sent to an extender and returned by it. */
 struct bt_extender_node {
 	struct bt_str name;
-	/** The object as the extender returned it; absent: unchanged. */
+	/** The object that the extender returned; absent: the node is unchanged. */
 	struct bt_str json;
 };
 
@@ -47,7 +48,7 @@ struct bt_extender_filter_result {
 	bt_str_list node_names;
 	struct bt_str_map failed_nodes; /* name to text, sorted by name */
 	struct bt_str_map failed_and_unresolvable_nodes;
-	struct bt_str error; /* not "": the extender failed */
+	struct bt_str error; /* if not "", the extender failed */
 };
 
 struct bt_host_priority {
@@ -75,13 +76,13 @@ struct bt_extender_binding_args {
 
 /** ExtenderBindingResult. */
 struct bt_extender_binding_result {
-	struct bt_str error; /* not "": the extender failed */
+	struct bt_str error; /* if not "", the extender failed */
 };
 
 /**
- * Transport of one extender. Called only for verbs that the extender has, and for pods it is
- * interested in. Answers live in the arena, which lives as long as the cycle. Results: 0, or a
- * negative code with err set if no answer came.
+ * Transport of one extender. Called only for verbs that the extender has and pods that the extender
+ * is interested in. Answers are in the arena, which lives as long as the cycle. Functions return 0,
+ * or a negative code with err set if no answer came.
  */
 struct bt_extender_ops {
 	int (*filter)(void *context, const struct bt_extender_args *args, struct bt_arena *arena,
@@ -90,8 +91,8 @@ struct bt_extender_ops {
 		struct bt_arena *arena, bt_host_priority_list *out_priorities,
 		struct berth_error *err);
 	/**
-	 * prioritize in two steps, so that several extenders work at the same time; both or
-	 * neither. Every request that was begun is also ended, which waits for the answer.
+	 * prioritize in two steps, so that several extenders work at the same time. A transport has
+	 * both functions or neither. Each begun request is also ended; ending waits for the answer.
 	 */
 	void *(*begin_prioritize)(
 		void *context, const struct bt_extender_args *args, struct bt_arena *arena);
@@ -100,7 +101,7 @@ struct bt_extender_ops {
 	int (*preempt)(void *context, const struct bt_extender_preemption_args *args,
 		struct bt_arena *arena, struct bt_preemption_opinions *out_answer,
 		struct berth_error *err);
-	/** Called once per attempt; the extender writes the binding itself. */
+	/** Called once per attempt. The extender itself writes the binding. */
 	int (*bind)(void *context, const struct bt_extender_binding_args *args,
 		struct bt_arena *arena, struct bt_extender_binding_result *out_result,
 		struct berth_error *err);
@@ -117,7 +118,10 @@ struct bt_extender {
 
 /** Makes the transports when an engine is created, in the order of the configuration. */
 struct bt_extender_factory {
-	/** Errors are reported as `couldn't build extenders: <err>`. */
+	/**
+	 * Creates the transport of each extender. Errors are reported as `couldn't build extenders:
+	 * <err>`.
+	 */
 	int (*create)(void *context, const struct bt_config_extender *config,
 		const struct bt_extender_ops **out_ops, void **out_context,
 		struct berth_error *err);
@@ -125,8 +129,9 @@ struct bt_extender_factory {
 };
 
 /**
- * Spec 11b section 9.3. All pods if the extender manages no resources; else pods with a container
- * or init container that names such a resource, whatever the amount.
+ * Whether the extender is interested in the pod: always if the extender manages no resources, else
+ * if a container or init container names a managed resource, whatever the amount. Spec 11b section
+ * 9.3.
  */
 bool bt_extender_is_interested(
 	const struct bt_config_extender *extender, const struct bt_pod_info *pod);

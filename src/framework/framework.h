@@ -21,18 +21,18 @@ struct bt_framework {
 	const struct bt_config_profile *profile; /* borrowed from config */
 	struct bt_config *config;                /* reference held */
 	struct bt_handle handle;
-	struct bt_nominator *nominator;       /* borrowed; may be NULL: no nominations */
+	struct bt_nominator *nominator;       /* borrowed; NULL: there are no nominations */
 	BT_VEC(struct bt_plugin *) instances; /* by plugin index, registry order */
 	struct bt_framework_point {
 		BT_VEC(struct bt_framework_entry) entries;
 	} points[BT_POINT__COUNT];
 	bool signatures_enabled;
-	struct bt_plugin **sign_plugins; /* candidates of spec 02 section 6.1, in order */
+	struct bt_plugin **sign_plugins; /* plugins with Sign: spec 02 section 6.1 */
 	uint32_t sign_plugin_count;
 	/**
-	 * Number of sign plugins up to the first one that refuses every pod (never_signs): signing
-	 * is then counted but not run. 0: no plugin refuses all pods, or signatures are off for
-	 * another reason.
+	 * Number of sign plugins up to the first one that refuses every pod (never_signs): Sign
+	 * calls are then counted but not made. 0: no plugin refuses all pods, or signatures are off
+	 * for another reason.
 	 */
 	uint32_t sign_refusal_count;
 	/**
@@ -41,38 +41,41 @@ struct bt_framework {
 	 */
 	struct bt_plugin *pod_group_post_filter;
 	/**
-	 * NodeResourcesFit's arguments, with the resources that extenders manage ignored (spec 10
-	 * section 7.2).
+	 * Arguments of NodeResourcesFit, extended to ignore the resources that extenders manage
+	 * (spec 10 section 7.2).
 	 */
 	struct bt_plugin_args fit_args;
-	struct bt_str *ignored_resources; /* behind fit_args */
+	struct bt_str *ignored_resources; /* memory that fit_args refers to */
 	/**
 	 * Run all filters of a node and merge their statuses (spec 02 section 18). Only for
-	 * frameworks without an engine: plans stop at the first failure.
+	 * frameworks without an engine, because scheduling plans stop at the first failure.
 	 */
 	bool run_all_filters;
-	/** Borrowed; NULL: no metrics. */
+	/** NULL: no metrics. Borrowed. */
 	struct bt_profile_metrics *metrics;
 };
 
 /**
- * Build the framework of one profile (spec 02 section 8.4; errors in that order, without the
- * "creating profile for scheduler name" prefix). config is referenced, state and registry are
- * borrowed.
+ * Builds the framework of one profile (spec 02 section 8.4; errors in that order, without the
+ * "creating profile for scheduler name" prefix). Takes a reference to config; borrows state and
+ * registry.
  */
 BT_MUST_USE int bt_framework_create(const struct bt_registry *registry, struct bt_config *config,
 	uint32_t profile_index, struct bt_state *state, struct bt_nominator *nominator,
 	struct bt_framework **out_framework, struct berth_error *err);
 void bt_framework_destroy(struct bt_framework *framework);
-/** By plugin index; a status stores index + 1. */
+/** Returns the plugin's name by plugin index; a status stores index + 1. */
 struct bt_str bt_framework_plugin_name(const struct bt_framework *framework, uint32_t plugin_index);
-/** Name of status->plugin, "" if not set. */
+/** Returns the name of status->plugin, "" if not set. */
 struct bt_str bt_framework_status_plugin_name(
 	const struct bt_framework *framework, const struct bt_status *status);
-/** `node(s) didn't satisfy plugin(s) [A B]`: the set's plugins in the order of their names. */
+/**
+ * Appends `node(s) didn't satisfy plugin(s) [A B]` with the set's plugins in the order of their
+ * names.
+ */
 void bt_framework_append_unsatisfied(const struct bt_framework *framework,
 	const struct bt_plugin_set *plugins, struct bt_strbuf *text);
-/** The instance of that name, or NULL. */
+/** Returns the instance with this name, or NULL. */
 struct bt_plugin *bt_framework_find_plugin(
 	const struct bt_framework *framework, struct bt_str name);
 bool bt_plugin_implements(const struct bt_plugin_ops *ops, enum bt_extension_point point);
@@ -83,7 +86,7 @@ bool bt_plugin_implements(const struct bt_plugin_ops *ops, enum bt_extension_poi
 void bt_framework_clone_cycle(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, struct bt_cycle_state *out_clone);
 
-/** Metrics of a framework's plugins; NULL: none. */
+/** Returns the metrics for a framework's plugins; NULL: none. */
 static inline struct bt_scheduler_metrics *bt_handle_metrics(const struct bt_handle *handle)
 {
 	const struct bt_framework *framework = handle->framework;
@@ -91,7 +94,7 @@ static inline struct bt_scheduler_metrics *bt_handle_metrics(const struct bt_han
 	return framework != NULL && framework->metrics != NULL ? framework->metrics->all : NULL;
 }
 
-/** All profiles, spec 02 section 9. */
+/** The frameworks of all profiles, spec 02 section 9. */
 struct bt_profiles {
 	BT_VEC(struct bt_framework *) frameworks; /* configuration order */
 };
@@ -109,8 +112,10 @@ struct bt_framework *bt_profiles_find(
 
 /* Runners. Memory of statuses and results: cycle->arena. */
 
-/** Names of the PreFilter plugins that narrowed the search, and the merged narrowing. Spec 02
- * section 5.1. */
+/**
+ * Outcome of the PreFilter plugins: the merged narrowing, and the plugins that narrowed the search.
+ * Spec 02 section 5.1.
+ */
 struct bt_pre_filter_outcome {
 	struct bt_status status;
 	struct bt_pre_filter_result result;
@@ -128,8 +133,8 @@ struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
 /**
- * Runs every filter in turn. failed is called for each that does not pass, with the status
- * interpreted as above, until failed returns false.
+ * Runs every filter in turn. Calls failed for each filter that does not pass, with the status
+ * interpreted as in bt_run_filter, until failed returns false.
  */
 void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
@@ -141,22 +146,25 @@ struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node);
 
-/** A node and a cycle with the pods added that are nominated on the node. */
+/** Copies of a node and a cycle to which the pods nominated on the node are added. */
 struct bt_nominated_view {
-	struct bt_cycle_state cycle; /* bt_cycle_state_finish() when added */
+	struct bt_cycle_state cycle; /* finish with bt_cycle_state_finish() if `added` */
 	struct bt_node_info node;
-	bool added;              /* false: no nomination counts, and nothing above is set */
-	struct bt_status status; /* AddPod failed */
+	bool added;              /* false: cycle and node are not set */
+	struct bt_status status; /* the error, if AddPod failed */
 };
 
 /**
- * Adds nominated pods of equal or higher priority, without the pod itself. Spec 02 section 5.4 step
- * 1.
+ * Adds the nominated pods of equal or higher priority, except the pod itself. Spec 02 section 5.4
+ * step 1.
  */
 void bt_add_nominated_pods(struct bt_framework *framework, const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
 	struct bt_nominated_view *out_view);
-/** Two passes when nominations on the node count. Spec 02 section 5.4. */
+/**
+ * Runs the filters; if nominated pods count on the node, runs them twice, with and without these
+ * pods. Spec 02 section 5.4.
+ */
 struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node);
@@ -166,14 +174,14 @@ struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cy
 struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
 /**
- * The same by cells (plugin.h, pre_score_cells): one slot per cell, and the number of nodes of the
- * cell.
+ * Runs PreScore by cells (plugin.h, pre_score_cells): slots has one slot per cell, counts the
+ * number of nodes of each cell.
  */
 struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
 	const uint32_t *counts, uint32_t cell_count);
 
-/** Scores of one plugin over the nodes given to scoring. */
+/** Scores of one plugin for the nodes given to scoring. */
 struct bt_plugin_scores {
 	struct bt_plugin *plugin;
 	int64_t weight;
@@ -184,7 +192,7 @@ struct bt_score_table {
 	uint32_t slot_count;
 	const uint32_t *slots;
 	uint32_t plugin_count;
-	struct bt_plugin_scores *plugins; /* skipped ones absent */
+	struct bt_plugin_scores *plugins; /* without skipped plugins */
 	int64_t *totals;
 };
 
@@ -212,53 +220,67 @@ struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt
 struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot);
 
-/** Plugins that may run at once: spec 02 section 5.11. */
+/** PreBind plugins that may run at the same time: spec 02 section 5.11. */
 struct bt_pre_bind_group {
 	struct bt_plugin **plugins; /* in the arena of the cycle */
 	uint32_t count;
 };
 
-/** Skipped plugins are in no group. Returns the number of groups. */
+/** Groups the PreBind plugins. Skipped plugins are in no group. Returns the number of groups. */
 uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, struct bt_pre_bind_group **out_groups);
 /**
- * Runs groups one after another, members of a group in order; the first failure ends the run. Does
- * not wait: a plugin that returns Wait counts as finished.
+ * Runs the groups one after another, the members of a group in order; the first failure ends the
+ * run. Does not wait: a plugin that returns Wait counts as finished.
  */
 struct bt_status bt_run_pre_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
 
-/** Progress of a PreBind run; zero memory: at its start. */
+/** Progress of a PreBind run; zero memory means not started. */
 struct bt_pre_bind_progress {
 	uint32_t group;
-	struct bt_plugin_set done; /* members of that group, and all before */
+	struct bt_plugin_set done; /* members of `group` and of all groups before */
 };
 
-/** The same, but returns Wait if a plugin waits: repeat the call later. */
+/** Like bt_run_pre_bind, but returns Wait if a plugin waits: the caller repeats the call later. */
 struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress);
-/** Status of a run that is cancelled before its end: the cause replaces the plugin's error. */
+/**
+ * Returns the status of a run that is canceled before its end: the cause replaces the plugin's
+ * error.
+ */
 struct bt_status bt_pre_bind_canceled(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, const struct bt_pre_bind_progress *progress,
 	struct bt_str cause);
-/** The first plugin that does not return Skip decides. Does not wait, as in bt_run_pre_bind. */
+/**
+ * Runs the Bind plugins; the first one that does not return Skip decides. Does not wait, as
+ * bt_run_pre_bind.
+ */
 struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
-/** The same from the plugin at *next, 0 at first; Wait: repeat the call later. */
+/**
+ * Like bt_run_bind, but starts at the plugin *next (0 at first). If it returns Wait, the caller
+ * repeats the call later.
+ */
 struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, uint32_t *next);
 void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot);
-/** Spec 02 section 5.16. *out_gating_plugin: the plugin that gates the pod, NULL when all passed.
+/**
+ * Runs the PreEnqueue plugins. *out_gating_plugin: the plugin that gates the pod, NULL if all
+ * passed. Spec 02 section 5.16.
  */
 struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_plugin **out_gating_plugin);
-/** The same, but first runs the plugin that gated the entry before (NULL: none). */
+/** Like bt_run_pre_enqueue, but first runs the plugin that gated the pod before (NULL: none). */
 struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
 	struct bt_plugin **out_gating_plugin);
 
-/** PreEnqueue of a pod that pre_enqueue_passes: counts the calls without running the plugins. */
+/**
+ * Counts the PreEnqueue calls of a pod for which pre_enqueue_passes returned true, without running
+ * the plugins.
+ */
 void bt_run_pre_enqueue_known(const struct bt_framework *framework);
 
 /* Placements of a pod group. Spec 02 section 5.15. Memory of results: arena. */
@@ -274,7 +296,7 @@ struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *frame
 	struct bt_arena *arena, struct bt_str group_namespace, struct bt_str group_name,
 	const uint32_t *slots, uint32_t slot_count);
 
-/** A placement and the pods placed in it (node_name = the chosen node). */
+/** A placement and the pods placed in it (their node_name is the chosen node). */
 struct bt_placement_assignments {
 	const struct bt_placement *placement;
 	const struct bt_pod_info *const *pods;
@@ -299,15 +321,16 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 	struct bt_placement_score_table *out_table);
 
 /**
- * PodGroupPostFilter: preemption for the pod group (spec 08 section 14). Success: victims are being
- * deleted. Unschedulable without gate WorkloadAwarePreemption or without DefaultPreemption.
+ * PodGroupPostFilter: preemption for the pod group (spec 08 section 14). Returns Success if victims
+ * are being deleted, Unschedulable without gate WorkloadAwarePreemption or without
+ * DefaultPreemption.
  */
 struct bt_status bt_run_pod_group_post_filter(struct bt_framework *framework,
 	struct bt_arena *arena, const struct bt_pod_group *group,
 	const struct bt_pod_info *const *pods, uint32_t pod_count,
 	const struct bt_pod_group_trial *trial);
 
-/** DefaultNormalizeScore of spec 05 section 3.8. */
+/** Normalises scores as DefaultNormalizeScore of spec 05 section 3.8. */
 void bt_default_normalize(
 	struct bt_node_score *scores, uint32_t count, int64_t max_priority, bool reverse);
 #endif

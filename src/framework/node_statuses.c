@@ -67,7 +67,7 @@ struct bt_node_status_entry bt_node_statuses_at(
 
 /** --- all nodes with a code --- */
 
-/** Nodes of the list from `from` until `end` whose group has the code. */
+/** Collects the nodes of the list between `from` and `end` whose group has the code. */
 static uint32_t list_positions(const struct bt_status_groups *groups, enum bt_status_code code,
 	const struct bt_snapshot *snapshot, uint32_t from, uint32_t end, uint32_t *out_slots)
 {
@@ -77,7 +77,8 @@ static uint32_t list_positions(const struct bt_status_groups *groups, enum bt_st
 
 	for (uint32_t i = from; i < end; i++) {
 		/*
-		 * Written in any case and kept if it counts, which avoids an unpredictable branch.
+		 * Always write the slot, and count it only if the code matches: this avoids an
+		 * unpredictable branch.
 		 */
 		out_slots[count] = list[i];
 		count += groups->statuses[groups->group_of[place_of[list[i]]]].code == code;
@@ -102,7 +103,7 @@ uint32_t bt_node_statuses_nodes_for_code(const struct bt_node_statuses *statuses
 		return count + list_positions(groups, code, snapshot, 0, start, &out_slots[count]);
 	}
 	if (statuses->absent.code == code) {
-		/* Every node of the snapshot without an entry of its own. */
+		/* Return every node of the snapshot that has no entry. */
 		struct bt_bitset excluded = {0};
 		uint32_t kept = 0;
 
@@ -194,7 +195,7 @@ static void count_status(
 	}
 }
 
-/** The lines "<count> <reason>" sorted as byte strings, joined. */
+/** Appends the lines "<count> <reason>", sorted as byte strings and joined. */
 static void append_lines(const struct histogram *histogram, struct bt_strbuf *out)
 {
 	struct bt_str some[16];
@@ -219,7 +220,7 @@ static void append_lines(const struct histogram *histogram, struct bt_strbuf *ou
 		bt_strbuf_append_str(&text, histogram->reasons.items[i].reason);
 		lines[i].length = (uint32_t)(text.length - start);
 	}
-	/* The text does not move from here on. */
+	/* The text is complete and does not move any more, so pointers into it are valid. */
 	for (uint32_t i = 0; i < count; i++) {
 		lines[i].data = text.data + at;
 		at += lines[i].length;
@@ -249,7 +250,10 @@ static void fill(
 			count_status(histogram, &groups->statuses[i], groups->sizes[i]);
 		}
 	}
-	/* In big clusters, runs of nodes have the very same reasons: count a run in one step. */
+	/*
+	 * In big clusters, consecutive nodes often share the same reasons: count each such run in
+	 * one step.
+	 */
 	for (uint32_t i = 0; groups == NULL && i < statuses->entries.count;) {
 		const struct bt_status *status = &statuses->entries.items[i].status;
 		uint32_t end = i + 1;

@@ -47,7 +47,7 @@ static uint32_t find_by_uid(const struct bt_nominator *nominator, struct bt_str 
 	return BT_NOMINATION_NONE;
 }
 
-/** Index in nodes, or BT_NOMINATION_NONE. */
+/** Returns the index in nodes, or BT_NOMINATION_NONE. */
 static uint32_t find_node(const struct bt_nominator *nominator, bt_sym node_name)
 {
 	uint64_t hash = hash_symbol(node_name);
@@ -60,7 +60,7 @@ static uint32_t find_node(const struct bt_nominator *nominator, bt_sym node_name
 	return BT_NOMINATION_NONE;
 }
 
-/** Undo what add_at did, the maps included. */
+/** Removes the nomination from the list and from both maps. */
 static void end_nomination(struct bt_nominator *nominator, uint32_t index)
 {
 	struct bt_symbol_table *symbols = &nominator->state->symbols;
@@ -112,7 +112,10 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 	struct bt_str node_name, bool queued)
 {
 	struct bt_symbol_table *symbols = &nominator->state->symbols;
-	/* Take the new references first: the old nomination may hold the only other ones. */
+	/*
+	 * Take the new references before the old nomination is dropped, which may hold the only
+	 * references.
+	 */
 	struct bt_nomination nomination = {
 		.uid = bt_symbol_ref_str(symbols, pod->uid),
 		.node_name = bt_symbol_ref_str(symbols, node_name),
@@ -136,7 +139,7 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 	};
 	bt_vec_store(&nominator->nominations, &nominator->free_nominations, nomination, index);
 	bt_map_insert(&nominator->by_uid, hash_symbol(nomination.uid), index);
-	/* Append to its node's list. */
+	/* Append to the list of the node. */
 	struct bt_nomination *added = at(nominator, index);
 	uint32_t node_index = find_node(nominator, added->node_name);
 
@@ -179,7 +182,7 @@ void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_inf
 
 	if (index != BT_NOMINATION_NONE && old_pod->nominated_node_name.length == 0 &&
 		new_pod->nominated_node_name.length == 0) {
-		/* Referenced, because the old nomination ends before the new one begins. */
+		/* Take a reference, because the old nomination ends before the new one begins. */
 		node_name = bt_symbol_ref(symbols, at(nominator, index)->node_name);
 		info = (struct bt_post_filter_result){
 			.present = true,

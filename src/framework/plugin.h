@@ -2,18 +2,18 @@
 #ifndef BT_FRAMEWORK_PLUGIN_H
 #define BT_FRAMEWORK_PLUGIN_H
 /**
- * The plugin contract. A plugin is a constant table of functions (struct bt_plugin_ops) plus an
- * instance per profile; it implements any subset of the extension points (a NULL slot: not
+ * The plugin contract. A plugin is a constant table of functions (struct bt_plugin_ops) and an
+ * instance per profile. A plugin implements any subset of the extension points (NULL: not
  * implemented). Spec: 02 section 4.
  *
- * A plugin needs no more than one pod and one node, read through node_info.h. A plugin whose
- * verdict or score is a pure function of the pod's shape and one node's row may add a second table
- * (struct bt_plugin_shortcuts) with column forms: the same answers for many slots at once, kept by
- * the scheduling plan and repaired from the change log. BERTH_VERIFY=1 compares the two on every
- * decision.
+ * Each call is about one pod and one node, which the plugin reads through node_info.h. A plugin
+ * whose verdict or score is a pure function of the pod's shape and one node's row may add a second
+ * table (struct bt_plugin_shortcuts) with column forms: functions that compute the same results for
+ * many slots at once. The scheduling plan keeps these results and repairs them from the change log.
+ * BERTH_VERIFY=1 compares both forms on every decision.
  *
- * All functions run on the scheduling thread. `pod` is never NULL. Data placed in the cycle lives
- * in cycle->arena.
+ * All functions run on the scheduling thread. `pod` is never NULL. Data that plugins put into the
+ * cycle is in cycle->arena.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,7 +42,7 @@ struct bt_prng;
 struct bt_waiting_pods; /* framework/waiting_pods.h */
 struct bt_plugin_ops;
 
-/** Base of every instance; first member of the plugin's own structure. */
+/** Base of every instance; first member of the plugin's instance structure. */
 struct bt_plugin {
 	const struct bt_plugin_ops *ops;
 	uint16_t index; /* in the framework's instance list; set by the framework after create */
@@ -66,34 +66,36 @@ struct bt_persistent_volume;
 struct bt_persistent_volume_claim;
 
 /**
- * Where VolumeBinding sends its writes, and how it waits for them. Spec 07 section 9. Errors carry
- * the API's text. *out_resource_version: of the API's answer, borrowed until the next call.
- * BT_WRITE_PENDING: in flight, repeat the call with the same arguments.
+ * Functions that send the writes of VolumeBinding, and wait for the results. Spec 07 section 9.
+ * Errors carry the API's text. *out_resource_version: resourceVersion in the API's answer, borrowed
+ * until the next call. BT_WRITE_PENDING: the write is in flight; repeat the call with the same
+ * arguments.
  */
 struct bt_volume_writer {
 	/**
-	 * Writes the volume's claimRef (if it has one: without VolumeBinding at Reserve it has
-	 * none) and annotation pv.kubernetes.io/bound-by-controller, on condition that the API has
-	 * the resourceVersion given here. claim: the pod's claim.
+	 * Writes the annotation pv.kubernetes.io/bound-by-controller and the claimRef of the
+	 * volume, on condition that the API has the resourceVersion given here. The volume has no
+	 * claimRef if VolumeBinding does not run at Reserve. claim: the pod's claim.
 	 */
 	int (*bind_volume)(void *context, const struct bt_persistent_volume *volume,
 		const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
 		struct berth_error *err);
 	/**
-	 * Writes the claim's annotation volume.kubernetes.io/selected-node, on the same condition.
-	 * node_name "": the claim has no such annotation, and none is added.
+	 * Writes the claim's annotation volume.kubernetes.io/selected-node, on condition that the
+	 * API has the resourceVersion given here. node_name "": the claim has no such annotation,
+	 * and none is added.
 	 */
 	int (*select_node)(void *context, const struct bt_persistent_volume_claim *claim,
 		struct bt_str node_name, struct bt_str *out_resource_version,
 		struct berth_error *err);
 	/**
-	 * Waits up to a second while the state follows the cluster. Negative with err = the whole
-	 * text of the failure if the pod need not wait any longer ("binding volumes: context
-	 * canceled", or the cause of the cancellation). NULL: VolumeBinding does not block, and is
-	 * called again by the clock.
+	 * Waits up to a second while the state follows the cluster. Returns a negative code if the
+	 * pod need not wait any longer; err then has the whole text of the failure ("binding
+	 * volumes: context canceled", or the cause of the cancellation). NULL: VolumeBinding does
+	 * not block, and is called again when its time has come.
 	 */
 	int (*wait)(void *context, const struct bt_pod_info *pod, struct berth_error *err);
-	/** Whether the API still has the pod. NULL: it has. */
+	/** Whether the API still has the pod. NULL: assume that it has. */
 	bool (*pod_exists)(void *context, const struct bt_pod_info *pod);
 	void *context;
 };
@@ -105,22 +107,22 @@ struct bt_resource_claim;
 #define BT_WRITE_CONFLICT 2
 
 /**
- * Where DynamicResources sends its writes. Spec 12 sections 10 and 12 to 15. Each returns 0, a
- * negative code with err set to the API's error text, BT_WRITE_CONFLICT with err set likewise, or
- * BT_WRITE_PENDING: in flight, repeat the call with equal arguments (a call with other arguments
- * drops the answer to the first). *out_claim: the object in the API's answer, a reference for the
- * caller.
+ * Functions that send the writes of DynamicResources. Spec 12 sections 10 and 12 to 15. Each
+ * returns 0; a negative code or BT_WRITE_CONFLICT, with err set to the API's error text; or
+ * BT_WRITE_PENDING: the write is in flight; repeat the call with equal arguments (a call with other
+ * arguments drops the answer to the first). *out_claim: the object in the API's answer, a reference
+ * for the caller.
  *
- * pod: the pod being scheduled. base: the object of the API from which claim was made; fields that
- * our structures lack (its json) are kept in the write. must_end: the caller cannot repeat the
- * call, so the function waits for the answer (PostFilter) and never returns BT_WRITE_PENDING.
+ * pod: the pod being scheduled. base: the API object from which claim was made; the write keeps
+ * those fields of its JSON that our structures lack. must_end: the caller cannot repeat the call
+ * (PostFilter), so the function waits for the answer and never returns BT_WRITE_PENDING.
  */
 struct bt_claim_writer {
-	/** PUT of the claim: only its finalizers change. */
+	/** PUT of the claim; only the finalizers change. */
 	int (*update)(void *context, const struct bt_pod_info *pod, const struct bt_object *base,
 		const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
 		struct berth_error *err);
-	/** PUT of its status. */
+	/** PUT of the claim's status. */
 	int (*update_status)(void *context, const struct bt_pod_info *pod,
 		const struct bt_object *base, const struct bt_resource_claim *claim, bool must_end,
 		struct bt_object **out_claim, struct berth_error *err);
@@ -135,14 +137,14 @@ struct bt_claim_writer {
 	int (*remove)(void *context, const struct bt_pod_info *pod,
 		const struct bt_resource_claim *claim, bool must_end, struct berth_error *err);
 	/**
-	 * PATCH of its status: removes this uid from reservedFor. Returns at once; the writer logs
-	 * a failure.
+	 * PATCH of the claim's status: removes this uid from reservedFor. Returns at once; the
+	 * writer logs a failure.
 	 */
 	void (*unreserve)(void *context, const struct bt_pod_info *pod,
 		const struct bt_resource_claim *claim, struct bt_str uid);
 	/**
-	 * PATCH of the pod's status: the differences between the two in extendedResourceClaimStatus
-	 * and nodeAllocatableResourceClaimStatuses.
+	 * PATCH of the pod's status: sends the differences between the two pods in
+	 * extendedResourceClaimStatus and nodeAllocatableResourceClaimStatuses.
 	 */
 	int (*patch_pod_status)(void *context, const struct bt_pod_info *pod,
 		const struct bt_pod_status *old_status, const struct bt_pod_status *new_status,
@@ -152,23 +154,24 @@ struct bt_claim_writer {
 	void *context;
 };
 
-/** Services for plugins outside of the tree; NULL members: not available. */
+/** Services for plugins outside of the tree; a NULL member is not available. */
 struct bt_handle_services {
 	void *context;
 	/** Move a pending pod to the active queue. */
 	void (*activate)(void *context, struct bt_str namespace_, struct bt_str name);
-	/** An event about a pod that is being scheduled. */
+	/** Records an event about a pod that is being scheduled. */
 	void (*event)(void *context, const struct bt_pod_info *pod, const char *type,
 		const char *reason, const char *action, struct bt_str note);
-	/* Opaque here. */
+	/* Pointers that the framework only passes on. */
 	const void *client_set;
 	const void *informer_factory;
 	const void *volume_binder;
 };
 
 /**
- * The snapshot as plugins outside of the tree see it. In-tree plugins read the state, whose columns
- * include the pod of this cycle once it is assumed; a snapshot does not.
+ * The snapshot for plugins outside of the tree. In-tree plugins read the state, whose columns
+ * include the pod of this cycle as soon as the pod is assumed; the snapshot does not include that
+ * pod.
  */
 struct bt_snapshot_view {
 	const struct bt_state *state;
@@ -176,7 +179,7 @@ struct bt_snapshot_view {
 	uint32_t assumed_slot;
 };
 
-/** What plugins can reach besides their arguments; valid for the life of the framework. */
+/** Data and services for plugins beyond their arguments; valid for the life of the framework. */
 struct bt_handle {
 	struct bt_state *state;
 	const struct bt_gates *gates;
@@ -185,21 +188,21 @@ struct bt_handle {
 	const struct bt_binder *binder; /* NULL: every binding succeeds (simulation) */
 	const struct bt_volume_writer
 		*volume_writer; /* NULL: volumes count as bound once assumed (simulation) */
-	/** NULL: the claim cache takes every write as made (simulation). */
+	/** NULL: the claim cache treats every write as done (simulation). */
 	const struct bt_claim_writer *claim_writer;
-	const struct bt_pod_lister *pods; /* NULL: the versions in cycle and state are the newest */
+	const struct bt_pod_lister *pods; /* NULL: cycle and state are up to date */
 	/* Preemption. */
 	const struct bt_preemption_writer *preemption_writer; /* NULL: preemption only decides */
 	const struct bt_preemption_extender *preemption_extenders;
 	uint32_t preemption_extender_count;
 	struct bt_waiting_pods *waiting_pods; /* NULL: no pod waits on Permit */
 	struct bt_binding_pods *binding_pods; /* NULL: no pod is in PreBind */
-	struct bt_prng *prng;                 /* NULL: the first of equals wins */
+	struct bt_prng *prng;                 /* NULL: the first of equal candidates wins */
 	/**
 	 * Preferred node among equally good preemption candidates; for replays of recorded runs.
 	 */
 	struct bt_str preferred_node;
-	/** Tie-break by name if no node is preferred. */
+	/** Without a preferred node, choose the first candidate by name. */
 	bool takes_first_by_name;
 	int64_t now_ns; /* the owner's clock at its last call */
 	bool verify;    /* compare each fast computation with the plain one */
@@ -207,15 +210,17 @@ struct bt_handle {
 	int64_t max_pd_volumes;
 	const struct bt_handle_services *services; /* NULL: none */
 	/**
-	 * Binding cycle calls in progress: plugins outside of the tree must not read the snapshot
-	 * in them.
+	 * Number of calls of a binding cycle in progress. During these calls, plugins outside of
+	 * the tree must not read the snapshot.
 	 */
 	uint32_t binding_calls;
 	struct bt_snapshot_view snapshot;
 };
 
-/** PreFilter's narrowing. names NULL: all nodes. An empty non-NULL list means no node. Spec 02
- * section 2. */
+/**
+ * The nodes to which PreFilter narrows the search. names NULL: all nodes; empty but not NULL: no
+ * node. Spec 02 section 2.
+ */
 struct bt_pre_filter_result {
 	bool restricted;
 	uint32_t count;
@@ -239,7 +244,8 @@ struct bt_post_filter_result {
 };
 
 /**
- * Statuses of the examined nodes: explicit entries, and one for all other nodes. Spec 02 section 2.
+ * Statuses of the examined nodes: explicit entries, and one status for all other nodes. Spec 02
+ * section 2.
  */
 struct bt_node_status_entry {
 	uint32_t slot;
@@ -247,21 +253,23 @@ struct bt_node_status_entry {
 };
 
 /**
- * Statuses of a failed search over the whole list, by groups of nodes instead of entries, so that
- * no node is visited. Borrowed from the cycle and its plan.
+ * Statuses of a failed search over the whole list, stored by groups of nodes, so that nodes need
+ * not be visited one by one. Borrowed from the cycle and its plan.
  */
 struct bt_status_groups {
 	uint32_t count;
-	const struct bt_status *statuses; /* by group; none of them Success */
-	const uint32_t *sizes;            /* nodes of the group; may be 0 */
+	const struct bt_status *statuses; /* by group; never Success */
+	const uint32_t *sizes;            /* number of nodes of each group; may be 0 */
 	const uint16_t *group_of;         /* by place of the snapshot (state/places.h) */
-	uint32_t start;                   /* position where the search began: order of entries */
+	uint32_t start;                   /* list position where the search began */
 };
 
 struct bt_node_statuses {
 	BT_VEC(struct bt_node_status_entry) entries;
 	struct bt_status absent;
-	/** If not NULL: groups replace the entries; framework/node_statuses.h reads both. */
+	/**
+	 * If not NULL, the groups replace the entries; framework/node_statuses.h reads both forms.
+	 */
 	const struct bt_status_groups *groups;
 };
 
@@ -300,8 +308,9 @@ typedef enum bt_queueing_hint (*bt_hint_function)(struct bt_plugin *plugin,
 	struct berth_error *err);
 
 /**
- * What a hint reads of the pod, besides the event's objects and informers, from most to least. An
- * event about the pod itself (by uid) does not count: its hint is always run for that pod alone.
+ * The pod data that a hint reads in addition to the event's objects and informers, from most to
+ * least. Events about the pod itself (same uid) are exempt: their hint always runs for that pod
+ * alone.
  */
 enum bt_hint_scope {
 	BT_HINT_SCOPE_POD,       /* anything of the pod */
@@ -310,7 +319,7 @@ enum bt_hint_scope {
 	BT_HINT_SCOPE_SHAPE,     /* the pod's shape */
 };
 
-/** Numbers that hints compare first. */
+/** Number of amounts that the queue compares before it runs a hint (hint_needs). */
 #define BT_HINT_NEEDS 2
 
 struct bt_event_registration {
@@ -328,7 +337,7 @@ struct bt_event_registrations {
 		(list), BT_ARRAY_LENGTH(list) \
 	}
 
-/** A queue entry as QueueSort sees it. */
+/** A queue entry as passed to QueueSort. */
 struct bt_queued_pod {
 	const struct bt_pod_info *pod;
 	int64_t timestamp_ns;
@@ -339,23 +348,24 @@ struct bt_queued_pod {
 enum bt_normalize_kind {
 	BT_NORMALIZE_NONE,            /* scores are final */
 	BT_NORMALIZE_DEFAULT,         /* spec 05 section 3.8, reverse = false, max 100 */
-	BT_NORMALIZE_DEFAULT_REVERSE, /* ... reverse = true */
+	BT_NORMALIZE_DEFAULT_REVERSE, /* as BT_NORMALIZE_DEFAULT, with reverse = true */
 	BT_NORMALIZE_CUSTOM,          /* ops->normalize_score */
 };
 
 /**
- * A property of nodes that verdicts or scores depend on. A slot's value depends on that slot alone
- * and on nothing outside of `reads`: an unchanged slot keeps its value as long as the trait keeps
- * its identity.
+ * A property of nodes on which verdicts or scores depend. The value of a slot depends only on those
+ * parts of the slot that `reads` lists: an unchanged slot keeps its value while the trait's
+ * identity stays the same.
  */
 struct bt_node_trait {
-	uint64_t identity[3];   /* equal for the same question in another cycle */
+	uint64_t identity[3];   /* equal if the trait is the same in another cycle */
 	uint32_t reads;         /* enum bt_change_kind bits */
 	const uint32_t *values; /* by slot; NULL: call the function */
 	uint64_t (*value)(const void *context, uint32_t slot);
 	/**
-	 * Fills, for all slots below slot_count, numbers that distinguish the same slots (with very
-	 * many values, possibly more slots). NULL: the values are read slot by slot.
+	 * For all slots below slot_count, fills in numbers that are equal exactly for slots with
+	 * equal values (if there are very many values, equal slots may get different numbers).
+	 * NULL: the values are read slot by slot.
 	 */
 	void (*column)(const void *context, uint32_t slot_count, uint32_t *values);
 	const void *context; /* valid for the cycle */
@@ -369,8 +379,10 @@ struct bt_trait_list {
 	struct bt_arena *arena;
 };
 
-/** Which slots a column pass covers: count of them from `first` on when slots is NULL, else the
- * count listed ones. */
+/**
+ * The slots of a column pass: the `count` slots from `first` on if slots is NULL, else the `count`
+ * listed slots.
+ */
 struct bt_slot_range {
 	const uint32_t *slots;
 	uint32_t count;
@@ -384,105 +396,116 @@ struct bt_placement {
 };
 
 /**
- * The optional second table of a plugin: column forms of its functions that answer for many nodes,
- * pods or events at once, and facts that let the engine call the plugin less often. None of them
- * changes a decision; a plugin without the table is called for one pod and one node at a time.
+ * The optional second table of a plugin: column forms, which compute results for many nodes, pods
+ * or events at once, and facts that let the engine call the plugin less often. The table never
+ * changes a decision. A plugin without it is called for one pod and one node at a time.
  */
 struct bt_plugin_shortcuts {
 	/* PreFilter and PreScore. */
 
 	/**
 	 * PreFilter and PreScore depend only on the pod's shape, the arguments and the state's
-	 * symbols: the framework may run them once per shape and keep their data. Filter and Score
+	 * symbols: the framework may run each once per shape and keep the data. Filter and Score
 	 * must never change that data.
 	 */
 	bool pure;
-	/** Purity that depends on the pod (for example, no volumes). NULL: `pure` decides. */
+	/**
+	 * Whether the plugin is pure for this pod (for example, because the pod has no volumes).
+	 * NULL: `pure` decides.
+	 */
 	bool (*is_pure_for)(struct bt_plugin *plugin, const struct bt_pod_info *pod);
 	/* Queueing. */
 
 	/**
-	 * Whether PreEnqueue would now let every pod of this shape pass, so that many pods can be
-	 * moved without calling it for each. NULL: unknown.
+	 * Whether PreEnqueue would now accept every pod of this shape; the queue can then move many
+	 * pods without calling PreEnqueue for each. NULL: unknown.
 	 */
 	bool (*pre_enqueue_passes)(struct bt_plugin *plugin, const struct bt_shape *shape);
 	/**
-	 * Whether PreEnqueue would now reject this pod and every other of its shape and namespace,
-	 * without an error: members of a large gang need not be checked one by one whenever one
-	 * more arrives. NULL: unknown.
+	 * Whether PreEnqueue would now reject, without an error, every pod of the shape and
+	 * namespace of this pod. Then not every member of a large gang must be checked again
+	 * whenever a member is added. NULL: unknown.
 	 */
 	bool (*pre_enqueue_rejects)(struct bt_plugin *plugin, const struct bt_pod_info *pod);
 	/**
-	 * The gate of PreEnqueue may open without an event: the leftover flush runs it again (spec
-	 * 08 section 12).
+	 * PreEnqueue may start to accept a pod without any event: the leftover flush runs
+	 * PreEnqueue again (spec 08 section 12).
 	 */
 	bool gate_opens_silently;
 	/**
-	 * less orders by higher priority, then earlier timestamp. The queue may then compare its
-	 * own keys.
+	 * `less` orders by higher priority, then earlier timestamp. The queue may then compare
+	 * these keys without calling `less`.
 	 */
 	bool less_is_priority_then_time;
 	/**
-	 * Pods that agree in this get the same answer from every hint: the queue runs it once for
-	 * all of them.
+	 * The pod data that determines the result of every hint. Pods that agree in this data get
+	 * the same result, so the queue runs a hint once for all of them.
 	 */
 	enum bt_hint_scope hint_scope;
-	/** The scope for one event and the pods of one shape. NULL: hint_scope holds for all. */
+	/**
+	 * Returns the scope for one event and the pods of one shape. NULL: hint_scope holds for all
+	 * events.
+	 */
 	enum bt_hint_scope (*hint_scope_of)(struct bt_plugin *plugin, const struct bt_shape *shape,
 		const struct bt_cluster_event *event, const void *old_object,
 		const void *new_object);
 	/**
-	 * Numbers that the hints compare first: of a shape, and for an event the largest that it
-	 * can help. For a pod with a number above the limit every hint of the plugin returns Skip,
-	 * so the queue does not run it. false: this event has no such limits. Both or neither; the
-	 * hints must not be about the event's own pod.
+	 * hint_needs gives the amounts that a shape needs, hint_limits the largest amounts that an
+	 * event can help. If a need exceeds its limit, every hint of the plugin returns Skip, so
+	 * the queue does not run the hints. hint_limits returns false if the event has no such
+	 * limits. A plugin has both functions or neither, and they must not be about the event's
+	 * own pod.
 	 */
 	void (*hint_needs)(struct bt_plugin *plugin, const struct bt_shape *shape,
 		int64_t out_needs[BT_HINT_NEEDS]);
 	bool (*hint_limits)(struct bt_plugin *plugin, const struct bt_cluster_event *event,
 		const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS]);
-	/** Whether Sign refuses every pod: the engine then runs no Sign at all. NULL: no. */
+	/** Whether Sign refuses every pod: the engine then never calls Sign. NULL: no. */
 	bool (*never_signs)(const struct bt_plugin *plugin);
 
 	/* Column forms. */
 
 	/**
-	 * The column forms read the cycle's data instead of the plan's and run in every cycle: for
-	 * plugins that depend on pods of other nodes and keep counters of them. Score then uses the
-	 * last two functions.
+	 * The column forms read the cycle's data instead of the plan's data and run in every cycle.
+	 * For plugins that depend on pods of other nodes and keep counters of these pods. Score
+	 * then uses score_slots and normalize_column.
 	 */
 	bool columns_per_cycle;
 	/**
-	 * With columns_per_cycle: its data refers to no counters and is valid for the whole cycle.
+	 * With columns_per_cycle: the plugin's data refers to no counters and is valid for the
+	 * whole cycle.
 	 */
 	bool keeps_cycle_data;
 	/**
-	 * The column forms may run for several ranges of slots at once, on any threads, while
-	 * nothing changes: they write only the entries of their range, and store nothing in the
-	 * state or the plugin's data.
+	 * Column forms may run for several ranges of slots at once, on any threads, while the state
+	 * does not change: each call writes only the entries of its range, and stores nothing in
+	 * the state or the plugin's data.
 	 */
 	bool columns_split;
 
 	/**
-	 * Before column passes over all slots, on the scheduling thread: bring up to date what the
-	 * plugin keeps for them of every slot. Passes over a list of slots come without. May be
-	 * NULL.
+	 * Called on the scheduling thread before column passes over all slots: updates the data
+	 * that the plugin keeps for every slot. Not called before passes over a list of slots. May
+	 * be NULL.
 	 */
 	void (*prepare_columns)(struct bt_plugin *plugin, const struct bt_state *state);
 
 	/* Column form of Filter; needs `pure` or `columns_per_cycle`. */
 
-	/** false: this pod does not fit the column form (detail would need more bits). NULL: always
-	 * true. */
+	/**
+	 * Returns false if detail would need too many bits for this pod, so that the column form
+	 * cannot be used. NULL: always true.
+	 */
 	bool (*filter_fits_column)(
 		struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
 	/** Kinds of node change (enum bt_change_kind) after which a slot's verdict may differ. */
 	uint32_t filter_reads;
 	/**
-	 * For every slot in range: *detail = 0 if the node passes, else a non-zero number (at most
-	 * 24 bits) that filter_detail_status turns into the status of the plain form. data is the
-	 * plugin's pre-filter data (NULL if the plugin has no PreFilter). detail is indexed by
-	 * slot. Returns false if no slot of the range is rejected; detail need not be written then.
+	 * For every slot in range, sets *detail to 0 if the node passes, else to a non-zero number
+	 * (at most 24 bits) that filter_detail_status turns into the status of the plain form. data
+	 * is the plugin's pre-filter data (NULL if the plugin has no PreFilter). detail is indexed
+	 * by slot. Returns false if no slot of the range is rejected; detail need not be written
+	 * then.
 	 */
 	bool (*filter_column)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state,
@@ -493,54 +516,54 @@ struct bt_plugin_shortcuts {
 	/* Column form of Score; needs `pure`. Scores must be in [0, 2^31). */
 
 	/**
-	 * Data for the column form of a plugin without PreScore, made once per shape in the arena.
-	 * NULL: the pre-score data is passed.
+	 * Returns data for the column form of a plugin without PreScore, made once per shape in the
+	 * arena. NULL: the column form gets the pre-score data.
 	 */
 	const void *(*score_column_data)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 	uint32_t score_reads;
 	/**
-	 * Whether a node's score may differ when the snapshot has one or the other of these numbers
-	 * of nodes, and nothing else differs. NULL: never.
+	 * Whether a node's score may differ between a snapshot with count nodes and one with
+	 * other_count nodes that are equal otherwise. NULL: never.
 	 */
 	bool (*score_reads_node_count)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state, uint32_t count,
 		uint32_t other_count);
 	/**
-	 * false: this pod's scores do not fit the column form (negative, or too large); the plain
-	 * form is used. NULL: always true.
+	 * Returns false if this pod's scores may be negative or too large for the column form; the
+	 * plain form is used then. NULL: always true.
 	 */
 	bool (*score_fits_column)(
 		struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
 	/**
-	 * Whether the raw score of every node is *out_score whatever its row, for as long as the
+	 * Whether every node has the raw score *out_score, independent of the row, as long as the
 	 * pod's shape lives. May be NULL.
 	 */
 	bool (*score_is_constant)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state, int32_t *out_score);
 	/**
-	 * For every slot in range its raw score, indexed by slot. Returns false when all of them
-	 * are 0; scores need not be written then.
+	 * Writes the raw score of every slot in range; scores is indexed by slot. Returns false if
+	 * all scores are 0; scores need not be written then.
 	 */
 	bool (*score_column)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state,
 		struct bt_slot_range range, int32_t *scores);
 
 	/**
-	 * Whether PreScore would return Skip in this cycle, whichever nodes are feasible; cheap.
-	 * The whole decision can then be made from the plan's columns. NULL: unknown. Called after
-	 * PreFilter.
+	 * Whether PreScore would return Skip in this cycle, whichever nodes are feasible. Must be
+	 * cheap. The whole decision can then be made from the plan's columns. Called after
+	 * PreFilter. NULL: unknown.
 	 */
 	bool (*pre_score_skips)(struct bt_plugin *plugin, const struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod);
 
 	/*
-	 * Column form of Score with `columns_per_cycle`: both functions get the cycle's pre-score
-	 * data, or the pre-filter data of a plugin without PreScore. score_fits_column is called
-	 * without data.
+	 * Column form of Score with `columns_per_cycle`: score_slots and normalize_column get the
+	 * cycle's pre-score data, or the pre-filter data of a plugin without PreScore.
+	 * score_fits_column gets no data.
 	 */
 
-	/** Raw scores of the feasible nodes; scores is indexed by position in slots. */
+	/** Writes raw scores of the feasible nodes; scores is indexed by position in slots. */
 	void (*score_slots)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state, const uint32_t *slots,
 		uint32_t count, int64_t *scores);
@@ -555,19 +578,19 @@ struct bt_plugin_shortcuts {
 	/* Cells (sched/cells.h), with `columns_per_cycle`. */
 
 	/**
-	 * Adds the traits that distinguish nodes for Filter, Score and NormalizeScore of this
-	 * plugin in this cycle: two nodes of the snapshot with equal traits get the same verdict
-	 * and the same score. The engine then calls filter_column, score_slots and normalize_column
-	 * for one node of each cell. Called once, after PreFilter succeeded and before PreScore;
-	 * may store data in the cycle for pre_score_cells. false: no cells for this pod. NULL:
-	 * never.
+	 * Adds the traits by which Filter, Score and NormalizeScore of this plugin distinguish
+	 * nodes in this cycle: two nodes of the snapshot with equal traits get the same verdict and
+	 * the same score. The engine then calls filter_column, score_slots and normalize_column for
+	 * one node of each cell. Called once, after PreFilter succeeded and before PreScore; may
+	 * store data in the cycle for pre_score_cells. Returns false if this pod cannot use cells.
+	 * NULL: no pod can.
 	 */
 	bool (*cell_traits)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, struct bt_trait_list *out);
 	/**
-	 * PreScore by cells: the result of pre_score for all the nodes that the slots stand for.
-	 * slots: one node of each feasible cell, counts: nodes of the cell. NULL: pre_score does
-	 * not read the slots and is called with these.
+	 * PreScore by cells: gives the result that pre_score gives for all nodes of the cells.
+	 * slots: one node of each feasible cell; counts: number of nodes of each cell. NULL:
+	 * pre_score does not read its slots, and is called with one slot per cell.
 	 */
 	struct bt_status (*pre_score_cells)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *counts,
@@ -576,31 +599,31 @@ struct bt_plugin_shortcuts {
 	/* Pod groups: the number of equal pods that fit, without trying each. */
 
 	/**
-	 * Lowers room, indexed by slot, to the number of pods of this shape that Filter accepts on
-	 * each slot of the range one after the other while nothing else changes there. The caller
-	 * handles slots that filter_column rejects. NULL: unknown, or unlimited if filter_reads has
-	 * nothing that pods change.
+	 * For each slot of the range, lowers room (indexed by slot) to the number of pods of this
+	 * shape that Filter accepts there one after the other, if nothing else changes on the node.
+	 * The caller handles slots that filter_column rejects. NULL: unknown; but unlimited if
+	 * filter_reads has no kind of change that pods cause.
 	 */
 	void (*filter_room)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state,
 		struct bt_slot_range range, uint32_t *room);
 	/**
-	 * Whether PostFilter would now reject the pod and change nothing, whatever the nodes'
-	 * statuses. NULL: unknown.
+	 * Whether PostFilter would now reject the pod and change nothing, whatever the statuses of
+	 * the nodes. NULL: unknown.
 	 */
 	bool (*post_filter_changes_nothing)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod);
 	/**
-	 * In the cycle of the pod's group, Permit rejects no member: it returns Wait until this
-	 * many further members are assumed, then Success. false: unknown.
+	 * Returns true if Permit rejects no member in the cycle of the pod's group: Permit returns
+	 * Wait until *out_count further members are assumed, then Success. false: unknown.
 	 */
 	bool (*permit_quorum)(
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, uint32_t *out_count);
-	/** score_placement does not read which nodes the pods are on. */
+	/** score_placement does not depend on the nodes of the pods. */
 	bool placement_score_ignores_nodes;
 };
 
-/** The plugin: its extension points under their Kubernetes names. */
+/** The plugin: extension points under their Kubernetes names. */
 struct bt_plugin_ops {
 	const char *name; /* unique in a registry */
 
@@ -608,12 +631,12 @@ struct bt_plugin_ops {
 	 * Creates an instance of the plugin that ops describes. args: decoded and defaulted
 	 * (config.h), kind BT_ARGS_NONE if there are none; borrowed for the life of the framework.
 	 * err: reported as `initializing plugin "<name>": <err>`. The instance may set another
-	 * table of the same name, which then decides its roles.
+	 * table with the same name, which then decides the roles of the plugin.
 	 */
 	int (*create)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 		const struct bt_handle *handle, struct bt_plugin **out_plugin,
 		struct berth_error *err);
-	const void *context; /* for create */
+	const void *context; /* argument of create */
 	void (*destroy)(struct bt_plugin *plugin);
 	/** NULL: the plugin has none. */
 	const struct bt_plugin_shortcuts *shortcuts;
@@ -623,17 +646,22 @@ struct bt_plugin_ops {
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a,
 		const struct bt_queued_pod *b);
-	/** The events every instance registers; items NULL: see events_to_register. */
+	/** The events that every instance registers; items NULL: see events_to_register. */
 	struct bt_event_registrations events;
-	/** Events that depend on the instance. *out_events is borrowed from the plugin. */
+	/**
+	 * Returns the events that this instance registers. *out_events is borrowed from the plugin.
+	 */
 	int (*events_to_register)(struct bt_plugin *plugin,
 		const struct bt_event_registration **out_events, uint32_t *out_count,
 		struct berth_error *err);
-	/** Success (fragments added), Unschedulable (not signable) or Error. */
+	/** Returns Success (fragments added), Unschedulable (not signable) or Error. */
 	struct bt_status (*sign)(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 		struct bt_sign_fragments *out);
 
-	/* Scheduling cycle. Success, Skip, Unschedulable, UnschedulableAndUnresolvable, Error. */
+	/*
+	 * Scheduling cycle. pre_filter returns Success, Skip, Unschedulable,
+	 * UnschedulableAndUnresolvable or Error.
+	 */
 	struct bt_status (*pre_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result);
 	struct bt_status (*pre_filter_add_pod)(struct bt_plugin *plugin,
@@ -643,37 +671,37 @@ struct bt_plugin_ops {
 		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
 		const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node);
 	/**
-	 * Copies the plugin's pre-filter data for add_pod and remove_pod to change; NULL: they
-	 * never change it.
+	 * Copies the plugin's pre-filter data for add_pod and remove_pod to change; NULL: these
+	 * functions never change the data.
 	 */
 	void *(*clone_pre_filter_data)(const void *data, struct bt_arena *arena);
-	/** Success, rejected or Error. Reads only the node passed in. */
+	/** Returns Success, a rejection or Error. Reads only the node passed in. */
 	struct bt_status (*filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const struct bt_node_info *node);
 	struct bt_status (*post_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 		struct bt_post_filter_result *out_result);
-	/** slots: the feasible nodes. Success, Skip, anything else is an error. */
+	/** slots: the feasible nodes. Returns Success or Skip; any other code is an error. */
 	struct bt_status (*pre_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count);
 	struct bt_status (*score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score);
 	enum bt_normalize_kind normalize;
-	/** BT_NORMALIZE_CUSTOM only. Rewrites the scores in place. */
+	/** Rewrites the scores in place. Only for BT_NORMALIZE_CUSTOM. */
 	struct bt_status (*normalize_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count);
 
-	/* After a node is chosen; slot is that node. */
+	/* Called after a node is chosen; slot is that node. */
 
 	/**
-	 * Status fields that the assumed pod gets, in the cycle's arena: spec 03 section 4. Only
-	 * called with gate DRANodeAllocatableResources.
+	 * Returns the status fields that the assumed pod gets, in the cycle's arena: spec 03
+	 * section 4. Called only with gate DRANodeAllocatableResources.
 	 */
 	void (*assume_status)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status);
 	struct bt_status (*reserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot);
-	/** Idempotent; may be called without its reserve having run. */
+	/** Idempotent; may be called although reserve did not run. */
 	void (*unreserve)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot);
 	struct bt_status (*permit)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -682,8 +710,8 @@ struct bt_plugin_ops {
 	/*
 	 * Binding cycle. Functions must not block: pre_bind and bind return Wait instead, and are
 	 * called again with the same arguments when an answer has arrived or at cycle->wake_ns (on
-	 * the clock of handle->now_ns; lower it as needed). They may be abandoned at any time:
-	 * unreserve is called then.
+	 * the clock of handle->now_ns; lower wake_ns as needed). The engine may stop calling at any
+	 * time: unreserve is called then.
 	 */
 	struct bt_status (*pre_bind_pre_flight)(struct bt_plugin *plugin,
 		struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot,
@@ -695,7 +723,7 @@ struct bt_plugin_ops {
 	void (*post_bind)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, uint32_t slot);
 
-	/* Pod groups. Success, anything else is a failure. */
+	/* Pod groups. Returns Success; any other code is a failure. */
 	struct bt_status (*generate_placements)(struct bt_plugin *plugin, struct bt_arena *arena,
 		struct bt_str group_namespace, struct bt_str group_name,
 		const struct bt_placement *parent, const struct bt_placement **out_placements,
@@ -705,7 +733,9 @@ struct bt_plugin_ops {
 		uint32_t pod_count, int64_t *out_score);
 	struct bt_status (*normalize_placement_scores)(
 		struct bt_plugin *plugin, struct bt_arena *arena, int64_t *scores, uint32_t count);
-	/** Spec 08 section 14. group: the pods' PodGroup; trial: tries removals. */
+	/**
+	 * PodGroupPostFilter, spec 08 section 14. group: the pods' PodGroup; trial: tries removals.
+	 */
 	struct bt_status (*pod_group_post_filter)(struct bt_plugin *plugin, struct bt_arena *arena,
 		const struct bt_pod_group *group, const struct bt_pod_info *const *pods,
 		uint32_t pod_count, const struct bt_pod_group_trial *trial);
@@ -719,12 +749,9 @@ static inline const struct bt_plugin_shortcuts *bt_shortcuts(const struct bt_plu
 	return plugin->ops->shortcuts != NULL ? plugin->ops->shortcuts : &none;
 }
 
-/** Adds a trait to the list, in the list's arena. */
+/** Adds a trait to the list, in the arena of the list. */
 void bt_trait_list_add(struct bt_trait_list *list, const struct bt_node_trait *trait);
-/**
- * EventsToRegister: the plugin's events, fixed or per instance. A plugin has exactly one of the
- * two.
- */
+/** EventsToRegister: returns the events of a plugin, whether fixed or per instance. */
 BT_MUST_USE int bt_plugin_events_to_register(struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,
 	struct berth_error *err);

@@ -26,9 +26,9 @@ struct bt_preemption_pod {
 };
 
 /**
- * A write in flight. In the asynchronous form a writer may return BT_PREEMPTION_PENDING and report
- * the outcome later with bt_preemption_complete(executor, id, ...). executor NULL: the synchronous
- * form, the outcome must be returned.
+ * Identifies a write. With an executor (asynchronous form), a writer may return
+ * BT_PREEMPTION_PENDING and report the outcome later with bt_preemption_complete(executor, id,
+ * ...). With executor NULL (synchronous form), the writer must return the outcome.
  */
 struct bt_preemption_ticket {
 	struct bt_preemption_executor *executor;
@@ -37,7 +37,7 @@ struct bt_preemption_ticket {
 
 #define BT_PREEMPTION_PENDING 1
 
-/** A Normal event of reason `Preempted`, action `Preempting` about the victim. */
+/** An event about the victim: type Normal, reason `Preempted`, action `Preempting`. */
 struct bt_preemption_event {
 	struct bt_preemption_pod victim;
 	struct bt_str note;
@@ -45,34 +45,34 @@ struct bt_preemption_event {
 };
 
 /**
- * Where writes go. Results: 0 = done, BT_PREEMPTION_PENDING (see the ticket), BERTH_ERR_NOT_FOUND =
- * the pod is gone, another negative code = failed, err holds the API's text.
+ * Functions for writes. Results: 0 = done; BT_PREEMPTION_PENDING (see the ticket);
+ * BERTH_ERR_NOT_FOUND = the pod is gone; another negative code = failed, err holds the API's text.
  */
 struct bt_preemption_writer {
 	/**
 	 * Adds the condition to the victim's status. If condition->last_transition_time is not set,
-	 * it is the time of the write. Not called if the victim has the condition.
+	 * the time of the write is used. Not called if the victim has the condition.
 	 */
 	int (*patch_condition)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_preemption_pod *victim, const struct bt_pod_condition *condition,
 		struct berth_error *err);
-	/** Delete with empty options: no preconditions, the pod's own grace period. */
+	/** Deletes the pod with empty options: no preconditions, the grace period of the pod. */
 	int (*delete_pod)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_preemption_pod *victim, struct berth_error *err);
-	/** Set status.nominatedNodeName to "". */
+	/** Sets status.nominatedNodeName to "". */
 	int (*clear_nomination)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_preemption_pod *pod, struct berth_error *err);
-	/** May be NULL. */
+	/** Sends an event. May be NULL. */
 	void (*event)(void *context, const struct bt_preemption_event *event);
 	/**
-	 * The asynchronous form failed: moves the preemptor's pods to the active queue. NULL: the
-	 * handle's services do it.
+	 * Moves the preemptor's pods to the active queue after the asynchronous form failed. NULL:
+	 * the handle's services do this.
 	 */
 	void (*activate)(void *context, const struct bt_preemption_pod *pods, uint32_t count);
 	void *context;
 };
 
-/** An extender's answer for one node; the order of the victims is kept. */
+/** An extender's answer for one node. The order of the victims is kept. */
 struct bt_preemption_opinion {
 	struct bt_str node_name;
 	const struct bt_str *victim_uids; /* none: count 0 */
@@ -85,31 +85,38 @@ struct bt_preemption_opinions {
 	uint32_t count;
 };
 
-/** An extender, as preemption calls it. */
+/** An extender with the functions that preemption calls. */
 struct bt_preemption_extender {
-	/** preemptVerb empty: never called. urlPrefix names it in messages. */
+	/** preemptVerb "": never called. Messages identify the extender by urlPrefix. */
 	const struct bt_config_extender *config;
 	/**
-	 * Asks which of the candidates the extender accepts. Answers are in the arena. Negative
-	 * with err set if the call fails.
+	 * Sends the candidates to the extender, which returns those that it accepts. Answers are in
+	 * the arena. Returns a negative code with err set if the call fails.
 	 */
 	int (*process)(void *context, const struct bt_pod_info *pod,
 		const struct bt_preemption_opinions *candidates, struct bt_arena *arena,
 		struct bt_preemption_opinions *out_answer, struct berth_error *err);
-	/** Receives upstream's log line for a part of the answer that is ignored. May be NULL. */
+	/**
+	 * Receives upstream's log line for each part of the answer that is ignored. May be NULL.
+	 */
 	void (*ignored)(void *context, const char *line, int verbosity, struct bt_str error);
 	void *context;
 };
 
 /**
- * Tries removals for the preemption of a pod group, on the snapshot of its cycle, which the caller
- * restores afterwards. Spec 08 section 14.
+ * Tries removals for the preemption of a pod group on the snapshot of the group's cycle. The caller
+ * restores the snapshot afterwards. Spec 08 section 14.
  */
 struct bt_pod_group_trial {
-	/** pod_id: a pod of the state. Negative with err set if the snapshot contradicts it. */
+	/**
+	 * Removes a pod; pod_id: a pod of the state. Returns a negative code with err set if the
+	 * snapshot contradicts the state.
+	 */
 	int (*remove_pod)(void *context, uint32_t pod_id, struct berth_error *err);
 	int (*add_pod)(void *context, uint32_t pod_id, struct berth_error *err);
-	/** Run the pod group's scheduling, PostFilter disabled, on the snapshot as it now is. */
+	/**
+	 * Runs the pod group's scheduling on the snapshot as it is now, with PostFilter disabled.
+	 */
 	struct bt_status (*feasible)(void *context);
 	void *context;
 };

@@ -6,7 +6,10 @@
 #include "config/text_set.h"
 #include "framework/framework.h"
 
-/** Set `<before>"<name>"<after>`, the name quoted as Go does. Returns code. Spec: 02 section 8. */
+/**
+ * Sets the error to `<before>"<name>"<after>`, the name quoted as Go does. Returns code. Spec: 02
+ * section 8.
+ */
 static int profile_set_quoted(struct berth_error *err, int code, struct bt_str before,
 	struct bt_str name, struct bt_str after)
 {
@@ -20,7 +23,7 @@ static int profile_set_quoted(struct berth_error *err, int code, struct bt_str b
 	return code;
 }
 
-/** `<point>Plugin "<name>" does not exist` */
+/** Sets the error `<point>Plugin "<name>" does not exist`. */
 static int set_missing(struct berth_error *err, enum bt_extension_point point, struct bt_str name)
 {
 	struct bt_strbuf before = {0};
@@ -33,7 +36,7 @@ static int set_missing(struct berth_error *err, enum bt_extension_point point, s
 	return code;
 }
 
-/** `plugin "<name>"<middle><point>Plugin<end>` */
+/** Sets the error `plugin "<name>"<middle><point>Plugin<end>`. */
 static int set_plugin_problem(struct berth_error *err, struct bt_str name, const char *middle,
 	enum bt_extension_point point, const char *end)
 {
@@ -53,7 +56,7 @@ static int set_registered_twice(
 	return set_plugin_problem(err, name, " already registered as \"", point, "\"");
 }
 
-/** The point's own list, as configured. Spec 02 section 8.4 step 4. */
+/** Adds the plugins of the point's own list, as configured. Spec 02 section 8.4 step 4. */
 static int add_explicit(struct bt_framework *framework, enum bt_extension_point point,
 	struct bt_plugin_set *out_present, struct berth_error *err)
 {
@@ -102,7 +105,10 @@ static bool collect_disabled(const struct bt_framework *framework, enum bt_exten
 	return true;
 }
 
-/** Spec 02 section 8.5. present: the point's explicit plugins. */
+/**
+ * Adds the plugins of multiPoint. present: the plugins in the point's own list. Spec 02 section
+ * 8.5.
+ */
 static int expand_multi_point(struct bt_framework *framework, enum bt_extension_point point,
 	const struct bt_plugin_set *present, struct berth_error *err)
 {
@@ -139,8 +145,10 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
 		bt_plugin_set_add(&taken_set, plugin->index);
 		taken[taken_count++] = plugin;
 	}
-	/* Final order of a point: overrides, then those of multiPoint, then the other explicit
-	 * ones. */
+	/*
+	 * Sorts the plugins of a point into their final order: overrides, then those of multiPoint,
+	 * then the others in the point's own list.
+	 */
 	struct bt_plugin *explicit_ones[BT_PLUGINS_MAX];
 	uint32_t explicit_count = framework->points[point].entries.count;
 
@@ -171,8 +179,9 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
 }
 
 /**
- * Weights of a point's list, spec 02 section 8.6: by name, the first entry counts, even one that
- * the point disables. prefix: "score plugins" or "placement score plugins".
+ * Finds the weights of a point's list by name (spec 02 section 8.6). The first entry of a name
+ * counts, even if the point disables the plugin. prefix: "score plugins" or "placement score
+ * plugins".
  */
 static int profile_set_weights(struct bt_framework *framework, enum bt_extension_point point,
 	const char *prefix, struct berth_error *err)
@@ -195,9 +204,11 @@ static int profile_set_weights(struct bt_framework *framework, enum bt_extension
 				weights[plugin->index] != 0) {
 				continue;
 			}
-			/* Upstream quirk, spec 02 section 8.6: after a negative total the right
-			 * side wraps around and every further plugin is refused. */
-			/* 2^63-1 - total as Go computes it. */
+			/*
+			 * Upstream quirk, spec 02 section 8.6: if the total is negative, the right
+			 * side wraps around and every further plugin is refused.
+			 */
+			/* The right side is 2^63-1 - total as Go computes it. */
 			if (weight * BT_SCORE_MAX >
 				(int64_t)((uint64_t)BT_TOTAL_SCORE_MAX - (uint64_t)total)) {
 				return bt_error_set(err, BERTH_ERR_INVALID,
@@ -210,7 +221,7 @@ static int profile_set_weights(struct bt_framework *framework, enum bt_extension
 	for (uint32_t i = 0; i < list->entries.count; i++) {
 		struct bt_framework_entry *entry = &list->entries.items[i];
 
-		/* Whether every entry of the list comes from one of the two sets. */
+		/* Every entry of the list comes from one of the two sets, so each has a weight. */
 		BT_ASSERT(weights[entry->plugin->index] != 0);
 		entry->weight = weights[entry->plugin->index];
 	}
@@ -295,7 +306,10 @@ void bt_framework_clone_cycle(const struct bt_framework *framework,
 	}
 }
 
-/** Resources that extenders ask to ignore, in the framework's memory; 0: none. */
+/**
+ * Collects the resources that extenders ask the scheduler to ignore; names are in the framework's
+ * memory. Returns their number.
+ */
 static uint32_t collect_extender_resources(const struct bt_config *config, struct bt_str *out_names)
 {
 	uint32_t count = 0;
@@ -317,8 +331,8 @@ static uint32_t collect_extender_resources(const struct bt_config *config, struc
 }
 
 /**
- * Arguments of a plugin; resources that extenders manage are taken out of NodeResourcesFit's (spec
- * 10 7.2).
+ * Returns the arguments of a plugin. NodeResourcesFit's are extended to ignore the resources that
+ * extenders manage (spec 10 section 7.2).
  */
 static const struct bt_plugin_args *find_args(struct bt_framework *framework, struct bt_str name)
 {
@@ -422,7 +436,7 @@ static int build(
 	if (framework->profile->plugins == NULL) {
 		return BERTH_OK;
 	}
-	/* Names that some list of the profile enables. */
+	/* Collect the plugins that some list of the profile enables. */
 	const struct bt_config_plugins *plugins = framework->profile->plugins;
 	for (int p = 0; p <= BT_POINT__COUNT; p++) {
 		const struct bt_config_plugin_set *set =
@@ -451,8 +465,8 @@ static int build(
 	bt_text_set_finish(&needed);
 	if (code == BERTH_OK) {
 		/*
-		 * Fill the lists from each point's own entries, then from multiPoint (spec 02
-		 * sections 8.4 step 4 and 8.5). Instances exist already.
+		 * Fills each point's list from its own entries, then from multiPoint (spec 02
+		 * sections 8.4 step 4 and 8.5). The instances exist already.
 		 */
 		struct bt_plugin_set present[BT_POINT__COUNT] = {0};
 		code = BERTH_OK;
@@ -569,7 +583,7 @@ void bt_framework_destroy(struct bt_framework *framework)
 	bt_free(framework);
 }
 
-/** `<before>"<name>"`, the name quoted as Go does. */
+/** Sets the error to `<before>"<name>"`, the name quoted as Go does. */
 static int set_quoted(struct berth_error *err, struct bt_str before, struct bt_str name)
 {
 	return profile_set_quoted(err, BERTH_ERR_INVALID, before, name, BT_STR(""));
@@ -613,7 +627,10 @@ static const struct bt_plugin *queue_sort_of(const struct bt_framework *framewor
 	return framework->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin;
 }
 
-/** Deep equality of a queue sort plugin's arguments; no in-tree queue sort plugin has any. */
+/**
+ * Whether the arguments of two queue sort plugins are deeply equal; no in-tree queue sort plugin
+ * has arguments.
+ */
 static bool args_equal(const struct bt_plugin_args *a, const struct bt_plugin_args *b)
 {
 	if (a == NULL || b == NULL) {
@@ -622,7 +639,7 @@ static bool args_equal(const struct bt_plugin_args *a, const struct bt_plugin_ar
 	return a->kind == b->kind && (a->kind != BT_ARGS_OTHER || bt_str_equal(a->raw, b->raw));
 }
 
-/** Spec 02 section 9, in the order of its checks. */
+/** Checks the profiles in the order of spec 02 section 9. */
 static int check_profile(const struct bt_profiles *profiles, const struct bt_framework *framework,
 	struct berth_error *err)
 {

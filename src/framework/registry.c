@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/** Index of a name, or the number of entries. */
+/** Returns the index of the name, or the number of entries if absent. */
 static uint32_t find_entry(const struct bt_registry *registry, struct bt_str name)
 {
 	uint32_t i = 0;

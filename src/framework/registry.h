@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_FRAMEWORK_REGISTRY_H
 #define BT_FRAMEWORK_REGISTRY_H
-/** Plugins by name. Spec: 02 section 7. */
+/** Registry of plugins by name. Spec: 02 section 7. */
 #include "base/vec.h"
 #include "framework/plugin.h"
 
@@ -11,13 +11,16 @@ struct bt_registry {
 
 void bt_registry_init(struct bt_registry *registry);
 void bt_registry_finish(struct bt_registry *registry);
-/** `a plugin named <name> already exists` */
+/** Fails with `a plugin named <name> already exists`. */
 BT_MUST_USE int bt_registry_register(
 	struct bt_registry *registry, const struct bt_plugin_ops *ops, struct berth_error *err);
-/** `no plugin named <name> exists` */
+/** Fails with `no plugin named <name> exists`. */
 BT_MUST_USE int bt_registry_unregister(
 	struct bt_registry *registry, struct bt_str name, struct berth_error *err);
-/** Registers each entry of other. Returns the first error; entries registered before it stay. */
+/**
+ * Registers each entry of other. Returns the first error; the entries registered before the error
+ * stay.
+ */
 BT_MUST_USE int bt_registry_merge(
 	struct bt_registry *registry, const struct bt_registry *other, struct berth_error *err);
 const struct bt_plugin_ops *bt_registry_find(

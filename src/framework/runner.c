@@ -41,7 +41,7 @@ struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct
 	return bt_run_pre_enqueue_from(framework, pod, arena, NULL, out_gating_plugin);
 }
 
-/** Runs one plugin; timed: as part of a sampled run. */
+/** Runs one plugin. timed: measure the duration, because the cycle is sampled. */
 static struct bt_status call_pre_enqueue(const struct bt_framework *framework,
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena, bool timed)
 {
@@ -91,7 +91,7 @@ struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
 	int64_t started_ns = bt_profile_now(framework->metrics);
 	struct bt_status status = run_pre_enqueue(framework, pod, arena, first, out_gating_plugin);
 
-	/* Upstream quirk, spec 02 section 14: recorded whatever the result. */
+	/* Upstream quirk, spec 02 section 14: the metric has status Success whatever the result. */
 	(void)bt_profile_point_ran(
 		framework->metrics, BT_TIMED_PRE_ENQUEUE, BT_STATUS_SUCCESS, started_ns);
 	return status;
@@ -301,7 +301,7 @@ uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
 		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_pre_bind_group, count);
 	struct bt_plugin **members = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_plugin *, count);
 	uint32_t group_count = 0;
-	bool open = false; /* the last group still takes parallel plugins */
+	bool open = false; /* the last group accepts further parallel plugins */
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
@@ -342,7 +342,10 @@ static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework
 	if (bt_status_is_rejected(&status)) {
 		return bt_runner_with_plugin(status, plugin);
 	}
-	/* A cancelled plugin reports an error; the cause of the cancellation replaces it. */
+	/*
+	 * A canceled plugin reports an error; the cause of the cancellation replaces the error's
+	 * text.
+	 */
 	if (cycle->cancel_cause.length != 0 && status.has_error &&
 		bt_str_has_suffix(status.error_text, BT_STR("context canceled"))) {
 		status.error_text = cycle->cancel_cause;
@@ -351,7 +354,7 @@ static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework
 	return bt_runner_wrap(cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
 }
 
-/** Runs the unfinished members of a group. Wait: some are still unfinished. */
+/** Runs the unfinished plugins of a group. Returns Wait if some are still unfinished. */
 static struct bt_status run_pre_bind_group(const struct bt_framework *framework,
 	const struct bt_pre_bind_group *group, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress)

@@ -4,7 +4,7 @@
 
 #include "framework/runner.h"
 
-/** From this size on a sorted copy is searched instead of the list itself. */
+/** Lists of at least this size are searched in a sorted copy. */
 #define SORTED_SEARCH_MIN 16
 
 static bool list_has(const struct bt_str *names, uint32_t count, struct bt_str name)
@@ -17,7 +17,7 @@ static bool list_has(const struct bt_str *names, uint32_t count, struct bt_str n
 	return false;
 }
 
-/** Names that are in both, in a's order. */
+/** Returns the names that are in both lists, in a's order. */
 static struct bt_pre_filter_result intersect(const struct bt_pre_filter_result *a,
 	const struct bt_pre_filter_result *b, struct bt_arena *arena)
 {
@@ -65,7 +65,7 @@ void bt_framework_append_unsatisfied(const struct bt_framework *framework,
 	bt_strbuf_append_char(text, ']');
 }
 
-/** The only member of the set; UINT32_MAX when there are more or none. */
+/** Returns the only member of the set, or UINT32_MAX if the set has none or several. */
 static uint32_t only_member(const struct bt_framework *framework, const struct bt_plugin_set *set)
 {
 	uint32_t found = UINT32_MAX;
@@ -119,7 +119,7 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 	}
 	if (result->restricted) {
 		bt_plugin_set_add(&outcome->plugins_with_nodes, plugin->index);
-		/* Spec 02 section 2, Merge; b is restricted. */
+		/* Merges two results (spec 02 section 2, Merge); b is restricted. */
 		outcome->result = outcome->result.restricted
 			? intersect(&outcome->result, result, cycle->arena)
 			: *result;
@@ -155,7 +155,10 @@ struct bt_pre_filter_outcome bt_run_pre_filter(
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		struct bt_pre_filter_result result = {0};
-		/* The plugin's status, or the one that the caller knows from the shape. */
+		/*
+		 * The status that the plugin returns, or the stored status if the result depends on
+		 * the pod's shape only.
+		 */
 		struct bt_status status;
 		const struct bt_cycle_memo *memo =
 			cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
@@ -181,7 +184,7 @@ struct bt_pre_filter_outcome bt_run_pre_filter(
 	return progress.outcome;
 }
 
-/** AddPod of the PreFilter plugins, or RemovePod. */
+/** Runs AddPod or RemovePod of the PreFilter plugins. */
 static struct bt_status run_pre_filter_extension(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
 	const struct bt_pod_info *other, const struct bt_node_info *node, bool is_removal)
@@ -230,7 +233,7 @@ struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
 		framework, cycle, pod_to_schedule, pod_to_remove, node, true);
 }
 
-/** RunFilter's interpretation of a status that is no success. Spec 02 section 5.3. */
+/** Interprets a filter's status that is not Success, as RunFilter does. Spec 02 section 5.3. */
 BT_COLD
 static struct bt_status interpret_failure(
 	struct bt_arena *arena, const struct bt_plugin *plugin, struct bt_status status)
@@ -241,7 +244,7 @@ static struct bt_status interpret_failure(
 	return bt_runner_with_plugin(status, plugin);
 }
 
-/** One filter, counted. */
+/** Runs one filter and records the run in the metrics. */
 static inline struct bt_status call_filter(const struct bt_framework *framework,
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node)
@@ -286,7 +289,10 @@ struct merged_failures {
 	struct bt_status merged; /* Success: no filter failed */
 };
 
-/** Error first, then UnschedulableAndUnresolvable, then Unschedulable, then the last one. */
+/**
+ * Precedence of codes: Error, then UnschedulableAndUnresolvable, then Unschedulable, then the last
+ * status.
+ */
 static int precedence(uint8_t code)
 {
 	switch (code) {
@@ -365,7 +371,7 @@ struct bt_status bt_run_filter_plugin(struct bt_framework *framework, struct bt_
 					     : interpret_failure(cycle->arena, plugin, status);
 }
 
-/** Adds the nominated pods of one node to copies of node and cycle. */
+/** Copies node and cycle, and adds the pods nominated on the node to the copies. */
 struct nominated_pass {
 	struct bt_framework *framework;
 	const struct bt_cycle_state *cycle;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/runner.h"
 
-/** The nodes that PreScore gets, one by one or by cells. */
+/** The nodes passed to PreScore: all nodes one by one, or one node per cell. */
 struct scored_nodes {
 	const uint32_t *slots;
 	uint32_t count;
-	const uint32_t *cell_sizes; /* NULL: each slot stands for itself */
+	const uint32_t *cell_sizes; /* number of nodes per cell; NULL: every node is listed */
 };
 
-/** The plugin's status, or the one that the caller knows from the shape. */
+/**
+ * Returns the status of the plugin's PreScore, or the stored status if the result depends on the
+ * pod's shape only.
+ */
 static struct bt_status ask(const struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct scored_nodes *nodes)
@@ -160,7 +163,7 @@ struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_st
 	struct bt_score_table table;
 	struct bt_status status;
 
-	/* The table with one column per plugin that is not skipped. */
+	/* Creates the table of scores, with one column per plugin that is not skipped. */
 	const struct bt_framework_point *point = &framework->points[BT_POINT_SCORE];
 	struct bt_arena *arena = cycle->arena;
 

@@ -144,7 +144,7 @@ struct bt_metric_cell *bt_scheduler_cell_of(
 	return bt_scheduler_cell(metrics, family, values);
 }
 
-/** The cell at *kept, looked up the first time. */
+/** Returns the cell stored in *kept; looks the cell up at the first call. */
 static struct bt_metric_cell *keep(struct bt_metric_cell **kept, struct bt_profile_metrics *profile,
 	enum bt_scheduler_family family, const char *first, const char *second, const char *third)
 {
@@ -330,8 +330,8 @@ void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims
 	bt_metric_observe(bt_metric_only(metrics->families[BT_FAMILY_PREEMPTION_VICTIMS]), victims);
 	if (beside && metrics->families[BT_FAMILY_PREEMPTION_TASKS] != NULL) {
 		/*
-		 * Upstream quirk, spec 08 section 16: both are recorded before the preemption
-		 * starts.
+		 * Upstream quirk, spec 08 section 16: count and duration are recorded before the
+		 * preemption starts.
 		 */
 		cell = bt_scheduler_cell_of(metrics, BT_FAMILY_PREEMPTION_TASKS, "success");
 		bt_metric_add(cell, 1);

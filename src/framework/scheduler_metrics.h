@@ -4,10 +4,10 @@
 /**
  * The scheduler_* metrics of the engine. Spec: 11 sections 10.2 to 10.4, 02 section 14.
  *
- * Callers hold a pointer that is NULL if metrics are off, so that counting costs a branch. Cells
- * are looked up at first use and kept, so counting is an addition; only sampled values (plugin
- * durations) are looked up each time. Values that the queue and the cache have are read when the
- * metrics are written (bt_scheduler_metrics_set_source).
+ * Callers hold a pointer that is NULL if metrics are off, so counting then costs only a branch.
+ * Cells are looked up at first use and kept, so counting is an addition; only sampled values
+ * (plugin durations) need a lookup each time. Values that exist in the queue and the cache are
+ * collected when the metrics are written (bt_scheduler_metrics_set_source).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +26,10 @@ enum bt_scheduler_family {
 	BT_FAMILY__COUNT,
 };
 
-/** Label values of extension_point. Those before BT_TIMED__EVALUATED are counted per call, too. */
+/**
+ * Label values of extension_point. For those before BT_TIMED__EVALUATED, evaluations are counted,
+ * too.
+ */
 enum bt_timed_point {
 	BT_TIMED_PRE_FILTER,
 	BT_TIMED_FILTER,
@@ -62,7 +65,7 @@ enum bt_attempt_result {
 
 #define BT_STATUS_CODES (BT_STATUS_PENDING + 1)
 #define BT_BATCH_REASONS_MAX 9
-/** One cycle of this many has its plugins timed. */
+/** One of this many cycles is sampled: the durations of its plugins are measured. */
 #define BT_METRICS_SAMPLE 10
 
 struct bt_scheduler_metrics;
@@ -84,43 +87,52 @@ struct bt_profile_metrics {
 
 struct bt_scheduler_metrics {
 	struct bt_metrics *metrics;                   /* borrowed */
-	struct bt_metric *families[BT_FAMILY__COUNT]; /* NULL: not with these gates */
+	struct bt_metric *families[BT_FAMILY__COUNT]; /* NULL: the family's gate is off */
 	int64_t (*clock)(void *context);
 	void *clock_context;
 	BT_VEC(struct bt_profile_metrics *) profiles; /* owned */
-	struct bt_prng prng;                          /* which cycles are sampled */
+	struct bt_prng prng;                          /* chooses the cycles that are sampled */
 	void (*collect)(void *source);
 	void *source;
 };
 
 /**
- * Registers the families, gated ones only with their gate. metrics is borrowed and must not be
- * written after the result is destroyed. clock: monotonic nanoseconds; the engine has no clock.
+ * Registers the families, gated ones only if the gate is on. metrics is borrowed and must not be
+ * written after the result is destroyed. clock returns monotonic nanoseconds; it is passed in
+ * because the engine has no clock.
  */
 BT_MUST_USE struct bt_scheduler_metrics *bt_scheduler_metrics_create(struct bt_metrics *metrics,
 	const struct bt_gates *gates, int64_t (*clock)(void *context), void *clock_context);
 void bt_scheduler_metrics_destroy(struct bt_scheduler_metrics *metrics);
-/** Made at the first call; borrowed until destroy. */
+/**
+ * Returns the metrics of a profile, which are created at the first call and borrowed until destroy.
+ */
 struct bt_profile_metrics *bt_scheduler_metrics_profile(
 	struct bt_scheduler_metrics *metrics, struct bt_str scheduler_name);
-/** Called before each write of the metrics; collect NULL removes it. */
+/**
+ * Sets the function that is called before each write of the metrics; collect NULL removes the
+ * function.
+ */
 void bt_scheduler_metrics_set_source(
 	struct bt_scheduler_metrics *metrics, void (*collect)(void *source), void *source);
 
-/** A cell by its label values; NULL when the family is not registered. Looks it up. */
+/** Looks up a cell by its label values. Returns NULL if the family is not registered. */
 struct bt_metric_cell *bt_scheduler_cell(struct bt_scheduler_metrics *metrics,
 	enum bt_scheduler_family family, const struct bt_str *values);
-/** The same for families with one label, or none (value NULL); zero-terminated texts. */
+/**
+ * Like bt_scheduler_cell, for families with one label, or without labels (value NULL); value is
+ * zero-terminated.
+ */
 struct bt_metric_cell *bt_scheduler_cell_of(
 	struct bt_scheduler_metrics *metrics, enum bt_scheduler_family family, const char *value);
 
-/** Nanoseconds; 0 without metrics. */
+/** Returns the time in nanoseconds, or 0 without metrics. */
 static inline int64_t bt_metrics_now(const struct bt_scheduler_metrics *metrics)
 {
 	return metrics != NULL ? metrics->clock(metrics->clock_context) : 0;
 }
 
-/** The profile's clock; 0 without metrics. */
+/** Returns the time in nanoseconds of the profile's clock, or 0 without metrics. */
 static inline int64_t bt_profile_now(const struct bt_profile_metrics *profile)
 {
 	return profile != NULL ? bt_metrics_now(profile->all) : 0;
@@ -131,20 +143,23 @@ static inline double bt_metrics_seconds(int64_t duration_ns)
 	return (double)duration_ns / 1e9;
 }
 
-/* Profiles; NULL is accepted and counts nothing. */
+/* Functions for the metrics of one profile; profile NULL counts nothing. */
 
-/* For the functions below. */
+/* Called only by the inline functions below. */
 bool bt_profile_draw_sample(struct bt_profile_metrics *profile);
 int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed_point point,
 	uint8_t status_code, int64_t started_ns);
 
-/** Whether the plugins of this cycle are timed. */
+/** Whether the cycle is sampled, so that its plugins are timed. */
 static inline bool bt_profile_samples(struct bt_profile_metrics *profile)
 {
 	return profile != NULL && bt_profile_draw_sample(profile);
 }
 
-/** Records a whole extension point. started_ns: bt_profile_now before it. Returns the end time. */
+/**
+ * Records the run of a whole extension point. started_ns: result of bt_profile_now before the run.
+ * Returns the end time.
+ */
 static inline int64_t bt_profile_point_ran(struct bt_profile_metrics *profile,
 	enum bt_timed_point point, uint8_t status_code, int64_t started_ns)
 {
@@ -152,24 +167,31 @@ static inline int64_t bt_profile_point_ran(struct bt_profile_metrics *profile,
 			       : 0;
 }
 
-/** Records one plugin of a sampled cycle. */
+/** Records the run of one plugin in a sampled cycle. */
 void bt_profile_plugin_ran(struct bt_profile_metrics *profile, const struct bt_plugin *plugin,
 	enum bt_timed_point point, uint8_t status_code, int64_t started_ns);
-/** Counts evaluations: the number of nodes, or 1 for the pod. calls 0 creates the series. */
+/**
+ * Adds `calls` evaluations of a plugin: the number of nodes, or 1 for a call per pod. calls 0 only
+ * creates the series.
+ */
 void bt_profile_evaluated(struct bt_profile_metrics *profile, const struct bt_plugin *plugin,
 	enum bt_timed_point point, uint64_t calls);
 void bt_profile_attempted(
 	struct bt_profile_metrics *profile, enum bt_attempt_result result, int64_t started_ns);
 void bt_profile_batch_attempted(struct bt_profile_metrics *profile, uint32_t attempt);
-/** flush 0: the list was not flushed. */
+/**
+ * Counts a flush of the stored list by its reason. flush 0: the list was not flushed; counts
+ * nothing.
+ */
 void bt_profile_batch_flushed(struct bt_profile_metrics *profile, uint32_t flush);
 void bt_profile_hint_taken(struct bt_profile_metrics *profile, bool hinted, int64_t started_ns);
 void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t started_ns);
 
-/* All profiles; NULL is accepted. */
+/* Functions for the metrics of all profiles; metrics NULL counts nothing. */
 
 /**
- * Records a bound pod: its attempts, and waited_ns since it was first queued; negative: unknown.
+ * Records a bound pod: the number of attempts, and waited_ns, the time since the pod was first
+ * queued (negative: unknown).
  */
 void bt_metrics_pod_bound(
 	struct bt_scheduler_metrics *metrics, uint32_t attempts, int64_t waited_ns, bool flushed);
@@ -179,15 +201,17 @@ void bt_metrics_event_handled(
 	struct bt_scheduler_metrics *metrics, struct bt_str label, int64_t started_ns);
 void bt_metrics_algorithm_ran(struct bt_scheduler_metrics *metrics, int64_t started_ns);
 void bt_metrics_preemption_attempted(struct bt_scheduler_metrics *metrics);
-/** beside: not while scheduling waits. */
+/**
+ * Records a preemption. beside: the victims are deleted asynchronously, while scheduling continues.
+ */
 void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims, bool beside);
-/** "predicate", "assume", "bind" */
+/** Counts a failure of a volume stage: "predicate", "assume" or "bind". */
 void bt_metrics_volume_stage_failed(struct bt_scheduler_metrics *metrics, const char *stage);
 /** Counts claims created for extended resources, and failures to create them. */
 void bt_metrics_claim_created(struct bt_scheduler_metrics *metrics, bool succeeded);
 /**
- * Records a wait for a device's binding conditions; status: success, failure, timeout, error.
- * has_conditions: whether it has any.
+ * Records a wait for the binding conditions of a device. status: success, failure, timeout, error.
+ * has_conditions: whether the device has binding conditions.
  */
 void bt_metrics_device_waited(struct bt_scheduler_metrics *metrics, struct bt_str profile,
 	struct bt_str driver, const char *status, int64_t waited_ns, bool has_conditions);

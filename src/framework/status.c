@@ -33,7 +33,7 @@ const char *bt_status_code_name(enum bt_status_code code)
 	return "";
 }
 
-/** A status whose only reason is text, which lives in the arena already. */
+/** Makes a status with one reason; the text must be in the arena already. */
 static struct bt_status with_reason(
 	enum bt_status_code code, struct bt_arena *arena, struct bt_str text)
 {

@@ -29,7 +29,7 @@ enum bt_status_code {
 /** "Success", "UnschedulableAndUnresolvable", ... */
 const char *bt_status_code_name(enum bt_status_code code);
 
-/** One structure inside and outside of the library; see include/berth/status.h. */
+/** The library and its users share this structure; see include/berth/status.h. */
 #define bt_status berth_status
 
 #define BT_STATUS_OK ((struct bt_status){0})
@@ -56,48 +56,57 @@ enum bt_reason {
 
 extern const struct bt_str bt_reason_texts[BT_REASON__COUNT];
 
-/** One fixed reason; no allocation. */
+/** Makes a status with one fixed reason; allocates nothing. */
 static inline struct bt_status bt_status_reason(enum bt_status_code code, enum bt_reason reason)
 {
 	return (struct bt_status){
 		.code = (uint8_t)code, .reason_count = 1, .reasons = &bt_reason_texts[reason]};
 }
 
-/** A code without reasons. */
+/** Makes a status with a code and no reasons. */
 static inline struct bt_status bt_status_code_only(enum bt_status_code code)
 {
 	return (struct bt_status){.code = (uint8_t)code};
 }
 
-/** One reason with text copied into the arena. */
+/** Makes a status with one reason; text is copied into the arena. */
 struct bt_status bt_status_text(
 	enum bt_status_code code, struct bt_arena *arena, struct bt_str text);
 BT_PRINTF(3, 4)
 struct bt_status bt_status_printf(
 	enum bt_status_code code, struct bt_arena *arena, const char *format, ...);
-/** Error with err's text copied into the arena; the error's own text (not a reason). err is
- * finished. */
+/**
+ * Makes an Error from err, whose text is copied into the arena as the error's text, not as a
+ * reason. Finishes err.
+ */
 struct bt_status bt_status_from_error(struct bt_arena *arena, struct berth_error *err);
 struct bt_status bt_status_error_text(struct bt_arena *arena, struct bt_str text);
-/** A later point finds no data of PreFilter. */
+/** Makes the Error of an extension point that finds no data of PreFilter. */
 struct bt_status bt_status_state_missing(struct bt_arena *arena);
-/** Add a reason at the end (copies the list into the arena). */
+/** Adds a reason at the end (copies the list into the arena). */
 void bt_status_append_reason(
 	struct bt_status *status, struct bt_arena *arena, struct bt_str reason);
-/** Reasons joined with ", ", the error's text first. "" for success. */
+/** Appends the error's text and the reasons, joined with ", "; appends nothing for Success. */
 void bt_status_message(const struct bt_status *status, struct bt_strbuf *out);
 struct bt_str bt_status_message_str(const struct bt_status *status, struct bt_arena *arena);
-/** Text of AsError; false (out untouched) for Success, Wait and Skip. Spec 02 section 1.2. */
+/**
+ * Gives the text of AsError. Returns false and leaves out_text unchanged for Success, Wait and
+ * Skip. Spec 02 section 1.2.
+ */
 bool bt_status_as_error(
 	const struct bt_status *status, struct bt_arena *arena, struct bt_str *out_text);
-/** "%!w(<nil>)" for codes without an error: what upstream's wrapping prints. Spec 02 section 1.3.
+/**
+ * Returns the text that upstream's error wrapping prints: "%!w(<nil>)" for codes without an error.
+ * Spec 02 section 1.3.
  */
 struct bt_str bt_status_wrapped_text(const struct bt_status *status, struct bt_arena *arena);
-/** Number of entries Reasons has: the error's text counts as the first. */
+/** Returns the number of reasons as Reasons counts them: the error's text is the first. */
 uint32_t bt_status_all_reason_count(const struct bt_status *status);
 struct bt_str bt_status_all_reason_at(const struct bt_status *status, uint32_t index);
-/** Same code, plugin, error text and reasons. Success equals Success whatever else. */
+/**
+ * Whether code, plugin, error text and reasons are equal. Two Success statuses are always equal.
+ */
 bool bt_status_equal(const struct bt_status *a, const struct bt_status *b);
-/** Deep copy into another arena. */
+/** Copies the status with all texts into another arena. */
 struct bt_status bt_status_copy(const struct bt_status *status, struct bt_arena *arena);
 #endif

@@ -54,7 +54,7 @@ static void remove_at(struct bt_waiting_pods *waiting, uint32_t index)
 
 	(void)bt_map_remove(&waiting->by_uid, bt_str_hash(uid_of(pod)), index);
 	if (index != last) {
-		/* The last one moves into the gap: its index changes. */
+		/* The last entry moves into the gap, so update its index in the map. */
 		uint64_t hash = bt_str_hash(uid_of(waiting->pods.items[last]));
 
 		(void)bt_map_remove(&waiting->by_uid, hash, last);
@@ -65,7 +65,7 @@ static void remove_at(struct bt_waiting_pods *waiting, uint32_t index)
 	destroy_pod(pod);
 }
 
-/** The first decision stays. */
+/** Sets the result unless the pod has one: the first decision counts. */
 static void put_result(struct bt_waiting_pod *pod, enum bt_status_code code, uint16_t plugin,
 	struct bt_str message)
 {
@@ -140,7 +140,7 @@ static void fire(struct bt_waiting_pod *pod, const struct bt_waiting_timer *time
 	bt_strbuf_finish(&text);
 }
 
-/** The running timer that fires first, or NULL. */
+/** Returns the timer that fires first, or NULL if none runs. */
 static const struct bt_waiting_timer *first_timer(const struct bt_waiting_pod *pod)
 {
 	const struct bt_waiting_timer *first = NULL;
@@ -172,7 +172,7 @@ struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 		struct bt_waiting_timer timer = {
 			.plugin = waits[i].plugin,
 			.timeout_ns = timeout_ns,
-			/* A timeout of the past fires now. */
+			/* A timeout of 0 or less fires immediately. */
 			.deadline_ns = now_ns + (timeout_ns > 0 ? timeout_ns : 0),
 		};
 
@@ -222,7 +222,10 @@ void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns)
 		if (first == NULL) {
 			continue;
 		}
-		/* Firing one timer stops the others of its pod: only the earliest matters. */
+		/*
+		 * The first timer that fires rejects the pod and stops the pod's other timers, so
+		 * only the earliest matters.
+		 */
 		if (first->deadline_ns <= now_ns) {
 			fire(pod, first);
 		} else if (first->deadline_ns < next_ns) {
@@ -327,7 +330,7 @@ void bt_binding_pods_remove(struct bt_binding_pods *binding, struct bt_str uid)
 	(void)bt_map_remove(&binding->by_uid, bt_str_hash(uid_of_binding_pod(pod)), index);
 	bt_free(pod->uid);
 	if (index != last) {
-		/* The last one moves into the gap: its index changes. */
+		/* The last entry moves into the gap, so update its index in the map. */
 		uint64_t hash = bt_str_hash(uid_of_binding_pod(&binding->pods.items[last]));
 
 		(void)bt_map_remove(&binding->by_uid, hash, last);

@@ -2,9 +2,9 @@
 #ifndef BT_FRAMEWORK_WAITING_PODS_H
 #define BT_FRAMEWORK_WAITING_PODS_H
 /**
- * Pods that wait in Permit: one map for all profiles, by pod uid. Spec: 02 section 12.1. Nothing
- * blocks and no timer runs: the owner calls expire with its clock, and polls for results
- * (upstream's WaitOnPermit).
+ * Pods that wait in Permit: one map for all profiles, by pod uid. Spec: 02 section 12.1. No
+ * function blocks and no timer runs: the owner calls expire with the time of its clock, and polls
+ * for results (upstream's WaitOnPermit).
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ struct bt_waiting_pod {
 	uint32_t uid_length;
 	BT_VEC(struct bt_waiting_timer) pending; /* plugins that have not allowed the pod yet */
 	bool done;
-	/* The first decision stays. */
+	/* Set by the first decision; later decisions are ignored. */
 	bool has_result;
 	uint8_t result_code;    /* Success, Unschedulable or Error */
 	uint16_t result_plugin; /* as in a status: index + 1, 0 = none */
@@ -38,59 +38,73 @@ struct bt_waiting_pod {
 struct bt_waiting_pods {
 	BT_VEC(struct bt_waiting_pod *) pods; /* in no order */
 	struct bt_map by_uid;
-	int64_t next_deadline_ns; /* no timer fires before; INT64_MAX when there is none */
+	int64_t next_deadline_ns; /* lower bound of all deadlines; INT64_MAX: no timer */
 };
 
 void bt_waiting_pods_init(struct bt_waiting_pods *waiting);
 void bt_waiting_pods_finish(struct bt_waiting_pods *waiting);
 /**
- * AddWaitingPod: replaces an entry with the same uid. A timeout of 0 or less rejects the pod at
- * once (the first such plugin in the order of waits).
+ * AddWaitingPod: adds the pod; replaces an entry with the same uid. A timeout of 0 or less rejects
+ * the pod at once; if several plugins have such a timeout, the first in the order of waits counts.
  */
 struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 	struct bt_framework *framework, const struct bt_pod_info *pod,
 	const struct bt_wait_time *waits, uint32_t wait_count, int64_t now_ns);
-/** NULL when the pod does not wait. The pointer is valid until the entry is taken or replaced. */
+/**
+ * Returns NULL if the pod does not wait. The pointer is valid until the entry is taken or replaced.
+ */
 struct bt_waiting_pod *bt_waiting_pods_find(
 	const struct bt_waiting_pods *waiting, struct bt_str uid);
-/** Plugins may allow and reject during the walk. */
+/** Calls visit for each waiting pod. visit may allow and reject pods. */
 void bt_waiting_pods_for_each(struct bt_waiting_pods *waiting,
 	void (*visit)(void *context, struct bt_waiting_pod *pod), void *context);
-/** Fire the timers whose time has come, in the order of their deadlines. */
+/** Fires the timers whose deadline has passed, in the order of their deadlines. */
 void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns);
-/** Time of the next expire, or earlier; INT64_MAX: never. */
+/** Returns when to call expire next (it may be too early, never too late); INT64_MAX: never. */
 int64_t bt_waiting_pods_next_deadline_ns(const struct bt_waiting_pods *waiting);
-/** RejectWaitingPod: reason `removed`; false when the pod does not wait or is decided already. */
+/**
+ * RejectWaitingPod: rejects the pod with reason `removed`. Returns false if the pod does not wait
+ * or is decided already.
+ */
 bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid);
 
-/** Unknown names are ignored; but if no plugin is pending any more, even they allow the pod. */
+/**
+ * Removes the plugin from the pending ones; allows the pod if no plugin is pending any more.
+ * Unknown names remove nothing.
+ */
 void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name);
-/** Unschedulable with message as reason; false when the pod was decided already. */
+/**
+ * Rejects the pod with code Unschedulable and message as reason. Returns false if the pod is
+ * decided already.
+ */
 bool bt_waiting_pod_reject(
 	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message);
-/** The same with code Error. */
+/** Like bt_waiting_pod_reject, but with code Error. */
 bool bt_waiting_pod_preempt(
 	struct bt_waiting_pod *pod, struct bt_str plugin_name, struct bt_str message);
 
 enum bt_wait_result {
-	BT_WAIT_NOT_WAITING, /* no such entry: Permit lets the pod through */
-	BT_WAIT_PENDING,     /* undecided */
-	BT_WAIT_DECIDED,     /* *out_status is the result; the entry is gone */
+	BT_WAIT_NOT_WAITING, /* the pod has no entry, so it need not wait */
+	BT_WAIT_PENDING,     /* no decision yet */
+	BT_WAIT_DECIDED,     /* *out_status is the result; the entry is removed */
 };
 
 /**
- * WaitOnPermit without blocking (spec 02 section 5.14). out_status is Success except after
- * BT_WAIT_DECIDED; its text lives in the arena.
+ * WaitOnPermit without blocking (spec 02 section 5.14). Sets out_status to Success except after
+ * BT_WAIT_DECIDED; its text is in the arena.
  */
 enum bt_wait_result bt_waiting_pods_poll(struct bt_waiting_pods *waiting, struct bt_str uid,
 	struct bt_arena *arena, struct bt_status *out_status);
 
 /**
- * Pods in PreBind: one map for all profiles, by pod uid. Preemption uses it to cancel the binding
- * of a pod of lower priority. Spec: 02 section 12.2.
+ * Pods in PreBind: one map for all profiles, by pod uid. Preemption uses the map to cancel the
+ * binding of a pod of lower priority. Spec: 02 section 12.2.
  */
 
-/** Called once per entry at most. cause is borrowed for the call. Must not change the map. */
+/**
+ * Cancels a binding. Called at most once per entry. cause is borrowed for the call. Must not change
+ * the map.
+ */
 typedef void (*bt_binding_cancel)(void *context, struct bt_str cause);
 
 struct bt_binding_pod {
@@ -109,14 +123,20 @@ struct bt_binding_pods {
 
 void bt_binding_pods_init(struct bt_binding_pods *binding);
 void bt_binding_pods_finish(struct bt_binding_pods *binding);
-/** Overwrites an entry with the same uid. cancel may be NULL. */
+/** Adds an entry; overwrites an entry with the same uid. cancel may be NULL. */
 void bt_binding_pods_add(struct bt_binding_pods *binding, struct bt_str uid,
 	bt_binding_cancel cancel, void *context);
 void bt_binding_pods_remove(struct bt_binding_pods *binding, struct bt_str uid);
 bool bt_binding_pods_has(const struct bt_binding_pods *binding, struct bt_str uid);
-/** false if the pod is not there or past PreBind; true also if canceled before. */
+/**
+ * Cancels the binding. Returns true also if it was canceled before; false if the pod is not in the
+ * map or past PreBind.
+ */
 bool bt_binding_pods_cancel(
 	struct bt_binding_pods *binding, struct bt_str uid, struct bt_str cause);
-/** Ends the time in which the binding can be canceled; false if it was canceled or is not there. */
+/**
+ * Marks that the binding can no longer be canceled. Returns false if it was canceled or the pod is
+ * not in the map.
+ */
 bool bt_binding_pods_mark_prebound(struct bt_binding_pods *binding, struct bt_str uid);
 #endif
