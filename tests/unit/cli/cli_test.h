@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_CLI_CLI_TEST_H
 #define BT_TESTS_UNIT_CLI_CLI_TEST_H
-/** Clusters from text for the tests of the command line. */
+/** Helpers of the command line tests: read clusters from text and run simulations. */
 #include "cli/command.h"
 #include "cluster/simulation.h"
 #include "test_main.h"
 
-/** Lines of warnings, one after another. */
+/** Appends the warning to the text in context as a line. */
 static inline void collect_warning(void *context, const char *line)
 {
 	struct bt_strbuf *lines = context;
@@ -36,7 +36,10 @@ static inline void expand_text(
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
 }
 
-/** Names of the expanded pods with a blank behind each; endings drawn at random shown as "*". */
+/**
+ * Returns the names of the expanded pods, each followed by a space; random endings are written as
+ * "*".
+ */
 static inline const char *expanded_names(
 	const struct bt_expansion *expansion, struct bt_strbuf *out)
 {
@@ -62,14 +65,14 @@ static inline void assert_label(const struct bt_pod *pod, const char *key, const
 		BT_STR_ARG(found != NULL ? *found : BT_STR("(absent)")));
 }
 
-/** A finished simulation. */
+/** The input, result and warnings of a finished simulation. */
 struct test_run {
 	struct bt_manifests cluster;
 	struct bt_simulation simulation;
 	struct bt_strbuf warnings;
 };
 
-/** Load and run; 0 or the code with err set. */
+/** Reads the text and runs the simulation; returns 0, or an error code with err set. */
 static inline int test_run_init(struct test_run *run, const char *text, struct berth_error *err)
 {
 	struct bt_setup setup = BT_SETUP_INIT;

@@ -14,7 +14,7 @@
 	"---\napiVersion: v1\nkind: Pod\nmetadata: {name: lone, namespace: shop}\n" \
 	"spec: {containers: [{name: c, resources: {requests: {cpu: '1'}}}]}\n"
 
-/** A cluster, and more of what it has. */
+/** A cluster, and a capacity question with its answer. */
 struct fixture {
 	struct bt_manifests cluster;
 	struct bt_capacity_specs specs;
@@ -78,7 +78,10 @@ START_TEST(test_capacity__counts_copies_by_node)
 	ck_assert_uint_eq(member->stop.reasons.count, 1);
 	ck_assert_uint_eq(member->stop.reasons.items[0].node_count, 2);
 	ck_assert_int_eq(fixture.answer.totals[1].after, 3000);
-	/* The cluster is as it was, and can be asked again. */
+	/*
+	 * The question must not change the cluster, so a second one gets the answer for the same
+	 * cluster.
+	 */
 	ck_assert_uint_eq(fixture.cluster.objects.count, objects);
 	bt_capacity_answer_finish(&fixture.answer);
 	ck_assert_int_eq(ask(&fixture, 5, &err), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What commands take from the environment. */
+/* Environment variables that commands read. */
 /* setenv, unsetenv */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/setup.h"

@@ -190,11 +190,11 @@ START_TEST(test_change__taints_that_come_back)
 }
 END_TEST
 
-/** --- groups --- */
+/** --- groups of nodes --- */
 
 enum { NODES = 5000 };
 
-/** Two thirds of the nodes lack cpu, the rest are tainted alike. */
+/** Two thirds of the nodes lack cpu; the others all have the same taint. */
 struct made {
 	struct bt_explanation explanation;
 	struct bt_explained_node nodes[NODES];

@@ -76,7 +76,7 @@ START_TEST(test_pod_reference__what_is_wrong)
 }
 END_TEST
 
-/** --- choosing --- */
+/** --- choice of the pod to explain --- */
 
 static const char cluster_text[] =
 	"---\n"
@@ -126,7 +126,7 @@ static void unload(struct loaded *loaded)
 	bt_manifests_finish(&loaded->cluster);
 }
 
-/** "a/early", or the message. */
+/** Returns the pod that is chosen, such as "a/early", or the error message. */
 static const char *choose(struct loaded *loaded, const char *argument, struct bt_strbuf *out)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -195,7 +195,7 @@ START_TEST(test_pod_choose__workload_without_pending_pods)
 	ck_assert(choice.of_workload);
 	ck_assert_uint_eq(choice.workload_pods, 3);
 	ck_assert_uint_eq(choice.workload_pending, 2);
-	/* As if both had found their nodes in the meantime. */
+	/* Simulate that both pending pods are scheduled. */
 	loaded.simulation.pods.count = 0;
 	ck_assert_int_eq(bt_pod_choose(&loaded.simulation, &reference, NULL, &choice, &err), 0);
 	ck_assert_uint_eq(choice.pending, UINT32_MAX);

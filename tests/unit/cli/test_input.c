@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli_test.h"
 
-/** The message that reading this text ends with, or "" when it is accepted; count of objects. */
+/**
+ * Reads the text; returns the error message or "", and sets *out_count to the number of objects.
+ */
 static const char *message_of(const char *text, struct berth_error *err, uint32_t *out_count)
 {
 	struct bt_manifests cluster;

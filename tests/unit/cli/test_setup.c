@@ -35,7 +35,9 @@ static int setup_with(const char *text, struct bt_engine **out_engine, struct be
 	return result;
 }
 
-/* plugins: members of "plugins", ' for ". expected follows what every profile's error starts with.
+/*
+ * Setup must fail. plugins: members of "plugins", with ' for ". expected: the error without the
+ * prefix that names the profile.
  */
 static void refuse(const char *plugins, const char *expected)
 {
@@ -102,7 +104,7 @@ START_TEST(test_setup__edge_10_65_second_document)
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
 	ck_assert_int_eq(bt_config_parallelism(engine->config), 3);
 	bt_engine_destroy(engine);
-	/* The second one alone is refused. */
+	/* Without the first document, the second one is read and refused. */
 	ck_assert_int_lt(setup_with(KIND "parallelism: 0\nnothing: such\n", &engine, &err), 0);
 	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "unknown field \"nothing\""));
 #else

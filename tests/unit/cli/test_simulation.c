@@ -33,7 +33,7 @@ static void run_text(struct test_run *run, const char *text)
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
 }
 
-/* Spec 05 section 4; creationTimestamp stands in for the time of entry. */
+/* Spec 05 section 4; creationTimestamp replaces the time when a pod entered the queue. */
 START_TEST(test_simulation__queue_order)
 {
 	struct test_run run;
@@ -104,7 +104,10 @@ START_TEST(test_simulation__no_nodes)
 }
 END_TEST
 
-/* A nominated pod of no lower priority keeps its place from others that come before it. */
+/*
+ * A pod that is earlier in the queue must not take the room of a nominated pod of the same or a
+ * higher priority.
+ */
 START_TEST(test_simulation__nominated_pod_keeps_its_node)
 {
 	struct test_run run;
@@ -129,7 +132,7 @@ START_TEST(test_simulation__unknown_node)
 }
 END_TEST
 
-/* Its devices would otherwise be given away without a word. */
+/* Without this warning, the devices that the pod uses would silently count as free. */
 START_TEST(test_simulation__running_pod_whose_devices_are_not_in_the_input)
 {
 	struct test_run run;
@@ -175,7 +178,7 @@ END_TEST
 
 #define ENTRY(name) "{name: " name ", resourceClaimTemplateName: t}"
 
-/* Those that the pods have already stay theirs. */
+/* Claims that a pod's status names already are kept. */
 START_TEST(test_simulation__claims_are_made_from_templates)
 {
 	struct test_run run;
@@ -208,7 +211,7 @@ START_TEST(test_simulation__claims_are_made_from_templates)
 }
 END_TEST
 
-/* A claim of the same name that another object owns is not replaced. */
+/* A claim of the same name with another owner is not replaced. */
 START_TEST(test_simulation__ephemeral_volumes_get_their_claims)
 {
 #define SCRATCH \

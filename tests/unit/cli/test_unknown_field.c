@@ -10,7 +10,7 @@
 #define OF_POD "test: document 1: Pod shop/web: "
 #define OF_DEPLOYMENT "test: document 1: Deployment default/web: "
 
-/** What reading the text warns of, a line each; objects may be refused. */
+/** Reads the text and appends its warnings to out, a line each; the text may be invalid. */
 static void read_warning(const char *text, struct bt_strbuf *out)
 {
 	struct bt_manifests cluster;
@@ -112,7 +112,7 @@ static uint32_t line_count(const struct bt_strbuf *lines)
 	return count;
 }
 
-/** What is looked at, and told of it, is bounded. */
+/** The numbers of documents that are checked and of fields that are reported have limits. */
 START_TEST(test_unknown_field__limits)
 {
 	struct bt_strbuf text = {0};

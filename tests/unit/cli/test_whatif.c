@@ -4,7 +4,7 @@
 #include "cluster/manifests.h"
 #include "test_main.h"
 
-/** --- what the command line says --- */
+/** --- arguments of the command --- */
 
 struct row {
 	enum bt_whatif_kind kind;
@@ -105,7 +105,7 @@ START_TEST(test_whatif_change__refuse)
 }
 END_TEST
 
-/** By trying all splits: slow, and plainly right. */
+/** A reference for pattern matching: it tries all splits, so it is slow but plainly correct. */
 static bool matches_plainly(const char *pattern, const char *name)
 {
 	if (*pattern == 0) {
@@ -119,7 +119,10 @@ static bool matches_plainly(const char *pattern, const char *name)
 		matches_plainly(pattern + 1, name + 1);
 }
 
-/** All texts of up to 5 letters, by number. */
+/**
+ * Writes the text of this number. Texts are numbered by length, so the first numbers give all short
+ * texts.
+ */
 static void text_of(uint32_t number, const char *letters, uint32_t letter_count, char *out)
 {
 	while (number != 0) {
@@ -168,7 +171,7 @@ static int apply(struct bt_whatif *whatif, enum bt_whatif_kind kind, const char 
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name "\"}," \
 	"\"spec\":{\"nodeName\":\"" node "\"}}\n"
 
-/** Every object of the input is the very one it was, by address and by content. */
+/** The result must share every object of the input (same address), and no object may change. */
 START_TEST(test_whatif__input_is_shared_and_unchanged)
 {
 	struct bt_manifests input;

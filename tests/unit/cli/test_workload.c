@@ -14,7 +14,7 @@
 	"spec: {unschedulable: true, taints: [{key: node.kubernetes.io/unschedulable, " \
 	"effect: NoSchedule}, {key: soft, effect: PreferNoSchedule}]}\n"
 
-/** A pod that the object of this kind and name controls. */
+/** A pod whose controller is the object of the given kind and name. */
 #define OWNED_POD(name, owner_kind, owner, more) \
 	"---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: " name "\n  ownerReferences:\n" \
 	"  - {apiVersion: x, kind: " owner_kind ", name: " owner \

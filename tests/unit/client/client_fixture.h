@@ -2,8 +2,8 @@
 #ifndef BT_TESTS_UNIT_CLIENT_CLIENT_FIXTURE_H
 #define BT_TESTS_UNIT_CLIENT_CLIENT_FIXTURE_H
 /**
- * A TLS server on loopback whose answers a test scripts, and a transport and a rest client for it
- * on the same loop. Log lines are kept.
+ * A TLS server on loopback with answers that the test defines, and a transport and a rest client
+ * that run on the same loop. Log lines are collected.
  */
 #include <check.h>
 
@@ -32,7 +32,7 @@ struct fixture_answer {
 	size_t body_length;      /* 0: up to the zero */
 	const char *retry_after; /* NULL: none */
 	const char *warning;     /* NULL: none */
-	bool later;              /* kept for the test */
+	bool later;              /* the test answers later */
 };
 
 struct fixture {
@@ -44,7 +44,7 @@ struct fixture {
 	struct bt_transport *transport;
 	struct bt_rest_client *client;
 	struct bt_metrics *metrics;
-	const struct fixture_answer *answers; /* in turn; the last one for all that follow */
+	const struct fixture_answer *answers; /* one for each request; the last one repeats */
 	uint32_t answer_count;
 	struct fixture_request requests[FIXTURE_REQUESTS_MAX];
 	uint32_t request_count;
@@ -52,7 +52,7 @@ struct fixture {
 	char folder[64];
 };
 
-/** What a call ended with. */
+/** The result of a call. */
 struct fixture_result {
 	uint32_t done_count;
 	struct bt_rest_answer answer; /* its texts are the bufs */
@@ -63,14 +63,17 @@ struct fixture_result {
 	struct bt_strbuf data;
 };
 
-/** is_tls false: plain HTTP. */
+/** Starts the server; is_tls false: plain HTTP. */
 void fixture_start(struct fixture *fixture, bool is_tls);
-/** cluster and user: more members in flow style, as ", token: t"; "" for none. */
+/**
+ * Makes the transport. cluster and user: more members in flow style, such as ", token: t"; "" for
+ * none.
+ */
 void fixture_connect(struct fixture *fixture, const char *cluster, const char *user);
-/** The error of a transport that cannot be made. */
+/** Making the transport must fail with this message. */
 void fixture_expect_refused(
 	struct fixture *fixture, const char *cluster, const char *user, const char *message);
-/** Its own defaults: "test", JSON, no limit. options may be NULL. */
+/** Makes a client with the options (NULL: JSON, no rate limit); its user agent is "test". */
 void fixture_make_client(struct fixture *fixture, const struct bt_rest_options *options);
 void fixture_finish(struct fixture *fixture);
 
@@ -79,12 +82,12 @@ struct bt_rest_call *fixture_call(struct fixture *fixture, const char *method, c
 struct bt_rest_call *fixture_watch(
 	struct fixture *fixture, const char *path, struct fixture_result *result);
 void fixture_result_finish(struct fixture_result *result);
-/** Turn the loop until *counter is value; fails after twenty seconds. */
+/** Runs the loop until *counter equals value; fails after twenty seconds. */
 void fixture_wait(struct fixture *fixture, const uint32_t *counter, uint32_t value);
 void fixture_turns(struct fixture *fixture, uint32_t count);
-/** The path of a file in the fixture's folder, made with this content. owned. */
+/** Writes a file in the fixture's folder; returns its path. owned. */
 char *fixture_write(struct fixture *fixture, const char *name, const char *content);
 void fixture_expect(const struct bt_strbuf *text, const char *expected);
-/** Occurrences in the lines logged since the start. */
+/** Counts how often the text occurs in the log lines since the start. */
 uint32_t fixture_log_count(const char *text);
 #endif

@@ -34,7 +34,7 @@ void bt_loop_add_worker(
 
 void bt_loop_call_at(struct bt_loop *loop, int64_t when_ns)
 {
-	/* every turn of this loop calls them all */
+	/* fake_turn calls all workers every time, so due times are not needed */
 	(void)loop;
 	(void)when_ns;
 }
@@ -159,7 +159,10 @@ void fake_done(struct bt_rest_call *call, const struct bt_rest_answer *answer)
 {
 	struct bt_rest_handler handler = call->handler;
 
-	/* it is the reflector's no longer, but freed behind the callback, as the real one */
+	/*
+	 * the reflector must not use the call from now on; as in the real client, the call is freed
+	 * after the callback
+	 */
 	handler.done(handler.context, call, answer);
 	end_call(call);
 }

@@ -16,29 +16,29 @@ struct bt_rest_call {
 	bool is_watch;
 	bool is_open;
 	struct bt_rest_handler handler;
-	void *server_state; /* the test's */
+	void *server_state; /* owned by the test */
 };
 
 struct fake_rest {
 	int64_t now_ns;
-	BT_VEC(struct bt_rest_call *) calls; /* under way */
-	uint32_t started;                    /* ever */
+	BT_VEC(struct bt_rest_call *) calls; /* in flight */
+	uint32_t started;                    /* in total */
 };
 
 extern struct fake_rest fake_rest;
 
-/** Everything as at the start; calls must be over. */
+/** Resets all state to that at the start; no call may be in flight. */
 void fake_rest_reset(void);
-/** Workers are called; returns when they want to be called again. */
+/** Runs all workers once; returns the earliest time at which a worker is due. */
 int64_t fake_turn(void);
-/** Time passes until workers want to be called (at most that long), and they are. */
+/** Advances time until a worker is due, at most by at_most_ns, and runs the workers. */
 void fake_wait(int64_t at_most_ns);
 
 void fake_open(struct bt_rest_call *call, const char *content_type);
-/** false: the call was cancelled within. */
+/** Returns false if the data's callback cancelled the call. */
 bool fake_data(struct bt_rest_call *call, struct bt_str bytes);
 void fake_done(struct bt_rest_call *call, const struct bt_rest_answer *answer);
-/** The answers there are most of. */
+/** Ends the call with success and code 200. */
 void fake_end(struct bt_rest_call *call);
 void fake_fail(struct bt_rest_call *call, enum bt_http_failure failure);
 void fake_refuse(struct bt_rest_call *call, enum bt_rest_class class_, uint16_t code);

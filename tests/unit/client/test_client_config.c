@@ -37,7 +37,7 @@ static void expect_str(struct bt_str text, const char *expected)
 	ck_assert_msg(bt_str_equal_c(text, expected), "%.*s is not %s", BT_STR_ARG(text), expected);
 }
 
-/* One context, cluster "c" and user "n" with these members in flow style. */
+/* A kubeconfig with one context; cluster "c" and user "n" have these members in flow style. */
 static char *kubeconfig(const char *cluster, const char *user)
 {
 	struct bt_strbuf text = {0};
@@ -410,7 +410,7 @@ START_TEST(test_client_config__names_and_unknown_fields)
 }
 END_TEST
 
-/* --- which one --- */
+/* --- choice of the configuration --- */
 
 static void expect_load_error(const struct bt_client_config_input *input, const char *message)
 {
@@ -482,7 +482,7 @@ START_TEST(test_client_config__in_cluster)
 	expect_log("Expected to load root CA config from ");
 	bt_client_config_finish(&config);
 	set_variables("fd00::1", "6443");
-	/* An empty file says no more than none. */
+	/* An empty file is the same as no file. */
 	with_file.kubeconfig = empty;
 	ck_assert_int_eq(bt_client_config_load(&with_file, &config, NULL), 0);
 	expect_str(config.base_url, "https://[fd00::1]:6443");

@@ -33,7 +33,7 @@ static void remove_name(const char *name)
 	bt_free(path);
 }
 
-/* Bytes of a file; 0 without one. */
+/* Returns the size of the file in bytes, or 0 if it does not exist. */
 static uint32_t size_of(const char *name)
 {
 	char *path = path_of(name);
@@ -46,7 +46,7 @@ static uint32_t size_of(const char *name)
 	return length;
 }
 
-/* A plugin that notes each run and what it was told, then prints the file "out". */
+/* Starts with a plugin that logs each run and its input, then prints the file "out". */
 static void start_with(const char *extra, const char *out, const char *more)
 {
 	struct bt_strbuf script = {0};
@@ -116,7 +116,7 @@ START_TEST(test_client_exec__several_requests_share_a_run)
 	for (int i = 0; i < 3; i++) {
 		(void)fixture_call(&fixture, "POST", "/p", "{\"a\":1}", &result);
 	}
-	/* The loop goes on meanwhile. */
+	/* The loop keeps running while the plugin runs. */
 	fixture_turns(&fixture, 2);
 	ck_assert_uint_eq(fixture.request_count, 0);
 	fixture_wait(&fixture, &result.done_count, 3);

@@ -85,7 +85,7 @@ START_TEST(test_client_rest__what_may_not_go_out_any_more_ends)
 
 	start(NULL, 0);
 	ck_assert_ptr_nonnull(bt_rest_start(fixture.client, &request));
-	ck_assert_uint_eq(done_count, 0); /* nobody ends before its owner knows it */
+	ck_assert_uint_eq(done_count, 0); /* no callback before bt_rest_start returns */
 	fixture_wait(&fixture, &done_count, 1);
 	ck_assert_uint_eq(fixture.request_count, 0);
 	finish();
@@ -387,7 +387,7 @@ START_TEST(test_client_rest__edge_11b_44_a_hundred_at_once_then_fifty_a_second)
 	(void)fixture_call(&fixture, "POST", "/event", "{}", &event);
 	fixture.client = bindings;
 	fixture_wait(&fixture, &event.done_count, 1);
-	/* The event came from another bucket: it overtook what still had to wait. */
+	/* The event is limited by another bucket, so it overtakes the requests that still wait. */
 	ck_assert_uint_lt(fixture.request_count, COUNT);
 	fixture_wait(&fixture, &result.done_count, COUNT);
 	for (uint32_t i = 102; i < fixture.request_count; i++) {
@@ -419,7 +419,7 @@ START_TEST(test_client_rest__limiter_numbers)
 	ck_assert(!bt_limiter_take(&limiter, at_ns - 100, &at_ns));
 	ck_assert(bt_limiter_take(&limiter, at_ns, &at_ns));
 	ck_assert(!bt_limiter_take(&limiter, at_ns, &at_ns));
-	/* However long nothing happens, there are never more than burst. */
+	/* However long the limiter is idle, it never gives more than burst tokens at once. */
 	for (taken = 0; bt_limiter_take(&limiter, 3600 * BT_NS_PER_SECOND, &at_ns); taken++) {
 	}
 	ck_assert_uint_eq(taken, 100);
@@ -446,7 +446,7 @@ START_TEST(test_client_rest__edge_11b_45_everything_in_json)
 		bt_rest_encode_body(fixture.client, value, &body), "application/json"));
 	fixture_expect(&body, text);
 	bt_strbuf_reset(&body);
-	/* The same in protobuf reads back as the same object. */
+	/* The same object, encoded in protobuf, decodes to an equal object. */
 	options.content_type = BT_STR("application/vnd.kubernetes.protobuf");
 	fixture_make_client(&fixture, &options);
 	answer.content_type = bt_rest_encode_body(fixture.client, value, &body);
@@ -488,7 +488,10 @@ END_TEST
 
 /* --- a server that cuts connections --- */
 
-/* Answers by a script of one letter a request: 'a' answers, 'c' closes without a word. */
+/*
+ * Answers by a script of one letter for each request: 'a' answers, 'c' closes the connection
+ * without an answer.
+ */
 struct raw {
 	int listener;
 	int fd; /* the connection; -1: none */
@@ -611,7 +614,7 @@ START_TEST(test_client_rest__gets_are_sent_again_after_a_cut)
 	fixture_wait(&fixture, &fixture.request_count, 1);
 	bt_http_server_destroy(fixture.server);
 	fixture.server = NULL;
-	/* Nobody listens any more: the second attempt is refused, and that is final. */
+	/* The server is gone: the second attempt is refused, and there is no third attempt. */
 	fixture_wait(&fixture, &result.done_count, 1);
 	ck_assert_int_eq(result.answer.failure, BT_HTTP_FAILURE_REFUSED);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&result.message),
@@ -643,7 +646,7 @@ START_TEST(test_client_rest__cancelled_in_every_state)
 	}
 	fixture_turns(&fixture, 20);
 	ck_assert_uint_eq(result.done_count, 0);
-	/* What is left is cancelled by destroy. */
+	/* Destroying the client cancels the call that is still in flight. */
 	(void)fixture_call(&fixture, "GET", "/d", "", &result);
 	finish();
 }

@@ -279,7 +279,7 @@ START_TEST(test_client_transport__certificates_are_read_again)
 	fixture_wait(&fixture, &fixture.request_count, 1);
 	(void)bt_transport_check(fixture.transport, now_ns + 301 * BT_NS_PER_SECOND);
 	ck_assert_uint_eq(fixture_log_count("Certificate rotation detected"), 0);
-	/* A pair that does not fit is left alone. */
+	/* A certificate that does not match the key is not loaded. */
 	ck_assert_int_eq(bt_certificate_make_server(
 				 &fixture.ca, names, 1, INT64_C(1700000000), &other, NULL),
 		0);
@@ -399,7 +399,7 @@ static void get_slowly(uint32_t count)
 
 	(void)fixture_call(&fixture, "GET", "/p", "", &result);
 	fixture_wait(&fixture, &fixture.request_count, count);
-	(void)nanosleep(&pause, NULL); /* a shorter one would do */
+	(void)nanosleep(&pause, NULL); /* a shorter pause would do, too */
 	bt_http_answer(fixture.kept, 200, &body);
 	fixture_wait(&fixture, &result.done_count, count);
 }
@@ -419,7 +419,10 @@ START_TEST(test_client_transport__a_slow_server_gets_more_calls_at_a_time)
 	}
 	ck_assert_uint_eq(bt_transport_calls_max(fixture.transport), BT_PACE_CALLS_MIN + 4);
 	ck_assert_uint_eq(fixture.transport->calls_max, BT_PACE_CALLS_MIN + 4);
-	/* When nobody calls, they are closed; the next call opens one again. */
+	/*
+	 * The additional connections are closed when no call uses them; the next call opens a
+	 * connection.
+	 */
 	now_ns = bt_loop_now_ns(fixture.loop);
 	ck_assert_int_lt(
 		bt_transport_check(fixture.transport, now_ns), now_ns + 11 * BT_NS_PER_SECOND);

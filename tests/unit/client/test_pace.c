@@ -76,10 +76,16 @@ START_TEST(test_pace__answers_that_queue_allow_no_more_calls)
 {
 	struct bt_pace pace = make();
 	answer(&pace, 1, 10, 10);
-	/* 12 calls under way, 300 answers a second: more calls would only wait longer. */
+	/*
+	 * 12 calls in flight, 300 answers a second: with more calls in flight, each would only wait
+	 * longer.
+	 */
 	answer(&pace, 1000, 40, 3000);
 	ck_assert_uint_eq(calls_at(&pace, 3000), BT_PACE_CALLS_MIN);
-	/* Twice the shortest: the server is as fast with one call more. */
+	/*
+	 * The answers take twice the shortest time: one more call in flight did not make the server
+	 * slower.
+	 */
 	answer(&pace, 16, 20, 3100);
 	ck_assert_uint_eq(calls_at(&pace, 3100), BT_PACE_CALLS_MIN + 8);
 	answer(&pace, 1000, 21, 3200);
@@ -92,7 +98,7 @@ START_TEST(test_pace__follows_a_server_that_becomes_slow_and_fast_again)
 	struct bt_pace pace = make();
 	answer(&pace, 500, 1, 100);
 	answer(&pace, 500, 10, 4000);
-	/* The period before still counts, the one before that does not. */
+	/* Times of the previous period still count, times of older periods do not. */
 	answer(&pace, 500, 10, 6000);
 	ck_assert_uint_eq(calls_at(&pace, 6000), BT_PACE_CALLS_MIN);
 	answer(&pace, 500, 10, 11000);

@@ -79,21 +79,21 @@ static void end(void)
 	fake_rest_reset();
 }
 
-/** The only call under way. */
+/** Returns the only call in flight. */
 static struct bt_rest_call *call(void)
 {
 	ck_assert_uint_eq(fake_rest.calls.count, 1);
 	return fake_rest.calls.items[0];
 }
 
-/** The call that is started without any waiting. */
+/** Returns the call that is started without a wait. */
 static struct bt_rest_call *call_at_once(void)
 {
 	(void)fake_turn();
 	return call();
 }
 
-/** The call that is started after a wait of the backoff. */
+/** Returns the call that is started after a wait of the backoff. */
 static struct bt_rest_call *call_after_backoff(int64_t least_ns)
 {
 	int64_t before_ns = fake_rest.now_ns;
@@ -108,7 +108,7 @@ static struct bt_rest_call *call_after_backoff(int64_t least_ns)
 	return call();
 }
 
-/** Does the query have that parameter? value NULL: any. */
+/** Returns whether the query has the parameter; value NULL: with any value. */
 static bool has(const struct bt_rest_call *of, const char *name, const char *value)
 {
 	struct bt_strbuf wanted = {NULL, 0, 0};
@@ -188,7 +188,7 @@ static void send_error(struct bt_rest_call *to, int code, const char *reason, co
 	bt_strbuf_finish(&text);
 }
 
-/** A page with pods of these numbers; token "": the last one. */
+/** Answers with a page of count pods, numbered from first; token "": the last page. */
 static void answer_page(
 	struct bt_rest_call *to, int first, int count, int version, const char *token)
 {
@@ -219,7 +219,9 @@ static const struct bt_pod *pod(const char *name)
 	return bt_object_value(object, BT_KIND_POD);
 }
 
-/** A stream that has synced at 10 with p1, and is a watch now. */
+/**
+ * Returns the call of a streaming list that has synced at version 10 with p1 and is a watch now.
+ */
 static struct bt_rest_call *synced_stream(void)
 {
 	begin(true);
@@ -234,7 +236,7 @@ static struct bt_rest_call *synced_stream(void)
 	return call();
 }
 
-/** A watch at 10 after a list with p1; streaming is off. */
+/** Returns a watch from version 10, after a list with p1; streaming is off. */
 static struct bt_rest_call *listed_watch(void)
 {
 	begin(false);
@@ -305,7 +307,7 @@ START_TEST(test_reflector__backoff_doubles_and_is_forgotten)
 	begin(true);
 	for (size_t i = 0; i < sizeof(waits_ms) / sizeof(waits_ms[0]); i++) {
 		fake_fail(call(), BT_HTTP_FAILURE_REFUSED);
-		/* who waits for the first copy wants to know why */
+		/* the first copy is still missing, so the reason is logged */
 		ck_assert_str_eq(
 			last_log, "Failed to watch|failed to list *v1.Pod: it did not work");
 		check_stream(call_after_backoff(waits_ms[i] * MS), NULL);
@@ -347,7 +349,7 @@ START_TEST(test_reflector__edge_13_20_list_of_the_future)
 	send_error(call(), 500, "InternalError", "broken");
 	ck_assert_str_eq(call_after_backoff(800 * MS)->query, "resourceVersion=10");
 	fake_done(call(), &answer);
-	ck_assert_str_eq(call_at_once()->query, ""); /* without pages, as the one before it */
+	ck_assert_str_eq(call_at_once()->query, ""); /* no pages, as in the list before */
 	answer_page(call(), 1, 1, 5, "");
 	check_watch(call_at_once(), "5");
 	end();
@@ -426,7 +428,10 @@ START_TEST(test_reflector__edge_13_24_very_short_watch)
 }
 END_TEST
 
-/* It could not be opened, as is known after the rest client has tried for a while. */
+/*
+ * A streaming list that is never opened falls back to pages: the rest client has retried for long
+ * enough.
+ */
 START_TEST(test_reflector__streaming_list_that_is_never_opened)
 {
 	begin(true);
@@ -487,7 +492,7 @@ START_TEST(test_reflector__edge_13_27_watch_refused)
 {
 	(void)listed_watch();
 	fake_fail(call(), BT_HTTP_FAILURE_RESET);
-	/* lost within a second of its start, without an event: that is another case */
+	/* lost within a second of its start, without an event: handled as a very short watch */
 	ck_assert_str_eq(call_after_backoff(800 * MS)->query, "resourceVersion=10");
 	answer_page(call(), 1, 1, 10, "");
 	check_watch(call_at_once(), "10");
@@ -529,7 +534,7 @@ START_TEST(test_reflector__edge_13_29_two_events_and_a_half)
 		"\"ADDED\"} {\"type\":\"DELETED\",\"obj");
 	ck_assert_uint_eq(copied.added, 3);
 	ck_assert_uint_eq(copied.deleted, 0);
-	/* what was cut off is no event and no error */
+	/* the incomplete event is neither an event nor an error */
 	fake_end(call());
 	check_watch(call_at_once(), "12");
 	ck_assert_uint_eq(failed_to_watch, 0);
@@ -604,7 +609,7 @@ START_TEST(test_reflector__edge_13_31_recreated_under_the_same_name)
 }
 END_TEST
 
-/* A server that was set back tells of the end of another one than the one that is known. */
+/* A server that was restored may delete an object whose uid differs from the known one. */
 START_TEST(test_reflector__deletion_of_another_uid)
 {
 	(void)listed_watch();
@@ -659,7 +664,7 @@ START_TEST(test_reflector__edge_13_42_frame_too_large)
 	answer_page(call(), 1, 1, 10, "");
 	fake_open(call_at_once(), "application/vnd.kubernetes.protobuf;stream=watch");
 	ck_assert(fake_data(call(), (struct bt_str){"\x01\x00\x00", 3}));
-	ck_assert(fake_data(call(), (struct bt_str){"\x00", 1})); /* 16 MiB may come */
+	ck_assert(fake_data(call(), (struct bt_str){"\x00", 1})); /* a frame of 16 MiB is allowed */
 	fake_fail(call(), BT_HTTP_FAILURE_RESET);
 	check_stream(call_after_backoff(800 * MS), "10");
 	end();
@@ -701,7 +706,7 @@ START_TEST(test_reflector__edge_13_48_pages_at_version_0)
 	ck_assert_uint_eq(copied.added, 4);
 	fake_refuse(call_at_once(), BT_REST_INTERNAL_ERROR, 500);
 	ck_assert_uint_eq(failed_to_watch, 1);
-	/* such a server pages at any version */
+	/* this server sends pages at any version, so the limit is set */
 	ck_assert_str_eq(call_after_backoff(800 * MS)->query, "limit=500&resourceVersion=20");
 	end();
 }
@@ -729,7 +734,7 @@ START_TEST(test_reflector__edge_11b_39_expired_streams_again)
 	fake_open(call(), JSON);
 	send_error(call(), 410, "Expired", "too old");
 	check_stream(call_at_once(), NULL);
-	/* refused without a version: not again at once */
+	/* refused without a version: the next attempt waits for the backoff */
 	fake_refuse(call(), BT_REST_EXPIRED, 410);
 	check_stream(call_after_backoff(1600 * MS), NULL);
 	end();
@@ -748,7 +753,7 @@ START_TEST(test_reflector__edge_11b_40_no_streaming_lists)
 }
 END_TEST
 
-/* The server sends a bookmark a minute, as was asked; then nothing more. */
+/* The server sends a bookmark each minute, as requested, and then stops. */
 START_TEST(test_reflector__edge_13_44_bookmarks_cease)
 {
 	struct bt_rest_call *watch = listed_watch();
@@ -763,14 +768,14 @@ START_TEST(test_reflector__edge_13_44_bookmarks_cease)
 	ck_assert_ptr_eq(call(), watch);
 	fake_rest.now_ns += 2 * SECOND;
 	(void)fake_turn();
-	check_watch(call_at_once(), "13"); /* no list, and nobody is told */
+	check_watch(call_at_once(), "13"); /* no list, and no error reported */
 	ck_assert_uint_eq(failed_to_watch, 0);
 	ck_assert_uint_eq(copied.added, 1);
 	end();
 }
 END_TEST
 
-/* Set back, a server is silent until it comes to the version of the watch. */
+/* A server that was restored sends nothing until it reaches the version of the watch. */
 START_TEST(test_reflector__edge_13_45_silence_of_a_server_that_was_restored)
 {
 	(void)listed_watch();
@@ -792,7 +797,7 @@ START_TEST(test_reflector__edge_13_45_silence_of_a_server_that_was_restored)
 	answer_page(call(), 7, 1, 5, "");
 	ck_assert_uint_eq(copied.stale, 1);
 	ck_assert_uint_eq(copied.added, 2);
-	/* nothing is known of its bookmarks: it may be silent for long */
+	/* this watch has received no bookmark yet, so a long silence is allowed */
 	check_watch(call_at_once(), "5");
 	fake_open(call(), JSON);
 	fake_rest.now_ns += 299 * SECOND;
@@ -803,7 +808,7 @@ START_TEST(test_reflector__edge_13_45_silence_of_a_server_that_was_restored)
 }
 END_TEST
 
-/* It sends none, but does not end the watch when it should either. */
+/* The server sends no bookmarks, and does not end the watch when its timeout expires. */
 START_TEST(test_reflector__watch_that_should_have_ended)
 {
 	struct bt_rest_call *watch = listed_watch();
@@ -838,7 +843,7 @@ START_TEST(test_reflector__what_cannot_be_understood)
 		ck_assert_msg(strncmp(last_log, "Warning: watch ended with error|", 32) == 0, "%s",
 			last_log);
 		ck_assert_str_eq(call_after_backoff(800 * MS)->query, "resourceVersion=10");
-		/* nor can this list, or what says it is one */
+		/* a list with the same error must fail, too */
 		fake_open(call(), JSON);
 		send(call(), i == 0 ? "{\"kind\":\"Status\",\"items\":[]}" : texts[i]);
 		if (fake_rest.calls.count != 0) {

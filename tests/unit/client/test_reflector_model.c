@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A naive server that changes its objects, forgets its history, is restored from old backups and
- * fails in every way, against a reflector in virtual time. What the reflector tells must at all
- * times be its copy, and its copy the server's once that has calmed down.
+ * A simple model of a server that changes its objects, discards its history, is restored from old
+ * backups and fails in every way, with a reflector in virtual time. The events of the reflector
+ * must at all times build its copy, and the copy must equal the server's objects once the server
+ * makes no more changes.
  */
 #include "test_main.h"
 
@@ -23,7 +24,7 @@
 
 struct object {
 	bool exists;
-	uint32_t number; /* its name */
+	uint32_t number; /* part of the name */
 	uint32_t uid;
 	uint32_t version;
 };
@@ -33,7 +34,9 @@ struct change {
 	struct object object;
 };
 
-/** Versions end in the epoch's digit: a client's of another epoch is recognised. */
+/**
+ * The last digit of a version is the epoch, so that the server recognises versions of other epochs.
+ */
 static struct {
 	struct object objects[NAMES];
 	struct change changes[LOG_MAX]; /* of this epoch, in order */
@@ -43,12 +46,12 @@ static struct {
 	uint32_t first_version; /* of the epoch */
 	uint32_t epoch;
 	uint32_t next_uid;
-	struct object snapshot[NAMES]; /* of the list whose pages are read */
+	struct object snapshot[NAMES]; /* of the list that is being read in pages */
 	uint32_t snapshot_version;
 	bool calm;
 } server;
 
-/** What a watch has been sent. */
+/** The state of a watch on the server. */
 struct watch {
 	uint32_t next_change;
 	bool is_protobuf;
@@ -68,7 +71,7 @@ static bool goes_wrong(uint32_t of)
 	return !server.calm && below(of) == 0;
 }
 
-/* --- the server's objects --- */
+/* --- objects of the server --- */
 
 static void change_object(void)
 {
@@ -102,7 +105,7 @@ static void begin_epoch(uint32_t version)
 	server.change_count = 0;
 }
 
-/** All connections are cut; versions go backwards or forwards. */
+/** Restores the server: all connections end, and versions go backwards or forwards. */
 static void restore(void)
 {
 	while (fake_rest.calls.count != 0) {
@@ -123,7 +126,7 @@ static void restore(void)
 	}
 }
 
-/* --- its texts --- */
+/* --- encoding of objects and events --- */
 
 static void append_object(struct bt_strbuf *out, const struct object *object)
 {
@@ -133,7 +136,7 @@ static void append_object(struct bt_strbuf *out, const struct object *object)
 		object->number, object->number % 3, object->uid, object->version);
 }
 
-/** The bytes of a Pod or a Status that is written here as JSON. */
+/** The protobuf bytes of a Pod or a Status, from JSON. */
 static struct bt_str protobuf_of(const char *kind, struct bt_str json)
 {
 	const struct bt_schema_message *message = bt_schema_find(BT_STR("v1"), bt_str_from(kind));
@@ -161,7 +164,10 @@ static struct bt_str enveloped(const char *kind, struct bt_str raw)
 	return kept;
 }
 
-/** Tag 2 of bytes fields up to 2^21 long; for frames and lists that are made by hand. */
+/**
+ * Appends a field of bytes (wire type 2), at most 2^21 long, for frames and lists that are built by
+ * hand.
+ */
 static void append_field(struct bt_strbuf *out, uint32_t number, struct bt_str bytes)
 {
 	bt_strbuf_append_char(out, (char)(number << 3 | 2));
@@ -175,7 +181,7 @@ static void append_field(struct bt_strbuf *out, uint32_t number, struct bt_str b
 	bt_strbuf_append_str(out, bytes);
 }
 
-/** An event whose object, after its kind, is written here as JSON members. */
+/** Appends an event with an object of the given kind; its members are JSON. */
 static void queue_event(
 	struct watch *watch, const char *type, const char *kind, struct bt_str members)
 {
@@ -233,7 +239,7 @@ static void queue_error(struct watch *watch, int code, const char *reason)
 	bt_strbuf_finish(&members);
 }
 
-/* --- its answers --- */
+/* --- answers of the server --- */
 
 static bool parameter(const struct bt_rest_call *call, const char *name, struct bt_str *out)
 {
@@ -253,7 +259,7 @@ static bool parameter(const struct bt_rest_call *call, const char *name, struct 
 	return at != NULL;
 }
 
-/** 0: none, or any. */
+/** Returns the version in the query; 0: none, or any version. */
 static uint32_t version_of(const struct bt_rest_call *call)
 {
 	struct bt_str text;
@@ -437,7 +443,7 @@ static void refuse(struct bt_rest_call *call)
 	}
 }
 
-/** Ends a watch somehow. */
+/** Ends the watch at random with success or a reset connection. */
 static void end_watch(struct bt_rest_call *call)
 {
 	if (below(2) == 0) {
@@ -612,7 +618,7 @@ START_TEST(test_reflector_model__copy_converges)
 		stale += copied.stale;
 		copied_finish(&copied);
 	}
-	/* there was something to see */
+	/* the run must have covered enough events */
 	ck_assert_uint_gt(added, 10000);
 	ck_assert_uint_gt(updated, 10000);
 	ck_assert_uint_gt(stale, 1000);

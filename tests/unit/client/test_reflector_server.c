@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reflectors over real connections to our own API server. */
+/* Reflectors over real connections to berth's own API server. */
 #include "test_main.h"
 
 #include "api/pod.h"
@@ -27,7 +27,7 @@ static struct {
 	struct copied copied;
 } f;
 
-static uint32_t fallbacks; /* from streaming to paged lists */
+static uint32_t fallbacks; /* falls back from streaming to paged lists */
 
 static bool log_is_enabled(void *context, const char *file, int verbosity)
 {
@@ -122,7 +122,7 @@ static void end(void)
 	api_fixture_finish(&f.api);
 }
 
-/** Turns until the copy has so many pods, and the last one created is among them. */
+/** Runs the loop until the copy has count pods and contains the named one at this version. */
 static void wait_for(uint32_t count, const char *name, const char *version)
 {
 	int64_t end_ns = bt_loop_now_ns(f.loop) + INT64_C(30000000000);
@@ -211,7 +211,7 @@ START_TEST(test_reflector_server__edge_11b_45_json_only)
 }
 END_TEST
 
-/* The server is gone for a while, and something happens meanwhile. */
+/* The server stops for a while, and objects change meanwhile. */
 START_TEST(test_reflector_server__edge_13_27_server_restarts)
 {
 	uint16_t port;
@@ -252,7 +252,9 @@ static int decode_or_fail(
 		->decode_protobuf(context, bytes, out_item, err);
 }
 
-/* An event that cannot be read ends the watch from within its callback; so does an item of a list.
+/*
+ * An event that cannot be decoded ends the watch from within its callback; an item of a list
+ * likewise ends the list.
  */
 START_TEST(test_reflector_server__what_cannot_be_read)
 {
@@ -276,7 +278,7 @@ START_TEST(test_reflector_server__what_cannot_be_read)
 	f.reflector = bt_reflector_create(&options);
 	f.copied.reflector = f.reflector;
 	wait_for(3, "p3", NULL);
-	/* of the watch, and of the first list after it */
+	/* fail the next event of the watch and the first list after it */
 	failures_to_come = 2;
 	change_pod("x");
 	wait_for(3, "p1", api_text(&f.api, "metadata.resourceVersion"));

@@ -25,7 +25,10 @@ START_TEST(test_accounts__aggregated_roles)
 	cluster_create(&c, ROLES, "",
 		"{'metadata':{'name':'c','labels':{'to':'none'}},'rules':[" RULE("services") "]}");
 	cluster_run(&c, 100);
-	/* By name, each once, without what stood there before. */
+	/*
+	 * Rules come in the order of role names, each rule once; the rules written by hand are
+	 * replaced.
+	 */
 	ck_assert_str_eq(
 		cluster_json(&c, ROLES, "all", "rules"), "[" RULE("pods") "," RULE("secrets") "]");
 	cluster_patch(&c, ROLES, "c", "{'metadata':{'labels':{'to':'all'}}}");
@@ -33,7 +36,10 @@ START_TEST(test_accounts__aggregated_roles)
 	cluster_run(&c, 100);
 	ck_assert_str_eq(
 		cluster_json(&c, ROLES, "all", "rules"), "[" RULE("pods") "," RULE("services") "]");
-	/* What was changed by hand comes back; an aggregated role is aggregated further. */
+	/*
+	 * Rules changed by hand are restored, and an aggregated role can be part of another
+	 * aggregated role.
+	 */
 	cluster_create(&c, ROLES, "",
 		"{'metadata':{'name':'top'},'aggregationRule':{'clusterRoleSelectors':["
 		"{'matchLabels':{'level':'2'}}]}}");
@@ -54,7 +60,7 @@ END_TEST
 	"','annotations':{'kubernetes.io/service-account.name':'" account \
 	"'}},'type':'kubernetes.io/service-account-token'}"
 
-/** Who the Secret's token is of, "" if it is no good. */
+/** Returns the user that the token authenticates, "" if the token is invalid. */
 static const char *user_of(struct cluster *c, struct bt_str token)
 {
 	struct bt_user user;
@@ -84,7 +90,10 @@ START_TEST(test_accounts__secrets_keep_tokens)
 				 &c.api.arena, &token, NULL),
 		0);
 	ck_assert_str_eq(user_of(&c, token), "system:serviceaccount:default:robot");
-	/* Another token in its place, and the old one is no good; then no Secret. */
+	/*
+	 * When the Secret holds another token, the old token is invalid; deleting the account
+	 * deletes the Secret.
+	 */
 	cluster_patch(&c, "secrets", "default/kept", "{'data':{'token':'eA=='}}");
 	ck_assert_str_eq(user_of(&c, token), "");
 	cluster_patch(&c, "secrets", "default/kept", "{'data':{'token':null}}");

@@ -44,7 +44,10 @@ START_TEST(test_claims__made_from_templates)
 	ck_assert_str_eq(api_json(&cluster.api, "metadata.annotations"),
 		"{'resource.kubernetes.io/pod-claim-name':'gpu'}");
 	ck_assert_str_eq(api_text(&cluster.api, "metadata.generateName"), "p-gpu-");
-	/* The scheduler writes the finalizer first: it stays. */
+	/*
+	 * The scheduler adds the finalizer before it allocates; the controller must keep the
+	 * finalizer.
+	 */
 	cluster_patch(&cluster, CLAIMS, key,
 		"{'metadata':{'finalizers':['resource.kubernetes.io/delete-protection']}}");
 	cluster_run(&cluster, 0);
@@ -58,7 +61,7 @@ START_TEST(test_claims__made_from_templates)
 	cluster_patch(&cluster, "resourceclaims.resource.k8s.io/status", key, body.data);
 	cluster_run(&cluster, 0);
 	ck_assert_str_ne(cluster_json(&cluster, CLAIMS, key, "status.allocation"), "");
-	/* The pod ends: nobody will use what was made for it. */
+	/* When the pod ends, the claim made for it is deleted. */
 	cluster_patch(&cluster, "pods/status", "default/p", "{'status':{'phase':'Succeeded'}}");
 	cluster_run(&cluster, 0);
 	ck_assert(!cluster_has(&cluster, CLAIMS, key));
@@ -82,7 +85,7 @@ START_TEST(test_claims__what_is_refused_is_said)
 	cluster_create(&cluster, "pods", "default/", POD);
 	cluster_run(&cluster, 0);
 	ck_assert_uint_eq(cluster_events(&cluster, "FailedResourceClaimCreation"), 1);
-	/* It is tried again. */
+	/* The controller retries the creation. */
 	cluster_patch(&cluster, "namespaces", "default",
 		"{'metadata':{'labels':{'resource.kubernetes.io/admin-access':'true'}}}");
 	cluster_run(&cluster, 60000);
@@ -124,7 +127,7 @@ static const char *uid_of(struct cluster *cluster, const char *name)
 	return api_text(&cluster->api, "metadata.uid");
 }
 
-/** A claim with devices that these pods have. */
+/** Creates a claim with allocated devices that is reserved for two pods with these uids. */
 static void make_shared_claim(struct cluster *cluster, const char *first, const char *second)
 {
 	struct bt_str body = bt_arena_printf(&cluster->api.arena,
@@ -136,7 +139,10 @@ static void make_shared_claim(struct cluster *cluster, const char *first, const 
 	cluster_patch(cluster, CLAIMS "/status", "default/c", body.data);
 }
 
-/* Devices are free when the last one who had them is gone, whoever made the claim. */
+/*
+ * Devices are free when the last pod that uses them is gone, whether or not the claim was made from
+ * a template.
+ */
 START_TEST(test_claims__freed_by_the_last_user)
 {
 	struct cluster cluster;
@@ -162,7 +168,7 @@ START_TEST(test_claims__freed_by_the_last_user)
 }
 END_TEST
 
-/* The scheduler wrote for a pod that was deleted meanwhile. */
+/* The scheduler reserved the claim for a pod that was deleted meanwhile. */
 START_TEST(test_claims__reserved_for_a_pod_that_is_gone)
 {
 	struct cluster cluster;
@@ -175,7 +181,7 @@ START_TEST(test_claims__reserved_for_a_pod_that_is_gone)
 }
 END_TEST
 
-/* What the scheduler took back itself it may give to the pod again. */
+/* The scheduler may reserve an allocated claim again, so the controller keeps the allocation. */
 START_TEST(test_claims__allocated_and_not_reserved_is_left_alone)
 {
 	struct cluster cluster;
@@ -223,7 +229,7 @@ START_TEST(test_claims__special_claim_ends_with_its_pod)
 }
 END_TEST
 
-/* A pod that nobody scheduled gets the devices that its claim has, and starts then. */
+/* A pod assigned by hand gets a reservation of its allocated claim, and starts then. */
 START_TEST(test_claims__reserved_for_pods_assigned_by_hand)
 {
 	struct cluster cluster;
@@ -246,7 +252,7 @@ START_TEST(test_claims__reserved_for_pods_assigned_by_hand)
 }
 END_TEST
 
-/* Until its claim is made, allocated and reserved, a pod does not start. */
+/* A pod does not start until its claim is created, allocated and reserved. */
 START_TEST(test_claims__pods_wait_for_their_devices)
 {
 	struct cluster cluster;

@@ -22,7 +22,7 @@ static void add_node(struct world *world, const char *name, const char *disk, co
 	world_create(world, "", "nodes", text.data, 201);
 }
 
-/** The node the pod is meant for. */
+/** Returns the node that the pod's affinity names. */
 static struct bt_str target(struct world *world, struct bt_str key)
 {
 	const struct bt_json_value *terms = bt_json_array_at(world_get(world, "", "pods", key.data),
@@ -52,7 +52,10 @@ START_TEST(test_daemon_set__a_pod_for_each_node_that_fits)
 	ck_assert(bt_str_equal_c(target(&world, keys[0]), "n1"));
 	ck_assert_int_eq(number(&world, "status.desiredNumberScheduled"), 1);
 	ck_assert_int_eq(number(&world, "status.currentNumberScheduled"), 1);
-	/* A label makes another one fit, the loss of one the first no longer. */
+	/*
+	 * A new label makes another node fit; the first node no longer fits, since its label
+	 * changed.
+	 */
 	world_patch(&world, "", "nodes", "n2", BT_SUBRESOURCE_NONE,
 		"{'metadata':{'labels':{'disk':'yes'}}}");
 	world_patch(&world, "", "nodes", "n1", BT_SUBRESOURCE_NONE,
@@ -115,12 +118,12 @@ START_TEST(test_daemon_set__more_nodes_than_one_sync_reads)
 
 	world_init(&world);
 	world.hold_new_pods = true;
-	/* Names come in another order than sorted; every tenth node fits. */
+	/* Nodes are not created in the order of their names; every tenth node fits. */
 	for (uint32_t i = 0; i < 2500; i++) {
 		(void)snprintf(name, sizeof(name), "n%u", i * 7 % 2500);
 		add_node(&world, name, i % 10 == 0 ? "yes" : "no", "");
 	}
-	/* Most go again before there is a set, and some of them come back. */
+	/* Delete and add some nodes again before the DaemonSet exists. */
 	for (uint32_t i = 0; i < 2500; i++) {
 		(void)snprintf(name, sizeof(name), "n%u", i * 7 % 2500);
 		if (i >= 2300) {
@@ -133,7 +136,7 @@ START_TEST(test_daemon_set__more_nodes_than_one_sync_reads)
 	world_settle(&world);
 	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 300), 250);
 	ck_assert_int_eq(number(&world, "status.desiredNumberScheduled"), 250);
-	/* A node that goes takes its slot along, the next one gets it. */
+	/* Deleting a node frees its slot; the next node takes the slot. */
 	for (uint32_t i = 0; i < 250; i += 2) {
 		struct bt_str node = target(&world, keys[i]);
 

@@ -61,7 +61,7 @@ START_TEST(test_disruption__edge_14b_34_one_of_one)
 	check_status(&cluster, 2, 1, 2, 1);
 	ck_assert_str_eq(cluster_condition(&cluster, BUDGETS, "default/b", "DisruptionAllowed"),
 		"True/SufficientPods");
-	/* A pod on its way out does not count. */
+	/* A pod that is being deleted does not count as healthy. */
 	cluster_delete(&cluster, "pods", "default/q");
 	cluster_run(&cluster, 100);
 	check_status(&cluster, 2, 1, 1, 0);

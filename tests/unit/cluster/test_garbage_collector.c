@@ -71,7 +71,7 @@ START_TEST(test_garbage_collector__edge_14b_37_unknown_owner)
 }
 END_TEST
 
-/** A uid that an owner only mentions is not its own. */
+/** A uid in the annotations or data of an object is not the uid of the object. */
 START_TEST(test_garbage_collector__mentioned_uid)
 {
 	struct cluster cluster;
@@ -178,7 +178,7 @@ START_TEST(test_garbage_collector__edge_14b_35_namespace)
 	ck_assert_str_eq(
 		cluster_condition(&cluster, "namespaces", "m", "NamespaceContentRemaining"),
 		"True/SomeResourcesRemain");
-	/* Pods first. */
+	/* Pods are deleted before other objects. */
 	ck_assert(cluster_has(&cluster, "serviceaccounts", "m/default"));
 	ck_assert_uint_eq(count_of(&cluster, "", "pods"), 3);
 	cluster_run(&cluster, 1000);

@@ -85,7 +85,7 @@ START_TEST(test_hub__queue_keeps_each_key_once_and_backs_off)
 	item = bt_hub_queue_take(&queue, 4);
 	bt_hub_queue_done(&queue, item, true, now);
 	ck_assert_int_eq(bt_hub_queue_next_due(&queue), INT64_MAX);
-	/* The first one that came is the first one out. */
+	/* Keys are taken in the order in which they were added. */
 	item = bt_hub_queue_take(&queue, 3);
 	ck_assert_str_eq(queue.items.items[item].key, "a");
 	bt_hub_queue_add(&queue, 3, BT_STR("a"));
@@ -119,7 +119,7 @@ START_TEST(test_hub__repeated_events_count_up)
 	}
 	ck_assert_uint_eq(world_list(&world, "", "events", NULL, NULL, keys, 4), 1);
 	event = world_get(&world, "", "events", keys[0].data);
-	/* So many at once; one more each five minutes. */
+	/* A burst of 25 is written at once, then one more each five minutes. */
 	ck_assert_int_eq(bt_json_int64_at(event, "count", 0), 25);
 	ck_assert(bt_str_equal_c(bt_json_text_at(event, "involvedObject.name"), "p"));
 	ck_assert(bt_str_equal_c(bt_json_text_at(event, "source.component"), "tester"));
@@ -204,7 +204,7 @@ START_TEST(test_hub__what_exists_at_the_start_is_looked_at)
 }
 END_TEST
 
-/** A new object is observed inside of its commit, unless changes before it still wait. */
+/** A new object is observed within its commit, unless earlier changes are still queued. */
 START_TEST(test_hub__creates_are_observed_in_order)
 {
 	static const char pod[] = "{'metadata':{'name':'p'},'spec':{'terminationGracePeriodSeconds'"

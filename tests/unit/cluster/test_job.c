@@ -20,7 +20,7 @@ static struct bt_str condition(struct world *world, const char *type, const char
 	return world_condition(world, "batch", "jobs", KEY, type, member);
 }
 
-/** End up to count running pods with this phase. */
+/** Ends at most count running pods with this phase; returns how many. */
 static uint32_t end_pods(struct world *world, const char *phase, uint32_t count)
 {
 	struct bt_str keys[2048];
@@ -67,7 +67,7 @@ START_TEST(test_job__edge_14b_29_three_completions_two_at_a_time)
 		bt_json_text_at(world_get(&world, "batch", "jobs", KEY), "status.completionTime")
 			.length,
 		0);
-	/* Finished pods stay, without our finalizer. */
+	/* Finished pods remain, without the controller's finalizer. */
 	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 4), 3);
 	pod = world_get(&world, "", "pods", keys[0].data);
 	ck_assert_uint_eq(bt_json_array_at(pod, "metadata.finalizers")->count, 0);
@@ -201,7 +201,7 @@ START_TEST(test_job__gang_has_a_workload_and_a_group)
 					       "spec.schedulingGroup.podGroupName"),
 			bt_str_sub(group, 8, group.length)));
 	}
-	/* A replacement joins the group that is there. */
+	/* A replacement pod joins the existing group. */
 	ck_assert_uint_eq(end_pods(&world, "Failed", 1), 1);
 	world_settle(&world);
 	world_advance(&world, 60);
@@ -385,7 +385,7 @@ START_TEST(test_cron_job__makes_jobs_on_time)
 	world_settle(&world);
 	ck_assert_uint_eq(world_list(&world, "batch", "jobs", NULL, NULL, jobs, 8), 1);
 	ck_assert(bt_str_equal_c(jobs[0], "default/tick-30000010"));
-	/* Forbidden while it runs. */
+	/* concurrencyPolicy Forbid: no new job while a job runs. */
 	world_advance(&world, 600);
 	world_settle(&world);
 	ck_assert_uint_eq(world_list(&world, "batch", "jobs", NULL, NULL, jobs, 8), 1);
@@ -395,7 +395,7 @@ START_TEST(test_cron_job__makes_jobs_on_time)
 		world_advance(&world, 600);
 		world_settle(&world);
 	}
-	/* Three that are done, one that runs. */
+	/* Three finished jobs and one that runs. */
 	ck_assert_uint_eq(world_list(&world, "batch", "jobs", NULL, NULL, jobs, 8), 4);
 	ck_assert_uint_eq(bt_json_array_at(world_get(&world, "batch", "cronjobs", "default/tick"),
 				  "status.active")
@@ -469,7 +469,10 @@ END_TEST
 
 START_TEST(test_cron__zones)
 {
-	/* From 01:00 UTC one hour ahead of UTC becomes two, and back a day later. */
+	/*
+	 * The zone is one hour ahead of UTC; from 01:00 UTC it is two hours ahead, and a day later
+	 * one hour again.
+	 */
 	static int64_t from[] = {86400 + 3600, 2 * 86400 + 3600};
 	static int32_t offsets[] = {7200, 3600};
 	const struct bt_cron_zone zone = {2, from, offsets, 3600};
@@ -481,7 +484,7 @@ START_TEST(test_cron__zones)
 		{"0 12 * * *", 0, 11 * 3600},
 		{"0 12 * * *", 86400, 86400 + 10 * 3600},
 		{"0 12 * * *", 2 * 86400 + 3600, 2 * 86400 + 11 * 3600},
-		/* 02:30 is left out on the first day, and comes twice on the second. */
+		/* 02:30 does not exist on the first day, and occurs twice on the second. */
 		{"30 2 * * *", 86400, 86400 + 5400},
 		{"30 2 * * *", 86400 + 5400, 2 * 86400 + 1800},
 		{"30 2 * * *", 2 * 86400 + 1800, 3 * 86400 + 5400},

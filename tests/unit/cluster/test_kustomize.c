@@ -398,7 +398,7 @@ static void write_files(const char *folder, const struct file *files)
 		if (slash != NULL) {
 			(void)snprintf(path, sizeof(path), "%s/%.*s", folder,
 				(int)(slash - files[i].path), files[i].path);
-			(void)mkdir(path, 0700); /* it may be there */
+			(void)mkdir(path, 0700); /* the folder may exist already */
 		}
 		(void)snprintf(path, sizeof(path), "%s/%s", folder, files[i].path);
 		file = fopen(path, "w");
@@ -418,7 +418,7 @@ static void remove_files(const char *folder, const struct file *files)
 		if (slash != NULL) {
 			(void)snprintf(path, sizeof(path), "%s/%.*s", folder,
 				(int)(slash - files[i].path), files[i].path);
-			(void)rmdir(path); /* once it is empty */
+			(void)rmdir(path); /* fails until the folder is empty */
 		}
 	}
 	ck_assert_int_eq(rmdir(folder), 0);

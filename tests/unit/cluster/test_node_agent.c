@@ -33,10 +33,10 @@ START_TEST(test_node_agent__phases)
 	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "PodScheduled"), "True/");
 	ck_assert_str_eq(
 		cluster_text(&cluster, "pods", "default/p", "status.qosClass"), "BestEffort");
-	/* A pod that nobody said to end goes on. */
+	/* A pod without a run time keeps running. */
 	cluster_run(&cluster, 100000);
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.phase"), "Running");
-	/* Deleted: gone after the stop delay. */
+	/* After the deletion, the pod is removed when the stop delay has passed. */
 	ck_assert_uint_eq(api_delete(&cluster.api, "pods", "default/p"), 200);
 	cluster_run(&cluster, 999);
 	ck_assert_str_ne(
@@ -57,7 +57,7 @@ START_TEST(test_node_agent__one_write_per_started_pod)
 	make_pod(&cluster, "p", "", "}],'nodeName':'n'");
 	before = bt_store_rv(cluster.api.store);
 	cluster_run(&cluster, 1000);
-	/* The status and three events. */
+	/* Four writes: the status and three events. */
 	ck_assert_uint_eq(bt_store_rv(cluster.api.store) - before, 4);
 	cluster_finish(&cluster);
 }
@@ -78,7 +78,7 @@ START_TEST(test_node_agent__edge_14b_38_out_of_cpu)
 	ck_assert_str_eq(api_text(&cluster.api, "status.message"),
 		"Pod was rejected: Node didn't have enough resource: cpu, requested: 3000, used: "
 		"3000, capacity: 4000");
-	/* What the first one took is free again when it is gone. */
+	/* The resources of the first pod are free again when it is gone. */
 	ck_assert_uint_eq(api_delete(&cluster.api, "pods", "default/a"), 200);
 	cluster_run(&cluster, 2000);
 	make_pod(&cluster, "c", "", ",'resources':{'requests':{'cpu':'4'}}}],'nodeName':'n'");
@@ -125,10 +125,10 @@ START_TEST(test_node_agent__taints_that_keep_pods_away)
 	ck_assert_str_eq(api_text(&cluster.api, "status.message"),
 		"Pod was rejected: Predicate TaintToleration failed: node(s) had taints that the "
 		"pod didn't tolerate");
-	/* By hand it may pass by NoSchedule. */
+	/* The agent ignores NoSchedule taints for a pod that was assigned by hand. */
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/b", "status.phase"), "Running");
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/c", "status.phase"), "Failed");
-	/* What runs is not the agent's to end. */
+	/* The agent does not end pods that run already. */
 	ck_assert_str_eq(
 		cluster_text(&cluster, "pods", "default/before", "status.phase"), "Running");
 	cluster_finish(&cluster);
@@ -185,7 +185,7 @@ START_TEST(test_node_agent__edge_14b_44_completes)
 	cluster_run(&cluster, 3000);
 	ck_assert_str_eq(
 		cluster_text(&cluster, "pods", "default/job", "status.phase"), "Succeeded");
-	/* Its resources are free. */
+	/* The resources of the finished pod are free. */
 	make_pod(&cluster, "next", "", ",'resources':{'requests':{'cpu':'4'}}}],'nodeName':'n'");
 	cluster_run(&cluster, 1000);
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/next", "status.phase"), "Running");
@@ -254,7 +254,10 @@ START_TEST(test_node_agent__finalizers_see_how_it_ended)
 }
 END_TEST
 
-/** Whoever counts the ends of pods would wait for ever: it ends without having run. */
+/**
+ * A deleted pod with finalizers that has never run becomes Failed; otherwise controllers that count
+ * finished pods would wait for ever.
+ */
 START_TEST(test_node_agent__finalizers_of_what_never_ran)
 {
 	struct cluster cluster;
@@ -330,7 +333,7 @@ START_TEST(test_node_agent__renews_leases)
 	cluster_run(&cluster, 100);
 	before = bt_store_rv(cluster.api.store);
 	cluster_run(&cluster, 30000);
-	/* Ten in a second, each once. */
+	/* Ten leases are renewed in a second, each once. */
 	ck_assert_uint_eq(bt_store_rv(cluster.api.store) - before, 300);
 	ck_assert_str_ge(cluster_text(&cluster, "leases.coordination.k8s.io",
 				 "kube-node-lease/node-299", "spec.renewTime"),
@@ -443,12 +446,12 @@ START_TEST(test_node_agent__every_node_has_its_subnet)
 	cluster_run(&cluster, 1000);
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/p", "status.podIP"), "10.0.2.1");
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/q", "status.podIP"), "10.0.7.1");
-	/* What is given by two stays in use when one goes. */
+	/* The address range of two nodes stays in use when one of the nodes is deleted. */
 	cluster_delete(&cluster, "nodes", "given");
 	cluster_run(&cluster, 0);
 	cluster_add_node(&cluster, "late");
 	cluster_run(&cluster, 0);
-	/* The pod of the node with other addresses uses the one before. */
+	/* 10.0.7.0/24 is in use by the pod of node "six". */
 	ck_assert_str_eq(cluster_text(&cluster, "nodes", "late", "spec.podCIDR"), "10.0.8.0/24");
 	cluster_delete(&cluster, "nodes", "given-again");
 	cluster_delete(&cluster, "nodes", "node-0");
@@ -459,7 +462,7 @@ START_TEST(test_node_agent__every_node_has_its_subnet)
 }
 END_TEST
 
-/** Files say that a node is ready and a pod runs, and no more. */
+/** The input has only a ready node and a running pod; the agent adds the missing fields. */
 START_TEST(test_node_agent__completes_what_files_say)
 {
 	struct cluster cluster;
@@ -482,7 +485,7 @@ START_TEST(test_node_agent__completes_what_files_say)
 	ck_assert_str_eq(cluster_condition(&cluster, "nodes", "n", "Ready"), "True/");
 	ck_assert_str_eq(cluster_condition(&cluster, "nodes", "n", "Odd"), "True/");
 	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/p", "Ready"), "True/");
-	/* The other one has the first address already. */
+	/* The other pod has the first address. */
 	ck_assert_str_eq(api_text(&cluster.api, "status.podIP"), "10.0.0.2");
 	ck_assert_str_eq(api_text(&cluster.api, "status.startTime"), "2026-11-21T12:00:00Z");
 	ck_assert(
@@ -521,7 +524,7 @@ START_TEST(test_node_agent__active_deadline)
 	ck_assert_str_eq(cluster_text(&cluster, "pods", "default/again", "status.reason"),
 		"DeadlineExceeded");
 	ck_assert_uint_eq(cluster_events(&cluster, "DeadlineExceeded"), 2);
-	/* A deadline may come later: it counts from the start, too. */
+	/* A deadline that is set later counts from the start time of the pod, too. */
 	ck_assert_str_eq(
 		cluster_text(&cluster, "pods", "default/later", "status.phase"), "Running");
 	cluster_patch(&cluster, "pods", "default/later", "{'spec':{'activeDeadlineSeconds':6}}");

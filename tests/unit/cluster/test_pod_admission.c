@@ -36,7 +36,7 @@ struct world {
 	uint32_t warning_count;
 };
 
-/** With " in place of '. */
+/** Copies the text with every ' replaced by ". */
 static struct bt_str quote(struct world *world, const char *text)
 {
 	struct bt_str copy = bt_arena_str(&world->arena, bt_str_from(text));
@@ -56,7 +56,7 @@ static void note_warning(void *context, const char *line)
 	world->warning_count++;
 }
 
-/** objects: a line each. */
+/** objects: one on each line. */
 static void init(struct world *world, const char *objects)
 {
 	const struct bt_cluster_options options = {
@@ -91,7 +91,7 @@ static void finish(struct world *world)
 	bt_arena_finish(&world->arena);
 }
 
-/** spec: members. *out_spec stays valid; err may be NULL. */
+/** spec: members of the pod's spec. *out_spec stays valid; err may be NULL. */
 static int admit(struct world *world, const char *spec, bool is_from_cluster,
 	const struct bt_pod_spec **out_spec, struct berth_error *err)
 {
@@ -116,7 +116,7 @@ static void expect_refusal(struct world *world, const char *spec, int expected, 
 	berth_error_finish(&err);
 }
 
-/* Spec 01 section 4.14: value of the named class, or the globalDefault class, or 0. */
+/* Spec 01 section 4.14: the value of the named class, or of the globalDefault class, or 0. */
 START_TEST(test_pod_admission__priority)
 {
 	static const struct {
@@ -206,7 +206,7 @@ START_TEST(test_pod_admission__limit_range_and_runtime_class)
 }
 END_TEST
 
-/* A quota counts all pods, and refuses new ones only. */
+/* A quota counts all pods, but refuses only new pods. */
 START_TEST(test_pod_admission__quota)
 {
 	struct world world;
@@ -229,7 +229,7 @@ START_TEST(test_pod_admission__quota)
 }
 END_TEST
 
-/** A policy may change pods of one spec in different ways. */
+/** A policy may change pods with equal specs in different ways. */
 START_TEST(test_pod_admission__mutating_policy)
 {
 	static const char *const teams[] = {"red", "blue", "red"};

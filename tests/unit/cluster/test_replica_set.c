@@ -44,7 +44,7 @@ START_TEST(test_replica_set__edge_14b_24_ready_pod_stays)
 	world_create(&world, "apps", "replicasets", SET, 201);
 	world_run(&world);
 	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, keys, 8), 3);
-	/* One stays unassigned, one runs, one is ready. */
+	/* One pod is unassigned, one runs, one is ready; scaling down keeps the ready pod. */
 	world_create(&world, "", "pods",
 		"{'metadata':{'name':'x'},'spec':{'containers':[{'name':'c','image':'i:1'}]}}",
 		201);
@@ -131,7 +131,7 @@ START_TEST(test_replica_set__refused_pods_are_told_and_tried_again_later)
 	struct world world;
 
 	world_init(&world);
-	/* A pod of this class cannot be made. */
+	/* Pods of this priority class cannot be created, since the class does not exist. */
 	world_create(&world, "apps", "replicasets",
 		"{'metadata':{'name':'web'},'spec':{'replicas':8,'selector':{'matchLabels':"
 		"{'app':'web'}},'template':{'metadata':{'labels':{'app':'web'}},'spec':"
@@ -142,7 +142,10 @@ START_TEST(test_replica_set__refused_pods_are_told_and_tried_again_later)
 	ck_assert(bt_str_equal_c(world_condition(&world, "apps", "replicasets", "default/web",
 					 "ReplicaFailure", "reason"),
 		"FailedCreate"));
-	/* The first batch is one pod; the new status is a second look. */
+	/*
+	 * Two events: the first batch creates one pod, and the status update causes a second
+	 * attempt.
+	 */
 	ck_assert_uint_eq(world_list(&world, "", "events", NULL, NULL, NULL, 0), 2);
 	ck_assert_int_gt(bt_controllers_run(world.controllers, world.now_ns), world.now_ns);
 	world_create(&world, "scheduling.k8s.io", "priorityclasses",
@@ -171,7 +174,7 @@ START_TEST(test_replica_set__many_pods_come_in_bursts)
 	ck_assert_int_eq(
 		world_int(&world, "apps", "replicasets", "default/web", "status.readyReplicas"),
 		1200);
-	/* An object tells so much at once, then only now and then. */
+	/* Events of one object are limited: a burst of 25, then one at a time. */
 	ck_assert_uint_eq(world_list(&world, "", "events", NULL, NULL, NULL, 0), 25);
 	world_finish(&world);
 }
@@ -198,7 +201,7 @@ END_TEST
 START_TEST(test_replicas__order_of_deletion)
 {
 	const struct bt_indexed_pod rows[] = {
-		/* From the first to go to the last. */
+		/* In the order of deletion, first to last. */
 		{.uid = BT_STR_INIT("a"), .node_name = BT_STR_INIT(""), .phase = BT_POD_RUNNING},
 		{.uid = BT_STR_INIT("b"), .node_name = BT_STR_INIT("n"), .phase = BT_POD_PENDING},
 		{.uid = BT_STR_INIT("c"), .node_name = BT_STR_INIT("n"), .phase = BT_POD_UNKNOWN},

@@ -7,7 +7,7 @@
 #include "codec/message_layout.h"
 #include "test_main.h"
 
-/* --- every text of the tables is classified --- */
+/* --- every text field of the API tables has a row in snapshot_fields.def --- */
 
 struct walk {
 	BT_VEC(const struct bt_message *) seen;
@@ -70,13 +70,16 @@ START_TEST(test_snapshot__unknown_fields_have_no_row)
 }
 END_TEST
 
-/* --- no word of the owner is in a stripped snapshot --- */
+/* --- a stripped snapshot contains no word of the user --- */
 
-/* Of every kind one object, with a word of its own wherever the tables have a text. */
+/* Fill one object of each kind with a unique word in every text field. */
 
 #define FILL_DEPTH_MAX 24
 
-/* Around the secret words: what names look like, and where words of the API end. */
+/*
+ * The secret words are put into texts of these shapes: names, and texts that begin like the API's
+ * words.
+ */
 static const char *const shapes[] = {"%s", "kubernetes.io/%s", "hugepages-%s", "aws://%s/vol-1",
 	"requests.hugepages-1%s", "True,%s", "NoSchedule %s", "1,3-5%s", "v1.2.3-%s", "%s%%", "@%s",
 	"fd00::%s", "0%s"};
@@ -87,12 +90,12 @@ struct fill {
 	uint32_t secret_count;
 };
 
-/* Letters alone, so that no cutting splits it: "qzbaaazq". */
+/* Appends a word of letters only, so that splitting never cuts the word: "qzbaaazq". */
 static void append_secret(uint32_t number, struct bt_strbuf *out)
 {
 	bt_strbuf_append_c(out, "qz");
 	for (int i = 0; i < 4; i++) {
-		bt_strbuf_append_char(out, (char)('a' + number % 25)); /* no z */
+		bt_strbuf_append_char(out, (char)('a' + number % 25)); /* never z */
 		number /= 25;
 	}
 	bt_strbuf_append_c(out, "zq");
@@ -139,7 +142,7 @@ static void fill_value(struct fill *fill, const struct bt_field *field, void *me
 	}
 }
 
-/* The only annotations that get into a snapshot. */
+/* The only annotations that a snapshot keeps. */
 static const char *const kept_notes[] = {"batch.kubernetes.io/job-completion-index",
 	"berth.dev/pods-exist", "kubernetes.io/config.mirror",
 	"scheduler.alpha.kubernetes.io/preferAvoidPods",
@@ -213,7 +216,7 @@ static void add_filled(struct fill *fill, struct bt_manifests *cluster, enum bt_
 
 static int append_piece(void *context, struct bt_str text, struct berth_error *err)
 {
-	(void)err; /* memory is there */
+	(void)err; /* no allocation can fail here */
 	bt_strbuf_append_str(context, text);
 	return 0;
 }
@@ -299,9 +302,9 @@ START_TEST(test_neutral_names__keep_equality_and_composition)
 	ck_assert(bt_str_equal(joined, out[9]));
 	ck_assert(bt_str_equal_c(out[8], "kubernetes.io/hostname"));
 	ck_assert(bt_str_equal_c(out[11], "default"));
-	ck_assert(bt_str_equal_c(out[12], "10001")); /* longer than 99999, which is 10000 */
+	ck_assert(bt_str_equal_c(out[12], "10001")); /* more digits than 99999 (10000) */
 	ck_assert(bt_str_equal_c(out[13], "10000"));
-	ck_assert(bt_str_equal_c(out[14], "000010001")); /* the same number */
+	ck_assert(bt_str_equal_c(out[14], "000010001")); /* the same number with zeros in front */
 	ck_assert_int_lt(bt_str_find(out[15], BT_STR("1234")), 0);
 	ck_assert(bt_str_equal_c(out[17], "1234"));
 	ck_assert(bt_str_equal_c(out[18], "hugepages-2Mi"));
@@ -318,7 +321,7 @@ START_TEST(test_neutral_names__no_original_word_is_a_neutral_one)
 {
 	struct bt_neutral_names names;
 	collect_texts(&names);
-	ck_assert(bt_str_equal_c(names.prefix, "xx")); /* "x0" is somebody's */
+	ck_assert(bt_str_equal_c(names.prefix, "xx")); /* "x0" is a word of the input */
 	bt_neutral_names_finish(&names);
 }
 END_TEST

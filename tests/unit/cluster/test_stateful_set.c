@@ -81,7 +81,7 @@ START_TEST(test_stateful_set__scales_down_from_the_highest)
 	world_patch(&world, "apps", "statefulsets", KEY, BT_SUBRESOURCE_NONE,
 		"{'spec':{'replicas':1}}");
 	world_run(&world);
-	/* One at a time. */
+	/* Pods are deleted one at a time. */
 	ck_assert_uint_eq(world_active_pods(&world), 2);
 	ck_assert(!bt_tree_is_deleting(world_get(&world, "", "pods", "default/db-1")));
 	world_settle(&world);
@@ -187,7 +187,7 @@ START_TEST(test_stateful_set__claim_that_is_lost_before_its_pod_runs)
 	world_delete(&world, "", "persistentvolumeclaims", "default/data-db-0");
 	world_run(&world);
 	ck_assert_ptr_null(world_get(&world, "", "persistentvolumeclaims", "default/data-db-0"));
-	/* The scheduler's word on it. */
+	/* The claim is created again when the scheduler has reported the pod as unschedulable. */
 	world_patch(&world, "", "pods", "default/db-0", BT_SUBRESOURCE_STATUS,
 		"{'status':{'conditions':[{'type':'PodScheduled','status':'False'}]}}");
 	world_run(&world);

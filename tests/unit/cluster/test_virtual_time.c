@@ -41,11 +41,11 @@ static void init(struct cluster *cluster, uint64_t seed)
 	cluster->controllers = bt_cluster_controllers(cluster->cluster);
 	cluster->api.api = bt_cluster_api(cluster->cluster);
 	cluster->api.store = bt_cluster_store(cluster->cluster);
-	/* The service account "default" comes first: pods are refused without it. */
+	/* Create the service account "default" first: pods are refused without it. */
 	ck_assert_int_eq(bt_cluster_run_until_idle(cluster->cluster, INT64_MAX, NULL), 0);
 }
 
-/** Run until idle; how much time has passed. */
+/** Runs until the cluster is idle; returns the time that passed. */
 static int64_t settle(struct cluster *cluster, int64_t limit_ns, int expected)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -56,7 +56,7 @@ static int64_t settle(struct cluster *cluster, int64_t limit_ns, int expected)
 	return bt_api_now_ns(cluster->api.api) - before_ns;
 }
 
-/** Pods of the phase that are bound to a node. */
+/** Counts the pods of the phase that are bound to a node. */
 static uint32_t count_bound(struct cluster *cluster, const char *phase)
 {
 	const struct bt_api_resource *pods =
@@ -85,7 +85,7 @@ START_TEST(test_virtual_time__deployment_runs)
 	ck_assert_str_eq(cluster_json(&cluster, "deployments.apps", "default/web",
 				 "status.availableReplicas"),
 		"3");
-	/* The pods start after one second; leases go on, but do not count. */
+	/* The pods start after one second; renewing leases does not count as activity. */
 	ck_assert_int_ge(took_ns, BT_NS_PER_SECOND);
 	ck_assert_int_eq(settle(&cluster, 10 * MINUTE_NS, 0), 0);
 	cluster_finish(&cluster);
@@ -166,7 +166,7 @@ START_TEST(test_virtual_time__pods_that_fit_nowhere_and_cron_jobs_rest)
 	ck_assert_int_lt(settle(&cluster, 10 * MINUTE_NS, 0), MINUTE_NS);
 	ck_assert_str_eq(cluster_condition(&cluster, "pods", "default/huge", "PodScheduled"),
 		"False/Unschedulable");
-	/* Until a given time periodic work is done as well. */
+	/* A run until a given time also does periodic work. */
 	int64_t now_ns = bt_api_now_ns(cluster.api.api);
 	ck_assert_int_eq(
 		bt_cluster_run_until(cluster.cluster, now_ns + 24 * 60 * MINUTE_NS, NULL), 0);
@@ -176,7 +176,7 @@ START_TEST(test_virtual_time__pods_that_fit_nowhere_and_cron_jobs_rest)
 }
 END_TEST
 
-/** Every object in the store as one text. */
+/** Writes all objects of the store as one text. */
 static char *dump(uint64_t seed)
 {
 	struct cluster cluster;

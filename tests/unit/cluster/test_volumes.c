@@ -108,7 +108,7 @@ START_TEST(test_volumes__waits_for_pods)
 		ck_assert_uint_eq(cluster_events(&cluster, "WaitForPodScheduled"), i + 1);
 	}
 	ck_assert_uint_eq(cluster_events(&cluster, "WaitForFirstConsumer"), 1);
-	/* One that has its node is waited for no longer. */
+	/* The binder does not wait for pods that are deleted: the number of events stays. */
 	cluster_patch(&cluster, CLAIMS, "default/c", "{'metadata':{'labels':{'a':'b'}}}");
 	cluster_delete(&cluster, "pods", "default/p");
 	cluster_delete(&cluster, "pods", "default/q");
@@ -166,7 +166,7 @@ START_TEST(test_volumes__edge_14b_22_selected_node)
 		"{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'z','operator':'In',"
 		"'values':['z1']}]}]}}");
 	ck_assert_str_eq(cluster_text(&cluster, CLAIMS, "default/c", "spec.volumeName"), name.data);
-	/* Reclaimed with its claim. */
+	/* The volume is deleted with its claim, by its reclaim policy. */
 	cluster_patch(&cluster, CLAIMS, "default/c", "{'metadata':{'finalizers':null}}");
 	cluster_patch(&cluster, VOLUMES, name.data, "{'metadata':{'finalizers':null}}");
 	cluster_delete(&cluster, CLAIMS, "default/c");
@@ -270,7 +270,10 @@ START_TEST(test_volumes__edge_14b_43_claim_in_use_stays)
 }
 END_TEST
 
-/** A pod without a node waits for the end of its claim: it must not put it off. */
+/**
+ * An unscheduled pod does not delay the deletion of its claim; otherwise pod and claim would wait
+ * for each other.
+ */
 START_TEST(test_volumes__claim_of_unassigned_pod_goes)
 {
 	struct cluster cluster;

@@ -141,7 +141,7 @@ void world_set_pod(struct world *world, const char *key, const char *phase, bool
 	world_patch(world, "", "pods", key, BT_SUBRESOURCE_STATUS, text.data);
 }
 
-/** The node that the pod demands, else "n1". */
+/** Returns the node that the pod's affinity names, else "n1". */
 static struct bt_str node_for(const struct bt_json_value *pod)
 {
 	const struct bt_json_value *terms = bt_json_array_at(pod,
