@@ -41,16 +41,16 @@ enum bt_extension_point {
  */
 extern const enum bt_extension_point bt_config_plugins_points[BT_CONFIG_PLUGINS_POINTS];
 
-/** "PreFilter", "QueueSort", ...; messages append "Plugin". */
+/** Name of an extension point, "PreFilter", "QueueSort", ...; messages append "Plugin". */
 const char *bt_extension_point_name(enum bt_extension_point point);
-/** The member name in a configuration: "preFilter", "queueSort", ... */
+/** Member name of an extension point in a configuration: "preFilter", "queueSort", ... */
 const char *bt_extension_point_member(enum bt_extension_point point);
 
 #include "config/types.h" /* the structures; needs the enumeration above */
 
 struct bt_gates; /* config/gates.h */
 
-struct bt_config; /* opaque here so that the daemon's sections can grow; accessors below */
+struct bt_config; /* opaque here; read through the accessors below */
 
 /** Limits of a document: bytes, levels of nesting, profiles. */
 #define BT_CONFIG_BYTES_MAX (4U * 1024 * 1024)
@@ -60,8 +60,8 @@ struct bt_config; /* opaque here so that the daemon's sections can grow; accesso
 #define BT_CONFIG_LIST_MAX 65536
 
 /**
- * Decode, default and validate a configuration given as JSON text. config/load.h has the form with
- * file name, flags and YAML complaints.
+ * Decode, default and validate a configuration given as JSON text. bt_config_load_input also
+ * takes flags, the file's bytes and the YAML reader's complaint.
  *
  * @json        borrowed for the call
  * @gates       feature gates, borrowed for the call; NULL = defaults of v1.36
@@ -71,7 +71,6 @@ struct bt_config; /* opaque here so that the daemon's sections can grow; accesso
  */
 BT_MUST_USE int bt_config_load(struct bt_str json, const struct bt_gates *gates,
 	struct bt_config **out_config, struct berth_error *err);
-/** The default configuration. */
 struct bt_config *bt_config_create_default(const struct bt_gates *gates);
 struct bt_config *bt_config_ref(struct bt_config *config);
 void bt_config_unref(struct bt_config *config);
@@ -79,16 +78,16 @@ void bt_config_unref(struct bt_config *config);
 uint32_t bt_config_profile_count(const struct bt_config *config);
 const struct bt_config_profile *bt_config_profile_at(
 	const struct bt_config *config, uint32_t index);
-/** 0: adaptive. */
+/** 0: the scheduler chooses the percentage by cluster size. */
 int32_t bt_config_percentage_of_nodes_to_score(const struct bt_config *config);
 /**
- * Whether the document sets it (an explicit value is honoured exactly, including the rotating
- * start).
+ * Whether the document sets percentageOfNodesToScore. An explicit percentage is honoured exactly,
+ * including the rotating start node.
  */
 bool bt_config_percentage_is_explicit(const struct bt_config *config);
 int32_t bt_config_parallelism(const struct bt_config *config);
 const struct bt_gates *bt_config_gates(const struct bt_config *config);
-/** First backoff of a rejected pod and its cap, seconds. */
+/** First backoff of a rejected pod and the maximum backoff, in seconds. */
 int64_t bt_config_pod_initial_backoff_seconds(const struct bt_config *config);
 int64_t bt_config_pod_max_backoff_seconds(const struct bt_config *config);
 bool bt_config_enable_profiling(const struct bt_config *config);
@@ -97,8 +96,10 @@ bool bt_config_delay_cache_until_active(const struct bt_config *config);
 const struct bt_config_leader_election *bt_config_leader_election(const struct bt_config *config);
 const struct bt_config_client_connection *bt_config_client_connection(
 	const struct bt_config *config);
-/** Extenders in document order; the scheduler calls the ones that are not ignorable first (spec 10
- * section 7.2). */
+/**
+ * Extenders in document order; the scheduler calls non-ignorable extenders first (spec 10 section
+ * 7.2).
+ */
 uint32_t bt_config_extender_count(const struct bt_config *config);
 const struct bt_config_extender *bt_config_extender_at(
 	const struct bt_config *config, uint32_t index);
@@ -109,25 +110,31 @@ const struct bt_config_extender *bt_config_extender_at(
 uint32_t bt_config_overridden_count(const struct bt_config *config);
 struct bt_str bt_config_overridden_at(const struct bt_config *config, uint32_t index);
 
-/** Arguments of a plugin in this profile, or NULL. The first entry of a name counts. */
+/**
+ * Returns the arguments of a plugin in this profile, or NULL. If a name occurs several times, the
+ * first entry counts.
+ */
 const struct bt_plugin_args *bt_config_profile_find_args(
 	const struct bt_config_profile *profile, struct bt_str plugin);
 
 /**
- * Check arguments the way a plugin constructor does: paths start at the field (spec 10
- * section 7.5). The only check that NodeResourcesFit arguments ever get. Returns 0 or
+ * Checks arguments as a plugin constructor does: paths in messages start at the argument's field
+ * (spec 10 section 7.5). NodeResourcesFit arguments are checked only here. Returns 0 or
  * BERTH_ERR_INVALID.
  */
 BT_MUST_USE int bt_plugin_args_validate(
 	const struct bt_plugin_args *args, const struct bt_gates *gates, struct berth_error *err);
-/** "NodeResourcesFitArgs", ...; NULL for BT_ARGS_NONE and BT_ARGS_OTHER. */
+/** Returns "NodeResourcesFitArgs", ...; NULL for BT_ARGS_NONE and BT_ARGS_OTHER. */
 const char *bt_plugin_args_kind_name(enum bt_plugin_args_kind kind);
 
 /**
- * The effective configuration as one compact JSON document, names sorted (spec 10 section 10): what
- * --write-config-to emits once turned into YAML. Appends to out.
+ * Appends the effective configuration as one compact JSON document with sorted names (spec 10
+ * section 10); --write-config-to converts this text to YAML.
  */
 void bt_config_write(const struct bt_config *config, struct bt_strbuf *out);
-/** As /configz shows it: entries of disabled plugins stay, in the order of spec 10 section 6.4. */
+/**
+ * Appends the configuration as /configz shows it: entries of disabled plugins stay, in the order of
+ * spec 10 section 6.4.
+ */
 void bt_config_write_stored(const struct bt_config *config, struct bt_strbuf *out);
 #endif

@@ -10,16 +10,19 @@
 #include "codec/base64.h"
 #include "config/text_set.h"
 
-/* A value being decoded: its path, and the structure that Go's messages name. */
+/*
+ * Context of a value being decoded: the path of the value, and the structure that Go's messages
+ * name.
+ */
 struct decoder {
 	struct bt_arena *arena;
 	struct berth_error *err;
 	const struct bt_config_schema
 		*owner;             /* innermost structure with a field around the value */
-	const struct bt_path *path; /* of that field; NULL at the root */
+	const struct bt_path *path; /* path of the field in owner; NULL at the root */
 };
 
-/* BT_LIST of any type. */
+/* Layout of a BT_LIST of any type. */
 struct raw_list {
 	void *items;
 	uint32_t count;
@@ -281,7 +284,7 @@ static int decode_pointer(const struct decoder *decoder, const struct bt_config_
 	return code;
 }
 
-/* value is not null. */
+/* value is not JSON null. */
 static int decode_field(const struct decoder *decoder, const struct bt_config_schema_field *field,
 	const struct bt_json_value *value, char *parent)
 {

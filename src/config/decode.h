@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CONFIG_DECODE_H
 #define BT_CONFIG_DECODE_H
-/** JSON values into structures as their schema says, with Go's complaints. Spec: 10 sections 4.3
- * and 4.4. */
+/**
+ * Decodes JSON values into structures by schema, with Go's error messages. Spec: 10 sections 4.3
+ * and 4.4.
+ */
 #include "codec/path.h"
 #include "config/schema.h"
 
@@ -17,7 +19,7 @@ BT_MUST_USE int bt_config_schema_decode(const struct bt_config_schema *schema,
 	const struct bt_json_value *value, struct bt_arena *arena, void *out,
 	struct berth_error *err);
 
-/** At most this many complaints of a document are kept, each once. */
+/** Limit of the complaints kept per document; each text is kept once. */
 #define BT_STRICT_COMPLAINTS_MAX 100
 
 struct bt_complaints {
@@ -25,8 +27,10 @@ struct bt_complaints {
 	uint32_t count;
 };
 
-/** Unknown and repeated fields of a value that bt_config_schema_decode accepts, in document order;
- * text in the arena. */
+/**
+ * Collects unknown and repeated fields of a value that bt_config_schema_decode accepts, in document
+ * order; text is in the arena.
+ */
 void bt_config_schema_complain(const struct bt_config_schema *schema,
 	const struct bt_json_value *value, struct bt_arena *arena,
 	struct bt_complaints *out_complaints);

@@ -8,10 +8,10 @@
 struct default_plugin {
 	struct bt_str name;
 	int32_t weight;    /* 0: none */
-	enum bt_gate gate; /* BT_GATE__COUNT: always */
+	enum bt_gate gate; /* BT_GATE__COUNT: no gate needed */
 };
 
-/* Order matters: it is the order plugins run in. */
+/* The rows are in the order in which the plugins run. */
 static const struct default_plugin default_plugins[] = {
 	{BT_STR_INIT("SchedulingGates"), 0, BT_GATE__COUNT},
 	{BT_STR_INIT("PrioritySort"), 0, BT_GATE__COUNT},
@@ -79,8 +79,8 @@ void bt_plugin_args_default(
 	switch (args->kind) {
 	case BT_ARGS_NODE_RESOURCES_FIT: {
 		/*
-		 * An explicit strategy keeps its type, even an empty one, which the plugin then
-		 * refuses.
+		 * A given strategy keeps its type, even an empty one, which the plugin constructor
+		 * then rejects.
 		 */
 		struct bt_scoring_strategy *strategy =
 			BT_ARENA_NEW(arena, struct bt_scoring_strategy);
@@ -145,7 +145,7 @@ void bt_plugin_args_default(
 	}
 }
 
-/* Spec: 10 sections 6.2 and 6.3. */
+/* Whether the profile disables the plugin. Spec: 10 sections 6.2 and 6.3. */
 static bool is_disabled(const struct bt_config_plugin_set *custom, struct bt_str name)
 {
 	for (uint32_t i = 0; i < custom->disabled.count; i++) {
@@ -156,7 +156,7 @@ static bool is_disabled(const struct bt_config_plugin_set *custom, struct bt_str
 	return false;
 }
 
-/* Index of the last entry of this name, or UINT32_MAX. */
+/* Returns the index of the last entry with this name, or UINT32_MAX. */
 static uint32_t find_last(const struct bt_config_plugin_set *custom, struct bt_str name)
 {
 	for (uint32_t i = custom->enabled.count; i > 0; i--) {
@@ -167,7 +167,7 @@ static uint32_t find_last(const struct bt_config_plugin_set *custom, struct bt_s
 	return UINT32_MAX;
 }
 
-/* Disabled entries keep their names only. */
+/* Clears the weights of disabled plugins, of which only the names are kept. */
 static void strip_disabled(struct bt_config_plugin_set *set)
 {
 	for (uint32_t i = 0; i < set->disabled.count; i++) {
@@ -219,7 +219,7 @@ static void append_plugin_configs(
 	for (uint32_t i = 0; i < profile->plugin_config.count; i++) {
 		items[count++] = profile->plugin_config.items[i];
 		(void)bt_text_set_add(
-			&given, profile->plugin_config.items[i].name); /* validation counts them */
+			&given, profile->plugin_config.items[i].name); /* validation rejects them */
 	}
 	for (uint32_t i = 0; i < names.count; i++) {
 		enum bt_plugin_args_kind kind = bt_config_schema_args_kind_of(names.items[i]);
@@ -242,7 +242,7 @@ static void default_profile(struct bt_config_profile *profile, const struct merg
 	if (profile->plugins != NULL) {
 		*plugins = *profile->plugins;
 	}
-	/* All other points have empty defaults: the document's lists stand. */
+	/* Only multiPoint has default plugins; the other points keep the document's lists. */
 	for (uint32_t point = 0; point < BT_POINT__COUNT; point++) {
 		strip_disabled(&plugins->points[point]);
 	}

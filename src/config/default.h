@@ -7,25 +7,28 @@
 #include "config/text_set.h"
 
 /**
- * Values of fields that the document does not mention: set before decoding, so that an explicit
- * zero survives.
+ * Returns a document with the defaults that are set before decoding, so that an explicit zero in
+ * the text replaces the default.
  */
 struct bt_config_document bt_document_initial(void);
 
-/** Fills in the arguments that the document does not set. kind is set. */
+/** Fills in the arguments that the document does not set. args->kind must be set. */
 void bt_plugin_args_default(
 	struct bt_plugin_args *args, const struct bt_gates *gates, struct bt_arena *arena);
 
 /**
- * Fills in everything else, after decoding. Arguments are decoded already (or their source is
- * NULL).
+ * Fills in all other defaults after decoding. Plugin arguments must be decoded already, or have a
+ * NULL source.
  *
  * @overridden collects the default plugins that a profile lists again, once per occurrence.
  */
 void bt_document_default(struct bt_config_document *document, const struct bt_gates *gates,
 	struct bt_arena *arena, bt_str_list *overridden);
 
-/** Names enabled at any point of a profile, each once, sorted by bytes; in the arena. */
+/**
+ * Returns the plugins enabled at any point of a profile, without repetitions, sorted by bytes; in
+ * the arena.
+ */
 bt_str_list bt_plugins_enabled_names(
 	const struct bt_config_plugins *plugins, struct bt_arena *arena);
 #endif

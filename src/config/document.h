@@ -8,15 +8,15 @@
 
 struct bt_config {
 	uint32_t ref_count;
-	struct bt_arena arena; /* everything below */
+	struct bt_arena arena; /* owns the memory of all members below */
 	struct bt_gates gates;
 	struct bt_config_document document;
 	bool percentage_is_explicit;
 	bt_str_list overridden;
 };
 
-/** One reference, empty document, gates copied (NULL: defaults). */
+/** Creates an empty document with one reference; gates are copied (NULL: defaults). */
 struct bt_config *bt_config_create(const struct bt_gates *gates);
-/** Leader election flags win over file and defaults (spec 10 section 9). */
+/** Applies the leader election flags, which override file and defaults (spec 10 section 9). */
 void bt_config_apply_election_flags(struct bt_config *config, const struct bt_config_flags *flags);
 #endif

@@ -2,15 +2,15 @@
 #ifndef BT_CONFIG_ERROR_LIST_H
 #define BT_CONFIG_ERROR_LIST_H
 /**
- * Validation messages of a whole document, aggregated as upstream prints them: equal texts once,
- * one text bare, several as "[e1, e2]". Spec: 10 section 8.1.
+ * Validation messages of a document, aggregated as upstream prints them: equal messages are printed
+ * once, a single message without brackets, several as "[e1, e2]". Spec: 10 section 8.1.
  */
 #include "api/selector.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "codec/path.h"
 
-/** Limit of errors: further ones are dropped, so that the message stays bounded. */
+/** Limit of errors: further errors are dropped, so that the message stays bounded. */
 #define BT_CONFIG_ERRORS_MAX 16384
 
 struct bt_config_errors {
@@ -23,16 +23,21 @@ struct bt_config_errors {
 		0 \
 	}
 
-/** "<path>: <text>", or only the text when path is NULL. */
+/** Adds the message "<path>: <text>", or only the text when path is NULL. */
 BT_PRINTF(3, 4)
 void bt_config_errors_add(
 	struct bt_config_errors *errors, const struct bt_path *path, const char *format, ...);
 /** Adds a complete message. */
 void bt_config_errors_add_text(struct bt_config_errors *errors, struct bt_str text);
-/** The text as Go's %q, and as a JSON string (how values of named string types are printed); until
- * finish. */
+/**
+ * Quote the text as Go's %q, and as a JSON string (upstream prints values of named string types as
+ * JSON). The result is valid until bt_config_errors_finish.
+ */
 const char *bt_config_errors_quote(struct bt_config_errors *errors, struct bt_str text);
 const char *bt_config_errors_quote_json(struct bt_config_errors *errors, struct bt_str text);
-/** 0 when there is none, else BERTH_ERR_INVALID with the aggregate in err. Releases everything. */
+/**
+ * Returns 0 if there are no errors, else BERTH_ERR_INVALID with the aggregate in err. Releases all
+ * memory.
+ */
 int bt_config_errors_finish(struct bt_config_errors *errors, struct berth_error *err);
 #endif

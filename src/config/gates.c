@@ -22,7 +22,7 @@ struct gate_past {
 	struct bt_gate_state state;
 };
 
-/* Rows of one gate stand oldest first. */
+/* The rows of each gate are ordered from oldest to newest release. */
 static const struct gate_past gate_pasts[] = {
 #define BT_GATE_WAS(upper, until, past_stage, past_value, past_locked) \
 	{BT_GATE_##upper, until, {BT_GATE_STAGE_##past_stage, past_value, past_locked}},
@@ -34,7 +34,7 @@ struct gate_need {
 	enum bt_gate needed;
 };
 
-/* Rows of one gate are neighbours. */
+/* The rows of each gate are adjacent. */
 static const struct gate_need gate_needs[] = {
 #define BT_GATE_NEEDS(upper, needed_upper) {BT_GATE_##upper, BT_GATE_##needed_upper},
 #include "config/gates.def"
@@ -116,7 +116,7 @@ struct gate_change {
 	bool is_strict;
 	struct bt_gates gates;
 	bool named[BT_GATE__COUNT];
-	bool stage_given[BT_GATE_STAGE_BETA + 1]; /* AllAlpha, AllBeta */
+	bool stage_given[BT_GATE_STAGE_BETA + 1]; /* indexed by stage: AllAlpha, AllBeta */
 	bool stage_value[BT_GATE_STAGE_BETA + 1];
 	bool with_prefix;
 	bool without_prefix;
@@ -142,7 +142,7 @@ static bool parse_bool(struct bt_str text, bool *out_value)
 	return false;
 }
 
-/* The component in front of a colon. */
+/* Parses the optional component name before a colon. */
 static int take_component(struct gate_change *change, struct bt_str *item, struct berth_error *err)
 {
 	int64_t colon = bt_str_find_char(*item, ':');

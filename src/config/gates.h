@@ -2,8 +2,8 @@
 #ifndef BT_CONFIG_GATES_H
 #define BT_CONFIG_GATES_H
 /**
- * Feature gates of v1.36, and their state in the releases that can be emulated: gates.def has the
- * set, stages, defaults and dependencies. Spec: 10 section 2, 11 section 5, 05 section 2.4.
+ * Feature gates of v1.36, and their state in the releases that can be emulated. gates.def lists the
+ * gates with stages, defaults and dependencies. Spec: 10 section 2, 11 section 5, 05 section 2.4.
  */
 #include <stdbool.h>
 
@@ -23,30 +23,33 @@ enum bt_gate_stage {
 	BT_GATE_STAGE_BETA,
 	BT_GATE_STAGE_GA,
 	BT_GATE_STAGE_DEPRECATED,
-	BT_GATE_STAGE_NONE, /* an emulated release that did not know it */
+	BT_GATE_STAGE_NONE, /* the gate does not exist in the emulated release */
 };
 
-/** A gate in one release. */
+/** State of a gate in one release. */
 struct bt_gate_state {
 	enum bt_gate_stage stage;
 	bool value;  /* default */
-	bool locked; /* to the default */
+	bool locked; /* the default value cannot be changed */
 };
 
-/** Releases 1.x. */
+/** Minor versions of releases 1.x. */
 struct bt_gate_release {
 	int emulated_minor;
 	int min_compatibility_minor; /* only for messages */
 };
 
-/** The release whose gates these are, and the oldest one that can be emulated. */
+/**
+ * The newest release with a gate table, which is also the default, and the oldest release that can
+ * be emulated.
+ */
 #define BT_GATE_RELEASE_MINOR 36
 #define BT_GATE_RELEASE_OLDEST_MINOR 33
 
 enum bt_gate_warning_kind {
-	BT_GATE_WARNING_GA,         /* the gate was set, and will be removed */
-	BT_GATE_WARNING_DEPRECATED, /* the same */
-	BT_GATE_WARNING_UNKNOWN,    /* is not in gates.def: ignored */
+	BT_GATE_WARNING_GA,         /* a GA gate was set; the gate will be removed */
+	BT_GATE_WARNING_DEPRECATED, /* a deprecated gate was set; the gate will be removed */
+	BT_GATE_WARNING_UNKNOWN,    /* the gate is not in gates.def and is ignored */
 };
 
 struct bt_gate_warning {
@@ -64,31 +67,34 @@ struct bt_gates {
 	bool all_beta;
 };
 
-/** A --feature-gates value longer than this is refused. */
+/** Longer --feature-gates values are rejected. */
 #define BT_GATES_TEXT_MAX 65536
 
-/** Defaults of v1.36. */
+/** Returns the defaults of v1.36. */
 struct bt_gates bt_gates_default(void);
 /**
- * "Name=true,kube:Other=false" as --feature-gates takes it (several flags: joined by commas), with
- * upstream's messages; AllAlpha and AllBeta set the gates of their stage that text does not name.
- * Unknown gates are errors. gates is untouched on failure. Returns 0, BERTH_ERR_INVALID or
- * BERTH_ERR_TOO_LARGE.
+ * Sets gates from text such as "Name=true,kube:Other=false", in the format of --feature-gates (the
+ * values of repeated flags are joined by commas). AllAlpha and AllBeta set the gates of their stage
+ * that text does not name. Unknown gates are errors; messages are upstream's. gates is untouched on
+ * failure. Returns 0, BERTH_ERR_INVALID or BERTH_ERR_TOO_LARGE.
  */
 BT_MUST_USE int bt_gates_set(struct bt_gates *gates, struct bt_str text, struct berth_error *err);
 
-/** Defaults of release 1.minor. */
+/** Returns the defaults of release 1.minor. */
 struct bt_gates bt_gates_default_at(int minor);
 /**
- * The same under an emulated release (NULL: v1.36): gates have the stage and default they had in
- * it, starting from its defaults. Unless is_strict, an unknown gate is a warning instead of an
- * error. out_warnings: a list in arena; GA and deprecated gates by name, then unknown ones in the
- * order of text, then gates of pod groups.
+ * Sets out_gates to the defaults of an emulated release (NULL: v1.36), then applies text as
+ * bt_gates_set does, with the stages of that release. Unless is_strict, an unknown gate is a
+ * warning instead of an error. out_warnings: a list in arena; first GA and deprecated gates by
+ * name, then unknown gates in the order of text, then gates of pod groups.
  */
 BT_MUST_USE int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict,
 	struct bt_str text, struct bt_gates *out_gates, bt_gate_warning_list *out_warnings,
 	struct bt_arena *arena, struct berth_error *err);
-/** "Warning: unknown feature gate is ignored." and the like, without the gate's name. */
+/**
+ * Returns the text of a warning without the gate's name, such as "Warning: unknown feature gate is
+ * ignored.".
+ */
 const char *bt_gate_warning_text(enum bt_gate_warning_kind kind);
 
 static inline bool bt_gate_enabled(const struct bt_gates *gates, enum bt_gate gate)
@@ -100,10 +106,10 @@ const char *bt_gate_name(enum bt_gate gate);
 enum bt_gate_stage bt_gate_stage(enum bt_gate gate);
 bool bt_gate_default(enum bt_gate gate);
 bool bt_gate_is_locked(enum bt_gate gate);
-/** Releases outside of the range count as the nearest one in it. */
+/** Returns the state of a gate in release 1.minor; minor is clamped to the supported range. */
 struct bt_gate_state bt_gate_state_at(enum bt_gate gate, int minor);
-/** "ALPHA", "BETA"; "" for GA. */
+/** Returns "ALPHA" or "BETA"; "" for GA. */
 const char *bt_gate_stage_name(enum bt_gate_stage stage);
-/** BT_GATE__COUNT when there is none of this name. */
+/** Returns BT_GATE__COUNT if there is no gate of this name. */
 enum bt_gate bt_gate_find(struct bt_str name);
 #endif

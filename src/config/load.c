@@ -9,21 +9,21 @@
 #include "config/validate.h"
 
 /*
- * Upstream names its scheme after the source line that creates it, and the name is part of the
- * message.
+ * Upstream's messages include the name of its scheme, which is the source line that creates the
+ * scheme.
  */
 #define SCHEME_NAME "pkg/scheduler/apis/config/scheme/scheme.go:29"
 #define TYPE_META_GO_TYPE \
 	"struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; " \
 	"Kind string \"json:\\\"kind,omitempty\\\"\" }"
 
-/* A load in progress. Text of values is borrowed from the input until the end of the load. */
+/* State of a load. Text of values is borrowed from the input until the load ends. */
 struct loader {
 	const struct bt_config_input *input;
 	struct bt_arena scratch; /* the value tree and messages */
 	struct bt_config *config;
-	struct bt_complaints complaints; /* of the document */
-	bt_str_list complaints_args;     /* of arguments, one text per entry of pluginConfig */
+	struct bt_complaints complaints; /* findings in the document */
+	bt_str_list complaints_args;     /* in arguments, one text per pluginConfig entry */
 	struct berth_error *err;
 };
 
@@ -33,7 +33,7 @@ struct type_meta {
 	struct bt_str kind;
 };
 
-/* Names are compared without case; the last one counts. */
+/* Field names are compared without case; if a name occurs several times, the last value counts. */
 static int read_type_meta(
 	const struct bt_json_value *value, struct type_meta *out_meta, struct berth_error *err)
 {
@@ -109,7 +109,10 @@ static int fail_args(const struct loader *loader, const struct args_place *place
 	return code;
 }
 
-/* Arguments of a known kind: expected is the plugin's kind, the value may name another one. */
+/*
+ * Decodes arguments of a known kind. expected is the plugin's kind; the value may name another
+ * kind.
+ */
 static int decode_typed_args(struct loader *loader, const struct args_place *place,
 	enum bt_plugin_args_kind expected, const struct bt_json_value *value,
 	struct bt_plugin_args *out_args)
@@ -160,7 +163,7 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 			"decoding args for plugin %.*s: ",
 			(unsigned long)place->profile, (unsigned long)place->entry,
 			BT_STR_ARG(place->plugin));
-		/* Complaints as "strict decoding error: a, b". */
+		/* Joins complaints as "strict decoding error: a, b". */
 		bt_strbuf_append_c(&text, "strict decoding error: ");
 		for (uint32_t i = 0; i < complaints->count; i++) {
 			bt_strbuf_append_c(&text, i > 0 ? ", " : "");
@@ -324,8 +327,10 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 		return code;
 	}
 	if (!bt_str_equal_c(meta.kind, BT_CONFIG_KIND)) {
-		/* A plugin's arguments are a document of a registered kind too, but no
-		 * configuration. */
+		/*
+		 * Arguments of a plugin are also a document of a registered kind, but not a
+		 * configuration.
+		 */
 		enum bt_plugin_args_kind kind = bt_config_schema_args_kind_named(meta.kind);
 		struct bt_plugin_args args = {.kind = kind};
 		code = bt_config_schema_decode(bt_config_args_schemas[kind], value,
@@ -365,8 +370,8 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 }
 
 /*
- * Resources that extenders ask to ignore replace NodeResourcesFit's ignored resources, in every
- * profile. Spec: 10 section 7.2.
+ * Resources with ignoredByScheduler in an extender replace NodeResourcesFit's ignored resources in
+ * every profile. Spec: 10 section 7.2.
  */
 static int apply_ignored_resources(struct bt_config *config, struct berth_error *err)
 {

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CONFIG_LOAD_H
 #define BT_CONFIG_LOAD_H
-/** A configuration file together with the command line flags that override parts of it. Spec: 10
- * sections 4 and 9. */
+/**
+ * Loads a configuration file together with the command line flags that override parts of the file.
+ * Spec: 10 sections 4 and 9.
+ */
 #include "config/config.h"
 
-/** Flags "given" on the command line: present = given, even with the default value. Text is
- * borrowed for the call. */
+/**
+ * Flags on the command line. A flag given with the default value is also present. Text is borrowed
+ * for the call.
+ */
 struct bt_config_flags {
 	struct bt_opt_bool leader_elect;
 	struct bt_opt_i64 lease_duration_ns;
 	struct bt_opt_i64 renew_deadline_ns;
 	struct bt_opt_i64 retry_period_ns;
-	struct bt_str resource_lock; /* data NULL: not given; so are the others */
+	struct bt_str resource_lock; /* data NULL: flag not given; likewise for the other texts */
 	struct bt_str resource_name;
 	struct bt_str resource_namespace;
-	/* Deprecated ones: without a file only. */
+	/* Deprecated flags, which apply only without a file. */
 	struct bt_opt_bool profiling;
 	struct bt_opt_bool contention_profiling;
 	struct bt_str kubeconfig;
@@ -27,23 +31,28 @@ struct bt_config_flags {
 
 struct bt_config_input {
 	struct bt_str json; /* one document */
-	/** The file's bytes, for messages that show the document; absent: json itself. */
+	/** The file's bytes, for messages that quote the document; absent: use json. */
 	struct bt_str document;
 	/**
-	 * "yaml: unmarshal errors:\n  line 5: key \"a\" already set in map ...": what a YAML reader
-	 * found to be repeated; absent: nothing. It becomes the first strict complaint (spec 10
-	 * section 4.3).
+	 * Repeated keys that the YAML reader found, as "yaml: unmarshal errors:\n  line 5: key
+	 * \"a\" already set in map ..."; absent: none. The text becomes the first strict decoding
+	 * error (spec 10 section 4.3).
 	 */
 	struct bt_str yaml_complaint;
 	const struct bt_config_flags *flags; /* NULL: none given */
 };
 
-/** bt_config_load with everything around the document. Text is borrowed for the call. */
+/**
+ * Like bt_config_load, but also takes the flags, the file's bytes and the YAML reader's complaint.
+ * Text is borrowed for the call.
+ */
 BT_MUST_USE int bt_config_load_input(const struct bt_config_input *input,
 	const struct bt_gates *gates, struct bt_config **out_config, struct berth_error *err);
 
-/** No file: the defaults with the given flags on top, not validated again (spec 10 section 9, case
- * 4a). */
+/**
+ * Creates a configuration without a file: the defaults, overridden by the given flags. The result
+ * is not validated again (spec 10 section 9, case 4a).
+ */
 BT_MUST_USE struct bt_config *bt_config_create_from_flags(
 	const struct bt_gates *gates, const struct bt_config_flags *flags);
 #endif

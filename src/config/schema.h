@@ -2,9 +2,9 @@
 #ifndef BT_CONFIG_SCHEMA_H
 #define BT_CONFIG_SCHEMA_H
 /**
- * The shape of a configuration document: one table per structure, used to decode it strictly, to
- * find unknown and repeated fields, and to write it back. Made by tools/gen_types.py from
- * config/types and api/types. Spec: 10 sections 4.3, 4.4, 5 and 10.
+ * Schema of a configuration document: one table per structure, used to decode the structure
+ * strictly, to find unknown and repeated fields, and to write the structure as JSON. Made by
+ * tools/gen_types.py from config/types and api/types. Spec: 10 sections 4.3, 4.4, 5 and 10.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -14,14 +14,14 @@
 enum bt_config_schema_kind {
 	BT_CONFIG_SCHEMA_VERSION, /* apiVersion: not stored */
 	BT_CONFIG_SCHEMA_KIND,    /* kind: not stored */
-	BT_CONFIG_SCHEMA_STR,     /* struct bt_str; null leaves it alone */
+	BT_CONFIG_SCHEMA_STR,     /* struct bt_str; JSON null leaves the field unchanged */
 	BT_CONFIG_SCHEMA_BOOL,
 	BT_CONFIG_SCHEMA_I32,
 	BT_CONFIG_SCHEMA_I64,
 	BT_CONFIG_SCHEMA_F32,
 	BT_CONFIG_SCHEMA_DURATION, /* int64_t nanoseconds */
 	BT_CONFIG_SCHEMA_BYTES,    /* struct bt_str, base64 in the document */
-	BT_CONFIG_SCHEMA_STRUCT,   /* in place */
+	BT_CONFIG_SCHEMA_STRUCT,   /* a structure stored in place */
 	BT_CONFIG_SCHEMA_POINTER,  /* const struct *; NULL = absent */
 	BT_CONFIG_SCHEMA_LIST,     /* BT_LIST(struct) */
 	BT_CONFIG_SCHEMA_STR_LIST, /* bt_str_list */
@@ -42,13 +42,13 @@ struct bt_config_schema_field {
 	uint8_t flags;
 	uint32_t offset;
 	uint32_t present_offset;
-	const char *go_type;                   /* in messages; NULL: the usual one of the kind */
-	const struct bt_config_schema *schema; /* STRUCT, POINTER, LIST */
+	const char *go_type;                   /* for messages; NULL: default for the kind */
+	const struct bt_config_schema *schema; /* of a STRUCT, POINTER or LIST */
 };
 
-/** fields are sorted by name bytes, which is the order they are written in. */
+/** fields are sorted by name bytes, the order in which fields are written. */
 struct bt_config_schema {
-	const char *go_type; /* "v1.Plugin" */
+	const char *go_type; /* type name in Go, such as "v1.Plugin" */
 	uint32_t size;
 	uint32_t field_count;
 	const struct bt_config_schema_field *fields;
@@ -60,18 +60,25 @@ struct bt_config_schema {
 extern const struct bt_config_schema bt_config_document_schema;
 extern const struct bt_config_schema bt_config_profile_schema;
 extern const struct bt_config_schema bt_config_extender_schema;
-/** NULL for BT_ARGS_NONE and BT_ARGS_OTHER. */
+/** Schema of each args kind; NULL for BT_ARGS_NONE and BT_ARGS_OTHER. */
 extern const struct bt_config_schema *const bt_config_args_schemas[BT_ARGS__COUNT];
 
-/** The args kind called name ("NodeResourcesFitArgs"), or BT_ARGS_OTHER. */
+/**
+ * Finds the args kind by name, such as "NodeResourcesFitArgs"; BT_ARGS_OTHER when there is none.
+ */
 enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name);
-/** The args kind of a plugin: its name and "Args", or BT_ARGS_OTHER when there is none. */
+/**
+ * Finds the args kind of a plugin, whose name is the plugin's name and "Args"; BT_ARGS_OTHER when
+ * there is none.
+ */
 enum bt_plugin_args_kind bt_config_schema_args_kind_of(struct bt_str plugin);
-/** Where the arguments of a registered kind lie: all members of the union start there. */
+/**
+ * Returns the address of the arguments of a registered kind: all members of the union start there.
+ */
 void *bt_plugin_args_body(struct bt_plugin_args *args);
-/** "Plugin" of "v1.Plugin" */
+/** Returns the type name without the package: "Plugin" for "v1.Plugin". */
 const char *bt_config_schema_name(const struct bt_config_schema *schema);
-/** NULL when the structure has no such field; names are case-sensitive. */
+/** Finds a field by case-sensitive name; NULL when the structure has no such field. */
 const struct bt_config_schema_field *bt_config_schema_find(
 	const struct bt_config_schema *schema, struct bt_str name);
 #endif

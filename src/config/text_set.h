@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CONFIG_TEXT_SET_H
 #define BT_CONFIG_TEXT_SET_H
-/** Texts seen so far, to find repetitions in documents of any length. All-zero memory is an empty
- * set. */
+/**
+ * Set of texts, to find repetitions in documents of any length. All-zero memory is an empty set.
+ */
 #include <stdbool.h>
 
 #include "base/map.h"
@@ -11,10 +12,10 @@
 
 struct bt_text_set {
 	struct bt_map map;
-	BT_VEC(struct bt_str) items; /* in the order they came; text is borrowed */
+	BT_VEC(struct bt_str) items; /* in order of insertion; text is borrowed */
 };
 
-/** false when an equal text is in the set already. */
+/** Returns false when the set has an equal text already. */
 bool bt_text_set_add(struct bt_text_set *set, struct bt_str text);
 bool bt_text_set_has(const struct bt_text_set *set, struct bt_str text);
 void bt_text_set_finish(struct bt_text_set *set);

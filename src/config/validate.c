@@ -38,8 +38,10 @@ static void check_leader_election(
 	check_positive(election->renew_deadline_ns, BT_PATH_NAME(path, "renewDeadline"), errors);
 	check_positive(election->retry_period_ns, BT_PATH_NAME(path, "retryPeriod"), errors);
 	if (election->lease_duration_ns <= election->renew_deadline_ns) {
-		/* Upstream quirk, spec 10 section 8.2: the path is of one field, the value of the
-		 * other. */
+		/*
+		 * Upstream quirk, spec 10 section 8.2: the path names leaseDuration, but the value
+		 * is that of renewDeadline.
+		 */
 		struct bt_strbuf text = {0};
 		bt_duration_format(election->renew_deadline_ns, &text);
 		bt_config_errors_add(errors, BT_PATH_NAME(path, "leaseDuration"),
@@ -91,7 +93,7 @@ static void check_profile(const struct bt_config_profile *profile, const struct 
 			BT_PATH_NAME(path, "percentageOfNodesToScore"), errors);
 	}
 	if (profile->plugins != NULL) {
-		/* Upstream checks neither multiPoint nor the placement points. */
+		/* Upstream validates neither multiPoint nor the placement points. */
 		const struct bt_path *plugins_path = BT_PATH_NAME(path, "plugins");
 		for (size_t k = 0; k < BT_CONFIG_PLUGINS_POINTS; k++) {
 			enum bt_extension_point point = bt_config_plugins_points[k];
@@ -119,8 +121,10 @@ static void check_profile(const struct bt_config_profile *profile, const struct 
 		} else if (is_removed_plugin(config->name)) {
 			refuse_removed(config->name, here, errors);
 		} else if (config->args.kind != BT_ARGS_NODE_RESOURCES_FIT) {
-			/* Upstream never finds its own check for NodeResourcesFit; the plugin does
-			 * it when it is built. */
+			/*
+			 * Upstream's validation has no check for NodeResourcesFit arguments; the
+			 * plugin's constructor checks them.
+			 */
 			bt_plugin_args_check(
 				&config->args, gates, BT_PATH_NAME(here, "args"), errors);
 		}
@@ -174,7 +178,7 @@ static void refuse_queue_sort(const struct bt_config_plugin_set *set, const stru
 	bt_strbuf_finish(&text);
 }
 
-/* Arguments as one text, to compare and to show them. */
+/* Formats arguments as text, for comparison and for messages. */
 static void append_args(const struct bt_plugin_args *args, struct bt_strbuf *out)
 {
 	if (args == NULL || args->kind == BT_ARGS_NONE) {
@@ -184,7 +188,7 @@ static void append_args(const struct bt_plugin_args *args, struct bt_strbuf *out
 	}
 }
 
-/* expected: the arguments that the first profile gives to the plugin called name. */
+/* expected: arguments of the plugin called name in the first profile. */
 static void check_queue_sort_args(const struct bt_config_profile *profile, struct bt_str name,
 	struct bt_str expected, const struct bt_path *path, struct bt_config_errors *errors)
 {

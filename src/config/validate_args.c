@@ -54,7 +54,7 @@ static void check_topology_key(
 	if (key.length == 0) {
 		bt_config_errors_add(errors, path, "Required value: can not be empty");
 	} else {
-		(void)bt_label_key_check(key, path, errors); /* the errors are what counts */
+		(void)bt_label_key_check(key, path, errors); /* errors are collected */
 	}
 }
 
@@ -209,7 +209,7 @@ static void check_volume_binding(const struct bt_volume_binding_args *args,
 	if (bt_gate_enabled(gates, BT_GATE_STORAGE_CAPACITY_SCORING)) {
 		check_shape(&args->shape, shape_path, errors);
 	} else if (args->shape.present) {
-		/* The internal form has capital names, which shows here. */
+		/* Upstream prints the fields by their Go names, in capitals. */
 		struct bt_strbuf text = {0};
 		for (uint32_t i = 0; i < args->shape.count; i++) {
 			bt_strbuf_printf(&text, "%s{\"Utilization\":%d,\"Score\":%d}",
@@ -245,8 +245,10 @@ static void check_dynamic_resources(const struct bt_dynamic_resources_args *args
 		check_duration(args->filter_timeout_ns.value, 0, "must be zero or positive",
 			filter_path, errors);
 		if (!bt_gate_enabled(gates, BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT)) {
-			/* Upstream quirk, spec 10 section 8.5: the message has another name than
-			 * the gate. */
+			/*
+			 * Upstream quirk, spec 10 section 8.5: the message differs from the gate's
+			 * name.
+			 */
 			bt_config_errors_add(errors, filter_path,
 				"Forbidden: DRASchedulingFilterTimeout feature gate is disabled");
 		}

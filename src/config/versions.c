@@ -16,8 +16,7 @@ struct bt_str bt_versions_binary(const struct bt_versions *versions)
 						       : version;
 }
 
-/** Digits up to the end or a dot; the rest is left in text. A version part has 9 of them at most.
- */
+/** Parses the leading digits, at most 9, of text and removes them from text. */
 static bool take_number(struct bt_str *text, int *out_number)
 {
 	uint32_t digits = 0;
@@ -58,7 +57,7 @@ static int refuse_version(struct bt_str text, struct berth_error *err)
 }
 
 struct version_flag {
-	const char *name; /* in messages about the range */
+	const char *name; /* name in range errors */
 	struct bt_str given;
 	bool is_given;
 	int minor;
@@ -166,7 +165,7 @@ void bt_versions_validate(const struct bt_versions *versions, struct bt_config_e
 	}
 }
 
-/** What SemVer allows behind the patch: "-alpha.1", "+build.7", both. */
+/** Whether text is a valid SemVer suffix after the patch number: "-alpha.1", "+build.7" or both. */
 static bool is_suffix(struct bt_str text)
 {
 	bool empty_part = true;

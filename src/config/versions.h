@@ -2,7 +2,7 @@
 #ifndef BT_CONFIG_VERSIONS_H
 #define BT_CONFIG_VERSIONS_H
 /**
- * The version this program stands for, and the older ones it can emulate.
+ * The Kubernetes version that this program implements, and the older versions that it can emulate.
  * Spec: 11 sections 3, 4.11 and 5.1.
  */
 #include "base/strbuf.h"
@@ -14,23 +14,26 @@
 #define BT_KUBERNETES_MINOR BT_GATE_RELEASE_MINOR
 
 struct bt_versions {
-	struct bt_str git_version;      /* "v1.36.2", or what --version=v... replaced it with */
-	struct bt_gate_release release; /* 1.36, 1.35 */
+	struct bt_str git_version;      /* "v1.36.2", or the replacement from --version=v... */
+	struct bt_gate_release release; /* emulated 1.36, compatible with 1.35 */
 };
 
 struct bt_versions bt_versions_default(void);
-/** "1.36.2", borrowed from versions. */
+/** Returns "1.36.2", borrowed from versions. */
 struct bt_str bt_versions_binary(const struct bt_versions *versions);
 
 /**
- * --emulated-version and --min-compatibility-version: items "[component=]1.minor", separated by
- * commas; empty: as it was, but an emulated version moves the minimum compatibility version along.
- * The ranges are checked later (bt_versions_validate). versions is untouched on failure.
+ * Sets versions from --emulated-version and --min-compatibility-version: items
+ * "[component=]1.minor", separated by commas. An empty text changes nothing, except that a new
+ * emulated version also sets the minimum compatibility version. bt_versions_validate checks the
+ * ranges later. versions is untouched on failure.
  */
 BT_MUST_USE int bt_versions_set(struct bt_versions *versions, struct bt_str emulated,
 	struct bt_str min_compatibility, struct berth_error *err);
 void bt_versions_validate(const struct bt_versions *versions, struct bt_config_errors *errors);
 
-/** May --version= say this? "v1.36.2", with anything that SemVer allows behind the patch. */
+/**
+ * Checks a value of --version=: "v1.36.2", with an optional SemVer suffix after the patch number.
+ */
 BT_MUST_USE int bt_versions_check_replacement(struct bt_str text, struct berth_error *err);
 #endif

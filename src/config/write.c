@@ -9,7 +9,7 @@
 #include "config/default.h"
 #include "config/document.h"
 
-/* The document's depth is limited, so recursion is. */
+/* Recursive; the depth is bounded because the document's depth is limited. */
 static void write_sorted(struct bt_json_writer *writer, const struct bt_json_value *value)
 {
 	if (value->type == BT_JSON_ARRAY) {
@@ -67,7 +67,7 @@ static void write_text(struct bt_json_writer *writer, struct bt_strbuf *text)
 	bt_strbuf_finish(text);
 }
 
-/* The shortest decimal that reads back as the same float. */
+/* Writes the shortest decimal that reads back as the same float. */
 static void write_float(struct bt_json_writer *writer, float value)
 {
 	struct bt_strbuf text = {0};
@@ -186,7 +186,7 @@ static void write_value(struct bt_json_writer *writer, const struct bt_config_sc
 	}
 }
 
-/* true for what Go's omitempty leaves out. */
+/* Whether Go's omitempty would omit the value. */
 static bool is_empty(const struct bt_config_schema_field *field, const char *at)
 {
 	static const char
@@ -250,7 +250,10 @@ static void write_struct(
 	bt_json_end_object(writer);
 }
 
-/* The profile as built: only plugins that run, sorted by name (spec 10 section 7.4). */
+/*
+ * Reduces pluginConfig to enabled plugins, sorted by name, as in upstream's built profile (spec 10
+ * section 7.4).
+ */
 static void capture(struct bt_config_profile *profile, struct bt_arena *arena)
 {
 	bt_str_list names = bt_plugins_enabled_names(profile->plugins, arena);
@@ -291,7 +294,9 @@ static void write_document(const struct bt_config *config, bool captured, struct
 	for (uint32_t i = 0; i < document.extenders.count; i++) {
 		document.extenders.items[i] = config->document.extenders.items[i];
 		if (document.extenders.items[i].http_timeout_ns == 0) {
-			/* Filled in when the client is built, which has happened when anyone looks.
+			/*
+			 * Upstream sets this default when it builds the client, before the
+			 * configuration is written.
 			 */
 			document.extenders.items[i].http_timeout_ns = 5 * BT_NS_PER_SECOND;
 		}
