@@ -3,7 +3,7 @@
 #define BERTH_ARENA_H
 /**
  * @file
- * Arenas, which libberth now has in berth/str.h.
+ * Arenas: included from berth/str.h of libberth.
  */
 #include "berth/str.h"
 #endif

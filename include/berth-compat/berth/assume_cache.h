@@ -3,12 +3,12 @@
 #define BERTH_ASSUME_CACHE_H
 /**
  * @file
- * Objects that somebody has decided to write, laid over what is known of the cluster. Spec 07
- * section 3, upstream v1.36.
+ * Assume caches: objects that the scheduler has decided to write, layered over the stored objects.
+ * Spec 07 section 3, upstream v1.36.
  *
  * There are two kinds. The generic cache is fed with events, accepts assumptions of the stored
- * version or a newer one, and tells handlers; the caches of volumes and claims lie over what a
- * scheduler knows, accept an assumption only of the very version it has, and are silent.
+ * version or a newer one, and calls handlers. The caches of volumes and claims are layered over the
+ * objects of a scheduler, accept an assumption only of the stored version, and have no handlers.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ extern "C" {
 
 /* The generic cache, spec 07 section 3.2. */
 
-/** Opaque. */
+/** The generic assume cache. Opaque. */
 struct berth_assume_cache;
 
 /**
@@ -37,125 +37,153 @@ struct berth_assume_cache;
 typedef const struct berth_str *(*berth_index_fn)(void *context, const struct berth_object *object,
 	struct berth_arena *arena, uint32_t *out_count);
 
-/** Hears of changes of what readers see. NULL members are not called. Objects are borrowed. */
+/**
+ * Receives the changes of the objects that readers see. NULL members are not called. Objects are
+ * borrowed.
+ */
 struct berth_assume_cache_handler {
 	void *context; /**< handed to the functions */
-	/** @p is_initial: it was there before the handler. */
+	/** @p is_initial: the object was stored before the handler was added. */
 	void (*on_add)(void *context, const struct berth_object *object, bool is_initial);
-	/** What readers saw, and what they see now. */
+	/** Receives the object that readers saw before and the one that they see now. */
 	void (*on_update)(void *context, const struct berth_object *old_object,
 		const struct berth_object *new_object);
-	/** What readers saw. */
+	/** Receives the object that readers saw last. */
 	void (*on_delete)(void *context, const struct berth_object *old_object);
 };
 
 /**
- * NewAssumeCache. @p description ("ResourceClaim") is for messages, copied. @p index_name and
- * @p index: an optional index; NULL: none. Objects come by berth_assume_cache_put() and
- * berth_assume_cache_delete(), which stand for the informer. owned: berth_assume_cache_destroy().
+ * NewAssumeCache. @p description ("ResourceClaim") is for messages, copied. @p index_name and @p
+ * index: an optional index; NULL: none. The owner of the cache plays the informer: it calls
+ * berth_assume_cache_put() and berth_assume_cache_delete(). owned: berth_assume_cache_destroy().
  */
 BERTH_API struct berth_assume_cache *berth_assume_cache_create(
 	const char *description, const char *index_name, berth_index_fn index, void *index_context);
-/** Lets go of all objects. NULL is accepted. */
+/** Releases the cache and its references. NULL is accepted. */
 BERTH_API void berth_assume_cache_destroy(struct berth_assume_cache *cache);
 /** Name of the index; "" without one. */
 BERTH_API struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *cache);
 
 /**
- * The informer tells of a new object or version; shared. It replaces the assumption unless its
- * metadata.resourceVersion is not greater than what readers see. false: it was ignored for that, or
- * because a version is not a number; NULL is ignored, too.
+ * Stores a new object or version (shared), as on an informer's event. The object replaces the
+ * assumption unless its metadata.resourceVersion is not greater than the version that readers see.
+ * Returns false when the object is ignored: its version is not greater or is not a number, or @p
+ * object is NULL.
  */
 BERTH_API bool berth_assume_cache_put(
 	struct berth_assume_cache *cache, struct berth_object *object);
-/** The informer tells that the object of this name is gone; unknown ones are ignored. */
+/** Deletes the object of this name, as on an informer's event; unknown names are ignored. */
 BERTH_API void berth_assume_cache_delete(
 	struct berth_assume_cache *cache, struct berth_str object_name);
 /**
- * Calls the handler (copied) for every stored object, then for each change. Changes made by a
- * handler are delivered after the current one, to all handlers in the same order.
+ * Calls the handler (copied) for every stored object, then for each change. If a handler changes
+ * the cache, the new change is delivered after the current one; all handlers receive the changes in
+ * the same order.
  */
 BERTH_API void berth_assume_cache_add_event_handler(
 	struct berth_assume_cache *cache, const struct berth_assume_cache_handler *handler);
 
 /**
- * Lets readers see @p object (shared) instead. BERTH_ERR_NOT_FOUND: `could not find <description>
- * "<key>"`; BERTH_ERR_INVALID: `error parsing ResourceVersion "<v>" for <description> "<key>":
- * ...`; BERTH_ERR_STATE: `<description> "<key>" is out of sync (stored: <n>, assume: <m>)` when it
- * is older than what readers see.
+ * Assumes @p object (shared): readers see it in place of the stored object. BERTH_ERR_NOT_FOUND:
+ * `could not find <description> "<key>"`; BERTH_ERR_INVALID: `error parsing ResourceVersion "<v>"
+ * for <description> "<key>": ...`; BERTH_ERR_STATE: `<description> "<key>" is out of sync (stored:
+ * <n>, assume: <m>)` when @p object is older than the object that readers see.
  */
 BERTH_API int berth_assume_cache_assume(
 	struct berth_assume_cache *cache, struct berth_object *object, struct berth_error *err);
-/** Readers see again what the informer told last. Unknown names are ignored. */
+/** Drops the assumption: readers see the stored object again. Unknown names are ignored. */
 BERTH_API void berth_assume_cache_restore(
 	struct berth_assume_cache *cache, struct berth_str object_name);
 /**
- * What readers see: the assumed or the stored object, borrowed until the cache changes. The name is
- * "namespace/name", or "name" for kinds without a namespace. BERTH_ERR_NOT_FOUND as above.
+ * The object that readers see, assumed or stored, borrowed until the cache changes. The name is
+ * "namespace/name", or "name" for kinds without a namespace. BERTH_ERR_NOT_FOUND as in
+ * berth_assume_cache_assume().
  */
 BERTH_API int berth_assume_cache_get(const struct berth_assume_cache *cache,
 	struct berth_str object_name, struct berth_object **out_object, struct berth_error *err);
-/** What the informer told last; errors as in berth_assume_cache_get(). */
+/** The stored object, without the assumption; errors as in berth_assume_cache_get(). */
 BERTH_API int berth_assume_cache_get_api_obj(const struct berth_assume_cache *cache,
 	struct berth_str object_name, struct berth_object **out_object, struct berth_error *err);
 /**
- * What readers see of all objects that share an index value with @p index_object; of all objects
- * when it is NULL or there is no index. In no order; the list is in the arena. O(objects).
+ * The objects, as readers see them, that share an index value with @p index_object; all objects
+ * when it is NULL or the cache has no index. Unordered; the list is in the arena. O(objects).
  */
 BERTH_API struct berth_object *const *berth_assume_cache_list(
 	const struct berth_assume_cache *cache, const struct berth_object *index_object,
 	struct berth_arena *arena, uint32_t *out_count);
 
-/* Volumes and claims, spec 07 section 3.1. What these return is borrowed until an assume, a restore
- * or a change of what the scheduler knows. */
+/*
+ * Caches of volumes and claims, spec 07 section 3.1. Returned volumes and claims are borrowed until
+ * an assume, a restore or a change of the scheduler's objects.
+ */
 
-/** PVAssumeCache: volumes. Opaque. */
+/** PVAssumeCache: assumed volumes over the stored ones. Opaque. */
 struct berth_pv_assume_cache;
 
-/** Over what the scheduler behind the handle knows. owned: berth_pv_assume_cache_destroy(). */
+/**
+ * An assume cache over the volumes of the scheduler that @p handle belongs to. owned:
+ * berth_pv_assume_cache_destroy().
+ */
 BERTH_API struct berth_pv_assume_cache *berth_pv_assume_cache_create(
 	const struct berth_handle *handle);
 /** NULL is accepted. */
 BERTH_API void berth_pv_assume_cache_destroy(struct berth_pv_assume_cache *cache);
-/** The assumed volume while its version is the stored one, else the stored volume.
- * BERTH_ERR_NOT_FOUND: `persistentvolumes "<name>" not found`. */
+/**
+ * The assumed volume, if it has the version of the stored one; else the stored volume.
+ * BERTH_ERR_NOT_FOUND: `persistentvolumes "<name>" not found`.
+ */
 BERTH_API int berth_pv_assume_cache_get_pv(struct berth_pv_assume_cache *cache,
 	struct berth_str pv_name, const struct berth_pv **out_pv, struct berth_error *err);
 /** The stored volume; errors as in berth_pv_assume_cache_get_pv(). */
 BERTH_API int berth_pv_assume_cache_get_api_pv(const struct berth_pv_assume_cache *cache,
 	struct berth_str pv_name, const struct berth_pv **out_pv, struct berth_error *err);
-/** Volumes whose stored version is of the class, as get_pv returns them; the list is in the arena.
- * O(volumes). */
+/**
+ * The volumes whose stored version belongs to the storage class, each as
+ * berth_pv_assume_cache_get_pv() returns it; the list is in the arena. O(volumes).
+ */
 BERTH_API const struct berth_pv *const *berth_pv_assume_cache_list_pvs(
 	struct berth_pv_assume_cache *cache, struct berth_str storage_class_name,
 	struct berth_arena *arena, uint32_t *out_count);
-/** BERTH_ERR_NOT_FOUND as in get_pv; BERTH_ERR_STATE: `"<name>" is out of sync (stored: <v>,
- * assume: <v>)` unless it has the stored version; BERTH_ERR_INVALID: no volume. */
+/**
+ * Assumes the volume @p object. BERTH_ERR_NOT_FOUND as in berth_pv_assume_cache_get_pv();
+ * BERTH_ERR_STATE: `"<name>" is out of sync (stored: <v>, assume: <v>)` when the object's version
+ * is not the stored one; BERTH_ERR_INVALID: the object is not a volume.
+ */
 BERTH_API int berth_pv_assume_cache_assume(struct berth_pv_assume_cache *cache,
 	const struct berth_object *object, struct berth_error *err);
-/** Drops the assumption if it has this object's version, whoever made it. */
+/**
+ * Drops the assumption if it has the version of @p pv, even if another caller made the assumption.
+ */
 BERTH_API void berth_pv_assume_cache_restore(
 	struct berth_pv_assume_cache *cache, const struct berth_pv *pv);
 
-/** PVCAssumeCache: claims. Opaque. */
+/** PVCAssumeCache: assumed claims over the stored ones. Opaque. */
 struct berth_pvc_assume_cache;
 
-/** Over what the scheduler behind the handle knows. owned: berth_pvc_assume_cache_destroy(). */
+/**
+ * An assume cache over the claims of the scheduler that @p handle belongs to. owned:
+ * berth_pvc_assume_cache_destroy().
+ */
 BERTH_API struct berth_pvc_assume_cache *berth_pvc_assume_cache_create(
 	const struct berth_handle *handle);
 /** NULL is accepted. */
 BERTH_API void berth_pvc_assume_cache_destroy(struct berth_pvc_assume_cache *cache);
-/** By MetaNamespaceKeyFunc's key, "namespace/name": as berth_pv_assume_cache_get_pv().
- * BERTH_ERR_NOT_FOUND: `persistentvolumeclaims "<key>" not found`. */
+/**
+ * The assumed claim, if it has the version of the stored one; else the stored claim. @p pvc_key is
+ * MetaNamespaceKeyFunc's "namespace/name". BERTH_ERR_NOT_FOUND: `persistentvolumeclaims "<key>" not
+ * found`.
+ */
 BERTH_API int berth_pvc_assume_cache_get_pvc(struct berth_pvc_assume_cache *cache,
 	struct berth_str pvc_key, const struct berth_pvc **out_pvc, struct berth_error *err);
 /** The stored claim; errors as in berth_pvc_assume_cache_get_pvc(). */
 BERTH_API int berth_pvc_assume_cache_get_api_pvc(const struct berth_pvc_assume_cache *cache,
 	struct berth_str pvc_key, const struct berth_pvc **out_pvc, struct berth_error *err);
-/** As berth_pv_assume_cache_assume(). */
+/** Assumes a claim; errors as in berth_pv_assume_cache_assume(). */
 BERTH_API int berth_pvc_assume_cache_assume(struct berth_pvc_assume_cache *cache,
 	const struct berth_object *object, struct berth_error *err);
-/** Drops the assumption if it has this object's version, whoever made it. */
+/**
+ * Drops the assumption if it has the version of @p pvc, even if another caller made the assumption.
+ */
 BERTH_API void berth_pvc_assume_cache_restore(
 	struct berth_pvc_assume_cache *cache, const struct berth_pvc *pvc);
 

@@ -13,8 +13,8 @@
  *     Initial --add-----------------------> Added     Added --update----> Added
  *     Assumed, Added --remove--> Deleted              Assumed --expire--> Expired --add--> Added
  *
- * Three assumptions: no pod is assumed twice; a pod may be added that was never assumed; one that
- * was not added is neither updated nor removed. What breaks them is an error and changes nothing.
+ * Three rules: no pod is assumed twice; a pod may be added without being assumed; a pod that was
+ * not added is neither updated nor removed. A call that breaks a rule fails and changes nothing.
  *
  * Pods are known by uid. Objects are shared: the cache keeps a reference.
  */
@@ -33,13 +33,13 @@
 extern "C" {
 #endif
 
-/** The local state. Opaque. */
+/** The cache. Opaque. */
 struct berth_cache;
 
 /** Settings of a cache. Start from BERTH_CACHE_OPTIONS_INIT. */
 struct berth_cache_options {
 	size_t size; /**< sizeof(struct berth_cache_options), so that members can be added */
-	/** See berth_cache_set_assume_ttl_ns(); 0: assumed pods never expire, as today. */
+	/** See berth_cache_set_assume_ttl_ns(); 0: assumed pods never expire. */
 	int64_t assume_expiry_ns;
 	/** Receives lines that upstream logs as errors without failing; may be NULL. */
 	void (*warn)(void *context, struct berth_str line);
@@ -52,14 +52,14 @@ struct berth_cache_options {
 		sizeof(struct berth_cache_options), 0, 0, 0 \
 	}
 
-/** An empty cache. Owned: berth_cache_destroy(). @p options NULL: the defaults. */
+/** Creates an empty cache. Owned: berth_cache_destroy(). @p options NULL: the defaults. */
 BERTH_API struct berth_cache *berth_cache_create(const struct berth_cache_options *options);
-/** Releases it and its references. NULL is accepted. */
+/** Releases the cache and its references. NULL is accepted. */
 BERTH_API void berth_cache_destroy(struct berth_cache *cache);
 
 /*
- * Pods. All of these fail with BERTH_ERR_INVALID for an object that is no pod, and with `cannot get
- * cache key for pod with empty UID`. <key> is the uid, <ref> "namespace/name".
+ * Pods. Every function of this part fails with BERTH_ERR_INVALID for an object that is not a pod,
+ * and with `cannot get cache key for pod with empty UID`. <key> is the uid, <ref> "namespace/name".
  */
 
 /**
@@ -69,21 +69,22 @@ BERTH_API void berth_cache_destroy(struct berth_cache *cache);
 BERTH_API int berth_cache_assume_pod(
 	struct berth_cache *cache, struct berth_object *pod, struct berth_error *err);
 /**
- * FinishBinding: the binding of an assumed pod is done; its time to live begins now. No effect on
- * pods that are not assumed, nor while the time to live is 0.
+ * FinishBinding: marks the binding of an assumed pod as finished; the pod's time to live begins
+ * now. No effect on pods that are not assumed, nor while the time to live is 0.
  */
 BERTH_API int berth_cache_finish_binding(struct berth_cache *cache, const struct berth_pod *pod,
 	int64_t now_ns, struct berth_error *err);
 /**
- * ForgetPod: takes an assumed pod back. Nothing when the pod is unknown. BERTH_ERR_STATE: `pod
- * <key>(<ref>) was assumed on <pod's node> but assigned to <cached node>`, or `pod <key>(<ref>)
- * wasn't assumed so cannot be forgotten`.
+ * ForgetPod: removes an assumed pod again. Does nothing when the pod is unknown. BERTH_ERR_STATE:
+ * `pod <key>(<ref>) was assumed on <pod's node> but assigned to <cached node>`, or `pod
+ * <key>(<ref>) wasn't assumed so cannot be forgotten`.
  */
 BERTH_API int berth_cache_forget_pod(
 	struct berth_cache *cache, const struct berth_pod *pod, struct berth_error *err);
 /**
- * AddPod: confirms an assumed pod, also on another node than assumed, or adds one that was bound by
- * others or had expired. BERTH_ERR_STATE: `pod <key>(<ref>) was already in added state`.
+ * AddPod: confirms an assumed pod, even if its node is another than the assumed one, or adds a pod
+ * that another scheduler bound or that had expired. BERTH_ERR_STATE: `pod <key>(<ref>) was already
+ * in added state`.
  */
 BERTH_API int berth_cache_add_pod(
 	struct berth_cache *cache, struct berth_object *pod, struct berth_error *err);
@@ -96,15 +97,15 @@ BERTH_API int berth_cache_add_pod(
 BERTH_API int berth_cache_update_pod(struct berth_cache *cache, const struct berth_pod *old_pod,
 	struct berth_object *new_pod, struct berth_error *err);
 /**
- * RemovePod: subtracts the pod from its node; the cached object counts, not the argument.
- * BERTH_ERR_NOT_FOUND: `pod <key>(<ref>) is not found in scheduler cache, so cannot be removed from
- * it`. BERTH_ERR_INTERNAL: spec.nodeName names another node than the cached pod's, where upstream
- * ends the process; an empty one is fine.
+ * RemovePod: subtracts the cached pod with the uid of @p pod from its node; the requests of @p pod
+ * itself are not read. BERTH_ERR_NOT_FOUND: `pod <key>(<ref>) is not found in scheduler cache, so
+ * cannot be removed from it`. BERTH_ERR_INTERNAL: spec.nodeName names another node than the cached
+ * pod's, where upstream ends the process; an empty spec.nodeName is accepted.
  */
 BERTH_API int berth_cache_remove_pod(
 	struct berth_cache *cache, const struct berth_pod *pod, struct berth_error *err);
 
-/** Where a pod stands. */
+/** State of a pod in the cache. */
 enum berth_cache_pod_state {
 	BERTH_CACHE_POD_INITIAL = 0, /**< unknown to the cache */
 	BERTH_CACHE_POD_ASSUMED = 1, /**< counted, not confirmed */
@@ -113,10 +114,10 @@ enum berth_cache_pod_state {
 	BERTH_CACHE_POD_DELETED = 4, /**< removed; not in the cache */
 };
 
-/** Pods that have left which a cache can still tell from unknown ones; older ones read Initial. */
+/** Number of removed and expired pods whose state a cache remembers; older ones read Initial. */
 #define BERTH_CACHE_DEPARTED_MAX 65536U
 
-/** The state of a pod by uid. */
+/** The state of the pod with this uid. */
 BERTH_API enum berth_cache_pod_state berth_cache_pod_state(
 	const struct berth_cache *cache, berth_uid uid);
 /** GetPod: the cached object, borrowed until the cache changes; NULL: unknown. */
@@ -124,65 +125,66 @@ BERTH_API const struct berth_pod *berth_cache_get_pod(
 	const struct berth_cache *cache, berth_uid uid);
 
 /**
- * From now on berth_cache_finish_binding() gives assumed pods this long to be confirmed (30 s in
- * the seed's era); 0, the default: for ever. Spec 03b section 12.
+ * Sets how long an assumed pod may stay unconfirmed after berth_cache_finish_binding(): 30 s in
+ * v1.4 and later; 0, the default, means for ever. Spec 03b section 12.
  */
 BERTH_API void berth_cache_set_assume_ttl_ns(struct berth_cache *cache, int64_t ttl_ns);
 /**
- * Removes assumed pods whose binding is finished and whose time ended before @p now_ns; upstream's
- * ran every second. Returns how many.
+ * Removes assumed pods whose binding is finished and whose time to live ended before @p now_ns;
+ * upstream did so every second. Returns the number of removed pods.
  */
 BERTH_API uint32_t berth_cache_expire_assumed(struct berth_cache *cache, int64_t now_ns);
 
 /* Nodes. */
 
 /**
- * AddNode: adds the node object (of kind Node, else BERTH_ERR_INVALID); pods that are counted under
- * its name already stay.
+ * AddNode: adds the node object (of kind Node, else BERTH_ERR_INVALID). Pods that the cache already
+ * counts on a node of this name stay counted.
  */
 BERTH_API int berth_cache_add_node(
 	struct berth_cache *cache, struct berth_object *node, struct berth_error *err);
 /**
- * UpdateNode: replaces object and allocatable, adds the node when it is unknown. @p old_node (NULL:
- * what the cache has) says in which zone it was. BERTH_ERR_INVALID: not a node.
+ * UpdateNode: replaces the node object and allocatable; adds the node when it is unknown. @p
+ * old_node names the node's former zone; NULL: the cached node does. BERTH_ERR_INVALID: not a node.
  */
 BERTH_API int berth_cache_update_node(struct berth_cache *cache, const struct berth_node *old_node,
 	struct berth_object *new_node, struct berth_error *err);
 /**
- * RemoveNode: drops the node, or keeps a ghost while pods remain on it. BERTH_ERR_NOT_FOUND: `node
- * <name> is not found`; for a ghost, `node "<name>" in group "<zone>" was not found`.
+ * RemoveNode: removes the node. While pods remain on the node, the cache keeps its entry without a
+ * node object (a ghost). BERTH_ERR_NOT_FOUND: `node <name> is not found`; for a ghost, `node
+ * "<name>" in group "<zone>" was not found`.
  */
 BERTH_API int berth_cache_remove_node(
 	struct berth_cache *cache, const struct berth_node *node, struct berth_error *err);
 
-/** Entries: nodes, ghosts, and names that only pods have. */
+/** Number of entries: nodes, ghosts, and node names that only pods mention. */
 BERTH_API uint32_t berth_cache_node_count(const struct berth_cache *cache);
-/** Pods in the cache. */
+/** Number of pods in the cache, assumed ones included. */
 BERTH_API uint32_t berth_cache_pod_count(const struct berth_cache *cache);
-/** Those of them that are assumed. */
+/** Number of assumed pods. */
 BERTH_API uint32_t berth_cache_assumed_pod_count(const struct berth_cache *cache);
 
 /**
- * A copy of the aggregate of any entry, node object or not. Owned: berth_node_info_destroy().
- * BERTH_ERR_NOT_FOUND: `node <name> does not exist in scheduler cache`.
+ * A copy of the aggregate of any entry, with or without a node object. Owned:
+ * berth_node_info_destroy(). BERTH_ERR_NOT_FOUND: `node <name> does not exist in scheduler cache`.
  */
 BERTH_API BERTH_MUST_USE int berth_cache_get_node_info(struct berth_cache *cache,
 	struct berth_str node_name, struct berth_node_info **out_node, struct berth_error *err);
 
 /* Lists. */
 
-/** PodFilter: whether a pod is kept. berth_node_info_filter() is one. */
+/** PodFilter: returns true for the pods to keep; berth_node_info_filter() is one such filter. */
 typedef bool (*berth_pod_filter_fn)(const void *context, const struct berth_pod *pod);
 
 /**
  * List: cached pods, assumed ones included, whose labels match, ascending by namespace, name and
- * uid. The list lives in the arena, the pods are borrowed until the cache changes. NULL when there
- * are none. @p selector NULL matches nothing; an empty one everything.
+ * uid. The list lives in the arena, the pods are borrowed until the cache changes. NULL when no pod
+ * matches. @p selector NULL matches nothing, an empty selector everything.
  */
 BERTH_API const struct berth_pod *const *berth_cache_list(const struct berth_cache *cache,
 	const struct berth_label_selector *selector, struct berth_arena *arena,
 	uint32_t *out_count);
-/** FilteredList: those of berth_cache_list() that @p filter keeps. */
+/** FilteredList: the pods of berth_cache_list() for which @p filter returns true. */
 BERTH_API const struct berth_pod *const *berth_cache_filtered_list(const struct berth_cache *cache,
 	berth_pod_filter_fn filter, const void *context,
 	const struct berth_label_selector *selector, struct berth_arena *arena,
@@ -190,24 +192,24 @@ BERTH_API const struct berth_pod *const *berth_cache_filtered_list(const struct 
 
 /* Maps of aggregates. */
 
-/** map[string]*NodeInfo: aggregates that stand alone, ascending by name. Opaque. */
+/** map[string]*NodeInfo: aggregates that belong to no cache, ascending by name. Opaque. */
 struct berth_node_name_to_info_map;
 
 /**
- * CreateNodeNameToInfoMap: pods grouped by spec.nodeName in order (also those whose node is unknown
- * or empty), then the node objects attached, and images counted over the given nodes. Both lists
- * may be NULL when their count is 0. Owned: berth_node_name_to_info_map_destroy().
- * BERTH_ERR_INVALID: an object of another kind.
+ * CreateNodeNameToInfoMap: groups the pods by spec.nodeName in order (an unknown or empty name gets
+ * an entry, too), then attaches the node objects and counts images over the given nodes. Each list
+ * may be NULL when its count is 0. Owned: berth_node_name_to_info_map_destroy(). BERTH_ERR_INVALID:
+ * an object of another kind.
  */
 BERTH_API BERTH_MUST_USE int berth_node_name_to_info_map_create(struct berth_object *const *pods,
 	uint32_t pod_count, struct berth_object *const *nodes, uint32_t node_count,
 	struct berth_node_name_to_info_map **out_map, struct berth_error *err);
 /** Releases the map and its aggregates. NULL is accepted. */
 BERTH_API void berth_node_name_to_info_map_destroy(struct berth_node_name_to_info_map *map);
-/** The aggregate of a name, owned by the map and free to be changed; NULL: none. */
+/** The aggregate of a name, owned by the map; the caller may change it. NULL: unknown name. */
 BERTH_API struct berth_node_info *berth_node_name_to_info_map_find(
 	const struct berth_node_name_to_info_map *map, struct berth_str node_name);
-/** Number of names. */
+/** Number of names in the map. */
 BERTH_API uint32_t berth_node_name_to_info_map_count(const struct berth_node_name_to_info_map *map);
 /** Entry 0 <= index < count, ascending by name. @p out_name may be NULL. */
 BERTH_API struct berth_node_info *berth_node_name_to_info_map_at(
@@ -216,8 +218,8 @@ BERTH_API struct berth_node_info *berth_node_name_to_info_map_at(
 /**
  * UpdateNodeNameToInfoMap: makes a map equal to what a scheduling cycle would see of the cache:
  * every node that has a node object, assumed pods included. Only aggregates whose generation
- * differs are copied; the others, and their image counts, stay as they are. Names that the cache
- * has no node object for are dropped from the map.
+ * differs are copied; the others keep their content, image counts included. Names without a node
+ * object in the cache are removed from the map.
  */
 BERTH_API void berth_cache_update_node_name_to_info_map(
 	struct berth_cache *cache, struct berth_node_name_to_info_map *map);

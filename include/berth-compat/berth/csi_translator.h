@@ -3,7 +3,7 @@
 #define BERTH_CSI_TRANSLATOR_H
 /**
  * @file
- * In-tree volumes as their CSI drivers see them: InTreeToCSITranslator. Spec 07 section 4, upstream
+ * InTreeToCSITranslator: translates in-tree volumes to CSI volumes. Spec 07 section 4, upstream
  * v1.36.
  */
 #include <stdbool.h>
@@ -27,13 +27,13 @@ BERTH_API uint32_t berth_pod_volume_count(const struct berth_pod *pod);
 BERTH_API const struct berth_volume *berth_pod_volume_at(
 	const struct berth_pod *pod, uint32_t index);
 
-/** What a translator does; users may make their own. */
+/** The functions of a translator; programs may supply their own. */
 struct berth_csi_translator_ops {
-	/** One of the seven in-tree sources is set. */
+	/** Whether the source of @p volume is one of the seven in-tree sources. */
 	bool (*is_pv_migratable)(void *context, const struct berth_pv *pv);
 	/**
-	 * Name of the in-tree plugin, "kubernetes.io/gce-pd", of a volume or, when @p pv is NULL,
-	 * of a pod's volume. BERTH_ERR_NOT_FOUND: `could not find in-tree plugin name from
+	 * Name of the in-tree plugin, "kubernetes.io/gce-pd", of the volume @p pv; when @p pv is
+	 * NULL, of the pod's volume. BERTH_ERR_NOT_FOUND: `could not find in-tree plugin name from
 	 * persistent volume <name>`, `... from volume <name>`; BERTH_ERR_INVALID: `both persistent
 	 * volume and volume are nil`.
 	 */
@@ -41,26 +41,30 @@ struct berth_csi_translator_ops {
 		const struct berth_volume *volume, struct berth_str *out_name,
 		struct berth_error *err);
 	/**
-	 * A changed copy: CSI driver and handle instead of the in-tree source, keys of node
-	 * affinity rewritten. @p out_object is owned.
+	 * Makes a changed copy: CSI driver and handle replace the in-tree source, and the keys of
+	 * the node affinity are rewritten. @p out_object is owned.
 	 */
 	int (*translate_in_tree_pv_to_csi)(void *context, const struct berth_pv *pv,
 		struct berth_object **out_object, struct berth_error *err);
 };
 
-/** The translation that berth uses itself; its context is NULL. */
+/** The translator that berth itself uses; its context is NULL. */
 BERTH_API const struct berth_csi_translator_ops *berth_csi_translator(void);
 
-/** Presence of one of the seven in-tree sources; whether the node has migrated it is not asked. */
+/**
+ * Whether the source is one of the seven in-tree sources; whether the node has migrated the source
+ * to CSI is not checked.
+ */
 BERTH_API bool berth_csi_translator_is_pv_migratable(const struct berth_pv *pv);
-/** See the slot of struct berth_csi_translator_ops. The name is a constant. */
+/** See struct berth_csi_translator_ops. The name is a constant. */
 BERTH_API int berth_csi_translator_get_in_tree_plugin_name_from_spec(const struct berth_pv *pv,
 	const struct berth_volume *volume, struct berth_str *out_name, struct berth_error *err);
 /**
- * The translated copy: spec.csi with driver and volumeHandle (spec 07 section 4.4) in place of the
- * source, node affinity with the driver's topology keys (4.3). Volumes of other sources:
- * BERTH_ERR_NOT_FOUND, `could not find in-tree plugin translation logic for <name>`. Errors of the
- * handle as in 4.4. @p out_object is owned: berth_object_release().
+ * Makes the translated copy: spec.csi with driver and volumeHandle (spec 07 section 4.4) replaces
+ * the source, and the node affinity has the driver's topology keys (section 4.3).
+ * BERTH_ERR_NOT_FOUND for volumes of other sources: `could not find in-tree plugin translation
+ * logic for <name>`. Errors about the handle as in section 4.4. @p out_object is owned:
+ * berth_object_release().
  */
 BERTH_API BERTH_MUST_USE int berth_csi_translator_translate_in_tree_pv_to_csi(
 	const struct berth_pv *pv, struct berth_object **out_object, struct berth_error *err);

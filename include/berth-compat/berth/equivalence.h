@@ -3,9 +3,9 @@
 #define BERTH_EQUIVALENCE_H
 /**
  * @file
- * The equivalence cache of v1.12 by today's means: pods of one shape, label set and namespace are
- * equal, and what a predicate said of one on a node holds for all while the node does not change.
- * Spec 05b D1, 03 section 16.
+ * The equivalence cache of v1.12 over today's plugins: pods with equal namespace, labels and
+ * scheduling fields form a class, and the answer of a predicate for one pod on a node holds for the
+ * whole class while the node does not change. Spec 05b D1, 03 section 16.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,27 +21,27 @@
 extern "C" {
 #endif
 
-/** Answers kept for one node; more, and those of the node are forgotten first. */
+/** Answers kept for one node. One more, and all answers of the node are dropped first. */
 #define BERTH_EQUIVALENCE_ANSWERS_MAX 1024
-/** Classes known at a time; more, and everything is forgotten first. */
+/** Classes that a cache holds. One more, and the whole cache is emptied first. */
 #define BERTH_EQUIVALENCE_CLASSES_MAX 4096
 
 /** Answers of predicates by node, predicate and class. Opaque. */
 struct berth_equivalence_cache;
-/** NodeCache: the answers of one node. Opaque, belongs to the cache. */
+/** NodeCache: the kept answers of one node. Opaque, belongs to the cache. */
 struct berth_equivalence_node_cache;
 
 /**
- * Class: what makes two pods equal. Valid until the cache is destroyed; a class that was forgotten
- * is no longer answered from the cache.
+ * Class: the properties that make two pods equal. Valid until the cache is destroyed; once the
+ * cache drops the class, no kept answer is used for the class any more.
  */
 struct berth_equivalence_class {
 	uint32_t id;     /**< equal for equal pods of one cache */
-	uint64_t serial; /**< of the time since everything was last forgotten */
+	uint64_t serial; /**< which filling of the cache the class belongs to */
 };
 
 /**
- * @p verify: compute every answer anew and end the process when it differs from a kept one. owned:
+ * @p verify: compute every answer anew and abort when it differs from the kept answer. owned:
  * berth_equivalence_cache_destroy().
  */
 BERTH_API struct berth_equivalence_cache *berth_equivalence_cache_create(bool verify);
@@ -51,32 +51,34 @@ BERTH_API void berth_equivalence_cache_destroy(struct berth_equivalence_cache *c
 /** NewClass: the class of a pod (of kind Pod). */
 BERTH_API struct berth_equivalence_class berth_equivalence_class_of(
 	struct berth_equivalence_cache *cache, const struct berth_pod *pod);
-/** GetNodeCache: the answers of a node, empty at first. Never NULL. */
+/** GetNodeCache: the kept answers of a node, empty at first. Never NULL. */
 BERTH_API struct berth_equivalence_node_cache *berth_equivalence_cache_get_node_cache(
 	struct berth_equivalence_cache *cache, struct berth_str node_name);
 /**
- * eCacheAvailable: the class is known (@p equivalence_class may be NULL: no), there is a node cache
- * (NULL: no), and the node is not a what-if with nominated pods added.
+ * eCacheAvailable: whether kept answers may be used: both pointers are set, the cache still holds
+ * the class, and the node is not a what-if with nominated pods added.
  */
 BERTH_API bool berth_equivalence_cache_is_available(const struct berth_equivalence_cache *cache,
 	const struct berth_equivalence_class *equivalence_class,
 	const struct berth_equivalence_node_cache *node_cache, bool pods_added);
 /**
- * RunPredicate: the kept answer, or the predicate's, which is kept. Kept are answers of predicates
- * that look at nothing but pod and node, as long as the node's generation stays; the others are
- * asked every time: volumes, services and affinity to other pods, and what is registered. Errors
- * are never kept. @p name: of the predicate, found by berth_predicate_find(metadata->predicates).
- * Answers of one cache must come from predicates with one configuration. Errors as in
- * berth_predicate_fn, and BERTH_ERR_NOT_FOUND: no such predicate.
+ * RunPredicate: returns the kept answer, or runs the predicate and keeps its answer. Answers are
+ * kept while the node's generation stays, and only for predicates that read nothing but the pod and
+ * the node. Predicates about volumes, services or affinity to other pods, and registered ones, run
+ * every time. Errors are never kept. @p name: the predicate's name, which
+ * berth_predicate_find(metadata->predicates) resolves. One cache must serve predicates of one
+ * configuration only. Errors as in berth_predicate_fn, and BERTH_ERR_NOT_FOUND: no such predicate.
  */
 BERTH_API BERTH_MUST_USE int berth_equivalence_cache_run_predicate(
 	struct berth_equivalence_cache *cache, struct berth_equivalence_node_cache *node_cache,
 	const struct berth_equivalence_class *equivalence_class, const char *name,
 	BERTH_PREDICATE_PARAMETERS);
-/** Forgets what is kept of a node. */
+/** Drops all kept answers of a node. */
 BERTH_API void berth_equivalence_cache_invalidate(
 	struct berth_equivalence_cache *cache, struct berth_str node_name);
-/** How often an answer was kept already, and how often it was not. */
+/**
+ * Counts the answers that were taken from the cache (hits) and those that were computed (misses).
+ */
 BERTH_API void berth_equivalence_cache_counters(
 	const struct berth_equivalence_cache *cache, uint64_t *out_hits, uint64_t *out_misses);
 

@@ -3,8 +3,8 @@
 #define BERTH_EXTENDER_H
 /**
  * @file
- * Extenders: outside programs that have a say in a decision. The engine decides who is asked and
- * what answers mean; how a question travels is the owner's business, given as one function. Spec
+ * Extenders: external programs that filter and score nodes. The engine selects the extenders to
+ * call and interprets their answers; the owner supplies one function that transports requests. Spec
  * 11b section 9, 03 section 3.6, upstream v1.36.
  */
 #include <stdbool.h>
@@ -29,33 +29,35 @@ BERTH_API uint32_t berth_engine_extender_count(const struct berth_engine *engine
 BERTH_API const struct berth_extender *berth_engine_extender_at(
 	const struct berth_engine *engine, uint32_t index);
 
-/** Name: its urlPrefix. */
+/** Name: the urlPrefix of the extender. */
 BERTH_API struct berth_str berth_extender_name(const struct berth_extender *extender);
-/** IsInterested: it manages no resources, or one that a container of the pod names. */
+/**
+ * IsInterested: the extender manages no resources, or a container of the pod names a managed one.
+ */
 BERTH_API bool berth_extender_is_interested(
 	const struct berth_extender *extender, const struct berth_pod_info *pod);
-/** IsIgnorable: its errors do not fail the pod. */
+/** IsIgnorable: an error of the extender does not fail the pod. */
 BERTH_API bool berth_extender_is_ignorable(const struct berth_extender *extender);
 
-/** failedNodeName and failedMsg: a node that the extender does not want. */
+/** An entry of failedNodes or failedAndUnresolvableNodes: a node that the extender rejects. */
 struct berth_extender_failed_node {
 	struct berth_str name;    /**< of the node */
 	struct berth_str message; /**< why */
-	bool unresolvable;        /**< removing pods would not help */
+	bool unresolvable;        /**< preemption on the node would not help */
 };
 
-/** What Filter leaves; in the arena. */
+/** Result of Filter; the lists are in the arena. */
 struct berth_extender_filter_result {
-	const struct berth_str *names; /**< nodes that stay, in the order of the answer */
+	const struct berth_str *names; /**< remaining nodes, in the order of the answer */
 	uint32_t count;                /**< entries */
-	const struct berth_extender_failed_node *failed; /**< failedMap, in no order */
+	const struct berth_extender_failed_node *failed; /**< failedMap, unordered */
 	uint32_t failed_count;                           /**< entries */
 };
 
 /**
- * Filter: asks the extender which of these nodes it leaves (spec 11b section 9.4). All of them when
- * it has no filterVerb or is not interested. BERTH_ERR_NOT_FOUND: a node is none of the snapshot's;
- * BERTH_ERR_INTERNAL: the extender failed, be it ignorable or not.
+ * Filter: sends the nodes to the extender, which returns those that fit (spec 11b section 9.4). All
+ * nodes fit when the extender has no filterVerb or is not interested. BERTH_ERR_NOT_FOUND: a node
+ * is not in the snapshot; BERTH_ERR_INTERNAL: the extender failed, ignorable or not.
  */
 BERTH_API BERTH_MUST_USE int berth_extender_filter(const struct berth_extender *extender,
 	const struct berth_pod_info *pod, const struct berth_str *node_names, uint32_t node_count,

@@ -4,14 +4,14 @@
 /**
  * @file
  * The framework of one profile: plugin instances, the effective list of each extension point, and
- * the runners that call them and interpret what they answer. Spec 02 sections 5, 8 and 18, upstream
- * v1.36.
+ * the runners that call the plugins and interpret the statuses. Spec 02 sections 5, 8 and 18,
+ * upstream v1.36.
  *
- * An engine has one framework per profile (berth_engine_framework()), and a plugin finds its own
- * (berth_handle_framework()); berth_framework_create() makes one over a snapshot of the caller's
- * choice. Runners take a cycle state, which belongs to one framework from its first runner on.
- * Statuses and results live in berth_cycle_state_arena(). Nodes that are passed in must be nodes of
- * the framework's snapshot, or what-ifs of them.
+ * An engine has one framework per profile (berth_engine_framework()), and a plugin finds the
+ * framework it belongs to by berth_handle_framework(). berth_framework_create() makes a framework
+ * over a snapshot of the caller's choice. Runners take a cycle state, which belongs to the
+ * framework whose runner takes it first. Statuses and results live in berth_cycle_state_arena().
+ * Nodes that a caller passes must be nodes of the framework's snapshot, or what-ifs of such nodes.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,31 +34,31 @@
 extern "C" {
 #endif
 
-/** Option: what a framework is made with. Start from BERTH_FRAMEWORK_OPTIONS_INIT. */
+/** Option: options of a framework. Start from BERTH_FRAMEWORK_OPTIONS_INIT. */
 struct berth_framework_options {
 	size_t size; /**< sizeof(struct berth_framework_options) */
-	/** WithClientSet: what berth_handle_client_set() gives; NULL: none. */
+	/** WithClientSet: returned by berth_handle_client_set(); NULL: none. */
 	const struct berth_client_set *client_set;
-	/** WithInformerFactory: what berth_handle_shared_informer_factory() gives; NULL: none. */
+	/** WithInformerFactory: returned by berth_handle_shared_informer_factory(); NULL: none. */
 	const struct berth_informer_factory *informer_factory;
 	/**
-	 * WithSnapshotSharedLister: the cluster that the plugins see; must outlive the framework.
+	 * WithSnapshotSharedLister: the nodes that the plugins see; must outlive the framework.
 	 * NULL: an empty cluster.
 	 */
 	const struct berth_shared_lister *snapshot_shared_lister;
 	/**
-	 * WithVolumeBinder: what berth_handle_volume_binder() gives, and what VolumeBinding binds
-	 * with in place of its own; must outlive the framework. NULL: none.
+	 * WithVolumeBinder: returned by berth_handle_volume_binder() and used by VolumeBinding,
+	 * which then makes no binder; must outlive the framework. NULL: none.
 	 */
 	struct berth_volume_binder *volume_binder;
 	/**
-	 * WithRunAllFilters: all filters of a node run and their statuses are merged, instead of
-	 * the first failure being the answer. Once a policy's alwaysCheckAllPredicates.
+	 * WithRunAllFilters: run all filters of a node and merge their statuses, instead of
+	 * returning the first failure. A policy's alwaysCheckAllPredicates in old releases.
 	 */
 	bool run_all_filters;
 };
 
-/** The defaults: nothing of everything. */
+/** The defaults: every member unset. */
 #define BERTH_FRAMEWORK_OPTIONS_INIT \
 	{ \
 		sizeof(struct berth_framework_options), 0, 0, 0, 0, false \
@@ -74,43 +74,46 @@ BERTH_API BERTH_MUST_USE int berth_framework_create(const struct berth_registry 
 	struct berth_config *config, uint32_t profile_index,
 	const struct berth_framework_options *options, struct berth_framework **out_framework,
 	struct berth_error *err);
-/** Ends the plugins. Only for what berth_framework_create() made. NULL is accepted. */
+/**
+ * Releases the framework and its plugins. Only for frameworks of berth_framework_create(). NULL is
+ * accepted.
+ */
 BERTH_API void berth_framework_destroy(struct berth_framework *framework);
 
 /** schedulerName of the profile. */
 BERTH_API struct berth_str berth_framework_scheduler_name(const struct berth_framework *framework);
-/** What its plugins are given. */
+/** The handle that the plugins of the framework receive. */
 BERTH_API const struct berth_handle *berth_framework_handle(
 	const struct berth_framework *framework);
-/** Sets the time that berth_handle_now_ns() returns; an engine does so itself. */
+/** Sets the time that berth_handle_now_ns() returns. An engine sets the time of its frameworks. */
 BERTH_API void berth_framework_set_now_ns(struct berth_framework *framework, int64_t now_ns);
-/** Name of the plugin that returned the status; "" if no plugin did. */
+/** Name of the plugin that returned the status; "" if the status came from no plugin. */
 BERTH_API struct berth_str berth_framework_status_plugin(
 	const struct berth_framework *framework, const struct berth_status *status);
 
-/** HasFilterPlugins. Without any, every node fits. */
+/** HasFilterPlugins. Without a filter plugin, every node fits. */
 BERTH_API bool berth_framework_has_filter_plugins(const struct berth_framework *framework);
-/** HasPostFilterPlugins. */
+/** HasPostFilterPlugins: whether the profile has a PostFilter plugin. */
 BERTH_API bool berth_framework_has_post_filter_plugins(const struct berth_framework *framework);
-/** HasScorePlugins. Without any, the first node that fits is taken. */
+/** HasScorePlugins. Without a score plugin, the first node that fits is chosen. */
 BERTH_API bool berth_framework_has_score_plugins(const struct berth_framework *framework);
 /**
  * ListPlugins: the effective list of an extension point (not MULTI_POINT: 0 entries), in the order
- * of calls. Weights are 0 but for SCORE and PLACEMENT_SCORE. The list lives in the arena, names in
- * the framework.
+ * of calls. Weights are 0 except for SCORE and PLACEMENT_SCORE. The list lives in the arena, names
+ * in the framework.
  */
 BERTH_API const struct berth_plugin_entry *berth_framework_list_plugins(
 	const struct berth_framework *framework, enum berth_extension_point point,
 	struct berth_arena *arena, uint32_t *out_count);
 /**
- * QueueSortFunc: the order of the active queue. @p out_plugin: first argument for the function, and
- * for nothing else; borrowed from the framework.
+ * QueueSortFunc: the order of the active queue. @p out_plugin receives the plugin to pass to the
+ * function as first argument, for no other use; borrowed from the framework.
  */
 BERTH_API berth_less_fn berth_framework_queue_sort_func(
 	const struct berth_framework *framework, struct berth_plugin **out_plugin);
 
 /**
- * A pod as this framework's plugins see it; for runners. The object (which must be a pod) is
+ * Makes the pod that the runners of this framework accept. The object (which must be a pod) is
  * shared. owned: berth_framework_pod_destroy(), before the framework or its cluster ends.
  */
 BERTH_API struct berth_pod_info *berth_framework_pod_create(
@@ -119,8 +122,8 @@ BERTH_API struct berth_pod_info *berth_framework_pod_create(
 BERTH_API void berth_framework_pod_destroy(struct berth_pod_info *pod);
 
 /**
- * A copy of a state for a what-if, plugins' own data included: what AddPod and RemovePod change in
- * it leaves the original alone. To be destroyed before the original. Never NULL.
+ * Copies a state for a what-if, data of plugins included: AddPod and RemovePod on the copy leave
+ * the original unchanged. Destroy the copy before the original. Never NULL.
  */
 BERTH_API struct berth_cycle_state *berth_framework_clone_cycle_state(
 	struct berth_framework *framework, const struct berth_cycle_state *state);
@@ -128,51 +131,58 @@ BERTH_API struct berth_cycle_state *berth_framework_clone_cycle_state(
 /* Scheduling cycle. */
 
 /**
- * All PreFilter plugins (spec 02 section 5.1). @p out_result: the nodes they leave; @p out_plugins
- * (may be NULL): names of the plugins that narrowed them, @p out_plugin_count entries in the arena.
+ * Runs all PreFilter plugins (spec 02 section 5.1). @p out_result: the nodes that remain; @p
+ * out_plugins (may be NULL): names of the plugins that narrowed the nodes, @p out_plugin_count
+ * entries in the arena.
  */
 BERTH_API struct berth_status berth_framework_run_pre_filter_plugins(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, struct berth_pre_filter_result *out_result,
 	const struct berth_str **out_plugins, uint32_t *out_plugin_count);
-/** AddPod of every plugin that has it, as if @p pod_to_add ran on the node, too. Any failure is an
- * Error: `running AddPod on PreFilter plugin "<name>": <why>` (spec 02 section 5.2). */
+/**
+ * Calls AddPod of every plugin that has it, as if @p pod_to_add also ran on the node. Any failure
+ * is an Error: `running AddPod on PreFilter plugin "<name>": <why>` (spec 02 section 5.2).
+ */
 BERTH_API struct berth_status berth_framework_run_pre_filter_extension_add_pod(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod_to_schedule, const struct berth_pod_info *pod_to_add,
 	const struct berth_node_info *node);
-/** RemovePod of every plugin that has it, likewise. */
+/**
+ * Calls RemovePod of every plugin that has it, as if @p pod_to_remove had left the node; failures
+ * as in AddPod.
+ */
 BERTH_API struct berth_status berth_framework_run_pre_filter_extension_remove_pod(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod_to_schedule, const struct berth_pod_info *pod_to_remove,
 	const struct berth_node_info *node);
 /**
- * The filters of one node (spec 02 sections 5.3 and 18), nominated pods left aside: an empty map
- * when the node fits, else the first failure, or every failure when all filters run.
- * berth_status_merge() makes one status of it.
+ * Runs the filters on one node (spec 02 sections 5.3 and 18) without nominated pods. The result is
+ * an empty map when the node fits, else the first failure, or every failure when all filters run.
+ * berth_status_merge() turns the map into one status.
  */
 BERTH_API struct berth_plugin_to_status berth_framework_run_filter_plugins(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *node);
 /**
- * The filters of one node, with and without the pods of equal or higher priority that are nominated
- * on it: only who fits both ways fits (spec 02 section 5.4). Merged when all filters run.
+ * Runs the filters on one node twice, with and without the pods of equal or higher priority that
+ * are nominated on the node: the pod fits only if both runs succeed (spec 02 section 5.4). The
+ * status is merged when all filters run.
  */
 BERTH_API struct berth_status berth_framework_run_filter_plugins_with_nominated_pods(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *node);
-/** PostFilter plugins, when no node fits (spec 02 section 5.5). */
+/** Runs the PostFilter plugins, when no node fits (spec 02 section 5.5). */
 BERTH_API struct berth_status berth_framework_run_post_filter_plugins(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_to_status *statuses,
 	struct berth_post_filter_result *out_result);
-/** All PreScore plugins over the feasible nodes (spec 02 section 5.6). */
+/** Runs all PreScore plugins over the feasible nodes (spec 02 section 5.6). */
 BERTH_API struct berth_status berth_framework_run_pre_score_plugins(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *const *nodes,
 	uint32_t node_count);
 
-/** What one plugin thinks of the nodes. */
+/** Scores of one plugin. */
 struct berth_plugin_scores {
 	struct berth_str plugin; /**< its name */
 	int64_t weight;          /**< in the profile */
@@ -187,33 +197,41 @@ struct berth_plugin_to_node_scores {
 	struct berth_node_score_list totals; /**< sums over the plugins */
 };
 
-/** Score, normalise, weight (spec 02 section 5.7). The state is that of PreScore. */
+/**
+ * Runs the Score plugins, normalises and weights the scores (spec 02 section 5.7). @p state is the
+ * one that PreScore ran on.
+ */
 BERTH_API struct berth_status berth_framework_run_score_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	const struct berth_node_info *const *nodes, uint32_t node_count,
 	struct berth_plugin_to_node_scores *out_scores);
 
-/* After the choice. A node that the cluster lacks: Error `nodeinfo not found for node name "<n>"`.
+/*
+ * Runs after a node is chosen. A node that the cluster lacks: Error `nodeinfo not found for node
+ * name "<n>"`.
  */
 
-/** In order, up to the first failure; the caller then unreserves (spec 02 section 5.8). */
+/**
+ * Runs the Reserve plugins in order, up to the first failure; the caller then runs Unreserve (spec
+ * 02 section 5.8).
+ */
 BERTH_API struct berth_status berth_framework_run_reserve_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name);
-/** All Reserve plugins in reverse order. */
+/** Runs Unreserve of all Reserve plugins, in reverse order. */
 BERTH_API void berth_framework_run_unreserve_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name);
 
-/** How long a Permit plugin asks to wait. */
+/** Time that a Permit plugin asks the pod to wait. */
 struct berth_permit_wait {
 	struct berth_str plugin; /**< its name */
 	int64_t timeout_ns;      /**< at most 15 minutes */
 };
 
 /**
- * Permit plugins (spec 02 section 5.9). Wait: no plugin rejected the pod, and those in @p out_waits
- * (in the arena) ask to wait; all plugins ran. The caller then makes it wait:
+ * Runs the Permit plugins (spec 02 section 5.9). Wait: all plugins ran, none rejected the pod, and
+ * the plugins in @p out_waits (in the arena) returned Wait. The caller then calls
  * berth_framework_add_waiting_pod().
  */
 BERTH_API struct berth_status berth_framework_run_permit_plugins(struct berth_framework *framework,
@@ -221,21 +239,22 @@ BERTH_API struct berth_status berth_framework_run_permit_plugins(struct berth_fr
 	struct berth_str node_name, const struct berth_permit_wait **out_waits,
 	uint32_t *out_count);
 /**
- * The pod waits from now on; replaces an entry with the same uid. It is found by
- * berth_handle_get_waiting_pod() and borrowed until berth_framework_wait_on_permit() has answered.
- * Names that are no plugins of the framework are left out.
+ * Makes the pod a waiting pod; replaces an entry with the same uid. berth_handle_get_waiting_pod()
+ * finds the pod, which is borrowed until berth_framework_wait_on_permit() returns another status
+ * than Wait. Names in the list that are not plugins of the framework are ignored.
  */
 BERTH_API void berth_framework_add_waiting_pod(struct berth_framework *framework,
 	const struct berth_pod_info *pod, const struct berth_permit_wait *waits, uint32_t count,
 	int64_t now_ns);
 /**
- * WaitOnPermit without blocking (spec 02 section 5.14): Wait while the pod is undecided, which a
- * plugin's answer changes, or the clock; call again then. Else Success (also when the pod does not
- * wait), a rejection or Error, and the pod does not wait any more.
+ * WaitOnPermit without blocking (spec 02 section 5.14). Returns Wait while the pod is undecided:
+ * call again after a plugin allowed or rejected the pod, or when its timeout comes. Otherwise
+ * returns Success (also for a pod that does not wait), a rejection or Error, and the pod stops
+ * waiting.
  */
 BERTH_API struct berth_status berth_framework_wait_on_permit(struct berth_framework *framework,
 	const struct berth_pod_info *pod, int64_t now_ns, struct berth_arena *arena);
-/** When the clock alone decides a waiting pod, or earlier; INT64_MAX: never. */
+/** The earliest time at which a timeout may decide a waiting pod; INT64_MAX: never. */
 BERTH_API int64_t berth_framework_next_permit_deadline_ns(const struct berth_framework *framework);
 
 /** PreBindPreFlights: Success, or Skip when no PreBind plugin has work (spec 02 section 5.10). */
@@ -243,25 +262,27 @@ BERTH_API struct berth_status berth_framework_run_pre_bind_pre_flights(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, struct berth_str node_name);
 /**
- * PreBind plugins, group by group (spec 02 section 5.11). Wait: a plugin is not finished; repeat
- * the call with the same arguments when something happened, or at the time the plugin gave.
+ * Runs the PreBind plugins, group by group (spec 02 section 5.11). Wait: a plugin is not finished;
+ * repeat the call with the same arguments after an event, or at the time that the plugin set.
  */
 BERTH_API struct berth_status berth_framework_run_pre_bind_plugins(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, struct berth_str node_name);
 /**
- * The first Bind plugin that does not answer Skip decides; Skip when all do (spec 02 section 5.12).
- * Wait as in PreBind.
+ * Runs the Bind plugins up to the first that does not return Skip; Skip when every plugin does
+ * (spec 02 section 5.12). Wait as in PreBind.
  */
 BERTH_API struct berth_status berth_framework_run_bind_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name);
-/** All PostBind plugins (spec 02 section 5.13). */
+/** Runs all PostBind plugins (spec 02 section 5.13). */
 BERTH_API void berth_framework_run_post_bind_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name);
 
-/** PreEnqueue plugins up to the first that keeps the pod out of the queue (spec 02 section 5.16).
+/**
+ * Runs the PreEnqueue plugins up to the first that keeps the pod out of the queue (spec 02 section
+ * 5.16).
  */
 BERTH_API struct berth_status berth_framework_run_pre_enqueue_plugins(
 	struct berth_framework *framework, const struct berth_pod_info *pod,

@@ -3,7 +3,7 @@
 #define BERTH_HOST_PORT_H
 /**
  * @file
- * Host ports, which libberth now has in berth/node_info.h.
+ * Host ports: included from berth/node_info.h of libberth.
  */
 #include "berth/node_info.h"
 #endif

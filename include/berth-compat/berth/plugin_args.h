@@ -3,7 +3,7 @@
 #define BERTH_PLUGIN_ARGS_H
 /**
  * @file
- * Arguments of plugins, which libberth now has in berth/plugin.h.
+ * Arguments of plugins: included from berth/plugin.h of libberth.
  */
 #include "berth/plugin.h"
 #endif

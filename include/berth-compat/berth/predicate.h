@@ -3,11 +3,11 @@
 #define BERTH_PREDICATE_H
 /**
  * @file
- * The fit predicates of v1.12 as functions of a pod, metadata and a node aggregate, over the
- * plugins that answer for them today or keep their rules. Spec 05b, 03 section 16.
+ * The fit predicates of v1.12 as functions of a pod, metadata and a node aggregate, implemented by
+ * the plugins that replaced them or that keep their rules. Spec 05b, 03 section 16.
  *
- * The same predicates are filter plugins for profiles. A predicate that today's plugin answers for
- * has today's rules and texts; the others have those of v1.12.
+ * The same predicates are filter plugins for profiles. A predicate that a current plugin replaced
+ * has the current rules and texts; the other predicates have the rules and texts of v1.12.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,10 +66,10 @@ enum berth_predicate {
 	                                               ("CheckNodeDiskPressure") */
 	BERTH_PREDICATE_MATCH_INTER_POD_AFFINITY,   /**< MatchInterPodAffinityPred
 	                                               ("MatchInterPodAffinity") */
-	BERTH_PREDICATE__COUNT,                     /**< how many there are */
+	BERTH_PREDICATE__COUNT,                     /**< number of predicates */
 };
 
-/** The name of a predicate; NULL for a number that is none. */
+/** The name of a predicate; NULL for any other number. */
 BERTH_API const char *berth_predicate_name(enum berth_predicate predicate);
 /** Ordering: all names in the order of evaluation, BERTH_PREDICATE__COUNT entries; constant. */
 BERTH_API const char *const *berth_predicate_ordering(void);
@@ -107,16 +107,16 @@ struct berth_predicate_failure_reason {
 BERTH_API struct berth_predicate_failure_reason berth_predicate_failure_reason_make(
 	struct berth_str text, struct berth_arena *arena);
 
-/** What a predicate says. Lists and texts are in the arena given to it. */
+/** Result of a predicate. Lists and texts are in the arena that the caller passed. */
 struct berth_predicate_result {
 	bool fits;                                            /**< no reason against it */
 	const struct berth_predicate_failure_reason *reasons; /**< in the order of the checks */
-	uint32_t reason_count;                                /**< 0 when it fits */
+	uint32_t reason_count;                                /**< 0 when the pod fits */
 };
 
 /* The cluster. */
 
-/** Predicates by name, and the cluster they look at. Opaque. */
+/** Predicates by name, and the cluster that they are evaluated on. Opaque. */
 struct berth_predicates;
 
 /** Start from BERTH_PREDICATE_OPTIONS_INIT. */
@@ -124,14 +124,18 @@ struct berth_predicate_options {
 	size_t size; /**< sizeof(struct berth_predicate_options) */
 	/** The cluster as a snapshot; must outlive the predicates. */
 	const struct berth_shared_lister *snapshot;
-	/** The cluster as a map of aggregates, read once; when there is no snapshot. NULL: none. */
+	/**
+	 * The cluster as a map of aggregates, read once; used only when snapshot is NULL. NULL:
+	 * none.
+	 */
 	const struct berth_node_name_to_info_map *node_infos;
 	/**
-	 * Arguments of plugins (NodeLabel, ServiceAffinity, ...) in its first profile, resources
-	 * that its extenders have ignored, feature gates. Shared. NULL: the default configuration.
+	 * Supplies plugin arguments (NodeLabel, ServiceAffinity, ...) from its first profile, the
+	 * resources that its extenders ignore, and feature gates. Shared. NULL: the default
+	 * configuration.
 	 */
 	struct berth_config *config;
-	int64_t max_pd_volumes; /**< what KUBE_MAX_PD_VOLS says; 0: nothing */
+	int64_t max_pd_volumes; /**< value of KUBE_MAX_PD_VOLS; 0: unset */
 };
 
 /** The defaults: an empty cluster. */
@@ -140,22 +144,24 @@ struct berth_predicate_options {
 		sizeof(struct berth_predicate_options), 0, 0, 0, 0 \
 	}
 
-/** @p options NULL: the defaults. owned: berth_predicates_destroy(). */
+/** Creates the predicates. @p options NULL: the defaults. owned: berth_predicates_destroy(). */
 BERTH_API struct berth_predicates *berth_predicates_create(
 	const struct berth_predicate_options *options);
-/** After all metadata. NULL is accepted. */
+/** Destroy all metadata first. NULL is accepted. */
 BERTH_API void berth_predicates_destroy(struct berth_predicates *predicates);
 
-/** What is computed of a pod once for all nodes: today's PreFilter. */
+/** Metadata of a pod, computed once for all nodes: PreFilter since v1.16. */
 struct berth_predicate_metadata {
-	const struct berth_pod *pod; /**< borrowed from the object that was given */
-	/** podRequest: per name the larger of the sum over the containers and each init container
-	 * (spec 05b B4). To be read only. */
+	const struct berth_pod *pod; /**< borrowed from the pod object */
+	/**
+	 * podRequest: for each resource, the maximum of the containers' sum and of every init
+	 * container (spec 05b B4). Read only.
+	 */
 	struct berth_resource pod_request;
 	/** ignoredExtendedResources: names that extenders handle. */
 	const struct berth_str *ignored_extended_resources;
 	uint32_t ignored_extended_resource_count; /**< entries */
-	struct berth_predicates *predicates;      /**< whose cluster it is about */
+	struct berth_predicates *predicates;      /**< predicates that the metadata was made for */
 	struct berth_predicate_data *data;        /**< private */
 };
 
@@ -169,9 +175,9 @@ BERTH_API void berth_predicate_metadata_destroy(struct berth_predicate_metadata 
 /* Predicates. */
 
 /**
- * Parameters of a predicate: @p pod; @p metadata of the same pod, or NULL: it is computed for this
- * call; @p node: a node of the cluster, a what-if of one, or an aggregate that stands alone, which
- * without metadata is the whole cluster; @p arena of the result.
+ * Evaluates a predicate. @p metadata belongs to @p pod; NULL: computed for this call. @p node is a
+ * node of the cluster, a what-if of such a node, or an aggregate that belongs to no cluster;
+ * without metadata, such an aggregate is the whole cluster. The result lives in @p arena.
  */
 #define BERTH_PREDICATE_PARAMETERS \
 	const struct berth_pod *pod, const struct berth_predicate_metadata *metadata, \
@@ -179,37 +185,40 @@ BERTH_API void berth_predicate_metadata_destroy(struct berth_predicate_metadata 
 		struct berth_predicate_result *out_result, struct berth_error *err
 
 /**
- * FitPredicate. 0 with a result; BERTH_ERR_NODE_NOT_FOUND: `node not found`, the aggregate has no
- * node object; BERTH_ERR_INVALID: the metadata is not about this pod or this cluster;
+ * FitPredicate. Returns 0 with a result. BERTH_ERR_NODE_NOT_FOUND: `node not found`, the aggregate
+ * has no node object; BERTH_ERR_INVALID: the metadata belongs to another pod or another cluster;
  * BERTH_ERR_INTERNAL: the check failed.
  */
 typedef int (*berth_predicate_fn)(BERTH_PREDICATE_PARAMETERS);
 
 /**
- * CheckNodeCondition: the node is Ready, not OutOfDisk, has its network and is schedulable (spec
- * 05b B1).
+ * CheckNodeCondition: the node is Ready, not OutOfDisk, its network is available, and it is
+ * schedulable (spec 05b B1).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_node_condition(BERTH_PREDICATE_PARAMETERS);
 /**
- * CheckNodeUnschedulable: spec.unschedulable, unless tolerated; today NodeUnschedulable (spec 05
- * section 7).
+ * CheckNodeUnschedulable: spec.unschedulable is false or tolerated; today NodeUnschedulable (spec
+ * 05 section 7).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_node_unschedulable(BERTH_PREDICATE_PARAMETERS);
 /**
- * GeneralPredicates: resources, host name, host ports and node selector; all reasons (spec 05b
- * B5).
+ * GeneralPredicates: resources, host name, host ports and node selector; returns the reasons of all
+ * four (spec 05b B5).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_general(BERTH_PREDICATE_PARAMETERS);
 /** HostName: spec.nodeName names the node (spec 05 section 6). */
 BERTH_API BERTH_MUST_USE int berth_predicate_host_name(BERTH_PREDICATE_PARAMETERS);
-/** PodFitsHostPorts: host ports are free (spec 05 section 10). */
+/** PodFitsHostPorts: the pod's host ports are free (spec 05 section 10). */
 BERTH_API BERTH_MUST_USE int berth_predicate_pod_fits_host_ports(BERTH_PREDICATE_PARAMETERS);
-/** MatchNodeSelector: nodeSelector and required node affinity (spec 05 section 9). */
+/**
+ * MatchNodeSelector: nodeSelector and required node affinity match the node (spec 05 section 9).
+ */
 BERTH_API BERTH_MUST_USE int berth_predicate_match_node_selector(BERTH_PREDICATE_PARAMETERS);
-/** PodFitsResources: room for one more pod and its requests (spec 05b B4). */
+/** PodFitsResources: the node has room for one more pod and for its requests (spec 05b B4). */
 BERTH_API BERTH_MUST_USE int berth_predicate_pod_fits_resources(BERTH_PREDICATE_PARAMETERS);
 /**
- * NoDiskConflict: inline disks are not shared; today VolumeRestrictions (spec 07b section 2.2).
+ * NoDiskConflict: inline disks are not shared with pods of the node; today VolumeRestrictions (spec
+ * 07b section 2.2).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_no_disk_conflict(BERTH_PREDICATE_PARAMETERS);
 /** PodToleratesNodeTaints: NoSchedule and NoExecute taints are tolerated (spec 05 section 8.1). */
@@ -218,42 +227,42 @@ BERTH_API BERTH_MUST_USE int berth_predicate_pod_tolerates_node_taints(BERTH_PRE
 BERTH_API BERTH_MUST_USE int berth_predicate_pod_tolerates_node_no_execute_taints(
 	BERTH_PREDICATE_PARAMETERS);
 /**
- * CheckNodeLabelPresence: required and forbidden label keys, of plugin NodeLabel's arguments
- * (spec 05b B6).
+ * CheckNodeLabelPresence: the node has the required label keys and lacks the forbidden ones, as the
+ * arguments of plugin NodeLabel list them (spec 05b B6).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_node_label_presence(BERTH_PREDICATE_PARAMETERS);
 /**
- * CheckServiceAffinity: pods of a service on nodes that agree in labels, of plugin
- * ServiceAffinity's arguments (spec 05b B7).
+ * CheckServiceAffinity: pods of a service run on nodes that agree in the labels that the arguments
+ * of plugin ServiceAffinity list (spec 05b B7).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_service_affinity(BERTH_PREDICATE_PARAMETERS);
-/** MaxEBSVolumeCount: EBS volumes per node (spec 05b B9). */
+/** MaxEBSVolumeCount: limits EBS volumes per node (spec 05b B9). */
 BERTH_API BERTH_MUST_USE int berth_predicate_max_ebs_volume_count(BERTH_PREDICATE_PARAMETERS);
-/** MaxGCEPDVolumeCount: GCE disks per node (spec 05b B9). */
+/** MaxGCEPDVolumeCount: limits GCE disks per node (spec 05b B9). */
 BERTH_API BERTH_MUST_USE int berth_predicate_max_gce_pd_volume_count(BERTH_PREDICATE_PARAMETERS);
 /**
- * MaxCSIVolumeCountPred: CSI volumes per driver and node; today NodeVolumeLimits (spec 07b
+ * MaxCSIVolumeCountPred: limits CSI volumes per driver and node; today NodeVolumeLimits (spec 07b
  * section 1).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_max_csi_volume_count(BERTH_PREDICATE_PARAMETERS);
-/** MaxAzureDiskVolumeCount: Azure disks per node (spec 05b B9). */
+/** MaxAzureDiskVolumeCount: limits Azure disks per node (spec 05b B9). */
 BERTH_API BERTH_MUST_USE int berth_predicate_max_azure_disk_volume_count(
 	BERTH_PREDICATE_PARAMETERS);
 /**
- * CheckVolumeBinding: claims are bound here or can be; today VolumeBinding (spec 07 section
- * 5.2).
+ * CheckVolumeBinding: the pod's claims are bound to volumes of this node or can be; today
+ * VolumeBinding (spec 07 section 5.2).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_volume_binding(BERTH_PREDICATE_PARAMETERS);
 /**
- * NoVolumeZoneConflict: zone labels of volumes match the node; today VolumeZone (spec 07b
+ * NoVolumeZoneConflict: the zone labels of the volumes match the node; today VolumeZone (spec 07b
  * section 3).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_no_volume_zone_conflict(BERTH_PREDICATE_PARAMETERS);
-/** CheckNodeMemoryPressure: BestEffort pods avoid MemoryPressure (spec 05b B2). */
+/** CheckNodeMemoryPressure: rejects BestEffort pods under MemoryPressure (spec 05b B2). */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_node_memory_pressure(BERTH_PREDICATE_PARAMETERS);
-/** CheckNodePIDPressure: PIDPressure (spec 05b B2). */
+/** CheckNodePIDPressure: rejects pods under PIDPressure (spec 05b B2). */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_node_pid_pressure(BERTH_PREDICATE_PARAMETERS);
-/** CheckNodeDiskPressure: DiskPressure (spec 05b B2). */
+/** CheckNodeDiskPressure: rejects pods under DiskPressure (spec 05b B2). */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_node_disk_pressure(BERTH_PREDICATE_PARAMETERS);
 /**
  * MatchInterPodAffinity: required pod affinity and anti-affinity, both directions; today
@@ -265,15 +274,18 @@ BERTH_API BERTH_MUST_USE int berth_predicate_match_inter_pod_affinity(BERTH_PRED
  * function. */
 BERTH_API int berth_predicate_register(struct berth_predicates *predicates, const char *name,
 	berth_predicate_fn predicate, struct berth_error *err);
-/** The predicate of a name: one that was registered, one of the 22, or what PodFitsPorts stands
- * for; NULL: none. @p predicates may be NULL. */
+/**
+ * Finds a predicate by name: a registered one, one of the 22, or the one that PodFitsPorts is an
+ * alias of; NULL: none. @p predicates may be NULL.
+ */
 BERTH_API berth_predicate_fn berth_predicate_find(
 	const struct berth_predicates *predicates, const char *name);
 /**
- * The predicates of @p names (NULL: the default set of v1.12, spec 05b A1, and what was registered
- * under names of its own) on one node: in the order of evaluation, others behind them in the order
- * given. Up to the first that fails, or with @p always_check_all all of them, reasons collected.
- * BERTH_ERR_NOT_FOUND: no such predicate; other errors as in berth_predicate_fn.
+ * Evaluates the predicates of @p names on one node, in the order of evaluation; names without a
+ * place in that order follow as given. @p names NULL: the default set of v1.12 (spec 05b A1) and
+ * the predicates that were registered under new names. Stops at the first failure, or with @p
+ * always_check_all evaluates all predicates and collects the reasons. BERTH_ERR_NOT_FOUND: no such
+ * predicate; other errors as in berth_predicate_fn.
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_run_all(struct berth_predicates *predicates,
 	const char *const *names, uint32_t name_count, bool always_check_all,

@@ -3,7 +3,7 @@
 #define BERTH_QUEUED_POD_H
 /**
  * @file
- * Queue entries, which libberth now has in berth/pod_info.h.
+ * Queue entries: included from berth/pod_info.h of libberth.
  */
 #include "berth/pod_info.h"
 #endif

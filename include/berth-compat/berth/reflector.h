@@ -3,9 +3,9 @@
 #define BERTH_REFLECTOR_H
 /**
  * @file
- * The list and watch loop that feeds a cache, without its connection: the owner carries out the
- * requests that the reflector asks for and tells what came back. Spec 11b sections 5.3 and 5.4,
- * upstream v1.36.
+ * The list and watch loop that feeds a cache, without a connection: the owner sends the requests
+ * that the reflector names and passes the answers to it. Spec 11b sections 5.3 and 5.4, upstream
+ * v1.36.
  *
  *     for (;;) {
  *             if (berth_reflector_step(r) == BERTH_REFLECTOR_LIST)
@@ -19,8 +19,8 @@
  *                     berth_reflector_backoff_ns(r, now_ns, random)
  *     }
  *
- * A list may come at any time (a relist); what was missed meanwhile becomes additions, updates and
- * deletions.
+ * A list may come at any time (a relist); changes that were missed in between become additions,
+ * updates and deletions.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,23 +35,23 @@
 extern "C" {
 #endif
 
-/** The loop of one resource: what it knows of the server. Opaque. */
+/** The reflector of one resource: the last resource version and the known objects. Opaque. */
 struct berth_reflector;
 
-/** What is listed and watched, in all namespaces. */
+/** The resource that is listed and watched, in all namespaces. */
 enum berth_reflector_resource {
 	/**
-	 * Pods, with the field selector status.phase!=Succeeded,status.phase!=Failed (others are
-	 * taken for deleted). Those that have spec.nodeName reach the cache.
+	 * Pods, with the field selector status.phase!=Succeeded,status.phase!=Failed (other pods
+	 * count as deleted). Pods with spec.nodeName enter the cache.
 	 */
 	BERTH_REFLECTOR_PODS = 0,
 	BERTH_REFLECTOR_NODES = 1, /**< nodes */
 };
 
-/** What is to be done next. */
+/** The next request to send. */
 enum berth_reflector_step {
 	BERTH_REFLECTOR_LIST = 0,  /**< list everything */
-	BERTH_REFLECTOR_WATCH = 1, /**< open a watch, or go on reading the open one */
+	BERTH_REFLECTOR_WATCH = 1, /**< open a watch, or continue to read the open one */
 };
 
 /** Types of watch events. */
@@ -69,57 +69,61 @@ enum berth_reflector_failure {
 	BERTH_REFLECTOR_OTHER = 2, /**< anything else: list again */
 };
 
-/** Feeds @p cache, which must outlive it. Owned: berth_reflector_destroy(). */
+/**
+ * Creates a reflector that feeds @p cache; the cache must outlive it. Owned:
+ * berth_reflector_destroy().
+ */
 BERTH_API struct berth_reflector *berth_reflector_create(
 	struct berth_cache *cache, enum berth_reflector_resource resource);
-/** Leaves the cache as it is. NULL is accepted. */
+/** Releases the reflector; the cache keeps its content. NULL is accepted. */
 BERTH_API void berth_reflector_destroy(struct berth_reflector *reflector);
 
-/** What is to be done next; a list at first. */
+/** The next request to send; a list at first. */
 BERTH_API enum berth_reflector_step berth_reflector_step(const struct berth_reflector *reflector);
 /**
  * The resourceVersion of the next request: "0" for the first list (any state), "" after the server
- * said that it no longer has a version (the newest state), else the last one seen. Borrowed until
+ * answered that a version is expired (the newest state), else the last version seen. Borrowed until
  * the next call.
  */
 BERTH_API struct berth_str berth_reflector_resource_version(
 	const struct berth_reflector *reflector);
-/** The limit of the next list: 500, or 0 for none. */
+/** The limit parameter of the next list: 500, or 0 for none. */
 BERTH_API uint32_t berth_reflector_list_limit(const struct berth_reflector *reflector);
 
 /**
- * The answer to a list, all pages joined: objects gone are removed from the cache, new ones added,
- * all others updated. Objects are shared; @p objects may be NULL when @p count is 0. @p paged: it
- * came in several pages. BERTH_ERR_INVALID: an object of another kind, nothing happened. An error
- * of the cache does not keep the rest from being taken in; the first one is returned.
+ * Applies the answer to a list, all pages joined: removes absent objects from the cache, adds new
+ * ones and updates all others. Objects are shared; @p objects may be NULL when @p count is 0. @p
+ * paged: the answer came in several pages. BERTH_ERR_INVALID: an object of another kind, nothing
+ * was applied. After an error of the cache the remaining objects are still applied, and the first
+ * error is returned.
  */
 BERTH_API int berth_reflector_replace(struct berth_reflector *reflector,
 	struct berth_object *const *objects, uint32_t count, struct berth_str resource_version,
 	bool paged, struct berth_error *err);
 /**
- * A watch event. The object is shared; of a bookmark only the resource version is read. Errors as
- * in berth_reflector_replace().
+ * Applies a watch event. The object is shared; only the resource version of a bookmark is read.
+ * Errors as in berth_reflector_replace().
  */
 BERTH_API int berth_reflector_event(struct berth_reflector *reflector, enum berth_watch_event type,
 	struct berth_object *object, struct berth_error *err);
 /**
- * The watch ended without an error: it is opened again at the last version. One that lasted less
- * than a second without an event counts as BERTH_REFLECTOR_OTHER.
+ * The watch ended without an error: the next watch starts at the last version. A watch that lasted
+ * less than a second without an event counts as BERTH_REFLECTOR_OTHER.
  */
 BERTH_API void berth_reflector_watch_ended(struct berth_reflector *reflector, int64_t lasted_ns);
-/** A list failed, a watch could not be opened, or ended with an error. */
+/** Reports that a list or the start of a watch failed, or that a watch ended with an error. */
 BERTH_API void berth_reflector_failed(
 	struct berth_reflector *reflector, enum berth_reflector_failure failure);
 /**
- * How long to wait before the next attempt: 800 ms, doubling up to 30 s, times 1 + @p random (in
- * [0, 1)); 800 ms again after two minutes without a call.
+ * Time to wait before the next attempt: 800 ms, doubling up to 30 s, times 1 + @p random (in [0,
+ * 1)); 800 ms again after two minutes without a call.
  */
 BERTH_API int64_t berth_reflector_backoff_ns(
 	struct berth_reflector *reflector, int64_t now_ns, double random);
 
-/** Objects of the last list and the events since. */
+/** Number of objects, by the last list and the events after it. */
 BERTH_API uint32_t berth_reflector_count(const struct berth_reflector *reflector);
-/** One of them, borrowed until the next call that changes them; NULL: none of that name. */
+/** An object by name, borrowed until the next call that changes the objects; NULL: unknown name. */
 BERTH_API struct berth_object *berth_reflector_find(const struct berth_reflector *reflector,
 	struct berth_str object_namespace, struct berth_str name);
 

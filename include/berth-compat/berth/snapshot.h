@@ -3,8 +3,8 @@
 #define BERTH_SNAPSHOT_H
 /**
  * @file
- * What a scheduling cycle sees of a cache: its nodes in their order. Spec 03b sections 6 and 7,
- * upstream v1.36.
+ * The snapshot: the nodes of a cache, in order, as a scheduling cycle sees them. Spec 03b sections
+ * 6 and 7, upstream v1.36.
  */
 #include <stdint.h>
 
@@ -18,35 +18,40 @@
 extern "C" {
 #endif
 
-/** The snapshot of a cache, once cachedNodeInfoMap. Opaque. */
+/** The snapshot of a cache; in old releases cachedNodeInfoMap. Opaque. */
 struct berth_snapshot;
 
-/** Empty until the first refresh. owned: berth_snapshot_destroy(), before the cache. */
+/**
+ * Creates a snapshot that is empty until the first refresh. owned: berth_snapshot_destroy(), before
+ * the cache.
+ */
 BERTH_API struct berth_snapshot *berth_snapshot_create(struct berth_cache *cache);
 /** NULL is accepted. */
 BERTH_API void berth_snapshot_destroy(struct berth_snapshot *snapshot);
 /**
- * Brings it up to date at the cost of what changed (spec 03b section 7.2). The nodes of a snapshot
- * are views of the cache: between a refresh and the end of the cycle the cache must not change.
- * BERTH_ERR_STATE: the snapshot had lost its way and was made anew; it can be used.
+ * Updates the snapshot at the cost of what changed (spec 03b section 7.2). The nodes of a snapshot
+ * are views of the cache: the cache must not change between a refresh and the end of the cycle.
+ * BERTH_ERR_STATE: the snapshot was inconsistent and has been rebuilt; it can be used.
  */
 BERTH_API BERTH_MUST_USE int berth_snapshot_refresh(
 	struct berth_snapshot *snapshot, struct berth_error *err);
-/** Its nodes, for berth_framework_create() and berth_predicates_create(). Borrowed. */
+/**
+ * The nodes of the snapshot, for berth_framework_create() and berth_predicates_create(). Borrowed.
+ */
 BERTH_API const struct berth_shared_lister *berth_snapshot_shared_lister(
 	const struct berth_snapshot *snapshot);
 
 /** NodeTree: the nodes of a cache, round-robin over zones. Opaque, belongs to the cache. */
 struct berth_node_tree;
 
-/** The tree of the cache, with its one cursor. */
+/** The node tree of the cache; a cache has one, with one cursor. */
 BERTH_API struct berth_node_tree *berth_cache_node_tree(struct berth_cache *cache);
-/** NumNodes: those with a node object. */
+/** NumNodes: the number of nodes that have a node object. */
 BERTH_API uint32_t berth_node_tree_num_nodes(const struct berth_node_tree *tree);
 /**
- * Next: the node at the cursor, which moves on and begins anew behind the last one (spec 03b
- * section 6); "" when there is none. Nodes that join come with the next round. Borrowed until the
- * cache changes.
+ * Next: returns the name of the node at the cursor and advances the cursor, which starts over after
+ * the last node (spec 03b section 6); "" without nodes. New nodes join with the next round.
+ * Borrowed until the cache changes.
  */
 BERTH_API struct berth_str berth_node_tree_next(struct berth_node_tree *tree);
 

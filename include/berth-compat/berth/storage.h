@@ -3,8 +3,9 @@
 #define BERTH_STORAGE_H
 /**
  * @file
- * Volumes, claims, classes and CSI objects, decoded: views of a berth_object, as far as a scheduler
- * reads them. Texts are borrowed from the object. Spec 01 sections 4.4 and 4.7, upstream v1.36.
+ * Volumes, claims, classes and CSI objects, decoded: views of a berth_object with the fields that a
+ * scheduler reads. Texts are borrowed from the object. Spec 01 sections 4.4 and 4.7, upstream
+ * v1.36.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,19 +54,25 @@ BERTH_API struct berth_str berth_pv_resource_version(const struct berth_pv *pv);
 BERTH_API struct berth_str berth_pv_label(const struct berth_pv *pv, struct berth_str key);
 /** Value of an annotation; absent when the volume lacks it. */
 BERTH_API struct berth_str berth_pv_annotation(const struct berth_pv *pv, struct berth_str key);
-/** Its class: the beta annotation if there is one, else spec.storageClassName (spec 01 5.17). */
+/**
+ * Storage class of the volume: the beta annotation if present, else spec.storageClassName (spec 01
+ * 5.17).
+ */
 BERTH_API struct berth_str berth_pv_class(const struct berth_pv *pv);
-/** spec.capacity.storage in bytes, rounded up; 0 when it names none. */
+/** spec.capacity.storage in bytes, rounded up; 0 when absent. */
 BERTH_API int64_t berth_pv_capacity_bytes(const struct berth_pv *pv);
-/** spec.claimRef: the claim that reserves the volume; "" without. Out pointers may be NULL. */
+/**
+ * spec.claimRef: the claim that reserves the volume; namespace and name are "" when absent. Out
+ * pointers may be NULL.
+ */
 BERTH_API void berth_pv_claim(const struct berth_pv *pv, struct berth_str *out_namespace,
 	struct berth_str *out_name, berth_uid *out_uid);
-/** spec.csi: its driver and its handle; false when the volume has another source. */
+/** spec.csi: the driver and the volume handle; false when the volume has another source. */
 BERTH_API bool berth_pv_csi(const struct berth_pv *pv, struct berth_str *out_driver,
 	struct berth_str *out_volume_handle);
 /**
- * Whether spec.nodeAffinity admits a node with these labels; volumes without one are fine anywhere
- * (spec 07 section 2.7). @p keys and @p values: @p count entries each.
+ * Whether spec.nodeAffinity admits a node with these labels; a volume without nodeAffinity admits
+ * every node (spec 07 section 2.7). @p keys and @p values: @p count entries each.
  */
 BERTH_API bool berth_pv_admits_labels(const struct berth_pv *pv, const struct berth_str *keys,
 	const struct berth_str *values, uint32_t count);
@@ -80,13 +87,19 @@ BERTH_API berth_uid berth_pvc_uid(const struct berth_pvc *pvc);
 BERTH_API struct berth_str berth_pvc_resource_version(const struct berth_pvc *pvc);
 /** Value of an annotation; absent when the claim lacks it. */
 BERTH_API struct berth_str berth_pvc_annotation(const struct berth_pvc *pvc, struct berth_str key);
-/** Its class: the beta annotation if there is one, else spec.storageClassName (spec 01 5.17). */
+/**
+ * Storage class of the claim: the beta annotation if present, else spec.storageClassName (spec 01
+ * 5.17).
+ */
 BERTH_API struct berth_str berth_pvc_class(const struct berth_pvc *pvc);
-/** spec.volumeName; "" while it has none. */
+/** spec.volumeName; "" while the claim has no volume. */
 BERTH_API struct berth_str berth_pvc_volume_name(const struct berth_pvc *pvc);
-/** spec.resources.requests.storage in bytes, rounded up; 0 when it names none. */
+/** spec.resources.requests.storage in bytes, rounded up; 0 when absent. */
 BERTH_API int64_t berth_pvc_request_bytes(const struct berth_pvc *pvc);
-/** It names a volume, and the volume controller has marked the binding (spec 07 section 2.5). */
+/**
+ * Whether the claim names a volume and the volume controller has marked the binding as complete
+ * (spec 07 section 2.5).
+ */
 BERTH_API bool berth_pvc_is_fully_bound(const struct berth_pvc *pvc);
 
 /** metadata.name. */
@@ -98,11 +111,11 @@ BERTH_API struct berth_str berth_storage_class_provisioner(
 BERTH_API struct berth_str berth_storage_class_volume_binding_mode(
 	const struct berth_storage_class *class_);
 
-/** metadata.name: that of the node. */
+/** metadata.name: the name of the node. */
 BERTH_API struct berth_str berth_csi_node_name(const struct berth_csi_node *csi_node);
-/** metadata.name: that of the driver. */
+/** metadata.name: the name of the driver. */
 BERTH_API struct berth_str berth_csi_driver_name(const struct berth_csi_driver *driver);
-/** spec.storageCapacity: its free storage counts. */
+/** spec.storageCapacity: whether the scheduler must check the driver's free storage. */
 BERTH_API bool berth_csi_driver_storage_capacity(const struct berth_csi_driver *driver);
 /** metadata.name. */
 BERTH_API struct berth_str berth_csi_storage_capacity_name(
@@ -113,7 +126,7 @@ BERTH_API struct berth_str berth_csi_storage_capacity_namespace(
 /** storageClassName. */
 BERTH_API struct berth_str berth_csi_storage_capacity_class(
 	const struct berth_csi_storage_capacity *capacity);
-/** capacity in bytes, rounded up; 0 when it names none. */
+/** capacity in bytes, rounded up; 0 when absent. */
 BERTH_API int64_t berth_csi_storage_capacity_bytes(
 	const struct berth_csi_storage_capacity *capacity);
 

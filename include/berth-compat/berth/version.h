@@ -3,7 +3,7 @@
 #define BERTH_VERSION_H
 /**
  * @file
- * The version, which libberth now has in berth/api.h.
+ * The version: included from berth/api.h of libberth.
  */
 #include "berth/api.h"
 #endif

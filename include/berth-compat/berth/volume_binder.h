@@ -3,11 +3,11 @@
 #define BERTH_VOLUME_BINDER_H
 /**
  * @file
- * The volume binder: which volumes the claims of a pod can get on a node, and what must be written
- * to give them to it. SchedulerVolumeBinder. Spec 07 sections 6 to 9 and 16, upstream v1.36.
+ * The volume binder: finds the volumes that the claims of a pod can get on a node, and writes the
+ * objects that bind them. SchedulerVolumeBinder. Spec 07 sections 6 to 9 and 16, upstream v1.36.
  *
- * Results live in the arena that a function takes, and are valid while it is and nothing changes in
- * what the scheduler knows: for a scheduling cycle that is berth_cycle_state_arena().
+ * Results live in the arena that a function takes, and are valid until the arena is reset or the
+ * scheduler's objects change. In a scheduling cycle, use berth_cycle_state_arena().
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,25 +45,25 @@ enum berth_conflict_reason {
 /** Number of reasons. */
 #define BERTH_CONFLICT_REASONS_MAX 4
 
-/** The text users see. */
+/** The text of the reason in messages to users. */
 BERTH_API const char *berth_conflict_reason_text(enum berth_conflict_reason reason);
 
-/** ConflictReasons: none means that the node will do. */
+/** ConflictReasons: empty when the pod's volumes fit the node. */
 struct berth_conflict_reasons {
 	enum berth_conflict_reason items[BERTH_CONFLICT_REASONS_MAX]; /**< each at most once */
 	uint32_t count;                                               /**< entries of items */
 };
 
-/** Number of reasons. */
+/** Len: the number of reasons. */
 BERTH_API uint32_t berth_conflict_reasons_len(const struct berth_conflict_reasons *reasons);
-/** The text of reason @p i comes before that of reason @p j, byte by byte. */
+/** Less: the text of reason @p i sorts before that of reason @p j, by bytes. */
 BERTH_API bool berth_conflict_reasons_less(
 	const struct berth_conflict_reasons *reasons, uint32_t i, uint32_t j);
-/** Exchanges two. */
+/** Swap: exchanges two reasons. */
 BERTH_API void berth_conflict_reasons_swap(
 	struct berth_conflict_reasons *reasons, uint32_t i, uint32_t j);
 
-/* What is decided for a pod. */
+/* Decisions about a pod's claims. */
 
 /** Claims; the list is in an arena. */
 struct berth_pvc_list {
@@ -71,28 +71,28 @@ struct berth_pvc_list {
 	uint32_t count;                       /**< entries of items */
 };
 
-/** Volumes of a storage class. */
+/** Volumes of one storage class. */
 struct berth_class_volumes {
 	struct berth_str storage_class;        /**< name of the class */
-	const struct berth_pv *const *volumes; /**< as assumed, in no order */
+	const struct berth_pv *const *volumes; /**< with assumptions, unordered */
 	uint32_t volume_count;                 /**< entries of volumes */
 };
 
-/** PodVolumeClaims: claims of a pod by what they need (spec 07 section 6). */
+/** PodVolumeClaims: claims of a pod, sorted by their state (spec 07 section 6). */
 struct berth_pod_volume_claims {
-	struct berth_pvc_list bound;     /**< they have their volumes */
-	struct berth_pvc_list delayed;   /**< unbound, bound when the pod has a node */
-	struct berth_pvc_list immediate; /**< unbound, and not waiting for a pod */
+	struct berth_pvc_list bound;     /**< claims that have a volume */
+	struct berth_pvc_list delayed;   /**< unbound, bound once the pod has a node */
+	struct berth_pvc_list immediate; /**< unbound, but must not wait for a pod */
 	const struct berth_class_volumes *volumes_by_class; /**< of the classes of delayed */
 	uint32_t class_count;                               /**< entries of volumes_by_class */
-	/** The binder's own. NULL in claims that somebody else puts together. */
+	/** Private data of the binder. NULL in claims that were not made by the binder. */
 	void *work;
 };
 
-/** BindingInfo: a volume for a claim. */
+/** BindingInfo: a claim and the volume to bind to it. */
 struct berth_binding_info {
-	const struct berth_pvc *claim; /**< who gets it */
-	const struct berth_pv *volume; /**< what it gets */
+	const struct berth_pvc *claim; /**< the claim */
+	const struct berth_pv *volume; /**< the volume */
 };
 
 /** StorageResource, in bytes. */
@@ -101,29 +101,29 @@ struct berth_storage_resource {
 	int64_t capacity;  /**< of the volume */
 };
 
-/** spec.storageClassName of the volume: the field, not the annotation. */
+/** spec.storageClassName of the volume; the annotation is not read. */
 BERTH_API struct berth_str berth_binding_info_storage_class_name(
 	const struct berth_binding_info *binding);
-/** What the claim requests and what the volume offers. */
+/** The storage that the claim requests and the capacity of the volume. */
 BERTH_API struct berth_storage_resource berth_binding_info_storage_resource(
 	const struct berth_binding_info *binding);
 
-/** DynamicProvision: a claim whose volume is to be made. */
+/** DynamicProvision: a claim whose volume is to be provisioned. */
 struct berth_dynamic_provision {
-	const struct berth_pvc *claim; /**< who gets it */
-	/** Where the driver reports free storage; NULL: not limited, or assumed already. */
+	const struct berth_pvc *claim; /**< the claim */
+	/** The driver's report of free storage; NULL: not limited, or already assumed. */
 	const struct berth_csi_storage_capacity *node_capacity;
 };
 
-/** PodVolumes: what a pod needs on one node. */
+/** PodVolumes: the volumes that a pod needs on one node. */
 struct berth_pod_volumes {
-	const struct berth_binding_info *static_bindings;         /**< volumes that there are */
+	const struct berth_binding_info *static_bindings;         /**< existing volumes */
 	uint32_t static_count;                                    /**< entries of static_bindings */
-	const struct berth_dynamic_provision *dynamic_provisions; /**< volumes to be made */
+	const struct berth_dynamic_provision *dynamic_provisions; /**< volumes to provision */
 	uint32_t dynamic_count; /**< entries of dynamic_provisions */
-	/** BERTH_VOLUMES_PENDING: when to call again at the latest; 0: an answer is waited for. */
+	/** BERTH_VOLUMES_PENDING: the latest time of the next call; 0: when a write is answered. */
 	int64_t next_check_ns;
-	/** The binder's own. NULL in volumes that somebody else puts together. */
+	/** Private data of the binder. NULL in volumes that were not made by the binder. */
 	void *work;
 };
 
@@ -135,14 +135,14 @@ struct berth_pod_volumes {
 struct berth_volume_binder;
 
 /**
- * What a binder does; users may make their own. Slots are as the functions of the same name below;
- * errors become errors of VolumeBinding's extension points. get_eligible_nodes may be NULL: no
- * restriction. destroy may be NULL.
+ * The functions of a binder; programs may supply their own. Each slot is documented at the function
+ * of the same name below; its errors become errors of VolumeBinding's extension points.
+ * get_eligible_nodes may be NULL: no restriction. destroy may be NULL.
  */
 struct berth_volume_binder_ops {
 	/** Releases the binder. */
 	void (*destroy)(struct berth_volume_binder *binder);
-	/** Sorts the claims of a pod. */
+	/** Sorts the claims of a pod by their state. */
 	int (*get_pod_volume_claims)(struct berth_volume_binder *binder,
 		const struct berth_pod_info *pod, struct berth_arena *arena,
 		struct berth_pod_volume_claims *out_claims, struct berth_error *err);
@@ -150,21 +150,24 @@ struct berth_volume_binder_ops {
 	void (*get_eligible_nodes)(struct berth_volume_binder *binder,
 		const struct berth_pvc_list *bound_claims, struct berth_arena *arena,
 		struct berth_pre_filter_result *out_nodes);
-	/** Looks for volumes on one node. */
+	/** Finds the volumes for the pod on one node. */
 	int (*find_pod_volumes)(struct berth_volume_binder *binder,
 		const struct berth_pod_info *pod, struct berth_pod_volume_claims *claims,
 		const struct berth_node_info *node, struct berth_arena *arena,
 		struct berth_pod_volumes **out_volumes, struct berth_conflict_reasons *out_reasons,
 		struct berth_error *err);
-	/** Reserves them. @p volumes may be NULL when find_pod_volumes gave none. */
+	/** Assumes the volumes. @p volumes may be NULL when find_pod_volumes returned none. */
 	int (*assume_pod_volumes)(struct berth_volume_binder *binder,
 		const struct berth_pod_info *pod, struct berth_str node_name,
 		struct berth_pod_volumes *volumes, struct berth_arena *arena, bool *out_all_bound,
 		struct berth_error *err);
-	/** Gives them back. */
+	/** Reverts the assumptions. */
 	void (*revert_assumed_pod_volumes)(
 		struct berth_volume_binder *binder, const struct berth_pod_volumes *volumes);
-	/** Writes, and waits. @p volumes may be NULL when find_pod_volumes gave none. */
+	/**
+	 * Writes the bindings and waits for them. @p volumes may be NULL when find_pod_volumes
+	 * returned none.
+	 */
 	int (*bind_pod_volumes)(struct berth_volume_binder *binder,
 		const struct berth_pod_info *pod, struct berth_str node_name,
 		struct berth_pod_volumes *volumes, struct berth_arena *arena,
@@ -176,16 +179,17 @@ struct berth_volume_binder {
 	const struct berth_volume_binder_ops *ops; /**< its functions */
 };
 
-/** CapacityCheck: what free storage is known by (spec 07 section 7.6). */
+/** CapacityCheck: listers for the check of free storage (spec 07 section 7.6). */
 struct berth_capacity_check {
 	struct berth_lister csi_driver_lister;           /**< const struct berth_csi_driver * */
 	struct berth_lister csi_storage_capacity_lister; /**< ..._csi_storage_capacity * */
 };
 
 /**
- * What a binder knows and where it writes: the API client and informers of NewVolumeBinder. A
- * member without functions is what the scheduler behind the handle has. The pods' lister says
- * whether the pod still exists while its volumes are bound; nodes cannot be listed by a handle.
+ * Objects that a binder reads and functions that write: the API client and informers of
+ * NewVolumeBinder. A lister without functions means the objects of the scheduler behind the handle.
+ * The lister of pods shows whether the pod still exists while its volumes are bound. The handle has
+ * no default lister of nodes.
  */
 struct berth_volume_binder_listers {
 	struct berth_lister pods;            /**< const struct berth_pod *; only get is called */
@@ -196,15 +200,18 @@ struct berth_volume_binder_listers {
 	struct berth_lister storage_classes; /**< const struct berth_storage_class * */
 	void *client_context;                /**< handed to the two functions below */
 	/**
-	 * Writes spec.claimRef (and the annotation bound-by-controller) of @p pv for @p claim.
-	 * @p in_out_version: the version the write depends on; receives the one it led to,
-	 * borrowed until the next call. BERTH_VOLUMES_PENDING: no answer yet, ask again. NULL:
-	 * the engine's requests.
+	 * Writes spec.claimRef (and the annotation bound-by-controller) of @p pv for @p claim. @p
+	 * in_out_version: the version that the write depends on; receives the new version, borrowed
+	 * until the next call. BERTH_VOLUMES_PENDING: not answered yet, call again. NULL: the
+	 * engine's requests write the volume.
 	 */
 	int (*bind_volume)(void *client_context, const struct berth_pv *pv,
 		const struct berth_pvc *claim, struct berth_str *in_out_version,
 		struct berth_error *err);
-	/** Writes the annotation volume.kubernetes.io/selected-node; likewise. Both or none. */
+	/**
+	 * Writes the annotation volume.kubernetes.io/selected-node, by the rules of the function
+	 * above. Set both functions or none.
+	 */
 	int (*select_node)(void *client_context, const struct berth_pvc *claim,
 		struct berth_str node_name, struct berth_str *in_out_version,
 		struct berth_error *err);
@@ -213,49 +220,49 @@ struct berth_volume_binder_listers {
 /** Start from BERTH_VOLUME_BINDER_OPTIONS_INIT. */
 struct berth_volume_binder_options {
 	size_t size; /**< sizeof(struct berth_volume_binder_options) */
-	/** How long bind_pod_volumes waits; rounded down to seconds. 0: not at all. */
+	/** How long bind_pod_volumes waits, rounded down to seconds. 0: it does not wait. */
 	int64_t bind_timeout_ns;
 };
 
-/** Ten minutes. */
+/** The default timeout: ten minutes. */
 #define BERTH_VOLUME_BINDER_OPTIONS_INIT \
 	{ \
 		sizeof(struct berth_volume_binder_options), INT64_C(600000000000) \
 	}
 
 /**
- * NewVolumeBinder: the real one. The handle's clock counts, and its API requests; @p listers,
- * @p capacity_check and @p options may be NULL: what the handle has, the defaults. With listers of
- * the caller's, berth_volume_binder_get_pod_volume_claims() and
- * berth_volume_binder_bind_pod_volumes() read all of their objects. owned:
- * berth_volume_binder_destroy(), before the handle goes.
+ * NewVolumeBinder: creates berth's binder, which uses the clock and the API requests of the handle.
+ * NULL for @p listers or @p capacity_check: the scheduler's objects; NULL for @p options: the
+ * defaults. With the caller's listers, berth_volume_binder_get_pod_volume_claims() and
+ * berth_volume_binder_bind_pod_volumes() read all of the listers' objects. owned:
+ * berth_volume_binder_destroy(), before the handle ends.
  */
 BERTH_API struct berth_volume_binder *berth_volume_binder_create(const struct berth_handle *handle,
 	const struct berth_volume_binder_listers *listers,
 	const struct berth_capacity_check *capacity_check,
 	const struct berth_volume_binder_options *options);
-/** Calls the binder's own destroy. NULL is accepted. */
+/** Calls the destroy function of the binder. NULL is accepted. */
 BERTH_API void berth_volume_binder_destroy(struct berth_volume_binder *binder);
 
 /**
- * GetPodVolumeClaims (spec 07 section 6). BERTH_ERR_NOT_FOUND: a claim that there is not; others
- * as the spec says. @p out_claims is used by one cycle.
+ * GetPodVolumeClaims (spec 07 section 6). BERTH_ERR_NOT_FOUND: a claim does not exist; other errors
+ * as in the spec. @p out_claims is valid for one cycle.
  */
 BERTH_API int berth_volume_binder_get_pod_volume_claims(struct berth_volume_binder *binder,
 	const struct berth_pod_info *pod, struct berth_arena *arena,
 	struct berth_pod_volume_claims *out_claims, struct berth_error *err);
 /**
  * GetEligibleNodes (spec 07 section 16.2): the nodes of the snapshot that the volumes of bound
- * claims admit, restricted == false when nothing narrows them or a volume is missing. Gone
- * upstream; here it is exact: find_pod_volumes gives
+ * claims admit; restricted is false when the volumes admit all nodes or one is missing. Upstream
+ * has removed the function; here it is exact: find_pod_volumes returns
  * BERTH_CONFLICT_REASON_NODE_CONFLICT on every other node. O(nodes times claims).
  */
 BERTH_API void berth_volume_binder_get_eligible_nodes(struct berth_volume_binder *binder,
 	const struct berth_pvc_list *bound_claims, struct berth_arena *arena,
 	struct berth_pre_filter_result *out_nodes);
 /**
- * FindPodVolumes (spec 07 section 7). @p out_reasons: why the node will not do; none, with
- * @p out_volumes (in the arena, may be NULL), when it will.
+ * FindPodVolumes (spec 07 section 7). @p out_reasons: why the volumes do not fit the node; empty
+ * when they fit, and then @p out_volumes (in the arena, may be NULL) is set.
  */
 BERTH_API int berth_volume_binder_find_pod_volumes(struct berth_volume_binder *binder,
 	const struct berth_pod_info *pod, struct berth_pod_volume_claims *claims,
@@ -263,21 +270,21 @@ BERTH_API int berth_volume_binder_find_pod_volumes(struct berth_volume_binder *b
 	struct berth_pod_volumes **out_volumes, struct berth_conflict_reasons *out_reasons,
 	struct berth_error *err);
 /**
- * AssumePodVolumes (spec 07 section 8): @p volumes then holds what was assumed. @p out_all_bound:
- * every claim was bound, nothing was assumed. On failure nothing is assumed.
+ * AssumePodVolumes (spec 07 section 8). @p volumes receives the assumed objects. @p out_all_bound:
+ * every claim is bound already, and nothing was assumed. On failure nothing is assumed.
  */
 BERTH_API int berth_volume_binder_assume_pod_volumes(struct berth_volume_binder *binder,
 	const struct berth_pod_info *pod, struct berth_str node_name,
 	struct berth_pod_volumes *volumes, struct berth_arena *arena, bool *out_all_bound,
 	struct berth_error *err);
-/** RevertAssumedPodVolumes: takes the assumptions back. */
+/** RevertAssumedPodVolumes: drops the assumptions. */
 BERTH_API void berth_volume_binder_revert_assumed_pod_volumes(
 	struct berth_volume_binder *binder, const struct berth_pod_volumes *volumes);
 /**
- * BindPodVolumes (spec 07 section 9): 0 when everything is bound, or BERTH_VOLUMES_PENDING: call
- * again with the same arguments when a write was answered or volumes->next_check_ns has come, at
- * the latest. Errors read `binding volumes: ...` or as the API's. Without API requests volumes
- * count as bound once they are assumed.
+ * BindPodVolumes (spec 07 section 9): returns 0 when everything is bound, or BERTH_VOLUMES_PENDING:
+ * call again with the same arguments when a write was answered, at the latest at
+ * volumes->next_check_ns. Errors read `binding volumes: ...` or as the API's. Without API requests,
+ * volumes count as bound once they are assumed.
  */
 BERTH_API int berth_volume_binder_bind_pod_volumes(struct berth_volume_binder *binder,
 	const struct berth_pod_info *pod, struct berth_str node_name,
@@ -290,7 +297,7 @@ enum berth_volume_stage {
 	BERTH_VOLUME_STAGE_BIND,      /**< bind_pod_volumes */
 };
 
-/** Failures so far of a binder of berth_volume_binder_create(); 0 for other binders. */
+/** Failures of a binder of berth_volume_binder_create() so far; 0 for other binders. */
 BERTH_API uint64_t berth_volume_binder_stage_errors(
 	const struct berth_volume_binder *binder, enum berth_volume_stage stage);
 

@@ -3,11 +3,11 @@
 #define BERTH_VOLUME_BINDING_H
 /**
  * @file
- * The plugin VolumeBinding as an object: the claims of a pod are bound, or can be bound on the
- * node; and the binding itself. Spec 07 sections 5 and 16, upstream v1.36.
+ * The plugin VolumeBinding as an object: it checks that the claims of a pod are bound or can be
+ * bound on the node, and binds them. Spec 07 sections 5 and 16, upstream v1.36.
  *
- * An engine's profiles have their own VolumeBinding, enabled by the configuration; this one is for
- * programs that call it themselves, or register a changed one under a name of their own.
+ * The profiles of an engine make their VolumeBinding as the configuration says. This object is for
+ * programs that call the plugin directly, or register a changed plugin under another name.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,9 +32,11 @@ extern "C" {
 /** Name: as configurations write it, and the key of its data in a cycle state. */
 #define BERTH_PLUGIN_VOLUME_BINDING "VolumeBinding"
 
-/** feature.Features: the gates the plugin reads (spec 07 section 11.2; others are locked). */
+/**
+ * feature.Features: the gates that the plugin reads (spec 07 section 11.2; other gates are locked).
+ */
 struct berth_features {
-	bool enable_storage_capacity_scoring; /**< StorageCapacityScoring: it scores */
+	bool enable_storage_capacity_scoring; /**< StorageCapacityScoring: the plugin scores */
 };
 
 /** The gates of the handle's configuration. */
@@ -50,7 +52,10 @@ struct berth_utilization_shape_point {
 struct berth_volume_binding_args {
 	size_t size;                  /**< sizeof(struct berth_volume_binding_args) */
 	int64_t bind_timeout_seconds; /**< how long PreBind waits */
-	/** With the gate only: NULL: the default [{0, 10}, {100, 0}]; without it must be NULL. */
+	/**
+	 * Requires the gate. NULL: the default [{0, 10}, {100, 0}] with the gate; NULL is required
+	 * without it.
+	 */
 	const struct berth_utilization_shape_point *shape;
 	uint32_t shape_count; /**< entries of shape */
 };
@@ -63,33 +68,35 @@ struct berth_volume_binding_args {
 
 /** The plugin. */
 struct berth_volume_binding {
-	/** First: this is a plugin like others, its ops are those of the functions below. */
+	/** First member: ops of the plugin are the functions below. */
 	struct berth_plugin base;
 	/**
-	 * The binder in use; may be replaced between cycles by a borrowed one. The binder that
-	 * berth_volume_binding_create() made is destroyed with the plugin, also if it was replaced.
+	 * The binder in use; may be replaced between cycles by a borrowed binder. The binder that
+	 * berth_volume_binding_create() made is destroyed with the plugin, even if it was replaced.
 	 */
 	struct berth_volume_binder *binder;
-	/** PVCLister: const struct berth_pvc *, only get is called; the claims that PreFilter sees.
-	 * May be replaced. */
+	/**
+	 * PVCLister: the claims that PreFilter reads, const struct berth_pvc *; only get is called.
+	 * May be replaced.
+	 */
 	struct berth_lister pvc_lister;
 };
 
 /**
- * New: the plugin with a binder of its own over what the handle has. @p features NULL: those of the
- * handle. @p out_plugin is owned: berth_volume_binding_destroy(). BERTH_ERR_INVALID: `want args to
- * be of type VolumeBindingArgs, got <nil>`, or what is wrong with the arguments (spec 07 section
- * 11.1).
+ * New: creates the plugin with a new binder over the objects of the handle's scheduler. @p features
+ * NULL: those of the handle. @p out_plugin is owned: berth_volume_binding_destroy().
+ * BERTH_ERR_INVALID: `want args to be of type VolumeBindingArgs, got <nil>`, or the complaint about
+ * an argument (spec 07 section 11.1).
  */
 BERTH_API BERTH_MUST_USE int berth_volume_binding_create(
 	const struct berth_volume_binding_args *args, const struct berth_handle *handle,
 	const struct berth_features *features, struct berth_volume_binding **out_plugin,
 	struct berth_error *err);
-/** Releases the plugin and the binder it was made with. NULL is accepted. */
+/** Releases the plugin and the binder it was created with. NULL is accepted. */
 BERTH_API void berth_volume_binding_destroy(struct berth_volume_binding *plugin);
 /**
- * Puts a binder in the place of the one that the framework's own VolumeBinding has. consumed: it is
- * destroyed with the framework. BERTH_ERR_NOT_FOUND: the profile has no VolumeBinding.
+ * Replaces the binder of the framework's VolumeBinding. @p binder is consumed: it is destroyed with
+ * the framework. BERTH_ERR_NOT_FOUND: the profile has no VolumeBinding.
  */
 BERTH_API int berth_volume_binding_replace_binder(struct berth_framework *framework,
 	struct berth_volume_binder *binder, struct berth_error *err);
@@ -99,8 +106,8 @@ BERTH_API const char *berth_volume_binding_name(const struct berth_volume_bindin
 
 /** framework.ClusterEventWithHint. */
 struct berth_cluster_event_with_hint {
-	struct berth_cluster_event event; /**< which */
-	/** Takes &plugin->base; NULL: always QUEUE. */
+	struct berth_cluster_event event; /**< the event */
+	/** Receives &plugin->base; NULL: always QUEUE. */
 	berth_queueing_hint_fn queueing_hint;
 };
 
@@ -109,14 +116,14 @@ BERTH_API const struct berth_cluster_event_with_hint *berth_volume_binding_event
 	const struct berth_volume_binding *plugin, uint32_t *out_count);
 
 /**
- * PreFilter: Skip without claims; UnschedulableAndUnresolvable: a claim is missing, lost, or
- * unbound although it should not wait for a pod; Error. Never narrows the nodes. What it finds
- * stays in the state, for what follows.
+ * PreFilter: Skip without claims; UnschedulableAndUnresolvable when a claim is missing, lost, or
+ * unbound with immediate binding; Error. Never narrows the nodes. The claims are kept in the state
+ * for the later extension points.
  */
 BERTH_API struct berth_status berth_volume_binding_pre_filter(struct berth_volume_binding *plugin,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_pre_filter_result *out_result);
-/** NULL: other pods on a node do not matter. */
+/** Returns NULL: other pods of a node do not affect the result. */
 BERTH_API const struct berth_pre_filter_extensions *berth_volume_binding_pre_filter_extensions(
 	const struct berth_volume_binding *plugin);
 /** Filter: UnschedulableAndUnresolvable with the texts of enum berth_conflict_reason; Error. */
@@ -127,33 +134,38 @@ BERTH_API struct berth_status berth_volume_binding_filter(struct berth_volume_bi
 BERTH_API struct berth_status berth_volume_binding_pre_score(struct berth_volume_binding *plugin,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	const struct berth_node_info *const *nodes, uint32_t node_count);
-/** Score: by the utilization of the storage on a node that passed Filter, 0..100; 0 without the
- * gate. */
+/**
+ * Score: by the utilization of the storage on a node that passed Filter, 0..100; 0 without the
+ * gate.
+ */
 BERTH_API struct berth_status berth_volume_binding_score(struct berth_volume_binding *plugin,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	const struct berth_node_info *node, int64_t *out_score);
-/** NULL: scores are not normalised. */
+/** Returns NULL: scores are not normalised. */
 BERTH_API const struct berth_score_extensions *berth_volume_binding_score_extensions(
 	const struct berth_volume_binding *plugin);
 /** Reserve: assumes the volumes that Filter found for the node. */
 BERTH_API struct berth_status berth_volume_binding_reserve(struct berth_volume_binding *plugin,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name);
-/** PreBindPreFlight: Skip when everything is bound. */
+/** PreBindPreFlight: Skip when all claims are bound. */
 BERTH_API struct berth_status berth_volume_binding_pre_bind_pre_flight(
 	struct berth_volume_binding *plugin, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, struct berth_str node_name, bool *out_allow_parallel);
-/** PreBind: writes, and Wait until everything is bound: call again as berth_plugin_ops says. */
+/**
+ * PreBind: writes the bindings and returns Wait until all claims are bound: call again as struct
+ * berth_plugin_ops says.
+ */
 BERTH_API struct berth_status berth_volume_binding_pre_bind(struct berth_volume_binding *plugin,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name);
-/** Unreserve: takes the assumptions back; any number of times. */
+/** Unreserve: drops the assumptions; may be called any number of times. */
 BERTH_API void berth_volume_binding_unreserve(struct berth_volume_binding *plugin,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name);
 
 /**
- * PreFilterResult.Merge: the nodes that both results leave, in the order of @p a; all nodes when
+ * PreFilterResult.Merge: the nodes that both results contain, in the order of @p a; all nodes when
  * neither narrows. In the arena. Spec 02 section 2.
  */
 BERTH_API struct berth_pre_filter_result berth_pre_filter_result_merge(
