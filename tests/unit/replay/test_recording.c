@@ -257,7 +257,7 @@ START_TEST(test_recording__a_full_disk_is_an_error)
 	ck_assert_ptr_nonnull(strstr(
 		berth_error_message(&err), "File too large; what was written before is kept"));
 	berth_error_finish(&err);
-	ck_assert_int_le(bt_recording_finish(writer, false, NULL), 0); /* it failed before */
+	ck_assert_int_le(bt_recording_finish(writer, false, NULL), 0); /* failed before */
 	ck_assert_str_eq(read_all(&count), "");
 	ck_assert_uint_gt(count, 10);
 	(void)unlink(path);

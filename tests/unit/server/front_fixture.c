@@ -93,7 +93,7 @@ static void wire_answer_websocket(
 
 static void wire_wake(void *exchange)
 {
-	(void)exchange; /* it is read again anyway */
+	(void)exchange; /* the caller reads the body again anyway */
 }
 
 static const struct bt_wire wire = {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_SERVER_KINDS_ROWS_H
 #define BT_TESTS_UNIT_SERVER_KINDS_ROWS_H
-/** Tables: what is created, and what came of it. JSON with ' in place of ". */
+/**
+ * Rows of tests: objects to create or update, and the expected result. JSON has ' in place of ".
+ */
 #include "api_fixture.h"
 
 #define ROW_COUNT(rows) ((uint32_t)(sizeof(rows) / sizeof((rows)[0])))
 
-/** What an object holds after its creation. */
+/** A value that an object must have after its creation. */
 struct value_row {
 	const char *name;
 	const char *resource;
@@ -16,17 +18,17 @@ struct value_row {
 	const char *expected; /* "": absent */
 };
 
-/** How a creation is refused. */
+/** A creation that must be refused. */
 struct refusal_row {
 	const char *name;
 	const char *resource;
 	const char *key;
 	const char *body;
 	uint16_t code;
-	const char *message; /* a part of it */
+	const char *message; /* a part of the message */
 };
 
-/** How an update of an object is answered. */
+/** An update of an object and the expected answer. */
 struct update_row {
 	const char *name;
 	const char *resource;
@@ -34,15 +36,15 @@ struct update_row {
 	const char *body;
 	const char *object_key;
 	const char *patch;   /* merge patch */
-	const char *message; /* NULL: it is taken; a part of the 422 */
+	const char *message; /* a part of the message of the 422; NULL: the update is accepted */
 };
 
-/** An API whose admission is complete. */
+/** Makes an API with all admission plugins. */
 void rows_init(struct api_fixture *fixture);
-/** Create, and expect 201. */
+/** Creates an object and expects 201. */
 void rows_create(
 	struct api_fixture *fixture, const char *resource, const char *key, const char *body);
-/** The value at path of the last answer is the expected JSON. */
+/** Expects this JSON at path in the last answer. */
 void rows_expect(
 	struct api_fixture *fixture, const char *name, const char *path, const char *expected);
 void rows_check_values(const struct value_row *rows, uint32_t count);

@@ -87,7 +87,7 @@ START_TEST(test_admission__edge_14b_41_global_default)
 		"{'metadata':{'name':'g'},'spec':{'priorityClassName':'plain','schedulingPolicy':{"
 		"'basic':{}}}}");
 	rows_expect(&f, "group", "spec.priority", "7");
-	/* Its own default is no other one. */
+	/* updating the class that is the global default is no conflict with itself */
 	ck_assert_uint_eq(
 		api_patch(&f, BT_PATCH_MERGE, CLASSES, "high", "{'metadata':{'labels':{'a':'b'}}}"),
 		200);
@@ -186,7 +186,7 @@ START_TEST(test_admission__edge_14b_15_node_taint)
 	};
 	rows_check_values(rows, ROW_COUNT(rows));
 	struct api_fixture f;
-	api_fixture_init(&f); /* without the option */
+	api_fixture_init(&f); /* without the option for all admission plugins */
 	rows_create(&f, "nodes", "", "{'metadata':{'name':'n'}}");
 	rows_expect(&f, "off", "spec.taints", "");
 	rows_create(&f, "persistentvolumeclaims", "default/",
@@ -280,7 +280,7 @@ START_TEST(test_admission__edge_14b_30_31_limit_range)
 		"'LimitRanger plugin set: cpu request for container c; cpu limit for container c'"
 		"");
 	rows_expect(&f, "class", "status.qosClass", "'Burstable'");
-	/* Another namespace has other limits. */
+	/* Another namespace has no such limits. */
 	rows_create(&f, "pods", "kube-system/", LIMITED("'limits':{'cpu':'3'}"));
 	api_fixture_finish(&f);
 }
@@ -330,7 +330,7 @@ START_TEST(test_admission__edge_14b_42_runtime_class)
 }
 END_TEST
 
-/** The fixture's API has all gates off, as upstream by default. */
+/** The fixture's API has all feature gates off, as upstream by default. */
 START_TEST(test_admission__pod_groups_without_their_gates)
 {
 	static const char pod[] =
@@ -355,7 +355,10 @@ START_TEST(test_admission__pod_groups_without_their_gates)
 		"'template':{'spec':{'restartPolicy':'Never','containers':[{'name':'c',"
 		"'image':'i'}],'schedulingGroup':{'podGroupName':'g'}}}}}}}");
 	ck_assert_str_eq(api_json(&f, "spec.jobTemplate.spec.template.spec.schedulingGroup"), "");
-	/* GenericWorkload alone keeps the pod's group, but no fields of the other gates. */
+	/*
+	 * With GenericWorkload alone the pod keeps its group, but loses the fields of the other
+	 * gates.
+	 */
 	options = *bt_api_options(f.api);
 	options.generic_workload = true;
 	bt_api_destroy(f.api);
@@ -366,7 +369,7 @@ START_TEST(test_admission__pod_groups_without_their_gates)
 		"{'metadata':{'name':'q'},'spec':{'containers':[{'name':'c','image':'i'}],"
 		"'schedulingGroup':{'podGroupName':'g'}}}");
 	ck_assert_str_eq(api_json(&f, "spec.schedulingGroup"), "{'podGroupName':'g'}");
-	/* What is stored stays when the gate is switched off. */
+	/* A stored field stays after its gate is switched off. */
 	options.generic_workload = false;
 	bt_api_destroy(f.api);
 	f.api = bt_api_create(&options);
@@ -431,7 +434,7 @@ START_TEST(test_admission__quota)
 }
 END_TEST
 
-/* Sums follow creates, deletions, pods that are over, and a new spec of the quota. */
+/* The quota's sums follow creates, deletions, pods that have ended, and a new spec of the quota. */
 START_TEST(test_admission__quota_sums)
 {
 	static const char refused[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ValidatingAdmissionPolicy: matching, parameters, conditions, variables, what a refusal says. */
+/* ValidatingAdmissionPolicy: matching, parameters, conditions, variables, messages of refusals. */
 #include "api_fixture.h"
 
 #include "codec/json_edit.h"
@@ -41,7 +41,7 @@ struct answer {
 	const char *binding;
 	const char *map;
 	uint16_t code;
-	const char *message; /* behind DENIED; NULL: accepted */
+	const char *message; /* text after DENIED; NULL: accepted */
 };
 
 static const struct answer answers[] = {
@@ -137,14 +137,14 @@ START_TEST(test_admission_policy__life)
 		add_policy(&f, "p", CONFIG_MAPS ",'validations':[{'expression':'false'}]"), 201);
 	ck_assert_int_eq(api_int(&f, "status.observedGeneration"), 1);
 	ck_assert_str_eq(api_json(&f, "status.typeChecking"), "{}");
-	ck_assert_uint_eq(add_map(&f, ""), 201); /* no binding puts it in force */
+	ck_assert_uint_eq(add_map(&f, ""), 201); /* no binding: the policy has no effect */
 	bind(&f, "");
 	ck_assert_uint_eq(
 		api_patch(&f, BT_PATCH_MERGE, "configmaps", "default/c", "{'data':{'a':'b'}}"),
 		422);
 	ck_assert_str_eq(api_text(&f, "reason"), "Invalid");
 	ck_assert_str_eq(api_text(&f, "details.kind"), "configmaps");
-	/* another action, another operation */
+	/* other validationActions, and another operation */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, BINDINGS, "b",
 				  "{'spec':{'validationActions':['Warn','Audit']}}"),
 		200);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Custom resources, and the registry of all. Spec: 14 sections 6.3 and 23. */
+/* Custom resources, and the registry of all resources. Spec: 14 sections 6.3 and 23. */
 #include "api_fixture.h"
 
 #include <stdio.h>
@@ -85,11 +85,11 @@ START_TEST(test_api__definition_is_established)
 	ck_assert_uint_eq(beta->subresources, 0);
 	ck_assert_uint_eq(
 		bt_json_array_at(v1->definition_version, "additionalPrinterColumns")->count, 1);
-	/* nothing changes when nothing changes */
+	/* an empty patch makes no commit */
 	ck_assert_uint_eq(
 		api_patch(&f, BT_PATCH_MERGE, CRDS, "crontabs.stable.example.com", "{}"), 200);
 	ck_assert_uint_eq(api_commits(&f), 0);
-	/* a version that is not served any more */
+	/* a version is no longer served */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, CRDS, "crontabs.stable.example.com",
 				  "[{'op':'replace','path':'/spec/versions/0/served','value':"
 				  "false}]"),
@@ -205,7 +205,7 @@ START_TEST(test_api__empty_fields_of_schemas_are_dropped)
 }
 END_TEST
 
-/** A custom object of server-side apply, by a manager. */
+/** Applies a custom object by server-side apply as this manager. */
 static uint16_t apply_shelf(struct api_fixture *f, const char *manager, const char *spec)
 {
 	char body[512];
@@ -247,11 +247,11 @@ START_TEST(test_api__lists_of_custom_objects_are_applied_by_their_types)
 	ck_assert_str_eq(api_json(&f, "spec.books"), "[{'id':'b'},{'id':'a','of':'x'}]");
 	ck_assert_str_eq(api_json(&f, "spec.tags"), "['q','p']");
 	ck_assert_str_eq(api_json(&f, "spec.more"), "{'k':'v','l':'v'}");
-	/* lists of no type, and atomic maps, are one field */
+	/* a list without x-kubernetes-list-type, or an atomic map, is one field */
 	ck_assert_uint_eq(apply_shelf(&f, "two", "'notes':['m']"), 409);
 	ck_assert_uint_eq(apply_shelf(&f, "two", "'size':{'h':1}"), 409);
 	ck_assert_uint_eq(apply_shelf(&f, "two", "'books':[{'id':'a','of':'y'}]"), 409);
-	/* what the second one leaves out goes, and only that */
+	/* fields that the second manager leaves out are removed, and no others */
 	ck_assert_uint_eq(apply_shelf(&f, "two", "'tags':['q']"), 200);
 	ck_assert_str_eq(api_json(&f, "spec.books"), "[{'id':'a','of':'x'}]");
 	ck_assert_str_eq(api_json(&f, "spec.more"), "{'k':'v'}");
@@ -281,7 +281,7 @@ START_TEST(test_api__definition_deleted)
 		200);
 	ck_assert_uint_eq(api_get(&f, CRDS, name), 404);
 	ck_assert_ptr_null(find(&f, "stable.example.com", "v1", "crontabs"));
-	/* and again, with no version that is served */
+	/* delete again, while no version is served */
 	ck_assert_uint_eq(api_create(&f, CRDS, "", crontabs), 201);
 	ck_assert_uint_eq(api_create(&f, name, "default/", "{'metadata':{'name':'b'}}"), 201);
 	ck_assert_uint_eq(
@@ -311,7 +311,10 @@ START_TEST(test_api__definition_refusals)
 			"'storage':false},{'name':'v1','served':true,'storage':false}]}}"),
 		422);
 	ck_assert_uint_ge(bt_json_array_at(f.result, "details.causes")->count, 6);
-	/* names of a resource that exists are not accepted, and its objects are not touched */
+	/*
+	 * a definition with the names of an existing resource is not accepted, and the existing
+	 * objects stay
+	 */
 	ck_assert_uint_eq(
 		api_create(&f, CRDS, "",
 			"{'metadata':{'name':'leases.coordination.k8s.io'},'spec':{'group':"

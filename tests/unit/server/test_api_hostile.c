@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies that are made to hurt. */
+/* Request bodies made to exhaust the server. */
 #include "api_fixture.h"
 
 #include "base/strbuf.h"
@@ -7,7 +7,10 @@
 #include "server/store.h"
 #include "test_main.h"
 
-/** head, count times `item` with the number in place of %d and commas between, tail. */
+/**
+ * Returns head, count copies of `item` with commas between, and tail; # in item is the copy's
+ * number.
+ */
 static const char *repeated(
 	struct api_fixture *f, const char *head, uint32_t count, const char *item, const char *tail)
 {
@@ -88,7 +91,7 @@ START_TEST(test_api__large_bindings_and_objects)
 				"{'target':{'name':'n'},'metadata':{'name':'p','annotations':{",
 				50000, "'a#':'b'", "}}}")),
 		500);
-	/* more than the store takes, after escapes: < becomes six bytes */
+	/* more bytes than the store takes once escaped: < becomes six bytes */
 	struct bt_strbuf text = {0};
 	bt_strbuf_append_c(&text, "{'metadata':{'name':'c'},'data':{'a':'");
 	for (int i = 0; i < 1000000; i++) {
@@ -102,7 +105,7 @@ START_TEST(test_api__large_bindings_and_objects)
 }
 END_TEST
 
-/** Of kind A in group b.c, of any form. */
+/** A definition of kind A in group b.c; its schema allows any members. */
 static const char *definition_of_a(struct api_fixture *f, const char *plural)
 {
 	return bt_arena_printf(&f->arena,
@@ -114,7 +117,7 @@ static const char *definition_of_a(struct api_fixture *f, const char *plural)
 		.data;
 }
 
-/** The last finalizer goes with an update that is more than the store takes. */
+/** The update that removes the last finalizer is larger than the store takes. */
 START_TEST(test_api__large_last_states)
 {
 	struct api_fixture f;
@@ -142,7 +145,7 @@ START_TEST(test_api__large_last_states)
 }
 END_TEST
 
-/** Names of definitions that were never in force leave nothing behind. */
+/** Definitions whose names are refused add no collection to the store. */
 START_TEST(test_api__many_refused_definitions)
 {
 	struct api_fixture f;

@@ -145,7 +145,7 @@ START_TEST(test_api__apply)
 	ck_assert_uint_eq(
 		api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c", APPLIED("")), 200);
 	ck_assert_str_eq(api_json(&f, "data"), "{'x':'2'}");
-	/* an object nobody applied is not tracked */
+	/* an object that was never applied has no managedFields */
 	ck_assert_uint_eq(
 		api_create(&f, "configmaps", "default/", "{'metadata':{'name':'d'}}"), 201);
 	ck_assert_str_eq(api_json(&f, "metadata.managedFields"), "");
@@ -161,7 +161,7 @@ START_TEST(test_api__apply)
 }
 END_TEST
 
-/* What a configuration does not name is not its: required members that are missing in it stay. */
+/* A manager does not own required members that its configuration leaves out: they stay. */
 START_TEST(test_api__apply_of_a_part_keeps_required_members)
 {
 	struct api_fixture f;
@@ -190,7 +190,7 @@ START_TEST(test_api__apply_of_a_part_keeps_required_members)
 		200);
 	ck_assert_str_eq(api_json(&f, "spec.podSelector"), "{'matchLabels':{'app':'web'}}");
 	ck_assert_str_eq(api_json(&f, "spec.ingress"), "");
-	/* one that is named is its: it takes effect, and conflicts */
+	/* a required member in the configuration is owned: it takes effect, and it can conflict */
 	f.request.field_manager = BT_STR("b");
 	ck_assert_uint_eq(
 		api_patch(&f, BT_PATCH_APPLY, "networkpolicies.networking.k8s.io", "default/p",
@@ -216,7 +216,7 @@ START_TEST(test_api__edge_14_31_status_update_erases_labels)
 	ck_assert_str_eq(api_json(&f, "metadata.labels"), "");
 	ck_assert_str_eq(api_text(&f, "status.capacity.cpu"), "8");
 	ck_assert_str_eq(api_json(&f, "spec.unschedulable"), "true");
-	/* the other way round */
+	/* a patch of the main resource changes the spec, but not the status */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "nodes", "n",
 				  "{'spec':{'unschedulable':null},'status':{'capacity':null}}"),
 		200);
@@ -259,7 +259,7 @@ START_TEST(test_api__status_patch_of_the_scheduler)
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, "pods/status", "default/big",
 				  "{'metadata':{'uid':'11'},'status':{'message':'x'}}"),
 		422);
-	/* only the status */
+	/* a patch of the status subresource changes nothing else */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods/status", "default/big",
 				  "{'spec':{'nodeName':'n2'}}"),
 		200);

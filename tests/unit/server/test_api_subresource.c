@@ -52,10 +52,13 @@ START_TEST(test_api__edge_14_26_binding)
 			"assigned to node \"wn1\"");
 		ck_assert_str_eq(api_json(&f, "details"), "{'name':'s1','kind':'pods/binding'}");
 	}
-	/* what the server wrote is as clients write it */
+	/*
+	 * the server wrote the binding in the form that clients write: an empty patch changes
+	 * nothing
+	 */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods/status", "default/s1", "{}"), 200);
 	ck_assert_uint_eq(api_commits(&f), 0);
-	/* the node need not exist, and the collection takes bindings too */
+	/* the node need not exist, and the collection accepts bindings, too */
 	api_create_pod(&f, "s2", NULL);
 	ck_assert_uint_eq(api_create(&f, "bindings", "default/", BINDING("s2", "nowhere")), 201);
 	api_fixture_finish(&f);
@@ -99,7 +102,7 @@ START_TEST(test_api__edge_14_27_binding_refusals)
 	f.request.dry_run = true;
 	ck_assert_uint_eq(api_create(&f, "pods/binding", "default/p", BINDING("p", "n")), 201);
 	ck_assert_uint_eq(api_commits(&f), 0);
-	/* without kind: assigned, no labels */
+	/* a target without kind binds the pod, too */
 	ck_assert_uint_eq(api_create(&f, "pods/binding", "default/p",
 				  "{'metadata':{'name':'p'},'target':{'name':'n'}}"),
 		201);
@@ -146,7 +149,7 @@ START_TEST(test_api__edge_14_28_29_eviction)
 		"1 healthy pods and has 1 currently'}]}");
 	ck_assert_int_eq(f.answer.failure.retry_after_seconds, 0);
 	ck_assert_uint_eq(api_commits(&f), 0);
-	/* the controller has not seen the budget's change yet */
+	/* the controller has not observed the budget's change yet */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "poddisruptionbudgets.policy", "default/pe",
 				  "{'spec':{'minAvailable':0}}"),
 		200);

@@ -187,7 +187,7 @@ START_TEST(test_api__update_identity)
 	ck_assert_uint_eq(
 		api_update(&f, "pods", "default/gone", "{'metadata':{'name':'gone'}," POD_SPEC "}"),
 		404);
-	/* status comes from the store, labels from the body */
+	/* an update keeps the stored status and takes the labels of the body */
 	ck_assert_uint_eq(api_update(&f, "pods", "default/x",
 				  "{'metadata':{'name':'x','labels':{'n':'1'}},'status':{'phase':"
 				  "'Running'},'spec':{'containers':[{'name':'c','image':'i:2'}]}}"),
@@ -391,7 +391,10 @@ END_TEST
 
 START_TEST(test_api__owners_of_like_objects)
 {
-	/* A dry run computes managedFields, a create may take those of the object before. */
+	/*
+	 * Creates of similar objects must store the managedFields that a dry run computes; the
+	 * create may reuse those of the previous object.
+	 */
 	static const char *const bodies[] = {
 		"{'metadata':{'generateName':'a-'},'spec':{'containers':[{'name':'cc','image':'i:1'"
 	        "}]}}",
@@ -449,7 +452,7 @@ START_TEST(test_api__owners_of_like_objects)
 			(void)snprintf(key, sizeof(key), "default/%s", name);
 			ck_assert_str_eq(
 				api_json(&f, "metadata.managedFields"), bt_strbuf_c(&computed));
-			/* later writes see them */
+			/* a later read returns the same managedFields */
 			ck_assert_uint_eq(api_get(&f, kind, key), 200);
 			ck_assert_str_eq(
 				api_json(&f, "metadata.managedFields"), bt_strbuf_c(&computed));
@@ -575,7 +578,7 @@ START_TEST(test_api__edge_14_35_events_share_a_collection)
 }
 END_TEST
 
-/** What a snapshot leaves out is not asked for; a manifest has to be complete. */
+/** With restore set, required members may be missing, because snapshots leave them out. */
 START_TEST(test_api__restored_objects_may_be_incomplete)
 {
 	struct api_fixture f;

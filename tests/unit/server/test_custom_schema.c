@@ -8,7 +8,7 @@
 #define CRDS "customresourcedefinitions.apiextensions.k8s.io"
 #define THINGS "things.example.com"
 
-/** Define things.example.com; spec_schema: the schema of spec. */
+/** Defines things.example.com; spec_schema is the schema of spec. */
 static uint16_t define(struct api_fixture *f, const char *spec_schema)
 {
 	struct bt_str body = bt_arena_printf(&f->arena,
@@ -31,7 +31,7 @@ static uint16_t create(struct api_fixture *f, const char *name, const char *spec
 struct refusal {
 	const char *schema;
 	const char *spec;
-	const char *message; /* behind `Thing.example.com "x" is invalid: `; NULL: accepted */
+	const char *message; /* text after `Thing.example.com "x" is invalid: `; NULL: accepted */
 };
 
 static const struct refusal refusals[] = {
@@ -133,7 +133,7 @@ END_TEST
 
 struct definition {
 	const char *schema;
-	const char *message; /* behind the path of the schema of spec */
+	const char *message; /* text after the path of the schema of spec */
 };
 
 #define SPEC "spec.validation.openAPIV3Schema.properties[spec]"
@@ -195,7 +195,7 @@ START_TEST(test_custom_schema__pruning_and_defaults)
 	ck_assert_str_eq(api_json(&f, "spec"),
 		"{'kept':[{'a':1,'known':{'x':'y'}}],'list':[{'name':'n','port':80}],'mode':"
 		"'auto'}");
-	/* a default that comes later is seen when the object is read */
+	/* a default that is added later appears when the object is read */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, CRDS, "things.example.com",
 				  "[{'op':'add','path':'/spec/versions/0/schema/openAPIV3Schema/"
 				  "properties/spec/"
@@ -228,7 +228,7 @@ START_TEST(test_custom_schema__transitions)
 		"immutable");
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, THINGS, "x", "{'spec':{'once':2}}"), 200);
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, THINGS, "x", "{'spec':{'once':1}}"), 422);
-	/* what an update leaves as it was is not checked against a stricter schema */
+	/* an update does not check unchanged values against a stricter schema */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_JSON, CRDS, "things.example.com",
 				  "[{'op':'replace','path':'/spec/versions/0/schema/"
 				  "openAPIV3Schema/properties/"
@@ -241,7 +241,7 @@ START_TEST(test_custom_schema__transitions)
 }
 END_TEST
 
-/** A rule that asks too much ends with the budget, not with patience. */
+/** A rule that costs too much is stopped by the cost budget. */
 START_TEST(test_custom_schema__cost)
 {
 	struct api_fixture f;
@@ -278,7 +278,7 @@ START_TEST(test_custom_schema__estimated_cost)
 {
 	static const struct {
 		const char *schema;
-		const char *message; /* behind the name; NULL: accepted */
+		const char *message; /* text after the name; NULL: accepted */
 	} rows[] = {
 		{"{'type':'array','items':{" MEMBERS "," RULE(ONE_OF) "}}",
 			ITEMS "rule: Forbidden: estimated rule cost exceeds budget by factor of "
@@ -314,7 +314,10 @@ START_TEST(test_custom_schema__estimated_cost)
 		{"{'type':'array','maxItems':10,'items':{'type':'string','enum':['a','b']," RULE(
 			 "self.matches(\\\"a\\\")") "}}",
 			NULL},
-		/* lists in lists hold no more values than fit into a request */
+		/*
+		 * the cost estimate assumes that nested lists hold no more values than fit into a
+		 * request
+		 */
 		{"{'type':'array','items':{'type':'array','items':{" MEMBERS
 		 "," RULE("!has(self.a) || has(self.b)") "}}}",
 			NULL},

@@ -18,7 +18,7 @@ static const struct bt_stored *stored_of(const char *resource, const char *key)
 	return stored;
 }
 
-/** The object as the encoding writes it. */
+/** Writes the object with this encoding. */
 static const char *encode(const char *resource, const char *key, struct bt_encoding encoding)
 {
 	const struct bt_stored *stored = stored_of(resource, key);
@@ -203,7 +203,7 @@ START_TEST(test_encode__documents)
 		0);
 	ck_assert(has_text(status, "message", "pods \"x\" not found"));
 	ck_assert_int_eq(bt_json_int64_at(status, "code", 0), 404);
-	/* What has no protobuf form is JSON. */
+	/* A document without a protobuf form is written as JSON. */
 	bt_strbuf_reset(&fixture.text);
 	status = bt_failure_document(&failure, &fixture.api.arena);
 	bt_json_set_c(&fixture.api.arena, status, "kind", "Nothing");
@@ -226,7 +226,7 @@ START_TEST(test_encode__edge_14_17_what_is_possible)
 		"application/vnd.kubernetes.protobuf;stream=watch");
 	encoding.view = BT_VIEW_METADATA;
 	ck_assert(bt_encoding_is_possible(&encoding, &custom));
-	/* edge case 17 of chapter 14: a table is no protobuf. */
+	/* edge case 17 of chapter 14: a table cannot be protobuf. */
 	encoding.view = BT_VIEW_TABLE;
 	ck_assert(!bt_encoding_is_possible(&encoding, fixture.request.resource));
 	stream_fixture_finish(&fixture);

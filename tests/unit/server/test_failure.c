@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of refusals. Spec: 13 section 9.1, 14b section 5. */
+/* Messages of refusals. Spec: 13 section 9.1, 14b section 5. */
 #include "server/failure.h"
 
 #include "base/strbuf.h"

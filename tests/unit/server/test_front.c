@@ -96,7 +96,7 @@ START_TEST(test_front__aggregated_discovery)
 		"{\"subresource\":\"scale\",\"responseKind\":{\"group\":\"autoscaling\","
 		"\"version\":\"v1\",\"kind\":\"Scale\"},\"verbs\":[\"get\",\"patch\","
 		"\"update\"]}"));
-	/* the same again is not sent twice */
+	/* a request with the ETag of the answer gets no body */
 	struct bt_str headers = bt_strbuf_str(&fixture.answer_headers);
 	int64_t at = bt_str_find(headers, BT_STR("ETag: "));
 	ck_assert_int_ge(at, 0);
@@ -230,7 +230,7 @@ START_TEST(test_front__edge_14_15_watch_with_limit)
 	ck_assert(fixture.streamed);
 	ck_assert_ptr_nonnull(strstr(front_body(&fixture), "{\"type\":\"ADDED\""));
 	ck_assert(front_has_header(&fixture, "Content-Type: application/json"));
-	/* the old prefix, of one object and of none */
+	/* the old /watch/ prefix, for an existing and for a missing object */
 	ck_assert_uint_eq(
 		front_ask(&fixture, "GET", "/api/v1/watch/namespaces/default/pods/a1", BT_STR("")),
 		200);
@@ -255,7 +255,9 @@ START_TEST(test_front__edge_14_19_yaml_body)
 	ck_assert_uint_eq(front_ask(&fixture, "POST", "/api/v1/namespaces/default/configmaps",
 				  BT_STR("a: [\n")),
 		400);
-	/* of a repeated key the last value counts, but strictly */
+	/*
+	 * the last value of a repeated key counts; fieldValidation decides whether that is an error
+	 */
 	static const char *const validations[] = {"Strict", "Warn", "Ignore"};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(validations); i++) {
 		char path[128];
@@ -296,7 +298,7 @@ START_TEST(test_front__edge_14_20_strict_and_warned_fields)
 }
 END_TEST
 
-/* Answers stay readable for clients that take a hundred header lines and no more. */
+/* Some clients read only a hundred header lines: no answer may have more. */
 START_TEST(test_front__warnings_are_few)
 {
 	struct front_fixture fixture;
@@ -343,7 +345,7 @@ START_TEST(test_front__edge_14_36_unknown_resources)
 }
 END_TEST
 
-/* 38 and 39 tell what clients do without these. */
+/* Cases 38 and 39 describe what clients do if these documents are missing. */
 START_TEST(test_front__edge_14_38_descriptions_are_served)
 {
 	static const char protobuf[] =
@@ -360,7 +362,7 @@ START_TEST(test_front__edge_14_38_descriptions_are_served)
 	run_rows(&fixture, rows, BT_ARRAY_LENGTH(rows));
 	fixture.headers = protobuf;
 	ck_assert_uint_eq(front_ask(&fixture, "GET", "/openapi/v2", BT_STR("")), 200);
-	/* Go clients read no type with "@" in it */
+	/* Go clients cannot parse a media type with "@" */
 	ck_assert(front_has_header(&fixture,
 		"Content-Type: application/com.github.proto-openapi.spec.v2.v1.0+protobuf"));
 	front_fixture_finish(&fixture);
@@ -546,7 +548,7 @@ START_TEST(test_front__future_versions_wait)
 {
 	struct front_fixture fixture;
 	front_fixture_init(&fixture, NULL);
-	/* no answer within this turn; the client leaves */
+	/* no answer comes within this turn, and the client closes the connection */
 	ck_assert_uint_eq(
 		front_ask(&fixture, "GET", PODS "?resourceVersion=999999", BT_STR("")), 0);
 	ck_assert_uint_eq(

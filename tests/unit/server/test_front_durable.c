@@ -28,7 +28,7 @@ static void remove_folder(void)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(suffixes); i++) {
 		char name[80];
 		(void)snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
-		(void)unlink(name); /* not all of them exist */
+		(void)unlink(name); /* not all of the files exist */
 	}
 	ck_assert_int_eq(rmdir(folder), 0);
 }
@@ -39,7 +39,7 @@ START_TEST(test_front_durable__answers_wait_for_the_sync)
 	make_folder();
 	front_fixture_init_file(&fixture, path);
 	ck_assert_int_eq(bt_front_flush(fixture.front, NULL), 0);
-	/* with nothing to write, answers leave at once */
+	/* with nothing to write, the answer comes at once */
 	struct bt_front_call *call = front_start(&fixture, "GET", CONFIGMAPS, BT_STR(""));
 	ck_assert(fixture.answered);
 	bt_front_end(call);
@@ -50,7 +50,10 @@ START_TEST(test_front_durable__answers_wait_for_the_sync)
 	ck_assert_uint_eq(fixture.code, 201);
 	ck_assert(!bt_store_needs_sync(fixture.store));
 	bt_front_end(call);
-	/* a client that leaves meanwhile, and one that reads what is not durable yet */
+	/*
+	 * one client closes its request before the flush, the next reads an object that is not
+	 * durable yet
+	 */
 	call = front_start(&fixture, "POST", CONFIGMAPS, BT_STR("{\"metadata\":{\"name\":\"b\"}}"));
 	bt_front_end(call);
 	call = front_start(&fixture, "GET", CONFIGMAPS "/b", BT_STR(""));
@@ -59,7 +62,7 @@ START_TEST(test_front_durable__answers_wait_for_the_sync)
 	ck_assert_uint_eq(fixture.code, 200);
 	bt_front_end(call);
 	front_fixture_finish(&fixture);
-	/* it is there after the end */
+	/* the object is there after a restart */
 	front_fixture_init_file(&fixture, path);
 	ck_assert_uint_eq(front_ask(&fixture, "GET", CONFIGMAPS "/b", BT_STR("")), 200);
 	front_fixture_finish(&fixture);
@@ -80,7 +83,7 @@ START_TEST(test_front_durable__failing_sync)
 	struct bt_front_call *call = front_start(
 		&fixture, "POST", CONFIGMAPS, BT_STR("{\"metadata\":{\"name\":\"a\"}}"));
 	ck_assert(!fixture.answered);
-	/* the disk is full, as it were */
+	/* no file may grow: acts like a full disk */
 	ck_assert_int_eq(sigaction(SIGXFSZ, &ignore, &kept), 0);
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
 	struct rlimit none = {0, before.rlim_max};
@@ -94,7 +97,7 @@ START_TEST(test_front_durable__failing_sync)
 	ck_assert_uint_eq(fixture.code, 500);
 	ck_assert_ptr_nonnull(strstr(front_body(&fixture), "\"reason\":\"InternalError\""));
 	bt_front_end(call);
-	/* nothing is served any more */
+	/* after a failed write every request fails */
 	ck_assert_int_lt(bt_front_flush(fixture.front, NULL), 0);
 	call = front_start(&fixture, "GET", CONFIGMAPS, BT_STR(""));
 	ck_assert_uint_eq(fixture.code, 500);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defaults and what creates prepare. Spec: 14b sections 2.2, 3 and 12. */
+/* Defaults, and fields that creates set. Spec: 14b sections 2.2, 3 and 12. */
 #include "kinds_rows.h"
 #include "test_main.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kinds of dynamic resource allocation: refusals, defaults, what cannot change. Spec: 12
- * section 3.2, 14b sections 3.3 and 5. */
+/*
+ * Kinds of dynamic resource allocation: refusals, defaults, immutable fields. Spec: 12 section 3.2,
+ * 14b sections 3.3 and 5.
+ */
 #include <string.h>
 
 #include "base/strbuf.h"
@@ -168,7 +170,7 @@ END_TEST
 
 /** --- limits --- */
 
-/** So many times, with commas between; # is the number. */
+/** Returns count copies of element with commas between; # in element is the copy's number. */
 static const char *repeated(struct bt_strbuf *out, uint32_t count, const char *element)
 {
 	bt_strbuf_reset(out);
@@ -194,7 +196,7 @@ START_TEST(test_kinds_devices__how_many)
 		const char *element;
 		const char *after;
 		uint32_t max;
-		const char *message; /* of one more */
+		const char *message; /* if there is one more than max */
 	} rows[] = {
 		{CLAIMS, "default/", "{'metadata':{'name':'r'},'spec':{'devices':{'requests':[",
 			"{'name':'x#','exactly':{'deviceClassName':'d'}}", "]}}}", 32,
@@ -247,7 +249,7 @@ START_TEST(test_kinds_devices__how_many)
 }
 END_TEST
 
-/** Nobody else is answered while expressions are compiled. */
+/** The server answers no other request while it compiles expressions, so their cost is bounded. */
 START_TEST(test_kinds_devices__expressions_of_an_object_are_bounded_together)
 {
 	static const char bound[] = "the expressions of the object are too complex together";

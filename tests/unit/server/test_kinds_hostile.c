@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects with anything missing or empty: refused or taken, never more than that. */
+/*
+ * Objects in which anything may be missing or empty: the API accepts or refuses them, and never
+ * crashes.
+ */
 #include "kinds_rows.h"
 
 #include "codec/json_edit.h"
@@ -155,7 +158,7 @@ static void change_value(struct bt_json_value *value, enum change change)
 	value->text = change == TO_ZERO ? BT_STR("0") : BT_STR("");
 }
 
-/** The value number *index (counted in document order) is changed; false: there are fewer. */
+/** Changes the value number *index (counted in document order); false: there are fewer values. */
 static bool change_at(struct bt_json_value *value, uint32_t *index, enum change change)
 {
 	if ((*index)-- == 0) {
@@ -206,7 +209,7 @@ static const struct bt_api_resource *find(struct api_fixture *f, const char *nam
 	return NULL;
 }
 
-/** A create and, on what is there already, an update. */
+/** Creates the object, or updates it if name is not empty. */
 static void perform(struct api_fixture *f, const struct bt_api_resource *resource,
 	struct bt_str namespace_, const char *name, struct bt_json_value *body)
 {
@@ -253,7 +256,7 @@ START_TEST(test_kinds__every_value_changed)
 }
 END_TEST
 
-/** Strategies rely on types, not on the presence of anything. */
+/** The code of each kind may rely on types, but not on the presence of any member. */
 START_TEST(test_kinds__empty_objects)
 {
 	static const char *const texts[] = {"{}", "{'metadata':{},'spec':{},'status':{}}"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What updates may change. Spec: 14b section 2.3. */
+/* Which fields updates may change. Spec: 14b section 2.3. */
 #include "kinds_rows.h"
 #include "codec/json_edit.h"
 #include "server/strategy.h"

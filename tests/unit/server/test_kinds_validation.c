@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refusals of objects. Spec: 14b sections 5 and 12, every row of the table. */
+/* Refusals of objects: every row of the tables in spec 14b sections 5 and 12. */
 #include "kinds_rows.h"
 #include "base/strbuf.h"
 #include "test_main.h"
@@ -446,7 +446,7 @@ START_TEST(test_kinds__sizes)
 }
 END_TEST
 
-/** head, count times x, tail, and what part of the refusal is expected (NULL: 201). */
+/** Creates head, count times x, and tail; message is a part of the expected refusal (NULL: 201). */
 static void check_length(struct api_fixture *f, const char *resource, const char *head,
 	uint32_t count, const char *tail, const char *message)
 {
@@ -487,7 +487,7 @@ START_TEST(test_kinds__bytes_of_data)
 }
 END_TEST
 
-/** Tens of thousands of names are told apart in well under a second. */
+/** Validation finds duplicates among tens of thousands of names in well under a second. */
 START_TEST(test_kinds__many_names)
 {
 	struct api_fixture f;

@@ -9,7 +9,7 @@
 
 static struct stream_fixture fixture;
 
-/** The last answer as a tree. */
+/** Returns the last answer as a tree. */
 static const struct bt_json_value *answer(void)
 {
 	struct bt_json_value *value;
@@ -30,7 +30,7 @@ static uint32_t item_count(void)
 	return bt_json_array_at(answer(), "items")->count;
 }
 
-/** "a b c": names in the order of the answer. */
+/** Returns the names in the order of the answer: "a b c". */
 static const char *names(void)
 {
 	const struct bt_json_value *items = bt_json_array_at(answer(), "items");
@@ -88,7 +88,7 @@ START_TEST(test_list__pages_of_one_state)
 	ck_assert_int_eq(bt_json_int64_at(answer(), "metadata.remainingItemCount", -1), 3);
 	(void)snprintf(rv, sizeof(rv), "%s", text_at("metadata.resourceVersion"));
 	token = text_at("metadata.continue");
-	/* Changes in between are not seen by the next pages. */
+	/* The following pages do not show changes made after the first page. */
 	ck_assert_uint_eq(api_delete(&fixture.api, "pods", "default/c"), 200);
 	api_create_pod(&fixture.api, "cc", NULL);
 	fixture.request.parameters.limit = BT_STR("2");
@@ -117,7 +117,7 @@ START_TEST(test_list__pages_with_selectors)
 	fixture.request.parameters.limit = BT_STR("1");
 	ck_assert_uint_eq(stream_list(&fixture, "pods", ""), 200);
 	ck_assert_str_eq(names(), "b");
-	/* Nothing else is selected: no page follows. */
+	/* No further object matches the selector: no page follows. */
 	ck_assert_ptr_null(bt_json_find_path(answer(), "metadata.continue"));
 	fixture.request.parameters.label_selector = BT_STR("app=a");
 	fixture.request.parameters.limit = BT_STR("4");
@@ -143,7 +143,7 @@ START_TEST(test_list__expired_token_answers_a_fresh_one)
 	for (int i = 0; i < 32; i++) {
 		char patch[64];
 
-		if (i == 29) { /* of 290 seconds ago: still good */
+		if (i == 29) { /* the token is 290 seconds old: still valid */
 			fixture.request.parameters.limit = BT_STR("2");
 			fixture.request.parameters.continue_token = bt_str_from(token);
 			ck_assert_uint_eq(stream_list(&fixture, "pods", "default"), 200);
@@ -285,7 +285,7 @@ START_TEST(test_list__exact_past_state)
 }
 END_TEST
 
-/** Thousands of objects, read in small pieces, while others write. */
+/** Reads a list of thousands of objects in small pieces while other requests write. */
 START_TEST(test_list__large_while_written)
 {
 	enum { COUNT = 9000 };
@@ -316,7 +316,9 @@ START_TEST(test_list__large_while_written)
 	while ((count = bt_list_read(list, buffer, sizeof(buffer))) != BT_HTTP_STREAM_END) {
 		ck_assert_int_ge(count, 0);
 		bt_strbuf_append(&fixture.text, buffer, (size_t)count);
-		/* A key that was handed out, one that will be, and new ones. */
+		/*
+		 * Writes a key that the list has returned, one that it will return, and a new one.
+		 */
 		if (reads++ < 500) {
 			char key[32];
 
@@ -331,7 +333,7 @@ START_TEST(test_list__large_while_written)
 	bt_list_finish(list);
 	ck_assert_uint_eq(item_count(), COUNT);
 	ck_assert_ptr_null(strstr(bt_strbuf_c(&fixture.text), "\"new\""));
-	/* A selector that few match: turns go by without a byte. */
+	/* A selector that matches few objects: whole turns pass without a byte of output. */
 	fixture.request.parameters.label_selector = BT_STR("n=8998");
 	fixture.capacity = 4096;
 	ck_assert_uint_eq(stream_list(&fixture, "configmaps", ""), 200);
@@ -383,7 +385,7 @@ START_TEST(test_list__metadata_pretty_yaml)
 }
 END_TEST
 
-/** A protobuf list, checked by its own decoder. */
+/** Checks a protobuf list with the list's own decoder. */
 static uint32_t check_protobuf(const char *kind)
 {
 	struct bt_envelope envelope;
@@ -391,7 +393,10 @@ static uint32_t check_protobuf(const char *kind)
 
 	ck_assert_int_eq(bt_envelope_decode(bt_strbuf_str(&fixture.text), &envelope, NULL), 0);
 	ck_assert_msg(bt_str_equal_c(envelope.kind, kind), "%.*s", BT_STR_ARG(envelope.kind));
-	/* Lists of objects have no message of their own: those of metadata look the same. */
+	/*
+	 * The schema has no message for lists of objects: the message for lists of metadata has the
+	 * same form.
+	 */
 	ck_assert_int_eq(bt_schema_decode_protobuf(bt_schema_find(BT_STR("meta.k8s.io/v1"),
 							   BT_STR("PartialObjectMetadataList")),
 				 envelope.raw, &fixture.api.arena, &list, NULL),
@@ -416,7 +421,7 @@ START_TEST(test_list__protobuf_small_and_large)
 	fixture.request.encoding.view = BT_VIEW_METADATA;
 	ck_assert_uint_eq(stream_list(&fixture, "pods", ""), 200);
 	ck_assert_uint_eq(check_protobuf("PartialObjectMetadataList"), 5);
-	/* More than is kept while it is measured. */
+	/* The list is larger than the part that is kept while its length is measured. */
 	fixture.request.encoding.view = BT_VIEW_OBJECT;
 	for (uint32_t i = 0; i < 5000; i++) {
 		char key[32];
@@ -484,7 +489,7 @@ START_TEST(test_list__deletes_a_collection)
 	ck_assert_uint_eq(item_count(), 350);
 	ck_assert_uint_eq(stream_list(&fixture, "pods", "default"), 200);
 	ck_assert_str_eq(names(), "a b d e");
-	/* A dry run leaves them. */
+	/* A dry run deletes no objects. */
 	deletion.dry_run = true;
 	fixture.request.deletion = &deletion;
 	ck_assert_uint_eq(stream_list(&fixture, "pods", "default"), 200);

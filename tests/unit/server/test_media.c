@@ -52,12 +52,12 @@ START_TEST(test_media__accept_object)
 		ck_assert_msg(encoding.media == rows[i].media, "%s: media", shown);
 		ck_assert_msg(encoding.view == rows[i].view, "%s: view", shown);
 	}
-	/* spec 14 section 8.2: the second entry of kubectl, for an old server */
+	/* spec 14 section 8.2: kubectl's second Accept entry, for old servers */
 	struct bt_encoding old = {0};
 	ck_assert(bt_accept_object(
 		BT_STR("application/json;as=Table;v=v1beta1;g=meta.k8s.io"), pods, false, &old));
 	ck_assert(old.v1beta1);
-	/* what is answered only has no table: 406 */
+	/* reviews are never stored and have no table: 406 */
 	ck_assert(!bt_accept_object(BT_STR("application/json;as=Table;v=v1;g=meta.k8s.io"),
 		bt_resources_builtin(resources, "authorization.k8s.io", "selfsubjectaccessreviews"),
 		false, &old));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MutatingAdmissionPolicy: what policies make of objects, and what they are refused for. */
+/* MutatingAdmissionPolicy: how policies change objects, and which policies are refused. */
 #include "codec/json_edit.h"
 #include "kinds_rows.h"
 #include "test_main.h"
@@ -42,8 +42,8 @@ struct change {
 	const char *name;
 	const char *policy;
 	const char *binding;
-	const char *object;   /* of the ConfigMap default/c, behind its name */
-	const char *path;     /* NULL: it is refused */
+	const char *object;   /* of the ConfigMap default/c, after its name */
+	const char *path;     /* NULL: the object is refused */
 	const char *expected; /* a part of the message, or JSON */
 };
 
@@ -203,7 +203,10 @@ START_TEST(test_mutating_policy__pods)
 	rows_init(&f);
 	add_policy(&f, "p", CONSTRAINTS("pods") NEVER MUTATIONS(APPLY(SIDECAR)));
 	bind(&f, "p", "");
-	/* what a policy adds has its defaults, and what admission gives to every container */
+	/*
+	 * a container that a policy adds gets the defaults and the values that admission sets in
+	 * every container
+	 */
 	rows_create(&f, "pods", "default/",
 		"{'metadata':{'name':'a'},'spec':{'containers':[{'name':'c','image':'i'}]}}");
 	const struct bt_json_value *init =
@@ -211,7 +214,7 @@ START_TEST(test_mutating_policy__pods)
 	ck_assert(bt_str_equal_c(bt_json_text_at(init, "name"), "proxy"));
 	ck_assert(bt_str_equal_c(bt_json_text_at(init, "imagePullPolicy"), "Always"));
 	ck_assert_uint_eq(bt_json_array_at(f.result, "spec.containers")->count, 1);
-	/* a status is not changed by what a policy says of the spec */
+	/* an update of the status must not apply a policy's change of the spec */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods/status", "default/a",
 				  "{'status':{'message':'m'}}"),
 		200);
@@ -244,7 +247,7 @@ START_TEST(test_mutating_policy__invoked_again)
 {
 	struct api_fixture f;
 	rows_init(&f);
-	/* a and c run before others change the object; only a wants to know */
+	/* policy b changes the object after a and c; only a has the policy IfNeeded */
 	add_policy(&f, "a",
 		CONSTRAINTS("configmaps") "'reinvocationPolicy':'IfNeeded'," MUTATIONS(COUNT("a")));
 	add_policy(&f, "b", CONSTRAINTS("configmaps") NEVER MUTATIONS(COUNT("b")));
@@ -254,7 +257,7 @@ START_TEST(test_mutating_policy__invoked_again)
 	bind(&f, "c", "");
 	rows_create(&f, "configmaps", "default/", "{'metadata':{'name':'c'}}");
 	ck_assert_str_eq(api_json(&f, "data"), "{'a':'2','b':'1','c':'1'}");
-	/* owners of fields: policies are none */
+	/* policies own no fields */
 	ck_assert_str_eq(api_json(&f, "metadata.managedFields"), "");
 	api_fixture_finish(&f);
 }
@@ -281,7 +284,7 @@ START_TEST(test_mutating_policy__before_validating_ones)
 	ck_assert_str_eq(api_json(&f, "metadata.labels"), "{'team':'a'}");
 	ck_assert_uint_eq(api_get(&f, "configmaps", "default/c"), 404);
 	rows_create(&f, "configmaps", "default/", "{'metadata':{'name':'c'}}");
-	/* an update, too, and without the binding no more */
+	/* an update is changed, too; without the binding the policy has no effect */
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "configmaps", "default/c",
 				  "{'metadata':{'labels':{'team':null,'x':'y'}}}"),
 		200);

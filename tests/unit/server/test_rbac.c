@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may do what: roles, bindings, bootstrap rules, escalation, impersonation, reviews. */
+/* Authorization: roles, bindings, bootstrap rules, escalation, impersonation, reviews. */
 #include <stdio.h>
 
 #include "../test_main.h"
@@ -8,7 +8,7 @@
 #define RBAC "/apis/rbac.authorization.k8s.io/v1"
 #define IN(namespace_) RBAC "/namespaces/" namespace_
 
-/** Requests go out as a user by a token; groups are the users' own. */
+/** Each request carries the token of a user; the token also gives the user's groups. */
 static const struct bt_str group_masters[] = {BT_STR_INIT("system:masters")};
 static const struct bt_str group_staff[] = {BT_STR_INIT("staff")};
 static const struct bt_str group_nodes[] = {BT_STR_INIT("system:nodes")};
@@ -41,7 +41,7 @@ struct row {
 	const char *target;
 	const char *body;
 	uint16_t code;
-	const char *part; /* of the answer, with ' in place of \"; NULL: any */
+	const char *part; /* of the answer's body, with ' in place of \"; NULL: not compared */
 };
 
 static void check_rows(struct front_fixture *f, const struct row *rows, size_t count)
@@ -119,7 +119,7 @@ START_TEST(test_rbac__table)
 		{NULL, "GET", "/api/v1/namespaces/a/pods", NULL, 403,
 			"User 'system:anonymous' cannot list resource 'pods'"},
 		{"nobody", "GET", "/api/v1/namespaces/a/pods", NULL, 401, "Unauthorized"},
-		/* names: a list with that name in its field selector, and nothing like it */
+		/* names: a list is allowed if its field selector selects the allowed name */
 		{"bob", "GET", "/api/v1/namespaces/a/configmaps/one", NULL, 200, NULL},
 		{"bob", "GET", "/api/v1/namespaces/a/configmaps/two", NULL, 403,
 			"configmaps 'two' is forbidden"},
@@ -142,7 +142,7 @@ START_TEST(test_rbac__table)
 		{"bob", "PATCH", "/apis/apps/v1/namespaces/a/deployments/d", "{}", 403, NULL},
 		{"bob", "PATCH", "/api/v1/namespaces/a/replicationcontrollers/d/scale", "{}", 403,
 			"cannot patch resource 'replicationcontrollers/scale' in API group ''"},
-		/* every verb of one cluster resource, and paths */
+		/* every verb on one cluster resource, and non-resource paths */
 		{"eve", "GET", "/api/v1/nodes", NULL, 200, NULL},
 		{"eve", "DELETE", "/api/v1/nodes/n", NULL, 404, NULL},
 		{"eve", "PATCH", "/api/v1/nodes/n/status", "{}", 403, NULL},
@@ -151,7 +151,7 @@ START_TEST(test_rbac__table)
 			"forbidden: User 'eve' cannot get path '/debugger'"},
 		{"eve", "POST", "/debug/x", NULL, 403, "cannot post path '/debug/x'"},
 		{"bob", "GET", "/debug/x", NULL, 403, NULL},
-		/* what everybody may, and what whoever is known may */
+		/* rules for all users, and rules for authenticated users */
 		{NULL, "GET", "/healthz", NULL, 200, NULL},
 		{NULL, "GET", "/version", NULL, 200, NULL},
 		{NULL, "GET", "/api", NULL, 403,
@@ -166,7 +166,7 @@ START_TEST(test_rbac__table)
 	};
 	check_rows(&f, rows, BT_ARRAY_LENGTH(rows));
 
-	/* Changes count at once: a role, a binding, and both again without them. */
+	/* Changes of a role or a binding take effect at once, as does their deletion. */
 	must(&f, "PATCH", IN("a") "/roles/reader",
 		"{'rules':[{'verbs':['list'],'apiGroups':[''],'resources':['secrets']}]}");
 	ck_assert_uint_eq(front_ask_as(&f, "bob", "GET", "/api/v1/namespaces/a/pods", NULL), 403);
@@ -248,7 +248,7 @@ START_TEST(test_rbac__nobody_grants_more_than_they_have)
 			      "'replicationcontrollers/scale']},{'verbs':['get'],'apiGroups':[''],"
 			      "'resources':['secrets'],'resourceNames':['s']}"),
 			201, NULL},
-		/* the same rules again, and more of them */
+		/* a role with the same rules may be written, one with further rules not */
 		{"eve", "PATCH", IN("a") "/roles/r", "{'metadata':{'labels':{'x':'y'}}}", 200,
 			NULL},
 		{"eve", "PATCH", IN("a") "/roles/r",
@@ -286,7 +286,7 @@ START_TEST(test_rbac__nobody_grants_more_than_they_have)
 }
 END_TEST
 
-/** An update and an apply that create need the right to create. */
+/** An update or an apply that creates the object needs the permission to create. */
 START_TEST(test_rbac__creating_by_other_verbs)
 {
 	struct front_fixture f;
@@ -387,7 +387,7 @@ END_TEST
 	"{'metadata':{'name':'mirror','annotations':{'kubernetes.io/" \
 	"config.mirror':'x'}},'spec':{" spec CONTAINERS "}}"
 
-/** Node n1 runs pod a/mine, n2 pod a/other. */
+/** Node n1 runs pod a/mine, node n2 runs pod a/other. */
 static void make_nodes(struct front_fixture *f)
 {
 	static const char *const secrets[] = {
@@ -434,7 +434,7 @@ static void make_nodes(struct front_fixture *f)
 }
 
 static const struct row node_rows[] = {
-	/* what its pods refer to */
+	/* objects that the node's pods reference */
 	{"n1", "GET", SECRETS "/volume", NULL, 200, NULL},
 	{"n1", "GET", SECRETS "/projected", NULL, 200, NULL},
 	{"n1", "GET", SECRETS "/variable", NULL, 200, NULL},
@@ -460,7 +460,7 @@ static const struct row node_rows[] = {
 	{"n1", "GET", "/api/v1/namespaces/a/persistentvolumeclaims/mine-v", NULL, 403, NULL},
 	{"n1", "GET", "/api/v1/persistentvolumes/disk", NULL, 200, NULL},
 	{"n1", "GET", "/api/v1/persistentvolumes/free", NULL, 403, NULL},
-	/* a name without the group is no node */
+	/* a user with a node's name but without the group system:nodes is no node */
 	{"false", "GET", SECRETS "/volume", NULL, 403, NULL},
 	{"false", "GET", NODES "/n1", NULL, 403, NULL},
 	/* nodes and pods */
@@ -516,7 +516,7 @@ static const struct row node_rows[] = {
 	{"n1", "POST", PODS, MIRROR("'nodeName':'n1',"), 201, NULL},
 	{"n1", "DELETE", PODS "/other", NULL, 403, NULL},
 	{"n1", "DELETE", PODS "/mirror", NULL, 200, NULL},
-	/* objects of the node's name */
+	/* objects with the node's name */
 	{"n1", "POST", LEASES, "{'metadata':{'name':'n1'}}", 201, NULL},
 	{"n1", "POST", LEASES, "{'metadata':{'name':'n3'}}", 403,
 		"can only access node lease with the same name as the requesting node"},
@@ -551,7 +551,10 @@ START_TEST(test_rbac__nodes)
 	setup(&f);
 	make_nodes(&f);
 	check_rows(&f, node_rows, BT_ARRAY_LENGTH(node_rows));
-	/* what RBAC allows a node comes on top; a pod that goes takes its Secrets along */
+	/*
+	 * RBAC rules add to what the node authorizer allows; deleting a pod revokes access to its
+	 * Secrets
+	 */
 	must(&f, "POST", RBAC "/clusterroles",
 		"{'metadata':{'name':'view-apps'},'rules':[{'verbs':['list'],'apiGroups':['apps'],"
 		"'resources':['deployments']}]}");

@@ -184,7 +184,7 @@ START_TEST(test_registrations__signing_requests)
 }
 END_TEST
 
-/** An inline message in an inline message, as protobuf has them: boxes within boxes. */
+/** Inline messages nest in protobuf: each level is a message of its own there. */
 START_TEST(test_registrations__rules_in_protobuf)
 {
 	struct api_fixture f;
@@ -217,7 +217,9 @@ START_TEST(test_registrations__rules_in_protobuf)
 }
 END_TEST
 
-/** A RoleBinding may leave out the namespace of an account, a ClusterRoleBinding has none itself.
+/**
+ * A RoleBinding may leave out the namespace of a ServiceAccount. A ClusterRoleBinding must give it,
+ * as the binding has no namespace.
  */
 START_TEST(test_registrations__accounts_of_bindings)
 {

@@ -13,7 +13,7 @@ static const struct bt_api_resource new_events = {
 static const struct bt_api_resource maps = {.group = "", .name = "configmaps", .namespaced = true};
 static const struct bt_api_resource classes = {.group = "storage.k8s.io", .name = "storageclasses"};
 
-/** Text with ' in place of ". */
+/** Returns the text with ' in place of ". */
 static struct bt_stored *make(struct bt_store *store, const char *key, const char *text)
 {
 	char copy[4096];
@@ -267,7 +267,7 @@ START_TEST(test_selection__namespace_and_prefix)
 }
 END_TEST
 
-/** Any bytes where an object should be: an answer, never a crash. */
+/** The selection accepts any bytes in place of an object without a crash. */
 START_TEST(test_selection__broken_texts)
 {
 	struct bt_store *store = bt_store_create(&bt_store_default_options);

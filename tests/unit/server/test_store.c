@@ -46,7 +46,7 @@ START_TEST(test_store__owners_are_shared)
 		ck_assert_str_eq(bt_strbuf_c(&whole), texts[i]);
 		bt_strbuf_finish(&whole);
 	}
-	/* a later state keeps them or has none */
+	/* a later version keeps the owners, or has none */
 	const struct bt_stored *same = bt_store_put_same_owners(
 		store, pods, BT_STR("b"), BT_STR("{\"metadata\":{\"name\":\"z\"}}"), 0);
 	struct bt_strbuf owners = {0};
@@ -96,7 +96,7 @@ START_TEST(test_store__entries_outlive_their_place)
 }
 END_TEST
 
-/** A put whose arguments lie in the entry that it replaces. */
+/** The arguments of a put may be parts of the entry that it replaces. */
 START_TEST(test_store__arguments_of_the_replaced_entry)
 {
 	struct bt_store_options options = {.window_changes_min = 0};
@@ -128,19 +128,19 @@ START_TEST(test_store__window_keeps_min_age_and_bytes)
 	uint32_t other = bt_store_collection(store, BT_STR("other"));
 	struct bt_store_change change;
 
-	/* Young and small: all are kept. */
+	/* Changes that are young and small are all kept. */
 	for (int i = 0; i < 30; i++) {
 		bt_store_put(store, pods, BT_STR("k"), BT_STR("{}"), i * SECOND);
 	}
 	ck_assert_uint_eq(bt_store_window_start(store, pods), 1);
 	ck_assert_uint_eq(bt_store_window_start(store, other), 1);
-	/* Older than a minute: down to what is young, never below ten. */
+	/* Only changes of the last minute are kept, but at least ten. */
 	bt_store_put(store, pods, BT_STR("k"), BT_STR("{}"), 80 * SECOND);
 	ck_assert(bt_store_next_change(store, pods, bt_store_window_start(store, pods), &change));
 	ck_assert_uint_eq(change.rv, 22);
 	bt_store_put(store, pods, BT_STR("k"), BT_STR("{}"), 1000 * SECOND);
 	ck_assert_uint_eq(bt_store_window_start(store, pods), 33 - 10);
-	/* Too many bytes: ten changes stay, fewer only beyond four times the bytes. */
+	/* Too many bytes: ten changes stay; fewer only if they exceed four times the limit. */
 	for (int i = 0; i < 30; i++) {
 		char text[401];
 
@@ -212,14 +212,16 @@ END_TEST
 
 /* --- against a naive model --- */
 
-/** A whole state: text number by key, 0 where there is no object. */
+/** A whole state: the number of the object's text by key; 0: no object. */
 struct model_state {
 	uint32_t values[MODEL_KEYS];
 };
 
 static void key_text(uint32_t index, char *buffer, size_t size)
 {
-	/* Not in the order of the numbers; lengths differ; two namespaces. */
+	/*
+	 * Keys are not in the order of their numbers, have different lengths, and two namespaces.
+	 */
 	(void)snprintf(buffer, size, "%s/%x%s", index % 3 == 0 ? "a" : "b", index * 2654435761U,
 		index % 5 == 0 ? "-long-tail" : "");
 }
@@ -243,8 +245,8 @@ struct model {
 	struct bt_store *store;
 	uint32_t collection;
 	struct bt_prng prng;
-	BT_VEC(struct model_state) states; /* by rv - 1 */
-	uint32_t order[MODEL_KEYS];        /* indexes by key */
+	BT_VEC(struct model_state) states; /* by RV - 1 */
+	uint32_t order[MODEL_KEYS];        /* key numbers in the order of the keys */
 	uint64_t count;
 };
 
@@ -272,7 +274,7 @@ static void model_write(struct model *model, int64_t now_ns)
 	bt_vec_push(&model->states, state);
 }
 
-/** Walk over a past state while the store changes; every object must be as the model knows it. */
+/** Walks over a past state while the store changes; every object must be the model's. */
 static void model_walk(struct model *model, uint64_t seed)
 {
 	static const char *const prefixes[] = {"", "a/", "b/", "c/"};
@@ -413,7 +415,7 @@ START_TEST(test_store__walk_refuses_states_outside_the_window)
 }
 END_TEST
 
-/** While somebody walks, the window keeps what it would forget otherwise. */
+/** While a walk is open, the window keeps the changes that the walk needs. */
 START_TEST(test_store__window_waits_for_walks)
 {
 	struct bt_store_options options = {.window_changes_min = 2, .window_bytes_max = 1 << 20};

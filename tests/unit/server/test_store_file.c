@@ -107,7 +107,7 @@ START_TEST(test_store_file__comes_back_as_it_was)
 	sync_store(store);
 	bt_store_destroy(store);
 
-	/* Collections come in another order this time. */
+	/* Register the collections in another order than before. */
 	store = bt_store_create(&bt_store_default_options);
 	nodes = bt_store_collection(store, BT_STR("nodes"));
 	pods = bt_store_collection(store, BT_STR("pods"));
@@ -160,7 +160,7 @@ static int64_t query(const char *sql)
 	return number;
 }
 
-/** Equal managedFields are one row, which goes with the last object that has them. */
+/** Equal managedFields share one row, which is deleted with the last object that has them. */
 START_TEST(test_store_file__owners_are_shared)
 {
 	struct bt_store *store;
@@ -195,8 +195,7 @@ START_TEST(test_store_file__owners_are_shared)
 	bt_store_remove(store, pods, BT_STR("a/y"), BT_STR("{\"metadata\":{}}"), 0);
 	sync_store(store);
 	bt_store_destroy(store);
-	/* What no object has any more is seen when the file is read, and goes with the next sync.
-	 */
+	/* Opening the file finds owners that no object has; the next sync deletes them. */
 	store = open_store();
 	pods = bt_store_collection(store, BT_STR("pods"));
 	bt_store_put(store, pods, BT_STR("a/v"), BT_STR("{}"), 0);
@@ -208,7 +207,7 @@ START_TEST(test_store_file__owners_are_shared)
 }
 END_TEST
 
-/** A sync that failed has written nothing: neither the objects nor their owners. */
+/** A failed sync writes neither objects nor owners. */
 START_TEST(test_store_file__failed_sync_is_repeated)
 {
 	struct bt_store *store;
@@ -382,7 +381,7 @@ START_TEST(test_store_file__not_ours)
 	expect_refusal(BERTH_ERR_INVALID, "damaged");
 	ck_assert_int_eq(unlink(path), 0);
 	remove_folder();
-	/* A folder that does not exist. */
+	/* The folder of the file does not exist. */
 	expect_refusal(BERTH_ERR_IO, "cannot open it");
 }
 END_TEST
@@ -440,7 +439,7 @@ START_TEST(test_store_file__damaged_rows)
 }
 END_TEST
 
-/** Bytes overwritten here and there: an error, or a store; never a crash. */
+/** Random damage of the file: opening gives an error or a store, and never crashes. */
 START_TEST(test_store_file__damaged_bytes)
 {
 	uint32_t refused = 0;
@@ -478,7 +477,7 @@ END_TEST
 
 /* --- kill -9 --- */
 
-/** Write and sync for ever; tell each RV that is durable. */
+/** Writes and syncs until killed; writes each durable RV to the pipe. */
 static void write_until_killed(int out, uint64_t seed)
 {
 	struct bt_store *store = open_store();
@@ -497,7 +496,7 @@ static void write_until_killed(int out, uint64_t seed)
 			rv = bt_store_next_rv(store);
 			(void)snprintf(text, sizeof(text), "{\"rv\":%llu,\"fill\":\"%*d\"}",
 				(unsigned long long)rv, 1500, 1);
-			/* The key of an RV is known: one of 50. */
+			/* The key follows from the RV: one of 50 keys. */
 			(void)snprintf(key, sizeof(key), "a/%u", (uint32_t)(rv * 31 % 50));
 			bt_store_put(store, pods, bt_str_from(key), bt_str_from(text), 0);
 		}
@@ -541,7 +540,10 @@ START_TEST(test_store_file__killed_writers_lose_nothing)
 		store = open_store();
 		pods = bt_store_collection(store, BT_STR("pods"));
 		ck_assert_uint_ge(bt_store_rv(store), acknowledged);
-		/* The last 50 RVs that were acknowledged are those of 50 keys. */
+		/*
+		 * The last 50 acknowledged RVs belong to 50 different keys, so each key's object
+		 * must have that RV or a later one.
+		 */
 		for (uint64_t at = acknowledged; at > 1 && at + 50 > acknowledged; at--) {
 			char key[32];
 			const struct bt_stored *stored;

@@ -48,7 +48,7 @@ static void check_rows(const struct row *rows, size_t count)
 		const char *cells = cells_of(&arena, &resource, rows[i].object);
 		ck_assert_msg(strcmp(cells, rows[i].cells) == 0, "%s row %zu: %s", rows[i].resource,
 			i, cells);
-		/* as many cells as columns, each with all that a client needs */
+		/* as many columns as cells, each with all members that clients need */
 		bt_json_writer_init(&writer, &text, 0);
 		bt_table_write_columns(&resource, &writer);
 		ck_assert_int_eq(
@@ -100,7 +100,7 @@ START_TEST(test_table__pods)
 				"\"PodScheduled\","
 				"\"status\":\"False\",\"reason\":\"SchedulingGated\"}]}"),
 			"[\"p\",\"0/2\",\"SchedulingGated\",\"0\"" TAIL},
-		/* ready and running; restarts and when */
+		/* a ready and running pod; restarts with their time */
 		{"", "pods",
 			POD("\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"a\"}],"
 			    "\"readinessGates\":["
@@ -114,7 +114,7 @@ START_TEST(test_table__pods)
 			    "\"finishedAt\":\"2026-11-21T11:55:00Z\"}}}]}"),
 			"[\"p\",\"1/1\",\"Running\",\"3 (5m "
 			"ago)\",\"5m\",\"10.0.0.1\",\"n\",\"m\",\"1/2\"]"},
-		/* containers: the first one's reason wins, as they are looked at from the last */
+		/* several containers: the reason of the first one wins */
 		{"", "pods",
 			POD(TWO ",\"status\":{\"phase\":\"Running\",\"containerStatuses\":["
 				"{\"name\":\"a\",\"restartCount\":2,\"state\":{\"waiting\":{"
@@ -131,7 +131,7 @@ START_TEST(test_table__pods)
 				"{\"name\":\"a\",\"state\":{\"terminated\":{\"exitCode\":137,"
 				"\"signal\":9}}}]}"),
 			"[\"p\",\"0/2\",\"Signal:9\",\"0\"" TAIL},
-		/* one completed, one runs */
+		/* one container has completed, one is running */
 		{"", "pods",
 			POD(TWO ",\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":"
 				"\"Ready\",\"status\":\"True\"}],"
@@ -201,7 +201,10 @@ START_TEST(test_table__pods_with_init_containers)
 				 "{\"name\":\"i\",\"state\":{\"terminated\":{\"exitCode\":3,"
 				 "\"reason\":\"Error\"}}}]}"),
 			"[\"p\",\"0/2\",\"Init:Error\",\"0\"" TAIL},
-		/* a sidecar that runs counts as ready; restarts of others are forgotten */
+		/*
+		 * a running sidecar counts as ready; restarts of other init containers are not
+		 * counted
+		 */
 		{"", "pods",
 			POD(INIT ",\"status\":{\"phase\":\"Running\",\"initContainerStatuses\":["
 				 "{\"name\":\"i\",\"restartCount\":4,\"state\":{\"terminated\":{"
@@ -494,7 +497,7 @@ START_TEST(test_table__custom_resources)
 	const struct bt_json_value *columns = parsed(&arena, bt_strbuf_c(&text));
 	ck_assert_uint_eq(columns->count, 8);
 	ck_assert_int_eq(bt_json_int64_at(columns->elements[1], "priority", 0), 1);
-	/* none named: the age */
+	/* without a definition the only further column is the age */
 	resource.definition_version = NULL;
 	ck_assert_str_eq(cells_of(&arena, &resource, object), "[\"t\",\"5m\"]");
 	bt_strbuf_finish(&text);
@@ -506,7 +509,7 @@ START_TEST(test_table__json_paths)
 {
 	static const struct {
 		const char *path;
-		const char *text; /* NULL: none */
+		const char *text; /* NULL: no condition */
 	} rows[] = {
 		{".a.b", "1"},
 		{"{.a.b}", "1"},
@@ -546,7 +549,7 @@ START_TEST(test_table__json_paths)
 }
 END_TEST
 
-/* Wrong types everywhere: no row may fail. */
+/* Members of wrong types everywhere: every row must still be written. */
 START_TEST(test_table__malformed_objects)
 {
 	static const char *const objects[] = {"{}", "[]", "1",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens of ServiceAccounts: what they say, how long they are good, and who else is let in. */
+/* Tokens of ServiceAccounts: claims, lifetime, revocation, and other ways to authenticate. */
 #include <stdio.h>
 
 #include "../test_main.h"
@@ -35,7 +35,7 @@ static void setup(struct front_fixture *f)
 		"{'metadata':{'name':'robot'}}");
 }
 
-/** Ask for a token, which becomes `token`. */
+/** Requests a token and stores it in `token`. */
 static void request_token(struct front_fixture *f, const char *spec)
 {
 	char body[512];
@@ -79,7 +79,7 @@ START_TEST(test_tokens__who_they_are)
 		"\"system:authenticated\"]"));
 	ck_assert_ptr_nonnull(strstr(front_body(&f),
 		"\"extra\":{\"authentication.kubernetes.io/credential-id\":[\"JTI="));
-	/* It may what RBAC allows it, and nothing else. */
+	/* The account has exactly the permissions that RBAC gives it. */
 	ck_assert_uint_eq(
 		front_ask_as(&f, token, "GET", "/api/v1/namespaces/default/pods", NULL), 403);
 	ck_assert_ptr_nonnull(strstr(front_body(&f),
@@ -164,7 +164,7 @@ START_TEST(test_tokens__bound_to_pods_and_accounts)
 		strstr(front_body(&f), "\"authentication.kubernetes.io/pod-name\":[\"p\"]"));
 	must(&f, "DELETE", PODS "/p", NULL);
 	ck_assert(!is_good(&f));
-	/* A pod of the same name is another one. */
+	/* A new pod of the same name does not make the token valid again. */
 	must(&f, "POST", PODS, POD("robot"));
 	ck_assert(!is_good(&f));
 	ck_assert_ptr_nonnull(strstr(review(&f, ""), "token has been invalidated"));
@@ -186,7 +186,7 @@ START_TEST(test_tokens__bound_to_pods_and_accounts)
 	must(&f, "POST", PODS, POD("other"));
 	ck_assert_uint_eq(
 		front_ask_as(&f, "admin", "POST", ACCOUNT "/token", "{'spec':{" TO_POD "}}"), 400);
-	/* A Secret and a node. */
+	/* Tokens bound to a Secret and to a node. */
 	must(&f, "POST", "/api/v1/namespaces/default/secrets", "{'metadata':{'name':'s'}}");
 	request_token(&f, "'boundObjectRef':{'kind':'Secret','apiVersion':'v1','name':'s'}");
 	ck_assert(is_good(&f));
@@ -197,7 +197,10 @@ START_TEST(test_tokens__bound_to_pods_and_accounts)
 	ck_assert(is_good(&f));
 	must(&f, "DELETE", "/api/v1/nodes/n", NULL);
 	ck_assert(!is_good(&f));
-	/* The account, and one of its name again. */
+	/*
+	 * Deleting the account revokes its token, and a new account of the same name does not
+	 * restore it.
+	 */
 	request_token(&f, "");
 	ck_assert(is_good(&f));
 	must(&f, "DELETE", ACCOUNT, NULL);
@@ -226,7 +229,7 @@ START_TEST(test_tokens__going_accounts_keep_theirs_for_a_minute)
 }
 END_TEST
 
-/** Any change of a token, another key's signature, and other algorithms. */
+/** Forged tokens: changed bytes, another key's signature, other algorithms. */
 START_TEST(test_tokens__forged)
 {
 	struct front_fixture f;
@@ -272,7 +275,7 @@ START_TEST(test_tokens__forged)
 }
 END_TEST
 
-/** A key that was written and read again knows its tokens. */
+/** A key that was saved and loaded verifies the tokens it signed before. */
 START_TEST(test_tokens__keys_are_kept)
 {
 	struct bt_jwt_key *key;
@@ -284,7 +287,7 @@ START_TEST(test_tokens__keys_are_kept)
 	ck_assert_int_eq(bt_jwt_key_create(BT_STR(""), &key, NULL), 0);
 	ck_assert_int_eq(bt_jwt_key_write(key, &pem, NULL), 0);
 	ck_assert_int_eq(bt_jwt_key_create(bt_strbuf_str(&pem), &again, NULL), 0);
-	for (int i = 0; i < 300; i++) { /* numbers with leading zeros come up */
+	for (int i = 0; i < 300; i++) { /* some signatures have numbers with leading zeros */
 		bt_strbuf_reset(&text);
 		ck_assert_int_eq(bt_jwt_sign(key, BT_STR("{}"), &text, NULL), 0);
 		ck_assert(bt_jwt_verify(again, bt_strbuf_str(&text), &arena, &payload));
@@ -300,7 +303,7 @@ START_TEST(test_tokens__keys_are_kept)
 }
 END_TEST
 
-/** Where pods have their token: the admission of pods. */
+/** The admission of pods mounts the account's token. */
 START_TEST(test_tokens__volumes)
 {
 	struct front_fixture f;
@@ -335,7 +338,7 @@ START_TEST(test_tokens__volumes)
 		"{'metadata':{'name':'r'},'spec':{'serviceAccountName':'shy',"
 		"'automountServiceAccountToken':true,'containers':[{'name':'c','image':'i'}]}}");
 	ck_assert_ptr_nonnull(strstr(front_body(&f), mount));
-	/* No controller makes "default" here: its pods are as they were. */
+	/* This test has no controller that makes the account "default": its pods get no token. */
 	must(&f, "POST", PODS,
 		"{'metadata':{'name':'s'},'spec':{'containers':[{'name':'c',"
 		"'image':'i'}]}}");

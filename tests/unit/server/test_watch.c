@@ -13,7 +13,7 @@
 
 static struct stream_fixture fixture;
 
-/** "ADDED a, MODIFIED b" of the last read. */
+/** Reads the watch and returns its events as "ADDED a, MODIFIED b". */
 static const char *events(struct bt_watch *watch)
 {
 	struct bt_str rest;
@@ -40,7 +40,7 @@ static const char *events(struct bt_watch *watch)
 	return copy.data;
 }
 
-/** A member of the first event of the last read. */
+/** Returns a member of the first event of the last read. */
 static const char *first_text(const char *path)
 {
 	struct bt_str text = bt_strbuf_str(&fixture.text);
@@ -84,12 +84,12 @@ START_TEST(test_watch__existing_then_live)
 	label("default/a", "'1'");
 	ck_assert_uint_eq(api_delete(&fixture.api, "pods", "default/b"), 200);
 	ck_assert_uint_eq(fixture.wakes, 0);
-	/* What is not durable yet is not told. */
+	/* The watch does not send changes that are not durable yet. */
 	ck_assert_str_eq(events(watch), "");
 	stream_turn(&fixture);
 	ck_assert_uint_eq(fixture.wakes, 1);
 	ck_assert_str_eq(events(watch), "ADDED c, MODIFIED a, DELETED b");
-	/* Other collections wake nobody. */
+	/* A change of another collection does not wake the watch. */
 	ck_assert_uint_eq(
 		api_create(&fixture.api, "configmaps", "default/", "{'metadata':{'name':'m'}}"),
 		201);
@@ -115,7 +115,7 @@ START_TEST(test_watch__resumes_at_an_rv)
 	ck_assert_str_eq(events(watch), "ADDED b");
 	ck_assert_str_eq(first_text("object.metadata.resourceVersion"), current_rv());
 	bt_watch_finish(watch);
-	/* An RV that is to come: silence until it is passed. */
+	/* A watch from a future RV sends nothing until the store has passed that RV. */
 	fixture.request.parameters.resource_version = bt_arena_printf(
 		&fixture.api.arena, "%llu", (unsigned long long)bt_store_rv(fixture.api.store) + 1);
 	watch = stream_watch(&fixture, "pods", "default");
@@ -123,7 +123,7 @@ START_TEST(test_watch__resumes_at_an_rv)
 	api_create_pod(&fixture.api, "d", NULL);
 	stream_turn(&fixture);
 	ck_assert_str_eq(events(watch), "ADDED d");
-	/* Another namespace. */
+	/* Another namespace has no events. */
 	bt_watch_finish(watch);
 	watch = stream_watch(&fixture, "pods", "kube-system");
 	ck_assert_str_eq(events(watch), "");
@@ -146,7 +146,7 @@ START_TEST(test_watch__edge_14_11_label_away_and_back)
 	label("default/a", "'2'");
 	stream_turn(&fixture);
 	ck_assert_str_eq(events(watch), "DELETED a");
-	/* The last state that matched, with the RV of the change. */
+	/* The DELETED event has the last object that matched, with the RV of the change. */
 	ck_assert_str_eq(first_text("object.metadata.labels.x"), "1");
 	ck_assert_str_eq(first_text("object.metadata.resourceVersion"), current_rv());
 	label("default/a", "'3'");
@@ -210,7 +210,7 @@ START_TEST(test_watch__edge_14_13_rv_below_the_window)
 			fixture.api.store, fixture.request.resource->collection));
 	ck_assert_str_eq(first_text("object.message"), message);
 	bt_watch_finish(watch);
-	/* One that did not read for so long gets the same. */
+	/* A watch that was not read for too long gets the same error. */
 	ck_assert_str_eq(events(slow), "ERROR ");
 	ck_assert_int_eq(fixture.last_read, BT_HTTP_STREAM_END);
 	bt_watch_finish(slow);
@@ -282,7 +282,10 @@ START_TEST(test_watch__streaming_list)
 	stream_turn(&fixture);
 	ck_assert_str_eq(events(watch), "ADDED b");
 	bt_watch_finish(watch);
-	/* Not without bookmarks; and sendInitialEvents=false starts at the present. */
+	/*
+	 * sendInitialEvents=true without bookmarks; sendInitialEvents=false starts at the current
+	 * RV.
+	 */
 	fixture.request.parameters.send_initial_events = BT_STR("true");
 	fixture.request.parameters.resource_version_match = BT_STR("NotOlderThan");
 	watch = stream_watch(&fixture, "pods", "");
@@ -311,7 +314,7 @@ START_TEST(test_watch__bookmarks_and_timeout)
 	fixture.loop_ns = 59 * SECOND_NS;
 	ck_assert_int_eq(bt_watchers_run(fixture.watchers, fixture.loop_ns), 60 * SECOND_NS);
 	ck_assert_str_eq(events(watch), "");
-	/* Changes of others move the bookmark on. */
+	/* Changes of other collections advance the bookmark. */
 	ck_assert_uint_eq(
 		api_create(&fixture.api, "configmaps", "default/", "{'metadata':{'name':'m'}}"),
 		201);
@@ -329,7 +332,10 @@ START_TEST(test_watch__bookmarks_and_timeout)
 	ck_assert_str_eq(events(watch), "");
 	ck_assert_int_eq(fixture.last_read, BT_HTTP_STREAM_END);
 	bt_watch_finish(watch);
-	/* Without timeoutSeconds: half an hour to an hour, no bookmarks. */
+	/*
+	 * Without timeoutSeconds a watch lasts 30 to 60 minutes; without a request for them, no
+	 * bookmarks come.
+	 */
 	watch = stream_watch(&fixture, "pods", "");
 	ck_assert_str_eq(events(watch), "");
 	fixture.loop_ns += 1799 * SECOND_NS;
@@ -346,7 +352,7 @@ START_TEST(test_watch__bookmarks_and_timeout)
 }
 END_TEST
 
-/** Take the frames of a protobuf watch apart: "ADDED a 5" each. */
+/** Decodes the frames of a protobuf watch into "ADDED a 5" each. */
 static const char *frames(struct bt_watch *watch)
 {
 	struct bt_strbuf all = {0};
@@ -446,7 +452,9 @@ START_TEST(test_watch__tables_name_their_columns_once)
 }
 END_TEST
 
-/** Each watch sees each write once and in order, however it reads; one that stalls holds up none.
+/**
+ * Each watch sends each write once and in order, whatever the sizes and times of its reads. A watch
+ * that is not read does not delay the others.
  */
 START_TEST(test_watch__many_watches_in_order)
 {
@@ -477,7 +485,7 @@ START_TEST(test_watch__many_watches_in_order)
 		for (uint32_t i = 0; i < WATCHES; i++) {
 			struct bt_str rest;
 
-			/* The first one stalls until the end. */
+			/* The first watch is not read until the end. */
 			if (write != WRITES - 1 && (i == 0 || (write + i) % (i + 3) != 0)) {
 				continue;
 			}
