@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_DAEMON_CAPTURE_H
 #define BT_TESTS_UNIT_DAEMON_CAPTURE_H
-/** What is written to a file descriptor between two calls. */
+/** Captures the bytes written to a file descriptor between two calls. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ static inline void begin_capture(struct capture *capture, int fd)
 	ck_assert_int_ge(dup2(fileno(capture->file), fd), 0);
 }
 
-/** As text; what does not fit is left out. */
+/** Returns the captured bytes as text; bytes beyond the size are dropped. */
 static inline void end_capture(struct capture *capture, char *out, size_t size)
 {
 	size_t length;

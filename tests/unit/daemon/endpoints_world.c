@@ -175,7 +175,7 @@ static void connect_client(struct endpoints_world *world)
 	bt_strbuf_finish(&url);
 }
 
-/** One that nobody uses now. */
+/** Returns a port that is free now. */
 static int64_t free_port(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};

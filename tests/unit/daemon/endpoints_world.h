@@ -2,9 +2,9 @@
 #ifndef BT_TESTS_UNIT_ENDPOINTS_WORLD_H
 #define BT_TESTS_UNIT_ENDPOINTS_WORLD_H
 /**
- * The HTTPS endpoints with a scripted API server behind them and clients before them, on one loop.
- * The API server knows the token "good" (user alice, group readers), says that alice may do
- * everything and that others may not, and serves a ConfigMap that the test writes.
+ * The HTTPS endpoints, with a scripted API server behind them and clients before them, all on one
+ * loop. The API server accepts the token "good" (user alice, group readers), allows alice
+ * everything and others nothing, and serves a ConfigMap that the test writes.
  */
 #include <check.h>
 
@@ -17,15 +17,15 @@
 struct endpoints_world {
 	/** --- for the test, before endpoints_world_start --- */
 	struct bt_daemon_options options;
-	struct bt_str paths[2]; /* always allowed */
+	struct bt_str paths[2]; /* always-allow paths */
 	bool no_delegation;
 	bool is_synced;
 	bool is_stopping;
 	uint32_t review_failures; /* so many reviews fail with review_code before one does not */
 	uint32_t review_code;
 	bool reviews_hang;
-	uint32_t config_map_code;         /* not 200: the ConfigMap is refused so */
-	struct bt_strbuf config_map_data; /* members of its data */
+	uint32_t config_map_code;         /* code of the ConfigMap's answer; not 200: an error */
+	struct bt_strbuf config_map_data; /* members of the ConfigMap's data */
 
 	/** --- the world --- */
 	struct bt_loop *loop;
@@ -35,25 +35,27 @@ struct endpoints_world {
 	struct bt_rest_client *client;
 	struct bt_metrics *metrics;
 	struct bt_endpoints *endpoints;
-	struct berth_error err;   /* of a start that failed */
-	struct bt_strbuf answers; /* of the API server, kept while they are sent */
+	struct berth_error err;   /* error of a start that failed */
+	struct bt_strbuf answers; /* answers of the API server, kept while they are sent */
 	struct bt_strbuf log;     /* lines of text records */
 };
 
-/** Flags as they are by default; no port yet. */
+/** Sets the default flags; no port is bound yet. */
 void endpoints_world_init(struct endpoints_world *world);
-/** false: it failed, world.err says why. */
+/** Returns false if the start failed; world.err has the reason. */
 bool endpoints_world_start(struct endpoints_world *world);
 void endpoints_world_finish(struct endpoints_world *world);
 void endpoints_world_turn(struct endpoints_world *world);
-/** Until the API server got a request with this text; fails after ten seconds. */
+/** Waits until the API server received a request with this text; fails after ten seconds. */
 void endpoints_world_await_request(struct endpoints_world *world, const char *text);
 
-/** A pair for a client, signed by ca. organization NULL: none. */
+/** Makes a certificate and key for a client, signed by ca. organization NULL: none. */
 void make_client_pair(const struct bt_certificate_pair *ca, const char *common_name,
 	const char *organization, struct bt_certificate_pair *out_pair);
 
-/** One request and what came of it. Zero memory before the first use; keep pair and headers. */
+/**
+ * One request and its result. Zero memory before the first use; further uses keep pair and headers.
+ */
 struct caller {
 	const struct bt_certificate_pair *pair; /* NULL: no certificate */
 	struct bt_http_header headers[4];
@@ -74,7 +76,7 @@ struct caller {
 
 void caller_start(struct caller *caller, struct endpoints_world *world, const char *target);
 void caller_wait(struct caller *caller, struct endpoints_world *world);
-/** Both; returns the body. */
+/** Starts the request and waits for its end; returns the body. */
 const char *caller_get(struct caller *caller, struct endpoints_world *world, const char *target);
 void caller_set_header(struct caller *caller, const char *name, const char *value);
 void caller_finish(struct caller *caller);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_DAEMON_OPTIONS_RUN_H
 #define BT_TESTS_UNIT_DAEMON_OPTIONS_RUN_H
-/** Command lines, read with what they print. */
+/** Runs command lines and captures their output. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -15,7 +15,7 @@ struct run {
 	struct bt_daemon_options options;
 };
 
-/** argv ends with NULL. Always ended by finish_run. */
+/** argv ends with NULL. The caller ends every run with finish_run. */
 static inline void parse_argv(struct run *run, const char *const *argv)
 {
 	struct capture output;
@@ -32,7 +32,7 @@ static inline void parse_argv(struct run *run, const char *const *argv)
 	end_capture(&error, run->error, sizeof(run->error));
 	end_capture(&output, run->output, sizeof(run->output));
 	for (int i = 0; i < argc; i++) {
-		bt_free(copies[i]); /* options keep nothing of argv */
+		bt_free(copies[i]); /* options keep no pointer into argv */
 	}
 }
 
@@ -43,7 +43,7 @@ static inline void finish_run(struct run *run)
 	bt_daemon_options_finish(&run->options);
 }
 
-/** The command line is refused, with exactly this behind the log line's header. */
+/** Asserts that the command line is refused, with exactly this text after the log line's header. */
 #define EXPECT_FAILED(message, ...) \
 	do { \
 		static struct run run_; \
@@ -51,7 +51,7 @@ static inline void finish_run(struct run *run)
 		expect_failed(&run_, "] \"command failed\" err=" message "\n"); \
 	} while (0)
 
-/** Standard error ends so, and nothing was printed. */
+/** Asserts that standard error ends with this text and standard output is empty. */
 static inline void expect_failed(struct run *run, const char *end)
 {
 	size_t length = strlen(run->error);
@@ -62,7 +62,7 @@ static inline void expect_failed(struct run *run, const char *end)
 	finish_run(run);
 }
 
-/** The command line is accepted without a word. */
+/** Asserts that the command line is accepted and prints nothing to standard output. */
 #define ACCEPT(run, ...) \
 	do { \
 		PARSE((run), __VA_ARGS__); \

@@ -37,7 +37,7 @@ static void send_all(int fd, const struct bt_strbuf *text)
 	ck_assert_int_eq(send(fd, text->data, text->length, MSG_NOSIGNAL), (ssize_t)text->length);
 }
 
-/** false: the connection is closed. */
+/** Returns false if the connection is closed. */
 static bool give_answer(
 	struct scripted_connection *connection, const struct scripted_answer *answer)
 {
@@ -76,7 +76,7 @@ static void note(struct scripted_server *server, const struct scripted_request *
 	server->request_count++;
 }
 
-/** Value of a header within the zero-terminated head. */
+/** Returns the value of a header of the zero-terminated head. */
 static struct bt_str header(const char *head, const char *name)
 {
 	const char *line = strstr(head, "\r\n");
@@ -94,7 +94,10 @@ static struct bt_str header(const char *head, const char *name)
 	return BT_STR("");
 }
 
-/** One complete request out of the input; false: there is none, or the connection ended. */
+/**
+ * Takes one complete request from the input. Returns false if there is none, or if the connection
+ * ended.
+ */
 static bool serve_one(struct scripted_connection *connection)
 {
 	struct bt_strbuf *input = &connection->input;

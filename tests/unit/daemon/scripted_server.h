@@ -2,8 +2,8 @@
 #ifndef BT_TESTS_UNIT_SCRIPTED_SERVER_H
 #define BT_TESTS_UNIT_SCRIPTED_SERVER_H
 /**
- * An HTTP server on loopback, in the test's own loop: it notes each request and answers as the test
- * says. One thing at a time for each connection, connections are kept.
+ * An HTTP server on loopback, in the test's own loop: it logs each request and sends the answer
+ * that the test chooses. Connections are kept alive; each serves one request at a time.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,18 +14,18 @@
 
 struct scripted_request {
 	const char *method;
-	const char *path; /* with its query */
+	const char *path; /* with the query */
 	struct bt_str content_type;
 	struct bt_str body;
 };
 
-/** Texts are copied when the answer is given. */
+/** The server copies the texts when it sends the answer. */
 struct scripted_answer {
 	uint32_t code;
-	const char *headers; /* further ones, each with \r\n; "" */
+	const char *headers; /* further headers, each with \r\n; "": none */
 	struct bt_str body;
-	bool hangs;  /* no answer yet: scripted_server_answer_hanging gives it */
-	bool closes; /* the connection ends instead of an answer */
+	bool hangs;  /* the answer comes later, by scripted_server_answer_hanging */
+	bool closes; /* the server closes the connection instead of answering */
 };
 
 struct scripted_connection;
@@ -39,16 +39,16 @@ struct scripted_server {
 	void *context;
 	void (*answer)(void *context, const struct scripted_request *request,
 		struct scripted_answer *out_answer);
-	/** "METHOD path\nbody\n" of each request, bodies of protobuf in hexadecimal. */
+	/** Logs "METHOD path\nbody\n" for each request; protobuf bodies are hexadecimal. */
 	struct bt_strbuf log;
 	uint32_t request_count;
 };
 
 void scripted_server_init(struct scripted_server *server, struct bt_loop *loop);
 void scripted_server_finish(struct scripted_server *server);
-/** The first connection that hangs gets this. */
+/** Answers the request of the first hanging connection. */
 void scripted_server_answer_hanging(
 	struct scripted_server *server, const struct scripted_answer *answer);
-/** The log since the last call; borrowed until the next. */
+/** Returns the log since the last call; borrowed until the next call. */
 const char *scripted_server_log(struct scripted_server *server);
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is sent for what the scheduler decides, and what answers lead to: spec 13 section 14. */
+/*
+ * API requests for the scheduler's decisions, and the effects of their answers: spec 13 section 14.
+ */
 #include <string.h>
 
 #include "test_main.h"
@@ -112,7 +114,7 @@ START_TEST(test_api_writes__no_pod_is_tried_while_too_many_writes_wait)
 	writes_world_turn(&world, &attempt);
 	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_IDLE);
 	ck_assert(bt_queue_can_pop(bt_scheduler_queue(world.scheduler)));
-	/* The pace of the API server has changed. */
+	/* The number of allowed requests in flight changes. */
 	world.in_flight_max = 2;
 	writes_world_turn(&world, &attempt);
 	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_WAITING);
@@ -204,7 +206,7 @@ START_TEST(test_api_writes__edge_11b_35_lost_answer_of_a_bound_pod)
 	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {
 		ck_assert_uint_eq(bt_queue_count(bt_scheduler_queue(world.scheduler), place), 0);
 	}
-	/* It is where the API has it. */
+	/* The cache has the pod on the node that the API reports. */
 	ck_assert_uint_ne(
 		bt_state_find_pod(bt_scheduler_engine(world.scheduler)->state, BT_STR("22fd")),
 		BT_POD_NONE);
@@ -232,7 +234,10 @@ END_TEST
 
 /** --- status patches --- */
 
-/** Nothing fits, and patches are answered like this; how many are sent? */
+/**
+ * No node fits the pod, and the server answers patches by the script; returns the number of patches
+ * sent.
+ */
 static uint32_t count_patches(const struct script *given, const char *gates)
 {
 	struct script script = *given;
@@ -311,7 +316,7 @@ START_TEST(test_api_writes__writes_of_one_pod_in_order)
 		writes_world_turn(&world, &attempt);
 	}
 	(void)writes_world_log(&world);
-	/* It fits now: its binding waits for the patch. */
+	/* The pod fits now, but its binding waits for the patch in flight. */
 	writes_world_node(&world, "wn1");
 	world.now_ns += 20 * WORLD_SECOND;
 	bt_queue_tick(bt_scheduler_queue(world.scheduler), world.now_ns);
@@ -357,7 +362,7 @@ static const char pod_high[] =
 	"'spec':{'schedulerName':'default-scheduler','priority':9,'containers':[{'name':'c',"
 	"'resources':{'requests':{'cpu':'2'}}}]}}";
 
-/** A pod of lower priority is in the way; status: more of its status. */
+/** A pod of lower priority uses the node; status: more members of its status. */
 static void begin_preemption(
 	struct writes_world *world, struct script *script, const char *gates, const char *status)
 {
@@ -428,7 +433,7 @@ START_TEST(test_api_writes__preemption_that_waits)
 	struct writes_world world;
 	begin_preemption(&world, &script, "SchedulerAsyncPreemption=false", "");
 	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
-	/* The scheduling waits for each of them, so the preemptor is told last. */
+	/* Preemption waits for each victim's requests, so the preemptor's patch is last. */
 	ck_assert_str_eq(writes_world_log(&world), PATCH_LOW DELETE_LOW PATCH_HIGH);
 	ck_assert_ptr_nonnull(strstr(writes_world_events(&world), PREEMPTED));
 	writes_world_finish(&world);
@@ -473,7 +478,7 @@ START_TEST(test_api_writes__refused_deletion_lets_the_preemptor_try_again)
 	const char *log = writes_world_log(&world);
 	const char *first = strstr(log, DELETE_LOW);
 	ck_assert_ptr_nonnull(first);
-	/* It is activated at once, and finds the same victim. */
+	/* The preemptor is activated at once and selects the same victim. */
 	ck_assert_ptr_nonnull(strstr(first + 1, DELETE_LOW));
 	writes_world_finish(&world);
 }
@@ -511,7 +516,7 @@ static const struct bt_str whole_volume = BT_STR_INIT(
 	"PATCH /api/v1/namespaces/wire/pods/s1/status\n" \
 	"{\"status\":{\"nominatedNodeName\":\"wn1\"}}\n"
 
-/** Read, then written as a whole with the version that is known. */
+/** The requests that read the volume and write all of it with the known resourceVersion. */
 #define PUT_VOLUME \
 	"GET /api/v1/persistentvolumes/pv1\n" \
 	"PUT /api/v1/persistentvolumes/pv1\n" \
@@ -536,7 +541,9 @@ START_TEST(test_api_writes__volume_is_written_whole)
 		writes_world_turn(&world, &attempt);
 	}
 	ck_assert_str_eq(writes_world_log(&world), NOMINATION PUT_VOLUME);
-	/* The volume controller answers; the binding follows at the next look. */
+	/*
+	 * The volume controller binds volume and claim; the pod's binding follows at the next poll.
+	 */
 	writes_world_observe(&world, BT_KIND_PERSISTENT_VOLUME,
 		"{'metadata':{'name':'pv1','uid':'upv','resourceVersion':'8'},'spec':{"
 		"'storageClassName':'local','capacity':{'storage':'1Gi'},'accessModes':"
@@ -555,7 +562,7 @@ START_TEST(test_api_writes__volume_is_written_whole)
 }
 END_TEST
 
-/* Protobuf would lose what is of the future: volumes are written as JSON by all clients. */
+/* Protobuf would lose unknown fields: every client writes volumes as JSON. */
 START_TEST(test_api_writes__volume_is_written_as_json)
 {
 	struct script script = {{{"GET", 1, {.code = 200, .body = whole_volume}},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What DynamicResources has written: spec 12 sections 12 to 15, 13 section 14.7. */
+/* Writes of DynamicResources: spec 12 sections 12 to 15, 13 section 14.7. */
 #include <string.h>
 
 #include "api/resource_claim.h"
@@ -9,7 +9,9 @@
 
 #define CLAIMS "/apis/resource.k8s.io/v1/namespaces/wire/resourceclaims"
 
-/** As the API has it; of the future and of the driver: what our structures do not have. */
+/**
+ * The claim as the API has it, with fields that our structures lack ("ofTheFuture", driver data).
+ */
 #define METADATA(version, finalizers) \
 	"\"metadata\":{\"name\":\"rc1\",\"namespace\":\"wire\",\"uid\":\"urc\"," \
 	"\"resourceVersion\":\"" version "\",\"creationTimestamp\":\"2026-01-02T03:04:05Z\"," \
@@ -19,7 +21,7 @@
 	"\"deviceClassName\":\"gpu\",\"allocationMode\":\"ExactCount\",\"count\":1}}]}}"
 #define HEAD "{\"kind\":\"ResourceClaim\",\"apiVersion\":\"resource.k8s.io/v1\","
 #define FINALIZERS ",\"finalizers\":[\"resource.kubernetes.io/delete-protection\"]"
-/** Go writes < and > like this. */
+/** Go escapes < and > like this. */
 #define METADATA_SENT(version, finalizers) \
 	"\"metadata\":{\"name\":\"rc1\",\"namespace\":\"wire\",\"uid\":\"urc\"," \
 	"\"resourceVersion\":\"" version "\",\"creationTimestamp\":\"2026-01-02T03:04:05Z\"," \
@@ -76,7 +78,7 @@ static struct bt_resource_claim copy_of(const struct bt_object *base)
 	return *(const struct bt_resource_claim *)bt_object_value(base, BT_KIND_RESOURCE_CLAIM);
 }
 
-/** Once: 0, an error, or pending. */
+/** Calls the writer once; returns 0, an error, or pending. */
 static int put(struct claim_world *claims, bool status, const struct bt_object *base,
 	const struct bt_resource_claim *claim, bool must_end)
 {
@@ -88,7 +90,7 @@ static int put(struct claim_world *claims, bool status, const struct bt_object *
 		writer->context, &pod, base, claim, must_end, &claims->answer, &claims->err);
 }
 
-/** Turn until nothing is on the way. */
+/** Turns the loop until no request is in flight. */
 static void turn(struct claim_world *claims)
 {
 	struct bt_attempt attempt;
@@ -132,7 +134,7 @@ START_TEST(test_api_writes_claim__finalizer_then_status)
 	ck_assert_str_eq(writes_world_log(&claims.world),
 		"PUT " CLAIMS "/rc1\n" HEAD METADATA_SENT("7", FINALIZERS) "," SPEC
 									   ",\"status\":{}}\n");
-	/* The answer is what the next write is made from. */
+	/* The next write starts from the object of the answer. */
 	struct bt_object *answer = claims.answer;
 	claims.answer = NULL;
 	claim = copy_of(answer);
@@ -163,7 +165,7 @@ START_TEST(test_api_writes_claim__finalizer_then_status)
 }
 END_TEST
 
-/* Of a claim that others use: their part, and what the driver says, stay as they are. */
+/* The claim has other users: their reservations and the driver's data stay unchanged. */
 START_TEST(test_api_writes_claim__what_we_do_not_know_survives)
 {
 	struct claim_world claims = {.script = {{{"PUT", 1, ok(shared)}}, 1}};
@@ -194,7 +196,7 @@ START_TEST(test_api_writes_claim__what_we_do_not_know_survives)
 }
 END_TEST
 
-/* PostFilter: nobody comes back for the answer. */
+/* PostFilter is not called again, so the write must end within the call. */
 START_TEST(test_api_writes_claim__deallocation_is_waited_for)
 {
 	struct claim_world claims = {.script = {{{"PUT", 1, ok(finalized)}}, 1}};
@@ -271,7 +273,7 @@ START_TEST(test_api_writes_claim__errors)
 }
 END_TEST
 
-/* The answer to what an earlier attempt wrote is not taken for the answer to this one. */
+/* A new write must not take the answer to the write of an earlier attempt. */
 START_TEST(test_api_writes_claim__other_arguments_are_another_call)
 {
 	struct claim_world claims = {
@@ -293,7 +295,7 @@ START_TEST(test_api_writes_claim__other_arguments_are_another_call)
 	turn(&claims);
 	ck_assert_int_eq(put(&claims, false, base, &second, false), 0);
 	ck_assert(bt_str_equal_c(claims.answer->meta->resource_version, "8"));
-	/* One that was not sent yet never is. */
+	/* A superseded write that was not sent yet is never sent. */
 	claims.script.rows[0].times = 1;
 	(void)writes_world_log(&claims.world);
 	ck_assert_int_eq(put(&claims, true, base, &first, false), BT_WRITE_PENDING);
@@ -365,7 +367,7 @@ START_TEST(test_api_writes_claim__unreserve)
 	init(&claims);
 	claims.writer->unreserve(claims.writer->context, &pod, &claim, pod.uid);
 	turn(&claims);
-	/* It is not repeated, and nobody waits for it. */
+	/* The write is not repeated, and no caller waits for it. */
 	ck_assert_str_eq(writes_world_log(&claims.world),
 		"PATCH " CLAIMS "/rc1/status\n{\"metadata\": {\"uid\": \"urc\"}, \"status\": { "
 		"\"reservedFor\": [ {\"$patch\": \"delete\", \"uid\": \"udr\"} ] }}\n");
@@ -392,7 +394,7 @@ START_TEST(test_api_writes_claim__pod_status)
 	const struct {
 		struct bt_pod_status before;
 		struct bt_pod_status after;
-		const char *sent; /* NULL: nothing */
+		const char *sent; /* NULL: no request */
 	} rows[] = {
 		{{.phase = BT_STR("Pending")}, {.phase = BT_STR("Running")}, NULL},
 		{{.phase = BT_STR("Pending")}, {.extended_resource_claim_status = &extended},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a scheduler is told of an API server's collections, and what SIGUSR2 says of it. */
+/* The API server's collections reach the scheduler; SIGUSR2 compares the cache with them. */
 #include "daemon/cluster_feed.h"
 
 #include <string.h>
@@ -243,7 +243,7 @@ START_TEST(test_dump__edge_03b_36_redundant_node)
 	init(&world, NULL);
 	bt_cluster_feed_start(world.feed);
 	run_until_synced(&world);
-	/* An imaginary node, known by a pod alone, counts as cached. */
+	/* A node that exists only through its pod counts as cached. */
 	writes_world_observe(&world.base, BT_KIND_POD,
 		"{'metadata':{'name':'late','namespace':'wire','uid':'u-late'},"
 		"'spec':{'nodeName':'foobar','containers':[{'name':'c'}]}}");

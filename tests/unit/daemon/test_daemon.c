@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The whole daemon as a process of its own, with signals. Spec: 11 sections 6.3 to 6.5. */
+/** The whole daemon as a separate process, with signals. Spec: 11 sections 6.3 to 6.5. */
 #include "daemon/daemon.h"
 
 #include <errno.h>
@@ -18,15 +18,15 @@
 #define WAIT_NS (20 * BT_NS_PER_SECOND)
 #define LEASES "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 
-/** An API server of which only the leases work, and the daemon. */
+/** The daemon, and an API server that serves only leases. */
 struct world {
 	struct bt_loop *loop;
 	struct scripted_server server;
-	struct bt_strbuf lease; /* as it was written last; empty: there is none */
+	struct bt_strbuf lease; /* as last written; empty: no lease */
 	bool leases_hang;
 	pid_t pid;
 	char config[32];
-	FILE *output; /* what the daemon writes */
+	FILE *output; /* output of the daemon */
 	char text[65536];
 };
 
@@ -67,7 +67,7 @@ static void write_config(struct world *world)
 
 #define FLAGS_MAX 16
 
-/** Never returns. flags end with NULL. */
+/** Runs the daemon in the child; never returns. flags end with NULL. */
 static void run_daemon(const struct world *world, const char *const *flags)
 {
 	static const struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -83,7 +83,7 @@ static void run_daemon(const struct world *world, const char *const *flags)
 	for (size_t i = 0; flags[i] != NULL && i < FLAGS_MAX; i++) {
 		copies[count++] = bt_strndup(flags[i], strlen(flags[i]));
 	}
-	/* As from a shell: whoever runs the tests may ignore hangups. */
+	/* Restore the default action: the process that runs the tests may ignore SIGHUP. */
 	if (sigaction(SIGHUP, &usual, NULL) != 0 ||
 		dup2(fileno(world->output), STDERR_FILENO) < 0) {
 		_exit(99);
@@ -125,7 +125,7 @@ static const char *read_output(struct world *world)
 	return world->text;
 }
 
-/** Until the daemon has said this, or sent a request like this. */
+/** Waits until the daemon's output or a request of the daemon contains this text. */
 static void await(struct world *world, const char *text)
 {
 	int64_t end_ns = bt_loop_now_ns(world->loop) + WAIT_NS;
@@ -139,7 +139,7 @@ static void await(struct world *world, const char *text)
 	}
 }
 
-/** How it ended, as waitpid tells it. */
+/** Waits for the exit; returns the status of waitpid. */
 static int end(struct world *world)
 {
 	int64_t end_ns = bt_loop_now_ns(world->loop) + WAIT_NS;
@@ -171,7 +171,7 @@ static void expect_exit(struct world *world, int code, const char *last_line)
 		"%s\nshould end with %s", world->text, last_line);
 }
 
-/** The certificate is made before the configuration is read: step 6 before step 7. */
+/** The certificate is made before the configuration is read (step 6 before step 7). */
 START_TEST(test_daemon__order_of_the_start)
 {
 	static struct world world;
@@ -195,7 +195,7 @@ START_TEST(test_daemon__order_of_the_start)
 }
 END_TEST
 
-/** How often the text stands in the log. */
+/** Counts the text in the log. */
 static int count_in_log(const struct world *world, const char *text)
 {
 	int count = 0;
@@ -235,7 +235,7 @@ END_TEST
 START_TEST(test_daemon__edge_11_19_no_port)
 {
 	static struct world world;
-	/* what reviews would need is not looked at: nobody can ask */
+	/* without serving, the files for reviews and TLS are not opened */
 	begin(&world, "--leader-elect=false", "--authentication-kubeconfig=/nonexistent",
 		"--authorization-kubeconfig=/nonexistent", "--tls-cert-file=/nonexistent");
 	await(&world, "GET /api/v1/nodes?");

@@ -19,14 +19,14 @@
 struct operation {
 	bool used;
 	enum bt_elector_want want;
-	uint64_t version; /* of UPDATE: optimistic concurrency */
+	uint64_t version; /* expected version of UPDATE: optimistic concurrency */
 	struct bt_lease_record record;
-	int64_t apply_ns; /* INT64_MAX: never gets there, or was applied */
+	int64_t apply_ns; /* time of the effect; INT64_MAX: lost, or applied already */
 	int64_t answer_ns;
 	bool answer_is_lost;
 	enum bt_elector_result result;
 	uint64_t result_version;
-	struct machine *machine; /* NULL: abandoned */
+	struct machine *machine; /* NULL: the machine abandoned the request */
 };
 
 struct machine {
@@ -35,7 +35,7 @@ struct machine {
 	int64_t steady_offset_ns;
 	int64_t wall_offset_us;
 	int64_t paused_until_ns;
-	uint64_t version; /* of the object of its last answer */
+	uint64_t version; /* version of the object in its last answer */
 	struct operation *under_way;
 	int64_t wake_ns;
 	uint32_t terms;
@@ -51,13 +51,13 @@ struct world {
 	struct bt_lease_record lease;
 	struct operation operations[OPERATIONS];
 	struct machine machines[MACHINES];
-	char identities[IDENTITIES][12]; /* records point to them */
+	char identities[IDENTITIES][12]; /* lease records point to these names */
 	uint32_t generation;
-	/* Faults, in thousandths and nanoseconds. */
+	/* Faults: probability in thousandths, time in nanoseconds. */
 	uint32_t loss;
 	int64_t delay_max_ns;
 	bool is_down;
-	uint32_t conflicts; /* so many writes to come find the object touched */
+	uint32_t conflicts; /* number of coming writes that get a conflict */
 	uint32_t requests[BT_ELECTOR_OVER];
 };
 
@@ -259,7 +259,7 @@ static bool leads(const struct machine *machine)
 	return machine->is_alive && bt_elector_is_leading(&machine->elector);
 }
 
-/** A lease that someone else holds, who will be silent from now on. */
+/** Puts a lease held by another candidate, which never renews it. */
 static void put_lease(struct world *world, const char *holder)
 {
 	world->exists = true;
@@ -288,7 +288,7 @@ START_TEST(test_elector__edge_11_36_no_lease_yet)
 	int64_t acquired_us = world.lease.acquire_us;
 	run_for(&world, SECOND);
 	ck_assert(may_act(&world, &world.machines[0]));
-	/* Renewed at once, and then every two seconds, without reading it again. */
+	/* The lease is renewed at once and then every two seconds, without another GET. */
 	ck_assert_uint_eq(world.requests[BT_ELECTOR_UPDATE], 1);
 	run_for(&world, 10 * SECOND);
 	ck_assert_uint_eq(world.requests[BT_ELECTOR_UPDATE], 6);
@@ -309,7 +309,7 @@ START_TEST(test_elector__edge_11_37_lease_of_another)
 	run_for(&world, 14900 * BT_NS_PER_MS);
 	ck_assert_uint_eq(world.requests[BT_ELECTOR_UPDATE], 0);
 	ck_assert(!leads(&world.machines[0]));
-	/* Within the jitter of a retry after that. */
+	/* The takeover comes within the jitter of one retry after the expiry. */
 	run_for(&world, 4500 * BT_NS_PER_MS);
 	ck_assert(leads(&world.machines[0]));
 	ck_assert_int_eq(world.lease.transitions, 4);
@@ -318,7 +318,7 @@ START_TEST(test_elector__edge_11_37_lease_of_another)
 }
 END_TEST
 
-/** The decision itself, without the pauses between tries. */
+/** Calls the elector directly, without the pauses between retries. */
 START_TEST(test_elector__edge_11_37_to_the_tenth_of_a_second)
 {
 	static const struct {
@@ -411,13 +411,15 @@ START_TEST(test_elector__edge_11_41_api_down)
 	run_for(&world, 4100 * BT_NS_PER_MS);
 	struct machine *machine = &world.machines[0];
 	world.is_down = true;
-	/* The last PUT that succeeded was at 4 s: it may act until 14 s. */
+	/* The last successful PUT was at 4 s: the leader may act until 14 s. */
 	run_for(&world, 9700 * BT_NS_PER_MS);
 	ck_assert(may_act(&world, machine));
 	run_for(&world, 400 * BT_NS_PER_MS);
 	ck_assert(!may_act(&world, machine));
 	ck_assert(leads(machine));
-	/* The loop began at 6 s; it gives up at 16 s and tries to release. */
+	/*
+	 * The renew loop began at 6 s; the leader gives up at 16 s and tries to release the lease.
+	 */
 	run_for(&world, 1700 * BT_NS_PER_MS);
 	ck_assert(leads(machine));
 	uint32_t gets = world.requests[BT_ELECTOR_GET];
@@ -463,7 +465,10 @@ START_TEST(test_elector__edge_11_43_lease_deleted)
 	ck_assert_uint_eq(world.machines[0].terms, 1);
 	ck_assert_uint_eq(world.requests[BT_ELECTOR_CREATE], 1);
 	run_for(&world, 2 * SECOND);
-	/* The optimistic path proposed what was known before: the POST says the same. */
+	/*
+	 * The leader first sends an optimistic update from the record it knows, then POSTs the same
+	 * record.
+	 */
 	ck_assert(may_act(&world, &world.machines[0]));
 	world_finish(&world);
 }
@@ -484,7 +489,7 @@ START_TEST(test_elector__edge_11_44_stop_releases)
 	ck_assert_uint_eq(world.lease.holder.length, 0);
 	ck_assert_int_eq(world.lease.duration_seconds, 1);
 	ck_assert_int_eq(world.lease.acquire_us, world.lease.renew_us);
-	/* One that waits ends without touching the lease. */
+	/* A candidate that is not the leader stops without writing the lease. */
 	put_lease(&world, "other");
 	boot(&world, &world.machines[1]);
 	run_for(&world, SECOND);
@@ -505,12 +510,14 @@ START_TEST(test_elector__edge_13_37_conflict_and_another_holder)
 	run_for(&world, 3 * SECOND);
 	put_lease(&world, "other");
 	run_for(&world, 1500 * BT_NS_PER_MS);
-	/* It leads on by upstream's rules, but may not act from the moment it knows. */
+	/*
+	 * By upstream's rules it still leads, but it may not act once it knows of the other holder.
+	 */
 	ck_assert(leads(&world.machines[0]));
 	ck_assert(!may_act(&world, &world.machines[0]));
 	run_for(&world, 10 * SECOND);
 	ck_assert(world.machines[0].is_over && world.machines[0].elector.lost);
-	/* And what is another's was not released. */
+	/* The stopped leader did not release the other holder's lease. */
 	ck_assert(bt_str_equal_c(world.lease.holder, "other"));
 	world_finish(&world);
 }
@@ -532,7 +539,7 @@ END_TEST
 
 START_TEST(test_elector__short_leases)
 {
-	/* Others wait for whole seconds only: 1, though 1.9 s are configured. */
+	/* Other candidates wait for whole seconds only: 1 s, although 1.9 s are configured. */
 	struct bt_elector elector;
 	struct bt_elector_options options = {.identity = BT_STR("A"),
 		.lock = BT_STR("a/b"),
@@ -603,7 +610,10 @@ START_TEST(test_elector__coordinated)
 			ck_assert_int_eq(order.record.renew_us, 1000);
 			ck_assert_int_eq(order.record.transitions, 4);
 			ck_assert(bt_str_equal_c(order.record.strategy, "OldestEmulationVersion"));
-			/* Not renewed by anybody for longer than it lasts: not taken again. */
+			/*
+			 * The lease was not renewed for longer than its duration, and is not taken
+			 * again.
+			 */
 			bt_elector_answer(&elector, BT_ELECTOR_FAILED, NULL, "lost", &now);
 			now.steady_ns += 16 * SECOND;
 			bt_elector_next(&elector, &now, &order);
@@ -709,7 +719,7 @@ START_TEST(test_elector__never_two_may_act)
 		}
 		world_finish(&world);
 	}
-	/* With all that happens somebody still leads for a good part of the time. */
+	/* Despite all faults some machine may act for a fifth of the time. */
 	ck_assert_uint_gt(acting, steps / 5);
 }
 END_TEST
@@ -730,7 +740,7 @@ START_TEST(test_elector__takeover_in_time)
 				crash(&world.machines[i]);
 			}
 		}
-		/* A lease, a retry with jitter, and the way of four requests. */
+		/* The bound: a lease, a retry with jitter, and the delays of four requests. */
 		run_for(&world, (15000 + 4400 + 800) * BT_NS_PER_MS);
 		ck_assert_uint_eq(count_actors(&world), 1);
 		world_finish(&world);

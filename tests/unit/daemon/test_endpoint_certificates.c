@@ -22,7 +22,7 @@ static void make_folder(void)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
-/** A path in the folder; 64 are kept. */
+/** Returns a path in the folder; the last 64 stay valid. */
 static const char *in_folder(const char *name)
 {
 	static char paths[64][128];
@@ -37,7 +37,7 @@ static void remove_folder(void)
 	static const char *const names[] = {"kube-scheduler.crt", "kube-scheduler.key", "tls.crt",
 		"tls.key", "ca.crt", "deep/kube-scheduler.crt", "deep/kube-scheduler.key"};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		(void)unlink(in_folder(names[i])); /* not all are there */
+		(void)unlink(in_folder(names[i])); /* some tests do not create all files */
 	}
 	(void)rmdir(in_folder("deep"));
 	ck_assert_int_eq(rmdir(folder), 0);
@@ -64,7 +64,7 @@ static void expect(
 		(int)caller->failure);
 }
 
-/** Member of the ConfigMap's data. */
+/** Appends a member of the ConfigMap's data. */
 static void add_data(struct endpoints_world *world, const char *name, struct bt_str text)
 {
 	struct bt_json_writer writer;
@@ -120,7 +120,7 @@ START_TEST(test_endpoint_certificates__client_certificates)
 	world.options.authentication.client_ca_file = bt_str_from(in_folder("ca.crt"));
 	start(&world);
 	expect(&world, &as_root, "/metrics", 200);
-	/* masters are not asked about */
+	/* no review is sent for system:masters */
 	ck_assert_ptr_null(strstr(bt_strbuf_c(&world.server.log), "subjectaccessreviews"));
 	expect(&world, &as_alice, "/metrics", 200);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.server.log),
@@ -128,7 +128,7 @@ START_TEST(test_endpoint_certificates__client_certificates)
 	expect(&world, &as_stranger, "/healthz", 401);
 	ck_assert_ptr_nonnull(
 		strstr(bt_strbuf_c(&world.log), "[x509: certificate signed by unknown authority]"));
-	/* a token may still tell */
+	/* a token still authenticates */
 	caller_set_header(&as_stranger, "Authorization", "Bearer good");
 	expect(&world, &as_stranger, "/metrics", 200);
 	caller_finish(&as_root);
@@ -175,7 +175,7 @@ START_TEST(test_endpoint_certificates__front_proxy_of_the_config_map)
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.server.log),
 		"\"user\":\"mallory\",\"groups\":[\"g1\",\"g2\",\"system:authenticated\"],"
 		"\"extra\":{\"acme.com/scope\":[\"s\"]}}"));
-	/* another name, and no certificate at all */
+	/* a proxy certificate of another name, and no certificate */
 	caller_set_header(&as_impostor, "X-Remote-User", "alice");
 	expect(&world, &as_impostor, "/healthz", 401);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log),
@@ -249,7 +249,7 @@ START_TEST(test_endpoint_certificates__config_map_that_makes_no_sense)
 	start(&world);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log),
 		"configmap/extension-apiserver-authentication: requestheader-allowed-names: "));
-	/* nobody is a proxy then */
+	/* without valid allowed names no certificate counts as a proxy */
 	caller_set_header(&caller, "X-Remote-User", "alice");
 	expect(&world, &caller, "/metrics", 403);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&caller.answer), "system:anonymous"));
@@ -296,7 +296,7 @@ START_TEST(test_endpoint_certificates__client_ca_file_changes)
 	world.options.authentication.client_ca_file = bt_str_from(in_folder("ca.crt"));
 	start(&world);
 	expect(&world, &caller, "/metrics", 401);
-	/* what is broken changes nothing */
+	/* an unreadable file does not change the CAs */
 	write_file("ca.crt", BT_STR("rubbish"));
 	for (int i = 0; i < 600 && strstr(bt_strbuf_c(&world.log), "ca.crt") == NULL; i++) {
 		endpoints_world_turn(&world);
@@ -340,13 +340,13 @@ START_TEST(test_endpoint_certificates__own_pair)
 	ck_assert_uint_eq(caller.code, 200);
 	caller_finish(&caller);
 	endpoints_world_finish(&world);
-	/* used the second time */
+	/* the second start uses the files of the first */
 	endpoints_world_init(&world);
 	world.options.serving.cert_dir = bt_str_from(in_folder("deep"));
 	start(&world);
 	ck_assert_ptr_null(strstr(bt_strbuf_c(&world.log), "Generated"));
 	endpoints_world_finish(&world);
-	/* half of it */
+	/* only the certificate is left */
 	ck_assert_int_eq(unlink(in_folder("deep/kube-scheduler.key")), 0);
 	endpoints_world_init(&world);
 	world.options.serving.cert_dir = bt_str_from(in_folder("deep"));
@@ -373,7 +373,7 @@ static void expect_failure(const char *certificate, const char *key, const char 
 	endpoints_world_finish(&world);
 }
 
-/** Starting fails with exactly this. */
+/** Asserts that the start fails with exactly this message. */
 static void expect_message(struct endpoints_world *world, const char *message)
 {
 	ck_assert(!endpoints_world_start(world));
@@ -452,7 +452,9 @@ START_TEST(test_endpoint_certificates__port_is_taken)
 }
 END_TEST
 
-/** A pair signed by ca is shown to a client that asks for name (NULL: for none). */
+/**
+ * Returns whether the server shows a pair signed by ca to a client that sends name (NULL: no name).
+ */
 static bool shows(
 	struct endpoints_world *world, const struct bt_certificate_pair *ca, const char *name)
 {
@@ -548,7 +550,7 @@ START_TEST(test_endpoint_certificates__names_of_clients_choose)
 	ck_assert(shows(&world, &other_ca, "a.example.org"));
 	ck_assert(!shows(&world, &plain_ca, "a.example.org"));
 	endpoints_world_finish(&world);
-	/* what is wrong names the flag */
+	/* the error names the flag */
 	endpoints_world_init(&world);
 	sni.key_file = bt_str_from(in_folder("none"));
 	world.options.serving.sni.items = &sni;

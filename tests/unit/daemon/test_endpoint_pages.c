@@ -104,7 +104,7 @@ static void teardown(struct world *world)
 	bt_arena_finish(&world->arena);
 }
 
-/** target: path, and a query behind '?'. Returns the body. */
+/** Requests target, a path with an optional query. Returns the body. */
 static const char *get(struct world *world, const char *target)
 {
 	struct bt_str text = bt_str_from(target);
@@ -415,8 +415,7 @@ END_TEST
 	"apiVersion\x55" \
 	"config.k8s.io/v1beta1"
 
-/** Self-described, keys in the order of their bytes, strings as byte strings; only with its gate.
- */
+/** Self-described CBOR, keys in byte order, strings as byte strings; only with the feature gate. */
 START_TEST(test_endpoint_pages__cbor)
 {
 	struct world world;

@@ -5,7 +5,7 @@
 #include "endpoints_world.h"
 #include "test_main.h"
 
-/* Requests that may wait for a review. */
+/* Endpoint requests; most of them need a review. */
 #define WAITING_MAX 512
 
 static const char forbidden_metrics[] =
@@ -32,7 +32,7 @@ static void expect(struct endpoints_world *world, struct caller *caller, const c
 	ck_assert_str_eq(bt_strbuf_c(&caller->cache_control), "no-cache, private");
 }
 
-/** The lines of the API server's log that begin so. */
+/** Counts lines of the API server's log that begin with this text. */
 static uint32_t count_asked(struct endpoints_world *world, const char *text)
 {
 	uint32_t count = 0;
@@ -88,7 +88,7 @@ START_TEST(test_endpoints__edge_11_24_metrics_without_credentials)
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.server.log),
 		"\"spec\":{\"nonResourceAttributes\":{\"path\":\"/metrics\",\"verb\":\"get\"},"
 		"\"user\":\"system:anonymous\",\"groups\":[\"system:unauthenticated\"]}"));
-	/* remembered, and by the verb as well */
+	/* the review is cached, separately for each verb */
 	expect(&world, &caller, "/metrics?x=1", 403, forbidden_metrics);
 	ck_assert_uint_eq(count_asked(&world, "POST /apis/authorization"), 1);
 	caller.method = "DELETE";
@@ -141,7 +141,7 @@ START_TEST(test_endpoints__edge_11_50_other_allowed_paths)
 	struct endpoints_world world;
 	struct caller caller = {.pair = NULL};
 	endpoints_world_init(&world);
-	world.paths[0] = BT_STR("healthz"); /* the slash does not matter */
+	world.paths[0] = BT_STR("healthz"); /* a missing first slash does not matter */
 	world.paths[1] = BT_STR("/metrics*");
 	start(&world);
 	expect(&world, &caller, "/healthz", 200, "ok");
@@ -216,7 +216,7 @@ START_TEST(test_endpoints__websocket_token)
 		uint16_t code;
 	} rows[] = {
 		{"base64url.bearer.authorization.k8s.io.Z29vZA, v4.channel.k8s.io", 200},
-		{"base64url.bearer.authorization.k8s.io.Z29vZA", 401}, /* no other one */
+		{"base64url.bearer.authorization.k8s.io.Z29vZA", 401}, /* no second protocol */
 		{"a, base64url.bearer.authorization.k8s.io.Z29vZA==", 401},
 		{"a, base64url.bearer.authorization.k8s.io.", 401},
 		{"a, base64url.bearer.authorization.k8s.io.YmFk", 401},
@@ -251,7 +251,7 @@ START_TEST(test_endpoints__equal_questions_are_asked_once)
 		caller_start(&callers[i], &world, "/configz");
 	}
 	endpoints_world_await_request(&world, "tokenreviews");
-	/* one of them does not wait for the end */
+	/* one caller closes its connection before the review ends */
 	for (int i = 0; i < 100; i++) {
 		endpoints_world_turn(&world);
 	}
@@ -282,17 +282,17 @@ START_TEST(test_endpoints__reviews_that_fail)
 	struct caller caller = {.pair = NULL};
 	endpoints_world_init(&world);
 	start(&world);
-	/* asked again */
+	/* the failed review is repeated */
 	world.review_failures = 1;
 	expect(&world, &caller, "/metrics", 403, forbidden_metrics);
 	ck_assert_uint_eq(count_asked(&world, "POST /apis/authorization"), 2);
-	/* in vain, at once */
+	/* an error that is not retried fails the request at once */
 	world.review_failures = 1;
 	world.review_code = 403;
 	expect(&world, &caller, "/configz?a=<b>", 500,
 		"Internal Server Error: \"/configz?a=&lt;b&gt;\": a &lt;bad&gt; day\n");
 	ck_assert_str_eq(bt_strbuf_c(&caller.content_type), "text/plain; charset=utf-8");
-	/* that is not remembered */
+	/* a failure is not cached */
 	expect(&world, &caller, "/configz", 403, NULL);
 	world.review_failures = 1;
 	caller_set_header(&caller, "Authorization", "Bearer good");
@@ -310,7 +310,7 @@ START_TEST(test_endpoints__nobody_to_ask)
 	endpoints_world_init(&world);
 	world.no_delegation = true;
 	start(&world);
-	caller_set_header(&caller, "Authorization", "Bearer good"); /* not looked at */
+	caller_set_header(&caller, "Authorization", "Bearer good"); /* the token is not reviewed */
 	expect(&world, &caller, "/metrics", 403, forbidden_metrics);
 	expect(&world, &caller, "/healthz", 200, "ok");
 	ck_assert_uint_eq(world.server.request_count, 0);
@@ -384,7 +384,7 @@ START_TEST(test_endpoints__shutdown_with_a_request_that_waits)
 	ck_assert_int_ge(took_ns, 5 * BT_NS_PER_SECOND - BT_NS_PER_MS);
 	ck_assert_int_lt(took_ns, 8 * BT_NS_PER_SECOND);
 	ck_assert(!caller.is_done);
-	/* a question is given up after ten seconds */
+	/* a review is aborted after ten seconds */
 	caller_wait(&caller, &world);
 	took_ns = bt_loop_now_ns(world.loop) - begun_ns;
 	ck_assert_int_ge(took_ns, 9 * BT_NS_PER_SECOND);
@@ -405,13 +405,13 @@ START_TEST(test_endpoints__too_many_wait)
 	files.rlim_cur = files.rlim_max;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
 	if (files.rlim_max < 2 * WAITING_MAX + 100) {
-		return; /* both ends of each connection are ours */
+		return; /* this process holds both ends of each connection */
 	}
 	struct caller *waiting = bt_calloc(WAITING_MAX, sizeof(*waiting));
 	endpoints_world_init(&world);
 	start(&world);
 	world.reviews_hang = true;
-	/* one client for all, so that only connections are many */
+	/* one client for all requests, so that only the connections are many */
 	caller_start(&waiting[0], &world, "/configz");
 	for (uint32_t i = 1; i < WAITING_MAX; i++) {
 		waiting[i].client = waiting[0].client;

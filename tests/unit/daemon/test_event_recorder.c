@@ -9,10 +9,10 @@
 /* 2026-11-21T00:27:40.914140Z */
 #define NOW_NS INT64_C(1795220860914140999)
 
-/** What the recorder sent, one line each. */
+/** The log of the recorder's requests, one line each. */
 struct log {
 	struct bt_strbuf text;
-	bool is_gone; /* patches find nothing */
+	bool is_gone; /* patches get "not found" */
 };
 
 static void post(void *context, const struct bt_event_delivery *event)
@@ -83,7 +83,7 @@ START_TEST(test_event_recorder__series)
 	ck_assert_int_eq(bt_event_recorder_tick(recorder, NOW_NS), NOW_NS + 6 * 60 * SECOND_NS);
 	bt_event_recorder_record(recorder, &facts, NOW_NS);
 	expect(&log, POSTED("267", "none"));
-	/* The second makes a series, whatever its note; the third is only counted. */
+	/* The second event starts a series, even with another note; the third only counts. */
 	facts.note = BT_STR("other");
 	bt_event_recorder_record(recorder, &facts, NOW_NS + SECOND_NS);
 	expect(&log,
@@ -91,12 +91,15 @@ START_TEST(test_event_recorder__series)
 		"\"2026-11-21T00:27:41.914140Z\"}}\n");
 	bt_event_recorder_record(recorder, &facts, NOW_NS + 2 * SECOND_NS);
 	expect(&log, "");
-	/* Another resourceVersion is another event. */
+	/* An event for another resourceVersion is a separate event. */
 	meta.resource_version = BT_STR("268");
 	bt_event_recorder_record(recorder, &facts, NOW_NS);
 	expect(&log, POSTED("268", "other"));
 	ck_assert_uint_eq(bt_event_recorder_count(recorder), 2);
-	/* After six silent minutes the series is told a last time, and both are forgotten. */
+	/*
+	 * After six minutes without an event the series is patched for the last time, and both are
+	 * dropped.
+	 */
 	(void)bt_event_recorder_tick(recorder, NOW_NS + 7 * 60 * SECOND_NS);
 	expect(&log,
 		"PATCH {\"series\":{\"count\":3,\"lastObservedTime\":"
@@ -141,7 +144,7 @@ START_TEST(test_event_recorder__memory_is_bounded)
 		bt_strbuf_reset(&log.text);
 	}
 	ck_assert_uint_eq(bt_event_recorder_count(recorder), BT_EVENT_SERIES_MAX);
-	/* The first one was forgotten, the last one was not. */
+	/* The oldest series was dropped, the newest was not. */
 	struct bt_object_meta meta = pod_meta("0");
 	struct bt_event_facts facts = failed(&meta, "none");
 	bt_event_recorder_record(recorder, &facts, NOW_NS + 10000);
@@ -161,7 +164,7 @@ START_TEST(test_event_recorder__long_names)
 	struct bt_object_meta meta = {.name = {name, sizeof(name)}, .uid = BT_STR("u")};
 	struct bt_event_facts facts = failed(&meta, "none");
 	bt_event_recorder_record(recorder, &facts, NOW_NS);
-	/* A UUID instead, in the namespace default. */
+	/* The name is a UUID and the namespace is default. */
 	const char *start =
 		"POST "
 	        "{\"kind\":\"Event\",\"apiVersion\":\"events.k8s.io/v1\",\"metadata\":{\"name\":\"";
@@ -177,7 +180,7 @@ END_TEST
 
 START_TEST(test_event_recorder__edge_11b_25_series_from_the_third_on)
 {
-	/* The first patch of the pod's status changes its version; later ones are not sent. */
+	/* The first patch of the pod's status changes its version; later patches are not sent. */
 	static const char *const versions[] = {"267", "268", "268"};
 	struct log log = {0};
 	struct bt_event_sink sink = {.context = &log, .post = post, .patch = patch};

@@ -82,7 +82,7 @@ static void discover(enum bt_rest_class class_, uint16_t code)
 	fake_requests_answer(class_, code, "");
 }
 
-/** Of the pod s1 in this version. */
+/** Records FailedScheduling for pod s1 in this version. */
 static void fail_pod(struct world *world, const char *version, const char *note, int64_t now_ns)
 {
 	struct bt_object_meta meta = {.name = BT_STR("s1"),
@@ -100,7 +100,7 @@ static void fail_pod(struct world *world, const char *version, const char *note,
 	bt_event_recorder_record(bt_event_sender_recorder(world->sender), &facts, now_ns);
 }
 
-/** An event like no other. */
+/** Records an event that matches no other. */
 static void fail_new(struct world *world)
 {
 	char version[16];
@@ -126,7 +126,7 @@ START_TEST(test_event_sender__one_at_a_time_in_order)
 {
 	struct world world;
 	world_init(&world);
-	/* What is recorded before it is known where to waits. */
+	/* Events recorded before API discovery ends wait. */
 	fail_pod(&world, "267", "none", NOW_NS);
 	fail_pod(&world, "267", "none", NOW_NS + SECOND);
 	(void)fake_requests_turn();
@@ -158,7 +158,7 @@ START_TEST(test_event_sender__gone_series_is_posted)
 	fake_requests_answer(BT_REST_NOT_FOUND, 404, "gone");
 	expect_request(POSTED(
 		"\"series\":{\"count\":2,\"lastObservedTime\":\"2026-11-21T00:27:41.914140Z\"},"));
-	/* It is there after all: the series is patched again, a while later. */
+	/* The event exists after all: the series is patched again after a pause. */
 	fake_requests_answer(BT_REST_ALREADY_EXISTS, 409, "exists");
 	(void)fake_requests_turn();
 	ck_assert_ptr_null(fake_requests.call);
@@ -215,7 +215,7 @@ START_TEST(test_event_sender__without_response)
 	expect_request_begins("POST " EVENTS " ");
 	fake_requests_answer(BT_REST_TRANSPORT, 0, "connection refused");
 	expect_log("0 Unable to write event (retry limit exceeded!)\n");
-	/* The next one has tries of its own, at once. */
+	/* The next event is sent at once and has retries again. */
 	expect_request_begins("POST " EVENTS " ");
 	ck_assert_uint_eq(bt_event_sender_waiting(world.sender), 1);
 	world_finish(&world);
@@ -234,7 +234,7 @@ START_TEST(test_event_sender__edge_11b_30_too_many)
 		fail_new(&world);
 	}
 	ck_assert_uint_eq(bt_event_sender_waiting(world.sender), 1000);
-	/* The first is still there, and the newest is not. */
+	/* The oldest event is still in the queue; the newest was dropped. */
 	fake_requests.now_ns += 13 * SECOND;
 	for (uint32_t i = 1; i <= 1000; i++) {
 		char name[64];
@@ -309,7 +309,10 @@ START_TEST(test_event_sender__combined_and_spam)
 		(void)snprintf(note, sizeof(note), "note %u", i);
 		fail_pod(&world, "1", note, NOW_NS + i);
 	}
-	/* 25 of one object; those from the eleventh on as one event that is patched. */
+	/*
+	 * The queue has 25 events of one object; from the eleventh on they are patches of one
+	 * combined event.
+	 */
 	ck_assert_uint_eq(bt_event_sender_waiting(world.sender), 25);
 	for (uint32_t i = 0; i < 25; i++) {
 		char message[80];
@@ -319,7 +322,7 @@ START_TEST(test_event_sender__combined_and_spam)
 		ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&fake_requests.request), message));
 		fake_requests_answer(BT_REST_OK, 200, "");
 	}
-	/* One more in five minutes. */
+	/* Five minutes allow one more event. */
 	fail_pod(&world, "1", "later", NOW_NS + 301 * SECOND);
 	fail_pod(&world, "1", "later", NOW_NS + 302 * SECOND);
 	ck_assert_uint_eq(bt_event_sender_waiting(world.sender), 1);

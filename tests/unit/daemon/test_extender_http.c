@@ -16,7 +16,7 @@
 struct world {
 	struct bt_loop *loop;
 	struct scripted_server server;
-	struct scripted_answer answer; /* to everything but redirected requests */
+	struct scripted_answer answer; /* answer to every request that is not redirected */
 	struct bt_extender_http *extenders;
 	struct bt_config_extender config;
 	struct bt_strbuf url_prefix;
@@ -146,7 +146,7 @@ START_TEST(test_extender_http__edge_11b_08_status)
 }
 END_TEST
 
-/** What the engine makes of it, ignorable or not, is tested with it. */
+/** The tests of the engine cover the handling of this error, ignorable or not. */
 START_TEST(test_extender_http__edge_11b_10_and_11_time_out)
 {
 	struct world world;
@@ -387,7 +387,7 @@ START_TEST(test_extender_http__bad_tls_config)
 	world.err = (struct berth_error)BERTH_ERROR_INIT;
 	world.config.tls_config = &junk;
 	ck_assert_int_lt(create(&world), 0);
-	world.ops = NULL; /* none was left */
+	world.ops = NULL; /* create freed all extenders */
 	world_finish(&world);
 }
 END_TEST
@@ -404,7 +404,7 @@ START_TEST(test_extender_http__whole_objects)
 		"\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.1\"}]}}";
 	const struct bt_reflector_codec *codec = bt_whole_object_codec(BT_KIND_POD);
 	void *item;
-	ck_assert(codec->decode_protobuf == NULL); /* JSON is asked for */
+	ck_assert(codec->decode_protobuf == NULL); /* the reflector must request JSON */
 	ck_assert_int_eq(codec->decode_json(codec->context, bt_str_from(json), &item, NULL), 0);
 	const struct bt_object *pod = item;
 	ck_assert(bt_str_equal_c(codec->meta(item)->uid, "u"));

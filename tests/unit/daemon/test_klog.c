@@ -10,7 +10,7 @@
 #define NOON_NS INT64_C(1577977445000042000) /* 2020-01-02T15:04:05.000042Z */
 #define HEADER "I0102 15:04:05.000042       7 file.c:31] "
 
-/** In UTC, by thread 7, from line 31. */
+/** Formats the record in UTC, for thread 7 and line 31. */
 static void expect(
 	enum bt_klog_format format, const struct bt_log_record *record, const char *expected)
 {
@@ -94,7 +94,7 @@ START_TEST(test_klog__json)
 }
 END_TEST
 
-/** Whatever a value holds, one record is one line of JSON, or one text whose lines are marked. */
+/** One record stays one line of JSON, or one text with marked lines, whatever bytes a value has. */
 START_TEST(test_klog__hostile_values)
 {
 	char bytes[256];
@@ -171,7 +171,7 @@ START_TEST(test_klog__vmodule)
 		bt_klog_start(&options);
 		ck_assert_msg(BT_LOG_ENABLED(4) == rows[i].matches, "%s", rows[i].pattern);
 		ck_assert_msg(!BT_LOG_ENABLED(5), "%s", rows[i].pattern);
-		options.modules.count = 2; /* the first that matches decides */
+		options.modules.count = 2; /* the first matching pattern decides */
 		bt_klog_set_verbosity(0);
 		ck_assert_msg(BT_LOG_ENABLED(5) == !rows[i].matches, "%s", rows[i].pattern);
 		bt_klog_finish();

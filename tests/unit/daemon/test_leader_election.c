@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Leader election over real sockets. When what is asked is tested in test_elector.c. */
+/** Leader election over real sockets. test_elector.c tests the times of the requests. */
 #include "daemon/leader_election.h"
 
 #include <stdio.h>
@@ -23,14 +23,14 @@ struct world {
 	struct bt_metrics *metrics;
 	struct bt_config_leader_election config;
 	struct bt_leader_election *election;
-	struct bt_strbuf lease; /* of the store; empty: none */
+	struct bt_strbuf lease; /* lease in the store; empty: none */
 	uint32_t version;
 	uint32_t conflicts;
 	struct bt_strbuf told;
 	bool has_stopped;
 };
 
-/** A store of one lease that keeps what it is sent. */
+/** Serves a store of one lease: keeps the lease that a request writes. */
 static void answer(
 	void *context, const struct scripted_request *request, struct scripted_answer *out_answer)
 {

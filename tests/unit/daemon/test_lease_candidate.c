@@ -24,7 +24,7 @@ struct world {
 	const char *items;
 	struct bt_strbuf list;
 	struct bt_strbuf writes; /* "METHOD path\nbody\n" */
-	uint32_t failures;       /* of writes to come */
+	uint32_t failures;       /* number of coming writes that fail */
 	uint32_t write_count;
 };
 
@@ -45,7 +45,7 @@ static void answer(
 		out_answer->body = bt_strbuf_str(&world->list);
 	} else if (strstr(request->path, "sendInitialEvents") != NULL) {
 		ck_assert_ptr_nonnull(strstr(request->path, "metadata.name%3Dvm_1"));
-		out_answer->code = 400; /* no streaming lists here */
+		out_answer->code = 400; /* the server supports no streaming lists */
 		out_answer->body = BT_STR("{}");
 	} else if (strstr(request->path, "watch=") != NULL) {
 		out_answer->hangs = true;
@@ -113,7 +113,9 @@ static void world_finish(struct world *world)
 	bt_strbuf_finish(&world->writes);
 }
 
-/** And a little further, to see that no more come. */
+/**
+ * Turns the loop until the writes arrived, then 20 turns more, to see that no further write comes.
+ */
 static void turn_until_written(struct world *world, uint32_t writes)
 {
 	int64_t end_ns = bt_loop_now_ns(world->loop) + 20 * BT_NS_PER_SECOND;

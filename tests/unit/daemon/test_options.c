@@ -4,7 +4,7 @@
 
 static struct run run;
 
-/** Usage, and the error behind it. */
+/** Asserts that standard error has the usage and then the error. */
 static void expect_flag_error(const char *error)
 {
 	struct bt_strbuf end = {0};
@@ -129,7 +129,10 @@ START_TEST(test_options__edge_11_09_unknown_gate)
 }
 END_TEST
 
-/** One list of gates may serve a whole control plane, of which berth knows one release. */
+/**
+ * A control plane may use one list of gates for components of several releases, so unknown gates
+ * only warn.
+ */
 START_TEST(test_options__unknown_gate_is_a_warning)
 {
 	ACCEPT(&run, "--feature-gates=Nope=true,OpportunisticBatching=false,Later=false");
@@ -329,7 +332,7 @@ static void check_order(const char *text, const char *first, const char *second)
 	ck_assert_msg(strstr(text, second) > at, "%s, then %s", first, second);
 }
 
-/** With line breaks and indentation as single blanks: texts are broken where they are too long. */
+/** Compares words only: the help breaks long texts into lines. */
 static void check_words(const char *text, const char *words)
 {
 	struct bt_strbuf flat = {0};
@@ -369,7 +372,7 @@ START_TEST(test_options__help)
 	ck_assert_ptr_nonnull(strstr(run.output, "\n      --version version[=true]   "));
 	ck_assert_ptr_nonnull(strstr(
 		run.output, " kube:NodeDeclaredFeatures=true|false (BETA - default=true)\n"));
-	/* sorted as a whole, the two for whole stages among the others */
+	/* all gates are sorted in one list, with the two gates for whole stages among them */
 	check_order(run.output, "kube:APIServingWithRoutine=", "kube:AllAlpha=");
 	check_order(run.output, "kube:AllBeta=", "kube:AllowParsingUserUIDFromCertAuth=");
 	check_order(run.output, "kube:WorkloadAwarePreemption=", "kube:WorkloadWithJob=");

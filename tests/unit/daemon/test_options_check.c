@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is refused once the command line is read: spec 11 sections 4.3 to 4.10. */
+/* Checks after the command line is parsed: spec 11 sections 4.3 to 4.10. */
 #include "options_run.h"
 
 static struct run run;
 
 /* --- logs --- */
 
-/** Plain text, before there is a log. */
+/** Before logging is set up, errors are plain text. */
 static void expect_plain(const char *error)
 {
 	ck_assert_int_eq(run.next, BT_OPTIONS_EXIT_FAILURE);

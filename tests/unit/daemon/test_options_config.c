@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configuration file and the flags over it: spec 10 sections 4.1, 9 and 10. */
+/* The configuration file, and the flags that override it: spec 10 sections 4.1, 9 and 10. */
 #include <sys/stat.h>
 
 #include "options_run.h"
@@ -8,7 +8,7 @@
 
 static struct run run;
 
-/** A file with this text, until remove_file. */
+/** Writes a file with this text; remove_file deletes it. */
 static char path[] = "/tmp/bt-config-000000";
 
 static void make_file(const char *text)
@@ -29,7 +29,7 @@ static void remove_file(void)
 	ck_assert_int_eq(unlink(path), 0);
 }
 
-/** NULL: the message is expected. */
+/** Returns NULL if loading fails; the error must then be message. */
 static struct bt_config *load_file(const char *config, const char *flag, const char *message)
 {
 	struct bt_strbuf argument = {0};
@@ -183,7 +183,7 @@ static void read_file(char *out, size_t size)
 	(void)fclose(file);
 }
 
-/** What was written reads back to the same. */
+/** Reading the written file gives the same configuration. */
 START_TEST(test_options_config__write)
 {
 	static const char start[] =
@@ -206,7 +206,7 @@ START_TEST(test_options_config__write)
 	ck_assert_int_eq(bt_daemon_options_load_config(&run.options, &config, NULL), 0);
 	begin_capture(&capture, STDERR_FILENO);
 	ck_assert_int_eq(bt_daemon_options_write_config(&run.options, config, NULL), 0);
-	bt_daemon_options_log_config(config); /* not at this verbosity */
+	bt_daemon_options_log_config(config); /* logs nothing at this verbosity */
 	end_capture(&capture, log, sizeof(log));
 	bt_strbuf_printf(&expected, "] \"Wrote configuration\" file=\"%s\"\n", path);
 	ck_assert_ptr_nonnull(strstr(log, bt_strbuf_c(&expected)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** /metrics/resources and the metrics of the program: spec 11 sections 10.5 and 10.6. */
+/** /metrics/resources and the metrics of the process: spec 11 sections 10.5 and 10.6. */
 #include <stdlib.h>
 
 #include "api/object.h"
@@ -25,7 +25,7 @@ static void for_each(
 	}
 }
 
-/** Members of a Pod with ' for ". */
+/** Adds a pod from its members, JSON with ' for ". */
 static void add_pod(struct pods *pods, const char *members)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -43,7 +43,7 @@ static void add_pod(struct pods *pods, const char *members)
 	bt_strbuf_finish(&text);
 }
 
-/** Writes and releases them. */
+/** Returns the metrics text of the pods, and releases the pods. */
 static char *written(struct pods *pods)
 {
 	const struct bt_pod_source source = {for_each, pods};
@@ -103,7 +103,7 @@ START_TEST(test_pod_resources__units)
 }
 END_TEST
 
-/** The init container asks for more than the container; overhead is added to both. */
+/** The init container requests more than the container; overhead is added to both. */
 START_TEST(test_pod_resources__what_counts)
 {
 	struct pods pods = {0};
@@ -138,7 +138,7 @@ START_TEST(test_pod_resources__which_pods_and_their_order)
 	add_pod(&pods,
 		"'metadata':{'name':'lost','namespace':'a'},'spec':{'nodeName':'n1'," ONE_CPU
 		"},'status':{'phase':'Failed'}");
-	/* Over, but nowhere. */
+	/* A failed pod without a node still counts. */
 	add_pod(&pods,
 		"'metadata':{'name':'odd','namespace':'a'},'spec':{" ONE_CPU
 		"},'status':{'phase':'Failed'}");
@@ -170,9 +170,9 @@ START_TEST(test_pod_resources__no_pods)
 }
 END_TEST
 
-/* --- the program --- */
+/* --- the process --- */
 
-/** The value of the line that begins with this. */
+/** Returns the value on the line that begins with this text. */
 static double value_of(const struct bt_strbuf *text, const char *start)
 {
 	const char *at = strstr(bt_strbuf_c(text), start);

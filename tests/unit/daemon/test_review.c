@@ -88,7 +88,7 @@ START_TEST(test_review__answers_are_remembered_for_their_time)
 	}
 	ask_and_wait(&world, reviewer, "good", &question);
 	ck_assert_uint_eq(world.server.request_count, 3);
-	/* a "no", too */
+	/* a negative answer is cached, too */
 	ask_and_wait(&world, reviewer, "bad", &question);
 	ask(reviewer, "bad", &question);
 	ck_assert(question.is_done && !question.is_known);
@@ -115,7 +115,7 @@ START_TEST(test_review__memory_is_bounded)
 		}
 	}
 	ck_assert_uint_eq(bt_reviewer_count(reviewer), BT_REVIEW_ANSWERS_MAX);
-	/* the last one is still known, the first one had to go */
+	/* the newest answer is still cached, the oldest was evicted */
 	uint32_t before = world.server.request_count;
 	ask(reviewer, token, &question);
 	ck_assert(question.is_done);
@@ -142,11 +142,11 @@ START_TEST(test_review__too_many_at_a_time)
 	ask(reviewer, "one more", &question);
 	ck_assert(question.is_done);
 	ck_assert_str_eq(question.error, "too many reviews are under way");
-	ask(reviewer, "token-7", &question); /* somebody asks that already */
+	ask(reviewer, "token-7", &question); /* this token is already under review */
 	ck_assert(!question.is_done);
 	bt_review_leave(&question.waiter);
 	bt_review_leave(&question.waiter);
-	/* those who wait are not told of the end */
+	/* destroying the reviewer drops the waiters without a callback */
 	bt_reviewer_destroy(reviewer);
 	ck_assert(!question.is_done && !questions[7].is_done);
 	ck_assert_ptr_null(questions[7].waiter.review);
@@ -167,7 +167,7 @@ START_TEST(test_review__gives_up_after_five_attempts)
 	int64_t took_ns = bt_loop_now_ns(world.loop) - begun_ns;
 	ck_assert_str_eq(question.error, "a bad day");
 	ck_assert_uint_eq(world.server.request_count, 5);
-	/* 0.5 + 0.75 + 1.125 + 1.6875 s, and up to a fifth more of each */
+	/* 0.5 + 0.75 + 1.125 + 1.6875 s, each plus up to a fifth */
 	ck_assert_int_ge(took_ns, 4062 * BT_NS_PER_MS);
 	ck_assert_int_lt(took_ns, 7000 * BT_NS_PER_MS);
 	ck_assert_uint_eq(bt_reviewer_count(reviewer), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of what is written: spec 13 section 14, 11b section 6. */
+/* The bytes of written documents: spec 13 section 14, 11b section 6. */
 #include "daemon/write_documents.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static struct bt_object *object_of(enum bt_kind kind, const char *json)
 
 static const struct bt_post_filter_result as_it_is = {0};
 
-/** status: JSON of the pod's status, "" for none. NULL expected: nothing is written. */
+/** status: JSON of the pod's status, "" for none. expected NULL: the pod needs no write. */
 static void check_status(const char *status, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination, const char *expected)
 {
@@ -101,7 +101,7 @@ START_TEST(test_write_documents__edge_11b_31_generation_alone)
 {
 	struct bt_pod_condition condition = unschedulable("m", 7);
 	check_status("{\"conditions\":[" KNOWN "]}", &condition, &as_it_is, NULL);
-	/* Beside something that counts it is written. */
+	/* A new generation alone is not written; together with another difference it is. */
 	condition.message = BT_STR("n");
 	check_status("{\"conditions\":[" KNOWN "]}", &condition, &as_it_is,
 		"{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"PodScheduled\"}],"
@@ -257,7 +257,7 @@ START_TEST(test_write_documents__volume)
 }
 END_TEST
 
-/** conditions: JSON of those that the group has. */
+/** conditions: JSON list of the group's present conditions. */
 static void check_group_status(
 	const char *conditions, const struct bt_condition *condition, const char *expected)
 {
@@ -294,7 +294,7 @@ START_TEST(test_write_documents__pod_group)
 		"\"conditions\":[{\"lastTransitionTime\":\"2026-01-02T03:04:05Z\","
 		"\"message\":\"\",\"observedGeneration\":7,\"reason\":\"Scheduled\","
 		"\"status\":\"True\",\"type\":\"PodGroupScheduled\"}]}}");
-	/* The status stays, so does its time. */
+	/* The status does not change, so lastTransitionTime stays. */
 	condition.message = BT_STR("a < b");
 	condition.observed_generation = 0;
 	check_group_status(

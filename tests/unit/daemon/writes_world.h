@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_WRITES_WORLD_H
 #define BT_TESTS_UNIT_WRITES_WORLD_H
-/** A living scheduler whose writes go to a scripted server over real sockets. JSON has ' for ". */
+/** A running scheduler whose writes go to a scripted server over real sockets. JSON has ' for ". */
 #include "client/rest.h"
 #include "daemon/api_writes.h"
 #include "sched/scheduler.h"
@@ -27,7 +27,7 @@ struct writes_world {
 	uint32_t version;
 	bool may_write;
 	uint32_t in_flight_max; /* 0: unlimited */
-	bool loses_lease;       /* after the next question */
+	bool loses_lease;       /* the lease is lost after the next check */
 };
 
 struct writes_world_options {
@@ -38,7 +38,7 @@ struct writes_world_options {
 	void *context;
 };
 
-/** How a request whose method and path begin like this is answered, so many times. */
+/** The answer to requests whose "METHOD path" begins with a text, and how often it is given. */
 struct row {
 	const char *begins; /* "POST /api" */
 	uint32_t times;
@@ -50,9 +50,10 @@ struct script {
 	uint32_t count;
 };
 
-/** For the options' answer; context: a struct script. The first row that fits and is not used up;
- * 200
- * {} without one. */
+/**
+ * An answer function for the options; context: a struct script. Uses the first matching row with
+ * answers left, or answers 200 {} if there is none.
+ */
 void writes_world_answer_by_script(
 	void *context, const struct scripted_request *request, struct scripted_answer *out_answer);
 
@@ -75,15 +76,18 @@ void writes_world_answer_by_script(
 
 void writes_world_init(struct writes_world *world, const struct writes_world_options *options);
 void writes_world_finish(struct writes_world *world);
-/** A newer version of an object, told to the scheduler. */
+/** Delivers a new version of an object to the scheduler, as a watch does. */
 void writes_world_observe(struct writes_world *world, enum bt_kind kind, const char *json);
 void writes_world_node(struct writes_world *world, const char *name);
-/** One turn of the loop and the work that a daemon does in it; *out: the last attempt's end. */
+/** Runs one turn of the loop and the daemon's work in it; *out_attempt: the last attempt. */
 void writes_world_turn(struct writes_world *world, struct bt_attempt *out_attempt);
-/** Until nothing is under way and nobody can be tried. The last attempt's end that was one. */
+/**
+ * Runs until no request is in flight and no pod can be tried. Returns the outcome of the last
+ * attempt that tried a pod.
+ */
 enum bt_attempt_outcome writes_world_run(struct writes_world *world);
-/** What was sent since the last call. */
+/** Returns the requests since the last call. */
 const char *writes_world_log(struct writes_world *world);
-/** The events since the last call. */
+/** Returns the events since the last call. */
 const char *writes_world_events(struct writes_world *world);
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_DRA_ALLOCATOR_FIXTURE_H
 #define BT_TESTS_UNIT_DRA_ALLOCATOR_FIXTURE_H
-/** Nodes, slices, classes and claims in JSON with single quotes; what the allocator says, as text.
- */
+/** Nodes, slices, classes and claims in JSON with single quotes; the allocator's result as text. */
 #include "api/node.h"
 #include "codec/json.h"
 #include "dra/allocator.h"
@@ -13,9 +12,9 @@
 
 struct world {
 	struct dra_fixture f;
-	struct bt_object *claims[CLAIMS_MAX]; /* those to allocate */
+	struct bt_object *claims[CLAIMS_MAX]; /* claims to allocate */
 	uint32_t claim_count;
-	uint32_t number; /* of allocated claims in the store */
+	uint32_t number; /* number of held claims, for their names */
 	struct bt_strbuf text;
 	bool (*is_over)(void *context);
 };
@@ -61,7 +60,7 @@ static inline void add_node(struct world *w, const char *name, const char *label
 	}
 }
 
-/** scope: 'nodeName':'n1' or the like; devices: the list without brackets. */
+/** Adds a slice. scope: 'nodeName':'n1' or the like; devices: the list without brackets. */
 static inline void add_slice(struct world *w, const char *name, const char *driver,
 	const char *pool, int generation, int count, const char *scope, const char *devices)
 {
@@ -85,7 +84,7 @@ static inline void add_class(struct world *w, const char *name, const char *spec
 	PUT(&w->f, BT_KIND_DEVICE_CLASS, "{'metadata':{'name':'%s'},'spec':{%s}}", name, spec);
 }
 
-/** One more claim to allocate: default/c0, c1, ... */
+/** Adds one more claim to allocate: default/c0, c1, ... */
 static inline void add_claim(struct world *w, const char *devices)
 {
 	ck_assert_uint_lt(w->claim_count, CLAIMS_MAX);
@@ -96,7 +95,7 @@ static inline void add_claim(struct world *w, const char *devices)
 	w->claim_count++;
 }
 
-/** A claim of somebody else that holds devices: results of status.allocation. */
+/** Adds a claim of another pod that holds devices: results of status.allocation. */
 static inline void add_allocated(struct world *w, const char *results)
 {
 	uint32_t number = w->number++;
@@ -189,8 +188,8 @@ static inline const char *allocate_as(struct world *w, const char *node_name, bo
 }
 
 /**
- * "r=p1/a r=p1/b; r=..." by claim, "none", "invalid pool", "over" or "error: ..."; borrowed until
- * the next call.
+ * Allocates the claims. Returns "r=p1/a r=p1/b; r=..." by claim, "none", "invalid pool", "over" or
+ * "error: ..."; borrowed until the next call.
  */
 static inline const char *allocate(struct world *w, const char *node_name)
 {
@@ -199,7 +198,7 @@ static inline const char *allocate(struct world *w, const char *node_name)
 
 #define ON_N1 "'nodeName':'n1'"
 
-/** Pool d/p1 on node n1 with these devices, class c that matches all. */
+/** Starts with pool d/p1 of these devices on node n1, and class c, which matches every device. */
 static inline void begin(struct world *w, const char *devices)
 {
 	world_init(w);
@@ -225,7 +224,7 @@ static inline void expect(struct world *w, const char *wanted)
 	ck_assert_str_eq(allocate(w, "n1"), wanted);
 }
 
-/** What one claim gets. */
+/** Replaces the claims by one claim with these requests and compares the allocation. */
 static inline void expect_for(struct world *w, const char *devices, const char *wanted)
 {
 	world_drop_claims(w);

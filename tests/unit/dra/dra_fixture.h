@@ -2,8 +2,8 @@
 #ifndef BT_TESTS_UNIT_DRA_DRA_FIXTURE_H
 #define BT_TESTS_UNIT_DRA_DRA_FIXTURE_H
 /**
- * A state with what dynamic resource allocation keeps of it, and objects written as JSON with
- * single quotes. Every check of the whole ends in bt_dra_validate.
+ * A state with its part for dynamic resource allocation, and objects written as JSON with single
+ * quotes. Each full check ends with bt_dra_validate.
  */
 #include <check.h>
 #include <stdarg.h>
@@ -53,7 +53,7 @@ static inline void dra_fixture_finish(struct dra_fixture *f)
 	bt_arena_finish(&f->arena);
 }
 
-/** owned. */
+/** Returns an owned object. */
 BT_PRINTF(2, 3)
 static inline struct bt_object *make_object(enum bt_kind kind, const char *format, ...)
 {

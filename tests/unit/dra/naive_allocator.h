@@ -2,8 +2,8 @@
 #ifndef BT_TESTS_UNIT_DRA_NAIVE_ALLOCATOR_H
 #define BT_TESTS_UNIT_DRA_NAIVE_ALLOCATOR_H
 /**
- * The allocator as spec 12 section 9 writes it down: everything made anew for each question, a
- * recursion, no pruning. Default gates; whole amounts; selectors by a function of the test.
+ * The allocator written as in spec 12 section 9: each call rebuilds all data and searches by
+ * recursion without pruning. Default gates; whole amounts; the test evaluates selectors.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ enum naive_result {
 	NAIVE_YES,
 	NAIVE_TOO_MANY,
 	NAIVE_ERROR,
-	NAIVE_GIVEN_UP, /* the test's patience is over */
+	NAIVE_GIVEN_UP, /* the search exceeded the test's limit of steps */
 };
 
 enum naive_state {
@@ -51,11 +51,11 @@ struct naive_device {
 	const struct bt_resource_slice *slice;
 	struct naive_pool *pool;
 	bool taken_for[CLAIMS_MAX];
-	int64_t own[NAIVE_MAX]; /* by capacity */
-	bool is_consuming;      /* of it, even if nothing */
+	int64_t own[NAIVE_MAX]; /* amounts of this device, by capacity */
+	bool is_consuming;      /* whether the device consumes capacity, even if the amount is 0 */
 };
 
-/** A request without alternatives, or one of them. */
+/** A request without alternatives, or one alternative of a request. */
 struct naive_q {
 	struct bt_str base;
 	struct bt_str sub;
@@ -90,7 +90,7 @@ struct naive {
 	struct world *w;
 	struct bt_str node;
 	const struct bt_str_map *labels;
-	/** TRUE, FALSE or ERROR with its text. */
+	/** Returns the verdict TRUE, FALSE or ERROR; an error has a text. */
 	enum bt_verdict (*select)(struct bt_str expression, const struct bt_resource_slice *slice,
 		const struct bt_device *device, const char **out_error);
 	struct naive_pool pools[NAIVE_MAX];
@@ -195,7 +195,7 @@ static inline struct naive_counter *naive_find_counter(
 	return NULL;
 }
 
-/** What somebody holds of a device; NULL at the end. */
+/** Returns the next allocation result of any claim for this device; NULL at the end. */
 static inline const struct bt_device_request_allocation_result *naive_next_held(struct naive *n,
 	struct bt_str driver, struct bt_str pool, struct bt_str device, uint32_t *cursor)
 {
@@ -258,7 +258,10 @@ static inline bool naive_add_sets(struct naive_pool *pool, const struct bt_resou
 	return true;
 }
 
-/** Names of what the slice's devices consume are there; what held ones consume is taken away. */
+/**
+ * Checks that the counters which the slice's devices consume exist, and subtracts the consumption
+ * of held devices.
+ */
 static inline bool naive_take_held(
 	struct naive *n, struct naive_pool *pool, const struct bt_resource_slice *slice)
 {
@@ -302,7 +305,7 @@ static inline bool naive_has_duplicate(const struct naive_pool *pool)
 	return false;
 }
 
-/** false: the pool is obsolete. */
+/** Returns false if the pool is obsolete. */
 static inline bool naive_judge(struct naive *n, struct naive_pool *pool)
 {
 	const struct bt_resource_slice *all[NAIVE_MAX];
@@ -381,7 +384,7 @@ static inline void naive_gather(struct naive *n)
 	qsort(n->pools, count, sizeof(n->pools[0]), naive_compare_pools);
 	n->device_count = 0;
 	for (uint32_t p = 0; p < count; p++) {
-		/* The store gives slices by name: so they were kept. */
+		/* The store iterates slices by name, so kept slices are in that order. */
 		for (uint32_t i = 0;
 			n->pools[p].state == NAIVE_COMPLETE && i < n->pools[p].kept_count; i++) {
 			slice = n->pools[p].kept[i];
@@ -486,7 +489,10 @@ static inline bool naive_is_shareable(const struct naive_device *d)
 	return d->spec->allow_multiple_allocations.value;
 }
 
-/** What is held: for itself (true), or by shares: the aggregate of a capacity. */
+/**
+ * Returns whether a claim holds the whole device; *out_has_aggregate: shares of the device consume
+ * capacity.
+ */
 static inline bool naive_is_dedicated(
 	struct naive *n, const struct naive_device *d, bool *out_has_aggregate)
 {
@@ -736,7 +742,7 @@ static inline void naive_remove(struct naive_constraint *k, const struct naive_q
 	}
 }
 
-/* --- taking --- */
+/* --- taking devices --- */
 
 static inline bool naive_take_counters(struct naive *n, struct naive_device *d)
 {
@@ -1014,7 +1020,10 @@ static inline void naive_append(struct naive *n, uint32_t c, struct bt_strbuf *o
 	}
 }
 
-/** The text of allocate(); false: the test's patience is over. n: select is set, else zero. */
+/**
+ * Writes the same text as allocate(); returns false if the search exceeded the test's limit of
+ * steps. n is zero except for select.
+ */
 static inline bool naive_allocate(
 	struct naive *n, struct world *w, const char *node_name, struct bt_strbuf *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Devices that claims hold, against what spec 12 section 4.3 says of them taken literally: events
- * of the claim cache change plain sets, and each look joins those with all that is in flight.
+ * Devices held by claims, compared with a literal model of spec 12 section 4.3: events of the claim
+ * cache change plain sets, and each read joins these sets with all allocations in flight.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 #define SEEDS 60
 #define STEPS 400
 
-/** One result of an allocation; share -1: dedicated; amounts -1: not consumed. */
+/** One result of an allocation; share -1: dedicated; amount -1: not consumed. */
 struct model_result {
 	uint32_t device;
 	int share;
@@ -33,7 +33,7 @@ struct model_allocation {
 
 struct model_claim {
 	bool exists;
-	int version; /* of the latest; 0: none */
+	int version; /* version of the latest object; 0: none */
 	struct model_allocation api;
 	struct model_allocation latest;
 	uint32_t sharers;
@@ -52,7 +52,7 @@ struct world {
 	struct bt_prng prng;
 	struct model_claim claims[CLAIMS];
 	struct model_sets api;
-	struct model_sets before; /* joined, at the last look */
+	struct model_sets before; /* joined sets at the last check */
 	uint64_t pool_versions[DEVICES];
 	bool consumable;
 	uint64_t seed;
@@ -212,7 +212,7 @@ static void check_device(struct world *w, const struct model_sets *sets, uint32_
 			check_consumed(w, entry, sets, device);
 		}
 	}
-	/* Whoever has derived something from the pool must see that it has changed. */
+	/* The pool's version must increase, so that data derived from the pool is recomputed. */
 	uint64_t version =
 		pool != BT_DEVICE_NONE ? bt_allocated_pool_version(allocated, pool) : UINT64_MAX;
 	if (!is_same_view(sets, &w->before, device)) {
@@ -266,7 +266,7 @@ static void write_result(struct bt_strbuf *text, const struct model_result *resu
 	bt_strbuf_append_c(text, ",'consumedCapacity':{");
 	for (uint32_t n = 0; n < NAMES; n++) {
 		if (result->amounts[n] >= 0) {
-			/* Sums go beyond int64. */
+			/* Sums exceed int64. */
 			bt_strbuf_printf(text, "%s'%s':'%dE'", separator,
 				n == 0 ? "memory" : "cores", result->amounts[n]);
 			separator = ",";
@@ -322,7 +322,9 @@ static void put(struct world *w, uint32_t c)
 	random_allocation(w, &allocation);
 	bt_object_store_put(&w->f.state->objects, object_of(c, version, &allocation));
 	if (claim->exists && version != 0 && claim->version != 0 && version <= claim->version) {
-		/* The same as what was assumed is from now on what the API has. */
+		/*
+		 * An event equal to the assumed claim confirms it: the API has this allocation now.
+		 */
 		if (version == claim->version && is_same(&allocation, &claim->latest)) {
 			claim->api = allocation;
 		}
@@ -495,7 +497,9 @@ START_TEST(test_allocated_devices__two_claims_of_the_api_are_one_entry)
 	ck_assert(is_dedicated(&f, "a"));
 	delete_object(&f, BT_KIND_RESOURCE_CLAIM, "n", "one");
 	ck_assert_msg(!is_dedicated(&f, "a"), "a set, not a counter");
-	/* What is in flight is joined each time anew, whatever claims of the API do. */
+	/*
+	 * Each read joins the allocations in flight again, whatever happens to claims of the API.
+	 */
 	bt_claim_cache_signal(&f.dra->claims, BT_STR("u"), flying);
 	put_holder(&f, "one", "a");
 	delete_object(&f, BT_KIND_RESOURCE_CLAIM, "n", "one");
@@ -519,7 +523,7 @@ static bool is_valid(struct dra_fixture *f)
 	return valid;
 }
 
-/** Says that somebody else has the device, which nobody has. */
+/** Flips the bit of the device and returns whether validation reports the difference. */
 static bool is_noticed(struct dra_fixture *f, const char *device)
 {
 	struct bt_bitset *dedicated = &f->dra->allocated.dedicated;
@@ -550,7 +554,7 @@ START_TEST(test_allocated_devices__history_is_of_the_devices_concerned)
 	ck_assert(!bt_allocated_has_history(&f.dra->allocated));
 	put_holder(&f, "one", "a");
 	ck_assert(is_noticed(&f, "a"));
-	/* The device it had stays, that of another claim goes with it. */
+	/* Device a stays held; device b is freed with the other claim. */
 	put_holder(&f, "one", "b");
 	ck_assert(is_dedicated(&f, "a"));
 	ck_assert(is_valid(&f));
@@ -571,7 +575,7 @@ static void put_share(struct dra_fixture *f, const char *name, const char *amoun
 		name, name, amount);
 }
 
-/** The aggregate is dropped with the first share whose end leaves nothing in it. */
+/** The aggregate is dropped when a share ends and leaves an empty aggregate. */
 START_TEST(test_allocated_devices__shares_that_consume_nothing)
 {
 	struct dra_fixture f;

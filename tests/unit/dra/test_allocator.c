@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spec 12 section 20, cases 37 to 74, and what they leave out. */
+/* Spec 12 section 20, cases 37 to 74, and neighbouring cases. */
 #include "allocator_fixture.h"
 #include "test_main.h"
 
@@ -66,7 +66,7 @@ START_TEST(test_allocator__edge_12_41_binding_conditions_last)
 			  "\"bindingConditions\":[\"x\"],\"bindingFailureConditions\":[\"y\"]") !=
 		NULL);
 	world_finish(&w);
-	/* Off: such devices are never used. */
+	/* If the gate is off, devices with binding conditions are never used. */
 	begin_with_gate(&w, BT_GATE_DRA_DEVICE_BINDING_CONDITIONS, false,
 		"{'name':'a','bindingConditions':['x']},{'name':'b'}");
 	expect_for(&w, REQUESTS(EXACT("r", "1")), "r=p1/b");
@@ -101,7 +101,7 @@ START_TEST(test_allocator__edge_12_43_more_than_there_are)
 }
 END_TEST
 
-/** count devices d0, d1, ... each with more. */
+/** Appends devices d0 to d(count - 1), each with the members `more`. */
 static void many_devices(struct bt_strbuf *out, int count, const char *more)
 {
 	for (int i = 0; i < count; i++) {
@@ -231,14 +231,16 @@ START_TEST(test_allocator__edge_12_52_generations)
 	add_slice(&w, "s3", "d", "p1", 2, 1, "'nodeName':'n2'", "{'name':'c'}");
 	expect_for(&w, REQUESTS(EXACT("r", "1")), "none");
 	expect_for(&w, REQUESTS(ALL("r")), "none");
-	/* Generation 2 begins on n1, what is left of 1 is elsewhere. */
+	/*
+	 * The update to generation 2 begins on n1; a slice of generation 1 remains on another node.
+	 */
 	add_slice(&w, "s1", "d", "p1", 2, 2, ON_N1, "{'name':'a'}");
 	add_slice(&w, "s3", "d", "p1", 1, 1, "'nodeName':'n2'", "{'name':'c'}");
 	expect_for(&w, REQUESTS(EXACT("r", "1")), "none");
 	expect_for(&w, REQUESTS(ALL("r")),
 		"error: claim default/c0, request r: asks for all devices, but resource pool d/p1 "
 		"is currently being updated");
-	/* Both on n1. */
+	/* Both slices of generation 2 are on n1. */
 	add_slice(&w, "s3", "d", "p1", 1, 2, ON_N1, "{'name':'c'}");
 	expect_for(&w, REQUESTS(EXACT("r", "1")), "none");
 	world_finish(&w);
@@ -535,7 +537,7 @@ START_TEST(test_allocator__edge_12_66_no_longer_shared)
 	expect_for(&w, REQUESTS(EXACT("r", "1")), "none");
 	expect_for(&w, REQUESTS(EXACT_WITH("r", "1", SELECTOR("device.allowMultipleAllocations"))),
 		"none");
-	/* A shared device that somebody has for himself. */
+	/* Another claim holds all of a shareable device. */
 	add_slice(&w, "s1", "d", "p1", 1, 1, ON_N1, SHARED("a", "'value':'4'"));
 	add_allocated(&w, HELD("p1", "a"));
 	expect_for(&w, REQUESTS(WANTS("r", "1")), "none");
@@ -574,7 +576,7 @@ START_TEST(test_allocator__edge_12_68_distinct_attribute)
 	add_allocated(&w, HELD("p1", "c"));
 	expect(&w, "none");
 	world_finish(&w);
-	/* Defect D9: the third is compared with the second alone. */
+	/* Defect D9: the third device is compared with the second only. */
 	begin(&w, NUMA("a", "0") "," NUMA("b", "1") "," NUMA("c", "0"));
 	expect_for(
 		&w, REQUESTS(EXACT("r", "3")) "," DISTINCT("", "d/numa"), "r=p1/a r=p1/b r=p1/c");
@@ -774,7 +776,7 @@ START_TEST(test_allocator__error_only_where_the_search_comes)
 		}
 		bt_strbuf_finish(&claim);
 	}
-	/* In use: its selectors are not asked. */
+	/* The device is in use, so its selectors are not evaluated. */
 	add_allocated(&w, HELD("p1", "b"));
 	expect(&w, "none");
 	world_finish(&w);
@@ -812,7 +814,7 @@ START_TEST(test_allocator__hopeless_searches_are_short)
 	struct bt_strbuf devices = {0};
 	struct world w;
 
-	/* Any of these in the plain way would not end before the test does. */
+	/* Without pruning none of these searches would end in time. */
 	many_devices(&devices, 40, ",'attributes':{'d/same':{'int':1}}");
 	bt_strbuf_append_c(&devices, ",{'name':'x'}");
 	begin(&w, bt_strbuf_c(&devices));
@@ -842,7 +844,7 @@ START_TEST(test_allocator__long_search_is_given_up)
 	struct bt_strbuf devices = {0};
 	struct world w;
 
-	/* Each device of the first request leaves the second one without an equal. */
+	/* The requests need 41 of 40 devices: the search would try every choice. */
 	many_devices(&devices, 40, ",'attributes':{'d/same':{'int':1}}");
 	begin(&w, bt_strbuf_c(&devices));
 	add_claim(&w, REQUESTS(EXACT("q", "16") "," EXACT("r", "16")) "," MATCH("'q'", "d/same"));
@@ -851,7 +853,7 @@ START_TEST(test_allocator__long_search_is_given_up)
 	asked = 0;
 	expect(&w, "over");
 	ck_assert_int_eq(asked, 1);
-	/* Nothing of it is left. */
+	/* The aborted search leaves no state behind. */
 	w.is_over = NULL;
 	expect_for(&w, REQUESTS(EXACT("r", "1")), "r=p1/d0");
 	bt_strbuf_finish(&devices);
@@ -865,7 +867,7 @@ static bool is_over_at_the_third_question(void *context)
 	return ++asked == 3;
 }
 
-/** Without the search getting far: expressions may be slow. */
+/** Slow expressions count as steps even if the search tries few devices. */
 START_TEST(test_allocator__evaluations_count_as_steps)
 {
 	struct bt_strbuf devices = {0};

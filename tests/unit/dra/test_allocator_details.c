@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the numbered cases of spec 12 section 20 leave out of sections 9.1 to 9.9. */
+/* Details of spec 12 sections 9.1 to 9.9 that the numbered cases of section 20 do not cover. */
 #include "allocator_fixture.h"
 #include "test_main.h"
 
 /* --- 9.1: pools --- */
 
-/** Without the gate neither such slices nor devices that consume counters are there. */
+/** Without the gate, slices with counters and devices that consume counters are ignored. */
 START_TEST(test_allocator_details__spec_12_09_1_no_partitions)
 {
 	struct world w;
@@ -32,7 +32,7 @@ START_TEST(test_allocator_details__spec_12_09_1_counter_sets)
 	add_counters(&w, "s2", "d", "p1", 1, 2,
 		"{'name':'set','counters':{}},{'name':'set','counters':{}}");
 	expect_for(&w, REQUESTS(EXACT("r", "1")), "invalid pool");
-	/* A slice with counters has no devices, whatever it says. */
+	/* A slice with counters has no devices, even if it lists some. */
 	PUT(&w.f, BT_KIND_RESOURCE_SLICE,
 		"{'metadata':{'name':'s2'},'spec':{'driver':'d','pool':{'name':'p1','generation':1,"
 		"'resourceSliceCount':2},'nodeName':'n1','sharedCounters':[{'name':'set',"
@@ -43,7 +43,7 @@ START_TEST(test_allocator_details__spec_12_09_1_counter_sets)
 }
 END_TEST
 
-/* --- 9.3: what is wrong with a claim --- */
+/* --- 9.3: errors in a claim --- */
 
 START_TEST(test_allocator_details__spec_12_09_3_texts)
 {
@@ -101,7 +101,7 @@ static void numbered_devices(struct bt_strbuf *out, int count, int with_attribut
 	}
 }
 
-/** The API makes 1 of it. */
+/** The API server defaults the count to 1, so 0 cannot come from the API. */
 START_TEST(test_allocator_details__spec_12_09_4_a_count_of_nothing)
 {
 	struct world w;
@@ -139,8 +139,9 @@ END_TEST
 /* --- 9.4: the search --- */
 
 /**
- * The first alternative leaves too little of the claim's 32 devices for the next request: the
- * second one comes at once, not after other devices for the first, whose selector would fail.
+ * The first alternative leaves too few of the claim's 32 devices for the next request: the search
+ * goes to the second alternative at once, not to other devices for the first, whose selector would
+ * fail.
  */
 START_TEST(test_allocator_details__spec_12_09_4_too_many_tries_no_other_devices)
 {
@@ -176,7 +177,10 @@ START_TEST(test_allocator_details__spec_12_09_6_admin_access_is_a_choice)
 }
 END_TEST
 
-/** Two requests of one claim may have one shared device, admin or not: it is never marked. */
+/**
+ * Two requests of one claim may get the same shared device, with admin access or not: the search
+ * never marks the device as taken.
+ */
 START_TEST(test_allocator_details__spec_12_09_6_admin_access_to_a_shared_device)
 {
 	struct world w;
@@ -271,7 +275,10 @@ END_TEST
 	"{'name':'" name "','consumesCounters':[{'counterSet':'" set "','counters':{'memory':{" \
 	"'value':'" amount "'}}}]}"
 
-/** A set that more is held of than it has holds up devices of all the pool's sets. */
+/**
+ * An overcommitted set (held devices consume more than the set has) blocks the devices of all sets
+ * of the pool.
+ */
 START_TEST(test_allocator_details__spec_12_09_8_another_set_is_overcommitted)
 {
 	struct world w;
@@ -295,7 +302,9 @@ END_TEST
 
 /* --- 9.9: constraints --- */
 
-/** Two values of the attribute x: a match constraint accepts both, or a distinct one does. */
+/**
+ * Two values of attribute x: either a match constraint accepts both, or a distinct constraint does.
+ */
 START_TEST(test_allocator_details__spec_12_09_9_equal_values)
 {
 	static const struct {
@@ -342,7 +351,7 @@ START_TEST(test_allocator_details__spec_12_09_9_equal_values)
 }
 END_TEST
 
-/** The full name counts before the short one. */
+/** The full attribute name takes precedence over the short one. */
 START_TEST(test_allocator_details__spec_12_09_9_full_name_first)
 {
 	struct world w;
@@ -356,7 +365,7 @@ START_TEST(test_allocator_details__spec_12_09_9_full_name_first)
 }
 END_TEST
 
-/** What cannot be compared: the second device is refused. */
+/** If values cannot be compared, the second device is refused. */
 START_TEST(test_allocator_details__spec_12_09_9_values_that_cannot_differ)
 {
 	struct world w;
@@ -382,7 +391,7 @@ START_TEST(test_allocator_details__spec_12_09_9_node_selectors)
 	static const struct {
 		const char *scope;
 		const char *devices;
-		const char *selector; /* what the answer has in it; NULL: no selector */
+		const char *selector; /* expected selector of the result; NULL: none */
 	} rows[] = {
 		{"'perDeviceNodeSelection':true",
 			WITH_SELECTOR("a", REQUIRES("k", "In", "'v'")) "," WITH_SELECTOR(
@@ -446,7 +455,7 @@ START_TEST(test_allocator_details__spec_12_09_9_node_selectors)
 }
 END_TEST
 
-/** Shared without any capacity: a share all the same. */
+/** A shared device without any capacity gets a share, too. */
 START_TEST(test_allocator_details__spec_12_09_9_share_without_capacity)
 {
 	struct world w;
@@ -487,7 +496,7 @@ END_TEST
 
 #define OPAQUE "'opaque':{'driver':'d','parameters':{}}"
 
-/** Those of classes first, each class once, in the order of the requests. */
+/** Configurations of classes come first, each class once, in the order of the requests. */
 START_TEST(test_allocator_details__spec_12_09_9_order_of_configurations)
 {
 	struct world w;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random slices, classes, claims and nodes that change step by step: the allocator says what the
- * naive one says. BERTH_DRA_SEED and BERTH_DRA_SEEDS choose the first seed and how many.
+ * Random slices, classes, claims and nodes that change step by step: the allocator must give the
+ * result of the naive one. BERTH_DRA_SEED is the first seed, BERTH_DRA_SEEDS the number of seeds.
  */
 #include "base/prng.h"
 #include "naive_allocator.h"
@@ -36,7 +36,7 @@ static const char *pick(struct generator *g, const char *const *items, uint32_t 
 	pick((g), (const char *const[]){__VA_ARGS__}, \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-/* --- selectors, and what they say by the rules of the language --- */
+/* --- selectors, and their results by the rules of the language --- */
 
 static const char *const expressions[] = {
 	"true",
@@ -98,7 +98,7 @@ static void append_selectors(struct generator *g, struct bt_strbuf *out, uint32_
 {
 	bt_strbuf_append_c(out, "'selectors':[");
 	for (uint32_t i = 0; i < 2 && chance(g, percent); i++) {
-		/* Seldom one that fails, else everything does. */
+		/* Failing selectors are rare, otherwise every allocation would fail. */
 		uint32_t at = below(g, 6);
 		at = at == 3 && !chance(g, 20) ? 4 : at == 1 && !chance(g, 30) ? 0 : at;
 		bt_strbuf_printf(
@@ -152,7 +152,7 @@ static void append_device(struct generator *g, bool per_device, uint32_t place)
 	}
 }
 
-/** Slices of one pool, made anew; s of so many. */
+/** Puts new slices of one pool; s of so many. */
 static void put_slices(struct generator *g, struct world *w, const char *driver, const char *pool)
 {
 	uint32_t count = below(g, 2) + 1;
@@ -199,7 +199,7 @@ static void drop_slice(struct generator *g, struct world *w)
 	(void)snprintf(name, sizeof(name), "%s-%s", PICK(g, "p1", "p2", "p3"),
 		PICK(g, "0", "1", "2", "c", "c"));
 	(void)bt_object_store_delete(&w->f.state->objects, BT_KIND_RESOURCE_SLICE, BT_STR(""),
-		bt_str_from(name)); /* it may not be there */
+		bt_str_from(name)); /* the slice may not exist */
 }
 
 /* --- claims --- */
@@ -263,8 +263,9 @@ static void put_claim(struct generator *g, struct world *w)
 }
 
 /**
- * A claim appears, or goes when it is there. One for each device and each share: where two hold one
- * device, what is left when one of them goes depends on what came first (spec 12 section 4.3).
+ * Adds the claim, or deletes it if it exists. There is one claim for each device and share: if two
+ * claims held one device, the state after deleting one would depend on their order (spec 12 section
+ * 4.3).
  */
 static void change_held(struct generator *g, struct world *w)
 {
@@ -316,10 +317,10 @@ static void change(struct generator *g, struct world *w)
 	}
 }
 
-/** What was answered so far: a test of which one kind is missing tests little. */
+/** Counts of results so far: the test must see each kind of result. */
 static struct {
 	uint32_t found;
-	uint32_t several; /* devices */
+	uint32_t several; /* more than one device */
 	uint32_t none;
 	uint32_t invalid_pool;
 	uint32_t errors;

@@ -71,7 +71,7 @@ START_TEST(test_claim_cache__follows_newer_objects_only)
 	put_claim(&f, "9", "");
 	ck_assert_uint_eq(heard.count, 1);
 	ck_assert(!heard.had_old && heard.has_new);
-	put_claim(&f, "10", ""); /* as a text it is smaller */
+	put_claim(&f, "10", ""); /* greater as a number, smaller as a text */
 	ck_assert_uint_eq(heard.count, 2);
 	ck_assert_str_eq(heard.versions[0], "9");
 	ck_assert_str_eq(heard.versions[1], "10");
@@ -113,7 +113,7 @@ START_TEST(test_claim_cache__assume_and_restore)
 	ck_assert_int_eq(assume(&f, "5", ALLOCATED("a"), &err), 0); /* as new is enough */
 	ck_assert_uint_eq(heard.count, 2);
 	ck_assert(is_held(&f, "a"));
-	put_claim(&f, "5", ""); /* not newer than what is assumed */
+	put_claim(&f, "5", ""); /* not newer than the assumed version */
 	ck_assert(is_held(&f, "a"));
 	bt_claim_cache_restore(&f.dra->claims, BT_STR("n"), BT_STR("c"));
 	ck_assert_uint_eq(heard.count, 3);
@@ -121,7 +121,7 @@ START_TEST(test_claim_cache__assume_and_restore)
 	ck_assert(!is_held(&f, "a"));
 	bt_claim_cache_restore(&f.dra->claims, BT_STR("n"), BT_STR("other"));
 	ck_assert_uint_eq(heard.count, 3);
-	/* What the API answered is assumed; its event comes later and says nothing new. */
+	/* The API's answer is assumed; the later event with the same version changes nothing. */
 	ck_assert_int_eq(assume(&f, "7", ALLOCATED("a"), &err), 0);
 	put_claim(&f, "7", ALLOCATED("a"));
 	ck_assert_uint_eq(heard.count, 4);
@@ -131,7 +131,7 @@ START_TEST(test_claim_cache__assume_and_restore)
 }
 END_TEST
 
-/** What was written comes back from the watch: nobody is told, and one copy is left. */
+/** The watch delivers the written claim: no listener is called, and only one copy is kept. */
 START_TEST(test_claim_cache__one_copy_of_what_was_written)
 {
 	struct dra_fixture f;
@@ -156,7 +156,9 @@ START_TEST(test_claim_cache__one_copy_of_what_was_written)
 }
 END_TEST
 
-/** Where watch and answers share objects the same one comes back: the API has it now. */
+/**
+ * Watch and answers may share objects: when the watch delivers the assumed object, the API has it.
+ */
 START_TEST(test_claim_cache__the_same_object_comes_back)
 {
 	struct dra_fixture f;
@@ -187,7 +189,7 @@ START_TEST(test_claim_cache__in_flight)
 	ck_assert_ptr_null(bt_claim_cache_pending(cache, uid));
 	ck_assert(!bt_claim_cache_maybe_remove(cache, uid, true));
 	bt_claim_cache_signal(cache, uid, claim);
-	bt_claim_cache_signal(cache, uid, other); /* the first one's stays */
+	bt_claim_cache_signal(cache, uid, other); /* the first allocation stays */
 	const struct bt_resource_claim *value = bt_object_value(claim, BT_KIND_RESOURCE_CLAIM);
 	ck_assert_ptr_eq(bt_claim_cache_pending(cache, uid), value->status.allocation);
 	ck_assert(is_held(&f, "a") && !is_held(&f, "b"));
@@ -227,7 +229,9 @@ static void expect_special(struct dra_fixture *f, const char *name)
 				: name != NULL && bt_str_equal_c(found->meta->name, name));
 }
 
-/** Of several the first by namespace and name, so that the answer does not depend on their order.
+/**
+ * If several claims match, the first by namespace and name is returned, independent of insertion
+ * order.
  */
 START_TEST(test_claim_cache__spec_12_14_1_special_claims)
 {

@@ -2,7 +2,7 @@
 #include "dra_fixture.h"
 #include "test_main.h"
 
-/** day: of creation. resource "": none. */
+/** day: day of creation. resource "": none. */
 static void put_class(struct dra_fixture *f, const char *name, int day, const char *resource,
 	const char *selector)
 {
@@ -63,9 +63,9 @@ START_TEST(test_device_class_map__who_gets_a_contested_resource)
 		int second_day;
 		const char *winner;
 	} cases[] = {
-		{"b", 1, "a", 2, "a"}, /* the younger one */
+		{"b", 1, "a", 2, "a"}, /* the younger class wins */
 		{"b", 2, "a", 1, "b"},
-		{"b", 1, "a", 1, "a"}, /* of the same age the first by name */
+		{"b", 1, "a", 1, "a"}, /* same age: the first name wins */
 		{"a", 1, "b", 1, "a"},
 	};
 
@@ -78,7 +78,7 @@ START_TEST(test_device_class_map__who_gets_a_contested_resource)
 		put_class(&f, cases[i].first, cases[i].first_day, "e.io/gpu", "true");
 		put_class(&f, cases[i].second, cases[i].second_day, "e.io/gpu", "true");
 		ASSERT_CLASS(&f, "e.io/gpu", cases[i].winner);
-		/* D8: who loses gets nothing at all, not even the name that is its own. */
+		/* D8: the other class gets no resource name at all, not even its implicit one. */
 		second_wins = strcmp(cases[i].winner, cases[i].second) == 0;
 		(void)snprintf(implicit, sizeof(implicit), "%s%s", BT_DEVICE_CLASS_RESOURCE_PREFIX,
 			cases[i].second);

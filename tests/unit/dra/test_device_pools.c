@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools that follow slices and nodes, and verdicts that stay. Spec 12 sections 9.1 and 18. */
+/* Pools that follow slices and nodes, and cached selector verdicts. Spec 12 sections 9.1 and 18. */
 #include "allocator_fixture.h"
 #include "test_main.h"
 
 #define SIZED(name, size) "{'name':'" name "','attributes':{'size':{'int':" size "}}}"
 #define LARGE SELECTOR("device.attributes[\\\"d\\\"].size > 1")
 
-/** Three nodes with a pool of two devices each; a claim with a selector was asked on all. */
+/**
+ * Makes three nodes with a pool of two devices each, and evaluates a claim with a selector on all.
+ */
 static void begin_on_three_nodes(struct world *w)
 {
 	char name[16];
@@ -51,14 +53,14 @@ START_TEST(test_device_pools__slice_update_repairs_what_changed)
 	struct world w;
 
 	begin_on_three_nodes(&w);
-	/* The same devices in another order, one of them with a taint: nothing to ask again. */
+	/* The same devices in another order, one with a taint: no selector is evaluated again. */
 	add_slice(&w, "n2", "d", "n2", 2, 1, "'nodeName':'n2'",
 		SIZED("b", "2") ",{'name':'a','attributes':{'size':{'int':1}},'taints':[{'key':'k'"
 				",'effect':'None'}]}");
 	ck_assert_str_eq(allocate(&w, "n2"), "r=n2/b");
 	ck_assert_uint_eq(figures(&w).evaluated, 6);
 	ck_assert_uint_eq(figures(&w).kept, 6);
-	/* One device has other content. */
+	/* The content of one device changes. */
 	add_slice(
 		&w, "n2", "d", "n2", 3, 1, "'nodeName':'n2'", SIZED("a", "3") "," SIZED("b", "2"));
 	ck_assert_uint_eq(figures(&w).kept, 5);
@@ -66,7 +68,7 @@ START_TEST(test_device_pools__slice_update_repairs_what_changed)
 	ck_assert_str_eq(allocate(&w, "n1"), "r=n1/b");
 	ck_assert_str_eq(allocate(&w, "n3"), "r=n3/b");
 	ck_assert_uint_eq(figures(&w).evaluated, 7);
-	/* A slice goes: so do its verdicts, and no others. */
+	/* Deleting a slice drops its verdicts and no others. */
 	delete_object(&w.f, BT_KIND_RESOURCE_SLICE, "", "n2");
 	ck_assert_uint_eq(figures(&w).kept, 4);
 	ck_assert_str_eq(allocate(&w, "n2"), "none");

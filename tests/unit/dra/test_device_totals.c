@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Devices of a class on a node: what is kept while slices, claims, classes and labels of nodes
- * change, against slice by slice as spec 05 section 11.7 has it; and some of that counted by hand.
+ * Cached counts of a class's devices on a node, while slices, claims, classes and node labels
+ * change, compared with counts slice by slice (spec 05 section 11.7) and with counts by hand.
  */
 #include <stdlib.h>
 
@@ -92,8 +92,8 @@ START_TEST(test_device_totals__which_nodes_reach_a_slice)
 		const char *row;
 		const char *scope;
 		const char *devices;
-		int64_t on_n0; /* zone a */
-		int64_t on_n1; /* zone b */
+		int64_t on_n0; /* in zone a */
+		int64_t on_n1; /* in zone b */
 	} cases[] = {
 		{"node name", ",'nodeName':'n0'", TWO, 2, 0},
 		{"all nodes", ",'allNodes':true", TWO, 2, 2},
@@ -191,7 +191,7 @@ static void random_slice(struct world *w)
 		char name[8];
 		(void)snprintf(name, sizeof(name), "s%u", number);
 		(void)bt_object_store_delete(&w->f.state->objects, BT_KIND_RESOURCE_SLICE,
-			BT_STR(""), bt_str_from(name)); /* it may be there or not */
+			BT_STR(""), bt_str_from(name)); /* the slice may not exist */
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++) {

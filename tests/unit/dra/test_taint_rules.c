@@ -38,7 +38,7 @@ static void init(struct dra_fixture *f, bool on, struct heard *heard)
 	f->dra->patched_slice_listener = (struct bt_patched_slice_listener){hear, heard};
 }
 
-/** Devices a (with one taint of its own) and b. */
+/** Puts a slice of devices a (with one taint in the slice) and b. */
 static void put_slice(struct dra_fixture *f, const char *name, const char *pool)
 {
 	PUT(f, BT_KIND_RESOURCE_SLICE,
@@ -56,7 +56,7 @@ static void put_rule(struct dra_fixture *f, const char *name, const char *select
 		name, selector, name);
 }
 
-/** "own r1|r1": keys of the taints of each device, as the pools see the slice. */
+/** Compares the taint keys of each device, as the pools see the slice: "own r1|r1". */
 static void assert_seen(struct dra_fixture *f, const char *slice_name, const char *expected)
 {
 	const struct bt_resource_slice *slice;
@@ -95,7 +95,7 @@ START_TEST(test_taint_rules__what_a_rule_matches)
 		{"'deviceSelector':{'device':'b'},", "own|r"},
 		{"'deviceSelector':{'driver':'d','pool':'p1','device':'a'},", "own r|"},
 		{"'deviceSelector':{'driver':'d','pool':'p2','device':'a'},", "own|"},
-		/* No device is called so. */
+		/* No device has an empty name. */
 		{"'deviceSelector':{'device':''},", "own|"},
 	};
 
@@ -113,7 +113,9 @@ START_TEST(test_taint_rules__what_a_rule_matches)
 				put_rule(&f, "r", cases[i].selector);
 			}
 			assert_seen(&f, "s1", cases[i].seen);
-			/* The queue hears of slices that change from elsewhere. */
+			/*
+			 * If the rule comes later, the queue gets an event for the changed slice.
+			 */
 			bool patched = strcmp(cases[i].seen, "own|") != 0;
 			ck_assert_uint_eq(heard.count, patched && !rule_first);
 			dra_fixture_finish(&f);
@@ -136,10 +138,10 @@ START_TEST(test_taint_rules__follow_changes)
 	ck_assert_uint_eq(heard.count, 3);
 	ck_assert_uint_eq(heard.taints_before, 2);
 	ck_assert_uint_eq(heard.taints_after, 4);
-	assert_seen(&f, "s1", "own r1|r1 r2"); /* by name */
+	assert_seen(&f, "s1", "own r1|r1 r2"); /* sorted by name */
 	assert_seen(&f, "s2", "own|r2");
 	put_rule(&f, "r1", "'deviceSelector':{'pool':'p1','driver':'d'},");
-	ck_assert_uint_eq(heard.count, 3); /* the same devices */
+	ck_assert_uint_eq(heard.count, 3); /* the rule selects the same devices */
 	put_slice(&f, "s1", "p2");
 	assert_seen(&f, "s1", "own|r2");
 	ck_assert_uint_eq(heard.count, 3);
@@ -154,7 +156,7 @@ START_TEST(test_taint_rules__follow_changes)
 }
 END_TEST
 
-/** All that a taint says counts. */
+/** Every field of a taint counts. */
 START_TEST(test_taint_rules__spec_12_04_5_another_taint)
 {
 	static const char *const taints[] = {
@@ -172,7 +174,7 @@ START_TEST(test_taint_rules__spec_12_04_5_another_taint)
 	init(&f, true, &heard);
 	put_slice(&f, "s1", "p1");
 	for (uint32_t i = 0; i < 2 * BT_ARRAY_LENGTH(taints); i++) {
-		/* Each twice: the second time nothing has changed. */
+		/* Puts each taint twice: the second put changes nothing. */
 		PUT(&f, BT_KIND_DEVICE_TAINT_RULE,
 			"{'metadata':{'name':'r'},'spec':{'taint':{%s}}}", taints[i / 2]);
 		ck_assert_uint_eq(heard.count, i / 2 + 1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Claims without some of their pods for a moment: who gives back what, and no trace at the end. */
+/**
+ * Trials that take pods away from claims: which claims are deallocated, and that the trial leaves
+ * no trace.
+ */
 #include "base/prng.h"
 #include "dra/dra.h"
 #include "dra_fixture.h"
@@ -13,7 +16,7 @@
 struct world {
 	struct dra_fixture f;
 	struct bt_prng prng;
-	uint32_t heard; /* changes that the queue would hear of */
+	uint32_t heard; /* changes that the listener received */
 };
 
 static uint32_t below(struct world *w, uint32_t count)
@@ -27,10 +30,12 @@ static void hear(
 	((struct world *)context)->heard++;
 }
 
-/** What may be refused: two claims have one device, or nothing is left that others consume. */
+/**
+ * Cases that a trial may refuse: two claims hold one device, or a share consumes 0 of its device.
+ */
 enum oddity { NONE, CLASH, NOTHING_CONSUMED };
 
-/** Devices of one claim are its own, or shares. */
+/** Puts a claim that holds one whole device and a share of another. */
 static void put_claim(struct world *w, uint32_t number, enum oddity oddity)
 {
 	struct bt_strbuf results = {0};
@@ -65,7 +70,7 @@ static void append_device(struct world *w, struct bt_strbuf *out, const char *ki
 	const struct bt_quantity *memory;
 
 	if (id == BT_DEVICE_NONE) {
-		return; /* nobody has it */
+		return; /* no claim holds the device */
 	}
 	shared = bt_allocated_consumed(&w->f.dra->allocated, id);
 	memory = shared != NULL ? bt_shared_device_consumed(shared, BT_STR("memory")) : NULL;
@@ -77,7 +82,7 @@ static void append_device(struct world *w, struct bt_strbuf *out, const char *ki
 	}
 }
 
-/** Everything that an allocator or a plugin could see of claims and devices. */
+/** Writes all state of claims and devices that an allocator or a plugin could see. */
 static void describe(struct world *w, struct bt_strbuf *out)
 {
 	uint32_t cursor = 0;
@@ -101,7 +106,7 @@ static const struct bt_resource_claim *claim_at(struct world *w, uint32_t number
 	return bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
 }
 
-/** gone: bits of the pods that were taken away. */
+/** gone: bit mask of the pods that were taken away. */
 static void check_claims(struct world *w, const struct bt_resource_claim *const *before,
 	uint32_t gone, uint64_t seed)
 {
@@ -117,7 +122,7 @@ static void check_claims(struct world *w, const struct bt_resource_claim *const 
 		ck_assert_msg(now->status.reserved_for.count == left,
 			"seed %llu: claim %u is reserved for %u, not %u", (unsigned long long)seed,
 			i, now->status.reserved_for.count, left);
-		/* Nobody takes back what is reserved for nobody from the start. */
+		/* A claim that was never reserved stays allocated. */
 		ck_assert_msg((now->status.allocation != NULL) ==
 				(left != 0 || before[i]->status.reserved_for.count == 0),
 			"seed %llu: claim %u", (unsigned long long)seed, i);
@@ -175,7 +180,7 @@ START_TEST(test_trial__random_pods_leave_no_trace)
 		ck_assert_int_eq(bt_allocated_has_history(&w.f.dra->allocated), oddity == CLASH);
 		ck_assert_uint_eq(w.heard, 0);
 		put_claim(&w, CLAIMS, NONE);
-		ck_assert_uint_eq(w.heard, 1); /* again */
+		ck_assert_uint_eq(w.heard, 1); /* the listener works again */
 		bt_strbuf_finish(&was);
 		bt_strbuf_finish(&is);
 		dra_fixture_finish(&w.f);
