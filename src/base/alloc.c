@@ -7,7 +7,10 @@
 
 #include "base/assert.h"
 
-/* The C standard leaves malloc(0) open; one byte makes it the same everywhere. */
+/*
+ * The result of malloc(0) depends on the platform; a size of at least 1 gives the same result
+ * everywhere.
+ */
 static size_t at_least_one(size_t size)
 {
 	return size != 0 ? size : 1;

@@ -2,9 +2,9 @@
 #ifndef BT_BASE_ALLOC_H
 #define BT_BASE_ALLOC_H
 /**
- * The only users of malloc and free. Running out of memory aborts with a message (see berth.h), so
- * no caller checks for NULL. Every size that comes from input must therefore be limited before it
- * is allocated.
+ * Only these functions call malloc and free. Running out of memory aborts with a message (see
+ * berth.h), so no caller checks for NULL. Every size that comes from input must therefore be
+ * limited before it is allocated.
  */
 #include <stddef.h>
 
@@ -12,12 +12,12 @@
 
 /** size may be 0 (a unique pointer that bt_free accepts). Contents are undefined. */
 BT_MUST_USE void *bt_malloc(size_t size);
-/** Zeroed; aborts when count * size overflows. */
+/** Memory is zeroed. Aborts when count * size overflows. */
 BT_MUST_USE void *bt_calloc(size_t count, size_t size);
 /** Aborts when count * size overflows. */
 BT_MUST_USE void *bt_realloc_array(void *memory, size_t count, size_t size);
 void bt_free(void *memory);
-/** Zero-terminated copy of length bytes; text may be NULL where that is 0. owned. */
+/** Returns an owned, zero-terminated copy of length bytes; text may be NULL when length is 0. */
 BT_MUST_USE char *bt_strndup(const char *text, size_t length);
 
 #define BT_NEW(type) ((type *)bt_calloc(1, sizeof(type)))

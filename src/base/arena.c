@@ -13,12 +13,12 @@
 #define CHUNK_BYTES_DEFAULT ((size_t)4096)
 #define CHUNK_BYTES_MAX ((size_t)1 << 20)
 #define ALIGNMENT _Alignof(max_align_t)
-/* Poisoned space behind each allocation, so that a read past its end is seen. */
+/* Poisoned space after each allocation, so that AddressSanitizer reports a read past its end. */
 #define RED_ZONE_BYTES (BT_HAVE_ASAN ? (size_t)16 : (size_t)0)
 
 struct bt_arena_chunk {
 	struct bt_arena_chunk *next;
-	size_t bytes; /* of the data */
+	size_t bytes; /* size of data */
 	_Alignas(max_align_t) char data[];
 };
 
@@ -121,7 +121,7 @@ void bt_arena_reset(struct bt_arena *arena)
 	use_chunk(arena, largest);
 }
 
-/* Space for an allocation that does not fit into the newest chunk. */
+/* Allocates from a new chunk when the newest chunk has too little space. */
 static BT_COLD char *alloc_from_new_chunk(struct bt_arena *arena, size_t size)
 {
 	size_t needed = size + RED_ZONE_BYTES;
@@ -131,7 +131,10 @@ static BT_COLD char *alloc_from_new_chunk(struct bt_arena *arena, size_t size)
 		arena->chunk_bytes = CHUNK_BYTES_DEFAULT;
 	}
 	if (needed > arena->chunk_bytes / 2 && arena->chunks != NULL) {
-		/* A chunk of its own, behind the newest one, whose free space stays in use. */
+		/*
+		 * A large allocation gets a separate chunk behind the newest one, so the newest
+		 * chunk's free space stays usable.
+		 */
 		chunk = new_chunk(arena, needed);
 		chunk->next = arena->chunks->next;
 		arena->chunks->next = chunk;

@@ -24,28 +24,34 @@ struct bt_arena {
 
 /** All-zero memory is an initialised arena with the default chunk size. */
 void bt_arena_init(struct bt_arena *arena, size_t first_chunk_bytes);
-/** As init, but the first allocations are made in the caller's memory, which outlives the arena. */
+/**
+ * Like bt_arena_init, but the first allocations use the caller's memory, which must outlive the
+ * arena.
+ */
 void bt_arena_init_with(struct bt_arena *arena, void *memory, size_t size);
 void bt_arena_finish(struct bt_arena *arena);
-/** The same for memory that held secrets: it is overwritten first. */
+/** Like bt_arena_finish, for memory that held secrets: overwrites the memory before freeing it. */
 void bt_arena_finish_wiped(struct bt_arena *arena);
-/** Forget all allocations, keep the largest chunk for reuse. */
+/** Forgets all allocations and keeps the largest chunk for reuse. */
 void bt_arena_reset(struct bt_arena *arena);
 
-/** One allocation is at most this; sizes from input are checked before they get here. */
+/** Maximum size of one allocation; callers must check sizes from input before they allocate. */
 #define BT_ARENA_ALLOCATION_MAX ((size_t)1 << 30)
 
-/** The memory of an arena that allocates no more: its owner may keep the chunks alone. */
+/**
+ * Returns the total memory of the chunks of an arena. An owner whose arena makes no more
+ * allocations may keep only the chunks.
+ */
 size_t bt_arena_chunk_bytes(const struct bt_arena_chunk *chunks);
 /** NULL accepted. */
 void bt_arena_free_chunks(struct bt_arena_chunk *chunks);
 
-/** Aligned for any type, not zeroed. Aborts beyond BT_ARENA_ALLOCATION_MAX. */
+/** The memory is aligned for any type and not zeroed. Aborts beyond BT_ARENA_ALLOCATION_MAX. */
 BT_MUST_USE void *bt_arena_alloc(struct bt_arena *arena, size_t size);
 BT_MUST_USE void *bt_arena_calloc(struct bt_arena *arena, size_t count, size_t size);
-/** No alignment: for text. */
+/** Allocates without alignment, for text. */
 BT_MUST_USE char *bt_arena_alloc_bytes(struct bt_arena *arena, size_t size);
-/** Copy of text with a terminating zero byte behind it; an absent text stays absent. */
+/** Copies text and adds a terminating zero byte; an absent text stays absent. */
 BT_MUST_USE struct bt_str bt_arena_str(struct bt_arena *arena, struct bt_str text);
 BT_MUST_USE BT_PRINTF(2, 3) struct bt_str
 	bt_arena_printf(struct bt_arena *arena, const char *format, ...);

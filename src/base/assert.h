@@ -2,14 +2,14 @@
 #ifndef BT_BASE_ASSERT_H
 #define BT_BASE_ASSERT_H
 /**
- * Programmer errors. BT_ASSERT is on in every build, BT_ASSERT_SLOW only with BT_DEBUG. Never used
- * on input.
+ * Checks for programming errors. BT_ASSERT is on in every build, BT_ASSERT_SLOW only with BT_DEBUG.
+ * Input must never be checked with these macros.
  */
 #include "base/compiler.h"
 
 BT_NORETURN BT_COLD void bt_assert_failed(const char *condition, const char *file, int line);
 
-/** Abort with a message: for states that mean memory or logic is broken (printf-like). */
+/** Aborts with a printf-like message when memory or program state is corrupt. */
 BT_NORETURN BT_COLD BT_PRINTF(1, 2) void bt_panic(const char *format, ...);
 
 #define BT_ASSERT(condition) \

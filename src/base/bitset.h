@@ -17,11 +17,11 @@ struct bt_bitset {
 	uint32_t bit_count;
 };
 
-/** Grow or shrink to bit_count bits; new bits are 0. */
+/** Grows or shrinks the set to bit_count bits; new bits are 0. */
 void bt_bitset_resize(struct bt_bitset *set, uint32_t bit_count);
 void bt_bitset_finish(struct bt_bitset *set);
 void bt_bitset_clear(struct bt_bitset *set);
-/** First set bit at or after from, or UINT32_MAX. */
+/** Returns the first set bit at or after from, or UINT32_MAX. */
 uint32_t bt_bitset_next(const struct bt_bitset *set, uint32_t from);
 
 static inline bool bt_bitset_get(const struct bt_bitset *set, uint32_t bit)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BASE_COMPILER_H
 #define BT_BASE_COMPILER_H
-/** The only place that names compiler extensions; everything here exists in gcc 12 and clang 14. */
+/** Compiler extensions are used only here; gcc 12 and clang 14 support all of them. */
 
 #define BT_MUST_USE __attribute__((warn_unused_result))
 #define BT_PRINTF(format_index, first_argument) \
@@ -15,7 +15,7 @@
 #define BT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define BT_ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/** true when the operation overflowed; *out then holds the wrapped result. */
+/** Each macro returns true when the operation overflowed; *out then holds the wrapped result. */
 #define BT_ADD_OVERFLOW(a, b, out) __builtin_add_overflow((a), (b), (out))
 #define BT_SUB_OVERFLOW(a, b, out) __builtin_sub_overflow((a), (b), (out))
 #define BT_MUL_OVERFLOW(a, b, out) __builtin_mul_overflow((a), (b), (out))
@@ -24,7 +24,7 @@
 #define BT_CTZ64(word) ((unsigned int)__builtin_ctzll(word)) /* word != 0 */
 #define BT_CLZ64(word) ((unsigned int)__builtin_clzll(word)) /* word != 0 */
 
-/** The full product of two words, folded to one: the mixing step of hashes. */
+/** Multiplies two words and XORs the halves of the 128-bit product: the mixing step of hashes. */
 static inline unsigned long long bt_multiply_fold(unsigned long long a, unsigned long long b)
 {
 	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
@@ -42,7 +42,7 @@ static inline unsigned long long bt_multiply_fold(unsigned long long a, unsigned
 #define BT_HAVE_ASAN 0
 #endif
 
-/** Memory that is allocated but must not be touched; no effect without AddressSanitizer. */
+/** Marks allocated memory that must not be accessed; no effect without AddressSanitizer. */
 #if BT_HAVE_ASAN
 #include <sanitizer/asan_interface.h>
 #define BT_ASAN_POISON(memory, size) ASAN_POISON_MEMORY_REGION((memory), (size))
@@ -55,6 +55,6 @@ static inline unsigned long long bt_multiply_fold(unsigned long long a, unsigned
 #define BT_ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 
-/** Prefetches the cache line at any address. */
+/** Prefetches the cache line of an address, which need not be valid. */
 #define BT_PREFETCH(address) __builtin_prefetch(address)
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BASE_CPU_H
 #define BT_BASE_CPU_H
-/** What the processor can do, for choosing among compilations of the same loop. */
+/**
+ * Features of the processor, to choose among versions of a loop compiled for different instruction
+ * sets.
+ */
 #include <stdbool.h>
 
-/** AVX2 and fused multiply-add, which come together. */
+/** Whether the processor has AVX2 and fused multiply-add (FMA). */
 static inline bool bt_cpu_has_avx2(void)
 {
 #if defined(__x86_64__)
@@ -14,7 +17,7 @@ static inline bool bt_cpu_has_avx2(void)
 #endif
 }
 
-/** AVX-512 as all processors but the first have it: F, BW, DQ, VL. */
+/** Whether the processor has the AVX-512 subsets F, BW, DQ and VL. */
 static inline bool bt_cpu_has_avx512(void)
 {
 #if defined(__x86_64__)

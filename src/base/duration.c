@@ -19,7 +19,7 @@ static const struct {
 	{BT_STR_INIT("h"), UINT64_C(3600000000000)},
 };
 
-/* Go's time package has a quoting of its own: every byte outside printable ASCII becomes \xNN. */
+/* Go's time package quotes differently from %q: every byte outside printable ASCII becomes \xNN. */
 static void quote(struct bt_str text, struct bt_strbuf *out)
 {
 	bt_strbuf_append_char(out, '"');
@@ -83,7 +83,7 @@ static bool leading_integer(struct cursor *cursor, uint64_t *out_value)
 	return true;
 }
 
-/* Digits that no longer fit are dropped: they are below a nanosecond. */
+/* Digits that do not fit are dropped: their value is below a nanosecond. */
 static uint64_t leading_fraction(struct cursor *cursor, double *out_scale)
 {
 	uint64_t value = 0;
@@ -104,7 +104,7 @@ static uint64_t leading_fraction(struct cursor *cursor, double *out_scale)
 	return value;
 }
 
-/* One "<decimal><unit>". */
+/* Parses one "<decimal><unit>". */
 static int parse_part(
 	struct cursor *cursor, struct bt_str text, uint64_t *out_ns, struct berth_error *err)
 {
@@ -201,7 +201,7 @@ int bt_duration_parse(struct bt_str text, int64_t *out_ns, struct berth_error *e
 	return 0;
 }
 
-/* value / 10^digits without trailing zeros. */
+/* Appends value / 10^digits without trailing zeros. */
 static void append_decimal(uint64_t value, unsigned int digits, struct bt_strbuf *out)
 {
 	uint64_t power = 1;

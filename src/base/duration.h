@@ -10,8 +10,10 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 
-/** Messages: `time: invalid duration "x"`, `time: missing unit in duration "15"`, `time: unknown
- * unit "d" in ...`. */
+/**
+ * Parses a duration. Error messages: `time: invalid duration "x"`, `time: missing unit in duration
+ * "15"`, `time: unknown unit "d" in ...`.
+ */
 BT_MUST_USE int bt_duration_parse(struct bt_str text, int64_t *out_ns, struct berth_error *err);
 void bt_duration_format(int64_t duration_ns, struct bt_strbuf *out);
 #endif

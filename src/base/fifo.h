@@ -2,24 +2,25 @@
 #ifndef BT_BASE_FIFO_H
 #define BT_BASE_FIFO_H
 /**
- * Queues in growing arrays: `struct bt_x { BT_FIFO(struct node *) ready; }`. The first item goes by
- * moving the head; the rest moves up when half of the array is behind it, so each item is moved
- * once at most. All-zero memory is an empty queue. Elements must be plain data.
+ * Queues in growing arrays: `struct bt_x { BT_FIFO(struct node *) ready; }`. Dropping the first
+ * item advances head. The remaining items are moved to the start when more than half of the array
+ * is behind head, so the moves cost O(1) per dropped item. All-zero memory is an empty queue.
+ * Elements must be plain data.
  */
 #include "base/vec.h"
 
-/** Fewer dropped items than this are not worth a move. */
+/** Minimum number of dropped items before the remaining items are moved. */
 #define BT_FIFO_COMPACT_MIN 64
 
 #define BT_FIFO(type) \
 	struct { \
-		BT_VEC(type) list; /* items before head are gone */ \
+		BT_VEC(type) list; /* items before head are dropped */ \
 		uint32_t head; \
 	}
 
 #define bt_fifo_count(fifo) ((fifo)->list.count - (fifo)->head)
 
-/** Item number index from the front, an lvalue; index < count. */
+/** The item at an index from the front, as an lvalue; index < count. */
 #define bt_fifo_at(fifo, index) ((fifo)->list.items[(fifo)->head + (index)])
 
 #define bt_fifo_push(fifo, value) bt_vec_push(&(fifo)->list, (value))

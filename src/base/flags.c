@@ -15,7 +15,7 @@ struct parse {
 	struct berth_error *err;
 };
 
-/** Compares names; underscores equal dashes. */
+/** Compares names; an underscore equals a dash. */
 static bool name_equals(const char *name, struct bt_str given)
 {
 	if (strlen(name) != given.length) {
@@ -62,7 +62,7 @@ static int refuse(const struct parse *parse, const struct bt_flag *flag, const c
 	return code;
 }
 
-/** value NULL: --name alone. */
+/** value is NULL when the argument is --name alone. */
 static int store(const struct parse *parse, const struct bt_flag *flag, const char *value)
 {
 	void *target = (char *)parse->options + flag->offset;
@@ -106,7 +106,8 @@ bool bt_flag_is_complete(const struct bt_flag *flag)
 }
 
 /**
- * Stores the value of a flag: inline, none, or the next argument. Returns false if it is missing.
+ * Stores the value of a flag: from "=value", from the next argument, or none. Returns false if a
+ * required value is missing.
  */
 static bool take_value(
 	struct parse *parse, const struct bt_flag *flag, const char *inline_value, int *out_result)
@@ -163,7 +164,10 @@ static const struct bt_flag *find_short(const struct parse *parse, char letter)
 	return NULL;
 }
 
-/** Handles one letter of an argument. *out_done: the rest of the argument was its value. */
+/**
+ * Handles one shorthand letter of an argument. Sets *out_done if the remainder of the argument was
+ * the value of the flag.
+ */
 static int parse_letter(struct parse *parse, const char *argument, const char *letter,
 	bool *out_help, bool *out_done)
 {

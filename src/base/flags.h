@@ -19,17 +19,17 @@ enum bt_flag_type {
 	BT_FLAG_STRING,   /* const char *: borrowed from argv */
 	BT_FLAG_INT,      /* int64_t */
 	BT_FLAG_STRINGS,  /* struct bt_arguments: repeated flag */
-	BT_FLAG_SETTER,   /* bt_flag_set_fn *: any other kind of value */
-	BT_FLAG_OPTIONAL, /* the same; --name alone is allowed, and sets NULL */
+	BT_FLAG_SETTER,   /* bt_flag_set_fn *: parses any other kind of value */
+	BT_FLAG_OPTIONAL, /* as BT_FLAG_SETTER; for --name alone, text is NULL */
 };
 
 struct bt_flag;
 
-/** Called for each occurrence. text is borrowed from argv. err: what is wrong with it. */
+/** Called for each occurrence. text is borrowed from argv. err: the reason why text is invalid. */
 typedef int bt_flag_set_fn(
 	void *options, const struct bt_flag *flag, const char *text, struct berth_error *err);
 
-/** Repeated values. */
+/** Values of a repeated flag. */
 struct bt_arguments {
 	BT_VEC(const char *) list; /* borrowed from argv */
 };
@@ -38,7 +38,7 @@ struct bt_flag {
 	const char *name; /* without dashes */
 	char shorthand;   /* 0: none */
 	enum bt_flag_type type;
-	size_t offset; /* of the value in the options */
+	size_t offset; /* offset of the value in the options */
 	/**
 	 * For help and completion; NULL for booleans. "|" separates alternatives: words in capitals
 	 * are placeholders (FILE, DIR, N), other words are literal ("on|off").
@@ -48,17 +48,16 @@ struct bt_flag {
 };
 
 /**
- * Parse argv[0..argc) into options, whose type the table knows. Arguments that are no flags go to
- * out_arguments. BERTH_ERR_INVALID with pflag's messages
- * (`unknown flag: --x`, `flag needs an argument: --x`, ...). --help sets *out_help (never an
- * error).
+ * Parses argv[0..argc) into options, a structure with the members that flags describes. Arguments
+ * that are no flags go to out_arguments. BERTH_ERR_INVALID with pflag's messages (`unknown flag:
+ * --x`, `flag needs an argument: --x`, ...). --help sets *out_help (never an error).
  */
 BT_MUST_USE int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count, void *options,
 	int argc, char **argv, struct bt_arguments *out_arguments, bool *out_help,
 	struct berth_error *err);
-/** Release the lists of repeated flags. */
+/** Releases the lists of repeated flags. */
 void bt_flags_finish(const struct bt_flag *flags, uint32_t flag_count, void *options);
-/** Whether --name alone is valid: the flag then takes a value only after "=". */
+/** Whether --name alone is valid: a value must then follow "=". */
 bool bt_flag_is_complete(const struct bt_flag *flag);
 /** Width of help texts in columns. */
 #define BT_HELP_COLUMNS 100

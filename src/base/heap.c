@@ -57,7 +57,7 @@ static bool sift_down(struct bt_heap *heap, uint32_t start)
 	uint32_t position = start;
 
 	for (;;) {
-		/* 64 bits, because twice the position may exceed 32. */
+		/* 64 bits, because twice the position may exceed 32 bits. */
 		uint64_t left = (uint64_t)position * 2 + 1;
 		uint32_t child;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BASE_INT128_H
 #define BT_BASE_INT128_H
-/** Integers of 128 bits, in gcc and clang on every machine with 64-bit words. */
+/** 128-bit integers, which gcc and clang provide on all machines with 64-bit words. */
 __extension__ typedef __int128 bt_int128;
 #endif

@@ -3,15 +3,16 @@
 #define BT_BASE_LINKS_H
 /**
  * Doubly linked lists through two members of their elements. The caller names the members, so an
- * element can be in several lists, and a list can be read in either direction: to add at the front,
- * exchange first with last and previous with next.
+ * element can be in several lists. To add at the front, exchange first with last and previous with
+ * next.
  *
- * Arguments are evaluated several times. The members of an element that is in no list are not read.
+ * Macro arguments are evaluated several times. The members of an element that is in no list are not
+ * read.
  */
 #include <stddef.h>
 #include <stdint.h>
 
-/** Linked by pointers; first and last: lvalues, NULL in an empty list. */
+/** Lists linked by pointers; first and last are lvalues, NULL in an empty list. */
 #define BT_LIST_APPEND(first, last, node, previous, next) \
 	do { \
 		(node)->previous = (last); \
@@ -25,7 +26,7 @@
 		*((node)->next != NULL ? &(node)->next->previous : &(last)) = (node)->previous; \
 	} while (0)
 
-/** Linked by pointers, without an end to add to. */
+/** Lists linked by pointers without a pointer to the last element. */
 #define BT_CHAIN_ADD(first, node, previous, next) \
 	do { \
 		(node)->previous = NULL; \
@@ -43,7 +44,7 @@
 		} \
 	} while (0)
 
-/** Elements of an array, linked by index; UINT32_MAX: none. */
+/** Lists of array elements, linked by index; UINT32_MAX ends a list. */
 #define BT_INDEX_LIST_APPEND(first, last, items, index, previous, next) \
 	do { \
 		(items)[index].previous = (last); \

@@ -3,7 +3,7 @@
 #define BT_BASE_LOG_H
 /**
  * Structured log lines: a message and pairs of key and value. The program installs a sink that
- * decides what is written and how (daemon/klog.h); without a sink, as in the library, a log call
+ * filters and formats log lines (daemon/klog.h); without a sink, as in the library, a log call
  * costs one comparison. Messages and keys are upstream's, spec 11 section 7.
  *
  *     BT_LOG_INFO(2, "Successfully bound pod to node", BT_LOG_REF("pod", namespace_, name),
@@ -11,7 +11,8 @@
  *     BT_LOG_ERROR(berth_error_message(&err), "Failed to watch", BT_LOG_STR("type", type));
  *     BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "error creating inClusterConfig, ...: %s", text);
  *
- * Hostile text may only be a value or an argument. Secrets must never be passed here. One thread.
+ * Pass untrusted text only as a value or an argument, never as a message or key. Never log secrets.
+ * Only one thread may log.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -31,10 +32,10 @@ enum bt_log_type {
 	BT_LOG_TYPE_STR,
 	BT_LOG_TYPE_INT,
 	BT_LOG_TYPE_BOOL,
-	BT_LOG_TYPE_SECONDS, /* of a duration, in nanoseconds: written as Go writes durations */
+	BT_LOG_TYPE_SECONDS, /* duration in nanoseconds, written in Go's format */
 	BT_LOG_TYPE_REF,     /* namespace and name of an object */
-	BT_LOG_TYPE_STRS,    /* a list of texts */
-	BT_LOG_TYPE_JSON,    /* a value that is JSON already */
+	BT_LOG_TYPE_STRS,    /* list of texts */
+	BT_LOG_TYPE_JSON,    /* value that is JSON already */
 };
 
 struct bt_log_pair {
@@ -54,24 +55,24 @@ struct bt_log_record {
 	int line;
 	bool structured; /* message and pairs; else message is the whole line */
 	struct bt_str message;
-	struct bt_str error; /* structured errors: the err value; data NULL: none */
+	struct bt_str error; /* value of the key err in structured errors; data NULL: none */
 	const struct bt_log_pair *pairs;
 	uint32_t pair_count;
 };
 
 struct bt_log_sink {
 	void *context;
-	/** Whether this verbosity is on in this source file. Only called above verbosity 0. */
+	/** Whether verbosity is enabled for a source file. Called only for a verbosity above 0. */
 	bool (*enabled)(void *context, const char *file, int verbosity);
 	void (*write)(void *context, const struct bt_log_record *record);
 };
 
-/** Copied; NULL: none. */
+/** Installs a copy of sink; NULL: no sink. */
 void bt_log_set_sink(const struct bt_log_sink *sink);
-/** The highest verbosity that may be on in any file; sinks keep it up to date. */
+/** Sets the highest verbosity that may be enabled for any file; sinks keep it up to date. */
 void bt_log_set_verbosity_max(int verbosity);
 
-/** Private to the macros: -1 without a sink. */
+/** Used by the macros only; -1 without a sink. */
 extern int bt_log_verbosity_max;
 bool bt_log_enabled_in(const char *file, int verbosity);
 void bt_log_write(enum bt_log_severity severity, int verbosity, const char *file, int line,
@@ -81,7 +82,7 @@ BT_PRINTF(5, 6)
 void bt_log_text(enum bt_log_severity severity, int verbosity, const char *file, int line,
 	const char *format, ...);
 
-/** For code that only prepares a log line. */
+/** Guards code that only prepares a log line. */
 #define BT_LOG_ENABLED(verbosity) \
 	((verbosity) <= bt_log_verbosity_max && bt_log_enabled_in(__FILE__, (verbosity)))
 
@@ -111,7 +112,7 @@ void bt_log_text(enum bt_log_severity severity, int verbosity, const char *file,
 		(uint32_t)(sizeof((const struct bt_log_pair[]){__VA_ARGS__}) / \
 			sizeof(struct bt_log_pair))
 
-/** With pairs after the message; BT_LOG_INFO_PLAIN has none. */
+/** Logs a message with pairs; BT_LOG_INFO_PLAIN logs a message without pairs. */
 #define BT_LOG_INFO(verbosity, message, ...) \
 	do { \
 		if (BT_LOG_ENABLED(verbosity)) { \
@@ -126,7 +127,7 @@ void bt_log_text(enum bt_log_severity severity, int verbosity, const char *file,
 				(message), (struct bt_str){0}, NULL, 0); \
 		} \
 	} while (0)
-/** error_text: const char *, the value of err. Errors are written whatever the verbosity. */
+/** error_text: const char *, the value of the key err. Errors are written at every verbosity. */
 #define BT_LOG_ERROR(error_text, message, ...) \
 	do { \
 		if (bt_log_verbosity_max >= 0) { \
@@ -141,7 +142,7 @@ void bt_log_text(enum bt_log_severity severity, int verbosity, const char *file,
 				bt_str_from(error_text), NULL, 0); \
 		} \
 	} while (0)
-/** An unstructured line. */
+/** Logs an unstructured line. */
 #define BT_LOG_TEXT(severity, ...) \
 	do { \
 		if (bt_log_verbosity_max >= 0) { \

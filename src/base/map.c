@@ -17,15 +17,19 @@ static uint32_t tag_of(uint64_t hash)
 }
 
 /*
- * First slot of a tag's chain, from the upper bits of the tag: a larger table has its entries in
- * the same order, so growing is one pass over both tables and needs no hash from the owner.
+ * Returns the first slot of a tag's chain, computed from the upper bits of the tag. Entries keep
+ * their order in a larger table, so growing is one pass over both tables and needs no hashes from
+ * the owner.
  */
 static uint32_t home_of(uint32_t capacity, uint32_t tag)
 {
 	return (uint32_t)((uint64_t)tag * capacity >> 32);
 }
 
-/* Linear probing degrades quickly above; deleted slots count, they lengthen searches too. */
+/*
+ * Maximum of used slots: above this load, linear probing degrades quickly. Deleted slots count as
+ * used because they lengthen searches too.
+ */
 static uint32_t used_max(uint32_t capacity)
 {
 	return capacity - capacity / 4;
@@ -35,7 +39,7 @@ static struct bt_map_slot *new_slots(uint32_t capacity)
 {
 	struct bt_map_slot *slots = bt_realloc_array(NULL, capacity, sizeof(*slots));
 
-	/* All bits set: SLOT_EMPTY in every value. */
+	/* 0xff in every byte is SLOT_EMPTY in every value. */
 	memset(slots, 0xff, (size_t)capacity * sizeof(*slots));
 	return slots;
 }
@@ -66,8 +70,8 @@ static void rehash(struct bt_map *map, uint32_t capacity)
 		struct bt_map_slot entry = map->slots[i];
 		if (entry.value < SLOT_DELETED) {
 			/*
-			 * Puts an entry into the first empty slot of its chain; the table has no
-			 * deleted slots.
+			 * Store the entry in the first empty slot of its chain; the new table has
+			 * no deleted slots.
 			 */
 			uint32_t position = home_of(capacity, entry.tag);
 
@@ -98,7 +102,10 @@ void bt_map_reserve(struct bt_map *map, uint32_t count)
 	}
 }
 
-/* The position at or after position that holds the tag, or BT_MAP_NONE at the end of the chain. */
+/*
+ * Returns the first position, from position on, of a live entry with the tag; BT_MAP_NONE at the
+ * end of the chain.
+ */
 static uint32_t probe(const struct bt_map *map, uint32_t tag, uint32_t position)
 {
 	uint32_t mask = map->capacity - 1;
@@ -133,7 +140,10 @@ void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 
 	BT_ASSERT(value < SLOT_DELETED);
 	if (map->used >= used_max(map->capacity)) {
-		/* Twice the live entries, so that cleaning up alone pays for many insertions. */
+		/*
+		 * Room for twice the live entries, so that even a rehash that only drops deleted
+		 * slots is followed by many insertions without a rehash.
+		 */
 		uint32_t capacity = CAPACITY_MIN;
 		while (map->count > used_max(capacity) / 2 && capacity < CAPACITY_MAX) {
 			capacity *= 2;
@@ -158,7 +168,10 @@ void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 	map->count++;
 }
 
-/* Deleted slots directly before an empty one end no chain: make them empty again. */
+/*
+ * Removes an entry. Deleted slots directly before an empty slot become empty again, since no chain
+ * continues after them.
+ */
 static void remove_at(struct bt_map *map, uint32_t position)
 {
 	uint32_t mask = map->capacity - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BASE_NANOSECONDS_H
 #define BT_BASE_NANOSECONDS_H
-/** Clocks and durations inside of the process are int64 nanoseconds. */
+/** Times and durations inside the process are int64 nanoseconds. */
 #include <stdint.h>
 
 #include "base/compiler.h"
@@ -9,7 +9,9 @@
 #define BT_NS_PER_MS INT64_C(1000000)
 #define BT_NS_PER_SECOND INT64_C(1000000000)
 
-/** Seconds from users may be any number: results saturate at the limits of int64. */
+/**
+ * Converts seconds, which may be any number from users: results saturate at the limits of int64.
+ */
 static inline int64_t bt_ns_of_seconds(int64_t seconds)
 {
 	int64_t ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BASE_PRNG_H
 #define BT_BASE_PRNG_H
-/** Seeded pseudo-random numbers (xoshiro256**). Same seed, same sequence, on every machine. */
+/** Seeded pseudo-random numbers (xoshiro256**). A seed gives the same sequence on every machine. */
 #include <stdint.h>
 
 struct bt_prng {
@@ -10,6 +10,6 @@ struct bt_prng {
 
 void bt_prng_init(struct bt_prng *prng, uint64_t seed);
 uint64_t bt_prng_next(struct bt_prng *prng);
-/** Uniform in [0, bound); bound > 0. */
+/** Returns a uniform number in [0, bound); bound > 0. */
 uint64_t bt_prng_below(struct bt_prng *prng, uint64_t bound);
 #endif

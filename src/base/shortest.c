@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** The count-digit decimal nearest to value (positive, finite). */
+/** Converts value (positive, finite) to the nearest decimal with count digits. */
 static void round_to_digits(double value, int count, struct bt_shortest *out)
 {
 	char text[48];
@@ -15,7 +15,7 @@ static void round_to_digits(double value, int count, struct bt_shortest *out)
 	(void)snprintf(text, sizeof(text), "%.*e", count - 1, value);
 	out->count = 0;
 	for (; *p != 'e'; p++) {
-		/* skip the decimal point, whatever the locale uses */
+		/* Skip the decimal separator, which depends on the locale. */
 		if (*p >= '0' && *p <= '9') {
 			out->digits[out->count++] = *p;
 		}
@@ -32,7 +32,7 @@ static bool reads_back(const struct bt_shortest *shortest, double value)
 	return strtod(text, NULL) == value;
 }
 
-/** Adds one in the last place; returns false if the carry would leave the first digit. */
+/** Adds one to the last digit; returns false if the carry would leave the first digit. */
 static bool increment(struct bt_shortest *shortest)
 {
 	for (int i = shortest->count - 1; i >= 0; i--) {
@@ -46,10 +46,11 @@ static bool increment(struct bt_shortest *shortest)
 }
 
 /*
- * Every decimal of up to 15 digits survives the way through a normal double, so 15 digits with
- * their trailing zeros removed are the shortest form if they read back at all; the few bits of a
- * subnormal allow no such jump. With 16 digits the nearest decimal can miss where the one above it
- * hits: at powers of two the interval that reads back is wider above.
+ * A decimal of up to 15 digits that is converted to a normal double converts back to the same
+ * decimal. So if the value rounded to 15 digits reads back as the value, this decimal without
+ * trailing zeros is the shortest form. Subnormals have fewer bits, so they need a search from 1
+ * digit on. With 16 digits the nearest decimal may not read back while the next larger decimal
+ * does: at powers of two the interval that reads back is wider above the value.
  */
 void bt_shortest_digits(double value, struct bt_shortest *out)
 {

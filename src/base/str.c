@@ -3,7 +3,10 @@
 #define _GNU_SOURCE
 #include "base/str.h"
 
-/* Odd constants without structure (fractional digits of roots), so that no input bit is lost. */
+/*
+ * Arbitrary odd constants without structure (fractional digits of roots), so that every input bit
+ * affects the hash.
+ */
 #define MIX_A UINT64_C(0x9e3779b97f4a7c15)
 #define MIX_B UINT64_C(0xbb67ae8584caa73b)
 #define MIX_C UINT64_C(0x3c6ef372fe94f82b)
@@ -157,7 +160,7 @@ bool bt_str_parse_int64(struct bt_str text, int64_t *out_value)
 		}
 		value = value * 10 + digit;
 	}
-	/* Written so that the smallest number does not overflow on the way. */
+	/* Avoids overflow for INT64_MIN, whose absolute value does not fit. */
 	*out_value = negative && value != 0 ? -(int64_t)(value - 1) - 1 : (int64_t)value;
 	return true;
 }
@@ -223,7 +226,10 @@ uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed)
 		hash = mix(load_u64(bytes) ^ key, load_u64(bytes + 8) ^ hash) + (hash << 1);
 		bytes += 16;
 	}
-	/* The last 0 to 16 bytes as two words; short ones overlap, told apart by the length. */
+	/*
+	 * The last 0 to 16 bytes are read as two words. The words of short texts overlap; the
+	 * length, which is hashed too, keeps such texts distinct.
+	 */
 	if (left >= 8) {
 		low = load_u64(bytes);
 		high = load_u64(bytes + left - 8);

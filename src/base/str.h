@@ -2,8 +2,9 @@
 #ifndef BT_BASE_STR_H
 #define BT_BASE_STR_H
 /**
- * Text by pointer and length. May hold any bytes, zero included; need not be zero-terminated. data
- * == NULL means "absent" where a field is nullable, and equals "" everywhere else.
+ * Text by pointer and length. Text may contain any bytes, zero included, and need not be
+ * zero-terminated. data == NULL means "absent" where a field is nullable, and equals "" everywhere
+ * else.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,12 +15,15 @@
 
 #include "base/compiler.h"
 
-/** One structure inside and outside of the library: nothing is converted at the border. */
+/**
+ * The structure of the public interface, so that text needs no conversion at the library's
+ * boundary.
+ */
 #define bt_str berth_str
 
 #define BT_STR_MAX UINT32_MAX
 
-/** Classes of ASCII bytes, whatever the locale. */
+/** Classes of ASCII bytes, independent of the locale. */
 static inline bool bt_is_digit(char byte)
 {
 	return byte >= '0' && byte <= '9';
@@ -30,7 +34,7 @@ static inline bool bt_is_letter(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
-/** -1: not a hexadecimal digit. */
+/** Returns -1 if byte is not a hexadecimal digit. */
 static inline int bt_hex_value(char byte)
 {
 	if (bt_is_digit(byte)) {
@@ -40,9 +44,9 @@ static inline int bt_hex_value(char byte)
 	return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/** From a string literal. */
+/** Text of a string literal. */
 #define BT_STR(literal) ((struct bt_str){"" literal, (uint32_t)(sizeof(literal) - 1)})
-/** For static initialisers, where a compound literal is not constant. */
+/** Initialiser for static data, where a compound literal is not constant. */
 #define BT_STR_INIT(literal) \
 	{ \
 		"" literal, (uint32_t)(sizeof(literal) - 1) \
@@ -69,7 +73,7 @@ static inline bool bt_str_equal_c(struct bt_str a, const char *b)
 	return bt_str_equal(a, bt_str_from(b));
 }
 
-/** Byte order; a prefix comes first. */
+/** Compares by bytes; a prefix comes before the longer text. */
 static inline int bt_str_compare(struct bt_str a, struct bt_str b)
 {
 	uint32_t common = a.length < b.length ? a.length : b.length;
@@ -80,61 +84,70 @@ static inline int bt_str_compare(struct bt_str a, struct bt_str b)
 	return (a.length > b.length) - (a.length < b.length);
 }
 
-/** Equal but for the case of ASCII letters. */
+/** Compares without regard to the case of ASCII letters. */
 bool bt_str_equal_without_case(struct bt_str a, struct bt_str b);
 /** Whether word is one of words, which are separated by blanks. */
 bool bt_str_has_word(struct bt_str words, struct bt_str word);
 bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix);
 bool bt_str_has_suffix(struct bt_str text, struct bt_str suffix);
-/** Offset of the first occurrence, or -1. An empty needle is found at 0. */
+/** Returns the offset of the first occurrence, or -1. An empty needle is found at 0. */
 int64_t bt_str_find(struct bt_str text, struct bt_str needle);
 int64_t bt_str_find_char(struct bt_str text, char needle);
 int64_t bt_str_find_last_char(struct bt_str text, char needle);
-/** Sub-text; start and length are clamped to the text. */
+/** Returns a part of text; start and length are clamped to the text. */
 struct bt_str bt_str_sub(struct bt_str text, uint32_t start, uint32_t length);
-/** White space of ASCII, as Go's strings.TrimSpace takes it: for bt_str_trim. */
+/** Set for bt_str_trim: the ASCII white space that Go's strings.TrimSpace removes. */
 #define BT_STR_SPACE " \t\n\v\f\r"
-/** The text without bytes of set (zero-terminated) at both ends. */
+/** Returns text without leading and trailing bytes that are in set (zero-terminated). */
 struct bt_str bt_str_trim(struct bt_str text, const char *set);
 /**
- * The text before the first separator, or all of it. *rest becomes the text after it; its data is
- * NULL if there was no separator.
+ * Returns the text before the first separator, or all text if there is no separator. *rest becomes
+ * the text after the separator, with data NULL if there was none.
  */
 struct bt_str bt_str_cut(struct bt_str *rest, char separator);
-/** qsort order over struct bt_str elements, or over structures that begin with their key. */
+/**
+ * qsort comparison of struct bt_str elements, or of structures whose first member is the bt_str
+ * key.
+ */
 int bt_str_compare_qsort(const void *a, const void *b);
 
 /**
- * Base-10 int64 as Go's strconv.ParseInt(s, 10, 64): optional sign, digits only, in range. Returns
- * false otherwise.
+ * Parses a base-10 int64 as Go's strconv.ParseInt(s, 10, 64): optional sign, digits only, in range.
+ * Returns false if text is invalid.
  */
 bool bt_str_parse_int64(struct bt_str text, int64_t *out_value);
-/** Writes base-10 digits without terminator; out has room for 20. Returns their number. */
+/**
+ * Writes base-10 digits without a terminator; out has room for 20 bytes. Returns the number of
+ * digits.
+ */
 uint32_t bt_str_format_uint64(uint64_t value, char *out);
 
 /**
- * Hashes are not the same on every machine or run: they never reach an output. The secret keeps
- * users who choose names from choosing collisions; a daemon sets a random one before anything is
- * hashed.
+ * Sets the secret of all hashes, which prevents users who choose names from causing collisions. A
+ * daemon sets a random secret before the first hash is computed. Hashes differ between machines and
+ * runs, so they must never affect output.
  */
 void bt_hash_set_secret(uint64_t secret);
 uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed);
-/** FNV-1a: the same in every run and on every machine. Not for tables of hostile keys. */
+/**
+ * FNV-1a hash, the same on every machine and in every run. Do not use the hash for tables with
+ * untrusted keys.
+ */
 uint64_t bt_stable_hash(struct bt_str text);
-/** Mix one integer into a running hash. */
+/** Mixes an integer into a running hash. */
 uint64_t bt_hash_u64(uint64_t hash, uint64_t value);
 static inline uint64_t bt_str_hash(struct bt_str text)
 {
 	return bt_hash_bytes(text.data, text.length, 0);
 }
 
-/** Hash of an object's namespace and name. */
+/** Returns the hash of an object's namespace and name. */
 static inline uint64_t bt_hash_name(struct bt_str namespace_, struct bt_str name)
 {
 	return bt_hash_bytes(name.data, name.length, bt_str_hash(namespace_));
 }
 
-/** An absent text (NULL data) differs from the empty one. */
+/** Compares nullable texts: an absent text (NULL data) differs from the empty text. */
 static inline bool bt_str_nullable_equal(struct bt_str a, struct bt_str b)
 {
 	return (a.data == NULL) == (b.data == NULL) && bt_str_equal(a, b);

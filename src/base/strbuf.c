@@ -74,7 +74,7 @@ void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text)
 void bt_strbuf_append_uuid(struct bt_strbuf *buffer, uint64_t high, uint64_t low)
 {
 	high = (high & ~UINT64_C(0xf000)) | 0x4000;             /* version 4 */
-	low = (low & ~(UINT64_C(3) << 62)) | UINT64_C(1) << 63; /* and its variant */
+	low = (low & ~(UINT64_C(3) << 62)) | UINT64_C(1) << 63; /* RFC 9562 variant */
 	bt_strbuf_printf(buffer, "%08lx-%04lx-%04lx-%04lx-%012llx", (unsigned long)(high >> 32),
 		(unsigned long)(high >> 16 & 0xffff), (unsigned long)(high & 0xffff),
 		(unsigned long)(low >> 48), (unsigned long long)(low & UINT64_C(0xffffffffffff)));
@@ -95,7 +95,7 @@ void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arg
 	size_t room;
 	int length;
 
-	/* The first try usually fits; if not, it returns the exact length. */
+	/* The first attempt usually has enough room; if not, vsnprintf returns the exact length. */
 	bt_strbuf_reserve(buffer, 0);
 	room = buffer->capacity - buffer->length;
 	va_copy(again, arguments);
@@ -111,7 +111,7 @@ void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arg
 	buffer->length += (size_t)length;
 }
 
-/* The letter after the backslash, or 0 if the byte has no short escape. */
+/* Returns the letter after the backslash, or 0 if the byte has no short escape. */
 static char short_escape(unsigned char byte)
 {
 	switch (byte) {

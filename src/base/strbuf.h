@@ -19,14 +19,14 @@ struct bt_strbuf {
 };
 
 void bt_strbuf_finish(struct bt_strbuf *buffer);
-/** The same for a secret: its memory is overwritten first. */
+/** Like bt_strbuf_finish, for secrets: overwrites the memory before freeing it. */
 void bt_strbuf_finish_wiped(struct bt_strbuf *buffer);
 /** Empties the buffer and keeps its memory. */
 void bt_strbuf_reset(struct bt_strbuf *buffer);
-/** bt_strbuf_reserve if there is no room. */
+/** Slow path of bt_strbuf_reserve: enlarges the buffer. */
 void bt_strbuf_grow(struct bt_strbuf *buffer, size_t extra);
 
-/** Room for extra more bytes (and the terminator) without reallocation. */
+/** Reserves room for extra more bytes and the terminator. */
 BT_ALWAYS_INLINE void bt_strbuf_reserve(struct bt_strbuf *buffer, size_t extra)
 {
 	if (BT_UNLIKELY(extra >= buffer->capacity - buffer->length)) {
@@ -56,21 +56,24 @@ void bt_strbuf_append_str(struct bt_strbuf *buffer, struct bt_str text);
 void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated);
 /** Appends text with ASCII letters in lower case. */
 void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text);
-/** Appends 122 of these random bits as a UUID of version 4. */
+/** Appends a UUID of version 4, made from 122 of the random bits in high and low. */
 void bt_strbuf_append_uuid(struct bt_strbuf *buffer, uint64_t high, uint64_t low);
 BT_PRINTF(2, 3)
 void bt_strbuf_printf(struct bt_strbuf *buffer, const char *format, ...);
 BT_PRINTF(2, 0)
 void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arguments);
 /**
- * Go's %q for strings: double quotes, \" \\ \n \t \r \a \b \f \v, \xNN, \uNNNN, \UNNNNNNNN for
- * non-printable.
+ * Appends text as Go's %q for strings: double quotes, \" \\ \n \t \r \a \b \f \v, \xNN, \uNNNN,
+ * \UNNNNNNNN for non-printable characters.
  */
 void bt_strbuf_append_quoted(struct bt_strbuf *buffer, struct bt_str text);
-/** The content, borrowed until the next change. Never absent: "" when empty. */
+/** Returns the content, borrowed until the next change; "" when empty, never absent. */
 struct bt_str bt_strbuf_str(const struct bt_strbuf *buffer);
-/** The content as zero-terminated text, borrowed until the next change. */
+/** Returns the content as zero-terminated text, borrowed until the next change. */
 const char *bt_strbuf_c(const struct bt_strbuf *buffer);
-/** Hand the content over as a zero-terminated, owned string; leaves an empty buffer. */
+/**
+ * Returns the content as a zero-terminated string, which the caller owns, and leaves the buffer
+ * empty.
+ */
 BT_MUST_USE char *bt_strbuf_steal(struct bt_strbuf *buffer);
 #endif

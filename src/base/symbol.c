@@ -9,7 +9,7 @@ void bt_symbol_table_init(struct bt_symbol_table *table)
 	struct bt_symbol_entry empty = {.text = bt_strndup("", 0)};
 
 	*table = (struct bt_symbol_table){0};
-	/* Number 0 is the empty text; it is never looked up by hash. */
+	/* Symbol 0 is the empty text, which is never looked up by hash. */
 	bt_vec_push(&table->entries, empty);
 }
 

@@ -2,9 +2,10 @@
 #ifndef BT_BASE_SYMBOL_H
 #define BT_BASE_SYMBOL_H
 /**
- * Symbol table: each distinct text once, named by a small integer. Counted: a text that users can
- * choose (label values, pod names) is released when its last holder lets go, and its number reused.
- * One owner thread, no locking.
+ * Symbol table: stores each distinct text once and identifies the text by a small integer. Symbols
+ * are reference counted, because users can choose texts (label values, pod names): when the last
+ * reference is released, the text is freed and the number is reused. Only the owner's thread may
+ * use the table.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,9 +18,9 @@ typedef struct {
 	uint32_t id;
 } bt_sym;
 
-/** The empty text; always present, never counted. */
+/** Symbol of the empty text; always present, not reference counted. */
 #define BT_SYM_EMPTY ((bt_sym){0})
-/** No symbol at all (absent label, text that was never interned). */
+/** No symbol (absent label, text that is not interned). */
 #define BT_SYM_NONE ((bt_sym){UINT32_MAX})
 
 struct bt_symbol_entry {
@@ -40,15 +41,18 @@ struct bt_symbol_table {
 void bt_symbol_table_init(struct bt_symbol_table *table);
 void bt_symbol_table_finish(struct bt_symbol_table *table);
 
-/** Intern text and take a reference. */
+/** Interns text and takes a reference. */
 bt_sym bt_symbol_ref_str(struct bt_symbol_table *table, struct bt_str text);
-/** Take another reference. */
+/** Takes another reference. */
 bt_sym bt_symbol_ref(struct bt_symbol_table *table, bt_sym symbol);
 /** Releases a reference; BT_SYM_NONE and BT_SYM_EMPTY are accepted. */
 void bt_symbol_unref(struct bt_symbol_table *table, bt_sym symbol);
-/** The symbol of text if it is interned, without taking a reference; else BT_SYM_NONE. */
+/** Returns the symbol of text without taking a reference; BT_SYM_NONE if text is not interned. */
 bt_sym bt_symbol_find(const struct bt_symbol_table *table, struct bt_str text);
-/** Borrowed while a reference is held. The text pointer does not move while the symbol lives. */
+/**
+ * Returns the text of a symbol, borrowed while a reference is held. The text does not move while
+ * the symbol exists.
+ */
 struct bt_str bt_symbol_text(const struct bt_symbol_table *table, bt_sym symbol);
 
 static inline bool bt_sym_equal(bt_sym a, bt_sym b)

@@ -11,16 +11,16 @@
 
 struct bt_thread_pool {
 	struct bt_workers workers;
-	uint32_t thread_count; /* of threads[] */
+	uint32_t thread_count; /* number of elements of threads */
 	pthread_mutex_t lock;
-	pthread_cond_t has_work; /* parts remain, or the pool ends */
-	pthread_cond_t is_done;  /* unfinished is 0 */
-	/* Members protected by lock. */
+	pthread_cond_t has_work; /* signals that parts remain or the pool ends */
+	pthread_cond_t is_done;  /* signals that unfinished is 0 */
+	/* The following members are protected by lock. */
 	void (*job)(void *argument, uint32_t part);
 	void *argument;
 	uint32_t part_count;
 	uint32_t next_part;
-	uint32_t unfinished; /* parts not taken or in progress */
+	uint32_t unfinished; /* parts not started or in progress */
 	bool ends;
 	pthread_t threads[BT_THREADS_MAX];
 };
@@ -30,7 +30,7 @@ static void check(int result)
 	BT_ASSERT(result == 0);
 }
 
-/** Called with the lock held, which is released while a part runs. */
+/** Runs the remaining parts. Call with the lock held; the lock is released while a part runs. */
 static void work_locked(struct bt_thread_pool *pool)
 {
 	while (pool->next_part < pool->part_count) {

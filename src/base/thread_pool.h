@@ -2,8 +2,9 @@
 #ifndef BT_BASE_THREAD_POOL_H
 #define BT_BASE_THREAD_POOL_H
 /**
- * A pool of worker threads. Idle workers sleep; one thread at a time may submit a job, and works on
- * it too. Submitting and waiting costs about ten microseconds.
+ * A pool of worker threads. Idle workers sleep. Only one thread at a time may submit a job, and the
+ * submitting thread also runs parts of the job. Submitting and waiting costs about ten
+ * microseconds.
  */
 #include "base/compiler.h"
 #include "base/error.h"
@@ -19,8 +20,8 @@ struct bt_thread_pool;
  */
 BT_MUST_USE int bt_thread_pool_create(
 	uint32_t thread_count, struct bt_thread_pool **out_pool, struct berth_error *err);
-/** No job may be running. NULL is accepted. */
+/** Stops and joins the workers; no job may be running. NULL is accepted. */
 void bt_thread_pool_destroy(struct bt_thread_pool *pool);
-/** Borrowed; lives as long as the pool. */
+/** Returns the interface for submitting jobs; borrowed, valid as long as the pool. */
 const struct bt_workers *bt_thread_pool_workers(const struct bt_thread_pool *pool);
 #endif

@@ -8,7 +8,7 @@ struct rune_range {
 	uint32_t last;
 };
 
-/* Sorted, without overlap: everything from U+0080 that is not printable. */
+/* Ranges from U+0080 on that are not printable; sorted, without overlap. */
 static const struct rune_range unprintable[] = {
 #include "base/unicode_unprintable.inc"
 };

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BASE_UNICODE_H
 #define BT_BASE_UNICODE_H
-/** The little knowledge of UTF-8 and Unicode that readers and quoting need. */
+/** UTF-8 decoding and the Unicode properties that parsers and quoting need. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /**
- * Length of the UTF-8 sequence at the start of bytes, 1 to 4, and its code point; 0 (out_rune
- * untouched) when there is none: truncated, overlong, a surrogate, above U+10FFFF, or length 0.
+ * Decodes the UTF-8 sequence at the start of bytes. Returns the length of the sequence, 1 to 4, and
+ * its code point; returns 0 and leaves out_rune untouched if the sequence is truncated, overlong, a
+ * surrogate, above U+10FFFF, invalid or empty.
  */
 uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune);
-/** A byte of a sequence behind its first. */
+/** Whether byte is the second or a later byte of a UTF-8 sequence. */
 static inline bool bt_unicode_is_continuation(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
-/** Nothing but such sequences. */
+/** Whether bytes consist of valid UTF-8 sequences only. */
 bool bt_utf8_is_valid(const char *bytes, size_t length);
-/** The sequence of a code point that is no surrogate; returns its length. */
+/** Encodes a code point that is no surrogate; returns the length of the sequence. */
 uint32_t bt_utf8_encode(uint32_t rune, char out[4]);
 
 /**
- * Go's unicode.IsPrint, by Unicode 15.0: letters, marks, numbers, punctuation, symbols, and of the
- * spaces only U+0020.
+ * Go's unicode.IsPrint, by Unicode 15.0: true for letters, marks, numbers, punctuation and symbols;
+ * U+0020 is the only printable space.
  */
 bool bt_unicode_is_print(uint32_t rune);
 #endif

@@ -18,7 +18,7 @@
 		uint32_t capacity; \
 	}
 
-/** New capacity for at least needed elements. Aborts beyond 2^32-1 elements. */
+/** Returns a new capacity for at least needed elements. Aborts beyond 2^32-1 elements. */
 uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 
 #define bt_vec_reserve(vec, needed) \
@@ -37,7 +37,10 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 		(vec)->items[(vec)->count++] = (value); \
 	} while (0)
 
-/** Store value where the last number of free_ids says, or at the end; out_index: the place. */
+/**
+ * Stores value at a free index taken from free_ids, or at the end if there is none; out_index is
+ * the index used.
+ */
 #define bt_vec_store(vec, free_ids, value, out_index) \
 	do { \
 		if ((free_ids)->count != 0) { \
@@ -49,14 +52,14 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 		} \
 	} while (0)
 
-/** Remove element index by moving the last one into its place. */
+/** Removes the element at index and moves the last element there. */
 #define bt_vec_remove_swap(vec, index) \
 	do { \
 		BT_ASSERT((index) < (vec)->count); \
 		(vec)->items[(index)] = (vec)->items[--(vec)->count]; \
 	} while (0)
 
-/** Remove element index, keeping the order of the rest. O(count). */
+/** Removes the element at index and keeps the order of the others. O(count). */
 #define bt_vec_remove_ordered(vec, index) \
 	do { \
 		BT_ASSERT((index) < (vec)->count); \
@@ -65,7 +68,7 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 		(vec)->count--; \
 	} while (0)
 
-/** Put value at index, before what stands there. O(count). */
+/** Inserts value before the element at index. O(count). */
 #define bt_vec_insert(vec, index, value) \
 	do { \
 		BT_ASSERT((index) <= (vec)->count); \
@@ -77,8 +80,9 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 	} while (0)
 
 /**
- * Binary search: out_index becomes the first of the indices 0 to count - 1 for which is_before,
- * an expression of the index called middle, is false; count if it is true for all.
+ * Binary search: sets out_index to the first index below index_count for which is_before is false,
+ * or to index_count if there is none. is_before is an expression of the index variable named by
+ * middle.
  */
 #define BT_LOWER_BOUND(out_index, index_count, middle, is_before) \
 	do { \
