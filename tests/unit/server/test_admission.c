@@ -186,7 +186,7 @@ START_TEST(test_admission__edge_14b_15_node_taint)
 	};
 	rows_check_values(rows, ROW_COUNT(rows));
 	struct api_fixture f;
-	api_fixture_init(&f); /* without the option for all admission plugins */
+	api_fixture_init(&f); /* optional admission plugins are off */
 	rows_create(&f, "nodes", "", "{'metadata':{'name':'n'}}");
 	rows_expect(&f, "off", "spec.taints", "");
 	rows_create(&f, "persistentvolumeclaims", "default/",

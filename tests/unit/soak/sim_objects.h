@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_SIM_OBJECTS_H
 #define BT_TESTS_SIM_OBJECTS_H
-/** Small objects for the tests of the simulator; quotes in the texts are written as '. */
+/** Makes small objects for the tests of the simulator; texts have ' in place of ". */
 #include "api/pod.h"
 #include "state/object_store.h"
 
-/** Decode, put into the store (may be NULL), return it borrowed (owned without a store). */
+/**
+ * Decodes an object and puts it into the store, which owns it. Without a store (NULL) the caller
+ * owns it.
+ */
 BT_PRINTF(2, 3)
 struct bt_object *sim_object(struct bt_object_store *store, const char *format, ...);
-/** A node of 2 CPUs, 4Gi, 4 pods in zone z0; more: further members, e.g. ",'spec':{...}". */
+/**
+ * Makes a node with 2 CPUs, 4Gi and 4 pods in zone z0; more: further members, e.g. ",'spec':{...}".
+ */
 struct bt_object *sim_node(struct bt_object_store *store, const char *name, const char *more);
-/** A pod of namespace a, its uid its name; node "" for none; label app=x; cpu is
- * for its one container, unless more_spec brings containers. */
+/**
+ * Makes a pod in namespace a with the label app=x; its uid is its name. node "": not bound. cpu is
+ * the request of its only container, unless more_spec has containers.
+ */
 struct bt_object *sim_pod(struct bt_object_store *store, const char *name, const char *node,
 	const char *cpu, const char *more_spec);
 const struct bt_pod *sim_find_pod(struct bt_object_store *store, const char *name);

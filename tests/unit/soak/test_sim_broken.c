@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Whole histories with something broken behind the scheduler's back: the checkers must notice. The
- * same seeds without sabotage are good.
+ * Whole histories with one fault injected behind the scheduler's back: the checkers must report it.
+ * Without the fault the same seeds run without a complaint.
  */
 #include "dra/dra.h"
 #include "queue/queue_private.h"
@@ -16,7 +16,10 @@ static struct bt_state *state_of(struct bt_sim *sim)
 	return bt_scheduler_engine(sim->scheduler)->state;
 }
 
-/** The first pod of the mirror that is bound, or that is ours and is not; NULL: there is none. */
+/**
+ * Returns the first pod of the mirror that is bound (bound), or that berth must schedule and has
+ * not bound (!bound); NULL: none.
+ */
 static struct bt_object *find_pod(struct bt_sim *sim, bool bound)
 {
 	const struct bt_pod *pod;
@@ -34,7 +37,9 @@ static struct bt_object *find_pod(struct bt_sim *sim, bool bound)
 	return NULL;
 }
 
-/** Behind the scheduler's back; a second time it is gone already. */
+/**
+ * Removes the pod from the cache behind the scheduler's back; ignores that the pod is gone already.
+ */
 static void remove_from_cache(struct bt_sim *sim, const struct bt_pod *pod)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -44,7 +49,7 @@ static void remove_from_cache(struct bt_sim *sim, const struct bt_pod *pod)
 	}
 }
 
-/** The sabotage of a test: again and again, from some time on. */
+/** The fault that a test injects repeatedly, from some time on. */
 static void (*mischief)(struct bt_sim *sim);
 
 static void do_mischief(void *context, uint64_t argument)
@@ -60,7 +65,7 @@ static void start_mischief(struct bt_sim *sim)
 	bt_sim_clock_after(&sim->clock, SABOTAGE_SECONDS * BT_SIM_SECOND, do_mischief, sim, 0);
 }
 
-/** In how many of the seeds from 1 to last a complaint has these words. */
+/** Counts the seeds from 1 to last with a complaint that contains these words. */
 static int count_complaints_to(
 	uint64_t last, void (*sabotage)(struct bt_sim *sim), const char *words)
 {
@@ -93,7 +98,7 @@ START_TEST(test_sim_broken__nothing)
 }
 END_TEST
 
-/** --- a pod that the cache forgets --- */
+/** --- the cache loses a pod --- */
 
 static void forget_a_pod(struct bt_sim *sim)
 {
@@ -112,7 +117,7 @@ START_TEST(test_sim_broken__cache_forgets_pods)
 }
 END_TEST
 
-/** --- one member of a gang that is bound alone --- */
+/** --- one member of a gang is bound alone --- */
 
 static void bind_a_member(struct bt_sim *sim)
 {
@@ -130,7 +135,7 @@ static void bind_a_member(struct bt_sim *sim)
 				bt_object_share(bt_object_store_find_object(&sim->store.objects,
 					BT_KIND_POD, pod->metadata.namespace_, pod->metadata.name));
 			struct berth_error err = BERTH_ERROR_INIT;
-			(void)bt_sim_bind(sim, object->meta, name, &err); /* or it has a gate */
+			(void)bt_sim_bind(sim, object->meta, name, &err); /* fails if gated */
 			berth_error_finish(&err);
 			bt_object_release(object);
 			return;
@@ -145,7 +150,7 @@ START_TEST(test_sim_broken__member_is_bound_alone)
 }
 END_TEST
 
-/** --- a node that looks larger than it is --- */
+/** --- the cache takes a node for larger than it is --- */
 
 static void enlarge_nodes(struct bt_sim *sim)
 {
@@ -172,7 +177,7 @@ START_TEST(test_sim_broken__nodes_look_larger)
 }
 END_TEST
 
-/** --- a pod that the queue loses --- */
+/** --- the queue loses a pod --- */
 
 static void lose_a_pod(struct bt_sim *sim)
 {
@@ -190,7 +195,7 @@ START_TEST(test_sim_broken__queue_loses_pods)
 }
 END_TEST
 
-/** --- a pod that is queued again although it is bound --- */
+/** --- a bound pod is queued again --- */
 
 static void queue_a_bound_pod(struct bt_sim *sim)
 {
@@ -198,7 +203,7 @@ static void queue_a_bound_pod(struct bt_sim *sim)
 
 	if (object != NULL) {
 		struct bt_pod pod = *(const struct bt_pod *)object->value;
-		remove_from_cache(sim, &pod); /* else it is refused */
+		remove_from_cache(sim, &pod); /* or the queue refuses the pod */
 		pod.spec.node_name = BT_STR("");
 		pod.spec.scheduler_name = BT_STR("default-scheduler");
 		struct bt_object *unbound = bt_object_create(BT_KIND_POD, &pod);
@@ -215,7 +220,7 @@ START_TEST(test_sim_broken__pods_are_bound_twice)
 }
 END_TEST
 
-/** --- deletions that reach the cache, but wake nobody up --- */
+/** --- deletions reach the cache, but cause no queue event --- */
 
 static void (*real_observe)(
 	void *context, struct bt_object *old_object, struct bt_object *new_object);
@@ -245,7 +250,7 @@ START_TEST(test_sim_broken__wake_ups_are_lost)
 }
 END_TEST
 
-/** --- nominations that stay --- */
+/** --- nominations are never removed --- */
 
 static void observe_but_keep_nominations(
 	void *context, struct bt_object *old_object, struct bt_object *new_object)
@@ -274,7 +279,7 @@ START_TEST(test_sim_broken__nominations_stay)
 }
 END_TEST
 
-/** --- pods that stay in the cache for ever --- */
+/** --- deleted pods stay in the cache --- */
 
 static void observe_but_keep_pods(
 	void *context, struct bt_object *old_object, struct bt_object *new_object)
@@ -301,7 +306,7 @@ START_TEST(test_sim_broken__pods_stay)
 }
 END_TEST
 
-/** --- a queue whose leftovers are never flushed --- */
+/** --- the queue never flushes its leftovers --- */
 
 static void refuse_to_flush(struct bt_sim *sim)
 {
@@ -314,7 +319,7 @@ START_TEST(test_sim_broken__leftovers_stay)
 }
 END_TEST
 
-/** --- devices: allocations under way that are forgotten, or never end --- */
+/** --- devices: allocations in flight are lost, or never end --- */
 
 #define SHORT_WHILE (5 * BT_SIM_MILLISECOND)
 
@@ -343,7 +348,9 @@ static void start_forgetting_flights(struct bt_sim *sim)
 
 START_TEST(test_sim_broken__allocations_under_way_are_forgotten)
 {
-	/* Two pods must want the same device within the time that a write takes. */
+	/*
+	 * The complaint needs two pods that request the same device while one write is in flight.
+	 */
 	ck_assert_int_gt(
 		count_complaints_to(40, start_forgetting_flights, "is allocated twice"), 0);
 }
@@ -373,7 +380,7 @@ START_TEST(test_sim_broken__allocations_under_way_never_end)
 }
 END_TEST
 
-/** --- reservations that are taken away --- */
+/** --- reservations disappear --- */
 
 static void take_reservations(struct bt_sim *sim)
 {
@@ -404,7 +411,7 @@ START_TEST(test_sim_broken__reservations_are_taken_away)
 }
 END_TEST
 
-/** --- an observer that misses a kind --- */
+/** --- the observer does not pass on one kind --- */
 
 static void observe_all_but_claims(
 	void *context, struct bt_object *old_object, struct bt_object *new_object)
@@ -447,7 +454,7 @@ START_TEST(test_sim_broken__same_seed_same_bytes)
 			.log = note_line,
 			.log_context = &logs[i]};
 		struct bt_sim_report report;
-		bt_hash_set_secret((uint64_t)i * 77); /* hashes must not show */
+		bt_hash_set_secret((uint64_t)i * 77); /* the order of hashes must not matter */
 		ck_assert_int_eq(bt_sim_run(&options, &report, NULL), 0);
 		ck_assert_str_eq(bt_strbuf_c(&report.complaint), "");
 		bt_sim_report_finish(&report);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Each checker is content with what is right, and complains about what is not. */
+/** Each checker accepts correct states and complains about wrong ones. */
 #include "soak/check.h"
 #include "sim_objects.h"
 #include "test_main.h"
 
-/** A store, a complaint, and what a scheduler says. */
+/** A store, the complaint, and what the scheduler reports about a pod. */
 struct bench {
 	struct bt_object_store store;
 	struct bt_strbuf complaint;
@@ -26,7 +26,7 @@ static void bench_finish(struct bench *bench)
 	bt_strbuf_finish(&bench->complaint);
 }
 
-/** What was said; "" when good. Empties it. */
+/** Returns the complaint and empties it; fails the test unless it is empty exactly if good. */
 static const char *said(struct bench *bench, bool good)
 {
 	static char text[512];
@@ -68,7 +68,7 @@ START_TEST(test_sim_check__decisions)
 }
 END_TEST
 
-/* A binding that the watch has not shown yet counts. */
+/* A binding counts although the watch has not delivered it yet. */
 START_TEST(test_sim_check__decisions_know_of_bindings)
 {
 	struct bench bench;
@@ -151,7 +151,7 @@ START_TEST(test_sim_check__victims)
 }
 END_TEST
 
-/** --- pods that wait --- */
+/** --- pending pods --- */
 
 static bool is_ours(void *context, const struct bt_pod *pod)
 {
@@ -245,7 +245,7 @@ START_TEST(test_sim_check__pending_pods_that_may_preempt)
 }
 END_TEST
 
-/* Whoever is nominated and not less important takes room, on that node. */
+/* A nominated pod of the same or a higher priority takes room on its node. */
 START_TEST(test_sim_check__pending_pods_and_nominations)
 {
 	struct bench bench;

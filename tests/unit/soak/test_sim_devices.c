@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The naive model of devices: which node has them for a pod's claims. */
+/** The naive model of devices: which nodes have the devices for a pod's claims. */
 #include "api/node.h"
 #include "soak/view.h"
 #include "sim_objects.h"
@@ -48,10 +48,10 @@
 	"{'name':'" name "','attributes':{'size':{'int':" size "}},'consumesCounters':[{" \
 	"'counterSet':'memory','counters':{'slots':{'value':'" size "'}}}]}"
 
-/** Node n0 has a slice; the pod has one claim, and somebody else perhaps another one. */
+/** Node n0 has a slice; the pod has one claim; there may be a second claim of another pod. */
 struct situation {
 	const char *name;
-	const char *slice;        /* its spec; NULL: none */
+	const char *slice;        /* spec of the slice; NULL: none */
 	const char *devices;      /* of the claim's spec */
 	const char *claim_status; /* of the claim */
 	const char *other_status; /* of another claim; NULL: there is none */
@@ -176,7 +176,7 @@ START_TEST(test_sim_devices__fits)
 }
 END_TEST
 
-/** Devices that are held in vain count as free for whoever may give them back. */
+/** An allocated claim that no pod reserves counts as free for the pod that may deallocate it. */
 START_TEST(test_sim_devices__given_back)
 {
 	const struct situation alone = {"", TWO_GPUS, ONE, ON_NODE("n1"), NULL, BT_SIM_FITS};
@@ -200,7 +200,10 @@ START_TEST(test_sim_devices__given_back)
 }
 END_TEST
 
-/** A pool that nobody knows enough of is free for decisions, and taken for those who wait. */
+/**
+ * A pool whose state is uncertain counts as free when decisions are checked, and as taken when
+ * waiting pods are.
+ */
 START_TEST(test_sim_devices__blurred)
 {
 	const struct situation row = {"", TWO_GPUS, ONE, "", HELD(GPU, "g0", ""), BT_SIM_FITS};

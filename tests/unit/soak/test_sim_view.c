@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The naive model of what a node can take. */
+/** The naive model of whether a pod fits on a node. */
 #include "api/node.h"
 #include "soak/view.h"
 #include "sim_objects.h"
 #include "test_main.h"
 
-/** One situation: nodes n0 and n1, what is there, and whether the pod fits on n0. */
+/** One situation: nodes n0 and n1, other objects, and whether the pod fits on n0. */
 struct situation {
 	const char *name;
 	const char *node_more; /* of n0 */
-	const char *other_on;  /* node of another pod of 1500m; NULL: there is none */
+	const char *other_on;  /* node of another pod with 1500m; NULL: none */
 	const char *other_more;
 	const char *pod_cpu;
 	const char *pod_more;
@@ -182,7 +182,10 @@ START_TEST(test_sim_view__claims)
 }
 END_TEST
 
-/* Without a provisioner there must be a volume that is free, large enough and near. */
+/*
+ * Without a provisioner the pod needs a volume that is available, large enough and in the node's
+ * zone.
+ */
 static enum bt_sim_fit fit_with_volume(const char *phase, const char *size, const char *zone)
 {
 	struct bt_object_store store;

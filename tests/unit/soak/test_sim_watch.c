@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Virtual time, and watches that are late, reorder between kinds, and break. */
+/**
+ * Virtual time, and simulated watches that are late, reorder events of different kinds, and break.
+ */
 #include "api/pod.h"
 #include "base/strbuf.h"
 #include "soak/watch.h"
@@ -53,7 +55,7 @@ struct world {
 	struct bt_object_store objects;
 	uint32_t version;
 	struct bt_sim_watch watch;
-	struct bt_strbuf told; /* "+Pod/name:version " and so on */
+	struct bt_strbuf told; /* lines "+Pod/name:version " and so on */
 	uint32_t pods_seen;
 	int64_t last_version[BT_KIND__COUNT];
 	bool out_of_order;
@@ -122,7 +124,7 @@ static void world_finish(struct world *world)
 	bt_strbuf_finish(&world->told);
 }
 
-/** The object in its next version; a created one gets the version as its uid. */
+/** Stores the next version of the object; a new object gets the version as its uid. */
 static void put(struct world *world, const char *kind, const char *name, const char *phase)
 {
 	bool is_pod = strcmp(kind, "Pod") == 0;
@@ -192,7 +194,7 @@ START_TEST(test_sim_watch__tells_everything_in_order)
 }
 END_TEST
 
-/* Within a kind in order; between kinds sooner or later not. */
+/* Events of one kind stay in order; those of different kinds sometimes do not. */
 START_TEST(test_sim_watch__reorders_between_kinds_only)
 {
 	struct world world;
@@ -214,7 +216,10 @@ START_TEST(test_sim_watch__reorders_between_kinds_only)
 }
 END_TEST
 
-/* What ends is outside of the selection of pods: the list and the watch agree on that. */
+/*
+ * A pod that has ended leaves the selection of the pod watch: the list omits it, and the watch
+ * deletes it.
+ */
 START_TEST(test_sim_watch__terminal_pods_are_gone)
 {
 	struct world world;

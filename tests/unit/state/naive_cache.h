@@ -24,7 +24,7 @@ enum {
 	NAIVE_TEXT = 320,
 };
 
-/** What a pod variant asks for; the JSON is in the test. */
+/** Requests and properties of a pod variant; the JSON is in the test. */
 struct naive_variant {
 	int64_t cpu_milli;
 	int64_t memory_bytes;
@@ -50,17 +50,17 @@ struct naive_object {
 	int64_t size_bytes;  /* of each of its images */
 };
 
-/** An aggregate; the same structure serves for the copies in the snapshot. */
+/** The aggregate of a node; copies in the snapshot have the same type. */
 struct naive_entry {
 	bool exists;
 	bool has_node;
-	struct naive_object object; /* the last one */
+	struct naive_object object; /* the last node object */
 	int pods[NAIVE_PODS];
 	int pod_count;
-	int variants[NAIVE_PODS]; /* of the pods, in the same order */
+	int variants[NAIVE_PODS]; /* variants of pods, in the same order */
 	unsigned int ports;
 	int64_t generation;
-	/* Copies only. */
+	/* Only copies in the snapshot use the image members. */
 	int image_counts[NAIVE_IMAGES];
 	int64_t image_sizes[NAIVE_IMAGES];
 };
@@ -93,7 +93,7 @@ struct naive_cache {
 	struct naive_tree tree;
 	struct naive_snapshot snapshot;
 	int64_t generation;
-	char error[NAIVE_TEXT]; /* of the last operation; "" when it succeeded */
+	char error[NAIVE_TEXT]; /* of the last operation; "": it succeeded */
 };
 
 static const struct naive_variant naive_variants[NAIVE_VARIANTS] = {
@@ -105,7 +105,7 @@ static const struct naive_variant naive_variants[NAIVE_VARIANTS] = {
 	{.non_zero_cpu_milli = 100, .scalar = 3, .ports = 3},
 };
 
-/** Region ":" NUL ":" zone as Go quotes it. */
+/** The key of a zone as Go quotes it: region ":" NUL ":" zone. */
 static const char *const naive_zone_texts[NAIVE_ZONES] = {
 	"", "r:\\x00:z1", "r:\\x00:z2", ":\\x00:z3"};
 
@@ -203,7 +203,7 @@ static void naive_add_pod(struct naive_cache *cache, int pod, int node, int vari
 	naive_add(cache, pod, node, variant, false);
 }
 
-/* new_pod: old_pod, or one that is not cached. */
+/* new_pod is old_pod, or a pod that is not cached. */
 static void naive_update_pod(
 	struct naive_cache *cache, int old_pod, int new_pod, int node, int variant)
 {

@@ -2,8 +2,8 @@
 #ifndef BT_TESTS_UNIT_STATE_STATE_FIXTURE_H
 #define BT_TESTS_UNIT_STATE_STATE_FIXTURE_H
 /**
- * A state and objects for it, written as JSON with single quotes. Objects live until the fixture is
- * finished. Every check of a state ends in bt_state_validate.
+ * A state and objects for its tests, written as JSON with ' in place of ". Objects live until the
+ * fixture is finished. Every check of a state calls bt_state_validate.
  */
 #include <check.h>
 
@@ -82,7 +82,10 @@ static inline void *decode(
 	return out;
 }
 
-/** Pod uid `<name>-uid` in namespace ns; spec and status are the members of these objects. */
+/**
+ * Makes pod `name` with uid `<name>-uid` in namespace ns; metadata, spec and status are further
+ * members of these objects.
+ */
 static inline struct bt_pod *make_pod_with(struct fixture *fixture, const char *name,
 	const char *node, const char *metadata, const char *spec, const char *status)
 {
@@ -101,7 +104,7 @@ static inline struct bt_pod *make_pod(
 	return make_pod_with(fixture, name, node, "", spec, "");
 }
 
-/** One container with these requests: `'cpu':'1'`. */
+/** Makes a pod of one container with these requests, e.g. `'cpu':'1'`. */
 static inline struct bt_pod *make_requesting_pod(
 	struct fixture *fixture, const char *name, const char *node, const char *requests)
 {
@@ -121,7 +124,7 @@ static inline struct bt_node *make_node(
 	return decode(fixture, &bt_node_message, json.data);
 }
 
-/** Labels of a node in a region and zone ("" for none). */
+/** Returns the labels of a node in a region and a zone ("" for none). */
 static inline const char *zone_labels(struct fixture *fixture, const char *region, const char *zone)
 {
 	return bt_arena_printf(&fixture->arena, "%s%s%s%s%s%s%s",
@@ -160,7 +163,7 @@ static inline void check_refresh(struct fixture *fixture)
 	check_valid(fixture);
 }
 
-/** Names of the slots, separated by commas. */
+/** Returns the node names of the slots, separated by commas. */
 static inline const char *slot_names(struct fixture *fixture, const uint32_t *slots, uint32_t count)
 {
 	struct bt_strbuf text = {0};
@@ -180,7 +183,7 @@ static inline const char *slot_names(struct fixture *fixture, const uint32_t *sl
 				 (fixture)->state->snapshot.count), \
 		(expected))
 
-/** Names of a node's pods in order. */
+/** Returns the names of the node's pods in order. */
 static inline const char *pod_names(struct fixture *fixture, const char *node)
 {
 	const struct bt_node_row *row = row_of(fixture, node);
@@ -205,7 +208,7 @@ static inline const char *pod_names(struct fixture *fixture, const char *node)
 		ck_assert_msg(result_ == 0, "%s", berth_error_message(&err)); \
 	} while (0)
 
-/** The call takes &err, fails with this code and this text. */
+/** Runs a call that uses &err, and expects that it fails with this code and this text. */
 #define check_error(call, expected_code, expected_text) \
 	do { \
 		struct berth_error err = BERTH_ERROR_INIT; \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The affinity index against a walk over all pods: nodes and pods come, change and go, labels get
- * values that nobody has had before, and every question gets the answer that the pods give.
+ * Compares the affinity index with a walk over all pods while nodes and pods are added, changed and
+ * removed, and labels get new values.
  */
 #include "base/prng.h"
 #include "state/affinity_index.h"
@@ -19,7 +19,7 @@ static const char *const namespaces[] = {"n1", "n2", "n3"};
 struct world {
 	struct fixture f;
 	struct bt_prng prng;
-	const struct bt_node *nodes[NODES]; /* NULL: not there */
+	const struct bt_node *nodes[NODES]; /* NULL: node does not exist */
 	const struct bt_pod *pods[PODS];
 	uint32_t uid;
 	uint32_t turn;
@@ -65,7 +65,7 @@ static struct bt_str text_terms(struct world *w, bool weighted)
 			term = bt_arena_printf(arena, "{'weight':%u,'podAffinityTerm':%.*s}",
 				below(w, 3), BT_STR_ARG(term));
 		}
-		/* The same term twice in a pod counts twice. */
+		/* A term that a pod has twice counts twice. */
 		for (uint32_t times = 1 + (below(w, 5) == 0); times > 0; times--) {
 			text = bt_arena_printf(arena, "%.*s%s%.*s", BT_STR_ARG(text),
 				text.length != 0 ? "," : "", BT_STR_ARG(term));
@@ -159,7 +159,7 @@ static void take_step(struct world *w)
 	ck_assert_int_eq(bt_state_refresh_snapshot(w->f.state, NULL), 0);
 }
 
-/* --- questions --- */
+/* --- queries --- */
 
 struct question {
 	struct bt_str namespace_;
@@ -167,7 +167,7 @@ struct question {
 	struct bt_str_map namespace_labels;
 };
 
-/** By group, key and slot: (weight + 1) x how often pods of the slot's domain have a term. */
+/** By group, key and slot: the sum of (weight + 1) over all terms of pods in the slot's domain. */
 struct sums {
 	const struct bt_state *state;
 	int64_t at[BT_AFFINITY_GROUP__COUNT][4][NODES + 4];
@@ -299,7 +299,7 @@ START_TEST(test_affinity_index__random_steps)
 			struct bt_strbuf reason = {0};
 
 			take_step(&w);
-			/* Sometimes several refreshes pass before anybody asks. */
+			/* Sometimes several refreshes pass between two queries. */
 			if (below(&w, 3) == 0) {
 				continue;
 			}
@@ -315,7 +315,7 @@ START_TEST(test_affinity_index__random_steps)
 }
 END_TEST
 
-/* --- one thing at a time --- */
+/* --- single cases --- */
 
 struct total {
 	uint64_t pods;
@@ -342,7 +342,7 @@ static struct total total_of(struct fixture *f, const struct bt_str_map *labels)
 	return total;
 }
 
-/** Thousands of terms that want other labels are not looked at, and go with their pods. */
+/** A query visits only terms that select the pod's labels; removing pods removes their terms. */
 START_TEST(test_affinity_index__terms_go_with_their_last_pod)
 {
 	static struct bt_str_pair pair = {BT_STR_INIT("app"), BT_STR_INIT("a7")};
@@ -368,7 +368,7 @@ START_TEST(test_affinity_index__terms_go_with_their_last_pod)
 	struct total total = total_of(&f, &labels);
 	ck_assert_uint_eq(total.hits, 1);
 	ck_assert_uint_eq(total.pods, 2);
-	/* A node's label that is no topology key of theirs changes nothing. */
+	/* A label of a node that is no topology key of the terms changes no sum. */
 	bt_state_update_node(f.state, NULL, make_node(&f, "n", "'other':'x','zone':'z'", ""));
 	ck_assert_uint_eq(total_of(&f, &labels).serial, total.serial);
 	bt_state_update_node(f.state, NULL, make_node(&f, "n", "'other':'x'", ""));
@@ -379,7 +379,7 @@ START_TEST(test_affinity_index__terms_go_with_their_last_pod)
 		ck_assert_int_eq(bt_state_remove_pod(f.state, pods[i], NULL), 0);
 	}
 	ck_assert_uint_eq(total_of(&f, &labels).hits, 0);
-	/* Vectors and maps keep their room; terms, lists and sums are gone. */
+	/* Vectors and maps keep their memory; terms, lists and sums are freed. */
 	ck_assert_uint_lt(bt_affinity_index_memory_bytes(f.state), empty_bytes + 16384);
 	fixture_finish(&f);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Domain counters against their twin, which counts pod by pod: few and many domains, keys that name
- * one node each and then do not, dictionaries made anew, and the limits of what is kept.
+ * Compares domain counters with a plain count over all pods: few and many domains, keys that are
+ * first unique to each node and later not, rebuilt dictionaries, and the memory limit.
  */
 #include "base/prng.h"
 #include "state/domain_counter.h"
@@ -16,7 +16,7 @@
 struct world {
 	struct fixture f;
 	struct bt_prng prng;
-	struct bt_node *nodes[NODES]; /* NULL: not there */
+	struct bt_node *nodes[NODES]; /* NULL: node does not exist */
 	struct bt_pod *pods[PODS];
 	uint32_t host_values; /* values of the label host */
 };
@@ -74,7 +74,7 @@ static void change_pod(struct world *w)
 	struct bt_pod *pod;
 
 	if (old == NULL) {
-		/* Most of them on few nodes, so that counts differ. */
+		/* Half of the pods go to five nodes, so that counts differ. */
 		uint32_t node = below(w, 2) == 0 ? below(w, NODES) : below(w, 5);
 
 		w->pods[index] = random_pod(w, index, node);
@@ -90,7 +90,7 @@ static void change_pod(struct world *w)
 	}
 }
 
-/** Question number n; terms, keys and policies differ. */
+/** Returns the counter of query number n; terms, keys and policies differ between queries. */
 static const struct bt_domain_counter *ask(struct world *w, uint32_t n)
 {
 	static const struct bt_str own_namespace = BT_STR_INIT("ns");
@@ -151,7 +151,7 @@ START_TEST(test_domain_counter__random_steps)
 {
 	static struct world w;
 
-	/* Few domains, many, and nearly one for each node. */
+	/* The seeds use few domains, many domains, and nearly one domain for each node. */
 	for (uint32_t seed = 0; seed < 12; seed++) {
 		begin(&w, seed, (uint32_t[]){10, 90, 5000}[seed % 3]);
 		for (uint32_t step = 0; step < 60; step++) {
@@ -175,7 +175,7 @@ START_TEST(test_domain_counter__random_steps)
 }
 END_TEST
 
-/** The least count as it moves up and down over more domains than are scanned. */
+/** The minimum must be right while it rises and falls, with more domains than a scan visits. */
 START_TEST(test_domain_counter__least_of_many_domains)
 {
 	static struct world w;
@@ -217,7 +217,7 @@ START_TEST(test_domain_counter__least_of_many_domains)
 }
 END_TEST
 
-/** More pods in each domain than a histogram has buckets for. */
+/** Each domain has more pods than a histogram has buckets. */
 START_TEST(test_domain_counter__counts_beyond_the_histogram)
 {
 	static struct world w;
@@ -285,7 +285,10 @@ START_TEST(test_domain_counter__limits)
 	bt_domain_counters_set_bytes_max(w.f.state, 1);
 	first = ask(&w, 0);
 	serial = bt_domain_counter_serial(first);
-	/* Far beyond what is allowed, but asked for in this cycle: it stays, and no other comes. */
+	/*
+	 * The memory limit is far exceeded. The counter used in this cycle stays, and no other is
+	 * created.
+	 */
 	ck_assert_ptr_null(ask(&w, 1));
 	ck_assert_uint_eq(bt_domain_counter_serial(ask(&w, 0)), serial);
 	bt_domain_counters_set_bytes_max(w.f.state, 1 << 20);
@@ -293,7 +296,7 @@ START_TEST(test_domain_counter__limits)
 	bt_domain_counters_set_bytes_max(w.f.state, 1024);
 	ck_assert_uint_eq(bt_domain_counter_serial(ask(&w, 0)), serial);
 	check_refresh(&w.f);
-	/* In the next cycle what nobody asks for goes. */
+	/* In the next cycle the counter is dropped, because no query used it in that cycle. */
 	ck_assert_ptr_nonnull(ask(&w, 1));
 	ck_assert_uint_ne(bt_domain_counter_serial(ask(&w, 0)), serial);
 	fixture_finish(&w.f);

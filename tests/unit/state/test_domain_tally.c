@@ -22,7 +22,7 @@ static void check_against(
 	ck_assert_uint_eq(tally->occupied_count, occupied);
 }
 
-/** Few domains and many, coming and going; the dictionary grows on the way. */
+/** Few and many domains get and lose counts; the dictionary grows meanwhile. */
 START_TEST(test_domain_tally__random_counts)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -68,7 +68,9 @@ START_TEST(test_domain_tally__few_domains_take_no_array)
 }
 END_TEST
 
-/** What was an array goes back to entries when the dictionary grows, and when pods leave. */
+/**
+ * An array becomes a list of entries again when the dictionary grows, and when pods are removed.
+ */
 START_TEST(test_domain_tally__sparse_arrays_are_given_up)
 {
 	struct bt_domain_tally tally = {0};
@@ -99,7 +101,9 @@ START_TEST(test_domain_tally__sparse_arrays_are_given_up)
 }
 END_TEST
 
-/** Counts that come and go all over: arrays become entries and entries arrays, many times. */
+/**
+ * Counts rise and fall in all domains: the tally switches between arrays and entries many times.
+ */
 START_TEST(test_domain_tally__filled_and_emptied)
 {
 	for (uint64_t seed = 1; seed <= 50; seed++) {

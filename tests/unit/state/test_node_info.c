@@ -99,7 +99,7 @@ START_TEST(test_node_info__overlay_adds_and_removes)
 	check_error(bt_node_info_remove_pod(&info, &arena, &cached[0], &err), BERTH_ERR_NOT_FOUND,
 		"no corresponding pod p0 in pods of node n1");
 	check_ok(bt_node_info_remove_pod(&info, &arena, &x, &err));
-	/* A cache pod that comes back is an added one. */
+	/* A cached pod that is removed from the overlay and added again counts as added. */
 	bt_node_info_add_pod(&info, &arena, &cached[0]);
 	ck_assert_str_eq(info_pod_names(&f, &info), "p1,p3,y,p0");
 	ck_assert_int_eq(info.requested_cpu_milli, 3000);
@@ -107,7 +107,7 @@ START_TEST(test_node_info__overlay_adds_and_removes)
 	ck_assert_int_eq(info.requested_cpu_milli, 2000);
 	ck_assert_int_eq(info.pod_count, 3);
 	ck_assert_int_eq(bt_node_info_scalar_requested(&info, 0), 4);
-	/* The table saw nothing of it. */
+	/* The node table is unchanged. */
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[info.slot], 4000);
 	bt_pod_info_finish_pending(f.state, &x);
 	bt_pod_info_finish_pending(f.state, &y);
@@ -116,7 +116,7 @@ START_TEST(test_node_info__overlay_adds_and_removes)
 }
 END_TEST
 
-/* Sums alone: the pods, ports and table stay as they are. */
+/* Only the sums change: pods, ports and the table stay. */
 START_TEST(test_node_info__change_sums)
 {
 	struct fixture f;
@@ -183,7 +183,7 @@ START_TEST(test_node_info__overlay_ports)
 	bt_node_info_add_pod(&info, &arena, &added);
 	ck_assert_uint_eq(bt_node_info_port_count(&info), 3);
 	ck_assert(bt_node_info_port_conflicts(&info, &p81));
-	/* A set: the port both have goes with the first of them. */
+	/* Ports are a set: removing the first of two pods with the same port removes the port. */
 	check_ok(bt_node_info_remove_pod(&info, &arena, &cached, &err));
 	ck_assert(!bt_node_info_port_conflicts(&info, &p80));
 	ck_assert(bt_node_info_port_conflicts(&info, &p81));

@@ -113,8 +113,10 @@ START_TEST(test_node_table__edge_01b_37_port_set)
 	check_ok(bt_state_add_pod(f.state, named, &err));
 	bt_node_info_init(&info, f.state, slot_of(&f, "n1"));
 	ck_assert_uint_eq(bt_node_info_port_count(&info), 8);
-	/* The same triples with what is default left out: the set does not grow, and one removal
-	 * empties it. */
+	/*
+	 * The same triples with default values left out: the set does not grow, and one removal
+	 * empties it.
+	 */
 	defaulted = make_port_pod(&f, "b",
 		"{'hostPort':79,'hostIP':'127.0.0.1'},{'hostPort':80,'hostIP':'127.0.0.1','"
 		"protocol':'UDP'},"
@@ -372,7 +374,7 @@ START_TEST(test_node_table__edge_01b_47_resized_pod)
 		"'containerStatuses':[{'name':'c','resources':{'requests':{'cpu':'3'}}}]");
 	check_ok(bt_state_update_pod(f.state, old, resized, &err));
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 3000);
-	/* What is subtracted is what was added, whatever the delete event carries. */
+	/* The removal subtracts what the add has added, whatever requests the delete event has. */
 	check_ok(bt_state_add_pod(f.state, make_pod(&f, "b", "n1", ""), &err));
 	check_ok(bt_state_remove_pod(f.state, old, &err));
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 0);
@@ -418,7 +420,7 @@ START_TEST(test_node_table__scalar_columns_exist_only_while_used)
 	column = &f.state->nodes.scalars.items[index];
 	ck_assert(column->requested != f.state->nodes.zero_amounts);
 	ck_assert(column->allocatable == f.state->nodes.zero_amounts);
-	/* Growth moves the shared zeros. */
+	/* Growing the table moves the shared zeros. */
 	for (int i = 0; i < 200; i++) {
 		add_node(&f, bt_arena_printf(&f.arena, "m%d", i).data, "",
 			i == 150 ? "'allocatable':{'example.com/x':'7'}" : "");
@@ -488,7 +490,7 @@ START_TEST(test_node_table__label_column_follows_the_nodes)
 }
 END_TEST
 
-/* Users can invent keys without end: only those of nodes get a column. */
+/* Users can invent any number of label keys: only keys that a node has get a column. */
 START_TEST(test_node_table__keys_without_a_node_have_no_column)
 {
 	struct fixture f;

@@ -7,12 +7,14 @@
 #include "base/str.h"
 #include "test_main.h"
 
-/* So many that the map is nearly as full as it gets: 49,152 of 65,536 slots is its limit. */
+/* Fills the map nearly to its limit of 49,152 of 65,536 slots. */
 #define PODS 49000
 #define LONGEST_RUN 2000
 
-/* A lookup walks a run of used slots. Hashes that leave half of the map empty fill the other half
- * up, and each lookup walks through all of it. */
+/*
+ * A lookup walks a run of used slots. If hashes leave one half of the map empty, the other half is
+ * one long run, and each lookup walks through all of it.
+ */
 START_TEST(test_object_store__names_spread_over_the_map)
 {
 	struct bt_object_store store;

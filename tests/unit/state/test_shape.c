@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What makes two pods share a shape, and what a shape knows. */
+/* Which pods share a shape, and what a shape contains. */
 #include "state/shape.h"
 #include "state_fixture.h"
 
 #include "test_main.h"
 
-/* Shape of a pod under scheduling; the reference is kept until the end of the test. */
+/* Returns the shape of a pending pod; the shape is referenced until the end of the test. */
 static uint32_t shape_of(struct fixture *f, const struct bt_pod *pod, bool keep_node_name)
 {
 	return bt_shape_ref_pod(&f->state->shapes, pod, keep_node_name);
@@ -129,13 +129,16 @@ START_TEST(test_shape__contribution)
 	ck_assert_int_eq(shape->requested_ephemeral_bytes, 5);
 	ck_assert_int_eq(shape->non_zero_cpu_milli, 1100);
 	ck_assert_uint_eq(shape->scalar_count, 3);
-	/* Ascending by name. */
+	/* Names are in ascending order. */
 	ck_assert_uint_eq(shape->scalars[0].resource,
 		bt_node_table_find_scalar(&f.state->nodes, BT_STR("a.com/b")));
 	ck_assert_uint_eq(shape->scalars[1].resource,
 		bt_node_table_find_scalar(&f.state->nodes, BT_STR("hugepages-2Mi")));
 	ck_assert_int_eq(shape->scalars[2].value, 2);
-	/* Spec 01b edge 38: sidecars first, ordinary init containers and plain ports not at all. */
+	/*
+	 * Spec 01b edge 38: sidecars come first; ordinary init containers and ports without
+	 * hostPort are left out.
+	 */
 	ck_assert_uint_eq(shape->host_ports.count, 2);
 	ck_assert_int_eq(shape->host_ports.items[0].port, 81);
 	ck_assert(bt_str_equal_c(shape->host_ports.items[0].ip, "0.0.0.0"));
@@ -178,15 +181,15 @@ START_TEST(test_label_set__equal_labels_share)
 }
 END_TEST
 
-/* In whose namespaces a term looks for pods; the term's pod is in "ns". */
+/* The namespaces in which a term selects pods; the term's pod is in "ns". */
 START_TEST(test_affinity_terms__edge_01b_45_namespaces)
 {
 	static const struct {
-		const char *term; /* members beside the topology key */
+		const char *term; /* in a namespace labelled team=a */
 		bool own;
-		bool other;     /* named nowhere, without labels */
-		bool labelled;  /* labels {team: a} */
-		uint32_t named; /* names the term has */
+		bool other;     /* a namespace that no term names, without labels */
+		bool labelled;  /* a namespace labelled team=a */
+		uint32_t named; /* number of names in the term */
 	} rows[] = {
 		{"", true, false, false, 0},
 		{"'namespaces':[]", true, false, false, 0},

@@ -19,7 +19,7 @@ START_TEST(test_snapshot__edge_03b_34_assumed_pod_is_forgotten_at_the_refresh)
 	check_valid(&f);
 	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 1000);
 	ck_assert_int_eq(row_of(&f, "n1")->generation, generation);
-	/* The cache does not know it. */
+	/* The cache does not have the pod. */
 	ck_assert_uint_eq(bt_state_pod_count(f.state), 0);
 	ck_assert_uint_eq(bt_state_find_pod(f.state, pod->metadata.uid), BT_POD_NONE);
 	check_refresh(&f);
@@ -44,14 +44,17 @@ START_TEST(test_snapshot__assume_and_forget)
 		"assumed pod \"a-uid\" not found in the snapshot");
 	check_ok(bt_snapshot_assume_pod(f.state, pod, &err));
 	ck_assert_uint_eq(row_of(&f, "n1")->pods_with_affinity.count, 1);
-	/* Derived lists and used claims stay as they are. */
+	/* Derived lists and used claims do not change. */
 	ck_assert_uint_eq(f.state->snapshot.affinity_count, 0);
 	ck_assert(!bt_state_is_claim_used(f.state, BT_STR("ns/c")));
 	check_error(bt_snapshot_assume_pod(f.state, pod, &err), BERTH_ERR_STATE,
 		"pod \"a-uid\" is already assumed in the snapshot");
 	check_ok(bt_snapshot_forget_pod(f.state, pod, &err));
 	ck_assert_uint_eq(row_of(&f, "n1")->pods.count, 0);
-	/* Assumed in both at once: the cache counts its own. */
+	/*
+	 * The pod is assumed in the snapshot and in the cache: forgetting it in the snapshot leaves
+	 * the cache's count.
+	 */
 	check_ok(bt_snapshot_assume_pod(f.state, pod, &err));
 	check_ok(bt_state_assume_pod(f.state, pod, &err));
 	check_valid(&f);
@@ -103,10 +106,10 @@ START_TEST(test_snapshot__edge_03b_35_placements)
 	for (uint32_t i = 0; i < 3; i++) {
 		nodes[i] = bt_snapshot_placement_node(
 			f.state, bt_snapshot_list(&f.state->snapshot)[2 - i]);
-		/* The name is borrowed; these views outlive their nodes. */
+		/* The node info borrows the name; the copies here outlive the nodes. */
 		nodes[i].name = bt_arena_str(&f.arena, nodes[i].name);
 	}
-	/* All nodes: as none. */
+	/* A placement of all nodes is the same as no placement. */
 	check_ok(bt_snapshot_assume_placement(f.state, nodes, 3, &err));
 	ck_assert(!f.state->snapshot.has_placement);
 	ck_assert_str_eq(placement_names(&f), "n1,n2,n3");
@@ -119,7 +122,7 @@ START_TEST(test_snapshot__edge_03b_35_placements)
 		BERTH_ERR_NOT_FOUND, "node \"n1\" not found in placement");
 	bt_snapshot_forget_placement(f.state);
 	check_ok(bt_snapshot_find_in_placement(f.state, BT_STR("n1"), &slot, &err));
-	/* A stale copy: n2 left and came back. */
+	/* A stale node info: n2 was removed and added again. */
 	stale = nodes[1];
 	check_ok(bt_state_remove_node(f.state, n2, &err));
 	check_refresh(&f);

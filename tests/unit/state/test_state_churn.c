@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users choose names, labels and requests: after any amount of coming and going nothing may be left
- * behind. */
+/*
+ * Users choose names, labels and requests: after any number of adds and removals the state must be
+ * empty again.
+ */
 #include "base/prng.h"
 #include "state_fixture.h"
 #include "test_main.h"
 
 enum { NODES = 40, PODS = 120, STEPS = 10000 };
 
-/** Objects are functions of a number, so that only numbers are remembered; 0 is none. */
+/** Objects are computed from a number, so only numbers are stored; 0: no object. */
 struct churn {
 	struct fixture f;
 	struct bt_prng prng;
@@ -76,7 +78,7 @@ static void step_pod(struct churn *churn)
 {
 	unsigned int place = below(churn, PODS);
 	unsigned int old = churn->pods[place];
-	/* Some nodes of pods never exist. */
+	/* Some pods are on nodes that never exist. */
 	unsigned int node = below(churn, NODES + 5);
 
 	if (old != 0) {
@@ -131,8 +133,10 @@ static void remove_everything(struct churn *churn)
 static void refresh(struct churn *churn)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	/* An update before the first add leaves the order alone, so a refresh may find lists of
-	 * different length. */
+	/*
+	 * A node update before the first add does not change the node order, so a refresh may find
+	 * lists of different lengths.
+	 */
 	int result = bt_state_refresh_snapshot(churn->f.state, &err);
 	ck_assert(result == 0 || result == BERTH_ERR_STATE);
 	berth_error_finish(&err);
@@ -150,7 +154,7 @@ static void run_steps(struct churn *churn)
 			refresh(churn);
 		}
 		if (i % 50 == 0) {
-			/* Keys of selectors; no node has the second. */
+			/* Keys of selectors; no node has the key "absent". */
 			(void)bt_node_table_label_column(&churn->f.state->nodes, BT_STR("host"));
 			(void)bt_node_table_label_column(&churn->f.state->nodes, BT_STR("absent"));
 			check_valid(&churn->f);
@@ -167,7 +171,7 @@ static uint32_t column_symbols(const struct bt_state *state)
 	for (uint32_t i = 0; i < state->nodes.label_columns.count; i++) {
 		const struct bt_label_column *column = state->nodes.label_columns.items[i];
 
-		count += 1 + column->dictionary.count - 1; /* the first is of no value */
+		count += 1 + column->dictionary.count - 1; /* the first entry is "no value" */
 		ck_assert_uint_eq(column->live_count, 0);
 		ck_assert_uint_le(column->dictionary.count, 2 * state->nodes.slot_count + 64 + 1);
 	}
@@ -196,11 +200,10 @@ START_TEST(test_state__churn_leaves_nothing_behind)
 		ck_assert_uint_eq(state->used_claim_counts.count, 0);
 		ck_assert_uint_eq(state->order.zones.count, 0);
 		ck_assert_uint_eq(state->nodes.free_slots.count, state->nodes.slot_count);
-		/* Only the names of scalar resources stay, and keys of columns with their values.
-		 */
+		/* Only the names of scalar resources remain, and the keys and values of columns. */
 		ck_assert_uint_eq(state->nodes.scalars.count, 5);
 		ck_assert_uint_eq(state->symbols.map.count, 5 + column_symbols(state));
-		/* Tables keep their room, so the second round may not need more than a little. */
+		/* Tables keep their memory, so the second round may need only a little more. */
 		if (round > 0) {
 			ck_assert_uint_le(bt_state_memory_bytes(state), bytes + bytes / 4);
 		}

@@ -203,8 +203,10 @@ START_TEST(test_state__edge_03b_27_remove_and_add_between_refreshes)
 	slot = slot_of(&f, "n1");
 	check_ok(bt_state_remove_node(f.state, node, &err));
 	check_valid(&f);
-	/* The name is gone from the cache; another node must not take its slot while the snapshot
-	 * lists it. */
+	/*
+	 * The cache has no such node any more, but another node must not take its slot while the
+	 * snapshot lists it.
+	 */
 	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
 	bt_state_add_node(f.state, make_node(&f, "n1", "", "'allocatable':{'cpu':'8'}"));
 	check_refresh(&f);
@@ -325,7 +327,7 @@ START_TEST(test_state__edge_03b_31_used_claims)
 	check_refresh(&f);
 	ck_assert(!bt_state_is_claim_used(f.state, BT_STR("ns/c")));
 	ck_assert(bt_state_is_claim_used(f.state, BT_STR("ns/d")));
-	/* Pods of a ghost are not in the snapshot. */
+	/* Pods of a deleted node are not in the snapshot. */
 	check_ok(bt_state_remove_node(f.state, node, &err));
 	check_refresh(&f);
 	ck_assert(!bt_state_is_claim_used(f.state, BT_STR("ns/d")));
@@ -412,7 +414,7 @@ START_TEST(test_state__sole_holder_reports_a_new_size)
 	seen = f.state->log.sequence;
 	bt_state_update_node(f.state, NULL, make_node(&f, "a", "", IMAGE("x", "10")));
 	ck_assert_uint_eq(f.state->log.sequence, seen);
-	/* Taken out and put back, the record is made anew. */
+	/* The update removes the image record and creates it again. */
 	bt_state_update_node(f.state, NULL, make_node(&f, "a", "", IMAGE("x", "20")));
 	check_refresh(&f);
 	ck_assert_int_eq(view_image(&f, "a", "x").size_bytes, 20);
@@ -438,7 +440,7 @@ START_TEST(test_state__edge_03b_33_frozen_node_count)
 	check_refresh(&f);
 	ck_assert_uint_eq(view_image(&f, "b", "x").node_count, 2);
 	ck_assert_uint_eq(view_image(&f, "a", "x").node_count, 1);
-	/* Any change of a, here a pod, copies its aggregate anew. */
+	/* Any change of node a, here an added pod, copies its aggregate again. */
 	check_ok(bt_state_add_pod(f.state, make_pod(&f, "p", "a", ""), &err));
 	seen = f.state->log.sequence;
 	check_refresh(&f);
@@ -462,7 +464,7 @@ START_TEST(test_state__repeated_image_names_count_once)
 	ck_assert_uint_eq(view_image(&f, "a", "x").node_count, 1);
 	ck_assert_int_eq(view_image(&f, "a", "z").size_bytes, 20);
 	ck_assert(!view_image(&f, "a", "w").found);
-	/* The order of the list is no difference that matters, but it is what the row keeps. */
+	/* A changed order of the image list is no event, but the row keeps the new order. */
 	bt_state_update_node(f.state, NULL,
 		make_node(&f, "a", "",
 			"'images':[{'names':['z'],'sizeBytes':5},{'names':['x'],'sizeBytes':6}]"));
@@ -567,18 +569,18 @@ START_TEST(test_state__node_removed_under_another_zone_makes_the_refresh_fail)
 	check_error(bt_state_remove_node(
 			    f.state, make_node(&f, "n2", zone_labels(&f, "", "b"), ""), &err),
 		BERTH_ERR_NOT_FOUND, "node \"n2\" in group \":\\x00:b\" was not found");
-	/* The tree still has n2, so nothing tells the snapshot that it is gone. */
+	/* The tree still has n2, so the snapshot keeps n2, too. */
 	check_refresh(&f);
 	check_list(&f, "n1,n2");
 	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
-	/* Another removal brings it to light. */
+	/* The removal of another node makes the inconsistency visible. */
 	check_ok(bt_state_remove_node(
 		f.state, make_node(&f, "n1", zone_labels(&f, "", "a"), ""), &err));
 	check_error(bt_state_refresh_snapshot(f.state, &err), BERTH_ERR_STATE,
 		"snapshot state is not consistent, length of NodeInfoList=0 not equal to length of "
 		"nodes in tree=1 , length "
 		"of NodeInfoMap=0, length of nodes in cache=0, trying to recover");
-	/* Coming back repairs it. */
+	/* Adding n2 again repairs the list. */
 	add_node(&f, "n2", zone_labels(&f, "", "a"), "");
 	check_refresh(&f);
 	check_list(&f, "n2");
@@ -596,7 +598,7 @@ START_TEST(test_state__added_again_under_another_zone_has_one_place)
 	add_node(&f, "n1", zone_labels(&f, "", "b"), "");
 	check_refresh(&f);
 	check_list(&f, "n2,n1");
-	/* An old object that names a zone the node is not in. */
+	/* The old object of the update has a zone that the node was never in. */
 	bt_state_update_node(f.state, make_node(&f, "n1", zone_labels(&f, "", "x"), ""),
 		make_node(&f, "n1", zone_labels(&f, "", "a"), ""));
 	add_node(&f, "n3", "", "");
@@ -616,7 +618,10 @@ START_TEST(test_state__update_of_an_imaginary_node_leaves_the_order_alone)
 	check_refresh(&f);
 	check_list(&f, "");
 	ck_assert_uint_ne(bt_state_snapshot_find(f.state, BT_STR("n1")), BT_SLOT_NONE);
-	/* In the tree now, but no new name: the list is rebuilt only because it is too short. */
+	/*
+	 * n1 enters the tree but is no new name: the list is rebuilt only because its length is
+	 * wrong.
+	 */
 	add_node(&f, "n1", "", "");
 	check_error(bt_state_refresh_snapshot(f.state, &err), BERTH_ERR_STATE,
 		"snapshot state is not consistent, length of NodeInfoList=0 not equal to length of "

@@ -365,7 +365,7 @@ START_TEST(test_state__confirming_moves_the_pod_to_the_end)
 	check_ok(bt_state_add_pod(
 		f.state, make_pod(&f, "b", "n1", "'affinity':{'podAffinity':{}}"), &err));
 	check_ok(bt_state_add_pod(f.state, make_pod(&f, "c", "n1", ""), &err));
-	/* Remove and add, as upstream does it: c fills the gap of a. */
+	/* Remove and add, as upstream does it: c takes the position of a. */
 	check_ok(bt_state_add_pod(f.state, a, &err));
 	ck_assert_str_eq(pod_names(&f, "n1"), "c,b,a");
 	ck_assert_uint_eq(row_of(&f, "n1")->pods_with_affinity.items[1],
@@ -440,7 +440,10 @@ START_TEST(test_state__pod_on_the_empty_node_name)
 }
 END_TEST
 
-/* Once CreateNodeNameToInfoMap: a pod makes the record, the node object comes later or never. */
+/*
+ * Upstream's CreateNodeNameToInfoMap did this once: a pod creates the record, the node object comes
+ * later or never.
+ */
 START_TEST(test_state__edge_05b_24_pod_on_an_unknown_node)
 {
 	struct fixture f;

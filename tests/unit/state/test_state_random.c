@@ -260,7 +260,7 @@ static void check_result(
 	berth_error_finish(err);
 }
 
-/* Mostly the node the pod is on, so that operations succeed. */
+/* Returns the pod's node in most cases, so that operations succeed. */
 static int likely_node(struct run *run, int pod)
 {
 	return run->naive.pods[pod].known && below(run, 6) != 0 ? run->naive.pods[pod].node
@@ -329,7 +329,10 @@ static void step_node(struct run *run)
 	}
 	switch (below(run, 4)) {
 	case 0:
-		/* Where upstream would list a node twice we do not; see test_state_nodes. */
+		/*
+		 * The zone of a real node stays: after another zone upstream would list the node
+		 * twice, berth does not; see test_state_nodes.
+		 */
 		object.zone = real ? old.zone : object.zone;
 		naive_add_node(&run->naive, node, &object);
 		bt_state_add_node(state, node_object(run, node, &object));
@@ -347,8 +350,10 @@ static void step_node(struct run *run)
 			state, node_object(run, node, &old), node_object(run, node, &object));
 		break;
 	default:
-		/* Upstream leaks the images of a node that an update made real without putting it
-		 * into the tree. */
+		/*
+		 * Upstream leaks the images of a node that an update made real without adding it to
+		 * the tree.
+		 */
 		if (real && !naive_tree_has(&run->naive.tree, node)) {
 			return;
 		}
