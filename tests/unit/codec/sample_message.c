@@ -24,7 +24,7 @@ static int decode_degrees(
 	return 0;
 }
 
-/** The text as it is, without a message around it. */
+/** Decodes a bytes field that holds only the text, without a message around it. */
 static int decode_degrees_protobuf(
 	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_CODEC_SAMPLE_MESSAGE_H
 #define BT_TESTS_UNIT_CODEC_SAMPLE_MESSAGE_H
-/** A message with every field type in every shape. */
+/** A message with fields of every type in every shape. */
 #include "codec/message.h"
 
-/** Degrees written as "21C"; keeps its text, so that copies have something to copy. */
+/** A scalar written as "21C". It keeps its text, so that copying has to copy memory. */
 struct sample_degrees {
 	struct bt_str text;
 	int32_t value;

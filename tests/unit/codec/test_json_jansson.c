@@ -130,7 +130,7 @@ static bool same_value(const struct bt_json_value *ours, const json_t *theirs)
 	return false;
 }
 
-/** Whether jansson refuses for a reason that Go does not have. */
+/** Returns whether jansson refuses the document for a reason for which Go accepts it. */
 static bool is_stricter(const json_error_t *error)
 {
 	enum json_error_code code = json_error_code(error);

@@ -28,7 +28,7 @@ static const char *const rows[][3] = {
 	{"{\"e\":null}", "{\"a\":1}", "{\"e\":null,\"a\":1}"},
 	{"[1,2]", "{\"a\":\"b\",\"c\":null}", "{\"a\":\"b\"}"},
 	{"{}", "{\"a\":{\"bb\":{\"ccc\":null}}}", "{\"a\":{\"bb\":{}}}"},
-	/* repeated names: the last one counts */
+	/* repeated member names: the last member counts */
 	{"{\"a\":1,\"a\":2}", "{\"b\":3,\"b\":4}", "{\"a\":2,\"b\":4}"},
 };
 
@@ -56,7 +56,7 @@ static struct bt_json_value *many_members(struct bt_arena *arena, int first, int
 	return object;
 }
 
-/* With a search per member these would take minutes. */
+/* With a linear search for each member these patches would take minutes. */
 START_TEST(test_json_merge_patch__many_members)
 {
 	enum { COUNT = 200000 };

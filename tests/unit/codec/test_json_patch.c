@@ -146,7 +146,7 @@ START_TEST(test_json_patch__edge_14_24_test_failure)
 }
 END_TEST
 
-/** count times one operation. */
+/** Applies a patch that repeats the operation count times. */
 static int repeated(const char *document, const char *operation, int count)
 {
 	struct bt_arena arena = {0};
@@ -173,7 +173,7 @@ START_TEST(test_json_patch__limits)
 	ck_assert_int_eq(repeated("{\"a\":[1,2,3]}",
 				 "{\"op\":\"copy\",\"from\":\"/a\",\"path\":\"/a/-\"}", 100),
 		BERTH_ERR_TOO_LARGE);
-	/* each one nests it by one level, the last one beyond the limit */
+	/* each operation adds one level; the last exceeds the limit */
 	ck_assert_int_eq(
 		repeated("{\"a\":{}}", "{\"op\":\"copy\",\"from\":\"/a\",\"path\":\"/a/a\"}", 480),
 		0);

@@ -4,7 +4,10 @@
 #include "base/alloc.h"
 #include "test_main.h"
 
-/** Skip and parse the document; both must agree. Returns the code, the message in *err. */
+/**
+ * Skips and parses the document; both must give the same result. Returns the error code, with the
+ * message in *err.
+ */
 static int read_document(struct bt_str text, struct berth_error *err)
 {
 	struct bt_json_reader reader;
@@ -160,7 +163,7 @@ START_TEST(test_json_reader__string_values)
 		{"\"\\u0041\\u00e9\\u20AC\"", "A\xc3\xa9\xe2\x82\xac", false},
 		{"\"\\ud83d\\ude00\"", "\xf0\x9f\x98\x80", false},
 		{"\"\\uD83D\\uDE00!\"", "\xf0\x9f\x98\x80!", false},
-		/* lone halves, in every company */
+		/* surrogates without their other half, before all kinds of characters */
 		{"\"\\ud83d\"", "\xef\xbf\xbd", false},
 		{"\"\\ude00\"", "\xef\xbf\xbd", false},
 		{"\"\\ud83dx\"", "\xef\xbf\xbdx", false},
@@ -262,7 +265,7 @@ START_TEST(test_json_reader__wrong_type)
 }
 END_TEST
 
-/** "[[[...]]]" or {"a":{"a":...}}. owned. */
+/** Returns "[[[...]]]" or {"a":{"a":...}} of the given depth. owned. */
 static char *nested(size_t depth, bool object, size_t *out_length)
 {
 	size_t open = object ? 5 : 1;
@@ -295,7 +298,7 @@ START_TEST(test_json_reader__depth_limit)
 		berth_error_finish(&err);
 		bt_free(text);
 	}
-	/* an open bracket bomb */
+	/* many open brackets */
 	size_t bomb_length = 10u << 20;
 	char *bomb = bt_malloc(bomb_length);
 	memset(bomb, '[', bomb_length);
@@ -327,7 +330,9 @@ START_TEST(test_json_reader__truncated_anywhere)
 		"\"spec\":{\"n\":-12.5e+3,\"on\":true,\"off\":false,\"none\":null,\"list\":[1,[],{}"
 		",\"x\"]}}";
 	for (size_t length = 0; length + 1 < sizeof(sample); length++) {
-		/* an exact heap copy, so that reading past the end is seen */
+		/*
+		 * a heap copy of exactly this length, so that sanitizers detect reads past its end
+		 */
 		char *copy = bt_malloc(length);
 		memcpy(copy, sample, length);
 		struct berth_error err = BERTH_ERROR_INIT;
@@ -361,13 +366,15 @@ START_TEST(test_json_reader__long_strings)
 	berth_error_finish(&err);
 	bt_json_reader_init(&reader, (struct bt_str){text, (uint32_t)length});
 	ck_assert_int_eq(bt_json_skip(&reader, NULL, NULL), 0);
-	/* one byte less is accepted, and not copied */
+	/* a text one byte shorter is accepted, without a copy */
 	text[length - 2] = '"';
 	bt_json_reader_init(&reader, (struct bt_str){text, (uint32_t)length - 1});
 	ck_assert_int_eq(bt_json_read_string(&reader, &arena, &value, NULL, NULL), 0);
 	ck_assert_uint_eq(value.length, BT_JSON_STRING_BYTES_MAX);
 	ck_assert_uint_eq(arena.total_bytes, 0);
-	/* replacement characters triple the length: refused before the memory is taken */
+	/*
+	 * each replacement character is three bytes: the text is refused before memory is allocated
+	 */
 	memset(text + 1, 0xff, length / 2);
 	bt_json_reader_init(&reader, (struct bt_str){text, (uint32_t)length - 1});
 	ck_assert_int_eq(

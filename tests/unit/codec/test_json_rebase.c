@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A change of what is known of a document, carried over to all of it. */
+/*
+ * Applies to a whole document a change that was made to the part of the document that the program
+ * knows.
+ */
 #include "codec/json_rebase.h"
 
 #include "codec/json_same.h"
@@ -22,14 +25,14 @@ static const struct {
 	{"{\"a\":1,\"x\":2}", "{\"a\":1}", "{\"a\":3}", "{\"a\":3,\"x\":2}"},
 	{"{\"a\":1,\"x\":2}", "{\"a\":1}", "{}", "{\"x\":2}"},
 	{"{\"x\":2}", "{}", "{\"b\":3}", "{\"x\":2,\"b\":3}"},
-	/* what is the same in other words stays as it was written */
+	/* a value that only differs in its form keeps the form of the document */
 	{"{\"a\":\"1000m\",\"b\":1}", "{\"a\":\"1\",\"b\":1}", "{\"a\":\"1\",\"b\":2}",
 		"{\"a\":\"1000m\",\"b\":2}"},
-	/* what only the reader thinks is there is not added */
+	/* a member that only decoding adds is not written to the document */
 	{"{\"b\":1}", "{\"a\":null,\"b\":1}", "{\"a\":null,\"b\":2}", "{\"b\":2}"},
 	{"{\"m\":{\"a\":1,\"x\":2}}", "{\"m\":{\"a\":1}}", "{\"m\":{\"a\":5}}",
 		"{\"m\":{\"a\":5,\"x\":2}}"},
-	/* lists: at the end, in the middle, one less, all of them */
+	/* lists: append, remove from the middle, change an element, remove all */
 	{"[{\"a\":1,\"x\":1}]", "[{\"a\":1}]", "[{\"a\":1},{\"a\":2}]",
 		"[{\"a\":1,\"x\":1},{\"a\":2}]"},
 	{"[{\"a\":1,\"x\":1},{\"a\":2,\"x\":2},{\"a\":3,\"x\":3}]",

@@ -4,7 +4,7 @@
 #include "base/prng.h"
 #include "test_main.h"
 
-/** The definition: what both scans must find. */
+/** A plain reference: both scans must give the same result. */
 static size_t scan_naive(const char *text, size_t length, enum bt_json_attention attention)
 {
 	size_t i = 0;
@@ -51,7 +51,7 @@ START_TEST(test_json_scan__random)
 	for (int round = 0; round < 20000; round++) {
 		size_t length = (size_t)bt_prng_below(&prng, sizeof(text));
 		for (size_t i = 0; i < length; i++) {
-			/* mostly harmless bytes, some neighbours of the special ones */
+			/* mostly plain bytes, and some that are next to the special bytes */
 			uint64_t roll = bt_prng_below(&prng, 40);
 			text[i] = roll == 0 ? (char)bt_prng_below(&prng, 256)
 				: roll == 1 ? '!'
@@ -104,7 +104,7 @@ START_TEST(test_json_scan__utf8_length)
 		{"\xef\xbf\xbf", 3},
 		{"\xf0\x90\x80\x80", 4},
 		{"\xf4\x8f\xbf\xbf", 4},
-		/* stray continuation, overlong, cut off, surrogate, beyond the last code point */
+		/* stray continuation, overlong, truncated, surrogate, beyond the last code point */
 		{"\x80", 0},
 		{"\xbf", 0},
 		{"\xc0\x80", 0},

@@ -137,8 +137,10 @@ START_TEST(test_json_writer__doubles_as_go)
 		{2.0 / 3.0, "0.6666666666666666"},
 		{123.456, "123.456"},
 		{1e23, "1e+23"},
-		/* powers of two, where the nearest 16 digits do not read back but the next ones do
-	         */
+		/*
+		 * powers of two for which the nearest 16 digits do not read back as the same
+		 * number, but the digits after them do
+		 */
 		{5.6843418860808015e-14, "5.684341886080802e-14"},
 		{1.1102230246251565e-16, "1.1102230246251565e-16"},
 		{4.503599627370496e15, "4503599627370496"},

@@ -38,7 +38,7 @@ static char *encode(const struct sample *value)
 
 #define ALWAYS "\"alwaysStr\":\"\",\"alwaysList\":null,\"alwaysNull\":null}"
 
-/** Everything set, written as encode writes it. */
+/** A message with every field set, as encode writes it. */
 static const char full[] =
 	"{\"str\":\"s\",\"flag\":true,\"i32\":-2147483648,\"i64\":9223372036854775807,"
 	"\"message\":{\"name\":\"n\",\"number\":1,\"tags\":[\"x\",\"\"]},\"scalar\":\"21C\","
@@ -62,7 +62,7 @@ START_TEST(test_message__round_trip_of_every_type_and_shape)
 	struct bt_arena arena = {0};
 	struct sample value = decode(&arena, full);
 	char *text = encode(&value);
-	/* a null in a map of raw values is kept as absent, which is written as null */
+	/* a null in a map of raw values is stored as absent, and absent is written as null */
 	ck_assert_str_eq(text, full);
 	bt_free(text);
 	ck_assert_int_eq(value.i32, INT32_MIN);
@@ -113,7 +113,7 @@ START_TEST(test_message__absent_and_empty)
 		 "\"nullScalar\":null,"
 		 "\"nullRaw\":null,\"strList\":null,\"messageMap\":null,\"otherText\":null}",
 			"{" ALWAYS},
-		/* the key is told by its value, not by its spelling */
+		/* keys are compared after decoding escapes */
 		{"{\"\\u0073tr\":\"x\"}", "{\"str\":\"x\"," ALWAYS},
 		{"{\"strList\":[null,\"x\"],\"i32List\":[null],\"messageList\":[null],\"strMap\":{"
 		 "\"k\":null}}",
@@ -281,7 +281,7 @@ START_TEST(test_message__copy_equal_hash)
 		bt_message_hash(&sample_message, 1, &copy));
 	ck_assert_int_eq(copy.not_in_table, 42);
 	bt_arena_finish(&source);
-	/* nothing of the copy lies in the source's memory */
+	/* the copy must not refer to memory of the source */
 	char *text = encode(&copy);
 	ck_assert_str_eq(text, full);
 	bt_free(text);
@@ -338,7 +338,7 @@ START_TEST(test_message__each_difference_is_seen)
 			"hash of %s = hash of %s", rows[i].a, rows[i].b);
 		ck_assert(bt_message_equal(&sample_message, &a, &a));
 	}
-	/* scalars compare by their own rule */
+	/* scalars are compared by a function of their type */
 	struct sample a = decode(&arena, "{\"scalar\":\"07C\"}");
 	struct sample b = decode(&arena, "{\"scalar\":\"7C\"}");
 	ck_assert(bt_message_equal(&sample_message, &a, &b));
@@ -354,7 +354,7 @@ START_TEST(test_message__maps_are_sorted)
 	struct bt_arena arena = {0};
 	bt_strbuf_append_c(&json, "{\"strMap\":{");
 	for (unsigned int i = 0; i < 1000; i++) {
-		/* each key twice, in scattered order */
+		/* each key occurs twice, in scattered order */
 		bt_strbuf_printf(&json, "%s\"k%u\":\"v%u\"", i == 0 ? "" : ",", i * 7919 % 500, i);
 	}
 	bt_strbuf_append_c(&json, "}}");
@@ -383,7 +383,7 @@ END_TEST
 
 START_TEST(test_message__long_lists)
 {
-	/* lists in lists, long enough for several blocks of scratch memory */
+	/* nested lists, long enough for several blocks of scratch memory */
 	struct bt_strbuf json = {0};
 	struct bt_arena arena = {0};
 	bt_strbuf_append_c(&json, "{\"messageList\":[");
@@ -412,7 +412,7 @@ START_TEST(test_message__long_lists)
 }
 END_TEST
 
-/** head, then piece until the text has length bytes, then tail. */
+/** Returns head, then piece until the text has at least length bytes, then tail. */
 static struct bt_strbuf repeated(
 	const char *head, const char *piece, size_t length, const char *tail)
 {
@@ -454,7 +454,7 @@ START_TEST(test_message__limits)
 	check_too_large(&json, "strMap: key of ");
 	json = repeated("{\"messageList\":[{}", ",{}", 26u << 20, "]}");
 	check_too_large(&json, "messageList: list elements and map entries need more than ");
-	/* one map given again and again, each time with one more key */
+	/* a map field that occurs 50000 times, each with a new key */
 	struct bt_strbuf many = {0};
 	bt_strbuf_append_c(&many, "{\"str\":\"\"");
 	for (unsigned int i = 0; i < 50000; i++) {
@@ -462,7 +462,7 @@ START_TEST(test_message__limits)
 	}
 	bt_strbuf_append_c(&many, "}");
 	check_too_large(&many, "strMap: list elements and map entries need more than ");
-	/* what is not kept has no limit, names included */
+	/* values that are not stored have no limit, and neither have their names */
 	struct bt_arena arena = {0};
 	struct sample value;
 	json = repeated("{\"unknown\":\"", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", too_long, "\"}");

@@ -7,7 +7,7 @@
 #include "codec/json.h"
 #include "test_main.h"
 
-/** The first document as JSON text. */
+/** Reads the first document as JSON text. */
 static int first_document(struct bt_str text, const struct bt_yaml_limits *limits,
 	struct bt_strbuf *out, struct berth_error *err)
 {
@@ -241,7 +241,7 @@ START_TEST(test_yaml__anchors_do_not_cross_documents)
 	ck_assert_str_eq(bt_strbuf_c(&out), "{\"a\":1,\"b\":1}");
 	ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL, &err), BERTH_ERR_SYNTAX);
 	ck_assert_str_eq(berth_error_message(&err), "yaml: unknown anchor 'x' referenced");
-	/* finished after an error */
+	/* after an error, the reader has no more documents */
 	ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL, NULL), 0);
 	ck_assert(!more);
 	ck_assert_str_eq(bt_strbuf_c(&out), "{\"a\":1,\"b\":1}");
@@ -299,7 +299,7 @@ START_TEST(test_yaml__duplicate_keys)
 	struct bt_strbuf notes = {0};
 	struct bt_strbuf out = {0};
 	struct bt_yaml_limits limits = {.duplicates = &notes};
-	/* spec 10 section 13, edge case 8: the line is the one of the repeated key's value */
+	/* spec 10 section 13, edge case 8: the error has the line of the repeated key's value */
 	ck_assert_int_eq(
 		first_document(BT_STR("kind: x\nfoo: bar\nleaderElection:\n  leaderElect: true\n"
 				      "  leaderElect: false\nfoo:\n  - 1\n"),
@@ -317,7 +317,7 @@ END_TEST
 
 START_TEST(test_yaml__duplicate_keys_in_large_mappings)
 {
-	/* each key in turn once more at the end, behind mappings with the same keys */
+	/* repeat each key in turn at the end, after mappings with the same keys */
 	for (int count = 1; count < 40; count++) {
 		for (int repeated = 0; repeated < count; repeated++) {
 			struct bt_strbuf text = {0};
@@ -379,7 +379,7 @@ START_TEST(test_yaml__errors)
 }
 END_TEST
 
-/** text must fail with this code, in less than two seconds of processor time. */
+/** The text must fail with this code in less than two seconds of processor time. */
 static void check_refused_soon(struct bt_strbuf *text, int code, const char *what)
 {
 	struct bt_strbuf out = {0};
@@ -423,7 +423,7 @@ START_TEST(test_yaml__depth_limit)
 	check_refused_soon(&text, BERTH_ERR_TOO_LARGE, "200 KB of ?");
 	text = repeat("&a [", 50000);
 	check_refused_soon(&text, BERTH_ERR_TOO_LARGE, "200 KB of &a [");
-	/* depth by aliases: each level is flat in the text */
+	/* nesting by aliases: the text itself has only one level */
 	text = (struct bt_strbuf){0};
 	bt_strbuf_append_c(&text, "- &a0 [x]\n");
 	for (int i = 1; i < 200; i++) {
@@ -445,7 +445,7 @@ START_TEST(test_yaml__expansion_budget)
 		bt_strbuf_append_c(&text, "]\n");
 	}
 	check_refused_soon(&text, BERTH_ERR_TOO_LARGE, "billion laughs");
-	/* merging copies that leave nothing behind */
+	/* merges that copy many keys and add none */
 	bt_strbuf_append_c(&text, "- &a {");
 	for (int i = 0; i < 20000; i++) {
 		bt_strbuf_printf(&text, "k%d: 1, ", i);
@@ -473,7 +473,7 @@ START_TEST(test_yaml__other_ways_to_be_slow)
 		bt_strbuf_printf(&text, "%%TAG !h%d! tag:example.com,2000:\n", i);
 	}
 	check_refused_soon(&text, BERTH_ERR_TOO_LARGE, "tag directives");
-	/* many keys, anchors, documents: long but allowed */
+	/* documents with many keys or anchors, and many documents: long but allowed */
 	for (int i = 0; i < 60000; i++) {
 		bt_strbuf_printf(&text, "k%d: &a%d v\n", i, i);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_COMPAT_CLUSTER_H
 #define BT_TESTS_UNIT_COMPAT_CLUSTER_H
-/** An engine over objects written as JSON with ' for ", by public headers only. */
+/** An engine with objects written as JSON with ' for ", through public headers only. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,12 +9,15 @@
 #include "berth/scheduling_cycle.h"
 #include "test_main.h"
 
-/** Profile "default-scheduler"; what comes behind its name. */
+/**
+ * A configuration of the profile "default-scheduler". profile_members and more are added after the
+ * profile's name and after the profiles.
+ */
 #define CLUSTER_CONFIG(profile_members, more) \
 	"{'apiVersion':'kubescheduler.config.k8s.io/v1','kind':'KubeSchedulerConfiguration'," \
 	"'profiles':[{'schedulerName':'default-scheduler'" profile_members "}]" more "}"
 
-/** A plugin list without the default ones: queue sort, bind, and what is named. */
+/** Plugins without the default ones: queue sort, bind, and the plugins in lists. */
 #define CLUSTER_ONLY(lists) \
 	",'plugins':{'multiPoint':{'disabled':[{'name':'*'}]},'queueSort':{'enabled':[{'name':" \
 	"'PrioritySort'}]},'bind':{'enabled':[{'name':'DefaultBinder'}]}" lists "}"
@@ -73,7 +76,7 @@ static inline void cluster_put(struct berth_engine *engine, const char *text)
 	berth_object_release(object);
 }
 
-/** more: members of the node behind metadata. */
+/** more: members of the node after metadata. */
 static inline void cluster_put_node(
 	struct berth_engine *engine, const char *name, const char *cpu, const char *more)
 {
@@ -86,7 +89,7 @@ static inline void cluster_put_node(
 	cluster_put(engine, text);
 }
 
-/** more: members of spec with a comma in front. */
+/** more: members of spec, each with a comma in front. */
 static inline struct berth_object *cluster_pod(const char *name, const char *cpu, const char *more)
 {
 	char text[2048];
@@ -129,7 +132,7 @@ static inline void cluster_expect(struct berth_str actual, const char *expected)
 		BERTH_STR_ARG(actual), expected);
 }
 
-/** "<Code>: <message>" */
+/** Compares the status, written as "<Code>: <message>". */
 static inline void cluster_expect_status(
 	const struct berth_status *status, struct berth_arena *arena, const char *expected)
 {

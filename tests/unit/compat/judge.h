@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_COMPAT_JUDGE_H
 #define BT_TESTS_UNIT_COMPAT_JUDGE_H
-/** Predicates on pods and nodes written as JSON with ' for "; for one test program. */
+/** Runs predicates on pods and nodes written as JSON with ' for "; for one test program. */
 #include "berth/predicate.h"
 #include "cluster.h"
 
 static struct berth_arena *texts;
 
-/** The reasons joined with "; ", "fits", or the error. Aggregates stand alone, metadata is own. */
+/**
+ * Returns "fits", the reasons joined with "; ", or the error. The metadata is produced if
+ * predicates is given.
+ */
 static const char *judge(berth_predicate_fn predicate, struct berth_predicates *predicates,
 	const char *pod_text, const struct berth_node_info *node)
 {
@@ -39,7 +42,9 @@ static const char *judge(berth_predicate_fn predicate, struct berth_predicates *
 	return text;
 }
 
-/** A node that stands alone with pods on it, NULL-terminated list. */
+/**
+ * Returns the aggregate of a node that is in no cluster, with the pods of a NULL-terminated list.
+ */
 static struct berth_node_info *aggregate(const char *node_text, const char *const *pods)
 {
 	struct berth_node_info *info = berth_node_info_create(NULL, 0);

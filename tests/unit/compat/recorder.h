@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_COMPAT_RECORDER_H
 #define BT_TESTS_UNIT_COMPAT_RECORDER_H
-/** A plugin that writes down its calls and answers as it is told; for one test program. */
+/**
+ * A plugin that records its calls and returns the codes that the test sets; for one test program.
+ */
 #include <stdlib.h>
 
 #include "cluster.h"
@@ -33,7 +35,7 @@ struct recorder {
 static struct {
 	char log[512];
 	enum berth_code answers[2][POINT__COUNT];
-	const char *only_node[2]; /* what PreFilter leaves */
+	const char *only_node[2]; /* the only node that PreFilter allows */
 	int64_t timeout_ns;
 } told;
 
@@ -131,7 +133,7 @@ static struct berth_status pre_score(struct berth_plugin *plugin, struct berth_c
 	return ANSWER(POINT_PRE_SCORE, "PreScore");
 }
 
-/** A: 10 times the digit in the node's name; B: 1. */
+/** Scores of plugin A: 10 times the digit in the node's name; of plugin B: 1. */
 static struct berth_status score(struct berth_plugin *plugin, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *node, int64_t *out_score)
 {

@@ -28,10 +28,10 @@ static const struct berth_str *index_by_owner(void *context, const struct berth_
 	return values;
 }
 
-/** What handlers were told, one letter and the version each. */
+/** The events that handlers received: a letter and the version of each. */
 struct heard {
 	char text[256];
-	struct berth_assume_cache *cache; /* to be changed by the first add */
+	struct berth_assume_cache *cache; /* changed by the handler of the first add */
 };
 
 static void hear(struct heard *heard, char what, const struct berth_object *object)
@@ -171,7 +171,7 @@ START_TEST(test_assume_cache__list_by_index)
 	cluster_expect(
 		berth_object_name(berth_assume_cache_list(cache, of_ann, arena, &count)[0]), "a");
 	ck_assert_uint_eq(count, 1);
-	/* The index is computed on what readers see. */
+	/* The index uses the assumed version of an object. */
 	ck_assert_int_eq(berth_assume_cache_assume(cache, moved, NULL), 0);
 	(void)berth_assume_cache_list(cache, of_ann, arena, &count);
 	ck_assert_uint_eq(count, 2);
@@ -243,20 +243,23 @@ START_TEST(test_assume_cache__volumes)
 	ck_assert_int_eq(berth_pv_capacity_bytes(pv), INT64_C(5) << 30);
 	ck_assert_int_eq(berth_pv_assume_cache_get_api_pv(cache, BERTH_STR("v"), &pv, NULL), 0);
 	cluster_expect(berth_pv_class(pv), "fast");
-	/* By the class of the stored version, shown as assumed. */
+	/*
+	 * Volumes are listed by the class of the stored version, but returned in the assumed
+	 * version.
+	 */
 	const struct berth_pv *const *list =
 		berth_pv_assume_cache_list_pvs(cache, BERTH_STR("fast"), arena, &count);
 	ck_assert_uint_eq(count, 2);
 	cluster_expect(berth_pv_class(list[0]), "slow");
 	(void)berth_pv_assume_cache_list_pvs(cache, BERTH_STR("slow"), arena, &count);
 	ck_assert_uint_eq(count, 0);
-	berth_pv_assume_cache_restore(cache, berth_object_pv(late)); /* another version */
+	berth_pv_assume_cache_restore(cache, berth_object_pv(late)); /* not assumed: no effect */
 	ck_assert_int_eq(berth_pv_assume_cache_get_pv(cache, BERTH_STR("v"), &pv, NULL), 0);
 	cluster_expect(berth_pv_class(pv), "slow");
 	berth_pv_assume_cache_restore(cache, berth_object_pv(assumed));
 	ck_assert_int_eq(berth_pv_assume_cache_get_pv(cache, BERTH_STR("v"), &pv, NULL), 0);
 	cluster_expect(berth_pv_class(pv), "fast");
-	/* Any newer version of the store ends an assumption. */
+	/* Any newer version in the store ends an assumption. */
 	ck_assert_int_eq(berth_pv_assume_cache_assume(cache, assumed, NULL), 0);
 	cluster_put(engine, VOLUME("v", "b", "fast"));
 	ck_assert_int_eq(berth_pv_assume_cache_get_pv(cache, BERTH_STR("v"), &pv, NULL), 0);

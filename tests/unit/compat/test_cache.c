@@ -25,7 +25,7 @@ static enum berth_cache_pod_state state_of(
 	return berth_cache_pod_state(cache, berth_object_uid(pod));
 }
 
-/** Requested cpu on an entry; -1 when the cache has none. */
+/** Returns the requested cpu of a node's entry; -1 when the cache has no entry. */
 static int64_t cpu_on(struct berth_cache *cache, const char *name)
 {
 	struct berth_node_info *node = NULL;
@@ -251,7 +251,7 @@ START_TEST(test_cache__expiry_is_off_by_default)
 }
 END_TEST
 
-/* seed 000.18: what is remembered of removed pods is limited */
+/* seed 000.18: the number of removed pods that the cache keeps is limited */
 START_TEST(test_cache__very_old_departures_are_forgotten)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -308,7 +308,7 @@ START_TEST(test_cache__edge_13_nodes_and_ghosts)
 	ck_assert_int_eq(berth_node_info_requested_cpu_milli(info), 1000);
 	berth_node_info_destroy(info);
 	CHECK_OK(berth_cache_remove_node(cache, berth_object_node(larger), &err));
-	/* A ghost: its pod is still there. */
+	/* The node is removed, but its pod remains: the entry stays without a node. */
 	CHECK_OK(berth_cache_get_node_info(cache, BERTH_STR("n1"), &info, &err));
 	ck_assert_ptr_null(berth_node_info_node(info));
 	ck_assert_int_eq(berth_node_info_allocatable_cpu_milli(info), 8000);
@@ -323,7 +323,7 @@ START_TEST(test_cache__edge_13_nodes_and_ghosts)
 		BERTH_ERR_NOT_FOUND, "node n1 does not exist in scheduler cache");
 	CHECK_FAILS(berth_cache_remove_node(cache, berth_object_node(node), &err),
 		BERTH_ERR_NOT_FOUND, "node n1 is not found");
-	/* Nothing of the ghost is left for a later entry of that name. */
+	/* A later entry of the same name starts without the values of the removed node. */
 	CHECK_OK(berth_cache_add_pod(cache, pod, &err));
 	CHECK_OK(berth_cache_get_node_info(cache, BERTH_STR("n1"), &info, &err));
 	ck_assert_int_eq(berth_node_info_allocatable_cpu_milli(info), 0);
@@ -377,7 +377,7 @@ START_TEST(test_cache__list_and_filtered_list)
 	list = berth_cache_filtered_list(cache, keep_n1, "n1", selector, arena, &count);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_ptr_eq(list[0], berth_object_pod(pods[0]));
-	/* A pod that a simulation has taken from its node is hidden. */
+	/* The filter hides a pod that was removed from this copy of the node's aggregate. */
 	CHECK_OK(berth_cache_get_node_info(cache, BERTH_STR("n1"), &info, &err));
 	CHECK_OK(berth_node_info_remove_pod(info, berth_object_pod(pods[0]), &err));
 	list = berth_cache_filtered_list(cache, berth_node_info_filter, info, all, arena, &count);
@@ -437,7 +437,7 @@ START_TEST(test_cache__map_from_lists)
 	ck_assert(berth_node_info_image_state(
 		berth_node_name_to_info_map_find(map, BERTH_STR("n1")), BERTH_STR("i"), &image));
 	ck_assert_int_eq(image.size_bytes, 20);
-	/* A copy of a copy: spec 01b section 9.5. */
+	/* Cloning a copy gives node count 0: spec 01b section 9.5. */
 	n2 = berth_node_info_clone(n2);
 	ck_assert(berth_node_info_image_state(n2, BERTH_STR("i"), &image));
 	ck_assert_int_eq(image.size_bytes, 9);
@@ -484,7 +484,7 @@ START_TEST(test_cache__update_map_copies_what_changed)
 	generation = berth_node_info_generation(kept);
 	berth_cache_update_node_name_to_info_map(cache, map);
 	ck_assert_ptr_eq(at(map, "a"), kept);
-	/* b gains the image of a; a did not change, so its count stays. */
+	/* b gains the image of a; a did not change, so its image count stays. */
 	CHECK_OK(berth_cache_update_node(cache, NULL, b_with_image, &err));
 	berth_cache_update_node_name_to_info_map(cache, map);
 	ck_assert_ptr_eq(at(map, "a"), kept);
@@ -501,11 +501,11 @@ START_TEST(test_cache__update_map_copies_what_changed)
 	ck_assert_int_ne(berth_node_info_generation(at(map, "a")), generation);
 	ck_assert(berth_node_info_image_state(at(map, "a"), BERTH_STR("i"), &image));
 	ck_assert_uint_eq(image.node_count, 2);
-	/* What the owner of the map changed is put right. */
+	/* The update reverts changes that the caller made to the map. */
 	CHECK_OK(berth_node_info_remove_pod(at(map, "a"), berth_object_pod(pod), &err));
 	berth_cache_update_node_name_to_info_map(cache, map);
 	ck_assert_uint_eq(berth_node_info_pod_count(at(map, "a")), 1);
-	/* A ghost is not in the map. */
+	/* An entry without a node is not in the map. */
 	CHECK_OK(berth_cache_remove_node(cache, berth_object_node(a), &err));
 	berth_cache_update_node_name_to_info_map(cache, map);
 	ck_assert_ptr_null(at(map, "a"));
@@ -520,7 +520,7 @@ START_TEST(test_cache__update_map_copies_what_changed)
 }
 END_TEST
 
-/* Order of pods, ports as a set, affinity: copies are exact. Spec 03b edges 20, 21 */
+/* Copies are exact: order of pods, set of ports, affinity. Spec 03b edges 20, 21 */
 START_TEST(test_cache__edge_21_copies_keep_the_order)
 {
 	static const char spec[] =

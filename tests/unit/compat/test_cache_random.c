@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The cache against a model of spec 03b section 4: an array of pods and where they are. */
+/** Compares the cache with a model of spec 03b section 4: an array of pods and their nodes. */
 #include <stddef.h>
 #include <string.h>
 
@@ -52,7 +52,10 @@ static void set(int index, enum berth_cache_pod_state state, int node, int cpu)
 	world.pods[index] = (struct model_pod){state, node, cpu, 0};
 }
 
-/* What the table of spec 03b section 4 says; true when it succeeds. */
+/*
+ * Operations on the cache and the model; each returns true if the table of spec 03b section 4 says
+ * that it succeeds.
+ */
 
 static bool assume(int index, int node, int cpu, struct berth_object *pod)
 {
@@ -191,7 +194,7 @@ static void step(int64_t now)
 	berth_object_release(pod);
 }
 
-/* Sums and numbers of an aggregate. */
+/* Compares the sums and counts of a node's aggregate with the model. */
 static bool agrees(const struct berth_node_info *node, int index)
 {
 	struct berth_resource requested;

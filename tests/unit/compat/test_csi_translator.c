@@ -41,11 +41,11 @@ START_TEST(test_csi_translator__translates_a_volume)
 	ck_assert(berth_pv_csi(pv, &driver, &volume_handle));
 	cluster_expect(driver, "pd.csi.storage.gke.io");
 	cluster_expect(volume_handle, "projects/UNSPECIFIED/zones/us-c1-a/disks/data");
-	/* The zone of the label became a requirement with the driver's key. */
+	/* The zone label became a node affinity requirement with the driver's key. */
 	ck_assert(admits(pv, "topology.gke.io/zone", "us-c1-a"));
 	ck_assert(!admits(pv, "topology.gke.io/zone", "us-c1-b"));
 	ck_assert(!admits(pv, ZONE, "us-c1-a"));
-	/* The original is what it was. */
+	/* The original object is unchanged. */
 	ck_assert(!berth_pv_csi(berth_object_pv(disk), NULL, NULL));
 	ck_assert(admits(berth_object_pv(disk), ZONE, "anywhere"));
 	berth_object_release(translated);

@@ -47,7 +47,7 @@ static struct berth_equivalence_class class_of(const struct berth_object *pod)
 	return berth_equivalence_class_of(world.cache, berth_object_pod(pod));
 }
 
-/** fits, or the first reason. */
+/** Runs the predicate; the expected result is "fits" or the first reason. */
 static void expect_run(struct berth_object *pod, const char *name, const char *expected)
 {
 	struct berth_predicate_metadata *metadata =
@@ -134,7 +134,7 @@ START_TEST(test_equivalence__run_predicate)
 		berth_equivalence_cache_invalidate(world.cache, BERTH_STR("unknown"));
 		expect_run(small, "PodFitsResources", "Insufficient cpu");
 		expect_counters(2, 5);
-		/* Other nodes count: never kept. */
+		/* The result depends on other nodes, too, so it is never cached. */
 		expect_run(small, "MatchInterPodAffinity", "fits");
 		expect_run(small, "MatchInterPodAffinity", "fits");
 		expect_counters(2, 5);
@@ -162,7 +162,7 @@ START_TEST(test_equivalence__is_available)
 	ck_assert(!berth_equivalence_cache_is_available(world.cache, NULL, node, false));
 	ck_assert(!berth_equivalence_cache_is_available(world.cache, &class, NULL, false));
 
-	/* Too many classes: everything is forgotten, and the old class with it. */
+	/* The table of classes is full: all classes are dropped, including the old one. */
 	for (int i = 0; i <= BERTH_EQUIVALENCE_CLASSES_MAX; i++) {
 		char cpu[16];
 

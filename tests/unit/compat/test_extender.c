@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Spec 11b section 9 and 03 section 3.6, with a transport of the caller's. */
+/** Spec 11b section 9 and 03 section 3.6, with a transport that the test defines. */
 #include "berth/extender.h"
 
 #include "cluster.h"
@@ -7,7 +7,7 @@
 static struct {
 	char urls[256];
 	char body[512];
-	const char *answer; /* of /filter and /f2; NULL: no connection */
+	const char *answer; /* answer to /filter and /f2; NULL: no connection */
 	int status;
 	bool had_tls;
 	char log[256];
@@ -68,7 +68,7 @@ static struct berth_engine *init(void)
 	",'initContainers':[{'name':'i','resources':{'limits':{'example.com/x':'0'}," \
 	"'requests':{'example.com/x':'0'}}}]"
 
-/* seed 003.56, 003.57, 003.59: order, interest */
+/* seed 003.56, 003.57, 003.59: order of extenders, and which pods they are interested in */
 START_TEST(test_extender__questions)
 {
 	struct berth_engine *engine = init();
@@ -89,7 +89,7 @@ START_TEST(test_extender__questions)
 	berth_framework_pod_destroy(asking);
 	berth_engine_destroy(engine);
 
-	/* Without a transport the engine has none. */
+	/* Without a transport the engine has no extenders. */
 	engine = cluster_create(EXTENDERS, NULL);
 	ck_assert_uint_eq(berth_engine_extender_count(engine), 0);
 	berth_engine_destroy(engine);
@@ -150,7 +150,10 @@ START_TEST(test_extender__filter)
 }
 END_TEST
 
-/* seed 003.60, 003.91: the engine's own search asks, ignores what may fail, and says so */
+/*
+ * seed 003.60, 003.91: the engine's search calls the extenders, ignores errors of ignorable ones
+ * and logs these errors
+ */
 START_TEST(test_extender__search)
 {
 	struct berth_engine *engine = init();

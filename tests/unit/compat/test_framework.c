@@ -4,10 +4,10 @@
 
 #include "recorder.h"
 
-/* --- two of them over two nodes --- */
+/* --- two recorder plugins and two nodes --- */
 
 static struct {
-	struct berth_engine *engine; /* whose cluster is looked at */
+	struct berth_engine *engine; /* the engine with the nodes and pods */
 	struct berth_registry *registry;
 	struct berth_config *config;
 	struct berth_framework *framework;
@@ -79,7 +79,7 @@ static void expect_status(struct berth_status status, const char *expected)
 	cluster_expect_status(&status, world.arena, expected);
 }
 
-/* seed 001.75, 001.76, 001.91, 001.92, 001.93, 001.102: a profile and what is in it */
+/* seed 001.75, 001.76, 001.91, 001.92, 001.93, 001.102: a profile and its plugins */
 START_TEST(test_framework__create_and_list)
 {
 	struct berth_framework *framework = NULL;
@@ -197,7 +197,7 @@ START_TEST(test_framework__pre_filter)
 }
 END_TEST
 
-/* seed 001.79, 001.105: the first failure, or all of them */
+/* seed 001.79, 001.105: stop at the first failure, or run all plugins */
 START_TEST(test_framework__filter_and_run_all_filters)
 {
 	struct berth_framework_options options = BERTH_FRAMEWORK_OPTIONS_INIT;
@@ -234,7 +234,7 @@ START_TEST(test_framework__filter_and_run_all_filters)
 }
 END_TEST
 
-/* seed 001.80, 001.81: a plugin that skipped PreFilter is not asked; any failure is an error */
+/* seed 001.80, 001.81: a plugin that skipped PreFilter is not called; any failure is an error */
 START_TEST(test_framework__pre_filter_extensions)
 {
 	struct berth_pre_filter_result result;
@@ -268,7 +268,7 @@ START_TEST(test_framework__pre_filter_extensions)
 }
 END_TEST
 
-/* PostFilter reads a map of the caller's */
+/* PostFilter reads the map of statuses that the caller passes */
 START_TEST(test_framework__post_filter)
 {
 	struct berth_post_filter_result result;
@@ -397,7 +397,7 @@ START_TEST(test_framework__permit)
 }
 END_TEST
 
-/* seed 001.88: groups, and a plugin that is not finished */
+/* seed 001.88: PreBind plugins run in groups; a plugin may return Wait */
 START_TEST(test_framework__pre_bind)
 {
 	init(NULL);
@@ -428,7 +428,7 @@ START_TEST(test_framework__pre_bind)
 }
 END_TEST
 
-/* seed 001.89, 001.90, 001.140: all bind plugins skip: code 5 */
+/* seed 001.89, 001.90, 001.140: if all bind plugins skip, the code is 5 */
 START_TEST(test_framework__bind)
 {
 	init(NULL);
@@ -457,7 +457,9 @@ START_TEST(test_framework__bind)
 }
 END_TEST
 
-/* seed 001.103, 001.104, 001.106, 001.107: what the plugins' handle gives */
+/*
+ * seed 001.103, 001.104, 001.106, 001.107: the plugins' handle returns the objects of the options
+ */
 START_TEST(test_framework__options_reach_the_handle)
 {
 	static int client;

@@ -4,9 +4,9 @@
 
 #include "judge.h"
 
-/** One predicate on one pod and one node that stand alone. */
+/** A predicate, a pod and a node that is in no cluster. */
 struct row {
-	const char *name; /* of the predicate */
+	const char *name; /* name of the predicate */
 	const char *pod;
 	const char *node;
 	const char *other; /* a pod on the node; NULL: none */
@@ -62,7 +62,7 @@ static const struct row rows[] = {
 		"Insufficient cpu; Insufficient example.com/x"},
 	/* seed 003.84 */
 	{"PodFitsResources", POD(""), NULL, NULL, "-10 node not found"},
-	/* seed 003.88: nothing requested, only the pod count is looked at */
+	/* seed 003.88: without requests only the pod count is checked */
 	{"PodFitsResources", POD(""), NODE("", ALLOCATABLE("'cpu':'1','pods':'5'")),
 		POD_NAMED("q", REQUESTS("'cpu':'3'")), "fits"},
 	/* seed 003.68 */
@@ -151,7 +151,10 @@ START_TEST(test_predicate__rows)
 		ck_assert_msg(strcmp(text, row->expected) == 0, "row %zu: %s: %s instead of %s", i,
 			row->name, text, row->expected);
 		if (strcmp(row->name, "MatchInterPodAffinity") != 0) {
-			/* The aggregate joins the cluster after the metadata was made. */
+			/*
+			 * Skipped for MatchInterPodAffinity: its metadata does not contain a node
+			 * that is in no cluster.
+			 */
 			text = judge(predicate, predicates, row->pod, node);
 			ck_assert_msg(strcmp(text, row->expected) == 0,
 				"row %zu with metadata: %s: %s instead of %s", i, row->name, text,
@@ -222,7 +225,9 @@ START_TEST(test_predicate__reasons)
 }
 END_TEST
 
-/* seed 003.33, 003.34, 003.35, 003.36: of a pod, once for all nodes */
+/*
+ * seed 003.33, 003.34, 003.35, 003.36: metadata is computed once for a pod, and used for all nodes
+ */
 START_TEST(test_predicate__metadata)
 {
 	struct berth_predicate_options options = BERTH_PREDICATE_OPTIONS_INIT;
@@ -401,7 +406,7 @@ START_TEST(test_predicate__run_all_and_register)
 }
 END_TEST
 
-/* over an engine's snapshot and over a map of aggregates: other nodes' pods count */
+/* over an engine's snapshot and over a map of aggregates: pods of other nodes count, too */
 START_TEST(test_predicate__clusters)
 {
 	static const char anti[] =

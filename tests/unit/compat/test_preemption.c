@@ -6,7 +6,10 @@
 
 #define SECOND INT64_C(1000000000)
 
-/** Nodes n1, n2, n3 of 4 cpus; low pods fill n1 and n2, n3 is beyond help. */
+/**
+ * Nodes n1, n2, n3 with 4 cpus; pods of low priority fill n1 and n2, and preemption cannot help on
+ * n3.
+ */
 struct world {
 	struct berth_engine *engine;
 	struct berth_framework *framework;
@@ -37,7 +40,7 @@ static void put_bound(
 	cluster_put(world->engine, text);
 }
 
-/** more: members of the preemptor's spec. */
+/** Starts the preemptor's cycle. more: members of the preemptor's spec. */
 static void begin(struct world *world, const char *more, const struct berth_preemption_ops *ops)
 {
 	struct berth_status unschedulable = {.code = BERTH_CODE_UNSCHEDULABLE};
@@ -70,7 +73,10 @@ static void init_nodes(struct world *world)
 	cluster_put_node(world->engine, "n3", "4", "");
 }
 
-/** n1: priorities 1 and 5; n2: 2 and 3. The preemptor needs both pods of a node gone. */
+/**
+ * Pods of priority 1 and 5 on n1, 2 and 3 on n2. The preemptor needs the room of both pods of a
+ * node.
+ */
 static void init(struct world *world, const char *more, const struct berth_preemption_ops *ops)
 {
 	init_nodes(world);
@@ -134,7 +140,7 @@ START_TEST(test_preemption__dry_run)
 	cluster_expect(berth_pod_info_name(victims->pods[0]), "a5");
 	cluster_expect(berth_pod_info_name(victims->pods[1]), "a1");
 	ck_assert_int_eq(victims->num_pdb_violations, 0);
-	/* The scan starts at the offset and ends when there are enough. */
+	/* The scan starts at the offset and stops when it has enough candidates. */
 	found = dry_run(&world, 1, 10);
 	cluster_expect(found.candidates[0].name, "n2");
 	found = dry_run(&world, 1, 1);
@@ -154,14 +160,14 @@ START_TEST(test_preemption__selects_a_candidate)
 	struct berth_preemption_dry_run_result found = dry_run(&world, 0, 10);
 	struct berth_preemption_candidate worse = found.candidates[1];
 
-	/* n2: the most important victim is of priority 3 instead of 5. */
+	/* n2: the most important victim has priority 3, not 5. */
 	cluster_expect(berth_preemption_select_candidate(
 			       world.preemption, found.candidates, 2, world.arena)
 			       ->name,
 		"n2");
 	ck_assert_ptr_null(
 		berth_preemption_select_candidate(world.preemption, NULL, 0, world.arena));
-	worse.victims.num_pdb_violations = 1; /* counts before all else */
+	worse.victims.num_pdb_violations = 1; /* counts before all other criteria */
 	struct berth_preemption_candidate both[] = {found.candidates[0], worse};
 	cluster_expect(
 		berth_preemption_select_candidate(world.preemption, both, 2, world.arena)->name,
@@ -179,7 +185,7 @@ END_TEST
 	"'disruptionsAllowed':0,'currentHealthy':1,'desiredHealthy':1,'expectedPods':1," \
 	"'disruptedPods':{'old':'2026-01-01T00:00:00Z'}}}"
 
-/** Budgets of the caller's. */
+/** Lists one disruption budget, for tests with a lister of the caller. */
 static void list_budget(
 	void *context, struct berth_str space, berth_lister_visit_fn visit, void *visit_context)
 {
@@ -204,16 +210,16 @@ START_TEST(test_preemption__disruption_budgets)
 	(void)berth_preemption_pdbs(world.preemption, world.arena, &count);
 	ck_assert_uint_eq(count, 0);
 	ck_assert_int_eq(dry_run(&world, 1, 10).candidates[0].victims.num_pdb_violations, 0);
-	/* The caller's lister counts, not what the scheduler knows. */
+	/* The caller's lister replaces the scheduler's objects. */
 	world.preemption->pdb_lister = (struct berth_lister){budget, NULL, list_budget};
 	struct berth_preemption_dry_run_result found = dry_run(&world, 1, 10);
 	ck_assert_uint_eq(found.candidate_count, 2);
-	cluster_expect(found.candidates[0].name, "n1"); /* without violations first */
+	cluster_expect(found.candidates[0].name, "n1"); /* n1: no violations */
 	cluster_expect(found.candidates[1].name, "n2");
 	ck_assert_int_eq(found.candidates[1].victims.num_pdb_violations, 1);
 	ck_assert(berth_pdb_covers(pdb, found.candidates[1].victims.pods[0]));
 	ck_assert(!berth_pdb_covers(pdb, found.candidates[0].victims.pods[0]));
-	/* What the scheduler knows is the default. */
+	/* The handle's lister returns the scheduler's objects. */
 	cluster_put(world.engine, BUDGET);
 	world.preemption->pdb_lister =
 		berth_handle_lister(berth_framework_handle(world.framework), "PodDisruptionBudget");
@@ -223,7 +229,7 @@ START_TEST(test_preemption__disruption_budgets)
 }
 END_TEST
 
-/** All requests, as kind and name. */
+/** Takes all requests; appends the kind and name of each to log. */
 static void drain(struct world *world, char *log, size_t size, uint64_t *out_last_id)
 {
 	struct berth_request request;
@@ -259,7 +265,10 @@ START_TEST(test_preemption__nominates_a_node)
 	ck_assert(result.present);
 	ck_assert_int_eq(result.mode, BERTH_NOMINATING_OVERRIDE);
 	cluster_expect(result.nominated_node_name, "n2");
-	/* All but the last victim, then the last one: each condition, then deletion. */
+	/*
+	 * First all victims but the last, then the last: for each, the condition is written before
+	 * the deletion.
+	 */
 	for (int step = 0; step < 4; step++) {
 		ck_assert_msg(berth_preemption_is_pod_running(
 				      world.preemption, berth_pod_info_uid(world.pod)),
@@ -289,7 +298,7 @@ START_TEST(test_preemption__no_result_and_error)
 			world.preemption, world.state, world.pod, world.statuses, &result),
 		"Error: pod \"boss\" not found");
 	ck_assert(!result.present);
-	/* Without a lister the pod that was handed in is the newest. */
+	/* Without a pod lister, the pod passed in counts as the newest version. */
 	world.preemption->pod_lister = (struct berth_lister){NULL, NULL, NULL};
 	expect(&world,
 		berth_preemption_preempt(
@@ -330,7 +339,7 @@ START_TEST(test_preemption__a_result_and_unschedulable)
 	berth_node_to_status_set(world.statuses, BERTH_STR("n2"), &hopeless);
 	(void)berth_node_to_status_nodes_for_code(world.statuses, world.snapshot,
 		BERTH_CODE_UNSCHEDULABLE_AND_UNRESOLVABLE, world.arena, &count);
-	ck_assert_uint_eq(count, 3); /* n3 by the verdict of absent nodes */
+	ck_assert_uint_eq(count, 3); /* n3 has the status of absent nodes */
 	(void)berth_preemption_potential_nodes(
 		world.preemption, world.statuses, world.arena, &count);
 	ck_assert_uint_eq(count, 0);
@@ -342,7 +351,7 @@ START_TEST(test_preemption__a_result_and_unschedulable)
 	ck_assert(result.present);
 	ck_assert_int_eq(result.mode, BERTH_NOMINATING_OVERRIDE);
 	cluster_expect(result.nominated_node_name, "");
-	/* n3 has no pods at all. */
+	/* n3 has no pods. */
 	berth_node_to_status_set(world.statuses, BERTH_STR("n3"), &helpful);
 	expect(&world,
 		berth_preemption_preempt(
@@ -353,7 +362,7 @@ START_TEST(test_preemption__a_result_and_unschedulable)
 }
 END_TEST
 
-/** Victims as the caller's function was told. */
+/** Logs the victims that the caller's function receives. */
 static int note_victim(struct berth_preemption *preemption, const struct berth_pod_info *preemptor,
 	const struct berth_pod_info *victim, struct berth_str candidate_name,
 	struct berth_error *err)
@@ -401,7 +410,7 @@ START_TEST(test_preemption__removal_can_be_replaced)
 }
 END_TEST
 
-/* seed 002.10: nominations in the way are cleared whoever removes the victims */
+/* seed 002.10: nominations of lower priority are cleared even if the caller removes the victims */
 START_TEST(test_preemption__lower_nominations_are_cleared)
 {
 	struct berth_post_filter_result result;
@@ -428,7 +437,7 @@ START_TEST(test_preemption__lower_nominations_are_cleared)
 }
 END_TEST
 
-/** --- decisions of a plugin's own --- */
+/** --- operations that a plugin overrides --- */
 
 static void offset_one(struct berth_preemption *preemption, uint32_t node_count,
 	uint32_t *out_offset, uint32_t *out_candidates_num)
@@ -436,7 +445,7 @@ static void offset_one(struct berth_preemption *preemption, uint32_t node_count,
 	berth_preemption_get_offset_and_num_candidates(
 		preemption, node_count, out_offset, out_candidates_num);
 	ck_assert_uint_lt(*out_offset, node_count);
-	ck_assert_uint_eq(*out_candidates_num, node_count); /* 100 are wanted at least */
+	ck_assert_uint_eq(*out_candidates_num, node_count); /* at least 100 candidates are wanted */
 	*out_offset = 1;
 	*out_candidates_num = 1;
 }
@@ -460,7 +469,7 @@ static bool not_on_sundays(struct berth_preemption *preemption, const struct ber
 	return *(int *)preemption->context == 0;
 }
 
-/** n1 only, and only its first victim. */
+/** Selects only the first victim of n1, and returns an error for other nodes. */
 static struct berth_status first_victim_of_n1(struct berth_preemption *preemption,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	const struct berth_node_info *node, const struct berth_pdb *const *pdbs, uint32_t pdb_count,
@@ -532,7 +541,7 @@ START_TEST(test_preemption__decisions_can_be_replaced)
 	struct berth_preemption_dry_run_result found = dry_run(&world, 0, 10);
 	const struct berth_preemption_candidate *winner = berth_preemption_select_candidate(
 		world.preemption, found.candidates, 2, world.arena);
-	cluster_expect(winner->name, "n1"); /* the default would take n2 */
+	cluster_expect(winner->name, "n1"); /* without the override: n2 */
 	ck_assert_uint_eq(winner->victims.pod_count, 2);
 	ck_assert_int_eq(number, 1);
 	finish(&world);
@@ -556,7 +565,7 @@ START_TEST(test_preemption__victims_can_be_chosen)
 	ck_assert_uint_eq(found.status_count, 1);
 	cluster_expect(found.statuses[0].plugin, "n2");
 	cluster_expect(found.error_text, "not this one");
-	/* The default, asked for a node without pods and for one with. */
+	/* The default function, for a node without pods and for a node with pods. */
 	const struct berth_node_info *node = NULL;
 	ck_assert_int_eq(
 		berth_shared_lister_get(world.snapshot, BERTH_STR("n3"), world.arena, &node, NULL),
@@ -596,14 +605,16 @@ START_TEST(test_preemption__waits_for_a_terminating_victim)
 		"'uid-boss'},'spec':{'schedulerName':'default-scheduler','priority':100,"
 		"'containers':[{'name':'c','resources':{'requests':{'cpu':'3'}}}]},'status':{"
 		"'nominatedNodeName':'n1'}}");
-	/* The newest version of the pod counts, not the one that is being scheduled. */
+	/*
+	 * The stored pod is the newest version and counts, not the version that is being scheduled.
+	 */
 	ck_assert_int_eq(berth_engine_put(world.engine, nominated, SECOND, NULL), 0);
 	expect(&world,
 		berth_preemption_preempt(
 			world.preemption, world.state, world.pod, world.statuses, &result),
 		"Unschedulable: not eligible due to a terminating pod on the nominated node.");
 	ck_assert(!result.present);
-	/* Hopeless meanwhile: another node may be emptied. */
+	/* The nominated node is unresolvable now, so preemption may choose another node. */
 	berth_node_to_status_set(world.statuses, BERTH_STR("n1"), &hopeless);
 	expect(&world,
 		berth_preemption_preempt(

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The public preemption and the one in the plugin come to the same end. This one looks inside: both
- * get the same handle, without writers and without chance, and extenders by hand.
+ * The public preemption and the preemption plugin must give the same result. This test uses
+ * internal headers: both get the same handle, without requests and random numbers, and extenders
+ * that the test sets.
  */
 #include "base/prng.h"
 #include "berth/preemption.h"
@@ -82,7 +83,7 @@ static void put_budget(struct twin *twin, struct bt_prng *prng, int number)
 	cluster_put(twin->engine, text);
 }
 
-/** Status, message and nomination are the same. true: a node was nominated. */
+/** Compares status, message and nomination; returns whether a node was nominated. */
 static bool compare(struct twin *twin, uint64_t round)
 {
 	struct berth_arena *arena = berth_cycle_state_arena(twin->state);
@@ -138,13 +139,13 @@ START_TEST(test_preemption_twin__random_clusters)
 		nominated += compare(&twin, round);
 		finish(&twin);
 	}
-	/* Both kinds of ends are common. */
+	/* The random clusters give both results often. */
 	ck_assert_uint_gt(nominated, ROUNDS / 4);
 	ck_assert_uint_lt(nominated, ROUNDS - ROUNDS / 4);
 }
 END_TEST
 
-/** Agrees to the node with the worse victims only; or fails. */
+/** An extender that accepts only the node with the worse victims, or fails. */
 static int process(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	const struct bt_preemption_opinions *candidates, BT_UNUSED struct bt_arena *arena,
 	struct bt_preemption_opinions *out_answer, struct berth_error *err)
@@ -157,7 +158,10 @@ static int process(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	return 0;
 }
 
-/* seed 002.17, 002.25: what the extenders are asked is the map, what they leave is chosen from */
+/*
+ * seed 002.17, 002.25: the extenders receive the map of candidates, and the choice is made from
+ * their answer
+ */
 START_TEST(test_preemption_twin__extenders)
 {
 	static const struct bt_config_extender config = {.preempt_verb = BT_STR_INIT("preempt")};
@@ -185,7 +189,7 @@ START_TEST(test_preemption_twin__extenders)
 	begin(&twin, 100, 3);
 	berth_node_to_status_set_absent(statuses, &unschedulable);
 	(void)berth_preemption_preempt(twin.preemption, twin.state, twin.pod, statuses, &result);
-	cluster_expect(result.nominated_node_name, "n1"); /* of lower priority */
+	cluster_expect(result.nominated_node_name, "n1"); /* its victim has a lower priority */
 	twin.framework->handle.preemption_extenders = &extender;
 	twin.framework->handle.preemption_extender_count = 1;
 	(void)berth_preemption_preempt(twin.preemption, twin.state, twin.pod, statuses, &result);

@@ -6,7 +6,7 @@
 
 #include "objects.h"
 
-/** A pod; node "" while it is not assigned. */
+/** Makes a version of a pod; node "" if the pod is not assigned. */
 static struct berth_object *pod_version(
 	const char *name, const char *uid, const char *node, const char *phase, const char *version)
 {
@@ -29,7 +29,7 @@ static void feed(
 	berth_object_release(object);
 }
 
-/** Takes in a list, whose objects it releases. */
+/** Passes a list to the reflector and releases the objects. */
 static void list(struct berth_reflector *reflector, struct berth_object **objects, uint32_t count,
 	const char *version)
 {
@@ -67,7 +67,7 @@ START_TEST(test_reflector__pods_reach_the_cache)
 	ck_assert_int_eq(state_of(cache, "a"), BERTH_CACHE_POD_ADDED);
 	ck_assert_int_eq(state_of(cache, "b"), BERTH_CACHE_POD_INITIAL);
 	ck_assert_int_eq(state_of(cache, "c"), BERTH_CACHE_POD_INITIAL);
-	/* The watch confirms what was assumed. */
+	/* The watch confirms the assumed pod. */
 	CHECK_OK(berth_cache_assume_pod(cache, assumed, &err));
 	berth_object_release(assumed);
 	feed(reflector, BERTH_WATCH_MODIFIED, pod_version("b", "b", "n2", "Running", "11"));
@@ -78,7 +78,7 @@ START_TEST(test_reflector__pods_reach_the_cache)
 	feed(reflector, BERTH_WATCH_DELETED, pod_version("b", "b", "n2", "Succeeded", "13"));
 	feed(reflector, BERTH_WATCH_DELETED, pod_version("b", "b", "n2", "Succeeded", "13"));
 	ck_assert_uint_eq(berth_reflector_count(reflector), 2);
-	/* Another uid under the same name is another pod, on another node perhaps. */
+	/* A pod with the same name and another uid is another pod, and may be on another node. */
 	feed(reflector, BERTH_WATCH_ADDED, pod_version("a", "a2", "n3", "", "14"));
 	ck_assert_int_eq(state_of(cache, "a"), BERTH_CACHE_POD_DELETED);
 	ck_assert_int_eq(state_of(cache, "a2"), BERTH_CACHE_POD_ADDED);
@@ -93,7 +93,7 @@ START_TEST(test_reflector__pods_reach_the_cache)
 }
 END_TEST
 
-/* seed 000.30: may relist */
+/* seed 000.30: lists that replace an earlier list */
 START_TEST(test_reflector__relist)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -141,7 +141,7 @@ START_TEST(test_reflector__ends_of_watches)
 	CHECK_TEXT(berth_reflector_resource_version(reflector), "11");
 	berth_reflector_failed(reflector, BERTH_REFLECTOR_RETRY);
 	ck_assert_int_eq(berth_reflector_step(reflector), BERTH_REFLECTOR_WATCH);
-	/* Less than a second and no event: a very short watch. */
+	/* Less than a second without an event: a very short watch. */
 	berth_reflector_watch_ended(reflector, 999999999);
 	ck_assert_int_eq(berth_reflector_step(reflector), BERTH_REFLECTOR_LIST);
 	berth_reflector_destroy(reflector);
@@ -149,7 +149,10 @@ START_TEST(test_reflector__ends_of_watches)
 }
 END_TEST
 
-/* A watch opened at any version: ADDED events come in no order of versions. */
+/*
+ * In a watch that was opened at any version, the versions of the first ADDED events are in no
+ * order.
+ */
 START_TEST(test_reflector__versions_of_a_watch_from_any_version)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -205,7 +208,7 @@ START_TEST(test_reflector__nodes_and_errors)
 		BERTH_ERR_INVALID, "object is no Node");
 	CHECK_FAILS(berth_reflector_replace(reflector, &pod, 1, BERTH_STR("6"), false, &err),
 		BERTH_ERR_INVALID, "object is no Node");
-	/* Somebody else took the node from the cache. */
+	/* The caller removed the node from the cache, so the reflector cannot remove it. */
 	CHECK_OK(berth_cache_remove_node(cache, berth_object_node(n2), &err));
 	CHECK_FAILS(berth_reflector_replace(reflector, NULL, 0, BERTH_STR("6"), true, &err),
 		BERTH_ERR_NOT_FOUND, "node n2 is not found");

@@ -41,7 +41,7 @@ static struct berth_pod_info *pod_info(const char *name, const char *cpu, const 
 	return cluster_pod_info(world.framework, name, cpu, more);
 }
 
-/* seed 003.1, 003.2, 003.3, 003.4, 003.9: hosts, no nodes, nobody fits */
+/* seed 003.1, 003.2, 003.3, 003.4, 003.9: the chosen host, no nodes, no node that fits */
 START_TEST(test_scheduling_cycle__schedule)
 {
 	struct berth_schedule_result result;
@@ -106,7 +106,9 @@ START_TEST(test_scheduling_cycle__fit_error)
 	cluster_expect_status(
 		&status, world.arena, "UnschedulableAndUnresolvable: node(s) were unschedulable");
 
-	/* One of the caller's own: sorted lines, the absent status for the rest. */
+	/*
+	 * A map of the caller: lines are sorted, and nodes without an entry have the absent status.
+	 */
 	struct berth_node_to_status *map = berth_node_to_status_create();
 	struct berth_str reasons[] = {BERTH_STR("too small"), BERTH_STR("a, b")};
 	status = berth_status_make(world.arena, BERTH_CODE_UNSCHEDULABLE, reasons, 2);
@@ -199,7 +201,7 @@ START_TEST(test_scheduling_cycle__find_nodes_that_fit)
 	berth_framework_pod_destroy(pod);
 	finish();
 
-	/* Nobody scores: one node is enough, and the next search begins behind it. */
+	/* Without score plugins one node is enough, and the next search begins after it. */
 	init(CLUSTER_CONFIG(CLUSTER_ONLY(""), ""));
 	ck_assert(!berth_framework_has_filter_plugins(world.framework));
 	cluster_put_node(world.engine, "n1", "1", "");
@@ -232,7 +234,7 @@ START_TEST(test_scheduling_cycle__find_nodes_that_fit)
 }
 END_TEST
 
-/** PreFilter of a pod on the present state. */
+/** Runs the PreFilter plugins for the pod with the current state. */
 static void pre_filter(const struct berth_pod_info *pod)
 {
 	struct berth_pre_filter_result result;
@@ -273,7 +275,10 @@ START_TEST(test_scheduling_cycle__check_node)
 }
 END_TEST
 
-/* seed 003.43, 003.44, 003.45, 003.46, 001.116, 001.121: a nominated pod takes the room */
+/*
+ * seed 003.43, 003.44, 003.45, 003.46, 001.116, 001.121: nominated pods count as if they were on
+ * their node
+ */
 START_TEST(test_scheduling_cycle__nominated_pods)
 {
 	struct berth_decision decision;
@@ -290,7 +295,7 @@ START_TEST(test_scheduling_cycle__nominated_pods)
 		"'status':{'nominatedNodeName':'n1'}}");
 	ck_assert(berth_engine_step(world.engine, 2, &decision));
 	ck_assert_int_eq(decision.outcome, BERTH_DECISION_FAILED);
-	/* It asks for less by now, and still waits. */
+	/* An update lowers the request of the nominated pod, which is still pending. */
 	cluster_put(world.engine,
 		"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'hope','namespace':'d','uid':"
 		"'uid-hope','resourceVersion':'2'},'spec':{'schedulerName':'default-scheduler',"
@@ -404,7 +409,7 @@ static void do_piece(void *context, uint32_t piece)
 	}
 }
 
-/** Chunks backwards, as threads might. */
+/** Runs the chunks in reverse order, as threads might. */
 static void run_backwards(void *context, uint32_t workers, uint32_t chunk_count,
 	berth_parallelize_work_fn run_chunk, void *chunk_context)
 {
@@ -414,7 +419,7 @@ static void run_backwards(void *context, uint32_t workers, uint32_t chunk_count,
 	}
 }
 
-/* seed 003.30, 003.31, 003.32: chunks of spec 02 section 13; cancellation */
+/* seed 003.30, 003.31, 003.32: chunk sizes of spec 02 section 13, and cancellation */
 START_TEST(test_scheduling_cycle__parallelize_until)
 {
 	static const uint32_t chunks[][2] = {

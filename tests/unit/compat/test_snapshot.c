@@ -33,7 +33,7 @@ static void remove_node(struct berth_cache *cache, const char *name, const char 
 	berth_object_release(node);
 }
 
-/** The next names, joined. */
+/** Returns the next count names, joined. */
 static const char *walk(struct berth_node_tree *tree, uint32_t count)
 {
 	static char text[64];
@@ -48,7 +48,10 @@ static const char *walk(struct berth_node_tree *tree, uint32_t count)
 	return text;
 }
 
-/* seed 003.19, 003.20, 003.21: the example of 03b section 6, and a shared cursor */
+/*
+ * seed 003.19, 003.20, 003.21: the example of 03b section 6, and a cursor shared by all users of
+ * the tree
+ */
 START_TEST(test_snapshot__node_tree)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);
@@ -77,7 +80,7 @@ START_TEST(test_snapshot__node_tree)
 }
 END_TEST
 
-/* seed 003.5, 003.6: brought up to date before each decision; a framework over it */
+/* seed 003.5, 003.6: the snapshot is updated before each decision, and a framework reads it */
 START_TEST(test_snapshot__refresh)
 {
 	struct berth_framework_options options = BERTH_FRAMEWORK_OPTIONS_INIT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Volumes, claims, classes and CSI objects as views of objects, and what a handle's listers know.
+/**
+ * Volumes, claims, classes and CSI objects as typed views of objects, and the listers of a handle.
  */
 #include "berth/storage.h"
 
@@ -124,7 +125,7 @@ static bool count_objects(void *visit_context, const void *object)
 {
 	ck_assert_ptr_nonnull(object);
 	++*(int *)visit_context;
-	return false; /* one is enough */
+	return false; /* stop after one object */
 }
 
 /* seed 002.34 */
@@ -169,7 +170,7 @@ START_TEST(test_storage__listers_of_a_handle)
 	const struct berth_pod *pod = berth_lister_get(&pods, BERTH_STR("d"), BERTH_STR("p"));
 	ck_assert_ptr_nonnull(pod);
 	cluster_expect(berth_pod_name(pod), "p");
-	berth_lister_list(&pods, all, count_objects, &count); /* it cannot */
+	berth_lister_list(&pods, all, count_objects, &count); /* no effect: pods cannot be listed */
 	berth_lister_list(&none, all, count_objects, &count);
 	ck_assert_int_eq(count, 0);
 	ck_assert_ptr_null(berth_lister_get(&none, BERTH_STR("d"), BERTH_STR("p")));

@@ -51,7 +51,10 @@ static struct berth_pod_volume_claims claims_of(const struct volumes *volumes,
 	return claims;
 }
 
-/** The volumes, or NULL when the node has one conflict: this one. */
+/**
+ * Finds the pod's volumes; returns NULL if the node has a conflict, which must be the expected one
+ * and the only one.
+ */
 static struct berth_pod_volumes *find(const struct volumes *volumes,
 	struct berth_volume_binder *binder, const struct berth_pod_info *pod,
 	struct berth_pod_volume_claims *claims, const char *node_name,
@@ -141,7 +144,7 @@ START_TEST(test_volume_binder__finds_volumes_that_there_are)
 	ck_assert_ptr_null(
 		find(&volumes, binder, nowhere, &claims, "n1", BERTH_CONFLICT_REASON_PV_NOT_EXIST));
 	claims = claims_of(&volumes, binder, delayed);
-	claims.work = NULL; /* as if the caller had put them together */
+	claims.work = NULL; /* as if the caller had made claims */
 	struct berth_pod_volumes *found = find(&volumes, binder, delayed, &claims, "n2", 0);
 	ck_assert_ptr_nonnull(found);
 	ck_assert_uint_eq(found->static_count, 1);
@@ -204,7 +207,7 @@ START_TEST(test_volume_binder__checks_free_storage)
 	};
 	struct berth_volume_binder *binder =
 		berth_volume_binder_create(volumes.handle, NULL, &check, NULL);
-	/* A driver that is not known is not asked for its free storage. */
+	/* With a lister that knows no drivers, free storage is not checked. */
 	struct berth_capacity_check blind = {
 		.csi_driver_lister = {NULL, get_nothing, list_nothing},
 	};
@@ -272,7 +275,7 @@ START_TEST(test_volume_binder__eligible_nodes_are_those_without_conflict)
 }
 END_TEST
 
-/* seed 004.43: a node that stands alone is the one of its name */
+/* seed 004.43: an aggregate that is in no cluster stands for the node of the same name */
 START_TEST(test_volume_binder__finds_nodes_by_name)
 {
 	struct volumes volumes;
@@ -415,7 +418,10 @@ START_TEST(test_volume_binder__writes_and_waits)
 }
 END_TEST
 
-/** A client and listers of the caller's: claims with another class, writes at once. */
+/**
+ * A client and listers of the caller: the listers return another class for the claim, and the
+ * client writes at once.
+ */
 struct client {
 	struct berth_object *claim;
 	struct berth_object *node;
@@ -509,7 +515,7 @@ START_TEST(test_volume_binder__takes_listers_and_a_client)
 	volumes_init(&volumes, CLUSTER_CONFIG("", ""));
 	client.claim = cluster_object(CLAIM_WITH("c", "7", "", "made", ""));
 	client.node = cluster_object("{'apiVersion':'v1','kind':'Node','metadata':{'name':'n1'}}");
-	cluster_put(volumes.engine, CLAIM("c", "now")); /* not what the lister has */
+	cluster_put(volumes.engine, CLAIM("c", "now")); /* differs from the lister's claim */
 	cluster_put(volumes.engine, CLAIM("d", "now"));
 	struct berth_volume_binder *binder =
 		berth_volume_binder_create(volumes.handle, &listers, NULL, NULL);
@@ -535,7 +541,7 @@ START_TEST(test_volume_binder__takes_listers_and_a_client)
 		"binding volumes: pod does not exist any more: pod \"p\" not found");
 	berth_error_finish(&err);
 	ck_assert_uint_eq(berth_volume_binder_stage_errors(binder, BERTH_VOLUME_STAGE_BIND), 1);
-	/* What the scheduler knows and the lister does not is not there. */
+	/* A claim that only the scheduler's objects contain is not found: the lister decides. */
 	ck_assert_int_eq(berth_volume_binder_get_pod_volume_claims(
 				 binder, other, volumes.arena, &claims, NULL),
 		BERTH_ERR_NOT_FOUND);
@@ -548,7 +554,7 @@ START_TEST(test_volume_binder__takes_listers_and_a_client)
 }
 END_TEST
 
-/** Assumed on n1 and given to bind once. */
+/** Assumes the pod's volumes on n1 and binds them; returns the code of the binding. */
 static int bind_once(
 	const struct volumes *volumes, struct berth_volume_binder *binder, struct berth_error *err)
 {
@@ -587,11 +593,11 @@ START_TEST(test_volume_binder__binding_can_fail)
 	ck_assert_int_eq(bind_once(&volumes, binder, &err), BERTH_ERR_IO);
 	ck_assert_str_eq(berth_error_message(&err), "no volumes today");
 	berth_error_finish(&err);
-	/* What was not written is not assumed any more: it can be assumed again. */
+	/* A failed write ends the assumption, so the volumes can be assumed again. */
 	ck_assert_int_eq(bind_once(&volumes, binder, NULL), BERTH_ERR_IO);
 	ck_assert_uint_eq(berth_volume_binder_stage_errors(binder, BERTH_VOLUME_STAGE_BIND), 2);
 	berth_volume_binder_destroy(binder);
-	/* No time to wait. */
+	/* The timeout of 0 is over at once. */
 	cluster_put(volumes.engine, CLAIM_WITH("c", "2", "", "made", ""));
 	options.bind_timeout_ns = 0;
 	binder = berth_volume_binder_create(volumes.handle, &listers, NULL, &options);

@@ -60,7 +60,7 @@ START_TEST(test_volume_binding__looks_at_claims)
 	cluster_put(volumes.engine, CLAIM("c", "now"));
 	expect(&volumes, pre_filter(plugin, &volumes, pod),
 		"UnschedulableAndUnresolvable: pod has unbound immediate PersistentVolumeClaims");
-	/* The lister decides which claims there are. */
+	/* The claims are those of the lister. */
 	plugin->pvc_lister = berth_handle_lister(volumes.handle, "Nothing");
 	expect(&volumes, pre_filter(plugin, &volumes, pod),
 		"UnschedulableAndUnresolvable: persistentvolumeclaim \"c\" not found");
@@ -141,7 +141,10 @@ START_TEST(test_volume_binding__takes_a_pod_to_its_volumes)
 		"Success: ");
 	expect(&volumes, berth_volume_binding_pre_score(plain, volumes.state, pod, &n2, 1),
 		"Skip: ");
-	/* A quarter is used: three quarters of the way from 0 to 100, downwards. */
+	/*
+	 * The claim requests a quarter of the volume, and the shape falls from 100 to 0: the score
+	 * is 75.
+	 */
 	expect(&volumes, berth_volume_binding_score(plugin, volumes.state, pod, n2, &score),
 		"Success: ");
 	ck_assert_int_eq(score, 75);
@@ -159,13 +162,13 @@ START_TEST(test_volume_binding__takes_a_pod_to_its_volumes)
 		berth_volume_binding_pre_bind_pre_flight(
 			plugin, volumes.state, pod, BERTH_STR("n1"), &parallel),
 		"Error: no pod volume found for node \"n1\"");
-	/* The write is asked for; then nothing is left to do but to wait for its answer. */
+	/* PreBind requests the write, then returns Wait until the answer. */
 	expect(&volumes, berth_volume_binding_pre_bind(plugin, volumes.state, pod, BERTH_STR("n2")),
 		"Wait: ");
 	struct berth_request request = {.id = 0};
 	ck_assert(berth_engine_take_request(volumes.engine, &request));
 	ck_assert_int_eq(request.kind, BERTH_REQUEST_BIND_VOLUME);
-	/* Nobody else gets the volume, until it is given back. */
+	/* No other pod gets the volume until the reservation ends. */
 	struct berth_cycle_state *second = berth_cycle_state_create();
 	struct berth_pre_filter_result result;
 	expect(&volumes, berth_volume_binding_pre_filter(plugin, second, pod, &result),
@@ -357,7 +360,7 @@ START_TEST(test_volume_binding__fake_binder_in_an_engine)
 		struct berth_fake_volume_binder_config config;
 		bool assume_called;
 		bool bind_called;
-		const char *message; /* how it begins; NULL: it is bound */
+		const char *message; /* beginning of the message; NULL: bound */
 	} rows[] = {
 		{"all bound", {.all_bound = true}, true, false, NULL},
 		{"node conflict",
@@ -403,7 +406,7 @@ START_TEST(test_volume_binding__fake_binder_in_an_engine)
 			ck_assert_int_eq(decision.outcome, BERTH_DECISION_FAILED);
 			decision.message.length = (uint32_t)strlen(rows[i].message);
 			cluster_expect(decision.message, rows[i].message);
-		} else { /* the binding itself is asked for */
+		} else { /* the engine requests the binding */
 			ck_assert_msg(
 				decision.outcome == BERTH_DECISION_WAITING, "%s", rows[i].name);
 			cluster_expect(decision.node_name, "n1");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_COMPAT_VOLUMES_H
 #define BT_TESTS_UNIT_COMPAT_VOLUMES_H
-/** A cluster with volumes: nodes n1 and n2, and objects to choose from. */
+/** A cluster with the nodes n1 and n2, and macros that write volumes, claims and classes. */
 #include "berth/volume_binder.h"
 #include "cluster.h"
 
@@ -29,13 +29,16 @@
 		",'volumeName':'" volume "'")
 #define POD_VOLUME(claim) "{'name':'v-" claim "','persistentVolumeClaim':{'claimName':'" claim "'}}"
 
-/** Nodes, classes: late (volumes there are), made (a driver makes them), now. */
+/**
+ * An engine with nodes and three classes: "late" (existing volumes), "made" (volumes made by a
+ * driver), "now" (immediate binding).
+ */
 struct volumes {
 	struct berth_engine *engine;
 	struct berth_framework *framework;
 	const struct berth_handle *handle;
 	struct berth_cycle_state *state;
-	struct berth_arena *arena; /* of state */
+	struct berth_arena *arena; /* owned by state */
 	const struct berth_shared_lister *snapshot;
 };
 

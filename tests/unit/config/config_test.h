@@ -2,9 +2,9 @@
 #ifndef BT_TESTS_UNIT_CONFIG_TEST_H
 #define BT_TESTS_UNIT_CONFIG_TEST_H
 /**
- * Documents for tests are written with ' for ", and without the apiVersion and kind that every
- * configuration has:
- * "'parallelism': 4". Messages are compared whole.
+ * Helpers for tests of configurations. Documents are written with ' for ", and without the
+ * apiVersion and kind that every configuration has: "'parallelism': 4". Messages are compared
+ * whole.
  */
 #include <stdlib.h>
 
@@ -17,13 +17,13 @@
 #define TEST_META \
 	"'apiVersion':'kubescheduler.config.k8s.io/v1','kind':'KubeSchedulerConfiguration'"
 #define TEST_V1 "'apiVersion':'kubescheduler.config.k8s.io/v1'"
-/** One profile with one pluginConfig entry. */
+/** A configuration with one profile and one pluginConfig entry. */
 #define TEST_ARGS(plugin, args) \
 	"'profiles':[{'pluginConfig':[{'name':'" plugin "','args':" args "}]}]"
 #define TEST_PLUGINS(plugins) "'profiles':[{'plugins':{" plugins "}}]"
 #define TEST_ARGS_PATH "profiles[0].pluginConfig[0].args"
 
-/** ' becomes " */
+/** Appends the text with every ' replaced by ". */
 static inline void test_unquote(const char *text, struct bt_strbuf *out)
 {
 	for (const char *at = text; *at != '\0'; at++) {
@@ -47,7 +47,7 @@ static inline void test_document(const char *members, struct bt_strbuf *out)
 	bt_strbuf_printf(out, "{%s%s%s}", TEST_META, members[0] != '\0' ? "," : "", members);
 }
 
-/** The configuration, or the test fails with its message. */
+/** Loads the configuration; fails the test with the error message if that fails. */
 static inline struct bt_config *test_load_gated(const char *members, const struct bt_gates *gates)
 {
 	struct bt_config *config = NULL;
@@ -67,7 +67,7 @@ static inline struct bt_config *test_load(const char *members)
 	return test_load_gated(members, NULL);
 }
 
-/** Loading text as it is fails with exactly this message. */
+/** Loading the unchanged text must fail with exactly this message. */
 static inline void test_refuse_raw(
 	const char *text, const struct bt_gates *gates, const char *message)
 {
@@ -101,7 +101,7 @@ static inline void test_accept(const char *members)
 	bt_config_unref(test_load(members));
 }
 
-/** Gates as a flag says. */
+/** Returns the gates that the value of --feature-gates sets. */
 static inline struct bt_gates test_gates(const char *text)
 {
 	struct bt_gates gates = bt_gates_default();
@@ -111,7 +111,7 @@ static inline struct bt_gates test_gates(const char *text)
 	return gates;
 }
 
-/** "SchedulingGates PrioritySort:2": the enabled plugins of a set. */
+/** Compares the enabled plugins of a set with a list such as "SchedulingGates PrioritySort:2". */
 static inline void test_expect_enabled(const struct bt_config_plugin_set *set, const char *expected)
 {
 	struct bt_strbuf text = {0};
@@ -126,7 +126,7 @@ static inline void test_expect_enabled(const struct bt_config_plugin_set *set, c
 	bt_strbuf_finish(&text);
 }
 
-/** The one argument entry of the first profile that a plugin has. */
+/** Returns the plugin's arguments in the first profile. */
 static inline const struct bt_plugin_args *test_args(
 	const struct bt_config *config, const char *plugin)
 {

@@ -18,7 +18,10 @@ static const struct bt_config_plugins *plugins_of(const struct bt_config *config
 	return bt_config_profile_at(config, 0)->plugins;
 }
 
-/* "DefaultPreemption DynamicResources": the names of pluginConfig in order. */
+/*
+ * Compares the names of pluginConfig, in order, with a list such as "DefaultPreemption
+ * DynamicResources".
+ */
 static void expect_configs(const struct bt_config_profile *profile, const char *expected)
 {
 	struct bt_strbuf text = {0};

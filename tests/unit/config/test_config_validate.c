@@ -33,7 +33,7 @@ static void check_rows(const struct row *rows, size_t count, const struct bt_gat
 
 #define CHECK_ROWS(rows, gates) check_rows((rows), BT_ARRAY_LENGTH(rows), (gates))
 
-/* What a plugin constructor says about the arguments of the first profile. */
+/* Compares the plugin constructor's error about the arguments in the first profile. */
 static void expect_constructor(const char *plugin, const char *args, const char *message)
 {
 	struct bt_strbuf members = {0};

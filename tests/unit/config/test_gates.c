@@ -163,7 +163,9 @@ START_TEST(test_gates__syntax)
 }
 END_TEST
 
-/** A cluster gives all of its components the same list. */
+/**
+ * The list also accepts gates of other components, since clusters pass one list to all components.
+ */
 START_TEST(test_gates__of_other_components)
 {
 	static const struct {

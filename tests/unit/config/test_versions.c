@@ -25,7 +25,7 @@ static struct bt_versions accept(const char *emulated, const char *minimum)
 	return versions;
 }
 
-/** NULL: valid. */
+/** Compares the error of validation; message NULL: valid. */
 static void expect_validation(const char *emulated, const char *minimum, const char *message)
 {
 	struct bt_versions versions = accept(emulated, minimum);
@@ -146,7 +146,7 @@ static void refuse_gate_at(int minor, const char *text, const char *message)
 	bt_arena_finish(&arena);
 }
 
-/** Every release's defaults fit together, and no gate goes back a stage. */
+/** The defaults of each release are consistent, and no gate returns to an earlier stage. */
 START_TEST(test_versions__gates_of_releases)
 {
 	struct bt_arena arena = {0};
