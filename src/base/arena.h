@@ -2,9 +2,9 @@
 #ifndef BT_BASE_ARENA_H
 #define BT_BASE_ARENA_H
 /**
- * Bump allocator: many small allocations, released together. Not thread safe. Memory from a reset
- * or finished arena is poisoned under AddressSanitizer, so a pointer that outlives its cycle is
- * caught.
+ * Bump allocator for many small allocations that are released together. Not thread safe. Memory
+ * from a reset or finished arena is poisoned under AddressSanitizer, so the use of a stale pointer
+ * is reported.
  */
 #include <stddef.h>
 #include <stdint.h>

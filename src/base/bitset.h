@@ -3,7 +3,7 @@
 #define BT_BASE_BITSET_H
 /**
  * Dense sets of small integers (node slots): 64-bit words, bits beyond the size always 0. All-zero
- * memory: empty.
+ * memory is an empty set.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -57,7 +57,7 @@ BT_MUST_USE int bt_flags_parse(const struct bt_flag *flags, uint32_t flag_count,
 	struct berth_error *err);
 /** Releases the lists of repeated flags. */
 void bt_flags_finish(const struct bt_flag *flags, uint32_t flag_count, void *options);
-/** Whether --name alone is valid: a value must then follow "=". */
+/** Whether the flag may be given as --name alone; a value then requires the form --name=value. */
 bool bt_flag_is_complete(const struct bt_flag *flag);
 /** Width of help texts in columns. */
 #define BT_HELP_COLUMNS 100

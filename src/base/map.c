@@ -169,8 +169,8 @@ void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 }
 
 /*
- * Removes an entry. Deleted slots directly before an empty slot become empty again, since no chain
- * continues after them.
+ * Removes an entry. Deleted slots directly before an empty slot become empty again, because every
+ * chain ends at the empty slot.
  */
 static void remove_at(struct bt_map *map, uint32_t position)
 {

@@ -23,7 +23,7 @@ struct loader {
 	struct bt_arena scratch; /* the value tree and messages */
 	struct bt_config *config;
 	struct bt_complaints complaints; /* findings in the document */
-	bt_str_list complaints_args;     /* in arguments, one text per pluginConfig entry */
+	bt_str_list complaints_args;     /* findings in arguments, one text per entry */
 	struct berth_error *err;
 };
 

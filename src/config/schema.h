@@ -68,8 +68,8 @@ extern const struct bt_config_schema *const bt_config_args_schemas[BT_ARGS__COUN
  */
 enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name);
 /**
- * Finds the args kind of a plugin, whose name is the plugin's name and "Args"; BT_ARGS_OTHER when
- * there is none.
+ * Finds the args kind of a plugin: the kind named like the plugin, with the suffix "Args";
+ * BT_ARGS_OTHER when there is none.
  */
 enum bt_plugin_args_kind bt_config_schema_args_kind_of(struct bt_str plugin);
 /**

@@ -4,6 +4,6 @@
 /** Plugin arguments as JSON; the whole document is bt_config_write in config/config.h. */
 #include "config/config.h"
 
-/** One JSON value; raw arguments with their names sorted. */
+/** Appends arguments as one JSON value; raw arguments are written with sorted names. */
 void bt_plugin_args_write(const struct bt_plugin_args *args, struct bt_strbuf *out);
 #endif

@@ -50,7 +50,7 @@ static uint32_t add_event(
 
 void bt_queue_events_init(struct bt_queue *queue)
 {
-	/* In the order of enum bt_queue_known_event. */
+	/* Add the events in the order of enum bt_queue_known_event. */
 	(void)add_event(queue, unschedulable_pod, BT_ACTION_ADD, "UnschedulablePodAdd");
 	(void)add_event(queue, unschedulable_pod, BT_ACTION_UPDATE, "UnschedulablePodUpdate");
 	(void)add_event(queue, BT_STR(""), 0, "ScheduleAttemptFailure");

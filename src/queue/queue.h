@@ -148,7 +148,7 @@ struct bt_queue_options {
 	/** Receives the lines that upstream logs as errors; may be NULL. */
 	void (*warn)(void *context, struct bt_str line);
 	void *warn_context;
-	struct bt_scheduler_metrics *metrics; /* durations of hints; may be NULL */
+	struct bt_scheduler_metrics *metrics; /* receives durations of hints; may be NULL */
 	/**
 	 * Minimum size of a group of unschedulable pods that an event moves as a whole. Pods of
 	 * smaller groups are pushed to the heap one by one, so that pods of equal priority and time
@@ -173,10 +173,10 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
  */
 struct bt_queue_entry {
 	struct bt_object *object;      /* owns the memory of pod; reference held */
-	int64_t timestamp_ns;          /* creation, or the last failed attempt */
-	int64_t initial_attempt_ns;    /* first entry into the active queue, or unset */
+	int64_t timestamp_ns;          /* time of creation or of the last failure */
+	int64_t initial_attempt_ns;    /* time of first entry into the active queue, or unset */
 	int64_t backoff_expiration_ns; /* unset until first needed */
-	uint64_t name_hash;            /* of namespace and name */
+	uint64_t name_hash;            /* hash of namespace and name */
 	uint64_t sequence;             /* order of arrival in unschedulablePods */
 	uint32_t unschedulable_count;
 	uint32_t consecutive_errors;
@@ -324,7 +324,7 @@ bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t no
  */
 void bt_queue_hold_back(struct bt_queue *queue);
 /**
- * Whether the queue still holds back since bt_queue_hold_back, and only members of pod groups back
+ * Whether no change since bt_queue_hold_back could help a pod, and only members of pod groups back
  * off.
  */
 bool bt_queue_only_repeats_groups(struct bt_queue *queue);
