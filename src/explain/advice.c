@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "plugins/common_plugin.h"
 
-/** A selector's text is cut here. */
+/** Limit of a selector's text in bytes. */
 #define SELECTOR_BYTES_MAX 80
 
 struct bt_str bt_advice_domain_name(

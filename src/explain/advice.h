@@ -2,50 +2,51 @@
 #ifndef BT_EXPLAIN_ADVICE_H
 #define BT_EXPLAIN_ADVICE_H
 /**
- * For each plugin, an adviser: what a rejection means, and which changes (remedies) would lift it.
- * Advisers are found by the plugin's name and read what the plugin reads: state, pod, node, and
- * PreFilter data if the plugin's header offers it. Advisers never decide: a proposal is made only
- * after the scheduler accepted it (explain/explain.h).
+ * For each plugin, an adviser: explains what a rejection means, and finds the changes (remedies)
+ * that would lift it. Advisers are found by the plugin's name and read the same data as the plugin:
+ * state, pod, node, and PreFilter data if the plugin's header offers it. Advisers do not decide: a
+ * proposal is made only after the scheduler accepted it in a trial (explain/explain.h).
  */
 #include "api/selector.h"
 #include "base/vec.h"
 #include "explain/remedy.h"
 #include "sched/engine.h"
 
-/** One plugin's rejection of one node, or of the pod on all nodes. */
+/** A rejection by one plugin of one node, or of the pod on all nodes. */
 struct bt_advice {
 	struct bt_engine *engine;
 	struct bt_framework *framework;
 	struct bt_cycle_state *cycle;
-	const struct bt_pod_info *pod;   /* pod->object: the whole pod */
-	const struct bt_node_info *node; /* with the pods nominated there; NULL: PreFilter */
+	const struct bt_pod_info *pod;   /* pod->object has the whole pod */
+	const struct bt_node_info *node; /* includes the pods nominated there; NULL: PreFilter */
 	const struct bt_plugin *plugin;
 	const struct bt_status *status;
-	struct bt_arena *arena; /* of the explanation */
+	struct bt_arena *arena; /* arena of the explanation */
 
 	/* Results. */
-	BT_VEC(struct bt_remedy) remedies; /* all together lift the rejection */
+	BT_VEC(struct bt_remedy) remedies; /* only all of them together lift the rejection */
 	/**
-	 * If remedies change the node: remedies with the same effect that change only the pod, and
-	 * so count for every node alike. A missing slot for one more pod stays a change of the
-	 * node. Empty: no such remedies are known, or all remedies change the pod already.
+	 * If remedies change the node: remedies with the same effect that change only the pod, so
+	 * that they help on every node. Exception: if the node has no slot for one more pod, the
+	 * remedy still changes the node. Empty: no such remedies are known, or `remedies` changes
+	 * only the pod already.
 	 */
 	BT_VEC(struct bt_remedy) pod_remedies;
 	/**
-	 * Half-sentence about this node for people: "needs 250m more cpu", "lacks label disk=ssd";
-	 * "": use the reasons of the status.
+	 * Phrase about this node for people: "needs 250m more cpu", "lacks label disk=ssd"; "": use
+	 * the reasons of the status.
 	 */
 	struct bt_str hint;
 	/**
-	 * Distance, to order nodes with the same number of remedies: 0 none, 1 a whole node (share
-	 * of allocatable that is missing); larger is farther.
+	 * Distance, which orders nodes with the same number of remedies. 0: nothing is missing; 1:
+	 * as much is missing as the whole node has (share of allocatable).
 	 */
 	double distance;
 	double pod_distance; /* distance of pod_remedies; 0: the default for changes of a pod */
 	bool is_final;       /* no known change helps on this node */
-	/** Remedies ask for more than the empty node has, so removing pods does not help. */
+	/** The remedies need more than the empty node has, so removing pods does not help. */
 	bool is_too_small;
-	bool pod_is_too_small; /* the same for pod_remedies */
+	bool pod_is_too_small; /* like is_too_small, for pod_remedies */
 	/**
 	 * Result of the search for devices, in the arena; NULL: the rejection is not about devices.
 	 */
@@ -76,23 +77,29 @@ extern const struct bt_adviser bt_advisers_devices[]; /* DynamicResources */
 
 /** Helpers shared by the advisers: domains, selectors, pods. */
 
-/** "zone-a"; lives as long as the advice. domain must not be 0. */
+/** Returns the domain's value ("zone-a"); lives as long as the advice. domain must not be 0. */
 struct bt_str bt_advice_domain_name(
 	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain);
-/** Domain for people: "zone-a", or "rack 7" if the value alone does not name its key. */
+/**
+ * Returns the domain for people: "zone-a", or "rack 7" if the value alone does not identify its
+ * key.
+ */
 struct bt_str bt_advice_domain_text(
 	struct bt_advice *advice, const struct bt_label_column *column, uint32_t domain);
-/** "app=db,tier in (a,b)", cut when it is long. */
+/** Formats a selector as "app=db,tier in (a,b)"; long texts are cut. */
 struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_selector *selector);
-/** "shop/db-0" of a pod of the cache. */
+/** Returns "namespace/name" of a pod in the cache. */
 struct bt_str bt_advice_pod_text(struct bt_advice *advice, uint32_t pod_id);
 
 /** Whether the status has this reason. */
 bool bt_advice_has_reason(const struct bt_advice *advice, enum bt_reason reason);
-/** Runs the plugin alone in a cycle of its own; node NULL: its PreFilter. */
+/**
+ * Runs only this plugin, in a separate cycle, and returns whether it accepts the node; node NULL:
+ * whether its PreFilter accepts the pod.
+ */
 bool bt_advice_accepts(const struct bt_advice *advice, const struct bt_pod_info *pod,
 	const struct bt_node_info *node);
-/** User text as one line, cut to bytes_max. */
+/** Makes text from users safe to print: one line, cut to bytes_max. */
 struct bt_str bt_advice_cut_text(struct bt_arena *arena, struct bt_str text, uint32_t bytes_max);
 
 /* Functions that add a remedy if it is new, and update the distance. */
@@ -100,16 +107,19 @@ struct bt_str bt_advice_cut_text(struct bt_arena *arena, struct bt_str text, uin
 void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_str value);
 /** Adds a remedy that changes the pod to remedies and pod_remedies. */
 void bt_advice_give_up(struct bt_advice *advice, const struct bt_remedy *remedy);
-/** Drops pod_remedies if remedies change only the pod, or if changing the pod is not enough. */
+/**
+ * Drops pod_remedies if `remedies` changes only the pod, or if changing the pod is not enough
+ * (possible is false).
+ */
 void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible);
 /**
- * Whether deleting the pod frees its node. False for pods that require their node by name: their
- * controller (a DaemonSet) would put them back.
+ * Whether deleting the pod frees its node. False for pods that require their node by name: the
+ * controller (a DaemonSet) would create the pod there again.
  */
 bool bt_advice_may_leave(const struct bt_state *state, uint32_t pod_id);
 /**
- * Adds a remedy that removes a pod of the cache; if the pod may not be removed, the advice becomes
- * final.
+ * Adds a remedy that removes a pod of the cache. If the pod may not be removed, marks the advice as
+ * final instead.
  */
 void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Advice for DynamicResources: which claim of the pod is not ready; or how many devices each
- * request found on a node, and why the others were refused. Spec: 12 sections 6 to 9.
+ * request found on a node, and why the other devices were refused. Spec: 12 sections 6 to 9.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,10 @@
 #include "explain/advice.h"
 #include "plugins/dynamic_resources.h"
 
-/** Claims that reject every node: which claim is not ready, and the remedy. Spec: 12 section 6. */
+/**
+ * Claims that reject every node: finds the claim that is not ready, and the remedy. Spec: 12
+ * section 6.
+ */
 
 static void hint_not_created(struct bt_advice *advice, const struct bt_pod_resource_claim *entry)
 {
@@ -49,7 +52,7 @@ static void hint_missing_class(struct bt_advice *advice, struct bt_str claim, st
 	}
 }
 
-/** generated: the claim was made from a template, so the pod must own it. */
+/** generated: the claim was made from a template, so the pod must own the claim. */
 static void hint_claim(struct bt_advice *advice, struct bt_str name, bool generated)
 {
 	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(advice->plugin);
@@ -107,9 +110,11 @@ static void hint_claim(struct bt_advice *advice, struct bt_str name, bool genera
 /** Limit of pods of a node that are tried one by one. */
 #define LEAVERS_TRIED_MAX 8
 
-/** Pods whose removal frees devices: allocated claims that are reserved for one pod only. */
+/**
+ * An allocated claim that is reserved for a single pod: removing the pod frees the claim's devices.
+ */
 struct reservation {
-	uint64_t hash; /* of the pod's uid */
+	uint64_t hash; /* hash of the pod's uid */
 	struct bt_object *claim;
 };
 
@@ -156,7 +161,10 @@ static struct reservations *list_reservations(
 	return list;
 }
 
-/** Reservations are found once in a cycle: they are the same for all nodes. */
+/**
+ * Returns the reservations, which are collected once per cycle because they are the same for all
+ * nodes.
+ */
 static const struct reservations *reservations_of(const struct bt_advice *advice)
 {
 	struct bt_str key = BT_STR("berth.dev/explain/DynamicResources");
@@ -172,7 +180,7 @@ static const struct reservations *reservations_of(const struct bt_advice *advice
 	return list;
 }
 
-/** Index of the first reservation whose hash is the pod's, or count. */
+/** Returns the index of the first reservation with the pod's hash, or count. */
 static uint32_t find_reservation(const struct reservations *list, uint64_t hash)
 {
 	uint32_t low = 0;
@@ -213,7 +221,7 @@ struct leaver {
 	int32_t priority;
 };
 
-/** Pods of the lowest priority first, then in the order of the node's pods. */
+/** Order the pods by ascending priority, then in the order of the node's pods. */
 static void note_leaver(struct leaver *leavers, uint32_t *count, const struct bt_pod_info *pod)
 {
 	uint32_t at = *count;
@@ -279,7 +287,9 @@ static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_cl
 	}
 	bt_advice_hint(advice, "claim %.*s is allocated elsewhere, where %u other pod%s it",
 		BT_STR_ARG(name), others, others == 1 ? " has" : "s have");
-	/* The same for the single pod that keeps an allocated claim on its node. */
+	/*
+	 * If a single pod keeps the claim allocated on that pod's node, propose to remove the pod.
+	 */
 	struct bt_str uid = claim->status.reserved_for.items[0].uid;
 	uint32_t pod_id = bt_state_find_pod(advice->engine->state, uid);
 
@@ -290,7 +300,7 @@ static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_cl
 	}
 }
 
-/** Binding conditions: drivers set them on devices before use. */
+/** Adds a hint about binding conditions, which drivers set on devices before use. */
 static void hint_not_ready(struct bt_advice *advice, const struct bt_resource_claim *claim)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -308,7 +318,7 @@ static void hint_not_ready(struct bt_advice *advice, const struct bt_resource_cl
 	berth_error_finish(&err);
 }
 
-/** "train" of "shop/train"; claims are in the pod's namespace. */
+/** Returns "train" of "shop/train"; all claims are in the pod's namespace. */
 static struct bt_str claim_name(const struct bt_request_report *request)
 {
 	struct bt_str name = request->claim;
@@ -324,7 +334,7 @@ static struct bt_str base_name(const struct bt_request_report *request)
 	return bt_str_cut(&rest, '/');
 }
 
-/** The request itself, or another alternative of the same request. */
+/** Whether devices were found for the request, or for another alternative of the same request. */
 static bool is_served(const struct bt_allocation_report *report, uint32_t index)
 {
 	const struct bt_request_report *wanted = &report->requests[index];
@@ -349,7 +359,10 @@ static void append_count(struct bt_strbuf *out, uint32_t count, const char *one,
 	}
 }
 
-/** Share of missing devices, 0 to 1: devices in use are nearer than devices that do not exist. */
+/**
+ * Returns the share of missing devices, 0 to 1. Devices that exist but are in use count as nearer
+ * than devices that do not exist.
+ */
 static double distance_of(const struct bt_request_report *request)
 {
 	uint32_t there = request->usable + request->in_use + request->tainted +
@@ -370,7 +383,7 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 			const struct bt_request_report *request = &report->requests[i];
 			struct bt_strbuf text = {0};
 
-			/* "request gpus of claim train" */
+			/* Appends "request gpus of claim train". */
 			struct bt_resource_claim claim = {.metadata.name = claim_name(request)};
 
 			bt_strbuf_printf(&text, "request %.*s of ", BT_STR_ARG(request->request));
@@ -397,7 +410,7 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 					request->considered == 1 ? "" : "s");
 				append_count(&text, request->in_use, "is in use by another claim",
 					"are in use by other claims");
-				/* The selector that refused the last device. */
+				/* Name the selector that refused the last device. */
 				append_count(&text, request->class_refused,
 					"is not what the class selects",
 					"are not what the class selects");
@@ -449,7 +462,10 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 	}
 }
 
-/** Copied: the cycle's memory is released before the report, and expressions may be long. */
+/**
+ * Copies the report, because the cycle's memory is released before the report is printed. Long
+ * expressions are cut.
+ */
 static const struct bt_allocation_report *keep_report(
 	const struct bt_allocation_report *report, struct bt_arena *arena)
 {
@@ -471,7 +487,7 @@ static const struct bt_allocation_report *keep_report(
 	return kept;
 }
 
-/** The claims that Filter would pass to the allocator. */
+/** Collects the claims that Filter would pass to the allocator. */
 static uint32_t collect_todo(const struct bt_dynamic_cycle *data,
 	const struct bt_dynamic_node *node, const struct bt_resource_claim **claims)
 {
@@ -546,7 +562,10 @@ static void advise(struct bt_advice *advice)
 		advice->node != NULL ? bt_dynamic_cycle_of(advice->plugin, advice->cycle) : NULL;
 
 	if (data == NULL) {
-		/* Advice for a claim that PreEnqueue or PreFilter rejects; no change is known. */
+		/*
+		 * Explain a claim that PreEnqueue or PreFilter rejects; no change is known that
+		 * helps.
+		 */
 		const struct bt_pod *pod = advice->pod->object;
 
 		for (uint32_t i = 0;

@@ -14,13 +14,19 @@
  * section 9.
  */
 
-/** Limits per node: a pod may have as many terms and requirements as the API server accepts. */
+/**
+ * Limits of work per node, because the API server accepts pods with any number of terms and
+ * requirements.
+ */
 #define TERMS_MAX 16
 #define REQUIREMENTS_MAX 16
 #define VALUES_MAX 8
 #define VALUES_SHOWN 4
 
-/** Labels that describe the machine (architecture, hostname, ...): never proposed for a change. */
+/**
+ * Labels that describe the machine (architecture, hostname, ...): changes of these labels are never
+ * proposed.
+ */
 static const char *const facts[] = {
 	"kubernetes.io/hostname",
 	"kubernetes.io/arch",
@@ -42,7 +48,7 @@ static bool is_fact(struct bt_str key)
 	return false;
 }
 
-/** All requirements that must hold together. */
+/** Requirements that must all hold at the same time. */
 struct demands {
 	struct bt_requirement items[REQUIREMENTS_MAX];
 	uint32_t count;
@@ -82,7 +88,7 @@ static bool meets(const struct demands *demands, struct bt_str key, const struct
 	return true;
 }
 
-/** value: the allowed value number `index` of the requirement. */
+/** Returns allowed value number `index` of the requirement in *value. */
 static bool value_for(const struct bt_requirement *requirement, uint32_t index,
 	struct bt_arena *arena, struct bt_str *value)
 {
@@ -151,8 +157,8 @@ static bool has_key(const struct plan *plan, struct bt_str key)
 }
 
 /**
- * Returns false if fewer than `limit` label changes do not suffice. plan->count 0: the node
- * matches.
+ * Finds the label changes that make the node match. Returns false if fewer than `limit` changes do
+ * not suffice. plan->count 0: the node matches already.
  */
 static bool solve(const struct demands *demands, const struct bt_str_map *labels, uint32_t limit,
 	struct bt_arena *arena, struct plan *plan)
@@ -177,7 +183,7 @@ static bool solve(const struct demands *demands, const struct bt_str_map *labels
 	return true;
 }
 
-/** "lacks label disk=ssd", "label disk is hdd, not ssd", "has label spot" */
+/** Formats "lacks label disk=ssd", "label disk is hdd, not ssd", "has label spot". */
 static void hint_requirement(struct bt_advice *advice, const struct bt_requirement *requirement,
 	const struct bt_str *now)
 {
@@ -256,7 +262,7 @@ static bool fields_match(const struct bt_advice *advice, const struct bt_node_te
 				bt_node_info_labels(advice->node)));
 }
 
-/** The term with the fewest changes, in addition to the requirements that always hold. */
+/** Find the term that needs the fewest changes in addition to the requirements that always hold. */
 static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_selector *selector,
 	const struct demands *always, struct plan *best)
 {
@@ -284,7 +290,7 @@ static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_se
 	return found;
 }
 
-/** Parsed once a cycle. */
+/** Node affinities, parsed once per cycle. */
 struct affinities {
 	struct bt_required_node_affinity own;
 	bool has_added; /* the profile's arguments have addedAffinity */
@@ -315,7 +321,10 @@ static const struct affinities *affinities_of(struct bt_advice *advice)
 	return affinities;
 }
 
-/** addedAffinity of the arguments holds for every pod of the profile: only the node can change. */
+/**
+ * Advice for addedAffinity of the plugin's arguments, which holds for every pod of the profile:
+ * only the node can change.
+ */
 static bool advise_added(struct bt_advice *advice)
 {
 	const struct affinities *affinities = affinities_of(advice);
@@ -474,8 +483,8 @@ static void advise_taints(struct bt_advice *advice)
 				bt_advice_add(advice, &remedy);
 				bt_advice_add_of_pod(advice, &remedy);
 				/*
-				 * Taints of node conditions: the node is not healthy, so tolerating
-				 * them is the last proposal.
+				 * Taints of node conditions mark a node that is not healthy, so
+				 * tolerating such a taint is the last proposal.
 				 */
 				advice->distance +=
 					bt_str_has_prefix(taint->key, BT_STR("node.kubernetes.io/"))

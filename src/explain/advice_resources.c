@@ -6,7 +6,7 @@
 #include "api/resources.h"
 #include "explain/advice.h"
 
-/** One resource of the pod on one node. */
+/** A resource that the pod requests, on one node. */
 struct need {
 	struct bt_str resource;
 	int64_t request;
@@ -14,7 +14,10 @@ struct need {
 	int64_t used;
 };
 
-/** Sums of hostile amounts wrap: the missing amount is computed with the filter's arithmetic. */
+/**
+ * Adds the remedy for a missing resource. Absurd amounts may make sums wrap, so the missing amount
+ * is computed with the filter's arithmetic.
+ */
 static void advise_need(struct bt_advice *advice, const struct need *need)
 {
 	int64_t free = (int64_t)((uint64_t)need->allocatable - (uint64_t)need->used);
@@ -24,13 +27,16 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 	if (need->request <= free) {
 		return;
 	}
-	/* No node has more than INT64_MAX. */
+	/* The amount exceeds INT64_MAX, which no node can have. */
 	if (BT_SUB_OVERFLOW(need->request, free, &missing) ||
 		BT_ADD_OVERFLOW(need->allocatable, missing, &enlarged)) {
 		advice->is_final = true;
 		return;
 	}
-	/* "needs 250m more cpu", "has only 15.91 of 16 cpu in all", "has no example.com/gpu" */
+	/*
+	 * Examples: "needs 250m more cpu", "has only 15.91 of 16 cpu in all", "has no
+	 * example.com/gpu".
+	 */
 	struct bt_strbuf text = {0};
 
 	if (need->allocatable <= 0) {
@@ -60,7 +66,7 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 			.amount = missing});
 	advice->distance += need->allocatable > 0 ? (double)missing / (double)need->allocatable
 						  : 1 + (double)missing / 1e18;
-	/* Whether the pod could request less and still request something. */
+	/* Whether the pod could request less of the resource, but more than 0. */
 	int64_t requested = bt_remedy_requested_of(advice->pod->object, need->resource);
 
 	if (missing >= requested) {
@@ -73,7 +79,7 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 	advice->pod_distance += (double)missing / (double)requested;
 }
 
-/** The pod's requests, computed once a cycle. */
+/** Returns the pod's requests, which are computed once per cycle. */
 static const struct bt_resource *request_of(struct bt_advice *advice)
 {
 	static const struct bt_str key = BT_STR_INIT("explain/NodeResourcesFit");
@@ -92,7 +98,7 @@ static const struct bt_resource *request_of(struct bt_advice *advice)
 
 static const struct bt_str insufficient = BT_STR_INIT("Insufficient ");
 
-/** The resource that a reason names; "": a resource that pods cannot request. */
+/** Returns the resource that a reason names, or "" if pods cannot request that resource. */
 static struct bt_str resource_of(const struct bt_status *status, uint32_t index)
 {
 	struct bt_str reason = bt_status_all_reason_at(status, index);
@@ -123,14 +129,14 @@ static void advise_resources(struct bt_advice *advice)
 			.resource = BT_STR("pods"),
 			.amount = node->pod_count + 1 - node->allocatable_pods};
 		bt_advice_add(advice, &room);
-		/* Changing the pod cannot help. */
+		/* No change of the pod helps, so pod_remedies also gets the change of the node. */
 		bt_advice_add_of_pod(advice, &room);
 		advice->distance += node->allocatable_pods > 0
 			? (double)(node->pod_count + 1 - node->allocatable_pods) /
 				(double)node->allocatable_pods
 			: 1;
 	}
-	/* Adds the missing standard resources; a request of 0 fits everywhere. */
+	/* Add remedies for the missing standard resources; a request of 0 always fits. */
 	const struct need needs[] = {
 		{BT_STR("cpu"), request->cpu_milli, node->allocatable_cpu_milli,
 			node->requested_cpu_milli},
@@ -146,7 +152,7 @@ static void advise_resources(struct bt_advice *advice)
 		}
 	}
 	/*
-	 * The reasons name the scalar resources that count; others are ignored or left to
+	 * Only scalar resources that the reasons name are missing; others are ignored or left to
 	 * extenders. Both lists are sorted by name.
 	 */
 	uint32_t reason_count = bt_status_all_reason_count(advice->status);
@@ -185,7 +191,7 @@ static bool holds_port(const struct bt_pod_info *pod, const struct bt_host_port 
 	return false;
 }
 
-/** Counts the pods on the node that use the port; first: one of these pods. */
+/** Counts the pods on the node that use the port; *first is one of these pods. */
 static uint32_t count_holders(const struct bt_node_info *node, const struct bt_host_port *wanted,
 	struct bt_pod_info *out_first)
 {
@@ -230,7 +236,10 @@ static void advise_ports(struct bt_advice *advice)
 				bt_advice_hint(advice, "host port %d/%.*s is taken by %u pods",
 					wanted->port, BT_STR_ARG(wanted->protocol), count);
 			}
-			/* A nominated pod does not run here yet, so removing it frees nothing. */
+			/*
+			 * A nominated pod does not run on the node yet, so removing the pod frees
+			 * nothing.
+			 */
 			if (count == 1 && holder.pod_id != BT_POD_NONE &&
 				bt_advice_may_leave(advice->engine->state, holder.pod_id)) {
 				bt_advice_remove_pod(advice, holder.pod_id);

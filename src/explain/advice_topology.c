@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Advice for PodTopologySpread: which constraint rejects the node, and by how much.
- * InterPodAffinity: which terms. Spec: 06 section 2.
+ * Advice for PodTopologySpread: which constraint rejects the node, and by how much. Spec: 06
+ * section 2. Advice for InterPodAffinity: which terms reject the node.
  */
 #include "explain/advice.h"
 #include "plugins/common_topology.h"
 #include "plugins/pod_topology_spread.h"
 
 /**
- * InterPodAffinity: which affinity term finds no pod in the node's domain, and which pods violate
- * anti-affinity. Spec: 06 section 3.
+ * InterPodAffinity: finds the affinity term that matches no pod in the node's domain, and the pods
+ * that violate anti-affinity. Spec: 06 section 3.
  */
 
-/** Blocking pods remembered per domain. */
+/** Limit of blocking pods stored per domain. */
 #define BLOCKERS_MAX 8
-/** Blocking pods named in a hint. */
+/** Limit of blocking pods named in a hint. */
 #define SHOWN_MAX 3
-/** Terms that a domain remembers as bits. */
+/** Limit of terms stored as bits per domain. */
 #define TERMS_MAX 64
-/** Keys for which blockers are kept: memory is keys x values. */
+/**
+ * Limit of topology keys for which blockers are stored, because the memory is keys times values.
+ */
 #define KEYS_MAX 16
 
 /** Pods of one domain that block the pod. */
 struct blocked_domain {
-	uint64_t terms; /* bits of the pod's own anti-affinity terms */
+	uint64_t terms; /* bits of those anti-affinity terms of the pod that are violated */
 	uint32_t count;
 	uint32_t pods[BLOCKERS_MAX]; /* ids */
 };
 
-/** Blockers of one topology key, by domain of its column. */
+/** Blockers of one topology key, by domain of the key's column. */
 struct blocked_key {
 	const struct bt_label_column *column;
 	struct blocked_domain *domains;
@@ -39,9 +41,9 @@ struct blocked_keys {
 	struct blocked_key items[KEYS_MAX];
 };
 
-/** Blockers, found once in a cycle by a walk over all pods. */
+/** All blockers, found once per cycle by a walk over all pods. */
 struct affinity_survey {
-	struct blocked_keys apart;    /* against the pod's own anti-affinity */
+	struct blocked_keys apart;    /* pods that the pod's anti-affinity selects */
 	struct blocked_keys existing; /* pods whose anti-affinity selects the pod */
 };
 
@@ -81,7 +83,7 @@ static void note_blocker(struct blocked_keys *keys, const struct bt_label_column
 	domain->terms |= term;
 	if (domain->count != 0 && domain->count <= BLOCKERS_MAX &&
 		domain->pods[domain->count - 1] == pod->pod_id) {
-		return; /* counted for another term of the same pod */
+		return; /* counted already for another term of the pod */
 	}
 	if (domain->count < BLOCKERS_MAX) {
 		domain->pods[domain->count] = pod->pod_id;
@@ -159,7 +161,7 @@ static bool is_hostname(struct bt_str key)
 	return bt_str_equal_c(key, "kubernetes.io/hostname");
 }
 
-/** "in zone-a", "on this node" */
+/** Returns "in zone-a" or "on this node". */
 static struct bt_str place_text(const struct affinity_view *view, struct bt_str key,
 	const struct bt_label_column *column, uint32_t domain)
 {
@@ -171,8 +173,8 @@ static struct bt_str place_text(const struct affinity_view *view, struct bt_str 
 }
 
 /**
- * For a node without the label: a value of the key that satisfies the affinity terms with that key;
- * "" if there is none.
+ * For a node without the label: returns a value of the key that satisfies all affinity terms with
+ * that key, or "" if no value does.
  */
 static struct bt_str helpful_value(const struct affinity_view *view, uint32_t table)
 {
@@ -197,7 +199,7 @@ static void drop_term(const struct affinity_view *view, enum bt_remedy_kind kind
 	bt_advice_give_up(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
 }
 
-/** If only the pod may change, the term is dropped. */
+/** Adds to pod_remedies that the term is dropped, for proposals that may change only the pod. */
 static void drop_instead(const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
 {
 	bt_advice_add_of_pod(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
@@ -209,7 +211,7 @@ static void advise_affinity(const struct affinity_view *view)
 	uint32_t slot = view->advice->node->slot;
 	bool first = bt_affinity_is_first_of_its_kind(data);
 
-	/* Pods with too many terms get no advice: the work per term is not bounded otherwise. */
+	/* Pods with too many terms get no advice, because nothing else bounds the work per term. */
 	for (uint32_t i = 0; i < data->affinity.count && !view->advice->is_final; i++) {
 		const struct bt_incoming_term *term = &data->affinity.items[i];
 		const struct bt_label_column *column =
@@ -324,7 +326,7 @@ static void advise_pod_affinity(struct bt_advice *advice)
 			}
 		}
 	}
-	/* Returns false if there are no blockers. */
+	/* Find pods whose anti-affinity selects the pod. */
 	bool found = false;
 
 	for (uint32_t k = 0; k < view.survey->existing.count; k++) {
@@ -346,7 +348,7 @@ static void advise_pod_affinity(struct bt_advice *advice)
 	}
 	existing = found;
 	if (advice->remedies.count == 0) {
-		/* Pods nominated to this node count as if they ran there, and cannot be removed. */
+		/* Pods nominated to this node count like running pods, but cannot be removed. */
 		const struct bt_node_info *node = view.advice->node;
 		const struct bt_affinity_filter_data *data = view.data;
 		uint64_t dropped = 0;
@@ -382,7 +384,7 @@ struct spread_view {
 	bool from_defaults; /* the profile's default constraints */
 };
 
-/** Index of a hard constraint among all constraints of the pod. */
+/** Returns the index of a hard constraint among all constraints of the pod. */
 static uint32_t place_in_spec(const struct spread_view *view, uint32_t index)
 {
 	const struct bt_pod_spec *spec = &view->advice->pod->object->spec;
@@ -398,7 +400,7 @@ static uint32_t place_in_spec(const struct spread_view *view, uint32_t index)
 	return UINT32_MAX;
 }
 
-/** Pods nominated to the node count, although the cycle's PreFilter data lacks them. */
+/** Counts the matching pods nominated to the node, which the cycle's PreFilter data lacks. */
 static int64_t nominated_matches(const struct spread_view *view, uint32_t index)
 {
 	const struct bt_node_info *node = view->advice->node;
@@ -427,8 +429,8 @@ static struct bt_str domain_text(const struct spread_view *view, uint32_t index,
 static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 {
 	/*
-	 * Whether the constraint is the pod's own and can become ScheduleAnyway; minDomains is
-	 * legal with DoNotSchedule only.
+	 * Whether the constraint is in the pod's spec and can become ScheduleAnyway; minDomains is
+	 * valid only with DoNotSchedule.
 	 */
 	bool may_allow = !view->from_defaults &&
 		!view->advice->pod->object->spec.topology_spread_constraints
@@ -442,8 +444,8 @@ static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 		value = bt_node_info_name(view->advice->node);
 	} else {
 		/*
-		 * The emptiest domain that would accept the pod; 0: none. A trial decides whether
-		 * the domain still accepts it with this node in it.
+		 * Find the domain with the fewest matching pods that would accept the pod; 0: none.
+		 * A trial decides whether the domain still accepts the pod when this node joins it.
 		 */
 		const struct bt_spread_table *table = &view->data->limits[index].table;
 		int64_t least = bt_spread_highest_count(view->data, index) + 1;
@@ -567,8 +569,8 @@ static void advise_spread(struct bt_advice *advice)
 		return;
 	}
 	/*
-	 * Pods with too many constraints get no advice: the work per constraint is not bounded
-	 * otherwise.
+	 * Pods with too many constraints get no advice, because nothing else bounds the work per
+	 * constraint.
 	 */
 	for (uint32_t i = 0; i < view.data->list.count && !advice->is_final; i++) {
 		pod_alone = advise_constraint(&view, i) && pod_alone;

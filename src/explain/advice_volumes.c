@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Advice for the volume plugins: which volumes they reject, found by running them for the pod with
- * fewer volumes, and which pods use an exclusive claim. Spec: 07, 07b, 05b B9.
+ * Advice for the volume plugins: finds the rejected volumes by running the plugin for the pod with
+ * fewer volumes, and the pods that use an exclusive claim. Spec: 07, 07b, 05b B9.
  */
 #include "explain/advice.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_volume.h"
 
-/** Volumes that are tried one by one; pods with more volumes get no advice. */
+/** Limit of volumes that are tried one by one; pods with more volumes get no advice. */
 #define VOLUMES_MAX 32
 /** Limit of pods of a node that are tried one by one. */
 #define HOLDERS_TRIED_MAX 256
 #define LEAVERS_TRIED_MAX 8
-/** Limit of pods with exclusive claims that are remembered. */
+/** Limit of stored pods with exclusive claims. */
 #define HOLDERS_MAX 4
 
-/** bt_advice_accepts for the pod with only these volumes. */
+/** Whether the plugin accepts the pod with only these volumes. */
 static bool accepts_volumes(
 	const struct bt_advice *advice, struct bt_volume *volumes, uint32_t count)
 {
@@ -31,7 +31,7 @@ static bool accepts_volumes(
 	return accepted;
 }
 
-/** "zone-a" if the volume is in a single zone, else "". */
+/** Returns "zone-a" if the volume is in a single zone, else "". */
 static struct bt_str only_zone(const struct bt_persistent_volume *volume)
 {
 	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
@@ -53,7 +53,7 @@ static struct bt_str only_zone(const struct bt_persistent_volume *volume)
 	return label != NULL ? *label : BT_STR("");
 }
 
-/** Whether the volume's claim waits for a missing StorageClass, or for a default one. */
+/** Whether the volume's claim needs a StorageClass that is missing, or a default one. */
 static bool lacks_class(
 	const struct bt_advice *advice, const struct bt_volume *volume, struct bt_str *out_class)
 {
@@ -68,7 +68,7 @@ static bool lacks_class(
 		return false;
 	}
 	*out_class = bt_persistent_volume_claim_class(claim);
-	/* storageClassName "" asks for a volume without class: no default is set. */
+	/* storageClassName "" requests a volume without class: no default class is set. */
 	return out_class->length == 0
 		? out_class->data == NULL
 		: bt_find_storage_class(advice->engine->state, *out_class) == NULL;
@@ -195,7 +195,10 @@ static void drop_volumes(struct bt_advice *advice)
 	}
 }
 
-/** Pods of the node that alone cause the rejection. */
+/**
+ * Finds up to two pods of the node, each of which causes the rejection even as the only pod on the
+ * node.
+ */
 static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_pods)
 {
 	uint32_t pod_count = bt_node_info_pod_count(advice->node);
@@ -222,7 +225,7 @@ static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_
 	return count;
 }
 
-/** Pods of the whole cluster that use a ReadWriteOncePod claim of this pod. */
+/** Pods in the cluster that use a ReadWriteOncePod claim of the pending pod. */
 struct claim_holders {
 	uint32_t count;
 	uint32_t pods[HOLDERS_MAX];
@@ -240,7 +243,7 @@ static bool uses_claim(const struct bt_pod_info *pod, const struct bt_str *names
 	return false;
 }
 
-/** Found once in a cycle: the same for all nodes. */
+/** Returns the pods, which are found once per cycle because they are the same for all nodes. */
 static const struct claim_holders *claim_holders_of(const struct bt_advice *advice)
 {
 	struct bt_str key = BT_STR("berth.dev/explain/VolumeRestrictions");
@@ -253,7 +256,7 @@ static const struct claim_holders *claim_holders_of(const struct bt_advice *advi
 	holders = BT_ARENA_NEW(advice->cycle->arena, struct claim_holders);
 	const struct bt_state *state = advice->engine->state;
 	struct bt_str names[VOLUMES_MAX];
-	/* Names of the pod's ReadWriteOncePod claims. */
+	/* Collect the names of the pod's ReadWriteOncePod claims. */
 	struct bt_str *out_names = names;
 	const struct bt_pod_spec *spec = &advice->pod->object->spec;
 	uint32_t name_count = 0;
@@ -314,7 +317,10 @@ static void advise_restrictions(struct bt_advice *advice)
 		bt_advice_remove_pod(advice, holders->pods[0]);
 	}
 	if (bt_advice_has_reason(advice, BT_REASON_VOLUME_DISK_CONFLICT)) {
-		/* While the claim is in use, every pod seems to cause the rejection. */
+		/*
+		 * While another pod uses the claim, the plugin rejects the node with any pod, so
+		 * every pod would seem to be the cause.
+		 */
 		count = holders->count == 0 ? find_disk_holders(advice, pods) : 0;
 		if (count == 1 && pods[0] != BT_POD_NONE) {
 			hint_holder(advice, pods[0], "has the same disk attached here");
@@ -328,7 +334,7 @@ static void advise_restrictions(struct bt_advice *advice)
 	}
 }
 
-/** Finds one pod of the node whose removal is enough, among the first pods with volumes. */
+/** Finds a pod of the node whose removal is enough. Tries only the first pods with volumes. */
 static uint32_t find_leaver(const struct bt_advice *advice)
 {
 	uint32_t pod_count = bt_node_info_pod_count(advice->node);

@@ -27,8 +27,8 @@ static void unreserve(BT_UNUSED void *context, BT_UNUSED const struct bt_pod_inf
 }
 
 /**
- * The other functions belong to extension points that do not run here, or handle write conflicts,
- * which cannot happen here.
+ * Discards all writes of claims. The functions that are missing belong to extension points that do
+ * not run here, or handle write conflicts, which cannot happen here.
  */
 static const struct bt_claim_writer silent = {
 	.update = answer,
@@ -37,9 +37,9 @@ static const struct bt_claim_writer silent = {
 	.unreserve = unreserve,
 };
 
-/** Proposals with more changes are not sought: each change costs a trial. */
+/** Limit of changes per proposal, because each change costs a trial. */
 #define REMEDIES_MAX 12
-/** Limit of the words of one obstacle; plugins may return texts of any length. */
+/** Limit of the reasons of one obstacle, because plugins may return texts of any length. */
 #define REASONS_BYTES_MAX 1024
 
 void bt_needs_reset(struct bt_needs *needs)
@@ -64,14 +64,16 @@ void bt_needs_finish(struct bt_needs *needs)
 	bt_vec_finish(&needs->fewest);
 }
 
-/** The same change with another amount. */
+/**
+ * Merges remedy into known if both are the same change up to the amount. Returns false otherwise.
+ */
 static bool unite(struct bt_remedy *known, const struct bt_remedy *remedy)
 {
 	struct bt_remedy same = *remedy;
 
 	if (known->kind == BT_REMEDY_TOLERATE && remedy->kind == BT_REMEDY_TOLERATE) {
 		/*
-		 * Merges tolerations of one key: any value if the values differ, any effect if the
+		 * Merge tolerations of one key: any value if the values differ, any effect if the
 		 * effects differ.
 		 */
 		if (!bt_str_equal(known->key, remedy->key)) {
@@ -173,7 +175,7 @@ static void needs_add(
 	needs->fewest_is_too_small = needs->fewest_is_too_small ||
 		(fewest == &of_pod ? pod_is_too_small : advice.is_too_small);
 	needs->distance += advice.distance;
-	/* A change of the pod counts for all nodes: the distance of this node does not matter. */
+	/* A change of the pod helps on all nodes, so the distance of this node does not matter. */
 	if (!has_pod_side) {
 		needs->of_pod_distance += advice.distance;
 	} else {
@@ -207,8 +209,8 @@ void bt_needs_of_slot(struct bt_needs *needs, uint32_t slot)
 		needs->cycle = cycle;
 	}
 	/*
-	 * A nominated pod may satisfy an affinity: then the evaluation without nominated pods
-	 * counts.
+	 * A nominated pod may satisfy an affinity: then the evaluation without the nominated pods
+	 * decides.
 	 */
 	if (needs->obstacles.count == 0) {
 		needs->node = &node;
@@ -397,7 +399,7 @@ int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
 	bt_pod_info_finish_pending(engine->state, &info);
 	engine->prng = memory.prng;
 	engine->next_start_node_index = memory.next_start_node_index;
-	/* writers: consumed. */
+	/* Restore the claim writers. */
 	const struct bt_claim_writer **writers = memory.claim_writers;
 	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
 		engine->profiles.frameworks.items[i]->handle.claim_writer = writers[i];

@@ -2,37 +2,38 @@
 #ifndef BT_EXPLAIN_EXPLAIN_H
 #define BT_EXPLAIN_EXPLAIN_H
 /**
- * Why a pod is where it is: the rejection or the scores of each node, grouped; the missing amounts,
- * nearest nodes first; the smallest changes that make the pod fit, each of them tried; the outcome
- * of preemption. Spec: 03 sections 3 and 8, 08.
+ * Explains a pod's scheduling: the rejection or the scores of each node, in groups; the missing
+ * amounts, nearest nodes first; the smallest changes that make the pod fit, each verified by a
+ * trial; the outcome of preemption. Spec: 03 sections 3 and 8, 08.
  *
- * No I/O. bt_explain applies changes to the engine's state and reverts them: when it returns, the
- * state is unchanged.
+ * No I/O. bt_explain applies changes to the engine's state and reverts them: when the function
+ * returns, the state is unchanged.
  */
 #include "dra/allocator.h"
 #include "explain/remedy.h"
 #include "sched/scheduler.h"
 
 #define BT_EXPLAIN_GROUP_NONE UINT32_MAX
-/** Limit of proposals. */
+/** Limit of proposals per explanation. */
 #define BT_EXPLAIN_PROPOSALS_MAX 100
 
 enum bt_explained_fate {
-	BT_EXPLAINED_FITS,          /* at least one node */
-	BT_EXPLAINED_UNSCHEDULABLE, /* no node */
+	BT_EXPLAINED_FITS,          /* at least one node accepts the pod */
+	BT_EXPLAINED_UNSCHEDULABLE, /* no node accepts the pod */
 	BT_EXPLAINED_NO_NODES,
-	BT_EXPLAINED_GATED, /* PreEnqueue rejects the pod; nodes are evaluated all the same */
-	BT_EXPLAINED_NOT_HANDLED, /* no profile has its schedulerName; nodes: the first profile's */
-	BT_EXPLAINED_ERROR,       /* a plugin failed: message */
+	BT_EXPLAINED_GATED, /* PreEnqueue rejects the pod; nodes are evaluated nevertheless */
+	BT_EXPLAINED_NOT_HANDLED, /* no profile matches; evaluated with the first one */
+	BT_EXPLAINED_ERROR,       /* a plugin failed; see message */
 };
 
-/** A plugin that rejects a node; the first one is the scheduler's answer. */
+/** A plugin that rejects a node. The first obstacle of a node is the scheduler's answer. */
 struct bt_obstacle {
 	struct bt_str plugin;
 	struct bt_str reasons; /* joined with ", " */
-	struct bt_str hint; /* half-sentence for people: "needs 250m more cpu"; "" when unknown */
+	struct bt_str hint; /* phrase for people: "needs 250m more cpu"; "" if unknown */
 	/**
-	 * Devices that each request found on the node, long selectors cut; NULL: no request failed.
+	 * Number of devices that each request found on the node, long selectors cut; NULL: no
+	 * request failed.
 	 */
 	const struct bt_allocation_report *devices;
 };
@@ -46,24 +47,24 @@ struct bt_explained_node {
 	struct bt_str name;
 	uint32_t slot;
 	uint32_t group; /* BT_EXPLAIN_GROUP_NONE: the node fits */
-	/** Nodes that PreFilter excludes or rejects as a whole have PreFilter's status. */
+	/** PreFilter excluded the node or rejected all nodes; the node has PreFilter's status. */
 	bool in_pre_filter;
 	/**
-	 * In the order of the profile's filters. in_pre_filter: PreFilter's rejection, then what
-	 * the filters would return without it.
+	 * The rejections in the order of the profile's filters. With in_pre_filter: first
+	 * PreFilter's rejection, then the rejections of the filters as if PreFilter had passed.
 	 */
 	BT_LIST(struct bt_obstacle) obstacles;
-	/** Changes that together with entry_remedies make the pod fit; absent if is_final. */
+	/** Changes that make the pod fit if entry_remedies are applied, too; absent if is_final. */
 	BT_LIST(struct bt_remedy) remedies;
 	bool is_final;
-	bool is_too_small; /* even the empty node is too small; such nodes come last */
+	bool is_too_small; /* the empty node is too small, too; such nodes come last */
 	double distance;
-	/* Nodes that fit. */
+	/* Only for nodes that fit. */
 	int64_t total_score;
 	BT_LIST(struct bt_explained_score) scores;
 };
 
-/** Nodes with the same status: one count of the message. */
+/** Nodes with the same status, which the message counts together. */
 struct bt_explained_group {
 	enum bt_status_code code;
 	struct bt_str plugin;           /* "" if PreFilter rejected without naming a plugin */
@@ -72,12 +73,12 @@ struct bt_explained_group {
 	bool in_pre_filter;             /* PreFilter rejected; Filter did not run */
 };
 
-/** Changes that were applied and made the scheduler accept the pod. */
+/** A set of changes with which the scheduler accepted the pod in a trial. */
 struct bt_proposal {
 	BT_LIST(struct bt_remedy) remedies;
-	struct bt_str node;    /* nearest node that accepts the pod then */
-	uint32_t opened_count; /* nodes that accept the pod then */
-	uint32_t alike_count;  /* further nodes with the same remedies */
+	struct bt_str node;    /* nearest node that then accepts the pod */
+	uint32_t opened_count; /* number of nodes that then accept the pod */
+	uint32_t alike_count;  /* number of further nodes that need the same remedies */
 };
 
 struct bt_explained_victim {
@@ -93,7 +94,7 @@ struct bt_explained_candidate {
 	bool selected;
 };
 
-/** "No preemption victims found for incoming pod": 3 nodes. */
+/** A reason and the number of nodes: "No preemption victims found for incoming pod": 3 nodes. */
 struct bt_explained_refusal {
 	struct bt_str reason;
 	uint32_t node_count;
@@ -111,37 +112,43 @@ struct bt_explanation {
 	struct bt_arena arena;
 	enum bt_explained_fate fate;
 	struct bt_str profile;   /* schedulerName of the profile that decides */
-	struct bt_str message;   /* as in the pod's condition; "" when it fits */
-	struct bt_str best_node; /* first by name among the best; "" when none fits */
-	uint32_t node_count;     /* nodes of the cluster */
+	struct bt_str message;   /* as in the pod's condition; "" if the pod fits */
+	struct bt_str best_node; /* first by name among the best nodes; "" if no node fits */
+	uint32_t node_count;     /* number of nodes in the cluster */
 	uint32_t feasible_count;
 	BT_LIST(struct bt_explained_node) nodes;   /* ascending by name */
-	BT_LIST(struct bt_explained_group) groups; /* the one with the nearest node first */
+	BT_LIST(struct bt_explained_group) groups; /* the group with the nearest node first */
 	BT_LIST(struct bt_proposal) proposals;     /* smallest first */
-	/** Nodes without a proposal because enough nearer nodes were tried. */
+	/** Number of nodes without a proposal because enough nearer nodes were tried. */
 	uint32_t untried_count;
-	/** Changes that PreEnqueue needs: gates, scheduler name. Part of every proposal. */
+	/**
+	 * Changes that PreEnqueue needs: gates, scheduler name. They are part of every proposal.
+	 */
 	BT_LIST(struct bt_remedy) entry_remedies;
 	struct bt_explained_preemption preemption;
 };
 
-/** Reads objects that the state does not keep. Called only for objects that are in the state. */
+/**
+ * Functions that read objects that the state does not keep. Called only for objects that are in the
+ * state.
+ */
 struct bt_explain_objects {
-	/** The node as it was added to the state. */
+	/** Returns the node as it was added to the state. */
 	const struct bt_node *(*node)(void *context, struct bt_str name);
 	void *context;
 };
 
 struct bt_explain_options {
 	uint32_t proposals_max; /* 0: no proposals */
-	bool preemption;        /* report preemption */
+	bool preemption;        /* whether to explain preemption */
 	struct bt_explain_objects objects;
 };
 
 /**
- * Explains a pod that is not in the state (the caller removes a running pod first). The pod is
- * defaulted and borrowed for the call. Returns 0 also if the pod fits nowhere; BERTH_ERR_INTERNAL
- * if the state contradicts itself. out is initialised in any case and must be finished.
+ * Explains a pod that is not in the state (the caller removes a running pod first). The pod must be
+ * defaulted and is borrowed for the call. Returns 0 also if no node accepts the pod,
+ * BERTH_ERR_INTERNAL if the state contradicts itself. out is initialised in any case and must be
+ * finished.
  */
 BT_MUST_USE int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
 	const struct bt_explain_options *options, struct bt_explanation *out,
@@ -151,7 +158,7 @@ void bt_explanation_finish(struct bt_explanation *explanation);
 /** --- pod groups: spec 09 --- */
 
 enum bt_explained_group_fate {
-	BT_GROUP_FITS, /* the group's cycle accepts it */
+	BT_GROUP_FITS, /* the group's cycle accepts the group */
 	BT_GROUP_UNSCHEDULABLE,
 	BT_GROUP_GATED, /* PreEnqueue rejects all members */
 	BT_GROUP_ERROR, /* a plugin failed, or members name several schedulers */
@@ -159,8 +166,8 @@ enum bt_explained_group_fate {
 
 struct bt_explained_member {
 	struct bt_str name;
-	struct bt_str node_name; /* node in the closest placement; "": none */
-	struct bt_str message;   /* why the member has no node; "" if it has one or was not tried */
+	struct bt_str node_name; /* chosen node in the closest placement; "": none */
+	struct bt_str message;   /* why no node was found; "" if not tried */
 	bool is_gated;
 };
 
@@ -172,26 +179,26 @@ struct bt_explained_placement {
 };
 
 enum bt_group_change {
-	BT_GROUP_CHANGE_REMEDIES,        /* changes of nodes, and of all members alike */
-	BT_GROUP_CHANGE_ADD_NODES,       /* empty nodes like `node` */
-	BT_GROUP_CHANGE_LOWER_MIN_COUNT, /* the policy is immutable: create the PodGroup again */
-	BT_GROUP_CHANGE_ADD_PODS,        /* more members like the present ones */
+	BT_GROUP_CHANGE_REMEDIES,        /* change nodes, and all members alike */
+	BT_GROUP_CHANGE_ADD_NODES,       /* add empty nodes like `node` */
+	BT_GROUP_CHANGE_LOWER_MIN_COUNT, /* needs a new PodGroup */
+	BT_GROUP_CHANGE_ADD_PODS,        /* add members like the present ones */
 };
 
-/** A change with which the group's cycle accepted the group. */
+/** A change with which the group's cycle accepted the group in a trial. */
 struct bt_group_proposal {
 	enum bt_group_change kind;
 	BT_LIST(struct bt_remedy) remedies;
 	uint32_t count;        /* number of nodes or pods; the new minCount */
-	struct bt_str node;    /* ADD_NODES */
-	uint32_t placed_count; /* pending members that find a node then */
+	struct bt_str node;    /* template of the new nodes; only for ADD_NODES */
+	uint32_t placed_count; /* number of pending members that then find a node */
 };
 
 struct bt_group_explanation {
 	struct bt_arena arena;
 	enum bt_explained_group_fate fate;
 	struct bt_str message;
-	bool has_object;            /* a PodGroup of the name exists */
+	bool has_object;            /* the PodGroup object exists */
 	int32_t min_count;          /* minCount of a gang; 0: policy basic */
 	struct bt_str topology_key; /* "": no constraint */
 	uint32_t scheduled_count;   /* members with a node */
@@ -201,18 +208,18 @@ struct bt_group_explanation {
 	BT_LIST(struct bt_explained_placement) placements; /* ascending by name */
 	BT_LIST(struct bt_explained_member) members; /* pending ones, in the order of the cycle */
 	/**
-	 * The first member without a node, explained with the members before it on their nodes and
-	 * restricted to the closest placement; NULL: none.
+	 * The first member without a node. It is explained with the preceding members on their
+	 * nodes, and restricted to the closest placement; NULL: none.
 	 */
 	const struct bt_pod *stopped;
-	struct bt_explanation stop; /* explanation of stopped; zeros if there is none */
+	struct bt_explanation stop; /* explanation of `stopped`; zeros if there is none */
 	BT_LIST(struct bt_group_proposal) proposals;
 };
 
 /**
- * Explains the pending members of one group, at least one. The group knows them
- * (state/pod_groups.h); they are defaulted, and borrowed until finish. Requires gate
- * GenericWorkload. options->preemption is ignored. Otherwise as bt_explain.
+ * Explains the pending members of one group, at least one. The members must be in the group's entry
+ * of the state (state/pod_groups.h) and defaulted; they are borrowed until finish. Requires gate
+ * GenericWorkload. options->preemption is ignored. Results as for bt_explain.
  */
 BT_MUST_USE int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const *pods,
 	uint32_t count, const struct bt_explain_options *options, struct bt_group_explanation *out,
@@ -220,8 +227,8 @@ BT_MUST_USE int bt_explain_group(struct bt_scheduler *scheduler, const struct bt
 void bt_group_explanation_finish(struct bt_group_explanation *explanation);
 
 /**
- * Trials: changes are applied to the state, the scheduler decides, the state is reverted.
- * bt_explain tries each of its proposals so.
+ * Trials: apply changes to the state, let the scheduler decide, and revert the state. bt_explain
+ * verifies each of its proposals by a trial.
  */
 
 /** Outcome of a trial. */
@@ -231,7 +238,10 @@ struct bt_trial {
 	bool error;     /* a plugin failed */
 };
 
-/** node "": any. Errors: the state contradicts itself. */
+/**
+ * Tries the changes. node: the node that trial.node_fits is about; "": none in particular. Fails
+ * only if the state contradicts itself.
+ */
 BT_MUST_USE int bt_explain_try(struct bt_engine *engine, const struct bt_pod *pod,
 	const struct bt_remedy *remedies, uint32_t count, struct bt_str node,
 	const struct bt_explain_objects *objects, struct bt_trial *out, struct berth_error *err);

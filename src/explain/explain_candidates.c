@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Candidates: distinct sets of changes that nodes need, nearest first. */
+/** Candidates: the distinct sets of changes that nodes need, nearest node first. */
 #include <stdlib.h>
 
 #include "explain/advice.h"
@@ -75,8 +75,8 @@ bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part
 
 		for (uint32_t k = 0; k < whole->count && !found; k++) {
 			/*
-			 * Whether a remedy covers another: the same change, or a larger amount of
-			 * it.
+			 * Whether remedy k covers remedy i: the same change, or LowerRequest with a
+			 * larger amount.
 			 */
 			const struct bt_remedy *remedy = &whole->items[k];
 			const struct bt_remedy *other = &part->items[i];
@@ -118,7 +118,7 @@ static uint64_t hash_set(const bt_remedy_list *remedies)
 	return hash;
 }
 
-/** Finds or adds the candidate with this set. */
+/** Finds the candidate with this set of changes, or adds one. */
 static struct bt_candidate *collect(struct collection *collection, const bt_remedy_list *wanted,
 	double distance, bool is_too_small, uint32_t node)
 {
@@ -163,7 +163,10 @@ static struct bt_candidate *collect(struct collection *collection, const bt_reme
 
 static int compare_candidates(const struct bt_candidate *x, const struct bt_candidate *y)
 {
-	/* A set that helps on many nodes comes first. */
+	/*
+	 * A set that helps on many nodes comes first, so divide the distance by the number of
+	 * nodes.
+	 */
 	double x_distance = x->distance / (double)x->node_count;
 	double y_distance = y->distance / (double)y->node_count;
 	bool x_lowers = bt_remedies_lower(x->remedies.items, x->remedies.count);
@@ -185,7 +188,7 @@ static int compare_candidates(const struct bt_candidate *x, const struct bt_cand
 	if (x->node_count != y->node_count) {
 		return x->node_count > y->node_count ? -1 : 1;
 	}
-	/* Nodes are sorted by name. */
+	/* Indices of nodes are in the order of names. */
 	if (x->node != y->node) {
 		return x->node < y->node ? -1 : 1;
 	}
@@ -205,7 +208,10 @@ static int compare_pointers(const void *a, const void *b)
 		*(struct bt_candidate *const *)a, *(struct bt_candidate *const *)b);
 }
 
-/** The set without volumes that a StorageClass could provision; empty: there are none. */
+/**
+ * Returns the set with each new volume (of a StorageClass) replaced by dropping the volume; empty
+ * if the set has no new volumes.
+ */
 static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_list *remedies)
 {
 	bt_remedy_list dropped = {.present = true};
@@ -227,7 +233,7 @@ static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_li
 	return dropped;
 }
 
-/** The sets that make one node accept the pod, up to four ways. */
+/** Collects the sets of changes that make one node accept the pod: up to four. */
 static void collect_of_node(struct collection *collection, uint32_t index)
 {
 	struct bt_explain_search *search = collection->search;
@@ -254,7 +260,7 @@ static void collect_of_node(struct collection *collection, uint32_t index)
 		}
 		wishes[i] = collect(collection, &wanted[i].remedies, wanted[i].distance,
 			wanted[i].is_too_small, index);
-		/* A set that is queued already is not added again. */
+		/* Two ways led to the same set: count the node once. */
 		for (uint32_t k = 0; k < i && wishes[i] != NULL; k++) {
 			if (wishes[k] == wishes[i]) {
 				wishes[i]->node_count--;
@@ -294,7 +300,7 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 	uint32_t at = search->next;
 
 	BT_ASSERT(at > 0);
-	/* The slot before `next`, its old place, is free. */
+	/* The candidate was taken from the slot before `next`, so that slot is free. */
 	while (at < search->queue_count && compare_candidates(search->queue[at], candidate) <= 0) {
 		search->queue[at - 1] = search->queue[at];
 		at++;
@@ -304,28 +310,34 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 }
 
 /**
- * Removing one pod may lift several obstacles at once: it frees resources, ports, devices, and
- * counts of spreading. Advisers look at one obstacle at a time and miss such pods.
+ * Removals: removing one pod may lift several obstacles at once, because it frees resources, ports
+ * and devices and lowers spreading counts. Advisers look at one obstacle at a time and miss such
+ * pods.
  */
 
-/** Limit of pods that are tried. */
+/** Limit of pods whose removal is tried. */
 #define REMOVALS_MAX 200
-/** Share of the trials' budget; the rest is for the advisers' candidates. */
+/** Part of the budget of trials; the rest is for the candidates of the advisers. */
 #define WORK_MAX 2000000
-/** Up to this many nodes: removing a pod may make another node than its own accept. */
+/**
+ * Up to this many nodes, also check whether the removal makes a node other than the pod's node fit.
+ */
 #define SMALL_CLUSTER_NODES 64
 
 /** The best removal on one node: the pod that needs the fewest further changes. */
 struct removal {
 	struct bt_explain_search *search;
 	struct bt_candidate *best; /* NULL: none */
-	int32_t priority;          /* priority of that pod */
-	uint32_t limit;            /* only sets with fewer changes count */
-	uint32_t left;             /* remaining budget of pods to try */
+	int32_t priority;          /* priority of the pod removed by `best` */
+	uint32_t limit;            /* only sets with fewer changes are considered */
+	uint32_t left;             /* number of pods that may still be tried */
 	uint64_t work_end;
 };
 
-/** Adds what the pod's own node still needs. Returns false if no known change helps there. */
+/**
+ * Adds the changes that the removed pod's node still needs. Returns false if no known change helps
+ * there.
+ */
 static bool add_needs(struct bt_explain_search *search, struct bt_explain_world *world,
 	uint32_t slot, bt_remedy_vec *remedies, bool *out_too_small)
 {
@@ -369,7 +381,7 @@ static void consider(struct removal *removal, const bt_remedy_vec *remedies, int
 	};
 }
 
-/** Evaluates the cluster without the pod. node: the pod's node. */
+/** Evaluates the cluster without the pod. node: index of the pod's node. */
 static int try_removal(
 	struct removal *removal, uint32_t pod_id, uint32_t node, struct berth_error *err)
 {
@@ -451,7 +463,7 @@ int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct 
 			&run->engine->state->nodes.rows[run->out->nodes.items[node].slot];
 
 		removal.best = NULL;
-		/* A trial must not change the list. */
+		/* The loop relies on trials leaving the list of pods unchanged. */
 		for (uint32_t k = 0; k < row->pods.count && may_try(&removal) && result == 0; k++) {
 			if (!bt_advice_may_leave(run->engine->state, row->pods.items[k])) {
 				continue;

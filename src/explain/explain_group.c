@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Why a pod group is not accepted, and which changes make it fit as a whole. Spec: 09. */
+/**
+ * Explains why a pod group is not accepted, and finds changes with which the whole group fits.
+ * Spec: 09.
+ */
 #include "api/change.h"
 #include "explain/explain_private.h"
 #include "plugins/common_pod_group.h"
 #include "state/pod_groups.h"
 
-/** Limit of changes in one proposal, which grows by one explained member at a time. */
+/** Limit of rounds in which one proposal grows; each round explains one more member. */
 #define ROUNDS_MAX 8
-/** Limit of proposals of a member that are checked for the group. */
+/** Limit of a member's proposals that are checked for the group. */
 #define CHOICES_MAX 8
 /** Limit of nodes that are tried as templates of new nodes. */
 #define MODELS_MAX 3
@@ -19,14 +22,14 @@
 struct group_run {
 	struct bt_scheduler *scheduler;
 	struct bt_engine *engine;
-	const struct bt_pod *const *pods; /* as the caller passed them */
+	const struct bt_pod *const *pods; /* the caller's array */
 	uint32_t count;
 	const struct bt_explain_options *options;
 	struct bt_group_explanation *out;
 	struct bt_arena arena;                  /* memory of changed pods and nodes */
-	const struct bt_pod_group *group;       /* group of the store; NULL: none */
-	bt_remedy_vec remedies;                 /* remedies that are applied now */
-	BT_VEC(const struct bt_node *) changed; /* nodes changed by remedies, as they are now */
+	const struct bt_pod_group *group;       /* the PodGroup in the object store; NULL: none */
+	bt_remedy_vec remedies;                 /* changes applied at present */
+	BT_VEC(const struct bt_node *) changed; /* the nodes as changed by `remedies` */
 	BT_VEC(struct bt_group_proposal) proposals;
 	uint64_t work;
 	bool is_explained;   /* out->stop is filled in */
@@ -50,7 +53,7 @@ static const struct bt_node *find_changed(const struct group_run *run, struct bt
 	return NULL;
 }
 
-/** The node as the caller's reader returns it. */
+/** Returns the node as the caller's reader returns it, or its changed copy. */
 static const struct bt_node *current_node(void *context, struct bt_str name)
 {
 	const struct group_run *run = context;
@@ -76,7 +79,7 @@ static bool is_admitted(const struct group_run *run, const struct bt_pod *pod,
 	return bt_status_is_success(&status);
 }
 
-/** Members with the changes applied that pass PreEnqueue, in run->arena. */
+/** Collects the members that pass PreEnqueue, with the changes applied, in run->arena. */
 static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, uint32_t more_count,
 	const struct bt_pod ***out_pods)
 {
@@ -144,7 +147,7 @@ static bool is_in_placement(
 	return label != NULL && bt_str_equal(*label, value);
 }
 
-/** Nodes outside of the placement are left out of the report. */
+/** Removes the nodes outside of the placement from the explanation. */
 static void keep_placement(struct group_run *run, struct bt_explanation *explanation,
 	struct bt_str key, struct bt_str value)
 {
@@ -166,7 +169,7 @@ static void keep_placement(struct group_run *run, struct bt_explanation *explana
 	explanation->groups.count = kept_groups;
 }
 
-/** The pod, restricted to nodes of one placement. */
+/** Returns a copy of the pod that is restricted to the nodes of one placement. */
 static struct bt_pod *confine(
 	struct group_run *run, const struct bt_pod *pod, struct bt_str key, struct bt_str value)
 {
@@ -181,7 +184,7 @@ static struct bt_pod *confine(
 		pairs[count++] = selector->items[i++];
 	}
 	if (i < selector->count && bt_str_equal(selector->items[i].key, key)) {
-		return confined; /* the pod itself names a placement */
+		return confined; /* the pod itself selects a placement */
 	}
 	pairs[count++] = (struct bt_str_pair){key, value};
 	while (i < selector->count) {
@@ -191,7 +194,10 @@ static struct bt_pod *confine(
 	return confined;
 }
 
-/** Whether a proposal can help a group: removing a single pod or changing its placement cannot. */
+/**
+ * Whether the proposal can help the whole group. Removing one pod, or moving a pod to another
+ * placement, cannot.
+ */
 static bool is_usable(const struct group_run *run, const struct bt_proposal *proposal)
 {
 	for (uint32_t i = 0; i < proposal->remedies.count; i++) {
@@ -210,8 +216,8 @@ static bool is_usable(const struct group_run *run, const struct bt_proposal *pro
 }
 
 /**
- * Whether the proposal lowers requests or frees resources that members of the group just took,
- * which takes a larger node.
+ * Whether the proposal lowers requests, or frees resources that members of the group have just
+ * taken. Such a change needs a larger node.
  */
 static bool is_second_choice(const struct bt_tried_group *tried, const struct bt_proposal *proposal)
 {
@@ -264,8 +270,8 @@ static void copy_members(struct group_run *run, const struct bt_tried_group *tri
 }
 
 /**
- * With the members on their nodes, explains the first member without a node and adds remedies that
- * make it fit.
+ * Explains the first member without a node, while the other members are on their nodes, and adds
+ * remedies that make it fit.
  */
 static void look(void *context, const struct bt_tried_group *tried)
 {
@@ -415,7 +421,7 @@ static bool has_time(const struct group_run *run)
 	return run->work < WORK_MAX && run->result == 0;
 }
 
-/** Members that must find a node in addition to those that do. */
+/** Returns how many more members must find a node. */
 static uint32_t missing_count(const struct group_run *run, uint32_t placed_count)
 {
 	const struct bt_group_explanation *out = run->out;
@@ -425,8 +431,9 @@ static uint32_t missing_count(const struct group_run *run, uint32_t placed_count
 }
 
 /**
- * out->stop left the first changes in run->remedies. Adds changes until the group is accepted, then
- * drops each change that is not needed.
+ * Finds a proposal of changes. Starts with the changes that out->stop led to, which are in
+ * run->remedies, adds changes until the group is accepted, then drops each change that is not
+ * needed.
  */
 static void propose_remedies(struct group_run *run)
 {
@@ -445,8 +452,8 @@ static void propose_remedies(struct group_run *run)
 		}
 		if (outcome.is_accepted && !is_same) {
 			/*
-			 * A member beyond minCount found no node: the changes ask for more than
-			 * needed.
+			 * The group was accepted before the last changes were added: a member
+			 * beyond minCount had no node. Drop these changes.
 			 */
 			run->remedies.count = 0;
 			for (uint32_t k = 0; k < before.count; k++) {
@@ -491,11 +498,11 @@ static void propose_remedies(struct group_run *run)
 	}
 }
 
-/** --- more nodes --- */
+/** --- new nodes --- */
 
 struct added_nodes {
-	const struct bt_node *nodes; /* room for the maximum */
-	uint32_t count;              /* present nodes */
+	const struct bt_node *nodes; /* array for the maximum number */
+	uint32_t count;              /* number of nodes added at present */
 };
 
 static void set_node_count(struct group_run *run, struct added_nodes *added, uint32_t count)
@@ -538,7 +545,7 @@ static struct bt_node *make_nodes(
 	return nodes;
 }
 
-/** Next number of nodes to try after `count` did not suffice. */
+/** Returns the number of nodes to try next, after `count` nodes did not suffice. */
 static uint32_t guess_nodes(const struct group_run *run, uint32_t count, uint32_t placed_count)
 {
 	uint32_t before = run->out->placed_count;
@@ -549,13 +556,13 @@ static uint32_t guess_nodes(const struct group_run *run, uint32_t count, uint32_
 	return (uint32_t)((missing_count(run, before) * (uint64_t)count + gain - 1) / gain);
 }
 
-/** The fewest empty nodes like this one with which the group is accepted. */
+/** Finds the smallest number of empty nodes like the model with which the group is accepted. */
 static bool propose_nodes_like(struct group_run *run, const struct bt_node *model)
 {
 	uint32_t most = run->count < ADDED_MAX ? run->count : ADDED_MAX;
 	struct added_nodes added = {.nodes = make_nodes(run, model, most)};
 	uint32_t placed_count = 0;
-	uint32_t low = 0; /* known not to suffice */
+	uint32_t low = 0; /* largest number known not to suffice */
 	uint32_t high = most + 1;
 	uint32_t count = 1;
 	bool has_guessed = false;
@@ -563,7 +570,7 @@ static bool propose_nodes_like(struct group_run *run, const struct bt_node *mode
 		set_node_count(run, &added, count);
 		struct outcome outcome = try_group(run, NULL, 0, NULL);
 		if (outcome.is_accepted) {
-			/* The estimate is mostly exact: try one node less first. */
+			/* The estimate is usually exact, so first try one node less. */
 			high = count;
 			placed_count = outcome.placed_count;
 			count = has_guessed ? low + (high - low) / 2 : high - 1;
@@ -591,7 +598,10 @@ static bool is_like(const struct bt_node *a, const struct bt_node *b)
 		bt_taint_list_equal(&a->spec.taints, &b->spec.taints);
 }
 
-/** Templates of new nodes: nodes that would accept the stopped member if empty, nearest first. */
+/**
+ * Proposes new nodes. Templates are the nodes that would accept the stopped member if they were
+ * empty, nearest first.
+ */
 static void propose_nodes(struct group_run *run)
 {
 	const struct bt_explanation *stop = &run->out->stop;
@@ -620,7 +630,7 @@ static void propose_nodes(struct group_run *run)
 	}
 }
 
-/** --- another policy, more members --- */
+/** --- lower minCount, more members --- */
 
 static void put_min_count(struct group_run *run, int32_t min_count)
 {
@@ -630,12 +640,15 @@ static void put_min_count(struct group_run *run, int32_t min_count)
 	gang.min_count = min_count;
 	changed.spec.scheduling_policy.gang = &gang;
 	bt_object_store_put(objects, bt_object_create(BT_KIND_POD_GROUP, &changed));
-	/* The texts of the previous object may be released already. */
+	/* The texts of the previous object may be released now, so look the group up again. */
 	run->group = bt_object_store_find(objects, BT_KIND_POD_GROUP,
 		run->pods[0]->metadata.namespace_, *bt_pod_group_name_of(run->pods[0]));
 }
 
-/** 0: no number of members helps. */
+/**
+ * Returns the number of members that find a node, if the group is accepted with this number as
+ * minCount; else 0.
+ */
 static uint32_t find_min_count(
 	struct group_run *run, uint32_t placed_count, struct outcome *out_outcome)
 {
@@ -650,7 +663,7 @@ static uint32_t find_min_count(
 	return out_outcome->is_accepted ? reached : 0;
 }
 
-/** A gang with fewer pods than minCount. */
+/** Proposes more pods for a gang that has fewer pods than minCount. */
 static void propose_pods(struct group_run *run)
 {
 	uint32_t there = run->out->scheduled_count + run->count;
@@ -723,7 +736,7 @@ static void add_gated(struct group_run *run)
 	}
 }
 
-/** Scheduling gates of members: removing them is the first change. */
+/** Adds the removal of the members' scheduling gates, which must come before any other change. */
 static void add_gate_remedies(struct group_run *run)
 {
 	for (uint32_t i = 0; i < run->count; i++) {
@@ -759,7 +772,7 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 	run.group = bt_object_store_find(&state->objects, BT_KIND_POD_GROUP, namespace_, name);
 	describe_group(&run);
 	struct outcome outcome = try_group(&run, NULL, 0, look);
-	run.is_explained = true; /* even if no member passed PreEnqueue */
+	run.is_explained = true; /* also if no member passed PreEnqueue */
 	add_gated(&run);
 	bool proposes = options->proposals_max != 0 && !outcome.is_accepted &&
 		out->fate != BT_GROUP_ERROR && options->objects.node != NULL;
@@ -798,7 +811,7 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 		out->proposals.items[i] = run.proposals.items[i];
 	}
 	if (out->stopped != NULL) {
-		/* The pod may be a changed copy. */
+		/* `stopped` may be a changed copy: replace it by the caller's pod. */
 		for (uint32_t i = 0; i < count; i++) {
 			if (bt_str_equal(pods[i]->metadata.uid, out->stopped->metadata.uid)) {
 				out->stopped = pods[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** For each node, the scores or all rejections. */
+/** Finds for each node the scores or all rejections. */
 #include <stdlib.h>
 
 #include "explain/explain_private.h"
@@ -24,7 +24,7 @@ static struct bt_explained_group make_group(
 	return group;
 }
 
-/** Finds or adds the group of a status. */
+/** Returns the index of the group with this status; adds a group if there is none. */
 static uint32_t explain_groups_find(
 	struct bt_explain_groups *groups, const struct bt_status *status, bool in_pre_filter)
 {
@@ -52,13 +52,13 @@ static uint32_t explain_groups_find(
 	return groups->groups.count - 1;
 }
 
-/** qsort passes no context, so each element carries a pointer. */
+/** qsort passes no context, so each element has a pointer to its node. */
 struct ranked_node {
 	const struct bt_explained_node *node;
 	uint32_t index;
 };
 
-/** Distance of the nodes. */
+/** Orders nodes by distance. */
 static int compare_distances(const struct bt_explained_node *x, const struct bt_explained_node *y)
 {
 	if (x->is_final != y->is_final) {
@@ -125,7 +125,7 @@ static int compare_groups(const void *a, const void *b)
 	return order != 0 ? order : (int)x->in_pre_filter - (int)y->in_pre_filter;
 }
 
-/** Limit of PreFilter runs, each without the cause of the previous rejection. */
+/** Limit of PreFilter runs; each run removes the cause of the previous rejection. */
 #define LEVELS_MAX 4
 
 struct named_slot {
@@ -133,7 +133,7 @@ struct named_slot {
 	uint32_t slot;
 };
 
-/** Adds all nodes of the snapshot, sorted by name, without a verdict. */
+/** Adds all nodes of the snapshot, sorted by name, without verdicts. */
 static void list_nodes(struct bt_explain_run *run)
 {
 	struct bt_explanation *out = run->out;
@@ -183,7 +183,7 @@ static bool same_remedies(const bt_remedy_vec *a, const bt_remedy_vec *b)
 	return same;
 }
 
-/** Adds further obstacles after the known ones. */
+/** Adds the obstacles of `needs` after the node's known obstacles. */
 static void append_obstacles(
 	struct bt_arena *arena, struct bt_explained_node *node, const struct bt_needs *needs)
 {
@@ -202,7 +202,7 @@ static void append_obstacles(
 	node->obstacles.present = true;
 }
 
-/** Takes over the scheduler's own verdicts. */
+/** Fills in the verdicts of the scheduler. */
 static void take_evaluation(struct bt_explain_run *run, struct bt_explain_groups *groups,
 	const struct bt_evaluation *evaluation)
 {
@@ -232,10 +232,7 @@ static void ask_filters(struct bt_explain_run *run, struct bt_needs *needs,
 {
 	bt_needs_reset(needs);
 	bt_needs_of_slot(needs, run->out->nodes.items[index].slot);
-	/*
-	 * Adds the filters' verdicts; base: the changes that were needed before the filters could
-	 * run.
-	 */
+	/* Add the filters' verdicts. base: the changes without which the filters cannot run. */
 	struct bt_arena *arena = &run->out->arena;
 	struct bt_explained_node *node = &run->out->nodes.items[index];
 	struct bt_outlook *outlook = &run->outlooks[index];
@@ -259,7 +256,10 @@ static void ask_filters(struct bt_explain_run *run, struct bt_needs *needs,
 		node->is_final = true;
 	}
 	if (!node->is_final) {
-		/* Copied only if different: mostly the same list, and there may be many nodes. */
+		/*
+		 * Copy the lists only if they differ, because most are the same and there may be
+		 * many nodes.
+		 */
 		if (!same_remedies(&remedies, &of_pod)) {
 			outlook->of_pod = keep_remedies(arena, &of_pod);
 		}
@@ -366,7 +366,7 @@ static int fill(struct bt_explain_run *run, const struct bt_pod_info *pod,
 		if (world.framework == NULL) {
 			world.framework = run->framework;
 		}
-		/* Runs the filters of nodes that PreFilter names now. */
+		/* Run the filters of those nodes that PreFilter accepts now. */
 		const uint32_t *slots;
 		uint32_t count;
 

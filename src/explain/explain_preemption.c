@@ -16,7 +16,7 @@ struct preemption_view {
 	BT_VEC(struct bt_explained_refusal) refusals;
 };
 
-/** The chosen candidate first, then by upstream's criteria. */
+/** Orders candidates: the chosen one first, then by upstream's criteria. */
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct bt_explained_candidate *x = a;
@@ -61,7 +61,7 @@ static void refuse_by_status(
 	bt_strbuf_finish(&text);
 }
 
-/** Most nodes first, then by text. */
+/** Orders refusals by descending number of nodes, then by text. */
 static int compare_refusals(const void *a, const void *b)
 {
 	const struct bt_explained_refusal *x = a;
@@ -74,8 +74,8 @@ static int compare_refusals(const void *a, const void *b)
 }
 
 /**
- * Whether the plugin is a PostFilter of the profile; a PreEnqueue that gates preemptors does not
- * count.
+ * Whether the plugin is a PostFilter of the profile. A plugin that only gates preemptors at
+ * PreEnqueue does not count.
  */
 static bool preempts(const struct bt_framework *framework)
 {
@@ -160,7 +160,10 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 		uint32_t tried = view.decision->candidate_count;
 
 		if (potential != 0) {
-			/* Without candidates no dry run took place, and the statuses are older. */
+			/*
+			 * Otherwise no dry run took place, and the evaluator has the statuses of an
+			 * earlier one.
+			 */
 			const struct bt_node_statuses *dry_statuses = &view.evaluator->statuses;
 			uint32_t dry_count = 0;
 

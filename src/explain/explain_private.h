@@ -10,24 +10,27 @@
 typedef BT_LIST(struct bt_remedy) bt_remedy_list;
 typedef BT_VEC(struct bt_remedy) bt_remedy_vec;
 
-/** Data of a node for the search of proposals; same index as in the explanation. */
+/** Data of a node for the search of proposals; at the same index as the node in the explanation. */
 struct bt_outlook {
-	/** Like node->remedies, but changing the pod wherever that helps; absent: the same. */
+	/**
+	 * Like node->remedies, but with changes of the pod wherever these help; absent: equal to
+	 * node->remedies.
+	 */
 	bt_remedy_list of_pod;
 	double of_pod_distance;
 	bool of_pod_is_too_small;
-	bt_remedy_list fewest; /* absent: not fewer than the two lists above */
+	bt_remedy_list fewest; /* absent: node->remedies or of_pod is as short */
 	bool fewest_is_too_small;
-	bool known; /* the filters ran */
+	bool known; /* the filters ran for the node */
 };
 
 /** One call of bt_explain. */
 struct bt_explain_run {
 	struct bt_engine *engine;
 	struct bt_framework *framework; /* the profile that decides */
-	const struct bt_pod *pod;       /* as passed in */
+	const struct bt_pod *pod;       /* the caller's pod */
 	const struct bt_explain_options *options;
-	struct bt_explanation *out;  /* texts are copied into its arena, because cycles end */
+	struct bt_explanation *out;  /* texts are copied into out->arena, because cycles end */
 	struct bt_outlook *outlooks; /* by index in out->nodes */
 	uint32_t *node_of_slot;      /* index in out->nodes */
 	bool entry_is_final;         /* no known change passes PreFilter */
@@ -36,9 +39,9 @@ struct bt_explain_run {
 /* explain_preemption.c */
 
 /**
- * Fills out->preemption. result: of the bt_engine_schedule that just ran for this pod, with a
- * diagnosis (BT_OUTCOME_FIT_ERROR); its memory is valid until the engine's next cycle. Errors: the
- * state contradicts itself.
+ * Fills in out->preemption. result: from the bt_engine_schedule that just ran for this pod, with a
+ * diagnosis (BT_OUTCOME_FIT_ERROR); its memory is valid until the engine's next cycle. Fails only
+ * if the state contradicts itself.
  */
 BT_MUST_USE int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result, struct berth_error *err);
@@ -52,8 +55,11 @@ struct bt_needs {
 	const struct bt_node_info *node; /* NULL: PreFilter */
 	BT_VEC(struct bt_obstacle) obstacles;
 	bt_remedy_vec remedies;
-	bt_remedy_vec of_pod; /* remedies that change the pod instead of the node where possible */
-	/** For each obstacle, the list with fewer changes; the node's if both are equal. */
+	bt_remedy_vec of_pod; /* changes of the pod instead of the node where possible */
+	/**
+	 * For each obstacle, the shorter of the two lists of changes; the changes of the node if
+	 * both have the same length.
+	 */
 	bt_remedy_vec fewest;
 	double distance;
 	double of_pod_distance;
@@ -65,19 +71,19 @@ struct bt_needs {
 
 void bt_needs_finish(struct bt_needs *needs);
 void bt_needs_reset(struct bt_needs *needs);
-/** Collects all rejections of the node; PreFilter succeeded in needs->cycle. */
+/** Collects all rejections of the node. PreFilter must have succeeded in needs->cycle. */
 void bt_needs_of_slot(struct bt_needs *needs, uint32_t slot);
-/** Why PreFilter excluded some or all nodes. */
+/** Collects the reasons for which PreFilter excluded some or all nodes. */
 void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_outcome *outcome);
 /**
- * Merges remedies into `into`: amounts of one resource are added up, tolerations of one key become
- * one. Returns false if there are too many.
+ * Merges remedies into `into`: amounts of one resource are added up, tolerations of one key are
+ * combined. Returns false if there are too many remedies.
  */
 bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, uint32_t count);
 
 /* explain_nodes.c */
 
-/** Fills in nodes, groups and scores. Errors: the state contradicts itself. */
+/** Fills in nodes, groups and scores. Fails only if the state contradicts itself. */
 BT_MUST_USE int bt_explain_nodes(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err);
 
@@ -106,32 +112,35 @@ struct bt_explain_world {
 };
 
 /**
- * Applies changes. *out_possible is false if a change concerns an object that does not exist; the
- * world is then not open. Errors: the state contradicts itself; the world is not open.
+ * Applies changes. Fails if the state contradicts itself. Sets *out_possible to false if a change
+ * concerns an object that does not exist. In both cases the world is not open.
  */
 BT_MUST_USE int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engine,
 	const struct bt_pod *pod, const struct bt_remedy *remedies, uint32_t count,
 	const struct bt_explain_objects *objects, bool *out_possible, struct berth_error *err);
 BT_MUST_USE int bt_explain_world_close(struct bt_explain_world *world, struct berth_error *err);
-/** Starts a cycle with PreFilter; its slots are those that Filter runs for. */
+/** Starts a cycle and runs PreFilter. The slots are those that PreFilter leaves for Filter. */
 struct bt_cycle_state *bt_explain_world_begin(
 	struct bt_explain_world *world, const uint32_t **out_slots, uint32_t *out_count);
-/** The same for one slot; *out_named: Filter runs for the slot. */
+/** Starts a cycle for one slot; *out_named: whether PreFilter leaves the slot for Filter. */
 struct bt_cycle_state *bt_explain_world_begin_on(
 	struct bt_explain_world *world, uint32_t slot, bool *out_named);
 
-/** Verdicts of Filter. */
+/** Summary of the verdicts of Filter. */
 struct bt_scan {
-	uint32_t feasible_count; /* at most 1 if only existence was asked */
+	uint32_t feasible_count; /* at most 1 if the scan stopped at the first feasible node */
 	uint32_t first_slot;     /* slot of the first feasible node by name, or BT_SLOT_NONE */
 	bool slot_fits;
 	bool error;
 	uint32_t asked_count;
 };
 
-/** wanted: the slot of slot_fits, or BT_SLOT_NONE. stop: end at the first feasible node. */
+/**
+ * Runs Filter for all nodes. wanted: the slot that slot_fits is about, or BT_SLOT_NONE. stop: end
+ * at the first feasible node.
+ */
 struct bt_scan bt_explain_world_scan(struct bt_explain_world *world, uint32_t wanted, bool stop);
-/** The same for one node. */
+/** Runs Filter for one node. */
 struct bt_scan bt_explain_world_ask(struct bt_explain_world *world, uint32_t slot);
 
 /* explain_proposals.c */

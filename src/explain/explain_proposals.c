@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The smallest changes that make the pod fit; each of them is tried. */
+/** Finds the smallest changes that make the pod fit, and verifies each by a trial. */
 #include <stdlib.h>
 
 #include "explain/explain_search.h"
 
 /**
- * Up to this many changes, every proper subset is tried; beyond, changes are left out one by one.
+ * Up to this many changes, every proper subset is tried; with more changes, they are left out one
+ * by one.
  */
 #define ALL_PARTS_MAX 5
 /** Budget of node evaluations in all trials: a few seconds. */
 #define WORK_MAX 8000000
 
-/**
- * Terms and constraints up to this number are answered from kept counts; beyond, pods are counted.
- */
+/** Up to this many terms and constraints, plugins use counters; with more, they count pods. */
 #define COUNTED_TERMS 16
-/** This many terms cost as much as the rest of a node's filters. */
+/** Number of terms that cost as much as all other filters of a node. */
 #define TERMS_OF_A_NODE 32
 
 static uint64_t node_terms(const struct bt_pod_spec *spec)
@@ -26,7 +25,7 @@ static uint64_t node_terms(const struct bt_pod_spec *spec)
 	return affinity != NULL && affinity->required != NULL ? affinity->required->terms.count : 0;
 }
 
-/** Cost of a trial for this pod: pods with many terms get fewer trials. */
+/** Sets the cost of a trial for this pod: pods with many terms get fewer trials. */
 static void search_weigh(struct bt_explain_search *search)
 {
 	const struct bt_explain_run *run = search->run;
@@ -57,7 +56,7 @@ void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count)
 }
 
 /**
- * Whether only the filters of the changed node read the change, so that other nodes keep their
+ * Whether only filters of the changed node read the change: all other nodes then keep their
  * verdicts.
  */
 static bool is_local(const bt_remedy_list *remedies)
@@ -88,7 +87,7 @@ static int try_set(struct bt_explain_search *search, const bt_remedy_list *remed
 		return result;
 	}
 	if (is_local(remedies)) {
-		/* The nodes where something is freed. */
+		/* Try only the nodes on which the changes free something. */
 		bool fits = false;
 
 		for (uint32_t i = 0; i < remedies->count && !fits; i++) {
@@ -125,7 +124,9 @@ static bool is_remembered(
 	return false;
 }
 
-/** Whether those remedies of the set that change the pod make some node accept it. */
+/**
+ * Whether some node accepts the pod if only those changes of the set are made that change the pod.
+ */
 static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list *remedies,
 	bool *out_fits, struct berth_error *err)
 {
@@ -169,7 +170,7 @@ static int search_fits(struct bt_explain_search *search, const bt_remedy_list *r
 	return result;
 }
 
-/** The members selected by bits. */
+/** Returns the members of the set that are selected by bits. */
 static bt_remedy_list part_of(
 	struct bt_explain_search *search, const bt_remedy_list *whole, uint32_t bits)
 {
@@ -184,7 +185,10 @@ static bt_remedy_list part_of(
 	return part;
 }
 
-/** The smallest subset that helps. The empty set does not: the pod is pending. */
+/**
+ * Reduces the set to its smallest subset that helps. The empty subset is not tried, because the pod
+ * is pending.
+ */
 static int find_part(
 	struct bt_explain_search *search, bt_remedy_list *remedies, struct berth_error *err)
 {
@@ -224,13 +228,15 @@ static int drop_one_by_one(
 		}
 		if (fits) {
 			*remedies = part;
-			i = part.count; /* changes that were needed before may be superfluous now */
+			i = part.count; /* a change that was needed before may be superfluous now */
 		}
 	}
 	return 0;
 }
 
-/** An amount that is large enough never to matter. */
+/**
+ * Returns the amount with which the remedy changes nothing, which is the lower bound of the search.
+ */
 static int64_t amount_of_nothing(const struct bt_explain_run *run, const struct bt_remedy *remedy)
 {
 	const struct bt_pod_spec *spec = &run->pod->spec;
@@ -242,7 +248,10 @@ static int64_t amount_of_nothing(const struct bt_explain_run *run, const struct 
 	return 0;
 }
 
-/** The advice is mostly exact: try one less first. */
+/**
+ * Reduces the amount of a remedy to the minimum. The advised amount is usually exact, so first
+ * tries one unit less.
+ */
 static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remedies, uint32_t index,
 	struct berth_error *err)
 {
@@ -275,13 +284,16 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
 	return 0;
 }
 
-/** How often a refused candidate may grow. */
+/** Limit of how often changes are added to a refused candidate. */
 #define ROUNDS_MAX 4
-/** Candidates for each requested proposal, and a constant for the start. */
+/** Limit of candidates that are tried: a constant, and a number for each requested proposal. */
 #define CANDIDATES_MIN 24
 #define CANDIDATES_PER_PROPOSAL 6
 
-/** Evaluates the node with the changes applied; *out_grew: the candidate has more changes now. */
+/**
+ * Evaluates the node with the candidate's changes applied, and adds the changes that are still
+ * missing; *out_grew: changes were added.
+ */
 static void ask_for_more(struct bt_explain_search *search, struct bt_explain_world *world,
 	struct bt_candidate *candidate, bool *out_grew)
 {
@@ -327,7 +339,10 @@ static bool is_known(const struct bt_explain_search *search, const bt_remedy_lis
 	return false;
 }
 
-/** Evaluates the whole cluster with the remaining changes. */
+/**
+ * Reduces the candidate to its smallest form, evaluates the whole cluster with the remaining
+ * changes, and adds a proposal.
+ */
 static int accept(struct bt_explain_search *search, const struct bt_candidate *candidate,
 	struct berth_error *err)
 {
@@ -346,7 +361,7 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 		}
 	}
 
-	/* Dropped if the budget does not allow to prove that it is the smallest. */
+	/* Drop the proposal if the budget did not suffice to prove that it is the smallest. */
 	if (result < 0 || search->exhausted || is_known(search, &remedies)) {
 		return result;
 	}
@@ -420,7 +435,8 @@ static int try_candidate(
 }
 
 /**
- * Whether two sets change the same kinds of things: proposals should differ in more than the node.
+ * Whether the proposal and the set make the same kinds of changes and differ only in nodes or
+ * amounts. Proposals should differ in kind.
  */
 static bool is_alike(const struct bt_proposal *proposal, const bt_remedy_list *remedies)
 {
@@ -448,7 +464,10 @@ static bool has_alike(const struct bt_explain_search *search, const bt_remedy_li
 	return false;
 }
 
-/** Compares by more than the distance. */
+/**
+ * Whether candidate a is farther than b by more than the distance: needs a larger node, or more
+ * changes.
+ */
 static bool is_further(const struct bt_candidate *a, const struct bt_candidate *b)
 {
 	return a->is_too_small != b->is_too_small ? a->is_too_small
@@ -456,8 +475,8 @@ static bool is_further(const struct bt_candidate *a, const struct bt_candidate *
 }
 
 /**
- * The nearest candidate, but among those with equally many changes first one of each kind. NULL:
- * none.
+ * Returns the next candidate: the nearest; but among candidates with equally many changes, each new
+ * kind of change comes before further ones of a known kind. NULL: none.
  */
 static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 {
@@ -491,7 +510,10 @@ static bool has_found_plain(const struct bt_explain_search *search)
 	return found;
 }
 
-/** Before a proposal of several changes: removing one pod may suffice. */
+/**
+ * Tries removals of single pods before a proposal of several changes, because a removal may
+ * suffice.
+ */
 static int look_for_removals(struct bt_explain_search *search, struct berth_error *err)
 {
 	uint32_t one = search->run->out->entry_remedies.count + 1;
@@ -522,14 +544,14 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 		}
 		candidate = next_candidate(search);
 		/*
-		 * Propose new nodes only if no cheaper change works; lowering the request does not
-		 * count as one.
+		 * Propose new nodes only if no cheaper change works; lowering the pod's requests
+		 * does not count as cheaper.
 		 */
 		if (candidate == NULL || (candidate->is_too_small && has_found_plain(search))) {
 			break;
 		}
 		if (is_known(search, &candidate->remedies)) {
-			continue; /* a subset of it helps already */
+			continue; /* a subset of the changes helps already */
 		}
 		candidate->tried = true;
 		result = try_candidate(search, candidate, err);
@@ -572,7 +594,7 @@ static int compare_proposals(const void *a, const void *b)
 	return bt_str_compare(x->proposal.node, y->proposal.node);
 }
 
-/** Another node needs the proposal's changes, too. */
+/** Counts the node in alike_count if it needs the same changes as the proposal. */
 static void note_alike(struct bt_proposal *proposal, struct bt_candidate *const *wishes)
 {
 	const struct bt_remedy *remedies = proposal->remedies.items;

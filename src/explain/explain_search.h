@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_EXPLAIN_EXPLAIN_SEARCH_H
 #define BT_EXPLAIN_EXPLAIN_SEARCH_H
-/** Shared by the files that search for proposals: candidates may help, trials decide. */
+/**
+ * Shared by the files that search for proposals. Candidates are sets of changes that may help;
+ * trials decide.
+ */
 #include "explain/explain_private.h"
 
 /** Limit of sets of changes per node. */
@@ -11,10 +14,10 @@
 struct bt_candidate {
 	bt_remedy_list remedies; /* in the order of bt_remedies_sort */
 	double distance;
-	uint32_t node;       /* index in out->nodes of the nearest node that needs them */
-	uint32_t node_count; /* number of nodes that need exactly these */
-	uint32_t rounds;     /* number of times it grew */
-	bool is_too_small;   /* a larger node would be needed; comes last */
+	uint32_t node;       /* index in out->nodes of the nearest node that needs the remedies */
+	uint32_t node_count; /* number of nodes that need exactly these remedies */
+	uint32_t rounds;     /* number of times that changes were added */
+	bool is_too_small;   /* needs a larger node; comes last */
 	bool tried;
 };
 
@@ -24,14 +27,14 @@ struct bt_explain_search {
 	struct bt_candidate **queue; /* nearest first */
 	uint32_t queue_count;
 	uint32_t next;
-	/** Members of the queue that are put off because a proposal of the same kind exists. */
+	/** Candidates that are put off because a proposal with the same kinds of changes exists. */
 	BT_VEC(struct bt_candidate *) alike;
 	uint32_t next_alike;
-	struct bt_candidate **of_node; /* BT_WISHES_MAX for each node; NULL: none */
+	struct bt_candidate **of_node; /* BT_WISHES_MAX candidates for each node; NULL: none */
 	BT_VEC(struct bt_tried) memo;
 	BT_VEC(struct bt_proposal) found;
-	BT_VEC(double) distances; /* of found */
-	BT_VEC(bool) too_small;   /* likewise */
+	BT_VEC(double) distances; /* distances of `found` */
+	BT_VEC(bool) too_small;   /* is_too_small of `found` */
 	uint64_t work;            /* node evaluations and trials so far */
 	uint64_t node_work;       /* work of one node evaluation */
 	uint64_t cycle_work;      /* work of one trial */
@@ -39,7 +42,7 @@ struct bt_explain_search {
 	bool exhausted; /* the budget is used up */
 };
 
-/** Outcome of a set of changes. */
+/** A set of changes and whether the pod fitted with it. */
 struct bt_tried {
 	bt_remedy_list remedies;
 	bool fits;
@@ -51,22 +54,22 @@ struct bt_tried {
 bt_remedy_list bt_remedies_sort(
 	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count);
 bool bt_remedies_equal(const bt_remedy_list *a, const bt_remedy_list *b);
-/** Whether remedies lower the pod's requests. */
+/** Whether some remedy lowers the pod's requests. */
 bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count);
 /** Whether every member of `part` is covered by a member of `whole`. */
 bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part);
-/** Fills the queue from the needs of nodes. */
+/** Fills the queue with the changes that nodes need. */
 void bt_candidates_collect(struct bt_explain_search *search);
-/** Moves a candidate that grew to its place in the remaining queue. */
+/** Moves a candidate to which changes were added to its new place in the remaining queue. */
 void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate *candidate);
 
 /**
- * Queues sets of fewer than `limit` changes that remove one pod and make a node's filters accept.
- * Once in a search.
+ * Queues sets of fewer than `limit` changes that include the removal of one pod and make the
+ * filters of a node accept. Called once per search.
  */
 BT_MUST_USE int bt_search_removals(
 	struct bt_explain_search *search, uint32_t limit, struct berth_error *err);
 
-/** Charges one trial that evaluated this many nodes. */
+/** Charges the budget for one trial that evaluated this many nodes. */
 void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count);
 #endif

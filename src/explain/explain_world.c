@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The cluster with some remedies applied, until it is closed. */
+/** The world: the cluster with some remedies applied, until the world is closed. */
 #include "explain/explain_private.h"
 #include "explain/explain.h"
 #include "sched/cycle.h"
@@ -25,7 +25,7 @@ static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *r
 	return BT_POD_NONE;
 }
 
-/** Applies all changes of the node that the remedy at `first` names; once per node. */
+/** Applies all changes of the node that remedy number `first` names. Called once per node. */
 static bool change_node(struct bt_explain_world *world, const struct bt_remedy *remedies,
 	uint32_t count, uint32_t first, const struct bt_explain_objects *objects)
 {
@@ -63,7 +63,7 @@ static bool is_repeated(const struct bt_remedy *remedies, uint32_t index)
 	return false;
 }
 
-/** Removes the pod and deallocates claims that only this pod had reserved. */
+/** Removes the pod and deallocates the claims that were reserved only for this pod. */
 static bool take_pod(struct bt_explain_world *world, uint32_t pod_id)
 {
 	struct bt_pod_info pod;
@@ -106,7 +106,7 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 	*out_possible = possible;
 	result = bt_state_trial_show(&world->trial, err);
 	if (result < 0 || !*out_possible) {
-		/* Only the first error is reported. */
+		/* Report only the first error. */
 		int ended = bt_state_trial_end(&world->trial, result < 0 ? NULL : err);
 
 		bt_dra_trial_end(&world->claims);

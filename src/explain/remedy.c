@@ -70,7 +70,7 @@ static const struct bt_quantity *find_request(const struct bt_pod *pod, struct b
 {
 	const struct bt_pod_spec *spec = &pod->spec;
 
-	/* Requests of resources that cannot be overcommitted must equal the limits. */
+	/* Resources that cannot be overcommitted must have equal requests and limits. */
 	if (spec->containers.count != 1 || spec->init_containers.count != 0 ||
 		spec->resources != NULL || !bt_resource_is_overcommit_allowed(resource)) {
 		return NULL;
@@ -91,7 +91,7 @@ int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource)
 
 #define UNSCHEDULABLE_TAINT "node.kubernetes.io/unschedulable"
 
-/** Copies the list with room for one more element. */
+/** Copies the list, with memory for one more element. */
 #define COPY_LIST(arena, list, type) \
 	do { \
 		type *copied_items = BT_ARENA_NEW_ARRAY((arena), type, (size_t)(list)->count + 1); \
@@ -101,7 +101,7 @@ int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource)
 		(list)->items = copied_items; \
 	} while (0)
 
-/** Removes the element; the list is a copy already. */
+/** Removes the element at index `at`; the list must be a copy. */
 #define REMOVE_AT(list, at) \
 	do { \
 		for (uint32_t moved = (at) + 1; moved < (list)->count; moved++) { \
@@ -131,7 +131,7 @@ static bool has_kind(const struct bt_remedy *remedies, uint32_t count, enum bt_r
 	return false;
 }
 
-/** Removes a key; the map is a copy already. */
+/** Removes a key; the map must be a copy. */
 static void map_remove(struct bt_str_map *map, struct bt_str key)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
@@ -142,7 +142,7 @@ static void map_remove(struct bt_str_map *map, struct bt_str key)
 	}
 }
 
-/** The terms that no remedy removes. */
+/** Returns the affinity without the terms that remedies drop. */
 static const struct bt_pod_affinity *without_terms(const struct bt_pod_affinity *affinity,
 	const struct bt_remedy *remedies, uint32_t count, enum bt_remedy_kind kind,
 	struct bt_arena *arena)
@@ -240,7 +240,7 @@ static void relax_spread(
 	}
 }
 
-/** Formats an amount of the resource as lists show it. */
+/** Returns the remedy's amount as a quantity of a resource list (cpu is in milli). */
 static struct bt_quantity quantity_of(const struct bt_remedy *remedy)
 {
 	return bt_quantity_make(remedy->amount, bt_str_equal_c(remedy->resource, "cpu") ? -3 : 0,

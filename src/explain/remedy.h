@@ -2,8 +2,8 @@
 #ifndef BT_EXPLAIN_REMEDY_H
 #define BT_EXPLAIN_REMEDY_H
 /**
- * Remedy: a change of the cluster or of the pod that removes one obstacle. remedies.def says what
- * each kind does to objects; the trial and programs that read our JSON apply exactly that.
+ * Remedy: a change of the cluster or of the pod that removes one obstacle. remedies.def defines how
+ * each kind changes objects; trials, and programs that read our JSON, apply exactly these changes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ enum bt_remedy_kind {
 	BT_REMEDY__COUNT,
 };
 
-/** Members that count for a kind. */
+/** Bits for the members that a kind of remedy uses. */
 enum bt_remedy_member {
 	BT_REMEDY_HAS_NODE = 1,
 	BT_REMEDY_HAS_RESOURCE = 2,
@@ -35,7 +35,7 @@ enum bt_remedy_member {
 struct bt_remedy {
 	enum bt_remedy_kind kind;
 	struct bt_str node;
-	struct bt_str resource; /* "cpu": amount in milli; others: bytes, or units */
+	struct bt_str resource; /* amount is in milli for "cpu", else in bytes or units */
 	int64_t amount;
 	struct bt_str pod_namespace;
 	struct bt_str pod_name;
@@ -45,24 +45,29 @@ struct bt_remedy {
 	uint32_t index;
 };
 
-/** Name of the kind, such as "FreeResource". */
+/** Returns the name of the kind, such as "FreeResource". */
 const char *bt_remedy_kind_name(enum bt_remedy_kind kind);
-/** Bits of enum bt_remedy_member. */
+/** Returns bits of enum bt_remedy_member. */
 uint32_t bt_remedy_members(enum bt_remedy_kind kind);
 bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b);
-/** Compares lists without the nodes' names: the same changes of different nodes are equal. */
+/** Compares lists without the names of nodes: the same changes of different nodes are equal. */
 bool bt_remedies_equal_but_node(
 	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);
-/** Whether it changes the pod to be scheduled; else a node or another pod. */
+/**
+ * Whether the remedy changes the pod to be scheduled; otherwise it changes a node or another pod.
+ */
 bool bt_remedy_is_of_pod(enum bt_remedy_kind kind);
-/** Whether its amount is minimal: with one unit less it does not help. */
+/** Whether remedies of this kind have a minimal amount: one unit less does not help. */
 bool bt_remedy_has_least_amount(enum bt_remedy_kind kind);
-/** The amount that LowerRequest lowers, in its units; 0: it does not apply to the pod. */
+/**
+ * Returns the amount that LowerRequest lowers, in its units; 0: LowerRequest does not apply to the
+ * pod.
+ */
 int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource);
 /**
- * Applies remedies to a shallow copy whose changed parts are made in the arena. Remedies of other
- * pods and nodes are skipped. Indices refer to the pod as passed in, so all remedies of a proposal
- * are applied in one call.
+ * Applies remedies to a shallow copy whose changed parts are allocated in the arena. Skips remedies
+ * of other pods and nodes. Indices refer to the pod as passed in, so all remedies of a proposal
+ * must be applied in one call.
  */
 void bt_remedies_apply_to_pod(const struct bt_remedy *remedies, uint32_t count, struct bt_pod *pod,
 	struct bt_arena *arena);
