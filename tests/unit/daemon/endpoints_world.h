@@ -21,7 +21,7 @@ struct endpoints_world {
 	bool no_delegation;
 	bool is_synced;
 	bool is_stopping;
-	uint32_t review_failures; /* so many reviews fail with review_code before one does not */
+	uint32_t review_failures; /* reviews that fail with review_code before one succeeds */
 	uint32_t review_code;
 	bool reviews_hang;
 	uint32_t config_map_code;         /* code of the ConfigMap's answer; not 200: an error */

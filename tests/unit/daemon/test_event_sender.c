@@ -255,7 +255,7 @@ START_TEST(test_event_sender__core_events)
 	struct world world;
 	world_init(&world);
 	fail_pod(&world, "267", "none", NOW_NS);
-	fail_pod(&world, "268", "none", NOW_NS + SECOND); /* equal: versions do not count */
+	fail_pod(&world, "268", "none", NOW_NS + SECOND); /* equal despite its version */
 	discover(BT_REST_NOT_FOUND, 404);
 	expect_request(
 		"POST " CORE " application/json\n{\"kind\":\"Event\",\"apiVersion\":\"v1\","

@@ -79,7 +79,7 @@ START_TEST(test_claim_cache__follows_newer_objects_only)
 	put_claim(&f, "9", ALLOCATED("a"));
 	ck_assert_uint_eq(heard.count, 2);
 	ck_assert(!is_held(&f, "a"));
-	put_claim(&f, "", ALLOCATED("a")); /* from a file: it counts as newer */
+	put_claim(&f, "", ALLOCATED("a")); /* no version: counts as newer */
 	ck_assert_uint_eq(heard.count, 3);
 	ck_assert(is_held(&f, "a"));
 	put_claim(&f, "3", "");
@@ -110,7 +110,7 @@ START_TEST(test_claim_cache__assume_and_restore)
 		"ResourceClaim \"n/c\" is out of sync (stored: 5, assume: 4)");
 	berth_error_finish(&err);
 	ck_assert_uint_eq(heard.count, 1);
-	ck_assert_int_eq(assume(&f, "5", ALLOCATED("a"), &err), 0); /* as new is enough */
+	ck_assert_int_eq(assume(&f, "5", ALLOCATED("a"), &err), 0); /* the same version suffices */
 	ck_assert_uint_eq(heard.count, 2);
 	ck_assert(is_held(&f, "a"));
 	put_claim(&f, "5", ""); /* not newer than the assumed version */

@@ -161,7 +161,7 @@ const char *metric_lines(struct fixture *fixture, struct bt_metrics *metrics, co
 
 /* --- writer --- */
 
-/** How the call ends: as the writer says it, and its error. */
+/** Returns the result of the next call, and its error, by the script. */
 static int next_answer(struct claim_recorder *recorder, struct bt_str name, struct berth_error *err)
 {
 	char answer = '.';
@@ -183,7 +183,7 @@ static int next_answer(struct claim_recorder *recorder, struct bt_str name, stru
 	}
 }
 
-/** The API stores it with the next version. */
+/** The API stores the object with the next version. */
 static struct bt_object *store(
 	struct claim_recorder *recorder, const struct bt_resource_claim *claim)
 {
@@ -198,7 +198,7 @@ static struct bt_object *store(
 	return bt_object_share(object);
 }
 
-/** What the API has made of a claim last; NULL: nothing yet. */
+/** Returns the object that the API has last written for a claim; NULL: none yet. */
 static struct bt_object *find_made(const struct claim_recorder *recorder, struct bt_str name)
 {
 	struct bt_object *found = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_PLUGINS_DEVICES_WORLD_H
 #define BT_TESTS_UNIT_PLUGINS_DEVICES_WORLD_H
-/** One pod with one claim, up to Reserve, beside an API that notes what is written. */
+/** One pod with one claim, after Reserve, with an API that logs writes. */
 #include "devices_fixture.h"
 
 #define SECOND_NS (INT64_C(1000) * 1000 * 1000)
@@ -11,14 +11,14 @@
 #define CONDITIONS "'bindingConditions':['ready'],'bindingFailureConditions':['broken']"
 #define RESULT_CONDITIONS "{'request':'r','driver':'d','pool':'n1','device':'a'," CONDITIONS "}"
 
-/** A cycle of pod p for claim c, which gets device a of node n1, up to Reserve. */
+/** Begins a cycle of pod p with claim c, up to Reserve of device a on node n1. */
 struct world {
 	struct fixture fixture;
 	struct claim_recorder api;
 	struct devices_cycle cycle;
 };
 
-/** args: of the plugin; script: what the API answers (struct claim_recorder). */
+/** args: arguments of the plugin; script: answers of the API (struct claim_recorder). */
 static inline void world_init_with(
 	struct world *world, const char *gates, const char *args, const char *script)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_PLUGINS_EXTENDED_FIXTURE_H
 #define BT_TESTS_UNIT_PLUGINS_EXTENDED_FIXTURE_H
-/** Pods that ask for extended resources, and classes that stand behind these. */
+/** Pods that request extended resources, and device classes that provide them. */
 #include "devices_fixture.h"
 
 #define RESOURCE(name, amount) "'" name "':'" amount "'"
@@ -34,8 +34,10 @@ static inline void put_class(struct fixture *fixture, const char *name, const ch
 			.data);
 }
 
-/** Nodes n1, n2 (neither has extended resources), own (2 of x) and none (0 of x); classes c (no
- * resource) and x (e.io/x). */
+/**
+ * Adds nodes n1, n2 (no extended resources), own (2 of x) and none (0 of x); classes c (no
+ * resource) and x (e.io/x).
+ */
 static inline void init(struct fixture *fixture)
 {
 	devices_fixture_init(fixture, NULL, NULL);

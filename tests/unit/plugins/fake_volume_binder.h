@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_PLUGINS_FAKE_VOLUME_BINDER_H
 #define BT_TESTS_UNIT_PLUGINS_FAKE_VOLUME_BINDER_H
-/** A volume binder that says what it is told to say. Spec: 07 section 16.3. */
+/** A volume binder with scripted answers. Spec: 07 section 16.3. */
 #include "plugins/volume_binding.h"
 
 struct fake_volume_binder {
@@ -15,6 +15,6 @@ struct fake_volume_binder {
 	bool bind_called;
 };
 
-/** For bt_volume_binding_set_binder, whose plugin then owns it. */
+/** Returns a binder for bt_volume_binding_set_binder, whose plugin then owns the binder. */
 struct fake_volume_binder *fake_volume_binder_create(const struct fake_volume_binder *config);
 #endif

@@ -136,8 +136,10 @@ uint32_t fixture_slot(struct fixture *fixture, const char *node_name)
 	return slot;
 }
 
-/* The whole configuration document is loaded, so that arguments are decoded and defaulted as in
- * real life. */
+/*
+ * Loads a whole configuration document, so that arguments are decoded and defaulted as in
+ * production.
+ */
 static const struct bt_plugin_args *load_args(
 	struct fixture *fixture, const char *plugin_name, const char *args)
 {
@@ -259,14 +261,14 @@ static struct bt_status run_filter(struct fixture *fixture, struct bt_cycle_stat
 	return fixture->plugin->ops->filter(fixture->plugin, cycle, pod, &node);
 }
 
-/* Both ways to ask for a slot's column entry: all slots, and a list of this one. */
+/* Checks both ways to request a slot's column entry: all slots, and a list of this slot. */
 static struct bt_slot_range range_of(const struct fixture *fixture, const uint32_t *slot, bool all)
 {
 	return all ? (struct bt_slot_range){.count = fixture->state->nodes.slot_count}
 		   : (struct bt_slot_range){.slots = slot, .count = 1};
 }
 
-/* The column form, where there is one, says what the plain form said. */
+/* Asserts that the column form, if the plugin has one, gives the result of the plain form. */
 static void check_filter_column(struct fixture *fixture, const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_status plain)
 {
@@ -419,7 +421,7 @@ const char *fixture_score_alone(
 	return fixture_status_text(fixture, status);
 }
 
-/** "CSINode" of "storage.k8s.io/CSINode". */
+/** Returns "CSINode" for "storage.k8s.io/CSINode". */
 static struct bt_str without_group(struct bt_str resource)
 {
 	int64_t slash = bt_str_find_last_char(resource, '/');

@@ -20,13 +20,13 @@
 #define INLINE_PD(name) "{'name':'v','gcePersistentDisk':{'pdName':'" name "'}}"
 
 /**
- * Node n1 whose CSINode holds these drivers (NULL: it has none); volumes e0 to e3 of the EBS driver
- * with handles h-e0 to h-e3, bound by claims c0 to c3; class E of that driver.
+ * Adds node n1 whose CSINode has these drivers (NULL: no CSINode), volumes e0 to e3 of the EBS
+ * driver with handles h-e0 to h-e3, bound to claims c0 to c3, and class E of that driver.
  */
 void limits_fixture_init(struct fixture *fixture, const char *gates, const char *drivers);
-/** A volume with this source, and claim "c-<name>" bound to it. */
+/** Puts a volume with this source, and claim "c-<name>" bound to the volume. */
 void put_sourced(struct fixture *fixture, const char *name, const char *source);
-/** VolumeAttachment "<name>" on n1. source: member of spec.source. */
+/** Puts VolumeAttachment "<name>" on n1. source: member of spec.source. */
 void put_attachment(
 	struct fixture *fixture, const char *name, const char *attacher, const char *source);
 #endif

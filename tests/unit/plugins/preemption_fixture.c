@@ -55,7 +55,7 @@ void preemption_informer_remove(struct preemption_fixture *fixture, const char *
 	*known = fixture->known.items[--fixture->known.count];
 }
 
-/** --- begin and end --- */
+/** --- set-up and tear-down --- */
 
 static struct bt_str profile_json(
 	struct preemption_fixture *fixture, const struct preemption_options *options)
@@ -319,7 +319,7 @@ const char *preemption_status_text(struct preemption_fixture *fixture, struct bt
 		: bt_arena_printf(&fixture->arena, "%s: %.*s", code, BT_STR_ARG(message)).data;
 }
 
-/** PreFilter's rejection of the last cycle stands for every node. */
+/** Runs PreFilter in a new cycle; a rejection applies to every node. */
 static struct bt_status begin_cycle(
 	struct preemption_fixture *fixture, const struct bt_pod_info *pod)
 {

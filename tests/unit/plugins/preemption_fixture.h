@@ -38,7 +38,7 @@ struct preemption_options {
 	const struct bt_plugin_ops *extra; /* an out-of-tree plugin, enabled by name; may be NULL */
 };
 
-/** A write that the tests want to fail: "delete p1". */
+/** A write that fails: "delete p1". */
 struct preemption_failure {
 	const char *write;
 	int code;
@@ -66,7 +66,7 @@ struct preemption_fixture {
 	/* Writes. */
 	struct bt_preemption_writer writer;
 	struct preemption_failure failures[4];
-	bool deferred; /* writes are answered by preemption_complete */
+	bool deferred; /* writes are answered later, by preemption_complete */
 	struct preemption_write {
 		uint64_t id;
 		const char *what; /* "delete p1" */
@@ -74,7 +74,7 @@ struct preemption_fixture {
 	uint32_t write_count;
 	struct bt_strbuf log;
 	struct bt_pod_condition condition; /* of the last patch */
-	/* What the last run left. */
+	/* Results of the last run. */
 	struct bt_post_filter_result result;
 	const struct bt_preemption_decision *decision;
 	struct bt_node_statuses statuses;
@@ -84,60 +84,68 @@ struct preemption_fixture {
 void preemption_init(struct preemption_fixture *fixture, const struct preemption_options *options);
 void preemption_finish(struct preemption_fixture *fixture);
 
-/** allocatable as JSON with ' for ". */
+/** allocatable is JSON with ' for ". */
 void preemption_add_node(
 	struct preemption_fixture *fixture, const char *name, const char *allocatable);
 void preemption_add_node_labels(struct preemption_fixture *fixture, const char *name,
 	const char *allocatable, const char *labels);
-/** Pods of a node, in its order, separated by spaces; the informer knows them. */
+/** Adds assigned pods to a node in this order, separated by spaces; the informer has them, too. */
 void preemption_add_pods(struct preemption_fixture *fixture, const char *node, const char *pods);
-/** Any other object, with its kind; namespace "default" when it has none. */
+/** Puts any other object, with its kind; the namespace defaults to "default". */
 void preemption_put(struct preemption_fixture *fixture, const char *json);
-/** A budget in "default". selector and disrupted pods as JSON, either may be NULL. */
+/** Puts a budget in "default". selector and disrupted pods are JSON; either may be NULL. */
 void preemption_add_budget(struct preemption_fixture *fixture, const char *name,
 	const char *selector, int allowed, const char *disrupted);
-/** A pod to be scheduled; the informer knows it. */
+/** Returns a pending pod; the informer has the pod, too. */
 const struct bt_pod_info *preemption_pending(struct preemption_fixture *fixture, const char *pod);
-/** A pod that only counts on a node: nominated to it; queued false makes it a stub. */
+/** Nominates a pod to the node; queued false: the nominator has only a stub of the pod. */
 const struct bt_pod_info *preemption_nominate(
 	struct preemption_fixture *fixture, const char *pod, const char *node, bool queued);
-/** The informer learns of a new version, or that the pod is gone. */
+/** Updates the informer: a new version of the pod, or no pod. */
 void preemption_informer_set(struct preemption_fixture *fixture, const char *pod);
 void preemption_informer_remove(struct preemption_fixture *fixture, const char *name);
 uint32_t preemption_pod_id(struct preemption_fixture *fixture, const char *name);
 uint32_t preemption_slot(struct preemption_fixture *fixture, const char *node);
 
-/** A fresh cycle after PreFilter; its status as text. */
+/** Runs PreFilter in a fresh cycle; returns its status as text. */
 const char *preemption_begin_cycle(
 	struct preemption_fixture *fixture, const struct bt_pod_info *pod);
 /**
- * PreFilter and the PostFilter chain. statuses: "node1:U node2:UU *:U" (*: of the absent ones, UU
- * when not given); NULL: what the filters say. Returns "<Code>: <message>".
+ * Runs PreFilter and the PostFilter chain. statuses: "node1:U node2:UU *:U" (*: status of absent
+ * nodes, UU by default); NULL: the statuses of the filters. Returns "<Code>: <message>".
  */
 const char *preemption_run(
 	struct preemption_fixture *fixture, const struct bt_pod_info *pod, const char *statuses);
-/** Node names, one after another: the dry run alone, as text like preemption_candidates. */
+/**
+ * Runs only the dry run over these nodes (names separated by spaces); returns text like
+ * preemption_candidates.
+ */
 const char *preemption_dry_run(struct preemption_fixture *fixture, const struct bt_pod_info *pod,
 	const char *nodes, uint32_t offset, uint32_t limit);
-/** SelectVictimsOnNode of one node: "[p1 p2]!1" (1 violation), or the node's status. */
+/**
+ * Runs SelectVictimsOnNode for one node; returns "[p1 p2]!1" (1 violation), or the node's status.
+ */
 const char *preemption_select_victims(
 	struct preemption_fixture *fixture, const char *pod, const char *node);
-/** What the last run nominated: "none", "(cleared)" or the node. */
+/** Returns the nomination of the last run: "none", "(cleared)" or the node. */
 const char *preemption_nominated(struct preemption_fixture *fixture);
-/** "node1[p1 p2]!1 node2[q]" of the last run, in order; "none" when it came to none. */
+/**
+ * Returns the candidates of the last run in order: "node1[p1 p2]!1 node2[q]"; "none" if there were
+ * none.
+ */
 const char *preemption_candidates(struct preemption_fixture *fixture);
-/** The equally good ones, the selected one first. */
+/** Returns the equally good candidates, the selected candidate first. */
 const char *preemption_choices(struct preemption_fixture *fixture);
 const char *preemption_status_text(struct preemption_fixture *fixture, struct bt_status status);
 
-/** From here on there is a writer; what it is asked is noted. */
+/** Enables a writer that logs its calls. */
 void preemption_enable_writes(struct preemption_fixture *fixture);
-/** What was written since the last call, separated by "; ". */
+/** Returns the writes since the last call, separated by "; ". */
 const char *preemption_log(struct preemption_fixture *fixture);
-/** Answer a deferred write: "delete p1". */
+/** Answers a deferred write: "delete p1". */
 void preemption_complete(struct preemption_fixture *fixture, const char *write, int result);
 
-/** The whole outcome at once; candidates may be NULL (not looked at). */
+/** Runs preemption and compares all results; candidates may be NULL (not compared). */
 void preemption_expect(struct preemption_fixture *fixture, const char *pod, const char *statuses,
 	const char *text, const char *nominated, const char *candidates);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What runs of preemption_fixture.h ended with, as text. */
+/** Results of runs of preemption_fixture.h as text. */
 #include <check.h>
 
 #include "preemption_fixture.h"
@@ -62,7 +62,9 @@ const char *preemption_dry_run(struct preemption_fixture *fixture, const struct 
 	return candidates_text(fixture, found.candidates, found.count);
 }
 
-/** The node as it is, handed in: the same answer. The cycle is that of the dry run. */
+/**
+ * SelectVictimsOnNode with a given node info must give the same result. Uses the dry run's cycle.
+ */
 static void check_handed_in(struct preemption_fixture *fixture, const struct bt_pod_info *pod,
 	const char *node, const char *expected)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pods from their short form, and what the informer knows of them. */
+/** Builds pods from their short form, and the informer of the fixture. */
 #include "preemption_pods.h"
 
 #include <check.h>
@@ -51,7 +51,7 @@ struct parts {
 	struct bt_strbuf labels;
 	struct bt_strbuf spec;
 	struct bt_strbuf status;
-	const char *first_condition; /* with a comma behind it */
+	const char *first_condition; /* begins with the first, ends with a comma */
 	const char *condition_message;
 };
 

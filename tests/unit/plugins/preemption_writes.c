@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The writer of preemption_fixture.h: notes what it is asked, fails or waits when told to. */
+/**
+ * The writer of preemption_fixture.h: logs each write; a write may fail or wait, as the test sets.
+ */
 #include <check.h>
 
 #include "base/error.h"
@@ -11,7 +13,7 @@ static void note(struct preemption_fixture *fixture, const char *what)
 	bt_strbuf_append_c(&fixture->log, what);
 }
 
-/** The answer to a write: a failure when one is asked for, else done now or later. */
+/** Answers a write: with a failure if the test sets one, otherwise now or later. */
 static int answer(struct preemption_fixture *fixture, struct bt_preemption_ticket ticket,
 	const char *verb, const struct bt_preemption_pod *pod, struct berth_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Random clusters and pods: the fixture compares column and plain forms of every answer. */
+/** Random clusters and pods: the fixture compares column and plain forms of every result. */
 #include "base/prng.h"
 #include "fixture.h"
 #include "test_main.h"
@@ -14,7 +14,7 @@ static const char *pick(struct bt_prng *prng, const char *const *choices, uint32
 
 #define PICK(prng, choices) pick((prng), (choices), (uint32_t)BT_ARRAY_LENGTH(choices))
 
-/* Around the limits of the kernels (2^44), beyond them, absent and negative. */
+/* Returns values around the limits of the kernels (2^44), beyond them, absent and negative. */
 static const char *const amounts[] = {"0", "1", "3", "7", "100", "1000", "10000", "1Gi",
 	"17592186044415", "17592186044416", "9223372036854775807", "-5"};
 static const char *const sane_amounts[] = {"0", "1", "2", "3", "7", "100", "1000", "64Gi"};
@@ -115,7 +115,7 @@ static void ask_everything(struct fixture *fixture, const char *pod)
 
 		if (ops->filter != NULL) {
 			(void)fixture_filter(
-				fixture, pod, node); /* the comparison inside is the test */
+				fixture, pod, node); /* the fixture compares both forms */
 		}
 		if (scores) {
 			(void)fixture_score(fixture, pod, node);

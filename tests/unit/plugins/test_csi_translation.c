@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In-tree volumes as their CSI drivers see them. Spec: 07 section 4. */
+/* Translation of in-tree volumes to CSI volumes. Spec: 07 section 4. */
 #include "plugins/csi_translation.h"
 #include "base/error.h"
 #include "fixture.h"
 #include "test_main.h"
 
-/** Memory and a decoder. */
+/** Memory and a decoder for objects. */
 static void init(struct fixture *fixture)
 {
 	fixture_init(fixture, &bt_volume_binding_plugin);
@@ -35,7 +35,7 @@ static const struct bt_volume *inline_of(struct fixture *fixture, const char *so
 static const struct {
 	const char *plugin_name;
 	const char *csi_name;
-	const char *source; /* handle "h" where the handle is a field */
+	const char *source; /* handle "h" if the source has a handle field */
 	bool migrated;
 } drivers[BT_IN_TREE__COUNT] = {
 	[BT_IN_TREE_GCE_PD] = {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io",
@@ -276,7 +276,7 @@ END_TEST
 
 /* --- node affinity, spec 07 section 4.3 --- */
 
-/** "key op v1,v2 & ... | next term"; "none" without affinity. */
+/** Returns "key op v1,v2 & ... | next term"; "none" without affinity. */
 static const char *affinity_of(struct fixture *fixture, const char *labels, const char *spec)
 {
 	const struct bt_persistent_volume *volume = volume_of(fixture, labels, spec);
@@ -434,7 +434,7 @@ START_TEST(test_csi_translation__edge_07_26_every_term)
 }
 END_TEST
 
-/** The volume itself stays as it is. */
+/** The translation does not change the volume. */
 START_TEST(test_csi_translation__affinity_is_a_copy)
 {
 	const struct bt_persistent_volume *volume;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DefaultPreemption around the evaluator: who may preempt, PreEnqueue, events, arguments. Spec: 08
- * section 18, cases 33 to 35, 44 and 45, and sections 4.2, 6, 12 and 15. */
+/*
+ * DefaultPreemption without the evaluator: eligibility, PreEnqueue, events, arguments. Spec: 08
+ * section 18, cases 33 to 35, 44 and 45, and sections 4.2, 6, 12 and 15.
+ */
 #include "base/error.h"
 #include "framework/events.h"
 #include "plugins/in_tree.h"
@@ -32,7 +34,7 @@ START_TEST(test_default_preemption__edge_08_33_policy_never)
 	preemption_expect(&fixture, "p:hi,never", "node1:U node2:U",
 		"Unschedulable: preemption: not eligible due to preemptionPolicy=Never.", "none",
 		"none");
-	/* Also with a nominated node, which stays. */
+	/* The same with a nominated node, and the nomination stays. */
 	preemption_expect(&fixture, "p:hi,never,nominated=node1", "node1:UU node2:U",
 		"Unschedulable: preemption: not eligible due to preemptionPolicy=Never.", "none",
 		"none");
@@ -48,7 +50,10 @@ START_TEST(test_default_preemption__edge_08_34_nominated_node_is_hopeless)
 	init(&fixture, NULL, "p1:low,evicted");
 	preemption_expect(&fixture, "p:hi,nominated=node1", "node1:UU node2:U", "Success", "node2",
 		"node2[other]");
-	/* The status of absent nodes counts too: here it is the same. */
+	/*
+	 * The nominated node is absent from the statuses; the status of absent nodes gives the same
+	 * result.
+	 */
 	preemption_expect(
 		&fixture, "p:hi,nominated=node1", "node2:U", "Success", "node2", "node2[other]");
 	preemption_finish(&fixture);
@@ -136,7 +141,7 @@ START_TEST(test_default_preemption__edge_08_45_gates_on)
 		"Unschedulable: preemption: not eligible due to placement-based pod group "
 		"scheduling limitation",
 		"none", "none");
-	/* Pods without a group are not concerned. All of these are attempts. */
+	/* Pods without a group are not affected. Each run counts as an attempt. */
 	preemption_expect(&fixture, "q:hi", "node1:U", "Success", "node1", "node1[p1]");
 	ck_assert_uint_eq(fixture.evaluator->attempt_count, 5);
 	preemption_finish(&fixture);
@@ -149,7 +154,9 @@ START_TEST(test_default_preemption__edge_08_45_gates_on)
 		"none", "none");
 	preemption_finish(&fixture);
 
-	/* Workload-aware preemption alone does not look for the group. */
+	/*
+	 * Without topology-aware scheduling, workload-aware preemption does not look up the group.
+	 */
 	init(&fixture, WORKLOAD AWARE, "p1:low");
 	preemption_expect(&fixture, "p:hi,group=g", "node1:U",
 		"Unschedulable: preemption: not eligible due to workload aware preemption enabled",
@@ -189,7 +196,7 @@ START_TEST(test_default_preemption__pre_enqueue_waits_for_the_victim)
 	preemption_expect(&fixture, "p:hi", "node1:U", "Success", "node1", NULL);
 	ck_assert_str_eq(pre_enqueue(&fixture, "p:hi"), POD_WAITS);
 	ck_assert_str_eq(pre_enqueue(&fixture, "q:hi"), "Success");
-	/* Its group only matters to workload-aware preemption. */
+	/* The pod's group matters only to workload-aware preemption. */
 	ck_assert_str_eq(pre_enqueue(&fixture, "p:hi,group=g"), POD_WAITS);
 	preemption_informer_set(&fixture, "p1:low,dying");
 	ck_assert_str_eq(pre_enqueue(&fixture, "p:hi"), "Success");
@@ -221,7 +228,7 @@ START_TEST(test_default_preemption__pre_enqueue_of_group_members)
 	status = bt_prepare_candidate(&fixture.evaluator->executor, &preemptor, BT_STR("cluster"),
 		&victim, 1, &fixture.arena);
 	ck_assert(bt_status_is_success(&status));
-	/* A group that is not known does not wait. */
+	/* A member of an unknown group does not wait. */
 	ck_assert_str_eq(pre_enqueue(&fixture, "m1:hi,group=g"), "Success");
 	put_group(&fixture, "");
 	ck_assert_str_eq(pre_enqueue(&fixture, "m1:hi,group=g"), GROUP_WAITS);
@@ -229,7 +236,7 @@ START_TEST(test_default_preemption__pre_enqueue_of_group_members)
 	ck_assert_str_eq(pre_enqueue(&fixture, "single:hi"), "Success");
 	preemption_complete(&fixture, "patch p1", BERTH_ERR_NOT_FOUND);
 	ck_assert_str_eq(pre_enqueue(&fixture, "m1:hi,group=g"), "Success");
-	/* The member's own uid is not looked at. */
+	/* A preemption under the member's uid does not make the member wait. */
 	ck_assert_str_eq(preemption_log(&fixture), "patch p1");
 	preemptor.uid = BT_STR("uid-m1");
 	(void)bt_prepare_candidate(&fixture.evaluator->executor, &preemptor, BT_STR("cluster"),
@@ -262,7 +269,7 @@ START_TEST(test_default_preemption__events)
 					fixture.known.items[0], NULL, NULL),
 				BT_HINT_SKIP);
 		}
-		/* Without the background form nobody waits in PreEnqueue. */
+		/* With synchronous preemption no pod waits in PreEnqueue. */
 		ck_assert_str_eq(pre_enqueue(&fixture, "p:hi"), "Success");
 		preemption_finish(&fixture);
 	}

@@ -10,7 +10,7 @@
 	",'metadata':{'ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'o','uid':'" uid \
 	"','controller':true}]}"
 
-/** PreFilter of a fresh pod. */
+/** Runs PreFilter of a fresh pod. */
 static const char *pre_filter(struct fixture *fixture, const char *claims)
 {
 	return fixture_pre_filter(fixture, devices_pod(fixture, "p", claims), NULL);
@@ -66,7 +66,7 @@ START_TEST(test_dynamic_resources__edge_12_03_nothing_generated)
 		"PreEnqueue", pre_enqueue(&fixture, TEMPLATE_POD("{'name':'x'}")), "Success");
 	fixture_expect("PreFilter",
 		fixture_pre_filter(&fixture, TEMPLATE_POD("{'name':'x'}"), NULL), "Skip");
-	/* Not the same: something was generated, and its name is empty. */
+	/* An empty generated name differs from a missing name. */
 	fixture_expect("an empty name",
 		pre_enqueue(&fixture, TEMPLATE_POD("{'name':'x','resourceClaimName':''}")),
 		REFUSED "could not find ResourceClaim \"default/\"");
@@ -158,12 +158,12 @@ START_TEST(test_dynamic_resources__edge_12_08_same_claim_in_a_pod_group)
 	fixture_expect("Reserve", devices_cycle_reserve(&first, "n1"), "Success");
 	devices_cycle_begin_in_group(&second, &fixture, devices_pod(&fixture, "q", "c"), &group);
 	fixture_expect("second PreFilter", second.pre_filter, "Success");
-	/* What is pending is not checked against the node. */
+	/* A pending allocation is not checked against the node. */
 	fixture_expect("second Filter of n2", devices_cycle_filter(&second, "n2"), "Success");
 	fixture_expect("second Filter", devices_cycle_filter(&second, "n1"), "Success");
 	fixture_expect("second Reserve", devices_cycle_reserve(&second, "n1"), "Success");
 	fixture_expect("PreBind", devices_cycle_pre_bind(&first, "n1"), "Success");
-	/* The second has the claim as it was before the cycle. */
+	/* The second cycle still has the claim as it was when the cycle began. */
 	fixture_expect("second PreBind", devices_cycle_pre_bind(&second, "n1"),
 		"Error: claim default/c got allocated elsewhere in the meantime");
 	fixture_expect("writes", bt_strbuf_c(&api.log), "PUT c;PUT c/status a {p};PUT c;GET c;");
@@ -176,7 +176,9 @@ START_TEST(test_dynamic_resources__edge_12_08_same_claim_in_a_pod_group)
 }
 END_TEST
 
-/** A claim whose device is on n1: Filter of both nodes, PostFilter, and what is left of it. */
+/**
+ * The claim's device is on n1: checks Filter of both nodes, PostFilter, and the resulting claim.
+ */
 static void check_elsewhere(
 	const char *row, const char *reserved_for, const char *post_filter, const char *latest)
 {
@@ -241,7 +243,7 @@ START_TEST(test_dynamic_resources__claims_that_block_no_pod_stay_allocated)
 }
 END_TEST
 
-/** What Unreserve has taken back is not the group's any more. */
+/** A claim that Unreserve took back is no longer in the group's state. */
 START_TEST(test_dynamic_resources__a_group_loses_what_is_taken_back)
 {
 	struct bt_group_state group = {0};
@@ -338,7 +340,7 @@ START_TEST(test_dynamic_resources__alternatives_without_their_gate)
 }
 END_TEST
 
-/** Every look at it is eleven seconds later. */
+/** Returns a time that is eleven seconds later on each call. */
 static int64_t slow_clock(void *context)
 {
 	int64_t *now_ns = context;

@@ -99,7 +99,7 @@ START_TEST(test_dynamic_resources__conflicts_are_ten_milliseconds_apart)
 }
 END_TEST
 
-/** PUT of the status meets a conflict: then the claim has changed as said. */
+/** The status PUT gets a conflict because the claim has changed to this status. */
 static void check_changed(const char *gates, const char *extra, const char *status, const char *log)
 {
 	struct world world;
@@ -125,7 +125,10 @@ START_TEST(test_dynamic_resources__edge_12_15_deallocated_meanwhile)
 	check_changed(NULL,
 		",'metadata':{'resourceVersion':'2','deletionTimestamp':'2026-01-01T00:00:00Z'}",
 		"Error: claim default/c got deleted in the meantime", "PUT c/status a {p};GET c;");
-	/* Freed, and allocated anew for somebody else, perhaps out of the node's reach. */
+	/*
+	 * The claim was deallocated and allocated again for another pod, on a device that the node
+	 * may not reach.
+	 */
 	check_changed(NULL,
 		",'metadata':{'resourceVersion':'2'},'status':{'allocation':{'devices':{'results':"
 		"[{'request':'r','driver':'d','pool':'n2','device':'a'}]}}}",
@@ -155,8 +158,8 @@ END_TEST
 /* --- Unreserve --- */
 
 /**
- * One claim under two names is handled twice; the second time it has an allocation. The next
- * attempt finds the claim allocated.
+ * A pod that lists one claim under two names handles the claim twice; the second time it has an
+ * allocation. The next attempt finds the claim allocated.
  */
 START_TEST(test_dynamic_resources__one_claim_under_two_names)
 {
@@ -234,7 +237,7 @@ START_TEST(test_dynamic_resources__unreserve_undoes_what_reserve_did)
 	fixture_expect("claim", latest_claim(&world.fixture, "c"), "[0] - {}");
 	/* The device is free again. */
 	devices_cycle_place(&other, &world.fixture, devices_pod(&world.fixture, "q", "c"), "n1");
-	/* What another pod has reserved since is not this one's to take back. */
+	/* Unreserve keeps the claim in flight, because another pod has reserved it since. */
 	devices_cycle_unreserve(&world.cycle, "n1");
 	ck_assert(is_in_flight(&world, "uid-c"));
 	devices_cycle_unreserve(&other, "n1");
@@ -254,7 +257,7 @@ START_TEST(test_dynamic_resources__unreserve_after_the_write)
 	fixture_expect("PreBind", devices_cycle_pre_bind(&world.cycle, "n1"), "Success");
 	devices_cycle_unreserve(&world.cycle, "n1");
 	devices_cycle_unreserve(&world.cycle, "n1");
-	/* It stays allocated; only the reservation goes, and once. */
+	/* The claim stays allocated; only the reservation is removed, once. */
 	expect_log(&world, "PUT c;PUT c/status a {p};-uid-p c;");
 	fixture_expect("assumed", latest_claim(&world.fixture, "c"), "[1] a {p}");
 	world_finish(&world);
@@ -277,7 +280,7 @@ START_TEST(test_dynamic_resources__simulation_writes_to_the_claim_cache)
 }
 END_TEST
 
-/** What is under way is waited for: the claim has its devices, and nobody else gets them. */
+/** Unreserve waits for a status write in flight: if it succeeds, the claim keeps its devices. */
 START_TEST(test_dynamic_resources__canceled_while_the_status_is_written)
 {
 	static const struct {
@@ -288,7 +291,7 @@ START_TEST(test_dynamic_resources__canceled_while_the_status_is_written)
 		{".p.", "PUT c;PUT c/status a {p};PUT c/status a {p} now;-uid-p c;", "[1] a {p}"},
 		{".pe", "PUT c;PUT c/status a {p};PUT c/status a {p} now;", "[0] - {}"},
 		{".pc", "PUT c;PUT c/status a {p};PUT c/status a {p} now;", "[0] - {}"},
-		/* A finalizer does no harm. */
+		/* A write of the finalizer needs no wait. */
 		{"p", "PUT c;", "[0] - {}"},
 	};
 
@@ -351,7 +354,7 @@ START_TEST(test_dynamic_resources__the_first_timestamp_stays)
 }
 END_TEST
 
-/** Claims of files: each has a place of its own in flight. */
+/** Claims from files have no uid: each claim has a separate entry in flight. */
 START_TEST(test_dynamic_resources__claims_without_uid)
 {
 	struct devices_cycle other;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DynamicResources: extended resources that devices stand behind. Spec: 12 sections 14.1
- * to 14.3; numbered cases 28 to 31 and 34 to 36 of section 20. */
+/*
+ * DynamicResources: extended resources that devices provide. Spec: 12 sections 14.1 to 14.3;
+ * numbered cases 28 to 31 and 34 to 36 of section 20.
+ */
 #include "extended_fixture.h"
 #include "test_main.h"
 
-/** "name=class*count ...; container/resource>request ..." of the claim for a node; "-": none. */
+/**
+ * Returns the special claim for a node: "name=class*count ...; container/resource>request ...";
+ * "-": none.
+ */
 static const char *node_claim(struct fixture *fixture, const char *pod_json, const char *node)
 {
 	struct bt_dynamic_resources *instance = bt_dynamic_resources_of(fixture->plugin);
@@ -85,7 +90,7 @@ START_TEST(test_dynamic_resources_extended__spec_12_14_gate_off)
 }
 END_TEST
 
-/** The resources that devices serve differ from node to node within a cycle. */
+/** The resources that devices provide differ from node to node within a cycle. */
 START_TEST(test_dynamic_resources_extended__spec_12_14_2_each_node_its_claim)
 {
 	struct devices_cycle cycle;
@@ -101,7 +106,7 @@ START_TEST(test_dynamic_resources_extended__spec_12_14_2_each_node_its_claim)
 		REFUSED "cannot allocate all claims");
 	fixture_expect("y alone again", devices_cycle_filter(&cycle, "own"), "Success");
 	devices_cycle_end(&cycle);
-	/* The same behind a claim of the pod's own. */
+	/* The same special claim together with a claim of the pod. */
 	put_slice(&fixture, "own", "{'name':'a'},{'name':'b'}");
 	put_slice(&fixture, "n1", "{'name':'a'},{'name':'b'}");
 	put_device_claim(&fixture, "c", ONE_REQUEST, "");
@@ -134,7 +139,10 @@ START_TEST(test_dynamic_resources_extended__edge_12_29_devices_beside_a_device_p
 }
 END_TEST
 
-/** Section 21, D10: beside claims of the pod's own there is a special claim all the same. */
+/**
+ * Section 21, D10: a pod with claims gets a special claim even if a device plugin serves the
+ * resource.
+ */
 START_TEST(test_dynamic_resources_extended__d10_own_claims_beside_a_device_plugin)
 {
 	struct fixture fixture;
@@ -206,7 +214,7 @@ START_TEST(test_dynamic_resources_extended__edge_12_31_stale_claim)
 }
 END_TEST
 
-/** Its class may be gone: what it asks for is not looked at. */
+/** A stale claim's class may be deleted: the requests of a stale claim are not evaluated. */
 START_TEST(test_dynamic_resources_extended__spec_12_07_class_of_a_stale_claim)
 {
 	struct devices_cycle cycle;
@@ -225,7 +233,7 @@ START_TEST(test_dynamic_resources_extended__spec_12_07_class_of_a_stale_claim)
 }
 END_TEST
 
-/** One that asks for nothing is not stale; PostFilter comes to it behind the pod's own claims. */
+/** A special claim without requests is not stale; PostFilter handles it after the pod's claims. */
 START_TEST(test_dynamic_resources_extended__spec_12_10_claim_without_requests)
 {
 	struct devices_cycle cycle;

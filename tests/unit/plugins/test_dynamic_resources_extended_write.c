@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DynamicResources: what is written of the special claim for extended resources. Spec: 12 sections
- * 13.1 and 14.4 to 14.6; numbered cases 32 and 33 of section 20. */
+/*
+ * DynamicResources: writes of the special claim for extended resources. Spec: 12 sections 13.1 and
+ * 14.4 to 14.6; numbered cases 32 and 33 of section 20.
+ */
 #include "base/error.h"
 #include "extended_fixture.h"
 #include "test_main.h"
 
-/** How the next call ends, by the script. */
+/** Returns the result of the next call, by the script. */
 static int next_end(struct claim_recorder *recorder, struct berth_error *err)
 {
 	char answer = recorder->script[recorder->calls++];
@@ -94,7 +96,7 @@ static int64_t no_clock(BT_UNUSED void *context)
 	return 0;
 }
 
-/** A pod that gets a on n1; PreBind, and Unreserve where that fails. */
+/** Places a pod with device a on n1, runs PreBind, and Unreserve if PreBind fails. */
 static void check_writes(const char *row, const char *script, const char *pre_bind, const char *log)
 {
 	struct bt_framework framework = {0};
@@ -136,14 +138,16 @@ START_TEST(test_dynamic_resources_extended_write__writes)
 {
 	check_writes("all goes well", "......", "Success",
 		"POST p-extended-resources-;PUT made;PUT made/status a {p};PATCH made*1;");
-	/* Each call is repeated until it has its answer, and no longer. */
+	/* Each pending call is repeated until it has its answer, and not after that. */
 	check_writes("no answer yet", "p.p.p.p.", "Success",
 		"POST p-extended-resources-;POST p-extended-resources-;PUT made;PUT made;"
 		"PUT made/status a {p};PUT made/status a {p};PATCH made*1;PATCH made*1;");
 }
 END_TEST
 
-/** The watch tells of the claim at_seconds (0: never) after it was made; the end of PreBind. */
+/**
+ * The watch delivers the claim at_seconds (0: never) after its creation; checks when PreBind ends.
+ */
 static void check_assume(int64_t at_seconds, int64_t end_seconds, const char *latest)
 {
 	const int64_t second_ns = INT64_C(1000) * 1000 * 1000;
@@ -163,7 +167,7 @@ static void check_assume(int64_t at_seconds, int64_t end_seconds, const char *la
 		if (at_seconds != 0 && fixture.handle.now_ns == at_seconds * second_ns) {
 			put_device_claim(&fixture, "made", ONE_REQUEST,
 				",'metadata':{'resourceVersion':'50'}");
-			/* It is looked for again when its time has come. */
+			/* The cache is checked again only at the wake time. */
 			fixture.handle.now_ns++;
 			fixture_expect("early", devices_cycle_pre_bind(&cycle, "n1"), "Wait");
 		}
@@ -189,7 +193,7 @@ static void check_assume(int64_t at_seconds, int64_t end_seconds, const char *la
 	fixture_finish(&fixture);
 }
 
-/** Once a second, for 120 seconds, the cache is asked whether it knows of the claim. */
+/** PreBind checks the claim cache once a second, for 120 seconds. */
 START_TEST(test_dynamic_resources_extended_write__spec_12_13_1_until_the_watch_tells)
 {
 	check_assume(3, 4, "[1] a {p}");
@@ -198,7 +202,7 @@ START_TEST(test_dynamic_resources_extended_write__spec_12_13_1_until_the_watch_t
 }
 END_TEST
 
-/** The cache knows a later version already: there is nothing to wait for. */
+/** The cache already has a later version, so PreBind does not wait. */
 START_TEST(test_dynamic_resources_extended_write__spec_12_13_1_the_watch_is_ahead)
 {
 	struct devices_cycle cycle;
@@ -219,7 +223,7 @@ START_TEST(test_dynamic_resources_extended_write__spec_12_13_1_the_watch_is_ahea
 }
 END_TEST
 
-/** Both are in memory and unnamed. */
+/** Both special claims are in memory only and have no name yet. */
 START_TEST(test_dynamic_resources_extended_write__spec_12_14_1_two_pods_at_once)
 {
 	struct devices_cycle first;
@@ -242,7 +246,7 @@ START_TEST(test_dynamic_resources_extended_write__spec_12_14_1_two_pods_at_once)
 }
 END_TEST
 
-/** Without an API the claim gets a name all the same: one that nobody has. */
+/** Without an API the special claim gets an unused name. */
 START_TEST(test_dynamic_resources_extended_write__simulation_names_the_claim)
 {
 	struct devices_cycle cycle;
@@ -289,8 +293,8 @@ START_TEST(test_dynamic_resources_extended_write__edge_12_33_patch_fails)
 END_TEST
 
 /**
- * Section 21, D10: the node serves x by a device plugin, and the pod has a claim of its own. The
- * special claim without requests is written; the pod's status cannot name it.
+ * Section 21, D10: a device plugin serves x on the node, and the pod has a claim. The special claim
+ * without requests is written, but the pod's status cannot name it.
  */
 START_TEST(test_dynamic_resources_extended_write__d10_no_mappings)
 {
@@ -313,7 +317,7 @@ START_TEST(test_dynamic_resources_extended_write__d10_no_mappings)
 		"PUT made/status  {p};-uid-p c;PUT made;DELETE made[0];");
 	fixture_expect("its own claim", latest_claim(&fixture, "c"), "[1] a {p}");
 	devices_cycle_end(&cycle);
-	/* Without Reserve there is nothing to be written for it: 13.1 step 1. */
+	/* Without Reserve there is no special claim to write: 13.1 step 1. */
 	put_allocated_claim(&fixture, "c", "own",
 		"{'request':'r','driver':'d','pool':'own','device':'a'}",
 		"{'resource':'pods','name':'p','uid':'uid-p'}");

@@ -8,9 +8,9 @@
 #define FOR_Q "{'resource':'pods','name':'q','uid':'uid-q'}"
 #define NOT_HERE REFUSED "resourceclaim not available on the node"
 
-/* --- claims that are elsewhere --- */
+/* --- claims allocated on other nodes --- */
 
-/** One of them is enough, whichever it is. */
+/** One claim on another node is enough to reject, in either order. */
 START_TEST(test_dynamic_resources_filter__spec_12_08_the_first_of_two_is_elsewhere)
 {
 	struct devices_cycle cycle;
@@ -27,7 +27,7 @@ START_TEST(test_dynamic_resources_filter__spec_12_08_the_first_of_two_is_elsewhe
 }
 END_TEST
 
-/** Each is elsewhere on one node: PostFilter may take back the one that nobody uses. */
+/** Each claim is on another node: PostFilter may deallocate the claim that no pod uses. */
 START_TEST(test_dynamic_resources_filter__spec_12_08_unavailable_on_any_node)
 {
 	static const char *const orders[][2] = {{"n1", "n2"}, {"n2", "n1"}};
@@ -52,7 +52,10 @@ START_TEST(test_dynamic_resources_filter__spec_12_08_unavailable_on_any_node)
 }
 END_TEST
 
-/** What the allocator says comes first, and then nothing is noted of the other claim. */
+/**
+ * The allocator's rejection comes first; the claim on another node is then not recorded for
+ * PostFilter.
+ */
 START_TEST(test_dynamic_resources_filter__spec_12_08_no_devices_and_elsewhere)
 {
 	struct devices_cycle cycle;
@@ -88,7 +91,7 @@ END_TEST
 
 /* --- the end of a search --- */
 
-/** A clock; at its third question the cycle is canceled, and the time over if it is told so. */
+/** A clock: at the third call the cycle is canceled; `ends`: the time limit has passed as well. */
 struct clock {
 	struct bt_cycle_state *cycle;
 	uint32_t questions;
@@ -139,7 +142,7 @@ START_TEST(test_dynamic_resources_filter__spec_12_08_canceled_within_the_search)
 }
 END_TEST
 
-/** Where nobody has a clock, questions are counted. */
+/** Without a clock the limit counts calls. */
 START_TEST(test_dynamic_resources_filter__spec_12_08_without_a_clock)
 {
 	struct bt_cycle_state cycle = {0};
@@ -156,13 +159,15 @@ END_TEST
 
 #define FORMS(name, count) "{'name':'" name "'," DEVICES_OF_C(count) "}"
 
-/** An alternative of another request, one that asks for nothing, a request in both forms. */
+/**
+ * Rows: an alternative of another request, an alternative without devices, a request in both forms.
+ */
 START_TEST(test_dynamic_resources_filter__spec_12_11_what_scores)
 {
 	static const struct {
 		const char *row;
 		const char *requests;
-		const char *result; /* of the allocated claim; NULL: it is new */
+		const char *result; /* result of the allocated claim; NULL: new claim */
 		int64_t score;
 	} rows[] = {
 		{"the second",

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DynamicResources and pod groups: whose claims they are, for whom they are reserved, and what the
- * pods of one group's cycle share. Spec: 12 sections 4.2, 6, 7, 10 and 12; gate
- * DRAWorkloadResourceClaims. */
+/*
+ * DynamicResources and pod groups: owners and reservations of claims, and state that the pods of
+ * one group's cycle share. Spec: 12 sections 4.2, 6, 7, 10 and 12; gate DRAWorkloadResourceClaims.
+ */
 #include "devices_world.h"
 #include "test_main.h"
 
 #define GATES "GenericWorkload=true,DRAWorkloadResourceClaims=true"
 #define IN_GROUP "'schedulingGroup':{'podGroupName':'g'},"
-/** Pod p; entries: of spec.resourceClaims; statuses: what was generated for it. */
+/** JSON of pod p; entries: spec.resourceClaims; statuses: status.resourceClaimStatuses. */
 #define POD(group, entries, statuses) \
 	"{'metadata':{'name':'p','uid':'uid-p'},'spec':{" group "'resourceClaims':[" entries \
 	"]},'status':{'resourceClaimStatuses':[" statuses "]}}"
@@ -60,7 +61,7 @@ START_TEST(test_dynamic_resources_groups__spec_12_06_owner_of_a_generated_claim)
 			REFUSED NOT_OWNER "(neither Pod nor PodGroup g is the owner)"},
 		{"nobody", GATES, IN_GROUP, "",
 			REFUSED NOT_OWNER "(neither Pod nor PodGroup g is the owner)"},
-		/* Looked at in this order. */
+		/* The rows are in the order of the checks. */
 		{"it is being deleted, and another's", NULL, "",
 			OWNED_BY("v1", "Pod", "q", "uid-q") ",'deletionTimestamp':"
 							    "'2026-01-01T00:00:00Z'}",
@@ -85,7 +86,7 @@ START_TEST(test_dynamic_resources_groups__spec_12_06_owner_of_a_generated_claim)
 }
 END_TEST
 
-/** "group/resource/name/uid" of the last one that the claim is reserved for. */
+/** Returns the last entry of reservedFor: "group/resource/name/uid". */
 static const char *last_consumer(struct fixture *fixture)
 {
 	const struct bt_resource_claim *claim = bt_object_value(
@@ -108,8 +109,8 @@ START_TEST(test_dynamic_resources_groups__spec_12_06_bindings)
 		const char *row;
 		const char *gates;
 		const char *pod;
-		const char *group;    /* its entries; NULL: there is none */
-		const char *expected; /* of PreFilter, or whom the claim is reserved for */
+		const char *group;    /* entries of the group; NULL: no group */
+		const char *expected; /* text of PreFilter, or the entry of reservedFor */
 	} rows[] = {
 		{"the group's", GATES, POD(IN_GROUP, BY_NAME, ""), BY_NAME, GROUP_G},
 		{"the pod's own", GATES, POD(IN_GROUP, BY_NAME, ""), "", POD_P},
@@ -136,7 +137,7 @@ START_TEST(test_dynamic_resources_groups__spec_12_06_bindings)
 			"{'name':'x','resourceClaimTemplateName':'u'}", POD_P},
 		{"no such group", GATES, POD(IN_GROUP, BY_NAME, ""), NULL,
 			REFUSED "podgroup.scheduling.k8s.io \"g\" not found"},
-		/* Section 21, D5: the claim of the second entry is the first claim. */
+		/* Section 21, D5: the second entry gets the claim of the first entry. */
 		{"an entry without a claim in front", GATES,
 			POD(IN_GROUP, "{'name':'none','resourceClaimTemplateName':'t'}," BY_NAME,
 				"{'name':'none'}"),
@@ -172,7 +173,7 @@ START_TEST(test_dynamic_resources_groups__spec_12_06_bindings)
 }
 END_TEST
 
-/** A claim that is reserved for somebody already, and what PreBind writes of it. */
+/** The claim is already reserved for a consumer; checks the writes of PreBind. */
 START_TEST(test_dynamic_resources_groups__spec_12_06_reserved_for_the_group)
 {
 	static const struct {
@@ -231,9 +232,9 @@ START_TEST(test_dynamic_resources_groups__spec_12_10_post_filter)
 		const char *row;
 		const char *gates;
 		const char *pod;
-		const char *group; /* its entries; NULL: there is none */
+		const char *group; /* entries of the group; NULL: no group */
 		const char *group_status;
-		const char *claim; /* more of it */
+		const char *claim; /* more members of the claim */
 		bool has_scheduled_pod;
 		const char *expected;
 		const char *log;
@@ -327,7 +328,7 @@ static void place_in_group(struct devices_cycle *cycle, struct fixture *fixture,
 	fixture_expect("Reserve", devices_cycle_reserve(cycle, "n1"), "Success");
 }
 
-/** Two pods of the group share c. */
+/** Two pods of the group share claim c. */
 START_TEST(test_dynamic_resources_groups__spec_12_04_the_last_sharer_takes_it_back)
 {
 	struct bt_group_state group;
@@ -349,7 +350,10 @@ START_TEST(test_dynamic_resources_groups__spec_12_04_the_last_sharer_takes_it_ba
 }
 END_TEST
 
-/** A claim in flight that was decided outside of the group's cycle is not the group's. */
+/**
+ * A claim in flight that was allocated outside the group's cycle does not belong to the group's
+ * state.
+ */
 START_TEST(test_dynamic_resources_groups__spec_12_12_a_group_loses_each_claim)
 {
 	struct bt_group_state group;
@@ -382,7 +386,7 @@ START_TEST(test_dynamic_resources_groups__spec_12_12_a_group_loses_each_claim)
 }
 END_TEST
 
-/** Section 21, D4: what is pending and what is new each go to their own claim. */
+/** Section 21, D4: pending and new allocations each go to the right claim. */
 START_TEST(test_dynamic_resources_groups__pending_before_new)
 {
 	struct bt_group_state group;
@@ -406,7 +410,7 @@ START_TEST(test_dynamic_resources_groups__pending_before_new)
 }
 END_TEST
 
-/** Section 11: an alternative that was chosen for another pod of the group counts as well. */
+/** Section 11: an alternative chosen for another pod of the group counts as well. */
 START_TEST(test_dynamic_resources_groups__spec_12_11_score_of_what_is_pending)
 {
 	struct bt_group_state group;

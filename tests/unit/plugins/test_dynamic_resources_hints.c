@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queueing hints of DynamicResources, and what it says of a pod by its shape. Spec: 12 section 16,
- * 04 (hints) section 6.15. */
+/*
+ * Queueing hints of DynamicResources, and its signature of pods. Spec: 12 section 16, 04 (hints)
+ * section 6.15.
+ */
 #include "devices_fixture.h"
 #include "test_main.h"
 
@@ -88,7 +90,7 @@ START_TEST(test_dynamic_resources_hints__spec_12_16_claims)
 			fixture_pending(&fixture, POD("p", "uid-p", "c")), rows[i].old_json,
 			rows[i].new_json, NULL);
 		ck_assert_msg(actual == rows[i].expected, "%s", rows[i].row);
-		/* Without its own claim the pod cannot be scheduled, whatever becomes free. */
+		/* The pod's claim does not exist, so no freed device makes the pod schedulable. */
 		ck_assert_int_eq(fixture_hint(&fixture, "ResourceClaim", BT_ACTION_UPDATE,
 					 fixture_pending(&fixture, POD("p", "uid-p", "none")),
 					 rows[i].old_json, rows[i].new_json, NULL),
@@ -98,7 +100,7 @@ START_TEST(test_dynamic_resources_hints__spec_12_16_claims)
 }
 END_TEST
 
-/** Of files: two of one name are in two namespaces. */
+/** Claims from files have no uid: two claims of one name differ by namespace. */
 START_TEST(test_dynamic_resources_hints__claims_without_uid)
 {
 	struct fixture fixture;
@@ -119,7 +121,9 @@ START_TEST(test_dynamic_resources_hints__claims_without_uid)
 }
 END_TEST
 
-/** More entries than the place for the usual number, the claim in question behind it. */
+/**
+ * The pod has more entries than the fixed buffer, and the entry of the event's claim is beyond it.
+ */
 START_TEST(test_dynamic_resources_hints__a_pod_with_many_claims)
 {
 	struct fixture fixture;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DynamicResources: devices that take resources of their node. Spec: 12 section 15. */
+/* DynamicResources: devices that use node allocatable resources. Spec: 12 section 15. */
 #include "devices_fixture.h"
 #include "test_main.h"
 
@@ -17,7 +17,7 @@
 	"{'name':'b','nodeAllocatableResourceMappings':{'cpu':{'allocationMultiplier':'1'}}}"
 #define DEVICE(mappings) "{'name':'a','nodeAllocatableResourceMappings':{" mappings "}}"
 
-/** Node big, whose devices these are, and a claim. */
+/** Adds node big with these devices, and a claim. */
 static void init_with(
 	struct fixture *fixture, const char *gates, const char *devices, const char *request)
 {
@@ -124,7 +124,9 @@ START_TEST(test_dynamic_resources_node_allocatable__pods_on_the_node_count)
 }
 END_TEST
 
-/** Code and reasons of all that is missing; the pods on the node hold 1 cpu and 1 of memory. */
+/**
+ * Compares code and reasons for all missing resources; pods on the node use 1 cpu and 1 of memory.
+ */
 START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_resolvable_or_not)
 {
 	static const struct {
@@ -174,7 +176,7 @@ START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_without_pod_lev
 }
 END_TEST
 
-/** Devices of one claim: the second of them takes something, or both. */
+/** One claim has two devices: the second or both use node resources. */
 START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_sums)
 {
 	static const struct {
@@ -205,7 +207,7 @@ START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_sums)
 }
 END_TEST
 
-/** Spec 12 section 8: what is said of new devices comes before claims that are elsewhere. */
+/** Spec 12 section 8: rejections for new devices come before claims on other nodes. */
 START_TEST(test_dynamic_resources_node_allocatable__spec_12_08_demand_comes_first)
 {
 	struct fixture fixture;
@@ -224,7 +226,7 @@ START_TEST(test_dynamic_resources_node_allocatable__spec_12_08_demand_comes_firs
 }
 END_TEST
 
-/** Decided for another pod of the group, and since then the driver withdrew a device. */
+/** Allocated for another pod of the group; since then the driver has withdrawn a device. */
 START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_device_is_gone)
 {
 	struct bt_group_state group = {0};
@@ -251,7 +253,7 @@ START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_device_is_gone)
 }
 END_TEST
 
-/** Statuses of a pod: it is on this node, and of these claims it takes something there. */
+/** Adds a pod on this node whose status reports that the claim uses node resources. */
 static void add_consumer(
 	struct fixture *fixture, const char *name, const char *node, const char *claim)
 {
@@ -270,7 +272,7 @@ START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_1_the_pod_itself)
 		const char *row;
 		const char *own_node;
 		const char *own_claim;
-		const char *other; /* that takes c; NULL: there is none */
+		const char *other; /* other user of claim c; NULL: none */
 		const char *expected;
 	} rows[] = {
 		{"alone", "big", "c", NULL, "Success"},
@@ -377,7 +379,7 @@ START_TEST(test_dynamic_resources_node_allocatable__statuses)
 }
 END_TEST
 
-/** By the name of the claim; init containers first; an amount of 0 is said as well. */
+/** Sorted by claim name; init containers come first; an amount of 0 is included. */
 START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_statuses_of_two_claims)
 {
 	struct devices_cycle cycle;
@@ -406,7 +408,7 @@ START_TEST(test_dynamic_resources_node_allocatable__spec_12_15_2_statuses_of_two
 }
 END_TEST
 
-/** While the devices are waited for, the pod's status is not written again. */
+/** While PreBind waits for devices, the pod's status is not written again. */
 START_TEST(test_dynamic_resources_node_allocatable__spec_12_13_written_once)
 {
 	struct devices_cycle cycle;

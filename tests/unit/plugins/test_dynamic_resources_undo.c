@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DynamicResources: what is undone, what is taken back, and claims that others change while a pod
- * is bound. Spec: 12 sections 4.1, 4.2, 10, 12 and 13.1. */
+/*
+ * DynamicResources: undoing reservations and allocations, and claims that other clients change
+ * while a pod is being bound. Spec: 12 sections 4.1, 4.2, 10, 12 and 13.1.
+ */
 #include "devices_world.h"
 #include "test_main.h"
 
@@ -8,9 +10,9 @@
 #define ALLOCATED "'allocation':{'devices':{'results':[" RESULT_A "]}}"
 #define VERSION(number) ",'metadata':{'resourceVersion':'" #number "'}"
 
-/* --- PreBind: what is written, and how it fails --- */
+/* --- PreBind: writes and their failures --- */
 
-/** The first attempt goes out from the claim that the cycle knows. */
+/** The first attempt writes the claim version of the cycle, without reading it. */
 START_TEST(test_dynamic_resources_undo__spec_12_13_1_the_first_attempt_reads_nothing)
 {
 	struct world world;
@@ -41,8 +43,10 @@ START_TEST(test_dynamic_resources_undo__spec_12_13_1_a_reservation_fails)
 }
 END_TEST
 
-/** Of what has become of the claim its deletion is said first. What the API has reserved in a way
- * that the cycle does not know of is not the cycle's to take back. */
+/**
+ * If the claim was deleted and allocated again, the deletion is reported. Unreserve does not remove
+ * a reservation in the API that the cycle does not know.
+ */
 START_TEST(test_dynamic_resources_undo__spec_12_13_1_deleted_and_allocated_meanwhile)
 {
 	struct world world;
@@ -64,7 +68,7 @@ START_TEST(test_dynamic_resources_undo__spec_12_13_1_deleted_and_allocated_meanw
 }
 END_TEST
 
-/** The cache does not know the claim any more: that is no reason to wait, nor to fail. */
+/** The cache no longer has the claim: PreBind neither waits nor fails. */
 START_TEST(test_dynamic_resources_undo__spec_12_13_1_a_claim_that_the_cache_lost)
 {
 	struct world world;
@@ -81,8 +85,8 @@ START_TEST(test_dynamic_resources_undo__spec_12_13_1_a_claim_that_the_cache_lost
 END_TEST
 
 /**
- * The watch tells of the allocation before the PUT's answer comes. Another pod's reservation, once
- * assumed, shows that the claim is in the API: nothing of it is in flight any more.
+ * The watch delivers the allocation before the answer of the PUT. A reservation by another pod,
+ * once assumed, shows that the API has the claim: its allocation is no longer in flight.
  */
 START_TEST(test_dynamic_resources_undo__spec_12_13_1_assumed_by_another_pod)
 {
@@ -100,7 +104,9 @@ START_TEST(test_dynamic_resources_undo__spec_12_13_1_assumed_by_another_pod)
 	devices_cycle_place(&other, &world.fixture, devices_pod(&world.fixture, "q", "c"), "n1");
 	fixture_expect("the other", devices_cycle_pre_bind(&other, "n1"), "Success");
 	ck_assert(!is_in_flight(&world, "uid-c"));
-	/* It was not this pod's to take back. */
+	/*
+	 * The allocation belongs to the first pod: Unreserve of the second must not take it back.
+	 */
 	devices_cycle_unreserve(&other, "n1");
 	devices_cycle_end(&other);
 	world_finish(&world);
@@ -137,7 +143,10 @@ START_TEST(test_dynamic_resources_undo__spec_12_12_whose_reservation)
 }
 END_TEST
 
-/** What an attempt has written of the claim is forgotten until the watch tells of it. */
+/**
+ * Unreserve drops the assumed claim; the written allocation counts again when the watch delivers
+ * it.
+ */
 START_TEST(test_dynamic_resources_undo__spec_12_12_unreserve_restores)
 {
 	struct devices_cycle next;
@@ -158,7 +167,7 @@ START_TEST(test_dynamic_resources_undo__spec_12_12_unreserve_restores)
 }
 END_TEST
 
-/** Without a writer there is no watch, either: what was taken as written stays so. */
+/** Without a writer there is no watch: the assumed deallocation stays. */
 START_TEST(test_dynamic_resources_undo__simulation_keeps_what_was_taken_back)
 {
 	struct devices_cycle cycle;
@@ -181,7 +190,7 @@ START_TEST(test_dynamic_resources_undo__simulation_keeps_what_was_taken_back)
 }
 END_TEST
 
-/** The claim that the pod was bound with is gone; one of its name is somebody else's. */
+/** The pod's claim was deleted, and a new claim of the same name belongs to another pod. */
 START_TEST(test_dynamic_resources_undo__simulation_leaves_a_new_claim_alone)
 {
 	struct world world;
@@ -227,7 +236,7 @@ START_TEST(test_dynamic_resources_undo__spec_12_10_deallocation_fails)
 {
 	check_post_filter("", "Unschedulable: deallocation of ResourceClaim completed");
 	check_post_filter("e", "Error: no API");
-	/* Nothing is read again here: a conflict is an error like any other. */
+	/* PostFilter does not read the claim again: a conflict is an error like any other. */
 	check_post_filter("c", "Error: conflict on c");
 }
 END_TEST

@@ -8,7 +8,7 @@
 
 /* --- binding conditions --- */
 
-/** The watch tells of the claim with what drivers say of devices; version: newer than all. */
+/** Delivers claim c with these device statuses from drivers; version: newer than all before. */
 static void tell_devices(struct world *world, const char *version, const char *devices)
 {
 	put_device_claim(&world->fixture, "c", ONE_REQUEST,
@@ -25,7 +25,7 @@ static void tell_devices(struct world *world, const char *version, const char *d
 	"{'driver':'" driver "','pool':'" pool "','device':'" device "','conditions':[" conditions \
 	"]}"
 
-/** The same of device a alone. */
+/** Delivers conditions of device a only. */
 static void tell(struct world *world, const char *version, const char *conditions)
 {
 	tell_devices(world, version,
@@ -93,7 +93,7 @@ START_TEST(test_dynamic_resources__edge_12_26_not_ready_in_time)
 }
 END_TEST
 
-/** Neither ready nor failed: it is waited for, and the next cycle may wait, too. */
+/** The device is neither ready nor failed: PreBind waits, and the next cycle may wait, too. */
 START_TEST(test_dynamic_resources__conditions_that_are_false)
 {
 	struct devices_cycle next;
@@ -110,7 +110,7 @@ START_TEST(test_dynamic_resources__conditions_that_are_false)
 }
 END_TEST
 
-/** Another pod has begun to wait for the claim long before. */
+/** Another pod started to wait for the claim long ago. */
 START_TEST(test_dynamic_resources__a_claim_runs_out_of_time_by_itself)
 {
 	struct world world;
@@ -126,7 +126,7 @@ START_TEST(test_dynamic_resources__a_claim_runs_out_of_time_by_itself)
 }
 END_TEST
 
-/** The claim has a device, whose one condition is True; ready or broken. */
+/** Puts a claim with one device, one condition of which is True: type is "ready" or "broken". */
 static void put_waiting(struct world *world, const char *name, const char *device,
 	const char *version, const char *type)
 {
@@ -140,7 +140,7 @@ static void put_waiting(struct world *world, const char *name, const char *devic
 			.data);
 }
 
-/** Claims x and y of a pod, both ready at Filter; then their devices say this. */
+/** Claims x and y of a pod are both ready at Filter; then their device conditions change. */
 static void check_two_claims(const char *x_type, const char *y_type, const char *expected)
 {
 	struct world world;
@@ -162,12 +162,12 @@ START_TEST(test_dynamic_resources__edge_12_27_first_failing_claim)
 		"broken", "broken", "Error: device binding failed: claim=x, reason=, message=\"\"");
 	check_two_claims(
 		"ready", "broken", "Error: device binding failed: claim=y, reason=, message=\"\"");
-	/* The first that is not ready ends the poll (section 13, step 5). */
+	/* The first claim that is not ready ends the poll (section 13, step 5). */
 	check_two_claims("other", "broken", "Wait");
 }
 END_TEST
 
-/** Notes of the events. */
+/** Logs an event. */
 static void record_event(void *context, BT_UNUSED const struct bt_pod_info *pod, const char *type,
 	const char *reason, const char *action, struct bt_str note)
 {
@@ -239,7 +239,7 @@ START_TEST(test_dynamic_resources__spec_12_13_2_whose_conditions_count)
 }
 END_TEST
 
-/** The end of the time is no multiple of the polls' distance. */
+/** The timeout is not a multiple of the poll interval. */
 START_TEST(test_dynamic_resources__spec_12_13_the_binding_timeout_ends_the_wait)
 {
 	struct world world;
@@ -255,7 +255,7 @@ START_TEST(test_dynamic_resources__spec_12_13_the_binding_timeout_ends_the_wait)
 }
 END_TEST
 
-/** Spec 12 section 8, step 3c: the time of the wait is over, but nobody waits. */
+/** Spec 12 section 8, step 3c: the timeout has passed, but no device needs waiting. */
 START_TEST(test_dynamic_resources__spec_12_08_ready_after_the_time)
 {
 	struct devices_cycle next;
@@ -299,7 +299,9 @@ START_TEST(test_dynamic_resources__an_earlier_wake_of_others_stays)
 }
 END_TEST
 
-/** Spec 12 section 13.2: the time is over behind the timeout, to the nanosecond. */
+/**
+ * Spec 12 section 13.2: exactly at the timeout Filter still accepts the claim, later it does not.
+ */
 START_TEST(test_dynamic_resources__spec_12_13_2_when_the_time_is_over)
 {
 	static const struct {
@@ -351,12 +353,15 @@ static const char *counters(struct fixture *fixture, struct bt_metrics *metrics)
 	"\"default-scheduler\"," \
 	"status=\"" status "\"} 2\n"
 
-/** Of the claim's two devices one has conditions: every result is waited with, one is counted. */
+/**
+ * One of the claim's two devices has conditions: one allocation is counted, but the duration is
+ * recorded for both results.
+ */
 START_TEST(test_dynamic_resources__spec_12_13_metrics_of_the_wait)
 {
 	static const struct {
 		const char *row;
-		const char *told; /* of device a; NULL: nothing; "": the claim is deleted */
+		const char *told; /* device a's status; NULL: none; "": deleted */
 		int64_t at_seconds;
 		const char *expected;
 	} rows[] = {
