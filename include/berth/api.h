@@ -19,13 +19,13 @@
  */
 #include <stdint.h>
 
-/** The function is exported by the library. Plugin objects use it on what they export, too. */
+/** Exports a function from the library. Plugin objects mark their exports with it, too. */
 #define BERTH_API __attribute__((visibility("default")))
 
-/** The caller must use the result. */
+/** The caller must use the result of the function. */
 #define BERTH_MUST_USE __attribute__((warn_unused_result))
 
-/** Arguments are checked against the format as for printf. */
+/** The compiler checks the arguments against the format, as for printf. */
 #define BERTH_PRINTF(format_index, first_argument) \
 	__attribute__((format(printf, format_index, first_argument)))
 
@@ -33,19 +33,19 @@
 extern "C" {
 #endif
 
-#define BERTH_VERSION_MAJOR 0 /**< of the headers */
-#define BERTH_VERSION_MINOR 1 /**< of the headers */
-#define BERTH_VERSION_PATCH 0 /**< of the headers */
+#define BERTH_VERSION_MAJOR 0 /**< version of the headers */
+#define BERTH_VERSION_MINOR 1 /**< version of the headers */
+#define BERTH_VERSION_PATCH 0 /**< version of the headers */
 
-/** "0.1.0": version of the loaded library, which may differ from that of the headers. */
+/** Version of the loaded library, e.g. "0.1.0"; it may differ from the version of the headers. */
 BERTH_API const char *berth_version(void);
 
-/** "v1.36": the Kubernetes release whose rules the library follows. */
+/** The Kubernetes release whose rules the library follows: "v1.36". */
 BERTH_API const char *berth_kubernetes_version(void);
 
 /**
- * Sets the secret of all hash tables. Call it first, with a random number, if users can choose
- * names that collide. Results do not depend on the secret.
+ * Sets the secret of all hash tables. Call the function before any other, with a random number, if
+ * users can choose names that collide. Results do not depend on the secret.
  */
 BERTH_API void berth_set_hash_secret(uint64_t secret);
 

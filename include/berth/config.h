@@ -29,11 +29,14 @@
 extern "C" {
 #endif
 
-/** Opaque. */
+/** A configuration. Opaque. */
 struct berth_config;
 /** One of profiles[]. Opaque, belongs to the configuration. */
 struct berth_profile;
-/** config.Plugins: what a profile enables and disables. Opaque, belongs to the configuration. */
+/**
+ * config.Plugins: the plugins that a profile enables and disables. Opaque, belongs to the
+ * configuration.
+ */
 struct berth_plugins;
 
 /** Extension points that a configuration names. Spec 02 section 4. */
@@ -58,7 +61,7 @@ enum berth_extension_point {
 /** Name of the extension point Filter in messages and metric labels. */
 #define BERTH_EXTENSION_POINT_FILTER "Filter"
 
-/** "PreFilter", "QueueSort", ..., "MultiPoint". */
+/** Name of an extension point: "PreFilter", "QueueSort", ..., "MultiPoint". */
 BERTH_API const char *berth_extension_point_name(enum berth_extension_point point);
 
 /** config.Plugin: an entry of an enabled or disabled list. */
@@ -67,13 +70,13 @@ struct berth_plugin_entry {
 	int32_t weight;        /**< of its scores; 0: not given */
 };
 
-/** runtime.Unknown: arguments as they were written. Spec 02 section 7. */
+/** runtime.Unknown: arguments in their source text. Spec 02 section 7. */
 struct berth_raw_args {
 	struct berth_str content_type; /**< "application/json", "application/yaml" or "" (JSON) */
 	struct berth_str raw;          /**< the text; absent: no arguments */
 	/**
 	 * Arguments of an in-tree plugin have a type instead of a text: "NodeResourcesFitArgs", ...
-	 * Absent for all others.
+	 * Absent for other plugins.
 	 */
 	struct berth_str type_name;
 };
@@ -85,32 +88,31 @@ struct berth_plugin_config {
 };
 
 /**
- * Decodes, defaults and validates a configuration given as JSON or YAML (borrowed for the call).
- * @p feature_gates: "Name=true,Other=false", or NULL for the defaults of v1.36; unknown gates are
+ * Decodes, defaults and validates a configuration given as JSON or YAML (borrowed for the call). @p
+ * feature_gates: "Name=true,Other=false", or NULL for the defaults of v1.36; unknown gates are
  * refused. @p out_config is owned: berth_config_release(). Errors: BERTH_ERR_SYNTAX,
- * BERTH_ERR_INVALID (every complaint of the validation, as upstream prints them),
- * BERTH_ERR_TOO_LARGE.
+ * BERTH_ERR_INVALID (with all errors of the validation, worded as upstream), BERTH_ERR_TOO_LARGE.
  */
 BERTH_API BERTH_MUST_USE int berth_config_load(struct berth_str text, const char *feature_gates,
 	struct berth_config **out_config, struct berth_error *err);
 /** The default configuration with the default feature gates. owned. */
 BERTH_API struct berth_config *berth_config_create_default(void);
-/** One more reference; returns @p config. */
+/** Adds a reference; returns @p config. */
 BERTH_API struct berth_config *berth_config_share(struct berth_config *config);
-/** Lets go of a reference. NULL is accepted. */
+/** Releases a reference. NULL is accepted. */
 BERTH_API void berth_config_release(struct berth_config *config);
 
-/** percentageOfNodesToScore of all profiles that have none of their own; 0: adaptive. */
+/** The configuration's percentageOfNodesToScore, for profiles that set none; 0: adaptive. */
 BERTH_API int32_t berth_config_percentage_of_nodes_to_score(const struct berth_config *config);
 /** Number of profiles. */
 BERTH_API uint32_t berth_config_profile_count(const struct berth_config *config);
-/** Profile in document order, 0 <= index < count. Borrowed from the configuration. */
+/** A profile in document order, 0 <= index < count. Borrowed from the configuration. */
 BERTH_API const struct berth_profile *berth_config_profile_at(
 	const struct berth_config *config, uint32_t index);
 
 /** schedulerName. */
 BERTH_API struct berth_str berth_profile_scheduler_name(const struct berth_profile *profile);
-/** plugins, with the defaults merged in (spec 10 section 6). Never NULL. */
+/** plugins of the profile, with the defaults merged in (spec 10 section 6). Never NULL. */
 BERTH_API const struct berth_plugins *berth_profile_plugins(const struct berth_profile *profile);
 /** Number of entries in pluginConfig, defaults included. */
 BERTH_API uint32_t berth_profile_plugin_config_count(const struct berth_profile *profile);
@@ -121,13 +123,13 @@ BERTH_API struct berth_plugin_config berth_profile_plugin_config_at(
 /** Number of entries in the enabled list of an extension point. */
 BERTH_API uint32_t berth_plugins_enabled_count(
 	const struct berth_plugins *plugins, enum berth_extension_point point);
-/** An entry of it, 0 <= index < count. */
+/** An entry of the enabled list, 0 <= index < count. */
 BERTH_API struct berth_plugin_entry berth_plugins_enabled_at(
 	const struct berth_plugins *plugins, enum berth_extension_point point, uint32_t index);
 /** Number of entries in the disabled list of an extension point. */
 BERTH_API uint32_t berth_plugins_disabled_count(
 	const struct berth_plugins *plugins, enum berth_extension_point point);
-/** An entry of it, 0 <= index < count. */
+/** An entry of the disabled list, 0 <= index < count. */
 BERTH_API struct berth_plugin_entry berth_plugins_disabled_at(
 	const struct berth_plugins *plugins, enum berth_extension_point point, uint32_t index);
 

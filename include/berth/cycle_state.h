@@ -3,7 +3,7 @@
 #define BERTH_CYCLE_STATE_H
 /**
  * @file
- * What the plugins of one pod's scheduling cycle share: data by key, from PreFilter to PostBind.
+ * Data that the plugins of one pod's scheduling cycle share, by key, from PreFilter to PostBind.
  * Spec 02 section 3, upstream v1.36.
  *
  * @code{.c}
@@ -42,86 +42,91 @@
 extern "C" {
 #endif
 
-/** Message of the error about a missing key. */
+/** Message of the error that reports a missing key. */
 #define BERTH_TEXT_NOT_FOUND "not found"
 
-/** Opaque. Used by one thread at a time. */
+/** The state of one scheduling cycle. Opaque. Used by one thread at a time. */
 struct berth_cycle_state;
 
 /** A key is a text. Plugins use their own name as prefix. */
 typedef struct berth_str berth_state_key;
 
 /**
- * Base of a datum; first member of the plugin's structure. The memory is best taken from
- * berth_cycle_state_arena(): the state does not own it and releases nothing.
+ * Base of a datum; first member of the plugin's structure. Allocate the structure from
+ * berth_cycle_state_arena(), since the state neither owns nor releases it.
  */
 struct berth_state_data {
 	/**
-	 * A copy for a what-if run (preemption, nominated pods), deep only where AddPod and
-	 * RemovePod write. Memory from @p arena. NULL: the copy shares the datum.
+	 * Copies the datum for a what-if run (preemption, nominated pods); the copy must be deep
+	 * only where AddPod and RemovePod write. Allocate from @p arena. NULL: the copied state
+	 * shares the datum.
 	 */
 	struct berth_state_data *(*clone)(
 		const struct berth_state_data *data, struct berth_arena *arena);
 };
 
-/** An empty state with an arena of its own; owned: berth_cycle_state_destroy(). */
+/** Creates an empty state with a new arena; owned: berth_cycle_state_destroy(). */
 BERTH_API struct berth_cycle_state *berth_cycle_state_create(void);
-/** NULL is accepted. Only for states from create and clone, not for the one a plugin is handed. */
+/**
+ * Releases a state from create or clone; never the state that a plugin receives. NULL is accepted.
+ */
 BERTH_API void berth_cycle_state_destroy(struct berth_cycle_state *state);
 /**
- * Copies every datum by its own clone; NULL for NULL. The copy uses the memory of the original and
- * must be destroyed before it.
+ * Copies the state; each datum is copied by its clone function. NULL for NULL. The copy uses the
+ * memory of the original and must be destroyed before it.
  */
 BERTH_API struct berth_cycle_state *berth_cycle_state_clone(const struct berth_cycle_state *state);
-/** Where texts of statuses and data of this cycle live. Reset or released when the cycle ends. */
+/**
+ * The arena for texts of statuses and data of this cycle. Reset or released when the cycle ends.
+ */
 BERTH_API struct berth_arena *berth_cycle_state_arena(const struct berth_cycle_state *state);
 
-/** 0 and the datum, or BERTH_ERR_NOT_FOUND with the text BERTH_TEXT_NOT_FOUND. */
+/** Finds a datum: returns 0, or BERTH_ERR_NOT_FOUND with the text BERTH_TEXT_NOT_FOUND. */
 BERTH_API int berth_cycle_state_read(const struct berth_cycle_state *state, berth_state_key key,
 	struct berth_state_data **out_data, struct berth_error *err);
-/** Stores, replacing. The key is copied, the datum borrowed until the cycle ends. */
+/** Stores a datum or replaces it. The key is copied, the datum is borrowed until the cycle ends. */
 BERTH_API void berth_cycle_state_write(
 	struct berth_cycle_state *state, berth_state_key key, struct berth_state_data *data);
-/** Removes; an absent key is fine. */
+/** Removes a datum; an absent key is ignored. */
 BERTH_API void berth_cycle_state_delete(struct berth_cycle_state *state, berth_state_key key);
 
 /**
- * Write lock of framework v1alpha1 (spec 02 section 18). One thread at a time uses a state, so
- * there is nothing to lock: the four functions exist for code that is carried over.
+ * Takes the write lock of framework v1alpha1 (spec 02 section 18). The lock functions do nothing,
+ * since one thread at a time uses a state; they exist for code ported from v1alpha1.
  */
 BERTH_API void berth_cycle_state_lock(struct berth_cycle_state *state);
 /** Releases the write lock. */
 BERTH_API void berth_cycle_state_unlock(struct berth_cycle_state *state);
-/** Read lock. */
+/** Takes the read lock. */
 BERTH_API void berth_cycle_state_rlock(struct berth_cycle_state *state);
 /** Releases the read lock. */
 BERTH_API void berth_cycle_state_runlock(struct berth_cycle_state *state);
 
-/** Whether the durations of this cycle's plugin calls are sampled. */
+/** Sets whether the durations of this cycle's plugin calls are sampled. */
 BERTH_API void berth_cycle_state_set_record_plugin_metrics(
 	struct berth_cycle_state *state, bool record);
-/** false for NULL. */
+/** Whether the durations are sampled; false for NULL. */
 BERTH_API bool berth_cycle_state_should_record_plugin_metrics(
 	const struct berth_cycle_state *state);
 
 /**
- * For PreBind and Bind that return Wait: the latest time of the next call, on the clock of
- * berth_handle_now_ns(). The earliest of several calls counts.
+ * Sets the latest time of the next call, for a PreBind or Bind that returns Wait, on the clock of
+ * berth_handle_now_ns(). If several calls set a time, the earliest counts.
  */
 BERTH_API void berth_cycle_state_wake_at(struct berth_cycle_state *state, int64_t wake_ns);
 
-/** Cancellation of a cycle, as by upstream's context (spec 02 section 4). */
+/** Cancellation of a cycle, like upstream's context (spec 02 section 4). */
 struct berth_cancel {
-	bool canceled;          /**< the plugin should give up */
+	bool canceled;          /**< the plugin should stop its work */
 	struct berth_str cause; /**< the reason; "" while not canceled */
 };
 
-/** Whether the binding was cancelled, for a PreBind that is called again. */
+/** Whether the binding was cancelled, for a PreBind that runs a second time. */
 BERTH_API struct berth_cancel berth_cycle_state_cancel(const struct berth_cycle_state *state);
 
 /**
- * Adds a pod to those that are moved to the active queue once this cycle succeeds: what upstream
- * keeps under the key kubernetes.io/pods-to-activate. Names are copied.
+ * Moves a pod to the active queue once this cycle succeeds; upstream keeps such pods under the key
+ * kubernetes.io/pods-to-activate. Names are copied.
  */
 BERTH_API void berth_cycle_state_activate_pod(
 	struct berth_cycle_state *state, struct berth_str pod_namespace, struct berth_str pod_name);

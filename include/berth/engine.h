@@ -6,11 +6,11 @@
  * The scheduler as a library: object changes go in, decisions and writes come out. Spec 03 and 04,
  * upstream v1.36.
  *
- * The owner passes on changes of the cluster (berth_engine_put(), berth_engine_delete()), calls
- * berth_engine_step() until it returns false, carries out the writes of the engine
- * (berth_engine_take_request()), reports their results (berth_engine_answer()), and calls again at
- * berth_engine_next_deadline_ns(). The effects of a write come back as changes, like all others.
- * A whole scheduler is examples/tiny_sched.c.
+ * The owner of the engine passes changes of the cluster to it (berth_engine_put(),
+ * berth_engine_delete()), calls berth_engine_step() until the function returns false, carries out
+ * the writes of the engine (berth_engine_take_request()), reports their results
+ * (berth_engine_answer()), and calls again at berth_engine_next_deadline_ns(). The owner passes the
+ * effects of a write to the engine as changes, too. A whole scheduler is examples/tiny_sched.c.
  *
  * Times are nanoseconds on the owner's clock, which must not go back. One thread.
  *
@@ -54,10 +54,10 @@ extern "C" {
 /** A scheduler with its queue and its view of the cluster. Opaque. */
 struct berth_engine;
 
-/** Which of several equally good nodes is taken; upstream's own choice among them is racy. */
+/** How to choose among several equally good nodes; upstream's choice is racy. */
 enum berth_tie_policy {
 	BERTH_TIE_HEAP, /**< upstream's node heap over the search order (spec 03 section 7) */
-	BERTH_TIE_FIRST_BY_NAME, /**< for tests */
+	BERTH_TIE_FIRST_BY_NAME, /**< the first name in byte order, for tests */
 	BERTH_TIE_RANDOM,        /**< uniform, from the seed */
 };
 
@@ -75,7 +75,7 @@ typedef void (*berth_log_fn)(void *context, int verbosity, struct berth_str line
 /** tlsConfig of an extender; data wins over files. */
 struct berth_extender_tls {
 	bool insecure;                /**< the server's certificate is not verified */
-	struct berth_str server_name; /**< expected of the server; "": the URL's host */
+	struct berth_str server_name; /**< server name to verify; "": the URL's host */
 	struct berth_str cert_file;   /**< client certificate */
 	struct berth_str key_file;    /**< its key */
 	struct berth_str ca_file;     /**< trusted certificate authorities */
@@ -95,15 +95,16 @@ struct berth_extender_request {
 
 /** The response of an extender. */
 struct berth_extender_response {
-	int status;            /**< of HTTP; anything but 200 is an error */
-	struct berth_str body; /**< in the arena, or longer lived; JSON when the status is 200 */
+	int status;            /**< HTTP status; anything but 200 is an error */
+	struct berth_str body; /**< in the arena or outliving it; JSON when the status is 200 */
 };
 
 /** Sends requests to extenders; see berth_engine_options.extender_transport. */
 struct berth_extender_transport {
 	/**
-	 * POST the body as Content-Type application/json and return with the response, whatever its
-	 * status. May block; must not touch the engine. Negative with err set when there is none.
+	 * Sends the body by POST as Content-Type application/json and returns the response,
+	 * whatever its status. May block; must not use the engine. Without a response, returns a
+	 * negative code with err set.
 	 */
 	int (*post)(void *context, const struct berth_extender_request *request,
 		struct berth_arena *arena, struct berth_extender_response *out_response,
@@ -120,13 +121,13 @@ struct berth_engine_options {
 	bool verify;
 	/** Replaces the configured percentageOfNodesToScore when not negative. */
 	int32_t percentage_of_nodes_to_score;
-	/** Plugins outside of the tree; NULL: none. Must outlive the engine. */
+	/** Registry of out-of-tree plugins; NULL: none. Must outlive the engine. */
 	const struct berth_registry *registry;
 	berth_warn_fn warn; /**< may be NULL */
 	void *warn_context; /**< handed to warn */
 	berth_log_fn log;   /**< may be NULL */
 	void *log_context;  /**< handed to log */
-	/** Calls the configuration's extenders; NULL: extenders are ignored. Copied. */
+	/** Sends requests to the configuration's extenders; NULL: extenders are ignored. Copied. */
 	const struct berth_extender_transport *extender_transport;
 };
 
@@ -138,36 +139,39 @@ struct berth_engine_options {
 	}
 
 /**
- * Builds the profiles of the configuration; @p options NULL: the defaults. @p out_engine is owned:
- * berth_engine_destroy(). Errors as upstream's start prints them (spec 02 sections 8.4 and 9).
+ * Creates an engine with the profiles of the configuration; @p options NULL: the defaults. @p
+ * out_engine is owned: berth_engine_destroy(). Errors have upstream's texts (spec 02 sections 8.4
+ * and 9).
  */
 BERTH_API BERTH_MUST_USE int berth_engine_create(struct berth_config *config,
 	const struct berth_engine_options *options, struct berth_engine **out_engine,
 	struct berth_error *err);
-/** Requests without an answer are forgotten. NULL is accepted. */
+/** Releases the engine; drops requests without an answer. NULL is accepted. */
 BERTH_API void berth_engine_destroy(struct berth_engine *engine);
 
 /* Changes. */
 
 /**
- * Adds an object, or replaces the version that the engine has. Kinds that no scheduler reads change
- * nothing. Terminal pods count as deleted. The engine takes references of its own.
+ * Adds an object, or replaces the engine's version of it. Kinds that no scheduler reads are
+ * ignored. Terminal pods count as deleted. The engine takes a reference to the object.
  * BERTH_ERR_INTERNAL: the changes contradict each other ("Scheduler cache is corrupted ...");
  * upstream would end the process.
  */
 BERTH_API BERTH_MUST_USE int berth_engine_put(struct berth_engine *engine,
 	struct berth_object *object, int64_t now_ns, struct berth_error *err);
-/** Removes the object of this kind, namespace and name, whatever the version; unknown objects are
- * ignored. Errors as in berth_engine_put(). */
+/**
+ * Removes the object of this kind, namespace and name, whatever its version; unknown objects are
+ * ignored. Errors as in berth_engine_put().
+ */
 BERTH_API BERTH_MUST_USE int berth_engine_delete(struct berth_engine *engine,
 	const struct berth_object *object, int64_t now_ns, struct berth_error *err);
 
-/* Work. */
+/* Scheduling. */
 
 /** How an attempt to schedule a pod ended. */
 enum berth_decision_outcome {
 	BERTH_DECISION_BOUND,   /**< the binding was written */
-	BERTH_DECISION_WAITING, /**< a node is reserved; Permit, volumes or an answer are waited for
+	BERTH_DECISION_WAITING, /**< reserved; Permit, volumes or an answer pending
 	                         */
 	BERTH_DECISION_FAILED,  /**< reason and message say why */
 	BERTH_DECISION_SKIPPED, /**< the pod is being deleted, or was assumed already */
@@ -176,18 +180,18 @@ enum berth_decision_outcome {
 /** One attempt. Texts are borrowed until the next call of berth_engine_step(). */
 struct berth_decision {
 	enum berth_decision_outcome outcome; /**< how it ended */
-	struct berth_str pod_namespace;      /**< whose attempt it was */
-	struct berth_str pod_name;           /**< whose attempt it was */
+	struct berth_str pod_namespace;      /**< of the pod */
+	struct berth_str pod_name;           /**< of the pod */
 	struct berth_str node_name;          /**< bound, waiting: the node */
 	/** Failed: "Unschedulable" or "SchedulerError", as in the condition PodScheduled. */
 	struct berth_str reason;
-	struct berth_str message; /**< failed: as in the condition */
+	struct berth_str message; /**< failed: message of the condition */
 };
 
 /**
- * Runs what is due at this time, then starts or finishes one scheduling attempt. false: there is
- * nothing to do before the next change, answer or deadline; @p out_decision (may be NULL) is then
- * untouched.
+ * Runs what is due at @p now_ns, then starts or finishes one scheduling attempt. Returns false when
+ * nothing is left to do before the next change, answer or deadline; @p out_decision (may be NULL)
+ * is then untouched.
  */
 BERTH_API bool berth_engine_step(
 	struct berth_engine *engine, int64_t now_ns, struct berth_decision *out_decision);
@@ -195,11 +199,11 @@ BERTH_API bool berth_engine_step(
 BERTH_API int64_t berth_engine_next_deadline_ns(const struct berth_engine *engine);
 
 /*
- * Writes. ResourceClaims are not among them: the engine assumes allocations and reservations in its
- * memory, until berth_engine_put() passes a newer version of the claim.
+ * Writes. The engine writes no ResourceClaims: it assumes allocations and reservations in memory
+ * until berth_engine_put() passes a newer version of the claim.
  */
 
-/** A write that the engine asks for. */
+/** A write that the owner of the engine must send to the API server. */
 enum berth_request_kind {
 	/** POST pods/NAME/binding with target node_name. */
 	BERTH_REQUEST_BIND,
@@ -208,19 +212,19 @@ enum berth_request_kind {
 	 * (when has_nominated_node_name, "" clears it).
 	 */
 	BERTH_REQUEST_PATCH_STATUS,
-	/** DELETE pods/NAME: a victim of preemption, with its own grace period. */
+	/** DELETE pods/NAME: a victim of preemption, with the pod's own grace period. */
 	BERTH_REQUEST_DELETE_POD,
 	/** POST an event about the pod: type, reason, action, note. No answer is expected. */
 	BERTH_REQUEST_EVENT,
 	/**
-	 * PUT persistentvolumes/NAME: its claimRef becomes claim (of kind PersistentVolumeClaim),
-	 * annotated pv.kubernetes.io/bound-by-controller=yes when bound_by_controller, on condition
-	 * that the server still has resource_version.
+	 * PUT persistentvolumes/NAME: set claimRef to claim (of kind PersistentVolumeClaim) and,
+	 * when bound_by_controller, the annotation pv.kubernetes.io/bound-by-controller=yes; only
+	 * if the server still has resource_version.
 	 */
 	BERTH_REQUEST_BIND_VOLUME,
 	/**
-	 * PUT persistentvolumeclaims/NAME: annotation volume.kubernetes.io/selected-node becomes
-	 * node_name, on condition that the server still has resource_version.
+	 * PUT persistentvolumeclaims/NAME: set the annotation volume.kubernetes.io/selected-node to
+	 * node_name; only if the server still has resource_version.
 	 */
 	BERTH_REQUEST_SELECT_NODE,
 	/**
@@ -236,7 +240,7 @@ struct berth_pod_condition {
 	struct berth_str status;     /**< "True" or "False" */
 	struct berth_str reason;     /**< e.g. "Unschedulable" */
 	struct berth_str message;    /**< for people */
-	int64_t observed_generation; /**< metadata.generation the message is about */
+	int64_t observed_generation; /**< metadata.generation that the scheduler saw */
 };
 
 /** A persistent volume claim as a reference. */
@@ -247,7 +251,10 @@ struct berth_claim_reference {
 	struct berth_str resource_version; /**< metadata.resourceVersion */
 };
 
-/** Texts are borrowed: until the answer, for events until the next berth_engine_take_request(). */
+/**
+ * A write. Texts are borrowed until the answer, those of events until the next
+ * berth_engine_take_request().
+ */
 struct berth_request {
 	uint64_t id;                          /**< for berth_engine_answer(); never 0 */
 	enum berth_request_kind kind;         /**< decides which members are set */
@@ -255,9 +262,9 @@ struct berth_request {
 	struct berth_str object_name;         /**< of the object to write */
 	berth_uid uid;                        /**< of the object to write */
 	struct berth_str node_name;           /**< bind, select node */
-	bool has_condition;                   /**< patches: condition is to be set */
+	bool has_condition;                   /**< patches: set the condition */
 	struct berth_pod_condition condition; /**< patch status, patch pod group */
-	bool has_nominated_node_name;         /**< patch status: the name is to be set */
+	bool has_nominated_node_name;         /**< patch status: set the name */
 	struct berth_str nominated_node_name; /**< patch status; "" clears it */
 	struct berth_str event_type;          /**< "Normal" or "Warning" */
 	struct berth_str event_reason; /**< "Scheduled", "FailedScheduling", "Preempted", ... */
@@ -268,56 +275,58 @@ struct berth_request {
 	struct berth_str resource_version;  /**< bind volume, select node */
 };
 
-/** Takes the next write, oldest first; false: none. Take all of them after each step. */
+/** Takes the oldest pending write; false: none. Take all writes after each step. */
 BERTH_API bool berth_engine_take_request(
 	struct berth_engine *engine, struct berth_request *out_request);
 
 /** How a write ended. */
 struct berth_answer {
-	/** BERTH_OK, BERTH_ERR_NOT_FOUND (the object is gone), or another negative code. */
+	/**
+	 * BERTH_OK, BERTH_ERR_NOT_FOUND (the object no longer exists), or another negative code.
+	 */
 	int code;
-	struct berth_str message; /**< the API's text when it failed; it reaches users */
-	/** Volumes and claims: metadata.resourceVersion that the server answered with. */
+	struct berth_str message; /**< failed: the API's error text, which users see */
+	/** Volumes and claims: metadata.resourceVersion in the server's answer. */
 	struct berth_str resource_version;
 };
 
-/** Reports the result of a request; events need none. Unknown ids are ignored. */
+/** Reports the result of a request; events need no answer. Unknown ids are ignored. */
 BERTH_API void berth_engine_answer(
 	struct berth_engine *engine, uint64_t id, const struct berth_answer *answer);
 
-/* Questions. */
+/* Queries. */
 
 /** State of a pod in the scheduler. */
 enum berth_pod_place {
-	BERTH_PLACE_UNKNOWN,       /**< not known, terminal, or of another scheduler */
+	BERTH_PLACE_UNKNOWN,       /**< unknown, terminal, or of another scheduler */
 	BERTH_PLACE_ACTIVE,        /**< in the active queue */
-	BERTH_PLACE_BACKOFF,       /**< will be tried after its backoff */
-	BERTH_PLACE_UNSCHEDULABLE, /**< rejected; an event its plugins wait for may change that */
-	BERTH_PLACE_GATED,         /**< a PreEnqueue plugin keeps it from being tried */
+	BERTH_PLACE_BACKOFF,       /**< waits for the end of its backoff */
+	BERTH_PLACE_UNSCHEDULABLE, /**< rejected; waits for an event that its plugins registered */
+	BERTH_PLACE_GATED,         /**< a PreEnqueue plugin keeps the pod out of the queue */
 	BERTH_PLACE_BINDING,       /**< a node is reserved; not bound yet */
 	BERTH_PLACE_BOUND,         /**< on its node */
 };
 
-/** "active", "backoff", "unschedulable", ... */
+/** Name of a place: "active", "backoff", "unschedulable", ... */
 BERTH_API const char *berth_pod_place_string(enum berth_pod_place place);
 
-/** Why a pod waits. Lists and texts are in the arena that was given. */
+/** Why a pod waits. Lists and texts are in the arena of the call. */
 struct berth_pod_wait {
-	enum berth_pod_place place;          /**< where it is */
+	enum berth_pod_place place;          /**< state of the pod */
 	struct berth_str node_name;          /**< binding, bound: the node */
-	uint32_t attempts;                   /**< so far */
-	int64_t timestamp_ns;                /**< when it last entered the queue */
+	uint32_t attempts;                   /**< attempts so far */
+	int64_t timestamp_ns;                /**< when the pod last entered the queue */
 	int64_t backoff_until_ns;            /**< backoff; BERTH_TIME_UNSET otherwise */
-	const struct berth_str *rejected_by; /**< plugins whose events it waits for */
+	const struct berth_str *rejected_by; /**< plugins that rejected the pod */
 	uint32_t rejected_by_count;          /**< entries */
 	struct berth_str gated_by;           /**< gated: the plugin */
 	struct berth_str message; /**< of the last failed attempt; "" when there was none */
 };
 
-/** What is known of a pod by name. */
+/** Describes the state of a pod, found by name. */
 BERTH_API void berth_engine_pod_wait(struct berth_engine *engine, struct berth_str pod_namespace,
 	struct berth_str pod_name, struct berth_arena *arena, struct berth_pod_wait *out_wait);
-/** Number of queued pods in a place (ACTIVE to GATED; 0 for others). */
+/** Number of queued pods in a state (ACTIVE to GATED; 0 for other states). */
 BERTH_API uint32_t berth_engine_queued_count(
 	const struct berth_engine *engine, enum berth_pod_place place);
 
@@ -329,8 +338,10 @@ BERTH_API void berth_engine_for_each_queued(
 	const struct berth_engine *engine, berth_queued_pod_visit_fn visit, void *context);
 /** Number of nodes. */
 BERTH_API uint32_t berth_engine_node_count(const struct berth_engine *engine);
-/** A node with its pods, assumed ones included; in the arena, valid until the next change or step.
- * NULL: unknown. */
+/**
+ * A node with its pods, assumed ones included; in the arena, valid until the next change or step.
+ * NULL: unknown node.
+ */
 BERTH_API const struct berth_node_info *berth_engine_node_info(
 	struct berth_engine *engine, struct berth_str node_name, struct berth_arena *arena);
 

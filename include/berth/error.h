@@ -30,14 +30,14 @@
 extern "C" {
 #endif
 
-/** What kind of error it is; the message says the rest. */
+/** Kind of an error; the message gives the details. */
 enum berth_error_code {
 	BERTH_OK = 0,             /**< no error */
 	BERTH_ERR_SYNTAX = -1,    /**< the bytes are not well-formed JSON, YAML, ... */
 	BERTH_ERR_INVALID = -2,   /**< well-formed, but a value is not allowed */
 	BERTH_ERR_TOO_LARGE = -3, /**< a documented limit was exceeded */
-	BERTH_ERR_NOT_FOUND = -4, /**< something named does not exist */
-	BERTH_ERR_EXISTS = -5,    /**< something named exists already */
+	BERTH_ERR_NOT_FOUND = -4, /**< a named object, file or entry does not exist */
+	BERTH_ERR_EXISTS = -5,    /**< a named object or entry exists already */
 	BERTH_ERR_IO = -6,        /**< the operating system refused */
 	BERTH_ERR_STATE = -7,     /**< the operation is not allowed in the present state */
 	BERTH_ERR_INTERNAL = -8,  /**< a plugin or a component failed unexpectedly */
@@ -48,8 +48,8 @@ enum berth_error_code {
 };
 
 /**
- * code is BERTH_OK and message NULL while nothing went wrong (all-zero memory is a valid empty
- * error). message is owned by the error; release with berth_error_finish().
+ * code is BERTH_OK and message NULL if there is no error (all-zero memory is a valid empty error).
+ * message is owned by the error; release with berth_error_finish().
  */
 struct berth_error {
 	int code;      /**< enum berth_error_code */
@@ -62,12 +62,12 @@ struct berth_error {
 		0, 0 \
 	}
 
-/** Release the message; leaves an empty error. NULL and empty errors are accepted. */
+/** Releases the message and leaves an empty error. NULL and empty errors are accepted. */
 BERTH_API void berth_error_finish(struct berth_error *err);
 
 /**
- * Set an error that is empty so far, as a plugin does, and return @p code (one of the negative
- * codes). @p err may be NULL: then only the code is returned. The format must be a literal.
+ * Sets an empty error, for example from a plugin, and returns @p code (one of the negative codes).
+ * If @p err is NULL, only the code is returned. The format must be a literal.
  */
 BERTH_API BERTH_PRINTF(3, 4) int berth_error_set(
 	struct berth_error *err, int code, const char *format, ...);

@@ -3,8 +3,8 @@
 #define BERTH_HANDLE_H
 /**
  * @file
- * What a plugin can reach besides its arguments: the snapshot, waiting pods, the active queue,
- * events. Spec 02 sections 11 and 12, upstream v1.36.
+ * The handle: gives a plugin access to the snapshot, waiting pods, the active queue, events. Spec
+ * 02 sections 11 and 12, upstream v1.36.
  *
  * @code{.c}
  * static uint32_t count_empty_nodes(const struct berth_handle *handle, struct berth_arena *arena)
@@ -34,35 +34,35 @@
 extern "C" {
 #endif
 
-/** Handed to the factory; valid as long as the plugin lives. Opaque. */
+/** The handle that a plugin factory receives; valid as long as the plugin lives. Opaque. */
 struct berth_handle;
 /** The nodes of the snapshot. Opaque. */
 struct berth_shared_lister;
-/** A pod that is held in Permit. Opaque. */
+/** A pod that Permit holds. Opaque. */
 struct berth_waiting_pod;
-/** An API client; none in offline use. Opaque. */
+/** An API client; absent in offline use. Opaque. */
 struct berth_client_set;
-/** Listers of API objects; none unless the engine's owner gives one. Opaque. */
+/** Listers of API objects; absent unless the engine's owner supplies them. Opaque. */
 struct berth_informer_factory;
-/** See volume_binder.h. Opaque. */
+/** A volume binder: see volume_binder.h. Opaque. */
 struct berth_volume_binder;
 /** The framework of a profile: see framework.h. Opaque. */
 struct berth_framework;
 
-/** schedulerName of the profile the plugin belongs to. */
+/** schedulerName of the profile that the plugin belongs to. */
 BERTH_API struct berth_str berth_handle_scheduler_name(const struct berth_handle *handle);
-/** The owner's clock at its last call, in nanoseconds. */
+/** The time that the owner passed to its last call, in nanoseconds. */
 BERTH_API int64_t berth_handle_now_ns(const struct berth_handle *handle);
-/** A feature gate by name; false for unknown names. */
+/** Whether a feature gate is enabled; false for unknown names. */
 BERTH_API bool berth_handle_feature_enabled(
 	const struct berth_handle *handle, const char *gate_name);
-/** The framework the plugin belongs to, for nested runs of other plugins. */
+/** The framework that the plugin belongs to, for nested runs of other plugins. */
 BERTH_API struct berth_framework *berth_handle_framework(const struct berth_handle *handle);
 
 /**
- * The snapshot: frozen from the start of a scheduling cycle to the end of Permit. A plugin must not
- * read it in the binding cycle (PreBind, Bind, PostBind): NULL there, and builds with debug checks
- * end the process.
+ * The snapshot, which stays unchanged from the start of a scheduling cycle to the end of Permit. In
+ * the binding cycle (PreBind, Bind, PostBind) a plugin must not read the snapshot: the function
+ * returns NULL, or aborts in builds with debug checks.
  */
 BERTH_API const struct berth_shared_lister *berth_handle_snapshot_shared_lister(
 	const struct berth_handle *handle);
@@ -75,7 +75,9 @@ BERTH_API const struct berth_node_info *const *berth_shared_lister_list(
 /** HavePodsWithAffinityList: the nodes with pods that have pod affinity or anti-affinity. */
 BERTH_API const struct berth_node_info *const *berth_shared_lister_have_pods_with_affinity_list(
 	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count);
-/** HavePodsWithRequiredAntiAffinityList: likewise, with required anti-affinity. */
+/**
+ * HavePodsWithRequiredAntiAffinityList: the nodes with pods that have required pod anti-affinity.
+ */
 BERTH_API const struct berth_node_info *const *
 berth_shared_lister_have_pods_with_required_anti_affinity_list(
 	const struct berth_shared_lister *lister, struct berth_arena *arena, uint32_t *out_count);
@@ -83,42 +85,46 @@ berth_shared_lister_have_pods_with_required_anti_affinity_list(
 BERTH_API int berth_shared_lister_get(const struct berth_shared_lister *lister,
 	struct berth_str node_name, struct berth_arena *arena,
 	const struct berth_node_info **out_node, struct berth_error *err);
-/** IsPVCUsedByPods: some pod of the snapshot uses the claim "namespace/name". */
+/** IsPVCUsedByPods: whether a pod of the snapshot uses the claim "namespace/name". */
 BERTH_API bool berth_shared_lister_is_pvc_used_by_pods(
 	const struct berth_shared_lister *lister, struct berth_str claim_key);
 
-/** Called for each waiting pod; may allow and reject it. */
+/** Called for each waiting pod; may allow or reject the pod. */
 typedef void (*berth_waiting_pod_visit_fn)(void *context, struct berth_waiting_pod *pod);
 /** Visits all waiting pods of all profiles, in no order. */
 BERTH_API void berth_handle_iterate_over_waiting_pods(
 	const struct berth_handle *handle, berth_waiting_pod_visit_fn visit, void *context);
-/** NULL when the pod does not wait. Borrowed for the call that asked. */
+/** Finds a waiting pod; NULL when the pod does not wait. Borrowed for the current plugin call. */
 BERTH_API struct berth_waiting_pod *berth_handle_get_waiting_pod(
 	const struct berth_handle *handle, berth_uid uid);
-/** Rejects with the reason "removed"; false when the pod does not wait. */
+/** Rejects a waiting pod with the reason "removed"; false when the pod does not wait. */
 BERTH_API bool berth_handle_reject_waiting_pod(const struct berth_handle *handle, berth_uid uid);
 
-/** The pod; its node name is "" although a node is reserved for it. */
+/** The pod that waits. Its node name is "" although a node is reserved for the pod. */
 BERTH_API const struct berth_pod_info *berth_waiting_pod_get_pod(
 	const struct berth_waiting_pod *pod);
 /** Names of the plugins that have not allowed the pod yet; the list is in the arena. */
 BERTH_API const struct berth_str *berth_waiting_pod_get_pending_plugins(
 	const struct berth_waiting_pod *pod, struct berth_arena *arena, uint32_t *out_count);
-/** Allows the pod for one plugin; binding starts when all have allowed. Ignores other names. */
+/**
+ * Allows the pod for one plugin; binding starts when all plugins have allowed it. Unknown names are
+ * ignored.
+ */
 BERTH_API void berth_waiting_pod_allow(struct berth_waiting_pod *pod, const char *plugin_name);
 /** Rejects the pod as Unschedulable; false when it was allowed or rejected already. */
 BERTH_API bool berth_waiting_pod_reject(
 	struct berth_waiting_pod *pod, const char *plugin_name, const char *message);
 
 /**
- * Moves a pending pod to the active queue at the next opportunity; false where there is no queue
- * (simulate, bench). To activate pods when a cycle succeeds: berth_cycle_state_activate_pod().
+ * Moves a pending pod to the active queue at the next opportunity; false if there is no queue
+ * (simulate, bench). To activate pods when a cycle succeeds, use berth_cycle_state_activate_pod().
  */
 BERTH_API bool berth_handle_activate(const struct berth_handle *handle,
 	struct berth_str pod_namespace, struct berth_str pod_name);
 /**
- * The event recorder: an event about a pod that is being scheduled, e.g. "Warning", "GangTooSmall",
- * "Scheduling", and a note of at most 1024 bytes. Without a recorder the event is dropped.
+ * Records an event about a pod that is being scheduled: type, reason and action ("Warning",
+ * "GangTooSmall", "Scheduling"), and a note of at most 1024 bytes. Without a recorder the event is
+ * dropped.
  */
 BERTH_API void berth_handle_event(const struct berth_handle *handle,
 	const struct berth_pod_info *pod, const char *type, const char *reason, const char *action,
@@ -129,7 +135,7 @@ BERTH_API const struct berth_client_set *berth_handle_client_set(const struct be
 /** The object listers, or NULL. */
 BERTH_API const struct berth_informer_factory *berth_handle_shared_informer_factory(
 	const struct berth_handle *handle);
-/** The volume binder, or NULL: today VolumeBinding has its own (spec 07 section 16.4). */
+/** The volume binder, or NULL: VolumeBinding makes a binder itself (spec 07 section 16.4). */
 BERTH_API const struct berth_volume_binder *berth_handle_volume_binder(
 	const struct berth_handle *handle);
 

@@ -33,49 +33,49 @@
 extern "C" {
 #endif
 
-/** Any object. Opaque. */
+/** An object of any kind. Opaque. */
 struct berth_object;
 /** v1 Pod. Opaque; belongs to a berth_object. Spec 01 section 4.3. */
 struct berth_pod;
 /** v1 Node. Opaque; belongs to a berth_object. Spec 01 section 4.5. */
 struct berth_node;
 
-/** Longest text berth_object_decode() takes, in bytes. */
+/** Maximum length of a text for berth_object_decode(), in bytes. */
 #define BERTH_OBJECT_BYTES_MAX (64U << 20)
 
 /**
  * Decodes one object from JSON or YAML text (borrowed for the call). @p out_object is owned:
  * berth_object_release(). Errors: BERTH_ERR_SYNTAX; BERTH_ERR_INVALID (reads "Pod default/web:
- * spec.containers[0].name: <what is wrong>"); BERTH_ERR_NOT_FOUND: of a kind that berth does not
- * know; BERTH_ERR_TOO_LARGE. Without libyaml YAML is BERTH_ERR_SYNTAX.
+ * spec.containers[0].name: <what is wrong>"); BERTH_ERR_NOT_FOUND: a kind unknown to berth;
+ * BERTH_ERR_TOO_LARGE. YAML is BERTH_ERR_SYNTAX in builds without libyaml.
  */
 BERTH_API BERTH_MUST_USE int berth_object_decode(
 	struct berth_str text, struct berth_object **out_object, struct berth_error *err);
 
 /**
- * Receives objects of berth_object_decode_each(). The object is consumed: release it. A result
- * other than 0 ends the reading with it; @p err is then set.
+ * Receives each object of berth_object_decode_each(). The function owns the object and must release
+ * it. A result other than 0 stops the decoding, which returns it; set @p err then.
  */
 typedef int (*berth_object_take_fn)(
 	void *context, struct berth_object *object, struct berth_error *err);
 
 /**
  * Decodes objects, lists (List, PodList, ...) and streams of YAML documents; objects of unknown
- * kinds are left out. Errors as in berth_object_decode().
+ * kinds are ignored. Errors as in berth_object_decode().
  */
 BERTH_API BERTH_MUST_USE int berth_object_decode_each(
 	struct berth_str text, berth_object_take_fn take, void *context, struct berth_error *err);
 
-/** One more reference; returns @p object. One thread at a time may count. */
+/** Adds a reference; returns @p object. Counting is not thread safe. */
 BERTH_API struct berth_object *berth_object_share(struct berth_object *object);
-/** Lets go of a reference. NULL is accepted. */
+/** Releases a reference. NULL is accepted. */
 BERTH_API void berth_object_release(struct berth_object *object);
 
-/** "Pod", "Node", "PersistentVolume", ... */
+/** Kind of the object: "Pod", "Node", "PersistentVolume", ... */
 BERTH_API const char *berth_object_kind(const struct berth_object *object);
-/** metadata.name. This and what follows is borrowed from the object. */
+/** metadata.name. Texts of these functions are borrowed from the object. */
 BERTH_API struct berth_str berth_object_name(const struct berth_object *object);
-/** metadata.namespace; "" for objects of the cluster. */
+/** metadata.namespace; "" for objects without a namespace. */
 BERTH_API struct berth_str berth_object_namespace(const struct berth_object *object);
 /** metadata.uid. */
 BERTH_API berth_uid berth_object_uid(const struct berth_object *object);
@@ -87,7 +87,7 @@ BERTH_API struct berth_str berth_object_label(
 /** Value of an annotation; absent when the object lacks it. */
 BERTH_API struct berth_str berth_object_annotation(
 	const struct berth_object *object, struct berth_str key);
-/** Deletion has begun: metadata.deletionTimestamp is set. */
+/** Whether deletion has begun: metadata.deletionTimestamp is set. */
 BERTH_API bool berth_object_is_terminating(const struct berth_object *object);
 
 /** The object as a pod; NULL when it is of another kind or NULL. Borrowed from the object. */
@@ -95,7 +95,7 @@ BERTH_API const struct berth_pod *berth_object_pod(const struct berth_object *ob
 /** The object as a node; NULL when it is of another kind or NULL. Borrowed from the object. */
 BERTH_API const struct berth_node *berth_object_node(const struct berth_object *object);
 
-/** metadata.name. This and what follows is borrowed from the pod. */
+/** metadata.name. Texts of these functions are borrowed from the pod. */
 BERTH_API struct berth_str berth_pod_name(const struct berth_pod *pod);
 /** metadata.namespace. */
 BERTH_API struct berth_str berth_pod_namespace(const struct berth_pod *pod);
@@ -114,7 +114,7 @@ BERTH_API struct berth_str berth_pod_scheduler_name(const struct berth_pod *pod)
 /** spec.priority, or 0 (spec 01 section 5.13). */
 BERTH_API int32_t berth_pod_priority(const struct berth_pod *pod);
 
-/** metadata.name. This and what follows is borrowed from the node. */
+/** metadata.name. Texts of these functions are borrowed from the node. */
 BERTH_API struct berth_str berth_node_name(const struct berth_node *node);
 /** Value of a label; absent when the node lacks it. */
 BERTH_API struct berth_str berth_node_label(const struct berth_node *node, struct berth_str key);

@@ -27,10 +27,10 @@
 extern "C" {
 #endif
 
-/** Opaque. Valid for the call it is handed to, unless said otherwise. */
+/** A pod. Opaque. Valid for the call that receives it, unless a function says otherwise. */
 struct berth_pod_info;
 
-/** metadata.name. Texts here are borrowed while the pod info is valid. */
+/** metadata.name. Texts are borrowed while the pod info is valid. */
 BERTH_API struct berth_str berth_pod_info_name(const struct berth_pod_info *pod);
 /** metadata.namespace. */
 BERTH_API struct berth_str berth_pod_info_namespace(const struct berth_pod_info *pod);
@@ -46,7 +46,7 @@ BERTH_API void berth_pod_info_label_at(const struct berth_pod_info *pod, uint32_
 	struct berth_str *out_key, struct berth_str *out_value);
 /** spec.priority, or 0. */
 BERTH_API int32_t berth_pod_info_priority(const struct berth_pod_info *pod);
-/** The node it runs on or is assumed on; "" while it is pending. */
+/** The node that the pod runs on or is assumed on; "" while the pod is pending. */
 BERTH_API struct berth_str berth_pod_info_node_name(const struct berth_pod_info *pod);
 /** status.nominatedNodeName; "" when there is none. */
 BERTH_API struct berth_str berth_pod_info_nominated_node_name(const struct berth_pod_info *pod);
@@ -54,30 +54,31 @@ BERTH_API struct berth_str berth_pod_info_nominated_node_name(const struct berth
 BERTH_API struct berth_str berth_pod_info_scheduler_name(const struct berth_pod_info *pod);
 /** Requested cpu in thousandths, as NodeResourcesFit counts it (spec 01b section 5). */
 BERTH_API int64_t berth_pod_info_cpu_milli(const struct berth_pod_info *pod);
-/** Requested memory in bytes, likewise. */
+/** Requested memory in bytes, as NodeResourcesFit counts it. */
 BERTH_API int64_t berth_pod_info_memory_bytes(const struct berth_pod_info *pod);
-/** Requested ephemeral storage in bytes, likewise. */
+/** Requested ephemeral storage in bytes, as NodeResourcesFit counts it. */
 BERTH_API int64_t berth_pod_info_ephemeral_storage_bytes(const struct berth_pod_info *pod);
 /** The whole object of a pod that is being scheduled; NULL for other pods. */
 BERTH_API const struct berth_pod *berth_pod_info_pod(const struct berth_pod_info *pod);
 
 /* Queue entries. */
 
-/** Value of a time that is not set. */
+/** Value of an unset time. */
 #define BERTH_TIME_UNSET INT64_MIN
 
-/** Times count on the queue owner's clock. */
+/** An entry of the queue. Times are on the clock of the queue's owner. */
 struct berth_queued_pod {
 	const struct berth_pod_info *pod; /**< borrowed */
-	int64_t timestamp_ns;             /**< when it last entered the queue */
+	int64_t timestamp_ns;             /**< when the pod last entered the queue */
 	uint32_t attempts;                /**< scheduling attempts so far */
-	/** First entry into the active queue; BERTH_TIME_UNSET before. Set once. */
+	/** First entry into the active queue, set once; BERTH_TIME_UNSET before. */
 	int64_t initial_attempt_timestamp_ns;
 };
 
 /**
- * DeepCopy: an independent copy in the arena, which outlives the queue and the cluster. Its pod
- * answers all questions of pod_info.h but for the whole object, and is not for plugins.
+ * DeepCopy: an independent copy in the arena, valid even after the queue and the cluster end. All
+ * functions of pod_info.h work on its pod, except that there is no whole object; the pod must not
+ * be passed to plugins.
  */
 BERTH_API struct berth_queued_pod *berth_queued_pod_deep_copy(
 	const struct berth_queued_pod *pod, struct berth_arena *arena);

@@ -3,12 +3,12 @@
 #define BERTH_REGISTRY_H
 /**
  * @file
- * Plugins by name, and the loader of shared objects that bring some. Spec 02 section 7, upstream
- * v1.36.
+ * Plugin factories by name, and the loader of shared objects with plugins. Spec 02 section 7,
+ * upstream v1.36.
  *
  * A shared object finds the library's functions in the program that loads it: a program linked with
- * the shared library has them; one linked with the static library must link it as a whole and
- * export its symbols (-Wl,--whole-archive, -rdynamic), as the program berth does.
+ * the shared library has the functions; a program linked with the static library must link all of
+ * it and export its symbols (-Wl,--whole-archive, -rdynamic), as the program berth does.
  *
  * @code{.c}
  * static int create_engine_with_plugin(struct berth_config *config,
@@ -36,28 +36,31 @@
 extern "C" {
 #endif
 
-/** Name to factory. Must outlive every framework made from it. Opaque. */
+/** Registry: plugin factories by name. Must outlive every framework that uses it. Opaque. */
 struct berth_registry;
 
-/** Without entries. owned: berth_registry_destroy(). */
+/** Creates an empty registry. owned: berth_registry_destroy(). */
 BERTH_API struct berth_registry *berth_registry_create(void);
-/** With the plugins that berth brings (spec 02 section 7). owned. */
+/**
+ * Creates a registry with the plugins of berth (spec 02 section 7). owned:
+ * berth_registry_destroy().
+ */
 BERTH_API struct berth_registry *berth_registry_create_in_tree(void);
-/** Unloads what was loaded. NULL is accepted. */
+/** Releases the registry and unloads its shared objects. NULL is accepted. */
 BERTH_API void berth_registry_destroy(struct berth_registry *registry);
 
 /**
- * Adds a factory; @p context is handed to it. BERTH_ERR_EXISTS: `a plugin named <name> already
+ * Adds a factory; the factory receives @p context. BERTH_ERR_EXISTS: `a plugin named <name> already
  * exists`; BERTH_ERR_INVALID: no name.
  */
 BERTH_API int berth_registry_register(struct berth_registry *registry, const char *name,
 	berth_plugin_factory_fn factory, void *context, struct berth_error *err);
-/** BERTH_ERR_NOT_FOUND: `no plugin named <name> exists`. */
+/** Removes an entry. BERTH_ERR_NOT_FOUND: `no plugin named <name> exists`. */
 BERTH_API int berth_registry_unregister(
 	struct berth_registry *registry, const char *name, struct berth_error *err);
 /**
- * Registers each of @p other's. The first error is returned; entries registered before it stay.
- * @p other must outlive @p registry.
+ * Adds the entries of @p other. Stops at the first error and returns it; entries that were added
+ * before stay. @p other must outlive @p registry.
  */
 BERTH_API int berth_registry_merge(struct berth_registry *registry,
 	const struct berth_registry *other, struct berth_error *err);
@@ -66,20 +69,20 @@ BERTH_API uint32_t berth_registry_count(const struct berth_registry *registry);
 /** Name of an entry in the order of registration, 0 <= index < count. */
 BERTH_API struct berth_str berth_registry_name_at(
 	const struct berth_registry *registry, uint32_t index);
-/** Whether there is a plugin of this name. */
+/** Whether the registry has a plugin of this name. */
 BERTH_API bool berth_registry_has(const struct berth_registry *registry, struct berth_str name);
 
 /**
- * Loads a shared object and registers its plugins, all or none. This runs code of the file: load
- * only what may do whatever you may do. Errors name the file: BERTH_ERR_IO (it cannot be loaded),
- * BERTH_ERR_INVALID (no berth_plugin_module, another ABI version, an incomplete module),
- * BERTH_ERR_EXISTS (`a plugin named <name> already exists`).
+ * Loads a shared object and registers all of its plugins, or none on failure. The code of the file
+ * runs with the rights of the process: load trusted files only. Errors name the file: BERTH_ERR_IO
+ * (it cannot be loaded), BERTH_ERR_INVALID (no berth_plugin_module, another ABI version, an
+ * incomplete module), BERTH_ERR_EXISTS (`a plugin named <name> already exists`).
  */
 BERTH_API BERTH_MUST_USE int berth_registry_load_plugin(
 	struct berth_registry *registry, const char *path, struct berth_error *err);
 /**
- * Loads every file of a folder whose name ends in ".so", in the order of their names. Files loaded
- * before an error stay. BERTH_ERR_IO: the folder cannot be read.
+ * Loads every file of a folder whose name ends in ".so", in the order of the file names. On an
+ * error, files loaded before stay. BERTH_ERR_IO: the folder cannot be read.
  */
 BERTH_API BERTH_MUST_USE int berth_registry_load_plugins(
 	struct berth_registry *registry, const char *directory, struct berth_error *err);

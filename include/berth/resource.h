@@ -34,21 +34,24 @@
 extern "C" {
 #endif
 
-/** Name of the first graphics card resource, an ordinary scalar today. */
+/** Name of the first GPU resource, today an ordinary scalar. */
 #define BERTH_RESOURCE_NVIDIA_GPU "alpha.kubernetes.io/nvidia-gpu"
 
-/** Name of the number of pods. */
+/** Name of the resource that limits the number of pods. */
 #define BERTH_RESOURCE_PODS "pods"
-/** Name of processor time. */
+/** Name of the cpu resource. */
 #define BERTH_RESOURCE_CPU "cpu"
-/** Name of memory. */
+/** Name of the memory resource. */
 #define BERTH_RESOURCE_MEMORY "memory"
-/** Name of local storage. */
+/** Name of local ephemeral storage. */
 #define BERTH_RESOURCE_EPHEMERAL_STORAGE "ephemeral-storage"
-/** IsExtendedResourceName: a prefixed name outside of kubernetes.io (spec 01b section 2). */
+/**
+ * IsExtendedResourceName: whether the name has a prefix outside of kubernetes.io (spec 01b section
+ * 2).
+ */
 BERTH_API bool berth_resource_is_extended_name(struct berth_str name);
 
-/** How a quantity is written; a sum keeps the format of its first operand. */
+/** Display format of a quantity; a sum keeps the format of its first operand. */
 enum berth_quantity_format {
 	BERTH_QUANTITY_DECIMAL_SI = 0,       /**< 500m, 2, 3k */
 	BERTH_QUANTITY_BINARY_SI = 1,        /**< 1Ki, 200Mi */
@@ -56,31 +59,31 @@ enum berth_quantity_format {
 };
 
 /**
- * An exact decimal number with a display format. A plain value that may be copied while the arena
- * or object it comes from lives; all-zero memory is 0. The members are the library's own.
+ * An exact decimal number with a display format. The value may be copied and stays valid while the
+ * arena or object behind it lives; all-zero memory is 0. The members are private.
  */
 struct berth_quantity {
-	struct berth_str text; /**< source text where it is kept */
+	struct berth_str text; /**< source text; absent if not kept */
 	int64_t mantissa;      /**< value = mantissa x 10^exponent, unless big is set */
 	const void *big;       /**< digits of a number that int64 does not hold */
-	int32_t exponent;      /**< see mantissa */
+	int32_t exponent;      /**< exponent of value = mantissa x 10^exponent */
 	uint8_t format;        /**< enum berth_quantity_format */
 };
 
 /** A quantity by value. */
 typedef struct berth_quantity berth_quantity;
 
-/** Reads "500m", "1Gi", "1e3" (at most 400 digits). The text is copied into the arena. */
+/** Parses "500m", "1Gi", "1e3" (at most 400 digits). The text is copied into the arena. */
 BERTH_API BERTH_MUST_USE int berth_quantity_parse(struct berth_str text, struct berth_arena *arena,
 	berth_quantity *out_quantity, struct berth_error *err);
-/** value x 10^exponent, -9 <= exponent <= 18; 250m is (250, -3). */
+/** Makes the quantity value x 10^exponent, -9 <= exponent <= 18; 250m is (250, -3). */
 BERTH_API berth_quantity berth_quantity_make(
 	int64_t value, int32_t exponent, enum berth_quantity_format format);
-/** Value(): the next integer at or above it; beyond int64 as upstream (spec 01 section 5.1). */
+/** Value(): rounded up to an integer; values beyond int64 as upstream (spec 01 section 5.1). */
 BERTH_API int64_t berth_quantity_value(const berth_quantity *quantity);
-/** MilliValue(): the next integer at or above a thousand times it. */
+/** MilliValue(): a thousand times the value, rounded up to an integer. */
 BERTH_API int64_t berth_quantity_milli_value(const berth_quantity *quantity);
-/** Negative, 0 or positive, by exact value. */
+/** Compares exact values: negative, 0 or positive. */
 BERTH_API int berth_quantity_compare(const berth_quantity *a, const berth_quantity *b);
 /** Canonical text, in the arena. */
 BERTH_API struct berth_str berth_quantity_string(
@@ -88,15 +91,15 @@ BERTH_API struct berth_str berth_quantity_string(
 
 /**
  * Map of resource name to quantity, ascending by name: requests, limits, capacity, allocatable.
- * Opaque. Lists of objects are borrowed from them and must not be changed.
+ * Opaque. A list of an object is borrowed from the object and must not be changed.
  */
 struct berth_resource_list;
 
-/** An empty list; it and what is put into it live in the arena. */
+/** Creates an empty list; the list and its entries live in the arena. */
 BERTH_API struct berth_resource_list *berth_resource_list_create(struct berth_arena *arena);
 /**
- * Puts a name in or replaces its quantity, for a list of berth_resource_list_create(). The name is
- * copied, what the quantity borrows is not.
+ * Adds or replaces an entry of a list from berth_resource_list_create(). The name is copied; memory
+ * that the quantity borrows is not.
  */
 BERTH_API void berth_resource_list_set(struct berth_resource_list *list, struct berth_str name,
 	berth_quantity quantity, struct berth_arena *arena);
@@ -105,16 +108,18 @@ BERTH_API uint32_t berth_resource_list_count(const struct berth_resource_list *l
 /** Entry 0 <= index < count. Out pointers may be NULL. */
 BERTH_API void berth_resource_list_at(const struct berth_resource_list *list, uint32_t index,
 	struct berth_str *out_name, berth_quantity *out_quantity);
-/** false when the list lacks the name; @p out_quantity is then untouched. */
+/**
+ * Finds a quantity by name; false when the list lacks the name, and @p out_quantity is untouched.
+ */
 BERTH_API bool berth_resource_list_find(const struct berth_resource_list *list,
 	struct berth_str name, berth_quantity *out_quantity);
 /** status.allocatable, borrowed from the node. */
 BERTH_API const struct berth_resource_list *berth_node_allocatable(const struct berth_node *node);
-/** What a pod requests in all (spec 01b section 3, status included), in the arena. */
+/** Total requests of a pod (spec 01b section 3, status included), in the arena. */
 BERTH_API const struct berth_resource_list *berth_pod_requests(
 	const struct berth_pod *pod, struct berth_arena *arena);
 
-/** A resource that has no field of its own. */
+/** A resource without a member in struct berth_resource. */
 struct berth_scalar_resource {
 	struct berth_str name; /**< owned by the resource */
 	int64_t value;         /**< whole units, rounded up */
@@ -122,8 +127,8 @@ struct berth_scalar_resource {
 
 /**
  * Compute resources as integers (spec 01b section 10). All-zero memory is the zero value; release
- * with berth_resource_finish(). Sums wrap on overflow, as upstream's. The four numbers may be
- * written directly, the map only by functions.
+ * with berth_resource_finish(). Sums wrap on overflow, as upstream. The four numbers may be written
+ * directly, the map only by functions.
  */
 struct berth_resource {
 	int64_t cpu_milli;               /**< MilliCPU: thousandths of a core */
@@ -139,18 +144,22 @@ struct berth_resource {
 	uint32_t scalar_capacity; /**< room, private */
 };
 
-/** NewResource: the zero value plus @p list (may be NULL). Overwrites what was in @p resource. */
+/**
+ * NewResource: sets @p resource to the amounts of @p list (may be NULL). Overwrites the former
+ * content.
+ */
 BERTH_API void berth_resource_init(
 	struct berth_resource *resource, const struct berth_resource_list *list);
 /** Releases the map and leaves the zero value. NULL is accepted. */
 BERTH_API void berth_resource_finish(struct berth_resource *resource);
 /**
- * Add: cpu in thousandths; memory, ephemeral-storage, pods and scalar names by value, entries made
- * for 0 too; other names are ignored. Nothing for a NULL resource or list.
+ * Add: adds the list. cpu counts in thousandths; memory, ephemeral-storage, pods and scalar names
+ * count by value, and scalar entries are made even for 0; other names are ignored. Does nothing for
+ * a NULL resource or list.
  */
 BERTH_API void berth_resource_add(
 	struct berth_resource *resource, const struct berth_resource_list *list);
-/** SetMaxResource: the larger of both, name by name; pods and unknown names are ignored. */
+/** SetMaxResource: sets each amount to the larger of both; pods and unknown names are ignored. */
 BERTH_API void berth_resource_set_max(
 	struct berth_resource *resource, const struct berth_resource_list *list);
 /** AddScalar: scalars[name] += value; the name is not checked. */
@@ -159,31 +168,35 @@ BERTH_API void berth_resource_add_scalar(
 /** SetScalar: scalars[name] = value; the name is not checked. */
 BERTH_API void berth_resource_set_scalar(
 	struct berth_resource *resource, struct berth_str name, int64_t value);
-/** Amount of a scalar; 0 when there is no entry or no resource. */
+/** Amount of a scalar; 0 when the entry is missing or the resource is NULL. */
 BERTH_API int64_t berth_resource_scalar(
 	const struct berth_resource *resource, struct berth_str name);
-/** There is an entry of this name. */
+/** Whether the map has an entry of this name. */
 BERTH_API bool berth_resource_has_scalar(
 	const struct berth_resource *resource, struct berth_str name);
-/** Clone: a deep copy into @p out_copy, which is overwritten. An absent map stays absent. */
+/** Clone: writes a deep copy to @p out_copy, which is overwritten. An absent map stays absent. */
 BERTH_API void berth_resource_clone(
 	const struct berth_resource *resource, struct berth_resource *out_copy);
-/** Equal numbers and equal maps; an absent map equals an empty one. */
+/** Whether numbers and maps are equal; an absent map equals an empty one. */
 BERTH_API bool berth_resource_equal(const struct berth_resource *a, const struct berth_resource *b);
 /**
- * ResourceList: back to quantities, in the arena. Always cpu (in thousandths), memory,
- * alpha.kubernetes.io/nvidia-gpu, pods and ephemeral-storage, even when 0, plus every entry of the
- * map. memory, pods, ephemeral-storage and hugepages are written as BinarySI, others DecimalSI.
+ * ResourceList: converts to quantities, in the arena. The list always has cpu (in thousandths),
+ * memory, alpha.kubernetes.io/nvidia-gpu, pods and ephemeral-storage, even when 0, and every entry
+ * of the map. memory, pods, ephemeral-storage and hugepages have the format BinarySI, others
+ * DecimalSI.
  */
 BERTH_API const struct berth_resource_list *berth_resource_to_list(
 	const struct berth_resource *resource, struct berth_arena *arena);
 
-/** NvidiaGPU of the seed era: the scalar BERTH_RESOURCE_NVIDIA_GPU. */
+/** NvidiaGPU of old releases: the scalar BERTH_RESOURCE_NVIDIA_GPU. */
 BERTH_API int64_t berth_resource_nvidia_gpu(const struct berth_resource *resource);
-/** ExtendedResources[name]: the scalar, if it is not of the kind hugepages-*; else 0. */
+/** ExtendedResources[name] of old releases: the scalar; 0 for the names hugepages-*. */
 BERTH_API int64_t berth_resource_extended(
 	const struct berth_resource *resource, struct berth_str name);
-/** HugePages[name] in bytes: the scalar, if its name begins with hugepages-; else 0. */
+/**
+ * HugePages[name] in bytes, of old releases: the scalar; 0 for names that do not begin with
+ * hugepages-.
+ */
 BERTH_API int64_t berth_resource_huge_pages(
 	const struct berth_resource *resource, struct berth_str name);
 /** AddExtended: as berth_resource_add_scalar(). */
@@ -200,8 +213,8 @@ BERTH_API void berth_resource_set_huge_pages(
 	struct berth_resource *resource, struct berth_str name, int64_t value);
 
 /**
- * GetResourceRequest: what a node must have free for the pod, by today's rules (spec 01b section
- * 3). @p out_request is overwritten.
+ * GetResourceRequest: the amounts that a node must have free for the pod (spec 01b section 3). @p
+ * out_request is overwritten.
  */
 BERTH_API void berth_pod_resource_request(
 	const struct berth_pod *pod, struct berth_resource *out_request);

@@ -3,8 +3,8 @@
 #define BERTH_STR_H
 /**
  * @file
- * Text by pointer and length: what names, labels and messages are passed as. Function `_c` variants
- * and `const char *` parameters take zero-terminated text.
+ * Text by pointer and length, the type of names, labels and messages. Function `_c` variants and
+ * `const char *` parameters take zero-terminated text.
  *
  * @code{.c}
  * static struct berth_str key_of(struct berth_arena *arena, const struct berth_pod *pod)
@@ -25,8 +25,9 @@ extern "C" {
 #endif
 
 /**
- * May hold any bytes, zero included, and need not be zero-terminated. No data (NULL) means "absent"
- * where a value may be absent, and equals "" everywhere else. Borrowed unless said otherwise.
+ * A text: any bytes, zero bytes included; not necessarily zero-terminated. No data (NULL) means
+ * "absent" where a value may be absent, and equals "" everywhere else. Borrowed unless a function
+ * says otherwise.
  */
 struct berth_str {
 	const char *data; /**< the first byte; NULL: absent */
@@ -44,16 +45,16 @@ typedef struct berth_str berth_uid;
 #define BERTH_STR(literal) ((struct berth_str){"" literal, (uint32_t)(sizeof(literal) - 1)})
 #endif
 
-/** The arguments of a printf conversion "%.*s". */
+/** The arguments of the printf conversion "%.*s". */
 #define BERTH_STR_ARG(text) (int)(text).length, ((text).data ? (text).data : "")
 
 /** Borrows zero-terminated text; NULL gives an absent text. */
 BERTH_API struct berth_str berth_str_from(const char *zero_terminated);
-/** Same bytes; absent and "" are equal. */
+/** Whether the bytes are equal; absent and "" are equal. */
 BERTH_API bool berth_str_equal(struct berth_str a, struct berth_str b);
-/** berth_str_equal with zero-terminated text. */
+/** berth_str_equal() for zero-terminated text. */
 BERTH_API bool berth_str_equal_c(struct berth_str a, const char *b);
-/** Negative, 0 or positive: byte order, a prefix comes first. */
+/** Compares in byte order: negative, 0 or positive; a prefix comes first. */
 BERTH_API int berth_str_compare(struct berth_str a, struct berth_str b);
 
 /* Arenas. */
@@ -65,21 +66,21 @@ BERTH_API int berth_str_compare(struct berth_str a, struct berth_str b);
  */
 struct berth_arena;
 
-/** An empty arena, owned: berth_arena_destroy(). */
+/** Creates an empty arena. owned: berth_arena_destroy(). */
 BERTH_API struct berth_arena *berth_arena_create(void);
 /** Releases the arena and everything in it. NULL is accepted. */
 BERTH_API void berth_arena_destroy(struct berth_arena *arena);
-/** Releases everything in it; the arena may be used again. */
+/** Releases everything in the arena, which may be used again. */
 BERTH_API void berth_arena_reset(struct berth_arena *arena);
 
 /**
- * @p size bytes, zeroed, aligned for any type; at most 1 GiB (more ends the process: check sizes
- * that come from input). Never NULL.
+ * Allocates @p size bytes, zeroed, aligned for any type; at most 1 GiB (more ends the process:
+ * check sizes that come from input). Never NULL.
  */
 BERTH_API BERTH_MUST_USE void *berth_arena_alloc(struct berth_arena *arena, size_t size);
-/** A copy with a zero byte behind it; an absent text stays absent. */
+/** Copies a text and adds a zero byte behind it; an absent text stays absent. */
 BERTH_API struct berth_str berth_arena_str(struct berth_arena *arena, struct berth_str text);
-/** Text made as printf would make it, with a zero byte behind it. */
+/** Formats a text as printf, with a zero byte behind it. */
 BERTH_API BERTH_PRINTF(2, 3) struct berth_str
 	berth_arena_printf(struct berth_arena *arena, const char *format, ...);
 
