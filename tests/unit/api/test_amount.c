@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Amounts as people read them. */
+/** Formatting of amounts for humans. */
 #include "api/amount.h"
 
 #include "test_main.h"

@@ -14,7 +14,9 @@
 #include "base/vec.h"
 #include "test_main.h"
 
-/* The signal that ends a child process which runs action, or 0 when it returns. */
+/*
+ * Runs action in a child process; returns the signal that ends the process, or 0 if action returns.
+ */
 static int signal_of(void (*action)(void))
 {
 	pid_t child = fork();

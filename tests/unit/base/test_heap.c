@@ -27,7 +27,9 @@ END_TEST
 
 START_TEST(test_heap__equal_items_follow_the_mechanics)
 {
-	/* Pop of the root of [a b c d]: d goes to the root and stays, since nothing is less. */
+	/*
+	 * Popping the root of [a b c d] moves d to the root, where d stays, since no item is less.
+	 */
 	static const uint32_t expected[] = {0, 3, 2, 1};
 	struct bt_heap heap = {0};
 

@@ -38,7 +38,7 @@ START_TEST(test_prng__below_is_uniform_and_in_range)
 		counts[bt_prng_below(&prng, 10)]++;
 	}
 	for (int i = 0; i < 10; i++) {
-		/* Expected 10000, standard deviation 95. */
+		/* The expected count is 10000, the standard deviation 95. */
 		ck_assert_int_gt(counts[i], 9400);
 		ck_assert_int_lt(counts[i], 10600);
 	}

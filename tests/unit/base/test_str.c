@@ -155,7 +155,10 @@ START_TEST(test_str__hash_spreads_numbered_names)
 		high[hashes[i] >> 56]++;
 	}
 	for (int i = 0; i < BUCKETS; i++) {
-		/* Expected 78, standard deviation 8.8: seven deviations. */
+		/*
+		 * The expected count is 78, the standard deviation 8.8; seven deviations are
+		 * allowed.
+		 */
 		ck_assert_int_gt(low[i], 78 - 62);
 		ck_assert_int_lt(low[i], 78 + 62);
 		ck_assert_int_gt(high[i], 78 - 62);

@@ -131,7 +131,7 @@ START_TEST(test_symbol__endless_new_texts_need_flat_memory)
 			holder.symbols[victim] = holder.symbols[holder.count];
 			holder.numbers[victim] = holder.numbers[holder.count];
 		} else {
-			/* Mostly new texts, some held already. */
+			/* Most texts are new; for some the test holds a reference already. */
 			unsigned int number =
 				step - (unsigned int)bt_prng_below(&prng, 50) % (step + 1);
 			struct bt_str text = name_of(number, name, sizeof(name));

@@ -41,7 +41,7 @@ static inline void cel_fixture_finish(struct cel_fixture *fixture)
 	bt_arena_finish(&fixture->arena);
 }
 
-/** Accepts a result of any type. */
+/** Returns an environment in which expressions may have any type. */
 static inline const struct bt_cel_environment *cel_environment(void)
 {
 	static struct bt_cel_environment environment;
@@ -60,10 +60,7 @@ static inline struct bt_cel_program *cel_compile(const char *expression, struct 
 		: NULL;
 }
 
-/**
- * Appends the result as format("%s") prints it; errors at run time begin with "E: ", compile errors
- * with "X: ".
- */
+/** Appends the result as format("%s") prints it, or "E: " and the error of the evaluation. */
 static inline void cel_print_result(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *result, struct bt_strbuf *out)
 {

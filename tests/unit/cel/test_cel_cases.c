@@ -91,7 +91,7 @@ static void make_device(enum device which, struct bt_arena *arena, struct bt_dev
 	bt_strbuf_finish(&text);
 }
 
-/** Compares a device with the program; returns the outcome, an error or the result. */
+/** Evaluates the program on a device; returns the result or ERROR. */
 static enum outcome evaluate(
 	const struct bt_cel_program *program, enum device which, struct berth_error *err)
 {

@@ -262,7 +262,10 @@ static const struct row rule_rows[] = {
 	{"7.3", "([] || 1) == 2", "expected type 'bool' but found 'list(_var0)'"},
 	{"7.3", "(sets.contains([], [1]) || {})",
 		"expected type 'bool' but found 'map(_var2, _var3)'"},
-	/* Numbered: in (1 + 2), the argument before the target, _[_] (1 + 2 + 1 + 2). */
+	/*
+	 * The checker numbers type variables as it creates them: 1 + 2 for "in"; 1 + 2 + 1 + 2 for
+	 * indexOf, whose argument comes before its target.
+	 */
 	{"7.3", "1 in [1] && []", "expected type 'bool' but found 'list(_var3)'"},
 	{"7.3", "[[1].indexOf([1][0]) == 0 && [], true].size() == 0",
 		"expected type 'bool' but found 'list(_var8)'"},
@@ -375,8 +378,8 @@ START_TEST(test_cel_checker__whole_texts)
 END_TEST
 
 /**
- * Checks count nested cel.bind calls, each of which binds x to value, an expression of the previous
- * x.
+ * Checks an expression of count nested cel.bind calls. Each call binds x to value, in which x is
+ * the x of the call around it.
  */
 static void check_bindings(const char *value, uint32_t count, const char *expected)
 {

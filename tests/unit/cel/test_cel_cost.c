@@ -36,7 +36,7 @@ static const struct {
 	{A, 3},
 	{A ".s", 4},
 	{A "[\"s\"]", 4},
-	{"has(" A ".s)", 2}, /* one unit less than its operand costs */
+	{"has(" A ".s)", 2}, /* one unit less than A */
 	{"has({\"a\": 1}.a)", 0},
 	{"[device]", 11},
 	{"{\"a\": device}", 31},

@@ -100,7 +100,9 @@ START_TEST(test_capacity__a_mix_takes_turns)
 	like(&fixture, "lone");
 	ck_assert_int_eq(bt_capacity_specs_weigh(&fixture.specs, "web=3", &err), 0);
 	ck_assert_int_eq(ask(&fixture, 100, &err), 0);
-	/* 3 x 500m and 1, then 3 x 500m: what is left is too little for either. */
+	/*
+	 * 4 cpus hold one round (3 x 500m and 1), and 3 x 500m of the next; then the node is full.
+	 */
 	ck_assert_uint_eq(fixture.answer.members[0].copies, 6);
 	ck_assert_uint_eq(fixture.answer.members[1].copies, 1);
 	ck_assert_uint_eq(fixture.answer.round_count, 1);

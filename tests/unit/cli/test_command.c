@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Environment variables that commands read. */
-/* setenv, unsetenv */
+/* For setenv and unsetenv. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/setup.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Changes in words, as commands and in JSON, and a table of a hand-made explanation. */
+/** Proposed changes as text, as commands and in JSON; the table of an explanation made by hand. */
 #include "cli/explain/explain_change.h"
 #include "cli/explain/explain_report.h"
 #include "test_main.h"

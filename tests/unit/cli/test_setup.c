@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** From a configuration file to an engine: spec 10, the cases that need the plugins. */
+/** Engines made from configuration files: the cases of spec 10 that need the plugins. */
 #include "cli/command.h"
 #include "cli/setup.h"
 

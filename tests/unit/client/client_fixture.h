@@ -20,7 +20,7 @@ struct fixture_request {
 	struct bt_strbuf accept;
 	struct bt_strbuf content_type;
 	struct bt_strbuf user_agent;
-	struct bt_strbuf impersonate; /* "Name=value;" in the order they came */
+	struct bt_strbuf impersonate; /* "Name=value;" in the order received */
 	struct bt_strbuf body;
 	int64_t at_ns;
 };
@@ -29,7 +29,7 @@ struct fixture_answer {
 	uint16_t code;
 	const char *content_type; /* NULL: application/json */
 	const char *body;
-	size_t body_length;      /* 0: up to the zero */
+	size_t body_length;      /* 0: length of the string */
 	const char *retry_after; /* NULL: none */
 	const char *warning;     /* NULL: none */
 	bool later;              /* the test answers later */
@@ -55,7 +55,7 @@ struct fixture {
 /** The result of a call. */
 struct fixture_result {
 	uint32_t done_count;
-	struct bt_rest_answer answer; /* its texts are the bufs */
+	struct bt_rest_answer answer; /* texts are copied to the buffers */
 	struct bt_strbuf message;
 	struct bt_strbuf body;
 	struct bt_strbuf reason;

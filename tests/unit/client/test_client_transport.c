@@ -43,7 +43,7 @@ static void expect_authorization(uint32_t index, const char *value)
 	fixture_expect(&fixture.requests[index].authorization, value);
 }
 
-/* --- one request without the rest client, which would send it again --- */
+/* --- requests without the rest client, which would retry them --- */
 
 struct plain {
 	uint32_t done_count;
@@ -76,7 +76,7 @@ static struct bt_transport_call *plain_get(const char *path, struct plain *plain
 	return bt_transport_start(fixture.transport, &request);
 }
 
-/* --- what is fatal at start --- */
+/* --- errors that are fatal at start --- */
 
 START_TEST(test_client_transport__edge_13_04_a_ca_with_insecure)
 {
@@ -92,7 +92,7 @@ START_TEST(test_client_transport__edge_13_05_a_ca_that_is_none)
 	fixture_start(&fixture, true);
 	fixture_expect_refused(&fixture, ", certificate-authority-data: aGVsbG8=", "",
 		"unable to load root certificates: unable to parse bytes as PEM block");
-	/* "-----BEGIN X-----" */
+	/* The data decodes to "-----BEGIN X-----". */
 	fixture_expect_refused(&fixture,
 		", certificate-authority-data: LS0tLS1CRUdJTiBYLS0tLS0=", "",
 		"unable to load root certificates: no valid certificate authority data seen");

@@ -19,7 +19,7 @@ static struct bt_reflector *reflector;
 static struct copied copied;
 static struct bt_prng prng;
 
-/* --- what is logged --- */
+/* --- captured log lines --- */
 
 static char last_log[512];
 static uint32_t failed_to_watch;

@@ -156,7 +156,7 @@ static void create_pods(int first, int count)
 	}
 }
 
-/** Label p1; its new version is in the last answer. */
+/** Sets a label of p1. The new version is in the last answer of the API. */
 static void change_pod(const char *value)
 {
 	struct bt_strbuf patch = {NULL, 0, 0};

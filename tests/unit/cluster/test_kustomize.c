@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Kustomizations read without kubectl; the expected objects are those that kubectl prints. */
-/* mkdtemp: */
+/* For mkdtemp. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

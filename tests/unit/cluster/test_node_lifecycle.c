@@ -86,7 +86,7 @@ START_TEST(test_node_lifecycle__silent_node_is_unknown)
 		cluster_condition(&cluster, NODES, "real", "Ready"), "Unknown/NodeStatusUnknown");
 	ck_assert_ptr_nonnull(strstr(cluster_json(&cluster, NODES, "real", TAINTS),
 		"'key':'node.kubernetes.io/unreachable','effect':'NoExecute'"));
-	/* Agents of this process are alive, whatever their leases say. */
+	/* A node whose agent runs in this process counts as alive even if its lease expired. */
 	ck_assert_str_eq(cluster_condition(&cluster, NODES, "n", "Ready"), "True/KubeletReady");
 	cluster_finish(&cluster);
 }

@@ -226,7 +226,7 @@ START_TEST(test_cache__assumed_pods_expire_when_asked_to)
 }
 END_TEST
 
-/* seed 000.3, 000.24: today nothing expires */
+/* seed 000.3, 000.24: by default no assumed pod expires */
 START_TEST(test_cache__expiry_is_off_by_default)
 {
 	struct berth_cache *cache = berth_cache_create(NULL);

@@ -75,7 +75,10 @@ static void expect_counters(uint64_t hits, uint64_t misses)
 	ck_assert_uint_eq(actual_misses, misses);
 }
 
-/* seed 003.38: shape, labels and namespace; the name does not matter */
+/*
+ * seed 003.38: pods with equal requests, labels and namespace are of one class, whatever their
+ * names
+ */
 START_TEST(test_equivalence__class)
 {
 	init(false);
@@ -110,7 +113,7 @@ START_TEST(test_equivalence__class)
 }
 END_TEST
 
-/* seed 003.37, 003.39, 003.40: kept while the node does not change */
+/* seed 003.37, 003.39, 003.40: results are cached until the node changes */
 START_TEST(test_equivalence__run_predicate)
 {
 	for (int verify = 0; verify < 2; verify++) {

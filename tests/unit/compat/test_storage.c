@@ -52,7 +52,7 @@ START_TEST(test_storage__volume)
 	cluster_expect(berth_pv_label(pv, BERTH_STR("a")), "b");
 	ck_assert_ptr_null(berth_pv_label(pv, BERTH_STR("x")).data);
 	cluster_expect(berth_pv_annotation(pv, BERTH_STR("c")), "d");
-	cluster_expect(berth_pv_class(pv), "beta"); /* before the field */
+	cluster_expect(berth_pv_class(pv), "beta"); /* the annotation wins over the field */
 	ck_assert_int_eq(berth_pv_capacity_bytes(pv), 2);
 	berth_pv_claim(pv, &space, &name, &uid);
 	cluster_expect(space, "d");
