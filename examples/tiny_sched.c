@@ -2,11 +2,11 @@
 /*
  * A whole scheduler around libberth, for a cluster made of text lines on standard input:
  *
- *     node NAME CPU        a node appears, or changes its size
- *     pod NAME CPU [PRIO]  a pod that wants a node
- *     delete NAME          a pod is gone
+ *     node NAME CPU        add a node, or change its size
+ *     pod NAME CPU [PRIO]  add a pending pod
+ *     delete NAME          delete a pod
  *
- * A real one has an API server where this has a table; the loop is the same. Build against an
+ * A table stands for the API server; the loop is that of a real scheduler. Build against an
  * installed berth:
  *
  *     cc tiny_sched.c $(pkg-config --cflags --libs libberth) -o tiny_sched
@@ -21,7 +21,7 @@
 #define PODS_MAX 1000
 #define SECOND_NS INT64_C(1000000000)
 
-/* What the API server would know about a pod. */
+/* A pod as the API server would store it. */
 struct pod {
 	char name[64];
 	char cpu[16];
@@ -41,7 +41,7 @@ static void fail(const char *what, struct berth_error *err)
 	exit(2);
 }
 
-/* Tell the engine about an object, as a watch would. */
+/* Pass an object to the engine, as a watch would. */
 static void tell(const char *json, int is_deletion)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -102,7 +102,7 @@ static void delete_pod(struct pod *pod)
 	tell_pod(&gone, 1);
 }
 
-/* Where a real scheduler sends a request to the API server. */
+/* Carry out a request of the engine; a real scheduler sends it to the API server. */
 static int carry_out(const struct berth_request *request)
 {
 	struct pod *pod = find_pod(request->object_name);
@@ -117,10 +117,13 @@ static int carry_out(const struct berth_request *request)
 		printf("%s is evicted from %s\n", pod->name, pod->node);
 		delete_pod(pod);
 	}
-	return BERTH_OK; /* conditions and events are for people: this has none */
+	return BERTH_OK; /* conditions and events are not stored here */
 }
 
-/* Everything there is to do now; the heart of any scheduler around libberth. */
+/*
+ * Do all pending work: step the engine and carry out its requests. Every scheduler around libberth
+ * has this loop.
+ */
 static void work(void)
 {
 	struct berth_decision decision;
@@ -167,7 +170,7 @@ static void read_line(const char *line)
 		delete_pod(find_pod(berth_str_from(first)));
 	}
 	work();
-	now_ns += 10 * SECOND_NS; /* the next line comes later: backoffs are over */
+	now_ns += 10 * SECOND_NS; /* let backoffs expire before the next line */
 	work();
 }
 

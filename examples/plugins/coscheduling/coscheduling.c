@@ -5,14 +5,16 @@
  *         pod-group.example.com/name: training
  *         pod-group.example.com/min-available: "4"
  *
- * A pod whose gang has not yet that many pods with a node waits, its node reserved. The one that
- * completes the gang lets the others go; when one of them gives up, so do the rest.
+ * A pod waits with a reserved node until min-available pods of its gang have a node. The pod that
+ * completes the gang allows the waiting pods; when one pod of a gang fails, the plugin rejects the
+ * waiting pods of the gang.
  *
  *         pluginConfig:
  *         - name: Coscheduling
  *           args: {permitWaitingTime: 60s}
  *
- * What it shows: labels, the snapshot, waiting pods, Reserve and Unreserve, statuses with texts.
+ * The plugin shows the use of labels, the snapshot, waiting pods, Reserve and
+ * Unreserve, statuses with texts.
  */
 #include <stdlib.h>
 
@@ -31,12 +33,12 @@ struct coscheduling {
 	struct berth_plugin base;
 	struct args args;
 	const struct berth_handle *handle;
-	bool giving_up; /* the rest of a gang is being rejected */
+	bool giving_up; /* while the other pods of a gang are rejected */
 };
 
 struct gang {
 	struct berth_str pod_namespace;
-	struct berth_str name; /* no data: the pod is in none */
+	struct berth_str name; /* no data: the pod is in no gang */
 	uint32_t min_available;
 };
 
@@ -58,7 +60,7 @@ static struct coscheduling *coscheduling_of(struct berth_plugin *plugin)
 	return (struct coscheduling *)(void *)plugin;
 }
 
-/** false: the text is no number of pods. */
+/** Returns false if the text is not a number of pods. */
 static bool parse_count(struct berth_str text, uint32_t *out_count)
 {
 	uint32_t count = 0;
@@ -76,7 +78,7 @@ static bool parse_count(struct berth_str text, uint32_t *out_count)
 	return true;
 }
 
-/** A pod without the labels, or with senseless ones, is in no gang. */
+/** The gang of a pod; a pod without the labels, or with invalid ones, is in no gang. */
 static struct gang gang_of(const struct berth_pod_info *pod)
 {
 	struct gang gang = {.pod_namespace = berth_pod_info_namespace(pod)};
@@ -94,7 +96,9 @@ static bool is_member(const struct gang *gang, const struct berth_pod_info *pod)
 		berth_str_equal(gang->name, berth_pod_info_label(pod, BERTH_STR(GROUP_LABEL)));
 }
 
-/** Members that have a node, running or waiting for the rest; without the pod of this cycle. */
+/**
+ * Number of members that have a node, bound or waiting in Permit, without the pod of this cycle.
+ */
 static uint32_t count_assigned(
 	const struct coscheduling *plugin, const struct gang *gang, struct berth_arena *arena)
 {
@@ -162,7 +166,7 @@ static struct berth_status reserve(struct berth_plugin *plugin, struct berth_cyc
 	return BERTH_STATUS_SUCCESS;
 }
 
-/** A member gives its node back: the ones that wait for it need not wait any longer. */
+/** A member releases its node: reject the waiting members, since the gang is no longer complete. */
 static void unreserve(struct berth_plugin *plugin, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, struct berth_str node_name)
 {
@@ -179,7 +183,7 @@ static void unreserve(struct berth_plugin *plugin, struct berth_cycle_state *sta
 	coscheduling->giving_up = false;
 }
 
-/** A rejected gang may fit once a pod goes or comes, or a node does. */
+/** A rejected gang may fit once a pod is added or deleted, or a node changes. */
 static int events_to_register(struct berth_plugin *plugin,
 	const struct berth_event_registration **out_events, uint32_t *out_count,
 	struct berth_error *err)
@@ -229,7 +233,7 @@ static int create(void *context, const struct berth_raw_args *args,
 	int result =
 		berth_plugin_args_decode_into(args, &args_schema, arena, &coscheduling->args, err);
 
-	berth_arena_destroy(arena); /* a number borrows nothing */
+	berth_arena_destroy(arena); /* the number does not refer to the arena */
 	if (result == BERTH_OK && coscheduling->args.permit_waiting_time_ns <= 0) {
 		result = berth_error_set(
 			err, BERTH_ERR_INVALID, "permitWaitingTime: must be greater than 0");

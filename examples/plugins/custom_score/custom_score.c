@@ -6,8 +6,8 @@
  *         - name: CustomScore
  *           args: {label: example.com/speed, smallerIsBetter: false}
  *
- * What it shows: arguments with defaults and checks, raw scores, normalising, a signature, and the
- * promise that makes scores cheap: they depend on labels of nodes only.
+ * The plugin shows the use of arguments with defaults and checks, raw scores, normalising, a
+ * signature, and the promise that makes scoring cheap: the scores depend on node labels only.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ struct args {
 };
 
 struct custom_score {
-	struct berth_plugin base; /* first, so that a pointer to one is a pointer to the other */
+	struct berth_plugin base; /* first member, for casts between the two types */
 	struct args args;
 	struct berth_arena *arena; /* texts of args */
 };
@@ -42,7 +42,9 @@ static const struct custom_score *custom_score_of(const struct berth_plugin *plu
 	return (const struct custom_score *)(const void *)plugin;
 }
 
-/** Digits only, at most a billion; anything else is 0: users can write what they like in labels. */
+/**
+ * Parse up to nine digits. Any other text counts as 0, since users may write anything in labels.
+ */
 static int64_t number_in(struct berth_str text)
 {
 	int64_t number = 0;
@@ -68,7 +70,7 @@ static struct berth_status score(struct berth_plugin *plugin, struct berth_cycle
 	return BERTH_STATUS_SUCCESS;
 }
 
-/** Nothing of the pod matters, so nothing is added: pods that are alike to others are to us. */
+/** Adds nothing to the signature: the score does not depend on the pod. */
 static struct berth_status sign(struct berth_plugin *plugin, const struct berth_pod_info *pod,
 	struct berth_sign_fragments *fragments)
 {
@@ -86,7 +88,7 @@ static void destroy(struct berth_plugin *plugin)
 	free(custom);
 }
 
-/** Two tables, since the direction of the scores is an argument. */
+/** One table for each direction, since the direction of the scores is an argument. */
 static const struct berth_plugin_ops larger_is_better = {
 	.size = sizeof(struct berth_plugin_ops),
 	.name = "CustomScore",

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * GPUs that pods share, placed so that little is left over that typical pods cannot use.
+ * Places pods that share GPUs so that typical pods can use most of the free GPU that is left.
  *
- * A node has so many thousandths of GPUs of a resource, 1000 for each GPU. A pod asks for less than
- * 1000, a share of one GPU, or for a multiple of 1000, whole GPUs. Which GPU a pod gets is the
- * plugin's: Filter wants one with room for the share, or enough empty ones; Reserve takes the
- * tightest that fits, and the pod keeps it.
+ * A resource of the node counts GPUs in thousandths, 1000 for each GPU. A pod requests less than
+ * 1000 (a share of one GPU) or a multiple of 1000 (whole GPUs). The plugin assigns the GPUs: Filter
+ * requires a GPU with room for the share, or enough empty GPUs; Reserve takes the GPU with the
+ * least free room that fits, and the pod keeps the GPU.
  *
  * Score measures fragmentation as the paper "Beware of Fragmentation: Scheduling GPU-Sharing
  * Workloads with Fragmentation Gradient Descent" (USENIX ATC 2023) describes it: free GPU of a node
- * that a typical pod could not use, averaged over typical pods. The best node is the one where
- * the pod makes it grow least. Typical pods are those of the arguments, else those placed so far.
+ * that a typical pod could not use, averaged over typical pods. The best node is the one whose
+ * fragmentation grows least with the pod. The arguments list the typical pods; without a list, the
+ * plugin counts the pods placed so far.
  *
  *         pluginConfig:
  *         - name: GPUFragmentation
@@ -20,9 +21,9 @@
  *             - {cpuMilli: 4000, gpuMilli: 500, count: 3}
  *             - {cpuMilli: 8000, gpuMilli: 1000, count: 1}
  *
- * Only Filter and Reserve enabled, it gives other scores the same rules. What it shows: Filter,
- * Reserve and Score that share memory of their own, kept true by what the snapshot says; lists of
- * objects as arguments; scores that the plugin normalises.
+ * With only Filter and Reserve enabled, the plugin applies the same GPU rules under other Score
+ * plugins. The plugin shows how Filter, Reserve and Score share memory and check it against the
+ * snapshot, and the use of lists of objects as arguments and of normalised scores.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +34,13 @@
 #define NAME "GPUFragmentation"
 #define GPU_MILLI 1000
 #define GPUS_MAX 64
-/** Kinds of pods that are counted, and those, the most frequent ones, that scores look at. */
+/** Kinds of pods that are counted, and the most frequent kinds, which scores use. */
 #define KINDS_MAX 1024
 #define TYPICAL_MAX 32
-/** Placed pods between two choices of the typical ones. */
+/** Placed pods after which the typical kinds are chosen again. */
 #define LEARNING_INTERVAL 64
 
-/** Pods that ask for the same. */
+/** Pods with the same request. */
 struct kind {
 	int64_t cpu_milli;
 	int64_t gpu_milli;
@@ -51,19 +52,19 @@ struct args {
 	struct berth_args_list typical_pods; /* of struct kind */
 };
 
-/** A pod and its GPUs: bit g of gpus. */
+/** A pod and its GPUs: bit g of gpus is set for GPU g. */
 struct placed {
 	char *uid; /* owned */
 	uint32_t uid_length;
-	bool is_there; /* among the node's pods, when they were last looked at */
+	bool is_there; /* the last node info contained the pod */
 	uint64_t gpus;
-	int32_t milli; /* of each */
+	int32_t milli; /* on each of its GPUs */
 };
 
 struct node {
 	char *name; /* owned */
 	uint32_t name_length;
-	int64_t generation; /* of what follows; 0: not looked at */
+	int64_t generation; /* of the node info behind the members below; 0: not computed */
 	uint32_t pod_count;
 	uint32_t gpu_count;
 	int32_t free_milli[GPUS_MAX];
@@ -75,16 +76,16 @@ struct node {
 struct gpu_fragmentation {
 	struct berth_plugin base;
 	struct args args;
-	struct berth_arena *arena; /* of args */
+	struct berth_arena *arena; /* texts of args */
 	const struct berth_handle *handle;
 	struct node **nodes; /* hash table by name, owned; a power of two */
 	uint32_t node_count;
 	uint32_t node_capacity;
-	struct kind kinds[KINDS_MAX]; /* learnt, or the arguments' */
+	struct kind kinds[KINDS_MAX]; /* counted, or from the arguments */
 	uint32_t kind_count;
 	struct kind typical[TYPICAL_MAX]; /* the most frequent kinds */
 	uint32_t typical_count;
-	uint32_t learnt; /* pods since typical was chosen */
+	uint32_t learnt; /* pods counted since typical was chosen */
 	bool learns;
 };
 
@@ -120,7 +121,7 @@ static struct gpu_fragmentation *plugin_of(struct berth_plugin *plugin)
 	return (struct gpu_fragmentation *)(void *)plugin;
 }
 
-/** Nothing can be done without memory. */
+/** Ends the process when memory runs out. */
 static void *need(void *memory)
 {
 	if (memory == NULL) {
@@ -145,7 +146,7 @@ static bool is_text(const char *data, uint32_t length, struct berth_str text)
 	return length == text.length && (length == 0 || memcmp(data, text.data, length) == 0);
 }
 
-/** --- what a pod asks for --- */
+/** --- requests of pods --- */
 
 static int64_t gpu_milli_of(const struct gpu_fragmentation *plugin, const struct berth_pod *pod,
 	struct berth_arena *arena)
@@ -159,7 +160,7 @@ static int64_t gpu_milli_of(const struct gpu_fragmentation *plugin, const struct
 		: 0;
 }
 
-/** The request of the pod of this cycle, worked out once: its kind stays in the cycle's state. */
+/** The request of this cycle's pod, computed once and kept in the cycle's state. */
 struct request {
 	struct berth_state_data base;
 	struct kind kind;
@@ -182,7 +183,7 @@ static const struct kind *request_of(const struct gpu_fragmentation *plugin,
 	return &request->kind;
 }
 
-/** --- the GPUs of nodes --- */
+/** --- GPUs of nodes --- */
 
 static uint32_t hash_of(struct berth_str name)
 {
@@ -194,7 +195,7 @@ static uint32_t hash_of(struct berth_str name)
 	return hash;
 }
 
-/** The node's place in the table, or the free one where it would be. */
+/** The slot of the node in the hash table, or the free slot for its name. */
 static struct node **place_of(const struct gpu_fragmentation *plugin, struct berth_str name)
 {
 	uint32_t mask = plugin->node_capacity - 1;
@@ -245,7 +246,7 @@ static void release_placed(struct placed *placed)
 	free(placed->uid);
 }
 
-/** Which of the pods that were placed here are there, as the node info says. */
+/** Mark the placed pods that the node info contains. */
 static void mark_pods(
 	struct node *node, const struct berth_node_info *info, struct berth_arena *arena)
 {
@@ -267,7 +268,7 @@ static void mark_pods(
 	}
 }
 
-/** What is free of each GPU, by the node as it is handed in. */
+/** Compute the free part of each GPU from the node info. */
 static struct node *look_at(struct gpu_fragmentation *plugin, const struct berth_node_info *info,
 	struct berth_arena *arena)
 {
@@ -303,7 +304,7 @@ static struct node *look_at(struct gpu_fragmentation *plugin, const struct berth
 			}
 		}
 	}
-	/* Pods that somebody else placed have the last GPUs. */
+	/* Pods without a record here count on the last GPUs. */
 	for (uint32_t g = node->gpu_count; g > 0 && unknown > 0; g--) {
 		int32_t taken = unknown < node->free_milli[g - 1] ? (int32_t)unknown
 								  : node->free_milli[g - 1];
@@ -316,7 +317,7 @@ static struct node *look_at(struct gpu_fragmentation *plugin, const struct berth
 	return node;
 }
 
-/** GPUs for the pod, the tightest that fit, as bits; 0: there is no room, or it wants none. */
+/** Bits of the GPUs with the least free room that fit the pod; 0: no room, or no GPU requested. */
 static uint64_t choose_gpus(const int32_t *free_milli, uint32_t gpu_count, int64_t milli)
 {
 	uint64_t gpus = 0;
@@ -396,7 +397,9 @@ static void learn(struct gpu_fragmentation *plugin, const struct kind *kind)
 	}
 }
 
-/** Free GPU of the node that typical pods cannot use, in thousandths, times the typical pods. */
+/**
+ * Free GPU of the node that typical pods cannot use, in thousandths, weighted by the typical pods.
+ */
 static int64_t fragmentation(const struct gpu_fragmentation *plugin, int64_t free_cpu_milli,
 	const int32_t *free_milli, uint32_t gpu_count)
 {
@@ -415,7 +418,7 @@ static int64_t fragmentation(const struct gpu_fragmentation *plugin, int64_t fre
 		bool fits = kind->cpu_milli <= free_cpu_milli &&
 			choose_gpus(free_milli, gpu_count, kind->gpu_milli) != 0;
 
-		/* A pod that wants no GPU uses none of what is free. */
+		/* A pod without a GPU request uses no free GPU. */
 		sum += kind->count * (fits ? all - usable : all);
 	}
 	return sum;
@@ -443,7 +446,7 @@ static struct berth_status filter(struct berth_plugin *base, struct berth_cycle_
 					    : "node(s) had too few empty GPUs");
 }
 
-/** How much fragmentation grows; it may shrink. */
+/** Growth of the fragmentation by placing the pod; may be negative. */
 static struct berth_status score(struct berth_plugin *base, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *info, int64_t *out_score)
 {
@@ -467,7 +470,7 @@ static struct berth_status score(struct berth_plugin *base, struct berth_cycle_s
 	return BERTH_STATUS_SUCCESS;
 }
 
-/** The least growth becomes 100, the largest 0. */
+/** Scale the scores: the least growth becomes 100, the largest 0. */
 static struct berth_status normalize(struct berth_plugin *base, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, struct berth_node_score_list *scores)
 {
@@ -491,7 +494,7 @@ static struct berth_status normalize(struct berth_plugin *base, struct berth_cyc
 	return BERTH_STATUS_SUCCESS;
 }
 
-/** Forget the pod, and pods that have left. */
+/** Drop the record of the pod, and of pods that have left the node. */
 static void forget(struct node *node, berth_uid uid)
 {
 	uint32_t kept = 0;
@@ -525,7 +528,7 @@ static struct berth_status reserve(struct berth_plugin *base, struct berth_cycle
 			node_name, arena, &info, NULL) != BERTH_OK) {
 		return BERTH_STATUS_SUCCESS;
 	}
-	/* As it was before the pod: what the filters saw. */
+	/* The node without the pod, as the filters saw it. */
 	struct node *node = look_at(plugin, info, arena);
 	uint64_t gpus = choose_gpus(node->free_milli, node->gpu_count, kind->gpu_milli);
 
@@ -558,7 +561,7 @@ static void unreserve(struct berth_plugin *base, struct berth_cycle_state *state
 	forget(node_of(plugin_of(base), node_name), berth_pod_info_uid(pod));
 }
 
-/** A rejected pod may fit once a pod goes, or a node comes or grows. */
+/** A rejected pod may fit once a pod is deleted, or a node is added or grows. */
 static int events_to_register(struct berth_plugin *plugin,
 	const struct berth_event_registration **out_events, uint32_t *out_count,
 	struct berth_error *err)
