@@ -171,8 +171,7 @@ BERTH_API BERTH_MUST_USE int berth_engine_delete(struct berth_engine *engine,
 /** How an attempt to schedule a pod ended. */
 enum berth_decision_outcome {
 	BERTH_DECISION_BOUND,   /**< the binding was written */
-	BERTH_DECISION_WAITING, /**< reserved; Permit, volumes or an answer pending
-	                         */
+	BERTH_DECISION_WAITING, /**< a node is reserved; Permit, volumes or an answer pending */
 	BERTH_DECISION_FAILED,  /**< reason and message say why */
 	BERTH_DECISION_SKIPPED, /**< the pod is being deleted, or was assumed already */
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preloaded into a process under test: the time of day is moved by as many seconds as the file
- * named by BERTH_TEST_CLOCK_OFFSET says, read again at each call. Other clocks are left alone.
+ * Library to preload into a process under test: shifts the time of day by the number of seconds in
+ * the file that BERTH_TEST_CLOCK_OFFSET names. Each call reads the file again. Other clocks stay
+ * unchanged.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -19,14 +20,14 @@ static long offset_seconds(void)
 	if (fd >= 0) {
 		ssize_t length = read(fd, text, sizeof(text) - 1);
 		text[length > 0 ? length : 0] = '\0';
-		(void)close(fd); /* only read from */
+		(void)close(fd); /* the file was only read */
 	}
 	return strtol(text, NULL, 10);
 }
 
 int clock_gettime(clockid_t id, struct timespec *out);
 int gettimeofday(struct timeval *restrict out, void *restrict zone);
-/* In parentheses: what is defined here is not what tools/check_tidy.py bans. */
+/* The parentheses keep tools/check_tidy.py from taking the definition for a banned call. */
 time_t(time)(time_t *out);
 
 int clock_gettime(clockid_t id, struct timespec *out)
@@ -42,7 +43,7 @@ int gettimeofday(struct timeval *restrict out, void *restrict zone)
 {
 	struct timespec now = {0, 0};
 	int result = clock_gettime(CLOCK_REALTIME, &now);
-	(void)zone; /* nobody has one any more */
+	(void)zone; /* obsolete parameter */
 	out->tv_sec = now.tv_sec;
 	out->tv_usec = now.tv_nsec / 1000;
 	return result;
