@@ -498,7 +498,7 @@ START_TEST(test_endpoint_certificates__files_are_replaced)
 	for (int i = 0; i < 600 && strstr(bt_strbuf_c(&world.log), "does not match") == NULL; i++) {
 		endpoints_world_turn(&world);
 	}
-	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log), "does not match")); /* half of it */
+	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log), "does not match")); /* old key */
 	ck_assert(shows(&world, &old_ca, NULL));
 	write_file("tls.key", bt_strbuf_str(&new_pair.key));
 	int64_t end_ns = bt_loop_now_ns(world.loop) + 10 * BT_NS_PER_SECOND;

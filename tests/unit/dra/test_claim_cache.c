@@ -203,7 +203,7 @@ START_TEST(test_claim_cache__in_flight)
 	bt_claim_cache_signal(cache, uid, other);
 	ck_assert(bt_claim_cache_maybe_remove(cache, uid, true));
 	ck_assert(!is_held(&f, "b"));
-	bt_claim_cache_signal(cache, uid, other); /* held while it ends */
+	bt_claim_cache_signal(cache, uid, other); /* destroying the cache frees this reference */
 	bt_object_release(claim);
 	bt_object_release(other);
 	dra_fixture_finish(&f);

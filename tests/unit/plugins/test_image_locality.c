@@ -126,7 +126,7 @@ START_TEST(test_image_locality__pod_without_containers_and_absurd_size)
 }
 END_TEST
 
-/* More images than are looked for at once; numbers that are equal in their last six bits. */
+/* More images than the kernel looks up at once; image numbers that agree in their last six bits. */
 START_TEST(test_image_locality__many_images)
 {
 	static const uint32_t counts[] = {127, 128, 129, 200};
@@ -154,8 +154,10 @@ START_TEST(test_image_locality__many_images)
 				k % 100 * 2);
 		}
 		bt_strbuf_append_c(&pod, "]}}");
-		/* The column form is compared in there. n0 came first: it knows no other holder of
-		 * its images, so each counts 100 MB of the 1000 MiB that are all. */
+		/*
+		 * fixture_score also compares the column form. n0 was added first, when no other
+		 * node had its images, so each image counts 100 MB of the maximum of 1000 MiB.
+		 */
 		ck_assert_int_eq(fixture_score(&fixture, bt_strbuf_c(&pod), "n0"), 9);
 		ck_assert_int_eq(fixture_score(&fixture, bt_strbuf_c(&pod), "n1"), 0);
 		ck_assert_int_gt(fixture_score(&fixture, bt_strbuf_c(&pod), "n2"), 0);

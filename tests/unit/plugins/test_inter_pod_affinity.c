@@ -39,7 +39,7 @@ static void begin(struct fixture *f)
 	fixture_add_node(f, NODE("d", ""));
 }
 
-/** The four nodes, up to two bound pods (NULL: none), one question. */
+/** Builds the four nodes and up to two bound pods (NULL: none), and checks one pod. */
 static void check(const char *first, const char *second, const char *pod, const char *expected)
 {
 	struct fixture f;
@@ -137,7 +137,7 @@ START_TEST(test_inter_pod_affinity__edge_06_09_same_key_twice)
 	begin(&f);
 	fixture_add_pod(&f, ON("a", "'foo':'','bar':''"));
 	topology_expect_verdicts(&f, pod, "a:P b:A c:A d:A");
-	/* Both terms counted the pod, so taking it away takes both counts away. */
+	/* The removed pod counted for both terms, so its removal lowers both counts. */
 	topology_expect_after(&f, pod, "a", one, 1, "A");
 	fixture_finish(&f);
 }
@@ -184,7 +184,7 @@ START_TEST(test_inter_pod_affinity__edge_06_12_selector_and_names)
 			APART(TERM("zone",
 				"'namespaces':['n2']," TEAM("In", VALUES("team1")) HAS("foo")))),
 		"a:B b:B c:P d:P");
-	/* Its labels change: the same pod sees other namespaces. */
+	/* The namespace's labels change, so the same pod matches pods in other namespaces. */
 	topology_add_object(&f, BT_KIND_NAMESPACE, NAMESPACE("n3", "'team':'team1'"));
 	topology_expect_verdicts(&f,
 		POD("",

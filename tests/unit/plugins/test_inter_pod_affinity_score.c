@@ -117,7 +117,7 @@ START_TEST(test_inter_pod_affinity__edge_06_33_sum_of_zero)
 }
 END_TEST
 
-/** Normalised scores of raw ones. */
+/** Normalises raw scores. */
 static void check_normalized(const int64_t *raw, const int64_t *expected, uint32_t count)
 {
 	struct bt_node_score scores[3];
@@ -158,8 +158,7 @@ START_TEST(test_inter_pod_affinity__edge_06_36_infeasible_nodes)
 	static const char *const pod =
 		POD("", NEAR(PREFERRED(WEIGHTED("5", TERM("region", HAS("foo"))))));
 
-	/* c is not feasible: its score does not stretch the scale, and its pods count all the same.
-	 */
+	/* c is not feasible: its score does not change the scale, but its pods count. */
 	check(NULL, ON("c", "'foo':''"), NULL, pod, "a:0/0 b:0/0");
 	check(NULL, ON("b", "'foo':''"), NULL, pod, "a:5/100 c:0/0");
 }

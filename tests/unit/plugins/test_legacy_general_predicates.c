@@ -241,7 +241,7 @@ START_TEST(test_pod_fits_ports__edge_05b_23_port_numbers_only)
 }
 END_TEST
 
-/* A pod that is hypothetically gone frees its numbers. */
+/* A pod removed in a what-if frees its port numbers. */
 START_TEST(test_pod_fits_ports__removed_pod)
 {
 	struct fixture fixture;

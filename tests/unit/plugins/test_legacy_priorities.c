@@ -43,7 +43,7 @@ START_TEST(test_least_requested_priority__edge_05b_20_formulas)
 	ck_assert_int_eq(score_on(balanced, NULL, node, full), 0);
 	ck_assert_int_eq(score_on(least, NULL, node, over), 2);
 	ck_assert_int_eq(score_on(most, NULL, node, over), 2);
-	/* No capacity counts as full. */
+	/* A node without capacity counts as full. */
 	ck_assert_int_eq(score_on(least, NULL, NODE("0", "10000"), pod), 2);
 	ck_assert_int_eq(score_on(balanced, NULL, NODE("0", "10000"), pod), 0);
 }
@@ -51,7 +51,10 @@ END_TEST
 
 START_TEST(test_least_requested_priority__defaults_per_container)
 {
-	/* Two containers without requests: 200m and 400 MiB; the init container does not count. */
+	/*
+	 * Two containers without requests count as 200m and 400 MiB; the init container does not
+	 * count.
+	 */
 	static const char pod[] =
 		"{'spec':{'initContainers':[{'name':'i','resources':{'requests':{'cpu':'2'}}}],"
 		"'containers':[{'name':'a'},{'name':'b'}]}}";
@@ -90,14 +93,14 @@ START_TEST(test_requested_to_capacity_ratio_priority__shapes)
 	/* Default (0,10),(100,0): cpu 75 % -> 10 - 7 = 3, memory 50 % -> 5 */
 	ck_assert_int_eq(score_on(ops, NULL, node, pod), 4);
 	ck_assert_int_eq(score_on(ops, rising, node, pod), 6); /* 7 and 5 */
-	/* Over capacity is rated as full. */
+	/* A node over capacity scores like a full node. */
 	ck_assert_int_eq(score_on(ops, NULL, node, over), 2);
 	ck_assert_int_eq(score_on(ops, rising, node, over), 7);
 	ck_assert_int_eq(
 		score_on(ops,
 			"{'shape':[{'utilization':60,'score':4},{'utilization':70,'score':8}]}",
 			node, pod),
-		6); /* 8 right of the line, 4 left of it */
+		6); /* 8 above the range, 4 below it */
 }
 END_TEST
 
@@ -170,7 +173,7 @@ START_TEST(test_resource_limits_priority__edge_05b_21_limits)
 
 		ck_assert_msg(score == rows[i].expected, "%s: got %d", rows[i].name, (int)score);
 	}
-	/* Without allocatable nothing is covered. */
+	/* A node without allocatable covers no limit. */
 	ck_assert_int_eq(score_on(&bt_legacy_resource_limits_priority_plugin, NULL,
 				 "{'metadata':{'name':'n'}}", rows[0].pod),
 		0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Legacy plugins are there for a profile that names them, and for no other. Spec: 05b. */
+/** Legacy plugins exist only in profiles that name them. Spec: 05b. */
 #include "fixture.h"
 #include "plugins/registry.h"
 #include "test_main.h"
@@ -86,7 +86,7 @@ START_TEST(test_legacy_profile__off_by_default)
 }
 END_TEST
 
-/* Each of them can be named where it has a role. */
+/* A profile can enable each legacy plugin at each of its extension points. */
 START_TEST(test_legacy_profile__each_can_be_enabled)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(legacy_names); i++) {
@@ -107,7 +107,7 @@ START_TEST(test_legacy_profile__each_can_be_enabled)
 }
 END_TEST
 
-/* Predicates that today's plugins answer for: filters under the old names, without scores. */
+/* Predicates that current plugins implement: they filter under the old names, without scores. */
 START_TEST(test_legacy_profile__old_names_of_todays_plugins)
 {
 	static const char json[] =
@@ -183,7 +183,7 @@ START_TEST(test_legacy_profile__edge_05b_25_first_failure_only)
 	ck_assert_str_eq(bt_status_message_str(&status, &profile.arena).data,
 		"node(s) didn't match node selector");
 
-	/* Both predicates are there: the second speaks once the first is content. */
+	/* Both predicates are enabled: the second rejects once the first passes. */
 	node.metadata.labels = (struct bt_str_map){labels, 1, true};
 	bt_state_update_node(profile.state, NULL, &node);
 	ck_assert_int_eq(bt_state_refresh_snapshot(profile.state, NULL), 0);

@@ -10,8 +10,7 @@
 #define SERVICE(name, spec) \
 	"{'apiVersion':'v1','kind':'Service','metadata':{'name':'" name "'},'spec':{" spec "}}"
 
-/** Services of the namespace in name order: one without selector, one for app=web, one for
- * tier=front. */
+/** Puts services of the namespace in name order: without selector, for app=web, for tier=front. */
 static void put_services(struct fixture *fixture)
 {
 	fixture_put(fixture, SERVICE("a", ""));
@@ -47,7 +46,7 @@ START_TEST(test_service_affinity__edge_05b_11_node_selector)
 	ck_assert_str_eq(
 		fixture_filter(&fixture, "{'spec':{'nodeSelector':{'region':'r1'}}}", "n1"),
 		"Success");
-	/* Other keys of the selector are not this plugin's business. */
+	/* The plugin ignores other keys of the selector. */
 	ck_assert_str_eq(fixture_filter(&fixture, "{'spec':{'nodeSelector':{'disk':'ssd'}}}", "n1"),
 		"Success");
 	fixture_finish(&fixture);
@@ -84,7 +83,7 @@ START_TEST(test_service_affinity__edge_05b_13_nothing_to_follow)
 		fixture_expect("no pod", fixture_filter(&fixture, WEB, nodes[i]), "Success");
 	}
 	fixture_add_pod(&fixture, "{'metadata':{'labels':{'app':'web'}},'spec':{'nodeName':'n1'}}");
-	/* Only the one without selector is left. */
+	/* Only the service without selector is left. */
 	fixture_delete(&fixture, BT_KIND_SERVICE, "default", "b");
 	fixture_delete(&fixture, BT_KIND_SERVICE, "default", "c");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(nodes); i++) {
@@ -116,7 +115,7 @@ START_TEST(test_service_affinity__skip)
 }
 END_TEST
 
-/* A pod that is hypothetically gone from a node does not speak for it any more. */
+/* A pod removed from a node in a what-if no longer counts for its service. */
 START_TEST(test_service_affinity__removed_pod_is_hidden)
 {
 	struct fixture fixture;
@@ -146,7 +145,7 @@ START_TEST(test_service_affinity__removed_pod_is_hidden)
 }
 END_TEST
 
-/** PreFilter data under hypothetical changes. */
+/** Changes PreFilter data by hypothetical pods. */
 START_TEST(test_service_affinity__what_if)
 {
 	struct fixture fixture;
@@ -173,12 +172,15 @@ START_TEST(test_service_affinity__what_if)
 	before = cycle.pre_filter_data[0];
 	cycle.pre_filter_data[0] = ops->clone_pre_filter_data(before, &fixture.arena);
 
-	/* Gone from its node only: n1 no longer sees it, the others do. */
+	/*
+	 * The pod is removed from its node info only: n1 ignores the pod, other nodes still count
+	 * it.
+	 */
 	ck_assert_int_eq(bt_node_info_remove_pod(&n1, &fixture.arena, &victim, NULL), 0);
 	status = ops->filter(fixture.plugin, &cycle, pod, &n2);
 	ck_assert_str_eq(fixture_status_text(&fixture, status), REJECTED);
 
-	/* Gone from the data as well, and a new one on n2. */
+	/* The pod is removed from the data as well, and a new pod is added on n2. */
 	(void)ops->pre_filter_remove_pod(fixture.plugin, &cycle, pod, &victim, &n1);
 	status = ops->filter(fixture.plugin, &cycle, pod, &n2);
 	ck_assert_str_eq(fixture_status_text(&fixture, status), "Success");
@@ -192,7 +194,7 @@ START_TEST(test_service_affinity__what_if)
 	status = ops->filter(fixture.plugin, &cycle, pod, &n1);
 	ck_assert_str_eq(fixture_status_text(&fixture, status), REJECTED);
 
-	/* The original is untouched. */
+	/* The original data are unchanged. */
 	cycle.pre_filter_data[0] = before;
 	status = ops->filter(fixture.plugin, &cycle, pod, &n2);
 	ck_assert_str_eq(fixture_status_text(&fixture, status), REJECTED);
@@ -274,7 +276,7 @@ START_TEST(test_service_affinity__raw_score)
 		"}");
 	fixture_add_pod(
 		&fixture, "{'metadata':{'labels':{'tier':'front'}},'spec':{'nodeName':'n1'}}");
-	/* The first matching service decides, even if a later one matches as well. */
+	/* The first matching service decides, even if a later service matches as well. */
 	ck_assert_int_eq(fixture_score(&fixture,
 				 "{'metadata':{'labels':{'app':'web','tier':'front'}}}", "n1"),
 		2);

@@ -15,7 +15,7 @@
 	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" name \
 	"'},'spec':{" source "}}"
 
-/** A pod on node n with count EBS volumes id-0 ... */
+/** Adds a pod on node n with count EBS volumes id-0 ... */
 static void fill_node(struct fixture *fixture, int count)
 {
 	struct bt_strbuf json = {0};
@@ -53,7 +53,7 @@ START_TEST(test_max_ebs_volume_count__edge_05b_17_distinct_ids)
 }
 END_TEST
 
-/** The largest number of volumes that fits an empty node with this metadata and status. */
+/** Returns the largest number of volumes that fits an empty node with this metadata and status. */
 static int limit_of(
 	const struct bt_plugin_ops *ops, int64_t configured, const char *node, const char *source)
 {
@@ -146,7 +146,7 @@ START_TEST(test_max_ebs_volume_count__edge_05b_19_unbound_claims)
 	fixture_add_pod(&fixture, "{'spec':{'nodeName':'n','volumes':[" CLAIM("c1") "]}}");
 	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("c1")), "n"), "Success");
 	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("c2")), "n"), REJECTED);
-	/* The same name elsewhere is another claim, and no volume's id. */
+	/* The same name in another namespace is another claim; a claim name is not a volume id. */
 	ck_assert_str_eq(
 		fixture_filter(&fixture,
 			"{'metadata':{'namespace':'other'},'spec':{'volumes':[" CLAIM("c1") "]}}",

@@ -26,7 +26,9 @@ static void init(struct fixture *fixture, const char *args)
 	fixture_add_node(fixture, NODE("n2", "'zone':'z2'"));
 }
 
-/** PreFilter of a pod: the status and the names it leaves, space-separated; "*" for no restriction.
+/**
+ * Runs PreFilter of a pod; compares the status and the node names of the result, separated by
+ * spaces; "*": no restriction.
  */
 static void check_restriction(
 	const char *row, const char *pod, const char *status, const char *names)

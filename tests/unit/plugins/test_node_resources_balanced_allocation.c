@@ -70,7 +70,10 @@ START_TEST(test_node_resources_balanced_allocation__edge_05_50_skip_and_few_entr
 }
 END_TEST
 
-/* Spec 05 section 12.4: each S is cut off on its own, and fractions that look round are not. */
+/*
+ * Spec 05 section 12.4: each S is truncated separately, and binary fractions can lie below the
+ * decimal value.
+ */
 START_TEST(test_node_resources_balanced_allocation__float_care)
 {
 	check_score("(0.68, 0): 65, not 66", NULL, NODE("n", "'cpu':'100','memory':'100'"), NULL,

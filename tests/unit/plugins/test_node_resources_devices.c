@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Extended resources that devices stand behind, in NodeResourcesFit and
- * NodeResourcesBalancedAllocation. Spec: 05 sections 3.10, 11.3, 11.7, 11.9, 11.10 and 12. */
+/*
+ * Extended resources that devices provide, in NodeResourcesFit and NodeResourcesBalancedAllocation.
+ * Spec: 05 sections 3.10, 11.3, 11.7, 11.9, 11.10 and 12.
+ */
 #include "dra/dra.h"
 #include "fixture.h"
 #include "framework/cluster_event.h"
@@ -110,7 +112,7 @@ START_TEST(test_node_resources_fit__devices_are_scored)
 	put_class(&fixture, "");
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 25); /* 1 of 4 */
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n2"), 0);
-	ck_assert_int_eq(fixture_score(&fixture, pod, "five"), 20); /* its own */
+	ck_assert_int_eq(fixture_score(&fixture, pod, "five"), 20); /* its device plugin's */
 	put_claim(&fixture, "p1", "b");
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 50);
 	put_slice(&fixture, "all", "'allNodes':true");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** PreFilter, Filter and hints; scores are in test_node_resources_fit_score.c. */
+/** PreFilter, Filter and hints; test_node_resources_fit_score.c tests scores. */
 #include "fixture.h"
 #include "framework/cluster_event.h"
 #include "test_main.h"
@@ -19,7 +19,7 @@
 
 struct filter_row {
 	const char *name;
-	const char *used; /* a pod on the node, or NULL */
+	const char *used; /* pod on the node, or NULL */
 	const char *pod;
 	const char *expected;
 };
@@ -150,8 +150,10 @@ START_TEST(test_node_resources_fit__edge_05_34_pod_level_requests)
 }
 END_TEST
 
-/* The state holds no device classes, so the part of the case in which a class takes over cannot
- * happen. */
+/*
+ * The state has no device classes, so a class cannot provide the resource, unlike in the numbered
+ * case.
+ */
 START_TEST(test_node_resources_fit__edge_05_35_device_plugin_resources)
 {
 	CHECK(NODE(ALLOCATABLE ",'example.dra/x':'5'"), NULL,

@@ -19,7 +19,7 @@
 #define CPU_MEMORY R("cpu", "1") "," R("memory", "1")
 #define CPU_MEMORY_2 R("cpu", "1") "," R("memory", "2")
 
-/** Score of a pod on an empty node named n1 (or on n2 beside it). */
+/** Checks the score of a pod on an empty node named n1 (or n2, if it is the second node). */
 static void check_score(const char *row, const char *args, const char *nodes[2], const char *pod,
 	const char *on, int64_t expected)
 {
@@ -203,7 +203,7 @@ START_TEST(test_node_resources_fit__edge_05_51_edge_09_39_placement)
 	ck_assert_int_eq(placement_score(&fixture, 2), 28);
 	fixture_finish(&fixture);
 
-	/* No proposed member requests the device: its weight does not count. */
+	/* No proposed pod requests the device, so the weight of the device does not count. */
 	fixture_init_with(&fixture, &bt_node_resources_fit_plugin, NULL,
 		STRATEGY("MostAllocated", CPU_MEMORY "," R("example.com/gpu", "8")));
 	fixture_add_node(

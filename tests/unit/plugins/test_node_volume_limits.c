@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NodeVolumeLimits: what counts on a node. Spec: 07b section 1.10, cases 1 to 18, 32 and 33. */
+/*
+ * NodeVolumeLimits: volumes that count on a node. Spec: 07b section 1.10, cases 1 to 18, 32 and 33.
+ */
 #include "limits_fixture.h"
 #include "test_main.h"
 
-/** One pod against pods on n1 (at most three). */
+/** A pod against pods on n1 (at most three). */
 struct limit_row {
 	const char *row;
 	const char *drivers; /* NULL: no CSINode */
@@ -114,7 +116,7 @@ START_TEST(test_node_volume_limits__edge_07b_04_no_csi_node)
 	static const struct limit_row rows[] = {
 		{"claims", NULL, {ON_N1(CLAIM("c1")), ON_N1(CLAIM("c2")), ON_N1(CLAIM("c3"))},
 			POD(CLAIM("c0")), "Success"},
-		/* What is not counted is not translated either. */
+		/* A volume that does not count is not translated either. */
 		{"in-tree", NULL, {ON_N1(INLINE_EBS("i"))}, POD(DEDICATED), "Success"},
 		{"in-tree, CSINode", EBS_LIMIT("1"), {NULL}, POD(DEDICATED), NOT_CONVERTED},
 	};
@@ -378,7 +380,7 @@ START_TEST(test_node_volume_limits__edge_07b_14_attached)
 	check_rows(both, BT_ARRAY_LENGTH(both), attach_e0_and_e1);
 	check_rows(one, BT_ARRAY_LENGTH(one), attach_e0);
 
-	/* Attachments come and go between two cycles; those of other nodes do not count. */
+	/* VolumeAttachments change between two cycles; those of other nodes do not count. */
 	limits_fixture_init(&fixture, NULL, EBS_LIMIT("1"));
 	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("c0")), "n1"), "Success");
 	attach(&fixture, "e1");
@@ -506,7 +508,7 @@ START_TEST(test_node_volume_limits__edge_07b_33_zonal_disk)
 }
 END_TEST
 
-/** A pod may name as many volumes as fit into it: the time stays in proportion. */
+/** Users may write pods with any number of volumes: the time must stay linear. */
 START_TEST(test_node_volume_limits__many_volumes)
 {
 	struct bt_strbuf volumes = {0};

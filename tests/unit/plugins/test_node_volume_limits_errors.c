@@ -41,7 +41,7 @@ START_TEST(test_node_volume_limits__edge_07b_20_claim_of_another_pod)
 		&fixture, "abc-xyz", "E", "1G", ",'metadata':{'namespace':'test'}" OWNED_BY("u2"));
 	ck_assert_str_eq(fixture_filter(&fixture, IN_TEST(EPHEMERAL("xyz")), "n1"), NOT_OWNER);
 
-	/* An existing pod's claims are looked at when there is something to count. */
+	/* The claims of an existing pod are checked only if the node has a limit. */
 	fixture_add_pod(&fixture,
 		"{'metadata':{'namespace':'test','name':'abc','uid':'u1'},'spec':{'nodeName':'n1',"
 		"'volumes':[" EPHEMERAL("xyz") "]}}");
@@ -162,7 +162,7 @@ START_TEST(test_node_volume_limits__edge_07b_26_driver_not_installed)
 	fixture_expect("false", fixture_filter(&fixture, POD(CLAIM("c0")), "n1"), "Success");
 	put_driver(&fixture, EBS_DRIVER, PREVENT);
 	fixture_expect("true", fixture_filter(&fixture, POD(CLAIM("c0")), "n1"), NOT_INSTALLED);
-	/* Of several missing drivers the smallest name is told. */
+	/* If several drivers are missing, the message has the smallest name. */
 	put_driver(&fixture, "a.example.com", PREVENT);
 	put_sourced(&fixture, "a", "'csi':{'driver':'a.example.com','volumeHandle':'h'}");
 	fixture_expect("two missing",
@@ -199,7 +199,7 @@ START_TEST(test_node_volume_limits__edge_07b_28_no_csi_node)
 	limits_fixture_init(&fixture, SCALING, NULL);
 	put_driver(&fixture, EBS_DRIVER, PREVENT);
 	ck_assert_str_eq(fixture_filter(&fixture, POD(CLAIM("c0")), "n1"), NOT_INSTALLED);
-	/* Without CSINode an in-tree volume is not the driver's. */
+	/* Without a CSINode an in-tree volume is not counted for the CSI driver. */
 	ck_assert_str_eq(fixture_filter(&fixture, POD(INLINE_EBS("i")), "n1"), "Success");
 	fixture_finish(&fixture);
 }

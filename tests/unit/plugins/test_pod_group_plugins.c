@@ -67,7 +67,7 @@ START_TEST(test_pod_group_pods_count__edge_09_38_counts_scheduled_and_proposed)
 }
 END_TEST
 
-/** Placements of group default/g by label "zone" over the given nodes, as "z1:a,b z2:c". */
+/** Returns placements of group default/g by label "zone" over the given nodes, as "z1:a,b z2:c". */
 static const char *placements(struct fixture *fixture, const char *const *names, uint32_t count)
 {
 	uint32_t *slots = BT_ARENA_NEW_ARRAY(&fixture->arena, uint32_t, count);
@@ -107,7 +107,7 @@ static void init_zones(struct fixture *fixture)
 	fixture_add_node(fixture, NODE("c", "'zone':'z1'"));
 	fixture_add_node(fixture, NODE("d", ""));
 	fixture_add_node(fixture, NODE("e", "'zone':'z3'"));
-	(void)fixture_pending(fixture, MEMBER("")); /* the group is known by its members */
+	(void)fixture_pending(fixture, MEMBER("")); /* the group is known by its member pods */
 }
 
 START_TEST(test_topology_placement_generator__edge_05_59_edge_09_32_34_domains)

@@ -19,7 +19,7 @@
 #define Z(zone) "'zone':'" zone "'"
 #define ZN(zone, node) "'zone':'" zone "','node':'" node "'"
 
-/* Nodes a, b in z1 and x, y in z2, each with its name under `node`. */
+/* Nodes a, b in z1 and x, y in z2; the label `node` of each is its name. */
 static void add_four_nodes(struct fixture *f)
 {
 	fixture_add_node(f, NODE("a", ZN("z1", "a")));
@@ -36,7 +36,7 @@ static void add_counts(struct fixture *f, uint32_t a, uint32_t b, uint32_t x, ui
 	topology_add_pods(f, "y", FOO, y);
 }
 
-/** Four nodes with these pods; one question. */
+/** Builds four nodes with these pods and checks one pod. */
 static void check_counts(const uint32_t counts[4], const char *pod, const char *expected)
 {
 	struct fixture f;
@@ -159,7 +159,7 @@ START_TEST(test_pod_topology_spread__edge_06_11_nobody_has_the_key)
 }
 END_TEST
 
-/* Four nodes of which x lacks `node`. */
+/* Builds four nodes; x lacks the label `node`. */
 static void add_nodes_without_x(struct fixture *f)
 {
 	fixture_add_node(f, NODE("a", ZN("z1", "a")));
@@ -197,7 +197,7 @@ START_TEST(test_pod_topology_spread__edge_06_13_missing_second_key)
 }
 END_TEST
 
-/* Zones z1, z2, z3 of one node each. */
+/* Builds zones z1, z2, z3 of one node each. */
 static void check_zones(uint32_t c, const char *pod, const char *expected)
 {
 	struct fixture f;
@@ -294,7 +294,7 @@ START_TEST(test_pod_topology_spread__edge_06_19_policies_are_per_constraint)
 	fixture_add_node(&f, NODE("b", ZN("z1", "b")));
 	fixture_add_node(&f, NODE("x", "'ok':''," ZN("z2", "x")));
 	topology_add_pods(&f, "b", FOO, 2);
-	/* Zone: 0 and 0. Node: a 0, b 2, x 0. */
+	/* Counts by zone: 0 and 0. By node: a 0, b 2, x 0. */
 	topology_expect_verdicts(&f,
 		POD_WITH(FOO,
 			HARD("zone", "1", EXISTS_FOO) "," HARD(
@@ -338,7 +338,9 @@ START_TEST(test_pod_topology_spread__edge_06_21_removing_a_terminating_pod)
 	fixture_add_node(&f, NODE("b", ZN("z1", "b")));
 	fixture_add_pod(&f, TERMINATING);
 	topology_add_pods(&f, "b", FOO, 1);
-	/* The count becomes -1, and with it the least one: a takes the pod, and the skew is 1 - 1.
+	/*
+	 * The count of a becomes -1, which is also the minimum: a accepts the pod, because the skew
+	 * is 0 + 1 - 1.
 	 */
 	topology_expect_after(&f, pod, "a", terminating, 1, "P");
 	topology_expect_after(&f, other, "a", terminating, 1, "P");
@@ -371,7 +373,10 @@ START_TEST(test_pod_topology_spread__edge_06_23_added_pod_on_a_node_without_a_ke
 	fixture_init(&f, &bt_pod_topology_spread_plugin);
 	add_nodes_without_x(&f);
 	fixture_add_node(&f, NODE("x", Z("z2")));
-	/* With them z2 would be two ahead of z1: skew, not the missing label. */
+	/*
+	 * If the added pods counted, z2 would exceed the skew, and the verdict would be S instead
+	 * of L.
+	 */
 	topology_expect_after(&f,
 		POD(FOO, HARD("zone", "1", EXISTS_FOO) "," HARD("node", "9", EXISTS_FOO)), "x",
 		steps, 2, "L");
@@ -481,7 +486,7 @@ END_TEST
 	"{'metadata':{'labels':{" labels "},'ownerReferences':[{'apiVersion':'" version \
 	"','kind':'" kind "','name':'o','controller':true}]}}"
 
-/* Pods a on node a: {foo, bar}, on node b: {foo}, on node c: {bar}. */
+/* Builds pods a on node a: {foo, bar}, on node b: {foo}, on node c: {bar}. */
 static void check_owner(const char *pod, const char *expected)
 {
 	struct fixture f;

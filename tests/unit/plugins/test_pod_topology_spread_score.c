@@ -168,7 +168,7 @@ START_TEST(test_pod_topology_spread__edge_06_36_system_defaults)
 		"{'metadata':{'name':'s','namespace':'default'},'spec':{'selector':{'foo':''}}}");
 	topology_expect_scores(
 		&f, "{'metadata':{'labels':{'foo':''}}}", "a:9/22 b:8/33 c:6/55 d:2/100");
-	/* The value "" is the same domain as no label. */
+	/* The value "" is the same domain as a missing label. */
 	fixture_add_node(&f, NODE("e", HOST_IN("e", "")));
 	topology_add_pods(&f, "d", FOO, 1);
 	topology_expect_scores(
@@ -244,7 +244,7 @@ START_TEST(test_pod_topology_spread__edge_06_40_one_node_and_list_defaults)
 }
 END_TEST
 
-/** What was found for one pod is not given to others, nor kept when an object changes. */
+/** A default selector is not reused for other pods, nor after a change of a service or owner. */
 START_TEST(test_pod_topology_spread__selector_follows_the_services)
 {
 	static const char *const foo = "{'metadata':{'labels':{'bar':'','foo':''}}}";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Budgets found through an index against budgets walked one by one (spec 08 section 9.1). */
+/* Budgets found through an index, compared with a walk over all budgets (spec 08 section 9.1). */
 #include <check.h>
 
 #include "api/object.h"
@@ -13,7 +13,7 @@
 #define PODS 40
 #define ROUNDS 200
 
-/** The rule as the chapter has it, with the budgets in any order. */
+/** The rule of the specification, with the budgets in any order. */
 struct naive_budget {
 	struct bt_str namespace_;
 	struct bt_selector selector;
@@ -169,7 +169,7 @@ START_TEST(test_preemption_budgets__index_against_walk)
 		bt_state_destroy(state);
 		bt_arena_finish(&arena);
 	}
-	/* Both answers came up often. */
+	/* Both results must occur often. */
 	ck_assert_uint_gt(violated, ROUNDS * PODS / 10);
 	ck_assert_uint_lt(violated, ROUNDS * PODS * 9 / 10);
 }

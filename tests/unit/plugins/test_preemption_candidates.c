@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many candidates are looked for, in which order, and which one is taken. Spec: 08 section 18,
- * cases 23 to 32. */
+/*
+ * Number and order of candidates, and the selected candidate. Spec: 08 section 18, cases 23 to 32.
+ */
 #include "base/prng.h"
 #include "preemption_fixture.h"
 #include "test_main.h"
 
 #define FIVE_NODES "node1 node2 node3 node4 node5"
 
-/** Five nodes of one pod each, "1:low 2:hi" naming the priorities of their pods. */
+/** Builds five nodes of one pod each; "1:low 2:hi" gives the priorities of the pods. */
 static void init_five(struct preemption_fixture *fixture, const char *const priorities[5])
 {
 	static const struct preemption_options options = {
@@ -38,7 +39,7 @@ START_TEST(test_preemption__edge_08_23_cyclic_window)
 		preemption_dry_run(&fixture, pod, FIVE_NODES, 4, 2), "node5[p5] node1[p1]");
 	ck_assert_str_eq(
 		preemption_dry_run(&fixture, pod, FIVE_NODES, 0, 2), "node1[p1] node2[p2]");
-	/* The attempt itself: as many, from where the generator says. */
+	/* A whole attempt finds as many candidates, and starts at the random offset. */
 	preemption_expect(&fixture, "q:hi", NULL, "Success", "node1", "node1[p1] node2[p2]");
 	preemption_finish(&fixture);
 }
@@ -53,7 +54,7 @@ START_TEST(test_preemption__edge_08_24_nodes_without_victims_are_passed)
 	ck_assert_str_eq(preemption_dry_run(
 				 &fixture, preemption_pending(&fixture, "p:hi"), FIVE_NODES, 4, 2),
 		"node1[p1] node3[p3]");
-	/* node4 was not looked at: two statuses. */
+	/* The dry run ended before node4: only two statuses. */
 	ck_assert_uint_eq(fixture.evaluator->statuses.entries.count, 2);
 	ck_assert_uint_eq(fixture.evaluator->statuses.entries.items[0].slot,
 		preemption_slot(&fixture, "node5"));
@@ -75,7 +76,7 @@ START_TEST(test_preemption__edge_08_25_violating_ones_do_not_end_the_scan)
 	ck_assert_str_eq(preemption_dry_run(
 				 &fixture, preemption_pending(&fixture, "p:hi"), FIVE_NODES, 4, 2),
 		"node3[p3] node5[p5]!1 node1[p1]!1");
-	/* The one dropped for want of room leaves no status. */
+	/* The candidate dropped over the limit leaves no status. */
 	ck_assert_uint_eq(fixture.evaluator->statuses.entries.count, 0);
 	preemption_finish(&fixture);
 }
@@ -120,9 +121,9 @@ START_TEST(test_preemption__edge_08_26_limits)
 }
 END_TEST
 
-/** --- which one --- */
+/** --- the selected candidate --- */
 
-/* Everything on a node has to go. */
+/* Adds a node where every pod is needed as a victim. */
 static void add_full_node(struct preemption_fixture *fixture, const char *name, const char *pods)
 {
 	preemption_add_node(fixture, name, "'cpu':'1','pods':'10'");
@@ -171,7 +172,9 @@ START_TEST(test_preemption__edge_08_29_sum_grows_with_number)
 	add_full_node(&fixture, "node2", "e:mid,cpu=500m f:neg,cpu=500m");
 	add_full_node(&fixture, "node3", "g:mid,cpu=500m h:neg,cpu=250m i:low,cpu=250m");
 	expect_choice(&fixture, "node2");
-	/* Plain sums would make many unimportant pods look cheap. */
+	/*
+	 * A plain sum of priorities would make nodes with many negative-priority pods look cheap.
+	 */
 	add_full_node(&fixture, "node4", "j:mid,cpu=250m k:neg,cpu=250m l:neg,cpu=500m");
 	expect_choice(&fixture, "node2");
 	preemption_finish(&fixture);
@@ -192,7 +195,7 @@ START_TEST(test_preemption__edge_08_30_criteria_in_order)
 	expect_choice(&fixture, "node1");
 	preemption_finish(&fixture);
 
-	/* The lowest priority of all adds nothing to the sum: the number decides. */
+	/* The lowest possible priority adds 0 to the sum, so the number of victims decides. */
 	preemption_init(&fixture, NULL);
 	add_full_node(&fixture, "node1", "a:mid,cpu=500m b:-2147483648,cpu=500m");
 	add_full_node(&fixture, "node2", "c:mid,cpu=1");
@@ -210,7 +213,10 @@ START_TEST(test_preemption__edge_08_31_latest_start)
 	add_full_node(&fixture, "node2", "c:mid,cpu=500m,start=5 d:mid,cpu=500m,start=1");
 	add_full_node(&fixture, "node3", "e:mid,cpu=500m,start=3 f:mid,cpu=500m,start=6");
 	expect_choice(&fixture, "node3");
-	/* Not started counts as now: later than all of these, and equal to each other. */
+	/*
+	 * A pod without start time counts as started now: later than all others, equal among
+	 * themselves.
+	 */
 	add_full_node(&fixture, "node4", "g:mid,cpu=500m h:mid,cpu=500m");
 	expect_choice(&fixture, "node4");
 	add_full_node(&fixture, "node5", "i:mid,cpu=500m j:mid,cpu=500m");
@@ -242,8 +248,10 @@ START_TEST(test_preemption__victims_in_an_order_of_their_own)
 		.candidates = candidates, .candidate_count = 2, .selected = UINT32_MAX};
 	uint32_t victims[2][2];
 
-	/* An extender may name the least important first: it is what criterion 2 looks at, while
-	 * criterion 5 looks for the highest priority in the whole list. */
+	/*
+	 * An extender may list the least important victim first: criterion 2 uses the first victim,
+	 * while criterion 5 uses the highest priority of the whole list.
+	 */
 	preemption_init(&fixture, NULL);
 	add_full_node(&fixture, "node1", "a:low,start=9 b:mid,start=1");
 	add_full_node(&fixture, "node2", "c:low,start=1 d:mid,start=5");
@@ -264,7 +272,7 @@ START_TEST(test_preemption__victims_in_an_order_of_their_own)
 }
 END_TEST
 
-/** --- choices that are left to chance, and to an embedding program --- */
+/** --- choices left to chance, and to an embedding program --- */
 
 START_TEST(test_preemption__preferred_node_and_random_start)
 {
@@ -277,7 +285,7 @@ START_TEST(test_preemption__preferred_node_and_random_start)
 	fixture.framework->handle.preferred_node = BT_STR("node2");
 	preemption_expect(&fixture, "p:hi", NULL, "Success", "node2", "node1[p1] node2[p2]");
 	ck_assert_str_eq(preemption_choices(&fixture), "node2 node1");
-	/* A node that is no candidate is not preferred. */
+	/* The preferred node is ignored if it is not a candidate. */
 	fixture.framework->handle.preferred_node = BT_STR("node5");
 	preemption_expect(&fixture, "p:hi", NULL, "Success", "node1", NULL);
 	fixture.framework->handle.preferred_node = BT_STR("");

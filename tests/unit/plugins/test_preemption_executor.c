@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How victims are removed, at once and in the background. Spec: 08 section 18, cases 39 to 43, and
- * section 11. */
+/*
+ * Removal of victims, synchronous and in the background. Spec: 08 section 18, cases 39 to 43, and
+ * section 11.
+ */
 #include "preemption_fixture.h"
 #include "test_main.h"
 
@@ -8,7 +10,7 @@
 #define NOTE "\"Preempted by pod uid-p on node node1\""
 #define NOTE_IN_MEMORY "\"Preempted by pod uid-p on node node1 (in kube-scheduler memory).\""
 
-/** All pods have to go for a preemptor p of 3 cpu. */
+/** Builds a node where preemptor p of 3 cpu needs all pods as victims. */
 static void init(struct preemption_fixture *fixture, const char *gates, const char *pods)
 {
 	struct preemption_options options = {.gates = gates};
@@ -47,7 +49,7 @@ START_TEST(test_preemption__edge_08_39_only_victim_terminates_already)
 	ck_assert_uint_eq(metrics->started_tasks, 0);
 	preemption_finish(&fixture);
 
-	/* At once, it is observed all the same, and nominations are cleared. */
+	/* Synchronous: the metric counts the victim nevertheless, and nominations are cleared. */
 	init(&fixture, SYNC, "a:low,cpu=3,dying");
 	(void)preemption_nominate(&fixture, "n:low,nominated=node1", "node1", true);
 	metrics = &fixture.evaluator->executor.metrics;
@@ -58,7 +60,7 @@ START_TEST(test_preemption__edge_08_39_only_victim_terminates_already)
 }
 END_TEST
 
-/** --- what the API answers --- */
+/** --- answers of the API --- */
 
 START_TEST(test_preemption__edge_08_40_victim_is_gone_or_marked)
 {
@@ -79,7 +81,7 @@ START_TEST(test_preemption__edge_08_40_victim_is_gone_or_marked)
 		expect_success(&fixture, "delete a; event a " NOTE);
 		preemption_finish(&fixture);
 
-		/* Any difference is written, here the type word. */
+		/* Any difference of the condition is written, here the word in the message. */
 		init(&fixture, forms[i], "a:low,cpu=3,marked");
 		preemption_informer_set(&fixture, "a:low");
 		expect_success(&fixture, REMOVED("a"));
@@ -127,7 +129,7 @@ START_TEST(test_preemption__failure_cancels_calls_under_way)
 {
 	struct preemption_fixture fixture;
 
-	/* The first two are removed side by side, the last one after them. */
+	/* The first two victims are removed in parallel, the last victim after them. */
 	init(&fixture, NULL, THREE);
 	fixture.deferred = true;
 	expect_success(&fixture, "patch a; patch b");
@@ -143,7 +145,7 @@ START_TEST(test_preemption__failure_cancels_calls_under_way)
 	preemption_complete(&fixture, "delete c", 0);
 	ck_assert_str_eq(preemption_log(&fixture), "delete c; event c " NOTE);
 	ck_assert(!is_running(&fixture));
-	/* A second answer has nobody to go to. */
+	/* A second answer has no effect. */
 	bt_preemption_complete(&fixture.evaluator->executor, 0, 0);
 
 	expect_success(&fixture, "patch a; patch b");
@@ -156,7 +158,7 @@ START_TEST(test_preemption__failure_cancels_calls_under_way)
 }
 END_TEST
 
-/** --- is it still running --- */
+/** --- whether preemption is running --- */
 
 START_TEST(test_preemption__edge_08_42_is_running)
 {
@@ -167,7 +169,7 @@ START_TEST(test_preemption__edge_08_42_is_running)
 	fixture.deferred = true;
 	expect_success(&fixture, "patch a");
 	ck_assert(is_running(&fixture));
-	/* No pending victim yet: what the informer says of v does not matter. */
+	/* v is not the pending victim yet, so the informer's state of v does not matter. */
 	preemption_informer_set(&fixture, "v:low,dying");
 	ck_assert(is_running(&fixture));
 	preemption_informer_set(&fixture, "v:low");
@@ -181,14 +183,14 @@ START_TEST(test_preemption__edge_08_42_is_running)
 	ck_assert(!is_running(&fixture));
 	preemption_informer_set(&fixture, "v:low");
 	ck_assert(is_running(&fixture));
-	/* The mark goes with the last answer, whatever the informer still has. */
+	/* The last answer ends the preemption, whatever pods the informer still has. */
 	preemption_complete(&fixture, "patch v", BERTH_ERR_NOT_FOUND);
 	ck_assert(!is_running(&fixture));
 	preemption_finish(&fixture);
 }
 END_TEST
 
-/** --- victims that are on their way to a node --- */
+/** --- victims that are being bound --- */
 
 static void wait_on_permit(struct preemption_fixture *fixture, const char *pod)
 {
@@ -225,7 +227,10 @@ START_TEST(test_preemption__edge_08_43_edge_11b_48_victim_is_not_bound)
 			"Error: waiting on permit for pod: preempted");
 		preemption_finish(&fixture);
 
-		/* Decided already: the API, and PreBind is not looked at. */
+		/*
+		 * Permit has decided: the victim is removed through the API, although PreBind still
+		 * runs.
+		 */
 		init(&fixture, forms[i], "a:low,cpu=3");
 		wait_on_permit(&fixture, "a:low");
 		bt_waiting_pod_allow(bt_waiting_pods_find(&fixture.waiting, BT_STR("uid-a")),
@@ -238,11 +243,11 @@ START_TEST(test_preemption__edge_08_43_edge_11b_48_victim_is_not_bound)
 		bt_binding_pods_add(&fixture.binding, BT_STR("uid-a"), note_cause, &fixture);
 		expect_success(&fixture,
 			"cancel: preempted by DefaultPreemption; event a " NOTE_IN_MEMORY);
-		/* A repeated cancel succeeds too. */
+		/* A repeated cancel succeeds, too. */
 		expect_success(&fixture, "event a " NOTE_IN_MEMORY);
 		preemption_finish(&fixture);
 
-		/* PreBind is over. */
+		/* PreBind has finished. */
 		init(&fixture, forms[i], "a:low,cpu=3");
 		bt_binding_pods_add(&fixture.binding, BT_STR("uid-a"), note_cause, &fixture);
 		ck_assert(bt_binding_pods_mark_prebound(&fixture.binding, BT_STR("uid-a")));
@@ -252,7 +257,7 @@ START_TEST(test_preemption__edge_08_43_edge_11b_48_victim_is_not_bound)
 }
 END_TEST
 
-/** --- the rest of section 11 --- */
+/** --- other parts of section 11 --- */
 
 START_TEST(test_preemption__synchronous_error)
 {
@@ -263,7 +268,7 @@ START_TEST(test_preemption__synchronous_error)
 	fixture.failures[0] = (struct preemption_failure){"delete b", BERTH_ERR_IO, "refused"};
 	preemption_expect(
 		&fixture, "p:hi,cpu=3", "node1:U", "Error: preemption: refused", "none", NULL);
-	/* No nomination is cleared, nobody is activated. */
+	/* No nomination is cleared, no pod is activated. */
 	ck_assert_str_eq(preemption_log(&fixture), REMOVED("a") "; patch b; delete b");
 	preemption_finish(&fixture);
 }
@@ -284,7 +289,9 @@ START_TEST(test_preemption__lower_nominations_are_cleared)
 		(void)preemption_nominate(&fixture, "n5:hi,nominated=node1", "node1", true);
 		fixture.failures[0] =
 			(struct preemption_failure){"clear n1", BERTH_ERR_IO, "refused"};
-		/* In the background a failure to clear has the preemptor tried again. */
+		/*
+		 * In the background a failure to clear a nomination activates the preemptor again.
+		 */
 		expect_success(&fixture,
 			forms[i] != NULL ? REMOVED("a") "; clear n1"
 					 : "clear n1; " REMOVED("a") "; activate p");
@@ -301,7 +308,7 @@ START_TEST(test_preemption__victims_are_counted)
 
 	init(&fixture, NULL, "a:low,cpu=1 b:low,cpu=1,dying c:low,cpu=1");
 	metrics = &fixture.evaluator->executor.metrics;
-	/* Terminating victims are counted, and left alone. */
+	/* Terminating victims count, but are not deleted again. */
 	expect_success(&fixture, REMOVED("c") "; " REMOVED("a"));
 	preemption_expect(&fixture, "p:hi,cpu=1", "node1:U", "Success", "node1", "node1[a]");
 	ck_assert_uint_eq(metrics->victims_count, 2);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What extenders do to candidates. Spec: 08 section 18, cases 36 to 38, and section 10. */
+/* Effects of extenders on candidates. Spec: 08 section 18, cases 36 to 38, and section 10. */
 #include "base/error.h"
 #include "preemption_fixture.h"
 #include "test_main.h"
 
-/** An extender that keeps nodes it likes, or answers something of its own. */
+/** An extender that filters the given nodes, or returns a scripted answer. */
 struct script {
-	const char *only;   /* the one node it leaves of what it is given; NULL: all */
-	const char *error;  /* the call fails */
-	const char *answer; /* "node1 uid-a uid-b": its own opinion, 3 violations */
+	const char *only;   /* keep only this node; NULL: all */
+	const char *error;  /* the call fails with this error */
+	const char *answer; /* "node1 uid-a uid-b": scripted answer, 3 violations */
 	uint32_t calls;
-	const char *asked; /* what it was given last */
+	const char *asked; /* text of the last request */
 	struct bt_config_extender config;
 };
 
@@ -108,7 +108,7 @@ START_TEST(test_preemption__edge_08_36_extenders_narrow)
 	struct script nothing[2] = {{.only = "nowhere"}, {.only = "node1"}};
 	struct script hard[2] = {{.error = "down"}, {.only = "node1"}};
 
-	/* Left to itself, preemption takes node2. */
+	/* Without extenders preemption selects node2. */
 	init(&fixture, extenders, ignorable, 0);
 	preemption_expect(&fixture, POD, NULL, "Success", "node2", "node1[a b] node2[c]");
 	preemption_finish(&fixture);
@@ -168,7 +168,7 @@ START_TEST(test_preemption__edge_08_38_extender_that_does_not_care)
 	scripts[1].config.preempt_verb = BT_STR("");
 	preemption_expect(&fixture, POD, NULL, "Success", "node2", "node1[a b] node2[c]");
 	ck_assert_uint_eq(scripts[0].calls + scripts[1].calls, 0);
-	/* Once it manages what the pod asks for, it is asked. */
+	/* The extender is called once it manages a resource that the pod requests. */
 	scripts[0].config.managed_resources.items = &cpu;
 	preemption_expect(&fixture, POD, NULL, "Success", "node1", "node1[a b]");
 	ck_assert_uint_eq(scripts[0].calls, 1);
@@ -176,7 +176,7 @@ START_TEST(test_preemption__edge_08_38_extender_that_does_not_care)
 }
 END_TEST
 
-/** --- the rest of section 10 --- */
+/** --- other parts of section 10 --- */
 
 START_TEST(test_preemption__extender_changes_victims)
 {
@@ -184,10 +184,10 @@ START_TEST(test_preemption__extender_changes_victims)
 	struct preemption_fixture fixture;
 	struct script scripts[] = {{.answer = "node1 uid-b uid-a"}};
 
-	/* Order and number of violations are the extender's. */
+	/* The extender's order and number of violations are used. */
 	init(&fixture, extenders, scripts, 1);
 	preemption_expect(&fixture, POD, NULL, "Success", "node1", "node1[b a]!3");
-	/* Also a node that preemption would not have taken. */
+	/* The answer may even have a node that is not a candidate. */
 	scripts[0].answer = "mock uid-d";
 	preemption_expect(&fixture, POD, NULL, "Success", "mock", "mock[d]!3");
 	preemption_finish(&fixture);

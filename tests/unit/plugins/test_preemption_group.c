@@ -9,14 +9,14 @@
 	"WorkloadAwarePreemption=true"
 #define PODS_MAX 16
 
-/** A snapshot of which pods are there, and what has to be gone for the group to fit. */
+/** The pods of a snapshot, and the pods that must be removed before the group fits. */
 struct trial {
 	struct preemption_fixture *fixture;
 	bool removed[PODS_MAX]; /* by pod id */
 	uint32_t removed_count;
-	uint32_t slots_needed; /* so many pods have to be gone */
-	const char *blocking;  /* and this one; may be NULL */
-	const char *refuses;   /* its removal fails; may be NULL */
+	uint32_t slots_needed; /* number of pods that must be removed */
+	const char *blocking;  /* a pod that must be removed; may be NULL */
+	const char *refuses;   /* a pod whose removal fails; may be NULL */
 	uint32_t runs;
 	struct bt_pod_group_trial ops;
 };
@@ -83,7 +83,7 @@ static void put_group(
 			.data);
 }
 
-/** The preemptor: a group of one pod, or of two when second is not NULL. */
+/** Preempts for a group of one pod, or of two pods if second is not NULL. */
 static const char *preempt(struct preemption_fixture *fixture, struct trial *trial, int priority,
 	const char *first, const char *second)
 {
@@ -125,7 +125,7 @@ START_TEST(test_preemption__edge_08_46_single_pods_go_first)
 	ck_assert_str_eq(preemption_log(&fixture), REMOVED("p1"));
 	ck_assert(bt_str_equal_c(fixture.condition.message,
 		"default-scheduler: preempting to accommodate a higher priority podgroup"));
-	/* The trial ends as the cluster will be. */
+	/* The trial ends in the state that the cluster will have. */
 	ck_assert_uint_eq(trial.removed_count, 1);
 	ck_assert(trial.removed[preemption_pod_id(&fixture, "p1")]);
 	ck_assert_uint_eq(trial.runs, 4);
@@ -134,7 +134,10 @@ START_TEST(test_preemption__edge_08_46_single_pods_go_first)
 }
 END_TEST
 
-/** Units without a start time started when they were met: the last one goes, on each node alike. */
+/**
+ * A unit without a start time counts as started when the scan met it: of equal units the one met
+ * last is the victim, on each node.
+ */
 START_TEST(test_preemption__unit_met_last_goes_first)
 {
 	struct preemption_fixture fixture;
@@ -164,7 +167,7 @@ START_TEST(test_preemption__edge_08_47_group_goes_as_a_whole)
 	ck_assert_str_eq(preemption_log(&fixture), REMOVED("p1") "; " REMOVED("p2"));
 	preemption_finish(&fixture);
 
-	/* The same pods one by one when the group may be torn apart, or is not known. */
+	/* The pods are separate units if the group has no disruption mode or is unknown. */
 	init(&fixture, &trial);
 	trial.blocking = "p1";
 	put_group(&fixture, "pg1", NULL, 0);
@@ -215,7 +218,7 @@ START_TEST(test_preemption__edge_08_49_budget_of_one_member)
 	ck_assert_str_eq(preemption_log(&fixture), REMOVED("single"));
 	preemption_finish(&fixture);
 
-	/* Even when the unit under the budget is the less important one. */
+	/* The budget counts even if the unit under the budget is less important. */
 	init(&fixture, &trial);
 	put_group(&fixture, "pg1", "PodGroup", -5);
 	preemption_add_pods(&fixture, "node1",
@@ -253,14 +256,14 @@ START_TEST(test_preemption__edge_08_50_one_member_never_preempts)
 }
 END_TEST
 
-/** --- the rest of section 14 --- */
+/** --- other parts of section 14 --- */
 
 START_TEST(test_preemption__group_order_of_units)
 {
 	struct preemption_fixture fixture;
 	struct trial trial;
 
-	/* Priority, then groups before single pods, larger groups, earlier start. */
+	/* Order: priority, then groups before single pods, larger groups, earlier start. */
 	init(&fixture, &trial);
 	trial.slots_needed = 8;
 	put_group(&fixture, "small", "PodGroup", 0);
@@ -282,7 +285,10 @@ START_TEST(test_preemption__group_starts_with_its_first_pod)
 	struct preemption_fixture fixture;
 	struct trial trial;
 
-	/* Neither the last nor the earliest start counts: first3 is the more important one. */
+	/*
+	 * A group's start is that of its first pod, neither the last nor the earliest: first3 is
+	 * more important.
+	 */
 	init(&fixture, &trial);
 	put_group(&fixture, "first3", "PodGroup", 0);
 	put_group(&fixture, "first5", "PodGroup", 0);
@@ -301,7 +307,7 @@ START_TEST(test_preemption__group_charges_until_violated)
 	struct preemption_fixture fixture;
 	struct trial trial;
 
-	/* m1 violates budget a, so that b is not charged and still has one for s1. */
+	/* m1 violates budget a, so budget b is not charged and still covers s1. */
 	init(&fixture, &trial);
 	put_group(&fixture, "pg1", "PodGroup", 0);
 	preemption_add_pods(&fixture, "node1",
@@ -336,7 +342,7 @@ START_TEST(test_preemption__group_failures)
 	ck_assert_str_eq(preempt_hi(&fixture, &trial), "Error: no such pod");
 	preemption_finish(&fixture);
 
-	/* Everything could be put back: nothing happens, with success. */
+	/* Every victim could be put back: the result is success without victims. */
 	init(&fixture, &trial);
 	preemption_add_pods(&fixture, "node1", "p1:low");
 	trial.slots_needed = 0;
@@ -345,7 +351,7 @@ START_TEST(test_preemption__group_failures)
 	ck_assert_uint_eq(fixture.evaluator->executor.metrics.started_tasks, 0);
 	preemption_finish(&fixture);
 
-	/* All the pods of the group are tried again when a victim stays. */
+	/* If a victim cannot be removed, all pods of the group are activated again. */
 	init(&fixture, &trial);
 	preemption_add_pods(&fixture, "node1", "p1:low");
 	fixture.failures[0] = (struct preemption_failure){"delete p1", BERTH_ERR_IO, "refused"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What preemption remembers between attempts: after any changes it is what a look at the nodes
- * would show. Every attempt of the fixture is compared with the plain dry run (verify), which
- * aborts at a difference.
+ * Data that preemption caches between attempts must equal a fresh scan of the nodes after any
+ * change. The fixture compares every attempt with the plain dry run (verify), which aborts at a
+ * difference.
  */
 #include "base/prng.h"
 #include "preemption_fixture.h"
@@ -37,7 +37,7 @@ static void add_pod(struct preemption_fixture *fixture, struct bt_prng *prng, in
 	preemption_add_pods(fixture, node.data, random_pod(fixture, prng, number).data);
 }
 
-/** One that is on a node, or NULL. */
+/** Returns a random pod if it is on a node, else NULL. */
 static struct bt_pod *some_pod(const struct preemption_fixture *fixture, struct bt_prng *prng)
 {
 	struct bt_pod *pod;
@@ -61,7 +61,7 @@ static void change(struct preemption_fixture *fixture, struct bt_prng *prng, int
 	} else if (bt_prng_below(prng, 2) == 0) {
 		ck_assert_int_eq(bt_state_remove_pod(fixture->state, pod, NULL), 0);
 	} else {
-		/* It started at another time: only its importance is new. */
+		/* The pod's start time changes: only its importance differs. */
 		struct bt_pod later = *pod;
 		struct bt_time *start = BT_ARENA_NEW(&fixture->arena, struct bt_time);
 
@@ -135,7 +135,7 @@ START_TEST(test_preemption_memo__random_changes_between_attempts)
 			add_pod(&fixture, &prng, i);
 		}
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(pods); i++) {
-			/* More shapes than are remembered at a time. */
+			/* More pod shapes than the cache holds. */
 			pods[i] = preemption_pending(&fixture,
 				bt_arena_printf(
 					&fixture.arena, "q%zu:hi,cpu=%zum", i, 1500 + i / 2 * 200)
@@ -147,7 +147,7 @@ START_TEST(test_preemption_memo__random_changes_between_attempts)
 			change(&fixture, &prng, 100 + step);
 			expect_lowest(&fixture, &lowest);
 		}
-		/* It does remember. */
+		/* The cache was used. */
 		ck_assert_uint_gt(known, 0);
 		bt_lowest_priorities_finish(&lowest);
 		preemption_finish(&fixture);
@@ -192,7 +192,7 @@ START_TEST(test_preemption_memo__a_change_of_the_node_is_not_recalled)
 }
 END_TEST
 
-/** Nobody is less important: no node is looked at, and the message counts them all the same. */
+/** No pod has a lower priority: no node is scanned, but the message counts all nodes. */
 START_TEST(test_preemption_memo__nobody_to_evict)
 {
 	struct preemption_fixture fixture;
@@ -208,7 +208,7 @@ START_TEST(test_preemption_memo__nobody_to_evict)
 		"for scheduling, 2 No preemption victims found for incoming pod.",
 		"(cleared)", NULL);
 	ck_assert_ptr_nonnull(fixture.evaluator->statuses.groups);
-	/* One that has somebody is looked at, the other is not. */
+	/* Only the node with a pod of lower priority is scanned. */
 	preemption_expect(
 		&fixture, "q:101,cpu=500m", "node1:U node2:U", "Success", "node2", "node2[b]");
 	ck_assert_ptr_null(fixture.evaluator->statuses.groups);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an attempt to preempt ends with, and its texts. Spec: 08 section 18, cases 1 to 11, and
- * sections 4 and 5. */
+/*
+ * Results of attempts to preempt, and their messages. Spec: 08 section 18, cases 1 to 11, and
+ * sections 4 and 5.
+ */
 #include "base/alloc.h"
 #include "preemption_fixture.h"
 #include "test_main.h"
@@ -16,7 +18,7 @@ START_TEST(test_preemption__edge_08_01_one_victim)
 	preemption_add_node(&fixture, "node1", "'pods':'1'");
 	preemption_add_pods(&fixture, "node1", "p1:low");
 	preemption_expect(&fixture, "p:hi", "node1:U", "Success", "node1", "node1[p1]");
-	/* The filters themselves say the same of the node. */
+	/* The filters give the node the same status. */
 	preemption_expect(&fixture, "q:hi", NULL, "Success", "node1", "node1[p1]");
 	ck_assert_str_eq(preemption_choices(&fixture), "node1");
 	ck_assert_uint_eq(fixture.evaluator->attempt_count, 2);
@@ -48,7 +50,7 @@ START_TEST(test_preemption__edge_08_03_unresolvable_node)
 	preemption_expect(&fixture, "p:hi", "node1:UU",
 		"Unschedulable: preemption: 0/1 nodes are available: 1 " NO_HELP ".", "(cleared)",
 		"none");
-	/* A node that waits is no help either. */
+	/* A node with status Pending does not help either. */
 	preemption_expect(&fixture, "p:hi", "node1:P",
 		"Unschedulable: preemption: 0/1 nodes are available: 1 " NO_HELP ".", "(cleared)",
 		"none");
@@ -66,7 +68,7 @@ START_TEST(test_preemption__edge_08_04_no_statuses)
 	preemption_expect(&fixture, "p:hi", "",
 		"Unschedulable: preemption: 0/1 nodes are available: 1 " NO_HELP ".", "(cleared)",
 		"none");
-	/* Absent nodes are tried when their status is Unschedulable: a PreFilter said so. */
+	/* Absent nodes are tried if their status is Unschedulable, the status of a PreFilter. */
 	preemption_expect(&fixture, "p:hi", "*:U", "Success", "node1", "node1[p1]");
 	preemption_expect(&fixture, "p:hi", "*:U node1:UU",
 		"Unschedulable: preemption: 0/1 nodes are available: 1 " NO_HELP ".", "(cleared)",
@@ -147,7 +149,7 @@ END_TEST
 
 /** --- errors --- */
 
-/* A plugin outside the tree that cannot live with the removal of pod `p`. */
+/* An out-of-tree plugin that fails when pod `p` is removed. */
 static struct bt_status accept_pod(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
 	BT_UNUSED struct bt_pre_filter_result *out_result)
@@ -205,7 +207,7 @@ START_TEST(test_preemption__edge_08_09_extension_fails)
 		"Error: preemption: running RemovePod on PreFilter plugin \"test-plugin\": failed "
 		"to remove pod: p",
 		"none", "none");
-	/* Twice the same text is that text. */
+	/* Equal messages are joined to one. */
 	preemption_add_node(&fixture, "node2", "'pods':'1'");
 	preemption_add_pods(&fixture, "node2", "other/p:low");
 	preemption_expect(&fixture, "preemptor:hi", "node1:U node2:U",
@@ -240,7 +242,7 @@ START_TEST(test_preemption__edge_08_11_no_victim_needed)
 	preemption_expect(&fixture, "p:hi", "node1:U",
 		"Error: preemption: expected at least one victim pod on node \"node1\"", "none",
 		"none");
-	/* Different texts are listed in the order in which they came. */
+	/* Different messages are listed in the order of their occurrence. */
 	preemption_add_node(&fixture, "node2", "'pods':'10'");
 	preemption_add_pods(&fixture, "node2", "p3:low");
 	preemption_expect(&fixture, "p:hi", "node2:U node1:U",
@@ -347,7 +349,7 @@ START_TEST(test_preemption__not_reached_after_an_unresolvable_pre_filter)
 	static const struct preemption_options options = {.plugins = "*"};
 	struct preemption_fixture fixture;
 
-	/* DynamicResources is asked first and finds that its PreFilter never ran. */
+	/* DynamicResources runs first and finds that its PreFilter did not run. */
 	preemption_init(&fixture, &options);
 	preemption_add_node(&fixture, "node1", "'cpu':'1','pods':'10'");
 	preemption_add_pods(&fixture, "node1", "p1:low,cpu=1");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which pods of one node have to go. Spec: 08 section 18, cases 12 to 22 and 51 to 53. */
+/* Victims of one node. Spec: 08 section 18, cases 12 to 22 and 51 to 53. */
 #include "preemption_fixture.h"
 #include "test_main.h"
 
@@ -57,7 +57,7 @@ START_TEST(test_preemption__edge_08_15_existing_anti_affinity)
 	preemption_add_node_labels(&fixture, "node1", "'pods':'10'", "'host':'node1'");
 	preemption_add_pods(&fixture, "node1", "p1:low,anti=app=foo p2:mid");
 	preemption_expect(&fixture, "p:hi,label=app=foo", NULL, "Success", "node1", "node1[p1]");
-	/* A preemptor that the term does not mean needs nobody's place. */
+	/* The term does not match preemptor q, which therefore needs no victim. */
 	ck_assert_str_eq(preemption_select_victims(&fixture, "q:hi", "node1"),
 		"Error: expected at least one victim pod on node \"node1\"");
 	preemption_finish(&fixture);
@@ -92,7 +92,7 @@ END_TEST
 
 /** --- budgets --- */
 
-/* Everything on node1 has to go for a pod of 2 cpu. */
+/* Makes every pod on node1 a victim of a pod of 2 cpu. */
 static void init_with_pods(struct preemption_fixture *fixture, const char *pods)
 {
 	preemption_init(fixture, NULL);
@@ -103,7 +103,7 @@ static void init_with_pods(struct preemption_fixture *fixture, const char *pods)
 static void expect_all_victims(struct preemption_fixture *fixture, const char *victims)
 {
 	ck_assert_str_eq(preemption_select_victims(fixture, "p:hi,cpu=2", "node1"), victims);
-	/* Budgets are whole again for the next look. */
+	/* The budgets are unchanged after the first call. */
 	ck_assert_str_eq(preemption_select_victims(fixture, "p:hi,cpu=2", "node1"), victims);
 }
 
@@ -152,7 +152,7 @@ START_TEST(test_preemption__edge_08_20_every_budget_is_charged)
 
 	init_with_pods(&fixture,
 		"m1:mid,cpu=1,label=app=foo,start=1 m2:mid,cpu=1,label=app=foo,label=b=no,start=2");
-	/* m1, seen first, takes what budget a has; m2 would have had it otherwise. */
+	/* m1 comes first and uses up budget a, which m2 would have used otherwise. */
 	preemption_add_budget(&fixture, "a", FOO, 1, NULL);
 	preemption_add_budget(&fixture, "b", "{'matchLabels':{'b':'no'}}", 5, NULL);
 	expect_all_victims(&fixture, "[m1 m2]!1");
@@ -160,13 +160,13 @@ START_TEST(test_preemption__edge_08_20_every_budget_is_charged)
 
 	init_with_pods(&fixture,
 		"m1:mid,cpu=1,label=app=foo,label=b=no,start=1 m2:mid,cpu=1,label=app=foo,start=2");
-	/* m1 violates b and is charged to a all the same, so that m2 violates a. */
+	/* m1 violates b but is charged to a as well, so m2 violates a. */
 	preemption_add_budget(&fixture, "a", FOO, 1, NULL);
 	preemption_add_budget(&fixture, "b", "{'matchLabels':{'b':'no'}}", 0, NULL);
 	expect_all_victims(&fixture, "[m1 m2]!2");
 	preemption_finish(&fixture);
 
-	/* The same, whichever budget comes first. */
+	/* The result does not depend on the order of the budgets. */
 	init_with_pods(&fixture,
 		"m1:mid,cpu=1,label=app=foo,label=b=no,start=1 m2:mid,cpu=1,label=app=foo,start=2");
 	preemption_add_budget(&fixture, "b", FOO, 1, NULL);
@@ -193,7 +193,7 @@ START_TEST(test_preemption__edge_08_21_budgets_that_do_not_count)
 	preemption_finish(&fixture);
 
 	init_with_pods(&fixture, "m1:mid,cpu=1 m2:mid,cpu=1,label=other=x");
-	/* Also a selector that everything without the label matches. */
+	/* The budget's selector matches every pod without the label. */
 	preemption_add_budget(&fixture, "pdb",
 		"{'matchExpressions':[{'key':'other','operator':'DoesNotExist'}]}", 0, NULL);
 	expect_all_victims(&fixture, "[m2 m1]");
@@ -214,11 +214,11 @@ START_TEST(test_preemption__edge_08_22_violations_tie)
 	preemption_add_budget(&fixture, "left", "{'matchLabels':{'app':'a'}}", 1, NULL);
 	preemption_add_budget(&fixture, "spent1", "{'matchLabels':{'app':'b'}}", 0, NULL);
 	preemption_add_budget(&fixture, "spent2", "{'matchLabels':{'app':'c'}}", 0, NULL);
-	/* The violating pod was looked at first, yet the list is by importance. */
+	/* The violating pod was tried first, but the list is sorted by importance. */
 	preemption_expect(&fixture, "p:top,cpu=2", "node1:U node2:U", "Success", "node2",
 		"node1[n1hi n1low]!1 node2[n2mid]!1");
 	ck_assert_str_eq(preemption_choices(&fixture), "node2");
-	/* Without a tie the fewest violations come before everything else. */
+	/* Without a tie the fewest violations take precedence over all other criteria. */
 	preemption_add_budget(&fixture, "spent2", "{'matchLabels':{'app':'c'}}", 1, NULL);
 	preemption_add_budget(&fixture, "spent1", "{'matchLabels':{'app':'x'}}", 0, NULL);
 	preemption_expect(&fixture, "q:top,cpu=2", "node1:U node2:U", "Success", "node2",
@@ -266,7 +266,7 @@ START_TEST(test_preemption__many_unstarted_pods)
 	struct bt_strbuf pods = {0};
 	struct bt_strbuf reversed = {0};
 
-	/* More than insertion handles: the longer way gives the same order. */
+	/* More pods than the insertion sort handles: the other sort gives the same order. */
 	preemption_init(&fixture, NULL);
 	preemption_add_node(&fixture, "node1", "'cpu':'40','pods':'100'");
 	for (int i = 0; i < 40; i++) {
@@ -299,7 +299,7 @@ START_TEST(test_preemption__edge_08_52_nomination_outside_the_queue)
 	ck_assert_uint_eq(fixture.statuses.entries.count, 1);
 	ck_assert_str_eq(preemption_status_text(&fixture, fixture.statuses.entries.items[0].status),
 		"Unschedulable: Too many pods");
-	/* In the dry run the stub keeps its slot as well. */
+	/* In the dry run the stub uses a pod slot, too. */
 	ck_assert_str_eq(preemption_candidates(&fixture), "node1[a]");
 	preemption_finish(&fixture);
 }
@@ -314,7 +314,7 @@ START_TEST(test_preemption__edge_08_53_queued_nomination)
 	preemption_add_pods(&fixture, "node1", "a:low,cpu=2 b:low,cpu=1");
 	(void)preemption_nominate(&fixture, "q:mid,cpu=2,nominated=node1", "node1", true);
 	ck_assert_str_eq(preemption_select_victims(&fixture, "p1:hi,cpu=3", "node1"), "[a]");
-	/* Both are unstarted, so b is tried first, and there is no room for it either. */
+	/* Both are unstarted, so b is tried first and does not fit either. */
 	ck_assert_str_eq(preemption_select_victims(&fixture, "p2:mid,cpu=2", "node1"), "[b a]");
 	ck_assert_str_eq(preemption_select_victims(&fixture, "p3:mid,cpu=3", "node1"),
 		"Unschedulable: Insufficient cpu");
@@ -335,7 +335,7 @@ START_TEST(test_preemption__node_that_is_handed_in)
 
 	const struct bt_pod_info *pod = preemption_pending(&fixture, "p:hi,cpu=400m");
 	ck_assert_str_eq(preemption_dry_run(&fixture, pod, "node1", 0, 1), "node1[p2]");
-	/* As if p2 were gone and a pending pod were there: only p1 is left to go. */
+	/* The node info has no p2, but a pending pod: only p1 is left as a victim. */
 	bt_node_info_init(&node, fixture.state, preemption_slot(&fixture, "node1"));
 	bt_pod_info_from_record(fixture.state, preemption_pod_id(&fixture, "p2"), &gone);
 	ck_assert_int_eq(bt_node_info_remove_pod(&node, &fixture.arena, &gone, NULL), 0);
@@ -346,7 +346,7 @@ START_TEST(test_preemption__node_that_is_handed_in)
 	ck_assert(bt_status_is_success(&status));
 	ck_assert_uint_eq(found.victim_count, 1);
 	ck_assert_uint_eq(found.victims[0], preemption_pod_id(&fixture, "p1"));
-	ck_assert_uint_eq(bt_node_info_pod_count(&node), 2); /* it is what it was */
+	ck_assert_uint_eq(bt_node_info_pod_count(&node), 2); /* the node info is unchanged */
 	preemption_finish(&fixture);
 }
 END_TEST

@@ -110,7 +110,7 @@ START_TEST(test_registry__pod_group_gates)
 }
 END_TEST
 
-/* With the system's default spread constraints no pod of the default profile is signed. */
+/* With the default spread constraints of the system no pod of the default profile is signed. */
 START_TEST(test_registry__every_candidate_signs)
 {
 	struct profile profile;

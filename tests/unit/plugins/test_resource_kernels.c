@@ -7,7 +7,7 @@
 #include "plugins/common_resource_score.h"
 #include "test_main.h"
 
-/* Several blocks and a rest that fills no vector. */
+/* Several blocks, and a remainder smaller than a vector. */
 #define SLOT_COUNT 301
 #define ROUND_COUNT 60
 
@@ -77,7 +77,7 @@ static struct bt_resource_column column(
 		.weight = weight};
 }
 
-/* Spec 05 sections 11.5 and 12.3, as the plugins' plain forms have them. */
+/* Spec 05 sections 11.5 and 12.3, as in the plugins' plain forms. */
 
 static int64_t points(const struct bt_resource_column *from, uint32_t slot, bool most)
 {
@@ -184,7 +184,7 @@ static void check_scores(const struct bt_resource_kernels *kernels,
 	scores[slot] = -1;
 	kernels->balanced(columns, count, NULL, one, scores);
 	ck_assert_int_eq(scores[slot], expected_balance(columns, slot));
-	/* A list of more slots than are gathered at a time, backwards. */
+	/* Lists more slots than the kernel gathers at once, backwards. */
 	for (uint32_t i = 0; i < SLOT_COUNT; i++) {
 		list[i] = SLOT_COUNT - 1 - i;
 		scores[i] = -1;
@@ -254,7 +254,7 @@ START_TEST(test_resource_kernels__random_amounts)
 }
 END_TEST
 
-/** A common total of several nodes: what is exactly a whole number must not fall below it. */
+/** Whole quotients must stay exact: rounding must not make them smaller. */
 START_TEST(test_resource_kernels__whole_quotients)
 {
 	const struct bt_resource_kernels *sets[3];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random clusters under the plugins of spec 06: nodes, pods and namespaces come, change and go, and
- * after every step counters and columns say what a walk over all pods says. BERTH_RANDOM_FIRST and
- * BERTH_RANDOM_SEEDS choose the seeds: tests/unit/plugins/meson.build says how many are run.
+ * Random clusters under the plugins of spec 06: nodes, pods and namespaces are added, changed and
+ * removed, and after every step counters and columns must equal a walk over all pods.
+ * BERTH_RANDOM_FIRST and BERTH_RANDOM_SEEDS choose the seeds; tests/unit/plugins/meson.build sets
+ * their number.
  */
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@
 #define PROBES_PER_STEP 2
 
 struct world {
-	struct fixture f; /* its plugin: PodTopologySpread */
+	struct fixture f; /* for the plugin PodTopologySpread */
 	struct bt_plugin *affinity;
 	struct bt_prng prng;
 	const struct bt_node *nodes[NODES]; /* NULL: not there */
@@ -210,7 +211,7 @@ static void change_pod(struct world *w)
 		ck_assert_msg(code == 0, "%s", berth_error_message(&err));
 		return;
 	}
-	/* Confirmed or updated, perhaps with other labels, perhaps about to go. */
+	/* The pod is confirmed or updated, perhaps with other labels, perhaps terminating. */
 	changed = fixture_pod(&w->f, text_pod(w, old->spec.node_name.data, below(w, 3) == 0).data);
 	changed->metadata.uid = old->metadata.uid;
 	if (below(w, 2) == 0) {
@@ -230,7 +231,7 @@ static void change_namespace(struct world *w)
 
 	if (below(w, 3) == 0) {
 		(void)bt_object_store_delete(&w->f.state->objects, BT_KIND_NAMESPACE, BT_STR(""),
-			bt_str_from(name)); /* may not be there */
+			bt_str_from(name)); /* may not exist */
 		return;
 	}
 	topology_add_object(&w->f, BT_KIND_NAMESPACE,
@@ -248,9 +249,9 @@ static void change_services(struct world *w)
 			.data);
 }
 
-/* --- questions --- */
+/* --- comparisons --- */
 
-/** The two answers of one plugin about one pod. */
+/** The results of both forms of one plugin for one pod. */
 struct answer {
 	struct bt_cycle_state cycle;
 	struct bt_status pre_filter;
@@ -306,7 +307,7 @@ static void check_filters(struct world *w, struct bt_plugin *plugin, const struc
 	}
 }
 
-/** Pods that a trial removes from a node, and one that it adds, count alike in both. */
+/** A trial removes pods from a node and adds a pod: both forms must count alike. */
 static void check_what_if(struct world *w, struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct answer *walked, struct answer *counted)
 {
@@ -320,7 +321,7 @@ static void check_what_if(struct world *w, struct bt_plugin *plugin, const struc
 	bt_node_info_init(&node, w->f.state, bt_snapshot_list(snapshot)[below(w, snapshot->count)]);
 	const struct bt_node_row *row = &w->f.state->nodes.rows[node.slot];
 	for (uint32_t i = 0; i < 2 * row->pods.count; i++) {
-		/* Twice around: each pod goes, and some come back. */
+		/* Two rounds: the first removes each pod, the second adds some pods back. */
 		bool removes = i < row->pods.count;
 
 		if (!removes && below(w, 2) == 0) {
@@ -373,7 +374,7 @@ static void check_scores(struct world *w, struct bt_plugin *plugin, const struct
 	}
 }
 
-/** The cells of the snapshot's nodes: one slot of each, and how many nodes it stands for. */
+/** Groups of nodes with equal traits: one slot of each cell, and its number of nodes. */
 struct cells {
 	uint32_t slots[NODES];
 	uint32_t sizes[NODES];
@@ -403,7 +404,7 @@ static void part_cells(struct world *w, const struct bt_trait_list *traits, stru
 	}
 }
 
-/** Nodes that the traits do not tell apart get the same verdict: the one of their cell. */
+/** Nodes with equal traits must get the verdict of the first node of their cell. */
 static void check_cell_verdicts(struct world *w, struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const struct cells *cells, struct answer *walked)
 {
@@ -424,7 +425,7 @@ static void check_cell_verdicts(struct world *w, struct bt_plugin *plugin,
 	}
 }
 
-/** Every node's score is what its cell's node gets when it stands for all of them. */
+/** Every node's score must equal the score of its cell's node when Score runs on cells only. */
 static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, struct cells *cells, struct answer *walked,
 	struct bt_cycle_state *cycle)
@@ -463,7 +464,7 @@ static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 	}
 }
 
-/** A trait tells the same slots apart when it is asked about all of them at once. */
+/** The column form of a trait must separate the same slots as the form for single slots. */
 static void check_columns(struct world *w, const struct bt_trait_list *traits)
 {
 	uint32_t slot_count = w->f.state->nodes.slot_count;
@@ -544,7 +545,7 @@ static void check_plugin(struct world *w, struct bt_plugin *plugin, const struct
 	bt_cycle_state_finish(&counted.cycle);
 }
 
-/** kept: of the probe, by plugin; NULL: what it says is not remembered. */
+/** kept: cached traits of the probe, by plugin; NULL: not cached. */
 static void check_pod(struct world *w, const struct bt_pod *object, struct kept_traits *kept)
 {
 	struct bt_pod_info pod;
@@ -572,7 +573,7 @@ static void check_counters(struct world *w)
 	bt_strbuf_finish(&reason);
 }
 
-/** A pod that only the snapshot has, as in a pod group's cycle. */
+/** Adds a pod to the snapshot only, as in a pod group's cycle. */
 static void check_with_assumed(struct world *w, const struct bt_pod *probe)
 {
 	uint32_t index = below(w, NODES);
@@ -604,7 +605,7 @@ static void begin(struct world *w, uint64_t seed)
 static void run_seed(uint64_t seed)
 {
 	static struct world w;
-	/* Pods of a few templates come again and again, as in life: counters get reused. */
+	/* Pods of a few templates recur, as in real clusters, so counters are reused. */
 	const struct bt_pod *probes[PROBES];
 
 	begin(&w, seed);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The volume plugins take no memory from malloc while they decide: PreFilter uses the cycle's
- * arena, Filter and Score what their instance keeps. Linked with --wrap, which counts.
+ * The volume plugins must not call malloc in PreFilter, Filter and Score: PreFilter uses the
+ * cycle's arena, Filter and Score use memory of the plugin instance. Linked with --wrap, which
+ * counts calls.
  */
 #include <stdlib.h>
 
@@ -38,7 +39,7 @@ void *__wrap_realloc(void *memory, size_t size)
 	return __real_realloc(memory, size);
 }
 
-/** PreFilter, Filter and Score on two nodes, five times; the first time may allocate. */
+/** Runs PreFilter, Filter and Score on two nodes, five times; only the first run may allocate. */
 static void check(struct fixture *fixture, const char *row, const char *json)
 {
 	const struct bt_plugin_ops *ops = fixture->plugin->ops;

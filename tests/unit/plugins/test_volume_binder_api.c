@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The volume binder before an API that compares versions. Spec: 07 section 15, cases 44, 63, 77 and
- * 93. */
+/*
+ * The volume binder with an API that compares versions. Spec: 07 section 15, cases 44, 63, 77 and
+ * 93.
+ */
 #include "plugins/volume_binder_private.h"
 #include "test_main.h"
 #include "volume_fixture.h"
@@ -12,7 +14,9 @@
 	"'spec':{'claimRef':{'name':'" claim "','namespace':'default','uid':'uid-" claim "'}}"
 #define VERSION(version) ",'metadata':{'resourceVersion':'" version "'}"
 
-/** A recorder that writes to the store, and refuses what is not of the stored version. */
+/**
+ * A recorder that writes to the store and rejects writes of another version than the stored one.
+ */
 struct api {
 	struct volume_recorder recorder;
 	int (*record_volume)(void *context, const struct bt_persistent_volume *volume,
@@ -34,7 +38,7 @@ static bool is_stored_version(enum bt_kind kind, const struct bt_object_meta *me
 	return bt_str_equal(stored->resource_version, meta->resource_version);
 }
 
-/** What was written becomes version 2 in the store. */
+/** Puts the written object into the store as version 2. */
 static void store(enum bt_kind kind, const void *value)
 {
 	struct fixture *fixture = api.recorder.fixture;
@@ -93,7 +97,7 @@ static void finish(struct fixture *fixture)
 	fixture_finish(fixture);
 }
 
-/** The controller gives the claim pv5 and takes pv10 away from it. */
+/** The controller binds the claim to pv5 and releases pv10. */
 static void one_is_reset(struct volume_recorder *recorder)
 {
 	put_bound_claim(recorder->fixture, "c", "pv5");
@@ -136,7 +140,7 @@ START_TEST(test_volume_binding__edge_07_44_provisioned_twice)
 	volume_cycle_unreserve(&cycle, "n1");
 	volume_cycle_end(&cycle);
 
-	/* A claim with selected node gives one provision for each volume, too. */
+	/* A claim with a selected node counts as one provision per volume, too. */
 	ck_assert(bt_str_equal_c(*bt_claim_selected_node(assumed_claim(&fixture, "d")), "n1"));
 	ck_assert_str_eq(volumes_for(&fixture, claims_pod(&fixture, "d d"), "n1"), "d@n1;d@n1;");
 	ck_assert_str_eq(volumes_for(&fixture, claims_pod(&fixture, "d d"), "n2"), BIND_CONFLICT);
@@ -144,8 +148,9 @@ START_TEST(test_volume_binding__edge_07_44_provisioned_twice)
 }
 END_TEST
 
-/** The store keeps the newest object: an event of an older one is told late, but changes nothing
- * that can be read. */
+/**
+ * The store keeps the newest object: a late event of an older version changes no readable state.
+ */
 START_TEST(test_assume_cache__edge_07_63_late_event)
 {
 	struct bt_real_binder *binder;
@@ -159,7 +164,7 @@ START_TEST(test_assume_cache__edge_07_63_late_event)
 	put_claim(&fixture, "c", "W", "1G", "");
 	volume_cycle_place(&cycle, &fixture, claims_pod(&fixture, "c"), "n1");
 	ck_assert_uint_eq(binder->volumes.assumed.count, 1);
-	/* Assuming the old version is refused and leaves the new assumption alone. */
+	/* Assuming the old version is refused, and the new assumption stays. */
 	struct bt_persistent_volume old = *assumed_volume(&fixture, "pv");
 	struct berth_error err = BERTH_ERROR_INIT;
 
@@ -189,7 +194,7 @@ START_TEST(test_volume_binding__edge_07_77_volume_moved_on)
 	ck_assert_str_eq(volume_cycle_pre_bind(&cycle, "n1"), CONFLICT("persistentvolumes", "pv"));
 	volume_cycle_unreserve(&cycle, "n1");
 	volume_cycle_end(&cycle);
-	/* The next attempt finds the claim bound, and the volume decides which nodes will do. */
+	/* The next attempt finds the claim bound; the volume's affinity decides about nodes. */
 	volume_cycle_begin(&cycle, &fixture, claims_pod(&fixture, "c"));
 	ck_assert_str_eq(volume_cycle_filter(&cycle, "n2"), NODE_CONFLICT);
 	ck_assert_str_eq(volume_cycle_filter(&cycle, "n1"), "Success");

@@ -95,7 +95,7 @@ START_TEST(test_volume_binding__edge_07_59_reference_is_there)
 	put_claim(&fixture, "c", "W", "1G", "");
 	volume_cycle_place(&cycle, &fixture, claims_pod(&fixture, "c"), "n1");
 	ck_assert_uint_eq(binder->volumes.assumed.count, 0);
-	(void)volume_cycle_pre_bind(&cycle, "n1"); /* it is cancelled */
+	(void)volume_cycle_pre_bind(&cycle, "n1"); /* cancelled */
 	ck_assert_str_eq(bt_strbuf_c(&recorder.log), "pv<-c;");
 	volume_cycle_end(&cycle);
 
@@ -112,7 +112,7 @@ START_TEST(test_volume_binding__edge_07_59_reference_is_there)
 }
 END_TEST
 
-/** VolumeBinding is not enabled at Reserve: PreBind writes what Filter found, as it was. */
+/** VolumeBinding is not enabled at Reserve: PreBind writes the bindings of Filter unchanged. */
 START_TEST(test_volume_binding__no_reserve)
 {
 	struct volume_recorder recorder;
@@ -124,11 +124,11 @@ START_TEST(test_volume_binding__no_reserve)
 	put_claim(&fixture, "c", "W", "1G", "");
 	volume_cycle_begin(&cycle, &fixture, claims_pod(&fixture, "c"));
 	ck_assert_str_eq(volume_cycle_filter(&cycle, "n1"), "Success");
-	(void)volume_cycle_pre_bind(&cycle, "n1"); /* it is cancelled */
+	(void)volume_cycle_pre_bind(&cycle, "n1"); /* cancelled */
 	ck_assert_str_eq(bt_strbuf_c(&recorder.log), "pv<-;");
 	ck_assert(!is_assumed(&fixture, "pv"));
 	volume_cycle_end(&cycle);
-	/* A claim that is to be provisioned has no selected node. */
+	/* A claim to provision has no selected node yet. */
 	put_claim(&fixture, "d", "P", "5G", "");
 	bt_strbuf_reset(&recorder.log);
 	volume_cycle_begin(&cycle, &fixture, claims_pod(&fixture, "d"));
@@ -153,8 +153,10 @@ START_TEST(test_volume_binding__edge_07_60_second_volume_vanished)
 	put_claim(&fixture, "c2", "W", "2G", "");
 	volume_cycle_begin(&cycle, &fixture, claims_pod(&fixture, "c1 c2"));
 	ck_assert_str_eq(volume_cycle_filter(&cycle, "n1"), "Success");
-	/* The second volume goes, but what the cycle holds stays readable: the store is asked for
-	 * its present state only. */
+	/*
+	 * The second volume is deleted; the cycle's copy stays readable, and the store only has the
+	 * present state.
+	 */
 	struct bt_object *kept =
 		bt_object_create(BT_KIND_PERSISTENT_VOLUME, assumed_volume(&fixture, "pv2"));
 	struct bt_real_binder *binder = bt_real_binder_of(bt_volume_binding_binder(fixture.plugin));
@@ -220,7 +222,7 @@ START_TEST(test_volume_binding__edge_07_61_claim_changed)
 }
 END_TEST
 
-/** A volume of this version, as somebody might assume it. */
+/** Returns a volume of this version to assume. */
 static struct bt_object *version_of(struct fixture *fixture, const char *version)
 {
 	struct bt_str extra =
@@ -275,11 +277,11 @@ START_TEST(test_assume_cache__edge_07_63_only_the_present_store_counts)
 	bt_assume_cache_init(&cache, &fixture.state->objects, BT_KIND_PERSISTENT_VOLUME);
 	object = version_of(&fixture, "2");
 	ck_assert_int_eq(bt_assume_cache_assume(&cache, object->value, NULL), 0);
-	/* The same version again, as a resync delivers it. */
+	/* The same version again, as from a resync. */
 	put_volume(&fixture, "pv", "W", "1G", NULL, ",'metadata':{'resourceVersion':'2'}");
 	seen = bt_assume_cache_find(&cache, BT_STR(""), BT_STR("pv"));
 	ck_assert_ptr_nonnull(seen->spec.claim_ref);
-	/* An assumption does not outlive its object. */
+	/* An assumption ends when its object is deleted. */
 	fixture_delete(&fixture, BT_KIND_PERSISTENT_VOLUME, "", "pv");
 	ck_assert_ptr_null(bt_assume_cache_find(&cache, BT_STR(""), BT_STR("pv")));
 	bt_object_release(object);
@@ -311,7 +313,7 @@ START_TEST(test_assume_cache__versions_are_texts)
 }
 END_TEST
 
-/** What the store has overtaken does not pile up. */
+/** Assumptions that the store has overtaken are freed. */
 START_TEST(test_assume_cache__sweeps)
 {
 	struct bt_assume_cache cache;
@@ -353,7 +355,10 @@ START_TEST(test_volume_binding__edge_07_64_nothing_to_bind)
 	put_bound_claim(&fixture, "c", "pv");
 	volume_cycle_begin(&cycle, &fixture, claims_pod(&fixture, "c"));
 	ck_assert_str_eq(volume_cycle_filter(&cycle, "n1"), "Success");
-	/* The claim lost its volume meanwhile: nothing to write, not all bound. */
+	/*
+	 * The claim lost its volume meanwhile: there is nothing to write, and the claim counts as
+	 * unbound.
+	 */
 	put_claim(&fixture, "c", "I", "1G", "");
 	ck_assert_str_eq(volume_cycle_reserve(&cycle, "n1"), "Success");
 	ck_assert_str_eq(volume_cycle_pre_bind(&cycle, "n1"), "Success");
@@ -401,7 +406,7 @@ END_TEST
 
 #define CLAIM_REF "'spec':{'claimRef':{'name':'c','namespace':'default','uid':'uid-c'}}"
 
-/** The claim is bound from the first second on; the volume arrives in the third. */
+/** Binds the claim at every tick; the volume arrives at the third. */
 static void late_watch(struct volume_recorder *recorder)
 {
 	put_bound_claim(recorder->fixture, "c", "pv");
@@ -411,7 +416,7 @@ static void late_watch(struct volume_recorder *recorder)
 	}
 }
 
-/** Bind claim c of class W to volume pv, with this happening meanwhile. */
+/** Binds claim c of class W to volume pv; tick runs while PreBind waits. */
 static const char *bind_static(
 	struct volume_recorder *recorder, void (*tick)(struct volume_recorder *))
 {
@@ -508,7 +513,7 @@ START_TEST(test_volume_binding__edge_07_69_prebound_is_not_bound)
 }
 END_TEST
 
-/** Provision claim c of class P on n1, with this happening meanwhile. */
+/** Provisions claim c of class P on n1; tick runs while PreBind waits. */
 static const char *provision(
 	struct volume_recorder *recorder, void (*tick)(struct volume_recorder *))
 {
@@ -711,7 +716,7 @@ START_TEST(test_volume_binding__edge_07_77_bound_meanwhile)
 }
 END_TEST
 
-/** Without a writer there is nothing to wait for. */
+/** Without a writer PreBind does not wait. */
 START_TEST(test_volume_binding__simulation)
 {
 	struct volume_recorder recorder;

@@ -411,7 +411,7 @@ START_TEST(test_volume_binding__edge_07_48_selected_node)
 	put_claim(&fixture, "c", "Any", "1G", SELECTED("n1"));
 	ck_assert_str_eq(for_claim(&fixture, "c", "n1"), "c@n1;");
 	ck_assert_str_eq(for_claim(&fixture, "c", "n2"), BIND_CONFLICT);
-	/* Claims of different nodes fit nowhere. */
+	/* Claims that are bound to different nodes fit on no node. */
 	put_claim(&fixture, "d", "Any", "1G", SELECTED("n2"));
 	ck_assert_str_eq(for_claim(&fixture, "c d", "n1"), BIND_CONFLICT);
 	ck_assert_str_eq(for_claim(&fixture, "c d", "n2"), BIND_CONFLICT);
@@ -468,7 +468,7 @@ START_TEST(test_volume_binding__edge_07_50_no_capacity_objects)
 }
 END_TEST
 
-/** Verdict on n1 for a claim of 1Gi with this one capacity object. */
+/** Returns the verdict on n1 for a claim of 1Gi, with this one capacity object. */
 static void expect_capacity(struct fixture *fixture, const char *members, const char *expected)
 {
 	put_capacity(fixture, members);
@@ -594,7 +594,7 @@ static uint32_t count_of(const char *text, char byte)
 	return count;
 }
 
-/** How often a pod names a claim is up to who wrote it: time and memory stay in proportion. */
+/** Users may write pods that name a claim any number of times: time and memory must stay linear. */
 START_TEST(test_volume_binding__claim_named_very_often)
 {
 	struct bt_strbuf names = {0};
@@ -617,7 +617,7 @@ START_TEST(test_volume_binding__claim_named_very_often)
 		bt_strbuf_append_c(&names, " c");
 	}
 	result = for_claim(&fixture, bt_strbuf_c(&names), "n1");
-	/* Equal sizes keep the pod's order. */
+	/* Claims of equal size keep the pod's order. */
 	ck_assert(bt_str_has_prefix(
 		bt_str_from(result), BT_STR("pv000<-c;pv001<-d;pv002<-c;pv003<-c;")));
 	ck_assert_uint_eq(count_of(result, '<'), 1000);
@@ -672,7 +672,7 @@ START_TEST(test_volume_binding__edge_07_92_one_volume_for_two)
 }
 END_TEST
 
-/** Two instances are two profiles: each has its own assumptions. */
+/** Two plugin instances (two profiles) do not share assumptions. */
 START_TEST(test_volume_binding__edge_07_93_profiles_do_not_share)
 {
 	const struct bt_plugin_args *args;

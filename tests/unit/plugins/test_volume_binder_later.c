@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The volume binder with a writer that answers later: nothing blocks. Spec: 07 section 9. */
+/* The volume binder with a writer that answers later: no call blocks. Spec: 07 section 9. */
 #include "plugins/volume_binder_private.h"
 #include "test_main.h"
 #include "volume_fixture.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
-/** Each write is answered when it is asked for again after `answers` was raised. */
+/** A write is pending until `answers` is raised; the next call then returns its result. */
 struct later {
 	struct volume_recorder recorder;
 	int (*record_volume)(void *, const struct bt_persistent_volume *,
@@ -97,7 +97,7 @@ START_TEST(test_volume_binding__writes_are_answered_one_by_one)
 	later.answers = 1;
 	ck_assert_str_eq(volume_cycle_pre_bind(&cycle, "n1"), "Wait");
 	ck_assert_str_eq(bt_strbuf_c(&later.recorder.log), "pv<-c;d@n1;");
-	/* The first look is a second after the last answer, then every second. */
+	/* The first check is a second after the last answer, then one check per second. */
 	ck_assert_int_eq(cycle.state.wake_ns, 101 * SECOND_NS);
 	all_is_bound(&fixture);
 	fixture.handle.now_ns += SECOND_NS / 2;
@@ -139,7 +139,7 @@ START_TEST(test_volume_binding__the_deadline_by_the_clock)
 	init(&fixture, &cycle, "{'bindTimeoutSeconds':3}");
 	later.answers = 2;
 	ck_assert_str_eq(volume_cycle_pre_bind(&cycle, "n1"), "Wait");
-	/* Late for two looks: one is made, the next keeps the rhythm. */
+	/* Two checks are overdue: only one runs, and the next keeps the interval. */
 	fixture.handle.now_ns += 2 * SECOND_NS + 1;
 	cycle.state.wake_ns = INT64_MAX;
 	ck_assert_str_eq(volume_cycle_pre_bind(&cycle, "n1"), "Wait");

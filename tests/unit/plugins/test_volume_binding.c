@@ -247,7 +247,7 @@ START_TEST(test_volume_binding__edge_07_14_volume_missing)
 }
 END_TEST
 
-/** Verdict on n1 for a claim bound to a volume with this nodeAffinity. */
+/** Returns the verdict on n1 for a claim bound to a volume with this nodeAffinity. */
 static const char *with_affinity(struct fixture *fixture, const char *affinity)
 {
 	struct bt_str extra =
@@ -307,7 +307,7 @@ START_TEST(test_volume_binding__edge_07_17_unparsable_term)
 }
 END_TEST
 
-/** Two nodes with CSI zones us-east-1 and us-east-2; the volume has zone us-east-1. */
+/** Nodes with CSI zones us-east-1 and us-east-2; the volume has zone us-east-1. */
 static void init_zones(struct fixture *fixture, const char *labels, const char *source)
 {
 	struct bt_str extra = bt_arena_printf(

@@ -19,7 +19,7 @@ static void init(struct fixture *fixture, const char *args)
 		"'spec':{'storageCapacity':true}}");
 }
 
-/** A pool of class D for the node. */
+/** Puts storage capacity of class D for the node. */
 static void put_pool(struct fixture *fixture, const char *node, const char *members)
 {
 	struct bt_str json = bt_arena_printf(&fixture->arena,
@@ -200,7 +200,7 @@ START_TEST(test_volume_binding__edge_07_86_nothing_to_score)
 		"Success");
 	ck_assert_int_eq(score, 0);
 	volume_cycle_end(&cycle);
-	/* A pod without claims scores 0 everywhere instead of stepping aside. */
+	/* A pod without claims scores 0 on every node; PreScore does not skip. */
 	volume_cycle_begin(&cycle, &fixture, "{}");
 	ck_assert_str_eq(cycle.pre_filter, "Skip");
 	ck_assert_str_eq(fixture_status_text(&fixture,
@@ -224,7 +224,7 @@ END_TEST
 
 /* --- fake binder --- */
 
-/** Spec 07 section 16.3: what each configuration leads to. */
+/** Spec 07 section 16.3: the status for each result of the binder. */
 START_TEST(test_volume_binding__fake_binder)
 {
 	static const struct {
@@ -272,7 +272,7 @@ START_TEST(test_volume_binding__fake_binder)
 }
 END_TEST
 
-/** Steps out of order: their texts. */
+/** Errors of steps that run out of order. */
 START_TEST(test_volume_binding__state_missing)
 {
 	struct bt_pre_bind_pre_flight flight = {0};

@@ -166,7 +166,7 @@ static const char *many_disks(struct fixture *fixture, const char *node, const c
 	return text.data;
 }
 
-/** How many disks a pod names is up to who wrote it: not each is compared with each. */
+/** Users may write pods with any number of disks: the check must not compare all pairs. */
 START_TEST(test_volume_restrictions__many_disks)
 {
 	struct fixture fixture;
@@ -274,7 +274,7 @@ START_TEST(test_volume_restrictions__edge_07b_11_in_use_anywhere)
 }
 END_TEST
 
-/** A cycle whose PreFilter data sees pods come and go. */
+/** Runs Filter after adding and removing pods in the PreFilter data. */
 static const char *filter_after(struct volume_cycle *cycle, const char *removed, const char *added)
 {
 	struct fixture *fixture = cycle->fixture;
@@ -372,7 +372,7 @@ START_TEST(test_volume_restrictions__edge_07b_16_the_pod_itself)
 
 	init(&fixture);
 	put_claim(&fixture, "once", "W", "1G", ONCE_POD);
-	(void)fixture_pending(&fixture, POD(CLAIM("once"))); /* waiting pods are on no node */
+	(void)fixture_pending(&fixture, POD(CLAIM("once"))); /* pending pods are on no node */
 	ck_assert_str_eq(fixture_pre_filter(&fixture, POD(CLAIM("once")), NULL), "Skip");
 	fixture_finish(&fixture);
 }
@@ -438,7 +438,7 @@ START_TEST(test_volume_restrictions__edge_07b_20_claim_named_twice)
 	fixture_add_pod(&fixture, ON_N1(CLAIM("once") "," CLAIM("once")));
 	volume_cycle_begin(&cycle, &fixture, POD(CLAIM("once")));
 	ck_assert_str_eq(volume_cycle_filter(&cycle, "n1"), IN_USE);
-	/* 1 - 2 = -1; then one more user makes 0. */
+	/* The count becomes 1 - 2 = -1, and 0 with one more user. */
 	ck_assert_str_eq(
 		filter_after(&cycle, POD(CLAIM("once") "," CLAIM("once")), NULL), "Success");
 	ck_assert_str_eq(
@@ -507,7 +507,7 @@ START_TEST(test_volume_restrictions__edge_07b_24_nominated_pod)
 	ck_assert_str_eq(volume_cycle_filter(&cycle, "n1"), "Success");
 	ck_assert_str_eq(filter_after(&cycle, NULL, POD(CLAIM("once"))), IN_USE);
 	volume_cycle_end(&cycle);
-	/* Without a disk PreFilter skips, and the nominated pod is not seen. */
+	/* Without a disk PreFilter skips, so the nominated pod is ignored. */
 	ck_assert_str_eq(fixture_pre_filter(&fixture, POD(CLAIM("once")), NULL), "Skip");
 	fixture_finish(&fixture);
 }

@@ -24,7 +24,7 @@ static void put_labels(struct fixture *fixture, const char *name, const char *la
 	put_volume(fixture, name, "I", "1G", NULL, extra.data);
 }
 
-/** Verdict on a node with these labels for a pod with claim c. */
+/** Checks the verdict on a node with these labels for a pod with claim c. */
 static const char *on_node(struct fixture *fixture, const char *labels)
 {
 	struct bt_str json =
@@ -330,7 +330,7 @@ START_TEST(test_volume_zone__edge_07b_22_no_claim_name)
 }
 END_TEST
 
-/** Filter makes up for a PreFilter that did not run. */
+/** Filter collects the data if PreFilter did not run. */
 START_TEST(test_volume_zone__without_pre_filter)
 {
 	struct fixture fixture;

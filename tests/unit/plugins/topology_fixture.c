@@ -47,7 +47,7 @@ void topology_add_pods(
 	}
 }
 
-/** The node names of an expectation "a:x b:y". */
+/** Returns the node names of an expectation "a:x b:y". */
 struct names {
 	const char *items[NODES_MAX];
 	uint32_t slots[NODES_MAX];
@@ -80,7 +80,7 @@ static bool is_node_list(const char *expected)
 	return colon != NULL && colon[1] != ' ';
 }
 
-/** One letter per text of the two plugins. */
+/** Returns the letter for a message of the two plugins. */
 static char letter_of(struct fixture *fixture, struct bt_status status)
 {
 	static const struct {
@@ -213,7 +213,7 @@ static void expect_after(struct fixture *fixture, const char *pod, const char *n
 
 	fixture_expect("PreFilter", fixture_status_text(fixture, status), "Success");
 	before = verdict(fixture, &cycle, info, slot);
-	/* A copy takes the steps; the original stays as it was. */
+	/* The steps change a copy; the original must stay unchanged. */
 	void *original = cycle.pre_filter_data[0];
 	cycle.pre_filter_data[0] =
 		fixture->plugin->ops->clone_pre_filter_data(original, &fixture->arena);
@@ -222,7 +222,7 @@ static void expect_after(struct fixture *fixture, const char *pod, const char *n
 	}
 	text[0] = verdict(fixture, &cycle, info, slot);
 	fixture_expect(plain ? "walking" : "counters", text, expected);
-	/* Taken back, everything is as before. */
+	/* Undoing the steps restores the verdict. */
 	for (uint32_t i = 0; i < step_count; i++) {
 		struct topology_step back = steps[i];
 		back.delta = -back.delta;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_PLUGINS_TRAIT_CHECKS_H
 #define BT_TESTS_UNIT_PLUGINS_TRAIT_CHECKS_H
-/** What framework/plugin.h promises of the traits of nodes. */
+/** Checks of the rules for node traits in framework/plugin.h. */
 #include "framework/plugin.h"
 
 #define KEPT_TRAITS 16
 #define KEPT_SLOTS 64
 
-/** Traits of one question as they were when it was asked last. */
+/** Trait values at the last check. */
 struct kept_traits {
 	struct {
 		uint64_t identity[3];
@@ -15,14 +15,15 @@ struct kept_traits {
 	} items[KEPT_TRAITS];
 	uint32_t count;
 	uint64_t log_sequence;
-	uint32_t kept; /* slots that kept their value since, over all calls: the check can fail */
+	uint32_t kept; /* unchanged slots over all calls: tests assert that some were checked */
 };
 
-/** All traits of the two slots agree. */
+/** Returns whether all traits of the two slots agree. */
 bool traits_agree(const struct bt_trait_list *traits, uint32_t a, uint32_t b);
 /**
- * A slot without a change that the trait reads has the value that it had under the same identity.
- * Returns the slot that has not, or BT_SLOT_NONE; kept then holds the traits of now.
+ * If a slot had no change that the trait reads, its value under the same identity must be
+ * unchanged. Returns the first slot that violates this rule, or BT_SLOT_NONE; kept then has the
+ * present values.
  */
 uint32_t traits_check_kept(
 	struct kept_traits *kept, const struct bt_trait_list *traits, const struct bt_state *state);

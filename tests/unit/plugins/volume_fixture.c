@@ -277,7 +277,7 @@ const char *volumes_for(struct fixture *fixture, const char *pod, const char *no
 		result = volume_cycle_reserve(&cycle, node);
 	}
 	if (strcmp(result, "Success") == 0) {
-		(void)volume_cycle_pre_bind(&cycle, node); /* the log is what counts */
+		(void)volume_cycle_pre_bind(&cycle, node); /* only the log matters */
 		volume_cycle_unreserve(&cycle, node);
 		result = bt_arena_str(&fixture->arena, bt_strbuf_str(&recorder.log)).data;
 	}

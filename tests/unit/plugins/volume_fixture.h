@@ -3,8 +3,8 @@
 #define BT_TESTS_UNIT_PLUGINS_VOLUME_FIXTURE_H
 /**
  * Volumes for the plugin fixture: objects in one line, a whole cycle of VolumeBinding step by step,
- * and a writer that keeps a log. In snippets ' stands for "; `extra` is more members of the object,
- * with a comma in front: later ones win, messages merge.
+ * and a writer with a log. In snippets ' stands for "; `extra` is more members of the object,
+ * beginning with a comma: later members win, nested messages are merged.
  */
 #include "api/change.h"
 #include "api/storage.h"
@@ -21,43 +21,45 @@
 	"non-existent pv(s)"
 
 /**
- * Nodes n1 and n2 with label k = their name; class W waits and cannot provision, P waits and
- * provisions with x where k is n1 or ref, I binds at once.
+ * Adds nodes n1 and n2 with label k = node name; class W (WaitForFirstConsumer) cannot provision, P
+ * (WaitForFirstConsumer) provisions with x where k is n1 or ref, I binds immediately.
  */
 void volume_fixture_init(struct fixture *fixture, const struct bt_plugin_ops *ops,
 	const char *gates, const char *args);
-/** Available, ReadWriteOnce, version 1. node: value of label k it is bound to, NULL = reachable
- * everywhere. */
+/**
+ * Puts a volume that is Available, ReadWriteOnce, version 1. node: value of label k in its
+ * affinity, NULL = reachable everywhere.
+ */
 void put_volume(struct fixture *fixture, const char *name, const char *class_name, const char *size,
 	const char *node, const char *extra);
-/** uid "uid-<name>", version 1. size NULL: no request. */
+/** Puts a claim with uid "uid-<name>", version 1. size NULL: no request. */
 void put_claim(struct fixture *fixture, const char *name, const char *class_name, const char *size,
 	const char *extra);
-/** A claim that is fully bound. */
+/** Puts a claim that is fully bound. */
 void put_bound_claim(struct fixture *fixture, const char *name, const char *volume_name);
 void put_class(struct fixture *fixture, const char *name, const char *provisioner, const char *mode,
 	const char *extra);
 /** migrated: value of the annotation, NULL = none; drivers: list items. */
 void put_csi_node(
 	struct fixture *fixture, const char *name, const char *migrated, const char *drivers);
-/** A pod "p" with one volume for each of the claims, named by a list with blanks. */
+/** Returns a pod "p" with one volume for each of the claims, a list separated by blanks. */
 const char *claims_pod(struct fixture *fixture, const char *claims);
 
-/** Keeps what is written: "pv<-claim;" and "claim@node;". */
+/** A writer that logs "pv<-claim;" and "claim@node;". */
 struct volume_recorder {
 	struct bt_volume_writer writer;
 	struct fixture *fixture;
 	struct bt_strbuf log;
 	int fail_at; /* number of the write that fails; -1: none */
 	int writes;
-	const char *version; /* that the API answers with; NULL: unchanged */
-	/** One second passes; NULL: the pod is cancelled. */
+	const char *version; /* in the API's answer; NULL: unchanged */
+	/** Called when a second passes; NULL: the pod is cancelled. */
 	void (*tick)(struct volume_recorder *recorder);
 	int ticks;
 	bool pod_is_gone;
 };
 
-/** Becomes the writer of the fixture's plugin. */
+/** Installs the recorder as the writer of the fixture's plugin. */
 void volume_recorder_init(struct volume_recorder *recorder, struct fixture *fixture);
 void volume_recorder_finish(struct volume_recorder *recorder);
 
@@ -66,7 +68,7 @@ struct volume_cycle {
 	struct fixture *fixture;
 	struct bt_cycle_state state;
 	const struct bt_pod_info *pod;
-	const char *pre_filter; /* status */
+	const char *pre_filter; /* status of PreFilter */
 };
 
 void volume_cycle_begin(struct volume_cycle *cycle, struct fixture *fixture, const char *pod);
@@ -75,14 +77,16 @@ const char *volume_cycle_reserve(struct volume_cycle *cycle, const char *node);
 const char *volume_cycle_pre_bind(struct volume_cycle *cycle, const char *node);
 void volume_cycle_unreserve(struct volume_cycle *cycle, const char *node);
 void volume_cycle_end(struct volume_cycle *cycle);
-/** PreFilter, Filter and Reserve on the node, which all must succeed. */
+/** Runs PreFilter, Filter and Reserve on the node; all must succeed. */
 void volume_cycle_place(
 	struct volume_cycle *cycle, struct fixture *fixture, const char *pod, const char *node);
 
-/** What the pod would get on the node: the log of its writes, all taken back again; or the status
- * that rejects it. */
+/**
+ * Returns the writes that would bind the pod's volumes on the node (undone afterwards), or the
+ * status that rejects the node.
+ */
 const char *volumes_for(struct fixture *fixture, const char *pod, const char *node);
-/** The volume or claim as the plugin's binder sees it now. */
+/** Returns the volume or claim as the plugin's binder sees it now. */
 const struct bt_persistent_volume *assumed_volume(struct fixture *fixture, const char *name);
 const struct bt_persistent_volume_claim *assumed_claim(struct fixture *fixture, const char *name);
 #endif
