@@ -25,9 +25,7 @@ static void set_common(struct bt_pod *pod, const struct bt_pod *from)
 
 	pod->metadata.namespace_ = from->metadata.namespace_;
 	pod->metadata.generate_name = from->metadata.generate_name;
-	pod->metadata.owner_references.items = from->metadata.owner_references.items;
-	pod->metadata.owner_references.count = from->metadata.owner_references.count;
-	pod->metadata.owner_references.present = from->metadata.owner_references.present;
+	pod->metadata.owner_references = from->metadata.owner_references;
 	pod->spec = from->spec;
 	pod->spec.node_name = own.node_name;
 	pod->spec.volumes = own.volumes;
@@ -92,8 +90,8 @@ struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_common *common;
 
 	set_common(&view, pod);
-	/* Equal pointers; if padding differs, the search finds the same. */
-	common = before != NULL && memcmp(&before->pod, &view, sizeof(view)) == 0
+	/* Most versions of a pod agree, and comparing is cheaper than the hash that the search needs. */
+	common = before != NULL && bt_message_equal(&bt_pod_message, &before->pod, &view)
 		? before
 		: find(commons, &view);
 	if (common == NULL) {
