@@ -90,7 +90,7 @@ struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_common *common;
 
 	set_common(&view, pod);
-	/* Most versions of a pod agree, and comparing is cheaper than the hash that the search needs. */
+	/* Versions of a pod mostly agree; comparing is cheaper than the hash for the search. */
 	common = before != NULL && bt_message_equal(&bt_pod_message, &before->pod, &view)
 		? before
 		: find(commons, &view);
