@@ -73,7 +73,7 @@ START_TEST(test_api_writes__nothing_is_bound_without_the_lease)
 	begin(&world, &script, NULL);
 	writes_world_node(&world, "wn1");
 	writes_world_observe(&world, BT_KIND_POD, pod_s1);
-	world.loses_lease = true; /* between the decision and its binding */
+	world.loses_lease = true; /* lost after the decision and before its binding */
 	ck_assert_int_eq(writes_world_run(&world), BT_ATTEMPT_FAILED);
 	ck_assert_ptr_null(strstr(writes_world_log(&world), "binding"));
 	writes_world_finish(&world);

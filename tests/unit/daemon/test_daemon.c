@@ -272,7 +272,7 @@ START_TEST(test_daemon__edge_11_45_second_signal)
 	world.leases_hang = true;
 	bt_strbuf_reset(&world.server.log);
 	ck_assert_int_eq(kill(world.pid, SIGTERM), 0);
-	await(&world, "GET " LEASES "/kube-scheduler"); /* to give the lease back */
+	await(&world, "GET " LEASES "/kube-scheduler"); /* releases the lease */
 	ck_assert_int_eq(waitpid(world.pid, NULL, WNOHANG), 0);
 	ck_assert_int_eq(kill(world.pid, SIGINT), 0);
 	expect_exit(&world, 1, "err=\"context canceled\"\n");

@@ -482,7 +482,7 @@ START_TEST(test_elector__edge_11_44_stop_releases)
 	run_for(&world, 5 * SECOND);
 	bt_elector_stop(&world.machines[0].elector);
 	ck_assert(!may_act(&world, &world.machines[0]));
-	world.machines[0].wake_ns = INT64_MIN; /* what bt_leader_election_stop does */
+	world.machines[0].wake_ns = INT64_MIN; /* as bt_leader_election_stop does */
 	run_for(&world, SECOND);
 	ck_assert(world.machines[0].is_over);
 	ck_assert(!world.machines[0].elector.lost);

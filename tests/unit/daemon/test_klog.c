@@ -151,7 +151,7 @@ START_TEST(test_klog__vmodule)
 {
 	static const struct {
 		const char *pattern;
-		bool matches; /* this file: test_klog */
+		bool matches; /* the pattern matches this file, test_klog */
 	} rows[] = {
 		{"test_klog", true},
 		{"test_*", true},

@@ -194,7 +194,10 @@ START_TEST(test_write_documents__binding_with_long_names)
 	struct bt_pod_info pod = bound_pod;
 	pod.name = bt_str_from(name);
 	bt_document_binding_protobuf(&pod, bt_str_from(name), &text);
-	/* metadata: 3+253 + 2+4 + 2+36 = 300; target: 2+4 + 3+253 = 262; both behind 3 bytes. */
+	/*
+	 * Object sizes: metadata 3+253 + 2+4 + 2+36 = 300; target 2+4 + 3+253 = 262; each after 3
+	 * bytes of header.
+	 */
 	static const char head[] = "\x12\xb8\x04\x0a\xac\x02\x0a\xfd\x01";
 	ck_assert_mem_eq(text.data + 19, head, sizeof(head) - 1);
 	ck_assert_uint_eq(text.length, 19 + 3 + 568 + 4);

@@ -259,7 +259,7 @@ START_TEST(test_allocator__edge_12_53_duplicate_device)
 		"error: claim default/c0, request r: asks for all devices, but resource pool d/p1 "
 		"is currently invalid");
 	world_finish(&w);
-	/* The same slice under two names. */
+	/* Two slices list the same device. */
 	world_init(&w);
 	add_node(&w, "n1", "");
 	add_class(&w, "c", "");

@@ -15,7 +15,7 @@ struct row {
 	const char *name;
 	const char *objects[OBJECTS_MAX]; /* pods and others */
 	const char *pod;
-	const char *obstacles; /* of n1 */
+	const char *obstacles; /* expected for n1 */
 	const char *proposals; /* first proposal; NULL: not compared */
 };
 

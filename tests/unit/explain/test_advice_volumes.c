@@ -11,7 +11,7 @@ struct row {
 	const char *name;
 	const char *objects[OBJECTS_MAX]; /* pods and others */
 	const char *pod;
-	const char *obstacles; /* of n1 */
+	const char *obstacles; /* expected for n1 */
 	const char *remedies;
 	const char *proposals; /* first proposal for the whole pod */
 };

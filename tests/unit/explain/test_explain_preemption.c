@@ -30,7 +30,10 @@ static void add_pod(struct town *town, const char *name, const char *node, int p
 			.data);
 }
 
-/** "n1* b(2) a(1) !0; ... | 2 reason; 1 reason | node" */
+/**
+ * Returns "n1* b(2) a(1) !0; ... | 2 reason; 1 reason | node": candidates (* selected; victims with
+ * priority, violations), counts of reasons, other nodes.
+ */
 static const char *summary(struct town *town, const struct bt_explanation *explanation)
 {
 	const struct bt_explained_preemption *preemption = &explanation->preemption;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The smallest change is found: on random clusters every single change of every kind is tried, and
- * on tiny ones every pair; the first proposal has no more changes than the smallest that helps.
+ * The first proposal must be a smallest change: random clusters try every single change of every
+ * kind, tiny clusters try every pair; no smaller change may help.
  */
 #include "base/error.h"
 #include "random_plan.h"

@@ -10,13 +10,13 @@ struct town {
 	BT_VEC(const struct bt_node *) nodes;
 };
 
-/** config as for world_init; "{}": the default profile. */
+/** config: as for world_init; "{}": the default profile. */
 void town_init(struct town *town, const char *config);
 /** Like town_init, with scripted plugins of the test. */
 void town_init_scripted(struct town *town, const char *config, struct script *const *scripts,
 	uint32_t script_count);
 void town_finish(struct town *town);
-/** JSON with ' for ". */
+/** Adds a node; JSON with ' for ". */
 void town_add_node(struct town *town, const char *json);
 /** Adds an assigned pod, or an object of any kind except Pod and Node. */
 void town_add_object(struct town *town, const char *json);
@@ -27,7 +27,7 @@ struct bt_explain_objects town_objects(struct town *town);
 /** Fails the test on an error, or if the explanation changed the state. */
 void town_explain(struct town *town, const struct bt_pod *pod, uint32_t proposals_max,
 	struct bt_explanation *out);
-/** "FreeResource n1 cpu 250; Tolerate key=value:effect" */
+/** Returns "FreeResource n1 cpu 250; Tolerate key=value:effect". */
 const char *town_remedies(struct town *town, const struct bt_remedy *remedies, uint32_t count);
 /** One line per proposal: "FreeResource n1 cpu 250 -> n1 (1)". */
 const char *town_proposals(struct town *town, const struct bt_explanation *explanation);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configurations from a line of text, and the world that fake plugins run in. */
+/* Builds configurations from a line of text, and the world of the fake plugins. */
 #include "config/document.h"
 #include "fake_plugin.h"
 

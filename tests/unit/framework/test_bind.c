@@ -5,7 +5,7 @@
 #define PRE_BIND (FAKE_ROLE(FAKE_PRE_FLIGHT) | FAKE_ROLE(FAKE_PRE_BIND))
 #define BIND FAKE_ROLE(FAKE_BIND)
 
-/** "{p1},{p2},{p4,p6}" */
+/** Returns the groups as "{p1},{p2},{p4,p6}". */
 static const char *groups_text(struct fake_world *world)
 {
 	struct bt_pre_bind_group *groups;

@@ -87,7 +87,7 @@ static enum bt_queueing_hint failing_hint(struct bt_plugin *plugin, const struct
 	return BT_HINT_SKIP;
 }
 
-/** "A:NodeAdd A:NodeUpdateNodeTaint" */
+/** Compares the hints as text: "A:NodeAdd A:NodeUpdateNodeTaint". */
 static void expect_hints(const struct bt_event_hints *hints, const char *expected)
 {
 	struct bt_strbuf text = {0};

@@ -38,7 +38,9 @@ START_TEST(test_nominator__order_and_moves)
 		bt_nominator_add(&world.nominator, &pods[i], BT_STR("n1"), true);
 	}
 	expect_on_node(&world, "n1", "a b c");
-	/* A new nomination of the same pod replaces the old one and goes to the end. */
+	/*
+	 * A new nomination of the same pod replaces the old nomination and is appended to the list.
+	 */
 	bt_nominator_add(&world.nominator, &pods[0], BT_STR("n1"), true);
 	expect_on_node(&world, "n1", "b c a");
 	bt_nominator_add(&world.nominator, &pods[2], BT_STR("n2"), true);
@@ -147,7 +149,7 @@ START_TEST(test_nominator__edge_02_41_cleared_then_back)
 	expect_on_node(&world, "n1", "");
 	ck_assert(!bt_nominator_find(&world.nominator, BT_STR("a"), &node));
 	ck_assert(bt_nominator_is_empty(&world.nominator));
-	/* An unrelated update still carries the old status. */
+	/* An unrelated update still has the old status. */
 	bt_nominator_update(&world.nominator, &pod, &pod, true, true);
 	expect_on_node(&world, "n1", "a");
 	/* The informer delivers the patched status: the nomination ends. */

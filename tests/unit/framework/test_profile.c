@@ -197,7 +197,9 @@ START_TEST(test_profile__edge_02_39_explicit_zero_weight)
 }
 END_TEST
 
-/** Spec 02 section 8.6: the rest of a negative total wraps around, so the next plugin is refused.
+/**
+ * Spec 02 section 8.6: with a negative total, the maximum minus the total wraps around, so the next
+ * plugin is refused.
  */
 START_TEST(test_profile__negative_weight)
 {

@@ -79,7 +79,7 @@ static FILE *open_section(const char *heading)
 	return NULL;
 }
 
-/** "histogram {result, profile}", "counter". */
+/** Writes the type as "histogram {result, profile}" or "counter". */
 static void write_type(const struct bt_metric_description *description, struct bt_strbuf *out)
 {
 	static const char *const types[] = {"counter", "gauge", "histogram"};

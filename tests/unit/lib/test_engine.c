@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The engine as an embedding program sees it. Spec 03, 04, 07 section 9, 08 section 11. */
+/** The engine as used by an embedding program. Spec 03, 04, 07 section 9, 08 section 11. */
 #include "berth/engine.h"
 
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static void finish(void)
 	berth_arena_destroy(world.arena);
 }
 
-/** ' stands for ". */
+/** Replaces ' by ". */
 static struct berth_object *object(const char *text)
 {
 	struct berth_object *decoded = NULL;

@@ -288,7 +288,7 @@ START_TEST(test_node_info__set_and_remove_node)
 	ck_assert_int_eq(
 		berth_node_info_disk_pressure_condition(node), BERTH_CONDITION_STATUS_UNKNOWN);
 	ck_assert_int_eq(berth_node_info_pid_pressure_condition(node), BERTH_CONDITION_STATUS_NONE);
-	/* A node object that lacks a condition leaves its status alone. */
+	/* Setting a node object without a condition keeps the status of that condition. */
 	CHECK_OK(berth_node_info_set_node(node, calm, &err));
 	ck_assert_int_eq(
 		berth_node_info_memory_pressure_condition(node), BERTH_CONDITION_STATUS_TRUE);

@@ -32,7 +32,7 @@ static void put(struct berth_engine *engine, struct berth_object *object)
 	CHECK_OK(berth_engine_put(engine, object, 1, &err));
 }
 
-/** Node n1 with pods a and b. */
+/** Adds node n1 with pods a and b. */
 static struct world make_world(void)
 {
 	struct berth_config *config = berth_config_create_default();

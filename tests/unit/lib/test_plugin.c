@@ -490,7 +490,7 @@ struct world {
 	struct bt_waiting_pods waiting;
 	struct bt_object *objects[16];
 	uint32_t object_count;
-	struct bt_pod_info pod; /* shape NULL: none */
+	struct bt_pod_info pod; /* shape NULL: no pod */
 };
 
 static struct bt_engine *make_engine(const char *config_text, const struct berth_registry *registry,

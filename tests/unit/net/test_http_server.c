@@ -709,7 +709,7 @@ START_TEST(test_http_server__websockets)
 		fixture_turns(&fixture, 1);
 		client_receive(&client);
 	}
-	/* 64 messages with headers of four bytes, and the close frame */
+	/* the server sends 64 messages with headers of four bytes, and the close frame */
 	ck_assert_uint_eq(client.in.length, 4096 * sizeof(payload) + 64 * 4 + 4);
 	ck_assert_int_eq(memcmp(client.in.data + client.in.length - 4, "\x88\x02\x03\xe8", 4), 0);
 	client_close(&client);

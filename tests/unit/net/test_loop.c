@@ -222,7 +222,7 @@ END_TEST
 
 struct nest {
 	struct bt_loop *loop;
-	struct bt_loop_source *source; /* removed by an inner turn */
+	struct bt_loop_source *source; /* an inner turn removes the source */
 	int fd;
 	int write_fd;
 	uint32_t outer_count;

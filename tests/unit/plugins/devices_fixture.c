@@ -97,7 +97,7 @@ const char *devices_pod(struct fixture *fixture, const char *name, const char *c
 	return result.data;
 }
 
-/** "a,b {p,q}" */
+/** Appends "a,b {p,q}". */
 static void append_status(struct bt_strbuf *out, const struct bt_resource_claim *claim)
 {
 	const struct bt_allocation_result *allocation = claim->status.allocation;

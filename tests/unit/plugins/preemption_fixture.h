@@ -2,8 +2,8 @@
 #ifndef BT_TESTS_UNIT_PLUGINS_PREEMPTION_FIXTURE_H
 #define BT_TESTS_UNIT_PLUGINS_PREEMPTION_FIXTURE_H
 /**
- * A profile with DefaultPreemption on a small cluster, the writes it makes, and what the informer
- * knows. Pods are written as "NAME:OPTION,OPTION..." with these options:
+ * A profile with DefaultPreemption on a small cluster, a log of its writes, and the pods of the
+ * informer. Pods are written as "NAME:OPTION,OPTION..." with these options:
  *
  *         top hi mid low neg    priority 2000, 1000, 100, 0, -100; any other number is itself
  *         cpu=200m              the request
@@ -17,8 +17,8 @@
  *         spread                maxSkew 1 on zone and on the host for app=foo
  *         dying                 deletionTimestamp
  *         evicted               deletionTimestamp and the condition that preemption writes
- *         doubtful              deletionTimestamp and that condition, behind one of status False
- *         marked                that condition alone, with preemptor `pod` of default-scheduler
+ *         doubtful              deletionTimestamp and that condition, after one with status False
+ *         marked                only that condition, with preemptor `pod` of default-scheduler
  *
  * The uid is "uid-" and the name, the namespace "default" unless the name is "NAMESPACE/NAME".
  */
@@ -33,7 +33,7 @@
 
 struct preemption_options {
 	const char *gates;   /* as --feature-gates; NULL: defaults */
-	const char *plugins; /* "A,B": NodeResourcesFit when NULL; "*": the default profile */
+	const char *plugins; /* "A,B"; NULL: NodeResourcesFit; "*": the default profile */
 	const char *args;    /* DefaultPreemptionArgs as JSON; NULL: defaults */
 	const struct bt_plugin_ops *extra; /* an out-of-tree plugin, enabled by name; may be NULL */
 };
@@ -57,13 +57,13 @@ struct preemption_fixture {
 	struct bt_cycle_state cycle;
 	bool cycle_open;
 	BT_VEC(struct bt_pod_info *) pods;
-	/* The informer. */
+	/* State of the informer. */
 	BT_VEC(struct bt_pod *) known;
 	struct bt_pod_lister lister;
-	/* Permit and PreBind. */
+	/* Pods in Permit and PreBind. */
 	struct bt_waiting_pods waiting;
 	struct bt_binding_pods binding;
-	/* Writes. */
+	/* State of the writer. */
 	struct bt_preemption_writer writer;
 	struct preemption_failure failures[4];
 	bool deferred; /* writes are answered later, by preemption_complete */
@@ -73,7 +73,7 @@ struct preemption_fixture {
 	} writes[PREEMPTION_WRITES_MAX];
 	uint32_t write_count;
 	struct bt_strbuf log;
-	struct bt_pod_condition condition; /* of the last patch */
+	struct bt_pod_condition condition; /* condition of the last patch */
 	/* Results of the last run. */
 	struct bt_post_filter_result result;
 	const struct bt_preemption_decision *decision;

@@ -378,7 +378,7 @@ START_TEST(test_csi_translation__edge_07_25_affinity_beats_label)
 			CSI_ZONE " In b"},
 		{"operator stays", "", PD TERMS(TERM(EXPRESSION(GA, "NotIn", "'b','c'"))),
 			CSI_ZONE " NotIn b,c"},
-		/* The affinity decides which pair of keys counts. */
+		/* The key in the affinity decides which topology key is used. */
 		{"beta affinity, newer label", GA_ZONE("a"),
 			PD TERMS(TERM(EXPRESSION(BETA, "In", "'b'"))), CSI_ZONE " In b"},
 		{"newer affinity, beta label", BETA_ZONE("a"),

@@ -7,7 +7,7 @@
 
 static void add_full_node(struct fixture *fixture)
 {
-	/* More cpu is requested than allocatable. */
+	/* The pod requests more cpu than allocatable. */
 	fixture_add_node(fixture,
 		"{'metadata':{'name':'n','labels':{'disk':'ssd'}},'status':{'allocatable':"
 		"{'cpu':'10','memory':'10Gi','pods':'10','a/b':'1'}}}");
@@ -209,15 +209,15 @@ START_TEST(test_pod_fits_ports__edge_05b_23_port_numbers_only)
 {
 	static const struct {
 		const char *pod;
-		const char *numbers; /* PodFitsPorts */
-		const char *triples; /* PodFitsHostPorts */
+		const char *numbers; /* message of PodFitsPorts */
+		const char *triples; /* message of PodFitsHostPorts */
 	} rows[] = {
 		{PORT_POD("containers", "{'hostPort':80}"), PORTS_TAKEN, PORTS_TAKEN},
 		{PORT_POD("containers", "{'hostPort':80,'hostIP':'10.0.0.9','protocol':'SCTP'}"),
 			PORTS_TAKEN, "Success"},
 		{PORT_POD("containers", "{'hostPort':81}"), "Success", "Success"},
 		{PORT_POD("containers", "{'containerPort':80}"), "Success", "Success"},
-		/* Sidecars did not exist. */
+		/* The legacy predicate predates sidecars and does not count them. */
 		{PORT_POD("initContainers", "{'hostPort':80}"), "Success", "Success"},
 	};
 	static const struct bt_plugin_ops *const ops[] = {

@@ -72,7 +72,7 @@ static void expect_args_error(
 	ck_assert_msg(plugin == NULL, "%s", json);
 	fixture_expect(json, berth_error_message(&err), expected);
 	berth_error_finish(&err);
-	/* The error is optional. */
+	/* err may be NULL. */
 	ck_assert_int_eq(ops->create(ops, &args, &handle, &plugin, NULL), code);
 }
 

@@ -23,7 +23,7 @@ struct profile {
 	struct bt_framework *framework;
 };
 
-/* json NULL: the default configuration. ' stands for ". */
+/* json NULL: the default configuration. json has ' for ". */
 static void profile_init(struct profile *profile, const char *json)
 {
 	struct bt_state_options options = {0};

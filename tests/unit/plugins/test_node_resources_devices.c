@@ -110,13 +110,13 @@ START_TEST(test_node_resources_fit__devices_are_scored)
 	put_slice(&fixture, "p1", "'nodeName':'n1'");
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 0);
 	put_class(&fixture, "");
-	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 25); /* 1 of 4 */
+	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 25); /* 1 of 4 devices */
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n2"), 0);
 	ck_assert_int_eq(fixture_score(&fixture, pod, "five"), 20); /* its device plugin's */
 	put_claim(&fixture, "p1", "b");
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 50);
 	put_slice(&fixture, "all", "'allNodes':true");
-	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 25); /* 2 of 8 */
+	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 25); /* 2 of 8 devices */
 	ck_assert_int_eq(fixture_score(&fixture, pod, "zero"), 25);
 	put_claim(&fixture, "all", "a");
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n2"), 50);
@@ -139,12 +139,12 @@ START_TEST(test_node_resources_balanced_allocation__devices_are_scored)
 	put_slice(&fixture, "p1", "'nodeName':'n1'");
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 75); /* 1/4 and 1/4 */
 	put_claim(&fixture, "p1", "a");
-	/* 0 and 1/4 before: 87; 1/4 and 2/4 after: 87. */
+	/* The node's balance is 87 before (0 and 1/4) and 87 after (1/4 and 2/4). */
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 75);
 	put_claim(&fixture, "p1", "b");
 	put_claim(&fixture, "p1", "c");
 	put_claim(&fixture, "p1", "d");
-	/* 0 and 1: 50; 1/4 and 1: 62. */
+	/* The node's balance is 50 before (0 and 1) and 62 after (1/4 and 1). */
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 81);
 	fixture_finish(&fixture);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Importance and sorting by it. Spec: 08 section 3.1. */
+/* Order of pods by importance. Spec: 08 section 3.1. */
 #include "base/prng.h"
 #include "plugins/preemption_evaluator.h"
 #include "test_main.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The resource kernels of every instruction set this machine has, against the plain formulas. */
+/**
+ * Compares the resource kernels of every instruction set of this machine with the plain formulas.
+ */
 #include <math.h>
 
 #include "base/cpu.h"
@@ -37,7 +39,7 @@ static uint32_t kernel_sets(const struct bt_resource_kernels *out[3])
 	return count;
 }
 
-/** Narrow, with many small numbers, ties with `near`, and the largest ones. */
+/** Returns random numbers: many small ones, ties with `near`, and the largest ones. */
 static int64_t random_amount(struct bt_prng *prng, int64_t near)
 {
 	switch (bt_prng_below(prng, 6)) {

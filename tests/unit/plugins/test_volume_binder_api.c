@@ -133,7 +133,7 @@ START_TEST(test_volume_binding__edge_07_44_provisioned_twice)
 	init(&fixture);
 	put_claim(&fixture, "d", "P", "1G", "");
 	volume_cycle_place(&cycle, &fixture, claims_pod(&fixture, "d d"), "n1");
-	/* The first write makes a new version: the second one conflicts. */
+	/* The first write makes a new version, so the second write conflicts. */
 	ck_assert_str_eq(
 		volume_cycle_pre_bind(&cycle, "n1"), CONFLICT("persistentvolumeclaims", "d"));
 	ck_assert_str_eq(bt_strbuf_c(&api.recorder.log), "d@n1;d@n1;");

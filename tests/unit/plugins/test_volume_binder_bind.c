@@ -99,7 +99,10 @@ START_TEST(test_volume_binding__edge_07_59_reference_is_there)
 	ck_assert_str_eq(bt_strbuf_c(&recorder.log), "pv<-c;");
 	volume_cycle_end(&cycle);
 
-	/* Reserved by a user without uid: the reference is completed, the annotation is not set. */
+	/*
+	 * The volume is reserved by a user without uid: the binder completes the reference, and
+	 * sets no annotation.
+	 */
 	put_volume(&fixture, "pv", "W", "1G", NULL,
 		",'spec':{'claimRef':{'name':'c','namespace':'default'}}");
 	volume_cycle_place(&cycle, &fixture, claims_pod(&fixture, "c"), "n1");
@@ -391,7 +394,7 @@ START_TEST(test_volume_binding__edge_07_65_second_write_conflicts)
 	ck_assert(is_assumed(&fixture, "pv1"));
 	ck_assert(!is_assumed(&fixture, "pv2"));
 	ck_assert_ptr_null(bt_claim_selected_node(assumed_claim(&fixture, "d")));
-	/* The written volume has another version now: Unreserve leaves its assumption. */
+	/* The written volume has another version now, so Unreserve does not revert it. */
 	volume_cycle_unreserve(&cycle, "n1");
 	ck_assert(is_assumed(&fixture, "pv1"));
 	put_volume(&fixture, "pv1", "W", "1G", NULL, ",'metadata':{'resourceVersion':'2'}");

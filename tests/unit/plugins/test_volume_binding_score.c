@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Score of VolumeBinding, and the plugin on a fake binder. Spec: 07 section 15, cases 78 to 86; 07
- * section 16.3. */
+/*
+ * Score of VolumeBinding, and the plugin with a fake binder. Spec: 07 section 15, cases 78 to 86;
+ * 07 section 16.3.
+ */
 #include "fake_volume_binder.h"
 #include "test_main.h"
 #include "volume_fixture.h"
