@@ -37,7 +37,7 @@ struct endpoints_world {
 	struct bt_endpoints *endpoints;
 	struct berth_error err;   /* error of a start that failed */
 	struct bt_strbuf answers; /* answers of the API server, kept while they are sent */
-	struct bt_strbuf log;     /* lines of text records */
+	struct bt_strbuf log;     /* log records as text */
 };
 
 /** Sets the default flags; no port is bound yet. */

@@ -453,7 +453,7 @@ static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 			&scores[i].score); /* its status is checked elsewhere */
 	}
 	(void)ops->normalize_score(
-		plugin, &walked->cycle, pod, scores, snapshot->count); /* likewise */
+		plugin, &walked->cycle, pod, scores, snapshot->count); /* as above */
 	bt_shortcuts(plugin)->score_slots(
 		plugin, data, pod, w->f.state, cells->slots, cells->count, cells->scores);
 	bt_shortcuts(plugin)->normalize_column(
