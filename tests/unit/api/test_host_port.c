@@ -6,7 +6,7 @@
 
 static struct bt_arena arena;
 
-/** The only host port of a pod with one container port, or NULL. */
+/** Returns the only host port of a pod with one container port, or NULL. */
 static const struct bt_host_port *port_of(const char *port_json)
 {
 	struct bt_strbuf json = {0};

@@ -39,7 +39,7 @@ static const struct bt_pod *make_pod(unsigned int number)
 struct case_ {
 	struct bt_pod_commons commons;
 	struct bt_object *object;
-	const struct bt_pod *pod; /* the expected content */
+	const struct bt_pod *pod; /* the expected value of object */
 };
 
 /** Two equal pods come first, so the third is certain to share the common part. */
@@ -186,7 +186,7 @@ START_TEST(test_object_rest__what_has_its_json_or_no_memory_of_others_stays)
 }
 END_TEST
 
-/** A pod of a distinct template; its spec takes a megabyte. */
+/** Creates a pod whose spec takes a megabyte and has different content for each kind. */
 static struct bt_object *make_large(struct bt_pod_commons *commons, char *name, char kind)
 {
 	const struct bt_pod *small =

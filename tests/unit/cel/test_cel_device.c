@@ -76,7 +76,7 @@ START_TEST(test_cel_device__nothing_published)
 }
 END_TEST
 
-/* 16.5, 16.6 */
+/* Spec sections 16.5, 16.6 */
 START_TEST(test_cel_device__one_bad_attribute_is_enough)
 {
 	static const char bad[] =

@@ -10,7 +10,7 @@
 		cel_check_rows(rows, BT_ARRAY_LENGTH(rows)); \
 	} while (0)
 
-/* 16.1, 16.2: which errors the logical operators absorb */
+/* Spec sections 16.1, 16.2: which errors the logical operators absorb */
 START_TEST(test_cel_evaluate__logic_swallows_only_what_another_operand_decides)
 {
 	CHECK({A ".a1 || " A ".a2 || true", "true"}, {A ".a1 || " A ".a2", "E: no such key: a1"},
@@ -24,7 +24,7 @@ START_TEST(test_cel_evaluate__logic_swallows_only_what_another_operand_decides)
 }
 END_TEST
 
-/* 8.2 */
+/* Spec section 8.2 */
 START_TEST(test_cel_evaluate__strict_calls_return_the_first_error)
 {
 	CHECK({A ".a1 == " A ".a2", "E: no such key: a1"},
@@ -38,7 +38,7 @@ START_TEST(test_cel_evaluate__strict_calls_return_the_first_error)
 }
 END_TEST
 
-/* 8.3 */
+/* Spec section 8.3 */
 START_TEST(test_cel_evaluate__panics_end_the_evaluation)
 {
 	static const char distinct[] = "E: internal error: interface conversion: *types.Err is not "
@@ -81,7 +81,7 @@ START_TEST(test_cel_evaluate__indexes)
 }
 END_TEST
 
-/* 4 and 16.4 */
+/* Spec sections 4 and 16.4 */
 START_TEST(test_cel_evaluate__unknown_domains_are_empty_one_level_deep)
 {
 	CHECK({"device.attributes.zzz", "{}"}, {"device.attributes[\"zzz\"].size()", "0"},
@@ -124,7 +124,7 @@ START_TEST(test_cel_evaluate__optionals)
 }
 END_TEST
 
-/* 8.4 and 16.3 */
+/* Spec sections 8.4 and 16.3 */
 START_TEST(test_cel_evaluate__equality)
 {
 	CHECK({"dyn(null) == dyn(0)", "false"}, {"dyn(semver(\"1.0.0\")) == dyn(null)", "false"},
@@ -163,7 +163,7 @@ START_TEST(test_cel_evaluate__computed_quantities_on_the_right)
 }
 END_TEST
 
-/* 8.5 */
+/* Spec section 8.5 */
 START_TEST(test_cel_evaluate__in)
 {
 	CHECK({"1 / 0 in []", "false"}, {"1 / 0 in [1]", "E: division by zero"},
@@ -181,7 +181,7 @@ START_TEST(test_cel_evaluate__in)
 }
 END_TEST
 
-/* 8.6 */
+/* Spec section 8.6 */
 START_TEST(test_cel_evaluate__orderings)
 {
 	CHECK({"1 < 1.5 && 1u <= 1 && 2.5 > 2u && 3 >= 3.0", "true"},
@@ -204,7 +204,7 @@ START_TEST(test_cel_evaluate__orderings)
 }
 END_TEST
 
-/* 8.7 */
+/* Spec section 8.7 */
 START_TEST(test_cel_evaluate__arithmetic)
 {
 	CHECK({"9223372036854775807 * 2", "E: integer overflow"},
@@ -267,7 +267,7 @@ START_TEST(test_cel_evaluate__times)
 }
 END_TEST
 
-/* 6 and 8.8 */
+/* Spec sections 6 and 8.8 */
 START_TEST(test_cel_evaluate__quantifiers_go_on_past_errors)
 {
 	CHECK({"[0, 1, 2].all(x, 2 / x == 2)", "false"},
@@ -331,7 +331,7 @@ START_TEST(test_cel_evaluate__bindings_are_lazy)
 }
 END_TEST
 
-/* 8.9 */
+/* Spec section 8.9 */
 START_TEST(test_cel_evaluate__dispatch_by_kind)
 {
 	CHECK({"dyn(1).isGreaterThan(quantity(\"1\"))",
@@ -350,7 +350,7 @@ START_TEST(test_cel_evaluate__dispatch_by_kind)
 }
 END_TEST
 
-/* 8.10, except for the numbered cases */
+/* Spec section 8.10, except for the numbered cases */
 START_TEST(test_cel_evaluate__results_that_are_not_bool)
 {
 	static const struct cel_row rows[] = {
@@ -401,7 +401,7 @@ START_TEST(test_cel_evaluate__results_that_are_not_bool)
 }
 END_TEST
 
-/* 11 */
+/* Spec section 11 */
 START_TEST(test_cel_evaluate__constants_are_folded)
 {
 	CHECK({"true || int(\"abc\") == 1",

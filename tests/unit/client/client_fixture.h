@@ -44,7 +44,7 @@ struct fixture {
 	struct bt_transport *transport;
 	struct bt_rest_client *client;
 	struct bt_metrics *metrics;
-	const struct fixture_answer *answers; /* one for each request; the last one repeats */
+	const struct fixture_answer *answers; /* one for each request; the last answer repeats */
 	uint32_t answer_count;
 	struct fixture_request requests[FIXTURE_REQUESTS_MAX];
 	uint32_t request_count;

@@ -14,7 +14,7 @@ struct copied {
 	uint32_t added;
 	uint32_t updated;
 	uint32_t deleted;
-	uint32_t stale; /* part of deleted */
+	uint32_t stale; /* included in deleted */
 	uint32_t synced;
 };
 

@@ -302,7 +302,7 @@ START_TEST(test_neutral_names__keep_equality_and_composition)
 	ck_assert(bt_str_equal(joined, out[9]));
 	ck_assert(bt_str_equal_c(out[8], "kubernetes.io/hostname"));
 	ck_assert(bt_str_equal_c(out[11], "default"));
-	ck_assert(bt_str_equal_c(out[12], "10001")); /* more digits than 99999 (10000) */
+	ck_assert(bt_str_equal_c(out[12], "10001")); /* "123456" ranks after "99999" */
 	ck_assert(bt_str_equal_c(out[13], "10000"));
 	ck_assert(bt_str_equal_c(out[14], "000010001")); /* the same number with zeros in front */
 	ck_assert_int_lt(bt_str_find(out[15], BT_STR("1234")), 0);

@@ -138,8 +138,8 @@ START_TEST(test_json_writer__doubles_as_go)
 		{123.456, "123.456"},
 		{1e23, "1e+23"},
 		/*
-		 * powers of two for which the nearest 16 digits do not read back as the same
-		 * number, but the digits after them do
+		 * powers of two whose nearest 16-digit decimal reads back as another number, while
+		 * the next 16-digit decimal reads back exactly
 		 */
 		{5.6843418860808015e-14, "5.684341886080802e-14"},
 		{1.1102230246251565e-16, "1.1102230246251565e-16"},

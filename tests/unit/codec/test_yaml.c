@@ -241,7 +241,7 @@ START_TEST(test_yaml__anchors_do_not_cross_documents)
 	ck_assert_str_eq(bt_strbuf_c(&out), "{\"a\":1,\"b\":1}");
 	ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL, &err), BERTH_ERR_SYNTAX);
 	ck_assert_str_eq(berth_error_message(&err), "yaml: unknown anchor 'x' referenced");
-	/* after an error, the reader has no more documents */
+	/* after an error, the reader returns no further document */
 	ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL, NULL), 0);
 	ck_assert(!more);
 	ck_assert_str_eq(bt_strbuf_c(&out), "{\"a\":1,\"b\":1}");
@@ -473,7 +473,7 @@ START_TEST(test_yaml__other_ways_to_be_slow)
 		bt_strbuf_printf(&text, "%%TAG !h%d! tag:example.com,2000:\n", i);
 	}
 	check_refused_soon(&text, BERTH_ERR_TOO_LARGE, "tag directives");
-	/* documents with many keys or anchors, and many documents: long but allowed */
+	/* many keys and anchors are allowed; the only error is the repeated key "k5" */
 	for (int i = 0; i < 60000; i++) {
 		bt_strbuf_printf(&text, "k%d: &a%d v\n", i, i);
 	}

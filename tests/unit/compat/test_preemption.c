@@ -565,7 +565,7 @@ START_TEST(test_preemption__victims_can_be_chosen)
 	ck_assert_uint_eq(found.status_count, 1);
 	cluster_expect(found.statuses[0].plugin, "n2");
 	cluster_expect(found.error_text, "not this one");
-	/* The default function, for a node without pods and for a node with pods. */
+	/* Call the default function for a node without pods and for a node with pods. */
 	const struct berth_node_info *node = NULL;
 	ck_assert_int_eq(
 		berth_shared_lister_get(world.snapshot, BERTH_STR("n3"), world.arena, &node, NULL),

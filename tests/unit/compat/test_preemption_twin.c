@@ -139,7 +139,7 @@ START_TEST(test_preemption_twin__random_clusters)
 		nominated += compare(&twin, round);
 		finish(&twin);
 	}
-	/* The random clusters give both results often. */
+	/* Both results, with and without a nominated node, must be frequent. */
 	ck_assert_uint_gt(nominated, ROUNDS / 4);
 	ck_assert_uint_lt(nominated, ROUNDS - ROUNDS / 4);
 }
