@@ -10,7 +10,10 @@
 #include "lib/convert.h"
 #include "plugins/assume_cache.h"
 
-/** Two references; the same object unless a version is assumed. */
+/**
+ * `api` is the last version from the API, `latest` the version that readers get: the same object
+ * unless a version is assumed. A reference is held to each.
+ */
 struct entry {
 	struct bt_str key; /* owned */
 	uint64_t hash;
@@ -18,11 +21,11 @@ struct entry {
 	struct berth_object *latest;
 };
 
-/** A change to be delivered: references held; NULL: absent. */
+/** A change to be delivered to handlers. References are held to both objects; NULL: absent. */
 struct event {
 	struct berth_object *before;
 	struct berth_object *after;
-	uint32_t handler; /* only for this new handler; UINT32_MAX: all */
+	uint32_t handler; /* index of the only handler to call; UINT32_MAX: all handlers */
 };
 
 struct berth_assume_cache {
@@ -33,7 +36,7 @@ struct berth_assume_cache {
 	struct bt_map by_key;
 	BT_VEC(struct entry) entries;
 	BT_VEC(struct berth_assume_cache_handler) handlers;
-	BT_VEC(struct event) events; /* events before `told` were delivered */
+	BT_VEC(struct event) events; /* events before index `told` were delivered */
 	uint32_t told;
 	bool telling;
 };
@@ -90,7 +93,10 @@ struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *
 	return bt_strbuf_str(&cache->index_name);
 }
 
-/** Events that a handler causes are appended to the list that is being delivered. */
+/**
+ * Delivers the events to the handlers. Events that a handler causes meanwhile are appended to the
+ * same list.
+ */
 static void tell(struct berth_assume_cache *cache)
 {
 	if (cache->telling) {
@@ -125,7 +131,7 @@ static void tell(struct berth_assume_cache *cache)
 	cache->telling = false;
 }
 
-/** before and after: NULL, or objects of which a reference is taken. */
+/** Appends an event. before and after may be NULL; a reference to each is taken. */
 static void add_event(struct berth_assume_cache *cache, struct berth_object *before,
 	struct berth_object *after, uint32_t handler)
 {
@@ -188,7 +194,7 @@ static int not_found(
 		bt_strbuf_c(&cache->description), BT_STR_ARG(key));
 }
 
-/** strconv.ParseInt in base 10. */
+/** Parses an integer as strconv.ParseInt does in base 10. */
 static int parse_version(const struct berth_assume_cache *cache, struct bt_str key,
 	struct bt_str text, int64_t *out_version, struct berth_error *err)
 {
@@ -221,7 +227,10 @@ static int parse_version(const struct berth_assume_cache *cache, struct bt_str k
 	return BERTH_OK;
 }
 
-/** Compares the versions of the object that readers see and of another object of the same name. */
+/**
+ * Parses the resource versions of the entry's latest object and of another object with the same
+ * name.
+ */
 static int parse_versions(const struct berth_assume_cache *cache, const struct entry *entry,
 	const struct berth_object *object, int64_t *out_stored, int64_t *out_version,
 	struct berth_error *err)
@@ -288,7 +297,7 @@ void berth_assume_cache_delete(struct berth_assume_cache *cache, struct berth_st
 	finish_entry(entry);
 	if (index != last) {
 		(void)bt_map_remove(
-			&cache->by_key, cache->entries.items[last].hash, last); /* likewise */
+			&cache->by_key, cache->entries.items[last].hash, last); /* exists, too */
 		cache->entries.items[index] = cache->entries.items[last];
 		bt_map_insert(&cache->by_key, cache->entries.items[index].hash, index);
 	}
@@ -528,7 +537,7 @@ void berth_pvc_assume_cache_destroy(struct berth_pvc_assume_cache *cache)
 	}
 }
 
-/** Splits "namespace/name"; a text without a slash is a name. */
+/** Splits "namespace/name"; a text without a slash is only a name. */
 static void split_key(struct bt_str key, struct bt_str *out_namespace, struct bt_str *out_name)
 {
 	const char *slash = key.length != 0 ? memchr(key.data, '/', key.length) : NULL;

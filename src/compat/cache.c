@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The public cache: the tables of src/state, plus whole objects and expiry. */
+/** The public cache: adds whole objects and expiry to the tables of src/state. */
 #include "compat/cache.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "lib/convert.h"
 
 #define HASH_SEED UINT64_C(0x4450)
-/* Uids of API servers have 36 bytes; longer ones are not remembered. */
+/* Uids of API servers have 36 bytes; longer ones are not stored. */
 #define UID_BYTES_MAX 256U
 
 static struct bt_str uid_of(const struct bt_departed *departed)
@@ -29,7 +29,7 @@ static uint64_t hash_of(const struct bt_departed_table *table, uint32_t index)
 	return hash_uid(uid_of(&table->ring.items[index]));
 }
 
-/** Place in the ring, or BT_MAP_NONE. */
+/** Returns the index in the ring, or BT_MAP_NONE. */
 static uint32_t find(const struct bt_departed_table *table, struct bt_str uid)
 {
 	uint64_t hash = hash_uid(uid);
@@ -182,7 +182,7 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 	for (uint32_t i = 0; i < row->pods.count; i++) {
 		bt_aggregate_add(copy, cache->pods.items[row->pods.items[i]].pod);
 	}
-	/* Removals leave this list in upstream's order. */
+	/* Removals reorder pods_with_affinity as upstream does, so copy the order of the row. */
 	BT_ASSERT(copy->pods_with_affinity.count == row->pods_with_affinity.count);
 	for (uint32_t i = 0; i < row->pods_with_affinity.count; i++) {
 		uint32_t pod_id = row->pods_with_affinity.items[i];
@@ -192,7 +192,7 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 		bt_aggregate_pod_release(copy->pods_with_affinity.items[i]);
 		copy->pods_with_affinity.items[i] = pod;
 	}
-	/* Ports are a set: they come from the row, not from its pods one by one. */
+	/* Ports are a set, so copy the set of the row instead of adding the ports of each pod. */
 	berth_host_port_info_finish(&copy->ports);
 	for (uint32_t i = 0; i < row->ports.count; i++) {
 		berth_host_port_info_add(&copy->ports,
@@ -204,7 +204,7 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 		bt_aggregate_set_node(copy, node->node);
 		copy_images(copy, cache->state, row);
 	} else if (node->node != NULL) {
-		/* A node without object keeps its allocatable: spec 01b section 9.4. */
+		/* A node whose object was removed keeps its allocatable: spec 01b section 9.4. */
 		berth_resource_add(&copy->allocatable,
 			berth_node_allocatable(
 				berth_const_node_of(bt_object_value(node->node, BT_KIND_NODE))));
@@ -236,8 +236,8 @@ struct berth_cache *berth_cache_create(const struct berth_cache_options *options
 
 	if (options != NULL) {
 		/*
-		 * Reads the members that the caller's version of the structure has; the others keep
-		 * their defaults.
+		 * Copy only the members that the caller's version of the structure has; the others
+		 * keep their defaults.
 		 */
 		memcpy(&wanted, options,
 			options->size < sizeof(wanted) ? options->size : sizeof(wanted));
@@ -271,9 +271,9 @@ void berth_cache_destroy(struct berth_cache *cache)
 	bt_free(cache);
 }
 
-/** Node of a pod of the cache before an operation. */
+/** A pod's id and node slot, before an operation. */
 struct place {
-	uint32_t pod_id; /* BT_POD_NONE: unknown */
+	uint32_t pod_id; /* BT_POD_NONE: the pod is not in the cache */
 	uint32_t slot;
 };
 
@@ -287,7 +287,7 @@ static struct place find_place(const struct berth_cache *cache, struct bt_str ui
 	return place;
 }
 
-/** Releases the node's object after the tables have released its entry. */
+/** Releases the node's object if the tables have released the node's entry. */
 static void sync_slot(struct berth_cache *cache, uint32_t slot)
 {
 	if (slot < cache->nodes.count && !cache->state->nodes.rows[slot].in_cache) {
@@ -296,7 +296,7 @@ static void sync_slot(struct berth_cache *cache, uint32_t slot)
 	}
 }
 
-/** Called after the tables have removed the pod. */
+/** Releases the pod's data. Called after the tables have removed the pod. */
 static void drop_pod(
 	struct berth_cache *cache, struct place place, enum berth_cache_pod_state departed_as)
 {
@@ -314,7 +314,7 @@ static void drop_pod(
 	sync_slot(cache, place.slot);
 }
 
-/** Called after the tables have added the pod. */
+/** Stores the pod's data. Called after the tables have added the pod. */
 static void keep_pod(struct berth_cache *cache, struct bt_object *object)
 {
 	struct bt_aggregate_pod *pod = bt_aggregate_pod_create(object, &cache->state->gates);
@@ -440,7 +440,7 @@ enum berth_cache_pod_state berth_cache_pod_state(const struct berth_cache *cache
 	uint32_t pod_id = bt_state_find_pod(cache->state, uid);
 
 	if (pod_id == BT_POD_NONE) {
-		/* INITIAL if the uid is unknown. */
+		/* If the uid is unknown, the state is INITIAL. */
 		uint32_t place = find(&cache->departed, uid);
 
 		return place != BT_MAP_NONE ? cache->departed.ring.items[place].state
@@ -475,7 +475,7 @@ uint32_t berth_cache_expire_assumed(struct berth_cache *cache, int64_t now_ns)
 		if (pod->pod == NULL || !pod->binding_finished || pod->deadline_ns >= now_ns) {
 			continue;
 		}
-		/* A confirmed pod has a new entry, so this one is assumed. */
+		/* A confirmed pod has a new entry, so this entry is an assumed pod. */
 		place = find_place(cache, pod->pod->info.uid);
 		result = bt_state_remove_pod(cache->state, pod->pod->pod, NULL);
 		BT_ASSERT(result == BERTH_OK);
@@ -507,7 +507,7 @@ static int check_node(const struct berth_object *object, struct berth_error *err
 		: bt_error_set(err, BERTH_ERR_INVALID, "not a node");
 }
 
-/** Called after the tables have added the node. */
+/** Stores the node's object. Called after the tables have added the node. */
 static void keep_node(struct berth_cache *cache, struct bt_object *object)
 {
 	uint32_t slot = bt_node_table_find(&cache->state->nodes, object->meta->name);
@@ -608,7 +608,10 @@ struct berth_str berth_node_tree_next(struct berth_node_tree *tree)
 {
 	const struct bt_node_table *nodes = &tree->state->nodes;
 
-	/* Two rounds: all nodes of the current round may have been removed. */
+	/*
+	 * Try two rounds, because all nodes that are left in the current round may have been
+	 * removed.
+	 */
 	for (int round = 0; round < 2; round++) {
 		if (tree->next >= tree->round.count) {
 			tree->next = 0;

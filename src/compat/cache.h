@@ -8,22 +8,22 @@
 #include "lib/aggregate.h"
 #include "state/state.h"
 
-/** Data of a pod that the tables do not have. */
+/** Data of a pod that the tables do not store. */
 struct bt_cache_pod {
-	struct bt_aggregate_pod *pod; /* NULL: no such id */
+	struct bt_aggregate_pod *pod; /* NULL: no pod has this id */
 	bool binding_finished;
-	int64_t deadline_ns; /* binding_finished */
+	int64_t deadline_ns; /* valid if binding_finished */
 };
 
-/** Data of a node that the tables do not have. */
+/** Data of a node that the tables do not store. */
 struct bt_cache_node {
-	struct bt_object *node; /* the last object; also of a removed node with pods */
+	struct bt_object *node; /* the last object; kept if the node was removed but has pods */
 	struct bt_pressures pressures;
-	int64_t row_generation; /* of the table, when generation was drawn */
-	int64_t generation;     /* that copies get */
+	int64_t row_generation; /* the row's generation when `generation` was set */
+	int64_t generation;     /* generation that copies of the node get */
 };
 
-/** A removed pod. */
+/** A pod that was removed from the cache. */
 struct bt_departed {
 	char *uid; /* owned; NULL: free */
 	uint32_t uid_length;
@@ -36,7 +36,7 @@ struct bt_departed_table {
 	struct bt_map index;             /* hash of uid -> place in ring */
 };
 
-/** Iteration over the nodes in their order. */
+/** Iterates over the nodes in their order. */
 struct berth_node_tree {
 	const struct bt_state *state;
 	BT_VEC(uint32_t) round; /* slots */
@@ -52,8 +52,10 @@ struct berth_cache {
 	struct berth_node_tree tree;
 };
 
-/** Generation of the aggregate in this slot; differs after each change. */
+/**
+ * Returns the generation of the aggregate in this slot; changes with each change of the aggregate.
+ */
 int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot);
-/** A copy of the aggregate in this slot. owned. */
+/** Returns a copy of the aggregate in this slot. owned. */
 BT_MUST_USE struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot);
 #endif

@@ -7,23 +7,23 @@
 #include "lib/aggregate.h"
 #include "compat/predicate.h"
 
-/** Properties that the pods of a class share; references in the cache's tables. */
+/** Properties that all pods of a class share. The references are held in the cache's tables. */
 struct pod_class {
 	uint32_t shape;
 	uint32_t label_set;
 	bt_sym scope; /* namespace and QoS class */
 };
 
-/** A cached result of a predicate for a class. */
+/** A predicate's cached result for a class. */
 struct answer {
 	uint32_t predicate;
 	uint32_t class_id;
-	struct berth_predicate_result result; /* in the arena of the node */
+	struct berth_predicate_result result; /* in the arena of the node cache */
 };
 
 struct berth_equivalence_node_cache {
 	struct bt_str name;           /* owned */
-	const struct bt_state *state; /* scope of generation; NULL: aggregates */
+	const struct bt_state *state; /* state to which generation belongs; NULL: an aggregate */
 	int64_t generation;
 	struct bt_arena arena;
 	BT_VEC(struct answer) answers;
@@ -69,7 +69,9 @@ static void forget_all(struct berth_equivalence_cache *cache)
 	cache->serial++;
 }
 
-/** Fields of the pod that cached predicates read besides its shape and labels. */
+/**
+ * Returns a symbol for the fields that cached predicates read besides the pod's shape and labels.
+ */
 static bt_sym scope_of(struct berth_equivalence_cache *cache, const struct bt_pod *pod)
 {
 	struct bt_strbuf text = {0};
@@ -211,7 +213,7 @@ bool berth_equivalence_cache_is_available(const struct berth_equivalence_cache *
 		equivalence_class->id < cache->classes.count;
 }
 
-/** Whether the predicate reads only the pod and its node. */
+/** Whether the predicate reads nothing but the pod and its node. */
 static bool is_local(enum berth_predicate predicate)
 {
 	switch (predicate) {
@@ -244,7 +246,7 @@ static bool is_local(enum berth_predicate predicate)
 	return false;
 }
 
-/** Drops outdated results. false: the node does not belong to this cache. */
+/** Drops outdated results. Returns false if the node does not belong to this cache. */
 static bool open_node(
 	struct berth_equivalence_node_cache *node_cache, const struct berth_node_info *node)
 {
@@ -252,7 +254,8 @@ static bool open_node(
 	int64_t generation = berth_node_info_generation(node);
 
 	/*
-	 * A node has a number of its own; a what-if copy inside the scheduler has its original's.
+	 * Use only nodes whose generation identifies their content. A what-if copy inside the
+	 * scheduler has the generation of its original.
 	 */
 	if (!(bt_aggregate_of(node) != NULL || bt_const_node_info_of(node)->arena == NULL) ||
 		!bt_str_equal(node_cache->name, berth_node_info_name(node))) {

@@ -40,7 +40,7 @@ bool berth_extender_is_ignorable(const struct berth_extender *extender)
 	return inside_of(extender)->config->ignorable;
 }
 
-/** Nodes that the extender rejects, by the names it returned. */
+/** Collects the nodes that the extender rejects, with the names that it returned. */
 struct failures {
 	BT_VEC(struct berth_extender_failed_node) nodes;
 	struct bt_arena *arena;

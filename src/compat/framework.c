@@ -17,13 +17,16 @@
 #include "plugins/volume_binding.h"
 #include "sched/engine.h"
 
-/** Services that an engine would provide. Its address is that of the services. */
+/**
+ * What an engine would provide for a framework. Must begin with the services: both have the same
+ * address.
+ */
 struct own_framework {
 	struct bt_handle_services services;
-	struct bt_state *state; /* NULL: the state is the caller's */
+	struct bt_state *state; /* NULL: the caller owns the state */
 	struct bt_nominator nominator;
 	struct bt_waiting_pods waiting;
-	struct berth_volume_binder *volume_binder; /* NULL: plugins have their own */
+	struct berth_volume_binder *volume_binder; /* NULL: plugins use their default binder */
 };
 
 static void destroy_own(struct own_framework *own)
@@ -54,7 +57,7 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 	struct own_framework *own = BT_NEW(struct own_framework);
 
 	if (options.snapshot_shared_lister != NULL) {
-		/* The view is constant, but plugins keep counters in the state behind it. */
+		/* The view is constant, but plugins keep counters in its state. */
 		state = (struct bt_state *)bt_const_shared_lister_of(options.snapshot_shared_lister)
 				->state;
 	} else {
@@ -78,7 +81,7 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 		return result;
 	}
 	own->volume_binder = options.volume_binder;
-	/* Today the binder is VolumeBinding's own: spec 07 section 16.4. */
+	/* Only VolumeBinding uses the binder at present: spec 07 section 16.4. */
 	struct bt_plugin *plugin = bt_framework_find_plugin(framework, BT_STR("VolumeBinding"));
 
 	if (own->volume_binder != NULL && plugin != NULL &&
@@ -173,7 +176,7 @@ const struct berth_plugin_entry *berth_framework_list_plugins(
 	return entries;
 }
 
-/** The framework's comparison with public types. */
+/** The framework's `less`, with public types. */
 static bool less(struct berth_plugin *plugin, const struct berth_queued_pod *a,
 	const struct berth_queued_pod *b)
 {
@@ -270,7 +273,10 @@ static struct bt_status check_node(const struct bt_framework *framework,
 		arena, BT_STR("the node is not one of the framework's cluster"));
 }
 
-/** Slots of nodes, in the arena; NULL and a status if a node is not in the framework's cluster. */
+/**
+ * Returns the slots of nodes, in the arena; NULL and a status if a node is not in the framework's
+ * cluster.
+ */
 static uint32_t *slots_of(const struct bt_framework *framework,
 	const struct berth_node_info *const *nodes, uint32_t count, struct bt_arena *arena,
 	struct bt_status *out_status)
@@ -626,7 +632,7 @@ struct berth_status berth_framework_run_pre_bind_pre_flights(struct berth_framew
 		: run.status;
 }
 
-/** Progress of the binding cycle between calls that return Wait. */
+/** Progress of PreBind and Bind, kept between calls that return Wait. */
 struct binding_progress {
 	struct bt_pre_bind_progress pre_bind;
 	uint32_t next_binder;
@@ -645,7 +651,7 @@ static struct binding_progress *progress_of(struct bt_cycle_state *cycle)
 	return progress;
 }
 
-/** Continues PreBind or Bind where the previous call stopped. */
+/** Continues PreBind or Bind at the point where the previous call stopped. */
 static struct bt_status continue_binding(struct run *run, bool is_pre_bind)
 {
 	struct binding_progress *progress;

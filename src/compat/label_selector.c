@@ -8,7 +8,7 @@
 #include "lib/convert.h"
 #include "lib/document.h"
 
-/** The LabelSelector of a JSON text; NULL for null. */
+/** Decodes a LabelSelector from JSON; *out_selector is NULL for null. */
 static int decode(struct bt_str json, struct bt_arena *arena,
 	const struct bt_label_selector **out_selector, struct berth_error *err)
 {
@@ -20,7 +20,7 @@ static int decode(struct bt_str json, struct bt_arena *arena,
 	bt_json_reader_init(&reader, json);
 	result = bt_json_peek(&reader, &type, err);
 	if (result == BERTH_OK) {
-		/* null leaves the structure as it is. */
+		/* For null, decoding leaves the structure unchanged. */
 		result = bt_message_decode_json(
 			&bt_label_selector_message, &reader, arena, selector, err);
 	}
@@ -64,7 +64,7 @@ int berth_label_selector_parse(
 	return result;
 }
 
-/** A map, sorted as decoded ones are. Texts are copied when copy is set. */
+/** Makes a map that is sorted like a decoded one. copy: copy the texts into the arena. */
 static struct bt_str_map sorted(
 	const struct berth_label *labels, uint32_t count, struct bt_arena *arena, bool copy)
 {

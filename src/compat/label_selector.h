@@ -5,7 +5,7 @@
 #include "berth/label_selector.h"
 
 struct berth_label_selector {
-	struct bt_arena arena; /* everything of selector */
+	struct bt_arena arena; /* memory of `selector` */
 	struct bt_selector selector;
 };
 #endif

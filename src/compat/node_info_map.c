@@ -21,7 +21,7 @@ static void free_entry(struct entry *entry)
 	bt_free((void *)(uintptr_t)entry->name.data);
 }
 
-/** Names come in ascending order. The aggregate is consumed. */
+/** Appends an entry. Names must come in ascending order. The aggregate is consumed. */
 static void push(
 	struct berth_node_name_to_info_map *map, struct bt_str name, struct bt_aggregate *aggregate)
 {
@@ -58,11 +58,11 @@ static struct bt_str node_name_of(const struct berth_object *pod)
 	return name.data != NULL ? name : BT_STR("");
 }
 
-/** A name that a node reports. */
+/** An image name that a node reports. */
 struct report {
 	struct bt_str image;
 	uint32_t entry;
-	uint32_t sequence; /* within the node */
+	uint32_t sequence; /* order of the reports of one node */
 	int64_t size_bytes;
 };
 
@@ -98,7 +98,7 @@ static void collect_reports(struct report_list *list, const struct bt_node *node
 	}
 }
 
-/** Whether this is the node's last report of an image. */
+/** Whether the report is the node's last one about its image. */
 static bool is_last_word(const struct report_list *list, uint32_t at)
 {
 	return at + 1 == list->reports.count ||
@@ -121,7 +121,7 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 	}
 	map = BT_NEW(struct berth_node_name_to_info_map);
 
-	/* An empty aggregate for each name that occurs. */
+	/* Add an empty aggregate for each node name that occurs. */
 	size_t count = (size_t)pod_count + node_count;
 	struct bt_str *names = BT_NEW_ARRAY(struct bt_str, count + 1);
 
@@ -150,7 +150,9 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 			find(map, berth_object_name(nodes[i]))->aggregate, bt_object_of(nodes[i]));
 	}
 
-	/* Sizes are those of each node, counts are over the given nodes. */
+	/*
+	 * Set each node's images: the size as the node reports it, the count over all given nodes.
+	 */
 	struct report_list list = {0};
 	uint32_t end;
 
@@ -222,7 +224,9 @@ struct berth_node_info *berth_node_name_to_info_map_at(
 	return berth_node_info_of_aggregate(map->entries.items[index].aggregate);
 }
 
-/** Names of the nodes that a snapshot would list, sorted; returns their number. */
+/**
+ * Collects the names of the nodes that a snapshot would list, sorted. Returns the number of names.
+ */
 static uint32_t listed_names(const struct bt_state *state, struct bt_str *out_names)
 {
 	uint32_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The cluster that predicates read, metadata of pods, and the calls of predicates. */
+/** Predicates: the cluster that they read, metadata of pods, and calls. */
 #include "compat/predicate.h"
 
 #include <stddef.h>
@@ -36,8 +36,8 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 	}
 	if (predicates->generations.items[slot] == 0) {
 		/*
-		 * Adds the cluster's pods; pods that the state refuses are invisible to other
-		 * nodes.
+		 * Add the aggregate's pods, so that other nodes see them. Pods that the state
+		 * refuses are left out.
 		 */
 		struct bt_state *state = predicates->state;
 		for (uint32_t i = 0; i < aggregate->pods.count; i++) {
@@ -47,7 +47,7 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 			pod.spec.node_name = bt_aggregate_node(aggregate)->metadata.name;
 			int result = bt_state_add_pod(state, &pod, &err);
 
-			(void)result; /* see above */
+			(void)result; /* a refused pod is left out */
 			berth_error_finish(&err);
 		}
 	}
@@ -56,7 +56,7 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 	return slot;
 }
 
-/** state NULL: an empty one. */
+/** state NULL: creates an empty state. */
 static struct berth_predicates *create(struct bt_state *state, struct bt_config *config)
 {
 	struct berth_predicates *predicates = BT_NEW(struct berth_predicates);
@@ -103,7 +103,7 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 			given->size < sizeof(options) ? given->size : sizeof(options));
 	}
 	if (options.snapshot != NULL) {
-		/* The view is constant, but plugins keep counters in the state behind it. */
+		/* The view is constant, but plugins keep counters in its state. */
 		state = (struct bt_state *)bt_const_shared_lister_of(options.snapshot)->state;
 	}
 	struct berth_predicates *predicates = create(state, bt_config_of(options.config));
@@ -125,7 +125,10 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 	return predicates;
 }
 
-/** Predicates over the cluster of a node; an aggregate is a cluster of its own. owned. */
+/**
+ * Creates predicates over the cluster of a node; an aggregate counts as a cluster of one node.
+ * owned.
+ */
 static struct berth_predicates *create_around(const struct berth_node_info *node)
 {
 	struct berth_predicates *predicates;
@@ -220,7 +223,7 @@ static void set_request(
 	}
 }
 
-/** Metadata of a pod whose object the caller owns. */
+/** Creates metadata of a pod. The caller owns the pod's object. */
 static struct berth_predicate_metadata *create_metadata(
 	struct berth_predicates *predicates, const struct berth_pod *pod)
 {
@@ -266,11 +269,11 @@ void berth_predicate_metadata_destroy(struct berth_predicate_metadata *metadata)
 	bt_free(metadata);
 }
 
-/** The node in the form that plugins read. */
+/** A node as plugins read it. */
 struct judged_node {
-	struct bt_node_info memory; /* of an aggregate */
+	struct bt_node_info memory; /* used for an aggregate */
 	const struct bt_node_info *info;
-	struct bt_pod_info *pods; /* of an aggregate; references in the state */
+	struct bt_pod_info *pods; /* pods of an aggregate; they hold references in the state */
 	uint32_t pod_count;
 };
 
@@ -328,7 +331,7 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	if (slot == BT_SLOT_NONE || !predicates->state->nodes.rows[slot].has_node) {
 		return not_found(err);
 	}
-	/* A view of the slot with the aggregate's pods in place of the cluster's. */
+	/* Make a view of the slot that has the aggregate's pods instead of those in the state. */
 	struct bt_node_info *info = &out_node->memory;
 
 	bt_node_info_init_without_pods(info, predicates->state, slot, arena);
@@ -342,7 +345,7 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	return BERTH_OK;
 }
 
-/** The amounts behind "Insufficient <name>". */
+/** Returns the amounts for the reason "Insufficient <name>". */
 static struct berth_insufficient_resource numbers_of(struct berth_str name,
 	const struct berth_predicate_metadata *metadata, const struct bt_node_info *node)
 {
@@ -394,8 +397,8 @@ static void set_result(const struct bt_status *status,
 			reasons[i].insufficient = numbers_of(name, metadata, node);
 		}
 		/*
-		 * Whether the reason persists if pods are removed; a status has one code for all
-		 * its reasons.
+		 * Whether removing pods cannot remove the reason. A status has one code for all its
+		 * reasons.
 		 */
 		reasons[i].unresolvable =
 			status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE &&
@@ -475,7 +478,10 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 
 	if (predicate == BERTH_PREDICATE_CHECK_NODE_CONDITION && alone != NULL &&
 		bt_aggregate_node(alone) == NULL) {
-		/* An aggregate without node object has unknown conditions: spec 05b B1. */
+		/*
+		 * An aggregate without node object counts as having unknown conditions: spec 05b
+		 * B1.
+		 */
 		struct bt_status status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 			bt_arena_of(arena), BT_STR("node(s) had unknown conditions"));
 
@@ -498,7 +504,10 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 	return result;
 }
 
-/** Spec 05b A1, without predicates that need arguments, such as CheckServiceAffinity. */
+/**
+ * Whether the predicate is a default one (spec 05b A1). Predicates that need arguments, such as
+ * CheckServiceAffinity, are not.
+ */
 static bool is_default(uint32_t index)
 {
 	switch ((enum berth_predicate)index) {
@@ -556,7 +565,7 @@ int berth_predicate_run_all(struct berth_predicates *predicates, const char *con
 	struct berth_predicate_result all = {true, NULL, 0};
 	int result = BERTH_OK;
 
-	/* The names of the predicates to run, in order. */
+	/* Collect the names of the predicates to run, in order. */
 	for (uint32_t p = 0; p < BERTH_PREDICATE__COUNT; p++) {
 		bool wanted = names == NULL && is_default(p);
 

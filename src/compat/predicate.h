@@ -20,29 +20,29 @@ struct berth_predicates {
 	struct bt_state *state;
 	bool owns_state;
 	struct bt_config *config; /* reference held */
-	/** The part of a framework that plugins read: the configuration. */
+	/** Framework with only the part that plugins read: the configuration. */
 	struct bt_framework framework;
 	struct bt_handle handle;
 	struct bt_plugin *plugins[BERTH_PREDICATE__COUNT]; /* created at first use */
 	BT_VEC(struct bt_registered_predicate) registered;
 	BT_VEC(struct bt_str) ignored; /* in the configuration's memory */
-	BT_VEC(int64_t) generations;   /* owned state: of the aggregate behind each slot */
+	BT_VEC(int64_t) generations;   /* with owns_state: by slot, of the aggregate */
 };
 
-/** The private part of metadata. */
+/** The library's part of the metadata. */
 struct berth_predicate_data {
-	struct bt_object *object; /* reference held; NULL: the caller's pod */
+	struct bt_object *object; /* reference held; NULL: the caller owns the pod */
 	struct bt_pod_info info;
 	struct bt_arena arena;
 	struct bt_cycle_state cycle;
-	/* Results of each plugin's PreFilter, if it ran. */
+	/* Whether each plugin's PreFilter ran, and its status. */
 	bool asked[BERTH_PREDICATE__COUNT];
 	struct bt_status answers[BERTH_PREDICATE__COUNT];
 };
 
-/** Index in the order of evaluation; BERTH_PREDICATE__COUNT: no such name. */
+/** Returns the index in the order of evaluation; BERTH_PREDICATE__COUNT: the name is unknown. */
 uint32_t bt_predicate_index(const char *name);
-/** NULL: no predicate of the name is registered. */
+/** Returns the predicate that the caller registered under the name; NULL: none. */
 berth_predicate_fn bt_predicate_find_registered(
 	const struct berth_predicates *predicates, const char *name);
 int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS);

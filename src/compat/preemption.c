@@ -21,7 +21,7 @@ const struct berth_node_info *const *berth_preemption_potential_nodes(
 		out_count);
 }
 
-/** Iteration over a lister of budgets. */
+/** Collects the budgets of a lister. */
 struct collecting {
 	BT_VEC(const struct berth_pdb *) pdbs;
 };
@@ -51,7 +51,7 @@ const struct berth_pdb *const *berth_preemption_pdbs(
 	return list;
 }
 
-/** A dry run in progress. */
+/** State of a dry run. */
 struct dry_run {
 	struct berth_preemption *preemption;
 	struct bt_cycle_state *cycle;
@@ -68,7 +68,7 @@ struct dry_run {
 	struct bt_error_list errors;
 };
 
-/** The decision for one node, on copies of node and state. */
+/** Selects the victims on one node, using copies of the node and the cycle state. */
 static struct bt_status select_victims(
 	struct dry_run *run, const struct berth_node_info *node, struct berth_victims *out_victims)
 {
@@ -105,7 +105,7 @@ static void look_at_node(struct dry_run *run, const struct berth_node_info *node
 	struct berth_plugin_status *entry;
 
 	if (bt_status_is_success(&status) && victims.pod_count != 0) {
-		/* Whether the list of its kind is full: then the candidate is dropped. */
+		/* Keep the candidate, unless its list (clean or violating) is full. */
 		struct berth_preemption_candidate candidate = {
 			.name = berth_node_info_name(node), .victims = victims};
 
@@ -158,15 +158,17 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 		.statuses = BT_ARENA_NEW_ARRAY(arena, struct berth_plugin_status, node_count),
 	};
 
-	/* One array for both: clean candidates from the start, others from the end. */
+	/*
+	 * Both lists share one array: clean candidates in the first half, the others in the second
+	 * half.
+	 */
 	run.clean = BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, (size_t)room * 2);
 	run.violating = run.clean + room;
 	bt_lib_load_budgets(preemption, pdbs, pdb_count);
 	own->loaded = pdbs;
 	own->loaded_count = pdb_count;
-	for (uint32_t i = 0; /* Also with a limit of 0 the scan ends only when a clean candidate was
-	                        kept: never. */
-		i < node_count &&
+	/* With limit 0 no clean candidate is ever kept, so all nodes are visited. */
+	for (uint32_t i = 0; i < node_count &&
 		!(run.clean_count != 0 && run.clean_count + run.violating_count >= run.limit);
 		i++) {
 		look_at_node(&run, potential_nodes[((uint64_t)offset + i) % node_count]);
@@ -237,7 +239,7 @@ bool berth_preemption_is_pod_running(const struct berth_preemption *preemption, 
 	return bt_preemption_is_running(&bt_lib_evaluator(preemption)->executor, pod_uid);
 }
 
-/** Index of the best entry by the caller's criteria. */
+/** Returns the index of the best entry by the caller's score functions. */
 static uint32_t best_by_functions(struct berth_preemption *preemption,
 	const berth_preemption_score_fn *scores, uint32_t score_count,
 	const struct berth_node_victims *entries, uint32_t count, struct bt_arena *arena)
@@ -316,7 +318,7 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 	return winner;
 }
 
-/** One attempt. */
+/** State of one preemption attempt. */
 struct attempt {
 	struct berth_preemption *preemption;
 	struct bt_cycle_state *cycle;
@@ -336,7 +338,7 @@ static void nominate(struct attempt *attempt, struct bt_str node_name)
 	};
 }
 
-/** "0/5 nodes are available: ..." about the dry run. */
+/** Makes the status "0/5 nodes are available: ..." from the statuses of the dry run. */
 static struct bt_status no_candidates(
 	struct attempt *attempt, const struct berth_preemption_dry_run_result *found)
 {
@@ -363,7 +365,7 @@ static struct bt_status no_candidates(
 	return status;
 }
 
-/** Spec 08 section 10: the candidates that extenders leave. */
+/** Calls the extenders, which may drop candidates. Spec 08 section 10. */
 static struct bt_status ask_extenders(struct attempt *attempt)
 {
 	struct bt_evaluator *evaluator = bt_lib_evaluator(attempt->preemption);
@@ -504,7 +506,9 @@ static struct bt_status pod_not_found(struct bt_str name, struct bt_arena *arena
 	return status;
 }
 
-/** A handle without a scheduler knows no newer versions. */
+/**
+ * Whether the pod lister can be used. A handle without a scheduler has no newer versions of pods.
+ */
 static bool has_pods(const struct berth_preemption *preemption, const struct bt_handle *handle)
 {
 	struct berth_lister handles = berth_handle_lister(preemption->handle, "Pod");
@@ -540,7 +544,7 @@ struct berth_status berth_preemption_preempt(struct berth_preemption *preemption
 	if (newest == NULL || newest == attempt.pod->object) {
 		return preempt(&attempt);
 	}
-	/* From here on the newest version counts; the cycle still has the queued one. */
+	/* Use the newest version from here on; the cycle has the version of the queue. */
 	bt_pod_info_init_pending(handle->state, newest, &info);
 	attempt.pod = &info;
 	struct bt_status status = preempt(&attempt);

@@ -21,19 +21,19 @@ static inline struct bt_own_preemption *bt_own_preemption_of(
 	return (struct bt_own_preemption *)(uintptr_t)preemption;
 }
 
-/** The evaluator, with the handle and name of the public members. */
+/** Returns the evaluator, after copying handle and name from the public members. */
 struct bt_evaluator *bt_lib_evaluator(const struct berth_preemption *preemption);
 /** Makes the evaluator use these budgets. */
 void bt_lib_load_budgets(
 	struct berth_preemption *preemption, const struct berth_pdb *const *pdbs, uint32_t count);
-/** Victims in the arena. */
+/** Converts the candidate's victims, in the arena. */
 struct berth_victims bt_lib_victims_of(const struct bt_state *state,
 	const struct bt_preemption_candidate *candidate, struct bt_arena *arena);
-/** Pods that the state does not have are left out. */
+/** Converts a candidate. Victims that the state does not have are left out. */
 struct bt_preemption_candidate bt_lib_candidate_of(const struct bt_state *state,
 	struct bt_str node_name, const struct berth_victims *victims, struct bt_arena *arena);
 
-/* Decisions of the caller's functions, or the defaults. */
+/* Functions that call the caller's functions, or the defaults. */
 
 struct berth_node_victims *bt_lib_victims_map(struct berth_preemption *preemption,
 	const struct berth_preemption_candidate *candidates, uint32_t count,
@@ -43,7 +43,7 @@ struct berth_status bt_lib_select_victims(struct berth_preemption *preemption,
 	const struct berth_node_info *node, const struct berth_pdb *const *pdbs, uint32_t pdb_count,
 	struct berth_victims *out_victims);
 
-/** Removes the victims: by the caller's function, or by the executor. Success, or Error. */
+/** Removes the victims, by the caller's function or by the executor. Returns Success or Error. */
 struct bt_status bt_lib_evict(struct berth_preemption *preemption, const struct bt_pod_info *pod,
 	const struct berth_preemption_candidate *candidate, struct bt_arena *arena);
 #endif

@@ -238,7 +238,10 @@ struct berth_status bt_lib_select_victims(struct berth_preemption *preemption,
 			  preemption, state, pod, node, pdbs, pdb_count, out_victims);
 }
 
-/** Spec 08 section 11.4, after the caller's function has removed the victims. */
+/**
+ * Clears lower nominations (spec 08 section 11.4), after the caller's function has removed the
+ * victims.
+ */
 static void clear_nominations(struct berth_preemption *preemption, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct bt_arena *arena)
 {
@@ -259,7 +262,7 @@ static void clear_nominations(struct berth_preemption *preemption, const struct 
 	for (uint32_t i = 0; i < lower.pods.count; i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
 
-		/* As upstream: preemption continues without it. */
+		/* On failure, preemption continues with the nomination in place, as upstream. */
 		(void)writer->clear_nomination(writer->context, none, &lower.pods.items[i], &err);
 		berth_error_finish(&err);
 	}

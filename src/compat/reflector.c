@@ -16,23 +16,23 @@
 
 struct item {
 	struct bt_object *object; /* reference held */
-	uint64_t seen;            /* number of the last list that contained it */
+	uint64_t seen;            /* number of the last list that had the object */
 };
 
 struct berth_reflector {
 	struct berth_cache *cache;
 	enum bt_kind kind;
-	BT_VEC(struct item) items; /* objects of the server, as far as received */
+	BT_VEC(struct item) items; /* objects received from the server */
 	struct bt_map index;       /* hash of namespace and name -> place in items */
 	uint64_t list_count;
-	struct bt_strbuf version; /* last one seen */
+	struct bt_strbuf version; /* last resourceVersion received */
 	bool unavailable;         /* the server no longer has that version */
-	bool paginated;           /* the server pages lists at "0" */
-	bool is_watching;         /* a list was stored: watch next */
+	bool paginated;           /* the server returns pages for a list at version "0" */
+	bool is_watching;         /* a list was stored, so watch next */
 	bool takes_version;       /* ADDED events also update the version */
-	bool had_event;           /* since the watch was opened */
-	int64_t backoff_ns;       /* the next one, 0: the first */
-	int64_t backoff_at_ns;    /* of the last call */
+	bool had_event;           /* an event arrived since the watch was opened */
+	int64_t backoff_ns;       /* duration of the next backoff; 0: the first */
+	int64_t backoff_at_ns;    /* time of the last backoff */
 };
 
 static uint64_t hash_of(const struct berth_reflector *reflector, uint32_t place)
@@ -66,7 +66,7 @@ void berth_reflector_destroy(struct berth_reflector *reflector)
 	bt_free(reflector);
 }
 
-/** Index of a key, or BT_MAP_NONE. */
+/** Returns the index of a key, or BT_MAP_NONE. */
 static uint32_t find(
 	const struct berth_reflector *reflector, struct bt_str namespace_, struct bt_str name)
 {
@@ -82,7 +82,7 @@ static uint32_t find(
 	return BT_MAP_NONE;
 }
 
-/** Remembers the first error of several operations. */
+/** Keeps the first error of several operations. */
 static void note(int *result, int fresh, struct berth_error *err, struct berth_error *fresh_err)
 {
 	if (fresh != BERTH_OK && *result == BERTH_OK) {
@@ -91,7 +91,7 @@ static void note(int *result, int fresh, struct berth_error *err, struct berth_e
 	berth_error_finish(fresh_err);
 }
 
-/** Whether the cache counts the pod: assigned and not finished. */
+/** Returns the pod if the cache counts it (assigned and not finished), else NULL. */
 static const struct bt_pod *counted_pod(const struct bt_object *object)
 {
 	const struct bt_pod *pod = object != NULL ? object->value : NULL;
@@ -113,7 +113,7 @@ static int change_pod(struct berth_cache *cache, struct bt_object *before, struc
 		return berth_cache_update_pod(
 			cache, berth_const_pod_of(old_pod), berth_object_of(after), err);
 	}
-	/* Another uid under the same name is another pod. */
+	/* A pod with the same name but another uid is another pod. */
 	if (old_pod != NULL) {
 		note(&result, berth_cache_remove_pod(cache, berth_const_pod_of(old_pod), &fresh),
 			err, &fresh);
@@ -138,7 +138,7 @@ static int change_node(struct berth_cache *cache, struct bt_object *before, stru
 		: berth_cache_update_node(cache, old_node, berth_object_of(after), err);
 }
 
-/** before or after may be NULL. */
+/** Applies a change to the cache. before or after may be NULL. */
 static int change(struct berth_reflector *reflector, struct bt_object *before,
 	struct bt_object *after, struct berth_error *err)
 {
@@ -168,7 +168,7 @@ static int put(struct berth_reflector *reflector, struct bt_object *object, stru
 
 static int drop(struct berth_reflector *reflector, uint32_t place, struct berth_error *err)
 {
-	/* Removes the object from the store; the caller owns it. */
+	/* The store's reference passes to `before`. */
 	struct bt_object *before = reflector->items.items[place].object;
 	uint32_t last = reflector->items.count - 1;
 
@@ -251,7 +251,10 @@ int berth_reflector_replace(struct berth_reflector *reflector, struct berth_obje
 	for (uint32_t i = 0; i < count; i++) {
 		note(&result, put(reflector, bt_object_of(objects[i]), &fresh), err, &fresh);
 	}
-	/* From the end: a removal moves the last item, already visited, into the gap. */
+	/*
+	 * Go from the end, because a removal moves the last item into the gap, and this item must
+	 * be visited already.
+	 */
 	for (uint32_t i = reflector->items.count; i-- > 0;) {
 		if (reflector->items.items[i].seen != reflector->list_count) {
 			note(&result, drop(reflector, i, &fresh), err, &fresh);
@@ -278,7 +281,10 @@ int berth_reflector_event(struct berth_reflector *reflector, enum berth_watch_ev
 	meta = bt_object_of(object)->meta;
 	place = find(reflector, meta->namespace_, meta->name);
 	reflector->had_event = true;
-	/* A watch at version "0" begins with the existing objects, in no order of versions. */
+	/*
+	 * A watch at version "0" begins with ADDED events for existing objects, not ordered by
+	 * version: do not take their versions.
+	 */
 	reflector->takes_version |= type != BERTH_WATCH_ADDED;
 	if (reflector->takes_version) {
 		set_version(reflector, meta->resource_version);
@@ -308,7 +314,10 @@ void berth_reflector_failed(struct berth_reflector *reflector, enum berth_reflec
 {
 	switch (failure) {
 	case BERTH_REFLECTOR_GONE:
-		/* A watch whose version is gone lists again at it; a list asks for the newest. */
+		/*
+		 * If the version of a watch is gone, list at that version; if the version of a list
+		 * is gone, list the newest.
+		 */
 		reflector->unavailable = !reflector->is_watching;
 		reflector->is_watching = false;
 		break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One decision, as a whole and step by step. */
+/** One decision, made by one call or step by step. */
 #include <stddef.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ void berth_error_counts_finish(struct berth_error_counts *counts)
 	*counts = (struct berth_error_counts){0};
 }
 
-/** Shared by the chunks; read-only while they run. */
+/** Arguments that all chunks share; read-only while the chunks run. */
 struct work {
 	const struct berth_cancel *cancel;
 	uint32_t pieces;
@@ -184,7 +184,7 @@ struct berth_str berth_fit_error_text(
 	if (map != NULL && map->statuses != NULL) {
 		diagnosis.statuses = *map->statuses;
 	} else if (map != NULL) {
-		/* Only reasons are counted: the node of each does not matter. */
+		/* Only reasons are counted, so the slots of the entries do not matter. */
 		memory.absent = map->absent;
 		for (uint32_t i = 0; i < map->entries.count; i++) {
 			struct bt_node_status_entry entry = {i, map->entries.items[i].status};
@@ -201,7 +201,7 @@ struct berth_str berth_fit_error_text(
 	return result;
 }
 
-/** A read-only map over statuses that live in the arena or in the engine. */
+/** Makes a read-only map of statuses that are in the arena or in the engine. */
 static const struct berth_node_to_status *make_view(const struct bt_state *state,
 	const struct bt_node_statuses *statuses, struct bt_arena *arena)
 {
@@ -225,7 +225,7 @@ int berth_engine_schedule(struct berth_engine *engine, struct berth_framework *f
 	struct bt_schedule_result result;
 
 	trace_step(engine, "Computing predicates");
-	/* A decision only: no pod is evicted. */
+	/* Only decide: without PostFilter plugins, no pod is evicted. */
 	post_filter->entries.count = 0;
 	bt_engine_schedule(inside, profile, bt_const_pod_info_of(pod), &result);
 	post_filter->entries.count = post_filter_count;
@@ -271,7 +271,7 @@ struct berth_status berth_engine_pod_fits_on_node(struct berth_engine *engine,
 	return berth_framework_run_filter_plugins_with_nominated_pods(framework, state, pod, node);
 }
 
-/** The verdict on a slot. */
+/** Runs the filters for one slot. */
 static struct bt_status check_slot(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
@@ -303,14 +303,14 @@ struct berth_status berth_engine_check_node(struct berth_engine *engine,
 	return check_slot(profile, cycle, bt_const_pod_info_of(pod), slot);
 }
 
-/** Shared by the steps of one search. */
+/** State of one search. */
 struct search {
 	struct bt_engine *engine;
 	struct bt_framework *framework;
 	struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
 	struct bt_node_statuses statuses; /* entries in the arena, room for every node */
-	uint32_t *entry_by_slot;          /* in statuses: position + 1 */
+	uint32_t *entry_by_slot;          /* index in statuses.entries + 1; 0: none */
 	uint32_t *feasible;               /* slots */
 	uint32_t feasible_count;
 };
@@ -327,7 +327,10 @@ static void set_status(struct search *search, uint32_t slot, const struct bt_sta
 	search->entry_by_slot[slot] = search->statuses.entries.count;
 }
 
-/** Success, or the Error that ended the search. */
+/**
+ * Runs the filters on slots until `limit` nodes are feasible. Returns Success, or the Error that
+ * ended the search.
+ */
 static struct bt_status search_slots(struct search *search, const uint32_t *slots, uint32_t count,
 	uint32_t start, uint32_t limit)
 {
@@ -338,7 +341,7 @@ static struct bt_status search_slots(struct search *search, const uint32_t *slot
 
 		if (bt_status_is_success(&status)) {
 			if (search->feasible_count == limit) {
-				break; /* one node too many: dropped */
+				break; /* the limit is reached: drop this node */
 			}
 			search->feasible[search->feasible_count++] = slot;
 		} else if (bt_status_is_rejected(&status)) {
@@ -383,7 +386,10 @@ static struct bt_status ask_extenders(struct search *search)
 	return status;
 }
 
-/** The nominated node of the pod's status is tried first and alone (spec 03 section 3.7). */
+/**
+ * Tries only the nominated node of the pod's status, before the search over all nodes (spec 03
+ * section 3.7).
+ */
 static bool try_nominated_node(struct search *search)
 {
 	struct bt_str name = search->pod->nominated_node_name;
@@ -399,7 +405,7 @@ static bool try_nominated_node(struct search *search)
 		status = ask_extenders(search);
 	}
 	if (!bt_status_is_success(&status)) {
-		search->feasible_count = 0; /* upstream logs it and searches all nodes */
+		search->feasible_count = 0; /* search all nodes; upstream logs the status */
 	}
 	return search->feasible_count != 0;
 }
@@ -516,11 +522,11 @@ void berth_nominated_view_finish(struct berth_nominated_view *view)
 
 const struct berth_queue *berth_engine_queue(const struct berth_engine *engine)
 {
-	/* Nominations belong to the engine, and refer to the queue's pods. */
+	/* The engine has the nominations, which refer to pods of the queue. */
 	return (const struct berth_queue *)(const void *)engine;
 }
 
-/** A list that grows in the heap until its end is known. */
+/** A list on the heap, because the number of pods is not known in advance. */
 struct nominated_list {
 	BT_VEC(const struct berth_pod_info *) pods;
 };

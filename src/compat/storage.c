@@ -181,7 +181,7 @@ static void each(const void *context, enum bt_kind kind, struct bt_str namespace
 	}
 }
 
-/* Lister functions are not passed the kind, so there is a pair of functions for each kind. */
+/* Lister functions do not get the kind, so each kind has a pair of functions. */
 #define KIND(name, kind) \
 	static const void *get_##name( \
 		void *context, struct berth_str namespace_, struct berth_str object_name) \

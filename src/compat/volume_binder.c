@@ -8,8 +8,8 @@
 #include "compat/lister.h"
 
 /**
- * The binder's objects: those of the handle's scheduler, or copies from the caller's listers. Its
- * writes go to the handle's requests or to the caller's functions.
+ * The public binder. Its objects are those of the handle's scheduler, or copies from the caller's
+ * listers. Its writes go to the handle's requests or to the caller's functions.
  */
 
 static int bind_volume(void *context, const struct bt_persistent_volume *volume,
@@ -73,7 +73,10 @@ static bool put_object(void *context, const void *value)
 	const struct bt_object_meta *known =
 		bt_object_store_find(copying->store, copying->kind, meta->namespace_, meta->name);
 
-	/* Without versions a change cannot be detected. */
+	/*
+	 * Store the object unless it is unchanged; without a resource version, changes cannot be
+	 * detected.
+	 */
 	if (known == NULL || meta->resource_version.length == 0 ||
 		!bt_str_equal(known->resource_version, meta->resource_version) ||
 		!bt_str_equal(known->uid, meta->uid)) {
@@ -168,7 +171,8 @@ static void follow_listers(struct bt_lib_binder *binder)
 			&binder->listers.nodes, (struct bt_str){NULL, 0}, put_node, state);
 	} else {
 		/*
-		 * The scheduler keeps no whole nodes; these are the fields that the binder reads.
+		 * The scheduler keeps no whole nodes, so build nodes with the fields that the
+		 * binder reads.
 		 */
 		const struct bt_node_table *nodes = &binder->handle->state->nodes;
 
@@ -297,7 +301,7 @@ static void destroy(struct berth_volume_binder *binder)
 	bt_free(own);
 }
 
-/** Volumes of the class of a claim, as assumed. */
+/** Returns the volumes of a storage class, including assumed versions. */
 static struct berth_class_volumes class_volumes(
 	struct bt_lib_binder *own, struct bt_str class_name, struct bt_arena *arena)
 {
@@ -355,7 +359,7 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	return BERTH_OK;
 }
 
-/** Claims that the caller assembled have no work yet. */
+/** Returns the internal form of claims, which is missing if the caller assembled them. */
 static struct bt_pod_volume_claims *claims_of(
 	struct berth_pod_volume_claims *claims, struct bt_arena *arena)
 {
@@ -396,7 +400,7 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 		return result;
 	}
 	*out_volumes = NULL;
-	/* In the order of spec 07 section 7.1. */
+	/* Conflicts in the order of spec 07 section 7.1. */
 	static const struct {
 		enum bt_volume_conflict conflict;
 		enum berth_conflict_reason reason;
@@ -422,7 +426,10 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 	return BERTH_OK;
 }
 
-/** Volumes that the caller assembled have no work yet. NULL: nothing is needed. */
+/**
+ * Returns the internal form of volumes, which is missing if the caller assembled them. NULL: the
+ * pod needs no volumes.
+ */
 static struct bt_pod_volumes *volumes_of(struct berth_pod_volumes *volumes, struct bt_arena *arena)
 {
 	struct bt_pod_volumes *inside = volumes != NULL ? volumes->work : NULL;
@@ -486,16 +493,16 @@ static int bind_pod_volumes(struct berth_volume_binder *binder, const struct ber
 }
 
 /**
- * A volume with its affinity as written, and, for nodes that list its plugin as migrated, the
- * translated one. Spec: 07 section 16.2.
+ * The affinity of a volume as written, and translated to CSI for nodes that list the volume's
+ * plugin as migrated. Spec: 07 section 16.2.
  */
 struct narrowing {
-	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: no driver of interest */
+	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: not a migrated driver */
 	struct bt_volume_affinity plain;
 	struct bt_volume_affinity translated;
 };
 
-/** false: the volume cannot be judged. */
+/** Reads the affinities of a volume. Returns false if the volume cannot be translated to CSI. */
 static bool read_narrowing(const struct bt_persistent_volume *volume, struct bt_arena *arena,
 	struct narrowing *out_narrowing)
 {

@@ -9,8 +9,8 @@
 struct bt_lib_binder {
 	struct berth_volume_binder base;
 	const struct bt_handle *handle; /* the caller's, borrowed */
-	struct bt_handle own_handle;    /* handle of the inner binder; updated by each operation */
-	struct bt_state *own_state;     /* with listers of the caller's: copies of their objects */
+	struct bt_handle own_handle;    /* handle of the inner binder; each operation updates it */
+	struct bt_state *own_state;     /* copies of objects of the caller's listers */
 	struct berth_volume_binder_listers listers;
 	struct berth_capacity_check capacity;
 	struct bt_volume_writer writer; /* wraps the handle's writer */
@@ -18,22 +18,22 @@ struct bt_lib_binder {
 };
 
 /**
- * A binder for the in-tree plugin that forwards every call to **outside, which is read at each
- * call. owned; outside is borrowed.
+ * Creates a binder for the in-tree plugin that forwards every call to **outside, which is read
+ * again at each call. owned; outside is borrowed.
  */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_create(
 	struct berth_volume_binder *const *outside);
-/** The same for an owned binder. */
+/** Like bt_outside_binder_create, but the new binder owns `outside`. */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_own(struct berth_volume_binder *outside);
 
 /**
- * The node in the handle's state: a view itself, or for an aggregate the node of its name. NULL:
- * unknown. buffer: memory for the result.
+ * Returns the node as a view of the handle's state: the node itself if it is a view, for an
+ * aggregate the node with the same name. NULL: unknown node. buffer: memory for the result.
  */
 const struct bt_node_info *bt_lib_node_view(const struct bt_handle *handle,
 	const struct berth_node_info *node, struct bt_node_info *buffer);
 
-/** Public lists of claims, in the arena. */
+/** Convert lists of claims to the public form and back, in the arena. */
 struct berth_pvc_list bt_lib_pvc_list(const struct bt_claim_list *list, struct bt_arena *arena);
 struct bt_claim_list bt_lib_claim_list(const struct berth_pvc_list *list, struct bt_arena *arena);
 /** Converts to public members, in the arena; the caller sets work and next_check_ns. */

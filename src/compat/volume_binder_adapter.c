@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Public binders as the in-tree plugin uses them, and the conversion of their results. */
+/** Adapts public binders for the in-tree plugin, and converts their results. */
 #include "base/alloc.h"
 #include "compat/convert_storage.h"
 #include "compat/volume_binder.h"
@@ -97,7 +97,7 @@ struct outside_binder {
 	struct berth_volume_binder *owned; /* NULL: not owned */
 };
 
-/** The plugin's copy of a public binder's result. */
+/** The in-tree plugin's copy of the result of a public binder. */
 struct outside_volumes {
 	struct bt_pod_volumes inside; /* first: the plugin's pointer points here */
 	struct berth_pod_volumes *outside;

@@ -10,14 +10,14 @@
 #include "plugins/in_tree.h"
 #include "plugins/volume_binding.h"
 
-/** Number of events of bt_volume_binding_events. */
+/** Number of events in bt_volume_binding_events. */
 #define EVENT_COUNT 7
 
-/** The in-tree plugin behind the public object. */
+/** A public object with the in-tree plugin inside. */
 struct own_binding {
 	struct berth_volume_binding outside; /* first: the caller's pointer points here */
 	const struct bt_handle *handle;      /* the caller's, borrowed */
-	struct bt_handle own_handle;         /* the same with gates of its own; updated with it */
+	struct bt_handle own_handle;         /* a copy that has `gates` */
 	struct bt_gates gates;
 	struct berth_volume_binder *first_binder;
 	struct bt_plugin *inside; /* calls the current binder of `outside` */
@@ -31,7 +31,10 @@ static struct own_binding *own_of(const struct berth_volume_binding *plugin)
 	return (struct own_binding *)(uintptr_t)plugin;
 }
 
-/** The state with the plugin's datum at index 0, where the in-tree plugin reads it. */
+/**
+ * A view of the cycle state that has the plugin's data at index 0, where the in-tree plugin reads
+ * it.
+ */
 struct visit {
 	struct bt_cycle_state *cycle;
 	struct bt_cycle_state view;
@@ -245,7 +248,7 @@ HINT(5);
 HINT(6);
 #undef HINT
 
-/** The in-tree list, with hints that take public plugins. */
+/** Fills in the events of the in-tree plugin, with hints that take the public plugin. */
 static void fill_events(struct own_binding *own)
 {
 	static const berth_queueing_hint_fn hints[EVENT_COUNT] = {
@@ -371,7 +374,7 @@ static const struct bt_persistent_volume_claim *get_claim(
 	return berth_lister_get(&own->outside.pvc_lister, namespace_, name);
 }
 
-/** The arguments as the configuration decodes and defaults them. */
+/** Decodes the arguments and sets defaults as the configuration does. */
 static struct bt_plugin_args read_args(
 	struct own_binding *own, const struct berth_volume_binding_args *given)
 {
