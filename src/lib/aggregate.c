@@ -10,7 +10,10 @@
 #include "lib/convert.h"
 #include "lib/resource.h"
 
-/** Ordered by port, protocol, ip: the entries that a wildcard conflicts with are adjacent. */
+/**
+ * Orders by port, protocol, ip, so that the entries with which a wildcard address conflicts are
+ * adjacent.
+ */
 static int compare(const struct berth_host_port *a, const struct berth_host_port *b)
 {
 	int order = (a->port > b->port) - (a->port < b->port);
@@ -139,7 +142,10 @@ const struct bt_resource_gates bt_aggregate_default_gates = {
 
 int64_t bt_aggregate_next_generation(void)
 {
-	/* Shared by all threads, because aggregates of different threads need distinct numbers. */
+	/*
+	 * All threads share the counter, because aggregates of different threads need distinct
+	 * numbers.
+	 */
 	static atomic_llong last;
 
 	return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
@@ -296,7 +302,7 @@ void bt_aggregate_add(struct bt_aggregate *aggregate, struct bt_aggregate_pod *p
 	change_sums(aggregate, pod, 1);
 }
 
-/** Index of the first pod with this uid, or the count. */
+/** Returns the index of the first pod with this uid, or the count. */
 static uint32_t find_pod(struct bt_aggregate_pod *const *pods, uint32_t count, struct bt_str uid)
 {
 	uint32_t i = 0;
@@ -447,7 +453,10 @@ struct berth_node_info *berth_node_info_clone(const struct berth_node_info *node
 		berth_resource_clone(&alone->allocatable, &copy->allocatable);
 		berth_host_port_info_clone(&alone->ports, &copy->ports);
 		for (uint32_t i = 0; i < alone->images.count; i++) {
-			/* Copies of copies have lost the sets of nodes: spec 01b section 9.5. */
+			/*
+			 * A copy has only the size of each image, not the set of nodes: spec 01b
+			 * section 9.5.
+			 */
 			struct berth_image_state state = {
 				.size_bytes = alone->images.items[i].state.size_bytes};
 
@@ -492,7 +501,10 @@ int berth_node_info_add_pod_info(
 {
 	struct bt_aggregate *aggregate = bt_aggregate_of(node);
 
-	/* Pods of an aggregate have no columns for scalar resources: see bt_aggregate_pod. */
+	/*
+	 * A pod of an aggregate cannot be added: its scalar resources have no columns
+	 * (bt_aggregate_pod).
+	 */
 	if (aggregate == NULL || aggregate->view.state == NULL ||
 		bt_const_pod_info_of(pod)->shape->ref_count == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,

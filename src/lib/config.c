@@ -205,7 +205,7 @@ static int bad_table(const struct berth_args_schema *schema, struct berth_error 
 		schema != NULL && schema->type_name != NULL ? schema->type_name : "arguments");
 }
 
-/** The decoder's table for a public one, in the arena. */
+/** Translates a public schema to the decoder's form, in the arena. */
 static int translate(const struct berth_args_schema *schema, struct bt_arena *arena, uint32_t depth,
 	const struct bt_config_schema **out_schema, struct berth_error *err)
 {

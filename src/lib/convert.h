@@ -25,7 +25,7 @@
 #include "state/node_info.h"
 #include "state/pod_info.h"
 
-/** bt_<name>_of: to the internal type; berth_<name>_of: to the public type. */
+/** Defines conversions: bt_<name>_of to the internal type, berth_<name>_of to the public type. */
 #define BT_LIB_CONVERT(name, internal, public_type) \
 	static inline struct internal *bt_##name##_of(struct public_type *outside) \
 	{ \
@@ -53,14 +53,20 @@
 		return bt_const_##name##_of(outside)->field; \
 	}
 
-/** The same for the value of a key in a map of the object; absent: NULL data. */
+/**
+ * Defines a public function that returns the value of a key in a map of the object; NULL data if
+ * absent.
+ */
 #define BT_LIB_MAP_GETTER(function, name, map) \
 	struct berth_str function(const struct berth_##name *outside, struct berth_str key) \
 	{ \
 		return bt_lib_map_value(&bt_const_##name##_of(outside)->map, key); \
 	}
 
-/** The same for the structure of an object of one kind; NULL for other kinds and for NULL. */
+/**
+ * Defines a public function that returns the structure of an object of one kind; NULL for other
+ * kinds and for NULL.
+ */
 #define BT_LIB_VALUE_GETTER(function, name, object_kind) \
 	const struct berth_##name *function(const struct berth_object *object) \
 	{ \
@@ -85,7 +91,7 @@ BT_LIB_CONVERT(resource_list, bt_resource_list, berth_resource_list)
 BT_LIB_CONVERT(shared_lister, bt_snapshot_view, berth_shared_lister)
 BT_LIB_CONVERT(waiting_pod, bt_waiting_pod, berth_waiting_pod)
 
-/** A copy that the caller frees. */
+/** Returns a copy, which the caller frees. */
 static inline struct bt_str bt_lib_own_text(struct bt_str text)
 {
 	return (struct bt_str){
@@ -99,6 +105,9 @@ static inline struct bt_str bt_lib_map_value(const struct bt_str_map *map, struc
 	return value != NULL ? *value : (struct bt_str){NULL, 0};
 }
 
-/** Arguments of plugins outside of the tree; args NULL: none. Borrows the configuration's text. */
+/**
+ * Makes public arguments for a plugin outside of the tree; args NULL: none. Borrows the
+ * configuration's text.
+ */
 struct berth_raw_args bt_raw_args_of(const struct bt_plugin_args *args);
 #endif

@@ -8,13 +8,13 @@
 
 /** A cycle state made by berth_cycle_state_create. */
 struct own_cycle {
-	struct bt_cycle_state cycle; /* first: what the public pointer points to */
-	struct bt_arena arena;       /* of a state from create; a clone uses its original's */
+	struct bt_cycle_state cycle; /* first, because public pointers point here */
+	struct bt_arena arena;       /* unused in clones, which use the original's arena */
 };
 
 /**
- * Room for any framework's plugins: the framework that runs a plugin on this state sets
- * plugin_count.
+ * Reserves data for the plugins of any framework: the framework that runs a plugin on this state
+ * sets plugin_count.
  */
 static void make_room(struct bt_cycle_state *cycle)
 {
@@ -75,7 +75,7 @@ int berth_cycle_state_read(const struct berth_cycle_state *state, berth_state_ke
 	return result;
 }
 
-/** Each datum has its own clone function. */
+/** Calls the clone function of the datum. */
 static void *clone_datum(const void *data, struct bt_arena *arena)
 {
 	const struct berth_state_data *datum = data;

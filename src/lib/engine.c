@@ -42,7 +42,7 @@ static int post(void *context, const struct bt_extender_request *request, struct
 	return result;
 }
 
-/** An error that upstream only logs. */
+/** Logs an error that upstream only logs, too. */
 static void log_ignored(void *context, const struct bt_config_extender *config, const char *message,
 	int verbosity, struct bt_str error)
 {
@@ -75,7 +75,7 @@ static uint32_t find_note(const struct berth_engine *engine, struct bt_str key)
 	return UINT32_MAX;
 }
 
-/** "namespace/name" into the buffer. */
+/** Writes "namespace/name" into the buffer. */
 static struct bt_str key_of(struct bt_strbuf *buffer, struct bt_str namespace_, struct bt_str name)
 {
 	bt_strbuf_printf(buffer, "%.*s/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
@@ -107,7 +107,7 @@ static void note_failure(struct berth_engine *engine, const struct bt_attempt *a
 
 	forget_failure(engine, attempt->namespace_, attempt->name);
 	if (bt_scheduler_find_pod(engine->scheduler, attempt->namespace_, attempt->name) == NULL) {
-		return; /* removed meanwhile; a new entry would never be released */
+		return; /* the pod was removed meanwhile: a new note would never be released */
 	}
 	struct bt_str key = key_of(&buffer, attempt->namespace_, attempt->name);
 	note.key = bt_strndup(key.data, key.length);
@@ -186,7 +186,7 @@ void berth_engine_destroy(struct berth_engine *engine)
 	bt_free(engine);
 }
 
-/** The previous version; NULL: the engine has none. Borrowed. */
+/** Returns the version of the object that the engine has, or NULL. Borrowed. */
 static struct bt_object *find_known(
 	const struct berth_engine *engine, const struct bt_object *object)
 {
@@ -385,7 +385,10 @@ void berth_engine_pod_wait(struct berth_engine *engine, struct berth_str pod_nam
 		out_wait->rejected_by = names;
 		out_wait->rejected_by_count = count;
 	} else if (pod != NULL) {
-		/* Bound, assumed on its node, or of another scheduler. */
+		/*
+		 * The pod is not in the queue: it is bound, assumed on a node, or belongs to
+		 * another scheduler.
+		 */
 		const struct bt_state *state = bt_scheduler_engine(engine->scheduler)->state;
 		uint32_t id = bt_state_find_pod(state, pod->meta->uid);
 
@@ -402,7 +405,7 @@ void berth_engine_pod_wait(struct berth_engine *engine, struct berth_str pod_nam
 		: bt_arena_str(arena, bt_str_from(engine->notes.items[note].message));
 }
 
-/** A walk over the queue. */
+/** Arguments of a walk over the queue. */
 struct walk {
 	berth_queued_pod_visit_fn visit;
 	void *context;

@@ -36,7 +36,10 @@ const struct berth_shared_lister *berth_handle_snapshot_shared_lister(
 {
 	const struct bt_handle *inside = bt_const_handle_of(handle);
 
-	/* In the binding cycle the snapshot is not available: cycles of other pods change it. */
+	/*
+	 * During binding calls the snapshot is not available, because cycles of other pods change
+	 * it.
+	 */
 	BT_ASSERT_SLOW(inside->binding_calls == 0);
 	return inside->binding_calls == 0 ? berth_const_shared_lister_of(&inside->snapshot) : NULL;
 }
@@ -52,7 +55,7 @@ static void init_info(const struct bt_snapshot_view *view, uint32_t slot, struct
 	bt_node_info_init(info, view->state, slot);
 	if (view->assumed != NULL && view->assumed_slot == slot) {
 		int result = bt_node_info_remove_pod(info, arena, view->assumed, NULL);
-		(void)result; /* not found: no longer assumed, which has the same effect */
+		(void)result; /* if not found, the pod is no longer assumed: nothing to remove */
 	}
 }
 

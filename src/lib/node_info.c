@@ -60,7 +60,7 @@ int berth_node_info_taints(const struct berth_node_info *node, struct berth_aren
 	const bt_taint_list *taints = NULL;
 	struct berth_taint *list = NULL;
 
-	(void)err; /* reading taints, a field, cannot fail */
+	(void)err; /* reading taints cannot fail, because they are a field */
 	if (alone != NULL) {
 		taints = alone->node != NULL ? &bt_aggregate_node(alone)->spec.taints : NULL;
 	} else if (node != NULL) {
@@ -96,7 +96,7 @@ const char *berth_condition_status_string(enum berth_condition_status status)
 	return "";
 }
 
-/** The status of the last condition of a type, as a view keeps it. */
+/** Returns the status of the last condition of a type, in the form that views store. */
 static enum berth_condition_status digest_status(const struct berth_node_info *node, char type)
 {
 	enum berth_condition_status status = BERTH_CONDITION_STATUS_NONE;
@@ -148,7 +148,7 @@ enum berth_condition_status berth_node_info_pid_pressure_condition(
 			     : digest_status(node, BT_CONDITION_PID_PRESSURE);
 }
 
-/** Cpu, memory and storage of a view, then its scalars. */
+/** Fills in cpu, memory and storage of a view, then the scalar resources. */
 static void fill_from_view(const struct bt_node_info *view, int64_t cpu, int64_t memory,
 	int64_t ephemeral, int64_t (*scalar)(const struct bt_node_info *info, uint32_t resource),
 	struct berth_resource *out_resource)
@@ -218,7 +218,7 @@ void berth_node_info_allocatable_resource(
 	}
 }
 
-/* Amounts of a node, aggregate or view; 0 for NULL. */
+/* Defines functions that return an amount of a node, aggregate or view; 0 for NULL. */
 #define NODE_AMOUNT(function, alone_field, view_field) \
 	int64_t function(const struct berth_node_info *node) \
 	{ \
@@ -335,7 +335,7 @@ const struct berth_pod_info *const *berth_node_info_pods(
 	return list;
 }
 
-/** For aggregates, which keep a list in their own order. */
+/** Returns the pods with affinity of an aggregate, in the order of the aggregate's list. */
 static const struct berth_pod_info *const *alone_with_affinity(
 	const struct bt_aggregate *alone, struct bt_arena *arena, uint32_t *out_count)
 {
@@ -443,7 +443,7 @@ uint32_t berth_node_info_pvc_ref_count(
 		} else {
 			bt_node_info_pod_at(bt_const_node_info_of(node), i, &info);
 		}
-		/* "namespace/name": neither contains a slash. */
+		/* The key is "namespace/name"; neither part contains a slash. */
 		if (claim_key.length <= info.namespace_.length ||
 			claim_key.data[info.namespace_.length] != '/') {
 			continue;
@@ -472,7 +472,7 @@ const struct berth_host_port *berth_node_info_used_ports(
 	if (alone != NULL) {
 		ports = &alone->ports;
 	} else if (node != NULL) {
-		/* Ports of a view as the set that aggregates have. */
+		/* Make the same set of ports from a view as aggregates have. */
 		const struct bt_node_info *view = bt_const_node_info_of(node);
 		const struct bt_node_row *row = &view->state->nodes.rows[view->slot];
 		const struct bt_symbol_table *symbols = &view->state->symbols;

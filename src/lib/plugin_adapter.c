@@ -13,14 +13,14 @@
 /** An instance of a plugin outside of the tree. */
 struct adapted {
 	struct bt_plugin base;       /* registered with the framework */
-	struct bt_plugin_ops inside; /* only the slots that the plugin has */
+	struct bt_plugin_ops inside; /* only the functions that the plugin has */
 	struct bt_plugin_shortcuts shortcuts;
 	struct berth_plugin *plugin;
-	struct berth_plugin_ops outside; /* the plugin's table; what it does not know is NULL */
+	struct berth_plugin_ops outside; /* the plugin's table, NULL where it is shorter */
 	const struct bt_handle *handle;
 	struct berth_raw_args args;
-	struct bt_arena column_arena; /* for one call over many nodes */
-	/* The plugin's registrations, with functions of the adapter as hints. */
+	struct bt_arena column_arena; /* memory of one call over many nodes */
+	/* The plugin's registrations; their hints are functions of the adapter. */
 	BT_VEC(struct bt_event_registration) events;
 	berth_queueing_hint_fn hints[BERTH_HINTS_MAX];
 	uint32_t hint_count;
@@ -36,7 +36,7 @@ static struct bt_str node_name(const struct adapted *adapted, uint32_t slot)
 	return bt_node_table_name(&adapted->handle->state->nodes, slot);
 }
 
-/** Checks a plugin's status: an unknown code becomes an error. */
+/** Checks the status that a plugin returned: an unknown code becomes an error. */
 static struct bt_status checked_status(
 	const struct adapted *adapted, struct bt_status status, struct bt_arena *arena)
 {
@@ -168,7 +168,7 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 	return checked_status(adapted, status, cycle->arena);
 }
 
-/** Score of a plugin with score_reads: no cycle is running. */
+/** Calls Score of a plugin with score_reads, while no cycle is running. */
 static int32_t column_score(const struct adapted *adapted, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
@@ -273,7 +273,7 @@ static enum bt_queueing_hint ask_hint(struct bt_plugin *plugin, uint32_t index,
 		: BT_HINT_QUEUE;
 }
 
-/* Hint functions are not passed their registration, so there is one function for each. */
+/* Hint functions do not get their registration, so each registration has a function. */
 #define HINT(index) \
 	static enum bt_queueing_hint hint_##index(struct bt_plugin *plugin, \
 		const struct bt_pod_info *pod, const void *old_object, const void *new_object, \
@@ -487,7 +487,7 @@ static struct berth_placement placement_outside(
 		.name = placement->name, .node_names = names, .node_count = placement->count};
 }
 
-/** false with *out_status when a node is not in the snapshot. */
+/** Converts a placement. Returns false and sets *out_status if a node is not in the snapshot. */
 static bool placement_inside(const struct adapted *adapted, const struct berth_placement *placement,
 	struct bt_arena *arena, struct bt_placement *out_placement, struct bt_status *out_status)
 {
@@ -570,7 +570,7 @@ const char *berth_plugin_name(const struct berth_plugin *plugin)
 	return plugin->ops->name;
 }
 
-/** Fills the framework's table with the slots that the plugin has. */
+/** Fills the framework's table with the functions that the plugin has. */
 static void fill_slots(struct adapted *adapted)
 {
 	const struct berth_plugin_ops *outside = &adapted->outside;
@@ -592,8 +592,8 @@ static void fill_slots(struct adapted *adapted)
 	FILL(score, score);
 	inside->normalize = normalize_kind(outside->normalize);
 	/*
-	 * Whether score_reads can be used: no function of the plugin that depends on the cycle runs
-	 * before Score.
+	 * Use score_reads only if no function of the plugin that depends on the cycle runs before
+	 * Score.
 	 */
 	if (outside->score_reads != 0 && outside->score != NULL && outside->pre_filter == NULL &&
 		outside->pre_score == NULL && outside->score_extensions == NULL) {
@@ -636,7 +636,7 @@ static void destroy_adapted(struct bt_plugin *plugin)
 	bt_free(adapted);
 }
 
-/** Checks the plugin that a factory made; returns 0 if it is usable. */
+/** Checks the plugin that a factory made; returns 0 if the plugin is usable. */
 static int check_plugin(
 	const struct berth_plugin *plugin, const char *name, struct berth_error *err)
 {
@@ -675,7 +675,10 @@ static int create_adapted(const struct bt_plugin_ops *ops, const struct bt_plugi
 		bt_free(adapted);
 		return result < 0 ? result : BERTH_ERR_INTERNAL;
 	}
-	/* An older plugin's table is shorter, a newer one's is longer: copy the common part. */
+	/*
+	 * The table of an older plugin is shorter, that of a newer plugin longer: copy the common
+	 * part.
+	 */
 	size_t size = adapted->plugin->ops->size;
 
 	memcpy(&adapted->outside, adapted->plugin->ops,

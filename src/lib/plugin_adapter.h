@@ -5,7 +5,7 @@
 #include "berth/plugin.h"
 #include "framework/plugin.h"
 
-/** A factory in the registry. The framework's table is its first member. */
+/** A factory in the registry. First member is the table that the framework uses. */
 struct bt_plugin_registration {
 	struct bt_plugin_ops ops;
 	char *name; /* owned */
@@ -13,10 +13,10 @@ struct bt_plugin_registration {
 	void *context;
 };
 
-/** Fill ops; name, create and context are set. The registration must not move afterwards. */
+/** Fills ops; name, create and context must be set. The registration must not move afterwards. */
 void bt_plugin_registration_init(struct bt_plugin_registration *registration);
 
-/** Infos of slots in the arena. */
+/** Returns node infos of the slots, in the arena. */
 const struct berth_node_info *const *bt_lib_node_infos(const struct bt_snapshot_view *view,
 	const uint32_t *slots, uint32_t count, struct bt_arena *arena);
 #endif

@@ -60,7 +60,7 @@ static struct bt_str_map *copy_labels(const struct bt_str_map *labels, struct bt
 	return copy;
 }
 
-/** Fills the part of the shape that the accessors of pod_info.h read. */
+/** Copies the part of the shape that the accessors of pod_info.h read. */
 static struct bt_shape *copy_shape(const struct bt_shape *shape, struct bt_arena *arena)
 {
 	struct bt_shape *copy = BT_ARENA_NEW(arena, struct bt_shape);

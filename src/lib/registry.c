@@ -39,7 +39,7 @@ void berth_registry_destroy(struct berth_registry *registry)
 	}
 	bt_vec_finish(&registry->registrations);
 	for (uint32_t i = registry->objects.count; i-- > 0;) {
-		(void)dlclose(registry->objects.items[i]); /* a failure has no remedy */
+		(void)dlclose(registry->objects.items[i]); /* a failure cannot be handled */
 	}
 	bt_vec_finish(&registry->objects);
 	bt_free(registry);
@@ -98,11 +98,11 @@ bool berth_registry_has(const struct berth_registry *registry, struct berth_str 
 }
 
 #define MODULE_SYMBOL "berth_plugin_module"
-/** Files of one folder, and plugins of one file. */
+/** Limits: files per folder, and plugins per file. */
 #define FILES_MAX 1024
 #define PLUGINS_MAX 1024
 
-/** Message of the dynamic linker, which often begins with the path. */
+/** Sets the error to the dynamic linker's message, which often begins with the path. */
 static int loader_error(int code, const char *path, struct berth_error *err)
 {
 	const char *text = dlerror();
@@ -165,7 +165,7 @@ static int register_module(struct berth_registry *registry,
 int berth_registry_load_plugin(
 	struct berth_registry *registry, const char *path, struct berth_error *err)
 {
-	/* dlopen searches system folders for a path without "/". */
+	/* For a path without "/", dlopen would search system folders: prepend "./". */
 	struct bt_strbuf text = {0};
 
 	if (strchr(path, '/') == NULL) {
@@ -193,7 +193,7 @@ int berth_registry_load_plugin(
 	if (result == BERTH_OK) {
 		bt_vec_push(&registry->objects, object);
 	} else {
-		(void)dlclose(object); /* the first failure is reported */
+		(void)dlclose(object); /* report only the first failure */
 	}
 	bt_free(full);
 	return result;
@@ -241,7 +241,7 @@ static int collect_paths(const char *directory, struct paths *paths, struct bert
 		bt_strbuf_printf(&path, "%s/%s", directory, entry->d_name);
 		bt_vec_push(&paths->items, bt_strbuf_steal(&path));
 	}
-	(void)closedir(folder); /* closing after reading cannot lose data */
+	(void)closedir(folder); /* nothing was written, so closing cannot lose data */
 	return result;
 }
 

@@ -5,7 +5,10 @@
 #include "base/alloc.h"
 #include "plugins/preemption_executor.h"
 
-/** Adds a request without a key, which is never looked up again. The caller fills it in. */
+/**
+ * Adds a request without a key, so that it is never looked up again. The caller fills in the
+ * request.
+ */
 static struct bt_request *add(struct bt_requests *requests, enum berth_request_kind kind)
 {
 	struct bt_request *request = BT_NEW(struct bt_request);
@@ -67,8 +70,9 @@ static void append_key(struct bt_strbuf *key, char kind, const struct bt_object_
 }
 
 /**
- * Finds the write with this key. NULL: it is new, and *out_new must be filled in. A result of
- * BT_WRITE_PENDING: no answer yet; otherwise it is answered, and requests->result has the details.
+ * Finds the write with this key, or adds it. If it is new, *out_new is set (else NULL) and the
+ * caller must fill it in. Returns BT_WRITE_PENDING if there is no answer yet; otherwise the result
+ * of the answer, with details in requests->result.
  */
 static int ask(struct bt_requests *requests, struct bt_strbuf *key, enum berth_request_kind kind,
 	struct bt_request **out_new, struct berth_error *err)
@@ -242,7 +246,10 @@ static void event(void *context, const struct bt_pod *pod, const char *type, con
 	request->request.event_note = copy(request, note);
 }
 
-/** Without a ticket the caller needs the result at once: the write counts as done. */
+/**
+ * Attaches the ticket. Without a ticket (executor NULL) the caller needs the result at once, so the
+ * write counts as done.
+ */
 static int send_for(struct bt_request *request, struct bt_preemption_ticket ticket)
 {
 	request->ticket = ticket;
@@ -331,7 +338,10 @@ bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_re
 	return true;
 }
 
-/** An open request; NULL: answered already, never taken, or an event. */
+/**
+ * Returns the request if its answer is still missing; NULL if it was answered already, was never
+ * taken, or is an event.
+ */
 static struct bt_request *find_open(const struct bt_requests *requests, uint64_t id)
 {
 	uint64_t slot = (id & UINT32_MAX) - 1;

@@ -12,7 +12,7 @@
 #include "lib/aggregate.h"
 #include "lib/convert.h"
 
-/* Quantities and lists of quantities, behind include/berth/resource.h. */
+/* Quantities and lists of quantities: implements include/berth/resource.h. */
 
 static struct bt_quantity inside_of(const berth_quantity *quantity)
 {
@@ -120,7 +120,7 @@ void berth_resource_list_set(struct berth_resource_list *list, struct berth_str 
 	berth_quantity quantity, struct berth_arena *arena)
 {
 	struct bt_resource_list *inside = bt_resource_list_of(list);
-	/* Index of the first entry whose name is not below name. */
+	/* The index of the first entry whose name is not less than `name`. */
 	uint32_t at;
 
 	BT_LOWER_BOUND(
@@ -191,7 +191,7 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/** Index of the first entry whose name is not below name. */
+/** Returns the index of the first entry whose name is not less than `name`. */
 static uint32_t lower_bound(const struct berth_resource *resource, struct bt_str name)
 {
 	uint32_t low;
@@ -212,7 +212,7 @@ static const struct berth_scalar_resource *find(
 	return &resource->scalars[at];
 }
 
-/** The entry of the name, added with 0 if absent. */
+/** Returns the value of the entry with this name; adds an entry with value 0 if absent. */
 static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 {
 	uint32_t at = lower_bound(resource, name);
@@ -233,8 +233,8 @@ static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 }
 
 /**
- * Adds entries for all these names, sorted, in one merge: one insertion each would cost the square
- * of a long list.
+ * Adds entries for all these names (sorted) in one merge, because single insertions would take
+ * quadratic time.
  */
 static void make_entries(struct berth_resource *resource, const struct bt_scalar_resource *fresh,
 	uint32_t fresh_count)
@@ -488,7 +488,7 @@ void berth_resource_set_huge_pages(
 	berth_resource_set_scalar(resource, name, value);
 }
 
-/** A pod's requests as numbers, and classes of resource names. */
+/** Pod requests as numbers, and classes of resource names. */
 
 bool berth_resource_is_extended_name(struct berth_str name)
 {

@@ -8,9 +8,14 @@
 #include "api/resources.h"
 #include "berth/resource.h"
 
-/** sum += addend (sign 1) or sum -= addend (-1), except pods. Entries are added, never removed. */
+/**
+ * Adds (sign 1) or subtracts (sign -1) addend to or from sum, except the number of pods. Adds
+ * missing entries, never removes any.
+ */
 void bt_lib_resource_accumulate(
 	struct berth_resource *sum, const struct bt_resource *addend, int64_t sign);
-/** `{MilliCPU:100 Memory:0 EphemeralStorage:0 AllowedPodNumber:0 ScalarResources:map[a:1]}` */
+/**
+ * Appends `{MilliCPU:100 Memory:0 EphemeralStorage:0 AllowedPodNumber:0 ScalarResources:map[a:1]}`.
+ */
 void bt_lib_resource_append(const struct berth_resource *resource, struct bt_strbuf *out);
 #endif

@@ -173,7 +173,7 @@ void berth_plugin_to_status_set(struct berth_plugin_to_status *map, struct berth
 		(struct berth_plugin_status){bt_arena_str(bt_arena_of(arena), plugin), status};
 }
 
-/** Precedence in a merge, higher wins; 0: the code does not take part. */
+/** Returns the precedence of a code in a merge, the highest wins; 0: the code is ignored. */
 static int merge_rank(enum berth_code code)
 {
 	switch (code) {
@@ -305,7 +305,10 @@ struct berth_str berth_node_to_status_at(const struct berth_node_to_status *stat
 		if (out_status != NULL) {
 			*out_status = entry.status;
 		}
-		/* An extender may have named an unknown node. */
+		/*
+		 * The node name is "" for an entry without a slot, because an extender may return
+		 * an unknown node.
+		 */
 		return entry.slot != BT_SLOT_NONE
 			? bt_node_table_name(&statuses->state->nodes, entry.slot)
 			: BT_STR("");
