@@ -176,7 +176,7 @@ const struct berth_plugin_entry *berth_framework_list_plugins(
 	return entries;
 }
 
-/** The framework's `less`, with public types. */
+/** Calls the framework's `less` with public types. */
 static bool less(struct berth_plugin *plugin, const struct berth_queued_pod *a,
 	const struct berth_queued_pod *b)
 {
@@ -506,7 +506,7 @@ struct run {
 	struct bt_framework *framework;
 	struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
-	uint32_t slot; /* BT_SLOT_NONE: see status */
+	uint32_t slot; /* BT_SLOT_NONE: see `status` */
 	struct bt_status status;
 };
 

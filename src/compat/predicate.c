@@ -56,7 +56,7 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 	return slot;
 }
 
-/** state NULL: creates an empty state. */
+/** Creates predicates over a state. state NULL: creates an empty state. */
 static struct berth_predicates *create(struct bt_state *state, struct bt_config *config)
 {
 	struct berth_predicates *predicates = BT_NEW(struct berth_predicates);
@@ -506,7 +506,7 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 
 /**
  * Whether the predicate is a default one (spec 05b A1). Predicates that need arguments, such as
- * CheckServiceAffinity, are not.
+ * CheckServiceAffinity, are never default.
  */
 static bool is_default(uint32_t index)
 {

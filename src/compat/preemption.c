@@ -9,7 +9,7 @@
 #include "framework/node_statuses.h"
 #include "lib/plugin_adapter.h"
 
-/* Spec: 08 section 8. */
+/* Returns the nodes where removing pods may help. Spec: 08 section 8. */
 const struct berth_node_info *const *berth_preemption_potential_nodes(
 	const struct berth_preemption *preemption, const struct berth_node_to_status *statuses,
 	struct berth_arena *arena, uint32_t *out_count)
@@ -167,7 +167,10 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 	bt_lib_load_budgets(preemption, pdbs, pdb_count);
 	own->loaded = pdbs;
 	own->loaded_count = pdb_count;
-	/* With limit 0 no clean candidate is ever kept, so all nodes are visited. */
+	/*
+	 * The scan ends early only if a clean candidate was kept. With limit 0 none is kept, so all
+	 * nodes are visited.
+	 */
 	for (uint32_t i = 0; i < node_count &&
 		!(run.clean_count != 0 && run.clean_count + run.violating_count >= run.limit);
 		i++) {
@@ -422,7 +425,7 @@ static bool is_eligible(struct attempt *attempt, struct bt_str *out_reason)
 			  preemption, pod, &nominated, arena, out_reason);
 }
 
-/** Spec 08 section 7. */
+/** Finds the candidates by a dry run. Spec 08 section 7. */
 static void find_candidates(
 	struct attempt *attempt, struct berth_preemption_dry_run_result *out_found)
 {

@@ -359,7 +359,7 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	return BERTH_OK;
 }
 
-/** Returns the internal form of claims, which is missing if the caller assembled them. */
+/** Returns the internal form of claims; creates it if the caller assembled the claims. */
 static struct bt_pod_volume_claims *claims_of(
 	struct berth_pod_volume_claims *claims, struct bt_arena *arena)
 {
@@ -427,8 +427,8 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 }
 
 /**
- * Returns the internal form of volumes, which is missing if the caller assembled them. NULL: the
- * pod needs no volumes.
+ * Returns the internal form of volumes; creates it if the caller assembled the volumes. NULL: the
+ * pod needs no volumes, and the result is empty.
  */
 static struct bt_pod_volumes *volumes_of(struct berth_pod_volumes *volumes, struct bt_arena *arena)
 {
@@ -497,7 +497,7 @@ static int bind_pod_volumes(struct berth_volume_binder *binder, const struct ber
  * plugin as migrated. Spec: 07 section 16.2.
  */
 struct narrowing {
-	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: not a migrated driver */
+	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: `translated` is unused */
 	struct bt_volume_affinity plain;
 	struct bt_volume_affinity translated;
 };

@@ -54,7 +54,7 @@ struct bt_cycle_memo {
 	bool restricted; /* PreFilter succeeded and narrowed the search */
 	uint32_t name_count;
 	const struct bt_str *names;
-	void *pre_filter_data; /* stored into the cycle where the plugin would have run */
+	void *pre_filter_data; /* put into the cycle instead of calling PreFilter */
 };
 
 struct bt_object; /* api/object.h */

@@ -27,7 +27,7 @@ struct bt_framework {
 		BT_VEC(struct bt_framework_entry) entries;
 	} points[BT_POINT__COUNT];
 	bool signatures_enabled;
-	struct bt_plugin **sign_plugins; /* plugins with Sign: spec 02 section 6.1 */
+	struct bt_plugin **sign_plugins; /* spec 02 section 6.1, in order */
 	uint32_t sign_plugin_count;
 	/**
 	 * Number of sign plugins up to the first one that refuses every pod (never_signs): Sign

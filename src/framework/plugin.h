@@ -82,8 +82,8 @@ struct bt_volume_writer {
 		struct berth_error *err);
 	/**
 	 * Writes the claim's annotation volume.kubernetes.io/selected-node, on condition that the
-	 * API has the resourceVersion given here. node_name "": the claim has no such annotation,
-	 * and none is added.
+	 * API has the resourceVersion given here. node_name "": writes the claim without the
+	 * annotation.
 	 */
 	int (*select_node)(void *context, const struct bt_persistent_volume_claim *claim,
 		struct bt_str node_name, struct bt_str *out_resource_version,

@@ -395,7 +395,10 @@ static int create_instances(struct bt_framework *framework, const struct bt_regi
 	return BERTH_OK;
 }
 
-/** Spec 02 section 8.4 steps 6 to 8. */
+/**
+ * Checks the numbers of queue sort, bind and placement generate plugins: spec 02 section 8.4 steps
+ * 6 to 8.
+ */
 static int check_counts(const struct bt_framework *framework, struct berth_error *err)
 {
 	uint32_t queue_sorts = framework->points[BT_POINT_QUEUE_SORT].entries.count;
@@ -426,7 +429,7 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 	return BERTH_OK;
 }
 
-/** Spec 02 section 8.4. */
+/** Creates the instances and fills the lists of all points. Spec 02 section 8.4. */
 static int build(
 	struct bt_framework *framework, const struct bt_registry *registry, struct berth_error *err)
 {
@@ -492,7 +495,10 @@ static int build(
 			framework, BT_POINT_PLACEMENT_SCORE, "placement score plugins", err);
 	}
 	if (code == BERTH_OK) {
-		/* Spec 02 section 6.1. */
+		/*
+		 * Collect the plugins whose Sign makes a signature: spec 02 section 6.1. If one of
+		 * them has no Sign, signatures are off.
+		 */
 		static const enum bt_extension_point points[] = {
 			BT_POINT_PRE_FILTER, BT_POINT_FILTER, BT_POINT_PRE_SCORE, BT_POINT_SCORE};
 		struct bt_plugin_set seen = {0};

@@ -218,7 +218,7 @@ struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt
 	return outcome;
 }
 
-/** Spec 02 section 5.10: a code that PreBindPreFlight must not return. */
+/** Makes the error for a code that PreBindPreFlight must not return. Spec 02 section 5.10. */
 static struct bt_status unsupported_pre_flight(
 	struct bt_arena *arena, const struct bt_plugin *plugin, const struct bt_status *status)
 {

@@ -119,13 +119,16 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 	}
 	if (result->restricted) {
 		bt_plugin_set_add(&outcome->plugins_with_nodes, plugin->index);
-		/* Merges two results (spec 02 section 2, Merge); b is restricted. */
+		/* Merge both results (spec 02 section 2, Merge); `result` is restricted. */
 		outcome->result = outcome->result.restricted
 			? intersect(&outcome->result, result, cycle->arena)
 			: *result;
 	}
 	if (outcome->result.restricted && outcome->result.count == 0) {
-		/* Spec 02 section 5.1 step 4. */
+		/*
+		 * No node is left: report the plugins that narrowed the search (spec 02 section 5.1
+		 * step 4).
+		 */
 		struct bt_strbuf text = {0};
 		uint32_t only = only_member(framework, &outcome->plugins_with_nodes);
 

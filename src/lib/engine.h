@@ -44,7 +44,7 @@ struct bt_requests {
 	BT_FIFO(struct bt_request *) untaken;
 	uint32_t serial;           /* serial number of the next id */
 	struct bt_request *event;  /* the last event that the owner took */
-	struct bt_request *result; /* the last answered request that was found; holds texts */
+	struct bt_request *result; /* the last answered request found; holds texts */
 	struct bt_scheduler_writer writer;
 	struct bt_volume_writer volumes;
 	berth_warn_fn warn;

@@ -8,7 +8,7 @@
 
 struct berth_registry {
 	struct bt_registry inside;
-	BT_VEC(struct bt_plugin_registration *) registrations; /* owned; with removed ones */
+	BT_VEC(struct bt_plugin_registration *) registrations; /* owned, also removed ones */
 	BT_VEC(void *) objects;                                /* loaded shared objects */
 };
 #endif
