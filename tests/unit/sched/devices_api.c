@@ -81,12 +81,12 @@ const struct bt_resource_claim *devices_api_claim(
 
 const struct bt_pod *devices_api_pod(const struct devices_api *api, struct bt_str uid)
 {
-	/* "uid-<name>" */
+	/* the uid is "uid-<name>" */
 	return bt_object_store_find(
 		&api->objects, BT_KIND_POD, BT_STR("default"), bt_str_sub(uid, 4, BT_STR_MAX));
 }
 
-/* --- the watch --- */
+/* --- changes delivered to the scheduler --- */
 
 bool devices_api_tell(struct devices_api *api)
 {
@@ -120,7 +120,7 @@ void devices_api_tell_all(struct devices_api *api)
 	api->is_urgent = false;
 }
 
-/* --- when a write is answered --- */
+/* --- delayed answers of writes --- */
 
 static const char *key_of(struct devices_api *api, const char *operation,
 	const struct bt_pod_info *pod, const struct bt_object_meta *claim)
@@ -130,7 +130,7 @@ static const char *key_of(struct devices_api *api, const char *operation,
 		.data;
 }
 
-/** The answer is there now, or has to be. */
+/** Returns whether the write's answer is available; must_end: it has to be. */
 static bool is_answered(struct devices_api *api, const char *operation,
 	const struct bt_pod_info *pod, const struct bt_object_meta *claim, bool must_end)
 {
@@ -178,7 +178,10 @@ void devices_api_drop(struct devices_api *api, struct bt_str pod_uid)
 	}
 }
 
-/** What goes wrong without a reason; 0: nothing. *out_after_all: it is done all the same. */
+/**
+ * Draws a random failure of a write; 0: none. *out_after_all: the write is carried out although it
+ * fails.
+ */
 static int accident(struct devices_api *api, bool *out_after_all, struct berth_error *err)
 {
 	uint32_t drawn = api->is_calm ? 100 : devices_api_below(api, 100);
@@ -206,7 +209,7 @@ static int refuse(struct devices_api *api, struct berth_error *err, const char *
 	return bt_error_set(err, BERTH_ERR_STATE, "%s", why);
 }
 
-/** The API's claim that a write is about; NULL with *out_code. */
+/** Finds the API's claim that the write is for; NULL: none, with *out_code set. */
 static const struct bt_resource_claim *target(struct devices_api *api, const struct bt_object *base,
 	int *out_code, struct berth_error *err)
 {
@@ -267,7 +270,7 @@ static int update(void *context, const struct bt_pod_info *pod, const struct bt_
 	return code;
 }
 
-/** As the API server validates a status. */
+/** Validates a status as the API server does; returns the defect, or NULL. */
 static const char *wrong_status(
 	const struct bt_resource_claim *old_claim, const struct bt_resource_claim *claim)
 {

@@ -2,9 +2,10 @@
 #ifndef BT_TESTS_UNIT_DEVICES_API_H
 #define BT_TESTS_UNIT_DEVICES_API_H
 /**
- * An API server beside a living scheduler, for what DynamicResources writes: it has the objects,
- * tells the scheduler of changes later, and answers writes late, with errors and with conflicts.
- * What is answered with an error may be done all the same, as after a timeout.
+ * A simulated API server beside a living scheduler, for the writes of DynamicResources. It stores
+ * the objects, delivers changes to the scheduler later, and answers writes late, with errors and
+ * with conflicts. A write answered with an error may be carried out all the same, as after a
+ * timeout.
  */
 #include "api/resource_claim.h"
 #include "base/prng.h"
@@ -17,7 +18,7 @@ struct api_event {
 	struct bt_object *object; /* reference held; NULL: deleted */
 };
 
-/** A write that is not answered yet. */
+/** A write whose answer is outstanding. */
 struct api_call {
 	const char *key; /* operation, pod's uid, claim */
 	const char *pod_uid;
@@ -32,41 +33,46 @@ struct devices_api {
 	BT_VEC(struct api_call) calls;
 	uint64_t version;
 	uint32_t made_claims;
-	bool is_calm;   /* every write is carried out at once */
-	bool is_urgent; /* the scheduler does not know of a write that was carried out */
+	bool is_calm;   /* every write is carried out at once, without failures */
+	bool is_urgent; /* a carried-out write has not been delivered to the scheduler */
 	struct bt_claim_writer claims;
-	uint32_t counts[6]; /* done, late, failed, failed after all, conflicts, refused */
+	uint32_t counts[6]; /* done, late, failed, failed but done, conflicts, refused */
 };
 
 void devices_api_init(struct devices_api *api, struct life *life, struct bt_prng *prng);
 void devices_api_finish(struct devices_api *api);
 uint32_t devices_api_below(struct devices_api *api, uint32_t bound);
 
-/** The text of the next version. */
+/** Returns the next resource version as text. */
 struct bt_str devices_api_version(struct devices_api *api);
-/** Add or replace; consumed. The scheduler hears of it later. */
+/** Adds or replaces an object, which is consumed. The scheduler gets the change later. */
 void devices_api_put(struct devices_api *api, struct bt_object *object);
-/** From JSON as in sched_world.h, without a version. */
+/** Puts an object given as JSON (see sched_world.h) without a resource version. */
 void devices_api_put_json(struct devices_api *api, enum bt_kind kind, const char *json);
-/** A structure whose metadata is the caller's, with the next version. */
+/** Put a claim or a pod with the next resource version; the caller owns the metadata. */
 void devices_api_put_claim(struct devices_api *api, struct bt_resource_claim claim);
 void devices_api_put_pod(struct devices_api *api, struct bt_pod pod);
-/** Does nothing when it is not there. */
+/** Deletes an object, if it exists. */
 void devices_api_delete(
 	struct devices_api *api, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 const struct bt_resource_claim *devices_api_claim(
 	const struct devices_api *api, struct bt_str namespace_, struct bt_str name);
 const struct bt_pod *devices_api_pod(const struct devices_api *api, struct bt_str uid);
 
-/** bt_scheduler_writer.delete_pod. */
+/** Implements bt_scheduler_writer.delete_pod. */
 int devices_api_delete_victim(void *context, struct bt_preemption_ticket ticket,
 	const struct bt_preemption_pod *victim, struct berth_error *err);
 
-/** Tell the scheduler of one change; those of one kind keep their order. false: it knows all. */
+/**
+ * Delivers one change to the scheduler; changes of one kind stay in order. false: none was left.
+ */
 bool devices_api_tell(struct devices_api *api);
 void devices_api_tell_all(struct devices_api *api);
-/** Answers for some of the writes, or all of them, are there. */
+/** Makes the answers of some writes available, or of all. */
 void devices_api_answer(struct devices_api *api, bool all);
-/** The pod's cycle is over: nobody asks for its answers. What was sent may still be done. */
+/**
+ * Drops the outstanding answers of a pod whose cycle has ended; its writes may still be carried
+ * out.
+ */
 void devices_api_drop(struct devices_api *api, struct bt_str pod_uid);
 #endif

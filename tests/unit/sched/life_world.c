@@ -6,7 +6,7 @@
 #include "sched/api_calls.h"
 #include "validate/validate.h"
 
-/* --- what the scheduler writes --- */
+/* --- writes of the scheduler --- */
 
 static int note_bind(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
 	struct berth_error *err)
@@ -85,7 +85,7 @@ const char *life_log(struct life *life)
 	return text;
 }
 
-/* --- life --- */
+/* --- setup and teardown --- */
 
 static bool may_schedule(void *context)
 {
@@ -205,7 +205,7 @@ void life_finish(struct life *life)
 
 /* --- the watch --- */
 
-/* As the API server does. */
+/* Sets the default schedulerName, as the API server does. */
 static struct bt_object *with_scheduler_name(struct bt_object *object)
 {
 	struct bt_pod pod;
@@ -230,7 +230,7 @@ static struct bt_object *observe(struct life *life, struct bt_object *object, st
 
 	object = with_scheduler_name(object);
 	ck_assert_int_eq(bt_scheduler_observe(life->scheduler, old, object, life->now_ns, &err), 0);
-	/* The last: the old version ends here. */
+	/* Put the object last: this releases the old version. */
 	bt_object_store_put(&life->objects, object);
 	return object;
 }
@@ -334,7 +334,7 @@ void life_advance(struct life *life, int64_t seconds)
 	bt_queue_flush_unschedulable_leftover(queue, life->now_ns);
 }
 
-/* --- what can be seen --- */
+/* --- inspection --- */
 
 static const struct bt_queue_entry *entry_of(struct life *life, const char *pod)
 {

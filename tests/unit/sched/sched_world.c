@@ -68,7 +68,7 @@ const char *world_profile(
 		bt_strbuf_append_char(&text, ',');
 		append_entry(&text, entry);
 	}
-	/* At the end, so that a script may bind instead. */
+	/* DefaultBinder is last, so that a script may bind first. */
 	bt_strbuf_append_c(&text, ",{'name':'DefaultBinder'}]}}}");
 	copy = bt_arena_str(arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fake plugins whose Filter and Score look at the node, in every form the plan knows. */
+/* Fake plugins whose Filter and Score look at the node, in every form the plan supports. */
 #include "sched_world.h"
 
 static struct script *script_of(struct bt_plugin *plugin)
 {
-	/* A test's scripts are not constant; the framework only knows them as such. */
+	/* The framework has const pointers to scripts, but a test's scripts are not const. */
 	return (struct script *)(uintptr_t)plugin->ops;
 }
 
@@ -75,10 +75,10 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return status_of_answer(&row->filter, cycle->arena);
 }
 
-/* Detail of a node with filter_full_at pods. */
+/* The detail for a node that has filter_full_at pods. */
 #define DETAIL_FULL 0xffffffU
 
-/* Details: verdicts of verdict_of, or the row's number + 1. */
+/* A detail is the verdict of verdict_of, or the row's number + 1. */
 static bool filter_column(struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod,
 	const struct bt_state *state, struct bt_slot_range range, uint32_t *detail)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Decisions take no memory from malloc: once the tables, plans and arenas of a workload are warm,
- * choosing a node allocates nothing, whatever the pod asks for. A pod that fits nowhere costs the
- * buffers of its message. Linked with --wrap, which counts.
+ * Decisions do not call malloc: once the tables, plans and arenas of a workload are warm, choosing
+ * a node allocates nothing, whatever the pod requests. Only a pod that fits nowhere needs buffers
+ * for its message. The program is linked with --wrap to count allocations.
  */
 #include <stdlib.h>
 
@@ -13,14 +13,19 @@
 #define NODES 60
 #define WARM 200
 #define MEASURED 200
-/** Indexes over pods double now and then while pods are placed, and nodes of a kind that was not
- * there before are a new cell. */
+/**
+ * Allowed allocations: indexes over pods double at times while pods are placed, and a new kind of
+ * node adds a cell.
+ */
 #define GROWTH_MAX 16
-/** Buffers behind "0/60 nodes are available: ..." and its preemption part, per attempt. */
+/** Buffers for "0/60 nodes are available: ..." and its preemption part, per attempt. */
 #define MESSAGE_BUFFERS_MAX 20
 
-/** What the first two decisions about pods of one shape take a node: the list of nodes three times,
- * scratch and columns of the plan, cells: 76. A label column or a list by slot is 20 and more. */
+/**
+ * Upper bound of the bytes per node of the first two decisions about a shape. They are 76: the list
+ * of nodes three times, scratch and columns of the plan, and cells. A further label column or list
+ * by slot takes 20 or more.
+ */
 #define FIRST_BYTES_MAX 88
 
 static unsigned long allocations;
@@ -64,7 +69,7 @@ static void put_object(struct world *world, const char *json)
 	bt_object_store_put(&world->engine->state->objects, object);
 }
 
-/** Without verification: its twin allocates as it likes. */
+/** No verification: the second computation allocates memory. */
 static const struct bt_engine_options options = {.percentage_of_nodes_to_score = -1};
 
 static void add_nodes(struct world *world, int count)
@@ -101,7 +106,10 @@ static void init(struct world *world)
 		"'ReadWriteMany'],'resources':{'requests':{'storage':'1Gi'}}}}");
 }
 
-/** Allocations of the decisions about MEASURED pods of one kind, each of which is then placed. */
+/**
+ * Counts the allocations of the decisions about MEASURED pods of one kind; each pod is placed
+ * afterwards.
+ */
 static unsigned long measure(const char *spec, bool fits)
 {
 	static struct world world;
@@ -181,7 +189,7 @@ START_TEST(test_allocations__none_in_a_decision)
 }
 END_TEST
 
-/** The counter counts: a pod of a new shape needs a plan. */
+/** The counter works: a pod of a new shape allocates a plan. */
 START_TEST(test_allocations__are_seen)
 {
 	static struct world world;
@@ -196,7 +204,7 @@ START_TEST(test_allocations__are_seen)
 }
 END_TEST
 
-/** Bytes that the first two decisions take in a cluster of this size. */
+/** Returns the bytes that the first two decisions allocate in a cluster of this size. */
 static size_t first_bytes(int node_count)
 {
 	static struct world world;
@@ -219,7 +227,9 @@ static size_t first_bytes(int node_count)
 	return bytes;
 }
 
-/** A large cluster's first pod waits for all memory that is touched for it. */
+/**
+ * In a large cluster the first decision touches all new memory, so its time grows with these bytes.
+ */
 START_TEST(test_allocations__first_decisions_take_little_a_node)
 {
 	const int small = 1024;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The queue of calls alone. Spec 03 section 11. */
+/** The queue of API calls without a scheduler. Spec 03 section 11. */
 #include "sched/api_calls.h"
 
 #include "base/prng.h"
@@ -36,7 +36,7 @@ static void finish(void)
 	bt_arena_finish(&arena);
 }
 
-/** The ends since the last call. */
+/** Returns the ends since the last call. */
 static const char *told(void)
 {
 	const char *text = bt_arena_str(&arena, bt_strbuf_str(&ends)).data;
@@ -45,7 +45,7 @@ static const char *told(void)
 	return text;
 }
 
-/** status: members of the pod's status. */
+/** Adds a patch. status: members of the pod's status. */
 static struct bt_object *pod_of(const char *uid, const char *status)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -65,7 +65,7 @@ static struct bt_object *pod_of(const char *uid, const char *status)
 	"'conditions':[{'type':'PodScheduled','status':'False','reason':'Unschedulable'," \
 	"'message':'" message "'}]"
 
-/** message NULL: no condition; node NULL: the nomination stays as it is. */
+/** message NULL: no condition; node NULL: the nomination does not change. */
 static int patch(const char *uid, const char *status, const char *message, const char *node)
 {
 	struct bt_object *pod = pod_of(uid, status);
@@ -94,7 +94,7 @@ static int binding(const char *uid, const char *node)
 	return result;
 }
 
-/** What is sent next: "bind <uid> <node>", "patch <uid> <message or -> <node or ->", or "-". */
+/** Pops the next call: "bind <uid> <node>", "patch <uid> <message or -> <node or ->", or "-". */
 static const char *pop(void)
 {
 	const struct bt_api_call *call = bt_api_calls_pop(&calls, 0);
@@ -162,7 +162,7 @@ START_TEST(test_api_calls__edge_03_49_a_patch_is_skipped_while_a_binding_is_in_f
 	done("u", BERTH_ERR_INVALID, "no");
 	ck_assert_str_eq(
 		told(), bt_arena_printf(&arena, "pod_binding u %d no\n", BERTH_ERR_INVALID).data);
-	/* Now nothing is in its way. */
+	/* After the binding has ended, a patch is accepted again. */
 	ck_assert_int_eq(patch("u", "", "m", NULL), 0);
 	ck_assert_str_eq(pop(), "patch u m -");
 	finish();
@@ -181,7 +181,7 @@ START_TEST(test_api_calls__edge_03_50_two_patches_make_one_request)
 	ck_assert_str_eq(pop(), "-");
 	done("u", 0, "");
 	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
-	/* What both say, the newer one says. */
+	/* The newer patch wins in both the condition and the nomination. */
 	ck_assert_int_eq(patch("u", "", "a", "n1"), 0);
 	ck_assert_int_eq(patch("u", "", "b", "n2"), 0);
 	ck_assert_str_eq(pop(), "patch u b n2");
@@ -204,7 +204,7 @@ START_TEST(test_api_calls__what_changes_nothing_is_skipped)
 	ck_assert_int_eq(patch("u", CONDITION("m"), "m", NULL), BT_API_CALL_SKIPPED);
 	ck_assert_str_eq(told(), skipped);
 	ck_assert_uint_eq(calls.pending_counts[BT_API_CALL_POD_STATUS_PATCH], 0);
-	/* A time of the last probe is a difference: upstream's condition has none. */
+	/* A lastProbeTime makes a difference: upstream's new condition has none. */
 	ck_assert_int_eq(patch("u",
 				 "'conditions':[{'type':'PodScheduled','status':'False','reason':"
 				 "'Unschedulable','message':'m','lastProbeTime':"
@@ -239,7 +239,7 @@ START_TEST(test_api_calls__the_order_is_that_of_the_first_call)
 	(void)patch("u", "", "m", NULL);
 	(void)patch("v", "", "m", NULL);
 	(void)binding("w", "n1");
-	(void)binding("u", "n2"); /* in the place of the patch */
+	(void)binding("u", "n2"); /* takes the place of the patch */
 	ck_assert_uint_eq(calls.pending_counts[BT_API_CALL_POD_STATUS_PATCH], 1);
 	ck_assert_uint_eq(calls.pending_counts[BT_API_CALL_POD_BINDING], 2);
 	ck_assert_str_eq(pop(), "bind u n2");
@@ -257,14 +257,14 @@ START_TEST(test_api_calls__one_at_a_time_for_a_pod)
 	(void)patch("u", "", "m", NULL);
 	ck_assert_str_eq(pop(), "patch u m -");
 	(void)patch("v", "", "m", NULL);
-	(void)binding("u", "n1"); /* pushes nothing aside that is under way */
+	(void)binding("u", "n1"); /* replaces no call that is in flight */
 	ck_assert_str_eq(told(), "");
 	ck_assert_str_eq(pop(), "patch v m -");
 	ck_assert_str_eq(pop(), "-");
 	(void)patch("w", "", "m", NULL);
 	done("u", 0, "");
 	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
-	/* At the end of the line now. */
+	/* The binding is at the end of the queue now. */
 	ck_assert_str_eq(pop(), "patch w m -");
 	ck_assert_str_eq(pop(), "bind u n1");
 	finish();
@@ -277,13 +277,16 @@ START_TEST(test_api_calls__a_patch_after_one_in_flight)
 	(void)patch("u", "", "m", "n1");
 	ck_assert_str_eq(pop(), "patch u m n1");
 	(void)patch("u", "", NULL, "");
-	/* It is told now, and not again when it ends. */
+	/* The replaced patch ends now; the end of the call in flight reports nothing more. */
 	ck_assert_str_eq(told(),
 		"pod_status_patch u 2 a call of the same type was enqueued for this object: call "
 		"overwritten\n");
 	done("u", BERTH_ERR_INVALID, "no");
 	ck_assert_str_eq(told(), "");
-	/* The condition came along; whether the name is a change only the pod will tell. */
+	/*
+	 * The merged patch keeps the condition; only the pod's update shows whether the name is a
+	 * change.
+	 */
 	ck_assert_str_eq(pop(), "patch u m ");
 	done("u", 0, "");
 	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
@@ -300,7 +303,7 @@ START_TEST(test_api_calls__a_no_op_is_kept_while_another_is_in_flight)
 	sync("u", "");
 	done("u", 0, "");
 	(void)told();
-	/* The first one's effect is known: it is undone. */
+	/* The update shows the effect of the first patch, so the second one must undo it. */
 	sync("u", "'nominatedNodeName':'n1'");
 	ck_assert_str_eq(told(), "");
 	ck_assert_str_eq(pop(), "patch u - ");
@@ -320,14 +323,14 @@ START_TEST(test_api_calls__sync_drops_what_is_so_by_now)
 		"pod_status_patch u 1 call does not need to be executed because after sync it has "
 		"no effect: call skipped\n");
 	ck_assert_str_eq(pop(), "-");
-	/* What is under way starts from where it started. */
+	/* A call in flight is compared with the status that it started from. */
 	(void)patch("u", "", "m", NULL);
 	ck_assert_str_eq(pop(), "patch u m -");
 	sync("u", CONDITION("m"));
 	ck_assert(!bt_api_call_is_no_op(bt_api_calls_in_flight(&calls, BT_STR("u"))));
 	done("u", 0, "");
 	ck_assert_str_eq(told(), "pod_status_patch u 0 \n");
-	/* A binding does not care. */
+	/* An update of the pod does not drop a binding. */
 	(void)binding("u", "n1");
 	sync("u", "");
 	ck_assert_str_eq(pop(), "bind u n1");
@@ -348,7 +351,7 @@ START_TEST(test_api_calls__two_bindings_of_a_pod)
 }
 END_TEST
 
-/** What a pod's last status is, if every call is carried out. */
+/** The status of a pod after every call has been carried out. */
 struct model {
 	char node[8];
 	bool in_flight;
@@ -359,7 +362,10 @@ static const char *status_of(const struct model *model)
 	return bt_arena_printf(&arena, "'nominatedNodeName':'%s'", model->node).data;
 }
 
-/* However calls and answers interleave, the last wish comes true, and one by one. */
+/*
+ * In whatever order calls and answers come, the last requested status is reached, with one call in
+ * flight for each pod.
+ */
 START_TEST(test_api_calls__random_wishes_come_true)
 {
 	enum { PODS = 5 };

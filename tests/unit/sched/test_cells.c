@@ -13,7 +13,7 @@
 
 enum { POSITIONS_MAX = 300000, KEY_WORDS = 2 };
 
-/* What the positions should be. Keys are (kind, ~kind). */
+/* The expected content of the positions. Keys are (kind, ~kind). */
 struct model {
 	struct bt_prng prng;
 	struct bt_cells *cells;
@@ -37,7 +37,7 @@ static uint32_t cell_of_kind(struct model *model, uint32_t kind)
 
 static void draw(struct model *model, uint32_t position)
 {
-	/* Most nodes are of few kinds, as in a cluster; runs of equals as well as mixtures. */
+	/* As in a cluster, most nodes are of few kinds: some in runs of one kind, some mixed. */
 	uint32_t kind = below(model, 3) == 0 ? below(model, model->kinds) : position / 700;
 	model->kind_of[position] = kind % model->kinds;
 	model->local_of[position] = (int32_t)below(model, model->locals) - 1;
@@ -57,7 +57,7 @@ static void move(struct model *model)
 {
 	uint32_t position = below(model, model->position_count);
 	if (below(model, 4) == 0) {
-		/* Takes what is best, so that blocks lose it. */
+		/* Changes a position with a high score, so that blocks lose their best score. */
 		for (uint32_t i = 0; i < 50; i++) {
 			uint32_t other = below(model, model->position_count);
 			if (model->local_of[other] > model->local_of[position]) {
@@ -115,7 +115,7 @@ static void check_cells(struct model *model)
 	ck_assert(bt_cells_validate(model->cells));
 }
 
-/* One question: which cells are feasible, and of them which are best. */
+/* One query: which cells are feasible, and which of the feasible cells are best. */
 struct question {
 	struct bt_cells_choice choice;
 	uint32_t feasible[BT_CELLS_MAX];
@@ -155,7 +155,7 @@ static bool is_tie(const struct model *model, const struct question *question, u
 		model->local_of[position] == bt_cells_best(model->cells, cell);
 }
 
-/* list: positions in list order; NULL: all, ascending. */
+/* list: positions in list order; NULL: all positions, ascending. */
 static uint32_t heap_choice_of_model(
 	const struct model *model, const struct question *question, const uint32_t *list)
 {
@@ -243,7 +243,7 @@ static void run_sizes(uint64_t seed)
 		model->position_count = sizes[i];
 		model->kinds = kinds[below(model, BT_ARRAY_LENGTH(kinds))];
 		model->locals = locals[below(model, BT_ARRAY_LENGTH(locals))];
-		/* The memory of the last round serves again. */
+		/* Reuses the memory of the last round. */
 		bt_cells_reset(model->cells, model->position_count, KEY_WORDS);
 		fill(model);
 		check_cells(model);
@@ -253,7 +253,7 @@ static void run_sizes(uint64_t seed)
 	bt_free(model);
 }
 
-/* So many blocks that a choice cannot keep the sums of all. */
+/* More blocks than a choice can keep sums for. */
 START_TEST(test_cells__random_against_model_of_many_positions)
 {
 	struct model *model = BT_NEW(struct model);
@@ -277,7 +277,7 @@ START_TEST(test_cells__random_against_model)
 }
 END_TEST
 
-/* Every subset of ties in a small list, under every start and two kinds of feasibility. */
+/* Every subset of ties in a small list, from every start, with two kinds of feasibility. */
 START_TEST(test_cells__heap_choice_of_every_subset)
 {
 	struct model *model = BT_NEW(struct model);
@@ -317,8 +317,8 @@ START_TEST(test_cells__heap_choice_of_every_subset)
 END_TEST
 
 /*
- * Nodes come to zones and go, and keep their positions: the list of nodes is round robin over the
- * zones.
+ * Nodes are added to zones and removed, and keep their positions. The list of nodes takes one node
+ * of each zone in turn.
  */
 
 enum { TOWN_NODES = 3000, TOWN_ZONES = 12 };
@@ -332,7 +332,7 @@ struct town {
 	uint32_t list[TOWN_NODES]; /* positions */
 	uint32_t count;
 	uint32_t empty;
-	bool drains; /* one zone alone */
+	bool drains; /* only one zone loses nodes */
 };
 
 static void write_town_list(struct town *town, bool slots)
@@ -367,7 +367,7 @@ static void put_town_position(struct town *town, uint32_t position, bool is_new)
 	}
 }
 
-/* All positions anew, in list order. */
+/* Assigns all positions anew, in list order. */
 static void settle_town(struct town *town)
 {
 	write_town_list(town, true);
@@ -415,7 +415,7 @@ static void ask_town(struct town *town)
 	if (!draw_question(model, &question)) {
 		return;
 	}
-	/* No node is at an empty position. */
+	/* Empty positions have no node. */
 	for (uint32_t i = 0; i < question.choice.feasible_count; i++) {
 		if (question.feasible[i] != town->empty) {
 			question.feasible[ask++] = question.feasible[i];
@@ -493,7 +493,7 @@ START_TEST(test_cells__nodes_come_and_go)
 			town->zones[i].count = 0;
 		}
 		for (uint32_t i = 0; i < nodes; i++) {
-			/* The first zones are longer; each has a node. */
+			/* Each zone has a node; the first zones have more. */
 			uint32_t zone = i < town->zone_count
 				? i
 				: below(model, 1 + below(model, town->zone_count));
@@ -568,12 +568,12 @@ START_TEST(test_cells__numbers_run_out_and_come_back)
 	bt_cells_filled(cells);
 	uint64_t key = BT_CELLS_MAX;
 	ck_assert_uint_eq(bt_cells_of_key(cells, &key), BT_CELL_NONE);
-	/* An emptied cell is still found by its key. */
+	/* A cell without nodes is still found by its key. */
 	bt_cells_move(cells, 7, 8, 1);
 	uint64_t seven = 7;
 	ck_assert_uint_eq(bt_cells_of_key(cells, &seven), 7);
 	ck_assert_uint_eq(bt_cells_of_key(cells, &key), BT_CELL_NONE);
-	/* Until another key needs the number. */
+	/* The key is lost when another key needs the cell's number. */
 	bt_cells_move(cells, 7, 7, 1);
 	bt_cells_move(cells, 7, 8, 1);
 	ck_assert_uint_eq(bt_cells_of_key(cells, &key), 7);
@@ -587,7 +587,10 @@ START_TEST(test_cells__numbers_run_out_and_come_back)
 }
 END_TEST
 
-/* A number that was handed out is not handed out again before a node came and went. */
+/*
+ * A cell number given to a new key is not given to another key before a node has entered and left
+ * the cell.
+ */
 START_TEST(test_cells__a_new_cell_waits_for_its_node)
 {
 	struct bt_cells *cells = bt_cells_create(2, 1);
@@ -626,8 +629,11 @@ START_TEST(test_cells__a_million_positions)
 		.start = 999999,
 		.node_count = COUNT,
 		.empty = BT_CELL_NONE};
-	/* Ranks 0 and 1 are of cell 0, then each second one is a tie: so none on the leftmost path,
-	 * and the first in pre-order is its right child in the last depth: rank 2^19. */
+	/*
+	 * Ranks 0 and 1 belong to cell 0; of the later ranks each second one is a tie. So the
+	 * leftmost path has no tie, and the first tie in pre-order is the right child in the last
+	 * depth: rank 2^19.
+	 */
 	ck_assert_uint_eq(bt_cells_choose_by_heap(model->cells, &choice), 3 * (1 << 18) - 1);
 	for (uint32_t i = 2; i < COUNT; i += 3) {
 		if (i != 777776) {

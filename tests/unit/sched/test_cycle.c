@@ -131,7 +131,7 @@ START_TEST(test_cycle__edge_03_05_pre_filter_rejects)
 }
 END_TEST
 
-/* Cases 6 and 7: what PreFilter leaves, and Filter after it. */
+/* Cases 6 and 7: PreFilter narrows the nodes, then Filter runs. */
 static void check_narrowing(
 	enum script_form form, const char *node, const char *message, const char *plugins)
 {
@@ -351,7 +351,7 @@ START_TEST(test_cycle__nominated_node_error_is_left_to_the_search)
 }
 END_TEST
 
-/* PreFilter's node set is not consulted for the nominated node. */
+/* The nominated node is tried even if PreFilter's node set does not contain it. */
 START_TEST(test_cycle__nominated_node_outside_the_narrowing)
 {
 	static const char *const names[] = {"n2"};
@@ -370,7 +370,9 @@ START_TEST(test_cycle__nominated_node_outside_the_narrowing)
 	ck_assert_str_eq(world_chosen(&world, &result), "n1");
 	world_finish(&world);
 
-	/* Its explicit status stays, its plugin stays, pending plugins do not: spec 03 section 3.7.
+	/*
+	 * The nominated node keeps its status and the plugin in the message, but pending plugins
+	 * are dropped: spec 03 section 3.7.
 	 */
 	script_set_rows(&filter, rows, 2);
 	world_init(&world, "P,F", NULL, SCRIPTS(&narrow, &filter), 2);
@@ -447,7 +449,7 @@ START_TEST(test_cycle__edge_03_53_profiles_share_the_rotation)
 }
 END_TEST
 
-/* Feasible nodes found among this many, all fitting. */
+/* Returns how many feasible nodes the search finds among node_count nodes that all fit. */
 static uint32_t feasible_among(
 	uint32_t node_count, const char *global, const char *of_profile, int32_t option)
 {
@@ -498,7 +500,7 @@ START_TEST(test_cycle__percentage_global_profile_and_option)
 }
 END_TEST
 
-/* A narrowed list has its own length: spec 03 section 3.3. */
+/* The percentage applies to the length of the narrowed list: spec 03 section 3.3. */
 START_TEST(test_cycle__percentage_of_the_narrowed_list)
 {
 	static const char *names[150];
@@ -522,7 +524,7 @@ START_TEST(test_cycle__percentage_of_the_narrowed_list)
 	world.engine->next_start_node_index = 280;
 	result = world_schedule(&world, "{}");
 	ck_assert_uint_eq(result.feasible_count, 119);
-	/* The index moves on the whole list. */
+	/* The start index advances on the whole list. */
 	ck_assert_uint_eq(world.engine->next_start_node_index, (280 + 119) % 300);
 	/* Members in snapshot order are n3, n5, ...: position 280 mod 149 = 131. */
 	ck_assert_str_eq(world_chosen(&world, &result), "n265");
@@ -547,10 +549,10 @@ START_TEST(test_cycle__edge_03_55_nominated_node_counts_beyond_the_search)
 	world_add_nodes(&world, 0, 200);
 	result = world_schedule(&world, "{'status':{'nominatedNodeName':'n190'}}");
 	ck_assert_uint_eq(result.feasible_count, 100);
-	/* 100 feasible, n5 and n190 rejected. */
+	/* 100 nodes are feasible, n5 and n190 are rejected. */
 	ck_assert_uint_eq(result.evaluated_count, 102);
 	ck_assert_uint_eq(world.engine->next_start_node_index, 102);
-	/* Where the search meets it again it counts once. */
+	/* If the search meets the nominated node again, it is counted once. */
 	result = world_schedule(&world, "{'status':{'nominatedNodeName':'n190'}}");
 	ck_assert_uint_eq(result.evaluated_count, 101);
 	ck_assert_uint_eq(world.engine->next_start_node_index, 203 % 200);
@@ -590,7 +592,7 @@ START_TEST(test_cycle__rotation_survives_a_shrinking_cluster)
 		world.engine->next_start_node_index = 4;
 		world_remove_node(&world, "n4");
 		world_remove_node(&world, "n1");
-		/* 4 mod 3 nodes left: n0 n2 n3. */
+		/* 4 mod 3 remaining nodes: n0 n2 n3. */
 		result = world_schedule(&world, "{}");
 		ck_assert_str_eq(world_chosen(&world, &result), "n2");
 		ck_assert_uint_eq(world.engine->next_start_node_index, 1);

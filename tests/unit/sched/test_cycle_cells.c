@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Decisions by cells (sched/cycle_cells.c), verified: by the tree of a shape that comes again, in
- * the columns of a new one, and without cells where there would be too many.
+ * Decisions by cells (sched/cycle_cells.c), verified: by the tree if a shape comes again, in the
+ * columns if it is new, and without cells if there would be too many.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -22,18 +22,18 @@
 #define NOMINATED_MAX 12
 
 /**
- * A plugin of every cycle whose verdict and score depend on the zone and on how many pods the node
- * has, and whose scores depend on how many nodes are feasible.
+ * A plugin that computes its columns in every cycle. Verdict and score depend on the zone and on
+ * the node's number of pods; scores also depend on how many nodes are feasible.
  */
 struct kinds {
-	struct script script; /* first */
+	struct script script; /* must be the first member */
 	struct world *world;
 	uint32_t pods_per_level;
-	bool dense;     /* the zone's index is told as a column, the level at once */
-	uint32_t asked; /* slots in the calls of Filter's column form */
+	bool dense;     /* the traits have values as columns, too */
+	uint32_t asked; /* slots in calls of Filter's column form */
 	uint32_t trait_calls;
-	uint32_t extra_traits; /* of no importance */
-	bool forgets_level;    /* a lie: the level is no trait */
+	uint32_t extra_traits; /* further traits that never differ */
+	bool forgets_level;    /* fault: the level trait is always 0 */
 };
 
 static struct kinds *kinds_of(const void *ops)
@@ -298,14 +298,14 @@ static const char *random_pod(struct random_run *run)
 		"{'spec':{'nodeSelector':{'disk':'none'},'containers':[{'name':'c'}]}}",
 	};
 
-	if (below(run, 5) == 0) { /* a shape of its own */
+	if (below(run, 5) == 0) { /* the pod has a new shape */
 		return bt_arena_printf(&run->world.arena,
 			"{'spec':{'priority':%u,'containers':[{'name':'c','resources':{'requests':"
 			"{'cpu':'%um'}}}]}}",
 			below(run, 1000000), 50 + below(run, 400))
 			.data;
 	}
-	if (below(run, 6) == 0) { /* for few nodes: narrowed by PreFilter */
+	if (below(run, 6) == 0) { /* PreFilter narrows the pod to few nodes */
 		return bt_arena_printf(&run->world.arena,
 			"{'spec':{'affinity':{'nodeAffinity':{"
 			"'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[{"
@@ -319,7 +319,7 @@ static const char *random_pod(struct random_run *run)
 	return kinds[below(run, BT_ARRAY_LENGTH(kinds))];
 }
 
-/** A pod that waits for room on a node, which may be unknown; or an end of that. */
+/** Nominates a pod to a node, which may not exist, or ends a nomination. */
 static void nominate(struct random_run *run)
 {
 	struct bt_nominator *nominator = &run->world.engine->nominator;
@@ -436,7 +436,7 @@ START_TEST(test_cycle_cells__random_decisions_with_nominated_pods)
 }
 END_TEST
 
-/* --- which way a decision takes --- */
+/* --- how a decision is made --- */
 
 #define POD "{'spec':{'containers':[{'name':'c'}]}}"
 #define WITH_CPU "{'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'1m'}}}]}}"
@@ -444,7 +444,7 @@ END_TEST
 	"{'spec':{'priority':9,'containers':[{'name':'c','resources':{'requests':{'cpu':'1m'}}}]}" \
 	"}"
 
-/** Nodes n0 .. in so many zones, and no rejection. */
+/** Makes nodes n0, n1, .. in so many zones; no node is rejected. */
 static void same_init(
 	struct kinds *kinds, struct world *world, uint32_t nodes, uint32_t zones, bool verify)
 {
@@ -497,7 +497,9 @@ static const char *pod_for(struct world *world, uint32_t from, uint32_t count)
 	return json;
 }
 
-/* Pods that PreFilter narrows to few nodes: no column is made, the others are not asked. */
+/*
+ * PreFilter narrows the pod to few nodes: no column is made, and Filter runs on these nodes only.
+ */
 START_TEST(test_cycle_cells__few_nodes_are_asked_alone)
 {
 	static struct world world;
@@ -529,7 +531,10 @@ START_TEST(test_cycle_cells__one_node_of_each_kind_is_asked)
 		place_one(&kinds, POD);
 	}
 	ck_assert_uint_eq(kinds.trait_calls, 20);
-	/* Three zones, each with nodes with and without pods: the score makes pods pile up. */
+	/*
+	 * Each of three zones has nodes with and without pods, as the score puts many pods on one
+	 * node.
+	 */
 	ck_assert_uint_le(kinds.asked, 20 * 8);
 	world_finish(&world);
 }
@@ -575,7 +580,7 @@ START_TEST(test_cycle_cells__more_traits_than_a_key)
 }
 END_TEST
 
-/* Nodes with nominations are asked by themselves; they do not make a walk over all nodes. */
+/* Filter runs separately on nodes with nominated pods; they do not cause a walk over all nodes. */
 START_TEST(test_cycle_cells__nominated_nodes_are_exceptions)
 {
 	static struct world world;
@@ -607,7 +612,7 @@ START_TEST(test_cycle_cells__nominated_nodes_are_exceptions)
 }
 END_TEST
 
-/* Above the bound the list is searched: the same decisions. */
+/* More nominated nodes than the bound: the list is searched, with the same decisions. */
 START_TEST(test_cycle_cells__more_nominated_nodes_than_exceptions)
 {
 	static struct world world;
@@ -639,7 +644,7 @@ START_TEST(test_cycle_cells__more_nominated_nodes_than_exceptions)
 }
 END_TEST
 
-/* No node is left: each nominated one is a group with its own status. */
+/* No node is feasible: each node with a nominated pod is a group with a separate status. */
 START_TEST(test_cycle_cells__rejections_with_nominated_pods)
 {
 	static struct world world;
@@ -669,7 +674,9 @@ START_TEST(test_cycle_cells__rejections_with_nominated_pods)
 }
 END_TEST
 
-/* Nothing fits: groups, as many as there are kinds, by tree and in columns. */
+/*
+ * No node is feasible: there are as many status groups as kinds of nodes, by tree and in columns.
+ */
 START_TEST(test_cycle_cells__rejections_stay_in_groups)
 {
 	static struct world world;
@@ -697,7 +704,9 @@ START_TEST(test_cycle_cells__rejections_stay_in_groups)
 }
 END_TEST
 
-/* Scores are made when a second node fits: what the cells had before is stale. */
+/*
+ * Scores are computed only when a second node fits; until then the scores in the cells are stale.
+ */
 START_TEST(test_cycle_cells__scores_come_late)
 {
 	static struct world world;
@@ -736,7 +745,7 @@ START_TEST(test_cycle_cells__scores_come_late)
 }
 END_TEST
 
-/* Each of the nodes that are equally good is as likely, by tree and in columns. */
+/* Equally good nodes are chosen with equal probability, by tree and in columns. */
 START_TEST(test_cycle_cells__random_ties_are_uniform)
 {
 	static struct world world;
@@ -762,7 +771,9 @@ START_TEST(test_cycle_cells__random_ties_are_uniform)
 }
 END_TEST
 
-/* A cycle that goes on after the decision finds no counters, which go on counting or are dropped.
+/*
+ * A cycle has no domain counters after its decision, because the counters keep changing or are
+ * dropped.
  */
 START_TEST(test_cycle_cells__counters_are_not_kept)
 {
@@ -803,7 +814,7 @@ START_TEST(test_cycle_cells__counters_are_not_kept)
 		ck_assert(bt_str_has_suffix(
 			bt_status_message_str(&status, &world.arena), BT_STR("not found")));
 	}
-	/* Asked anew, PreFilter counts for this cycle alone. */
+	/* A new run of PreFilter counts for this cycle alone. */
 	(void)bt_run_pre_filter(world.framework, result.cycle, pending);
 	world_add_pod(&world,
 		"{'metadata':{'labels':{'app':'a'}},'spec':{'nodeName':'n0','containers':[]}}");
@@ -834,7 +845,7 @@ static void lie(void)
 	(void)world_schedule(&world, POD);
 }
 
-/* A plugin that keeps a trait to itself: verification ends the process. */
+/* If a plugin does not report a trait that it reads, verification ends the process. */
 START_TEST(test_cycle_cells__traits_that_lie_are_found)
 {
 	int status = 0;

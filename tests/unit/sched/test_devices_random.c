@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Claims and slices in a living scheduler, changed at random, beside an API server that answers
+ * Random changes of claims and slices in a living scheduler, beside an API server that answers
  * late, with errors and with conflicts. After every step: no device is given to two claims, no
  * capacity and no counter is exceeded, nothing is in flight without a pod that is being bound, and
- * what is kept equals what is computed anew. Spec: 12.
- * BERTH_TEST_LONG=<number> multiplies the seeds; BERTH_TEST_SEED=<number> runs only that one.
+ * what is kept equals what is computed anew. Spec: 12. BERTH_TEST_LONG=<number> multiplies the
+ * seeds; BERTH_TEST_SEED=<number> runs only that one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,17 +45,17 @@ static uint32_t below(struct run *run, uint32_t bound)
 		(run), sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))])
 #define PRINT(run, ...) (bt_arena_printf(&(run)->life.arena, __VA_ARGS__).data)
 
-/* --- devices: how much there is never changes, what is published of it does --- */
+/* --- devices: their number never changes, their published slices do --- */
 
-/** What all slices of a pool say, "N": of any node. */
+/** The pools of devices; all slices of a pool have these values. */
 static const struct pool {
 	const char *driver;
 	const char *name;
-	const char *where; /* NULL: for each device */
+	const char *where; /* node selection of the slices; NULL: each device has one */
 	uint32_t slices;
 	uint32_t devices; /* in each slice */
-	const char *each; /* of each device */
-	const char *last; /* of the last device of a slice */
+	const char *each; /* members of each device */
+	const char *last; /* instead, of the last device of a slice */
 	bool has_counters;
 } pools[POOLS] = {
 	{"gpu", "n0", "'nodeName':'n0'", 1, 3, "'capacity':{'memory':{'value':'4'}}", NULL, false},
@@ -113,7 +113,7 @@ static void append_device(struct run *run, struct bt_strbuf *out, uint32_t pool_
 	bt_strbuf_append_char(out, '}');
 }
 
-/** number pools[].slices: that of the counters. */
+/** The slice with the number pools[].slices has the pool's counters. */
 static void put_slice(struct run *run, uint32_t pool_index, uint32_t number)
 {
 	const struct pool *pool = &pools[pool_index];
@@ -170,7 +170,7 @@ static void change_slices(struct run *run)
 				pools[pool].name, number));
 		break;
 	default:
-		/* Also one that was deleted. */
+		/* Replaces the slice, or creates it again. */
 		put_slice(run, pool, number);
 		break;
 	}
@@ -271,7 +271,7 @@ static const char *const claim_specs[] = {
 	"'allocationMode':'ExactCount','count':1}]}]",
 };
 
-/** owner: the pod that it is made for; NULL: anybody's. */
+/** owner: the pod that the claim is generated for; NULL: a claim for any pod. */
 static void put_claim(struct run *run, const char *name, const char *owner)
 {
 	const char *references = "";
@@ -333,7 +333,7 @@ static void create_pod(struct run *run)
 			kind == 5 ? ",'example.com/gpu':'1'" : "", status));
 }
 
-/** The name of some pod; "" without one. */
+/** Returns the name of some pod; "": there is none. */
 static struct bt_str some_name(struct run *run, enum bt_kind kind, struct bt_str *out_namespace)
 {
 	uint32_t count = bt_object_store_count(&run->api.objects, kind);
@@ -371,7 +371,10 @@ static bool pod_exists(struct run *run, struct bt_str uid)
 	return devices_api_pod(&run->api, uid) != NULL;
 }
 
-/** Whose pods are all gone: nobody's any more, and deleted where it was made for a pod. */
+/**
+ * Removes deleted pods from reservedFor, deallocates a claim without any, and deletes it if its
+ * owner is gone.
+ */
 static void tidy_claim(struct run *run, const struct bt_resource_claim *claim)
 {
 	struct bt_resource_claim stored = *claim;
@@ -406,7 +409,7 @@ static void tidy_claim(struct run *run, const struct bt_resource_claim *claim)
 	devices_api_put_claim(&run->api, stored);
 }
 
-/** The driver says how far a device is. */
+/** Writes the driver's conditions of a device. */
 static void set_conditions(struct run *run, const struct bt_resource_claim *claim)
 {
 	struct bt_resource_claim stored = *claim;
@@ -471,7 +474,7 @@ static void change_claim(struct run *run)
 		}
 		break;
 	case 1:
-		/* Somebody else's change: a new version. */
+		/* Another client writes the claim: only the version changes. */
 		devices_api_put_claim(&run->api, *claim);
 		break;
 	default:
@@ -518,7 +521,7 @@ static void take_attempt(struct run *run, const struct bt_attempt *attempt)
 	}
 }
 
-/** What goes wrong outside of DynamicResources. */
+/** Draws failures of plugins other than DynamicResources. */
 static void draw_failures(struct run *run)
 {
 	struct fake *fake = &run->script.fake;
@@ -587,7 +590,7 @@ static void answer(struct run *run)
 	finish_waiting(run);
 }
 
-/* --- what must hold --- */
+/* --- invariants --- */
 
 struct holder {
 	struct bt_str driver;
@@ -697,7 +700,7 @@ static void check_counters(struct run *run, const holder_vec *holders)
 	}
 }
 
-/** The API's claim that is in flight; NULL: it has none, or it is not allocated there. */
+/** Finds the API's claim for a claim in flight; NULL: there is none, or it has no allocation. */
 static const struct bt_resource_claim *stored_claim(
 	struct run *run, const struct bt_resource_claim *claim)
 {
@@ -708,7 +711,9 @@ static const struct bt_resource_claim *stored_claim(
 		return devices_api_claim(
 			&run->api, claim->metadata.namespace_, claim->metadata.name);
 	}
-	/* Of extended resources: in flight it has no name yet. */
+	/*
+	 * A claim for extended resources has no name while it is in flight: compare generateName.
+	 */
 	while ((found = bt_object_store_next(&run->api.objects, BT_KIND_RESOURCE_CLAIM,
 			(struct bt_str){0}, &cursor)) != NULL) {
 		if (found->status.allocation != NULL &&
@@ -720,7 +725,7 @@ static const struct bt_resource_claim *stored_claim(
 	return NULL;
 }
 
-/** The API's claims, and what is in flight for claims of which it has no allocation. */
+/** Checks the API's claims, and the allocations in flight that the API does not have yet. */
 static void check_devices(struct run *run)
 {
 	const struct bt_claim_cache *cache =
@@ -781,7 +786,7 @@ static bool same_status(const struct bt_resource_claim *a, const struct bt_resou
 			b->status.allocation != NULL ? b->status.allocation : &none);
 }
 
-/** All is told and answered: what is known is what there is. */
+/** All changes are delivered and all writes answered: the cache must equal the API's objects. */
 static void check_rest(struct run *run)
 {
 	const struct bt_claim_cache *cache =
@@ -804,7 +809,10 @@ static void check_rest(struct run *run)
 		const struct bt_resource_claim *stored =
 			devices_api_claim(&run->api, object->meta->namespace_, object->meta->name);
 
-		/* Restored, it may be a version older: one whose news was of what was assumed. */
+		/*
+		 * A restored claim may be one version older, if the newer version was equal to the
+		 * assumed claim.
+		 */
 		if (stored == NULL || !bt_str_equal(stored->metadata.uid, object->meta->uid) ||
 			!same_status(stored, bt_object_value(object, BT_KIND_RESOURCE_CLAIM))) {
 			broken(run, "claim %.*s is not the one of the API",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random clusters, pods and changes with verification on: every decision is recomputed by the plain
- * forms. BERTH_TEST_LONG=<number> multiplies the seeds; BERTH_TEST_SEED=<number> runs only that
- * one.
+ * Random clusters, pods and changes with verification: every decision is computed again by the
+ * plain forms and compared. BERTH_TEST_LONG=<number> multiplies the seeds; BERTH_TEST_SEED=<number>
+ * runs only that one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,10 +43,10 @@ struct random_run {
 	struct script scripts[3];
 	struct placed_pod pods[PODS_MAX];
 	uint32_t pod_count;
-	const char *node_jsons[NODES_MAX]; /* by number; NULL: not there */
+	const char *node_jsons[NODES_MAX]; /* by number; NULL: node does not exist */
 	const char *node_parts[NODES_MAX][PART__COUNT];
 	uint32_t node_limit;
-	const char *recurring[6]; /* pods whose shapes come again */
+	const char *recurring[6]; /* pods whose shapes come repeatedly */
 	uint32_t scheduled;
 	uint32_t rejected;
 };
@@ -105,7 +105,10 @@ static const char *random_part(struct random_run *run, int part)
 	}
 }
 
-/* A whole new node, or one with one thing changed: caches must not profit from other changes. */
+/*
+ * Makes a new node, or changes one part of a node, so that a stale cache is not repaired by another
+ * change.
+ */
 static const char *random_node(struct random_run *run, uint32_t number)
 {
 	const char **parts = run->node_parts[number];
@@ -257,7 +260,7 @@ static void add_assigned_pod(struct random_run *run)
 	keep_pod(run, pod, bt_str_from(node), false);
 }
 
-/* Confirm an assumed pod, or remove a pod. */
+/* Confirms an assumed pod, or removes a pod. */
 static void change_pod(struct random_run *run)
 {
 	struct bt_state *state = run->world.engine->state;
@@ -380,7 +383,7 @@ static int64_t score_of(const struct script *script, const struct bt_state *stat
 	return (int64_t)(mix(script, state, slot) % 101);
 }
 
-/* The default plugins, sometimes with scripts between them. */
+/* Makes a profile of the default plugins, sometimes with scripts between them. */
 static void make_profile(struct random_run *run, struct bt_strbuf *out)
 {
 	static const char *const names[] = {"NodeUnschedulable", "NodeName", "TaintToleration:3",
@@ -396,7 +399,10 @@ static void make_profile(struct random_run *run, struct bt_strbuf *out)
 		while (next < script_count && below(run, 8) == 0) {
 			bt_strbuf_printf(out, "%s:%u,", script_names[next++], 1 + below(run, 3));
 		}
-		/* A plugin that is left out cannot hide what another fails to read. */
+		/*
+		 * Leaves out plugins at random: a plugin that declares a read hides the missing
+		 * declaration of another.
+		 */
 		if (below(run, 4) != 0) {
 			bt_strbuf_printf(out, "%s,", names[i]);
 		}

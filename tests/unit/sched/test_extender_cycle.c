@@ -20,7 +20,7 @@ struct extended {
 	struct world world;
 };
 
-/** extenders: JSON objects without braces, "," between the braces left out by "},{". */
+/** extenders: JSON objects without the outer braces, separated by "},{". */
 static void init(struct extended *extended, const char *plugins, const char *extenders,
 	struct script *const *scripts, uint32_t script_count)
 {
@@ -58,13 +58,13 @@ static void break_off(struct extended *extended, const char *verb, int status, c
 		error);
 }
 
-/** One extender and three nodes; what a cycle then says. Nothing filters but the extender. */
+/** A cycle with one extender and three nodes, and its result. Only the extender filters. */
 struct filter_row {
 	const char *name;
 	const char *extender;
 	const char *answer;
-	const char *chosen;  /* "" for none */
-	const char *message; /* then */
+	const char *chosen;  /* "": no node */
+	const char *message; /* expected message if no node is chosen */
 	bool is_error;
 };
 
@@ -267,7 +267,7 @@ START_TEST(test_extender__edge_11b_12_ignorable_comes_last)
 	fake_poster_reply(&extended.fake, "http://h:2/g", "{'NodeNames':['n2','n1']}");
 	(void)world_schedule(&extended.world, "{}");
 	ck_assert_str_eq(fake_poster_urls(&extended.fake), "http://h:2/g http://h:1/a/f");
-	/* The second is asked about what the first left, in its order. */
+	/* The second extender gets the nodes that the first one left, in the first one's order. */
 	ck_assert_ptr_ne(strstr(fake_poster_log(&extended.fake),
 				 "http://h:1/a/f {'Pod':{'metadata':{'name':'pod-0',"),
 		NULL);
@@ -338,7 +338,7 @@ END_TEST
 
 /** --- scores --- */
 
-/** Two nodes scored 7 and 5 by a plugin; the total of the chosen one. */
+/** A plugin scores two nodes 7 and 5; total is the expected score of the chosen node. */
 struct score_row {
 	const char *name;
 	const char *extender;
@@ -352,7 +352,7 @@ static void check_score_rows(const struct score_row *rows, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		for (int form = SCRIPT_PLAIN; form <= SCRIPT_CYCLE_COLUMN; form++) {
 			struct script score = script_make("S", SCORE, (enum script_form)form);
-			/* The form with columns in every cycle turns scores round. */
+			/* The form with columns in every cycle reverses scores. */
 			int64_t turn = form == SCRIPT_CYCLE_COLUMN ? -1 : 1;
 			int64_t base = form == SCRIPT_CYCLE_COLUMN ? 100 : 0;
 			struct script_row nodes[] = {{.node = "n1", .score = base + turn * 7},
@@ -456,7 +456,7 @@ START_TEST(test_extender__equal_scores_are_drawn)
 	struct extended extended;
 	uint32_t chosen[3] = {0};
 
-	/* An extender without verbs answers 0 for every node: that is an answer. */
+	/* An extender without verbs scores every node 0, which counts as a score. */
 	init(&extended, "", SCORES "},{'urlPrefix':'http://h:2'", NULL, 0);
 	world_add_nodes(&extended.world, 0, 3);
 	reply(&extended, "p", "[]");
@@ -467,7 +467,7 @@ START_TEST(test_extender__equal_scores_are_drawn)
 	ck_assert_uint_gt(chosen[0], 5);
 	ck_assert_uint_gt(chosen[1], 5);
 	ck_assert_uint_gt(chosen[2], 5);
-	/* Without an answer the heap decides, as if there were no extender. */
+	/* If the extender does not answer, the heap decides, as without extenders. */
 	finish(&extended);
 	init(&extended, "", SCORES, NULL, 0);
 	world_add_nodes(&extended.world, 0, 3);
@@ -582,7 +582,9 @@ START_TEST(test_extender__statuses_are_a_map)
 	struct extended extended;
 	struct bt_schedule_result result;
 
-	/* A later word about a node counts; names that are no node count too, once each. */
+	/*
+	 * A later reason for a node replaces the earlier one; unknown node names count once each.
+	 */
 	script_set_rows(&filter, nodes, 1);
 	init(&extended, "F",
 		NAMES "},{'urlPrefix':'http://h:2','filterVerb':'g','nodeCacheCapable':true",
@@ -613,13 +615,19 @@ START_TEST(test_extender__nominated_node_is_asked_about_alone)
 	ck_assert_str_eq(world_chosen(&extended.world, &result), "n2");
 	ck_assert_ptr_ne(strstr(fake_poster_log(&extended.fake), "'NodeNames':['n2']}"), NULL);
 	ck_assert_uint_eq(extended.world.engine->next_start_node_index, 0);
-	/* A refusal there: the full search, where the same extender is asked about all. */
+	/*
+	 * The extender rejects the nominated node: the full search follows and sends all nodes to
+	 * the extender.
+	 */
 	(void)fake_poster_urls(&extended.fake);
 	reply(&extended, "f", "{'NodeNames':[],'FailedNodes':{'n2':'x'}}");
 	result = world_schedule(&extended.world, "{'status':{'nominatedNodeName':'n2'}}");
 	ck_assert_str_eq(fake_poster_urls(&extended.fake), "http://h:1/a/f http://h:1/a/f");
 	ck_assert_str_eq(world_message(&extended.world, &result), "0/3 nodes are available: 1 x.");
-	/* An error there is no error of the cycle; here it is one of the full search as well. */
+	/*
+	 * An error for the nominated node does not end the cycle; the full search gets the same
+	 * error, which does.
+	 */
 	break_off(&extended, "f", 0, "refused");
 	result = world_schedule(&extended.world, "{'status':{'nominatedNodeName':'n2'}}");
 	ck_assert_str_eq(fake_poster_urls(&extended.fake), "http://h:1/a/f http://h:1/a/f");
@@ -636,7 +644,7 @@ START_TEST(test_extender__search_goes_on_without_score_plugins)
 	} rows[] = {
 		{A ",'bindVerb':'b'", 1},
 		{SCORES, 3},
-		/* Interest is not asked for here. */
+		/* managedResources are not considered here. */
 		{SCORES ",'managedResources':[{'name':'example.com/x'}]", 3},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
@@ -650,7 +658,7 @@ START_TEST(test_extender__search_goes_on_without_score_plugins)
 		result = world_schedule(&extended.world, "{}");
 		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
 		ck_assert_uint_eq(result.feasible_count, rows[i].feasible);
-		/* Totals start at 0. */
+		/* Total scores start at 0. */
 		ck_assert_int_eq(result.total_score, 0);
 		finish(&extended);
 	}

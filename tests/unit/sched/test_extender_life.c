@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Extenders around the decision: binding, the queue, preemption. Spec 11b sections 9.6 and 9.7, 08
- * section 10. */
+/** Extenders in binding, queue and preemption. Spec 11b sections 9.6 and 9.7, 08 section 10. */
 #include "fake_poster.h"
 #include "life_world.h"
 #include "test_main.h"
@@ -45,7 +44,7 @@ START_TEST(test_extender__binds)
 	ck_assert_str_eq(fake_poster_log(&fake),
 		"http://h:1/a/b {'PodName':'p','PodNamespace':'default','PodUID':'uid-p',"
 		"'Node':'n1'}\n");
-	/* Nobody else binds; the event is the usual one. */
+	/* Only the extender binds; the event is the usual one. */
 	ck_assert_str_eq(life_log(&life),
 		"event p Normal Scheduled Binding Successfully assigned default/p to n1\n");
 	ck_assert(life_is_assumed(&life, "p"));
@@ -147,7 +146,7 @@ START_TEST(test_extender__rejects_in_its_own_name)
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_FAILED);
 	ck_assert_str_eq(life_place(&life, "p"), "unschedulable");
 	ck_assert_str_eq(life_rejectors(&life, "p", false), "Extender");
-	/* Any event of its list wakes the pod. */
+	/* Any event that the extender is registered for requeues the pod. */
 	life_node(&life, "n1", "'status':{'allocatable':{'cpu':'9'}}");
 	ck_assert_str_ne(life_place(&life, "p"), "unschedulable");
 	finish();
@@ -158,7 +157,7 @@ END_TEST
 
 #define PREEMPTS A ",'preemptVerb':'v'"
 
-/** Two full nodes with a pod of low priority each; the pod p could preempt either. */
+/** Two full nodes, each with a pod of low priority; pod p could preempt on either node. */
 static void fill(const char *extenders)
 {
 	init("NodeResourcesFit,DefaultPreemption", extenders);
@@ -174,7 +173,7 @@ static void fill(const char *extenders)
 	life_pod(&life, "p", "", "'spec':{'priority':9}");
 }
 
-/** Node that p was nominated to, or what the attempt ended with. */
+/** Returns the node that p is nominated to, or the message of the attempt. */
 static const char *preempt(void)
 {
 	struct bt_attempt attempt = life_schedule(&life);
@@ -202,7 +201,7 @@ START_TEST(test_extender__edge_11b_21_no_victims)
 		ck_assert_str_eq(
 			preempt(), "preemption: expected at least one victim pod on node \"n1\"");
 		finish();
-		/* The node is dropped where the extender may be ignored. */
+		/* If the extender is ignorable, the node is dropped. */
 		fill(PREEMPTS ",'ignorable':true");
 		fake_poster_reply(&fake, "http://h:1/a/v",
 			"{'NodeNameToMetaVictims':{'n1':{'Pods':[]},'n2':{'Pods':[{'UID':'uid-v2'}"
@@ -235,7 +234,7 @@ END_TEST
 
 START_TEST(test_extender__edge_08_36_narrows)
 {
-	/* Alone, preemption takes the victim of lower priority. */
+	/* Without the extender, preemption selects the victim with the lower priority. */
 	fill("'urlPrefix':'http://h:2'");
 	ck_assert_str_eq(preempt(), "n1");
 	finish();
@@ -287,7 +286,10 @@ END_TEST
 
 START_TEST(test_extender__only_what_it_explains_may_be_preempted)
 {
-	/* Nodes that went without a word are not looked at; those that may be resolved are. */
+	/*
+	 * Preemption skips nodes that an extender drops without a reason, and tries nodes whose
+	 * reason is resolvable.
+	 */
 	fill(A ",'filterVerb':'f','nodeCacheCapable':true");
 	for (int i = 1; i <= 2; i++) {
 		life_node(&life, i == 1 ? "n1" : "n2",
@@ -309,7 +311,7 @@ START_TEST(test_extender__only_what_it_explains_may_be_preempted)
 		"{'NodeNames':[],'FailedNodes':{'n1':'x'},'FailedAndUnresolvableNodes':{'n2':'y'}"
 		"}");
 	(void)life_schedule(&life);
-	/* Only n1 is tried, and it takes no victim to make room there: spec 08 section 5, 2b. */
+	/* Only n1 is tried, and no victim has to leave n1: spec 08 section 5, 2b. */
 	ck_assert_ptr_ne(strstr(life_log(&life),
 				 "0/2 nodes are available: 1 x, 1 y. preemption: expected at least "
 				 "one victim pod on node \"n1\"\n"),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** An extender that agrees to everything changes nothing: random clusters, decided with and without
- * it. */
+/**
+ * An extender that accepts everything changes no decision: random clusters with and without such an
+ * extender.
+ */
 #include "base/prng.h"
 #include "sched_world.h"
 #include "test_main.h"
@@ -18,7 +20,7 @@ static int agree(void *context BT_UNUSED, const struct bt_extender_args *args,
 	for (uint32_t i = 0; i < args->node_count; i++) {
 		out_result->node_names.items[i] = args->nodes[i].name;
 	}
-	/* As objects, for those who do not take names. */
+	/* Return node objects, for extenders that are not nodeCacheCapable. */
 	out_result->nodes.items =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_extender_node, args->node_count);
 	memcpy(out_result->nodes.items, args->nodes, args->node_count * sizeof(*args->nodes));
@@ -45,7 +47,7 @@ static int create(void *context BT_UNUSED, const struct bt_config_extender *conf
 
 static const struct bt_extender_factory agreeable = {create, NULL};
 
-/** The same cluster twice: [0] is alone, [1] has the extender. */
+/** Two equal clusters: [0] has no extender, [1] has one. */
 static struct world worlds[2];
 static struct bt_prng prng;
 
@@ -116,8 +118,10 @@ static void check_pod(const char *json, uint64_t seed)
 			worlds[1].engine->next_start_node_index ||
 		strcmp(world_message(&worlds[0], &results[0]),
 			world_message(&worlds[1], &results[1])) != 0 ||
-		/* A nominated node's trial leaves its status in another place of the list, from
-	         * which preemption takes one of several equal nodes. */
+		/*
+		 * The trial of a nominated node puts its status at another place of the list, and
+		 * the order of the list decides which of several equal nodes preemption takes.
+		 */
 		(strstr(json, "'nominatedNodeName':''") != NULL &&
 			!bt_str_equal(results[0].nomination.nominated_node_name,
 				results[1].nomination.nominated_node_name))) {
@@ -172,7 +176,7 @@ START_TEST(test_extender__agreement_changes_nothing)
 }
 END_TEST
 
-/** Nodes that come back as objects are scored without their pods, by every plugin. */
+/** If extenders return nodes as objects, every plugin scores the nodes without their pods. */
 START_TEST(test_extender__objects_are_empty_nodes)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -193,7 +197,7 @@ START_TEST(test_extender__objects_are_empty_nodes)
 		for (uint32_t i = 0; i < PODS; i++) {
 			const char *json = random_pod(i, node_count);
 			struct bt_schedule_result full = world_schedule(&worlds[0], json);
-			/* The second cluster stays empty: it shows what an empty node is worth. */
+			/* The second cluster has no pods and shows the scores of empty nodes. */
 			struct bt_schedule_result empty = world_schedule(&worlds[1], json);
 
 			if (full.outcome != BT_OUTCOME_SCHEDULED) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What goes to extenders and comes back: spec 11b sections 9.1 and 9.2. */
+/** Requests to extenders and their answers: spec 11b sections 9.1 and 9.2. */
 #include "fake_poster.h"
 #include "sched_world.h"
 #include "test_main.h"
@@ -23,7 +23,7 @@ static void expect_json(struct bt_strbuf *json, const char *expected)
 	bt_strbuf_finish(json);
 }
 
-/** --- questions --- */
+/** --- requests --- */
 
 static bool append_pod(void *context BT_UNUSED, struct bt_str namespace_, struct bt_str name,
 	struct bt_str uid, struct bt_strbuf *out)
@@ -104,7 +104,7 @@ START_TEST(test_extender_wire__edge_11b_22_victims_by_uid)
 	expect_json(&json,
 		"{'Pod':{'pod':'default/p/u'},'NodeNameToVictims':null,'NodeNameToMetaVictims':{"
 		"'n1':{'Pods':[{'UID':'uid1'},{'UID':'uid3'}],'NumPDBViolations':1}}}");
-	/* Complete pods otherwise; maps are sorted by name. */
+	/* Without nodeCacheCapable complete pods are sent; maps are sorted by name. */
 	candidates = (struct bt_preemption_opinions){opinions, 2};
 	opinions[1].victim_count = 1;
 	bt_extender_encode_preemption_args(&args, &objects, false, &json);
@@ -113,7 +113,7 @@ START_TEST(test_extender_wire__edge_11b_22_victims_by_uid)
 		"'n1':{'Pods':[{'pod':'default/v/uid1'}],'NumPDBViolations':1},"
 		"'n2':{'Pods':[{'pod':'default/v/uid1'}],'NumPDBViolations':0}},"
 		"'NodeNameToMetaVictims':null}");
-	/* What the engine knows of a running pod, when nobody knows more. */
+	/* Without a source of objects, the engine's data of a running pod is sent. */
 	candidates.count = 1;
 	bt_extender_encode_preemption_args(&args, NULL, false, &json);
 	ck_assert_ptr_ne(strstr(bt_strbuf_c(&json),
@@ -173,12 +173,12 @@ START_TEST(test_extender_wire__filter_result_as_go_reads_it)
 		const char *json;
 		const char *same;
 	} rows[] = {
-		/* Case, unknown names, trailing data. */
+		/* Case of names, unknown names, trailing data. */
 		{"{'NODENAMES':['a'],'ERROR':'e','foo':[1,{}]} garbage",
 			"{'NodeNames':['a'],'Error':'e'}"},
 		{"{'nodeNames':['a'],'NodeNames':null}", "{}"},
 		{"{'nodeNames':['a','b'],'NodeNames':['c']}", "{'NodeNames':['c']}"},
-		/* Maps merge, null ends them; of equal keys the last counts. */
+		/* Repeated maps are merged, null empties them; the last of equal keys counts. */
 		{"{'FailedNodes':{'a':'1','b':'2','a':'3'},'failednodes':{'b':'4','c':null}}",
 			"{'FailedNodes':{'a':'3','b':'4','c':''}}"},
 		{"{'FailedNodes':{'a':'1'},'FailedNodes':null}", "{}"},
@@ -301,7 +301,7 @@ START_TEST(test_extender_wire__preemption_result)
 					  "'a':{'Pods':[{}]}}}"),
 				 &arena, &answer, NULL),
 		0);
-	/* In the order of the answer; the later 'a' counts. */
+	/* Candidates are in the order of the answer; the later 'a' counts. */
 	ck_assert_uint_eq(answer.count, 3);
 	ck_assert(bt_str_equal_c(answer.items[0].node_name, "b"));
 	ck_assert(bt_str_equal_c(answer.items[1].node_name, "c"));
@@ -342,7 +342,7 @@ START_TEST(test_extender_wire__hostile_answers)
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_strbuf json = {0};
 
-	/* Short text must not become much memory: entries are counted. */
+	/* The number of entries is limited, because a short text can need much memory. */
 	bt_strbuf_append_c(&json, "{\"NodeNames\":[\"\"");
 	for (uint32_t i = 0; i < 1100000; i++) {
 		bt_strbuf_append_c(&json, ",\"\"");
@@ -353,7 +353,7 @@ START_TEST(test_extender_wire__hostile_answers)
 		BERTH_ERR_TOO_LARGE);
 	ck_assert_str_eq(berth_error_message(&err), "answer has more than 1048576 entries");
 	berth_error_finish(&err);
-	/* A long map repeated must not be sorted without end. */
+	/* A long map that is repeated must not be sorted each time. */
 	bt_strbuf_reset(&json);
 	bt_strbuf_append_c(&json, "{\"FailedNodes\":{\"\":\"\"");
 	for (uint32_t i = 0; i < 100000; i++) {
@@ -368,7 +368,7 @@ START_TEST(test_extender_wire__hostile_answers)
 		bt_extender_decode_filter_result(bt_strbuf_str(&json), &arena, &result, &err),
 		BERTH_ERR_TOO_LARGE);
 	berth_error_finish(&err);
-	/* Depth. */
+	/* Nesting is limited. */
 	bt_strbuf_reset(&json);
 	for (uint32_t i = 0; i < 20000; i++) {
 		bt_strbuf_append_c(&json, "[");

@@ -22,7 +22,7 @@ static void finish(struct text_case *test)
 	bt_arena_finish(&test->arena);
 }
 
-/* Reasons separated by '|'. */
+/* Makes a status; reasons are separated by '|'. */
 static struct bt_status status_of(struct text_case *test, const char *reasons)
 {
 	struct bt_status status = bt_status_code_only(BT_STATUS_UNSCHEDULABLE);

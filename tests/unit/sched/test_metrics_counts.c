@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the living scheduler counts: spec 11 sections 10.2 to 10.4, 02 section 14. Verification is
- * on in all of these: what it does again must not count.
+ * Counts of the living scheduler: spec 11 sections 10.2 to 10.4, 02 section 14. Verification is on
+ * in all tests: calls that it repeats must not be counted.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static struct bt_scheduler_metrics *counts;
 static struct life life;
 static int64_t clock_ns;
 
-/** Every look at the clock takes a millisecond. */
+/** Each call of the clock advances it by a millisecond. */
 static int64_t ticking(void *context)
 {
 	(void)context;
@@ -50,7 +50,7 @@ static void finish(void)
 	bt_metrics_destroy(metrics);
 }
 
-/** The lines that begin with this, in memory of the life. */
+/** Returns the lines that begin with start, in memory of the life. */
 static const char *lines(const char *start)
 {
 	struct bt_strbuf all = {0};
@@ -69,7 +69,7 @@ static const char *lines(const char *start)
 	return text;
 }
 
-/** Those that are not 0. */
+/** Returns the evaluation counts that are not 0. */
 static const char *evaluations(void)
 {
 	struct bt_strbuf out = {0};
@@ -206,7 +206,7 @@ static const char *evaluate(enum script_form form, bool all_rejected)
 	return evaluations();
 }
 
-/** The three attempts ask A about six nodes each, B about the four that A lets pass. */
+/** Three attempts: each runs A on six nodes and B on the four nodes that pass A. */
 START_TEST(test_metrics_counts__evaluations_are_those_of_asking_node_by_node)
 {
 	static const enum script_form forms[] = {SCRIPT_PLAIN, SCRIPT_COLUMN, SCRIPT_CYCLE_COLUMN};
@@ -257,7 +257,7 @@ END_TEST
 	"scheduler_plugin_evaluation_total{extension_point=\"" point "\",plugin=\"" plugin \
 	"\",profile=\"default-scheduler\"} " count "\n"
 
-/** Sign is asked once for each entry of the queue, and only where every plugin answers. */
+/** Sign runs once for each queue entry, and only if every plugin implements it. */
 START_TEST(test_metrics_counts__evaluations_begin_at_zero)
 {
 	struct script a = script_make("A", FILTERS | FAKE_ROLE(FAKE_SIGN), SCRIPT_PLAIN);
@@ -290,7 +290,7 @@ static bool always(const struct bt_plugin *plugin)
 	return true;
 }
 
-/** Signing that a plugin refuses for every pod is not carried out, and counts all the same. */
+/** If a plugin never signs, berth does not run Sign, but counts the calls as if it did. */
 START_TEST(test_metrics_counts__signing_that_is_always_refused)
 {
 	struct script a = script_make("A", FILTERS | FAKE_ROLE(FAKE_SIGN), SCRIPT_PLAIN);
@@ -318,8 +318,10 @@ END_TEST
 #define MIXED_PLUGINS 3
 #define MIXED_NODES 12
 
-/** Twelve pods; each plugin lets most nodes pass. forms: of the plugins. rival_count: nodes that
- * others are nominated on. */
+/**
+ * Schedules twelve pods; each plugin passes most nodes. forms: the form of each plugin;
+ * rival_count: number of nodes that have another nominated pod.
+ */
 static const char *evaluate_mixed(const enum script_form *forms, uint32_t rival_count)
 {
 	static const char *const names[MIXED_PLUGINS] = {"A", "B", "C"};
@@ -346,7 +348,7 @@ static const char *evaluate_mixed(const enum script_form *forms, uint32_t rival_
 	}
 	init("", "A, B, C", scripts, MIXED_PLUGINS);
 	add_nodes(MIXED_NODES);
-	/* Rivals of every pod: these nodes are asked twice. */
+	/* Each rival pod is nominated to a node, so Filter runs twice on that node. */
 	for (uint32_t i = 0; i < rival_count; i++) {
 		struct bt_str uid = bt_arena_printf(&life.arena, "rival-%u", i);
 		struct bt_str node = bt_arena_printf(&life.arena, "n%u", 3 + 2 * i);
@@ -358,7 +360,7 @@ static const char *evaluate_mixed(const enum script_form *forms, uint32_t rival_
 	for (uint32_t i = 0; i < 12; i++) {
 		char name[16];
 
-		/* The third pod is nominated: it and its node are asked one by one. */
+		/* The third pod has a nominated node: Filter runs on that node alone first. */
 		(void)snprintf(name, sizeof(name), "p%u", i);
 		life_pod(&life, name, "", i == 2 ? "'status':{'nominatedNodeName':'n5'}" : "");
 		(void)life_schedule(&life);
@@ -556,7 +558,7 @@ START_TEST(test_metrics_counts__events_of_pods_and_nodes)
 {
 	init("", "", NULL, 0);
 	life_node(&life, "n1", "");
-	/* Only its end is an event. */
+	/* Cordoning is no event; the end of the cordon is one. */
 	life_node(&life, "n1", "'spec':{'unschedulable':true}");
 	life_node(&life, "n1", "");
 	life_pod(&life, "p", "", "");

@@ -6,7 +6,7 @@
 
 static const enum script_form forms[] = {SCRIPT_PLAIN, SCRIPT_COLUMN, SCRIPT_CYCLE_COLUMN};
 
-/* Nodes n1 to n3; one pod makes a node full. */
+/* Nodes n1 to n3; each has room for one pod. */
 struct nominated_case {
 	struct script filter;
 	struct script score;
@@ -102,7 +102,7 @@ START_TEST(test_nominated__own_nomination_does_not_count)
 }
 END_TEST
 
-/* The second pass, without the nominated pods, must hold as well. */
+/* The second pass, without the nominated pods, must succeed, too. */
 START_TEST(test_nominated__node_must_fit_without_them_too)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(forms); i++) {
@@ -155,8 +155,8 @@ START_TEST(test_nominated__unknown_node_is_no_trouble)
 END_TEST
 
 /**
- * Spec 03 section 3.4: the plugins that rejected the nominated node stand in the text about the
- * nodes outside of PreFilter's choice, too.
+ * Spec 03 section 3.4: the plugins that rejected the nominated node also appear in the message
+ * about nodes that PreFilter excluded.
  */
 START_TEST(test_nominated__failed_trial_is_named_in_the_narrowed_text)
 {
@@ -182,7 +182,7 @@ START_TEST(test_nominated__failed_trial_is_named_in_the_narrowed_text)
 		result = world_schedule(&test.world, "{'status':{'nominatedNodeName':'n1'}}");
 		ck_assert_str_eq(world_message(&test.world, &result),
 			"0/2 nodes are available: 1 f, 1 node(s) didn't satisfy plugin(s) [F N].");
-		/* A nominated node that is not there is not tried. */
+		/* A nominated node that does not exist is not tried. */
 		result = world_schedule(&test.world, "{'status':{'nominatedNodeName':'n9'}}");
 		ck_assert_str_eq(world_message(&test.world, &result),
 			"0/2 nodes are available: 1 f, 1 node(s) didn't satisfy plugin(s) [N].");

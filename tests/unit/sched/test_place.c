@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** From the choice to the binding: spec 03 sections 4 and 6. */
+/** From the chosen node to the binding: spec 03 sections 4 and 6. */
 #include "sched_world.h"
 #include "test_main.h"
 #include "validate/validate.h"
@@ -9,7 +9,7 @@
 		FAKE_ROLE(FAKE_PERMIT) | FAKE_ROLE(FAKE_PRE_FLIGHT) | FAKE_ROLE(FAKE_PRE_BIND) | \
 		FAKE_ROLE(FAKE_BIND) | FAKE_ROLE(FAKE_POST_BIND))
 
-/* Two plugins P and Q; P's answer at one point decides. */
+/* Two plugins P and Q; each test sets P's result at one extension point. */
 struct place_case {
 	struct script first;
 	struct script second;
@@ -152,7 +152,7 @@ START_TEST(test_place__permit_rejects_and_fails)
 }
 END_TEST
 
-/* Simulation: a Permit that waits counts as allowed. */
+/* In a simulation a Permit plugin that returns Wait counts as allowing the pod. */
 START_TEST(test_place__permit_wait_counts_as_allowed)
 {
 	struct place_case test;
@@ -225,7 +225,7 @@ START_TEST(test_place__edge_03_30_pre_bind_rejects)
 	fake_answer(&test.first.fake, FAKE_PRE_BIND, BT_STATUS_UNSCHEDULABLE, "u");
 	place(&test);
 	expect_undone(&test, "P.Reserve Q.Reserve P.PreBind Q.Unreserve P.Unreserve");
-	/* Not a FitError: nothing will be woken by P's events. */
+	/* The failure is no FitError: events of P do not requeue the pod. */
 	ck_assert_str_eq(plugins(&test), "");
 	expect_failure(&test, BT_OUTCOME_ERROR, BT_STATUS_UNSCHEDULABLE, "u");
 }
@@ -253,7 +253,7 @@ START_TEST(test_place__edge_03_52_all_bind_plugins_skip)
 }
 END_TEST
 
-/* What was undone leaves no trace in the plan's columns. */
+/* After the pod is forgotten, the plan's columns are as before. */
 START_TEST(test_place__undone_pod_frees_the_node)
 {
 	struct place_case test;

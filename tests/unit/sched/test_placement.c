@@ -6,7 +6,7 @@
 
 static const enum script_form forms[] = {SCRIPT_PLAIN, SCRIPT_COLUMN, SCRIPT_CYCLE_COLUMN};
 
-/** Nodes n1 to n5 and one plugin F that may filter and scores nodes alike. */
+/** Nodes n1 to n5 and a plugin F that may filter and scores all nodes equally. */
 struct placement_case {
 	struct script script;
 	struct world world;
@@ -23,7 +23,7 @@ static void init(struct placement_case *test, enum script_form form, uint32_t ro
 	ck_assert_int_eq(bt_state_refresh_snapshot(test->world.engine->state, NULL), 0);
 }
 
-/** names: "n1 n3", in the placement's order. */
+/** Assumes a placement. names: "n1 n3", in the placement's order. */
 static void assume(struct world *world, const char *names)
 {
 	struct bt_state *state = world->engine->state;
@@ -57,7 +57,7 @@ static void end(struct placement_case *test)
 	world_finish(&test->world);
 }
 
-/** What Filter was asked about, as "n1 n2". */
+/** Returns the nodes that Filter ran on, as "n1 n2". */
 static const char *filtered(struct placement_case *test)
 {
 	const struct bt_state *state = test->world.engine->state;
@@ -86,14 +86,14 @@ START_TEST(test_placement__edge_03_19_a_nominated_node_outside)
 		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
 		ck_assert_uint_eq(result.feasible_count, 2);
 		ck_assert_str_eq(world_chosen(&test.world, &result), "n2");
-		/* Inside it is tried alone. */
+		/* A nominated node inside the placement is tried alone. */
 		result = schedule(&test.world, "{'status':{'nominatedNodeName':'n4'}}");
 		ck_assert_uint_eq(result.feasible_count, 1);
 		ck_assert_str_eq(world_chosen(&test.world, &result), "n4");
-		/* One that nobody knows. */
+		/* The nominated node does not exist. */
 		result = schedule(&test.world, "{'status':{'nominatedNodeName':'n9'}}");
 		ck_assert_uint_eq(result.feasible_count, 2);
-		/* Without the placement n1 counts again. */
+		/* After the placement is forgotten, n1 is tried again. */
 		bt_snapshot_forget_placement(test.world.engine->state);
 		result = schedule(&test.world, "{'status':{'nominatedNodeName':'n1'}}");
 		ck_assert_str_eq(world_chosen(&test.world, &result), "n1");
@@ -109,7 +109,7 @@ START_TEST(test_placement__edge_03_19_only_its_nodes_are_searched)
 	struct bt_schedule_result result;
 
 	init(&test, SCRIPT_PLAIN, FAKE_ROLE(FAKE_FILTER));
-	test.world.engine->options.verify = false; /* it would ask, too */
+	test.world.engine->options.verify = false; /* verification would call Filter, too */
 	fake_answer(&test.script.fake, FAKE_FILTER, BT_STATUS_UNSCHEDULABLE, "r");
 	test.script.rows = (struct script_row[]){
 		{"n1", {BT_STATUS_UNSCHEDULABLE, "r", NULL}, 0},
@@ -145,7 +145,7 @@ START_TEST(test_placement__messages_count_its_nodes)
 		result = schedule(&test.world, "{}");
 		ck_assert_str_eq(world_message(&test.world, &result),
 			"0/3 nodes are available: 1 f, 2 node(s) didn't satisfy plugin(s) [F].");
-		/* Every named node is outside. */
+		/* Every node that PreFilter allows is outside of the placement. */
 		assume(&test.world, "n3 n4");
 		result = schedule(&test.world, "{}");
 		ck_assert_str_eq(world_message(&test.world, &result),
@@ -176,7 +176,7 @@ END_TEST
 
 START_TEST(test_placement__the_start_index_goes_round_in_it)
 {
-	/* Without Score plugins one node is enough. */
+	/* Without Score plugins the search stops at the first feasible node. */
 	static const char *const expected[] = {"n2", "n5", "n3", "n2"};
 	struct placement_case test;
 
@@ -188,7 +188,7 @@ START_TEST(test_placement__the_start_index_goes_round_in_it)
 		ck_assert_str_eq(world_chosen(&test.world, &result), expected[i]);
 	}
 	ck_assert_uint_eq(test.world.engine->next_start_node_index, 0);
-	/* An index from outside is of no harm. */
+	/* A start index beyond the placement is accepted. */
 	test.world.engine->next_start_node_index = 4;
 	struct bt_schedule_result result = schedule(&test.world, "{}");
 	ck_assert_str_eq(world_chosen(&test.world, &result), "n3");
@@ -236,7 +236,7 @@ static uint32_t number_of(const struct bt_state *state, uint32_t slot)
 	return number;
 }
 
-/* By name: slots differ. */
+/* The verdict depends on the name, because slots differ between the clusters. */
 static uint32_t verdict_by_name(
 	const struct script *script, const struct bt_state *state, uint32_t slot)
 {

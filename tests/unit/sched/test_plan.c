@@ -32,7 +32,7 @@ static void schedule_priorities(struct world *world, uint32_t first, uint32_t co
 	}
 }
 
-/* PreFilter of a pure plugin runs once per plan. */
+/* Returns the number of plans made: PreFilter of a pure plugin runs once for each. */
 static uint32_t plans_made(size_t bytes_max, uint32_t shapes, uint32_t passes)
 {
 	struct script plugin = script_make("F", PRE_FILTER | FILTER | SCORE, SCRIPT_COLUMN);
@@ -52,7 +52,10 @@ static uint32_t plans_made(size_t bytes_max, uint32_t shapes, uint32_t passes)
 START_TEST(test_plan__kept_for_recurring_shapes)
 {
 	ck_assert_uint_eq(plans_made(0, 5, 10), 5);
-	/* Twelve are kept after their first use; the others are made anew at their second. */
+	/*
+	 * Twelve plans are kept after their first use; the other shapes get a new plan at their
+	 * second.
+	 */
 	ck_assert_uint_eq(plans_made(0, 40, 1), 40);
 	ck_assert_uint_eq(plans_made(0, 40, 10), 40 + 28);
 }
@@ -60,13 +63,16 @@ END_TEST
 
 START_TEST(test_plan__evicted_and_made_again)
 {
-	/* One byte: of the plans used twice only the newest is kept. */
+	/* A limit of one byte: of the plans used twice only the newest is kept. */
 	ck_assert_uint_eq(plans_made(1, 40, 4), 40 + 28 + 40 + 40);
 	ck_assert_uint_eq(plans_made(1, 1, 10), 1);
 }
 END_TEST
 
-/* 40 plans are more than a sixteenth of a MiB: those that would compute their columns anew go. */
+/*
+ * 40 plans need more than a sixteenth of a MiB: plans are dropped if all their columns are
+ * outdated.
+ */
 START_TEST(test_plan__let_go_when_far_behind)
 {
 	struct script plugin = script_make("F", PRE_FILTER | FILTER | SCORE, SCRIPT_COLUMN);
@@ -86,9 +92,9 @@ START_TEST(test_plan__let_go_when_far_behind)
 	schedule_priorities(&world, 100, 1);
 	made = plugin.fake.calls[FAKE_PRE_FILTER];
 	schedule_priorities(&world, 100, 1);
-	ck_assert_uint_eq(plugin.fake.calls[FAKE_PRE_FILTER], made); /* up to date: kept */
+	ck_assert_uint_eq(plugin.fake.calls[FAKE_PRE_FILTER], made); /* plan kept */
 	schedule_priorities(&world, 0, 1);
-	ck_assert_uint_eq(plugin.fake.calls[FAKE_PRE_FILTER], made + 1); /* the oldest went */
+	ck_assert_uint_eq(plugin.fake.calls[FAKE_PRE_FILTER], made + 1); /* oldest plan dropped */
 	world_finish(&world);
 }
 END_TEST
@@ -113,7 +119,7 @@ START_TEST(test_plan__decisions_survive_eviction)
 }
 END_TEST
 
-/* A shape's id is given to another shape once the last pod is gone. */
+/* When the last pod of a shape is gone, another shape gets its id. */
 START_TEST(test_plan__id_of_a_dead_shape)
 {
 	static const char *const pods[] = {"{'spec':{'containers':[{'name':'c','resources':"
@@ -156,7 +162,7 @@ START_TEST(test_plan__profiles_have_their_own)
 	world_add_node(&world, "{'metadata':{'name':'n1'},'spec':{'unschedulable':true}}");
 	world_add_node(&world, "{'metadata':{'name':'n2'}}");
 	for (int i = 0; i < 6; i++) {
-		/* One shape would need one schedulerName: ask both profiles for the same pod. */
+		/* A shape has one schedulerName, so schedule the same pod with both profiles. */
 		const struct bt_pod_info *pod = world_pending(&world, "{}");
 		struct bt_schedule_result result;
 
@@ -237,8 +243,10 @@ START_TEST(test_plan__node_changes_between_cycles)
 }
 END_TEST
 
-/* The first node with a soft taint: TaintToleration had nothing to say of any node before, and has
- * no column yet. */
+/*
+ * The first node with a soft taint: until then TaintToleration had equal scores for all nodes and
+ * no column.
+ */
 START_TEST(test_plan__first_soft_taint)
 {
 	static const char a[] = NODE("a", "", "", "");
@@ -326,7 +334,10 @@ END_TEST
 
 /* --- mixed forms --- */
 
-/* All orders of a plain, a column and a per-cycle filter: who stands first is named. */
+/*
+ * A plain, a column and a per-cycle filter in all orders: the status names the first filter that
+ * rejects.
+ */
 START_TEST(test_plan__first_filter_in_list_order_is_named)
 {
 	static const char *const orders[] = {"P,C,Y", "P,Y,C", "C,P,Y", "C,Y,P", "Y,P,C", "Y,C,P"};
@@ -381,7 +392,7 @@ START_TEST(test_plan__first_filter_in_list_order_is_named)
 }
 END_TEST
 
-/* A plain filter that fails counts only where no earlier filter rejects. */
+/* An error of a plain filter counts only if no earlier filter rejects the node. */
 START_TEST(test_plan__error_of_a_plain_filter_between_columns)
 {
 	static const struct {
@@ -491,7 +502,7 @@ START_TEST(test_plan__invalid_scores)
 }
 END_TEST
 
-/* PreScore of a plugin without Score still gets the feasible nodes. */
+/* PreScore of a plugin without Score gets the feasible nodes, too. */
 START_TEST(test_plan__pre_score_alone_sees_the_feasible_nodes)
 {
 	struct script filter = script_make("F", FILTER | SCORE, SCRIPT_COLUMN);
@@ -592,7 +603,7 @@ START_TEST(test_plan__data_by_key_of_a_pure_plugin)
 }
 END_TEST
 
-/* The profile leaves out the point that prepares the columns. */
+/* The profile disables the extension point that prepares the columns. */
 START_TEST(test_plan__columns_without_the_earlier_point)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(forms); i++) {
@@ -628,7 +639,7 @@ START_TEST(test_plan__evaluation_of_an_empty_cluster)
 }
 END_TEST
 
-/* --- the loops of every instruction set this machine has --- */
+/* --- the loops for each instruction set of this machine --- */
 
 #define KERNEL_SLOTS 301
 
@@ -647,7 +658,7 @@ static void check_kernels(const struct bt_plan_kernels *kernels, struct bt_prng 
 
 	for (uint32_t i = 0; i < KERNEL_SLOTS; i++) {
 		uint64_t draw = bt_prng_below(prng, 4);
-		/* Multiples of a hundredth of max, and neighbours of them. */
+		/* Multiples of a hundredth of max, and the numbers next to them. */
 		values[i] = draw < 2 ? (int32_t)bt_prng_below(prng, (uint64_t)max + 1)
 				     : max / 100 * (int32_t)bt_prng_below(prng, 100);
 		values[i] -= draw == 3 && values[i] > 0;

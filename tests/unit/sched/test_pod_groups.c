@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pod groups: gating, the cycle of a group, what becomes of its members. Spec 09. */
+/** Pod groups: gating, the cycle of a group, and the outcomes of its members. Spec 09. */
 #include "api/types.h"
 #include "life_world.h"
 #include "state/pod_groups.h"
@@ -18,12 +18,12 @@
 static struct life life;
 static struct script plugin_p;
 
-/** --- plugin P: what it says depends on the pod's name --- */
+/** --- plugin P: its results depend on the pod's name --- */
 
 static const char *const *permits;    /* "p2=reject" */
-static const char *const *preemptors; /* "p2=n1": PostFilter nominates the pod there */
+static const char *const *preemptors; /* "p2=n1": PostFilter nominates pod p2 to n1 */
 static const char *failing;           /* PreFilter fails for this pod */
-static const char *refused_for_good;  /* Reserve refuses this pod outside of the group's cycle */
+static const char *refused_for_good;  /* Reserve rejects this pod outside of the group's cycle */
 
 static struct bt_str find_word(const char *const *words, struct bt_str name)
 {
@@ -129,7 +129,7 @@ static void begin(void)
 	put_node("n1", "3", "");
 }
 
-/** policy: members of spec. */
+/** policy: further members of spec. */
 static void put_group(const char *policy)
 {
 	(void)life_object(&life, BT_KIND_POD_GROUP,
@@ -149,7 +149,7 @@ static void put_gang(int min_count)
 			  .data);
 }
 
-/** more: members of spec. */
+/** more: further members of spec. */
 static void put_member(const char *name, const char *more)
 {
 	life.now_ns++;
@@ -167,7 +167,9 @@ static void put_members(uint32_t count)
 	}
 }
 
-/** What one cycle and its bindings write; of the events only those of victims. */
+/**
+ * Runs one cycle and its bindings, and returns their writes; events are left out but for victims.
+ */
 static const char *run(void)
 {
 	struct bt_strbuf lines = {0};
@@ -199,7 +201,7 @@ static void expect_place(const char *pod, const char *place, const char *rejecto
 	ck_assert_str_eq(life_rejectors(&life, pod, false), rejectors);
 }
 
-/** Nothing of a group stays behind when its pods are gone. */
+/** Deletes the pods and checks that nothing of their group is left. */
 static void finish(void)
 {
 	struct bt_state *state = bt_scheduler_engine(life.scheduler)->state;
@@ -309,7 +311,7 @@ START_TEST(test_pod_groups__edge_09_07_a_gated_member_counts)
 }
 END_TEST
 
-/** The group is gone, or wants more members, while its members wait. */
+/** While the members wait, the group is deleted, or its minCount rises. */
 START_TEST(test_pod_groups__a_group_changes)
 {
 	begin();
@@ -551,7 +553,7 @@ START_TEST(test_pod_groups__edge_09_20_snapshot_update_fails)
 	put_gang(2);
 	struct bt_state *state = bt_scheduler_engine(life.scheduler)->state;
 	ck_assert_int_eq(bt_state_refresh_snapshot(state, NULL), 0);
-	/* n2 is removed under another zone than it has in the tree of nodes, which keeps it. */
+	/* n2 is removed with another zone than in the node tree, so the tree keeps n2. */
 	const struct bt_node *node =
 		bt_object_store_find(&life.objects, BT_KIND_NODE, BT_STR(""), BT_STR("n2"));
 	struct bt_node stale = {.metadata = {.name = node->metadata.name}};
@@ -598,7 +600,7 @@ START_TEST(test_pod_groups__edge_09_22_member_in_no_queue)
 	begin();
 	put_gang(3);
 	put_members(3);
-	/* Bound by somebody else: the group keeps it among its unscheduled members, too. */
+	/* Another client binds p2: the group keeps p2 among its unscheduled members, too. */
 	life_pod(&life, "p2", "", "'spec':{'nodeName':'n1'," GROUP "," CPU("1") "}");
 	ck_assert_str_eq(life_place(&life, "p2"), "-");
 	ck_assert_str_eq(
@@ -749,7 +751,10 @@ START_TEST(test_pod_groups__edge_09_30_last_member_frees_its_group)
 }
 END_TEST
 
-/** The trial of the last member completes the quorum, its real attempt fails. */
+/**
+ * The trial of the last member completes the quorum, but its real attempt fails: no waiting member
+ * is released.
+ */
 START_TEST(test_pod_groups__a_trial_frees_no_waiting_member)
 {
 	begin();
@@ -881,7 +886,7 @@ START_TEST(test_pod_groups__edge_09_36_the_best_of_two)
 	ck_assert_uint_eq(attempt->placement_count, 2);
 	ck_assert(bt_str_equal_c(attempt->placements[0].name, "a"));
 	ck_assert_int_lt(attempt->placements[0].total, attempt->placements[1].total);
-	/* Members that are placed already hold later ones in their domain. */
+	/* Placed members keep later members in their topology domain. */
 	put_member("p4", CPU("1"));
 	ck_assert_str_eq(life_place(&life, "p4"), "active");
 	ck_assert_str_eq(run(),
@@ -956,7 +961,7 @@ START_TEST(test_pod_groups__edge_09_40_no_preemption_with_constraints)
 		"for pod groups with scheduling constraints\n");
 	finish();
 
-	/* No node has the label. */
+	/* No node has the topology label. */
 	begin_with(PREEMPTION_GATES ",TopologyAwareWorkloadScheduling=true",
 		TOPOLOGY_PLUGINS ", DefaultPreemption");
 	put_node("n1", "3", "");
@@ -1013,7 +1018,7 @@ START_TEST(test_pod_groups__edge_09_43_basic_policy_evicts_for_one_member)
 	put_bound("low-1", "n1", "1", 0);
 	put_group("'priority':100,'schedulingPolicy':{'basic':{}}");
 	put_members(2);
-	/* One member fits: the other one does not preempt. */
+	/* One member fits: the other member does not preempt. */
 	ck_assert_str_eq(run(), "patch p2" NO_ROOM_ON_TWO "group g True Scheduled: \nbind p1 n2\n");
 	finish();
 	begin_with(PREEMPTION_GATES, PREEMPTION_PLUGINS);
@@ -1023,7 +1028,7 @@ START_TEST(test_pod_groups__edge_09_43_basic_policy_evicts_for_one_member)
 	put_bound("low-2", "n2", "1", 0);
 	put_group("'priority':100,'schedulingPolicy':{'basic':{}}");
 	put_members(2);
-	/* None fits: one place is freed, for the first member that fits. */
+	/* No member fits: one victim is evicted for the first member that then fits. */
 	ck_assert_str_eq(run(),
 		EVICTED("low-2") "patch p1" NO_ROOM_ON_TWO "patch p2" NO_ROOM_ON_TWO REJECTED "\n");
 	finish();
@@ -1052,7 +1057,7 @@ START_TEST(test_pod_groups__edge_09_44_a_victim_of_higher_priority)
 }
 END_TEST
 
-/** --- what the columns foretell, and what trying every member finds --- */
+/** --- the result computed from columns against a trial of every member --- */
 
 static struct bt_status permit_always(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
@@ -1061,8 +1066,10 @@ static struct bt_status permit_always(BT_UNUSED struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-/** The log of one random cluster. A Permit plugin that the engine knows nothing about has every
- * member tried in every placement. */
+/**
+ * Returns the log of one random cluster. is_tried: a Permit plugin makes the engine try every
+ * member in every placement.
+ */
 static void live_random_group(uint64_t seed, bool is_tried, struct bt_strbuf *log)
 {
 	static const char *const sizes[] = {CPU("1"), CPU("500m"), CPU("2")};
@@ -1121,7 +1128,7 @@ static void live_random_group(uint64_t seed, bool is_tried, struct bt_strbuf *lo
 				.data);
 	}
 	bt_strbuf_append_c(log, run());
-	/* What the cycle left for pods that are like its members. */
+	/* Single pods like the members show whether the group's cycle left anything behind. */
 	for (uint32_t i = 0; i < 3; i++) {
 		life.now_ns++;
 		life_pod(&life, bt_arena_printf(&life.arena, "single-%u", i).data, "",

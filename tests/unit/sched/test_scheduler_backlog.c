@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Many pods that do not fit: an event wakes up those whose shape it helps, as many are placed as
- * fit, the others wait again. Spec 04 section 8.9; every decision is verified.
+ * Many pods that do not fit. An event requeues the pods of the shapes that it helps; as many as fit
+ * are placed, and the others wait again. Spec 04 section 8.9; every decision is verified.
  */
 #include "base/prng.h"
 #include "life_world.h"
@@ -22,7 +22,7 @@ static const char *name_of(int shape, int number)
 	return bt_arena_printf(&life.arena, "p-%d-%d", shape, number).data;
 }
 
-/** Each shape wants a device of its own. */
+/** Each shape requests another device. */
 static void add_pod(int shape, int number)
 {
 	life_pod(&life, name_of(shape, number), "",
@@ -59,7 +59,7 @@ static void init(void)
 		life.now_ns++;
 	}
 	ck_assert_uint_eq(bt_queue_count(queue(), BT_QUEUE_UNSCHEDULABLE), SHAPES * PODS_OF_SHAPE);
-	/* Backoffs are over. */
+	/* Let all backoffs end. */
 	life.now_ns += 30 * LIFE_SECOND;
 	(void)life_log(&life);
 }
@@ -76,7 +76,7 @@ START_TEST(test_backlog__as_many_are_placed_as_fit)
 		attempt = life_schedule(&life);
 		ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_BOUND);
 		ck_assert(bt_str_equal_c(attempt.node_name, "n4"));
-		/* Those that came first. */
+		/* Pods that came first are placed first. */
 		ck_assert(bt_str_equal_c(attempt.name, name_of(7, i)));
 	}
 	while ((attempt = life_schedule(&life)).outcome != BT_ATTEMPT_IDLE) {
@@ -104,7 +104,9 @@ START_TEST(test_backlog__an_event_that_helps_nobody_wakes_nobody)
 }
 END_TEST
 
-/** Of nodes that nobody looked at one by one, and of pods that nobody could evict. */
+/**
+ * The message counts nodes on which Filter did not run one by one, and pods that cannot be evicted.
+ */
 START_TEST(test_backlog__the_message_counts_all_nodes)
 {
 	struct bt_attempt attempt;
@@ -136,7 +138,10 @@ static bool waits(int number)
 	return strcmp(life_place(&life, name_of(0, number)), "unschedulable") == 0;
 }
 
-/** A node comes, or grows: those wake up that fit on it when it is empty. */
+/**
+ * Adds or enlarges a node and expects that the pods wake up which fit on the node while it is
+ * empty.
+ */
 static void expect_wake_up(struct own_shape *pods, const char *node, int cpu, int memory)
 {
 	for (int i = 0; i < OWN_SHAPES; i++) {
@@ -157,7 +162,7 @@ static void expect_wake_up(struct own_shape *pods, const char *node, int cpu, in
 	}
 }
 
-/** Each pod has a shape of its own: who is not asked would have said no. */
+/** Each pod has another shape; pods are skipped only if their hint would return Skip. */
 START_TEST(test_backlog__own_shapes_wake_up_by_what_they_need)
 {
 	struct own_shape pods[OWN_SHAPES];

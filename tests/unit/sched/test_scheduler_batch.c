@@ -9,17 +9,17 @@
 
 static const enum script_form forms[] = {SCRIPT_PLAIN, SCRIPT_COLUMN};
 
-/* Scores of n1 to n5: n1 is the best, then n2; after a while n5, then n4. */
+/* Scores of n1 to n5: first n1 is best, then n2; later n5 is best, then n4. */
 static struct script_row first_scores[] = {
 	{"n1", {0}, 50}, {"n2", {0}, 40}, {"n3", {0}, 30}, {"n4", {0}, 20}, {"n5", {0}, 10}};
 static struct script_row later_scores[] = {
 	{"n1", {0}, 10}, {"n2", {0}, 20}, {"n3", {0}, 30}, {"n4", {0}, 40}, {"n5", {0}, 50}};
 
 static struct script plugin_s;
-static struct bt_scheduler_metrics *counts; /* NULL: nothing is counted */
+static struct bt_scheduler_metrics *counts; /* NULL: no metrics */
 static struct life life;
 
-/** A node is full with one pod. Two profiles, a and b. */
+/** Makes two profiles, a and b; one pod fills a node. */
 static void init(const char *gates, enum script_form form)
 {
 	struct bt_arena arena = {0};
@@ -41,7 +41,7 @@ static void init(const char *gates, enum script_form form)
 	}
 }
 
-/** The node that a new pod of this profile gets. */
+/** Schedules a new pod with this profile and returns its node. */
 static const char *place(const char *pod, const char *profile)
 {
 	life_pod(&life, pod, "",
@@ -49,7 +49,7 @@ static const char *place(const char *pod, const char *profile)
 	return life_schedule(&life).node_name.data;
 }
 
-/** The scores change; who keeps columns learns it by the nodes' resources. */
+/** Changes the scores; plugins with columns notice by the changed node resources. */
 static void change_scores(void)
 {
 	script_set_rows(&plugin_s, later_scores, 5);
@@ -70,12 +70,12 @@ START_TEST(test_scheduler__the_next_best_node_is_tried_first)
 		plugin_s.filtered_count = 0;
 		ck_assert_str_eq(place("q", "a"), "n2");
 		ck_assert_str_eq(place("r", "a"), "n3");
-		/* Too old: the ranking is made anew. */
+		/* The ranking is too old and made again. */
 		life.now_ns += LIFE_SECOND;
 		ck_assert_str_eq(place("s", "a"), "n5");
 		ck_assert_str_eq(place("t", "a"), "n4");
 		life_finish(&life);
-		/* Without the gate nobody is remembered. */
+		/* Without the gate no ranking is kept. */
 		init("OpportunisticBatching=false", forms[i]);
 		ck_assert_str_eq(place("p", "a"), "n1");
 		change_scores();
@@ -91,7 +91,7 @@ START_TEST(test_scheduler__edge_03_53_no_hint_for_profiles_that_alternate)
 		init("", forms[i]);
 		ck_assert_str_eq(place("p", "a"), "n1");
 		change_scores();
-		/* The hint would be n2. */
+		/* The ranking of profile a hints at n2, but b does not use it. */
 		ck_assert_str_eq(place("q", "b"), "n5");
 		ck_assert_str_eq(place("r", "a"), "n4");
 		ck_assert_str_eq(place("s", "b"), "n3");
@@ -102,28 +102,28 @@ END_TEST
 
 START_TEST(test_scheduler__what_ends_a_batch)
 {
-	/* The last node has room. */
+	/* The node of the last pod still has room: there is no hint. */
 	init("", SCRIPT_COLUMN);
 	plugin_s.fake.filter_full_at = 2;
 	ck_assert_str_eq(place("p", "a"), "n1");
 	change_scores();
 	ck_assert_str_eq(place("q", "a"), "n5");
 	life_finish(&life);
-	/* It is gone. */
+	/* The node of the last pod is deleted: there is no hint. */
 	init("", SCRIPT_COLUMN);
 	ck_assert_str_eq(place("p", "a"), "n1");
 	change_scores();
 	life_delete(&life, BT_KIND_NODE, "", "n1");
 	ck_assert_str_eq(place("q", "a"), "n5");
 	life_finish(&life);
-	/* The hinted one is gone: the others are searched. */
+	/* The hinted node is deleted: all nodes are searched. */
 	init("", SCRIPT_COLUMN);
 	ck_assert_str_eq(place("p", "a"), "n1");
 	change_scores();
 	life_delete(&life, BT_KIND_NODE, "", "n2");
 	ck_assert_str_eq(place("q", "a"), "n5");
 	life_finish(&life);
-	/* No pod is like another for a plugin that does not sign. */
+	/* If a plugin does not sign pods, no two pods count as equal. */
 	init("", SCRIPT_COLUMN);
 	fake_answer(&plugin_s.fake, FAKE_SIGN, BT_STATUS_UNSCHEDULABLE, "no");
 	ck_assert_str_eq(place("p", "a"), "n1");
@@ -148,7 +148,7 @@ START_TEST(test_scheduler__edge_09_47_a_nomination_comes_first)
 	init("", SCRIPT_COLUMN);
 	ck_assert_str_eq(place("p", "a"), "n1");
 	change_scores();
-	/* The hint n2 is taken from the list, and lost. */
+	/* The nominated node is used; the hint n2 leaves the ranking without being used. */
 	life_pod(
 		&life, "q", "", "'spec':{'schedulerName':'a'},'status':{'nominatedNodeName':'n4'}");
 	ck_assert_str_eq(life_schedule(&life).node_name.data, "n4");

@@ -12,7 +12,7 @@
 #define BOUND_P \
 	"bind p n1\nevent p Normal Scheduled Binding Successfully assigned default/p to n1\n"
 
-/** One node n1, one pod p, one plugin P. */
+/** Node n1, pod p and plugin P. */
 static struct script plugin_p;
 static struct life life;
 
@@ -28,7 +28,7 @@ static const struct bt_handle *handle(void)
 	return &bt_scheduler_engine(life.scheduler)->profiles.frameworks.items[0]->handle;
 }
 
-/** A pod that P rejects and that any event sends on. */
+/** Adds a pod that P rejects; any event requeues the pod. */
 static void add_bystander(void)
 {
 	fake_answer(&plugin_p.fake, FAKE_FILTER, BT_STATUS_UNSCHEDULABLE, "not yet");
@@ -54,7 +54,7 @@ START_TEST(test_scheduler__binds_and_confirms)
 	struct bt_attempt attempt = life_schedule(&life);
 	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_BOUND);
 	ck_assert_str_eq(attempt.node_name.data, "n1");
-	/* PreBind had work to do. */
+	/* The PreBind plugin had work, so the nomination is written first. */
 	ck_assert_str_eq(life_log(&life), "patch p nominated=n1\n" BOUND_P);
 	ck_assert_str_eq(fake_log(), "P.Reserve P.PreBind P.PostBind");
 	ck_assert(life_is_assumed(&life, "p"));
@@ -73,10 +73,10 @@ START_TEST(test_scheduler__edge_03_25_wait_then_allowed)
 	struct bt_attempt attempt = life_schedule(&life);
 	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_WAITING);
 	ck_assert_str_eq(attempt.node_name.data, "n1");
-	/* Although no PreBind plugin has work. */
+	/* The nomination is written although no PreBind plugin has work. */
 	ck_assert_str_eq(life_log(&life), "patch p nominated=n1\n");
 	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
-	/* Nobody waits for the pod that waits. */
+	/* Other pods are scheduled while this pod waits. */
 	fake_answer(&plugin_p.fake, FAKE_PERMIT, BT_STATUS_SUCCESS, NULL);
 	life_pod(&life, "q", "", "");
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_BOUND);
@@ -151,7 +151,7 @@ static struct bt_status canceled_pre_bind(struct bt_plugin *plugin, struct bt_cy
 	return bt_status_error_text(cycle->arena, BT_STR("binding volumes: context canceled"));
 }
 
-/* Too late to see it itself. */
+/* Ignores the cancellation, as a plugin does that has already finished. */
 static struct bt_status unaware_pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
@@ -231,7 +231,7 @@ START_TEST(test_scheduler__edge_03_33_bound_all_the_same)
 		"running Bind plugin \"DefaultBinder\": timeout");
 	ck_assert_str_eq(life_place(&life, "p"), "-");
 	ck_assert_uint_eq(bt_queue_in_flight_count(bt_scheduler_queue(life.scheduler)), 0);
-	/* Its place stays taken. */
+	/* The pod keeps its place in the cache. */
 	ck_assert_uint_eq(life_pod_count(&life), 1);
 	ck_assert(!life_is_assumed(&life, "p"));
 	ck_assert_ptr_nonnull(strstr(life_log(&life), "warn ForgetPod failed: "));
@@ -270,7 +270,7 @@ START_TEST(test_scheduler__edge_03_41_deleted_while_waiting)
 	life_pod(&life, "p", "", "");
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_WAITING);
 	life_pod(&life, "p", "'deletionTimestamp':'2026-01-01T00:00:00Z'", "");
-	/* Its binding cycle cleans up. */
+	/* The pod's binding cycle cleans up. */
 	ck_assert_uint_eq(life_pod_count(&life), 1);
 	ck_assert_uint_eq(life_moved_by(&life, "AssignedPodDelete"), 1);
 	expect_failed(
@@ -328,7 +328,7 @@ START_TEST(test_scheduler__edge_03_52_all_bind_plugins_skip)
 }
 END_TEST
 
-/* Whoever still waits when the scheduler ends leaves nothing behind. */
+/* The scheduler is destroyed while a pod waits, without a leak. */
 START_TEST(test_scheduler__ends_while_a_pod_waits)
 {
 	init();

@@ -16,7 +16,7 @@
 	                                                                                       "\n"
 #define PATCHED(pod, reason) "patch " pod " Unschedulable: 0/1 nodes are available: 1 " reason "."
 
-/** One node n1, one plugin P. */
+/** Node n1 and plugin P. */
 static struct script plugin_p;
 static struct life life;
 
@@ -47,7 +47,7 @@ static void reject(const char *reason)
 	fake_answer(&plugin_p.fake, FAKE_FILTER, BT_STATUS_UNSCHEDULABLE, reason);
 }
 
-/** The pods' next attempts. */
+/** Requeues the pods for their next attempts. */
 static void wake_all(void)
 {
 	life_node(&life, "n1", "'status':{'allocatable':{'cpu':'1'}}");
@@ -84,7 +84,7 @@ START_TEST(test_scheduler__edge_03_50_the_name_joins_the_condition)
 	life_pod(&life, "p", "", "");
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_FAILED);
 	ck_assert_str_eq(life_log(&life), REJECTED("p", "a") PATCHED("p", "a") " nominated=\n");
-	/* While that is under way: another condition, then only a name. */
+	/* While the patch is in flight: a new condition, then only a nomination. */
 	reject("b");
 	wake_all();
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_FAILED);
@@ -199,7 +199,7 @@ START_TEST(test_scheduler__the_pod_goes_while_its_call_is_carried_out)
 	(void)start("p");
 	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_BOUND);
 	ck_assert_uint_eq(life_pod_count(&life), 0);
-	/* Still under way at the end. */
+	/* The call is still in flight when the scheduler is destroyed. */
 	life.bind_is_pending = true;
 	(void)start("q");
 	life.patch_is_pending = true;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Claims of devices and slices in the living scheduler: whom their changes wake. Spec: 12 sections
- * 4.1, 4.5, 16. */
+/**
+ * ResourceClaims and ResourceSlices in the living scheduler: which pods their changes requeue.
+ * Spec: 12 sections 4.1, 4.5, 16.
+ */
 #include "life_world.h"
 #include "test_main.h"
 
@@ -13,7 +15,7 @@
 	"'device':'a'}]},'nodeSelector':{'nodeSelectorTerms':[{'matchFields':[{'key':" \
 	"'metadata.name','operator':'In','values':['" node "']}]}]}}}"
 
-/** Name, uid, version; its pod's name and uid. */
+/** Arguments: name, uid and version of the claim; name and uid of its pod. */
 #define GENERATED(more) \
 	"{'metadata':{'name':'%s','namespace':'default','uid':'uid-%s','resourceVersion':'%s'," \
 	"'ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'%s','uid':'uid-%s'," \
@@ -21,7 +23,7 @@
 
 static struct life life;
 
-/** One more version of a claim, or the first one. */
+/** Adds a claim, or updates it to the next version. */
 static void tell_claim(const char *name, const char *version, const char *more)
 {
 	struct bt_object *old = bt_object_store_find_object(
@@ -36,7 +38,7 @@ static void tell_claim(const char *name, const char *version, const char *more)
 		old);
 }
 
-/** Node n1 with one device. */
+/** Adds node n1 with one device. */
 static void add_node_with_device(void)
 {
 	life_node(&life, "n1", "");
@@ -87,7 +89,7 @@ START_TEST(test_scheduler_claims__assumed_claims_count_until_the_watch_is_newer)
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_BOUND);
 	expect_failed("cannot allocate all claims");
 	ck_assert_str_eq(life_place(&life, "q"), "unschedulable");
-	/* What the watch tells is older than what was assumed: nobody hears of it. */
+	/* The watch delivers a version older than the assumed claim: no pod is requeued. */
 	tell_claim("first", "5", ",'status':{'reservedFor':[{'uid':'u'}]}");
 	ck_assert_str_eq(life_place(&life, "q"), "unschedulable");
 	tell_claim("first", "7", "");
@@ -106,7 +108,7 @@ START_TEST(test_scheduler_claims__devices_that_post_filter_frees)
 	ck_assert_str_eq(life_place(&life, "waits"), "unschedulable");
 	life_pod(&life, "p", "", USES("held"));
 	expect_failed("deallocation of ResourceClaim completed");
-	/* Both hear of it, the pod of the attempt as well. */
+	/* The event requeues both pods, including the pod of this attempt. */
 	ck_assert_str_eq(life_place(&life, "waits"), "backoff");
 	ck_assert_str_eq(life_place(&life, "p"), "backoff");
 	life_finish(&life);
@@ -155,7 +157,7 @@ START_TEST(test_scheduler_claims__claims_without_uid)
 }
 END_TEST
 
-/** Pods of one shape, whose claims were generated: each hears of its own. */
+/** Pods of one shape with generated claims: a claim's event requeues only the pod of that claim. */
 START_TEST(test_scheduler_claims__claims_of_pods_that_are_alike)
 {
 	static const char *const names[] = {"p", "q"};
@@ -192,7 +194,7 @@ START_TEST(test_scheduler_claims__claims_of_pods_that_are_alike)
 }
 END_TEST
 
-/** A rule is a change of the slices that it taints, and of them alone. */
+/** A change of a taint rule is an event for the slices that it taints, and for no others. */
 START_TEST(test_scheduler_claims__rules_change_slices)
 {
 	struct bt_object *rule;

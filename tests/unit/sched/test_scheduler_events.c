@@ -21,7 +21,7 @@ static enum bt_queueing_hint count_and_skip(struct bt_plugin *plugin, const stru
 	return BT_HINT_SKIP;
 }
 
-/* P rejects everything while `rejects`; any event sends its pods on. */
+/* Starts a scheduler. rejects: P rejects every pod; any event requeues P's pods. */
 static void init(bool rejects)
 {
 	plugin_p = script_make("P", ROLES & ~FAKE_ROLE(FAKE_EVENTS), SCRIPT_PLAIN);
@@ -58,7 +58,7 @@ START_TEST(test_scheduler__edge_03_39_binding_is_confirmed)
 }
 END_TEST
 
-/* Bound by somebody else while it waits in the queue. */
+/* Another client binds the pod while it is queued. */
 START_TEST(test_scheduler__edge_03_39_bound_out_of_the_queue)
 {
 	init(true);
@@ -110,7 +110,7 @@ START_TEST(test_scheduler__edge_03_44_nomination_changes)
 	static const struct {
 		const char *before;
 		const char *after;
-		const char *place; /* of pods of at most the same priority */
+		const char *place; /* of waiting pods with at most the same priority */
 	} rows[] = {
 		{"n1", "n2", "backoff"},
 		{"n1", "", "backoff"},
@@ -167,7 +167,7 @@ START_TEST(test_scheduler__edge_03_45_deletion_missed_by_the_watch)
 }
 END_TEST
 
-/* Known as pending and gone as such. */
+/* The watch missed the deletion of a pending pod. */
 START_TEST(test_scheduler__lost_pod_leaves_the_queue)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -179,7 +179,7 @@ START_TEST(test_scheduler__lost_pod_leaves_the_queue)
 		&life.objects, BT_KIND_POD, BT_STR("default"), BT_STR("p"));
 	ck_assert_int_eq(bt_scheduler_observe_lost(life.scheduler, pod, life.now_ns, &err), 0);
 	ck_assert_str_eq(life_place(&life, "p"), "-");
-	/* A node has no such past. */
+	/* The same for a node. */
 	pod = bt_object_store_find_object(&life.objects, BT_KIND_NODE, BT_STR(""), BT_STR("n1"));
 	ck_assert_int_eq(bt_scheduler_observe_lost(life.scheduler, pod, life.now_ns, &err), 0);
 	life_pod(&life, "q", "", "");
@@ -208,7 +208,7 @@ START_TEST(test_scheduler__edge_03_46_heartbeat)
 	life_node(&life, "n1", HEARTBEAT("2026-01-01T00:00:10Z"));
 	ck_assert_str_eq(life_place(&life, "w"), "unschedulable");
 	ck_assert_int_gt(generation_of_n1(), generation);
-	/* A change that counts moves it. */
+	/* A change that matters requeues the pod. */
 	life_node(&life, "n1",
 		"'status':{'allocatable':{'pods':'3'},'conditions':[{'type':'Ready',"
 		"'status':'False'}]}");
@@ -234,7 +234,7 @@ START_TEST(test_scheduler__edge_03_47_uncordoned_and_untainted)
 	life_node(&life, "n1", "");
 	ck_assert_uint_eq(hint_calls, 2);
 	ck_assert_str_eq(life_place(&life, "w"), "unschedulable");
-	/* Cordoning is no event; a taint alone is one. */
+	/* Cordoning is no event; adding a taint is one. */
 	life_node(&life, "n1", "'spec':{'unschedulable':true}");
 	ck_assert_uint_eq(hint_calls, 2);
 	life_node(&life, "n1",
@@ -258,7 +258,7 @@ START_TEST(test_scheduler__edge_03_48_pod_of_another_scheduler)
 	struct bt_str node_name;
 	ck_assert(!bt_nominator_find(
 		&bt_scheduler_engine(life.scheduler)->nominator, BT_STR("uid-p"), &node_name));
-	/* Once assigned it counts. */
+	/* The pod counts once it is assigned to a node. */
 	life_pod(&life, "p", "", "'spec':{'schedulerName':'x','nodeName':'n1'}");
 	ck_assert_uint_eq(life_pod_count(&life), 1);
 	ck_assert_str_eq(life_place(&life, "w"), "backoff");

@@ -9,7 +9,7 @@
 
 static struct script plugin_p;
 static struct life life;
-/* Happens while Reserve runs. */
+/* Called while Reserve runs; NULL: none. */
 static void (*during_reserve)(void);
 
 static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -285,7 +285,7 @@ START_TEST(test_scheduler__edge_03_37_nomination_untouched)
 }
 END_TEST
 
-/* The reason that makes the message this long. */
+/* Returns a reason that makes the message this many bytes long. */
 static char *reason_for_message(size_t bytes)
 {
 	static char reason[4096];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pods that wait are packed, and nobody can tell. */
+/** The queue packs waiting pods; packing must not change any decision. */
 #include <check.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ static struct {
 	struct bt_config *config;
 	struct bt_scheduler *scheduler;
 	struct bt_pod_commons commons;
-	struct bt_object *pods[PODS]; /* references rest, as a reflector's; NULL: gone */
+	struct bt_object *pods[PODS]; /* references as a reflector holds them; NULL: deleted */
 	uint32_t version;
 	int64_t now_ns;
 	struct bt_strbuf bound;
@@ -102,7 +102,7 @@ static void schedule_all(void)
 	do {
 		const char *reason;
 
-		world.now_ns++; /* so that there is an order */
+		world.now_ns++; /* gives the pods an order */
 		(void)bt_scheduler_step(world.scheduler, world.now_ns, &attempt);
 		ck_assert_msg(bt_queue_validate(bt_scheduler_queue(world.scheduler), &reason), "%s",
 			reason);
@@ -132,7 +132,7 @@ static void set_up(void)
 	ck_assert_int_eq(
 		bt_scheduler_create(world.config, &options, &writer, &world.scheduler, &err), 0);
 	add_node(0, "");
-	/* Met once, so that all that follow share. */
+	/* Decode a pod of each shape first, so that all later pods share its parts. */
 	for (uint32_t i = 0; i < SHAPES; i++) {
 		bt_object_release(make_pod(i, "x"));
 	}

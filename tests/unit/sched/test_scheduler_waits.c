@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Bindings whose answers come later: other pods are tried meanwhile. Spec 03 section 6. */
+/** Bindings whose answers come later: other pods are scheduled meanwhile. Spec 03 section 6. */
 #include "framework/waiting_pods.h"
 #include "life_world.h"
 #include "test_main.h"
@@ -13,7 +13,7 @@
 	"bind " pod " n1\nevent " pod \
 	" Normal Scheduled Binding Successfully assigned default/" pod " to n1\n"
 
-/** One node n1, one plugin P. */
+/** Node n1 and plugin P. */
 static struct script plugin_p;
 static struct life life;
 
@@ -52,7 +52,7 @@ START_TEST(test_scheduler__answers_in_any_order)
 	(void)start("q");
 	ck_assert_uint_eq(life_pod_count(&life), 2);
 	ck_assert_str_eq(life_log(&life), "bind p n1\nbind q n1\n");
-	/* Nothing came: nobody is asked. */
+	/* No answer came: no plugin is called. */
 	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
 	ck_assert_str_eq(life_log(&life), "");
 	ck_assert_int_eq(bt_scheduler_next_step_ns(life.scheduler),
@@ -88,10 +88,10 @@ START_TEST(test_scheduler__step_returns_when_to_call_again)
 	ck_assert(!attempt.has_waited);
 	int64_t next_ns = bt_scheduler_step(life.scheduler, life.now_ns, &attempt);
 	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_IDLE);
-	ck_assert_int_eq(next_ns, created_ns + 2 * LIFE_SECOND); /* the backoff is over */
+	ck_assert_int_eq(next_ns, created_ns + 2 * LIFE_SECOND); /* the backoff ends */
 	ck_assert_int_eq(bt_scheduler_next_step_ns(life.scheduler), next_ns);
 	life.now_ns = next_ns;
-	/* The step flushes the backoff; the writer takes no attempt yet. */
+	/* The step flushes the backoff; pops_nothing keeps the pod in the queue. */
 	life.pops_nothing = true;
 	ck_assert_int_eq(bt_scheduler_step(life.scheduler, life.now_ns, &attempt),
 		created_ns + 30 * LIFE_SECOND);
@@ -135,7 +135,7 @@ START_TEST(test_scheduler__pre_bind_waits_by_the_clock)
 	(void)start("p");
 	ck_assert_str_eq(life_log(&life), "patch p nominated=n1\n");
 	ck_assert(bt_binding_pods_has(handle()->binding_pods, BT_STR("uid-p")));
-	/* The plugin named no time: only an answer makes it be asked again. */
+	/* The plugin gave no time, so it is called again only after an answer. */
 	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
 	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_PRE_BIND], 1);
 	answer("uid-p");
@@ -156,14 +156,14 @@ START_TEST(test_scheduler__pre_bind_is_stopped)
 	fake_answer(&plugin_p.fake, FAKE_PRE_FLIGHT, BT_STATUS_SUCCESS, NULL);
 	fake_answer(&plugin_p.fake, FAKE_PRE_BIND, BT_STATUS_WAIT, NULL);
 	(void)start("p");
-	/* Cycles of other pods use the engine's memory in between. */
+	/* Cycles of other pods use the engine's memory meanwhile. */
 	life.bind_is_pending = true;
 	fake_answer(&plugin_p.fake, FAKE_PRE_FLIGHT, BT_STATUS_SKIP, NULL);
 	(void)start("q");
 	(void)life_log(&life);
 	ck_assert(bt_binding_pods_cancel(
 		handle()->binding_pods, BT_STR("uid-p"), BT_STR("preempted by DefaultPreemption")));
-	/* The binding of q was sent: too late for it. */
+	/* The binding of q is already sent and cannot be cancelled. */
 	ck_assert(!bt_binding_pods_cancel(
 		handle()->binding_pods, BT_STR("uid-q"), BT_STR("preempted by DefaultPreemption")));
 	struct bt_attempt attempt = life_finish_waiting(&life);
@@ -177,7 +177,7 @@ START_TEST(test_scheduler__pre_bind_is_stopped)
 }
 END_TEST
 
-/** The watch tells of the binding before its answer is there. */
+/** The watch delivers the binding before the answer comes. */
 START_TEST(test_scheduler__the_watch_is_first)
 {
 	init();
@@ -210,7 +210,7 @@ START_TEST(test_scheduler__deleted_while_it_waits)
 }
 END_TEST
 
-/** Permit first, then PreBind, then the answer: three waits of one pod. */
+/** One pod waits three times: on Permit, on PreBind, and for the binding's answer. */
 START_TEST(test_scheduler__waits_one_after_another)
 {
 	init();
@@ -236,7 +236,7 @@ START_TEST(test_scheduler__waits_one_after_another)
 }
 END_TEST
 
-/** A scheduler may end while pods wait. */
+/** The scheduler is destroyed while pods wait. */
 START_TEST(test_scheduler__ends_while_pods_wait)
 {
 	init();

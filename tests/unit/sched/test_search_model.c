@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Whole cycles against a naive model written from spec 03 sections 3.3 to 3.5, 5 and 7: scripted
- * filters and scores in every form, rotation, percentage, ties, nodes that come and go.
+ * Compares whole cycles with a naive model written from spec 03 sections 3.3 to 3.5, 5 and 7:
+ * scripted filters and scores in every form, rotation, percentage, ties, nodes added and removed.
  */
 #include <inttypes.h>
 
@@ -35,7 +35,7 @@ static uint64_t mix(const struct script *script, const struct bt_state *state, u
 	return bt_hash_u64(hash, script->seed);
 }
 
-/* The seed's low bits say how many nodes are rejected. */
+/* The seed's low bits set the share of rejected nodes. */
 static uint32_t verdict_of(const struct script *script, const struct bt_state *state, uint32_t slot)
 {
 	uint64_t hash = mix(script, state, slot);
@@ -285,7 +285,9 @@ static void make_scripts(struct model_round *round)
 			script->fake.ops.normalize = kinds[bt_prng_below(&round->prng, 3)];
 			script->fake.shortcuts.normalize_column = NULL;
 		}
-		/* One in four filters rejects almost nothing, so that some nodes are left. */
+		/*
+		 * Three filters in four reject at most 3 of 16 nodes, so that some nodes are left.
+		 */
 		if (i < FILTER_COUNT && bt_prng_below(&round->prng, 4) != 0) {
 			script->seed &= ~UINT64_C(12);
 		}

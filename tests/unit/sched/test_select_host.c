@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How many nodes are searched and which of the best is taken: spec 03 sections 3.3 and 7. */
+/**
+ * How many nodes are searched, and which of the best nodes is chosen: spec 03 sections 3.3 and 7.
+ */
 #include "base/prng.h"
 #include "sched/engine.h"
 #include "sched/select_host.h"
@@ -26,7 +28,7 @@ START_TEST(test_num_feasible_nodes_to_find__table)
 }
 END_TEST
 
-/* The heap of spec 03 section 7, word for word; entries are indices into totals. */
+/* The heap exactly as in spec 03 section 7; entries are indices into totals. */
 struct heap {
 	uint32_t items[64];
 	const int64_t *totals;
@@ -102,7 +104,7 @@ START_TEST(test_select_host__edge_03_21_random_numbers)
 		ck_assert_uint_eq(best, order[i]);
 		totals[best] = INT64_MIN;
 	}
-	/* Without numbers: the first of the equal ones. */
+	/* Without random numbers the first of the best nodes is chosen. */
 	ck_assert_uint_eq(bt_heap_choose_by((const int64_t[]){3, 2, 1, 3}, NULL, 4), 0);
 }
 END_TEST

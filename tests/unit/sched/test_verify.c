@@ -10,13 +10,13 @@
 
 struct lie {
 	enum script_form form;
-	uint32_t verdict_of_node; /* 0: none */
+	uint32_t verdict_of_node; /* number of the node whose column verdict is wrong; 0: none */
 	int32_t score_error;
 	bool all_rejected;
 	bool evaluate;
 };
 
-/* In a child: exactly one plugin, whose columns lie. */
+/* Runs in a child process with one plugin whose columns are wrong. */
 static void tell(const struct lie *lie)
 {
 	static const struct bt_engine_options options = {
@@ -52,7 +52,7 @@ static void tell(const struct lie *lie)
 	world_finish(&world);
 }
 
-/* What the child wrote to standard error, and its wait status. */
+/* Returns the child's wait status and its standard error. */
 static int run_child(const struct lie *lie, char *text, size_t size)
 {
 	size_t length = 0;

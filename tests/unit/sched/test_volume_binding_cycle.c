@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a cycle reports when the volume binder says this or that: spec 07 section 16.3. */
+/** Results of a cycle for various results of the volume binder: spec 07 section 16.3. */
 #include "fake_volume_binder.h"
 #include "framework/framework.h"
 #include "sched_world.h"
@@ -22,8 +22,8 @@ static void put_object(struct world *world, const char *json)
 struct cycle_row {
 	const char *row;
 	struct fake_volume_binder config;
-	const char *node;    /* "": it does not get one */
-	const char *message; /* begins with this */
+	const char *node;    /* "": the pod gets no node */
+	const char *message; /* beginning of the message */
 	bool assume_called;
 	bool bind_called;
 };

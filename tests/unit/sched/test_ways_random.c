@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * One random history, several engines: what is decided does not depend on the way a decision takes.
- * One engine has verified cells, one searches the list node by node, one has hardly any memory for
- * plans and hands its columns out in small parts. Everything a cycle tells is compared: the node,
- * the score, the counts, the message, each node's status and its place, the rotation, the metrics.
- * BERTH_TEST_LONG=<number> multiplies the seeds; BERTH_TEST_SEED=<number> runs only that one.
+ * Runs one random history on several engines: the way in which a decision is made must not change
+ * the decision. One engine has verified cells, one searches the list node by node, one has little
+ * memory for plans and computes its columns in small parts. All results of a cycle are compared:
+ * the node, the score, the counts, the message, each node's status and its place, the rotation, the
+ * metrics. BERTH_TEST_LONG=<number> multiplies the seeds; BERTH_TEST_SEED=<number> runs only that
+ * one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ enum { CELLS, LIST, SMALL, ENGINES };
 
 struct placed_pod {
 	const char *json;
-	uint32_t number; /* pods of one number have one name and uid */
+	uint32_t number; /* pods with the same number have the same name and uid */
 	struct bt_str node;
 	bool assumed;
 };
@@ -49,7 +50,7 @@ struct history {
 	uint32_t rejected;
 	uint32_t by_groups;
 	uint32_t by_cells;
-	uint32_t with_claims; /* of the scheduled */
+	uint32_t with_claims; /* scheduled pods with claims */
 };
 
 static uint32_t below(struct history *history, uint32_t bound)
@@ -65,7 +66,7 @@ static int64_t standing_clock(void *context)
 	return 0;
 }
 
-/* Lent hands that are the caller's own. */
+/* Workers that run all jobs in the calling thread, in reverse order. */
 static void run_in_turn(
 	void *context, void (*job)(void *argument, uint32_t part), void *argument, uint32_t count)
 {
@@ -146,7 +147,9 @@ static void put_object(struct history *history, enum bt_kind kind, const char *j
 	}
 }
 
-/** Pools of single nodes, of a zone, of all nodes; sometimes of an old generation. */
+/**
+ * Puts a slice of a pool of one node, of a zone or of all nodes; sometimes of an old generation.
+ */
 static void put_slice(struct history *history)
 {
 	static const char *const models[] = {"a", "b"};
@@ -180,7 +183,7 @@ static void put_slice(struct history *history)
 	bt_strbuf_finish(&devices);
 }
 
-/** One that nobody has, also where somebody had it. */
+/** Puts a claim without an allocation, in place of an existing one if there is one. */
 static void put_claim(struct history *history, uint32_t number)
 {
 	static const char *const requests[] = {
@@ -230,7 +233,7 @@ static void change_devices(struct history *history)
 		for (uint32_t i = 0; i < ENGINES; i++) {
 			(void)bt_object_store_delete(&history->worlds[i].engine->state->objects,
 				BT_KIND_RESOURCE_SLICE, BT_STR(""),
-				BT_STR("s9")); /* may not be there */
+				BT_STR("s9")); /* may not exist */
 		}
 		break;
 	default:
@@ -320,7 +323,7 @@ static const char *draw_pod(struct history *history)
 		.data;
 }
 
-/* status: of pending pods. */
+/* status: members of status of a pending pod. */
 static const char *pending_json(struct history *history, const char *pod, uint32_t number,
 	struct bt_str node, const char *status)
 {
@@ -361,7 +364,7 @@ static void add_assigned_pod(struct history *history)
 	keep_pod(history, pod, number, node, false);
 }
 
-/* Confirmed, forgotten or gone. */
+/* Confirms, forgets or removes a pod. */
 static void change_pod(struct history *history)
 {
 	struct placed_pod *pod;
@@ -487,7 +490,7 @@ static void schedule(struct history *history)
 			below(history, history->node_limit))
 				 .data;
 	}
-	/* Among equally good nodes this one; it need not be there, nor fit. */
+	/* Prefer this node among equally good nodes; it may not exist or not fit. */
 	struct bt_str preferred = BT_STR("");
 	if (below(history, 3) == 0) {
 		preferred = bt_arena_printf(
@@ -590,11 +593,11 @@ static void append_profile(struct history *history, struct bt_strbuf *out, uint3
 			bt_arena_printf(&history->arena, "profile-%u", number).data,
 			bt_strbuf_c(&plugins), bt_strbuf_c(&more)));
 	if (below(history, 4) == 0) {
-		/* A role of one plugin is taken away. */
+		/* Disables one plugin at one extension point. */
 		static const char *const victims[] = {
 			"PodTopologySpread", "InterPodAffinity", "NodeAffinity", "TaintToleration"};
 
-		out->length -= 2; /* of the plugins and of the profile */
+		out->length -= 2; /* removes the ends of the plugins and of the profile */
 		bt_strbuf_printf(out, ",'%s':{'disabled':[{'name':'%s'}]}}}", PICK(history, points),
 			PICK(history, victims));
 	}

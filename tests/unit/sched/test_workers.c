@@ -12,7 +12,7 @@
 
 enum { NODES = 700, PODS = 120, PART_SLOTS = 64, ENGINES = 4 };
 
-/* One cluster, several engines: the first alone, the others with this many threads. */
+/* One cluster in several engines: the first has no threads, the others have this many. */
 static const uint32_t thread_counts[ENGINES] = {0, 2, 3, 8};
 
 struct engines {
@@ -70,7 +70,7 @@ static const char *draw_node(struct engines *engines, uint32_t number)
 		.data;
 }
 
-/* Each pod its own shape, so that each makes its columns. */
+/* Each pod has another shape, so that each makes columns. */
 static const char *draw_pod(struct engines *engines, uint32_t number)
 {
 	static const char *const names[12] = {
@@ -89,7 +89,7 @@ static const char *draw_pod(struct engines *engines, uint32_t number)
 		.data;
 }
 
-/* The columns of the plan that decided. */
+/* Compares the columns of the plans that decided. */
 static void check_columns(const struct bt_plan *plan, const struct bt_plan *expected)
 {
 	size_t bytes = expected->slot_count * sizeof(*expected->verdict);
@@ -163,7 +163,7 @@ START_TEST(test_workers__same_columns_and_decisions)
 	for (uint32_t number = 0; number < PODS; number++) {
 		place(engines, number);
 		if (number % 40 == 39) {
-			/* Holes in the list of slots. */
+			/* Leaves holes in the list of slots. */
 			remove_node(engines, nodes[number]);
 		}
 	}
@@ -200,7 +200,7 @@ START_TEST(test_workers__parts_cover_all_slots)
 			next += range.count;
 		}
 		ck_assert_uint_eq(next, counts[i]);
-		/* Few slots are not worth waking anybody for. */
+		/* For few slots no worker thread is woken. */
 		ck_assert_int_eq(parts.count > 1, counts[i] >= 6 * PART_SLOTS);
 	}
 	bt_thread_pool_destroy(pool);

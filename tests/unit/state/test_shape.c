@@ -185,10 +185,10 @@ END_TEST
 START_TEST(test_affinity_terms__edge_01b_45_namespaces)
 {
 	static const struct {
-		const char *term; /* in a namespace labelled team=a */
+		const char *term; /* members beside the topology key */
 		bool own;
-		bool other;     /* a namespace that no term names, without labels */
-		bool labelled;  /* a namespace labelled team=a */
+		bool other;     /* in namespace "other", without labels */
+		bool labelled;  /* in a namespace labelled team=a */
 		uint32_t named; /* number of names in the term */
 	} rows[] = {
 		{"", true, false, false, 0},
