@@ -27,7 +27,10 @@ void bt_test_add_suite(struct bt_test_suite *suite)
 	*place = suite;
 }
 
-/** "../tests/unit/api/test_quantity.c" is wanted as "test_quantity", its suite as "quantity". */
+/**
+ * The file "../tests/unit/api/test_quantity.c" is selected by "test_quantity", its suite by
+ * "quantity".
+ */
 static bool is_wanted_suite(const struct bt_test_suite *suite, const char *wanted)
 {
 	const char *slash = strrchr(suite->file, '/');
@@ -37,7 +40,7 @@ static bool is_wanted_suite(const struct bt_test_suite *suite, const char *wante
 		(strncmp(file, wanted, length) == 0 && strcmp(file + length, ".c") == 0);
 }
 
-/** wanted ends with NULL; every test is wanted if it begins with NULL. */
+/** wanted is a list of names that ends with NULL; an empty list selects every test. */
 static bool is_wanted_test(const TTest *test, char **wanted)
 {
 	const char *behind = strstr(test->name, "__");

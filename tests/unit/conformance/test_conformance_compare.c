@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which answers the comparison takes for equal. Format: tests/conformance/README.md. */
+/* Which answers the comparison treats as equal. Format: tests/conformance/README.md. */
 #include "base/error.h"
 #include "conformance/conformance.h"
 #include "test_main.h"

@@ -3,10 +3,9 @@
 #define BT_TESTS_UNIT_QUEUE_FIXTURE_H
 /**
  * A scheduling queue with real or scripted plugins, and a clock that a test sets. Objects are JSON
- * in which ' stands for "; a pod gets the namespace "default", the uid "<name>-uid" and the first
- * profile's schedulerName when it has none. Assertions compare texts, such as
- *
- *         queue_expect(&queue, "active a, unschedulable b, gated c");
+ * in which ' stands for ". A pod without a namespace, uid or schedulerName gets the namespace
+ * "default", the uid "<name>-uid" and the first profile's schedulerName. Assertions compare texts,
+ * such as queue_expect(&queue, "active a, unschedulable b, gated c").
  */
 #include <check.h>
 

@@ -15,7 +15,7 @@
 #include "queue/queue.h"
 
 enum {
-	MODEL_PLUGINS = 8,  /* bits of the sets of plugins */
+	MODEL_PLUGINS = 8,  /* a set of plugins is a bit mask */
 	MODEL_PROFILES = 2, /* the last digit of schedulerName is the pod's profile */
 	MODEL_LABELS = 64,
 };

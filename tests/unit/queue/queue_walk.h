@@ -57,6 +57,6 @@ struct world {
 
 /** Aborts the test if queue and model differ in anything. */
 void walk_compare(struct world *world);
-/** Compares only what needs no pod's name: looking at single pods would split their groups. */
+/** Compares numbers only, because looking at single pods takes them out of their groups. */
 void walk_compare_numbers(struct world *world);
 #endif

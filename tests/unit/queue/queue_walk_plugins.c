@@ -197,7 +197,9 @@ static bool pre_enqueue_passes(struct bt_plugin *plugin, BT_UNUSED const struct 
 	return walk_gate_open[plugin->ops->name[0] == 'G' ? 0 : 1];
 }
 
-/** Hint scope of plugin E: one hint for each shape for nodes, one for each pod otherwise. */
+/**
+ * Hint scope of plugin E: node events call the hint once for each shape, other events for each pod.
+ */
 static enum bt_hint_scope scope_of_e(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_shape *shape, const struct bt_cluster_event *event,
 	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object)

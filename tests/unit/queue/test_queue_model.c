@@ -469,16 +469,13 @@ static void walk(uint64_t seed, uint64_t steps, const char *gates)
 		while (choice >= operations[i].weight) {
 			choice -= operations[i++].weight;
 		}
-		/*
-		 * No two timestamps are equal: the order of equal keys is the heap's, and the
-		 * heap's test covers it.
-		 */
+		/* All timestamps differ: the heap's test covers the order of equal timestamps. */
 		world.queue.now_ns++;
 		operations[i].run(&world);
 		bt_strbuf_reset(&world.queue.warnings);
 		/*
-		 * Looking at a pod takes the pod out of its group, so all pods are compared only at
-		 * times.
+		 * Looking at a pod takes the pod out of its group, so all pods are compared in some
+		 * steps only.
 		 */
 		if (below(&world, 4) == 0) {
 			walk_compare(&world);

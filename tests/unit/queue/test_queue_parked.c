@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unschedulable pods whose hints every event calls pod by pod. */
+/* Unschedulable pods for which each event calls the hints pod by pod. */
 #include <stdio.h>
 
 #include "framework/cluster_event.h"
@@ -11,7 +11,7 @@
 #define PODS (BT_QUEUE_AWAKE_MAX + 200)
 
 static const struct bt_queue *watched;
-static uint32_t most_awake; /* the highest count that a hint call found */
+static uint32_t most_awake; /* the most that any hint call found */
 
 static enum bt_queueing_hint skip(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,

@@ -277,7 +277,10 @@ START_TEST(test_api_calls__a_patch_after_one_in_flight)
 	(void)patch("u", "", "m", "n1");
 	ck_assert_str_eq(pop(), "patch u m n1");
 	(void)patch("u", "", NULL, "");
-	/* The replaced patch ends now; the end of the call in flight reports nothing more. */
+	/*
+	 * The end of the patch in flight is reported now, as overwritten, and not again when the
+	 * call ends.
+	 */
 	ck_assert_str_eq(told(),
 		"pod_status_patch u 2 a call of the same type was enqueued for this object: call "
 		"overwritten\n");

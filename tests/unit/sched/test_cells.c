@@ -127,7 +127,7 @@ struct question {
 static bool draw_question(struct model *model, struct question *question)
 {
 	*question = (struct question){0};
-	uint32_t chance = 1 + below(model, 10); /* of ten */
+	uint32_t chance = 1 + below(model, 10); /* out of 10 */
 	uint32_t best_chance = 1 + below(model, 10);
 	for (uint32_t i = 0; i < bt_cells_count(model->cells); i++) {
 		if (bt_cells_size(model->cells, i) == 0 || below(model, 10) >= chance) {

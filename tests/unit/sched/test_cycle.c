@@ -592,7 +592,7 @@ START_TEST(test_cycle__rotation_survives_a_shrinking_cluster)
 		world.engine->next_start_node_index = 4;
 		world_remove_node(&world, "n4");
 		world_remove_node(&world, "n1");
-		/* 4 mod 3 remaining nodes: n0 n2 n3. */
+		/* The start index is 4 mod 3 = 1; the remaining nodes are n0 n2 n3. */
 		result = world_schedule(&world, "{}");
 		ck_assert_str_eq(world_chosen(&world, &result), "n2");
 		ck_assert_uint_eq(world.engine->next_start_node_index, 1);

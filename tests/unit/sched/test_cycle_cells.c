@@ -444,7 +444,7 @@ END_TEST
 	"{'spec':{'priority':9,'containers':[{'name':'c','resources':{'requests':{'cpu':'1m'}}}]}" \
 	"}"
 
-/** Makes nodes n0, n1, .. in so many zones; no node is rejected. */
+/** Makes a world of nodes n0, n1, .. in a number of zones; no node is rejected. */
 static void same_init(
 	struct kinds *kinds, struct world *world, uint32_t nodes, uint32_t zones, bool verify)
 {

@@ -55,7 +55,7 @@ static const struct pool {
 	uint32_t slices;
 	uint32_t devices; /* in each slice */
 	const char *each; /* members of each device */
-	const char *last; /* instead, of the last device of a slice */
+	const char *last; /* members of the last device of a slice; NULL: as each */
 	bool has_counters;
 } pools[POOLS] = {
 	{"gpu", "n0", "'nodeName':'n0'", 1, 3, "'capacity':{'memory':{'value':'4'}}", NULL, false},
@@ -372,8 +372,8 @@ static bool pod_exists(struct run *run, struct bt_str uid)
 }
 
 /**
- * Removes deleted pods from reservedFor, deallocates a claim without any, and deletes it if its
- * owner is gone.
+ * Removes deleted pods from reservedFor, and deallocates a claim that no pod reserves; deletes the
+ * claim instead if its owner is deleted, too.
  */
 static void tidy_claim(struct run *run, const struct bt_resource_claim *claim)
 {

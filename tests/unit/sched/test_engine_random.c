@@ -400,8 +400,8 @@ static void make_profile(struct random_run *run, struct bt_strbuf *out)
 			bt_strbuf_printf(out, "%s:%u,", script_names[next++], 1 + below(run, 3));
 		}
 		/*
-		 * Leaves out plugins at random: a plugin that declares a read hides the missing
-		 * declaration of another.
+		 * Leaves out plugins at random: a plugin that declares a read can hide that another
+		 * plugin fails to declare the read.
 		 */
 		if (below(run, 4) != 0) {
 			bt_strbuf_printf(out, "%s,", names[i]);

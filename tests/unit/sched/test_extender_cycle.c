@@ -625,8 +625,8 @@ START_TEST(test_extender__nominated_node_is_asked_about_alone)
 	ck_assert_str_eq(fake_poster_urls(&extended.fake), "http://h:1/a/f http://h:1/a/f");
 	ck_assert_str_eq(world_message(&extended.world, &result), "0/3 nodes are available: 1 x.");
 	/*
-	 * An error for the nominated node does not end the cycle; the full search gets the same
-	 * error, which does.
+	 * An error for the nominated node does not end the cycle. Here the full search gets the
+	 * same error and ends the cycle.
 	 */
 	break_off(&extended, "f", 0, "refused");
 	result = world_schedule(&extended.world, "{'status':{'nominatedNodeName':'n2'}}");

@@ -42,7 +42,7 @@ static void place(struct place_case *test)
 	ck_assert_int_eq(test->result.outcome, BT_OUTCOME_SCHEDULED);
 	ck_assert_str_eq(world_chosen(&test->world, &test->result), "n2");
 	test->placed = bt_engine_place(test->world.engine, test->pod, &test->result);
-	/* Step 3 of spec 03 section 4. */
+	/* Step 3 of spec 03 section 4 removes the pod's nomination. */
 	ck_assert(bt_nominator_is_empty(&test->world.engine->nominator));
 }
 

@@ -886,7 +886,7 @@ START_TEST(test_pod_groups__edge_09_36_the_best_of_two)
 	ck_assert_uint_eq(attempt->placement_count, 2);
 	ck_assert(bt_str_equal_c(attempt->placements[0].name, "a"));
 	ck_assert_int_lt(attempt->placements[0].total, attempt->placements[1].total);
-	/* Placed members keep later members in their topology domain. */
+	/* Later members must go to the topology domain of the members that are already placed. */
 	put_member("p4", CPU("1"));
 	ck_assert_str_eq(life_place(&life, "p4"), "active");
 	ck_assert_str_eq(run(),

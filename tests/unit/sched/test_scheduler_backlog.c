@@ -22,7 +22,7 @@ static const char *name_of(int shape, int number)
 	return bt_arena_printf(&life.arena, "p-%d-%d", shape, number).data;
 }
 
-/** Each shape requests another device. */
+/** Each shape requests a different device. */
 static void add_pod(int shape, int number)
 {
 	life_pod(&life, name_of(shape, number), "",
@@ -139,8 +139,7 @@ static bool waits(int number)
 }
 
 /**
- * Adds or enlarges a node and expects that the pods wake up which fit on the node while it is
- * empty.
+ * Adds or enlarges a node and expects that the event requeues the pods that fit on the empty node.
  */
 static void expect_wake_up(struct own_shape *pods, const char *node, int cpu, int memory)
 {
@@ -162,7 +161,7 @@ static void expect_wake_up(struct own_shape *pods, const char *node, int cpu, in
 	}
 }
 
-/** Each pod has another shape; pods are skipped only if their hint would return Skip. */
+/** Each pod has a different shape; the event skips pods only if their hint would return Skip. */
 START_TEST(test_backlog__own_shapes_wake_up_by_what_they_need)
 {
 	struct own_shape pods[OWN_SHAPES];

@@ -70,7 +70,7 @@ START_TEST(test_scheduler__the_next_best_node_is_tried_first)
 		plugin_s.filtered_count = 0;
 		ck_assert_str_eq(place("q", "a"), "n2");
 		ck_assert_str_eq(place("r", "a"), "n3");
-		/* The ranking is too old and made again. */
+		/* The ranking is too old: a new one is computed. */
 		life.now_ns += LIFE_SECOND;
 		ck_assert_str_eq(place("s", "a"), "n5");
 		ck_assert_str_eq(place("t", "a"), "n4");

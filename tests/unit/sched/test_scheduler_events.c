@@ -179,7 +179,7 @@ START_TEST(test_scheduler__lost_pod_leaves_the_queue)
 		&life.objects, BT_KIND_POD, BT_STR("default"), BT_STR("p"));
 	ck_assert_int_eq(bt_scheduler_observe_lost(life.scheduler, pod, life.now_ns, &err), 0);
 	ck_assert_str_eq(life_place(&life, "p"), "-");
-	/* The same for a node. */
+	/* The watch missed the deletion of a node. */
 	pod = bt_object_store_find_object(&life.objects, BT_KIND_NODE, BT_STR(""), BT_STR("n1"));
 	ck_assert_int_eq(bt_scheduler_observe_lost(life.scheduler, pod, life.now_ns, &err), 0);
 	life_pod(&life, "q", "", "");

@@ -36,7 +36,7 @@ static struct bt_apply_writer writer_of(const char *manager)
 		.ignored_member = "status"};
 }
 
-/** Fields of a manager as text, "" when it has none. */
+/** Returns the fields of a manager as text; "": none. */
 static const char *fields_of(struct bt_arena *arena, const struct bt_json_value *object,
 	const char *manager, const char *operation)
 {
@@ -51,7 +51,7 @@ static const char *fields_of(struct bt_arena *arena, const struct bt_json_value 
 	return "";
 }
 
-/** The object without managedFields. */
+/** Returns the object without managedFields. */
 static const char *content_of(struct bt_arena *arena, const struct bt_json_value *object)
 {
 	struct bt_json_value *copy = bt_json_clone(arena, object, false);

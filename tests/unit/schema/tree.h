@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_SCHEMA_TREE_H
 #define BT_TESTS_UNIT_SCHEMA_TREE_H
-/** JSON text to tree and back, for tests. */
+/** Converts JSON text to a tree and back, for tests. */
 #include <check.h>
 
 #include "codec/json_edit.h"

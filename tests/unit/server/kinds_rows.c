@@ -59,7 +59,9 @@ void rows_expect(
 {
 	const struct bt_json_value *value = fixture->result;
 	struct bt_str rest = bt_str_from(path);
-	/* "spec.containers.0.image": numbers are indices; names with dots are given after a '|' */
+	/*
+	 * path is like "spec.containers.0.image": numbers are indices. '|' begins a name with dots.
+	 */
 	while (rest.length != 0 && value != NULL) {
 		int64_t end = bt_str_find_char(rest, rest.data[0] == '|' ? '\n' : '.');
 		struct bt_str part = bt_str_sub(rest, 0, end < 0 ? rest.length : (uint32_t)end);

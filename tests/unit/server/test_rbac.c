@@ -248,7 +248,7 @@ START_TEST(test_rbac__nobody_grants_more_than_they_have)
 			      "'replicationcontrollers/scale']},{'verbs':['get'],'apiGroups':[''],"
 			      "'resources':['secrets'],'resourceNames':['s']}"),
 			201, NULL},
-		/* a role with the same rules may be written, one with further rules not */
+		/* a role may be written again with the same rules, but not with further rules */
 		{"eve", "PATCH", IN("a") "/roles/r", "{'metadata':{'labels':{'x':'y'}}}", 200,
 			NULL},
 		{"eve", "PATCH", IN("a") "/roles/r",

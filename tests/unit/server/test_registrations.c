@@ -184,7 +184,7 @@ START_TEST(test_registrations__signing_requests)
 }
 END_TEST
 
-/** Inline messages nest in protobuf: each level is a message of its own there. */
+/** Inline messages may nest: protobuf encodes each level as a separate message. */
 START_TEST(test_registrations__rules_in_protobuf)
 {
 	struct api_fixture f;

@@ -274,7 +274,7 @@ static void model_write(struct model *model, int64_t now_ns)
 	bt_vec_push(&model->states, state);
 }
 
-/** Walks over a past state while the store changes; every object must be the model's. */
+/** Walks over a past state while the store changes; every object must equal the model's object. */
 static void model_walk(struct model *model, uint64_t seed)
 {
 	static const char *const prefixes[] = {"", "a/", "b/", "c/"};

@@ -333,8 +333,8 @@ START_TEST(test_watch__bookmarks_and_timeout)
 	ck_assert_int_eq(fixture.last_read, BT_HTTP_STREAM_END);
 	bt_watch_finish(watch);
 	/*
-	 * Without timeoutSeconds a watch lasts 30 to 60 minutes; without a request for them, no
-	 * bookmarks come.
+	 * Without timeoutSeconds a watch lasts 30 to 60 minutes. Without allowWatchBookmarks it
+	 * sends no bookmarks.
 	 */
 	watch = stream_watch(&fixture, "pods", "");
 	ck_assert_str_eq(events(watch), "");

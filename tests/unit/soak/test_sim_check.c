@@ -26,7 +26,10 @@ static void bench_finish(struct bench *bench)
 	bt_strbuf_finish(&bench->complaint);
 }
 
-/** Returns the complaint and empties it; fails the test unless it is empty exactly if good. */
+/**
+ * Returns the complaint and empties it. The test fails if the complaint is empty but !good, or not
+ * empty but good.
+ */
 static const char *said(struct bench *bench, bool good)
 {
 	static char text[512];

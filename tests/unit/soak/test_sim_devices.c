@@ -201,8 +201,8 @@ START_TEST(test_sim_devices__given_back)
 END_TEST
 
 /**
- * A pool whose state is uncertain counts as free when decisions are checked, and as taken when
- * waiting pods are.
+ * A pool whose state is uncertain counts as free in checks of decisions, and as taken in checks of
+ * waiting pods.
  */
 START_TEST(test_sim_devices__blurred)
 {

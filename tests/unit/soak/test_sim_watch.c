@@ -217,8 +217,8 @@ START_TEST(test_sim_watch__reorders_between_kinds_only)
 END_TEST
 
 /*
- * A pod that has ended leaves the selection of the pod watch: the list omits it, and the watch
- * deletes it.
+ * A pod that has ended leaves the selection of the pod watch: the list omits the pod, and the watch
+ * sends a deletion.
  */
 START_TEST(test_sim_watch__terminal_pods_are_gone)
 {

@@ -75,7 +75,7 @@ struct naive_tree {
 	int zones[NAIVE_ZONES];
 	int zone_count;
 	int nodes[NAIVE_ZONES][NAIVE_NODES];
-	int node_counts[NAIVE_ZONES]; /* by place in zones */
+	int node_counts[NAIVE_ZONES]; /* by index in zones */
 	int count;
 };
 

@@ -204,8 +204,8 @@ START_TEST(test_state__edge_03b_27_remove_and_add_between_refreshes)
 	check_ok(bt_state_remove_node(f.state, node, &err));
 	check_valid(&f);
 	/*
-	 * The cache has no such node any more, but another node must not take its slot while the
-	 * snapshot lists it.
+	 * The cache no longer has n1, but another node must not take the slot while the snapshot
+	 * lists n1.
 	 */
 	ck_assert_uint_eq(bt_state_node_count(f.state), 1);
 	bt_state_add_node(f.state, make_node(&f, "n1", "", "'allocatable':{'cpu':'8'}"));

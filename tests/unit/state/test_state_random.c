@@ -330,8 +330,8 @@ static void step_node(struct run *run)
 	switch (below(run, 4)) {
 	case 0:
 		/*
-		 * The zone of a real node stays: after another zone upstream would list the node
-		 * twice, berth does not; see test_state_nodes.
+		 * A real node keeps its zone here: with another zone upstream would list the node
+		 * twice, and berth would not; see test_state_nodes.
 		 */
 		object.zone = real ? old.zone : object.zone;
 		naive_add_node(&run->naive, node, &object);
