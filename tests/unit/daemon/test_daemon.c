@@ -235,7 +235,7 @@ END_TEST
 START_TEST(test_daemon__edge_11_19_no_port)
 {
 	static struct world world;
-	/* without serving, the files for reviews and TLS are not opened */
+	/* the port is 0: the files for reviews and TLS are not opened */
 	begin(&world, "--leader-elect=false", "--authentication-kubeconfig=/nonexistent",
 		"--authorization-kubeconfig=/nonexistent", "--tls-cert-file=/nonexistent");
 	await(&world, "GET /api/v1/nodes?");

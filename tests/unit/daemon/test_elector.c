@@ -511,7 +511,8 @@ START_TEST(test_elector__edge_13_37_conflict_and_another_holder)
 	put_lease(&world, "other");
 	run_for(&world, 1500 * BT_NS_PER_MS);
 	/*
-	 * By upstream's rules it still leads, but it may not act once it knows of the other holder.
+	 * By upstream's rules the elector still leads, but it may not act once it has read the
+	 * other holder.
 	 */
 	ck_assert(leads(&world.machines[0]));
 	ck_assert(!may_act(&world, &world.machines[0]));

@@ -296,7 +296,7 @@ START_TEST(test_endpoint_certificates__client_ca_file_changes)
 	world.options.authentication.client_ca_file = bt_str_from(in_folder("ca.crt"));
 	start(&world);
 	expect(&world, &caller, "/metrics", 401);
-	/* an unreadable file does not change the CAs */
+	/* an invalid file does not change the CAs */
 	write_file("ca.crt", BT_STR("rubbish"));
 	for (int i = 0; i < 600 && strstr(bt_strbuf_c(&world.log), "ca.crt") == NULL; i++) {
 		endpoints_world_turn(&world);

@@ -216,7 +216,7 @@ START_TEST(test_endpoints__websocket_token)
 		uint16_t code;
 	} rows[] = {
 		{"base64url.bearer.authorization.k8s.io.Z29vZA, v4.channel.k8s.io", 200},
-		{"base64url.bearer.authorization.k8s.io.Z29vZA", 401}, /* no second protocol */
+		{"base64url.bearer.authorization.k8s.io.Z29vZA", 401}, /* token alone */
 		{"a, base64url.bearer.authorization.k8s.io.Z29vZA==", 401},
 		{"a, base64url.bearer.authorization.k8s.io.", 401},
 		{"a, base64url.bearer.authorization.k8s.io.YmFk", 401},

@@ -146,7 +146,7 @@ START_TEST(test_extender_http__edge_11b_08_status)
 }
 END_TEST
 
-/** The tests of the engine cover the handling of this error, ignorable or not. */
+/** Only the error is tested here; the engine's tests cover ignorable and other extenders. */
 START_TEST(test_extender_http__edge_11b_10_and_11_time_out)
 {
 	struct world world;

@@ -30,7 +30,7 @@ struct world {
 	bool has_stopped;
 };
 
-/** Serves a store of one lease: keeps the lease that a request writes. */
+/** Serves a store of one lease, which requests read and write. */
 static void answer(
 	void *context, const struct scripted_request *request, struct scripted_answer *out_answer)
 {

@@ -101,7 +101,9 @@ START_TEST(test_write_documents__edge_11b_31_generation_alone)
 {
 	struct bt_pod_condition condition = unschedulable("m", 7);
 	check_status("{\"conditions\":[" KNOWN "]}", &condition, &as_it_is, NULL);
-	/* A new generation alone is not written; together with another difference it is. */
+	/*
+	 * A changed generation alone causes no write; with another difference it is written, too.
+	 */
 	condition.message = BT_STR("n");
 	check_status("{\"conditions\":[" KNOWN "]}", &condition, &as_it_is,
 		"{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"PodScheduled\"}],"

@@ -180,7 +180,7 @@ START_TEST(test_trial__random_pods_leave_no_trace)
 		ck_assert_int_eq(bt_allocated_has_history(&w.f.dra->allocated), oddity == CLASH);
 		ck_assert_uint_eq(w.heard, 0);
 		put_claim(&w, CLAIMS, NONE);
-		ck_assert_uint_eq(w.heard, 1); /* the listener works again */
+		ck_assert_uint_eq(w.heard, 1); /* the listener is called again */
 		bt_strbuf_finish(&was);
 		bt_strbuf_finish(&is);
 		dra_fixture_finish(&w.f);

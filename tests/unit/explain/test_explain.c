@@ -238,7 +238,7 @@ START_TEST(test_explain__behind_pre_filter)
 }
 END_TEST
 
-/** Proposes a lower request for a pod that is too large for its cluster. */
+/** Proposals to lower the request of a pod that is too large for its cluster. */
 START_TEST(test_explain__asking_for_less)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What explanations report about preemption: candidates, victims, and why other nodes are no
+ * Explanations of preemption: candidates, victims, and the reasons why other nodes are no
  * candidates.
  */
 #include "explain/explain.h"

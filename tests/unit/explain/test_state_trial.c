@@ -142,7 +142,7 @@ START_TEST(test_state_trial__random_changes_leave_no_trace)
 }
 END_TEST
 
-/** Two pods use one port: it stays taken when one of the pods is removed. */
+/** Two pods use one port: in a trial the port stays taken until both pods are removed. */
 START_TEST(test_state_trial__shared_port_stays_taken)
 {
 	static const char *const json =

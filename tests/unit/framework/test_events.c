@@ -32,7 +32,9 @@ START_TEST(test_events__match_more)
 	ck_assert(!match("Node", BT_ACTION_ADD, "Pod", BT_ACTION_ADD));
 	ck_assert(!match("Node", BT_ACTION_ADD, "Node", BT_ACTION_DELETE));
 	ck_assert(match("Node", BT_ACTION_ALL, "Node", BT_ACTION_UPDATE));
-	/* Neither action contains the other, yet they match: the comparison is numeric. */
+	/*
+	 * Neither action contains the other, yet they match: Match compares the masks as numbers.
+	 */
 	ck_assert(match("Node", BT_ACTION_UPDATE_NODE_TAINT | BT_ACTION_ADD, "Node",
 		BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL));
 }

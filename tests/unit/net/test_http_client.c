@@ -303,8 +303,8 @@ START_TEST(test_http_client__closed_between_requests)
 END_TEST
 
 /*
- * The server closes a kept connection after the request was sent: only idempotent requests are
- * repeated.
+ * The server closes a kept connection after the request was sent: only GET, which changes nothing,
+ * is repeated.
  */
 START_TEST(test_http_client__edge_13_34_closed_behind_the_request)
 {
@@ -428,7 +428,7 @@ START_TEST(test_http_client__silence)
 	ck_assert(results[0].outcome.sent && !results[0].outcome.answered);
 	peer_accept(&peer);
 	peer_hang_up(&peer, false);
-	/* silence within the body has a limit of its own */
+	/* silence within the body has a separate limit */
 	request.head_silence_ns = 0;
 	request.body_silence_ns = 50 * BT_NS_PER_MS;
 	result_start(&results[1], pair.client, pair.server.loop, &request);

@@ -59,7 +59,7 @@ static void fill_identity(
 	}
 	if (identity->uid != NULL) {
 		struct bt_strbuf der = {0};
-		/* a UTF8String; GnuTLS does not know the attribute */
+		/* the attribute is a UTF8String; GnuTLS does not know its type */
 		bt_strbuf_printf(&der, "\f%c%s", (int)strlen(identity->uid), identity->uid);
 		ck_assert_int_eq(gnutls_x509_crt_set_dn_by_oid(certificate, "1.3.6.1.4.1.57683.2",
 					 1, der.data, (unsigned int)der.length),

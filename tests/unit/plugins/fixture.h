@@ -55,8 +55,8 @@ const char *fixture_status_text(struct fixture *fixture, struct bt_status status
 const char *fixture_pre_filter(
 	struct fixture *fixture, const char *pod, struct bt_pre_filter_result *out_result);
 /**
- * Runs PreFilter and Filter of a fresh pod on a node; returns "Skip" if PreFilter did. The column
- * form, if the plugin has one, must agree; also in fixture_score.
+ * Runs PreFilter and Filter of a fresh pod on a node; returns "Skip" if PreFilter did. If the
+ * plugin has a column form, this function and fixture_score check that both forms agree.
  */
 const char *fixture_filter(struct fixture *fixture, const char *pod, const char *node_name);
 /** Runs Filter without PreFilter data. */

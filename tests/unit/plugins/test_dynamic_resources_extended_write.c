@@ -146,7 +146,8 @@ START_TEST(test_dynamic_resources_extended_write__writes)
 END_TEST
 
 /**
- * The watch delivers the claim at_seconds (0: never) after its creation; checks when PreBind ends.
+ * Delivers the claim by a watch at_seconds (0: never) after its creation, and checks when PreBind
+ * ends.
  */
 static void check_assume(int64_t at_seconds, int64_t end_seconds, const char *latest)
 {

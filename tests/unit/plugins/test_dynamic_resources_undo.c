@@ -105,7 +105,8 @@ START_TEST(test_dynamic_resources_undo__spec_12_13_1_assumed_by_another_pod)
 	fixture_expect("the other", devices_cycle_pre_bind(&other, "n1"), "Success");
 	ck_assert(!is_in_flight(&world, "uid-c"));
 	/*
-	 * The allocation belongs to the first pod: Unreserve of the second must not take it back.
+	 * The allocation belongs to the first pod: Unreserve of the second pod must not take the
+	 * claim's devices back.
 	 */
 	devices_cycle_unreserve(&other, "n1");
 	devices_cycle_end(&other);

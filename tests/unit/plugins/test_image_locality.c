@@ -126,7 +126,7 @@ START_TEST(test_image_locality__pod_without_containers_and_absurd_size)
 }
 END_TEST
 
-/* More images than the kernel looks up at once; image numbers that agree in their last six bits. */
+/* More images than the plugin looks up at once; image numbers that agree in their last six bits. */
 START_TEST(test_image_locality__many_images)
 {
 	static const uint32_t counts[] = {127, 128, 129, 200};

@@ -112,7 +112,7 @@ START_TEST(test_node_resources_fit__devices_are_scored)
 	put_class(&fixture, "");
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 25); /* 1 of 4 devices */
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n2"), 0);
-	ck_assert_int_eq(fixture_score(&fixture, pod, "five"), 20); /* its device plugin's */
+	ck_assert_int_eq(fixture_score(&fixture, pod, "five"), 20); /* by device plugin: 1 of 5 */
 	put_claim(&fixture, "p1", "b");
 	ck_assert_int_eq(fixture_score(&fixture, pod, "n1"), 50);
 	put_slice(&fixture, "all", "'allNodes':true");

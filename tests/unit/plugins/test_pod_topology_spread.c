@@ -340,7 +340,7 @@ START_TEST(test_pod_topology_spread__edge_06_21_removing_a_terminating_pod)
 	topology_add_pods(&f, "b", FOO, 1);
 	/*
 	 * The count of a becomes -1, which is also the minimum: a accepts the pod, because the skew
-	 * is 0 + 1 - 1.
+	 * is (-1) + 1 - (-1) = 1.
 	 */
 	topology_expect_after(&f, pod, "a", terminating, 1, "P");
 	topology_expect_after(&f, other, "a", terminating, 1, "P");

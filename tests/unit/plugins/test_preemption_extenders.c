@@ -10,7 +10,7 @@ struct script {
 	const char *error;  /* the call fails with this error */
 	const char *answer; /* "node1 uid-a uid-b": scripted answer, 3 violations */
 	uint32_t calls;
-	const char *asked; /* text of the last request */
+	const char *asked; /* text of the extender's last request */
 	struct bt_config_extender config;
 };
 

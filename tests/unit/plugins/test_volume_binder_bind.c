@@ -284,7 +284,7 @@ START_TEST(test_assume_cache__edge_07_63_only_the_present_store_counts)
 	put_volume(&fixture, "pv", "W", "1G", NULL, ",'metadata':{'resourceVersion':'2'}");
 	seen = bt_assume_cache_find(&cache, BT_STR(""), BT_STR("pv"));
 	ck_assert_ptr_nonnull(seen->spec.claim_ref);
-	/* An assumption ends when its object is deleted. */
+	/* An assumption ends with the deletion of its object. */
 	fixture_delete(&fixture, BT_KIND_PERSISTENT_VOLUME, "", "pv");
 	ck_assert_ptr_null(bt_assume_cache_find(&cache, BT_STR(""), BT_STR("pv")));
 	bt_object_release(object);
