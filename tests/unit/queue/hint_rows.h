@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_TESTS_UNIT_QUEUE_HINT_ROWS_H
 #define BT_TESTS_UNIT_QUEUE_HINT_ROWS_H
-/** Tables of hints: how the hint of one plugin answers events. */
+/** Tables of hints: events, and the hint that a plugin must return for each. */
 #include "framework/cluster_event.h"
 #include "plugins/fixture.h"
 #include "test_main.h"

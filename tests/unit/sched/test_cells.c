@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The tree of cells against a model that looks at every node. */
+/** Compares the tree of cells with a model that looks at every node. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -32,7 +32,7 @@ static void schedule_priorities(struct world *world, uint32_t first, uint32_t co
 	}
 }
 
-/* Returns the number of plans made: PreFilter of a pure plugin runs once for each. */
+/* Returns the number of plans made: PreFilter of a pure plugin runs once for each plan. */
 static uint32_t plans_made(size_t bytes_max, uint32_t shapes, uint32_t passes)
 {
 	struct script plugin = script_make("F", PRE_FILTER | FILTER | SCORE, SCRIPT_COLUMN);
@@ -70,8 +70,8 @@ START_TEST(test_plan__evicted_and_made_again)
 END_TEST
 
 /*
- * 40 plans need more than a sixteenth of a MiB: plans are dropped if all their columns are
- * outdated.
+ * 40 plans need more than a sixteenth of a MiB: a plan that would have to compute its columns anew
+ * is dropped.
  */
 START_TEST(test_plan__let_go_when_far_behind)
 {

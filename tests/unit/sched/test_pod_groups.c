@@ -168,7 +168,8 @@ static void put_members(uint32_t count)
 }
 
 /**
- * Runs one cycle and its bindings, and returns their writes; events are left out but for victims.
+ * Runs one cycle and its bindings, and returns what they write; of the events only those of
+ * victims.
  */
 static const char *run(void)
 {

@@ -316,7 +316,7 @@ END_TEST
 START_TEST(test_object_protobuf__merging_and_repetition)
 {
 	struct bt_object *object;
-	/* metadata twice; labels b, a, then b again; a container before and behind something */
+	/* metadata twice; labels b, a, then b again; a container before and after another field */
 	const struct bt_pod *pod = DECODED(object,
 		"\x0a\x05\x0a\x03one"
 		"\x0a\x0c\x5a\x06\x0a\x01"

@@ -196,7 +196,7 @@ START_TEST(test_kinds_devices__how_many)
 		const char *element;
 		const char *after;
 		uint32_t max;
-		const char *message; /* if there is one more than max */
+		const char *message; /* expected with one item more than max */
 	} rows[] = {
 		{CLAIMS, "default/", "{'metadata':{'name':'r'},'spec':{'devices':{'requests':[",
 			"{'name':'x#','exactly':{'deviceClassName':'d'}}", "]}}}", 32,

@@ -2,9 +2,9 @@
 #ifndef BT_TESTS_UNIT_STATE_NAIVE_CACHE_H
 #define BT_TESTS_UNIT_STATE_NAIVE_CACHE_H
 /**
- * The scheduler cache of spec 03b as plain arrays and full recomputation: what the random test
- * compares with. Nodes, pods, pod variants, zones and images are small numbers; names are made from
- * them.
+ * The scheduler cache of spec 03b as plain arrays and full recomputation; the random test compares
+ * the state with this cache. Nodes, pods, pod variants, zones and images are small numbers; names
+ * are made from them.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -464,7 +464,9 @@ START_TEST(test_state__repeated_image_names_count_once)
 	ck_assert_uint_eq(view_image(&f, "a", "x").node_count, 1);
 	ck_assert_int_eq(view_image(&f, "a", "z").size_bytes, 20);
 	ck_assert(!view_image(&f, "a", "w").found);
-	/* A changed order of the image list is no event, but the row keeps the new order. */
+	/*
+	 * The order of the image list does not matter to plugins, but the row keeps the new order.
+	 */
 	bt_state_update_node(f.state, NULL,
 		make_node(&f, "a", "",
 			"'images':[{'names':['z'],'sizeBytes':5},{'names':['x'],'sizeBytes':6}]"));
