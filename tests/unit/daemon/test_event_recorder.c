@@ -144,7 +144,7 @@ START_TEST(test_event_recorder__memory_is_bounded)
 		bt_strbuf_reset(&log.text);
 	}
 	ck_assert_uint_eq(bt_event_recorder_count(recorder), BT_EVENT_SERIES_MAX);
-	/* The oldest series was dropped, the newest was not. */
+	/* The oldest series was dropped: its event is posted again. */
 	struct bt_object_meta meta = pod_meta("0");
 	struct bt_event_facts facts = failed(&meta, "none");
 	bt_event_recorder_record(recorder, &facts, NOW_NS + 10000);

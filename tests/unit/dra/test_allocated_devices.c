@@ -554,7 +554,10 @@ START_TEST(test_allocated_devices__history_is_of_the_devices_concerned)
 	ck_assert(!bt_allocated_has_history(&f.dra->allocated));
 	put_holder(&f, "one", "a");
 	ck_assert(is_noticed(&f, "a"));
-	/* Device a stays held; device b is freed with the other claim. */
+	/*
+	 * Claim one changes from device a to b: a stays held. Deleting claim one frees b, although
+	 * claim other holds b.
+	 */
 	put_holder(&f, "one", "b");
 	ck_assert(is_dedicated(&f, "a"));
 	ck_assert(is_valid(&f));

@@ -397,7 +397,7 @@ START_TEST(test_http_server__large_answers)
 		}
 	}
 	fixture_wait_count(&fixture, &fixture.closed_count, 1);
-	/* the stream is unfinished when the server ends */
+	/* the client closes the connection in the middle of the answer */
 	client_send_text(&client, "GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
 	fixture_wait_count(&fixture, &fixture.request_count, 2);
 	client_close(&client);
