@@ -720,7 +720,7 @@ START_TEST(test_elector__never_two_may_act)
 		}
 		world_finish(&world);
 	}
-	/* Despite all faults some machine may act for a fifth of the time. */
+	/* Despite all faults, some machine may act for more than a fifth of the time. */
 	ck_assert_uint_gt(acting, steps / 5);
 }
 END_TEST

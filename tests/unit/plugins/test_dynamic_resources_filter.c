@@ -27,7 +27,7 @@ START_TEST(test_dynamic_resources_filter__spec_12_08_the_first_of_two_is_elsewhe
 }
 END_TEST
 
-/** Each claim is on another node: PostFilter may deallocate the claim that no pod uses. */
+/** The claims are on different nodes: PostFilter may deallocate the claim that no pod uses. */
 START_TEST(test_dynamic_resources_filter__spec_12_08_unavailable_on_any_node)
 {
 	static const char *const orders[][2] = {{"n1", "n2"}, {"n2", "n1"}};
