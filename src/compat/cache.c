@@ -564,7 +564,7 @@ int berth_cache_remove_node(
 }
 
 struct berth_snapshot {
-	struct bt_state *state; /* the cache's */
+	struct bt_state *state; /* state of the cache */
 	struct bt_snapshot_view view;
 };
 

@@ -18,8 +18,8 @@
 #include "sched/engine.h"
 
 /**
- * What an engine would provide for a framework. Must begin with the services: both have the same
- * address.
+ * Objects that an engine would provide for a framework. `services` must be first: the framework
+ * refers to this structure by the address of the services.
  */
 struct own_framework {
 	struct bt_handle_services services;

@@ -33,7 +33,7 @@ struct berth_victims bt_lib_victims_of(const struct bt_state *state,
 struct bt_preemption_candidate bt_lib_candidate_of(const struct bt_state *state,
 	struct bt_str node_name, const struct berth_victims *victims, struct bt_arena *arena);
 
-/* Functions that call the caller's functions, or the defaults. */
+/* These functions call the caller's functions if set, else the defaults. */
 
 struct berth_node_victims *bt_lib_victims_map(struct berth_preemption *preemption,
 	const struct berth_preemption_candidate *candidates, uint32_t count,

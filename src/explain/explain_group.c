@@ -53,7 +53,7 @@ static const struct bt_node *find_changed(const struct group_run *run, struct bt
 	return NULL;
 }
 
-/** Returns the node as the caller's reader returns it, or its changed copy. */
+/** Returns the node's changed copy, or the node from the caller's reader. */
 static const struct bt_node *current_node(void *context, struct bt_str name)
 {
 	const struct group_run *run = context;
@@ -147,7 +147,7 @@ static bool is_in_placement(
 	return label != NULL && bt_str_equal(*label, value);
 }
 
-/** Removes the nodes outside of the placement from the explanation. */
+/** Removes from the explanation the nodes that are not in the placement. */
 static void keep_placement(struct group_run *run, struct bt_explanation *explanation,
 	struct bt_str key, struct bt_str value)
 {

@@ -208,7 +208,10 @@ static void sift(struct bt_batch *batch, uint32_t at, uint32_t count)
 	}
 }
 
-/** Checks that need no node, in upstream's order. */
+/**
+ * Checks whether the stored list can be used; only the checks that need no node, in upstream's
+ * order.
+ */
 static enum bt_batch_flush check_list(
 	const struct bt_batch *batch, struct bt_str signature, uint64_t cycle_count, int64_t now_ns)
 {

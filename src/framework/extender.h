@@ -59,11 +59,11 @@ struct bt_host_priority {
 /** HostPriorityList. */
 typedef BT_LIST(struct bt_host_priority) bt_host_priority_list;
 
-/** ExtenderPreemptionArgs. The answer is a list of the same type: preemption.h. */
+/** ExtenderPreemptionArgs. The answer has the type of `candidates`: framework/preemption.h. */
 struct bt_extender_preemption_args {
 	const struct bt_state *state;
 	const struct bt_pod_info *pod;
-	const struct bt_preemption_opinions *candidates; /* victims by uid; pods of the state */
+	const struct bt_preemption_opinions *candidates; /* pods of the state, by uid */
 };
 
 /** ExtenderBindingArgs. */
@@ -91,8 +91,9 @@ struct bt_extender_ops {
 		struct bt_arena *arena, bt_host_priority_list *out_priorities,
 		struct berth_error *err);
 	/**
-	 * prioritize in two steps, so that several extenders work at the same time. A transport has
-	 * both functions or neither. Each begun request is also ended; ending waits for the answer.
+	 * prioritize in two steps, begin and end, so that several extenders work at the same time.
+	 * A transport has both functions or neither. end is called for each begun request, and
+	 * waits for the answer.
 	 */
 	void *(*begin_prioritize)(
 		void *context, const struct bt_extender_args *args, struct bt_arena *arena);

@@ -21,7 +21,7 @@ struct bt_framework {
 	const struct bt_config_profile *profile; /* borrowed from config */
 	struct bt_config *config;                /* reference held */
 	struct bt_handle handle;
-	struct bt_nominator *nominator;       /* borrowed; NULL: there are no nominations */
+	struct bt_nominator *nominator;       /* borrowed; NULL: no pods are nominated */
 	BT_VEC(struct bt_plugin *) instances; /* by plugin index, registry order */
 	struct bt_framework_point {
 		BT_VEC(struct bt_framework_entry) entries;

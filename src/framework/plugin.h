@@ -319,7 +319,7 @@ enum bt_hint_scope {
 	BT_HINT_SCOPE_SHAPE,     /* the pod's shape */
 };
 
-/** Number of amounts that the queue compares before it runs a hint (hint_needs). */
+/** Number of amounts in hint_needs and hint_limits. */
 #define BT_HINT_NEEDS 2
 
 struct bt_event_registration {
@@ -452,9 +452,9 @@ struct bt_plugin_shortcuts {
 	/**
 	 * hint_needs gives the amounts that a shape needs, hint_limits the largest amounts that an
 	 * event can help. If a need exceeds its limit, every hint of the plugin returns Skip, so
-	 * the queue does not run the hints. hint_limits returns false if the event has no such
-	 * limits. A plugin has both functions or neither, and they must not be about the event's
-	 * own pod.
+	 * the queue does not run the hints. hint_limits returns false if the event has no limits. A
+	 * plugin has both functions or neither. The queue does not use them for events about the
+	 * pending pod itself.
 	 */
 	void (*hint_needs)(struct bt_plugin *plugin, const struct bt_shape *shape,
 		int64_t out_needs[BT_HINT_NEEDS]);
@@ -646,7 +646,9 @@ struct bt_plugin_ops {
 		struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena);
 	bool (*less)(struct bt_plugin *plugin, const struct bt_queued_pod *a,
 		const struct bt_queued_pod *b);
-	/** The events that every instance registers; items NULL: see events_to_register. */
+	/**
+	 * The events that every instance registers. If items is NULL, events_to_register is called.
+	 */
 	struct bt_event_registrations events;
 	/**
 	 * Returns the events that this instance registers. *out_events is borrowed from the plugin.

@@ -146,8 +146,8 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
 		taken[taken_count++] = plugin;
 	}
 	/*
-	 * Sorts the plugins of a point into their final order: overrides, then those of multiPoint,
-	 * then the others in the point's own list.
+	 * Sort the plugins of a point into their final order: overrides, then the plugins of
+	 * multiPoint, then the other plugins in the point's own list.
 	 */
 	struct bt_plugin *explicit_ones[BT_PLUGINS_MAX];
 	uint32_t explicit_count = framework->points[point].entries.count;
