@@ -125,8 +125,8 @@ struct berth_cancel {
 BERTH_API struct berth_cancel berth_cycle_state_cancel(const struct berth_cycle_state *state);
 
 /**
- * Moves a pod to the active queue once this cycle succeeds; upstream keeps such pods under the key
- * kubernetes.io/pods-to-activate. Names are copied.
+ * Adds a pod to move to the active queue once this cycle succeeds; upstream keeps such pods under
+ * the key kubernetes.io/pods-to-activate. Names are copied.
  */
 BERTH_API void berth_cycle_state_activate_pod(
 	struct berth_cycle_state *state, struct berth_str pod_namespace, struct berth_str pod_name);

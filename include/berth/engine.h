@@ -176,7 +176,10 @@ enum berth_decision_outcome {
 	BERTH_DECISION_SKIPPED, /**< the pod is being deleted, or was assumed already */
 };
 
-/** One attempt. Texts are borrowed until the next call of berth_engine_step(). */
+/**
+ * The result of one scheduling attempt. Texts are borrowed until the next call of
+ * berth_engine_step().
+ */
 struct berth_decision {
 	enum berth_decision_outcome outcome; /**< how it ended */
 	struct berth_str pod_namespace;      /**< of the pod */
@@ -251,7 +254,7 @@ struct berth_claim_reference {
 };
 
 /**
- * A write. Texts are borrowed until the answer, those of events until the next
+ * A write. Texts are borrowed until the answer; texts of events, until the next
  * berth_engine_take_request().
  */
 struct berth_request {

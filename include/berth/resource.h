@@ -137,7 +137,8 @@ struct berth_resource {
 	int64_t allowed_pod_number;      /**< AllowedPodNumber: the resource "pods" */
 	/**
 	 * ScalarResources: extended, hugepages-*, kubernetes.io/ prefixed and attachable-volumes-*
-	 * names in one map, ascending by name. Seed era: ExtendedResources and HugePages.
+	 * names in one map, ascending by name. Old releases had two maps, ExtendedResources and
+	 * HugePages.
 	 */
 	struct berth_scalar_resource *scalars;
 	uint32_t scalar_count;    /**< entries, zero amounts included */

@@ -101,7 +101,9 @@ BERTH_API void berth_assume_cache_restore(
  */
 BERTH_API int berth_assume_cache_get(const struct berth_assume_cache *cache,
 	struct berth_str object_name, struct berth_object **out_object, struct berth_error *err);
-/** The stored object, without the assumption; errors as in berth_assume_cache_get(). */
+/**
+ * The stored object, even while another object is assumed; errors as in berth_assume_cache_get().
+ */
 BERTH_API int berth_assume_cache_get_api_obj(const struct berth_assume_cache *cache,
 	struct berth_str object_name, struct berth_object **out_object, struct berth_error *err);
 /**
@@ -117,7 +119,7 @@ BERTH_API struct berth_object *const *berth_assume_cache_list(
  * an assume, a restore or a change of the scheduler's objects.
  */
 
-/** PVAssumeCache: assumed volumes over the stored ones. Opaque. */
+/** PVAssumeCache: assumed volumes, layered over the stored volumes. Opaque. */
 struct berth_pv_assume_cache;
 
 /**
@@ -129,7 +131,7 @@ BERTH_API struct berth_pv_assume_cache *berth_pv_assume_cache_create(
 /** NULL is accepted. */
 BERTH_API void berth_pv_assume_cache_destroy(struct berth_pv_assume_cache *cache);
 /**
- * The assumed volume, if it has the version of the stored one; else the stored volume.
+ * The assumed volume, if its version is still the stored version; else the stored volume.
  * BERTH_ERR_NOT_FOUND: `persistentvolumes "<name>" not found`.
  */
 BERTH_API int berth_pv_assume_cache_get_pv(struct berth_pv_assume_cache *cache,
@@ -157,7 +159,7 @@ BERTH_API int berth_pv_assume_cache_assume(struct berth_pv_assume_cache *cache,
 BERTH_API void berth_pv_assume_cache_restore(
 	struct berth_pv_assume_cache *cache, const struct berth_pv *pv);
 
-/** PVCAssumeCache: assumed claims over the stored ones. Opaque. */
+/** PVCAssumeCache: assumed claims, layered over the stored claims. Opaque. */
 struct berth_pvc_assume_cache;
 
 /**
@@ -169,9 +171,9 @@ BERTH_API struct berth_pvc_assume_cache *berth_pvc_assume_cache_create(
 /** NULL is accepted. */
 BERTH_API void berth_pvc_assume_cache_destroy(struct berth_pvc_assume_cache *cache);
 /**
- * The assumed claim, if it has the version of the stored one; else the stored claim. @p pvc_key is
- * MetaNamespaceKeyFunc's "namespace/name". BERTH_ERR_NOT_FOUND: `persistentvolumeclaims "<key>" not
- * found`.
+ * The assumed claim, if its version is still the stored version; else the stored claim. @p pvc_key
+ * is MetaNamespaceKeyFunc's "namespace/name". BERTH_ERR_NOT_FOUND: `persistentvolumeclaims "<key>"
+ * not found`.
  */
 BERTH_API int berth_pvc_assume_cache_get_pvc(struct berth_pvc_assume_cache *cache,
 	struct berth_str pvc_key, const struct berth_pvc **out_pvc, struct berth_error *err);

@@ -114,7 +114,10 @@ enum berth_cache_pod_state {
 	BERTH_CACHE_POD_DELETED = 4, /**< removed; not in the cache */
 };
 
-/** Number of removed and expired pods whose state a cache remembers; older ones read Initial. */
+/**
+ * Number of removed and expired pods whose state a cache remembers; a pod removed before them reads
+ * Initial.
+ */
 #define BERTH_CACHE_DEPARTED_MAX 65536U
 
 /** The state of the pod with this uid. */

@@ -21,9 +21,9 @@
 extern "C" {
 #endif
 
-/** Answers kept for one node. One more, and all answers of the node are dropped first. */
+/** Maximum number of answers per node. When it is exceeded, all answers of the node are dropped. */
 #define BERTH_EQUIVALENCE_ANSWERS_MAX 1024
-/** Classes that a cache holds. One more, and the whole cache is emptied first. */
+/** Maximum number of classes per cache. When it is exceeded, the whole cache is emptied. */
 #define BERTH_EQUIVALENCE_CLASSES_MAX 4096
 
 /** Answers of predicates by node, predicate and class. Opaque. */

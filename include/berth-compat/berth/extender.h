@@ -25,7 +25,9 @@ struct berth_extender;
 
 /** Number of extenders; 0 without a transport. */
 BERTH_API uint32_t berth_engine_extender_count(const struct berth_engine *engine);
-/** An extender, 0 <= index < count, in the order in which they are asked: ignorable ones last. */
+/**
+ * An extender, 0 <= index < count, in the order in which they are called: ignorable extenders last.
+ */
 BERTH_API const struct berth_extender *berth_engine_extender_at(
 	const struct berth_engine *engine, uint32_t index);
 

@@ -198,8 +198,8 @@ struct berth_plugin_to_node_scores {
 };
 
 /**
- * Runs the Score plugins, normalises and weights the scores (spec 02 section 5.7). @p state is the
- * one that PreScore ran on.
+ * Runs the Score plugins, normalises and weights the scores (spec 02 section 5.7). PreScore must
+ * have run on @p state.
  */
 BERTH_API struct berth_status berth_framework_run_score_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,

@@ -150,7 +150,7 @@ BERTH_API struct berth_predicates *berth_predicates_create(
 /** Destroy all metadata first. NULL is accepted. */
 BERTH_API void berth_predicates_destroy(struct berth_predicates *predicates);
 
-/** Metadata of a pod, computed once for all nodes: PreFilter since v1.16. */
+/** Metadata of a pod, computed once for all nodes; plugins compute it in PreFilter. */
 struct berth_predicate_metadata {
 	const struct berth_pod *pod; /**< borrowed from the pod object */
 	/**
@@ -161,7 +161,7 @@ struct berth_predicate_metadata {
 	/** ignoredExtendedResources: names that extenders handle. */
 	const struct berth_str *ignored_extended_resources;
 	uint32_t ignored_extended_resource_count; /**< entries */
-	struct berth_predicates *predicates;      /**< predicates that the metadata was made for */
+	struct berth_predicates *predicates;      /**< source of the metadata */
 	struct berth_predicate_data *data;        /**< private */
 };
 
@@ -192,8 +192,8 @@ BERTH_API void berth_predicate_metadata_destroy(struct berth_predicate_metadata 
 typedef int (*berth_predicate_fn)(BERTH_PREDICATE_PARAMETERS);
 
 /**
- * CheckNodeCondition: the node is Ready, not OutOfDisk, its network is available, and it is
- * schedulable (spec 05b B1).
+ * CheckNodeCondition: the node is Ready, not OutOfDisk, schedulable, and its network is available
+ * (spec 05b B1).
  */
 BERTH_API BERTH_MUST_USE int berth_predicate_check_node_condition(BERTH_PREDICATE_PARAMETERS);
 /**
@@ -275,8 +275,8 @@ BERTH_API BERTH_MUST_USE int berth_predicate_match_inter_pod_affinity(BERTH_PRED
 BERTH_API int berth_predicate_register(struct berth_predicates *predicates, const char *name,
 	berth_predicate_fn predicate, struct berth_error *err);
 /**
- * Finds a predicate by name: a registered one, one of the 22, or the one that PodFitsPorts is an
- * alias of; NULL: none. @p predicates may be NULL.
+ * Finds a predicate by name: a registered predicate, one of the 22, or the predicate that
+ * PodFitsPorts stands for; NULL: none. @p predicates may be NULL.
  */
 BERTH_API berth_predicate_fn berth_predicate_find(
 	const struct berth_predicates *predicates, const char *name);

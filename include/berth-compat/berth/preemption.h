@@ -202,7 +202,8 @@ struct berth_preemption_dry_run_result {
 
 /**
  * DryRunPreemption (spec 08 section 8): scans @p potential_nodes cyclically from @p offset until it
- * has found @p candidates_num candidates, one of them without violations.
+ * has found @p candidates_num candidates, at least one of them without violations of disruption
+ * budgets.
  */
 BERTH_API void berth_preemption_dry_run(struct berth_preemption *preemption,
 	const struct berth_cycle_state *state, const struct berth_pod_info *pod,

@@ -162,7 +162,7 @@ BERTH_API const struct berth_pod_info *const *berth_queue_nominated_pods_for_nod
 	const struct berth_queue *queue, struct berth_str node_name, struct berth_arena *arena,
 	uint32_t *out_count);
 
-/* Tools of v1.12 around the search: traces, error counts, parallel work. */
+/* Helpers of v1.12 for the search: traces, error counts, parallel work. */
 
 /** Receives the steps of a cycle as they begin. */
 struct berth_trace {
