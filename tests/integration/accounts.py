@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ServiceAccounts over real connections: tokens, what RBAC lets them do, pods that need them; and
-after a restart. Rules one by one are in tests/unit/server. Spec: 14 section 4, 14b 4.3."""
+"""ServiceAccounts over real connections: tokens, the rights that RBAC grants them, and pods that
+use them; also after a restart. tests/unit/server tests the single rules. Spec: 14 section 4, 14b
+4.3."""
 import base64
 import calendar
 import json
@@ -55,7 +56,7 @@ def claims(token):
 
 
 def test_aggregated_roles(cluster):
-    """"view" has its rules from others, and a custom one more with a label."""
+    """The aggregated role "view" collects rules of other roles; a label adds a custom role."""
     make(cluster, accounts(), {"metadata": {"name": "viewer"}})
     bind(cluster, "view", "view", "viewer")
     token = new_token(cluster, "viewer")
@@ -81,7 +82,7 @@ def test_pods_need_their_account(cluster):
     assert status == 403 and answer["message"] == (
         'pods "p" is forbidden: error looking up service account default/none: serviceaccount '
         '"none" not found'), answer
-    # The account of a new namespace is there as soon as a pod wants it
+    # The account of a new namespace exists as soon as a pod uses it.
     make(cluster, "/api/v1/namespaces", {"metadata": {"name": "new"}})
     found = make(cluster, pods("new"), pod("p"))
     volume = found["spec"]["volumes"][0]
@@ -109,7 +110,8 @@ def test_kept_tokens(cluster):
 
 
 def test_policies_ask_the_authorizer(cluster):
-    """A policy of one namespace, as two users: what they may do decides."""
+    """The policy of a namespace asks the authorizer, so its result depends on the rights of the
+    user."""
     admission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
     make(cluster, "/api/v1/namespaces", {"metadata": {"name": "asked", "labels": {"a": "b"}}})
     up.wait_for("an account", lambda: cluster.get(accounts("asked") + "/default")[0] == 200)
@@ -141,7 +143,7 @@ def test_policies_ask_the_authorizer(cluster):
 
 
 def test_policies_add_labels_and_sidecars(cluster):
-    """Pods of a Deployment get what a policy adds, with defaults, once a binding says so."""
+    """Pods of a Deployment get the policy's changes, with defaults, once a binding exists."""
     admission = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolic"
     make(cluster, "/api/v1/namespaces", {"metadata": {"name": "meshed"}})
     up.wait_for("an account", lambda: cluster.get(accounts("meshed") + "/default")[0] == 200)
@@ -183,7 +185,7 @@ def test_policies_add_labels_and_sidecars(cluster):
         assert sorted(each["name"] for each in pod["spec"]["containers"]) == ["proxy", "shop"]
         proxy = [each for each in pod["spec"]["containers"] if each["name"] == "proxy"][0]
         assert proxy["image"] == "mesh/proxy:2" and proxy["imagePullPolicy"] == "IfNotPresent"
-        # the token that every container gets, since the plugins of admission ran again
+        # the token volume that every container gets when the admission plugins run again
         assert proxy["volumeMounts"], proxy
         assert pod["metadata"]["labels"]["mesh"] == "on"
         assert pod["metadata"]["annotations"]["containers"] == "2"
@@ -195,7 +197,7 @@ REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
 
 class Key:
-    """A private key, and requests for certificates of it."""
+    """Makes a private key and certificate signing requests with it."""
 
     def __init__(self, folder):
         self.path = os.path.join(folder, "key.pem")
@@ -204,7 +206,7 @@ class Key:
                         self.path], check=True)
 
     def request(self, cluster, name, subject, names="", approve=True, **spec):
-        """A CertificateSigningRequest, once it is signed or has failed."""
+        """Waits until a CertificateSigningRequest is signed or has failed, and returns it."""
         more = ["-addext", "subjectAltName=" + names] if names else []
         pem = subprocess.run(["openssl", "req", "-new", "-key", self.path, "-subj", subject] + more,
                              check=True, stdout=subprocess.PIPE).stdout
@@ -237,7 +239,7 @@ def show(path, *what):
 
 
 def who(cluster, certificate, key):
-    """Status and name and groups of the user that a certificate stands for."""
+    """Returns the status of a request with a certificate, and the user name and groups in it."""
     context = ssl.create_default_context(cadata=cluster.ca())
     context.load_cert_chain(certificate, key.path)
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
@@ -263,11 +265,11 @@ def test_signed_certificates_authenticate(cluster):
         dates = dict(line.split("=") for line in show(path, "-dates").split("\n") if line)
         first, last = [calendar.timegm(time.strptime(dates[name], "%b %d %H:%M:%S %Y GMT"))
                        for name in ("notBefore", "notAfter")]
-        assert last - first == 900, dates  # five minutes for clocks that are slow
+        assert last - first == 900, dates  # five minutes, in case of clocks that lag
         assert "TLS Web Client" in show(path, "-text") and "CA:FALSE" in show(path, "-text")
         assert who(cluster, path, key) == (
             201, "jane", ["dev", "ops", "system:authenticated"])
-        # a certificate that somebody else signed says nothing
+        # a certificate of an unknown signer authenticates no user
         own = os.path.join(folder, "own.pem")
         subprocess.run(["openssl", "req", "-x509", "-new", "-key", key.path, "-subj",
                         "/O=system:masters/CN=x", "-out", own], check=True)
@@ -275,7 +277,8 @@ def test_signed_certificates_authenticate(cluster):
 
 
 def test_a_node_reaches_what_is_its_own(cluster):
-    """With a kubelet's certificate; which requests: tests/unit/server/test_rbac.c."""
+    """Requests with a kubelet's certificate; tests/unit/server/test_rbac.c tests which are
+    allowed."""
     kubelet = {"signerName": "kubernetes.io/kube-apiserver-client-kubelet",
                "usages": ["digital signature", "client auth"]}
     names = [cluster.json("GET", "/api/v1/nodes")[1]["items"][0]["metadata"]["name"], "other"]
@@ -337,7 +340,7 @@ def test_what_is_not_signed(cluster):
                 failed = found["status"]["conditions"][1]
                 assert failed["type"] == "Failed" and text in failed["message"], (name, found)
                 assert failed["reason"] == "SignerValidationFailure"
-        # the signers that Kubernetes has no controller for, and requests that are not approved
+        # signers without a controller in Kubernetes, and requests that are not approved
         key.request(cluster, "other", "/CN=a", approve=False, signerName="example.com/mine")
         key.request(cluster, "waiting", "/CN=a", approve=False)
         status, found = cluster.json("POST", REQUESTS, {
@@ -354,7 +357,7 @@ def test_what_is_not_signed(cluster):
 
 
 def test_who_may_approve(cluster):
-    """The right to update approval is not enough: the signer counts."""
+    """Besides the right to update approval, an approver needs a right for the signer."""
     cluster.json("POST", "/api/v1/namespaces/default/serviceaccounts",
                  {"metadata": {"name": "approver"}})
     role = {"metadata": {"name": "approver"}, "rules": [
@@ -392,7 +395,7 @@ def test_restart(program):
         with program.up("--data-dir", folder) as cluster:
             assert cluster.get(pods(), token=token)[0] == 200
             assert cluster.get("/api/v1/pods", token=token)[0] == 403
-    # Another server has another key
+    # Another server has another signing key.
     with program.up() as cluster:
         make(cluster, accounts(), {"metadata": {"name": "robot"}})
         assert cluster.get(pods(), token=token)[0] == 401

@@ -21,11 +21,11 @@ import up
 
 VECTORS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                        "conformance", "vectors")
-# One controller that has nothing to do stands for none.
+# --controllers needs a name: this controller has nothing to do here.
 FLAGS = ["--nodes", "0", "--no-scheduler", "--controllers=podgroup-protection-controller"]
 SHARE_MIN = 0.95
 
-# Why, and the numbers of the sequences.
+# The reason for each group of differing sequences, and the numbers of the sequences.
 DIFFERENT_NUMBERS = {
     "the recorded server mounts a token, and a certificate of its own distribution, into pods":
         "102 134 170 289 333 537 772 783 803 835",
@@ -44,7 +44,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 
 def normalised(value):
-    """A document without what no two servers have in common."""
+    """Returns the document without the fields that differ between any two servers."""
     if isinstance(value, dict):
         result = {}
         for name, member in value.items():
@@ -71,7 +71,7 @@ def number_of(case):
 
 
 class Client:
-    """One connection, without a User-Agent: its writes are of the manager "unknown"."""
+    """One connection without a User-Agent, so that the field manager of its writes is "unknown"."""
 
     def __init__(self, cluster):
         self.token = cluster.token
@@ -101,7 +101,8 @@ class Client:
 
 
 def comparable(answer, names):
-    """Lists of all namespaces hold objects of sequences that were recorded, but are not here."""
+    """Lists of all namespaces contain objects of other recorded sequences, which do not exist
+    here."""
     body = answer.get("body")
     if not isinstance(body, dict) or "items" not in body:
         return answer
@@ -112,12 +113,13 @@ def comparable(answer, names):
 
 
 def differences(cluster):
-    """(number of sequences, {name: [(step, answer, expected)]}) of those that differ."""
+    """Returns the number of sequences and, for those that differ, {name: [(step, answer,
+    expected)]}."""
     cases = sorted(read("api.cases.jsonl.gz"), key=number_of)
     expected = {line["name"]: line["results"] for line in read("api.expected.jsonl.gz")}
     client = Client(cluster)
     different = {}
-    for case in cases:  # in the order of the recording, which lists depend on
+    for case in cases:  # in the order of the recording, since the content of lists depends on it
         for step, wanted in zip(case["steps"], expected[case["name"]]):
             answer = client.answer(step)
             if step.get("setup"):

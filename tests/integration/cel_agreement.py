@@ -24,7 +24,7 @@ QUESTIONS = {"plain": 2000, "sanitized": 500}
 
 
 def install(folder):
-    """The packages in a folder of the build; None when they cannot be had."""
+    """Installs the packages in a folder of the build; None when npm cannot fetch them."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         return None
     os.makedirs(folder, exist_ok=True)
@@ -39,7 +39,7 @@ def install(folder):
 
 
 def answers(command, questions, folder=None):
-    """What a program answers, one line for each question."""
+    """Returns the output of a program, one line for each expression."""
     text = "".join(json.dumps(question) + "\n" for question in questions)
     done = subprocess.run(command, input=text, cwd=folder, stdout=subprocess.PIPE, text=True,
                           timeout=600, check=False)
@@ -52,7 +52,7 @@ def answers(command, questions, folder=None):
 
 
 def same(ours, theirs):
-    """Equal values? Maps have no order, doubles compare by what they are."""
+    """Whether two values are equal. Maps are unordered, doubles are compared as numbers."""
     if isinstance(ours, list) and isinstance(theirs, list):
         return len(ours) == len(theirs) and all(map(same, ours, theirs))
     if not isinstance(ours, dict) or not isinstance(theirs, dict):
@@ -80,7 +80,7 @@ for _ in range(4):
 
 
 def folding_failed(question, ours, _, ask):
-    """Conversions of constants fail when compiled, in branches that are not taken, too."""
+    """Conversions of constants fail at compile time, even in branches that are not evaluated."""
     if not ours.get("refused", "").startswith("program instantiation failed: "):
         return False
     found = re.findall("(?=(%s))" % FOLDED, question["expression"])
@@ -93,7 +93,8 @@ def nan_has_no_order(_, ours, theirs, __):
 
 
 def no_key_of_a_map(_, ours, theirs, __):
-    """Asking a map for a key that none can have is false; @bufbuild/cel has no such overload."""
+    """`key in map` with a key of an impossible type is false; @bufbuild/cel has no such
+    overload."""
     return "value" in ours and re.search(
         r"'@in' applied to '\(\w+, map\)'", theirs.get("error", ""))
 
@@ -104,7 +105,7 @@ def field_of_a_list(_, ours, theirs, __):
 
 
 def searched_list(_, ours, theirs, __):
-    """Lists have indexOf() and lastIndexOf() in Kubernetes; dyn variables are some."""
+    """Kubernetes gives lists indexOf() and lastIndexOf(); dyn variables may be lists."""
     return "value" in ours and re.search(
         r"'(?:lastI|i)ndexOf' applied to 'list", theirs.get("error", ""))
 
@@ -115,14 +116,15 @@ def large_uint_quotient(_, ours, theirs, __):
 
 
 def text_for_number(question, ours, _, __):
-    """JavaScript takes more texts for numbers; only dyn variables are such."""
+    """JavaScript converts more texts to numbers; only dyn variables contain such texts."""
     return re.fullmatch("type conversion error from 'string' to '(?:int|uint|double)'",
                         ours.get("error", "")) is not None and any(
         re.match(r"dyn\(r?[\"']", text) for text in question["variables"].values())
 
 
 def mixed_literal(_, ours, theirs, __):
-    """Elements of a literal have one type, and dyn is another one; @bufbuild/cel takes any mix."""
+    """Elements of a literal have one type, and dyn is a separate type; @bufbuild/cel mixes
+    types."""
     return re.search(r"expected type '[^']*' but found '[^']*dyn|expected type '[^']*dyn",
                      ours.get("refused", "")) is not None
 
@@ -133,7 +135,7 @@ KNOWN = (mixed_literal, folding_failed, nan_has_no_order, no_key_of_a_map, field
 
 def main():
     program, mode, build = sys.argv[1:4]
-    # Always the same: the oddities of somebody else's program should not fail ours at random.
+    # The default seed is fixed: oddities of @bufbuild/cel should not fail the tests at random.
     seed = int(sys.argv[4] if len(sys.argv) > 4 else os.environ.get("BERTH_TEST_SEED", 9))
     folder = install(os.path.join(build, "cel_agreement"))
     if folder is None:
@@ -150,7 +152,7 @@ def main():
 
 
 def told(question):
-    """The expression with the variables that it uses."""
+    """Returns the expression with the variables that it uses."""
     words = set(re.findall(r"[a-z0-9]+", question["expression"]))
     used = {name: text for name, text in question["variables"].items() if name in words}
     return json.dumps({"expression": question["expression"], "variables": used})

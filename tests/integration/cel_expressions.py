@@ -20,7 +20,7 @@ LARGE = {"int": ("9007199254740993", "4611686018427387904", "9223372036854775807
          "uint": ("0u", "9007199254740993u", "18446744073709551615u"),
          "double": ("(-0.0)", "1e20", "1e308", "9007199254740992.0", "(1.0 / 0.0)", "(0.0 / 0.0)")}
 DIGITS = ('"1"', '"-17"', '"42"', '"3"', '"2.5"', '"9223372036854775808"', '"x"')
-# Those that int() and uint() refuse, they refuse in JavaScript, too; double() does not.
+# JavaScript also refuses the texts that int() and uint() refuse; double() accepts more.
 NUMERALS = ('"1"', '"-17"', '"42"', '"2.5"', '"1e3"')
 STRINGS = ('""', '"a"', "'b'", '"ab"', '"abc"', '"b\\u00e9\\u4e2d"', 'r"\\d"', '"1"', '"-17"',
            '"2.5"', '"true"', '"x y"', '" pad "', '"AbC"', '"a,b,,c"', '"""tri\'ple"""')
@@ -37,14 +37,14 @@ DYN_COUNT = 4
 
 
 class Generator:
-    """Expressions from one source of randomness."""
+    """Generates random expressions from one random generator."""
 
     def __init__(self, random):
         self.random = random
         self.names = 0
 
     def question(self):
-        """What tests/unit/cel/cel_eval.c reads."""
+        """Returns the expression in the input format of tests/unit/cel/cel_eval.c."""
         variables = {name: self.literal(kind, {}) for name, kind in VARIABLES.items()}
         scope = dict(VARIABLES)
         for i in range(DYN_COUNT):
@@ -57,7 +57,7 @@ class Generator:
                 "variables": variables}
 
     def expression(self, kind, depth, scope):
-        """An expression of a type; scope: the variables that it may use."""
+        """Returns an expression of a type; scope: the variables that it may use."""
         named = [name for name, of in scope.items() if of == kind]
         dyn = [name for name, of in scope.items() if of == "dyn"]
         roll = self.random.random()
@@ -92,7 +92,7 @@ class Generator:
                                   for key in keys)
 
     def fill(self, templates, depth, scope):
-        """One template, each {type} of it replaced by an expression of that type."""
+        """Expands one template: replaces each {type} by an expression of that type."""
         rest = self.random.choice(templates)
         out = ""
         while "{" in rest:
@@ -102,7 +102,7 @@ class Generator:
         return (out + rest).replace("!(!(", "!(false || !(")
 
     def word(self, kind, depth, scope):
-        """What stands for {kind}."""
+        """Returns the replacement for {kind}."""
         words = {"pattern": PATTERNS, "key": KEYS, "field": FIELDS, "digits": DIGITS,
             "numeral": NUMERALS}
         if kind in words:

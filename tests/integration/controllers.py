@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What controllers and node agents of `berth up` do, as Kubernetes documents it: services and their
+"""Controllers and node agents of `berth up` behave as Kubernetes documents: services and their
 endpoints, workloads, quotas, namespaces, autoscaling. Requests are plain JSON."""
 import json
 import os
@@ -21,14 +21,14 @@ MERGE = {"Content-Type": "application/merge-patch+json"}
 
 
 def call(cluster, method, path, body=None, status=None, **more):
-    """The answered object; a failure unless that status is expected."""
+    """Returns the object in the answer; fails on any other status than the expected one."""
     code, found = cluster.json(method, path, body, **more)
     assert code == status if status else code < 300, (method, path, code, found)
     return found
 
 
 def read(cluster, path):
-    """NULL when there is none."""
+    """Returns None when the object does not exist."""
     code, found = cluster.json("GET", path)
     return found if code == 200 else None
 
@@ -133,7 +133,7 @@ def test_endpoints_follow_pods(cluster):
     first = in_slices()["p0"]
     assert first["conditions"] == {"ready": True, "serving": True, "terminating": False}
     assert first["zone"].startswith("zone-") and first["nodeName"].startswith("node-")
-    # A pod that is not ready stays, marked as such.
+    # A pod that is not ready stays in the slice, marked as not ready.
     patch(cluster, CORE % name + "pods/p1", {"metadata": {"annotations": {
         "berth.dev/ready": "false"}}})
     up.wait_for("p1 not ready", lambda: not in_slices()["p1"]["conditions"]["ready"])
@@ -153,7 +153,7 @@ def test_endpoints_without_a_service_stay(cluster):
     made = call(cluster, "POST", CORE % name + "endpoints", {
         "metadata": {"name": "e"}, "subsets": [{"addresses": [{"ip": "10.0.0.24"}],
                                                 "ports": [{"port": 80}]}]})
-    # those of a Service go with it: by then the controller has seen the others
+    # the slices of a Service are deleted with it: the controller has seen the others by then
     call(cluster, "POST", CORE % name + "services", {
         "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}}})
     up.wait_for("endpoints", lambda: read(cluster, CORE % name + "endpoints/s"))
@@ -248,7 +248,7 @@ def test_job_failure_policy(cluster):
         condition(done, "Failed")["message"]), done
     assert condition(done, "FailureTarget")["reason"] == "PodFailurePolicy"
     assert done["status"]["failed"] == 1
-    # What is evicted does not count as a failure.
+    # An evicted pod does not count as a failure.
     job(cluster, "jobs", "evicted", LONG, backoffLimit=0, podFailurePolicy={"rules": rules})
     only, = pods_of(cluster, "jobs", "evicted", 1)
     call(cluster, "POST", CORE % "jobs" + "pods/%s/eviction" % only["metadata"]["name"], {
@@ -393,7 +393,7 @@ def names_of(cluster, name, set_name):
 
 
 def set_ready(cluster, name, pod_name, ready):
-    """As a client that plays the kubelet: the node agent leaves it alone."""
+    """Sets a pod's condition Ready in the kubelet's place; the node agent keeps the change."""
     path = CORE % name + "pods/" + pod_name
     conditions = [dict(each, status=str(ready)) if each["type"] == "Ready" else each
                   for each in read(cluster, path)["status"]["conditions"]]
@@ -401,7 +401,7 @@ def set_ready(cluster, name, pod_name, ready):
 
 
 def settle(cluster, path):
-    """The controller has seen the newest spec and had the time to act on it."""
+    """Waits until the controller has seen the newest spec and has had time to act on it."""
     up.wait_for("the generation", lambda: (lambda found: found["status"].get(
         "observedGeneration") == found["metadata"]["generation"])(read(cluster, path)))
 
@@ -434,7 +434,7 @@ def test_stateful_set_scales_down_in_order(cluster):
     set_ready(cluster, "sets", "down-2", True)
     up.wait_for("down-2 gone", lambda: names_of(cluster, "sets", "down") == ["down-0", "down-1"])
     set_ready(cluster, "sets", "down-1", True)
-    # The lowest one that is not healthy leaves at last.
+    # The lowest unhealthy pod is deleted last.
     up.wait_for("none", lambda: not names_of(cluster, "sets", "down"))
 
 
@@ -471,7 +471,7 @@ def test_stateful_set_partition_and_revisions(cluster):
     up.wait_for("web-2", lambda: images() == {"web-0": "i:1", "web-1": "i:1", "web-2": "i:2"})
     status = read(cluster, path)["status"]
     assert status["currentRevision"] == first != status["updateRevision"]
-    # A lost pod comes back with the template of its side of the partition.
+    # A lost pod is created again with the template of its side of the partition.
     for each in ["web-0", "web-2"]:
         uid = read(cluster, CORE % "sets" + "pods/" + each)["metadata"]["uid"]
         call(cluster, "DELETE", CORE % "sets" + "pods/" + each)
@@ -482,7 +482,7 @@ def test_stateful_set_partition_and_revisions(cluster):
     up.wait_for("all", lambda: set(images().values()) == {"i:2"} and len(images()) == 3)
     up.wait_for("completion", lambda: read(cluster, path)["status"]["currentRevision"] ==
                 read(cluster, path)["status"]["updateRevision"])
-    # The first template again is its revision with a new number; the limit holds.
+    # Restoring the first template gives its revision a new number; the history limit applies.
     patch(cluster, path, {"spec": {"template": {"spec": {"containers": [
         {"name": "c", "image": "i:1"}]}}}})
     up.wait_for("back", lambda: read(cluster, path)["status"]["currentRevision"] == first)
@@ -597,12 +597,12 @@ def test_daemon_set_revisions(cluster):
         "updatedNumberScheduled") == 3 and read(cluster, path)["status"]["numberReady"] == 3)
     assert sorted(each["revision"] for each in revisions(
         cluster, "sets", "agent").values()) == [1, 2]
-    # A revision that is still needed comes back.
+    # A revision that is in use is created again.
     newest = max(revisions(cluster, "sets", "agent").values(), key=lambda each: each["revision"])
     call(cluster, "DELETE", APPS % "sets" + "controllerrevisions/" + newest["metadata"]["name"])
     up.wait_for("its return", lambda: read(
         cluster, APPS % "sets" + "controllerrevisions/" + newest["metadata"]["name"]))
-    # Left behind and made again: pods and revisions are adopted, nothing restarts.
+    # Deleted with orphans and created again: pods and revisions are adopted, no pod restarts.
     before = {each["metadata"]["uid"] for each in pods(cluster, "sets", "app=agent")}
     made = read(cluster, path)
     call(cluster, "DELETE", path + "?propagationPolicy=Orphan")
@@ -794,7 +794,7 @@ def test_autoscaler(program):
         up.wait_for("the pods", lambda: read(cluster, web)["status"].get("readyReplicas") == 2)
         autoscaler(cluster, name, metrics=[{"type": "Resource", "resource": {
             "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 45}}}])
-        # Every pod uses 90 % however many there are: up to the maximum.
+        # Every pod uses 90 % at any number of pods: scale to the maximum.
         up.wait_for("the maximum", lambda: read(cluster, web)["spec"]["replicas"] == 8)
         found = up.wait_for("its conditions", lambda: (lambda each: each if condition(
             each, "ScalingLimited").get("reason") == "TooManyReplicas" else None)(
@@ -802,7 +802,7 @@ def test_autoscaler(program):
         assert condition(found, "ScalingActive")["reason"] == "ValidMetricFound", found
         assert found["status"]["currentMetrics"][0]["resource"]["current"] == {
             "averageUtilization": 90, "averageValue": "90m"}, found
-        # Less use: down, after five minutes of the cluster's time.
+        # Less use: scale down after five minutes of the cluster's time.
         patch(cluster, web, {"spec": {"template": {"metadata": {"annotations": {
             "berth.dev/cpu-usage": "9m"}}}}})
         up.wait_for("the minimum", lambda: read(cluster, web)["spec"]["replicas"] == 2)
@@ -831,7 +831,7 @@ def test_custom_metrics(program):
         def replicas(count):
             return lambda: read(cluster, web)["spec"]["replicas"] == count
 
-        # Of pods: none says a value, then all of them do.
+        # Pods metric: at first no pod reports a value, then all pods do.
         autoscaler(cluster, name, metrics=[{"type": "Pods", "pods": {
             "metric": {"name": "requests"},
             "target": {"type": "AverageValue", "averageValue": "10"}}}],
@@ -847,7 +847,7 @@ def test_custom_metrics(program):
             "value: unable to get metric requests: no metrics returned from custom metrics API"])
         patch(cluster, web, {"spec": {"template": {"metadata": {"annotations": {
             "berth.dev/metrics": "errors=1, requests{verb=get}=12, requests{verb=put}=2500m"}}}}})
-        # 14.5 of each pod, however many there are.
+        # 14.5 per pod, at any number of pods.
         up.wait_for("the maximum", replicas(8))
         found = read(cluster, path)["status"]["currentMetrics"][0]
         assert found == {"type": "Pods", "pods": {"metric": {"name": "requests"}, "current": {
@@ -873,7 +873,7 @@ def test_custom_metrics(program):
         call(cluster, "GET", one + "/requests?metricLabelSelector=%2B%2B", None, 400)
         call(cluster, "POST", one + "/requests", {}, 405)
 
-        # Of an object, for all pods together; the tolerance is the autoscaler's.
+        # Object metric, for all pods together; the HPA's own tolerance applies.
         call(cluster, "POST", CORE % name + "services", {
             "metadata": {"name": "front", "annotations": {"berth.dev/metrics": "hits=95"}},
             "spec": {"ports": [{"port": 80}]}})
@@ -896,7 +896,7 @@ def test_custom_metrics(program):
         patch(cluster, path, {"spec": {"behavior": {"scaleDown": {"tolerance": "0.01"}}}})
         up.wait_for("the minimum", replicas(2))
 
-        # External: the value and its labels stand on the namespace.
+        # External metric: the value and its labels are annotations of the namespace.
         patch(cluster, "/api/v1/namespaces/custom", {"metadata": {"annotations": {
             "berth.dev/external-metrics": "queue{name=mail}=7, queue{name=jobs}=30"}}})
         external = "/apis/external.metrics.k8s.io/v1beta1/namespaces/custom/queue"
@@ -916,7 +916,7 @@ def test_custom_metrics(program):
             "unable to get external metric custom/other/nil: no metrics returned from external "
             "metrics API"))
 
-        # Discovery.
+        # Metrics APIs in discovery.
         groups = {each["name"]: [version["version"] for version in each["versions"]]
                   for each in read(cluster, "/apis")["groups"]}
         assert groups["custom.metrics.k8s.io"] == ["v1beta2", "v1beta1"], groups
@@ -930,7 +930,7 @@ def test_custom_metrics(program):
 # --- deletion with dependents ---
 
 def owned(name, *owners, block=True, **more):
-    """A config map that depends on others."""
+    """Creates a config map with owner references."""
     return {"metadata": dict({"name": name, "ownerReferences": [{
         "apiVersion": "v1", "kind": "ConfigMap", "name": each["metadata"]["name"],
         "uid": each["metadata"]["uid"], "blockOwnerDeletion": block} for each in owners]}, **more)}
@@ -953,7 +953,7 @@ def test_deletion_policies(cluster):
         elif policy == "Foreground":
             up.wait_for("the leaf to end", lambda: "deletionTimestamp" in read(
                 cluster, path + "/leaf")["metadata"])
-            # All that it blocks waits.
+            # The deletion waits for every dependent that blocks it.
             assert left() == ["leaf", "middle", "owner"]
             assert read(cluster, path + "/middle")["metadata"]["finalizers"] == [
                 "foregroundDeletion"]
@@ -1000,7 +1000,7 @@ def test_orphans_of_a_deployment(cluster):
     up.wait_for("no deployment", lambda: not read(cluster, path))
     only, = items(cluster, APPS % name + "replicasets")
     assert "ownerReferences" not in only["metadata"]
-    # A new deployment of the same template takes the set and its pods over.
+    # A new deployment with the same template adopts the replica set and its pods.
     call(cluster, "POST", APPS % name + "deployments", {"metadata": {"name": "web"},
                                                         "spec": made["spec"]})
     up.wait_for("adoption", lambda: read(cluster, path)["status"].get("readyReplicas") == 2)
@@ -1026,7 +1026,8 @@ def test_logs(cluster):
 
 
 class WebSocket:
-    """Frames of a server to a client that sends none; headers None: the upgrade was refused."""
+    """Frames of a server to a client that sends none; headers is None when the upgrade was
+    refused."""
 
     def __init__(self, cluster, path, protocol="v5.channel.k8s.io"):
         self.socket = socket.create_connection(("127.0.0.1", cluster.port), timeout=60)
@@ -1043,7 +1044,7 @@ class WebSocket:
             self.file.readline().decode().strip().lower().split(": ", 1)), ("",)))
 
     def frames(self):
-        """(channel, payload) until the server closes."""
+        """Yields (channel, payload) until the server closes the connection."""
         while True:
             first, length = self.file.read(2)
             if length == 126:

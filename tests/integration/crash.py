@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 during writes with --data-dir: nothing acknowledged is lost, versions never go back."""
+"""kill -9 during writes with --data-dir: no acknowledged write is lost, versions never decrease."""
 import json
 import os
 import random
@@ -18,16 +18,17 @@ ROUNDS = 5
 
 
 class Acknowledged:
-    """What the server said it has: the last answer for each object, and the largest version."""
+    """State that the server has acknowledged: the last answer for each object, the largest
+    version."""
 
     def __init__(self):
         self.objects = {}  # name -> (data, or None when deleted)
-        self.uncertain = {}  # name -> what was under way
+        self.uncertain = {}  # name -> write without an answer yet
         self.version = 0
 
 
 def write_until_killed(cluster, worker, known, lock, stop):
-    """Create, change and delete; note what was acknowledged and what had no answer."""
+    """Creates, changes and deletes objects; records acknowledged and unanswered writes."""
     rng = random.Random(worker)
     path = "/api/v1/namespaces/default/configmaps"
     count = 0
@@ -71,7 +72,7 @@ def check(cluster, known):
     for name in set(stored) | set(known.objects):
         wanted, got = known.objects.get(name), stored.get(name)
         if name in known.uncertain and got == known.uncertain[name]:
-            continue  # it happened, the answer did not arrive
+            continue  # the server applied the write, but the answer did not arrive
         assert got == wanted, "%s: %r is stored, %r was acknowledged" % (name, got, wanted)
     known.objects = stored
     known.uncertain = {}
@@ -123,14 +124,14 @@ def test_a_restart_continues_where_it_was(program):
         authority = config.split("certificate-authority-data:")[1].split()[0]
         assert cluster.stop() == 0
         cluster = up.Cluster(program, folder, "--data-dir", data)
-        # The same credentials and the same pod, and no second set of nodes.
+        # The server keeps its credentials and the pod, and adds no second set of nodes.
         assert cluster.token == token
         assert authority in open(cluster.kubeconfig, encoding="utf-8").read()
         assert cluster.json("GET", path)[1] == before
         assert len(cluster.json("GET", "/api/v1/nodes")[1]["items"]) == 2
         version = cluster.json("GET", "/api/v1/pods")[1]["metadata"]["resourceVersion"]
         assert int(version) >= int(before["metadata"]["resourceVersion"])
-        # An old version is refused, so that watchers list again.
+        # The server refuses an old version, so that watchers list again.
         _, text = cluster.get("/api/v1/pods?watch=1&resourceVersion=1&timeoutSeconds=1")
         event = json.loads(text.splitlines()[0])
         assert event["type"] == "ERROR" and event["object"]["code"] == 410
@@ -139,7 +140,7 @@ def test_a_restart_continues_where_it_was(program):
         found = expect_gone(cluster, "/api/v1/namespaces?limit=1&continue=" + page,
                             "The provided continue parameter is too old to display a consistent "
                             "list result.")
-        # It comes with another token, for those who can do with a list that is of two times.
+        # The error contains a continue token for clients that accept an inconsistent list.
         status, found = cluster.json("GET", "/api/v1/namespaces?limit=1&continue="
                                      + found["metadata"]["continue"])
         assert status == 200 and len(found["items"]) == 1
@@ -147,7 +148,7 @@ def test_a_restart_continues_where_it_was(program):
 
 
 def flood_until_killed(cluster, worker, acknowledged, asked):
-    """Pipelines of writes, a hundred under way at a time. Each name is written once."""
+    """Pipelines of writes, a hundred in flight at a time. Each name is written once."""
     path, count = "/api/v1/namespaces/default/configmaps", 0
     try:
         with pipeline.Pipeline(cluster) as connection:
@@ -164,11 +165,11 @@ def flood_until_killed(cluster, worker, acknowledged, asked):
                     acknowledged[name] = int(
                         json.loads(body)["metadata"]["resourceVersion"])
     except (OSError, ValueError):
-        pass  # killed
+        pass  # the server was killed
 
 
 def watch_until_killed(cluster, seen):
-    """What a watcher was shown."""
+    """Records the events that a watcher receives."""
     connection = pipeline.connect(cluster)
     connection.sendall(pipeline.head(
         cluster, "GET", "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0"))
@@ -182,19 +183,19 @@ def watch_until_killed(cluster, seen):
     except OSError:
         pass
     connection.close()
-    # Chunks end anywhere; an event is a line, and no text of ours looks like a chunk's length.
+    # Chunks end anywhere, but an event is a line, and no test object looks like a chunk's length.
     for line in re.sub(rb"\r\n[0-9a-f]+\r\n", b"", text).split(b"\n"):
         try:
             event = json.loads(line)
             metadata = event["object"]["metadata"]
         except (ValueError, TypeError):
-            # The head, or the last line, which is not whole: a chunk's length is a number.
+            # The HTTP head, or the incomplete last line: a chunk's length is a number.
             continue
         seen[metadata["name"]] = int(metadata["resourceVersion"])
 
 
 def test_what_was_seen_is_kept(program):
-    """SIGKILL under a flood: whatever was answered or shown to a watcher is in the file."""
+    """SIGKILL under heavy load: every acknowledged write and every watch event is in the file."""
     with tempfile.TemporaryDirectory() as folder:
         data, acknowledged, asked = os.path.join(folder, "data"), {}, []
         for i in range(4):
@@ -208,7 +209,7 @@ def test_what_was_seen_is_kept(program):
             before, deadline = len(acknowledged), time.monotonic() + 60
             time.sleep(0.7 + 0.4 * i)
             while len(acknowledged) <= before + 1000 and time.monotonic() < deadline:
-                time.sleep(0.05)  # a slow machine has answered little so far
+                time.sleep(0.05)  # a slow machine has answered few writes so far
             os.kill(cluster.process.pid, signal.SIGKILL)
             cluster.process.wait()
             for thread in threads:
@@ -228,7 +229,7 @@ def test_what_was_seen_is_kept(program):
 
 
 def fill_until_refused(cluster):
-    """Names that were accepted, and the first other answer."""
+    """Returns the accepted names, and the first other answer."""
     accepted, path = [], "/api/v1/namespaces/default/configmaps"
     for i in range(2000):
         try:
@@ -243,7 +244,8 @@ def fill_until_refused(cluster):
 
 
 def test_a_full_disk(program):
-    """The write is answered 500, the process ends and says why; the file opens again."""
+    """A write that cannot be stored gets 500, the process ends with a message, and the file
+    opens again."""
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
         flags = ("--data-dir", data, "--tls", "off")

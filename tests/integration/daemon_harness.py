@@ -19,7 +19,7 @@ import kube_apiserver
 import up
 
 VERIFY = {"BERTH_VERIFY": "1"}
-# One controller that has nothing to do stands for none: a kube-apiserver alone has none either.
+# --controllers needs a name: this one has nothing to do, and a kube-apiserver alone runs none.
 NO_CONTROLLERS = "--controllers=podgroup-protection-controller"
 PODS = "/api/v1/namespaces/default/pods"
 START_SECONDS = 60
@@ -51,7 +51,7 @@ class Server:
                     *self.flags)
                 return
             except AssertionError:
-                # A watch's connection may hold the port for a moment.
+                # The connection of a watch may hold the port for a moment.
                 if attempt == 19:
                     raise
                 time.sleep(0.2)
@@ -85,7 +85,7 @@ def server(program, *flags):
 
 
 def write_kubeconfig(path, url, ca_file, token):
-    """Credentials are tokens: what TLS with client certificates needs is shown elsewhere."""
+    """Clients authenticate with tokens; other tests use client certificates."""
     document = {
         "apiVersion": "v1", "kind": "Config", "current-context": "c",
         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
@@ -146,7 +146,7 @@ class Daemon:
         return "%s ended with %r\n%s" % (self.name, self.process.poll(), self.output()[-4000:])
 
     def stop(self, number=signal.SIGTERM, seconds=30):
-        """End it; its exit status."""
+        """Stops the daemon and returns its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
@@ -164,7 +164,8 @@ class Daemon:
 
 @contextlib.contextmanager
 def daemon(program, api, *flags, **more):
-    """A daemon for the length of a with block. It must still run at the end, unless stopped."""
+    """Runs a daemon for a with block. The daemon must still run at the end, unless it was
+    stopped."""
     with tempfile.TemporaryDirectory() as folder:
         found = Daemon(program, folder, api, *flags, **more)
         try:
@@ -181,7 +182,7 @@ def daemon(program, api, *flags, **more):
 
 
 def change(api, method, path, document):
-    """A write that must succeed."""
+    """Sends a write that must succeed."""
     kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
     status, _, text = api.request(method, path, json.dumps(document).encode(),
                                   headers={"Content-Type": kind})
@@ -189,7 +190,7 @@ def change(api, method, path, document):
 
 
 def make_nodes(api, count, cpu="16", pods="110"):
-    """Nodes that nobody runs: the pods on them stay Pending, which is all a scheduler sees."""
+    """Creates nodes without a kubelet: pods on them stay Pending."""
     for i in range(count):
         resources = {"cpu": cpu, "memory": "64Gi", "pods": pods}
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {
@@ -200,7 +201,7 @@ def make_nodes(api, count, cpu="16", pods="110"):
              "lastTransitionTime": "2026-01-01T00:00:00Z"}]}
         change(api, "POST", "/api/v1/nodes", node)
         change(api, "PATCH", "/api/v1/nodes/n%d/status" % i, {"status": status})
-        # A new node is tainted until it is ready.
+        # A new node is tainted until the node is ready.
         change(api, "PATCH", "/api/v1/nodes/n%d" % i, {"spec": {"taints": None}})
 
 
@@ -227,12 +228,12 @@ def node_of(item):
 
 
 def wait_until_bound(api, count, seconds=120, prefix=""):
-    """So many pods (of that prefix) have a node; the pods."""
+    """Waits until this many pods (with the prefix) have a node, and returns the pods."""
     def bound():
         try:
             items = list_pods(api)
         except (OSError, ValueError):
-            return None  # the server is being restarted
+            return None  # the server restarts meanwhile
         found = [item for item in items if node_of(item) and
                  item["metadata"]["name"].startswith(prefix)]
         return found if len(found) >= count else None
@@ -240,12 +241,12 @@ def wait_until_bound(api, count, seconds=120, prefix=""):
 
 
 class Bindings:
-    """Every assignment of every pod, as a watch of its own tells them."""
+    """Records every assignment of every pod from a separate watch."""
 
     def __init__(self, api):
         self.api = api
-        self.nodes = {}  # uid -> the nodes it was seen on, in order
-        self.at = {}     # uid -> when it was first seen bound
+        self.nodes = {}  # uid -> the pod's nodes, in order
+        self.at = {}     # uid -> when the pod was first seen bound
         self.stopping = False
         self.error = None
         self.ready = threading.Event()
@@ -264,10 +265,10 @@ class Bindings:
             seen.append("")
 
     def _gone(self, item):
-        """For those who ask for more."""
+        """Hook for subclasses: a pod was deleted."""
 
     def _listed(self, items):
-        """The same: everything there is, before it is seen one by one."""
+        """Hook for subclasses: the whole list, before _see() gets each item."""
 
     def _run(self):
         while not self.stopping:
@@ -305,7 +306,7 @@ class Bindings:
                     return
 
     def check(self):
-        """Nobody was ever on two nodes, or taken off one."""
+        """Asserts that no pod ever changed or lost its node."""
         wrong = {uid: nodes for uid, nodes in self.nodes.items() if len(nodes) > 1}
         assert not wrong, "bound twice: %r" % wrong
 

@@ -19,7 +19,7 @@ def device_class(name="gpu", resource=None):
 
 
 def slice_of(node, devices):
-    """One that publishes devices gpu-0, gpu-1, ... of a node."""
+    """Creates a ResourceSlice with devices gpu-0, gpu-1, ... of a node."""
     return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice",
             "metadata": {"name": node + "-gpus"},
             "spec": {"driver": "gpu.example.com", "nodeName": node,
@@ -76,14 +76,14 @@ def items(api, path):
 
 
 def devices_of(found):
-    """"pool/device" of a claim."""
+    """Returns "pool/device" of a claim's allocation."""
     results = found.get("status", {}).get("allocation", {}).get("devices", {}).get("results", [])
     return [result["pool"] + "/" + result["device"] for result in results]
 
 
 def check_claims(api):
-    """No device is in two claims, pods are where their devices are, and claims are reserved for
-    pods that exist; the devices in use."""
+    """Asserts that no device is in two claims, that pods run where their devices are, and that
+    claims are reserved for existing pods. Returns the devices in use."""
     pods = {item["metadata"]["uid"]: item for item in items(api, PODS)}
     used = {}
     for found in items(api, CLAIMS):
@@ -102,7 +102,7 @@ def check_claims(api):
 
 
 def wait_for_running(api, count, seconds=60, prefix=""):
-    """So many pods run; the pods."""
+    """Waits until this many pods run, and returns the pods."""
     def running():
         found = [item for item in items(api, PODS)
                  if item["metadata"]["name"].startswith(prefix) and

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Error answers over real connections: codes, reasons, messages. Spec: 14, 13 section 9. What is
-past (410) is in crash.py, where a restart forgets it; limits are in limits.py."""
+"""Error answers over real connections: codes, reasons, messages. Spec: 14, 13 section 9.
+crash.py tests expired versions (410), since a restart forgets old ones; limits.py tests limits."""
 import json
 import time
 
@@ -14,7 +14,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def refused(cluster, method, path, code, reason, message, body=None, **more):
-    """The Status of a refusal."""
+    """Returns the Status of a refused request."""
     status, found = cluster.json(method, path, body, **more)
     assert status == code, (status, found)
     assert found["kind"] == "Status" and found["status"] == "Failure" and found["code"] == code
@@ -85,7 +85,7 @@ def test_409(cluster):
 def test_413(cluster):
     refused(cluster, "POST", PODS, 413, "RequestEntityTooLarge", "",
             b" " * (4 << 20), headers=JSON)
-    # Many bytes that are never sent are refused as soon as they are announced.
+    # A large announced body is refused before any byte of it arrives.
     with pipeline.connect(cluster) as connection:
         connection.sendall(pipeline.head(cluster, "POST", PODS, "Content-Type: application/json\r\n"
                                 "Content-Length: 1000000000\r\n"))
@@ -155,7 +155,7 @@ def test_nonsense(cluster):
 
 
 def test_http_refuses_what_browsers_send(program):
-    """Plain HTTP needs no token, so pages of other sites must not reach it."""
+    """Plain HTTP needs no token, so pages of other web sites must not reach the server."""
     with program.up("--tls", "off") as cluster:
         assert cluster.get("/api/v1/nodes")[0] == 200
         for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An HTTPS proxy between a client and an API server that can do what networks and servers do wrong.
+"""An HTTPS proxy between a client and an API server that injects faults of networks and servers.
 
-FaultProxy(server, policy) listens on a port of its own. policy(request) says for each request what
-happens to it: None (it passes), or one of the faults below. It is called in the proxy's thread.
+FaultProxy(server, policy) listens on its own port. policy(request) returns None to pass the
+request, or one of the faults below. The proxy's thread calls the policy.
 """
 import asyncio
 import os
@@ -16,10 +16,10 @@ import urllib.parse
 
 
 class Request:
-    """What a policy sees."""
+    """A request, as the policy sees it."""
 
     def __init__(self, method, target, headers, body, peer=""):
-        self.peer = peer  # common name of the client's certificate
+        self.peer = peer  # common name in the client's certificate
         self.method = method
         self.target = target
         self.path, _, self.query = target.partition("?")
@@ -37,7 +37,7 @@ class Request:
 
 
 class Answer:
-    """The proxy answers by itself; the server hears nothing."""
+    """The proxy answers; the server does not receive the request."""
 
     def __init__(self, status, body=b"", headers=()):
         self.status = status
@@ -46,22 +46,22 @@ class Answer:
 
 
 class CutBefore:
-    """The connection closes before the server hears of it."""
+    """The connection closes before the server receives the request."""
 
 
 class LoseAnswer:
-    """The server does it, the client does not hear so."""
+    """The server processes the request, but the client gets no answer."""
 
 
 class CutWithin:
-    """The connection closes after so many bytes of the answer's body."""
+    """The connection closes after this many bytes of the answer's body."""
 
     def __init__(self, size):
         self.size = size
 
 
 class CutAfter:
-    """The connection closes after so many seconds, wherever the answer is."""
+    """The connection closes after this many seconds, even in the middle of the answer."""
 
     def __init__(self, seconds):
         self.seconds = seconds
@@ -73,15 +73,14 @@ class Delay:
 
 
 class Hold:
-    """It waits until a threading.Event is set: what is to happen meanwhile does, however long it
-    takes."""
+    """The request is held until a threading.Event is set, so that a test can act in between."""
 
     def __init__(self, event):
         self.event = event
 
 
 def make_certificate(folder, names="IP:127.0.0.1,DNS:localhost", subject="proxy"):
-    """A pair that is its own CA: (certificate, key)."""
+    """Makes a self-signed pair that is its own CA: (certificate, key)."""
     certificate = os.path.join(folder, subject + ".crt")
     key = os.path.join(folder, subject + ".key")
     subprocess.run(
@@ -93,16 +92,16 @@ def make_certificate(folder, names="IP:127.0.0.1,DNS:localhost", subject="proxy"
 
 
 class _Cut(Exception):
-    """The client's connection ends here."""
+    """Closes the client's connection."""
 
 
 class FaultProxy:
     def __init__(self, server, policy=None, client_ca=None, token=None,
                  names="IP:127.0.0.1,DNS:localhost"):
         """
-        server: a Cluster of up.py (or alike); it may be replaced with set_server. client_ca: of
-        the certificates that clients must show. token: what the server hears instead of their
-        Authorization. names: those of the proxy's own certificate.
+        server: a Cluster of up.py or a similar object; set_server replaces it. client_ca: the CA of
+        the client certificates that the proxy requires. token: replaces the client's Authorization
+        header towards the server. names: names in the proxy's certificate.
         """
         self.folder = tempfile.TemporaryDirectory()
         self.certificate, self.key = make_certificate(self.folder.name, names)
@@ -148,7 +147,7 @@ class FaultProxy:
         started.set()
 
     def cut_everything(self):
-        """All connections of clients close."""
+        """Closes all connections of clients."""
         def cut():
             for writer, task in list(self._clients.items()):
                 writer.transport.abort()
@@ -244,7 +243,7 @@ class FaultProxy:
         await writer.drain()
 
     async def _relay(self, reader, writer, fault):
-        """One answer from the server to the client."""
+        """Forwards one answer from the server to the client."""
         allowed = fault.size if isinstance(fault, CutWithin) else None
         head, first, headers = await self._read_head(reader)
         lost = isinstance(fault, LoseAnswer)
@@ -283,14 +282,14 @@ class FaultProxy:
 
 
 def status_body(code, reason, message):
-    """A Status as the API server words failures."""
+    """Returns a Status in the API server's words."""
     import json
     return json.dumps({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
                        "message": message, "reason": reason, "code": code}).encode()
 
 
 def sometimes(seed, chance, fault, applies=lambda request: True):
-    """A policy: fault() for this share of the requests it applies to."""
+    """Returns a policy: fault() for this share of the requests it applies to."""
     rng = random.Random(seed)
 
     def policy(request):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real kube-apiserver with its etcd, for tests that otherwise run against `berth up`.
 
-A script called with the word kube-apiserver behind its other arguments uses it.
-BERTH_KUBE_APISERVER and BERTH_ETCD name the two programs; without the first the script is skipped.
+A script uses it if the word kube-apiserver follows its other arguments. BERTH_KUBE_APISERVER and
+BERTH_ETCD name the two programs; without the first the script is skipped.
 """
 import json
 import os
@@ -37,7 +37,7 @@ def _free_port():
 
 
 class KubeApiServer:
-    """The same interface as daemon_harness.Server: it can be stopped and started again."""
+    """Same interface as daemon_harness.Server, so that tests can stop and restart the server."""
 
     def __init__(self, folder):
         self.folder = folder

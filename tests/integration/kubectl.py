@@ -27,7 +27,7 @@ HOME = tempfile.TemporaryDirectory()
 
 @contextlib.contextmanager
 def one_at_a_time(folder):
-    """Two scripts may want it at the same time."""
+    """A lock, since two scripts may unpack the package at the same time."""
     with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -35,7 +35,7 @@ def one_at_a_time(folder):
 
 def download(folder):
     """Whether the package is unpacked in the folder."""
-    # Root's apt downloads as a user of its own, who may not write everywhere.
+    # As root, apt downloads as user _apt, who may not write everywhere.
     command = ["apt-get", "-o", "APT::Sandbox::User=root", "download", "kubernetes-client"]
     if subprocess.run(command, cwd=folder, check=False, stdout=subprocess.DEVNULL).returncode:
         return False
@@ -45,7 +45,7 @@ def download(folder):
 
 
 def debian_kubectl(folder):
-    """Path of the unpacked kubectl; None when there is no such package to be had."""
+    """Returns the path of the unpacked kubectl; None if the package is not available."""
     folder = os.path.join(folder, "kubernetes-client")
     path = os.path.join(folder, "usr", "bin", "kubectl")
     os.makedirs(folder, exist_ok=True)
@@ -57,7 +57,8 @@ KUBECTL = debian_kubectl(sys.argv[4]) if sys.argv[3] == "--debian" else sys.argv
 
 
 def kubectl(cluster, *arguments, stdin=None, status=0, editor=None, timeout=90):
-    """Standard output of a kubectl that ends with this status (None: any; then both outputs)."""
+    """Runs kubectl and returns its standard output; it must exit with this status (None: any
+    status, and both outputs are returned)."""
     environment = dict(os.environ, HOME=HOME.name, KUBECONFIG=cluster.kubeconfig)
     if editor:
         environment["KUBE_EDITOR"] = editor
@@ -78,12 +79,12 @@ def version_of(cluster):
 
 
 def rows(text):
-    """Lines of a table as lists of cells; the first is the header."""
+    """Returns the lines of a table as lists of cells; the first is the header."""
     return [re.split(r"\s{2,}", line.strip()) for line in text.splitlines() if line.strip()]
 
 
 def column(text, name):
-    """Cells of one column, by the row's first cell."""
+    """Returns the cells of one column, by the row's first cell."""
     header, *lines = rows(text)
     return {line[0]: line[header.index(name)] for line in lines}
 
@@ -202,7 +203,7 @@ def test_get_in_all_outputs(cluster):
                        "go-template={{range .items}}{{.metadata.namespace}} {{end}}")
     assert template.split() == ["default"] * 3
     assert "LABELS" in kubectl(cluster, "get", "pods", "--show-labels")
-    # Not by name: some versions of kubectl compare the digits in it as numbers, others do not.
+    # Unordered: some versions of kubectl compare digits in names as numbers, others do not.
     by_node = kubectl(cluster, "get", "pods", "--sort-by=.spec.nodeName",
                       "-o", "jsonpath={.items[*].spec.nodeName}").split()
     assert len(by_node) == 3 and by_node == sorted(by_node), by_node
@@ -279,7 +280,7 @@ def test_apply_server_side(cluster):
     kubectl(cluster, "apply", "--server-side", "--field-manager=other", "--force-conflicts",
             "-f", "-", stdin=settings.replace("'1'", "'9'"))
     assert json_of(cluster, "get", "cm", "applied")["data"] == {"a": "9", "b": "2"}
-    # What was applied by the client before is taken over.
+    # The server takes over the fields of the earlier client-side apply.
     kubectl(cluster, "apply", "-f", "-", stdin=settings.replace("applied", "migrated"))
     kubectl(cluster, "apply", "--server-side", "-f", "-",
             stdin=settings.replace("applied", "migrated").replace("'2'", "'3'"))
@@ -289,7 +290,7 @@ def test_apply_server_side(cluster):
             stdin=settings.replace("applied", "migrated").replace(", b: '2'", ""))
     if version_of(cluster) >= (1, 26):  # older ones leave the fields to client-side apply
         assert json_of(cluster, "get", "cm", "migrated")["data"] == {"a": "1"}
-    # And back: the annotation was kept in step, so that what is left out now goes.
+    # Client-side apply again: the annotation is up to date, so omitted fields are removed.
     kubectl(cluster, "apply", "--server-side", "-f", "-",
             stdin=settings.replace("applied", "migrated"))
     kubectl(cluster, "apply", "-f", "-", status=None,
@@ -308,7 +309,7 @@ def test_dry_run_and_diff(cluster):
 
 
 def test_edit(cluster):
-    # A program of its own: clients differ in whether a shell reads the variable.
+    # EDITOR is a script file: versions of kubectl differ in whether a shell expands it.
     editor = os.path.join(HOME.name, "editor")
     with open(editor, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\nexec sed -i 's/\"9\"/nine/' \"$1\"\n")
@@ -518,7 +519,7 @@ def test_auth(cluster):
 
 def test_explain(cluster):
     if version_of(cluster) < (1, 27):
-        return  # reads the whole of OpenAPI v2 as protobuf, which is not served
+        return  # reads OpenAPI v2 as protobuf, which berth does not serve
     text = kubectl(cluster, "explain", "pod.spec.containers")
     assert re.search(r"KIND:\s+Pod", text) and re.search(r"^\s+image\s+<string>", text, re.M), text
     text = kubectl(cluster, "explain", "deployment.spec.replicas")

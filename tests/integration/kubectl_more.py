@@ -49,7 +49,7 @@ spec:
 
 @contextlib.contextmanager
 def watching(cluster, *arguments):
-    """Lines of a kubectl that goes on until the block ends."""
+    """Collects output lines of a kubectl that runs until the block ends."""
     environment = dict(os.environ, HOME=session.HOME.name, KUBECONFIG=cluster.kubeconfig)
     with subprocess.Popen([session.KUBECTL] + list(arguments), env=environment, text=True,
                           stdout=subprocess.PIPE) as process:
@@ -93,7 +93,7 @@ def test_outputs_from_files(cluster):
 
 
 def test_ages(cluster):
-    """No table has an age that is unknown or wrong."""
+    """Asserts that no table has an unknown or impossible age."""
     for kind in ["pods", "nodes", "ns", "deploy", "rs", "ds", "cj", "sa", "events"]:
         header, *lines = rows(kubectl(cluster, "get", kind, "-A"))
         name = "LAST SEEN" if kind == "events" else "AGE"
@@ -106,7 +106,7 @@ def test_ages(cluster):
 def test_watch_of_several_changes(cluster):
     with watching(cluster, "get", "cm", "several", "-w", "--ignore-not-found", "-o",
                   "jsonpath={.data.n}{'\\n'}") as lines:
-        del lines  # a watch of what is not there yet
+        del lines  # watches an object that does not exist yet
     kubectl(cluster, "create", "cm", "several", "--from-literal=n=0")
     with watching(cluster, "get", "cm", "several", "-w", "-o",
                   "jsonpath={.data.n}{'\\n'}") as lines:
@@ -123,7 +123,7 @@ def test_watch_of_several_changes(cluster):
         kubectl(cluster, "run", "short", "--image=i:1", "--restart=Never")
         seen = "".join(lines.readline() for _ in range(2))
         assert "pod/short" in seen, seen
-    # A finalizer keeps it until the one who waits has seen it.
+    # A finalizer keeps the object until the waiting kubectl has seen it.
     kubectl(cluster, "patch", "pod", "short", "-p", '{"metadata":{"finalizers":["a.io/b"]}}')
     kubectl(cluster, "delete", "pod", "short", "--wait=false")
     with watching(cluster, "wait", "--for=delete", "pod/short", "--timeout=60s") as lines:

@@ -9,7 +9,7 @@ import urllib.parse
 
 import up
 
-# Nothing but the API server answers: controllers would change what is asked for.
+# Only the API server runs: controllers would change the tested objects.
 FLAGS = ["--tls", "off", "--no-scheduler", "--controllers=podgroup-protection-controller"]
 
 NS = "default"
@@ -172,13 +172,13 @@ FIXED_NAMES = {
     "ipaddresses": "10.96.0.77", "apiservices": "v1.life.example",
     "customresourcedefinitions": "widgets.life.example",
 }
-# A write of the status leaves annotations and labels alone.
+# A write to the status subresource leaves annotations and labels unchanged.
 METADATA_IS_RESET = {"customresourcedefinitions", "resourceclaims"}
 SCALED = {"deployments", "replicasets", "statefulsets", "replicationcontrollers"}
 
 
 class Watch:
-    """Events of one collection, by label, until it is closed."""
+    """Watches the events of one collection, by label, until the watch is closed."""
 
     def __init__(self, cluster, path):
         self.connection = http.client.HTTPConnection("127.0.0.1", cluster.port, timeout=60)
@@ -215,7 +215,7 @@ def call(cluster, method, path, body=None, code=200, patch=None):
 
 
 def contains(value, part):
-    """Every member of part is in value."""
+    """Whether value contains every member of part."""
     if isinstance(part, dict):
         return isinstance(value, dict) and all(
             name in value and contains(value[name], member) for name, member in part.items())
@@ -275,7 +275,7 @@ def live(cluster, version, resource, namespaced, spec, status):
             assert contains(answer["status"], {"conditions": [{"message": "updated"}]}), answer
         written = answer.get("status", {})
         watch.until("MODIFIED", lambda seen: contains(seen.get("status", {}), written))
-        # the main resource leaves the status alone
+        # a write to the main resource leaves the status unchanged
         call(cluster, "PATCH", one, {"status": None}, patch="merge")
         assert contains(call(cluster, "GET", one).get("status", {}), written)
     else:
@@ -290,7 +290,7 @@ def live(cluster, version, resource, namespaced, spec, status):
         assert call(cluster, "GET", one)["spec"]["replicas"] == 3
     else:
         call(cluster, "GET", one + "/scale", code=404)
-    # a dry run, then the end of all that carry the label
+    # a dry run, then the deletion of all objects with the label
     call(cluster, "DELETE", one + "?dryRun=All")
     call(cluster, "GET", one)
     if resource == "namespaces":
@@ -301,7 +301,7 @@ def live(cluster, version, resource, namespaced, spec, status):
         call(cluster, "GET", one)
         call(cluster, "DELETE", "%s?%s&gracePeriodSeconds=0&propagationPolicy=Background" % (
             path, query))
-    # without controllers nothing else takes the finalizers away
+    # without controllers nothing else removes the finalizers
     code, found = cluster.json("GET", one)
     if code == 200 and found["metadata"].get("finalizers"):
         assert "deletionTimestamp" in found["metadata"], found
@@ -343,12 +343,12 @@ def test_services_change_their_type(cluster):
     assert node_port["clusterIP"] == cluster_ip["clusterIP"], node_port
     assert 30000 <= node_port["ports"][0]["nodePort"] < 32768, node_port
     assert node_port["externalTrafficPolicy"] == "Cluster", node_port
-    # a client that sends what it knows keeps the port
+    # a client that sends the object it read keeps the port
     answer = call(cluster, "PUT", one, {
         "metadata": {"name": "changing"},
         "spec": {"type": "NodePort", "ports": [{"port": 80}]}})["spec"]
     assert answer["ports"] == node_port["ports"], answer
-    # and what belongs to the old type alone goes with it
+    # and fields that only the old type has are removed
     answer = call(cluster, "PATCH", one, {"spec": {"type": "ClusterIP"}}, patch="merge")["spec"]
     assert answer == cluster_ip, answer
     call(cluster, "PATCH", one, {"spec": {"type": "NodePort"}}, patch="merge")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile clients over real connections: whatever they do, others are served and memory has a
-bound. Spec: 14 section 22."""
+"""Hostile clients over real connections: other clients are still served, and memory is bounded.
+Spec: 14 section 22."""
 import json
 import os
 import re
@@ -26,7 +26,7 @@ stalled = []  # clients that never read, from the first test to the last one
 
 
 def resident_mb(cluster):
-    """0 under a sanitizer, which keeps freed memory for a while."""
+    """Resident memory in MiB; 0 under a sanitizer, which keeps freed memory for a while."""
     if sys.argv[2] == "sanitized":
         return 0
     with open("/proc/%d/status" % cluster.process.pid, encoding="ascii") as file:
@@ -34,7 +34,7 @@ def resident_mb(cluster):
 
 
 def serves(cluster, seconds=5):
-    """Others get their answers meanwhile."""
+    """Asserts that other clients get answers within the time limit."""
     started = time.monotonic()
     for _ in range(10):
         assert cluster.json("GET", "/api/v1/namespaces/default")[0] == 200
@@ -43,7 +43,7 @@ def serves(cluster, seconds=5):
 
 
 def test_slow_readers_begin(cluster):
-    """They ask for a lot and take nothing; the last test looks what became of them."""
+    """Clients request much and read nothing; the last test checks how their connections end."""
     for i in range(40):
         status, _ = cluster.json("POST", MAPS, {"metadata": {"name": "large-%d" % i},
                                                 "data": {"x": "y" * 500000}})
@@ -54,12 +54,12 @@ def test_slow_readers_begin(cluster):
         connection.sendall(pipeline.head(cluster, "GET", path))
         stalled.append((connection, time.monotonic()))
     serves(cluster)
-    # A list of 20 MB for each of them: kernel buffers count, ours must not.
+    # A list of 20 MB for each client: kernel buffers may hold much of it, the server must not.
     assert resident_mb(cluster) - before < 100, resident_mb(cluster) - before
 
 
 def test_stalled_watchers_hold_no_changes(cluster):
-    """The window moves on without them."""
+    """The watch window advances past clients that read nothing."""
     with pipeline.Pipeline(cluster) as connection:
         for _ in range(4):
             assert set(connection.run((("PUT", MAPS + "/large-%d" % (i % 40), {
@@ -102,7 +102,7 @@ def test_thousands_of_connections_come_and_go(cluster):
     for i in range(6000):
         connection = pipeline.connect(cluster)
         connection.sendall((b"", list_head[:30], list_head, watch_head)[i % 4])
-        if i % 8 < 4:  # with a reset instead of an end
+        if i % 8 < 4:  # with a reset instead of a regular end
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                                   b"\1\0\0\0\0\0\0\0")
         connection.close()
@@ -111,7 +111,7 @@ def test_thousands_of_connections_come_and_go(cluster):
 
 
 def open_watches(cluster, count):
-    """Connections that have a watch, and the first refusal."""
+    """Returns the connections that have a watch, and the first refusal."""
     watches, refusal = [], None
     text = pipeline.head(cluster, "GET", PODS + "?watch=1")
     for _ in range(count):
@@ -127,7 +127,7 @@ def open_watches(cluster, count):
 
 
 def test_watches_leave_room_for_others(cluster):
-    """Before they take all connections further ones get 429."""
+    """Watches get 429 before they use up all connections."""
     watches, refusal = open_watches(cluster, 5000)
     assert refusal is not None and refusal.startswith(b"HTTP/1.1 429"), refusal
     assert b"\r\nRetry-After: " in refusal and b"TooManyRequests" in refusal, refusal
@@ -145,7 +145,7 @@ def test_watches_leave_room_for_others(cluster):
 
 
 def test_more_connections_than_allowed(cluster):
-    """Further ones wait until others leave."""
+    """Connections beyond the limit wait until others close."""
     idle = [pipeline.connect(cluster) for _ in range(4200)]
     connection = pipeline.connect(cluster)
     connection.sendall(pipeline.head(cluster, "GET", "/readyz"))
@@ -162,7 +162,7 @@ def test_more_connections_than_allowed(cluster):
 
 
 def test_few_descriptors(program):
-    """The process has room for some connections only: others wait, nothing spins."""
+    """The process has few file descriptors: further connections wait, and no loop spins."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     with tempfile.TemporaryDirectory() as folder, open(folder + "/log", "wb") as log:
@@ -194,7 +194,8 @@ def test_few_descriptors(program):
 
 
 def test_a_flood_in_one_pipeline(cluster):
-    """One client sends without reading; it has its turn, others theirs, all is answered."""
+    """One client sends without reading; other clients are served in turn, and all requests
+    answered."""
     before = resident_mb(cluster)
     connection = pipeline.Pipeline(cluster)
     text = pipeline.head(cluster, "GET", "/api/v1/namespaces/default")
@@ -256,7 +257,7 @@ def test_deep_and_swollen_documents(cluster):
 
 
 def test_patches_that_grow_an_object(cluster):
-    """Until it is refused; what was accepted is still there."""
+    """Sends until the server refuses; accepted objects are still stored."""
     for name, path, patch, code in (
             ("data", MAPS + "/grows-data", lambda i: {"data": {"k%d" % i: "x" * 100000}}, 422),
             ("annotations", MAPS + "/grows-annotations",
@@ -278,7 +279,7 @@ def test_patches_that_grow_an_object(cluster):
 
 
 def test_slow_readers_were_cut(cluster):
-    """Those of the first test: what the kernel had for them comes, and then the end."""
+    """Clients of the first test read what the kernel buffered, then the end of the connection."""
     for connection, since in stalled:
         time.sleep(max(0, since + STALLED_SECONDS + 3 - time.monotonic()))
         connection.settimeout(5)

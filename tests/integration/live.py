@@ -46,7 +46,7 @@ def write_kubeconfig(folder, server, ca_file, token, name="kubeconfig"):
 
 
 class Scene:
-    """A server with some objects, a proxy that records and can do wrong, the program."""
+    """A server with some objects, a proxy that records requests and injects faults, the program."""
 
     def __init__(self, program, api, folder):
         self.api = api
@@ -150,8 +150,8 @@ def test_live_cluster(program):
 @contextlib.contextmanager
 def silent_servers(cluster):
     """
-    Reading from one that takes connections and says nothing, not even for TLS, and from one that
-    does not answer, while the rest is tested: both take their time.
+    Read from a server that accepts connections but sends nothing, not even for TLS, and from a
+    server that does not answer. Both run beside the other tests, since both take long.
     """
     def read(server, ca_file, name):
         path = write_kubeconfig(cluster.folder, server, ca_file, "t", name)
@@ -170,7 +170,8 @@ def silent_servers(cluster):
 
 
 def check_decisions(cluster):
-    """A new Deployment on top; nothing is made for the workloads that are there; GET only."""
+    """Simulates one more Deployment; existing workloads get no new pods, and all requests are
+    GETs."""
     path = cluster.write("new.yaml", DEPLOYMENT)
     answer = cluster.run("simulate", "-f", path, "-o", "json").expect(1)
     pods = answer.pods()
@@ -187,7 +188,7 @@ def check_decisions(cluster):
 
 
 def check_snapshot(cluster):
-    """It decides the same, byte for byte."""
+    """A snapshot gives the same decisions as the live cluster, byte for byte."""
     path = cluster.write("new.yaml", DEPLOYMENT)
     kept = os.path.join(cluster.folder, "cluster.json.gz")
     live = cluster.run("simulate", "-f", path, "-o", "json").expect(1)
@@ -195,7 +196,7 @@ def check_snapshot(cluster):
     assert "3 nodes, 1202 pods" in answer.out, answer.out
     again = cluster.runs.run("simulate", "-f", kept, "-f", path, "-o", "json").expect(1)
     assert again.out == live.out
-    # The workload of a file makes what its namesake's controller has not.
+    # The workload in the file creates the pods that its namesake in the cluster lacks.
     old = cluster.write("old.yaml", DEPLOYMENT.replace("new", "old"))
     for source in (["--kubeconfig", cluster.kubeconfig], ["-f", kept]):
         answer = cluster.runs.run("simulate", *source, "-f", old, "-o", "json").expect(1)
@@ -206,7 +207,7 @@ def check_snapshot(cluster):
 
 
 def check_json(cluster):
-    """A server without protobuf."""
+    """Reads from a server without protobuf."""
     def answer(request):
         status, _, body = cluster.api.request("GET", request.target)
         return fault_proxy.Answer(status, body, {"Content-Type": "application/json"})
@@ -218,7 +219,7 @@ def check_json(cluster):
 
 
 def check_expired_pages(cluster):
-    """A state that is gone between two pages, or before the first: the list begins anew."""
+    """The state expires between two pages, or before the first: the list starts again."""
     live = cluster.run("simulate", "-o", "json").expect(1)
     for mark in ("continue=", "resourceVersionMatch=Exact"):
         seen = []
@@ -258,7 +259,7 @@ def check_left_out(cluster):
 
 
 def check_refusals(cluster):
-    """One sentence each."""
+    """Every failure is reported in one sentence."""
     cluster.fault = lambda request: status_answer(403, "Forbidden", "user u cannot list\x1b[31m") \
         if resource_of(request) == "pods" else None
     expect_sentence(cluster.run("simulate"), cluster.proxy.server,
@@ -285,7 +286,7 @@ def expect_sentence(answer, *parts):
 
 
 def check_bad_answers(cluster):
-    """Lists that are none, are cut off or have no end."""
+    """Answers that are not lists, are cut off or have no end."""
     for answer, part in [
             (fault_proxy.Answer(200, b"<html>", {"Content-Type": "application/json"}),
              "sent a broken list of nodes"),
@@ -303,7 +304,7 @@ def check_bad_answers(cluster):
 
 
 def once(condition, fault):
-    """A policy that does it to the first request of these."""
+    """A policy that injects the fault into the first of these requests."""
     seen = []
 
     def policy(request):
@@ -315,7 +316,7 @@ def once(condition, fault):
 
 
 def check_hurried_answers(cluster):
-    """Waits that a server asks for: short ones are waited, long ones are told."""
+    """Retry-After of a server: short waits are waited, long ones are reported."""
     body = fault_proxy.status_body(429, "TooManyRequests", "slow down")
     live = cluster.run("simulate", "-o", "json").expect(1)
     cluster.fault, seen = once(lambda request: resource_of(request) == "services",
@@ -334,7 +335,7 @@ def check_hurried_answers(cluster):
 
 
 def check_cut_lists(cluster):
-    """A connection that ends before an answer is tried again; one within a list is told."""
+    """A connection that ends before an answer is retried; an end within a list is reported."""
     live = cluster.run("simulate", "-o", "json").expect(1)
     cluster.fault, seen = once(lambda request: "continue=" in request.query,
                                fault_proxy.CutBefore())
@@ -350,7 +351,7 @@ def check_cut_lists(cluster):
 
 
 def check_exact_refused(cluster):
-    """Servers before resourceVersionMatch, and those that do not have that state."""
+    """Servers without resourceVersionMatch, and servers that lack the requested state."""
     live = cluster.run("simulate", "-o", "json").expect(1)
     for answer in (status_answer(400, "BadRequest", "resourceVersionMatch is unknown"),
                    status_answer(422, "Invalid", "resourceVersionMatch is forbidden"),
@@ -364,7 +365,7 @@ def check_exact_refused(cluster):
 
 
 def check_events(cluster):
-    """What a cluster says about a pod, oldest first; nothing of it can harm a terminal."""
+    """Prints a pod's events from the cluster, oldest first; their text cannot harm a terminal."""
     name = "waiting"
     uid = json.loads(cluster.api.request("GET", daemon_harness.PODS + "/" + name)[2])[
         "metadata"]["uid"]
@@ -394,7 +395,7 @@ def check_events(cluster):
 
 
 def check_role(cluster):
-    """The role of packaging/ allows what is asked for, and nothing more."""
+    """The role of packaging/ allows the requests of the program, and nothing more."""
     path = os.path.join(scenario.ROOT, "packaging", "kubernetes", "reader.yaml")
     with open(path, encoding="utf-8") as file:
         text = file.read()
@@ -412,7 +413,8 @@ def check_role(cluster):
 
 
 def check_merged_kubeconfigs(cluster):
-    """As kubectl: of the first file that says it, paths relative to the file that has them."""
+    """Kubeconfigs merge as in kubectl: the first file that has a value wins, and paths are
+    relative to their file."""
     parts = {
         "users": {"current-context": "c", "users": [{"name": "u", "user": {"tokenFile": "token"}}],
                   "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]},

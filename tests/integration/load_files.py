@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""berth up -f: the examples, the dump of a cluster, all forms of files, and what is said of wrong
-ones."""
+"""berth up -f: the examples, the dump of a cluster, all forms of files, and the messages about
+wrong files."""
 import glob
 import gzip
 import json
@@ -13,7 +13,7 @@ import up
 
 FAST = ["--tls", "off", "--time-scale", "60"]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
-# Everything that a dump takes along, owners first or not.
+# The kinds in a dump; owners do not always come first.
 DUMPED = ["/api/v1/pods", "/apis/apps/v1/replicasets", "/apis/apps/v1/deployments",
           "/apis/apps/v1/statefulsets", "/apis/apps/v1/daemonsets", "/apis/batch/v1/jobs",
           "/api/v1/nodes", "/api/v1/namespaces", "/api/v1/persistentvolumeclaims",
@@ -56,7 +56,7 @@ def test_examples(program):
 
 
 def build(cluster):
-    """A bit of everything, at rest."""
+    """A cluster with objects of many kinds, all settled."""
     def create(path, body):
         status, answer = cluster.json("POST", path, body)
         assert status == 201, answer
@@ -106,7 +106,7 @@ def build(cluster):
 
 
 def picture(cluster):
-    """What must be the same after a dump was loaded."""
+    """The parts of the objects that must be equal after a dump is loaded."""
     found = {}
     for path in DUMPED:
         if path.endswith("/leases"):
@@ -116,7 +116,7 @@ def picture(cluster):
             for name in ("resourceVersion", "managedFields"):
                 metadata.pop(name, None)
             if path.endswith("/namespaces") and metadata["name"] != "shop":
-                metadata = {"name": metadata["name"]}  # made before the dump is read
+                metadata = {"name": metadata["name"]}  # created before the dump is read
             if path.endswith(("/serviceaccounts", "/priorityclasses")):
                 metadata = {"name": metadata["name"], "namespace": metadata.get("namespace")}
             key = (path, metadata.get("namespace"), metadata["name"])
@@ -146,7 +146,7 @@ def test_a_dump_is_the_same_cluster(program):
         path = write(folder, "dump.json.gz", json.dumps(dump))
         with program.up(*FAST, "-f", path) as cluster:
             assert " owners that are not among them" not in cluster.output(), cluster.output()
-            # A pod that is made after it runs: controllers have seen everything by then.
+            # A pod that is created afterwards runs: controllers have processed all objects by then.
             status, _ = cluster.json("POST", "/api/v1/namespaces/shop/pods", {
                 "metadata": {"name": "last"}, "spec": {"containers": [
                     {"name": "c", "image": "i:1"}]}})
@@ -157,7 +157,7 @@ def test_a_dump_is_the_same_cluster(program):
             after = picture(cluster)
             del after[("/api/v1/pods", "shop", "last")]
             compare(before, after)
-            # Its controllers go on with it.
+            # The pod's controllers continue with the loaded objects.
             status, _ = cluster.json(
                 "PATCH", "/apis/apps/v1/namespaces/shop/deployments/web/scale",
                 {"spec": {"replicas": 6}},

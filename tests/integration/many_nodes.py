@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes cost with 20,000 nodes what they cost with a few: nothing grows with nodes per event.
+"""Writes cost the same with 20,000 nodes as with a few: no work per event grows with the nodes.
 
-Costs are CPU time of the server, least of several rounds in turns, so that a busy machine does not
-matter."""
+Costs are CPU time of the server, the minimum of several rounds in turns, so that a busy machine
+does not matter.
+"""
 import time
 
 import daemon_harness as harness
@@ -12,14 +13,14 @@ import up
 
 NODES = 20000
 ROUNDS = 4
-PODS = 3000  # of a round
+PODS = 3000  # pods of a round
 EXTRA_NODES = 600
-# Of what the caches of a processor make of more memory; without it a scan of all nodes is 100.
+# Allowed ratio: processor caches make more memory slower; a scan of all nodes would give 100.
 RATIO_MAX = 1.6
 
 
 def cpu_seconds(process):
-    """Of the server's only thread, by the nanosecond."""
+    """CPU time of the server's only thread in seconds, with the precision of nanoseconds."""
     with open("/proc/%d/schedstat" % process.pid, encoding="ascii") as file:
         return int(file.read().split()[0]) / 1e9
 
@@ -33,7 +34,7 @@ def wait_until_idle(process, seconds=120):
 
 
 def cost(cluster, requests):
-    """CPU seconds until the controllers, too, are done with it."""
+    """CPU seconds until the server and its controllers have processed the writes."""
     before = cpu_seconds(cluster.process)
     with pipeline.Pipeline(cluster) as connection:
         statuses = connection.run(requests)

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def install(folder):
-    """The client in a folder of the build; None when it cannot be had."""
+    """Installs the client in a folder of the build; None when npm cannot fetch it."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         return None
     os.makedirs(folder, exist_ok=True)
@@ -43,7 +43,7 @@ def main():
 
 
 def informer_over_a_restart(program, folder):
-    """An informer that lives on while the server is replaced at the same address."""
+    """An informer that keeps running while the server is replaced at the same address."""
     maps = "/api/v1/namespaces/default/configmaps"
     with tempfile.TemporaryDirectory() as data:
         flags = ["--nodes", "1", "--data-dir", os.path.join(data, "data")]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Raw connections to a running `berth up`: many requests a second, in pipelines, or broken ones."""
+"""Raw connections to a running `berth up`: many requests a second, pipelined or broken."""
 import json
 import socket
 
 
 def connect(cluster, timeout=60, receive_bytes=None):
-    """A socket, behind TLS when the cluster has it. receive_bytes: of the kernel's buffer."""
+    """Opens a socket, with TLS when the cluster uses it. receive_bytes: size of the kernel's
+    buffer."""
     connection = socket.socket()
     if receive_bytes is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
@@ -27,7 +28,7 @@ def head(cluster, method, path, more=""):
 
 
 class Pipeline:
-    """One keepalive connection; requests go out before the answers to earlier ones came."""
+    """One keepalive connection; requests are sent before earlier answers arrive."""
 
     def __init__(self, cluster):
         self.socket = connect(cluster)
@@ -36,7 +37,7 @@ class Pipeline:
             cluster.port, cluster.token)
 
     def send(self, requests):
-        """Write (method, path, document or None) of each request."""
+        """Writes (method, path, document or None) of each request."""
         parts = []
         for method, path, document in requests:
             body = b"" if document is None else json.dumps(document).encode()
@@ -46,7 +47,7 @@ class Pipeline:
         self.socket.sendall(b"".join(parts))
 
     def receive(self):
-        """(status, body) of the next answer; ConnectionError: there is none to come."""
+        """Returns (status, body) of the next answer; ConnectionError: the connection ended."""
         status = self.answers.readline()
         if not status.startswith(b"HTTP/1.1 "):
             raise ConnectionError("the connection ended")
@@ -62,7 +63,7 @@ class Pipeline:
         return int(status.split()[1]), body
 
     def run(self, requests, batch=50):
-        """Statuses of many requests, batch of them under way at a time."""
+        """Returns the statuses of many requests, with batch requests in flight at a time."""
         requests, statuses = list(requests), []
         for start in range(0, len(requests), batch):
             some = requests[start:start + batch]

@@ -50,7 +50,8 @@ def bound(api, prefix=""):
 
 
 def condition(api, name=None):
-    """(status, reason, message) of the group's condition, or of the only group's; None: not yet."""
+    """Returns (status, reason, message) of the condition of the named or only group; None: no
+    condition yet."""
     for found in items(api, GROUP + "/podgroups"):
         if name in (None, found["metadata"]["name"]):
             for entry in found.get("status", {}).get("conditions", []):
@@ -66,7 +67,7 @@ def wait_for_condition(api, status, name=None):
 
 
 def table_cells(api, path):
-    """What kubectl prints: a row of {column: cell} for each object."""
+    """Parses kubectl's table: a row {column: cell} for each object."""
     status, _, text = api.request("GET", path, headers={"Accept": TABLE})
     assert status == 200, text
     table = json.loads(text)
@@ -78,7 +79,7 @@ def test_job_becomes_a_gang(program):
     with program.up("--nodes", "8", "--node-cpu", "4", "--job-run-time", "1h",
                     "--pod-start-delay", "0s", "--pod-stop-delay", "0s",
                     "--feature-gates", GATES + ",WorkloadWithJob=true") as api:
-        # One node short: 28 of 32 would fit, so none is bound.
+        # One node too few: 28 of 32 pods would fit, so no pod is bound.
         nodes = sorted(item["metadata"]["name"] for item in items(api, "/api/v1/nodes"))
         harness.change(api, "PATCH", "/api/v1/nodes/" + nodes[0], {"spec": {"unschedulable": True}})
         create(api, JOBS, job("train", 32))
@@ -100,7 +101,7 @@ def test_job_becomes_a_gang(program):
         row, = table_cells(api, GROUP + "/podgroups")
         assert row["Policy"] == "Gang" and row["Status"] == "Scheduled", row
         assert row["Workload"] == workload["metadata"]["name"], row
-        # With the Job goes all that it made.
+        # All objects that the Job created are deleted with it.
         status, answer = api.json("DELETE", JOBS + "/train", {"propagationPolicy": "Background"})
         assert status == 200, answer
         up.wait_for("nothing left", lambda: not harness.list_pods(api) and
@@ -132,7 +133,7 @@ def test_gang_evicts_a_gang_as_a_whole(program):
                 name, min_count, disruptionMode="PodGroup" if name == "low" else "Pod"))
             make_members(api, name, count)
             up.wait_for(name + " bound", lambda: len(bound(api, name)) == count)
-        # 14 of 16 cpu are taken. The gang of 6 needs 4 more: fewer single pods do.
+        # 14 of 16 cpu are in use. The gang of 6 needs 4 more: it preempts few single pods.
         create(api, GROUP + "/podgroups", group("first", 6, priorityClassName="high"))
         make_members(api, "first", 6, priorityClassName="high")
         up.wait_for("first bound", lambda: len(bound(api, "first-")) == 6)
@@ -146,7 +147,7 @@ def test_gang_evicts_a_gang_as_a_whole(program):
 
 
 def gauge(daemon, api, name):
-    """Sum of the daemon's series of this name."""
+    """Sum of the daemon's metric series with this name."""
     import ssl
     context = ssl._create_unverified_context()
     asked = urllib.request.Request("https://127.0.0.1:%d/metrics" % daemon.port,
@@ -163,7 +164,7 @@ def test_daemon(program):
         proxy = fault_proxy.FaultProxy(api, None)
         try:
             with harness.daemon(program, api, "--feature-gates", GATES, proxy=proxy) as daemon:
-                # The members come before their group, and one too few of them.
+                # The pods are created before their group, and one pod is missing.
                 make_members(api, "gang", 7)
                 create(api, GROUP + "/podgroups", group("gang", 8))
                 create(api, harness.PODS, harness.pod("other"))
@@ -173,7 +174,7 @@ def test_daemon(program):
                     "gang-7", "1", schedulingGroup={"podGroupName": "gang"}))
                 harness.wait_until_bound(api, 8, prefix="gang")
                 assert wait_for_condition(api, "True", "gang")[1:] == ("Scheduled", "")
-                # This one cannot fit: 9 cpu are taken of 16.
+                # This gang cannot fit: 9 of 16 cpu are in use.
                 create(api, GROUP + "/podgroups", group("large", 8))
                 make_members(api, "large", 8)
                 wait_for_condition(api, "False", "large")
@@ -191,7 +192,7 @@ def test_daemon(program):
 
 
 def test_daemon_without_the_gate(program):
-    """It asks for no PodGroups and binds members one by one."""
+    """The daemon does not list PodGroups and binds members one by one."""
     with program.up("--nodes", "1", "--node-cpu", "4", "--no-scheduler", "--pod-start-delay", "0s",
                     "--feature-gates", GATES) as api:
         proxy = fault_proxy.FaultProxy(api, None)

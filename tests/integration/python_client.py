@@ -130,7 +130,7 @@ def test_dynamic_client(cluster):
 
 
 def test_parallel_writers_lose_nothing(cluster):
-    """Patches without resourceVersion never conflict; all of them count."""
+    """Patches without resourceVersion never conflict; all of them are applied."""
     api = core(cluster)
     api.create_namespaced_config_map("default", {"metadata": {"name": "busy"}})
 
@@ -148,7 +148,7 @@ def test_parallel_writers_lose_nothing(cluster):
 
 
 class Informer:
-    """Config maps by name, kept by list and watch as the libraries of other languages do."""
+    """Keeps config maps by name by list and watch, like the informers of other client libraries."""
 
     def __init__(self, api):
         self.api = api
@@ -163,7 +163,7 @@ class Informer:
         self.lists += 1
 
     def follow_until(self, name):
-        """Until this one is there; a version that is too old leads to a new list."""
+        """Runs until this object is known; a version that is too old leads to a new list."""
         while name not in self.objects:
             try:
                 self._watch(name)
@@ -186,7 +186,7 @@ class Informer:
 
 
 def test_informer_over_restarts(program):
-    """Without a change in between the watch resumes, or is told to list again: nothing is lost."""
+    """The watch resumes or gets 410 and lists again: no change is lost."""
     def config_map(name, value="1"):
         return {"metadata": {"name": name}, "data": {"v": value}}
     with tempfile.TemporaryDirectory() as folder:
@@ -207,7 +207,7 @@ def test_informer_over_restarts(program):
             informer.follow_until("c")
             assert informer.objects.pop("kube-root-ca.crt")
             assert informer.objects == {"b": {"v": "2"}, "c": {"v": "1"}}, informer.objects
-            informer.version = "1"  # of the beginning, which nobody keeps
+            informer.version = "1"  # a version of the beginning, which the server no longer keeps
             informer.api.create_namespaced_config_map("default", config_map("d"))
             lists = informer.lists
             informer.follow_until("d")

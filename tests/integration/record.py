@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`berth record` against an API server in another process: the cluster that a recording tells is
-the one that the server has, nothing is lost or doubled, whatever happens to the watches."""
+"""`berth record` against an API server in another process: the recording describes the cluster
+of the server, and no change is lost or doubled, whatever happens to the watches."""
 import contextlib
 import glob
 import json
@@ -26,7 +26,7 @@ EVENTS = ("add", "change", "delete", "gap", "end")
 
 
 def merge(target, patch):
-    """RFC 7396."""
+    """Applies a JSON merge patch (RFC 7396)."""
     if not isinstance(patch, dict):
         return patch
     target = dict(target) if isinstance(target, dict) else {}
@@ -39,7 +39,7 @@ def merge(target, patch):
 
 
 def without_nulls(value):
-    """Merge patches cannot say null; it means the same as nothing."""
+    """Removes nulls, since merge patches cannot express null; null means the same as absent."""
     if isinstance(value, dict):
         return {name: without_nulls(member) for name, member in value.items()
                 if member is not None}
@@ -53,7 +53,7 @@ def key_of(item):
 
 
 def read_lines(path):
-    """Also of a file that was cut off in the middle."""
+    """Reads the complete lines of a recording, even if the file is cut off in the middle."""
     with open(path, "rb") as file:
         data = file.read()
     if data[:2] == b"\x1f\x8b":
@@ -64,7 +64,7 @@ def read_lines(path):
 
 
 class Rebuilt:
-    """The cluster that a recording tells, and what happened in it."""
+    """Replays the lines of a recording: the cluster, and the events."""
 
     def __init__(self, path):
         lines = read_lines(path)
@@ -110,7 +110,7 @@ class Rebuilt:
 
 
 class Recording:
-    """A `berth record` that runs."""
+    """A running `berth record`."""
 
     def __init__(self, program, kubeconfig, path, *flags, ignores_limits=False):
         self.path = path
@@ -146,7 +146,8 @@ class Recording:
 
 @contextlib.contextmanager
 def scene(program, policy=None, *flags):
-    """(server, folder, kubeconfig); with a policy through a proxy with faults."""
+    """Returns (server, folder, kubeconfig); with a policy, the client goes through a fault
+    proxy."""
     with program.up("--nodes", "3", "--pod-start-delay", "200ms", "--pod-stop-delay", "200ms",
                     *flags) as api, tempfile.TemporaryDirectory() as folder:
         if policy is None:
@@ -162,7 +163,7 @@ def scene(program, policy=None, *flags):
 
 
 def write_direct(api, folder, server=None):
-    """A kubeconfig without the proxy."""
+    """Makes a kubeconfig that bypasses the proxy."""
     ca = os.path.join(folder, "direct.crt")
     with open(ca, "w", encoding="utf-8") as file:
         file.write(api.ca())
@@ -172,7 +173,7 @@ def write_direct(api, folder, server=None):
 
 
 def snapshot_of(program, api, folder):
-    """What the server has, in the form that recordings keep."""
+    """Returns the server's objects in the form that recordings keep."""
     kubeconfig = write_direct(api, folder)
     path = os.path.join(folder, "now.json")
     runs = scenario.Program(program.path, program.sanitized, folder)
@@ -199,7 +200,7 @@ def compare(found, expected):
 
 
 def settle(program, api, folder, path):
-    """Wait until the recording has what the server has: both stand still then."""
+    """Waits until the recording equals the server's objects, while both are idle."""
     def is_same():
         with contextlib.suppress(AssertionError, ValueError, zlib.error):
             compare(Rebuilt(path).objects, snapshot_of(program, api, folder))
@@ -211,8 +212,8 @@ def settle(program, api, folder, path):
 
 
 def churn(api, rounds, seed, pause):
-    """Deployments that come, grow, shrink and go; pods that are changed. The names of all pods
-    that were made by hand."""
+    """Deployments are created, scaled and deleted; pods are changed. Returns the names of all
+    pods that were created directly."""
     rng = random.Random(seed)
     made = []
     deployments = "/apis/apps/v1/namespaces/default/deployments"
@@ -274,7 +275,7 @@ def test_watches_that_break_lose_nothing(program):
     rng = random.Random(3)
 
     def policy(request):
-        # A list follows a watch that ends within a second and without an event.
+        # The client lists again after a watch that ends within a second and without an event.
         return fault_proxy.CutAfter(rng.uniform(1.2, 2.5)) if request.is_watch else None
     with scene(program, policy) as (api, folder, kubeconfig):
         path = os.path.join(folder, "a.berthrec")
@@ -293,7 +294,7 @@ def test_watches_that_are_too_old_leave_gaps(program):
 
     def policy(request):
         if not request.is_watch or "sendInitialEvents" in request.query:
-            # A stream goes on as a watch.
+            # A watch-list stream continues as a watch.
             return fault_proxy.CutAfter(rng.uniform(0.3, 1)) if request.is_watch else None
         choice = rng.random()
         if choice < 0.3:
@@ -319,7 +320,7 @@ def test_a_killed_recording_has_all_but_the_last_second(program):
         recording = Recording(program, kubeconfig, path)
         churn(api, 3, 5, 0.2)
         expected = snapshot_of(program, api, folder)
-        # The recorder's own promise; a machine under load is given some more.
+        # berth record promises this time; a machine under load gets some more.
         time.sleep(3 if program.sanitized else 1.5)
         recording.stop(signal.SIGKILL, -signal.SIGKILL)
         found = Rebuilt(path)
@@ -381,7 +382,8 @@ def test_a_full_disk_is_an_error_and_keeps_what_is_there(program):
 
 
 def test_rights(program):
-    """Without a right the kind is left out; without nodes, or a server, nothing is recorded."""
+    """Without the right to read a kind, the kind is left out; without nodes, or without a
+    server, nothing is recorded."""
     forbidden = fault_proxy.status_body(403, "Forbidden", "services is forbidden")
     denied = ["/api/v1/services"]
 

@@ -30,7 +30,7 @@ import scenario  # pylint: disable=wrong-import-position
 
 SEEDS = 3
 SECONDS = 8
-REPRODUCED = 0.6  # the least share of bindings, where the order of all lines is known
+REPRODUCED = 0.6  # smallest share of equal bindings when the order of all lines is known
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 DRA = "/apis/resource.k8s.io/v1"
@@ -39,7 +39,7 @@ EXPIRED = fault_proxy.status_body(410, "Expired", "too old resource version: 1 (
 
 
 class Watcher:
-    """What happened to pods, as a watch without faults tells it: by name, (event, uid, node)."""
+    """Records what happens to pods by a watch without faults: by name, (event, uid, node)."""
 
     def __init__(self, api):
         self.api = api
@@ -84,7 +84,7 @@ class Watcher:
 
 
 def faults(seed):
-    """A policy for the proxy, by seed: none, broken watches, watches that are too old, delays."""
+    """A proxy policy by seed: no faults, broken watches, expired watches, delays."""
     rng = random.Random(seed)
     kind = seed % 4
 
@@ -106,7 +106,7 @@ def faults(seed):
 
 
 class Life:
-    """Users and machines at random."""
+    """Random actions of users and nodes."""
 
     def __init__(self, api, seed):
         self.api = api
@@ -214,7 +214,7 @@ class Life:
 
 
 def check_recording(found, watcher):
-    """Nothing lost, nothing doubled. A pod that came and went within a gap may be missing."""
+    """No pod is lost or doubled. A pod that existed only within a gap may be missing."""
     may_miss = any(line["kind"] == "Pod" for line in found.gaps)
     names = {key[1] for key in found.history if key[0] == "Pod"}
     assert names <= set(watcher.seen), names - set(watcher.seen)
@@ -234,7 +234,7 @@ def check_recording(found, watcher):
 
 
 def check_replay(program, folder, path, watcher):
-    """(same, all) of the bindings that the recording has, too."""
+    """Returns (equal, all): the replay's bindings that the recording also has, and all of them."""
     runs = scenario.Program(program.path, program.sanitized, folder)
     answers = [runs.run("replay", path, "-o", "json").expect(0).out for _ in range(2)]
     assert answers[0] == answers[1]
@@ -252,7 +252,7 @@ def check_replay(program, folder, path, watcher):
 
 
 def is_still(program, api, folder, path):
-    """The recording has what the server has, now and a while later: no job ends meanwhile."""
+    """The recording equals the server's objects, now and later: no job ends meanwhile."""
     before = record.snapshot_of(program, api, folder)
     time.sleep(1.5)
     with contextlib.suppress(AssertionError, ValueError, zlib.error):
@@ -285,14 +285,14 @@ def run_seed(program, seed):
             shutil.copy(path, os.path.join(keep, "seed-%d.berthrec" % seed))
         check_recording(found, watcher)
         same, bindings = check_replay(program, folder, path, watcher)
-        # Without gaps the lines are in the order of the cluster's changes.
+        # Without gaps, the lines are in the order of the changes in the cluster.
         assert found.gaps or same >= REPRODUCED * bindings, (same, bindings)
         print("seed %d: %d changes, %d gaps, %d of %d bindings are the same"
               % (seed, found.change_count, len(found.gaps), same, bindings))
 
 
 def test_a_calm_cluster_is_reproduced(program):
-    """One pod after another, some of them deleted: every binding is to the recorded node."""
+    """Pods one after another, some deleted: every binding of the replay is to the recorded node."""
     rng = random.Random(1)
     with record.scene(program, None, "--node-cpu", "4") as (api, folder, kubeconfig):
         watcher = Watcher(api)

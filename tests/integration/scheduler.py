@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`berth scheduler` from its start to its end against `berth up --no-scheduler`: what an operator
-sees of it when nothing goes wrong. Faults: scheduler_faults.py."""
+"""`berth scheduler` from start to end against `berth up --no-scheduler`: the behaviour that an
+operator sees without faults. scheduler_faults.py tests faults."""
 import json
 import re
 import signal
@@ -64,7 +64,7 @@ def check_events(api):
 
 
 def check_lines(daemon):
-    """Those operators rely on, in their order: spec 11 section 6.1."""
+    """Log lines that operators rely on, in their order: spec 11 section 6.1."""
     text = daemon.output()
     at = -1
     for line in ('"Starting Kubernetes Scheduler" version="v1.36.2"', '"Golang settings"',
@@ -73,7 +73,7 @@ def check_lines(daemon):
                  '"Successfully bound pod to node" pod="default/p'):
         found = text.find(line, at + 1)
         if found < 0:
-            found = text.find(line.strip('"'), at + 1)  # some are not structured
+            found = text.find(line.strip('"'), at + 1)  # some lines are not structured
         assert found > at, "%s\n%s" % (line, text[:6000])
         at = found
     assert text.count('"Successfully bound pod to node"') == 100
@@ -112,7 +112,7 @@ def test_edge_11_44_without_election_the_end_is_a_failure(program):
 
 
 def test_edge_11_45_second_signal(program):
-    """Held up by a server that does not answer, the first signal alone would wait."""
+    """While the server does not answer, the first signal alone would only start a wait."""
     with harness.server(program) as api:
         harness.make_nodes(api, 1)
         with harness.daemon(program, api, config=ELECTION) as daemon:
@@ -137,7 +137,7 @@ def test_configuration_is_written(program):
 
 
 def test_configz_shows_what_was_logged(program):
-    """From level 2 on the profiles as they were built, otherwise as they were read."""
+    """At log level 2 and above the profiles are logged as built, below as read."""
     profile = {"pluginConfig": [{"name": "VolumeBinding", "args": {"bindTimeoutSeconds": 5}},
                                 {"name": "Elsewhere", "args": {"x": 1}}]}
     with harness.server(program) as api:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two `berth scheduler` behind lines that fail in every way, killed, stopped and started again,
-with an API server that restarts, nodes that change and pods of all shapes. When the trouble ends,
-every pod is bound; nobody was bound twice, no node was ever full beyond its size, and never did two
-of them write in turns.
+"""Two `berth scheduler` over connections with all kinds of faults, killed, stopped and restarted,
+with an API server that restarts, nodes that change and pods of all shapes. When the faults end,
+every pod is bound, no pod was bound twice, no node was ever overcommitted, and the two never wrote
+alternately.
 
 Usage: scheduler_chaos.py BERTH plain|sanitized [--seconds N] [--seed N] [--rounds N]
 
-The seed of each round is printed; the same one makes the same plan, though not the same timing.
+The seed of each round is printed; the same seed makes the same plan, though not the same timing.
 """
 import argparse
 import contextlib
@@ -28,12 +28,12 @@ NODES = 8
 PODS_ALIVE_MAX = 150
 ZONES = 3
 NODE_MILLI = 4000
-# Even seeds: claims become Bound once the scheduler has chosen, nothing else. Odd ones: nodes that
-# nobody renews are tainted, pods run, pods on nodes that are gone are deleted ...
+# Even seeds: one controller, which binds claims once the scheduler has chosen a volume. Odd seeds:
+# all controllers, which also taint nodes without heartbeats and delete pods of deleted nodes.
 CONTROLLERS = ["--controllers=persistentvolume-binder-controller", "--controllers=*"]
 CLASSES = {"low": 10, "middle": 1000, "high": 100000}
 CONFIG = dict(leaders.ELECTION, podInitialBackoffSeconds=1, podMaxBackoffSeconds=2)
-# Writes wait for tokens with the first.
+# The first limit delays writes until tokens are available.
 LIMITS = [{"qps": 20, "burst": 10}, {"qps": -1}, {"qps": -1}]
 EXPECTED = {0, 1, -signal.SIGKILL}
 
@@ -47,10 +47,10 @@ def milli(item):
 
 
 class Witness(harness.Bindings):
-    """Also adds up what is on each node, in the order in which the server says so.
+    """Also sums the requests on each node, in the order of the server's events.
 
-    A scheduler that does not hear that its binding was done takes the room for free until its watch
-    tells it otherwise: such pods are not counted.
+    A scheduler that misses the answer to a binding counts the room as free until its watch reports
+    the pod: such pods are not counted.
     """
 
     def __init__(self, api, sizes, unheard, note):
@@ -67,7 +67,7 @@ class Witness(harness.Bindings):
         node, uid = harness.node_of(item), item["metadata"]["uid"]
         self.alive[item["metadata"]["name"]] = item
         if item["status"].get("phase") in ("Succeeded", "Failed"):
-            self._gone(item)  # nothing of it runs: its node was deleted, say
+            self._gone(item)  # the pod does not run, for example because its node was deleted
         elif node and uid not in self.on_node.setdefault(node, {}):
             self.on_node[node][uid] = item["metadata"]["name"], milli(item)
             self.note("%s is on %s" % (item["metadata"]["name"], node))
@@ -85,7 +85,7 @@ class Witness(harness.Bindings):
         self.alive.pop(item["metadata"]["name"], None)
 
     def _listed(self, items):
-        """After a gap: pods may have gone unseen. Their nodes are counted anew."""
+        """After a gap deletions may have been missed: counts the nodes anew."""
         self.note("all pods are listed")
         uids = {item["metadata"]["uid"] for item in items}
         for pods in self.on_node.values():
@@ -99,7 +99,7 @@ class Witness(harness.Bindings):
 
 
 class Replica:
-    """One daemon after the other behind one proxy."""
+    """Runs one daemon after the other behind one proxy."""
 
     def __init__(self, scene, slot):
         self.scene = scene
@@ -134,7 +134,7 @@ class Replica:
         self.scene.note("r%d-%d starts" % (self.slot, self.generation))
         self.daemon = harness.Daemon(
             self.scene.program, self.scene.folder, self.scene.api,
-            # A preemptor whose last victim goes by itself may wait for this (spec 08 section 11.3).
+            # A preemptor whose last victim ends early may wait this long (spec 08 section 11.3).
             "--pod-max-in-unschedulable-pods-duration", "20s", proxy=self.proxy,
             config=dict(CONFIG, clientConnection=self.rng.choice(LIMITS)),
             name="r%d-%d" % (self.slot, self.generation))
@@ -145,7 +145,7 @@ class Replica:
     def end(self, number):
         self.wake()
         self.scene.note("r%d-%d gets %d" % (self.slot, self.generation, number))
-        is_young = time.monotonic() - self.started < 2  # it may not listen to signals yet
+        is_young = time.monotonic() - self.started < 2  # the process may not handle signals yet
         status = self.daemon.stop(number, 60)
         assert status in (0, 1) or status == -number and (
             is_young or number == signal.SIGKILL), self.daemon.ended()
@@ -165,7 +165,7 @@ class Replica:
         if self.stopped_until is not None and time.monotonic() >= self.stopped_until:
             self.wake()
         if not self.daemon.is_running():
-            # Without its lease it ends, and whoever runs it starts it again.
+            # A daemon that loses its lease exits, and its supervisor restarts it.
             status = self.daemon.stop()
             assert status in EXPECTED, self.daemon.ended()
             self.start()
@@ -187,7 +187,7 @@ class Replica:
         def some(chance, make, applies=lambda request: True):
             return lambda request: (
                 make() if applies(request) and rng.random() < chance else None)
-        # Writes are never delayed by as long as another takes to follow: 1 s.
+        # Delays of writes stay below the 1 s that another replica needs to take over.
         return rng.choice([
             None, None,
             some(0.2, lambda: fault.CutWithin(rng.randrange(1, 3000))),
@@ -215,7 +215,7 @@ class Scene:
         self.api = stack.enter_context(harness.server(program, CONTROLLERS[seed % 2]))
         self.bindings = []  # (when, replica, its generation, pod)
         self.unheard = set()
-        self.notes = []  # what happened when, for those who look for a cause
+        self.notes = []  # log of actions, to find the cause of a failure
         self.sizes = {}
         self.nodes = set()
         self.count = 0
@@ -245,7 +245,7 @@ class Scene:
             replica.proxy.close()
 
     def forget_answers(self):
-        """Whatever is being bound now: its answer may be lost."""
+        """Marks the pods of recent bindings as unheard: the answers may be lost."""
         self.unheard.update(
             name for at, _, _, name in self.bindings if at > time.monotonic() - 2)
 
@@ -275,7 +275,7 @@ class Scene:
         self.nodes.add(index)
 
     def new_claim(self, name):
-        """A claim and the only volume for it, in some zone."""
+        """Makes a claim and the only volume for the claim, in a random zone."""
         zone = "z%d" % self.rng.randrange(ZONES)
         self.create("/api/v1/persistentvolumes", {
             "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v-" + name},
@@ -290,7 +290,7 @@ class Scene:
                      "resources": {"requests": {"storage": "1Gi"}}}})
 
     def shape(self, name):
-        """Labels and the rest of a spec; each can be satisfied when there are enough nodes."""
+        """Makes labels and a spec; every spec can be satisfied with enough nodes."""
         rng = self.rng
         group = "g%d" % rng.randrange(6)
         selector = {"labelSelector": {"matchLabels": {"group": group}}}
@@ -303,7 +303,7 @@ class Scene:
             return {"group": group}, {"affinity": {"podAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": [zone]}}}
         if kind == "apart":
-            # Three of a kind, of which the last nodes alone can take each.
+            # Three pods of one kind, each of which fits only on the last nodes.
             self.groups += 1
             apart = {"apart": "a%d" % (self.groups // 3)}
             return apart, {"affinity": {"podAntiAffinity": {
@@ -428,7 +428,7 @@ class Scene:
     # --- the end ---
 
     def end_trouble(self):
-        """Nothing fails any more, and there is room for everybody."""
+        """All faults end, and there is room for every pod."""
         for replica in self.replicas:
             replica.fault = None
             replica.wake()
@@ -459,7 +459,7 @@ class Scene:
                 item["metadata"]["name"] for item in left)) from None
 
     def print_about(self, text):
-        """What the logs have on the pods and nodes that a failure names."""
+        """Prints the log lines about the pods and nodes that a failure names."""
         names = {'"%s"' % name for name in re.findall(r"\bn\d+", text)}
         names |= {'"default/%s"' % name for name in re.findall(r"\bp\d+", text)}
         for replica in self.replicas:
@@ -470,7 +470,7 @@ class Scene:
                         print(line[:300])
 
     def check_turns(self):
-        """Whoever binds goes on to, until another has taken the lease."""
+        """A replica that binds pods continues to, until another replica has taken the lease."""
         owners = [(slot, generation) for _, slot, generation, _ in sorted(self.bindings)]
         turns = sum(1 for a, b in zip(owners, owners[1:]) if a != b)
         transitions = leaders.lease_of(self.api)["spec"]["leaseTransitions"]

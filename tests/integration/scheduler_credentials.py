@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`berth scheduler` and the ways to say who it is and how to get to the server: certificates,
-tokens, plugins, passwords, proxies, names. What changes on disk while it runs is used. Spec 13
-sections 4 to 7."""
+"""`berth scheduler` and its ways to authenticate and to reach the server: certificates, tokens,
+plugins, passwords, proxies, names. Files that change while the daemon runs are read again. Spec
+13 sections 4 to 7."""
 import asyncio
 import base64
 import contextlib
@@ -30,7 +30,7 @@ def run(*command):
 
 
 class Authority:
-    """Signs the certificates of clients."""
+    """A CA that signs client certificates."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -38,7 +38,7 @@ class Authority:
             folder, "DNS:authority", "authority")
 
     def issue(self, name):
-        """(certificate, key), PEM."""
+        """Returns (certificate, key), PEM."""
         key, request, certificate = (
             os.path.join(self.folder, name + end) for end in (".key", ".csr", ".crt"))
         run("openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
@@ -54,7 +54,7 @@ def read(path):
 
 
 def write(path, text, mode=0o600):
-    """Replaced as a whole, as kubelets do it."""
+    """Replaces a file atomically, as kubelets do."""
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
     os.chmod(path + ".new", mode)
@@ -67,7 +67,7 @@ def encoded(text):
 
 
 class Scene:
-    """A server, the proxy that clients come through, and daemons with kubeconfigs of their own."""
+    """A server, a proxy for clients, and daemons with separate kubeconfigs."""
 
     def __init__(self, program, api, proxy, folder):
         self.program = program
@@ -81,7 +81,7 @@ class Scene:
 
     @contextlib.contextmanager
     def daemon(self, user=None, cluster=None, environment=None, secrets=()):
-        """cluster: members that replace those that are right."""
+        """cluster: members that override the correct ones."""
         found = {"server": self.proxy.server, "certificate-authority": self.proxy.ca_file}
         found.update(cluster or {})
         document = {
@@ -98,7 +98,7 @@ class Scene:
                 assert secret not in daemon.output(), "a secret is in the log"
 
     def bind_more(self, daemon):
-        """More pods are made, and bound."""
+        """Creates more pods and waits until they are bound."""
         prefix = "p%d-" % self.made
         self.made += 1
         harness.make_pods(self.api, prefix, PODS, cpu="10m")
@@ -140,7 +140,7 @@ def test_certificate_in_files_is_rotated(program):
             with found.daemon(user) as daemon:
                 found.bind_more(daemon)
                 assert {request.peer for request in found.proxy.requests} == {"first"}
-                # Half of a pair is on disk for a moment: what works goes on working.
+                # Half of a pair is on disk for a moment: the old pair stays in use.
                 certificate, key = authority.issue("second")
                 write(found.path("client.crt"), certificate)
                 found.bind_more(daemon)
@@ -153,7 +153,7 @@ def test_certificate_in_files_is_rotated(program):
                 found.proxy.cut_everything()
                 before = len(found.proxy.requests)
                 found.bind_more(daemon)
-                # The last ones: what was begun while the files changed may have the first pair.
+                # The last requests: connections from before the change may use the first pair.
                 later = found.proxy.requests[before:]
                 assert len(later) > 10
                 assert {request.peer for request in later[-10:]} == {"second"}
@@ -170,7 +170,7 @@ def test_certificate_given_inline(program):
                        "certificate-authority-data": encoded(read(found.proxy.ca_file))}
             with found.daemon(user, cluster, secrets=["also-a-token"]) as daemon:
                 found.bind_more(daemon)
-            # One does not replace the other.
+            # One of them does not replace the other.
             assert {(request.peer, bearer(request)) for request in found.proxy.requests} == {
                 ("inline", "also-a-token")}
 
@@ -188,7 +188,7 @@ def test_no_certificate_where_one_is_needed(program):
 # --- tokens ---
 
 def test_token_file_is_rotated(program):
-    """Read again 50 s after it was read: no watch ends because of it."""
+    """The token is read again after 50 s; no watch ends because of it."""
     def policy(request):
         return None if bearer(request) in accepted else fault_proxy.Answer(401, UNAUTHORIZED)
     accepted = {"first-token"}
@@ -200,7 +200,7 @@ def test_token_file_is_rotated(program):
             watches = len(found.watches())
             accepted.add("second-token")
             write(path, "second-token")
-            os.unlink(path)  # for a while there is none
+            os.unlink(path)  # for a while the file is missing
             deadline = time.monotonic() + 58
             while time.monotonic() < deadline:
                 found.bind_more(daemon)
@@ -230,7 +230,7 @@ def may_mount():
 
 
 def test_in_cluster_under_load(program):
-    """The token changes while pods are bound; the one before it ends later."""
+    """The token changes while pods are bound; the former token expires later."""
     if not may_mount():
         print("test_in_cluster_under_load needs a mount namespace: skipped")
         return
@@ -331,7 +331,7 @@ def test_plugin_whose_tokens_last_a_second(program):
             for _ in range(5):
                 time.sleep(1)
                 found.bind_more(daemon)
-            assert len(found.watches()) == watches  # theirs were good when they began
+            assert len(found.watches()) == watches  # their token was valid when they started
         assert not refused, [request.target for request in refused]
         asked = runs(found)
         assert 5 <= len(asked) < 60, len(asked)
@@ -354,13 +354,14 @@ def test_token_of_a_plugin_is_revoked(program):
         with found.daemon(plugin(found), secrets=["at-"]) as daemon:
             found.bind_more(daemon)
             before = len(runs(found))
-            assert before <= 3, before  # one for each kubeconfig that is named
+            assert before <= 3, before  # one run for each kubeconfig
             revoked[0] = time.time()
-            found.bind_more(daemon)  # the first binding fails, its pod comes again
+            found.bind_more(daemon)  # the first binding fails, and the pod is retried
             assert len(runs(found)) == before + 1
 
 
-# Watched with the kubeconfig for authentication, whose plugin runs when another request is made.
+# The daemon watches these config maps with the authentication kubeconfig. Its plugin runs when
+# another request is made.
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 
 
@@ -383,18 +384,18 @@ def test_plugin_gives_certificates(program):
                 give("second", 3600)
                 time.sleep(3)
                 found.bind_more(daemon)
-                # All connections were closed, and the watches have come again.
+                # All connections were closed, and the watches were opened again.
                 up.wait_for("watches of the second", lambda: paths(found, "second") ==
                             paths(found, "first") - {CONFIG_MAPS}, 30)
                 assert "Failed to watch" not in daemon.output()
-                # At the version they had: nothing is listed again.
+                # The watches resume at their version: nothing is listed again.
                 assert not [request for request in found.watches()
                             if request.peer == "second" and "sendInitialEvents" in request.query]
 
 
 def test_plugin_that_fails(program):
     with scene(program) as found:
-        with found.daemon(plugin(found)) as daemon:  # it finds no status file
+        with found.daemon(plugin(found)) as daemon:  # the plugin finds no status file
             daemon.wait_for_line("getting credentials: exec: executable %s failed with exit code 1"
                                  % found.path("plugin"))
             assert not found.proxy.requests
@@ -405,7 +406,7 @@ def test_plugin_that_fails(program):
 # --- proxies ---
 
 class ConnectProxy:
-    """A proxy for CONNECT only. Every name leads to 127.0.0.1."""
+    """A proxy for CONNECT only. Every host name leads to 127.0.0.1."""
 
     def __init__(self, credentials=None):
         self.asked = []  # (target, credentials)
@@ -462,12 +463,12 @@ def test_proxy_url_with_credentials(program):
             found.bind_more(daemon)
         target = "127.0.0.1:%d" % found.proxy.port
         assert set(connect.asked) == {(target, "me:se:cret")}
-        # A connection each for the watches, a few for calls.
+        # One connection for each watch, a few for calls.
         assert len(connect.asked) < 60, len(connect.asked)
 
 
 def test_proxy_and_server_name(program):
-    """What is verified has another name than what the proxy is asked for."""
+    """The server name to verify differs from the host name for the proxy."""
     connect = ConnectProxy()
     with scene(program, names="DNS:api.berth.test") as found:
         cluster = {"tls-server-name": "api.berth.test",
@@ -498,7 +499,7 @@ def test_proxy_of_the_environment(program):
             found.bind_more(daemon)
         assert {target for target, _ in connect.asked} == {
             "api.berth.test:%d" % found.proxy.port}
-        # What NO_PROXY names is looked for directly, and nobody knows that name.
+        # Hosts in NO_PROXY are resolved directly, and this name does not exist.
         count = len(connect.asked)
         environment["NO_PROXY"] = ".berth.test"
         with found.daemon({"token": "t"}, {"server": server},
@@ -514,7 +515,7 @@ def test_loopback_is_not_proxied(program):
             found.bind_more(daemon)
 
 
-# --- whom to trust ---
+# --- certificate authorities ---
 
 def test_tls_server_name(program):
     with scene(program, names="DNS:api.berth.test") as found:

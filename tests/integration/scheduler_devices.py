@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`berth scheduler` and devices: what it writes, conflicts, pods that go meanwhile. The API server,
-controllers and nodes are a `berth up --no-scheduler`."""
+"""`berth scheduler` and devices: its writes, conflicts, pods that are deleted meanwhile. The API
+server, controllers and nodes are a `berth up --no-scheduler`."""
 import contextlib
 import json
 import re
@@ -18,9 +18,9 @@ CONFLICT = fault_proxy.status_body(
 
 @contextlib.contextmanager
 def scene(program, policy=None, gpus=(1, 2), resource=None, prepare=lambda api, nodes: None):
-    """Nodes with so many devices, the class gpu, behind an extended resource, and the template one.
-    What prepare(api, nodes) makes is known to the daemon when it starts: kinds are watched each by
-    itself, so that of later changes a pod may be told first."""
+    """Creates nodes with devices, the class gpu, its extended resource, and a claim template.
+    The daemon lists the objects of prepare(api, nodes) when it starts. Later changes may arrive
+    after a pod that needs them, since each kind has its own watch."""
     with program.up("--no-scheduler", "--nodes", str(len(gpus)), "--pod-start-delay", "0s") as api:
         nodes = sorted(item["metadata"]["name"] for item in devices.items(api, "/api/v1/nodes"))
         devices.create(api, devices.GROUP + "/deviceclasses",
@@ -40,7 +40,7 @@ def scene(program, policy=None, gpus=(1, 2), resource=None, prepare=lambda api, 
 
 
 def writes(proxy):
-    """Methods and paths, names of claims left out."""
+    """Methods and paths of writes, without names of claims."""
     made = re.compile(r"p\d*-gpu-\w+|e-extended-resources-\w+")
     return [(request.method, made.sub("CLAIM", request.path))
             for request in proxy.requests
@@ -49,8 +49,8 @@ def writes(proxy):
 
 
 def check_writes(proxy, pod, expected):
-    """In this order; the node that the scheduler means to take is said beside them, by a connection
-    of its own."""
+    """Checks the order of writes. The nominated node is written on another connection, at any
+    time before the binding."""
     found = writes(proxy)
     meant = ("PATCH", devices.PODS + "/%s/status" % pod)
     first = [json.loads(request.body) for request in proxy.requests
@@ -93,7 +93,7 @@ def test_writes_in_order(program):
 
 
 def test_conflicts(program):
-    """A driver or somebody else changed the claim: it is read again and written once more."""
+    """A driver or another client changed the claim: the daemon reads and writes it again."""
     refused = []
 
     def policy(request):
@@ -117,7 +117,7 @@ def test_conflicts(program):
 
 
 def test_conflicts_without_end(program):
-    """The attempt fails; nothing stays behind, and the next one succeeds."""
+    """The attempt fails, no allocation stays behind, and the next attempt succeeds."""
     state = {"refuses": True}
 
     def policy(request):
@@ -134,7 +134,8 @@ def test_conflicts_without_end(program):
 
 
 def test_pod_is_deleted_while_it_is_bound(program):
-    """Before each write for its claim and before the last one: the device is free again."""
+    """The pod is deleted before each write for its claim and before the binding: the device is
+    free again."""
     for part in ("claim", "status", "binding"):
         gone, seen = threading.Event(), threading.Event()
 
@@ -154,8 +155,8 @@ def test_pod_is_deleted_while_it_is_bound(program):
             daemon.wait_for_line('"Delete event for')
             gone.set()
             devices.wait_for_no_claims(api)
-            # Who came earlier would wait: the end of an attempt wakes nobody when its claim is
-            # gone (spec 12 section 16).
+            # A pod from before would stay unschedulable: the end of an attempt requeues no pod when
+            # the claim is deleted (spec 12 section 16).
             daemon.wait_for_line("Error scheduling pod; retrying")
             make_pods(api, "q0")
             devices.wait_for_running(api, 1, prefix="q")
@@ -164,7 +165,7 @@ def test_pod_is_deleted_while_it_is_bound(program):
 
 
 def test_shared_claim_of_a_driver(program):
-    """What the driver says of an allocated claim stays when another pod is added."""
+    """The driver's status of an allocated claim stays when another pod is reserved."""
     def prepare(api, _nodes):
         devices.create(api, devices.CLAIMS, devices.claim("both"))
     with scene(program, prepare=prepare) as (api, proxy, _):
@@ -182,13 +183,13 @@ def test_shared_claim_of_a_driver(program):
         _, found = api.json("GET", devices.CLAIMS + "/both")
         assert len(found["status"]["reservedFor"]) == 2, found
         assert found["status"]["devices"] == [said], found
-        # More than one where the pod was told before what the driver says: a conflict.
+        # More than one write if the pod arrived before the driver's status: a conflict.
         assert {call for call in writes(proxy) if "resourceclaims" in call[1]} == {
             ("PUT", devices.CLAIMS + "/both/status")}, writes(proxy)
 
 
 def allocate_elsewhere(api, nodes):
-    """Claim c has a device of the first node."""
+    """Allocates a device of the first node to claim c."""
     first = nodes[0]
     path = devices.CLAIMS + "/c"
     devices.create(api, devices.CLAIMS, devices.claim("c"))
@@ -201,7 +202,7 @@ def allocate_elsewhere(api, nodes):
 
 
 def make_pod_of_the_second(api):
-    """Pod p wants claim c on the second node; its name."""
+    """Creates pod p, which needs claim c on the second node; returns its name."""
     second = max(item["metadata"]["name"] for item in devices.items(api, "/api/v1/nodes"))
     waiting = devices.pod("p", claim_name="c")
     waiting["spec"]["nodeSelector"] = {"kubernetes.io/hostname": second}
@@ -220,7 +221,7 @@ def test_useless_allocation_is_taken_back(program):
 
 
 def test_stop_while_the_server_does_not_answer(program):
-    """PostFilter waits for its write; the process ends all the same."""
+    """PostFilter waits for its write, but the process still ends on a signal."""
     seen = threading.Event()
 
     def policy(request):

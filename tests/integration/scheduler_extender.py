@@ -39,7 +39,7 @@ class Extender:
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
-                with contextlib.suppress(OSError):  # whoever asked may have given up
+                with contextlib.suppress(OSError):  # the client may have given up
                     self.wfile.write(text)
 
             def log_message(self, *_):
@@ -73,7 +73,7 @@ def scene(program, extenders, nodes=4, **more):
 
 
 def only(*allowed):
-    """A filter that leaves these nodes; node objects are sent and returned."""
+    """A filter that keeps these nodes; node objects are sent and returned."""
     def verb(request):
         assert request["NodeNames"] is None
         items = [node for node in request["Nodes"]["items"]
@@ -93,7 +93,7 @@ def test_filter_with_objects(program):
     request = extender.requests("filter")[0]
     assert set(request) == {"Pod", "Nodes", "NodeNames"}
     assert request["Pod"]["metadata"]["name"].startswith("p")
-    # Complete objects, not only what a scheduler reads.
+    # Node objects are complete, with fields that a scheduler does not read.
     assert request["Pod"]["spec"]["containers"][0]["image"] == "registry.example/pause:3.9"
     assert "terminationGracePeriodSeconds" in request["Pod"]["spec"]
     assert len(request["Nodes"]["items"]) == 4
@@ -256,7 +256,7 @@ def test_tls(program):
         pair = fault_proxy.make_certificate(folder)
         extender = Extender({"filter": only("n1")}, tls=pair)
         verb = {"urlPrefix": extender.url, "filterVerb": "filter", "enableHTTPS": True}
-        # With the right CA, with none (nothing is verified then), and with the system's.
+        # With the right CA, without a CA (no verification then), and with the system's CAs.
         for tls in ({"tlsConfig": {"caFile": pair[0]}}, {}):
             with scene(program, [dict(verb, **tls)]) as (api, _):
                 harness.make_pods(api, "p", 1)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`berth scheduler` while everything around it fails: every pod is bound in the end, none twice,
-and nothing is lost. fault_proxy.py does what networks and servers do wrong."""
+"""`berth scheduler` while connections and servers fail: in the end every pod is bound, no pod
+twice, and no change is lost. fault_proxy.py injects the faults."""
 import contextlib
 import json
 import random
@@ -20,7 +20,7 @@ PODS = 150
 
 @contextlib.contextmanager
 def scene(program, policy=None, pods=PODS, **more):
-    """A server, a proxy, a daemon behind it, and a witness of all bindings."""
+    """A server, a proxy, a daemon behind the proxy, and a witness of all bindings."""
     with harness.server(program) as api:
         harness.make_nodes(api, NODES)
         proxy = fault_proxy.FaultProxy(api, policy)
@@ -75,7 +75,7 @@ def test_every_watch_is_too_old(program):
     rng = random.Random(3)
 
     def policy(request):
-        # Streaming lists pass, or nothing would ever be known.
+        # Streaming lists pass, otherwise the daemon would never receive an object.
         if not request.is_watch or "sendInitialEvents" in request.query:
             return fault_proxy.CutAfter(rng.uniform(0.3, 1)) if request.is_watch else None
         if rng.random() < 0.5:
@@ -110,7 +110,7 @@ def test_bursts_of_429_and_500(program):
 
     def policy(_):
         if (time.monotonic() - started) % 3 > 1:
-            return None  # two seconds of peace, one second of trouble
+            return None  # two seconds without faults, one second with faults
         if rng.random() < 0.5:
             return fault_proxy.Answer(429, busy, {"Retry-After": "1"})
         return fault_proxy.Answer(500, broken)
@@ -135,7 +135,7 @@ def test_answers_to_bindings_are_lost(program):
     with scene(program, policy) as (api, proxy, _, _):
         harness.make_pods(api, "p", PODS)
     bound = [request.path for request in proxy.requests if request.is_binding]
-    # A write is not sent again by itself; what is bound already is not tried again either.
+    # A write is not retried by itself, and a bound pod is not scheduled again.
     assert len(bound) < PODS * 1.5, len(bound)
 
 
@@ -162,7 +162,7 @@ def test_the_server_restarts(program):
 
 
 def test_a_second_scheduler_takes_pods(program):
-    """Somebody else binds the same pods as fast as he can."""
+    """Another client binds the same pods as fast as it can."""
     with scene(program) as (api, _, daemon, _):
         stop = threading.Event()
 
@@ -220,18 +220,18 @@ def test_pods_and_nodes_come_and_go_behind_a_bad_line(program):
                 harness.wait_until_bound(api, len(alive), 180)
                 witness.finish()
                 assert daemon.is_running(), daemon.ended()
-                # The dump compares the scheduler's cache with what the server told it.
+                # The dump compares the scheduler's cache with the server's objects.
                 time.sleep(1.5)
                 daemon.process.send_signal(signal.SIGUSR2)
                 daemon.wait_for_line("Dump of scheduling queue")
-                # Nodes that went while pods were on them are still in the cache, as upstream's.
+                # Deleted nodes that had pods are still in the cache, as upstream.
                 assert "missedPods" not in daemon.output(), daemon.output()[-4000:]
         finally:
             proxy.close()
 
 
 def test_events_tell_of_every_binding(program):
-    """The API of events fails at times; what is told is told once."""
+    """Writes of events fail at times; each event is still written once."""
     policy = fault_proxy.sometimes(
         11, 0.3, lambda: fault_proxy.Answer(
             500, fault_proxy.status_body(500, "InternalError", "not now"), {"Retry-After": "1"}),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Several `berth scheduler` with leader election: one works, another takes over in time, and never
-do two of them write."""
+"""Several `berth scheduler` with leader election: one is active, another takes over in time, and
+two never write alternately."""
 import contextlib
 import json
 import os
@@ -21,7 +21,7 @@ NODES = 10
 
 
 class Replica:
-    """A daemon with a proxy of its own, which sees what it writes and when."""
+    """A daemon with a separate proxy, which records the daemon's writes and their times."""
 
     def __init__(self, stack, program, api, name, config=ELECTION, **more):
         self.proxy = fault_proxy.FaultProxy(api)
@@ -57,7 +57,7 @@ def lease_of(api):
 
 
 def check_apart(first, second):
-    """The second began after the first had ended."""
+    """Asserts that the second replica began to write after the first had ended."""
     a, b = first.bindings(), second.bindings()
     assert a and b
     assert max(a) < min(b), "both wrote: until %f, from %f" % (max(a), min(b))
@@ -130,7 +130,7 @@ def test_the_lease_is_stolen(program):
         harness.wait_until_bound(api, 10)
         lease = lease_of(api)
         stolen = time.monotonic()
-        # The thief renews for as long as the daemon lives.
+        # The other holder renews the lease for as long as the daemon runs.
         while leader.daemon.is_running():
             assert time.monotonic() - stolen < 20, leader.daemon.ended()
             lease = lease_of(api)
@@ -159,7 +159,7 @@ def test_the_server_is_away_for_longer_than_the_deadline(program):
 
 
 def test_a_leader_that_was_stopped_for_long_writes_nothing(program):
-    """SIGSTOP until the standby has taken over: what the old leader had begun must not go on."""
+    """SIGSTOP until the standby has taken over: the old leader must not continue its work."""
     with replicas(program) as (api, (leader, standby), _):
         harness.make_pods(api, "p", 10)
         harness.wait_until_bound(api, 10)
@@ -205,7 +205,7 @@ def jump(path, seconds):
 
 
 def test_the_wall_clock_jumps(program):
-    """A shim moves the daemon's idea of the time of day by hours, in both directions."""
+    """A preloaded library shifts the daemon's time of day by hours, in both directions."""
     shim = os.environ.get("BERTH_TEST_CLOCK_SHIM", "")
     if not shim or program.sanitized:
         return  # a preloaded library must come first, and so must the sanitizers' own
@@ -218,7 +218,7 @@ def test_the_wall_clock_jumps(program):
             "LD_PRELOAD": shim, "BERTH_TEST_CLOCK_OFFSET": offset})
         replica.daemon.wait_for_line("Successfully acquired lease")
         witness = harness.Bindings(api)
-        # One that fits nowhere backs off while the clock jumps, and must be tried again.
+        # A pod that fits nowhere is in backoff while the clock jumps, and must be tried again.
         status, _ = api.json("POST", harness.PODS, harness.pod("big", cpu="100"))
         assert status == 201
         for i, seconds in enumerate([3600, -7200, 86400, 0]):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`berth scheduler` when the cluster changes behind its back: pods that go while they are bound or
-while nobody watches, lists that are refused half way; and the order of what it writes for
-preemption, events and volumes."""
+"""`berth scheduler` under concurrent changes: pods that are deleted during binding or while the
+watch is down, lists that are refused half way; and the order of the writes for preemption,
+events and volumes."""
 import contextlib
 import json
 import re
@@ -43,7 +43,7 @@ def delete(api, name):
 
 
 def check_cache(daemon):
-    """Its own comparison of what it knows with what the server says."""
+    """The daemon compares its cache with the server's objects."""
     time.sleep(1)
     daemon.process.send_signal(signal.SIGUSR2)
     daemon.wait_for_line("Dump of scheduling queue")
@@ -73,7 +73,8 @@ def test_pods_are_replaced_while_they_are_bound(program):
 
 
 def test_pods_are_replaced_while_nobody_watches(program):
-    """Deletions are missed, and others have the same names: what nodes hold must be right."""
+    """Deletions are missed, and new pods have the same names: the sums of the nodes must be
+    right."""
     def policy(request):
         if blind:
             return fault_proxy.Answer(410, EXPIRED) if "sendInitialEvents" not in \
@@ -81,7 +82,7 @@ def test_pods_are_replaced_while_nobody_watches(program):
         return None
     blind = False
     with scene(program, policy, nodes=2, cpu="4") as (api, proxy, daemon):
-        harness.make_pods(api, "p", 8, cpu="1")  # everything is full
+        harness.make_pods(api, "p", 8, cpu="1")  # all nodes are full
         harness.wait_until_bound(api, 8)
         blind = True
         proxy.cut_everything()
@@ -102,7 +103,7 @@ def test_pods_are_replaced_while_nobody_watches(program):
 
 
 def test_streaming_lists_expire_half_way(program):
-    """As an answer and as an event, before the end of the list and instead of it."""
+    """410 as an answer and as an event, before the end of the list and instead of it."""
     asked = {}
 
     def policy(request):
@@ -151,7 +152,7 @@ def test_nodes_vanish_under_bindings(program):
 
 
 def test_preemption_in_order(program):
-    """The preemptor is told where it will go; each victim's condition, its end, the event."""
+    """The preemptor is nominated; each victim gets the condition, the deletion and the event."""
     with scene(program, nodes=1, cpu="2", config=AS_JSON) as (api, proxy, _):
         harness.make_pods(api, "low", 2, cpu="1")
         harness.wait_until_bound(api, 2)
@@ -206,7 +207,8 @@ def test_failures_become_a_series(program):
                     if request.method == method and "/events" in request.path]
 
         def helps_not(count):
-            """A node that is large enough comes, but keeps pods away: tried again in vain."""
+            """A large enough node is added, but its taint keeps pods away: the attempt fails
+            again."""
             api.request("DELETE", "/api/v1/nodes/large")
             harness.change(api, "POST", "/api/v1/nodes", {
                 "apiVersion": "v1", "kind": "Node", "metadata": {"name": "large"},
@@ -228,11 +230,11 @@ def test_failures_become_a_series(program):
         assert patched.endswith("/" + third["metadata"]["name"])
         patches = [request for request in proxy.requests
                    if request.method == "PATCH" and request.path.endswith("/big0/status")]
-        assert len(patches) == 2  # the condition changed with the message only
+        assert len(patches) == 2  # only the message of the condition changed
 
 
 def test_volumes_keep_what_is_not_known(program):
-    """A volume and a claim are written with everything that they have, known or not."""
+    """Writes of a volume and a claim keep all fields, even unknown ones."""
     with scene(program, nodes=1, config=AS_JSON) as (api, proxy, _):
         harness.change(api, "POST", "/apis/storage.k8s.io/v1/storageclasses", {
             "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
@@ -267,7 +269,7 @@ def test_volumes_keep_what_is_not_known(program):
             "x": "y", "pv.kubernetes.io/bound-by-controller": "yes"}
         assert put["spec"]["claimRef"]["name"] == "c" and put["spec"]["claimRef"]["uid"]
         assert before["spec"]["local"] == put["spec"]["local"] == {"path": "/mnt"}
-        # Nobody else is there to bind it: do what the controller would.
+        # No controller runs, so the test binds the claim in the controller's place.
         _, claim = api.json("GET", "/api/v1/namespaces/default/persistentvolumeclaims/c")
         claim["spec"]["volumeName"] = "v"
         claim["metadata"].setdefault("annotations", {})[

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `berth scheduler` says to the API server and to those who watch it, byte for byte: spec 11
-sections 9 and 10, 11b sections 6 and 8, 13 section 14."""
+"""Requests of `berth scheduler` to the API server and its answers on the debug endpoints, byte
+for byte: spec 11 sections 9 and 10, 11b sections 6 and 8, 13 section 14."""
 import http.client
 import json
 import os
@@ -18,7 +18,7 @@ import up
 SPEC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "spec")
 AS_JSON = {"clientConnection": {"contentType": "application/json"}}
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
-# promtool does not like these names, but they are upstream's.
+# promtool warns of these names, but they are upstream's.
 UPSTREAM_NAMES = {name + ' counter metrics should have "_total" suffix' for name in (
     "authenticated_user_requests", "authentication_attempts")}
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
@@ -26,7 +26,7 @@ MICRO_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"
 
 
 def ask(daemon, path, method="GET", token=None, body=None):
-    """(status, headers, text) from the daemon's own endpoint."""
+    """Returns (status, headers, text) of the daemon's endpoint."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -72,7 +72,7 @@ def test_bodies_of_writes(program):
                 r'{"kind":"Pod","namespace":"default","name":"p0","uid":"' + meta["uid"] +
                 r'","apiVersion":"v1","resourceVersion":"\d+"},"note":"Successfully assigned '
                 r'default/p0 to n0","type":"Normal"}', event), event
-            # One that fits nowhere.
+            # One pod that fits nowhere.
             harness.make_pods(api, "big", 1, cpu="100")
             patch = up.wait_for(
                 "a patch", lambda: bodies(proxy, "PATCH", "/pods/big0/status$"))[0]
@@ -92,10 +92,10 @@ def test_bodies_of_writes(program):
 
 
 def test_the_same_in_protobuf(program):
-    """The default content type: the server understands every body, whatever its bytes are."""
+    """With the default content type the server accepts every body, whatever its encoding."""
     with harness.server(program) as api:
         harness.make_nodes(api, 1)
-        # A kube-apiserver writes events of its own into this namespace.
+        # A kube-apiserver also writes events into this namespace.
         harness.change(api, "POST", EVENTS, {
             "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "a.0"},
             "eventTime": "2026-01-01T00:00:00.000000Z", "type": "Normal", "note": "ready",
@@ -198,7 +198,7 @@ def families_of_the_spec():
 
 
 def families_of(text):
-    """The same of an exposition: {name: (type, labels or None without a sample, stability)}."""
+    """Parses an exposition: {name: (type, labels or None without a sample, stability)}."""
     kinds, labels, stability = {}, {}, {}
     for line in text.splitlines():
         match = re.match(r"# TYPE (\S+) (\S+)", line)
@@ -288,7 +288,7 @@ def test_metrics(program):
 
 
 def test_secrets_stay_secret(program):
-    """Not in the log at its most talkative, not in flagz, not in an error."""
+    """The secret is not in the log at the highest verbosity, not in flagz, not in an error."""
     with harness.server(program) as api:
         harness.make_nodes(api, 1)
         for form in ("text", "json"):
@@ -308,13 +308,13 @@ def check_secrets(api, daemon):
         daemon, "/configz", token=api.token)[2]
     assert api.token not in text
     assert "a-callers-secret" not in text
-    # Not dumpable: its /proc belongs to root, and no core file is written.
+    # The process is not dumpable: root owns its /proc, and no core file is written.
     status = os.stat("/proc/%d/environ" % daemon.process.pid)
     assert status.st_uid == 0
 
 
 def test_odd_configuration_files(program):
-    """They are read or refused; nothing of this takes long or much memory."""
+    """Files are read or refused, in little time and memory."""
     kind = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
     bomb = kind + "a: &a [x, x, x, x, x, x, x, x, x]\n"
     for before, name in zip("abcdefghi", "bcdefghij"):

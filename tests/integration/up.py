@@ -77,7 +77,7 @@ class Cluster:
         return int(self.server.rsplit(":", 1)[1])
 
     def tls(self):
-        """A context that trusts the cluster's CA; None on plain HTTP."""
+        """A TLS context that trusts the cluster's CA; None on plain HTTP."""
         return self._tls
 
     def ca(self):
@@ -92,7 +92,7 @@ class Cluster:
             cadata=self.ca())
 
     def request(self, method, path, body=None, headers=(), token=None):
-        """(status, headers, body) of one request."""
+        """Sends one request and returns (status, headers, body)."""
         headers = dict(headers)
         token = self.token if token is None else token
         if token:
@@ -114,12 +114,12 @@ class Cluster:
         return status, body
 
     def json(self, method, path, body=None, **more):
-        """(status, document)"""
+        """Sends one request and returns (status, document)."""
         status, _, text = self.request(method, path, body, **more)
         return status, json.loads(text)
 
     def stop(self, number=signal.SIGTERM):
-        """End it; its exit status."""
+        """Stops the process and returns its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
@@ -139,7 +139,7 @@ class Program:
 
     @contextlib.contextmanager
     def up(self, *flags):
-        """A cluster for the length of a with block; it must end cleanly."""
+        """Runs a cluster for a with block; the cluster must end cleanly."""
         with tempfile.TemporaryDirectory() as folder:
             cluster = Cluster(self, folder, *flags)
             try:
@@ -154,7 +154,7 @@ class Program:
 
 
 def wait_for(what, condition, seconds=60):
-    """Until condition() is true; its value. Nothing else shows when another process is done."""
+    """Waits until condition() is true and returns its value: another process can only be polled."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
@@ -166,7 +166,7 @@ def wait_for(what, condition, seconds=60):
 
 
 def main(names):
-    """Run all tests of a script: SCRIPT BERTH plain|sanitized. Ends with "N passed, N failed"."""
+    """Runs all tests of a script: SCRIPT BERTH plain|sanitized. Ends with "N passed, N failed"."""
     program = Program(*sys.argv[1:3])
     tests = [(name, test) for name, test in names.items() if name.startswith("test_")]
     shared = [name for name, test in tests if "program" not in inspect.signature(test).parameters]

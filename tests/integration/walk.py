@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A random walk through a cluster on a fast clock: everything that can be made, scaled, moved and
-taken away, with the process killed now and then; whenever it is left alone, all must be in order.
+"""A random walk through a cluster on a fast clock: objects are created, scaled, moved and deleted,
+and the process is killed at times; after every pause the cluster must be settled.
 
 BERTH_WALK_ROUNDS: rounds of the walk (default: about 20 seconds' worth); BERTH_WALK_SEED: its seed.
 """
@@ -66,7 +66,7 @@ def matches(selector, pod):
 
 
 class State:
-    """Everything there is, as lists of objects by resource."""
+    """Returns all objects, as lists by resource."""
 
     def __init__(self, walk):
         self.walk = walk
@@ -242,7 +242,7 @@ class Walk:
         self.start()
 
     def call(self, method, path, body=None, kind="application/json"):
-        """(status, document)"""
+        """Sends a request and returns (status, document)."""
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
@@ -256,7 +256,7 @@ class Walk:
 
     def create(self, path, body):
         status, answer = self.call("POST", path, body)
-        assert status in (201, 403, 404), answer  # the namespace may be on its way out
+        assert status in (201, 403, 404), answer  # the namespace may be terminating
         return status == 201
 
     def patch(self, path, body):
@@ -290,7 +290,7 @@ class Walk:
         self.number += 1
         return "%s%d" % (prefix, self.number)
 
-    # --- what can be done ---
+    # --- actions ---
 
     def template(self, name):
         spec = {"containers": [{"name": "c", "image": "i:1", "resources": {"requests": {
@@ -400,12 +400,12 @@ class Walk:
             return None
         status, answer = self.call("POST", self.path("pods", pod) + "/eviction", {
             "metadata": {"name": pod["metadata"]["name"]}})
-        # Of two budgets none can be asked.
+        # A pod with two budgets cannot be evicted.
         assert status in (201, 404, 429) or "more than one" in answer["message"], answer
         return "%s: %d" % (key_of(pod), status)
 
     def stray_pod(self):
-        """Not of StatefulSets: the stray keeps its name, and blocks the set as long as it lives."""
+        """Orphans a pod, never of a StatefulSet: the orphan's name would block the set."""
         pod = self.pick("pods", lambda found: owner_of(found) and not is_over(found)
                         and found["metadata"]["labels"].get("app", "").startswith("w")
                         and "statefulset.kubernetes.io/pod-name" not in found["metadata"]["labels"])
@@ -451,7 +451,7 @@ class Walk:
         if claim is None:
             return None
         self.delete(self.path("persistentvolumeclaims", claim))
-        # Who uses it has to go for it to end.
+        # The pods that use the claim must be deleted before the claim ends.
         for pod in self.items("pods"):
             if pod["metadata"]["namespace"] == claim["metadata"]["namespace"] and \
                     claim["metadata"]["name"] in json.dumps(pod["spec"].get("volumes", [])) + \
@@ -526,7 +526,7 @@ class Walk:
     # --- rounds ---
 
     def settle(self):
-        """Take away what keeps pods from running, then wait until all is in order."""
+        """Removes what keeps pods from running, then waits until the cluster is settled."""
         for node in self.items("nodes"):
             self.patch(self.path("nodes", node), {"spec": {"unschedulable": None}})
             taints = [taint for taint in node["spec"].get("taints", []) if taint["key"] == "walk"]
@@ -549,7 +549,7 @@ class Walk:
             return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) // 1024
 
     def trim(self):
-        """Not more and more of everything."""
+        """The number of objects stays bounded."""
         jobs = [job for job in self.items("jobs")]
         for job in jobs[:max(0, len(jobs) - 10)]:
             self.delete(self.path("jobs", job), {"propagationPolicy": "Background"})

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A hundred watchers see ten thousand writes, each once and in order; a stalled one slows none."""
+"""A hundred watchers get ten thousand events, each once and in order; a stalled watcher slows no
+other."""
 import hashlib
 import json
 import re
@@ -18,7 +19,7 @@ EVENT = re.compile(rb'"resourceVersion":"(\d+)"')
 
 
 class Connection:
-    """A raw connection, so that a hundred of them cost little here."""
+    """A raw connection, so that a hundred watchers cost this process little."""
 
     def __init__(self, cluster, path):
         self.socket = socket.create_connection(("127.0.0.1", cluster.port))
@@ -29,13 +30,13 @@ class Connection:
                              "\r\n" % (path, cluster.port, cluster.token)).encode())
         self.raw = b""
         self.in_body = False
-        self.lines = b""  # the end of the stream that is no whole line yet
+        self.lines = b""  # the incomplete line at the end of the stream
         self.digest = hashlib.sha256()
         self.count = 0
         self.ended = False
 
     def read(self):
-        """Take what is there; the whole lines of it."""
+        """Reads the available data; returns the complete lines."""
         try:
             data = self.socket.recv(1 << 20)
         except (BlockingIOError, ssl.SSLWantReadError):
@@ -76,7 +77,7 @@ class Connection:
 
 
 def writer(cluster, count):
-    """Create and change configmaps over one connection; yields now and then."""
+    """Creates and changes configmaps over one connection; yields now and then."""
     connection = socket.create_connection(("127.0.0.1", cluster.port))
     answers = connection.makefile("rb")
     head = "Host: localhost:%d\r\nAuthorization: Bearer %s\r\n" % (cluster.port, cluster.token)
@@ -109,7 +110,7 @@ def test_every_watcher_sees_every_change_once_and_in_order(cluster):
     path = "/api/v1/configmaps?watch=1&resourceVersion=" + version
     selector = selectors.DefaultSelector()
     watchers = [Connection(cluster, path) for _ in range(WATCHERS)]
-    stalled = Connection(cluster, path)  # never read
+    stalled = Connection(cluster, path)  # never reads
     for watcher in watchers:
         watcher.socket.setblocking(False)
         selector.register(watcher.socket, selectors.EVENT_READ, watcher)
@@ -169,7 +170,7 @@ def test_protobuf_watchers_see_the_same(cluster):
 
 def test_an_answer_of_protobuf_is_what_watchers_get(cluster):
     """Some creates are answered as protobuf while a watch is open, others as JSON: the events of
-    both hold what a GET answers."""
+    both contain the object that a GET returns."""
     protobuf = {"Accept": "application/vnd.kubernetes.protobuf"}
     maps = "/api/v1/namespaces/default/configmaps"
     version = cluster.json("GET", maps)[1]["metadata"]["resourceVersion"]
@@ -188,7 +189,7 @@ def test_an_answer_of_protobuf_is_what_watchers_get(cluster):
             envelopes.append(cluster.get(path, headers=protobuf)[1])
             assert i % 3 == 0 or answer == envelopes[-1]
         text = b"".join(iter(lambda: watcher.recv(65536), b""))
-    # The length of a chunk stands between two events, not within one.
+    # The length of a chunk is between two events, not within one.
     assert text.count(b"ADDED") == 12, text[:3000]
     for envelope in envelopes:
         assert text.count(envelope) == 1, envelope

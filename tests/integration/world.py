@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The world around the API, on a fast clock: preemption, volumes, spreading, budgets, drains,
-daemons, taints, profiles and plugins, as a user sees them."""
+"""Controllers and nodes around the API, on a fast clock: preemption, volumes, spreading,
+budgets, drains, daemons, taints, profiles and plugins, as a user sees them."""
 import glob
 import json
 import os
@@ -102,7 +102,7 @@ def condition(item, kind):
 
 
 def wait_running(cluster, path, seconds=30):
-    """The pod, once it runs."""
+    """Waits until the pod runs, and returns the pod."""
     return up.wait_for("%s runs: %s" % (path, get(cluster, path)), lambda: (
         lambda found: found if found and found["status"]["phase"] == "Running" else None)(
             get(cluster, path)), seconds)
@@ -124,13 +124,13 @@ def wait_gone(cluster, path):
 
 
 def wait_pending(cluster, path, text):
-    """Until the scheduler says this about the pod."""
+    """Waits until the condition PodScheduled contains this text."""
     return up.wait_for("%r about %s" % (text, path), lambda: text in condition(
         get(cluster, path), "PodScheduled").get("message", ""))
 
 
 def changes(cluster, path, version):
-    """What a watch tells since then: (type, object)."""
+    """Returns the watch events since this version: (type, object)."""
     status, text = cluster.get("%s?watch=1&timeoutSeconds=1&resourceVersion=%s" % (path, version))
     assert status == 200
     return [(event["type"], event["object"]) for event in map(json.loads, text.splitlines())]
@@ -222,7 +222,7 @@ def test_volumes(program):
                 "key": "kubernetes.io/hostname", "operator": "In", "values": ["node-3"]}]}]}}}})
         for name in ("late", "now", "static"):
             create(cluster, where + "/persistentvolumeclaims", claim(name, name))
-        # Before a pod comes only the one that binds at once is bound.
+        # Before a pod exists, only the claim with immediate binding is bound.
         up.wait_for("the immediate claim", lambda: get(
             cluster, where + "/persistentvolumeclaims/now")["status"]["phase"] == "Bound")
         for name in ("late", "static"):
@@ -258,7 +258,7 @@ def test_volumes(program):
         message = [condition(item, "PodScheduled")["message"] for item in ends
                    if not item["spec"].get("nodeName")][0]
         assert "node(s) exceed max volume count" in message, message
-        # What was provisioned goes with its claim; what was there before stays.
+        # A provisioned volume is deleted with its claim; the others stay.
         for name in ("scratch", "static"):
             delete(cluster, "%s/pods/%s" % (where, name))
         wait_gone(cluster, where + "/persistentvolumeclaims/scratch-v")
@@ -266,7 +266,7 @@ def test_volumes(program):
         delete(cluster, where + "/persistentvolumeclaims/static")
         up.wait_for("a released volume", lambda: get(
             cluster, CORE + "/persistentvolumes/disk")["status"]["phase"] == "Released")
-        # The node that the ephemeral volume left takes the pod that waited.
+        # The waiting pod gets the node that the ephemeral volume has left.
         for name in ("fourth", "fifth"):
             wait_running(cluster, "%s/pods/%s" % (where, name))
 
@@ -286,7 +286,7 @@ def test_spread_affinity_and_gates(program):
         found = [zones[item["spec"]["nodeName"]] for item in items(
             cluster, where + "/pods?labelSelector=app%3Dspread")]
         assert sorted(found) == ["zone-a"] * 3 + ["zone-b"] * 3, found
-        # The label of the zone comes with the binding.
+        # The binding adds the zone label.
         assert [item["metadata"]["labels"]["topology.kubernetes.io/zone"] for item in items(
             cluster, where + "/pods?labelSelector=app%3Dspread")] == found
 
@@ -379,7 +379,7 @@ def test_budgets_daemons_and_drains(program):
         node = [item for item in items(cluster, where + "/pods?labelSelector=app%3Dweb")][0][
             "spec"]["nodeName"]
         patch(cluster, CORE + "/nodes/" + node, {"spec": {"unschedulable": True}})
-        # As kubectl drain: again and again what was refused.
+        # Evicts as kubectl drain: retries refused evictions.
         refused = 0
 
         def drained():
@@ -409,14 +409,14 @@ def test_budgets_daemons_and_drains(program):
                 ready.remove(key)
                 low = min(low, len(ready))
         assert low >= 3, low
-        # The daemon stays on the cordoned node; a new node gets one.
+        # The daemon pod stays on the cordoned node; a new node gets a daemon pod.
         make_node(cluster, "late")
         up.wait_for("four daemons", lambda: get(cluster, path + "/daemonsets/agent")["status"].get(
             "numberReady") == 4)
         daemons = {item["spec"]["nodeName"] for item in items(
             cluster, where + "/pods?labelSelector=app%3Dagent")}
         assert daemons == {"node-0", "node-1", "node-2", "late"}, daemons
-        # A node that is taken away takes its pods along; they are made again elsewhere.
+        # A deleted node's pods are deleted, and created again on other nodes.
         victim = [item for item in items(cluster, where + "/pods?labelSelector=app%3Dweb")][0][
             "spec"]["nodeName"]
         delete(cluster, CORE + "/nodes/" + victim)
@@ -467,7 +467,7 @@ def test_namespaces_end_under_load(program):
             403, "NamespaceTerminating"), answer
         wait_gone(cluster, CORE + "/namespaces/doomed")
         assert not items(cluster, where + "/pods") and not items(cluster, path + "/replicasets")
-        # Its name can be had again.
+        # The name can be used again.
         new_namespace(cluster, "doomed")
         make_pod(cluster, where, "p")
         wait_running(cluster, where + "/pods/p")
@@ -489,7 +489,7 @@ def start_everything(cluster):
 
 
 def has_settled(cluster):
-    """What is not yet as it will be; nothing: all is."""
+    """Lists the objects that are not settled yet; empty when all are."""
     where, path = CORE + "/namespaces/default", APPS + "/namespaces/default"
     web = get(cluster, path + "/deployments/web")["status"]
     job = get(cluster, "/apis/batch/v1/namespaces/default/jobs/job")["status"]
@@ -514,7 +514,7 @@ def has_settled(cluster):
 def test_restarts_in_the_middle(program):
     for moment in (0, 0.05, 0.2, 0.5):
         with tempfile.TemporaryDirectory() as folder:
-            # As fast as it is, this lasts for about a second.
+            # At the speed of the cluster this lasts about a second.
             flags = ["--tls", "off", "--time-scale", "20", "--nodes", "1", "--node-cpu", "4",
                      "--data-dir", os.path.join(folder, "data")]
             cluster = up.Cluster(program, folder, *flags)
@@ -533,7 +533,7 @@ def test_restarts_in_the_middle(program):
             wait_running(cluster, where + "/pods/low")
             start_everything(cluster)
             for _ in range(3):
-                # The moment is what is tested: each finds the cluster in another state.
+                # Each moment finds the cluster in another state.
                 time.sleep(moment)
                 cluster.stop(signal.SIGKILL)
                 cluster = up.Cluster(program, folder, *flags)
