@@ -49,7 +49,7 @@ struct bt_domain_counter {
 	/* Position in the change log. */
 	bool filled;
 	uint64_t log_sequence;
-	uint64_t epoch; /* of the eligibility; also its number of moves */
+	uint64_t epoch; /* eligibility->epoch at the last build; a newer one forces a build */
 	uint64_t move_count;
 	uint32_t visited_count; /* pods visited by the last complete count */
 	/* Links in the list, newest first. */

@@ -32,7 +32,7 @@ struct bt_places {
 	uint32_t used;
 	uint32_t capacity;  /* allocated number of places */
 	uint32_t *slot_at;  /* by place; UINT32_MAX: the place has no node */
-	uint8_t *zone_of;   /* by place below `used`; not valid in list order */
+	uint8_t *zone_of;   /* indexed by place < used; valid unless places are in list order */
 	uint32_t *place_of; /* by slot; valid for slots that have a place */
 	uint32_t slot_capacity;
 	/**

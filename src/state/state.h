@@ -149,7 +149,7 @@ struct bt_placement_node {
 
 /** Lists of the snapshot, written at first use. */
 struct bt_snapshot_lists {
-	bool is_written;          /* slots, positions; unused in list order of places */
+	bool is_written;          /* slots and positions are valid */
 	bool affinity_is_written; /* affinity and anti_affinity are valid */
 	uint32_t *slots;          /* in list order */
 	uint32_t *positions;      /* by slot; valid for slots in the snapshot */

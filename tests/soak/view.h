@@ -18,7 +18,7 @@ struct bt_sim_excused_pool {
 	bool is_spoiled; /* a device was allocated twice, so that free devices are unknown */
 };
 
-/** A pod and the node it counts on; node_name may differ from the pod object's. */
+/** A pod and the node where the checker counts it, which spec.nodeName may not show yet. */
 struct bt_sim_placed {
 	const struct bt_pod *pod;
 	struct bt_str node_name;

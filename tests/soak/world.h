@@ -104,7 +104,7 @@ struct bt_sim {
 	 */
 	int64_t node_change_ns;
 	int64_t pod_change_ns;
-	/** Uids of nominated pods, and when a nomination last ended that no watch had shown. */
+	/** Uids of nominated pods; time of the last end of a nomination without a watch event. */
 	BT_VEC(struct bt_str) nominated;
 	int64_t unseen_end_ns;
 	/** When a binding last failed: other pods can use its volumes and devices. */
@@ -214,8 +214,8 @@ void bt_sim_devices_bound(struct bt_sim *sim, const struct bt_pod *pod, struct b
 /** Check an allocation that the scheduler writes. */
 void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *claim);
 /**
- * Does the claim have devices, as far as the scheduler knows? It may count on a write that no watch
- * has shown yet.
+ * Whether the claim has devices in the scheduler's cache, which includes writes that no watch event
+ * has confirmed yet.
  */
 bool bt_sim_claim_has_devices(const struct bt_sim *sim, const struct bt_object_meta *claim);
 /** Check all devices when no event is in flight. false: appends a complaint. */
