@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/view/view.h"
 #include "client/rest.h"
+#include "codec/json_edit.h"
 
 /**
  * Changes requested on the page, as requests to the API server: sent one after another, so that a
@@ -246,19 +247,21 @@ static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 		.query = "fieldManager=berth-view",
 		.content_type = "application/apply-patch+yaml",
 		.body = bt_arena_str(&change->arena, text)};
-	struct bt_str version = bt_json_find_str(document, "apiVersion");
-	if (version.length == 0 || step.kind.length == 0 || step.name.length == 0) {
+	struct bt_str api_version = bt_json_find_str(document, "apiVersion");
+	if (api_version.length == 0 || step.kind.length == 0 || step.name.length == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"%.*s: apiVersion, kind and metadata.name are needed",
 			BT_STR_ARG(step.kind));
 	}
 	struct bt_strbuf path = {0};
-	int64_t slash = bt_str_find_char(version, '/');
-	bt_strbuf_append_c(&path, slash < 0 ? "/api/" : "/apis/");
-	if (slash >= 0) {
-		bt_rest_append_segment(&path, bt_str_sub(version, 0, (uint32_t)slash));
+	struct bt_str group;
+	struct bt_str version;
+	bt_api_version_split(api_version, &group, &version);
+	bool has_group = version.length != api_version.length;
+	bt_strbuf_append_c(&path, has_group ? "/apis/" : "/api/");
+	if (has_group) {
+		bt_rest_append_segment(&path, group);
 		bt_strbuf_append_char(&path, '/');
-		version = bt_str_sub(version, (uint32_t)slash + 1, UINT32_MAX);
 	}
 	bt_rest_append_segment(&path, version);
 	step.path = keep(change, &path);
@@ -372,13 +375,11 @@ static void take_resources(
 	for (uint32_t i = 0; list != NULL && list->type == BT_JSON_ARRAY && i < list->count; i++) {
 		const struct bt_json_value *resource = list->elements[i];
 		struct bt_str name = bt_json_find_str(resource, "name");
-		const struct bt_json_value *namespaced = bt_json_find(resource, "namespaced");
 		if (!bt_str_equal(bt_json_find_str(resource, "kind"), step->kind) ||
 			bt_str_find_char(name, '/') >= 0) {
 			continue; /* another resource, or a subresource */
 		}
-		bool is_namespaced = namespaced != NULL && namespaced->type == BT_JSON_BOOL &&
-			namespaced->boolean;
+		bool is_namespaced = bt_json_bool_at(resource, "namespaced", false);
 		struct bt_strbuf path = {0};
 		bt_strbuf_append_str(&path, step->path);
 		append_object(&path,
