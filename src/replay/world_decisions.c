@@ -222,39 +222,45 @@ static bool has_feasible_node(struct bt_replay *replay, const struct bt_queue_en
 	return evaluation.feasible_count != 0;
 }
 
+/** Returns the recorded life of the queued pod, or NULL if the recording has none of it. */
+static const struct bt_pod_life *recorded_life(
+	struct bt_replay *replay, const struct bt_queue_entry *entry)
+{
+	uint32_t id = bt_replay_find_by_uid(replay, entry->pod.uid);
+	return id != BT_MAP_NONE && replay->pods.items[id].returns == 0
+		? &replay->pods.items[id].life
+		: NULL;
+}
+
 /**
  * Returns until when the queued pod must wait because the recorded scheduler tried it later, or -1.
  * An attempt that fails like the previous one writes nothing, so the recording does not show it:
  * such attempts are not delayed.
  */
-static int64_t find_wait_ns(struct bt_replay *replay, const struct bt_queue_entry *entry)
+static int64_t find_wait_ns(struct bt_replay *replay, const struct bt_queue_entry *entry,
+	const struct bt_pod_life *life)
 {
-	uint32_t id = bt_replay_find_by_uid(replay, entry->pod.uid);
-	const struct bt_pod_life *life = id != BT_MAP_NONE && replay->pods.items[id].returns == 0
-		? &replay->pods.items[id].life
-		: NULL;
 	int64_t soon_ns = replay->now_ns + BT_REPLAY_SAME_NS;
-	if (life != NULL && life->tried_ns > replay->now_ns && life->tried_ns <= soon_ns) {
+	if (life == NULL) {
+		return -1;
+	}
+	if (life->tried_ns > replay->now_ns && life->tried_ns <= soon_ns) {
 		return life->tried_ns;
 	}
-	bool is_bound_soon =
-		life != NULL && life->bound_ns > replay->now_ns && life->bound_ns <= soon_ns;
+	bool is_bound_soon = life->bound_ns > replay->now_ns && life->bound_ns <= soon_ns;
 	/* Pods that the recording never tries, as in imported traces, do not wait. */
-	bool may_wait = replay->may_be_busy && life != NULL && life->tried_ns >= 0;
+	bool may_wait = replay->may_be_busy && life->tried_ns >= 0;
 	if ((is_bound_soon || may_wait) && has_feasible_node(replay, entry)) {
 		return is_bound_soon ? life->bound_ns : INT64_MAX;
 	}
 	return -1;
 }
 
-/** Among nodes of equal score, makes the scheduler choose the recorded node. */
-static void prefer_recorded(struct bt_replay *replay, const struct bt_queue_entry *entry)
+/** Among nodes of equal score, makes the scheduler choose the recorded node, if life is known. */
+static void prefer_recorded(struct bt_replay *replay, const struct bt_pod_life *life)
 {
-	uint32_t id = bt_replay_find_by_uid(replay, entry->pod.uid);
-	bool has_recorded = id != BT_MAP_NONE && replay->pods.items[id].returns == 0;
 	bt_scheduler_prefer_node(replay->scheduler,
-		has_recorded ? bt_lives_node(replay->lives, replay->pods.items[id].life.node)
-			     : BT_STR(""));
+		life != NULL ? bt_lives_node(replay->lives, life->node) : BT_STR(""));
 }
 
 /**
@@ -293,11 +299,12 @@ int bt_replay_schedule(struct bt_replay *replay, int64_t *out_next_ns, struct be
 		const struct bt_queue_entry *next =
 			bt_replay_follows(replay) ? find_next(replay) : NULL;
 		if (next != NULL) {
-			*out_next_ns = find_wait_ns(replay, next);
+			const struct bt_pod_life *life = recorded_life(replay, next);
+			*out_next_ns = find_wait_ns(replay, next, life);
 			if (*out_next_ns >= 0) {
 				return 0;
 			}
-			prefer_recorded(replay, next);
+			prefer_recorded(replay, life);
 		}
 		int result = step(replay, &attempt, out_next_ns, &is_idle, err);
 		if (result < 0 || is_idle) {
@@ -341,7 +348,7 @@ int bt_replay_schedule_pod(struct bt_replay *replay, uint32_t id, struct berth_e
 				replay->scheduler, object->meta->namespace_, object->meta->name);
 		}
 		is_done = next == wanted;
-		prefer_recorded(replay, next);
+		prefer_recorded(replay, recorded_life(replay, next));
 		result = step(replay, &attempt, &next_ns, &is_idle, err);
 	}
 	bt_scheduler_prefer_pod(replay->scheduler, BT_STR(""), BT_STR(""));
