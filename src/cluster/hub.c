@@ -543,19 +543,14 @@ static uint32_t count_ready(const struct bt_hub *hub)
 	return count;
 }
 
-int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
+static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 {
-	struct bt_hub *hub = &controllers->hub;
 	uint32_t notes_left = BT_HUB_NOTES_PER_RUN;
 
-	hub->now_ns = now_ns;
-	hub->work = 0;
-	hub->is_running = true;
 	for (;;) {
 		for (; hub->next_note < hub->notes.count; hub->next_note++) {
 			struct bt_hub_note note = hub->notes.items[hub->next_note];
 			if (notes_left-- == 0) {
-				hub->is_running = false;
 				return now_ns;
 			}
 			look_at(hub, &note);
@@ -570,12 +565,10 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 		hub->next_note = 0;
 		bt_hub_queue_promote(&hub->queue, now_ns);
 		if (hub->turn_left == 0 && (hub->member_count == 0 || !next_turn(hub))) {
-			hub->is_running = false;
 			return bt_hub_queue_next_due(&hub->queue);
 		}
 		if (hub->work >= BT_HUB_WORK_PER_RUN &&
 			(hub->work >= BT_HUB_BACKLOG || count_ready(hub) > BT_HUB_BACKLOG)) {
-			hub->is_running = false;
 			return now_ns;
 		}
 		uint32_t slot = bt_hub_queue_take(&hub->queue, hub->current);
@@ -589,6 +582,19 @@ int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
 		succeeded = sync_key(hub, (struct bt_str){item->key, item->key_length});
 		bt_hub_queue_done(&hub->queue, slot, succeeded, hub->now_ns);
 	}
+}
+
+int64_t bt_controllers_run(struct bt_controllers *controllers, int64_t now_ns)
+{
+	struct bt_hub *hub = &controllers->hub;
+	int64_t next_ns;
+
+	hub->now_ns = now_ns;
+	hub->work = 0;
+	hub->is_running = true;
+	next_ns = run_controllers(hub, now_ns);
+	hub->is_running = false;
+	return next_ns;
 }
 
 bool bt_controllers_have_work(const struct bt_controllers *controllers)
