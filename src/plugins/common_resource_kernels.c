@@ -179,15 +179,26 @@ BT_ALWAYS_INLINE void allocation_pair(const struct block_column *a, const struct
 	}
 }
 
-static void allocation_block(const struct bt_resource_column *columns, uint32_t column_count,
-	bool most, uint32_t first_slot, uint32_t count, int32_t *scores)
+/** What the scoring of a column needs beside the columns of resources. */
+struct score_options {
+	uint32_t column_count;
+	bool most;             /* allocation: score the used share instead of the free one */
+	const int32_t *before; /* balance: without the pod, by slot; NULL: compute it */
+};
+
+/** Scores the slots from first_slot. scores[0] is the score of first_slot. */
+typedef void score_block_fn(const struct bt_resource_column *columns,
+	const struct score_options *options, uint32_t first_slot, uint32_t count, int32_t *scores);
+
+static void allocation_block(const struct bt_resource_column *columns,
+	const struct score_options *options, uint32_t first_slot, uint32_t count, int32_t *scores)
 {
 	double inverses_a[BLOCK];
 	double inverses_b[BLOCK];
-	if (column_count == 2) {
+	if (options->column_count == 2) {
 		struct block_column a = block_of(&columns[0], first_slot, count, inverses_a);
 		struct block_column b = block_of(&columns[1], first_slot, count, inverses_b);
-		if (most) {
+		if (options->most) {
 			allocation_pair(&a, &b, true, count, scores);
 		} else {
 			allocation_pair(&a, &b, false, count, scores);
@@ -196,9 +207,9 @@ static void allocation_block(const struct bt_resource_column *columns, uint32_t 
 	}
 	double sums[BLOCK] = {0};
 	double weights[BLOCK] = {0};
-	for (uint32_t c = 0; c < column_count; c++) {
+	for (uint32_t c = 0; c < options->column_count; c++) {
 		struct block_column column = block_of(&columns[c], first_slot, count, inverses_a);
-		add_allocation_scores(&column, most, count, sums, weights);
+		add_allocation_scores(&column, options->most, count, sums, weights);
 	}
 	divide_by_weights(sums, weights, count, scores);
 }
@@ -219,8 +230,7 @@ static void gather_columns(const struct bt_resource_column *columns, uint32_t co
 		for (uint32_t k = 0; k < count; k++) {
 			out->allocatable[c][k] = from->allocatable[slots[k]];
 			out->used[c][k] = from->used[slots[k]];
-			out->inverse[c][k] =
-				from->inverse != NULL ? from->inverse[slots[k]] : 0;
+			out->inverse[c][k] = from->inverse != NULL ? from->inverse[slots[k]] : 0;
 		}
 		out->columns[c] = (struct bt_resource_column){
 			.allocatable = out->allocatable[c],
@@ -232,35 +242,47 @@ static void gather_columns(const struct bt_resource_column *columns, uint32_t co
 	}
 }
 
-static void allocation_score_column(const struct bt_resource_column *columns, uint32_t column_count,
-	bool most, struct bt_slot_range range, int32_t *scores)
+/**
+ * Scores the slots of a range in blocks. The slots of a list are gathered first, so options->before
+ * must be NULL for a list. scores is indexed by slot.
+ */
+BT_ALWAYS_INLINE void score_range(score_block_fn *score_block,
+	const struct bt_resource_column *columns, const struct score_options *options,
+	struct bt_slot_range range, int32_t *scores)
 {
-	if (range.slots != NULL && range.count < GATHERED_MIN) {
-		for (uint32_t k = 0; k < range.count; k++) {
-			uint32_t slot = range.slots[k];
-			allocation_block(columns, column_count, most, slot, 1, &scores[slot]);
+	if (range.slots == NULL) {
+		for (uint32_t first = 0; first < range.count; first += BLOCK) {
+			uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
+			uint32_t slot = range.first + first;
+			score_block(columns, options, slot, count, &scores[slot]);
 		}
 		return;
 	}
-	for (uint32_t first = 0; range.slots != NULL && first < range.count; first += GATHERED) {
+	if (range.count < GATHERED_MIN) {
+		for (uint32_t k = 0; k < range.count; k++) {
+			uint32_t slot = range.slots[k];
+			score_block(columns, options, slot, 1, &scores[slot]);
+		}
+		return;
+	}
+	for (uint32_t first = 0; first < range.count; first += GATHERED) {
 		uint32_t count = range.count - first < GATHERED ? range.count - first : GATHERED;
 		const uint32_t *slots = range.slots + first;
 		struct gathered_columns gathered;
 		int32_t found[GATHERED];
-		gather_columns(columns, column_count, slots, count, &gathered);
-		allocation_block(gathered.columns, column_count, most, 0, count, found);
+		gather_columns(columns, options->column_count, slots, count, &gathered);
+		score_block(gathered.columns, options, 0, count, found);
 		for (uint32_t k = 0; k < count; k++) {
 			scores[slots[k]] = found[k];
 		}
 	}
-	if (range.slots != NULL) {
-		return;
-	}
-	for (uint32_t first = 0; first < range.count; first += BLOCK) {
-		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
-		uint32_t slot = range.first + first;
-		allocation_block(columns, column_count, most, slot, count, &scores[slot]);
-	}
+}
+
+static void allocation_score_column(const struct bt_resource_column *columns, uint32_t column_count,
+	bool most, struct bt_slot_range range, int32_t *scores)
+{
+	const struct score_options options = {.column_count = column_count, .most = most};
+	score_range(allocation_block, columns, &options, range, scores);
 }
 
 /**
@@ -306,8 +328,8 @@ BT_ALWAYS_INLINE void balance_block(const struct block_column *a, const struct b
 	}
 }
 
-static void balance_column(const struct bt_resource_column columns[2], struct bt_slot_range range,
-	int32_t *balances)
+static void balance_column(
+	const struct bt_resource_column columns[2], struct bt_slot_range range, int32_t *balances)
 {
 	double inverses_a[BLOCK];
 	double inverses_b[BLOCK];
@@ -321,21 +343,23 @@ static void balance_column(const struct bt_resource_column columns[2], struct bt
 	}
 }
 
-static void balanced_block(const struct bt_resource_column *columns, uint32_t first_slot,
-	uint32_t count, const int32_t *before, int32_t *scores)
+static void balanced_block(const struct bt_resource_column *columns,
+	const struct score_options *options, uint32_t first_slot, uint32_t count, int32_t *scores)
 {
 	double inverses_a[BLOCK];
 	double inverses_b[BLOCK];
 	int32_t computed[BLOCK];
 	struct block_column a = block_of(&columns[0], first_slot, count, inverses_a);
 	struct block_column b = block_of(&columns[1], first_slot, count, inverses_b);
-	if (before == NULL) {
+	const int32_t *before = computed;
+	if (options->before != NULL) {
+		before = options->before + first_slot;
+	} else {
 		struct block_column unused_a = a;
 		struct block_column unused_b = b;
 		unused_a.request = 0;
 		unused_b.request = 0;
 		balance_block(&unused_a, &unused_b, count, NULL, computed);
-		before = computed;
 	}
 	balance_block(&a, &b, count, before, scores);
 }
@@ -354,30 +378,8 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 		}
 		return;
 	}
-	if (range.slots != NULL && range.count < GATHERED_MIN) {
-		for (uint32_t k = 0; k < range.count; k++) {
-			uint32_t slot = range.slots[k];
-			balanced_block(columns, slot, 1, NULL, &scores[slot]);
-		}
-		return;
-	}
-	for (uint32_t first = 0; range.slots != NULL && first < range.count; first += GATHERED) {
-		uint32_t count = range.count - first < GATHERED ? range.count - first : GATHERED;
-		const uint32_t *slots = range.slots + first;
-		struct gathered_columns gathered;
-		int32_t found[GATHERED];
-		gather_columns(columns, 2, slots, count, &gathered);
-		balanced_block(gathered.columns, 0, count, NULL, found);
-		for (uint32_t k = 0; k < count; k++) {
-			scores[slots[k]] = found[k];
-		}
-	}
-	for (uint32_t first = 0; range.slots == NULL && first < range.count; first += BLOCK) {
-		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
-		uint32_t slot = range.first + first;
-		balanced_block(columns, slot, count, before != NULL ? before + slot : NULL,
-			&scores[slot]);
-	}
+	const struct score_options options = {.column_count = 2, .before = before};
+	score_range(balanced_block, columns, &options, range, scores);
 }
 
 /** Bits of one resource that one node lacks. Free amounts wrap as with bt_wrap_sub. */
