@@ -5,6 +5,7 @@
 #include "api/quantity_decimal.h"
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "dra/device_pools_private.h"
 
 /** The bit stays set until no claim of the API holds the device. */
 static void set_history(struct bt_allocated_devices *allocated, uint32_t device_id)
@@ -272,6 +273,7 @@ void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 static void device_changed(struct bt_allocated_devices *allocated, uint32_t id)
 {
 	uint32_t pool = bt_device_ids_pool_of(&allocated->dra->ids, id);
+	struct bt_device_pools *pools = allocated->dra->pools;
 	bool held = bt_bitset_get(&allocated->dedicated, id) || shared_of(allocated, id) != NULL;
 
 	bt_bitset_assign(&allocated->held, id, held);
@@ -279,6 +281,11 @@ static void device_changed(struct bt_allocated_devices *allocated, uint32_t id)
 		bt_vec_push(&allocated->pool_versions, 0);
 	}
 	allocated->pool_versions.items[pool] = ++allocated->version;
+	/* Not for the copy that bt_allocated_devices_validate makes. */
+	if (allocated == &allocated->dra->allocated && pool < pools->pool_of_id.count &&
+		pools->pool_of_id.items[pool] != BT_POOL_NONE) {
+		bt_device_pools_log(pools, pools->pool_of_id.items[pool]);
+	}
 }
 
 static void count_api_result(struct bt_allocated_devices *allocated, uint32_t id)
@@ -517,8 +524,7 @@ void bt_allocated_devices_follow(struct bt_allocated_devices *allocated,
 			uint32_t id = take_id(allocated, result);
 			count_api_result(allocated, id);
 			if (is_new) {
-				count_api_result(
-					allocated, id); /* for the later release */
+				count_api_result(allocated, id); /* for the later release */
 			}
 			set_history(allocated, id);
 			bt_device_ids_unref(&allocated->dra->ids, id);

@@ -11,6 +11,8 @@
 
 /** In nodes with more devices the full search runs, because only it polls is_over. */
 #define QUICK_DEVICES_MAX 255U
+/** FirstAvailableMax: the score of the first alternative. */
+#define FIRST_AVAILABLE_SCORE 8U
 /** The only flags that an ordinary device may have. */
 #define ORDINARY_FLAGS ((uint32_t)(BT_DEVICE_CAPACITY | BT_DEVICE_CAPACITY_FITS))
 
@@ -248,14 +250,29 @@ void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, u
 	}
 }
 
-static enum bt_allocation_outcome search_node(struct bt_allocator *allocator, uint32_t slot,
+/** Score of the alternative that the option is; FirstAvailableMax for the first one. */
+static uint32_t option_score(const struct bt_prepared *prepared, const struct bt_option *option)
+{
+	const struct bt_prepared_request *request =
+		&prepared->requests[prepared->items[option->claim].first_request + option->request];
+
+	return request->has_alternatives ? FIRST_AVAILABLE_SCORE -
+			(uint32_t)(option - &prepared->options[request->first_option])
+					 : 0;
+}
+
+/** out_choice may be NULL. */
+static struct bt_node_allocation search_node(struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count,
 	const struct bt_allocation_choice **out_choice, struct berth_error *err)
 {
 	struct bt_search search;
+	struct bt_node_allocation answer = {BT_ALLOCATION_NONE, 0};
 	enum bt_search_result result = BT_SEARCH_YES;
 
-	*out_choice = NULL;
+	if (allocator->options.begin != NULL) {
+		allocator->options.begin(allocator->options.context);
+	}
 	bt_search_begin(&search, allocator, slot, claims, count, err);
 	if (BT_UNLIKELY(allocator->options.verify)) {
 		struct bt_strbuf reason = {0};
@@ -268,7 +285,8 @@ static enum bt_allocation_outcome search_node(struct bt_allocator *allocator, ui
 		search.node = bt_device_pools_of_node(search.pools, search.slot);
 	}
 	if (BT_UNLIKELY(search.node->has_problem) && has_broken_pool(&search)) {
-		return BT_ALLOCATION_ERROR;
+		answer.outcome = BT_ALLOCATION_ERROR;
+		return answer;
 	}
 	if (search.prepared->needs_check) {
 		result = bt_search_validate(&search);
@@ -276,33 +294,42 @@ static enum bt_allocation_outcome search_node(struct bt_allocator *allocator, ui
 	if (result == BT_SEARCH_YES) {
 		result = bt_search_run(&search);
 	}
-	if (result == BT_SEARCH_YES) {
-		const struct bt_search_memory *memory = search.memory;
-		struct bt_allocation_choice *choice = create_choice(
-			search.allocator, search.prepared, search.slot, memory->taken.count);
-
+	const struct bt_search_memory *memory = search.memory;
+	switch (result) {
+	case BT_SEARCH_YES:
+		answer.outcome = BT_ALLOCATION_FOUND;
 		for (uint32_t i = 0; i < memory->taken.count; i++) {
-			choice->devices[i].row = memory->taken.items[i].row;
-			choice->devices[i].option = memory->taken.items[i].option;
+			/* The devices of a request follow one another. */
+			const struct bt_option *option = memory->taken.items[i].option;
+			answer.score += i == 0 || memory->taken.items[i - 1].option != option
+				? option_score(search.prepared, option)
+				: 0;
 		}
-		*out_choice = choice;
+		if (out_choice != NULL) {
+			struct bt_allocation_choice *choice = create_choice(
+				allocator, search.prepared, slot, memory->taken.count);
+			for (uint32_t i = 0; i < memory->taken.count; i++) {
+				choice->devices[i].row = memory->taken.items[i].row;
+				choice->devices[i].option = memory->taken.items[i].option;
+			}
+			*out_choice = choice;
+		}
+		break;
+	case BT_SEARCH_ERROR:
+		answer.outcome = search.is_over ? BT_ALLOCATION_OVER : BT_ALLOCATION_ERROR;
+		break;
+	case BT_SEARCH_NO:
+	case BT_SEARCH_TOO_MANY:
+		answer.outcome = search.node->has_problem && has_invalid_pool(search.node)
+			? BT_ALLOCATION_INVALID_POOL
+			: BT_ALLOCATION_NONE;
+		break;
 	}
 	/* Give back all devices: the search must leave no trace. */
 	while (search.memory->taken.count != 0) {
 		bt_search_give_back(&search);
 	}
-	switch (result) {
-	case BT_SEARCH_YES:
-		return BT_ALLOCATION_FOUND;
-	case BT_SEARCH_ERROR:
-		return search.is_over ? BT_ALLOCATION_OVER : BT_ALLOCATION_ERROR;
-	case BT_SEARCH_NO:
-	case BT_SEARCH_TOO_MANY:
-		break;
-	}
-	return search.node->has_problem && has_invalid_pool(search.node)
-		? BT_ALLOCATION_INVALID_POOL
-		: BT_ALLOCATION_NONE;
+	return answer;
 }
 
 /** Compares the result of the fast path with that of a full search. */
@@ -310,10 +337,11 @@ static void verify_quick(
 	struct bt_allocator *allocator, uint32_t slot, enum bt_quick_answer answer, uint32_t row)
 {
 	const struct bt_prepared *prepared = allocator->prepared;
-	const struct bt_allocation_choice *choice;
+	const struct bt_allocation_choice *choice = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
 	enum bt_allocation_outcome outcome =
-		search_node(allocator, slot, prepared->claims, prepared->count, &choice, &err);
+		search_node(allocator, slot, prepared->claims, prepared->count, &choice, &err)
+			.outcome;
 
 	if (answer == BT_QUICK_FOUND
 			? outcome != BT_ALLOCATION_FOUND || choice->devices[0].row != row
@@ -322,47 +350,52 @@ static void verify_quick(
 	}
 }
 
-enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
-	const struct bt_node_info *node, const struct bt_resource_claim *const *claims,
-	uint32_t count, const struct bt_allocation_choice **out_choice, struct berth_error *err)
+struct bt_node_allocation bt_allocator_decide(struct bt_allocator *allocator, uint32_t slot,
+	const struct bt_resource_claim *const *claims, uint32_t count,
+	const struct bt_allocation_choice **out_choice, struct berth_error *err)
 {
 	const struct bt_prepared *prepared = bt_prepared_of(allocator, claims, count);
-	struct bt_allocation_choice *choice;
 	enum bt_quick_answer answer = BT_QUICK_UNKNOWN;
 	uint32_t row = BT_DEVICE_NONE;
 
 	if (prepared->is_ordinary) {
 		answer = allocate_quickly(allocator->pools, prepared,
-			bt_device_pools_of_node(allocator->pools, node->slot), &row);
+			bt_device_pools_of_node(allocator->pools, slot), &row);
 	}
 	if (answer == BT_QUICK_UNKNOWN) {
-		return search_node(allocator, node->slot, claims, count, out_choice, err);
+		return search_node(allocator, slot, claims, count, out_choice, err);
 	}
 	if (BT_UNLIKELY(allocator->options.verify)) {
-		verify_quick(allocator, node->slot, answer, row);
+		verify_quick(allocator, slot, answer, row);
 	}
-	*out_choice = NULL;
 	if (answer == BT_QUICK_NONE) {
-		return BT_ALLOCATION_NONE;
+		return (struct bt_node_allocation){BT_ALLOCATION_NONE, 0};
 	}
-	choice = create_choice(allocator, prepared, node->slot, 1);
-	choice->devices[0] = (struct bt_chosen_device){row, prepared->options};
-	*out_choice = choice;
-	return BT_ALLOCATION_FOUND;
+	if (out_choice != NULL) {
+		struct bt_allocation_choice *choice = create_choice(allocator, prepared, slot, 1);
+		choice->devices[0] = (struct bt_chosen_device){row, prepared->options};
+		*out_choice = choice;
+	}
+	return (struct bt_node_allocation){BT_ALLOCATION_FOUND, 0};
 }
 
-uint32_t bt_allocation_choice_subrequest(
-	const struct bt_allocation_choice *choice, uint32_t claim, uint32_t request)
+enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
+	const struct bt_node_info *node, const struct bt_resource_claim *const *claims,
+	uint32_t count, const struct bt_allocation_choice **out_choice, struct berth_error *err)
 {
-	const struct bt_prepared *prepared = choice->prepared;
-	const struct bt_prepared_request *item =
-		&prepared->requests[prepared->items[claim].first_request + request];
+	*out_choice = NULL;
+	return bt_allocator_decide(allocator, node->slot, claims, count, out_choice, err).outcome;
+}
 
-	for (uint32_t i = 0; item->has_alternatives && i < choice->device_count; i++) {
+uint32_t bt_allocation_choice_score(const struct bt_allocation_choice *choice)
+{
+	uint32_t score = 0;
+
+	for (uint32_t i = 0; i < choice->device_count; i++) {
 		const struct bt_option *option = choice->devices[i].option;
-		if (option->claim == claim && option->request == request) {
-			return (uint32_t)(option - &prepared->options[item->first_option]);
-		}
+		score += i == 0 || choice->devices[i - 1].option != option
+			? option_score(choice->prepared, option)
+			: 0;
 	}
-	return UINT32_MAX;
+	return score;
 }

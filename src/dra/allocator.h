@@ -23,6 +23,8 @@ struct bt_allocator;
 struct bt_allocator_options {
 	/** Source of random share ids; NULL: ids come from a fixed sequence. */
 	struct bt_prng *prng;
+	/** Called before the search on a node. NULL: nothing to do. */
+	void (*begin)(void *context);
 	/** Polled during a search: true aborts the search. NULL: never abort. */
 	bool (*is_over)(void *context);
 	void *context;
@@ -52,9 +54,8 @@ enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
 	const struct bt_node_info *node, const struct bt_resource_claim *const *claims,
 	uint32_t count, const struct bt_allocation_choice **out_choice, struct berth_error *err);
 
-/** Index of the subrequest selected for a request; UINT32_MAX if the request has no subrequests. */
-uint32_t bt_allocation_choice_subrequest(
-	const struct bt_allocation_choice *choice, uint32_t claim, uint32_t request);
+/** Score of the selected subrequests of all claims. Spec: 12 section 11. */
+uint32_t bt_allocation_choice_score(const struct bt_allocation_choice *choice);
 /**
  * Makes status.allocation of a claim (spec 12 section 9.9) in the arena. The result borrows from
  * claims, classes and slices: copy it (bt_object_create does) before any of them may change.
@@ -62,6 +63,36 @@ uint32_t bt_allocation_choice_subrequest(
 BT_MUST_USE int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_arena *arena,
 	struct bt_allocation_result *out_result, struct berth_error *err);
+
+/** What the allocation of some claims gives on a node. */
+struct bt_node_allocation {
+	enum bt_allocation_outcome outcome;
+	uint32_t score; /* FOUND: bt_allocation_choice_score */
+};
+
+/**
+ * What an allocation gives on every node. Columns are kept between cycles: claims with equal
+ * requests, constraints and classes share a column, and only nodes with a change of
+ * BT_ALLOCATION_COLUMN_READS are searched again.
+ */
+struct bt_allocation_column {
+	/* While both are equal, slots without such a change keep their value. */
+	uint64_t serial;
+	uint64_t version;
+	/** By slot: index in answers. Slots out of the snapshot have any value. */
+	const uint32_t *values;
+	const struct bt_node_allocation *answers;
+	uint32_t failure_count; /* nodes with the outcome OVER or ERROR */
+};
+
+#define BT_ALLOCATION_COLUMN_READS (BT_CHANGE_DEVICES | BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)
+
+/**
+ * The column of these claims for the current snapshot, borrowed until the next call. NULL: no
+ * allocator has asked for equal claims lately, so that a column would cost more than it saves.
+ */
+const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator *allocator,
+	const struct bt_resource_claim *const *claims, uint32_t count);
 
 /** How many devices of a node a request can use, and why not more; for explanations. */
 struct bt_request_report {

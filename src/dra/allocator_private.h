@@ -32,7 +32,7 @@ struct bt_option {
 	int64_t count;           /* ExactCount: the count requested */
 	struct bt_str problem;   /* first error of the request; absent: none */
 	const bool *constraints; /* by constraint of the claim: whether it applies */
-	bool has_distinct; /* a distinct constraint applies: failed tries change its state */
+	bool has_distinct;       /* a distinct constraint applies: failed tries change its state */
 	/**
 	 * wants_all: index of the first device on the current node in bt_search_memory.all_devices.
 	 */
@@ -77,7 +77,7 @@ struct bt_prepared {
 	uint32_t option_count;
 	uint64_t drop_count; /* bt_device_pools.drop_count when the programs were interned */
 	bool has_constraints;
-	bool needs_check;  /* the validation pass must run on every node */
+	bool needs_check; /* the validation pass must run on every node */
 	bool is_ordinary; /* see bt_prepared_is_ordinary */
 };
 
@@ -192,6 +192,10 @@ bool bt_names_option(const bt_str_list *names, const struct bt_option *option, s
 void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err);
 
+/** bt_allocator_allocate with the score. out_choice: NULL if the devices do not matter. */
+struct bt_node_allocation bt_allocator_decide(struct bt_allocator *allocator, uint32_t slot,
+	const struct bt_resource_claim *const *claims, uint32_t count,
+	const struct bt_allocation_choice **out_choice, struct berth_error *err);
 /** Whether the claims are one request for one device, without constraints or other extras. */
 bool bt_prepared_is_ordinary(const struct bt_prepared *prepared);
 enum bt_quick_answer {

@@ -80,11 +80,14 @@ static const struct bt_option *option_of_request(
 	const struct bt_prepared *prepared = builder->choice->prepared;
 	const struct bt_prepared_request *item =
 		&prepared->requests[builder->claim->first_request + request];
-	uint32_t alternative =
-		bt_allocation_choice_subrequest(builder->choice, builder->claim_number, request);
 
-	return &prepared->options[item->first_option +
-		(alternative != UINT32_MAX ? alternative : 0)];
+	for (uint32_t i = 0; item->has_alternatives && i < builder->choice->device_count; i++) {
+		const struct bt_option *option = builder->choice->devices[i].option;
+		if (option->claim == builder->claim_number && option->request == request) {
+			return option;
+		}
+	}
+	return &prepared->options[item->first_option];
 }
 
 /** Names of all requests that use the class. */

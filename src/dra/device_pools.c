@@ -382,6 +382,7 @@ void bt_device_pools_destroy(struct bt_device_pools *pools)
 	}
 	bt_selectors_finish(pools);
 	bt_search_memory_destroy(pools->search);
+	bt_allocation_columns_destroy(pools->columns);
 	bt_map_finish(&pools->slice_map);
 	bt_map_finish(&pools->named_map);
 	bt_map_finish(&pools->scope_map);

@@ -188,6 +188,7 @@ struct bt_selector_program {
 
 /** Memory of a search, reused by each call of the allocator; unused between calls. */
 struct bt_search_memory;
+struct bt_allocation_columns; /* allocation_columns.c */
 
 /**
  * Pool changes that nodes can apply one by one; after more changes a node starts anew. A power of
@@ -248,6 +249,9 @@ struct bt_device_pools {
 	uint64_t call;        /* counts the calls of the allocator */
 	uint64_t share_count; /* counter for share ids without a prng */
 	struct bt_search_memory *search;
+	struct bt_allocation_columns *columns; /* NULL: not used yet */
+	/** Number of changes to pools that nodes of any name may see, or to their devices. */
+	uint64_t shared_version;
 };
 
 /* device_pools.c */
@@ -276,6 +280,11 @@ uint32_t bt_device_rows_find(
 void bt_device_pools_catch_up(struct bt_device_pools *pools);
 /** Marks what nodes have cached about the pool as outdated. */
 void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool);
+/**
+ * Logs a change of the devices, or of their allocation, for each node that may see the pool. If
+ * nodes of any name may see it, increases shared_version instead.
+ */
+void bt_device_pools_log(struct bt_device_pools *pools, uint32_t pool);
 void bt_pool_drop_views(struct bt_pool *pool);
 /** Updates and returns the node's pools; borrowed until the next call or change. */
 const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools, uint32_t slot);
@@ -347,6 +356,10 @@ bool bt_selector_verdict_is_valid(
 /** Drops the cached verdicts of a device that changed or is gone. */
 void bt_selectors_forget_row(struct bt_device_pools *pools, uint32_t row);
 void bt_selectors_finish(struct bt_device_pools *pools);
+
+/* allocation_columns.c */
+void bt_allocation_columns_destroy(struct bt_allocation_columns *columns);
+size_t bt_allocation_columns_bytes(const struct bt_allocation_columns *columns);
 
 /* allocator_search.c */
 void bt_search_memory_destroy(struct bt_search_memory *memory);

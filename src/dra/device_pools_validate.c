@@ -119,7 +119,8 @@ size_t bt_device_pools_memory_bytes(const struct bt_device_pools *pools)
 		vec_bytes(&pools->pool_of_id) + vec_bytes(&pools->id_marks) +
 		vec_bytes(&pools->free_rows) + vec_bytes(&pools->pools) + vec_bytes(&pools->named) +
 		vec_bytes(&pools->scopes) + vec_bytes(&pools->nodes) + pools->program_bytes +
-		pools->arena.total_bytes + bt_search_memory_bytes(pools->search);
+		pools->arena.total_bytes + bt_search_memory_bytes(pools->search) +
+		bt_allocation_columns_bytes(pools->columns);
 
 	for (uint32_t i = 0; i < pools->slices.count; i++) {
 		bytes += vec_bytes(&pools->slices.items[i].rows);

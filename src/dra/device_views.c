@@ -684,6 +684,29 @@ void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool)
 {
 	bt_pool_drop_views(&pools->pools.items[pool]);
 	pools->changed[pools->sequence++ & (BT_POOL_CHANGES_MAX - 1)] = pool;
+	bt_device_pools_log(pools, pool);
+}
+
+void bt_device_pools_log(struct bt_device_pools *pools, uint32_t pool)
+{
+	const struct bt_pool *item = &pools->pools.items[pool];
+	struct bt_state *state = pools->dra->state;
+
+	if (item->shared_count != 0) {
+		pools->shared_version++;
+		return;
+	}
+	for (uint32_t i = 0; i < item->slices.count; i++) {
+		const struct bt_pool_slice *slice = &pools->slices.items[item->slices.items[i]];
+		const struct bt_node_scope *scope = &pools->scopes.items[slice->scope];
+		uint32_t slot = scope->kind == BT_NODE_SCOPE_NAME
+			? bt_node_table_find_symbol(&state->nodes, scope->name)
+			: BT_SLOT_NONE;
+
+		if (slot != BT_SLOT_NONE) {
+			bt_change_log_append(&state->log, slot, BT_CHANGE_DEVICES);
+		}
+	}
 }
 
 void bt_device_pools_catch_up(struct bt_device_pools *pools)

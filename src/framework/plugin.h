@@ -510,6 +510,11 @@ struct bt_plugin_shortcuts {
 	bool (*filter_column)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state,
 		struct bt_slot_range range, uint32_t *detail);
+	/**
+	 * With columns_per_cycle: filter_column may be called only for nodes of cells, after
+	 * cell_traits returned true in this cycle. Otherwise Filter runs node by node.
+	 */
+	bool filter_needs_cells;
 	struct bt_status (*filter_detail_status)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena);
 

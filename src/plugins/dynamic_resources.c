@@ -492,13 +492,17 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			struct bt_arena *arena = cycle->arena;
 			struct bt_allocator_options options = {
 				.prng = share_ids(preparation.instance),
+				.begin = bt_dynamic_filter_begin,
 				.is_over = bt_dynamic_filter_is_over,
 				.context = &data->limit,
 				.verify = preparation.instance->base.handle->verify,
 			};
 
 			data->limit = (struct bt_filter_limit){
-				.handle = preparation.instance->base.handle, .cycle = cycle};
+				.handle = preparation.instance->base.handle,
+				.timeout_ns = preparation.instance->filter_timeout_ns,
+				.cycle = cycle,
+			};
 			data->todo = BT_ARENA_NEW_ARRAY(
 				arena, const struct bt_resource_claim *, data->count);
 			data->allocator =
@@ -507,8 +511,6 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	}
 	if (bt_status_is_success(&status)) {
 		data->slot_count = preparation.instance->base.handle->state->nodes.slot_count;
-		data->nodes = BT_ARENA_NEW_ARRAY(
-			cycle->arena, struct bt_dynamic_node *, data->slot_count);
 		bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	}
 	return status;
@@ -524,23 +526,26 @@ static bool score_is_constant(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED cons
 	return true;
 }
 
-/**
- * If the profile does not enable the plugin's PreFilter, Score fails for lack of state, so the
- * plain form must run.
- */
-static bool score_fits_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
-	BT_UNUSED const struct bt_pod_info *pod)
+static bool is_at_point(const struct bt_plugin *plugin, enum bt_extension_point point)
 {
 	const struct bt_framework *framework = bt_plugin_handle(plugin)->framework;
-	const struct bt_framework_point *point =
-		framework != NULL ? &framework->points[BT_POINT_PRE_FILTER] : NULL;
 
-	for (uint32_t i = 0; point != NULL && i < point->entries.count; i++) {
-		if (point->entries.items[i].plugin == plugin) {
+	for (uint32_t i = 0; framework != NULL && i < framework->points[point].entries.count; i++) {
+		if (framework->points[point].entries.items[i].plugin == plugin) {
 			return true;
 		}
 	}
 	return false;
+}
+
+/**
+ * If the profile does not enable the plugin's PreFilter, Score fails for lack of state, so the
+ * plain form must run. Without its Filter no node has a score, which the column does not know.
+ */
+static bool score_fits_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
+	BT_UNUSED const struct bt_pod_info *pod)
+{
+	return is_at_point(plugin, BT_POINT_PRE_FILTER) && is_at_point(plugin, BT_POINT_FILTER);
 }
 
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
@@ -611,7 +616,11 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.score_is_constant = score_is_constant,
 	.columns_per_cycle = true,
 	.keeps_cycle_data = true,
+	.filter_column = bt_dynamic_filter_column,
+	.filter_needs_cells = true,
+	.filter_detail_status = bt_dynamic_filter_detail_status,
 	.score_slots = bt_dynamic_score_slots,
+	.cell_traits = bt_dynamic_cell_traits,
 };
 
 const struct bt_plugin_ops bt_dynamic_resources_plugin = {

@@ -135,6 +135,7 @@ struct bt_dynamic_node {
 /** Limit of the search for devices in one Filter call. */
 struct bt_filter_limit {
 	const struct bt_handle *handle;
+	int64_t timeout_ns;                 /* of one search; 0: none */
 	const struct bt_cycle_state *cycle; /* for its cancellation */
 	int64_t deadline_ns;                /* by the metrics' clock; 0: none */
 	uint32_t questions_left;            /* used without a clock; 0: no limit */
@@ -152,8 +153,10 @@ struct bt_dynamic_cycle {
 	const struct bt_resource_claim **todo; /* argument of one allocator call */
 	struct bt_filter_limit limit;
 	struct bt_extended_resources *extended; /* NULL: no special claim */
+	/** If not NULL, it has Filter's results for all nodes, and `nodes` may lack entries. */
+	const struct bt_allocation_column *column;
 	uint32_t slot_count;
-	struct bt_dynamic_node **nodes; /* by slot; NULL: the node has not passed Filter */
+	struct bt_dynamic_node **nodes; /* by slot; NULL: no node has passed Filter */
 	/* For PreBind. */
 	bool is_patched;      /* the pod's status is patched (spec 12 section 15.3) */
 	bool waits;           /* PreBind waits for binding conditions */
@@ -167,6 +170,13 @@ static inline struct bt_dynamic_cycle *bt_dynamic_cycle_of(
 	const struct bt_plugin *plugin, const struct bt_cycle_state *cycle)
 {
 	return cycle->pre_filter_data[plugin->index];
+}
+
+/** Filter's result for a node; NULL: the node has not passed Filter. */
+static inline const struct bt_dynamic_node *bt_dynamic_node_of(
+	const struct bt_dynamic_cycle *data, uint32_t slot)
+{
+	return data->nodes != NULL && slot < data->slot_count ? data->nodes[slot] : NULL;
 }
 
 /** Replace the claim's object. Consumes object. */
@@ -202,6 +212,14 @@ struct bt_status bt_dynamic_score(struct bt_plugin *plugin, struct bt_cycle_stat
 void bt_dynamic_score_slots(struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, const uint32_t *slots,
 	uint32_t count, int64_t *scores);
+/* Cells (framework/plugin.h): Filter and Score by a column of the allocator. */
+bool bt_dynamic_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_trait_list *out);
+bool bt_dynamic_filter_column(struct bt_plugin *plugin, const void *data,
+	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
+	uint32_t *detail);
+struct bt_status bt_dynamic_filter_detail_status(struct bt_plugin *plugin, const void *data,
+	const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena);
 /**
  * The allocation of claim `index`, which must be unallocated and wanted, on a node that has passed
  * Filter.
@@ -209,7 +227,8 @@ void bt_dynamic_score_slots(struct bt_plugin *plugin, const void *data,
 BT_MUST_USE int bt_dynamic_allocation(const struct bt_dynamic_cycle *data,
 	const struct bt_dynamic_node *node, uint32_t index, struct bt_arena *arena,
 	struct bt_allocation_result *out_result, struct berth_error *err);
-/** Limit callback for the allocator. context: struct bt_filter_limit. */
+/** Limit callbacks for the allocator. context: struct bt_filter_limit. */
+void bt_dynamic_filter_begin(void *context);
 bool bt_dynamic_filter_is_over(void *context);
 
 /** Spec 12 section 10. */

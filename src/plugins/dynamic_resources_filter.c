@@ -3,6 +3,7 @@
 #include "api/types.h"
 #include "base/error.h"
 #include "framework/framework.h"
+#include "plugins/common_columns.h"
 #include "plugins/common_pod_group.h"
 #include "plugins/dynamic_resources.h"
 
@@ -13,10 +14,25 @@
 #define FILTER_QUESTIONS_MAX (UINT32_C(1) << 17)
 /** FirstAvailableMax, the score of the first alternative. */
 #define FIRST_AVAILABLE_SCORE 8
+/** Identity of the node trait. */
+#define TRAIT_DEVICES UINT64_C(0x64657669636573)
 
 static struct bt_status unresolvable(enum bt_reason reason)
 {
 	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, reason);
+}
+
+void bt_dynamic_filter_begin(void *context)
+{
+	struct bt_filter_limit *limit = context;
+	const struct bt_scheduler_metrics *metrics = bt_handle_metrics(limit->handle);
+
+	limit->is_timed_out = false;
+	limit->deadline_ns = limit->timeout_ns != 0 && metrics != NULL
+		? bt_metrics_now(metrics) + limit->timeout_ns
+		: 0;
+	limit->questions_left =
+		limit->timeout_ns != 0 && metrics == NULL ? FILTER_QUESTIONS_MAX : 0;
 }
 
 bool bt_dynamic_filter_is_over(void *context)
@@ -105,41 +121,35 @@ static struct bt_status over_status(const struct node_question *question)
 		BT_STR_ARG(question->cycle->cancel_cause));
 }
 
+/** Collect the claims to allocate, in order, in data->todo; returns their number. */
+static uint32_t collect_todo(struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < data->count; i++) {
+		const struct bt_dynamic_claim *claim = &data->claims[i];
+
+		if (claim->pending == NULL && bt_dynamic_is_wanted(claim, node)) {
+			data->todo[count++] =
+				claim->is_special ? &node->special->claim : claim->claim;
+		}
+	}
+	return count;
+}
+
 /** Steps 4b and 4c. */
 static struct bt_status allocate(struct node_question *question)
 {
 	struct bt_dynamic_cycle *data = question->data;
 	struct berth_error err = BERTH_ERROR_INIT;
 	enum bt_allocation_outcome outcome;
-	/* Collect the claims to allocate, in order. */
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < data->count; i++) {
-		const struct bt_dynamic_claim *claim = &data->claims[i];
-
-		if (claim->pending == NULL && bt_dynamic_is_wanted(claim, &question->found)) {
-			data->todo[count++] =
-				claim->is_special ? &question->found.special->claim : claim->claim;
-		}
-	}
+	uint32_t count = collect_todo(data, &question->found);
 
 	if (count == 0) {
 		return BT_STATUS_OK;
 	}
-	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(question->plugin);
-	struct bt_filter_limit *limit = &data->limit;
-	const struct bt_cycle_state *cycle = question->cycle;
-	const struct bt_scheduler_metrics *metrics = bt_handle_metrics(limit->handle);
-
-	limit->cycle = cycle;
-	limit->is_timed_out = false;
-	limit->deadline_ns = 0;
-	limit->questions_left = 0;
-	if (instance->filter_timeout_ns != 0 && metrics != NULL) {
-		limit->deadline_ns = bt_metrics_now(metrics) + instance->filter_timeout_ns;
-	} else if (instance->filter_timeout_ns != 0) {
-		limit->questions_left = FILTER_QUESTIONS_MAX;
-	}
+	data->limit.cycle = question->cycle;
+	data->limit.is_timed_out = false;
 	/* Check here, because a short search may end before the allocator checks. */
 	if (question->cycle->cancel_cause.length != 0) {
 		return over_status(question);
@@ -235,6 +245,10 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		uint32_t slot = question.node->slot;
 
 		if (slot < cycle_data->slot_count) {
+			if (cycle_data->nodes == NULL) {
+				cycle_data->nodes = BT_ARENA_NEW_ARRAY(question.cycle->arena,
+					struct bt_dynamic_node *, cycle_data->slot_count);
+			}
 			if (cycle_data->nodes[slot] == NULL) {
 				cycle_data->nodes[slot] =
 					BT_ARENA_NEW(question.cycle->arena, struct bt_dynamic_node);
@@ -298,34 +312,17 @@ static int64_t score_allocation(
 	return sum;
 }
 
-/** place: index of the claim in the choice. request: index of a request with alternatives. */
-static int64_t score_choice(
-	uint32_t request, const struct bt_allocation_choice *choice, uint32_t place)
+/** Score of a claim that Filter did not allocate. */
+static int64_t score_claim(const struct bt_dynamic_claim *claim)
 {
-	uint32_t selected = bt_allocation_choice_subrequest(choice, place, request);
-
-	/* A subrequest for no device is not named in any result. */
-	return selected == UINT32_MAX ? 0 : FIRST_AVAILABLE_SCORE - (int64_t)selected;
-}
-
-static int64_t score_claim(
-	const struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index)
-{
-	const struct bt_dynamic_claim *claim = &data->claims[index];
 	const struct bt_allocation_result *allocation =
 		claim->was_allocated ? claim->claim->status.allocation : claim->pending;
-	uint32_t place = allocation == NULL ? place_in_choice(data, node, index) : 0;
+	const struct bt_device_request *requests = claim->claim->spec.devices.requests.items;
 	int64_t sum = 0;
 
-	for (uint32_t i = 0; i < claim->claim->spec.devices.requests.count; i++) {
-		const struct bt_device_request *requests =
-			claim->claim->spec.devices.requests.items;
-
-		if (requests[i].exactly != NULL) {
-			continue;
-		}
-		sum += allocation != NULL ? score_allocation(&requests[i], allocation)
-					  : score_choice(i, node->choice, place);
+	for (uint32_t i = 0; allocation != NULL && i < claim->claim->spec.devices.requests.count;
+		i++) {
+		sum += requests[i].exactly == NULL ? score_allocation(&requests[i], allocation) : 0;
 	}
 	return sum;
 }
@@ -338,13 +335,19 @@ static bool scores_alternatives(const struct bt_plugin *plugin, const struct bt_
 
 static int64_t score_node(const struct bt_dynamic_cycle *data, uint32_t slot)
 {
-	const struct bt_dynamic_node *found = slot < data->slot_count ? data->nodes[slot] : NULL;
+	const struct bt_dynamic_node *found = bt_dynamic_node_of(data, slot);
 	int64_t score = 0;
 
-	for (uint32_t i = 0; found != NULL && i < data->count; i++) {
-		score += score_claim(data, found, i);
+	if (data->column != NULL) {
+		return data->column->answers[data->column->values[slot]].score;
 	}
-	return score;
+	if (found == NULL) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < data->count; i++) {
+		score += score_claim(&data->claims[i]);
+	}
+	return score + (found->choice != NULL ? bt_allocation_choice_score(found->choice) : 0);
 }
 
 struct bt_status bt_dynamic_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -376,6 +379,68 @@ void bt_dynamic_score_slots(struct bt_plugin *plugin, const void *data,
 	for (uint32_t i = 0; i < count; i++) {
 		scores[i] = differ ? score_node(cycle_data, slots[i]) : 0;
 	}
+}
+
+bool bt_dynamic_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, struct bt_trait_list *out)
+{
+	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
+	const struct bt_dynamic_node no_special = {0};
+
+	if (data == NULL || data->count == 0) {
+		return data != NULL;
+	}
+	/* Allocated claims, and the special claim, must be looked at on each node. */
+	if (data->extended != NULL || data->unallocated_count != data->count ||
+		cycle->cancel_cause.length != 0 ||
+		bt_plugin_gate(plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < data->count; i++) {
+		if (data->claims[i].pending != NULL) {
+			return false;
+		}
+	}
+	data->limit.cycle = cycle;
+	const struct bt_allocation_column *column = bt_allocation_column_get(
+		data->allocator, data->todo, collect_todo(data, &no_special));
+	/* An error ends the cycle, unless the search ends at an earlier node. */
+	if (column == NULL || column->failure_count != 0) {
+		return false;
+	}
+	bt_trait_list_add(out,
+		&(struct bt_node_trait){
+			.identity = {TRAIT_DEVICES, column->serial, column->version},
+			.reads = BT_ALLOCATION_COLUMN_READS,
+			.values = column->values,
+		});
+	data->column = column;
+	return true;
+}
+
+bool bt_dynamic_filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
+	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
+	struct bt_slot_range range, uint32_t *detail)
+{
+	const struct bt_allocation_column *column = ((const struct bt_dynamic_cycle *)data)->column;
+	uint32_t any = 0;
+
+	for (uint32_t i = 0; i < range.count; i++) {
+		uint32_t slot = bt_slot_at(range, i);
+
+		/* 0: BT_ALLOCATION_FOUND */
+		detail[slot] = (uint32_t)column->answers[column->values[slot]].outcome;
+		any |= detail[slot];
+	}
+	return any != 0;
+}
+
+struct bt_status bt_dynamic_filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod, uint32_t detail,
+	BT_UNUSED struct bt_arena *arena)
+{
+	return unresolvable(detail == BT_ALLOCATION_NONE ? BT_REASON_CLAIMS_NOT_ALLOCATABLE
+							 : BT_REASON_INVALID_RESOURCE_POOLS);
 }
 
 /**

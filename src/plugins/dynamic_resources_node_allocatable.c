@@ -405,8 +405,7 @@ void bt_dynamic_assume_status(struct bt_plugin *plugin, struct bt_cycle_state *c
 	BT_UNUSED const struct bt_pod_info *pod, uint32_t slot, struct bt_pod_status *status)
 {
 	const struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
-	const struct bt_dynamic_node *node =
-		data != NULL && slot < data->slot_count ? data->nodes[slot] : NULL;
+	const struct bt_dynamic_node *node = data != NULL ? bt_dynamic_node_of(data, slot) : NULL;
 
 	if (node != NULL && node->demand != NULL) {
 		set_statuses(status, node->demand);

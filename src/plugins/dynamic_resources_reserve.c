@@ -480,7 +480,7 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 	if (data == NULL) {
 		return bt_status_state_missing(cycle->arena);
 	}
-	binding.node = slot < data->slot_count ? data->nodes[slot] : NULL;
+	binding.node = bt_dynamic_node_of(data, slot);
 	code = bind_claims(&binding, &err);
 	if (code == 0) {
 		code = patch_demand(&binding, &err);
@@ -540,7 +540,7 @@ static bool needs_no_devices(const struct bt_dynamic_cycle *data)
 }
 
 struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	BT_UNUSED const struct bt_pod_info *pod, uint32_t slot)
+	const struct bt_pod_info *pod, uint32_t slot)
 {
 	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
 	const struct bt_dynamic_node *node;
@@ -551,7 +551,17 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 	if (data->unallocated_count == 0) {
 		return BT_STATUS_OK;
 	}
-	node = slot < data->slot_count ? data->nodes[slot] : NULL;
+	if (data->column != NULL && bt_dynamic_node_of(data, slot) == NULL) {
+		/* The column has no devices: search the chosen node. */
+		struct bt_node_info info;
+
+		bt_node_info_init(&info, bt_plugin_handle(plugin)->state, slot);
+		struct bt_status status = bt_dynamic_filter(plugin, cycle, pod, &info);
+		if (!bt_status_is_success(&status)) {
+			return status;
+		}
+	}
+	node = bt_dynamic_node_of(data, slot);
 	if (node == NULL) {
 		return needs_no_devices(data)
 			? BT_STATUS_OK
@@ -637,7 +647,7 @@ void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 	if (data->count > data->user_count) {
 		undo_special(plugin, cycle, pod, &data->claims[data->user_count]);
 	}
-	node = slot < data->slot_count ? data->nodes[slot] : NULL;
+	node = bt_dynamic_node_of(data, slot);
 	if (node != NULL && node->demand != NULL) {
 		bt_node_allocatable_clear(
 			bt_dynamic_resources_of(plugin), pod, node->demand, cycle->arena);

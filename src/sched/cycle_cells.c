@@ -209,7 +209,8 @@ static bool ask_filters(struct trait_collector *collector)
 	const struct bt_plan *plan = run->plan;
 	for (uint32_t i = 0; plan->has_cycle_filters && i < plan->filter_count; i++) {
 		struct bt_plugin *plugin = plan->filters[i].plugin;
-		if (plan->filters[i].form == BT_FILTER_CYCLE_COLUMN &&
+		if ((plan->filters[i].form == BT_FILTER_CYCLE_COLUMN ||
+			    plan->filters[i].form == BT_FILTER_CELLS) &&
 			!bt_plugin_set_has(&run->cycle->skip_filter, plugin->index) &&
 			!ask_traits(collector, plugin)) {
 			return false;
@@ -375,7 +376,8 @@ void bt_filter_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked)
 	const struct bt_plan *plan = run->plan;
 	uint32_t *slots = NULL;
 	for (uint32_t i = 0; plan->has_cycle_filters && i < plan->filter_count; i++) {
-		if (plan->filters[i].form != BT_FILTER_CYCLE_COLUMN ||
+		if ((plan->filters[i].form != BT_FILTER_CYCLE_COLUMN &&
+			    plan->filters[i].form != BT_FILTER_CELLS) ||
 			bt_plugin_set_has(
 				&run->cycle->skip_filter, plan->filters[i].plugin->index)) {
 			continue;

@@ -291,8 +291,8 @@ static uint32_t *find_unknown_entry(struct bt_cycle_extension *extension, struct
 }
 
 /** slot BT_SLOT_NONE: the node `name` is not in the snapshot. */
-static void set_status(struct bt_cycle_run *run, uint32_t slot, struct bt_str name,
-	const struct bt_status *status)
+static void set_status(
+	struct bt_cycle_run *run, uint32_t slot, struct bt_str name, const struct bt_status *status)
 {
 	struct bt_node_statuses *statuses = &run->result->diagnosis.statuses;
 	struct bt_node_status_entry entry = {slot, *status};
@@ -336,9 +336,10 @@ static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 	uint32_t verdict = run->verdict[slot];
 	uint32_t failing =
 		verdict == 0 ? run->plan->filter_count : (verdict >> BT_VERDICT_DETAIL_BITS) - 1;
-	for (uint32_t i = 0; run->plan->has_plain_filters && i < failing; i++) {
+	bool runs_plain = run->plan->has_plain_filters || run->plan->has_cell_filters;
+	for (uint32_t i = 0; runs_plain && i < failing; i++) {
 		const struct bt_plan_filter *filter = &run->plan->filters[i];
-		if (filter->form != BT_FILTER_PLAIN ||
+		if ((filter->form != BT_FILTER_PLAIN && filter->form != BT_FILTER_CELLS) ||
 			bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index)) {
 			continue;
 		}
@@ -524,7 +525,8 @@ struct bt_node_search_result bt_find_nodes_that_pass_filters(
 	}
 	search.limit = search.limit < search.count ? search.limit : search.count;
 	found.feasible = bt_arena_alloc(run->cycle->arena, search.limit * sizeof(*found.feasible));
-	if (run->plan != NULL && !run->plan->has_plain_filters && run->plan->filter_count != 0) {
+	if (run->plan != NULL && !run->plan->has_plain_filters && !run->plan->has_cell_filters &&
+		run->plan->filter_count != 0) {
 		search_verdicts(run, search, &found);
 	} else {
 		/* Evaluate the nodes one by one and record the statuses. */

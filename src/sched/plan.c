@@ -116,8 +116,10 @@ static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 			filter->form = BT_FILTER_COLUMN;
 			plan->reads |= bt_shortcuts(plugin)->filter_reads;
 		} else if (filter_has_cycle_column(framework, plugin)) {
-			filter->form = BT_FILTER_CYCLE_COLUMN;
+			bool needs_cells = bt_shortcuts(plugin)->filter_needs_cells;
+			filter->form = needs_cells ? BT_FILTER_CELLS : BT_FILTER_CYCLE_COLUMN;
 			plan->has_cycle_filters = true;
+			plan->has_cell_filters |= needs_cells;
 		} else {
 			filter->form = BT_FILTER_PLAIN;
 			plan->has_plain_filters = true;

@@ -39,6 +39,7 @@
 enum bt_plan_filter_form {
 	BT_FILTER_COLUMN,       /* part of the plan's verdict column */
 	BT_FILTER_CYCLE_COLUMN, /* runs over columns in every cycle (plugin.h: columns_per_cycle) */
+	BT_FILTER_CELLS,        /* runs for one node of each cell; without cells node by node */
 	BT_FILTER_PLAIN,        /* runs node by node */
 };
 
@@ -107,7 +108,8 @@ struct bt_plan {
 	struct bt_status pre_score;
 	struct bt_plan_filter *filters; /* active filters in list order */
 	uint32_t filter_count;
-	bool has_cycle_filters;
+	bool has_cycle_filters; /* CYCLE_COLUMN or CELLS */
+	bool has_cell_filters;
 	bool has_plain_filters;
 	bool has_plain_scores;
 	uint32_t reads; /* kinds of changes that require a slot to be evaluated again */
@@ -119,7 +121,7 @@ struct bt_plan {
 	struct bt_plan_score *cycle_scores; /* score plugins with columns_per_cycle */
 	uint32_t cycle_score_count;
 	const void **column_data; /* by plugin index: data of score columns without PreScore */
-	bool wide_values; /* has_wide_values (node_table.h) at the choice of column forms */
+	bool wide_values;         /* has_wide_values (node_table.h) at the choice of column forms */
 	/**
 	 * Version of the bt_device_class_map (dra/): if device classes provide extended resources,
 	 * some plugins depend on more than shape and node.

@@ -32,7 +32,8 @@ static uint64_t trait_value(const struct bt_node_trait *trait, uint32_t slot)
 static uint32_t first_cycle_filter(const struct bt_plan *plan)
 {
 	uint32_t i = 0;
-	while (i < plan->filter_count && plan->filters[i].form != BT_FILTER_CYCLE_COLUMN) {
+	while (i < plan->filter_count && plan->filters[i].form != BT_FILTER_CYCLE_COLUMN &&
+		plan->filters[i].form != BT_FILTER_CELLS) {
 		i++;
 	}
 	return i;

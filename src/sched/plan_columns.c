@@ -452,7 +452,7 @@ const uint32_t *bt_plan_slot_verdicts(const struct bt_plan *plan, const struct b
 	for (uint32_t i = 0; i < plan->filter_count; i++) {
 		const struct bt_plan_filter *filter = &plan->filters[i];
 		uint32_t index = filter->plugin->index;
-		if (filter->form == BT_FILTER_PLAIN ||
+		if (filter->form == BT_FILTER_PLAIN || filter->form == BT_FILTER_CELLS ||
 			bt_plugin_set_has(&cycle->skip_filter, index)) {
 			continue;
 		}
@@ -501,10 +501,10 @@ void bt_plan_slot_totals(const struct bt_plan *plan, const struct bt_engine *eng
 	}
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		struct bt_plan_raw raw = plan->raws[i];
-		raw.has_values = bt_shortcuts(raw.plugin)
-					 ->score_column(raw.plugin,
-						 bt_plan_score_data(plan, raw.plugin), pod,
-						 engine->state, range, scores);
+		raw.has_values =
+			bt_shortcuts(raw.plugin)
+				->score_column(raw.plugin, bt_plan_score_data(plan, raw.plugin),
+					pod, engine->state, range, scores);
 		raw.values = scores;
 		bt_plan_add_normalized(&raw, slots, count, totals);
 	}

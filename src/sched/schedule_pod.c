@@ -70,6 +70,7 @@ void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing)
 	for (uint32_t i = 0; i < plan->filter_count && i <= failing; i++) {
 		const struct bt_plugin *plugin = plan->filters[i].plugin;
 		if (plan->filters[i].form != BT_FILTER_PLAIN &&
+			plan->filters[i].form != BT_FILTER_CELLS &&
 			!bt_plugin_set_has(&run->cycle->skip_filter, plugin->index)) {
 			bt_profile_evaluated(run->framework->metrics, plugin, BT_TIMED_FILTER, 1);
 		}

@@ -45,7 +45,7 @@ struct bt_scalar_column {
 struct bt_label_column {
 	bt_sym key;
 	uint32_t *values; /* shared zeros while no slot has the label: only the table writes */
-	BT_VEC(bt_sym) dictionary; /* holds references; entries are reused only by a rebuild */
+	BT_VEC(bt_sym) dictionary;     /* holds references; entries are reused only by a rebuild */
 	BT_VEC(uint32_t) value_counts; /* slots per dictionary entry */
 	struct bt_map index;           /* symbol -> dictionary index */
 	uint32_t present_count;        /* slots with the label, ghosts included */
@@ -192,6 +192,7 @@ static inline bool bt_label_column_is_unique(const struct bt_label_column *colum
 }
 /** Slot of a node name that cache or snapshot have, or BT_SLOT_NONE. */
 uint32_t bt_node_table_find(const struct bt_node_table *table, struct bt_str name);
+uint32_t bt_node_table_find_symbol(const struct bt_node_table *table, bt_sym name);
 struct bt_str bt_node_table_name(const struct bt_node_table *table, uint32_t slot);
 struct bt_node_amounts {
 	int64_t requested;

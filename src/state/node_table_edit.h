@@ -12,8 +12,6 @@ void bt_node_table_finish(struct bt_node_table *table);
 uint32_t bt_node_table_acquire(struct bt_node_table *table, struct bt_str name);
 /** Clear a slot and free it. It must have no pods, ports, claims or images. */
 void bt_node_table_release(struct bt_node_table *table, uint32_t slot);
-/** Slot of a name symbol, or BT_SLOT_NONE. */
-uint32_t bt_node_table_find_symbol(const struct bt_node_table *table, bt_sym name);
 
 /** For a scalar column: allocatable[slot] = value; requested[slot] += delta. */
 void bt_node_table_set_scalar(

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the allocation of claims gives on every node, kept between cycles. A placed pod changes the
+ * devices of one node, so the next pod with equal requests needs one search.
+ */
+#include "dra/allocator_private.h"
+
+/** Most columns. Beyond COLUMN_BYTES_MAX fewer are kept, but at least COLUMNS_MIN. */
+#define COLUMNS_MAX 64U
+#define COLUMNS_MIN 4U
+#define COLUMN_BYTES_MAX ((size_t)16 << 20)
+/** Hashes of claims that an allocator has asked for; a power of two. */
+#define ASKED_MAX 256U
+/** If more than 1/REPAIR_SHARE of the nodes changed, all are searched. */
+#define REPAIR_SHARE 4U
+
+struct column {
+	struct bt_allocation_column base;
+	/* What the column is for. */
+	uint64_t hash;
+	struct bt_arena arena; /* of claims */
+	struct bt_device_claim *claims;
+	uint32_t claim_count;
+	BT_VEC(struct bt_object *) classes; /* by option; references held; NULL: no such class */
+	/* Its values. */
+	uint32_t *values;
+	uint32_t slot_count;                       /* of values */
+	BT_VEC(struct bt_node_allocation) answers; /* the first: FOUND with score 0 */
+	uint64_t log_sequence;
+	uint64_t shared_version; /* of the pools */
+	uint64_t last_used;
+};
+
+struct bt_allocation_columns {
+	BT_VEC(struct column *) items;
+	uint64_t asked[ASKED_MAX]; /* by the low bits of the hash */
+	uint64_t serial;
+	uint64_t tick;
+};
+
+static void destroy_column(struct column *column)
+{
+	for (uint32_t i = 0; i < column->classes.count; i++) {
+		bt_object_release(column->classes.items[i]);
+	}
+	bt_vec_finish(&column->classes);
+	bt_vec_finish(&column->answers);
+	bt_arena_finish(&column->arena);
+	bt_free(column->values);
+	bt_free(column);
+}
+
+void bt_allocation_columns_destroy(struct bt_allocation_columns *columns)
+{
+	if (columns == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < columns->items.count; i++) {
+		destroy_column(columns->items.items[i]);
+	}
+	bt_vec_finish(&columns->items);
+	bt_free(columns);
+}
+
+size_t bt_allocation_columns_bytes(const struct bt_allocation_columns *columns)
+{
+	size_t bytes = columns != NULL ? sizeof(*columns) : 0;
+
+	for (uint32_t i = 0; columns != NULL && i < columns->items.count; i++) {
+		const struct column *column = columns->items.items[i];
+		bytes += sizeof(*column) + column->arena.total_bytes +
+			column->classes.capacity * sizeof(column->classes.items[0]) +
+			column->slot_count * sizeof(column->values[0]);
+	}
+	return bytes;
+}
+
+static uint64_t hash_of(const struct bt_prepared *prepared)
+{
+	uint64_t hash = bt_hash_u64(0, prepared->count);
+
+	for (uint32_t i = 0; i < prepared->count; i++) {
+		hash = bt_message_hash(
+			&bt_device_claim_message, hash, &prepared->claims[i]->spec.devices);
+	}
+	return hash;
+}
+
+static bool is_for(const struct column *column, const struct bt_prepared *prepared, uint64_t hash)
+{
+	if (column->hash != hash || column->claim_count != prepared->count ||
+		column->classes.count != prepared->option_count) {
+		return false;
+	}
+	/* A class that was replaced has a new object. */
+	for (uint32_t i = 0; i < prepared->option_count; i++) {
+		const struct bt_object *device_class = column->classes.items[i];
+		if ((device_class != NULL ? device_class->value : NULL) !=
+			(const void *)prepared->options[i].device_class) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < prepared->count; i++) {
+		if (!bt_message_equal(&bt_device_claim_message, &column->claims[i],
+			    &prepared->claims[i]->spec.devices)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** The least recently used column leaves if there are too many. */
+static void make_room(struct bt_allocation_columns *columns, uint32_t slot_count)
+{
+	size_t count_max = COLUMN_BYTES_MAX / (sizeof(uint32_t) * ((size_t)slot_count + 1));
+	uint32_t oldest = 0;
+
+	count_max = count_max < COLUMNS_MIN ? COLUMNS_MIN : count_max;
+	if (columns->items.count < COLUMNS_MAX && columns->items.count < count_max) {
+		return;
+	}
+	for (uint32_t i = 1; i < columns->items.count; i++) {
+		if (columns->items.items[i]->last_used < columns->items.items[oldest]->last_used) {
+			oldest = i;
+		}
+	}
+	destroy_column(columns->items.items[oldest]);
+	bt_vec_remove_swap(&columns->items, oldest);
+}
+
+static struct column *add_column(struct bt_allocation_columns *columns, const struct bt_dra *dra,
+	const struct bt_prepared *prepared, uint64_t hash)
+{
+	struct column *column = BT_NEW(struct column);
+	const struct bt_node_allocation found = {BT_ALLOCATION_FOUND, 0};
+
+	column->hash = hash;
+	column->base.serial = ++columns->serial;
+	column->claim_count = prepared->count;
+	column->claims =
+		BT_ARENA_NEW_ARRAY(&column->arena, struct bt_device_claim, prepared->count);
+	for (uint32_t i = 0; i < prepared->count; i++) {
+		bt_message_copy(&bt_device_claim_message, &column->claims[i],
+			&prepared->claims[i]->spec.devices, &column->arena);
+	}
+	for (uint32_t i = 0; i < prepared->option_count; i++) {
+		const struct bt_device_class *device_class = prepared->options[i].device_class;
+		struct bt_object *object = device_class == NULL
+			? NULL
+			: bt_object_share(bt_object_store_find_object(&dra->state->objects,
+				  BT_KIND_DEVICE_CLASS, BT_STR(""), device_class->metadata.name));
+		bt_vec_push(&column->classes, object);
+	}
+	bt_vec_push(&column->answers, found);
+	make_room(columns, dra->state->nodes.slot_count);
+	bt_vec_push(&columns->items, column);
+	return column;
+}
+
+static bool has_failed(const struct bt_node_allocation *answer)
+{
+	return answer->outcome == BT_ALLOCATION_OVER || answer->outcome == BT_ALLOCATION_ERROR;
+}
+
+static uint32_t index_of_answer(struct column *column, struct bt_node_allocation answer)
+{
+	uint32_t i = 0;
+
+	while (i < column->answers.count &&
+		(column->answers.items[i].outcome != answer.outcome ||
+			column->answers.items[i].score != answer.score)) {
+		i++;
+	}
+	if (i == column->answers.count) {
+		bt_vec_push(&column->answers, answer);
+	}
+	return i;
+}
+
+static struct bt_node_allocation decide(
+	struct bt_allocator *allocator, const struct bt_prepared *prepared, uint32_t slot)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_node_allocation answer =
+		bt_allocator_decide(allocator, slot, prepared->claims, prepared->count, NULL, &err);
+
+	berth_error_finish(&err);
+	return answer;
+}
+
+static void update_slot(struct column *column, struct bt_allocator *allocator,
+	const struct bt_prepared *prepared, uint32_t slot)
+{
+	const struct bt_state *state = allocator->pools->dra->state;
+	uint32_t *value = &column->values[slot];
+
+	column->base.failure_count -= has_failed(&column->answers.items[*value]);
+	*value = state->nodes.rows[slot].in_snapshot
+		? index_of_answer(column, decide(allocator, prepared, slot))
+		: 0;
+	column->base.failure_count += has_failed(&column->answers.items[*value]);
+}
+
+static void refresh(
+	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
+{
+	const struct bt_device_pools *pools = allocator->pools;
+	const struct bt_state *state = pools->dra->state;
+	const struct bt_change_log *log = &state->log;
+	uint32_t slot_count = state->nodes.slot_count;
+	bool is_known = column->values != NULL && column->shared_version == pools->shared_version &&
+		bt_change_log_covers(log, column->log_sequence) &&
+		bt_change_log_count(log, column->log_sequence, BT_ALLOCATION_COLUMN_READS) <=
+			slot_count / REPAIR_SHARE + 16;
+
+	if (column->slot_count < slot_count) {
+		uint32_t room = slot_count + slot_count / 8;
+		column->values = bt_realloc_array(column->values, room, sizeof(uint32_t));
+		memset(&column->values[column->slot_count], 0,
+			(room - column->slot_count) * sizeof(uint32_t));
+		column->slot_count = room;
+	}
+	if (!is_known) {
+		column->base.version++;
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			update_slot(column, allocator, prepared, slot);
+		}
+	} else {
+		uint32_t last = BT_SLOT_NONE;
+		for (uint64_t i = column->log_sequence; i < log->sequence; i++) {
+			struct bt_change change = bt_change_log_at(log, i);
+			/* A claim with several devices on a node logs one change for each. */
+			if ((change.kinds & BT_ALLOCATION_COLUMN_READS) != 0 &&
+				change.slot != last) {
+				update_slot(column, allocator, prepared, change.slot);
+				last = change.slot;
+			}
+		}
+	}
+	column->log_sequence = log->sequence;
+	column->shared_version = pools->shared_version;
+	column->base.values = column->values;
+	column->base.answers = column->answers.items;
+}
+
+/** BERTH_VERIFY=1: compare the column with searches on all nodes. */
+static void verify(
+	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
+{
+	const struct bt_state *state = allocator->pools->dra->state;
+
+	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
+		if (state->nodes.rows[slot].in_snapshot &&
+			index_of_answer(column, decide(allocator, prepared, slot)) !=
+				column->values[slot]) {
+			bt_panic("allocator: the kept answer of node %.*s differs from a search",
+				BT_STR_ARG(bt_node_table_name(&state->nodes, slot)));
+		}
+	}
+}
+
+const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator *allocator,
+	const struct bt_resource_claim *const *claims, uint32_t count)
+{
+	const struct bt_prepared *prepared = bt_prepared_of(allocator, claims, count);
+	struct bt_device_pools *pools = allocator->pools;
+	uint64_t hash = hash_of(prepared);
+	struct column *column = NULL;
+
+	if (pools->columns == NULL) {
+		pools->columns = BT_NEW(struct bt_allocation_columns);
+	}
+	struct bt_allocation_columns *columns = pools->columns;
+	for (uint32_t i = 0; i < columns->items.count && column == NULL; i++) {
+		column = is_for(columns->items.items[i], prepared, hash) ? columns->items.items[i]
+									 : NULL;
+	}
+	if (column == NULL) {
+		uint64_t *asked = &columns->asked[hash & (ASKED_MAX - 1)];
+		if (*asked != hash) {
+			*asked = hash;
+			return NULL;
+		}
+		column = add_column(columns, pools->dra, prepared, hash);
+	}
+	column->last_used = ++columns->tick;
+	refresh(column, allocator, prepared);
+	if (BT_UNLIKELY(allocator->options.verify)) {
+		verify(column, allocator, prepared);
+	}
+	return &column->base;
+}
