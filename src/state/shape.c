@@ -202,6 +202,15 @@ static struct bt_pod canonical_pod(
 	spec->volumes.items = kept;
 	spec->volumes.count = count;
 	spec->volumes.present = count != 0;
+	if (spec->resource_claims.count != 0) {
+		struct bt_pod_resource_claim *claims = BT_ARENA_NEW_ARRAY(
+			arena, struct bt_pod_resource_claim, spec->resource_claims.count);
+
+		for (uint32_t i = 0; i < spec->resource_claims.count; i++) {
+			claims[i].name = spec->resource_claims.items[i].name;
+		}
+		spec->resource_claims.items = claims;
+	}
 	canonical.status.conditions = status->conditions;
 	canonical_conditions(&canonical.status, arena);
 	canonical.status.container_statuses = status->container_statuses;
@@ -298,10 +307,10 @@ static uint32_t ref_canonical(
 		if (shape->has_affinity) {
 			shape->affinity_terms = bt_affinity_terms_parse(&pod->spec, &shape->arena);
 		}
-		size_t used_bytes = shape->arena.total_bytes -
-			(size_t)(shape->arena.end - shape->arena.next);
-		table->first_bytes = used_bytes < FIRST_CHUNK_BYTES_MAX ? used_bytes
-									: FIRST_CHUNK_BYTES_MAX;
+		size_t used_bytes =
+			shape->arena.total_bytes - (size_t)(shape->arena.end - shape->arena.next);
+		table->first_bytes =
+			used_bytes < FIRST_CHUNK_BYTES_MAX ? used_bytes : FIRST_CHUNK_BYTES_MAX;
 		bt_vec_store(&table->shapes, &table->free_ids, shape, id);
 		shape->id = id;
 		bt_map_insert(&table->map, hash, id);

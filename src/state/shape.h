@@ -87,6 +87,8 @@ struct bt_shape {
 	 * nodeAllocatableResourceClaimStatuses. metadata is empty; spec.priority is kept. Volumes
 	 * with sources that the scheduler does not read are left out: admission adds a service
 	 * account volume with a random name, which would give every pod a different shape.
+	 * spec.resourceClaims lacks the names of claims and templates, which often differ, too: the
+	 * claims are found by the pod's own object.
 	 */
 	const struct bt_pod *pod;
 	/** Requests that the pod adds to its node (variants A and Z). */

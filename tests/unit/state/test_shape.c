@@ -13,6 +13,7 @@ static uint32_t shape_of(struct fixture *f, const struct bt_pod *pod, bool keep_
 
 #define CONTAINER \
 	"'containers':[{'name':'c','resources':{'requests':{'cpu':'1','example.com/x':'2'}}}]"
+#define CLAIMS(claims) CONTAINER ",'resourceClaims':[" claims "]"
 
 START_TEST(test_shape__what_shapes_distinguish)
 {
@@ -59,6 +60,24 @@ START_TEST(test_shape__what_shapes_distinguish)
 	}
 	bt_shape_unref(&f.state->shapes, first);
 	ck_assert_uint_eq(f.state->shapes.map.count, 0);
+	fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_shape__names_of_resource_claims_do_not_count)
+{
+	struct fixture f;
+	uint32_t first;
+
+	fixture_init(&f);
+	first = shape_of(
+		&f, make_pod(&f, "p", "", CLAIMS("{'name':'x','resourceClaimName':'one'}")), true);
+	ck_assert_uint_eq(first,
+		shape_of(&f,
+			make_pod(&f, "q", "", CLAIMS("{'name':'x','resourceClaimName':'two'}")),
+			true));
+	ck_assert_uint_ne(first, shape_of(&f, make_pod(&f, "r", "", CLAIMS("{'name':'y'}")), true));
+	ck_assert_uint_ne(first, shape_of(&f, make_pod(&f, "s", "", CONTAINER), true));
 	fixture_finish(&f);
 }
 END_TEST
@@ -232,6 +251,7 @@ START_TEST(test_affinity_terms__edge_01b_45_namespaces)
 END_TEST
 
 BT_TEST_MAIN("shape", test_shape__what_shapes_distinguish,
+	test_shape__names_of_resource_claims_do_not_count,
 	test_shape__node_name_counts_only_for_pods_to_schedule,
 	test_shape__ids_are_reused_and_serials_are_not, test_shape__contribution,
 	test_label_set__equal_labels_share, test_affinity_terms__edge_01b_45_namespaces)
