@@ -31,11 +31,6 @@ struct bt_json_value *bt_admission_read(const struct bt_admission *admission, co
 void bt_admission_visit(const struct bt_admission *admission, const char *group, const char *name,
 	struct bt_str prefix, struct bt_str needle,
 	bool (*visit)(void *context, const struct bt_json_value *object), void *context);
-/**
- * Adds an entry to a list such as spec.finalizers or metadata.finalizers, unless the list has it.
- */
-void bt_admission_add_finalizer(
-	const struct bt_admission *admission, struct bt_json_value *object, const char *finalizer);
 
 /** --- LimitRanger: 4.2 --- */
 
@@ -54,11 +49,6 @@ void bt_admission_check_priority_class(
 void bt_admission_set_service_account(struct bt_admission *admission, struct bt_json_value *pod);
 void bt_admission_set_tolerations(struct bt_admission *admission, struct bt_json_value *pod);
 void bt_admission_set_runtime(struct bt_admission *admission, struct bt_json_value *pod);
-
-/** --- DefaultStorageClass, PersistentVolumeClaimResize: 4.7 --- */
-
-void bt_admission_set_storage_class(struct bt_admission *admission, struct bt_json_value *claim);
-void bt_admission_check_resize(struct bt_admission *admission, const struct bt_json_value *claim);
 
 /** --- ResourceQuota: 4.11 --- */
 

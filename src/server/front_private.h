@@ -2,10 +2,9 @@
 #ifndef BT_SERVER_FRONT_PRIVATE_H
 #define BT_SERVER_FRONT_PRIVATE_H
 /**
- * Shared by the files of the HTTP side: front.c (the server, held answers), front_call.c (requests
- * for resources), front_connect.c (logs, exec and attach), front_user.c (authentication and
- * authorization), front_body.c (request bodies), front_page.c (everything else), front_answer.c
- * (answers).
+ * Shared by the files of the HTTP side: front.c (the server, held answers, metrics), front_call.c
+ * (requests for resources, their bodies), front_connect.c (logs, exec and attach), front_user.c
+ * (authentication and authorization), front_page.c (everything else), front_answer.c (answers).
  */
 #include "base/prng.h"
 #include "metrics/metrics.h"
@@ -122,14 +121,17 @@ const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struc
 /** Whether the user may do this. false: sets call->failure. */
 BT_MUST_USE bool bt_front_authorize(struct bt_front_call *call);
 
-/** --- front_body.c --- */
+/** --- front.c --- */
+
+/** Counts a finished request for a resource in the metrics. */
+void bt_front_count(struct bt_front_call *call);
+void bt_front_send_metrics(struct bt_front_call *call);
+
+/** --- front_call.c --- */
 
 /** Parses the body into a tree (NULL: no body). false: sets call->failure. */
 BT_MUST_USE bool bt_front_decode(
 	struct bt_front_call *call, enum bt_body_media media, struct bt_json_value **out_body);
-
-/** --- front_call.c --- */
-
 void bt_front_call_resource(struct bt_front_call *call);
 
 /** --- front_connect.c --- */
@@ -145,18 +147,6 @@ void bt_front_openapi(struct bt_front_call *call);
 /** Adds the ETag; false: the client has this version, and 304 was sent. */
 BT_MUST_USE bool bt_front_send_if_changed(struct bt_front_call *call, const char *hash);
 void bt_front_cached_finish(struct bt_front_cached *cached);
-
-/**
- * Serves a metric of custom.metrics.k8s.io or external.metrics.k8s.io; in front_custom_metrics.c.
- */
-void bt_front_custom_metrics(struct bt_front_call *call);
-
-/** --- front_metrics.c --- */
-
-void bt_front_metrics_init(struct bt_front *front);
-/** Counts a finished request for a resource in the metrics. */
-void bt_front_count(struct bt_front_call *call);
-void bt_front_send_metrics(struct bt_front_call *call);
 
 /** --- front_answer.c --- */
 

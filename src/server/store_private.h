@@ -2,8 +2,7 @@
 #ifndef BT_SERVER_STORE_PRIVATE_H
 #define BT_SERVER_STORE_PRIVATE_H
 /**
- * The store's internals, shared by store.c, store_order.c, store_window.c, store_walk.c and
- * store_file.c.
+ * The store's internals, shared by store.c, store_walk.c, store_owners.c and store_file.c.
  */
 #include "base/map.h"
 #include "base/nanoseconds.h"
@@ -117,6 +116,15 @@ struct bt_collection *bt_store_at(const struct bt_store *store, uint32_t collect
 BT_MUST_USE bool bt_store_restore(
 	struct bt_store *store, uint32_t collection, struct bt_stored *entry);
 
+/** Index of the first change after rv, counted from the oldest change; count if there is none. */
+uint32_t bt_window_seek(const struct bt_window *window, uint64_t rv);
+static inline const struct bt_window_change *bt_window_at(
+	const struct bt_window *window, uint32_t index)
+{
+	return &window->ring[(window->first + index) & (window->capacity - 1)];
+}
+void bt_window_finish(struct bt_window *window);
+
 /** --- store_owners.c --- */
 
 /** "2026-11-21T00:00:00Z" */
@@ -153,7 +161,7 @@ void bt_owner_pool_forget_rows(struct bt_owner_pool *pool, int64_t last);
 /** Times of an object's managedFields, joined. */
 struct bt_str bt_stored_times(const struct bt_stored *stored);
 
-/** --- store_order.c --- */
+/** --- store_walk.c --- */
 
 struct bt_order_position {
 	uint32_t leaf;
@@ -163,30 +171,6 @@ struct bt_order_position {
 void bt_order_insert(struct bt_collection *collection, struct bt_str key, uint32_t slot);
 void bt_order_remove(struct bt_collection *collection, struct bt_str key);
 void bt_order_finish(struct bt_collection *collection);
-/** Position of the first key that is not below (with after: that is above) the given key. */
-struct bt_order_position bt_order_seek(
-	const struct bt_collection *collection, struct bt_str key, bool after);
-/** NULL: the position is at the end. */
-struct bt_stored *bt_order_entry(
-	const struct bt_collection *collection, struct bt_order_position position);
-void bt_order_advance(const struct bt_collection *collection, struct bt_order_position *position);
-
-/** --- store_window.c --- */
-
-/**
- * is_needed: a walk needs past changes, so only changes beyond four times window_bytes_max are
- * forgotten.
- */
-void bt_window_add(struct bt_window *window, const struct bt_store_options *options,
-	const struct bt_store_change *change, bool is_needed, int64_t now_ns);
-/** Index of the first change after rv, counted from the oldest change; count if there is none. */
-uint32_t bt_window_seek(const struct bt_window *window, uint64_t rv);
-static inline const struct bt_window_change *bt_window_at(
-	const struct bt_window *window, uint32_t index)
-{
-	return &window->ring[(window->first + index) & (window->capacity - 1)];
-}
-void bt_window_finish(struct bt_window *window);
 
 /** --- store_file.c --- */
 

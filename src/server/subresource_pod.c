@@ -2,6 +2,7 @@
 /** Binding, resize and ephemeralcontainers of pods. Spec: 14 section 17, 13 section 14.1. */
 #include "api/time.h"
 #include "server/condition.h"
+#include "server/kinds/common.h"
 #include "server/write.h"
 
 /** Largest number of labels, and of annotations, in a binding. */
@@ -192,4 +193,198 @@ struct bt_json_value *bt_call_pod_part(
 			"ephemeralContainers", containers);
 	}
 	return result;
+}
+
+/** Eviction subject to PodDisruptionBudgets. Spec: 14 section 17. */
+
+/** Largest number of disrupted pods in a budget's status. */
+#define DISRUPTED_PODS_MAX 2000
+
+/** Fails with 429; retry_after_seconds 0: without Retry-After header and detail. Returns false. */
+static bool refuse_disruption(
+	struct bt_call *call, struct bt_str cause_text, int32_t retry_after_seconds)
+{
+	struct bt_failure_cause *cause = BT_ARENA_NEW(call->arena, struct bt_failure_cause);
+	cause->reason = "DisruptionBudget";
+	cause->message = cause_text;
+	(void)bt_call_refuse(call, 429, "TooManyRequests",
+		"Cannot evict pod as it would violate the pod's disruption budget.");
+	call->answer->failure.causes = cause;
+	call->answer->failure.retry_after_seconds = retry_after_seconds;
+	return false;
+}
+
+/** Starts a call of the same client on another object. */
+static void sub_call(struct bt_call *call, const struct bt_call *parent,
+	struct bt_api_request *request, struct bt_api_answer *answer)
+{
+	bt_call_init(call, parent->api, request, parent->arena, answer);
+	call->write.now_ns = parent->write.now_ns;
+}
+
+/**
+ * Checks the budget that selects the pod, and counts the pod as disrupted. false: the call failed,
+ * and the pod must not be evicted.
+ */
+static bool check_budget(struct bt_call *call, const struct bt_json_value *pod)
+{
+	struct bt_arena *arena = call->arena;
+	struct bt_store *store = call->api->options.store;
+	uint32_t budgets = call->api->budgets->collection;
+	const struct bt_json_value *labels = bt_json_find_path(pod, "metadata.labels");
+	struct bt_store_walk walk;
+	struct bt_stored *stored;
+	struct bt_stored *found = NULL;
+	uint32_t count = 0;
+	if (bt_store_walk_begin(store, budgets, 0,
+		    bt_api_key(arena, call->write.namespace_, BT_STR("")), BT_STR(""), &walk,
+		    NULL) != 0) {
+		return true;
+	}
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL && count < 2) {
+		if (bt_kinds_selector_matches(arena,
+			    bt_json_find_path(bt_api_parse_stored(stored, arena), "spec.selector"),
+			    labels)) {
+			count++;
+			found = bt_store_find(store, budgets, bt_stored_key(stored));
+		}
+	}
+	bt_store_walk_end(&walk);
+	if (count > 1) {
+		return bt_call_refuse(call, 500, NULL,
+			"This pod has more than one PodDisruptionBudget, which the eviction "
+			"subresource does not support.");
+	}
+	if (found == NULL) {
+		return true;
+	}
+	struct bt_json_value *budget = bt_api_parse_stored(found, arena);
+	struct bt_str name = bt_json_text_at(budget, "metadata.name");
+	int64_t healthy = bt_json_int64_at(budget, "status.currentHealthy", 0);
+	int64_t desired = bt_json_int64_at(budget, "status.desiredHealthy", 0);
+	int64_t allowed = bt_json_int64_at(budget, "status.disruptionsAllowed", 0);
+	/* Unhealthy pods can be evicted without using up the budget. */
+	if (!bt_condition_is(bt_json_array_at(pod, "status.conditions"), "Ready", "True") &&
+		(bt_str_equal_c(bt_json_text_at(budget, "spec.unhealthyPodEvictionPolicy"),
+			 "AlwaysAllow") ||
+			(healthy >= desired && desired > 0))) {
+		return true;
+	}
+	if (bt_json_int64_at(budget, "status.observedGeneration", 0) <
+			bt_json_int64_at(budget, "metadata.generation", 0) ||
+		bt_json_object_at(budget, "status.disruptedPods")->count > DISRUPTED_PODS_MAX) {
+		return refuse_disruption(call,
+			bt_arena_printf(arena,
+				"The disruption budget %.*s is still being processed by the "
+				"server.",
+				BT_STR_ARG(name)),
+			10);
+	}
+	if (allowed <= 0) {
+		return refuse_disruption(call,
+			bt_arena_printf(arena,
+				"The disruption budget %.*s needs %lld healthy pods and has %lld "
+				"currently",
+				BT_STR_ARG(name), (long long)desired, (long long)healthy),
+			0);
+	}
+	struct bt_json_value *status = bt_json_ensure_object(arena, budget, "status");
+	struct bt_api_request request = *call->request;
+	struct bt_api_answer answer;
+	struct bt_call write;
+	bt_json_set_int64(arena, status, "disruptionsAllowed", allowed - 1);
+	bt_json_set(arena, bt_json_ensure_object(arena, status, "disruptedPods"), call->write.name,
+		bt_json_new_str(arena, bt_time_text(arena, call->write.now_ns)));
+	request.verb = BT_VERB_UPDATE;
+	request.resource = call->api->budgets;
+	request.subresource = BT_SUBRESOURCE_STATUS;
+	request.namespace_ = call->write.namespace_;
+	request.name = bt_arena_str(arena, name);
+	request.dry_run = call->write.dry_run;
+	sub_call(&write, call, &request, &answer);
+	bt_call_store(&write, found, budget, 200);
+	call->answer->failure = answer.failure;
+	bt_api_answer_finish(&answer);
+	return answer.failure.code == 0;
+}
+
+void bt_call_eviction(struct bt_call *call)
+{
+	struct bt_json_value *body = call->request->body;
+	struct bt_api_request request = *call->request;
+	if (body == NULL) {
+		body = bt_json_new(call->arena, BT_JSON_OBJECT);
+	}
+	if (bt_str_equal_c(bt_json_find_str(body, "apiVersion"), "policy/v1beta1")) {
+		(void)bt_json_remove_c(body, "apiVersion");
+	}
+	if (!bt_call_decode_as(call, body, BT_STR("policy/v1"), BT_STR("Eviction"))) {
+		return;
+	}
+	struct bt_str name = bt_json_text_at(body, "metadata.name");
+	if (name.length != 0 && !bt_str_equal(name, call->write.name)) {
+		(void)bt_call_refuse(call, 400, "BadRequest",
+			"name in URL does not match name in Eviction object");
+		return;
+	}
+	request.verb = BT_VERB_DELETE;
+	request.subresource = BT_SUBRESOURCE_NONE;
+	const struct bt_json_value *options = bt_json_object_at(body, "deleteOptions");
+	struct bt_str policy = bt_json_text_at(options, "propagationPolicy");
+	struct bt_str uid = bt_json_text_at(options, "preconditions.uid");
+	struct bt_str rv = bt_json_text_at(options, "preconditions.resourceVersion");
+	if (bt_json_find(options, "gracePeriodSeconds") != NULL) {
+		int64_t grace = bt_json_int64_at(options, "gracePeriodSeconds", -1);
+		request.grace_period_seconds = grace < 0 ? -2 : grace;
+	}
+	request.precondition_uid = (struct bt_str){NULL, 0}; /* checked already */
+	request.precondition_rv = (struct bt_str){NULL, 0};
+	request.dry_run = request.dry_run || bt_json_array_at(options, "dryRun")->count != 0;
+	if (bt_str_equal_c(policy, "Foreground")) {
+		request.propagation = BT_PROPAGATION_FOREGROUND;
+	} else if (bt_str_equal_c(policy, "Orphan")) {
+		request.propagation = BT_PROPAGATION_ORPHAN;
+	} else if (bt_str_equal_c(policy, "Background")) {
+		request.propagation = BT_PROPAGATION_BACKGROUND;
+	}
+	call->write.dry_run = request.dry_run;
+	struct bt_stored *stored = bt_call_find(call);
+	if (stored == NULL) {
+		return;
+	}
+	struct bt_json_value *pod = bt_call_parse(call, stored);
+	if ((uid.length != 0 && !bt_str_equal(uid, bt_json_text_at(pod, "metadata.uid"))) ||
+		(rv.length != 0 &&
+			!bt_str_equal(rv, bt_json_text_at(pod, "metadata.resourceVersion")))) {
+		(void)bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
+			call->write.name, BT_STR("a precondition of the eviction does not hold"));
+		return;
+	}
+	struct bt_str phase = bt_json_text_at(pod, "status.phase");
+	bool is_deleted = bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0;
+	bool is_disrupting = !is_deleted && !bt_str_equal_c(phase, "Pending") &&
+		!bt_str_equal_c(phase, "Succeeded") && !bt_str_equal_c(phase, "Failed");
+	if (is_disrupting && !check_budget(call, pod)) {
+		return;
+	}
+	if (!is_deleted &&
+		!bt_condition_is(
+			bt_json_array_at(pod, "status.conditions"), "DisruptionTarget", "True")) {
+		bt_pod_set_condition(call, pod, "DisruptionTarget", "EvictionByEvictionAPI",
+			"Eviction API: evicting");
+		bt_call_store(call, stored, pod, 200);
+		bt_api_answer_finish(call->answer);
+		*call->answer = (struct bt_api_answer){.failure = call->answer->failure};
+	}
+	if (call->answer->failure.code == 0) {
+		struct bt_api_answer answer;
+		struct bt_call deletion;
+		sub_call(&deletion, call, &request, &answer);
+		bt_call_delete(&deletion);
+		call->answer->failure = answer.failure;
+		if (answer.failure.code == 0) {
+			bt_call_answer_success(call, 201, (struct bt_str){NULL, 0});
+		}
+		bt_api_answer_finish(&answer);
+	}
 }

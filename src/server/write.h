@@ -36,7 +36,7 @@ struct bt_api {
 	struct bt_prng prng;
 	struct bt_rbac *rbac; /* NULL: everything is allowed */
 	struct bt_tokens *tokens;
-	struct bt_strbuf text; /* text of the object that is being written */
+	struct bt_strbuf text;     /* text of the object that is being written */
 	struct bt_api_trees trees; /* see bt_api_trees */
 	/** Resources that the code treats specially. */
 	const struct bt_api_resource *pods;
@@ -134,16 +134,11 @@ void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str u
 /** NULL accepted. */
 void bt_quota_sums_destroy(struct bt_quota_sums *sums);
 
-/** --- managedFields of new objects: owner_cache.c --- */
+/** --- managedFields of new objects: write_create.c --- */
 
 BT_MUST_USE struct bt_owner_cache *bt_owner_cache_create(void);
 /** NULL accepted. */
 void bt_owner_cache_destroy(struct bt_owner_cache *cache);
-/**
- * Records in a new object, before admission, which manager owns which fields. If an object of the
- * same shape was created before, only sets call->owners to the owners of that object.
- */
-void bt_call_note_owners(struct bt_call *call, struct bt_json_value *object);
 /** Call after the commit of a new object: caches its owners for other objects of the same shape. */
 void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *stored);
 
@@ -262,8 +257,8 @@ void bt_tokens_destroy(struct bt_tokens *tokens);
  * Checks what a node may write of an object that it may access; old or object may be NULL. false:
  * the call failed.
  */
-bool bt_node_restrict(struct bt_call *call, const struct bt_json_value *old,
-	const struct bt_json_value *object);
+bool bt_node_restrict(
+	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
 /** The same for a token; reference: the object that the token is bound to, or NULL. */
 bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *reference);
 

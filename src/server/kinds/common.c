@@ -244,3 +244,204 @@ void bt_kinds_check_immutable(struct bt_field_errors *errors, const struct bt_pa
 			"field is immutable");
 	}
 }
+
+/** Sets with up to this many names are searched linearly. */
+#define FEW 12
+
+static void insert_slot(struct bt_names *names, uint32_t index)
+{
+	uint32_t mask = names->slot_count - 1;
+	uint32_t slot = (uint32_t)bt_str_hash(names->texts[index]) & mask;
+	while (names->slots[slot] != 0) {
+		slot = (slot + 1) & mask;
+	}
+	names->slots[slot] = index + 1;
+}
+
+uint32_t bt_names_find(const struct bt_names *names, struct bt_str text)
+{
+	uint32_t mask = names->slot_count - 1;
+	if (names->slot_count == 0) {
+		for (uint32_t i = 0; i < names->count; i++) {
+			if (bt_str_equal(names->texts[i], text)) {
+				return i;
+			}
+		}
+		return BT_NAMES_NONE;
+	}
+	for (uint32_t slot = (uint32_t)bt_str_hash(text) & mask; names->slots[slot] != 0;
+		slot = (slot + 1) & mask) {
+		uint32_t index = names->slots[slot] - 1;
+		if (bt_str_equal(names->texts[index], text)) {
+			return index;
+		}
+	}
+	return BT_NAMES_NONE;
+}
+
+static void append(struct bt_names *names, struct bt_str text)
+{
+	if (names->count == names->capacity) {
+		uint32_t capacity = names->capacity == 0 ? FEW : names->capacity * 2;
+		struct bt_str *texts = BT_ARENA_NEW_ARRAY(names->arena, struct bt_str, capacity);
+		BT_ASSERT(names->count < UINT32_MAX / 4);
+		for (uint32_t i = 0; i < names->count; i++) {
+			texts[i] = names->texts[i];
+		}
+		names->texts = texts;
+		names->capacity = capacity;
+	}
+	names->texts[names->count++] = text;
+	if (names->count <= FEW) {
+		return;
+	}
+	if ((uint64_t)names->count * 2 > names->slot_count) {
+		names->slot_count =
+			names->slot_count == 0 ? 4 * FEW / 3 * 4 : names->slot_count * 2;
+		names->slots = BT_ARENA_NEW_ARRAY(names->arena, uint32_t, names->slot_count);
+		for (uint32_t i = 0; i < names->count; i++) {
+			insert_slot(names, i);
+		}
+	} else {
+		insert_slot(names, names->count - 1);
+	}
+}
+
+bool bt_names_add(struct bt_names *names, struct bt_str text)
+{
+	if (bt_names_find(names, text) != BT_NAMES_NONE) {
+		return false;
+	}
+	append(names, text);
+	return true;
+}
+
+struct bt_names bt_names_of_list(
+	struct bt_arena *arena, const struct bt_json_value *list, const char *member)
+{
+	struct bt_names names = {.arena = arena};
+	for (uint32_t i = 0; i < list->count; i++) {
+		(void)bt_names_add(&names, bt_kinds_text(list->elements[i], member));
+	}
+	return names;
+}
+
+struct bt_names bt_names_of_members(struct bt_arena *arena, const struct bt_json_value *object)
+{
+	struct bt_names names = {.arena = arena};
+	/* Repeated names are kept, so that positions equal the indexes of members. */
+	for (uint32_t i = 0; object != NULL && i < object->count; i++) {
+		append(&names, object->members[i].name);
+	}
+	return names;
+}
+
+/* Resource lists as JSON trees. Spec: 14b section 3.1, 01 section 5.1. */
+
+/** Resource lists are stored with this resolution, as a power of ten. */
+#define MILLI_EXPONENT (-3)
+
+bool bt_kinds_quantity(
+	const struct bt_json_value *value, struct bt_arena *arena, struct bt_quantity *out)
+{
+	return value != NULL && (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER) &&
+		bt_quantity_parse(value->text, arena, out, NULL) == 0;
+}
+
+struct bt_json_value *bt_kinds_quantity_value(
+	const struct bt_quantity *quantity, struct bt_arena *arena)
+{
+	struct bt_strbuf text = {0};
+	struct bt_json_value *value;
+	bt_quantity_format(quantity, &text);
+	value = bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&text)));
+	bt_strbuf_finish(&text);
+	return value;
+}
+
+void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map)
+{
+	for (uint32_t i = 0; map != NULL && i < map->count; i++) {
+		struct bt_json_value *value = map->members[i].value;
+		struct bt_quantity quantity;
+		struct bt_quantity milli;
+		bool may_be_fine = false; /* without these bytes it is a multiple */
+		for (uint32_t n = 0; value->type == BT_JSON_STRING && n < value->text.length; n++) {
+			may_be_fine =
+				may_be_fine || memchr(".uneE", value->text.data[n], 5) != NULL;
+		}
+		if (!may_be_fine || !bt_kinds_quantity(value, arena, &quantity)) {
+			continue;
+		}
+		milli = bt_quantity_make(bt_quantity_milli(&quantity), MILLI_EXPONENT,
+			(enum bt_quantity_format)quantity.format);
+		/* A quantity too large for int64 thousandths stays as it is. */
+		if (bt_quantity_compare(&milli, &quantity) > 0) {
+			map->members[i].value = bt_kinds_quantity_value(&milli, arena);
+		}
+	}
+}
+
+void bt_kinds_add_quantities(
+	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *addend)
+{
+	for (uint32_t i = 0; addend != NULL && i < addend->count; i++) {
+		const struct bt_json_member *member = &addend->members[i];
+		struct bt_quantity sum;
+		struct bt_quantity more;
+		if (!bt_kinds_quantity(bt_json_get(map, member->name), arena, &sum)) {
+			if (map->count == BT_KINDS_RESOURCES_MAX) {
+				return;
+			}
+			bt_json_set(arena, map, member->name, member->value);
+		} else if (bt_kinds_quantity(member->value, arena, &more)) {
+			bt_quantity_add(&sum, &more, arena);
+			bt_json_set(arena, map, member->name, bt_kinds_quantity_value(&sum, arena));
+		}
+	}
+}
+
+void bt_kinds_max_quantities(
+	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *other)
+{
+	for (uint32_t i = 0; other != NULL && i < other->count; i++) {
+		if (map->count == BT_KINDS_RESOURCES_MAX) {
+			return;
+		}
+		const struct bt_json_member *member = &other->members[i];
+		struct bt_quantity mine;
+		struct bt_quantity theirs;
+		if (!bt_kinds_quantity(bt_json_get(map, member->name), arena, &mine) ||
+			(bt_kinds_quantity(member->value, arena, &theirs) &&
+				bt_quantity_compare(&theirs, &mine) > 0)) {
+			bt_json_set(arena, map, member->name, member->value);
+		}
+	}
+}
+
+#define BT_KIND(group_, version_, resource_, name_) \
+	{group_, version_, resource_, &bt_strategy_##name_},
+static const struct {
+	const char *group;
+	const char *version;
+	const char *resource;
+	const struct bt_strategy *strategy;
+} rows[] = {
+#include "server/kinds/strategies.def"
+};
+#undef BT_KIND
+
+const struct bt_strategy bt_strategy_custom = {0};
+/** For kinds whose only rules are in rules.def. */
+const struct bt_strategy bt_strategy_resets_status = {.resets_status = true};
+
+const struct bt_strategy *bt_strategy_find(const char *group, const char *version, const char *name)
+{
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (strcmp(rows[i].group, group) == 0 && strcmp(rows[i].version, version) == 0 &&
+			strcmp(rows[i].resource, name) == 0) {
+			return rows[i].strategy;
+		}
+	}
+	return &bt_strategy_custom;
+}

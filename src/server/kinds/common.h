@@ -109,9 +109,6 @@ void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *
 /** object.driver must be given and the name of a driver of resource.k8s.io. */
 void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object);
-/** Checks the name of an attribute, capacity or counter: [domain/]identifier. */
-void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_path *place,
-	struct bt_str name, bool needs_domain);
 /** The value must be a number of at least 0 or a percentage of at most 100. */
 void bt_kinds_check_int_or_percent(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value);

@@ -113,3 +113,340 @@ void bt_rule_runtime_class(
 		bt_kinds_check_name(errors, BT_PATH_NAME(place, "handler"), handler, BT_NAME_LABEL);
 	}
 }
+
+/* Services: addresses are unique numbers only, with no proxy behind them. Spec: 14b section 3.3. */
+
+#define CLUSTER_NETWORK 0x0a600000u /* 10.96.0.0/12 */
+#define CLUSTER_HOSTS 0x00100000u
+/** Attempts to choose a free address or port at random. */
+#define CHOICES_MAX 16
+/** With more services, choices are not checked: a collision is unlikely. */
+#define CHECKED_SERVICES_MAX 20000
+/** Node ports of one service that are checked against all others. */
+#define CHECKED_PORTS_MAX 100
+#define NODE_PORT_FIRST 30000
+#define NODE_PORT_COUNT 2768
+
+static bool has_type(const struct bt_json_value *spec, const char *type)
+{
+	return bt_str_equal_c(bt_kinds_text(spec, "type"), type);
+}
+
+static void set_defaults(const struct bt_write *write, struct bt_json_value *object)
+{
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	for (uint32_t i = 0; i < ports->count; i++) {
+		struct bt_json_value *port = ports->elements[i];
+		const struct bt_json_value *target = bt_json_find(port, "targetPort");
+		if (target == NULL || bt_str_equal_c(target->text, "0") ||
+			target->text.length == 0) {
+			bt_json_set_int64(
+				arena, port, "targetPort", bt_json_int64_at(port, "port", 0));
+		}
+	}
+	if (has_type(spec, "ExternalName")) {
+		return;
+	}
+	bt_kinds_default_c(arena, spec, "internalTrafficPolicy", "Cluster");
+	if (has_type(spec, "NodePort") || has_type(spec, "LoadBalancer")) {
+		bt_kinds_default_c(arena, spec, "externalTrafficPolicy", "Cluster");
+	}
+	if (has_type(spec, "LoadBalancer")) {
+		bt_kinds_default_bool(arena, spec, "allocateLoadBalancerNodePorts", true);
+	}
+}
+
+static bool needs_node_ports(const struct bt_json_value *spec)
+{
+	return has_type(spec, "NodePort") ||
+		(has_type(spec, "LoadBalancer") &&
+			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
+}
+
+/** Whether the text of another stored service contains member. */
+static bool is_used(const struct bt_write *write, struct bt_str member)
+{
+	struct bt_store *store = bt_api_store(write->api);
+	uint32_t collection = write->resource->collection;
+	struct bt_str key = bt_api_key(write->arena, write->namespace_, write->name);
+	struct bt_store_walk walk;
+	const struct bt_stored *stored;
+	bool found = false;
+	if (bt_store_count(store, collection) > CHECKED_SERVICES_MAX ||
+		bt_store_walk_begin(store, collection, 0, BT_STR(""), BT_STR(""), &walk, NULL) !=
+			0) {
+		return false;
+	}
+	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		found = bt_str_find(bt_stored_text(stored), member) >= 0 &&
+			!bt_str_equal(bt_stored_key(stored), key);
+	}
+	bt_store_walk_end(&walk);
+	return found;
+}
+
+/** A random address that no other service has. */
+static struct bt_str new_address(const struct bt_write *write)
+{
+	struct bt_str member;
+	int tries = CHOICES_MAX;
+	do {
+		/* The first addresses are left to clients that choose one. */
+		uint32_t host =
+			16 + (uint32_t)bt_prng_below(bt_api_prng(write->api), CLUSTER_HOSTS - 32);
+		uint32_t ip = CLUSTER_NETWORK + host;
+		member = bt_arena_printf(write->arena, "\"clusterIP\":\"%u.%u.%u.%u\"", ip >> 24,
+			ip >> 16 & 255, ip >> 8 & 255, ip & 255);
+	} while (is_used(write, member) && --tries != 0);
+	return bt_str_sub(member, 13, member.length - 14);
+}
+
+/** A text search is enough: all node ports have five digits, so none is a prefix of another. */
+static bool is_node_port_used(const struct bt_write *write, int64_t port)
+{
+	return is_used(write, bt_arena_printf(write->arena, "\"nodePort\":%lld", (long long)port));
+}
+
+static int64_t new_node_port(const struct bt_write *write)
+{
+	int64_t port;
+	int tries = CHOICES_MAX;
+	do {
+		port = NODE_PORT_FIRST +
+			(int64_t)bt_prng_below(bt_api_prng(write->api), NODE_PORT_COUNT);
+	} while (is_node_port_used(write, port) && --tries != 0);
+	return port;
+}
+
+static struct bt_json_value *list_of(struct bt_arena *arena, struct bt_str text)
+{
+	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
+	bt_json_append(arena, list, bt_json_new_str(arena, text));
+	return list;
+}
+
+static void set_addresses(const struct bt_write *write, struct bt_json_value *spec)
+{
+	struct bt_arena *arena = write->arena;
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	bool on_nodes = needs_node_ports(spec);
+	if (has_type(spec, "ExternalName")) {
+		return;
+	}
+	if (bt_kinds_text(spec, "clusterIP").length == 0) {
+		const struct bt_json_value *given = bt_json_array_at(spec, "clusterIPs");
+		bt_json_set_str(arena, spec, "clusterIP",
+			given->count != 0 ? given->elements[0]->text : new_address(write));
+	}
+	if (bt_json_array_at(spec, "clusterIPs")->count == 0) {
+		bt_json_set_value(arena, spec, "clusterIPs",
+			list_of(arena, bt_kinds_text(spec, "clusterIP")));
+	}
+	/* A headless service without selector gets both address families. */
+	bool is_dual = bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None") &&
+		bt_json_object_at(spec, "selector")->count == 0 &&
+		bt_kinds_text(spec, "ipFamilyPolicy").length == 0;
+	if (bt_json_array_at(spec, "ipFamilies")->count == 0) {
+		bool is_v6 = bt_str_find_char(bt_kinds_text(spec, "clusterIP"), ':') >= 0;
+		bt_json_set_value(arena, spec, "ipFamilies",
+			list_of(arena, is_v6 ? BT_STR("IPv6") : BT_STR("IPv4")));
+	}
+	if (is_dual) {
+		struct bt_json_value *families = bt_json_ensure_array(arena, spec, "ipFamilies");
+		if (families->count == 1) {
+			bool is_v6 = bt_str_equal_c(families->elements[0]->text, "IPv6");
+			bt_json_append(
+				arena, families, bt_json_new_c(arena, is_v6 ? "IPv4" : "IPv6"));
+		}
+		bt_json_set_c(arena, spec, "ipFamilyPolicy", "RequireDualStack");
+	}
+	bt_kinds_default_c(arena, spec, "ipFamilyPolicy", "SingleStack");
+	for (uint32_t i = 0; on_nodes && i < ports->count; i++) {
+		struct bt_json_value *port = ports->elements[i];
+		if (bt_json_int64_at(port, "nodePort", 0) == 0) {
+			bt_json_set_int64(arena, port, "nodePort", new_node_port(write));
+		}
+	}
+}
+
+static void prepare_create(const struct bt_write *write, struct bt_json_value *object)
+{
+	set_addresses(write, bt_json_ensure_object(write->arena, object, "spec"));
+}
+
+static void drop_unchanged(
+	const struct bt_json_value *before, struct bt_json_value *spec, const char *name)
+{
+	const struct bt_json_value *old = bt_json_find(before, name);
+	const struct bt_json_value *value = bt_json_find(spec, name);
+	if (old != NULL && value != NULL && bt_json_equal(old, value)) {
+		(void)bt_json_remove_c(spec, name);
+	}
+}
+
+/** The old port with the same number and protocol, or NULL. */
+static const struct bt_json_value *find_port(
+	const struct bt_json_value *before, const struct bt_json_value *port)
+{
+	const struct bt_json_value *ports = bt_json_array_at(before, "ports");
+	for (uint32_t i = 0; i < ports->count; i++) {
+		const struct bt_json_value *old = ports->elements[i];
+		if (bt_json_int64_at(old, "port", 0) == bt_json_int64_at(port, "port", 0) &&
+			bt_str_equal(
+				bt_kinds_text(old, "protocol"), bt_kinds_text(port, "protocol"))) {
+			return old;
+		}
+	}
+	return NULL;
+}
+
+/** Drops fields that the new type cannot have, unless the client changed their values. */
+static void drop_fields_of_type(const struct bt_json_value *before, struct bt_json_value *spec)
+{
+	static const char *const addresses[] = {
+		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"};
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	bool was_external = has_type(before, "NodePort") || has_type(before, "LoadBalancer");
+	for (uint32_t i = 0; has_type(spec, "ExternalName") && i < BT_ARRAY_LENGTH(addresses);
+		i++) {
+		drop_unchanged(before, spec, addresses[i]);
+	}
+	for (uint32_t i = 0;
+		needs_node_ports(before) && !needs_node_ports(spec) && i < ports->count; i++) {
+		const struct bt_json_value *old = find_port(before, ports->elements[i]);
+		if (old != NULL) {
+			drop_unchanged(old, ports->elements[i], "nodePort");
+		}
+	}
+	if (was_external && !has_type(spec, "NodePort") && !has_type(spec, "LoadBalancer")) {
+		drop_unchanged(before, spec, "externalTrafficPolicy");
+	}
+	if (has_type(before, "LoadBalancer") && !has_type(spec, "LoadBalancer")) {
+		drop_unchanged(before, spec, "allocateLoadBalancerNodePorts");
+		drop_unchanged(before, spec, "healthCheckNodePort");
+		drop_unchanged(before, spec, "loadBalancerClass");
+	}
+}
+
+/** Keeps the old addresses and ports that the client leaves out. */
+static void prepare_update(
+	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
+{
+	static const char *const kept[] = {
+		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"};
+	const struct bt_json_value *before = bt_json_object_at(old, "spec");
+	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	if (bt_kinds_keeps_spec(write)) {
+		return;
+	}
+	drop_fields_of_type(before, spec);
+	if (has_type(spec, "ExternalName")) {
+		return;
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
+		struct bt_json_value *value = bt_json_find(before, kept[i]);
+		bool is_of_type = !bt_str_equal_c(bt_str_from(kept[i]), "healthCheckNodePort") ||
+			has_type(spec, "LoadBalancer");
+		if (value != NULL && is_of_type && bt_json_find(spec, kept[i]) == NULL) {
+			bt_json_set_value(write->arena, spec, kept[i], value);
+		}
+	}
+	for (uint32_t i = 0; needs_node_ports(spec) && i < ports->count; i++) {
+		int64_t number =
+			bt_json_int64_at(find_port(before, ports->elements[i]), "nodePort", 0);
+		if (number != 0 && bt_json_int64_at(ports->elements[i], "nodePort", 0) == 0) {
+			bt_json_set_int64(write->arena, ports->elements[i], "nodePort", number);
+		}
+	}
+	set_addresses(write, spec);
+}
+
+/** Checks a node port that the client chose: range, and not used by another service. */
+static void check_node_port(struct bt_check *check, const struct bt_path *place,
+	const struct bt_json_value *spec, const struct bt_json_value *port)
+{
+	const struct bt_json_value *value = bt_json_find(port, "nodePort");
+	int64_t number = bt_json_int64_at(port, "nodePort", 0);
+	if (number == 0 || check->write->restoring) {
+		return;
+	}
+	if (has_type(spec, "ClusterIP")) {
+		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, place, NULL,
+			"may not be used when `type` is 'ClusterIP'");
+	} else if (number < NODE_PORT_FIRST || number >= NODE_PORT_FIRST + NODE_PORT_COUNT) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
+			"provided port is not in the valid range. The range of valid ports is "
+			"%d-%d",
+			NODE_PORT_FIRST, NODE_PORT_FIRST + NODE_PORT_COUNT - 1);
+	} else if (is_node_port_used(check->write, number)) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
+			"provided port is already allocated");
+	}
+}
+
+void bt_rule_service_port(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *port)
+{
+	bt_kinds_check_port(
+		check->errors, BT_PATH_NAME(place, "targetPort"), bt_json_find(port, "targetPort"));
+}
+
+void bt_rule_service(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+{
+	struct bt_field_errors *errors = check->errors;
+	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
+	const struct bt_path *list = BT_PATH_NAME(place, "ports");
+	if (ports->count == 0 && !has_type(spec, "ExternalName") &&
+		!bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None")) {
+		bt_kinds_error_required(errors, list);
+	}
+	for (uint32_t i = 0; ports->count > 1 && i < ports->count; i++) {
+		(void)bt_kinds_check_given(
+			errors, BT_PATH_INDEX(list, i), ports->elements[i], "name");
+	}
+	for (uint32_t i = 0; i < ports->count && i < CHECKED_PORTS_MAX; i++) {
+		check_node_port(check, BT_PATH_NAME(BT_PATH_INDEX(list, i), "nodePort"), spec,
+			ports->elements[i]);
+	}
+	if (has_type(spec, "ExternalName")) {
+		(void)bt_kinds_check_given(errors, place, spec, "externalName");
+	}
+	/*
+	 * The cluster has one address family; only headless services without selector may require
+	 * two.
+	 */
+	bool is_selectorless_headless = bt_json_object_at(spec, "selector")->count == 0 &&
+		bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None");
+	if (bt_str_equal_c(bt_kinds_text(spec, "ipFamilyPolicy"), "RequireDualStack") &&
+		!is_selectorless_headless && !check->write->restoring) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "ipFamilyPolicy"),
+			bt_json_find(spec, "ipFamilyPolicy"),
+			"this cluster is not configured for dual-stack services");
+	}
+}
+
+static void validate_update(const struct bt_write *write, const struct bt_json_value *old,
+	const struct bt_json_value *object, struct bt_field_errors *errors)
+{
+	struct bt_str before = bt_json_text_at(old, "spec.clusterIP");
+	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
+	if (!bt_kinds_keeps_spec(write) && before.length != 0 && !has_type(spec, "ExternalName") &&
+		!bt_str_equal(before, bt_kinds_text(spec, "clusterIP"))) {
+		bt_kinds_error(errors, BT_FIELD_INVALID,
+			BT_PATH_INDEX(BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "clusterIPs"), 0),
+			bt_json_array_at(spec, "clusterIPs"), "may not change once set");
+	}
+}
+
+const struct bt_strategy bt_strategy_service = {
+	.name_rule = BT_NAME_SERVICE,
+	.resets_status = true,
+	.set_defaults = set_defaults,
+	.prepare_create = prepare_create,
+	.prepare_update = prepare_update,
+	.validate_update = validate_update,
+};
