@@ -14,7 +14,6 @@ bool bt_resource_is_native(struct bt_str name);
 bool bt_resource_is_extended(struct bt_str name);
 bool bt_resource_is_hugepage(struct bt_str name);
 bool bt_resource_is_attachable_volume(struct bt_str name);
-bool bt_resource_is_prefixed_native(struct bt_str name);
 bool bt_resource_is_scalar(struct bt_str name);
 bool bt_resource_is_dra_extended(struct bt_str name);
 bool bt_resource_is_pod_level_supported(struct bt_str name);

@@ -17,6 +17,4 @@ struct bt_config {
 
 /** Creates an empty document with one reference; gates are copied (NULL: defaults). */
 struct bt_config *bt_config_create(const struct bt_gates *gates);
-/** Applies the leader election flags, which override file and defaults (spec 10 section 9). */
-void bt_config_apply_election_flags(struct bt_config *config, const struct bt_config_flags *flags);
 #endif

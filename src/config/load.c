@@ -8,6 +8,61 @@
 #include "config/document.h"
 #include "config/validate.h"
 
+static void override_str(struct bt_str *field, struct bt_str flag, struct bt_arena *arena)
+{
+	if (flag.data != NULL) {
+		*field = bt_arena_str(arena, flag);
+	}
+}
+
+static void override_i64(int64_t *field, struct bt_opt_i64 flag)
+{
+	if (flag.present) {
+		*field = flag.value;
+	}
+}
+
+/** Applies the leader election flags, which override file and defaults (spec 10 section 9). */
+static void apply_election_flags(
+	struct bt_config *config, const struct bt_config_flags *flags)
+{
+	struct bt_config_leader_election *election = &config->document.leader_election;
+	if (flags->leader_elect.present) {
+		election->leader_elect = flags->leader_elect.value;
+	}
+	override_i64(&election->lease_duration_ns, flags->lease_duration_ns);
+	override_i64(&election->renew_deadline_ns, flags->renew_deadline_ns);
+	override_i64(&election->retry_period_ns, flags->retry_period_ns);
+	override_str(&election->resource_lock, flags->resource_lock, &config->arena);
+	override_str(&election->resource_name, flags->resource_name, &config->arena);
+	override_str(&election->resource_namespace, flags->resource_namespace, &config->arena);
+}
+
+struct bt_config *bt_config_create_from_flags(
+	const struct bt_gates *gates, const struct bt_config_flags *flags)
+{
+	struct bt_config *config = bt_config_create_default(gates);
+
+	struct bt_config_document *document = &config->document;
+	if (flags->profiling.present) {
+		document->enable_profiling = flags->profiling.value;
+	}
+	if (flags->contention_profiling.present) {
+		document->enable_contention_profiling.value = flags->contention_profiling.value;
+	}
+	override_str(&document->client_connection.kubeconfig, flags->kubeconfig, &config->arena);
+	override_str(&document->client_connection.content_type, flags->kube_api_content_type,
+		&config->arena);
+	if (flags->kube_api_qps_given) {
+		document->client_connection.qps = flags->kube_api_qps;
+	}
+	if (flags->kube_api_burst.present) {
+		document->client_connection.burst = flags->kube_api_burst.value;
+	}
+	apply_election_flags(config, flags);
+	return config;
+}
+
 /*
  * Upstream's messages include the name of its scheme, which is the source line that creates the
  * scheme.
@@ -431,7 +486,7 @@ int bt_config_load_input(const struct bt_config_input *input, const struct bt_ga
 		code = decode_document(&loader, value);
 	}
 	if (code == 0 && input->flags != NULL) {
-		bt_config_apply_election_flags(loader.config, input->flags);
+		apply_election_flags(loader.config, input->flags);
 	}
 	if (code == 0) {
 		code = validate(loader.config, err);

@@ -15,12 +15,6 @@
 #include "daemon/serving_tls.h"
 
 /**
- * Called at the start, before there are threads. Large arrays grow by moving their pages, not by
- * copies that leave holes; the short-lived threads that look up host names share one heap with the
- * main thread.
- */
-void bt_daemon_tune_memory(void);
-/**
  * Release pages of code and constants (of the program and of its libraries) that only the start
  * used; the kernel reads those that are used again from the file. Also releases free memory of the
  * heap.
