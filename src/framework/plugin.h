@@ -319,6 +319,9 @@ enum bt_hint_scope {
 	BT_HINT_SCOPE_SHAPE,     /* the pod's shape */
 };
 
+struct bt_hint_wants;
+struct bt_hint_offers;
+
 /** Number of amounts in hint_needs and hint_limits. */
 #define BT_HINT_NEEDS 2
 
@@ -460,6 +463,17 @@ struct bt_plugin_shortcuts {
 		int64_t out_needs[BT_HINT_NEEDS]);
 	bool (*hint_limits)(struct bt_plugin *plugin, const struct bt_cluster_event *event,
 		const void *old_object, const void *new_object, int64_t out_limits[BT_HINT_NEEDS]);
+	/**
+	 * hint_wants adds the marks of which an event must offer one to help pods of the shape,
+	 * hint_offers those that the event offers. If it offers none of them, every hint of the
+	 * plugin returns Skip, so the queue does not run the hints. hint_offers returns false if
+	 * any shape may be helped. A plugin has both functions or neither. The queue does not use
+	 * them for events about the pending pod itself.
+	 */
+	void (*hint_wants)(struct bt_plugin *plugin, const struct bt_shape *shape,
+		struct bt_hint_wants *wants);
+	bool (*hint_offers)(struct bt_plugin *plugin, const struct bt_cluster_event *event,
+		const void *old_object, const void *new_object, struct bt_hint_offers *offers);
 	/** Whether Sign refuses every pod: the engine then never calls Sign. NULL: no. */
 	bool (*never_signs)(const struct bt_plugin *plugin);
 

@@ -284,16 +284,21 @@ struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_
 
 void bt_metric_observe(struct bt_metric_cell *cell, double value)
 {
+	bt_metric_observe_times(cell, value, 1);
+}
+
+void bt_metric_observe_times(struct bt_metric_cell *cell, double value, uint64_t count)
+{
 	const struct bt_metric *metric = cell->metric;
 	uint32_t bucket;
 
 	/* NaN is above all bounds. */
 	BT_LOWER_BOUND(bucket, metric->bound_count, middle, !(metric->bounds[middle] >= value));
 	if (bucket < metric->bound_count) {
-		cell->bucket_counts[bucket]++;
+		cell->bucket_counts[bucket] += count;
 	}
-	cell->value += value;
-	cell->count++;
+	cell->value += value * (double)count;
+	cell->count += count;
 	cell->is_recorded = true;
 }
 

@@ -101,6 +101,8 @@ static inline void bt_metric_set(struct bt_metric_cell *cell, double value)
 
 /** Records an observation in a histogram. */
 void bt_metric_observe(struct bt_metric_cell *cell, double value);
+/** Records `count` equal observations. */
+void bt_metric_observe_times(struct bt_metric_cell *cell, double value, uint64_t count);
 
 /** Called before each write and each reset: updates cells that are computed on demand. */
 void bt_metrics_add_collector(

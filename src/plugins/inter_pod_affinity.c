@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "base/wrap.h"
 #include "plugins/common_columns.h"
+#include "plugins/common_hint_marks.h"
 #include "plugins/common_sign.h"
 #include "plugins/common_topology.h"
 #include "plugins/in_tree.h"
@@ -1630,6 +1631,55 @@ static enum bt_hint_scope affinity_hint_scope(BT_UNUSED struct bt_plugin *plugin
 		: BT_HINT_SCOPE_NAMESPACE;
 }
 
+/** Terms apply together, so an event must match the first one. */
+static void want_first_term(struct bt_hint_wants *wants, struct bt_affinity_term_list terms,
+	const struct bt_symbol_table *symbols)
+{
+	if (terms.count != 0) {
+		bt_hint_want_pods(wants, &terms.items[0].selector, symbols);
+	}
+	for (uint32_t i = 0; i < terms.count; i++) {
+		bt_hint_want(wants,
+			bt_hint_mark(BT_MARK_NODE_KEY, terms.items[i].topology_key, BT_STR("")));
+	}
+}
+
+static void hint_wants(
+	struct bt_plugin *plugin, const struct bt_shape *shape, struct bt_hint_wants *wants)
+{
+	const struct bt_symbol_table *symbols = &instance_of(plugin)->handle->state->symbols;
+	const struct bt_affinity_terms *terms = shape->affinity_terms;
+
+	if (terms != NULL && terms->errors.length != 0) {
+		bt_hint_want(wants, BT_HINT_MARK_ALWAYS);
+		return;
+	}
+	want_first_term(wants, bt_affinity_group_of(terms, BT_AFFINITY_REQUIRED), symbols);
+	want_first_term(wants, bt_affinity_group_of(terms, BT_ANTI_AFFINITY_REQUIRED), symbols);
+}
+
+/**
+ * A new node may help every pod, and the removal of a pod with anti-affinity all that its terms
+ * match.
+ */
+static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
+	const void *old_object, const void *new_object, struct bt_hint_offers *offers)
+{
+	static const struct bt_str node = BT_RESOURCE_NODE;
+	const struct bt_pod *deleted = old_object;
+
+	if (bt_str_equal(event->resource, node)) {
+		if (old_object == NULL) {
+			return false;
+		}
+		bt_hint_offer_changed_keys(offers, old_object, new_object);
+		return true;
+	}
+	bt_hint_offer_pods(offers, old_object, new_object);
+	return new_object != NULL || deleted->spec.affinity == NULL ||
+		deleted->spec.affinity->pod_anti_affinity == NULL;
+}
+
 /* The labels are signed because existing pods can prefer any pod by its labels. */
 static struct bt_status sign(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out)
@@ -1684,6 +1734,8 @@ static void destroy(struct bt_plugin *plugin)
 
 static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_scope_of = affinity_hint_scope,
+	.hint_wants = hint_wants,
+	.hint_offers = hint_offers,
 	.pre_score_skips = pre_score_skips,
 	.columns_per_cycle = true,
 	.filter_column = filter_column,

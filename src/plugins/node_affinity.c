@@ -17,6 +17,7 @@
 #include "base/strbuf.h"
 #include "base/wrap.h"
 #include "plugins/common_columns.h"
+#include "plugins/common_hint_marks.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
@@ -633,6 +634,69 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, after_node_change},
 };
 
+/** Want what each term needs of a node; terms with errors make the hint return Queue. */
+static void want_terms(struct bt_hint_wants *wants, const struct bt_parsed_node_selector *selector,
+	const struct bt_symbol_table *symbols)
+{
+	for (uint32_t i = 0; i < selector->term_count; i++) {
+		const struct bt_node_term *term = &selector->terms[i];
+		const struct bt_requirement *field = term->field_requirements;
+		bool is_bounded = term->errors.count == 0;
+
+		if (is_bounded && term->field_count != 0 && field->operator_ == BT_SELECTOR_IN &&
+			bt_str_equal_c(field->key, "metadata.name")) {
+			bt_hint_want(wants,
+				bt_hint_mark(BT_MARK_NODE_NAME, field->values[0], BT_STR("")));
+			continue;
+		}
+		if (!is_bounded ||
+			!bt_hint_want_values(wants, BT_MARK_NODE_LABEL, term->label_requirements,
+				term->label_count, symbols)) {
+			bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
+		}
+	}
+}
+
+static void hint_wants(
+	struct bt_plugin *plugin, const struct bt_shape *shape, struct bt_hint_wants *wants)
+{
+	const struct bt_symbol_table *symbols = &instance_of(plugin)->handle->state->symbols;
+	struct bt_arena arena = {0};
+	struct bt_required_node_affinity required =
+		bt_required_node_affinity_parse(&shape->pod->spec, &arena);
+
+	if (required.node_selector->count != 0) {
+		struct bt_selector all = bt_selector_from_map(required.node_selector, &arena);
+
+		(void)bt_hint_want_values(wants, BT_MARK_NODE_LABEL, all.requirements,
+			all.requirement_count, symbols);
+	} else if (required.has_affinity) {
+		want_terms(wants, &required.affinity, symbols);
+	} else {
+		bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
+	}
+	bt_arena_finish(&arena);
+}
+
+static bool hint_offers(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_cluster_event *event, BT_UNUSED const void *old_object,
+	const void *new_object, struct bt_hint_offers *offers)
+{
+	const struct bt_node *node = new_object;
+
+	if (node->metadata.name.length == 0) {
+		return false; /* matches all fields */
+	}
+	bt_hint_offer(offers, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
+	bt_hint_offer(offers, bt_hint_mark(BT_MARK_NODE_NAME, node->metadata.name, BT_STR("")));
+	for (uint32_t i = 0; i < node->metadata.labels.count; i++) {
+		const struct bt_str_pair *label = &node->metadata.labels.items[i];
+
+		bt_hint_offer(offers, bt_hint_mark(BT_MARK_NODE_LABEL, label->key, label->value));
+	}
+	return true;
+}
+
 static void destroy(struct bt_plugin *plugin)
 {
 	struct node_affinity_plugin *instance = (struct node_affinity_plugin *)(void *)plugin;
@@ -676,6 +740,8 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 static const struct bt_plugin_shortcuts shortcuts = {
 	.pure = true,
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
+	.hint_wants = hint_wants,
+	.hint_offers = hint_offers,
 	.filter_reads = BT_CHANGE_LABELS,
 	.filter_column = filter_column,
 	.filter_detail_status = filter_detail_status,

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/wrap.h"
 #include "plugins/common_columns.h"
+#include "plugins/common_hint_marks.h"
 #include "plugins/in_tree.h"
 #include "state/topology_key.h"
 
@@ -1766,6 +1767,49 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 		: scope;
 }
 
+static void hint_wants(
+	struct bt_plugin *plugin, const struct bt_shape *shape, struct bt_hint_wants *wants)
+{
+	const struct spread_source *source = &instance_of(plugin)->source;
+	static const struct bt_str_map no_labels = {0};
+	const struct bt_pod_info pod = {.shape = shape, .labels = &no_labels};
+	struct bt_arena arena = {0};
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_spread_list hard = {0};
+
+	if (constraint_scope(source, &shape->pod->spec) != BT_HINT_SCOPE_SHAPE ||
+		resolve_constraints(source, &pod, BT_SPREAD_HARD, &arena, &hard, &err) != 0) {
+		bt_hint_want(wants, BT_HINT_MARK_ALWAYS);
+	}
+	for (uint32_t i = 0; i < hard.count; i++) {
+		bt_hint_want_pods(wants, &hard.items[i].selector, &source->state->symbols);
+		bt_hint_want(wants,
+			bt_hint_mark(BT_MARK_NODE_KEY, hard.items[i].topology_key, BT_STR("")));
+	}
+	berth_error_finish(&err);
+	bt_arena_finish(&arena);
+}
+
+/** Nodes that come or go, and changed taints, may help every pod. */
+static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
+	const void *old_object, const void *new_object, struct bt_hint_offers *offers)
+{
+	static const struct bt_str node = BT_RESOURCE_NODE;
+	const struct bt_node *old_node = old_object;
+	const struct bt_node *new_node = new_object;
+
+	if (!bt_str_equal(event->resource, node)) {
+		bt_hint_offer_pods(offers, old_object, new_object);
+		return true;
+	}
+	if (old_node == NULL || new_node == NULL ||
+		!bt_taint_list_equal(&old_node->spec.taints, &new_node->spec.taints)) {
+		return false;
+	}
+	bt_hint_offer_changed_keys(offers, old_node, new_node);
+	return true;
+}
+
 static bool never_signs(const struct bt_plugin *plugin)
 {
 	return instance_of(plugin)->source.default_count != 0;
@@ -1830,6 +1874,8 @@ static void destroy(struct bt_plugin *plugin)
 
 static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_scope_of = spread_hint_scope,
+	.hint_wants = hint_wants,
+	.hint_offers = hint_offers,
 	.never_signs = never_signs,
 	.pre_score_skips = pre_score_skips,
 	.columns_per_cycle = true,

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/wrap.h"
 #include "framework/framework.h"
+#include "framework/hint_marks.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/common_volume.h"
@@ -253,6 +254,33 @@ static enum bt_hint_scope volume_binding_hint_scope(BT_UNUSED struct bt_plugin *
 
 	return bt_str_equal(event->resource, claim) ? bt_claim_hint_scope(shape)
 						    : BT_HINT_SCOPE_SHAPE;
+}
+
+static void hint_wants(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape,
+	struct bt_hint_wants *wants)
+{
+	for (uint32_t i = 0; i < shape->claim_names.count; i++) {
+		bt_hint_want(wants,
+			bt_hint_mark(BT_MARK_CLAIM_NAME, shape->claim_names.items[i], BT_STR("")));
+	}
+	if (bt_claim_hint_scope(shape) == BT_HINT_SCOPE_POD) {
+		bt_hint_want(wants, bt_hint_mark(BT_MARK_CLAIM, BT_STR(""), BT_STR("")));
+	}
+}
+
+/** Events of other kinds may help every pod. */
+static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
+	BT_UNUSED const void *old_object, const void *new_object, struct bt_hint_offers *offers)
+{
+	static const struct bt_str resource = BT_RESOURCE_PERSISTENT_VOLUME_CLAIM;
+	const struct bt_persistent_volume_claim *claim = new_object;
+
+	if (!bt_str_equal(event->resource, resource)) {
+		return false;
+	}
+	bt_hint_offer(offers, bt_hint_mark(BT_MARK_CLAIM, BT_STR(""), BT_STR("")));
+	bt_hint_offer(offers, bt_hint_mark(BT_MARK_CLAIM_NAME, claim->metadata.name, BT_STR("")));
+	return true;
 }
 
 /**
@@ -636,6 +664,8 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 static const struct bt_plugin_shortcuts shortcuts = {
 	.is_pure_for = is_pure_for,
 	.hint_scope_of = volume_binding_hint_scope,
+	.hint_wants = hint_wants,
+	.hint_offers = hint_offers,
 };
 
 const struct bt_plugin_ops bt_volume_binding_plugin = {

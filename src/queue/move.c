@@ -44,8 +44,9 @@ enum hint_outcome {
 	HINT_ERROR,
 };
 
-static void count_hint(const struct move_pass *pass, struct bt_queue_listener *listener,
-	enum hint_outcome outcome, int64_t started_ns)
+/** Counts `count` results of a hint that took this long each. */
+static void count_hints(const struct move_pass *pass, struct bt_queue_listener *listener,
+	enum hint_outcome outcome, uint32_t count, int64_t duration_ns)
 {
 	static const struct bt_str names[] = {
 		[HINT_QUEUE] = BT_STR_INIT("Queue"),
@@ -55,9 +56,9 @@ static void count_hint(const struct move_pass *pass, struct bt_queue_listener *l
 	struct bt_scheduler_metrics *metrics = pass->queue->options.metrics;
 	struct bt_metric_cell **cell = &listener->durations[outcome];
 
-	listener->queue_count += outcome == HINT_QUEUE;
-	listener->skip_count += outcome == HINT_SKIP;
-	listener->error_count += outcome == HINT_ERROR;
+	listener->queue_count += outcome == HINT_QUEUE ? count : 0;
+	listener->skip_count += outcome == HINT_SKIP ? count : 0;
+	listener->error_count += outcome == HINT_ERROR ? count : 0;
 	if (metrics == NULL) {
 		return;
 	}
@@ -69,7 +70,14 @@ static void count_hint(const struct move_pass *pass, struct bt_queue_listener *l
 
 		*cell = bt_scheduler_cell(metrics, BT_FAMILY_HINT_DURATION, values);
 	}
-	bt_metric_observe(*cell, bt_metrics_seconds(bt_metrics_now(metrics) - started_ns));
+	bt_metric_observe_times(*cell, bt_metrics_seconds(duration_ns), count);
+}
+
+static void count_hint(const struct move_pass *pass, struct bt_queue_listener *listener,
+	enum hint_outcome outcome, int64_t started_ns)
+{
+	count_hints(pass, listener, outcome, 1,
+		bt_metrics_now(pass->queue->options.metrics) - started_ns);
 }
 
 /** Calls one hint; an error counts as Queue. */
@@ -346,64 +354,89 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 	}
 }
 
-/** Upper bound of the resources that the event frees, to skip groups that need more. */
-struct limits {
-	struct bt_queue_listener *listener; /* the plugin with hint_needs; NULL: no limits */
+/** What an event can help, to skip groups without their hints. */
+struct screen {
+	bool is_usable;
+	bool has_limits;
+	bool has_offers;
+	uint32_t skip_count; /* number of groups that were skipped */
 	int64_t most[BT_HINT_NEEDS];
+	struct bt_hint_offers offers;
 };
 
-/** Limits apply only if the plugin with hint_needs is the only rejector. */
-static struct limits limits_for(
-	const struct move_pass *pass, uint32_t profile, const struct bt_rejectors *rejectors)
+/**
+ * Prepares the screen for a class: each rejector that listens must have limits or offers for the
+ * event.
+ */
+static void init_screen(const struct move_pass *pass, uint32_t profile,
+	const struct bt_rejectors *rejectors, struct screen *screen)
 {
-	struct bt_queue_listeners *listeners =
+	const struct bt_queue_listeners *listeners =
 		&pass->queue->events.items[pass->event].listeners[profile];
-	struct bt_plugin *plugin = pass->queue->measuring[profile];
-	struct limits limits = {0};
 
-	if (plugin == NULL || pass->self != NULL) {
-		return limits;
-	}
-	for (uint32_t i = 0; i < listeners->items.count; i++) {
-		struct bt_queue_listener *listener = &listeners->items.items[i];
+	screen->is_usable = pass->self == NULL;
+	screen->has_limits = false;
+	screen->has_offers = false;
+	screen->skip_count = 0;
+	for (uint32_t i = 0; i < listeners->items.count && screen->is_usable; i++) {
+		const struct bt_queue_listener *listener = &listeners->items.items[i];
+		struct bt_plugin *plugin = listener->hint->plugin;
 
 		if (!bt_rejectors_has(rejectors, listener->rejector)) {
 			continue;
 		}
-		if (limits.listener != NULL || listener->rejector != plugin->index ||
-			listener->hint->hint == NULL) {
-			return (struct limits){0};
+		if (listener->hint->hint == NULL) {
+			screen->is_usable = false;
+		} else if (plugin == pass->queue->measuring[profile]) {
+			screen->has_limits = bt_shortcuts(plugin)->hint_limits(plugin, &pass->kind,
+				pass->old_value, pass->new_value, screen->most);
+			screen->is_usable = screen->has_limits;
+		} else if (bt_shortcuts(plugin)->hint_offers != NULL) {
+			if (!screen->has_offers) {
+				screen->offers = (struct bt_hint_offers){0};
+				bt_hint_offer(&screen->offers, BT_HINT_MARK_ALWAYS);
+			}
+			screen->has_offers = true;
+			screen->is_usable = bt_shortcuts(plugin)->hint_offers(plugin, &pass->kind,
+				pass->old_value, pass->new_value, &screen->offers);
+		} else {
+			screen->is_usable = false;
 		}
-		limits.listener = listener;
 	}
-	if (limits.listener != NULL &&
-		!bt_shortcuts(plugin)->hint_limits(
-			plugin, &pass->kind, pass->old_value, pass->new_value, limits.most)) {
-		limits.listener = NULL;
-	}
-	return limits;
 }
 
-/**
- * Whether the group needs more than the limits. The hint would then return Skip, so a Skip is
- * counted without a call.
- */
-static bool is_above(const struct move_pass *pass, const struct limits *limits,
-	const struct bt_queue_group *group)
+/** Whether all hints of the group would return Skip. */
+static bool is_screened(struct screen *screen, const struct bt_queue_group *group)
 {
-	bool above = false;
+	bool above = !screen->has_limits;
 
-	if (limits->listener == NULL) {
+	if (!screen->is_usable) {
 		return false;
 	}
-	for (uint32_t i = 0; i < BT_HINT_NEEDS; i++) {
-		above |= group->needs[i] > limits->most[i];
+	for (uint32_t i = 0; screen->has_limits && i < BT_HINT_NEEDS; i++) {
+		above |= group->needs[i] > screen->most[i];
 	}
-	if (above) {
-		count_hint(pass, limits->listener, HINT_SKIP,
-			bt_metrics_now(pass->queue->options.metrics));
+	if (!above || (screen->has_offers && bt_hint_is_offered(&screen->offers, &group->wants))) {
+		return false;
 	}
-	return above;
+	screen->skip_count++;
+	return true;
+}
+
+/** Counts a Skip by each rejector that listens for each group that was skipped. */
+static void count_screened(const struct move_pass *pass, uint32_t profile,
+	const struct bt_rejectors *rejectors, const struct screen *screen)
+{
+	struct bt_queue_listeners *listeners =
+		&pass->queue->events.items[pass->event].listeners[profile];
+
+	for (uint32_t i = 0; i < listeners->items.count && screen->skip_count != 0; i++) {
+		struct bt_queue_listener *listener = &listeners->items.items[i];
+
+		if (bt_rejectors_has(rejectors, listener->rejector)) {
+			count_hints(pass, listener, HINT_SKIP, screen->skip_count, 0);
+		}
+	}
 }
 
 static void judge_class(const struct move_pass *pass, const struct bt_queue_class *class)
@@ -413,20 +446,20 @@ static void judge_class(const struct move_pass *pass, const struct bt_queue_clas
 	struct bt_rejectors rejectors =
 		bt_rejectors_union(&class->unschedulable_plugins, &class->pending_plugins);
 	bool asks = class->profile != BT_QUEUE_NONE && !bt_rejectors_is_empty(&rejectors);
-	struct limits limits = {0};
+	struct screen screen;
 
 	if (asks && !bt_rejectors_meet(&event->listeners[class->profile].rejectors, &rejectors)) {
 		return;
 	}
 	if (asks) {
-		limits = limits_for(pass, class->profile, &rejectors);
+		init_screen(pass, class->profile, &rejectors, &screen);
 	}
 	for (uint32_t id = class->first_group; id != BT_QUEUE_NONE;
 		id = queue->groups.items[id].next_in_class) {
 		const struct bt_queue_group *group = &queue->groups.items[id];
 
 		if (asks) {
-			if (!is_above(pass, &limits, group)) {
+			if (!is_screened(&screen, group)) {
 				judge_group(pass, group);
 			}
 			continue;
@@ -439,6 +472,9 @@ static void judge_class(const struct move_pass *pass, const struct bt_queue_clas
 					BT_STRATEGY_AFTER_BACKOFF, false);
 			}
 		}
+	}
+	if (asks) {
+		count_screened(pass, class->profile, &rejectors, &screen);
 	}
 }
 

@@ -17,9 +17,10 @@
  * 17).
  *
  * Cost: O(log n) for operations that move one pod. A cluster event calls one hint per shape and
- * namespace of the pods that its listeners rejected. The pods of a group move together if none of
- * them backs off or may be gated, else one by one. Pods that moved as a group are popped after pods
- * of the active heap with equal priority and timestamp.
+ * namespace of the pods that its listeners rejected, except where marks (framework/hint_marks.h) or
+ * resource needs show that the hint returns Skip: that costs some nanoseconds a group. The pods of
+ * a group move together if none of them backs off or may be gated, else one by one. Pods that moved
+ * as a group are popped after pods of the active heap with equal priority and timestamp.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,6 +5,7 @@
 #include "api/change.h"
 #include "base/heap.h"
 #include "framework/events.h"
+#include "framework/hint_marks.h"
 #include "queue/queue.h"
 
 /** Requeue strategies (spec 04 section 3.3), ascending by eagerness. */
@@ -87,6 +88,7 @@ struct bt_queue_group {
 	int64_t ready_since_ns;
 	/** Resource needs of the shape, from the profile's plugin with hint_needs. */
 	int64_t needs[BT_HINT_NEEDS];
+	struct bt_hint_wants wants; /* of all rejectors with hint_wants */
 };
 
 /** A pod between pop and Done, with its start position in the event log. */

@@ -85,6 +85,27 @@ static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_
 	return id;
 }
 
+static void add_wants(const struct bt_queue *queue, const struct bt_queue_class *class,
+	uint32_t shape_id, struct bt_hint_wants *wants)
+{
+	struct bt_rejectors rejectors =
+		bt_rejectors_union(&class->unschedulable_plugins, &class->pending_plugins);
+	const struct bt_framework *framework;
+
+	if (class->profile == BT_QUEUE_NONE) {
+		return;
+	}
+	framework = queue->profiles->frameworks.items[class->profile];
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		struct bt_plugin *plugin = framework->instances.items[i];
+
+		if (bt_rejectors_has(&rejectors, i) && bt_shortcuts(plugin)->hint_wants != NULL) {
+			bt_shortcuts(plugin)->hint_wants(
+				plugin, bt_shape_at(&queue->state->shapes, shape_id), wants);
+		}
+	}
+}
+
 static uint32_t find_or_add_group(
 	struct bt_queue *queue, uint32_t class_id, uint32_t shape_id, struct bt_str namespace_)
 {
@@ -119,6 +140,7 @@ static uint32_t find_or_add_group(
 		bt_shortcuts(plugin)->hint_needs(
 			plugin, bt_shape_at(&queue->state->shapes, shape_id), wanted.needs);
 	}
+	add_wants(queue, class, shape_id, &wanted.wants);
 	bt_vec_store(&queue->groups, &queue->free_groups, wanted, id);
 	bt_map_insert(&queue->group_map, hash, id);
 	if (class->first_group != BT_QUEUE_NONE) {

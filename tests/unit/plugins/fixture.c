@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "framework/hint_marks.h"
 #include "state/pod_groups.h"
 
 static struct bt_str unquoted(struct fixture *fixture, const char *json)
@@ -463,6 +464,25 @@ static const void *event_object(struct fixture *fixture, const char *resource, c
 	ck_abort_msg("no kind %s", resource);
 }
 
+/** Whether the event offers no mark that the shape wants. Events about the pod itself never do. */
+static bool is_screened(struct fixture *fixture, const struct bt_pod_info *pod,
+	const struct bt_cluster_event *event, const void *old_object, const void *new_object)
+{
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(fixture->plugin);
+	/* Every object begins with its metadata. */
+	const struct bt_object_meta *meta = new_object != NULL ? new_object : old_object;
+	struct bt_hint_wants wants = {0};
+	struct bt_hint_offers offers = {0};
+
+	if (shortcuts->hint_wants == NULL || bt_str_equal(meta->uid, pod->uid)) {
+		return false;
+	}
+	bt_hint_offer(&offers, BT_HINT_MARK_ALWAYS);
+	shortcuts->hint_wants(fixture->plugin, pod->shape, &wants);
+	return shortcuts->hint_offers(fixture->plugin, event, old_object, new_object, &offers) &&
+		!bt_hint_is_offered(&offers, &wants);
+}
+
 enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, uint32_t action,
 	const struct bt_pod_info *pod, const char *old_json, const char *new_json,
 	const char **out_error)
@@ -484,9 +504,15 @@ enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, ui
 		return FIXTURE_NOT_REGISTERED;
 	}
 	if (events[i].hint != NULL) {
-		hint = events[i].hint(fixture->plugin, pod,
-			event_object(fixture, resource, old_json),
-			event_object(fixture, resource, new_json), &err);
+		const struct bt_cluster_event event = {events[i].event.resource, action};
+		const void *old_object = event_object(fixture, resource, old_json);
+		const void *new_object = event_object(fixture, resource, new_json);
+
+		hint = events[i].hint(fixture->plugin, pod, old_object, new_object, &err);
+		if (is_screened(fixture, pod, &event, old_object, new_object)) {
+			ck_assert_int_eq(hint, BT_HINT_SKIP);
+			fixture->screened_count++;
+		}
 	}
 	if (out_error != NULL) {
 		*out_error =

@@ -21,6 +21,7 @@ struct fixture {
 	struct bt_plugin *plugin; /* its index is 0 */
 	BT_VEC(struct bt_pod_info *) pods;
 	uint32_t pod_number;
+	uint32_t screened_count; /* Skips that fixture_hint found by the plugin's marks alone */
 };
 
 /** Starts the fixture with a plugin, default gates and default arguments. */
@@ -77,7 +78,8 @@ enum fixture_hint {
 /**
  * Returns the hint for an event with this action bit. resource: "Pod", "Node" or the event's
  * resource of another kind, without group; objects are JSON or NULL. pod is the rejected pod; error
- * texts go to *out_error (may be NULL).
+ * texts go to *out_error (may be NULL). If the event offers no mark that the pod's shape wants, the
+ * hint must be Skip.
  */
 enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, uint32_t action,
 	const struct bt_pod_info *pod, const char *old_json, const char *new_json,

@@ -2,6 +2,7 @@
 /* Plugins whose hints read various parts of a pod. */
 #include "base/error.h"
 #include "framework/cluster_event.h"
+#include "framework/hint_marks.h"
 #include "queue_walk.h"
 
 bool walk_gate_open[2];
@@ -207,6 +208,44 @@ static enum bt_hint_scope scope_of_e(BT_UNUSED struct bt_plugin *plugin,
 	return bt_str_equal_c(event->resource, "Node") ? BT_HINT_SCOPE_SHAPE : BT_HINT_SCOPE_POD;
 }
 
+/* Plugin A wants the digit of node names that helps the shape. */
+static uint16_t mark_of(uint32_t rest)
+{
+	static const char digits[] = "012";
+
+	return bt_hint_mark(BT_MARK_NODE_NAME, (struct bt_str){&digits[rest % 3], 1}, BT_STR(""));
+}
+
+static void wants_of_a(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape,
+	struct bt_hint_wants *wants)
+{
+	const struct bt_pod_spec *spec = &shape->pod->spec;
+
+	bt_hint_want(wants, mark_of((uint32_t)spec->priority.value + 3 * spec->tolerations.count));
+}
+
+static bool offers_of_a(BT_UNUSED struct bt_plugin *plugin, const struct bt_cluster_event *event,
+	const void *old_object, const void *new_object, struct bt_hint_offers *offers)
+{
+	uint32_t rest = object_digit(old_object, new_object) % 3;
+
+	bt_hint_offer(offers, mark_of(3 - rest));
+	return bt_str_equal_c(event->resource, "Node");
+}
+
+/* The hint of plugin E fails for some objects, and helps no pod otherwise. */
+static void wants_of_e(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape,
+	BT_UNUSED struct bt_hint_wants *wants)
+{
+}
+
+static bool offers_of_e(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED const struct bt_cluster_event *event, const void *old_object,
+	const void *new_object, BT_UNUSED struct bt_hint_offers *offers)
+{
+	return object_digit(old_object, new_object) % 4 != 0;
+}
+
 void walk_make_fakes(struct fake fakes[MODEL_PLUGINS])
 {
 	static const enum bt_hint_scope scopes[MODEL_PLUGINS] = {BT_HINT_SCOPE_SHAPE,
@@ -225,5 +264,9 @@ void walk_make_fakes(struct fake fakes[MODEL_PLUGINS])
 			}
 		}
 	}
+	fakes[0].shortcuts.hint_wants = wants_of_a;
+	fakes[0].shortcuts.hint_offers = offers_of_a;
 	fakes[4].shortcuts.hint_scope_of = scope_of_e;
+	fakes[4].shortcuts.hint_wants = wants_of_e;
+	fakes[4].shortcuts.hint_offers = offers_of_e;
 }
