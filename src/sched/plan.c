@@ -265,7 +265,7 @@ void bt_plan_drop_columns(struct bt_plan_cache *cache, struct bt_plan *plan)
 		give_block(cache, plan->raws[i].values, plan->block_slots);
 		plan->raws[i].values = NULL;
 	}
-	bt_plan_cells_drop(&plan->cells);
+	bt_plan_cells_drop(plan);
 }
 
 static void plan_destroy(struct bt_plan_cache *cache, struct bt_plan *plan)
@@ -439,6 +439,7 @@ struct bt_plan *bt_plan_get(
 		 */
 		plan = BT_NEW(struct bt_plan);
 		plan->framework = framework;
+		plan->cells = &plan->trees[0];
 		plan->shape = pod->shape->id;
 		plan->shape_serial = pod->shape->serial;
 		plan->wide_values = engine->state->nodes.has_wide_values;
@@ -484,7 +485,7 @@ struct bt_plan *bt_plan_get(
 		collect_scores(plan, pod, engine->state);
 		if (seen_before) {
 			/* The shape comes so rarely that its plan was dropped meanwhile. */
-			plan->cells.mean_behind = UINT64_MAX;
+			plan->mean_behind = UINT64_MAX;
 		}
 		plan->next_of_shape = entry->plans;
 		entry->plans = plan;
@@ -501,7 +502,7 @@ struct bt_plan *bt_plan_get(
 	/* Count all columns, because missing ones may still be made in this cycle. */
 	plan->bytes = sizeof(*plan) + plan->arena.total_bytes +
 		(2 + (size_t)plan->raw_count + (plan->room != NULL)) * block_slots * 4 +
-		bt_plan_cells_bytes(&plan->cells);
+		bt_plan_cells_bytes(plan);
 	queue->bytes += plan->bytes;
 	while (cache->once.count > NEW_PLANS_MAX) {
 		cache_remove(cache, cache->once.oldest);

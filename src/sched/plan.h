@@ -70,6 +70,11 @@ struct bt_plan_score {
 
 /** A pod with more traits is decided without cells. */
 #define BT_CELL_TRAITS_MAX 32
+/**
+ * Trees of cells of a plan: pods of one shape may have different traits, as the requests of their
+ * claims are not part of the shape.
+ */
+#define BT_PLAN_TREES 4
 
 /**
  * A plan's nodes in cells (sched/cells.h): the nodes of a cell have the same verdict, raw scores
@@ -81,16 +86,16 @@ struct bt_plan_cells {
 	struct bt_cells *tree; /* owned; NULL: not made yet */
 	bool filled;           /* false: the tree is stale */
 	uint32_t trait_count;
-	uint32_t raw_count; /* 0 if the plan has no scores */
-	uint64_t identities[BT_CELL_TRAITS_MAX][3];
-	uint64_t columns_version; /* version of the plan's columns in the tree */
-	uint64_t places_version;  /* version of the snapshot's places in the tree */
-	uint32_t left_seen;       /* entries of the places' list `left` that the tree has */
+	uint32_t raw_count;        /* 0 if the plan has no scores */
+	uint64_t (*identities)[3]; /* owned; of the traits */
+	uint64_t columns_version;  /* version of the plan's columns in the tree */
+	uint64_t places_version;   /* version of the snapshot's places in the tree */
+	uint32_t left_seen;        /* entries of the places' list `left` that the tree has */
 	uint64_t log_sequence;
-	uint64_t mean_behind; /* mean of the plan's `behind` over the last few cycles */
-	uint32_t served;      /* cycles since the tree was filled */
-	uint32_t pause;       /* cycles to wait before the tree is filled again */
-	uint32_t backoff;     /* length of the next pause */
+	uint64_t last_used; /* tree_uses of the plan at that time */
+	uint32_t served;    /* cycles since the tree was filled */
+	uint32_t pause;     /* cycles to wait before the tree is filled again */
+	uint32_t backoff;   /* length of the next pause */
 };
 
 struct bt_plan {
@@ -143,9 +148,12 @@ struct bt_plan {
 	uint32_t node_count; /* snapshot size when scores were computed */
 	/** Increased when a column is computed as a whole, so that cells made from it are stale. */
 	uint64_t columns_version;
-	uint64_t behind; /* changes between the last two refreshes */
-	bool recurring;  /* the shape was requested before */
-	struct bt_plan_cells cells;
+	uint64_t behind;      /* changes between the last two refreshes */
+	bool recurring;       /* the shape was requested before */
+	uint64_t mean_behind; /* mean of `behind` over the last few cycles */
+	struct bt_plan_cells trees[BT_PLAN_TREES];
+	struct bt_plan_cells *cells; /* of trees: the one for the traits of this cycle */
+	uint64_t tree_uses;
 	uint32_t pin_count; /* held cycles that use the plan's data */
 	bool removed;       /* removed from the cache; freed by the last unpin */
 	/* Links within bt_plan_cache. */

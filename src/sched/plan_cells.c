@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/assert.h"
 #include "sched/plan_private.h"
 
@@ -53,8 +54,8 @@ static struct key_maker key_maker_of(const struct bt_plan *plan, const struct bt
 	return (struct key_maker){
 		.plan = plan,
 		.traits = traits,
-		.trait_count = plan->cells.trait_count,
-		.raw_count = plan->cells.raw_count,
+		.trait_count = plan->cells->trait_count,
+		.raw_count = plan->cells->raw_count,
 		.first_cycle_filter = first_cycle_filter(plan),
 	};
 }
@@ -99,10 +100,12 @@ static void pause_cells(struct bt_plan_cells *cells, uint32_t pause)
 static bool fill(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 	const struct bt_node_trait *traits, uint32_t trait_count)
 {
-	struct bt_plan_cells *cells = &plan->cells;
+	struct bt_plan_cells *cells = plan->cells;
 	uint64_t key[KEY_WORDS_MAX];
 	cells->raw_count = plan->scored ? plan->raw_count : 0;
 	cells->trait_count = trait_count;
+	cells->identities = bt_realloc_array(
+		cells->identities, (size_t)trait_count + 1, sizeof(*cells->identities));
 	for (uint32_t i = 0; i < trait_count; i++) {
 		memcpy(cells->identities[i], traits[i].identity, sizeof(cells->identities[i]));
 	}
@@ -136,12 +139,12 @@ static bool fill(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 static bool move_place(
 	struct bt_plan *plan, const struct key_maker *maker, uint32_t place, uint32_t slot)
 {
-	struct bt_cells *tree = plan->cells.tree;
+	struct bt_cells *tree = plan->cells->tree;
 	uint64_t key[KEY_WORDS_MAX];
 	make_key(maker, slot, key);
 	uint32_t cell = bt_cells_of_key(tree, key);
 	if (cell == BT_CELL_NONE) {
-		pause_cells(&plan->cells, PAUSE_MAX);
+		pause_cells(plan->cells, PAUSE_MAX);
 		return false;
 	}
 	bt_cells_move(tree, place, cell, local_of(plan, slot));
@@ -155,8 +158,8 @@ static bool catch_up(
 	const struct bt_places *places = &state->snapshot.places;
 	struct key_maker maker = key_maker_of(plan, traits);
 	uint32_t kinds = plan->reads | BT_CHANGE_EXISTENCE;
-	for (; plan->cells.left_seen < places->left.count; plan->cells.left_seen++) {
-		if (!move_place(plan, &maker, places->left.items[plan->cells.left_seen],
+	for (; plan->cells->left_seen < places->left.count; plan->cells->left_seen++) {
+		if (!move_place(plan, &maker, places->left.items[plan->cells->left_seen],
 			    BT_SLOT_NONE)) {
 			return false;
 		}
@@ -165,7 +168,7 @@ static bool catch_up(
 		kinds |= traits[i].reads;
 	}
 	uint32_t count =
-		bt_plan_changed_slots(engine->plans, &state->log, plan->cells.log_sequence, kinds);
+		bt_plan_changed_slots(engine->plans, &state->log, plan->cells->log_sequence, kinds);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t slot = engine->plans->changed[i];
 		if (state->nodes.rows[slot].in_snapshot &&
@@ -176,18 +179,31 @@ static bool catch_up(
 	return true;
 }
 
-static bool has_same_inputs(const struct bt_plan *plan, uint64_t places_version,
-	const struct bt_node_trait *traits, uint32_t trait_count)
+static bool has_traits(
+	const struct bt_plan_cells *cells, const struct bt_node_trait *traits, uint32_t trait_count)
 {
-	const struct bt_plan_cells *cells = &plan->cells;
-	bool same = cells->filled && cells->columns_version == plan->columns_version &&
-		cells->places_version == places_version && cells->trait_count == trait_count &&
-		cells->raw_count == (plan->scored ? plan->raw_count : 0);
+	bool same = cells->tree != NULL && cells->trait_count == trait_count;
 	for (uint32_t i = 0; same && i < trait_count; i++) {
 		same = memcmp(cells->identities[i], traits[i].identity,
 			       sizeof(cells->identities[i])) == 0;
 	}
 	return same;
+}
+
+/** Choose the tree of these traits, or else the one that was not used for longest. */
+static void choose_tree(
+	struct bt_plan *plan, const struct bt_node_trait *traits, uint32_t trait_count)
+{
+	plan->cells = &plan->trees[0];
+	for (uint32_t i = 0; i < BT_PLAN_TREES; i++) {
+		struct bt_plan_cells *cells = &plan->trees[i];
+		if (has_traits(cells, traits, trait_count)) {
+			plan->cells = cells;
+			break;
+		}
+		plan->cells = cells->last_used < plan->cells->last_used ? cells : plan->cells;
+	}
+	plan->cells->last_used = ++plan->tree_uses;
 }
 
 /** Whether to fill the cells now. Cells that were filled before are stale. */
@@ -208,20 +224,23 @@ static bool should_fill(struct bt_plan_cells *cells)
 struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits, uint32_t trait_count)
 {
-	struct bt_plan_cells *cells = &plan->cells;
 	const struct bt_state *state = engine->state;
 	uint64_t moves_max = state->snapshot.count / NODES_PER_MOVE + 16;
 	uint64_t distance_max = DISTANCE_MAX * moves_max;
 	uint64_t distance = plan->behind < distance_max ? plan->behind : distance_max;
-	uint64_t mean = cells->mean_behind < distance_max ? cells->mean_behind : distance_max;
-	cells->mean_behind = ((MEAN_CYCLES - 1) * mean + distance) / MEAN_CYCLES;
+	uint64_t mean = plan->mean_behind < distance_max ? plan->mean_behind : distance_max;
+	plan->mean_behind = ((MEAN_CYCLES - 1) * mean + distance) / MEAN_CYCLES;
 	/* The cells catch up with each change once, so the mean distance decides whether they pay,
 	 * not the distance of this cycle. */
-	if (!plan->recurring || cells->mean_behind > moves_max ||
-		trait_count > BT_CELL_TRAITS_MAX) {
+	if (!plan->recurring || plan->mean_behind > moves_max || trait_count > BT_CELL_TRAITS_MAX) {
 		return NULL;
 	}
-	bool current = has_same_inputs(plan, state->snapshot.places.version, traits, trait_count) &&
+	choose_tree(plan, traits, trait_count);
+	struct bt_plan_cells *cells = plan->cells;
+	bool current = cells->filled && has_traits(cells, traits, trait_count) &&
+		cells->columns_version == plan->columns_version &&
+		cells->places_version == state->snapshot.places.version &&
+		cells->raw_count == (plan->scored ? plan->raw_count : 0) &&
 		state->log.sequence - cells->log_sequence <=
 			state->snapshot.count / NODES_PER_FILLED_MOVE + 16 &&
 		bt_change_log_covers(&state->log, cells->log_sequence);
@@ -246,7 +265,7 @@ bool bt_plan_cells_update(struct bt_plan *plan, const struct bt_engine *engine,
 {
 	struct key_maker maker = key_maker_of(plan, traits);
 	uint32_t place = engine->state->snapshot.places.place_of[slot];
-	return plan->cells.filled && move_place(plan, &maker, place, slot);
+	return plan->cells->filled && move_place(plan, &maker, place, slot);
 }
 
 uint32_t bt_plan_cells_verdict(const struct bt_cells *cells, uint32_t cell)
@@ -258,11 +277,11 @@ void bt_plan_cells_check(const struct bt_plan *plan, const struct bt_engine *eng
 	const struct bt_node_trait *traits)
 {
 	const struct bt_places *places = &engine->state->snapshot.places;
-	const struct bt_cells *tree = plan->cells.tree;
+	const struct bt_cells *tree = plan->cells->tree;
 	struct key_maker maker = key_maker_of(plan, traits);
 	uint64_t key[KEY_WORDS_MAX];
 	size_t key_bytes =
-		(KEY_RAWS + plan->cells.raw_count + plan->cells.trait_count) * sizeof(key[0]);
+		(KEY_RAWS + plan->cells->raw_count + plan->cells->trait_count) * sizeof(key[0]);
 	for (uint32_t place = 0; place < places->count; place++) {
 		uint32_t slot = places->slot_at[place];
 		uint32_t cell = bt_cells_cell_of(tree, place);
@@ -281,14 +300,23 @@ void bt_plan_cells_check(const struct bt_plan *plan, const struct bt_engine *eng
 	}
 }
 
-void bt_plan_cells_drop(struct bt_plan_cells *cells)
+void bt_plan_cells_drop(struct bt_plan *plan)
 {
-	bt_cells_destroy(cells->tree);
-	cells->tree = NULL;
-	cells->filled = false;
+	for (uint32_t i = 0; i < BT_PLAN_TREES; i++) {
+		bt_cells_destroy(plan->trees[i].tree);
+		bt_free(plan->trees[i].identities);
+		plan->trees[i].tree = NULL;
+		plan->trees[i].identities = NULL;
+		plan->trees[i].filled = false;
+	}
 }
 
-size_t bt_plan_cells_bytes(const struct bt_plan_cells *cells)
+size_t bt_plan_cells_bytes(const struct bt_plan *plan)
 {
-	return cells->tree != NULL ? bt_cells_memory_bytes(cells->tree) : 0;
+	size_t bytes = 0;
+	for (uint32_t i = 0; i < BT_PLAN_TREES; i++) {
+		const struct bt_cells *tree = plan->trees[i].tree;
+		bytes += tree != NULL ? bt_cells_memory_bytes(tree) : 0;
+	}
+	return bytes;
 }

@@ -373,8 +373,9 @@ static void take_step(struct random_run *run)
 		remove_pod(run);
 		break;
 	case 3:
-		run->kinds.script.seed += below(run, 8) == 0;
-		run->kinds.pods_per_level = 1 + below(run, 40) / 13;
+	case 5:
+		run->kinds.script.seed += below(run, 16) == 0;
+		run->kinds.pods_per_level = 1 + below(run, BT_PLAN_TREES + 1);
 		break;
 	case 4:
 		if (run->with_nominations) {
@@ -536,6 +537,32 @@ START_TEST(test_cycle_cells__one_node_of_each_kind_is_asked)
 	 * node.
 	 */
 	ck_assert_uint_le(kinds.asked, 20 * 8);
+	world_finish(&world);
+}
+END_TEST
+
+/* Traits that take turns, as those of pods with different claims do, have a tree each. */
+START_TEST(test_cycle_cells__a_tree_for_each_set_of_traits)
+{
+	static struct world world;
+	struct kinds kinds;
+	struct bt_plan *plan = NULL;
+
+	same_init(&kinds, &world, 300, 3, true);
+	for (uint32_t i = 0; i < 40; i++) {
+		const struct bt_pod_info *pod = world_pending(&world, POD);
+		struct bt_schedule_result result;
+
+		kinds.pods_per_level = 2 + i % BT_PLAN_TREES;
+		bt_engine_schedule(world.engine, world.framework, pod, &result);
+		ck_assert_int_eq(result.outcome, BT_OUTCOME_SCHEDULED);
+		ck_assert(bt_engine_place(world.engine, pod, &result));
+		plan = result.plan;
+	}
+	for (uint32_t i = 0; i < BT_PLAN_TREES; i++) {
+		ck_assert(plan->trees[i].filled);
+		ck_assert_uint_ge(plan->trees[i].served, 8);
+	}
 	world_finish(&world);
 }
 END_TEST
@@ -871,7 +898,8 @@ BT_TEST_MAIN("cycle_cells", test_cycle_cells__counters_are_not_kept,
 	test_cycle_cells__few_nodes_are_asked_alone,
 	test_cycle_cells__more_nominated_nodes_than_exceptions,
 	test_cycle_cells__rejections_with_nominated_pods,
-	test_cycle_cells__one_node_of_each_kind_is_asked, test_cycle_cells__more_kinds_than_cells,
+	test_cycle_cells__one_node_of_each_kind_is_asked,
+	test_cycle_cells__a_tree_for_each_set_of_traits, test_cycle_cells__more_kinds_than_cells,
 	test_cycle_cells__more_traits_than_a_key, test_cycle_cells__rejections_stay_in_groups,
 	test_cycle_cells__scores_come_late, test_cycle_cells__random_ties_are_uniform,
 	test_cycle_cells__traits_that_lie_are_found)

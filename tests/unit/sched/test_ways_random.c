@@ -509,7 +509,7 @@ static void schedule(struct history *history)
 	}
 	ck_assert(results[LIST].diagnosis.statuses.groups == NULL);
 	history->by_groups += results[CELLS].diagnosis.statuses.groups != NULL;
-	history->by_cells += results[CELLS].plan != NULL && results[CELLS].plan->cells.filled;
+	history->by_cells += results[CELLS].plan != NULL && results[CELLS].plan->cells->filled;
 	if (results[CELLS].outcome != BT_OUTCOME_SCHEDULED) {
 		history->rejected++;
 		note_nomination(history, pods, results[CELLS].nomination.nominated_node_name);
