@@ -2,8 +2,7 @@
 /** Applies the result of a MutatingAdmissionPolicy's expression to the object of the request. */
 #include "codec/json_patch.h"
 #include "schema/apply.h"
-#include "server/expression.h"
-#include "server/write.h"
+#include "server/policy.h"
 
 /** Sets after[name] to before[name], or removes it if before has none. */
 static void restore_member(struct bt_arena *arena, struct bt_json_value *after,

@@ -1,455 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * MutatingAdmissionPolicy and ValidatingAdmissionPolicy. Policies that have a binding are compiled
- * once; mutating ones change the object of a request, validating ones allow or deny the request.
- * Writes of controllers and the scheduler are subject to them, too.
- *
- * Fields of the object have type dyn in every expression, so type errors show only in evaluation.
+ * Runs the admission policies in force on a request: mutating ones change its object, validating
+ * ones allow or deny it. Writes of controllers and the scheduler are subject to them, too.
  */
-#include "base/alloc.h"
-#include "base/vec.h"
 #include "codec/json_same.h"
-#include "codec/path.h"
-#include "server/expression.h"
 #include "server/kinds/common.h"
+#include "server/policy.h"
 #include "server/rbac.h"
-#include "server/write.h"
 
 /** Largest CEL cost of all expressions of one policy for one request. */
 #define POLICY_COST_MAX UINT64_C(10000000)
-/** Memory limit of the compiled programs of one policy. */
-#define PROGRAM_BYTES_MAX ((size_t)16 << 20)
-#define REFUSED_BYTES 4096
-
-enum variable {
-	VARIABLE_OBJECT,
-	VARIABLE_OLD_OBJECT,
-	VARIABLE_REQUEST,
-	VARIABLE_AUTHORIZER, /* the last variable of webhooks' matchConditions */
-	VARIABLE_NAMESPACE_OBJECT,
-	VARIABLE_VARIABLES,
-	VARIABLE_PARAMS, /* the last variable: only in policies with a paramKind */
-	VARIABLE__COUNT,
-};
-
-static const char *const variable_names[VARIABLE__COUNT] = {
-	"object", "oldObject", "request", "authorizer", "namespaceObject", "variables", "params"};
-
-static const struct bt_cel_variable request_fields[] = {
-	{BT_STR_INIT("kind"), &bt_cel_types[BT_CEL_DYN]},
-	{BT_STR_INIT("resource"), &bt_cel_types[BT_CEL_DYN]},
-	{BT_STR_INIT("subResource"), &bt_cel_types[BT_CEL_STRING]},
-	{BT_STR_INIT("requestKind"), &bt_cel_types[BT_CEL_DYN]},
-	{BT_STR_INIT("requestResource"), &bt_cel_types[BT_CEL_DYN]},
-	{BT_STR_INIT("requestSubResource"), &bt_cel_types[BT_CEL_STRING]},
-	{BT_STR_INIT("name"), &bt_cel_types[BT_CEL_STRING]},
-	{BT_STR_INIT("namespace"), &bt_cel_types[BT_CEL_STRING]},
-	{BT_STR_INIT("operation"), &bt_cel_types[BT_CEL_STRING]},
-	{BT_STR_INIT("userInfo"), &bt_cel_types[BT_CEL_DYN]},
-	{BT_STR_INIT("dryRun"), &bt_cel_types[BT_CEL_BOOL]},
-	{BT_STR_INIT("options"), &bt_cel_types[BT_CEL_DYN]},
-};
-static const struct bt_cel_object request_object = {BT_STR_INIT("kubernetes.AdmissionRequest"),
-	request_fields, BT_ARRAY_LENGTH(request_fields), false};
-static const struct bt_cel_type request_type = {.kind = BT_CEL_OBJECT, .object = &request_object};
-
-enum policy_kind {
-	POLICY_MUTATING,
-	POLICY_VALIDATING,
-	POLICY_KIND_COUNT,
-};
-
-/** An expression of a policy, and the entry that contains it. */
-struct expression {
-	const struct bt_json_value *source; /* validation, matchCondition, variable, ... */
-	struct bt_str text;
-	struct bt_cel_program *program;
-	struct bt_cel_program *message; /* of a validation's messageExpression; NULL: none */
-	enum bt_cel_mutation mutation;
-};
-
-struct expressions {
-	struct expression *items;
-	uint32_t count;
-};
-
-struct policy {
-	enum policy_kind kind;
-	struct bt_arena arena;
-	struct bt_str name;
-	const struct bt_json_value *spec;
-	struct expressions conditions;
-	struct expressions variables;
-	struct expressions validations;
-	struct expressions annotations;
-	struct expressions mutations;
-	struct bt_cel_variable declared[VARIABLE__COUNT];
-	struct bt_cel_environment environments[BT_CEL_MUTATION_PATCHES + 1]; /* by mutation */
-	size_t bytes;
-};
-
-/** All policies of one kind. */
-struct policy_set {
-	BT_VEC(struct policy *) policies;
-	BT_VEC(const struct bt_json_value *) bindings;
-};
-
-struct bt_policies {
-	struct bt_arena arena; /* memory of the bindings */
-	struct policy_set sets[POLICY_KIND_COUNT];
-};
-
-/** --- compilation --- */
-
-struct build {
-	struct policy *policy;
-	struct bt_field_errors *errors; /* or NULL */
-	const struct bt_path *place;    /* place of the policy's spec */
-};
-
-static struct bt_cel_program *compile(struct build *build, const struct bt_path *place,
-	const struct bt_json_value *value, enum bt_cel_kind wanted, enum bt_cel_mutation mutation)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_cel_program *program = NULL;
-	struct policy *policy = build->policy;
-	const char *refusal = NULL;
-	if (value == NULL || value->type != BT_JSON_STRING || value->text.length == 0) {
-		return NULL;
-	}
-	if (policy->bytes > PROGRAM_BYTES_MAX) {
-		refusal = "the expressions of the policy take too much memory";
-	} else if (bt_cel_compile(value->text, &policy->environments[mutation], &program, &err) <
-		0) {
-		refusal = berth_error_message(&err);
-		policy->bytes += REFUSED_BYTES;
-	} else {
-		enum bt_cel_kind result = bt_cel_program_result(program);
-		policy->bytes += bt_cel_program_bytes(program);
-		if (wanted == BT_CEL_BOOL && result != BT_CEL_BOOL) {
-			refusal = "must evaluate to bool";
-		} else if (wanted == BT_CEL_STRING && result != BT_CEL_STRING) {
-			refusal = "must evaluate to string";
-		} else if (wanted == BT_CEL_NULL && result != BT_CEL_STRING &&
-			result != BT_CEL_NULL && result != BT_CEL_DYN) {
-			refusal = "must evaluate to one of [string null_type]";
-		}
-	}
-	if (refusal != NULL) {
-		if (build->errors != NULL) {
-			bt_kinds_error(
-				build->errors, BT_FIELD_INVALID, place, value, "%s", refusal);
-		}
-		bt_cel_program_destroy(program);
-		program = NULL;
-	}
-	berth_error_finish(&err);
-	return program;
-}
-
-static void compile_list(struct build *build, const char *name, const char *member,
-	enum bt_cel_kind wanted, struct expressions *out)
-{
-	const struct bt_json_value *list = bt_json_array_at(build->policy->spec, name);
-	out->items = BT_ARENA_NEW_ARRAY(&build->policy->arena, struct expression, list->count);
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(BT_PATH_NAME(build->place, name), i);
-		const struct bt_json_value *source = list->elements[i];
-		struct expression *expression = &out->items[out->count++];
-		expression->source = source;
-		expression->text = bt_kinds_text(source, member);
-		if (expression->text.length == 0 && build->errors != NULL) {
-			bt_kinds_error(build->errors, BT_FIELD_REQUIRED, BT_PATH_NAME(&at, member),
-				NULL, "%s is not specified", member);
-		}
-		expression->program = compile(build, BT_PATH_NAME(&at, member),
-			bt_json_find(source, member), wanted, BT_CEL_MUTATION_NONE);
-		expression->message = wanted != BT_CEL_BOOL
-			? NULL
-			: compile(build, BT_PATH_NAME(&at, "messageExpression"),
-				  bt_json_find(source, "messageExpression"), BT_CEL_STRING,
-				  BT_CEL_MUTATION_NONE);
-	}
-}
-
-/** Declares the variables one by one: each sees only the earlier ones. */
-static void compile_variables(struct build *build)
-{
-	struct policy *policy = build->policy;
-	const struct bt_json_value *list = bt_json_array_at(policy->spec, "variables");
-	struct bt_cel_variable *fields =
-		BT_ARENA_NEW_ARRAY(&policy->arena, struct bt_cel_variable, list->count);
-	struct bt_cel_object *object = BT_ARENA_NEW(&policy->arena, struct bt_cel_object);
-	struct bt_cel_type *type = BT_ARENA_NEW(&policy->arena, struct bt_cel_type);
-	const struct bt_path *place = BT_PATH_NAME(build->place, "variables");
-	*object = (struct bt_cel_object){.name = BT_STR("variables"), .fields = fields};
-	*type = (struct bt_cel_type){.kind = BT_CEL_OBJECT, .object = object};
-	policy->declared[VARIABLE_VARIABLES].type = type;
-	policy->variables.items =
-		BT_ARENA_NEW_ARRAY(&policy->arena, struct expression, list->count);
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct bt_json_value *source = list->elements[i];
-		struct expression *variable = &policy->variables.items[policy->variables.count++];
-		enum bt_cel_kind kind = BT_CEL_DYN;
-		variable->source = source;
-		variable->text = bt_kinds_text(source, "expression");
-		variable->program = compile(build,
-			BT_PATH_NAME(BT_PATH_INDEX(place, i), "expression"),
-			bt_json_find(source, "expression"), BT_CEL_ANY, BT_CEL_MUTATION_NONE);
-		if (variable->program != NULL) {
-			kind = bt_cel_program_result(variable->program);
-		}
-		if (kind != BT_CEL_BOOL && kind != BT_CEL_INT && kind != BT_CEL_DOUBLE &&
-			kind != BT_CEL_STRING) {
-			kind = BT_CEL_DYN;
-		}
-		fields[object->field_count++] = (struct bt_cel_variable){
-			bt_kinds_text(source, "name"), &bt_cel_types[kind]};
-	}
-}
-
-static void compile_mutations(struct build *build)
-{
-	static const struct {
-		const char *type;
-		const char *member;
-	} types[] = {[BT_CEL_MUTATION_APPLY] = {"ApplyConfiguration", "applyConfiguration"},
-		[BT_CEL_MUTATION_PATCHES] = {"JSONPatch", "jsonPatch"}};
-	struct policy *policy = build->policy;
-	const struct bt_json_value *list = bt_json_array_at(policy->spec, "mutations");
-	const struct bt_path *place = BT_PATH_NAME(build->place, "mutations");
-	policy->mutations.items =
-		BT_ARENA_NEW_ARRAY(&policy->arena, struct expression, list->count);
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct bt_json_value *source = list->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		struct bt_str given = bt_kinds_text(source, "patchType");
-		struct expression *mutation = &policy->mutations.items[policy->mutations.count++];
-		mutation->source = source;
-		mutation->text = BT_STR("");
-		for (int type = BT_CEL_MUTATION_APPLY; type <= BT_CEL_MUTATION_PATCHES; type++) {
-			const struct bt_path part = *BT_PATH_NAME(&at, types[type].member);
-			const struct bt_json_value *object =
-				bt_kinds_object(source, types[type].member);
-			if (bt_str_equal_c(given, types[type].type)) {
-				mutation->mutation = (enum bt_cel_mutation)type;
-				mutation->text = bt_kinds_text(object, "expression");
-				mutation->program =
-					compile(build, BT_PATH_NAME(&part, "expression"),
-						bt_json_find(object, "expression"), BT_CEL_ANY,
-						mutation->mutation);
-			}
-			if (build->errors == NULL || given.length == 0) {
-				continue;
-			}
-			if (!bt_str_equal_c(given, types[type].type)) {
-				if (object != NULL) {
-					bt_kinds_error(build->errors, BT_FIELD_FORBIDDEN, &part,
-						NULL,
-						"must not be specified when patchType is %.*s",
-						BT_STR_ARG(given));
-				}
-			} else if (object == NULL) {
-				bt_kinds_error(build->errors, BT_FIELD_REQUIRED, &part, NULL,
-					"must be specified when patchType is %.*s",
-					BT_STR_ARG(given));
-			} else if (mutation->text.length == 0) {
-				bt_kinds_error_required(
-					build->errors, BT_PATH_NAME(&part, "expression"));
-			}
-		}
-	}
-}
-
-static void policy_destroy(struct policy *policy)
-{
-	struct expressions *all[] = {&policy->conditions, &policy->variables, &policy->validations,
-		&policy->annotations, &policy->mutations};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
-		for (uint32_t k = 0; k < all[i]->count; k++) {
-			bt_cel_program_destroy(all[i]->items[k].program);
-			bt_cel_program_destroy(all[i]->items[k].message);
-		}
-	}
-	bt_arena_finish(&policy->arena);
-	bt_free(policy);
-}
-
-static struct policy *policy_new(
-	struct bt_str name, const struct bt_json_value *spec, uint32_t variable_count)
-{
-	struct policy *policy = BT_NEW(struct policy);
-	bt_arena_init(&policy->arena, 1024);
-	policy->name = bt_arena_str(&policy->arena, name);
-	policy->spec = bt_json_clone(&policy->arena, spec, true);
-	for (uint32_t i = 0; i < VARIABLE__COUNT; i++) {
-		policy->declared[i] = (struct bt_cel_variable){bt_str_from(variable_names[i]),
-			&bt_cel_types[i == VARIABLE_AUTHORIZER ? BT_CEL_AUTHORIZER : BT_CEL_DYN]};
-	}
-	policy->declared[VARIABLE_REQUEST].type = &request_type;
-	for (int i = 0; i <= BT_CEL_MUTATION_PATCHES; i++) {
-		policy->environments[i] = (struct bt_cel_environment){.variables = policy->declared,
-			.variable_count = variable_count,
-			.mutation = (enum bt_cel_mutation)i};
-	}
-	return policy;
-}
-
-static struct policy *policy_create(enum policy_kind kind, struct bt_str name,
-	const struct bt_json_value *spec, struct bt_field_errors *errors)
-{
-	bool has_params = bt_kinds_object(spec, "paramKind") != NULL;
-	struct policy *policy =
-		policy_new(name, spec, has_params ? VARIABLE__COUNT : VARIABLE_PARAMS);
-	struct build build = {policy, errors, BT_PATH_NAME(NULL, "spec")};
-	policy->kind = kind;
-	compile_variables(&build);
-	compile_list(&build, "matchConditions", "expression", BT_CEL_BOOL, &policy->conditions);
-	if (kind == POLICY_MUTATING) {
-		compile_mutations(&build);
-		return policy;
-	}
-	compile_list(&build, "validations", "expression", BT_CEL_BOOL, &policy->validations);
-	compile_list(
-		&build, "auditAnnotations", "valueExpression", BT_CEL_NULL, &policy->annotations);
-	return policy;
-}
-
-static void check_policy(struct bt_check *check, const struct bt_path *place,
-	const struct bt_json_value *spec, enum policy_kind kind)
-{
-	const struct bt_json_value *constraints = bt_kinds_object(spec, "matchConstraints");
-	if (constraints != NULL && bt_json_array_at(constraints, "resourceRules")->count == 0) {
-		bt_kinds_error_required(check->errors,
-			BT_PATH_NAME(BT_PATH_NAME(place, "matchConstraints"), "resourceRules"));
-	}
-	policy_destroy(policy_create(kind, BT_STR(""), spec, check->errors));
-}
-
-void bt_rule_mutating_policy(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	check_policy(check, place, spec, POLICY_MUTATING);
-}
-
-void bt_rule_validating_policy(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	if (bt_json_array_at(spec, "validations")->count == 0 &&
-		bt_json_array_at(spec, "auditAnnotations")->count == 0) {
-		static const char *const names[] = {"validations", "auditAnnotations"};
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-			bt_kinds_error(check->errors, BT_FIELD_REQUIRED,
-				BT_PATH_NAME(place, names[i]), NULL,
-				"validations or auditAnnotations must be non-empty");
-		}
-	}
-	check_policy(check, place, spec, POLICY_VALIDATING);
-}
-
-void bt_check_match_conditions(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *webhook)
-{
-	struct policy *policy = policy_new(BT_STR(""), webhook, VARIABLE_AUTHORIZER + 1);
-	struct build build = {policy, errors, place};
-	compile_list(&build, "matchConditions", "expression", BT_CEL_BOOL, &policy->conditions);
-	policy_destroy(policy);
-}
-
-/** --- policies in force --- */
-
-static const char admission_group[] = "admissionregistration.k8s.io";
-
-void bt_policies_destroy(struct bt_policies *policies)
-{
-	if (policies == NULL) {
-		return;
-	}
-	for (int kind = 0; kind < POLICY_KIND_COUNT; kind++) {
-		struct policy_set *set = &policies->sets[kind];
-		for (uint32_t i = 0; i < set->policies.count; i++) {
-			policy_destroy(set->policies.items[i]);
-		}
-		bt_vec_finish(&set->policies);
-		bt_vec_finish(&set->bindings);
-	}
-	bt_arena_finish(&policies->arena);
-	bt_free(policies);
-}
-
-void bt_policies_changed(struct bt_api *api, const struct bt_api_resource *resource)
-{
-	if (strcmp(resource->group, admission_group) == 0) {
-		bt_policies_destroy(api->policies);
-		api->policies = NULL;
-	}
-}
-
-static struct policy *find_policy(const struct policy_set *set, struct bt_str name)
-{
-	for (uint32_t i = 0; i < set->policies.count; i++) {
-		if (bt_str_equal(set->policies.items[i]->name, name)) {
-			return set->policies.items[i];
-		}
-	}
-	return NULL;
-}
-
-/** Loads the bindings of a kind, and the policies that they name. */
-static void load_kind(struct bt_api *api, enum policy_kind kind, struct bt_policies *policies)
-{
-	static const char *const names[][2] = {[POLICY_MUTATING] = {"mutatingadmissionpolicies",
-						       "mutatingadmissionpolicybindings"},
-		[POLICY_VALIDATING] = {
-			"validatingadmissionpolicies", "validatingadmissionpolicybindings"}};
-	const struct bt_api_resource *bindings =
-		bt_resources_builtin(api->resources, admission_group, names[kind][1]);
-	const struct bt_api_resource *resource =
-		bt_resources_builtin(api->resources, admission_group, names[kind][0]);
-	struct policy_set *set = &policies->sets[kind];
-	struct bt_store_walk walk;
-	struct bt_stored *stored;
-	if (bt_store_walk_begin(api->options.store, bindings->collection, 0, BT_STR(""), BT_STR(""),
-		    &walk, NULL) != 0) {
-		return;
-	}
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		const struct bt_json_value *binding = bt_json_clone(
-			&policies->arena, bt_api_parse_stored(stored, &policies->arena), true);
-		struct bt_str name = bt_json_text_at(binding, "spec.policyName");
-		bt_vec_push(&set->bindings, binding);
-		if (find_policy(set, name) == NULL) {
-			const struct bt_json_value *policy =
-				bt_api_read(api, resource, name, &policies->arena);
-			if (policy != NULL) {
-				bt_vec_push(&set->policies,
-					policy_create(kind, name, bt_json_object_at(policy, "spec"),
-						NULL));
-			}
-		}
-	}
-	bt_store_walk_end(&walk);
-}
-
-/** NULL: no policy of the kind is in force. */
-static const struct policy_set *find_policies(struct bt_api *api, enum policy_kind kind)
-{
-	if (api->policies == NULL) {
-		api->policies = BT_NEW(struct bt_policies);
-		bt_arena_init(&api->policies->arena, 1024);
-		for (int i = 0; i < POLICY_KIND_COUNT; i++) {
-			load_kind(api, (enum policy_kind)i, api->policies);
-		}
-	}
-	const struct policy_set *set = &api->policies->sets[kind];
-	return set->bindings.count != 0 ? set : NULL;
-}
-
-bool bt_policies_exist(struct bt_api *api)
-{
-	return find_policies(api, POLICY_MUTATING) != NULL ||
-		find_policies(api, POLICY_VALIDATING) != NULL;
-}
 
 /** --- matching --- */
 
@@ -580,9 +140,9 @@ static bool ask_authorizer(void *context, const struct bt_cel_access *asked, str
 
 struct evaluation {
 	struct request *request;
-	const struct policy *policy;
+	const struct bt_policy *policy;
 	const struct bt_json_value *binding;
-	struct bt_cel_value values[VARIABLE__COUNT];
+	struct bt_cel_value values[BT_POLICY__COUNT];
 	uint64_t cost_left;
 	bool denied;
 };
@@ -636,9 +196,9 @@ static struct bt_cel_value request_value(const struct request *request)
 		text_value(request->operation),
 		bt_expression_object(user_names, user_values, 4, arena),
 		bt_cel_bool(write->dry_run), empty};
-	const char *names[BT_ARRAY_LENGTH(request_fields)];
+	const char *names[BT_ARRAY_LENGTH(values)];
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		names[i] = request_fields[i].name.data;
+		names[i] = bt_policy_request.fields[i].name.data;
 	}
 	return bt_expression_object(names, values, BT_ARRAY_LENGTH(values), arena);
 }
@@ -682,13 +242,13 @@ static void deny(struct evaluation *evaluation, struct bt_str reason, struct bt_
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
 		found = bt_str_equal_c(reason, reasons[i].reason) ? i : found;
 	}
-	struct bt_str text =
-		bt_arena_printf(call->arena, "%s '%.*s' with binding '%.*s' denied request: %.*s",
-			evaluation->policy->kind == POLICY_MUTATING ? "policy"
-								    : "ValidatingAdmissionPolicy",
-			BT_STR_ARG(evaluation->policy->name),
-			BT_STR_ARG(bt_json_text_at(evaluation->binding, "metadata.name")),
-			BT_STR_ARG(message));
+	struct bt_str text = bt_arena_printf(call->arena,
+		"%s '%.*s' with binding '%.*s' denied request: %.*s",
+		evaluation->policy->kind == BT_POLICY_MUTATING ? "policy"
+							       : "ValidatingAdmissionPolicy",
+		BT_STR_ARG(evaluation->policy->name),
+		BT_STR_ARG(bt_json_text_at(evaluation->binding, "metadata.name")),
+		BT_STR_ARG(message));
 	(void)bt_fail_forbidden(failure, call->arena, call->write.resource, call->write.name, text);
 	failure->code = reasons[found].code;
 	failure->reason = reasons[found].reason;
@@ -701,7 +261,7 @@ static void act(struct evaluation *evaluation, struct bt_str reason, struct bt_s
 {
 	const struct bt_json_value *actions =
 		bt_json_array_at(evaluation->binding, "spec.validationActions");
-	if (evaluation->policy->kind == POLICY_MUTATING ||
+	if (evaluation->policy->kind == BT_POLICY_MUTATING ||
 		bt_json_has_text(actions, BT_STR("Deny"))) {
 		deny(evaluation, reason, message);
 	}
@@ -723,8 +283,8 @@ static void act_on_failure(struct evaluation *evaluation, struct bt_str text)
 	}
 }
 
-static void act_on_error(struct evaluation *evaluation, const struct expression *expression,
-	const struct bt_cel_value *error)
+static void act_on_error(struct evaluation *evaluation,
+	const struct bt_policy_expression *expression, const struct bt_cel_value *error)
 {
 	act_on_failure(evaluation,
 		bt_arena_printf(evaluation->request->call->arena,
@@ -734,17 +294,17 @@ static void act_on_error(struct evaluation *evaluation, const struct expression 
 
 static void set_variables(struct evaluation *evaluation)
 {
-	const struct expressions *variables = &evaluation->policy->variables;
+	const struct bt_policy_expressions *variables = &evaluation->policy->variables;
 	struct bt_arena *arena = evaluation->request->call->arena;
 	struct bt_cel_entry *entries =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_cel_entry, variables->count);
 	struct bt_cel_map *map = BT_ARENA_NEW(arena, struct bt_cel_map);
 	*map = (struct bt_cel_map){.entries = entries};
-	evaluation->values[VARIABLE_VARIABLES] =
+	evaluation->values[BT_POLICY_VARIABLES] =
 		(struct bt_cel_value){.kind = BT_CEL_MAP, .map = map};
 	/* A variable that fails is an error only in the expressions that use it. */
 	for (uint32_t i = 0; i < variables->count; i++) {
-		const struct expression *variable = &variables->items[i];
+		const struct bt_policy_expression *variable = &variables->items[i];
 		entries[i].key = bt_cel_string(bt_kinds_text(variable->source, "name"));
 		entries[i].value = evaluate(evaluation, variable->program);
 		map->count++;
@@ -754,8 +314,8 @@ static void set_variables(struct evaluation *evaluation)
 /** false: a condition is false or its evaluation failed. */
 static bool conditions_hold(struct evaluation *evaluation)
 {
-	const struct expressions *conditions = &evaluation->policy->conditions;
-	const struct expression *failed = NULL;
+	const struct bt_policy_expressions *conditions = &evaluation->policy->conditions;
+	const struct bt_policy_expression *failed = NULL;
 	struct bt_cel_value error = {.kind = BT_CEL_NULL};
 	for (uint32_t i = 0; i < conditions->count; i++) {
 		struct bt_cel_value value = evaluate(evaluation, conditions->items[i].program);
@@ -776,10 +336,10 @@ static bool conditions_hold(struct evaluation *evaluation)
 /** Applies the mutations in order; each sees the result of the previous one. */
 static void mutate(struct evaluation *evaluation)
 {
-	const struct expressions *mutations = &evaluation->policy->mutations;
+	const struct bt_policy_expressions *mutations = &evaluation->policy->mutations;
 	struct request *request = evaluation->request;
 	for (uint32_t i = 0; i < mutations->count && !evaluation->denied; i++) {
-		const struct expression *mutation = &mutations->items[i];
+		const struct bt_policy_expression *mutation = &mutations->items[i];
 		struct berth_error err = BERTH_ERROR_INIT;
 		struct bt_cel_value value = evaluate(evaluation, mutation->program);
 		if (bt_cel_is_error(&value)) {
@@ -794,7 +354,7 @@ static void mutate(struct evaluation *evaluation)
 					request->call->arena, "%s", berth_error_message(&err)));
 		} else if (!bt_json_same(&before, request->target)) {
 			request->change_count++;
-			evaluation->values[VARIABLE_OBJECT] =
+			evaluation->values[BT_POLICY_OBJECT] =
 				object_value(request, request->target);
 			set_variables(evaluation);
 		}
@@ -804,20 +364,20 @@ static void mutate(struct evaluation *evaluation)
 
 static void evaluate_policy(struct evaluation *evaluation, const struct bt_json_value *params)
 {
-	const struct policy *policy = evaluation->policy;
+	const struct bt_policy *policy = evaluation->policy;
 	const struct request *request = evaluation->request;
 	struct bt_arena *arena = request->call->arena;
-	evaluation->values[VARIABLE_PARAMS] = bt_expression_value(NULL, params, arena);
+	evaluation->values[BT_POLICY_PARAMS] = bt_expression_value(NULL, params, arena);
 	set_variables(evaluation);
 	if (!conditions_hold(evaluation)) {
 		return;
 	}
-	if (policy->kind == POLICY_MUTATING) {
+	if (policy->kind == BT_POLICY_MUTATING) {
 		mutate(evaluation);
 		return;
 	}
 	for (uint32_t i = 0; i < policy->validations.count; i++) {
-		const struct expression *validation = &policy->validations.items[i];
+		const struct bt_policy_expression *validation = &policy->validations.items[i];
 		struct bt_cel_value value = evaluate(evaluation, validation->program);
 		struct bt_str message = bt_kinds_text(validation->source, "message");
 		if (bt_cel_is_error(&value)) {
@@ -915,14 +475,14 @@ struct run {
 	struct request request;
 	struct bt_cel_authorizer authorizer;
 	struct bt_cel_access access;
-	struct bt_cel_value values[VARIABLE__COUNT]; /* request is null until a policy uses it */
-	uint32_t change_count;                       /* request's count when values were set */
+	struct bt_cel_value values[BT_POLICY__COUNT]; /* request is null until a policy uses it */
+	uint32_t change_count;                        /* request's count when values were set */
 };
 
 /** Objects of the policies' API group are exempt from policies. */
 static bool is_exempt(const struct bt_call *call)
 {
-	return call->write.restoring || strcmp(call->write.resource->group, admission_group) == 0;
+	return call->write.restoring || strcmp(call->write.resource->group, bt_policy_group) == 0;
 }
 
 static void run_init(struct run *run, struct bt_call *call, const char *operation,
@@ -945,26 +505,27 @@ static void run_init(struct run *run, struct bt_call *call, const char *operatio
 
 /** false: the binding's policy does not exist, or the request does not match. */
 static bool run_policy(
-	struct run *run, const struct policy_set *set, const struct bt_json_value *binding)
+	struct run *run, const struct bt_policy_set *set, const struct bt_json_value *binding)
 {
 	struct request *request = &run->request;
-	const struct policy *policy = find_policy(set, bt_json_text_at(binding, "spec.policyName"));
+	const struct bt_policy *policy =
+		bt_policy_set_find(set, bt_json_text_at(binding, "spec.policyName"));
 	if (policy == NULL ||
 		!is_matched(request, bt_kinds_object(policy->spec, "matchConstraints"), true) ||
 		!is_matched(request, bt_json_find_path(binding, "spec.matchResources"), false)) {
 		return false;
 	}
-	if (run->values[VARIABLE_REQUEST].kind == BT_CEL_NULL) {
-		run->values[VARIABLE_OLD_OBJECT] = object_value(request, request->old);
-		run->values[VARIABLE_REQUEST] = request_value(request);
-		run->values[VARIABLE_NAMESPACE_OBJECT] =
+	if (run->values[BT_POLICY_REQUEST].kind == BT_CEL_NULL) {
+		run->values[BT_POLICY_OLD_OBJECT] = object_value(request, request->old);
+		run->values[BT_POLICY_REQUEST] = request_value(request);
+		run->values[BT_POLICY_NAMESPACE_OBJECT] =
 			bt_expression_value(NULL, request->namespace_, request->call->arena);
-		run->values[VARIABLE_AUTHORIZER] =
+		run->values[BT_POLICY_AUTHORIZER] =
 			(struct bt_cel_value){.kind = BT_CEL_AUTHORIZER, .access = &run->access};
 		run->change_count = UINT32_MAX;
 	}
 	if (run->change_count != request->change_count) {
-		run->values[VARIABLE_OBJECT] = object_value(request, request->object);
+		run->values[BT_POLICY_OBJECT] = object_value(request, request->object);
 		run->change_count = request->change_count;
 	}
 	struct evaluation evaluation = {request, policy, binding, {{0}}, POLICY_COST_MAX, false};
@@ -976,7 +537,7 @@ static bool run_policy(
 bool bt_policies_validate(struct bt_call *call, const char *operation,
 	const struct bt_json_value *old, const struct bt_json_value *object)
 {
-	const struct policy_set *set = find_policies(call->api, POLICY_VALIDATING);
+	const struct bt_policy_set *set = bt_policies_in_force(call->api, BT_POLICY_VALIDATING);
 	struct run run;
 	if (set == NULL || is_exempt(call)) {
 		return true;
@@ -991,7 +552,7 @@ bool bt_policies_validate(struct bt_call *call, const char *operation,
 bool bt_policies_mutate(
 	struct bt_call *call, const struct bt_json_value *old, struct bt_json_value *object)
 {
-	const struct policy_set *set = find_policies(call->api, POLICY_MUTATING);
+	const struct bt_policy_set *set = bt_policies_in_force(call->api, BT_POLICY_MUTATING);
 	const struct bt_failure *failure = &call->answer->failure;
 	struct run run;
 	if (set == NULL || is_exempt(call)) {
@@ -1019,8 +580,8 @@ bool bt_policies_mutate(
 	}
 	for (uint32_t i = 0; i < set->bindings.count && failure->code == 0; i++) {
 		const struct bt_json_value *binding = set->bindings.items[i];
-		const struct policy *policy =
-			find_policy(set, bt_json_text_at(binding, "spec.policyName"));
+		const struct bt_policy *policy =
+			bt_policy_set_find(set, bt_json_text_at(binding, "spec.policyName"));
 		if (seen[i] != 0 && seen[i] != run.request.change_count + 1 &&
 			bt_str_equal_c(
 				bt_kinds_text(policy->spec, "reinvocationPolicy"), "IfNeeded")) {

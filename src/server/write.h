@@ -142,7 +142,7 @@ void bt_owner_cache_destroy(struct bt_owner_cache *cache);
 /** Call after the commit of a new object: caches its owners for other objects of the same shape. */
 void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *stored);
 
-/** --- admission policies: admission_policy.c --- */
+/** --- admission policies: policy.c, admission_policy.c --- */
 
 /** Whether a policy is in force. */
 bool bt_policies_exist(struct bt_api *api);
@@ -164,15 +164,6 @@ bool bt_policies_mutate(
  */
 bool bt_policies_validate(struct bt_call *call, const char *operation,
 	const struct bt_json_value *old, const struct bt_json_value *object);
-
-/** --- admission_mutation.c --- */
-
-/**
- * Applies the Object or the JSONPatches that an expression returned. On failure the object stays as
- * it is.
- */
-BT_MUST_USE int bt_mutation_apply(struct bt_call *call, enum bt_cel_mutation mutation,
-	const struct bt_cel_value *made, struct bt_json_value *object, struct berth_error *err);
 
 /** --- objects that the server creates --- */
 

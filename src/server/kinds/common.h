@@ -221,7 +221,7 @@ const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_valu
 #include "server/kinds/strategies.def"
 #undef BT_KIND
 
-/** The expressions of a webhook's matchConditions must compile; in server/admission_policy.c. */
+/** The expressions of a webhook's matchConditions must compile; in server/policy.c. */
 void bt_check_match_conditions(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *webhook);
 #endif
