@@ -6,7 +6,6 @@
 #include "base/prng.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "cel/cel.h"
 #include "codec/json_edit.h"
 #include "schema/apply.h"
 #include "server/api.h"
