@@ -281,12 +281,61 @@ static int stamp_meta(struct bt_arena *arena, const struct bt_bench_stamp *stamp
 	return 0;
 }
 
+static bool speaks_of(const struct bt_toleration *toleration, struct bt_str key)
+{
+	return (toleration->key.length == 0 || bt_str_equal(toleration->key, key)) &&
+		(toleration->effect.length == 0 || bt_str_equal_c(toleration->effect, "NoExecute"));
+}
+
+/** Adds the tolerations that admission gives to every pod, unless it has them. */
+static void add_default_tolerations(struct bt_pod_spec *spec, struct bt_arena *arena)
+{
+	static const struct bt_str keys[] = {
+		BT_STR_INIT("node.kubernetes.io/not-ready"),
+		BT_STR_INIT("node.kubernetes.io/unreachable"),
+	};
+	const bt_toleration_list *old = &spec->tolerations;
+	bool missing[BT_ARRAY_LENGTH(keys)];
+	uint32_t missing_count = 0;
+
+	for (uint32_t k = 0; k < BT_ARRAY_LENGTH(keys); k++) {
+		missing[k] = true;
+		for (uint32_t i = 0; i < old->count; i++) {
+			missing[k] = missing[k] && !speaks_of(&old->items[i], keys[k]);
+		}
+		missing_count += missing[k];
+	}
+	if (missing_count == 0) {
+		return;
+	}
+	struct bt_toleration *items = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_toleration, (size_t)old->count + (size_t)missing_count);
+	uint32_t count = old->count;
+
+	if (count != 0) {
+		memcpy(items, old->items, count * sizeof(items[0]));
+	}
+	for (uint32_t k = 0; k < BT_ARRAY_LENGTH(keys); k++) {
+		if (missing[k]) {
+			items[count++] = (struct bt_toleration){
+				.key = keys[k],
+				.operator_ = BT_STR("Exists"),
+				.effect = BT_STR("NoExecute"),
+				.toleration_seconds = {true, 300},
+			};
+		}
+	}
+	spec->tolerations.items = items;
+	spec->tolerations.count = count;
+	spec->tolerations.present = true;
+}
+
 static void fill_in(enum bt_kind kind, void *value, struct bt_arena *arena)
 {
 	if (kind == BT_KIND_POD) {
 		struct bt_pod *pod = value;
 		bt_pod_spec_default(&pod->spec, true, arena);
-		bt_pod_spec_add_default_tolerations(&pod->spec, arena);
+		add_default_tolerations(&pod->spec, arena);
 		bt_pod_default_affinity(pod, arena);
 		if (!pod->spec.priority.present) {
 			pod->spec.priority = (struct bt_opt_i32){.present = true};

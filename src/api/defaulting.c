@@ -170,7 +170,6 @@ void bt_pod_default_affinity(struct bt_pod *pod, struct bt_arena *arena)
 }
 
 #define MILLI_EXPONENT (-3)
-#define DEFAULT_TOLERATION_SECONDS 300
 
 /** Rounds the quantity up to a multiple of 1/1000; false if it needs no rounding. */
 static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out_rounded)
@@ -368,54 +367,6 @@ void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_are
 	if (spec->scheduler_name.length == 0) {
 		spec->scheduler_name = BT_DEFAULT_POD_SPEC_SCHEDULER_NAME;
 	}
-}
-
-static bool speaks_of(const struct bt_toleration *toleration, struct bt_str key)
-{
-	return (toleration->key.length == 0 || bt_str_equal(toleration->key, key)) &&
-		(toleration->effect.length == 0 || bt_str_equal_c(toleration->effect, "NoExecute"));
-}
-
-void bt_pod_spec_add_default_tolerations(struct bt_pod_spec *spec, struct bt_arena *arena)
-{
-	static const struct bt_str keys[] = {
-		BT_STR_INIT("node.kubernetes.io/not-ready"),
-		BT_STR_INIT("node.kubernetes.io/unreachable"),
-	};
-	const bt_toleration_list *old = &spec->tolerations;
-	bool missing[BT_ARRAY_LENGTH(keys)];
-	uint32_t missing_count = 0;
-
-	for (uint32_t k = 0; k < BT_ARRAY_LENGTH(keys); k++) {
-		missing[k] = true;
-		for (uint32_t i = 0; i < old->count; i++) {
-			missing[k] = missing[k] && !speaks_of(&old->items[i], keys[k]);
-		}
-		missing_count += missing[k];
-	}
-	if (missing_count == 0) {
-		return;
-	}
-	struct bt_toleration *items = BT_ARENA_NEW_ARRAY(
-		arena, struct bt_toleration, (size_t)old->count + (size_t)missing_count);
-	uint32_t count = old->count;
-
-	if (count != 0) {
-		memcpy(items, old->items, count * sizeof(items[0]));
-	}
-	for (uint32_t k = 0; k < BT_ARRAY_LENGTH(keys); k++) {
-		if (missing[k]) {
-			items[count++] = (struct bt_toleration){
-				.key = keys[k],
-				.operator_ = BT_STR("Exists"),
-				.effect = BT_STR("NoExecute"),
-				.toleration_seconds = {true, DEFAULT_TOLERATION_SECONDS},
-			};
-		}
-	}
-	spec->tolerations.items = items;
-	spec->tolerations.count = count;
-	spec->tolerations.present = true;
 }
 
 void bt_node_default(struct bt_node *node, struct bt_arena *arena)

@@ -18,8 +18,6 @@
  * then pod level), protocols and host ports, scheduler name. pod_level: gate PodLevelResources.
  */
 void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_arena *arena);
-/** Adds the two tolerations of rule 7, unless the pod has a toleration for the same taint. */
-void bt_pod_spec_add_default_tolerations(struct bt_pod_spec *spec, struct bt_arena *arena);
 /**
  * Adds matchLabelKeys and mismatchLabelKeys of pod (anti-)affinity to the term's label selector,
  * for those keys that are labels of the pod: a scheduler reads only the selector (spec 01 section

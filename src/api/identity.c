@@ -28,11 +28,6 @@ bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod)
 	return false;
 }
 
-bool bt_pod_never_preempts(const struct bt_pod *pod)
-{
-	return bt_str_equal(pod->spec.preemption_policy, BT_STR("Never"));
-}
-
 static bool same_condition(const struct bt_pod_condition *a, const struct bt_pod_condition *b)
 {
 	/* a different observedGeneration alone is no change */

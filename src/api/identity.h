@@ -15,8 +15,6 @@ bool bt_pod_is_terminating(const struct bt_pod *pod);
  * a preemption (spec 08 section 6).
  */
 bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod);
-/** Returns true if preemptionPolicy is "Never". */
-bool bt_pod_never_preempts(const struct bt_pod *pod);
 
 /**
  * Returns the conditions of status with condition added or replaced, in the arena (spec 01 section

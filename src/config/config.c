@@ -106,11 +106,6 @@ bool bt_config_percentage_is_explicit(const struct bt_config *config)
 	return config->percentage_is_explicit;
 }
 
-int32_t bt_config_parallelism(const struct bt_config *config)
-{
-	return config->document.parallelism;
-}
-
 const struct bt_gates *bt_config_gates(const struct bt_config *config)
 {
 	return &config->gates;
@@ -129,11 +124,6 @@ int64_t bt_config_pod_max_backoff_seconds(const struct bt_config *config)
 bool bt_config_enable_profiling(const struct bt_config *config)
 {
 	return config->document.enable_profiling;
-}
-
-bool bt_config_enable_contention_profiling(const struct bt_config *config)
-{
-	return config->document.enable_contention_profiling.value;
 }
 
 bool bt_config_delay_cache_until_active(const struct bt_config *config)

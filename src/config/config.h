@@ -85,13 +85,11 @@ int32_t bt_config_percentage_of_nodes_to_score(const struct bt_config *config);
  * including the rotating start node.
  */
 bool bt_config_percentage_is_explicit(const struct bt_config *config);
-int32_t bt_config_parallelism(const struct bt_config *config);
 const struct bt_gates *bt_config_gates(const struct bt_config *config);
 /** First backoff of a rejected pod and the maximum backoff, in seconds. */
 int64_t bt_config_pod_initial_backoff_seconds(const struct bt_config *config);
 int64_t bt_config_pod_max_backoff_seconds(const struct bt_config *config);
 bool bt_config_enable_profiling(const struct bt_config *config);
-bool bt_config_enable_contention_profiling(const struct bt_config *config);
 bool bt_config_delay_cache_until_active(const struct bt_config *config);
 const struct bt_config_leader_election *bt_config_leader_election(const struct bt_config *config);
 const struct bt_config_client_connection *bt_config_client_connection(

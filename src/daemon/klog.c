@@ -322,11 +322,6 @@ void bt_klog_set_verbosity(int verbosity)
 	bt_log_set_verbosity_max(max);
 }
 
-int bt_klog_verbosity(void)
-{
-	return klog.verbosity;
-}
-
 void bt_klog_start(const struct bt_klog_options *options)
 {
 	static const struct bt_log_sink sink = {.enabled = is_enabled, .write = write_record};

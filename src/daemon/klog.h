@@ -39,7 +39,6 @@ void bt_klog_start(const struct bt_klog_options *options);
 void bt_klog_finish(void);
 /** Set the verbosity at run time, for PUT /debug/flags/v. */
 void bt_klog_set_verbosity(int verbosity);
-int bt_klog_verbosity(void);
 /**
  * Append one record as the sink writes it, with its newline. For tests: time and thread are
  * arguments.

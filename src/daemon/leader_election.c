@@ -379,11 +379,6 @@ bool bt_leader_election_may_act(const struct bt_leader_election *election)
 	return bt_elector_may_act(&election->elector, bt_clock_boot_ns());
 }
 
-bool bt_leader_election_is_leading(const struct bt_leader_election *election)
-{
-	return bt_elector_is_leading(&election->elector);
-}
-
 int bt_leader_election_make_identity(struct bt_strbuf *out, struct berth_error *err)
 {
 	char host[HOST_NAME_BYTES_MAX] = "";

@@ -60,7 +60,6 @@ void bt_leader_election_stop(struct bt_leader_election *election);
  * which goes on until it notices. Costs one reading of the clock.
  */
 bool bt_leader_election_may_act(const struct bt_leader_election *election);
-bool bt_leader_election_is_leading(const struct bt_leader_election *election);
 /** Append host name, "_" and a random UUID. */
 BT_MUST_USE int bt_leader_election_make_identity(struct bt_strbuf *out, struct berth_error *err);
 #endif

@@ -201,24 +201,3 @@ void bt_event_hints_finish(struct bt_event_hints *hints)
 {
 	bt_vec_finish(&hints->items);
 }
-
-enum bt_queueing_hint bt_event_hint_ask(const struct bt_event_hint *hint,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	enum bt_queueing_hint answer;
-
-	if (hint->hint == NULL) {
-		return BT_HINT_QUEUE;
-	}
-	answer = hint->hint(hint->plugin, pod, old_object, new_object, &err);
-	if (err.code != BERTH_OK) {
-		/*
-		 * If the hint fails, queue the pod: a superfluous attempt is better than a pod that
-		 * waits for ever.
-		 */
-		berth_error_finish(&err);
-		return BT_HINT_QUEUE;
-	}
-	return answer;
-}

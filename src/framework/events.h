@@ -47,7 +47,4 @@ struct bt_event_hints {
 BT_MUST_USE int bt_event_hints_create(const struct bt_framework *framework,
 	struct bt_event_hints *out_hints, struct berth_error *err);
 void bt_event_hints_finish(struct bt_event_hints *hints);
-/** Runs the hint of a registration. An error counts as Queue. */
-enum bt_queueing_hint bt_event_hint_ask(const struct bt_event_hint *hint,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object);
 #endif

@@ -229,12 +229,6 @@ struct bt_pre_bind_group {
 /** Groups the PreBind plugins. Skipped plugins are in no group. Returns the number of groups. */
 uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, struct bt_pre_bind_group **out_groups);
-/**
- * Runs the groups one after another, the members of a group in order; the first failure ends the
- * run. Does not wait: a plugin that returns Wait counts as finished.
- */
-struct bt_status bt_run_pre_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot);
 
 /** Progress of a PreBind run; zero memory means not started. */
 struct bt_pre_bind_progress {
@@ -242,7 +236,10 @@ struct bt_pre_bind_progress {
 	struct bt_plugin_set done; /* members of `group` and of all groups before */
 };
 
-/** Like bt_run_pre_bind, but returns Wait if a plugin waits: the caller repeats the call later. */
+/**
+ * Runs the groups one after another, the members of a group in order; the first failure ends the
+ * run. Returns Wait if a plugin waits: the caller repeats the call later.
+ */
 struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress);
 /**
@@ -253,14 +250,8 @@ struct bt_status bt_pre_bind_canceled(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, const struct bt_pre_bind_progress *progress,
 	struct bt_str cause);
 /**
- * Runs the Bind plugins; the first one that does not return Skip decides. Does not wait, as
- * bt_run_pre_bind.
- */
-struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot);
-/**
- * Like bt_run_bind, but starts at the plugin *next (0 at first). If it returns Wait, the caller
- * repeats the call later.
+ * Runs the Bind plugins from *next (0 at first); the first one that does not return Skip decides.
+ * Returns Wait if that plugin waits: the caller repeats the call later.
  */
 struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, uint32_t *next);

@@ -398,15 +398,6 @@ struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_
 	return BT_STATUS_OK;
 }
 
-struct bt_status bt_run_pre_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	struct bt_pre_bind_progress progress = {0};
-	struct bt_status status = bt_run_pre_bind_from(framework, cycle, pod, slot, &progress);
-
-	return status.code == BT_STATUS_WAIT ? BT_STATUS_OK : status;
-}
-
 struct bt_status bt_pre_bind_canceled(const struct bt_framework *framework,
 	const struct bt_cycle_state *cycle, const struct bt_pre_bind_progress *progress,
 	struct bt_str cause)
@@ -458,15 +449,6 @@ struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycl
 		return bt_runner_wrap(cycle->arena, "running Bind plugin ", plugin, ": ", &status);
 	}
 	return status;
-}
-
-struct bt_status bt_run_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	uint32_t next = 0;
-	struct bt_status status = bt_run_bind_from(framework, cycle, pod, slot, &next);
-
-	return status.code == BT_STATUS_WAIT ? BT_STATUS_OK : status;
 }
 
 void bt_run_post_bind(struct bt_framework *framework, struct bt_cycle_state *cycle,

@@ -253,15 +253,6 @@ static void append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, text);
 }
 
-bool bt_stored_append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
-{
-	if (stored->owners == NULL) {
-		return false;
-	}
-	append_owners(stored, out);
-	return true;
-}
-
 void bt_stored_append_whole(const struct bt_stored *stored, struct bt_strbuf *out)
 {
 	struct bt_str text = bt_stored_text(stored);

@@ -92,7 +92,8 @@ static void write_writes(struct bt_case_run *run, struct bt_framework *framework
 	run->writes_open = false;
 	run->records_writes = true;
 	/* It fails when it would wait: see refuse_to_wait. */
-	(void)bt_run_pre_bind(framework, cycle, pod, slot);
+	struct bt_pre_bind_progress progress = {0};
+	(void)bt_run_pre_bind_from(framework, cycle, pod, slot, &progress);
 	framework->handle.volume_writer = NULL;
 	run->records_writes = false;
 	if (run->writes_open) {

@@ -82,13 +82,18 @@ static bool waits(const struct bt_pod *pod)
 		pod->metadata.deletion_timestamp == NULL;
 }
 
+static bool may_preempt(const struct bt_pod *pod)
+{
+	return !bt_str_equal(pod->spec.preemption_policy, BT_STR("Never"));
+}
+
 bool bt_sim_check_victim(
 	struct bt_object_store *objects, const struct bt_pod *victim, struct bt_strbuf *complaint)
 {
 	const struct bt_pod *pod;
 	uint32_t cursor = 0;
 	while ((pod = bt_object_store_next(objects, BT_KIND_POD, everywhere, &cursor)) != NULL) {
-		if (waits(pod) && !bt_pod_never_preempts(pod) &&
+		if (waits(pod) && may_preempt(pod) &&
 			bt_pod_priority(pod) > bt_pod_priority(victim)) {
 			return true;
 		}
@@ -217,7 +222,7 @@ static bool check_waiting(struct bt_object_store *objects, const struct bt_sim_p
 			wait == BT_SIM_WAIT_EVENT ? "; no event woke it up" : "");
 		return false;
 	}
-	if (pending->is_final && !bt_pod_never_preempts(pod) &&
+	if (pending->is_final && may_preempt(pod) &&
 		find_place(objects, pending, pod, true, &node_name)) {
 		name_pod(pod, complaint);
 		bt_strbuf_printf(complaint, " is pending although it could preempt on node %.*s",

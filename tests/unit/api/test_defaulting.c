@@ -146,41 +146,6 @@ START_TEST(test_defaulting__shared_parts_stay_untouched)
 }
 END_TEST
 
-START_TEST(test_defaulting__tolerations)
-{
-	static const struct {
-		const char *name;
-		const char *spec;
-		uint32_t count;
-	} rows[] = {
-		{"none given", "{}", 2},
-		{"another one", "{'tolerations':[{'key':'x','operator':'Exists'}]}", 3},
-		{"one of the two",
-			"{'tolerations':[{'key':'node.kubernetes.io/not-ready','operator':'Exists',"
-			"'effect':'NoExecute','tolerationSeconds':5}]}",
-			2},
-		{"all effects",
-			"{'tolerations':[{'key':'node.kubernetes.io/"
-			"unreachable','operator':'Exists'}]}",
-			2},
-		{"another effect",
-			"{'tolerations':[{'key':'node.kubernetes.io/not-ready','operator':'Exists',"
-			"'effect':'NoSchedule'}]}",
-			3},
-		{"everything", "{'tolerations':[{'operator':'Exists'}]}", 1},
-	};
-	struct bt_arena arena = {0};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		struct bt_pod_spec spec = *(const struct bt_pod_spec *)api_decode(
-			&arena, &bt_pod_spec_message, rows[i].spec);
-		bt_pod_spec_add_default_tolerations(&spec, &arena);
-		ck_assert_msg(spec.tolerations.count == rows[i].count, "%s: %u", rows[i].name,
-			spec.tolerations.count);
-	}
-	bt_arena_finish(&arena);
-}
-END_TEST
-
 /* Spec 01 section 4.3: the requirements that the API server merges into the selector of a term. */
 START_TEST(test_defaulting__match_label_keys)
 {
@@ -234,5 +199,5 @@ START_TEST(test_defaulting__node)
 END_TEST
 
 BT_TEST_MAIN("defaulting", test_defaulting__pod_spec, test_defaulting__scheduler_name,
-	test_defaulting__shared_parts_stay_untouched, test_defaulting__tolerations,
-	test_defaulting__match_label_keys, test_defaulting__node)
+	test_defaulting__shared_parts_stay_untouched, test_defaulting__match_label_keys,
+	test_defaulting__node)

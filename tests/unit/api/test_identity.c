@@ -101,10 +101,8 @@ START_TEST(test_identity__pod_states)
 	const struct bt_pod *plain =
 		api_pod(&arena, "{'spec':{'preemptionPolicy':'PreemptLowerPriority'}}");
 
-	ck_assert(bt_pod_is_terminating(pod) && bt_pod_is_assigned(pod) &&
-		bt_pod_never_preempts(pod));
-	ck_assert(!bt_pod_is_terminating(plain) && !bt_pod_is_assigned(plain) &&
-		!bt_pod_never_preempts(plain));
+	ck_assert(bt_pod_is_terminating(pod) && bt_pod_is_assigned(pod));
+	ck_assert(!bt_pod_is_terminating(plain) && !bt_pod_is_assigned(plain));
 }
 END_TEST
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "config/document.h"
 #include "test_main.h"
 
 #define KIND \
@@ -102,7 +103,7 @@ START_TEST(test_setup__edge_10_65_second_document)
 		KIND "parallelism: 3\n---\n" KIND "parallelism: 0\nnothing: such\n", &engine, &err);
 #if BT_HAVE_YAML
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
-	ck_assert_int_eq(bt_config_parallelism(engine->config), 3);
+	ck_assert_int_eq(engine->config->document.parallelism, 3);
 	bt_engine_destroy(engine);
 	/* Without the first document, the second one is read and refused. */
 	ck_assert_int_lt(setup_with(KIND "parallelism: 0\nnothing: such\n", &engine, &err), 0);

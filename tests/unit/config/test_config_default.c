@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Defaults, plugin set merging, flags: spec 10 sections 5, 6, 9 and their edge cases. */
 #include "base/duration.h"
+#include "config/document.h"
 #include "config_test.h"
 
 #define DEFAULTS_HEAD \
@@ -40,13 +41,13 @@ START_TEST(test_config__defaults)
 	const struct bt_config_client_connection *client = bt_config_client_connection(config);
 	const struct bt_config_profile *profile = bt_config_profile_at(config, 0);
 
-	ck_assert_int_eq(bt_config_parallelism(config), 16);
+	ck_assert_int_eq(config->document.parallelism, 16);
 	ck_assert_int_eq(bt_config_percentage_of_nodes_to_score(config), 0);
 	ck_assert(!bt_config_percentage_is_explicit(config));
 	ck_assert_int_eq(bt_config_pod_initial_backoff_seconds(config), 1);
 	ck_assert_int_eq(bt_config_pod_max_backoff_seconds(config), 10);
 	ck_assert(bt_config_enable_profiling(config));
-	ck_assert(bt_config_enable_contention_profiling(config));
+	ck_assert(config->document.enable_contention_profiling.value);
 	ck_assert(!bt_config_delay_cache_until_active(config));
 	ck_assert(election->leader_elect);
 	ck_assert_int_eq(election->lease_duration_ns, 15 * BT_NS_PER_SECOND);
@@ -191,13 +192,13 @@ END_TEST
 START_TEST(test_config__edge_10_21_contention_profiling)
 {
 	struct bt_config *config = test_load("'enableProfiling':false");
-	ck_assert(!bt_config_enable_contention_profiling(config));
+	ck_assert(!config->document.enable_contention_profiling.value);
 	bt_config_unref(config);
 	config = test_load("'enableProfiling':false,'enableContentionProfiling':true");
-	ck_assert(bt_config_enable_contention_profiling(config));
+	ck_assert(config->document.enable_contention_profiling.value);
 	bt_config_unref(config);
 	config = test_load("'enableContentionProfiling':false");
-	ck_assert(!bt_config_enable_contention_profiling(config));
+	ck_assert(!config->document.enable_contention_profiling.value);
 	bt_config_unref(config);
 }
 END_TEST
@@ -471,7 +472,7 @@ START_TEST(test_config__edge_10_62_flags_without_a_file)
 	struct bt_config *config = bt_config_create_from_flags(NULL, &flags);
 	ck_assert(bt_str_equal_c(bt_config_leader_election(config)->resource_lock, "endpoints"));
 	ck_assert(!bt_config_enable_profiling(config));
-	ck_assert(bt_config_enable_contention_profiling(config));
+	ck_assert(config->document.enable_contention_profiling.value);
 	ck_assert_int_eq(bt_config_client_connection(config)->burst, -1);
 	ck_assert(bt_config_client_connection(config)->qps < 5.1F);
 	ck_assert(bt_str_equal_c(bt_config_client_connection(config)->kubeconfig, "/etc/k"));

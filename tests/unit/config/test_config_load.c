@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strict decoding: spec 10 section 4 and its edge cases. */
+#include "config/document.h"
 #include "config_test.h"
 
 #define NOT_OBJECT \
@@ -350,7 +351,7 @@ START_TEST(test_config__nulls_are_absent)
 		test_load("'parallelism':null,'leaderElection':null,'profiles':null,"
 			  "'enableProfiling':null,'extenders':null,'clientConnection':{'qps':null},"
 			  "'podMaxBackoffSeconds':null");
-	ck_assert_int_eq(bt_config_parallelism(config), 16);
+	ck_assert_int_eq(config->document.parallelism, 16);
 	ck_assert_int_eq(bt_config_pod_max_backoff_seconds(config), 10);
 	ck_assert(bt_config_leader_election(config)->leader_elect);
 	ck_assert(bt_config_enable_profiling(config));

@@ -231,14 +231,14 @@ START_TEST(test_endpoint_pages__edge_11_33_verbosity)
 	world.request.method = BT_STR("PUT");
 	world.request.body = BT_STR("4");
 	expect(&world, "/debug/flags/v", 200, "successfully set klog.logging.verbosity to 4");
-	ck_assert_int_eq(bt_klog_verbosity(), 4);
+	ck_assert_int_eq(bt_log_verbosity_max, 4);
 	world.request.body = BT_STR("x");
 	(void)get(&world, "/debug/flags/v");
 	ck_assert_uint_eq(world.reply.code, 400);
 	world.request.body = BT_STR("99999999999999999999");
 	(void)get(&world, "/debug/flags/v");
 	ck_assert_uint_eq(world.reply.code, 400);
-	ck_assert_int_eq(bt_klog_verbosity(), 4);
+	ck_assert_int_eq(bt_log_verbosity_max, 4);
 	world.request.body = BT_STR("0\n");
 	expect(&world, "/debug/flags/v", 200, "successfully set klog.logging.verbosity to 0");
 	bt_log_set_sink(NULL);

@@ -2,6 +2,7 @@
 /* The configuration file, and the flags that override it: spec 10 sections 4.1, 9 and 10. */
 #include <sys/stat.h>
 
+#include "config/document.h"
 #include "options_run.h"
 
 #define META "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -90,12 +91,12 @@ END_TEST
 START_TEST(test_options_config__forms)
 {
 	struct bt_config *config = load_text(META "parallelism: 3\n", "-v=0", NULL);
-	ck_assert_int_eq(bt_config_parallelism(config), 3);
+	ck_assert_int_eq(config->document.parallelism, 3);
 	bt_config_unref(config);
 	config = load_text(" {\"apiVersion\":\"kubescheduler.config.k8s.io/v1\","
 			   "\"kind\":\"KubeSchedulerConfiguration\",\"parallelism\":4}",
 		"-v=0", NULL);
-	ck_assert_int_eq(bt_config_parallelism(config), 4);
+	ck_assert_int_eq(config->document.parallelism, 4);
 	bt_config_unref(config);
 	ck_assert_ptr_null(load_text("", "-v=0", "Object 'Kind' is missing in ''"));
 	ck_assert_ptr_null(load_text(
@@ -151,7 +152,7 @@ START_TEST(test_options_config__edge_10_63_deprecated_flags)
 	bt_config_unref(config);
 	config = load_flags("--profiling=false", "-v=0");
 	ck_assert(!bt_config_enable_profiling(config));
-	ck_assert(bt_config_enable_contention_profiling(config));
+	ck_assert(config->document.enable_contention_profiling.value);
 	bt_config_unref(config);
 }
 END_TEST
@@ -168,7 +169,7 @@ START_TEST(test_options_config__edge_10_65_second_document)
 {
 	struct bt_config *config =
 		load_text(META "parallelism: 5\n---\nparallelism: x\n", "-v=0", NULL);
-	ck_assert_int_eq(bt_config_parallelism(config), 5);
+	ck_assert_int_eq(config->document.parallelism, 5);
 	bt_config_unref(config);
 }
 END_TEST

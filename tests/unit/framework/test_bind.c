@@ -55,6 +55,22 @@ static void expect_groups(const char *kinds, const char *expected)
 	fake_world_finish(&world);
 }
 
+/** Runs PreBind from its start. */
+static struct bt_status run_pre_bind(struct fake_world *world)
+{
+	struct bt_pre_bind_progress progress = {0};
+
+	return bt_run_pre_bind_from(world->framework, &world->cycle, &world->pod, 0, &progress);
+}
+
+/** Runs Bind from its first plugin. */
+static struct bt_status run_bind(struct fake_world *world)
+{
+	uint32_t next = 0;
+
+	return bt_run_bind_from(world->framework, &world->cycle, &world->pod, 0, &next);
+}
+
 START_TEST(test_pre_bind__edge_02_28_groups)
 {
 	expect_groups("spSpPpss", "{p1},{p2},{p4,p6},{p7},{p8}");
@@ -75,8 +91,7 @@ START_TEST(test_pre_bind__without_pre_flights)
 	fake_answer(&fakes[1], FAKE_PRE_FLIGHT, BT_STATUS_SKIP, NULL);
 	fake_world_init(&world, fakes, 2, "preBind=A,B");
 	ck_assert_str_eq(groups_text(&world), "{A},{B}");
-	FAKE_EXPECT(&world, bt_run_pre_bind(world.framework, &world.cycle, &world.pod, 0),
-		BT_STATUS_SUCCESS, "", "");
+	FAKE_EXPECT(&world, run_pre_bind(&world), BT_STATUS_SUCCESS, "", "");
 	ck_assert_str_eq(fake_log(), "A.PreBind B.PreBind");
 	fake_world_finish(&world);
 }
@@ -120,12 +135,11 @@ START_TEST(test_pre_bind__failures)
 
 	fake_answer(&fakes[0], FAKE_PRE_BIND, BT_STATUS_UNSCHEDULABLE, "u");
 	fake_world_init(&world, fakes, 2, "preBind=A,B");
-	FAKE_EXPECT(&world, bt_run_pre_bind(world.framework, &world.cycle, &world.pod, 0),
-		BT_STATUS_UNSCHEDULABLE, "u", "A");
+	FAKE_EXPECT(&world, run_pre_bind(&world), BT_STATUS_UNSCHEDULABLE, "u", "A");
 	ck_assert_uint_eq(fakes[1].calls[FAKE_PRE_BIND], 0);
 	fake_fail(&fakes[0], FAKE_PRE_BIND, "x");
-	FAKE_EXPECT(&world, bt_run_pre_bind(world.framework, &world.cycle, &world.pod, 0),
-		BT_STATUS_ERROR, "running PreBind plugin \"A\": x", "");
+	FAKE_EXPECT(&world, run_pre_bind(&world), BT_STATUS_ERROR,
+		"running PreBind plugin \"A\": x", "");
 	fake_world_finish(&world);
 }
 END_TEST
@@ -200,19 +214,15 @@ START_TEST(test_bind__edge_02_30_first_that_binds)
 	fake_answer(&fakes[0], FAKE_BIND, BT_STATUS_SKIP, NULL);
 	fake_fail(&fakes[2], FAKE_BIND, "never");
 	fake_world_init(&world, fakes, 3, "bind=A,B,C");
-	FAKE_EXPECT(&world, bt_run_bind(world.framework, &world.cycle, &world.pod, 0),
-		BT_STATUS_SUCCESS, "", "");
+	FAKE_EXPECT(&world, run_bind(&world), BT_STATUS_SUCCESS, "", "");
 	ck_assert_uint_eq(fakes[2].calls[FAKE_BIND], 0);
 	fake_answer(&fakes[1], FAKE_BIND, BT_STATUS_SKIP, "b");
 	fake_answer(&fakes[2], FAKE_BIND, BT_STATUS_SKIP, "c");
-	FAKE_EXPECT(&world, bt_run_bind(world.framework, &world.cycle, &world.pod, 0),
-		BT_STATUS_SKIP, "c", "");
+	FAKE_EXPECT(&world, run_bind(&world), BT_STATUS_SKIP, "c", "");
 	fake_answer(&fakes[0], FAKE_BIND, BT_STATUS_UNSCHEDULABLE, "u");
-	FAKE_EXPECT(&world, bt_run_bind(world.framework, &world.cycle, &world.pod, 0),
-		BT_STATUS_UNSCHEDULABLE, "u", "A");
+	FAKE_EXPECT(&world, run_bind(&world), BT_STATUS_UNSCHEDULABLE, "u", "A");
 	fake_fail(&fakes[0], FAKE_BIND, "x");
-	FAKE_EXPECT(&world, bt_run_bind(world.framework, &world.cycle, &world.pod, 0),
-		BT_STATUS_ERROR, "running Bind plugin \"A\": x", "");
+	FAKE_EXPECT(&world, run_bind(&world), BT_STATUS_ERROR, "running Bind plugin \"A\": x", "");
 	fake_world_finish(&world);
 }
 END_TEST
