@@ -12,6 +12,7 @@
 #include "api/types.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/wrap.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_hint_marks.h"
@@ -27,19 +28,21 @@
  * namespace, labels and owner until such an object changes. Spec: 06 sections 2.3 to 2.6.
  */
 
-/** Number of cached selectors; a power of two. */
-#define KEPT_MAX 1024U
+/** The cache is emptied when it has more memory than this, enough for some 10,000 selectors. */
+#define KEPT_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 /** A cached selector for pods with the same namespace, labels and owner. */
 struct kept_selector {
-	struct bt_arena arena;
-	struct bt_str key; /* absent: the entry is free */
-	uint64_t versions;
+	struct bt_str key;
+	uint64_t hash;
 	struct bt_selector selector;
 };
 
 struct kept_selectors {
-	struct kept_selector items[KEPT_MAX]; /* by hash of the key */
+	struct bt_map map;
+	BT_VEC(struct kept_selector) items;
+	struct bt_arena arena; /* of the items */
+	uint64_t versions;     /* of the objects that the selectors come from */
 	struct bt_strbuf key;
 };
 
@@ -282,11 +285,74 @@ static int parse_constraints(const struct spread_source *source,
 	return 0;
 }
 
+/**
+ * The selector of the pod's default constraints, without requirements if no object selects the pod.
+ * Borrowed until the next call.
+ */
+static struct bt_selector default_selector(
+	const struct spread_source *source, const struct bt_pod_info *pod)
+{
+	const struct bt_owner_reference *owner =
+		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
+	struct kept_selectors *kept = source->selectors;
+	/* Changes whenever an object changes that selectors come from. */
+	uint64_t versions = bt_object_store_version(&source->state->objects, BT_KIND_SERVICE) +
+		bt_object_store_version(&source->state->objects, BT_KIND_REPLICATION_CONTROLLER) +
+		bt_object_store_version(&source->state->objects, BT_KIND_REPLICA_SET) +
+		bt_object_store_version(&source->state->objects, BT_KIND_STATEFUL_SET);
+
+	if (owner == NULL && bt_object_store_count(&source->state->objects, BT_KIND_SERVICE) == 0) {
+		return (struct bt_selector){0};
+	}
+	bt_strbuf_reset(&kept->key);
+	bt_key_append_str(&kept->key, pod->namespace_);
+	if (owner != NULL) {
+		bt_key_append_str(&kept->key, owner->api_version);
+		bt_key_append_str(&kept->key, owner->kind);
+		bt_key_append_str(&kept->key, owner->name);
+	}
+	bt_key_append_u32(&kept->key, pod->labels->count);
+	for (uint32_t i = 0; i < pod->labels->count; i++) {
+		bt_key_append_str(&kept->key, pod->labels->items[i].key);
+		bt_key_append_str(&kept->key, pod->labels->items[i].value);
+	}
+	struct bt_str key = bt_strbuf_str(&kept->key);
+	uint64_t hash = bt_str_hash(key);
+	if (kept->versions != versions || kept->arena.total_bytes > KEPT_BYTES_MAX) {
+		bt_map_reset(&kept->map);
+		kept->items.count = 0;
+		bt_arena_finish(&kept->arena);
+		bt_arena_init(&kept->arena, 4096);
+		kept->versions = versions;
+	}
+	BT_MAP_EACH (&kept->map, hash, index) {
+		const struct kept_selector *item = &kept->items.items[index];
+
+		if (item->hash == hash && bt_str_equal(item->key, key)) {
+			return item->selector;
+		}
+	}
+	struct bt_arena scratch = {0};
+	struct requirements list = {.arena = &scratch};
+
+	add_services(source->state, pod, &list);
+	add_owner(source->state, pod, &list);
+	struct bt_selector found = requirements_selector(&list);
+	struct kept_selector item = {
+		.key = bt_arena_str(&kept->arena, key),
+		.hash = hash,
+		.selector = bt_selector_copy(&found, &kept->arena),
+	};
+	bt_map_insert(&kept->map, hash, kept->items.count);
+	bt_vec_push(&kept->items, item);
+	bt_arena_finish(&scratch);
+	return item.selector;
+}
+
 static int resolve_defaults(const struct spread_source *source, const struct bt_pod_info *pod,
 	enum bt_spread_action action, struct bt_arena *arena, struct bt_spread_list *out_list,
 	struct berth_error *err)
 {
-	struct bt_selector selector;
 	int code = parse_constraints(
 		source, source->defaults, source->default_count, pod, action, arena, out_list, err);
 
@@ -297,58 +363,12 @@ static int resolve_defaults(const struct spread_source *source, const struct bt_
 	if (out_list->count == 0) {
 		return 0;
 	}
-	/*
-	 * Memory comes from the arena. If no object selects the pod, the selector has no
-	 * requirements.
-	 */
-	const struct bt_owner_reference *owner =
-		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
-	struct kept_selector *item;
-	struct bt_str key;
-	/* Changes whenever an object changes that selectors come from. */
-	uint64_t versions = bt_object_store_version(&source->state->objects, BT_KIND_SERVICE) +
-		bt_object_store_version(&source->state->objects, BT_KIND_REPLICATION_CONTROLLER) +
-		bt_object_store_version(&source->state->objects, BT_KIND_REPLICA_SET) +
-		bt_object_store_version(&source->state->objects, BT_KIND_STATEFUL_SET);
-
-	if (owner == NULL && bt_object_store_count(&source->state->objects, BT_KIND_SERVICE) == 0) {
-		selector = (struct bt_selector){0};
-	} else {
-		bt_strbuf_reset(&source->selectors->key);
-		bt_key_append_str(&source->selectors->key, pod->namespace_);
-		if (owner != NULL) {
-			bt_key_append_str(&source->selectors->key, owner->api_version);
-			bt_key_append_str(&source->selectors->key, owner->kind);
-			bt_key_append_str(&source->selectors->key, owner->name);
-		}
-		bt_key_append_u32(&source->selectors->key, pod->labels->count);
-		for (uint32_t i = 0; i < pod->labels->count; i++) {
-			bt_key_append_str(&source->selectors->key, pod->labels->items[i].key);
-			bt_key_append_str(&source->selectors->key, pod->labels->items[i].value);
-		}
-		key = bt_strbuf_str(&source->selectors->key);
-		item = &source->selectors->items[bt_str_hash(key) & (KEPT_MAX - 1)];
-		if (item->key.data == NULL || item->versions != versions ||
-			!bt_str_equal(item->key, key)) {
-			struct bt_selector found;
-
-			bt_arena_finish(&item->arena);
-			bt_arena_init(&item->arena, 256);
-			struct requirements list = {.arena = arena};
-
-			add_services(source->state, pod, &list);
-			add_owner(source->state, pod, &list);
-			found = requirements_selector(&list);
-			item->selector = bt_selector_copy(&found, &item->arena);
-			item->key = bt_arena_str(&item->arena, key);
-			item->versions = versions;
-		}
-		selector = bt_selector_copy(&item->selector, arena);
-	}
+	struct bt_selector selector = default_selector(source, pod);
 	if (selector.requirement_count == 0) {
 		out_list->count = 0;
 		return 0;
 	}
+	selector = bt_selector_copy(&selector, arena);
 	for (uint32_t i = 0; i < out_list->count; i++) {
 		out_list->items[i].selector = selector;
 	}
@@ -1305,32 +1325,26 @@ static struct bt_status pre_score_cells(struct bt_plugin *plugin, struct bt_cycl
 	return BT_STATUS_OK;
 }
 
-static bool pre_score_skips(
-	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+static bool pre_score_skips(struct bt_plugin *plugin, BT_UNUSED const struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod)
 {
+	const struct spread_source *source = &instance_of(plugin)->source;
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	struct bt_spread_list list;
-	struct berth_error err = BERTH_ERROR_INIT;
+	bool is_own = spec->topology_spread_constraints.count != 0;
+	const struct bt_topology_spread_constraint *constraints =
+		is_own ? spec->topology_spread_constraints.items : source->defaults;
+	uint32_t count = is_own ? spec->topology_spread_constraints.count : source->default_count;
 
-	/*
-	 * If the pod has soft constraints, do not skip: parsing them may fail, and PreScore must
-	 * report that.
-	 */
-	for (uint32_t i = 0; i < spec->topology_spread_constraints.count; i++) {
-		if (bt_spread_has_action(
-			    &spec->topology_spread_constraints.items[i], BT_SPREAD_SOFT)) {
-			return false;
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_spread_has_action(&constraints[i], BT_SPREAD_SOFT)) {
+			/*
+			 * Parsing the pod's own constraints may fail, and PreScore must report
+			 * that, so do not skip.
+			 */
+			return !is_own && default_selector(source, pod).requirement_count == 0;
 		}
 	}
-	if (spec->topology_spread_constraints.count != 0) {
-		return true;
-	}
-	if (resolve_constraints(&instance_of(plugin)->source, pod, BT_SPREAD_SOFT, cycle->arena,
-		    &list, &err) != 0) {
-		berth_error_finish(&err);
-		return false;
-	}
-	return list.count == 0;
+	return true;
 }
 
 static int64_t score_slot(const struct score_data *data, uint32_t slot)
@@ -1863,9 +1877,9 @@ static void destroy(struct bt_plugin *plugin)
 {
 	struct spread_plugin *instance = (struct spread_plugin *)plugin;
 
-	for (uint32_t i = 0; i < KEPT_MAX; i++) {
-		bt_arena_finish(&instance->source.selectors->items[i].arena);
-	}
+	bt_map_finish(&instance->source.selectors->map);
+	bt_vec_finish(&instance->source.selectors->items);
+	bt_arena_finish(&instance->source.selectors->arena);
 	bt_strbuf_finish(&instance->source.selectors->key);
 	bt_free(instance->source.selectors);
 	bt_vec_finish(&instance->verdicts);

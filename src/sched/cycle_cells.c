@@ -203,6 +203,12 @@ static bool ask_traits(struct trait_collector *collector, struct bt_plugin *plug
 			plugin, collector->run->cycle, collector->run->pod, collector->traits);
 }
 
+static bool ask_score_traits(struct trait_collector *collector, struct bt_plugin *plugin)
+{
+	return bt_plugin_set_has(&collector->asked, plugin->index) ||
+		would_skip(collector->run, plugin) || ask_traits(collector, plugin);
+}
+
 static bool ask_filters(struct trait_collector *collector)
 {
 	const struct bt_cycle_run *run = collector->run;
@@ -226,14 +232,13 @@ static bool ask_scores(struct trait_collector *collector)
 	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_SCORE];
 	for (uint32_t i = 0; !plan->pre_score_cached && i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		if (!plan->memo[plugin->index].pre_score_known && !would_skip(run, plugin) &&
-			!ask_traits(collector, plugin)) {
+		if (!plan->memo[plugin->index].pre_score_known &&
+			!ask_score_traits(collector, plugin)) {
 			return false;
 		}
 	}
 	for (uint32_t i = 0; i < plan->cycle_score_count; i++) {
-		struct bt_plugin *plugin = plan->cycle_scores[i].plugin;
-		if (!would_skip(run, plugin) && !ask_traits(collector, plugin)) {
+		if (!ask_score_traits(collector, plan->cycle_scores[i].plugin)) {
 			return false;
 		}
 	}
