@@ -361,7 +361,16 @@ enum bt_normalize_kind {
  * identity stays the same.
  */
 struct bt_node_trait {
-	uint64_t identity[3];   /* equal if the trait is the same in another cycle */
+	/**
+	 * Equal if the trait is the same in another cycle. Traits of one kind, which count the pods
+	 * of different selectors, differ in the last word only.
+	 */
+	uint64_t identity[3];
+	/**
+	 * A count by slot: on slots with count 0, all traits of the kind have the same value. NULL:
+	 * there is no other trait of the kind.
+	 */
+	const struct bt_sparse_counts *counts;
 	uint32_t reads;         /* enum bt_change_kind bits */
 	const uint32_t *values; /* by slot; NULL: call the function */
 	uint64_t (*value)(const void *context, uint32_t slot);

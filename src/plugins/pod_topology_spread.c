@@ -1459,7 +1459,9 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *dat
 	}
 }
 
-/** Kind of count in a trait; its identity also has the counter. */
+/** The first word of a trait's identity, with the kind of count; then follow key and counter. */
+#define SPREAD_TRAIT (UINT64_C(1) << 62)
+
 enum trait_kind {
 	TRAIT_DOMAIN_PODS = 1, /* pods of the slot's domain, which has no other slots */
 	TRAIT_OWN_PODS,
@@ -1526,7 +1528,8 @@ static void add_count_trait(struct bt_trait_list *out, const struct bt_label_col
 {
 	struct count_source *source = BT_ARENA_NEW(out->arena, struct count_source);
 	struct bt_node_trait trait = {
-		.identity = {table->serial, kind},
+		.identity = {SPREAD_TRAIT | kind, column->key.id, table->serial},
+		.counts = &source->sums.own,
 		.reads = BT_CHANGE_PODS | BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_EXISTENCE,
 		.value = kind == TRAIT_OWN_PODS ? own_pods : domain_pods,
 		.column = kind == TRAIT_OWN_PODS ? own_pods_column : domain_pods_column,

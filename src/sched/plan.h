@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vec.h"
 #include "framework/framework.h"
 #include "sched/cells.h"
 #include "sched/engine.h"
@@ -88,6 +89,12 @@ struct bt_plan_cells {
 	uint32_t trait_count;
 	uint32_t raw_count;        /* 0 if the plan has no scores */
 	uint64_t (*identities)[3]; /* owned; of the traits */
+	/**
+	 * All slots of the tree on which a trait's counts are not 0, and others. If the traits
+	 * change to others of the same kinds, only these and the new traits' slots are moved.
+	 */
+	BT_VEC(uint32_t) counted;
+	bool counted_is_complete; /* false: there are too many */
 	uint64_t columns_version;  /* version of the plan's columns in the tree */
 	uint64_t places_version;   /* version of the snapshot's places in the tree */
 	uint32_t left_seen;        /* entries of the places' list `left` that the tree has */

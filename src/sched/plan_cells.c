@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "sched/plan_private.h"
+#include "state/domain_counter.h"
 
 /** Moving a node to another cell costs about as much as a column pass over this many nodes. */
 #define NODES_PER_MOVE 64
@@ -16,6 +17,11 @@
 /** Filling the cells pays if they serve at least this many cycles. */
 #define SERVED_MIN 8
 #define PAUSE_MAX 64
+/**
+ * If the counts of traits change, moving the counted slots costs less than a pass over the columns
+ * up to one counted slot in this many nodes.
+ */
+#define NODES_PER_COUNTED 16
 /** Layout of a key: the verdict, then the raw scores, then the traits. */
 #define KEY_VERDICT 0
 #define KEY_RAWS 1
@@ -97,6 +103,65 @@ static void pause_cells(struct bt_plan_cells *cells, uint32_t pause)
 	cells->backoff = pause;
 }
 
+/** Most slots in the list of counted slots. */
+static uint32_t counted_max_of(const struct bt_snapshot *snapshot)
+{
+	return snapshot->count / NODES_PER_COUNTED + 16;
+}
+
+/**
+ * Append the slots on which the traits count something to cells->counted. false: they would be more
+ * than `max`; nothing is appended.
+ */
+static bool append_counted(struct bt_plan_cells *cells, const struct bt_node_trait *traits,
+	uint32_t trait_count, uint32_t max)
+{
+	uint32_t before = cells->counted.count;
+	for (uint32_t i = 0; i < trait_count; i++) {
+		const struct bt_sparse_counts *counts = traits[i].counts;
+		for (uint32_t page = 0; counts != NULL && page < counts->page_count; page++) {
+			const uint32_t *items = counts->pages[page];
+			for (uint32_t k = 0; items != NULL && k < BT_COUNTS_PAGE; k++) {
+				if (items[k] == 0) {
+					continue;
+				}
+				if (cells->counted.count - before == max) {
+					cells->counted.count = before;
+					return false;
+				}
+				bt_vec_push(&cells->counted, page * BT_COUNTS_PAGE + k);
+			}
+		}
+	}
+	return true;
+}
+
+/** Append those of the slots on which the traits count something to cells->counted. */
+static void note_counted(struct bt_plan_cells *cells, const struct bt_node_trait *traits,
+	const uint32_t *slots, uint32_t slot_count, uint32_t max)
+{
+	for (uint32_t i = 0; i < cells->trait_count; i++) {
+		const struct bt_sparse_counts *counts = traits[i].counts;
+		for (uint32_t k = 0; counts != NULL && k < slot_count; k++) {
+			if (bt_sparse_count(counts, slots[k]) == 0) {
+				continue;
+			}
+			if (cells->counted.count == max) {
+				cells->counted_is_complete = false;
+				return;
+			}
+			bt_vec_push(&cells->counted, slots[k]);
+		}
+	}
+}
+
+static void set_identities(struct bt_plan_cells *cells, const struct bt_node_trait *traits)
+{
+	for (uint32_t i = 0; i < cells->trait_count; i++) {
+		memcpy(cells->identities[i], traits[i].identity, sizeof(cells->identities[i]));
+	}
+}
+
 static bool fill(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 	const struct bt_node_trait *traits, uint32_t trait_count)
 {
@@ -106,9 +171,10 @@ static bool fill(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 	cells->trait_count = trait_count;
 	cells->identities = bt_realloc_array(
 		cells->identities, (size_t)trait_count + 1, sizeof(*cells->identities));
-	for (uint32_t i = 0; i < trait_count; i++) {
-		memcpy(cells->identities[i], traits[i].identity, sizeof(cells->identities[i]));
-	}
+	set_identities(cells, traits);
+	cells->counted.count = 0;
+	cells->counted_is_complete =
+		append_counted(cells, traits, trait_count, counted_max_of(snapshot));
 	struct key_maker maker = key_maker_of(plan, traits);
 	uint32_t key_words = KEY_RAWS + cells->raw_count + trait_count;
 	if (cells->tree == NULL) {
@@ -151,59 +217,47 @@ static bool move_place(
 	return true;
 }
 
-static bool catch_up(
-	struct bt_plan *plan, const struct bt_engine *engine, const struct bt_node_trait *traits)
+/**
+ * Move the nodes that changed. If the traits are not those of the tree, only their counts differ:
+ * move the nodes in cells->counted, too. kept: number of slots in that list of the previous traits.
+ */
+static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
+	const struct bt_node_trait *traits, bool has_traits, uint32_t kept)
 {
 	const struct bt_state *state = engine->state;
 	const struct bt_places *places = &state->snapshot.places;
+	struct bt_plan_cache *cache = engine->plans;
+	struct bt_plan_cells *cells = plan->cells;
 	struct key_maker maker = key_maker_of(plan, traits);
 	uint32_t kinds = plan->reads | BT_CHANGE_EXISTENCE;
-	for (; plan->cells->left_seen < places->left.count; plan->cells->left_seen++) {
-		if (!move_place(plan, &maker, places->left.items[plan->cells->left_seen],
-			    BT_SLOT_NONE)) {
+	for (; cells->left_seen < places->left.count; cells->left_seen++) {
+		if (!move_place(plan, &maker, places->left.items[cells->left_seen], BT_SLOT_NONE)) {
 			return false;
 		}
 	}
 	for (uint32_t i = 0; i < maker.trait_count; i++) {
 		kinds |= traits[i].reads;
 	}
-	uint32_t count =
-		bt_plan_changed_slots(engine->plans, &state->log, plan->cells->log_sequence, kinds);
+	uint32_t count = bt_plan_changed_slots(cache, &state->log, cells->log_sequence, kinds);
+	if (has_traits) {
+		note_counted(
+			cells, traits, cache->changed, count, counted_max_of(&state->snapshot));
+	} else {
+		set_identities(cells, traits);
+		count = bt_plan_add_slots(cache, count, cells->counted.items, cells->counted.count);
+		for (uint32_t i = kept; i < cells->counted.count; i++) {
+			cells->counted.items[i - kept] = cells->counted.items[i];
+		}
+		cells->counted.count -= kept;
+	}
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t slot = engine->plans->changed[i];
+		uint32_t slot = cache->changed[i];
 		if (state->nodes.rows[slot].in_snapshot &&
 			!move_place(plan, &maker, places->place_of[slot], slot)) {
 			return false;
 		}
 	}
 	return true;
-}
-
-static bool has_traits(
-	const struct bt_plan_cells *cells, const struct bt_node_trait *traits, uint32_t trait_count)
-{
-	bool same = cells->tree != NULL && cells->trait_count == trait_count;
-	for (uint32_t i = 0; same && i < trait_count; i++) {
-		same = memcmp(cells->identities[i], traits[i].identity,
-			       sizeof(cells->identities[i])) == 0;
-	}
-	return same;
-}
-
-/** Choose the tree of these traits, or else the one that was not used for longest. */
-static void choose_tree(
-	struct bt_plan *plan, const struct bt_node_trait *traits, uint32_t trait_count)
-{
-	plan->cells = &plan->trees[0];
-	for (uint32_t i = 0; i < BT_PLAN_TREES; i++) {
-		struct bt_plan_cells *cells = &plan->trees[i];
-		if (has_traits(cells, traits, trait_count)) {
-			plan->cells = cells;
-			break;
-		}
-		plan->cells = cells->last_used < plan->cells->last_used ? cells : plan->cells;
-	}
-	plan->cells->last_used = ++plan->tree_uses;
 }
 
 /** Whether to fill the cells now. Cells that were filled before are stale. */
@@ -221,6 +275,77 @@ static bool should_fill(struct bt_plan_cells *cells)
 	return true;
 }
 
+/** Whether the tree can catch up with the changes since its last use. */
+static bool can_catch_up(
+	const struct bt_plan *plan, const struct bt_plan_cells *cells, const struct bt_state *state)
+{
+	return cells->filled && cells->columns_version == plan->columns_version &&
+		cells->places_version == state->snapshot.places.version &&
+		cells->raw_count == (plan->scored ? plan->raw_count : 0) &&
+		state->log.sequence - cells->log_sequence <=
+		state->snapshot.count / NODES_PER_FILLED_MOVE + 16 &&
+		bt_change_log_covers(&state->log, cells->log_sequence);
+}
+
+enum tree_traits {
+	TRAITS_SAME,
+	TRAITS_COUNT_OTHERS, /* some traits count other pods than those of the tree */
+	TRAITS_DIFFER,
+};
+
+static enum tree_traits compare_traits(
+	const struct bt_plan_cells *cells, const struct bt_node_trait *traits, uint32_t trait_count)
+{
+	enum tree_traits result = cells->tree != NULL && cells->trait_count == trait_count
+		? TRAITS_SAME
+		: TRAITS_DIFFER;
+	for (uint32_t i = 0; result != TRAITS_DIFFER && i < trait_count; i++) {
+		const uint64_t *identity = cells->identities[i];
+		if (identity[0] != traits[i].identity[0] || identity[1] != traits[i].identity[1]) {
+			return TRAITS_DIFFER;
+		}
+		if (identity[2] != traits[i].identity[2]) {
+			result = traits[i].counts != NULL && cells->counted_is_complete
+				? TRAITS_COUNT_OTHERS
+				: TRAITS_DIFFER;
+		}
+	}
+	return result;
+}
+
+/**
+ * Choose the tree of these traits, or else one whose nodes with counts can be moved, or else the
+ * one that was not used for longest. *out_kept: as for catch_up; the new slots are in the list.
+ */
+static enum tree_traits choose_tree(struct bt_plan *plan, const struct bt_state *state,
+	const struct bt_node_trait *traits, uint32_t trait_count, uint32_t *out_kept)
+{
+	struct bt_plan_cells *oldest = &plan->trees[0];
+	struct bt_plan_cells *similar = NULL;
+	enum tree_traits chosen = TRAITS_DIFFER;
+	for (uint32_t i = 0; chosen != TRAITS_SAME && i < BT_PLAN_TREES; i++) {
+		struct bt_plan_cells *cells = &plan->trees[i];
+		chosen = compare_traits(cells, traits, trait_count);
+		if (chosen == TRAITS_SAME) {
+			plan->cells = cells;
+		} else if (chosen == TRAITS_COUNT_OTHERS && can_catch_up(plan, cells, state)) {
+			similar = cells;
+		}
+		oldest = cells->last_used < oldest->last_used ? cells : oldest;
+	}
+	if (chosen != TRAITS_SAME) {
+		*out_kept = similar != NULL ? similar->counted.count : 0;
+		chosen = similar != NULL &&
+				append_counted(similar, traits, trait_count,
+					counted_max_of(&state->snapshot))
+			? TRAITS_COUNT_OTHERS
+			: TRAITS_DIFFER;
+		plan->cells = chosen == TRAITS_COUNT_OTHERS ? similar : oldest;
+	}
+	plan->cells->last_used = ++plan->tree_uses;
+	return chosen;
+}
+
 struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits, uint32_t trait_count)
 {
@@ -235,20 +360,15 @@ struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine 
 	if (!plan->recurring || plan->mean_behind > moves_max || trait_count > BT_CELL_TRAITS_MAX) {
 		return NULL;
 	}
-	choose_tree(plan, traits, trait_count);
+	uint32_t kept = 0;
+	enum tree_traits comparison = choose_tree(plan, state, traits, trait_count, &kept);
 	struct bt_plan_cells *cells = plan->cells;
-	bool current = cells->filled && has_traits(cells, traits, trait_count) &&
-		cells->columns_version == plan->columns_version &&
-		cells->places_version == state->snapshot.places.version &&
-		cells->raw_count == (plan->scored ? plan->raw_count : 0) &&
-		state->log.sequence - cells->log_sequence <=
-			state->snapshot.count / NODES_PER_FILLED_MOVE + 16 &&
-		bt_change_log_covers(&state->log, cells->log_sequence);
+	bool current = comparison != TRAITS_DIFFER && can_catch_up(plan, cells, state);
 	if (!current && plan->behind > moves_max) {
 		return NULL;
 	}
 	if (current) {
-		current = catch_up(plan, engine, traits);
+		current = catch_up(plan, engine, traits, comparison == TRAITS_SAME, kept);
 	} else if (should_fill(cells)) {
 		current = fill(plan, &state->snapshot, traits, trait_count);
 	}
@@ -305,6 +425,7 @@ void bt_plan_cells_drop(struct bt_plan *plan)
 	for (uint32_t i = 0; i < BT_PLAN_TREES; i++) {
 		bt_cells_destroy(plan->trees[i].tree);
 		bt_free(plan->trees[i].identities);
+		bt_vec_finish(&plan->trees[i].counted);
 		plan->trees[i].tree = NULL;
 		plan->trees[i].identities = NULL;
 		plan->trees[i].filled = false;
@@ -316,7 +437,8 @@ size_t bt_plan_cells_bytes(const struct bt_plan *plan)
 	size_t bytes = 0;
 	for (uint32_t i = 0; i < BT_PLAN_TREES; i++) {
 		const struct bt_cells *tree = plan->trees[i].tree;
-		bytes += tree != NULL ? bt_cells_memory_bytes(tree) : 0;
+		bytes += (tree != NULL ? bt_cells_memory_bytes(tree) : 0) +
+			plan->trees[i].counted.capacity * sizeof(uint32_t);
 	}
 	return bytes;
 }

@@ -54,6 +54,9 @@ const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugi
  */
 uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_change_log *log,
 	uint64_t since, uint32_t kinds);
+/** Add slots to that list of `count` slots; returns the new number. */
+uint32_t bt_plan_add_slots(
+	struct bt_plan_cache *cache, uint32_t count, const uint32_t *slots, uint32_t slot_count);
 /**
  * Whether a refresh computes all columns anew, because too many changes happened since the last
  * one.

@@ -225,6 +225,8 @@ struct random_run {
 	struct bt_pod pods[PODS_MAX];
 	uint32_t pod_count;
 	bool with_nominations;
+	bool spreads;         /* pods of one shape whose constraints select by their labels */
+	uint32_t served_most; /* cycles that one tree served */
 	struct bt_str nominated[NOMINATED_MAX]; /* uids; some are nominated no longer */
 	uint32_t nominated_count;
 	uint32_t scheduled;
@@ -242,10 +244,10 @@ static const char *random_node(struct random_run *run, uint32_t number)
 		"{'key':'b','effect':'PreferNoSchedule'}"};
 
 	return bt_arena_printf(&run->world.arena,
-		"{'metadata':{'name':'n%u','labels':{'topology.kubernetes.io/zone':'z%u','disk':"
-		"'d%u'}},'spec':{'unschedulable':%s,'taints':[%s]},'status':{'allocatable':{"
-		"'cpu':'%u','memory':'8Gi','pods':'20'}}}",
-		number, below(run, 4), below(run, 3), below(run, 9) == 0 ? "true" : "false",
+		"{'metadata':{'name':'n%u','labels':{'kubernetes.io/hostname':'n%u',"
+		"'topology.kubernetes.io/zone':'z%u','disk':'d%u'}},'spec':{'unschedulable':%s,"
+		"'taints':[%s]},'status':{'allocatable':{'cpu':'%u','memory':'8Gi','pods':'20'}}}",
+		number, number, below(run, 4), below(run, 3), below(run, 9) == 0 ? "true" : "false",
 		taints[below(run, 4)], 1 + below(run, 4))
 		.data;
 }
@@ -298,6 +300,20 @@ static const char *random_pod(struct random_run *run)
 		"{'spec':{'nodeSelector':{'disk':'none'},'containers':[{'name':'c'}]}}",
 	};
 
+	if (run->spreads) {
+		static const char *const actions[] = {"DoNotSchedule", "ScheduleAnyway"};
+		return bt_arena_printf(&run->world.arena,
+			"{'metadata':{'labels':{'all':'','app':'a%u'}},'spec':{"
+			"'topologySpreadConstraints':[{'maxSkew':2,'topologyKey':"
+			"'kubernetes.io/hostname','whenUnsatisfiable':'%s','labelSelector':{"
+			"'matchLabels':{'all':''}},'matchLabelKeys':['app']},{'maxSkew':1,"
+			"'topologyKey':'topology.kubernetes.io/zone','whenUnsatisfiable':"
+			"'ScheduleAnyway','labelSelector':{'matchLabels':{'all':''}},"
+			"'matchLabelKeys':['app']}],'containers':[{'name':'c','resources':{"
+			"'requests':{'cpu':'100m'}}}]}}",
+			below(run, 2) * below(run, 6), actions[run->kinds.script.seed % 2])
+			.data;
+	}
 	if (below(run, 5) == 0) { /* the pod has a new shape */
 		return bt_arena_printf(&run->world.arena,
 			"{'spec':{'priority':%u,'containers':[{'name':'c','resources':{'requests':"
@@ -349,6 +365,9 @@ static void schedule(struct random_run *run)
 	struct bt_schedule_result result;
 
 	bt_engine_schedule(engine, run->world.framework, pod, &result);
+	if (result.plan->cells->served > run->served_most) {
+		run->served_most = result.plan->cells->served;
+	}
 	if (result.outcome != BT_OUTCOME_SCHEDULED) {
 		run->rejected++;
 		return;
@@ -387,7 +406,7 @@ static void take_step(struct random_run *run)
 	}
 }
 
-static void run_seed(uint64_t seed, bool with_nominations)
+static void run_seed(uint64_t seed, bool with_nominations, bool spreads)
 {
 	static const char *const profiles[] = {
 		"NodeUnschedulable, TaintToleration:3, NodeAffinity:2, NodeResourcesFit, K:2",
@@ -399,12 +418,14 @@ static void run_seed(uint64_t seed, bool with_nominations)
 		.tie_policy = (enum bt_tie_policy)(seed % 3),
 		.percentage_of_nodes_to_score = -1};
 
-	run = (struct random_run){.with_nominations = with_nominations};
+	run = (struct random_run){.with_nominations = with_nominations, .spreads = spreads};
 	bt_prng_init(&run.prng, seed);
 	kinds_init(&run.kinds, &run.world, seed);
 	run.kinds.dense = seed % 2 == 0;
-	world_init(&run.world, profiles[seed / 3 % 3], &options,
-		(struct script *[]){&run.kinds.script}, 1);
+	world_init(&run.world,
+		spreads ? "TaintToleration:3, NodeResourcesFit, PodTopologySpread:2"
+			: profiles[seed / 3 % 3],
+		&options, (struct script *[]){&run.kinds.script}, 1);
 	for (uint32_t i = 0; i < NODES; i++) {
 		run.nodes[i] = random_node(&run, i);
 		world_add_node(&run.world, run.nodes[i]);
@@ -413,7 +434,9 @@ static void run_seed(uint64_t seed, bool with_nominations)
 		take_step(&run);
 	}
 	ck_assert_uint_gt(run.scheduled, STEPS / 8);
-	ck_assert_uint_gt(run.rejected, 0);
+	ck_assert(spreads || run.rejected > 0);
+	/* A tree outlives changes of the labels that count. */
+	ck_assert(!spreads || run.served_most >= 20);
 	world_finish(&run.world);
 }
 
@@ -422,7 +445,18 @@ START_TEST(test_cycle_cells__random_decisions_are_those_of_the_plain_forms)
 	const char *one = getenv("BERTH_TEST_SEED");
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		run_seed(one != NULL ? strtoull(one, NULL, 10) : seed, false);
+		run_seed(one != NULL ? strtoull(one, NULL, 10) : seed, false, false);
+	}
+}
+END_TEST
+
+/* Pods of one shape with different labels take turns; all decisions and trees are verified. */
+START_TEST(test_cycle_cells__random_decisions_with_own_counts)
+{
+	const char *one = getenv("BERTH_TEST_SEED");
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		run_seed(one != NULL ? strtoull(one, NULL, 10) : seed, seed % 2 == 0, true);
 	}
 }
 END_TEST
@@ -432,7 +466,7 @@ START_TEST(test_cycle_cells__random_decisions_with_nominated_pods)
 	const char *one = getenv("BERTH_TEST_SEED");
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		run_seed(one != NULL ? strtoull(one, NULL, 10) : seed, true);
+		run_seed(one != NULL ? strtoull(one, NULL, 10) : seed, true, false);
 	}
 }
 END_TEST
@@ -894,6 +928,7 @@ END_TEST
 BT_TEST_MAIN("cycle_cells", test_cycle_cells__counters_are_not_kept,
 	test_cycle_cells__random_decisions_are_those_of_the_plain_forms,
 	test_cycle_cells__random_decisions_with_nominated_pods,
+	test_cycle_cells__random_decisions_with_own_counts,
 	test_cycle_cells__nominated_nodes_are_exceptions,
 	test_cycle_cells__few_nodes_are_asked_alone,
 	test_cycle_cells__more_nominated_nodes_than_exceptions,
