@@ -1279,6 +1279,24 @@ static void cell_subjects(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "");
 }
 
+/** Appends the text if it is one of the first three; *count: texts so far. */
+static void append_first(struct bt_strbuf *out, uint32_t *count, struct bt_str text)
+{
+	if ((*count)++ < 3) {
+		append_joined(out, ",", text);
+	}
+}
+
+/** Writes the cell: the first three texts and the number of the others. */
+static void write_first(const struct bt_table_row *row, struct bt_strbuf *text, uint32_t count,
+	const char *fallback)
+{
+	if (count > 3) {
+		bt_strbuf_printf(text, " + %u more...", (unsigned)(count - 3));
+	}
+	bt_cell_buffer(row, text, fallback);
+}
+
 /** Hosts of the rules; without a host the ingress matches all. */
 static void cell_hosts(struct bt_table_row *row)
 {
@@ -1287,15 +1305,11 @@ static void cell_hosts(struct bt_table_row *row)
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < rules->count; i++) {
 		struct bt_str host = bt_json_text_at(rules->elements[i], "host");
-		if (host.length != 0 && count++ < 3) {
-			bt_strbuf_append_c(&text, count > 1 ? "," : "");
-			bt_strbuf_append_str(&text, host);
+		if (host.length != 0) {
+			append_first(&text, &count, host);
 		}
 	}
-	if (count > 3) {
-		bt_strbuf_printf(&text, " + %u more...", (unsigned)(count - 3));
-	}
-	bt_cell_buffer(row, &text, "*");
+	write_first(row, &text, count, "*");
 }
 
 static void cell_ingress_addresses(struct bt_table_row *row)
@@ -1305,8 +1319,7 @@ static void cell_ingress_addresses(struct bt_table_row *row)
 	struct bt_strbuf text = {0};
 	for (uint32_t i = 0; i < points->count; i++) {
 		struct bt_str address = bt_json_text_at(points->elements[i], "ip");
-		bt_strbuf_append_c(&text, text.length != 0 ? "," : "");
-		bt_strbuf_append_str(&text,
+		append_joined(&text, ",",
 			address.length != 0 ? address
 					    : bt_json_text_at(points->elements[i], "hostname"));
 	}
@@ -1323,19 +1336,14 @@ static void cell_slice_ports(struct bt_table_row *row)
 {
 	const struct bt_json_value *ports = bt_json_array_at(row->object, "ports");
 	struct bt_strbuf text = {0};
-	for (uint32_t i = 0; i < ports->count && i < 3; i++) {
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < ports->count; i++) {
 		int64_t port = bt_json_int64_at(ports->elements[i], "port", 0);
-		bt_strbuf_append_c(&text, text.length != 0 ? "," : "");
-		if (port != 0) {
-			bt_strbuf_printf(&text, "%lld", (long long)port);
-		} else {
-			bt_strbuf_append_char(&text, '*');
-		}
+		append_first(&text, &count,
+			port == 0 ? BT_STR("*")
+				  : bt_arena_printf(row->arena, "%lld", (long long)port));
 	}
-	if (ports->count > 3) {
-		bt_strbuf_printf(&text, " + %u more...", (unsigned)(ports->count - 3));
-	}
-	bt_cell_buffer(row, &text, "<unset>");
+	write_first(row, &text, count, "<unset>");
 }
 
 static void cell_slice_addresses(struct bt_table_row *row)
@@ -1347,16 +1355,10 @@ static void cell_slice_addresses(struct bt_table_row *row)
 		const struct bt_json_value *addresses =
 			bt_json_array_at(endpoints->elements[i], "addresses");
 		for (uint32_t k = 0; k < addresses->count; k++) {
-			if (count++ < 3) {
-				bt_strbuf_append_c(&text, text.length != 0 ? "," : "");
-				bt_strbuf_append_str(&text, addresses->elements[k]->text);
-			}
+			append_first(&text, &count, addresses->elements[k]->text);
 		}
 	}
-	if (count > 3) {
-		bt_strbuf_printf(&text, " + %u more...", (unsigned)(count - 3));
-	}
-	bt_cell_buffer(row, &text, "<unset>");
+	write_first(row, &text, count, "<unset>");
 }
 
 /* clang-format off */

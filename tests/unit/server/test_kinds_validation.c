@@ -199,6 +199,18 @@ END_TEST
 	"'reportingInstance':'i','action':'Act','reason':'R','type':'Normal'"
 
 static const struct refusal_row other_rows[] = {
+	{"scopes of a quota", "resourcequotas", "default/",
+		"{'metadata':{'name':'q'},'spec':{'scopes':['BestEffort','NotBestEffort','X'],"
+		"'scopeSelector':{'matchExpressions':[{'operator':'Exists'}]}}}",
+		422,
+		"is invalid: [spec.scopes[2]: Unsupported value: \"X\": supported values: "
+		"\"BestEffort\", \"CrossNamespacePodAffinity\", \"NotBestEffort\", "
+		"\"NotTerminating\", \"PriorityClass\", \"Terminating\", "
+		"\"VolumeAttributesClass\", spec.scopeSelector.matchExpressions[0].scopeName: "
+		"Unsupported value: \"\": supported values: \"BestEffort\", "
+		"\"CrossNamespacePodAffinity\", \"NotBestEffort\", \"NotTerminating\", "
+		"\"PriorityClass\", \"Terminating\", \"VolumeAttributesClass\", spec.scopes: "
+		"Invalid value: [\"BestEffort\",\"NotBestEffort\",\"X\"]: conflicting scopes]"},
 	{"namespace name", "namespaces", "", "{'metadata':{'name':'a.b'}}", 422,
 		"metadata.name: Invalid value: \"a.b\": a lowercase RFC 1123 label must"},
 	{"service of two families", "services", "default/",
