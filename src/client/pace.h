@@ -2,6 +2,35 @@
 #ifndef BT_CLIENT_PACE_H
 #define BT_CLIENT_PACE_H
 /**
+ * How fast requests are sent: their rate (struct bt_limiter) and how many run at a time (struct
+ * bt_pace). Time is a parameter, in nanoseconds.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * A token bucket: starts with burst tokens, gains rate tokens per second, holds at most burst.
+ * Spec: 11b section 4.2.
+ */
+struct bt_limiter {
+	double interval_ns;  /* time per token; 0: no limit */
+	double tolerance_ns; /* how far full_at_ns may be ahead */
+	double full_at_ns;   /* time at which the bucket is full again */
+};
+
+/** qps <= 0: no limit. burst > 0 otherwise. */
+void bt_limiter_init(struct bt_limiter *limiter, double qps, int32_t burst, int64_t now_ns);
+/**
+ * Takes a token and returns true, or returns false with the time of the next token in *out_at_ns.
+ */
+bool bt_limiter_take(struct bt_limiter *limiter, int64_t now_ns, int64_t *out_at_ns);
+
+/** Minimum of concurrent calls; each needs a connection: a TLS handshake and 40 to 90 kB. */
+#define BT_PACE_CALLS_MIN 12
+/** Maximum: at 25 ms per answer 5,000 calls per second. An API server runs 200 writes at a time. */
+#define BT_PACE_CALLS_MAX 128
+
+/**
  * Chooses the number of concurrent calls from the server's latency: few if it answers fast, more if
  * it is slow, so that the call rate stays the same (rate = concurrent calls / latency).
  *
@@ -9,17 +38,8 @@
  * does not raise it: a busy server gets no more calls than an idle one. Two answers raise the limit
  * by one call, so that the first answers, which are often slow, have little effect. An answer that
  * takes more than twice the shortest was queued in the server and does not raise the limit: more
- * calls would only queue longer, each on a connection that costs a TLS handshake. Time is a
- * parameter, in nanoseconds.
+ * calls would only queue longer, each on a connection that costs a TLS handshake.
  */
-#include <stdbool.h>
-#include <stdint.h>
-
-/** Minimum of concurrent calls; each needs a connection: a TLS handshake and 40 to 90 kB. */
-#define BT_PACE_CALLS_MIN 12
-/** Maximum: at 25 ms per answer 5,000 calls per second. An API server runs 200 writes at a time. */
-#define BT_PACE_CALLS_MAX 128
-
 struct bt_pace {
 	int64_t shortest_ns; /* shortest answer of this period; INT64_MAX: none */
 	int64_t before_ns;   /* the same of the previous period */

@@ -7,7 +7,7 @@
  */
 #include "base/heap.h"
 #include "base/vec.h"
-#include "client/limiter.h"
+#include "client/pace.h"
 #include "client/rest.h"
 
 /** Spec 13 section 7.4. */

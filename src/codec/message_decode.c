@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "codec/json_scan.h"
 #include "codec/message_layout.h"
-#include "codec/message_sort.h"
 #include "codec/path.h"
 
 /** Longest field name in a table, and the longest source text that can encode it. */

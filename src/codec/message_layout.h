@@ -205,4 +205,6 @@ static inline void *bt_nullable_place(
 	}
 	return NULL;
 }
+/** Sorts the entries of a decoded map by key, in place; of equal keys the last entry is kept. */
+void bt_sort_entries(struct bt_any_list *list, size_t entry_size);
 #endif

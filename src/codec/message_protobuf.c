@@ -3,7 +3,6 @@
 
 #include "codec/message_layout.h"
 #include "codec/path.h"
-#include "codec/message_sort.h"
 #include "codec/wire.h"
 
 /** Nesting limit of messages; only tables that contain themselves can exceed it. */

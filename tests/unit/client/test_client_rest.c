@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/nanoseconds.h"
-#include "client/limiter.h"
+#include "client/pace.h"
 #include "test_main.h"
 
 #define CONFLICT_TEXT \
