@@ -13,6 +13,12 @@
 #define ASKED_MAX 256U
 /** If more than 1/REPAIR_SHARE of the nodes changed, all are searched. */
 #define REPAIR_SHARE 4U
+/** If at most 1/LOGGED_SHARE of all values, and LOGGED_MIN, change, the log gets the changes. */
+#define LOGGED_SHARE 64U
+#define LOGGED_MIN 4U
+/** Groups of nodes with the same pools; a power of two. */
+#define GROUPS_MAX 64U
+#define GROUP_PROBES 8U
 
 struct column {
 	struct bt_allocation_column base;
@@ -27,8 +33,14 @@ struct column {
 	uint32_t slot_count;                       /* of values */
 	BT_VEC(struct bt_node_allocation) answers; /* the first: FOUND with score 0 */
 	uint64_t log_sequence;
-	uint64_t shared_version; /* of the pools */
+	uint64_t shared_version;    /* of the pools */
+	uint64_t allocated_version; /* of the allocated devices */
 	uint64_t last_used;
+	/* Groups of nodes with the same pools, if each node was found to be in one. */
+	bool is_grouped;
+	uint64_t pool_sequence;        /* of the pools */
+	uint32_t *groups;              /* by slot */
+	uint32_t first_of[GROUPS_MAX]; /* by group: a slot; BT_SLOT_NONE: no such group */
 };
 
 struct bt_allocation_columns {
@@ -47,6 +59,7 @@ static void destroy_column(struct column *column)
 	bt_vec_finish(&column->answers);
 	bt_arena_finish(&column->arena);
 	bt_free(column->values);
+	bt_free(column->groups);
 	bt_free(column);
 }
 
@@ -70,7 +83,7 @@ size_t bt_allocation_columns_bytes(const struct bt_allocation_columns *columns)
 		const struct column *column = columns->items.items[i];
 		bytes += sizeof(*column) + column->arena.total_bytes +
 			column->classes.capacity * sizeof(column->classes.items[0]) +
-			column->slot_count * sizeof(column->values[0]);
+			2 * (size_t)column->slot_count * sizeof(uint32_t);
 	}
 	return bytes;
 }
@@ -188,23 +201,167 @@ static struct bt_node_allocation decide(
 	return answer;
 }
 
-static void update_slot(struct column *column, struct bt_allocator *allocator,
-	const struct bt_prepared *prepared, uint32_t slot)
+/** Whether both nodes see the same devices, so that searches there end alike. */
+static bool see_the_same(const struct bt_node_pools *a, const struct bt_node_pools *b)
+{
+	bool same = a->hash == b->hash && a->items.count == b->items.count && !a->has_own_scopes;
+
+	for (uint32_t i = 0; same && i < a->items.count; i++) {
+		same = a->items.items[i].view == b->items.items[i].view;
+	}
+	return same;
+}
+
+/** Returns whether the value changed. twin: a slot with the same devices; BT_SLOT_NONE: unknown. */
+static bool update_slot(struct column *column, struct bt_allocator *allocator,
+	const struct bt_prepared *prepared, uint32_t slot, uint32_t twin)
 {
 	const struct bt_state *state = allocator->pools->dra->state;
 	uint32_t *value = &column->values[slot];
+	uint32_t before = *value;
 
-	column->base.failure_count -= has_failed(&column->answers.items[*value]);
-	*value = state->nodes.rows[slot].in_snapshot
-		? index_of_answer(column, decide(allocator, prepared, slot))
-		: 0;
+	column->base.failure_count -= has_failed(&column->answers.items[before]);
+	if (!state->nodes.rows[slot].in_snapshot) {
+		*value = 0;
+	} else if (twin != BT_SLOT_NONE) {
+		*value = column->values[twin];
+	} else {
+		*value = index_of_answer(column, decide(allocator, prepared, slot));
+	}
 	column->base.failure_count += has_failed(&column->answers.items[*value]);
+	return *value != before;
+}
+
+/** The log names the first slots that change; if there are more, all values get a new version. */
+static void note_change(
+	struct column *column, struct bt_state *state, uint32_t slot, uint32_t *changed)
+{
+	uint32_t logged_max = state->nodes.slot_count / LOGGED_SHARE + LOGGED_MIN;
+
+	if (++*changed <= logged_max) {
+		bt_change_log_append(&state->log, slot, BT_CHANGE_DEVICES);
+	} else if (*changed == logged_max + 1) {
+		column->base.version++;
+	}
+}
+
+/** The group of nodes with the same pools, or a new one; GROUPS_MAX: there is no room for it. */
+static uint32_t find_group(struct column *column, struct bt_device_pools *pools, uint32_t slot)
+{
+	const struct bt_node_pools *node = bt_device_pools_of_node(pools, slot);
+
+	for (uint32_t i = 0; i < GROUP_PROBES; i++) {
+		uint32_t group = (uint32_t)(node->hash + i) & (GROUPS_MAX - 1);
+		uint32_t *first = &column->first_of[group];
+		if (*first == BT_SLOT_NONE) {
+			*first = slot;
+		}
+		if (*first == slot || see_the_same(node, &pools->nodes.items[*first])) {
+			return group;
+		}
+	}
+	return GROUPS_MAX;
+}
+
+/** Search on all nodes, once for those with the same pools. */
+static void update_all(
+	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
+{
+	struct bt_device_pools *pools = allocator->pools;
+	struct bt_state *state = pools->dra->state;
+	uint32_t changed = 0;
+
+	column->is_grouped = true;
+	column->pool_sequence = pools->sequence;
+	memset(column->first_of, 0xff, sizeof(column->first_of)); /* BT_SLOT_NONE */
+	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
+		uint32_t twin = BT_SLOT_NONE;
+		if (state->nodes.rows[slot].in_snapshot) {
+			uint32_t group = find_group(column, pools, slot);
+			column->is_grouped = column->is_grouped && group != GROUPS_MAX;
+			column->groups[slot] = group;
+			twin = group == GROUPS_MAX || column->first_of[group] == slot
+				? BT_SLOT_NONE
+				: column->first_of[group];
+		} else {
+			column->groups[slot] = GROUPS_MAX;
+		}
+		if (update_slot(column, allocator, prepared, slot, twin)) {
+			note_change(column, state, slot, &changed);
+		}
+	}
+}
+
+/** Search once for each group. */
+static void update_groups(
+	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
+{
+	struct bt_state *state = allocator->pools->dra->state;
+	uint32_t changed = 0;
+
+	for (uint32_t group = 0; group < GROUPS_MAX; group++) {
+		uint32_t first = column->first_of[group];
+		if (first == BT_SLOT_NONE ||
+			!update_slot(column, allocator, prepared, first, BT_SLOT_NONE)) {
+			continue;
+		}
+		for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
+			if (column->groups[slot] == group) {
+				(void)update_slot(column, allocator, prepared, slot, first);
+				note_change(column, state, slot, &changed);
+			}
+		}
+	}
+}
+
+/** Whether an option may get a device of the pool, as far as selectors say. */
+static bool concerns(struct bt_device_pools *pools, const struct bt_prepared *prepared,
+	const struct bt_pool *pool)
+{
+	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
+
+	for (uint32_t i = 0; i < pool->slices.count; i++) {
+		const struct bt_pool_slice *slice = &pools->slices.items[pool->slices.items[i]];
+		for (uint32_t k = 0; k < slice->rows.count * prepared->option_count; k++) {
+			const struct bt_option *option =
+				&prepared->options[k % prepared->option_count];
+			uint32_t row = slice->rows.items[k / prepared->option_count];
+			enum bt_verdict verdict = BT_VERDICT_TRUE;
+			for (uint32_t n = 0;
+				n < option->program_count && verdict == BT_VERDICT_TRUE; n++) {
+				verdict = bt_selector_verdict(
+					pools, option->programs[n], row, &limits);
+			}
+			if (verdict != BT_VERDICT_FALSE) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/** Whether devices of a pool that nodes of any name may see were allocated or freed. */
+static bool has_shared_change(const struct column *column, struct bt_device_pools *pools,
+	const struct bt_prepared *prepared)
+{
+	const struct bt_allocated_devices *allocated = &pools->dra->allocated;
+
+	for (uint32_t i = 0;
+		allocated->version != column->allocated_version && i < pools->shared_pools.count;
+		i++) {
+		const struct bt_pool *pool = &pools->pools.items[pools->shared_pools.items[i]];
+		if (bt_allocated_pool_version(allocated, pool->id) > column->allocated_version &&
+			concerns(pools, prepared, pool)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static void refresh(
 	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
 {
-	const struct bt_device_pools *pools = allocator->pools;
+	struct bt_device_pools *pools = allocator->pools;
 	const struct bt_state *state = pools->dra->state;
 	const struct bt_change_log *log = &state->log;
 	uint32_t slot_count = state->nodes.slot_count;
@@ -212,33 +369,40 @@ static void refresh(
 		bt_change_log_covers(log, column->log_sequence) &&
 		bt_change_log_count(log, column->log_sequence, BT_ALLOCATION_COLUMN_READS) <=
 			slot_count / REPAIR_SHARE + 16;
+	uint32_t last = BT_SLOT_NONE;
+	uint64_t end = log->sequence;
 
 	if (column->slot_count < slot_count) {
 		uint32_t room = slot_count + slot_count / 8;
 		column->values = bt_realloc_array(column->values, room, sizeof(uint32_t));
+		column->groups = bt_realloc_array(column->groups, room, sizeof(uint32_t));
 		memset(&column->values[column->slot_count], 0,
+			(room - column->slot_count) * sizeof(uint32_t));
+		memset(&column->groups[column->slot_count], 0xff,
 			(room - column->slot_count) * sizeof(uint32_t));
 		column->slot_count = room;
 	}
-	if (!is_known) {
-		column->base.version++;
-		for (uint32_t slot = 0; slot < slot_count; slot++) {
-			update_slot(column, allocator, prepared, slot);
+	for (uint64_t i = column->log_sequence; is_known && i < end; i++) {
+		struct bt_change change = bt_change_log_at(log, i);
+		if ((change.kinds & (BT_CHANGE_LABELS | BT_CHANGE_EXISTENCE)) != 0) {
+			column->is_grouped = false;
 		}
-	} else {
-		uint32_t last = BT_SLOT_NONE;
-		for (uint64_t i = column->log_sequence; i < log->sequence; i++) {
-			struct bt_change change = bt_change_log_at(log, i);
-			/* A claim with several devices on a node logs one change for each. */
-			if ((change.kinds & BT_ALLOCATION_COLUMN_READS) != 0 &&
-				change.slot != last) {
-				update_slot(column, allocator, prepared, change.slot);
-				last = change.slot;
-			}
+		/* A claim with several devices on a node logs one change for each. */
+		if ((change.kinds & BT_ALLOCATION_COLUMN_READS) != 0 && change.slot != last) {
+			(void)update_slot(column, allocator, prepared, change.slot, BT_SLOT_NONE);
+			last = change.slot;
+		}
+	}
+	if (!is_known || has_shared_change(column, pools, prepared)) {
+		if (is_known && column->is_grouped && column->pool_sequence == pools->sequence) {
+			update_groups(column, allocator, prepared);
+		} else {
+			update_all(column, allocator, prepared);
 		}
 	}
 	column->log_sequence = log->sequence;
 	column->shared_version = pools->shared_version;
+	column->allocated_version = pools->dra->allocated.version;
 	column->base.values = column->values;
 	column->base.answers = column->answers.items;
 }

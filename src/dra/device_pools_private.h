@@ -133,7 +133,8 @@ struct bt_pool_view {
 	BT_VEC(uint32_t) slices; /* ascending; relevant slices of the highest generation */
 	uint32_t pool;
 	enum bt_pool_state state;
-	bool is_binding; /* some device has binding conditions: sorts last */
+	bool is_binding;     /* some device has binding conditions: sorts last */
+	bool has_own_scopes; /* some device has a scope */
 	BT_VEC(struct bt_pool_device) devices;
 	struct bt_pool_counters *counters; /* NULL: no device consumes counters */
 	uint32_t broken_scope;
@@ -167,9 +168,11 @@ struct bt_node_pools {
 	bt_sym name;
 	uint64_t sequence; /* of the last pool change applied */
 	bool is_known;
-	bool has_problem;  /* some view is not complete */
-	bool has_counters; /* some device consumes counters */
+	bool has_problem;    /* some view is not complete */
+	bool has_counters;   /* some device consumes counters */
+	bool has_own_scopes; /* some device has a scope */
 	uint32_t device_count;
+	uint64_t hash; /* of the views, for a quick comparison with another node */
 };
 
 /** A compiled expression. */
@@ -250,7 +253,7 @@ struct bt_device_pools {
 	uint64_t share_count; /* counter for share ids without a prng */
 	struct bt_search_memory *search;
 	struct bt_allocation_columns *columns; /* NULL: not used yet */
-	/** Number of changes to pools that nodes of any name may see, or to their devices. */
+	/** Number of changes to slices of pools that nodes of any name may see. */
 	uint64_t shared_version;
 };
 
@@ -281,8 +284,8 @@ void bt_device_pools_catch_up(struct bt_device_pools *pools);
 /** Marks what nodes have cached about the pool as outdated. */
 void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool);
 /**
- * Logs a change of the devices, or of their allocation, for each node that may see the pool. If
- * nodes of any name may see it, increases shared_version instead.
+ * Logs a change of the devices, or of their allocation, for each node that may see the pool, unless
+ * nodes of any name may see it.
  */
 void bt_device_pools_log(struct bt_device_pools *pools, uint32_t pool);
 void bt_pool_drop_views(struct bt_pool *pool);

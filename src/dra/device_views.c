@@ -344,6 +344,7 @@ static void collect_devices(struct bt_device_pools *pools, struct bt_pool_view *
 				};
 				view->is_binding =
 					view->is_binding || (row->flags & BT_DEVICE_BINDING) != 0;
+				view->has_own_scopes = view->has_own_scopes || slice->per_device;
 				bt_vec_push(&view->devices, device);
 			}
 		}
@@ -617,13 +618,17 @@ static void summarise(struct bt_node_pools *node)
 {
 	node->has_problem = false;
 	node->has_counters = false;
+	node->has_own_scopes = false;
 	node->device_count = 0;
+	node->hash = 0;
 	for (uint32_t i = 0; i < node->items.count; i++) {
 		const struct bt_pool_view *view = node->items.items[i].view;
 		node->has_problem = node->has_problem || view->state != BT_POOL_COMPLETE;
 		node->has_counters = node->has_counters ||
 			(view->counters != NULL && view->counters->consumers.count != 0);
+		node->has_own_scopes = node->has_own_scopes || view->has_own_scopes;
 		node->device_count += view->devices.count;
+		node->hash = bt_hash_u64(node->hash, (uint64_t)(uintptr_t)view);
 	}
 }
 
@@ -684,6 +689,7 @@ void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool)
 {
 	bt_pool_drop_views(&pools->pools.items[pool]);
 	pools->changed[pools->sequence++ & (BT_POOL_CHANGES_MAX - 1)] = pool;
+	pools->shared_version += pools->pools.items[pool].shared_count != 0;
 	bt_device_pools_log(pools, pool);
 }
 
@@ -692,11 +698,7 @@ void bt_device_pools_log(struct bt_device_pools *pools, uint32_t pool)
 	const struct bt_pool *item = &pools->pools.items[pool];
 	struct bt_state *state = pools->dra->state;
 
-	if (item->shared_count != 0) {
-		pools->shared_version++;
-		return;
-	}
-	for (uint32_t i = 0; i < item->slices.count; i++) {
+	for (uint32_t i = 0; item->shared_count == 0 && i < item->slices.count; i++) {
 		const struct bt_pool_slice *slice = &pools->slices.items[item->slices.items[i]];
 		const struct bt_node_scope *scope = &pools->scopes.items[slice->scope];
 		uint32_t slot = scope->kind == BT_NODE_SCOPE_NAME
