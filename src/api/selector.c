@@ -6,7 +6,7 @@
 
 #include "api/selector_build.h"
 #include "base/assert.h"
-#include "base/map.h"
+#include "base/text_set.h"
 
 /** Up to this number of values, linear search is faster than binary search. */
 #define LINEAR_VALUES_MAX 8
@@ -457,22 +457,10 @@ void bt_error_list_add(struct bt_error_list *list, struct bt_arena *arena, struc
 	list->items[list->count++] = text;
 }
 
-static bool seen_before(const struct bt_map *seen, const struct bt_error_list *list, uint32_t item)
-{
-	uint64_t hash = bt_str_hash(list->items[item]);
-
-	BT_MAP_EACH (seen, hash, index) {
-		if (bt_str_equal(list->items[index], list->items[item])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_arena *arena)
 {
 	struct bt_strbuf buffer = {NULL, 0, 0};
-	struct bt_map seen = {0};
+	struct bt_text_set seen = {0};
 	struct bt_str text;
 	uint32_t distinct = 0;
 
@@ -481,10 +469,9 @@ struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_are
 	}
 	bt_strbuf_append_char(&buffer, '[');
 	for (uint32_t i = 0; i < list->count; i++) {
-		if (seen_before(&seen, list, i)) {
+		if (!bt_text_set_add(&seen, list->items[i])) {
 			continue;
 		}
-		bt_map_insert(&seen, bt_str_hash(list->items[i]), i);
 		if (distinct++ != 0) {
 			bt_strbuf_append_c(&buffer, ", ");
 		}
@@ -493,7 +480,7 @@ struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_are
 	bt_strbuf_append_char(&buffer, ']');
 	text = distinct == 1 ? bt_arena_str(arena, list->items[0])
 			     : bt_arena_str(arena, bt_strbuf_str(&buffer));
-	bt_map_finish(&seen);
+	bt_text_set_finish(&seen);
 	bt_strbuf_finish(&buffer);
 	return text;
 }

@@ -5,10 +5,10 @@
 #include "api/object.h"
 #include "base/map.h"
 #include "base/printable.h"
+#include "base/text_set.h"
 #include "base/vec.h"
 #include "cluster/load.h"
 #include "codec/json_edit.h"
-#include "config/text_set.h"
 #include "server/quota.h"
 
 /** An admitted spec, found by the text that was sent to the API server. */

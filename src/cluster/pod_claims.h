@@ -7,8 +7,8 @@
  */
 #include "api/pod.h"
 #include "api/resource_claim.h"
+#include "base/text_set.h"
 #include "cluster/manifests.h"
-#include "config/text_set.h"
 #include "state/state.h"
 
 /**

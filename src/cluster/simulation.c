@@ -7,8 +7,8 @@
 #include "api/identity.h"
 #include "api/types.h"
 #include "base/printable.h"
+#include "base/text_set.h"
 #include "cluster/pod_claims.h"
-#include "config/text_set.h"
 
 const char *bt_fate_name(enum bt_fate fate)
 {

@@ -5,8 +5,8 @@
 
 #include "api/int_or_string.h"
 #include "api/types.h"
+#include "base/text_set.h"
 #include "cel/rename.h"
-#include "config/text_set.h"
 
 #define PIECE_BYTES 65536
 #define KNOWN_FIELDS 1024

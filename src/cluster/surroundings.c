@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/defaulting.h"
 #include "api/types.h"
+#include "base/text_set.h"
 #include "cluster/simulation.h"
-#include "config/text_set.h"
 
 #define NAMESPACE_LABEL "kubernetes.io/metadata.name"
 #define DEFAULT_CLASS_ANNOTATION "storageclass.kubernetes.io/is-default-class"

@@ -311,3 +311,10 @@ struct bt_json_value *bt_json_ensure_array(
 {
 	return ensure(arena, object, name, BT_JSON_ARRAY);
 }
+
+void bt_json_append_names(const struct bt_json_value *object, struct bt_text_set *out)
+{
+	for (uint32_t i = 0; i < object->count; i++) {
+		bt_text_set_append(out, object->members[i].name);
+	}
+}

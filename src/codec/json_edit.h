@@ -6,6 +6,7 @@
  * allocated until their arena ends. Names and texts are borrowed and must live as long as the tree
  * (literals, or text of the same arena).
  */
+#include "base/text_set.h"
 #include "codec/json.h"
 
 BT_MUST_USE struct bt_json_value *bt_json_new(struct bt_arena *arena, enum bt_json_type type);
@@ -69,4 +70,6 @@ struct bt_json_value *bt_json_ensure_object(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name);
 struct bt_json_value *bt_json_ensure_array(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name);
+/** Appends the names of the members, in order. */
+void bt_json_append_names(const struct bt_json_value *object, struct bt_text_set *out);
 #endif

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
+#include "base/text_set.h"
 #include "codec/json_same.h"
-#include "codec/name_index.h"
 
 /*
  * Limit of visited members, moved elements and measured values: a patch above it is an attack on
@@ -378,21 +378,21 @@ struct bt_json_value *bt_json_merge_patch(
 	}
 
 	/* Visit each name once: of repeated names the last one counts, in both documents. */
-	struct bt_name_index index = {0};
-	struct bt_name_index of_patch = {0};
-	bt_name_index_add_members(&index, target);
-	bt_name_index_add_members(&of_patch, patch);
+	struct bt_text_set index = {0};
+	struct bt_text_set of_patch = {0};
+	bt_json_append_names(target, &index);
+	bt_json_append_names(patch, &of_patch);
 	for (uint32_t i = 0; i < target->count; i++) {
-		if (bt_name_index_find(&index, target->members[i].name) != i) {
+		if (bt_text_set_find(&index, target->members[i].name) != i) {
 			target->members[i].value = NULL;
 		}
 	}
 	for (uint32_t i = 0; i < patch->count; i++) {
 		struct bt_json_member *member = &patch->members[i];
-		if (bt_name_index_find(&of_patch, member->name) != i) {
+		if (bt_text_set_find(&of_patch, member->name) != i) {
 			continue;
 		}
-		uint32_t position = bt_name_index_find(&index, member->name);
+		uint32_t position = bt_text_set_find(&index, member->name);
 		bool removes = member->value->type == BT_JSON_NULL;
 		if (position != BT_MAP_NONE) {
 			struct bt_json_member *old = &target->members[position];
@@ -415,8 +415,8 @@ struct bt_json_value *bt_json_merge_patch(
 		}
 	}
 	target->count = kept;
-	bt_name_index_finish(&index);
-	bt_name_index_finish(&of_patch);
+	bt_text_set_finish(&index);
+	bt_text_set_finish(&of_patch);
 	return target;
 }
 
@@ -429,12 +429,12 @@ struct bt_json_value *bt_json_merge_diff(
 	struct bt_arena *arena, const struct bt_json_value *from, const struct bt_json_value *to)
 {
 	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_name_index index = {0};
-	struct bt_name_index of_old = {0};
-	bt_name_index_add_members(&index, to);
-	bt_name_index_add_members(&of_old, from);
+	struct bt_text_set index = {0};
+	struct bt_text_set of_old = {0};
+	bt_json_append_names(to, &index);
+	bt_json_append_names(from, &of_old);
 	for (uint32_t i = 0; i < from->count; i++) {
-		uint32_t position = bt_name_index_find(&index, from->members[i].name);
+		uint32_t position = bt_text_set_find(&index, from->members[i].name);
 		bool is_kept = position != BT_MAP_NONE && !is_null(to->members[position].value);
 		if (!is_kept && !is_null(from->members[i].value)) {
 			bt_json_append_member(arena, patch, from->members[i].name,
@@ -443,7 +443,7 @@ struct bt_json_value *bt_json_merge_diff(
 	}
 	for (uint32_t i = 0; i < to->count; i++) {
 		struct bt_json_value *value = to->members[i].value;
-		uint32_t position = bt_name_index_find(&of_old, to->members[i].name);
+		uint32_t position = bt_text_set_find(&of_old, to->members[i].name);
 		const struct bt_json_value *old =
 			position != BT_MAP_NONE ? from->members[position].value : NULL;
 		if (is_null(value) || (old != NULL && bt_json_equal(old, value))) {
@@ -457,7 +457,7 @@ struct bt_json_value *bt_json_merge_diff(
 		}
 		bt_json_append_member(arena, patch, to->members[i].name, value);
 	}
-	bt_name_index_finish(&index);
-	bt_name_index_finish(&of_old);
+	bt_text_set_finish(&index);
+	bt_text_set_finish(&of_old);
 	return patch;
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "codec/name_index.h"
+#include "codec/json_edit.h"
 
 static bool number_of(struct bt_str text, double *out_number)
 {
@@ -38,24 +38,24 @@ static bool same_number(struct bt_str a, struct bt_str b)
 /** Returns true if a and b have the same names, and for each name the last values are equal. */
 static bool covers(const struct bt_json_value *a, const struct bt_json_value *b)
 {
-	struct bt_name_index of_a = {0};
-	struct bt_name_index of_b = {0};
+	struct bt_text_set of_a = {0};
+	struct bt_text_set of_b = {0};
 	bool same = true;
-	bt_name_index_add_members(&of_a, a);
-	bt_name_index_add_members(&of_b, b);
+	bt_json_append_names(a, &of_a);
+	bt_json_append_names(b, &of_b);
 	for (uint32_t i = 0; i < b->count && same; i++) {
-		if (bt_name_index_find(&of_b, b->members[i].name) != i) {
+		if (bt_text_set_find(&of_b, b->members[i].name) != i) {
 			continue; /* a later member with this name counts */
 		}
-		uint32_t position = bt_name_index_find(&of_a, b->members[i].name);
+		uint32_t position = bt_text_set_find(&of_a, b->members[i].name);
 		same = position != BT_MAP_NONE &&
 			bt_json_same(a->members[position].value, b->members[i].value);
 	}
 	for (uint32_t i = 0; i < a->count && same; i++) {
-		same = bt_name_index_find(&of_b, a->members[i].name) != BT_MAP_NONE;
+		same = bt_text_set_find(&of_b, a->members[i].name) != BT_MAP_NONE;
 	}
-	bt_name_index_finish(&of_a);
-	bt_name_index_finish(&of_b);
+	bt_text_set_finish(&of_a);
+	bt_text_set_finish(&of_b);
 	return same;
 }
 

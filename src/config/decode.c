@@ -7,8 +7,8 @@
 
 #include "base/assert.h"
 #include "base/duration.h"
+#include "base/text_set.h"
 #include "codec/base64.h"
-#include "config/text_set.h"
 
 /*
  * Context of a value being decoded: the path of the value, and the structure that Go's messages

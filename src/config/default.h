@@ -2,9 +2,9 @@
 #ifndef BT_CONFIG_DEFAULT_H
 #define BT_CONFIG_DEFAULT_H
 /** Defaults of a document. Spec: 10 section 6, 02 sections 8.2 and 8.3. */
+#include "base/text_set.h"
 #include "config/gates.h"
 #include "config/schema.h"
-#include "config/text_set.h"
 
 /**
  * Returns a document with the defaults that are set before decoding, so that an explicit zero in

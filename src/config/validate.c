@@ -3,7 +3,7 @@
 
 #include "api/resources.h"
 #include "base/duration.h"
-#include "config/text_set.h"
+#include "base/text_set.h"
 #include "config/write.h"
 
 /* Spec: 10 section 8.2. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/selector.h"
 #include "base/duration.h"
-#include "config/text_set.h"
+#include "base/text_set.h"
 #include "config/validate.h"
 
 bool bt_label_key_check(

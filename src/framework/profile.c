@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "config/text_set.h"
+#include "base/text_set.h"
 #include "framework/framework.h"
 
 /**

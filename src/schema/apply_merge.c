@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two steps of apply: merge the configuration, then prune fields that it no longer has. */
-#include "codec/name_index.h"
+#include "base/text_set.h"
 #include "schema/apply_managers.h"
 #include "schema/list_order.h"
 
@@ -9,13 +9,13 @@
 static int merge_object(struct bt_arena *arena, const struct bt_spot *spot,
 	struct bt_json_value *live, const struct bt_json_value *applied, struct berth_error *err)
 {
-	struct bt_name_index index = {0};
+	struct bt_text_set index = {0};
 	int result = 0;
-	bt_name_index_add_members(&index, live);
+	bt_json_append_names(live, &index);
 	for (uint32_t i = 0; i < applied->count && result == 0; i++) {
 		const struct bt_json_member *member = &applied->members[i];
 		struct bt_spot at = bt_spot_member(spot, member->name);
-		uint32_t position = bt_name_index_find(&index, member->name);
+		uint32_t position = bt_text_set_find(&index, member->name);
 		struct bt_json_value *merged = NULL;
 		struct bt_json_value *old =
 			position != BT_MAP_NONE ? live->members[position].value : NULL;
@@ -27,10 +27,10 @@ static int merge_object(struct bt_arena *arena, const struct bt_spot *spot,
 			live->members[position].value = merged;
 		} else {
 			bt_json_append_member(arena, live, member->name, merged);
-			bt_name_index_add(&index, member->name);
+			bt_text_set_append(&index, member->name);
 		}
 	}
-	bt_name_index_finish(&index);
+	bt_text_set_finish(&index);
 	return result;
 }
 
@@ -40,7 +40,7 @@ static int merge_lists(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *applied, const struct bt_str *applied_texts,
 	struct bt_json_value **out_list, struct berth_error *err)
 {
-	struct bt_name_index index = {0};
+	struct bt_text_set index = {0};
 	struct bt_spot element = bt_spot_element(spot);
 	uint32_t room = live->count + applied->count;
 	struct bt_json_value **elements = BT_ARENA_NEW_ARRAY(arena, struct bt_json_value *, room);
@@ -51,10 +51,10 @@ static int merge_lists(struct bt_arena *arena, const struct bt_spot *spot,
 	for (uint32_t i = 0; i < live->count; i++) {
 		elements[i] = live->elements[i];
 		texts[i] = live_texts[i];
-		bt_name_index_add(&index, texts[i]);
+		bt_text_set_append(&index, texts[i]);
 	}
 	for (uint32_t i = 0; i < applied->count && result == 0; i++) {
-		uint32_t position = bt_name_index_find(&index, applied_texts[i]);
+		uint32_t position = bt_text_set_find(&index, applied_texts[i]);
 		if (position == BT_MAP_NONE) {
 			position = count++;
 			texts[position] = applied_texts[i];
@@ -63,7 +63,7 @@ static int merge_lists(struct bt_arena *arena, const struct bt_spot *spot,
 		result = bt_apply_merge(arena, &element, elements[position], applied->elements[i],
 			&elements[position], err);
 	}
-	bt_name_index_finish(&index);
+	bt_text_set_finish(&index);
 	if (result != 0) {
 		return result;
 	}

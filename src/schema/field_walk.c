@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "base/text_set.h"
 #include "codec/json_same.h"
-#include "codec/name_index.h"
 #include "schema/field_set.h"
 
 #define LIST_KEYS_MAX 8
@@ -73,7 +73,7 @@ enum bt_field_shape bt_field_list_texts(struct bt_arena *arena, const struct bt_
 	const struct bt_json_value *list, char *out_kind, struct bt_str **out_texts)
 {
 	struct bt_strbuf text = {0};
-	struct bt_name_index index = {0};
+	struct bt_text_set seen = {0};
 	enum bt_field_shape shape = BT_FIELD_PARTS;
 	bool keyed = spot->list != NULL && spot->list->list_keys != NULL;
 	if (list->count == 0 || spot->list == NULL || bt_spot_has(spot, BT_SCHEMA_ATOMIC) ||
@@ -85,16 +85,15 @@ enum bt_field_shape bt_field_list_texts(struct bt_arena *arena, const struct bt_
 		bt_strbuf_reset(&text);
 		if (write_edge(spot, list->elements[i], &text)) {
 			texts[i] = bt_arena_str(arena, bt_strbuf_str(&text));
-			if (bt_name_index_find(&index, texts[i]) != BT_MAP_NONE) {
+			if (!bt_text_set_add(&seen, texts[i])) {
 				shape = BT_FIELD_BROKEN;
 			}
-			bt_name_index_add(&index, texts[i]);
 		} else {
 			shape = BT_FIELD_BROKEN;
 		}
 	}
 	bt_strbuf_finish(&text);
-	bt_name_index_finish(&index);
+	bt_text_set_finish(&seen);
 	if (shape == BT_FIELD_PARTS) {
 		*out_kind = keyed ? BT_FIELD_KEY : BT_FIELD_VALUE;
 		*out_texts = texts;

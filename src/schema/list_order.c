@@ -4,21 +4,21 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "codec/name_index.h"
+#include "base/text_set.h"
 
 /** Indexes the keys of a list; absent keys get a name that no key has. */
-static void index_keys(struct bt_name_index *index, const struct bt_str *keys, uint32_t count)
+static void index_keys(struct bt_text_set *index, const struct bt_str *keys, uint32_t count)
 {
 	/* backwards, so that the first of several equal keys is found */
 	for (uint32_t i = count; i > 0; i--) {
-		bt_name_index_add(index, keys[i - 1]);
+		bt_text_set_append(index, keys[i - 1]);
 	}
 }
 
-static uint32_t position_of(const struct bt_name_index *index, struct bt_str key)
+static uint32_t position_of(const struct bt_text_set *index, struct bt_str key)
 {
-	uint32_t found = key.data == NULL ? BT_MAP_NONE : bt_name_index_find(index, key);
-	return found == BT_MAP_NONE ? BT_MAP_NONE : index->names.count - 1 - found;
+	uint32_t found = key.data == NULL ? BT_MAP_NONE : bt_text_set_find(index, key);
+	return found == BT_MAP_NONE ? BT_MAP_NONE : index->items.count - 1 - found;
 }
 
 struct positions {
@@ -41,8 +41,8 @@ void bt_list_order(const struct bt_keyed_list *merged, const struct bt_str *name
 	uint32_t name_count, const struct bt_str *server_keys, uint32_t server_count,
 	struct bt_json_value **out_elements)
 {
-	struct bt_name_index by_name = {0};
-	struct bt_name_index by_server = {0};
+	struct bt_text_set by_name = {0};
+	struct bt_text_set by_server = {0};
 	struct positions *named = BT_NEW_ARRAY(struct positions, merged->count);
 	struct positions *others = BT_NEW_ARRAY(struct positions, merged->count);
 	uint32_t named_count = 0;
@@ -73,6 +73,6 @@ void bt_list_order(const struct bt_keyed_list *merged, const struct bt_str *name
 	}
 	bt_free(named);
 	bt_free(others);
-	bt_name_index_finish(&by_name);
-	bt_name_index_finish(&by_server);
+	bt_text_set_finish(&by_name);
+	bt_text_set_finish(&by_server);
 }

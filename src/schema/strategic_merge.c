@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/strategic_merge.h"
 
-#include "codec/name_index.h"
+#include "base/text_set.h"
 #include "schema/list_order.h"
 #include "schema/spot.h"
 
@@ -122,7 +122,7 @@ struct list_merge {
 	BT_VEC(struct bt_json_value *) elements;
 	BT_VEC(struct bt_str) keys;
 	BT_VEC(uint32_t) ranks;
-	struct bt_name_index index;
+	struct bt_text_set index;
 	/* Keys of the patch's elements already merged. */
 	BT_VEC(struct bt_str) patched;
 };
@@ -133,7 +133,7 @@ static void finish(struct list_merge *list)
 	bt_vec_finish(&list->keys);
 	bt_vec_finish(&list->ranks);
 	bt_vec_finish(&list->patched);
-	bt_name_index_finish(&list->index);
+	bt_text_set_finish(&list->index);
 }
 
 static struct bt_str key_of(const struct list_merge *list, const struct bt_json_value *element)
@@ -143,14 +143,14 @@ static struct bt_str key_of(const struct list_merge *list, const struct bt_json_
 
 static uint32_t find(const struct list_merge *list, struct bt_str key)
 {
-	uint32_t rank = key.data != NULL ? bt_name_index_find(&list->index, key) : BT_MAP_NONE;
+	uint32_t rank = key.data != NULL ? bt_text_set_find(&list->index, key) : BT_MAP_NONE;
 	return rank != BT_MAP_NONE ? list->ranks.items[rank] : BT_MAP_NONE;
 }
 
 static void append(struct list_merge *list, struct bt_str key, struct bt_json_value *element)
 {
 	if (key.data != NULL && find(list, key) == BT_MAP_NONE) {
-		bt_name_index_add(&list->index, key);
+		bt_text_set_append(&list->index, key);
 		bt_vec_push(&list->ranks, list->elements.count);
 	}
 	bt_vec_push(&list->elements, element);
@@ -159,7 +159,7 @@ static void append(struct list_merge *list, struct bt_str key, struct bt_json_va
 
 /** Reads the keys of elements to delete; *out_replaces: the patch replaces the list. */
 static int read_directives(struct list_merge *list, const struct bt_json_value *patch,
-	struct bt_name_index *deleted, bool *out_replaces)
+	struct bt_text_set *deleted, bool *out_replaces)
 {
 	for (uint32_t i = 0; i < patch->count; i++) {
 		const struct bt_json_value *element = patch->elements[i];
@@ -176,7 +176,7 @@ static int read_directives(struct list_merge *list, const struct bt_json_value *
 			if (key.data == NULL) {
 				return missing_key(list->merge, element, list->key);
 			}
-			bt_name_index_add(deleted, key);
+			bt_text_set_append(deleted, key);
 		} else if (directive.data != NULL && !bt_str_equal(directive, BT_STR("merge"))) {
 			return unknown_directive(list->merge, element);
 		}
@@ -233,7 +233,7 @@ static int read_order(struct list_merge *list, const struct bt_json_value *patch
 
 static int merge_all(struct list_merge *list, const struct bt_json_value *old,
 	struct bt_json_value *patch, const struct bt_json_value *order,
-	const struct bt_name_index *deleted, struct bt_json_value *merged)
+	const struct bt_text_set *deleted, struct bt_json_value *merged)
 {
 	struct bt_arena *arena = list->merge->arena;
 	struct bt_str *server = BT_ARENA_NEW_ARRAY(arena, struct bt_str, old->count);
@@ -243,7 +243,7 @@ static int merge_all(struct list_merge *list, const struct bt_json_value *old,
 		server[i] = key_of(list, old->elements[i]);
 		bool repeated = list->key == NULL && find(list, server[i]) != BT_MAP_NONE;
 		bool gone = server[i].data != NULL &&
-			bt_name_index_find(deleted, server[i]) != BT_MAP_NONE;
+			bt_text_set_find(deleted, server[i]) != BT_MAP_NONE;
 		if (!repeated && !gone) {
 			append(list, server[i], old->elements[i]);
 		}
@@ -275,7 +275,7 @@ static int merge_list(struct merge *merge, const struct bt_spot *spot,
 	struct list_merge state = {.merge = merge,
 		.element = bt_spot_element(spot),
 		.key = spot->list != NULL ? spot->list->merge_key : NULL};
-	struct bt_name_index deleted = {0};
+	struct bt_text_set deleted = {0};
 	struct bt_json_value *merged = bt_json_new(merge->arena, BT_JSON_ARRAY);
 	bool replaces = false;
 	int result = read_directives(&state, patch, &deleted, &replaces);
@@ -284,7 +284,7 @@ static int merge_list(struct merge *merge, const struct bt_spot *spot,
 	} else if (result == 0) {
 		result = merge_all(&state, list, patch, order, &deleted, merged);
 	}
-	bt_name_index_finish(&deleted);
+	bt_text_set_finish(&deleted);
 	finish(&state);
 	if (result == 0) {
 		*out_result = merged;
@@ -297,16 +297,16 @@ static int merge_list(struct merge *merge, const struct bt_spot *spot,
 /** An object during a merge: removed members have value NULL until the end. */
 struct open_object {
 	struct bt_json_value *object;
-	struct bt_name_index index;
+	struct bt_text_set index;
 };
 
 /** Opens an object and drops repeated members; the last one wins. */
 static void open_object(struct open_object *open, struct bt_json_value *object)
 {
 	*open = (struct open_object){.object = object};
-	bt_name_index_add_members(&open->index, object);
+	bt_json_append_names(object, &open->index);
 	for (uint32_t i = 0; i < object->count; i++) {
-		if (bt_name_index_find(&open->index, object->members[i].name) != i) {
+		if (bt_text_set_find(&open->index, object->members[i].name) != i) {
 			object->members[i].value = NULL;
 		}
 	}
@@ -322,12 +322,12 @@ static void close_object(struct open_object *open)
 		}
 	}
 	object->count = kept;
-	bt_name_index_finish(&open->index);
+	bt_text_set_finish(&open->index);
 }
 
 static struct bt_json_value *member_of(const struct open_object *open, struct bt_str name)
 {
-	uint32_t position = bt_name_index_find(&open->index, name);
+	uint32_t position = bt_text_set_find(&open->index, name);
 	return position != BT_MAP_NONE ? open->object->members[position].value : NULL;
 }
 
@@ -335,12 +335,12 @@ static struct bt_json_value *member_of(const struct open_object *open, struct bt
 static void set_member(struct merge *merge, struct open_object *open, struct bt_str name,
 	struct bt_json_value *value)
 {
-	uint32_t position = bt_name_index_find(&open->index, name);
+	uint32_t position = bt_text_set_find(&open->index, name);
 	if (position != BT_MAP_NONE) {
 		open->object->members[position].value = value;
 	} else if (value != NULL) {
 		bt_json_append_member(merge->arena, open->object, name, value);
-		bt_name_index_add(&open->index, name);
+		bt_text_set_append(&open->index, name);
 	}
 }
 
@@ -348,46 +348,46 @@ static void set_member(struct merge *merge, struct open_object *open, struct bt_
 static int retain_keys(struct merge *merge, struct open_object *object,
 	const struct open_object *patch, const struct bt_json_value *keys)
 {
-	struct bt_name_index listed = {0};
+	struct bt_text_set listed = {0};
 	int result = 0;
 	for (uint32_t i = 0; keys->type == BT_JSON_ARRAY && i < keys->count; i++) {
 		if (keys->elements[i]->type == BT_JSON_STRING) {
-			bt_name_index_add(&listed, keys->elements[i]->text);
+			bt_text_set_append(&listed, keys->elements[i]->text);
 		}
 	}
-	if (keys->type != BT_JSON_ARRAY || listed.names.count != keys->count) {
+	if (keys->type != BT_JSON_ARRAY || listed.items.count != keys->count) {
 		result = bt_error_set(
 			merge->err, BERTH_ERR_INVALID, "invalid patch format of retainKeys");
 	}
 	for (uint32_t i = 0; i < patch->object->count && result == 0; i++) {
 		struct bt_str name = patch->object->members[i].name;
-		if (!is_directive(name) && bt_name_index_find(&listed, name) == BT_MAP_NONE) {
+		if (!is_directive(name) && bt_text_set_find(&listed, name) == BT_MAP_NONE) {
 			result = bt_error_set(merge->err, BERTH_ERR_STATE,
 				"patch content doesn't match retainKeys list");
 		}
 	}
 	for (uint32_t i = 0; i < object->object->count && result == 0; i++) {
 		struct bt_json_member *member = &object->object->members[i];
-		if (bt_name_index_find(&listed, member->name) == BT_MAP_NONE) {
+		if (bt_text_set_find(&listed, member->name) == BT_MAP_NONE) {
 			member->value = NULL;
 		}
 	}
-	bt_name_index_finish(&listed);
+	bt_text_set_finish(&listed);
 	return result;
 }
 
 static int delete_scalars(
 	struct merge *merge, struct bt_json_value *list, const struct bt_json_value *values)
 {
-	struct bt_name_index deleted = {0};
+	struct bt_text_set deleted = {0};
 	int result = 0;
 	for (uint32_t i = 0; values->type == BT_JSON_ARRAY && i < values->count; i++) {
 		struct bt_str text = bt_spot_scalar_text(values->elements[i]);
 		if (text.data != NULL) {
-			bt_name_index_add(&deleted, text);
+			bt_text_set_append(&deleted, text);
 		}
 	}
-	if (values->type != BT_JSON_ARRAY || deleted.names.count != values->count) {
+	if (values->type != BT_JSON_ARRAY || deleted.items.count != values->count) {
 		result = bt_error_set(
 			merge->err, BERTH_ERR_INVALID, "invalid patch format of primitive list");
 	} else if (list != NULL && list->type == BT_JSON_ARRAY) {
@@ -395,13 +395,13 @@ static int delete_scalars(
 		for (uint32_t i = 0; i < list->count; i++) {
 			struct bt_str text = bt_spot_scalar_text(list->elements[i]);
 			if (text.data == NULL ||
-				bt_name_index_find(&deleted, text) == BT_MAP_NONE) {
+				bt_text_set_find(&deleted, text) == BT_MAP_NONE) {
 				list->elements[kept++] = list->elements[i];
 			}
 		}
 		list->count = kept;
 	}
-	bt_name_index_finish(&deleted);
+	bt_text_set_finish(&deleted);
 	return result;
 }
 

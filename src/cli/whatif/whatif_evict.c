@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Evictions: pods that have to leave their nodes. */
 #include "api/identity.h"
-#include "api/types.h"
 #include "api/selector.h"
 #include "api/toleration.h"
+#include "api/types.h"
+#include "base/text_set.h"
 #include "cli/whatif/whatif_private.h"
-#include "config/text_set.h"
 
 /** --- disruption budgets. Spec: 14 section 17, 14b section 6.7 --- */
 

@@ -6,11 +6,11 @@
 #include "api/identity.h"
 #include "api/selector.h"
 #include "base/printable.h"
+#include "base/text_set.h"
 #include "cli/command.h"
 #include "cli/processes.h"
 #include "cli/whatif/whatif_private.h"
 #include "cli/whatif/whatif_report.h"
-#include "config/text_set.h"
 #include "state/pod_groups.h"
 
 #define LABEL_ZONE "topology.kubernetes.io/zone"

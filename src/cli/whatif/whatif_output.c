@@ -2,9 +2,9 @@
 /** Writes the report as text, JSON and YAML; berth-whatif(1) documents the JSON members. */
 #include "api/amount.h"
 #include "base/assert.h"
+#include "base/text_set.h"
 #include "cli/output.h"
 #include "cli/whatif/whatif_report.h"
-#include "config/text_set.h"
 
 /** --- text --- */
 
