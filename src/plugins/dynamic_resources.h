@@ -153,8 +153,13 @@ struct bt_dynamic_cycle {
 	const struct bt_resource_claim **todo; /* argument of one allocator call */
 	struct bt_filter_limit limit;
 	struct bt_extended_resources *extended; /* NULL: no special claim */
-	/** If not NULL, it has Filter's results for all nodes, and `nodes` may lack entries. */
+	/**
+	 * If not NULL, it has Filter's outcomes for all nodes, and only the last node that passed
+	 * Filter is kept instead of `nodes`.
+	 */
 	const struct bt_allocation_column *column;
+	struct bt_dynamic_node last;
+	uint32_t last_slot; /* BT_SLOT_NONE: none yet */
 	uint32_t slot_count;
 	struct bt_dynamic_node **nodes; /* by slot; NULL: no node has passed Filter */
 	/* For PreBind. */
@@ -176,6 +181,9 @@ static inline struct bt_dynamic_cycle *bt_dynamic_cycle_of(
 static inline const struct bt_dynamic_node *bt_dynamic_node_of(
 	const struct bt_dynamic_cycle *data, uint32_t slot)
 {
+	if (data->column != NULL) {
+		return data->last_slot == slot ? &data->last : NULL;
+	}
 	return data->nodes != NULL && slot < data->slot_count ? data->nodes[slot] : NULL;
 }
 

@@ -241,19 +241,21 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		return unresolvable(BT_REASON_CLAIM_NOT_AVAILABLE);
 	}
 	if (data->allocator != NULL) {
-		struct bt_dynamic_cycle *cycle_data = question.data;
 		uint32_t slot = question.node->slot;
 
-		if (slot < cycle_data->slot_count) {
-			if (cycle_data->nodes == NULL) {
-				cycle_data->nodes = BT_ARENA_NEW_ARRAY(question.cycle->arena,
-					struct bt_dynamic_node *, cycle_data->slot_count);
+		if (data->column != NULL) {
+			data->last = question.found;
+			data->last_slot = slot;
+		} else if (slot < data->slot_count) {
+			if (data->nodes == NULL) {
+				data->nodes = BT_ARENA_NEW_ARRAY(question.cycle->arena,
+					struct bt_dynamic_node *, data->slot_count);
 			}
-			if (cycle_data->nodes[slot] == NULL) {
-				cycle_data->nodes[slot] =
+			if (data->nodes[slot] == NULL) {
+				data->nodes[slot] =
 					BT_ARENA_NEW(question.cycle->arena, struct bt_dynamic_node);
 			}
-			*cycle_data->nodes[slot] = question.found;
+			*data->nodes[slot] = question.found;
 		}
 	}
 	return BT_STATUS_OK;
@@ -415,6 +417,7 @@ bool bt_dynamic_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cyc
 			.values = column->values,
 		});
 	data->column = column;
+	data->last_slot = BT_SLOT_NONE;
 	return true;
 }
 

@@ -552,7 +552,7 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 		return BT_STATUS_OK;
 	}
 	if (data->column != NULL && bt_dynamic_node_of(data, slot) == NULL) {
-		/* The column has no devices: search the chosen node. */
+		/* The column only has outcomes: search the chosen node for devices. */
 		struct bt_node_info info;
 
 		bt_node_info_init(&info, bt_plugin_handle(plugin)->state, slot);
