@@ -210,12 +210,10 @@ static void remember(struct bt_authentication *authentication, const char *error
  */
 static struct bt_str user_label(struct bt_str name)
 {
-	static const char *const kept[] = {"admin", "client", "kube_proxy", "kubelet",
-		"system:serviceaccount:kube-system:default"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
-		if (bt_str_equal_c(name, kept[i])) {
-			return name;
-		}
+	if (bt_str_has_word(BT_STR("admin client kube_proxy kubelet "
+				   "system:serviceaccount:kube-system:default"),
+		    name)) {
+		return name;
 	}
 	return bt_str_find_char(name, '@') >= 0 ? BT_STR("email_id") : BT_STR("other");
 }

@@ -7,6 +7,7 @@
 #include "codec/yaml.h"
 #include "daemon/authorization.h"
 #include "daemon/options_private.h"
+#include "net/http_server.h"
 
 /** The maximum size of a manifest in bytes. */
 #define MANIFEST_BYTES_MAX (UINT32_C(1) << 20)
@@ -426,18 +427,6 @@ static int check_cipher_suite(struct bt_str name, struct berth_error *err)
 		"Cipher suite %.*s not supported or doesn't exist", BT_STR_ARG(name));
 }
 
-static int check_tls_version(struct bt_str version, struct berth_error *err)
-{
-	static const char *const versions[] = {
-		"", "VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(versions); i++) {
-		if (bt_str_equal_c(version, versions[i])) {
-			return 0;
-		}
-	}
-	return bt_error_set_quoted(err, BERTH_ERR_INVALID, "unknown tls version ", version, "");
-}
-
 static int check_curves(const struct bt_serving_options *serving, struct berth_error *err)
 {
 	const int32_t *curves = serving->curve_preferences.items;
@@ -471,7 +460,8 @@ int bt_serving_check(const struct bt_daemon_options *options, struct berth_error
 		code = check_cipher_suite(serving->cipher_suites.items[i], err);
 	}
 	if (code == 0) {
-		code = check_tls_version(serving->min_tls_version, err);
+		enum bt_tls_version version;
+		code = bt_tls_version_parse(serving->min_tls_version, &version, err);
 	}
 	if (code == 0) {
 		code = check_curves(serving, err);

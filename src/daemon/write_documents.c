@@ -9,6 +9,7 @@
 #include "codec/json_edit.h"
 #include "codec/json_rebase.h"
 #include "codec/json_same.h"
+#include "codec/wire.h"
 #include "framework/framework.h"
 
 static const char delete_envelope[] = "k8s\0\x0a\x13\x0a\x02v1\x12\x0d"
@@ -19,53 +20,23 @@ const struct bt_str bt_document_delete_protobuf = {delete_envelope, sizeof(delet
 const struct bt_str bt_document_delete_json =
 	BT_STR_INIT("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}");
 
-static uint32_t varint_bytes(uint32_t value)
-{
-	uint32_t bytes = 1;
-	for (; value >= 0x80; value >>= 7) {
-		bytes++;
-	}
-	return bytes;
-}
-
-static void append_head(struct bt_strbuf *out, char tag, uint32_t length)
-{
-	bt_strbuf_append_char(out, tag);
-	for (; length >= 0x80; length >>= 7) {
-		bt_strbuf_append_char(out, (char)(length | 0x80));
-	}
-	bt_strbuf_append_char(out, (char)length);
-}
-
-static void append_text(struct bt_strbuf *out, char tag, struct bt_str text)
-{
-	append_head(out, tag, text.length);
-	bt_strbuf_append_str(out, text);
-}
-
-/** Append a length-delimited field: its tag and length. */
-static uint32_t field_bytes(uint32_t length)
-{
-	return 1 + varint_bytes(length) + length;
-}
-
 void bt_document_binding_protobuf(
 	const struct bt_pod_info *pod, struct bt_str node_name, struct bt_strbuf *out)
 {
 	static const char head[] = "k8s\0\x0a\x0d\x0a\x02v1\x12\x07"
 				   "Binding";
-	uint32_t metadata = field_bytes(pod->name.length) + field_bytes(pod->namespace_.length) +
-		field_bytes(pod->uid.length);
-	uint32_t target = field_bytes(4) + field_bytes(node_name.length);
 	bt_strbuf_append(out, head, sizeof(head) - 1);
-	append_head(out, 0x12, field_bytes(metadata) + field_bytes(target));
-	append_head(out, 0x0a, metadata);
-	append_text(out, 0x0a, pod->name);
-	append_text(out, 0x1a, pod->namespace_);
-	append_text(out, 0x2a, pod->uid);
-	append_head(out, 0x12, target);
-	append_text(out, 0x0a, BT_STR("Node"));
-	append_text(out, 0x1a, node_name);
+	size_t binding = bt_wire_open(out, 2);
+	size_t metadata = bt_wire_open(out, 1);
+	bt_wire_write_bytes(out, 1, pod->name);
+	bt_wire_write_bytes(out, 3, pod->namespace_);
+	bt_wire_write_bytes(out, 5, pod->uid);
+	bt_wire_close(out, metadata);
+	size_t target = bt_wire_open(out, 2);
+	bt_wire_write_bytes(out, 1, BT_STR("Node"));
+	bt_wire_write_bytes(out, 3, node_name);
+	bt_wire_close(out, target);
+	bt_wire_close(out, binding);
 	bt_strbuf_append(out, "\x1a\x00\x22", 4);
 }
 

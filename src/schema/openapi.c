@@ -490,8 +490,8 @@ static void write_custom_kind(
 static void write_custom_schema(const struct schemas *schemas, const struct bt_json_value *schema,
 	struct bt_json_writer *writer)
 {
-	static const char *const dropped[] = {"anyOf", "oneOf", "allOf", "not", "nullable",
-		"default", "x-kubernetes-validations"};
+	const struct bt_str dropped =
+		BT_STR("anyOf oneOf allOf not nullable default x-kubernetes-validations");
 	bool is_open = bt_json_find(schema, "nullable") != NULL ||
 		bt_json_find(schema, "x-kubernetes-int-or-string") != NULL ||
 		bt_json_find(schema, "x-kubernetes-preserve-unknown-fields") != NULL;
@@ -499,13 +499,8 @@ static void write_custom_schema(const struct schemas *schemas, const struct bt_j
 	bt_json_begin_object(writer);
 	for (uint32_t i = 0; schema->type == BT_JSON_OBJECT && i < schema->count; i++) {
 		const struct bt_json_member *member = &schema->members[i];
-		bool is_dropped = is_open &&
-			(bt_str_equal_c(member->name, "type") ||
-				bt_str_equal_c(member->name, "properties") ||
-				bt_str_equal_c(member->name, "items"));
-		for (size_t k = 0; k < BT_ARRAY_LENGTH(dropped) && !is_dropped; k++) {
-			is_dropped = bt_str_equal_c(member->name, dropped[k]);
-		}
+		bool is_dropped = bt_str_has_word(dropped, member->name) ||
+			(is_open && bt_str_has_word(BT_STR("type properties items"), member->name));
 		if (schemas->version2 && is_dropped) {
 			continue;
 		}
@@ -534,7 +529,6 @@ static void write_custom_schema(const struct schemas *schemas, const struct bt_j
 static void write_custom(const struct schemas *schemas, const struct bt_openapi_resource *resource,
 	struct bt_json_writer *writer)
 {
-	static const char *const own[] = {"apiVersion", "kind", "metadata"};
 	const struct bt_json_value *properties = bt_json_find(resource->schema, "properties");
 	struct bt_strbuf name = {NULL, 0, 0};
 
@@ -557,11 +551,7 @@ static void write_custom(const struct schemas *schemas, const struct bt_openapi_
 	bt_json_end_object(writer);
 	for (uint32_t i = 0; properties != NULL && i < properties->count; i++) {
 		const struct bt_json_member *member = &properties->members[i];
-		bool is_own = false;
-		for (size_t k = 0; k < BT_ARRAY_LENGTH(own); k++) {
-			is_own = is_own || bt_str_equal_c(member->name, own[k]);
-		}
-		if (!is_own) {
+		if (!bt_str_has_word(BT_STR("apiVersion kind metadata"), member->name)) {
 			bt_json_write_name(writer, member->name);
 			write_custom_schema(schemas, member->value, writer);
 		}
@@ -625,8 +615,7 @@ static const char *const write_options[] = {"dryRun", "fieldManager", "fieldVali
 
 void bt_openapi_hash(struct bt_str document, char out_hash[BT_OPENAPI_HASH_BYTES])
 {
-	(void)snprintf(
-		out_hash, BT_OPENAPI_HASH_BYTES, "%016" PRIX64, bt_stable_hash(document));
+	(void)snprintf(out_hash, BT_OPENAPI_HASH_BYTES, "%016" PRIX64, bt_stable_hash(document));
 }
 
 static bool is_of(

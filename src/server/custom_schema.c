@@ -284,21 +284,12 @@ const struct bt_schema_message *bt_custom_describe_parts(
  */
 
 /** Fields that Go's omitempty leaves out when they are empty. */
-static const char *const omitted_if_empty[] = {"$schema", "allOf", "anyOf", "definitions",
-	"dependencies", "description", "enum", "exclusiveMaximum", "exclusiveMinimum", "format",
-	"id", "nullable", "oneOf", "patternProperties", "properties", "required", "title", "type",
-	"uniqueItems", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string",
-	"x-kubernetes-list-map-keys", "x-kubernetes-validations"};
-
-static bool is_omitted_if_empty(struct bt_str name)
-{
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(omitted_if_empty); i++) {
-		if (bt_str_equal_c(name, omitted_if_empty[i])) {
-			return true;
-		}
-	}
-	return false;
-}
+#define OMITTED_IF_EMPTY \
+	"$schema allOf anyOf definitions dependencies description enum " \
+	"exclusiveMaximum exclusiveMinimum format id nullable oneOf " \
+	"patternProperties properties required title type uniqueItems " \
+	"x-kubernetes-embedded-resource x-kubernetes-int-or-string " \
+	"x-kubernetes-list-map-keys x-kubernetes-validations"
 
 static void drop_empty(struct bt_json_value *schema);
 
@@ -324,7 +315,8 @@ static void drop_empty(struct bt_json_value *schema)
 	}
 	for (uint32_t i = schema->count; i > 0; i--) {
 		struct bt_str name = schema->members[i - 1].name;
-		if (bt_json_is_zero(schema->members[i - 1].value) && is_omitted_if_empty(name)) {
+		if (bt_json_is_zero(schema->members[i - 1].value) &&
+			bt_str_has_word(BT_STR(OMITTED_IF_EMPTY), name)) {
 			(void)bt_json_remove(schema, name);
 		}
 	}

@@ -16,15 +16,10 @@
 
 static bool is_reserved(struct bt_str name)
 {
-	static const char *const words[] = {"true", "false", "null", "in", "as", "break", "const",
-		"continue", "else", "for", "function", "if", "import", "let", "loop", "package",
-		"namespace", "return", "var", "void", "while"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
-		if (bt_str_equal_c(name, words[i])) {
-			return true;
-		}
-	}
-	return false;
+	return bt_str_has_word(
+		BT_STR("true false null in as break const continue else for function if import let "
+		       "loop package namespace return var void while"),
+		name);
 }
 
 /** The name in its escaped form for expressions; absent: an expression cannot name it. */

@@ -72,13 +72,7 @@ static bool *flag_parameter(struct bt_query *query, struct bt_str name)
 /* Kubernetes' booleans in queries: everything but "0" and "false" is true. */
 static bool boolean(struct bt_str text)
 {
-	static const char falses[][6] = {"", "0", "false", "False", "FALSE"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(falses); i++) {
-		if (bt_str_equal_c(text, falses[i])) {
-			return false;
-		}
-	}
-	return true;
+	return text.length != 0 && !bt_str_has_word(BT_STR("0 false False FALSE"), text);
 }
 
 static bool decode(struct bt_str text, struct bt_arena *arena, struct bt_str *out)

@@ -156,15 +156,11 @@ void bt_call_delete(struct bt_call *call)
 	if (stored == NULL) {
 		return;
 	}
-	static const char *const names[] = {"default", "kube-system", "kube-public"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		if (call->write.resource == call->api->namespaces &&
-			bt_str_equal_c(call->write.name, names[i])) {
-			(void)bt_fail_forbidden(&call->answer->failure, call->arena,
-				call->write.resource, call->write.name,
-				BT_STR("this namespace may not be deleted"));
-			return;
-		}
+	if (call->write.resource == call->api->namespaces &&
+		bt_str_has_word(BT_STR("default kube-system kube-public"), call->write.name)) {
+		(void)bt_fail_forbidden(&call->answer->failure, call->arena, call->write.resource,
+			call->write.name, BT_STR("this namespace may not be deleted"));
+		return;
 	}
 	struct bt_json_value *object = bt_call_parse(call, stored);
 	struct bt_str uid = bt_json_text_at(object, "metadata.uid");

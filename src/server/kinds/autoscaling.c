@@ -39,7 +39,6 @@ static void check_metric(struct bt_field_errors *errors, const struct bt_path *p
 {
 	static const char *const types[] = {
 		"ContainerResource", "External", "Object", "Pods", "Resource", NULL};
-	static const char *const target_types[] = {"Utilization", "Value", "AverageValue"};
 	struct bt_json_value *type = bt_kinds_text_value(errors, bt_kinds_text(metric, "type"));
 	const struct bt_json_value *resource = bt_kinds_object(metric, "resource");
 	const struct bt_path *at = BT_PATH_NAME(BT_PATH_NAME(place, "resource"), "target");
@@ -51,17 +50,13 @@ static void check_metric(struct bt_field_errors *errors, const struct bt_path *p
 	}
 	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "type"), type, types);
 	if (resource != NULL) {
-		bool known = false;
 		(void)bt_kinds_check_given(
 			errors, BT_PATH_NAME(place, "resource"), resource, "name");
-		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(target_types); i++) {
-			known = known || bt_str_equal_c(target_type, target_types[i]);
-		}
 		if (target_type.length == 0) {
 			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(at, "type"), NULL,
 				"must specify a metric target type");
 		}
-		if (!known) {
+		if (!bt_str_has_word(BT_STR("Utilization Value AverageValue"), target_type)) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "type"),
 				bt_kinds_text_value(errors, target_type),
 				"must be either Utilization, Value, or AverageValue");
