@@ -110,8 +110,8 @@ static uint32_t counted_max_of(const struct bt_snapshot *snapshot)
 }
 
 /**
- * Append the slots on which the traits count something to cells->counted. false: they would be more
- * than `max`; nothing is appended.
+ * Append the slots on which the traits count something to cells->counted, with others. false: they
+ * would be more than `max`; nothing is appended.
  */
 static bool append_counted(struct bt_plan_cells *cells, const struct bt_node_trait *traits,
 	uint32_t trait_count, uint32_t max)
@@ -119,18 +119,15 @@ static bool append_counted(struct bt_plan_cells *cells, const struct bt_node_tra
 	uint32_t before = cells->counted.count;
 	for (uint32_t i = 0; i < trait_count; i++) {
 		const struct bt_sparse_counts *counts = traits[i].counts;
-		for (uint32_t page = 0; counts != NULL && page < counts->page_count; page++) {
-			const uint32_t *items = counts->pages[page];
-			for (uint32_t k = 0; items != NULL && k < BT_COUNTS_PAGE; k++) {
-				if (items[k] == 0) {
-					continue;
-				}
-				if (cells->counted.count - before == max) {
-					cells->counted.count = before;
-					return false;
-				}
-				bt_vec_push(&cells->counted, page * BT_COUNTS_PAGE + k);
-			}
+		if (counts == NULL) {
+			continue;
+		}
+		if (counts->has_unlisted || counts->listed.count > max) {
+			cells->counted.count = before;
+			return false;
+		}
+		for (uint32_t k = 0; k < counts->listed.count; k++) {
+			bt_vec_push(&cells->counted, counts->listed.items[k]);
 		}
 	}
 	return true;
@@ -252,7 +249,7 @@ static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t slot = cache->changed[i];
-		if (state->nodes.rows[slot].in_snapshot &&
+		if (plan->verdict[slot] != BT_VERDICT_OUTSIDE &&
 			!move_place(plan, &maker, places->place_of[slot], slot)) {
 			return false;
 		}

@@ -37,12 +37,21 @@ static uint32_t next_bucket(const struct domain_histogram *histogram, uint32_t f
 	return at;
 }
 
+/**
+ * Pages that are kept when counts are cleared: besides a few, as many as the last complete count
+ * could use.
+ */
+static uint32_t kept_pages(const struct bt_domain_counter *counter)
+{
+	return 64 + counter->visited_count;
+}
+
 /** Reset the counts to 0 pods in the eligibility's domains. */
 static void domain_counter_clear(struct bt_domain_counter *counter)
 {
 	struct domain_histogram *histogram = &counter->histogram;
 
-	bt_sparse_counts_clear(&counter->pods);
+	bt_sparse_counts_clear(&counter->pods, kept_pages(counter));
 	counter->pod_total = 0;
 	counter->occupied_count = 0;
 	counter->extremes_stale = true;
@@ -281,7 +290,7 @@ static void build(struct bt_domain_counter *counter, struct bt_state *state)
 	const struct bt_pod_index *index;
 	struct bt_id_list sets = {0};
 
-	bt_sparse_counts_clear(&counter->own);
+	bt_sparse_counts_clear(&counter->own, kept_pages(counter));
 	domain_counter_clear(counter);
 	counter->visited_count = 0;
 	if (counter->term_count == 0) {
@@ -423,6 +432,16 @@ static bool counts(const struct bt_domain_counter *counter, const struct bt_stat
 	return counter->term_count != 0;
 }
 
+static bool is_listed(const struct bt_sparse_counts *counts, uint32_t index)
+{
+	bool found = counts->has_unlisted;
+
+	for (uint32_t i = 0; !found && i < counts->listed.count; i++) {
+		found = counts->listed.items[i] == index;
+	}
+	return found;
+}
+
 static const char *difference(
 	const struct bt_domain_counter *counter, const struct twin *twin, uint32_t slots)
 {
@@ -431,6 +450,9 @@ static const char *difference(
 	for (uint32_t slot = 0; slot < slots; slot++) {
 		if (bt_domain_own(&sums, slot) != twin->own[slot]) {
 			return "pods of a slot";
+		}
+		if (twin->own[slot] != 0 && !is_listed(&sums.own, slot)) {
+			return "list of slots with pods";
 		}
 	}
 	for (uint32_t domain = 0; domain < sums.size; domain++) {

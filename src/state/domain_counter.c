@@ -11,23 +11,29 @@
 #include "state/domain_counter_private.h"
 #include "state/topology_key.h"
 
-/** Up to this many pages are cleared and kept; if there are more, all are freed. */
-#define KEPT_PAGES 64U
-
 static void sparse_counts_finish(struct bt_sparse_counts *counts)
 {
 	for (uint32_t i = 0; i < counts->page_count; i++) {
 		bt_free(counts->pages[i]);
 	}
 	bt_free(counts->pages);
+	bt_vec_finish(&counts->listed);
 	*counts = (struct bt_sparse_counts){0};
 }
 
-void bt_sparse_counts_clear(struct bt_sparse_counts *counts)
+void bt_sparse_counts_clear(struct bt_sparse_counts *counts, uint32_t kept_max)
 {
-	bool keeps = counts->used_pages <= KEPT_PAGES;
+	bool keeps = counts->used_pages <= kept_max;
+	bool by_list = keeps && !counts->has_unlisted;
 
-	for (uint32_t i = 0; counts->used_pages != 0 && i < counts->page_count; i++) {
+	for (uint32_t i = 0; by_list && i < counts->listed.count; i++) {
+		uint32_t index = counts->listed.items[i];
+
+		counts->pages[index >> BT_COUNTS_PAGE_BITS][index & (BT_COUNTS_PAGE - 1)] = 0;
+	}
+	counts->listed.count = 0;
+	counts->has_unlisted = false;
+	for (uint32_t i = 0; !by_list && counts->used_pages != 0 && i < counts->page_count; i++) {
 		if (counts->pages[i] == NULL) {
 			continue;
 		}
@@ -54,8 +60,35 @@ void bt_sparse_counts_reserve(struct bt_sparse_counts *counts, uint32_t size)
 	counts->page_count = wanted;
 }
 
+/** Most listed indices: a few, and for each page of the directory one in 16 entries. */
+#define LISTED_MIN 32
+#define LISTED_PER_PAGE 4
+
+/** Remove zeros and duplicates from the list, which is full. */
+static void list_again(struct bt_sparse_counts *counts)
+{
+	/* Half of the list stays free, so that this pass over the pages is rare. */
+	uint32_t max = counts->listed.count / 2;
+
+	counts->listed.count = 0;
+	for (uint32_t page = 0; page < counts->page_count; page++) {
+		const uint32_t *items = counts->pages[page];
+
+		for (uint32_t i = 0; items != NULL && i < BT_COUNTS_PAGE; i++) {
+			if (items[i] != 0 && counts->listed.count == max) {
+				counts->has_unlisted = true;
+				return;
+			}
+			if (items[i] != 0) {
+				bt_vec_push(&counts->listed, page * BT_COUNTS_PAGE + i);
+			}
+		}
+	}
+}
+
 uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index)
 {
+	uint32_t *entry;
 	uint32_t **page = &counts->pages[index >> BT_COUNTS_PAGE_BITS];
 
 	BT_ASSERT_SLOW((index >> BT_COUNTS_PAGE_BITS) < counts->page_count);
@@ -63,13 +96,21 @@ uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index)
 		*page = BT_NEW_ARRAY(uint32_t, BT_COUNTS_PAGE);
 		counts->used_pages++;
 	}
-	return &(*page)[index & (BT_COUNTS_PAGE - 1)];
+	entry = &(*page)[index & (BT_COUNTS_PAGE - 1)];
+	if (*entry == 0 && !counts->has_unlisted) {
+		if (counts->listed.count >= LISTED_MIN + counts->page_count * LISTED_PER_PAGE) {
+			list_again(counts);
+		}
+		bt_vec_push(&counts->listed, index);
+	}
+	return entry;
 }
 
 size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts)
 {
 	return counts->page_count * sizeof(*counts->pages) +
-		(size_t)counts->used_pages * BT_COUNTS_PAGE * sizeof(uint32_t);
+		(size_t)counts->used_pages * BT_COUNTS_PAGE * sizeof(uint32_t) +
+		counts->listed.capacity * sizeof(uint32_t);
 }
 
 /** Most memory of counters and eligibilities. */

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "api/selector.h"
+#include "base/vec.h"
 #include "state/state.h"
 
 /*
@@ -145,6 +146,9 @@ struct bt_sparse_counts {
 	uint32_t **pages; /* NULL: all entries are 0; an allocated page may have only zeros */
 	uint32_t page_count;
 	uint32_t used_pages;
+	/** Indices of all counts that are not 0, and others, unless has_unlisted. */
+	BT_VEC(uint32_t) listed;
+	bool has_unlisted; /* the list would be too long */
 };
 
 static inline uint32_t bt_sparse_count(const struct bt_sparse_counts *counts, uint32_t index)
@@ -158,8 +162,8 @@ static inline uint32_t bt_sparse_count(const struct bt_sparse_counts *counts, ui
 	return page != NULL ? page[index & (BT_COUNTS_PAGE - 1)] : 0;
 }
 
-/** Set all entries to 0. The directory and a few pages are kept. */
-void bt_sparse_counts_clear(struct bt_sparse_counts *counts);
+/** Set all entries to 0. Keeps the directory, and the pages if they are at most kept_max. */
+void bt_sparse_counts_clear(struct bt_sparse_counts *counts, uint32_t kept_max);
 /** Make entries below `size` writable. May move the directory. */
 void bt_sparse_counts_reserve(struct bt_sparse_counts *counts, uint32_t size);
 /** The entry for writing; index must be below the reserved size. */
