@@ -523,6 +523,58 @@ START_TEST(test_allocator_details__spec_12_09_9_order_of_configurations)
 }
 END_TEST
 
+/** The kept outcome for one request of class c with this name and count, asked twice. */
+static enum bt_allocation_outcome kept_outcome(
+	struct world *w, const char *node, uint32_t name, uint32_t count)
+{
+	const struct bt_allocator_options options = {.verify = true};
+	uint32_t slot = bt_node_table_find(&w->f.state->nodes, bt_str_from(node));
+	const struct bt_allocation_column *column;
+	char text[160];
+
+	(void)snprintf(text, sizeof(text),
+		"'requests':[{'name':'r%u','exactly':{'deviceClassName':'c','allocationMode':"
+		"'ExactCount','count':%u}}]",
+		name, count);
+	world_drop_claims(w);
+	add_claim(w, text);
+	const struct bt_resource_claim *claim =
+		bt_object_value(w->claims[0], BT_KIND_RESOURCE_CLAIM);
+	struct bt_allocator *allocator = bt_allocator_create(w->f.dra, &options, &w->f.arena);
+
+	column = bt_allocation_column_get(allocator, &claim, 1);
+	column = column != NULL ? column : bt_allocation_column_get(allocator, &claim, 1);
+	ck_assert_ptr_nonnull(column);
+	return column->answers[column->values[slot]].outcome;
+}
+
+/* More kinds of requests than columns are kept, in two rounds; then a class changes. */
+START_TEST(test_allocator_details__columns_of_many_kinds)
+{
+	struct world w;
+
+	begin(&w, "{'name':'a'},{'name':'b'}");
+	for (uint32_t i = 0; i < 300; i++) {
+		uint32_t count = 1 + i % 3;
+		ck_assert_int_eq(kept_outcome(&w, "n1", i % 150, count),
+			count <= 2 ? BT_ALLOCATION_FOUND : BT_ALLOCATION_NONE);
+		if (i == 200) {
+			add_node(&w, "n2", "");
+		}
+	}
+	ck_assert_int_eq(kept_outcome(&w, "n2", 149, 1), BT_ALLOCATION_NONE);
+	add_class(&w, "c", SELECTOR("device.driver == \\\"other\\\""));
+	ck_assert_int_eq(kept_outcome(&w, "n1", 149, 1), BT_ALLOCATION_NONE);
+	add_class(&w, "c", "");
+	ck_assert_int_eq(kept_outcome(&w, "n1", 149, 1), BT_ALLOCATION_FOUND);
+	add_allocated(&w, HELD("p1", "a"));
+	ck_assert_int_eq(kept_outcome(&w, "n1", 149, 1), BT_ALLOCATION_FOUND);
+	add_allocated(&w, HELD("p1", "b"));
+	ck_assert_int_eq(kept_outcome(&w, "n1", 149, 1), BT_ALLOCATION_NONE);
+	world_finish(&w);
+}
+END_TEST
+
 BT_TEST_MAIN("allocator_details", test_allocator_details__spec_12_09_1_no_partitions,
 	test_allocator_details__spec_12_09_1_counter_sets,
 	test_allocator_details__spec_12_09_3_texts,
@@ -540,4 +592,5 @@ BT_TEST_MAIN("allocator_details", test_allocator_details__spec_12_09_1_no_partit
 	test_allocator_details__spec_12_09_9_node_selectors,
 	test_allocator_details__spec_12_09_9_share_without_capacity,
 	test_allocator_details__spec_12_09_9_conditions_need_their_gates,
-	test_allocator_details__spec_12_09_9_order_of_configurations)
+	test_allocator_details__spec_12_09_9_order_of_configurations,
+	test_allocator_details__columns_of_many_kinds)
