@@ -28,6 +28,16 @@ bool bt_str_equal_without_case(struct bt_str a, struct bt_str b)
 	return a.length == b.length;
 }
 
+bool bt_str_is_digits(struct bt_str text)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		if (!bt_is_digit(text.data[i])) {
+			return false;
+		}
+	}
+	return text.length != 0;
+}
+
 bool bt_str_has_word(struct bt_str words, struct bt_str word)
 {
 	struct bt_str rest = words;

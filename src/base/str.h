@@ -86,6 +86,8 @@ static inline int bt_str_compare(struct bt_str a, struct bt_str b)
 
 /** Compares without regard to the case of ASCII letters. */
 bool bt_str_equal_without_case(struct bt_str a, struct bt_str b);
+/** Whether the text is not empty and has decimal digits only. */
+bool bt_str_is_digits(struct bt_str text);
 /** Whether word is one of words, which are separated by blanks. */
 bool bt_str_has_word(struct bt_str words, struct bt_str word);
 bool bt_str_has_prefix(struct bt_str text, struct bt_str prefix);

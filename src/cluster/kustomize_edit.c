@@ -573,13 +573,6 @@ static struct bt_str hash_text(struct bt_arena *arena, struct bt_str text)
 	return bt_arena_str(arena, (struct bt_str){result, sizeof(result)});
 }
 
-static int compare_members(const void *left, const void *right)
-{
-	const struct bt_json_member *a = left;
-	const struct bt_json_member *b = right;
-	return bt_str_compare(a->name, b->name);
-}
-
 /**
  * Returns the hash of the content as kustomize computes it: of {data, kind, name: "", type} as Go
  * encodes JSON.
@@ -593,7 +586,8 @@ static struct bt_str content_hash(struct bt_arena *arena, const struct bt_json_v
 	struct bt_strbuf escaped = {0};
 	struct bt_json_writer writer;
 	if (sorted->count > 1) {
-		qsort(sorted->members, sorted->count, sizeof(sorted->members[0]), compare_members);
+		qsort(sorted->members, sorted->count, sizeof(sorted->members[0]),
+			bt_str_compare_qsort);
 	}
 	if (sorted->count != 0) {
 		bt_json_set_value(arena, content, "data", sorted);

@@ -92,19 +92,14 @@ bool bt_neutral_names_is_term(struct bt_str text)
 
 /** --- words --- */
 
-static bool is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
 static bool is_hex_digit(char byte)
 {
-	return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
+	return bt_is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
 }
 
 static bool is_word_byte(char byte)
 {
-	return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+	return bt_is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
 		(unsigned char)byte >= 0x80;
 }
 
@@ -143,7 +138,7 @@ static uint32_t address_length(struct bt_str text, uint32_t at)
 			}
 			separator = text.data[end++];
 		}
-		while (end < text.length && digits <= 3 && is_digit(text.data[end])) {
+		while (end < text.length && digits <= 3 && bt_is_digit(text.data[end])) {
 			end++;
 			digits++;
 		}
@@ -182,23 +177,13 @@ static uint32_t word_length(struct bt_str text, uint32_t at)
 	return address != 0 ? address : end - at;
 }
 
-static bool is_number(struct bt_str word)
-{
-	for (uint32_t i = 0; i < word.length; i++) {
-		if (!is_digit(word.data[i])) {
-			return false;
-		}
-	}
-	return word.length != 0;
-}
-
 static bool is_short_number(struct bt_str word)
 {
 	struct bt_str rest = word;
 	while (rest.length > SHORT_DIGITS && rest.data[0] == '0') {
 		rest = bt_str_sub(rest, 1, rest.length);
 	}
-	return rest.length <= SHORT_DIGITS && is_number(word);
+	return rest.length <= SHORT_DIGITS && bt_str_is_digits(word);
 }
 
 /**
@@ -214,7 +199,7 @@ static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
 			if (!(is_short_number(word) ||
 				    is_among(word, known_words, BT_ARRAY_LENGTH(known_words)))) {
 				uint32_t zeros = 0;
-				while (is_number(word) && word.data[zeros] == '0') {
+				while (bt_str_is_digits(word) && word.data[zeros] == '0') {
 					zeros++; /* a word of zeros only is short */
 				}
 				*out_word = bt_str_sub(word, zeros, word.length);
@@ -308,7 +293,7 @@ void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text
 		int64_t value; /* a larger number counts as a word */
 		struct bt_neutral_word entry = {
 			.original = bt_arena_str(&names->arena, word),
-			.is_number = is_number(word) && bt_str_parse_int64(word, &value),
+			.is_number = bt_str_is_digits(word) && bt_str_parse_int64(word, &value),
 		};
 		if (names->prefix.length != 0) {
 			entry.code = next_code(names, entry.is_number);
@@ -341,7 +326,7 @@ static bool is_taken(const struct bt_neutral_names *names, struct bt_str prefix)
 	for (uint32_t i = 0; i < names->words.count; i++) {
 		struct bt_str word = names->words.items[i].original;
 		if (bt_str_has_prefix(word, prefix) &&
-			is_number(bt_str_sub(word, prefix.length, word.length))) {
+			bt_str_is_digits(bt_str_sub(word, prefix.length, word.length))) {
 			return true;
 		}
 	}

@@ -461,13 +461,6 @@ struct slice {
 	struct port_group *group; /* NULL: no endpoint has its ports */
 };
 
-static int compare_slices(const void *left, const void *right)
-{
-	const struct slice *a = left;
-	const struct slice *b = right;
-	return bt_str_compare(a->key, b->key);
-}
-
 static bool write_slice(
 	struct bt_sync *sync, const struct slice_template *template_, const struct slice *slice)
 {
@@ -522,7 +515,7 @@ static bool reconcile_slices(struct pass *pass, const struct bt_groups *owned,
 		}
 	}
 	if (slices.count != 0) {
-		qsort(slices.items, slices.count, sizeof(*slices.items), compare_slices);
+		qsort(slices.items, slices.count, sizeof(*slices.items), bt_str_compare_qsort);
 	}
 	for (uint32_t i = 0; i < slices.count; i++) {
 		struct slice *slice = &slices.items[i];

@@ -585,13 +585,6 @@ struct named_slot {
 	uint32_t slot;
 };
 
-static int compare_slots(const void *a, const void *b)
-{
-	const struct named_slot *first = a;
-	const struct named_slot *second = b;
-	return bt_str_compare(first->name, second->name);
-}
-
 uint32_t *bt_simulation_node_slots(const struct bt_simulation *simulation)
 {
 	const struct bt_node_table *table = &simulation->engine->state->nodes;
@@ -607,7 +600,7 @@ uint32_t *bt_simulation_node_slots(const struct bt_simulation *simulation)
 	}
 	BT_ASSERT(count == simulation->node_count);
 	if (count > 1) {
-		qsort(named, count, sizeof(named[0]), compare_slots);
+		qsort(named, count, sizeof(named[0]), bt_str_compare_qsort);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		slots[i] = named[i].slot;

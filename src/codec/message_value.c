@@ -24,13 +24,6 @@ const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str
 	return NULL;
 }
 
-static int compare_pairs(const void *a, const void *b)
-{
-	const struct bt_str_pair *left = a;
-	const struct bt_str_pair *right = b;
-	return bt_str_compare(left->key, right->key);
-}
-
 struct bt_str_map bt_str_map_from_json(struct bt_arena *arena, const struct bt_json_value *texts)
 {
 	struct bt_str_map map = {.present = texts != NULL};
@@ -43,7 +36,7 @@ struct bt_str_map bt_str_map_from_json(struct bt_arena *arena, const struct bt_j
 		map.items[map.count++] =
 			(struct bt_str_pair){texts->members[i].name, texts->members[i].value->text};
 	}
-	qsort(map.items, map.count, sizeof(*map.items), compare_pairs);
+	qsort(map.items, map.count, sizeof(*map.items), bt_str_compare_qsort);
 	return map;
 }
 

@@ -147,12 +147,14 @@ static int decode_bytes(const struct decoder *decoder, const struct bt_json_valu
 	return code;
 }
 
-static int check_count(const struct decoder *decoder, const struct bt_json_value *value)
+/** Expects an array or object with at most BT_CONFIG_LIST_MAX entries. */
+static int expect_entries(const struct decoder *decoder, const struct bt_json_value *value,
+	enum bt_json_type type, const char *prefix, const char *go_type)
 {
 	struct bt_strbuf path = {0};
-	int code;
-	if (value->count <= BT_CONFIG_LIST_MAX) {
-		return 0;
+	int code = expect(decoder, value, type, prefix, go_type);
+	if (code != 0 || value->count <= BT_CONFIG_LIST_MAX) {
+		return code;
 	}
 	bt_path_render(decoder->path, &path);
 	code = bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "%s: more than %d entries",
@@ -166,10 +168,7 @@ static int decode_str_list(
 {
 	struct raw_list list = {NULL, 0, true};
 	struct bt_str *items;
-	int code = expect(decoder, value, BT_JSON_ARRAY, "", "[]string");
-	if (code == 0) {
-		code = check_count(decoder, value);
-	}
+	int code = expect_entries(decoder, value, BT_JSON_ARRAY, "", "[]string");
 	if (code != 0) {
 		return code;
 	}
@@ -210,10 +209,7 @@ static int decode_str_map(
 {
 	struct bt_str_map map = {NULL, 0, true};
 	struct map_row *rows;
-	int code = expect(decoder, value, BT_JSON_OBJECT, "", "map[string]string");
-	if (code == 0) {
-		code = check_count(decoder, value);
-	}
+	int code = expect_entries(decoder, value, BT_JSON_OBJECT, "", "map[string]string");
 	if (code != 0) {
 		return code;
 	}
@@ -252,10 +248,7 @@ static int decode_list(const struct decoder *decoder, const struct bt_config_sch
 {
 	struct raw_list list = {NULL, 0, true};
 	char *items;
-	int code = expect(decoder, value, BT_JSON_ARRAY, "[]", schema->go_type);
-	if (code == 0) {
-		code = check_count(decoder, value);
-	}
+	int code = expect_entries(decoder, value, BT_JSON_ARRAY, "[]", schema->go_type);
 	if (code != 0) {
 		return code;
 	}

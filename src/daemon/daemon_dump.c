@@ -168,13 +168,6 @@ static bool write_queued(void *context, const struct bt_queue_entry *entry)
 	return true;
 }
 
-static int compare_scalars(const void *a, const void *b)
-{
-	const struct bt_scalar_resource *left = a;
-	const struct bt_scalar_resource *right = b;
-	return bt_str_compare(left->name, right->name);
-}
-
 /** As Go prints the resource: "&{MilliCPU:1 ... ScalarResources:map[a:1 b:2]}". */
 static void write_record(struct bt_strbuf *out, const struct bt_node_info *info, bool requested)
 {
@@ -191,7 +184,7 @@ static void write_record(struct bt_strbuf *out, const struct bt_node_info *info,
 		}
 	}
 	if (scalars.count != 0) {
-		qsort(scalars.items, scalars.count, sizeof(*scalars.items), compare_scalars);
+		qsort(scalars.items, scalars.count, sizeof(*scalars.items), bt_str_compare_qsort);
 	}
 	bt_strbuf_printf(out,
 		"&{MilliCPU:%lld Memory:%lld EphemeralStorage:%lld AllowedPodNumber:%lld "

@@ -2,19 +2,8 @@
 /** Applies the result of a MutatingAdmissionPolicy's expression to the object of the request. */
 #include "codec/json_patch.h"
 #include "schema/apply.h"
+#include "server/kinds/common.h"
 #include "server/policy.h"
-
-/** Sets after[name] to before[name], or removes it if before has none. */
-static void restore_member(struct bt_arena *arena, struct bt_json_value *after,
-	const struct bt_json_value *before, const char *name)
-{
-	struct bt_json_value *value = bt_json_find(before, name);
-	if (value != NULL) {
-		bt_json_set_value(arena, after, name, value);
-	} else {
-		(void)bt_json_remove_c(after, name);
-	}
-}
 
 /**
  * Restores the metadata that no request can change, and the parts that this request does not write.
@@ -28,15 +17,15 @@ static void restore_fixed_parts(
 	const struct bt_json_value *metadata = bt_json_object_at(before, "metadata");
 	enum bt_subresource subresource = call->write.subresource;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(fixed); i++) {
-		restore_member(call->arena, bt_call_metadata(call, after), metadata, fixed[i]);
+		bt_kinds_put_back(call->arena, bt_call_metadata(call, after), metadata, fixed[i]);
 	}
 	if (subresource == BT_SUBRESOURCE_NONE &&
 		(call->write.resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0) {
-		restore_member(call->arena, after, before, "status");
+		bt_kinds_put_back(call->arena, after, before, "status");
 	} else if (subresource == BT_SUBRESOURCE_STATUS || subresource == BT_SUBRESOURCE_APPROVAL) {
 		struct bt_json_value *whole = bt_json_clone(call->arena, before, false);
-		restore_member(call->arena, whole, after, "metadata");
-		restore_member(call->arena, whole, after, "status");
+		bt_kinds_put_back(call->arena, whole, after, "metadata");
+		bt_kinds_put_back(call->arena, whole, after, "status");
 		*after = *whole;
 	}
 }

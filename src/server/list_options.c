@@ -101,23 +101,13 @@ uint16_t bt_fail_token_expired(
 
 /* --- numbers and booleans --- */
 
-static bool is_digits(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		if (text.data[i] < '0' || text.data[i] > '9') {
-			return false;
-		}
-	}
-	return text.length != 0;
-}
-
 /** `strconv.ParseInt: parsing "x": invalid syntax` */
 static struct bt_str number_problem(
 	struct bt_str text, const char *function, struct bt_arena *arena)
 {
 	bool is_signed = bt_str_equal_c(BT_STR("ParseInt"), function) && text.length != 0 &&
 		(text.data[0] == '-' || text.data[0] == '+');
-	bool in_syntax = is_digits(is_signed ? bt_str_sub(text, 1, text.length) : text);
+	bool in_syntax = bt_str_is_digits(is_signed ? bt_str_sub(text, 1, text.length) : text);
 	struct bt_strbuf quoted = {0};
 	struct bt_str result;
 
@@ -161,7 +151,7 @@ static bool parse_rv(struct bt_str text, uint64_t *out_rv)
 {
 	int64_t value;
 
-	if (!is_digits(text) || !bt_str_parse_int64(text, &value)) {
+	if (!bt_str_is_digits(text) || !bt_str_parse_int64(text, &value)) {
 		return false;
 	}
 	*out_rv = (uint64_t)value;

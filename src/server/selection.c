@@ -10,14 +10,6 @@
 
 /* --- label selectors --- */
 
-static int compare_requirements(const void *a, const void *b)
-{
-	const struct bt_requirement *left = a;
-	const struct bt_requirement *right = b;
-
-	return bt_str_compare(left->key, right->key);
-}
-
 /** Groups the requirements by key, so that matching reads each label once. */
 static void take_labels(struct bt_selection *selection, const struct bt_selector *selector)
 {
@@ -29,7 +21,7 @@ static void take_labels(struct bt_selection *selection, const struct bt_selector
 	}
 	sorted = BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_requirement, count);
 	memcpy(sorted, selector->requirements, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), compare_requirements);
+	qsort(sorted, count, sizeof(*sorted), bt_str_compare_qsort);
 	selection->labels = BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_selection_label, count);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i == 0 || !bt_str_equal(sorted[i - 1].key, sorted[i].key)) {
@@ -63,14 +55,6 @@ static void take_key_term(struct bt_selection *selection, const struct bt_api_re
 			selection->prefix.length != 0 && !bt_str_equal(selection->prefix, prefix);
 		selection->prefix = prefix;
 	}
-}
-
-static int compare_terms(const void *a, const void *b)
-{
-	const struct bt_field_term *left = a;
-	const struct bt_field_term *right = b;
-
-	return bt_str_compare(left->field, right->field);
 }
 
 /** Adds a term to its field; terms are sorted by field, so the field is the last one or new. */
@@ -118,7 +102,7 @@ static uint16_t parse(struct bt_selection *selection, const struct bt_api_resour
 		BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_field_term, field_selector.count);
 
 	memcpy(terms, field_selector.terms, field_selector.count * sizeof(*terms));
-	qsort(terms, field_selector.count, sizeof(*terms), compare_terms);
+	qsort(terms, field_selector.count, sizeof(*terms), bt_str_compare_qsort);
 	selection->fields = BT_ARENA_NEW_ARRAY(
 		&selection->arena, struct bt_selection_field, field_selector.count);
 	for (uint32_t i = 0; i < field_selector.count; i++) {

@@ -45,16 +45,6 @@ static struct bt_str ending_of(struct bt_str made, struct bt_str name)
 	return bt_str_sub(made, name.length + 1, BT_STR_MAX);
 }
 
-static bool is_number(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		if (text.data[i] < '0' || text.data[i] > '9') {
-			return false;
-		}
-	}
-	return text.length != 0;
-}
-
 static bool belongs(const struct bt_manifests *cluster, const struct bt_object_meta *pod,
 	const struct bt_pod_reference *reference)
 {
@@ -89,7 +79,7 @@ static bool belongs(const struct bt_manifests *cluster, const struct bt_object_m
 			}
 			return reference->kind == BT_KIND_CRON_JOB &&
 				bt_str_equal_c(controller->kind, "Job") &&
-				is_number(ending_of(controller->name, reference->name));
+				bt_str_is_digits(ending_of(controller->name, reference->name));
 		}
 		owned = cluster->objects.items[owner].object->meta;
 	}

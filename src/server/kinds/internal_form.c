@@ -94,12 +94,6 @@ static bool is_named(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return bt_str_compare(
-		((const struct bt_json_member *)a)->name, ((const struct bt_json_member *)b)->name);
-}
-
 static struct bt_json_value *zero_of(struct bt_arena *arena, const struct bt_schema_field *field)
 {
 	bool is_pointer = (field->flags & BT_SCHEMA_NULLABLE) != 0;
@@ -148,7 +142,8 @@ static struct bt_json_value *form_of(
 	if (field->shape == BT_SCHEMA_MAP && value->type == BT_JSON_OBJECT) {
 		struct bt_json_value *map = bt_json_clone(arena, value, false);
 		if (map->count != 0) {
-			qsort(map->members, map->count, sizeof(*map->members), compare_names);
+			qsort(map->members, map->count, sizeof(*map->members),
+				bt_str_compare_qsort);
 		}
 		return map;
 	}

@@ -113,13 +113,6 @@ static void check_label_value(
 	}
 }
 
-static int compare_labels(const void *a, const void *b)
-{
-	const struct bt_json_member *left = a;
-	const struct bt_json_member *right = b;
-	return bt_str_compare(left->name, right->name);
-}
-
 void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *labels)
 {
@@ -137,7 +130,7 @@ void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path 
 	struct bt_json_member *sorted =
 		BT_ARENA_NEW_ARRAY(errors->arena, struct bt_json_member, labels->count);
 	memcpy(sorted, labels->members, labels->count * sizeof(*sorted));
-	qsort(sorted, labels->count, sizeof(*sorted), compare_labels);
+	qsort(sorted, labels->count, sizeof(*sorted), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < labels->count; i++) {
 		bt_kinds_check_label_key(errors, place, sorted[i].name);
 		if (sorted[i].value->type == BT_JSON_STRING) {

@@ -230,6 +230,14 @@ START_TEST(test_str__cut_hands_out_every_part_once)
 }
 END_TEST
 
+START_TEST(test_str__is_digits)
+{
+	ck_assert(bt_str_is_digits(BT_STR("0")) && bt_str_is_digits(BT_STR("0123456789")));
+	ck_assert(!bt_str_is_digits(BT_STR("")) && !bt_str_is_digits(BT_STR("-1")));
+	ck_assert(!bt_str_is_digits(BT_STR("1/")) && !bt_str_is_digits(BT_STR("1:")));
+}
+END_TEST
+
 BT_TEST_MAIN("str", test_str__absent_equals_empty,
 	test_str__compare_is_by_unsigned_byte_and_prefix_first, test_str__search,
 	test_str__sub_is_clamped, test_str__parse_int64_as_go,
@@ -237,4 +245,4 @@ BT_TEST_MAIN("str", test_str__absent_equals_empty,
 	test_str__hash_depends_on_every_byte_length_seed_and_secret,
 	test_str__hash_secret_changes_hashes,
 	test_str__trim_takes_only_bytes_of_the_set_at_both_ends,
-	test_str__cut_hands_out_every_part_once)
+	test_str__cut_hands_out_every_part_once, test_str__is_digits)
