@@ -117,12 +117,12 @@ static void tell(struct bench *bench, uint32_t number, struct bt_object *object)
 	struct bt_object *old_object = bench->pods[number];
 
 	if (old_object != NULL) {
-		(void)bt_object_wake(old_object);
+		(void)bt_object_unpack(old_object);
 	}
 	must(bt_scheduler_observe(bench->scheduler, old_object, object, bench->now_ns, &err), &err);
 	bt_object_release(old_object);
 	bench->pods[number] = object;
-	bt_object_rest(object);
+	bt_object_allow_pack(object);
 }
 
 static void add_nodes(struct bench *bench)
@@ -170,14 +170,14 @@ static void bind_all(struct bench *bench)
 
 	for (uint32_t i = 0; i < bench->pod_count; i++) {
 		char node_name[16];
-		struct bt_object *object = bt_object_wake(bench->pods[i]);
+		struct bt_object *object = bt_object_unpack(bench->pods[i]);
 		struct bt_pod changed = *(const struct bt_pod *)object->value;
 
 		(void)snprintf(node_name, sizeof(node_name), "node-%u", i % NODES);
 		changed.spec.node_name = bt_str_from(node_name);
 		changed.status.phase = BT_STR("Running");
 		object = bt_object_create_pod(&changed, NULL, &bench->commons);
-		bt_object_rest(bench->pods[i]);
+		bt_object_allow_pack(bench->pods[i]);
 		tell(bench, i, object);
 	}
 	(void)bt_scheduler_step(bench->scheduler, bench->now_ns, &attempt);

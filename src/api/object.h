@@ -56,7 +56,7 @@ struct bt_pod_commons; /* pod_common.h */
  */
 struct bt_object {
 	uint32_t reference_count;
-	uint16_t resting_count; /* number of resting references, see bt_object_rest */
+	uint16_t resting_count; /* number of resting references, see bt_object_allow_pack */
 	enum bt_kind kind : 8;
 	bool packs : 1; /* pack the object when all references rest */
 	union {
@@ -92,15 +92,16 @@ void bt_object_keep_json(struct bt_object *object, struct bt_str json);
 
 /**
  * Marks the caller's reference as resting: the caller must not read value or meta until
- * bt_object_wake. When all references of an object rest, the object may be packed: a pod then takes
- * 150 to 400 bytes instead of 1,000 to 1,500. Packing and unpacking take about a microsecond each.
+ * bt_object_unpack. When all references of an object rest, the object may be packed: a pod then
+ * takes 150 to 400 bytes instead of 1,000 to 1,500. Packing and unpacking take about a microsecond
+ * each.
  */
-void bt_object_rest(struct bt_object *object);
+void bt_object_allow_pack(struct bt_object *object);
 /**
  * Makes a resting reference usable again and returns object. A resting reference must be woken
  * before it is shared.
  */
-struct bt_object *bt_object_wake(struct bt_object *object);
+struct bt_object *bt_object_unpack(struct bt_object *object);
 /** Releases a resting reference without unpacking the object. */
 void bt_object_release_resting(struct bt_object *object);
 /** Name and namespace; also work for a packed object. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_API_OBJECT_PRIVATE_H
 #define BT_API_OBJECT_PRIVATE_H
-/** Shared by object.c and object_rest.c. */
+/** Shared by object.c and object_packing.c. */
 #include "api/object.h"
 
 /** Call after the reference counts changed: packs the object if all references rest. */

@@ -18,8 +18,8 @@
 struct bt_reflector;
 
 /**
- * For items whose references can rest (bt_object_rest): the store's references rest except during
- * the sink's calls.
+ * For items whose references can rest (bt_object_allow_pack): the store's references rest except
+ * during the sink's calls.
  */
 struct bt_reflector_resting {
 	void (*rest)(void *item);

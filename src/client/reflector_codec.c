@@ -95,14 +95,14 @@ static void release(void *item)
 	bt_object_release(item);
 }
 
-static void rest(void *item)
+static void allow_pack(void *item)
 {
-	bt_object_rest(item);
+	bt_object_allow_pack(item);
 }
 
-static void wake(void *item)
+static void unpack(void *item)
 {
-	(void)bt_object_wake(item); /* returns the same pointer */
+	(void)bt_object_unpack(item); /* returns the same pointer */
 }
 
 static void key(const void *item, struct bt_str *out_namespace, struct bt_str *out_name)
@@ -120,7 +120,7 @@ static bool is_soon_awake(const void *item)
 	return pod != NULL && pod->spec.node_name.length == 0;
 }
 
-static const struct bt_reflector_resting resting = {rest, wake, key, is_soon_awake};
+static const struct bt_reflector_resting resting = {allow_pack, unpack, key, is_soon_awake};
 
 /* The codec's context points to the kind; it is only read. */
 static enum bt_kind kinds[BT_KIND__COUNT] = {

@@ -31,14 +31,14 @@ static uint64_t hash_of(const struct bt_reflector_store *store, uint32_t index)
 	return bt_hash_name(namespace_, name);
 }
 
-static void rest(const struct bt_reflector_store *store, void *item)
+static void allow_pack(const struct bt_reflector_store *store, void *item)
 {
 	if (store->codec->resting != NULL) {
 		store->codec->resting->rest(item);
 	}
 }
 
-static void *wake(const struct bt_reflector_store *store, void *item)
+static void *unpack(const struct bt_reflector_store *store, void *item)
 {
 	if (store->codec->resting != NULL) {
 		store->codec->resting->wake(item);
@@ -65,7 +65,7 @@ void bt_reflector_store_finish(struct bt_reflector_store *store)
 	const struct bt_reflector_codec *codec = store->codec;
 
 	for (uint32_t i = 0; i < store->items.count; i++) {
-		codec->release(wake(store, store->items.items[i]));
+		codec->release(unpack(store, store->items.items[i]));
 	}
 	release_awake(store);
 	bt_vec_finish(&store->items);
@@ -110,12 +110,12 @@ static void *reflector_store_set(struct bt_reflector_store *store, void *item)
 		index = store->items.count;
 		bt_vec_push(&store->items, item);
 		bt_map_insert(&store->map, hash, index);
-		rest(store, item);
+		allow_pack(store, item);
 		return NULL;
 	}
-	old = wake(store, store->items.items[index]);
+	old = unpack(store, store->items.items[index]);
 	store->items.items[index] = item;
-	rest(store, item);
+	allow_pack(store, item);
 	return old;
 }
 
@@ -141,7 +141,7 @@ static void *reflector_store_take(
 		bt_map_insert(&store->map, last_hash, index);
 	}
 	store->items.count = last;
-	return wake(store, item);
+	return unpack(store, item);
 }
 
 /* Processes the bodies of lists and watches, and updates the copy. */
@@ -231,16 +231,16 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 		*store = *incoming;
 		bt_reflector_store_init(incoming, store->codec);
 		for (uint32_t i = 0; i < store->items.count; i++) {
-			void *item = wake(store, store->items.items[i]);
+			void *item = unpack(store, store->items.items[i]);
 			void *for_sink = store->codec->share(item);
 
-			rest(store, item);
+			allow_pack(store, item);
 			report_item(reflector, NULL, for_sink);
 		}
 		release_awake(store);
 	}
 	for (uint32_t i = 0; i < incoming->items.count; i++) {
-		apply_item(reflector, wake(incoming, incoming->items.items[i]));
+		apply_item(reflector, unpack(incoming, incoming->items.items[i]));
 	}
 	incoming->items.count = 0; /* ownership has moved */
 	bt_reflector_store_finish(incoming);

@@ -365,7 +365,7 @@ static const struct bt_hub_interest *interest_in(struct bt_hub *hub, uint32_t co
 	return interest;
 }
 
-static void tell_members(struct bt_hub *hub, uint64_t members, const struct bt_observed *observed)
+static void notify_members(struct bt_hub *hub, uint64_t members, const struct bt_observed *observed)
 {
 	uint32_t current = hub->current;
 
@@ -383,7 +383,7 @@ static void tell_members(struct bt_hub *hub, uint64_t members, const struct bt_o
 	hub->current = current;
 }
 
-static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
+static void observe_change(struct bt_hub *hub, const struct bt_hub_note *note)
 {
 	struct bt_hub_interest interest = *interest_in(hub, note->collection);
 	struct bt_observed observed = {
@@ -409,7 +409,7 @@ static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
 	} else if (note->before != NULL && observed.before == NULL) {
 		observed.before = bt_api_parse_stored(note->before, &hub->note_arena);
 	}
-	tell_members(hub, interest.members, &observed);
+	notify_members(hub, interest.members, &observed);
 	bt_arena_reset(&hub->note_arena);
 }
 
@@ -418,7 +418,7 @@ static void look_at(struct bt_hub *hub, const struct bt_hub_note *note)
  * because observing only enqueues. During a run, or while earlier changes wait, the change is only
  * recorded: the pod index must not change during a sync, and changes are observed in order.
  */
-static void take_note(void *context, const struct bt_store_change *change)
+static void record_change(void *context, const struct bt_store_change *change)
 {
 	struct bt_hub *hub = context;
 	const struct bt_api_trees *trees = bt_api_trees(hub->api);
@@ -432,7 +432,7 @@ static void take_note(void *context, const struct bt_store_change *change)
 	if (!hub->is_running && hub->notes.count == 0 && trees->after != NULL) {
 		hub->now_ns = bt_api_now_ns(hub->api);
 		note.trees = *trees;
-		look_at(hub, &note);
+		observe_change(hub, &note);
 		return;
 	}
 	if (hub->keeps_trees && change->collection == hub->kinds[BT_HUB_PODS]->collection) {
@@ -459,7 +459,7 @@ static void observe_pod(struct bt_hub *hub, const struct bt_json_value *pod, str
 		.after = pod,
 	};
 
-	tell_members(hub, interest_in(hub, pods->collection)->members, &observed);
+	notify_members(hub, interest_in(hub, pods->collection)->members, &observed);
 }
 
 uint16_t bt_hub_hand_over_pod(struct bt_hub *hub, struct bt_str namespace_,
@@ -553,7 +553,7 @@ static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 			if (notes_left-- == 0) {
 				return now_ns;
 			}
-			look_at(hub, &note);
+			observe_change(hub, &note);
 			bt_stored_release(note.before);
 			bt_stored_release(note.after);
 		}
@@ -709,7 +709,7 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 		}
 		bt_store_walk_end(&walk);
 	}
-	bt_store_on_change(hub->store, take_note, hub);
+	bt_store_on_change(hub->store, record_change, hub);
 	*out_controllers = controllers;
 	return 0;
 }

@@ -357,7 +357,7 @@ static void adopt_orphan(struct loading *loading, const struct dependent *depend
 	bt_api_answer_finish(&answer);
 }
 
-static void tell_skipped(void *context, struct bt_origin origin,
+static void report_skipped(void *context, struct bt_origin origin,
 	BT_UNUSED struct bt_str api_version, BT_UNUSED struct bt_str kind,
 	BT_UNUSED struct bt_str json)
 {
@@ -378,7 +378,7 @@ int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 	bt_arena_init(&loading.arena, 0);
 	bt_arena_init(&loading.kept, 0);
 	loading.input.sink = (struct bt_input_sink){
-		.context = &loading, .skipped = tell_skipped, .take_value = take_value};
+		.context = &loading, .skipped = report_skipped, .take_value = take_value};
 	for (uint32_t i = 0; i < paths->list.count && result == 0; i++) {
 		result = bt_input_read(&loading.input, paths->list.items[i], err);
 	}

@@ -333,7 +333,7 @@ static bool is_taken(const struct bt_neutral_names *names, struct bt_str prefix)
 	return false;
 }
 
-void bt_neutral_names_settle(struct bt_neutral_names *names)
+void bt_neutral_names_sort(struct bt_neutral_names *names)
 {
 	struct bt_strbuf prefix = {0};
 	bt_strbuf_append_c(&prefix, "x");

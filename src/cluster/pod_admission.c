@@ -129,8 +129,8 @@ static void drop_missing_class(struct bt_pod_admission *admission, struct bt_jso
 }
 
 /** Sends admission->text, the pod without its name, to the API server. */
-static int ask(struct bt_pod_admission *admission, const struct bt_pod *pod, bool is_restored,
-	struct berth_error *err)
+static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod *pod,
+	bool is_restored, struct berth_error *err)
 {
 	struct bt_arena *scratch = &admission->scratch;
 	struct admitted entry = {.is_restored = is_restored, .answer = BT_STR("")};
@@ -199,7 +199,7 @@ int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_p
 	bt_object_encode_json(BT_KIND_POD, &sent, &writer);
 	struct admitted *entry = find(admission, is_restored);
 	if (entry == NULL) {
-		result = ask(admission, pod, is_restored, err);
+		result = send_dry_run(admission, pod, is_restored, err);
 		entry = result == 0 ? find(admission, is_restored) : NULL;
 	}
 	if (result == 0 && admission->has_quotas && !bt_pod_is_terminal(pod)) {

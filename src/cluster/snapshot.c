@@ -417,7 +417,7 @@ void bt_snapshot_collect_names(const struct bt_manifests *cluster, struct bt_neu
 	}
 	bt_text_set_finish(&device_texts);
 	bt_arena_finish(&arena);
-	bt_neutral_names_settle(names);
+	bt_neutral_names_sort(names);
 }
 
 int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_names *names,
@@ -494,7 +494,8 @@ struct bt_snapshot_stream *bt_snapshot_stream_create(bool strip_names)
 	return stream;
 }
 
-void bt_snapshot_stream_learn(struct bt_snapshot_stream *stream, const struct bt_object *object)
+void bt_snapshot_stream_collect_names(
+	struct bt_snapshot_stream *stream, const struct bt_object *object)
 {
 	if (stream->strips_names) {
 		bt_arena_reset(&stream->arena);
@@ -503,7 +504,7 @@ void bt_snapshot_stream_learn(struct bt_snapshot_stream *stream, const struct bt
 	}
 }
 
-void bt_snapshot_stream_settle(struct bt_snapshot_stream *stream)
+void bt_snapshot_stream_sort_names(struct bt_snapshot_stream *stream)
 {
 	if (!stream->strips_names) {
 		return;
@@ -512,7 +513,7 @@ void bt_snapshot_stream_settle(struct bt_snapshot_stream *stream)
 		bt_neutral_names_collect(
 			&stream->names, stream->device_texts.items.items[i], false);
 	}
-	bt_neutral_names_settle(&stream->names);
+	bt_neutral_names_sort(&stream->names);
 	stream->pass.renaming = &stream->names;
 	stream->pass.by_parts = 0; /* counted again by appending */
 }

@@ -23,7 +23,7 @@
  * kubernetes.io/hostname) and short numbers stay; long numbers become others of the same order;
  * UUIDs and IPv4 addresses count as one word.
  *
- * First all texts are collected, then bt_neutral_names_settle orders their words, then texts are
+ * First all texts are collected, then bt_neutral_names_sort orders their words, then texts are
  * renamed. Words that are collected later sort after all others.
  */
 
@@ -52,7 +52,7 @@ bool bt_neutral_names_is_term(struct bt_str text);
  */
 void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term);
 /** Orders the collected words. Call it once, before renaming. */
-void bt_neutral_names_settle(struct bt_neutral_names *names);
+void bt_neutral_names_sort(struct bt_neutral_names *names);
 /** Returns the neutral text for a collected one, with the same is_term, in the arena. */
 struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, struct bt_str text,
 	bool is_term, struct bt_arena *arena);
@@ -82,13 +82,14 @@ bool bt_snapshot_find_action(
 struct bt_snapshot_stream;
 
 /**
- * strip_names: before appending, call bt_snapshot_stream_learn for every object and then
- * bt_snapshot_stream_settle, so that neutral names keep the order of names.
+ * strip_names: before appending, call bt_snapshot_stream_collect_names for every object and then
+ * bt_snapshot_stream_sort_names, so that neutral names keep the order of names.
  */
 BT_MUST_USE struct bt_snapshot_stream *bt_snapshot_stream_create(bool strip_names);
-void bt_snapshot_stream_learn(struct bt_snapshot_stream *stream, const struct bt_object *object);
-/** Call it once, after the last bt_snapshot_stream_learn. */
-void bt_snapshot_stream_settle(struct bt_snapshot_stream *stream);
+void bt_snapshot_stream_collect_names(
+	struct bt_snapshot_stream *stream, const struct bt_object *object);
+/** Call it once, after the last bt_snapshot_stream_collect_names. */
+void bt_snapshot_stream_sort_names(struct bt_snapshot_stream *stream);
 /**
  * Appends the object as JSON. Returns its metadata with neutral names, borrowed until the next
  * call.

@@ -381,7 +381,8 @@ static int perform(struct bt_cluster_writes *writes, const struct bt_api_request
  * Returns the stored claim with all members, if it has base's resourceVersion, else NULL: the
  * caller then uses base.
  */
-static struct bt_object *find_whole(struct bt_cluster_writes *writes, const struct bt_object *base)
+static struct bt_object *find_complete(
+	struct bt_cluster_writes *writes, const struct bt_object *base)
 {
 	char version[24];
 	const struct bt_stored *stored = bt_store_find(bt_api_store(writes->api),
@@ -401,7 +402,7 @@ static int write_claim(struct bt_cluster_writes *writes, struct bt_api_request *
 {
 	bt_arena_reset(&writes->arena);
 	bt_strbuf_reset(&writes->text);
-	struct bt_object *whole = base != NULL ? find_whole(writes, base) : NULL;
+	struct bt_object *whole = base != NULL ? find_complete(writes, base) : NULL;
 	int result = bt_document_claim(whole != NULL ? whole : base, claim, &writes->text, err);
 	bt_object_release(whole);
 	if (result == 0) {

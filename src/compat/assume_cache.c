@@ -36,9 +36,9 @@ struct berth_assume_cache {
 	struct bt_map by_key;
 	BT_VEC(struct entry) entries;
 	BT_VEC(struct berth_assume_cache_handler) handlers;
-	BT_VEC(struct event) events; /* events before index `told` were delivered */
-	uint32_t told;
-	bool telling;
+	BT_VEC(struct event) events; /* events before index `delivered` were delivered */
+	uint32_t delivered;
+	bool is_delivering;
 };
 
 struct berth_assume_cache *berth_assume_cache_create(
@@ -76,7 +76,7 @@ void berth_assume_cache_destroy(struct berth_assume_cache *cache)
 	for (uint32_t i = 0; i < cache->entries.count; i++) {
 		finish_entry(&cache->entries.items[i]);
 	}
-	for (uint32_t i = cache->told; i < cache->events.count; i++) {
+	for (uint32_t i = cache->delivered; i < cache->events.count; i++) {
 		finish_event(&cache->events.items[i]);
 	}
 	bt_vec_finish(&cache->entries);
@@ -97,14 +97,14 @@ struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *
  * Delivers the events to the handlers. Events that a handler causes meanwhile are appended to the
  * same list.
  */
-static void tell(struct berth_assume_cache *cache)
+static void deliver_events(struct berth_assume_cache *cache)
 {
-	if (cache->telling) {
+	if (cache->is_delivering) {
 		return;
 	}
-	cache->telling = true;
-	while (cache->told < cache->events.count) {
-		struct event event = cache->events.items[cache->told++];
+	cache->is_delivering = true;
+	while (cache->delivered < cache->events.count) {
+		struct event event = cache->events.items[cache->delivered++];
 
 		for (uint32_t i = 0; i < cache->handlers.count; i++) {
 			struct berth_assume_cache_handler handler = cache->handlers.items[i];
@@ -127,8 +127,8 @@ static void tell(struct berth_assume_cache *cache)
 		finish_event(&event);
 	}
 	cache->events.count = 0;
-	cache->told = 0;
-	cache->telling = false;
+	cache->delivered = 0;
+	cache->is_delivering = false;
 }
 
 /** Appends an event. before and after may be NULL; a reference to each is taken. */
@@ -151,7 +151,7 @@ void berth_assume_cache_add_event_handler(
 	for (uint32_t i = 0; i < cache->entries.count; i++) {
 		add_event(cache, NULL, cache->entries.items[i].latest, index);
 	}
-	tell(cache);
+	deliver_events(cache);
 }
 
 static struct bt_str key_of(const struct berth_object *object, struct bt_strbuf *buffer)
@@ -279,7 +279,7 @@ bool berth_assume_cache_put(struct berth_assume_cache *cache, struct berth_objec
 		set_object(&entry->latest, object);
 	}
 	bt_strbuf_finish(&buffer);
-	tell(cache);
+	deliver_events(cache);
 	return accepted;
 }
 
@@ -302,7 +302,7 @@ void berth_assume_cache_delete(struct berth_assume_cache *cache, struct berth_st
 		bt_map_insert(&cache->by_key, cache->entries.items[index].hash, index);
 	}
 	cache->entries.count--;
-	tell(cache);
+	deliver_events(cache);
 }
 
 static int assume(struct berth_assume_cache *cache, struct bt_str key, struct berth_object *object,
@@ -338,7 +338,7 @@ int berth_assume_cache_assume(
 	int result = assume(cache, key_of(object, &buffer), object, err);
 
 	bt_strbuf_finish(&buffer);
-	tell(cache);
+	deliver_events(cache);
 	return result;
 }
 
@@ -351,7 +351,7 @@ void berth_assume_cache_restore(struct berth_assume_cache *cache, struct berth_s
 	}
 	add_event(cache, entry->latest, entry->api, UINT32_MAX);
 	set_object(&entry->latest, entry->api);
-	tell(cache);
+	deliver_events(cache);
 }
 
 int berth_assume_cache_get(const struct berth_assume_cache *cache, struct berth_str object_name,

@@ -418,7 +418,7 @@ static bool covers(const struct bt_pre_filter_result *result, struct bt_str node
 	return found;
 }
 
-static struct bt_status ask(struct bt_plugin *plugin, struct berth_predicate_data *data,
+static struct bt_status run_predicate(struct bt_plugin *plugin, struct berth_predicate_data *data,
 	enum berth_predicate predicate, const struct bt_node_info *node)
 {
 	struct bt_pre_filter_result result = {0};
@@ -455,7 +455,8 @@ static int run(enum berth_predicate predicate, const struct berth_predicate_meta
 	}
 	result = open_node(predicates, outside, bt_arena_of(arena), &node, err);
 	if (result == BERTH_OK) {
-		struct bt_status status = ask(plugin, metadata->data, predicate, node.info);
+		struct bt_status status =
+			run_predicate(plugin, metadata->data, predicate, node.info);
 
 		if (bt_status_is_success(&status) || status.code == BT_STATUS_SKIP) {
 			*out_result = (struct berth_predicate_result){true, NULL, 0};

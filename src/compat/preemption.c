@@ -98,7 +98,7 @@ static struct bt_status select_victims(
 	return status;
 }
 
-static void look_at_node(struct dry_run *run, const struct berth_node_info *node)
+static void evaluate_node(struct dry_run *run, const struct berth_node_info *node)
 {
 	struct berth_victims victims = {0};
 	struct bt_status status = select_victims(run, node, &victims);
@@ -174,7 +174,7 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 	for (uint32_t i = 0; i < node_count &&
 		!(run.clean_count != 0 && run.clean_count + run.violating_count >= run.limit);
 		i++) {
-		look_at_node(&run, potential_nodes[((uint64_t)offset + i) % node_count]);
+		evaluate_node(&run, potential_nodes[((uint64_t)offset + i) % node_count]);
 	}
 	own->loaded = NULL;
 	if (run.violating_count != 0) {

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "daemon/api_writes_private.h"
 #include "daemon/write_documents.h"
-#include "daemon/whole_object.h"
+#include "daemon/complete_object.h"
 
 /** One request. */
 struct call {
@@ -32,7 +32,7 @@ void bt_write_claim_answered(struct bt_write *write, const struct bt_rest_answer
 	write->conflicts = answer->class_ == BT_REST_CONFLICT;
 	if (result == 0 && !is_method(write, "PATCH") && !is_method(write, "DELETE")) {
 		const struct bt_reflector_codec *codec =
-			bt_whole_object_codec(BT_KIND_RESOURCE_CLAIM);
+			bt_complete_object_codec(BT_KIND_RESOURCE_CLAIM);
 		void *object = NULL;
 		result = codec->decode_json(codec->context, answer->body, &object, &err);
 		write->object = object;

@@ -450,7 +450,7 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 		bt_json_set_str(&arena, spec, "token", token);
 		authentication->waiter.context = authentication;
 		authentication->waiter.done = on_review;
-		bt_review_ask(authenticator->reviewer, spec, &arena, &authentication->waiter);
+		bt_review_request(authenticator->reviewer, spec, &arena, &authentication->waiter);
 		break;
 	}
 	bt_arena_finish_wiped(&arena);

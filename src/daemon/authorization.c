@@ -110,7 +110,7 @@ void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *call
 	bt_caller_write(caller, arena, "user", spec);
 	authorization->waiter.context = authorization;
 	authorization->waiter.done = on_review;
-	bt_review_ask(authorizer->reviewer, spec, arena, &authorization->waiter);
+	bt_review_request(authorizer->reviewer, spec, arena, &authorization->waiter);
 }
 
 void bt_authorization_cancel(struct bt_authorization *authorization)

@@ -149,13 +149,13 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 
 static const struct bt_reflector_codec *codec_of(const struct source *source)
 {
-	const struct bt_whole_object_needs *whole = &source->feed->options.whole;
+	const struct bt_complete_object_needs *whole = &source->feed->options.whole;
 	enum bt_kind kind = source->watched->kind;
 
 	/* Claims are written back as a whole. */
 	if ((kind == BT_KIND_POD && whole->pods) || (kind == BT_KIND_NODE && whole->nodes) ||
 		kind == BT_KIND_RESOURCE_CLAIM) {
-		return bt_whole_object_codec(kind);
+		return bt_complete_object_codec(kind);
 	}
 	if (kind == BT_KIND_POD) {
 		return &source->feed->pod_codec;
@@ -258,7 +258,7 @@ const struct bt_reflector *bt_cluster_feed_reflector(
 	return NULL;
 }
 
-static const struct bt_object *find_whole(const struct bt_cluster_feed *feed, enum bt_kind kind,
+static const struct bt_object *find_complete(const struct bt_cluster_feed *feed, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)
 {
 	const struct bt_reflector *reflector = bt_cluster_feed_reflector(feed, kind);
@@ -270,7 +270,7 @@ static const struct bt_object *find_whole(const struct bt_cluster_feed *feed, en
 bool bt_cluster_feed_append_pod(void *feed, struct bt_str namespace_, struct bt_str name,
 	struct bt_str uid, struct bt_strbuf *out)
 {
-	const struct bt_object *pod = find_whole(feed, BT_KIND_POD, namespace_, name);
+	const struct bt_object *pod = find_complete(feed, BT_KIND_POD, namespace_, name);
 	if (pod == NULL || !bt_str_equal(pod->meta->uid, uid)) {
 		return false;
 	}
@@ -280,7 +280,7 @@ bool bt_cluster_feed_append_pod(void *feed, struct bt_str namespace_, struct bt_
 
 bool bt_cluster_feed_append_node(void *feed, struct bt_str name, struct bt_strbuf *out)
 {
-	const struct bt_object *node = find_whole(feed, BT_KIND_NODE, BT_STR(""), name);
+	const struct bt_object *node = find_complete(feed, BT_KIND_NODE, BT_STR(""), name);
 	if (node == NULL) {
 		return false;
 	}

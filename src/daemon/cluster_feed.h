@@ -7,7 +7,7 @@
  * are kept, and passed on afterwards. Spec: 11b section 5.1, 13 section 15.
  */
 #include "client/reflector.h"
-#include "daemon/whole_object.h"
+#include "daemon/complete_object.h"
 #include "sched/scheduler.h"
 
 struct bt_cluster_feed;
@@ -20,7 +20,7 @@ struct bt_cluster_feed_options {
 	const struct bt_gates *gates;
 	struct bt_metrics *metrics;
 	bool streaming;                     /* gate WatchListClient, not vetoed by environment */
-	struct bt_whole_object_needs whole; /* what extenders need: bt_cluster_feed_append_* */
+	struct bt_complete_object_needs whole; /* what extenders need: bt_cluster_feed_append_* */
 	int64_t (*now_ns)(void *context);   /* wall clock */
 	void *context;
 	/** Called once: every reflector has its first copy, and the scheduler has all of it. */

@@ -136,7 +136,7 @@ bool bt_daemon_may_act(void *context)
 		(daemon->election == NULL || bt_leader_election_may_act(daemon->election));
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t run_scheduler(void *context, int64_t now_ns)
 {
 	struct bt_daemon *daemon = context;
 	if (!daemon->leads || daemon->stopping || daemon->failed) {
@@ -172,7 +172,7 @@ void bt_daemon_lead(struct bt_daemon *daemon)
 
 void bt_daemon_add_worker(struct bt_daemon *daemon)
 {
-	bt_loop_add_worker(daemon->loop, work, daemon);
+	bt_loop_add_worker(daemon->loop, run_scheduler, daemon);
 	bt_loop_add_worker(daemon->loop, bt_daemon_drop_idle_code, &daemon->idle_code);
 }
 

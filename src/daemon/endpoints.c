@@ -255,7 +255,7 @@ static void on_trust_changed(void *context)
 	bt_loop_call_at(endpoints->options.loop, 0);
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t reload_certificates(void *context, int64_t now_ns)
 {
 	struct bt_endpoints *endpoints = context;
 	bool has_files = bt_serving_tls_has_files(endpoints->serving);
@@ -385,7 +385,7 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 	endpoints->pages = bt_pages_create(options, seed);
 	endpoints->certificates_changed = bt_trust_client_ca(endpoints->trust) != NULL ||
 		bt_trust_front_ca(endpoints->trust) != NULL;
-	return bt_trust_look_up(endpoints->trust, err);
+	return bt_trust_read_config_map(endpoints->trust, err);
 }
 
 int bt_endpoints_create(const struct bt_endpoints_options *options,
@@ -414,7 +414,7 @@ int bt_endpoints_create(const struct bt_endpoints_options *options,
 
 void bt_endpoints_serve(struct bt_endpoints *endpoints)
 {
-	bt_loop_add_worker(endpoints->options.loop, work, endpoints);
+	bt_loop_add_worker(endpoints->options.loop, reload_certificates, endpoints);
 	bt_http_server_serve(endpoints->server);
 	BT_LOG_TEXT(BT_LOG_SEVERITY_INFO, "Serving securely on %s", endpoints->listening);
 }

@@ -583,7 +583,7 @@ void bt_event_sender_start(struct bt_event_sender *sender)
 	}
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t send_due_events(void *context, int64_t now_ns)
 {
 	struct bt_event_sender *sender = context;
 	int64_t wall_ns = bt_clock_wall_ns();
@@ -612,7 +612,7 @@ struct bt_event_sender *bt_event_sender_create(const struct bt_event_sender_opti
 	memory_init(&correlator->counted);
 	memory_init(&correlator->allowed);
 	sender->correlator = correlator;
-	bt_loop_add_worker(options->loop, work, sender);
+	bt_loop_add_worker(options->loop, send_due_events, sender);
 	return sender;
 }
 

@@ -33,7 +33,7 @@ struct bt_leader_election {
 	struct bt_metric_cell *status;
 	struct bt_metric *slow_paths;
 	struct bt_lease_candidate *candidate;
-	bool told_stopped;
+	bool has_reported_stop;
 };
 
 static int64_t wall_now_ns(void *context)
@@ -135,7 +135,7 @@ static void send(struct bt_leader_election *election, const char *method,
 	bt_arena_finish(&arena);
 }
 
-static void tell_event(struct bt_leader_election *election, const char *what)
+static void report_event(struct bt_leader_election *election, const char *what)
 {
 	const struct bt_leader_election_handler *handler = &election->options.handler;
 	const struct bt_config_leader_election *config = election->options.config;
@@ -153,7 +153,7 @@ static void tell_event(struct bt_leader_election *election, const char *what)
 	bt_strbuf_finish(&message);
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t run_elector(void *context, int64_t now_ns)
 {
 	struct bt_leader_election *election = context;
 	const struct bt_leader_election_handler *handler = &election->options.handler;
@@ -179,7 +179,7 @@ static int64_t work(void *context, int64_t now_ns)
 				election->status, order.transition == BT_ELECTOR_LEADS ? 1 : 0);
 		}
 		if (order.transition == BT_ELECTOR_LEADS) {
-			tell_event(election, "became leader");
+			report_event(election, "became leader");
 			handler->started(handler->context);
 		}
 		switch (order.want) {
@@ -193,11 +193,11 @@ static int64_t work(void *context, int64_t now_ns)
 			send(election, "PUT", &election->lease_path, &order.record);
 			break;
 		case BT_ELECTOR_OVER:
-			if (!election->told_stopped) {
+			if (!election->has_reported_stop) {
 				bool led = election->elector.was_leading;
-				election->told_stopped = true;
+				election->has_reported_stop = true;
 				if (led) {
-					tell_event(election, "stopped leading");
+					report_event(election, "stopped leading");
 				}
 				handler->stopped(handler->context, led, election->elector.lost);
 			}
@@ -322,7 +322,7 @@ int bt_leader_election_create(const struct bt_leader_election_options *options,
 		.prng = options->prng,
 	};
 	bt_elector_init(&election->elector, &elector);
-	bt_loop_add_worker(options->loop, work, election);
+	bt_loop_add_worker(options->loop, run_elector, election);
 	*out_election = election;
 	return 0;
 }

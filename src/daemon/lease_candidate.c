@@ -91,7 +91,7 @@ static void forget_renewed(struct bt_lease_candidate *candidate)
 	candidate->renewed = NULL;
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t renew_candidate(void *context, int64_t now_ns)
 {
 	struct bt_lease_candidate *candidate = context;
 	if (candidate->call != NULL || !bt_reflector_is_synced(candidate->reflector)) {
@@ -190,7 +190,7 @@ struct bt_lease_candidate *bt_lease_candidate_create(
 	};
 	candidate->reflector = bt_reflector_create(&reflector);
 	bt_strbuf_finish(&selector);
-	bt_loop_add_worker(options->loop, work, candidate);
+	bt_loop_add_worker(options->loop, renew_candidate, candidate);
 	return candidate;
 }
 

@@ -48,42 +48,42 @@ static void health_init(struct bt_health *health, const char *name,
 	health->counter = bt_metrics_register(slis, &health_counter);
 }
 
-struct wishes {
+struct parameters {
 	bool is_verbose;
 	struct bt_str excluded[EXCLUDED_MAX]; /* sorted, each once */
 	uint32_t excluded_count;
 };
 
-static void take_wish(void *context, struct bt_str name, struct bt_str value)
+static void take_parameter(void *context, struct bt_str name, struct bt_str value)
 {
-	struct wishes *wishes = context;
+	struct parameters *parameters = context;
 	if (bt_str_equal(name, BT_STR("verbose"))) {
-		wishes->is_verbose = true;
+		parameters->is_verbose = true;
 	}
-	if (!bt_str_equal(name, BT_STR("exclude")) || wishes->excluded_count == EXCLUDED_MAX) {
+	if (!bt_str_equal(name, BT_STR("exclude")) || parameters->excluded_count == EXCLUDED_MAX) {
 		return;
 	}
-	uint32_t at = wishes->excluded_count;
-	for (uint32_t i = 0; i < wishes->excluded_count; i++) {
-		if (bt_str_equal(wishes->excluded[i], value)) {
+	uint32_t at = parameters->excluded_count;
+	for (uint32_t i = 0; i < parameters->excluded_count; i++) {
+		if (bt_str_equal(parameters->excluded[i], value)) {
 			return;
 		}
 	}
-	for (; at > 0 && bt_str_compare(wishes->excluded[at - 1], value) > 0; at--) {
-		wishes->excluded[at] = wishes->excluded[at - 1];
+	for (; at > 0 && bt_str_compare(parameters->excluded[at - 1], value) > 0; at--) {
+		parameters->excluded[at] = parameters->excluded[at - 1];
 	}
-	wishes->excluded[at] = value;
-	wishes->excluded_count++;
+	parameters->excluded[at] = value;
+	parameters->excluded_count++;
 }
 
 /** Is the check excluded? Removes the name from the list, so that unused names are left. */
-static bool take_exclusion(struct wishes *wishes, const char *name)
+static bool take_exclusion(struct parameters *parameters, const char *name)
 {
-	for (uint32_t i = 0; i < wishes->excluded_count; i++) {
-		if (bt_str_equal_c(wishes->excluded[i], name)) {
-			wishes->excluded_count--;
-			memmove(&wishes->excluded[i], &wishes->excluded[i + 1],
-				(wishes->excluded_count - i) * sizeof(wishes->excluded[0]));
+	for (uint32_t i = 0; i < parameters->excluded_count; i++) {
+		if (bt_str_equal_c(parameters->excluded[i], name)) {
+			parameters->excluded_count--;
+			memmove(&parameters->excluded[i], &parameters->excluded[i + 1],
+				(parameters->excluded_count - i) * sizeof(parameters->excluded[0]));
 			return true;
 		}
 	}
@@ -110,16 +110,16 @@ static void count(const struct bt_health *health, const struct bt_health_check *
 static void health_answer(const struct bt_health *health, const struct bt_page_request *request,
 	struct bt_reply *reply)
 {
-	struct wishes wishes = {.is_verbose = false};
+	struct parameters parameters = {.is_verbose = false};
 	struct bt_strbuf lines = {0};
 	struct bt_strbuf failed_names = {0};
 	struct bt_strbuf failed_lines = {0};
 	struct bt_strbuf error = {0};
-	bt_query_each(request->query, request->arena, take_wish, &wishes);
+	bt_query_each(request->query, request->arena, take_parameter, &parameters);
 	/* Writes a line per check to lines, and names and lines of failed checks for the log. */
 	for (uint32_t i = 0; i < health->check_count; i++) {
 		const struct bt_health_check *check = &health->checks[i];
-		if (take_exclusion(&wishes, check->name)) {
+		if (take_exclusion(&parameters, check->name)) {
 			bt_strbuf_printf(&lines, "[+]%s excluded: ok\n", check->name);
 			continue;
 		}
@@ -137,13 +137,13 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 			&failed_lines, "[-]%s failed: %s\n", check->name, bt_strbuf_c(&error));
 	}
 	bt_strbuf_finish(&error);
-	for (uint32_t i = 0; i < wishes.excluded_count; i++) {
+	for (uint32_t i = 0; i < parameters.excluded_count; i++) {
 		bt_strbuf_append_c(&lines,
 			i != 0 ? ", "
 			       : "warn: some health checks cannot be excluded: no matches for ");
-		bt_strbuf_append_quoted(&lines, wishes.excluded[i]);
+		bt_strbuf_append_quoted(&lines, parameters.excluded[i]);
 	}
-	bt_strbuf_append_c(&lines, wishes.excluded_count != 0 ? "\n" : "");
+	bt_strbuf_append_c(&lines, parameters.excluded_count != 0 ? "\n" : "");
 	if (failed_names.length != 0) {
 		if (BT_LOG_ENABLED(2)) {
 			bt_log_text(BT_LOG_SEVERITY_INFO, 2, __FILE__, __LINE__,
@@ -153,7 +153,7 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 		bt_reply_error(reply, 500, "%s%s check failed", bt_strbuf_c(&lines), health->name);
 	} else {
 		bt_reply_plain(reply, 200);
-		if (wishes.is_verbose) {
+		if (parameters.is_verbose) {
 			bt_strbuf_printf(&reply->body, "%s%s check passed\n", bt_strbuf_c(&lines),
 				health->name);
 		} else {

@@ -361,7 +361,7 @@ static void start(struct bt_review *review)
 	review->call = bt_rest_start(options->client, &request);
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t run_due_reviews(void *context, int64_t now_ns)
 {
 	struct bt_reviewer *reviewer = context;
 	int64_t due_ns = INT64_MAX;
@@ -390,7 +390,7 @@ static int64_t work(void *context, int64_t now_ns)
 	return due_ns;
 }
 
-static void ask(struct bt_reviewer *reviewer, const unsigned char *digest,
+static void start_review(struct bt_reviewer *reviewer, const unsigned char *digest,
 	const struct bt_json_value *spec, struct bt_arena *arena, struct bt_review_waiter *waiter)
 {
 	struct bt_review *review = add(reviewer, digest);
@@ -409,7 +409,7 @@ static void ask(struct bt_reviewer *reviewer, const unsigned char *digest,
 	start(review);
 }
 
-void bt_review_ask(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
+void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
 	struct bt_arena *arena, struct bt_review_waiter *waiter)
 {
 	struct bt_strbuf text = {0};
@@ -442,7 +442,7 @@ void bt_review_ask(struct bt_reviewer *reviewer, const struct bt_json_value *spe
 	if (reviewer->reviews.count >= BT_REVIEW_ANSWERS_MAX) {
 		make_room(reviewer, now_ns);
 	}
-	ask(reviewer, digest, spec, arena, waiter);
+	start_review(reviewer, digest, spec, arena, waiter);
 }
 
 uint32_t bt_reviewer_count(const struct bt_reviewer *reviewer)
@@ -465,7 +465,7 @@ int bt_reviewer_create(const struct bt_reviewer_options *options, struct bt_revi
 	reviewer->options = *options;
 	bt_prng_init(&reviewer->prng, seed);
 	bt_strbuf_printf(&reviewer->path, "/apis/%s/%s", options->api_version, options->resource);
-	bt_loop_add_worker(options->loop, work, reviewer);
+	bt_loop_add_worker(options->loop, run_due_reviews, reviewer);
 	*out_reviewer = reviewer;
 	return 0;
 }

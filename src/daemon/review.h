@@ -63,7 +63,7 @@ struct bt_review_waiter {
  * spec: borrowed for the call; reviews with equal specs are equal. done may be called at once: with
  * a cached answer, or if there are too many reviews.
  */
-void bt_review_ask(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
+void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
 	struct bt_arena *arena, struct bt_review_waiter *waiter);
 /** No callback comes any more. Harmless if the waiter does not wait. */
 void bt_review_leave(struct bt_review_waiter *waiter);

@@ -194,7 +194,7 @@ static void on_first_answer(
 	bt_arena_finish(&arena);
 }
 
-static int ask(struct bt_trust *trust, struct berth_error *err)
+static int read_config_map(struct bt_trust *trust, struct berth_error *err)
 {
 	int64_t end_ns = bt_loop_now_ns(trust->setup.loop) + LOOK_UP_NS;
 	struct bt_rest_request request = {
@@ -221,7 +221,7 @@ static int ask(struct bt_trust *trust, struct berth_error *err)
 	return bt_error_move(err, &trust->look_error);
 }
 
-int bt_trust_look_up(struct bt_trust *trust, struct berth_error *err)
+int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err)
 {
 	const struct bt_authentication_options *options = trust->setup.options;
 	struct berth_error failure = BERTH_ERROR_INIT;
@@ -229,7 +229,7 @@ int bt_trust_look_up(struct bt_trust *trust, struct berth_error *err)
 	if (trust->setup.client == NULL || options->skip_lookup || is_complete) {
 		return 0;
 	}
-	int result = ask(trust, &failure);
+	int result = read_config_map(trust, &failure);
 	if (result != 0 && !options->tolerate_lookup_failure) {
 		(void)bt_error_wrap(&failure, result,
 			"unable to load configmap based request-header-client-ca-file");
@@ -310,7 +310,7 @@ static void bundle_refresh(struct bt_trust *trust, struct bt_trust_bundle *bundl
 	}
 }
 
-static int64_t work(void *context, int64_t now_ns)
+static int64_t refresh(void *context, int64_t now_ns)
 {
 	struct bt_trust *trust = context;
 	if (trust->client.path.length == 0 && trust->front.path.length == 0) {
@@ -368,7 +368,7 @@ int bt_trust_create(
 		result = bundle_read(trust, &trust->front, err);
 		result = result == 0 ? 0 : bt_error_wrap(err, result, "%s", trust->front.flag);
 	}
-	bt_loop_add_worker(setup->loop, work, trust);
+	bt_loop_add_worker(setup->loop, refresh, trust);
 	if (result != 0) {
 		bt_trust_destroy(trust);
 		return result;

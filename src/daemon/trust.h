@@ -47,7 +47,7 @@ BT_MUST_USE int bt_trust_create(
  * the ConfigMap is watched. Does nothing if flags set everything. Fails only if the failure is not
  * tolerated.
  */
-BT_MUST_USE int bt_trust_look_up(struct bt_trust *trust, struct berth_error *err);
+BT_MUST_USE int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err);
 void bt_trust_destroy(struct bt_trust *trust);
 
 /** Borrowed until the loop turns; NULL: there is none. */

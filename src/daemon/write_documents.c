@@ -318,7 +318,7 @@ static struct bt_json_value *claim_tree(
 	return tree;
 }
 
-static int make_whole(struct bt_arena *arena, const struct bt_object *base,
+static int complete_claim(struct bt_arena *arena, const struct bt_object *base,
 	const struct bt_resource_claim *claim, struct bt_json_value **out_whole,
 	struct berth_error *err)
 {
@@ -342,7 +342,7 @@ int bt_document_claim(const struct bt_object *base, const struct bt_resource_cla
 	struct bt_arena arena = {0};
 	struct bt_strbuf api_version = {0};
 	struct bt_json_value *whole;
-	int result = make_whole(&arena, base, claim, &whole, err);
+	int result = complete_claim(&arena, base, claim, &whole, err);
 	if (result == 0) {
 		struct bt_json_writer writer;
 		bt_kind_append_api_version(BT_KIND_RESOURCE_CLAIM, &api_version);

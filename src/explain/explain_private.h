@@ -141,7 +141,7 @@ struct bt_scan {
  */
 struct bt_scan bt_explain_world_scan(struct bt_explain_world *world, uint32_t wanted, bool stop);
 /** Runs Filter for one node. */
-struct bt_scan bt_explain_world_ask(struct bt_explain_world *world, uint32_t slot);
+struct bt_scan bt_explain_world_filter_node(struct bt_explain_world *world, uint32_t slot);
 
 /* explain_proposals.c */
 

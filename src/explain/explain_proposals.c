@@ -97,7 +97,7 @@ static int try_set(struct bt_explain_search *search, const bt_remedy_list *remed
 				(i > 0 && bt_str_equal(remedies->items[i - 1].node, node))) {
 				continue;
 			}
-			struct bt_scan scan = bt_explain_world_ask(
+			struct bt_scan scan = bt_explain_world_filter_node(
 				&world, bt_state_snapshot_find(search->run->engine->state, node));
 			bt_search_charge(search, scan.asked_count);
 			fits = scan.slot_fits;
@@ -419,7 +419,7 @@ static int try_candidate(
 	if (result < 0 || !possible) {
 		return result;
 	}
-	scan = bt_explain_world_ask(&world, run->out->nodes.items[candidate->node].slot);
+	scan = bt_explain_world_filter_node(&world, run->out->nodes.items[candidate->node].slot);
 	bt_search_charge(search, scan.asked_count);
 	if (!scan.slot_fits && !scan.error && world.admitted && candidate->rounds < ROUNDS_MAX) {
 		ask_for_more(search, &world, candidate, &grew);

@@ -171,7 +171,7 @@ static bool is_error(const struct bt_status *status)
 	return !bt_status_is_success(status) && !bt_status_is_rejected(status);
 }
 
-static void ask(struct bt_explain_world *world, struct bt_cycle_state *cycle, uint32_t slot,
+static void filter_node(struct bt_explain_world *world, struct bt_cycle_state *cycle, uint32_t slot,
 	struct bt_scan *scan)
 {
 	const struct bt_node_table *nodes = &world->engine->state->nodes;
@@ -208,7 +208,7 @@ struct bt_scan bt_explain_world_scan(struct bt_explain_world *world, uint32_t wa
 	for (uint32_t i = 0; i < count && !scan.error; i++) {
 		uint32_t before = scan.feasible_count;
 
-		ask(world, cycle, slots[i], &scan);
+		filter_node(world, cycle, slots[i], &scan);
 		scan.slot_fits =
 			scan.slot_fits || (slots[i] == wanted && scan.feasible_count != before);
 		if (stop && scan.feasible_count != 0) {
@@ -223,7 +223,7 @@ struct bt_scan bt_explain_world_scan(struct bt_explain_world *world, uint32_t wa
 	return scan;
 }
 
-struct bt_scan bt_explain_world_ask(struct bt_explain_world *world, uint32_t slot)
+struct bt_scan bt_explain_world_filter_node(struct bt_explain_world *world, uint32_t slot)
 {
 	struct bt_scan scan = {.first_slot = BT_SLOT_NONE};
 	struct bt_cycle_state *cycle;
@@ -235,7 +235,7 @@ struct bt_scan bt_explain_world_ask(struct bt_explain_world *world, uint32_t slo
 	cycle = bt_explain_world_begin_on(world, slot, &named);
 	scan.error = is_error(&world->pre_filter.status);
 	if (named) {
-		ask(world, cycle, slot, &scan);
+		filter_node(world, cycle, slot, &scan);
 	}
 	scan.slot_fits = scan.feasible_count != 0;
 	return scan;

@@ -12,7 +12,7 @@ struct scored_nodes {
  * Returns the status of the plugin's PreScore, or the stored status if the result depends on the
  * pod's shape only.
  */
-static struct bt_status ask(const struct bt_framework *framework, struct bt_plugin *plugin,
+static struct bt_status pre_score_of(const struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct scored_nodes *nodes)
 {
@@ -44,7 +44,7 @@ static struct bt_status run_pre_score(struct bt_framework *framework, struct bt_
 	cycle->skip_score = (struct bt_plugin_set){0};
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status status = ask(framework, plugin, cycle, pod, nodes);
+		struct bt_status status = pre_score_of(framework, plugin, cycle, pod, nodes);
 
 		if (status.code == BT_STATUS_SKIP) {
 			bt_plugin_set_add(&cycle->skip_score, plugin->index);

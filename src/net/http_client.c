@@ -258,7 +258,7 @@ struct bt_http_transfer *bt_http_client_start(
 			"unsupported protocol scheme, or invalid URL %s", bt_strbuf_c(&quoted));
 		bt_strbuf_finish(&quoted);
 	}
-	bt_http_client_note_due(client, transfer->deadline_ns);
+	bt_http_client_schedule_check(client, transfer->deadline_ns);
 	bt_loop_call_at(client->loop, 0);
 	return transfer;
 }
@@ -454,7 +454,7 @@ void bt_http_transfer_each_header(const struct bt_http_transfer *transfer, const
 	}
 }
 
-void bt_http_client_note_due(struct bt_http_client *client, int64_t due_ns)
+void bt_http_client_schedule_check(struct bt_http_client *client, int64_t due_ns)
 {
 	if (due_ns < client->due_ns) {
 		client->due_ns = due_ns;
@@ -483,7 +483,7 @@ static void check_transfer(struct bt_http_transfer *transfer, int64_t now_ns, bo
 				  "awaiting headers)");
 		return;
 	}
-	bt_http_client_note_due(client, transfer->deadline_ns);
+	bt_http_client_schedule_check(client, transfer->deadline_ns);
 	if (transfer->connection == NULL) {
 		return; /* queued */
 	}
@@ -497,7 +497,7 @@ static void check_transfer(struct bt_http_transfer *transfer, int64_t now_ns, bo
 		return;
 	}
 	if (silence_ns != 0) {
-		bt_http_client_note_due(client, transfer->heard_ns + silence_ns);
+		bt_http_client_schedule_check(client, transfer->heard_ns + silence_ns);
 	}
 	bt_http_connection_check_due(transfer->connection, now_ns);
 }
@@ -530,7 +530,7 @@ static int64_t check_timeouts(void *context, int64_t now_ns)
 		append_transfer(&client->running, transfer);
 		transfer->heard_ns = now_ns;
 		if (transfer->head_silence_ns != 0) {
-			bt_http_client_note_due(client, now_ns + transfer->head_silence_ns);
+			bt_http_client_schedule_check(client, now_ns + transfer->head_silence_ns);
 		}
 		bt_http_connection_run(transfer);
 	}

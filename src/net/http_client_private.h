@@ -167,7 +167,7 @@ void bt_http_transfer_requeue(struct bt_http_transfer *transfer);
 /** Calls `done` of all ended transfers. */
 void bt_http_client_deliver(struct bt_http_client *client);
 /** Makes the loop check timeouts at this time. */
-void bt_http_client_note_due(struct bt_http_client *client, int64_t due_ns);
+void bt_http_client_schedule_check(struct bt_http_client *client, int64_t due_ns);
 
 /** Gives the transfer an idle connection or opens a new one. The transfer may fail at once. */
 void bt_http_connection_run(struct bt_http_transfer *transfer);

@@ -123,7 +123,8 @@ void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_n
 		if (connection->idle_since_ns + IDLE_NS_MAX <= now_ns) {
 			bt_http_connection_close(connection);
 		} else {
-			bt_http_client_note_due(client, connection->idle_since_ns + IDLE_NS_MAX);
+			bt_http_client_schedule_check(
+				client, connection->idle_since_ns + IDLE_NS_MAX);
 		}
 	}
 }
@@ -253,7 +254,7 @@ static bool take_head(struct bt_http_client_connection *connection)
 		return true;
 	}
 	transfer->is_answered = true;
-	bt_http_client_note_due(transfer->client,
+	bt_http_client_schedule_check(transfer->client,
 		transfer->body_silence_ns != 0 ? transfer->heard_ns + transfer->body_silence_ns
 					       : INT64_MAX);
 	if (transfer->handler.head != NULL) {
@@ -306,7 +307,7 @@ static void take_end(struct bt_http_client_connection *connection, bool is_exact
 	connection->was_without_body = transfer->answer.is_bodiless ||
 		transfer->answer.code == 204 || transfer->answer.code == 304;
 	if (client->idle == NULL) {
-		bt_http_client_note_due(client, connection->idle_since_ns + IDLE_NS_MAX);
+		bt_http_client_schedule_check(client, connection->idle_since_ns + IDLE_NS_MAX);
 	}
 	BT_CHAIN_ADD(client->idle, connection, previous, next);
 	client->idle_count++;
@@ -516,7 +517,7 @@ static void dial(struct bt_http_client_connection *connection)
 			connection->attempt_due_ns = connection->address_at + 1 < count
 				? now_ns + share_ns
 				: connection->due_ns;
-			bt_http_client_note_due(connection->client,
+			bt_http_client_schedule_check(connection->client,
 				connection->attempt_due_ns < connection->due_ns
 					? connection->attempt_due_ns
 					: connection->due_ns);
@@ -729,7 +730,7 @@ void bt_http_connection_run(struct bt_http_transfer *transfer)
 		BT_ASSERT(is_url); /* proxies are validated when they are configured */
 	}
 	connection->due_ns = bt_loop_now_ns(client->loop) + client->connect_timeout_ns;
-	bt_http_client_note_due(client, connection->due_ns);
+	bt_http_client_schedule_check(client, connection->due_ns);
 	transfer->connection = connection;
 	resolve(connection);
 }
@@ -745,7 +746,7 @@ void bt_http_connection_check_due(struct bt_http_client_connection *connection, 
 	if (!is_over) {
 		bool is_attempt = connection->phase == BT_HTTP_DIALING &&
 			connection->attempt_due_ns < connection->due_ns;
-		bt_http_client_note_due(connection->client,
+		bt_http_client_schedule_check(connection->client,
 			is_attempt ? connection->attempt_due_ns : connection->due_ns);
 		return;
 	}

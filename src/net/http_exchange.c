@@ -158,10 +158,10 @@ void bt_http_answer_stream(
 		true);
 }
 
-void bt_http_stream_wake(struct bt_http_exchange *exchange)
+void bt_http_stream_resume(struct bt_http_exchange *exchange)
 {
 	if (exchange->websocket != NULL) {
-		bt_http_websocket_wake(exchange->websocket);
+		bt_http_websocket_resume(exchange->websocket);
 	} else if (exchange->streaming) {
 		bt_http_exchange_resume(exchange);
 	}

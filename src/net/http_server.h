@@ -184,7 +184,7 @@ void bt_http_add_header(struct bt_http_exchange *exchange, const char *name, str
 void bt_http_answer(struct bt_http_exchange *exchange, uint16_t code, struct bt_strbuf *body);
 
 enum {
-	BT_HTTP_STREAM_WAIT = 0, /* no data now; bt_http_stream_wake follows */
+	BT_HTTP_STREAM_WAIT = 0, /* no data now; bt_http_stream_resume follows */
 	BT_HTTP_STREAM_END = -1,
 	BT_HTTP_STREAM_ABORT = -2, /* cut the connection, so that the client notices the error */
 };
@@ -211,7 +211,7 @@ bool bt_http_wants_websocket(struct bt_str connection, struct bt_str upgrade);
 void bt_http_answer_websocket(struct bt_http_exchange *exchange, const char *protocol,
 	const struct bt_http_stream *stream);
 /** Call when a waiting stream may have more data. No effect if it does not wait. */
-void bt_http_stream_wake(struct bt_http_exchange *exchange);
+void bt_http_stream_resume(struct bt_http_exchange *exchange);
 
 /** Percent-decodes into out; false: a broken escape, or a zero byte. plus_is_blank: for queries. */
 BT_MUST_USE bool bt_http_percent_decode(

@@ -125,7 +125,7 @@ struct MHD_Response *bt_http_empty_response(void);
 void bt_http_answer_response(struct bt_http_exchange *exchange, uint16_t code,
 	struct MHD_Response *response, bool is_long);
 /** Sends more of the stream over the WebSocket. */
-void bt_http_websocket_wake(struct bt_http_websocket *websocket);
+void bt_http_websocket_resume(struct bt_http_websocket *websocket);
 /** Closes the connection; the exchange ends in libmicrohttpd's next run. */
 void bt_http_websocket_end(struct bt_http_websocket *websocket);
 /** Cuts the connection unless it ends within the time allowed for a request to arrive. */

@@ -341,7 +341,7 @@ void bt_http_answer_websocket(struct bt_http_exchange *exchange, const char *pro
 		MHD_create_response_for_upgrade(on_upgraded, exchange), false);
 }
 
-void bt_http_websocket_wake(struct bt_http_websocket *websocket)
+void bt_http_websocket_resume(struct bt_http_websocket *websocket)
 {
 	if (!websocket->is_closing && websocket->sent == websocket->out.length) {
 		pump(websocket);

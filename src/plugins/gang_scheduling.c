@@ -120,7 +120,7 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 	}
 	if ((int64_t)bt_group_scheduled_count(members, cycle->group != NULL) <
 		group->spec.scheduling_policy.gang->min_count) {
-		bt_pod_groups_want_activation(state, members);
+		bt_pod_groups_request_activation(state, members);
 		*out_timeout_ns = PERMIT_TIMEOUT_NS;
 		return bt_status_reason(BT_STATUS_WAIT, BT_REASON_GANG_WAITS_FOR_QUORUM);
 	}

@@ -483,7 +483,7 @@ static struct bt_status recall_or_find(
 	return status;
 }
 
-static void look_at_node(struct dry_run *run, struct findings *findings, uint32_t slot)
+static void evaluate_node(struct dry_run *run, struct findings *findings, uint32_t slot)
 {
 	struct bt_preemption_candidate candidate;
 	struct bt_status status = recall_or_find(run, slot, &candidate);
@@ -540,7 +540,7 @@ struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 	findings.clean = result.candidates;
 	findings.violating = result.candidates + limit;
 	for (uint32_t i = 0; i < node_count; i++) {
-		look_at_node(&run, &findings, nodes[(offset + i) % node_count]);
+		evaluate_node(&run, &findings, nodes[(offset + i) % node_count]);
 		/* With limit 0 no clean candidate is kept, so the scan visits all nodes. */
 		if (findings.clean_count != 0 &&
 			findings.clean_count + findings.violating_count >= limit) {

@@ -249,9 +249,10 @@ static int read_opinion(const struct bt_state *state, const struct bt_preemption
 	return 0;
 }
 
-static int ask(const struct bt_state *state, const struct bt_preemption_extender *extender,
-	const struct bt_pod_info *pod, const struct candidates *candidates, struct bt_arena *arena,
-	struct candidates *out_answer, struct berth_error *err)
+static int call_extender(const struct bt_state *state,
+	const struct bt_preemption_extender *extender, const struct bt_pod_info *pod,
+	const struct candidates *candidates, struct bt_arena *arena, struct candidates *out_answer,
+	struct berth_error *err)
 {
 	struct bt_preemption_opinion *items =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_opinion, candidates->count);
@@ -341,7 +342,8 @@ struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 			    bt_extender_is_interested(extender->config, pod))) {
 			continue;
 		}
-		if (ask(handle->state, extender, pod, &current, arena, &answer, &err) < 0) {
+		if (call_extender(handle->state, extender, pod, &current, arena, &answer, &err) <
+			0) {
 			if (!extender->config->ignorable) {
 				return bt_status_from_error(arena, &err);
 			}

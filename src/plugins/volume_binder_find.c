@@ -613,7 +613,7 @@ static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list
 }
 
 /* Spec: 07 section 7.1. */
-static struct cycle_work *make_work(
+static struct cycle_work *create_cycle_work(
 	const struct bt_pod_volume_claims *claims, struct bt_arena *arena)
 {
 	struct cycle_work *work = BT_ARENA_NEW(arena, struct cycle_work);
@@ -749,7 +749,7 @@ int bt_binder_find_pod_volumes(struct bt_volume_binder *base,
 	int code = 0;
 
 	if (claims->work == NULL) {
-		claims->work = make_work(claims, arena);
+		claims->work = create_cycle_work(claims, arena);
 	}
 	work = claims->work;
 	code = check_bound(binder, &claims->bound, work, node, arena, &outcome.conflicts, err);

@@ -151,7 +151,7 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 	if (!any) {
 		return;
 	}
-	bt_queue_depart(queue, BT_EVENT_UNSCHEDULABLE_TIMEOUT, now_ns);
+	bt_queue_requeue_departures(queue, BT_EVENT_UNSCHEDULABLE_TIMEOUT, now_ns);
 	if (queue->in_flight_count > 0) {
 		bt_queue_log(queue, BT_EVENT_UNSCHEDULABLE_TIMEOUT, NULL, NULL);
 	}
@@ -159,7 +159,7 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 
 void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
 {
-	bt_queue_settle(queue);
+	bt_queue_park_all(queue);
 	if (now_ns >= queue->next_backoff_flush_ns) {
 		/* Missed seconds are dropped, as Go's tickers do. */
 		int64_t missed =

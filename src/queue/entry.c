@@ -175,7 +175,7 @@ static struct bt_queue_entry *lookup_hashed(
 		struct bt_queue_entry *entry = bt_queue_entry_at(queue, index);
 
 		if (bt_queue_has_name(entry, namespace_, name)) {
-			return bt_queue_wake(queue, entry->id);
+			return bt_queue_unpark(queue, entry->id);
 		}
 	}
 	return NULL;

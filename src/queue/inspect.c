@@ -72,7 +72,7 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 	}
 	bt_queue_sort_departures(queue);
 	for (uint32_t i = 0; i < queue->departures.count; i++) {
-		if (!visit(context, bt_queue_wake(queue, queue->departures.items[i].entry))) {
+		if (!visit(context, bt_queue_unpark(queue, queue->departures.items[i].entry))) {
 			break;
 		}
 	}

@@ -145,8 +145,8 @@ static bool is_selected(const struct move_pass *pass, const struct bt_queue_list
 }
 
 /** Calls the hints of the entry's rejectors until none can make `best` more eager. */
-static enum bt_queue_strategy ask(const struct move_pass *pass, const struct bt_queue_entry *entry,
-	enum selection selection, enum bt_queue_strategy best)
+static enum bt_queue_strategy run_hints(const struct move_pass *pass,
+	const struct bt_queue_entry *entry, enum selection selection, enum bt_queue_strategy best)
 {
 	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
 	struct bt_queue_listeners *listeners =
@@ -196,7 +196,7 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 			bt_queue_pod_text(queue, &entry->pod));
 		return BT_STRATEGY_AFTER_BACKOFF;
 	}
-	return ask(&pass, entry, ASK_ALL, BT_STRATEGY_SKIP);
+	return run_hints(&pass, entry, ASK_ALL, BT_STRATEGY_SKIP);
 }
 
 /**
@@ -220,7 +220,7 @@ static bool is_checked(
 	return check->excluded_uid.length == 0 ||
 		(uint32_t)bt_str_hash(check->excluded_uid) !=
 		bt_queue_entry_at(queue, entry_id)->uid_hash ||
-		!bt_str_equal(check->excluded_uid, bt_queue_wake(queue, entry_id)->pod.uid);
+		!bt_str_equal(check->excluded_uid, bt_queue_unpark(queue, entry_id)->pod.uid);
 }
 
 static void add_departure(struct bt_queue *queue, const struct bt_queue_entry *entry,
@@ -256,12 +256,12 @@ static enum bt_hint_scope least_scope(
  * Marks the whole group to move if all members get the same result. false: the caller must look at
  * the members one by one.
  */
-static bool goes_whole(const struct move_pass *pass, const struct bt_queue_group *group,
+static bool queue_whole_group(const struct move_pass *pass, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy)
 {
 	struct bt_queue *queue = pass->queue;
 
-	if (!bt_queue_may_go_whole(queue, group, strategy, pass->now_ns)) {
+	if (!bt_queue_can_activate_group(queue, group, strategy, pass->now_ns)) {
 		return false;
 	}
 	for (uint32_t id = group->first; pass->check != NULL && id != BT_QUEUE_NONE;
@@ -296,7 +296,7 @@ static bool stays_gated(const struct move_pass *pass, const struct bt_queue_grou
 static void judge_group(const struct move_pass *pass, const struct bt_queue_group *group)
 {
 	struct bt_queue *queue = pass->queue;
-	const struct bt_queue_entry *first = bt_queue_wake(queue, group->first);
+	const struct bt_queue_entry *first = bt_queue_unpark(queue, group->first);
 	struct bt_rejectors pending = first->pending_plugins;
 	enum bt_hint_scope scope = least_scope(pass, first);
 	enum bt_queue_strategy shared = BT_STRATEGY_SKIP;
@@ -306,16 +306,16 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 	bool is_held = stays_gated(pass, group, first);
 
 	if (first == pass->self && first->next_in_group != BT_QUEUE_NONE) {
-		first = bt_queue_wake(queue, first->next_in_group);
+		first = bt_queue_unpark(queue, first->next_in_group);
 	}
 	if (first != pass->self) {
-		shared = ask(pass, first, ASK_SHARED, BT_STRATEGY_SKIP);
+		shared = run_hints(pass, first, ASK_SHARED, BT_STRATEGY_SKIP);
 	}
 	if (shared == BT_STRATEGY_SKIP && !has_own && !has_self) {
 		return;
 	}
 	if (!has_self && (!has_own || is_final(&pending, shared)) &&
-		goes_whole(pass, group, shared)) {
+		queue_whole_group(pass, group, shared)) {
 		return;
 	}
 	/*
@@ -331,20 +331,20 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 			continue;
 		}
 		if (bt_queue_entry_at(queue, id) == pass->self) {
-			strategy = ask(pass, pass->self, ASK_ALL, BT_STRATEGY_SKIP);
+			strategy = run_hints(pass, pass->self, ASK_ALL, BT_STRATEGY_SKIP);
 		} else if (has_own && !is_final(&pending, strategy)) {
 			/* Hints of this member alone may raise the strategy of the group. */
 			uint32_t label_set = bt_queue_entry_at(pass->queue, id)->label_set;
 
 			if (!memo.usable || !memo.filled || label_set != memo.label_set) {
-				memo.strategy = ask(
-					pass, bt_queue_wake(pass->queue, id), ASK_OWN, strategy);
+				memo.strategy = run_hints(
+					pass, bt_queue_unpark(pass->queue, id), ASK_OWN, strategy);
 				memo.filled = true;
 				memo.label_set = label_set;
 			}
 			strategy = memo.strategy;
 			if (queue->awake.count > BT_QUEUE_AWAKE_MAX) {
-				bt_queue_settle_but(queue, pass->self);
+				bt_queue_park_all_except(queue, pass->self);
 			}
 		}
 		if (strategy != BT_STRATEGY_SKIP) {
@@ -542,7 +542,7 @@ void bt_queue_sort_departures(struct bt_queue *queue)
 	}
 }
 
-void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns)
+void bt_queue_requeue_departures(struct bt_queue *queue, uint32_t event, int64_t now_ns)
 {
 	bt_queue_sort_departures(queue);
 	for (uint32_t i = 0; i < queue->departures.count; i++) {
@@ -557,7 +557,7 @@ void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns)
 			bt_run_pre_enqueue_known(queue->profiles->frameworks.items[entry->profile]);
 			continue;
 		}
-		entry = bt_queue_wake(queue, departure.entry);
+		entry = bt_queue_unpark(queue, departure.entry);
 		/*
 		 * Take the entry out first: a pod that is still gated then counts as newly arrived.
 		 */
@@ -588,7 +588,7 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 		return;
 	}
 	queue->holds_back = false;
-	bt_queue_settle(queue);
+	bt_queue_park_all(queue);
 	/* Set pass.self to the unschedulable pod that the event is about, or to NULL. */
 	const struct bt_object *object = new_object != NULL ? new_object : old_object;
 	const struct bt_queue_entry *entry;
@@ -608,10 +608,10 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 		}
 	}
 	for (uint32_t i = 0; i < queue->whole.count; i++) {
-		bt_queue_go_whole(queue, queue->whole.items[i], pass.event, now_ns);
+		bt_queue_activate_group(queue, queue->whole.items[i], pass.event, now_ns);
 	}
 	queue->whole.count = 0;
-	bt_queue_depart(queue, pass.event, now_ns);
+	bt_queue_requeue_departures(queue, pass.event, now_ns);
 	if (queue->in_flight_count > 0) {
 		bt_queue_log(queue, pass.event, old_object, new_object);
 	}

@@ -356,7 +356,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 	for (uint32_t id = 0; id < queue->entries.count; id++) {
 		/* The nominator outlives the queue, so remove its pointers to entries. */
 		if (bt_queue_entry_at(queue, id) != NULL) {
-			bt_queue_take_out(queue, bt_queue_wake(queue, id));
+			bt_queue_take_out(queue, bt_queue_unpark(queue, id));
 		}
 	}
 	bt_queue_in_flight_finish(queue);
@@ -394,7 +394,7 @@ static void add_record(
 
 void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
 {
-	bt_queue_settle(queue);
+	bt_queue_park_all(queue);
 	queue->holds_back = false;
 	add_record(queue, pod, BT_EVENT_POD_ADD, now_ns);
 }
@@ -432,7 +432,7 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 	struct bt_queue_entry *entry;
 
 	bt_arena_reset(&queue->arena);
-	bt_queue_settle(queue);
+	bt_queue_park_all(queue);
 	for (uint32_t i = 0; i < changes.count; i++) {
 		event.action = changes.actions[i];
 		events[i] = bt_queue_event_index(queue, &event);
@@ -564,7 +564,7 @@ bool bt_queue_only_repeats_groups(struct bt_queue *queue)
 
 const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue)
 {
-	bt_queue_settle(queue);
+	bt_queue_park_all(queue);
 	if (!bt_queue_can_pop(queue)) {
 		return NULL;
 	}

@@ -131,7 +131,7 @@ struct bt_queue {
 	 */
 	BT_VEC(struct bt_queue_entry *) entries; /* by id; NULL: free id */
 	BT_VEC(uint32_t) free_entries;
-	BT_VEC(uint32_t) awake; /* records to consider for parking in bt_queue_settle */
+	BT_VEC(uint32_t) awake; /* records to consider for parking in bt_queue_park_all */
 	struct bt_map by_name;  /* (namespace, name) -> entry in one of the places */
 
 	struct bt_heap active_queue;
@@ -201,17 +201,17 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
  * unschedulable_plugins; it is unparked first, which changes its address. A member of a ready group
  * moves to the active heap.
  */
-struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id);
+struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id);
 /**
  * Parks the records in `awake`. Call at the start of an operation, when no pointer to an
  * unschedulable record is in use.
  */
-void bt_queue_settle(struct bt_queue *queue);
+void bt_queue_park_all(struct bt_queue *queue);
 /**
  * Parks the records in `awake` except `held`. Call in the middle of an operation that uses no other
  * unschedulable record.
  */
-void bt_queue_settle_but(struct bt_queue *queue, const struct bt_queue_entry *held);
+void bt_queue_park_all_except(struct bt_queue *queue, const struct bt_queue_entry *held);
 /** Whether the pod has this name; entry may be parked. */
 bool bt_queue_has_name(
 	const struct bt_queue_entry *entry, struct bt_str namespace_, struct bt_str name);
@@ -271,9 +271,10 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry);
 /* unschedulable.c: groups that are active as a whole */
 
 /** Whether the whole group would become active now: no pod is backing off or gated. */
-bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_group *group,
+bool bt_queue_can_activate_group(const struct bt_queue *queue, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy, int64_t now_ns);
-void bt_queue_go_whole(struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns);
+void bt_queue_activate_group(
+	struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns);
 /** If the next pod to pop is in a ready group, moves the pod to the active heap. */
 void bt_queue_call_ready(struct bt_queue *queue);
 void bt_queue_call_all_ready(struct bt_queue *queue);
@@ -294,7 +295,7 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 /** Sorts departures by order of arrival. */
 void bt_queue_sort_departures(struct bt_queue *queue);
 /** Requeues the pods in departures, in order of arrival. */
-void bt_queue_depart(struct bt_queue *queue, uint32_t event, int64_t now_ns);
+void bt_queue_requeue_departures(struct bt_queue *queue, uint32_t event, int64_t now_ns);
 
 /* events.c: pods in flight and the log of events */
 

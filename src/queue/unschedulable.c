@@ -261,7 +261,7 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
  * queue all pods of the group are active from the event on. Spec: 04 sections 4, 7 and 8.7.
  */
 
-bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_group *group,
+bool bt_queue_can_activate_group(const struct bt_queue *queue, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy, int64_t now_ns)
 {
 	const struct bt_queue_class *class = &queue->classes.items[group->class_id];
@@ -292,7 +292,8 @@ bool bt_queue_may_go_whole(const struct bt_queue *queue, const struct bt_queue_g
 	return true;
 }
 
-void bt_queue_go_whole(struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns)
+void bt_queue_activate_group(
+	struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns)
 {
 	struct bt_queue_group *group = &queue->groups.items[group_id];
 
@@ -317,14 +318,14 @@ void bt_queue_call_ready(struct bt_queue *queue)
 	}
 	if (queue->active_queue.slots.count == 0 || ready->major < active->major ||
 		(ready->major == active->major && ready->minor < active->minor)) {
-		(void)bt_queue_wake(queue, queue->groups.items[ready->item].last);
+		(void)bt_queue_unpark(queue, queue->groups.items[ready->item].last);
 	}
 }
 
 void bt_queue_call_all_ready(struct bt_queue *queue)
 {
 	while (queue->ready.slots.count > 0) {
-		(void)bt_queue_wake(queue, queue->groups.items[bt_heap_top(&queue->ready)].last);
+		(void)bt_queue_unpark(queue, queue->groups.items[bt_heap_top(&queue->ready)].last);
 	}
 }
 
@@ -362,14 +363,14 @@ static struct bt_queue_entry *unpark(struct bt_queue *queue, struct bt_queue_ent
 	entry->parked = false;
 	entry->unschedulable_plugins = class->unschedulable_plugins;
 	entry->pending_plugins = class->pending_plugins;
-	(void)bt_object_wake(entry->object); /* returns the same pointer */
+	(void)bt_object_unpack(entry->object); /* returns the same pointer */
 	bt_pod_info_restore_pending(queue->state, bt_object_value(entry->object, BT_KIND_POD),
 		group->shape_id, entry->label_set, &entry->pod);
 	bt_vec_push(&queue->awake, id);
 	return entry;
 }
 
-struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id)
+struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id)
 {
 	struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 
@@ -392,7 +393,7 @@ struct bt_queue_entry *bt_queue_wake(struct bt_queue *queue, uint32_t id)
 	return entry;
 }
 
-void bt_queue_settle_but(struct bt_queue *queue, const struct bt_queue_entry *held)
+void bt_queue_park_all_except(struct bt_queue *queue, const struct bt_queue_entry *held)
 {
 	uint32_t kept = 0;
 
@@ -410,15 +411,15 @@ void bt_queue_settle_but(struct bt_queue *queue, const struct bt_queue_entry *he
 
 			entry->parked = true;
 			queue->entries.items[entry->id] = bt_realloc_array(entry, 1, PARKED_BYTES);
-			bt_object_rest(object);
+			bt_object_allow_pack(object);
 		}
 	}
 	queue->awake.count = kept;
 }
 
-void bt_queue_settle(struct bt_queue *queue)
+void bt_queue_park_all(struct bt_queue *queue)
 {
-	bt_queue_settle_but(queue, NULL);
+	bt_queue_park_all_except(queue, NULL);
 }
 
 bool bt_queue_has_name(

@@ -7,7 +7,7 @@ void bt_change_import_init(struct bt_change_import *changes, struct bt_import *i
 {
 	*changes = (struct bt_change_import){.import = import, .err = BERTH_ERROR_INIT};
 	changes->lines.forms = bt_snapshot_stream_create(false);
-	bt_snapshot_stream_settle(changes->lines.forms);
+	bt_snapshot_stream_sort_names(changes->lines.forms);
 }
 
 void bt_change_import_finish(struct bt_change_import *changes)

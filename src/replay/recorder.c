@@ -70,9 +70,9 @@ static void count_object(void *context, BT_UNUSED const struct bt_object *object
 	(*count)++;
 }
 
-static void learn_object(void *context, const struct bt_object *object)
+static void collect_names(void *context, const struct bt_object *object)
 {
-	bt_snapshot_stream_learn(context, object);
+	bt_snapshot_stream_collect_names(context, object);
 }
 
 static void write_object(void *context, const struct bt_object *object)
@@ -171,8 +171,8 @@ int bt_recorder_create(const struct bt_recorder_options *options, int64_t now_ns
 	recorder->visit_err = (struct berth_error)BERTH_ERROR_INIT;
 	recorder->forms = bt_snapshot_stream_create(options->strip_names);
 	recorder->lines.forms = recorder->forms;
-	options->for_each_object(options->cluster, learn_object, recorder->forms);
-	bt_snapshot_stream_settle(recorder->forms);
+	options->for_each_object(options->cluster, collect_names, recorder->forms);
+	bt_snapshot_stream_sort_names(recorder->forms);
 	result = begin_part(recorder, now_ns, err);
 	if (result < 0) {
 		bt_recorder_destroy(recorder);
@@ -325,7 +325,7 @@ static int write_until(struct bt_recorder *recorder, int64_t until_ns, struct be
 	return result;
 }
 
-int bt_recorder_work(struct bt_recorder *recorder, int64_t now_ns, struct berth_error *err)
+int bt_recorder_flush(struct bt_recorder *recorder, int64_t now_ns, struct berth_error *err)
 {
 	const struct bt_recorder_options *options = &recorder->options;
 	int result = write_until(recorder, now_ns - BT_RECORDER_WINDOW_NS, err);

@@ -64,7 +64,7 @@ void bt_recorder_take_gap(
  * Writes and flushes the lines that have waited long enough, and begins the next part if it is due.
  * Call it twice a second. After an error, only bt_recorder_finish may be called.
  */
-BT_MUST_USE int bt_recorder_work(
+BT_MUST_USE int bt_recorder_flush(
 	struct bt_recorder *recorder, int64_t now_ns, struct berth_error *err);
 struct bt_recorder_counts bt_recorder_count(const struct bt_recorder *recorder);
 /** Returns how many CEL expressions of devices may give another result with neutral names. */

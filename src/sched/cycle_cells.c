@@ -148,7 +148,7 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
 	bt_cycle_set_scheduled(run->result, snapshot->places.slot_at[position], best_total,
 		node_count, snapshot->count - node_count);
-	if (bt_cycle_wants_ranking(run)) {
+	if (bt_cycle_needs_ranking(run)) {
 		/* Record the feasible nodes in search order, as the search of a list does. */
 		struct bt_arena *arena = run->cycle->arena;
 		const uint32_t *list = bt_snapshot_list(snapshot);
@@ -296,7 +296,7 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 {
 	struct bt_engine *engine = run->engine;
 	struct bt_plan *plan = run->plan;
-	if (!whole_list_counts(run) || !bt_cycle_ask_all_nominated(run)) {
+	if (!whole_list_counts(run) || !bt_cycle_evaluate_all_nominated(run)) {
 		return false;
 	}
 	struct bt_trait_list traits = {.arena = run->cycle->arena};

@@ -387,7 +387,7 @@ static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uin
 	bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
 	bt_cycle_set_scheduled(
 		run->result, slot, best_total, node_count, flat->snapshot->count - node_count);
-	if (bt_cycle_wants_ranking(run)) {
+	if (bt_cycle_needs_ranking(run)) {
 		rank(flat, node_count);
 	}
 }

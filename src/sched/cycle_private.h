@@ -67,9 +67,9 @@ struct bt_cycle_run {
 /** Fill run->nominated. */
 void bt_cycle_mark_nominated(struct bt_cycle_run *run);
 /** Discard the known results, because the filters run again for another search. */
-void bt_cycle_forget_nominated(struct bt_cycle_run *run);
+void bt_cycle_reset_nominated(struct bt_cycle_run *run);
 /** Evaluate all nominated nodes, in search order. false: there are too many, or a filter failed. */
-bool bt_cycle_ask_all_nominated(struct bt_cycle_run *run);
+bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run);
 /** Take the nominated nodes that do not fit out of the plan until they are put back. */
 void bt_cycle_take_out_nominated(struct bt_cycle_run *run);
 void bt_cycle_put_back_nominated(struct bt_cycle_run *run);
@@ -110,7 +110,7 @@ void bt_cycle_fail(struct bt_cycle_run *run);
 bool bt_cycle_decide_by_cells(struct bt_cycle_run *run);
 
 /** The ranking of the nodes must be recorded. */
-bool bt_cycle_wants_ranking(const struct bt_cycle_run *run);
+bool bt_cycle_needs_ranking(const struct bt_cycle_run *run);
 
 /* Metrics of the cycle (schedule_pod.c); no effect without metrics. */
 

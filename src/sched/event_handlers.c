@@ -411,7 +411,7 @@ int bt_scheduler_observe_lost(struct bt_scheduler *scheduler, struct bt_object *
 		return bt_scheduler_observe(scheduler, last_known, NULL, now_ns, err);
 	}
 	bt_arena_reset(&scheduler->scratch);
-	bt_object_store_settle(&scheduler->pods);
+	bt_object_store_pack_all(&scheduler->pods);
 	bt_scheduler_set_now(scheduler, now_ns);
 	(void)bt_object_store_delete(&scheduler->pods, BT_KIND_POD, last_known->meta->namespace_,
 		last_known->meta->name); /* absent if the pod was terminal */
@@ -431,7 +431,7 @@ int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_o
 	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
 	int result = 0;
 	bt_arena_reset(&scheduler->scratch);
-	bt_object_store_settle(&scheduler->pods);
+	bt_object_store_pack_all(&scheduler->pods);
 	bt_scheduler_set_now(scheduler, now_ns);
 	if (kind == BT_KIND_POD) {
 		result = observe_pod(scheduler, old_object, new_object, now_ns, err);

@@ -433,7 +433,7 @@ static void report(const struct filtering *filtering, const struct bt_str_map *f
 }
 
 /** Call one extender. On failure the candidates are unchanged. */
-static int ask(struct filtering *filtering, struct bt_extender_candidates *candidates,
+static int filter_nodes(struct filtering *filtering, struct bt_extender_candidates *candidates,
 	struct berth_error *err)
 {
 	const struct bt_extender *extender = filtering->extender;
@@ -474,7 +474,7 @@ struct bt_status bt_extenders_filter(const struct bt_extenders *extenders,
 		if (config->filter_verb.length == 0 || !bt_extender_is_interested(config, pod)) {
 			continue;
 		}
-		if (ask(&filtering, candidates, &err) == 0) {
+		if (filter_nodes(&filtering, candidates, &err) == 0) {
 			continue;
 		}
 		if (!config->ignorable) {

@@ -74,7 +74,7 @@ static struct bt_status cycle_ask_nominated(
 	return nominated->status;
 }
 
-void bt_cycle_forget_nominated(struct bt_cycle_run *run)
+void bt_cycle_reset_nominated(struct bt_cycle_run *run)
 {
 	for (uint32_t i = 0; i < run->nominated_count; i++) {
 		run->nominated[i].is_known = false;
@@ -88,7 +88,7 @@ static int by_distance(const void *a, const void *b)
 	return left->distance < right->distance ? -1 : left->distance > right->distance;
 }
 
-bool bt_cycle_ask_all_nominated(struct bt_cycle_run *run)
+bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 {
 	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
 	if (run->nominated_count > NOMINATED_MAX) {

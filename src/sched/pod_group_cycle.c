@@ -111,7 +111,7 @@ static void activate_wanted(struct bt_group_cycle *cycle)
 	struct bt_arena *arena = &cycle->arena;
 	struct bt_state *state = scheduler->engine->state;
 	const struct bt_group_members *members;
-	while ((members = bt_pod_groups_take_wanted(state)) != NULL) {
+	while ((members = bt_pod_groups_take_activations(state)) != NULL) {
 		if (members->unscheduled_count == cycle->waiting_count) {
 			continue;
 		}
@@ -120,7 +120,7 @@ static void activate_wanted(struct bt_group_cycle *cycle)
 		uint32_t count = bt_group_unscheduled_names(state, members, arena, &names);
 		for (uint32_t i = 0; i < count; i++) {
 			struct bt_object *pod =
-				bt_object_store_wake(&scheduler->pods, namespace_, names[i]);
+				bt_object_store_unpack(&scheduler->pods, namespace_, names[i]);
 			if (pod != NULL) {
 				(void)bt_queue_activate(scheduler->queue, pod, cycle->now_ns);
 			}
@@ -1316,7 +1316,7 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 	}
 	cycle->is_question = false;
 	release_run(cycle, &run);
-	while (bt_pod_groups_take_wanted(engine->state) != NULL) {
+	while (bt_pod_groups_take_activations(engine->state) != NULL) {
 		/* Discard the requests: a question activates no pods. */
 	}
 	for (uint32_t i = 0; i < count; i++) {

@@ -194,7 +194,7 @@ static struct bt_batch *batch_of(const struct bt_cycle_run *run)
 	return &engine->batches[profile];
 }
 
-bool bt_cycle_wants_ranking(const struct bt_cycle_run *run)
+bool bt_cycle_needs_ranking(const struct bt_cycle_run *run)
 {
 	return run->attempt != NULL && run->engine->batches != NULL &&
 		run->attempt->signature.data != NULL;
@@ -279,7 +279,7 @@ static bool evaluate_nominated_node(struct bt_cycle_run *run)
 		 * Upstream quirk, spec 03 section 3.7: the pending plugins of this trial are lost.
 		 */
 		run->result->diagnosis.pending_plugins = (struct bt_plugin_set){0};
-		bt_cycle_forget_nominated(run);
+		bt_cycle_reset_nominated(run);
 		return false;
 	}
 	bt_cycle_set_scheduled(run->result, found.feasible[0], 0, 1,

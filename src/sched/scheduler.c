@@ -156,7 +156,7 @@ static int bind_through_writer(void *context, const struct bt_pod_info *pod,
 static const struct bt_pod *find_pod(void *context, struct bt_str namespace_, struct bt_str name)
 {
 	struct bt_scheduler *scheduler = context;
-	const struct bt_object *pod = bt_object_store_wake(&scheduler->pods, namespace_, name);
+	const struct bt_object *pod = bt_object_store_unpack(&scheduler->pods, namespace_, name);
 	return pod != NULL ? pod->value : NULL;
 }
 
@@ -299,7 +299,7 @@ struct bt_queue *bt_scheduler_queue(const struct bt_scheduler *scheduler)
 struct bt_object *bt_scheduler_find_pod(
 	struct bt_scheduler *scheduler, struct bt_str namespace_, struct bt_str name)
 {
-	return bt_object_store_wake(&scheduler->pods, namespace_, name);
+	return bt_object_store_unpack(&scheduler->pods, namespace_, name);
 }
 
 const struct bt_pod *bt_scheduler_find_same_pod(struct bt_scheduler *scheduler,
@@ -395,7 +395,7 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 
 	const struct bt_object_meta *meta = entry->object->meta;
 	struct bt_object *known =
-		bt_object_store_wake(&scheduler->pods, meta->namespace_, meta->name);
+		bt_object_store_unpack(&scheduler->pods, meta->namespace_, meta->name);
 	log_failure(entry, result, &scheduler->text);
 	/* Log why the pod is not requeued. */
 	const struct bt_pod_info *info = &entry->pod;
@@ -586,7 +586,7 @@ int64_t bt_scheduler_step(
 		scheduler->has_started = true;
 		bt_queue_start(scheduler->queue, now_ns);
 	}
-	bt_object_store_settle(&scheduler->pods);
+	bt_object_store_pack_all(&scheduler->pods);
 	bt_queue_tick(scheduler->queue, now_ns);
 	bt_scheduler_set_now(scheduler, now_ns);
 	bt_scheduler_activate_requested(scheduler, now_ns);

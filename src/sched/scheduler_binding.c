@@ -269,7 +269,7 @@ static void activate(struct bt_scheduler *scheduler, struct bt_str key, int64_t 
 		return;
 	}
 	struct bt_object *pod =
-		bt_object_store_wake(&scheduler->pods, bt_str_sub(key, 0, (uint32_t)slash),
+		bt_object_store_unpack(&scheduler->pods, bt_str_sub(key, 0, (uint32_t)slash),
 			bt_str_sub(key, (uint32_t)slash + 1, BT_STR_MAX));
 	if (pod != NULL) {
 		(void)bt_queue_activate(scheduler->queue, pod, now_ns);

@@ -13,7 +13,7 @@ struct conflict_list {
 	struct bt_apply_conflict items[BT_APPLY_CONFLICTS_MAX];
 };
 
-static struct bt_str who(struct bt_arena *arena, const struct bt_manager *manager)
+static struct bt_str describe_manager(struct bt_arena *arena, const struct bt_manager *manager)
 {
 	struct bt_strbuf text = {0};
 	bt_strbuf_append_quoted(&text, manager->name);
@@ -36,7 +36,7 @@ static void add_conflicts(struct conflict_list *list, const struct bt_manager *m
 	struct bt_json_value *paths = bt_json_new(list->arena, BT_JSON_ARRAY);
 	uint32_t total = bt_field_set_paths(
 		list->arena, fields, BT_APPLY_CONFLICTS_MAX - list->count, paths);
-	struct bt_str name = who(list->arena, manager);
+	struct bt_str name = describe_manager(list->arena, manager);
 	bt_strbuf_append_c(&list->text, list->total != 0 ? "\n" : "");
 	bt_strbuf_append_c(&list->text, "conflicts with ");
 	bt_strbuf_append_str(&list->text, name);

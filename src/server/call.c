@@ -134,7 +134,7 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 	struct bt_json_value *object;
 	if (stored->owners != NULL && !call->same_owners) {
 		struct bt_strbuf text = {0};
-		bt_stored_append_whole(stored, &text);
+		bt_stored_append_complete(stored, &text);
 		int result = bt_json_parse(call->arena,
 			bt_arena_str(call->arena, bt_strbuf_str(&text)), false, &object, NULL);
 		BT_ASSERT(result == 0);
@@ -555,7 +555,7 @@ void bt_call_remove(struct bt_call *call, struct bt_json_value *object)
 	bt_call_answer_stored(call, last, 200);
 	after_commit(call, NULL);
 	if ((call->write.resource->flags & BT_RESOURCE_CUSTOM) != 0) {
-		bt_definition_object_gone(api, call->write.resource, call->arena);
+		bt_definition_remove_if_empty(api, call->write.resource, call->arena);
 	}
 }
 

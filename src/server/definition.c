@@ -329,7 +329,7 @@ static void release_if_empty(struct bt_api *api, struct bt_str name, struct bt_a
 	}
 }
 
-void bt_definition_object_gone(
+void bt_definition_remove_if_empty(
 	struct bt_api *api, const struct bt_api_resource *resource, struct bt_arena *arena)
 {
 	release_if_empty(

@@ -149,7 +149,7 @@ struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored 
 		return bt_stored_text(stored);
 	}
 	bt_strbuf_reset(&encoder->whole);
-	bt_stored_append_whole(stored, &encoder->whole);
+	bt_stored_append_complete(stored, &encoder->whole);
 	return bt_strbuf_str(&encoder->whole);
 }
 

@@ -264,7 +264,7 @@ static void http_answer_websocket(
 
 static void http_wake(void *exchange)
 {
-	bt_http_stream_wake(exchange);
+	bt_http_stream_resume(exchange);
 }
 
 static const struct bt_wire http_wire = {

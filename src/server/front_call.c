@@ -437,7 +437,7 @@ static bool delete_options(struct bt_front_call *call)
 
 /** --- lists and watches --- */
 
-static void wake(void *context)
+static void resume_stream(void *context)
 {
 	struct bt_front_call *call = context;
 	call->front->wire->wake(call->exchange);
@@ -452,7 +452,7 @@ static struct bt_list_request list_request(struct bt_front_call *call)
 		.namespace_ = call->route.namespace_,
 		.encoding = call->encoding,
 		.parameters = call->query.list,
-		.wake = wake,
+		.wake = resume_stream,
 		.wake_context = call,
 		.deletion = call->verb == BT_VERB_DELETE_COLLECTION ? &call->api : NULL,
 	};

@@ -27,7 +27,7 @@ struct connection {
 	bool status_is_sent;
 };
 
-static void wake(void *context)
+static void resume_stream(void *context)
 {
 	struct bt_front_call *call = context;
 	call->front->wire->wake(call->exchange);
@@ -199,7 +199,7 @@ void bt_front_connect(struct bt_front_call *call)
 	}
 	struct connection *connection = BT_NEW(struct connection);
 	*connection = (struct connection){
-		.link = {.wake = wake, .wake_context = call},
+		.link = {.wake = resume_stream, .wake_context = call},
 		.call = call,
 		.text = is_log || call->query.connect.takes_output ? answer.text : BT_STR(""),
 		.container = bt_arena_str(&call->arena, answer.container),

@@ -48,7 +48,7 @@ struct bt_list_request {
 	struct bt_list_parameters parameters;
 	/**
 	 * Called when a read that answered BT_HTTP_STREAM_WAIT can continue (see
-	 * bt_http_stream_wake). The function only notes it: it must not call lists or watches.
+	 * bt_http_stream_resume). The function only notes it: it must not call lists or watches.
 	 */
 	void (*wake)(void *context);
 	void *wake_context;

@@ -48,7 +48,7 @@ void bt_owners_unref(struct bt_owners *owners);
 uint32_t bt_owners_times_bytes(const struct bt_owners *owners);
 
 /** Appends the text with metadata.managedFields. */
-void bt_stored_append_whole(const struct bt_stored *stored, struct bt_strbuf *out);
+void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf *out);
 
 /** The part before the slash of a key "namespace/name"; "" for a key without a slash. */
 static inline struct bt_str bt_key_namespace(struct bt_str key)

@@ -253,7 +253,7 @@ static void append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, text);
 }
 
-void bt_stored_append_whole(const struct bt_stored *stored, struct bt_strbuf *out)
+void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf *out)
 {
 	struct bt_str text = bt_stored_text(stored);
 	if (stored->owners == NULL) {

@@ -146,7 +146,7 @@ void bt_watchers_remove(struct bt_watchers *watchers, struct bt_watch_link *link
 	watchers->count--;
 }
 
-static void wake(struct bt_watch_link *link)
+static void resume_watch(struct bt_watch_link *link)
 {
 	if (link->is_waiting) {
 		link->is_waiting = false;
@@ -163,7 +163,7 @@ static void run_due(struct bt_watchers *watchers, int64_t now_ns)
 			link = link->next) {
 			if (now_ns >= link->end_ns) {
 				link->end_is_due = true;
-				wake(link);
+				resume_watch(link);
 			} else if (link->has_bookmarks && now_ns >= link->next_bookmark_ns) {
 				int64_t next = now_ns + BOOKMARK_INTERVAL_NS;
 				int64_t last = link->end_ns - LAST_BOOKMARK_NS;
@@ -172,7 +172,7 @@ static void run_due(struct bt_watchers *watchers, int64_t now_ns)
 				link->next_bookmark_ns = now_ns >= last ? INT64_MAX
 					: next < last                   ? next
 									: last;
-				wake(link);
+				resume_watch(link);
 			}
 			if (due_ns(link) < watchers->next_due_ns) {
 				watchers->next_due_ns = due_ns(link);
@@ -261,7 +261,7 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 				continue;
 			}
 			for (; link != NULL; link = link->next) {
-				wake(link);
+				resume_watch(link);
 			}
 		}
 	}

@@ -284,7 +284,7 @@ void bt_definition_delete_objects(struct bt_call *call);
  * Call after the removal of a custom object: removes a terminating definition that has no more
  * objects.
  */
-void bt_definition_object_gone(
+void bt_definition_remove_if_empty(
 	struct bt_api *api, const struct bt_api_resource *resource, struct bt_arena *arena);
 
 /** Loads all stored definitions. */

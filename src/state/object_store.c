@@ -44,7 +44,7 @@ static void take_in(const struct bt_object_store *store, struct bt_stored_object
 	stored->awake = false;
 	if (store->rests) {
 		BT_ASSERT(object->kind == BT_KIND_POD);
-		bt_object_rest(object);
+		bt_object_allow_pack(object);
 	}
 }
 
@@ -63,7 +63,7 @@ void bt_object_store_finish(struct bt_object_store *store)
 	bt_vec_finish(&store->awake);
 }
 
-void bt_object_store_settle(struct bt_object_store *store)
+void bt_object_store_pack_all(struct bt_object_store *store)
 {
 	struct bt_object_table *pods = &store->kinds[BT_KIND_POD];
 
@@ -71,7 +71,7 @@ void bt_object_store_settle(struct bt_object_store *store)
 		struct bt_stored_object *stored = &pods->objects.items[store->awake.items[i]];
 		if (stored->object != NULL && stored->awake) {
 			stored->awake = false;
-			bt_object_rest(stored->object);
+			bt_object_allow_pack(stored->object);
 		}
 	}
 	store->awake.count = 0;
@@ -84,7 +84,7 @@ void bt_object_store_listen(
 	store->listeners[kind] = listener;
 }
 
-static void tell(const struct bt_object_store *store, struct bt_object *old_object,
+static void notify_listener(const struct bt_object_store *store, struct bt_object *old_object,
 	struct bt_object *new_object)
 {
 	enum bt_kind kind = old_object != NULL ? old_object->kind : new_object->kind;
@@ -117,7 +117,7 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 	if (id != UINT32_MAX) {
 		struct bt_stored_object old = table->objects.items[id];
 		take_in(store, &table->objects.items[id], object);
-		tell(store, old.object, object);
+		notify_listener(store, old.object, object);
 		let_go(store, &old);
 		return;
 	}
@@ -128,7 +128,7 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 	bt_map_insert(&table->map, map_hash(stored.hash), id);
 	table->count++;
 	table->sorted_stale = true;
-	tell(store, NULL, object);
+	notify_listener(store, NULL, object);
 }
 
 bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
@@ -146,7 +146,7 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 	table->count--;
 	table->version++;
 	table->sorted_stale = true;
-	tell(store, old.object, NULL);
+	notify_listener(store, old.object, NULL);
 	let_go(store, &old);
 	return true;
 }
@@ -160,7 +160,7 @@ struct bt_object *bt_object_store_find_object(const struct bt_object_store *stor
 	return id != UINT32_MAX ? table->objects.items[id].object : NULL;
 }
 
-struct bt_object *bt_object_store_wake(
+struct bt_object *bt_object_store_unpack(
 	struct bt_object_store *store, struct bt_str namespace_, struct bt_str name)
 {
 	struct bt_object_table *table = &store->kinds[BT_KIND_POD];
@@ -175,7 +175,7 @@ struct bt_object *bt_object_store_wake(
 	if (!stored->awake) {
 		stored->awake = true;
 		bt_vec_push(&store->awake, id);
-		(void)bt_object_wake(stored->object); /* returns the same object */
+		(void)bt_object_unpack(stored->object); /* returns the same object */
 	}
 	return stored->object;
 }

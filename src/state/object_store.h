@@ -45,7 +45,7 @@ struct bt_object_store {
 	struct bt_object_listener listeners[BT_KIND__COUNT]; /* changed NULL: no listener */
 	/**
 	 * For a store of pods, which are looked up by name only: its references are resting ones
-	 * (api/object.h), except those of pods found since bt_object_store_settle.
+	 * (api/object.h), except those of pods found since bt_object_store_pack_all.
 	 */
 	bool rests;
 	BT_VEC(uint32_t) awake; /* ids of pods found since; some may be deleted */
@@ -60,7 +60,7 @@ void bt_object_store_finish(struct bt_object_store *store);
 void bt_object_store_listen(
 	struct bt_object_store *store, enum bt_kind kind, struct bt_object_listener listener);
 /** For a store that rests: end the borrowing of all objects found so far. */
-void bt_object_store_settle(struct bt_object_store *store);
+void bt_object_store_pack_all(struct bt_object_store *store);
 /** Add the object, or replace the one with the same kind, namespace and name. Consumes object. */
 void bt_object_store_put(struct bt_object_store *store, struct bt_object *object);
 /** false: there is no such object. */
@@ -72,8 +72,8 @@ const void *bt_object_store_find(const struct bt_object_store *store, enum bt_ki
 /** The object, borrowed; NULL: there is none. Not for a store that rests. */
 struct bt_object *bt_object_store_find_object(const struct bt_object_store *store,
 	enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
-/** Find an object in a store that rests; borrowed until bt_object_store_settle. */
-struct bt_object *bt_object_store_wake(
+/** Find an object in a store that rests; borrowed until bt_object_store_pack_all. */
+struct bt_object *bt_object_store_unpack(
 	struct bt_object_store *store, struct bt_str namespace_, struct bt_str name);
 static inline uint32_t bt_object_store_count(const struct bt_object_store *store, enum bt_kind kind)
 {

@@ -325,7 +325,7 @@ void bt_pod_groups_unmark(struct bt_state *state, bt_sym uid, bt_sym namespace_,
 	set_in_snapshot(members, member, false);
 }
 
-void bt_pod_groups_want_activation(struct bt_state *state, struct bt_group_members *members)
+void bt_pod_groups_request_activation(struct bt_state *state, struct bt_group_members *members)
 {
 	struct bt_pod_groups *groups = state->pod_groups;
 
@@ -335,7 +335,7 @@ void bt_pod_groups_want_activation(struct bt_state *state, struct bt_group_membe
 	}
 }
 
-struct bt_group_members *bt_pod_groups_take_wanted(struct bt_state *state)
+struct bt_group_members *bt_pod_groups_take_activations(struct bt_state *state)
 {
 	struct bt_pod_groups *groups = state->pod_groups;
 	struct bt_group_members *members;

@@ -88,9 +88,9 @@ static inline uint32_t bt_group_scheduled_count(
 }
 
 /** Request activation of the group's unscheduled members. */
-void bt_pod_groups_want_activation(struct bt_state *state, struct bt_group_members *members);
+void bt_pod_groups_request_activation(struct bt_state *state, struct bt_group_members *members);
 /** The next group with requested activation, in order of the requests, or NULL. */
-struct bt_group_members *bt_pod_groups_take_wanted(struct bt_state *state);
+struct bt_group_members *bt_pod_groups_take_activations(struct bt_state *state);
 /**
  * Names of the unscheduled members, ascending, in the arena; texts are borrowed until the state
  * changes. Returns their number.

@@ -101,8 +101,8 @@ bool bt_queue_validate(struct bt_queue *queue, const char **out_reason)
 			queued++; /* waking it would break up its group */
 			continue;
 		}
-		bt_queue_settle(queue);
-		entry = bt_queue_wake(queue, id);
+		bt_queue_park_all(queue);
+		entry = bt_queue_unpark(queue, id);
 		*out_reason = check_entry(queue, entry);
 		if (*out_reason != NULL) {
 			return false;

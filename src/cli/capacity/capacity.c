@@ -688,7 +688,7 @@ static int run(struct bt_capacity_session *session, uint32_t own_pods, struct be
 	return result;
 }
 
-int bt_capacity_ask(const struct bt_capacity_question *question,
+int bt_capacity_compute(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err)
 {
 	uint32_t own_pods = OWN_PODS_AT_FIRST;

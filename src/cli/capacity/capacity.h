@@ -174,7 +174,7 @@ struct bt_capacity_answer {
  * configuration, and BERTH_ERR_NOT_FOUND for a cluster without nodes. After an error, out_answer
  * needs no finish.
  */
-BT_MUST_USE int bt_capacity_ask(const struct bt_capacity_question *question,
+BT_MUST_USE int bt_capacity_compute(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err);
 void bt_capacity_answer_finish(struct bt_capacity_answer *answer);
 

@@ -148,7 +148,7 @@ static int ask_all(struct options *options, struct berth_error *err)
 			.progress_context = &progress,
 		};
 		bt_progress_start(&progress, "placing copies", true);
-		result = bt_capacity_ask(&question, &options->answers[i], err);
+		result = bt_capacity_compute(&question, &options->answers[i], err);
 		bt_progress_end(&progress);
 		options->answer_count += result == 0;
 	}

@@ -314,7 +314,7 @@ static void find_best_change(struct answer *answer)
 
 /** --- answers --- */
 
-static void append_who(const struct group *group, struct bt_strbuf *out)
+static void append_pods(const struct group *group, struct bt_strbuf *out)
 {
 	if (group->owner.kind.length != 0) {
 		bt_strbuf_append_lower(out, group->owner.kind);
@@ -365,7 +365,7 @@ static void write_text(const struct answer *answer, struct bt_strbuf *out)
 		}
 		bt_explain_append_counted(out, group->count, "pod", "pods");
 		bt_strbuf_append_c(out, ": ");
-		append_who(group, out);
+		append_pods(group, out);
 		bt_strbuf_append_char(out, '\n');
 		if (group->fate == NULL) {
 			bt_strbuf_append_c(out, "  not looked at: too many groups\n");

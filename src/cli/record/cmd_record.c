@@ -93,12 +93,12 @@ static void take_signal(void *context, int number BT_UNUSED)
 	bt_loop_stop(bt_live_loop(run->live));
 }
 
-static int64_t work(void *context, int64_t now)
+static int64_t flush_due_lines(void *context, int64_t now)
 {
 	struct run *run = context;
 	struct bt_recorder_counts counts = bt_recorder_count(run->recorder);
 	if (run->result == 0 && now >= run->due_ns) {
-		run->result = bt_recorder_work(run->recorder, now, &run->err);
+		run->result = bt_recorder_flush(run->recorder, now, &run->err);
 		run->due_ns = now + WORK_INTERVAL_NS;
 	}
 	if (run->result < 0 || now >= run->end_ns) {
@@ -175,7 +175,7 @@ static int record(struct run *run, struct berth_error *err)
 		run->end_ns = run->options->duration_ns != 0
 			? now_ns(run) + run->options->duration_ns
 			: INT64_MAX;
-		bt_loop_add_worker(loop, work, run);
+		bt_loop_add_worker(loop, flush_due_lines, run);
 		bt_progress_start(&run->progress, "changes recorded", true);
 		result = bt_loop_run(loop, err);
 		bt_progress_end(&run->progress);

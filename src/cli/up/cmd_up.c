@@ -305,7 +305,7 @@ static void stop_with(struct up *up, int result)
 	bt_loop_stop(up->loop);
 }
 
-static int64_t settle_front(void *context, int64_t now_ns BT_UNUSED)
+static int64_t flush_front(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
 	if (up->result == 0) {
@@ -454,9 +454,9 @@ static int serve(struct up *up, struct berth_error *err)
 		 * sends it to watches.
 		 */
 		bt_loop_add_worker(up->loop, save_clock, up);
-		bt_loop_add_worker(up->loop, settle_front, up);
+		bt_loop_add_worker(up->loop, flush_front, up);
 		bt_loop_add_worker(up->loop, run_cluster, up);
-		bt_loop_add_worker(up->loop, settle_front, up);
+		bt_loop_add_worker(up->loop, flush_front, up);
 		bt_front_set_ready(up->front);
 		result = announce_server(up, err);
 	}

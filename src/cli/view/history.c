@@ -26,23 +26,23 @@ void bt_history_init(struct bt_history *history, int64_t now_ns)
 	}
 }
 
-/** Versions keep pods at rest, so that they can be packed (see bt_object_rest). */
+/** Versions keep pods at rest, so that they can be packed (see bt_object_allow_pack). */
 
-static struct bt_object *wake(struct bt_object *object)
+static struct bt_object *unpack(struct bt_object *object)
 {
-	return object->kind == BT_KIND_POD ? bt_object_wake(object) : object;
+	return object->kind == BT_KIND_POD ? bt_object_unpack(object) : object;
 }
 
-static void rest(struct bt_object *object)
+static void allow_pack(struct bt_object *object)
 {
 	if (object->kind == BT_KIND_POD) {
-		bt_object_rest(object);
+		bt_object_allow_pack(object);
 	}
 }
 
 static void release_object(struct bt_object *object)
 {
-	bt_object_release(wake(object));
+	bt_object_release(unpack(object));
 }
 
 void bt_history_finish(struct bt_history *history)
@@ -261,7 +261,7 @@ static void begin_version(
 		version.is_first = version.node != BT_HISTORY_NONE &&
 			(before == BT_HISTORY_NONE ||
 				history->versions.items[before].node == BT_HISTORY_NONE);
-		rest(version.object);
+		allow_pack(version.object);
 	} else if (object->kind == BT_KIND_NODE) {
 		version.node = read_node(history, bt_object_value(object, BT_KIND_NODE), id);
 	}
@@ -275,14 +275,14 @@ static void begin_version(
 static bool is_same_pod(
 	const struct bt_version *version, const struct bt_version *next, const struct bt_pod *pod)
 {
-	const struct bt_pod *known = bt_object_value(wake(version->object), BT_KIND_POD);
+	const struct bt_pod *known = bt_object_value(unpack(version->object), BT_KIND_POD);
 	bool is_same = version->node == next->node && version->request == next->request &&
 		version->is_over == next->is_over && version->is_gated == next->is_gated &&
 		bt_str_equal(known->metadata.uid, pod->metadata.uid) &&
 		(known->metadata.deletion_timestamp == NULL) ==
 			(pod->metadata.deletion_timestamp == NULL) &&
 		bt_str_map_equal(&known->metadata.labels, &pod->metadata.labels);
-	rest(version->object);
+	allow_pack(version->object);
 	return is_same;
 }
 
@@ -307,7 +307,7 @@ static bool renew_version(struct bt_history *history, struct bt_object *object)
 	}
 	release_object(version->object);
 	version->object = bt_object_share(object);
-	rest(version->object);
+	allow_pack(version->object);
 	return true;
 }
 
@@ -321,10 +321,10 @@ static bool is_rejected(const struct bt_history *history, const struct bt_object
 	if (id == BT_HISTORY_NONE) {
 		return is != NULL;
 	}
-	struct bt_object *known = wake(history->versions.items[id].object);
+	struct bt_object *known = unpack(history->versions.items[id].object);
 	const struct bt_pod_condition *was = find_rejection(bt_object_value(known, BT_KIND_POD));
 	bool differs = was == NULL || !bt_message_equal(&bt_pod_condition_message, was, is);
-	rest(known);
+	allow_pack(known);
 	return differs;
 }
 
@@ -401,8 +401,8 @@ static int apply_line(struct bt_history *history, int64_t now_ns,
 			bt_kind_info(line->kind)->name, BT_STR_ARG(line->name));
 	} else if (line->event == BT_RECORDING_CHANGE) {
 		result = bt_object_merge_patch(
-			line->kind, wake(old)->value, line->json, &object, err);
-		rest(old);
+			line->kind, unpack(old)->value, line->json, &object, err);
+		allow_pack(old);
 	}
 	if (result == 0) {
 		bt_history_take(history, now_ns, old, object);
@@ -513,8 +513,8 @@ int bt_history_fill(const struct bt_history *history, int64_t at_ns, struct bt_m
 	for (uint32_t i = 0; i < history->versions.count && result == 0; i++) {
 		const struct bt_version *version = &history->versions.items[i];
 		if (bt_version_holds(version, at_ns)) {
-			struct bt_object *object = bt_object_share(wake(version->object));
-			rest(version->object);
+			struct bt_object *object = bt_object_share(unpack(version->object));
+			allow_pack(version->object);
 			result = bt_manifests_take_live(cluster, source, object, err);
 		}
 	}

@@ -181,7 +181,7 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 static void write_pod(const struct bt_history *history, struct bt_json_writer *json,
 	const struct bt_version *version)
 {
-	const struct bt_pod *pod = bt_object_value(bt_object_wake(version->object), BT_KIND_POD);
+	const struct bt_pod *pod = bt_object_value(bt_object_unpack(version->object), BT_KIND_POD);
 	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
 	const struct bt_amounts *request = &history->requests.items[version->request];
 	bt_json_begin_object(json);
@@ -196,7 +196,7 @@ static void write_pod(const struct bt_history *history, struct bt_json_writer *j
 	bt_json_write_name_c(json, "request");
 	write_amounts(json, request->items, request->count, history->resources.count);
 	bt_json_end_object(json);
-	bt_object_rest(version->object);
+	bt_object_allow_pack(version->object);
 }
 
 bool bt_overview_write_node(

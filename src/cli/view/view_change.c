@@ -175,12 +175,12 @@ static int add_drain(struct bt_view_change *change, struct bt_str node, struct b
 			continue;
 		}
 		const struct bt_pod *pod =
-			bt_object_value(bt_object_wake(version->object), BT_KIND_POD);
+			bt_object_value(bt_object_unpack(version->object), BT_KIND_POD);
 		const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
 		struct bt_str namespace_ = bt_arena_str(&change->arena, pod->metadata.namespace_);
 		struct bt_str name = bt_arena_str(&change->arena, pod->metadata.name);
 		bool stays = owner != NULL && bt_str_equal_c(owner->kind, "DaemonSet");
-		bt_object_rest(version->object);
+		bt_object_allow_pack(version->object);
 		if (stays) {
 			continue;
 		}

@@ -298,7 +298,7 @@ static void take_answer(void *context, struct bt_strbuf *answer, const char *pro
 	}
 }
 
-static void ask(struct call *call)
+static void ask_question(struct call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	int result = bt_question_ask(call->server->options.questions, bt_http_body(call->exchange),
@@ -382,7 +382,7 @@ static int64_t wake_streams(void *context, int64_t now_ns)
 {
 	struct bt_view_server *server = context;
 	for (uint32_t i = 0; i < server->streams.count; i++) {
-		bt_http_stream_wake(server->streams.items[i]->exchange);
+		bt_http_stream_resume(server->streams.items[i]->exchange);
 	}
 	return server->streams.count != 0 ? now_ns + CHANGES_INTERVAL_NS : INT64_MAX;
 }
@@ -400,7 +400,7 @@ static const struct route {
 	{"GET", "/api/search", get_search},
 	{"GET", "/api/samples", get_samples},
 	{"GET", "/api/changes", get_changes},
-	{"POST", "/api/question", ask},
+	{"POST", "/api/question", ask_question},
 #if BT_HAVE_DAEMON
 	{"POST", "/api/change", change_cluster},
 #endif

@@ -270,7 +270,7 @@ static int whatif_ask_budgets(struct bt_whatif *whatif, uint32_t index, struct b
 	return 0;
 }
 
-static void set_gone(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
+static void mark_gone(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
 	struct bt_whatif_mark *mark = &whatif->marks.items[index];
 	mark->gone = true;
@@ -284,11 +284,11 @@ static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure de
 	const struct bt_pod *pod =
 		bt_object_value(whatif->work.objects.items[index].object, BT_KIND_POD);
 	if (bt_pod_is_terminating(pod)) {
-		set_gone(whatif, index, BT_DEPARTURE_TERMINATING);
+		mark_gone(whatif, index, BT_DEPARTURE_TERMINATING);
 		return;
 	}
 	if (bt_pod_keeper_of(pod) == BT_KEEPER_NONE && !whatif->recreate_bare) {
-		set_gone(whatif, index, departure);
+		mark_gone(whatif, index, departure);
 		mark->lost = true;
 		return;
 	}
@@ -366,7 +366,7 @@ void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected)
 		}
 		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
 		if (keeper == BT_KEEPER_DAEMON_SET || keeper == BT_KEEPER_NODE) {
-			set_gone(whatif, i, BT_DEPARTURE_NODE_REMOVED);
+			mark_gone(whatif, i, BT_DEPARTURE_NODE_REMOVED);
 		} else {
 			evict(whatif, i, BT_DEPARTURE_NODE_REMOVED);
 		}
@@ -430,7 +430,7 @@ void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object
 			continue;
 		}
 		if (bt_pod_keeper_of(pod) == BT_KEEPER_DAEMON_SET) {
-			set_gone(whatif, i, BT_DEPARTURE_TAINTED);
+			mark_gone(whatif, i, BT_DEPARTURE_TAINTED);
 		} else {
 			evict(whatif, i, BT_DEPARTURE_TAINTED);
 		}
@@ -467,7 +467,7 @@ void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected)
 			whatif->work.objects.items[i].namespace_,
 			bt_object_controller(&pod->metadata)->name);
 		if (set != BT_MANIFESTS_NONE && !selects(whatif, set, node)) {
-			set_gone(whatif, i, BT_DEPARTURE_UNSELECTED);
+			mark_gone(whatif, i, BT_DEPARTURE_UNSELECTED);
 		}
 	}
 }

@@ -75,9 +75,9 @@ START_TEST(test_object_rest__packed_when_all_references_rest)
 	set_up(&case_);
 	size_t bytes = bt_arena_chunk_bytes(case_.object->memory);
 	second = bt_object_share(case_.object);
-	bt_object_rest(second);
+	bt_object_allow_pack(second);
 	assert_same(&case_);
-	bt_object_rest(case_.object);
+	bt_object_allow_pack(case_.object);
 	ck_assert_ptr_null(case_.object->value);
 	ck_assert_ptr_null(case_.object->meta);
 	ck_assert(bt_str_equal_c(bt_object_name(case_.object), "app-3"));
@@ -85,7 +85,7 @@ START_TEST(test_object_rest__packed_when_all_references_rest)
 	ck_assert(bt_object_is(case_.object, BT_KIND_POD, BT_STR("team"), BT_STR("app-3")));
 	ck_assert(!bt_object_is(case_.object, BT_KIND_NODE, BT_STR("team"), BT_STR("app-3")));
 	ck_assert(!bt_object_is(case_.object, BT_KIND_POD, BT_STR("app-3"), BT_STR("team")));
-	ck_assert_ptr_eq(bt_object_wake(case_.object), case_.object);
+	ck_assert_ptr_eq(bt_object_unpack(case_.object), case_.object);
 	assert_same(&case_);
 	/*
 	 * Thousands of objects may be awake: an object takes one chunk with little spare room
@@ -95,7 +95,7 @@ START_TEST(test_object_rest__packed_when_all_references_rest)
 		bt_arena_chunk_bytes(case_.object->memory) <
 			bytes + sizeof(struct bt_pod_condition) + 128);
 	ck_assert(bt_str_equal_c(bt_object_name(case_.object), "app-3"));
-	bt_object_rest(case_.object);
+	bt_object_allow_pack(case_.object);
 	ck_assert_ptr_null(case_.object->value);
 	bt_object_release_resting(second);
 	bt_object_release_resting(case_.object);
@@ -110,11 +110,11 @@ START_TEST(test_object_rest__packed_when_the_last_who_looks_lets_go)
 
 	set_up(&case_);
 	second = bt_object_share(case_.object);
-	bt_object_rest(case_.object);
+	bt_object_allow_pack(case_.object);
 	assert_same(&case_);
 	bt_object_release(second);
 	ck_assert_ptr_null(case_.object->value);
-	(void)bt_object_wake(case_.object);
+	(void)bt_object_unpack(case_.object);
 	assert_same(&case_);
 	bt_object_release(case_.object);
 	tear_down(&case_);
@@ -130,12 +130,12 @@ START_TEST(test_object_rest__what_shares_nothing_is_packed_as_a_whole)
 	bt_object_release(case_.object);
 	case_.object = bt_object_create_pod(case_.pod, NULL, &none);
 	ck_assert_ptr_null(case_.object->common);
-	bt_object_rest(case_.object);
+	bt_object_allow_pack(case_.object);
 	ck_assert_ptr_null(case_.object->value);
 	ck_assert(bt_str_equal_c(bt_object_name(case_.object), "app-3"));
 	ck_assert(bt_str_equal_c(bt_object_namespace(case_.object), "team"));
 	ck_assert_uint_lt(bt_object_bytes(case_.object), 500);
-	(void)bt_object_wake(case_.object);
+	(void)bt_object_unpack(case_.object);
 	assert_same(&case_);
 	bt_object_release(case_.object);
 	bt_pod_commons_finish(&none);
@@ -154,13 +154,13 @@ START_TEST(test_object_rest__a_node_is_packed_when_it_is_read_so)
 
 	ck_assert_int_eq(bt_object_decode_protobuf(BT_KIND_NODE, bytes, &plain, NULL), 0);
 	ck_assert_int_eq(bt_object_decode_sharing(BT_KIND_NODE, bytes, &commons, &node, NULL), 0);
-	bt_object_rest(plain);
-	bt_object_rest(node);
+	bt_object_allow_pack(plain);
+	bt_object_allow_pack(node);
 	ck_assert_ptr_nonnull(plain->value);
 	ck_assert_ptr_null(node->value);
 	ck_assert(bt_str_equal_c(bt_object_name(node), "n1"));
 	ck_assert_uint_eq(bt_object_namespace(node).length, 0);
-	(void)bt_object_wake(node);
+	(void)bt_object_unpack(node);
 	ck_assert(bt_message_equal(bt_kind_info(BT_KIND_NODE)->message, node->value, plain->value));
 	bt_object_release(node);
 	bt_object_release_resting(plain);
@@ -175,11 +175,11 @@ START_TEST(test_object_rest__what_has_its_json_or_no_memory_of_others_stays)
 
 	set_up(&case_);
 	alone = bt_object_create(BT_KIND_POD, case_.pod);
-	bt_object_rest(alone);
+	bt_object_allow_pack(alone);
 	ck_assert_ptr_nonnull(alone->value);
 	bt_object_release_resting(alone);
 	case_.object->json = BT_STR("{}");
-	bt_object_rest(case_.object);
+	bt_object_allow_pack(case_.object);
 	assert_same(&case_);
 	bt_object_release_resting(case_.object);
 	tear_down(&case_);
@@ -216,8 +216,8 @@ START_TEST(test_pod_common__large_ones_are_not_remembered_for_ever)
 	}
 	ck_assert_uint_gt(commons.bytes, BT_POD_COMMONS_BYTES_MAX / 2);
 	/* An object keeps its common part after the part is evicted from the table. */
-	bt_object_rest(first);
-	pod = bt_object_value(bt_object_wake(first), BT_KIND_POD);
+	bt_object_allow_pack(first);
+	pod = bt_object_value(bt_object_unpack(first), BT_KIND_POD);
 	ck_assert_uint_eq(pod->spec.scheduler_name.length, sizeof(name) - 1);
 	ck_assert_int_eq(pod->spec.scheduler_name.data[0], 'A');
 	bt_object_release(first);

@@ -47,7 +47,7 @@ static int ask(struct fixture *fixture, uint32_t max, struct berth_error *err)
 		.spec_count = fixture->specs.list.count,
 		.max = max,
 	};
-	return bt_capacity_ask(&question, &fixture->answer, err);
+	return bt_capacity_compute(&question, &fixture->answer, err);
 }
 
 static void finish(struct fixture *fixture)

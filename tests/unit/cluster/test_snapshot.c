@@ -279,7 +279,7 @@ static void collect_texts(struct bt_neutral_names *names)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
 		bt_neutral_names_collect(names, bt_str_from(texts[i]), false);
 	}
-	bt_neutral_names_settle(names);
+	bt_neutral_names_sort(names);
 }
 
 START_TEST(test_neutral_names__keep_equality_and_composition)

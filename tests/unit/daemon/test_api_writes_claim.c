@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/resource_claim.h"
-#include "daemon/whole_object.h"
+#include "daemon/complete_object.h"
 #include "test_main.h"
 #include "writes_world.h"
 
@@ -67,7 +67,7 @@ static void finish(struct claim_world *claims)
 
 static struct bt_object *decoded(const char *json)
 {
-	const struct bt_reflector_codec *codec = bt_whole_object_codec(BT_KIND_RESOURCE_CLAIM);
+	const struct bt_reflector_codec *codec = bt_complete_object_codec(BT_KIND_RESOURCE_CLAIM);
 	void *object = NULL;
 	ck_assert_int_eq(codec->decode_json(codec->context, bt_str_from(json), &object, NULL), 0);
 	return object;

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
-#include "daemon/whole_object.h"
+#include "daemon/complete_object.h"
 #include "net/certificate.h"
 #include "net/http_server.h"
 #include "scripted_server.h"
@@ -402,7 +402,7 @@ START_TEST(test_extender_http__whole_objects)
 		"\"annotations\":{\"a\":\"<b>\"}},\"spec\":{\"unknown\":[1,2.50],\"containers\":[]}"
 		","
 		"\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.1\"}]}}";
-	const struct bt_reflector_codec *codec = bt_whole_object_codec(BT_KIND_POD);
+	const struct bt_reflector_codec *codec = bt_complete_object_codec(BT_KIND_POD);
 	void *item;
 	ck_assert(codec->decode_protobuf == NULL); /* the reflector must request JSON */
 	ck_assert_int_eq(codec->decode_json(codec->context, bt_str_from(json), &item, NULL), 0);

@@ -52,7 +52,7 @@ static void ask(struct bt_reviewer *reviewer, const char *token, struct question
 	*question = (struct question){.waiter = {.context = question, .done = on_done}};
 	struct bt_json_value *spec = bt_json_new(&arena, BT_JSON_OBJECT);
 	bt_json_set_c(&arena, spec, "token", token);
-	bt_review_ask(reviewer, spec, &arena, &question->waiter);
+	bt_review_request(reviewer, spec, &arena, &question->waiter);
 	bt_arena_finish(&arena);
 }
 

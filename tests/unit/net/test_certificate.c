@@ -203,7 +203,7 @@ START_TEST(test_certificate__tls_stream)
 	size_t received = 0;
 	for (int i = 0; i < 20; i++) {
 		bt_strbuf_append_c(&fixture.feed, "event\n");
-		bt_http_stream_wake(fixture.kept);
+		bt_http_stream_resume(fixture.kept);
 		ck_assert_int_eq(bt_loop_turn(fixture.loop, 1000000, NULL), 0);
 	}
 	while (received < 20 * 11) {

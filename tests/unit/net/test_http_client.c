@@ -563,13 +563,13 @@ START_TEST(test_http_client__streams)
 	ck_assert_uint_eq(result.data_count, 0);
 	for (uint32_t i = 1; i <= 3; i++) {
 		bt_strbuf_append_c(&pair.server.feed, "event\n");
-		bt_http_stream_wake(pair.server.kept);
+		bt_http_stream_resume(pair.server.kept);
 		fixture_wait_count(&pair.server, &result.data_count, i);
 	}
 	ck_assert_str_eq(bt_strbuf_c(&result.body), "event\nevent\nevent\n");
 	ck_assert_uint_eq(result.done_count, 0);
 	pair.server.feed_ends = true;
-	bt_http_stream_wake(pair.server.kept);
+	bt_http_stream_resume(pair.server.kept);
 	result_wait(&result);
 	ck_assert_int_eq(result.outcome.failure, BT_HTTP_FAILURE_NONE);
 	ck_assert_uint_eq(result.outcome.body.length, 0);

@@ -264,12 +264,12 @@ START_TEST(test_http_server__streams)
 	client_expect(&client, "Transfer-Encoding: chunked\r\n", 1);
 	for (uint32_t i = 1; i <= 100; i++) {
 		bt_strbuf_append_c(&fixture.feed, "event\n");
-		bt_http_stream_wake(fixture.kept);
-		bt_http_stream_wake(fixture.kept);
+		bt_http_stream_resume(fixture.kept);
+		bt_http_stream_resume(fixture.kept);
 		client_expect(&client, "6\r\nevent\n\r\n", i);
 	}
 	fixture.feed_ends = true;
-	bt_http_stream_wake(fixture.kept);
+	bt_http_stream_resume(fixture.kept);
 	client_expect(&client, "0\r\n\r\n", 1);
 	ck_assert_uint_eq(fixture.finish_count, 1);
 	/* the connection stays open */
@@ -283,7 +283,7 @@ START_TEST(test_http_server__streams)
 	client_send_text(&client, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
 	client_expect(&client, "\r\n\r\n", 1);
 	fixture.feed_aborts = true;
-	bt_http_stream_wake(fixture.kept);
+	bt_http_stream_resume(fixture.kept);
 	client_expect_end(&client);
 	ck_assert_uint_eq(client_count(&client, "0\r\n\r\n"), 0);
 	ck_assert_uint_eq(fixture.finish_count, 2);
@@ -333,7 +333,7 @@ START_TEST(test_http_server__resuming_ends_the_wait)
 	client_expect(&client, "Transfer-Encoding: chunked\r\n", 1);
 	fixture_turns(&fixture, 3);
 	bt_strbuf_append_c(&fixture.feed, "event\n");
-	bt_http_stream_wake(fixture.kept);
+	bt_http_stream_resume(fixture.kept);
 	ck_assert_int_eq(bt_loop_turn(fixture.loop, INT64_C(20000000000), NULL), 0);
 	client_expect(&client, "event\n", 1);
 	ck_assert_int_lt(bt_loop_now_ns(fixture.loop) - start_ns, INT64_C(10000000000));
@@ -347,7 +347,7 @@ static int64_t wake_kept(void *context, int64_t now_ns)
 	struct fixture *fixture = context;
 	(void)now_ns;
 	if (fixture->kept != NULL && fixture->feed.length != 0) {
-		bt_http_stream_wake(fixture->kept);
+		bt_http_stream_resume(fixture->kept);
 	}
 	return INT64_MAX;
 }
@@ -503,7 +503,7 @@ START_TEST(test_http_server__thousand_streams)
 	}
 	for (uint32_t i = 0; i < COUNT; i += 3) {
 		bt_strbuf_append_c(&fixture.feed, "event\n");
-		bt_http_stream_wake(exchanges[i]);
+		bt_http_stream_resume(exchanges[i]);
 		client_expect(&clients[i], "event\n", 1);
 	}
 	for (uint32_t i = 0; i < COUNT; i++) {
@@ -652,7 +652,7 @@ START_TEST(test_http_server__websockets)
 	fixture_start(&fixture);
 	open_websocket(&client, &fixture);
 	bt_strbuf_append_c(&fixture.feed, "hello");
-	bt_http_stream_wake(fixture.kept);
+	bt_http_stream_resume(fixture.kept);
 	client_expect(&client, "\x82\x05hello", 1);
 	/* the server drops 256 bytes of data, also when they arrive in parts, and answers a ping */
 	client_send(&client, data, sizeof(data) - 1);
@@ -665,7 +665,7 @@ START_TEST(test_http_server__websockets)
 		"abc",
 		1);
 	fixture.feed_ends = true;
-	bt_http_stream_wake(fixture.kept);
+	bt_http_stream_resume(fixture.kept);
 	client_expect(&client, "\x88\x02\x03\xe8", 1);
 	ck_assert_uint_eq(fixture.closed_count, 0);
 	client_send(&client, close_frame, sizeof(close_frame) - 1);
@@ -704,7 +704,7 @@ START_TEST(test_http_server__websockets)
 		bt_strbuf_append(&fixture.feed, payload, sizeof(payload));
 	}
 	fixture.feed_ends = true;
-	bt_http_stream_wake(fixture.kept);
+	bt_http_stream_resume(fixture.kept);
 	for (uint32_t i = 0; i < 1000 && client.in.length < 4096 * sizeof(payload) + 260; i++) {
 		fixture_turns(&fixture, 1);
 		client_receive(&client);

@@ -195,9 +195,9 @@ START_TEST(test_recorder__kinds_are_ordered_by_resource_version)
 	/* A deletion found by a list has an old version and keeps its place in the order. */
 	take(recorder, SECOND + SECOND / 4, pod("a", 50, ""), NULL);
 	/* The window of the later changes is still open. */
-	ck_assert_int_eq(bt_recorder_work(recorder, SECOND + SECOND / 2, NULL), 0);
+	ck_assert_int_eq(bt_recorder_flush(recorder, SECOND + SECOND / 2, NULL), 0);
 	ck_assert_uint_eq(bt_recorder_count(recorder).changes, 2);
-	ck_assert_int_eq(bt_recorder_work(recorder, 2 * SECOND, NULL), 0);
+	ck_assert_int_eq(bt_recorder_flush(recorder, 2 * SECOND, NULL), 0);
 	ck_assert_uint_eq(bt_recorder_count(recorder).changes, 4);
 	end(recorder);
 	uint32_t found;
@@ -218,7 +218,7 @@ START_TEST(test_recorder__each_part_starts_with_the_whole_cluster)
 	cluster[cluster_count++] = pod("a", 10, "");
 	take(recorder, 10 * SECOND, NULL, bt_object_share(cluster[1]));
 	/* Changes that are still held back belong to the part that ends. */
-	ck_assert_int_eq(bt_recorder_work(recorder, 10 * SECOND, NULL), 0);
+	ck_assert_int_eq(bt_recorder_flush(recorder, 10 * SECOND, NULL), 0);
 	take(recorder, 12 * SECOND, pod("a", 10, ""), pod("a", 11, "n1"));
 	ck_assert_uint_eq(bt_recorder_count(recorder).parts, 2);
 	end(recorder);

@@ -52,11 +52,11 @@ static void tell(uint32_t number, struct bt_object *pod)
 {
 	struct bt_object *old_pod = world.pods[number];
 
-	observe(old_pod != NULL ? bt_object_wake(old_pod) : NULL, pod);
+	observe(old_pod != NULL ? bt_object_unpack(old_pod) : NULL, pod);
 	bt_object_release(old_pod);
 	world.pods[number] = pod;
 	if (pod != NULL) {
-		bt_object_rest(pod);
+		bt_object_allow_pack(pod);
 	}
 }
 

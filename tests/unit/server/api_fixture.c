@@ -77,7 +77,7 @@ static void take_answer(struct api_fixture *fixture)
 		ck_assert_ptr_null(answer->document);
 		struct bt_strbuf text = {0};
 		struct bt_json_value *whole = NULL;
-		bt_stored_append_whole(answer->object, &text);
+		bt_stored_append_complete(answer->object, &text);
 		struct bt_str copy = bt_arena_str(&fixture->arena, bt_strbuf_str(&text));
 		ck_assert_int_eq(bt_json_parse(&fixture->arena, copy, false, &whole, NULL), 0);
 		fixture->result = whole;

@@ -62,7 +62,7 @@ START_TEST(test_encode__json_is_the_stored_text)
 
 	begin();
 	(void)encode("configmaps", "default/m", (struct bt_encoding){0});
-	bt_stored_append_whole(stored_of("configmaps", "default/m"), &stored);
+	bt_stored_append_complete(stored_of("configmaps", "default/m"), &stored);
 	text = bt_strbuf_str(&fixture.text);
 	ck_assert(
 		bt_str_has_prefix(text, BT_STR("{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",")));

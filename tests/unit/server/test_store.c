@@ -42,7 +42,7 @@ START_TEST(test_store__owners_are_shared)
 	ck_assert(bt_str_equal_c(bt_stored_text(entries[0]), "{\"metadata\":{\"name\":\"x\"}}"));
 	for (uint32_t i = 0; i < 2; i++) {
 		struct bt_strbuf whole = {0};
-		bt_stored_append_whole(entries[i], &whole);
+		bt_stored_append_complete(entries[i], &whole);
 		ck_assert_str_eq(bt_strbuf_c(&whole), texts[i]);
 		bt_strbuf_finish(&whole);
 	}
@@ -50,7 +50,7 @@ START_TEST(test_store__owners_are_shared)
 	const struct bt_stored *same = bt_store_put_same_owners(
 		store, pods, BT_STR("b"), BT_STR("{\"metadata\":{\"name\":\"z\"}}"), 0);
 	struct bt_strbuf owners = {0};
-	bt_stored_append_whole(same, &owners);
+	bt_stored_append_complete(same, &owners);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&owners), "2026-11-21T00:00:01Z"));
 	bt_strbuf_finish(&owners);
 	ck_assert_ptr_null(

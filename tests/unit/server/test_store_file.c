@@ -138,7 +138,7 @@ static void expect_whole(struct bt_store *store, const char *key, const char *te
 {
 	struct bt_strbuf whole = {0};
 
-	bt_stored_append_whole(
+	bt_stored_append_complete(
 		bt_store_find(store, bt_store_collection(store, BT_STR("pods")), bt_str_from(key)),
 		&whole);
 	ck_assert_str_eq(bt_strbuf_c(&whole), text);

@@ -15,12 +15,12 @@
  * The codec of BT_KIND_NODE, BT_KIND_POD or BT_KIND_RESOURCE_CLAIM; requests JSON. Items are struct
  * bt_object with `json`.
  */
-const struct bt_reflector_codec *bt_whole_object_codec(enum bt_kind kind);
+const struct bt_reflector_codec *bt_complete_object_codec(enum bt_kind kind);
 
 /** Which objects the configured extenders get whole. */
-struct bt_whole_object_needs {
+struct bt_complete_object_needs {
 	bool pods;
 	bool nodes;
 };
-struct bt_whole_object_needs bt_whole_object_needs(const struct bt_config *config);
+struct bt_complete_object_needs bt_complete_object_needs(const struct bt_config *config);
 #endif

@@ -238,7 +238,7 @@ void bt_object_pack_if_resting(struct bt_object *object)
 	object->value = NULL;
 }
 
-void bt_object_rest(struct bt_object *object)
+void bt_object_allow_pack(struct bt_object *object)
 {
 	BT_ASSERT(object->resting_count < object->reference_count &&
 		object->resting_count < UINT16_MAX);
@@ -246,7 +246,7 @@ void bt_object_rest(struct bt_object *object)
 	bt_object_pack_if_resting(object);
 }
 
-struct bt_object *bt_object_wake(struct bt_object *object)
+struct bt_object *bt_object_unpack(struct bt_object *object)
 {
 	BT_ASSERT(object->resting_count > 0);
 	object->resting_count--;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/whole_object.h"
+#include "daemon/complete_object.h"
 
 #include "codec/json_edit.h"
 
@@ -51,7 +51,7 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 	return result;
 }
 
-const struct bt_reflector_codec *bt_whole_object_codec(enum bt_kind kind)
+const struct bt_reflector_codec *bt_complete_object_codec(enum bt_kind kind)
 {
 	/* The codec of plain objects, except for decoding. */
 	static struct bt_reflector_codec codecs[BT_KIND__COUNT];
@@ -61,9 +61,9 @@ const struct bt_reflector_codec *bt_whole_object_codec(enum bt_kind kind)
 	return &codecs[kind];
 }
 
-struct bt_whole_object_needs bt_whole_object_needs(const struct bt_config *config)
+struct bt_complete_object_needs bt_complete_object_needs(const struct bt_config *config)
 {
-	struct bt_whole_object_needs needs = {false, false};
+	struct bt_complete_object_needs needs = {false, false};
 	for (uint32_t i = 0; i < bt_config_extender_count(config); i++) {
 		const struct bt_config_extender *extender = bt_config_extender_at(config, i);
 		bool sees_nodes =
