@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_DAEMON_WHOLE_OBJECT_H
-#define BT_DAEMON_WHOLE_OBJECT_H
+#ifndef BT_DAEMON_COMPLETE_OBJECT_H
+#define BT_DAEMON_COMPLETE_OBJECT_H
 /**
  * Objects that keep their JSON beside the fields that a scheduler reads: nodes and pods if the
  * configuration has extenders that get whole objects and may read any field; claims because they
