@@ -100,7 +100,7 @@ static struct bt_object *make_pod(uint32_t i, uint32_t shapes, bool distinct_lab
 		"{\"metadata\":{\"name\":\"app-%u-%u\",\"namespace\":\"default\",\"uid\":"
 		"\"6d6a2b1c-0000-4000-8000-%012u\",\"labels\":{\"app\":\"app-%u\"%s}},"
 		"\"spec\":{\"schedulerName\":\"default-scheduler\",\"priority\":%u,"
-		"\"nodeSelector\":{\"pool\":\"p%u\"},\"tolerations\":[{\"key\":"
+		"\"nodeSelector\":{\"pool\":\"pool-%u\"},\"tolerations\":[{\"key\":"
 		"\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\","
 		"\"tolerationSeconds\":300},{\"key\":\"node.kubernetes.io/unreachable\","
 		"\"operator\":\"Exists\",\"effect\":\"NoExecute\",\"tolerationSeconds\":300}],"
@@ -241,6 +241,8 @@ static const struct event_row rows[] = {
 		NODE("", "1")},
 	{"label of another pool, NodeAffinity", "NodeAffinity", &node_label, BT_KIND_NODE,
 		NODE("", "1"), NODE("\"pool\":\"other\"", "1")},
+	{"label of one shape's pool, NodeAffinity", "NodeAffinity", &node_label, BT_KIND_NODE,
+		NODE("", "1"), NODE("\"pool\":\"pool-7\"", "1")},
 	{"label of no topology, InterPodAffinity", "InterPodAffinity", &node_label, BT_KIND_NODE,
 		NODE("", "1"), NODE("\"pool\":\"other\"", "1")},
 	{"pod of another app deleted, InterPodAffinity", "InterPodAffinity", &pod_delete,
@@ -265,6 +267,7 @@ static void time_event(uint32_t count, uint32_t shapes, const struct event_row *
 	struct bench bench;
 	int64_t start;
 	int64_t best = INT64_MAX;
+	uint32_t moved = 0;
 	char what[160];
 
 	bench_init(&bench);
@@ -280,14 +283,19 @@ static void time_event(uint32_t count, uint32_t shapes, const struct event_row *
 		new_object = decode(row->kind, row->new_json);
 	}
 	for (uint32_t i = 0; i < EVENT_ROUNDS; i++) {
+		bench.now_ns += 20 * NS_PER_SECOND; /* longer than the longest backoff */
 		start = clock_ns();
 		bt_queue_move_all_to_active_or_backoff_queue(
 			bench.queue, row->event, old_object, new_object, NULL, bench.now_ns);
 		start = clock_ns() - start;
 		best = start < best ? start : best;
+		moved = bt_queue_count(bench.queue, BT_QUEUE_ACTIVE);
+		for (uint32_t k = 0; k < moved; k++) {
+			requeue(&bench, bt_queue_pop(bench.queue), &rejection);
+		}
 	}
-	(void)snprintf(what, sizeof(what), "%s, %u shapes%s", row->what, shapes,
-		bt_queue_count(bench.queue, BT_QUEUE_UNSCHEDULABLE) == count ? "" : " (MOVED)");
+	(void)snprintf(
+		what, sizeof(what), "%s, %u shapes, %u pods move", row->what, shapes, moved);
 	report(what, "ms", (double)best / 1e6, EVENT_ROUNDS);
 	bt_object_release(old_object);
 	bt_object_release(new_object);
