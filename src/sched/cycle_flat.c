@@ -29,6 +29,7 @@ struct flat {
 	const struct bt_plan *plan;
 	const struct bt_snapshot *snapshot;
 	struct bt_plan_cache *cache;
+	struct bt_parts parts;
 	const uint32_t *cell_of; /* cell by slot; NULL: there is one cell */
 	uint32_t cell_count;     /* upper bound of cell numbers; some cells may have no node */
 	/* Arrays by cell. */
@@ -145,11 +146,16 @@ static void filter_other_cells(struct flat *flat)
 	const uint32_t *verdict = flat->plan->verdict;
 	struct bt_asked_cells asked =
 		bt_asked_cells_make(flat->run->cycle->arena, flat->cell_count);
-	for (uint32_t slot = 0; slot < flat->plan->slot_count; slot++) {
+	uint32_t left = 0; /* number of cells without a node */
+	for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
+		left += flat->slots[cell] == BT_SLOT_NONE;
+	}
+	for (uint32_t slot = 0; slot < flat->plan->slot_count && left != 0; slot++) {
 		uint32_t cell = flat->cell_of != NULL ? flat->cell_of[slot] : 0;
 		if (verdict[slot] != BT_VERDICT_OUTSIDE && flat->slots[cell] == BT_SLOT_NONE) {
 			flat->slots[cell] = slot;
 			bt_asked_cells_add(&asked, cell, slot, 0, 0);
+			left--;
 		}
 	}
 	bt_filter_cells(flat->run, &asked);
@@ -216,6 +222,82 @@ static bool fail(struct flat *flat)
 	return true;
 }
 
+/** --- members of cells --- */
+
+/** A pass that counts the nodes of each cell that pass the plan's verdict. Arrays [part][cell]. */
+struct members_pass {
+	const struct flat *flat;
+	uint32_t *sizes;
+	uint32_t *slots; /* the last one; BT_SLOT_NONE: no node */
+};
+
+static void count_part(void *argument, uint32_t part)
+{
+	const struct members_pass *pass = argument;
+	const struct flat *flat = pass->flat;
+	struct bt_slot_range range = bt_parts_range(&flat->parts, part);
+	const uint32_t *cell_of = flat->cell_of + range.first;
+	const uint32_t *verdict = flat->plan->verdict + range.first;
+	uint32_t count = flat->cell_count;
+	uint32_t *sizes = &pass->sizes[(size_t)part * count];
+	uint32_t *slots = &pass->slots[(size_t)part * count];
+	if (count <= COMPARED_MAX) {
+		for (uint32_t cell = 0; cell < count; cell++) {
+			sizes[cell] = bt_plan_kernels_for_cpu()->count_members(
+				cell_of, verdict, cell, range.count, &slots[cell]);
+			slots[cell] += slots[cell] != BT_SLOT_NONE ? range.first : 0;
+		}
+		return;
+	}
+	uint32_t lanes[LANES][BT_CELLS_MAX];
+	for (uint32_t lane = 0; lane < LANES; lane++) {
+		memset(lanes[lane], 0, count * sizeof(lanes[lane][0]));
+	}
+	memset(slots, 0xff, count * sizeof(*slots)); /* BT_SLOT_NONE */
+	for (uint32_t i = 0; i < range.count; i++) {
+		if (verdict[i] == 0) {
+			lanes[i % LANES][cell_of[i]]++;
+			slots[cell_of[i]] = range.first + i;
+		}
+	}
+	for (uint32_t cell = 0; cell < count; cell++) {
+		sizes[cell] = lanes[0][cell] + lanes[1][cell] + lanes[2][cell] + lanes[3][cell];
+	}
+}
+
+/** Fills flat->sizes and flat->slots. */
+static void count_members(struct flat *flat)
+{
+	struct bt_arena *arena = flat->run->cycle->arena;
+	uint32_t count = flat->cell_count;
+	size_t room = (size_t)flat->parts.count * count;
+	struct members_pass pass = {
+		flat,
+		.sizes = bt_arena_alloc(arena, room * sizeof(*pass.sizes)),
+		.slots = bt_arena_alloc(arena, room * sizeof(*pass.slots)),
+	};
+	flat->sizes = pass.sizes;
+	flat->slots = pass.slots;
+	if (flat->cell_of == NULL) {
+		const uint32_t *verdict = flat->plan->verdict;
+		uint32_t slot = 0;
+		while (slot < flat->plan->slot_count && verdict[slot] != 0) {
+			slot++;
+		}
+		flat->sizes[0] = flat->plan->feasible_count;
+		flat->slots[0] = flat->sizes[0] != 0 ? slot : BT_SLOT_NONE;
+		return;
+	}
+	bt_parts_run(&flat->parts, count_part, &pass);
+	for (uint32_t part = 1; part < flat->parts.count; part++) {
+		for (uint32_t cell = 0; cell < count; cell++) {
+			uint32_t slot = pass.slots[(size_t)part * count + cell];
+			flat->sizes[cell] += pass.sizes[(size_t)part * count + cell];
+			flat->slots[cell] = slot != BT_SLOT_NONE ? slot : flat->slots[cell];
+		}
+	}
+}
+
 /** --- totals and choice --- */
 
 /** Bit set of infeasible nodes by distance from the start of the search. */
@@ -256,11 +338,24 @@ static uint32_t choose_at_random(const struct flat *flat, int32_t best_total, ui
 	}
 }
 
-static uint32_t choose(const struct flat *flat, int32_t best_total, uint32_t node_count)
+/** best: the largest total of each part; best_total: of all. */
+static uint32_t choose(
+	const struct flat *flat, const int32_t *best, int32_t best_total, uint32_t node_count)
 {
 	uint32_t *ties = flat->cache->changed;
-	uint32_t tie_count = bt_plan_kernels_for_cpu()->find_equal(
-		flat->cache->totals, best_total, flat->plan->slot_count, ties);
+	uint32_t tie_count = 0;
+	for (uint32_t part = 0; part < flat->parts.count; part++) {
+		struct bt_slot_range range = bt_parts_range(&flat->parts, part);
+		uint32_t end = tie_count;
+		if (best[part] == best_total) {
+			end += bt_plan_kernels_for_cpu()->find_equal(
+				flat->cache->totals + range.first, best_total, range.count,
+				ties + tie_count);
+		}
+		for (; tie_count < end; tie_count++) {
+			ties[tie_count] += range.first;
+		}
+	}
 	if (tie_count == 1) {
 		return ties[0];
 	}
@@ -283,7 +378,7 @@ static uint32_t choose(const struct flat *flat, int32_t best_total, uint32_t nod
 	bool all_feasible = node_count == flat->snapshot->count;
 	struct gaps gaps = {0};
 	uint64_t best_order = UINT64_MAX;
-	uint32_t best = ties[0];
+	uint32_t chosen = ties[0];
 	if (!all_feasible) {
 		/* scratch memory with room for all slots */
 		uint32_t *slots = flat->cache->detail;
@@ -313,10 +408,10 @@ static uint32_t choose(const struct flat *flat, int32_t best_total, uint32_t nod
 				BT_POPCOUNT64(gaps.words[rank / 64] & below);
 		}
 		uint64_t order = bt_heap_order(rank);
-		best = order < best_order ? ties[i] : best;
+		chosen = order < best_order ? ties[i] : chosen;
 		best_order = order < best_order ? order : best_order;
 	}
-	return best;
+	return chosen;
 }
 
 /** Record the feasible nodes in search order, as the search of a list does. */
@@ -340,6 +435,57 @@ static void rank(const struct flat *flat, uint32_t node_count)
 	run->ranked_count = count;
 }
 
+/** A pass over the totals. Arrays by part. */
+struct totals_pass {
+	const struct flat *flat;
+	int32_t score;              /* of all nodes without cell_scores */
+	const int32_t *cell_scores; /* by cell */
+	int32_t *maxima;            /* [part][raw score]: of the feasible slots, at least 0 */
+	const int32_t *divisors;    /* by raw score */
+	int32_t *best;
+};
+
+static void start_part(void *argument, uint32_t part)
+{
+	const struct totals_pass *pass = argument;
+	const struct flat *flat = pass->flat;
+	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
+	const struct bt_plan *plan = flat->plan;
+	struct bt_slot_range range = bt_parts_range(&flat->parts, part);
+	uint32_t first = range.first;
+	int32_t *totals = flat->cache->totals + first;
+	if (flat->cell_of == NULL) {
+		kernels->start_totals(totals, plan->local + first, plan->verdict + first,
+			pass->score, range.count);
+	} else {
+		kernels->start_cell_totals(totals, plan->local + first, plan->verdict + first,
+			flat->cell_of + first, pass->cell_scores, range.count);
+	}
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		if (plan->raws[i].has_values) {
+			pass->maxima[part * plan->raw_count + i] = kernels->max_feasible(
+				plan->raws[i].values + first, totals, range.count);
+		}
+	}
+}
+
+static void finish_part(void *argument, uint32_t part)
+{
+	const struct totals_pass *pass = argument;
+	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
+	const struct bt_plan *plan = pass->flat->plan;
+	struct bt_slot_range range = bt_parts_range(&pass->flat->parts, part);
+	int32_t *totals = pass->flat->cache->totals + range.first;
+	for (uint32_t i = 0; i < plan->raw_count; i++) {
+		const struct bt_plan_raw *raw = &plan->raws[i];
+		if (raw->has_values) {
+			kernels->add_normalized(totals, raw->values + range.first, raw->weight,
+				pass->divisors[i], raw->reverse, range.count);
+		}
+	}
+	pass->best[part] = kernels->max_total(totals, range.count);
+}
+
 static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uint32_t node_count)
 {
 	struct bt_cycle_run *run = flat->run;
@@ -347,43 +493,46 @@ static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uin
 	if (scores == NULL) {
 		return;
 	}
-	const struct bt_plan_kernels *kernels = bt_plan_kernels_for_cpu();
 	const struct bt_plan *plan = flat->plan;
-	int32_t *totals = flat->cache->totals;
-	uint32_t slot_count = plan->slot_count;
+	struct bt_arena *arena = run->cycle->arena;
+	uint32_t part_count = flat->parts.count;
 	int32_t alike = 0; /* sum of the normalised scores whose raw scores are 0 on every node */
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
 		const struct bt_plan_raw *raw = &plan->raws[i];
 		alike += raw->has_values ? 0 : raw->weight * bt_plan_normalized(0, 0, raw->reverse);
 	}
-	if (flat->cell_of == NULL) {
-		kernels->start_totals(totals, plan->local, plan->verdict,
-			(int32_t)scores[0] + alike, slot_count);
-	} else {
-		int32_t *cell_scores = bt_arena_alloc(
-			flat->run->cycle->arena, flat->cell_count * sizeof(*cell_scores));
+	int32_t *divisors = BT_ARENA_NEW_ARRAY(arena, int32_t, plan->raw_count);
+	struct totals_pass pass = {
+		.flat = flat,
+		.score = (int32_t)scores[0] + alike,
+		.maxima = BT_ARENA_NEW_ARRAY(arena, int32_t, (size_t)part_count * plan->raw_count),
+		.divisors = divisors,
+		.best = bt_arena_alloc(arena, part_count * sizeof(int32_t)),
+	};
+	if (flat->cell_of != NULL) {
+		int32_t *cell_scores =
+			bt_arena_alloc(arena, flat->cell_count * sizeof(*cell_scores));
 		for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
 			cell_scores[cell] = BT_TOTAL_INFEASIBLE;
 		}
 		for (uint32_t i = 0; i < asked->count; i++) {
 			cell_scores[asked->cells[i]] = (int32_t)scores[i] + alike;
 		}
-		kernels->start_cell_totals(
-			totals, plan->local, plan->verdict, flat->cell_of, cell_scores, slot_count);
+		pass.cell_scores = cell_scores;
 	}
+	bt_parts_run(&flat->parts, start_part, &pass);
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		const struct bt_plan_raw *raw = &plan->raws[i];
-		if (!raw->has_values) {
-			continue;
-		}
-		int32_t max = kernels->max_feasible(raw->values, totals, slot_count);
 		/* If all raw scores are 0, any divisor gives the same result. */
-		kernels->add_normalized(totals, raw->values, raw->weight, max != 0 ? max : 1,
-			raw->reverse, slot_count);
+		int32_t max = 1;
+		for (uint32_t part = 0; part < part_count; part++) {
+			int32_t value = pass.maxima[part * plan->raw_count + i];
+			max = value > max ? value : max;
+		}
+		divisors[i] = max;
 	}
-	int32_t best_total =
-		bt_plan_kernels_for_cpu()->max_total(flat->cache->totals, flat->plan->slot_count);
-	uint32_t slot = choose(flat, best_total, node_count);
+	bt_parts_run(&flat->parts, finish_part, &pass);
+	int32_t best_total = bt_plan_kernels_for_cpu()->max_total(pass.best, part_count);
+	uint32_t slot = choose(flat, pass.best, best_total, node_count);
 	bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
 	bt_cycle_set_scheduled(
 		run->result, slot, best_total, node_count, flat->snapshot->count - node_count);
@@ -399,6 +548,7 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 		.plan = run->plan,
 		.snapshot = &run->engine->state->snapshot,
 		.cache = run->engine->plans,
+		.parts = bt_parts_of(run->engine, run->plan->slot_count),
 		.cell_count = 1,
 	};
 	for (uint32_t i = 0; i < traits->count; i++) {
@@ -406,43 +556,8 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 			return false;
 		}
 	}
-	/* Count the members of each cell and pick one of them. */
-	struct bt_arena *arena = flat.run->cycle->arena;
-	const uint32_t *verdict = flat.plan->verdict;
-	uint32_t count = flat.cell_count;
-	uint32_t *lanes = BT_ARENA_NEW_ARRAY(arena, uint32_t, LANES * (size_t)count);
-	flat.slots = bt_arena_alloc(arena, count * sizeof(*flat.slots));
-	flat.verdicts = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
-	flat.sizes = lanes;
-	for (uint32_t cell = 0; cell < count; cell++) {
-		flat.slots[cell] = BT_SLOT_NONE;
-	}
-	if (flat.cell_of == NULL) {
-		uint32_t slot = 0;
-		while (slot < flat.plan->slot_count && verdict[slot] != 0) {
-			slot++;
-		}
-		flat.sizes[0] = flat.plan->feasible_count;
-		flat.slots[0] = flat.sizes[0] != 0 ? slot : BT_SLOT_NONE;
-	} else if (count <= COMPARED_MAX) {
-		for (uint32_t cell = 0; cell < count; cell++) {
-			flat.sizes[cell] = bt_plan_kernels_for_cpu()->count_members(flat.cell_of,
-				verdict, cell, flat.plan->slot_count, &flat.slots[cell]);
-		}
-	} else {
-		for (uint32_t slot = 0; slot < flat.plan->slot_count; slot++) {
-			if (verdict[slot] == 0) {
-				uint32_t cell = flat.cell_of[slot];
-				lanes[slot % LANES * count + cell]++;
-				flat.slots[cell] = slot;
-			}
-		}
-		for (uint32_t lane = 1; lane < LANES; lane++) {
-			for (uint32_t cell = 0; cell < count; cell++) {
-				flat.sizes[cell] += lanes[lane * count + cell];
-			}
-		}
-	}
+	count_members(&flat);
+	flat.verdicts = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, flat.cell_count);
 	/* Run the per-cycle filters for the cells that have members. */
 	struct bt_asked_cells asked = bt_asked_cells_make(flat.run->cycle->arena, flat.cell_count);
 	for (uint32_t cell = 0; cell < flat.cell_count; cell++) {

@@ -73,7 +73,7 @@ void bt_plan_drop_columns(struct bt_plan_cache *cache, struct bt_plan *plan);
  * workers.
  */
 struct bt_parts {
-	const struct bt_workers *workers; /* NULL: one part, which runs on the caller's thread */
+	const struct bt_workers *workers; /* NULL: the parts run on the caller's thread */
 	uint32_t count;
 	uint32_t slots_each; /* the last part may be shorter */
 	uint32_t slot_count;
