@@ -28,6 +28,16 @@ bool bt_str_equal_without_case(struct bt_str a, struct bt_str b)
 	return a.length == b.length;
 }
 
+bool bt_str_is_one_of(struct bt_str text, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bt_str_equal_c(text, list[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool bt_str_is_digits(struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {

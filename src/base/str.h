@@ -86,6 +86,7 @@ static inline int bt_str_compare(struct bt_str a, struct bt_str b)
 
 /** Compares without regard to the case of ASCII letters. */
 bool bt_str_equal_without_case(struct bt_str a, struct bt_str b);
+bool bt_str_is_one_of(struct bt_str text, const char *const *list, size_t count);
 /** Whether the text is not empty and has decimal digits only. */
 bool bt_str_is_digits(struct bt_str text);
 /** Whether word is one of words, which are separated by blanks. */

@@ -45,17 +45,7 @@ static const char *const of_parts[] = {"charAt", "cidr", "contains", "endsWith",
 static const char *const of_amounts[] = {
 	"quantity", "isQuantity", "duration", "timestamp", "semver", "isSemver"};
 
-static bool is_among(struct bt_str text, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (bt_str_equal_c(text, list[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
-#define IS_AMONG(text, list) is_among((text), (list), BT_ARRAY_LENGTH(list))
+#define IS_AMONG(text, list) bt_str_is_one_of((text), (list), BT_ARRAY_LENGTH(list))
 
 /** Also matches the last part of a dotted name such as optional.of. */
 static bool is_function(struct bt_str name)

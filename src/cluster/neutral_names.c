@@ -75,19 +75,9 @@ static const char *const known_rests[] = {"hostname", "os", "arch", "zone", "reg
 static const char *const known_words[] = {
 	"default", "latest", "aws", "vol", "projects", "UNSPECIFIED", "zones", "regions", "disks"};
 
-static bool is_among(struct bt_str text, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (bt_str_equal_c(text, list[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool bt_neutral_names_is_term(struct bt_str text)
 {
-	return is_among(text, known_terms, BT_ARRAY_LENGTH(known_terms));
+	return bt_str_is_one_of(text, known_terms, BT_ARRAY_LENGTH(known_terms));
 }
 
 /** --- words --- */
@@ -197,7 +187,8 @@ static bool find_next(struct bt_str text, uint32_t at, struct bt_str *out_word)
 		if (is_word_byte(text.data[at])) {
 			word.length = word_length(text, at);
 			if (!(is_short_number(word) ||
-				    is_among(word, known_words, BT_ARRAY_LENGTH(known_words)))) {
+				    bt_str_is_one_of(
+					    word, known_words, BT_ARRAY_LENGTH(known_words)))) {
 				uint32_t zeros = 0;
 				while (bt_str_is_digits(word) && word.data[zeros] == '0') {
 					zeros++; /* a word of zeros only is short */
@@ -226,7 +217,7 @@ static bool is_page_size(struct bt_str text)
 /** Returns how many bytes at the start of a text are not renamed. */
 static uint32_t known_length(struct bt_str text, bool is_term)
 {
-	if (is_among(text, known_names, BT_ARRAY_LENGTH(known_names)) ||
+	if (bt_str_is_one_of(text, known_names, BT_ARRAY_LENGTH(known_names)) ||
 		(is_term && bt_neutral_names_is_term(text))) {
 		return text.length;
 	}
@@ -234,7 +225,7 @@ static uint32_t known_length(struct bt_str text, bool is_term)
 		struct bt_str domain = bt_str_from(known_domains[i]);
 		if (bt_str_has_prefix(text, domain)) {
 			struct bt_str rest = bt_str_sub(text, domain.length, text.length);
-			return is_among(rest, known_rests, BT_ARRAY_LENGTH(known_rests)) ||
+			return bt_str_is_one_of(rest, known_rests, BT_ARRAY_LENGTH(known_rests)) ||
 					(bt_str_has_suffix(domain, BT_STR("hugepages-")) &&
 						is_page_size(rest))
 				? text.length

@@ -40,12 +40,7 @@ static const char *const facts[] = {
 
 static bool is_fact(struct bt_str key)
 {
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(facts); i++) {
-		if (bt_str_equal_c(key, facts[i])) {
-			return true;
-		}
-	}
-	return false;
+	return bt_str_is_one_of(key, facts, BT_ARRAY_LENGTH(facts));
 }
 
 /** Requirements that must all hold at the same time. */

@@ -48,16 +48,6 @@ bt_remedy_list bt_remedies_sort(
 	return list;
 }
 
-bool bt_remedies_equal(const bt_remedy_list *a, const bt_remedy_list *b)
-{
-	bool equal = a->count == b->count;
-
-	for (uint32_t i = 0; i < a->count && equal; i++) {
-		equal = bt_remedy_equal(&a->items[i], &b->items[i]);
-	}
-	return equal;
-}
-
 bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count)
 {
 	bool lower = false;
@@ -139,7 +129,8 @@ static struct bt_candidate *collect(struct collection *collection, const bt_reme
 	hash = hash_set(&set);
 	BT_MAP_EACH (&collection->map, hash, index) {
 		candidate = collection->candidates.items[index];
-		if (!bt_remedies_equal(&candidate->remedies, &set)) {
+		if (!bt_remedies_equal(candidate->remedies.items, candidate->remedies.count,
+			    set.items, set.count)) {
 			continue;
 		}
 		candidate->node_count++;

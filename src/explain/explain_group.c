@@ -446,10 +446,8 @@ static void propose_remedies(struct group_run *run)
 			bt_vec_push(&before, run->remedies.items[k]);
 		}
 		outcome = try_remedies(run, look);
-		bool is_same = before.count == run->remedies.count;
-		for (uint32_t k = 0; is_same && k < before.count; k++) {
-			is_same = bt_remedy_equal(&before.items[k], &run->remedies.items[k]);
-		}
+		bool is_same = bt_remedies_equal(
+			before.items, before.count, run->remedies.items, run->remedies.count);
 		if (outcome.is_accepted && !is_same) {
 			/*
 			 * The group was accepted before the last changes were added: a member

@@ -173,16 +173,6 @@ static bt_remedy_list keep_remedies(struct bt_arena *arena, const bt_remedy_vec 
 	return list;
 }
 
-static bool same_remedies(const bt_remedy_vec *a, const bt_remedy_vec *b)
-{
-	bool same = a->count == b->count;
-
-	for (uint32_t i = 0; i < a->count && same; i++) {
-		same = bt_remedy_equal(&a->items[i], &b->items[i]);
-	}
-	return same;
-}
-
 /** Adds the obstacles of `needs` after the node's known obstacles. */
 static void append_obstacles(
 	struct bt_arena *arena, struct bt_explained_node *node, const struct bt_needs *needs)
@@ -260,7 +250,8 @@ static void ask_filters(struct bt_explain_run *run, struct bt_needs *needs,
 		 * Copy the lists only if they differ, because most are the same and there may be
 		 * many nodes.
 		 */
-		if (!same_remedies(&remedies, &of_pod)) {
+		if (!bt_remedies_equal(
+			    remedies.items, remedies.count, of_pod.items, of_pod.count)) {
 			outlook->of_pod = keep_remedies(arena, &of_pod);
 		}
 		if (fewest.count < of_pod.count &&

@@ -116,7 +116,10 @@ static bool is_remembered(
 	const struct bt_explain_search *search, const bt_remedy_list *remedies, bool *out_fits)
 {
 	for (uint32_t i = 0; i < search->memo.count; i++) {
-		if (bt_remedies_equal(&search->memo.items[i].remedies, remedies)) {
+		const bt_remedy_list *known = &search->memo.items[i].remedies;
+
+		if (bt_remedies_equal(
+			    known->items, known->count, remedies->items, remedies->count)) {
 			*out_fits = search->memo.items[i].fits;
 			return true;
 		}
@@ -315,7 +318,8 @@ static void ask_for_more(struct bt_explain_search *search, struct bt_explain_wor
 	if (*out_grew) {
 		bt_remedy_list grown = bt_remedies_sort(&search->arena, all.items, all.count);
 
-		*out_grew = !bt_remedies_equal(&grown, &candidate->remedies);
+		*out_grew = !bt_remedies_equal(grown.items, grown.count, candidate->remedies.items,
+			candidate->remedies.count);
 		candidate->remedies = grown;
 		candidate->distance += needs.distance;
 		candidate->is_too_small = candidate->is_too_small || needs.fewest_is_too_small;
@@ -604,9 +608,8 @@ static void note_alike(struct bt_proposal *proposal, struct bt_candidate *const 
 		is_alike = wishes[i] != NULL &&
 			bt_remedies_equal_but_node(remedies, proposal->remedies.count,
 				wishes[i]->remedies.items, wishes[i]->remedies.count) &&
-			!bt_remedies_equal(&wishes[i]->remedies,
-				&(bt_remedy_list){
-					proposal->remedies.items, proposal->remedies.count, true});
+			!bt_remedies_equal(remedies, proposal->remedies.count,
+				wishes[i]->remedies.items, wishes[i]->remedies.count);
 	}
 	proposal->alike_count += is_alike;
 }

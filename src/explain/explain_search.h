@@ -53,7 +53,6 @@ struct bt_tried {
 /** Copies the list in a canonical order, so that sets can be compared. */
 bt_remedy_list bt_remedies_sort(
 	struct bt_arena *arena, const struct bt_remedy *remedies, uint32_t count);
-bool bt_remedies_equal(const bt_remedy_list *a, const bt_remedy_list *b);
 /** Whether some remedy lowers the pod's requests. */
 bool bt_remedies_lower(const struct bt_remedy *remedies, uint32_t count);
 /** Whether every member of `part` is covered by a member of `whole`. */

@@ -41,6 +41,17 @@ bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b)
 		a->index == b->index;
 }
 
+bool bt_remedies_equal(
+	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count)
+{
+	bool equal = a_count == b_count;
+
+	for (uint32_t i = 0; i < a_count && equal; i++) {
+		equal = bt_remedy_equal(&a[i], &b[i]);
+	}
+	return equal;
+}
+
 bool bt_remedies_equal_but_node(
 	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count)
 {

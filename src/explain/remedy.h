@@ -50,6 +50,8 @@ const char *bt_remedy_kind_name(enum bt_remedy_kind kind);
 /** Returns bits of enum bt_remedy_member. */
 uint32_t bt_remedy_members(enum bt_remedy_kind kind);
 bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b);
+bool bt_remedies_equal(
+	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);
 /** Compares lists without the names of nodes: the same changes of different nodes are equal. */
 bool bt_remedies_equal_but_node(
 	const struct bt_remedy *a, uint32_t a_count, const struct bt_remedy *b, uint32_t b_count);

@@ -8,15 +8,8 @@
 
 static bool is_known_field(struct bt_str name, const char *const *fields, size_t field_count)
 {
-	if (bt_str_equal_c(name, "apiVersion") || bt_str_equal_c(name, "kind")) {
-		return true;
-	}
-	for (size_t i = 0; i < field_count; i++) {
-		if (bt_str_equal_c(name, fields[i])) {
-			return true;
-		}
-	}
-	return false;
+	return bt_str_equal_c(name, "apiVersion") || bt_str_equal_c(name, "kind") ||
+		bt_str_is_one_of(name, fields, field_count);
 }
 
 int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name,

@@ -2,6 +2,7 @@
 #include "sched/extender.h"
 
 #include "base/alloc.h"
+#include "base/wrap.h"
 
 /** --- the observer --- */
 
@@ -165,12 +166,6 @@ bool bt_extenders_filter_or_score(const struct bt_extenders *extenders)
 
 /** --- score --- */
 
-/** Wraps on overflow, as upstream's unchecked int64 arithmetic does. */
-static int64_t wrapping_product(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 /**
  * Candidates by slot: the index of the first one and, from each, the next one with the same slot.
  */
@@ -189,8 +184,8 @@ static void add_scores(const struct name_positions *positions,
 		if (slot == BT_SLOT_NONE) {
 			continue;
 		}
-		int64_t score = wrapping_product(
-			wrapping_product(priority->score, weight), BT_EXTENDER_SCORE_FACTOR);
+		int64_t score =
+			bt_wrap_mul(bt_wrap_mul(priority->score, weight), BT_EXTENDER_SCORE_FACTOR);
 		for (uint32_t at = positions->first[slot]; at != 0; at = positions->next[at - 1]) {
 			totals[at - 1] = (int64_t)((uint64_t)totals[at - 1] + (uint64_t)score);
 			scored[at - 1] = true;

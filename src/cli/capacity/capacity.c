@@ -99,12 +99,7 @@ static bool only_grows_tighter(struct bt_str plugin)
 	static const char *const names[] = {"NodeAffinity", "NodeDeclaredFeatures", "NodeName",
 		"NodePorts", "NodeResourcesFit", "NodeUnschedulable", "NodeVolumeLimits",
 		"TaintToleration", "VolumeRestrictions", "VolumeZone"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		if (bt_str_equal_c(plugin, names[i])) {
-			return true;
-		}
-	}
-	return false;
+	return bt_str_is_one_of(plugin, names, BT_ARRAY_LENGTH(names));
 }
 
 /** Whether copies of other members could make the next copy fit after all. */
@@ -230,8 +225,8 @@ struct bt_str bt_capacity_make_claims(
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_str missing;
 	size_t bytes;
-	if (bt_claim_maker_make(
-		    session->simulation.claims, pod, arena, &missing, &bytes, &err) < 0) {
+	if (bt_claim_maker_make(session->simulation.claims, pod, arena, &missing, &bytes, &err) <
+		0) {
 		berth_error_finish(&err); /* the attempt's message names the missing claim */
 	}
 	return missing;

@@ -82,10 +82,8 @@ static int parse_taint(struct bt_whatif_change *change, struct bt_str rest, stru
 	}
 	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
 	char given[32];
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(effects); i++) {
-		if (bt_str_equal_c(change->effect, effects[i])) {
-			return 0;
-		}
+	if (bt_str_is_one_of(change->effect, effects, BT_ARRAY_LENGTH(effects))) {
+		return 0;
 	}
 	const char *meant = NULL;
 	if (change->effect.length < sizeof(given)) {
