@@ -331,7 +331,7 @@ static void add_entry(struct bt_collection *collection, struct bt_stored *entry,
 
 	bt_vec_store(&collection->entries, &collection->free_slots, entry, slot);
 	bt_map_insert(&collection->by_key, hash, slot);
-	bt_order_insert(collection, bt_stored_key(entry), slot);
+	bt_order_insert(collection, slot);
 	collection->count++;
 }
 

@@ -15,6 +15,8 @@
  * leaf and shifts the list of leaves.
  */
 #define BT_LEAF_SLOTS 124
+/** Most new keys that wait for a place in the order. */
+#define BT_UNORDERED_MAX 4096
 
 struct bt_leaf {
 	uint32_t count;
@@ -55,6 +57,7 @@ struct bt_collection {
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key; /* key -> slot */
 	BT_VEC(struct bt_leaf *) leaves;
+	BT_VEC(uint32_t) unordered; /* slots of keys that came after the last use of the order */
 	uint64_t count;
 	uint64_t order_generation; /* changes when a key is added or removed */
 	struct bt_window window;
@@ -168,7 +171,8 @@ struct bt_order_position {
 	uint32_t offset;
 };
 
-void bt_order_insert(struct bt_collection *collection, struct bt_str key, uint32_t slot);
+/** Adds the key of a new entry. */
+void bt_order_insert(struct bt_collection *collection, uint32_t slot);
 void bt_order_remove(struct bt_collection *collection, struct bt_str key);
 void bt_order_finish(struct bt_collection *collection);
 

@@ -11,23 +11,34 @@ static struct bt_str key_of(
 	return bt_stored_key(collection->entries.items[leaf->slots[offset]]);
 }
 
+/** Whether the first key of a leaf is above the key. */
+static bool is_above(const struct bt_collection *collection, uint32_t leaf, struct bt_str key)
+{
+	return bt_str_compare(key_of(collection, collection->leaves.items[leaf], 0), key) > 0;
+}
+
 /**
  * The leaf that contains the key or would contain it: the last one whose first key is not above the
- * key.
+ * key. low: that leaf or one before it; the search is short if it is near.
  */
-static uint32_t seek_leaf(const struct bt_collection *collection, struct bt_str key)
+static uint32_t seek_leaf(const struct bt_collection *collection, uint32_t low, struct bt_str key)
 {
-	uint32_t low = 0;
 	uint32_t high = collection->leaves.count;
 
+	for (uint32_t step = 1; high - low > step; step *= 2) {
+		if (is_above(collection, low + step, key)) {
+			high = low + step;
+			break;
+		}
+		low += step;
+	}
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (bt_str_compare(key_of(collection, collection->leaves.items[middle], 0), key) <=
-			0) {
-			low = middle;
-		} else {
+		if (is_above(collection, middle, key)) {
 			high = middle;
+		} else {
+			low = middle;
 		}
 	}
 	return low;
@@ -52,16 +63,106 @@ static uint32_t seek_offset(const struct bt_collection *collection, const struct
 	return low;
 }
 
+static void insert_leaf(struct bt_collection *collection, uint32_t index, struct bt_leaf *leaf)
+{
+	bt_vec_push(&collection->leaves, leaf);
+	memmove(&collection->leaves.items[index + 1], &collection->leaves.items[index],
+		(collection->leaves.count - 1 - index) * sizeof(leaf));
+	collection->leaves.items[index] = leaf;
+}
+
+/** Puts a key into its leaf. index: a leaf as for seek_leaf. Returns the key's leaf. */
+static uint32_t insert(
+	struct bt_collection *collection, uint32_t index, struct bt_str key, uint32_t slot)
+{
+	struct bt_leaf *leaf;
+	uint32_t offset;
+
+	if (collection->leaves.count == 0) {
+		leaf = bt_malloc(sizeof(*leaf));
+		leaf->count = 0;
+		insert_leaf(collection, 0, leaf);
+	}
+	index = seek_leaf(collection, index, key);
+	leaf = collection->leaves.items[index];
+	offset = seek_offset(collection, leaf, key, false);
+	if (leaf->count == BT_LEAF_SLOTS) {
+		struct bt_leaf *left = collection->leaves.items[index];
+		struct bt_leaf *right = bt_malloc(sizeof(*right));
+		uint32_t kept = offset == left->count && index + 1 == collection->leaves.count
+			? left->count
+			: left->count / 2;
+
+		right->count = left->count - kept;
+		memcpy(right->slots, &left->slots[kept], right->count * sizeof(left->slots[0]));
+		left->count = kept;
+		insert_leaf(collection, index + 1, right);
+		if (offset > leaf->count || leaf->count == BT_LEAF_SLOTS) {
+			offset -= leaf->count;
+			leaf = collection->leaves.items[++index];
+		}
+	}
+	memmove(&leaf->slots[offset + 1], &leaf->slots[offset],
+		(leaf->count - offset) * sizeof(leaf->slots[0]));
+	leaf->slots[offset] = slot;
+	leaf->count++;
+	return index;
+}
+
+struct new_key {
+	struct bt_str key;
+	uint32_t slot;
+};
+
+static int compare_new(const void *a, const void *b)
+{
+	return bt_str_compare(((const struct new_key *)a)->key, ((const struct new_key *)b)->key);
+}
+
+/** Puts the new keys into leaves, in their order, so that each search starts near its end. */
+static void order_new_keys(struct bt_collection *collection)
+{
+	uint32_t count = collection->unordered.count;
+	uint32_t leaf = 0;
+	struct new_key *keys;
+
+	if (count == 0) {
+		return;
+	}
+	keys = bt_calloc(count, sizeof(*keys));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = collection->unordered.items[i];
+
+		keys[i] = (struct new_key){bt_stored_key(collection->entries.items[slot]), slot};
+	}
+	qsort(keys, count, sizeof(*keys), compare_new);
+	for (uint32_t i = 0; i < count; i++) {
+		leaf = insert(collection, leaf, keys[i].key, keys[i].slot);
+	}
+	bt_free(keys);
+	collection->unordered.count = 0;
+}
+
+void bt_order_insert(struct bt_collection *collection, uint32_t slot)
+{
+	collection->order_generation++;
+	bt_vec_push(&collection->unordered, slot);
+	if (collection->unordered.count == BT_UNORDERED_MAX) {
+		order_new_keys(collection);
+	}
+}
+
 /** Position of the first key that is not below (with after: that is above) the given key. */
 static struct bt_order_position seek(
-	const struct bt_collection *collection, struct bt_str key, bool after)
+	struct bt_collection *collection, struct bt_str key, bool after)
 {
 	struct bt_order_position position = {0, 0};
 
+	order_new_keys(collection);
 	if (collection->leaves.count == 0) {
 		return position;
 	}
-	position.leaf = seek_leaf(collection, key);
+	position.leaf = seek_leaf(collection, 0, key);
 	position.offset =
 		seek_offset(collection, collection->leaves.items[position.leaf], key, after);
 	if (position.offset == collection->leaves.items[position.leaf]->count) {
@@ -84,58 +185,12 @@ static struct bt_stored *entry_at(
 	return collection->entries.items[leaf->slots[position.offset]];
 }
 
-static void advance(
-	const struct bt_collection *collection, struct bt_order_position *position)
+static void advance(const struct bt_collection *collection, struct bt_order_position *position)
 {
 	if (++position->offset >= collection->leaves.items[position->leaf]->count) {
 		position->leaf++;
 		position->offset = 0;
 	}
-}
-
-static void insert_leaf(struct bt_collection *collection, uint32_t index, struct bt_leaf *leaf)
-{
-	bt_vec_push(&collection->leaves, leaf);
-	memmove(&collection->leaves.items[index + 1], &collection->leaves.items[index],
-		(collection->leaves.count - 1 - index) * sizeof(leaf));
-	collection->leaves.items[index] = leaf;
-}
-
-void bt_order_insert(struct bt_collection *collection, struct bt_str key, uint32_t slot)
-{
-	struct bt_leaf *leaf;
-	uint32_t index;
-	uint32_t offset;
-
-	collection->order_generation++;
-	if (collection->leaves.count == 0) {
-		leaf = bt_malloc(sizeof(*leaf));
-		leaf->count = 0;
-		insert_leaf(collection, 0, leaf);
-	}
-	index = seek_leaf(collection, key);
-	leaf = collection->leaves.items[index];
-	offset = seek_offset(collection, leaf, key, false);
-	if (leaf->count == BT_LEAF_SLOTS) {
-		struct bt_leaf *left = collection->leaves.items[index];
-		struct bt_leaf *right = bt_malloc(sizeof(*right));
-		uint32_t kept = offset == left->count && index + 1 == collection->leaves.count
-			? left->count
-			: left->count / 2;
-
-		right->count = left->count - kept;
-		memcpy(right->slots, &left->slots[kept], right->count * sizeof(left->slots[0]));
-		left->count = kept;
-		insert_leaf(collection, index + 1, right);
-		if (offset > leaf->count || leaf->count == BT_LEAF_SLOTS) {
-			offset -= leaf->count;
-			leaf = collection->leaves.items[index + 1];
-		}
-	}
-	memmove(&leaf->slots[offset + 1], &leaf->slots[offset],
-		(leaf->count - offset) * sizeof(leaf->slots[0]));
-	leaf->slots[offset] = slot;
-	leaf->count++;
 }
 
 static void remove_leaf(struct bt_collection *collection, uint32_t index)
@@ -187,6 +242,7 @@ void bt_order_finish(struct bt_collection *collection)
 		bt_free(collection->leaves.items[i]);
 	}
 	bt_vec_finish(&collection->leaves);
+	bt_vec_finish(&collection->unordered);
 }
 
 /** Number of keys before a position. */
@@ -203,7 +259,7 @@ static uint64_t rank_of(const struct bt_collection *collection, struct bt_order_
 uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection_index,
 	struct bt_str prefix, struct bt_str after)
 {
-	const struct bt_collection *collection = bt_store_at(store, collection_index);
+	struct bt_collection *collection = bt_store_at(store, collection_index);
 	char end[BT_STORE_KEY_BYTES_MAX];
 	struct bt_str end_key = {end, prefix.length};
 	uint64_t first;
@@ -359,7 +415,7 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 /** The next entry in the current state, or NULL. */
 static struct bt_stored *peek_order(struct bt_store_walk *walk, struct walk_position *position)
 {
-	const struct bt_collection *collection = bt_store_at(walk->store, walk->collection);
+	struct bt_collection *collection = bt_store_at(walk->store, walk->collection);
 	struct bt_stored *entry;
 
 	if (position->order_generation != collection->order_generation) {
