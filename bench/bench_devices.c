@@ -176,10 +176,8 @@ static int add_slice(struct bt_perf *perf, const struct bt_perf_op *op, struct b
 	bt_json_write_name_c(&writer, "pool");
 	bt_json_begin_object(&writer);
 	bt_json_write_member(&writer, "name", node_name);
-	bt_json_write_name_c(&writer, "generation");
-	bt_json_write_int64(&writer, 1);
-	bt_json_write_name_c(&writer, "resourceSliceCount");
-	bt_json_write_int64(&writer, slice_count);
+	bt_json_write_member_int64(&writer, "generation", 1);
+	bt_json_write_member_int64(&writer, "resourceSliceCount", slice_count);
 	bt_json_end_object(&writer);
 	bt_json_write_name_c(&writer, "devices");
 	bt_json_begin_array(&writer);

@@ -322,8 +322,7 @@ static void append_note(const struct outcome *outcome, struct bt_strbuf *out)
 
 static void add_number(struct bt_table *table, double value, const char *suffix)
 {
-	bt_strbuf_printf(&table->text, "%.0f%s", value, suffix);
-	bt_table_end_cell(table);
+	bt_table_add_format(table, "%.0f%s", value, suffix);
 }
 
 static void add_row(struct bt_table *table, const struct outcome *outcome)
@@ -335,8 +334,7 @@ static void add_row(struct bt_table *table, const struct outcome *outcome)
 	add_number(table, result->bound_count, "");
 	add_number(table, result->pending_count, "");
 	add_number(table, rate_of(result), "");
-	bt_strbuf_printf(&table->text, "%.0f-%.0f", outcome->rate_min, outcome->rate_max);
-	bt_table_end_cell(table);
+	bt_table_add_format(table, "%.0f-%.0f", outcome->rate_min, outcome->rate_max);
 	add_number(table, bt_bench_rate(result->pending_count, result->cpu_seconds), "");
 	add_number(table, outcome->peak_rss_mb, "");
 	if (theirs != 0) {
@@ -360,8 +358,8 @@ static void write_table(const struct outcome *outcomes, uint32_t count, struct b
 		(unsigned long long)(machine.memory_bytes >> 20), machine.system, bt_bench_commit(),
 		bt_bench_compiler());
 	bt_bench_machine_finish(&machine);
-	BT_TABLE_BEGIN(&table, "NAME", "NODES", "BOUND", "PENDING", "PODS/S", "MIN-MAX",
-		"/CPU S", "RSS MB", "UPSTREAM", "RATIO", "NOTES");
+	BT_TABLE_BEGIN(&table, "NAME", "NODES", "BOUND", "PENDING", "PODS/S", "MIN-MAX", "/CPU S",
+		"RSS MB", "UPSTREAM", "RATIO", "NOTES");
 	for (uint32_t i = 0; i < count; i++) {
 		add_row(&table, &outcomes[i]);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/output.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,18 @@ int bt_output_document(enum bt_output_format format, bt_output_write_json *write
 #else
 	return bt_error_set(err, BERTH_ERR_INVALID, "this program was built without YAML");
 #endif
+}
+
+int bt_output_write(enum bt_output_format format, bt_output_write_text *write_text,
+	bt_output_write_json *write_json, const void *answer, struct bt_strbuf *out,
+	struct berth_error *err)
+{
+	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
+		return bt_output_document(format, write_json, answer, out, err);
+	}
+	write_text(answer, format == BT_OUTPUT_WIDE, out);
+	bt_output_fit(out);
+	return 0;
 }
 
 /** --- texts for people --- */
@@ -342,6 +355,21 @@ void bt_table_add_c(struct bt_table *table, const char *cell)
 	bt_table_add(table, bt_str_from(cell));
 }
 
+void bt_table_add_format(struct bt_table *table, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&table->text, format, arguments);
+	va_end(arguments);
+	bt_table_end_cell(table);
+}
+
+void bt_table_add_name(struct bt_table *table, struct bt_str namespace_, struct bt_str name)
+{
+	bt_printable_append_name(&table->text, namespace_, name);
+	bt_table_end_cell(table);
+}
+
 void bt_table_write(struct bt_table *table, struct bt_strbuf *out)
 {
 	uint32_t pending_blanks = 0;
@@ -398,16 +426,28 @@ void bt_output_append_quoted(struct bt_strbuf *out, struct bt_str word)
 
 /** --- members of JSON objects --- */
 
-void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name, int64_t value)
+void bt_json_write_names(
+	struct bt_json_writer *writer, struct bt_str namespace_, struct bt_str name)
 {
-	bt_json_write_name_c(writer, name);
-	bt_json_write_int64(writer, value);
+	bt_json_write_member(writer, "namespace", namespace_);
+	bt_json_write_member(writer, "name", name);
 }
 
-void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, bool value)
+void bt_json_write_member_owner(
+	struct bt_json_writer *writer, struct bt_str kind, struct bt_str name)
 {
-	bt_json_write_name_c(writer, name);
-	bt_json_write_bool(writer, value);
+	bt_json_begin_member_object(writer, "owner");
+	bt_json_write_member(writer, "kind", kind);
+	bt_json_write_member(writer, "name", name);
+	bt_json_end_object(writer);
+}
+
+void bt_json_write_member_preemptor(
+	struct bt_json_writer *writer, struct bt_str namespace_, struct bt_str name)
+{
+	bt_json_begin_member_object(writer, "preemptor");
+	bt_json_write_names(writer, namespace_, name);
+	bt_json_end_object(writer);
 }
 
 void bt_json_write_member_usage(

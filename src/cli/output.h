@@ -60,6 +60,12 @@ typedef void bt_output_write_json(const void *answer, struct bt_json_writer *wri
  */
 BT_MUST_USE int bt_output_document(enum bt_output_format format, bt_output_write_json *write_json,
 	const void *answer, struct bt_strbuf *out, struct berth_error *err);
+/** Write the answer as text; wide: with the columns and rows of -o wide. */
+typedef void bt_output_write_text(const void *answer, bool wide, struct bt_strbuf *out);
+/** Append the answer in any format but BT_OUTPUT_NAME; a text is wrapped and coloured. */
+BT_MUST_USE int bt_output_write(enum bt_output_format format, bt_output_write_text *write_text,
+	bt_output_write_json *write_json, const void *answer, struct bt_strbuf *out,
+	struct berth_error *err);
 
 /** --- text in aligned columns --- */
 
@@ -83,6 +89,10 @@ void bt_table_end_cell(struct bt_table *table);
 /** Append a whole cell; escapes control bytes. */
 void bt_table_add(struct bt_table *table, struct bt_str cell);
 void bt_table_add_c(struct bt_table *table, const char *cell);
+/** Append a whole cell, with the conversions of printf. Texts of the input need bt_table_add. */
+BT_PRINTF(2, 3) void bt_table_add_format(struct bt_table *table, const char *format, ...);
+/** Append the cell "NAMESPACE/NAME"; escapes control bytes. */
+void bt_table_add_name(struct bt_table *table, struct bt_str namespace_, struct bt_str name);
 /**
  * Append the rows in order, two blanks between columns, none at the end of a line, and finish the
  * table.
@@ -92,8 +102,15 @@ void bt_table_finish(struct bt_table *table);
 
 /** --- members of JSON objects --- */
 
-void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name, int64_t value);
-void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, bool value);
+/** Write the members "namespace" and "name". */
+void bt_json_write_names(
+	struct bt_json_writer *writer, struct bt_str namespace_, struct bt_str name);
+/** Write "owner": {"kind": ..., "name": ...}. */
+void bt_json_write_member_owner(
+	struct bt_json_writer *writer, struct bt_str kind, struct bt_str name);
+/** Write "preemptor": {"namespace": ..., "name": ...}. */
+void bt_json_write_member_preemptor(
+	struct bt_json_writer *writer, struct bt_str namespace_, struct bt_str name);
 /** Write {"requested": ..., "allocatable": ...}. */
 void bt_json_write_member_usage(
 	struct bt_json_writer *writer, struct bt_str name, int64_t requested, int64_t allocatable);

@@ -532,8 +532,7 @@ int bt_recording_append(struct bt_recording_writer *writer, const struct bt_reco
 		bt_json_write_member_c(&json, "kind", bt_kind_info(line->kind)->name);
 		break;
 	case BT_RECORDING_END:
-		bt_json_write_name_c(&json, "end");
-		bt_json_write_bool(&json, true);
+		bt_json_write_member_bool(&json, "end", true);
 		break;
 	}
 	bt_json_end_object(&json);
@@ -549,8 +548,7 @@ static void write_header(
 	bt_arena_init(&arena, 0);
 	bt_json_writer_init(&json, &writer->text, 0);
 	bt_json_begin_object(&json);
-	bt_json_write_name_c(&json, "berthrec");
-	bt_json_write_int64(&json, BT_RECORDING_VERSION);
+	bt_json_write_member_int64(&json, "berthrec", BT_RECORDING_VERSION);
 	bt_json_write_member(&json, "start", bt_micro_time_text(&arena, header->start_ns));
 	bt_json_write_name_c(&json, "objects");
 	bt_json_write_uint64(&json, header->object_count);

@@ -107,8 +107,7 @@ static void write_owner(struct bt_json_writer *json, struct bt_str owner)
 	bt_json_write_member_c(json, "kind", "Job");
 	bt_json_write_member(json, "name", owner);
 	bt_json_write_member(json, "uid", owner);
-	bt_json_write_name_c(json, "controller");
-	bt_json_write_bool(json, true);
+	bt_json_write_member_bool(json, "controller", true);
 	bt_json_end_object(json);
 	bt_json_end_array(json);
 }
@@ -195,8 +194,7 @@ void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out)
 		bt_json_end_object(&json);
 	}
 	if (pod->priority >= 0) {
-		bt_json_write_name_c(&json, "priority");
-		bt_json_write_int64(&json, pod->priority);
+		bt_json_write_member_int64(&json, "priority", pod->priority);
 	}
 	if (pod->node_name.length != 0) {
 		bt_json_write_member(&json, "nodeName", pod->node_name);

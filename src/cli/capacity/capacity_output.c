@@ -421,17 +421,18 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	bt_json_end_object(writer);
 }
 
+static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
+{
+	const struct answers *answers = answer;
+	for (uint32_t i = 0; i < answers->count; i++) {
+		bt_strbuf_append_c(out, i == 0 ? "" : "\n");
+		capacity_write_table(&answers->items[i], wide, out);
+	}
+}
+
 int bt_capacity_write(const struct bt_capacity_answer *answers, uint32_t count,
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err)
 {
-	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
-		const struct answers all = {answers, count};
-		return bt_output_document(format, write_json, &all, out, err);
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		bt_strbuf_append_c(out, i == 0 ? "" : "\n");
-		capacity_write_table(&answers[i], format == BT_OUTPUT_WIDE, out);
-	}
-	bt_output_fit(out);
-	return 0;
+	const struct answers all = {answers, count};
+	return bt_output_write(format, write_text, write_json, &all, out, err);
 }

@@ -22,11 +22,11 @@ struct group {
 	uint32_t first_index;       /* index of first in bt_simulation.pods */
 	uint32_t count;             /* pods that are pending in the input */
 	uint32_t fit_count;         /* of these, pods that find a node now */
-	uint32_t others;  /* number of further owners */
-	const char *fate; /* NULL: not explained */
+	uint32_t others;            /* number of further owners */
+	const char *fate;           /* NULL: not explained */
 	struct bt_str message;
-	struct bt_str reasons; /* "Insufficient cpu (5 nodes)"; "" if no node was filtered */
-	struct bt_str change;  /* proposed change; "" if none was found */
+	struct bt_str reasons;        /* "Insufficient cpu (5 nodes)"; "" if no node was filtered */
+	struct bt_str change;         /* proposed change; "" if none was found */
 	struct bt_str nominated_node; /* nominated node of first; "": none */
 };
 
@@ -331,8 +331,9 @@ static void append_pods(const struct group *group, struct bt_strbuf *out)
 	bt_printable_append(out, group->namespace_);
 }
 
-static void write_text(const struct answer *answer, struct bt_strbuf *out)
+static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbuf *out)
 {
+	const struct answer *answer = context;
 	if (answer->pod_count == 0) {
 		bt_strbuf_append_c(out, "No pod waits for a node.\n");
 		return;
@@ -426,10 +427,7 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 		bt_json_write_member_int64(writer, "fits", group->fit_count);
 		bt_json_write_member_int64(writer, "stays", staying_count(group));
 		bt_json_write_member(writer, "namespace", group->namespace_);
-		bt_json_begin_member_object(writer, "owner");
-		bt_json_write_member(writer, "kind", group->owner.kind);
-		bt_json_write_member(writer, "name", group->owner.name);
-		bt_json_end_object(writer);
+		bt_json_write_member_owner(writer, group->owner.kind, group->owner.name);
 		bt_json_write_member(writer, "firstPod", group->first->metadata.name);
 		bt_json_write_member(
 			writer, "fate", bt_str_from(group->fate != NULL ? group->fate : ""));
@@ -459,12 +457,7 @@ int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace
 		join_alike(&answer);
 		qsort(answer.groups, answer.group_count, sizeof(*answer.groups), compare_groups);
 		find_best_change(&answer);
-		if (format == BT_OUTPUT_TABLE || format == BT_OUTPUT_WIDE) {
-			write_text(&answer, out);
-			bt_output_fit(out);
-		} else {
-			result = bt_output_document(format, write_json, &answer, out, err);
-		}
+		result = bt_output_write(format, write_text, write_json, &answer, out, err);
 	}
 	if (result == 0 && answer.pod_count != 0) {
 		result = BT_EXIT_FINDING;

@@ -469,8 +469,7 @@ static void write_json(const struct bt_remedy *change, bool adds, const struct b
 	}
 	if ((members & BT_REMEDY_HAS_POD) != 0) {
 		bt_json_begin_member_object(writer, "pod");
-		bt_json_write_member(writer, "namespace", change->pod_namespace);
-		bt_json_write_member(writer, "name", change->pod_name);
+		bt_json_write_names(writer, change->pod_namespace, change->pod_name);
 		bt_json_end_object(writer);
 	}
 	struct bt_strbuf text = {0};

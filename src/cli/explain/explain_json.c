@@ -169,8 +169,7 @@ static void write_preemption(
 		for (uint32_t j = 0; j < candidate->victims.count; j++) {
 			const struct bt_explained_victim *victim = &candidate->victims.items[j];
 			bt_json_begin_object(writer);
-			bt_json_write_member(writer, "namespace", victim->namespace_);
-			bt_json_write_member(writer, "name", victim->name);
+			bt_json_write_names(writer, victim->namespace_, victim->name);
 			bt_json_write_member_int64(writer, "priority", victim->priority);
 			bt_json_end_object(writer);
 		}
@@ -242,8 +241,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	bt_json_begin_object(writer);
 	const struct bt_pod *pod = report->pod;
 	bt_json_begin_member_object(writer, "pod");
-	bt_json_write_member(writer, "namespace", pod->metadata.namespace_);
-	bt_json_write_member(writer, "name", pod->metadata.name);
+	bt_json_write_names(writer, pod->metadata.namespace_, pod->metadata.name);
 	bt_json_write_member(writer, "node", report->running_on);
 	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
 	bt_json_write_member(writer, "schedulerName", pod->spec.scheduler_name);
@@ -254,8 +252,8 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_begin_member_object(writer, "workload");
 		bt_json_write_member_c(
 			writer, "kind", bt_kind_info(report->choice->workload_kind)->name);
-		bt_json_write_member(writer, "namespace", report->choice->workload_namespace);
-		bt_json_write_member(writer, "name", report->choice->workload_name);
+		bt_json_write_names(
+			writer, report->choice->workload_namespace, report->choice->workload_name);
 		bt_json_write_member_int64(writer, "pods", report->choice->workload_pods);
 		bt_json_write_member_int64(writer, "pendingPods", report->choice->workload_pending);
 		bt_json_write_member_int64(writer, "fits", report->choice->workload_fits);
@@ -285,10 +283,5 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 int bt_explain_report_write(const struct bt_explain_report *report, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err)
 {
-	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
-		return bt_output_document(format, write_json, report, out, err);
-	}
-	bt_explain_report_write_table(report, format == BT_OUTPUT_WIDE, out);
-	bt_output_fit(out);
-	return 0;
+	return bt_output_write(format, bt_explain_report_write_table, write_json, report, out, err);
 }

@@ -277,11 +277,9 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 			&explanation->placements.items[index];
 		bt_strbuf_append_c(&table.text, "  ");
 		bt_table_add(&table, placement->name);
-		bt_strbuf_printf(&table.text, "%u", placement->node_count);
-		bt_table_end_cell(&table);
-		bt_strbuf_printf(&table.text, "%u/%u", placement->placed_count,
+		bt_table_add_format(&table, "%u", placement->node_count);
+		bt_table_add_format(&table, "%u/%u", placement->placed_count,
 			explanation->members.count - explanation->gated_count);
-		bt_table_end_cell(&table);
 	}
 	bt_table_write(&table, out);
 	write_more(shown, count, out);
@@ -328,8 +326,9 @@ static void write_proposals(const struct report *report, struct bt_strbuf *out)
 	}
 }
 
-static void write_text(const struct report *report, bool wide, struct bt_strbuf *out)
+static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 {
+	const struct report *report = answer;
 	const struct bt_group_explanation *explanation = report->explanation;
 	write_summary(report, out);
 	if (explanation->members.count == 0) {
@@ -374,8 +373,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	const struct bt_group_explanation *explanation = report->explanation;
 	bt_json_begin_object(writer);
 	bt_json_begin_member_object(writer, "podGroup");
-	bt_json_write_member(writer, "namespace", report->namespace_);
-	bt_json_write_member(writer, "name", report->name);
+	bt_json_write_names(writer, report->namespace_, report->name);
 	bt_json_write_member_bool(writer, "exists", explanation->has_object);
 	bt_json_write_member_int64(writer, "minCount", explanation->min_count);
 	bt_json_write_member(writer, "topologyKey", explanation->topology_key);
@@ -440,11 +438,8 @@ int bt_explain_pod_group_write(struct bt_simulation *simulation,
 		result = bt_explain_pod_group(
 			simulation, report.namespace_, report.name, options, &explanation, err);
 	}
-	if (result == 0 && (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML)) {
-		result = bt_output_document(format, write_json, &report, out, err);
-	} else if (result == 0) {
-		write_text(&report, format == BT_OUTPUT_WIDE, out);
-		bt_output_fit(out);
+	if (result == 0) {
+		result = bt_output_write(format, write_text, write_json, &report, out, err);
 	}
 	if (result == 0 && explanation.fate != BT_GROUP_FITS) {
 		result = BT_EXIT_FINDING;

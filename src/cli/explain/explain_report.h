@@ -75,8 +75,8 @@ void bt_explain_place_pods(struct bt_simulation *simulation, uint32_t count, con
 BT_MUST_USE int bt_explain_report_write(const struct bt_explain_report *report,
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
 
-void bt_explain_report_write_table(
-	const struct bt_explain_report *report, bool wide, struct bt_strbuf *out);
+/** A bt_output_write_text. answer: a struct bt_explain_report. */
+void bt_explain_report_write_table(const void *answer, bool wide, struct bt_strbuf *out);
 
 /* Sections of the text; a section that is not empty begins with a blank line. */
 

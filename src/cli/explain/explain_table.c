@@ -511,8 +511,7 @@ static void write_scores(const struct ranking *ranking, uint32_t shown, struct b
 		const struct bt_explained_node *node = ranking->nodes[i];
 		bt_strbuf_append_c(&table.text, "  ");
 		bt_table_add(&table, node->name);
-		bt_strbuf_printf(&table.text, "%lld", (long long)node->total_score);
-		bt_table_end_cell(&table);
+		bt_table_add_format(&table, "%lld", (long long)node->total_score);
 		for (uint32_t c = 0; c < ranking->column_count; c++) {
 			uint32_t column = ranking->columns[c];
 			if (column < node->scores.count) {
@@ -589,9 +588,9 @@ static void write_events(const struct bt_explain_events *events, struct bt_strbu
 	}
 }
 
-void bt_explain_report_write_table(
-	const struct bt_explain_report *report, bool wide, struct bt_strbuf *out)
+void bt_explain_report_write_table(const void *answer, bool wide, struct bt_strbuf *out)
 {
+	const struct bt_explain_report *report = answer;
 	bt_explain_write_summary(report, out);
 	const struct bt_explanation *explanation = report->explanation;
 	struct ranking ranking = {0};

@@ -60,10 +60,8 @@ static void write_waits(const struct bt_replay_answer *answer, struct bt_strbuf 
 	for (uint32_t i = 0; i < answer->measure.priorities.count && i < ROWS_MAX; i++) {
 		const struct bt_measured_group *group = answer->measure.priorities.items[i];
 		bt_table_add(&table, group->name);
-		bt_strbuf_printf(&table.text, "%" PRIu64, group->waits.count);
-		bt_table_end_cell(&table);
-		bt_strbuf_printf(&table.text, "%" PRIu64, group->pending);
-		bt_table_end_cell(&table);
+		bt_table_add_format(&table, "%" PRIu64, group->waits.count);
+		bt_table_add_format(&table, "%" PRIu64, group->pending);
 		add_duration(&table, bt_waits_quantile(&group->waits, 0.5));
 		add_duration(&table, bt_waits_quantile(&group->waits, 0.95));
 		add_duration(&table, bt_waits_quantile(&group->waits, 0.99));
@@ -84,8 +82,7 @@ static void write_resources(const struct bt_replay_answer *answer, struct bt_str
 		const double shares[] = {resource->used_ns / capacity, resource->peak,
 			resource->fragmented_ns / capacity};
 		for (size_t k = 0; k < BT_ARRAY_LENGTH(shares); k++) {
-			bt_strbuf_printf(&table.text, "%.1f%%", shares[k] * 100);
-			bt_table_end_cell(&table);
+			bt_table_add_format(&table, "%.1f%%", shares[k] * 100);
 		}
 	}
 	bt_strbuf_append_char(out, '\n');
@@ -108,8 +105,7 @@ static void write_differences(const struct bt_replay_answer *answer, struct bt_s
 		const struct bt_replay_difference *difference = &answer->differences.items[i];
 		bt_replay_append_time(&table.text, difference->time_ns);
 		bt_table_end_cell(&table);
-		bt_printable_append_name(&table.text, difference->namespace_, difference->name);
-		bt_table_end_cell(&table);
+		bt_table_add_name(&table, difference->namespace_, difference->name);
 		bt_table_add(&table, difference->node_name);
 		bt_table_add(&table, difference->recorded_node);
 		bt_table_add_c(&table, bt_difference_name(difference->difference));

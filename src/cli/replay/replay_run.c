@@ -159,8 +159,7 @@ static void write_json_differences(
 	for (uint32_t i = 0; i < answer->differences.count; i++) {
 		const struct bt_replay_difference *difference = &answer->differences.items[i];
 		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "namespace", difference->namespace_);
-		bt_json_write_member(writer, "name", difference->name);
+		bt_json_write_names(writer, difference->namespace_, difference->name);
 		write_member_time_ns(writer, "time", difference->time_ns);
 		write_member_time_ns(writer, "recordedTime", difference->recorded_ns);
 		bt_json_write_member(writer, "node", difference->node_name);
@@ -260,8 +259,7 @@ static void note_event(const struct noting *noting, int64_t time_ns, const char 
 	bt_json_begin_object(&writer);
 	write_member_time_ns(&writer, "time", time_ns);
 	bt_json_write_member_c(&writer, "event", event);
-	bt_json_write_member(&writer, "namespace", pod->metadata.namespace_);
-	bt_json_write_member(&writer, "name", pod->metadata.name);
+	bt_json_write_names(&writer, pod->metadata.namespace_, pod->metadata.name);
 	if (node_name.length != 0) {
 		bt_json_write_member(&writer, "node", node_name);
 	}
@@ -392,8 +390,7 @@ static int replay(const struct bt_replay_request *request, const struct bt_setup
 		.progress = bt_progress_show,
 		.progress_context = &progress,
 	};
-	result = bt_replay_run(
-		&options, lives, bt_setup_scheduler, setup, &answer->counts, err);
+	result = bt_replay_run(&options, lives, bt_setup_scheduler, setup, &answer->counts, err);
 	bt_progress_end(&progress);
 	bt_measure_end(&answer->measure);
 	bt_lives_destroy(lives);

@@ -11,24 +11,13 @@
 
 /** --- pods --- */
 
-static void add_pod_name(struct bt_table *table, struct bt_str namespace_, struct bt_str pod_name)
-{
-	struct bt_strbuf name = {0};
-	bt_strbuf_append_str(&name, namespace_);
-	bt_strbuf_append_char(&name, '/');
-	bt_strbuf_append_str(&name, pod_name);
-	bt_table_add(table, bt_strbuf_str(&name));
-	bt_strbuf_finish(&name);
-}
-
 /** Known only for pods that were tried in a scheduling cycle. */
 static void add_wide_cells(
 	struct bt_table *table, struct bt_state *state, const struct bt_simulated_pod *entry)
 {
 	bool cycled = entry->fate == BT_FATE_SCHEDULED || entry->fate == BT_FATE_UNSCHEDULABLE ||
 		entry->fate == BT_FATE_SCHEDULER_ERROR;
-	bt_strbuf_printf(&table->text, "%d", bt_pod_priority(entry->pod));
-	bt_table_end_cell(table);
+	bt_table_add_format(table, "%d", bt_pod_priority(entry->pod));
 	if (!cycled) {
 		for (int i = 0; i < 4; i++) {
 			bt_table_add_c(table, "-");
@@ -48,8 +37,7 @@ static void add_wide_cells(
 		bt_strbuf_append_char(&table->text, '-');
 	}
 	bt_table_end_cell(table);
-	bt_strbuf_printf(&table->text, "%u", entry->feasible_count);
-	bt_table_end_cell(table);
+	bt_table_add_format(table, "%u", entry->feasible_count);
 }
 
 /** Number of following pods with the same owner and the same reason to be pending. */
@@ -117,8 +105,7 @@ static void add_group(struct bt_table *table, const struct bt_simulation *simula
 {
 	struct bt_strbuf status = {0};
 	bt_strbuf_append_c(&table->text, "podgroup/");
-	bt_printable_append_name(&table->text, group->namespace_, group->name);
-	bt_table_end_cell(table);
+	bt_table_add_name(table, group->namespace_, group->name);
 	for (uint32_t i = 2; i < table->column_count; i++) {
 		bt_table_add_c(table, "-");
 	}
@@ -193,7 +180,7 @@ static void add_device(void *context, const struct bt_resource_claim *claim,
 {
 	struct device_rows *rows = context;
 	struct bt_strbuf path = {0};
-	add_pod_name(&rows->table, rows->pod->metadata.namespace_, rows->pod->metadata.name);
+	bt_table_add_name(&rows->table, rows->pod->metadata.namespace_, rows->pod->metadata.name);
 	bt_table_add(&rows->table, claim->metadata.name);
 	bt_table_add(&rows->table, device->request);
 	bt_strbuf_append_str(&path, device->driver);
@@ -205,8 +192,6 @@ static void add_device(void *context, const struct bt_resource_claim *claim,
 	bt_strbuf_finish(&path);
 }
 
-/** --- evictions --- */
-
 /** --- nodes --- */
 
 static void add_node(
@@ -215,9 +200,8 @@ static void add_node(
 	int64_t cpu = nodes->requested_cpu_milli[slot];
 	int64_t memory = nodes->requested_memory_bytes[slot];
 	bt_table_add(table, bt_node_table_name(nodes, slot));
-	bt_strbuf_printf(&table->text, "%lld/%lld", (long long)nodes->pod_count[slot],
+	bt_table_add_format(table, "%lld/%lld", (long long)nodes->pod_count[slot],
 		(long long)nodes->allocatable_pods[slot]);
-	bt_table_end_cell(table);
 	bt_amount_append_cpu(&table->text, cpu);
 	bt_strbuf_append_char(&table->text, '/');
 	bt_amount_append_cpu(&table->text, nodes->allocatable_cpu_milli[slot]);
@@ -251,8 +235,9 @@ static void add_node(
 	}
 }
 
-static void write_tables(const struct bt_simulation *simulation, bool wide, struct bt_strbuf *out)
+static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 {
+	const struct bt_simulation *simulation = answer;
 	if (simulation->pods.count != 0) {
 		write_pods(simulation, wide, out);
 		bt_strbuf_append_char(out, '\n');
@@ -283,13 +268,12 @@ static void write_tables(const struct bt_simulation *simulation, bool wide, stru
 				&simulation->evictions.items[i];
 			const struct bt_object_meta *preemptor =
 				&simulation->pods.items[eviction->preemptor].pod->metadata;
-			add_pod_name(&table, eviction->namespace_, eviction->name);
+			bt_table_add_name(&table, eviction->namespace_, eviction->name);
 			bt_table_add(&table, eviction->node_name);
 			if (wide) {
-				bt_strbuf_printf(&table.text, "%d", eviction->priority);
-				bt_table_end_cell(&table);
+				bt_table_add_format(&table, "%d", eviction->priority);
 			}
-			add_pod_name(&table, preemptor->namespace_, preemptor->name);
+			bt_table_add_name(&table, preemptor->namespace_, preemptor->name);
 		}
 		bt_table_write(&table, out);
 		bt_strbuf_append_char(out, '\n');
@@ -372,8 +356,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 			&expansion->cluster->objects.items[refusal->index];
 		bt_json_begin_object(writer);
 		bt_json_write_member(writer, "kind", bt_str_from(bt_kind_info(object->kind)->name));
-		bt_json_write_member(writer, "namespace", object->namespace_);
-		bt_json_write_member(writer, "name", object->name);
+		bt_json_write_names(writer, object->namespace_, object->name);
 		bt_json_write_member(writer, "message", refusal->message);
 		bt_json_end_object(writer);
 	}
@@ -384,14 +367,11 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "namespace", entry->pod->metadata.namespace_);
-		bt_json_write_member(writer, "name", entry->pod->metadata.name);
+		bt_json_write_names(
+			writer, entry->pod->metadata.namespace_, entry->pod->metadata.name);
 		struct bt_pod_owner owner = bt_pod_owner_of(entry->pod);
 		if (owner.kind.length != 0) {
-			bt_json_begin_member_object(writer, "owner");
-			bt_json_write_member(writer, "kind", owner.kind);
-			bt_json_write_member(writer, "name", owner.name);
-			bt_json_end_object(writer);
+			bt_json_write_member_owner(writer, owner.kind, owner.name);
 		}
 		bt_json_write_member(writer, "reason", bt_str_from(bt_fate_name(entry->fate)));
 		bt_json_write_member(writer, "node", entry->node_name);
@@ -421,8 +401,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_begin_member_array(writer, "podGroups");
 		for (uint32_t i = 0; i < group_count; i++) {
 			bt_json_begin_object(writer);
-			bt_json_write_member(writer, "namespace", groups[i].namespace_);
-			bt_json_write_member(writer, "name", groups[i].name);
+			bt_json_write_names(writer, groups[i].namespace_, groups[i].name);
 			bt_json_write_member_int64(writer, "placed", groups[i].placed_count);
 			bt_json_write_member_int64(writer, "pending", groups[i].pending_count);
 			bt_json_write_member(writer, "message", groups[i].message);
@@ -438,14 +417,10 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		const struct bt_object_meta *preemptor =
 			&simulation->pods.items[eviction->preemptor].pod->metadata;
 		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "namespace", eviction->namespace_);
-		bt_json_write_member(writer, "name", eviction->name);
+		bt_json_write_names(writer, eviction->namespace_, eviction->name);
 		bt_json_write_member(writer, "node", eviction->node_name);
 		bt_json_write_member_int64(writer, "priority", eviction->priority);
-		bt_json_begin_member_object(writer, "preemptor");
-		bt_json_write_member(writer, "namespace", preemptor->namespace_);
-		bt_json_write_member(writer, "name", preemptor->name);
-		bt_json_end_object(writer);
+		bt_json_write_member_preemptor(writer, preemptor->namespace_, preemptor->name);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
@@ -459,11 +434,9 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_member_usage(writer, BT_STR("pods"), nodes->pod_count[slot],
 			nodes->allocatable_pods[slot]);
 		bt_json_write_member_usage(writer, BT_STR("cpuMilli"),
-			nodes->requested_cpu_milli[slot],
-			nodes->allocatable_cpu_milli[slot]);
+			nodes->requested_cpu_milli[slot], nodes->allocatable_cpu_milli[slot]);
 		bt_json_write_member_usage(writer, BT_STR("memoryBytes"),
-			nodes->requested_memory_bytes[slot],
-			nodes->allocatable_memory_bytes[slot]);
+			nodes->requested_memory_bytes[slot], nodes->allocatable_memory_bytes[slot]);
 		bt_json_write_member_usage(writer, BT_STR("ephemeralStorageBytes"),
 			nodes->requested_ephemeral_bytes[slot],
 			nodes->allocatable_ephemeral_bytes[slot]);
@@ -498,39 +471,29 @@ static void append_name(
 int bt_simulation_write(const struct bt_simulation *simulation, enum bt_output_format format,
 	struct bt_strbuf *out, struct berth_error *err)
 {
-	switch (format) {
-	case BT_OUTPUT_TABLE:
-	case BT_OUTPUT_WIDE:
-		write_tables(simulation, format == BT_OUTPUT_WIDE, out);
-		bt_output_fit(out);
-		return 0;
-	case BT_OUTPUT_JSON:
-	case BT_OUTPUT_YAML:
-		return bt_output_document(format, write_json, simulation, out, err);
-	case BT_OUTPUT_NAME:
-		for (uint32_t i = 0; i < simulation->pods.count; i++) {
-			const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-			const struct bt_object_meta *meta = &entry->pod->metadata;
-			if (entry->fate == BT_FATE_SCHEDULED) {
-				append_name(out, "pod", meta->namespace_, meta->name);
-				bt_strbuf_append_char(out, ' ');
-				bt_printable_append(out, entry->node_name);
-				bt_strbuf_append_char(out, '\n');
-			}
-		}
-		for (uint32_t i = 0; i < simulation->evictions.count; i++) {
-			const struct bt_simulated_eviction *eviction =
-				&simulation->evictions.items[i];
-			const struct bt_object_meta *preemptor =
-				&simulation->pods.items[eviction->preemptor].pod->metadata;
-			append_name(out, "evicted", eviction->namespace_, eviction->name);
+	if (format != BT_OUTPUT_NAME) {
+		return bt_output_write(format, write_text, write_json, simulation, out, err);
+	}
+	for (uint32_t i = 0; i < simulation->pods.count; i++) {
+		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
+		const struct bt_object_meta *meta = &entry->pod->metadata;
+		if (entry->fate == BT_FATE_SCHEDULED) {
+			append_name(out, "pod", meta->namespace_, meta->name);
 			bt_strbuf_append_char(out, ' ');
-			bt_printable_append(out, eviction->node_name);
-			bt_strbuf_append_char(out, ' ');
-			append_name(out, "pod", preemptor->namespace_, preemptor->name);
+			bt_printable_append(out, entry->node_name);
 			bt_strbuf_append_char(out, '\n');
 		}
-		return 0;
+	}
+	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
+		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
+		const struct bt_object_meta *preemptor =
+			&simulation->pods.items[eviction->preemptor].pod->metadata;
+		append_name(out, "evicted", eviction->namespace_, eviction->name);
+		bt_strbuf_append_char(out, ' ');
+		bt_printable_append(out, eviction->node_name);
+		bt_strbuf_append_char(out, ' ');
+		append_name(out, "pod", preemptor->namespace_, preemptor->name);
+		bt_strbuf_append_char(out, '\n');
 	}
 	return 0;
 }

@@ -185,8 +185,7 @@ static void write_pod(const struct bt_history *history, struct bt_json_writer *j
 	const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
 	const struct bt_amounts *request = &history->requests.items[version->request];
 	bt_json_begin_object(json);
-	bt_json_write_member(json, "namespace", shown_namespace(version->object));
-	bt_json_write_member(json, "name", pod->metadata.name);
+	bt_json_write_names(json, shown_namespace(version->object), pod->metadata.name);
 	bt_json_write_member(json, "ownerKind", owner != NULL ? owner->kind : BT_STR(""));
 	bt_json_write_member(json, "ownerName", owner != NULL ? owner->name : BT_STR(""));
 	bt_json_write_member_int64(
@@ -263,9 +262,9 @@ void bt_overview_write_search(const struct bt_history *history, struct bt_str te
 		count++;
 		bt_json_begin_object(&json);
 		bt_json_write_member_c(&json, "kind", bt_kind_info(object->kind)->name);
-		bt_json_write_member(&json, "namespace",
-			object->kind == BT_KIND_NODE ? BT_STR("") : shown_namespace(object));
-		bt_json_write_member(&json, "name", bt_object_name(object));
+		bt_json_write_names(&json,
+			object->kind == BT_KIND_NODE ? BT_STR("") : shown_namespace(object),
+			bt_object_name(object));
 		bt_json_write_member(&json, "node",
 			version->node != BT_HISTORY_NONE ? history->nodes.items[version->node].name
 							 : BT_STR(""));
@@ -290,9 +289,9 @@ struct samples {
 	int64_t *pending;
 	int64_t *running;
 	int64_t *bound;
-	int64_t *decided;     /* bound, or found unschedulable */
-	int64_t *use;         /* [resource][step] */
-	int64_t *allocatable; /* [resource][step] */
+	int64_t *decided;          /* bound, or found unschedulable */
+	int64_t *use;              /* [resource][step] */
+	int64_t *allocatable;      /* [resource][step] */
 	BT_VEC(struct wait) waits; /* of pods that were bound */
 };
 

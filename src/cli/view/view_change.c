@@ -155,8 +155,7 @@ static struct bt_str write_eviction(
 	bt_json_write_member_c(&json, "apiVersion", "policy/v1");
 	bt_json_write_member_c(&json, "kind", "Eviction");
 	bt_json_begin_member_object(&json, "metadata");
-	bt_json_write_member(&json, "namespace", namespace_);
-	bt_json_write_member(&json, "name", name);
+	bt_json_write_names(&json, namespace_, name);
 	bt_json_end_object(&json);
 	bt_json_end_object(&json);
 	return keep(change, &text);
@@ -342,7 +341,7 @@ static void end_step(struct bt_view_change *change, struct bt_str message)
 
 static struct bt_str message_of(const struct bt_rest_answer *answer)
 {
-	return answer->class_ == BT_REST_OK ? BT_STR("")
+	return answer->class_ == BT_REST_OK   ? BT_STR("")
 		: answer->message.length != 0 ? answer->message
 					      : BT_STR("the server did not answer");
 }
@@ -383,7 +382,7 @@ static void take_resources(
 		struct bt_strbuf path = {0};
 		bt_strbuf_append_str(&path, step->path);
 		append_object(&path,
-			!is_namespaced                      ? BT_STR("")
+			!is_namespaced                         ? BT_STR("")
 				: step->namespace_.length != 0 ? step->namespace_
 							       : BT_STR("default"),
 			name, step->name);

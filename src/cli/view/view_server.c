@@ -279,8 +279,7 @@ static void get_source(struct call *call)
 	bt_json_begin_object(&json);
 	bt_json_write_member_c(&json, "source", call->server->options.source);
 	bt_json_write_member_c(&json, "state", call->server->options.state);
-	bt_json_write_name_c(&json, "mayChange");
-	bt_json_write_bool(&json, call->server->options.changes != NULL);
+	bt_json_write_member_bool(&json, "mayChange", call->server->options.changes != NULL);
 	bt_json_write_member_c(&json, "version", BT_VERSION);
 	bt_json_end_object(&json);
 	answer_json(call, 200, &body);
@@ -304,8 +303,8 @@ static void ask_question(struct call *call)
 	int result = bt_question_ask(call->server->options.questions, bt_http_body(call->exchange),
 		take_answer, call, &call->question, &err);
 	if (result < 0) {
-		answer_error(call, result == BERTH_ERR_TOO_LARGE ? 503 : 400,
-			berth_error_message(&err));
+		answer_error(
+			call, result == BERTH_ERR_TOO_LARGE ? 503 : 400, berth_error_message(&err));
 		berth_error_finish(&err);
 	}
 }

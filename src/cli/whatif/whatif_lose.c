@@ -166,13 +166,9 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod)
 {
 	struct bt_whatif_pod entry = {0};
 	bt_whatif_pod_name_owner(&entry, pod);
-	bt_json_write_member(writer, "namespace", pod->metadata.namespace_);
-	bt_json_write_member(writer, "name", pod->metadata.name);
+	bt_json_write_names(writer, pod->metadata.namespace_, pod->metadata.name);
 	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
-	bt_json_begin_member_object(writer, "owner");
-	bt_json_write_member(writer, "kind", entry.owner_kind);
-	bt_json_write_member(writer, "name", entry.owner_name);
-	bt_json_end_object(writer);
+	bt_json_write_member_owner(writer, entry.owner_kind, entry.owner_name);
 }
 
 /** Drop the pods that DaemonSets would create on lost nodes. */
@@ -289,14 +285,10 @@ static void write_preempted(struct losing *losing, struct bt_json_writer *writer
 		const struct bt_object_meta *preemptor =
 			&simulation->pods.items[eviction->preemptor].pod->metadata;
 		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "namespace", eviction->namespace_);
-		bt_json_write_member(writer, "name", eviction->name);
+		bt_json_write_names(writer, eviction->namespace_, eviction->name);
 		bt_json_write_member_int64(writer, "priority", eviction->priority);
 		bt_json_write_member(writer, "node", eviction->node_name);
-		bt_json_begin_member_object(writer, "preemptor");
-		bt_json_write_member(writer, "namespace", preemptor->namespace_);
-		bt_json_write_member(writer, "name", preemptor->name);
-		bt_json_end_object(writer);
+		bt_json_write_member_preemptor(writer, preemptor->namespace_, preemptor->name);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
@@ -351,8 +343,7 @@ static void write_loss(
 		const struct bt_object_meta *meta = &entry->pod->metadata;
 		if (entry->fate == BT_FATE_SCHEDULED && bt_text_set_has(&left, meta->uid)) {
 			bt_json_begin_object(writer);
-			bt_json_write_member(writer, "namespace", meta->namespace_);
-			bt_json_write_member(writer, "name", meta->name);
+			bt_json_write_names(writer, meta->namespace_, meta->name);
 			bt_json_write_member(writer, "node", entry->node_name);
 			bt_json_end_object(writer);
 		}
@@ -741,8 +732,7 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 
 static void add_number(struct bt_table *table, int64_t number)
 {
-	bt_strbuf_printf(&table->text, "%lld", (long long)number);
-	bt_table_end_cell(table);
+	bt_table_add_format(table, "%lld", (long long)number);
 }
 
 static void write_losses_table(const struct losing *losing, bool wide, struct bt_strbuf *out)
@@ -828,8 +818,7 @@ static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf 
 		bt_printable_append(out, losing->losses.items[0].name);
 		bt_strbuf_append_c(out, ":\n");
 	}
-	BT_TABLE_BEGIN(
-		&rows.table, wide ? heading(losing->options) : NULL, "CHANGE", "POD", "WHY");
+	BT_TABLE_BEGIN(&rows.table, wide ? heading(losing->options) : NULL, "CHANGE", "POD", "WHY");
 	for (uint32_t i = 0; i < (wide ? losing->losses.count : 1); i++) {
 		const struct loss *loss = &losing->losses.items[i];
 		add_pod_rows(&rows, loss, "pending", wide);
@@ -842,13 +831,9 @@ static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf 
 	}
 }
 
-static int write_report(const struct losing *losing, struct bt_strbuf *out, struct berth_error *err)
+static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 {
-	enum bt_output_format format = losing->options->format;
-	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
-		return bt_output_document(format, write_json, losing, out, err);
-	}
-	bool wide = format == BT_OUTPUT_WIDE;
+	const struct losing *losing = answer;
 	write_losses_table(losing, wide, out);
 	write_pods(losing, wide, out);
 	uint32_t harmful = count_harmful(losing);
@@ -860,8 +845,6 @@ static int write_report(const struct losing *losing, struct bt_strbuf *out, stru
 		"pending before\n",
 		losing->losses.count - harmful, losing->losses.count, what,
 		losing->pending_before.items.count);
-	bt_output_fit(out);
-	return 0;
 }
 
 static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error *err)
@@ -887,7 +870,8 @@ static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error 
 	if (result == 0) {
 		qsort(losing->losses.items, losing->losses.count, sizeof(losing->losses.items[0]),
 			compare_losses);
-		result = write_report(losing, out, err);
+		result = bt_output_write(
+			losing->options->format, write_text, write_json, losing, out, err);
 	}
 	return result;
 }

@@ -2,6 +2,7 @@
 /** Writes the report as text, JSON and YAML; berth-whatif(1) documents the JSON members. */
 #include "api/amount.h"
 #include "base/assert.h"
+#include "base/printable.h"
 #include "base/text_set.h"
 #include "cli/output.h"
 #include "cli/whatif/whatif_report.h"
@@ -96,8 +97,7 @@ static void add_nodes(struct bt_table *table, const struct bt_whatif_difference 
 	}
 	bt_text_set_finish(&names);
 	if (name_count > 1) {
-		bt_strbuf_printf(&table->text, "%u nodes", name_count);
-		bt_table_end_cell(table);
+		bt_table_add_format(table, "%u nodes", name_count);
 	} else {
 		bt_table_add(table, node_of(&group[0]));
 	}
@@ -123,24 +123,18 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 		const struct bt_whatif_pod *pod = pod_of(&first[0]);
 		struct bt_strbuf why = {0};
 		bt_table_add_c(&table, bt_whatif_effect_name(first[0].effect));
-		struct bt_strbuf cell = {0};
-		bt_strbuf_append_str(&cell, pod->namespace_);
-		bt_strbuf_append_char(&cell, '/');
-		if (count == 1) {
-			bt_strbuf_append_str(&cell, pod->name);
-		} else {
-			bt_strbuf_append_str(&cell, pod->owner_name);
-			bt_strbuf_printf(&cell, " (%u pods of ", count);
-			bt_strbuf_append_str(&cell, pod->owner_kind);
-			bt_strbuf_append_char(&cell, ')');
+		bt_printable_append_name(
+			&table.text, pod->namespace_, count == 1 ? pod->name : pod->owner_name);
+		if (count != 1) {
+			bt_strbuf_printf(&table.text, " (%u pods of ", count);
+			bt_printable_append(&table.text, pod->owner_kind);
+			bt_strbuf_append_char(&table.text, ')');
 		}
-		bt_table_add(&table, bt_strbuf_str(&cell));
-		bt_strbuf_finish(&cell);
+		bt_table_end_cell(&table);
 		add_nodes(&table, first, count, node_before);
 		add_nodes(&table, first, count, node_after);
 		if (wide) {
-			bt_strbuf_printf(&table.text, "%d", pod->priority);
-			bt_table_end_cell(&table);
+			bt_table_add_format(&table, "%d", pod->priority);
 			bt_strbuf_append_str(&why, pod->owner_kind);
 			bt_strbuf_append_c(&why, pod->owner_kind.length != 0 ? "/" : "-");
 			bt_strbuf_append_str(&why, pod->owner_name);
@@ -190,16 +184,9 @@ static bool write_budgets_table(const struct bt_whatif *whatif, struct bt_strbuf
 			continue;
 		}
 		any = true;
-		struct bt_strbuf cell = {0};
-		bt_strbuf_append_str(&cell, budget->namespace_);
-		bt_strbuf_append_char(&cell, '/');
-		bt_strbuf_append_str(&cell, budget->name);
-		bt_table_add(&table, bt_strbuf_str(&cell));
-		bt_strbuf_finish(&cell);
-		bt_strbuf_printf(&table.text, "%d", budget->allowed);
-		bt_table_end_cell(&table);
-		bt_strbuf_printf(&table.text, "%u", budget->evictions);
-		bt_table_end_cell(&table);
+		bt_table_add_name(&table, budget->namespace_, budget->name);
+		bt_table_add_format(&table, "%d", budget->allowed);
+		bt_table_add_format(&table, "%u", budget->evictions);
 		append_verdict(&table.text, budget);
 		bt_table_end_cell(&table);
 	}
@@ -394,8 +381,8 @@ static void write_nodes_table(
 
 /** --- the whole text --- */
 
-void bt_whatif_write_changes(struct bt_json_writer *writer,
-	const struct bt_whatif_changes *changes, const char *new_config)
+void bt_whatif_write_changes(struct bt_json_writer *writer, const struct bt_whatif_changes *changes,
+	const char *new_config)
 {
 	bt_json_begin_member_array(writer, "changes");
 	for (uint32_t i = 0; i < changes->list.count; i++) {
@@ -425,8 +412,7 @@ static void write_budgets(struct bt_json_writer *writer, const struct bt_whatif 
 			continue;
 		}
 		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "namespace", budget->namespace_);
-		bt_json_write_member(writer, "name", budget->name);
+		bt_json_write_names(writer, budget->namespace_, budget->name);
 		bt_json_write_member_int64(writer, "disruptionsAllowed", budget->allowed);
 		bt_json_write_member_int64(writer, "evictions", budget->evictions);
 		bt_json_write_member_int64(writer, "heldUp", budget->held);
@@ -530,8 +516,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bool placed = after != NULL && !after->preempted;
 		bool pending = placed && after->node_name.length == 0;
 		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "namespace", pod->namespace_);
-		bt_json_write_member(writer, "name", pod->name);
+		bt_json_write_names(writer, pod->namespace_, pod->name);
 		bt_json_write_member_c(writer, "change", bt_whatif_effect_name(difference->effect));
 		bt_json_write_member(writer, "nodeBefore",
 			before != NULL && !before->preempted ? before->node_name : BT_STR(""));
@@ -541,16 +526,11 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_member_c(writer, "reason", pending ? bt_fate_name(after->fate) : "");
 		bt_json_write_member(writer, "message", pending ? after->message : BT_STR(""));
 		bt_json_write_member_int64(writer, "priority", pod->priority);
-		bt_json_begin_member_object(writer, "owner");
-		bt_json_write_member(writer, "kind", pod->owner_kind);
-		bt_json_write_member(writer, "name", pod->owner_name);
-		bt_json_end_object(writer);
+		bt_json_write_member_owner(writer, pod->owner_kind, pod->owner_name);
 		if (difference->effect == BT_EFFECT_PREEMPTED) {
 			BT_ASSERT(after != NULL);
-			bt_json_begin_member_object(writer, "preemptor");
-			bt_json_write_member(writer, "namespace", after->preemptor_namespace);
-			bt_json_write_member(writer, "name", after->preemptor_name);
-			bt_json_end_object(writer);
+			bt_json_write_member_preemptor(
+				writer, after->preemptor_namespace, after->preemptor_name);
 		}
 		bt_json_end_object(writer);
 	}
@@ -593,13 +573,9 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	bt_json_end_object(writer);
 }
 
-int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format format,
-	struct bt_strbuf *out, struct berth_error *err)
+static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 {
-	if (format == BT_OUTPUT_JSON || format == BT_OUTPUT_YAML) {
-		return bt_output_document(format, write_json, report, out, err);
-	}
-	bool wide = format == BT_OUTPUT_WIDE;
+	const struct bt_whatif_report *report = answer;
 	if (report->pods.count != 0) {
 		write_pods(report, wide, out);
 		bt_strbuf_append_char(out, '\n');
@@ -635,6 +611,10 @@ int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format
 	bt_strbuf_printf(out, "; %u pod%s pending before, %u after\n",
 		report->before->pending_count, report->before->pending_count == 1 ? "" : "s",
 		report->after->pending_count);
-	bt_output_fit(out);
-	return 0;
+}
+
+int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format format,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	return bt_output_write(format, write_text, write_json, report, out, err);
 }
