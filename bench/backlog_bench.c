@@ -2,11 +2,11 @@
 /*
  * A backlog of unschedulable pods in the living scheduler: milliseconds from the event that makes
  * some of them schedulable to their placement. Prints one JSON line per case: event (the event
- * alone), placed (until all pods that fit are placed), settled (until every pod that woke up was
+ * alone), placed (until all pods that fit are placed), settled (until every requeued pod was
  * tried), each as median, p99 and maximum over the events. In the first cases every shape waits for
  * a device of its own; in the later ones every second shape waits for a pool of nodes, and nodes of
- * earlier events let more than one shape wake up. In the last case events follow each other so
- * closely that pods that woke up in vain still back off.
+ * earlier events requeue pods of more than one shape. In the last case events follow each other so
+ * closely that requeued pods that did not fit still back off.
  *
  * Usage: backlog_bench [PODS [SHAPES [NODES [EVENTS]]]]
  */

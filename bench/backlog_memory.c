@@ -219,7 +219,7 @@ int main(int argc, char **argv)
 		(bound - before) / bench.pod_count);
 	bt_scheduler_destroy(bench.scheduler);
 	for (uint32_t i = 0; i < bench.pod_count; i++) {
-		bt_object_release_resting(bench.pods[i]);
+		bt_object_release_packable(bench.pods[i]);
 	}
 	bt_free(bench.pods);
 	bt_pod_commons_finish(&bench.commons);

@@ -11,9 +11,9 @@
 #include "bench/bench_living.h"
 
 /**
- * Time between events: longer than the longest backoff, so that woken pods are tried at once. All
- * events together take less time than the flush of unschedulable pods, which would try pods without
- * an event.
+ * Time between events: longer than the longest backoff, so that requeued pods are tried at once.
+ * All events together take less time than the flush of unschedulable pods, which would try pods
+ * without an event.
  */
 #define CALM_NS (11 * BT_NS_PER_SECOND)
 /** Nodes added to the backlog, each for another shape. */

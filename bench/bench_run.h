@@ -40,7 +40,7 @@ struct bt_bench_result {
 	double event_ms;          /* from a node's event to its pod's placement: the longest */
 	double event_cpu_ms;      /* the same in processor time */
 	double event_median_ms;   /* the median of event_ms over all events */
-	double settled_ms;        /* until every pod that woke up was tried: the longest */
+	double settled_ms;        /* until every requeued pod was tried: the longest */
 	double waiting_pod_bytes; /* heap per waiting pod; 0: unknown */
 	uint32_t checked_count;   /* pods with equal decisions in the second run */
 	bool verified_inline;     /* BERTH_VERIFY=1: verified while the clock ran */

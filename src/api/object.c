@@ -152,8 +152,8 @@ void bt_object_release(struct bt_object *object)
 		bt_pod_common_release(object->common);
 		bt_packed_object_destroy(object->packed);
 		bt_free(object);
-	} else if (object->resting_count == object->reference_count) {
-		bt_object_pack_if_resting(object);
+	} else if (object->packable_count == object->reference_count) {
+		bt_object_pack_if_allowed(object);
 	}
 }
 
@@ -379,7 +379,7 @@ static struct bt_object *object_fitted(enum bt_kind kind, void *value,
 	}
 	struct bt_object *object = object_new(kind, copy, &arena);
 	object->common = common;
-	object->packs = commons != NULL;
+	object->can_pack = commons != NULL;
 	return object;
 }
 

@@ -56,9 +56,9 @@ struct bt_pod_commons; /* pod_common.h */
  */
 struct bt_object {
 	uint32_t reference_count;
-	uint16_t resting_count; /* number of resting references, see bt_object_allow_pack */
+	uint16_t packable_count; /* number of packable references, see bt_object_allow_pack */
 	enum bt_kind kind : 8;
-	bool packs : 1; /* pack the object when all references rest */
+	bool can_pack : 1; /* the object is packed while all references are packable */
 	union {
 		const void *value;                 /* structure of the kind; NULL while packed */
 		const struct bt_object_meta *meta; /* first member of value */
@@ -76,8 +76,8 @@ _Static_assert(sizeof(struct bt_object) == 56, "kept in great numbers: 64 bytes 
 BT_MUST_USE struct bt_object *bt_object_create(enum bt_kind kind, const void *value);
 /**
  * Creates a pod object in exactly the memory it needs; it shares its common part with recent pods,
- * and is packed while all references rest. owned. before: the last version of the pod, from which
- * pod was copied; NULL: there is none. commons: borrowed.
+ * and is packed while all references are packable. owned. before: the last version of the pod, from
+ * which pod was copied; NULL: there is none. commons: borrowed.
  */
 BT_MUST_USE struct bt_object *bt_object_create_pod(const struct bt_pod *pod,
 	const struct bt_object *before, struct bt_pod_commons *commons);
@@ -91,19 +91,19 @@ size_t bt_object_bytes(const struct bt_object *object);
 void bt_object_keep_json(struct bt_object *object, struct bt_str json);
 
 /**
- * Marks the caller's reference as resting: the caller must not read value or meta until
- * bt_object_unpack. When all references of an object rest, the object may be packed: a pod then
- * takes 150 to 400 bytes instead of 1,000 to 1,500. Packing and unpacking take about a microsecond
- * each.
+ * Makes the caller's reference packable: the caller must not read value or meta until
+ * bt_object_unpack. When all references of an object are packable, the object may be packed: a pod
+ * then takes 150 to 400 bytes instead of 1,000 to 1,500. Packing and unpacking take about a
+ * microsecond each.
  */
 void bt_object_allow_pack(struct bt_object *object);
 /**
- * Makes a resting reference usable again and returns object. A resting reference must be woken
- * before it is shared.
+ * Makes a packable reference an ordinary one, unpacks the object if it is packed, and returns it. A
+ * packable reference must not be shared.
  */
 struct bt_object *bt_object_unpack(struct bt_object *object);
-/** Releases a resting reference without unpacking the object. */
-void bt_object_release_resting(struct bt_object *object);
+/** Releases a packable reference without unpacking the object. */
+void bt_object_release_packable(struct bt_object *object);
 /** Name and namespace; also work for a packed object. */
 struct bt_str bt_object_name(const struct bt_object *object);
 struct bt_str bt_object_namespace(const struct bt_object *object);
@@ -127,7 +127,7 @@ BT_MUST_USE int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes
 	struct bt_object **out_object, struct berth_error *err);
 /**
  * As bt_object_decode_protobuf, but pods share their common part with recent pods, and objects are
- * packed while all references rest. commons: borrowed.
+ * packed while all references are packable. commons: borrowed.
  */
 BT_MUST_USE int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes,
 	struct bt_pod_commons *commons, struct bt_object **out_object, struct berth_error *err);

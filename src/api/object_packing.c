@@ -224,10 +224,10 @@ static struct bt_packed_object *pack(const struct bt_object *object)
 }
 
 /** An earlier packed form is still valid, because objects are immutable. */
-void bt_object_pack_if_resting(struct bt_object *object)
+void bt_object_pack_if_allowed(struct bt_object *object)
 {
-	if (object->resting_count != object->reference_count || object->value == NULL ||
-		!object->packs || object->json.data != NULL) {
+	if (object->packable_count != object->reference_count || object->value == NULL ||
+		!object->can_pack || object->json.data != NULL) {
 		return;
 	}
 	if (object->packed == NULL) {
@@ -240,16 +240,16 @@ void bt_object_pack_if_resting(struct bt_object *object)
 
 void bt_object_allow_pack(struct bt_object *object)
 {
-	BT_ASSERT(object->resting_count < object->reference_count &&
-		object->resting_count < UINT16_MAX);
-	object->resting_count++;
-	bt_object_pack_if_resting(object);
+	BT_ASSERT(object->packable_count < object->reference_count &&
+		object->packable_count < UINT16_MAX);
+	object->packable_count++;
+	bt_object_pack_if_allowed(object);
 }
 
 struct bt_object *bt_object_unpack(struct bt_object *object)
 {
-	BT_ASSERT(object->resting_count > 0);
-	object->resting_count--;
+	BT_ASSERT(object->packable_count > 0);
+	object->packable_count--;
 	if (object->value == NULL) {
 		struct bt_arena arena;
 
@@ -264,9 +264,9 @@ struct bt_object *bt_object_unpack(struct bt_object *object)
 	return object;
 }
 
-void bt_object_release_resting(struct bt_object *object)
+void bt_object_release_packable(struct bt_object *object)
 {
-	BT_ASSERT(object->resting_count > 0);
-	object->resting_count--;
+	BT_ASSERT(object->packable_count > 0);
+	object->packable_count--;
 	bt_object_release(object);
 }

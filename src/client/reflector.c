@@ -470,18 +470,18 @@ void *bt_reflector_find(
 void bt_reflector_for_each(const struct bt_reflector *reflector,
 	bool (*visit)(void *context, void *item), void *context)
 {
-	const struct bt_reflector_resting *resting = reflector->options.codec->resting;
+	const struct bt_reflector_packing *packing = reflector->options.codec->packing;
 	bool more = true;
 
 	for (uint32_t i = 0; more && i < reflector->store.items.count; i++) {
 		void *item = reflector->store.items.items[i];
 
-		if (resting != NULL) {
-			resting->wake(item);
+		if (packing != NULL) {
+			packing->unpack(item);
 		}
 		more = visit(context, item);
-		if (resting != NULL) {
-			resting->rest(item);
+		if (packing != NULL) {
+			packing->allow_pack(item);
 		}
 	}
 }

@@ -18,19 +18,19 @@
 struct bt_reflector;
 
 /**
- * For items whose references can rest (bt_object_allow_pack): the store's references rest except
+ * For items that can be packed: the store's references are packable (bt_object_allow_pack) except
  * during the sink's calls.
  */
-struct bt_reflector_resting {
-	void (*rest)(void *item);
-	void (*wake)(void *item);
+struct bt_reflector_packing {
+	void (*allow_pack)(void *item);
+	void (*unpack)(void *item);
 	/** Reads namespace and name; also works for a packed item. */
 	void (*key)(const void *item, struct bt_str *out_namespace, struct bt_str *out_name);
 	/**
-	 * Returns true if the sink will keep the item awake, so that packing it first would be
-	 * wasted work.
+	 * Returns true if the sink will keep an ordinary reference, so that packing the item first
+	 * would be wasted.
 	 */
-	bool (*is_soon_awake)(const void *item);
+	bool (*is_soon_unpacked)(const void *item);
 };
 
 /**
@@ -50,13 +50,13 @@ struct bt_reflector_codec {
 	void *(*share)(void *item);
 	void (*release)(void *item);
 	void *context;
-	const struct bt_reflector_resting *resting; /* NULL: items do not rest */
+	const struct bt_reflector_packing *packing; /* NULL: items are never packed */
 };
 
 const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind);
 /** Codec for pods that share common parts (api/pod_common.h). commons: borrowed. */
 struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons);
-/** Codec for nodes whose references can rest. commons: as for pods. */
+/** Codec for nodes that can be packed. commons: as for pods. */
 struct bt_reflector_codec bt_reflector_node_codec(struct bt_pod_commons *commons);
 
 struct bt_reflector_sink {
@@ -109,8 +109,8 @@ uint32_t bt_reflector_count(const struct bt_reflector *reflector);
 void *bt_reflector_find(
 	const struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name);
 /**
- * Visits every item, in no particular order, until visit returns false; items are awake only during
- * the visit.
+ * Visits every item, in no particular order, until visit returns false; items are unpacked only
+ * during the visit.
  */
 void bt_reflector_for_each(const struct bt_reflector *reflector,
 	bool (*visit)(void *context, void *item), void *context);

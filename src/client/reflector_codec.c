@@ -112,7 +112,7 @@ static void key(const void *item, struct bt_str *out_namespace, struct bt_str *o
 }
 
 /** A pod without a node will be scheduled soon. */
-static bool is_soon_awake(const void *item)
+static bool is_soon_unpacked(const void *item)
 {
 	const struct bt_object *object = item;
 	const struct bt_pod *pod = object->kind == BT_KIND_POD ? object->value : NULL;
@@ -120,7 +120,7 @@ static bool is_soon_awake(const void *item)
 	return pod != NULL && pod->spec.node_name.length == 0;
 }
 
-static const struct bt_reflector_resting resting = {allow_pack, unpack, key, is_soon_awake};
+static const struct bt_reflector_packing packing = {allow_pack, unpack, key, is_soon_unpacked};
 
 /* The codec's context points to the kind; it is only read. */
 static enum bt_kind kinds[BT_KIND__COUNT] = {
@@ -144,13 +144,13 @@ const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind)
 struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons)
 {
 	return (struct bt_reflector_codec){
-		decode_pod_json, decode_pod_protobuf, meta, share, release, commons, &resting};
+		decode_pod_json, decode_pod_protobuf, meta, share, release, commons, &packing};
 }
 
 struct bt_reflector_codec bt_reflector_node_codec(struct bt_pod_commons *commons)
 {
 	return (struct bt_reflector_codec){
-		decode_node_json, decode_node_protobuf, meta, share, release, commons, &resting};
+		decode_node_json, decode_node_protobuf, meta, share, release, commons, &packing};
 }
 
 struct bt_json_item *bt_json_item_share(struct bt_json_item *item)

@@ -13,13 +13,13 @@
 
 /**
  * Items by namespace and name; keys are read from the items instead of stored. The store's
- * references rest if the codec supports it. Must not move once it has items.
+ * references are packable if the codec has `packing`. Must not move once it has items.
  */
 struct bt_reflector_store {
 	const struct bt_reflector_codec *codec;
 	BT_VEC(void *) items; /* owned */
 	struct bt_map map;    /* key -> index */
-	BT_VEC(void *) awake; /* extra references that keep items awake until finish */
+	BT_VEC(void *) unpacked; /* ordinary references that keep items unpacked until finish */
 };
 
 void bt_reflector_store_init(

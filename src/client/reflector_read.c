@@ -6,15 +6,15 @@
 #include "client/watch_event.h"
 #include "net/loop.h"
 
-/** Maximum number of a list's items that are kept awake: a few megabytes. */
-#define AWAKE_MAX 8192
+/** Maximum number of a list's items that are kept unpacked: a few megabytes. */
+#define UNPACKED_MAX 8192
 
 /** Key of an item in the store. */
 static void reflector_store_key(const struct bt_reflector_store *store, const void *item,
 	struct bt_str *out_namespace, struct bt_str *out_name)
 {
-	if (store->codec->resting != NULL) {
-		store->codec->resting->key(item, out_namespace, out_name);
+	if (store->codec->packing != NULL) {
+		store->codec->packing->key(item, out_namespace, out_name);
 	} else {
 		const struct bt_object_meta *meta = store->codec->meta(item);
 		*out_namespace = meta->namespace_;
@@ -33,15 +33,15 @@ static uint64_t hash_of(const struct bt_reflector_store *store, uint32_t index)
 
 static void allow_pack(const struct bt_reflector_store *store, void *item)
 {
-	if (store->codec->resting != NULL) {
-		store->codec->resting->rest(item);
+	if (store->codec->packing != NULL) {
+		store->codec->packing->allow_pack(item);
 	}
 }
 
 static void *unpack(const struct bt_reflector_store *store, void *item)
 {
-	if (store->codec->resting != NULL) {
-		store->codec->resting->wake(item);
+	if (store->codec->packing != NULL) {
+		store->codec->packing->unpack(item);
 	}
 	return item;
 }
@@ -52,12 +52,12 @@ void bt_reflector_store_init(
 	*store = (struct bt_reflector_store){.codec = codec};
 }
 
-static void release_awake(struct bt_reflector_store *store)
+static void release_unpacked(struct bt_reflector_store *store)
 {
-	for (uint32_t i = 0; i < store->awake.count; i++) {
-		store->codec->release(store->awake.items[i]);
+	for (uint32_t i = 0; i < store->unpacked.count; i++) {
+		store->codec->release(store->unpacked.items[i]);
 	}
-	bt_vec_finish(&store->awake);
+	bt_vec_finish(&store->unpacked);
 }
 
 void bt_reflector_store_finish(struct bt_reflector_store *store)
@@ -67,7 +67,7 @@ void bt_reflector_store_finish(struct bt_reflector_store *store)
 	for (uint32_t i = 0; i < store->items.count; i++) {
 		codec->release(unpack(store, store->items.items[i]));
 	}
-	release_awake(store);
+	release_unpacked(store);
 	bt_vec_finish(&store->items);
 	bt_map_finish(&store->map);
 	bt_reflector_store_init(store, codec);
@@ -169,7 +169,7 @@ static void report_item(struct bt_reflector *reflector, void *old, void *item)
 /** Takes ownership of item. */
 static void apply_item(struct bt_reflector *reflector, void *item)
 {
-	void *for_sink = reflector->options.codec->share(item); /* awake for the sink */
+	void *for_sink = reflector->options.codec->share(item); /* unpacked for the sink */
 	void *old = reflector_store_set(&reflector->store, item);
 
 	report_item(reflector, old, for_sink);
@@ -237,7 +237,7 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 			allow_pack(store, item);
 			report_item(reflector, NULL, for_sink);
 		}
-		release_awake(store);
+		release_unpacked(store);
 	}
 	for (uint32_t i = 0; i < incoming->items.count; i++) {
 		apply_item(reflector, unpack(incoming, incoming->items.items[i]));
@@ -266,17 +266,17 @@ static int decode_item(struct bt_reflector *reflector, struct bt_str bytes, void
 
 static void collect(struct bt_reflector *reflector, void *item)
 {
-	const struct bt_reflector_resting *resting = reflector->options.codec->resting;
+	const struct bt_reflector_packing *packing = reflector->options.codec->packing;
 	void *old;
 
-	if (resting != NULL && resting->is_soon_awake(item)) {
+	if (packing != NULL && packing->is_soon_unpacked(item)) {
 		/*
-		 * Hold a second reference, awake until bt_reflector_store_finish, for at most
-		 * AWAKE_MAX items.
+		 * Hold a second reference, which is not packable, until
+		 * bt_reflector_store_finish, for at most UNPACKED_MAX items.
 		 */
-		if (reflector->incoming.awake.count < AWAKE_MAX) {
-			bt_vec_push(
-				&reflector->incoming.awake, reflector->incoming.codec->share(item));
+		if (reflector->incoming.unpacked.count < UNPACKED_MAX) {
+			bt_vec_push(&reflector->incoming.unpacked,
+				reflector->incoming.codec->share(item));
 		}
 	}
 	old = reflector_store_set(&reflector->incoming, item);

@@ -52,7 +52,8 @@ static const enum bt_kind watched[] = {
 	BT_KIND_POD,
 };
 
-/** Runs at one virtual time, each of at least 64 writes. A cluster that needs more never rests. */
+/** Runs at one virtual time, each of at least 64 writes. A cluster that needs more never becomes
+ * idle. */
 #define RUNS_PER_TIME_MAX 1000000
 
 struct bt_cluster {
@@ -427,7 +428,7 @@ static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 		}
 	}
 	return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-		"the cluster does not come to rest: %d runs at the same time", RUNS_PER_TIME_MAX);
+		"the cluster does not become idle: %d runs at the same time", RUNS_PER_TIME_MAX);
 }
 
 static bool has_work(const struct bt_cluster *cluster)

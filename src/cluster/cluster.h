@@ -81,7 +81,7 @@ BT_MUST_USE int bt_cluster_run(
  * is left: leases, event expiry, schedules of CronJobs, flushes of unschedulable pods, retries of
  * controllers at their longest delay. Returns 0 then, or 1 when the next due time is after
  * limit_ns; the clock then stands at limit_ns. BERTH_ERR_*: an error of bt_cluster_run, or the
- * cluster never rests.
+ * cluster never becomes idle.
  */
 BT_MUST_USE int bt_cluster_run_until_idle(
 	struct bt_cluster *cluster, int64_t limit_ns, struct berth_error *err);

@@ -23,7 +23,7 @@ void bt_queue_entries_finish(struct bt_queue *queue)
 	}
 	bt_vec_finish(&queue->entries);
 	bt_vec_finish(&queue->free_entries);
-	bt_vec_finish(&queue->awake);
+	bt_vec_finish(&queue->unparked);
 	bt_map_finish(&queue->by_name);
 }
 

@@ -256,7 +256,7 @@ static enum bt_hint_scope least_scope(
  * Marks the whole group to move if all members get the same result. false: the caller must look at
  * the members one by one.
  */
-static bool queue_whole_group(const struct move_pass *pass, const struct bt_queue_group *group,
+static bool mark_whole_group(const struct move_pass *pass, const struct bt_queue_group *group,
 	enum bt_queue_strategy strategy)
 {
 	struct bt_queue *queue = pass->queue;
@@ -270,7 +270,7 @@ static bool queue_whole_group(const struct move_pass *pass, const struct bt_queu
 			return false;
 		}
 	}
-	bt_vec_push(&queue->whole, (uint32_t)(group - queue->groups.items));
+	bt_vec_push(&queue->whole_groups, (uint32_t)(group - queue->groups.items));
 	return true;
 }
 
@@ -315,7 +315,7 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 		return;
 	}
 	if (!has_self && (!has_own || is_final(&pending, shared)) &&
-		queue_whole_group(pass, group, shared)) {
+		mark_whole_group(pass, group, shared)) {
 		return;
 	}
 	/*
@@ -343,7 +343,7 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 				memo.label_set = label_set;
 			}
 			strategy = memo.strategy;
-			if (queue->awake.count > BT_QUEUE_AWAKE_MAX) {
+			if (queue->unparked.count > BT_QUEUE_UNPARKED_MAX) {
 				bt_queue_park_all_except(queue, pass->self);
 			}
 		}
@@ -607,10 +607,10 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 			judge_class(&pass, class);
 		}
 	}
-	for (uint32_t i = 0; i < queue->whole.count; i++) {
-		bt_queue_activate_group(queue, queue->whole.items[i], pass.event, now_ns);
+	for (uint32_t i = 0; i < queue->whole_groups.count; i++) {
+		bt_queue_activate_group(queue, queue->whole_groups.items[i], pass.event, now_ns);
 	}
-	queue->whole.count = 0;
+	queue->whole_groups.count = 0;
 	bt_queue_requeue_departures(queue, pass.event, now_ns);
 	if (queue->in_flight_count > 0) {
 		bt_queue_log(queue, pass.event, old_object, new_object);

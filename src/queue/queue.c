@@ -374,7 +374,7 @@ void bt_queue_destroy(struct bt_queue *queue)
 	bt_vec_finish(&queue->departures);
 	bt_vec_finish(&queue->merged);
 	bt_vec_finish(&queue->flushed);
-	bt_vec_finish(&queue->whole);
+	bt_vec_finish(&queue->whole_groups);
 	bt_free(queue);
 }
 

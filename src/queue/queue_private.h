@@ -131,7 +131,7 @@ struct bt_queue {
 	 */
 	BT_VEC(struct bt_queue_entry *) entries; /* by id; NULL: free id */
 	BT_VEC(uint32_t) free_entries;
-	BT_VEC(uint32_t) awake; /* records to consider for parking in bt_queue_park_all */
+	BT_VEC(uint32_t) unparked; /* records that bt_queue_park_all parks if it can */
 	struct bt_map by_name;  /* (namespace, name) -> entry in one of the places */
 
 	struct bt_heap active_queue;
@@ -179,7 +179,7 @@ struct bt_queue {
 	BT_VEC(struct bt_queue_departure) departures;
 	BT_VEC(struct bt_queue_departure) merged;
 	BT_VEC(uint32_t) flushed;
-	BT_VEC(uint32_t) whole; /* groups to move as a whole */
+	BT_VEC(uint32_t) whole_groups; /* groups to move as a whole */
 };
 
 /* entry.c */
@@ -193,8 +193,8 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
 
 /* unschedulable.c */
 
-/** When more records than this are awake, a pass over unschedulable pods parks them again. */
-#define BT_QUEUE_AWAKE_MAX 1024
+/** When more records than this are unparked, a pass over unschedulable pods parks them again. */
+#define BT_QUEUE_UNPARKED_MAX 1024
 
 /**
  * Returns the complete record. A parked record has only the members in front of
@@ -203,13 +203,13 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
  */
 struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id);
 /**
- * Parks the records in `awake`. Call at the start of an operation, when no pointer to an
+ * Parks the records in `unparked`. Call at the start of an operation, when no pointer to an
  * unschedulable record is in use.
  */
 void bt_queue_park_all(struct bt_queue *queue);
 /**
- * Parks the records in `awake` except `held`. Call in the middle of an operation that uses no other
- * unschedulable record.
+ * Parks the records in `unparked` except `held`. Call in the middle of an operation that uses no
+ * other unschedulable record.
  */
 void bt_queue_park_all_except(struct bt_queue *queue, const struct bt_queue_entry *held);
 /** Whether the pod has this name; entry may be parked. */

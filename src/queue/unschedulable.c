@@ -167,7 +167,7 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 
 		newest->previous_in_group = entry->id;
 		group->is_ordered &= newest->timestamp_ns <= entry->timestamp_ns;
-		bt_vec_push(&queue->awake, group->first);
+		bt_vec_push(&queue->unparked, group->first);
 	} else {
 		group->last = entry->id;
 	}
@@ -181,7 +181,7 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 	queue->unschedulable_count++;
 	entry->label_set = entry->pod.label_set;
 	entry->uid_hash = (uint32_t)bt_str_hash(entry->pod.uid);
-	bt_vec_push(&queue->awake, entry->id);
+	bt_vec_push(&queue->unparked, entry->id);
 }
 
 /** Removes the group from the class, so that events no longer visit it. */
@@ -366,7 +366,7 @@ static struct bt_queue_entry *unpark(struct bt_queue *queue, struct bt_queue_ent
 	(void)bt_object_unpack(entry->object); /* returns the same pointer */
 	bt_pod_info_restore_pending(queue->state, bt_object_value(entry->object, BT_KIND_POD),
 		group->shape_id, entry->label_set, &entry->pod);
-	bt_vec_push(&queue->awake, id);
+	bt_vec_push(&queue->unparked, id);
 	return entry;
 }
 
@@ -397,15 +397,15 @@ void bt_queue_park_all_except(struct bt_queue *queue, const struct bt_queue_entr
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < queue->awake.count; i++) {
-		uint32_t id = queue->awake.items[i];
+	for (uint32_t i = 0; i < queue->unparked.count; i++) {
+		uint32_t id = queue->unparked.items[i];
 		struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 
 		if (entry == NULL || !may_park(queue, entry)) {
 			continue;
 		}
 		if (entry == held) {
-			queue->awake.items[kept++] = id;
+			queue->unparked.items[kept++] = id;
 		} else {
 			struct bt_object *object = entry->object;
 
@@ -414,7 +414,7 @@ void bt_queue_park_all_except(struct bt_queue *queue, const struct bt_queue_entr
 			bt_object_allow_pack(object);
 		}
 	}
-	queue->awake.count = kept;
+	queue->unparked.count = kept;
 }
 
 void bt_queue_park_all(struct bt_queue *queue)

@@ -285,12 +285,6 @@ static int step(struct bt_replay *replay, struct bt_attempt *out_attempt, int64_
 	return result;
 }
 
-static int not_at_rest(struct berth_error *err)
-{
-	return bt_error_set(err, BERTH_ERR_INTERNAL,
-		"the scheduler does not come to rest: pods wake each other");
-}
-
 int bt_replay_schedule(struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err)
 {
 	struct bt_attempt attempt;
@@ -311,7 +305,8 @@ int bt_replay_schedule(struct bt_replay *replay, int64_t *out_next_ns, struct be
 			return result;
 		}
 	}
-	return not_at_rest(err);
+	return bt_error_set(err, BERTH_ERR_INTERNAL,
+		"the scheduler does not become idle: pods requeue each other");
 }
 
 /**

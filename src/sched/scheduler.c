@@ -235,7 +235,7 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 	scheduler->queues_calls = bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);
 	bt_scheduler_init_calls(scheduler);
 	bt_object_store_init(&scheduler->pods);
-	scheduler->pods.rests = true;
+	scheduler->pods.packs = true;
 	bt_arena_init(&scheduler->scratch, 0);
 	if (bt_gate_enabled(gates, BT_GATE_GENERIC_WORKLOAD)) {
 		scheduler->group_cycle = bt_group_cycle_create(gates);

@@ -26,23 +26,24 @@ void bt_object_store_init(struct bt_object_store *store)
 	*store = (struct bt_object_store){0};
 }
 
-/* Release the store's reference to an object before its place is freed or reused. */
-static void let_go(const struct bt_object_store *store, const struct bt_stored_object *stored)
+/* Releases the reference of an entry. */
+static void release_object(
+	const struct bt_object_store *store, const struct bt_stored_object *stored)
 {
-	if (store->rests && stored->object != NULL && !stored->awake) {
-		bt_object_release_resting(stored->object);
+	if (store->packs && stored->object != NULL && !stored->unpacked) {
+		bt_object_release_packable(stored->object);
 	} else {
 		bt_object_release(stored->object);
 	}
 }
 
-/* Put a new object into its place. */
-static void take_in(const struct bt_object_store *store, struct bt_stored_object *stored,
+/* Stores an object in an entry that holds no reference. */
+static void set_object(const struct bt_object_store *store, struct bt_stored_object *stored,
 	struct bt_object *object)
 {
 	stored->object = object;
-	stored->awake = false;
-	if (store->rests) {
+	stored->unpacked = false;
+	if (store->packs) {
 		BT_ASSERT(object->kind == BT_KIND_POD);
 		bt_object_allow_pack(object);
 	}
@@ -53,28 +54,28 @@ void bt_object_store_finish(struct bt_object_store *store)
 	for (uint32_t kind = 0; kind < BT_KIND__COUNT; kind++) {
 		struct bt_object_table *table = &store->kinds[kind];
 		for (uint32_t id = 0; id < table->objects.count; id++) {
-			let_go(store, &table->objects.items[id]);
+			release_object(store, &table->objects.items[id]);
 		}
 		bt_vec_finish(&table->objects);
 		bt_vec_finish(&table->free_ids);
 		bt_vec_finish(&table->sorted);
 		bt_map_finish(&table->map);
 	}
-	bt_vec_finish(&store->awake);
+	bt_vec_finish(&store->unpacked);
 }
 
 void bt_object_store_pack_all(struct bt_object_store *store)
 {
 	struct bt_object_table *pods = &store->kinds[BT_KIND_POD];
 
-	for (uint32_t i = 0; i < store->awake.count; i++) {
-		struct bt_stored_object *stored = &pods->objects.items[store->awake.items[i]];
-		if (stored->object != NULL && stored->awake) {
-			stored->awake = false;
+	for (uint32_t i = 0; i < store->unpacked.count; i++) {
+		struct bt_stored_object *stored = &pods->objects.items[store->unpacked.items[i]];
+		if (stored->object != NULL && stored->unpacked) {
+			stored->unpacked = false;
 			bt_object_allow_pack(stored->object);
 		}
 	}
-	store->awake.count = 0;
+	store->unpacked.count = 0;
 }
 
 void bt_object_store_listen(
@@ -116,14 +117,14 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 	table->version++;
 	if (id != UINT32_MAX) {
 		struct bt_stored_object old = table->objects.items[id];
-		take_in(store, &table->objects.items[id], object);
+		set_object(store, &table->objects.items[id], object);
 		notify_listener(store, old.object, object);
-		let_go(store, &old);
+		release_object(store, &old);
 		return;
 	}
 	struct bt_stored_object stored = {
 		.hash = key_hash(object->meta->namespace_, object->meta->name) & UINT64_MAX >> 1};
-	take_in(store, &stored, object);
+	set_object(store, &stored, object);
 	bt_vec_store(&table->objects, &table->free_ids, stored, id);
 	bt_map_insert(&table->map, map_hash(stored.hash), id);
 	table->count++;
@@ -147,7 +148,7 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 	table->version++;
 	table->sorted_stale = true;
 	notify_listener(store, old.object, NULL);
-	let_go(store, &old);
+	release_object(store, &old);
 	return true;
 }
 
@@ -156,7 +157,7 @@ struct bt_object *bt_object_store_find_object(const struct bt_object_store *stor
 {
 	const struct bt_object_table *table = &store->kinds[kind];
 	uint32_t id = find_id(table, namespace_, name);
-	BT_ASSERT(!store->rests);
+	BT_ASSERT(!store->packs);
 	return id != UINT32_MAX ? table->objects.items[id].object : NULL;
 }
 
@@ -167,14 +168,14 @@ struct bt_object *bt_object_store_unpack(
 	uint32_t id = find_id(table, namespace_, name);
 	struct bt_stored_object *stored;
 
-	BT_ASSERT(store->rests);
+	BT_ASSERT(store->packs);
 	if (id == UINT32_MAX) {
 		return NULL;
 	}
 	stored = &table->objects.items[id];
-	if (!stored->awake) {
-		stored->awake = true;
-		bt_vec_push(&store->awake, id);
+	if (!stored->unpacked) {
+		stored->unpacked = true;
+		bt_vec_push(&store->unpacked, id);
 		(void)bt_object_unpack(stored->object); /* returns the same object */
 	}
 	return stored->object;
@@ -185,7 +186,7 @@ const void *bt_object_store_find(const struct bt_object_store *store, enum bt_ki
 {
 	const struct bt_object_table *table = &store->kinds[kind];
 	uint32_t id = find_id(table, namespace_, name);
-	BT_ASSERT(!store->rests);
+	BT_ASSERT(!store->packs);
 	return id != UINT32_MAX ? table->objects.items[id].object->value : NULL;
 }
 

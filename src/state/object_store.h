@@ -16,7 +16,7 @@
 struct bt_stored_object {
 	struct bt_object *object; /* reference held; NULL: the entry is free */
 	uint64_t hash : 63;
-	uint64_t awake : 1; /* see `rests` */
+	uint64_t unpacked : 1; /* see `packs` */
 };
 
 /** All objects of one kind. */
@@ -44,11 +44,11 @@ struct bt_object_store {
 	struct bt_object_table kinds[BT_KIND__COUNT];
 	struct bt_object_listener listeners[BT_KIND__COUNT]; /* changed NULL: no listener */
 	/**
-	 * For a store of pods, which are looked up by name only: its references are resting ones
-	 * (api/object.h), except those of pods found since bt_object_store_pack_all.
+	 * For a store of pods, which are looked up by name only: its references are packable
+	 * (bt_object_allow_pack), except those of pods found since bt_object_store_pack_all.
 	 */
-	bool rests;
-	BT_VEC(uint32_t) awake; /* ids of pods found since; some may be deleted */
+	bool packs;
+	BT_VEC(uint32_t) unpacked; /* ids of pods found since; some may be deleted */
 };
 
 void bt_object_store_init(struct bt_object_store *store);
@@ -59,7 +59,7 @@ void bt_object_store_finish(struct bt_object_store *store);
  */
 void bt_object_store_listen(
 	struct bt_object_store *store, enum bt_kind kind, struct bt_object_listener listener);
-/** For a store that rests: end the borrowing of all objects found so far. */
+/** For a store with `packs`: end the borrowing of all objects found so far. */
 void bt_object_store_pack_all(struct bt_object_store *store);
 /** Add the object, or replace the one with the same kind, namespace and name. Consumes object. */
 void bt_object_store_put(struct bt_object_store *store, struct bt_object *object);
@@ -69,10 +69,10 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 /** The object's structure, or NULL. namespace_ is "" for cluster-scoped kinds. */
 const void *bt_object_store_find(const struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name);
-/** The object, borrowed; NULL: there is none. Not for a store that rests. */
+/** The object, borrowed; NULL: there is none. Not for a store with `packs`. */
 struct bt_object *bt_object_store_find_object(const struct bt_object_store *store,
 	enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
-/** Find an object in a store that rests; borrowed until bt_object_store_pack_all. */
+/** Find an object in a store with `packs`; borrowed until bt_object_store_pack_all. */
 struct bt_object *bt_object_store_unpack(
 	struct bt_object_store *store, struct bt_str namespace_, struct bt_str name);
 static inline uint32_t bt_object_store_count(const struct bt_object_store *store, enum bt_kind kind)

@@ -98,7 +98,7 @@ bool bt_queue_validate(struct bt_queue *queue, const char **out_reason)
 			continue;
 		}
 		if (entry->group != BT_QUEUE_NONE && queue->groups.items[entry->group].is_ready) {
-			queued++; /* waking it would break up its group */
+			queued++; /* unparking it would break up its group */
 			continue;
 		}
 		bt_queue_park_all(queue);

@@ -127,7 +127,7 @@ void world_run(struct world *world)
 			world->check(world);
 		}
 	}
-	ck_abort_msg("the controllers never come to rest");
+	ck_abort_msg("the controllers never become idle");
 }
 
 void world_set_pod(struct world *world, const char *key, const char *phase, bool ready)
@@ -241,7 +241,7 @@ void world_settle(struct world *world)
 			world->check(world);
 		}
 	}
-	ck_abort_msg("the world never comes to rest");
+	ck_abort_msg("the world never becomes idle");
 }
 
 void world_advance(struct world *world, int64_t seconds)

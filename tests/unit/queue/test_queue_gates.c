@@ -12,7 +12,7 @@
 #define GATE(name) "{'name':'" name "'}"
 
 static const struct bt_cluster_event node_add = {BT_RESOURCE_NODE, BT_ACTION_ADD};
-static const struct bt_event_registration wakes_on_node[] = {
+static const struct bt_event_registration node_events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD}, queue_hint_queue},
 };
 
@@ -78,8 +78,8 @@ static const char gate_profile[] = "default-scheduler=A,B";
 START_TEST(test_queue_gates__edge_04_17_another_plugin_gates)
 {
 	struct fake fakes[] = {
-		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true),
-		queue_rejector("B", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true),
+		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true),
+		queue_rejector("B", node_events, BT_ARRAY_LENGTH(node_events), true),
 	};
 	const struct queue_setup setup = {
 		.config = queue_profiles(gate_profile), .fakes = fakes, .fake_count = 2};
@@ -110,7 +110,7 @@ END_TEST
 START_TEST(test_queue_gates__edge_04_18_gated_twice_by_one_plugin)
 {
 	struct fake fakes[] = {
-		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true)};
+		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true)};
 	const struct queue_setup setup = {
 		.config = queue_profiles("default-scheduler=A"), .fakes = fakes, .fake_count = 1};
 	struct queue_fixture queue;
@@ -196,7 +196,7 @@ END_TEST
 START_TEST(test_queue_gates__edge_04_47_ungated_by_an_event_never_backs_off)
 {
 	struct fake fakes[] = {
-		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true)};
+		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true)};
 	const struct queue_setup setup = {
 		.config = queue_profiles("default-scheduler=A"), .fakes = fakes, .fake_count = 1};
 	struct queue_fixture queue;
@@ -216,8 +216,8 @@ END_TEST
 START_TEST(test_queue_gates__section_6_gating_plugin_is_asked_first)
 {
 	struct fake fakes[] = {
-		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true),
-		queue_rejector("B", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true),
+		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true),
+		queue_rejector("B", node_events, BT_ARRAY_LENGTH(node_events), true),
 	};
 	const struct queue_setup setup = {
 		.config = queue_profiles(gate_profile), .fakes = fakes, .fake_count = 2};
@@ -236,7 +236,7 @@ END_TEST
 START_TEST(test_queue_gates__section_6_an_error_gates_too)
 {
 	struct fake fakes[] = {
-		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true)};
+		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true)};
 	const struct queue_setup setup = {
 		.config = queue_profiles("default-scheduler=A"), .fakes = fakes, .fake_count = 1};
 	struct queue_fixture queue;
@@ -254,7 +254,7 @@ END_TEST
 START_TEST(test_queue_gates__section_6_asked_before_backoff_and_not_after)
 {
 	struct fake fakes[] = {
-		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true)};
+		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true)};
 	static const char *const gates[] = {NULL, "SchedulerPopFromBackoffQ=false"};
 	static const char *const logs[] = {"A.PreEnqueue", "A.PreEnqueue"};
 
@@ -283,7 +283,7 @@ END_TEST
 START_TEST(test_queue_gates__leftover_flush_asks_gates_that_open_silently)
 {
 	struct fake fakes[] = {
-		queue_rejector("A", wakes_on_node, BT_ARRAY_LENGTH(wakes_on_node), true)};
+		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true)};
 	const struct queue_setup setup = {
 		.config = queue_profiles("default-scheduler=A"), .fakes = fakes, .fake_count = 1};
 	struct queue_fixture queue;

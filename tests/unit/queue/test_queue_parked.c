@@ -8,17 +8,17 @@
 #include "test_main.h"
 #include "validate/validate.h"
 
-#define PODS (BT_QUEUE_AWAKE_MAX + 200)
+#define PODS (BT_QUEUE_UNPARKED_MAX + 200)
 
 static const struct bt_queue *watched;
-static uint32_t most_awake; /* the most that any hint call found */
+static uint32_t most_unparked; /* the most that any hint call found */
 
 static enum bt_queueing_hint skip(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
 	BT_UNUSED const void *new_object, BT_UNUSED struct berth_error *err)
 {
-	if (watched->awake.count > most_awake) {
-		most_awake = watched->awake.count;
+	if (watched->unparked.count > most_unparked) {
+		most_unparked = watched->unparked.count;
 	}
 	return BT_HINT_SKIP;
 }
@@ -41,7 +41,7 @@ static void open_many(struct queue_fixture *queue, struct fake *fake)
 	fake->shortcuts.hint_scope = BT_HINT_SCOPE_POD;
 	queue_init_with(queue, &setup);
 	watched = queue->queue;
-	most_awake = 0;
+	most_unparked = 0;
 	for (uint32_t i = 0; i < PODS; i++) {
 		char json[64];
 
@@ -51,7 +51,7 @@ static void open_many(struct queue_fixture *queue, struct fake *fake)
 	}
 }
 
-START_TEST(test_queue_parked__an_event_leaves_few_awake)
+START_TEST(test_queue_parked__an_event_leaves_few_unparked)
 {
 	struct queue_fixture queue;
 	struct fake fake;
@@ -63,15 +63,15 @@ START_TEST(test_queue_parked__an_event_leaves_few_awake)
 	queue_move(&queue, &node_add, NULL,
 		queue_object(&queue, BT_KIND_NODE, "{'metadata':{'name':'n'}}"));
 	ck_assert_str_eq(queue_hints(&queue, "R", "NodeAdd"), asked);
-	ck_assert_uint_le(most_awake, BT_QUEUE_AWAKE_MAX + 2);
+	ck_assert_uint_le(most_unparked, BT_QUEUE_UNPARKED_MAX + 2);
 	ck_assert_uint_eq(bt_queue_count(queue.queue, BT_QUEUE_UNSCHEDULABLE), PODS);
 	ck_assert_msg(bt_queue_validate(queue.queue, &reason), "%s", reason);
 	queue_finish(&queue);
 }
 END_TEST
 
-/** An event about a waiting pod: the queue keeps that pod awake during the whole event. */
-START_TEST(test_queue_parked__one_is_held_meanwhile)
+/** An event about a waiting pod: the queue keeps that pod unparked during the whole event. */
+START_TEST(test_queue_parked__the_pod_of_the_event_stays_unparked)
 {
 	struct queue_fixture queue;
 	struct fake fake;
@@ -84,12 +84,12 @@ START_TEST(test_queue_parked__one_is_held_meanwhile)
 		(void)snprintf(json, sizeof(json),
 			"{'metadata':{'name':'p%u'},'spec':{'nodeName':'n'}}", i);
 		queue_move(&queue, &pod_add, NULL, queue_object(&queue, BT_KIND_POD, json));
-		ck_assert_uint_le(most_awake, BT_QUEUE_AWAKE_MAX + 3);
+		ck_assert_uint_le(most_unparked, BT_QUEUE_UNPARKED_MAX + 3);
 		ck_assert_msg(bt_queue_validate(queue.queue, &reason), "%s", reason);
 	}
 	queue_finish(&queue);
 }
 END_TEST
 
-BT_TEST_MAIN("queue_parked", test_queue_parked__an_event_leaves_few_awake,
-	test_queue_parked__one_is_held_meanwhile)
+BT_TEST_MAIN("queue_parked", test_queue_parked__an_event_leaves_few_unparked,
+	test_queue_parked__the_pod_of_the_event_stays_unparked)

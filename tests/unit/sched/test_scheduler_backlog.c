@@ -92,7 +92,7 @@ START_TEST(test_backlog__as_many_are_placed_as_fit)
 }
 END_TEST
 
-START_TEST(test_backlog__an_event_that_helps_nobody_wakes_nobody)
+START_TEST(test_backlog__an_event_that_helps_no_pod_requeues_none)
 {
 	init();
 	add_node("n4", ",'example.com/other':'5'");
@@ -141,7 +141,7 @@ static bool waits(int number)
 /**
  * Adds or enlarges a node and expects that the event requeues the pods that fit on the empty node.
  */
-static void expect_wake_up(struct own_shape *pods, const char *node, int cpu, int memory)
+static void expect_requeued(struct own_shape *pods, const char *node, int cpu, int memory)
 {
 	for (int i = 0; i < OWN_SHAPES; i++) {
 		pods[i].waits = waits(i);
@@ -162,7 +162,7 @@ static void expect_wake_up(struct own_shape *pods, const char *node, int cpu, in
 }
 
 /** Each pod has a different shape; the event skips pods only if their hint would return Skip. */
-START_TEST(test_backlog__own_shapes_wake_up_by_what_they_need)
+START_TEST(test_backlog__own_shapes_are_requeued_by_their_requests)
 {
 	struct own_shape pods[OWN_SHAPES];
 	struct bt_prng prng;
@@ -187,7 +187,7 @@ START_TEST(test_backlog__own_shapes_wake_up_by_what_they_need)
 		while (life_schedule(&life).outcome != BT_ATTEMPT_IDLE) {
 		}
 		life.now_ns += 30 * LIFE_SECOND;
-		expect_wake_up(pods, node, 95 + more + (int)bt_prng_below(&prng, 15),
+		expect_requeued(pods, node, 95 + more + (int)bt_prng_below(&prng, 15),
 			995 + more + (int)bt_prng_below(&prng, 15));
 	}
 	life_finish(&life);
@@ -195,6 +195,6 @@ START_TEST(test_backlog__own_shapes_wake_up_by_what_they_need)
 END_TEST
 
 BT_TEST_MAIN("scheduler_backlog", test_backlog__as_many_are_placed_as_fit,
-	test_backlog__an_event_that_helps_nobody_wakes_nobody,
+	test_backlog__an_event_that_helps_no_pod_requeues_none,
 	test_backlog__the_message_counts_all_nodes,
-	test_backlog__own_shapes_wake_up_by_what_they_need)
+	test_backlog__own_shapes_are_requeued_by_their_requests)

@@ -48,7 +48,7 @@ static void reject(const char *reason)
 }
 
 /** Requeues the pods for their next attempts. */
-static void wake_all(void)
+static void requeue_all(void)
 {
 	life_node(&life, "n1", "'status':{'allocatable':{'cpu':'1'}}");
 	life_node(&life, "n1", "'status':{'allocatable':{'cpu':'2'}}");
@@ -86,12 +86,12 @@ START_TEST(test_scheduler__edge_03_50_the_name_joins_the_condition)
 	ck_assert_str_eq(life_log(&life), REJECTED("p", "a") PATCHED("p", "a") " nominated=\n");
 	/* While the patch is in flight: a new condition, then only a nomination. */
 	reject("b");
-	wake_all();
+	requeue_all();
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_FAILED);
 	ck_assert_str_eq(life_log(&life), REJECTED("p", "b"));
 	fake_answer(&plugin_p.fake, FAKE_FILTER, BT_STATUS_SUCCESS, NULL);
 	fake_answer(&plugin_p.fake, FAKE_PRE_BIND, BT_STATUS_WAIT, NULL);
-	wake_all();
+	requeue_all();
 	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_WAITING);
 	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
 	ck_assert_str_eq(life_log(&life), "");
@@ -172,7 +172,7 @@ START_TEST(test_scheduler__an_update_drops_the_patch_that_is_in_effect)
 	life_pod(&life, "p", "", "");
 	(void)life_schedule(&life);
 	reject("b");
-	wake_all();
+	requeue_all();
 	(void)life_schedule(&life);
 	(void)life_log(&life);
 	ck_assert(bt_scheduler_patch_answered(life.scheduler, BT_STR("uid-p"), 0, BT_STR("")));

@@ -115,7 +115,7 @@ START_TEST(test_scheduler_claims__devices_that_post_filter_frees)
 }
 END_TEST
 
-START_TEST(test_scheduler_claims__a_deleted_claim_wakes_nobody)
+START_TEST(test_scheduler_claims__a_deleted_claim_requeues_no_pod)
 {
 	init();
 	tell_claim("held", "1", HELD_ON("n1"));
@@ -225,7 +225,7 @@ END_TEST
 BT_TEST_MAIN("scheduler_claims", test_scheduler_claims__a_claim_is_created,
 	test_scheduler_claims__assumed_claims_count_until_the_watch_is_newer,
 	test_scheduler_claims__devices_that_post_filter_frees,
-	test_scheduler_claims__a_deleted_claim_wakes_nobody,
+	test_scheduler_claims__a_deleted_claim_requeues_no_pod,
 	test_scheduler_claims__claims_without_uid,
 	test_scheduler_claims__claims_of_pods_that_are_alike,
 	test_scheduler_claims__rules_change_slices)

@@ -149,7 +149,7 @@ static void tear_down(void)
 	bt_scheduler_destroy(world.scheduler);
 	for (uint32_t i = 0; i < PODS; i++) {
 		if (world.pods[i] != NULL) {
-			bt_object_release_resting(world.pods[i]);
+			bt_object_release_packable(world.pods[i]);
 		}
 	}
 	bt_pod_commons_finish(&world.commons);
@@ -165,7 +165,7 @@ START_TEST(test_scheduler_parked__all_but_one_of_a_shape)
 }
 END_TEST
 
-START_TEST(test_scheduler_parked__woken_in_order_and_placed)
+START_TEST(test_scheduler_parked__requeued_in_order_and_placed)
 {
 	set_up();
 	add_node(1, ",\"example.com/d1\":\"3\"");
@@ -208,5 +208,5 @@ START_TEST(test_scheduler_parked__updated_found_and_deleted)
 END_TEST
 
 BT_TEST_MAIN("scheduler_parked", test_scheduler_parked__all_but_one_of_a_shape,
-	test_scheduler_parked__woken_in_order_and_placed,
+	test_scheduler_parked__requeued_in_order_and_placed,
 	test_scheduler_parked__updated_found_and_deleted)

@@ -67,7 +67,7 @@ static void assert_same(const struct case_ *case_)
 	ck_assert_ptr_eq(case_->object->meta, &pod->metadata);
 }
 
-START_TEST(test_object_rest__packed_when_all_references_rest)
+START_TEST(test_object_packing__packed_when_all_references_are_packable)
 {
 	struct case_ case_;
 	struct bt_object *second;
@@ -88,7 +88,7 @@ START_TEST(test_object_rest__packed_when_all_references_rest)
 	ck_assert_ptr_eq(bt_object_unpack(case_.object), case_.object);
 	assert_same(&case_);
 	/*
-	 * Thousands of objects may be awake: an object takes one chunk with little spare room
+	 * Thousands of objects may be unpacked: an object takes one chunk with little spare room
 	 * (ASan's red zones need more).
 	 */
 	ck_assert(BT_HAVE_ASAN ||
@@ -97,13 +97,13 @@ START_TEST(test_object_rest__packed_when_all_references_rest)
 	ck_assert(bt_str_equal_c(bt_object_name(case_.object), "app-3"));
 	bt_object_allow_pack(case_.object);
 	ck_assert_ptr_null(case_.object->value);
-	bt_object_release_resting(second);
-	bt_object_release_resting(case_.object);
+	bt_object_release_packable(second);
+	bt_object_release_packable(case_.object);
 	tear_down(&case_);
 }
 END_TEST
 
-START_TEST(test_object_rest__packed_when_the_last_who_looks_lets_go)
+START_TEST(test_object_packing__packed_when_the_last_ordinary_reference_is_released)
 {
 	struct case_ case_;
 	struct bt_object *second;
@@ -121,7 +121,7 @@ START_TEST(test_object_rest__packed_when_the_last_who_looks_lets_go)
 }
 END_TEST
 
-START_TEST(test_object_rest__what_shares_nothing_is_packed_as_a_whole)
+START_TEST(test_object_packing__pods_without_common_part_are_packed)
 {
 	struct case_ case_;
 	struct bt_pod_commons none = {0};
@@ -143,7 +143,7 @@ START_TEST(test_object_rest__what_shares_nothing_is_packed_as_a_whole)
 }
 END_TEST
 
-START_TEST(test_object_rest__a_node_is_packed_when_it_is_read_so)
+START_TEST(test_object_packing__nodes_are_packed_if_decoded_with_commons)
 {
 	static const char text[] = "\n\x16\n\002n1*\000Z\016\n\005hostn\022\005n1.ab"
 				   "\x12\x10\n\00510.0.\x1a\007aws://x";
@@ -163,12 +163,12 @@ START_TEST(test_object_rest__a_node_is_packed_when_it_is_read_so)
 	(void)bt_object_unpack(node);
 	ck_assert(bt_message_equal(bt_kind_info(BT_KIND_NODE)->message, node->value, plain->value));
 	bt_object_release(node);
-	bt_object_release_resting(plain);
+	bt_object_release_packable(plain);
 	bt_pod_commons_finish(&commons);
 }
 END_TEST
 
-START_TEST(test_object_rest__what_has_its_json_or_no_memory_of_others_stays)
+START_TEST(test_object_packing__objects_with_json_or_without_commons_are_not_packed)
 {
 	struct case_ case_;
 	struct bt_object *alone;
@@ -177,11 +177,11 @@ START_TEST(test_object_rest__what_has_its_json_or_no_memory_of_others_stays)
 	alone = bt_object_create(BT_KIND_POD, case_.pod);
 	bt_object_allow_pack(alone);
 	ck_assert_ptr_nonnull(alone->value);
-	bt_object_release_resting(alone);
+	bt_object_release_packable(alone);
 	case_.object->json = BT_STR("{}");
 	bt_object_allow_pack(case_.object);
 	assert_same(&case_);
-	bt_object_release_resting(case_.object);
+	bt_object_release_packable(case_.object);
 	tear_down(&case_);
 }
 END_TEST
@@ -198,7 +198,7 @@ static struct bt_object *make_large(struct bt_pod_commons *commons, char *name, 
 	return bt_object_create_pod(&pod, NULL, commons);
 }
 
-START_TEST(test_pod_common__large_ones_are_not_remembered_for_ever)
+START_TEST(test_pod_common__large_parts_are_evicted)
 {
 	static char name[1 << 20];
 	struct bt_pod_commons commons = {0};
@@ -249,7 +249,7 @@ START_TEST(test_pod_common__found_by_the_version_before)
 }
 END_TEST
 
-START_TEST(test_pod_common__many_packed_bytes_are_not_remembered)
+START_TEST(test_pod_common__large_packed_parts_are_not_shared)
 {
 	static char text[BT_PACKED_COMMON_BYTES_MAX + 1];
 	struct case_ case_;
@@ -273,7 +273,7 @@ START_TEST(test_pod_common__many_packed_bytes_are_not_remembered)
 END_TEST
 
 /** An absent value and an empty value differ after unpacking, too. */
-START_TEST(test_message_pack__the_same_comes_back)
+START_TEST(test_message_pack__unpacked_equals_packed)
 {
 	static const char *const texts[] = {
 		"{}",
@@ -303,12 +303,11 @@ START_TEST(test_message_pack__the_same_comes_back)
 }
 END_TEST
 
-BT_TEST_MAIN("object_rest", test_object_rest__packed_when_all_references_rest,
-	test_object_rest__packed_when_the_last_who_looks_lets_go,
-	test_object_rest__what_shares_nothing_is_packed_as_a_whole,
-	test_object_rest__a_node_is_packed_when_it_is_read_so,
-	test_object_rest__what_has_its_json_or_no_memory_of_others_stays,
-	test_pod_common__large_ones_are_not_remembered_for_ever,
-	test_pod_common__found_by_the_version_before,
-	test_pod_common__many_packed_bytes_are_not_remembered,
-	test_message_pack__the_same_comes_back)
+BT_TEST_MAIN("object_packing", test_object_packing__packed_when_all_references_are_packable,
+	test_object_packing__packed_when_the_last_ordinary_reference_is_released,
+	test_object_packing__pods_without_common_part_are_packed,
+	test_object_packing__nodes_are_packed_if_decoded_with_commons,
+	test_object_packing__objects_with_json_or_without_commons_are_not_packed,
+	test_pod_common__large_parts_are_evicted, test_pod_common__found_by_the_version_before,
+	test_pod_common__large_packed_parts_are_not_shared,
+	test_message_pack__unpacked_equals_packed)
