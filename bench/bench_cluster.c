@@ -332,3 +332,47 @@ int bt_bench_place(struct bt_bench *bench, struct berth_error *err)
 	}
 	return 0;
 }
+
+/** --- nominated pods --- */
+
+/** Nominate pods that need most of a node, spread evenly over the nodes. */
+static int nominate(struct bt_bench *bench, struct bt_object **objects, struct bt_pod_info *pods,
+	uint32_t count, struct berth_error *err)
+{
+	struct bt_engine *engine = bench->engine;
+	struct bt_bench_source source = bench->run->source;
+	source.workload = bt_bench_workload_find("preemption");
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t number = source.bound_count + source.pending_count + i;
+		uint32_t slot = (uint32_t)((uint64_t)i * source.node_count / count);
+		bt_bench_write_pod(&source, number, &bench->text);
+		int result = bt_bench_decode_text(bench, &objects[i], err);
+		if (result < 0) {
+			return result;
+		}
+		bt_pod_info_init_pending(
+			engine->state, bt_object_value(objects[i], BT_KIND_POD), &pods[i]);
+		bt_nominator_add(&engine->nominator, &pods[i],
+			bt_node_table_name(&engine->state->nodes, slot), true);
+	}
+	return 0;
+}
+
+int bt_bench_nominated(struct bt_bench *bench, struct berth_error *err)
+{
+	struct bt_object *objects[BT_BENCH_NOMINATED_PODS] = {NULL};
+	struct bt_pod_info pods[BT_BENCH_NOMINATED_PODS];
+	uint32_t count = bench->run->source.node_count;
+	count = count < BT_BENCH_NOMINATED_PODS ? count : BT_BENCH_NOMINATED_PODS;
+	int result = nominate(bench, objects, pods, count, err);
+	if (result == 0) {
+		result = bt_bench_place(bench, err);
+	}
+	for (uint32_t i = 0; i < count && objects[i] != NULL; i++) {
+		const struct bt_pod *pod = bt_object_value(objects[i], BT_KIND_POD);
+		bt_nominator_delete(&bench->engine->nominator, pod->metadata.uid);
+		bt_pod_info_finish_pending(bench->engine->state, &pods[i]);
+		bt_object_release(objects[i]);
+	}
+	return result;
+}

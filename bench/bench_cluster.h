@@ -70,6 +70,7 @@ BT_MUST_USE int bt_bench_compare(const struct bt_bench *timed, const struct bt_b
 BT_MUST_USE int bt_bench_place(struct bt_bench *bench, struct berth_error *err);
 /** bench_churn.c */
 BT_MUST_USE int bt_bench_churn(struct bt_bench *bench, struct berth_error *err);
+BT_MUST_USE int bt_bench_nominated(struct bt_bench *bench, struct berth_error *err);
 BT_MUST_USE int bt_bench_worst(struct bt_bench *bench, struct berth_error *err);
 /** bench_queue.c: these create and load a living scheduler. */
 BT_MUST_USE int bt_bench_backlog(

@@ -59,6 +59,7 @@ static int run_engine(struct bt_bench *bench, const struct bt_setup *setup, stru
 		[BT_BENCH_PLACE] = bt_bench_place,
 		[BT_BENCH_CHURN] = bt_bench_churn,
 		[BT_BENCH_WORST] = bt_bench_worst,
+		[BT_BENCH_NOMINATED] = bt_bench_nominated,
 	};
 	const struct bt_bench_workload *workload = bench->run->source.workload;
 	enum bt_bench_mode mode = workload != NULL ? workload->mode : BT_BENCH_PLACE;

@@ -41,6 +41,8 @@ static const struct bt_bench_workload workloads[] = {
 		bt_bench_pod_mixed, .zones = 3, .has_mixed_sizes = true},
 	{ROW("preemption", "bound pods of 900m that must leave for pods of 3 CPU"),
 		bt_bench_pod_evictable, bt_bench_pod_preemptor, .zones = 3, .preempts = true},
+	{ROW("nominated", "as basic, while up to 300 nodes are reserved for nominated pods"),
+		bt_bench_pod_basic, bt_bench_pod_basic, BT_BENCH_NOMINATED, .zones = 3},
 	{ROW("churn", "pods finish, nodes come, change and go between pods (--changes)"),
 		bt_bench_pod_churn, bt_bench_pod_churn, BT_BENCH_CHURN, .zones = 10},
 	{ROW("backlog", "pods of 100 shapes wait in the queue, nodes come that fit one shape each"),

@@ -14,12 +14,13 @@
 
 /** The way a workload runs. */
 enum bt_bench_mode {
-	BT_BENCH_PLACE,   /* one pod after the other */
-	BT_BENCH_CHURN,   /* with changes between pods */
-	BT_BENCH_WORST,   /* with a label change on every node between pods */
-	BT_BENCH_BACKLOG, /* the living scheduler: no pod fits until a node is added */
-	BT_BENCH_GATED,   /* the living scheduler: gates are opened one after another */
-	BT_BENCH_GANGS,   /* the living scheduler: one gang after the other */
+	BT_BENCH_PLACE,     /* one pod after the other */
+	BT_BENCH_CHURN,     /* with changes between pods */
+	BT_BENCH_WORST,     /* with a label change on every node between pods */
+	BT_BENCH_NOMINATED, /* while nodes are reserved for nominated pods */
+	BT_BENCH_BACKLOG,   /* the living scheduler: no pod fits until a node is added */
+	BT_BENCH_GATED,     /* the living scheduler: gates are opened one after another */
+	BT_BENCH_GANGS,     /* the living scheduler: one gang after the other */
 };
 
 /**
@@ -28,6 +29,8 @@ enum bt_bench_mode {
 #define BT_BENCH_BACKLOG_SHAPES 100
 /** Number of values of the label that BT_BENCH_WORST changes on every node. */
 #define BT_BENCH_TURNS 4
+/** Most nominated pods of BT_BENCH_NOMINATED, each on a node of its own. */
+#define BT_BENCH_NOMINATED_PODS 300
 /** Nodes per rack, if there are so many. */
 #define BT_BENCH_RACK_NODES 50
 /** The maximum of services in the workload `service`. */

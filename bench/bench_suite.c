@@ -58,6 +58,7 @@ static const struct row rows[] = {
 	{"churn", "churn", 5000, 5000, 20000, 0, 1000, 0},
 	{"gangs-100k", "gangs", 5000, 5000, 102400, 0, 1024, 0},
 	{"racks-256k", "racks", 5000, 5000, 256000, 0, 512, 0},
+	{"nominated", "nominated", 5000, 5000, 20000, 0, 200, 0},
 	{"worst", "worst", 5000, 5000, 2000, 0, 200, 0},
 	{"backlog", "backlog", 5000, 5000, 100000, 0, 1000, 0},
 	GROWTH("basic"),

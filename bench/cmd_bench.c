@@ -365,6 +365,7 @@ const struct bt_command bt_command_bench = {
 		"  prefaffinity, prefantiaffinity  preferred, by host\n"
 		"  mixed         a random mix of these\n"
 		"  preemption    bound pods must leave for important ones\n"
+		"  nominated     as basic, while 300 nodes are reserved for nominated pods\n"
 		"  churn         pods finish, nodes come, change and go between pods\n"
 		"  backlog       pods of 100 shapes that do not fit, then nodes for one each\n"
 		"  gated         scheduling gates are opened one after another\n"

@@ -22,7 +22,7 @@ NOT_RANDOM = ["basic", "nodeaffinity", "taints", "spread", "prefspread", "affini
               "prefaffinity", "prefantiaffinity"]
 RANDOM = ["hetero", "mixed", "preemption"]
 NEW = ["churn", "backlog", "gated", "services", "daemonsets", "devices", "large",
-       "gangs", "racks", "worst"]
+       "nominated", "gangs", "racks", "worst"]
 EXTRA = {"services": {"Service": 2, "ReplicaSet": 2},
          "gangs": {"PodGroup": 1}, "racks": {"PodGroup": 1},
          "devices": {"DeviceClass": 1, "ResourceSlice": 7, "ResourceClaim": 20}}
