@@ -581,6 +581,19 @@ struct bt_str bt_manifests_deployment_of(
 	return bt_str_sub(replica_set, 0, replica_set.length - hash->length - 1);
 }
 
+struct bt_pod_owner bt_pod_owner_of(const struct bt_object_meta *pod)
+{
+	const struct bt_owner_reference *controller = bt_object_controller(pod);
+	if (controller == NULL) {
+		return (struct bt_pod_owner){BT_STR(""), BT_STR("")};
+	}
+	struct bt_str deployment = bt_str_equal_c(controller->kind, "ReplicaSet")
+		? bt_manifests_deployment_of(pod, controller->name)
+		: BT_STR("");
+	return deployment.length != 0 ? (struct bt_pod_owner){BT_STR("Deployment"), deployment}
+				      : (struct bt_pod_owner){controller->kind, controller->name};
+}
+
 static void forget_owners(struct bt_manifests *cluster)
 {
 	if (cluster->owners.count == 0) {

@@ -144,6 +144,16 @@ uint32_t bt_manifests_first_owned(const struct bt_manifests *cluster, struct bt_
  */
 struct bt_str bt_manifests_deployment_of(
 	const struct bt_object_meta *pod, struct bt_str replica_set);
+struct bt_pod_owner {
+	struct bt_str kind; /* "Deployment"; "" for a pod without a controller */
+	struct bt_str name;
+};
+
+/**
+ * Returns the workload of a pod: its controller, or the Deployment of its ReplicaSet. Texts are
+ * borrowed from the pod.
+ */
+struct bt_pod_owner bt_pod_owner_of(const struct bt_object_meta *pod);
 /** Returns a generated uid, which is the same in every run on the same input. */
 struct bt_str bt_manifests_make_uid(struct bt_manifests *cluster);
 /** Releases the object itself, but keeps its name, namespace and uid. */

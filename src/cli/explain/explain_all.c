@@ -41,27 +41,6 @@ struct answer {
 	uint32_t best_count;
 };
 
-struct bt_pod_owner bt_pod_owner_of(const struct bt_pod *pod)
-{
-	struct bt_pod_owner owner = {BT_STR(""), BT_STR("")};
-	const struct bt_owner_reference *reference = bt_object_controller(&pod->metadata);
-	if (reference == NULL) {
-		return owner;
-	}
-	owner = (struct bt_pod_owner){reference->kind, reference->name};
-	for (uint32_t i = 0; i < pod->metadata.labels.count; i++) {
-		struct bt_str hash = pod->metadata.labels.items[i].value;
-		if (bt_str_equal_c(reference->kind, "ReplicaSet") &&
-			bt_str_equal_c(pod->metadata.labels.items[i].key, "pod-template-hash") &&
-			hash.length != 0 && reference->name.length > hash.length + 1 &&
-			bt_str_has_suffix(reference->name, hash)) {
-			owner.kind = BT_STR("Deployment");
-			owner.name.length -= hash.length + 1;
-		}
-	}
-	return owner;
-}
-
 void bt_explain_place_pods(struct bt_simulation *simulation, uint32_t count, const char *what)
 {
 	struct bt_progress progress;
@@ -129,7 +108,7 @@ static void group_by_owner(
 			const struct bt_str *name = has_groups ? bt_pod_group_name_of(pod) : NULL;
 			members[count++] = name != NULL
 				? (struct member){{BT_STR("PodGroup"), *name}, true, pod, i}
-				: (struct member){bt_pod_owner_of(pod), false, pod, i};
+				: (struct member){bt_pod_owner_of(&pod->metadata), false, pod, i};
 		}
 	}
 	qsort(members, count, sizeof(*members), compare_members);

@@ -7,17 +7,6 @@
  */
 #include "cli/explain/explain_report.h"
 
-struct bt_pod_owner {
-	struct bt_str kind; /* "Deployment"; "" for a pod without a controller */
-	struct bt_str name;
-};
-
-/**
- * The workload of a pod; for a ReplicaSet with a pod-template-hash its Deployment. Texts are
- * borrowed from the pod.
- */
-struct bt_pod_owner bt_pod_owner_of(const struct bt_pod *pod);
-
 /**
  * Append the pending pods of a loaded simulation (namespace_ NULL: of all namespaces), the largest
  * owner first. One pod of each owner is explained for all of them. Returns the exit status:

@@ -3,7 +3,6 @@
 
 #include "api/amount.h"
 #include "base/printable.h"
-#include "cli/explain/explain_all.h"
 #include "cluster/pod_claims.h"
 
 /** Limit of names for the pending pods of a group. */
@@ -44,14 +43,14 @@ static void add_wide_cells(
 static uint32_t count_alike(const struct bt_simulation *simulation, uint32_t index)
 {
 	const struct bt_simulated_pod *first = &simulation->pods.items[index];
-	struct bt_pod_owner owner = bt_pod_owner_of(first->pod);
+	struct bt_pod_owner owner = bt_pod_owner_of(&first->pod->metadata);
 	uint32_t count = 0;
 	if (owner.kind.length == 0 || !bt_fate_is_pending(first->fate)) {
 		return 0;
 	}
 	for (uint32_t i = index + 1; i < simulation->pods.count; i++, count++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		struct bt_pod_owner other = bt_pod_owner_of(entry->pod);
+		struct bt_pod_owner other = bt_pod_owner_of(&entry->pod->metadata);
 		if (entry->fate != first->fate || !bt_str_equal(other.kind, owner.kind) ||
 			!bt_str_equal(other.name, owner.name) ||
 			!bt_str_equal(
@@ -369,7 +368,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_begin_object(writer);
 		bt_json_write_names(
 			writer, entry->pod->metadata.namespace_, entry->pod->metadata.name);
-		struct bt_pod_owner owner = bt_pod_owner_of(entry->pod);
+		struct bt_pod_owner owner = bt_pod_owner_of(&entry->pod->metadata);
 		if (owner.kind.length != 0) {
 			bt_json_write_member_owner(writer, owner.kind, owner.name);
 		}

@@ -164,11 +164,10 @@ static void list_pods(struct losing *losing)
 
 static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod)
 {
-	struct bt_whatif_pod entry = {0};
-	bt_whatif_pod_name_owner(&entry, pod);
+	struct bt_pod_owner owner = bt_pod_owner_of(&pod->metadata);
 	bt_json_write_names(writer, pod->metadata.namespace_, pod->metadata.name);
 	bt_json_write_member_int64(writer, "priority", bt_pod_priority(pod));
-	bt_json_write_member_owner(writer, entry.owner_kind, entry.owner_name);
+	bt_json_write_member_owner(writer, owner.kind, owner.name);
 }
 
 /** Drop the pods that DaemonSets would create on lost nodes. */
@@ -178,9 +177,8 @@ static void drop_daemon_pods(const struct losing *losing, const struct loss *los
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		struct bt_whatif_pod named = {0};
-		bt_whatif_pod_name_owner(&named, entry->pod);
-		struct bt_str place = bt_whatif_daemon_place(&named, entry->pod);
+		struct bt_str place =
+			bt_whatif_daemon_place(bt_pod_owner_of(&entry->pod->metadata), entry->pod);
 		if (place.length != 0 && loss_of_node(losing, place) == loss) {
 			bt_claim_maker_unmake(simulation->claims, entry->pod);
 		} else {

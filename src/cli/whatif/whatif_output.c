@@ -77,10 +77,10 @@ static bool same_group(
 {
 	const struct bt_whatif_pod *a = pod_of(first);
 	const struct bt_whatif_pod *b = pod_of(second);
-	return first->effect == second->effect && a->owner_name.length != 0 &&
+	return first->effect == second->effect && a->owner.name.length != 0 &&
 		bt_str_equal(a->namespace_, b->namespace_) &&
-		bt_str_equal(a->owner_kind, b->owner_kind) &&
-		bt_str_equal(a->owner_name, b->owner_name) &&
+		bt_str_equal(a->owner.kind, b->owner.kind) &&
+		bt_str_equal(a->owner.name, b->owner.name) &&
 		strcmp(first->reason, second->reason) == 0 && a->fate == b->fate &&
 		bt_str_equal(a->message, b->message) &&
 		bt_str_equal(a->preemptor_name, b->preemptor_name);
@@ -124,10 +124,10 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 		struct bt_strbuf why = {0};
 		bt_table_add_c(&table, bt_whatif_effect_name(first[0].effect));
 		bt_printable_append_name(
-			&table.text, pod->namespace_, count == 1 ? pod->name : pod->owner_name);
+			&table.text, pod->namespace_, count == 1 ? pod->name : pod->owner.name);
 		if (count != 1) {
 			bt_strbuf_printf(&table.text, " (%u pods of ", count);
-			bt_printable_append(&table.text, pod->owner_kind);
+			bt_printable_append(&table.text, pod->owner.kind);
 			bt_strbuf_append_char(&table.text, ')');
 		}
 		bt_table_end_cell(&table);
@@ -135,9 +135,9 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 		add_nodes(&table, first, count, node_after);
 		if (wide) {
 			bt_table_add_format(&table, "%d", pod->priority);
-			bt_strbuf_append_str(&why, pod->owner_kind);
-			bt_strbuf_append_c(&why, pod->owner_kind.length != 0 ? "/" : "-");
-			bt_strbuf_append_str(&why, pod->owner_name);
+			bt_strbuf_append_str(&why, pod->owner.kind);
+			bt_strbuf_append_c(&why, pod->owner.kind.length != 0 ? "/" : "-");
+			bt_strbuf_append_str(&why, pod->owner.name);
 			bt_table_add(&table, bt_strbuf_str(&why));
 			bt_strbuf_reset(&why);
 		}
@@ -526,7 +526,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_member_c(writer, "reason", pending ? bt_fate_name(after->fate) : "");
 		bt_json_write_member(writer, "message", pending ? after->message : BT_STR(""));
 		bt_json_write_member_int64(writer, "priority", pod->priority);
-		bt_json_write_member_owner(writer, pod->owner_kind, pod->owner_name);
+		bt_json_write_member_owner(writer, pod->owner.kind, pod->owner.name);
 		if (difference->effect == BT_EFFECT_PREEMPTED) {
 			BT_ASSERT(after != NULL);
 			bt_json_write_member_preemptor(

@@ -14,7 +14,7 @@ static uint64_t pod_hash(const struct bt_whatif_pod *pod)
 	uint64_t hash = bt_str_hash(pod->namespace_);
 	if (pod->place.length != 0) {
 		hash = bt_hash_u64(hash, bt_str_hash(pod->place));
-		return bt_hash_u64(hash, bt_str_hash(pod->owner_name));
+		return bt_hash_u64(hash, bt_str_hash(pod->owner.name));
 	}
 	return bt_hash_u64(hash, bt_str_hash(pod->name));
 }
@@ -51,7 +51,7 @@ static struct bt_whatif_pod *find(
 		struct bt_whatif_pod *other = &side->pods.items[index];
 		if (bt_str_equal(other->namespace_, pod->namespace_) &&
 			bt_str_equal(other->place, pod->place) &&
-			(other->place.length != 0 ? bt_str_equal(other->owner_name, pod->owner_name)
+			(other->place.length != 0 ? bt_str_equal(other->owner.name, pod->owner.name)
 						  : bt_str_equal(other->name, pod->name))) {
 			return other;
 		}
@@ -74,29 +74,10 @@ static void add(struct bt_whatif_side *side, const struct bt_whatif_pod *pod)
 
 /** --- identity of pods --- */
 
-void bt_whatif_pod_name_owner(struct bt_whatif_pod *entry, const struct bt_pod *pod)
-{
-	const struct bt_owner_reference *controller = bt_object_controller(&pod->metadata);
-	if (controller == NULL) {
-		return;
-	}
-	entry->owner_kind = controller->kind;
-	entry->owner_name = controller->name;
-	if (bt_str_equal_c(controller->kind, "ReplicaSet")) {
-		struct bt_str deployment =
-			bt_manifests_deployment_of(&pod->metadata, controller->name);
-		if (deployment.length != 0) {
-			entry->owner_kind = BT_STR("Deployment");
-			entry->owner_name = deployment;
-		}
-	}
-}
-
-struct bt_str bt_whatif_daemon_place(
-	const struct bt_whatif_pod *entry, const struct bt_pod *pod)
+struct bt_str bt_whatif_daemon_place(struct bt_pod_owner owner, const struct bt_pod *pod)
 {
 	const struct bt_affinity *affinity = pod->spec.affinity;
-	if (!bt_str_equal_c(entry->owner_kind, "DaemonSet") || affinity == NULL ||
+	if (!bt_str_equal_c(owner.kind, "DaemonSet") || affinity == NULL ||
 		affinity->node_affinity == NULL || affinity->node_affinity->required == NULL) {
 		return BT_STR("");
 	}
@@ -125,8 +106,8 @@ static void add_running(
 		.fate = BT_FATE_SCHEDULED,
 		.running = true,
 		.object = index,
+		.owner = bt_pod_owner_of(&pod->metadata),
 	};
-	bt_whatif_pod_name_owner(&entry, pod);
 	add(side, &entry);
 }
 
@@ -180,18 +161,18 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 			.fate = decided->fate,
 			.object = bt_manifests_find(
 				source, BT_KIND_POD, pod->metadata.namespace_, pod->metadata.name),
+			.owner = bt_pod_owner_of(&pod->metadata),
 		};
-		bt_whatif_pod_name_owner(&entry, pod);
 		if (decided->group_name.length != 0) {
-			entry.owner_kind = BT_STR("PodGroup");
-			entry.owner_name = decided->group_name;
+			entry.owner =
+				(struct bt_pod_owner){BT_STR("PodGroup"), decided->group_name};
 		}
 		if (decided->group_name.length != 0 && bt_fate_is_pending(decided->fate)) {
 			entry.message = waits[group_of[i]];
 			entry.is_grouped = true;
 		}
 		if (entry.object == BT_MANIFESTS_NONE) {
-			entry.place = bt_whatif_daemon_place(&entry, pod);
+			entry.place = bt_whatif_daemon_place(entry.owner, pod);
 		}
 		side->pending_count += bt_fate_is_pending(decided->fate);
 		add(side, &entry);
@@ -503,10 +484,10 @@ static int compare_differences(const void *left, const void *right)
 		order = bt_str_compare(either(a)->namespace_, either(b)->namespace_);
 	}
 	if (order == 0) {
-		order = bt_str_compare(either(a)->owner_name, either(b)->owner_name);
+		order = bt_str_compare(either(a)->owner.name, either(b)->owner.name);
 	}
 	if (order == 0) {
-		order = bt_str_compare(either(a)->owner_kind, either(b)->owner_kind);
+		order = bt_str_compare(either(a)->owner.kind, either(b)->owner.kind);
 	}
 	if (order == 0) {
 		order = bt_str_compare(either(a)->name, either(b)->name);

@@ -10,9 +10,8 @@
 struct bt_whatif_pod {
 	struct bt_str namespace_;
 	struct bt_str name;
-	struct bt_str place;      /* target node of a DaemonSet's pending pod */
-	struct bt_str owner_kind; /* of the controller; for a ReplicaSet its Deployment */
-	struct bt_str owner_name;
+	struct bt_str place;               /* target node of a DaemonSet's pending pod */
+	struct bt_pod_owner owner;         /* its PodGroup if it is scheduled with one */
 	struct bt_str node_name;           /* "" if pending */
 	struct bt_str message;             /* why the pod is pending */
 	struct bt_str preemptor_namespace; /* for a preempted pod */
@@ -25,13 +24,11 @@ struct bt_whatif_pod {
 	uint32_t object; /* index in the side's cluster; BT_MANIFESTS_NONE: made for a workload */
 };
 
-/** Fill in the owner as people name it: the Deployment of a ReplicaSet. */
-void bt_whatif_pod_name_owner(struct bt_whatif_pod *entry, const struct bt_pod *pod);
 /**
  * The node that a DaemonSet made the pod for; "" for other pods. Needed because the random names of
- * such pods follow the order of nodes. The owner must be set.
+ * such pods follow the order of nodes.
  */
-struct bt_str bt_whatif_daemon_place(const struct bt_whatif_pod *entry, const struct bt_pod *pod);
+struct bt_str bt_whatif_daemon_place(struct bt_pod_owner owner, const struct bt_pod *pod);
 
 /** A simulated side. Its source cluster must outlive it. Must not be moved or copied. */
 struct bt_whatif_side {
@@ -143,8 +140,8 @@ BT_MUST_USE int bt_whatif_write(const struct bt_whatif_report *report, enum bt_o
 	struct bt_strbuf *out, struct berth_error *err);
 
 /** Write the member "changes". new_config: NULL: none. */
-void bt_whatif_write_changes(struct bt_json_writer *writer,
-	const struct bt_whatif_changes *changes, const char *new_config);
+void bt_whatif_write_changes(struct bt_json_writer *writer, const struct bt_whatif_changes *changes,
+	const char *new_config);
 
 struct bt_whatif_usage bt_whatif_usage_of(const struct bt_whatif_side *side, uint32_t slot);
 /** Amounts of a node in a column. column NULL or slot BT_SLOT_NONE: all zero. */
