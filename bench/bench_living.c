@@ -6,6 +6,7 @@
 #include "api/identity.h"
 #include "base/nanoseconds.h"
 #include "cluster/pod_claims.h"
+#include "dra/dra.h"
 
 /** 2026-01-01T00:00:00Z */
 #define START_NS (INT64_C(1767225600) * BT_NS_PER_SECOND)
@@ -90,8 +91,7 @@ int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 int bt_living_add(struct bt_living *living, struct bt_object *object, struct berth_error *err)
 {
 	if (object->kind == BT_KIND_POD) {
-		struct bt_object *own =
-			bt_object_create_pod(object->value, NULL, &living->commons);
+		struct bt_object *own = bt_object_create_pod(object->value, NULL, &living->commons);
 		bt_object_release(object);
 		object = own;
 		living->now_ns += BT_NS_PER_MS; /* no two pods have the same age */
@@ -103,8 +103,8 @@ int bt_living_add(struct bt_living *living, struct bt_object *object, struct ber
 static struct bt_object *find_own_claim(const struct bt_living *living, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {
-	struct bt_object *claim = bt_pod_claims_find(
-		bt_scheduler_engine(living->scheduler)->state, pod, entry);
+	struct bt_object *claim =
+		bt_dra_claim_of(bt_scheduler_engine(living->scheduler)->state, pod, entry);
 	const struct bt_owner_reference *owner =
 		claim != NULL ? bt_object_controller(claim->meta) : NULL;
 	return owner != NULL && bt_str_equal(owner->uid, pod->metadata.uid) ? claim : NULL;
@@ -115,8 +115,8 @@ int bt_living_note_claims(
 {
 	const struct bt_living_observer *observer = living->observer;
 	int result = 0;
-	for (uint32_t i = 0;
-		observer != NULL && i < pod->spec.resource_claims.count && result == 0; i++) {
+	for (uint32_t i = 0; observer != NULL && i < pod->spec.resource_claims.count && result == 0;
+		i++) {
 		const struct bt_living_change change = {.now_ns = living->now_ns,
 			.new_object =
 				find_own_claim(living, pod, &pod->spec.resource_claims.items[i])};

@@ -90,7 +90,7 @@ static void simulate(struct bt_manifests *cluster)
 	code = bt_simulation_load(&simulation, &err);
 	BT_ASSERT((code == 0) == (err.code == 0));
 	if (code == 0) {
-		bt_simulation_run(&simulation);
+		bt_simulation_run(&simulation, simulation.pods.count);
 		write_all(&simulation);
 	}
 	berth_error_finish(&err);

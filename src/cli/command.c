@@ -216,6 +216,17 @@ int bt_command_main(int argc, char **argv, int (*run)(int argc, char **argv))
 	return exit_status;
 }
 
+void bt_simulation_place(struct bt_simulation *simulation, uint32_t count, const char *what)
+{
+	struct bt_progress progress;
+	bt_progress_start(&progress, what, true);
+	simulation->progress = bt_progress_show;
+	simulation->progress_context = &progress;
+	bt_simulation_run(simulation, count);
+	bt_progress_end(&progress);
+	simulation->progress = NULL;
+}
+
 int bt_simulation_ask(struct bt_command_line *line, bt_simulation_answer_fn *answer,
 	struct bt_strbuf *out, struct berth_error *err)
 {

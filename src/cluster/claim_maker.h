@@ -8,6 +8,7 @@
  * pods. Spec: 14b sections 6.4 and 6.8.
  */
 #include "api/pod.h"
+#include "cluster/manifests.h"
 #include "config/gates.h"
 #include "state/state.h"
 
@@ -31,6 +32,9 @@ void bt_claim_maker_destroy(struct bt_claim_maker *maker);
 BT_MUST_USE int bt_claim_maker_make(struct bt_claim_maker *maker, struct bt_pod *pod,
 	struct bt_arena *arena, struct bt_str *out_missing, size_t *out_bytes,
 	struct berth_error *err);
+/** Warns that the pod and others have no claim because the ResourceClaimTemplate is missing. */
+void bt_claim_maker_warn_missing(
+	const struct bt_manifests *cluster, const struct bt_pod *pod, struct bt_str template_name);
 /** Removes the claims that were made for a pod that is not added after all. */
 void bt_claim_maker_unmake(struct bt_claim_maker *maker, const struct bt_pod *pod);
 #endif

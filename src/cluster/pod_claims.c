@@ -1,62 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/pod_claims.h"
 
-#include "base/printable.h"
 #include "dra/dra.h"
-
-/** --- warnings --- */
-
-void bt_pod_claims_warn_missing(
-	const struct bt_manifests *cluster, const struct bt_pod *pod, struct bt_str template_name)
-{
-	struct bt_strbuf shown = {0};
-	bt_printable_append_name(&shown, pod->metadata.namespace_,
-		bt_str_sub(template_name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	bt_strbuf_append_c(&shown,
-		" is not in the input: pods that name it get no claim and stay pending, as does ");
-	bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
-	bt_manifests_warn(cluster, "ResourceClaimTemplate %s", bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
-}
-
-/*
- * An entry whose template needs no claim has a status without a claim name, which counts as
- * allocated.
- */
-static bool is_unallocated(const struct bt_state *state, const struct bt_pod *pod,
-	const struct bt_pod_resource_claim *entry)
-{
-	struct bt_str name = bt_pod_claim_name(pod, entry);
-	if (name.length == 0) {
-		return bt_pod_claim_status(pod, entry->name) == NULL;
-	}
-	const struct bt_resource_claim *claim = bt_object_store_find(
-		&state->objects, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_, name);
-	return claim == NULL || claim->status.allocation == NULL;
-}
-
-void bt_pod_claims_warn_unallocated(
-	const struct bt_manifests *cluster, const struct bt_state *state, const struct bt_pod *pod)
-{
-	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
-		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
-		if (!is_unallocated(state, pod, entry)) {
-			continue;
-		}
-		struct bt_strbuf shown = {0};
-		bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
-		bt_strbuf_append_c(&shown, ": no allocation for spec.resourceClaims ");
-		bt_printable_append(
-			&shown, bt_str_sub(entry->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-		bt_manifests_warn(cluster,
-			"Pod %s is in the input: the devices it uses count as free",
-			bt_strbuf_c(&shown));
-		bt_strbuf_finish(&shown);
-		return;
-	}
-}
-
-/** --- pods that are gone --- */
 
 static bool was_made_for(const struct bt_object_meta *claim, const struct bt_text_set *pod_uids)
 {
@@ -163,57 +108,5 @@ void bt_pod_claims_release_all(struct bt_manifests *cluster, const struct bt_tex
 		if (left != NULL) {
 			bt_manifests_exchange(cluster, i, left);
 		}
-	}
-}
-
-uint64_t bt_pod_claims_version(const struct bt_state *state)
-{
-	return state->dra != NULL ? state->dra->claims.version : 0;
-}
-
-/** --- devices of a pod --- */
-
-static void visit_devices(const struct bt_object *object, const struct bt_pod *pod,
-	bt_pod_claims_visit visit, void *context)
-{
-	const struct bt_resource_claim *claim = bt_object_value(object, BT_KIND_RESOURCE_CLAIM);
-	if (claim->status.allocation == NULL ||
-		!bt_resource_claim_is_reserved_by(claim, pod->metadata.uid)) {
-		return;
-	}
-	for (uint32_t i = 0; i < claim->status.allocation->devices.results.count; i++) {
-		visit(context, claim, &claim->status.allocation->devices.results.items[i]);
-	}
-}
-
-struct bt_object *bt_pod_claims_find(const struct bt_state *state, const struct bt_pod *pod,
-	const struct bt_pod_resource_claim *entry)
-{
-	struct bt_str name = bt_pod_claim_name(pod, entry);
-	return state->dra != NULL && name.length != 0
-		? bt_claim_cache_find(&state->dra->claims, pod->metadata.namespace_, name)
-		: NULL;
-}
-
-void bt_pod_claims_for_devices(const struct bt_state *state, const struct bt_pod *pod,
-	bt_pod_claims_visit visit, void *context)
-{
-	const struct bt_object *claim;
-	if (state->dra == NULL) {
-		return;
-	}
-	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
-		struct bt_str name = bt_pod_claim_name(pod, &pod->spec.resource_claims.items[i]);
-		claim = name.length != 0
-			? bt_claim_cache_find(&state->dra->claims, pod->metadata.namespace_, name)
-			: NULL;
-		if (claim != NULL) {
-			visit_devices(claim, pod, visit, context);
-		}
-	}
-	claim = bt_claim_cache_find_special(
-		&state->dra->claims, pod->metadata.name, pod->metadata.uid);
-	if (claim != NULL) {
-		visit_devices(claim, pod, visit, context);
 	}
 }

@@ -129,13 +129,53 @@ static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth
 		struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
 			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(missing));
 		if (bt_text_set_add(&loading->missing_templates, key)) {
-			bt_pod_claims_warn_missing(loading->simulation->cluster, pod, missing);
+			bt_claim_maker_warn_missing(loading->simulation->cluster, pod, missing);
 		}
 	}
 	return loading->claim_bytes <= BT_WORKLOAD_BYTES_MAX
 		? 0
 		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
 			  "the claims of pods take more than %zu bytes", BT_WORKLOAD_BYTES_MAX);
+}
+
+/*
+ * An entry whose template needs no claim has a status without a claim name, which counts as
+ * allocated.
+ */
+static bool is_unallocated(const struct bt_state *state, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry)
+{
+	struct bt_str name = bt_pod_claim_name(pod, entry);
+	if (name.length == 0) {
+		return bt_pod_claim_status(pod, entry->name) == NULL;
+	}
+	const struct bt_resource_claim *claim = bt_object_store_find(
+		&state->objects, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_, name);
+	return claim == NULL || claim->status.allocation == NULL;
+}
+
+/**
+ * Warns if a pod on a node has claims without an allocation, so that their devices count as free.
+ */
+static void warn_unallocated(
+	const struct bt_manifests *cluster, const struct bt_state *state, const struct bt_pod *pod)
+{
+	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
+		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
+		if (!is_unallocated(state, pod, entry)) {
+			continue;
+		}
+		struct bt_strbuf shown = {0};
+		bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
+		bt_strbuf_append_c(&shown, ": no allocation for spec.resourceClaims ");
+		bt_printable_append(
+			&shown, bt_str_sub(entry->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+		bt_manifests_warn(cluster,
+			"Pod %s is in the input: the devices it uses count as free",
+			bt_strbuf_c(&shown));
+		bt_strbuf_finish(&shown);
+		return;
+	}
 }
 
 static int load_running(struct loading *loading, const struct bt_pod *pod, struct berth_error *err)
@@ -156,7 +196,7 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 			simulation->cluster, "Pod %s is not in the input", bt_strbuf_c(&shown));
 		bt_strbuf_finish(&shown);
 	}
-	bt_pod_claims_warn_unallocated(simulation->cluster, state, pod);
+	warn_unallocated(simulation->cluster, state, pod);
 	simulation->running_count++;
 	if (!simulation->preempt) {
 		return bt_state_add_pod(state, pod, err);
@@ -484,8 +524,8 @@ int bt_simulation_remove_nodes(
 static uint32_t place_in_zone(
 	const struct bt_simulation *simulation, const struct bt_zone *zone, uint32_t index)
 {
-	uint32_t slot = bt_node_table_find(&simulation->engine->state->nodes,
-		simulation->cluster->objects.items[index].name);
+	uint32_t slot = bt_node_table_find(
+		&simulation->engine->state->nodes, simulation->cluster->objects.items[index].name);
 	uint32_t at = 0;
 	while (at < zone->slots.count && zone->slots.items[at] != slot) {
 		at++;
@@ -545,8 +585,8 @@ void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
 
 void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_object *object)
 {
-	int result = bt_scheduler_observe(
-		simulation->scheduler, NULL, object, simulation->now_ns, NULL);
+	int result =
+		bt_scheduler_observe(simulation->scheduler, NULL, object, simulation->now_ns, NULL);
 	BT_ASSERT(result == 0); /* the node was loaded before */
 	bt_object_release(object);
 	simulation->running_count++;
@@ -555,14 +595,14 @@ void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_ob
 struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, uint32_t index)
 {
 	const struct bt_manifests_object *object = &simulation->cluster->objects.items[index];
-	struct bt_object *known = bt_scheduler_find_pod(
-		simulation->scheduler, object->namespace_, object->name);
+	struct bt_object *known =
+		bt_scheduler_find_pod(simulation->scheduler, object->namespace_, object->name);
 	if (known == NULL) {
 		return NULL;
 	}
 	known = bt_object_share(known);
-	int result = bt_scheduler_observe(
-		simulation->scheduler, known, NULL, simulation->now_ns, NULL);
+	int result =
+		bt_scheduler_observe(simulation->scheduler, known, NULL, simulation->now_ns, NULL);
 	BT_ASSERT(result == 0); /* the cache has this pod */
 	bt_pod_claims_release(simulation->engine->state, known->meta->uid);
 	simulation->running_count--;

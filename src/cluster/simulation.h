@@ -51,7 +51,7 @@ struct bt_simulated_pod {
 	struct bt_str nominated_node_name; /* of a pod that has no node; may be "" */
 	struct bt_str group_name;          /* of the PodGroup it is scheduled with; "": by itself */
 	struct bt_str group_message;       /* last status message of the group */
-	int64_t score; /* of the chosen node; 0 if only that node fits */
+	int64_t score;                     /* of the chosen node; 0 if only that node fits */
 	uint32_t feasible_count;
 	uint32_t attempts;
 	bool waiting;  /* waits on Permit with its node reserved */
@@ -112,8 +112,8 @@ struct bt_simulation {
 	BT_VEC(struct bt_simulated_extra) extras; /* in input order */
 	bool preempt;                             /* carry preemption out; set before loading */
 	bool keep_bound;                          /* bound pods stay in the cluster after loading */
-	bool stays_open; /* loading ends with bt_simulation_close; set before loading */
-	struct bt_map by_uid;                     /* pods */
+	bool stays_open;      /* loading ends with bt_simulation_close; set before loading */
+	struct bt_map by_uid; /* pods */
 	struct bt_pod_commons commons;
 	BT_VEC(struct bt_simulated_change) changes; /* not yet observed by the scheduler */
 	uint64_t version;                           /* of the last object that changed */
@@ -188,12 +188,11 @@ uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation);
  */
 struct bt_simulated_group *bt_simulation_groups(
 	const struct bt_simulation *simulation, uint32_t *group_of, uint32_t *out_count);
-/** Schedules every pod. */
-void bt_simulation_run(struct bt_simulation *simulation);
 /**
- * Schedules the first count pods only, for the state that an attempt of the next pod would find.
+ * Schedules the first count pods; less than all of them: for the state that an attempt of the next
+ * pod would find.
  */
-void bt_simulation_run_first(struct bt_simulation *simulation, uint32_t count);
+void bt_simulation_run(struct bt_simulation *simulation, uint32_t count);
 /**
  * Returns how many of the pods come before this one in the queue. The pod need not be one of them.
  */

@@ -70,8 +70,7 @@ static void change_pod(struct bt_simulation *simulation, struct bt_simulated_pod
 	pod.metadata.resource_version = bt_str_from(version);
 	pod.spec.node_name = node_name;
 	pod.status.nominated_node_name = nominated_node_name;
-	struct bt_object *changed =
-		bt_object_create_pod(&pod, entry->object, &simulation->commons);
+	struct bt_object *changed = bt_object_create_pod(&pod, entry->object, &simulation->commons);
 	change(simulation, entry->object, bt_object_share(changed));
 	bt_object_release(entry->object);
 	entry->object = changed;
@@ -438,8 +437,7 @@ static void set_untried(
 	bt_strbuf_finish(&text);
 }
 
-/** Schedules the first count pods. Later pods are tried only if count is all of them. */
-static void run(struct bt_simulation *simulation, uint32_t count)
+void bt_simulation_run(struct bt_simulation *simulation, uint32_t count)
 {
 	struct bt_scheduler *scheduler = simulation->scheduler;
 	struct bt_str last = BT_STR("");
@@ -554,14 +552,4 @@ struct bt_simulated_group *bt_simulation_groups(
 	bt_map_finish(&groups.map);
 	*out_count = groups.list.count;
 	return groups.list.items;
-}
-
-void bt_simulation_run(struct bt_simulation *simulation)
-{
-	run(simulation, simulation->pods.count);
-}
-
-void bt_simulation_run_first(struct bt_simulation *simulation, uint32_t count)
-{
-	run(simulation, count);
 }

@@ -96,6 +96,15 @@ static bool is_before(const struct bt_object_meta *a, const struct bt_object_met
 	return order < 0 || (order == 0 && bt_str_compare(a->name, b->name) < 0);
 }
 
+struct bt_object *bt_dra_claim_of(const struct bt_state *state, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry)
+{
+	struct bt_str name = bt_pod_claim_name(pod, entry);
+	return state->dra != NULL && name.length != 0
+		? bt_claim_cache_find(&state->dra->claims, pod->metadata.namespace_, name)
+		: NULL;
+}
+
 struct bt_object *bt_claim_cache_find_special(
 	const struct bt_claim_cache *cache, struct bt_str pod_name, struct bt_str pod_uid)
 {

@@ -130,6 +130,9 @@ void bt_claim_cache_follow(void *dra, struct bt_object *old_claim, struct bt_obj
  */
 struct bt_object *bt_claim_cache_find(
 	const struct bt_claim_cache *cache, struct bt_str namespace_, struct bt_str name);
+/** The claim of one of the pod's entries, borrowed until the cache changes; NULL: none. */
+struct bt_object *bt_dra_claim_of(const struct bt_state *state, const struct bt_pod *pod,
+	const struct bt_pod_resource_claim *entry);
 /**
  * The special claim of a pod (spec 12 section 14.1) in any namespace, the first by namespace and
  * name. Borrowed until the cache changes; NULL: none.

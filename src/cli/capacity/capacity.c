@@ -7,7 +7,7 @@
 #include "base/printable.h"
 #include "cli/capacity/capacity_private.h"
 #include "cli/output.h"
-#include "cluster/pod_claims.h"
+#include "dra/dra.h"
 #include "framework/node_statuses.h"
 #include "state/pod_groups.h"
 
@@ -177,6 +177,12 @@ static void fail(struct bt_capacity_session *session, struct bt_capacity_runner 
 
 /** --- attempts --- */
 
+/** Returns a number that changes whenever a claim is allocated, deallocated or deleted. */
+static uint64_t version_of_claims(const struct bt_state *state)
+{
+	return state->dra != NULL ? state->dra->claims.version : 0;
+}
+
 /**
  * *out_freed: the pod was not placed, but devices of a claim were released, so that another attempt
  * may succeed.
@@ -185,10 +191,10 @@ static bool try_once(struct bt_capacity_session *session, const struct bt_pod_in
 	struct bt_schedule_result *result, bool *out_freed)
 {
 	struct bt_engine *engine = session->engine;
-	uint64_t version = bt_pod_claims_version(engine->state);
+	uint64_t version = version_of_claims(engine->state);
 	bt_engine_schedule(engine, result->framework, info, result);
 	*out_freed = result->outcome == BT_OUTCOME_FIT_ERROR &&
-		bt_pod_claims_version(engine->state) != version;
+		version_of_claims(engine->state) != version;
 	return result->outcome == BT_OUTCOME_SCHEDULED && bt_engine_place(engine, info, result);
 }
 
@@ -406,7 +412,7 @@ static bool place_one(struct bt_capacity_session *session, uint32_t index)
 	struct bt_str missing = bt_capacity_make_claims(session, &copy, &session->copy_arena);
 	if (missing.length != 0 && !runner->warned_of_template) {
 		runner->warned_of_template = true;
-		bt_pod_claims_warn_missing(&session->cluster, &copy, missing);
+		bt_claim_maker_warn_missing(&session->cluster, &copy, missing);
 	}
 	bt_pod_info_init_pending(session->engine->state, &copy, &info);
 	bool placed = attempt(session, runner, &info);
@@ -616,7 +622,7 @@ static int run_loaded(struct bt_capacity_session *session, struct berth_error *e
 	}
 	if (session->question->after_queue) {
 		struct bt_simulation *simulation = &session->simulation;
-		bt_simulation_run(simulation);
+		bt_simulation_run(simulation, simulation->pods.count);
 		session->answer->queue_pending = bt_simulation_pending_count(simulation);
 		session->answer->queue_placed = simulation->counts[BT_FATE_SCHEDULED];
 	}

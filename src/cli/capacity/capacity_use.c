@@ -3,7 +3,6 @@
 #include "api/amount.h"
 #include "cli/capacity/capacity.h"
 #include "cli/capacity/capacity_private.h"
-#include "cluster/pod_claims.h"
 #include "dra/allocator.h"
 #include "dra/device_pools.h"
 
@@ -69,7 +68,7 @@ static void collect_claims(struct measuring *measuring, const struct bt_capacity
 		BT_ARENA_NEW_ARRAY(measuring->arena, const struct bt_resource_claim *, most);
 	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
 		const struct bt_object *object =
-			bt_pod_claims_find(state, pod, &pod->spec.resource_claims.items[i]);
+			bt_dra_claim_of(state, pod, &pod->spec.resource_claims.items[i]);
 		const struct bt_resource_claim *claim =
 			object != NULL ? bt_object_value(object, BT_KIND_RESOURCE_CLAIM) : NULL;
 		if (claim != NULL && claim->status.allocation == NULL) {

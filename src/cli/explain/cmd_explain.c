@@ -169,7 +169,7 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 	}
 	report->ahead_count = count;
 	if (options->after_queue) {
-		bt_explain_place_pods(simulation, position, "placing the pods before it");
+		bt_simulation_place(simulation, position, "placing the pods before it");
 		report->after_queue = true;
 		report->placed_count = simulation->counts[BT_FATE_SCHEDULED];
 	}
@@ -217,7 +217,7 @@ static int explain_staying(const struct options *options, struct bt_simulation *
 	struct bt_pod_choice choice;
 	struct bt_explain_report report = {0};
 	struct bt_pod unused;
-	bt_explain_place_pods(simulation, simulation->pods.count, "placing the pods that fit");
+	bt_simulation_place(simulation, simulation->pods.count, "placing the pods that fit");
 	int result =
 		bt_pod_choose(simulation, &options->reference, options->namespace_, &choice, err);
 	if (result < 0 || choice.workload_fits == choice.workload_pending) {

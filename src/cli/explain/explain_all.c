@@ -41,17 +41,6 @@ struct answer {
 	uint32_t best_count;
 };
 
-void bt_explain_place_pods(struct bt_simulation *simulation, uint32_t count, const char *what)
-{
-	struct bt_progress progress;
-	bt_progress_start(&progress, what, true);
-	simulation->progress = bt_progress_show;
-	simulation->progress_context = &progress;
-	bt_simulation_run_first(simulation, count);
-	bt_progress_end(&progress);
-	simulation->progress = NULL;
-}
-
 /** Add the pods that the simulation gave up to their groups again. */
 static void join_groups_again(struct bt_simulation *simulation)
 {
@@ -425,7 +414,7 @@ int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace
 {
 	struct answer answer = {.node_count = simulation->node_count, .best_change = BT_STR("")};
 	int result = 0;
-	bt_explain_place_pods(simulation, simulation->pods.count, "placing the pods that fit");
+	bt_simulation_place(simulation, simulation->pods.count, "placing the pods that fit");
 	join_groups_again(simulation);
 	group_by_owner(simulation, namespace_, &answer);
 	qsort(answer.groups, answer.group_count, sizeof(*answer.groups), compare_groups);

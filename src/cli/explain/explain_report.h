@@ -68,9 +68,6 @@ struct bt_explain_report {
 /** "Fits", "Unschedulable", "NoNodes", "Gated", "NotHandled", "Error" */
 const char *bt_explained_fate_name(enum bt_explained_fate fate);
 
-/** Let the scheduler place the first count pods, with a progress line titled what. */
-void bt_explain_place_pods(struct bt_simulation *simulation, uint32_t count, const char *what);
-
 /** Append the whole answer. BERTH_ERR_INVALID: YAML in a program built without YAML. */
 BT_MUST_USE int bt_explain_report_write(const struct bt_explain_report *report,
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);

@@ -12,17 +12,12 @@ static int simulate(const void *context, struct bt_simulation *simulation, struc
 	struct berth_error *err)
 {
 	const struct options *options = context;
-	struct bt_progress progress;
 	simulation->preempt = options->preempt;
 	int result = bt_simulation_load(simulation, err);
 	if (result < 0) {
 		return result;
 	}
-	bt_progress_start(&progress, "placing pods", true);
-	simulation->progress = bt_progress_show;
-	simulation->progress_context = &progress;
-	bt_simulation_run(simulation);
-	bt_progress_end(&progress);
+	bt_simulation_place(simulation, simulation->pods.count, "placing pods");
 	result = bt_simulation_write(simulation, options->line.format, out, err);
 	bool is_complete = bt_simulation_pending_count(simulation) == 0 &&
 		simulation->expansion.refusals.count == 0;

@@ -3,7 +3,7 @@
 
 #include "api/amount.h"
 #include "base/printable.h"
-#include "cluster/pod_claims.h"
+#include "dra/dra.h"
 
 /** Limit of names for the pending pods of a group. */
 #define GROUP_NAMES 3
@@ -169,6 +169,40 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 
 /** --- devices --- */
 
+/** claim: the claim that the device is allocated to. */
+typedef void visit_device(void *context, const struct bt_resource_claim *claim,
+	const struct bt_device_request_allocation_result *device);
+
+static void visit_devices(const struct bt_object *object, const struct bt_pod *pod,
+	visit_device *visit, void *context)
+{
+	const struct bt_resource_claim *claim =
+		object != NULL ? bt_object_value(object, BT_KIND_RESOURCE_CLAIM) : NULL;
+	if (claim == NULL || claim->status.allocation == NULL ||
+		!bt_resource_claim_is_reserved_by(claim, pod->metadata.uid)) {
+		return;
+	}
+	for (uint32_t i = 0; i < claim->status.allocation->devices.results.count; i++) {
+		visit(context, claim, &claim->status.allocation->devices.results.items[i]);
+	}
+}
+
+/** Calls visit for each device allocated to the pod. */
+static void for_each_device(
+	const struct bt_state *state, const struct bt_pod *pod, visit_device *visit, void *context)
+{
+	if (state->dra == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
+		visit_devices(bt_dra_claim_of(state, pod, &pod->spec.resource_claims.items[i]), pod,
+			visit, context);
+	}
+	visit_devices(bt_claim_cache_find_special(
+			      &state->dra->claims, pod->metadata.name, pod->metadata.uid),
+		pod, visit, context);
+}
+
 struct device_rows {
 	struct bt_table table;
 	const struct bt_pod *pod;
@@ -249,7 +283,7 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 			const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 			rows.pod = entry->pod;
 			if (entry->fate == BT_FATE_SCHEDULED) {
-				bt_pod_claims_for_devices(
+				for_each_device(
 					simulation->engine->state, entry->pod, add_device, &rows);
 			}
 		}
@@ -385,8 +419,7 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		/* Written only for pods with devices. */
 		struct device_list list = {.writer = writer};
 		if (entry->fate == BT_FATE_SCHEDULED) {
-			bt_pod_claims_for_devices(
-				simulation->engine->state, entry->pod, write_device, &list);
+			for_each_device(simulation->engine->state, entry->pod, write_device, &list);
 		}
 		if (list.is_begun) {
 			bt_json_end_array(writer);

@@ -373,7 +373,7 @@ static int try_loss(void *context, uint32_t index, struct bt_strbuf *out)
 		return bt_command_fail(losing->options->command, &err);
 	}
 	bt_simulation_close(simulation);
-	bt_simulation_run(simulation);
+	bt_simulation_run(simulation, simulation->pods.count);
 	bt_json_writer_init(&writer, out, 0);
 	write_loss(losing, loss, &writer);
 	return BT_EXIT_OK;
@@ -467,7 +467,7 @@ static int try_and_return(struct losing *losing, const struct loss *loss,
 		return result;
 	}
 	bt_simulation_close(simulation);
-	bt_simulation_run(simulation);
+	bt_simulation_run(simulation, simulation->pods.count);
 	if (all_bound_at_once(simulation)) {
 		write_loss(losing, loss, writer);
 	} else {
@@ -576,8 +576,9 @@ static int try_baseline(void *context, uint32_t index BT_UNUSED, struct bt_strbu
 {
 	struct losing *losing = context;
 	struct bt_json_writer writer;
-	bt_simulation_close(&losing->side->simulation);
-	bt_simulation_run(&losing->side->simulation);
+	struct bt_simulation *simulation = &losing->side->simulation;
+	bt_simulation_close(simulation);
+	bt_simulation_run(simulation, simulation->pods.count);
 	bt_json_writer_init(&writer, out, 0);
 	write_baseline(losing, &writer);
 	return BT_EXIT_OK;

@@ -114,7 +114,6 @@ static void add_running(
 int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
 	const struct bt_whatif_mark *marks, bool preempt, const char *what, struct berth_error *err)
 {
-	struct bt_progress progress;
 	struct bt_simulation *simulation = &side->simulation;
 	simulation->preempt = preempt;
 	int result = bt_simulation_load(simulation, err);
@@ -128,11 +127,7 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 			add_running(side, source, i);
 		}
 	}
-	bt_progress_start(&progress, what, true);
-	simulation->progress = bt_progress_show;
-	simulation->progress_context = &progress;
-	bt_simulation_run(simulation);
-	bt_progress_end(&progress);
+	bt_simulation_place(simulation, simulation->pods.count, what);
 	uint32_t group_count;
 	uint32_t *group_of = BT_NEW_ARRAY(uint32_t, simulation->pods.count);
 	struct bt_simulated_group *groups =

@@ -81,15 +81,15 @@ static inline int test_run_init(struct test_run *run, const char *text, struct b
 	bt_manifests_init(&run->cluster);
 	run->cluster.warn = collect_warning;
 	run->cluster.warn_context = &run->warnings;
-	ck_assert_int_eq(bt_simulation_init(&run->simulation, &run->cluster, bt_setup_scheduler,
-				 &setup, err),
+	ck_assert_int_eq(bt_simulation_init(
+				 &run->simulation, &run->cluster, bt_setup_scheduler, &setup, err),
 		0);
 	int result = bt_manifests_read_text(&run->cluster, "test", bt_str_from(text), err);
 	if (result == 0) {
 		result = bt_simulation_load(&run->simulation, err);
 	}
 	if (result == 0) {
-		bt_simulation_run(&run->simulation);
+		bt_simulation_run(&run->simulation, run->simulation.pods.count);
 	}
 	return result;
 }
