@@ -496,7 +496,7 @@ static const struct bt_allocation_result *allocation_of(const struct bt_resource
 	return claim != NULL ? claim->status.allocation : NULL;
 }
 
-void bt_allocated_devices_follow(struct bt_allocated_devices *allocated,
+void bt_allocated_devices_observe(struct bt_allocated_devices *allocated,
 	const struct bt_resource_claim *old_claim, const struct bt_resource_claim *new_claim)
 {
 	const struct bt_allocation_result *before = allocation_of(old_claim);
@@ -597,7 +597,7 @@ bool bt_allocated_devices_validate(
 	const struct bt_object *object;
 
 	while ((object = bt_claim_cache_next(&dra->claims, &cursor)) != NULL) {
-		bt_allocated_devices_follow(
+		bt_allocated_devices_observe(
 			&fresh, NULL, bt_object_value(object, BT_KIND_RESOURCE_CLAIM));
 	}
 	for (uint32_t i = 0; i < dra->claims.in_flight.count; i++) {

@@ -202,7 +202,7 @@ static struct bt_node_allocation decide(
 }
 
 /** Whether both nodes see the same devices, so that searches there end alike. */
-static bool see_the_same(const struct bt_node_pools *a, const struct bt_node_pools *b)
+static bool have_equal_views(const struct bt_node_pools *a, const struct bt_node_pools *b)
 {
 	bool same = a->hash == b->hash && a->items.count == b->items.count && !a->has_own_scopes;
 
@@ -233,7 +233,7 @@ static bool update_slot(struct column *column, struct bt_allocator *allocator,
 }
 
 /** The log names the first slots that change; if there are more, all values get a new version. */
-static void note_change(
+static void log_change(
 	struct column *column, struct bt_state *state, uint32_t slot, uint32_t *changed)
 {
 	uint32_t logged_max = state->nodes.slot_count / LOGGED_SHARE + LOGGED_MIN;
@@ -256,7 +256,7 @@ static uint32_t find_group(struct column *column, struct bt_device_pools *pools,
 		if (*first == BT_SLOT_NONE) {
 			*first = slot;
 		}
-		if (*first == slot || see_the_same(node, &pools->nodes.items[*first])) {
+		if (*first == slot || have_equal_views(node, &pools->nodes.items[*first])) {
 			return group;
 		}
 	}
@@ -287,7 +287,7 @@ static void update_all(
 			column->groups[slot] = GROUPS_MAX;
 		}
 		if (update_slot(column, allocator, prepared, slot, twin)) {
-			note_change(column, state, slot, &changed);
+			log_change(column, state, slot, &changed);
 		}
 	}
 }
@@ -308,14 +308,14 @@ static void update_groups(
 		for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
 			if (column->groups[slot] == group) {
 				(void)update_slot(column, allocator, prepared, slot, first);
-				note_change(column, state, slot, &changed);
+				log_change(column, state, slot, &changed);
 			}
 		}
 	}
 }
 
 /** Whether an option may get a device of the pool, as far as selectors say. */
-static bool concerns(struct bt_device_pools *pools, const struct bt_prepared *prepared,
+static bool may_allocate_from(struct bt_device_pools *pools, const struct bt_prepared *prepared,
 	const struct bt_pool *pool)
 {
 	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
@@ -351,7 +351,7 @@ static bool has_shared_change(const struct column *column, struct bt_device_pool
 		i++) {
 		const struct bt_pool *pool = &pools->pools.items[pools->shared_pools.items[i]];
 		if (bt_allocated_pool_version(allocated, pool->id) > column->allocated_version &&
-			concerns(pools, prepared, pool)) {
+			may_allocate_from(pools, prepared, pool)) {
 			return true;
 		}
 	}

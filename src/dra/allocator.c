@@ -27,8 +27,8 @@ bool bt_prepared_is_ordinary(const struct bt_prepared *prepared)
 }
 
 /** TRUE: the device can be allocated; UNKNOWN: the full search must decide. */
-static enum bt_verdict judge(const struct bt_device_pools *pools, const struct bt_option *option,
-	const struct bt_pool_device *device)
+static enum bt_verdict check_device(const struct bt_device_pools *pools,
+	const struct bt_option *option, const struct bt_pool_device *device)
 {
 	const struct bt_allocated_devices *allocated = &pools->dra->allocated;
 	bool has_capacity = (device->flags & BT_DEVICE_CAPACITY) != 0;
@@ -67,7 +67,7 @@ static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools
 		const struct bt_pool_view *view = node->items.items[v].view;
 		for (uint32_t i = 0; i < view->devices.count; i++) {
 			const struct bt_pool_device *device = &view->devices.items[i];
-			switch (judge(pools, prepared->options, device)) {
+			switch (check_device(pools, prepared->options, device)) {
 			case BT_VERDICT_FALSE:
 				break;
 			case BT_VERDICT_TRUE:
@@ -327,7 +327,7 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 	}
 	/* Give back all devices: the search must leave no trace. */
 	while (search.memory->taken.count != 0) {
-		bt_search_give_back(&search);
+		bt_search_release_device(&search);
 	}
 	return answer;
 }

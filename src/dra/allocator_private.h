@@ -224,7 +224,7 @@ bool bt_search_may_match(const struct bt_search *search, const struct bt_option 
 enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_view *view, const struct bt_pool_device *device, bool must);
 /** Gives back the device taken last. */
-void bt_search_give_back(struct bt_search *search);
+void bt_search_release_device(struct bt_search *search);
 
 /* allocator_search.c */
 

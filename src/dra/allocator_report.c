@@ -36,7 +36,7 @@ static bool has_counters(
 			tally->search->pools, view->pool, view->counters, device->consumption)) {
 		return false;
 	}
-	bt_pool_counters_give_back(view->counters, device->consumption);
+	bt_pool_counters_release(view->counters, device->consumption);
 	return true;
 }
 

@@ -190,7 +190,8 @@ static struct position start_of(uint32_t claim, uint32_t request)
 }
 
 /** Advances until a device must be chosen (true: its frame is on top) or there is a result. */
-static bool enter(struct bt_search *search, struct position *at, struct outcome *out_outcome)
+static bool find_next_choice(
+	struct bt_search *search, struct position *at, struct outcome *out_outcome)
 {
 	const struct bt_prepared *prepared = search->prepared;
 
@@ -352,7 +353,7 @@ static enum backtrack_result backtrack(
 			bool has_more = frame->has_taken && outcome->result == BT_SEARCH_NO &&
 				!search->prepared->options[frame->option].wants_all;
 			if (frame->has_taken) {
-				bt_search_give_back(search);
+				bt_search_release_device(search);
 				frame->has_taken = false;
 			}
 			if (has_more) {
@@ -378,7 +379,7 @@ enum bt_search_result bt_search_run(struct bt_search *search)
 	}
 	for (;;) {
 		if (is_entering) {
-			if (!enter(search, &at, &outcome)) {
+			if (!find_next_choice(search, &at, &outcome)) {
 				if (outcome.result == BT_SEARCH_YES) {
 					return BT_SEARCH_YES;
 				}

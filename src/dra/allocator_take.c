@@ -121,7 +121,7 @@ bool bt_search_is_busy(const struct bt_search *search, const struct bt_option *o
 			  is_taken(search, device->id));
 }
 
-static const struct bt_own_capacity *find_own(const struct bt_search *search, uint32_t id)
+static const struct bt_own_capacity *find_own_capacity(const struct bt_search *search, uint32_t id)
 {
 	for (uint32_t i = 0; i < search->memory->own.count; i++) {
 		const struct bt_own_capacity *own = &search->memory->own.items[i];
@@ -145,7 +145,8 @@ bool bt_search_capacity_fits(const struct bt_search *search, const struct bt_opt
 	if ((device->flags & BT_DEVICE_CAPACITY) == 0) {
 		return option->capacity == NULL;
 	}
-	own = (device->flags & BT_DEVICE_SHAREABLE) != 0 ? find_own(search, device->id) : NULL;
+	own = (device->flags & BT_DEVICE_SHAREABLE) != 0 ? find_own_capacity(search, device->id)
+							 : NULL;
 	if (option->capacity == NULL && own == NULL &&
 		!bt_allocated_is_held(allocated, device->id)) {
 		return (device->flags & BT_DEVICE_CAPACITY_FITS) != 0;
@@ -170,7 +171,7 @@ static bt_int128 amount_of(
 static bool has_consumed_capacity(
 	const struct bt_search *search, const struct bt_pool_device *device)
 {
-	const struct bt_own_capacity *own = find_own(search, device->id);
+	const struct bt_own_capacity *own = find_own_capacity(search, device->id);
 
 	return bt_allocated_consumed(&search->pools->dra->allocated, device->id) != NULL ||
 		(own != NULL && own->is_consuming);
@@ -422,7 +423,7 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 		/* Count one more share with its capacity. */
 		struct bt_search_memory *memory = search->memory;
 		const struct bt_device *spec = search->pools->rows.items[device->row].spec;
-		const struct bt_own_capacity *found = find_own(search, device->id);
+		const struct bt_own_capacity *found = find_own_capacity(search, device->id);
 		uint32_t at;
 
 		if (found == NULL) {
@@ -457,7 +458,7 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 	return BT_SEARCH_YES;
 }
 
-void bt_search_give_back(struct bt_search *search)
+void bt_search_release_device(struct bt_search *search)
 {
 	struct bt_search_memory *memory = search->memory;
 	struct bt_taken_device taken = memory->taken.items[--memory->taken.count];
@@ -491,6 +492,6 @@ void bt_search_give_back(struct bt_search *search)
 	}
 	memory->taken_counts.items[taken.id]--;
 	if ((taken.flags & BT_DEVICE_COUNTERS) != 0) {
-		bt_pool_counters_give_back(taken.view->counters, taken.consumption);
+		bt_pool_counters_release(taken.view->counters, taken.consumption);
 	}
 }

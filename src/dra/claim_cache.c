@@ -46,7 +46,7 @@ static void notify_listener(
 	struct bt_claim_cache *cache, struct bt_object *old_claim, struct bt_object *new_claim)
 {
 	cache->version++;
-	bt_allocated_devices_follow(
+	bt_allocated_devices_observe(
 		&cache->dra->allocated, claim_of(old_claim), claim_of(new_claim));
 	if (cache->listener.changed != NULL) {
 		cache->listener.changed(cache->listener.context, old_claim, new_claim);
@@ -163,7 +163,7 @@ static bool is_newer(const struct bt_object *object, const struct bt_object *tha
 	return !version_of(object, &version) || !version_of(than, &other) || version > other;
 }
 
-void bt_claim_cache_follow(void *dra, struct bt_object *old_claim, struct bt_object *new_claim)
+void bt_claim_cache_observe(void *dra, struct bt_object *old_claim, struct bt_object *new_claim)
 {
 	struct bt_claim_cache *cache = &((struct bt_dra *)dra)->claims;
 	const struct bt_object_meta *meta = (new_claim != NULL ? new_claim : old_claim)->meta;

@@ -59,7 +59,7 @@ bt_int128 bt_device_amount(const struct bt_quantity *quantity)
 	return shift(quantity->mantissa, (int64_t)quantity->exponent + SCALE);
 }
 
-static bt_int128 ceiling(const struct bt_quantity *quantity)
+static bt_int128 value_rounded_up(const struct bt_quantity *quantity)
 {
 	return bt_quantity_value(quantity);
 }
@@ -68,9 +68,9 @@ static bt_int128 ceiling(const struct bt_quantity *quantity)
 static struct bt_quantity round_to_step(
 	const struct bt_quantity *request, const struct bt_capacity_request_policy_range *range)
 {
-	bt_int128 min = ceiling(range->min);
-	bt_int128 step = ceiling(range->step);
-	bt_int128 distance = ceiling(request) - min;
+	bt_int128 min = value_rounded_up(range->min);
+	bt_int128 step = value_rounded_up(range->step);
+	bt_int128 distance = value_rounded_up(request) - min;
 	bt_int128 value;
 
 	if (step == 0) {

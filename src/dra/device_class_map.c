@@ -30,7 +30,7 @@ static uint32_t find_id(const struct bt_device_class_map *map, struct bt_str res
 	return UINT32_MAX;
 }
 
-static void set(
+static void set_mapping(
 	struct bt_device_class_map *map, struct bt_str resource, struct bt_object *device_class)
 {
 	uint32_t id = find_id(map, resource);
@@ -90,9 +90,9 @@ static void set_class(struct bt_device_class_map *map, struct bt_object *device_
 	struct bt_str explicit_name = class_of(device_class)->spec.extended_resource_name;
 
 	if (explicit_name.length != 0) {
-		set(map, explicit_name, device_class);
+		set_mapping(map, explicit_name, device_class);
 	}
-	set(map, bt_strbuf_str(&implicit), device_class);
+	set_mapping(map, bt_strbuf_str(&implicit), device_class);
 	bt_strbuf_finish(&implicit);
 }
 
@@ -114,7 +114,7 @@ static void clear_class(struct bt_device_class_map *map, const struct bt_object 
  * implicit one. Upstream also lets an updated class lose against its old object, which then stays;
  * this function does not (D8).
  */
-static bool loses(const struct bt_device_class_map *map, const struct bt_object *candidate)
+static bool is_overridden(const struct bt_device_class_map *map, const struct bt_object *candidate)
 {
 	uint32_t id = find_id(map, class_of(candidate)->spec.extended_resource_name);
 	const struct bt_object_meta *meta = candidate->meta;
@@ -130,7 +130,8 @@ static bool loses(const struct bt_device_class_map *map, const struct bt_object 
 	return order < 0 || (order == 0 && bt_str_compare(meta->name, holder->name) >= 0);
 }
 
-void bt_device_class_map_follow(void *dra, struct bt_object *old_class, struct bt_object *new_class)
+void bt_device_class_map_observe(
+	void *dra, struct bt_object *old_class, struct bt_object *new_class)
 {
 	struct bt_device_class_map *map = &((struct bt_dra *)dra)->classes;
 
@@ -138,7 +139,7 @@ void bt_device_class_map_follow(void *dra, struct bt_object *old_class, struct b
 		clear_class(map, old_class);
 		return;
 	}
-	if (loses(map, new_class)) {
+	if (is_overridden(map, new_class)) {
 		map->has_history = true;
 		return;
 	}

@@ -609,7 +609,7 @@ static void add_slice(struct bt_device_pools *pools, struct bt_object *object, u
 	link_slice(pools, id, NULL, 0);
 }
 
-void bt_device_pools_follow(
+void bt_device_pools_observe(
 	struct bt_device_pools *pools, struct bt_object *old_slice, struct bt_object *new_slice)
 {
 	struct bt_object *either = new_slice != NULL ? new_slice : old_slice;

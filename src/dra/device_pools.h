@@ -18,7 +18,7 @@ struct bt_device_pools;
 struct bt_device_pools *bt_device_pools_create(struct bt_dra *dra);
 void bt_device_pools_destroy(struct bt_device_pools *pools);
 /** A patched slice was added, changed or deleted; updates its pool only. */
-void bt_device_pools_follow(
+void bt_device_pools_observe(
 	struct bt_device_pools *pools, struct bt_object *old_slice, struct bt_object *new_slice);
 /**
  * Compares the pools with pools made anew from all slices. false: *out_reason names a difference.

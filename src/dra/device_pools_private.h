@@ -319,7 +319,7 @@ void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot);
  */
 bool bt_pool_counters_take(struct bt_device_pools *pools, uint32_t pool,
 	struct bt_pool_counters *counters, uint32_t consumption);
-void bt_pool_counters_give_back(struct bt_pool_counters *counters, uint32_t consumption);
+void bt_pool_counters_release(struct bt_pool_counters *counters, uint32_t consumption);
 /** Recomputes the available amounts. */
 void bt_pool_counters_refresh(
 	const struct bt_device_pools *pools, uint32_t pool, struct bt_pool_counters *counters);

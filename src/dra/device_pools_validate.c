@@ -84,7 +84,7 @@ bool bt_device_pools_validate(struct bt_device_pools *pools, struct bt_strbuf *o
 
 	for (uint32_t i = 0; i < pools->slices.count; i++) {
 		if (pools->slices.items[i].object != NULL) {
-			bt_device_pools_follow(fresh, NULL, pools->slices.items[i].object);
+			bt_device_pools_observe(fresh, NULL, pools->slices.items[i].object);
 		}
 	}
 	bool is_valid;

@@ -222,14 +222,14 @@ bool bt_pool_counters_take(struct bt_device_pools *pools, uint32_t pool,
 	for (uint32_t i = 0; i < counters->counters.count; i++) {
 		const struct bt_pool_counter *counter = &counters->counters.items[i];
 		if (counter->used > counter->available) {
-			bt_pool_counters_give_back(counters, consumption);
+			bt_pool_counters_release(counters, consumption);
 			return false;
 		}
 	}
 	return true;
 }
 
-void bt_pool_counters_give_back(struct bt_pool_counters *counters, uint32_t consumption)
+void bt_pool_counters_release(struct bt_pool_counters *counters, uint32_t consumption)
 {
 	const struct bt_counter_consumer *consumer = &counters->consumers.items[consumption];
 
@@ -392,7 +392,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static void judge_view(struct bt_device_pools *pools, struct bt_pool_view *view)
+static void check_view(struct bt_device_pools *pools, struct bt_pool_view *view)
 {
 	const struct bt_pool *pool = &pools->pools.items[view->pool];
 	uint32_t *all = bt_calloc(pool->slices.count, sizeof(*all));
@@ -547,7 +547,7 @@ static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t poo
 	if (view == NULL) {
 		view = make_view(pool, pools->relevant.items, pools->relevant.count);
 		view->hash = hash;
-		judge_view(pools, view);
+		check_view(pools, view);
 		bt_vec_push(&pools->pools.items[pool].views, view);
 	}
 	return view;

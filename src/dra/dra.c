@@ -77,10 +77,10 @@ static const struct {
 	enum bt_kind kind;
 	bt_object_changed changed;
 } followed[] = {
-	{BT_KIND_DEVICE_TAINT_RULE, bt_taint_rules_follow_rule},
-	{BT_KIND_RESOURCE_SLICE, bt_taint_rules_follow_slice},
-	{BT_KIND_DEVICE_CLASS, bt_device_class_map_follow},
-	{BT_KIND_RESOURCE_CLAIM, bt_claim_cache_follow},
+	{BT_KIND_DEVICE_TAINT_RULE, bt_taint_rules_observe_rule},
+	{BT_KIND_RESOURCE_SLICE, bt_taint_rules_observe_slice},
+	{BT_KIND_DEVICE_CLASS, bt_device_class_map_observe},
+	{BT_KIND_RESOURCE_CLAIM, bt_claim_cache_observe},
 };
 
 static void destroy(struct bt_dra *dra)

@@ -122,7 +122,7 @@ void bt_claim_cache_finish(struct bt_claim_cache *cache);
  * latest object. Versions are compared as integers, and an object without version (from a file)
  * always counts as newer.
  */
-void bt_claim_cache_follow(void *dra, struct bt_object *old_claim, struct bt_object *new_claim);
+void bt_claim_cache_observe(void *dra, struct bt_object *old_claim, struct bt_object *new_claim);
 
 /**
  * The latest object, borrowed until the cache changes. NULL: not found; the caller writes the error
@@ -235,7 +235,7 @@ struct bt_allocated_devices {
 void bt_allocated_devices_finish(struct bt_allocated_devices *allocated);
 
 /** A claim's latest object changed (spec 12 section 4.3: only nil->set and set->nil count). */
-void bt_allocated_devices_follow(struct bt_allocated_devices *allocated,
+void bt_allocated_devices_observe(struct bt_allocated_devices *allocated,
 	const struct bt_resource_claim *old_claim, const struct bt_resource_claim *new_claim);
 /** Adds an allocation that goes in flight (signal), or removes it (land). */
 void bt_allocated_devices_signal(
@@ -312,7 +312,7 @@ struct bt_device_class_map {
 
 void bt_device_class_map_finish(struct bt_device_class_map *map);
 /** A class of the store was added, updated or deleted. */
-void bt_device_class_map_follow(
+void bt_device_class_map_observe(
 	void *dra, struct bt_object *old_class, struct bt_object *new_class);
 /**
  * GetClass: the class that backs a resource, borrowed; NULL: none, or gate DRAExtendedResource is
@@ -347,13 +347,13 @@ struct bt_taint_rules {
 
 void bt_taint_rules_finish(struct bt_taint_rules *rules);
 /** A slice of the store was added, updated or deleted: updates the pools. */
-void bt_taint_rules_follow_slice(
+void bt_taint_rules_observe_slice(
 	void *dra, struct bt_object *old_slice, struct bt_object *new_slice);
 /**
  * A rule of the store was added, updated or deleted: patches the slices that it matched or matches
  * now, updates the pools and calls the listener for patched slices.
  */
-void bt_taint_rules_follow_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule);
+void bt_taint_rules_observe_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule);
 /** Compares the patched slices with ones made from the store. */
 bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbuf *out_reason);
 

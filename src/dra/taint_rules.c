@@ -129,7 +129,7 @@ static struct bt_object *patched_form(const struct bt_taint_rules *rules, struct
 	return bt_object_share(id != UINT32_MAX ? rules->patched.items[id].slice : slice);
 }
 
-static void forget(struct bt_taint_rules *rules, struct bt_str name)
+static void remove_rule(struct bt_taint_rules *rules, struct bt_str name)
 {
 	uint32_t id = find_id(rules, name);
 
@@ -151,11 +151,11 @@ static void store_patched(
 			.slice = bt_object_share(slice), .hash = bt_str_hash(slice->meta->name)};
 		uint32_t id;
 
-		forget(rules, slice->meta->name);
+		remove_rule(rules, slice->meta->name);
 		bt_vec_store(&rules->patched, &rules->free_ids, patched, id);
 		bt_map_insert(&rules->map, patched.hash, id);
 	} else {
-		forget(rules, stored->meta->name);
+		remove_rule(rules, stored->meta->name);
 	}
 }
 
@@ -164,7 +164,7 @@ static bool is_on(const struct bt_taint_rules *rules)
 	return bt_gate_enabled(rules->dra->gates, BT_GATE_DRA_DEVICE_TAINT_RULES);
 }
 
-void bt_taint_rules_follow_slice(
+void bt_taint_rules_observe_slice(
 	void *dra, struct bt_object *old_slice, struct bt_object *new_slice)
 {
 	struct bt_taint_rules *rules = &((struct bt_dra *)dra)->taint_rules;
@@ -172,7 +172,7 @@ void bt_taint_rules_follow_slice(
 	struct bt_object *after;
 
 	if (!is_on(rules)) {
-		bt_device_pools_follow(rules->dra->pools, old_slice, new_slice);
+		bt_device_pools_observe(rules->dra->pools, old_slice, new_slice);
 		return;
 	}
 	before = old_slice != NULL ? patched_form(rules, old_slice) : NULL;
@@ -180,9 +180,9 @@ void bt_taint_rules_follow_slice(
 	if (after != NULL) {
 		store_patched(rules, new_slice, after);
 	} else {
-		forget(rules, old_slice->meta->name);
+		remove_rule(rules, old_slice->meta->name);
 	}
-	bt_device_pools_follow(rules->dra->pools, before, after);
+	bt_device_pools_observe(rules->dra->pools, before, after);
 	bt_object_release(before);
 	bt_object_release(after);
 }
@@ -229,7 +229,7 @@ static void repair_slice(struct bt_taint_rules *rules, struct bt_object *stored)
 
 	if (!are_same(before, after)) {
 		store_patched(rules, stored, after);
-		bt_device_pools_follow(rules->dra->pools, before, after);
+		bt_device_pools_observe(rules->dra->pools, before, after);
 		if (listener->changed != NULL) {
 			listener->changed(listener->context, before, after);
 		}
@@ -243,7 +243,7 @@ static const struct bt_device_taint_rule *rule_of(const struct bt_object *object
 	return object != NULL ? bt_object_value(object, BT_KIND_DEVICE_TAINT_RULE) : NULL;
 }
 
-void bt_taint_rules_follow_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule)
+void bt_taint_rules_observe_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule)
 {
 	struct bt_taint_rules *rules = &((struct bt_dra *)dra)->taint_rules;
 	struct bt_object_store *store = &rules->dra->state->objects;

@@ -192,7 +192,7 @@ static void swap(struct bt_batch *batch, uint32_t a, uint32_t b)
 	batch->totals.items[b] = total;
 }
 
-static void sift(struct bt_batch *batch, uint32_t at, uint32_t count)
+static void sift_down(struct bt_batch *batch, uint32_t at, uint32_t count)
 {
 	const int64_t *totals = batch->totals.items;
 
@@ -269,11 +269,11 @@ struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *fra
 		uint32_t count = batch->nodes.count;
 
 		for (uint32_t i = count / 2; i-- > 0;) {
-			sift(batch, i, count);
+			sift_down(batch, i, count);
 		}
 		for (uint32_t left = count; left-- > 1;) {
 			swap(batch, 0, left);
-			sift(batch, 0, left);
+			sift_down(batch, 0, left);
 		}
 		for (uint32_t i = 0; i < count / 2; i++) {
 			swap(batch, i, count - 1 - i);

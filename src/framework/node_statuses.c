@@ -239,7 +239,7 @@ static void append_lines(const struct histogram *histogram, struct bt_strbuf *ou
 	}
 }
 
-static void fill(
+static void fill_histogram(
 	struct histogram *histogram, const struct bt_node_statuses *statuses, uint32_t node_count)
 {
 	const struct bt_status_groups *groups = statuses->groups;
@@ -281,7 +281,7 @@ void bt_fit_error_visit_reasons(const struct bt_node_statuses *statuses, uint32_
 	void (*visit)(void *context, struct bt_str reason, uint64_t count), void *context)
 {
 	struct histogram histogram;
-	fill(&histogram, statuses, node_count);
+	fill_histogram(&histogram, statuses, node_count);
 	for (uint32_t i = 0; i < histogram.reasons.count; i++) {
 		visit(context, histogram.reasons.items[i].reason, histogram.reasons.items[i].count);
 	}
@@ -292,7 +292,7 @@ void bt_fit_error_append_reasons(
 	const struct bt_node_statuses *statuses, uint32_t node_count, struct bt_strbuf *out)
 {
 	struct histogram histogram;
-	fill(&histogram, statuses, node_count);
+	fill_histogram(&histogram, statuses, node_count);
 	append_lines(&histogram, out);
 	finish(&histogram);
 }

@@ -21,7 +21,7 @@ void bt_nominator_init(struct bt_nominator *nominator, struct bt_state *state)
 	nominator->empty_shape = bt_shape_ref_pod(&state->shapes, &empty_pod, true);
 }
 
-static struct bt_nomination *at(const struct bt_nominator *nominator, uint32_t index)
+static struct bt_nomination *nomination_at(const struct bt_nominator *nominator, uint32_t index)
 {
 	return &nominator->nominations.items[index];
 }
@@ -40,7 +40,7 @@ static uint32_t find_by_uid(const struct bt_nominator *nominator, struct bt_str 
 	}
 	hash = hash_symbol(symbol);
 	BT_MAP_EACH (&nominator->by_uid, hash, index) {
-		if (bt_sym_equal(at(nominator, index)->uid, symbol)) {
+		if (bt_sym_equal(nomination_at(nominator, index)->uid, symbol)) {
 			return index;
 		}
 	}
@@ -64,7 +64,7 @@ static uint32_t find_node(const struct bt_nominator *nominator, bt_sym node_name
 static void end_nomination(struct bt_nominator *nominator, uint32_t index)
 {
 	struct bt_symbol_table *symbols = &nominator->state->symbols;
-	struct bt_nomination *nomination = at(nominator, index);
+	struct bt_nomination *nomination = nomination_at(nominator, index);
 
 	uint32_t node_index = find_node(nominator, nomination->node_name);
 	struct bt_nominated_node *node;
@@ -94,7 +94,7 @@ void bt_nominator_finish(struct bt_nominator *nominator)
 		return;
 	}
 	for (uint32_t i = 0; i < nominator->nominations.count; i++) {
-		if (!bt_sym_is_none(at(nominator, i)->uid)) {
+		if (!bt_sym_is_none(nomination_at(nominator, i)->uid)) {
 			end_nomination(nominator, i);
 		}
 	}
@@ -140,7 +140,7 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 	bt_vec_store(&nominator->nominations, &nominator->free_nominations, nomination, index);
 	bt_map_insert(&nominator->by_uid, hash_symbol(nomination.uid), index);
 	/* Append to the list of the node. */
-	struct bt_nomination *added = at(nominator, index);
+	struct bt_nomination *added = nomination_at(nominator, index);
 	uint32_t node_index = find_node(nominator, added->node_name);
 
 	if (node_index == BT_NOMINATION_NONE) {
@@ -183,7 +183,7 @@ void bt_nominator_update(struct bt_nominator *nominator, const struct bt_pod_inf
 	if (index != BT_NOMINATION_NONE && old_pod->nominated_node_name.length == 0 &&
 		new_pod->nominated_node_name.length == 0) {
 		/* Take a reference, because the old nomination ends before the new one begins. */
-		node_name = bt_symbol_ref(symbols, at(nominator, index)->node_name);
+		node_name = bt_symbol_ref(symbols, nomination_at(nominator, index)->node_name);
 		info = (struct bt_post_filter_result){
 			.present = true,
 			.mode = BT_NOMINATING_OVERRIDE,
@@ -210,7 +210,7 @@ void bt_nominator_set_queued(
 	uint32_t index = find_by_uid(nominator, uid);
 
 	if (index != BT_NOMINATION_NONE) {
-		at(nominator, index)->pod = pod;
+		nomination_at(nominator, index)->pod = pod;
 	}
 }
 
@@ -227,8 +227,8 @@ bool bt_nominator_find(
 	if (index == BT_NOMINATION_NONE) {
 		return false;
 	}
-	*out_node_name =
-		bt_symbol_text(&nominator->state->symbols, at(nominator, index)->node_name);
+	*out_node_name = bt_symbol_text(
+		&nominator->state->symbols, nomination_at(nominator, index)->node_name);
 	return true;
 }
 
@@ -246,8 +246,8 @@ static bool has_rival(const struct bt_nominator *nominator, const struct bt_nomi
 	const struct bt_pod_info *pod)
 {
 	for (uint32_t index = node->first; index != BT_NOMINATION_NONE;
-		index = at(nominator, index)->next_on_node) {
-		if (bt_nominated_pod_counts(pod_of(at(nominator, index)), pod)) {
+		index = nomination_at(nominator, index)->next_on_node) {
+		if (bt_nominated_pod_counts(pod_of(nomination_at(nominator, index)), pod)) {
 			return true;
 		}
 	}
@@ -289,7 +289,7 @@ void bt_nominator_for_node(const struct bt_nominator *nominator, struct bt_str n
 	}
 	index = nominator->nodes.items[node_index].first;
 	while (index != BT_NOMINATION_NONE) {
-		const struct bt_nomination *nomination = at(nominator, index);
+		const struct bt_nomination *nomination = nomination_at(nominator, index);
 
 		if (!visit(context, pod_of(nomination))) {
 			return;

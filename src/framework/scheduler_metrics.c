@@ -145,8 +145,9 @@ struct bt_metric_cell *bt_scheduler_cell_of(
 }
 
 /** Returns the cell stored in *kept; looks the cell up at the first call. */
-static struct bt_metric_cell *keep(struct bt_metric_cell **kept, struct bt_profile_metrics *profile,
-	enum bt_scheduler_family family, const char *first, const char *second, const char *third)
+static struct bt_metric_cell *find_cell(struct bt_metric_cell **kept,
+	struct bt_profile_metrics *profile, enum bt_scheduler_family family, const char *first,
+	const char *second, const char *third)
 {
 	if (*kept == NULL) {
 		const struct bt_str values[] = {
@@ -174,7 +175,7 @@ int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed
 	struct bt_metric_cell *cell;
 	int64_t now_ns;
 
-	cell = keep(&profile->points[point][status_code], profile, BT_FAMILY_POINT_DURATION,
+	cell = find_cell(&profile->points[point][status_code], profile, BT_FAMILY_POINT_DURATION,
 		point_names[point], bt_status_code_name((enum bt_status_code)status_code),
 		profile->name);
 	now_ns = bt_profile_now(profile);
@@ -200,7 +201,7 @@ void bt_profile_evaluated(struct bt_profile_metrics *profile, const struct bt_pl
 	enum bt_timed_point point, uint64_t calls)
 {
 	if (profile != NULL) {
-		bt_metric_add(keep(&profile->evaluations[point][plugin->index], profile,
+		bt_metric_add(find_cell(&profile->evaluations[point][plugin->index], profile,
 				      BT_FAMILY_PLUGIN_EVALUATIONS, plugin->ops->name,
 				      point_names[point], profile->name),
 			(double)calls);
@@ -211,11 +212,12 @@ void bt_profile_attempted(
 	struct bt_profile_metrics *profile, enum bt_attempt_result result, int64_t started_ns)
 {
 	if (profile != NULL) {
-		bt_metric_add(keep(&profile->attempts[result], profile, BT_FAMILY_SCHEDULE_ATTEMPTS,
-				      result_names[result], profile->name, NULL),
+		bt_metric_add(
+			find_cell(&profile->attempts[result], profile, BT_FAMILY_SCHEDULE_ATTEMPTS,
+				result_names[result], profile->name, NULL),
 			1);
 		observe_since(profile->all,
-			keep(&profile->attempt_durations[result], profile,
+			find_cell(&profile->attempt_durations[result], profile,
 				BT_FAMILY_ATTEMPT_DURATION, result_names[result], profile->name,
 				NULL),
 			started_ns);
@@ -225,7 +227,7 @@ void bt_profile_attempted(
 void bt_profile_batch_attempted(struct bt_profile_metrics *profile, uint32_t attempt)
 {
 	if (profile != NULL) {
-		bt_metric_add(keep(&profile->batch_attempts[attempt], profile,
+		bt_metric_add(find_cell(&profile->batch_attempts[attempt], profile,
 				      BT_FAMILY_BATCH_ATTEMPTS, profile->name,
 				      bt_batch_attempt_name((enum bt_batch_attempt)attempt), NULL),
 			1);
@@ -235,8 +237,8 @@ void bt_profile_batch_attempted(struct bt_profile_metrics *profile, uint32_t att
 void bt_profile_batch_flushed(struct bt_profile_metrics *profile, uint32_t flush)
 {
 	if (profile != NULL && flush != BT_BATCH_FLUSH_NONE) {
-		bt_metric_add(keep(&profile->batch_flushes[flush], profile, BT_FAMILY_BATCH_FLUSHES,
-				      profile->name,
+		bt_metric_add(find_cell(&profile->batch_flushes[flush], profile,
+				      BT_FAMILY_BATCH_FLUSHES, profile->name,
 				      bt_batch_flush_name((enum bt_batch_flush)flush), NULL),
 			1);
 	}
@@ -246,7 +248,7 @@ void bt_profile_hint_taken(struct bt_profile_metrics *profile, bool hinted, int6
 {
 	if (profile != NULL) {
 		observe_since(profile->all,
-			keep(&profile->hint_durations[hinted], profile,
+			find_cell(&profile->hint_durations[hinted], profile,
 				BT_FAMILY_NODE_HINT_DURATION, hinted ? "hint" : "no_hint",
 				profile->name, NULL),
 			started_ns);
@@ -257,7 +259,7 @@ void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t start
 {
 	if (profile != NULL) {
 		observe_since(profile->all,
-			keep(&profile->store_duration, profile, BT_FAMILY_STORE_DURATION,
+			find_cell(&profile->store_duration, profile, BT_FAMILY_STORE_DURATION,
 				profile->name, NULL, NULL),
 			started_ns);
 	}

@@ -66,7 +66,7 @@ static void remove_at(struct bt_waiting_pods *waiting, uint32_t index)
 }
 
 /** Sets the result unless the pod has one: the first decision counts. */
-static void put_result(struct bt_waiting_pod *pod, enum bt_status_code code, uint16_t plugin,
+static void set_result(struct bt_waiting_pod *pod, enum bt_status_code code, uint16_t plugin,
 	struct bt_str message)
 {
 	if (pod->has_result) {
@@ -86,7 +86,7 @@ static bool decide(struct bt_waiting_pod *pod, enum bt_status_code code, struct 
 	for (uint32_t i = 0; i < pod->pending.count; i++) {
 		pod->pending.items[i].stopped = true;
 	}
-	put_result(pod, code, plugin != NULL ? (uint16_t)(plugin->index + 1) : 0, message);
+	set_result(pod, code, plugin != NULL ? (uint16_t)(plugin->index + 1) : 0, message);
 	if (pod->done) {
 		return false;
 	}
@@ -103,7 +103,7 @@ void bt_waiting_pod_allow(struct bt_waiting_pod *pod, struct bt_str plugin_name)
 		}
 	}
 	if (pod->pending.count == 0) {
-		put_result(pod, BT_STATUS_SUCCESS, 0, BT_STR(""));
+		set_result(pod, BT_STATUS_SUCCESS, 0, BT_STR(""));
 		pod->done = true;
 	}
 }
@@ -127,7 +127,7 @@ bool bt_waiting_pods_reject(struct bt_waiting_pods *waiting, struct bt_str uid)
 	return pod != NULL && bt_waiting_pod_reject(pod, BT_STR(""), BT_STR("removed"));
 }
 
-static void fire(struct bt_waiting_pod *pod, const struct bt_waiting_timer *timer)
+static void reject_by_timeout(struct bt_waiting_pod *pod, const struct bt_waiting_timer *timer)
 {
 	struct bt_str name = bt_str_from(timer->plugin->ops->name);
 	struct bt_strbuf text = {0};
@@ -185,7 +185,7 @@ struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 	bt_map_insert(&waiting->by_uid, bt_str_hash(uid_of(entry)), waiting->pods.count - 1);
 	first = first_timer(entry);
 	if (first != NULL && first->deadline_ns <= now_ns) {
-		fire(entry, first);
+		reject_by_timeout(entry, first);
 	} else if (first != NULL && first->deadline_ns < waiting->next_deadline_ns) {
 		waiting->next_deadline_ns = first->deadline_ns;
 	}
@@ -227,7 +227,7 @@ void bt_waiting_pods_expire(struct bt_waiting_pods *waiting, int64_t now_ns)
 		 * only the earliest matters.
 		 */
 		if (first->deadline_ns <= now_ns) {
-			fire(pod, first);
+			reject_by_timeout(pod, first);
 		} else if (first->deadline_ns < next_ns) {
 			next_ns = first->deadline_ns;
 		}

@@ -40,7 +40,7 @@ static uint32_t find_index(
 	return UINT32_MAX;
 }
 
-static void drop(struct bt_assume_cache *cache, uint32_t index)
+static void remove_at(struct bt_assume_cache *cache, uint32_t index)
 {
 	uint32_t last = cache->assumed.count - 1;
 
@@ -84,7 +84,7 @@ const void *bt_assume_cache_view(struct bt_assume_cache *cache, const void *stor
 	}
 	if (!bt_str_equal(cache->assumed.items[index].object->meta->resource_version,
 		    meta->resource_version)) {
-		drop(cache, index);
+		remove_at(cache, index);
 		return stored;
 	}
 	return cache->assumed.items[index].object->value;
@@ -161,7 +161,7 @@ int bt_assume_cache_assume(
 	if (cache->assumed.count >= cache->sweep_at) {
 		for (uint32_t i = cache->assumed.count; i > 0; i--) {
 			if (!is_current(cache, cache->assumed.items[i - 1].object->meta)) {
-				drop(cache, i - 1);
+				remove_at(cache, i - 1);
 			}
 		}
 		/*
@@ -185,6 +185,6 @@ void bt_assume_cache_restore(struct bt_assume_cache *cache, struct bt_str namesp
 	if (index != UINT32_MAX &&
 		bt_str_equal(cache->assumed.items[index].object->meta->resource_version,
 			resource_version)) {
-		drop(cache, index);
+		remove_at(cache, index);
 	}
 }

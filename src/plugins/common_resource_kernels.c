@@ -2,7 +2,7 @@
 /**
  * The loops behind common_resource_score.h, compiled once for every processor and, on x86-64, also
  * for AVX2 and AVX-512. BT_KERNELS names the table. All variants give bit-identical results: every
- * operation is an IEEE double operation, and the only fused operations are those in quotient(),
+ * operation is an IEEE double operation, and the only fused operations are those in divide(),
  * whose result equals that of a division. Compilers do not fuse others by themselves.
  */
 #include <math.h>
@@ -43,7 +43,7 @@ BT_ALWAYS_INLINE double narrow_to_double(int64_t value)
  * quotient is off by less than 2^-51 units, while a quotient of such integers is at least 2^-46
  * units away from any rounding boundary.
  */
-BT_ALWAYS_INLINE double quotient(double amount, double capacity, double inverse)
+BT_ALWAYS_INLINE double divide(double amount, double capacity, double inverse)
 {
 #ifdef FP_FAST_FMA
 	double product = amount * inverse;
@@ -55,7 +55,8 @@ BT_ALWAYS_INLINE double quotient(double amount, double capacity, double inverse)
 }
 
 /** Compute the inverses of one block, if no array of them exists. */
-static void invert(const int64_t *restrict amounts, uint32_t count, double *restrict inverses)
+static void compute_inverses(
+	const int64_t *restrict amounts, uint32_t count, double *restrict inverses)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		double amount = narrow_to_double(amounts[i]);
@@ -85,7 +86,7 @@ static struct block_column block_of(const struct bt_resource_column *column, uin
 	if (column->inverse != NULL) {
 		block.inverse = column->inverse + first_slot;
 	} else {
-		invert(block.allocatable, count, inverses);
+		compute_inverses(block.allocatable, count, inverses);
 	}
 	return block;
 }
@@ -289,15 +290,15 @@ static void allocation_score_column(const struct bt_resource_column *columns, ui
  * Balance of two fractions: 100 x (1 - half their distance), truncated. Spec 05 section 12.3 for
  * two resources.
  */
-BT_ALWAYS_INLINE int32_t balance(double fraction_a, double fraction_b, bool both)
+BT_ALWAYS_INLINE int32_t balance_of_fractions(double fraction_a, double fraction_b, bool both)
 {
 	double distance = both ? fabs((fraction_a - fraction_b) / 2) : 0;
 	return (int32_t)((1 - distance) * 100);
 }
 
-BT_ALWAYS_INLINE double fraction(double amount, double capacity, double inverse)
+BT_ALWAYS_INLINE double divide_up_to_one(double amount, double capacity, double inverse)
 {
-	double exact = quotient(amount, capacity, inverse);
+	double exact = divide(amount, capacity, inverse);
 	return exact < 1.0 ? exact : 1.0;
 }
 
@@ -322,8 +323,9 @@ BT_ALWAYS_INLINE void balance_block(const struct block_column *a, const struct b
 		double amount_a = narrow_to_double(used_a[i]);
 		double amount_b = narrow_to_double(used_b[i]);
 		bool both = (capacity_a > 0) & (capacity_b > 0);
-		int32_t after = balance(fraction(amount_a + request_a, capacity_a, inverse_a[i]),
-			fraction(amount_b + request_b, capacity_b, inverse_b[i]), both);
+		int32_t after = balance_of_fractions(
+			divide_up_to_one(amount_a + request_a, capacity_a, inverse_a[i]),
+			divide_up_to_one(amount_b + request_b, capacity_b, inverse_b[i]), both);
 		scores[i] = before != NULL ? 50 + (50 + after - before[i]) / 2 : after;
 	}
 }
@@ -383,7 +385,7 @@ static void balanced_score_column(const struct bt_resource_column *columns, uint
 }
 
 /** Bits of one resource that one node lacks. Free amounts wrap as with bt_wrap_sub. */
-BT_ALWAYS_INLINE uint32_t lack(
+BT_ALWAYS_INLINE uint32_t lacking_bits(
 	int64_t request, int64_t allocatable, int64_t requested, uint32_t bits)
 {
 	int64_t free_amount = (int64_t)((uint64_t)allocatable - (uint64_t)requested);
@@ -412,7 +414,7 @@ static uint32_t add_lack(const struct bt_lack_column *column, uint32_t first_slo
 	uint32_t bits = column->bit | BT_LACK_UNRESOLVABLE;
 	uint32_t any = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t found = lack(request, allocatable[i], requested[i], bits);
+		uint32_t found = lacking_bits(request, allocatable[i], requested[i], bits);
 		details[i] |= found;
 		any |= found;
 	}

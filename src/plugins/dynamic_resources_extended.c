@@ -249,7 +249,8 @@ static void add_mapping(struct request_builder *builder, uint32_t container, str
  * A short-lived container can use devices of long-lived containers that start after it ends.
  * Returns the amount, which may exceed `wanted`.
  */
-static int64_t borrow(struct request_builder *builder, const struct container_request *wanted)
+static int64_t borrow_devices(
+	struct request_builder *builder, const struct container_request *wanted)
 {
 	int64_t sum = 0;
 
@@ -315,7 +316,7 @@ static const struct bt_extended_node_claim *make_node_claim(
 					!request_of(&builder, n, &short_lived)) {
 					continue;
 				}
-				short_lived.count -= borrow(&builder, &short_lived);
+				short_lived.count -= borrow_devices(&builder, &short_lived);
 				if (short_lived.count > 0) {
 					own[own_count++] = builder.mapping_count;
 					add_mapping(&builder, n, short_lived.name);

@@ -76,7 +76,7 @@ static bool has_mappings(
 }
 
 BT_PRINTF(4, 5)
-static struct bt_status fail(const struct demand_question *question,
+static struct bt_status set_failure(const struct demand_question *question,
 	const struct bt_resource_claim *claim, struct bt_str device, const char *format, ...)
 {
 	struct bt_strbuf text = {0};
@@ -136,7 +136,7 @@ static struct bt_status amount_of(const struct demand_question *question,
 		return BT_STATUS_OK;
 	}
 	if (result->consumed_capacity.count == 0) {
-		return fail(question, claim, result->device,
+		return set_failure(question, claim, result->device,
 			"ConsumedCapacity is nil, but Capacity key '%.*s' is set in "
 			"NodeAllocatableResourceMappings for resource %.*s",
 			BT_STR_ARG(key), BT_STR_ARG(mapping->key));
@@ -204,7 +204,7 @@ static struct bt_status add_status(
 		const struct bt_device *device = device_of(question, result);
 
 		if (device == NULL) {
-			return fail(question, claim, result->device,
+			return set_failure(question, claim, result->device,
 				"device %.*s not found in pool %.*s", BT_STR_ARG(result->device),
 				BT_STR_ARG(result->pool));
 		}

@@ -58,7 +58,7 @@ static bool retries_at_once(const struct binding *binding)
 }
 
 /** The attempts failed. The error is reported after the claim's last version was assumed. */
-static int fail(const struct binding *binding, int code, struct berth_error *err)
+static int end_attempts(const struct binding *binding, int code, struct berth_error *err)
 {
 	struct bt_claim_bind *bind = &binding->claim->bind;
 
@@ -80,7 +80,7 @@ static int fail_with(const struct binding *binding, const char *format, ...)
 	va_start(arguments, format);
 	code = bt_error_set_v(&err, BERTH_ERR_STATE, format, arguments);
 	va_end(arguments);
-	return fail(binding, code, &err);
+	return end_attempts(binding, code, &err);
 }
 
 /** Handle a failed PUT. what: its purpose, for the error text. */
@@ -95,7 +95,7 @@ static int end_write(
 	(void)bt_error_wrap(err, code, "%s claim %.*s/%.*s", what, BT_STR_ARG(meta->namespace_),
 		BT_STR_ARG(meta->name));
 	if (code != BT_WRITE_CONFLICT || ++bind->conflicts == CONFLICTS_MAX) {
-		return fail(binding, code, err);
+		return end_attempts(binding, code, err);
 	}
 	berth_error_finish(err);
 	bind->step = BT_CLAIM_STEP_GET;
@@ -239,7 +239,7 @@ static int step_get(const struct binding *binding)
 	if (code != 0) {
 		(void)bt_error_wrap(&err, code, "get updated claim %.*s/%.*s after conflict",
 			BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
-		return fail(binding, code, &err);
+		return end_attempts(binding, code, &err);
 	}
 	set_base(binding, object);
 	return begin_attempt(binding);

@@ -449,7 +449,7 @@ static void count_existing(struct bt_affinity_filter_data *data, const struct bt
 }
 
 /** Count the pod's terms that match another pod. */
-static void count_own(struct bt_affinity_filter_data *data, const struct bt_pod_info *other,
+static void count_incoming(struct bt_affinity_filter_data *data, const struct bt_pod_info *other,
 	const struct count_target *target)
 {
 	if (all_terms_match(&data->affinity, other->namespace_, other->labels)) {
@@ -495,7 +495,7 @@ static void count_by_walking(struct bt_affinity_filter_data *data, struct bt_sta
 		const struct bt_node_row *row = &state->nodes.rows[target.slot];
 		for (uint32_t i = 0; i < row->pods.count; i++) {
 			bt_pod_info_from_record(state, row->pods.items[i], &other);
-			count_own(data, &other, &target);
+			count_incoming(data, &other, &target);
 		}
 	}
 }
@@ -613,7 +613,7 @@ static struct bt_status change_by_pod(struct bt_plugin *plugin, struct bt_cycle_
 
 	if (data != NULL) {
 		count_existing(data, pod, other, &target);
-		count_own(data, other, &target);
+		count_incoming(data, other, &target);
 	}
 	return BT_STATUS_OK;
 }
@@ -731,7 +731,7 @@ struct rejection {
 };
 
 /** Details by domain, changes included. Borrowed until the next pass. */
-static const uint8_t *judge_domains(
+static const uint8_t *evaluate_domains(
 	struct affinity_plugin *instance, const struct rejection *rejection)
 {
 	const struct bt_affinity_table *table = &rejection->tables->items[rejection->table];
@@ -758,7 +758,7 @@ static const uint8_t *judge_domains(
 	return verdicts;
 }
 
-static uint32_t judge_slot(const struct rejection *rejection, uint32_t domain)
+static uint32_t evaluate_slot(const struct rejection *rejection, uint32_t domain)
 {
 	bool rejected = domain == 0 ? rejection->without_label
 				    : rejection->judge(bt_affinity_tables_at(
@@ -780,7 +780,7 @@ static bool reject_by_tables(struct affinity_plugin *instance, struct rejection 
 		const struct bt_affinity_table *table = &rejection->tables->items[rejection->table];
 		const uint32_t *domains = table->column->values;
 		const uint8_t *verdicts = table_sums_pay(table, range.count)
-			? judge_domains(instance, rejection)
+			? evaluate_domains(instance, rejection)
 			: NULL;
 		uint32_t rejected = 0;
 
@@ -790,7 +790,7 @@ static bool reject_by_tables(struct affinity_plugin *instance, struct rejection 
 
 			if (detail[slot] == 0) {
 				detail[slot] = verdicts != NULL ? verdicts[domain]
-								: judge_slot(rejection, domain);
+								: evaluate_slot(rejection, domain);
 			}
 			rejected |= detail[slot];
 		}
@@ -907,7 +907,7 @@ static void add_pods(
 	}
 }
 
-static bool add_own_by_counters(
+static bool add_incoming_by_counters(
 	const struct pre_score_run *run, const struct bt_incoming_terms *terms, int64_t sign)
 {
 	for (uint32_t i = 0; i < terms->count; i++) {
@@ -941,8 +941,8 @@ static bool add_by_counters(const struct pre_score_run *run)
 		groups |= 1U << BT_AFFINITY_REQUIRED;
 	}
 	return add_existing(&sum, groups, run->pod, run->namespace_labels) &&
-		add_own_by_counters(run, &run->near, 1) &&
-		add_own_by_counters(run, &run->apart, -1);
+		add_incoming_by_counters(run, &run->near, 1) &&
+		add_incoming_by_counters(run, &run->apart, -1);
 }
 
 /** Whether the arguments exclude the pod from scoring, whatever other pods prefer. */
@@ -956,7 +956,7 @@ static bool never_scores(const struct bt_plugin *plugin, const struct bt_pod_inf
 		(terms == NULL || !terms->has_preferred);
 }
 
-static struct score_data *weigh(const struct affinity_plugin *instance,
+static struct score_data *create_score_data(const struct affinity_plugin *instance,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
@@ -1014,7 +1014,8 @@ static const struct score_data *prepare_score(
 		return NULL;
 	}
 	if (*kept == NULL) {
-		*kept = weigh((const struct affinity_plugin *)(const void *)plugin, cycle, pod);
+		*kept = create_score_data(
+			(const struct affinity_plugin *)(const void *)plugin, cycle, pod);
 	}
 	return *kept;
 }
@@ -1038,7 +1039,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	}
 	data = prepare_score(plugin, cycle, pod);
 	if (data == NULL) {
-		struct score_data *fresh = weigh(instance, cycle, pod);
+		struct score_data *fresh = create_score_data(instance, cycle, pod);
 
 		bt_plugin_set_pre_score_data(plugin, cycle, fresh);
 		data = fresh;
@@ -1575,7 +1576,7 @@ static struct key_values values_of(const struct bt_affinity_term *term,
 	};
 }
 
-static bool differ(struct key_values values)
+static bool are_different(struct key_values values)
 {
 	return values.before != NULL && values.after != NULL &&
 		!bt_str_equal(*values.before, *values.after);
@@ -1594,14 +1595,14 @@ static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugi
 	}
 	for (uint32_t i = 0; i < near.count; i++) {
 		struct key_values values = values_of(&near.items[i], old_object, new_object);
-		if ((values.before == NULL && values.after != NULL) || differ(values)) {
+		if ((values.before == NULL && values.after != NULL) || are_different(values)) {
 			return BT_HINT_QUEUE;
 		}
 	}
 	for (uint32_t i = 0; i < apart.count; i++) {
 		struct key_values values = values_of(&apart.items[i], old_object, new_object);
 		if (old_object == NULL || (values.before != NULL && values.after == NULL) ||
-			differ(values)) {
+			are_different(values)) {
 			return BT_HINT_QUEUE;
 		}
 	}
@@ -1632,7 +1633,7 @@ static enum bt_hint_scope affinity_hint_scope(BT_UNUSED struct bt_plugin *plugin
 }
 
 /** Terms apply together, so an event must match the first one. */
-static void want_first_term(struct bt_hint_wants *wants, struct bt_affinity_term_list terms,
+static void add_wants_of_first_term(struct bt_hint_wants *wants, struct bt_affinity_term_list terms,
 	const struct bt_symbol_table *symbols)
 {
 	if (terms.count != 0) {
@@ -1654,8 +1655,9 @@ static void hint_wants(
 		bt_hint_want(wants, BT_HINT_MARK_ALWAYS);
 		return;
 	}
-	want_first_term(wants, bt_affinity_group_of(terms, BT_AFFINITY_REQUIRED), symbols);
-	want_first_term(wants, bt_affinity_group_of(terms, BT_ANTI_AFFINITY_REQUIRED), symbols);
+	add_wants_of_first_term(wants, bt_affinity_group_of(terms, BT_AFFINITY_REQUIRED), symbols);
+	add_wants_of_first_term(
+		wants, bt_affinity_group_of(terms, BT_ANTI_AFFINITY_REQUIRED), symbols);
 }
 
 /**

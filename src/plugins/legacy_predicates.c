@@ -375,7 +375,7 @@ static bool has_positive(const struct bt_resource_list *list)
 		(memory != NULL && bt_quantity_compare(memory, &zero) > 0);
 }
 
-static bool asks_for_something(const struct bt_resource_requirements *resources)
+static bool has_requests(const struct bt_resource_requirements *resources)
 {
 	return has_positive(&resources->requests) || has_positive(&resources->limits);
 }
@@ -388,15 +388,15 @@ static bool is_best_effort(const struct bt_pod_info *pod)
 		return bt_str_equal_c(pod->object->status.qos_class, "BestEffort");
 	}
 	if (spec->resources != NULL) {
-		return !asks_for_something(spec->resources);
+		return !has_requests(spec->resources);
 	}
 	for (uint32_t i = 0; i < spec->containers.count; i++) {
-		if (asks_for_something(&spec->containers.items[i].resources)) {
+		if (has_requests(&spec->containers.items[i].resources)) {
 			return false;
 		}
 	}
 	for (uint32_t i = 0; i < spec->init_containers.count; i++) {
-		if (asks_for_something(&spec->init_containers.items[i].resources)) {
+		if (has_requests(&spec->init_containers.items[i].resources)) {
 			return false;
 		}
 	}

@@ -65,7 +65,7 @@ static int64_t capacity_ratio(
 	return line_at(points, bt_wrap_div(bt_wrap_mul(requested, 100), capacity));
 }
 
-static int64_t mean(int64_t cpu_score, int64_t memory_score)
+static int64_t mean_score(int64_t cpu_score, int64_t memory_score)
 {
 	return bt_wrap_add(cpu_score, memory_score) / 2;
 }
@@ -125,7 +125,7 @@ static struct bt_status score_least(struct bt_plugin *plugin, struct bt_cycle_st
 {
 	struct non_zero_request total = total_request(plugin, cycle, pod, node);
 
-	*out_score = mean(least_requested(total.cpu_milli, node->allocatable_cpu_milli),
+	*out_score = mean_score(least_requested(total.cpu_milli, node->allocatable_cpu_milli),
 		least_requested(total.memory_bytes, node->allocatable_memory_bytes));
 	return BT_STATUS_OK;
 }
@@ -135,7 +135,7 @@ static struct bt_status score_most(struct bt_plugin *plugin, struct bt_cycle_sta
 {
 	struct non_zero_request total = total_request(plugin, cycle, pod, node);
 
-	*out_score = mean(most_requested(total.cpu_milli, node->allocatable_cpu_milli),
+	*out_score = mean_score(most_requested(total.cpu_milli, node->allocatable_cpu_milli),
 		most_requested(total.memory_bytes, node->allocatable_memory_bytes));
 	return BT_STATUS_OK;
 }
@@ -172,7 +172,7 @@ static struct bt_status score_capacity_ratio(struct bt_plugin *plugin, struct bt
 		&((struct capacity_ratio_plugin *)(void *)plugin)->shape;
 	struct non_zero_request total = total_request(plugin, cycle, pod, node);
 
-	*out_score = mean(capacity_ratio(shape, total.cpu_milli, node->allocatable_cpu_milli),
+	*out_score = mean_score(capacity_ratio(shape, total.cpu_milli, node->allocatable_cpu_milli),
 		capacity_ratio(shape, total.memory_bytes, node->allocatable_memory_bytes));
 	return BT_STATUS_OK;
 }
@@ -339,7 +339,7 @@ static struct bt_status score_equal(BT_UNUSED struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-static bool covers(int64_t allocatable, int64_t limit)
+static bool is_within_allocatable(int64_t allocatable, int64_t limit)
 {
 	return limit != 0 && allocatable != 0 && limit <= allocatable;
 }
@@ -368,8 +368,8 @@ static struct bt_status score_limits(struct bt_plugin *plugin, struct bt_cycle_s
 	if (limits == NULL) {
 		limits = compute_limits(pod, cycle->arena);
 	}
-	*out_score = covers(node->allocatable_cpu_milli, limits->cpu_milli) ||
-			covers(node->allocatable_memory_bytes, limits->memory_bytes)
+	*out_score = is_within_allocatable(node->allocatable_cpu_milli, limits->cpu_milli) ||
+			is_within_allocatable(node->allocatable_memory_bytes, limits->memory_bytes)
 		? 1
 		: 0;
 	return BT_STATUS_OK;

@@ -86,7 +86,7 @@ static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 	return (struct volume_count_plugin *)(void *)plugin;
 }
 
-static void forget_ids(struct volume_ids *ids)
+static void reset_ids(struct volume_ids *ids)
 {
 	ids->list.count = 0;
 	bt_map_reset(&ids->map);
@@ -231,7 +231,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	struct pre_filter_data *data;
 	struct volume_id *items;
 
-	forget_ids(ids);
+	reset_ids(ids);
 	if (!add_pod(volume_count_of(plugin), pod, ids)) {
 		return no_claim_name(cycle->arena);
 	}
@@ -258,7 +258,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	if (data == NULL) {
 		return BT_STATUS_OK; /* the pod has no volume of the driver */
 	}
-	forget_ids(existing);
+	reset_ids(existing);
 	for (uint32_t i = 0; i < pod_count; i++) {
 		struct bt_pod_info other;
 

@@ -133,7 +133,7 @@ static bool node_names_of_terms(const struct bt_node_selector *required, struct 
  * the key has a different value on every node, only the values that the requirement names are
  * looked up. The caller frees the result.
  */
-static uint8_t *judge_values(const struct bt_requirement *requirement, const struct bt_state *state,
+static uint8_t *match_values(const struct bt_requirement *requirement, const struct bt_state *state,
 	const struct bt_label_column *column)
 {
 	uint32_t count = column->dictionary.count;
@@ -175,7 +175,7 @@ static void and_requirement(const struct bt_requirement *requirement, struct bt_
 		return;
 	}
 	values = column->values;
-	holds = judge_values(requirement, state, column);
+	holds = match_values(requirement, state, column);
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
 		matches[slot] &= holds[values[slot]];
 	}
@@ -246,7 +246,7 @@ static void add_weights_of_requirement(const struct bt_requirement *requirement,
 		return;
 	}
 	values = column->values;
-	holds = judge_values(requirement, state, column);
+	holds = match_values(requirement, state, column);
 	weights = BT_NEW_ARRAY(int32_t, column->dictionary.count);
 	for (uint32_t i = 0; i < column->dictionary.count; i++) {
 		weights[i] = holds[i] != 0 ? weight : 0;
@@ -635,8 +635,8 @@ static const struct bt_event_registration events[] = {
 };
 
 /** Want what each term needs of a node; terms with errors make the hint return Queue. */
-static void want_terms(struct bt_hint_wants *wants, const struct bt_parsed_node_selector *selector,
-	const struct bt_symbol_table *symbols)
+static void add_wants_of_terms(struct bt_hint_wants *wants,
+	const struct bt_parsed_node_selector *selector, const struct bt_symbol_table *symbols)
 {
 	for (uint32_t i = 0; i < selector->term_count; i++) {
 		const struct bt_node_term *term = &selector->terms[i];
@@ -671,7 +671,7 @@ static void hint_wants(
 		(void)bt_hint_want_values(wants, BT_MARK_NODE_LABEL, all.requirements,
 			all.requirement_count, symbols);
 	} else if (required.has_affinity) {
-		want_terms(wants, &required.affinity, symbols);
+		add_wants_of_terms(wants, &required.affinity, symbols);
 	} else {
 		bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
 	}

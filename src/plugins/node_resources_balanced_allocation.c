@@ -104,8 +104,8 @@ static bool fraction_of(const struct bt_scored_resource *resource, int64_t reque
  * 100 if all fractions are equal, otherwise less by their standard deviation. The order of
  * operations is upstream's; a different one would round differently.
  */
-static int64_t balance(const struct bt_scored_resources *resources, const int64_t *requests,
-	const struct bt_node_info *node, enum utilization which)
+static int64_t balance_of_requests(const struct bt_scored_resources *resources,
+	const int64_t *requests, const struct bt_node_info *node, enum utilization which)
 {
 	double first_two[2] = {0.0, 0.0};
 	double sum = 0.0;
@@ -142,8 +142,8 @@ static int64_t balance(const struct bt_scored_resources *resources, const int64_
 static int64_t score_of_node(const struct bt_scored_resources *resources, const int64_t *requests,
 	const struct bt_node_info *node)
 {
-	int64_t with_pod = balance(resources, requests, node, WITH_POD);
-	int64_t without_pod = balance(resources, requests, node, WITHOUT_POD);
+	int64_t with_pod = balance_of_requests(resources, requests, node, WITH_POD);
+	int64_t without_pod = balance_of_requests(resources, requests, node, WITHOUT_POD);
 
 	return 50 + bt_wrap_sub(bt_wrap_add(50, with_pod), without_pod) / 2;
 }

@@ -822,7 +822,7 @@ static bool fits_empty_node(const struct bt_handle *handle, const struct bt_reso
 }
 
 /* Whether the node has more of a requested resource than before. */
-static bool grew(const struct bt_handle *handle, const struct bt_resource *request,
+static bool has_grown(const struct bt_handle *handle, const struct bt_resource *request,
 	const struct bt_resource *old_allocatable, const struct bt_resource *new_allocatable)
 {
 	if (new_allocatable->allowed_pod_number > old_allocatable->allowed_pod_number ||
@@ -917,7 +917,7 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	if (helps && old_node != NULL) {
 		struct bt_resource old_allocatable = allocatable_of(old_node, &arena);
 
-		helps = grew(handle, &request, &old_allocatable, &allocatable);
+		helps = has_grown(handle, &request, &old_allocatable, &allocatable);
 	}
 	bt_arena_finish(&arena);
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;

@@ -560,7 +560,7 @@ static void table_init(struct bt_spread_table *table, const struct bt_label_colu
 }
 
 /** Copy the counter's counts to an array of the table. */
-static void table_own(struct bt_spread_table *table, struct bt_arena *arena)
+static void table_copy_counts(struct bt_spread_table *table, struct bt_arena *arena)
 {
 	int64_t *counts = bt_arena_alloc(arena, table->size * sizeof(*counts));
 
@@ -613,7 +613,7 @@ static bool count_by_counters(struct bt_spread_filter_data *data, struct bt_stat
 		limit->low_count = limit->table.sums.least_count;
 		limit->second_low = low_of(limit->table.sums.second_least);
 		if (!cycle->borrows_counters) {
-			table_own(&limit->table, cycle->arena);
+			table_copy_counts(&limit->table, cycle->arena);
 		}
 	}
 	return true;
@@ -877,7 +877,7 @@ struct judged_constraint {
 	int64_t highest;
 };
 
-static uint32_t judge_domain(const struct judged_constraint *judged, uint32_t domain)
+static uint32_t evaluate_domain(const struct judged_constraint *judged, uint32_t domain)
 {
 	if (domain == 0) {
 		return BT_SPREAD_NO_LABEL;
@@ -887,7 +887,7 @@ static uint32_t judge_domain(const struct judged_constraint *judged, uint32_t do
 		: 0;
 }
 
-static bool judge_listed(
+static bool evaluate_listed(
 	const struct judged_constraint *judged, struct bt_slot_range range, uint32_t *detail)
 {
 	uint32_t any = 0;
@@ -896,7 +896,7 @@ static bool judge_listed(
 		uint32_t slot = range.slots[k];
 
 		if (detail[slot] == 0) {
-			detail[slot] = judge_domain(judged, judged->column->values[slot]);
+			detail[slot] = evaluate_domain(judged, judged->column->values[slot]);
 		}
 		any |= detail[slot];
 	}
@@ -907,7 +907,7 @@ static bool judge_listed(
  * Every domain is one node, so nodes without matching pods have the count 0 and pass. Check only
  * the others.
  */
-static bool judge_unique(
+static bool evaluate_unique(
 	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
 {
 	const struct bt_sparse_counts *own = &judged->data->limits[judged->index].table.sums.own;
@@ -932,7 +932,8 @@ static bool judge_unique(
 			uint32_t slot = first + i;
 
 			if (own->pages[page][i] != 0 && slot < slot_count && detail[slot] == 0) {
-				detail[slot] = judge_domain(judged, judged->column->values[slot]);
+				detail[slot] =
+					evaluate_domain(judged, judged->column->values[slot]);
 				any = any || detail[slot] != 0;
 			}
 		}
@@ -940,7 +941,7 @@ static bool judge_unique(
 	return any;
 }
 
-static bool judge_all(const struct judged_constraint *judged, struct spread_plugin *instance,
+static bool evaluate_all(const struct judged_constraint *judged, struct spread_plugin *instance,
 	uint32_t slot_count, uint32_t *detail)
 {
 	const struct bt_label_column *column = judged->column;
@@ -953,7 +954,7 @@ static bool judge_all(const struct judged_constraint *judged, struct spread_plug
 	verdicts = instance->verdicts.items;
 	verdicts[0] = BT_SPREAD_NO_LABEL;
 	for (uint32_t domain = 1; domain < domains; domain++) {
-		verdicts[domain] = (uint8_t)judge_domain(judged, domain);
+		verdicts[domain] = (uint8_t)evaluate_domain(judged, domain);
 		rejected |= verdicts[domain];
 	}
 	for (uint32_t slot = 0; rejected != 0 && slot < slot_count; slot++) {
@@ -986,13 +987,14 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 		}
 		judged.highest = bt_spread_highest_count(counted, i);
 		if (range.slots != NULL) {
-			any = judge_listed(&judged, range, detail) || any;
+			any = evaluate_listed(&judged, range, detail) || any;
 		} else if (judged.data->limits[judged.index].table.counts == NULL &&
 			judged.data->changes.count == 0 && judged.highest >= 0 &&
 			bt_label_column_is_unique(judged.column)) {
-			any = judge_unique(&judged, range.count, detail) || any;
+			any = evaluate_unique(&judged, range.count, detail) || any;
 		} else {
-			any = judge_all(&judged, instance_of(plugin), range.count, detail) || any;
+			any = evaluate_all(&judged, instance_of(plugin), range.count, detail) ||
+				any;
 		}
 	}
 	return any;
@@ -1076,7 +1078,7 @@ struct pre_score_run {
 };
 
 /** Number of matching pods on every node, whatever the inclusion policies. */
-static uint32_t *own_pods_by_slot(
+static uint32_t *count_pods_by_slot(
 	const struct pre_score_run *run, uint32_t index, const struct bt_spread_table *counted)
 {
 	const struct bt_state *state = run->instance->source.state;
@@ -1102,7 +1104,7 @@ static void count_term(const struct pre_score_run *run, uint32_t index, struct s
 
 	if (term->is_hostname) {
 		if (!counted || !run->cycle->borrows_counters) {
-			term->own = own_pods_by_slot(run, index, counted ? &term->table : NULL);
+			term->own = count_pods_by_slot(run, index, counted ? &term->table : NULL);
 		}
 		return;
 	}
@@ -1123,7 +1125,7 @@ static void count_term(const struct pre_score_run *run, uint32_t index, struct s
 			}
 		}
 	} else if (!run->cycle->borrows_counters) {
-		table_own(&term->table, arena);
+		table_copy_counts(&term->table, arena);
 	}
 }
 
@@ -1276,7 +1278,7 @@ static uint64_t count_values(const struct score_data *data, const struct spread_
 	return count;
 }
 
-static void weigh(
+static void compute_weights(
 	struct score_data *data, const struct feasible_nodes *nodes, struct bt_arena *arena)
 {
 	for (uint32_t i = 0; i < data->count; i++) {
@@ -1306,7 +1308,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 		(void)bt_error_wrap(&err, 0, "calculating preScoreState");
 		return bt_status_from_error(cycle->arena, &err);
 	}
-	weigh(data, &nodes, cycle->arena);
+	compute_weights(data, &nodes, cycle->arena);
 	bt_plugin_set_pre_score_data(plugin, cycle, data);
 	return BT_STATUS_OK;
 }
@@ -1321,7 +1323,7 @@ static struct bt_status pre_score_cells(struct bt_plugin *plugin, struct bt_cycl
 	if (data == NULL) {
 		return bt_status_code_only(BT_STATUS_SKIP); /* cell_traits found no constraints */
 	}
-	weigh(data, &nodes, cycle->arena);
+	compute_weights(data, &nodes, cycle->arena);
 	return BT_STATUS_OK;
 }
 

@@ -152,7 +152,7 @@ void bt_budgets_begin_round(struct bt_budgets *budgets)
 }
 
 /** Charge one disruption, wrapping as upstream's int32. Returns true if none was left. */
-static bool charge(struct bt_budget *budget, uint64_t round)
+static bool charge_disruption(struct bt_budget *budget, uint64_t round)
 {
 	if (budget->round != round) {
 		budget->round = round;
@@ -173,7 +173,7 @@ static bool covers_and_is_used_up(
 				bsearch(&pod->name, budget->disrupted_pods,
 					budget->disrupted_pod_count, sizeof(struct bt_str),
 					bt_str_compare_qsort) == NULL)) &&
-		charge(budget, budgets->round);
+		charge_disruption(budget, budgets->round);
 }
 
 /** Index of the first key with this hash or a larger one. */

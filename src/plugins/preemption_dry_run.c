@@ -430,7 +430,7 @@ struct findings {
 };
 
 /** Get the result from the cache. out->victims is in the cycle's memory. false: not cached. */
-static bool recall(struct dry_run *run, uint32_t slot, struct bt_status *out_status,
+static bool find_cached(struct dry_run *run, uint32_t slot, struct bt_status *out_status,
 	struct bt_preemption_candidate *out)
 {
 	const struct bt_evaluator *evaluator = run->evaluator;
@@ -462,7 +462,7 @@ static struct bt_status recall_or_find(
 {
 	struct bt_status status;
 
-	if (recall(run, slot, &status, out)) {
+	if (find_cached(run, slot, &status, out)) {
 		if (run->evaluator->handle->verify) {
 			verify_victims(run, &status, out);
 		}
@@ -474,9 +474,9 @@ static struct bt_status recall_or_find(
 
 	if (run->memo != NULL && !is_nominated(run, out->slot)) {
 		if (bt_status_is_rejected(&status)) {
-			bt_dry_run_note_failure(run->memo, state, out->slot, &status);
+			bt_dry_run_memo_add_failure(run->memo, state, out->slot, &status);
 		} else if (bt_status_is_success(&status) && out->victim_count != 0) {
-			bt_dry_run_note_victims(
+			bt_dry_run_memo_add_victims(
 				run->memo, state, out->slot, out->victims, out->victim_count);
 		}
 	}

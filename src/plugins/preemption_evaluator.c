@@ -129,7 +129,7 @@ static const bt_candidate_score default_scores[] = {
  * replays, the first by name, or the last if its victims have not started, because upstream reads
  * the clock later for later nodes.
  */
-static void prefer(const struct bt_evaluator *evaluator,
+static void keep_preferred(const struct bt_evaluator *evaluator,
 	const struct bt_preemption_decision *decision, uint32_t *choices, uint32_t count)
 {
 	const struct bt_handle *handle = evaluator->handle;
@@ -193,7 +193,7 @@ void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struc
 		}
 		count = kept;
 	}
-	prefer(evaluator, decision, choices, count);
+	keep_preferred(evaluator, decision, choices, count);
 	decision->choices = choices;
 	decision->choice_count = count;
 	decision->selected = count != 0 ? choices[0] : UINT32_MAX;
@@ -206,7 +206,7 @@ struct candidates {
 	uint32_t count;
 };
 
-static void note_ignored(
+static void report_ignored(
 	const struct bt_preemption_extender *extender, const char *line, struct bt_str text)
 {
 	if (extender->ignored != NULL) {
@@ -309,7 +309,7 @@ static struct bt_status check_victims(const struct bt_state *state,
 			continue;
 		}
 		if (extender->config->ignorable) {
-			note_ignored(extender,
+			report_ignored(extender,
 				"Ignored node for which the extender didn't report victims",
 				bt_node_table_name(&state->nodes, answer->items[i].slot));
 			continue;
@@ -347,7 +347,7 @@ struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 			if (!extender->config->ignorable) {
 				return bt_status_from_error(arena, &err);
 			}
-			note_ignored(extender,
+			report_ignored(extender,
 				"Skipped extender as it returned error and has ignorable flag set",
 				bt_str_from(berth_error_message(&err)));
 			berth_error_finish(&err);

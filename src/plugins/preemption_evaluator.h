@@ -93,10 +93,10 @@ struct bt_dry_run_memo *bt_dry_run_memo_for(struct bt_dry_run_memos *memos,
 /** false: the node has changed since the dry run, or there was none. */
 bool bt_dry_run_recall(const struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, struct bt_dry_run_end *out_end);
-void bt_dry_run_note_victims(struct bt_dry_run_memo *memo, const struct bt_state *state,
+void bt_dry_run_memo_add_victims(struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, const uint32_t *victims, uint32_t count);
 /** Has no effect if there are too many different statuses. */
-void bt_dry_run_note_failure(struct bt_dry_run_memo *memo, const struct bt_state *state,
+void bt_dry_run_memo_add_failure(struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, const struct bt_status *status);
 
 /* Candidates. */

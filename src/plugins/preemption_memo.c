@@ -80,7 +80,7 @@ int32_t bt_lowest_priority(const struct bt_lowest_priorities *lowest)
 	return lowest_of(lowest->by_block.items, lowest->by_block.count);
 }
 
-static void forget(struct bt_dry_run_memo *memo)
+static void reset_memo(struct bt_dry_run_memo *memo)
 {
 	memo->victims.count = 0;
 	memo->statuses.count = 0;
@@ -123,7 +123,7 @@ struct bt_dry_run_memo *bt_dry_run_memo_for(struct bt_dry_run_memos *memos,
 		found = memo->last_use < found->last_use ? memo : found;
 	}
 	if (!is_for(found, pod, skip_filter)) {
-		forget(found);
+		reset_memo(found);
 		found->shape_serial = pod->shape->serial;
 		found->priority = pod->priority;
 		found->skip_filter = *skip_filter;
@@ -134,7 +134,7 @@ struct bt_dry_run_memo *bt_dry_run_memo_for(struct bt_dry_run_memos *memos,
 
 	if (found->notes.count != slot_count || !bt_change_log_covers(log, found->seen) ||
 		found->victims.count / VICTIMS_PER_SLOT > slot_count) {
-		forget(found);
+		reset_memo(found);
 		bt_vec_reserve(&found->notes, slot_count);
 		found->notes.count = slot_count;
 		if (slot_count != 0) {
@@ -169,14 +169,14 @@ bool bt_dry_run_recall(const struct bt_dry_run_memo *memo, const struct bt_state
 	return true;
 }
 
-static void set_note(struct bt_dry_run_memo *memo, const struct bt_state *state, uint32_t slot,
+static void set_note_of(struct bt_dry_run_memo *memo, const struct bt_state *state, uint32_t slot,
 	uint32_t at, uint32_t count)
 {
 	memo->notes.items[slot] =
 		(struct bt_dry_run_note){state->nodes.rows[slot].generation + 1, at, count};
 }
 
-void bt_dry_run_note_victims(struct bt_dry_run_memo *memo, const struct bt_state *state,
+void bt_dry_run_memo_add_victims(struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, const uint32_t *victims, uint32_t count)
 {
 	uint32_t at = memo->victims.count;
@@ -184,10 +184,10 @@ void bt_dry_run_note_victims(struct bt_dry_run_memo *memo, const struct bt_state
 	for (uint32_t i = 0; i < count; i++) {
 		bt_vec_push(&memo->victims, victims[i]);
 	}
-	set_note(memo, state, slot, at, count);
+	set_note_of(memo, state, slot, at, count);
 }
 
-void bt_dry_run_note_failure(struct bt_dry_run_memo *memo, const struct bt_state *state,
+void bt_dry_run_memo_add_failure(struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, const struct bt_status *status)
 {
 	uint32_t at = 0;
@@ -201,5 +201,5 @@ void bt_dry_run_note_failure(struct bt_dry_run_memo *memo, const struct bt_state
 	if (at == memo->statuses.count) {
 		bt_vec_push(&memo->statuses, bt_status_copy(status, &memo->arena));
 	}
-	set_note(memo, state, slot, at, 0);
+	set_note_of(memo, state, slot, at, 0);
 }

@@ -237,8 +237,8 @@ static int prepare_match(struct bt_real_binder *binder, struct claim_match *matc
 	return 0;
 }
 
-static bool suits(struct bt_real_binder *binder, const struct match_candidate *candidate,
-	const struct bt_str_map *labels)
+static bool matches_volume_affinity(struct bt_real_binder *binder,
+	const struct match_candidate *candidate, const struct bt_str_map *labels)
 {
 	return bt_volume_affinity_matches(
 		bt_class_volume_affinity(&binder->index, candidate->entry), labels);
@@ -256,7 +256,8 @@ static const struct match_candidate *find_volume(
 		const struct match_candidate *candidate = &match->reserved[i];
 
 		if (candidate->entry->taken_in != binder->match_round) {
-			return suits(binder, candidate, labels) ? candidate : NULL;
+			return matches_volume_affinity(binder, candidate, labels) ? candidate
+										  : NULL;
 		}
 	}
 	if (match->round != binder->match_round) {
@@ -267,7 +268,7 @@ static const struct match_candidate *find_volume(
 		const struct match_candidate *candidate = &match->candidates[match->position];
 
 		if (candidate->entry->taken_in != binder->match_round &&
-			suits(binder, candidate, labels)) {
+			matches_volume_affinity(binder, candidate, labels)) {
 			return candidate;
 		}
 	}
@@ -716,7 +717,7 @@ static int provision(struct bt_real_binder *binder, struct cycle_work *work, uin
 	return 0;
 }
 
-static struct bt_pod_volumes *keep(const struct cycle_work *work,
+static struct bt_pod_volumes *copy_outcome(const struct cycle_work *work,
 	const struct delayed_outcome *outcome, struct bt_arena *arena)
 {
 	struct bt_pod_volumes *volumes = BT_ARENA_NEW(arena, struct bt_pod_volumes);
@@ -776,6 +777,6 @@ int bt_binder_find_pod_volumes(struct bt_volume_binder *base,
 		return code;
 	}
 	*out_conflicts = outcome.conflicts;
-	*out_volumes = outcome.conflicts == 0 ? keep(work, &outcome, arena) : NULL;
+	*out_volumes = outcome.conflicts == 0 ? copy_outcome(work, &outcome, arena) : NULL;
 	return 0;
 }

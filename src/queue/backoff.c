@@ -61,7 +61,7 @@ bool bt_is_backing_off(int64_t expiration_ns, int64_t now_ns, bool windows)
 #define BACKOFF_INTERVAL_NS BT_NS_PER_SECOND
 #define LEFTOVER_INTERVAL_NS (30 * BT_NS_PER_SECOND)
 
-static int64_t later(int64_t time_ns, int64_t by_ns)
+static int64_t add_time(int64_t time_ns, int64_t by_ns)
 {
 	int64_t sum;
 
@@ -70,7 +70,7 @@ static int64_t later(int64_t time_ns, int64_t by_ns)
 
 void bt_queue_start(struct bt_queue *queue, int64_t now_ns)
 {
-	int64_t first = later(now_ns, BACKOFF_INTERVAL_NS);
+	int64_t first = add_time(now_ns, BACKOFF_INTERVAL_NS);
 
 	queue->next_backoff_flush_ns = queue->pops_backoff ? bt_floor_to_second_ns(first) : first;
 	queue->next_leftover_flush_ns = now_ns;
@@ -153,7 +153,7 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 	}
 	bt_queue_requeue_departures(queue, BT_EVENT_UNSCHEDULABLE_TIMEOUT, now_ns);
 	if (queue->in_flight_count > 0) {
-		bt_queue_log(queue, BT_EVENT_UNSCHEDULABLE_TIMEOUT, NULL, NULL);
+		bt_queue_log_event(queue, BT_EVENT_UNSCHEDULABLE_TIMEOUT, NULL, NULL);
 	}
 }
 
@@ -168,11 +168,11 @@ void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
 
 		bt_queue_flush_backoff_completed(queue, now_ns);
 		queue->next_backoff_flush_ns =
-			later(queue->next_backoff_flush_ns, (missed + 1) * BACKOFF_INTERVAL_NS);
+			add_time(queue->next_backoff_flush_ns, (missed + 1) * BACKOFF_INTERVAL_NS);
 	}
 	if (now_ns >= queue->next_leftover_flush_ns) {
 		bt_queue_flush_unschedulable_leftover(queue, now_ns);
-		queue->next_leftover_flush_ns = later(now_ns, LEFTOVER_INTERVAL_NS);
+		queue->next_leftover_flush_ns = add_time(now_ns, LEFTOVER_INTERVAL_NS);
 	}
 }
 
@@ -180,14 +180,14 @@ void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
 static int64_t release_ns(const struct bt_queue *queue, const struct bt_heap *heap)
 {
 	int64_t expiration_ns = heap->slots.items[0].major;
-	int64_t from_ns = later(expiration_ns, queue->pops_backoff ? BT_NS_PER_SECOND : 1);
+	int64_t from_ns = add_time(expiration_ns, queue->pops_backoff ? BT_NS_PER_SECOND : 1);
 	int64_t next_ns = queue->next_backoff_flush_ns;
 
 	if (from_ns <= next_ns) {
 		return next_ns;
 	}
-	from_ns = later(from_ns, BACKOFF_INTERVAL_NS - 1);
-	return later(next_ns, (from_ns - next_ns) / BACKOFF_INTERVAL_NS * BACKOFF_INTERVAL_NS);
+	from_ns = add_time(from_ns, BACKOFF_INTERVAL_NS - 1);
+	return add_time(next_ns, (from_ns - next_ns) / BACKOFF_INTERVAL_NS * BACKOFF_INTERVAL_NS);
 }
 
 int64_t bt_queue_next_tick_ns(const struct bt_queue *queue)

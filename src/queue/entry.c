@@ -193,12 +193,12 @@ struct bt_queue_entry *bt_queue_lookup_namesake(
 	return lookup_hashed(queue, entry->name_hash, entry->pod.namespace_, entry->pod.name);
 }
 
-void bt_queue_index(struct bt_queue *queue, const struct bt_queue_entry *entry)
+void bt_queue_add_to_index(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	bt_map_insert(&queue->by_name, entry->name_hash, entry->id);
 }
 
-void bt_queue_unindex(struct bt_queue *queue, const struct bt_queue_entry *entry)
+void bt_queue_remove_from_index(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	bool found = bt_map_remove(&queue->by_name, entry->name_hash, entry->id);
 

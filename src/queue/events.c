@@ -221,7 +221,7 @@ static uint64_t log_end(const struct bt_queue *queue)
 	return queue->log_head_position + (queue->log.count - queue->log_head);
 }
 
-bool bt_queue_take_off(struct bt_queue *queue, struct bt_queue_entry *entry)
+bool bt_queue_add_in_flight(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
 	struct bt_queue_in_flight marker = {
 		.pod = entry->object,
@@ -307,7 +307,7 @@ void bt_queue_in_flight_finish(struct bt_queue *queue)
 	bt_vec_finish(&queue->log);
 }
 
-void bt_queue_log(struct bt_queue *queue, uint32_t event, struct bt_object *old_object,
+void bt_queue_log_event(struct bt_queue *queue, uint32_t event, struct bt_object *old_object,
 	struct bt_object *new_object)
 {
 	struct bt_queue_log_entry logged = {

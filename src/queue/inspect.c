@@ -48,7 +48,7 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 
 	BT_ASSERT(place < BT_QUEUE__PLACES);
 	if (place == BT_QUEUE_ACTIVE) {
-		bt_queue_call_all_ready(queue);
+		bt_queue_unpark_all_ready(queue);
 	}
 	if (heap != NULL) {
 		for (uint32_t i = 0; i < heap->slots.count; i++) {

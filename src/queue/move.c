@@ -20,12 +20,13 @@ struct move_pass {
 
 /** Selects the hints to call. */
 enum selection {
-	ASK_ALL,
-	ASK_SHARED, /* hints with one answer for all pods of a group */
-	ASK_OWN,    /* hints that depend on the single pod */
+	HINTS_ALL,
+	HINTS_SHARED, /* hints with one answer for all pods of a group */
+	HINTS_OF_POD, /* hints that depend on the single pod */
 };
 
-/** Last result of the ASK_OWN hints in a group; reusable only if these hints read labels alone. */
+/** Last result of the HINTS_OF_POD hints in a group; reusable only if these hints read labels
+ * alone. */
 struct label_memo {
 	bool usable;
 	bool filled;
@@ -134,11 +135,11 @@ static bool is_selected(const struct move_pass *pass, const struct bt_queue_list
 	const struct bt_queue_entry *entry, enum selection selection)
 {
 	switch (selection) {
-	case ASK_ALL:
+	case HINTS_ALL:
 		break;
-	case ASK_SHARED:
+	case HINTS_SHARED:
 		return scope_of(pass, listener, entry) >= BT_HINT_SCOPE_NAMESPACE;
-	case ASK_OWN:
+	case HINTS_OF_POD:
 		return scope_of(pass, listener, entry) < BT_HINT_SCOPE_NAMESPACE;
 	}
 	return true;
@@ -196,7 +197,7 @@ enum bt_queue_strategy bt_queue_is_pod_worth_requeuing(struct bt_queue *queue,
 			bt_queue_pod_text(queue, &entry->pod));
 		return BT_STRATEGY_AFTER_BACKOFF;
 	}
-	return run_hints(&pass, entry, ASK_ALL, BT_STRATEGY_SKIP);
+	return run_hints(&pass, entry, HINTS_ALL, BT_STRATEGY_SKIP);
 }
 
 /**
@@ -293,7 +294,7 @@ static bool stays_gated(const struct move_pass *pass, const struct bt_queue_grou
 		bt_shortcuts(plugin)->pre_enqueue_rejects(plugin, &member->pod);
 }
 
-static void judge_group(const struct move_pass *pass, const struct bt_queue_group *group)
+static void evaluate_group(const struct move_pass *pass, const struct bt_queue_group *group)
 {
 	struct bt_queue *queue = pass->queue;
 	const struct bt_queue_entry *first = bt_queue_unpark(queue, group->first);
@@ -309,7 +310,7 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 		first = bt_queue_unpark(queue, first->next_in_group);
 	}
 	if (first != pass->self) {
-		shared = run_hints(pass, first, ASK_SHARED, BT_STRATEGY_SKIP);
+		shared = run_hints(pass, first, HINTS_SHARED, BT_STRATEGY_SKIP);
 	}
 	if (shared == BT_STRATEGY_SKIP && !has_own && !has_self) {
 		return;
@@ -331,14 +332,14 @@ static void judge_group(const struct move_pass *pass, const struct bt_queue_grou
 			continue;
 		}
 		if (bt_queue_entry_at(queue, id) == pass->self) {
-			strategy = run_hints(pass, pass->self, ASK_ALL, BT_STRATEGY_SKIP);
+			strategy = run_hints(pass, pass->self, HINTS_ALL, BT_STRATEGY_SKIP);
 		} else if (has_own && !is_final(&pending, strategy)) {
 			/* Hints of this member alone may raise the strategy of the group. */
 			uint32_t label_set = bt_queue_entry_at(pass->queue, id)->label_set;
 
 			if (!memo.usable || !memo.filled || label_set != memo.label_set) {
-				memo.strategy = run_hints(
-					pass, bt_queue_unpark(pass->queue, id), ASK_OWN, strategy);
+				memo.strategy = run_hints(pass, bt_queue_unpark(pass->queue, id),
+					HINTS_OF_POD, strategy);
 				memo.filled = true;
 				memo.label_set = label_set;
 			}
@@ -439,7 +440,7 @@ static void count_screened(const struct move_pass *pass, uint32_t profile,
 	}
 }
 
-static void judge_class(const struct move_pass *pass, const struct bt_queue_class *class)
+static void evaluate_class(const struct move_pass *pass, const struct bt_queue_class *class)
 {
 	struct bt_queue *queue = pass->queue;
 	const struct bt_queue_event *event = &queue->events.items[pass->event];
@@ -448,7 +449,8 @@ static void judge_class(const struct move_pass *pass, const struct bt_queue_clas
 	bool asks = class->profile != BT_QUEUE_NONE && !bt_rejectors_is_empty(&rejectors);
 	struct screen screen;
 
-	if (asks && !bt_rejectors_meet(&event->listeners[class->profile].rejectors, &rejectors)) {
+	if (asks &&
+		!bt_rejectors_intersect(&event->listeners[class->profile].rejectors, &rejectors)) {
 		return;
 	}
 	if (asks) {
@@ -460,7 +462,7 @@ static void judge_class(const struct move_pass *pass, const struct bt_queue_clas
 
 		if (asks) {
 			if (!is_screened(&screen, group)) {
-				judge_group(pass, group);
+				evaluate_group(pass, group);
 			}
 			continue;
 		}
@@ -604,7 +606,7 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 
 		if (class->group_count > 0 &&
 			(class->gating_plugin == BT_QUEUE_NONE || gate_listens(&pass, class))) {
-			judge_class(&pass, class);
+			evaluate_class(&pass, class);
 		}
 	}
 	for (uint32_t i = 0; i < queue->whole_groups.count; i++) {
@@ -613,6 +615,6 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	queue->whole_groups.count = 0;
 	bt_queue_requeue_departures(queue, pass.event, now_ns);
 	if (queue->in_flight_count > 0) {
-		bt_queue_log(queue, pass.event, old_object, new_object);
+		bt_queue_log_event(queue, pass.event, old_object, new_object);
 	}
 }

@@ -48,10 +48,11 @@ static struct heap_key active_key(const struct bt_queue *queue, const struct bt_
 	return (struct heap_key){-(int64_t)entry->pod.priority, entry->timestamp_ns};
 }
 
-static void came_in(struct bt_queue *queue, struct bt_queue_entry *entry, enum bt_queue_place place)
+static void add_to_place(
+	struct bt_queue *queue, struct bt_queue_entry *entry, enum bt_queue_place place)
 {
 	entry->place = place;
-	bt_queue_index(queue, entry);
+	bt_queue_add_to_index(queue, entry);
 	bt_nominator_set_queued(queue->nominator, entry->pod.uid, &entry->pod);
 }
 
@@ -74,7 +75,7 @@ void bt_queue_take_out(struct bt_queue *queue, struct bt_queue_entry *entry)
 		return;
 	}
 	entry->place = BT_QUEUE_OUT;
-	bt_queue_unindex(queue, entry);
+	bt_queue_remove_from_index(queue, entry);
 	bt_nominator_set_queued(queue->nominator, entry->pod.uid, NULL);
 }
 
@@ -87,7 +88,7 @@ static struct bt_queue_entry *find_other(struct bt_queue *queue, const struct bt
 	return bt_queue_lookup_namesake(queue, entry);
 }
 
-static void put_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t event)
+static void add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t event)
 {
 	struct bt_queue_entry *other = find_other(queue, entry);
 
@@ -109,7 +110,7 @@ static void put_unschedulable(struct bt_queue *queue, struct bt_queue_entry *ent
 		queue->events.items[event].incoming[BT_QUEUE_UNSCHEDULABLE]++;
 	}
 	bt_queue_link(queue, entry);
-	came_in(queue, entry, BT_QUEUE_UNSCHEDULABLE);
+	add_to_place(queue, entry, BT_QUEUE_UNSCHEDULABLE);
 }
 
 static void run_pre_enqueue(struct bt_queue *queue, struct bt_queue_entry *entry)
@@ -160,7 +161,7 @@ bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry
 	}
 	if (bt_queue_entry_is_gated(entry)) {
 		if (other == NULL || other->place == BT_QUEUE_UNSCHEDULABLE) {
-			put_unschedulable(queue, entry, event);
+			add_unschedulable(queue, entry, event);
 		}
 		return false;
 	}
@@ -171,7 +172,7 @@ bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry
 	if (other != NULL && other->place == BT_QUEUE_ACTIVE) {
 		/* The newer record takes the older one's position in the heap. */
 		bt_heap_replace(&queue->active_queue, other->id, entry->id, key.major, key.minor);
-		bt_queue_unindex(queue, other);
+		bt_queue_remove_from_index(queue, other);
 		other->place = BT_QUEUE_OUT;
 		bt_nominator_set_queued(queue->nominator, other->pod.uid, NULL);
 		bt_queue_entry_destroy(queue, other);
@@ -182,7 +183,7 @@ bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry
 		}
 		bt_heap_push(&queue->active_queue, entry->id, key.major, key.minor);
 	}
-	came_in(queue, entry, BT_QUEUE_ACTIVE);
+	add_to_place(queue, entry, BT_QUEUE_ACTIVE);
 	queue->events.items[event].incoming[BT_QUEUE_ACTIVE]++;
 	if (event == BT_EVENT_POD_ADD || event == BT_EVENT_POD_UPDATE) {
 		bt_nominator_nominate(queue->nominator, &entry->pod, NULL, true,
@@ -200,7 +201,7 @@ static void move_to_backoff_queue(
 	if (queue->pops_backoff) {
 		run_pre_enqueue(queue, entry);
 		if (bt_queue_entry_is_gated(entry)) {
-			put_unschedulable(queue, entry, event);
+			add_unschedulable(queue, entry, event);
 			return;
 		}
 	}
@@ -209,10 +210,10 @@ static void move_to_backoff_queue(
 	bt_queue_take_out(queue, entry);
 	if (bt_rejectors_is_empty(&rejectors)) {
 		bt_heap_push(&queue->error_backoff_queue, entry->id, expiration_ns, 0);
-		came_in(queue, entry, BT_QUEUE_ERROR_BACKOFF);
+		add_to_place(queue, entry, BT_QUEUE_ERROR_BACKOFF);
 	} else {
 		bt_heap_push(&queue->backoff_queue, entry->id, expiration_ns, 0);
-		came_in(queue, entry, BT_QUEUE_BACKOFF);
+		add_to_place(queue, entry, BT_QUEUE_BACKOFF);
 	}
 	queue->events.items[event].incoming[BT_QUEUE_BACKOFF]++;
 }
@@ -223,7 +224,7 @@ enum bt_queue_place bt_queue_requeue_with_strategy(struct bt_queue *queue,
 {
 	switch (strategy) {
 	case BT_STRATEGY_SKIP:
-		put_unschedulable(queue, entry, event);
+		add_unschedulable(queue, entry, event);
 		break;
 	case BT_STRATEGY_AFTER_BACKOFF:
 		if (bt_is_backing_off(
@@ -283,7 +284,7 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 	const struct bt_gates *gates = queue->options.gates;
 
 	queue->pops_backoff = bt_gate_enabled(gates, BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q);
-	queue->asks_hints = bt_gate_enabled(gates, BT_GATE_SCHEDULER_QUEUEING_HINTS);
+	queue->runs_hints = bt_gate_enabled(gates, BT_GATE_SCHEDULER_QUEUEING_HINTS);
 	queue->has_groups = bt_gate_enabled(gates, BT_GATE_GENERIC_WORKLOAD);
 	queue->has_signatures = bt_gate_enabled(gates, BT_GATE_OPPORTUNISTIC_BATCHING);
 	queue->change_gates = (struct bt_change_gates){
@@ -330,7 +331,7 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 			result = code;
 		}
 		/* Spec 04 section 16: without hints a registration alone queues the pod. */
-		for (uint32_t h = 0; !queue->asks_hints && h < queue->hints[i].items.count; h++) {
+		for (uint32_t h = 0; !queue->runs_hints && h < queue->hints[i].items.count; h++) {
 			queue->hints[i].items.items[h].hint = NULL;
 		}
 	}
@@ -444,7 +445,7 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 	queue->holds_back = queue->holds_back && changes.actions[0] == BT_ACTION_UPDATE;
 	if (bt_queue_is_in_flight(queue, new_value->metadata.uid)) {
 		for (uint32_t i = 0; i < changes.count; i++) {
-			bt_queue_log(queue, events[i], old_pod, new_pod);
+			bt_queue_log_event(queue, events[i], old_pod, new_pod);
 		}
 		return;
 	}
@@ -519,7 +520,7 @@ void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod)
 
 static bool is_duplicate(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
-	if (bt_queue_take_off(queue, entry)) {
+	if (bt_queue_add_in_flight(queue, entry)) {
 		return false;
 	}
 	bt_queue_warn(queue,
@@ -568,7 +569,7 @@ const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue)
 	if (!bt_queue_can_pop(queue)) {
 		return NULL;
 	}
-	bt_queue_call_ready(queue);
+	bt_queue_unpark_next_ready(queue);
 	/* If the active queue is empty, pop from backoffQ early (gate SchedulerPopFromBackoffQ). */
 	return bt_queue_entry_at(queue,
 		bt_heap_top(queue->active_queue.slots.count > 0 ? &queue->active_queue
@@ -621,7 +622,7 @@ bool bt_queue_activate(struct bt_queue *queue, struct bt_object *pod, int64_t no
 		return true;
 	}
 	if (bt_queue_is_in_flight(queue, pod->meta->uid)) {
-		bt_queue_log(queue, BT_EVENT_FORCE_ACTIVATE, NULL, pod);
+		bt_queue_log_event(queue, BT_EVENT_FORCE_ACTIVATE, NULL, pod);
 	}
 	return false;
 }

@@ -93,7 +93,8 @@ static inline bool bt_rejectors_equal(const struct bt_rejectors *a, const struct
 }
 
 /** Whether the sets have a member in common. */
-static inline bool bt_rejectors_meet(const struct bt_rejectors *a, const struct bt_rejectors *b)
+static inline bool bt_rejectors_intersect(
+	const struct bt_rejectors *a, const struct bt_rejectors *b)
 {
 	uint64_t common = 0;
 

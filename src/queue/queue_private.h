@@ -122,7 +122,7 @@ struct bt_queue {
 	struct bt_change_gates change_gates;
 	bool pops_backoff; /* gate SchedulerPopFromBackoffQ */
 	bool holds_back;   /* bt_queue_hold_back was called, and no change since could help a pod */
-	bool asks_hints;   /* gate SchedulerQueueingHints */
+	bool runs_hints;   /* gate SchedulerQueueingHints */
 	bool has_groups;   /* gate GenericWorkload */
 	bool has_signatures;
 
@@ -236,8 +236,8 @@ struct bt_queue_entry *bt_queue_lookup(
 struct bt_queue_entry *bt_queue_lookup_namesake(
 	struct bt_queue *queue, const struct bt_queue_entry *entry);
 /** Add to and remove from the index by name. */
-void bt_queue_index(struct bt_queue *queue, const struct bt_queue_entry *entry);
-void bt_queue_unindex(struct bt_queue *queue, const struct bt_queue_entry *entry);
+void bt_queue_add_to_index(struct bt_queue *queue, const struct bt_queue_entry *entry);
+void bt_queue_remove_from_index(struct bt_queue *queue, const struct bt_queue_entry *entry);
 void bt_queue_count_rejectors(
 	struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t by);
 /** Returns "namespace/name", borrowed until the next use of queue->text. */
@@ -276,8 +276,8 @@ bool bt_queue_can_activate_group(const struct bt_queue *queue, const struct bt_q
 void bt_queue_activate_group(
 	struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns);
 /** If the next pod to pop is in a ready group, moves the pod to the active heap. */
-void bt_queue_call_ready(struct bt_queue *queue);
-void bt_queue_call_all_ready(struct bt_queue *queue);
+void bt_queue_unpark_next_ready(struct bt_queue *queue);
+void bt_queue_unpark_all_ready(struct bt_queue *queue);
 
 /* events.c */
 
@@ -302,9 +302,9 @@ void bt_queue_requeue_departures(struct bt_queue *queue, uint32_t event, int64_t
 void bt_queue_in_flight_init(struct bt_queue *queue);
 void bt_queue_in_flight_finish(struct bt_queue *queue);
 /** Marks the pod as in flight. Returns false if a pod of this uid is in flight already. */
-bool bt_queue_take_off(struct bt_queue *queue, struct bt_queue_entry *entry);
+bool bt_queue_add_in_flight(struct bt_queue *queue, struct bt_queue_entry *entry);
 bool bt_queue_is_in_flight(const struct bt_queue *queue, struct bt_str uid);
-void bt_queue_log(struct bt_queue *queue, uint32_t event, struct bt_object *old_object,
+void bt_queue_log_event(struct bt_queue *queue, uint32_t event, struct bt_object *old_object,
 	struct bt_object *new_object);
 /** Spec 04 section 8.6. */
 enum bt_queue_strategy bt_queue_hint_for_in_flight_pod(

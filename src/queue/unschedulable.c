@@ -85,7 +85,7 @@ static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_
 	return id;
 }
 
-static void add_wants(const struct bt_queue *queue, const struct bt_queue_class *class,
+static void add_hint_wants(const struct bt_queue *queue, const struct bt_queue_class *class,
 	uint32_t shape_id, struct bt_hint_wants *wants)
 {
 	struct bt_rejectors rejectors =
@@ -140,7 +140,7 @@ static uint32_t find_or_add_group(
 		bt_shortcuts(plugin)->hint_needs(
 			plugin, bt_shape_at(&queue->state->shapes, shape_id), wanted.needs);
 	}
-	add_wants(queue, class, shape_id, &wanted.wants);
+	add_hint_wants(queue, class, shape_id, &wanted.wants);
 	bt_vec_store(&queue->groups, &queue->free_groups, wanted, id);
 	bt_map_insert(&queue->group_map, hash, id);
 	if (class->first_group != BT_QUEUE_NONE) {
@@ -308,7 +308,7 @@ void bt_queue_activate_group(
 		bt_queue_entry_at(queue, group->last)->timestamp_ns);
 }
 
-void bt_queue_call_ready(struct bt_queue *queue)
+void bt_queue_unpark_next_ready(struct bt_queue *queue)
 {
 	const struct bt_heap_slot *ready = queue->ready.slots.items;
 	const struct bt_heap_slot *active = queue->active_queue.slots.items;
@@ -322,7 +322,7 @@ void bt_queue_call_ready(struct bt_queue *queue)
 	}
 }
 
-void bt_queue_call_all_ready(struct bt_queue *queue)
+void bt_queue_unpark_all_ready(struct bt_queue *queue)
 {
 	while (queue->ready.slots.count > 0) {
 		(void)bt_queue_unpark(queue, queue->groups.items[bt_heap_top(&queue->ready)].last);

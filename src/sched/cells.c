@@ -18,7 +18,7 @@ const struct bt_cells_kernels *bt_cells_kernels_for_cpu(void)
 #endif
 }
 
-static uint32_t padded(uint32_t count)
+static uint32_t round_up_to_block(uint32_t count)
 {
 	return (count + BT_CELLS_BLOCK - 1) / BT_CELLS_BLOCK * BT_CELLS_BLOCK;
 }
@@ -64,11 +64,11 @@ void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t ke
 	uint32_t node = 0;
 	uint32_t size = position_count;
 	do {
-		size = size == 0 ? 1 : padded(size) / BT_CELLS_BLOCK;
+		size = size == 0 ? 1 : round_up_to_block(size) / BT_CELLS_BLOCK;
 		level++;
 		cells->level_size[level] = size;
 		cells->first_node[level] = node;
-		node += size == 1 ? 1 : padded(size);
+		node += size == 1 ? 1 : round_up_to_block(size);
 	} while (size > 1);
 	cells->level_count = level;
 	cells->node_count = node;
@@ -76,7 +76,7 @@ void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t ke
 		free_cell_memory(cells);
 		cells->node_capacity = cells->node_count;
 	}
-	uint32_t positions = padded(position_count);
+	uint32_t positions = round_up_to_block(position_count);
 	if (positions > cells->position_capacity) {
 		bt_free(cells->cell_of);
 		bt_free(cells->local_of);
@@ -304,7 +304,7 @@ static void fill_level(struct bt_cells *cells, uint32_t cell, uint32_t level)
 void bt_cells_filled(struct bt_cells *cells)
 {
 	BT_ASSERT(!cells->is_filled);
-	for (uint32_t i = 0; i < padded(cells->position_count) / BT_CELLS_BLOCK; i++) {
+	for (uint32_t i = 0; i < round_up_to_block(cells->position_count) / BT_CELLS_BLOCK; i++) {
 		fill_block(cells, i);
 	}
 	uint32_t filled = 0;

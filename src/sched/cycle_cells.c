@@ -9,12 +9,12 @@
  * The cells that have nodes, with the plan's verdicts. *out_empty: the cell of places without a
  * node.
  */
-static struct bt_asked_cells list_cells(
+static struct bt_cell_list list_cells(
 	const struct bt_cycle_run *run, struct bt_cells *tree, uint32_t *out_empty)
 {
 	const uint32_t *slot_at = run->engine->state->snapshot.places.slot_at;
 	uint32_t count = bt_cells_count(tree);
-	struct bt_asked_cells asked = bt_asked_cells_make(run->cycle->arena, count);
+	struct bt_cell_list list = bt_cell_list_make(run->cycle->arena, count);
 	*out_empty = BT_CELL_NONE;
 	for (uint32_t cell = 0; cell < count; cell++) {
 		uint32_t size = bt_cells_size(tree, cell);
@@ -22,11 +22,11 @@ static struct bt_asked_cells list_cells(
 		if (verdict == BT_VERDICT_OUTSIDE) {
 			*out_empty = cell;
 		} else if (size != 0 && verdict != BT_VERDICT_TAKEN_OUT) {
-			bt_asked_cells_add(
-				&asked, cell, slot_at[bt_cells_member(tree, cell)], size, verdict);
+			bt_cell_list_add(
+				&list, cell, slot_at[bt_cells_member(tree, cell)], size, verdict);
 		}
 	}
-	return asked;
+	return list;
 }
 
 static uint32_t choose_by_name(
@@ -91,52 +91,52 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 {
 	struct bt_snapshot *snapshot = &run->engine->state->snapshot;
 	uint32_t empty;
-	struct bt_asked_cells asked = list_cells(run, tree, &empty);
-	bt_filter_cells(run, &asked);
+	struct bt_cell_list list = list_cells(run, tree, &empty);
+	bt_filter_cells(run, &list);
 	bt_cycle_filters_ran(run, &BT_STATUS_OK);
-	bt_count_verdicts(run, asked.verdicts, asked.sizes, asked.count);
-	uint32_t node_count = bt_feasible_nodes(&asked);
+	bt_count_verdicts(run, list.verdicts, list.sizes, list.count);
+	uint32_t node_count = bt_cell_list_feasible_nodes(&list);
 	if (node_count == 0) {
 		/* Each cell is a group. If no cells are left, all nodes were taken out. */
-		uint32_t count = asked.count != 0 ? bt_cells_count(tree) : 0;
+		uint32_t count = list.count != 0 ? bt_cells_count(tree) : 0;
 		uint32_t *sizes = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, count);
 		uint32_t *verdicts = bt_arena_alloc(run->cycle->arena, count * sizeof(*verdicts));
 		for (uint32_t cell = 0; cell < count; cell++) {
-			verdicts[cell] = asked.verdicts[0]; /* any, for cells without nodes */
+			verdicts[cell] = list.verdicts[0]; /* any, for cells without nodes */
 		}
-		for (uint32_t i = 0; i < asked.count; i++) {
-			sizes[asked.cells[i]] = asked.sizes[i];
-			verdicts[asked.cells[i]] = asked.verdicts[i];
+		for (uint32_t i = 0; i < list.count; i++) {
+			sizes[list.cells[i]] = list.sizes[i];
+			verdicts[list.cells[i]] = list.verdicts[i];
 		}
 		bt_fail_in_groups(run, verdicts, sizes, count, bt_cells_by_position(tree));
 		return;
 	}
-	bt_keep_feasible_cells(&asked);
+	bt_cell_list_keep_feasible(&list);
 	if (node_count == 1) {
-		bt_cycle_set_scheduled(run->result, asked.slots[0], 0, 1, snapshot->count - 1);
+		bt_cycle_set_scheduled(run->result, list.slots[0], 0, 1, snapshot->count - 1);
 		return;
 	}
-	int64_t *scores = bt_score_cells(run, &asked, node_count);
+	int64_t *scores = bt_score_cells(run, &list, node_count);
 	if (scores == NULL) {
 		return;
 	}
-	bt_cycle_add_normalized(run->plan, asked.slots, asked.count, scores);
+	bt_cycle_add_normalized(run->plan, list.slots, list.count, scores);
 	int64_t best_total = INT64_MIN;
-	uint32_t *best = bt_arena_alloc(run->cycle->arena, asked.count * sizeof(*best));
+	uint32_t *best = bt_arena_alloc(run->cycle->arena, list.count * sizeof(*best));
 	uint32_t best_count = 0;
-	for (uint32_t i = 0; i < asked.count; i++) {
-		int64_t total = scores[i] + bt_cells_best(tree, asked.cells[i]);
+	for (uint32_t i = 0; i < list.count; i++) {
+		int64_t total = scores[i] + bt_cells_best(tree, list.cells[i]);
 		if (total > best_total) {
 			best_total = total;
 			best_count = 0;
 		}
 		if (total == best_total) {
-			best[best_count++] = asked.cells[i];
+			best[best_count++] = list.cells[i];
 		}
 	}
 	struct bt_cells_choice choice = {
-		.feasible = asked.cells,
-		.feasible_count = asked.count,
+		.feasible = list.cells,
+		.feasible_count = list.count,
 		.best = best,
 		.best_count = best_count,
 		.start = run->start_index,
@@ -151,21 +151,21 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	if (bt_cycle_needs_ranking(run)) {
 		/* Record the feasible nodes in search order, as the search of a list does. */
 		struct bt_arena *arena = run->cycle->arena;
-		const uint32_t *list = bt_snapshot_list(snapshot);
+		const uint32_t *slots = bt_snapshot_list(snapshot);
 		uint32_t *ranked = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count);
 		int64_t *totals = BT_ARENA_NEW_ARRAY(arena, int64_t, node_count);
 		const int64_t **score_of =
 			BT_ARENA_NEW_ARRAY(arena, const int64_t *, bt_cells_count(tree));
-		for (uint32_t i = 0; i < asked.count; i++) {
-			score_of[asked.cells[i]] = &scores[i];
+		for (uint32_t i = 0; i < list.count; i++) {
+			score_of[list.cells[i]] = &scores[i];
 		}
 		uint32_t at = run->start_index;
 		uint32_t count = 0;
 		for (uint32_t i = 0; i < snapshot->count; i++) {
-			uint32_t place = snapshot->places.place_of[list[at]];
+			uint32_t place = snapshot->places.place_of[slots[at]];
 			const int64_t *score = score_of[bt_cells_cell_of(tree, place)];
 			if (score != NULL) {
-				ranked[count] = list[at];
+				ranked[count] = slots[at];
 				totals[count++] = *score + bt_cells_local_of(tree, place);
 			}
 			at = at + 1 == snapshot->count ? 0 : at + 1;
@@ -189,27 +189,27 @@ static bool would_skip(const struct bt_cycle_run *run, struct bt_plugin *plugin)
 struct trait_collector {
 	struct bt_cycle_run *run;
 	struct bt_trait_list *traits;
-	struct bt_plugin_set asked;
+	struct bt_plugin_set collected;
 };
 
-static bool ask_traits(struct trait_collector *collector, struct bt_plugin *plugin)
+static bool collect_traits(struct trait_collector *collector, struct bt_plugin *plugin)
 {
-	if (bt_plugin_set_has(&collector->asked, plugin->index)) {
+	if (bt_plugin_set_has(&collector->collected, plugin->index)) {
 		return true;
 	}
-	bt_plugin_set_add(&collector->asked, plugin->index);
+	bt_plugin_set_add(&collector->collected, plugin->index);
 	return bt_shortcuts(plugin)->cell_traits != NULL &&
 		bt_shortcuts(plugin)->cell_traits(
 			plugin, collector->run->cycle, collector->run->pod, collector->traits);
 }
 
-static bool ask_score_traits(struct trait_collector *collector, struct bt_plugin *plugin)
+static bool collect_score_traits(struct trait_collector *collector, struct bt_plugin *plugin)
 {
-	return bt_plugin_set_has(&collector->asked, plugin->index) ||
-		would_skip(collector->run, plugin) || ask_traits(collector, plugin);
+	return bt_plugin_set_has(&collector->collected, plugin->index) ||
+		would_skip(collector->run, plugin) || collect_traits(collector, plugin);
 }
 
-static bool ask_filters(struct trait_collector *collector)
+static bool collect_filter_traits(struct trait_collector *collector)
 {
 	const struct bt_cycle_run *run = collector->run;
 	const struct bt_plan *plan = run->plan;
@@ -218,14 +218,14 @@ static bool ask_filters(struct trait_collector *collector)
 		if ((plan->filters[i].form == BT_FILTER_CYCLE_COLUMN ||
 			    plan->filters[i].form == BT_FILTER_CELLS) &&
 			!bt_plugin_set_has(&run->cycle->skip_filter, plugin->index) &&
-			!ask_traits(collector, plugin)) {
+			!collect_traits(collector, plugin)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-static bool ask_scores(struct trait_collector *collector)
+static bool collect_all_score_traits(struct trait_collector *collector)
 {
 	const struct bt_cycle_run *run = collector->run;
 	const struct bt_plan *plan = run->plan;
@@ -233,12 +233,12 @@ static bool ask_scores(struct trait_collector *collector)
 	for (uint32_t i = 0; !plan->pre_score_cached && i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		if (!plan->memo[plugin->index].pre_score_known &&
-			!ask_score_traits(collector, plugin)) {
+			!collect_score_traits(collector, plugin)) {
 			return false;
 		}
 	}
 	for (uint32_t i = 0; i < plan->cycle_score_count; i++) {
-		if (!ask_score_traits(collector, plan->cycle_scores[i].plugin)) {
+		if (!collect_score_traits(collector, plan->cycle_scores[i].plugin)) {
 			return false;
 		}
 	}
@@ -249,7 +249,7 @@ static bool ask_scores(struct trait_collector *collector)
  * The cycle examines every node of the snapshot by columns, and no plain plugin or extender takes
  * part.
  */
-static bool whole_list_counts(const struct bt_cycle_run *run)
+static bool examines_all_nodes(const struct bt_cycle_run *run)
 {
 	const struct bt_engine *engine = run->engine;
 	const struct bt_snapshot *snapshot = &engine->state->snapshot;
@@ -296,12 +296,12 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 {
 	struct bt_engine *engine = run->engine;
 	struct bt_plan *plan = run->plan;
-	if (!whole_list_counts(run) || !bt_cycle_evaluate_all_nominated(run)) {
+	if (!examines_all_nodes(run) || !bt_cycle_evaluate_all_nominated(run)) {
 		return false;
 	}
 	struct bt_trait_list traits = {.arena = run->cycle->arena};
 	struct trait_collector collector = {.run = run, .traits = &traits};
-	if (!ask_filters(&collector) || !ask_scores(&collector)) {
+	if (!collect_filter_traits(&collector) || !collect_all_score_traits(&collector)) {
 		return false;
 	}
 	bt_plan_refresh(plan, engine, run->pod);
@@ -319,7 +319,7 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 	} else {
 		decided = bt_decide_in_columns(run, &traits);
 	}
-	bt_cycle_put_back_nominated(run);
+	bt_cycle_restore_nominated(run);
 	if (tree != NULL) {
 		(void)move_nominated(run, &traits);
 	}
@@ -338,10 +338,10 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 
 /** --- running plugins for one node of each cell --- */
 
-struct bt_asked_cells bt_asked_cells_make(struct bt_arena *arena, uint32_t capacity)
+struct bt_cell_list bt_cell_list_make(struct bt_arena *arena, uint32_t capacity)
 {
 	uint32_t *memory = bt_arena_alloc(arena, 4 * (size_t)capacity * sizeof(*memory));
-	return (struct bt_asked_cells){
+	return (struct bt_cell_list){
 		.cells = memory,
 		.slots = memory + capacity,
 		.sizes = memory + 2 * (size_t)capacity,
@@ -350,16 +350,16 @@ struct bt_asked_cells bt_asked_cells_make(struct bt_arena *arena, uint32_t capac
 }
 
 /** Run one filter for the cells that no earlier filter rejects. */
-static void ask_filter(
-	struct bt_cycle_run *run, uint32_t filter, struct bt_asked_cells *asked, uint32_t *slots)
+static void run_filter(
+	struct bt_cycle_run *run, uint32_t filter, struct bt_cell_list *list, uint32_t *slots)
 {
 	struct bt_plugin *plugin = run->plan->filters[filter].plugin;
 	uint32_t *detail = run->engine->plans->detail;
 	uint32_t tag = (filter + 1) << BT_VERDICT_DETAIL_BITS;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < asked->count; i++) {
-		slots[count] = asked->slots[i];
-		count += asked->verdicts[i] == 0 || asked->verdicts[i] > tag;
+	for (uint32_t i = 0; i < list->count; i++) {
+		slots[count] = list->slots[i];
+		count += list->verdicts[i] == 0 || list->verdicts[i] > tag;
 	}
 	struct bt_slot_range range = {.slots = slots, .count = count};
 	if (count == 0 ||
@@ -368,15 +368,15 @@ static void ask_filter(
 			range, detail)) {
 		return;
 	}
-	for (uint32_t i = 0; i < asked->count; i++) {
-		if ((asked->verdicts[i] == 0 || asked->verdicts[i] > tag) &&
-			detail[asked->slots[i]] != 0) {
-			asked->verdicts[i] = tag | detail[asked->slots[i]];
+	for (uint32_t i = 0; i < list->count; i++) {
+		if ((list->verdicts[i] == 0 || list->verdicts[i] > tag) &&
+			detail[list->slots[i]] != 0) {
+			list->verdicts[i] = tag | detail[list->slots[i]];
 		}
 	}
 }
 
-void bt_filter_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked)
+void bt_filter_cells(struct bt_cycle_run *run, struct bt_cell_list *list)
 {
 	const struct bt_plan *plan = run->plan;
 	uint32_t *slots = NULL;
@@ -388,17 +388,17 @@ void bt_filter_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked)
 			continue;
 		}
 		if (slots == NULL) {
-			slots = bt_arena_alloc(run->cycle->arena, asked->count * sizeof(*slots));
+			slots = bt_arena_alloc(run->cycle->arena, list->count * sizeof(*slots));
 		}
-		ask_filter(run, i, asked, slots);
+		run_filter(run, i, list, slots);
 	}
 }
 
-uint32_t bt_feasible_nodes(const struct bt_asked_cells *asked)
+uint32_t bt_cell_list_feasible_nodes(const struct bt_cell_list *list)
 {
 	uint32_t nodes = 0;
-	for (uint32_t i = 0; i < asked->count; i++) {
-		nodes += asked->verdicts[i] == 0 ? asked->sizes[i] : 0;
+	for (uint32_t i = 0; i < list->count; i++) {
+		nodes += list->verdicts[i] == 0 ? list->sizes[i] : 0;
 	}
 	return nodes;
 }
@@ -421,25 +421,24 @@ void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
 		run, run->engine->state->snapshot.count - run->nominated_count, rejected);
 }
 
-void bt_keep_feasible_cells(struct bt_asked_cells *asked)
+void bt_cell_list_keep_feasible(struct bt_cell_list *list)
 {
-	uint32_t count = asked->count;
-	asked->count = 0;
+	uint32_t count = list->count;
+	list->count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		if (asked->verdicts[i] == 0) {
-			bt_asked_cells_add(
-				asked, asked->cells[i], asked->slots[i], asked->sizes[i], 0);
+		if (list->verdicts[i] == 0) {
+			bt_cell_list_add(list, list->cells[i], list->slots[i], list->sizes[i], 0);
 		}
 	}
 }
 
 int64_t *bt_score_cells(
-	struct bt_cycle_run *run, const struct bt_asked_cells *asked, uint32_t node_count)
+	struct bt_cycle_run *run, const struct bt_cell_list *list, uint32_t node_count)
 {
 	struct bt_status status = run->plan->pre_score_cached
 		? run->plan->pre_score
-		: bt_run_pre_score_cells(run->framework, run->cycle, run->pod, asked->slots,
-			  asked->sizes, asked->count);
+		: bt_run_pre_score_cells(run->framework, run->cycle, run->pod, list->slots,
+			  list->sizes, list->count);
 	bt_cycle_point_ran(run, BT_TIMED_PRE_SCORE, &status);
 	bt_cycle_count_unskipped(run, BT_POINT_PRE_SCORE, BT_TIMED_PRE_SCORE, 1);
 	if (!bt_status_is_success(&status)) {
@@ -447,9 +446,9 @@ int64_t *bt_score_cells(
 		return NULL;
 	}
 	bt_cycle_count_unskipped(run, BT_POINT_SCORE, BT_TIMED_SCORE, node_count);
-	int64_t *scores = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, asked->count);
+	int64_t *scores = BT_ARENA_NEW_ARRAY(run->cycle->arena, int64_t, list->count);
 	if (run->plan->cycle_score_count != 0) {
-		bt_cycle_add_cycle_scores(run, asked->slots, asked->count, scores);
+		bt_cycle_add_cycle_scores(run, list->slots, list->count, scores);
 	}
 	return scores;
 }

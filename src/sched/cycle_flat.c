@@ -144,8 +144,7 @@ static bool split_cells(struct flat *flat, const struct bt_node_trait *trait)
 static void filter_other_cells(struct flat *flat)
 {
 	const uint32_t *verdict = flat->plan->verdict;
-	struct bt_asked_cells asked =
-		bt_asked_cells_make(flat->run->cycle->arena, flat->cell_count);
+	struct bt_cell_list list = bt_cell_list_make(flat->run->cycle->arena, flat->cell_count);
 	uint32_t left = 0; /* number of cells without a node */
 	for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
 		left += flat->slots[cell] == BT_SLOT_NONE;
@@ -154,13 +153,13 @@ static void filter_other_cells(struct flat *flat)
 		uint32_t cell = flat->cell_of != NULL ? flat->cell_of[slot] : 0;
 		if (verdict[slot] != BT_VERDICT_OUTSIDE && flat->slots[cell] == BT_SLOT_NONE) {
 			flat->slots[cell] = slot;
-			bt_asked_cells_add(&asked, cell, slot, 0, 0);
+			bt_cell_list_add(&list, cell, slot, 0, 0);
 			left--;
 		}
 	}
-	bt_filter_cells(flat->run, &asked);
-	for (uint32_t i = 0; i < asked.count; i++) {
-		flat->verdicts[asked.cells[i]] = asked.verdicts[i];
+	bt_filter_cells(flat->run, &list);
+	for (uint32_t i = 0; i < list.count; i++) {
+		flat->verdicts[list.cells[i]] = list.verdicts[i];
 	}
 }
 
@@ -180,7 +179,7 @@ static inline uint32_t merged_verdict(const struct flat *flat, uint32_t slot)
 /** --- no node fits --- */
 
 /** End the cycle without a node, with a group for each verdict. false: too many groups. */
-static bool fail(struct flat *flat)
+static bool end_without_node(struct flat *flat)
 {
 	struct bt_cycle_run *run = flat->run;
 	struct bt_arena *arena = run->cycle->arena;
@@ -306,7 +305,7 @@ struct gaps {
 	uint32_t *before; /* by word: bits set in all earlier words */
 };
 
-static uint32_t distance(const struct flat *flat, uint32_t slot)
+static uint32_t distance_from_start(const struct flat *flat, uint32_t slot)
 {
 	uint32_t position = bt_snapshot_positions(flat->snapshot)[slot];
 	uint32_t start = flat->run->start_index;
@@ -392,7 +391,7 @@ static uint32_t choose(
 			flat->cache->totals, BT_TOTAL_INFEASIBLE, flat->plan->slot_count, slots);
 		for (uint32_t i = 0; i < count; i++) {
 			if (flat->plan->verdict[slots[i]] != BT_VERDICT_OUTSIDE) {
-				uint32_t at = distance(flat, slots[i]);
+				uint32_t at = distance_from_start(flat, slots[i]);
 				gaps.words[at / 64] |= UINT64_C(1) << (at % 64);
 			}
 		}
@@ -401,7 +400,7 @@ static uint32_t choose(
 		}
 	}
 	for (uint32_t i = 0; i < tie_count; i++) {
-		uint32_t rank = distance(flat, ties[i]);
+		uint32_t rank = distance_from_start(flat, ties[i]);
 		if (!all_feasible) {
 			uint64_t below = (UINT64_C(1) << (rank % 64)) - 1;
 			rank -= gaps.before[rank / 64] +
@@ -486,10 +485,10 @@ static void finish_part(void *argument, uint32_t part)
 	pass->best[part] = kernels->max_total(totals, range.count);
 }
 
-static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uint32_t node_count)
+static void take_best(struct flat *flat, const struct bt_cell_list *list, uint32_t node_count)
 {
 	struct bt_cycle_run *run = flat->run;
-	int64_t *scores = bt_score_cells(run, asked, node_count);
+	int64_t *scores = bt_score_cells(run, list, node_count);
 	if (scores == NULL) {
 		return;
 	}
@@ -515,8 +514,8 @@ static void take_best(struct flat *flat, const struct bt_asked_cells *asked, uin
 		for (uint32_t cell = 0; cell < flat->cell_count; cell++) {
 			cell_scores[cell] = BT_TOTAL_INFEASIBLE;
 		}
-		for (uint32_t i = 0; i < asked->count; i++) {
-			cell_scores[asked->cells[i]] = (int32_t)scores[i] + alike;
+		for (uint32_t i = 0; i < list->count; i++) {
+			cell_scores[list->cells[i]] = (int32_t)scores[i] + alike;
 		}
 		pass.cell_scores = cell_scores;
 	}
@@ -559,19 +558,19 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 	count_members(&flat);
 	flat.verdicts = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, flat.cell_count);
 	/* Run the per-cycle filters for the cells that have members. */
-	struct bt_asked_cells asked = bt_asked_cells_make(flat.run->cycle->arena, flat.cell_count);
+	struct bt_cell_list list = bt_cell_list_make(flat.run->cycle->arena, flat.cell_count);
 	for (uint32_t cell = 0; cell < flat.cell_count; cell++) {
 		if (flat.sizes[cell] != 0) {
-			bt_asked_cells_add(&asked, cell, flat.slots[cell], flat.sizes[cell], 0);
+			bt_cell_list_add(&list, cell, flat.slots[cell], flat.sizes[cell], 0);
 		}
 	}
-	bt_filter_cells(flat.run, &asked);
-	for (uint32_t i = 0; i < asked.count; i++) {
-		flat.verdicts[asked.cells[i]] = asked.verdicts[i];
+	bt_filter_cells(flat.run, &list);
+	for (uint32_t i = 0; i < list.count; i++) {
+		flat.verdicts[list.cells[i]] = list.verdicts[i];
 	}
-	uint32_t node_count = bt_feasible_nodes(&asked);
+	uint32_t node_count = bt_cell_list_feasible_nodes(&list);
 	if (node_count == 0) {
-		return fail(&flat);
+		return end_without_node(&flat);
 	}
 	bt_cycle_filters_ran(run, &BT_STATUS_OK);
 	const uint32_t *rejected = flat.plan->rejected;
@@ -598,12 +597,12 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 		/* Nominated nodes were counted when they were evaluated. */
 		bt_cycle_count_filters(run, flat.snapshot->count - run->nominated_count, rejected);
 	}
-	bt_keep_feasible_cells(&asked);
+	bt_cell_list_keep_feasible(&list);
 	if (node_count == 1) {
 		bt_cycle_set_scheduled(
-			run->result, flat.slots[asked.cells[0]], 0, 1, flat.snapshot->count - 1);
+			run->result, flat.slots[list.cells[0]], 0, 1, flat.snapshot->count - 1);
 	} else {
-		take_best(&flat, &asked, node_count);
+		take_best(&flat, &list, node_count);
 	}
 	return true;
 }

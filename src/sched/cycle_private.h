@@ -72,7 +72,7 @@ void bt_cycle_reset_nominated(struct bt_cycle_run *run);
 bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run);
 /** Take the nominated nodes that do not fit out of the plan until they are put back. */
 void bt_cycle_take_out_nominated(struct bt_cycle_run *run);
-void bt_cycle_put_back_nominated(struct bt_cycle_run *run);
+void bt_cycle_restore_nominated(struct bt_cycle_run *run);
 
 /**
  * Search in rotated order up to the limit, with the reference outcome of spec 03 section 3.5.
@@ -153,7 +153,7 @@ struct bt_status bt_find_nodes_that_pass_extenders(
  */
 
 /** Cells with at least one node; the arrays are parallel and lie in the cycle's arena. */
-struct bt_asked_cells {
+struct bt_cell_list {
 	uint32_t count;
 	uint32_t *cells;    /* cell numbers */
 	uint32_t *slots;    /* one node of each cell */
@@ -162,34 +162,34 @@ struct bt_asked_cells {
 };
 
 /** An empty list with room for `capacity` cells. */
-struct bt_asked_cells bt_asked_cells_make(struct bt_arena *arena, uint32_t capacity);
-static inline void bt_asked_cells_add(
-	struct bt_asked_cells *asked, uint32_t cell, uint32_t slot, uint32_t size, uint32_t verdict)
+struct bt_cell_list bt_cell_list_make(struct bt_arena *arena, uint32_t capacity);
+static inline void bt_cell_list_add(
+	struct bt_cell_list *list, uint32_t cell, uint32_t slot, uint32_t size, uint32_t verdict)
 {
-	asked->cells[asked->count] = cell;
-	asked->slots[asked->count] = slot;
-	asked->sizes[asked->count] = size;
-	asked->verdicts[asked->count++] = verdict;
+	list->cells[list->count] = cell;
+	list->slots[list->count] = slot;
+	list->sizes[list->count] = size;
+	list->verdicts[list->count++] = verdict;
 }
 
 /**
  * Run the per-cycle filters and merge their verdicts: the first filter in list order that rejects
  * counts.
  */
-void bt_filter_cells(struct bt_cycle_run *run, struct bt_asked_cells *asked);
+void bt_filter_cells(struct bt_cycle_run *run, struct bt_cell_list *list);
 /** Number of nodes in the feasible cells. */
-uint32_t bt_feasible_nodes(const struct bt_asked_cells *asked);
+uint32_t bt_cell_list_feasible_nodes(const struct bt_cell_list *list);
 /** Count the filter evaluations in the metrics: sizes[i] nodes have verdicts[i]. */
 void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
 	const uint32_t *sizes, uint32_t count);
 /** Remove the infeasible cells. */
-void bt_keep_feasible_cells(struct bt_asked_cells *asked);
+void bt_cell_list_keep_feasible(struct bt_cell_list *list);
 /**
  * Scores of each feasible cell's nodes by the per-cycle plugins, without the plan's columns. NULL:
  * PreScore ended the cycle.
  */
 int64_t *bt_score_cells(
-	struct bt_cycle_run *run, const struct bt_asked_cells *asked, uint32_t node_count);
+	struct bt_cycle_run *run, const struct bt_cell_list *list, uint32_t node_count);
 /**
  * End the cycle without a feasible node, with statuses by group. The arrays must outlive the
  * cycle's decision. Nodes that were taken out get groups of their own.

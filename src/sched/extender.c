@@ -41,18 +41,18 @@ struct bt_extender_preemption {
 	const struct bt_extender *extender;
 };
 
-static int ask_preemption(void *context, const struct bt_pod_info *pod,
+static int process_preemption(void *context, const struct bt_pod_info *pod,
 	const struct bt_preemption_opinions *candidates, struct bt_arena *arena,
 	struct bt_preemption_opinions *out_answer, struct berth_error *err)
 {
-	const struct bt_extender_preemption *asked = context;
-	const struct bt_extender *extender = asked->extender;
+	const struct bt_extender_preemption *call = context;
+	const struct bt_extender *extender = call->extender;
 	struct bt_extender_preemption_args args = {
-		.state = asked->extenders->state, .pod = pod, .candidates = candidates};
+		.state = call->extenders->state, .pod = pod, .candidates = candidates};
 
-	observe_call(asked->extenders, extender, BT_EXTENDER_PREEMPT);
+	observe_call(call->extenders, extender, BT_EXTENDER_PREEMPT);
 	int result = extender->ops->preempt(extender->context, &args, arena, out_answer, err);
-	observe_end(asked->extenders, extender, BT_EXTENDER_PREEMPT,
+	observe_end(call->extenders, extender, BT_EXTENDER_PREEMPT,
 		result < 0 ? bt_str_from(berth_error_message(err)) : BT_STR(""));
 	return result;
 }
@@ -60,8 +60,8 @@ static int ask_preemption(void *context, const struct bt_pod_info *pod,
 static void report_preemption_ignored(
 	void *context, const char *message, int verbosity, struct bt_str error)
 {
-	const struct bt_extender_preemption *asked = context;
-	observe_error(asked->extenders, asked->extender, message, verbosity, error);
+	const struct bt_extender_preemption *call = context;
+	observe_error(call->extenders, call->extender, message, verbosity, error);
 }
 
 static int create_carriers(const struct bt_config *config,
@@ -118,7 +118,7 @@ int bt_extenders_create(const struct bt_config *config, const struct bt_extender
 			(struct bt_extender_preemption){out_extenders, &extenders.items[i]};
 		extenders.preemption[i] = (struct bt_preemption_extender){
 			.config = extenders.items[i].config,
-			.process = ask_preemption,
+			.process = process_preemption,
 			.ignored = report_preemption_ignored,
 			.context = &extenders.preemption_contexts[i],
 		};
@@ -193,7 +193,7 @@ static void add_scores(const struct name_positions *positions,
 	}
 }
 
-static bool is_asked_for_scores(const struct bt_extender *extender, const struct bt_pod_info *pod)
+static bool scores_pod(const struct bt_extender *extender, const struct bt_pod_info *pod)
 {
 	return extender->config->prioritize_verb.length != 0 &&
 		bt_extender_is_interested(extender->config, pod);
@@ -206,8 +206,7 @@ static void **begin_questions(const struct bt_extenders *extenders,
 	void **questions = BT_ARENA_NEW_ARRAY(arena, void *, extenders->count);
 	for (uint32_t i = 0; i < extenders->count; i++) {
 		const struct bt_extender *extender = &extenders->items[i];
-		if (extender->ops->begin_prioritize != NULL &&
-			is_asked_for_scores(extender, args->pod)) {
+		if (extender->ops->begin_prioritize != NULL && scores_pod(extender, args->pod)) {
 			observe_call(extenders, extender, BT_EXTENDER_PRIORITIZE);
 			questions[i] =
 				extender->ops->begin_prioritize(extender->context, args, arena);
@@ -265,7 +264,7 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 	for (uint32_t i = 0; i < extenders->count; i++) {
 		const struct bt_extender *extender = &extenders->items[i];
 		bt_host_priority_list priorities = {0};
-		if (is_asked_for_scores(extender, pod)) {
+		if (scores_pod(extender, pod)) {
 			if (scores_of(
 				    extenders, extender, questions[i], &args, arena, &priorities)) {
 				add_scores(&positions, &priorities, extender->config->weight,
@@ -285,7 +284,7 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 
 /** --- bind --- */
 
-static int ask_to_bind(const struct bt_extenders *extenders, const struct bt_extender *extender,
+static int send_binding(const struct bt_extenders *extenders, const struct bt_extender *extender,
 	const struct bt_extender_binding_args *args, struct bt_arena *arena,
 	struct berth_error *err)
 {
@@ -314,7 +313,7 @@ struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
 			!bt_extender_is_interested(extender->config, pod)) {
 			continue;
 		}
-		if (ask_to_bind(extenders, extender, &args, arena, &err) == 0) {
+		if (send_binding(extenders, extender, &args, arena, &err) == 0) {
 			*out_taken = true;
 			return BT_STATUS_OK;
 		}

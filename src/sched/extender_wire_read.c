@@ -115,7 +115,7 @@ static int answer_begin(struct extender_answer *answer, struct bt_str json, stru
 	return result;
 }
 
-static int mismatch(struct extender_answer *answer, const char *what, const struct part *part)
+static int set_type_error(struct extender_answer *answer, const char *what, const struct part *part)
 {
 	if (part->field == NULL) {
 		return bt_error_set(answer->err, BERTH_ERR_INVALID,
@@ -182,7 +182,7 @@ static int read_number(struct extender_answer *answer, const struct part *part, 
 		struct bt_strbuf what = {0};
 		bt_strbuf_append_c(&what, "number ");
 		bt_strbuf_append_str(&what, text);
-		result = mismatch(answer, bt_strbuf_c(&what), part);
+		result = set_type_error(answer, bt_strbuf_c(&what), part);
 		bt_strbuf_finish(&what);
 	}
 	return result;
@@ -281,7 +281,7 @@ static int read_part(struct extender_answer *answer, const struct part *part, vo
 		return result;
 	}
 	if (present && got != part->json) {
-		return mismatch(answer, bt_json_type_name(got), part);
+		return set_type_error(answer, bt_json_type_name(got), part);
 	}
 	if (part->json == BT_JSON_ARRAY) {
 		*(any_list *)out = (any_list){.present = present};

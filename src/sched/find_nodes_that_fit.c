@@ -61,7 +61,7 @@ static struct bt_cycle_nominated *cycle_nominated_at(const struct bt_cycle_run *
 }
 
 /** Status of a nominated node; its filters run once. */
-static struct bt_status cycle_ask_nominated(
+static struct bt_status cycle_evaluate_nominated(
 	struct bt_cycle_run *run, struct bt_cycle_nominated *nominated)
 {
 	if (!nominated->is_known) {
@@ -104,7 +104,7 @@ bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 		qsort(run->nominated, run->nominated_count, sizeof(*run->nominated), by_distance);
 	}
 	for (uint32_t i = 0; i < run->nominated_count; i++) {
-		struct bt_status status = cycle_ask_nominated(run, &run->nominated[i]);
+		struct bt_status status = cycle_evaluate_nominated(run, &run->nominated[i]);
 		if (!bt_status_is_success(&status) && !bt_status_is_rejected(&status)) {
 			return false;
 		}
@@ -123,7 +123,7 @@ void bt_cycle_take_out_nominated(struct bt_cycle_run *run)
 	}
 }
 
-void bt_cycle_put_back_nominated(struct bt_cycle_run *run)
+void bt_cycle_restore_nominated(struct bt_cycle_run *run)
 {
 	for (uint32_t i = 0; i < run->nominated_count; i++) {
 		const struct bt_cycle_nominated *nominated = &run->nominated[i];
@@ -326,7 +326,7 @@ static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 {
 	struct bt_cycle_nominated *nominated = cycle_nominated_at(run, slot);
 	if (nominated != NULL) {
-		return cycle_ask_nominated(run, nominated);
+		return cycle_evaluate_nominated(run, nominated);
 	}
 	struct bt_node_info node;
 	bt_node_info_init(&node, run->engine->state, slot);
@@ -400,7 +400,7 @@ static void record_verdicts(
 		struct bt_cycle_nominated *nominated = cycle_nominated_at(run, slot);
 		struct bt_status status = BT_STATUS_OK;
 		if (nominated != NULL) {
-			status = cycle_ask_nominated(run, nominated);
+			status = cycle_evaluate_nominated(run, nominated);
 		} else if (run->verdict[slot] != 0) {
 			status = decode_once(run, &known, run->verdict[slot]);
 		}
@@ -416,7 +416,7 @@ static void record_verdicts(
  * By filter: how many of the first `examined` nodes of a search it rejects. Nominated nodes are
  * left out, because they were counted when they were evaluated.
  */
-static uint32_t *tally(const struct bt_cycle_run *run, struct bt_node_search search,
+static uint32_t *count_rejected(const struct bt_cycle_run *run, struct bt_node_search search,
 	uint32_t examined, uint32_t *out_nodes)
 {
 	uint32_t *rejected =
@@ -450,7 +450,7 @@ static void count_verdicts(const struct bt_cycle_run *run, struct bt_node_search
 		rejected = NULL;
 	} else if (run->nominated_count != 0 || run->verdict != run->plan->verdict ||
 		examined != snapshot->count) {
-		rejected = tally(run, search, examined, &examined);
+		rejected = count_rejected(run, search, examined, &examined);
 	}
 	bt_cycle_count_filters(run, examined, rejected);
 }
@@ -468,7 +468,7 @@ static void search_verdicts(
 		examined = i + 1;
 		struct bt_cycle_nominated *nominated = cycle_nominated_at(run, slot);
 		if (nominated != NULL) {
-			struct bt_status status = cycle_ask_nominated(run, nominated);
+			struct bt_status status = cycle_evaluate_nominated(run, nominated);
 			feasible = bt_status_is_success(&status);
 			if (!feasible && !bt_status_is_rejected(&status)) {
 				found->error = status;

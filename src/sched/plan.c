@@ -243,7 +243,7 @@ void *bt_plan_take_block(struct bt_plan_cache *cache)
 	return bt_malloc((size_t)cache->block_slots * 4);
 }
 
-static void give_block(struct bt_plan_cache *cache, void *block, uint32_t block_slots)
+static void release_block(struct bt_plan_cache *cache, void *block, uint32_t block_slots)
 {
 	if (block != NULL && block_slots == cache->block_slots &&
 		cache->free_blocks.count < FREE_BLOCKS_MAX) {
@@ -255,14 +255,14 @@ static void give_block(struct bt_plan_cache *cache, void *block, uint32_t block_
 
 void bt_plan_drop_columns(struct bt_plan_cache *cache, struct bt_plan *plan)
 {
-	give_block(cache, plan->verdict, plan->block_slots);
-	give_block(cache, plan->local, plan->block_slots);
-	give_block(cache, plan->room, plan->block_slots);
+	release_block(cache, plan->verdict, plan->block_slots);
+	release_block(cache, plan->local, plan->block_slots);
+	release_block(cache, plan->room, plan->block_slots);
 	plan->verdict = NULL;
 	plan->local = NULL;
 	plan->room = NULL;
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		give_block(cache, plan->raws[i].values, plan->block_slots);
+		release_block(cache, plan->raws[i].values, plan->block_slots);
 		plan->raws[i].values = NULL;
 	}
 	bt_plan_cells_drop(plan);

@@ -134,7 +134,7 @@ static bool append_counted(struct bt_plan_cells *cells, const struct bt_node_tra
 }
 
 /** Append those of the slots on which the traits count something to cells->counted. */
-static void note_counted(struct bt_plan_cells *cells, const struct bt_node_trait *traits,
+static void append_counted_slots(struct bt_plan_cells *cells, const struct bt_node_trait *traits,
 	const uint32_t *slots, uint32_t slot_count, uint32_t max)
 {
 	for (uint32_t i = 0; i < cells->trait_count; i++) {
@@ -159,7 +159,7 @@ static void set_identities(struct bt_plan_cells *cells, const struct bt_node_tra
 	}
 }
 
-static bool fill(struct bt_plan *plan, const struct bt_snapshot *snapshot,
+static bool fill_trees(struct bt_plan *plan, const struct bt_snapshot *snapshot,
 	const struct bt_node_trait *traits, uint32_t trait_count)
 {
 	struct bt_plan_cells *cells = plan->cells;
@@ -237,7 +237,7 @@ static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
 	}
 	uint32_t count = bt_plan_changed_slots(cache, &state->log, cells->log_sequence, kinds);
 	if (has_traits) {
-		note_counted(
+		append_counted_slots(
 			cells, traits, cache->changed, count, counted_max_of(&state->snapshot));
 	} else {
 		set_identities(cells, traits);
@@ -367,7 +367,7 @@ struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine 
 	if (current) {
 		current = catch_up(plan, engine, traits, comparison == TRAITS_SAME, kept);
 	} else if (should_fill(cells)) {
-		current = fill(plan, &state->snapshot, traits, trait_count);
+		current = fill_trees(plan, &state->snapshot, traits, trait_count);
 	}
 	if (!current) {
 		return NULL;

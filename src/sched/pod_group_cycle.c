@@ -825,7 +825,7 @@ static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *hel
 	activate_wanted(cycle);
 	if (!is_reserved) {
 		bt_scheduler_announce_devices(scheduler, cycle->now_ns);
-		bt_scheduler_warn_of_forget(scheduler, result);
+		bt_scheduler_warn_if_forget_failed(scheduler, result);
 		fail_member(cycle, entry, result);
 		bt_engine_release_held(scheduler->engine, &held->cycle);
 		bt_free(held);

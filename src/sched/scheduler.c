@@ -62,8 +62,8 @@ static void collect_label(void *context, const struct bt_queue_event_counters *c
 
 /** --- other metrics --- */
 
-static void set(struct bt_scheduler *scheduler, enum bt_scheduler_family family, const char *label,
-	double to)
+static void set_metric(struct bt_scheduler *scheduler, enum bt_scheduler_family family,
+	const char *label, double to)
 {
 	bt_metric_set(bt_scheduler_cell_of(scheduler->metrics, family, label), to);
 }
@@ -119,14 +119,14 @@ static void collect(void *source)
 	}
 	uint32_t bindings = scheduler->permitted.count + scheduler->bindings.count -
 		scheduler->free_bindings.count;
-	set(scheduler, BT_FAMILY_GOROUTINES, "binding", bindings);
+	set_metric(scheduler, BT_FAMILY_GOROUTINES, "binding", bindings);
 	/* Filter and Score run on this thread, so none is running while metrics are written. */
-	set(scheduler, BT_FAMILY_GOROUTINES, "Filter", 0);
-	set(scheduler, BT_FAMILY_GOROUTINES, "Score", 0);
+	set_metric(scheduler, BT_FAMILY_GOROUTINES, "Filter", 0);
+	set_metric(scheduler, BT_FAMILY_GOROUTINES, "Score", 0);
 	const struct bt_state *state = scheduler->engine->state;
-	set(scheduler, BT_FAMILY_CACHE_SIZE, "nodes", state->node_entry_count);
-	set(scheduler, BT_FAMILY_CACHE_SIZE, "pods", bt_state_pod_count(state));
-	set(scheduler, BT_FAMILY_CACHE_SIZE, "assumed_pods", state->pods.assumed_count);
+	set_metric(scheduler, BT_FAMILY_CACHE_SIZE, "nodes", state->node_entry_count);
+	set_metric(scheduler, BT_FAMILY_CACHE_SIZE, "pods", bt_state_pod_count(state));
+	set_metric(scheduler, BT_FAMILY_CACHE_SIZE, "assumed_pods", state->pods.assumed_count);
 	for (uint32_t i = 0; scheduler->queues_calls && i < BT_API_CALL__COUNT; i++) {
 		struct bt_collected_value *value = &scheduler->collected.pending_calls[i];
 		if (value->cell == NULL) {
@@ -334,7 +334,7 @@ void bt_scheduler_warn(const struct bt_scheduler *scheduler, struct berth_error 
  * Put the pod back into the queue with the plugins that rejected it. false: the entry is not
  * queued.
  */
-static bool requeue(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
+static bool requeue_pod(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	const struct bt_schedule_result *result, int64_t now_ns)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -424,7 +424,7 @@ void bt_handle_scheduling_failure(struct bt_scheduler *scheduler, struct bt_queu
 	bool queued = false;
 	if (pending) {
 		bt_queue_refresh(scheduler->queue, entry, known);
-		queued = requeue(scheduler, entry, result, now_ns);
+		queued = requeue_pod(scheduler, entry, result, now_ns);
 	}
 	bt_queue_nominate(scheduler->queue, entry,
 		result->nomination.present ? &result->nomination : NULL, pending);
@@ -569,7 +569,7 @@ static void schedule_one(
 	}
 	/* Announce the changes while the pod is in flight, so that its entry gets these events. */
 	bt_scheduler_announce_devices(scheduler, now_ns);
-	bt_scheduler_warn_of_forget(scheduler, &result);
+	bt_scheduler_warn_if_forget_failed(scheduler, &result);
 	bt_handle_scheduling_failure(scheduler, entry, &result, now_ns, out_attempt);
 }
 

@@ -294,7 +294,7 @@ void bt_scheduler_activate_requested(struct bt_scheduler *scheduler, int64_t now
 	scheduler->to_activate.count = 0;
 }
 
-void bt_scheduler_warn_of_forget(
+void bt_scheduler_warn_if_forget_failed(
 	const struct bt_scheduler *scheduler, const struct bt_schedule_result *result)
 {
 	if (result->forget_error.length != 0) {
@@ -327,7 +327,7 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 		bool rejected = bt_status_is_rejected(&result->status);
 		bool freed = result->forget_error.length == 0;
 		struct bt_queue_check others = {.excluded_uid = pod->meta->uid};
-		bt_scheduler_warn_of_forget(scheduler, result);
+		bt_scheduler_warn_if_forget_failed(scheduler, result);
 		if (freed && !rejected) {
 			bt_scheduler_announce_freed(
 				scheduler, pod, result->node_name, NULL, now_ns);
@@ -421,9 +421,9 @@ static void add_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held
 	set_wake_time(scheduler, held);
 }
 
-static struct bt_held_pod *hold(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
-	const struct bt_status *pre_flights, const struct bt_binding_progress *progress,
-	const struct bt_schedule_result *result)
+static struct bt_held_pod *hold_binding(struct bt_scheduler *scheduler,
+	struct bt_queue_entry *entry, const struct bt_status *pre_flights,
+	const struct bt_binding_progress *progress, const struct bt_schedule_result *result)
 {
 	struct bt_held_pod *held = BT_NEW(struct bt_held_pod);
 	held->result = *result;
@@ -498,7 +498,7 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 	if (result->wait_count != 0 && !failed) {
 		static const struct bt_binding_progress nothing_yet = {0};
 		struct bt_held_pod *held =
-			hold(scheduler, entry, &pre_flights, &nothing_yet, result);
+			hold_binding(scheduler, entry, &pre_flights, &nothing_yet, result);
 		held->permit_started_ns = bt_metrics_now(scheduler->metrics);
 		(void)bt_waiting_pods_add(&scheduler->waiting, result->framework, &entry->pod,
 			result->waits, result->wait_count, now_ns);
@@ -515,8 +515,8 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 		} else {
 			set_node_name(scheduler, result, out_attempt);
 			out_attempt->outcome = BT_ATTEMPT_WAITING;
-			add_binding(
-				scheduler, hold(scheduler, entry, &pre_flights, &progress, result));
+			add_binding(scheduler,
+				hold_binding(scheduler, entry, &pre_flights, &progress, result));
 		}
 	}
 }

@@ -123,7 +123,7 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 /** Finish one binding that need not wait any longer. false: there is none. */
 bool bt_scheduler_continue_binding_cycles(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt);
-void bt_scheduler_warn_of_forget(
+void bt_scheduler_warn_if_forget_failed(
 	const struct bt_scheduler *scheduler, const struct bt_schedule_result *result);
 /** Free all held bindings without running their remaining steps. */
 void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler);

@@ -27,7 +27,7 @@ struct verify_twin {
 	struct bt_status error;
 };
 
-static void fail(const struct verify_twin *twin, const char *what, uint32_t slot,
+static void end_with_difference(const struct verify_twin *twin, const char *what, uint32_t slot,
 	struct bt_str expected, struct bt_str got)
 {
 	struct bt_str node = slot == BT_SLOT_NONE
@@ -48,7 +48,8 @@ static void check_number(const struct verify_twin *twin, const char *what, uint3
 	int64_t expected, int64_t got)
 {
 	if (expected != got) {
-		fail(twin, what, slot, number_text(twin, expected), number_text(twin, got));
+		end_with_difference(
+			twin, what, slot, number_text(twin, expected), number_text(twin, got));
 	}
 }
 
@@ -68,7 +69,7 @@ static void check_status(const struct verify_twin *twin, const char *what, uint3
 	struct bt_str expected_text = status_text(twin, expected);
 	struct bt_str got_text = status_text(twin, got);
 	if (!bt_str_equal(expected_text, got_text)) {
-		fail(twin, what, slot, expected_text, got_text);
+		end_with_difference(twin, what, slot, expected_text, got_text);
 	}
 }
 
@@ -82,7 +83,7 @@ static void check_totals(struct verify_twin *twin, const struct bt_plan *plan)
 	}
 }
 
-static bool columns_are_whole(const struct bt_engine *engine, const struct bt_plan *plan)
+static bool columns_are_complete(const struct bt_engine *engine, const struct bt_plan *plan)
 {
 	return plan != NULL && !plan->has_plain_filters && !plan->has_cycle_filters &&
 		bt_nominator_is_empty(&engine->nominator);
@@ -124,7 +125,8 @@ static void check_scheduled(struct verify_twin *twin, const struct bt_plan *plan
 		}
 	}
 	if (!found) {
-		fail(twin, "chosen node", result->slot, BT_STR("not feasible"), BT_STR("chosen"));
+		end_with_difference(twin, "chosen node", result->slot, BT_STR("not feasible"),
+			BT_STR("chosen"));
 	}
 	check_number(twin, "total of the chosen node", result->slot, chosen, result->total_score);
 	check_number(twin, "best total", result->slot, best, chosen);
@@ -132,13 +134,13 @@ static void check_scheduled(struct verify_twin *twin, const struct bt_plan *plan
 		uint32_t expected = bt_select_host(
 			twin->engine, twin->feasible, twin->totals, NULL, twin->feasible_count);
 		if (twin->feasible[expected] != result->slot) {
-			fail(twin, "choice among the best", result->slot,
+			end_with_difference(twin, "choice among the best", result->slot,
 				bt_node_table_name(
 					&twin->engine->state->nodes, twin->feasible[expected]),
 				bt_node_table_name(&twin->engine->state->nodes, result->slot));
 		}
 	}
-	if (columns_are_whole(twin->engine, plan) && plan->scored && !plan->has_plain_scores &&
+	if (columns_are_complete(twin->engine, plan) && plan->scored && !plan->has_plain_scores &&
 		plan->cycle_score_count == 0 && twin->feasible_count == plan->feasible_count) {
 		check_totals(twin, plan);
 	}
@@ -229,7 +231,7 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
 	case BT_OUTCOME_NO_NODES:
 		break;
 	}
-	if (columns_are_whole(engine, plan) && bt_status_is_success(&twin.pre_filter.status)) {
+	if (columns_are_complete(engine, plan) && bt_status_is_success(&twin.pre_filter.status)) {
 		for (uint32_t i = 0; i < twin.examined; i++) {
 			uint32_t slot = twin.slots[i];
 			struct bt_status got = BT_STATUS_OK;
@@ -254,7 +256,7 @@ void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framewo
 		return; /* there are no columns without slots */
 	}
 	struct bt_plan *plan = bt_plan_get(engine, framework, pod);
-	if (!columns_are_whole(engine, plan) ||
+	if (!columns_are_complete(engine, plan) ||
 		!bt_status_is_success(&evaluation->pre_filter.status)) {
 		return;
 	}

@@ -285,7 +285,7 @@ static void catch_up(struct bt_affinity_index *index)
 	}
 	if (((kinds & CHANGES_OF_LABELS) != 0 ||
 		    index->key_epoch != state->nodes.label_key_epoch) &&
-		bt_affinity_index_look_up_keys(index)) {
+		bt_affinity_index_update_keys(index)) {
 		sum_stale_keys(index);
 	}
 	if (everything) {
@@ -385,7 +385,7 @@ static bool same_tally(const struct bt_domain_tally *a, const struct bt_domain_t
 	return a->total == b->total && a->occupied_count == b->occupied_count;
 }
 
-static bool equals(const struct bt_affinity_index *index, const struct bt_affinity_index *fresh,
+static bool is_equal(const struct bt_affinity_index *index, const struct bt_affinity_index *fresh,
 	struct bt_strbuf *out_reason)
 {
 	if (index->term_map.count != fresh->term_map.count ||
@@ -422,7 +422,7 @@ bool bt_affinity_index_validate(struct bt_state *state, struct bt_strbuf *out_re
 	bool same;
 
 	catch_up(fresh);
-	same = equals(bt_affinity_index_get(state), fresh, out_reason);
+	same = is_equal(bt_affinity_index_get(state), fresh, out_reason);
 	destroy_index(fresh);
 	return same;
 }

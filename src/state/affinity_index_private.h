@@ -150,7 +150,7 @@ uint32_t bt_affinity_index_find_term(
  * Update the keys after nodes' labels may have changed: look up columns of keys without one, and
  * mark keys as stale if their domains were renumbered. Returns true if a key is stale.
  */
-bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index);
+bool bt_affinity_index_update_keys(struct bt_affinity_index *index);
 /** Set the slot's domain for the key. */
 void bt_affinity_index_set_domain(
 	struct bt_affinity_index *index, struct topology_key *key, uint32_t slot, uint32_t domain);

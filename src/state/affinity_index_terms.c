@@ -58,7 +58,7 @@ void bt_affinity_index_set_domain(
 	key->domains[slot] = domain;
 }
 
-bool bt_affinity_index_look_up_keys(struct bt_affinity_index *index)
+bool bt_affinity_index_update_keys(struct bt_affinity_index *index)
 {
 	const struct bt_node_table *table = &index->state->nodes;
 	bool stale = false;

@@ -100,7 +100,7 @@ static void domain_counter_enter(struct bt_domain_counter *counter, uint32_t dom
 	}
 }
 
-static void domain_counter_leave(struct bt_domain_counter *counter, uint32_t domain)
+static void domain_counter_remove(struct bt_domain_counter *counter, uint32_t domain)
 {
 	if (domain == 0) {
 		return;
@@ -308,7 +308,7 @@ static void build(struct bt_domain_counter *counter, struct bt_state *state)
 	}
 }
 
-static void follow_nodes(struct bt_domain_counter *counter)
+static void apply_node_changes(struct bt_domain_counter *counter)
 {
 	const struct bt_eligibility *eligibility = counter->eligibility;
 	bool many = eligibility->size > BT_DOMAINS_TO_SCAN;
@@ -338,7 +338,7 @@ static void follow_nodes(struct bt_domain_counter *counter)
 			if (move->from != BT_NO_DOMAIN) {
 				domain_counter_add(counter, move->from, 0U - own);
 				if (move->emptied) {
-					domain_counter_leave(counter, move->from);
+					domain_counter_remove(counter, move->from);
 				}
 			}
 			if (move->to != BT_NO_DOMAIN) {
@@ -372,7 +372,7 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	if (!repair_pays(counter, state)) {
 		build(counter, state);
 	} else {
-		follow_nodes(counter);
+		apply_node_changes(counter);
 		for (uint64_t i = counter->log_sequence; i < state->log.sequence; i++) {
 			struct bt_change change = bt_change_log_at(&state->log, i);
 
@@ -415,7 +415,7 @@ struct twin {
 	struct bt_domain_sums sums;
 };
 
-static bool counts(const struct bt_domain_counter *counter, const struct bt_state *state,
+static bool is_counted(const struct bt_domain_counter *counter, const struct bt_state *state,
 	const struct bt_pod_record *record)
 {
 	const struct bt_str_map *labels = &state->label_sets.sets.items[record->label_set].labels;
@@ -497,12 +497,12 @@ bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_r
 		for (uint32_t i = 0; i < state->pods.records.count; i++) {
 			const struct bt_pod_record *record = bt_state_pod_at(state, i);
 
-			if (counts(counter, state, record)) {
+			if (is_counted(counter, state, record)) {
 				twin.own[record->node]++;
 			}
 		}
 		for (uint32_t slot = 0; slot < slots; slot++) {
-			uint32_t domain = bt_eligibility_judge(
+			uint32_t domain = bt_eligibility_domain_now(
 				&counters->eligibilities, state, counter->eligibility, slot);
 
 			if (domain != BT_NO_DOMAIN) {

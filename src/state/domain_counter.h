@@ -127,7 +127,7 @@ static inline const struct bt_domain_move *bt_eligibility_move(
 	return &eligibility->moves[index & (BT_MOVES_MAX - 1)];
 }
 /** Domain of a slot, computed from the current node. For verification. */
-uint32_t bt_eligibility_judge(struct bt_eligibility_table *table, struct bt_state *state,
+uint32_t bt_eligibility_domain_now(struct bt_eligibility_table *table, struct bt_state *state,
 	const struct bt_eligibility *eligibility, uint32_t slot);
 /** The query as a byte string; strings are equal exactly if the queries are. */
 void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec);

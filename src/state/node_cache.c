@@ -56,7 +56,7 @@ static uint32_t find_slot(const struct bt_zone *zone, uint32_t slot)
 #define CHANGES_MAX 64
 #define NODES_PER_CHANGE 32
 
-static void note_change(struct bt_node_order *order, uint32_t slot, const struct bt_zone *zone,
+static void log_order_change(struct bt_node_order *order, uint32_t slot, const struct bt_zone *zone,
 	uint32_t row, bool joined)
 {
 	struct bt_order_change change = {slot, (uint32_t)(zone - order->zones.items), row, joined};
@@ -84,7 +84,7 @@ static void node_order_append(struct bt_node_order *order, uint32_t slot, bt_sym
 	}
 	bt_vec_push(&zone->slots, slot);
 	order->count++;
-	note_change(order, slot, zone, zone->slots.count - 1, true);
+	log_order_change(order, slot, zone, zone->slots.count - 1, true);
 }
 
 void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_key)
@@ -110,7 +110,7 @@ static bool take_out(struct bt_node_order *order, uint32_t slot, bt_sym zone_key
 	if (at == zone->slots.count) {
 		return false;
 	}
-	note_change(order, slot, zone, at, false);
+	log_order_change(order, slot, zone, at, false);
 	bt_vec_remove_ordered(&zone->slots, at);
 	order->count--;
 	if (zone->slots.count == 0) {
@@ -191,7 +191,8 @@ static void join_order(struct bt_state *state, uint32_t slot, bt_sym zone)
 	row->order_zone = bt_symbol_ref(&state->symbols, zone);
 }
 
-static int leave_order(struct bt_state *state, uint32_t slot, bt_sym zone, struct berth_error *err)
+static int remove_from_order(
+	struct bt_state *state, uint32_t slot, bt_sym zone, struct berth_error *err)
 {
 	struct bt_node_row *row = &state->nodes.rows[slot];
 	int result = bt_node_order_remove(
@@ -318,7 +319,7 @@ void bt_state_update_node(
 	 */
 	if (!bt_sym_equal(old_zone, state->nodes.rows[slot].zone_key)) {
 		if (state->nodes.rows[slot].in_order) {
-			(void)leave_order(state, slot, old_zone,
+			(void)remove_from_order(state, slot, old_zone,
 				NULL); /* if it is in another zone, join_order moves it */
 		}
 		join_order(state, slot, state->nodes.rows[slot].zone_key);
@@ -346,7 +347,7 @@ int bt_state_remove_node(
 		state->node_entry_count--;
 	}
 	zone = ref_zone(state, &node->metadata.labels);
-	result = leave_order(state, slot, zone, err);
+	result = remove_from_order(state, slot, zone, err);
 	bt_symbol_unref(&state->symbols, zone);
 	if (result == 0 && bt_state_set_images(state, slot, NULL)) {
 		bt_change_log_append(&state->log, slot, BT_CHANGE_IMAGES);

@@ -168,7 +168,7 @@ static uint32_t set_scalars(
 	return differing;
 }
 
-static double inverse(int64_t amount)
+static double inverse_of(int64_t amount)
 {
 	return amount > 0 ? 1 / (double)amount : 0;
 }
@@ -187,8 +187,8 @@ static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
 		allocatable.ephemeral_storage_bytes);
 	differing +=
 		write_amount(table, table->allocatable_pods, slot, allocatable.allowed_pod_number);
-	table->inverse_cpu[slot] = inverse(allocatable.cpu_milli);
-	table->inverse_memory[slot] = inverse(allocatable.memory_bytes);
+	table->inverse_cpu[slot] = inverse_of(allocatable.cpu_milli);
+	table->inverse_memory[slot] = inverse_of(allocatable.memory_bytes);
 	differing += set_scalars(table, slot, &allocatable);
 	return differing;
 }

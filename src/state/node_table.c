@@ -348,7 +348,7 @@ void bt_node_table_finish(struct bt_node_table *table)
 	*table = (struct bt_node_table){0};
 }
 
-static void *grown(void *column, uint32_t old_count, uint32_t new_count, size_t size)
+static void *grow_column(void *column, uint32_t old_count, uint32_t new_count, size_t size)
 {
 	char *memory = bt_realloc_array(column, new_count, size);
 
@@ -364,10 +364,10 @@ static void grow_scalars(struct bt_node_table *table, int64_t *old_zeros, uint32
 		struct bt_scalar_column *column = &table->scalars.items[i];
 		column->allocatable = column->allocatable == old_zeros
 			? table->zero_amounts
-			: grown(column->allocatable, old_capacity, capacity, sizeof(int64_t));
+			: grow_column(column->allocatable, old_capacity, capacity, sizeof(int64_t));
 		column->requested = column->requested == old_zeros
 			? table->zero_amounts
-			: grown(column->requested, old_capacity, capacity, sizeof(int64_t));
+			: grow_column(column->requested, old_capacity, capacity, sizeof(int64_t));
 	}
 }
 
@@ -382,19 +382,19 @@ static void grow(struct bt_node_table *table)
 	BT_ASSERT(capacity > old_capacity && capacity < UINT32_MAX / 2);
 	amount_columns(table, columns);
 	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
-		*columns[i] = grown(*columns[i], old_capacity, capacity, sizeof(int64_t));
+		*columns[i] = grow_column(*columns[i], old_capacity, capacity, sizeof(int64_t));
 	}
-	table->inverse_cpu =
-		grown(table->inverse_cpu, old_capacity, capacity, sizeof(*table->inverse_cpu));
-	table->inverse_memory = grown(
+	table->inverse_cpu = grow_column(
+		table->inverse_cpu, old_capacity, capacity, sizeof(*table->inverse_cpu));
+	table->inverse_memory = grow_column(
 		table->inverse_memory, old_capacity, capacity, sizeof(*table->inverse_memory));
 	table->taint_set =
-		grown(table->taint_set, old_capacity, capacity, sizeof(*table->taint_set));
-	table->unschedulable =
-		grown(table->unschedulable, old_capacity, capacity, sizeof(*table->unschedulable));
-	table->declared_features = grown(table->declared_features, old_capacity, capacity,
+		grow_column(table->taint_set, old_capacity, capacity, sizeof(*table->taint_set));
+	table->unschedulable = grow_column(
+		table->unschedulable, old_capacity, capacity, sizeof(*table->unschedulable));
+	table->declared_features = grow_column(table->declared_features, old_capacity, capacity,
 		sizeof(*table->declared_features));
-	table->rows = grown(table->rows, old_capacity, capacity, sizeof(*table->rows));
+	table->rows = grow_column(table->rows, old_capacity, capacity, sizeof(*table->rows));
 	table->slot_capacity = capacity;
 	table->zero_amounts = BT_NEW_ARRAY(int64_t, capacity);
 	table->zero_values = BT_NEW_ARRAY(uint32_t, capacity);

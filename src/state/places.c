@@ -41,7 +41,7 @@ void bt_places_reserve_slots(struct bt_places *places, uint32_t slot_capacity)
 	}
 }
 
-void bt_places_give(struct bt_places *places, const uint32_t *list, uint32_t count)
+void bt_places_assign(struct bt_places *places, const uint32_t *list, uint32_t count)
 {
 	places->count = count + count / NODES_PER_SPARE + SPARE_PLACES;
 	places->used = count;

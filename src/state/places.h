@@ -56,9 +56,9 @@ size_t bt_places_memory_bytes(const struct bt_places *places);
 /** Reserve entries for this many slots in place_of. */
 void bt_places_reserve_slots(struct bt_places *places, uint32_t slot_capacity);
 /** Assign the first places to these slots; some places stay free for added nodes. */
-void bt_places_give(struct bt_places *places, const uint32_t *list, uint32_t count);
+void bt_places_assign(struct bt_places *places, const uint32_t *list, uint32_t count);
 /**
- * After bt_places_give: add the next zone, with its number of nodes. Call for all zones or for
+ * After bt_places_assign: add the next zone, with its number of nodes. Call for all zones or for
  * none.
  */
 void bt_places_add_zone(struct bt_places *places, uint32_t node_count);

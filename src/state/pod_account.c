@@ -290,7 +290,7 @@ static uint32_t change_kinds(const struct bt_shape *shape)
  * A pod assumed only in the snapshot does not change the node's generation, because the next
  * refresh must not see a change.
  */
-static void note_change(struct bt_state *state, const struct bt_pod_record *record, uint32_t kinds)
+static void log_change(struct bt_state *state, const struct bt_pod_record *record, uint32_t kinds)
 {
 	if (!record->snapshot_only) {
 		bt_state_touch(state, record->node);
@@ -330,7 +330,7 @@ static void add_ports_and_claims(
 }
 
 /** Add the shape's requests to the slot's sums, or subtract them. All sums wrap. */
-static void account(struct bt_node_table *nodes, uint32_t slot, const struct bt_shape *shape,
+static void apply_requests(struct bt_node_table *nodes, uint32_t slot, const struct bt_shape *shape,
 	int64_t (*apply)(int64_t sum, int64_t amount))
 {
 	int64_t cpu = apply(nodes->requested_cpu_milli[slot], shape->requested_cpu_milli);
@@ -363,7 +363,7 @@ void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
 	uint32_t slot = record->node;
 	struct bt_node_row *row = &nodes->rows[slot];
 
-	account(nodes, slot, shape, bt_wrap_add);
+	apply_requests(nodes, slot, shape, bt_wrap_add);
 	nodes->pod_count[slot]++;
 	record->position = row->pods.count;
 	bt_vec_push(&row->pods, pod_id);
@@ -380,7 +380,7 @@ void bt_state_attach_pod(struct bt_state *state, uint32_t pod_id)
 	if (state->pod_index != NULL) {
 		bt_pod_index_add(state, pod_id);
 	}
-	note_change(state, record, change_kinds(shape));
+	log_change(state, record, change_kinds(shape));
 }
 
 static uint32_t find_in(const uint32_t *items, uint32_t count, uint32_t pod_id)
@@ -395,8 +395,8 @@ static uint32_t find_in(const uint32_t *items, uint32_t count, uint32_t pod_id)
 }
 
 /* Remove the pod from its node's lists. */
-static void leave_lists(struct bt_state *state, const struct bt_pod_record *record, uint32_t pod_id,
-	const struct bt_shape *shape)
+static void remove_from_lists(struct bt_state *state, const struct bt_pod_record *record,
+	uint32_t pod_id, const struct bt_shape *shape)
 {
 	struct bt_node_row *row = &state->nodes.rows[record->node];
 	uint32_t at = record->position;
@@ -425,9 +425,9 @@ void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id)
 	struct bt_node_table *nodes = &state->nodes;
 	uint32_t slot = record->node;
 
-	account(nodes, slot, shape, bt_wrap_sub);
+	apply_requests(nodes, slot, shape, bt_wrap_sub);
 	nodes->pod_count[slot]--;
-	leave_lists(state, record, pod_id, shape);
+	remove_from_lists(state, record, pod_id, shape);
 	if (shape->host_ports.count != 0 || shape->claim_names.count != 0) {
 		struct bt_node_row *row = &state->nodes.rows[record->node];
 
@@ -457,7 +457,7 @@ void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id)
 	if (state->pod_index != NULL) {
 		bt_pod_index_remove(state, pod_id, record->label_set);
 	}
-	note_change(state, record, change_kinds(shape));
+	log_change(state, record, change_kinds(shape));
 }
 
 static void move_to_end(uint32_t *items, uint32_t count, uint32_t at)

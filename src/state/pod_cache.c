@@ -10,8 +10,8 @@ static int fail_empty_uid(struct berth_error *err)
 }
 
 /* The message `[lead ]pod <uid>(<namespace>/<name>) <tail>`. */
-static int fail(struct berth_error *err, int code, const char *lead, const struct bt_pod *pod,
-	const char *tail)
+static int set_pod_error(struct berth_error *err, int code, const char *lead,
+	const struct bt_pod *pod, const char *tail)
 {
 	struct bt_strbuf ref = {0};
 	int result;
@@ -47,7 +47,7 @@ static bool is_on(const struct bt_state *state, uint32_t slot, struct bt_str nod
 	return bt_str_equal(bt_node_table_name(&state->nodes, slot), node_name);
 }
 
-static void leave_group(struct bt_state *state, uint32_t pod_id)
+static void remove_from_group(struct bt_state *state, uint32_t pod_id)
 {
 	const struct bt_pod_record *record = &state->pods.records.items[pod_id];
 
@@ -151,7 +151,8 @@ int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uin
 	record.uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
 	if (bt_pod_table_find(&state->pods, record.uid) != BT_POD_NONE) {
 		bt_symbol_unref(&state->symbols, record.uid);
-		return fail(err, BERTH_ERR_STATE, "", pod, "is in the cache, so can't be assumed");
+		return set_pod_error(
+			err, BERTH_ERR_STATE, "", pod, "is in the cache, so can't be assumed");
 	}
 	bt_pod_record_fill(state, &record, pod);
 	bt_shape_ref(&state->shapes, shape);
@@ -170,7 +171,8 @@ int bt_state_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct
 		return fail_empty_uid(err);
 	}
 	if (bt_state_find_pod(state, pod->metadata.uid) != BT_POD_NONE) {
-		return fail(err, BERTH_ERR_STATE, "", pod, "is in the cache, so can't be assumed");
+		return set_pod_error(
+			err, BERTH_ERR_STATE, "", pod, "is in the cache, so can't be assumed");
 	}
 	add_pod(state, pod, bt_symbol_ref_str(&state->symbols, pod->metadata.uid), true);
 	if (state->pod_groups != NULL) {
@@ -205,7 +207,8 @@ int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct
 		return result;
 	}
 	if (!bt_state_pod_at(state, pod_id)->assumed) {
-		return fail(err, BERTH_ERR_STATE, "", pod, "wasn't assumed so cannot be forgotten");
+		return set_pod_error(
+			err, BERTH_ERR_STATE, "", pod, "wasn't assumed so cannot be forgotten");
 	}
 	remove_record(state, pod_id);
 	if (state->pod_groups != NULL) {
@@ -224,7 +227,7 @@ int bt_state_add_pod(struct bt_state *state, const struct bt_pod *pod, struct be
 	}
 	pod_id = bt_state_find_pod(state, pod->metadata.uid);
 	if (pod_id != BT_POD_NONE && !bt_state_pod_at(state, pod_id)->assumed) {
-		return fail(err, BERTH_ERR_STATE, "", pod, "was already in added state");
+		return set_pod_error(err, BERTH_ERR_STATE, "", pod, "was already in added state");
 	}
 	uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
 	if (state->pod_groups != NULL) {
@@ -252,11 +255,12 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 	}
 	pod_id = bt_state_find_pod(state, old_pod->metadata.uid);
 	if (pod_id == BT_POD_NONE) {
-		return fail(err, BERTH_ERR_NOT_FOUND, "", old_pod,
+		return set_pod_error(err, BERTH_ERR_NOT_FOUND, "", old_pod,
 			"is not added to scheduler cache, so cannot be updated");
 	}
 	if (bt_state_pod_at(state, pod_id)->assumed) {
-		return fail(err, BERTH_ERR_STATE, "assumed ", old_pod, "should not be updated");
+		return set_pod_error(
+			err, BERTH_ERR_STATE, "assumed ", old_pod, "should not be updated");
 	}
 	if (!is_on(state, bt_state_pod_at(state, pod_id)->node, new_pod->spec.node_name)) {
 		return bt_error_set(err, BERTH_ERR_INTERNAL,
@@ -275,7 +279,7 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 	}
 	if (state->pod_groups != NULL) {
 		if (!bt_str_equal(old_pod->metadata.uid, new_pod->metadata.uid)) {
-			leave_group(state, pod_id);
+			remove_from_group(state, pod_id);
 		}
 		bt_pod_groups_assign(state, new_pod, true);
 	}
@@ -293,7 +297,7 @@ int bt_state_remove_pod(struct bt_state *state, const struct bt_pod *pod, struct
 	}
 	pod_id = bt_state_find_pod(state, pod->metadata.uid);
 	if (pod_id == BT_POD_NONE) {
-		return fail(err, BERTH_ERR_NOT_FOUND, "", pod,
+		return set_pod_error(err, BERTH_ERR_NOT_FOUND, "", pod,
 			"is not found in scheduler cache, so cannot be removed from it");
 	}
 	if (!is_on(state, bt_state_pod_at(state, pod_id)->node, pod->spec.node_name)) {
@@ -304,7 +308,7 @@ int bt_state_remove_pod(struct bt_state *state, const struct bt_pod *pod, struct
 				"decisions");
 		}
 	}
-	leave_group(state, pod_id);
+	remove_from_group(state, pod_id);
 	remove_record(state, pod_id);
 	return 0;
 }

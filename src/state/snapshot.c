@@ -16,7 +16,7 @@
 #define DETOURS_PER_NODE 128
 
 /** Update what the lists of nodes with affinity pods have for the slot. */
-static void note_affinity(struct bt_state *state, uint32_t slot)
+static void update_affinity_lists(struct bt_state *state, uint32_t slot)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 	struct bt_node_row *row = &state->nodes.rows[slot];
@@ -46,11 +46,11 @@ static void enter_list(struct bt_state *state, uint32_t slot)
 	}
 	bt_change_log_append(&state->log, slot, BT_CHANGE_EXISTENCE);
 	if (row->pods_with_affinity.count != 0) {
-		note_affinity(state, slot);
+		update_affinity_lists(state, slot);
 	}
 }
 
-static void leave_list(struct bt_state *state, uint32_t slot)
+static void remove_from_list(struct bt_state *state, uint32_t slot)
 {
 	struct bt_node_row *row = &state->nodes.rows[slot];
 
@@ -60,7 +60,7 @@ static void leave_list(struct bt_state *state, uint32_t slot)
 		bt_used_claims_remove(state, row->claims.items[i].claim);
 	}
 	bt_change_log_append(&state->log, slot, BT_CHANGE_EXISTENCE);
-	note_affinity(state, slot);
+	update_affinity_lists(state, slot);
 }
 
 void bt_snapshot_write_list(const struct bt_snapshot *snapshot)
@@ -110,7 +110,7 @@ const struct bt_snapshot_lists *bt_snapshot_affinity_lists(const struct bt_state
  * Apply the changes of the node order to the places one by one. false, without any change: places
  * must be assigned anew.
  */
-static bool follow_order(struct bt_state *state)
+static bool apply_order_changes(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 	struct bt_places *places = &snapshot->places;
@@ -143,7 +143,7 @@ static bool follow_order(struct bt_state *state)
 		uint32_t slot = order->changes.items[i].slot;
 		bool is_listed = places->place_of[slot] != BT_PLACE_NONE;
 		if (is_listed != state->nodes.rows[slot].in_snapshot) {
-			(is_listed ? enter_list : leave_list)(state, slot);
+			(is_listed ? enter_list : remove_from_list)(state, slot);
 		} else {
 			/* The node may have another place now. */
 			bt_change_log_append(&state->log, slot, BT_CHANGE_EXISTENCE);
@@ -175,7 +175,7 @@ static void rebuild_list(struct bt_state *state)
 			list[count++] = slot;
 		}
 	}
-	bt_places_give(&snapshot->places, list, count);
+	bt_places_assign(&snapshot->places, list, count);
 	bt_free(list);
 	snapshot->count = count;
 	if (count == order->count && order->zones.count <= BT_PLACE_ZONES_MAX) {
@@ -187,7 +187,7 @@ static void rebuild_list(struct bt_state *state)
 		uint64_t left = listed.words[i] ^ snapshot->listed.words[i];
 		for (; left != 0; left &= left - 1) {
 			uint32_t slot = i * 64 + BT_CTZ64(left);
-			(bt_bitset_get(&listed, slot) ? enter_list : leave_list)(state, slot);
+			(bt_bitset_get(&listed, slot) ? enter_list : remove_from_list)(state, slot);
 		}
 	}
 	bt_bitset_finish(&listed);
@@ -198,7 +198,7 @@ static void update_list(struct bt_state *state, bool can_follow)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 
-	if (!can_follow || !follow_order(state)) {
+	if (!can_follow || !apply_order_changes(state)) {
 		rebuild_list(state);
 	}
 	state->order.changes.count = 0;
@@ -207,7 +207,7 @@ static void update_list(struct bt_state *state, bool can_follow)
 	snapshot->lists->affinity_is_written = false;
 }
 
-static void snapshot_forget_leftovers(struct bt_state *state);
+static void snapshot_revert_leftovers(struct bt_state *state);
 
 int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 {
@@ -219,7 +219,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 	int result = 0;
 
 	snapshot->refresh_count++;
-	snapshot_forget_leftovers(state);
+	snapshot_revert_leftovers(state);
 	if (snapshot->names.bit_count != state->nodes.slot_count) {
 		bt_bitset_resize(&snapshot->names, state->nodes.slot_count);
 		bt_bitset_resize(&snapshot->listed, state->nodes.slot_count);
@@ -248,7 +248,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 			names_added = true;
 		}
 		if (row->pods_with_affinity.count != 0 || row->in_affinity_list) {
-			note_affinity(state, slot);
+			update_affinity_lists(state, slot);
 		}
 	}
 	snapshot->changed_slots.count = 0;
@@ -367,7 +367,7 @@ int bt_snapshot_assume_pod(
 	return result;
 }
 
-static void forget_at(struct bt_state *state, uint32_t at)
+static void forget_pod_at(struct bt_state *state, uint32_t at)
 {
 	uint32_t pod_id = state->snapshot.assumed_pods.items[at];
 	uint32_t slot = bt_state_pod_at(state, pod_id)->node;
@@ -393,12 +393,12 @@ int bt_snapshot_forget_pod(
 			"assumed pod \"%.*s\" not found in the snapshot",
 			BT_STR_ARG(pod->metadata.uid));
 	}
-	forget_at(state, at);
+	forget_pod_at(state, at);
 	return 0;
 }
 
 /** Undo what a pod group cycle left, at the start of a refresh. */
-static void snapshot_forget_leftovers(struct bt_state *state)
+static void snapshot_revert_leftovers(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 
@@ -407,7 +407,7 @@ static void snapshot_forget_leftovers(struct bt_state *state)
 			(unsigned long)snapshot->assumed_pods.count);
 	}
 	while (snapshot->assumed_pods.count != 0) {
-		forget_at(state, snapshot->assumed_pods.count - 1);
+		forget_pod_at(state, snapshot->assumed_pods.count - 1);
 	}
 	if (snapshot->has_placement) {
 		bt_state_warn(state, "a placement was left set in the snapshot");

@@ -19,7 +19,7 @@ int bt_state_trial_begin(
 	} while (0)
 
 /** Save the slot's data as it was before the trial; returns the saved data. */
-static struct bt_trial_slot *remember(struct bt_state_trial *trial, uint32_t slot)
+static struct bt_trial_slot *save_slot(struct bt_state_trial *trial, uint32_t slot)
 {
 	const struct bt_node_row *row = &trial->state->nodes.rows[slot];
 	struct bt_trial_slot saved = {.slot = slot, .images_version = row->images_version};
@@ -73,7 +73,7 @@ void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const 
 	const struct bt_node *now)
 {
 	BT_ASSERT(trial->state->nodes.rows[slot].in_snapshot);
-	remember(trial, slot)->node = was;
+	save_slot(trial, slot)->node = was;
 	set_node(trial->state, slot, now);
 }
 
@@ -100,7 +100,7 @@ void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id)
 	struct bt_pod_record *record = &trial->state->pods.records.items[pod_id];
 
 	BT_ASSERT(record->in_use && !record->snapshot_only);
-	(void)remember(trial, record->node);
+	(void)save_slot(trial, record->node);
 	if (trial->away.bit_count <= pod_id) {
 		bt_bitset_resize(&trial->away, trial->state->pods.records.count);
 	}

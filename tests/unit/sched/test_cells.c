@@ -371,7 +371,7 @@ static void put_town_position(struct town *town, uint32_t position, bool is_new)
 static void settle_town(struct town *town)
 {
 	write_town_list(town, true);
-	bt_places_give(&town->places, town->list, town->count);
+	bt_places_assign(&town->places, town->list, town->count);
 	for (uint32_t i = 0; i < town->zone_count; i++) {
 		bt_places_add_zone(&town->places, town->zones[i].count);
 	}
