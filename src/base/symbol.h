@@ -29,7 +29,7 @@ struct bt_symbol_entry {
 	uint32_t ref_count;
 };
 
-_Static_assert(sizeof(struct bt_symbol_entry) == 16, "each pod has two");
+_Static_assert(sizeof(struct bt_symbol_entry) == 16, "each text has one");
 
 struct bt_symbol_table {
 	struct bt_map map;

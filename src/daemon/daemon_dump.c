@@ -104,7 +104,7 @@ static void compare_pods(
 	for (uint32_t id = 0; id < state->pods.records.count; id++) {
 		const struct bt_pod_record *pod = bt_state_pod_at(state, id);
 		if (pod->in_use && !pod->snapshot_only) {
-			bt_vec_push(&cache.list, bt_symbol_text(&state->symbols, pod->uid));
+			bt_vec_push(&cache.list, bt_pod_record_uid(pod));
 		}
 	}
 	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {

@@ -16,7 +16,7 @@ static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *r
 	for (uint32_t i = 0; i < row->pods.count; i++) {
 		const struct bt_pod_record *record = bt_state_pod_at(state, row->pods.items[i]);
 
-		if (bt_str_equal(bt_symbol_text(&state->symbols, record->name), remedy->pod_name) &&
+		if (bt_str_equal(bt_pod_record_name(record), remedy->pod_name) &&
 			bt_str_equal(bt_symbol_text(&state->symbols, record->namespace_),
 				remedy->pod_namespace)) {
 			return row->pods.items[i];

@@ -263,8 +263,7 @@ static int call_extender(const struct bt_state *state,
 			BT_ARENA_NEW_ARRAY(arena, struct bt_str, candidate->victim_count);
 
 		for (uint32_t v = 0; v < candidate->victim_count; v++) {
-			uids[v] = bt_symbol_text(&state->symbols,
-				bt_state_pod_at(state, candidate->victims[v])->uid);
+			uids[v] = bt_pod_record_uid(bt_state_pod_at(state, candidate->victims[v]));
 		}
 		items[i] = (struct bt_preemption_opinion){
 			.node_name = bt_node_table_name(&state->nodes, candidate->slot),

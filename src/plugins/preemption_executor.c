@@ -17,9 +17,8 @@ static void eviction_init_victim(
 	out->pod = (struct bt_preemption_pod){
 		.namespace_ = bt_arena_str(
 			eviction->arena, bt_symbol_text(&state->symbols, record->namespace_)),
-		.name = bt_arena_str(
-			eviction->arena, bt_symbol_text(&state->symbols, record->name)),
-		.uid = bt_arena_str(eviction->arena, bt_symbol_text(&state->symbols, record->uid)),
+		.name = bt_arena_str(eviction->arena, bt_pod_record_name(record)),
+		.uid = bt_arena_str(eviction->arena, bt_pod_record_uid(record)),
 	};
 	/*
 	 * Make the DisruptionTarget condition, and find out whether the victim's status lacks it.

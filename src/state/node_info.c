@@ -213,8 +213,7 @@ static uint32_t find_cache_pod(const struct bt_node_info *info, const struct bt_
 	uint32_t pod_id = pod->pod_id;
 
 	if (pod_id == BT_POD_NONE || pod_id >= state->pods.records.count ||
-		!bt_str_equal(bt_symbol_text(&state->symbols, bt_state_pod_at(state, pod_id)->uid),
-			pod->uid)) {
+		!bt_str_equal(bt_pod_record_uid(bt_state_pod_at(state, pod_id)), pod->uid)) {
 		pod_id = bt_state_find_pod(state, pod->uid);
 	}
 	if (pod_id == BT_POD_NONE || bt_state_pod_at(state, pod_id)->node != info->slot) {

@@ -205,13 +205,29 @@ void bt_row_port_remove(
 
 /* Pod records, and their contribution to the node: spec 01b sections 9.2 and 9.3. */
 
+static struct bt_pod_identity *new_identity(const struct bt_object_meta *meta)
+{
+	struct bt_str uid = meta->uid;
+	struct bt_str name = meta->name;
+	struct bt_pod_identity *identity =
+		bt_malloc(sizeof(*identity) + uid.length + (size_t)name.length);
+
+	identity->uid_length = uid.length;
+	identity->name_length = name.length;
+	memcpy(identity->text, uid.data, uid.length);
+	if (name.length != 0) {
+		memcpy(identity->text + uid.length, name.data, name.length);
+	}
+	return identity;
+}
+
 void bt_pod_record_fill(
 	struct bt_state *state, struct bt_pod_record *record, const struct bt_pod *pod)
 {
 	struct bt_symbol_table *symbols = &state->symbols;
 	const struct bt_time *start = pod->status.start_time;
 
-	record->name = bt_symbol_ref_str(symbols, pod->metadata.name);
+	record->identity = new_identity(&pod->metadata);
 	record->namespace_ = bt_symbol_ref_str(symbols, pod->metadata.namespace_);
 	record->nominated_node = bt_symbol_ref_str(symbols, pod->status.nominated_node_name);
 	record->priority = bt_pod_priority(pod);
@@ -223,26 +239,12 @@ void bt_pod_record_fill(
 
 void bt_pod_record_drop(struct bt_state *state, struct bt_pod_record *record)
 {
-	bt_symbol_unref(&state->symbols, record->uid);
-	bt_symbol_unref(&state->symbols, record->name);
+	bt_free(record->identity);
 	bt_symbol_unref(&state->symbols, record->namespace_);
 	bt_symbol_unref(&state->symbols, record->nominated_node);
 	bt_shape_unref(&state->shapes, record->shape);
 	bt_label_set_unref(&state->label_sets, record->label_set);
 	*record = (struct bt_pod_record){0};
-}
-
-void bt_pod_table_set_uid(struct bt_pod_table *pods, bt_sym uid, uint32_t pod_id)
-{
-	if (uid.id >= pods->by_uid.count) {
-		uint32_t count = pods->by_uid.count;
-		bt_vec_reserve(&pods->by_uid, (uint64_t)uid.id + 1);
-		/* All bits set is BT_POD_NONE. Fill the array up to its capacity at once. */
-		memset(&pods->by_uid.items[count], 0xff,
-			(pods->by_uid.capacity - count) * sizeof(uint32_t));
-		pods->by_uid.count = pods->by_uid.capacity;
-	}
-	pods->by_uid.items[uid.id] = pod_id;
 }
 
 uint32_t bt_pod_table_add(struct bt_pod_table *pods, const struct bt_pod_record *record)
@@ -251,7 +253,7 @@ uint32_t bt_pod_table_add(struct bt_pod_table *pods, const struct bt_pod_record 
 
 	bt_vec_store(&pods->records, &pods->free_ids, *record, pod_id);
 	if (!record->snapshot_only) {
-		bt_pod_table_set_uid(pods, record->uid, pod_id);
+		bt_map_insert(&pods->by_uid, bt_str_hash(bt_pod_record_uid(record)), pod_id);
 		pods->count++;
 		pods->assumed_count += record->assumed;
 	}
@@ -263,7 +265,8 @@ void bt_pod_table_remove(struct bt_pod_table *pods, uint32_t pod_id)
 	const struct bt_pod_record *record = &pods->records.items[pod_id];
 
 	if (!record->snapshot_only) {
-		bt_pod_table_set_uid(pods, record->uid, BT_POD_NONE);
+		/* cannot fail: in the map */
+		(void)bt_map_remove(&pods->by_uid, bt_str_hash(bt_pod_record_uid(record)), pod_id);
 		pods->count--;
 		pods->assumed_count -= record->assumed;
 	}

@@ -25,9 +25,12 @@ static int set_pod_error(struct berth_error *err, int code, const char *lead,
 
 uint32_t bt_state_find_pod(const struct bt_state *state, struct bt_str uid)
 {
-	bt_sym symbol = bt_symbol_find(&state->symbols, uid);
-
-	return bt_sym_is_none(symbol) ? BT_POD_NONE : bt_pod_table_find(&state->pods, symbol);
+	BT_MAP_EACH (&state->pods.by_uid, bt_str_hash(uid), pod_id) {
+		if (bt_str_equal(bt_pod_record_uid(bt_state_pod_at(state, pod_id)), uid)) {
+			return pod_id;
+		}
+	}
+	return BT_POD_NONE;
 }
 
 /* Make a cache entry for the slot if there is none: an imaginary node. */
@@ -52,7 +55,7 @@ static void remove_from_group(struct bt_state *state, uint32_t pod_id)
 	const struct bt_pod_record *record = &state->pods.records.items[pod_id];
 
 	if (state->pod_groups != NULL) {
-		bt_pod_groups_remove(state, record->uid, record->namespace_, record->shape);
+		bt_pod_groups_remove(state, record);
 	}
 }
 
@@ -67,11 +70,10 @@ static void remove_record(struct bt_state *state, uint32_t pod_id)
 	bt_state_drop_empty_entry(state, slot);
 }
 
-/* Make the record of a pod, with references to shape and labels. Consumes uid. */
-static struct bt_pod_record make_record(
-	struct bt_state *state, const struct bt_pod *pod, bt_sym uid)
+/* Make the record of a pod, with references to shape and labels. */
+static struct bt_pod_record make_record(struct bt_state *state, const struct bt_pod *pod)
 {
-	struct bt_pod_record record = {.uid = uid};
+	struct bt_pod_record record = {0};
 
 	bt_pod_record_fill(state, &record, pod);
 	record.shape = bt_shape_ref_pod(&state->shapes, pod, false);
@@ -81,9 +83,9 @@ static struct bt_pod_record make_record(
 	return record;
 }
 
-static void add_pod(struct bt_state *state, const struct bt_pod *pod, bt_sym uid, bool assumed)
+static void add_pod(struct bt_state *state, const struct bt_pod *pod, bool assumed)
 {
-	struct bt_pod_record record = make_record(state, pod, uid);
+	struct bt_pod_record record = make_record(state, pod);
 
 	record.assumed = assumed;
 	bt_state_attach_pod(state, bt_pod_table_add(&state->pods, &record));
@@ -93,16 +95,25 @@ static void add_pod(struct bt_state *state, const struct bt_pod *pod, bt_sym uid
  * Upstream's replace(old, new): remove the pod, then add it without the assumed mark. If shape and
  * node are equal, only the record and the order of the node's pods change. The pod keeps its id.
  */
-static void replace_pod(
-	struct bt_state *state, uint32_t pod_id, const struct bt_pod *pod, bt_sym uid)
+static void replace_pod(struct bt_state *state, uint32_t pod_id, const struct bt_pod *pod)
 {
 	struct bt_pod_table *pods = &state->pods;
-	struct bt_pod_record fresh = make_record(state, pod, uid);
+	struct bt_pod_record fresh = make_record(state, pod);
 	struct bt_pod_record old = pods->records.items[pod_id];
-	bool same_uid = bt_sym_equal(old.uid, fresh.uid);
+	struct bt_str old_uid = bt_pod_record_uid(&old);
+	struct bt_str fresh_uid = bt_pod_record_uid(&fresh);
+	bool same_identity = bt_str_equal(old_uid, fresh_uid) &&
+		bt_str_equal(bt_pod_record_name(&old), bt_pod_record_name(&fresh));
 
-	if (!same_uid) {
-		bt_pod_table_set_uid(pods, old.uid, BT_POD_NONE);
+	if (same_identity) {
+		/* Keep the texts, which may be borrowed. */
+		bt_free(fresh.identity);
+		fresh.identity = old.identity;
+		old.identity = NULL;
+	} else {
+		/* cannot fail: in the map */
+		(void)bt_map_remove(&pods->by_uid, bt_str_hash(old_uid), pod_id);
+		bt_map_insert(&pods->by_uid, bt_str_hash(fresh_uid), pod_id);
 	}
 	/* Claims are counted by namespace, so if that changes the pod is removed and added. */
 	if (fresh.shape == old.shape && fresh.node == old.node &&
@@ -116,8 +127,7 @@ static void replace_pod(
 		}
 		if (old.label_set != fresh.label_set || old.terminating != fresh.terminating ||
 			old.preempted != fresh.preempted || old.priority != fresh.priority ||
-			!bt_sym_equal(old.namespace_, fresh.namespace_) ||
-			!bt_sym_equal(old.name, fresh.name) || !bt_sym_equal(old.uid, fresh.uid)) {
+			!bt_sym_equal(old.namespace_, fresh.namespace_) || !same_identity) {
 			uint32_t kinds = BT_CHANGE_PODS;
 			if (bt_shape_at(&state->shapes, fresh.shape)->has_affinity) {
 				kinds |= BT_CHANGE_AFFINITY_PODS;
@@ -128,9 +138,6 @@ static void replace_pod(
 		bt_state_detach_pod(state, pod_id);
 		pods->records.items[pod_id] = fresh;
 		bt_state_attach_pod(state, pod_id);
-	}
-	if (!same_uid) {
-		bt_pod_table_set_uid(pods, fresh.uid, pod_id);
 	}
 	pods->assumed_count -= old.assumed;
 	if (old.node != fresh.node) {
@@ -148,9 +155,7 @@ int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uin
 	if (pod->metadata.uid.length == 0) {
 		return fail_empty_uid(err);
 	}
-	record.uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
-	if (bt_pod_table_find(&state->pods, record.uid) != BT_POD_NONE) {
-		bt_symbol_unref(&state->symbols, record.uid);
+	if (bt_state_find_pod(state, pod->metadata.uid) != BT_POD_NONE) {
 		return set_pod_error(
 			err, BERTH_ERR_STATE, "", pod, "is in the cache, so can't be assumed");
 	}
@@ -174,7 +179,7 @@ int bt_state_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct
 		return set_pod_error(
 			err, BERTH_ERR_STATE, "", pod, "is in the cache, so can't be assumed");
 	}
-	add_pod(state, pod, bt_symbol_ref_str(&state->symbols, pod->metadata.uid), true);
+	add_pod(state, pod, true);
 	if (state->pod_groups != NULL) {
 		bt_pod_groups_assume(state, pod);
 	}
@@ -220,7 +225,6 @@ int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct
 int bt_state_add_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
 {
 	uint32_t pod_id;
-	bt_sym uid;
 
 	if (pod->metadata.uid.length == 0) {
 		return fail_empty_uid(err);
@@ -229,18 +233,17 @@ int bt_state_add_pod(struct bt_state *state, const struct bt_pod *pod, struct be
 	if (pod_id != BT_POD_NONE && !bt_state_pod_at(state, pod_id)->assumed) {
 		return set_pod_error(err, BERTH_ERR_STATE, "", pod, "was already in added state");
 	}
-	uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
 	if (state->pod_groups != NULL) {
 		bt_pod_groups_assign(state, pod, pod_id != BT_POD_NONE);
 	}
 	if (pod_id == BT_POD_NONE) {
-		add_pod(state, pod, uid, false);
+		add_pod(state, pod, false);
 		return 0;
 	}
 	if (!is_on(state, bt_state_pod_at(state, pod_id)->node, pod->spec.node_name)) {
 		bt_state_warn(state, "Pod was added to a different node than it was assumed");
 	}
-	replace_pod(state, pod_id, pod, uid);
+	replace_pod(state, pod_id, pod);
 	return 0;
 }
 
@@ -283,8 +286,7 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 		}
 		bt_pod_groups_assign(state, new_pod, true);
 	}
-	replace_pod(
-		state, pod_id, new_pod, bt_symbol_ref_str(&state->symbols, new_pod->metadata.uid));
+	replace_pod(state, pod_id, new_pod);
 	return 0;
 }
 

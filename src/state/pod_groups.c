@@ -245,21 +245,25 @@ void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool
 }
 
 /** The member entry for a pod record; NULL: the pod is no member. */
-static struct bt_group_member *member_of_record(const struct bt_state *state, bt_sym uid,
-	bt_sym namespace_, uint32_t shape, struct bt_group_members **out_members)
+static struct bt_group_member *member_of_record(const struct bt_state *state,
+	const struct bt_pod_record *record, struct bt_group_members **out_members)
 {
-	const struct bt_str *name = bt_pod_group_name_of(bt_shape_at(&state->shapes, shape)->pod);
+	const struct bt_str *name =
+		bt_pod_group_name_of(bt_shape_at(&state->shapes, record->shape)->pod);
 
-	*out_members = name != NULL
-		? find_group(state->pod_groups, namespace_, bt_symbol_find(&state->symbols, *name))
+	*out_members = name != NULL ? find_group(state->pod_groups, record->namespace_,
+					      bt_symbol_find(&state->symbols, *name))
+				    : NULL;
+	return *out_members != NULL
+		? find_member(
+			  *out_members, bt_symbol_find(&state->symbols, bt_pod_record_uid(record)))
 		: NULL;
-	return *out_members != NULL ? find_member(*out_members, uid) : NULL;
 }
 
-void bt_pod_groups_remove(struct bt_state *state, bt_sym uid, bt_sym namespace_, uint32_t shape)
+void bt_pod_groups_remove(struct bt_state *state, const struct bt_pod_record *record)
 {
 	struct bt_group_members *members;
-	struct bt_group_member *member = member_of_record(state, uid, namespace_, shape, &members);
+	struct bt_group_member *member = member_of_record(state, record, &members);
 
 	if (member != NULL) {
 		remove_member(state, members, member);
@@ -317,10 +321,10 @@ void bt_pod_groups_mark(struct bt_state *state, const struct bt_pod *pod)
 	set_in_snapshot(members, member_of(state, members, pod), true);
 }
 
-void bt_pod_groups_unmark(struct bt_state *state, bt_sym uid, bt_sym namespace_, uint32_t shape)
+void bt_pod_groups_unmark(struct bt_state *state, const struct bt_pod_record *record)
 {
 	struct bt_group_members *members;
-	struct bt_group_member *member = member_of_record(state, uid, namespace_, shape, &members);
+	struct bt_group_member *member = member_of_record(state, record, &members);
 
 	set_in_snapshot(members, member, false);
 }

@@ -68,11 +68,11 @@ void bt_pod_groups_remove_pending(struct bt_state *state, const struct bt_pod *p
  * or forgotten; and when a pod group cycle assumes or forgets it in the snapshot.
  */
 void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool was_assumed);
-void bt_pod_groups_remove(struct bt_state *state, bt_sym uid, bt_sym namespace_, uint32_t shape);
+void bt_pod_groups_remove(struct bt_state *state, const struct bt_pod_record *record);
 void bt_pod_groups_assume(struct bt_state *state, const struct bt_pod *pod);
 void bt_pod_groups_forget(struct bt_state *state, const struct bt_pod *pod);
 void bt_pod_groups_mark(struct bt_state *state, const struct bt_pod *pod);
-void bt_pod_groups_unmark(struct bt_state *state, bt_sym uid, bt_sym namespace_, uint32_t shape);
+void bt_pod_groups_unmark(struct bt_state *state, const struct bt_pod_record *record);
 
 /** NULL: no pod of the group is known, or the gate is off. Borrowed until the state changes. */
 struct bt_group_members *bt_pod_groups_find(

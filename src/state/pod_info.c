@@ -18,9 +18,9 @@ void bt_pod_info_from_record(
 
 	BT_ASSERT(record->in_use);
 	*out_info = (struct bt_pod_info){
-		.name = bt_symbol_text(symbols, record->name),
+		.name = bt_pod_record_name(record),
 		.namespace_ = bt_symbol_text(symbols, record->namespace_),
-		.uid = bt_symbol_text(symbols, record->uid),
+		.uid = bt_pod_record_uid(record),
 		.labels = &state->label_sets.sets.items[record->label_set].labels,
 		.shape = bt_shape_at(&state->shapes, record->shape),
 		.label_set = record->label_set,

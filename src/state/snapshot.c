@@ -305,13 +305,13 @@ uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node
 static uint32_t find_assumed(const struct bt_state *state, struct bt_str uid)
 {
 	const struct bt_snapshot *snapshot = &state->snapshot;
-	bt_sym symbol = bt_symbol_find(&state->symbols, uid);
 	uint32_t at = snapshot->assumed_pods.count;
 
 	/* Search from the end, because cycles forget the latest pod first. */
 	while (at > 0 &&
-		!bt_sym_equal(bt_state_pod_at(state, snapshot->assumed_pods.items[at - 1])->uid,
-			symbol)) {
+		!bt_str_equal(bt_pod_record_uid(
+				      bt_state_pod_at(state, snapshot->assumed_pods.items[at - 1])),
+			uid)) {
 		at--;
 	}
 	return at > 0 ? at - 1 : snapshot->assumed_pods.count;
@@ -331,7 +331,6 @@ int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod, 
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
 	}
-	record.uid = bt_symbol_ref_str(&state->symbols, pod->metadata.uid);
 	bt_pod_record_fill(state, &record, pod);
 	bt_shape_ref(&state->shapes, shape);
 	bt_label_set_ref(&state->label_sets, label_set);
@@ -374,8 +373,7 @@ static void forget_pod_at(struct bt_state *state, uint32_t at)
 
 	bt_vec_remove_swap(&state->snapshot.assumed_pods, at);
 	if (state->pod_groups != NULL) {
-		const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-		bt_pod_groups_unmark(state, record->uid, record->namespace_, record->shape);
+		bt_pod_groups_unmark(state, bt_state_pod_at(state, pod_id));
 	}
 	bt_state_detach_pod(state, pod_id);
 	bt_pod_table_remove(&state->pods, pod_id);

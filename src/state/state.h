@@ -89,10 +89,16 @@ uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_
 void bt_label_set_ref(struct bt_label_set_table *table, uint32_t id);
 void bt_label_set_unref(struct bt_label_set_table *table, uint32_t id);
 
+/** Uid and name of a cached pod. No other pod has them, so symbols would need more memory. */
+struct bt_pod_identity {
+	uint32_t uid_length;
+	uint32_t name_length;
+	char text[]; /* uid, name */
+};
+
 /** A cached pod. Objects of bound pods are not kept: the identity, shape and labels are enough. */
 struct bt_pod_record {
-	bt_sym uid;
-	bt_sym name;
+	struct bt_pod_identity *identity; /* owned */
 	bt_sym namespace_;
 	bt_sym nominated_node; /* status.nominatedNodeName */
 	uint32_t shape;
@@ -110,14 +116,24 @@ struct bt_pod_record {
 
 _Static_assert(sizeof(struct bt_pod_record) == 48, "a bound pod costs one record");
 
+/** Borrowed until the record is removed or an update changes uid or name. */
+static inline struct bt_str bt_pod_record_uid(const struct bt_pod_record *record)
+{
+	return (struct bt_str){record->identity->text, record->identity->uid_length};
+}
+
+/** Borrowed like bt_pod_record_uid. */
+static inline struct bt_str bt_pod_record_name(const struct bt_pod_record *record)
+{
+	const struct bt_pod_identity *identity = record->identity;
+
+	return (struct bt_str){identity->text + identity->uid_length, identity->name_length};
+}
+
 struct bt_pod_table {
 	BT_VEC(struct bt_pod_record) records;
 	BT_VEC(uint32_t) free_ids;
-	/**
-	 * Pod id by uid symbol. An array is faster than a hash map: symbols of new pods are
-	 * neighbours, and the caller has the symbol already.
-	 */
-	BT_VEC(uint32_t) by_uid;
+	struct bt_map by_uid; /* uid -> pod id; without snapshot_only pods */
 	uint32_t count;
 	uint32_t assumed_count;
 };
@@ -172,9 +188,9 @@ struct bt_snapshot {
 	uint64_t log_sequence;           /* change log position of the last refresh */
 	uint64_t refresh_count;          /* number of refreshes */
 	BT_VEC(uint32_t) changed_slots;  /* changed since the last refresh, without repetitions */
-	struct bt_bitset names;    /* slots found by name; mostly equal to `listed` */
-	uint32_t name_count;       /* number of bits in names */
-	BT_VEC(uint32_t) nameless; /* slots of removed nodes, name not dropped yet */
+	struct bt_bitset names;          /* slots found by name; mostly equal to `listed` */
+	uint32_t name_count;             /* number of bits in names */
+	BT_VEC(uint32_t) nameless;       /* slots of removed nodes, name not dropped yet */
 	uint64_t next_instance;
 	BT_VEC(uint32_t) assumed_pods;    /* ids of snapshot_only pods */
 	BT_VEC(uint32_t) placement_slots; /* in the placement's order */
@@ -204,8 +220,8 @@ struct bt_state {
 	BT_VEC(struct bt_claim_ref)
 	used_claim_counts; /* count: number of the snapshot's nodes whose pods use the claim */
 	int64_t next_generation;
-	uint32_t node_entry_count;       /* cache entries: real, imaginary and ghost nodes */
-	uint32_t affinity_pod_count;     /* number of pods in all pods_with_affinity lists */
+	uint32_t node_entry_count;   /* cache entries: real, imaginary and ghost nodes */
+	uint32_t affinity_pod_count; /* number of pods in all pods_with_affinity lists */
 	struct bt_resource_gates gates;
 	bool gate_declared_features;                     /* NodeDeclaredFeatures */
 	struct bt_arena scratch;                         /* memory of one operation */

@@ -70,6 +70,12 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 		bytes += state->label_sets.sets.items[i].labels.count *
 			(sizeof(struct bt_str_pair) + sizeof(struct bt_label_pair));
 	}
+	for (uint32_t i = 0; i < state->pods.records.count; i++) {
+		const struct bt_pod_identity *identity = state->pods.records.items[i].identity;
+		bytes += identity != NULL
+			? sizeof(*identity) + identity->uid_length + identity->name_length
+			: 0;
+	}
 	bytes += vec_bytes(&state->order.zones);
 	for (uint32_t i = 0; i < state->order.zones.count; i++) {
 		bytes += vec_bytes(&state->order.zones.items[i].slots);
@@ -82,7 +88,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 		vec_bytes(&snapshot->changed_slots) + vec_bytes(&snapshot->assumed_pods) +
 		vec_bytes(&snapshot->placement_slots);
 	return bytes + vec_bytes(&state->pods.records) + vec_bytes(&state->pods.free_ids) +
-		vec_bytes(&state->pods.by_uid) + map_bytes(&state->images.map) +
+		map_bytes(&state->pods.by_uid) + map_bytes(&state->images.map) +
 		vec_bytes(&state->images.images) + vec_bytes(&state->images.free_ids) +
 		state->log.capacity * sizeof(struct bt_change) + map_bytes(&state->used_claims) +
 		vec_bytes(&state->used_claim_counts) + state->scratch.total_bytes +

@@ -45,17 +45,11 @@ bool bt_state_capture_images(struct bt_state *state, uint32_t slot);
 
 /* Functions of pod_account.c. */
 
-/** Set identity and status of a record from a pod object. Takes references to symbols. */
+/** Set identity and status of a record from a pod object. The record owns the identity. */
 void bt_pod_record_fill(
 	struct bt_state *state, struct bt_pod_record *record, const struct bt_pod *pod);
-/** Release symbols, shape and label set. */
+/** Release identity, symbols, shape and label set. */
 void bt_pod_record_drop(struct bt_state *state, struct bt_pod_record *record);
-/** Pod id of a uid symbol, or BT_POD_NONE. */
-static inline uint32_t bt_pod_table_find(const struct bt_pod_table *pods, bt_sym uid)
-{
-	return uid.id < pods->by_uid.count ? pods->by_uid.items[uid.id] : BT_POD_NONE;
-}
-void bt_pod_table_set_uid(struct bt_pod_table *pods, bt_sym uid, uint32_t pod_id);
 uint32_t bt_pod_table_add(struct bt_pod_table *pods, const struct bt_pod_record *record);
 void bt_pod_table_remove(struct bt_pod_table *pods, uint32_t pod_id);
 /** Count the pod on record->node, at the end of its lists. */

@@ -78,8 +78,7 @@ static bool check_pod(
 		} else if (!bt_str_equal(bt_node_table_name(&state->nodes, record->node),
 				   pod->spec.node_name)) {
 			problem = "is on another node";
-		} else if (!bt_str_equal(bt_symbol_text(&state->symbols, record->name),
-				   pod->metadata.name) ||
+		} else if (!bt_str_equal(bt_pod_record_name(record), pod->metadata.name) ||
 			record->priority != bt_pod_priority(pod) ||
 			record->terminating != (pod->metadata.deletion_timestamp != NULL) ||
 			!same_map(&state->label_sets.sets.items[record->label_set].labels,

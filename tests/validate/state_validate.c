@@ -195,16 +195,12 @@ static bool check_pods(const struct bt_state *state, struct bt_strbuf *reason)
 		}
 		count++;
 		assumed += record->assumed;
-		check(bt_state_find_pod(state, bt_symbol_text(&state->symbols, record->uid)) == i,
-			"pod %u: uid", i);
+		check(bt_state_find_pod(state, bt_pod_record_uid(record)) == i, "pod %u: uid", i);
 	}
 	check(count == pods->count, "%u pods, counted %u", count, pods->count);
 	check(assumed == pods->assumed_count, "%u assumed, counted %u", assumed,
 		pods->assumed_count);
-	for (uint32_t i = 0; i < pods->by_uid.count; i++) {
-		count -= pods->by_uid.items[i] != BT_POD_NONE;
-	}
-	check(count == 0, "%u pods without uid", count);
+	check(count == pods->by_uid.count, "%u pods, %u uids", count, pods->by_uid.count);
 	return true;
 }
 

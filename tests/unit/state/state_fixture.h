@@ -193,8 +193,7 @@ static inline const char *pod_names(struct fixture *fixture, const char *node)
 	for (uint32_t i = 0; i < row->pods.count; i++) {
 		bt_strbuf_append_c(&text, i == 0 ? "" : ",");
 		bt_strbuf_append_str(&text,
-			bt_symbol_text(&fixture->state->symbols,
-				bt_state_pod_at(fixture->state, row->pods.items[i])->name));
+			bt_pod_record_name(bt_state_pod_at(fixture->state, row->pods.items[i])));
 	}
 	kept = bt_arena_str(&fixture->arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
