@@ -125,8 +125,7 @@ size_t bt_object_bytes(const struct bt_object *object)
 
 void bt_object_keep_json(struct bt_object *object, struct bt_str json)
 {
-	struct bt_arena arena = {
-		.chunks = object->memory, .chunk_bytes = (size_t)json.length + 1};
+	struct bt_arena arena = {.chunks = object->memory, .chunk_bytes = (size_t)json.length + 1};
 
 	BT_ASSERT(object->json.data == NULL && object->value != NULL);
 	object->json = bt_arena_str(&arena, json);
@@ -363,8 +362,8 @@ static size_t bytes_of_copy(
  * Creates an object from value in exactly the memory needed (larger objects than usual waste some).
  * The common part of a pod is moved out of value.
  */
-static struct bt_object *object_fitted(enum bt_kind kind, void *value,
-	struct bt_pod_common *before, struct bt_pod_commons *commons, struct bt_arena *scratch)
+static struct bt_object *object_fitted(enum bt_kind kind, void *value, struct bt_pod_common *before,
+	struct bt_pod_commons *commons, struct bt_arena *scratch)
 {
 	const struct bt_kind_info *info = bt_kind_info(kind);
 	struct bt_pod_common *common = commons != NULL && kind == BT_KIND_POD
@@ -383,8 +382,8 @@ static struct bt_object *object_fitted(enum bt_kind kind, void *value,
 	return object;
 }
 
-struct bt_object *bt_object_create_pod(const struct bt_pod *pod, const struct bt_object *before,
-	struct bt_pod_commons *commons)
+struct bt_object *bt_object_create_pod(
+	const struct bt_pod *pod, const struct bt_object *before, struct bt_pod_commons *commons)
 {
 	struct bt_pod own = *pod;
 	struct bt_arena scratch = {0};
@@ -582,8 +581,8 @@ static int decode_any(struct bt_json_reader *reader, const struct bt_object_sink
 			struct bt_str text;
 			code = bt_json_skip(reader, &text, err);
 			if (code == 0 && sink->skipped != NULL) {
-				sink->skipped(sink->context, identity.api_version, identity.kind,
-					text);
+				sink->skipped(
+					sink->context, identity.api_version, identity.kind, text);
 			}
 		}
 	}
@@ -638,6 +637,14 @@ int bt_object_decode(struct bt_str json, struct bt_object **out_object, struct b
 	return 0;
 }
 
+void *bt_object_copy_value(const struct bt_object *object, struct bt_arena *arena)
+{
+	size_t size = bt_kind_info(object->kind)->size;
+	void *copy = bt_arena_alloc(arena, size);
+	memcpy(copy, object->value, size);
+	return copy;
+}
+
 const struct bt_pod_template *bt_workload_template(const struct bt_object *object)
 {
 	const void *value = object->value;
@@ -659,4 +666,33 @@ const struct bt_pod_template *bt_workload_template(const struct bt_object *objec
 	default:
 		return NULL;
 	}
+}
+
+const struct bt_opt_i32 *bt_workload_replicas(const struct bt_object *object)
+{
+	const void *value = object->value;
+	switch ((int)object->kind) {
+	case BT_KIND_DEPLOYMENT:
+		return &((const struct bt_deployment *)value)->spec.replicas;
+	case BT_KIND_REPLICA_SET:
+		return &((const struct bt_replica_set *)value)->spec.replicas;
+	case BT_KIND_REPLICATION_CONTROLLER:
+		return &((const struct bt_replication_controller *)value)->spec.replicas;
+	case BT_KIND_STATEFUL_SET:
+		return &((const struct bt_stateful_set *)value)->spec.replicas;
+	default:
+		return NULL;
+	}
+}
+
+bool bt_kind_has_replicas(enum bt_kind kind)
+{
+	return kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_REPLICA_SET ||
+		kind == BT_KIND_REPLICATION_CONTROLLER || kind == BT_KIND_STATEFUL_SET;
+}
+
+bool bt_kind_creates_pods(enum bt_kind kind)
+{
+	return bt_kind_has_replicas(kind) || kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB ||
+		kind == BT_KIND_CRON_JOB;
 }

@@ -79,8 +79,8 @@ BT_MUST_USE struct bt_object *bt_object_create(enum bt_kind kind, const void *va
  * and is packed while all references are packable. owned. before: the last version of the pod, from
  * which pod was copied; NULL: there is none. commons: borrowed.
  */
-BT_MUST_USE struct bt_object *bt_object_create_pod(const struct bt_pod *pod,
-	const struct bt_object *before, struct bt_pod_commons *commons);
+BT_MUST_USE struct bt_object *bt_object_create_pod(
+	const struct bt_pod *pod, const struct bt_object *before, struct bt_pod_commons *commons);
 BT_MUST_USE struct bt_object *bt_object_share(struct bt_object *object);
 /** NULL accepted. */
 void bt_object_release(struct bt_object *object);
@@ -150,8 +150,8 @@ struct bt_object_sink {
 	 * Called for objects of unknown kinds, which are skipped; may be NULL. json: the object's
 	 * text.
 	 */
-	void (*skipped)(void *context, struct bt_str api_version, struct bt_str kind,
-		struct bt_str json);
+	void (*skipped)(
+		void *context, struct bt_str api_version, struct bt_str kind, struct bt_str json);
 };
 
 /** Nesting limit of lists. */
@@ -177,9 +177,17 @@ void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_
  */
 BT_MUST_USE int bt_object_merge_patch(enum bt_kind kind, const void *value, struct bt_str patch,
 	struct bt_object **out_object, struct berth_error *err);
+/** Returns a shallow copy of the value, which begins with its metadata, in arena. */
+void *bt_object_copy_value(const struct bt_object *object, struct bt_arena *arena);
 /**
  * Returns the pod template of a workload; NULL: the kind creates no pods, or the
  * ReplicationController has no template.
  */
 const struct bt_pod_template *bt_workload_template(const struct bt_object *object);
+/** Returns spec.replicas of a workload; NULL: the kind has none. */
+const struct bt_opt_i32 *bt_workload_replicas(const struct bt_object *object);
+/** Whether the kind has spec.replicas and creates pods. */
+bool bt_kind_has_replicas(enum bt_kind kind);
+/** Whether objects of the kind create pods. */
+bool bt_kind_creates_pods(enum bt_kind kind);
 #endif

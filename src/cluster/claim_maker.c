@@ -222,9 +222,7 @@ static size_t put_claim(struct bt_claim_maker *maker, uint32_t index, const stru
 	if (model == NULL) {
 		return 0; /* the API server refused the claim: the pod has none */
 	}
-	size_t size = bt_kind_info(model->kind)->size;
-	struct bt_object_meta *copy = bt_arena_alloc(&maker->scratch, size);
-	memcpy(copy, model->value, size); /* the metadata is the first member */
+	struct bt_object_meta *copy = bt_object_copy_value(model, &maker->scratch);
 	/* Drop the version, which is of another store: the scheduler must see the claim as new. */
 	copy->resource_version = BT_STR("");
 	struct bt_owner_reference owner = *bt_object_controller(model->meta);

@@ -47,6 +47,23 @@ uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation)
 	return count;
 }
 
+int bt_simulation_check_group(const struct bt_simulation *simulation, struct bt_str namespace_,
+	struct bt_str name, struct berth_error *err)
+{
+	if (simulation->engine->state->pod_groups != NULL) {
+		return 0;
+	}
+	struct bt_strbuf shown = {0};
+	bt_printable_append_name(&shown, namespace_, name);
+	int result = bt_error_set(err, BERTH_ERR_INVALID,
+		"PodGroup %s: its pods are scheduled one by one while the feature gate "
+		"GenericWorkload is off: add --feature-gates "
+		"GenericWorkload=true,GangScheduling=true",
+		bt_strbuf_c(&shown));
+	bt_strbuf_finish(&shown);
+	return result;
+}
+
 /** --- loading --- */
 
 struct loading {

@@ -180,6 +180,12 @@ void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_ob
 void bt_simulation_close(struct bt_simulation *simulation);
 /** Starts the run with the sorted pods; in simulation_run.c, called by bt_simulation_close. */
 void bt_simulation_loaded(struct bt_simulation *simulation);
+/**
+ * BERTH_ERR_INVALID if the pods of a PodGroup are scheduled one by one, because its feature gate is
+ * off.
+ */
+BT_MUST_USE int bt_simulation_check_group(const struct bt_simulation *simulation,
+	struct bt_str namespace_, struct bt_str name, struct berth_error *err);
 /** Returns how many pods stay pending, after the run. */
 uint32_t bt_simulation_pending_count(const struct bt_simulation *simulation);
 /**

@@ -415,9 +415,7 @@ static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool r
 static struct bt_json_value *tree_of(struct bt_expansion_work *work, uint32_t index)
 {
 	const struct bt_manifests_object *object = &work->expansion->cluster->objects.items[index];
-	size_t size = bt_kind_info(object->kind)->size;
-	struct bt_object_meta *copy = bt_arena_alloc(&work->scratch, size);
-	memcpy(copy, object->object->value, size); /* every kind starts with its metadata */
+	struct bt_object_meta *copy = bt_object_copy_value(object->object, &work->scratch);
 	*copy = (struct bt_object_meta){
 		.name = object->name,
 		.namespace_ = object->namespace_,
@@ -733,17 +731,11 @@ static int restore_cron_job(struct bt_expansion_work *work, uint32_t index, stru
 static int restore_workload(struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	const struct bt_manifests_object *entry = &work->expansion->cluster->objects.items[index];
-	const void *value = entry->object->value;
 	if (entry->kind == BT_KIND_DEPLOYMENT) {
 		return restore_deployment(work, index, err);
 	}
-	if (entry->kind == BT_KIND_REPLICA_SET) {
-		return restore_replicas(
-			work, index, ((const struct bt_replica_set *)value)->spec.replicas, err);
-	}
-	if (entry->kind == BT_KIND_REPLICATION_CONTROLLER) {
-		return restore_replicas(work, index,
-			((const struct bt_replication_controller *)value)->spec.replicas, err);
+	if (entry->kind == BT_KIND_REPLICA_SET || entry->kind == BT_KIND_REPLICATION_CONTROLLER) {
+		return restore_replicas(work, index, *bt_workload_replicas(entry->object), err);
 	}
 	if (entry->kind == BT_KIND_STATEFUL_SET) {
 		return restore_stateful_set(work, index, err);

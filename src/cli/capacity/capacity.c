@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
 #include "cli/capacity/capacity_private.h"
 #include "cli/output.h"
 #include "dra/dra.h"
@@ -608,15 +607,10 @@ static int run_loaded(struct bt_capacity_session *session, struct berth_error *e
 	}
 	for (uint32_t i = 0; i < session->question->spec_count; i++) {
 		const struct bt_capacity_spec *spec = &session->question->specs[i];
-		if (spec->group != NULL && session->engine->state->pod_groups == NULL) {
-			struct bt_strbuf shown = {0};
-			bt_printable_append_name(&shown, spec->namespace_, spec->name);
-			int result = bt_error_set(err, BERTH_ERR_INVALID,
-				"PodGroup %s: its pods are scheduled one by one while the feature "
-				"gate GenericWorkload is off: add --feature-gates "
-				"GenericWorkload=true,GangScheduling=true",
-				bt_strbuf_c(&shown));
-			bt_strbuf_finish(&shown);
+		int result = spec->group != NULL ? bt_simulation_check_group(&session->simulation,
+							   spec->namespace_, spec->name, err)
+						 : 0;
+		if (result < 0) {
 			return result;
 		}
 	}

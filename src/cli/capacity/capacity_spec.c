@@ -63,12 +63,6 @@ static struct bt_object *make_pod(const struct bt_capacity_spec *spec,
 	return bt_object_create(BT_KIND_POD, &pod);
 }
 
-static bool is_pod_maker(enum bt_kind kind)
-{
-	return kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_REPLICA_SET ||
-		kind == BT_KIND_STATEFUL_SET || kind == BT_KIND_REPLICATION_CONTROLLER;
-}
-
 /** The workload without deletion timestamp and with a name, since its pods are made only then. */
 static struct bt_object *make_workload(
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
@@ -78,13 +72,10 @@ static struct bt_object *make_workload(
 		return bt_object_share(shared);
 	}
 	struct bt_arena arena = {0};
-	size_t size = bt_kind_info(object->kind)->size;
-	void *copy = bt_arena_alloc(&arena, size);
-	memcpy(copy, object->value, size);
-	struct bt_object_meta *meta = copy; /* every kind starts with its metadata */
+	struct bt_object_meta *meta = bt_object_copy_value(object, &arena);
 	meta->deletion_timestamp = NULL;
 	meta->name = spec->name;
-	struct bt_object *made = bt_object_create(object->kind, copy);
+	struct bt_object *made = bt_object_create(object->kind, meta);
 	bt_arena_finish(&arena);
 	return made;
 }
@@ -118,7 +109,7 @@ static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 			bt_strbuf_finish(&shown);
 		}
 		spec.object = make_pod(&spec, &pod->metadata, &pod->spec);
-	} else if (!is_pod_maker(object->kind)) {
+	} else if (!bt_kind_has_replicas(object->kind)) {
 		spec.object = make_pod(&spec, &template_->metadata, &template_->spec);
 	} else {
 		spec.object = make_workload(&spec, object);
@@ -171,9 +162,7 @@ static int take(
 	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
 {
 	struct bt_capacity_specs *specs = context;
-	if (!(object->kind == BT_KIND_POD || object->kind == BT_KIND_DAEMON_SET ||
-		    object->kind == BT_KIND_JOB || object->kind == BT_KIND_CRON_JOB ||
-		    is_pod_maker(object->kind))) {
+	if (object->kind != BT_KIND_POD && !bt_kind_creates_pods(object->kind)) {
 		return bt_manifests_take(specs->cluster, origin, object, err);
 	}
 	int result = take_spec(specs, origin, object, err);

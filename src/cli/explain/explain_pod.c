@@ -232,12 +232,7 @@ static const struct bt_manifests_object *find_workload(
 {
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
-		bool has_pods = object->kind == BT_KIND_DEPLOYMENT ||
-			object->kind == BT_KIND_STATEFUL_SET ||
-			object->kind == BT_KIND_DAEMON_SET || object->kind == BT_KIND_JOB ||
-			object->kind == BT_KIND_CRON_JOB || object->kind == BT_KIND_REPLICA_SET ||
-			object->kind == BT_KIND_REPLICATION_CONTROLLER;
-		if (has_pods && bt_str_equal(object->name, name) &&
+		if (bt_kind_creates_pods(object->kind) && bt_str_equal(object->name, name) &&
 			(namespace_.length == 0 || bt_str_equal(object->namespace_, namespace_))) {
 			return object;
 		}

@@ -20,24 +20,6 @@ struct report {
 
 /** --- the group --- */
 
-/** Refuse if the gate is off: pods are then scheduled one by one. */
-static int check_gate(const struct bt_simulation *simulation, struct bt_str namespace_,
-	struct bt_str name, struct berth_error *err)
-{
-	if (simulation->engine->state->pod_groups != NULL) {
-		return 0;
-	}
-	struct bt_strbuf shown = {0};
-	bt_printable_append_name(&shown, namespace_, name);
-	int result = bt_error_set(err, BERTH_ERR_INVALID,
-		"PodGroup %s: its pods are scheduled one by one while the feature gate "
-		"GenericWorkload is off: add --feature-gates "
-		"GenericWorkload=true,GangScheduling=true",
-		bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
-	return result;
-}
-
 static bool is_member(const struct bt_pod *pod, struct bt_str namespace_, struct bt_str name)
 {
 	const struct bt_str *group = bt_pod_group_name_of(pod);
@@ -432,7 +414,7 @@ int bt_explain_pod_group_write(struct bt_simulation *simulation,
 		.wants_proposals = options->proposals_max != 0};
 	int result = find_group(simulation, reference, &report.namespace_, err);
 	if (result == 0) {
-		result = check_gate(simulation, report.namespace_, report.name, err);
+		result = bt_simulation_check_group(simulation, report.namespace_, report.name, err);
 	}
 	if (result == 0) {
 		result = bt_explain_pod_group(

@@ -147,9 +147,7 @@ static int parse_add(struct bt_whatif_change *change, struct bt_str rest, struct
 static int find_workload_kind(struct bt_str word, enum bt_kind *out_kind, struct berth_error *err)
 {
 	enum bt_kind kind;
-	if (bt_pod_reference_find_kind(word, &kind) &&
-		(kind == BT_KIND_DEPLOYMENT || kind == BT_KIND_REPLICA_SET ||
-			kind == BT_KIND_STATEFUL_SET || kind == BT_KIND_REPLICATION_CONTROLLER)) {
+	if (bt_pod_reference_find_kind(word, &kind) && bt_kind_has_replicas(kind)) {
 		*out_kind = kind;
 		return 0;
 	}

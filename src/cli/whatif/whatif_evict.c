@@ -67,7 +67,7 @@ static int64_t scale_of(
 	if (!bt_text_set_add(owners, objects[owner].uid)) {
 		return 0;
 	}
-	const struct bt_opt_i32 *replicas = bt_whatif_replicas_of(objects[owner].object);
+	const struct bt_opt_i32 *replicas = bt_workload_replicas(objects[owner].object);
 	return replicas == NULL ? 0 : replicas->present ? replicas->value : 1;
 }
 

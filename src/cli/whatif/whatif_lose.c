@@ -76,24 +76,10 @@ int bt_lose_check(const struct bt_lose_options *options, struct berth_error *err
 
 /** --- what is lost --- */
 
-static struct loss *find_loss(struct losing *losing, struct bt_map *names, struct bt_str name)
-{
-	uint64_t hash = bt_str_hash(name);
-	BT_MAP_EACH (names, hash, index) {
-		if (bt_str_equal(losing->losses.items[index].name, name)) {
-			return &losing->losses.items[index];
-		}
-	}
-	struct loss loss = {.name = name};
-	bt_vec_push(&losing->losses, loss);
-	bt_map_insert(names, hash, losing->losses.count - 1);
-	return &losing->losses.items[losing->losses.count - 1];
-}
-
 static void list_losses(struct losing *losing)
 {
 	const struct bt_manifests *cluster = &losing->side->cluster;
-	struct bt_map names = {0};
+	struct bt_text_set names = {0}; /* of the losses, in their order */
 	struct bt_str key = bt_str_from(label_key(losing->options));
 	losing->loss_of = BT_NEW_ARRAY(uint32_t, cluster->objects.count);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
@@ -109,11 +95,17 @@ static void list_losses(struct losing *losing)
 			losing->unlabelled++;
 			continue;
 		}
-		struct loss *loss = find_loss(losing, &names, *name);
-		bt_vec_push(&loss->nodes, i);
-		losing->loss_of[i] = 1 + (uint32_t)(loss - losing->losses.items);
+		uint32_t index = bt_text_set_find(&names, *name);
+		if (index == BT_MAP_NONE) {
+			const struct loss loss = {.name = *name};
+			index = losing->losses.count;
+			bt_vec_push(&losing->losses, loss);
+			bt_text_set_append(&names, *name);
+		}
+		bt_vec_push(&losing->losses.items[index].nodes, i);
+		losing->loss_of[i] = 1 + index;
 	}
-	bt_map_finish(&names);
+	bt_text_set_finish(&names);
 }
 
 /** The loss that includes this node, or NULL. */

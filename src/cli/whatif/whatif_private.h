@@ -69,8 +69,6 @@ void bt_whatif_drop_slices(const struct bt_whatif *whatif, bool *gone);
 void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_manifests *cluster);
 
 /** whatif_workload.c */
-/** Returns spec.replicas; NULL for kinds without this field. */
-const struct bt_opt_i32 *bt_whatif_replicas_of(const struct bt_object *object);
 /** The controller if it has replicas, or BT_MANIFESTS_NONE. */
 uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
 	const struct bt_owner_reference *controller, struct bt_str namespace_);

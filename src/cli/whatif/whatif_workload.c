@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Changes of workloads: --scale, and the effect of --with manifests on running pods. */
+#include "api/change.h"
 #include "api/defaulting.h"
 #include "api/deletion_order.h"
 #include "api/types.h"
@@ -161,23 +162,6 @@ static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_
 	bt_vec_finish(&pods.list);
 }
 
-const struct bt_opt_i32 *bt_whatif_replicas_of(const struct bt_object *object)
-{
-	if (object->kind == BT_KIND_DEPLOYMENT) {
-		return &((const struct bt_deployment *)object->value)->spec.replicas;
-	}
-	if (object->kind == BT_KIND_REPLICA_SET) {
-		return &((const struct bt_replica_set *)object->value)->spec.replicas;
-	}
-	if (object->kind == BT_KIND_STATEFUL_SET) {
-		return &((const struct bt_stateful_set *)object->value)->spec.replicas;
-	}
-	if (object->kind == BT_KIND_REPLICATION_CONTROLLER) {
-		return &((const struct bt_replication_controller *)object->value)->spec.replicas;
-	}
-	return NULL;
-}
-
 uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
 	const struct bt_owner_reference *controller, struct bt_str namespace_)
 {
@@ -195,7 +179,7 @@ uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
 static void shrink(struct bt_whatif *whatif, uint32_t index)
 {
 	const struct bt_object *object = whatif->work.objects.items[index].object;
-	const struct bt_opt_i32 *replicas = bt_whatif_replicas_of(object);
+	const struct bt_opt_i32 *replicas = bt_workload_replicas(object);
 	if (replicas == NULL) {
 		return;
 	}
@@ -230,26 +214,14 @@ static void shrink(struct bt_whatif *whatif, uint32_t index)
 
 static struct bt_object *rescaled(const struct bt_object *object, int64_t replicas)
 {
-	struct bt_opt_i32 wanted = {true, (int32_t)replicas};
-	if (object->kind == BT_KIND_DEPLOYMENT) {
-		struct bt_deployment copy = *(const struct bt_deployment *)object->value;
-		copy.spec.replicas = wanted;
-		return bt_object_create(object->kind, &copy);
-	}
-	if (object->kind == BT_KIND_REPLICA_SET) {
-		struct bt_replica_set copy = *(const struct bt_replica_set *)object->value;
-		copy.spec.replicas = wanted;
-		return bt_object_create(object->kind, &copy);
-	}
-	if (object->kind == BT_KIND_STATEFUL_SET) {
-		struct bt_stateful_set copy = *(const struct bt_stateful_set *)object->value;
-		copy.spec.replicas = wanted;
-		return bt_object_create(object->kind, &copy);
-	}
-	struct bt_replication_controller copy =
-		*(const struct bt_replication_controller *)object->value;
-	copy.spec.replicas = wanted;
-	return bt_object_create(object->kind, &copy);
+	struct bt_arena arena = {0};
+	char *copy = bt_object_copy_value(object, &arena);
+	const struct bt_opt_i32 wanted = {true, (int32_t)replicas};
+	ptrdiff_t place = (const char *)bt_workload_replicas(object) - (const char *)object->value;
+	memcpy(copy + place, &wanted, sizeof(wanted));
+	struct bt_object *made = bt_object_create(object->kind, copy);
+	bt_arena_finish(&arena);
+	return made;
 }
 
 /** A paused Deployment can be scaled; only rollouts stop. */
@@ -334,14 +306,8 @@ static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_
 	bt_pod_spec_default(&new_spec, whatif->pod_level, &scratch);
 	bool same = bt_message_equal(&bt_pod_spec_message, &old_spec, &new_spec);
 	bt_arena_finish(&scratch);
-	const struct bt_str_map *a = &old_template->metadata.labels;
-	const struct bt_str_map *b = &new_template->metadata.labels;
-	same = same && a->count == b->count;
-	for (uint32_t i = 0; same && i < a->count; i++) {
-		same = bt_str_equal(a->items[i].key, b->items[i].key) &&
-			bt_str_equal(a->items[i].value, b->items[i].value);
-	}
-	return same;
+	return same &&
+		bt_str_map_equal(&old_template->metadata.labels, &new_template->metadata.labels);
 }
 
 /** A manifest without replicas keeps the present number, which an autoscaler may set. */
@@ -349,8 +315,8 @@ static void keep_replicas(
 	struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
 {
 	const struct bt_object *new_object = whatif->work.objects.items[index].object;
-	const struct bt_opt_i32 *wanted = bt_whatif_replicas_of(new_object);
-	const struct bt_opt_i32 *had = bt_whatif_replicas_of(old_object);
+	const struct bt_opt_i32 *wanted = bt_workload_replicas(new_object);
+	const struct bt_opt_i32 *had = bt_workload_replicas(old_object);
 	if (wanted != NULL && !wanted->present && had->present) {
 		bt_manifests_exchange(&whatif->work, index, rescaled(new_object, had->value));
 	}
