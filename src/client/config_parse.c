@@ -224,7 +224,7 @@ static bool is_page(struct bt_str text)
 	return i < text.length && text.data[i] == '<';
 }
 
-static int refuse(struct berth_error *err)
+static int set_kubeconfig_error(struct berth_error *err)
 {
 	return bt_error_set(err, BERTH_ERR_INVALID,
 		"this is no kubeconfig: that is YAML with clusters, users and contexts, as in "
@@ -236,10 +236,10 @@ int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *ar
 {
 	struct bt_kubeconfig file = {0};
 	struct bt_strbuf json = {0};
-	int code = is_page(text) ? refuse(err) : to_json(text, &json, err);
+	int code = is_page(text) ? set_kubeconfig_error(err) : to_json(text, &json, err);
 
 	if (code == 0 && json.length != 0 && json.data[0] != '{' && json.data[0] != 'n') {
-		code = refuse(err);
+		code = set_kubeconfig_error(err);
 	} else if (code == 0 && json.length != 0) {
 		struct bt_json_reader reader;
 		bt_json_reader_init(&reader, bt_strbuf_str(&json));

@@ -27,7 +27,7 @@ const char *bt_client_file_errno(int number, char *buffer, size_t size)
 	return buffer;
 }
 
-static int fail(const char *what, const char *path, struct berth_error *err)
+static int set_file_error(const char *what, const char *path, struct berth_error *err)
 {
 	int number = errno;
 	char text[128];
@@ -54,7 +54,7 @@ static int read_all(int fd, const char *path, uint32_t bytes_max, struct bt_strb
 			continue;
 		}
 		if (count < 0) {
-			return fail("read", path, err);
+			return set_file_error("read", path, err);
 		}
 		out->length += (size_t)count;
 		out->data[out->length] = '\0';
@@ -77,7 +77,7 @@ static int read_file(const char *path, bool waits, uint32_t bytes_max, struct bt
 	int code;
 
 	if (fd < 0) {
-		return fail("open", path, err);
+		return set_file_error("open", path, err);
 	}
 	/* Reserve all memory at once: growing the buffer would leave copies of secrets behind. */
 	if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size <= bytes_max) {
@@ -108,7 +108,7 @@ int bt_client_file_check(const char *path, struct berth_error *err)
 	int fd = open_file(path, false);
 
 	if (fd < 0) {
-		return fail("open", path, err);
+		return set_file_error("open", path, err);
 	}
 	(void)close(fd); /* read-only: no data to lose */
 	return 0;

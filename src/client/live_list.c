@@ -109,7 +109,8 @@ static int take_part(
 
 /** --- end of a page --- */
 
-static int flawed(struct bt_live_list *list, int code, const char *flaw, struct berth_error *err)
+static int wrap_list_error(
+	struct bt_live_list *list, int code, const char *flaw, struct berth_error *err)
 {
 	int result = flaw != NULL ? bt_error_set(err, code, "%s", flaw) : code;
 	return bt_error_wrap(err, result, "the API server %s sent a broken list of %s",
@@ -119,12 +120,12 @@ static int flawed(struct bt_live_list *list, int code, const char *flaw, struct 
 static void end_page(struct bt_live_list *list, bool is_whole)
 {
 	if (!is_whole) {
-		(void)flawed(list, BERTH_ERR_IO, "it is cut off", &list->err);
+		(void)wrap_list_error(list, BERTH_ERR_IO, "it is cut off", &list->err);
 		finish_with(list, BT_LIVE_FAILED);
 	} else if (list->continue_token.length == 0 || list->is_cut) {
 		finish_with(list, BT_LIVE_COMPLETE);
 	} else if (++list->pages >= PAGES_MAX) {
-		(void)flawed(list, BERTH_ERR_TOO_LARGE, "it has no end", &list->err);
+		(void)wrap_list_error(list, BERTH_ERR_TOO_LARGE, "it has no end", &list->err);
 		finish_with(list, BT_LIVE_FAILED);
 	} else {
 		request_page(list);
@@ -187,7 +188,7 @@ static void on_data(void *context, struct bt_rest_call *call, struct bt_str byte
 	struct berth_error cause = BERTH_ERROR_INIT;
 	int result = bt_frames_feed(&list->frames, bytes, &cause);
 	if (result != 0) {
-		(void)flawed(list, result, NULL, &cause);
+		(void)wrap_list_error(list, result, NULL, &cause);
 		(void)bt_error_move(&list->err, &cause);
 		bt_rest_cancel(call);
 		end_call(list);

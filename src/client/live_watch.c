@@ -163,7 +163,7 @@ void bt_live_watch_destroy(struct bt_live_watch *watch)
 /**
  * Handles a kind that is absent or forbidden: tries the next API version, else leaves the kind out.
  */
-static int leave_out(struct followed *followed, struct berth_error *err)
+static int try_next_version(struct followed *followed, struct berth_error *err)
 {
 	struct bt_live_watch *watch = followed->watch;
 	if (!followed->is_absent && !followed->is_forbidden) {
@@ -197,7 +197,7 @@ int bt_live_watch_sync(struct bt_live_watch *watch, const bool *stop, struct ber
 		is_synced = true;
 		for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT && result == 0; i++) {
 			struct followed *followed = &watch->kinds[i];
-			result = leave_out(followed, err);
+			result = try_next_version(followed, err);
 			is_synced = is_synced &&
 				(followed->reflector == NULL ||
 					bt_reflector_is_synced(followed->reflector));

@@ -19,7 +19,7 @@ static void begin_period(struct bt_pace *pace, int64_t before_ns, int64_t now_ns
 }
 
 /* Starts a new period if it is due; only this and the previous period count. */
-static void roll(struct bt_pace *pace, int64_t now_ns)
+static void start_period_if_due(struct bt_pace *pace, int64_t now_ns)
 {
 	int64_t age_ns = now_ns - pace->since_ns;
 	if (age_ns >= 2 * PERIOD_NS) {
@@ -41,12 +41,12 @@ static int64_t shortest_of_late(const struct bt_pace *pace)
 void bt_pace_init(struct bt_pace *pace, int64_t now_ns)
 {
 	begin_period(pace, INT64_MAX, now_ns);
-	roll(pace, now_ns);
+	start_period_if_due(pace, now_ns);
 }
 
 void bt_pace_answered(struct bt_pace *pace, int64_t latency_ns, int64_t now_ns)
 {
-	roll(pace, now_ns);
+	start_period_if_due(pace, now_ns);
 	if (latency_ns < pace->shortest_ns) {
 		pace->shortest_ns = latency_ns;
 	}
@@ -59,7 +59,7 @@ void bt_pace_answered(struct bt_pace *pace, int64_t latency_ns, int64_t now_ns)
 
 uint32_t bt_pace_calls(struct bt_pace *pace, int64_t now_ns)
 {
-	roll(pace, now_ns);
+	start_period_if_due(pace, now_ns);
 	int64_t latency_ns = shortest_of_late(pace);
 	int64_t calls = latency_ns / (BT_NS_PER_SECOND / CALLS_PER_SECOND);
 	if (latency_ns == INT64_MAX || calls < BT_PACE_CALLS_MIN) {

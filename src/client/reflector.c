@@ -84,7 +84,7 @@ static void log_refused(const struct bt_reflector *reflector, const char *messag
 		BT_LOG_STR("type", bt_reflector_type_name(reflector)), BT_LOG_CSTR("err", message));
 }
 
-static void forget_request(struct bt_reflector *reflector)
+static void reset_request(struct bt_reflector *reflector)
 {
 	reflector->call = NULL;
 	reflector->is_open = false;
@@ -165,10 +165,11 @@ static void on_opened(void *context, struct bt_rest_call *call, struct bt_str co
 }
 
 /** Cancels a request whose body cannot be used. */
-static void give_up(struct bt_reflector *reflector, enum bt_reflector_end end, const char *message)
+static void cancel_request(
+	struct bt_reflector *reflector, enum bt_reflector_end end, const char *message)
 {
 	bt_rest_cancel(reflector->call);
-	forget_request(reflector);
+	reset_request(reflector);
 	request_ended(reflector, end, message);
 }
 
@@ -180,11 +181,11 @@ static void on_data(void *context, struct bt_rest_call *call, struct bt_str byte
 	(void)call;
 	reflector->failure = BT_REFLECTOR_END_BROKEN;
 	if (reflector->is_protobuf && reflector->options.codec->decode_protobuf == NULL) {
-		give_up(reflector, BT_REFLECTOR_END_FAILED, "protobuf was not asked for");
+		cancel_request(reflector, BT_REFLECTOR_END_FAILED, "protobuf was not asked for");
 		return;
 	}
 	if (bt_frames_feed(&reflector->frames, bytes, &err) != 0) {
-		give_up(reflector, reflector->failure, berth_error_message(&err));
+		cancel_request(reflector, reflector->failure, berth_error_message(&err));
 	}
 	bt_arena_finish(&reflector->arena);
 	berth_error_finish(&err);
@@ -257,7 +258,7 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 		/* a stream that was never opened counts as opened and ended now */
 		reflector->opened_ns = bt_loop_now_ns(reflector->options.loop);
 	}
-	forget_request(reflector);
+	reset_request(reflector);
 	if (answer->class_ == BT_REST_OK && is_list && flaw == NULL) {
 		/* the page is complete */
 		if (!bt_reflector_state_listed(&reflector->state,
@@ -331,14 +332,14 @@ static void end_silence(struct bt_reflector *reflector)
 	}
 	if (is_suspect) {
 		reflector->has_bookmarks = false;
-		give_up(reflector, BT_REFLECTOR_END_FUTURE,
+		cancel_request(reflector, BT_REFLECTOR_END_FUTURE,
 			"no bookmarks come any more: is the resource version of the future?");
 		return;
 	}
 	BT_LOG_INFO(2, "Watch has fallen silent",
 		BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
 		BT_LOG_STR("type", bt_reflector_type_name(reflector)));
-	give_up(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
+	cancel_request(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
 }
 
 static int64_t run_reflector(void *context, int64_t now_ns)
@@ -438,7 +439,7 @@ void bt_reflector_destroy(struct bt_reflector *reflector)
 	if (reflector->call != NULL) {
 		bt_rest_cancel(reflector->call);
 	}
-	forget_request(reflector);
+	reset_request(reflector);
 	bt_reflector_store_finish(&reflector->store);
 	bt_reflector_store_finish(&reflector->incoming);
 	bt_reflector_state_finish(&reflector->state);

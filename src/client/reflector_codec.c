@@ -80,7 +80,7 @@ static int decode_node_protobuf(
 	return decode_sharing(BT_KIND_NODE, bytes, context, out_item, err);
 }
 
-static const struct bt_object_meta *meta(const void *item)
+static const struct bt_object_meta *meta_of(const void *item)
 {
 	return ((const struct bt_object *)item)->meta;
 }
@@ -105,7 +105,7 @@ static void unpack(void *item)
 	(void)bt_object_unpack(item); /* returns the same pointer */
 }
 
-static void key(const void *item, struct bt_str *out_namespace, struct bt_str *out_name)
+static void read_key(const void *item, struct bt_str *out_namespace, struct bt_str *out_name)
 {
 	*out_namespace = bt_object_namespace(item);
 	*out_name = bt_object_name(item);
@@ -120,7 +120,7 @@ static bool is_soon_unpacked(const void *item)
 	return pod != NULL && pod->spec.node_name.length == 0;
 }
 
-static const struct bt_reflector_packing packing = {allow_pack, unpack, key, is_soon_unpacked};
+static const struct bt_reflector_packing packing = {allow_pack, unpack, read_key, is_soon_unpacked};
 
 /* The codec's context points to the kind; it is only read. */
 static enum bt_kind kinds[BT_KIND__COUNT] = {
@@ -131,7 +131,8 @@ static enum bt_kind kinds[BT_KIND__COUNT] = {
 
 static const struct bt_reflector_codec codecs[BT_KIND__COUNT] = {
 #define BT_KIND(id, kind, group, versions, resource, namespaced, structure, message) \
-	{decode_kind_json, decode_kind_protobuf, meta, share, release, &kinds[BT_KIND_##id], NULL},
+	{decode_kind_json, decode_kind_protobuf, meta_of, share, release, &kinds[BT_KIND_##id], \
+		NULL},
 #include "api/kinds.def"
 #undef BT_KIND
 };
@@ -144,13 +145,13 @@ const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind)
 struct bt_reflector_codec bt_reflector_pod_codec(struct bt_pod_commons *commons)
 {
 	return (struct bt_reflector_codec){
-		decode_pod_json, decode_pod_protobuf, meta, share, release, commons, &packing};
+		decode_pod_json, decode_pod_protobuf, meta_of, share, release, commons, &packing};
 }
 
 struct bt_reflector_codec bt_reflector_node_codec(struct bt_pod_commons *commons)
 {
 	return (struct bt_reflector_codec){
-		decode_node_json, decode_node_protobuf, meta, share, release, commons, &packing};
+		decode_node_json, decode_node_protobuf, meta_of, share, release, commons, &packing};
 }
 
 struct bt_json_item *bt_json_item_share(struct bt_json_item *item)

@@ -195,7 +195,7 @@ static void apply_deletion(
 	}
 }
 
-static void note_version(struct bt_reflector *reflector)
+static void record_version(struct bt_reflector *reflector)
 {
 	int64_t version;
 
@@ -244,7 +244,7 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 	}
 	incoming->items.count = 0; /* ownership has moved */
 	bt_reflector_store_finish(incoming);
-	note_version(reflector);
+	record_version(reflector);
 	BT_LOG_INFO(2, "Caches populated", BT_LOG_STR("type", bt_reflector_type_name(reflector)),
 		BT_LOG_STR("reflector", bt_reflector_own_name(reflector)));
 	if (!reflector->is_synced) {
@@ -365,7 +365,7 @@ static int take_bookmark(
 	} else {
 		reflector->has_bookmarks = true;
 		bt_reflector_state_observed(&reflector->state, false, bookmark.resource_version);
-		note_version(reflector);
+		record_version(reflector);
 	}
 	return 0;
 }
@@ -379,7 +379,7 @@ static void take_change(struct bt_reflector *reflector, enum bt_watch_event_type
 
 	bt_reflector_state_observed(
 		&reflector->state, type == BT_WATCH_ADDED, meta->resource_version);
-	note_version(reflector);
+	record_version(reflector);
 	if (type != BT_WATCH_DELETED) {
 		if (is_watch) {
 			apply_item(reflector, item);

@@ -106,7 +106,7 @@ static void rest_metrics_init(
 	}
 }
 
-static struct bt_metric_cell *counter(
+static struct bt_metric_cell *find_counter(
 	const struct bt_rest_metrics *rest, struct bt_metric *family, uint8_t verb, uint16_t code)
 {
 	char text[8];
@@ -129,7 +129,7 @@ static struct bt_metric_cell *count_cell(struct bt_rest_metrics *rest, uint8_t v
 			return at->cell;
 		}
 	}
-	found.cell = counter(rest, rest->requests, verb, code);
+	found.cell = find_counter(rest, rest->requests, verb, code);
 	bt_vec_push(&rest->counts, found);
 	return found.cell;
 }
@@ -157,7 +157,7 @@ void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t 
 void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code)
 {
 	if (rest->duration != NULL) {
-		bt_metric_add(counter(rest, rest->retries, verb, code), 1);
+		bt_metric_add(find_counter(rest, rest->retries, verb, code), 1);
 	}
 }
 

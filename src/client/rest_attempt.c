@@ -222,7 +222,7 @@ static bool read_retry_after(const struct bt_rest_call *call, int64_t *out_secon
 	return true;
 }
 
-static void resend(struct bt_rest_call *call, uint16_t code, int64_t wait_ns)
+static void schedule_resend(struct bt_rest_call *call, uint16_t code, int64_t wait_ns)
 {
 	int64_t now_ns = bt_loop_now_ns(call->client->loop);
 	int64_t at_ns;
@@ -258,7 +258,7 @@ static bool resend_answered(struct bt_rest_call *call, uint16_t code)
 	}
 	bt_free(call->previous);
 	call->previous = NULL;
-	resend(call, code, bt_ns_of_seconds(seconds));
+	schedule_resend(call, code, bt_ns_of_seconds(seconds));
 	return true;
 }
 
@@ -280,7 +280,7 @@ static bool resend_failed(struct bt_rest_call *call, const struct bt_http_outcom
 	append_failure(call, outcome->message, &text);
 	bt_free(call->previous);
 	call->previous = bt_strbuf_steal(&text);
-	resend(call, 0, BT_NS_PER_SECOND);
+	schedule_resend(call, 0, BT_NS_PER_SECOND);
 	return true;
 }
 

@@ -238,14 +238,14 @@ static void free_call(struct bt_transport_call *call)
 	bt_free(call);
 }
 
-static void head_came(void *context, struct bt_http_transfer *transfer, uint16_t code)
+static void handle_head(void *context, struct bt_http_transfer *transfer, uint16_t code)
 {
 	struct bt_transport_call *call = context;
 
 	call->handler.head(call->handler.context, transfer, code);
 }
 
-static void data_came(void *context, struct bt_http_transfer *transfer, struct bt_str bytes)
+static void handle_data(void *context, struct bt_http_transfer *transfer, struct bt_str bytes)
 {
 	struct bt_transport_call *call = context;
 
@@ -340,8 +340,8 @@ static void begin(struct bt_transport_call *call, const struct bt_transport_requ
 		.body_silence_ns = request->is_endless ? 0 : transport->silence_ns,
 		.body_bytes_max = request->body_bytes_max,
 		.handler = {.context = call,
-			.head = call->handler.head != NULL ? head_came : NULL,
-			.data = call->handler.data != NULL ? data_came : NULL,
+			.head = call->handler.head != NULL ? handle_head : NULL,
+			.data = call->handler.data != NULL ? handle_data : NULL,
 			.done = transfer_done},
 	};
 	call->generation = transport->exec.active ? transport->exec.generation : 0;

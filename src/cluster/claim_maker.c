@@ -35,7 +35,7 @@ struct bt_claim_maker *bt_claim_maker_create(struct bt_state *state, const struc
 	return maker;
 }
 
-static void forget_model(struct bt_claim_maker *maker)
+static void release_model(struct bt_claim_maker *maker)
 {
 	for (uint32_t i = 0; i < maker->model_claims.count; i++) {
 		bt_object_release(maker->model_claims.items[i]);
@@ -50,7 +50,7 @@ static void forget_model(struct bt_claim_maker *maker)
 void bt_claim_maker_destroy(struct bt_claim_maker *maker)
 {
 	if (maker != NULL) {
-		forget_model(maker);
+		release_model(maker);
 		bt_vec_finish(&maker->model_claims);
 		bt_cluster_destroy(maker->cluster);
 		bt_arena_finish(&maker->scratch);
@@ -186,7 +186,7 @@ static void add_model_claim(struct bt_claim_maker *maker, enum bt_kind kind,
 static void set_model(struct bt_claim_maker *maker, const struct bt_pod *part)
 {
 	struct bt_str namespace_ = part->metadata.namespace_;
-	forget_model(maker);
+	release_model(maker);
 	maker->model_part = bt_object_create(BT_KIND_POD, part);
 	maker->model_pod = bt_typed_decode(BT_KIND_POD,
 		find_stored(maker, BT_KIND_POD, namespace_, part->metadata.name), NULL);
@@ -215,7 +215,7 @@ static bool is_like_model(const struct bt_claim_maker *maker, const struct bt_po
  * Gives the pod the model's claim at index, or a copy with this name if the claim was made for
  * another pod. Returns the bytes that the claim takes.
  */
-static size_t put_claim(struct bt_claim_maker *maker, uint32_t index, const struct bt_pod *pod,
+static size_t set_claim(struct bt_claim_maker *maker, uint32_t index, const struct bt_pod *pod,
 	struct bt_str generate_name, struct bt_str name)
 {
 	const struct bt_object *model = maker->model_claims.items[index];
@@ -277,10 +277,10 @@ static size_t take_claims(struct bt_claim_maker *maker, struct bt_pod *pod,
 			.name = bt_arena_str(arena, entry_name),
 			.resource_claim_name = bt_arena_str(arena, name),
 		};
-		bytes += put_claim(maker, i, pod, generate_name, name);
+		bytes += set_claim(maker, i, pod, generate_name, name);
 	}
 	for (uint32_t i = 0; i < part->spec.volumes.count; i++) {
-		bytes += put_claim(maker, made->count + i, pod, BT_STR(""),
+		bytes += set_claim(maker, made->count + i, pod, BT_STR(""),
 			volume_claim_name(pod, &part->spec.volumes.items[i], &maker->scratch));
 	}
 	pod->status.resource_claim_statuses.items = statuses;

@@ -82,7 +82,7 @@ struct bt_cluster {
  * same rules as the writes of other clients --- */
 
 /** Called inside a commit: only records the change. */
-static void note_change(void *context, const struct bt_store_change *change)
+static void record_change(void *context, const struct bt_store_change *change)
 {
 	struct bt_cluster *cluster = context;
 	if (change->collection >= cluster->kinds.count ||
@@ -170,7 +170,7 @@ static int start_scheduler(struct bt_cluster *cluster, struct berth_error *err)
 		}
 		bt_store_walk_end(&walk);
 	}
-	bt_store_on_change(cluster->store, note_change, cluster);
+	bt_store_on_change(cluster->store, record_change, cluster);
 	cluster->next_tick_ns = now_ns + TICK_NS;
 	return result;
 }

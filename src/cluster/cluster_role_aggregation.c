@@ -26,7 +26,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		bt_json_find(observed->after, "aggregationRule") == NULL) {
 		bt_groups_remove(&aggregation->roles, observed->key);
 	} else {
-		bt_groups_put(&aggregation->roles, observed->key, ALL);
+		bt_groups_set(&aggregation->roles, observed->key, ALL);
 	}
 	bt_hub_enqueue_group(hub, &aggregation->roles, ALL);
 }

@@ -360,8 +360,8 @@ uint16_t bt_hub_create(struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str 
 /**
  * Hands a pod to options.pods and lets the controllers observe it. repeated: as in bt_pod_taker.
  */
-uint16_t bt_hub_hand_over_pod(struct bt_hub *hub, struct bt_str namespace_,
-	struct bt_json_value *pod, bool repeated, struct bt_arena *arena);
+uint16_t bt_hub_take_pod(struct bt_hub *hub, struct bt_str namespace_, struct bt_json_value *pod,
+	bool repeated, struct bt_arena *arena);
 /** Returns how many pods one sync may create. */
 static inline uint32_t bt_hub_burst(const struct bt_hub *hub, uint32_t burst)
 {
@@ -387,7 +387,7 @@ static inline bool bt_hub_is_done(uint16_t code)
 	return code == 200 || code == 404;
 }
 /** Removes the finalizer from the object, if it has it. */
-bool bt_hub_drop_finalizer(struct bt_hub *hub, const struct bt_api_resource *resource,
+bool bt_hub_remove_finalizer(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *finalizer, struct bt_arena *arena);
 /**
  * Writes a core/v1 Event about an object; a repeated one increases the count of the stored Event.

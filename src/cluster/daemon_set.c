@@ -297,7 +297,7 @@ static void free_node(struct bt_daemon_node *node)
 }
 
 /** Removes nodes that are gone from the order and frees their slots. */
-static void drop_gone_nodes(struct bt_daemon_sets *self)
+static void remove_deleted_nodes(struct bt_daemon_sets *self)
 {
 	struct bt_daemon_order *items = self->order.items;
 	uint32_t kept = 0;
@@ -315,7 +315,7 @@ static void drop_gone_nodes(struct bt_daemon_sets *self)
 	self->ordered_count = ordered;
 }
 
-static void forget_node(struct bt_daemon_sets *self, struct bt_str name)
+static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
 {
 	uint32_t slot = find_node(self, name);
 
@@ -326,7 +326,7 @@ static void forget_node(struct bt_daemon_sets *self, struct bt_str name)
 	free_node(&self->nodes.items[slot]);
 	/* A sync drops gone nodes as well, but without DaemonSets no sync runs. */
 	if (self->order.count > 2 * self->by_name.count) {
-		drop_gone_nodes(self);
+		remove_deleted_nodes(self);
 	}
 }
 
@@ -334,7 +334,7 @@ static void forget_node(struct bt_daemon_sets *self, struct bt_str name)
  * Called for a new node, or when its labels or taints changed. The node is read in the next sync,
  * so without DaemonSets changes of nodes cost little.
  */
-static void note_node(struct bt_daemon_sets *self, struct bt_str name)
+static void mark_node_dirty(struct bt_daemon_sets *self, struct bt_str name)
 {
 	uint32_t slot = find_node(self, name);
 
@@ -362,7 +362,7 @@ static int compare_names(const void *left, const void *right)
 static void order_nodes(struct bt_daemon_sets *self, struct bt_arena *arena)
 {
 	if (self->order.count != self->by_name.count) {
-		drop_gone_nodes(self);
+		remove_deleted_nodes(self);
 	}
 	struct bt_daemon_order *items = self->order.items;
 	uint32_t left = self->ordered_count;
@@ -474,7 +474,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			bt_json_text_at(observed->after, "spec.nodeName").length != 0) {
 			bt_groups_remove(&self->targets, observed->key);
 		} else {
-			bt_groups_put(&self->targets, observed->key, target_of(observed->after));
+			bt_groups_set(&self->targets, observed->key, target_of(observed->after));
 		}
 		return;
 	}
@@ -486,9 +486,9 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED) {
-		forget_node(self, observed->key);
+		remove_node(self, observed->key);
 	} else {
-		note_node(self, observed->key);
+		mark_node_dirty(self, observed->key);
 	}
 	for (uint32_t i = 0; i < self->selectors.entries.count; i++) {
 		if (self->selectors.entries.items[i] != NULL) {
@@ -528,7 +528,7 @@ static int compare_pods(const void *left, const void *right)
 	return order != 0 ? order : bt_str_compare(a->record->key, b->record->key);
 }
 
-static void judge_node(struct bt_daemon_pass *pass, const struct bt_daemon_node *node,
+static void evaluate_node(struct bt_daemon_pass *pass, const struct bt_daemon_node *node,
 	struct bt_daemon_place *place)
 {
 	const struct bt_pod_spec *spec = &pass->spec;
@@ -569,7 +569,7 @@ static void collect_places(struct bt_daemon_pass *pass, const struct bt_indexed_
 		struct bt_daemon_node *node = &self->nodes.items[self->order.items[i].slot];
 
 		node->place = i;
-		judge_node(pass, node, &pass->places[i]);
+		evaluate_node(pass, node, &pass->places[i]);
 	}
 	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
 		count++;

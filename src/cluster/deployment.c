@@ -145,7 +145,7 @@ static void watch_progress(struct rollout *rollout, const struct counters *count
 	int64_t due;
 
 	if (deadline == INT32_MAX) {
-		bt_tree_drop_condition(rollout->conditions, "Progressing");
+		bt_tree_remove_condition(rollout->conditions, "Progressing");
 		return;
 	}
 	if (was_complete && counters->replicas == counters->updated) {
@@ -205,7 +205,7 @@ static void write_status(struct rollout *rollout)
 		}
 	}
 	if (failure == NULL) {
-		bt_tree_drop_condition(rollout->conditions, "ReplicaFailure");
+		bt_tree_remove_condition(rollout->conditions, "ReplicaFailure");
 	} else {
 		bool deletes = bt_str_equal_c(bt_json_text_at(failure, "reason"), "FailedDelete");
 
@@ -654,7 +654,7 @@ static bool shrink_old_sets(struct rollout *rollout)
 	return dropped_any;
 }
 
-static void roll(struct rollout *rollout)
+static void roll_out(struct rollout *rollout)
 {
 	int64_t size;
 
@@ -790,7 +790,7 @@ static void scale_in_proportion(struct rollout *rollout)
 /**
  * If spec.replicas changed while several sets have pods, scale them in proportion to their sizes.
  */
-static void scale(struct rollout *rollout)
+static void scale_sets(struct rollout *rollout)
 {
 	struct rollout_set *single = single_set(rollout);
 	const struct rollout_set *new_set = rollout->new_set;
@@ -841,7 +841,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		if (observed->type == BT_CHANGE_DELETED) {
 			bt_groups_remove(&self->owned, observed->key);
 		} else {
-			bt_groups_put(&self->owned, observed->key,
+			bt_groups_set(&self->owned, observed->key,
 				owner != NULL
 					? bt_json_text_at(owner, "uid")
 					: bt_arena_printf(&arena, "/%.*s", BT_STR_ARG(namespace_)));
@@ -870,7 +870,7 @@ static int compare_age(const void *left, const void *right)
 }
 
 /** Releases sets that the selector no longer matches; adopts matching sets without an owner. */
-static void adopt(struct deployments *self, struct bt_sync *sync)
+static void adopt_and_release(struct deployments *self, struct bt_sync *sync)
 {
 	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, sync->key);
 	struct bt_str namespace_ = bt_key_namespace(sync->key);
@@ -921,7 +921,7 @@ static void read_strategy(struct rollout *rollout)
  * Sets condition Progressing when the Deployment is paused or resumed, so that the pause does not
  * count towards the deadline.
  */
-static void note_pause(struct rollout *rollout, bool paused)
+static void set_paused_condition(struct rollout *rollout, bool paused)
 {
 	struct bt_str reason =
 		bt_json_text_at(bt_condition_find(rollout->conditions, "Progressing"), "reason");
@@ -961,7 +961,7 @@ static bool sync(struct bt_sync *sync)
 	}
 	read_strategy(&rollout);
 	if (!deleting) {
-		adopt(self, sync);
+		adopt_and_release(self, sync);
 	}
 	BT_GROUPS_EACH (&self->owned, uid, at) {
 		count++;
@@ -977,18 +977,18 @@ static bool sync(struct bt_sync *sync)
 		}
 	}
 	qsort(rollout.old_sets, rollout.old_count, sizeof(*rollout.old_sets), compare_age);
-	note_pause(&rollout, paused);
+	set_paused_condition(&rollout, paused);
 	find_new_set(&rollout, false);
 	if (!deleting) {
 		if (paused || needs_scale(&rollout)) {
-			scale(&rollout);
+			scale_sets(&rollout);
 			if (paused) {
 				clean_up(&rollout);
 			}
 		} else if (rollout.recreate) {
 			recreate(&rollout);
 		} else {
-			roll(&rollout);
+			roll_out(&rollout);
 		}
 	}
 	write_status(&rollout);

@@ -53,7 +53,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 /* --- scales --- */
 
 /** Records that the controller is counted. Returns false if it was counted before. */
-static bool note_owner(struct pass *pass, struct bt_str uid)
+static bool add_owner(struct pass *pass, struct bt_str uid)
 {
 	for (uint32_t i = 0; i < pass->owners.count; i++) {
 		if (bt_str_equal(pass->owners.items[i], uid)) {
@@ -96,13 +96,13 @@ static void count_scale(struct pass *pass, const struct bt_json_value *pod)
 	const struct bt_json_value *owner;
 	int64_t scale;
 
-	if (reference == NULL || !note_owner(pass, bt_json_text_at(reference, "uid"))) {
+	if (reference == NULL || !add_owner(pass, bt_json_text_at(reference, "uid"))) {
 		return;
 	}
 	owner = read_owner(pass, reference, &resource);
 	reference = bt_controller_owner_of(owner);
 	if (reference != NULL && resource == pass->sync->hub->kinds[BT_HUB_REPLICA_SETS]) {
-		if (!note_owner(pass, bt_json_text_at(reference, "uid"))) {
+		if (!add_owner(pass, bt_json_text_at(reference, "uid"))) {
 			return;
 		}
 		owner = read_owner(pass, reference, &resource);
@@ -116,7 +116,7 @@ static void count_scale(struct pass *pass, const struct bt_json_value *pod)
 /* --- pods --- */
 
 /** Drops entries of status.disruptedPods whose pod is gone or deleting, or that are too old. */
-static void forget_disrupted(struct pass *pass)
+static void remove_old_disrupted(struct pass *pass)
 {
 	struct bt_sync *sync = pass->sync;
 	const struct bt_json_value *disrupted =
@@ -203,7 +203,7 @@ static bool sync(struct bt_sync *sync)
 	int32_t expected;
 	int32_t desired;
 
-	forget_disrupted(&pass);
+	remove_old_disrupted(&pass);
 	if (entry != NULL) {
 		bt_owners_visit_selected(sync, &entry->selector, entry->bits, count_pod, &pass);
 	}

@@ -416,7 +416,7 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 	bool succeeded = true;
 
 	if (!orphan) {
-		bt_groups_put(&self->waiting, sync->key, uid);
+		bt_groups_set(&self->waiting, sync->key, uid);
 	}
 	for (uint32_t link = first_of(&self->links, bt_str_hash(uid)); link != BT_LINK_NONE;
 		link = self->links.links.items[link].next) {

@@ -113,7 +113,7 @@ void bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 	groups->first_free = entry + 1;
 }
 
-void bt_groups_put(struct bt_groups *groups, struct bt_str key, struct bt_str group)
+void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group)
 {
 	uint32_t entry = find(groups, &groups->by_key, key, key_of);
 	struct bt_group_entry item = {.key_length = key.length, .group_length = group.length};

@@ -29,7 +29,7 @@ struct bt_groups {
 
 void bt_groups_finish(struct bt_groups *groups);
 /** Adds the key to this group and removes it from any other. Texts are copied. */
-void bt_groups_put(struct bt_groups *groups, struct bt_str key, struct bt_str group);
+void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group);
 void bt_groups_remove(struct bt_groups *groups, struct bt_str key);
 /** Returns the key's group, or "". Borrowed until the key changes its group. */
 struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key);

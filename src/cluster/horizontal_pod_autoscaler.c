@@ -588,7 +588,7 @@ struct metric_failures {
 	struct bt_str why;
 };
 
-static void note_failure(struct pass *pass, const struct bt_json_value *metric,
+static void record_metric_failure(struct pass *pass, const struct bt_json_value *metric,
 	const struct metric_type *type, struct bt_str why, struct metric_failures *failures)
 {
 	struct bt_arena *arena = pass->sync->arena;
@@ -627,12 +627,12 @@ static bool evaluate_metrics(struct pass *pass, int64_t *out_replicas)
 		struct evaluation evaluation;
 
 		if (type == NULL) {
-			note_failure(pass, metric, NULL,
+			record_metric_failure(pass, metric, NULL,
 				bt_arena_printf(arena, "unknown metric source type \"%.*s\"",
 					BT_STR_ARG(bt_json_text_at(metric, "type"))),
 				&failures);
 		} else if (!evaluate_metric(pass, metric, type, &evaluation)) {
-			note_failure(pass, metric, type, evaluation.why, &failures);
+			record_metric_failure(pass, metric, type, evaluation.why, &failures);
 		} else if (evaluation.replicas > best) {
 			best = evaluation.replicas;
 			best_reason = evaluation.name;

@@ -155,7 +155,7 @@ uint16_t bt_hub_create(struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str 
 
 	if (kind == BT_HUB_PODS && hub->options.pods.take != NULL) {
 		struct bt_api_answer answer = {
-			.code = bt_hub_hand_over_pod(hub, namespace_, object, false, arena)};
+			.code = bt_hub_take_pod(hub, namespace_, object, false, arena)};
 		if (out_answer != NULL) {
 			*out_answer = answer;
 		}
@@ -462,8 +462,8 @@ static void observe_pod(struct bt_hub *hub, const struct bt_json_value *pod, str
 	notify_members(hub, interest_in(hub, pods->collection)->members, &observed);
 }
 
-uint16_t bt_hub_hand_over_pod(struct bt_hub *hub, struct bt_str namespace_,
-	struct bt_json_value *pod, bool repeated, struct bt_arena *arena)
+uint16_t bt_hub_take_pod(struct bt_hub *hub, struct bt_str namespace_, struct bt_json_value *pod,
+	bool repeated, struct bt_arena *arena)
 {
 	struct bt_json_value *metadata = bt_json_ensure_object(arena, pod, "metadata");
 	struct bt_str name;

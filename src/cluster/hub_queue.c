@@ -74,7 +74,7 @@ static uint32_t find_or_add(struct bt_hub_queue *queue, uint32_t controller, str
 }
 
 /** Frees the item if it is neither ready, running nor delayed. */
-static void forget_if_idle(struct bt_hub_queue *queue, uint32_t slot)
+static void remove_if_idle(struct bt_hub_queue *queue, uint32_t slot)
 {
 	struct bt_hub_item *item = &queue->items.items[slot];
 
@@ -111,7 +111,7 @@ void bt_hub_queue_add(struct bt_hub_queue *queue, uint32_t controller, struct bt
 	make_ready(queue, find_or_add(queue, controller, key));
 }
 
-static void delay(struct bt_hub_queue *queue, uint32_t slot, int64_t at_ns)
+static void delay_item(struct bt_hub_queue *queue, uint32_t slot, int64_t at_ns)
 {
 	if (!bt_heap_has(&queue->delayed, slot)) {
 		bt_heap_push(&queue->delayed, slot, at_ns, queue->next_sequence++);
@@ -128,7 +128,7 @@ void bt_hub_queue_add_at(
 	uint32_t slot = find_or_add(queue, controller, key);
 
 	queue->items.items[slot].periodic = false;
-	delay(queue, slot, at_ns);
+	delay_item(queue, slot, at_ns);
 }
 
 void bt_hub_queue_add_periodic(
@@ -139,7 +139,7 @@ void bt_hub_queue_add_periodic(
 	if (!bt_heap_has(&queue->delayed, slot)) {
 		queue->items.items[slot].periodic = true;
 	}
-	delay(queue, slot, at_ns);
+	delay_item(queue, slot, at_ns);
 }
 
 void bt_hub_queue_cancel_delay(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key)
@@ -207,9 +207,9 @@ void bt_hub_queue_done(struct bt_hub_queue *queue, uint32_t slot, bool succeeded
 		int64_t wait = BACKOFF_FIRST_NS << doublings;
 		item->failures++;
 		item->periodic = false;
-		delay(queue, slot, now_ns + (wait < BACKOFF_MAX_NS ? wait : BACKOFF_MAX_NS));
+		delay_item(queue, slot, now_ns + (wait < BACKOFF_MAX_NS ? wait : BACKOFF_MAX_NS));
 	}
-	forget_if_idle(queue, slot);
+	remove_if_idle(queue, slot);
 }
 
 int64_t bt_hub_queue_next_due(const struct bt_hub_queue *queue)

@@ -78,7 +78,7 @@ static void untrack(struct bt_sync *sync, struct bt_str pod_key)
 	struct bt_json_value *pod = bt_hub_read(sync->hub, BT_HUB_PODS, pod_key, sync->arena);
 
 	if (pod != NULL &&
-		!bt_hub_drop_finalizer(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
+		!bt_hub_remove_finalizer(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
 			BT_JOB_FINALIZER, sync->arena)) {
 		sync->failed = true;
 	}
@@ -506,7 +506,7 @@ static struct bt_job_retry *find_retry(struct bt_jobs *self, struct bt_str uid)
 	return NULL;
 }
 
-static void forget_retry(struct bt_jobs *self, struct bt_str uid)
+static void remove_retry(struct bt_jobs *self, struct bt_str uid)
 {
 	const struct bt_job_retry *retry = find_retry(self, uid);
 
@@ -515,7 +515,7 @@ static void forget_retry(struct bt_jobs *self, struct bt_str uid)
 	}
 }
 
-static void note_failure(struct bt_job_pass *pass)
+static void record_failure(struct bt_job_pass *pass)
 {
 	struct bt_job_retry *retry = find_retry(pass->self, pass->uid);
 	struct bt_job_retry fresh = {.uid_hash = bt_str_hash(pass->uid)};
@@ -572,7 +572,7 @@ static void count_pods(struct bt_job_pass *pass)
 		}
 		index = pass->indexed ? job_index_of(pass, pod) : -1;
 		if (success) {
-			forget_retry(pass->self, pass->uid);
+			remove_retry(pass->self, pass->uid);
 			if (index >= 0) {
 				done[done_count++] = (struct index_range){index, index};
 			}
@@ -583,7 +583,7 @@ static void count_pods(struct bt_job_pass *pass)
 				untrack(sync, pod->key);
 				continue;
 			}
-			note_failure(pass);
+			record_failure(pass);
 			if (index >= 0 && pass->index_limit >= 0) {
 				if (failures.items == NULL) {
 					failures = count_index_failures(pass);
@@ -827,7 +827,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		if (record == NULL || !record->job_tracking) {
 			bt_groups_remove(&self->tracked, observed->key);
 		} else if (bt_str_equal_c(bt_json_text_at(owner, "kind"), "Job")) {
-			bt_groups_put(&self->tracked, observed->key,
+			bt_groups_set(&self->tracked, observed->key,
 				bt_api_key(&arena, bt_key_namespace(observed->key),
 					bt_json_text_at(owner, "name")));
 		}
@@ -835,7 +835,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED) {
-		forget_retry(self, bt_json_text_at(observed->after, "metadata.uid"));
+		remove_retry(self, bt_json_text_at(observed->after, "metadata.uid"));
 	}
 	bt_owners_observe(hub, observed, &self->selectors, false);
 }
@@ -901,7 +901,7 @@ static bool end_job(struct bt_job_pass *pass, const char *target, const char *fi
 	return false;
 }
 
-static void fail(struct bt_job_pass *pass, const char *reason, struct bt_str message)
+static void fail_job(struct bt_job_pass *pass, const char *reason, struct bt_str message)
 {
 	if (end_job(pass, "FailureTarget", "Failed", reason, message)) {
 		bt_sync_event(pass->sync, "Warning", reason, "%.*s", BT_STR_ARG(message));
@@ -931,7 +931,7 @@ static struct bt_str met_success_rule(const struct bt_job_pass *pass)
 	return BT_STR("");
 }
 
-static void manage(struct bt_job_pass *pass)
+static void manage_pods(struct bt_job_pass *pass)
 {
 	struct bt_sync *sync = pass->sync;
 	const struct bt_job_retry *retry = find_retry(pass->self, pass->uid);
@@ -1034,7 +1034,7 @@ static void create_or_delete_pods(struct bt_job_pass *pass, bool suspended)
 			bt_sync_event(sync, "Normal", "Completed", "Job completed");
 		}
 	} else if (reason != NULL) {
-		fail(pass, reason, message);
+		fail_job(pass, reason, message);
 	} else if (suspended) {
 		if (!is_condition(pass, "Suspended")) {
 			bt_sync_event(sync, "Normal", "Suspended", "Job suspended");
@@ -1047,7 +1047,7 @@ static void create_or_delete_pods(struct bt_job_pass *pass, bool suspended)
 				pass, "Suspended", "False", "JobResumed", BT_STR("Job resumed"));
 			bt_sync_event(sync, "Normal", "Resumed", "Job resumed");
 		}
-		manage(pass);
+		manage_pods(pass);
 	}
 }
 

@@ -40,7 +40,7 @@ void bt_job_groups_observe(struct bt_job_groups *groups, const struct bt_observe
 	if (observed->type == BT_CHANGE_DELETED || name.length == 0) {
 		bt_groups_remove(index, observed->key);
 	} else {
-		bt_groups_put(index, observed->key,
+		bt_groups_set(index, observed->key,
 			bt_api_key(&arena, bt_key_namespace(observed->key), name));
 	}
 	bt_arena_finish(&arena);

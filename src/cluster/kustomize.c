@@ -44,7 +44,7 @@ struct folder {
 
 /* --- files --- */
 
-static int fail(const struct folder *folder, const char *field, const char *what)
+static int set_kustomize_error(const struct folder *folder, const char *field, const char *what)
 {
 	return bt_error_set(folder->err, BERTH_ERR_INVALID, "-k %s: %s%s%s", folder->path, field,
 		field[0] != '\0' ? ": " : "", what);
@@ -122,7 +122,7 @@ static int parse_documents(const struct folder *folder, const char *where, struc
 {
 	(void)text;
 	(void)out_documents;
-	return fail(folder, where, "this program was built without YAML");
+	return set_kustomize_error(folder, where, "this program was built without YAML");
 }
 #endif
 
@@ -143,12 +143,13 @@ static int add_object(struct folder *folder, const char *where, struct bt_json_v
 	}
 	if (kind.length == 0 || bt_json_text_at(object, "apiVersion").length == 0 ||
 		bt_json_text_at(object, "metadata.name").length == 0) {
-		return fail(folder, where, "an object needs apiVersion, kind and metadata.name");
+		return set_kustomize_error(
+			folder, where, "an object needs apiVersion, kind and metadata.name");
 	}
 	if (folder->resources.count >= RESOURCES_MAX) {
-		return fail(folder, where, "there are too many objects");
+		return set_kustomize_error(folder, where, "there are too many objects");
 	}
-	bt_kustomized_note_name(&resource);
+	bt_kustomized_record_name(&resource);
 	bt_vec_push(&folder->resources, resource);
 	return 0;
 }
@@ -163,7 +164,8 @@ static int add_folder(struct folder *folder, struct bt_str path)
 		.folder_count = folder->folder_count,
 		.err = folder->err};
 	int result = inner.depth > BT_KUSTOMIZE_DEPTH_MAX
-		? fail(folder, "resources", "folders name each other too deeply, or in a circle")
+		? set_kustomize_error(
+			  folder, "resources", "folders name each other too deeply, or in a circle")
 		: read_folder(&inner);
 	for (uint32_t i = 0; i < inner.resources.count && result == 0; i++) {
 		bt_vec_push(&folder->resources, inner.resources.items[i]);
@@ -182,7 +184,8 @@ static int add_component(struct folder *folder, struct bt_str name)
 		.folder_count = folder->folder_count,
 		.err = folder->err};
 	int result = inner.depth > BT_KUSTOMIZE_DEPTH_MAX
-		? fail(folder, "components", "folders name each other too deeply, or in a circle")
+		? set_kustomize_error(folder, "components",
+			  "folders name each other too deeply, or in a circle")
 		: read_folder(&inner);
 	folder->resources = inner.resources;
 	return result;
@@ -196,7 +199,7 @@ static int add_resource(struct folder *folder, const char *field, struct bt_str 
 	struct stat status;
 	if (bt_str_find(name, BT_STR("://")) >= 0 || bt_str_has_prefix(name, BT_STR("git@")) ||
 		bt_str_has_prefix(name, BT_STR("github.com/"))) {
-		return fail(folder, field, "addresses are not read here");
+		return set_kustomize_error(folder, field, "addresses are not read here");
 	}
 	if (name.length != 0 && name.data[0] != '/' && stat(path.data, &status) == 0 &&
 		S_ISDIR(status.st_mode)) {
@@ -344,7 +347,7 @@ static int apply_patch(struct folder *folder, const char *field, const struct bt
 	bool any = false;
 	int result = 0;
 	if (target == NULL && patch->type != BT_JSON_OBJECT) {
-		return fail(folder, field, "a JSON patch needs a target");
+		return set_kustomize_error(folder, field, "a JSON patch needs a target");
 	}
 	for (uint32_t i = 0; i < folder->resources.count && result == 0; i++) {
 		struct bt_kustomized *resource = &folder->resources.items[i];
@@ -394,7 +397,7 @@ static int apply_patch_list(struct folder *folder, const char *field)
 		struct bt_str text = bt_json_text_at(entry, "patch");
 		struct bt_str path = bt_json_text_at(entry, "path");
 		if (bt_json_object_at(entry, "options")->count != 0) {
-			return fail(folder, field, "options are not read here");
+			return set_kustomize_error(folder, field, "options are not read here");
 		}
 		if (text.length == 0) {
 			result = read_text(folder, field, path, &text);
@@ -568,7 +571,8 @@ static int generate(struct folder *folder, const char *field, bool is_secret)
 		bool replaces = bt_str_equal_c(behavior, "replace");
 		if (behavior.length != 0 && !merges && !replaces &&
 			!bt_str_equal_c(behavior, "create")) {
-			return fail(folder, field, "behavior is create, merge or replace");
+			return set_kustomize_error(
+				folder, field, "behavior is create, merge or replace");
 		}
 		bt_json_set_c(arena, object, "apiVersion", "v1");
 		bt_json_set_c(arena, object, "kind", is_secret ? "Secret" : "ConfigMap");
@@ -602,7 +606,7 @@ static int generate(struct folder *folder, const char *field, bool is_secret)
 				!bt_json_bool_at(given, "disableNameSuffixHash", false);
 		}
 		if (bt_json_text_at(metadata, "name").length == 0) {
-			return fail(folder, field, "an entry needs a name");
+			return set_kustomize_error(folder, field, "an entry needs a name");
 		}
 		if (merges || replaces) {
 			result = regenerate(folder, field, &resource, merges);
@@ -611,7 +615,7 @@ static int generate(struct folder *folder, const char *field, bool is_secret)
 			}
 			continue;
 		}
-		bt_kustomized_note_name(&resource);
+		bt_kustomized_record_name(&resource);
 		bt_vec_push(&folder->resources, resource);
 	}
 	return 0;
@@ -636,7 +640,7 @@ static int read_kustomization(struct folder *folder)
 										      : NULL;
 	}
 	if (name == NULL) {
-		return fail(folder, "",
+		return set_kustomize_error(folder, "",
 			"there is no kustomization.yaml, kustomization.yml or Kustomization");
 	}
 	int result = read_text(folder, name, bt_str_from(name), &text);
@@ -648,7 +652,7 @@ static int read_kustomization(struct folder *folder)
 	}
 	folder->file = documents->count == 1 ? documents->elements[0] : NULL;
 	if (folder->file == NULL || folder->file->type != BT_JSON_OBJECT) {
-		return fail(folder, name, "one object is expected");
+		return set_kustomize_error(folder, name, "one object is expected");
 	}
 	for (uint32_t i = 0; i < folder->file->count; i++) {
 		bool known = false;
@@ -664,7 +668,7 @@ static int read_kustomization(struct folder *folder)
 	}
 	bool is_component = bt_str_equal_c(bt_json_text_at(folder->file, "kind"), "Component");
 	if (is_component != folder->is_component) {
-		return fail(folder, name,
+		return set_kustomize_error(folder, name,
 			is_component ? "a Component is named in components, not in resources"
 				     : "kind Component is expected of what components names");
 	}
@@ -714,7 +718,7 @@ static int add_labels(struct folder *folder)
 		const struct bt_json_value *entry = list->elements[i];
 		bool selectors = bt_json_bool_at(entry, "includeSelectors", false);
 		if (bt_json_find(entry, "fields") != NULL) {
-			return fail(folder, "labels", "fields are not read here");
+			return set_kustomize_error(folder, "labels", "fields are not read here");
 		}
 		for (uint32_t k = 0; k < folder->resources.count; k++) {
 			bt_kustomize_label(folder->arena, folder->resources.items[k].object,
@@ -758,7 +762,8 @@ static int replace_fields(struct folder *folder)
 			result = bt_kustomize_replace(folder->arena, folder->resources.items,
 				folder->resources.count, entries->elements[k], &why);
 			if (result < 0) {
-				result = fail(folder, field, berth_error_message(&why));
+				result = set_kustomize_error(
+					folder, field, berth_error_message(&why));
 				berth_error_finish(&why);
 			}
 		}
@@ -772,7 +777,7 @@ static int read_folder(struct folder *folder)
 	static const char *const lists[] = {"resources", "bases"};
 	struct bt_arena *arena = folder->arena;
 	int result = ++*folder->folder_count > FOLDERS_MAX
-		? fail(folder, "", "there are too many folders")
+		? set_kustomize_error(folder, "", "there are too many folders")
 		: read_kustomization(folder);
 	for (size_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
 		const struct bt_json_value *list =
@@ -807,7 +812,7 @@ static int read_folder(struct folder *folder)
 	}
 	result = result < 0 ? result : replace_fields(folder);
 	if (result == 0) {
-		bt_kustomize_follow_names(
+		bt_kustomize_update_references(
 			arena, folder->resources.items, folder->resources.count, namespace_);
 	}
 	return result;

@@ -43,7 +43,7 @@ struct bt_kustomized {
 /** Compares two namespaces; "" equals "default". */
 bool bt_kustomize_is_namespace(struct bt_str a, struct bt_str b);
 /** Records the current name. If the list is full, it replaces the last one. */
-void bt_kustomized_note_name(struct bt_kustomized *resource);
+void bt_kustomized_record_name(struct bt_kustomized *resource);
 /**
  * Copies the members of texts into the object's member of this name; existing members are replaced.
  */
@@ -79,7 +79,7 @@ BT_MUST_USE int bt_kustomize_replace(struct bt_arena *arena, struct bt_kustomize
  * Updates references to names that changed since the last recorded one, then records the current
  * names. namespace_: all objects were moved there; "": they were not.
  */
-void bt_kustomize_follow_names(struct bt_arena *arena, struct bt_kustomized *resources,
+void bt_kustomize_update_references(struct bt_arena *arena, struct bt_kustomized *resources,
 	uint32_t count, struct bt_str namespace_);
 /**
  * Called for the outermost folder: appends the hashes of generated objects to their names, and

@@ -13,7 +13,7 @@ bool bt_kustomize_is_namespace(struct bt_str a, struct bt_str b)
 		a.length != 0 ? a : BT_STR("default"), b.length != 0 ? b : BT_STR("default"));
 }
 
-void bt_kustomized_note_name(struct bt_kustomized *resource)
+void bt_kustomized_record_name(struct bt_kustomized *resource)
 {
 	struct bt_kustomize_name name = {bt_json_text_at(resource->object, "metadata.name"),
 		bt_json_text_at(resource->object, "metadata.namespace")};
@@ -141,8 +141,8 @@ static const struct bt_kustomized *find_named(const struct search *search, struc
 	return earlier;
 }
 
-static void follow(const struct search *search, struct bt_json_value *holder, const char *member,
-	const char *kind)
+static void update_reference(const struct search *search, struct bt_json_value *holder,
+	const char *member, const char *kind)
 {
 	struct bt_json_value *name = bt_json_find(holder, member);
 	const struct bt_kustomized *resource = name != NULL && name->type == BT_JSON_STRING
@@ -154,53 +154,54 @@ static void follow(const struct search *search, struct bt_json_value *holder, co
 	}
 }
 
-static void follow_all(const struct search *search, const struct bt_json_value *holder,
+static void update_references(const struct search *search, const struct bt_json_value *holder,
 	const char *list_name, const char *path, const char *member, const char *kind)
 {
 	const struct bt_json_value *list = bt_json_array_at(holder, list_name);
 	for (uint32_t i = 0; i < list->count; i++) {
-		follow(search,
+		update_reference(search,
 			path != NULL ? bt_json_find_path(list->elements[i], path)
 				     : list->elements[i],
 			member, kind);
 	}
 }
 
-static void follow_pod(const struct search *search, struct bt_json_value *spec)
+static void update_pod_references(const struct search *search, struct bt_json_value *spec)
 {
 	static const char *const lists[] = {"containers", "initContainers", "ephemeralContainers"};
 	const struct bt_json_value *volumes = bt_json_array_at(spec, "volumes");
-	follow(search, spec, "serviceAccountName", "ServiceAccount");
-	follow(search, spec, "serviceAccount", "ServiceAccount");
-	follow(search, spec, "priorityClassName", "PriorityClass");
-	follow_all(search, spec, "imagePullSecrets", NULL, "name", "Secret");
-	follow_all(search, spec, "volumes", "configMap", "name", "ConfigMap");
-	follow_all(search, spec, "volumes", "secret", "secretName", "Secret");
-	follow_all(search, spec, "volumes", "persistentVolumeClaim", "claimName",
+	update_reference(search, spec, "serviceAccountName", "ServiceAccount");
+	update_reference(search, spec, "serviceAccount", "ServiceAccount");
+	update_reference(search, spec, "priorityClassName", "PriorityClass");
+	update_references(search, spec, "imagePullSecrets", NULL, "name", "Secret");
+	update_references(search, spec, "volumes", "configMap", "name", "ConfigMap");
+	update_references(search, spec, "volumes", "secret", "secretName", "Secret");
+	update_references(search, spec, "volumes", "persistentVolumeClaim", "claimName",
 		"PersistentVolumeClaim");
 	for (uint32_t i = 0; i < volumes->count; i++) {
 		const struct bt_json_value *projected =
 			bt_json_find(volumes->elements[i], "projected");
-		follow_all(search, projected, "sources", "configMap", "name", "ConfigMap");
-		follow_all(search, projected, "sources", "secret", "name", "Secret");
+		update_references(search, projected, "sources", "configMap", "name", "ConfigMap");
+		update_references(search, projected, "sources", "secret", "name", "Secret");
 	}
 	for (size_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
 		const struct bt_json_value *containers = bt_json_array_at(spec, lists[n]);
 		for (uint32_t i = 0; i < containers->count; i++) {
 			const struct bt_json_value *container = containers->elements[i];
-			follow_all(search, container, "env", "valueFrom.configMapKeyRef", "name",
-				"ConfigMap");
-			follow_all(search, container, "env", "valueFrom.secretKeyRef", "name",
-				"Secret");
-			follow_all(
+			update_references(search, container, "env", "valueFrom.configMapKeyRef",
+				"name", "ConfigMap");
+			update_references(search, container, "env", "valueFrom.secretKeyRef",
+				"name", "Secret");
+			update_references(
 				search, container, "envFrom", "configMapRef", "name", "ConfigMap");
-			follow_all(search, container, "envFrom", "secretRef", "name", "Secret");
+			update_references(
+				search, container, "envFrom", "secretRef", "name", "Secret");
 		}
 	}
 }
 
 /** References to ServiceAccounts contain a namespace, which changes when the account is moved. */
-static void follow_subjects(
+static void update_subjects(
 	const struct search *search, const struct bt_json_value *binding, struct bt_str namespace_)
 {
 	const struct bt_json_value *subjects = bt_json_array_at(binding, "subjects");
@@ -227,13 +228,15 @@ static void follow_subjects(
 	}
 }
 
-static void follow_ingress(const struct search *search, const struct bt_json_value *object)
+static void update_ingress(const struct search *search, const struct bt_json_value *object)
 {
 	const struct bt_json_value *rules = bt_json_array_at(object, "spec.rules");
-	follow_all(search, bt_json_find(object, "spec"), "tls", NULL, "secretName", "Secret");
-	follow(search, bt_json_find_path(object, "spec.defaultBackend.service"), "name", "Service");
+	update_references(
+		search, bt_json_find(object, "spec"), "tls", NULL, "secretName", "Secret");
+	update_reference(search, bt_json_find_path(object, "spec.defaultBackend.service"), "name",
+		"Service");
 	for (uint32_t i = 0; i < rules->count; i++) {
-		follow_all(search, bt_json_find(rules->elements[i], "http"), "paths",
+		update_references(search, bt_json_find(rules->elements[i], "http"), "paths",
 			"backend.service", "name", "Service");
 	}
 }
@@ -253,7 +256,7 @@ static struct bt_json_value *pod_spec_of(const struct bt_json_value *object)
 						 : NULL;
 }
 
-void bt_kustomize_follow_names(struct bt_arena *arena, struct bt_kustomized *resources,
+void bt_kustomize_update_references(struct bt_arena *arena, struct bt_kustomized *resources,
 	uint32_t count, struct bt_str namespace_)
 {
 	struct search search = {.arena = arena, .resources = resources, .count = count};
@@ -263,40 +266,41 @@ void bt_kustomize_follow_names(struct bt_arena *arena, struct bt_kustomized *res
 		struct bt_json_value *pod = pod_spec_of(object);
 		search.from = resources[i].names[resources[i].name_count - 1].namespace_;
 		if (pod != NULL) {
-			follow_pod(&search, pod);
+			update_pod_references(&search, pod);
 		}
 		if (is_kind(object, "StatefulSet")) {
-			follow(&search, spec, "serviceName", "Service");
-			follow_all(&search, spec, "volumeClaimTemplates", "spec",
+			update_reference(&search, spec, "serviceName", "Service");
+			update_references(&search, spec, "volumeClaimTemplates", "spec",
 				"storageClassName", "StorageClass");
 		} else if (is_kind(object, "PersistentVolumeClaim")) {
-			follow(&search, spec, "storageClassName", "StorageClass");
-			follow(&search, spec, "volumeName", "PersistentVolume");
+			update_reference(&search, spec, "storageClassName", "StorageClass");
+			update_reference(&search, spec, "volumeName", "PersistentVolume");
 		} else if (is_kind(object, "PersistentVolume")) {
-			follow(&search, spec, "storageClassName", "StorageClass");
+			update_reference(&search, spec, "storageClassName", "StorageClass");
 		} else if (is_kind(object, "ServiceAccount")) {
-			follow_all(&search, object, "imagePullSecrets", NULL, "name", "Secret");
-			follow_all(&search, object, "secrets", NULL, "name", "Secret");
+			update_references(
+				&search, object, "imagePullSecrets", NULL, "name", "Secret");
+			update_references(&search, object, "secrets", NULL, "name", "Secret");
 		} else if (is_kind(object, "Ingress")) {
-			follow_ingress(&search, object);
+			update_ingress(&search, object);
 		} else if (is_kind(object, "RoleBinding") ||
 			is_kind(object, "ClusterRoleBinding")) {
 			struct bt_json_value *role = bt_json_find(object, "roleRef");
-			follow(&search, role, "name",
+			update_reference(&search, role, "name",
 				is_kind(role, "Role") ? "Role" : "ClusterRole");
-			follow_subjects(&search, object, namespace_);
+			update_subjects(&search, object, namespace_);
 		} else if (is_kind(object, "HorizontalPodAutoscaler")) {
 			struct bt_json_value *target = bt_json_find(spec, "scaleTargetRef");
 			struct bt_str kind = bt_arena_str(arena, bt_json_text_at(target, "kind"));
-			follow(&search, target, "name", kind.data);
+			update_reference(&search, target, "name", kind.data);
 		} else if (is_kind(object, "ValidatingWebhookConfiguration") ||
 			is_kind(object, "MutatingWebhookConfiguration")) {
-			follow_all(&search, object, "webhooks", "clientConfig.service", "name",
-				"Service");
+			update_references(&search, object, "webhooks", "clientConfig.service",
+				"name", "Service");
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		bt_kustomized_note_name(&resources[i]);
+		bt_kustomized_record_name(&resources[i]);
 	}
 }
 
@@ -665,7 +669,7 @@ void bt_kustomize_finish_names(
 					BT_STR_ARG(content_hash(arena, resources[i].object))));
 		}
 	}
-	bt_kustomize_follow_names(arena, resources, count, BT_STR(""));
+	bt_kustomize_update_references(arena, resources, count, BT_STR(""));
 	if (count > 1) {
 		qsort(resources, count, sizeof(resources[0]), compare_resources);
 	}

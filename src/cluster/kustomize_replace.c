@@ -287,7 +287,8 @@ static int visit(struct change *change, struct bt_json_value **place, uint32_t a
 
 /* --- objects --- */
 
-static bool allows(const struct bt_json_value *selector, const char *member, struct bt_str text)
+static bool member_matches(
+	const struct bt_json_value *selector, const char *member, struct bt_str text)
 {
 	struct bt_str wanted = bt_json_text_at(selector, member);
 	return wanted.length == 0 || bt_str_equal(wanted, text);
@@ -299,15 +300,17 @@ static bool is_selected(const struct bt_json_value *selector, struct bt_kustomiz
 	struct bt_str group;
 	struct bt_str version;
 	(void)bt_api_version_split(bt_json_text_at(object, "apiVersion"), &group, &version);
-	bool is_named = allows(selector, "name", bt_json_text_at(object, "metadata.name")) &&
-		allows(selector, "namespace", bt_json_text_at(object, "metadata.namespace"));
+	bool is_named =
+		member_matches(selector, "name", bt_json_text_at(object, "metadata.name")) &&
+		member_matches(
+			selector, "namespace", bt_json_text_at(object, "metadata.namespace"));
 	for (uint32_t i = 0; i < resource->name_count && !is_named; i++) {
-		is_named = allows(selector, "name", resource->names[i].name) &&
-			allows(selector, "namespace", resource->names[i].namespace_);
+		is_named = member_matches(selector, "name", resource->names[i].name) &&
+			member_matches(selector, "namespace", resource->names[i].namespace_);
 	}
-	return is_named && allows(selector, "kind", bt_json_text_at(object, "kind")) &&
-		allows(selector, "group", group) &&
-		allows(selector, "version", version);
+	return is_named && member_matches(selector, "kind", bt_json_text_at(object, "kind")) &&
+		member_matches(selector, "group", group) &&
+		member_matches(selector, "version", version);
 }
 
 /** Returns "Service.[noVer].[noGrp]/web.[noNs]", as kustomize shows a selector. */

@@ -55,7 +55,7 @@ static bool has_uid(const struct loading *loading, struct bt_str uid)
 
 /** --- objects --- */
 
-static int refuse(const struct bt_json_value *object, int code, struct bt_str message,
+static int set_object_error(const struct bt_json_value *object, int code, struct bt_str message,
 	struct berth_error *err)
 {
 	struct bt_strbuf shown = {0};
@@ -116,7 +116,7 @@ int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resourc
 	}
 	bt_api_perform(api, &request, arena, out_answer);
 	return out_answer->code >= 300
-		? refuse(shown, BERTH_ERR_INVALID, out_answer->failure.message, err)
+		? set_object_error(shown, BERTH_ERR_INVALID, out_answer->failure.message, err)
 		: 0;
 }
 
@@ -148,7 +148,7 @@ static int restore(struct loading *loading, const struct bt_api_resource *resour
 }
 
 /** Counts an object whose kind no CustomResourceDefinition has added. Each kind is listed once. */
-static void leave_out(struct loading *loading, const struct bt_json_value *object)
+static void count_unknown_kind(struct loading *loading, const struct bt_json_value *object)
 {
 	struct bt_strbuf *kinds = &loading->report->unknown_kinds;
 	struct bt_strbuf name = {0};
@@ -201,7 +201,7 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 		bt_vec_push(&loading->deferred, deferred);
 		return 0;
 	}
-	leave_out(loading, object);
+	count_unknown_kind(loading, object);
 	return 0;
 }
 

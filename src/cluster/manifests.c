@@ -355,7 +355,7 @@ int bt_manifests_take(struct bt_manifests *cluster, struct bt_origin origin,
 	return 0;
 }
 
-static int take(
+static int take_object(
 	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
 {
 	return bt_manifests_take(context, origin, object, err);
@@ -439,7 +439,7 @@ static void taken(void *context, struct bt_origin origin, struct bt_str json)
 static struct bt_input_sink sink_of(struct bt_manifests *cluster)
 {
 	return (struct bt_input_sink){
-		.context = cluster, .take = take, .skipped = take_skipped, .taken = taken};
+		.context = cluster, .take = take_object, .skipped = take_skipped, .taken = taken};
 }
 
 int bt_manifests_read(struct bt_manifests *cluster, const char *path, struct berth_error *err)

@@ -47,7 +47,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			bt_groups_remove(&self->ending, observed->key);
 		} else if (bt_tree_is_deleting(observed->after) &&
 			bt_groups_of(&self->ending, observed->key).length == 0) {
-			bt_groups_put(&self->ending, observed->key, BT_STR("."));
+			bt_groups_set(&self->ending, observed->key, BT_STR("."));
 			bt_hub_enqueue(hub, observed->key);
 		}
 		return;

@@ -75,7 +75,7 @@ static void release_subnet(struct bt_node_agent *agent, struct bt_agent_node *no
 }
 
 /** Records the node's spec.podCIDR, which may be empty. */
-static void note_subnet(
+static void record_subnet(
 	struct bt_node_agent *agent, struct bt_agent_node *node, struct bt_str pod_cidr)
 {
 	uint32_t address;
@@ -294,7 +294,7 @@ static void free_node(struct bt_agent_node *node)
  * Frees the record of a node that does not exist and has no pods. Otherwise records of deleted
  * nodes would accumulate.
  */
-static void forget_node_if_unused(struct bt_node_agent *agent, uint32_t index)
+static void remove_node_if_unused(struct bt_node_agent *agent, uint32_t index)
 {
 	struct bt_agent_node *node = &agent->nodes.items[index];
 
@@ -320,7 +320,7 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 	record->exists = observed->type != BT_CHANGE_DELETED;
 	if (!record->exists) {
 		release_subnet(agent, record);
-		forget_node_if_unused(agent, index);
+		remove_node_if_unused(agent, index);
 		return;
 	}
 	record->simulated = bt_node_is_simulated(observed->after);
@@ -335,7 +335,7 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 			break;
 		}
 	}
-	note_subnet(agent, record, bt_json_text_at(observed->after, "spec.podCIDR"));
+	record_subnet(agent, record, bt_json_text_at(observed->after, "spec.podCIDR"));
 	if (observed->before == NULL ||
 		!bt_json_equal(
 			bt_json_object_at(observed->before, "status.allocatable"), allocatable)) {
@@ -412,7 +412,7 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 }
 
 /** Removes the agent's record of a pod and frees its resources and address. */
-static void agent_forget_pod(struct bt_node_agent *agent, uint32_t slot)
+static void agent_remove_pod(struct bt_node_agent *agent, uint32_t slot)
 {
 	struct bt_agent_pod *pod = &agent->pods.items[slot];
 	struct bt_str key = bt_str_from(pod->key);
@@ -426,7 +426,7 @@ static void agent_forget_pod(struct bt_node_agent *agent, uint32_t slot)
 	*pod = (struct bt_agent_pod){.next_free = agent->first_free};
 	agent->first_free = slot;
 	agent->nodes.items[node].pod_count--;
-	forget_node_if_unused(agent, node);
+	remove_node_if_unused(agent, node);
 }
 
 static bool is_finished(const struct bt_json_value *pod)
@@ -451,7 +451,7 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 		(observed->type == BT_CHANGE_DELETED || is_finished(tree) ||
 			!bt_str_equal_c(bt_json_text_at(tree, "metadata.uid"),
 				agent->pods.items[slot].uid))) {
-		agent_forget_pod(agent, slot);
+		agent_remove_pod(agent, slot);
 		slot = BT_AGENT_NONE;
 	}
 	if (observed->type == BT_CHANGE_DELETED || is_finished(tree)) {

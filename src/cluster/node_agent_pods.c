@@ -191,7 +191,7 @@ static struct bt_agent_amount *requests_of(struct bt_agent_node *node, const str
 	return amounts;
 }
 
-static void take(struct bt_agent_node *node, struct bt_agent_pod *pod,
+static void set_amounts(struct bt_agent_node *node, struct bt_agent_pod *pod,
 	const struct bt_agent_amount *amounts, uint32_t count)
 {
 	bt_free(pod->amounts);
@@ -250,7 +250,7 @@ static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool fo
 			!has_free_ports(agent, pod, &decoded, arena, out_refusal))) {
 		return false;
 	}
-	take(node, pod, amounts, count);
+	set_amounts(node, pod, amounts, count);
 	return true;
 }
 
@@ -319,7 +319,7 @@ static void wait_until(struct bt_sync *sync, struct bt_agent_pod *record, int64_
 	bt_hub_enqueue_at(sync->hub, sync->key, due_ns);
 }
 
-static int64_t later(const struct bt_sync *sync, int64_t delay_ns)
+static int64_t time_after(const struct bt_sync *sync, int64_t delay_ns)
 {
 	return delay_ns > INT64_MAX - sync->now_ns ? INT64_MAX : sync->now_ns + delay_ns;
 }
@@ -432,7 +432,7 @@ static bool start(struct bt_sync *sync, struct bt_agent_pod *record)
 	struct bt_str missing = missing_claim(sync, record);
 
 	if (missing.length != 0) {
-		bt_groups_put(&agent->waiting, sync->key, missing);
+		bt_groups_set(&agent->waiting, sync->key, missing);
 		return true;
 	}
 	bt_groups_remove(&agent->waiting, sync->key);
@@ -494,7 +494,7 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 	record->stage = BT_AGENT_STARTING;
 	record->accepted_ns = sync->now_ns;
 	if (delay > 0) {
-		wait_until(sync, record, later(sync, delay));
+		wait_until(sync, record, time_after(sync, delay));
 		return true;
 	}
 	record->due_ns = sync->now_ns;
@@ -530,7 +530,7 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 		if (exit_code != 0 && bt_str_equal_c(policy, "OnFailure")) {
 			(void)run_time_of(sync, &run_time);
 			wait_until(sync, record,
-				later(sync,
+				time_after(sync,
 					run_time > RESTART_DELAY_NS ? run_time : RESTART_DELAY_NS));
 			return write_status(sync, bt_agent_restarted_status(sync, exit_code));
 		}
@@ -583,7 +583,7 @@ static bool stop(struct bt_sync *sync, struct bt_agent_pod *record)
 	if (delay > grace * BT_NS_PER_SECOND) {
 		delay = grace * BT_NS_PER_SECOND;
 	}
-	due = later(sync, delay);
+	due = time_after(sync, delay);
 	if (record->stage != BT_AGENT_STOPPING) {
 		record->stage = BT_AGENT_STOPPING;
 		record->due_ns = due;

@@ -123,7 +123,7 @@ static struct bt_json_value *terminated(
 	return state;
 }
 
-static struct bt_json_value *running(const struct picture *picture)
+static struct bt_json_value *running_state(const struct picture *picture)
 {
 	struct bt_json_value *state = bt_json_new(picture->arena, BT_JSON_OBJECT);
 
@@ -149,7 +149,7 @@ static struct bt_json_value *container_status(const struct picture *picture,
 
 	bt_json_set_str(arena, status, "name", name);
 	bt_json_set_value(arena, status, "state",
-		runs ? running(picture) : terminated(picture, started, exit_code));
+		runs ? running_state(picture) : terminated(picture, started, exit_code));
 	bt_json_set_value(arena, status, "lastState", last);
 	bt_json_set_bool(arena, status, "ready", runs && !picture->unready);
 	bt_json_set_int64(arena, status, "restartCount", again ? restarts + 1 : restarts);

@@ -57,7 +57,7 @@ static struct heartbeat *find_heartbeat(struct lifecycle *self, struct bt_str no
 	return NULL;
 }
 
-static void note_heartbeat(struct lifecycle *self, struct bt_str node, int64_t now_ns)
+static void record_heartbeat(struct lifecycle *self, struct bt_str node, int64_t now_ns)
 {
 	struct heartbeat *found = find_heartbeat(self, node);
 	struct heartbeat added;
@@ -71,7 +71,7 @@ static void note_heartbeat(struct lifecycle *self, struct bt_str node, int64_t n
 	bt_map_insert(&self->by_node, bt_str_hash(node), self->heartbeats.count - 1);
 }
 
-static void forget_heartbeat(struct lifecycle *self, struct bt_str node)
+static void remove_heartbeat(struct lifecycle *self, struct bt_str node)
 {
 	struct heartbeat *found = find_heartbeat(self, node);
 	uint32_t last = self->heartbeats.count - 1;
@@ -117,14 +117,14 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED) {
-		forget_heartbeat(self, observed->key);
+		remove_heartbeat(self, observed->key);
 		return;
 	}
 	if (is_watched(self, observed->after) &&
 		(observed->before == NULL || find_heartbeat(self, observed->key) == NULL ||
 			!bt_json_equal(bt_json_array_at(observed->before, "status.conditions"),
 				bt_json_array_at(observed->after, "status.conditions")))) {
-		note_heartbeat(self, observed->key, hub->now_ns);
+		record_heartbeat(self, observed->key, hub->now_ns);
 	}
 	bt_hub_enqueue(hub, observed->key);
 }

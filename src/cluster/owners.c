@@ -66,7 +66,7 @@ static void remove_selector(struct bt_selector_table *table, struct bt_str key)
 	bt_vec_push(&table->free_slots, slot);
 }
 
-static void put_selector(struct bt_selector_table *table, struct bt_str key,
+static void set_selector(struct bt_selector_table *table, struct bt_str key,
 	const struct bt_json_value *selector, bool is_map)
 {
 	struct bt_selector_entry *entry = BT_NEW(struct bt_selector_entry);
@@ -85,7 +85,7 @@ static void put_selector(struct bt_selector_table *table, struct bt_str key,
 	entry->bits = bt_label_bits(is_map ? selector : bt_json_object_at(selector, "matchLabels"));
 	bt_vec_store(&table->entries, &table->free_slots, entry, slot);
 	bt_map_insert(&table->by_key, bt_str_hash(key), slot);
-	bt_groups_put(&table->namespaces, key, bt_key_namespace(key));
+	bt_groups_set(&table->namespaces, key, bt_key_namespace(key));
 }
 
 void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_hub *hub,
@@ -198,7 +198,7 @@ void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 		}
 	} else if (observed->type == BT_CHANGE_ADDED ||
 		!bt_json_equal(bt_json_object_at(observed->before, "spec.selector"), selector)) {
-		put_selector(selectors, observed->key, selector, selector_is_map);
+		set_selector(selectors, observed->key, selector, selector_is_map);
 	}
 	bt_hub_enqueue(hub, observed->key);
 }
@@ -210,7 +210,7 @@ void bt_owners_group(struct bt_groups *owned, const struct bt_observed *observed
 	if (observed->type == BT_CHANGE_DELETED || owner == NULL) {
 		bt_groups_remove(owned, observed->key);
 	} else {
-		bt_groups_put(owned, observed->key, bt_json_text_at(owner, "uid"));
+		bt_groups_set(owned, observed->key, bt_json_text_at(owner, "uid"));
 	}
 }
 

@@ -488,12 +488,12 @@ static void observe_volume(
 		return;
 	}
 	if (claim.length != 0) {
-		bt_groups_put(&self->claimed, observed->key, claim);
+		bt_groups_set(&self->claimed, observed->key, claim);
 	} else {
 		bt_groups_remove(&self->claimed, observed->key);
 	}
 	if (claim.length == 0 && available && !bt_tree_is_deleting(volume)) {
-		bt_groups_put(&self->available, observed->key, bt_pv_class_of(volume));
+		bt_groups_set(&self->available, observed->key, bt_pv_class_of(volume));
 		bt_hub_enqueue_group(hub, &self->pending, bt_pv_class_of(volume));
 	} else {
 		bt_groups_remove(&self->available, observed->key);
@@ -512,7 +512,7 @@ static void observe_claim(
 		if (bt_str_equal_c(phase, "Bound") || bt_str_equal_c(phase, "Lost")) {
 			bt_groups_remove(&self->pending, observed->key);
 		} else {
-			bt_groups_put(
+			bt_groups_set(
 				&self->pending, observed->key, bt_pv_class_of(observed->after));
 		}
 		bt_hub_enqueue(hub, observed->key);
@@ -552,7 +552,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 				bt_groups_remove(&self->waiting, use);
 			} else if (name.length != 0 &&
 				bt_groups_of(&self->waiting, use).length == 0) {
-				bt_groups_put(&self->waiting, use, claim);
+				bt_groups_set(&self->waiting, use, claim);
 				bt_hub_enqueue_at(hub, claim, hub->now_ns + CONSUMER_DELAY_NS);
 			}
 			bt_arena_finish(&arena);

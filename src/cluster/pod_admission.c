@@ -92,7 +92,7 @@ static struct admitted *find(const struct bt_pod_admission *admission, bool is_r
 	return NULL;
 }
 
-static int refuse(int code, struct bt_str message, struct berth_error *err)
+static int set_refusal_error(int code, struct bt_str message, struct berth_error *err)
 {
 	struct bt_strbuf shown = {0};
 	bt_printable_append(&shown, message);
@@ -105,7 +105,7 @@ static int refuse(int code, struct bt_str message, struct berth_error *err)
  * Removes a runtimeClassName whose RuntimeClass does not exist: input files often lack
  * RuntimeClasses.
  */
-static void drop_missing_class(struct bt_pod_admission *admission, struct bt_json_value *pod)
+static void remove_missing_class(struct bt_pod_admission *admission, struct bt_json_value *pod)
 {
 	const struct bt_api_resource *classes = bt_resources_builtin(
 		bt_api_resources(admission->api), "node.k8s.io", "runtimeclasses");
@@ -143,7 +143,7 @@ static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod 
 	}
 	bt_json_set_str(scratch, bt_json_ensure_object(scratch, request.body, "metadata"), "name",
 		pod->metadata.name);
-	drop_missing_class(admission, request.body);
+	remove_missing_class(admission, request.body);
 	request.verb = BT_VERB_CREATE;
 	request.resource = admission->pods;
 	request.namespace_ = pod->metadata.namespace_;
@@ -152,7 +152,7 @@ static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod 
 	(void)bt_cluster_ensure_namespace(admission->api, request.namespace_, scratch);
 	bt_api_perform(admission->api, &request, scratch, &answer);
 	if (answer.code >= 300) {
-		result = refuse(BERTH_ERR_INVALID, answer.failure.message, err);
+		result = set_refusal_error(BERTH_ERR_INVALID, answer.failure.message, err);
 	} else {
 		struct bt_strbuf text = {0};
 		struct bt_json_writer writer;
@@ -214,7 +214,7 @@ int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_p
 		if (result == 0 &&
 			!bt_quota_take(admission->api, tree, !is_restored, &admission->scratch,
 				&failure)) {
-			result = refuse(BERTH_ERR_STATE, failure.message, err);
+			result = set_refusal_error(BERTH_ERR_STATE, failure.message, err);
 		}
 	}
 	if (result == 0) {

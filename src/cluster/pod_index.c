@@ -101,7 +101,7 @@ static struct bt_str hash_label_of(const struct bt_json_value *labels)
 	return hash != NULL ? hash->text : BT_STR("");
 }
 
-static struct bt_str put_text(char **position, struct bt_str text)
+static struct bt_str copy_text(char **position, struct bt_str text)
 {
 	struct bt_str copy = {*position, text.length};
 
@@ -126,11 +126,11 @@ static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json
 	struct bt_indexed_pod *record = bt_calloc(1, sizeof(*record) + text_bytes);
 	char *position = (char *)(record + 1);
 
-	record->key = put_text(&position, key);
-	record->uid = put_text(&position, uid);
-	record->owner_uid = put_text(&position, owner_uid);
-	record->node_name = put_text(&position, node_name);
-	record->hash = put_text(&position, hash);
+	record->key = copy_text(&position, key);
+	record->uid = copy_text(&position, uid);
+	record->owner_uid = copy_text(&position, owner_uid);
+	record->node_name = copy_text(&position, node_name);
+	record->hash = copy_text(&position, hash);
 	record->deleting = bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0;
 	record->created_seconds = seconds_of(bt_json_text_at(pod, "metadata.creationTimestamp"));
 	record->deletion_cost = deletion_cost_of(pod);

@@ -80,8 +80,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 /* --- one ReplicaSet or ReplicationController --- */
 
 /** Returns the reason of a failure, with its message, or NULL. */
-static const char *scale(struct bt_sync *sync, const struct bt_indexed_pod **pods, uint32_t count,
-	struct bt_str *out_message)
+static const char *scale_to_spec(struct bt_sync *sync, const struct bt_indexed_pod **pods,
+	uint32_t count, struct bt_str *out_message)
 {
 	int64_t need = bt_json_int64_at(sync->object, "spec.replicas", 1) - count;
 	struct bt_str name = bt_key_name(sync->key);
@@ -151,12 +151,12 @@ static bool sync(struct bt_sync *sync)
 	bt_json_set_int64(arena, status, "observedGeneration",
 		bt_json_int64_at(set, "metadata.generation", 0));
 	if (!bt_tree_is_deleting(set)) {
-		failure.reason = scale(sync, pods, count, &failure.message);
+		failure.reason = scale_to_spec(sync, pods, count, &failure.message);
 	}
 	if (failure.reason != NULL) {
 		(void)bt_tree_set_condition(arena, conditions, &failure, false, sync->now_ns);
 	} else {
-		bt_tree_drop_condition(conditions, "ReplicaFailure");
+		bt_tree_remove_condition(conditions, "ReplicaFailure");
 	}
 	bt_json_set_value(arena, status, "conditions", conditions);
 	bt_sync_write_status(sync, status);

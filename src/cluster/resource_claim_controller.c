@@ -136,7 +136,7 @@ static struct bt_str make_claim(struct bt_sync *sync, const struct bt_json_value
 	struct bt_api_answer answer;
 
 	if (template_ == NULL) {
-		bt_groups_put(&self->missing, sync->key, template_key);
+		bt_groups_set(&self->missing, sync->key, template_key);
 		report_failure(sync, entry,
 			bt_arena_printf(arena, "resource claim template \"%.*s\" not found",
 				BT_STR_ARG(bt_key_name(template_key))));
@@ -172,7 +172,7 @@ static void reserve(struct bt_sync *sync, struct bt_str name)
 	struct bt_json_value *consumer;
 
 	if (claim == NULL || bt_tree_is_deleting(claim) || !bt_claim_is_allocated(claim)) {
-		bt_groups_put(&self->unreserved, sync->key, key);
+		bt_groups_set(&self->unreserved, sync->key, key);
 		return;
 	}
 	if (bt_claim_is_reserved(claim, uid)) {
@@ -293,7 +293,7 @@ static bool sync_claim(struct bt_sync *sync, struct bt_str namespace_)
 	if ((status->count != 0 &&
 		    !bt_tree_write_status(sync->hub, sync->resource, claim, status, arena)) ||
 		(is_free &&
-			!bt_hub_drop_finalizer(
+			!bt_hub_remove_finalizer(
 				sync->hub, sync->resource, claim, BT_CLAIM_FINALIZER, arena))) {
 		return false;
 	}

@@ -25,7 +25,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		if (observed->type == BT_CHANGE_DELETED) {
 			bt_groups_remove(&self->by_namespace, observed->key);
 		} else {
-			bt_groups_put(&self->by_namespace, observed->key, namespace_);
+			bt_groups_set(&self->by_namespace, observed->key, namespace_);
 			bt_hub_enqueue(hub, observed->key);
 		}
 	}

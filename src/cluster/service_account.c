@@ -78,7 +78,7 @@ static void observe_tokens(void *data, struct bt_hub *hub, const struct bt_obser
 			"kubernetes.io/service-account-token")) {
 		bt_groups_remove(&kept->secrets, observed->key);
 	} else {
-		bt_groups_put(&kept->secrets, observed->key,
+		bt_groups_set(&kept->secrets, observed->key,
 			account_of(&hub->note_arena, observed->key, observed->after));
 		bt_hub_enqueue(hub, observed->key);
 	}

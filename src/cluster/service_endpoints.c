@@ -106,7 +106,7 @@ static void observe_slice(struct bt_groups *slices, struct bt_hub *hub, const ch
 		if (observed->type == BT_CHANGE_DELETED) {
 			bt_groups_remove(slices, observed->key);
 		} else {
-			bt_groups_put(slices, observed->key, service);
+			bt_groups_set(slices, observed->key, service);
 		}
 		bt_hub_enqueue(hub, service);
 	} else if (bt_groups_of(slices, observed->key).length != 0) {
@@ -136,7 +136,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	} else if (observed->kind == BT_HUB_SLICES) {
 		observe_slice(&self->slices, hub, MANAGER, observed);
 	} else if (observed->kind == BT_HUB_NODES) {
-		bt_groups_put(&self->zones, observed->key,
+		bt_groups_set(&self->zones, observed->key,
 			bt_tree_label(observed->after, "topology.kubernetes.io/zone"));
 		if (observed->type == BT_CHANGE_DELETED) {
 			bt_groups_remove(&self->zones, observed->key);

@@ -90,7 +90,7 @@ static bool is_plain(const struct pass *pass)
 	return pass->renaming == NULL && pass->collecting == NULL;
 }
 
-static enum bt_snapshot_action look_up(
+static enum bt_snapshot_action find_action(
 	struct pass *pass, const struct bt_message *message, const struct bt_field *field)
 {
 	size_t slot = ((uintptr_t)field / sizeof(*field)) % KNOWN_FIELDS;
@@ -105,11 +105,11 @@ static enum bt_snapshot_action look_up(
 	return pass->known[slot].action;
 }
 
-static bool keeps(void *context, const struct bt_message *message, const struct bt_field *field,
+static bool is_kept(void *context, const struct bt_message *message, const struct bt_field *field,
 	struct bt_str text)
 {
 	struct pass *pass = context;
-	enum bt_snapshot_action action = look_up(pass, message, field);
+	enum bt_snapshot_action action = find_action(pass, message, field);
 	if (action == BT_SNAPSHOT_WORDS) {
 		return is_plain(pass) || bt_neutral_names_is_term(text);
 	}
@@ -248,7 +248,7 @@ static void take_text(void *context, const struct bt_message *message, const str
 	bool is_key, struct bt_str *text)
 {
 	struct pass *pass = context;
-	switch (look_up(pass, message, field)) {
+	switch (find_action(pass, message, field)) {
 	case BT_SNAPSHOT_NAME:
 		rename_text(pass, text, false);
 		break;
@@ -312,7 +312,7 @@ static bool is_workload(enum bt_kind kind)
 static void *visit_object(const struct bt_object *object, struct bt_str name, struct pass *pass)
 {
 	const struct bt_kind_info *info = bt_kind_info(object->kind);
-	const struct bt_message_visitor visitor = {pass, take_text, take_scalar, keeps};
+	const struct bt_message_visitor visitor = {pass, take_text, take_scalar, is_kept};
 	void *copy = bt_arena_alloc(pass->arena, info->size);
 	bt_message_copy(info->message, copy, object->value, pass->arena);
 	struct bt_object_meta *meta = copy; /* every kind starts with its metadata */
@@ -323,7 +323,7 @@ static void *visit_object(const struct bt_object *object, struct bt_str name, st
 	return copy;
 }
 
-static void note_pods_exist(struct bt_object_meta *meta, struct bt_arena *arena)
+static void annotate_pods_exist(struct bt_object_meta *meta, struct bt_arena *arena)
 {
 	const struct bt_str_map old = meta->annotations;
 	struct bt_str_pair *items =
@@ -440,7 +440,7 @@ int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_name
 		struct bt_json_writer writer;
 		void *value = visit_object(object->object, object->name, &pass);
 		if (object->pods_exist && is_workload(object->kind)) {
-			note_pods_exist(value, &arena);
+			annotate_pods_exist(value, &arena);
 		}
 		bt_strbuf_append_c(&text, i == 0 ? "\n" : ",\n");
 		bt_json_writer_init(&writer, &text, 0);

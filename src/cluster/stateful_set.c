@@ -170,7 +170,7 @@ static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct b
  * Sets the owners of the pod's claims by spec.persistentVolumeClaimRetentionPolicy. condemned: the
  * set was scaled down below the pod's ordinal.
  */
-static void own_claims(struct pass *pass, const struct bt_indexed_pod *pod, bool condemned)
+static void set_claim_owners(struct pass *pass, const struct bt_indexed_pod *pod, bool condemned)
 {
 	struct bt_sync *sync = pass->sync;
 	struct bt_arena *arena = sync->arena;
@@ -324,7 +324,7 @@ static bool fill_places(struct pass *pass)
 			}
 			continue;
 		}
-		own_claims(pass, pod, false);
+		set_claim_owners(pass, pod, false);
 		/* Create a claim again that was deleted before its pod runs. */
 		if (pod->phase == BT_POD_PENDING && !pod->deleting &&
 			!ensure_claims(sync, bt_key_name(pod->key), NULL)) {
@@ -371,7 +371,7 @@ static bool remove_surplus(struct pass *pass)
 		if (!member->pod->deleting &&
 			(!pass->ordered || is_healthy(pass, member->pod) ||
 				member == first_unhealthy)) {
-			own_claims(pass, member->pod, true);
+			set_claim_owners(pass, member->pod, true);
 			remove_pod(pass->sync, member->pod);
 		}
 		if (pass->ordered) {

@@ -15,7 +15,7 @@ struct loading {
 	struct bt_arena arena;       /* of one object */
 };
 
-static void put(struct loading *loading, enum bt_kind kind, const void *value)
+static void add_object(struct loading *loading, enum bt_kind kind, const void *value)
 {
 	struct bt_object *object = bt_object_create(kind, value);
 	bt_object_store_put(&loading->state->objects, object);
@@ -102,7 +102,7 @@ void bt_surroundings_load(
 					class->volume_binding_mode = BT_STR("Immediate");
 				}
 			}
-			put(&loading, object->kind, copy);
+			add_object(&loading, object->kind, copy);
 		}
 		if (object->namespace_.length != 0) {
 			struct bt_str name = object->namespace_;
@@ -112,7 +112,7 @@ void bt_surroundings_load(
 				struct bt_namespace namespace_ = {.metadata.name = name};
 				namespace_.metadata.uid = bt_manifests_make_uid(loading.cluster);
 				default_namespace(&loading, &namespace_);
-				put(&loading, BT_KIND_NAMESPACE, &namespace_);
+				add_object(&loading, BT_KIND_NAMESPACE, &namespace_);
 			}
 		}
 	}
@@ -122,9 +122,9 @@ void bt_surroundings_load(
 			struct bt_persistent_volume_claim claim =
 				*(const struct bt_persistent_volume_claim *)object->value;
 			default_claim(&loading, &claim);
-			put(&loading, object->kind, &claim);
+			add_object(&loading, object->kind, &claim);
 		} else {
-			put(&loading, object->kind, object->value);
+			add_object(&loading, object->kind, object->value);
 		}
 	}
 	bt_text_set_finish(&namespaces);

@@ -129,7 +129,7 @@ bool bt_hub_exists(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_st
 	return bt_store_find(hub->store, hub->kinds[kind]->collection, key) != NULL;
 }
 
-bool bt_hub_drop_finalizer(struct bt_hub *hub, const struct bt_api_resource *resource,
+bool bt_hub_remove_finalizer(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, const char *finalizer, struct bt_arena *arena)
 {
 	struct bt_json_value *left = bt_tree_copy_array(arena, object, "metadata.finalizers");
@@ -178,7 +178,7 @@ struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct
 }
 
 /** Hands pods to options.pods. Only the name differs from one pod to the next. */
-static bool hand_over_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count)
+static bool take_pods(struct bt_sync *sync, const struct bt_json_value *pod, uint32_t count)
 {
 	struct bt_arena arena = {0};
 	struct bt_arena scratch = {0};
@@ -191,7 +191,7 @@ static bool hand_over_pods(struct bt_sync *sync, const struct bt_json_value *pod
 
 	for (uint32_t i = 0; i < count && !sync->failed; i++) {
 		sync->failed =
-			bt_hub_hand_over_pod(sync->hub, namespace_, copy, i != 0, &scratch) != 201;
+			bt_hub_take_pod(sync->hub, namespace_, copy, i != 0, &scratch) != 201;
 	}
 	bt_arena_finish(&scratch);
 	bt_arena_finish(&arena);
@@ -205,7 +205,7 @@ bool bt_sync_create_pods(struct bt_sync *sync, const struct bt_json_value *pod, 
 	bool all = true;
 
 	if (sync->hub->options.pods.take != NULL) {
-		return hand_over_pods(sync, pod, count);
+		return take_pods(sync, pod, count);
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_api_answer answer;

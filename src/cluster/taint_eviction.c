@@ -46,7 +46,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			bt_json_array_at(observed->after, "spec.taints"))) {
 		return;
 	}
-	bt_groups_put(&self->tainted, observed->key,
+	bt_groups_set(&self->tainted, observed->key,
 		bt_arena_printf(&arena, "%lld", (long long)hub->now_ns));
 	bt_arena_finish(&arena);
 	for (pod = bt_pod_index_on_node(hub, observed->key); pod != NULL; pod = pod->next_on_node) {

@@ -116,7 +116,7 @@ bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditi
 	return true;
 }
 
-void bt_tree_drop_condition(struct bt_json_value *conditions, const char *type)
+void bt_tree_remove_condition(struct bt_json_value *conditions, const char *type)
 {
 	for (uint32_t i = conditions->count; i > 0; i--) {
 		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i - 1], "type"), type)) {

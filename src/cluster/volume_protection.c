@@ -30,7 +30,7 @@ static bool is_protected(enum bt_hub_kind kind, const struct bt_json_value *obje
 			bt_str_from(finalizer_of(kind)));
 }
 
-static void note_use(struct protection *self, struct bt_hub *hub, struct bt_str pod,
+static void record_use(struct protection *self, struct bt_hub *hub, struct bt_str pod,
 	uint32_t number, struct bt_str name, bool uses)
 {
 	struct bt_arena arena = {0};
@@ -38,7 +38,7 @@ static void note_use(struct protection *self, struct bt_hub *hub, struct bt_str 
 	struct bt_str used = bt_api_key(&arena, bt_key_namespace(pod), name);
 
 	if (uses) {
-		bt_groups_put(&self->uses, key, used);
+		bt_groups_set(&self->uses, key, used);
 	} else if (bt_groups_of(&self->uses, key).length != 0) {
 		bt_groups_remove(&self->uses, key);
 		bt_hub_enqueue(hub, used);
@@ -62,7 +62,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 	if (hub->members[hub->current].ops->object == BT_HUB_POD_GROUPS) {
 		if (group.length != 0) {
-			note_use(self, hub, observed->key, 0, group, uses);
+			record_use(self, hub, observed->key, 0, group, uses);
 		}
 		return;
 	}
@@ -76,7 +76,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			&arena, bt_key_name(observed->key), volumes->elements[i]);
 
 		if (name.length != 0) {
-			note_use(self, hub, observed->key, i, name, uses);
+			record_use(self, hub, observed->key, i, name, uses);
 		}
 		bt_arena_finish(&arena);
 	}
@@ -91,7 +91,7 @@ static bool sync(struct bt_sync *sync)
 	return !is_protected(kind, sync->object) ||
 		bt_groups_first(&self->uses, sync->key) != BT_GROUPS_NONE ||
 		(kind == BT_HUB_VOLUMES && bt_str_equal_c(phase, "Bound")) ||
-		bt_hub_drop_finalizer(
+		bt_hub_remove_finalizer(
 			sync->hub, sync->resource, sync->object, finalizer_of(kind), sync->arena);
 }
 

@@ -181,7 +181,7 @@ static bool sync(struct bt_sync *sync)
 	}
 	if (due_text.length == 0) {
 		due = sync->now_ns + sync->hub->options.provision_delay_ns;
-		bt_groups_put(&self->due, sync->key, bt_arena_printf(arena, "%" PRId64, due));
+		bt_groups_set(&self->due, sync->key, bt_arena_printf(arena, "%" PRId64, due));
 	} else {
 		(void)bt_str_parse_int64(due_text, &due);
 	}

@@ -185,8 +185,8 @@ static bool patch_event(void *context, const struct bt_event_delivery *event)
 	return !is_gone;
 }
 
-static void event(void *context, const struct bt_pod *pod, const char *type, const char *reason,
-	const char *action, struct bt_str note)
+static void record_event(void *context, const struct bt_pod *pod, const char *type,
+	const char *reason, const char *action, struct bt_str note)
 {
 	struct bt_cluster_writes *writes = context;
 	bt_event_recorder_record_pod(
@@ -440,9 +440,9 @@ static int create(void *context, const struct bt_pod_info *pod BT_UNUSED,
 	return write_claim(context, &request, NULL, claim, out_claim, err);
 }
 
-static int get(void *context, const struct bt_pod_info *pod BT_UNUSED, struct bt_str namespace_,
-	struct bt_str name, bool must_end BT_UNUSED, struct bt_object **out_claim,
-	struct berth_error *err)
+static int get_claim(void *context, const struct bt_pod_info *pod BT_UNUSED,
+	struct bt_str namespace_, struct bt_str name, bool must_end BT_UNUSED,
+	struct bt_object **out_claim, struct berth_error *err)
 {
 	struct bt_cluster_writes *writes = context;
 	struct bt_api_request request = request_for(writes, BT_VERB_GET, namespace_, name);
@@ -520,7 +520,7 @@ void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api
 		.context = writes,
 		.update = update,
 		.update_status = update_status,
-		.get = get,
+		.get = get_claim,
 		.create = create,
 		.remove = remove_claim,
 		.unreserve = unreserve,
@@ -531,7 +531,7 @@ void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api
 		.bind = bind,
 		.patch_status = patch_status,
 		.patch_pod_group = patch_pod_group,
-		.event = event,
+		.event = record_event,
 		.patch_other = patch_other,
 		.delete_pod = delete_pod,
 		.volumes = &writes->volumes,

@@ -175,7 +175,7 @@ void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answe
 }
 
 /** Take the answer of a finished write; BT_WRITE_PENDING while there is none. */
-static int take(struct bt_write *write, struct bt_str *out_version, struct berth_error *err)
+static int take_answer(struct bt_write *write, struct bt_str *out_version, struct berth_error *err)
 {
 	struct bt_api_writes *writes = write->writes;
 	if (write->state < BT_WRITE_ANSWERED) {
@@ -225,7 +225,7 @@ static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 		write->claim = bt_object_create(BT_KIND_PERSISTENT_VOLUME_CLAIM, claim);
 		bt_write_start(write);
 	}
-	return take(write, out_resource_version, err);
+	return take_answer(write, out_resource_version, err);
 }
 
 static int select_node(void *context, const struct bt_persistent_volume_claim *claim,
@@ -238,7 +238,7 @@ static int select_node(void *context, const struct bt_persistent_volume_claim *c
 		write->claim = bt_object_create(BT_KIND_PERSISTENT_VOLUME_CLAIM, claim);
 		bt_write_start(write);
 	}
-	return take(write, out_resource_version, err);
+	return take_answer(write, out_resource_version, err);
 }
 
 static bool pod_exists(void *context, const struct bt_pod_info *pod)
@@ -354,8 +354,8 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	return 0;
 }
 
-static void event(void *context, const struct bt_pod *pod, const char *type, const char *reason,
-	const char *action, struct bt_str note)
+static void record_event(void *context, const struct bt_pod *pod, const char *type,
+	const char *reason, const char *action, struct bt_str note)
 {
 	struct bt_api_writes *writes = context;
 	const struct bt_api_writes_options *options = &writes->options;
@@ -468,7 +468,7 @@ void bt_api_writes_init(struct bt_api_writes *writes)
 		.patch_other = patch_other,
 		.delete_pod = delete_pod,
 		.attempt_ended = flush_evictions,
-		.event = event,
+		.event = record_event,
 		.volumes = &writes->volumes,
 		.claims = &writes->claims,
 		.warn = warn,

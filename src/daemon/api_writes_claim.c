@@ -46,7 +46,8 @@ void bt_write_claim_answered(struct bt_write *write, const struct bt_rest_answer
 }
 
 /** Take the answer of a finished write. */
-static int take(struct bt_write *write, struct bt_object **out_claim, struct berth_error *err)
+static int take_answer(
+	struct bt_write *write, struct bt_object **out_claim, struct berth_error *err)
 {
 	bool conflicts = write->conflicts;
 	struct bt_object *object = write->object;
@@ -109,10 +110,11 @@ static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 		bt_write_abandon(write);
 		return bt_error_set(err, BERTH_ERR_STATE, "context canceled");
 	}
-	return write->state >= BT_WRITE_ANSWERED ? take(write, out_claim, err) : BT_WRITE_PENDING;
+	return write->state >= BT_WRITE_ANSWERED ? take_answer(write, out_claim, err)
+						 : BT_WRITE_PENDING;
 }
 
-static int put(struct bt_api_writes *writes, const struct bt_pod_info *pod, const char *tail,
+static int put_claim(struct bt_api_writes *writes, const struct bt_pod_info *pod, const char *tail,
 	const struct bt_object *base, const struct bt_resource_claim *claim, bool must_end,
 	struct bt_object **out_claim, struct berth_error *err)
 {
@@ -141,24 +143,24 @@ static int update(void *context, const struct bt_pod_info *pod, const struct bt_
 	const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
 	struct berth_error *err)
 {
-	return put(context, pod, "", base, claim, must_end, out_claim, err);
+	return put_claim(context, pod, "", base, claim, must_end, out_claim, err);
 }
 
 static int update_status(void *context, const struct bt_pod_info *pod, const struct bt_object *base,
 	const struct bt_resource_claim *claim, bool must_end, struct bt_object **out_claim,
 	struct berth_error *err)
 {
-	return put(context, pod, "/status", base, claim, must_end, out_claim, err);
+	return put_claim(context, pod, "/status", base, claim, must_end, out_claim, err);
 }
 
 static int create_claim(void *context, const struct bt_pod_info *pod,
 	const struct bt_resource_claim *claim, struct bt_object **out_claim,
 	struct berth_error *err)
 {
-	return put(context, pod, "", NULL, claim, false, out_claim, err);
+	return put_claim(context, pod, "", NULL, claim, false, out_claim, err);
 }
 
-static int get(void *context, const struct bt_pod_info *pod, struct bt_str namespace_,
+static int get_claim(void *context, const struct bt_pod_info *pod, struct bt_str namespace_,
 	struct bt_str name, bool must_end, struct bt_object **out_claim, struct berth_error *err)
 {
 	struct call call = {
@@ -235,7 +237,7 @@ void bt_api_writes_init_claims(struct bt_api_writes *writes)
 		.context = writes,
 		.update = update,
 		.update_status = update_status,
-		.get = get,
+		.get = get_claim,
 		.create = create_claim,
 		.remove = remove_claim,
 		.unreserve = unreserve,

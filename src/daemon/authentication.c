@@ -196,7 +196,7 @@ enum answer {
 	ANSWER_ERROR,
 };
 
-static void remember(struct bt_authentication *authentication, const char *error)
+static void append_error(struct bt_authentication *authentication, const char *error)
 {
 	if (authentication->errors.length != 0) {
 		bt_strbuf_append_c(&authentication->errors, ", ");
@@ -247,7 +247,7 @@ static void accept_user(struct bt_authentication *authentication)
 }
 
 /** No way to authenticate is left: the request is anonymous, or fails with the collected errors. */
-static void conclude(struct bt_authentication *authentication)
+static void finish_without_user(struct bt_authentication *authentication)
 {
 	struct bt_caller *caller = authentication->caller;
 	if (authentication->errors.length != 0) {
@@ -281,7 +281,7 @@ static enum answer verify(struct bt_authentication *authentication, const struct
 	}
 	if (bt_certificate_verify_client(authorities, shown->chain, shown->chain_count,
 		    shown->now_seconds, authentication->arena, out_subject, &err) != 0) {
-		remember(authentication, berth_error_message(&err));
+		append_error(authentication, berth_error_message(&err));
 		berth_error_finish(&err);
 		return ANSWER_ERROR;
 	}
@@ -369,7 +369,7 @@ static enum answer try_front(struct bt_authentication *authentication, const str
 		struct bt_strbuf text = {0};
 		bt_strbuf_printf(&text, "x509: subject with cn=%.*s is not in the allowed list",
 			BT_STR_ARG(subject.common_name));
-		remember(authentication, bt_strbuf_c(&text));
+		append_error(authentication, bt_strbuf_c(&text));
 		bt_strbuf_finish(&text);
 		return ANSWER_ERROR;
 	}
@@ -405,8 +405,8 @@ static void on_review(void *context, const struct bt_json_value *status, const c
 		accept_user(authentication);
 		return;
 	}
-	remember(authentication, status != NULL ? "invalid bearer token" : error);
-	conclude(authentication);
+	append_error(authentication, status != NULL ? "invalid bearer token" : error);
+	finish_without_user(authentication);
 }
 
 static int64_t ttl_ns(void *context, const struct bt_json_value *status)
@@ -433,17 +433,17 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 	struct bt_json_value *spec;
 	struct bt_str token = BT_STR("");
 	if (authenticator->reviewer == NULL) {
-		conclude(authentication);
+		finish_without_user(authentication);
 		return;
 	}
 	bt_arena_init(&arena, 0);
 	switch (bearer_find(shown.exchange, &arena, &token)) {
 	case BT_BEARER_NONE:
-		conclude(authentication);
+		finish_without_user(authentication);
 		break;
 	case BT_BEARER_INVALID:
-		remember(authentication, "invalid bearer token");
-		conclude(authentication);
+		append_error(authentication, "invalid bearer token");
+		finish_without_user(authentication);
 		break;
 	case BT_BEARER_TOKEN:
 		spec = bt_json_new(&arena, BT_JSON_OBJECT);
@@ -458,7 +458,7 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 
 void bt_authentication_finish(struct bt_authentication *authentication)
 {
-	bt_review_leave(&authentication->waiter);
+	bt_review_cancel(&authentication->waiter);
 	bt_strbuf_finish(&authentication->errors);
 }
 

@@ -48,7 +48,7 @@ int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err
 	return 0;
 }
 
-static void conclude(
+static void finish_with_verdict(
 	struct bt_authorization *authorization, enum bt_verdict verdict, struct bt_str text)
 {
 	static const char *const names[] = {
@@ -71,11 +71,12 @@ static void on_review(void *context, const struct bt_json_value *status, const c
 {
 	struct bt_authorization *authorization = context;
 	if (status == NULL) {
-		conclude(authorization, BT_VERDICT_FAILED, bt_str_from(error));
+		finish_with_verdict(authorization, BT_VERDICT_FAILED, bt_str_from(error));
 	} else if (bt_json_bool_at(status, "allowed", false)) {
-		conclude(authorization, BT_VERDICT_ALLOWED, BT_STR(""));
+		finish_with_verdict(authorization, BT_VERDICT_ALLOWED, BT_STR(""));
 	} else {
-		conclude(authorization, BT_VERDICT_DENIED, bt_json_text_at(status, "reason"));
+		finish_with_verdict(
+			authorization, BT_VERDICT_DENIED, bt_json_text_at(status, "reason"));
 	}
 }
 
@@ -95,11 +96,11 @@ void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *call
 	authorization->begun_ns = bt_loop_now_ns(authorizer->setup.loop);
 	if (bt_caller_has_group(caller, masters) ||
 		is_always_allowed(&authorizer->setup.options->always_allow_paths, path)) {
-		conclude(authorization, BT_VERDICT_ALLOWED, BT_STR(""));
+		finish_with_verdict(authorization, BT_VERDICT_ALLOWED, BT_STR(""));
 		return;
 	}
 	if (authorizer->reviewer == NULL) {
-		conclude(authorization, BT_VERDICT_DENIED, BT_STR(""));
+		finish_with_verdict(authorization, BT_VERDICT_DENIED, BT_STR(""));
 		return;
 	}
 	struct bt_json_value *spec = bt_json_new(arena, BT_JSON_OBJECT);
@@ -115,7 +116,7 @@ void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *call
 
 void bt_authorization_cancel(struct bt_authorization *authorization)
 {
-	bt_review_leave(&authorization->waiter);
+	bt_review_cancel(&authorization->waiter);
 }
 
 int bt_authorizer_create(const struct bt_authorizer_setup *setup,

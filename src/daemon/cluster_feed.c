@@ -89,7 +89,7 @@ static void observe_change(struct bt_cluster_feed *feed, const struct kept_chang
 	berth_error_finish(&err);
 }
 
-static void note_synced(struct bt_cluster_feed *feed)
+static void update_synced(struct bt_cluster_feed *feed)
 {
 	if (feed->waiting == 0 && feed->held == 0 && !feed->is_synced && !feed->has_failed) {
 		feed->is_synced = true;
@@ -117,7 +117,7 @@ static void synced(void *context)
 	BT_ASSERT(!source->is_synced && source->feed->waiting != 0);
 	source->is_synced = true;
 	source->feed->waiting--;
-	note_synced(source->feed);
+	update_synced(source->feed);
 }
 
 void bt_cluster_feed_hold(struct bt_cluster_feed *feed)
@@ -144,7 +144,7 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 		bt_object_release(feed->kept.items[i].new_object);
 	}
 	bt_vec_finish(&feed->kept);
-	note_synced(feed);
+	update_synced(feed);
 }
 
 static const struct bt_reflector_codec *codec_of(const struct source *source)

@@ -32,7 +32,7 @@
 /** Pages that are still needed are back within some 0.3 ms: 80 faults of 64 KiB. */
 #define CPU_NS_PER_DROP (20 * BT_NS_PER_MS)
 
-static void drop_range(uintptr_t start, uintptr_t end, uintptr_t page)
+static void release_range(uintptr_t start, uintptr_t end, uintptr_t page)
 {
 	start = (start + page - 1) & ~(page - 1);
 	end &= ~(page - 1);
@@ -46,7 +46,7 @@ static void drop_range(uintptr_t start, uintptr_t end, uintptr_t page)
  * Release the read-only segments of a program or library: the kernel can read them again from the
  * file. Adjacent segments take one call.
  */
-static int drop_object(struct dl_phdr_info *info, size_t size BT_UNUSED, void *context)
+static int release_object(struct dl_phdr_info *info, size_t size BT_UNUSED, void *context)
 {
 	const uintptr_t *page = context;
 	uintptr_t start = 0;
@@ -58,12 +58,12 @@ static int drop_object(struct dl_phdr_info *info, size_t size BT_UNUSED, void *c
 		}
 		uintptr_t from = (uintptr_t)info->dlpi_addr + segment->p_vaddr;
 		if (from < end || from > ((end + *page - 1) & ~(*page - 1))) {
-			drop_range(start, end, *page);
+			release_range(start, end, *page);
 			start = from;
 		}
 		end = from + segment->p_filesz;
 	}
-	drop_range(start, end, *page);
+	release_range(start, end, *page);
 	return 0;
 }
 
@@ -79,16 +79,16 @@ static void tune_memory(void)
 	(void)mallopt(M_ARENA_MAX, 1);
 }
 
-static void drop_code(void)
+static void release_code(void)
 {
 	long page_bytes = sysconf(_SC_PAGESIZE);
 	if (page_bytes > 0) {
 		uintptr_t page = (uintptr_t)page_bytes;
-		(void)dl_iterate_phdr(drop_object, &page);
+		(void)dl_iterate_phdr(release_object, &page);
 	}
 }
 
-int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns)
+int64_t bt_daemon_release_idle_code(void *context, int64_t now_ns)
 {
 	struct bt_daemon_idle_code *idle = context;
 	struct timespec time = {0};
@@ -100,7 +100,7 @@ int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns)
 	int64_t used_ns = (int64_t)time.tv_sec * BT_NS_PER_SECOND + time.tv_nsec;
 	if (used_ns - idle->dropped_ns >= CPU_NS_PER_DROP) {
 		idle->dropped_ns = used_ns;
-		drop_code();
+		release_code();
 	}
 	/* a single thread uses at most as much processor time as passes */
 	idle->look_at_ns = now_ns + CPU_NS_PER_DROP - (used_ns - idle->dropped_ns);
@@ -109,7 +109,7 @@ int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns)
 
 void bt_daemon_trim_memory(void)
 {
-	drop_code();
+	release_code();
 	(void)malloc_trim(0);
 }
 
@@ -173,7 +173,7 @@ void bt_daemon_lead(struct bt_daemon *daemon)
 void bt_daemon_add_worker(struct bt_daemon *daemon)
 {
 	bt_loop_add_worker(daemon->loop, run_scheduler, daemon);
-	bt_loop_add_worker(daemon->loop, bt_daemon_drop_idle_code, &daemon->idle_code);
+	bt_loop_add_worker(daemon->loop, bt_daemon_release_idle_code, &daemon->idle_code);
 }
 
 #define EXIT_CODE_FAILED 1

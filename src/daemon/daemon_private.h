@@ -29,7 +29,7 @@ struct bt_daemon_idle_code {
 	int64_t look_at_ns; /* when to look again, on the loop's clock */
 	int64_t dropped_ns; /* processor time used at the last release */
 };
-int64_t bt_daemon_drop_idle_code(void *context, int64_t now_ns);
+int64_t bt_daemon_release_idle_code(void *context, int64_t now_ns);
 
 /** A connection to an API server, and the configuration it was made from. */
 struct bt_daemon_link {

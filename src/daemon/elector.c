@@ -102,7 +102,7 @@ void bt_elector_finish(struct bt_elector *elector)
 	bt_arena_finish(&elector->fetched_arena);
 }
 
-static bool is_mine(const struct bt_elector *elector, const struct bt_lease_record *record)
+static bool is_own_lease(const struct bt_elector *elector, const struct bt_lease_record *record)
 {
 	return bt_str_equal(record->holder, elector->options.identity);
 }
@@ -123,7 +123,7 @@ bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns)
 	if (lease_ns > 0 && lease_ns < window_ns) {
 		window_ns = lease_ns;
 	}
-	return bt_elector_is_leading(elector) && is_mine(elector, &elector->observed) &&
+	return bt_elector_is_leading(elector) && is_own_lease(elector, &elector->observed) &&
 		steady_ns - elector->renewed_ns < window_ns;
 }
 
@@ -142,7 +142,7 @@ void bt_elector_stop(struct bt_elector *elector)
 	elector->stopping = true;
 }
 
-static void keep(
+static void copy_record(
 	struct bt_arena *arena, struct bt_lease_record *kept, const struct bt_lease_record *record)
 {
 	struct bt_arena fresh;
@@ -158,7 +158,7 @@ static void keep(
 
 static void observe(struct bt_elector *elector, const struct bt_lease_record *record, int64_t at_ns)
 {
-	keep(&elector->observed_arena, &elector->observed, record);
+	copy_record(&elector->observed_arena, &elector->observed, record);
 	elector->observed_ns = at_ns;
 }
 
@@ -214,7 +214,7 @@ static void keep_terms(struct bt_elector *elector)
 static bool may_take(struct bt_elector *elector)
 {
 	struct bt_str lock = elector->options.lock;
-	if (is_mine(elector, &elector->observed)) {
+	if (is_own_lease(elector, &elector->observed)) {
 		keep_terms(elector);
 		elector->slow_path = true;
 		return true;
@@ -236,7 +236,7 @@ static bool may_renew_coordinated(struct bt_elector *elector)
 		BT_LOG_INFO(0, "Lease has expired", BT_LOG_STR("lock", lock));
 		return false;
 	}
-	if (!is_mine(elector, &elector->observed)) {
+	if (!is_own_lease(elector, &elector->observed)) {
 		BT_LOG_INFO(6, "Lease is held by another candidate", BT_LOG_STR("lock", lock),
 			BT_LOG_STR("holder", elector->fetched.holder));
 		return false;
@@ -256,7 +256,7 @@ static void answer_get(struct bt_elector *elector, enum bt_elector_result result
 	if (result == BT_ELECTOR_OK) {
 		bool changed =
 			!elector->has_fetched || !lease_record_equal(&elector->fetched, record);
-		keep(&elector->fetched_arena, &elector->fetched, record);
+		copy_record(&elector->fetched_arena, &elector->fetched, record);
 		elector->has_fetched = true;
 		if (changed) {
 			observe(elector, record, now_ns);
@@ -309,7 +309,7 @@ static void answer_release_get(struct bt_elector *elector, enum bt_elector_resul
 	} else if (result == BT_ELECTOR_FAILED) {
 		BT_LOG_INFO(0, "error retrieving resource lock", BT_LOG_CSTR("err", error),
 			BT_LOG_STR("lock", lock));
-	} else if (is_mine(elector, &elector->observed) && is_mine(elector, record)) {
+	} else if (is_own_lease(elector, &elector->observed) && is_own_lease(elector, record)) {
 		elector->proposal = (struct bt_lease_record){
 			.duration_seconds = 1,
 			.acquire_us = now->wall_us,
@@ -350,7 +350,7 @@ void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result
 	}
 }
 
-static void abandon(struct bt_elector *elector, struct bt_elector_order *order)
+static void abandon_request(struct bt_elector *elector, struct bt_elector_order *order)
 {
 	order->abandon = elector->under_way != BT_ELECTOR_REQUEST_NONE;
 	elector->under_way = BT_ELECTOR_REQUEST_NONE;
@@ -364,13 +364,13 @@ static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elec
 	if ((elector->phase == BT_ELECTOR_PHASE_IDLE ||
 		    elector->phase == BT_ELECTOR_PHASE_ACQUIRE) &&
 		elector->stopping) {
-		abandon(elector, order);
+		abandon_request(elector, order);
 		elector->phase = BT_ELECTOR_PHASE_OVER;
 	} else if (elector->phase == BT_ELECTOR_PHASE_RENEW &&
 		(elector->stopping || (elector->polling && is_late))) {
 		BT_LOG_INFO(0, "Failed to renew lease", BT_LOG_STR("lock", elector->options.lock),
 			BT_LOG_CSTR("err", elector->stopping ? CANCELLED : DEADLINE_EXCEEDED));
-		abandon(elector, order);
+		abandon_request(elector, order);
 		elector->was_leading = true;
 		elector->lost = !elector->stopping;
 		elector->phase = BT_ELECTOR_PHASE_RELEASE;
@@ -378,7 +378,7 @@ static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elec
 		elector->wanted = BT_ELECTOR_REQUEST_RELEASE_GET;
 		order->transition = BT_ELECTOR_LEFT;
 	} else if (elector->phase == BT_ELECTOR_PHASE_RELEASE && is_late) {
-		abandon(elector, order);
+		abandon_request(elector, order);
 		log_failure(elector, "Failed to release lease", DEADLINE_EXCEEDED);
 		elector->phase = BT_ELECTOR_PHASE_OVER;
 	}
@@ -408,7 +408,7 @@ static void begin_try_if_due(struct bt_elector *elector, const struct bt_elector
 		.acquire_us = now->wall_us,
 		.renew_us = now->wall_us,
 	};
-	if (!elector->options.coordinated && is_mine(elector, &elector->observed) &&
+	if (!elector->options.coordinated && is_own_lease(elector, &elector->observed) &&
 		!has_expired(elector, now->steady_ns)) {
 		elector->proposal.acquire_us = elector->observed.acquire_us;
 		elector->proposal.transitions = elector->observed.transitions;

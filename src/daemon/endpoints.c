@@ -190,7 +190,7 @@ static struct call *begin(struct bt_endpoints *endpoints, struct bt_http_exchang
 	return call;
 }
 
-static void refuse(struct call *call, uint16_t code, const char *text)
+static void reply_error(struct call *call, uint16_t code, const char *text)
 {
 	struct bt_reply reply = {.code = 0};
 	bt_reply_error(&reply, code, "%s", text);
@@ -202,12 +202,12 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 	struct bt_endpoints *endpoints = context;
 	struct call *call = begin(endpoints, exchange);
 	if (!bt_http_percent_decode(bt_http_path(exchange), false, &call->path)) {
-		refuse(call, 400, "400 Bad Request");
+		reply_error(call, 400, "400 Bad Request");
 		return;
 	}
 	if (endpoints->waiting >= BT_ENDPOINTS_WAITING_MAX) {
 		bt_http_add_header(exchange, "Retry-After", BT_STR("1"));
-		refuse(call, 429, "Too many requests, please try again later.");
+		reply_error(call, 429, "Too many requests, please try again later.");
 		return;
 	}
 	call->is_waiting = true;
@@ -218,7 +218,7 @@ static void on_request(void *context, struct bt_http_exchange *exchange)
 
 static void on_too_large(void *context, struct bt_http_exchange *exchange)
 {
-	refuse(begin(context, exchange), 413, "http: request body too large");
+	reply_error(begin(context, exchange), 413, "http: request body too large");
 }
 
 static void on_closed(void *context, struct bt_http_exchange *exchange)

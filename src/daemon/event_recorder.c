@@ -304,7 +304,7 @@ uint32_t bt_event_recorder_count(const struct bt_event_recorder *recorder)
 	return recorder->by_key.count;
 }
 
-static struct series *at(struct bt_event_recorder *recorder, uint32_t index)
+static struct series *series_at(struct bt_event_recorder *recorder, uint32_t index)
 {
 	return &recorder->places.items[index];
 }
@@ -329,13 +329,13 @@ static void send_series(struct bt_event_recorder *recorder, const struct series 
 	}
 }
 
-static void forget_oldest(struct bt_event_recorder *recorder)
+static void remove_oldest(struct bt_event_recorder *recorder)
 {
-	if (at(recorder, recorder->oldest)->count > 1) {
-		send_series(recorder, at(recorder, recorder->oldest));
+	if (series_at(recorder, recorder->oldest)->count > 1) {
+		send_series(recorder, series_at(recorder, recorder->oldest));
 	}
 	uint32_t index = recorder->oldest;
-	struct series *series = at(recorder, index);
+	struct series *series = series_at(recorder, index);
 	BT_INDEX_LIST_REMOVE(
 		recorder->oldest, recorder->newest, recorder->places.items, index, older, newer);
 	(void)bt_map_remove(&recorder->by_key, series->hash, index);
@@ -344,11 +344,11 @@ static void forget_oldest(struct bt_event_recorder *recorder)
 	recorder->free = index;
 }
 
-static void remember(
+static void add_series(
 	struct bt_event_recorder *recorder, struct bt_event_record *record, uint64_t hash)
 {
 	if (recorder->by_key.count >= BT_EVENT_SERIES_MAX) {
-		forget_oldest(recorder);
+		remove_oldest(recorder);
 	}
 	struct series series = {
 		.hash = hash,
@@ -358,8 +358,8 @@ static void remember(
 	};
 	uint32_t index = recorder->free;
 	if (index != NONE) {
-		recorder->free = at(recorder, index)->older;
-		*at(recorder, index) = series;
+		recorder->free = series_at(recorder, index)->older;
+		*series_at(recorder, index) = series;
 	} else {
 		index = recorder->places.count;
 		bt_vec_push(&recorder->places, series);
@@ -377,7 +377,7 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 		uint32_t index = find(recorder, record, hash);
 		if (index != NONE) {
 			int64_t now_ns = record->time_ns;
-			struct series *series = at(recorder, index);
+			struct series *series = series_at(recorder, index);
 			series->count++;
 			series->last_ns = now_ns;
 			BT_INDEX_LIST_REMOVE(
@@ -391,7 +391,7 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 			}
 			return;
 		}
-		remember(recorder, record, hash);
+		add_series(recorder, record, hash);
 	}
 	recorder->sink.post(recorder->sink.context, &event);
 }
@@ -431,16 +431,18 @@ int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_n
 	}
 	if (now_ns >= recorder->next_tell_ns) {
 		for (uint32_t i = 0; i < recorder->places.count; i++) {
-			if (at(recorder, i)->record != NULL && at(recorder, i)->count > 1) {
-				send_series(recorder, at(recorder, i));
+			if (series_at(recorder, i)->record != NULL &&
+				series_at(recorder, i)->count > 1) {
+				send_series(recorder, series_at(recorder, i));
 			}
 		}
 		recorder->next_tell_ns = now_ns + TELL_EVERY_NS;
 	}
 	if (now_ns >= recorder->next_forget_ns) {
 		while (recorder->oldest != NONE &&
-			now_ns - at(recorder, recorder->oldest)->last_ns >= FORGET_AFTER_NS) {
-			forget_oldest(recorder);
+			now_ns - series_at(recorder, recorder->oldest)->last_ns >=
+				FORGET_AFTER_NS) {
+			remove_oldest(recorder);
 		}
 		recorder->next_forget_ns = now_ns + FORGET_EVERY_NS;
 	}

@@ -350,7 +350,7 @@ static void push_core(struct bt_event_sender *sender, struct bt_event_record *re
 	push(sender, &item);
 }
 
-static bool take(void *context, struct bt_event_record *record)
+static bool send_event(void *context, struct bt_event_record *record)
 {
 	struct bt_event_sender *sender = context;
 	if (!sender->is_known) {
@@ -601,7 +601,8 @@ static int64_t send_due_events(void *context, int64_t now_ns)
 struct bt_event_sender *bt_event_sender_create(const struct bt_event_sender_options *options)
 {
 	struct bt_event_sender *sender = bt_calloc(1, sizeof(*sender));
-	struct bt_event_sink sink = {.context = sender, .post = post, .patch = patch, .take = take};
+	struct bt_event_sink sink = {
+		.context = sender, .post = post, .patch = patch, .take = send_event};
 	struct bt_event_correlator *correlator;
 	sender->options = *options;
 	sender->host = bt_strndup(options->host, strlen(options->host));

@@ -168,7 +168,7 @@ static void *begin(void *context, const struct bt_extender_request *request, str
 	return exchange;
 }
 
-static void give_up(struct exchange *exchange, const char *message)
+static void cancel_exchange(struct exchange *exchange, const char *message)
 {
 	bt_http_transfer_cancel(exchange->transfer);
 	exchange->is_over = true;
@@ -181,9 +181,9 @@ static void wait_for(struct bt_extender_http *extenders, struct exchange *exchan
 	while (!exchange->is_over) {
 		struct berth_error err = BERTH_ERROR_INIT;
 		if (options->is_stopping != NULL && options->is_stopping(options->context)) {
-			give_up(exchange, "context canceled");
+			cancel_exchange(exchange, "context canceled");
 		} else if (bt_loop_turn(options->loop, TURN_NS, &err) < 0 && !exchange->is_over) {
-			give_up(exchange, berth_error_message(&err));
+			cancel_exchange(exchange, berth_error_message(&err));
 		}
 		berth_error_finish(&err);
 	}

@@ -75,7 +75,7 @@ static enum bt_elector_result read_answer(struct bt_leader_election *election,
 	return result < 0 ? BT_ELECTOR_FAILED : BT_ELECTOR_OK;
 }
 
-static void answered(
+static void handle_answer(
 	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
 {
 	struct bt_leader_election *election = context;
@@ -111,7 +111,7 @@ static void send(struct bt_leader_election *election, const char *method,
 		.path = bt_strbuf_str(path),
 		.resource = BT_STR("leases"),
 		.name = config->resource_name,
-		.handler = {.context = election, .done = answered},
+		.handler = {.context = election, .done = handle_answer},
 	};
 	if (record != NULL) {
 		bool creates = election->asked == BT_ELECTOR_CREATE;

@@ -85,7 +85,7 @@ static void send(struct bt_lease_candidate *candidate, const char *method, struc
 	bt_strbuf_finish(&body);
 }
 
-static void forget_renewed(struct bt_lease_candidate *candidate)
+static void release_renewed(struct bt_lease_candidate *candidate)
 {
 	bt_json_item_release(candidate->renewed);
 	candidate->renewed = NULL;
@@ -134,7 +134,7 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 		struct bt_json_value *value = bt_json_clone(&arena, item->document, false);
 		bt_strbuf_append_c(&path, COLLECTION "/");
 		bt_rest_append_segment(&path, candidate->options.identity);
-		forget_renewed(candidate);
+		release_renewed(candidate);
 		candidate->renewed = bt_json_item_share(item);
 		bt_json_set_c(&arena, value, "kind", "LeaseCandidate");
 		bt_json_set_c(&arena, value, "apiVersion", "coordination.k8s.io/v1beta1");
@@ -204,7 +204,7 @@ void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate)
 	}
 	bt_loop_remove_worker(candidate->options.loop, candidate);
 	bt_reflector_destroy(candidate->reflector);
-	forget_renewed(candidate);
+	release_renewed(candidate);
 	bt_arena_finish(&candidate->arena);
 	bt_free(candidate);
 }

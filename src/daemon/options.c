@@ -108,17 +108,17 @@ static void take_authentication(
 		&values[BT_DAEMON_FLAG_REQUESTHEADER_ALLOWED_NAMES]);
 }
 
-static struct bt_opt_bool given_bool(const struct bt_daemon_flag_value *value)
+static struct bt_opt_bool optional_bool(const struct bt_daemon_flag_value *value)
 {
 	return (struct bt_opt_bool){value->given, is_on(value)};
 }
 
-static struct bt_opt_i64 given_i64(const struct bt_daemon_flag_value *value)
+static struct bt_opt_i64 optional_i64(const struct bt_daemon_flag_value *value)
 {
 	return (struct bt_opt_i64){value->given, value->number};
 }
 
-static struct bt_str given_text(const struct bt_daemon_flag_value *value)
+static struct bt_str optional_text(const struct bt_daemon_flag_value *value)
 {
 	return value->given ? value->text : (struct bt_str){0};
 }
@@ -126,18 +126,20 @@ static struct bt_str given_text(const struct bt_daemon_flag_value *value)
 static void take_config_flags(
 	struct bt_config_flags *flags, const struct bt_daemon_flag_value *values)
 {
-	flags->leader_elect = given_bool(&values[BT_DAEMON_FLAG_LEADER_ELECT]);
-	flags->lease_duration_ns = given_i64(&values[BT_DAEMON_FLAG_LEADER_ELECT_LEASE_DURATION]);
-	flags->renew_deadline_ns = given_i64(&values[BT_DAEMON_FLAG_LEADER_ELECT_RENEW_DEADLINE]);
-	flags->retry_period_ns = given_i64(&values[BT_DAEMON_FLAG_LEADER_ELECT_RETRY_PERIOD]);
-	flags->resource_lock = given_text(&values[BT_DAEMON_FLAG_LEADER_ELECT_RESOURCE_LOCK]);
-	flags->resource_name = given_text(&values[BT_DAEMON_FLAG_LEADER_ELECT_RESOURCE_NAME]);
+	flags->leader_elect = optional_bool(&values[BT_DAEMON_FLAG_LEADER_ELECT]);
+	flags->lease_duration_ns =
+		optional_i64(&values[BT_DAEMON_FLAG_LEADER_ELECT_LEASE_DURATION]);
+	flags->renew_deadline_ns =
+		optional_i64(&values[BT_DAEMON_FLAG_LEADER_ELECT_RENEW_DEADLINE]);
+	flags->retry_period_ns = optional_i64(&values[BT_DAEMON_FLAG_LEADER_ELECT_RETRY_PERIOD]);
+	flags->resource_lock = optional_text(&values[BT_DAEMON_FLAG_LEADER_ELECT_RESOURCE_LOCK]);
+	flags->resource_name = optional_text(&values[BT_DAEMON_FLAG_LEADER_ELECT_RESOURCE_NAME]);
 	flags->resource_namespace =
-		given_text(&values[BT_DAEMON_FLAG_LEADER_ELECT_RESOURCE_NAMESPACE]);
-	flags->profiling = given_bool(&values[BT_DAEMON_FLAG_PROFILING]);
-	flags->contention_profiling = given_bool(&values[BT_DAEMON_FLAG_CONTENTION_PROFILING]);
-	flags->kubeconfig = given_text(&values[BT_DAEMON_FLAG_KUBECONFIG]);
-	flags->kube_api_content_type = given_text(&values[BT_DAEMON_FLAG_KUBE_API_CONTENT_TYPE]);
+		optional_text(&values[BT_DAEMON_FLAG_LEADER_ELECT_RESOURCE_NAMESPACE]);
+	flags->profiling = optional_bool(&values[BT_DAEMON_FLAG_PROFILING]);
+	flags->contention_profiling = optional_bool(&values[BT_DAEMON_FLAG_CONTENTION_PROFILING]);
+	flags->kubeconfig = optional_text(&values[BT_DAEMON_FLAG_KUBECONFIG]);
+	flags->kube_api_content_type = optional_text(&values[BT_DAEMON_FLAG_KUBE_API_CONTENT_TYPE]);
 	flags->kube_api_qps_given = values[BT_DAEMON_FLAG_KUBE_API_QPS].given;
 	flags->kube_api_qps = values[BT_DAEMON_FLAG_KUBE_API_QPS].real;
 	flags->kube_api_burst.present = values[BT_DAEMON_FLAG_KUBE_API_BURST].given;
@@ -434,7 +436,7 @@ static void print_version(const struct bt_daemon_options *options, bool raw)
 	bt_strbuf_finish(&text);
 }
 
-static enum bt_options_next fail(struct berth_error *err)
+static enum bt_options_next log_failure(struct berth_error *err)
 {
 	BT_LOG_ERROR_PLAIN(berth_error_message(err), "command failed");
 	berth_error_finish(err);
@@ -462,7 +464,7 @@ static enum bt_options_next apply(
 	struct berth_error err = BERTH_ERROR_INIT;
 	bt_klog_start(&plain);
 	if (apply_gates(options, line, &warnings, &err) != 0) {
-		return fail(&err);
+		return log_failure(&err);
 	}
 	if (is_given(line, BT_DAEMON_FLAG_VERSION)) {
 		print_version(options, bt_str_equal_c(version->text, "raw"));
@@ -487,7 +489,7 @@ static enum bt_options_next apply(
 			options->flags.items[i].name, bt_strbuf_c(&quoted));
 		bt_strbuf_finish(&quoted);
 	}
-	return validate(options, line, &err) != 0 ? fail(&err) : BT_OPTIONS_GO_ON;
+	return validate(options, line, &err) != 0 ? log_failure(&err) : BT_OPTIONS_GO_ON;
 }
 
 enum bt_options_next bt_daemon_options_parse(

@@ -282,7 +282,7 @@ struct bt_pages {
 	struct bt_zpage_facts facts;
 };
 
-static bool wants_openmetrics(struct bt_str header)
+static bool accepts_openmetrics(struct bt_str header)
 {
 	struct bt_accept accept = {0};
 	bool wanted = false;
@@ -308,7 +308,7 @@ static bool wants_openmetrics(struct bt_str header)
 	return wanted;
 }
 
-static bool wants_gzip(struct bt_str header)
+static bool accepts_gzip(struct bt_str header)
 {
 	struct bt_accept accept = {0};
 	bool wanted = false;
@@ -357,7 +357,7 @@ static void finish_metrics(
 	bt_reply_add_header(reply, "Content-Type",
 		is_open ? BT_STR("application/openmetrics-text; version=1.0.0; charset=utf-8")
 			: BT_STR("text/plain; version=0.0.4; charset=utf-8"));
-	if (reply->body.length != 0 && wants_gzip(request->accept_encoding) &&
+	if (reply->body.length != 0 && accepts_gzip(request->accept_encoding) &&
 		compress_body(&reply->body)) {
 		bt_reply_add_header(reply, "Content-Encoding", BT_STR("gzip"));
 	}
@@ -366,7 +366,7 @@ static void finish_metrics(
 static void answer_registry(
 	const struct bt_page_request *request, struct bt_metrics *metrics, struct bt_reply *reply)
 {
-	bool is_open = wants_openmetrics(request->accept);
+	bool is_open = accepts_openmetrics(request->accept);
 	bt_metrics_write(metrics, is_open ? BT_METRICS_OPENMETRICS : BT_METRICS_TEXT, &reply->body);
 	finish_metrics(request, is_open, reply);
 }

@@ -228,7 +228,7 @@ static void wait_for(struct bt_review *review, struct bt_review_waiter *waiter)
 	BT_CHAIN_ADD(review->waiters, waiter, previous, next);
 }
 
-void bt_review_leave(struct bt_review_waiter *waiter)
+void bt_review_cancel(struct bt_review_waiter *waiter)
 {
 	if (waiter->review == NULL) {
 		return;
@@ -253,7 +253,7 @@ static void finish(struct bt_review *review, struct bt_json_value *status, const
 	bt_strbuf_finish_wiped(&review->body);
 	while (review->waiters != NULL) {
 		struct bt_review_waiter *waiter = review->waiters;
-		bt_review_leave(waiter);
+		bt_review_cancel(waiter);
 		waiter->done(waiter->context, status, error);
 	}
 	if (ttl_ns <= 0 || review->arena.total_bytes > KEPT_BYTES_MAX) {
@@ -263,7 +263,7 @@ static void finish(struct bt_review *review, struct bt_json_value *status, const
 	}
 }
 
-static bool may_ask_again(const struct bt_rest_answer *answer)
+static bool is_retryable(const struct bt_rest_answer *answer)
 {
 	switch (answer->class_) {
 	case BT_REST_TRANSPORT:
@@ -319,7 +319,7 @@ static void on_answer(void *context, struct bt_rest_call *call, const struct bt_
 			(double)took_ns / (double)BT_NS_PER_SECOND);
 	}
 	bt_strbuf_finish(&code);
-	if (may_ask_again(answer) && review->attempts < ATTEMPTS_MAX) {
+	if (is_retryable(answer) && review->attempts < ATTEMPTS_MAX) {
 		struct bt_reviewer *reviewer = review->reviewer;
 		/* up to 20 % more */
 		int64_t jitter_ns =
@@ -478,7 +478,7 @@ void bt_reviewer_destroy(struct bt_reviewer *reviewer)
 	bt_loop_remove_worker(reviewer->options.loop, reviewer);
 	for (uint32_t i = 0; i < reviewer->reviews.count; i++) {
 		while (reviewer->reviews.items[i]->waiters != NULL) {
-			bt_review_leave(reviewer->reviews.items[i]->waiters);
+			bt_review_cancel(reviewer->reviews.items[i]->waiters);
 		}
 		free_review(reviewer->reviews.items[i]);
 	}

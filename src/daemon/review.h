@@ -49,7 +49,7 @@ BT_MUST_USE int bt_reviewer_create(const struct bt_reviewer_options *options,
 /** Waiters get no callback any more. NULL accepted. */
 void bt_reviewer_destroy(struct bt_reviewer *reviewer);
 
-/** A caller that waits for an answer; its own memory, until done or bt_review_leave. */
+/** A caller that waits for an answer; its own memory, until done or bt_review_cancel. */
 struct bt_review_waiter {
 	void *context;
 	/** status: borrowed for the call; NULL if there is none, then error has the reason. */
@@ -66,7 +66,7 @@ struct bt_review_waiter {
 void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
 	struct bt_arena *arena, struct bt_review_waiter *waiter);
 /** No callback comes any more. Harmless if the waiter does not wait. */
-void bt_review_leave(struct bt_review_waiter *waiter);
+void bt_review_cancel(struct bt_review_waiter *waiter);
 /** The number of cached answers and reviews in flight. */
 uint32_t bt_reviewer_count(const struct bt_reviewer *reviewer);
 

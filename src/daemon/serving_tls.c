@@ -100,7 +100,7 @@ static int pair_read(struct pair *pair, bool *out_changed, struct berth_error *e
 	return 0;
 }
 
-static void complain(struct pair *pair, const struct berth_error *err)
+static void log_error_once(struct pair *pair, const struct berth_error *err)
 {
 	const char *text = berth_error_message(err);
 	if (pair->complaint != NULL && strcmp(pair->complaint, text) == 0) {
@@ -127,7 +127,7 @@ static bool pair_refresh(struct pair *pair, bool is_due)
 	}
 	if (pair_read(pair, &has_changed, &err) != 0) {
 		/* perhaps only one of the files was replaced so far: read them again later */
-		complain(pair, &err);
+		log_error_once(pair, &err);
 		berth_error_finish(&err);
 		return false;
 	}

@@ -134,7 +134,8 @@ static int read_headers(
 }
 
 /** data NULL: there is no ConfigMap. */
-static int take(struct bt_trust *trust, const struct bt_json_value *data, struct berth_error *err)
+static int set_trust(
+	struct bt_trust *trust, const struct bt_json_value *data, struct berth_error *err)
 {
 	const char *key = "client-ca-file";
 	int result = 0;
@@ -166,7 +167,7 @@ static void on_changed(void *context, void *old_item, void *new_item, bool is_st
 	struct berth_error err = BERTH_ERROR_INIT;
 	(void)old_item; /* only the current state counts */
 	(void)is_stale;
-	if (take(trust, map != NULL ? bt_json_find(map->document, "data") : NULL, &err) != 0) {
+	if (set_trust(trust, map != NULL ? bt_json_find(map->document, "data") : NULL, &err) != 0) {
 		BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s", berth_error_message(&err));
 		berth_error_finish(&err);
 	}
@@ -189,7 +190,7 @@ static void on_first_answer(
 	bt_arena_init(&arena, 0);
 	if (bt_rest_decode_body(answer, &arena, &document, &trust->look_error) == 0) {
 		/* ask returns the error */
-		(void)take(trust, bt_json_find(document, "data"), &trust->look_error);
+		(void)set_trust(trust, bt_json_find(document, "data"), &trust->look_error);
 	}
 	bt_arena_finish(&arena);
 }

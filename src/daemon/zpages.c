@@ -83,8 +83,8 @@ static bool negotiate(const struct bt_zpage_facts *facts, struct bt_str header, 
 	return found;
 }
 
-static void refuse(const struct bt_zpage_facts *facts, const struct bt_page_request *request,
-	const char *kind, struct bt_reply *reply)
+static void reply_not_acceptable(const struct bt_zpage_facts *facts,
+	const struct bt_page_request *request, const char *kind, struct bt_reply *reply)
 {
 	struct bt_strbuf message = {0};
 	bt_strbuf_append_c(&message, "only the following media types are accepted: text/plain");
@@ -282,7 +282,7 @@ void bt_flagz_answer(
 	struct bt_strbuf json = {0};
 	struct wanted wanted;
 	if (!negotiate(facts, request->accept, "Flagz", &wanted)) {
-		refuse(facts, request, "Flagz", reply);
+		reply_not_acceptable(facts, request, "Flagz", reply);
 		return;
 	}
 	if (wanted.form == FORM_TEXT) {
@@ -384,7 +384,7 @@ void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_reques
 	int64_t up_ns = wall_now_ns > facts->started_ns ? wall_now_ns - facts->started_ns : 0;
 	int64_t up_seconds = up_ns / BT_NS_PER_SECOND;
 	if (!negotiate(facts, request->accept, "Statusz", &wanted)) {
-		refuse(facts, request, "Statusz", reply);
+		reply_not_acceptable(facts, request, "Statusz", reply);
 		return;
 	}
 	if (wanted.form == FORM_TEXT) {

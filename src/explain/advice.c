@@ -204,7 +204,7 @@ void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_
 	}
 }
 
-bool bt_advice_may_leave(const struct bt_state *state, uint32_t pod_id)
+bool bt_advice_is_removable(const struct bt_state *state, uint32_t pod_id)
 {
 	struct bt_pod_info pod;
 
@@ -227,7 +227,7 @@ void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id)
 	struct bt_remedy remedy = {.kind = BT_REMEDY_REMOVE_POD};
 	struct bt_pod_info pod;
 
-	if (!bt_advice_may_leave(state, pod_id)) {
+	if (!bt_advice_is_removable(state, pod_id)) {
 		advice->is_final = true;
 		return;
 	}
@@ -240,7 +240,7 @@ void bt_advice_remove_pod(struct bt_advice *advice, uint32_t pod_id)
 	}
 }
 
-void bt_advice_give_up(struct bt_advice *advice, const struct bt_remedy *remedy)
+void bt_advice_drop_requirement(struct bt_advice *advice, const struct bt_remedy *remedy)
 {
 	if (add_once(advice, remedy)) {
 		advice->distance += 1;

@@ -106,7 +106,7 @@ struct bt_str bt_advice_cut_text(struct bt_arena *arena, struct bt_str text, uin
 
 void bt_advice_set_label(struct bt_advice *advice, struct bt_str key, struct bt_str value);
 /** Adds a remedy that changes the pod to remedies and pod_remedies. */
-void bt_advice_give_up(struct bt_advice *advice, const struct bt_remedy *remedy);
+void bt_advice_drop_requirement(struct bt_advice *advice, const struct bt_remedy *remedy);
 /**
  * Drops pod_remedies if `remedies` changes only the pod, or if changing the pod is not enough
  * (possible is false).
@@ -116,7 +116,7 @@ void bt_advice_close_pod_remedies(struct bt_advice *advice, bool possible);
  * Whether deleting the pod frees its node. False for pods that require their node by name: the
  * controller (a DaemonSet) would create the pod there again.
  */
-bool bt_advice_may_leave(const struct bt_state *state, uint32_t pod_id);
+bool bt_advice_is_removable(const struct bt_state *state, uint32_t pod_id);
 /**
  * Adds a remedy that removes a pod of the cache. If the pod may not be removed, marks the advice as
  * final instead.

@@ -199,7 +199,7 @@ static uint32_t find_reservation(const struct reservations *list, uint64_t hash)
 }
 
 /** Whether the plugin accepts the node without the pod. */
-static bool helps(const struct bt_advice *advice, struct bt_str pod_uid)
+static bool accepts_without_pod(const struct bt_advice *advice, struct bt_str pod_uid)
 {
 	const struct reservations *list = reservations_of(advice);
 	uint64_t hash = bt_str_hash(pod_uid);
@@ -222,7 +222,8 @@ struct leaver {
 };
 
 /** Order the pods by ascending priority, then in the order of the node's pods. */
-static void note_leaver(struct leaver *leavers, uint32_t *count, const struct bt_pod_info *pod)
+static void insert_by_priority(
+	struct leaver *leavers, uint32_t *count, const struct bt_pod_info *pod)
 {
 	uint32_t at = *count;
 
@@ -252,16 +253,16 @@ static void advise_leaver(struct bt_advice *advice)
 
 		bt_node_info_pod_at(advice->node, i, &pod);
 		if (pod.pod_id != BT_POD_NONE &&
-			bt_advice_may_leave(advice->engine->state, pod.pod_id) &&
+			bt_advice_is_removable(advice->engine->state, pod.pod_id) &&
 			find_reservation(list, bt_str_hash(pod.uid)) != list->count) {
-			note_leaver(leavers, &count, &pod);
+			insert_by_priority(leavers, &count, &pod);
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_pod_info pod;
 
 		bt_pod_info_from_record(advice->engine->state, leavers[i].pod_id, &pod);
-		if (helps(advice, pod.uid)) {
+		if (accepts_without_pod(advice, pod.uid)) {
 			bt_advice_remove_pod(advice, leavers[i].pod_id);
 			advice->is_final = false;
 			return;
@@ -294,7 +295,8 @@ static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_cl
 	uint32_t pod_id = bt_state_find_pod(advice->engine->state, uid);
 
 	if (pod_id != BT_POD_NONE && claim->status.reserved_for.count == 1 &&
-		bt_advice_may_leave(advice->engine->state, pod_id) && helps(advice, uid)) {
+		bt_advice_is_removable(advice->engine->state, pod_id) &&
+		accepts_without_pod(advice, uid)) {
 		bt_advice_remove_pod(advice, pod_id);
 		advice->is_final = false;
 	}
@@ -556,7 +558,7 @@ static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle 
 	}
 }
 
-static void advise(struct bt_advice *advice)
+static void advise_on_devices(struct bt_advice *advice)
 {
 	const struct bt_dynamic_cycle *data =
 		advice->node != NULL ? bt_dynamic_cycle_of(advice->plugin, advice->cycle) : NULL;
@@ -590,6 +592,6 @@ static void advise(struct bt_advice *advice)
 }
 
 const struct bt_adviser bt_advisers_devices[] = {
-	{"DynamicResources", advise},
+	{"DynamicResources", advise_on_devices},
 	{NULL, NULL},
 };

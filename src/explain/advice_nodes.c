@@ -63,7 +63,7 @@ struct plan {
 	uint32_t count;
 };
 
-static void demand(struct demands *demands, const struct bt_requirement *requirement)
+static void add_requirement(struct demands *demands, const struct bt_requirement *requirement)
 {
 	if (demands->count == REQUIREMENTS_MAX) {
 		demands->too_many = true;
@@ -72,7 +72,8 @@ static void demand(struct demands *demands, const struct bt_requirement *require
 	demands->items[demands->count++] = *requirement;
 }
 
-static bool meets(const struct demands *demands, struct bt_str key, const struct bt_str *value)
+static bool meets_requirements(
+	const struct demands *demands, struct bt_str key, const struct bt_str *value)
 {
 	for (uint32_t i = 0; i < demands->count; i++) {
 		if (bt_str_equal(demands->items[i].key, key) &&
@@ -124,7 +125,7 @@ static bool solve_key(const struct demands *demands, struct label_change *change
 	if (is_fact(change->key)) {
 		return false;
 	}
-	if (now != NULL && meets(demands, change->key, NULL)) {
+	if (now != NULL && meets_requirements(demands, change->key, NULL)) {
 		change->remove = true;
 		return true;
 	}
@@ -133,7 +134,7 @@ static bool solve_key(const struct demands *demands, struct label_change *change
 			continue;
 		}
 		for (uint32_t k = 0; value_for(&demands->items[i], k, arena, &change->value); k++) {
-			if (meets(demands, change->key, &change->value)) {
+			if (meets_requirements(demands, change->key, &change->value)) {
 				return true;
 			}
 		}
@@ -273,7 +274,7 @@ static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_se
 			continue;
 		}
 		for (uint32_t k = 0; k < term->label_count; k++) {
-			demand(&demands, &term->label_requirements[k]);
+			add_requirement(&demands, &term->label_requirements[k]);
 		}
 		if (!solve(&demands, labels, found ? best->count : UINT32_MAX, advice->arena,
 			    &plan)) {
@@ -362,7 +363,7 @@ static void advise_node_affinity(struct bt_advice *advice)
 
 		const struct bt_str_map *selector = required.node_selector;
 		for (uint32_t i = 0; i < selector->count; i++) {
-			demand(&demands,
+			add_requirement(&demands,
 				&(struct bt_requirement){.key = selector->items[i].key,
 					.operator_ = BT_SELECTOR_IN,
 					.value_count = 1,

@@ -241,7 +241,7 @@ static void advise_ports(struct bt_advice *advice)
 			 * nothing.
 			 */
 			if (count == 1 && holder.pod_id != BT_POD_NONE &&
-				bt_advice_may_leave(advice->engine->state, holder.pod_id)) {
+				bt_advice_is_removable(advice->engine->state, holder.pod_id)) {
 				bt_advice_remove_pod(advice, holder.pod_id);
 				bt_advice_add_of_pod(advice, &drop);
 			} else {

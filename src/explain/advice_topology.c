@@ -69,7 +69,7 @@ static struct blocked_key *key_of(
 	return &keys->items[keys->count++];
 }
 
-static void note_blocker(struct blocked_keys *keys, const struct bt_label_column *column,
+static void record_blocker(struct blocked_keys *keys, const struct bt_label_column *column,
 	struct bt_arena *arena, const struct bt_pod_info *pod, uint32_t slot, uint64_t term)
 {
 	uint32_t value = bt_topology_domain(column, slot);
@@ -122,7 +122,7 @@ static const struct affinity_survey *survey_of(const struct affinity_view *view)
 				if (term->table != BT_NO_TABLE &&
 					bt_incoming_term_matches(
 						term, pod.namespace_, pod.labels)) {
-					note_blocker(&survey->apart,
+					record_blocker(&survey->apart,
 						data->apart.items[term->table].column, arena, &pod,
 						slot, UINT64_C(1) << j);
 				}
@@ -146,7 +146,7 @@ static const struct affinity_survey *survey_of(const struct affinity_view *view)
 				column = bt_state_label_column(
 					view->advice->engine->state, list.items[k].topology_key);
 				if (column != NULL) {
-					note_blocker(&survey->existing, column,
+					record_blocker(&survey->existing, column,
 						view->advice->cycle->arena, &pod, slot, 0);
 				}
 			}
@@ -194,13 +194,15 @@ static struct bt_str helpful_value(const struct affinity_view *view, uint32_t ta
 	return (struct bt_str){0};
 }
 
-static void drop_term(const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
+static void add_drop_and_distance(
+	const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
 {
-	bt_advice_give_up(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
+	bt_advice_drop_requirement(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
 }
 
 /** Adds to pod_remedies that the term is dropped, for proposals that may change only the pod. */
-static void drop_instead(const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
+static void add_drop_of_term(
+	const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
 {
 	bt_advice_add_of_pod(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
 }
@@ -234,9 +236,9 @@ static void advise_affinity(const struct affinity_view *view)
 			}
 			if (label.length != 0) {
 				bt_advice_set_label(view->advice, key, label);
-				drop_instead(view, BT_REMEDY_DROP_POD_AFFINITY, i);
+				add_drop_of_term(view, BT_REMEDY_DROP_POD_AFFINITY, i);
 			} else {
-				drop_term(view, BT_REMEDY_DROP_POD_AFFINITY, i);
+				add_drop_and_distance(view, BT_REMEDY_DROP_POD_AFFINITY, i);
 			}
 			continue;
 		}
@@ -251,7 +253,7 @@ static void advise_affinity(const struct affinity_view *view)
 				BT_STR_ARG(place_text(
 					view, term->term->topology_key, column, domain)));
 		}
-		drop_term(view, BT_REMEDY_DROP_POD_AFFINITY, i);
+		add_drop_and_distance(view, BT_REMEDY_DROP_POD_AFFINITY, i);
 	}
 }
 
@@ -309,7 +311,7 @@ static void advise_pod_affinity(struct bt_advice *advice)
 			continue;
 		}
 		bool may_leave = blocked->count == 1 &&
-			bt_advice_may_leave(advice->engine->state, blocked->pods[0]);
+			bt_advice_is_removable(advice->engine->state, blocked->pods[0]);
 
 		hint_blockers(&view, blocked, place_of_key(&view, key->column, value), true);
 		if (may_leave) {
@@ -320,9 +322,9 @@ static void advise_pod_affinity(struct bt_advice *advice)
 				continue;
 			}
 			if (may_leave) {
-				drop_instead(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+				add_drop_of_term(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
 			} else {
-				drop_term(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+				add_drop_and_distance(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
 			}
 		}
 	}
@@ -363,7 +365,8 @@ static void advise_pod_affinity(struct bt_advice *advice)
 					bt_incoming_term_matches(&data->anti_affinity.items[i],
 						pod->namespace_, pod->labels)) {
 					dropped |= UINT64_C(1) << i;
-					drop_term(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+					add_drop_and_distance(
+						&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
 				}
 			}
 			for (uint32_t i = 0; i < list.count; i++) {
@@ -477,7 +480,7 @@ static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 			bt_advice_add_of_pod(view->advice, &allow);
 		}
 	} else if (may_allow) {
-		bt_advice_give_up(view->advice, &allow);
+		bt_advice_drop_requirement(view->advice, &allow);
 	} else {
 		view->advice->is_final = true;
 	}

@@ -349,7 +349,7 @@ static uint32_t find_leaver(const struct bt_advice *advice)
 
 		bt_node_info_pod_at(advice->node, i, &pod);
 		if (pod.pod_id == BT_POD_NONE || bt_plugin_pod_spec(&pod)->volumes.count == 0 ||
-			!bt_advice_may_leave(advice->engine->state, pod.pod_id)) {
+			!bt_advice_is_removable(advice->engine->state, pod.pod_id)) {
 			continue;
 		}
 		tried++;

@@ -67,7 +67,7 @@ void bt_needs_finish(struct bt_needs *needs)
 /**
  * Merges remedy into known if both are the same change up to the amount. Returns false otherwise.
  */
-static bool unite(struct bt_remedy *known, const struct bt_remedy *remedy)
+static bool merge_remedy(struct bt_remedy *known, const struct bt_remedy *remedy)
 {
 	struct bt_remedy same = *remedy;
 
@@ -110,7 +110,7 @@ bool bt_remedies_unite(bt_remedy_vec *into, const struct bt_remedy *remedies, ui
 		bool known = false;
 
 		for (uint32_t k = 0; k < into->count && !known; k++) {
-			known = unite(&into->items[k], &remedies[i]);
+			known = merge_remedy(&into->items[k], &remedies[i]);
 		}
 		if (!known && into->count == REMEDIES_MAX) {
 			return false;
@@ -293,7 +293,7 @@ static void find_profile(struct bt_explain_run *run)
 }
 
 /** The scheduling decision. */
-static int ask_scheduler(
+static int run_scheduler(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
 {
 	struct bt_explanation *out = run->out;
@@ -322,7 +322,7 @@ static int ask_scheduler(
 	return 0;
 }
 
-static bool wants_proposals(const struct bt_explain_run *run)
+static bool needs_proposals(const struct bt_explain_run *run)
 {
 	const struct bt_explanation *out = run->out;
 
@@ -361,12 +361,12 @@ static int explain(
 	bt_needs_finish(&needs);
 	bt_arena_finish(&arena);
 	if (out->fate == BT_EXPLAINED_FITS) {
-		result = ask_scheduler(run, pod, err);
+		result = run_scheduler(run, pod, err);
 	}
 	if (result == 0 && out->node_count != 0) {
 		result = bt_explain_nodes(run, pod, err);
 	}
-	if (result == 0 && wants_proposals(run)) {
+	if (result == 0 && needs_proposals(run)) {
 		result = bt_explain_propose(run, err);
 	}
 	return result;

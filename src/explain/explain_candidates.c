@@ -348,7 +348,7 @@ static bool add_needs(struct bt_explain_search *search, struct bt_explain_world 
 	return possible;
 }
 
-static void consider(struct removal *removal, const bt_remedy_vec *remedies, int32_t priority,
+static void keep_better(struct removal *removal, const bt_remedy_vec *remedies, int32_t priority,
 	uint32_t node, bool is_too_small)
 {
 	struct bt_explain_search *search = removal->search;
@@ -409,11 +409,11 @@ static int try_removal(
 			bt_search_charge(search, scan.asked_count);
 		}
 		if (scan.first_slot != BT_SLOT_NONE) {
-			consider(removal, &remedies, priority, run->node_of_slot[scan.first_slot],
-				false);
+			keep_better(removal, &remedies, priority,
+				run->node_of_slot[scan.first_slot], false);
 		} else if (world.admitted &&
 			add_needs(search, &world, slot, &remedies, &is_too_small)) {
-			consider(removal, &remedies, priority, node, is_too_small);
+			keep_better(removal, &remedies, priority, node, is_too_small);
 		}
 		result = bt_explain_world_close(&world, err);
 	}
@@ -456,7 +456,7 @@ int bt_search_removals(struct bt_explain_search *search, uint32_t limit, struct 
 		removal.best = NULL;
 		/* The loop relies on trials leaving the list of pods unchanged. */
 		for (uint32_t k = 0; k < row->pods.count && may_try(&removal) && result == 0; k++) {
-			if (!bt_advice_may_leave(run->engine->state, row->pods.items[k])) {
+			if (!bt_advice_is_removable(run->engine->state, row->pods.items[k])) {
 				continue;
 			}
 			result = try_removal(&removal, row->pods.items[k], node, err);

@@ -106,9 +106,9 @@ static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, u
 
 /** Runs the group's cycle with these pods added and the changes applied. */
 static struct outcome try_group(struct group_run *run, const struct bt_pod *const *more,
-	uint32_t more_count, void (*look)(void *context, const struct bt_tried_group *tried))
+	uint32_t more_count, void (*visit)(void *context, const struct bt_tried_group *tried))
 {
-	struct bt_group_question question = {.look = look, .context = run};
+	struct bt_group_question question = {.visit = visit, .context = run};
 	const struct bt_pod **pods;
 	struct bt_tried_group tried;
 	struct outcome outcome = {0};
@@ -170,7 +170,7 @@ static void keep_placement(struct group_run *run, struct bt_explanation *explana
 }
 
 /** Returns a copy of the pod that is restricted to the nodes of one placement. */
-static struct bt_pod *confine(
+static struct bt_pod *restrict_to_placement(
 	struct group_run *run, const struct bt_pod *pod, struct bt_str key, struct bt_str value)
 {
 	const struct bt_str_map *selector = &pod->spec.node_selector;
@@ -273,7 +273,7 @@ static void copy_members(struct group_run *run, const struct bt_tried_group *tri
  * Explains the first member without a node, while the other members are on their nodes, and adds
  * remedies that make it fit.
  */
-static void look(void *context, const struct bt_tried_group *tried)
+static void explain_first_member(void *context, const struct bt_tried_group *tried)
 {
 	struct group_run *run = context;
 	struct bt_group_explanation *out = run->out;
@@ -298,7 +298,7 @@ static void look(void *context, const struct bt_tried_group *tried)
 	bool is_confined = key.length != 0;
 	if (is_confined) {
 		place = bt_arena_str(&run->arena, place);
-		stopped = confine(run, stopped, key, place);
+		stopped = restrict_to_placement(run, stopped, key, place);
 	}
 	const struct bt_explain_options options = {
 		.proposals_max = run->options->proposals_max != 0 ? CHOICES_MAX : 0,
@@ -445,7 +445,7 @@ static void propose_remedies(struct group_run *run)
 		for (uint32_t k = 0; k < run->remedies.count; k++) {
 			bt_vec_push(&before, run->remedies.items[k]);
 		}
-		outcome = try_remedies(run, look);
+		outcome = try_remedies(run, explain_first_member);
 		bool is_same = bt_remedies_equal(
 			before.items, before.count, run->remedies.items, run->remedies.count);
 		if (outcome.is_accepted && !is_same) {
@@ -630,7 +630,7 @@ static void propose_nodes(struct group_run *run)
 
 /** --- lower minCount, more members --- */
 
-static void put_min_count(struct group_run *run, int32_t min_count)
+static void set_min_count(struct group_run *run, int32_t min_count)
 {
 	struct bt_object_store *objects = &run->engine->state->objects;
 	struct bt_pod_group changed = *run->group;
@@ -655,9 +655,9 @@ static uint32_t find_min_count(
 	if (min_count < 2 || reached == 0 || reached >= (uint32_t)min_count) {
 		return 0;
 	}
-	put_min_count(run, (int32_t)reached);
+	set_min_count(run, (int32_t)reached);
 	*out_outcome = try_group(run, NULL, 0, NULL);
-	put_min_count(run, min_count);
+	set_min_count(run, min_count);
 	return out_outcome->is_accepted ? reached : 0;
 }
 
@@ -769,7 +769,7 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 	out->scheduled_count = members != NULL ? members->scheduled_count : 0;
 	run.group = bt_object_store_find(&state->objects, BT_KIND_POD_GROUP, namespace_, name);
 	describe_group(&run);
-	struct outcome outcome = try_group(&run, NULL, 0, look);
+	struct outcome outcome = try_group(&run, NULL, 0, explain_first_member);
 	run.is_explained = true; /* also if no member passed PreEnqueue */
 	add_gated(&run);
 	bool proposes = options->proposals_max != 0 && !outcome.is_accepted &&

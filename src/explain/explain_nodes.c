@@ -217,7 +217,7 @@ static void take_evaluation(struct bt_explain_run *run, struct bt_explain_groups
 	}
 }
 
-static void ask_filters(struct bt_explain_run *run, struct bt_needs *needs,
+static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	const struct bt_needs *base, uint32_t index)
 {
 	bt_needs_reset(needs);
@@ -270,7 +270,7 @@ static void ask_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	bt_vec_finish(&fewest);
 }
 
-static int fill(struct bt_explain_run *run, const struct bt_pod_info *pod,
+static int explain_all_nodes(struct bt_explain_run *run, const struct bt_pod_info *pod,
 	struct bt_explain_groups *groups, struct bt_needs *needs, struct bt_needs *base,
 	struct berth_error *err)
 {
@@ -321,7 +321,7 @@ static int fill(struct bt_explain_run *run, const struct bt_pod_info *pod,
 	for (uint32_t i = 0; i < out->nodes.count; i++) {
 		if (out->nodes.items[i].group != BT_EXPLAIN_GROUP_NONE &&
 			!out->nodes.items[i].in_pre_filter) {
-			ask_filters(run, needs, base, i);
+			run_filters(run, needs, base, i);
 		}
 	}
 	bt_needs_reset(needs);
@@ -368,7 +368,7 @@ static int fill(struct bt_explain_run *run, const struct bt_pod_info *pod,
 
 			if (run->out->nodes.items[index].group != BT_EXPLAIN_GROUP_NONE &&
 				!run->outlooks[index].known) {
-				ask_filters(run, needs, base, index);
+				run_filters(run, needs, base, index);
 			}
 		}
 		bt_needs_reset(needs);
@@ -390,7 +390,7 @@ int bt_explain_nodes(
 	int result;
 
 	groups = (struct bt_explain_groups){.run = run};
-	result = fill(run, pod, &groups, &needs, &base, err);
+	result = explain_all_nodes(run, pod, &groups, &needs, &base, err);
 	/*
 	 * Fills in the members and the order of groups once all nodes are complete. node->group
 	 * becomes an index in out->groups.

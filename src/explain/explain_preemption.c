@@ -34,7 +34,7 @@ static int compare_candidates(const void *a, const void *b)
 	return bt_str_compare(x->node, y->node);
 }
 
-static void refuse(struct preemption_view *view, struct bt_str reason, uint32_t node_count)
+static void add_refusal(struct preemption_view *view, struct bt_str reason, uint32_t node_count)
 {
 	struct bt_explained_refusal refusal = {.node_count = node_count};
 
@@ -57,7 +57,7 @@ static void refuse_by_status(
 	struct bt_strbuf text = {0};
 
 	bt_status_message(status, &text);
-	refuse(view, bt_strbuf_str(&text), node_count);
+	add_refusal(view, bt_strbuf_str(&text), node_count);
 	bt_strbuf_finish(&text);
 }
 
@@ -113,7 +113,7 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 	eligible =
 		bt_pod_eligible_to_preempt_others(view.evaluator, pod, &result->diagnosis.statuses);
 	if (view.decision == NULL) {
-		refuse(&view, out->message, run->engine->state->snapshot.count);
+		add_refusal(&view, out->message, run->engine->state->snapshot.count);
 	} else if (!bt_status_is_success(&eligible)) {
 		refuse_by_status(&view, &eligible, run->engine->state->snapshot.count);
 	} else {
@@ -181,10 +181,10 @@ int bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *
 			tried += dry_count;
 		}
 		if (potential > tried) {
-			refuse(&view, BT_STR("not tried: there are candidates enough"),
+			add_refusal(&view, BT_STR("not tried: there are candidates enough"),
 				potential - tried);
 		}
-		refuse(&view, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL],
+		add_refusal(&view, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL],
 			state->snapshot.count - potential);
 	}
 	uint32_t count = view.refusals.count;

@@ -217,7 +217,7 @@ static int find_part(
 	return 0;
 }
 
-static int drop_one_by_one(
+static int drop_needless_remedies(
 	struct bt_explain_search *search, bt_remedy_list *remedies, struct berth_error *err)
 {
 	for (uint32_t i = remedies->count; i-- > 0;) {
@@ -297,7 +297,7 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
  * Evaluates the node with the candidate's changes applied, and adds the changes that are still
  * missing; *out_grew: changes were added.
  */
-static void ask_for_more(struct bt_explain_search *search, struct bt_explain_world *world,
+static void add_missing_changes(struct bt_explain_search *search, struct bt_explain_world *world,
 	struct bt_candidate *candidate, bool *out_grew)
 {
 	struct bt_explain_run *run = search->run;
@@ -355,8 +355,9 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 	struct bt_explain_world world;
 	struct bt_scan scan;
 	bool possible;
-	int result = remedies.count <= ALL_PARTS_MAX ? find_part(search, &remedies, err)
-						     : drop_one_by_one(search, &remedies, err);
+	int result = remedies.count <= ALL_PARTS_MAX
+		? find_part(search, &remedies, err)
+		: drop_needless_remedies(search, &remedies, err);
 
 	remedies = bt_remedies_sort(&search->arena, remedies.items, remedies.count);
 	for (uint32_t i = 0; i < remedies.count && result == 0; i++) {
@@ -426,7 +427,7 @@ static int try_candidate(
 	scan = bt_explain_world_filter_node(&world, run->out->nodes.items[candidate->node].slot);
 	bt_search_charge(search, scan.asked_count);
 	if (!scan.slot_fits && !scan.error && world.admitted && candidate->rounds < ROUNDS_MAX) {
-		ask_for_more(search, &world, candidate, &grew);
+		add_missing_changes(search, &world, candidate, &grew);
 	}
 	result = bt_explain_world_close(&world, err);
 	if (result == 0 && scan.slot_fits) {
@@ -518,7 +519,7 @@ static bool has_found_plain(const struct bt_explain_search *search)
  * Tries removals of single pods before a proposal of several changes, because a removal may
  * suffice.
  */
-static int look_for_removals(struct bt_explain_search *search, struct berth_error *err)
+static int try_removals(struct bt_explain_search *search, struct berth_error *err)
 {
 	uint32_t one = search->run->out->entry_remedies.count + 1;
 	uint32_t fewest = search->next < search->queue_count
@@ -541,7 +542,7 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 
 	while (search->found.count < wanted && left > 0 && !search->exhausted) {
 		struct bt_candidate *candidate;
-		int result = look_for_removals(search, err);
+		int result = try_removals(search, err);
 
 		if (result < 0) {
 			return result;
@@ -599,7 +600,7 @@ static int compare_proposals(const void *a, const void *b)
 }
 
 /** Counts the node in alike_count if it needs the same changes as the proposal. */
-static void note_alike(struct bt_proposal *proposal, struct bt_candidate *const *wishes)
+static void count_alike(struct bt_proposal *proposal, struct bt_candidate *const *wishes)
 {
 	const struct bt_remedy *remedies = proposal->remedies.items;
 	bool is_alike = false;
@@ -654,7 +655,7 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 			}
 			out->untried_count += wants && !tried;
 			for (uint32_t p = 0; p < count; p++) {
-				note_alike(&out->proposals.items[p], wishes);
+				count_alike(&out->proposals.items[p], wishes);
 			}
 		}
 	}

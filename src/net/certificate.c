@@ -27,7 +27,7 @@ void bt_certificate_pair_finish(struct bt_certificate_pair *pair)
 	bt_strbuf_finish(&pair->key);
 }
 
-static int fail(struct berth_error *err, const char *what, int code)
+static int set_tls_error(struct berth_error *err, const char *what, int code)
 {
 	return bt_error_set(err, BERTH_ERR_INVALID, "%s: %s", what, gnutls_strerror(code));
 }
@@ -54,7 +54,7 @@ static int draft_init(struct draft *draft, struct berth_error *err)
 	if (code == 0) {
 		code = gnutls_x509_privkey_init(&draft->key);
 	}
-	return code == 0 ? 0 : fail(err, "making a certificate", code);
+	return code == 0 ? 0 : set_tls_error(err, "making a certificate", code);
 }
 
 static int draft_read(
@@ -73,11 +73,11 @@ static int draft_read(
 	}
 	code = gnutls_x509_crt_import(draft->certificate, &certificate, GNUTLS_X509_FMT_PEM);
 	if (code != 0) {
-		return fail(err, "reading the certificate", code);
+		return set_tls_error(err, "reading the certificate", code);
 	}
 	code = gnutls_x509_privkey_import2(
 		draft->key, &key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN);
-	return code == 0 ? 0 : fail(err, "reading the key", code);
+	return code == 0 ? 0 : set_tls_error(err, "reading the key", code);
 }
 
 /** Validity period of a certificate. */
@@ -104,7 +104,7 @@ static int set_serial_and_span(gnutls_x509_crt_t certificate, const struct span 
 }
 
 /* Generates the key and sets the fields that all certificates with a new key have. */
-static int fill(struct draft *draft, const char *common_name, const struct span *span)
+static int set_common_fields(struct draft *draft, const char *common_name, const struct span *span)
 {
 	unsigned char id[32];
 	size_t id_length = sizeof(id);
@@ -152,7 +152,7 @@ static int make_ca(const char *common_name, const struct span *span,
 	if (result != 0) {
 		return result;
 	}
-	int code = fill(&draft, common_name, span);
+	int code = set_common_fields(&draft, common_name, span);
 	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(draft.certificate, 1, -1);
 	code = code != 0 ? code
 			 : gnutls_x509_crt_set_key_usage(draft.certificate,
@@ -162,7 +162,7 @@ static int make_ca(const char *common_name, const struct span *span,
 			 : gnutls_x509_crt_sign2(draft.certificate, draft.certificate, draft.key,
 				   GNUTLS_DIG_SHA256, 0);
 	code = code != 0 ? code : write_pair(&draft, out_pair);
-	return code == 0 ? 0 : fail(err, "making a certificate authority", code);
+	return code == 0 ? 0 : set_tls_error(err, "making a certificate authority", code);
 }
 
 int bt_certificate_make_ca(const char *common_name, int64_t now_seconds,
@@ -211,7 +211,7 @@ static int make_server(const struct bt_certificate_pair *ca, const struct server
 	if (result != 0) {
 		return result;
 	}
-	int code = fill(&draft, plan->common_name, &plan->span);
+	int code = set_common_fields(&draft, plan->common_name, &plan->span);
 	for (uint32_t i = 0; i < plan->name_count && code == 0; i++) {
 		code = add_name(draft.certificate, plan->names[i]);
 	}
@@ -231,7 +231,7 @@ static int make_server(const struct bt_certificate_pair *ca, const struct server
 			 : gnutls_x509_crt_sign2(draft.certificate, authority.certificate,
 				   authority.key, GNUTLS_DIG_SHA256, 0);
 	code = code != 0 ? code : write_pair(&draft, out_pair);
-	return code == 0 ? 0 : fail(err, "making a server certificate", code);
+	return code == 0 ? 0 : set_tls_error(err, "making a server certificate", code);
 }
 
 int bt_certificate_make_server(const struct bt_certificate_pair *ca, const char *const *names,
@@ -293,7 +293,7 @@ int bt_certificate_check(
 			 : gnutls_x509_privkey_get_key_id(
 				   draft.key, GNUTLS_KEYID_USE_SHA256, of_key, &key_length);
 	if (code != 0) {
-		return fail(err, "reading the certificate", code);
+		return set_tls_error(err, "reading the certificate", code);
 	}
 	if (certificate_length != key_length || memcmp(of_certificate, of_key, key_length) != 0) {
 		return bt_error_set(
@@ -316,7 +316,7 @@ int bt_random_hex(uint32_t count, struct bt_strbuf *out, struct berth_error *err
 		unsigned char byte = 0;
 		int code = gnutls_rnd(GNUTLS_RND_KEY, &byte, 1);
 		if (code != 0) {
-			return fail(err, "getting random bytes", code);
+			return set_tls_error(err, "getting random bytes", code);
 		}
 		bt_strbuf_append_char(out, digits[byte >> 4]);
 		bt_strbuf_append_char(out, digits[byte & 15]);
@@ -543,7 +543,7 @@ int bt_certificate_verify_client(const struct bt_certificate_authorities *author
 		gnutls_x509_dn_t name = NULL;
 		int code = gnutls_x509_crt_get_subject(read.items[0], &name);
 		if (code != 0) {
-			return fail(err, "reading the subject", code);
+			return set_tls_error(err, "reading the subject", code);
 		}
 		*out_subject = read_subject(name, arena);
 	}
@@ -563,7 +563,7 @@ static int read_request(struct bt_str pem, gnutls_x509_crq_t *out_request, struc
 	int code = gnutls_x509_crq_init(out_request);
 	code = code != 0 ? code : gnutls_x509_crq_import(*out_request, &text, GNUTLS_X509_FMT_PEM);
 	code = code != 0 ? code : gnutls_x509_crq_verify(*out_request, 0);
-	return code == 0 ? 0 : fail(err, "reading the certificate request", code);
+	return code == 0 ? 0 : set_tls_error(err, "reading the certificate request", code);
 }
 
 int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
@@ -584,7 +584,7 @@ int bt_certificate_request_read(struct bt_str pem, struct bt_arena *arena,
 	int code = gnutls_x509_crt_set_crq(draft.certificate, request);
 	code = code != 0 ? code : gnutls_x509_crt_get_subject(draft.certificate, &name);
 	if (code != 0) {
-		return fail(err, "reading the subject", code);
+		return set_tls_error(err, "reading the subject", code);
 	}
 	*out_request = (struct bt_certificate_request){.subject = read_subject(name, arena)};
 	for (unsigned int i = 0;; i++) {
@@ -657,5 +657,5 @@ int bt_certificate_sign_request(const struct bt_certificate_pair *ca, struct bt_
 		bt_strbuf_append(out_certificate, text.data, text.size);
 	}
 	gnutls_free(text.data);
-	return code == 0 ? 0 : fail(err, "signing the certificate", code);
+	return code == 0 ? 0 : set_tls_error(err, "signing the certificate", code);
 }

@@ -12,7 +12,7 @@
 /* At most 15 hexadecimal digits, so that the size cannot overflow. */
 #define CHUNK_DIGITS_MAX 15
 
-static enum bt_http_step fail(struct bt_http_answer *answer, const char *failure)
+static enum bt_http_step set_failure(struct bt_http_answer *answer, const char *failure)
 {
 	answer->failure = failure;
 	return BT_HTTP_STEP_FAILED;
@@ -109,7 +109,8 @@ static enum bt_http_step end_head(struct bt_http_answer *answer)
 {
 	if (answer->code < 200 && answer->code != 101) {
 		if (++answer->informational_count > INFORMATIONAL_MAX) {
-			return fail(answer, "net/http: too many 1xx informational responses");
+			return set_failure(
+				answer, "net/http: too many 1xx informational responses");
 		}
 		bt_strbuf_reset(&answer->head);
 		answer->line_at = 0;
@@ -129,7 +130,7 @@ static enum bt_http_step end_head(struct bt_http_answer *answer)
 		answer->keeps = answer->keeps && !answer->has_length;
 		answer->state = BT_HTTP_ANSWER_CHUNK_SIZE;
 	} else if (answer->is_bad_length) {
-		return fail(answer, MALFORMED);
+		return set_failure(answer, MALFORMED);
 	} else if (answer->has_length) {
 		answer->state = answer->left != 0 ? BT_HTTP_ANSWER_LENGTH : BT_HTTP_ANSWER_ENDED;
 	} else {
@@ -201,7 +202,7 @@ static enum bt_http_step take_line(struct bt_http_answer *answer)
 	}
 	answer->head.length = answer->line_at;
 	if (!is_good) {
-		return fail(answer, is_chunk_line ? MALFORMED_CHUNK : MALFORMED);
+		return set_failure(answer, is_chunk_line ? MALFORMED_CHUNK : MALFORMED);
 	}
 	return BT_HTTP_STEP_MORE;
 }
@@ -214,17 +215,17 @@ static enum bt_http_step read_line(struct bt_http_answer *answer, struct bt_str 
 		answer->state == BT_HTTP_ANSWER_CHUNK_END;
 	answer->head_bytes += length + 1;
 	if (is_chunk_line && answer->head_bytes > CHUNK_LINE_BYTES_MAX) {
-		return fail(answer, MALFORMED_CHUNK);
+		return set_failure(answer, MALFORMED_CHUNK);
 	}
 	if (answer->head_bytes > BT_HTTP_HEAD_BYTES_MAX) {
-		return fail(
+		return set_failure(
 			answer, "net/http: server response headers exceeded 262144 bytes; aborted");
 	}
 	bt_strbuf_append(&answer->head, input->data, length);
 	*input = bt_str_sub(*input, length + (end != NULL ? 1 : 0), BT_STR_MAX);
 	if (answer->state == BT_HTTP_ANSWER_STATUS && answer->head.length >= 5 &&
 		memcmp(answer->head.data, "HTTP/", 5) != 0) {
-		return fail(answer, MALFORMED); /* not HTTP: do not wait for a line end */
+		return set_failure(answer, MALFORMED); /* not HTTP: do not wait for a line end */
 	}
 	return end != NULL ? take_line(answer) : BT_HTTP_STEP_MORE;
 }

@@ -320,7 +320,7 @@ static void copy_headers(
 	}
 }
 
-static void follow(struct bt_http_transfer *transfer)
+static void follow_redirect(struct bt_http_transfer *transfer)
 {
 	struct bt_str location = {NULL, 0};
 	size_t at = 0;
@@ -404,7 +404,7 @@ void bt_http_client_deliver(struct bt_http_client *client)
 	while (client->ended.first != NULL) {
 		struct bt_http_transfer *transfer = client->ended.first;
 		if (transfer->is_redirect && transfer->failure == BT_HTTP_FAILURE_NONE) {
-			follow(transfer);
+			follow_redirect(transfer);
 			continue;
 		}
 		int64_t latency_ns = transfer->answered_ns - transfer->sent_ns;

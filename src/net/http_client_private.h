@@ -188,7 +188,7 @@ ssize_t bt_http_connection_receive(
  * Handles a broken connection: closes it, and retries its transfer or fails it with a text for the
  * cause.
  */
-void bt_http_connection_lose(struct bt_http_client_connection *connection);
+void bt_http_connection_handle_loss(struct bt_http_client_connection *connection);
 
 void bt_http_tunnel_start(struct bt_http_client_connection *connection);
 /**

@@ -204,7 +204,7 @@ static void fail_broken(struct bt_http_client_connection *connection, const char
 	bt_http_connection_close(connection);
 }
 
-void bt_http_connection_lose(struct bt_http_client_connection *connection)
+void bt_http_connection_handle_loss(struct bt_http_client_connection *connection)
 {
 	struct bt_http_transfer *transfer = connection->transfer;
 	int code = errno;
@@ -376,7 +376,7 @@ static void read_answer(struct bt_http_client_connection *connection)
 			take_end(connection, false);
 			return;
 		}
-		bt_http_connection_lose(connection);
+		bt_http_connection_handle_loss(connection);
 		return;
 	}
 }
@@ -405,7 +405,7 @@ static void write_request(struct bt_http_client_connection *connection)
 		/* do not fail yet: the server may have answered before it closed */
 		connection->write_error = errno == EPROTO ? EPIPE : errno;
 		if (transfer->out_at == 0) {
-			bt_http_connection_lose(connection);
+			bt_http_connection_handle_loss(connection);
 			return;
 		}
 	}

@@ -104,7 +104,7 @@ void bt_http_answer(struct bt_http_exchange *exchange, uint16_t code, struct bt_
 	bt_http_answer_response(exchange, code, response, length > LONG_ANSWER_BYTES);
 }
 
-static void client_left(void *context)
+static void handle_disconnect(void *context)
 {
 	struct bt_http_exchange *exchange = context;
 	exchange->gone = true;
@@ -118,8 +118,8 @@ static void watch_hangup(struct bt_http_exchange *exchange)
 	if (exchange->hangup != NULL || fd < 0) {
 		return;
 	}
-	int result = bt_loop_add_hangup(exchange->server->loop, fd, client_left, exchange,
-		&exchange->hangup, NULL);
+	int result = bt_loop_add_hangup(
+		exchange->server->loop, fd, handle_disconnect, exchange, &exchange->hangup, NULL);
 	(void)result; /* if it fails, the next write detects the hangup */
 }
 

@@ -76,7 +76,7 @@ bool bt_http_lookup_literal(struct bt_str host, struct bt_http_addresses *out)
 	return true;
 }
 
-static void *look_up(void *argument)
+static void *resolve_host(void *argument)
 {
 	struct bt_http_lookup *lookup = argument;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
@@ -129,7 +129,7 @@ static bool start_thread(struct bt_http_lookup *lookup)
 	(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	int code = pthread_create(&thread, &attributes, look_up, lookup);
+	int code = pthread_create(&thread, &attributes, resolve_host, lookup);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)pthread_attr_destroy(&attributes);
 	return code == 0;

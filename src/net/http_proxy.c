@@ -175,7 +175,7 @@ void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
 }
 
 /* Normalizes a proxy URL to scheme, user info, host and port. */
-static int complete(struct bt_str url, char **out_url, struct berth_error *err)
+static int normalise_url(struct bt_str url, char **out_url, struct berth_error *err)
 {
 	struct bt_http_url parts = {0};
 	struct bt_str host;
@@ -203,7 +203,7 @@ static int complete(struct bt_str url, char **out_url, struct berth_error *err)
 int bt_http_proxies_fix(struct bt_http_proxies *proxies, const char *url, struct berth_error *err)
 {
 	char *text = NULL;
-	int result = complete(bt_str_from(url), &text, err);
+	int result = normalise_url(bt_str_from(url), &text, err);
 	if (result != 0) {
 		return result;
 	}
@@ -218,11 +218,11 @@ static int read_one(const char *url, char **out_url, struct berth_error *err)
 		return 0;
 	}
 	if (strstr(url, "://") != NULL) {
-		return complete(bt_str_from(url), out_url, err);
+		return normalise_url(bt_str_from(url), out_url, err);
 	}
 	struct bt_strbuf text = {0};
 	bt_strbuf_printf(&text, "http://%s", url);
-	int result = complete(bt_strbuf_str(&text), out_url, err);
+	int result = normalise_url(bt_strbuf_str(&text), out_url, err);
 	bt_strbuf_finish_wiped(&text);
 	return result;
 }

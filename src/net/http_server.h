@@ -203,7 +203,7 @@ struct bt_http_stream {
 void bt_http_answer_stream(
 	struct bt_http_exchange *exchange, uint16_t code, const struct bt_http_stream *stream);
 /** Returns true if the two headers request a WebSocket. */
-bool bt_http_wants_websocket(struct bt_str connection, struct bt_str upgrade);
+bool bt_http_is_websocket_upgrade(struct bt_str connection, struct bt_str upgrade);
 /**
  * Answers 101 and sends the stream over WebSocket, each read as one binary message; messages of the
  * client are dropped. protocol NULL: no subprotocol.

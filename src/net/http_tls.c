@@ -251,7 +251,7 @@ static gnutls_datum_t datum_of(const char *text)
 	return datum;
 }
 
-static int fail(int code, struct berth_error *err)
+static int set_tls_error(int code, struct berth_error *err)
 {
 	switch (code) {
 	case GNUTLS_E_CERTIFICATE_KEY_MISMATCH:
@@ -289,7 +289,7 @@ static int fill_pair(struct bt_http_tls_pair *pair, const struct bt_http_sni_pai
 				   &key, GNUTLS_X509_FMT_PEM, NULL, 0);
 	code = code < 0 ? code : read_leaf(pair, &certificate);
 	if (code < 0) {
-		return fail(code, err);
+		return set_tls_error(code, err);
 	}
 	(void)gnutls_certificate_set_known_dh_params(/* cannot fail: known parameters */
 		pair->credentials, GNUTLS_SEC_PARAM_MEDIUM);

@@ -316,7 +316,8 @@ bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t 
 	return true;
 }
 
-static void fail(struct bt_http_client_connection *connection, const char *what, const char *detail)
+static void fail_connection(
+	struct bt_http_client_connection *connection, const char *what, const char *detail)
 {
 	bt_http_transfer_fail(connection->transfer, BT_HTTP_FAILURE_TLS, "%s%s", what, detail);
 	bt_http_connection_close(connection);
@@ -340,13 +341,14 @@ static bool verify(struct bt_http_client_connection *connection, uint32_t level)
 		const unsigned int others =
 			~((unsigned int)GNUTLS_CERT_UNEXPECTED_OWNER | GNUTLS_CERT_INVALID);
 		if (code == 0 && (status & expired) != 0) {
-			fail(connection, NOT_VERIFIED,
+			fail_connection(connection, NOT_VERIFIED,
 				"certificate has expired or is not yet valid");
 		} else if (code == 0 && (status & others) == 0) {
-			fail(connection, NOT_VERIFIED "certificate is not valid for ",
+			fail_connection(connection, NOT_VERIFIED "certificate is not valid for ",
 				bt_strbuf_c(&name));
 		} else {
-			fail(connection, NOT_VERIFIED, "certificate signed by unknown authority");
+			fail_connection(connection, NOT_VERIFIED,
+				"certificate signed by unknown authority");
 		}
 	}
 	bt_strbuf_finish(&name);
@@ -375,20 +377,20 @@ int bt_http_trust_handshake(struct bt_http_client_connection *connection, uint32
 		return 0;
 	}
 	if (connection->speaks_http) {
-		fail(connection, "http: server gave HTTP response to HTTPS client", "");
+		fail_connection(connection, "http: server gave HTTP response to HTTPS client", "");
 		return -1;
 	}
 	/* a server may just close the connection if it refuses the client certificate */
 	if (session_result(connection, code, true) == 0 || errno != EPROTO) {
 		connection->write_error = connection->is_truncated ? 0 : errno;
-		bt_http_connection_lose(connection);
+		bt_http_connection_handle_loss(connection);
 		return -1;
 	}
 	if (code == GNUTLS_E_FATAL_ALERT_RECEIVED) {
 		const char *alert = gnutls_alert_get_name(gnutls_alert_get(session));
-		fail(connection, "remote error: tls: ", alert != NULL ? alert : "alert");
+		fail_connection(connection, "remote error: tls: ", alert != NULL ? alert : "alert");
 	} else {
-		fail(connection, "tls: ", gnutls_strerror(code));
+		fail_connection(connection, "tls: ", gnutls_strerror(code));
 	}
 	return -1;
 }

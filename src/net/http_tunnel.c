@@ -22,7 +22,8 @@ static void append_bytes(struct bt_strbuf *out, const char *bytes, size_t length
 }
 
 /* Fails the transfer, closes the connection and returns -1. */
-static int fail(struct bt_http_client_connection *connection, const char *what, unsigned int code)
+static int fail_transfer(
+	struct bt_http_client_connection *connection, const char *what, unsigned int code)
 {
 	struct bt_strbuf text = {0};
 	bt_strbuf_append_c(&text, what);
@@ -93,11 +94,11 @@ static int read_connect(struct bt_http_client_connection *connection, struct bt_
 		if (answer->code >= 200 && answer->code < 300 && input.length == 0) {
 			return 1;
 		}
-		return fail(connection, "CONNECT tunnel failed, response", answer->code);
+		return fail_transfer(connection, "CONNECT tunnel failed, response", answer->code);
 	case BT_HTTP_STEP_MORE:
 		return 0;
 	default:
-		return fail(connection, "CONNECT tunnel failed, malformed response", 0);
+		return fail_transfer(connection, "CONNECT tunnel failed, malformed response", 0);
 	}
 }
 
@@ -128,7 +129,7 @@ static bool append_login(struct bt_strbuf *out, struct bt_str user)
 }
 
 /* The host name is sent as it is: the proxy resolves it. */
-static void ask_socks(struct bt_http_client_connection *connection)
+static void send_socks_request(struct bt_http_client_connection *connection)
 {
 	struct bt_strbuf *out = &connection->tunnel->out;
 	struct bt_str host = bt_strbuf_str(&connection->host);
@@ -171,10 +172,10 @@ static int read_socks(struct bt_http_client_connection *connection, struct bt_st
 			asks_password = append_login(&tunnel->out, connection->proxy_url.user);
 			tunnel->step = SOCKS_LOGGED_IN;
 		} else if (is_welcome) {
-			ask_socks(connection);
+			send_socks_request(connection);
 		}
 		if (!asks_password && !is_welcome) {
-			return fail(connection, "socks connect: authentication failed", 0);
+			return fail_transfer(connection, "socks connect: authentication failed", 0);
 		}
 		return 0;
 	}
@@ -183,11 +184,12 @@ static int read_socks(struct bt_http_client_connection *connection, struct bt_st
 		return 0;
 	}
 	if (bytes[0] != SOCKS_VERSION || bytes[1] != 0) {
-		return fail(connection, "socks connect: the proxy answers with code", bytes[1]);
+		return fail_transfer(
+			connection, "socks connect: the proxy answers with code", bytes[1]);
 	}
 	size_t wanted = 6 + (bytes[3] == 1 ? 4U : bytes[3] == 4 ? 16U : 1U + bytes[4]);
 	if (in->length > wanted) {
-		return fail(connection, "socks connect: malformed answer", 0);
+		return fail_transfer(connection, "socks connect: malformed answer", 0);
 	}
 	return in->length == wanted ? 1 : 0;
 }
@@ -202,7 +204,7 @@ bool bt_http_tunnel_advance(struct bt_http_client_connection *connection)
 			ssize_t sent = bt_http_connection_send(
 				connection, tunnel->out.data, tunnel->out.length);
 			if (sent != (ssize_t)tunnel->out.length) {
-				bt_http_connection_lose(connection);
+				bt_http_connection_handle_loss(connection);
 				return false;
 			}
 			bt_strbuf_reset(&tunnel->out);
@@ -212,7 +214,7 @@ bool bt_http_tunnel_advance(struct bt_http_client_connection *connection)
 			return false;
 		}
 		if (length <= 0) {
-			bt_http_connection_lose(connection);
+			bt_http_connection_handle_loss(connection);
 			return false;
 		}
 		struct bt_str input = {data, (uint32_t)length};

@@ -49,7 +49,7 @@ struct bt_http_websocket {
 	uint64_t skip; /* remaining bytes of a data frame to drop */
 };
 
-bool bt_http_wants_websocket(struct bt_str connection, struct bt_str upgrade)
+bool bt_http_is_websocket_upgrade(struct bt_str connection, struct bt_str upgrade)
 {
 	bool upgrades = false;
 	while (connection.length != 0) {
@@ -199,7 +199,7 @@ static ssize_t send_some(struct bt_http_websocket *websocket)
 }
 
 /* Sends buffered data and more of the stream; ends the connection on errors. */
-static void pump(struct bt_http_websocket *websocket)
+static void send_frames(struct bt_http_websocket *websocket)
 {
 	struct bt_http_exchange *exchange = websocket->exchange;
 	char message[MESSAGE_BYTES_MAX];
@@ -265,13 +265,13 @@ static void on_event(void *context, uint32_t directions)
 			return;
 		}
 	}
-	pump(websocket);
+	send_frames(websocket);
 }
 
 static void on_room(void *context, uint32_t directions)
 {
 	(void)directions; /* only one direction is watched */
-	pump(context);
+	send_frames(context);
 }
 
 /* Returns false if the connection cannot be watched. */
@@ -315,7 +315,7 @@ static void on_upgraded(void *context, struct MHD_Connection *connection, void *
 		end(websocket);
 		return;
 	}
-	pump(websocket);
+	send_frames(websocket);
 }
 
 void bt_http_answer_websocket(struct bt_http_exchange *exchange, const char *protocol,
@@ -344,7 +344,7 @@ void bt_http_answer_websocket(struct bt_http_exchange *exchange, const char *pro
 void bt_http_websocket_resume(struct bt_http_websocket *websocket)
 {
 	if (!websocket->is_closing && websocket->sent == websocket->out.length) {
-		pump(websocket);
+		send_frames(websocket);
 	}
 }
 

@@ -25,7 +25,7 @@ struct bt_jwt_key {
 	struct bt_strbuf y;
 };
 
-static int fail(struct berth_error *err, int code)
+static int set_key_error(struct berth_error *err, int code)
 {
 	return bt_error_set(
 		err, BERTH_ERR_INVALID, "a key to sign tokens with: %s", gnutls_strerror(code));
@@ -101,7 +101,7 @@ int bt_jwt_key_create(struct bt_str pem, struct bt_jwt_key **out_key, struct ber
 	code = code != 0 ? code : describe(key);
 	if (code != 0) {
 		bt_jwt_key_destroy(key);
-		return fail(err, code);
+		return set_key_error(err, code);
 	}
 	*out_key = key;
 	return 0;
@@ -127,7 +127,7 @@ int bt_jwt_key_write(const struct bt_jwt_key *key, struct bt_strbuf *out, struct
 	int code = gnutls_x509_privkey_export2_pkcs8(
 		key->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &text);
 	if (code != 0) {
-		return fail(err, code);
+		return set_key_error(err, code);
 	}
 	bt_strbuf_append(out, text.data, text.size);
 	gnutls_memset(text.data, 0, text.size);
@@ -167,7 +167,7 @@ int bt_jwt_sign(const struct bt_jwt_key *key, struct bt_str payload, struct bt_s
 	gnutls_free(r.data);
 	gnutls_free(s.data);
 	if (code != 0) {
-		return fail(err, code);
+		return set_key_error(err, code);
 	}
 	bt_strbuf_append_char(out, '.');
 	bt_base64_url_encode((struct bt_str){(const char *)numbers, sizeof(numbers)}, out);

@@ -244,7 +244,7 @@ void bt_loop_call_at(struct bt_loop *loop, int64_t when_ns)
 	}
 }
 
-static void forget_removed_workers(struct bt_loop *loop)
+static void compact_workers(struct bt_loop *loop)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < loop->workers.count; i++) {
@@ -265,7 +265,7 @@ void bt_loop_remove_worker(struct bt_loop *loop, const void *context)
 		}
 	}
 	if (loop->working == 0) {
-		forget_removed_workers(loop);
+		compact_workers(loop);
 	}
 }
 
@@ -317,7 +317,7 @@ static void call_workers(struct bt_loop *loop)
 	}
 	loop->working--;
 	if (loop->working == 0) {
-		forget_removed_workers(loop);
+		compact_workers(loop);
 	}
 }
 

@@ -4,7 +4,7 @@
 #include "codec/json_patch.h"
 
 /** meta: the metadata of the line; NULL for additions, whose JSON contains it. */
-static void hand_over(const struct bt_object *object, enum bt_recording_event event,
+static void write_change(const struct bt_object *object, enum bt_recording_event event,
 	const struct bt_object_meta *meta, struct bt_str json, bt_change_line_fn *take,
 	void *context)
 {
@@ -25,7 +25,7 @@ static void make_deletion(struct bt_change_lines *lines, const struct bt_object 
 	bt_strbuf_reset(&lines->old_json);
 	const struct bt_object_meta *meta =
 		bt_snapshot_stream_append(lines->forms, object, &lines->old_json);
-	hand_over(object, BT_RECORDING_DELETE, meta, BT_STR(""), take, context);
+	write_change(object, BT_RECORDING_DELETE, meta, BT_STR(""), take, context);
 }
 
 static void make_addition(struct bt_change_lines *lines, const struct bt_object *object,
@@ -34,7 +34,8 @@ static void make_addition(struct bt_change_lines *lines, const struct bt_object 
 	bt_strbuf_reset(&lines->new_json);
 	(void)bt_snapshot_stream_append(
 		lines->forms, object, &lines->new_json); /* the JSON contains the metadata */
-	hand_over(object, BT_RECORDING_ADD, NULL, bt_strbuf_str(&lines->new_json), take, context);
+	write_change(
+		object, BT_RECORDING_ADD, NULL, bt_strbuf_str(&lines->new_json), take, context);
 }
 
 static void make_change(struct bt_change_lines *lines, const struct bt_object *old_object,
@@ -70,7 +71,7 @@ static void make_change(struct bt_change_lines *lines, const struct bt_object *o
 		bt_strbuf_reset(&lines->old_json);
 		bt_json_writer_init(&json, &lines->old_json, 0);
 		bt_json_write_value(&json, patch);
-		hand_over(new_object, BT_RECORDING_CHANGE, meta, bt_strbuf_str(&lines->old_json),
+		write_change(new_object, BT_RECORDING_CHANGE, meta, bt_strbuf_str(&lines->old_json),
 			take, context);
 	}
 }

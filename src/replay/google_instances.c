@@ -156,7 +156,7 @@ static struct bt_str pod_name(struct bt_google *google, const struct bt_google_i
 }
 
 /** The priority ranges of the trace's documentation. */
-static struct bt_str tier(int64_t priority)
+static struct bt_str tier_of_priority(int64_t priority)
 {
 	return priority >= 360    ? BT_STR("monitoring")
 		: priority >= 120 ? BT_STR("production")
@@ -175,7 +175,7 @@ static void write_pod(struct bt_google *google, const struct bt_google_instance 
 		bt_arena_printf(&google->arena, "%lld", (long long)instance->collection);
 	const struct bt_trace_label labels[] = {
 		{BT_STR(BT_GOOGLE_LABEL "collection"), owner},
-		{BT_STR(BT_GOOGLE_LABEL "tier"), tier(instance->priority)},
+		{BT_STR(BT_GOOGLE_LABEL "tier"), tier_of_priority(instance->priority)},
 		{BT_STR(BT_GOOGLE_LABEL "type"),
 			instance->is_alloc ? BT_STR("alloc") : BT_STR("task")},
 	};
@@ -244,7 +244,7 @@ static int make_wait(
 	return append_line(google, instance, BT_RECORDING_ADD, err);
 }
 
-static void forget(struct bt_google *google, uint32_t id)
+static void remove_instance(struct bt_google *google, uint32_t id)
 {
 	struct bt_google_instance *instance = &google->instances.items[id];
 	(void)bt_map_remove(&google->instances_by_id,
@@ -423,7 +423,7 @@ static int end(struct bt_google *google, uint32_t id, enum event event, struct b
 		(instance->state == BT_GOOGLE_WAITING || instance->state == BT_GOOGLE_RUNNING)) {
 		result = append_end(google, instance, event, err);
 	}
-	forget(google, id);
+	remove_instance(google, id);
 	return result;
 }
 
@@ -444,7 +444,7 @@ static int update(struct bt_google *google, struct bt_google_instance *instance,
 	return append_line(google, instance, BT_RECORDING_CHANGE, err);
 }
 
-static int queue(struct bt_google *google, struct bt_google_instance *instance,
+static int queue_instance(struct bt_google *google, struct bt_google_instance *instance,
 	const char **out_flaw, struct berth_error *err)
 {
 	if (instance->state == BT_GOOGLE_RUNNING || instance->machine != 0) {
@@ -496,7 +496,7 @@ int bt_google_take_instance(struct bt_google *google, const struct bt_str *value
 	struct bt_google_instance *instance = &google->instances.items[id];
 	switch (row.event) {
 	case QUEUE:
-		return queue(google, instance, out_flaw, err);
+		return queue_instance(google, instance, out_flaw, err);
 	case ENABLE:
 		return enable(google, id, err);
 	case SCHEDULE:

@@ -29,7 +29,7 @@ struct azure {
 	struct bt_strbuf text;
 };
 
-static int fail(const struct azure *azure, struct berth_error *err)
+static int set_sqlite_error(const struct azure *azure, struct berth_error *err)
 {
 	int code = sqlite3_errcode(azure->database) & 0xff;
 	return bt_error_set(err, code == SQLITE_IOERR ? BERTH_ERR_IO : BERTH_ERR_INVALID,
@@ -42,7 +42,7 @@ static int prepare(const struct azure *azure, const char *sql, sqlite3_stmt **ou
 {
 	return sqlite3_prepare_v2(azure->database, sql, -1, out_statement, NULL) == SQLITE_OK
 		? 0
-		: fail(azure, err);
+		: set_sqlite_error(azure, err);
 }
 
 static bool is_number(sqlite3_stmt *row, int column)
@@ -69,7 +69,7 @@ static int choose_machine_type(struct azure *azure, struct berth_error *err)
 		if (step == SQLITE_ROW) {
 			azure->machine_type = sqlite3_column_int64(statement, 0);
 		} else if (step != SQLITE_DONE) {
-			result = fail(azure, err);
+			result = set_sqlite_error(azure, err);
 		} else if (azure->request->machine_type >= 0) {
 			result = bt_error_set(err, BERTH_ERR_INVALID,
 				"--machine-type: %s: no VM can run on a machine of type %lld",
@@ -289,7 +289,7 @@ static int import_vms(struct azure *azure, struct berth_error *err)
 		(void)sqlite3_bind_int64(statement, 1, azure->machine_type);
 		while (result == 0 && (step = sqlite3_step(statement)) != SQLITE_DONE) {
 			result = step == SQLITE_ROW ? take_vm(azure, statement, err)
-						    : fail(azure, err);
+						    : set_sqlite_error(azure, err);
 		}
 	}
 	(void)sqlite3_finalize(statement);

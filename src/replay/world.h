@@ -166,7 +166,7 @@ void bt_replay_start_pod(struct bt_replay *replay, uint32_t id, struct bt_str no
 /** Ends a pod whose end is due. */
 BT_MUST_USE int bt_replay_end_pod(struct bt_replay *replay, uint32_t id, struct berth_error *err);
 /** Handles a change of a node's taints, which may evict its pods. */
-void bt_replay_follow_taints(
+void bt_replay_observe_taints(
 	struct bt_replay *replay, const struct bt_node *old_node, const struct bt_node *new_node);
 /**
  * Makes the pod an orphan: the recording replaces it, but the replay keeps it. The next pod that
@@ -234,6 +234,6 @@ BT_MUST_USE int bt_replay_set_group_condition(struct bt_replay *replay, struct b
 /** The recording deletes the group: the replay deletes it once it has no pods. */
 BT_MUST_USE int bt_replay_remove_group(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err);
-BT_MUST_USE int bt_replay_leave_group(
+BT_MUST_USE int bt_replay_remove_from_group(
 	struct bt_replay *replay, const struct bt_pod *gone, struct berth_error *err);
 #endif

@@ -346,7 +346,7 @@ int bt_replay_remove_group(
 	return set_group(replay, old, &value, err);
 }
 
-int bt_replay_leave_group(
+int bt_replay_remove_from_group(
 	struct bt_replay *replay, const struct bt_pod *gone, struct berth_error *err)
 {
 	const struct bt_str *name = bt_pod_group_name_of(gone);

@@ -222,7 +222,8 @@ static int remove_pod(
 /** --- nodes and other objects --- */
 
 /** Handles pods on a deleted node. Pods of DaemonSets and static pods are deleted with it. */
-static int lose_pods(struct bt_replay *replay, struct bt_str node_name, struct berth_error *err)
+static int remove_pods_of_node(
+	struct bt_replay *replay, struct bt_str node_name, struct berth_error *err)
 {
 	const struct bt_state *state = replay->engine->state;
 	uint32_t slot = bt_node_table_find(&state->nodes, node_name);
@@ -277,7 +278,8 @@ static int set_object(
 	}
 	int result = bt_replay_observe(replay, old, new_object, err);
 	if (result == 0 && object->kind == BT_KIND_NODE) {
-		bt_replay_follow_taints(replay, old != NULL ? old->value : NULL, new_object->value);
+		bt_replay_observe_taints(
+			replay, old != NULL ? old->value : NULL, new_object->value);
 	}
 	bt_object_release(new_object);
 	bt_object_release(old);
@@ -295,13 +297,13 @@ static int remove_object(
 	old = bt_object_share(old);
 	int result = 0;
 	if (line->kind == BT_KIND_NODE && bt_replay_is_decided(replay)) {
-		result = lose_pods(replay, line->name, err);
+		result = remove_pods_of_node(replay, line->name, err);
 	}
 	if (result == 0) {
 		result = bt_replay_observe(replay, old, NULL, err);
 	}
 	if (line->kind == BT_KIND_NODE) {
-		bt_replay_follow_taints(replay, old->value, NULL);
+		bt_replay_observe_taints(replay, old->value, NULL);
 		(void)bt_object_store_delete(
 			&replay->nodes, BT_KIND_NODE, BT_STR(""), line->name); /* exists */
 	}

@@ -241,7 +241,7 @@ int bt_replay_remove_pod(
 		free_pod(replay, id, object);
 	}
 	if (result == 0) {
-		result = bt_replay_leave_group(replay, value, err);
+		result = bt_replay_remove_from_group(replay, value, err);
 	}
 	bt_object_release(object);
 	return result;
@@ -356,7 +356,7 @@ static void set_eviction(struct bt_replay *replay, uint32_t id, const bt_taint_l
 	bt_replay_set_end(replay, id);
 }
 
-void bt_replay_follow_taints(
+void bt_replay_observe_taints(
 	struct bt_replay *replay, const struct bt_node *old_node, const struct bt_node *new_node)
 {
 	const struct bt_state *state = replay->engine->state;

@@ -1255,8 +1255,8 @@ static void place_run(struct bt_group_cycle *cycle, const struct group_run *run,
 				: bt_engine_reserve(engine, pod, result);
 		}
 	}
-	if (question->look != NULL) {
-		question->look(question->context, tried);
+	if (question->visit != NULL) {
+		question->visit(question->context, tried);
 	}
 	const struct bt_status undone = bt_status_code_only(BT_STATUS_UNSCHEDULABLE);
 	for (uint32_t i = cycle->members.count; !is_kept && i-- > 0;) {
@@ -1311,7 +1311,7 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 	out->placements = cycle->tried;
 	out->placement_count = cycle->tried_count;
 	describe_run(cycle, &run, out);
-	if (question->keeps || question->look != NULL) {
+	if (question->keeps || question->visit != NULL) {
 		place_run(cycle, &run, question, out);
 	}
 	cycle->is_question = false;

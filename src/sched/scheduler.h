@@ -208,7 +208,7 @@ struct bt_group_question {
 	 * Called while the members that found a node are reserved, also if the group is rejected.
 	 * The function may use the engine for other pods. May be NULL.
 	 */
-	void (*look)(void *context, const struct bt_tried_group *tried);
+	void (*visit)(void *context, const struct bt_tried_group *tried);
 	void *context;
 };
 

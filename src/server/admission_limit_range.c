@@ -25,7 +25,7 @@ struct visit {
 };
 
 /** Sets the missing defaults of a container; adds "cpu, memory limit for container c" to notes. */
-static void fill(struct visit *visit, struct bt_json_value *container, const char *which,
+static void set_defaults_of(struct visit *visit, struct bt_json_value *container, const char *which,
 	const char *title, const struct bt_json_value *defaults)
 {
 	struct bt_arena *arena = visit->admission->write->arena;
@@ -85,8 +85,9 @@ static void each_limit(struct visit *visit, const struct bt_json_value *range,
 static void default_container(struct visit *visit, struct bt_json_value *container,
 	const char *title, const struct bt_json_value *limit)
 {
-	fill(visit, container, "requests", title, bt_kinds_object(limit, "defaultRequest"));
-	fill(visit, container, "limits", title, bt_kinds_object(limit, "default"));
+	set_defaults_of(
+		visit, container, "requests", title, bt_kinds_object(limit, "defaultRequest"));
+	set_defaults_of(visit, container, "limits", title, bt_kinds_object(limit, "default"));
 }
 
 static bool set_defaults(void *context, const struct bt_json_value *range)

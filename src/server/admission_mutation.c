@@ -17,15 +17,16 @@ static void restore_fixed_parts(
 	const struct bt_json_value *metadata = bt_json_object_at(before, "metadata");
 	enum bt_subresource subresource = call->write.subresource;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(fixed); i++) {
-		bt_kinds_put_back(call->arena, bt_call_metadata(call, after), metadata, fixed[i]);
+		bt_kinds_reset_member(
+			call->arena, bt_call_metadata(call, after), metadata, fixed[i]);
 	}
 	if (subresource == BT_SUBRESOURCE_NONE &&
 		(call->write.resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0) {
-		bt_kinds_put_back(call->arena, after, before, "status");
+		bt_kinds_reset_member(call->arena, after, before, "status");
 	} else if (subresource == BT_SUBRESOURCE_STATUS || subresource == BT_SUBRESOURCE_APPROVAL) {
 		struct bt_json_value *whole = bt_json_clone(call->arena, before, false);
-		bt_kinds_put_back(call->arena, whole, after, "metadata");
-		bt_kinds_put_back(call->arena, whole, after, "status");
+		bt_kinds_reset_member(call->arena, whole, after, "metadata");
+		bt_kinds_reset_member(call->arena, whole, after, "status");
 		*after = *whole;
 	}
 }

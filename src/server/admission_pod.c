@@ -78,7 +78,8 @@ static void set_priority(struct bt_admission *admission, struct bt_json_value *s
 }
 
 /** Keeps the old value of a field that the update leaves out. */
-static void keep(struct bt_admission *admission, struct bt_json_value *spec, const char *name)
+static void keep_old_field(
+	struct bt_admission *admission, struct bt_json_value *spec, const char *name)
 {
 	const struct bt_json_value *old_spec = bt_kinds_object(admission->old, "spec");
 	struct bt_json_value *value = bt_json_find(old_spec, name);
@@ -93,8 +94,8 @@ void bt_admission_set_pod_priority(struct bt_admission *admission, struct bt_jso
 	const struct bt_json_value *class_;
 	struct bt_str policy;
 	if (admission->old != NULL) {
-		keep(admission, spec, "priority");
-		keep(admission, spec, "preemptionPolicy");
+		keep_old_field(admission, spec, "priority");
+		keep_old_field(admission, spec, "preemptionPolicy");
 		return;
 	}
 	if (!find_class(admission, spec, &class_)) {
@@ -125,7 +126,7 @@ void bt_admission_set_group_priority(struct bt_admission *admission, struct bt_j
 	struct bt_json_value *spec = bt_json_ensure_object(admission->write->arena, group, "spec");
 	const struct bt_json_value *class_;
 	if (admission->old != NULL) {
-		keep(admission, spec, "priority");
+		keep_old_field(admission, spec, "priority");
 	} else if (find_class(admission, spec, &class_)) {
 		set_priority(admission, spec, bt_json_int64_at(class_, "value", 0));
 	}

@@ -109,7 +109,7 @@ static bool is_matched(
 /** --- evaluation --- */
 
 /** Answers the authorizer calls of expressions; context is the request. */
-static bool ask_authorizer(void *context, const struct bt_cel_access *asked, struct bt_arena *arena,
+static bool check_access(void *context, const struct bt_cel_access *asked, struct bt_arena *arena,
 	struct bt_str *out_reason)
 {
 	const struct request *request = context;
@@ -226,7 +226,7 @@ static struct bt_cel_value evaluate(
 }
 
 /** Denies the request with 422 or the code of the reason. The first denial is the answer. */
-static void deny(struct evaluation *evaluation, struct bt_str reason, struct bt_str message)
+static void deny_request(struct evaluation *evaluation, struct bt_str reason, struct bt_str message)
 {
 	static const struct {
 		const char *reason;
@@ -257,13 +257,14 @@ static void deny(struct evaluation *evaluation, struct bt_str reason, struct bt_
 	evaluation->denied = true;
 }
 
-static void act(struct evaluation *evaluation, struct bt_str reason, struct bt_str message)
+static void apply_actions(
+	struct evaluation *evaluation, struct bt_str reason, struct bt_str message)
 {
 	const struct bt_json_value *actions =
 		bt_json_array_at(evaluation->binding, "spec.validationActions");
 	if (evaluation->policy->kind == BT_POLICY_MUTATING ||
 		bt_json_has_text(actions, BT_STR("Deny"))) {
-		deny(evaluation, reason, message);
+		deny_request(evaluation, reason, message);
 	}
 	if (bt_json_has_text(actions, BT_STR("Warn"))) {
 		bt_call_warn(evaluation->request->call,
@@ -279,7 +280,7 @@ static void act(struct evaluation *evaluation, struct bt_str reason, struct bt_s
 static void act_on_failure(struct evaluation *evaluation, struct bt_str text)
 {
 	if (!bt_str_equal_c(bt_kinds_text(evaluation->policy->spec, "failurePolicy"), "Ignore")) {
-		act(evaluation, BT_STR("Invalid"), text);
+		apply_actions(evaluation, BT_STR("Invalid"), text);
 	}
 }
 
@@ -394,7 +395,8 @@ static void evaluate_policy(struct evaluation *evaluation, const struct bt_json_
 				message = bt_arena_printf(arena, "failed expression: %.*s",
 					BT_STR_ARG(validation->text));
 			}
-			act(evaluation, bt_kinds_text(validation->source, "reason"), message);
+			apply_actions(
+				evaluation, bt_kinds_text(validation->source, "reason"), message);
 		}
 	}
 	for (uint32_t i = 0; i < policy->annotations.count; i++) {
@@ -423,7 +425,7 @@ static void evaluate_with_params(struct evaluation *evaluation)
 	const struct bt_api_resource *resource = bt_resources_find_kind(call->api->resources,
 		bt_kinds_text(kind, "apiVersion"), bt_kinds_text(kind, "kind"));
 	if (resource == NULL) {
-		act(evaluation, BT_STR("Invalid"),
+		apply_actions(evaluation, BT_STR("Invalid"),
 			bt_arena_printf(call->arena,
 				"failed to configure policy: failed to find resource referenced by "
 				"paramKind: '%.*s, Kind=%.*s'",
@@ -489,7 +491,7 @@ static void run_init(struct run *run, struct bt_call *call, const char *operatio
 	const struct bt_json_value *old, const struct bt_json_value *object)
 {
 	*run = (struct run){.request = {call, operation, old, object, NULL, NULL, 0},
-		.authorizer = {&run->request, ask_authorizer},
+		.authorizer = {&run->request, check_access},
 		.access = {.authorizer = &run->authorizer,
 			.group = BT_STR(""),
 			.resource = BT_STR(""),

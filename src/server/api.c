@@ -33,7 +33,7 @@ void bt_api_create_if_missing(struct bt_api *api, const struct bt_api_resource *
 	bt_api_answer_finish(&answer);
 }
 
-static struct bt_json_value *named(struct bt_arena *arena, const char *name)
+static struct bt_json_value *create_named(struct bt_arena *arena, const char *name)
 {
 	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_c(arena, bt_json_ensure_object(arena, object, "metadata"), "name", name);
@@ -43,7 +43,7 @@ static struct bt_json_value *named(struct bt_arena *arena, const char *name)
 static void create_priority_class(struct bt_api *api, const char *name, int64_t value,
 	const char *description, struct bt_arena *arena)
 {
-	struct bt_json_value *object = named(arena, name);
+	struct bt_json_value *object = create_named(arena, name);
 	bt_json_set_int64(arena, object, "value", value);
 	bt_json_set_c(arena, object, "description", description);
 	bt_api_create_if_missing(api,
@@ -74,7 +74,7 @@ struct bt_api *bt_api_create(const struct bt_api_options *options)
 	struct bt_arena arena = {0};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(namespaces); i++) {
 		bt_api_create_if_missing(
-			api, api->namespaces, named(&arena, namespaces[i]), &arena);
+			api, api->namespaces, create_named(&arena, namespaces[i]), &arena);
 	}
 	create_priority_class(api, "system-cluster-critical", 2000000000,
 		"Used for system critical pods that must run in the cluster, but can be moved to "

@@ -121,7 +121,7 @@ bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *
 /** --- decoding --- */
 
 /** Normalises an object that the server itself made by a conversion. */
-static void normalise_own(
+static void normalise_converted(
 	struct bt_call *call, const struct bt_api_resource *resource, struct bt_json_value *object)
 {
 	int result = bt_schema_normalise(resource->message, object, false, call->arena, NULL, NULL);
@@ -150,7 +150,7 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 	if (strategy->from_stored != NULL) {
 		strategy->from_stored(&call->write, object);
 		if (call->write.resource->message != NULL) {
-			normalise_own(call, call->write.resource, object);
+			normalise_converted(call, call->write.resource, object);
 		}
 	}
 	return object;
@@ -446,7 +446,7 @@ void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str u
 
 /** --- the store --- */
 
-static void put_first(struct bt_json_value *object, struct bt_str name)
+static void move_first(struct bt_json_value *object, struct bt_str name)
 {
 	for (uint32_t i = 1; i < object->count; i++) {
 		if (bt_str_equal(object->members[i].name, name)) {
@@ -467,7 +467,7 @@ static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 	struct bt_json_writer writer;
 	if (call->write.resource->strategy->to_stored != NULL) {
 		call->write.resource->strategy->to_stored(&call->write, object);
-		normalise_own(call,
+		normalise_converted(call,
 			bt_resources_of_collection(
 				api->resources, call->write.resource->collection),
 			object);
@@ -477,8 +477,8 @@ static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 		(struct bt_str){
 			rv, bt_str_format_uint64(bt_store_next_rv(api->options.store), rv)});
 	/* the store expects managedFields first */
-	put_first(object, BT_STR("metadata"));
-	put_first(metadata, BT_STR("managedFields"));
+	move_first(object, BT_STR("metadata"));
+	move_first(metadata, BT_STR("managedFields"));
 	bt_strbuf_reset(&api->text);
 	bt_json_writer_init(&writer, &api->text, 0);
 	bt_json_write_value(&writer, object);
@@ -596,7 +596,7 @@ struct bt_str bt_api_generate_name(struct bt_api *api, struct bt_arena *arena, s
 	return (struct bt_str){name, length};
 }
 
-int64_t bt_api_given_rv(const struct bt_json_value *metadata)
+int64_t bt_api_resource_version_of(const struct bt_json_value *metadata)
 {
 	struct bt_str text = bt_json_text_at(metadata, "resourceVersion");
 	int64_t rv;

@@ -61,7 +61,7 @@ static bool parse_number(struct bt_str text, const struct field *field, int64_t 
 }
 
 /** Cuts text at the first separator; the part after it is absent if there is none. */
-static struct bt_str take(struct bt_str *text, char separator)
+static struct bt_str cut_at(struct bt_str *text, char separator)
 {
 	int64_t at = bt_str_find_char(*text, separator);
 	struct bt_str head = *text;
@@ -80,9 +80,9 @@ static bool parse_range(
 	struct bt_str text, const struct field *field, uint64_t *bits, bool *out_star)
 {
 	struct bt_str step_text = text;
-	struct bt_str range = take(&step_text, '/');
+	struct bt_str range = cut_at(&step_text, '/');
 	struct bt_str end_text = range;
-	struct bt_str start_text = take(&end_text, '-');
+	struct bt_str start_text = cut_at(&end_text, '-');
 	int64_t step = 1;
 	int64_t first = field->low;
 	int64_t last = field->high;
@@ -117,7 +117,7 @@ static bool parse_field(
 	*out_bits = 0;
 	*out_star = false;
 	do {
-		if (!parse_range(take(&text, ','), field, out_bits, out_star)) {
+		if (!parse_range(cut_at(&text, ','), field, out_bits, out_star)) {
 			return false;
 		}
 	} while (text.data != NULL);
@@ -192,7 +192,7 @@ bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
 	}
 	text = expand_macro(text);
 	while (text.data != NULL) {
-		struct bt_str word = take(&text, ' ');
+		struct bt_str word = cut_at(&text, ' ');
 		if (word.length == 0) {
 			continue;
 		}

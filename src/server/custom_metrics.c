@@ -20,7 +20,7 @@ const char *const *bt_custom_metrics_versions(struct bt_str group)
 }
 
 /** Cuts the text before the separator, without blanks around it. false: there is no separator. */
-static bool cut(struct bt_str *rest, char separator, struct bt_str *out)
+static bool cut_at(struct bt_str *rest, char separator, struct bt_str *out)
 {
 	int64_t at = bt_str_find_char(*rest, separator);
 
@@ -40,11 +40,11 @@ static bool parse_labels(struct bt_str text, struct bt_arena *arena, struct bt_s
 	while (text.length != 0) {
 		struct bt_str pair;
 		struct bt_str name;
-		if (!cut(&text, ',', &pair)) {
+		if (!cut_at(&text, ',', &pair)) {
 			pair = bt_str_trim(text, BT_STR_SPACE);
 			text = BT_STR("");
 		}
-		if (!cut(&pair, '=', &name) || name.length == 0) {
+		if (!cut_at(&pair, '=', &name) || name.length == 0) {
 			return false;
 		}
 		bt_json_set(arena, labels, name,
@@ -65,14 +65,14 @@ static bool parse_entry(const struct bt_api *api, struct bt_str *rest, struct bt
 
 	*out = (struct bt_custom_metric){.value = 0};
 	if (brace >= 0 && brace < equals) {
-		if (!cut(rest, '{', &out->name) || !cut(rest, '}', &labels) ||
-			!cut(rest, '=', &between) || between.length != 0) {
+		if (!cut_at(rest, '{', &out->name) || !cut_at(rest, '}', &labels) ||
+			!cut_at(rest, '=', &between) || between.length != 0) {
 			return false;
 		}
-	} else if (!cut(rest, '=', &out->name)) {
+	} else if (!cut_at(rest, '=', &out->name)) {
 		return false;
 	}
-	if (!cut(rest, ',', &level)) {
+	if (!cut_at(rest, ',', &level)) {
 		level = bt_str_trim(*rest, BT_STR_SPACE);
 		*rest = BT_STR("");
 	}

@@ -25,7 +25,7 @@ static const struct bt_json_value *root_of(const struct bt_api_resource *resourc
 }
 
 /** Takes an amount from a budget; false: not enough is left. */
-static bool afford(uint64_t *budget, uint64_t amount)
+static bool take_from_budget(uint64_t *budget, uint64_t amount)
 {
 	if (amount > *budget) {
 		*budget = 0;
@@ -52,7 +52,7 @@ static const struct bt_json_value *member_schema(
 	return found != NULL && found->type == BT_JSON_OBJECT ? found : NULL;
 }
 
-static bool is_own_member(const struct bt_json_value *schema, struct bt_str name, bool root)
+static bool is_standard_member(const struct bt_json_value *schema, struct bt_str name, bool root)
 {
 	return (root && bt_str_equal_c(name, "metadata")) ||
 		(bt_json_bool_at(schema, "x-kubernetes-embedded-resource", false) &&
@@ -69,7 +69,7 @@ struct completion {
 	uint64_t default_bytes;
 };
 
-static void complete(struct completion *completion, const struct bt_path *place,
+static void complete_value(struct completion *completion, const struct bt_path *place,
 	const struct bt_json_value *schema, struct bt_json_value *value, bool keeps);
 
 static uint64_t weight_of(const struct bt_json_value *value)
@@ -89,7 +89,7 @@ static void complete_object(struct completion *completion, const struct bt_path 
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
 	uint32_t kept = 0;
 	uint64_t wanted = ((uint64_t)object->count + properties->count) * properties->count;
-	if (!afford(&completion->lookups, wanted * 2)) {
+	if (!take_from_budget(&completion->lookups, wanted * 2)) {
 		return;
 	}
 	/* A null counts as absent if the schema does not allow null. */
@@ -108,7 +108,7 @@ static void complete_object(struct completion *completion, const struct bt_path 
 		const struct bt_json_value *given = bt_json_find(property->value, "default");
 		if (given != NULL && completion->default_bytes != 0 &&
 			bt_json_get(object, property->name) == NULL &&
-			afford(&completion->default_bytes,
+			take_from_budget(&completion->default_bytes,
 				property->name.length + weight_of(given))) {
 			bt_json_set(completion->arena, object,
 				bt_arena_str(completion->arena, property->name),
@@ -120,7 +120,7 @@ static void complete_object(struct completion *completion, const struct bt_path 
 		const struct bt_path at = *BT_PATH_STR(place, member.name);
 		bool known;
 		const struct bt_json_value *sub = member_schema(schema, member.name, &known);
-		if (is_own_member(schema, member.name, place == NULL)) {
+		if (is_standard_member(schema, member.name, place == NULL)) {
 			sub = NULL;
 		} else if (!known && !keeps) {
 			if (completion->problems->count < PROBLEMS_MAX) {
@@ -136,7 +136,7 @@ static void complete_object(struct completion *completion, const struct bt_path 
 			continue;
 		}
 		if (sub != NULL) {
-			complete(completion, &at, sub, member.value, false);
+			complete_value(completion, &at, sub, member.value, false);
 		}
 		object->members[kept++] = member;
 	}
@@ -147,7 +147,7 @@ static void complete_object(struct completion *completion, const struct bt_path 
  * keeps: the value is an element of an array that keeps unknown members, and so must keep its
  * unknown members, too.
  */
-static void complete(struct completion *completion, const struct bt_path *place,
+static void complete_value(struct completion *completion, const struct bt_path *place,
 	const struct bt_json_value *schema, struct bt_json_value *value, bool keeps)
 {
 	keeps = keeps || bt_json_bool_at(schema, "x-kubernetes-preserve-unknown-fields", false);
@@ -157,7 +157,7 @@ static void complete(struct completion *completion, const struct bt_path *place,
 		const struct bt_json_value *items = bt_json_find(schema, "items");
 		for (uint32_t i = 0; items != NULL && i < value->count; i++) {
 			const struct bt_path at = *BT_PATH_INDEX(place, i);
-			complete(completion, &at, items, value->elements[i], keeps);
+			complete_value(completion, &at, items, value->elements[i], keeps);
 		}
 	}
 }
@@ -169,7 +169,7 @@ void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_v
 	struct completion completion = {
 		arena, problems, LOOKUPS_MAX, set_defaults ? DEFAULT_BYTES_MAX : 0};
 	if (schema != NULL && schema->type == BT_JSON_OBJECT) {
-		complete(&completion, NULL, schema, object, false);
+		complete_value(&completion, NULL, schema, object, false);
 	}
 }
 
@@ -291,21 +291,21 @@ const struct bt_schema_message *bt_custom_describe_parts(
 	"x-kubernetes-embedded-resource x-kubernetes-int-or-string " \
 	"x-kubernetes-list-map-keys x-kubernetes-validations"
 
-static void drop_empty(struct bt_json_value *schema);
+static void remove_empty(struct bt_json_value *schema);
 
 /** value: a schema, or an array of them, or a bool in place of a schema. */
-static void drop_empty_in(struct bt_json_value *value)
+static void remove_empty_in(struct bt_json_value *value)
 {
 	if (value != NULL && value->type == BT_JSON_ARRAY) {
 		for (uint32_t i = 0; i < value->count; i++) {
-			drop_empty(value->elements[i]);
+			remove_empty(value->elements[i]);
 		}
 	} else if (value != NULL) {
-		drop_empty(value);
+		remove_empty(value);
 	}
 }
 
-static void drop_empty(struct bt_json_value *schema)
+static void remove_empty(struct bt_json_value *schema)
 {
 	static const char *const parts[] = {"items", "additionalItems", "additionalProperties",
 		"allOf", "anyOf", "oneOf", "not"};
@@ -321,21 +321,21 @@ static void drop_empty(struct bt_json_value *schema)
 		}
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
-		drop_empty_in(bt_json_find(schema, parts[i]));
+		remove_empty_in(bt_json_find(schema, parts[i]));
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(maps); i++) {
 		const struct bt_json_value *map = bt_json_object_at(schema, maps[i]);
 		for (uint32_t k = 0; k < map->count; k++) {
-			drop_empty_in(map->members[k].value);
+			remove_empty_in(map->members[k].value);
 		}
 	}
 }
 
-void bt_definition_drop_empty(const struct bt_json_value *definition)
+void bt_definition_remove_empty(const struct bt_json_value *definition)
 {
 	const struct bt_json_value *versions = bt_json_array_at(definition, "spec.versions");
 	for (uint32_t i = 0; i < versions->count; i++) {
-		drop_empty_in(bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema"));
+		remove_empty_in(bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema"));
 	}
 }
 

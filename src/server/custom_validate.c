@@ -35,7 +35,7 @@ struct checker {
 };
 
 /** Takes an amount from the budget; false: not enough is left. */
-static bool afford(struct checker *checker, uint64_t amount)
+static bool take_lookups(struct checker *checker, uint64_t amount)
 {
 	bool fits = amount <= checker->lookups;
 	checker->lookups = fits ? checker->lookups - amount : 0;
@@ -52,7 +52,7 @@ static struct bt_str path_text(struct checker *checker, const struct bt_path *pl
 }
 
 BT_PRINTF(5, 6)
-static void complain(struct checker *checker, enum bt_field_error_type type,
+static void add_error(struct checker *checker, enum bt_field_error_type type,
 	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...)
 {
 	struct bt_str path = path_text(checker, place);
@@ -71,7 +71,7 @@ static void complain_of_body(struct checker *checker, const struct bt_path *plac
 	const struct bt_json_value *value, struct bt_str text)
 {
 	struct bt_str path = path_text(checker, place);
-	complain(checker, BT_FIELD_INVALID, place, value, "%.*s in body %.*s", BT_STR_ARG(path),
+	add_error(checker, BT_FIELD_INVALID, place, value, "%.*s in body %.*s", BT_STR_ARG(path),
 		BT_STR_ARG(text));
 }
 
@@ -239,7 +239,7 @@ static void check_text(struct checker *checker, const struct bt_path *place,
 	int64_t least = bt_json_int64_at(schema, "minLength", 0);
 	struct bt_str format = bt_json_text_at(schema, "format");
 	if (length > most) {
-		complain(checker, BT_FIELD_TOO_LONG, place, value,
+		add_error(checker, BT_FIELD_TOO_LONG, place, value,
 			"may not be more than %lld bytes", (long long)most);
 	}
 	if (length < least) {
@@ -266,7 +266,7 @@ static void check_enum(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *allowed = bt_json_array_at(schema, "enum");
 	struct bt_strbuf texts = {0};
 	bool found = allowed->count == 0;
-	if (!afford(checker, allowed->count)) {
+	if (!take_lookups(checker, allowed->count)) {
 		return;
 	}
 	for (uint32_t i = 0; i < allowed->count && !found; i++) {
@@ -284,7 +284,7 @@ static void check_enum(struct checker *checker, const struct bt_path *place,
 		}
 	}
 	if (!found) {
-		complain(checker, BT_FIELD_NOT_SUPPORTED, place, value, "%s", bt_strbuf_c(&texts));
+		add_error(checker, BT_FIELD_NOT_SUPPORTED, place, value, "%s", bt_strbuf_c(&texts));
 	}
 	bt_strbuf_finish(&texts);
 }
@@ -327,7 +327,7 @@ static void check_list(struct checker *checker, const struct bt_path *place,
 	bool is_unique = bt_json_bool_at(schema, "uniqueItems", false);
 	uint64_t pairs = (uint64_t)list->count * list->count / 2;
 	if (list->count > most) {
-		complain(checker, BT_FIELD_TOO_MANY, place,
+		add_error(checker, BT_FIELD_TOO_MANY, place,
 			bt_json_new_int64(checker->errors->arena, list->count),
 			"must have at most %lld items", (long long)most);
 	}
@@ -337,7 +337,8 @@ static void check_list(struct checker *checker, const struct bt_path *place,
 			bt_arena_printf(checker->errors->arena, "should have at least %lld items",
 				(long long)least));
 	}
-	if ((!is_map && !is_unique && !bt_str_equal_c(type, "set")) || !afford(checker, pairs)) {
+	if ((!is_map && !is_unique && !bt_str_equal_c(type, "set")) ||
+		!take_lookups(checker, pairs)) {
 		return;
 	}
 	for (uint32_t i = 1; i < list->count; i++) {
@@ -363,7 +364,7 @@ static void check_list(struct checker *checker, const struct bt_path *place,
 					}
 				}
 			}
-			complain(checker, BT_FIELD_DUPLICATE, BT_PATH_INDEX(place, i), shown, "%s",
+			add_error(checker, BT_FIELD_DUPLICATE, BT_PATH_INDEX(place, i), shown, "%s",
 				"");
 			break;
 		}
@@ -397,7 +398,7 @@ static struct bt_str field_path(
 	return result;
 }
 
-static struct bt_str trimmed(struct bt_str text)
+static struct bt_str trim_end(struct bt_str text)
 {
 	while (text.length != 0 && (unsigned char)text.data[text.length - 1] <= ' ') {
 		text.length--;
@@ -413,10 +414,10 @@ static struct bt_str message_of(struct checker *checker, const struct bt_custom_
 	const struct bt_cel_value *values, struct bt_arena *arena)
 {
 	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
-	struct bt_str given = trimmed(bt_json_text_at(rule->source, "message"));
+	struct bt_str given = trim_end(bt_json_text_at(rule->source, "message"));
 	if (rule->message != NULL) {
 		struct bt_cel_value text = bt_cel_evaluate(rule->message, values, &limits, arena);
-		if (text.kind == BT_CEL_STRING && trimmed(text.text).length != 0 &&
+		if (text.kind == BT_CEL_STRING && trim_end(text.text).length != 0 &&
 			text.text.length <= MESSAGE_BYTES_MAX &&
 			bt_str_find_char(text.text, '\n') < 0) {
 			return bt_arena_str(checker->errors->arena, text.text);
@@ -426,7 +427,7 @@ static struct bt_str message_of(struct checker *checker, const struct bt_custom_
 		return given;
 	}
 	return bt_arena_printf(checker->errors->arena, "failed rule: %.*s",
-		BT_STR_ARG(trimmed(bt_json_text_at(rule->source, "rule"))));
+		BT_STR_ARG(trim_end(bt_json_text_at(rule->source, "rule"))));
 }
 
 static void evaluate_rule(struct checker *checker, const struct bt_path *place,
@@ -463,17 +464,17 @@ static void evaluate_rule(struct checker *checker, const struct bt_path *place,
 	struct bt_cel_value result = bt_cel_evaluate(rule->program, values, &limits, arena);
 	checker->cost_left -= cost < checker->cost_left ? cost : checker->cost_left;
 	if (checker->cost_left == 0) {
-		complain(checker, BT_FIELD_INVALID, place, type_text,
+		add_error(checker, BT_FIELD_INVALID, place, type_text,
 			"validation failed due to running out of cost budget, no further "
 			"validation rules will be run");
 		checker->is_blocked = true;
 	} else if (bt_cel_is_error(&result)) {
-		struct bt_str message = trimmed(bt_json_text_at(rule->source, "message"));
-		complain(checker, BT_FIELD_INVALID, place, type_text, "%.*s evaluating rule: %.*s",
+		struct bt_str message = trim_end(bt_json_text_at(rule->source, "message"));
+		add_error(checker, BT_FIELD_INVALID, place, type_text, "%.*s evaluating rule: %.*s",
 			BT_STR_ARG(result.text),
 			BT_STR_ARG(message.length != 0
 					? message
-					: trimmed(bt_json_text_at(rule->source, "rule"))));
+					: trim_end(bt_json_text_at(rule->source, "rule"))));
 	} else if (result.kind == BT_CEL_BOOL && !result.boolean) {
 		struct bt_str message = message_of(checker, rule, values, arena);
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
@@ -493,7 +494,7 @@ static const struct bt_json_value *old_item(struct checker *checker,
 {
 	const struct bt_json_value *keys = bt_json_array_at(schema, "x-kubernetes-list-map-keys");
 	if (old == NULL || old->type != BT_JSON_ARRAY || keys->count == 0 ||
-		!afford(checker, old->count)) {
+		!take_lookups(checker, old->count)) {
 		return NULL;
 	}
 	for (uint32_t i = 0; i < old->count; i++) {
@@ -563,7 +564,7 @@ static void check(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *value);
 
-static bool is_own_member(
+static bool is_standard_member(
 	const struct bt_json_value *schema, struct bt_str name, const struct bt_path *place)
 {
 	return (place == NULL && bt_str_equal_c(name, "metadata")) ||
@@ -579,13 +580,13 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
 	int64_t most = bt_json_int64_at(schema, "maxProperties", INT64_MAX);
 	int64_t least = bt_json_int64_at(schema, "minProperties", 0);
-	if (!afford(checker,
+	if (!take_lookups(checker,
 		    ((uint64_t)object->count + 1) *
 			    ((uint64_t)properties->count + required->count))) {
 		return;
 	}
 	if (object->count > most) {
-		complain(checker, BT_FIELD_TOO_MANY, place,
+		add_error(checker, BT_FIELD_TOO_MANY, place,
 			bt_json_new_int64(checker->errors->arena, object->count),
 			"must have at most %lld items", (long long)most);
 	}
@@ -598,7 +599,7 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 	for (uint32_t i = 0; i < required->count; i++) {
 		struct bt_str name = required->elements[i]->text;
 		if (name.data != NULL && bt_json_get(object, name) == NULL) {
-			complain(checker, BT_FIELD_REQUIRED, BT_PATH_STR(place, name), NULL, "%s",
+			add_error(checker, BT_FIELD_REQUIRED, BT_PATH_STR(place, name), NULL, "%s",
 				"");
 		}
 	}
@@ -607,7 +608,7 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 		const struct bt_json_value *sub = schema_of_member(schema, member->name);
 		const struct bt_json_value *before =
 			old != NULL ? bt_json_get(old, member->name) : NULL;
-		if (sub != NULL && !is_own_member(schema, member->name, place)) {
+		if (sub != NULL && !is_standard_member(schema, member->name, place)) {
 			check(checker, BT_PATH_STR(place, member->name), sub, before,
 				member->value);
 		}
@@ -658,7 +659,7 @@ static void check_combinations(struct checker *checker, const struct bt_path *pl
 		const struct bt_json_value *list = bt_json_array_at(schema, names[n]);
 		struct bt_field_errors best = {0};
 		uint32_t matches = 0;
-		for (uint32_t i = 0; i < list->count && afford(checker, 1); i++) {
+		for (uint32_t i = 0; i < list->count && take_lookups(checker, 1); i++) {
 			if (count_errors(checker, place, list->elements[i], value, &errors) == 0) {
 				matches++;
 			} else if (best.count == 0 || errors.count < best.count) {
@@ -670,31 +671,31 @@ static void check_combinations(struct checker *checker, const struct bt_path *pl
 		}
 		if (n == 0 && matches == 0) {
 			take_errors(checker, &best);
-			complain(checker, BT_FIELD_INVALID, place, empty,
+			add_error(checker, BT_FIELD_INVALID, place, empty,
 				"\"%.*s\" must validate at least one schema (anyOf)",
 				BT_STR_ARG(path));
 		} else if (n == 1 && matches == 0) {
 			take_errors(checker, &best);
-			complain(checker, BT_FIELD_INVALID, place, empty,
+			add_error(checker, BT_FIELD_INVALID, place, empty,
 				"\"%.*s\" must validate one and only one schema (oneOf). Found "
 				"none "
 				"valid",
 				BT_STR_ARG(path));
 		} else if (n == 1 && matches > 1) {
-			complain(checker, BT_FIELD_INVALID, place, empty,
+			add_error(checker, BT_FIELD_INVALID, place, empty,
 				"\"%.*s\" must validate one and only one schema (oneOf). Found %u "
 				"valid alternatives",
 				BT_STR_ARG(path), matches);
 		} else if (n == 2 && matches < list->count) {
 			take_errors(checker, &best);
-			complain(checker, BT_FIELD_INVALID, place, empty,
+			add_error(checker, BT_FIELD_INVALID, place, empty,
 				"\"%.*s\" must validate all the schemas (allOf)%s",
 				BT_STR_ARG(path), matches == 0 ? ". None validated" : "");
 		}
 	}
 	if (not != NULL && not ->type == BT_JSON_OBJECT &&
 		count_errors(checker, place, not, value, &errors) == 0) {
-		complain(checker, BT_FIELD_INVALID, place, empty,
+		add_error(checker, BT_FIELD_INVALID, place, empty,
 			"\"%.*s\" must not validate the schema (not)", BT_STR_ARG(path));
 	}
 }

@@ -55,7 +55,7 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 	if (is_oversized(spec)) {
 		return; /* validation refuses it */
 	}
-	bt_definition_drop_empty(definition);
+	bt_definition_remove_empty(definition);
 	if (call->write.verb == BT_VERB_CREATE && !call->write.restoring) {
 		struct bt_json_value *finalizers = bt_json_ensure_array(
 			arena, bt_call_metadata(call, definition), "finalizers");

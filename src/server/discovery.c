@@ -35,7 +35,7 @@ static bool is_listed(const struct bt_api_resource *resource)
 	return resource != NULL && (resource->flags & BT_RESOURCE_HIDDEN) == 0;
 }
 
-static bool same(const char *a, const char *b)
+static bool texts_equal(const char *a, const char *b)
 {
 	return bt_str_equal_c(bt_str_from(a), b);
 }
@@ -46,15 +46,16 @@ static bool is_first(const struct bt_resources *resources, uint32_t index, bool 
 	const struct bt_api_resource *resource = bt_resources_at(resources, index);
 	for (uint32_t i = 0; i < index; i++) {
 		const struct bt_api_resource *other = bt_resources_at(resources, i);
-		if (is_listed(other) && same(other->group, resource->group) &&
-			(!of_version || same(other->version, resource->version))) {
+		if (is_listed(other) && texts_equal(other->group, resource->group) &&
+			(!of_version || texts_equal(other->version, resource->version))) {
 			return false;
 		}
 	}
 	return is_listed(resource);
 }
 
-static struct bt_json_value *document(struct bt_arena *arena, const char *kind, const char *version)
+static struct bt_json_value *create_document(
+	struct bt_arena *arena, const char *kind, const char *version)
 {
 	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_c(arena, object, "kind", kind);
@@ -66,7 +67,7 @@ static struct bt_json_value *document(struct bt_arena *arena, const char *kind, 
 
 struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *arena)
 {
-	struct bt_json_value *object = document(arena, "APIVersions", NULL);
+	struct bt_json_value *object = create_document(arena, "APIVersions", NULL);
 	struct bt_json_value *versions = bt_json_ensure_array(arena, object, "versions");
 	bt_json_append(arena, versions, bt_json_new_c(arena, "v1"));
 	struct bt_json_value *addresses =
@@ -96,7 +97,7 @@ static void fill_group(const struct bt_resources *resources, uint32_t index,
 	struct bt_json_value *versions = bt_json_ensure_array(arena, object, "versions");
 	for (uint32_t i = index; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (is_listed(resource) && same(resource->group, first->group) &&
+		if (is_listed(resource) && texts_equal(resource->group, first->group) &&
 			is_first(resources, i, true)) {
 			bt_json_append(arena, versions, version_entry(resource, arena));
 		}
@@ -131,7 +132,7 @@ static void fill_custom_metrics(
 struct bt_json_value *bt_discovery_groups(
 	const struct bt_resources *resources, struct bt_arena *arena)
 {
-	struct bt_json_value *object = document(arena, "APIGroupList", "v1");
+	struct bt_json_value *object = create_document(arena, "APIGroupList", "v1");
 	struct bt_json_value *groups = bt_json_ensure_array(arena, object, "groups");
 	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
@@ -153,7 +154,7 @@ struct bt_json_value *bt_discovery_groups(
 struct bt_json_value *bt_discovery_group(
 	const struct bt_resources *resources, struct bt_str group, struct bt_arena *arena)
 {
-	struct bt_json_value *object = document(arena, "APIGroup", "v1");
+	struct bt_json_value *object = create_document(arena, "APIGroup", "v1");
 	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
 		if (is_listed(resource) && bt_str_equal_c(group, resource->group)) {
@@ -210,7 +211,7 @@ static void set_words(
 struct bt_json_value *bt_discovery_resources(const struct bt_resources *resources,
 	struct bt_str group, struct bt_str version, struct bt_arena *arena)
 {
-	struct bt_json_value *object = document(arena, "APIResourceList", "v1");
+	struct bt_json_value *object = create_document(arena, "APIResourceList", "v1");
 	bt_json_set_str(arena, object, "groupVersion",
 		group.length == 0 ? version
 				  : bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(group),
@@ -242,8 +243,8 @@ struct bt_json_value *bt_discovery_resources(const struct bt_resources *resource
 						bt_subresource_name(subresource)));
 				bt_json_set_c(arena, part, "singularName", "");
 				bt_json_set_bool(arena, part, "namespaced", resource->namespaced);
-				if (!same(kind.group, resource->group) ||
-					!same(kind.version, resource->version)) {
+				if (!texts_equal(kind.group, resource->group) ||
+					!texts_equal(kind.version, resource->version)) {
 					if (kind.group[0] != '\0') {
 						bt_json_set_c(arena, part, "group", kind.group);
 					}
@@ -265,7 +266,8 @@ static struct bt_json_value *response_kind(const struct bt_api_resource *resourc
 	struct bt_discovery_kind kind, struct bt_arena *arena)
 {
 	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-	bool is_own = same(kind.group, resource->group) && same(kind.version, resource->version);
+	bool is_own = texts_equal(kind.group, resource->group) &&
+		texts_equal(kind.version, resource->version);
 	bt_json_set_c(arena, object, "group", is_own ? "" : kind.group);
 	bt_json_set_c(arena, object, "version", is_own ? "" : kind.version);
 	bt_json_set_c(arena, object, "kind", kind.kind);
@@ -305,7 +307,7 @@ static struct bt_json_value *aggregated_resource(
 struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resources, bool is_core,
 	enum bt_discovery_form form, struct bt_arena *arena)
 {
-	struct bt_json_value *object = document(arena, "APIGroupDiscoveryList",
+	struct bt_json_value *object = create_document(arena, "APIGroupDiscoveryList",
 		form == BT_DISCOVERY_V2 ? "apidiscovery.k8s.io/v2" : "apidiscovery.k8s.io/v2beta1");
 	(void)bt_json_ensure_object(arena, object, "metadata"); /* stays empty */
 	struct bt_json_value *items = bt_json_ensure_array(arena, object, "items");
@@ -328,7 +330,7 @@ struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resourc
 		versions = bt_json_ensure_array(arena, item, "versions");
 		for (uint32_t j = i; j < count; j++) {
 			if (is_first(resources, j, true) &&
-				same(bt_resources_at(resources, j)->group, group)) {
+				texts_equal(bt_resources_at(resources, j)->group, group)) {
 				const struct bt_api_resource *first = bt_resources_at(resources, j);
 				struct bt_json_value *version = bt_json_new(arena, BT_JSON_OBJECT);
 				bt_json_set_c(arena, version, "version", first->version);
@@ -338,8 +340,8 @@ struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resourc
 					const struct bt_api_resource *resource =
 						bt_resources_at(resources, k);
 					if (is_listed(resource) &&
-						same(resource->group, first->group) &&
-						same(resource->version, first->version)) {
+						texts_equal(resource->group, first->group) &&
+						texts_equal(resource->version, first->version)) {
 						bt_json_append(arena, list,
 							aggregated_resource(resource, arena));
 					}

@@ -342,7 +342,7 @@ static void write_object(
 }
 
 /** Writes the stored text with kind and apiVersion in front. */
-static void splice(struct bt_encoder *encoder, struct bt_str text, struct bt_strbuf *out)
+static void write_with_kind(struct bt_encoder *encoder, struct bt_str text, struct bt_strbuf *out)
 {
 	bt_strbuf_append_str(out, bt_strbuf_str(&encoder->head));
 	if (text.length > 2) {
@@ -355,7 +355,7 @@ void bt_encode_object(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out)
 {
 	if (encoder->is_plain) {
-		splice(encoder, bt_encode_text(encoder, stored), out);
+		write_with_kind(encoder, bt_encode_text(encoder, stored), out);
 		bt_strbuf_append_char(out, '\n');
 		return;
 	}
@@ -467,11 +467,11 @@ static void write_event(struct bt_encoder *encoder, enum bt_event_type type, str
 		bt_strbuf_append_c(out, event_names[type]);
 		bt_strbuf_append_c(out, "\",\"object\":");
 		if (rv == 0 || !find_rv(encoder, text, &old_rv)) {
-			splice(encoder, text, out);
+			write_with_kind(encoder, text, out);
 		} else {
 			uint32_t before = (uint32_t)(old_rv.data - text.data);
 
-			splice(encoder, bt_str_sub(text, 0, before), out);
+			write_with_kind(encoder, bt_str_sub(text, 0, before), out);
 			bt_strbuf_printf(out, "\"%llu\"", (unsigned long long)rv);
 			bt_strbuf_append_str(
 				out, bt_str_sub(text, before + old_rv.length, text.length));

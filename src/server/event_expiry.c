@@ -20,7 +20,7 @@ struct bt_event_expiry {
 	uint32_t first;
 };
 
-static void note(struct bt_event_expiry *expiry, const struct bt_stored *stored)
+static void add_event(struct bt_event_expiry *expiry, const struct bt_stored *stored)
 {
 	struct bt_str key = bt_stored_key(stored);
 	struct written written = {
@@ -43,7 +43,7 @@ static void changed(void *context, const struct bt_store_change *change)
 	struct bt_event_expiry *expiry = context;
 
 	if (change->collection == expiry->events->collection && change->type != BT_CHANGE_DELETED) {
-		note(expiry, change->after);
+		add_event(expiry, change->after);
 	}
 }
 
@@ -59,7 +59,7 @@ struct bt_event_expiry *bt_event_expiry_create(struct bt_api *api)
 	if (bt_store_walk_begin(store, expiry->events->collection, 0, BT_STR(""), BT_STR(""), &walk,
 		    NULL) == 0) {
 		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-			note(expiry, stored);
+			add_event(expiry, stored);
 		}
 		bt_store_walk_end(&walk);
 	}

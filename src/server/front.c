@@ -199,7 +199,7 @@ void bt_front_end(struct bt_front_call *call)
 	if (call->wait != NULL) {
 		bt_watchers_cancel(front->watchers, call->wait);
 	}
-	bt_front_drop_held(call);
+	bt_front_discard_held(call);
 	bt_front_count(call);
 	bool is_large = call->arena.total_bytes > SPARE_BYTES_MAX ||
 		call->body.capacity > SPARE_BYTES_MAX || call->yaml.capacity > SPARE_BYTES_MAX;

@@ -23,7 +23,7 @@ void bt_front_add_headers(struct bt_front_call *call, const char *content_type)
 	}
 }
 
-static void put(struct bt_front_call *call)
+static void send_answer(struct bt_front_call *call)
 {
 	call->answered = true;
 	call->answered_ns = bt_loop_now_ns(call->front->loop);
@@ -37,7 +37,7 @@ void bt_front_send(struct bt_front_call *call, uint16_t code, const char *conten
 	bt_front_add_headers(call, content_type);
 	call->code = code;
 	if (front->failed || !bt_store_needs_sync(bt_api_store(front->api))) {
-		put(call);
+		send_answer(call);
 		return;
 	}
 	call->is_held = true;
@@ -45,7 +45,7 @@ void bt_front_send(struct bt_front_call *call, uint16_t code, const char *conten
 	BT_LIST_APPEND(front->held, front->held_last, call, previous, next);
 }
 
-void bt_front_drop_held(struct bt_front_call *call)
+void bt_front_discard_held(struct bt_front_call *call)
 {
 	struct bt_front *front = call->front;
 	if (!call->is_held) {
@@ -65,7 +65,7 @@ void bt_front_release_held(struct bt_front *front, const struct bt_failure *fail
 {
 	while (front->held != NULL) {
 		struct bt_front_call *call = front->held;
-		bt_front_drop_held(call);
+		bt_front_discard_held(call);
 		if (failure != NULL) {
 			/* the Content-Type is already set for the answer that this one replaces */
 			enum bt_media media;
@@ -74,7 +74,7 @@ void bt_front_release_held(struct bt_front *front, const struct bt_failure *fail
 			call->code = failure->code;
 			encode_failure(call, &media);
 		}
-		put(call);
+		send_answer(call);
 	}
 }
 

@@ -158,7 +158,7 @@ static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 			"v4.channel.k8s.io), not over SPDY: use kubectl v1.31 or later");
 		return false;
 	}
-	if (!bt_http_wants_websocket(wire->header(call->exchange, "Connection"), upgrade) ||
+	if (!bt_http_is_websocket_upgrade(wire->header(call->exchange, "Connection"), upgrade) ||
 		!bt_str_equal_c(call->request.method, "GET")) {
 		(void)bt_fail_bad_request(&call->failure, &call->arena, "Upgrade request required");
 		return false;

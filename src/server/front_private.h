@@ -172,5 +172,5 @@ void bt_front_send_websocket(
 bool bt_front_refuse_further(struct bt_front_call *call);
 /** Sends the held answers; with failure set, sends 500 instead. */
 void bt_front_release_held(struct bt_front *front, const struct bt_failure *failure);
-void bt_front_drop_held(struct bt_front_call *call);
+void bt_front_discard_held(struct bt_front_call *call);
 #endif

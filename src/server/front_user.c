@@ -15,7 +15,7 @@ bool bt_front_is_master(const struct bt_front_call *call)
 	return bt_user_has_group(&call->user, "system:masters");
 }
 
-static struct bt_str header(const struct bt_front_call *call, const char *name)
+static struct bt_str find_header(const struct bt_front_call *call, const char *name)
 {
 	return call->front->wire->header(call->exchange, name);
 }
@@ -53,9 +53,9 @@ static bool host_is_safe(struct bt_str host)
  */
 static bool refuse_browsers(struct bt_front_call *call)
 {
-	struct bt_str host = header(call, "Host");
-	struct bt_str origin = header(call, "Origin");
-	struct bt_str site = header(call, "Sec-Fetch-Site");
+	struct bt_str host = find_header(call, "Host");
+	struct bt_str origin = find_header(call, "Origin");
+	struct bt_str site = find_header(call, "Sec-Fetch-Site");
 	if (host.length != 0 && !host_is_safe(host_of(host))) {
 		struct bt_str shown = bt_str_sub(host, 0, 256);
 		(void)bt_fail(&call->failure, &call->arena, 403, "Forbidden",
@@ -139,7 +139,7 @@ static bool identify_by_certificate(struct bt_front_call *call)
 static bool identify_by_token(struct bt_front_call *call)
 {
 	static const struct bt_str anonymous[] = {BT_STR_INIT("system:unauthenticated")};
-	struct bt_str text = header(call, "Authorization");
+	struct bt_str text = find_header(call, "Authorization");
 	if (text.length == 0 && !bt_api_options(call->front->api)->has_rbac) {
 		return refuse_credential(call); /* else anonymous users may do anything */
 	}
@@ -204,11 +204,11 @@ static bool may_impersonate(struct bt_front_call *call, const char *group, const
 static bool impersonate(struct bt_front_call *call)
 {
 	struct bt_str prefix = BT_STR("system:serviceaccount:");
-	struct bt_str name = header(call, "Impersonate-User");
-	struct bt_str uid = header(call, "Impersonate-Uid");
+	struct bt_str name = find_header(call, "Impersonate-User");
+	struct bt_str uid = find_header(call, "Impersonate-Uid");
 	struct group_list list = {.call = call};
 	if (name.length == 0) {
-		if (header(call, "Impersonate-Group").length == 0 && uid.length == 0) {
+		if (find_header(call, "Impersonate-Group").length == 0 && uid.length == 0) {
 			return true;
 		}
 		(void)bt_fail(&call->failure, &call->arena, 500, "InternalError",

@@ -179,7 +179,7 @@ static uint16_t fail_rv(
 
 /* --- combinations of parameters --- */
 
-static void forbid(struct bt_field_errors *errors, const char *field, const char *text)
+static void add_forbidden(struct bt_field_errors *errors, const char *field, const char *text)
 {
 	bt_field_errors_add(errors, BT_FIELD_FORBIDDEN, bt_str_from(field), NULL, "%s", text);
 }
@@ -203,12 +203,12 @@ static uint16_t check_combinations(const struct bt_list_parameters *parameters, 
 
 		if (parameters->send_initial_events.length == 0) {
 			if (match.length != 0) {
-				forbid(&errors, "resourceVersionMatch",
+				add_forbidden(&errors, "resourceVersionMatch",
 					"resourceVersionMatch is forbidden for watch unless "
 					"sendInitialEvents is provided");
 			}
 		} else if (match.length == 0) {
-			forbid(&errors, "resourceVersionMatch",
+			add_forbidden(&errors, "resourceVersionMatch",
 				"sendInitialEvents requires setting resourceVersionMatch to "
 				"NotOlderThan");
 		} else if (!bt_str_equal(match, BT_STR("NotOlderThan"))) {
@@ -219,19 +219,19 @@ static uint16_t check_combinations(const struct bt_list_parameters *parameters, 
 
 		if (match.length != 0) {
 			if (parameters->continue_token.length != 0) {
-				forbid(&errors, "resourceVersionMatch",
+				add_forbidden(&errors, "resourceVersionMatch",
 					"resourceVersionMatch is forbidden when continue is "
 					"provided");
 			}
 			if (parameters->resource_version.length == 0) {
-				forbid(&errors, "resourceVersionMatch",
+				add_forbidden(&errors, "resourceVersionMatch",
 					"resourceVersionMatch is forbidden unless resourceVersion "
 					"is "
 					"provided");
 			}
 			if (bt_str_equal(match, BT_STR("Exact"))) {
 				if (bt_str_equal(parameters->resource_version, BT_STR("0"))) {
-					forbid(&errors, "resourceVersionMatch",
+					add_forbidden(&errors, "resourceVersionMatch",
 						"resourceVersionMatch \"exact\" is forbidden for "
 						"resourceVersion \"0\"");
 				}
@@ -240,7 +240,7 @@ static uint16_t check_combinations(const struct bt_list_parameters *parameters, 
 			}
 		}
 		if (parameters->send_initial_events.length != 0) {
-			forbid(&errors, "sendInitialEvents",
+			add_forbidden(&errors, "sendInitialEvents",
 				"sendInitialEvents is forbidden for list");
 		}
 	}

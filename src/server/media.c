@@ -17,7 +17,7 @@ struct entry {
 };
 
 /* Cuts the text before the separator; *rest is what follows. false: nothing is left. */
-static bool cut(struct bt_str *rest, char separator, struct bt_str *out)
+static bool cut_at(struct bt_str *rest, char separator, struct bt_str *out)
 {
 	if (rest->data == NULL) {
 		return false;
@@ -35,10 +35,10 @@ static void parse_entry(struct bt_str text, struct entry *out)
 {
 	struct bt_str part;
 	*out = (struct entry){0};
-	(void)cut(&text, ';', &out->type); /* text is not absent, so cut succeeds */
-	for (uint32_t i = 0; i < PARAMETERS_MAX && cut(&text, ';', &part); i++) {
+	(void)cut_at(&text, ';', &out->type); /* text is not absent, so cut succeeds */
+	for (uint32_t i = 0; i < PARAMETERS_MAX && cut_at(&text, ';', &part); i++) {
 		struct bt_str name;
-		(void)cut(&part, '=', &name); /* as above */
+		(void)cut_at(&part, '=', &name); /* as above */
 		struct bt_str value = bt_str_trim(part, " \t");
 		if (value.length >= 2 && value.data[0] == '"') {
 			value = bt_str_sub(value, 1, value.length - 2);
@@ -131,7 +131,7 @@ static bool next_entry(struct bt_str *rest, uint32_t *count, struct entry *out)
 	if (*count == 0 && bt_str_trim(*rest, " \t").length == 0) {
 		*rest = (struct bt_str){NULL, 0};
 		text = BT_STR("*/*");
-	} else if (*count == ENTRIES_MAX || !cut(rest, ',', &text)) {
+	} else if (*count == ENTRIES_MAX || !cut_at(rest, ',', &text)) {
 		return false;
 	}
 	(*count)++;

@@ -65,12 +65,12 @@ static bool has_name(const struct bt_json_value *value, const char *member, stru
  * Whether the value contains a reference. wanted absent: to any object of the kind. Recursion
  * follows the pod, whose depth is limited.
  */
-static bool refers(
+static bool has_reference(
 	const struct bt_json_value *value, enum reference_kind kind, struct bt_str wanted)
 {
 	if (value->type == BT_JSON_ARRAY) {
 		for (uint32_t i = 0; i < value->count; i++) {
-			if (refers(value->elements[i], kind, wanted)) {
+			if (has_reference(value->elements[i], kind, wanted)) {
 				return true;
 			}
 		}
@@ -95,7 +95,7 @@ static bool refers(
 				}
 			}
 		}
-		if (refers(inner, kind, wanted)) {
+		if (has_reference(inner, kind, wanted)) {
 			return true;
 		}
 	}
@@ -124,9 +124,9 @@ static bool pod_refers(
 {
 	const struct bt_json_value *statuses =
 		bt_json_array_at(pod, "status.resourceClaimStatuses");
-	return refers(bt_json_object_at(pod, "spec"), kind, name) ||
+	return has_reference(bt_json_object_at(pod, "spec"), kind, name) ||
 		(kind == REFERENCE_CLAIM && has_ephemeral_claim(pod, name)) ||
-		(kind == REFERENCE_DEVICES && refers(statuses, kind, name));
+		(kind == REFERENCE_DEVICES && has_reference(statuses, kind, name));
 }
 
 /** One access of a node that the authorizer checks. */
@@ -402,7 +402,7 @@ struct restriction {
 };
 
 BT_PRINTF(2, 3)
-static bool refuse(const struct restriction *restriction, const char *format, ...)
+static bool deny_request(const struct restriction *restriction, const char *format, ...)
 {
 	struct bt_call *call = restriction->call;
 	struct bt_strbuf text = {0};
@@ -424,7 +424,8 @@ static bool restrict_node(const struct restriction *restriction)
 	const struct bt_json_value *object = restriction->object;
 	struct bt_str name = restriction->call->write.name;
 	if (!bt_str_equal(name, restriction->node)) {
-		return refuse(restriction, "node \"%.*s\" is not allowed to modify node \"%.*s\"",
+		return deny_request(restriction,
+			"node \"%.*s\" is not allowed to modify node \"%.*s\"",
 			BT_STR_ARG(restriction->node), BT_STR_ARG(name));
 	}
 	if (object == NULL) {
@@ -438,7 +439,7 @@ static bool restrict_node(const struct restriction *restriction)
 	append_forbidden_labels(before, after, true, &labels);
 	bool is_refused = labels.length != 0;
 	if (is_refused) {
-		(void)refuse(restriction,
+		(void)deny_request(restriction,
 			old != NULL ? "is not allowed to modify labels: %s"
 				    : "is not allowed to set the following labels: %s",
 			bt_strbuf_c(&labels));
@@ -449,12 +450,12 @@ static bool restrict_node(const struct restriction *restriction)
 	}
 	if (!bt_kinds_same(bt_json_find_path(old, "spec.taints"),
 		    bt_json_find_path(object, "spec.taints"))) {
-		return refuse(restriction, "node \"%.*s\" is not allowed to modify taints",
+		return deny_request(restriction, "node \"%.*s\" is not allowed to modify taints",
 			BT_STR_ARG(restriction->node));
 	}
 	if (!bt_kinds_same(bt_json_find_path(old, "metadata.ownerReferences"),
 		    bt_json_find_path(object, "metadata.ownerReferences"))) {
-		return refuse(restriction,
+		return deny_request(restriction,
 			"node \"%.*s\" is not allowed to modify owner references",
 			BT_STR_ARG(restriction->node));
 	}
@@ -478,13 +479,13 @@ static bool restrict_mirror_pod(const struct restriction *restriction)
 	struct bt_str node = restriction->node;
 	if (bt_json_find(bt_json_object_at(pod, "metadata.annotations"),
 		    "kubernetes.io/config.mirror") == NULL) {
-		return refuse(restriction,
+		return deny_request(restriction,
 			"pod does not have \"kubernetes.io/config.mirror\" annotation, node "
 			"\"%.*s\" can only create mirror pods",
 			BT_STR_ARG(node));
 	}
 	if (!is_on_node(pod, node)) {
-		return refuse(restriction,
+		return deny_request(restriction,
 			"node \"%.*s\" can only create pods with spec.nodeName set to itself",
 			BT_STR_ARG(node));
 	}
@@ -492,7 +493,7 @@ static bool restrict_mirror_pod(const struct restriction *restriction)
 		const struct bt_json_value *owner = owners->elements[i];
 		if (owners->count != 1 || !bt_str_equal_c(bt_json_text_at(owner, "kind"), "Node") ||
 			!bt_str_equal(bt_json_text_at(owner, "name"), node)) {
-			return refuse(restriction,
+			return deny_request(restriction,
 				"node \"%.*s\" can only create pods with an owner reference set to "
 				"itself",
 				BT_STR_ARG(node));
@@ -500,7 +501,7 @@ static bool restrict_mirror_pod(const struct restriction *restriction)
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
 		if (pod_refers(pod, kinds[i].kind, (struct bt_str){NULL, 0})) {
-			return refuse(restriction,
+			return deny_request(restriction,
 				"node \"%.*s\" can not create pods that reference %s",
 				BT_STR_ARG(node), kinds[i].text);
 		}
@@ -517,32 +518,32 @@ static bool restrict_pod(const struct restriction *restriction)
 	bool is_own = is_on_node(restriction->old, node);
 	if (restriction->object == NULL) {
 		return is_own ||
-			refuse(restriction,
+			deny_request(restriction,
 				"node \"%.*s\" can only delete pods with spec.nodeName set to "
 				"itself",
 				BT_STR_ARG(node));
 	}
 	if (restriction->call->write.subresource != BT_SUBRESOURCE_STATUS) {
-		return refuse(restriction,
+		return deny_request(restriction,
 			"unexpected operation \"UPDATE\", node \"%.*s\" can only create and delete "
 			"mirror pods",
 			BT_STR_ARG(node));
 	}
 	if (!is_own) {
-		return refuse(restriction,
+		return deny_request(restriction,
 			"node \"%.*s\" can only update pod status for pods with spec.nodeName set "
 			"to itself",
 			BT_STR_ARG(node));
 	}
 	if (!bt_kinds_same(bt_json_find_path(restriction->old, "metadata.labels"),
 		    bt_json_find_path(restriction->object, "metadata.labels"))) {
-		return refuse(restriction, "node \"%.*s\" cannot update labels through pod status",
-			BT_STR_ARG(node));
+		return deny_request(restriction,
+			"node \"%.*s\" cannot update labels through pod status", BT_STR_ARG(node));
 	}
 	if (!bt_kinds_same(bt_json_find_path(restriction->old, "status.resourceClaimStatuses"),
 		    bt_json_find_path(restriction->object, "status.resourceClaimStatuses"))) {
-		return refuse(restriction, "node \"%.*s\" cannot update resource claim statuses",
-			BT_STR_ARG(node));
+		return deny_request(restriction,
+			"node \"%.*s\" cannot update resource claim statuses", BT_STR_ARG(node));
 	}
 	return true;
 }
@@ -564,17 +565,17 @@ bool bt_node_restrict(
 	}
 	bool is_own = bt_str_equal(call->write.name, node);
 	if (strcmp(resource->name, "leases") == 0 && !is_own) {
-		return refuse(&restriction,
+		return deny_request(&restriction,
 			"can only access node lease with the same name as the requesting node");
 	}
 	if (strcmp(resource->name, "csinodes") == 0 && !is_own) {
-		return refuse(&restriction,
+		return deny_request(&restriction,
 			"can only access CSINode with the same name as the requesting node");
 	}
 	if (strcmp(resource->name, "resourceslices") == 0 &&
 		!((old == NULL || is_on_node(old, node)) &&
 			(object == NULL || is_on_node(object, node)))) {
-		return refuse(&restriction,
+		return deny_request(&restriction,
 			"can only write a ResourceSlice with the same NodeName as the requesting "
 			"node");
 	}
@@ -590,12 +591,12 @@ bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *re
 	}
 	if (!bt_str_equal_c(bt_json_text_at(reference, "kind"), "Pod") ||
 		bt_json_text_at(reference, "uid").length == 0) {
-		return refuse(&restriction, "node requested token not bound to a pod");
+		return deny_request(&restriction, "node requested token not bound to a pod");
 	}
 	const struct bt_json_value *pod = read_object(
 		&query, "", "pods", call->write.namespace_, bt_json_text_at(reference, "name"));
 	if (pod != NULL && !is_on_node(pod, restriction.node)) {
-		return refuse(&restriction,
+		return deny_request(&restriction,
 			"node requested token bound to a pod scheduled on a different node");
 	}
 	return true;

@@ -70,7 +70,7 @@ static bool *flag_parameter(struct bt_query *query, struct bt_str name)
 }
 
 /* Kubernetes' booleans in queries: everything but "0" and "false" is true. */
-static bool boolean(struct bt_str text)
+static bool parse_bool(struct bt_str text)
 {
 	return text.length != 0 && !bt_str_has_word(BT_STR("0 false False FALSE"), text);
 }
@@ -106,9 +106,9 @@ static void take_pair(struct bt_str pair, struct bt_arena *arena, struct bt_quer
 	if (place != NULL) {
 		*place = place->data == NULL ? value : *place;
 	} else if (flag != NULL) {
-		*flag = boolean(value);
+		*flag = parse_bool(value);
 	} else if (bt_str_equal_c(name, "pretty")) {
-		out->pretty = boolean(value);
+		out->pretty = parse_bool(value);
 		out->pretty_given = true;
 	} else if (bt_str_equal_c(name, "dryRun") && value.length != 0 &&
 		out->dry_run_count < BT_QUERY_DRY_RUNS_MAX) {
@@ -129,7 +129,7 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
 	}
 }
 
-static uint16_t refuse(
+static uint16_t set_failure(
 	struct bt_field_errors *errors, const char *kind, struct bt_failure *out_failure)
 {
 	if (errors->count == 0) {
@@ -200,8 +200,8 @@ uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
 			bt_json_new_str(errors.arena, query->field_validation),
 			"\"\", \"Ignore\", \"Strict\", \"Warn\"");
 	}
-	out_request->force = boolean(query->force);
-	return refuse(&errors, kind, out_failure);
+	out_request->force = parse_bool(query->force);
+	return set_failure(&errors, kind, out_failure);
 }
 
 static void set_propagation(
@@ -267,13 +267,13 @@ static uint16_t options_of_query(const struct bt_query *query, struct bt_arena *
 	}
 	out->dry_run = dry_run_of(dry_runs_of_query(query, arena), errors);
 	set_propagation(query->propagation_policy, errors, out);
-	set_orphan(query->orphan_dependents.data != NULL, boolean(query->orphan_dependents),
+	set_orphan(query->orphan_dependents.data != NULL, parse_bool(query->orphan_dependents),
 		query->propagation_policy.length != 0, errors, out);
 	return 0;
 }
 
 /* The member; a null counts as absent. */
-static const struct bt_json_value *member(const struct bt_json_value *object, const char *name)
+static const struct bt_json_value *find_member(const struct bt_json_value *object, const char *name)
 {
 	const struct bt_json_value *value = bt_json_find(object, name);
 	return value != NULL && value->type != BT_JSON_NULL ? value : NULL;
@@ -287,14 +287,14 @@ static bool has_type(const struct bt_json_value *value, enum bt_json_type type)
 static uint16_t options_of_body(const struct bt_json_value *body, struct bt_arena *arena,
 	struct bt_api_request *out, struct bt_field_errors *errors, struct bt_failure *out_failure)
 {
-	const struct bt_json_value *grace = member(body, "gracePeriodSeconds");
-	const struct bt_json_value *policy = member(body, "propagationPolicy");
-	const struct bt_json_value *orphan = member(body, "orphanDependents");
-	const struct bt_json_value *conditions = member(body, "preconditions");
-	const struct bt_json_value *dry_run = member(body, "dryRun");
-	const struct bt_json_value *uid = member(conditions, "uid");
-	const struct bt_json_value *rv = member(conditions, "resourceVersion");
-	const struct bt_json_value *kind = member(body, "kind");
+	const struct bt_json_value *grace = find_member(body, "gracePeriodSeconds");
+	const struct bt_json_value *policy = find_member(body, "propagationPolicy");
+	const struct bt_json_value *orphan = find_member(body, "orphanDependents");
+	const struct bt_json_value *conditions = find_member(body, "preconditions");
+	const struct bt_json_value *dry_run = find_member(body, "dryRun");
+	const struct bt_json_value *uid = find_member(conditions, "uid");
+	const struct bt_json_value *rv = find_member(conditions, "resourceVersion");
+	const struct bt_json_value *kind = find_member(body, "kind");
 	int64_t seconds = 0;
 	if (kind != NULL && kind->type == BT_JSON_STRING && kind->text.length != 0 &&
 		!bt_str_equal_c(kind->text, "DeleteOptions")) {
@@ -337,7 +337,7 @@ uint16_t bt_query_delete_options(const struct bt_query *query, const struct bt_j
 	uint16_t code = body != NULL
 		? options_of_body(body, arena, out_request, &errors, out_failure)
 		: options_of_query(query, arena, out_request, &errors, out_failure);
-	return code != 0 ? code : refuse(&errors, "DeleteOptions", out_failure);
+	return code != 0 ? code : set_failure(&errors, "DeleteOptions", out_failure);
 }
 
 uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,

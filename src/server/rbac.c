@@ -249,7 +249,7 @@ static void note_change(void *context, const struct bt_store_change *change)
 	}
 }
 
-static void take_notes(struct bt_rbac *rbac)
+static void apply_notes(struct bt_rbac *rbac)
 {
 	for (uint32_t i = 0; i < rbac->notes.count; i++) {
 		struct note *note = &rbac->notes.items[i];
@@ -370,7 +370,7 @@ static struct matches find_matches(struct bt_rbac *rbac, const struct bt_user *u
 	struct bt_str namespace_, bool sorted, struct bt_arena *arena)
 {
 	struct matches matches = {0};
-	take_notes(rbac);
+	apply_notes(rbac);
 	for (int scope = 0; scope < (namespace_.length != 0 ? 2 : 1); scope++) {
 		struct bt_str in = scope == 0 ? BT_STR("") : namespace_;
 		add_matches(rbac, in, false, user->name, arena, &matches);
@@ -599,7 +599,7 @@ bool bt_rbac_role_rules(struct bt_rbac *rbac, struct bt_str namespace_, bool is_
 	struct bt_str name, struct bt_arena *arena, const struct bt_policy_rule **out_rules,
 	uint32_t *out_count)
 {
-	take_notes(rbac);
+	apply_notes(rbac);
 	uint32_t index = find_record(rbac, is_cluster_role ? RECORD_CLUSTER_ROLE : RECORD_ROLE,
 		is_cluster_role ? name : bt_api_key(arena, namespace_, name));
 	if (index == UINT32_MAX) {

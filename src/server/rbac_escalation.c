@@ -130,7 +130,7 @@ static void check_rule(struct check *check, const struct bt_policy_rule *rule)
 	}
 }
 
-static bool may(struct bt_api *api, const struct bt_user *user, const char *verb,
+static bool is_allowed(struct bt_api *api, const struct bt_user *user, const char *verb,
 	const char *resource, struct bt_str namespace_, struct bt_str name, struct bt_arena *arena)
 {
 	struct bt_access access = {.user = user,
@@ -222,7 +222,8 @@ bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_user *user,
 					bt_json_same(bt_json_find(old, "aggregationRule"),
 						aggregation)));
 		if (is_same ||
-			may(api, user, "escalate", resource->name, namespace_, name, arena)) {
+			is_allowed(
+				api, user, "escalate", resource->name, namespace_, name, arena)) {
 			return true;
 		}
 		if (!is_role && !bt_json_is_zero(aggregation) &&
@@ -247,7 +248,7 @@ bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_user *user,
 	bool is_cluster_role =
 		bt_str_equal_c(bt_json_text_at(object, "roleRef.kind"), "ClusterRole");
 	const char *roles = is_cluster_role ? "clusterroles" : "roles";
-	if (may(api, user, "bind", roles, namespace_, role, arena)) {
+	if (is_allowed(api, user, "bind", roles, namespace_, role, arena)) {
 		return true;
 	}
 	if (!bt_rbac_role_rules(

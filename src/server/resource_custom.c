@@ -27,7 +27,7 @@ static const char *terminated(struct bt_arena *arena, struct bt_str text)
 	return text.data != NULL ? bt_arena_str(arena, text).data : "";
 }
 
-static const char *joined(struct bt_arena *arena, const struct bt_json_value *texts)
+static const char *join_texts(struct bt_arena *arena, const struct bt_json_value *texts)
 {
 	struct bt_strbuf buffer = {0};
 	for (uint32_t i = 0; i < texts->count; i++) {
@@ -93,8 +93,8 @@ static void fill_row(struct bt_resources *resources, struct bt_resource_row *row
 		.singular = terminated(&arena, singular),
 		.kind = terminated(&arena, kind),
 		.list_kind = terminated(&arena, list_kind),
-		.short_names = joined(&arena, bt_json_array_at(names, "shortNames")),
-		.categories = joined(&arena, bt_json_array_at(names, "categories")),
+		.short_names = join_texts(&arena, bt_json_array_at(names, "shortNames")),
+		.categories = join_texts(&arena, bt_json_array_at(names, "categories")),
 		.namespaced = bt_str_equal_c(bt_json_text_at(tree, "spec.scope"), "Namespaced"),
 		.verbs = (1u << BT_VERB__COUNT) - 1,
 		.subresources = subresources_of(version),

@@ -39,7 +39,7 @@ static bool split(struct bt_str path, struct segments *out)
 	return true;
 }
 
-static bool is(const struct segments *segments, uint32_t index, const char *text)
+static bool segment_is(const struct segments *segments, uint32_t index, const char *text)
 {
 	return index < segments->count && bt_str_equal_c(segments->items[index], text);
 }
@@ -76,11 +76,12 @@ static uint32_t parse_namespace(const struct segments *segments, uint32_t at, bo
 	struct bt_route *out, bool *out_scoped)
 {
 	*out_scoped = false;
-	if (!is(segments, at, "namespaces") || segments->count - at < 3) {
+	if (!segment_is(segments, at, "namespaces") || segments->count - at < 3) {
 		return at;
 	}
 	if (is_core && segments->items[at + 1].length != 0 &&
-		(is(segments, at + 2, "status") || is(segments, at + 2, "finalize"))) {
+		(segment_is(segments, at + 2, "status") ||
+			segment_is(segments, at + 2, "finalize"))) {
 		return at;
 	}
 	out->namespace_ = segments->items[at + 1];
@@ -95,7 +96,7 @@ static enum bt_route_kind parse_resource(const struct bt_resources *resources,
 	const struct segments *segments, uint32_t at, struct bt_route *out)
 {
 	bool is_scoped;
-	if (is(segments, at, "watch") && at + 1 < segments->count) {
+	if (segment_is(segments, at, "watch") && at + 1 < segments->count) {
 		out->is_watch = true;
 		at++;
 	}
@@ -172,7 +173,7 @@ static enum bt_route_kind parse_custom_metrics(
 	bool is_external = bt_str_equal_c(out->group, bt_custom_metrics_groups[1]);
 	uint32_t count = segments->count - 3;
 	const struct bt_str *items = segments->items + 3;
-	bool is_scoped = is(segments, 3, "namespaces");
+	bool is_scoped = segment_is(segments, 3, "namespaces");
 	out->text = items[count - 1];
 	if (is_external) {
 		out->described = out->text;
@@ -242,32 +243,34 @@ static enum bt_route_kind parse_other(
 	const struct segments *segments, struct bt_str path, struct bt_route *out)
 {
 	uint32_t count = segments->count;
-	if (is(segments, 0, "version") && count == 1) {
+	if (segment_is(segments, 0, "version") && count == 1) {
 		return BT_ROUTE_VERSION;
 	}
-	if (is(segments, 0, "healthz") || is(segments, 0, "livez") || is(segments, 0, "readyz")) {
+	if (segment_is(segments, 0, "healthz") || segment_is(segments, 0, "livez") ||
+		segment_is(segments, 0, "readyz")) {
 		out->text = segments->items[0];
-		return count == 1 || (count == 2 && is(segments, 1, "ping")) ? BT_ROUTE_HEALTH
-									     : BT_ROUTE_UNKNOWN;
+		return count == 1 || (count == 2 && segment_is(segments, 1, "ping"))
+			? BT_ROUTE_HEALTH
+			: BT_ROUTE_UNKNOWN;
 	}
-	if (is(segments, 0, ".well-known") && is(segments, 1, "openid-configuration") &&
-		count == 2) {
+	if (segment_is(segments, 0, ".well-known") &&
+		segment_is(segments, 1, "openid-configuration") && count == 2) {
 		return BT_ROUTE_OPENID_CONFIGURATION;
 	}
-	if (is(segments, 0, "openid") && is(segments, 1, "v1") && is(segments, 2, "jwks") &&
-		count == 3) {
+	if (segment_is(segments, 0, "openid") && segment_is(segments, 1, "v1") &&
+		segment_is(segments, 2, "jwks") && count == 3) {
 		return BT_ROUTE_OPENID_KEYS;
 	}
-	if (is(segments, 0, "metrics") && count == 1) {
+	if (segment_is(segments, 0, "metrics") && count == 1) {
 		return BT_ROUTE_METRICS;
 	}
-	if (is(segments, 0, "swagger-2.0.0.pb-v1") && count == 1) {
+	if (segment_is(segments, 0, "swagger-2.0.0.pb-v1") && count == 1) {
 		return BT_ROUTE_OPENAPI_V2;
 	}
-	if (is(segments, 0, "openapi") && is(segments, 1, "v2") && count == 2) {
+	if (segment_is(segments, 0, "openapi") && segment_is(segments, 1, "v2") && count == 2) {
 		return BT_ROUTE_OPENAPI_V2;
 	}
-	if (is(segments, 0, "openapi") && is(segments, 1, "v3")) {
+	if (segment_is(segments, 0, "openapi") && segment_is(segments, 1, "v3")) {
 		const char *end = path.data + path.length;
 		out->text = BT_STR("");
 		if (count > 2) {
@@ -302,9 +305,9 @@ void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 		out_route->kind = BT_ROUTE_UNKNOWN;
 	} else if (segments.count == 0) {
 		out_route->kind = BT_ROUTE_ROOT;
-	} else if (is(&segments, 0, "api")) {
+	} else if (segment_is(&segments, 0, "api")) {
 		out_route->kind = parse_core(resources, &segments, out_route);
-	} else if (is(&segments, 0, "apis")) {
+	} else if (segment_is(&segments, 0, "apis")) {
 		out_route->kind = parse_groups(resources, &segments, out_route);
 	} else {
 		out_route->kind = parse_other(&segments, path, out_route);

@@ -377,8 +377,8 @@ static void commit(struct bt_store *store, const struct bt_store_change *change,
 }
 
 /** owned NULL: keep the object's owners. */
-static struct bt_stored *put(struct bt_store *store, uint32_t collection_index, struct bt_str key,
-	struct bt_str text, const struct bt_owned *owned, int64_t now_ns)
+static struct bt_stored *put_object(struct bt_store *store, uint32_t collection_index,
+	struct bt_str key, struct bt_str text, const struct bt_owned *owned, int64_t now_ns)
 {
 	struct bt_collection *collection = bt_store_at(store, collection_index);
 	uint64_t hash = bt_str_hash(key);
@@ -409,20 +409,20 @@ struct bt_stored *bt_store_put(struct bt_store *store, uint32_t collection, stru
 	struct bt_str text, int64_t now_ns)
 {
 	struct bt_owned none = {NULL, BT_STR("")};
-	return put(store, collection, key, text, &none, now_ns);
+	return put_object(store, collection, key, text, &none, now_ns);
 }
 
 struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t collection,
 	struct bt_str key, struct bt_str text, int64_t now_ns)
 {
-	return put(store, collection, key, text, NULL, now_ns);
+	return put_object(store, collection, key, text, NULL, now_ns);
 }
 
 struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection, struct bt_str key,
 	struct bt_str text, struct bt_owners *owners, struct bt_str times, int64_t now_ns)
 {
 	struct bt_owned owned = {owners, times};
-	return put(store, collection, key, text, &owned, now_ns);
+	return put_object(store, collection, key, text, &owned, now_ns);
 }
 
 struct bt_stored *bt_store_remove(struct bt_store *store, uint32_t collection_index,

@@ -59,7 +59,7 @@ static int failed(const struct bt_store_file *file, const char *action, struct b
 }
 
 BT_PRINTF(3, 4)
-static int damaged(
+static int set_damaged_error(
 	const struct bt_store_file *file, struct berth_error *err, const char *format, ...)
 {
 	struct bt_strbuf text = {0};
@@ -114,7 +114,7 @@ static int query_number(const struct bt_store_file *file, const char *sql, int64
 			*out_number = sqlite3_column_int64(statement, 0);
 			break;
 		case SQLITE_DONE:
-			result = damaged(file, err, "no answer to %s", sql);
+			result = set_damaged_error(file, err, "no answer to %s", sql);
 			break;
 		default:
 			result = failed(file, "read it", err);
@@ -239,7 +239,7 @@ static int check_identity(const struct bt_store_file *file, struct berth_error *
 			file->path, (long long)version, FILE_VERSION);
 	}
 	if (version < 1) {
-		return damaged(file, err, "version %lld", (long long)version);
+		return set_damaged_error(file, err, "version %lld", (long long)version);
 	}
 	return 0;
 }
@@ -254,7 +254,8 @@ static int check_pages(const struct bt_store_file *file, struct berth_error *err
 		const char *text = (const char *)sqlite3_column_text(statement, 0);
 
 		if (text == NULL || strcmp(text, "ok") != 0) {
-			result = damaged(file, err, "%s", text != NULL ? text : "no answer");
+			result = set_damaged_error(
+				file, err, "%s", text != NULL ? text : "no answer");
 		}
 	} else if (result == 0) {
 		result = failed(file, "read it", err);
@@ -297,7 +298,7 @@ static int load_collections(
 
 		if (id < 1 || id > BT_STORE_COLLECTIONS_MAX || name.length == 0 ||
 			name.length > 512) {
-			result = damaged(file, err, "collection %lld", (long long)id);
+			result = set_damaged_error(file, err, "collection %lld", (long long)id);
 			break;
 		}
 		place = id_of(file, bt_store_collection(store, name));
@@ -340,7 +341,7 @@ static int load_owners(struct bt_store *store, struct bt_store_file *file,
 			bt_owners_restore(store->owners, column_text(statement, 1), id);
 
 		if (owners == NULL) {
-			result = damaged(file, err, "owners %lld", (long long)id);
+			result = set_damaged_error(file, err, "owners %lld", (long long)id);
 			break;
 		}
 		bt_vec_push(&known->items, owners);
@@ -366,25 +367,26 @@ static int load_object(struct bt_store *store, const struct bt_store_file *file,
 	struct bt_str text = column_text(statement, 5);
 
 	if (collection < 1 || collection > file->last_id || collections[collection] == UINT32_MAX) {
-		return damaged(file, err, "row %lld is of no collection", (long long)rv);
+		return set_damaged_error(file, err, "row %lld is of no collection", (long long)rv);
 	}
 	if (key.length == 0 || key.length > BT_STORE_KEY_BYTES_MAX || text.length == 0 ||
 		text.length > BT_STORE_TEXT_BYTES_MAX || text.data[0] != '{') {
-		return damaged(file, err, "row %lld is no object", (long long)rv);
+		return set_damaged_error(file, err, "row %lld is no object", (long long)rv);
 	}
 	if (rv < 1 || (uint64_t)rv > store->rv) {
-		return damaged(file, err, "row %lld is newer than the whole", (long long)rv);
+		return set_damaged_error(
+			file, err, "row %lld is newer than the whole", (long long)rv);
 	}
 	if (sqlite3_column_type(statement, 3) != SQLITE_NULL) {
 		owned.owners = find_owners(known, sqlite3_column_int64(statement, 3));
 	}
 	if ((sqlite3_column_type(statement, 3) != SQLITE_NULL && owned.owners == NULL) ||
 		!bt_owners_fit(owned.owners, owned.times, text)) {
-		return damaged(file, err, "row %lld has other owners", (long long)rv);
+		return set_damaged_error(file, err, "row %lld has other owners", (long long)rv);
 	}
 	if (!bt_store_restore(store, collections[collection],
 		    bt_stored_new(store, (uint64_t)rv, key, text, owned))) {
-		return damaged(file, err, "row %lld repeats a key", (long long)rv);
+		return set_damaged_error(file, err, "row %lld repeats a key", (long long)rv);
 	}
 	return 0;
 }
@@ -439,7 +441,7 @@ static int load(struct bt_store *store, struct bt_store_file *file, struct berth
 		result = query_number(file, "SELECT rv FROM meta", &rv, err);
 	}
 	if (result == 0 && rv < 1) {
-		result = damaged(file, err, "resource version %lld", (long long)rv);
+		result = set_damaged_error(file, err, "resource version %lld", (long long)rv);
 	}
 	if (result != 0) {
 		return result;
@@ -636,7 +638,7 @@ int bt_store_sync(struct bt_store *store, struct berth_error *err)
 			}
 		}
 		file->last_id = last_id;
-		bt_owner_pool_forget_rows(store->owners, last_owners);
+		bt_owner_pool_clear_rows(store->owners, last_owners);
 		return result;
 	}
 	bt_owner_pool_clear_unused(store->owners);

@@ -219,7 +219,7 @@ void bt_owner_pool_clear_unused(struct bt_owner_pool *pool)
 	pool->unused.count = 0;
 }
 
-void bt_owner_pool_forget_rows(struct bt_owner_pool *pool, int64_t last)
+void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last)
 {
 	for (uint32_t i = 0; i < pool->items.count; i++) {
 		struct bt_owners *owners = pool->items.items[i];

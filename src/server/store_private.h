@@ -160,7 +160,7 @@ const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *
 /** Call after these rows were removed from the file. */
 void bt_owner_pool_clear_unused(struct bt_owner_pool *pool);
 /** Call if writing the rows above `last` failed: their owners are in no row. */
-void bt_owner_pool_forget_rows(struct bt_owner_pool *pool, int64_t last);
+void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last);
 /** Times of an object's managedFields, joined. */
 struct bt_str bt_stored_times(const struct bt_stored *stored);
 

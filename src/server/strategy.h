@@ -90,7 +90,7 @@ extern const struct bt_strategy bt_strategy_custom_with_defaults;
  * Drops the fields of disabled features, unless the stored object (NULL: a create) has them. 09
  * sections 1 and 2.
  */
-void bt_kinds_drop_disabled(const struct bt_write *write, const struct bt_json_value *old,
+void bt_kinds_remove_disabled(const struct bt_write *write, const struct bt_json_value *old,
 	struct bt_json_value *object);
 /**
  * Runs before prepare_create: resets the status, unless the kind keeps it or the write restores

@@ -174,7 +174,7 @@ static bool cut_log(struct bt_call *call, const struct bt_connect_options *optio
 	return true;
 }
 
-static void refuse(struct bt_call *call, struct bt_str container, const char *lack)
+static void answer_bad_container(struct bt_call *call, struct bt_str container, const char *lack)
 {
 	(void)bt_fail_bad_request(&call->answer->failure, call->arena,
 		"container \"%.*s\" in pod \"%.*s\" %s", BT_STR_ARG(container),
@@ -206,7 +206,7 @@ static void answer_log(struct bt_call *call, const struct bt_connect_options *op
 			return;
 		}
 		if (started.length == 0) {
-			refuse(call, container,
+			answer_bad_container(call, container,
 				bt_arena_printf(call->arena, "is waiting to start: %.*s",
 					BT_STR_ARG(reason.length != 0
 							? reason
@@ -257,7 +257,7 @@ void bt_call_connect(struct bt_call *call)
 		return;
 	}
 	if (text == NULL || text->type != BT_JSON_STRING) {
-		refuse(call, container,
+		answer_bad_container(call, container,
 			subresource == BT_SUBRESOURCE_LOG ? "has no logs: this is a simulated node"
 				: subresource == BT_SUBRESOURCE_EXEC
 				? "runs no commands: this is a simulated node; the annotation "

@@ -9,7 +9,7 @@ struct path {
 	const char *end;
 };
 
-static bool take(struct path *path, const char *text)
+static bool skip_text(struct path *path, const char *text)
 {
 	size_t length = strlen(text);
 	if (!((size_t)(path->end - path->next) >= length &&
@@ -55,21 +55,22 @@ static const struct bt_json_value *bracketed(struct path *path, const struct bt_
 {
 	struct bt_str name;
 	uint32_t index = 0;
-	if (take(path, "?(")) {
+	if (skip_text(path, "?(")) {
 		/* [?(@.type=="Ready")]: the first element whose member equals a text. */
 		struct bt_str wanted;
 		const char *start = path->next + 2;
-		if (!take(path, "@.")) {
+		if (!skip_text(path, "@.")) {
 			return NULL;
 		}
 		while (path->next < path->end && *path->next != '=' && *path->next != ' ') {
 			path->next++;
 		}
 		name = (struct bt_str){start, (uint32_t)(path->next - start)};
-		while (take(path, " ") || take(path, "=")) {
+		while (skip_text(path, " ") || skip_text(path, "=")) {
 		}
-		bool quoted = take(path, "\"") || take(path, "'");
-		if (!quoted || !take_quoted(path, path->next[-1], &wanted) || !take(path, ")]")) {
+		bool quoted = skip_text(path, "\"") || skip_text(path, "'");
+		if (!quoted || !take_quoted(path, path->next[-1], &wanted) ||
+			!skip_text(path, ")]")) {
 			return NULL;
 		}
 		for (uint32_t i = 0; value->type == BT_JSON_ARRAY && i < value->count; i++) {
@@ -81,12 +82,12 @@ static const struct bt_json_value *bracketed(struct path *path, const struct bt_
 		}
 		return NULL;
 	}
-	if (take(path, "'") || take(path, "\"")) {
-		return take_quoted(path, path->next[-1], &name) && take(path, "]")
+	if (skip_text(path, "'") || skip_text(path, "\"")) {
+		return take_quoted(path, path->next[-1], &name) && skip_text(path, "]")
 			? bt_json_get(value, name)
 			: NULL;
 	}
-	if (!take(path, "*")) {
+	if (!skip_text(path, "*")) {
 		const char *start = path->next;
 		while (path->next < path->end && *path->next >= '0' && *path->next <= '9' &&
 			index < UINT32_MAX / 20) {
@@ -96,7 +97,7 @@ static const struct bt_json_value *bracketed(struct path *path, const struct bt_
 			return NULL;
 		}
 	}
-	return take(path, "]") && value->type == BT_JSON_ARRAY && index < value->count
+	return skip_text(path, "]") && value->type == BT_JSON_ARRAY && index < value->count
 		? value->elements[index]
 		: NULL;
 }
@@ -114,9 +115,9 @@ const struct bt_json_value *bt_table_json_path(
 		path.end--;
 	}
 	while (value != NULL && path.next < path.end) {
-		if (take(&path, "[")) {
+		if (skip_text(&path, "[")) {
 			value = bracketed(&path, value);
-		} else if (take(&path, ".")) {
+		} else if (skip_text(&path, ".")) {
 			value = plain_member(&path, value);
 		} else {
 			return NULL;

@@ -34,7 +34,7 @@ struct bt_watch {
 
 /* --- events --- */
 
-static void write_gone(struct bt_watch *watch)
+static void write_expired(struct bt_watch *watch)
 {
 	struct bt_arena arena = {0};
 	struct bt_failure failure = {0};
@@ -80,7 +80,7 @@ static bool step_initial(struct bt_watch *watch)
 	const struct bt_stored *stored = bt_store_walk_next(&watch->walk, &lost);
 
 	if (lost) {
-		write_gone(watch);
+		write_expired(watch);
 	} else if (stored == NULL) {
 		bt_store_walk_end(&watch->walk);
 		watch->phase = PHASE_INITIAL_END;
@@ -100,7 +100,7 @@ static bool step_live(struct bt_watch *watch)
 		return true;
 	}
 	if (watch->cursor < bt_store_window_start(watch->store, watch->collection)) {
-		write_gone(watch);
+		write_expired(watch);
 		return true;
 	}
 	if (bt_store_next_change(watch->store, watch->collection, watch->cursor, &change) &&

@@ -178,7 +178,7 @@ struct bt_str bt_api_new_uid(struct bt_api *api, struct bt_arena *arena);
 /** base, cut to 58 bytes, and five random characters. */
 struct bt_str bt_api_generate_name(struct bt_api *api, struct bt_arena *arena, struct bt_str base);
 /** RV in a metadata: 0 if it is absent or "", -1 if it is not a number. */
-int64_t bt_api_given_rv(const struct bt_json_value *metadata);
+int64_t bt_api_resource_version_of(const struct bt_json_value *metadata);
 
 /** --- verbs --- */
 
@@ -271,7 +271,7 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);
 /** Removes fields of the schemas that mean nothing when empty, such as `properties: {}`. */
-void bt_definition_drop_empty(const struct bt_json_value *definition);
+void bt_definition_remove_empty(const struct bt_json_value *definition);
 /** Checks the schemas of the versions, except those that old has, too. */
 void bt_definition_check_schemas(const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);

@@ -104,7 +104,7 @@ static void append_shape(
  * Records in a new object, before admission, which manager owns which fields. If an object of the
  * same shape was created before, only sets call->owners to the owners of that object.
  */
-static void note_owners(struct bt_call *call, struct bt_json_value *object)
+static void record_owners(struct bt_call *call, struct bt_json_value *object)
 {
 	struct bt_owner_cache *cache = call->api->owner_cache;
 	const struct bt_api_resource *resource = call->write.resource;
@@ -195,7 +195,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 			"create not allowed while custom resource definition is terminating");
 		return;
 	}
-	if (bt_api_given_rv(metadata) != 0 && !call->write.restoring) {
+	if (bt_api_resource_version_of(metadata) != 0 && !call->write.restoring) {
 		(void)bt_call_refuse(call, 500, NULL,
 			"resourceVersion should not be set on objects to be created");
 		return;
@@ -236,7 +236,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 	(void)bt_json_remove_c(metadata, "selfLink");
 	(void)bt_json_remove_c(metadata, "resourceVersion");
 	if (call->request->verb != BT_VERB_PATCH && !restoring) { /* an apply has set them */
-		note_owners(call, object);
+		record_owners(call, object);
 	}
 	call->write.from_cluster =
 		call->write.restoring && bt_json_text_at(metadata, "uid").length != 0;
@@ -252,7 +252,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 		bt_json_int64_at(metadata, "generation", 0) <= 0) {
 		bt_json_set_int64(call->arena, metadata, "generation", 1);
 	}
-	bt_kinds_drop_disabled(&call->write, NULL, object);
+	bt_kinds_remove_disabled(&call->write, NULL, object);
 	bt_admit(&call->write, NULL, object, &call->answer->failure);
 	if (call->answer->failure.code != 0 || !bt_policies_mutate(call, NULL, object)) {
 		return;

@@ -23,7 +23,7 @@ static void refuse_precondition(struct bt_call *call, struct bt_str text)
 }
 
 /** The grace period in the request; -1: none. */
-static int64_t given_grace(const struct bt_call *call)
+static int64_t requested_grace(const struct bt_call *call)
 {
 	int64_t grace = call->request->grace_period_seconds;
 	if (grace < -1) {
@@ -36,7 +36,7 @@ static int64_t given_grace(const struct bt_call *call)
 static int64_t grace_of(const struct bt_call *call, const struct bt_json_value *object)
 {
 	struct bt_str phase = bt_json_text_at(object, "status.phase");
-	int64_t grace = given_grace(call);
+	int64_t grace = requested_grace(call);
 	if (call->write.resource != call->api->pods ||
 		bt_json_text_at(object, "spec.nodeName").length == 0 ||
 		bt_str_equal_c(phase, "Succeeded") || bt_str_equal_c(phase, "Failed")) {
@@ -128,7 +128,7 @@ static void delete_again(
 {
 	struct bt_json_value *metadata = bt_call_metadata(call, object);
 	int64_t pending = bt_json_int64_at(metadata, "deletionGracePeriodSeconds", 0);
-	int64_t grace = given_grace(call);
+	int64_t grace = requested_grace(call);
 	if (bt_call_is_finished(call, object)) {
 		remove_object(call, object);
 		return;

@@ -68,7 +68,7 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 		return bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
 			       call->write.name, text) == 0;
 	}
-	int64_t rv = bt_api_given_rv(metadata);
+	int64_t rv = bt_api_resource_version_of(metadata);
 	bool needed = source == BT_BODY_OBJECT &&
 		(call->write.resource->flags & BT_RESOURCE_NEEDS_VERSION) != 0;
 	if (rv < 0 || (rv == 0 && needed)) {
@@ -236,7 +236,7 @@ static void check_finalizers(const struct bt_json_value *old, const struct bt_js
 }
 
 /** Snapshots leave out required fields that no scheduler reads, such as names of Secrets. */
-static void drop_required(struct bt_field_errors *errors)
+static void remove_required_errors(struct bt_field_errors *errors)
 {
 	struct bt_field_error **link = &errors->first;
 	while (*link != NULL) {
@@ -282,7 +282,7 @@ bool bt_call_validate(
 		bt_custom_validate(resource, old, object, &errors);
 	}
 	if (call->write.from_cluster) {
-		drop_required(&errors);
+		remove_required_errors(&errors);
 	}
 	if (bt_call_refuse_invalid(call, &errors)) {
 		return false;
@@ -315,7 +315,7 @@ void bt_call_update_object(struct bt_call *call, struct bt_stored *stored,
 	const struct bt_strategy *strategy = call->write.resource->strategy;
 	call->old = old;
 	object = merge_parts(call, old, object);
-	bt_kinds_drop_disabled(&call->write, old, object);
+	bt_kinds_remove_disabled(&call->write, old, object);
 	if (!call->same_owners &&
 		(call->write.verb != BT_VERB_PATCH ||
 			call->request->patch_type != BT_PATCH_APPLY)) {
@@ -367,7 +367,8 @@ void bt_call_update(struct bt_call *call)
 		if (!check_name(call, bt_json_object_at(object, "metadata"))) {
 			return;
 		}
-		if (!creates || bt_api_given_rv(bt_json_object_at(object, "metadata")) != 0) {
+		if (!creates ||
+			bt_api_resource_version_of(bt_json_object_at(object, "metadata")) != 0) {
 			bt_call_not_found(call);
 			return;
 		}

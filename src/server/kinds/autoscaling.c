@@ -50,7 +50,7 @@ static void check_metric(struct bt_field_errors *errors, const struct bt_path *p
 	}
 	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "type"), type, types);
 	if (resource != NULL) {
-		(void)bt_kinds_check_given(
+		(void)bt_kinds_check_required(
 			errors, BT_PATH_NAME(place, "resource"), resource, "name");
 		if (target_type.length == 0) {
 			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(at, "type"), NULL,
@@ -91,8 +91,8 @@ void bt_rule_autoscaler(
 			bt_kinds_int_value(errors, most),
 			"must be greater than or equal to `minReplicas`");
 	}
-	(void)bt_kinds_check_given(errors, at, target, "kind");
-	(void)bt_kinds_check_given(errors, at, target, "name");
+	(void)bt_kinds_check_required(errors, at, target, "kind");
+	(void)bt_kinds_check_required(errors, at, target, "name");
 	if (bt_str_find_char(version, '/') < 0 &&
 		!bt_str_equal_c(bt_kinds_text(target, "kind"), "ReplicationController")) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "apiVersion"),

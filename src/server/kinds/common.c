@@ -75,7 +75,7 @@ void bt_kinds_default_bool(
 	}
 }
 
-static struct bt_json_value *typed(
+static struct bt_json_value *find_typed(
 	const struct bt_json_value *object, const char *name, enum bt_json_type type)
 {
 	struct bt_json_value *member = bt_json_find(object, name);
@@ -84,17 +84,17 @@ static struct bt_json_value *typed(
 
 struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const char *name)
 {
-	return typed(object, name, BT_JSON_OBJECT);
+	return find_typed(object, name, BT_JSON_OBJECT);
 }
 
 struct bt_json_value *bt_kinds_array(const struct bt_json_value *object, const char *name)
 {
-	return typed(object, name, BT_JSON_ARRAY);
+	return find_typed(object, name, BT_JSON_ARRAY);
 }
 
 struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name)
 {
-	const struct bt_json_value *member = typed(object, name, BT_JSON_STRING);
+	const struct bt_json_value *member = find_typed(object, name, BT_JSON_STRING);
 	return member != NULL && member->text.data != NULL ? member->text : BT_STR("");
 }
 
@@ -199,7 +199,7 @@ void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_p
 	}
 }
 
-bool bt_kinds_check_given(struct bt_field_errors *errors, const struct bt_path *parent,
+bool bt_kinds_check_required(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name)
 {
 	if (bt_kinds_text(object, name).length != 0) {

@@ -38,7 +38,7 @@ struct bt_str bt_kinds_text(const struct bt_json_value *object, const char *name
 /** Whether an element of the list equals the value. */
 bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_value *value);
 /** Sets the member of target to that of old (shared), or removes it if old has none. */
-void bt_kinds_put_back(struct bt_arena *arena, struct bt_json_value *target,
+void bt_kinds_reset_member(struct bt_arena *arena, struct bt_json_value *target,
 	const struct bt_json_value *old, const char *name);
 /** Whether the write restores the object's status. */
 bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_value *object);
@@ -101,7 +101,7 @@ bool bt_kinds_selector_matches(struct bt_arena *arena, const struct bt_json_valu
 void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, const char *const *texts);
 /** Adds "Required value" unless the member is a text that is not empty. */
-bool bt_kinds_check_given(struct bt_field_errors *errors, const struct bt_path *parent,
+bool bt_kinds_check_required(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, const char *name);
 /** The list or object has at most max elements or members. */
 void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,

@@ -324,7 +324,7 @@ static void prepare_claim_update(
 	struct bt_json_value *metadata = bt_json_ensure_object(write->arena, object, "metadata");
 	for (uint32_t i = 0;
 		i < BT_ARRAY_LENGTH(kept) && write->subresource == BT_SUBRESOURCE_STATUS; i++) {
-		bt_kinds_put_back(
+		bt_kinds_reset_member(
 			write->arena, metadata, bt_json_object_at(old, "metadata"), kept[i]);
 	}
 }
@@ -341,7 +341,7 @@ static void check_consumers(struct bt_field_errors *errors, const struct bt_path
 		const struct bt_json_value *consumer = consumers->elements[i];
 		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(required); n++) {
-			(void)bt_kinds_check_given(errors, &at, consumer, required[n]);
+			(void)bt_kinds_check_required(errors, &at, consumer, required[n]);
 		}
 		if (!bt_names_add(&seen, bt_kinds_text(consumer, "uid"))) {
 			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "uid"),
@@ -381,7 +381,8 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 		const struct bt_path at = *BT_PATH_INDEX(place, i);
 		bt_kinds_check_driver(errors, &at, results->elements[i]);
 		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(required); n++) {
-			(void)bt_kinds_check_given(errors, &at, results->elements[i], required[n]);
+			(void)bt_kinds_check_required(
+				errors, &at, results->elements[i], required[n]);
 		}
 	}
 }

@@ -298,7 +298,7 @@ void bt_rule_event(
 	bool is_new = check->write->verb == BT_VERB_CREATE;
 	/* An update may leave out fields that the core group does not require. */
 	for (uint32_t i = 0; is_new && i < BT_ARRAY_LENGTH(required); i++) {
-		(void)bt_kinds_check_given(errors, place, event, required[i]);
+		(void)bt_kinds_check_required(errors, place, event, required[i]);
 	}
 	if (is_new && bt_kinds_text(event, "type").length != 0) {
 		bt_kinds_check_allowed(
@@ -355,7 +355,8 @@ static void prepare_namespace_update(
 {
 	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
 	if (write->subresource != BT_SUBRESOURCE_FINALIZE) {
-		bt_kinds_put_back(write->arena, spec, bt_json_object_at(old, "spec"), "finalizers");
+		bt_kinds_reset_member(
+			write->arena, spec, bt_json_object_at(old, "spec"), "finalizers");
 	}
 }
 

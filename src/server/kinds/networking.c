@@ -103,7 +103,7 @@ void bt_rule_runtime_class(
 {
 	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *handler = bt_json_find(class_, "handler");
-	if (!bt_kinds_check_given(errors, place, class_, "handler")) {
+	if (!bt_kinds_check_required(errors, place, class_, "handler")) {
 		return;
 	}
 	if (bt_kinds_is_subdomain(handler->text) && bt_str_find_char(handler->text, '.') >= 0) {
@@ -276,7 +276,7 @@ static void prepare_create(const struct bt_write *write, struct bt_json_value *o
 	set_addresses(write, bt_json_ensure_object(write->arena, object, "spec"));
 }
 
-static void drop_unchanged(
+static void remove_unchanged(
 	const struct bt_json_value *before, struct bt_json_value *spec, const char *name)
 {
 	const struct bt_json_value *old = bt_json_find(before, name);
@@ -303,7 +303,7 @@ static const struct bt_json_value *find_port(
 }
 
 /** Drops fields that the new type cannot have, unless the client changed their values. */
-static void drop_fields_of_type(const struct bt_json_value *before, struct bt_json_value *spec)
+static void remove_fields_of_type(const struct bt_json_value *before, struct bt_json_value *spec)
 {
 	static const char *const addresses[] = {
 		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"};
@@ -311,22 +311,22 @@ static void drop_fields_of_type(const struct bt_json_value *before, struct bt_js
 	bool was_external = has_type(before, "NodePort") || has_type(before, "LoadBalancer");
 	for (uint32_t i = 0; has_type(spec, "ExternalName") && i < BT_ARRAY_LENGTH(addresses);
 		i++) {
-		drop_unchanged(before, spec, addresses[i]);
+		remove_unchanged(before, spec, addresses[i]);
 	}
 	for (uint32_t i = 0;
 		needs_node_ports(before) && !needs_node_ports(spec) && i < ports->count; i++) {
 		const struct bt_json_value *old = find_port(before, ports->elements[i]);
 		if (old != NULL) {
-			drop_unchanged(old, ports->elements[i], "nodePort");
+			remove_unchanged(old, ports->elements[i], "nodePort");
 		}
 	}
 	if (was_external && !has_type(spec, "NodePort") && !has_type(spec, "LoadBalancer")) {
-		drop_unchanged(before, spec, "externalTrafficPolicy");
+		remove_unchanged(before, spec, "externalTrafficPolicy");
 	}
 	if (has_type(before, "LoadBalancer") && !has_type(spec, "LoadBalancer")) {
-		drop_unchanged(before, spec, "allocateLoadBalancerNodePorts");
-		drop_unchanged(before, spec, "healthCheckNodePort");
-		drop_unchanged(before, spec, "loadBalancerClass");
+		remove_unchanged(before, spec, "allocateLoadBalancerNodePorts");
+		remove_unchanged(before, spec, "healthCheckNodePort");
+		remove_unchanged(before, spec, "loadBalancerClass");
 	}
 }
 
@@ -342,7 +342,7 @@ static void prepare_update(
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
-	drop_fields_of_type(before, spec);
+	remove_fields_of_type(before, spec);
 	if (has_type(spec, "ExternalName")) {
 		return;
 	}
@@ -405,7 +405,7 @@ void bt_rule_service(
 		bt_kinds_error_required(errors, list);
 	}
 	for (uint32_t i = 0; ports->count > 1 && i < ports->count; i++) {
-		(void)bt_kinds_check_given(
+		(void)bt_kinds_check_required(
 			errors, BT_PATH_INDEX(list, i), ports->elements[i], "name");
 	}
 	for (uint32_t i = 0; i < ports->count && i < CHECKED_PORTS_MAX; i++) {
@@ -413,7 +413,7 @@ void bt_rule_service(
 			ports->elements[i]);
 	}
 	if (has_type(spec, "ExternalName")) {
-		(void)bt_kinds_check_given(errors, place, spec, "externalName");
+		(void)bt_kinds_check_required(errors, place, spec, "externalName");
 	}
 	/*
 	 * The cluster has one address family; only headless services without selector may require

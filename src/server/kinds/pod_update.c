@@ -16,7 +16,7 @@ static const char permitted_text[] =
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
 	"negative)";
 
-void bt_kinds_put_back(struct bt_arena *arena, struct bt_json_value *target,
+void bt_kinds_reset_member(struct bt_arena *arena, struct bt_json_value *target,
 	const struct bt_json_value *old, const char *name)
 {
 	struct bt_json_value *value = bt_json_find(old, name);
@@ -38,7 +38,7 @@ static struct bt_json_value *copy_shallow(struct bt_arena *arena, const struct b
 }
 
 /** Resets one member of each container in a list to its old value. */
-static void put_back_each(struct bt_arena *arena, struct bt_json_value *spec,
+static void reset_each(struct bt_arena *arena, struct bt_json_value *spec,
 	const struct bt_json_value *old, const char *list_name, const char *name)
 {
 	const struct bt_json_value *list = bt_json_array_at(spec, list_name);
@@ -50,7 +50,7 @@ static void put_back_each(struct bt_arena *arena, struct bt_json_value *spec,
 	changed = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct bt_json_value *element = copy_shallow(arena, list->elements[i]);
-		bt_kinds_put_back(arena, element, old_list->elements[i], name);
+		bt_kinds_reset_member(arena, element, old_list->elements[i], name);
 		bt_json_append(arena, changed, element);
 	}
 	bt_json_set_value(arena, spec, list_name, changed);
@@ -146,37 +146,37 @@ static struct bt_json_value *lasting_tolerations(
 }
 
 /** Resets the fields that this kind of update may change to their old values. */
-static void put_back_permitted(
+static void reset_permitted(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *spec)
 {
 	struct bt_arena *arena = write->arena;
 	bool gated = has_gates(old);
 	if (write->subresource == BT_SUBRESOURCE_EPHEMERAL_CONTAINERS) {
-		bt_kinds_put_back(arena, spec, old, "ephemeralContainers");
+		bt_kinds_reset_member(arena, spec, old, "ephemeralContainers");
 		return;
 	}
 	if (write->subresource == BT_SUBRESOURCE_RESIZE) {
-		bt_kinds_put_back(arena, spec, old, "resources");
-		put_back_each(arena, spec, old, "containers", "resources");
-		put_back_each(arena, spec, old, "containers", "resizePolicy");
-		put_back_each(arena, spec, old, "initContainers", "resources");
+		bt_kinds_reset_member(arena, spec, old, "resources");
+		reset_each(arena, spec, old, "containers", "resources");
+		reset_each(arena, spec, old, "containers", "resizePolicy");
+		reset_each(arena, spec, old, "initContainers", "resources");
 		return;
 	}
-	put_back_each(arena, spec, old, "containers", "image");
-	put_back_each(arena, spec, old, "initContainers", "image");
-	bt_kinds_put_back(arena, spec, old, "activeDeadlineSeconds");
-	bt_kinds_put_back(arena, spec, old, "tolerations");
-	bt_kinds_put_back(arena, spec, old, "schedulingGates");
+	reset_each(arena, spec, old, "containers", "image");
+	reset_each(arena, spec, old, "initContainers", "image");
+	bt_kinds_reset_member(arena, spec, old, "activeDeadlineSeconds");
+	bt_kinds_reset_member(arena, spec, old, "tolerations");
+	bt_kinds_reset_member(arena, spec, old, "schedulingGates");
 	if (bt_json_int64_at(old, "terminationGracePeriodSeconds", 0) < 0 &&
 		bt_json_int64_at(spec, "terminationGracePeriodSeconds", 0) == 1) {
-		bt_kinds_put_back(arena, spec, old, "terminationGracePeriodSeconds");
+		bt_kinds_reset_member(arena, spec, old, "terminationGracePeriodSeconds");
 	}
 	if (gated) {
-		bt_kinds_put_back(arena, spec, old, "nodeSelector");
+		bt_kinds_reset_member(arena, spec, old, "nodeSelector");
 		struct bt_json_value *affinity = bt_json_find(spec, "affinity");
 		if (affinity != NULL && affinity->type == BT_JSON_OBJECT) {
 			affinity = copy_shallow(arena, affinity);
-			bt_kinds_put_back(
+			bt_kinds_reset_member(
 				arena, affinity, bt_json_find(old, "affinity"), "nodeAffinity");
 			if (affinity->count != 0) {
 				bt_json_set_value(arena, spec, "affinity", affinity);
@@ -216,7 +216,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 	}
 	const struct bt_json_value *containers = bt_json_array_at(after, "containers");
 	for (uint32_t i = 0; i < containers->count; i++) {
-		(void)bt_kinds_check_given(errors,
+		(void)bt_kinds_check_required(errors,
 			BT_PATH_INDEX(BT_PATH_NAME(place, "containers"), i),
 			containers->elements[i], "image");
 	}
@@ -261,7 +261,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 			"existing toleration can not be modified except its tolerationSeconds");
 	}
 	munged = copy_shallow(write->arena, after);
-	put_back_permitted(write, before, munged);
+	reset_permitted(write, before, munged);
 	if (!bt_json_equal(before, munged)) {
 		struct bt_strbuf difference = {0};
 		bt_kinds_append_difference(write->arena, bt_kinds_spec_message(write),

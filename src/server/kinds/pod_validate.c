@@ -281,7 +281,7 @@ void bt_rule_pod_volume(
 			"may not specify more than 1 volume type");
 	}
 	if (map != NULL) {
-		(void)bt_kinds_check_given(
+		(void)bt_kinds_check_required(
 			check->errors, BT_PATH_NAME(place, "configMap"), map, "name");
 	}
 }

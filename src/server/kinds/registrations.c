@@ -71,8 +71,8 @@ void bt_rule_webhook_client(
 	}
 	if (service != NULL) {
 		int64_t port = bt_json_int64_at(service, "port", 443);
-		(void)bt_kinds_check_given(check->errors, &at, service, "name");
-		(void)bt_kinds_check_given(check->errors, &at, service, "namespace");
+		(void)bt_kinds_check_required(check->errors, &at, service, "name");
+		(void)bt_kinds_check_required(check->errors, &at, service, "namespace");
 		if (port < 1 || port > 65535) {
 			bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(&at, "port"),
 				bt_json_find(service, "port"),
@@ -91,7 +91,7 @@ void bt_rule_webhook(
 	const struct bt_path at = *BT_PATH_NAME(place, "admissionReviewVersions");
 	int64_t timeout = bt_json_int64_at(webhook, "timeoutSeconds", 10);
 	uint32_t segments = 1;
-	if (bt_kinds_check_given(errors, place, webhook, "name")) {
+	if (bt_kinds_check_required(errors, place, webhook, "name")) {
 		for (uint32_t i = 0; i < name.length; i++) {
 			segments += name.data[i] == '.';
 		}
@@ -257,7 +257,7 @@ void bt_rule_api_service(
 			bt_json_find_path(object, "metadata.name"),
 			"must be `spec.version+\".\"+spec.group`: \"%.*s\"", BT_STR_ARG(wanted));
 	}
-	(void)bt_kinds_check_given(errors, spec_place, spec, "version");
+	(void)bt_kinds_check_required(errors, spec_place, spec, "version");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(priorities); i++) {
 		int64_t value = bt_json_int64_at(spec, priorities[i].name, 0);
 		if (value <= 0 || value > priorities[i].max) {
@@ -270,8 +270,8 @@ void bt_rule_api_service(
 	}
 	if (service != NULL) {
 		const struct bt_path at = *BT_PATH_NAME(spec_place, "service");
-		(void)bt_kinds_check_given(errors, &at, service, "namespace");
-		(void)bt_kinds_check_given(errors, &at, service, "name");
+		(void)bt_kinds_check_required(errors, &at, service, "namespace");
+		(void)bt_kinds_check_required(errors, &at, service, "name");
 	} else if (bt_json_find(spec, "caBundle") != NULL ||
 		bt_json_bool_at(spec, "insecureSkipTLSVerify", false)) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(spec_place, "caBundle"), NULL,
@@ -466,9 +466,10 @@ static void prepare_signing_request_update(
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
 	const struct bt_json_value *conditions = bt_json_array_at(status, "conditions");
-	bt_kinds_put_back(arena, object, old, "spec");
+	bt_kinds_reset_member(arena, object, old, "spec");
 	if (write->subresource == BT_SUBRESOURCE_APPROVAL) {
-		bt_kinds_put_back(arena, status, bt_json_object_at(old, "status"), "certificate");
+		bt_kinds_reset_member(
+			arena, status, bt_json_object_at(old, "status"), "certificate");
 	}
 	for (uint32_t i = 0; i < conditions->count; i++) {
 		struct bt_json_value *condition = conditions->elements[i];

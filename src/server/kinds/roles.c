@@ -66,7 +66,7 @@ static void check_reference(
 	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "kind"),
 		bt_kinds_text_value(errors, bt_kinds_text(reference, "kind")),
 		check->write->resource->namespaced ? kinds : kinds + 1);
-	if (bt_kinds_check_given(errors, place, reference, "name")) {
+	if (bt_kinds_check_required(errors, place, reference, "name")) {
 		bt_kinds_check_name(errors, BT_PATH_NAME(place, "name"),
 			bt_json_find(reference, "name"), BT_NAME_PATH);
 	}
@@ -81,7 +81,7 @@ static void check_subject(
 	struct bt_field_errors *errors = check->errors;
 	struct bt_str kind = bt_kinds_text(subject, "kind");
 	bool is_account = bt_str_equal_c(kind, "ServiceAccount");
-	bool has_name = bt_kinds_check_given(errors, place, subject, "name");
+	bool has_name = bt_kinds_check_required(errors, place, subject, "name");
 	if (!is_account && !bt_str_equal_c(kind, "User") && !bt_str_equal_c(kind, "Group")) {
 		bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "kind"),
 			bt_kinds_text_value(errors, kind), kinds);
@@ -96,7 +96,7 @@ static void check_subject(
 		is_account ? no_groups : groups);
 	/* a RoleBinding's account defaults to the binding's namespace */
 	if (is_account && !check->write->resource->namespaced) {
-		(void)bt_kinds_check_given(errors, place, subject, "namespace");
+		(void)bt_kinds_check_required(errors, place, subject, "namespace");
 	}
 }
 

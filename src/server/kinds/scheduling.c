@@ -95,30 +95,31 @@ void bt_rule_disruption_budget(
 /** --- fields of disabled features: spec 09 sections 1 and 2 --- */
 
 /** Drops the member, unless the stored object has it, too. */
-static void drop(struct bt_json_value *target, const struct bt_json_value *old, const char *name)
+static void remove_unless_stored(
+	struct bt_json_value *target, const struct bt_json_value *old, const char *name)
 {
 	if (target != NULL && bt_json_find(old, name) == NULL) {
 		(void)bt_json_remove_c(target, name);
 	}
 }
 
-static void drop_of_group(const struct bt_api_options *options, struct bt_json_value *group,
-	const struct bt_json_value *old)
+static void remove_disabled_of_group(const struct bt_api_options *options,
+	struct bt_json_value *group, const struct bt_json_value *old)
 {
 	if (!options->topology_aware_workload_scheduling) {
-		drop(group, old, "schedulingConstraints");
+		remove_unless_stored(group, old, "schedulingConstraints");
 	}
 	if (!options->dra_workload_resource_claims) {
-		drop(group, old, "resourceClaims");
+		remove_unless_stored(group, old, "resourceClaims");
 	}
 	if (!options->workload_aware_preemption) {
-		drop(group, old, "disruptionMode");
-		drop(group, old, "priorityClassName");
-		drop(group, old, "priority");
+		remove_unless_stored(group, old, "disruptionMode");
+		remove_unless_stored(group, old, "priorityClassName");
+		remove_unless_stored(group, old, "priority");
 	}
 }
 
-void bt_kinds_drop_disabled(
+void bt_kinds_remove_disabled(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {
 	/* Paths of pod specs: in pods and in objects with a pod template. */
@@ -132,18 +133,18 @@ void bt_kinds_drop_disabled(
 		const struct bt_json_value *old_templates =
 			bt_json_array_at(old, "spec.podGroupTemplates");
 		if (strcmp(name, "podgroups") == 0) {
-			drop_of_group(options, bt_kinds_object(object, "spec"),
+			remove_disabled_of_group(options, bt_kinds_object(object, "spec"),
 				bt_kinds_object(old, "spec"));
 		}
 		for (uint32_t i = 0; i < templates->count; i++) {
-			drop_of_group(options, templates->elements[i],
+			remove_disabled_of_group(options, templates->elements[i],
 				i < old_templates->count ? old_templates->elements[i] : NULL);
 		}
 	} else if (!options->generic_workload &&
 		(write->resource->flags & BT_RESOURCE_CUSTOM) == 0) {
 		for (uint32_t i = strcmp(name, "pods") == 0 ? 0 : 1; i < BT_ARRAY_LENGTH(pod_specs);
 			i++) {
-			drop(bt_json_find_path(object, pod_specs[i]),
+			remove_unless_stored(bt_json_find_path(object, pod_specs[i]),
 				bt_json_find_path(old, pod_specs[i]), "schedulingGroup");
 		}
 	}

@@ -193,16 +193,16 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 	 * default.
 	 */
 	if (bt_kinds_text(before, "volumeName").length == 0) {
-		bt_kinds_put_back(arena, after, before, "volumeName");
+		bt_kinds_reset_member(arena, after, before, "volumeName");
 	}
 	if (bt_json_find(before, "storageClassName") == NULL) {
 		(void)bt_json_remove_c(after, "storageClassName");
 	}
-	bt_kinds_put_back(arena, after, before, "volumeAttributesClassName");
+	bt_kinds_reset_member(arena, after, before, "volumeAttributesClassName");
 	const struct bt_json_value *requests = bt_json_object_at(before, "resources.requests");
 	if (bt_str_equal_c(bt_json_text_at(old, "status.phase"), "Bound") &&
 		bt_json_find(requests, "storage") != NULL) {
-		bt_kinds_put_back(arena,
+		bt_kinds_reset_member(arena,
 			bt_json_ensure_object(arena,
 				bt_json_ensure_object(arena, after, "resources"), "requests"),
 			requests, "storage");

@@ -144,8 +144,8 @@ START_TEST(test_review__too_many_at_a_time)
 	ck_assert_str_eq(question.error, "too many reviews are under way");
 	ask(reviewer, "token-7", &question); /* this token is already under review */
 	ck_assert(!question.is_done);
-	bt_review_leave(&question.waiter);
-	bt_review_leave(&question.waiter);
+	bt_review_cancel(&question.waiter);
+	bt_review_cancel(&question.waiter);
 	/* destroying the reviewer drops the waiters without a callback */
 	bt_reviewer_destroy(reviewer);
 	ck_assert(!question.is_done && !questions[7].is_done);
