@@ -71,6 +71,7 @@ static void end_nomination(struct bt_nominator *nominator, uint32_t index)
 
 	BT_ASSERT(node_index != BT_NOMINATION_NONE);
 	node = &nominator->nodes.items[node_index];
+	node->version = ++nominator->version;
 	BT_INDEX_LIST_REMOVE(node->first, node->last, nominator->nominations.items, index,
 		previous_on_node, next_on_node);
 	if (node->first == BT_NOMINATION_NONE) {
@@ -153,6 +154,7 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 	}
 	struct bt_nominated_node *node = &nominator->nodes.items[node_index];
 
+	node->version = ++nominator->version;
 	BT_INDEX_LIST_APPEND(node->first, node->last, nominator->nominations.items, index,
 		previous_on_node, next_on_node);
 	nominator->count++;
@@ -210,7 +212,10 @@ void bt_nominator_set_queued(
 	uint32_t index = find_by_uid(nominator, uid);
 
 	if (index != BT_NOMINATION_NONE) {
+		uint32_t node = find_node(nominator, nomination_at(nominator, index)->node_name);
+
 		nomination_at(nominator, index)->pod = pod;
+		nominator->nodes.items[node].version = ++nominator->version;
 	}
 }
 
@@ -242,31 +247,21 @@ static const struct bt_pod_info *pod_of(const struct bt_nomination *nomination)
 	return nomination->pod != NULL ? nomination->pod : &nomination->stub;
 }
 
-static bool has_rival(const struct bt_nominator *nominator, const struct bt_nominated_node *node,
-	const struct bt_pod_info *pod)
+bool bt_nominator_has_rival(
+	const struct bt_nominator *nominator, uint32_t node, const struct bt_pod_info *pod)
 {
-	for (uint32_t index = node->first; index != BT_NOMINATION_NONE;
+	const struct bt_nominated_node *item = &nominator->nodes.items[node];
+
+	if (bt_sym_is_none(item->node_name) || bt_sym_equal(item->node_name, BT_SYM_EMPTY)) {
+		return false;
+	}
+	for (uint32_t index = item->first; index != BT_NOMINATION_NONE;
 		index = nomination_at(nominator, index)->next_on_node) {
 		if (bt_nominated_pod_counts(pod_of(nomination_at(nominator, index)), pod)) {
 			return true;
 		}
 	}
 	return false;
-}
-
-void bt_nominator_for_each_rival_node(const struct bt_nominator *nominator,
-	const struct bt_pod_info *pod, void (*visit)(void *context, struct bt_str node_name),
-	void *context)
-{
-	for (uint32_t i = 0; nominator->count != 0 && i < nominator->nodes.count; i++) {
-		const struct bt_nominated_node *node = &nominator->nodes.items[i];
-
-		if (!bt_sym_is_none(node->node_name) &&
-			!bt_sym_equal(node->node_name, BT_SYM_EMPTY) &&
-			has_rival(nominator, node, pod)) {
-			visit(context, bt_symbol_text(&nominator->state->symbols, node->node_name));
-		}
-	}
 }
 
 void bt_nominator_for_node(const struct bt_nominator *nominator, struct bt_str node_name,

@@ -30,6 +30,7 @@ struct bt_nominated_node {
 	bt_sym node_name; /* borrowed from the nominations; BT_SYM_NONE: free */
 	uint32_t first;
 	uint32_t last;
+	uint64_t version; /* of its nominations; never 0, and no entry has it twice */
 };
 
 struct bt_nominator {
@@ -42,6 +43,7 @@ struct bt_nominator {
 	struct bt_map by_node; /* node name symbol -> nodes */
 	uint32_t count;
 	uint64_t next_sequence;
+	uint64_t version;     /* the last version of a node */
 	uint32_t empty_shape; /* shape of a stub */
 };
 
@@ -73,12 +75,11 @@ void bt_nominator_delete(struct bt_nominator *nominator, struct bt_str uid);
 void bt_nominator_set_queued(
 	struct bt_nominator *nominator, struct bt_str uid, const struct bt_pod_info *pod);
 /**
- * Calls visit once for each node, in no order, on which other pods of the same or a higher priority
- * are nominated: the room of these pods is not available to this pod.
+ * Whether other pods of the same or a higher priority are nominated on the node, whose room is then
+ * not available to this pod. node: an index in nodes.
  */
-void bt_nominator_for_each_rival_node(const struct bt_nominator *nominator,
-	const struct bt_pod_info *pod, void (*visit)(void *context, struct bt_str node_name),
-	void *context);
+bool bt_nominator_has_rival(
+	const struct bt_nominator *nominator, uint32_t node, const struct bt_pod_info *pod);
 /** Whether a nominated pod takes room from the given pod. Spec 02 section 5.4. */
 bool bt_nominated_pod_counts(const struct bt_pod_info *nominated, const struct bt_pod_info *pod);
 bool bt_nominator_is_empty(const struct bt_nominator *nominator);

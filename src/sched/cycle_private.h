@@ -31,6 +31,7 @@ struct bt_cycle_nominated {
 	bool is_known;
 	struct bt_status status; /* valid if is_known */
 	uint32_t verdict;        /* the plan's verdict, saved while the node is taken out */
+	struct bt_nominated_outcome *kept; /* NULL: not kept between pods */
 };
 
 /** State shared by the steps of one cycle. */

@@ -11,38 +11,95 @@
  * Nodes that other pods are nominated on. The pod must fit there with and without the nominated
  * pods (spec 02 section 5.4), so each of these nodes is evaluated on its own. All other nodes are
  * decided as if there were no nominations. Scores ignore nominations: a node that fits keeps its
- * plan entries, and a node that does not fit is taken out of the plan for the decision.
+ * plan entries, and a node that does not fit is taken out of the plan for the decision. If only
+ * column filters are active, the outcome on such a node is kept in the plan for the next pod of the
+ * shape, until the node or its nominations change.
  */
 
 /** With more nominated nodes the list is searched, because evaluating all of them costs more. */
 #define NOMINATED_MAX 512
 
-struct marking {
-	struct bt_cycle_run *run;
-	uint32_t capacity;
-};
+/** Beyond these changes and bytes of texts, a plan's outcomes are forgotten. */
+#define OUTCOME_CHANGES_MAX 64
+#define OUTCOME_BYTES_MAX 65536
 
-static void mark_node(void *context, struct bt_str node_name)
+/** Slot of a node on which other pods are nominated; BT_SLOT_NONE: none, or not in the snapshot. */
+static uint32_t rival_slot(const struct bt_cycle_run *run, uint32_t node)
 {
-	struct marking *marking = context;
-	struct bt_cycle_run *run = marking->run;
+	const struct bt_nominator *nominator = &run->engine->nominator;
 	const struct bt_state *state = run->engine->state;
-	uint32_t slot = bt_state_snapshot_find(state, node_name);
-	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
-		return;
+	if (!bt_nominator_has_rival(nominator, node, run->pod)) {
+		return BT_SLOT_NONE;
 	}
-	if (run->nominated == NULL) {
-		run->nominated = BT_ARENA_NEW_ARRAY(
-			run->cycle->arena, struct bt_cycle_nominated, marking->capacity);
+	uint32_t slot =
+		bt_node_table_find_symbol(&state->nodes, nominator->nodes.items[node].node_name);
+	return slot != BT_SLOT_NONE && state->nodes.rows[slot].in_snapshot ? slot : BT_SLOT_NONE;
+}
+
+/** Forgets outcomes that nominations or changes of nodes may have made wrong. */
+static void update_outcomes(const struct bt_cycle_run *run, struct bt_nominated_outcomes *outcomes)
+{
+	const struct bt_nominator *nominator = &run->engine->nominator;
+	const struct bt_change_log *log = &run->engine->state->log;
+	bool forgets = outcomes->priority != run->pod->priority ||
+		outcomes->arena.total_bytes > OUTCOME_BYTES_MAX ||
+		!bt_change_log_covers(log, outcomes->log_sequence) ||
+		log->sequence - outcomes->log_sequence > OUTCOME_CHANGES_MAX;
+	for (uint64_t i = outcomes->log_sequence; !forgets && i < log->sequence; i++) {
+		struct bt_change change = bt_change_log_at(log, i);
+		forgets = (change.kinds & BT_CHANGE_EXISTENCE) != 0;
+		for (uint32_t k = 0; k < outcomes->items.count; k++) {
+			struct bt_nominated_outcome *outcome = &outcomes->items.items[k];
+			outcome->is_known = outcome->is_known && outcome->slot != change.slot;
+		}
 	}
-	run->nominated[run->nominated_count++].slot = slot;
+	if (forgets) {
+		outcomes->items.count = 0;
+		bt_arena_reset(&outcomes->arena);
+	}
+	outcomes->priority = run->pod->priority;
+	outcomes->log_sequence = log->sequence;
+	for (uint32_t i = 0; i < nominator->nodes.count; i++) {
+		uint64_t version = nominator->nodes.items[i].version;
+		if (i == outcomes->items.count) {
+			bt_vec_push(&outcomes->items, (struct bt_nominated_outcome){0});
+		}
+		if (outcomes->items.items[i].version != version) {
+			outcomes->items.items[i] = (struct bt_nominated_outcome){
+				.version = version, .slot = rival_slot(run, i)};
+		}
+	}
 }
 
 void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 {
 	const struct bt_nominator *nominator = &run->engine->nominator;
-	struct marking marking = {run, nominator->count};
-	bt_nominator_for_each_rival_node(nominator, run->pod, mark_node, &marking);
+	struct bt_nominated_outcomes *outcomes = NULL;
+	struct bt_str own;
+	if (bt_nominator_is_empty(nominator)) {
+		return;
+	}
+	/* For a pod that is nominated itself, rivals differ from those of other pods. */
+	if (run->plan != NULL && run->plan->recurring && nominator->nodes.count <= NOMINATED_MAX &&
+		!bt_nominator_find(nominator, run->pod->uid, &own)) {
+		outcomes = &run->plan->nominated;
+		update_outcomes(run, outcomes);
+	}
+	run->nominated =
+		bt_arena_alloc(run->cycle->arena, nominator->nodes.count * sizeof(*run->nominated));
+	for (uint32_t i = 0; i < nominator->nodes.count; i++) {
+		struct bt_nominated_outcome *kept =
+			outcomes != NULL ? &outcomes->items.items[i] : NULL;
+		uint32_t slot = kept != NULL ? kept->slot : rival_slot(run, i);
+		if (slot != BT_SLOT_NONE) {
+			/* The other members are set together with is_known. */
+			struct bt_cycle_nominated *nominated =
+				&run->nominated[run->nominated_count++];
+			nominated->slot = slot;
+			nominated->is_known = false;
+			nominated->kept = kept;
+		}
+	}
 }
 
 /** NULL: no nominated pods reserve room on this node. */
@@ -88,25 +145,79 @@ static int by_distance(const void *a, const void *b)
 	return left->distance < right->distance ? -1 : left->distance > right->distance;
 }
 
+/** Whether the outcome depends on the pod's shape, the node and its nominated pods alone. */
+static bool has_pure_filters(const struct bt_cycle_run *run)
+{
+	for (uint32_t i = 0; i < run->plan->filter_count; i++) {
+		const struct bt_plan_filter *filter = &run->plan->filters[i];
+		if (filter->form != BT_FILTER_COLUMN &&
+			!bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Takes outcomes from the plan, and counts the calls of filters that they stand for. */
+static void take_outcomes(struct bt_cycle_run *run)
+{
+	uint32_t *rejected =
+		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
+	uint32_t calls = 0;
+	for (uint32_t i = 0; i < run->nominated_count; i++) {
+		struct bt_cycle_nominated *nominated = &run->nominated[i];
+		if (nominated->is_known || nominated->kept == NULL || !nominated->kept->is_known) {
+			continue;
+		}
+		nominated->is_known = true;
+		nominated->status = nominated->kept->status;
+		if (bt_status_is_success(&nominated->status)) {
+			calls += 2; /* with the nominated pods and without them */
+			continue;
+		}
+		calls++;
+		for (uint32_t k = 0; k < run->plan->filter_count; k++) {
+			rejected[k] += nominated->status.plugin ==
+				run->plan->filters[k].plugin->index + 1U;
+		}
+	}
+	bt_cycle_count_filters(run, calls, rejected);
+}
+
 bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 {
 	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
 	if (run->nominated_count > NOMINATED_MAX) {
 		return false;
 	}
-	uint64_t start = bt_snapshot_order_at(snapshot, run->start_index % snapshot->count);
-	for (uint32_t i = 0; i < run->nominated_count; i++) {
-		/* The difference wraps, so nodes before the start come last. */
-		run->nominated[i].distance =
-			bt_snapshot_order(snapshot, run->nominated[i].slot) - start;
+	bool is_pure = has_pure_filters(run);
+	if (is_pure) {
+		take_outcomes(run);
+	} else {
+		uint64_t start = bt_snapshot_order_at(snapshot, run->start_index % snapshot->count);
+		for (uint32_t i = 0; i < run->nominated_count; i++) {
+			/* The difference wraps, so nodes before the start come last. */
+			run->nominated[i].distance =
+				bt_snapshot_order(snapshot, run->nominated[i].slot) - start;
+		}
+		if (run->nominated_count > 1) {
+			qsort(run->nominated, run->nominated_count, sizeof(*run->nominated),
+				by_distance);
+		}
 	}
-	if (run->nominated_count > 1) {
-		qsort(run->nominated, run->nominated_count, sizeof(*run->nominated), by_distance);
-	}
 	for (uint32_t i = 0; i < run->nominated_count; i++) {
-		struct bt_status status = cycle_evaluate_nominated(run, &run->nominated[i]);
+		struct bt_cycle_nominated *nominated = &run->nominated[i];
+		if (nominated->is_known) {
+			continue;
+		}
+		struct bt_status status = cycle_evaluate_nominated(run, nominated);
 		if (!bt_status_is_success(&status) && !bt_status_is_rejected(&status)) {
 			return false;
+		}
+		if (is_pure && nominated->kept != NULL) {
+			nominated->kept->is_known = true;
+			nominated->kept->status =
+				bt_status_copy(&status, &run->plan->nominated.arena);
 		}
 	}
 	return true;

@@ -272,6 +272,8 @@ static void plan_destroy(struct bt_plan_cache *cache, struct bt_plan *plan)
 {
 	bt_plan_drop_columns(cache, plan);
 	bt_cycle_state_finish(&plan->template);
+	bt_vec_finish(&plan->nominated.items);
+	bt_arena_finish(&plan->nominated.arena);
 	bt_arena_finish(&plan->arena);
 	bt_free(plan);
 }

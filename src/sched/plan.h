@@ -105,6 +105,22 @@ struct bt_plan_cells {
 	uint32_t backoff;   /* length of the next pause */
 };
 
+/** Filter's outcome on a nominated node. */
+struct bt_nominated_outcome {
+	uint64_t version; /* of the node in the nominator */
+	uint32_t slot;    /* BT_SLOT_NONE: not in the snapshot, or without other nominated pods */
+	bool is_known;
+	struct bt_status status;
+};
+
+/** Outcomes on nominated nodes, kept between pods of a shape; indexed as the nominator's nodes. */
+struct bt_nominated_outcomes {
+	BT_VEC(struct bt_nominated_outcome) items;
+	int32_t priority; /* of the pod */
+	uint64_t log_sequence;
+	struct bt_arena arena; /* of statuses */
+};
+
 struct bt_plan {
 	struct bt_framework *framework;
 	uint64_t shape_serial;
@@ -161,6 +177,7 @@ struct bt_plan {
 	struct bt_plan_cells trees[BT_PLAN_TREES];
 	struct bt_plan_cells *cells; /* of trees: the one for the traits of this cycle */
 	uint64_t tree_uses;
+	struct bt_nominated_outcomes nominated;
 	uint32_t pin_count; /* held cycles that use the plan's data */
 	bool removed;       /* removed from the cache; freed by the last unpin */
 	/* Links within bt_plan_cache. */

@@ -51,7 +51,7 @@ START_TEST(test_bench_source__every_object_can_be_read)
 			bt_strbuf_reset(&text);
 		}
 	}
-	ck_assert_uint_eq(count, 22);
+	ck_assert_uint_eq(count, 23);
 	ck_assert_ptr_null(bt_bench_workload_find("none"));
 	bt_strbuf_finish(&text);
 }
