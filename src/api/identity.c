@@ -17,15 +17,12 @@ bool bt_pod_is_terminating(const struct bt_pod *pod)
 
 bool bt_pod_is_terminating_by_preemption(const struct bt_pod *pod)
 {
-	for (uint32_t i = 0; bt_pod_is_terminating(pod) && i < pod->status.conditions.count; i++) {
-		const struct bt_pod_condition *condition = &pod->status.conditions.items[i];
+	const struct bt_pod_condition *condition = bt_pod_is_terminating(pod)
+		? bt_pod_find_condition(pod, BT_STR("DisruptionTarget"))
+		: NULL;
 
-		if (bt_str_equal_c(condition->type, "DisruptionTarget")) {
-			return bt_str_equal_c(condition->status, "True") &&
-				bt_str_equal_c(condition->reason, "PreemptionByScheduler");
-		}
-	}
-	return false;
+	return condition != NULL && bt_str_equal_c(condition->status, "True") &&
+		bt_str_equal_c(condition->reason, "PreemptionByScheduler");
 }
 
 static bool same_condition(const struct bt_pod_condition *a, const struct bt_pod_condition *b)

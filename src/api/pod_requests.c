@@ -437,14 +437,10 @@ bool bt_pod_has_pod_level_requests(const struct bt_pod *pod)
 /** The first condition of this type counts, regardless of its status. */
 static bool resize_is_infeasible(const struct bt_pod *pod)
 {
-	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
-		if (bt_str_equal(
-			    pod->status.conditions.items[i].type, BT_STR("PodResizePending"))) {
-			return bt_str_equal(
-				pod->status.conditions.items[i].reason, BT_STR("Infeasible"));
-		}
-	}
-	return false;
+	const struct bt_pod_condition *condition =
+		bt_pod_find_condition(pod, BT_STR("PodResizePending"));
+
+	return condition != NULL && bt_str_equal_c(condition->reason, "Infeasible");
 }
 
 /** Returns the maximum of the quantities for a name; zero if all are absent. */

@@ -35,17 +35,6 @@ static bool has_both(const bt_container_list *containers)
 	return true;
 }
 
-static bool has_resize_pending(const struct bt_pod *pod)
-{
-	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
-		if (bt_str_equal(
-			    pod->status.conditions.items[i].type, BT_STR("PodResizePending"))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /**
  * Returns the default requests that apply to any container of the pod; NULL: none. If every
  * container has both resources, no default applies (except after an infeasible resize, which drops
@@ -64,7 +53,7 @@ static const struct bt_resource_list *missing_of(
 		return memory ? &default_cpu : bt_default_requests();
 	}
 	if (has_both(&pod->spec.containers) && has_both(&pod->spec.init_containers) &&
-		!has_resize_pending(pod)) {
+		bt_pod_find_condition(pod, BT_STR("PodResizePending")) == NULL) {
 		return NULL;
 	}
 	return bt_default_requests();

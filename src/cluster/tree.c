@@ -302,14 +302,13 @@ bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 	struct bt_tree_condition condition = {"DisruptionTarget", "True", reason, message};
 	struct bt_json_value *conditions;
 	struct bt_json_value *status;
-	struct bt_str phase = bt_json_text_at(pod, "status.phase");
 	uint16_t code;
 
 	if (pod == NULL || (bt_tree_is_deleting(pod) && grace_seconds != 0)) {
 		return true;
 	}
 	conditions = bt_json_clone(arena, bt_json_array_at(pod, "status.conditions"), false);
-	if (!bt_str_equal_c(phase, "Succeeded") && !bt_str_equal_c(phase, "Failed") &&
+	if (!bt_tree_is_over(pod) &&
 		bt_tree_set_condition(arena, conditions, &condition, false, now_ns)) {
 		status = bt_json_new(arena, BT_JSON_OBJECT);
 		bt_json_set_value(arena, status, "conditions", conditions);

@@ -377,9 +377,7 @@ static void add_pod(void *visitor, const struct bt_pod *pod)
 	struct pod_samples samples;
 	struct bt_resource_list amounts;
 
-	if (pod->spec.node_name.length != 0 &&
-		(bt_str_equal(pod->status.phase, BT_STR("Succeeded")) ||
-			bt_str_equal(pod->status.phase, BT_STR("Failed")))) {
+	if (pod->spec.node_name.length != 0 && bt_pod_is_terminal(pod)) {
 		return;
 	}
 	bt_arena_reset(&list->scratch);

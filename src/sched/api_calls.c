@@ -99,17 +99,11 @@ static bool nominates(const struct bt_api_call *call)
 
 static bool has_condition(const struct bt_pod *pod, const struct bt_pod_condition *wanted)
 {
-	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
-		const struct bt_pod_condition *known = &pod->status.conditions.items[i];
-		if (bt_str_equal(known->type, wanted->type)) {
-			return bt_str_equal(known->status, wanted->status) &&
-				bt_str_equal(known->reason, wanted->reason) &&
-				bt_str_equal(known->message, wanted->message) &&
-				bt_time_compare(
-					&known->last_probe_time, &wanted->last_probe_time) == 0;
-		}
-	}
-	return false;
+	const struct bt_pod_condition *known = bt_pod_find_condition(pod, wanted->type);
+	return known != NULL && bt_str_equal(known->status, wanted->status) &&
+		bt_str_equal(known->reason, wanted->reason) &&
+		bt_str_equal(known->message, wanted->message) &&
+		bt_time_compare(&known->last_probe_time, &wanted->last_probe_time) == 0;
 }
 
 bool bt_api_call_is_no_op(const struct bt_api_call *call)

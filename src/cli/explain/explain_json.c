@@ -34,7 +34,8 @@ static void write_changes(const struct bt_explain_report *report, const char *na
 static void write_queue(const struct bt_explain_report *report, struct bt_json_writer *writer)
 {
 	const struct bt_pod *pod = report->pod;
-	const struct bt_pod_condition *condition = bt_explain_condition(pod);
+	const struct bt_pod_condition *condition =
+		bt_pod_find_condition(pod, BT_STR("PodScheduled"));
 	bt_json_begin_member_object(writer, "queue");
 	bt_json_write_member_int64(writer, "pendingPods", report->pending_count);
 	bt_json_write_member_int64(writer, "podsBefore", report->ahead_count);

@@ -95,6 +95,4 @@ void bt_explain_append_counted(
 	struct bt_strbuf *out, uint64_t count, const char *one, const char *many);
 /** Whether one of the in-tree Filter plugins gives this reason. */
 bool bt_explain_is_of_filter(struct bt_str reason);
-/** Condition PodScheduled of the pod's status, or NULL. */
-const struct bt_pod_condition *bt_explain_condition(const struct bt_pod *pod);
 #endif

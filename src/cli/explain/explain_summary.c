@@ -77,16 +77,6 @@ void bt_explain_append_counted(
 	bt_strbuf_append_c(out, count == 1 ? one : many);
 }
 
-const struct bt_pod_condition *bt_explain_condition(const struct bt_pod *pod)
-{
-	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
-		if (bt_str_equal_c(pod->status.conditions.items[i].type, "PodScheduled")) {
-			return &pod->status.conditions.items[i];
-		}
-	}
-	return NULL;
-}
-
 /** --- reasons in plain words --- */
 
 static bool append_plain(struct bt_strbuf *out, struct bt_str reason, bool one)

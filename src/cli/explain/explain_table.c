@@ -419,7 +419,8 @@ static void explain_write_queue(const struct bt_explain_report *report, struct b
 		bt_strbuf_append_c(out, " by an earlier attempt\n");
 	}
 	/* A message of the last attempt that equals this explanation's is not repeated. */
-	const struct bt_pod_condition *condition = bt_explain_condition(report->pod);
+	const struct bt_pod_condition *condition =
+		bt_pod_find_condition(report->pod, BT_STR("PodScheduled"));
 	if (condition == NULL || bt_str_equal_c(condition->status, "True")) {
 		return;
 	}

@@ -179,8 +179,7 @@ static void read_pod(
 	version->node = pod->spec.node_name.length != 0
 		? find_or_add_node(history, pod->spec.node_name)
 		: BT_HISTORY_NONE;
-	version->is_over = bt_str_equal_c(pod->status.phase, "Succeeded") ||
-		bt_str_equal_c(pod->status.phase, "Failed");
+	version->is_over = bt_pod_is_terminal(pod);
 	version->is_gated = pod->spec.scheduling_gates.count != 0;
 	bt_arena_finish(&arena);
 }
@@ -199,14 +198,10 @@ static int64_t created_ns(const struct bt_pod *pod, int64_t seen_ns)
 /** The scheduler's condition from its last failed attempt; NULL: none. */
 static const struct bt_pod_condition *find_rejection(const struct bt_pod *pod)
 {
-	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
-		const struct bt_pod_condition *condition = &pod->status.conditions.items[i];
-		if (bt_str_equal_c(condition->type, "PodScheduled")) {
-			return bt_str_equal_c(condition->reason, "Unschedulable") ? condition
-										  : NULL;
-		}
-	}
-	return NULL;
+	const struct bt_pod_condition *condition =
+		bt_pod_find_condition(pod, BT_STR("PodScheduled"));
+	return condition != NULL && bt_str_equal_c(condition->reason, "Unschedulable") ? condition
+										       : NULL;
 }
 
 /** --- versions --- */

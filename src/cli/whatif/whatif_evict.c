@@ -20,10 +20,9 @@
  */
 static bool is_healthy(const struct bt_pod *pod)
 {
-	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
-		if (bt_str_equal_c(pod->status.conditions.items[i].type, "Ready")) {
-			return bt_str_equal_c(pod->status.conditions.items[i].status, "True");
-		}
+	const struct bt_pod_condition *ready = bt_pod_find_condition(pod, BT_STR("Ready"));
+	if (ready != NULL) {
+		return bt_str_equal_c(ready->status, "True");
 	}
 	return pod->status.conditions.count == 0 && bt_pod_is_assigned(pod) &&
 		!bt_str_equal_c(pod->status.phase, "Pending");

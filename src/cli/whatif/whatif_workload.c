@@ -62,12 +62,10 @@ static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_po
 			? pod->metadata.creation_timestamp.seconds
 			: pods->now_seconds,
 	};
-	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
-		const struct bt_pod_condition *condition = &pod->status.conditions.items[i];
-		if (bt_str_equal_c(condition->type, "Ready")) {
-			entry.ready = bt_str_equal_c(condition->status, "True");
-			entry.ready_since_seconds = condition->last_transition_time.seconds;
-		}
+	const struct bt_pod_condition *ready = bt_pod_find_condition(pod, BT_STR("Ready"));
+	if (ready != NULL) {
+		entry.ready = bt_str_equal_c(ready->status, "True");
+		entry.ready_since_seconds = ready->last_transition_time.seconds;
 	}
 	bt_vec_push(&pods->list, entry);
 }
