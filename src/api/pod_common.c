@@ -31,16 +31,6 @@ static void set_common(struct bt_pod *pod, const struct bt_pod *from)
 	pod->spec.volumes = own.volumes;
 }
 
-static struct bt_pod_common *create(const struct bt_pod *view)
-{
-	struct bt_pod_common *common = BT_NEW(struct bt_pod_common);
-
-	bt_arena_init(&common->arena, FIRST_CHUNK_BYTES);
-	bt_message_copy(&bt_pod_message, &common->pod, view, &common->arena);
-	common->reference_count = 1;
-	return common;
-}
-
 static uint64_t bytes_of(const struct bt_pod_common *common)
 {
 	return sizeof(*common) + common->arena.total_bytes;
@@ -76,7 +66,12 @@ static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct b
 	}
 	slot = &commons->slots[at].common;
 	if (*slot == NULL) {
-		*slot = create(view);
+		struct bt_pod_common *common = BT_NEW(struct bt_pod_common);
+
+		bt_arena_init(&common->arena, FIRST_CHUNK_BYTES);
+		bt_message_copy(&bt_pod_message, &common->pod, view, &common->arena);
+		common->reference_count = 1;
+		*slot = common;
 		commons->bytes += bytes_of(*slot);
 	}
 	return bt_message_equal(&bt_pod_message, &(*slot)->pod, view) ? *slot : NULL;

@@ -368,17 +368,6 @@ static int fail_with(
 	return bt_error_set(err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(text));
 }
 
-static int fail_with_operator(struct bt_str operator_, struct berth_error *err)
-{
-	struct bt_strbuf quoted = {NULL, 0, 0};
-
-	bt_strbuf_append_quoted(&quoted, operator_);
-	(void)bt_error_set(err, BERTH_ERR_INVALID, "%s is not a valid label selector operator",
-		bt_strbuf_c(&quoted));
-	bt_strbuf_finish(&quoted);
-	return BERTH_ERR_INVALID;
-}
-
 static int build_requirements(const struct bt_label_selector *selector, struct bt_arena *arena,
 	struct bt_requirement *requirements, struct berth_error *err)
 {
@@ -404,7 +393,13 @@ static int build_requirements(const struct bt_label_selector *selector, struct b
 		enum bt_selector_operator operator_;
 
 		if (!bt_selector_operator_parse(expression->operator_, false, &operator_)) {
-			return fail_with_operator(expression->operator_, err);
+			struct bt_strbuf quoted = {NULL, 0, 0};
+
+			bt_strbuf_append_quoted(&quoted, expression->operator_);
+			(void)bt_error_set(err, BERTH_ERR_INVALID,
+				"%s is not a valid label selector operator", bt_strbuf_c(&quoted));
+			bt_strbuf_finish(&quoted);
+			return BERTH_ERR_INVALID;
 		}
 		if (!bt_requirement_build(&source, operator_, &path, &sink, requirements++)) {
 			return fail_with(&errors, arena, err);

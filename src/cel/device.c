@@ -65,9 +65,13 @@ static void split_name(struct named *named, struct bt_str name, struct bt_str dr
 	named->id = slash < 0 ? name : bt_str_sub(name, (uint32_t)slash + 1, name.length);
 }
 
-/** Numbers the domains in order of first appearance; returns the number of domains. */
-static uint32_t number_domains(struct named *items, uint32_t count, struct bt_cel_entry *domains)
+/** Makes the map domain -> id -> value; indexing an unknown domain gives an empty map. */
+static struct bt_cel_value group(struct named *items, uint32_t count, struct bt_arena *arena)
 {
+	struct bt_cel_map *map = BT_ARENA_NEW(arena, struct bt_cel_map);
+	struct bt_cel_entry *domains = BT_ARENA_NEW_ARRAY(arena, struct bt_cel_entry, count);
+	struct bt_cel_entry *ids = BT_ARENA_NEW_ARRAY(arena, struct bt_cel_entry, count);
+	/* Number the domains in order of first appearance. */
 	uint32_t domain_count = 0;
 	uint32_t index = 0;
 
@@ -86,16 +90,6 @@ static uint32_t number_domains(struct named *items, uint32_t count, struct bt_ce
 		}
 		items[i].domain_index = index;
 	}
-	return domain_count;
-}
-
-/** Makes the map domain -> id -> value; indexing an unknown domain gives an empty map. */
-static struct bt_cel_value group(struct named *items, uint32_t count, struct bt_arena *arena)
-{
-	struct bt_cel_map *map = BT_ARENA_NEW(arena, struct bt_cel_map);
-	struct bt_cel_entry *domains = BT_ARENA_NEW_ARRAY(arena, struct bt_cel_entry, count);
-	struct bt_cel_entry *ids = BT_ARENA_NEW_ARRAY(arena, struct bt_cel_entry, count);
-	uint32_t domain_count = number_domains(items, count, domains);
 	struct bt_cel_map *maps = BT_ARENA_NEW_ARRAY(arena, struct bt_cel_map, domain_count);
 	uint32_t first = 0;
 

@@ -391,21 +391,6 @@ static struct bt_cel_node *parse_primary(struct bt_cel_parser *parser)
 	}
 }
 
-/**
- * Parses Name{field: value}; the next token is the brace. The checker decides whether the name is a
- * type.
- */
-static struct bt_cel_node *parse_object(struct bt_cel_parser *parser, const char *name)
-{
-	uint32_t end = (uint32_t)(parser->token.text.data - name);
-	struct bt_cel_node *object = parse_entries(parser, parse_field);
-
-	if (object != NULL) {
-		object->map.type_name = bt_str_trim((struct bt_str){name, end}, BT_STR_SPACE);
-	}
-	return object;
-}
-
 /** Parses a field, an optional field or a member call; the next token is the dot. */
 static struct bt_cel_node *parse_select(struct bt_cel_parser *parser, struct bt_cel_node *operand)
 {
@@ -465,7 +450,15 @@ static struct bt_cel_node *parse_member(struct bt_cel_parser *parser)
 			node = parse_index(parser, node);
 			is_name = false;
 		} else if (is_name && parser->token.kind == BT_CEL_TOKEN_OPEN_BRACE) {
-			node = parse_object(parser, start);
+			/* The checker decides whether the name is a type. */
+			uint32_t end = (uint32_t)(parser->token.text.data - start);
+			struct bt_cel_node *object = parse_entries(parser, parse_field);
+
+			if (object != NULL) {
+				object->map.type_name =
+					bt_str_trim((struct bt_str){start, end}, BT_STR_SPACE);
+			}
+			node = object;
 			is_name = false;
 		} else {
 			break;

@@ -95,24 +95,6 @@ static int decode_data(struct bt_str *data, struct bt_arena *arena, struct berth
 	return code;
 }
 
-static int decode_all_data(
-	struct bt_kubeconfig *file, struct bt_arena *arena, struct berth_error *err)
-{
-	int code = 0;
-
-	for (uint32_t i = 0; code == 0 && i < file->clusters.count; i++) {
-		code = decode_data(&file->clusters.items[i].cluster.ca_data, arena, err);
-	}
-	for (uint32_t i = 0; code == 0 && i < file->users.count; i++) {
-		struct bt_kubeconfig_user *user = &file->users.items[i].user;
-		code = decode_data(&user->certificate_data, arena, err);
-		if (code == 0) {
-			code = decode_data(&user->key_data, arena, err);
-		}
-	}
-	return code;
-}
-
 /* Appends the path segments of `more` and resolves "." and "..". out is absolute, "" for "/". */
 static void append_segments(struct bt_strbuf *out, struct bt_str more)
 {
@@ -259,7 +241,16 @@ int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *ar
 		code = CHECK_NAMES("Context", file.contexts, arena, err);
 	}
 	if (code == 0) {
-		code = decode_all_data(&file, arena, err);
+		for (uint32_t i = 0; code == 0 && i < file.clusters.count; i++) {
+			code = decode_data(&file.clusters.items[i].cluster.ca_data, arena, err);
+		}
+		for (uint32_t i = 0; code == 0 && i < file.users.count; i++) {
+			struct bt_kubeconfig_user *user = &file.users.items[i].user;
+			code = decode_data(&user->certificate_data, arena, err);
+			if (code == 0) {
+				code = decode_data(&user->key_data, arena, err);
+			}
+		}
 	}
 	if (code == 0) {
 		code = resolve_paths(&file, path, arena, err);

@@ -352,20 +352,6 @@ static int check_ends(struct reading *reading, struct berth_error *err)
 	return 0;
 }
 
-static int read_lists(struct reading *reading, struct berth_error *err)
-{
-	int result = 0;
-	reading->live->heard_ns = bt_loop_now_ns(reading->live->loop);
-	while (result == 0 && start_more(reading)) {
-		result = bt_live_wait(reading->live, err);
-		if (result == 0) {
-			report_progress(reading);
-			result = check_ends(reading, err);
-		}
-	}
-	return result;
-}
-
 static int pass_objects(struct reading *reading, uint32_t index, struct berth_error *err)
 {
 	struct bt_live_list *list = &reading->lists[index];
@@ -392,7 +378,15 @@ int bt_live_read(struct bt_live *live, const struct bt_live_sink *sink, struct b
 	struct reading *reading = BT_NEW(struct reading);
 	reading->live = live;
 	reading->sink = sink;
-	int result = read_lists(reading, err);
+	int result = 0;
+	live->heard_ns = bt_loop_now_ns(live->loop);
+	while (result == 0 && start_more(reading)) {
+		result = bt_live_wait(live, err);
+		if (result == 0) {
+			report_progress(reading);
+			result = check_ends(reading, err);
+		}
+	}
 	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT && result == 0; i++) {
 		result = pass_objects(reading, i, err);
 	}

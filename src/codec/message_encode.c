@@ -119,15 +119,6 @@ static void write_map(
 	bt_json_end_object(writer);
 }
 
-static void write_inlined(
-	const struct bt_field *field, struct bt_json_writer *writer, const void *member)
-{
-	const void *structure = field->shape == BT_SHAPE_SINGLE ? member : bt_load_pointer(member);
-	if (structure != NULL) {
-		bt_message_encode_json_members(field->message, writer, structure);
-	}
-}
-
 void bt_message_encode_json_members(
 	const struct bt_message *message, struct bt_json_writer *writer, const void *value)
 {
@@ -135,7 +126,11 @@ void bt_message_encode_json_members(
 		const struct bt_field *field = &message->fields[i];
 		const void *member = bt_const_field_at(value, field->offset);
 		if ((field->flags & BT_FIELD_INLINE) != 0) {
-			write_inlined(field, writer, member);
+			const void *structure =
+				field->shape == BT_SHAPE_SINGLE ? member : bt_load_pointer(member);
+			if (structure != NULL) {
+				bt_message_encode_json_members(field->message, writer, structure);
+			}
 			continue;
 		}
 		if ((field->flags & BT_FIELD_ALWAYS) == 0 && field_is_zero(field, member)) {

@@ -306,23 +306,6 @@ static void *item_at(const struct bt_field *field, const struct bt_any_list *lis
 	return (char *)list->items + (size_t)i * field->item_size;
 }
 
-static int decode_packed(struct decoder *decoder, const struct bt_field *field,
-	struct bt_wire *wire, struct bt_any_list *list)
-{
-	struct bt_str bytes;
-	int code = read_bytes(decoder, wire, &bytes);
-	struct bt_wire packed = bt_wire_from(code == 0 ? bytes : BT_STR(""));
-	while (code == 0 && packed.at < packed.end) {
-		uint64_t number;
-		code = read_varint(decoder, &packed, &number);
-		if (code == 0) {
-			bt_store_number(
-				field, item_at(field, list, list->count++), (int64_t)number);
-		}
-	}
-	return code;
-}
-
 /** Decodes a map entry {key 1, value 2}; both fields are optional. */
 static int decode_entry(struct decoder *decoder, const struct bt_field *field, struct bt_wire *wire,
 	void *entry, const struct bt_path *path)
@@ -367,7 +350,17 @@ static int decode_element(struct decoder *decoder, const struct bt_field *field,
 {
 	struct bt_path item_path = {.parent = path, .step = BT_STEP_INDEX, .index = list->count};
 	if (type == BT_WIRE_BYTES && is_varint_list(field)) {
-		int code = decode_packed(decoder, field, wire, list);
+		struct bt_str bytes;
+		int code = read_bytes(decoder, wire, &bytes);
+		struct bt_wire packed = bt_wire_from(code == 0 ? bytes : BT_STR(""));
+		while (code == 0 && packed.at < packed.end) {
+			uint64_t number;
+			code = read_varint(decoder, &packed, &number);
+			if (code == 0) {
+				bt_store_number(field, item_at(field, list, list->count++),
+					(int64_t)number);
+			}
+		}
 		return code == 0 ? 0 : fail_at(decoder, path, code);
 	}
 	void *item = item_at(field, list, list->count);

@@ -3,32 +3,6 @@
 
 #include "codec/json_edit.h"
 
-/**
- * The form of objects in upstream's caches: without kind and apiVersion, pods without
- * managedFields. Claims have none here because the server keeps its value on writes.
- */
-static int write_stored_form(
-	enum bt_kind kind, struct bt_str json, struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_arena arena = {0};
-	struct bt_json_value *value;
-	int result = bt_json_parse(&arena, json, false, &value, err);
-	if (result == 0) {
-		struct bt_json_writer writer;
-		(void)bt_json_remove_c(value, "kind"); /* items of lists have neither */
-		(void)bt_json_remove_c(value, "apiVersion");
-		struct bt_json_value *metadata = bt_json_find(value, "metadata");
-		if (kind != BT_KIND_NODE && metadata != NULL) {
-			(void)bt_json_remove_c(metadata, "managedFields");
-		}
-		bt_json_writer_init(&writer, out, 0);
-		writer.escape_html = true;
-		bt_json_write_value(&writer, value);
-	}
-	bt_arena_finish(&arena);
-	return result;
-}
-
 static int decode_json(void *context, struct bt_str json, void **out_item, struct berth_error *err)
 {
 	enum bt_kind kind = *(const enum bt_kind *)context;
@@ -40,7 +14,26 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 		return result;
 	}
 	struct bt_object *object = item;
-	result = write_stored_form(kind, json, &stored, err);
+	/*
+	 * The form of objects in upstream's caches: without kind and apiVersion, pods without
+	 * managedFields. Claims have none here because the server keeps its value on writes.
+	 */
+	struct bt_arena arena = {0};
+	struct bt_json_value *value;
+	result = bt_json_parse(&arena, json, false, &value, err);
+	if (result == 0) {
+		struct bt_json_writer writer;
+		(void)bt_json_remove_c(value, "kind"); /* items of lists have neither */
+		(void)bt_json_remove_c(value, "apiVersion");
+		struct bt_json_value *metadata = bt_json_find(value, "metadata");
+		if (kind != BT_KIND_NODE && metadata != NULL) {
+			(void)bt_json_remove_c(metadata, "managedFields");
+		}
+		bt_json_writer_init(&writer, &stored, 0);
+		writer.escape_html = true;
+		bt_json_write_value(&writer, value);
+	}
+	bt_arena_finish(&arena);
 	if (result == 0) {
 		bt_object_keep_json(object, bt_strbuf_str(&stored));
 		*out_item = object;

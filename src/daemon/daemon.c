@@ -67,18 +67,6 @@ static int release_object(struct dl_phdr_info *info, size_t size BT_UNUSED, void
 	return 0;
 }
 
-/**
- * Called at the start, before there are threads. Large arrays grow by moving their pages, not by
- * copies that leave holes; the short-lived threads that look up host names share one heap with the
- * main thread.
- */
-static void tune_memory(void)
-{
-	/* only tuning: a failure has no effect */
-	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-	(void)mallopt(M_ARENA_MAX, 1);
-}
-
 static void release_code(void)
 {
 	long page_bytes = sysconf(_SC_PAGESIZE);
@@ -303,7 +291,13 @@ int bt_daemon_main(int argc, char **argv)
 		(void)setrlimit(RLIMIT_CORE, &none); /* lowering is always allowed */
 		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	}
-	tune_memory();
+	/*
+	 * Before there are threads. Large arrays grow by moving their pages, not by copies that
+	 * leave holes; the short-lived threads that look up host names share one heap with the main
+	 * thread. Only tuning: a failure has no effect.
+	 */
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	(void)mallopt(M_ARENA_MAX, 1);
 	switch (bt_daemon_options_parse(argc, argv, &daemon.options)) {
 	case BT_OPTIONS_GO_ON:
 		exit_code = run(&daemon);

@@ -13,8 +13,12 @@ struct conflict_list {
 	struct bt_apply_conflict items[BT_APPLY_CONFLICTS_MAX];
 };
 
-static struct bt_str describe_manager(struct bt_arena *arena, const struct bt_manager *manager)
+static void add_conflicts(struct conflict_list *list, const struct bt_manager *manager,
+	const struct bt_field_set *fields)
 {
+	struct bt_json_value *paths = bt_json_new(list->arena, BT_JSON_ARRAY);
+	uint32_t total = bt_field_set_paths(
+		list->arena, fields, BT_APPLY_CONFLICTS_MAX - list->count, paths);
 	struct bt_strbuf text = {0};
 	bt_strbuf_append_quoted(&text, manager->name);
 	if (manager->subresource.length != 0) {
@@ -25,18 +29,8 @@ static struct bt_str describe_manager(struct bt_arena *arena, const struct bt_ma
 		bt_strbuf_append_c(&text, " using ");
 		bt_strbuf_append_str(&text, manager->api_version);
 	}
-	struct bt_str copy = bt_arena_str(arena, bt_strbuf_str(&text));
+	struct bt_str name = bt_arena_str(list->arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
-	return copy;
-}
-
-static void add_conflicts(struct conflict_list *list, const struct bt_manager *manager,
-	const struct bt_field_set *fields)
-{
-	struct bt_json_value *paths = bt_json_new(list->arena, BT_JSON_ARRAY);
-	uint32_t total = bt_field_set_paths(
-		list->arena, fields, BT_APPLY_CONFLICTS_MAX - list->count, paths);
-	struct bt_str name = describe_manager(list->arena, manager);
 	bt_strbuf_append_c(&list->text, list->total != 0 ? "\n" : "");
 	bt_strbuf_append_c(&list->text, "conflicts with ");
 	bt_strbuf_append_str(&list->text, name);

@@ -6,34 +6,6 @@
 
 /** --- merge --- */
 
-static int merge_object(struct bt_arena *arena, const struct bt_spot *spot,
-	struct bt_json_value *live, const struct bt_json_value *applied, struct berth_error *err)
-{
-	struct bt_text_set index = {0};
-	int result = 0;
-	bt_json_append_names(live, &index);
-	for (uint32_t i = 0; i < applied->count && result == 0; i++) {
-		const struct bt_json_member *member = &applied->members[i];
-		struct bt_spot at = bt_spot_member(spot, member->name);
-		uint32_t position = bt_text_set_find(&index, member->name);
-		struct bt_json_value *merged = NULL;
-		struct bt_json_value *old =
-			position != BT_MAP_NONE ? live->members[position].value : NULL;
-		result = bt_apply_merge(arena, &at, old, member->value, &merged, err);
-		if (result != 0) {
-			break;
-		}
-		if (position != BT_MAP_NONE) {
-			live->members[position].value = merged;
-		} else {
-			bt_json_append_member(arena, live, member->name, merged);
-			bt_text_set_append(&index, member->name);
-		}
-	}
-	bt_text_set_finish(&index);
-	return result;
-}
-
 /** The caller has found the texts that identify the elements of both lists. */
 static int merge_lists(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *live, const struct bt_str *live_texts,
@@ -129,7 +101,28 @@ int bt_apply_merge(struct bt_arena *arena, const struct bt_spot *spot, struct bt
 	if (live == NULL) {
 		live = bt_json_new(arena, BT_JSON_OBJECT);
 	}
-	int result = merge_object(arena, spot, live, applied, err);
+	struct bt_text_set index = {0};
+	int result = 0;
+	bt_json_append_names(live, &index);
+	for (uint32_t i = 0; i < applied->count && result == 0; i++) {
+		const struct bt_json_member *member = &applied->members[i];
+		struct bt_spot at = bt_spot_member(spot, member->name);
+		uint32_t position = bt_text_set_find(&index, member->name);
+		struct bt_json_value *merged = NULL;
+		struct bt_json_value *old =
+			position != BT_MAP_NONE ? live->members[position].value : NULL;
+		result = bt_apply_merge(arena, &at, old, member->value, &merged, err);
+		if (result != 0) {
+			break;
+		}
+		if (position != BT_MAP_NONE) {
+			live->members[position].value = merged;
+		} else {
+			bt_json_append_member(arena, live, member->name, merged);
+			bt_text_set_append(&index, member->name);
+		}
+	}
+	bt_text_set_finish(&index);
 	if (result == 0) {
 		*out_value = live;
 	}

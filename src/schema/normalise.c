@@ -90,11 +90,6 @@ static bool was_seen(const struct members *members, uint32_t place)
 	return (members->seen[place / 64] >> place % 64 & 1) != 0;
 }
 
-static void mark_seen(struct members *members, uint32_t place)
-{
-	members->seen[place / 64] |= UINT64_C(1) << place % 64;
-}
-
 static void append_path(const struct bt_normalise_at *at, struct bt_strbuf *out)
 {
 	if (at->up != NULL) {
@@ -347,7 +342,7 @@ static int take_member(struct bt_normalise *run, struct members *members,
 		remove_member(members, member.name);
 	}
 	if (member.value->type != BT_JSON_NULL) {
-		mark_seen(members, place.index);
+		members->seen[place.index / 64] |= UINT64_C(1) << place.index % 64;
 		code = take_field(run, place.field, at, member.value);
 		if (code != 0) {
 			return code;

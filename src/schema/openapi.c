@@ -192,21 +192,6 @@ static void write_one(const struct schemas *schemas, const struct bt_schema_fiel
 	}
 }
 
-static void write_list_type(const struct bt_schema_field *field, struct bt_json_writer *writer)
-{
-	if (field->list_keys != NULL) {
-		bt_json_begin_member_array(writer, "x-kubernetes-list-map-keys");
-		for (uint32_t i = 0; field->list_keys[i] != NULL; i++) {
-			bt_json_write_c(writer, field->list_keys[i]);
-		}
-		bt_json_end_array(writer);
-		write_pair(writer, "x-kubernetes-list-type", "map");
-	} else {
-		write_pair(writer, "x-kubernetes-list-type",
-			(field->flags & BT_SCHEMA_LIST_SET) != 0 ? "set" : "atomic");
-	}
-}
-
 static void write_patch_hints(const struct bt_schema_field *field, struct bt_json_writer *writer)
 {
 	struct bt_strbuf strategy = {NULL, 0, 0};
@@ -245,7 +230,17 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 		bt_json_begin_member_object(writer, "items");
 		write_one(schemas, field, true, writer);
 		bt_json_end_object(writer);
-		write_list_type(field, writer);
+		if (field->list_keys != NULL) {
+			bt_json_begin_member_array(writer, "x-kubernetes-list-map-keys");
+			for (uint32_t i = 0; field->list_keys[i] != NULL; i++) {
+				bt_json_write_c(writer, field->list_keys[i]);
+			}
+			bt_json_end_array(writer);
+			write_pair(writer, "x-kubernetes-list-type", "map");
+		} else {
+			write_pair(writer, "x-kubernetes-list-type",
+				(field->flags & BT_SCHEMA_LIST_SET) != 0 ? "set" : "atomic");
+		}
 		break;
 	case BT_SCHEMA_MAP:
 		write_type(writer, "object", NULL);
@@ -367,23 +362,6 @@ static void end_list_properties(const struct schemas *schemas, struct bt_json_wr
 	bt_json_end_array(writer);
 }
 
-static void write_list_message(const struct schemas *schemas,
-	const struct bt_schema_message *message, struct bt_json_writer *writer)
-{
-	struct bt_schema_field items = {.name = "items",
-		.name_length = 5,
-		.type = BT_SCHEMA_MESSAGE,
-		.shape = BT_SCHEMA_LIST,
-		.message = message};
-
-	write_type(writer, "object", NULL);
-	bt_json_begin_member_object(writer, "properties");
-	write_type_members(writer);
-	write_field(schemas, &items, writer);
-	end_list_properties(schemas, writer);
-	write_kinds(message, true, writer);
-}
-
 static void write_scalar(
 	struct bt_json_writer *writer, const char *name, const char *type, const char *format)
 {
@@ -429,7 +407,18 @@ static void write_schemas(const struct schemas *schemas, struct bt_json_writer *
 			bt_json_write_name(writer, bt_strbuf_str(&name));
 			bt_json_begin_object(writer);
 			if (list != 0) {
-				write_list_message(schemas, message, writer);
+				struct bt_schema_field items = {.name = "items",
+					.name_length = 5,
+					.type = BT_SCHEMA_MESSAGE,
+					.shape = BT_SCHEMA_LIST,
+					.message = message};
+
+				write_type(writer, "object", NULL);
+				bt_json_begin_member_object(writer, "properties");
+				write_type_members(writer);
+				write_field(schemas, &items, writer);
+				end_list_properties(schemas, writer);
+				write_kinds(message, true, writer);
 			} else {
 				write_message(schemas, message, writer);
 			}
@@ -696,18 +685,6 @@ static void write_parameter(struct document *document, const char *name, const c
 	bt_json_end_object(writer);
 }
 
-static void write_kind(const struct bt_openapi_resource *resource, struct bt_json_writer *writer)
-{
-	bt_json_begin_member_object(writer, "x-kubernetes-group-version-kind");
-	bt_json_write_name_c(writer, "group");
-	bt_json_write_str(writer, resource->kind_group);
-	bt_json_write_name_c(writer, "kind");
-	bt_json_write_str(writer, resource->kind);
-	bt_json_write_name_c(writer, "version");
-	bt_json_write_str(writer, resource->kind_version);
-	bt_json_end_object(writer);
-}
-
 /* Writes {"content": {<type>: {"schema": <ref>}}} without the outer braces. */
 static void write_content(struct document *document, const char *type,
 	const struct bt_schema_message *message, bool list)
@@ -761,7 +738,14 @@ static void write_operation(
 		bt_json_end_object(writer);
 	}
 	write_response(document, message, operations[index].verb[0] == 'l');
-	write_kind(resource, writer);
+	bt_json_begin_member_object(writer, "x-kubernetes-group-version-kind");
+	bt_json_write_name_c(writer, "group");
+	bt_json_write_str(writer, resource->kind_group);
+	bt_json_write_name_c(writer, "kind");
+	bt_json_write_str(writer, resource->kind);
+	bt_json_write_name_c(writer, "version");
+	bt_json_write_str(writer, resource->kind_version);
+	bt_json_end_object(writer);
 	bt_json_end_object(writer);
 }
 
@@ -993,23 +977,6 @@ static void encode_parameter(const char *name, struct bt_strbuf *out)
 	}
 }
 
-static void encode_kind(const struct bt_openapi_resource *resource, struct bt_strbuf *out)
-{
-	struct bt_strbuf yaml = {NULL, 0, 0};
-	size_t extension = bt_wire_open(out, OPERATION_EXTENSION);
-	size_t value;
-
-	bt_wire_write_bytes(out, NAMED_NAME, BT_STR("x-kubernetes-group-version-kind"));
-	value = bt_wire_open(out, NAMED_VALUE);
-	bt_strbuf_printf(&yaml, "group: \"%.*s\"\nkind: \"%.*s\"\nversion: \"%.*s\"\n",
-		BT_STR_ARG(resource->kind_group), BT_STR_ARG(resource->kind),
-		BT_STR_ARG(resource->kind_version));
-	bt_wire_write_bytes(out, ANY_YAML, bt_strbuf_str(&yaml));
-	bt_strbuf_finish(&yaml);
-	bt_wire_close(out, value);
-	bt_wire_close(out, extension);
-}
-
 /* Encodes only that the resource can be patched with dryRun. */
 static void encode_patch(const struct bt_openapi_resource *resource, struct bt_strbuf *out)
 {
@@ -1027,7 +994,19 @@ static void encode_patch(const struct bt_openapi_resource *resource, struct bt_s
 		encode_parameter(write_options[i], out);
 	}
 	bt_wire_write_bytes(out, OPERATION_RESPONSES, BT_STR(""));
-	encode_kind(resource, out);
+	struct bt_strbuf yaml = {NULL, 0, 0};
+	size_t extension = bt_wire_open(out, OPERATION_EXTENSION);
+	size_t value;
+
+	bt_wire_write_bytes(out, NAMED_NAME, BT_STR("x-kubernetes-group-version-kind"));
+	value = bt_wire_open(out, NAMED_VALUE);
+	bt_strbuf_printf(&yaml, "group: \"%.*s\"\nkind: \"%.*s\"\nversion: \"%.*s\"\n",
+		BT_STR_ARG(resource->kind_group), BT_STR_ARG(resource->kind),
+		BT_STR_ARG(resource->kind_version));
+	bt_wire_write_bytes(out, ANY_YAML, bt_strbuf_str(&yaml));
+	bt_strbuf_finish(&yaml);
+	bt_wire_close(out, value);
+	bt_wire_close(out, extension);
 	bt_wire_close(out, operation);
 	bt_wire_close(out, item);
 	bt_wire_close(out, named);

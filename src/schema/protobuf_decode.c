@@ -183,19 +183,6 @@ static bool is_varint(const struct bt_schema_field *field)
 		field->type == BT_SCHEMA_INT64;
 }
 
-static void set_varint(struct decoder *decoder, const struct bt_schema_field *field,
-	uint64_t number, struct bt_json_value *value)
-{
-	if (field->type == BT_SCHEMA_BOOL) {
-		value->type = BT_JSON_BOOL;
-		value->boolean = number != 0;
-	} else if (field->type == BT_SCHEMA_INT32) {
-		set_number(decoder, (int32_t)(uint32_t)number, value);
-	} else {
-		set_number(decoder, (int64_t)number, value);
-	}
-}
-
 /* Decodes a length-delimited field into value, which is null. */
 static int decode_bytes(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_str bytes, struct bt_json_value *value)
@@ -260,7 +247,14 @@ static int decode_one(struct decoder *decoder, const struct bt_schema_field *fie
 	if (is_varint(field)) {
 		code = bt_wire_read_varint(wire, &number, decoder->err);
 		if (code == 0) {
-			set_varint(decoder, field, number, value);
+			if (field->type == BT_SCHEMA_BOOL) {
+				value->type = BT_JSON_BOOL;
+				value->boolean = number != 0;
+			} else if (field->type == BT_SCHEMA_INT32) {
+				set_number(decoder, (int32_t)(uint32_t)number, value);
+			} else {
+				set_number(decoder, (int64_t)number, value);
+			}
 		}
 		return code;
 	}

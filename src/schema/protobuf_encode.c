@@ -165,18 +165,6 @@ static void encode_one(const struct bt_schema_field *field, uint32_t number,
 	}
 }
 
-static void encode_map(
-	const struct bt_schema_field *field, const struct bt_json_value *map, struct bt_strbuf *out)
-{
-	for (uint32_t i = 0; i < map->count; i++) {
-		size_t entry = bt_wire_open(out, field->number);
-
-		bt_wire_write_bytes(out, ENTRY_KEY, map->members[i].name);
-		encode_one(field, ENTRY_VALUE, map->members[i].value, out);
-		bt_wire_close(out, entry);
-	}
-}
-
 static void encode_field(const struct bt_schema_field *field, const struct bt_json_value *value,
 	struct bt_strbuf *out)
 {
@@ -195,7 +183,13 @@ static void encode_field(const struct bt_schema_field *field, const struct bt_js
 		break;
 	case BT_SCHEMA_MAP:
 		if (value->type == BT_JSON_OBJECT) {
-			encode_map(field, value, out);
+			for (uint32_t i = 0; i < value->count; i++) {
+				size_t entry = bt_wire_open(out, field->number);
+
+				bt_wire_write_bytes(out, ENTRY_KEY, value->members[i].name);
+				encode_one(field, ENTRY_VALUE, value->members[i].value, out);
+				bt_wire_close(out, entry);
+			}
 		}
 		break;
 	}

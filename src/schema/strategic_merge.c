@@ -127,15 +127,6 @@ struct list_merge {
 	BT_VEC(struct bt_str) patched;
 };
 
-static void finish(struct list_merge *list)
-{
-	bt_vec_finish(&list->elements);
-	bt_vec_finish(&list->keys);
-	bt_vec_finish(&list->ranks);
-	bt_vec_finish(&list->patched);
-	bt_text_set_finish(&list->index);
-}
-
 static struct bt_str key_of(const struct list_merge *list, const struct bt_json_value *element)
 {
 	return bt_spot_scalar_text(list->key != NULL ? bt_json_find(element, list->key) : element);
@@ -285,7 +276,11 @@ static int merge_list(struct merge *merge, const struct bt_spot *spot,
 		result = merge_all(&state, list, patch, order, &deleted, merged);
 	}
 	bt_text_set_finish(&deleted);
-	finish(&state);
+	bt_vec_finish(&state.elements);
+	bt_vec_finish(&state.keys);
+	bt_vec_finish(&state.ranks);
+	bt_vec_finish(&state.patched);
+	bt_text_set_finish(&state.index);
 	if (result == 0) {
 		*out_result = merged;
 	}

@@ -288,12 +288,15 @@ static void create_flow_control(struct bt_api *api, struct bt_strbuf *text, stru
 	}
 }
 
-/**
- * One for each group and version of a built-in resource, except metrics.k8s.io, whose APIService
- * comes with a metrics server.
- */
-static void create_api_services(struct bt_api *api, struct bt_strbuf *text, struct bt_arena *arena)
+void bt_api_bootstrap(struct bt_api *api)
 {
+	struct bt_arena arena = {0};
+	struct bt_strbuf text = {0};
+	create_flow_control(api, &text, &arena);
+	/*
+	 * One for each group and version of a built-in resource, except metrics.k8s.io, whose
+	 * APIService comes with a metrics server.
+	 */
 	const struct bt_api_resource *services =
 		bt_resources_builtin(api->resources, "apiregistration.k8s.io", "apiservices");
 	for (uint32_t i = 0; i < bt_resources_count(api->resources); i++) {
@@ -306,7 +309,7 @@ static void create_api_services(struct bt_api *api, struct bt_strbuf *text, stru
 			strcmp(resource->group, "metrics.k8s.io") == 0) {
 			continue;
 		}
-		bt_strbuf_printf(text,
+		bt_strbuf_printf(&text,
 			"{\"metadata\":{\"name\":\"%s.%s\",\"labels\":{"
 			"\"kube-aggregator.kubernetes.io/automanaged\":\"onstart\"}},\"spec\":{"
 			"\"group\":\"%s\",\"version\":\"%s\",\"groupPriorityMinimum\":%d,"
@@ -316,16 +319,8 @@ static void create_api_services(struct bt_api *api, struct bt_strbuf *text, stru
 			is_core             ? 1
 				: is_stable ? 15
 					    : 9);
-		create(api, services, text, arena);
+		create(api, services, &text, &arena);
 	}
-}
-
-void bt_api_bootstrap(struct bt_api *api)
-{
-	struct bt_arena arena = {0};
-	struct bt_strbuf text = {0};
-	create_flow_control(api, &text, &arena);
-	create_api_services(api, &text, &arena);
 	bt_strbuf_finish(&text);
 	bt_arena_finish(&arena);
 }

@@ -123,24 +123,6 @@ static const char *choose_protocol(const struct bt_front_call *call)
 	return NULL;
 }
 
-/** WebSocket requests are GETs, but need the right to create as well. */
-static bool may_create(struct bt_front_call *call)
-{
-	struct bt_str reason;
-	struct bt_access access = {.user = &call->user,
-		.verb = BT_STR("create"),
-		.namespace_ = call->route.namespace_,
-		.resource = bt_str_from(call->route.resource->name),
-		.subresource = bt_str_from(bt_subresource_name(call->route.subresource)),
-		.name = call->route.name};
-	if (bt_front_is_master(call) ||
-		bt_api_authorize(call->front->api, &access, &call->arena, &reason)) {
-		return true;
-	}
-	bt_rbac_forbid(&access, reason, &call->arena, &call->failure);
-	return false;
-}
-
 /** Checks the headers of a WebSocket upgrade. false: sets call->failure. */
 static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 {
@@ -173,7 +155,20 @@ static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 			"is served: v5.channel.k8s.io, v4.channel.k8s.io");
 		return false;
 	}
-	return may_create(call);
+	/* WebSocket requests are GETs, but need the right to create as well. */
+	struct bt_str reason;
+	struct bt_access access = {.user = &call->user,
+		.verb = BT_STR("create"),
+		.namespace_ = call->route.namespace_,
+		.resource = bt_str_from(call->route.resource->name),
+		.subresource = bt_str_from(bt_subresource_name(call->route.subresource)),
+		.name = call->route.name};
+	if (bt_front_is_master(call) ||
+		bt_api_authorize(call->front->api, &access, &call->arena, &reason)) {
+		return true;
+	}
+	bt_rbac_forbid(&access, reason, &call->arena, &call->failure);
+	return false;
 }
 
 void bt_front_connect(struct bt_front_call *call)

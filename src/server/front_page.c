@@ -35,24 +35,6 @@ static bool parse_selector(struct bt_front_call *call, struct bt_str text, struc
 	return false;
 }
 
-static void add_external(struct values *values, const struct bt_custom_metric *metric)
-{
-	struct bt_arena *arena = &values->call->arena;
-	struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *labels = bt_json_new(arena, BT_JSON_OBJECT);
-
-	for (uint32_t i = 0; i < metric->labels.count; i++) {
-		bt_json_set(arena, labels, metric->labels.items[i].key,
-			bt_json_new_str(arena, metric->labels.items[i].value));
-	}
-	bt_json_set_str(arena, item, "metricName", metric->name);
-	bt_json_set_value(arena, item, "metricLabels", labels);
-	bt_json_set_str(arena, item, "timestamp",
-		bt_time_text(arena, bt_api_now_ns(values->call->front->api)));
-	bt_json_set_str(arena, item, "value", bt_custom_metric_quantity(arena, metric->value));
-	bt_json_append(arena, values->items, item);
-}
-
 /** Adds the metric of one object, if the object has it. */
 static void add_object(struct values *values, const struct bt_api_resource *resource,
 	const struct bt_json_value *object)
@@ -157,7 +139,21 @@ static bool add_externals(struct values *values)
 		return false;
 	}
 	while (bt_custom_metric_next(api, &walk, route->text, &selector, &call->arena, &metric)) {
-		add_external(values, &metric);
+		struct bt_arena *arena = &values->call->arena;
+		struct bt_json_value *item = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_json_value *labels = bt_json_new(arena, BT_JSON_OBJECT);
+
+		for (uint32_t i = 0; i < metric.labels.count; i++) {
+			bt_json_set(arena, labels, metric.labels.items[i].key,
+				bt_json_new_str(arena, metric.labels.items[i].value));
+		}
+		bt_json_set_str(arena, item, "metricName", metric.name);
+		bt_json_set_value(arena, item, "metricLabels", labels);
+		bt_json_set_str(arena, item, "timestamp",
+			bt_time_text(arena, bt_api_now_ns(values->call->front->api)));
+		bt_json_set_str(
+			arena, item, "value", bt_custom_metric_quantity(arena, metric.value));
+		bt_json_append(arena, values->items, item);
 	}
 	return true;
 }

@@ -429,26 +429,22 @@ static bool resources_have(
 	return false;
 }
 
-static bool paths_have(const struct bt_text_list *list, struct bt_str path)
-{
-	for (uint32_t i = 0; i < list->count; i++) {
-		struct bt_str item = list->items[i];
-		if (bt_str_equal(item, path) ||
-			(item.length != 0 && item.data[item.length - 1] == '*' &&
-				bt_str_has_prefix(path, bt_str_sub(item, 0, item.length - 1)))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool bt_policy_rule_allows(const struct bt_policy_rule *rule, const struct bt_access *access)
 {
 	if (!list_has(&rule->verbs, access->verb)) {
 		return false;
 	}
 	if (access->is_path) {
-		return paths_have(&rule->paths, access->path);
+		for (uint32_t i = 0; i < rule->paths.count; i++) {
+			struct bt_str item = rule->paths.items[i];
+			if (bt_str_equal(item, access->path) ||
+				(item.length != 0 && item.data[item.length - 1] == '*' &&
+					bt_str_has_prefix(access->path,
+						bt_str_sub(item, 0, item.length - 1)))) {
+				return true;
+			}
+		}
+		return false;
 	}
 	bool names_match = rule->names.count == 0;
 	for (uint32_t i = 0; i < rule->names.count && !names_match; i++) {
