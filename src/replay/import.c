@@ -49,14 +49,7 @@ void bt_import_destroy(struct bt_import *import)
 	if (import == NULL) {
 		return;
 	}
-	if (import->writer != NULL) {
-		/*
-		 * The import has failed already and reported the error, so an error of closing is
-		 * ignored.
-		 */
-		int ignored = bt_recording_finish(import->writer, false, NULL);
-		(void)ignored;
-	}
+	bt_recording_abandon(import->writer);
 	for (uint32_t i = 0; i < import->objects.count; i++) {
 		bt_free(import->objects.items[i]);
 	}

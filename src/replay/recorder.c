@@ -187,14 +187,7 @@ void bt_recorder_destroy(struct bt_recorder *recorder)
 	if (recorder == NULL) {
 		return;
 	}
-	if (recorder->writer != NULL) {
-		/*
-		 * Recording has failed already and reported the error, so an error of closing is
-		 * ignored.
-		 */
-		int ignored = bt_recording_finish(recorder->writer, false, NULL);
-		(void)ignored;
-	}
+	bt_recording_abandon(recorder->writer);
 	for (uint32_t i = 0; i < recorder->waiting.count; i++) {
 		bt_strbuf_finish(&recorder->waiting.items[i].text);
 	}

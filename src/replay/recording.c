@@ -622,3 +622,11 @@ int bt_recording_finish(
 	bt_free(writer);
 	return result;
 }
+
+void bt_recording_abandon(struct bt_recording_writer *writer)
+{
+	if (writer != NULL) {
+		int ignored = bt_recording_finish(writer, false, NULL);
+		(void)ignored;
+	}
+}

@@ -101,6 +101,8 @@ BT_MUST_USE int bt_recording_append(struct bt_recording_writer *writer,
 BT_MUST_USE int bt_recording_flush(struct bt_recording_writer *writer, struct berth_error *err);
 /** Returns the compressed bytes as of the last flush; 0 for a pipe. */
 uint64_t bt_recording_size(const struct bt_recording_writer *writer);
+/** Closes the file after an error, which is reported already. NULL accepted. */
+void bt_recording_abandon(struct bt_recording_writer *writer);
 /**
  * Flushes and closes the file. is_complete: with the last line that marks the recording as
  * complete. Frees the writer even on errors.

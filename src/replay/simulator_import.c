@@ -15,12 +15,10 @@ struct simulator {
 	struct bt_import *import;
 	struct bt_change_import changes;
 	const char *path;
-	bool has_begun;                     /* a record was read */
-	int64_t time_ns;                    /* of the last record, since the start */
-	BT_VEC(struct bt_object *) objects; /* latest state of each object; owned; NULL: free */
-	BT_VEC(uint32_t) free_ids;
-	struct bt_map by_name;
-	struct bt_arena arena; /* reset for each record */
+	bool has_begun;               /* a record was read */
+	int64_t time_ns;              /* of the last record, since the start */
+	struct bt_object_set objects; /* latest state of each object */
+	struct bt_arena arena;        /* reset for each record */
 };
 
 enum event { ADDED, UPDATED, DELETED };
@@ -31,41 +29,6 @@ struct record {
 	struct bt_str event;
 	struct bt_str object; /* JSON */
 };
-
-/** --- objects --- */
-
-static uint64_t hash_object(const struct bt_object *object)
-{
-	return bt_object_hash(object->kind, object->meta->namespace_, object->meta->name);
-}
-
-static uint32_t find_object(const struct simulator *simulator, const struct bt_object *object)
-{
-	BT_MAP_EACH (&simulator->by_name, hash_object(object), id) {
-		if (bt_object_is(simulator->objects.items[id], object->kind,
-			    object->meta->namespace_, object->meta->name)) {
-			return id;
-		}
-	}
-	return BT_MAP_NONE;
-}
-
-/** Stores the latest state of an object. object is consumed; NULL: deleted. */
-static void keep_object(struct simulator *simulator, uint32_t id, struct bt_object *object)
-{
-	struct bt_object *old = id != BT_MAP_NONE ? simulator->objects.items[id] : NULL;
-	if (old != NULL && object != NULL) {
-		simulator->objects.items[id] = object;
-	} else if (object != NULL) {
-		bt_vec_store(&simulator->objects, &simulator->free_ids, object, id);
-		bt_map_insert(&simulator->by_name, hash_object(object), id);
-	} else {
-		(void)bt_map_remove(&simulator->by_name, hash_object(old), id); /* the map has it */
-		simulator->objects.items[id] = NULL;
-		bt_vec_push(&simulator->free_ids, id);
-	}
-	bt_object_release(old);
-}
 
 /** --- records --- */
 
@@ -172,7 +135,7 @@ static int take_record(struct simulator *simulator, const struct record *record,
 	} else {
 		flaw = decode_object(simulator, record->object, &object);
 	}
-	uint32_t id = flaw == NULL ? find_object(simulator, object) : BT_MAP_NONE;
+	uint32_t id = flaw == NULL ? bt_object_set_find(&simulator->objects, object) : BT_MAP_NONE;
 	if (flaw == NULL && event == DELETED && id == BT_MAP_NONE) {
 		flaw = "Delete of an object that is not there";
 		bt_object_release(object);
@@ -190,8 +153,8 @@ static int take_record(struct simulator *simulator, const struct record *record,
 		object = NULL;
 	}
 	int result = bt_change_import_take(&simulator->changes, simulator->time_ns,
-		id != BT_MAP_NONE ? simulator->objects.items[id] : NULL, object, err);
-	keep_object(simulator, id, object);
+		id != BT_MAP_NONE ? simulator->objects.items.items[id] : NULL, object, err);
+	bt_object_set_put(&simulator->objects, id, object);
 	return result;
 }
 
@@ -297,12 +260,7 @@ int bt_import_simulator(
 	if (result == 0) {
 		result = bt_change_import_begin(&simulator.changes, err);
 	}
-	for (uint32_t i = 0; i < simulator.objects.count; i++) {
-		bt_object_release(simulator.objects.items[i]);
-	}
-	bt_vec_finish(&simulator.objects);
-	bt_vec_finish(&simulator.free_ids);
-	bt_map_finish(&simulator.by_name);
+	bt_object_set_finish(&simulator.objects);
 	bt_arena_finish(&simulator.arena);
 	bt_change_import_finish(&simulator.changes);
 	return result;
