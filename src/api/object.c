@@ -374,7 +374,7 @@ static struct bt_object *object_fitted(enum bt_kind kind, void *value, struct bt
 
 	bt_message_copy(info->message, copy, value, &arena);
 	if (common != NULL) {
-		bt_pod_common_put_in(common, copy);
+		bt_pod_common_apply(common, copy);
 	}
 	struct bt_object *object = object_new(kind, copy, &arena);
 	object->common = common;

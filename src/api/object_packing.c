@@ -192,7 +192,7 @@ static struct bt_packed_object *pack(const struct bt_object *object)
 	if (object->common != NULL) {
 		struct bt_pod *pod = (void *)meta;
 
-		bt_pod_common_leave_out(pod);
+		bt_pod_common_clear(pod);
 		move_unique_fields(pod, &own, &scratch);
 		unpacked_bytes += own.status.conditions.count * sizeof(struct bt_pod_condition);
 		bt_message_pack(&bt_pod_message, &own, &bytes);
@@ -256,7 +256,7 @@ struct bt_object *bt_object_unpack(struct bt_object *object)
 		bt_arena_init(&arena, object->packed->unpacked_bytes);
 		void *value = unpack_into(object->packed, object->kind, &arena);
 		if (object->common != NULL) {
-			bt_pod_common_put_in(object->common, value);
+			bt_pod_common_apply(object->common, value);
 		}
 		object->value = value;
 		object->memory = arena.chunks;

@@ -37,7 +37,7 @@ static uint64_t bytes_of(const struct bt_pod_common *common)
 }
 
 /** Drops the cache's reference; pods that use the common part keep it alive. */
-static void forget(struct bt_pod_commons *commons, uint32_t at)
+static void release_cached(struct bt_pod_commons *commons, uint32_t at)
 {
 	struct bt_pod_common *common = commons->slots[at].common;
 
@@ -60,7 +60,7 @@ static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct b
 	}
 	if (at == first + BT_POD_COMMONS_WAYS) {
 		at = first + commons->next_way++ % BT_POD_COMMONS_WAYS;
-		forget(commons, at);
+		release_cached(commons, at);
 		commons->slots[at].hash = hash;
 		return NULL;
 	}
@@ -96,19 +96,19 @@ struct bt_pod_common *bt_pod_commons_take_out(
 	common->reference_count++;
 	/* this may also drop the part just found */
 	while (commons->bytes > BT_POD_COMMONS_BYTES_MAX) {
-		forget(commons, commons->next_slot);
+		release_cached(commons, commons->next_slot);
 		commons->next_slot = (commons->next_slot + 1) % BT_POD_COMMONS;
 	}
 	set_common(pod, &empty);
 	return common;
 }
 
-void bt_pod_common_put_in(const struct bt_pod_common *common, struct bt_pod *pod)
+void bt_pod_common_apply(const struct bt_pod_common *common, struct bt_pod *pod)
 {
 	set_common(pod, &common->pod);
 }
 
-void bt_pod_common_leave_out(struct bt_pod *pod)
+void bt_pod_common_clear(struct bt_pod *pod)
 {
 	static const struct bt_pod empty;
 

@@ -55,9 +55,9 @@ BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
  * Sets the common fields in a copy of the remaining fields; they are borrowed as long as a
  * reference to common is held.
  */
-void bt_pod_common_put_in(const struct bt_pod_common *common, struct bt_pod *pod);
+void bt_pod_common_apply(const struct bt_pod_common *common, struct bt_pod *pod);
 /** Clears the common fields of a copy. */
-void bt_pod_common_leave_out(struct bt_pod *pod);
+void bt_pod_common_clear(struct bt_pod *pod);
 /**
  * Returns a shared or new copy of the bytes, with one reference for the caller. Bytes beyond
  * BT_PACKED_COMMON_BYTES_MAX are not cached.

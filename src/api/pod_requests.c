@@ -255,7 +255,7 @@ static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quan
 }
 
 /** own = max(own, list) per name; keep_existing: only for names without an own value. */
-static void merge_own(
+static void merge_into_own(
 	struct computation *computation, const struct bt_resource_list *list, bool keep_existing)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -346,7 +346,7 @@ static const struct bt_container_status *status_of(
  * Loads the effective requests (limits) of one container into the rows' own values, spec 01b
  * section 3.1 (3.5).
  */
-static void load_own(
+static void load_container(
 	struct computation *computation, const struct bt_container *container, bool may_use_status)
 {
 	const struct bt_container_status *status = NULL;
@@ -357,19 +357,20 @@ static void load_own(
 		status = status_of(computation, container->name);
 	}
 	if (status == NULL || status->resources == NULL) {
-		merge_own(computation, part_of(&container->resources, computation->part), false);
+		merge_into_own(
+			computation, part_of(&container->resources, computation->part), false);
 	} else {
 		if (!computation->infeasible) {
-			merge_own(computation, part_of(&container->resources, computation->part),
-				false);
+			merge_into_own(computation,
+				part_of(&container->resources, computation->part), false);
 		}
-		merge_own(computation, part_of(status->resources, computation->part), false);
+		merge_into_own(computation, part_of(status->resources, computation->part), false);
 		if (computation->part == PART_REQUESTS) {
-			merge_own(computation, &status->allocated_resources, false);
+			merge_into_own(computation, &status->allocated_resources, false);
 		}
 	}
 	if (computation->options->missing != NULL) {
-		merge_own(computation, computation->options->missing, true);
+		merge_into_own(computation, computation->options->missing, true);
 	}
 }
 
@@ -384,7 +385,7 @@ static void add_containers(struct computation *computation)
 	struct bt_arena *arena = computation->arena;
 
 	for (uint32_t i = 0; i < spec->containers.count; i++) {
-		load_own(computation, &spec->containers.items[i], true);
+		load_container(computation, &spec->containers.items[i], true);
 		for (uint32_t j = 0; j < computation->touched_count; j++) {
 			struct row *row = &computation->rows[computation->touched[j]];
 
@@ -394,7 +395,7 @@ static void add_containers(struct computation *computation)
 	for (uint32_t i = 0; i < spec->init_containers.count; i++) {
 		bool sidecar = bt_container_is_sidecar(&spec->init_containers.items[i]);
 
-		load_own(computation, &spec->init_containers.items[i], sidecar);
+		load_container(computation, &spec->init_containers.items[i], sidecar);
 		for (uint32_t j = 0; j < computation->touched_count; j++) {
 			struct row *row = &computation->rows[computation->touched[j]];
 

@@ -40,7 +40,7 @@ bool bt_resource_claim_is_reserved_by(const struct bt_resource_claim *claim, str
 	return false;
 }
 
-bool bt_resource_claim_drop_user(
+bool bt_resource_claim_remove_user(
 	struct bt_resource_claim *claim, struct bt_str uid, struct bt_arena *arena)
 {
 	const struct bt_resource_claim_consumer_reference *users = claim->status.reserved_for.items;
@@ -59,7 +59,7 @@ bool bt_resource_claim_drop_user(
 	return left_count != count;
 }
 
-void bt_resource_claim_drop_finalizer(struct bt_resource_claim *claim, struct bt_arena *arena)
+void bt_resource_claim_remove_finalizer(struct bt_resource_claim *claim, struct bt_arena *arena)
 {
 	bt_str_list old = claim->metadata.finalizers;
 	struct bt_str *kept = BT_ARENA_NEW_ARRAY(arena, struct bt_str, old.count);

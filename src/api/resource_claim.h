@@ -27,8 +27,8 @@ bool bt_resource_claim_is_reserved_by(const struct bt_resource_claim *claim, str
  * Removes the reservedFor entries with this uid; the new list is in the arena. false: there was
  * none.
  */
-bool bt_resource_claim_drop_user(
+bool bt_resource_claim_remove_user(
 	struct bt_resource_claim *claim, struct bt_str uid, struct bt_arena *arena);
 /** Removes BT_CLAIM_FINALIZER and keeps other finalizers; the new list is in the arena. */
-void bt_resource_claim_drop_finalizer(struct bt_resource_claim *claim, struct bt_arena *arena);
+void bt_resource_claim_remove_finalizer(struct bt_resource_claim *claim, struct bt_arena *arena);
 #endif

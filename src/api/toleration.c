@@ -20,7 +20,7 @@ static bool canonical_int64(struct bt_str text, int64_t *out)
 }
 
 /** Operators Lt and Gt: compares the taint's value with the toleration's. */
-static bool compares(
+static bool compare_values(
 	const struct bt_toleration *toleration, const struct bt_taint *taint, bool greater)
 {
 	int64_t bound;
@@ -50,10 +50,10 @@ bool bt_toleration_tolerates(
 		return true;
 	}
 	if (allow_comparison && bt_str_equal(operator_, BT_STR("Lt"))) {
-		return compares(toleration, taint, false);
+		return compare_values(toleration, taint, false);
 	}
 	if (allow_comparison && bt_str_equal(operator_, BT_STR("Gt"))) {
-		return compares(toleration, taint, true);
+		return compare_values(toleration, taint, true);
 	}
 	return false;
 }

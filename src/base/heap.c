@@ -27,7 +27,7 @@ static bool is_less(
 	return heap->tie != NULL && heap->tie(heap->owner, a->item, b->item);
 }
 
-static void put(struct bt_heap *heap, uint32_t position, struct bt_heap_slot slot)
+static void set_slot(struct bt_heap *heap, uint32_t position, struct bt_heap_slot slot)
 {
 	heap->slots.items[position] = slot;
 	heap->positions.items[slot.item] = position;
@@ -43,10 +43,10 @@ static void sift_up(struct bt_heap *heap, uint32_t position)
 		if (!is_less(heap, &moving, &heap->slots.items[parent])) {
 			break;
 		}
-		put(heap, position, heap->slots.items[parent]);
+		set_slot(heap, position, heap->slots.items[parent]);
 		position = parent;
 	}
-	put(heap, position, moving);
+	set_slot(heap, position, moving);
 }
 
 /** Returns false if the slot did not move. */
@@ -72,14 +72,14 @@ static bool sift_down(struct bt_heap *heap, uint32_t start)
 		if (!is_less(heap, &heap->slots.items[child], &moving)) {
 			break;
 		}
-		put(heap, position, heap->slots.items[child]);
+		set_slot(heap, position, heap->slots.items[child]);
 		position = child;
 	}
-	put(heap, position, moving);
+	set_slot(heap, position, moving);
 	return position != start;
 }
 
-static void fix(struct bt_heap *heap, uint32_t position)
+static void restore_order(struct bt_heap *heap, uint32_t position)
 {
 	if (!sift_down(heap, position)) {
 		sift_up(heap, position);
@@ -115,8 +115,8 @@ void bt_heap_remove(struct bt_heap *heap, uint32_t item)
 	last = --heap->slots.count;
 	heap->positions.items[item] = BT_HEAP_NONE;
 	if (position != last) {
-		put(heap, position, heap->slots.items[last]);
-		fix(heap, position);
+		set_slot(heap, position, heap->slots.items[last]);
+		restore_order(heap, position);
 	}
 }
 
@@ -136,7 +136,7 @@ void bt_heap_update(struct bt_heap *heap, uint32_t item, int64_t major, int64_t 
 	position = heap->positions.items[item];
 	heap->slots.items[position].major = major;
 	heap->slots.items[position].minor = minor;
-	fix(heap, position);
+	restore_order(heap, position);
 }
 
 void bt_heap_replace(
@@ -149,6 +149,6 @@ void bt_heap_replace(
 	make_room(heap, item);
 	position = heap->positions.items[old_item];
 	heap->positions.items[old_item] = BT_HEAP_NONE;
-	put(heap, position, slot);
-	fix(heap, position);
+	set_slot(heap, position, slot);
+	restore_order(heap, position);
 }

@@ -106,7 +106,7 @@ void bt_map_reserve(struct bt_map *map, uint32_t count)
  * Returns the first position, from position on, of a live entry with the tag; BT_MAP_NONE at the
  * end of the chain.
  */
-static uint32_t probe(const struct bt_map *map, uint32_t tag, uint32_t position)
+static uint32_t find_tag(const struct bt_map *map, uint32_t tag, uint32_t position)
 {
 	uint32_t mask = map->capacity - 1;
 
@@ -126,12 +126,12 @@ uint32_t bt_map_first(const struct bt_map *map, uint64_t hash)
 	if (map->count == 0) {
 		return BT_MAP_NONE;
 	}
-	return probe(map, tag_of(hash), home_of(map->capacity, tag_of(hash)));
+	return find_tag(map, tag_of(hash), home_of(map->capacity, tag_of(hash)));
 }
 
 uint32_t bt_map_next(const struct bt_map *map, uint64_t hash, uint32_t position)
 {
-	return probe(map, tag_of(hash), position + 1);
+	return find_tag(map, tag_of(hash), position + 1);
 }
 
 void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)

@@ -13,7 +13,7 @@
 
 static uint64_t hash_secret = UINT64_C(0xa54ff53a5f1d36f1);
 
-static char lower(char byte)
+static char to_lower(char byte)
 {
 	return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
 }
@@ -21,7 +21,7 @@ static char lower(char byte)
 bool bt_str_equal_without_case(struct bt_str a, struct bt_str b)
 {
 	for (uint32_t i = 0; i < a.length && i < b.length; i++) {
-		if (lower(a.data[i]) != lower(b.data[i])) {
+		if (to_lower(a.data[i]) != to_lower(b.data[i])) {
 			return false;
 		}
 	}
@@ -219,7 +219,7 @@ static uint64_t load_u32(const unsigned char *bytes)
 	return word;
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t mix_hash(uint64_t a, uint64_t b)
 {
 	return bt_multiply_fold(a, b);
 }
@@ -237,13 +237,13 @@ uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed)
 {
 	const unsigned char *bytes = data;
 	uint64_t key = hash_secret ^ MIX_A;
-	uint64_t hash = mix(seed ^ hash_secret, MIX_B ^ length) ^ seed;
+	uint64_t hash = mix_hash(seed ^ hash_secret, MIX_B ^ length) ^ seed;
 	uint64_t low = 0;
 	uint64_t high = 0;
 	size_t left = length;
 
 	for (; left > 16; left -= 16) {
-		hash = mix(load_u64(bytes) ^ key, load_u64(bytes + 8) ^ hash) + (hash << 1);
+		hash = mix_hash(load_u64(bytes) ^ key, load_u64(bytes + 8) ^ hash) + (hash << 1);
 		bytes += 16;
 	}
 	/*
@@ -259,11 +259,11 @@ uint64_t bt_hash_bytes(const void *data, size_t length, uint64_t seed)
 	} else if (left > 0) {
 		low = (uint64_t)bytes[0] << 16 | (uint64_t)bytes[left / 2] << 8 | bytes[left - 1];
 	}
-	hash = mix(low ^ key, high ^ hash ^ MIX_C);
-	return mix(hash ^ MIX_B, key ^ length);
+	hash = mix_hash(low ^ key, high ^ hash ^ MIX_C);
+	return mix_hash(hash ^ MIX_B, key ^ length);
 }
 
 uint64_t bt_hash_u64(uint64_t hash, uint64_t value)
 {
-	return mix(mix(value ^ hash_secret ^ MIX_A, hash ^ MIX_C) ^ MIX_B, hash ^ MIX_A);
+	return mix_hash(mix_hash(value ^ hash_secret ^ MIX_A, hash ^ MIX_C) ^ MIX_B, hash ^ MIX_A);
 }

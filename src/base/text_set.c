@@ -11,7 +11,7 @@ void bt_text_set_finish(struct bt_text_set *set)
 }
 
 /** Adds a text to the map, in place of an equal one. */
-static void enter(struct bt_text_set *set, uint32_t position)
+static void add_to_map(struct bt_text_set *set, uint32_t position)
 {
 	struct bt_str text = set->items.items[position];
 	uint64_t hash = bt_str_hash(text);
@@ -29,10 +29,10 @@ void bt_text_set_append(struct bt_text_set *set, struct bt_str text)
 	bt_vec_push(&set->items, text);
 	if (set->items.count == FEW) {
 		for (uint32_t i = 0; i < FEW; i++) {
-			enter(set, i);
+			add_to_map(set, i);
 		}
 	} else if (set->items.count > FEW) {
-		enter(set, set->items.count - 1);
+		add_to_map(set, set->items.count - 1);
 	}
 }
 

@@ -13,7 +13,7 @@ static const struct rune_range unprintable[] = {
 #include "base/unicode_unprintable.inc"
 };
 
-static uint32_t payload(char byte)
+static uint32_t payload_bits(char byte)
 {
 	return (unsigned char)byte & 0x3f;
 }
@@ -35,14 +35,15 @@ uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune)
 		return 0;
 	}
 	if (lead < 0xe0) {
-		*out_rune = (lead & UINT32_C(0x1f)) << 6 | payload(bytes[1]);
+		*out_rune = (lead & UINT32_C(0x1f)) << 6 | payload_bits(bytes[1]);
 		return 2;
 	}
 	if (length < 3 || !bt_unicode_is_continuation(bytes[2])) {
 		return 0;
 	}
 	if (lead < 0xf0) {
-		rune = (lead & UINT32_C(0x0f)) << 12 | payload(bytes[1]) << 6 | payload(bytes[2]);
+		rune = (lead & UINT32_C(0x0f)) << 12 | payload_bits(bytes[1]) << 6 |
+			payload_bits(bytes[2]);
 		if (rune < 0x800 || (rune >= 0xd800 && rune <= 0xdfff)) {
 			return 0;
 		}
@@ -52,8 +53,8 @@ uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune)
 	if (lead > 0xf4 || length < 4 || !bt_unicode_is_continuation(bytes[3])) {
 		return 0;
 	}
-	rune = (lead & UINT32_C(0x07)) << 18 | payload(bytes[1]) << 12 | payload(bytes[2]) << 6 |
-		payload(bytes[3]);
+	rune = (lead & UINT32_C(0x07)) << 18 | payload_bits(bytes[1]) << 12 |
+		payload_bits(bytes[2]) << 6 | payload_bits(bytes[3]);
 	if (rune < 0x10000 || rune > 0x10ffff) {
 		return 0;
 	}

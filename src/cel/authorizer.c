@@ -6,7 +6,7 @@
 #define CHECK_COST 350000
 
 /** Copies the target's access, as a value of another kind, to be changed by the call. */
-static struct bt_cel_access *derive(
+static struct bt_cel_access *derive_access(
 	const struct bt_cel_call *call, enum bt_cel_kind kind, struct bt_cel_value *out_value)
 {
 	struct bt_cel_access *access =
@@ -23,7 +23,7 @@ static struct bt_cel_access *derive(
 struct bt_cel_value bt_cel_fn_authorizer_path(const struct bt_cel_call *call)
 {
 	struct bt_cel_value value;
-	struct bt_cel_access *access = derive(call, BT_CEL_PATH_CHECK, &value);
+	struct bt_cel_access *access = derive_access(call, BT_CEL_PATH_CHECK, &value);
 	if (access != NULL) {
 		access->is_path = true;
 		access->path = call->arguments[1].text;
@@ -34,7 +34,7 @@ struct bt_cel_value bt_cel_fn_authorizer_path(const struct bt_cel_call *call)
 struct bt_cel_value bt_cel_fn_authorizer_group(const struct bt_cel_call *call)
 {
 	struct bt_cel_value value;
-	struct bt_cel_access *access = derive(call, BT_CEL_GROUP_CHECK, &value);
+	struct bt_cel_access *access = derive_access(call, BT_CEL_GROUP_CHECK, &value);
 	if (access != NULL) {
 		access->group = call->arguments[1].text;
 	}
@@ -44,7 +44,7 @@ struct bt_cel_value bt_cel_fn_authorizer_group(const struct bt_cel_call *call)
 struct bt_cel_value bt_cel_fn_authorizer_account(const struct bt_cel_call *call)
 {
 	struct bt_cel_value value;
-	struct bt_cel_access *access = derive(call, BT_CEL_AUTHORIZER, &value);
+	struct bt_cel_access *access = derive_access(call, BT_CEL_AUTHORIZER, &value);
 	if (access != NULL) {
 		access->account_namespace = call->arguments[1].text;
 		access->account_name = call->arguments[2].text;
@@ -57,7 +57,7 @@ struct bt_cel_value bt_cel_fn_access_part(const struct bt_cel_call *call)
 	struct bt_str part = bt_str_from(call->overload->function);
 	struct bt_str text = call->arguments[1].text;
 	struct bt_cel_value value;
-	struct bt_cel_access *access = derive(call, BT_CEL_RESOURCE_CHECK, &value);
+	struct bt_cel_access *access = derive_access(call, BT_CEL_RESOURCE_CHECK, &value);
 	if (access == NULL) {
 		return value;
 	}
@@ -80,7 +80,7 @@ struct bt_cel_value bt_cel_fn_access_check(const struct bt_cel_call *call)
 	if (!bt_cel_charge(call->evaluation, CHECK_COST)) {
 		return call->evaluation->stop;
 	}
-	struct bt_cel_access *access = derive(call, BT_CEL_DECISION, &value);
+	struct bt_cel_access *access = derive_access(call, BT_CEL_DECISION, &value);
 	if (access != NULL) {
 		access->verb = call->arguments[1].text;
 		access->reason = BT_STR("");

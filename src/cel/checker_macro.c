@@ -14,7 +14,7 @@ struct element {
 	bool is_map;
 };
 
-static const struct bt_cel_type *simple(enum bt_cel_kind kind)
+static const struct bt_cel_type *simple_type(enum bt_cel_kind kind)
 {
 	return &bt_cel_types[kind];
 }
@@ -32,7 +32,7 @@ static const struct bt_cel_type *apply(struct bt_cel_checker *checker,
 		.position = node->position};
 
 	return bt_cel_resolve(checker, &application, &resolution) ? resolution.result
-								  : simple(BT_CEL_ERROR);
+								  : simple_type(BT_CEL_ERROR);
 }
 
 static const struct bt_cel_type *apply_conditional(struct bt_cel_checker *checker,
@@ -59,13 +59,13 @@ static void open_scope(struct bt_cel_checker *checker, struct bt_cel_node *node,
 
 static struct element element_of(struct bt_cel_checker *checker, const struct bt_cel_node *range)
 {
-	const struct bt_cel_type *dyn = simple(BT_CEL_DYN);
-	const struct bt_cel_type *error = simple(BT_CEL_ERROR);
+	const struct bt_cel_type *dyn = simple_type(BT_CEL_DYN);
+	const struct bt_cel_type *error = simple_type(BT_CEL_ERROR);
 	const struct bt_cel_type *type = bt_cel_substitute(&checker->inference, range->type, false);
 	struct bt_strbuf text = {0};
 
 	if (type->kind == BT_CEL_LIST) {
-		return (struct element){simple(BT_CEL_INT), type->of[0], false};
+		return (struct element){simple_type(BT_CEL_INT), type->of[0], false};
 	}
 	if (type->kind == BT_CEL_MAP) {
 		return (struct element){type->of[0], type->of[1], true};
@@ -101,9 +101,9 @@ static const struct bt_cel_type *initial_type(
 	switch (macro) {
 	case BT_CEL_MACRO_ALL:
 	case BT_CEL_MACRO_EXISTS:
-		return simple(BT_CEL_BOOL);
+		return simple_type(BT_CEL_BOOL);
 	case BT_CEL_MACRO_EXISTS_ONE:
-		return simple(BT_CEL_INT);
+		return simple_type(BT_CEL_INT);
 	case BT_CEL_MACRO_TRANSFORM_MAP:
 	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
 		key = bt_cel_fresh_parameter(&checker->inference);
@@ -140,7 +140,7 @@ static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 {
 	switch (node->macro.macro) {
 	case BT_CEL_MACRO_EXISTS_ONE:
-		return add(checker, node, accumulator, simple(BT_CEL_INT));
+		return add(checker, node, accumulator, simple_type(BT_CEL_INT));
 	case BT_CEL_MACRO_FILTER:
 		return add(checker, node, accumulator,
 			element->is_map ? element->key : element->value);
@@ -208,7 +208,7 @@ static const struct bt_cel_type *check_iteration(
 	checker->scopes.count = outer;
 
 	const struct bt_cel_node *condition = node->macro.condition;
-	const struct bt_cel_type *counted[] = {accumulator, simple(BT_CEL_INT)};
+	const struct bt_cel_type *counted[] = {accumulator, simple_type(BT_CEL_INT)};
 	const struct bt_cel_type *grown;
 
 	if (accumulator->kind == BT_CEL_BOOL) {
@@ -296,5 +296,5 @@ const struct bt_cel_type *bt_cel_check_macro(
 			arguments, 2);
 	}
 	}
-	return simple(BT_CEL_ERROR);
+	return simple_type(BT_CEL_ERROR);
 }

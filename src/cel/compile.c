@@ -362,13 +362,13 @@ static int prepare(
 /** Enough for the types of most selectors; larger expressions take more from the heap. */
 #define SCRATCH_BYTES 8192
 
-static void forget_types(struct bt_cel_node *node)
+static void reset_types(struct bt_cel_node *node)
 {
 	struct bt_cel_node *child;
 
 	node->type = NULL;
 	for (uint32_t i = 0; (child = bt_cel_node_child(node, i)) != NULL; i++) {
-		forget_types(child);
+		reset_types(child);
 	}
 }
 
@@ -431,7 +431,7 @@ int bt_cel_compile(struct bt_str expression, const struct bt_cel_environment *en
 		}
 		program->result = type->kind;
 		program->estimate = bt_cel_estimate(program->root);
-		forget_types(program->root);
+		reset_types(program->root);
 	}
 	bt_strbuf_finish(&text);
 	bt_vec_finish(&issues.items);

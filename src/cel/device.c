@@ -66,7 +66,8 @@ static void split_name(struct named *named, struct bt_str name, struct bt_str dr
 }
 
 /** Makes the map domain -> id -> value; indexing an unknown domain gives an empty map. */
-static struct bt_cel_value group(struct named *items, uint32_t count, struct bt_arena *arena)
+static struct bt_cel_value group_by_domain(
+	struct named *items, uint32_t count, struct bt_arena *arena)
 {
 	struct bt_cel_map *map = BT_ARENA_NEW(arena, struct bt_cel_map);
 	struct bt_cel_entry *domains = BT_ARENA_NEW_ARRAY(arena, struct bt_cel_entry, count);
@@ -198,7 +199,7 @@ static int make_attributes(struct bt_str driver, const struct bt_device *device,
 		}
 		split_name(&items[i], entry->key, driver);
 	}
-	*out_value = group(items, count, arena);
+	*out_value = group_by_domain(items, count, arena);
 	return 0;
 }
 
@@ -227,7 +228,7 @@ int bt_cel_device_make(struct bt_str driver, const struct bt_device *device, boo
 			.kind = BT_CEL_QUANTITY, .quantity = &entry->value.value};
 		split_name(&items[i], entry->key, driver);
 	}
-	fields[BT_CEL_DEVICE_CAPACITY] = group(items, count, arena);
+	fields[BT_CEL_DEVICE_CAPACITY] = group_by_domain(items, count, arena);
 	*out_value = (struct bt_cel_value){.kind = BT_CEL_DEVICE, .fields = fields};
 	return 0;
 }

@@ -24,7 +24,7 @@ static uint64_t multiply(uint64_t a, uint64_t b)
 }
 
 /** Returns ceil(size / divisor). */
-static uint64_t part(uint64_t size, uint64_t divisor)
+static uint64_t divide_up(uint64_t size, uint64_t divisor)
 {
 	return size / divisor + (size % divisor != 0);
 }
@@ -83,11 +83,11 @@ static uint64_t estimate_call(const struct bt_cel_node *node)
 	case BT_CEL_OP_LESS_EQUAL:
 	case BT_CEL_OP_GREATER:
 	case BT_CEL_OP_GREATER_EQUAL:
-		return is_text(first) && is_text(second) ? part(a < b ? a : b, 10) : 1;
+		return is_text(first) && is_text(second) ? divide_up(a < b ? a : b, 10) : 1;
 	case BT_CEL_OP_IN:
 		return second->type != NULL && second->type->kind == BT_CEL_LIST ? b : 1;
 	case BT_CEL_OP_ADD:
-		return is_text(first) ? part(add(a, b), 10) : 1;
+		return is_text(first) ? divide_up(add(a, b), 10) : 1;
 	case BT_CEL_OP_NONE:
 		break;
 	default:
@@ -97,16 +97,16 @@ static uint64_t estimate_call(const struct bt_cel_node *node)
 		return 1;
 	}
 	if (bt_str_equal_c(name, "contains") && second != NULL) {
-		return multiply(part(a, 10), part(b, 10));
+		return multiply(divide_up(a, 10), divide_up(b, 10));
 	}
 	if (bt_str_has_word(BT_STR("matches find findAll"), name) && second != NULL) {
-		return multiply(part(add(a, 1), 10), part(b, 4));
+		return multiply(divide_up(add(a, 1), 10), divide_up(b, 4));
 	}
 	if (bt_str_has_word(BT_STR("startsWith endsWith"), name) && second != NULL) {
-		return part(b, 10);
+		return divide_up(b, 10);
 	}
 	return bt_str_has_word(BT_STR("lowerAscii upperAscii trim substring replace split"), name)
-		? part(a, 10)
+		? divide_up(a, 10)
 		: 1;
 }
 

@@ -253,7 +253,7 @@ static struct bt_cel_value no_such_key(
 }
 
 /** The member of a map or of the device; NULL: missing, or the container is of another kind. */
-static const struct bt_cel_value *member(
+static const struct bt_cel_value *find_member(
 	const struct bt_cel_value *container, const struct bt_cel_value *key)
 {
 	const struct bt_cel_value *found;
@@ -320,7 +320,7 @@ struct bt_cel_value bt_cel_lookup(struct bt_cel_evaluation *evaluation,
 	if (container->kind == BT_CEL_MAP && !bt_cel_charge_find(evaluation, container->map, key)) {
 		return evaluation->stop;
 	}
-	found = member(container, key);
+	found = find_member(container, key);
 	return found != NULL ? *found : no_such_key(evaluation, key);
 }
 
@@ -369,7 +369,7 @@ struct bt_cel_value bt_cel_lookup_optional(struct bt_cel_evaluation *evaluation,
 		!bt_cel_charge_find(evaluation, container->map, key)) {
 		return evaluation->stop;
 	} else {
-		found = member(container, key);
+		found = find_member(container, key);
 	}
 	return found != NULL ? bt_cel_optional(evaluation, found)
 			     : (struct bt_cel_value){.kind = BT_CEL_OPTIONAL};
@@ -386,7 +386,7 @@ static struct bt_cel_value lookup_test(
 	if (container->kind == BT_CEL_LIST) {
 		return bt_cel_error(BT_STR("unsupported index type 'string' in list"));
 	}
-	return bt_cel_bool(member(container, field) != NULL);
+	return bt_cel_bool(find_member(container, field) != NULL);
 }
 
 /*

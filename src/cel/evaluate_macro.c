@@ -108,7 +108,7 @@ static void read_entry(
 }
 
 /** The value of the variable in macros with one variable. */
-static struct bt_cel_value element(const struct loop *loop)
+static struct bt_cel_value value_of_variable(const struct loop *loop)
 {
 	struct bt_cel_value key;
 	struct bt_cel_value value;
@@ -138,7 +138,7 @@ static bool next_step(struct loop *loop)
 		set_local(loop, 0, key);
 		set_local(loop, 1, value);
 	} else {
-		set_local(loop, 0, element(loop));
+		set_local(loop, 0, value_of_variable(loop));
 	}
 	return true;
 }
@@ -238,7 +238,8 @@ static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluat
 			(void)bt_cel_charge(evaluation, SKIP_UNITS);
 			continue;
 		}
-		item = result != NULL ? bt_cel_evaluate_node(evaluation, result) : element(&loop);
+		item = result != NULL ? bt_cel_evaluate_node(evaluation, result)
+				      : value_of_variable(&loop);
 		(void)bt_cel_charge(evaluation, APPEND_UNITS);
 		if (bt_cel_is_error(&item)) {
 			keep_error(&loop, &item);

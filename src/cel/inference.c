@@ -22,7 +22,7 @@ const struct bt_cel_type *bt_cel_fresh_parameter(struct bt_cel_inference *infere
 	return type;
 }
 
-static uint32_t parts(const struct bt_cel_type *type)
+static uint32_t parts_of(const struct bt_cel_type *type)
 {
 	return type->parts != 0 ? type->parts : 1;
 }
@@ -30,7 +30,7 @@ static uint32_t parts(const struct bt_cel_type *type)
 const struct bt_cel_type *bt_cel_type_make(struct bt_cel_inference *inference,
 	enum bt_cel_kind kind, const struct bt_cel_type *first, const struct bt_cel_type *second)
 {
-	uint32_t count = 1 + parts(first) + (second != NULL ? parts(second) : 0);
+	uint32_t count = 1 + parts_of(first) + (second != NULL ? parts_of(second) : 0);
 
 	if (count > BT_CEL_TYPE_PARTS_MAX) {
 		inference->is_exhausted = true;
@@ -44,7 +44,7 @@ const struct bt_cel_type *bt_cel_type_make(struct bt_cel_inference *inference,
 }
 
 /** Call first in every function that recurses into types; false: too deep or too many steps. */
-static bool enter(struct bt_cel_inference *inference)
+static bool enter_type(struct bt_cel_inference *inference)
 {
 	if (++inference->steps > BT_CEL_INFERENCE_STEPS_MAX || inference->depth >= DEPTH_MAX) {
 		inference->is_exhausted = true;
@@ -67,7 +67,7 @@ static bool occurs(
 {
 	bool found = false;
 
-	if (!enter(inference)) {
+	if (!enter_type(inference)) {
 		return true;
 	}
 	if (type->kind == BT_CEL_PARAMETER) {
@@ -119,8 +119,8 @@ enum agreement {
 };
 
 /** Binds a parameter to a type, or compares the type with the existing binding. */
-static enum agreement agree(struct bt_cel_inference *inference, const struct bt_cel_type *parameter,
-	const struct bt_cel_type *type)
+static enum agreement agree_on_type(struct bt_cel_inference *inference,
+	const struct bt_cel_type *parameter, const struct bt_cel_type *type)
 {
 	const struct bt_cel_type *known = bound_type(inference, parameter);
 
@@ -210,7 +210,7 @@ static bool is_assignable(struct bt_cel_inference *inference, const struct bt_ce
 {
 	enum agreement agreement = UNDECIDED;
 
-	if (!enter(inference)) {
+	if (!enter_type(inference)) {
 		return false;
 	}
 	if (from->kind == BT_CEL_PARAMETER && to->kind == BT_CEL_PARAMETER &&
@@ -218,10 +218,10 @@ static bool is_assignable(struct bt_cel_inference *inference, const struct bt_ce
 		agreement = AGREES;
 	}
 	if (agreement == UNDECIDED && to->kind == BT_CEL_PARAMETER) {
-		agreement = agree(inference, to, from);
+		agreement = agree_on_type(inference, to, from);
 	}
 	if (agreement == UNDECIDED && from->kind == BT_CEL_PARAMETER) {
-		agreement = agree(inference, from, to);
+		agreement = agree_on_type(inference, from, to);
 	}
 
 	bool result = agreement != UNDECIDED ? agreement == AGREES
@@ -260,7 +260,7 @@ const struct bt_cel_type *bt_cel_substitute(
 {
 	const struct bt_cel_type *result = type;
 
-	if (!enter(inference)) {
+	if (!enter_type(inference)) {
 		return &bt_cel_types[BT_CEL_ERROR];
 	}
 	if (type->kind == BT_CEL_PARAMETER) {

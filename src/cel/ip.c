@@ -14,7 +14,7 @@ struct reader {
 	struct bt_str at;
 };
 
-static bool fail(struct reader *reader, const char *message)
+static bool set_message(struct reader *reader, const char *message)
 {
 	reader->message = message;
 	return false;
@@ -23,7 +23,7 @@ static bool fail(struct reader *reader, const char *message)
 static bool fail_at(struct reader *reader, const char *message, struct bt_str at)
 {
 	reader->at = at;
-	return fail(reader, message);
+	return set_message(reader, message);
 }
 
 static struct bt_str skip(struct bt_str text, uint32_t count)
@@ -42,12 +42,13 @@ static bool read_v4(struct reader *reader, struct bt_str text, uint8_t *out)
 
 		if (bt_is_digit(c)) {
 			if (digits == 1 && value == 0) {
-				return fail(reader, "IPv4 field has octet with leading zero");
+				return set_message(
+					reader, "IPv4 field has octet with leading zero");
 			}
 			value = value * 10 + (uint32_t)(c - '0');
 			digits++;
 			if (value > 255) {
-				return fail(reader, "IPv4 field has value >255");
+				return set_message(reader, "IPv4 field has value >255");
 			}
 		} else if (c == '.') {
 			if (i == 0 || i == text.length - 1 || text.data[i - 1] == '.') {
@@ -55,7 +56,7 @@ static bool read_v4(struct reader *reader, struct bt_str text, uint8_t *out)
 					skip(text, i));
 			}
 			if (field == 3) {
-				return fail(reader, "IPv4 address too long");
+				return set_message(reader, "IPv4 address too long");
 			}
 			out[field++] = (uint8_t)value;
 			value = 0;
@@ -65,7 +66,7 @@ static bool read_v4(struct reader *reader, struct bt_str text, uint8_t *out)
 		}
 	}
 	if (field < 3) {
-		return fail(reader, "IPv4 address too short");
+		return set_message(reader, "IPv4 address too short");
 	}
 	out[3] = (uint8_t)value;
 	return true;
@@ -184,10 +185,10 @@ static bool read_v6(struct reader *reader, struct bt_str text, uint8_t *out)
 		return fail_at(reader, "trailing garbage after address", text);
 	}
 	if (!groups.has_gap && groups.count < IPV6_BYTES) {
-		return fail(reader, "address string too short");
+		return set_message(reader, "address string too short");
 	}
 	if (groups.has_gap && groups.count == IPV6_BYTES) {
-		return fail(reader, "the :: must expand to at least one field of zeros");
+		return set_message(reader, "the :: must expand to at least one field of zeros");
 	}
 	memset(out, 0, IPV6_BYTES);
 	behind = groups.has_gap ? groups.count - groups.gap_at : 0;
@@ -209,10 +210,10 @@ static bool read_ip(struct reader *reader, struct bt_cel_ip *out, bool *out_has_
 		at++;
 	}
 	if (at == text.length) {
-		return fail(reader, "unable to parse IP");
+		return set_message(reader, "unable to parse IP");
 	}
 	if (text.data[at] == '%') {
-		return fail(reader, "missing IPv6 address");
+		return set_message(reader, "missing IPv6 address");
 	}
 	if (text.data[at] == '.') {
 		return read_v4(reader, text, out->bytes);
@@ -221,7 +222,7 @@ static bool read_ip(struct reader *reader, struct bt_cel_ip *out, bool *out_has_
 	zone = bt_str_find_char(text, '%');
 	*out_has_zone = zone >= 0;
 	if (zone == (int64_t)text.length - 1) {
-		return fail(reader, "zone must be a non-empty string");
+		return set_message(reader, "zone must be a non-empty string");
 	}
 	return read_v6(reader, zone >= 0 ? bt_str_sub(text, 0, (uint32_t)zone) : text, out->bytes);
 }

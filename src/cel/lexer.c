@@ -42,7 +42,7 @@ void bt_cel_lexer_error(struct bt_cel_lexer *lexer, uint32_t position, const cha
 }
 
 /** The byte at offset, or 0 after the end; no token begins with a zero byte. */
-static char at(const struct bt_cel_lexer *lexer, uint32_t offset)
+static char byte_at(const struct bt_cel_lexer *lexer, uint32_t offset)
 {
 	return offset < lexer->source.length ? lexer->source.data[offset] : '\0';
 }
@@ -59,7 +59,7 @@ static void advance(struct bt_cel_lexer *lexer, uint32_t offset)
 
 static uint32_t digits_end(const struct bt_cel_lexer *lexer, uint32_t i)
 {
-	while (bt_is_digit(at(lexer, i))) {
+	while (bt_is_digit(byte_at(lexer, i))) {
 		i++;
 	}
 	return i;
@@ -70,14 +70,14 @@ static uint32_t exponent_end(const struct bt_cel_lexer *lexer, uint32_t i)
 {
 	uint32_t first = i;
 
-	if (at(lexer, i) != 'e' && at(lexer, i) != 'E') {
+	if (byte_at(lexer, i) != 'e' && byte_at(lexer, i) != 'E') {
 		return first;
 	}
 	i++;
-	if (at(lexer, i) == '+' || at(lexer, i) == '-') {
+	if (byte_at(lexer, i) == '+' || byte_at(lexer, i) == '-') {
 		i++;
 	}
-	return bt_is_digit(at(lexer, i)) ? digits_end(lexer, i) : first;
+	return bt_is_digit(byte_at(lexer, i)) ? digits_end(lexer, i) : first;
 }
 
 /** End of the digits of an escape at i, at most count digits. */
@@ -87,8 +87,8 @@ static uint32_t escape_digits_end(
 	uint32_t end = i + count;
 
 	while (i < end &&
-		(is_octal ? at(lexer, i) >= '0' && at(lexer, i) <= '7'
-			  : bt_hex_value(at(lexer, i)) >= 0)) {
+		(is_octal ? byte_at(lexer, i) >= '0' && byte_at(lexer, i) <= '7'
+			  : bt_hex_value(byte_at(lexer, i)) >= 0)) {
 		i++;
 	}
 	return i;
@@ -99,7 +99,7 @@ static uint32_t escape_digits_end(
  */
 static bool scan_escape(const struct bt_cel_lexer *lexer, uint32_t i, uint32_t *out_end)
 {
-	char c = at(lexer, i + 1);
+	char c = byte_at(lexer, i + 1);
 	uint32_t digits = c == 'x' || c == 'X' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
 
 	if (c >= '0' && c <= '3') {
@@ -126,13 +126,14 @@ static bool scan_quoted(const struct bt_cel_lexer *lexer, uint32_t i, char quote
 	bool is_triple, uint32_t *out_end)
 {
 	while (i < lexer->source.length) {
-		char c = at(lexer, i);
+		char c = byte_at(lexer, i);
 
 		if (c == quote && !is_triple) {
 			*out_end = i + 1;
 			return true;
 		}
-		if (c == quote && at(lexer, i + 1) == quote && at(lexer, i + 2) == quote) {
+		if (c == quote && byte_at(lexer, i + 1) == quote &&
+			byte_at(lexer, i + 2) == quote) {
 			*out_end = i + 3;
 			return true;
 		}
@@ -155,19 +156,19 @@ static uint32_t scan_string(const struct bt_cel_lexer *lexer, enum bt_cel_token_
 	char quote;
 
 	*out_kind = BT_CEL_TOKEN_STRING;
-	if (at(lexer, i) == 'b' || at(lexer, i) == 'B') {
+	if (byte_at(lexer, i) == 'b' || byte_at(lexer, i) == 'B') {
 		*out_kind = BT_CEL_TOKEN_BYTES;
 		i++;
 	}
-	if (at(lexer, i) == 'r' || at(lexer, i) == 'R') {
+	if (byte_at(lexer, i) == 'r' || byte_at(lexer, i) == 'R') {
 		is_raw = true;
 		i++;
 	}
-	quote = at(lexer, i);
+	quote = byte_at(lexer, i);
 	if (quote != '"' && quote != '\'') {
 		return 0;
 	}
-	if (at(lexer, i + 1) == quote && at(lexer, i + 2) == quote &&
+	if (byte_at(lexer, i + 1) == quote && byte_at(lexer, i + 2) == quote &&
 		scan_quoted(lexer, i + 3, quote, is_raw, true, &end)) {
 		return end;
 	}
@@ -214,9 +215,9 @@ static uint32_t scan_sign(const struct bt_cel_lexer *lexer, enum bt_cel_token_ki
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(signs); i++) {
-		if (at(lexer, lexer->offset) == signs[i].sign[0] &&
+		if (byte_at(lexer, lexer->offset) == signs[i].sign[0] &&
 			(signs[i].sign[1] == '\0' ||
-				at(lexer, lexer->offset + 1) == signs[i].sign[1])) {
+				byte_at(lexer, lexer->offset + 1) == signs[i].sign[1])) {
 			*out_kind = signs[i].kind;
 			return lexer->offset + (uint32_t)strlen(signs[i].sign);
 		}
@@ -227,25 +228,27 @@ static uint32_t scan_sign(const struct bt_cel_lexer *lexer, enum bt_cel_token_ki
 /** End of the token that begins here; 0: none. */
 static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *out_kind)
 {
-	char first = at(lexer, lexer->offset);
+	char first = byte_at(lexer, lexer->offset);
 	uint32_t end;
 
-	if (bt_is_digit(first) || (first == '.' && bt_is_digit(at(lexer, lexer->offset + 1)))) {
+	if (bt_is_digit(first) ||
+		(first == '.' && bt_is_digit(byte_at(lexer, lexer->offset + 1)))) {
 		/* A number begins here. Returns its end. */
 
 		uint32_t more;
 
 		*out_kind = BT_CEL_TOKEN_INT;
-		if (at(lexer, lexer->offset) == '0' && at(lexer, lexer->offset + 1) == 'x' &&
-			bt_hex_value(at(lexer, lexer->offset + 2)) >= 0) {
+		if (byte_at(lexer, lexer->offset) == '0' &&
+			byte_at(lexer, lexer->offset + 1) == 'x' &&
+			bt_hex_value(byte_at(lexer, lexer->offset + 2)) >= 0) {
 			end = lexer->offset + 2;
-			while (bt_hex_value(at(lexer, end)) >= 0) {
+			while (bt_hex_value(byte_at(lexer, end)) >= 0) {
 				end++;
 			}
 		} else {
 			end = digits_end(lexer, lexer->offset);
 			more = end;
-			if (at(lexer, end) == '.' && bt_is_digit(at(lexer, end + 1))) {
+			if (byte_at(lexer, end) == '.' && bt_is_digit(byte_at(lexer, end + 1))) {
 				more = digits_end(lexer, end + 1);
 			}
 			more = exponent_end(lexer, more);
@@ -254,7 +257,7 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 				return more;
 			}
 		}
-		if (at(lexer, end) == 'u' || at(lexer, end) == 'U') {
+		if (byte_at(lexer, end) == 'u' || byte_at(lexer, end) == 'U') {
 			*out_kind = BT_CEL_TOKEN_UINT;
 			end++;
 		}
@@ -277,7 +280,7 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 		end = lexer->offset;
 		struct bt_str text;
 
-		while (is_letter(at(lexer, end)) || bt_is_digit(at(lexer, end))) {
+		while (is_letter(byte_at(lexer, end)) || bt_is_digit(byte_at(lexer, end))) {
 			end++;
 		}
 		text = bt_str_sub(lexer->source, lexer->offset, end - lexer->offset);
@@ -294,10 +297,10 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 		/* A name in back-quotes: find its end; 0: not a valid name. */
 		end = lexer->offset + 1;
 
-		while (is_back_quoted(at(lexer, end))) {
+		while (is_back_quoted(byte_at(lexer, end))) {
 			end++;
 		}
-		return at(lexer, end) == '`' && end != lexer->offset + 1 ? end + 1 : 0;
+		return byte_at(lexer, end) == '`' && end != lexer->offset + 1 ? end + 1 : 0;
 	}
 	return scan_sign(lexer, out_kind);
 }
@@ -307,19 +310,19 @@ static uint32_t find_failure(const struct bt_cel_lexer *lexer)
 {
 	uint32_t end = lexer->offset + 1;
 
-	switch (at(lexer, lexer->offset)) {
+	switch (byte_at(lexer, lexer->offset)) {
 	case '=':
 	case '&':
 	case '|':
 		break;
 	case '`':
-		while (is_back_quoted(at(lexer, end))) {
+		while (is_back_quoted(byte_at(lexer, end))) {
 			end++;
 		}
 		break;
 	case '"':
 	case '\'':
-		(void)scan_quoted(lexer, end, at(lexer, lexer->offset), false, false, &end);
+		(void)scan_quoted(lexer, end, byte_at(lexer, lexer->offset), false, false, &end);
 		break;
 	default:
 		end = lexer->offset;
@@ -341,8 +344,8 @@ static void skip_failure(struct bt_cel_lexer *lexer)
 	for (uint32_t i = lexer->offset; i < end; i++) {
 		/* Replace zero bytes, because messages are C strings. */
 		bt_strbuf_append(&text,
-			at(lexer, i) != '\0' ? &lexer->source.data[i] : "\xef\xbf\xbd",
-			at(lexer, i) != '\0' ? 1 : 3);
+			byte_at(lexer, i) != '\0' ? &lexer->source.data[i] : "\xef\xbf\xbd",
+			byte_at(lexer, i) != '\0' ? 1 : 3);
 	}
 	bt_cel_lexer_error(
 		lexer, lexer->position, "token recognition error at: '%s'", bt_strbuf_c(&text));
@@ -359,13 +362,13 @@ struct bt_cel_token bt_cel_lexer_next(struct bt_cel_lexer *lexer)
 		uint32_t i = lexer->offset;
 
 		for (;;) {
-			while (bt_cel_lexer_is_space(at(lexer, i))) {
+			while (bt_cel_lexer_is_space(byte_at(lexer, i))) {
 				i++;
 			}
-			if (at(lexer, i) != '/' || at(lexer, i + 1) != '/') {
+			if (byte_at(lexer, i) != '/' || byte_at(lexer, i + 1) != '/') {
 				break;
 			}
-			while (i < lexer->source.length && at(lexer, i) != '\n') {
+			while (i < lexer->source.length && byte_at(lexer, i) != '\n') {
 				i++;
 			}
 		}

@@ -227,7 +227,7 @@ void bt_simulation_place(struct bt_simulation *simulation, uint32_t count, const
 	simulation->progress = NULL;
 }
 
-int bt_simulation_ask(struct bt_command_line *line, bt_simulation_answer_fn *answer,
+int bt_simulation_answer(struct bt_command_line *line, bt_simulation_answer_fn *answer,
 	struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_simulation simulation;

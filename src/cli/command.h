@@ -151,7 +151,7 @@ typedef int bt_simulation_answer_fn(const void *options, struct bt_simulation *s
  * Create the scheduler, read the cluster, and run answer as bt_command_answer does. line: the
  * options begin with it.
  */
-BT_MUST_USE int bt_simulation_ask(struct bt_command_line *line, bt_simulation_answer_fn *answer,
+BT_MUST_USE int bt_simulation_answer(struct bt_command_line *line, bt_simulation_answer_fn *answer,
 	struct bt_strbuf *out, struct berth_error *err);
 /** Schedule the first count pods of the simulation, with a progress line titled what. */
 void bt_simulation_place(struct bt_simulation *simulation, uint32_t count, const char *what);

@@ -28,7 +28,7 @@ struct running {
 };
 
 /** Runs in the copy. Never returns. */
-static void work(const struct bt_processes *processes, uint32_t index, int pipe)
+static void run_child(const struct bt_processes *processes, uint32_t index, int pipe)
 {
 	struct bt_strbuf answer = {0};
 	int exit_status = processes->work(processes->context, index, &answer);
@@ -58,7 +58,7 @@ static int start(const struct bt_processes *processes, struct running *running, 
 	}
 	if (process == 0) {
 		(void)close(ends[0]); /* the parent's end */
-		work(processes, index, ends[1]);
+		run_child(processes, index, ends[1]);
 	}
 	(void)close(ends[1]); /* the copy's end */
 	running->copies[running->count++] =

@@ -57,7 +57,7 @@ struct live_reading {
 	char what[64];
 };
 
-static int take(void *context, struct bt_object *object, struct berth_error *err)
+static int take_object(void *context, struct bt_object *object, struct berth_error *err)
 {
 	struct live_reading *reading = context;
 	return bt_manifests_take_live(reading->cluster, reading->source, object, err);
@@ -80,7 +80,7 @@ static int read_server(
 	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err)
 {
 	struct live_reading reading = {.cluster = cluster, .what = "reading"};
-	const struct bt_live_sink sink = {&reading, take, warn, show_progress};
+	const struct bt_live_sink sink = {&reading, take_object, warn, show_progress};
 	struct bt_live *live;
 	int result = bt_live_open(source->kubeconfig, source->context, &live, err);
 	if (result < 0) {

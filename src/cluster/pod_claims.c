@@ -25,7 +25,7 @@ static struct bt_object *without_users(
 	}
 	if (has_changed) {
 		if (left.status.reserved_for.count == 0) {
-			bt_resource_claim_drop_finalizer(&left, &arena);
+			bt_resource_claim_remove_finalizer(&left, &arena);
 		}
 		/* No version: the claim then counts as newer than the scheduler's. */
 		left.metadata.resource_version = BT_STR("");

@@ -28,7 +28,7 @@ static uint32_t skip_breaks(struct bt_str text, uint32_t at)
 	return at;
 }
 
-static int refuse(uint64_t at, struct berth_error *err)
+static int set_base64_error(uint64_t at, struct berth_error *err)
 {
 	return bt_error_set(err, BERTH_ERR_INVALID, "illegal base64 data at input byte %llu",
 		(unsigned long long)at);
@@ -41,20 +41,20 @@ static int refuse(uint64_t at, struct berth_error *err)
 static int check_padding(struct bt_str text, uint32_t at, uint32_t digits, struct berth_error *err)
 {
 	if (digits < 2) {
-		return refuse((uint64_t)at - 1, err);
+		return set_base64_error((uint64_t)at - 1, err);
 	}
 	if (digits == 2) {
 		at = skip_breaks(text, at);
 		if (at == text.length) {
-			return refuse(at, err);
+			return set_base64_error(at, err);
 		}
 		if (text.data[at] != '=') {
-			return refuse((uint64_t)at - 1, err);
+			return set_base64_error((uint64_t)at - 1, err);
 		}
 		at++;
 	}
 	at = skip_breaks(text, at);
-	return at < text.length ? refuse(at, err) : 0;
+	return at < text.length ? set_base64_error(at, err) : 0;
 }
 
 int bt_base64_decode(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes,
@@ -83,7 +83,7 @@ int bt_base64_decode(struct bt_str text, struct bt_arena *arena, struct bt_str *
 			break;
 		}
 		if (value < 0) {
-			return refuse(at, err);
+			return set_base64_error(at, err);
 		}
 		group = group << 6 | (uint32_t)value;
 		if (++digits == 4) {
@@ -95,7 +95,7 @@ int bt_base64_decode(struct bt_str text, struct bt_arena *arena, struct bt_str *
 		}
 	}
 	if (digits != 0) {
-		return refuse((uint64_t)text.length - digits, err);
+		return set_base64_error((uint64_t)text.length - digits, err);
 	}
 	*out_bytes = (struct bt_str){bytes, count};
 	return 0;

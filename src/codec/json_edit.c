@@ -42,7 +42,7 @@ struct bt_json_value *bt_json_new_bool(struct bt_arena *arena, bool boolean)
 	return value;
 }
 
-static struct bt_str copied(struct bt_arena *arena, struct bt_str text, bool copy_text)
+static struct bt_str copy_if(struct bt_arena *arena, struct bt_str text, bool copy_text)
 {
 	return copy_text ? bt_arena_str(arena, text) : text;
 }
@@ -53,7 +53,7 @@ struct bt_json_value *bt_json_clone(
 {
 	struct bt_json_value *clone = BT_ARENA_NEW(arena, struct bt_json_value);
 	*clone = *value;
-	clone->text = copied(arena, value->text, copy_text);
+	clone->text = copy_if(arena, value->text, copy_text);
 	clone->capacity = value->count;
 	if (value->type == BT_JSON_ARRAY) {
 		clone->elements = BT_ARENA_NEW_ARRAY(arena, struct bt_json_value *, value->count);
@@ -64,14 +64,14 @@ struct bt_json_value *bt_json_clone(
 		clone->members = BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, value->count);
 		for (uint32_t i = 0; i < value->count; i++) {
 			const struct bt_json_member *member = &value->members[i];
-			clone->members[i].name = copied(arena, member->name, copy_text);
+			clone->members[i].name = copy_if(arena, member->name, copy_text);
 			clone->members[i].value = bt_json_clone(arena, member->value, copy_text);
 		}
 	}
 	return clone;
 }
 
-static uint32_t grown(const struct bt_json_value *value)
+static uint32_t grown_count(const struct bt_json_value *value)
 {
 	BT_ASSERT(value->count < UINT32_MAX / 2);
 	return value->count < 4 ? 4 : value->count * 2;
@@ -81,7 +81,7 @@ void bt_json_append_member(struct bt_arena *arena, struct bt_json_value *object,
 	struct bt_json_value *value)
 {
 	if (object->count >= object->capacity) {
-		uint32_t capacity = grown(object);
+		uint32_t capacity = grown_count(object);
 		struct bt_json_member *members =
 			BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, capacity);
 		if (object->count != 0) {
@@ -167,7 +167,7 @@ void bt_json_insert(struct bt_arena *arena, struct bt_json_value *array, uint32_
 	BT_ASSERT(array->type == BT_JSON_ARRAY);
 	BT_ASSERT(index <= array->count);
 	if (array->count >= array->capacity) {
-		uint32_t capacity = grown(array);
+		uint32_t capacity = grown_count(array);
 		struct bt_json_value **elements =
 			BT_ARENA_NEW_ARRAY(arena, struct bt_json_value *, capacity);
 		for (uint32_t i = 0; i < array->count; i++) {

@@ -29,7 +29,7 @@ struct place {
 };
 
 BT_PRINTF(2, 3)
-static int refuse(struct patch *patch, const char *format, ...)
+static int set_patch_error(struct patch *patch, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -110,7 +110,8 @@ static int find_place(struct patch *patch, struct bt_str path, struct place *out
 		return 0;
 	}
 	if (path.data[0] != '/') {
-		return refuse(patch, "path %.*s does not begin with a slash", BT_STR_ARG(path));
+		return set_patch_error(
+			patch, "path %.*s does not begin with a slash", BT_STR_ARG(path));
 	}
 	for (;;) {
 		int result = spend(patch, (uint64_t)value->count + 1);
@@ -124,11 +125,11 @@ static int find_place(struct patch *patch, struct bt_str path, struct place *out
 		}
 		value = child_of(value, out_place->last);
 		if (value == NULL) {
-			return refuse(patch, "path %.*s does not exist", BT_STR_ARG(path));
+			return set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(path));
 		}
 	}
 	if (value->type != BT_JSON_OBJECT && value->type != BT_JSON_ARRAY) {
-		return refuse(patch, "path %.*s does not exist", BT_STR_ARG(path));
+		return set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(path));
 	}
 	out_place->parent = value;
 	return 0;
@@ -186,7 +187,7 @@ static int add_at(struct patch *patch, const struct place *place, struct bt_json
 	uint32_t index = place->parent->count;
 	if (!bt_str_equal(place->last, BT_STR("-")) &&
 		(!index_of(place->last, &index) || index > place->parent->count)) {
-		return refuse(patch, "path %.*s does not exist", BT_STR_ARG(path));
+		return set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(path));
 	}
 	bt_json_insert(patch->arena, place->parent, index, value);
 	return 0;
@@ -198,7 +199,7 @@ static int remove_at(struct patch *patch, const struct place *place, struct bt_s
 	struct bt_json_value *value = value_at(patch, place);
 	uint32_t index;
 	if (place->parent == NULL || value == NULL) {
-		return refuse(patch, "path %.*s does not exist", BT_STR_ARG(path));
+		return set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(path));
 	}
 	if (place->parent->type == BT_JSON_OBJECT) {
 		(void)bt_json_remove(place->parent, place->last);
@@ -214,7 +215,7 @@ static int replace_at(struct patch *patch, const struct place *place, struct bt_
 {
 	uint32_t index;
 	if (value_at(patch, place) == NULL) {
-		return refuse(patch, "path %.*s does not exist", BT_STR_ARG(path));
+		return set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(path));
 	}
 	if (place->parent != NULL && place->parent->type == BT_JSON_ARRAY &&
 		index_of(place->last, &index)) {
@@ -231,12 +232,12 @@ static int test_at(struct patch *patch, const struct place *place,
 		return 0;
 	}
 	if (found == NULL || !bt_json_same(found, value)) {
-		return refuse(patch, "testing path %.*s failed", BT_STR_ARG(path));
+		return set_patch_error(patch, "testing path %.*s failed", BT_STR_ARG(path));
 	}
 	return 0;
 }
 
-static int copied(
+static int copy_value(
 	struct patch *patch, const struct bt_json_value *value, struct bt_json_value **out_copy)
 {
 	struct measure size = {0};
@@ -266,26 +267,26 @@ static int move_or_copy(
 	struct place target;
 	int result;
 	if (from.data == NULL) {
-		return refuse(patch, "from is missing");
+		return set_patch_error(patch, "from is missing");
 	}
 	result = find_place(patch, from, &source);
 	if (result != 0) {
 		return result;
 	}
 	if (move && is_above(from, path)) {
-		return refuse(patch, "%.*s cannot be moved into itself", BT_STR_ARG(from));
+		return set_patch_error(patch, "%.*s cannot be moved into itself", BT_STR_ARG(from));
 	}
 	if (move && bt_str_equal(from, path)) {
 		return value_at(patch, &source) != NULL
 			? 0
-			: refuse(patch, "path %.*s does not exist", BT_STR_ARG(from));
+			: set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(from));
 	}
 	if (move) {
 		result = remove_at(patch, &source, from, &value);
 	} else if ((value = value_at(patch, &source)) == NULL) {
-		result = refuse(patch, "path %.*s does not exist", BT_STR_ARG(from));
+		result = set_patch_error(patch, "path %.*s does not exist", BT_STR_ARG(from));
 	} else {
-		result = copied(patch, value, &value);
+		result = copy_value(patch, value, &value);
 	}
 	if (result == 0) {
 		result = find_place(patch, path, &target);
@@ -300,7 +301,7 @@ static int apply_operation(struct patch *patch, const struct bt_json_value *oper
 	struct bt_json_value *value = bt_json_find(operation, "value");
 	struct place place;
 	if (path.data == NULL) {
-		return refuse(patch, "path is missing");
+		return set_patch_error(patch, "path is missing");
 	}
 	if (bt_str_equal_c(op, "move") || bt_str_equal_c(op, "copy")) {
 		return move_or_copy(patch, operation, path, bt_str_equal_c(op, "move"));
@@ -308,10 +309,10 @@ static int apply_operation(struct patch *patch, const struct bt_json_value *oper
 	bool removes = bt_str_equal_c(op, "remove");
 	if (!removes && !bt_str_equal_c(op, "add") && !bt_str_equal_c(op, "replace") &&
 		!bt_str_equal_c(op, "test")) {
-		return refuse(patch, "unknown operation %.*s", BT_STR_ARG(op));
+		return set_patch_error(patch, "unknown operation %.*s", BT_STR_ARG(op));
 	}
 	if (!removes && value == NULL) {
-		return refuse(patch, "value is missing");
+		return set_patch_error(patch, "value is missing");
 	}
 	int result = find_place(patch, path, &place);
 	if (result != 0) {

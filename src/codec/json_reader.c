@@ -234,7 +234,8 @@ int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena,
 	return result;
 }
 
-static int enter(struct bt_json_reader *reader, enum bt_json_type type, struct berth_error *err)
+static int enter_container(
+	struct bt_json_reader *reader, enum bt_json_type type, struct berth_error *err)
 {
 	int result = expect(reader, type, err);
 	if (result != 0) {
@@ -250,12 +251,12 @@ static int enter(struct bt_json_reader *reader, enum bt_json_type type, struct b
 
 int bt_json_enter_array(struct bt_json_reader *reader, struct berth_error *err)
 {
-	return enter(reader, BT_JSON_ARRAY, err);
+	return enter_container(reader, BT_JSON_ARRAY, err);
 }
 
 int bt_json_enter_object(struct bt_json_reader *reader, struct berth_error *err)
 {
-	return enter(reader, BT_JSON_OBJECT, err);
+	return enter_container(reader, BT_JSON_OBJECT, err);
 }
 
 int bt_json_next_element(

@@ -36,7 +36,7 @@ static bool same_number(struct bt_str a, struct bt_str b)
 }
 
 /** Returns true if a and b have the same names, and for each name the last values are equal. */
-static bool covers(const struct bt_json_value *a, const struct bt_json_value *b)
+static bool has_same_members(const struct bt_json_value *a, const struct bt_json_value *b)
 {
 	struct bt_text_set of_a = {0};
 	struct bt_text_set of_b = {0};
@@ -92,11 +92,11 @@ bool bt_json_same(const struct bt_json_value *a, const struct bt_json_value *b)
 		 * exponential time.
 		 */
 		if (a->count != b->count) {
-			return covers(a, b);
+			return has_same_members(a, b);
 		}
 		for (uint32_t i = 0; i < a->count; i++) {
 			if (!bt_str_equal(a->members[i].name, b->members[i].name)) {
-				return covers(a, b);
+				return has_same_members(a, b);
 			}
 		}
 		for (uint32_t i = 0; i < a->count; i++) {

@@ -34,7 +34,7 @@ unsigned int bt_json_utf8_length(const char *p, const char *end)
 	return length;
 }
 
-static uint32_t hex4(const char *p)
+static uint32_t parse_hex4(const char *p)
 {
 	return (uint32_t)(bt_hex_value(p[0]) << 12 | bt_hex_value(p[1]) << 8 |
 		bt_hex_value(p[2]) << 4 | bt_hex_value(p[3]));
@@ -45,13 +45,13 @@ static uint32_t hex4(const char *p)
  */
 static size_t decode_unicode_escape(const char *p, const char *end, uint32_t *out_rune)
 {
-	uint32_t rune = hex4(p + 2);
+	uint32_t rune = parse_hex4(p + 2);
 	if (rune < 0xd800 || rune > 0xdfff) {
 		*out_rune = rune;
 		return 6;
 	}
 	if (rune < 0xdc00 && end - p >= 12 && p[6] == '\\' && p[7] == 'u') {
-		uint32_t low = hex4(p + 8);
+		uint32_t low = parse_hex4(p + 8);
 		if (low >= 0xdc00 && low <= 0xdfff) {
 			*out_rune = 0x10000 + ((rune - 0xd800) << 10) + (low - 0xdc00);
 			return 12;

@@ -38,7 +38,7 @@ struct parser {
 	BT_VEC(struct bt_json_member) items;
 };
 
-static struct bt_str own_text(struct parser *parser, struct bt_str text, bool borrowed)
+static struct bt_str copy_text_if_borrowed(struct parser *parser, struct bt_str text, bool borrowed)
 {
 	return parser->copy_strings && borrowed ? bt_arena_str(parser->arena, text) : text;
 }
@@ -85,7 +85,7 @@ static int read_string(struct parser *parser, struct bt_str *out_text, struct be
 		result = bt_json_read_string(reader, parser->arena, out_text, &borrowed, err);
 	}
 	if (result == 0) {
-		*out_text = own_text(parser, *out_text, borrowed);
+		*out_text = copy_text_if_borrowed(parser, *out_text, borrowed);
 	}
 	return result;
 }
@@ -117,7 +117,7 @@ static int begin_value(
 	case BT_JSON_NUMBER:
 		result = bt_json_read_number(reader, &value->text, err);
 		if (result == 0) {
-			value->text = own_text(parser, value->text, true);
+			value->text = copy_text_if_borrowed(parser, value->text, true);
 		}
 		break;
 	case BT_JSON_STRING:
@@ -215,7 +215,7 @@ static int next_item(struct parser *parser, struct berth_error *err)
 	}
 	if (level->is_object) {
 		/* also copies names that were unescaped into the arena already; these are rare */
-		item.name = own_text(parser, item.name, true);
+		item.name = copy_text_if_borrowed(parser, item.name, true);
 	}
 	/* reserve the slot first: items of a nested container are pushed behind it */
 	uint32_t slot = parser->items.count;

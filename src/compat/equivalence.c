@@ -49,14 +49,14 @@ static void release_class(struct berth_equivalence_cache *cache, const struct po
 	bt_symbol_unref(&cache->tables->symbols, class->scope);
 }
 
-static void forget_answers(struct berth_equivalence_node_cache *node)
+static void remove_answers(struct berth_equivalence_node_cache *node)
 {
 	node->answers.count = 0;
 	bt_map_reset(&node->by_key);
 	bt_arena_reset(&node->arena);
 }
 
-static void forget_all(struct berth_equivalence_cache *cache)
+static void remove_all(struct berth_equivalence_cache *cache)
 {
 	for (uint32_t i = 0; i < cache->classes.count; i++) {
 		release_class(cache, &cache->classes.items[i]);
@@ -64,7 +64,7 @@ static void forget_all(struct berth_equivalence_cache *cache)
 	cache->classes.count = 0;
 	bt_map_reset(&cache->class_by_key);
 	for (uint32_t i = 0; i < cache->nodes.count; i++) {
-		forget_answers(cache->nodes.items[i]);
+		remove_answers(cache->nodes.items[i]);
 	}
 	cache->serial++;
 }
@@ -92,7 +92,7 @@ struct berth_equivalence_class berth_equivalence_class_of(
 	uint64_t hash;
 
 	if (cache->classes.count == BERTH_EQUIVALENCE_CLASSES_MAX) {
-		forget_all(cache);
+		remove_all(cache);
 	}
 	struct pod_class class = {
 		.shape = bt_shape_ref_pod(&cache->tables->shapes, pod, true),
@@ -160,7 +160,7 @@ void berth_equivalence_cache_invalidate(
 	struct berth_equivalence_node_cache *node = find_node(cache, node_name);
 
 	if (node != NULL) {
-		forget_answers(node);
+		remove_answers(node);
 	}
 }
 
@@ -179,7 +179,7 @@ void berth_equivalence_cache_destroy(struct berth_equivalence_cache *cache)
 	if (cache == NULL) {
 		return;
 	}
-	forget_all(cache);
+	remove_all(cache);
 	for (uint32_t i = 0; i < cache->nodes.count; i++) {
 		struct berth_equivalence_node_cache *node = cache->nodes.items[i];
 
@@ -263,7 +263,7 @@ static bool open_node(
 	}
 	if (node_cache->state != state || node_cache->generation != generation ||
 		node_cache->answers.count >= BERTH_EQUIVALENCE_ANSWERS_MAX) {
-		forget_answers(node_cache);
+		remove_answers(node_cache);
 		node_cache->state = state;
 		node_cache->generation = generation;
 	}

@@ -46,7 +46,7 @@ struct failures {
 	struct bt_arena *arena;
 };
 
-static void note_failure(void *context, uint32_t slot BT_UNUSED, struct bt_str node_name,
+static void add_failure(void *context, uint32_t slot BT_UNUSED, struct bt_str node_name,
 	enum bt_status_code code, struct bt_str reason)
 {
 	struct failures *failures = context;
@@ -110,7 +110,7 @@ int berth_extender_filter(const struct berth_extender *extender, const struct be
 		.state = extender->all->state,
 		.observer = extender->all->observer};
 	struct failures failures = {.arena = arena};
-	struct bt_extender_sink sink = {note_failure, &failures};
+	struct bt_extender_sink sink = {add_failure, &failures};
 	int result = fill_candidates(alone.state, node_names, node_count, arena, &candidates, err);
 
 	if (result != BERTH_OK) {

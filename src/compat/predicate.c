@@ -408,7 +408,7 @@ static void set_result(const struct bt_status *status,
 	*out_result = (struct berth_predicate_result){false, reasons, count};
 }
 
-static bool covers(const struct bt_pre_filter_result *result, struct bt_str node_name)
+static bool includes_node(const struct bt_pre_filter_result *result, struct bt_str node_name)
 {
 	bool found = !result->restricted;
 
@@ -428,7 +428,7 @@ static struct bt_status run_predicate(struct bt_plugin *plugin, struct berth_pre
 		data->answers[predicate] =
 			plugin->ops->pre_filter(plugin, &data->cycle, &data->info, &result);
 		if (bt_status_is_success(&data->answers[predicate]) &&
-			!covers(&result, bt_node_info_name(node))) {
+			!includes_node(&result, bt_node_info_name(node))) {
 			return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 				&data->arena, BT_STR("node(s) didn't satisfy the predicate"));
 		}

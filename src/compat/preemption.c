@@ -369,7 +369,7 @@ static struct bt_status no_candidates(
 }
 
 /** Calls the extenders, which may drop candidates. Spec 08 section 10. */
-static struct bt_status ask_extenders(struct attempt *attempt)
+static struct bt_status run_extenders(struct attempt *attempt)
 {
 	struct bt_evaluator *evaluator = bt_lib_evaluator(attempt->preemption);
 	const struct bt_state *state = evaluator->handle->state;
@@ -480,7 +480,7 @@ static struct bt_status preempt(struct attempt *attempt)
 	attempt->candidate_count = found.candidate_count;
 	arena = attempt->cycle->arena;
 	const struct berth_preemption_candidate *chosen;
-	struct bt_status status = ask_extenders(attempt);
+	struct bt_status status = run_extenders(attempt);
 
 	if (!bt_status_is_success(&status)) {
 		return status;

@@ -83,7 +83,8 @@ static uint32_t find(
 }
 
 /** Keeps the first error of several operations. */
-static void note(int *result, int fresh, struct berth_error *err, struct berth_error *fresh_err)
+static void keep_first_error(
+	int *result, int fresh, struct berth_error *err, struct berth_error *fresh_err)
 {
 	if (fresh != BERTH_OK && *result == BERTH_OK) {
 		*result = bt_error_move(err, fresh_err);
@@ -115,12 +116,13 @@ static int change_pod(struct berth_cache *cache, struct bt_object *before, struc
 	}
 	/* A pod with the same name but another uid is another pod. */
 	if (old_pod != NULL) {
-		note(&result, berth_cache_remove_pod(cache, berth_const_pod_of(old_pod), &fresh),
-			err, &fresh);
+		keep_first_error(&result,
+			berth_cache_remove_pod(cache, berth_const_pod_of(old_pod), &fresh), err,
+			&fresh);
 	}
 	if (new_pod != NULL) {
-		note(&result, berth_cache_add_pod(cache, berth_object_of(after), &fresh), err,
-			&fresh);
+		keep_first_error(&result,
+			berth_cache_add_pod(cache, berth_object_of(after), &fresh), err, &fresh);
 	}
 	return result;
 }
@@ -146,7 +148,8 @@ static int change(struct berth_reflector *reflector, struct bt_object *before,
 					      : change_node(reflector->cache, before, after, err);
 }
 
-static int put(struct berth_reflector *reflector, struct bt_object *object, struct berth_error *err)
+static int put_object(
+	struct berth_reflector *reflector, struct bt_object *object, struct berth_error *err)
 {
 	uint32_t place = find(reflector, object->meta->namespace_, object->meta->name);
 	struct item item = {bt_object_share(object), reflector->list_count};
@@ -166,7 +169,7 @@ static int put(struct berth_reflector *reflector, struct bt_object *object, stru
 	return result;
 }
 
-static int drop(struct berth_reflector *reflector, uint32_t place, struct berth_error *err)
+static int delete_at(struct berth_reflector *reflector, uint32_t place, struct berth_error *err)
 {
 	/* The store's reference passes to `before`. */
 	struct bt_object *before = reflector->items.items[place].object;
@@ -249,7 +252,8 @@ int berth_reflector_replace(struct berth_reflector *reflector, struct berth_obje
 	}
 	reflector->list_count++;
 	for (uint32_t i = 0; i < count; i++) {
-		note(&result, put(reflector, bt_object_of(objects[i]), &fresh), err, &fresh);
+		keep_first_error(&result, put_object(reflector, bt_object_of(objects[i]), &fresh),
+			err, &fresh);
 	}
 	/*
 	 * Go from the end, because a removal moves the last item into the gap, and this item must
@@ -257,7 +261,7 @@ int berth_reflector_replace(struct berth_reflector *reflector, struct berth_obje
 	 */
 	for (uint32_t i = reflector->items.count; i-- > 0;) {
 		if (reflector->items.items[i].seen != reflector->list_count) {
-			note(&result, drop(reflector, i, &fresh), err, &fresh);
+			keep_first_error(&result, delete_at(reflector, i, &fresh), err, &fresh);
 		}
 	}
 	set_version(reflector, resource_version);
@@ -292,9 +296,9 @@ int berth_reflector_event(struct berth_reflector *reflector, enum berth_watch_ev
 	switch (type) {
 	case BERTH_WATCH_ADDED:
 	case BERTH_WATCH_MODIFIED:
-		return put(reflector, bt_object_of(object), err);
+		return put_object(reflector, bt_object_of(object), err);
 	case BERTH_WATCH_DELETED:
-		return place != BT_MAP_NONE ? drop(reflector, place, err) : BERTH_OK;
+		return place != BT_MAP_NONE ? delete_at(reflector, place, err) : BERTH_OK;
 	case BERTH_WATCH_BOOKMARK:
 		break;
 	}

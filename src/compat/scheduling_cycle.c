@@ -364,7 +364,7 @@ static void reject(void *context, uint32_t slot, struct bt_str node_name BT_UNUS
 	}
 }
 
-static struct bt_status ask_extenders(struct search *search)
+static struct bt_status run_extenders(struct search *search)
 {
 	struct bt_extender_candidates candidates = {
 		.nodes = BT_ARENA_NEW_ARRAY(
@@ -402,7 +402,7 @@ static bool try_nominated_node(struct search *search)
 	struct bt_status status = search_slots(search, &slot, 1, 0, 1);
 
 	if (bt_status_is_success(&status)) {
-		status = ask_extenders(search);
+		status = run_extenders(search);
 	}
 	if (!bt_status_is_success(&status)) {
 		search->feasible_count = 0; /* search all nodes; upstream logs the status */
@@ -442,7 +442,7 @@ static struct bt_status find_nodes(struct search *search, struct berth_fit_error
 		search->statuses.entries.count;
 
 	engine->next_start_node_index = (uint32_t)(advanced % engine->state->snapshot.count);
-	return bt_status_is_success(&status) ? ask_extenders(search) : status;
+	return bt_status_is_success(&status) ? run_extenders(search) : status;
 }
 
 int berth_engine_find_nodes_that_fit(struct berth_engine *engine, struct berth_framework *framework,

@@ -170,7 +170,7 @@ static const void *find(
 	return bt_object_store_find(&handle->state->objects, kind, namespace_, name);
 }
 
-static void each(const void *context, enum bt_kind kind, struct bt_str namespace_,
+static void visit_each(const void *context, enum bt_kind kind, struct bt_str namespace_,
 	berth_lister_visit_fn visit, void *visit_context)
 {
 	const struct bt_handle *handle = context;
@@ -195,7 +195,7 @@ static void each(const void *context, enum bt_kind kind, struct bt_str namespace
 	static void list_##name(void *context, struct berth_str namespace_, \
 		berth_lister_visit_fn visit, void *visit_context) \
 	{ \
-		each(context, kind, namespace_, visit, visit_context); \
+		visit_each(context, kind, namespace_, visit, visit_context); \
 	}
 KIND(pvs, BT_KIND_PERSISTENT_VOLUME)
 KIND(pvcs, BT_KIND_PERSISTENT_VOLUME_CLAIM)

@@ -85,7 +85,7 @@ static bool put_object(void *context, const void *value)
 	return true;
 }
 
-static void follow_lister(
+static void copy_lister(
 	struct bt_lib_binder *binder, const struct berth_lister *given, enum bt_kind kind)
 {
 	struct copying copying = {&binder->own_state->objects, kind};
@@ -136,17 +136,17 @@ static bool has_node(const struct bt_lib_binder *binder, struct bt_str name)
 }
 
 /** Copies the current objects of the caller's listers. */
-static void follow_listers(struct bt_lib_binder *binder)
+static void copy_listers(struct bt_lib_binder *binder)
 {
 	if (binder->own_state == NULL) {
 		return;
 	}
-	follow_lister(binder, &binder->listers.csi_nodes, BT_KIND_CSI_NODE);
-	follow_lister(binder, &binder->listers.pvcs, BT_KIND_PERSISTENT_VOLUME_CLAIM);
-	follow_lister(binder, &binder->listers.pvs, BT_KIND_PERSISTENT_VOLUME);
-	follow_lister(binder, &binder->listers.storage_classes, BT_KIND_STORAGE_CLASS);
-	follow_lister(binder, &binder->capacity.csi_driver_lister, BT_KIND_CSI_DRIVER);
-	follow_lister(binder, &binder->capacity.csi_storage_capacity_lister,
+	copy_lister(binder, &binder->listers.csi_nodes, BT_KIND_CSI_NODE);
+	copy_lister(binder, &binder->listers.pvcs, BT_KIND_PERSISTENT_VOLUME_CLAIM);
+	copy_lister(binder, &binder->listers.pvs, BT_KIND_PERSISTENT_VOLUME);
+	copy_lister(binder, &binder->listers.storage_classes, BT_KIND_STORAGE_CLASS);
+	copy_lister(binder, &binder->capacity.csi_driver_lister, BT_KIND_CSI_DRIVER);
+	copy_lister(binder, &binder->capacity.csi_storage_capacity_lister,
 		BT_KIND_CSI_STORAGE_CAPACITY);
 	struct bt_state *state = binder->own_state;
 
@@ -188,7 +188,7 @@ static void follow_listers(struct bt_lib_binder *binder)
 	}
 }
 
-static void follow_handle(struct bt_lib_binder *binder)
+static void copy_handle(struct bt_lib_binder *binder)
 {
 	const struct bt_volume_writer *behind = binder->handle->volume_writer;
 
@@ -227,7 +227,7 @@ static void init_source(struct bt_lib_binder *binder)
 
 		binder->own_state = bt_state_create(&options);
 	}
-	follow_handle(binder);
+	copy_handle(binder);
 }
 
 const char *berth_conflict_reason_text(enum berth_conflict_reason reason)
@@ -286,7 +286,7 @@ static struct bt_lib_binder *own_of(struct berth_volume_binder *binder)
 {
 	struct bt_lib_binder *own = (struct bt_lib_binder *)(void *)binder;
 
-	follow_handle(own);
+	copy_handle(own);
 	return own;
 }
 
@@ -326,7 +326,7 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	struct bt_pod_volume_claims *inside = BT_ARENA_NEW(memory, struct bt_pod_volume_claims);
 	int result;
 
-	follow_listers(own);
+	copy_listers(own);
 	result = own->inside->ops->get_pod_volume_claims(
 		own->inside, bt_const_pod_info_of(pod), memory, inside, err);
 	if (result != BERTH_OK) {
@@ -483,7 +483,7 @@ static int bind_pod_volumes(struct berth_volume_binder *binder, const struct ber
 	struct bt_pod_volumes *inside = volumes_of(volumes, bt_arena_of(arena));
 	int result;
 
-	follow_listers(own);
+	copy_listers(own);
 	result = own->inside->ops->bind_pod_volumes(
 		own->inside, bt_const_pod_info_of(pod), node_name, inside, bt_arena_of(arena), err);
 	if (volumes != NULL) {
@@ -524,7 +524,7 @@ static bool read_narrowing(const struct bt_persistent_volume *volume, struct bt_
 	return true;
 }
 
-static bool admits(const struct narrowing *narrowing, const struct bt_csi_node *csi_node,
+static bool accepts_volume(const struct narrowing *narrowing, const struct bt_csi_node *csi_node,
 	const struct bt_str_map *labels)
 {
 	bool translated = narrowing->driver != BT_IN_TREE__COUNT &&
@@ -572,7 +572,7 @@ static void get_eligible_nodes(struct berth_volume_binder *binder,
 			uint32_t passed = 0;
 
 			while (passed < count &&
-				admits(&narrowings[passed], csi_node,
+				accepts_volume(&narrowings[passed], csi_node,
 					&state->nodes.rows[slot].labels)) {
 				passed++;
 			}

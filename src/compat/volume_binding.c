@@ -43,7 +43,7 @@ struct visit {
 
 static const struct bt_str datum_key = BT_STR_INIT(BERTH_PLUGIN_VOLUME_BINDING);
 
-static struct bt_cycle_state *enter(
+static struct bt_cycle_state *begin_visit(
 	struct own_binding *own, struct berth_cycle_state *state, struct visit *visit)
 {
 	own->own_handle = *own->handle;
@@ -59,7 +59,7 @@ static struct bt_cycle_state *enter(
 	return &visit->view;
 }
 
-static void leave(struct visit *visit)
+static void end_visit(struct visit *visit)
 {
 	visit->cycle->wake_ns = visit->view.wake_ns;
 	if (visit->datum != NULL) {
@@ -85,9 +85,9 @@ struct berth_status berth_volume_binding_pre_filter(struct berth_volume_binding 
 	struct bt_pre_filter_result result = {0};
 	struct visit visit;
 	struct bt_status status = bt_volume_binding_plugin.pre_filter(
-		own->inside, enter(own, state, &visit), bt_const_pod_info_of(pod), &result);
+		own->inside, begin_visit(own, state, &visit), bt_const_pod_info_of(pod), &result);
 
-	leave(&visit);
+	end_visit(&visit);
 	*out_result = (struct berth_pre_filter_result){
 		.restricted = result.restricted, .count = result.count, .names = result.names};
 	return status;
@@ -121,8 +121,8 @@ struct berth_status berth_volume_binding_filter(struct berth_volume_binding *plu
 		return unknown_node(node, state);
 	}
 	struct bt_status status = bt_volume_binding_plugin.filter(
-		own->inside, enter(own, state, &visit), bt_const_pod_info_of(pod), view);
-	leave(&visit);
+		own->inside, begin_visit(own, state, &visit), bt_const_pod_info_of(pod), view);
+	end_visit(&visit);
 	return status;
 }
 
@@ -133,9 +133,9 @@ struct berth_status berth_volume_binding_pre_score(struct berth_volume_binding *
 	struct own_binding *own = own_of(plugin);
 	struct visit visit;
 	struct bt_status status = bt_volume_binding_plugin.pre_score(
-		own->inside, enter(own, state, &visit), bt_const_pod_info_of(pod), NULL, 0);
+		own->inside, begin_visit(own, state, &visit), bt_const_pod_info_of(pod), NULL, 0);
 
-	leave(&visit);
+	end_visit(&visit);
 	return status;
 }
 
@@ -152,9 +152,9 @@ struct berth_status berth_volume_binding_score(struct berth_volume_binding *plug
 	if (view == NULL) {
 		return unknown_node(node, state);
 	}
-	struct bt_status status = bt_volume_binding_plugin.score(
-		own->inside, enter(own, state, &visit), bt_const_pod_info_of(pod), view, out_score);
-	leave(&visit);
+	struct bt_status status = bt_volume_binding_plugin.score(own->inside,
+		begin_visit(own, state, &visit), bt_const_pod_info_of(pod), view, out_score);
+	end_visit(&visit);
 	return status;
 }
 
@@ -170,10 +170,11 @@ struct berth_status berth_volume_binding_reserve(struct berth_volume_binding *pl
 {
 	struct own_binding *own = own_of(plugin);
 	struct visit visit;
-	struct bt_status status = bt_volume_binding_plugin.reserve(own->inside,
-		enter(own, state, &visit), bt_const_pod_info_of(pod), slot_of(own, node_name));
+	struct bt_status status =
+		bt_volume_binding_plugin.reserve(own->inside, begin_visit(own, state, &visit),
+			bt_const_pod_info_of(pod), slot_of(own, node_name));
 
-	leave(&visit);
+	end_visit(&visit);
 	return status;
 }
 
@@ -184,11 +185,11 @@ struct berth_status berth_volume_binding_pre_bind_pre_flight(struct berth_volume
 	struct own_binding *own = own_of(plugin);
 	struct bt_pre_bind_pre_flight result = {0};
 	struct visit visit;
-	struct bt_status status =
-		bt_volume_binding_plugin.pre_bind_pre_flight(own->inside, enter(own, state, &visit),
-			bt_const_pod_info_of(pod), slot_of(own, node_name), &result);
+	struct bt_status status = bt_volume_binding_plugin.pre_bind_pre_flight(own->inside,
+		begin_visit(own, state, &visit), bt_const_pod_info_of(pod), slot_of(own, node_name),
+		&result);
 
-	leave(&visit);
+	end_visit(&visit);
 	*out_allow_parallel = result.allow_parallel;
 	return status;
 }
@@ -199,10 +200,11 @@ struct berth_status berth_volume_binding_pre_bind(struct berth_volume_binding *p
 {
 	struct own_binding *own = own_of(plugin);
 	struct visit visit;
-	struct bt_status status = bt_volume_binding_plugin.pre_bind(own->inside,
-		enter(own, state, &visit), bt_const_pod_info_of(pod), slot_of(own, node_name));
+	struct bt_status status =
+		bt_volume_binding_plugin.pre_bind(own->inside, begin_visit(own, state, &visit),
+			bt_const_pod_info_of(pod), slot_of(own, node_name));
 
-	leave(&visit);
+	end_visit(&visit);
 	return status;
 }
 
@@ -213,12 +215,12 @@ void berth_volume_binding_unreserve(struct berth_volume_binding *plugin,
 	struct own_binding *own = own_of(plugin);
 	struct visit visit;
 
-	bt_volume_binding_plugin.unreserve(own->inside, enter(own, state, &visit),
+	bt_volume_binding_plugin.unreserve(own->inside, begin_visit(own, state, &visit),
 		bt_const_pod_info_of(pod), slot_of(own, node_name));
-	leave(&visit);
+	end_visit(&visit);
 }
 
-static enum berth_queueing_hint ask_hint(struct berth_plugin *plugin, uint32_t index,
+static enum berth_queueing_hint run_hint(struct berth_plugin *plugin, uint32_t index,
 	const struct berth_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
 {
@@ -235,7 +237,7 @@ static enum berth_queueing_hint ask_hint(struct berth_plugin *plugin, uint32_t i
 		const struct berth_pod_info *pod, const void *old_object, const void *new_object, \
 		struct berth_error *err) \
 	{ \
-		return ask_hint(plugin, (index_), pod, old_object, new_object, err); \
+		return run_hint(plugin, (index_), pod, old_object, new_object, err); \
 	} \
 	static_assert((index_) < EVENT_COUNT, "one hint for each event")
 

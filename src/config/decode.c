@@ -372,7 +372,7 @@ struct critic {
 	struct bt_complaints *complaints;
 };
 
-static void complain(const struct critic *critic, const char *what, const struct bt_path *path)
+static void add_complaint(const struct critic *critic, const char *what, const struct bt_path *path)
 {
 	struct bt_complaints *complaints = critic->complaints;
 	struct bt_strbuf where = {0};
@@ -401,7 +401,8 @@ static void review_map(
 	struct bt_text_set seen = {0};
 	for (uint32_t i = 0; i < value->count; i++) {
 		if (!bt_text_set_add(&seen, value->members[i].name)) {
-			complain(critic, "duplicate", BT_PATH_STR(path, value->members[i].name));
+			add_complaint(
+				critic, "duplicate", BT_PATH_STR(path, value->members[i].name));
 		}
 	}
 	bt_text_set_finish(&seen);
@@ -422,12 +423,12 @@ static void review_struct(const struct critic *critic, const struct bt_config_sc
 		const struct bt_path here = {.parent = path, .name = value->members[i].name};
 		uint32_t bit;
 		if (field == NULL) {
-			complain(critic, "unknown", &here);
+			add_complaint(critic, "unknown", &here);
 			continue;
 		}
 		bit = UINT32_C(1) << (uint32_t)(field - schema->fields);
 		if ((seen & bit) != 0) {
-			complain(critic, "duplicate", &here);
+			add_complaint(critic, "duplicate", &here);
 		}
 		seen |= bit;
 		if (field->kind == BT_CONFIG_SCHEMA_STR_MAP && inner->type == BT_JSON_OBJECT) {

@@ -37,7 +37,7 @@ void bt_config_errors_add(
 	bt_strbuf_finish(&text);
 }
 
-static const char *keep(struct bt_config_errors *errors, struct bt_strbuf *text)
+static const char *keep_text(struct bt_config_errors *errors, struct bt_strbuf *text)
 {
 	const char *kept = bt_arena_str(&errors->arena, bt_strbuf_str(text)).data;
 	bt_strbuf_finish(text);
@@ -51,7 +51,7 @@ const char *bt_config_errors_quote(struct bt_config_errors *errors, struct bt_st
 		return "";
 	}
 	bt_strbuf_append_quoted(&quoted, text);
-	return keep(errors, &quoted);
+	return keep_text(errors, &quoted);
 }
 
 const char *bt_config_errors_quote_json(struct bt_config_errors *errors, struct bt_str text)
@@ -64,7 +64,7 @@ const char *bt_config_errors_quote_json(struct bt_config_errors *errors, struct 
 	bt_json_writer_init(&writer, &quoted, 0);
 	writer.escape_html = true;
 	bt_json_write_str(&writer, text);
-	return keep(errors, &quoted);
+	return keep_text(errors, &quoted);
 }
 
 int bt_config_errors_finish(struct bt_config_errors *errors, struct berth_error *err)

@@ -361,7 +361,7 @@ bool bt_claim_without_pod(const struct bt_resource_claim *claim, struct bt_str p
 	struct bt_arena *arena, struct bt_resource_claim *out_claim)
 {
 	*out_claim = *claim;
-	if (!bt_resource_claim_drop_user(out_claim, pod_uid, arena)) {
+	if (!bt_resource_claim_remove_user(out_claim, pod_uid, arena)) {
 		return false;
 	}
 	if (out_claim->status.reserved_for.count == 0) {

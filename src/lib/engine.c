@@ -63,7 +63,7 @@ SAME_POLICY(HEAP);
 SAME_POLICY(FIRST_BY_NAME);
 SAME_POLICY(RANDOM);
 
-static uint32_t find_note(const struct berth_engine *engine, struct bt_str key)
+static uint32_t find_failure(const struct berth_engine *engine, struct bt_str key)
 {
 	uint64_t hash = bt_str_hash(key);
 
@@ -82,12 +82,12 @@ static struct bt_str key_of(struct bt_strbuf *buffer, struct bt_str namespace_, 
 	return bt_strbuf_str(buffer);
 }
 
-static void forget_failure(
+static void remove_failure(
 	struct berth_engine *engine, struct bt_str namespace_, struct bt_str name)
 {
 	struct bt_strbuf buffer = {0};
 	struct bt_str key = key_of(&buffer, namespace_, name);
-	uint32_t id = find_note(engine, key);
+	uint32_t id = find_failure(engine, key);
 
 	if (id != UINT32_MAX) {
 		(void)bt_map_remove(&engine->notes_by_key, bt_str_hash(key), id);
@@ -99,13 +99,13 @@ static void forget_failure(
 	bt_strbuf_finish(&buffer);
 }
 
-static void note_failure(struct berth_engine *engine, const struct bt_attempt *attempt)
+static void record_failure(struct berth_engine *engine, const struct bt_attempt *attempt)
 {
 	struct bt_strbuf buffer = {0};
 	struct bt_failure_note note;
 	uint32_t id;
 
-	forget_failure(engine, attempt->namespace_, attempt->name);
+	remove_failure(engine, attempt->namespace_, attempt->name);
 	if (bt_scheduler_find_pod(engine->scheduler, attempt->namespace_, attempt->name) == NULL) {
 		return; /* the pod was removed meanwhile: a new note would never be released */
 	}
@@ -215,7 +215,7 @@ int berth_engine_put(struct berth_engine *engine, struct berth_object *outside, 
 		bt_object_store_put(&engine->nodes, bt_object_share(object));
 	}
 	if (object->kind == BT_KIND_POD && find_known(engine, object) == NULL) {
-		forget_failure(engine, object->meta->namespace_, object->meta->name);
+		remove_failure(engine, object->meta->namespace_, object->meta->name);
 	}
 	bt_object_release(known);
 	return result;
@@ -236,7 +236,7 @@ int berth_engine_delete(struct berth_engine *engine, const struct berth_object *
 		(void)bt_object_store_delete(
 			&engine->nodes, BT_KIND_NODE, BT_STR(""), known->meta->name);
 	} else if (known->kind == BT_KIND_POD) {
-		forget_failure(engine, known->meta->namespace_, known->meta->name);
+		remove_failure(engine, known->meta->namespace_, known->meta->name);
 	}
 	bt_object_release(known);
 	return result;
@@ -268,12 +268,12 @@ bool berth_engine_step(
 		return false;
 	}
 	if (attempt.outcome == BT_ATTEMPT_FAILED) {
-		note_failure(engine, &attempt);
+		record_failure(engine, &attempt);
 		if (attempt.has_waited) {
 			bt_requests_abandon(&engine->requests, attempt.uid);
 		}
 	} else if (attempt.outcome == BT_ATTEMPT_BOUND) {
-		forget_failure(engine, attempt.namespace_, attempt.name);
+		remove_failure(engine, attempt.namespace_, attempt.name);
 	}
 	if (out_decision != NULL) {
 		*out_decision = (struct berth_decision){
@@ -351,7 +351,7 @@ void berth_engine_pod_wait(struct berth_engine *engine, struct berth_str pod_nam
 	const struct bt_queue_entry *entry =
 		bt_queue_find(bt_scheduler_queue(engine->scheduler), pod_namespace, pod_name);
 	struct bt_strbuf buffer = {0};
-	uint32_t note = find_note(engine, key_of(&buffer, pod_namespace, pod_name));
+	uint32_t note = find_failure(engine, key_of(&buffer, pod_namespace, pod_name));
 
 	bt_strbuf_finish(&buffer);
 	*out_wait = (struct berth_pod_wait){

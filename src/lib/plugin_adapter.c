@@ -261,7 +261,7 @@ static bool less(
 	return adapted->outside.less(adapted->plugin, &first, &second);
 }
 
-static enum bt_queueing_hint ask_hint(struct bt_plugin *plugin, uint32_t index,
+static enum bt_queueing_hint run_hint(struct bt_plugin *plugin, uint32_t index,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
 {
@@ -279,7 +279,7 @@ static enum bt_queueing_hint ask_hint(struct bt_plugin *plugin, uint32_t index,
 		const struct bt_pod_info *pod, const void *old_object, const void *new_object, \
 		struct berth_error *err) \
 	{ \
-		return ask_hint(plugin, index, pod, old_object, new_object, err); \
+		return run_hint(plugin, index, pod, old_object, new_object, err); \
 	}
 /* clang-format off */
 #define ALL_HINTS(X) \
@@ -359,7 +359,7 @@ static struct bt_status sign(
 	return checked_status(adapted, status, out->arena);
 }
 
-static void hide(const struct adapted *adapted, const struct bt_pod_info *pod, uint32_t slot)
+static void hide_pod(const struct adapted *adapted, const struct bt_pod_info *pod, uint32_t slot)
 {
 	struct bt_snapshot_view *view = &adapted->handle->framework->handle.snapshot;
 
@@ -367,7 +367,7 @@ static void hide(const struct adapted *adapted, const struct bt_pod_info *pod, u
 	view->assumed_slot = slot;
 }
 
-static void unhide(const struct adapted *adapted)
+static void show_all_pods(const struct adapted *adapted)
 {
 	adapted->handle->framework->handle.snapshot.assumed = NULL;
 }
@@ -377,11 +377,11 @@ static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state 
 {
 	struct adapted *adapted = adapted_of(plugin);
 
-	hide(adapted, pod, slot);
+	hide_pod(adapted, pod, slot);
 	struct bt_status status =
 		adapted->outside.reserve(adapted->plugin, berth_cycle_state_of(cycle),
 			berth_const_pod_info_of(pod), node_name(adapted, slot));
-	unhide(adapted);
+	show_all_pods(adapted);
 
 	return checked_status(adapted, status, cycle->arena);
 }
@@ -391,10 +391,10 @@ static void unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 {
 	struct adapted *adapted = adapted_of(plugin);
 
-	hide(adapted, pod, slot);
+	hide_pod(adapted, pod, slot);
 	adapted->outside.unreserve(adapted->plugin, berth_cycle_state_of(cycle),
 		berth_const_pod_info_of(pod), node_name(adapted, slot));
-	unhide(adapted);
+	show_all_pods(adapted);
 }
 
 static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -403,11 +403,11 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 	struct adapted *adapted = adapted_of(plugin);
 	int64_t timeout_ns = 0;
 
-	hide(adapted, pod, slot);
+	hide_pod(adapted, pod, slot);
 	struct bt_status status =
 		adapted->outside.permit(adapted->plugin, berth_cycle_state_of(cycle),
 			berth_const_pod_info_of(pod), node_name(adapted, slot), &timeout_ns);
-	unhide(adapted);
+	show_all_pods(adapted);
 
 	*out_timeout_ns = timeout_ns;
 	return checked_status(adapted, status, cycle->arena);
@@ -418,7 +418,7 @@ static void enter_binding(const struct adapted *adapted)
 	adapted->handle->framework->handle.binding_calls++;
 }
 
-static void leave_binding(const struct adapted *adapted)
+static void end_binding_call(const struct adapted *adapted)
 {
 	adapted->handle->framework->handle.binding_calls--;
 }
@@ -433,7 +433,7 @@ static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_
 	struct bt_status status =
 		adapted->outside.pre_bind_pre_flight(adapted->plugin, berth_cycle_state_of(cycle),
 			berth_const_pod_info_of(pod), node_name(adapted, slot), &allow_parallel);
-	leave_binding(adapted);
+	end_binding_call(adapted);
 	out_result->allow_parallel = allow_parallel;
 	return checked_status(adapted, status, cycle->arena);
 }
@@ -447,7 +447,7 @@ static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state
 	struct bt_status status =
 		adapted->outside.pre_bind(adapted->plugin, berth_cycle_state_of(cycle),
 			berth_const_pod_info_of(pod), node_name(adapted, slot));
-	leave_binding(adapted);
+	end_binding_call(adapted);
 	return checked_status(adapted, status, cycle->arena);
 }
 
@@ -460,7 +460,7 @@ static struct bt_status bind_pod(struct bt_plugin *plugin, struct bt_cycle_state
 	struct bt_status status =
 		adapted->outside.bind(adapted->plugin, berth_cycle_state_of(cycle),
 			berth_const_pod_info_of(pod), node_name(adapted, slot));
-	leave_binding(adapted);
+	end_binding_call(adapted);
 	return checked_status(adapted, status, cycle->arena);
 }
 
@@ -472,7 +472,7 @@ static void post_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	enter_binding(adapted);
 	adapted->outside.post_bind(adapted->plugin, berth_cycle_state_of(cycle),
 		berth_const_pod_info_of(pod), node_name(adapted, slot));
-	leave_binding(adapted);
+	end_binding_call(adapted);
 }
 
 static struct berth_placement placement_outside(

@@ -20,7 +20,7 @@ static struct bt_request *add(struct bt_requests *requests, enum berth_request_k
 	return request;
 }
 
-static void forget_key(struct bt_requests *requests, struct bt_request *request)
+static void remove_key(struct bt_requests *requests, struct bt_request *request)
 {
 	if (request->key.length != 0) {
 		(void)bt_map_remove(&requests->by_key, bt_str_hash(request->key), request->slot);
@@ -28,9 +28,9 @@ static void forget_key(struct bt_requests *requests, struct bt_request *request)
 	}
 }
 
-static void drop(struct bt_requests *requests, struct bt_request *request)
+static void remove_request(struct bt_requests *requests, struct bt_request *request)
 {
-	forget_key(requests, request);
+	remove_key(requests, request);
 	requests->items.items[request->slot] = NULL;
 	bt_vec_push(&requests->free_slots, request->slot);
 	bt_arena_finish(&request->arena);
@@ -74,8 +74,8 @@ static void append_key(struct bt_strbuf *key, char kind, const struct bt_object_
  * caller must fill it in. Returns BT_WRITE_PENDING if there is no answer yet; otherwise the result
  * of the answer, with details in requests->result.
  */
-static int ask(struct bt_requests *requests, struct bt_strbuf *key, enum berth_request_kind kind,
-	struct bt_request **out_new, struct berth_error *err)
+static int find_or_add(struct bt_requests *requests, struct bt_strbuf *key,
+	enum berth_request_kind kind, struct bt_request **out_new, struct berth_error *err)
 {
 	struct bt_request *request = find(requests, bt_strbuf_str(key));
 	int code;
@@ -97,9 +97,9 @@ static int ask(struct bt_requests *requests, struct bt_strbuf *key, enum berth_r
 		code = bt_error_set(err, code, "%.*s", BT_STR_ARG(request->message));
 	}
 	if (requests->result != NULL) {
-		drop(requests, requests->result);
+		remove_request(requests, requests->result);
 	}
-	forget_key(requests, request);
+	remove_key(requests, request);
 	requests->result = request;
 	return code;
 }
@@ -112,7 +112,7 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 	struct bt_request *request;
 
 	bt_strbuf_printf(&key, "b%.*s", BT_STR_ARG(pod->uid));
-	int code = ask(requests, &key, BERTH_REQUEST_BIND, &request, err);
+	int code = find_or_add(requests, &key, BERTH_REQUEST_BIND, &request, err);
 	bt_strbuf_finish(&key);
 	if (request != NULL) {
 		set_identity(request, pod->namespace_, pod->name, pod->uid);
@@ -132,7 +132,7 @@ static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 	struct bt_request *request;
 
 	append_key(&key, 'v', &volume->metadata);
-	int code = ask(requests, &key, BERTH_REQUEST_BIND_VOLUME, &request, err);
+	int code = find_or_add(requests, &key, BERTH_REQUEST_BIND_VOLUME, &request, err);
 	bt_strbuf_finish(&key);
 	if (request != NULL) {
 		struct berth_request *wanted = &request->request;
@@ -160,7 +160,7 @@ static int select_node(void *context, const struct bt_persistent_volume_claim *c
 	struct bt_request *request;
 
 	append_key(&key, 'c', &claim->metadata);
-	int code = ask(requests, &key, BERTH_REQUEST_SELECT_NODE, &request, err);
+	int code = find_or_add(requests, &key, BERTH_REQUEST_SELECT_NODE, &request, err);
 	bt_strbuf_finish(&key);
 	if (request != NULL) {
 		set_identity(request, claim->metadata.namespace_, claim->metadata.name,
@@ -234,8 +234,8 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	return 0;
 }
 
-static void event(void *context, const struct bt_pod *pod, const char *type, const char *reason,
-	const char *action, struct bt_str note)
+static void record_event(void *context, const struct bt_pod *pod, const char *type,
+	const char *reason, const char *action, struct bt_str note)
 {
 	struct bt_request *request = add(context, BERTH_REQUEST_EVENT);
 
@@ -298,7 +298,7 @@ void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn_function,
 		.bind = bind,
 		.patch_status = patch_status,
 		.patch_pod_group = patch_pod_group,
-		.event = event,
+		.event = record_event,
 		.patch_other = patch_other,
 		.delete_pod = delete_pod,
 		.volumes = &requests->volumes,
@@ -310,7 +310,7 @@ void bt_requests_finish(struct bt_requests *requests)
 {
 	for (uint32_t i = 0; i < requests->items.count; i++) {
 		if (requests->items.items[i] != NULL) {
-			drop(requests, requests->items.items[i]);
+			remove_request(requests, requests->items.items[i]);
 		}
 	}
 	bt_vec_finish(&requests->items);
@@ -322,7 +322,7 @@ void bt_requests_finish(struct bt_requests *requests)
 bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_request)
 {
 	if (requests->event != NULL) {
-		drop(requests, requests->event);
+		remove_request(requests, requests->event);
 		requests->event = NULL;
 	}
 	if (bt_fifo_count(&requests->untaken) == 0) {
@@ -377,7 +377,7 @@ void bt_requests_answer(
 	if (ticket.executor == NULL && answer->code < 0 && !request->abandoned && !heard) {
 		warn(requests, answer->message);
 	}
-	drop(requests, request);
+	remove_request(requests, request);
 	if (ticket.executor != NULL) {
 		bt_preemption_complete(ticket.executor, ticket.id, answer->code);
 	}
@@ -392,10 +392,10 @@ void bt_requests_abandon(struct bt_requests *requests, struct bt_str owner_uid)
 			!bt_str_equal(request->owner_uid, owner_uid)) {
 			continue;
 		}
-		forget_key(requests, request);
+		remove_key(requests, request);
 		request->abandoned = true;
 		if (request->answered) {
-			drop(requests, request);
+			remove_request(requests, request);
 		}
 	}
 }

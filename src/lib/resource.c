@@ -186,7 +186,7 @@ const struct berth_resource_list *berth_pod_requests(
 	return berth_const_resource_list_of(list);
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static int64_t max_int64(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
@@ -349,15 +349,15 @@ void berth_resource_set_max(struct berth_resource *resource, const struct berth_
 		return;
 	}
 	bt_resource_add(&other, (const struct bt_resource_list *)(const void *)list, &arena);
-	resource->cpu_milli = larger(resource->cpu_milli, other.cpu_milli);
-	resource->memory_bytes = larger(resource->memory_bytes, other.memory_bytes);
+	resource->cpu_milli = max_int64(resource->cpu_milli, other.cpu_milli);
+	resource->memory_bytes = max_int64(resource->memory_bytes, other.memory_bytes);
 	resource->ephemeral_storage_bytes =
-		larger(resource->ephemeral_storage_bytes, other.ephemeral_storage_bytes);
+		max_int64(resource->ephemeral_storage_bytes, other.ephemeral_storage_bytes);
 	make_entries(resource, other.scalars, other.scalar_count);
 	for (uint32_t i = 0; i < other.scalar_count; i++) {
 		int64_t *value = at_name(resource, other.scalars[i].name);
 
-		*value = larger(*value, other.scalars[i].value);
+		*value = max_int64(*value, other.scalars[i].value);
 	}
 	bt_arena_finish(&arena);
 }

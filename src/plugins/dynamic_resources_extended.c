@@ -541,7 +541,7 @@ static int remove_finalizer(const struct bt_claim_writer *writer, const struct b
 		struct bt_object *written;
 		int code;
 
-		bt_resource_claim_drop_finalizer(&claim, arena);
+		bt_resource_claim_remove_finalizer(&claim, arena);
 		code = writer->update(writer->context, pod, *object, &claim, true, &written, err);
 
 		if (code == 0) {

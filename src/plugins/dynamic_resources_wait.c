@@ -415,6 +415,6 @@ void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 	}
 	claim = bt_object_value(latest, BT_KIND_RESOURCE_CLAIM);
 	left = *claim;
-	(void)bt_resource_claim_drop_user(&left, uid, arena); /* written in any case */
+	(void)bt_resource_claim_remove_user(&left, uid, arena); /* written in any case */
 	assume_written(instance, &left);
 }

@@ -73,7 +73,7 @@ static int remove_claim(struct bt_replay *replay, struct bt_object *claim, struc
 	claim = bt_object_share(claim);
 	if (freed.status.allocation != NULL) {
 		freed.status = (struct bt_resource_claim_status){0};
-		bt_resource_claim_drop_finalizer(&freed, &replay->arena);
+		bt_resource_claim_remove_finalizer(&freed, &replay->arena);
 		result = set_claim(replay, claim, &freed, err);
 	}
 	if (result == 0) {
@@ -100,7 +100,7 @@ int bt_replay_add_claim(struct bt_replay *replay, const struct bt_object *object
 			return 0;
 		}
 		value.status = (struct bt_resource_claim_status){0};
-		bt_resource_claim_drop_finalizer(&value, &replay->arena);
+		bt_resource_claim_remove_finalizer(&value, &replay->arena);
 	}
 	return set_claim(replay, old, &value, err);
 }
@@ -171,7 +171,7 @@ static int release_claim(struct bt_replay *replay, struct bt_object *claim, stru
 		if (value.metadata.deletion_timestamp != NULL) {
 			return remove_claim(replay, claim, err);
 		}
-		bt_resource_claim_drop_finalizer(&value, &replay->arena);
+		bt_resource_claim_remove_finalizer(&value, &replay->arena);
 	}
 	return set_claim(replay, claim, &value, err);
 }
@@ -193,7 +193,7 @@ static int remake_claim(struct bt_replay *replay, const struct bt_object *claim,
 	value.metadata.owner_references.count = 1;
 	value.metadata.deletion_timestamp = NULL;
 	value.status = (struct bt_resource_claim_status){0};
-	bt_resource_claim_drop_finalizer(&value, &replay->arena);
+	bt_resource_claim_remove_finalizer(&value, &replay->arena);
 	*out_name = value.metadata.name;
 	return set_claim(replay, NULL, &value, err);
 }

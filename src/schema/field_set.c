@@ -253,7 +253,7 @@ const struct bt_field_set *bt_field_set_child(
 }
 
 /** The set without the children that have these names. */
-static const struct bt_field_set *without(
+static const struct bt_field_set *copy_without(
 	struct bt_arena *arena, const struct bt_field_set *set, const char *const *names)
 {
 	if (set == NULL) {
@@ -282,8 +282,8 @@ const struct bt_field_set *bt_field_set_stripped(
 	const char *const of_root[] = {"apiVersion", "kind", "metadata", ignored_member, NULL};
 	const struct bt_field_set *metadata =
 		bt_field_set_child(set, BT_FIELD_NAME, BT_STR("metadata"));
-	const struct bt_field_set *rest = without(arena, set, of_root);
-	metadata = without(arena, metadata, of_metadata);
+	const struct bt_field_set *rest = copy_without(arena, set, of_root);
+	metadata = copy_without(arena, metadata, of_metadata);
 	if (metadata != NULL) {
 		struct bt_field_set *root = bt_field_set_new(arena, '\0', BT_STR(""), 1);
 		root->children[root->count++] = metadata;

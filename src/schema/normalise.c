@@ -186,7 +186,7 @@ static int compare_entries(const void *a, const void *b)
 	return order != 0 ? order : left->index > right->index ? 1 : -1;
 }
 
-static bool ascends(const struct bt_json_value *map)
+static bool is_ascending(const struct bt_json_value *map)
 {
 	for (uint32_t i = 1; i < map->count; i++) {
 		if (bt_str_compare(map->members[i - 1].name, map->members[i].name) >= 0) {
@@ -207,7 +207,7 @@ static void drop_repeated(
 	struct entry *entries;
 	uint32_t kept = 0;
 
-	if (ascends(map)) {
+	if (is_ascending(map)) {
 		return;
 	}
 	entries = BT_ARENA_NEW_ARRAY(run->arena, struct entry, map->count);
@@ -265,7 +265,7 @@ static int take_field(struct bt_normalise *run, const struct bt_schema_field *fi
 	return normalise_one(run, field, at, value);
 }
 
-static bool stays(const struct bt_normalise *run, const struct bt_schema_field *field,
+static bool is_kept(const struct bt_normalise *run, const struct bt_schema_field *field,
 	const struct bt_json_value *value)
 {
 	if (run->partial) {
@@ -350,7 +350,7 @@ static int take_member(struct bt_normalise *run, struct members *members,
 		if (!run->partial && is_nil_list(place.field, member.value)) {
 			*member.value = (struct bt_json_value){.type = BT_JSON_NULL};
 			keep_member(members, member);
-		} else if (stays(run, place.field, member.value)) {
+		} else if (is_kept(run, place.field, member.value)) {
 			keep_member(members, member);
 		}
 	} else if (run->partial) {

@@ -40,7 +40,7 @@ static struct bt_str directive_of(const struct bt_json_value *value)
 	return directive->type == BT_JSON_STRING ? directive->text : BT_STR("?");
 }
 
-static bool vanishes(const struct bt_json_value *element)
+static bool is_removed(const struct bt_json_value *element)
 {
 	struct bt_str directive = directive_of(element);
 	return bt_str_equal(directive, BT_STR("delete")) ||
@@ -64,7 +64,7 @@ static struct bt_json_value *strip(struct bt_json_value *value)
 		value->count = kept;
 	} else if (value->type == BT_JSON_ARRAY) {
 		for (uint32_t i = 0; i < value->count; i++) {
-			if (!vanishes(value->elements[i])) {
+			if (!is_removed(value->elements[i])) {
 				value->elements[kept] = value->elements[i];
 				(void)strip(value->elements[kept++]);
 			}

@@ -314,7 +314,7 @@ static void unreserve(void *context, BT_UNUSED const struct bt_pod_info *pod,
 		return;
 	}
 	struct bt_resource_claim changed = *(const struct bt_resource_claim *)object->value;
-	if (bt_resource_claim_drop_user(&changed, uid, &api->arena)) {
+	if (bt_resource_claim_remove_user(&changed, uid, &api->arena)) {
 		(void)put(api, object, BT_KIND_RESOURCE_CLAIM, &changed);
 	}
 }

@@ -20,7 +20,7 @@
 /** --- one copy --- */
 
 /** "FRONT-17", made twice for each copy: printf would take a sixth of all the time. */
-static struct bt_str numbered(struct bt_arena *arena, struct bt_str front, uint32_t number)
+static struct bt_str name_of_copy(struct bt_arena *arena, struct bt_str front, uint32_t number)
 {
 	char digits[NUMBER_DIGITS];
 	uint32_t first = NUMBER_DIGITS;
@@ -42,7 +42,7 @@ static struct bt_str free_uid(
 {
 	for (;;) {
 		struct bt_str uid =
-			numbered(&session->copy_arena, runner->uid_front, runner->next_number);
+			name_of_copy(&session->copy_arena, runner->uid_front, runner->next_number);
 		if (bt_state_find_pod(session->engine->state, uid) == BT_POD_NONE) {
 			return uid;
 		}
@@ -63,8 +63,8 @@ bool bt_capacity_next_copy(
 	}
 	*out_copy = runner->prototype;
 	out_copy->metadata.uid = free_uid(session, runner);
-	out_copy->metadata.name =
-		numbered(&session->copy_arena, runner->member->spec->name, runner->next_number++);
+	out_copy->metadata.name = name_of_copy(
+		&session->copy_arena, runner->member->spec->name, runner->next_number++);
 	return true;
 }
 
@@ -136,7 +136,7 @@ static void stop_member(struct bt_capacity_session *session, struct bt_capacity_
 	runner->failed_at = session->answer->copies;
 }
 
-static void fail(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
+static void stop_with_result(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	const struct bt_schedule_result *result)
 {
 	struct bt_capacity_member *member = runner->member;
@@ -197,7 +197,7 @@ static bool try_once(struct bt_capacity_session *session, const struct bt_pod_in
 	return result->outcome == BT_OUTCOME_SCHEDULED && bt_engine_place(engine, info, result);
 }
 
-static bool attempt(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
+static bool schedule_copy(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	const struct bt_pod_info *info)
 {
 	struct bt_schedule_result result = {.framework = runner->framework};
@@ -213,7 +213,7 @@ static bool attempt(struct bt_capacity_session *session, struct bt_capacity_runn
 	bool freed_claim;
 	for (int i = 0; !try_once(session, info, &result, &freed_claim); i++) {
 		if (!freed_claim || i + 1 == ATTEMPTS_MAX) {
-			fail(session, runner, &result);
+			stop_with_result(session, runner, &result);
 			return false;
 		}
 	}
@@ -251,7 +251,7 @@ static const struct bt_pod **make_group(
 	const struct bt_pod **pods =
 		BT_ARENA_NEW_ARRAY(arena, const struct bt_pod *, runner->pods.count);
 	do {
-		group.metadata.name = numbered(arena, spec->name, runner->next_number++);
+		group.metadata.name = name_of_copy(arena, spec->name, runner->next_number++);
 	} while (bt_pod_groups_find(state, spec->namespace_, group.metadata.name) != NULL ||
 		bt_object_store_find(&state->objects, BT_KIND_POD_GROUP, spec->namespace_,
 			group.metadata.name) != NULL);
@@ -260,15 +260,15 @@ static const struct bt_pod **make_group(
 	group.status = (struct bt_pod_group_status){0};
 	reference->pod_group_name = group.metadata.name;
 	bt_object_store_put(&state->objects, bt_object_create(BT_KIND_POD_GROUP, &group));
-	struct bt_str uid_front = numbered(arena, runner->uid_front, runner->next_number);
+	struct bt_str uid_front = name_of_copy(arena, runner->uid_front, runner->next_number);
 	for (uint32_t i = 0; i < runner->pods.count; i++) {
 		struct bt_pod *pod = BT_ARENA_NEW(arena, struct bt_pod);
 		uint32_t number = i;
 		*pod = *runner->pods.items[i];
-		pod->metadata.name = numbered(arena, group.metadata.name, i);
+		pod->metadata.name = name_of_copy(arena, group.metadata.name, i);
 		pod->metadata.owner_references = spec->object->meta->owner_references;
 		do {
-			pod->metadata.uid = numbered(arena, uid_front, number);
+			pod->metadata.uid = name_of_copy(arena, uid_front, number);
 			number += runner->pods.count;
 		} while (bt_state_find_pod(state, pod->metadata.uid) != BT_POD_NONE);
 		pod->spec.scheduling_group = reference;
@@ -414,7 +414,7 @@ static bool place_one(struct bt_capacity_session *session, uint32_t index)
 		bt_claim_maker_warn_missing(&session->cluster, &copy, missing);
 	}
 	bt_pod_info_init_pending(session->engine->state, &copy, &info);
-	bool placed = attempt(session, runner, &info);
+	bool placed = schedule_copy(session, runner, &info);
 	bt_pod_info_finish_pending(session->engine->state, &info);
 	if (!placed) {
 		bt_claim_maker_unmake(session->simulation.claims, &copy);
@@ -496,7 +496,7 @@ static void capacity_place_all(struct bt_capacity_session *session)
 /** --- the cluster of a session --- */
 
 /** A member's workload replaces the cluster's workload of the same kind and name. */
-static bool *objects_left_out(const struct bt_capacity_question *question)
+static bool *mark_replaced_objects(const struct bt_capacity_question *question)
 {
 	const struct bt_manifests *cluster = question->cluster;
 	bool *left_out = BT_NEW_ARRAY(bool, cluster->objects.count);
@@ -520,7 +520,7 @@ static bool *objects_left_out(const struct bt_capacity_question *question)
  * The pod without owner references, so that its controller does not count it, and with an unused
  * name.
  */
-static struct bt_object *make_stand_in_pod(struct bt_capacity_session *session,
+static struct bt_object *make_unowned_pod(struct bt_capacity_session *session,
 	const struct bt_capacity_spec *spec, const struct bt_object *object)
 {
 	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
@@ -535,7 +535,7 @@ static struct bt_object *make_stand_in_pod(struct bt_capacity_session *session,
 	return bt_object_create(BT_KIND_POD, &pod);
 }
 
-static int put_spec(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
+static int add_spec(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	struct berth_error *err)
 {
 	struct bt_manifests *cluster = &session->cluster;
@@ -548,7 +548,7 @@ static int put_spec(struct bt_capacity_session *session, struct bt_capacity_runn
 			bt_kind_info(spec->object->kind)->name);
 	}
 	struct bt_object *object = spec->object->kind == BT_KIND_POD
-		? make_stand_in_pod(session, spec, spec->object)
+		? make_unowned_pod(session, spec, spec->object)
 		: bt_object_share(spec->object);
 	int result = bt_manifests_put(cluster, "", object, &runner->object, err);
 	if (result == 0) {
@@ -559,7 +559,7 @@ static int put_spec(struct bt_capacity_session *session, struct bt_capacity_runn
 	while (result == 0 && runner->object_count < spec->members.count) {
 		uint32_t index;
 		result = bt_manifests_put(cluster, "",
-			make_stand_in_pod(session, spec, spec->members.items[runner->object_count]),
+			make_unowned_pod(session, spec, spec->members.items[runner->object_count]),
 			&index, err);
 		BT_ASSERT(result < 0 || index == runner->object + runner->object_count);
 		runner->object_count++;
@@ -571,14 +571,14 @@ static int make_cluster(
 	struct bt_capacity_session *session, uint32_t own_pods, struct berth_error *err)
 {
 	const struct bt_capacity_question *question = session->question;
-	bool *left_out = objects_left_out(question);
+	bool *left_out = mark_replaced_objects(question);
 	bt_manifests_copy(question->cluster, left_out, &session->cluster);
 	bt_free(left_out);
 	if (question->quiet) {
 		session->cluster.warn = NULL;
 	}
 	for (uint32_t i = 0; i < question->spec_count; i++) {
-		int result = put_spec(session, &session->runners[i], err);
+		int result = add_spec(session, &session->runners[i], err);
 		if (result < 0) {
 			return result;
 		}

@@ -158,7 +158,7 @@ static int take_spec(struct bt_capacity_specs *specs, struct bt_origin origin,
 	return add(specs, object, namespace_, name, origin, true, err);
 }
 
-static int take(
+static int add_object(
 	void *context, struct bt_origin origin, struct bt_object *object, struct berth_error *err)
 {
 	struct bt_capacity_specs *specs = context;
@@ -205,7 +205,7 @@ int bt_capacity_specs_read(
 	uint32_t count = specs->list.count;
 	bt_strbuf_reset(&specs->skipped);
 	input->sink = (struct bt_input_sink){
-		.context = specs, .take = take, .skipped = take_skipped, .taken = taken};
+		.context = specs, .take = add_object, .skipped = take_skipped, .taken = taken};
 	int result = bt_input_read(input, path, err);
 	if (result == 0 && specs->list.count == count) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,

@@ -148,7 +148,7 @@ static void append_nodes(
 	bt_strbuf_append_c(text, " nodes");
 }
 
-static void append_devices_left(const struct bt_capacity_session *session,
+static void append_free_devices(const struct bt_capacity_session *session,
 	const struct device_shortage *shortage, struct bt_strbuf *text)
 {
 	const struct bt_request_report *request = &shortage->request;
@@ -209,7 +209,7 @@ static void capacity_append_device_shortage(struct bt_capacity_session *session,
 	}
 
 	if (worst != NULL && worst->node_count >= measuring.joint_count) {
-		append_devices_left(measuring.session, worst, text);
+		append_free_devices(measuring.session, worst, text);
 	} else if (measuring.joint_count != 0) {
 		bt_strbuf_append_c(text,
 			"devices: there are enough for each request alone, but not for all of them "

@@ -29,7 +29,8 @@ struct options {
 
 /** --- excluded nodes --- */
 
-static int exclude(struct options *options, struct bt_str reference, struct berth_error *err)
+static int exclude_matching(
+	struct options *options, struct bt_str reference, struct berth_error *err)
 {
 	const struct bt_manifests *cluster = &options->line.cluster;
 	if (bt_node_reference_of(reference) == BT_NODE_NAME) {
@@ -88,7 +89,7 @@ static int exclude_nodes(struct options *options, struct berth_error *err)
 			struct bt_str reference;
 			result = bt_node_reference_cut(&list, ',', &reference, err);
 			if (result == 0) {
-				result = exclude(options, reference, err);
+				result = exclude_matching(options, reference, err);
 			}
 		} while (result == 0 && list.length != 0);
 
@@ -127,7 +128,7 @@ static int read_input(struct options *options, struct berth_error *err)
 	return result == 0 ? exclude_nodes(options, err) : result;
 }
 
-static int ask_all(struct options *options, struct berth_error *err)
+static int compute_all(struct options *options, struct berth_error *err)
 {
 	uint32_t spec_count = options->specs.list.count;
 	uint32_t question_count = options->is_mix ? 1 : spec_count;
@@ -156,7 +157,7 @@ static int ask_all(struct options *options, struct berth_error *err)
 }
 
 /** Report each pod spec that has fewer copies than needed. Returns the exit status. */
-static int judge(const struct options *options)
+static int check_needs(const struct options *options)
 {
 	int exit_status = BT_EXIT_OK;
 	for (uint32_t a = 0; a < options->answer_count; a++) {
@@ -184,7 +185,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	bt_capacity_specs_init(&options->specs, &options->line.cluster);
 	int result = read_input(options, err);
 	if (result == 0) {
-		result = ask_all(options, err);
+		result = compute_all(options, err);
 	}
 	if (result == 0) {
 		result = bt_capacity_write(
@@ -193,7 +194,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	if (result == 0) {
 		bt_output_print(out);
 		bt_strbuf_reset(out);
-		result = judge(options);
+		result = check_needs(options);
 	}
 	for (uint32_t i = 0; i < options->answer_count; i++) {
 		bt_capacity_answer_finish(&options->answers[i]);

@@ -354,7 +354,7 @@ static int check(void *context, struct berth_error *err)
 static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct options *options = context;
-	return bt_simulation_ask(&options->line,
+	return bt_simulation_answer(&options->line,
 		options->all                                           ? answer_all
 			: options->reference.kind == BT_KIND_POD_GROUP ? answer_group
 								       : answer,

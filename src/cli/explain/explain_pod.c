@@ -45,7 +45,7 @@ static struct bt_str ending_of(struct bt_str made, struct bt_str name)
 	return bt_str_sub(made, name.length + 1, BT_STR_MAX);
 }
 
-static bool belongs(const struct bt_manifests *cluster, const struct bt_object_meta *pod,
+static bool is_of_workload(const struct bt_manifests *cluster, const struct bt_object_meta *pod,
 	const struct bt_pod_reference *reference)
 {
 	const struct bt_object_meta *owned = pod;
@@ -86,7 +86,7 @@ static bool belongs(const struct bt_manifests *cluster, const struct bt_object_m
 	return false;
 }
 
-static void consider(struct search *search, const struct bt_pod *pod, struct candidate candidate)
+static void update_best(struct search *search, const struct bt_pod *pod, struct candidate candidate)
 {
 	const struct bt_pod_reference *reference = search->reference;
 	if (search->namespace_.length != 0 &&
@@ -105,14 +105,14 @@ static void consider(struct search *search, const struct bt_pod *pod, struct can
 		/* The manifest of the pod may lack the namespace; the candidate has it. */
 		struct bt_object_meta meta = pod->metadata;
 		meta.namespace_ = candidate.namespace_;
-		wanted = belongs(search->simulation->cluster, &meta, reference);
+		wanted = is_of_workload(search->simulation->cluster, &meta, reference);
 	}
 	if (wanted) {
 		bt_vec_push(&search->found, candidate);
 	}
 }
 
-static void look(struct search *search)
+static void search_pods(struct search *search)
 {
 	const struct bt_simulation *simulation = search->simulation;
 	const struct bt_manifests *cluster = simulation->cluster;
@@ -121,7 +121,7 @@ static void look(struct search *search)
 	search->pending_count = 0;
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_pod *pod = simulation->pods.items[i].pod;
-		consider(search, pod,
+		update_best(search, pod,
 			(struct candidate){.namespace_ = pod->metadata.namespace_,
 				.name = pod->metadata.name,
 				.pending = i,
@@ -135,7 +135,7 @@ static void look(struct search *search)
 		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
 		bool over = bt_pod_is_terminal(pod);
 		if (over || bt_pod_is_assigned(pod)) {
-			consider(search, pod,
+			update_best(search, pod,
 				(struct candidate){.namespace_ = object->namespace_,
 					.name = object->name,
 					.pending = UINT32_MAX,
@@ -156,7 +156,7 @@ static void append_name(struct bt_strbuf *out, struct bt_str namespace_, struct 
 	bt_printable_append(out, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 }
 
-static int fail(struct bt_strbuf *text, struct berth_error *err)
+static int set_text_error(struct bt_strbuf *text, struct berth_error *err)
 {
 	int result = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(text));
 	bt_strbuf_finish(text);
@@ -290,7 +290,7 @@ static int is_over(const struct search *search, struct berth_error *err)
 	append_name(&text, candidate->namespace_, candidate->name);
 	bt_strbuf_printf(&text, " has %s: nothing of it is left to schedule",
 		bt_str_equal_c(pod->status.phase, "Failed") ? "failed" : "succeeded");
-	return fail(&text, err);
+	return set_text_error(&text, err);
 }
 
 static int in_several_namespaces(
@@ -306,10 +306,10 @@ static int in_several_namespaces(
 	append_name(&text, BT_STR(""), reference->name);
 	bt_strbuf_append_c(&text, " are in several namespaces, say which with -n: ");
 	append_list(search, true, namespace_count, &text);
-	return fail(&text, err);
+	return set_text_error(&text, err);
 }
 
-static void take(const struct candidate *candidate, struct bt_pod_choice *out)
+static void set_choice(const struct candidate *candidate, struct bt_pod_choice *out)
 {
 	out->pending = candidate->pending;
 	out->object = candidate->object;
@@ -339,7 +339,7 @@ static int choose_the_only_one(
 {
 	struct bt_strbuf text = {0};
 	if (search->found.count == 1) {
-		take(&search->found.items[0], out);
+		set_choice(&search->found.items[0], out);
 		return 0;
 	}
 	if (search->pod_count == 0) {
@@ -357,7 +357,7 @@ static int choose_the_only_one(
 			&text, "%u pods wait for a node, name one of them: ", search->found.count);
 		append_list(search, false, search->found.count, &text);
 	}
-	return fail(&text, err);
+	return set_text_error(&text, err);
 }
 
 static int choose(struct search *search, struct bt_pod_choice *out, struct berth_error *err)
@@ -375,7 +375,7 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 			bt_strbuf_append_c(&text,
 				" has no pods: it wants none, is paused or suspended, or no node "
 				"matches");
-			return fail(&text, err);
+			return set_text_error(&text, err);
 		}
 		bt_strbuf_append_c(&text, "there is no ");
 		if (reference->kind == BT_KIND_POD) {
@@ -388,7 +388,7 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 		append_counts(search, &text);
 		bt_strbuf_append_char(&text, ')');
 		append_suggestion(search, &text);
-		return fail(&text, err);
+		return set_text_error(&text, err);
 	}
 	if (search->reference->kind != BT_KIND_POD) {
 		const struct candidate best = *best_of(search);
@@ -402,7 +402,7 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 			out->workload_pending += search->found.items[i].pending != UINT32_MAX;
 			out->workload_fits += search->found.items[i].placed;
 		}
-		take(&best, out);
+		set_choice(&best, out);
 		/* Keep one pod of each namespace in found. */
 		uint32_t kept = 0;
 		for (uint32_t i = 0; i < search->found.count; i++) {
@@ -425,7 +425,7 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 	if (search->found.count > 1) {
 		return in_several_namespaces(search, search->found.count, err);
 	}
-	take(&search->found.items[0], out);
+	set_choice(&search->found.items[0], out);
 	return search->found.items[0].over ? is_over(search, err) : 0;
 }
 
@@ -438,11 +438,11 @@ int bt_pod_choose(const struct bt_simulation *simulation, const struct bt_pod_re
 	int result;
 	*out = (struct bt_pod_choice){.pending = UINT32_MAX};
 	if (reference == NULL) {
-		look(&search);
+		search_pods(&search);
 		result = choose_the_only_one(&search, out, err);
 	} else {
 		search.namespace_ = reference->namespace_;
-		look(&search);
+		search_pods(&search);
 		struct bt_pod_reference other = {.kind = BT_KIND_POD,
 			.namespace_ = reference->other_namespace,
 			.name = reference->name};
@@ -459,7 +459,7 @@ int bt_pod_choose(const struct bt_simulation *simulation, const struct bt_pod_re
 			struct search second = {.simulation = simulation,
 				.reference = &other,
 				.namespace_ = other.namespace_};
-			look(&second);
+			search_pods(&second);
 			result = second.found.count != 0 ? choose(&second, out, err)
 							 : choose(&search, out, err);
 			bt_vec_finish(&second.found);

@@ -27,7 +27,7 @@ const char *bt_difference_name(enum bt_difference difference)
 	return names[difference];
 }
 
-static double seconds(int64_t ns)
+static double to_seconds(int64_t ns)
 {
 	return (double)ns / (double)BT_NS_PER_SECOND;
 }
@@ -70,7 +70,7 @@ static void write_distribution(struct bt_json_writer *writer, const struct bt_wa
 	bt_json_begin_member_array(writer, "waited");
 	for (uint32_t percent = 1; percent <= 100 && waits->count != 0; percent++) {
 		bt_json_write_double(
-			writer, seconds(bt_waits_quantile(waits, (double)percent / 100)));
+			writer, to_seconds(bt_waits_quantile(waits, (double)percent / 100)));
 	}
 	bt_json_end_array(writer);
 }
@@ -88,9 +88,9 @@ static void write_group(struct bt_json_writer *writer, const struct bt_measured_
 	bt_json_begin_member_object(writer, "waitedSeconds");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(quantiles); i++) {
 		write_member_double(writer, quantiles[i].name,
-			seconds(bt_waits_quantile(&group->waits, quantiles[i].share)));
+			to_seconds(bt_waits_quantile(&group->waits, quantiles[i].share)));
 	}
-	write_member_double(writer, "max", seconds(group->waits.max_ns));
+	write_member_double(writer, "max", to_seconds(group->waits.max_ns));
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
 }
@@ -247,7 +247,7 @@ struct noting {
 };
 
 /** Write a pod's event as a line of JSON. node_name "": the pod has no node. */
-static void note_event(const struct noting *noting, int64_t time_ns, const char *event,
+static void write_event(const struct noting *noting, int64_t time_ns, const char *event,
 	const struct bt_pod *pod, struct bt_str node_name)
 {
 	if (noting->events == NULL) {
@@ -268,28 +268,28 @@ static void note_event(const struct noting *noting, int64_t time_ns, const char 
 	bt_strbuf_finish(&text);
 }
 
-static void note_created(void *context, const struct bt_state *state BT_UNUSED,
+static void write_created(void *context, const struct bt_state *state BT_UNUSED,
 	const struct bt_pod *pod, int64_t time_ns)
 {
-	note_event(context, time_ns, "created", pod, BT_STR(""));
+	write_event(context, time_ns, "created", pod, BT_STR(""));
 }
 
-static void note_departure(void *context, const struct bt_replay_departure *departure)
+static void write_departure(void *context, const struct bt_replay_departure *departure)
 {
 	static const char *const names[] = {[BT_REPLAY_SUCCEEDED] = "succeeded",
 		[BT_REPLAY_DELETED] = "deleted",
 		[BT_REPLAY_PREEMPTED] = "preempted",
 		[BT_REPLAY_LOST] = "lost",
 		[BT_REPLAY_EVICTED] = "evicted"};
-	note_event(context, departure->time_ns, names[departure->end], departure->pod,
+	write_event(context, departure->time_ns, names[departure->end], departure->pod,
 		departure->pod->spec.node_name);
 }
 
-static void note_binding(void *context, const struct bt_replay_binding *binding)
+static void write_binding(void *context, const struct bt_replay_binding *binding)
 {
 	struct noting *noting = context;
 	struct bt_replay_answer *answer = noting->answer;
-	note_event(noting, binding->time_ns, "bound", binding->pod, binding->node_name);
+	write_event(noting, binding->time_ns, "bound", binding->pod, binding->node_name);
 	if (!answer->is_compared || binding->recorded_node.length == 0 ||
 		bt_str_equal(binding->recorded_node, binding->node_name)) {
 		return;
@@ -362,9 +362,9 @@ static int replay(const struct bt_replay_request *request, const struct bt_setup
 	struct noting noting = {answer, events};
 	const struct bt_replay_sink sinks[] = {bt_measure_sink(&answer->measure),
 		{.context = &noting,
-			.created = note_created,
-			.bound = note_binding,
-			.departed = note_departure},
+			.created = write_created,
+			.bound = write_binding,
+			.departed = write_departure},
 		request->sink};
 	struct bt_progress progress;
 	struct bt_lives *lives;

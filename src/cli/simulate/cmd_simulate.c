@@ -26,7 +26,7 @@ static int simulate(const void *context, struct bt_simulation *simulation, struc
 
 static int run(void *options, struct bt_strbuf *out, struct berth_error *err)
 {
-	return bt_simulation_ask(options, simulate, out, err);
+	return bt_simulation_answer(options, simulate, out, err);
 }
 
 static const struct bt_flag flags[] = {

@@ -410,7 +410,7 @@ static void finish(struct up *up)
 	berth_error_finish(&up->err);
 }
 
-static int serve(struct up *up, struct berth_error *err)
+static int run_loop(struct up *up, struct berth_error *err)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -484,7 +484,7 @@ static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_erro
 {
 	struct up up = {
 		.started_ns = bt_clock_steady_ns(), .options = context, .err = BERTH_ERROR_INIT};
-	int result = serve(&up, err);
+	int result = run_loop(&up, err);
 	finish(&up);
 	return result;
 }

@@ -37,7 +37,7 @@ static int read_text_file(const char *path, struct bt_strbuf *out, struct berth_
 	return 0;
 }
 
-static bool exists(const char *path)
+static bool file_exists(const char *path)
 {
 	return access(path, F_OK) == 0;
 }
@@ -75,7 +75,7 @@ static int write_pair(const struct bt_strbuf *certificate_path, const struct bt_
 static int make_authority(const struct bt_up_identity_options *options,
 	const struct kept_files *files, struct bt_up_identity *identity, struct berth_error *err)
 {
-	if (options->data_dir != NULL && exists(bt_strbuf_c(&files->ca_certificate))) {
+	if (options->data_dir != NULL && file_exists(bt_strbuf_c(&files->ca_certificate))) {
 		return read_pair(&files->ca_certificate, &files->ca_key, &identity->ca, err);
 	}
 	int result = bt_certificate_make_ca("berth", options->now_seconds, &identity->ca, err);
@@ -93,7 +93,7 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 	if (result < 0) {
 		return result;
 	}
-	if (options->data_dir != NULL && exists(bt_strbuf_c(&files->certificate))) {
+	if (options->data_dir != NULL && file_exists(bt_strbuf_c(&files->certificate))) {
 		result = read_pair(&files->certificate, &files->key, &identity->server, err);
 		if (result < 0 ||
 			bt_certificate_check(&identity->server, options->now_seconds, NULL) == 0) {
@@ -122,7 +122,7 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
  * Read the user's certificate and key. Clients then trust the CA that signed the certificate, or
  * the certificate if it is self-signed.
  */
-static int read_given_pair(const struct bt_up_identity_options *options,
+static int read_user_pair(const struct bt_up_identity_options *options,
 	struct bt_up_identity *identity, struct berth_error *err)
 {
 	int result = read_text_file(options->certificate_path, &identity->server.certificate, err);
@@ -169,7 +169,7 @@ static int make_token(const struct bt_up_identity_options *options, const struct
 	struct bt_up_identity *identity, struct berth_error *err)
 {
 	const char *path = bt_strbuf_c(&files->token);
-	if (options->data_dir != NULL && exists(path)) {
+	if (options->data_dir != NULL && file_exists(path)) {
 		return read_token(path, &identity->token, err);
 	}
 	int result = bt_random_hex(TOKEN_BYTES, &identity->token, err);
@@ -197,7 +197,7 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 		bt_strbuf_printf(&files.key, "%s/apiserver.key", data_dir);
 		bt_strbuf_printf(&files.token, "%s/token", data_dir);
 	}
-	result = options->certificate_path != NULL ? read_given_pair(options, &identity, err)
+	result = options->certificate_path != NULL ? read_user_pair(options, &identity, err)
 						   : make_pair(options, &files, &identity, err);
 	if (result == 0) {
 		result = make_token(options, &files, &identity, err);

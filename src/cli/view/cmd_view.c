@@ -58,10 +58,10 @@ static void take_signal(void *context, int number BT_UNUSED)
 	bt_loop_stop(run->loop);
 }
 
-static int64_t forget(void *context, int64_t now_ns)
+static int64_t remove_old_history(void *context, int64_t now_ns)
 {
 	struct run *run = context;
-	bt_history_forget(&run->history, bt_clock_wall_ns() - run->options->history_ns);
+	bt_history_remove_before(&run->history, bt_clock_wall_ns() - run->options->history_ns);
 	return now_ns + FORGET_INTERVAL_NS;
 }
 
@@ -105,7 +105,7 @@ static int read_server(struct run *run, struct berth_error *err)
 	run->watch = bt_live_watch_create(run->live, &sink);
 	int result = bt_live_watch_sync(run->watch, &run->stop, err);
 	run->history.from_ns = bt_clock_wall_ns();
-	bt_loop_add_worker(run->loop, forget, run);
+	bt_loop_add_worker(run->loop, remove_old_history, run);
 	return result;
 }
 #endif
@@ -302,7 +302,7 @@ static int start_server(struct run *run, struct berth_error *err)
 	return result < 0 ? bt_error_wrap(err, result, "--listen") : 0;
 }
 
-static int serve(struct run *run, struct berth_error *err)
+static int run_server(struct run *run, struct berth_error *err)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 	bool live = is_live(run->options);
@@ -398,7 +398,7 @@ static int check(void *context, struct berth_error *err)
 static int run_view(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
 {
 	struct run run = {.options = context};
-	int result = serve(&run, err);
+	int result = run_server(&run, err);
 	finish(&run);
 	return result;
 }

@@ -448,7 +448,7 @@ int bt_history_read_recordings(
 	return result;
 }
 
-void bt_history_forget(struct bt_history *history, int64_t before_ns)
+void bt_history_remove_before(struct bt_history *history, int64_t before_ns)
 {
 	uint32_t kept = 0;
 	uint32_t past = 0;

@@ -224,7 +224,7 @@ static int read_question(struct question *question, struct bt_str request, struc
 
 /** --- the child process --- */
 
-static int fill(const void *context, struct bt_manifests *cluster, struct berth_error *err)
+static int load_cluster(const void *context, struct bt_manifests *cluster, struct berth_error *err)
 {
 	const struct question *question = context;
 	return bt_history_fill(question->questions->options.history, question->at_ns, cluster, err);
@@ -235,7 +235,7 @@ static BT_NORETURN void run_child(struct question *question, int output)
 	char *argv[ARGUMENTS_MAX + 2 * FILES_MAX + 256];
 	int argc = 0;
 	const struct bt_questions_options *options = &question->questions->options;
-	struct bt_source_provider provider = {fill, question};
+	struct bt_source_provider provider = {load_cluster, question};
 	(void)alarm(SECONDS_MAX);
 	(void)dup2(output, STDOUT_FILENO);
 	(void)dup2(fileno(question->messages), STDERR_FILENO);
@@ -424,7 +424,7 @@ static void start_waiting(struct bt_questions *questions)
 	}
 }
 
-int bt_question_ask(struct bt_questions *questions, struct bt_str request,
+int bt_question_start(struct bt_questions *questions, struct bt_str request,
 	bt_question_answered *answered, void *context, uint32_t *out_number,
 	struct berth_error *err)
 {

@@ -89,7 +89,7 @@ void bt_history_take_files(struct bt_history *history, const struct bt_manifests
 BT_MUST_USE int bt_history_read_recordings(
 	struct bt_history *history, const struct bt_arguments *paths, struct berth_error *err);
 /** Drop the versions that ended before the given time. */
-void bt_history_forget(struct bt_history *history, int64_t before_ns);
+void bt_history_remove_before(struct bt_history *history, int64_t before_ns);
 /** Index in nodes, also of a deleted node; BT_HISTORY_NONE: there never was one. */
 uint32_t bt_history_find_node(const struct bt_history *history, struct bt_str name);
 /** Whether the version is valid at at_ns, a time within the span; later times mean now. */
@@ -152,7 +152,7 @@ typedef void bt_question_answered(void *context, struct bt_strbuf *answer, const
  * are allowed. *out_number is for bt_question_cancel, and is set before the answer comes.
  * BERTH_ERR_TOO_LARGE: too many questions wait; other errors describe the request's fault.
  */
-BT_MUST_USE int bt_question_ask(struct bt_questions *questions, struct bt_str request,
+BT_MUST_USE int bt_question_start(struct bt_questions *questions, struct bt_str request,
 	bt_question_answered *answered, void *context, uint32_t *out_number,
 	struct berth_error *err);
 void bt_question_cancel(struct bt_questions *questions, uint32_t number);

@@ -86,7 +86,7 @@ void bt_view_changes_destroy(struct bt_view_changes *changes)
 /** --- steps of a change --- */
 
 /** Moves text to the arena. */
-static struct bt_str keep(struct bt_view_change *change, struct bt_strbuf *text)
+static struct bt_str move_to_arena(struct bt_view_change *change, struct bt_strbuf *text)
 {
 	struct bt_str kept = bt_arena_str(&change->arena, bt_strbuf_str(text));
 	bt_strbuf_finish(text);
@@ -115,7 +115,7 @@ static struct bt_str path_of(struct bt_view_change *change, enum bt_kind kind,
 	bt_kind_append_path(kind, bt_kind_version_at(kind, 0), &path);
 	append_object(&path, namespace_, bt_str_from(bt_kind_info(kind)->resource), name);
 	bt_strbuf_append_c(&path, subresource);
-	return keep(change, &path);
+	return move_to_arena(change, &path);
 }
 
 static struct bt_str name_object(struct bt_view_change *change, struct bt_str kind,
@@ -158,7 +158,7 @@ static struct bt_str write_eviction(
 	bt_json_write_names(&json, namespace_, name);
 	bt_json_end_object(&json);
 	bt_json_end_object(&json);
-	return keep(change, &text);
+	return move_to_arena(change, &text);
 }
 
 /** Same as kubectl drain --ignore-daemonsets --delete-emptydir-data --force. */
@@ -263,7 +263,7 @@ static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 		bt_strbuf_append_char(&path, '/');
 	}
 	bt_rest_append_segment(&path, version);
-	step.path = keep(change, &path);
+	step.path = move_to_arena(change, &path);
 	step.what = name_object(change, step.kind, step.namespace_, step.name);
 	bt_vec_push(&change->steps, step);
 	return 0;
@@ -389,7 +389,7 @@ static void take_resources(
 		if (is_namespaced && step->namespace_.length == 0) {
 			step->what = name_object(change, step->kind, BT_STR("default"), step->name);
 		}
-		step->path = keep(change, &path);
+		step->path = move_to_arena(change, &path);
 		step->kind = BT_STR("");
 		start_step(change);
 		return;

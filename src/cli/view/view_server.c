@@ -100,7 +100,7 @@ static bool has_cookie(const struct call *call)
  * Whether the Host header names this server. A page of another site may resolve its own name to
  * this address (DNS rebinding); its requests then have that name as Host.
  */
-static bool is_host_ours(const struct call *call)
+static bool is_own_host(const struct call *call)
 {
 	const struct bt_view_server_options *options = &call->server->options;
 	const char *const hosts[] = {"localhost", "127.0.0.1", "[::1]", options->address};
@@ -297,11 +297,11 @@ static void take_answer(void *context, struct bt_strbuf *answer, const char *pro
 	}
 }
 
-static void ask_question(struct call *call)
+static void start_question(struct call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	int result = bt_question_ask(call->server->options.questions, bt_http_body(call->exchange),
-		take_answer, call, &call->question, &err);
+	int result = bt_question_start(call->server->options.questions,
+		bt_http_body(call->exchange), take_answer, call, &call->question, &err);
 	if (result < 0) {
 		answer_error(
 			call, result == BERTH_ERR_TOO_LARGE ? 503 : 400, berth_error_message(&err));
@@ -399,7 +399,7 @@ static const struct route {
 	{"GET", "/api/search", get_search},
 	{"GET", "/api/samples", get_samples},
 	{"GET", "/api/changes", get_changes},
-	{"POST", "/api/question", ask_question},
+	{"POST", "/api/question", start_question},
 #if BT_HAVE_DAEMON
 	{"POST", "/api/change", change_cluster},
 #endif
@@ -414,7 +414,7 @@ static void serve_request(void *context, struct bt_http_exchange *exchange)
 	call->exchange = exchange;
 	bt_arena_init(&call->arena, 0);
 	bt_http_set_data(exchange, call);
-	if (!is_host_ours(call)) {
+	if (!is_own_host(call)) {
 		answer_error(call, 421, "this server does not have the name that was asked for");
 		return;
 	}

@@ -100,7 +100,7 @@ static int run_on_sides(struct options *options, struct bt_whatif_side *before,
 	return result;
 }
 
-static int lose_on_side(struct options *options, const struct bt_lose_options *lose,
+static int simulate_losses(struct options *options, const struct bt_lose_options *lose,
 	struct bt_whatif_side *side, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_whatif whatif;
@@ -137,7 +137,7 @@ static int run_losses(struct options *options, struct bt_strbuf *out, struct ber
 	setup.pool = NULL; /* copies of the process have no threads; results are the same without */
 	int result = bt_whatif_side_init(&side, &setup, err);
 	if (result == 0) {
-		result = lose_on_side(options, &lose, &side, out, err);
+		result = simulate_losses(options, &lose, &side, out, err);
 		bt_whatif_side_finish(&side);
 	}
 	return result;
@@ -196,7 +196,7 @@ static int check(void *context, struct berth_error *err)
 	}
 	if (options->lose != NULL) {
 		const struct bt_lose_options lose = {.what = options->lose};
-		int result = bt_lose_check(&lose, err);
+		int result = bt_lose_options_validate(&lose, err);
 		if (result == 0 && options->from_scratch) {
 			result = bt_error_set(err, BERTH_ERR_INVALID,
 				"--from-scratch: cannot be combined with --lose: pods that run "

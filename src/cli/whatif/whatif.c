@@ -273,7 +273,7 @@ void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_c
 	for (uint32_t i = 0; i < whatif->marks.count; i++) {
 		gone[i] = whatif->marks.items[i].gone;
 	}
-	bt_whatif_drop_slices(whatif, gone);
+	bt_whatif_remove_slices(whatif, gone);
 	bt_manifests_copy(&whatif->work, gone, out_cluster);
 	bt_whatif_release_claims(whatif, out_cluster);
 	bt_free(gone);

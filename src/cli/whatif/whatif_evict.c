@@ -212,7 +212,7 @@ static void list_pods(struct bt_whatif *whatif)
 
 /** --- evictions --- */
 
-static int cover(struct bt_whatif *whatif, struct bt_whatif_budget *budget,
+static int count_eviction(struct bt_whatif *whatif, struct bt_whatif_budget *budget,
 	const struct bt_pod *pod, struct berth_error *err)
 {
 	const struct bt_pod_disruption_budget *value = budget->object->value;
@@ -236,7 +236,8 @@ static int cover(struct bt_whatif *whatif, struct bt_whatif_budget *budget,
  * Count the eviction of the pod at index in the budgets that cover it. Error: too many pairs to
  * examine.
  */
-static int whatif_ask_budgets(struct bt_whatif *whatif, uint32_t index, struct berth_error *err)
+static int whatif_count_in_budgets(
+	struct bt_whatif *whatif, uint32_t index, struct berth_error *err)
 {
 	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
 	const struct bt_pod *pod = object->object->value;
@@ -251,7 +252,7 @@ static int whatif_ask_budgets(struct bt_whatif *whatif, uint32_t index, struct b
 		next = budget->next;
 		int result = count_check(whatif, err);
 		if (result == 0 && bt_selector_matches(budget->selector, &pod->metadata.labels)) {
-			result = cover(whatif, budget, pod, err);
+			result = count_eviction(whatif, budget, pod, err);
 			budget->shared += first != NULL;
 			if (first == NULL) {
 				first = budget;
@@ -269,7 +270,7 @@ static int whatif_ask_budgets(struct bt_whatif *whatif, uint32_t index, struct b
 	return 0;
 }
 
-static void mark_gone(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
+static void mark_departed(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
 	struct bt_whatif_mark *mark = &whatif->marks.items[index];
 	mark->gone = true;
@@ -283,11 +284,11 @@ static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure de
 	const struct bt_pod *pod =
 		bt_object_value(whatif->work.objects.items[index].object, BT_KIND_POD);
 	if (bt_pod_is_terminating(pod)) {
-		mark_gone(whatif, index, BT_DEPARTURE_TERMINATING);
+		mark_departed(whatif, index, BT_DEPARTURE_TERMINATING);
 		return;
 	}
 	if (bt_pod_keeper_of(pod) == BT_KEEPER_NONE && !whatif->recreate_bare) {
-		mark_gone(whatif, index, departure);
+		mark_departed(whatif, index, departure);
 		mark->lost = true;
 		return;
 	}
@@ -349,7 +350,7 @@ int bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected, struct 
 		}
 		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
 		if (keeper != BT_KEEPER_DAEMON_SET && keeper != BT_KEEPER_NODE) {
-			result = whatif_ask_budgets(whatif, i, err);
+			result = whatif_count_in_budgets(whatif, i, err);
 			evict(whatif, i, BT_DEPARTURE_DRAINED);
 		}
 	}
@@ -365,7 +366,7 @@ void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected)
 		}
 		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
 		if (keeper == BT_KEEPER_DAEMON_SET || keeper == BT_KEEPER_NODE) {
-			mark_gone(whatif, i, BT_DEPARTURE_NODE_REMOVED);
+			mark_departed(whatif, i, BT_DEPARTURE_NODE_REMOVED);
 		} else {
 			evict(whatif, i, BT_DEPARTURE_NODE_REMOVED);
 		}
@@ -429,7 +430,7 @@ void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object
 			continue;
 		}
 		if (bt_pod_keeper_of(pod) == BT_KEEPER_DAEMON_SET) {
-			mark_gone(whatif, i, BT_DEPARTURE_TAINTED);
+			mark_departed(whatif, i, BT_DEPARTURE_TAINTED);
 		} else {
 			evict(whatif, i, BT_DEPARTURE_TAINTED);
 		}
@@ -466,7 +467,7 @@ void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected)
 			whatif->work.objects.items[i].namespace_,
 			bt_object_controller(&pod->metadata)->name);
 		if (set != BT_MANIFESTS_NONE && !selects(whatif, set, node)) {
-			mark_gone(whatif, i, BT_DEPARTURE_UNSELECTED);
+			mark_departed(whatif, i, BT_DEPARTURE_UNSELECTED);
 		}
 	}
 }

@@ -54,7 +54,7 @@ static bool is_about_zones(const struct bt_lose_options *options)
 	return strcmp(options->what, "zone") == 0;
 }
 
-static const char *heading(const struct bt_lose_options *options)
+static const char *table_heading(const struct bt_lose_options *options)
 {
 	return is_about_nodes(options) ? "NODE" : is_about_zones(options) ? "ZONE" : "VALUE";
 }
@@ -64,7 +64,7 @@ static const char *label_key(const struct bt_lose_options *options)
 	return is_about_zones(options) ? LABEL_ZONE : options->what;
 }
 
-int bt_lose_check(const struct bt_lose_options *options, struct berth_error *err)
+int bt_lose_options_validate(const struct bt_lose_options *options, struct berth_error *err)
 {
 	return bt_label_key_is_valid(bt_str_from(label_key(options)))
 		? 0
@@ -163,7 +163,7 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod)
 }
 
 /** Drop the pods that DaemonSets would create on lost nodes. */
-static void drop_daemon_pods(const struct losing *losing, const struct loss *loss)
+static void remove_daemon_pods(const struct losing *losing, const struct loss *loss)
 {
 	struct bt_simulation *simulation = &losing->side->simulation;
 	uint32_t kept = 0;
@@ -185,13 +185,13 @@ struct taken_pods {
 	BT_VEC(struct bt_object *) list; /* owned references; pods borrow their texts */
 };
 
-static int lose(const struct losing *losing, const struct loss *loss, struct taken_pods *taken,
-	struct berth_error *err)
+static int simulate_loss(const struct losing *losing, const struct loss *loss,
+	struct taken_pods *taken, struct berth_error *err)
 {
 	struct bt_simulation *simulation = &losing->side->simulation;
 	bool *removed = BT_NEW_ARRAY(bool, simulation->cluster->objects.count);
 	int result = 0;
-	drop_daemon_pods(losing, loss);
+	remove_daemon_pods(losing, loss);
 	for (uint32_t i = 0; i < loss->pods.count && result == 0; i++) {
 		struct bt_object *object =
 			bt_simulation_take_running(simulation, loss->pods.items[i]);
@@ -360,7 +360,7 @@ static int try_loss(void *context, uint32_t index, struct bt_strbuf *out)
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_json_writer writer;
 	struct taken_pods taken = {0}; /* lives until the copy ends */
-	int result = lose(losing, loss, &taken, &err);
+	int result = simulate_loss(losing, loss, &taken, &err);
 	if (result < 0) {
 		return bt_command_fail(losing->options->command, &err);
 	}
@@ -454,7 +454,7 @@ static int try_and_return(struct losing *losing, const struct loss *loss,
 	struct bt_simulation *simulation = &losing->side->simulation;
 	struct taken_pods taken = {0};
 	uint32_t next_start = simulation->engine->next_start_node_index;
-	int result = lose(losing, loss, &taken, err);
+	int result = simulate_loss(losing, loss, &taken, err);
 	if (result < 0) {
 		return result;
 	}
@@ -732,7 +732,7 @@ static void write_losses_table(const struct losing *losing, bool wide, struct bt
 	struct bt_table table;
 	uint32_t shown = wide || losing->losses.count <= LOSS_ROWS_MAX ? losing->losses.count
 								       : LOSS_ROWS_MAX;
-	BT_TABLE_BEGIN(&table, heading(losing->options), has_nodes ? "NODES" : NULL, "PODS",
+	BT_TABLE_BEGIN(&table, table_heading(losing->options), has_nodes ? "NODES" : NULL, "PODS",
 		"PENDING", "LOST", "PREEMPTED", "MOVED");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct loss *loss = &losing->losses.items[i];
@@ -809,7 +809,8 @@ static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf 
 		bt_printable_append(out, losing->losses.items[0].name);
 		bt_strbuf_append_c(out, ":\n");
 	}
-	BT_TABLE_BEGIN(&rows.table, wide ? heading(losing->options) : NULL, "CHANGE", "POD", "WHY");
+	BT_TABLE_BEGIN(
+		&rows.table, wide ? table_heading(losing->options) : NULL, "CHANGE", "POD", "WHY");
 	for (uint32_t i = 0; i < (wide ? losing->losses.count : 1); i++) {
 		const struct loss *loss = &losing->losses.items[i];
 		add_pod_rows(&rows, loss, "pending", wide);

@@ -62,7 +62,7 @@ static int whatif_add_slices(struct bt_whatif *whatif, const struct bt_whatif_ch
 
 /** --- devices and claims after the changes --- */
 
-void bt_whatif_drop_slices(const struct bt_whatif *whatif, bool *gone)
+void bt_whatif_remove_slices(const struct bt_whatif *whatif, bool *gone)
 {
 	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 		const struct bt_resource_slice *slice = slice_at(whatif, i);
@@ -135,7 +135,7 @@ static bool is_taint(const struct bt_taint *taint, struct bt_str key, struct bt_
 }
 
 /** Remove the taints with the key, and with the effect unless it is empty. */
-static void drop_taints(
+static void remove_taints(
 	struct bt_node *node, struct bt_str key, struct bt_str effect, struct bt_arena *arena)
 {
 	uint32_t count = 0;
@@ -164,7 +164,7 @@ static void set_taint(
 			return;
 		}
 	}
-	drop_taints(node, change->key, change->effect, arena);
+	remove_taints(node, change->key, change->effect, arena);
 	node->spec.taints.items[node->spec.taints.count++] = taint;
 	node->spec.taints.present = true;
 }
@@ -214,11 +214,11 @@ static uint32_t edit_nodes(
 			break;
 		case BT_WHATIF_UNCORDON:
 			node.spec.unschedulable = false;
-			drop_taints(&node, BT_STR(TAINT_UNSCHEDULABLE), BT_STR(""), arena);
+			remove_taints(&node, BT_STR(TAINT_UNSCHEDULABLE), BT_STR(""), arena);
 			break;
 		case BT_WHATIF_TAINT:
 			if (change->removes) {
-				drop_taints(&node, change->key, change->effect, arena);
+				remove_taints(&node, change->key, change->effect, arena);
 			} else {
 				set_taint(&node, change, arena);
 			}

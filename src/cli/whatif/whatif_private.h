@@ -61,7 +61,7 @@ struct bt_whatif_slices {
 	BT_VEC(struct bt_object *) list; /* references held */
 };
 /** Mark the slices of deleted nodes in gone (by index in work). */
-void bt_whatif_drop_slices(const struct bt_whatif *whatif, bool *gone);
+void bt_whatif_remove_slices(const struct bt_whatif *whatif, bool *gone);
 /**
  * Release devices: pods that left their node lose their claims, and pods that come back get new
  * claims. cluster: the after side's.

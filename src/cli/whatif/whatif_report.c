@@ -450,7 +450,7 @@ static const char *expanded_reason(
 		       : "its DaemonSet does not want it there any more";
 }
 
-static void compare_gone(struct bt_whatif_report *report, const struct bt_whatif_pod *before)
+static void compare_removed(struct bt_whatif_report *report, const struct bt_whatif_pod *before)
 {
 	const struct bt_whatif_mark *mark = mark_of(report, before);
 	if (before->preempted) {
@@ -465,7 +465,7 @@ static void compare_gone(struct bt_whatif_report *report, const struct bt_whatif
 		reason[0] != 0 ? reason : expanded_reason(report, before));
 }
 
-static const struct bt_whatif_pod *either(const struct bt_whatif_difference *difference)
+static const struct bt_whatif_pod *present_side(const struct bt_whatif_difference *difference)
 {
 	return difference->after != NULL ? difference->after : difference->before;
 }
@@ -476,18 +476,18 @@ static int compare_differences(const void *left, const void *right)
 	const struct bt_whatif_difference *b = right;
 	int order = (a->effect > b->effect) - (a->effect < b->effect);
 	if (order == 0) {
-		order = bt_str_compare(either(a)->namespace_, either(b)->namespace_);
+		order = bt_str_compare(present_side(a)->namespace_, present_side(b)->namespace_);
 	}
 	if (order == 0) {
-		order = bt_str_compare(either(a)->owner.name, either(b)->owner.name);
+		order = bt_str_compare(present_side(a)->owner.name, present_side(b)->owner.name);
 	}
 	if (order == 0) {
-		order = bt_str_compare(either(a)->owner.kind, either(b)->owner.kind);
+		order = bt_str_compare(present_side(a)->owner.kind, present_side(b)->owner.kind);
 	}
 	if (order == 0) {
-		order = bt_str_compare(either(a)->name, either(b)->name);
+		order = bt_str_compare(present_side(a)->name, present_side(b)->name);
 	}
-	return order != 0 ? order : bt_str_compare(either(a)->place, either(b)->place);
+	return order != 0 ? order : bt_str_compare(present_side(a)->place, present_side(b)->place);
 }
 
 void bt_whatif_compare(struct bt_whatif_report *report)
@@ -526,7 +526,7 @@ void bt_whatif_compare(struct bt_whatif_report *report)
 	for (uint32_t i = 0; i < report->before->pods.count; i++) {
 		const struct bt_whatif_pod *before = &report->before->pods.items[i];
 		if (whatif_side_find(report->after, before) == NULL) {
-			compare_gone(report, before);
+			compare_removed(report, before);
 		}
 	}
 	if (report->pods.count > 1) {

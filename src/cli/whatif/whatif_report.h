@@ -164,7 +164,8 @@ struct bt_lose_options {
 };
 
 /** Refuse options->what if it is nothing that can be lost. */
-BT_MUST_USE int bt_lose_check(const struct bt_lose_options *options, struct berth_error *err);
+BT_MUST_USE int bt_lose_options_validate(
+	const struct bt_lose_options *options, struct berth_error *err);
 /**
  * Load the side, whose cluster is filled, try every loss, and append the report. Returns an exit
  * status: BT_EXIT_FINDING if some loss makes something worse; or an error.

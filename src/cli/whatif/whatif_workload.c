@@ -102,7 +102,7 @@ static void collect_pods(
 	}
 }
 
-static void drop_pod(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
+static void remove_pod_at(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
 	whatif->marks.items[index].gone = true;
 	whatif->marks.items[index].departure = (uint8_t)departure;
@@ -130,12 +130,13 @@ static int64_t newest_seconds(const struct bt_manifests *cluster)
 	return newest;
 }
 
-static uint32_t drop_first(
+static uint32_t remove_first(
 	struct bt_whatif *whatif, const struct workload_pods *pods, uint32_t wanted)
 {
 	uint32_t count = wanted < pods->list.count ? wanted : pods->list.count;
 	for (uint32_t i = 0; i < count; i++) {
-		drop_pod(whatif, index_of(whatif, &pods->list.items[i]), BT_DEPARTURE_SCALED_DOWN);
+		remove_pod_at(
+			whatif, index_of(whatif, &pods->list.items[i]), BT_DEPARTURE_SCALED_DOWN);
 	}
 	return count;
 }
@@ -154,7 +155,7 @@ static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_
 			bt_str_parse_int64(
 				bt_str_sub(name, (uint32_t)dash + 1, name.length), &ordinal) &&
 			ordinal >= end) {
-			drop_pod(whatif, index, BT_DEPARTURE_SCALED_DOWN);
+			remove_pod_at(whatif, index, BT_DEPARTURE_SCALED_DOWN);
 		}
 	}
 	bt_vec_finish(&pods.list);
@@ -201,7 +202,7 @@ static void shrink(struct bt_whatif *whatif, uint32_t index)
 			if (excess > 0) {
 				bt_deletion_order_sort(
 					parts[i].list.items, parts[i].list.count, now);
-				excess -= drop_first(whatif, &parts[i], (uint32_t)excess);
+				excess -= remove_first(whatif, &parts[i], (uint32_t)excess);
 			}
 			bt_vec_finish(&parts[i].list);
 		}
@@ -210,7 +211,7 @@ static void shrink(struct bt_whatif *whatif, uint32_t index)
 
 /** --- scaling --- */
 
-static struct bt_object *rescaled(const struct bt_object *object, int64_t replicas)
+static struct bt_object *copy_with_replicas(const struct bt_object *object, int64_t replicas)
 {
 	struct bt_arena arena = {0};
 	char *copy = bt_object_copy_value(object, &arena);
@@ -255,7 +256,8 @@ int bt_whatif_scale(
 			"the ReplicaSet belongs to a Deployment, which would set it back: scale "
 			"the Deployment");
 	}
-	bt_manifests_exchange(&whatif->work, index, rescaled(object->object, change->count));
+	bt_manifests_exchange(
+		&whatif->work, index, copy_with_replicas(object->object, change->count));
 	resume(whatif, index);
 	/*
 	 * The pods must be made for a live cluster, too, because its controller has not seen the
@@ -316,7 +318,8 @@ static void keep_replicas(
 	const struct bt_opt_i32 *wanted = bt_workload_replicas(new_object);
 	const struct bt_opt_i32 *had = bt_workload_replicas(old_object);
 	if (wanted != NULL && !wanted->present && had->present) {
-		bt_manifests_exchange(&whatif->work, index, rescaled(new_object, had->value));
+		bt_manifests_exchange(
+			&whatif->work, index, copy_with_replicas(new_object, had->value));
 	}
 }
 
@@ -339,7 +342,7 @@ static void take_replaced(
 		struct workload_pods pods = {0};
 		collect_pods(whatif, index, PART_ALL, &pods);
 		for (uint32_t i = 0; i < pods.list.count; i++) {
-			drop_pod(whatif, index_of(whatif, &pods.list.items[i]),
+			remove_pod_at(whatif, index_of(whatif, &pods.list.items[i]),
 				BT_DEPARTURE_REPLACED);
 		}
 		bt_vec_finish(&pods.list);
