@@ -168,10 +168,8 @@ void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_
 
 	bt_kind_append_api_version(kind, &api_version);
 	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "apiVersion");
-	bt_json_write_str(writer, bt_strbuf_str(&api_version));
-	bt_json_write_name_c(writer, "kind");
-	bt_json_write_c(writer, bt_kind_info(kind)->name);
+	bt_json_write_member(writer, "apiVersion", bt_strbuf_str(&api_version));
+	bt_json_write_member_c(writer, "kind", bt_kind_info(kind)->name);
 	bt_message_encode_json_members(bt_kind_info(kind)->message, writer, value);
 	bt_json_end_object(writer);
 	bt_strbuf_finish(&api_version);

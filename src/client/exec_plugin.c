@@ -49,34 +49,29 @@ void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca,
 	bt_json_begin_object(&writer);
 	write_member(&writer, "kind", BT_STR("ExecCredential"));
 	write_member(&writer, "apiVersion", config->exec->api_version);
-	bt_json_write_name_c(&writer, "spec");
-	bt_json_begin_object(&writer);
+	bt_json_begin_member_object(&writer, "spec");
 	if (config->exec->provide_cluster_info) {
 		struct bt_strbuf encoded = {0};
 
-		bt_json_write_name_c(&writer, "cluster");
-		bt_json_begin_object(&writer);
+		bt_json_begin_member_object(&writer, "cluster");
 		write_member(&writer, "server", config->server);
 		write_member(&writer, "tls-server-name", config->tls_server_name);
 		if (config->insecure) {
-			bt_json_write_name_c(&writer, "insecure-skip-tls-verify");
-			bt_json_write_bool(&writer, true);
+			bt_json_write_member_bool(&writer, "insecure-skip-tls-verify", true);
 		}
 		bt_base64_encode(ca, &encoded);
 		write_member(&writer, "certificate-authority-data", bt_strbuf_str(&encoded));
 		bt_strbuf_finish(&encoded);
 		write_member(&writer, "proxy-url", config->proxy_url);
 		/* The scheduler never requests compression, regardless of the kubeconfig. */
-		bt_json_write_name_c(&writer, "disable-compression");
-		bt_json_write_bool(&writer, true);
+		bt_json_write_member_bool(&writer, "disable-compression", true);
 		if (config->exec->cluster_extension.length != 0) {
 			bt_json_write_name_c(&writer, "config");
 			bt_json_write_raw(&writer, config->exec->cluster_extension);
 		}
 		bt_json_end_object(&writer);
 	}
-	bt_json_write_name_c(&writer, "interactive");
-	bt_json_write_bool(&writer, interactive);
+	bt_json_write_member_bool(&writer, "interactive", interactive);
 	bt_json_end_object(&writer);
 	bt_json_end_object(&writer);
 	bt_strbuf_append_char(out, '\n');

@@ -132,10 +132,8 @@ static void write_time(struct bt_json_writer *writer, const char *name, int64_t 
 static void write_series_member(
 	struct bt_json_writer *writer, uint32_t series_count, int64_t series_ns)
 {
-	bt_json_write_name_c(writer, "series");
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "count");
-	bt_json_write_int64(writer, series_count);
+	bt_json_begin_member_object(writer, "series");
+	bt_json_write_member_int64(writer, "count", series_count);
 	write_time(writer, "lastObservedTime", series_ns, bt_micro_time_format);
 	bt_json_end_object(writer);
 }
@@ -143,8 +141,7 @@ static void write_series_member(
 static void write_metadata(
 	struct bt_json_writer *writer, const struct bt_event_record *record, struct bt_str name)
 {
-	bt_json_write_name_c(writer, "metadata");
-	bt_json_begin_object(writer);
+	bt_json_begin_member_object(writer, "metadata");
 	bt_json_write_member(writer, "name", name);
 	bt_json_write_member(writer, "namespace", bt_event_record_namespace(record));
 	bt_json_end_object(writer);
@@ -153,8 +150,7 @@ static void write_metadata(
 static void write_reference(
 	struct bt_json_writer *writer, const char *name, const struct bt_event_record *record)
 {
-	bt_json_write_name_c(writer, name);
-	bt_json_begin_object(writer);
+	bt_json_begin_member_object(writer, name);
 	write_part(writer, "kind", record, BT_EVENT_KIND);
 	if (record->lengths[BT_EVENT_NAMESPACE] != 0) {
 		write_part(writer, "namespace", record, BT_EVENT_NAMESPACE);
@@ -218,14 +214,12 @@ void bt_event_record_write_core(const struct bt_event_record *record, struct bt_
 	write_reference(&writer, "involvedObject", record);
 	write_part(&writer, "reason", record, BT_EVENT_REASON);
 	bt_json_write_member(&writer, "message", counts->message);
-	bt_json_write_name_c(&writer, "source");
-	bt_json_begin_object(&writer);
+	bt_json_begin_member_object(&writer, "source");
 	write_part(&writer, "component", record, BT_EVENT_CONTROLLER);
 	bt_json_end_object(&writer);
 	write_time(&writer, "firstTimestamp", counts->first_ns, bt_time_format);
 	write_time(&writer, "lastTimestamp", counts->last_ns, bt_time_format);
-	bt_json_write_name_c(&writer, "count");
-	bt_json_write_int64(&writer, counts->count);
+	bt_json_write_member_int64(&writer, "count", counts->count);
 	write_part(&writer, "type", record, BT_EVENT_TYPE);
 	bt_json_write_name_c(&writer, "eventTime");
 	bt_json_write_null(&writer);
@@ -240,8 +234,7 @@ void bt_event_record_write_counts(
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_begin_object(&writer);
-	bt_json_write_name_c(&writer, "count");
-	bt_json_write_int64(&writer, counts->count);
+	bt_json_write_member_int64(&writer, "count", counts->count);
 	write_time(&writer, "lastTimestamp", counts->last_ns, bt_time_format);
 	if (with_message) {
 		bt_json_write_member(&writer, "message", counts->message);

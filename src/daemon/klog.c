@@ -208,8 +208,7 @@ static void format_json(const struct bt_log_record *record, int64_t now_ns, stru
 	bt_strbuf_finish(&text);
 	bt_json_write_member(&writer, "msg", message);
 	if (record->severity == BT_LOG_SEVERITY_INFO) {
-		bt_json_write_name_c(&writer, "v");
-		bt_json_write_int64(&writer, record->verbosity);
+		bt_json_write_member_int64(&writer, "v", record->verbosity);
 	}
 	if (record->error.data != NULL) {
 		bt_json_write_member(&writer, "err", record->error);

@@ -75,19 +75,16 @@ void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *reque
 	bt_json_begin_object(&writer);
 	bt_json_write_member_c(&writer, "kind", "Status");
 	bt_json_write_member_c(&writer, "apiVersion", "v1");
-	bt_json_write_name_c(&writer, "metadata");
-	bt_json_begin_object(&writer);
+	bt_json_begin_member_object(&writer, "metadata");
 	bt_json_end_object(&writer);
 	bt_json_write_member_c(&writer, "status", "Failure");
 	bt_json_write_member(&writer, "message", message);
 	bt_json_write_member_c(&writer, "reason", reason);
 	if (with_details) {
-		bt_json_write_name_c(&writer, "details");
-		bt_json_begin_object(&writer);
+		bt_json_begin_member_object(&writer, "details");
 		bt_json_end_object(&writer);
 	}
-	bt_json_write_name_c(&writer, "code");
-	bt_json_write_int64(&writer, code);
+	bt_json_write_member_int64(&writer, "code", code);
 	bt_json_end_object(&writer);
 	bt_strbuf_append_char(&reply->body, '\n');
 }

@@ -48,14 +48,12 @@ void bt_document_binding_json(
 	bt_json_begin_object(&writer);
 	bt_json_write_member_c(&writer, "kind", "Binding");
 	bt_json_write_member_c(&writer, "apiVersion", "v1");
-	bt_json_write_name_c(&writer, "metadata");
-	bt_json_begin_object(&writer);
+	bt_json_begin_member_object(&writer, "metadata");
 	bt_json_write_member(&writer, "name", pod->name);
 	bt_json_write_member(&writer, "namespace", pod->namespace_);
 	bt_json_write_member(&writer, "uid", pod->uid);
 	bt_json_end_object(&writer);
-	bt_json_write_name_c(&writer, "target");
-	bt_json_begin_object(&writer);
+	bt_json_begin_member_object(&writer, "target");
 	bt_json_write_member_c(&writer, "kind", "Node");
 	bt_json_write_member(&writer, "name", node_name);
 	bt_json_end_object(&writer);
@@ -151,13 +149,11 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
 		bt_json_writer_init(&writer, out, 0);
 		writer.escape_html = true;
 		bt_json_begin_object(&writer);
-		bt_json_write_name_c(&writer, "status");
-		bt_json_begin_object(&writer);
+		bt_json_begin_member_object(&writer, "status");
 		if (has_condition) {
 			struct bt_str changed = condition->type;
 			if (pod->status.conditions.count != 0) {
-				bt_json_write_name_c(&writer, "$setElementOrder/conditions");
-				bt_json_begin_array(&writer);
+				bt_json_begin_member_array(&writer, "$setElementOrder/conditions");
 				for (uint32_t i = 0; i < after.count; i++) {
 					bt_json_begin_object(&writer);
 					bt_json_write_member(&writer, "type", after.items[i].type);
@@ -165,8 +161,7 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
 				}
 				bt_json_end_array(&writer);
 			}
-			bt_json_write_name_c(&writer, "conditions");
-			bt_json_begin_array(&writer);
+			bt_json_begin_member_array(&writer, "conditions");
 			for (uint32_t i = 0; i < after.count; i++) {
 				if (bt_str_equal(after.items[i].type, changed)) {
 					write_condition(&writer,
@@ -208,11 +203,9 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 	bt_json_writer_init(&writer, out, 0);
 	writer.escape_html = true;
 	bt_json_begin_object(&writer);
-	bt_json_write_name_c(&writer, "status");
-	bt_json_begin_object(&writer);
+	bt_json_begin_member_object(&writer, "status");
 	if (stored->count != 0) {
-		bt_json_write_name_c(&writer, "$setElementOrder/conditions");
-		bt_json_begin_array(&writer);
+		bt_json_begin_member_array(&writer, "$setElementOrder/conditions");
 		for (uint32_t i = 0; i < stored->count + (at == stored->count); i++) {
 			bt_json_begin_object(&writer);
 			bt_json_write_member(
@@ -221,8 +214,7 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 		}
 		bt_json_end_array(&writer);
 	}
-	bt_json_write_name_c(&writer, "conditions");
-	bt_json_begin_array(&writer);
+	bt_json_begin_member_array(&writer, "conditions");
 	bt_json_begin_object(&writer);
 	/* metav1.Condition always has its members, also empty ones, except observedGeneration. */
 	if (!bt_str_equal(old->status, condition->status)) {

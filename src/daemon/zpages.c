@@ -222,8 +222,7 @@ static void begin_document(
 	bt_json_write_member_c(writer, "kind", kind);
 	bt_json_write_member_c(
 		writer, "apiVersion", is_old ? "config.k8s.io/v1alpha1" : "config.k8s.io/v1beta1");
-	bt_json_write_name_c(writer, "metadata");
-	bt_json_begin_object(writer);
+	bt_json_begin_member_object(writer, "metadata");
 	bt_json_write_member_c(writer, "name", component);
 	bt_json_end_object(writer);
 }
@@ -294,11 +293,9 @@ void bt_flagz_answer(
 		return;
 	}
 	begin_document(&writer, "Flagz", wanted.is_old, &json);
-	bt_json_write_name_c(&writer, "flags");
-	bt_json_begin_object(&writer);
+	bt_json_begin_member_object(&writer, "flags");
 	for (uint32_t i = 0; i < options->flags.count; i++) {
-		bt_json_write_name_c(&writer, options->flags.items[i].name);
-		bt_json_write_str(&writer, options->flags.items[i].value);
+		bt_json_write_member(&writer, options->flags.items[i].name, options->flags.items[i].value);
 	}
 	bt_json_end_object(&writer);
 	bt_json_end_object(&writer);
@@ -400,14 +397,12 @@ void bt_statusz_answer(struct bt_zpage_facts *facts, const struct bt_page_reques
 	struct bt_json_writer writer;
 	begin_document(&writer, "Statusz", is_old, &json);
 	bt_json_write_member(&writer, "startTime", bt_time_text(arena, facts->started_ns));
-	bt_json_write_name_c(&writer, "uptimeSeconds");
-	bt_json_write_int64(&writer, up_seconds);
+	bt_json_write_member_int64(&writer, "uptimeSeconds", up_seconds);
 	bt_json_write_member_c(&writer, "goVersion", bt_build_about(arena).toolchain);
 	bt_json_write_member(&writer, "binaryVersion", bt_versions_binary(&options->versions));
 	bt_json_write_member(&writer, "emulationVersion",
 		bt_arena_printf(arena, "1.%d", options->versions.release.emulated_minor));
-	bt_json_write_name_c(&writer, "paths");
-	bt_json_begin_array(&writer);
+	bt_json_begin_member_array(&writer, "paths");
 	for (uint32_t i = 0; i < count; i++) {
 		bt_json_write_c(&writer, paths[i]);
 	}

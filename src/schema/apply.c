@@ -132,10 +132,8 @@ static void write_configuration(const struct bt_apply_writer *writer,
 	struct bt_json_writer json;
 	bt_json_writer_init(&json, out, 0);
 	bt_json_begin_object(&json);
-	bt_json_write_name_c(&json, "apiVersion");
-	bt_json_write_str(&json, writer->api_version);
-	bt_json_write_name_c(&json, "kind");
-	bt_json_write_str(&json, writer->kind);
+	bt_json_write_member(&json, "apiVersion", writer->api_version);
+	bt_json_write_member(&json, "kind", writer->kind);
 	for (uint32_t i = 0; i < applied->count; i++) {
 		const struct bt_json_member *member = &applied->members[i];
 		if (!bt_str_equal_c(member->name, "apiVersion") &&

@@ -31,8 +31,7 @@ struct schemas {
 
 static void write_pair(struct bt_json_writer *writer, const char *name, const char *value)
 {
-	bt_json_write_name_c(writer, name);
-	bt_json_write_c(writer, value);
+	bt_json_write_member_c(writer, name, value);
 }
 
 static void add_schemas(
@@ -83,8 +82,7 @@ static void write_ref_to(
 
 	bt_strbuf_append_c(&ref, schemas->version2 ? "#/definitions/" : "#/components/schemas/");
 	bt_strbuf_append_c(&ref, name);
-	bt_json_write_name_c(writer, "$ref");
-	bt_json_write_str(writer, bt_strbuf_str(&ref));
+	bt_json_write_member(writer, "$ref", bt_strbuf_str(&ref));
 	bt_strbuf_finish(&ref);
 }
 
@@ -141,16 +139,14 @@ static void write_one(const struct schemas *schemas, const struct bt_schema_fiel
 	case BT_SCHEMA_BOOL:
 		write_type(writer, "boolean", NULL);
 		if (with_default) {
-			bt_json_write_name_c(writer, "default");
-			bt_json_write_bool(writer, false);
+			bt_json_write_member_bool(writer, "default", false);
 		}
 		break;
 	case BT_SCHEMA_INT32:
 	case BT_SCHEMA_INT64:
 		write_type(writer, "integer", field->type == BT_SCHEMA_INT32 ? "int32" : "int64");
 		if (with_default) {
-			bt_json_write_name_c(writer, "default");
-			bt_json_write_int64(writer, 0);
+			bt_json_write_member_int64(writer, "default", 0);
 		}
 		break;
 	case BT_SCHEMA_BYTES:
@@ -461,11 +457,9 @@ static void write_custom_kind(
 	bt_strbuf_printf(&kind, "%.*s%s", BT_STR_ARG(resource->kind), list ? "List" : "");
 	bt_json_begin_member_array(writer, "x-kubernetes-group-version-kind");
 	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "group");
-	bt_json_write_str(writer, resource->kind_group);
+	bt_json_write_member(writer, "group", resource->kind_group);
 	write_pair(writer, "kind", bt_strbuf_c(&kind));
-	bt_json_write_name_c(writer, "version");
-	bt_json_write_str(writer, resource->kind_version);
+	bt_json_write_member(writer, "version", resource->kind_version);
 	bt_json_end_object(writer);
 	bt_json_end_array(writer);
 	bt_strbuf_finish(&kind);
@@ -670,15 +664,13 @@ static void write_parameter(struct document *document, const char *name, const c
 	write_pair(writer, "name", name);
 	write_pair(writer, "in", in);
 	if (in[0] == 'p') {
-		bt_json_write_name_c(writer, "required");
-		bt_json_write_bool(writer, true);
+		bt_json_write_member_bool(writer, "required", true);
 	}
 	if (!document->schemas.version2) {
 		bt_json_begin_member_object(writer, "schema");
 	}
 	write_pair(writer, "type", "string");
-	bt_json_write_name_c(writer, "uniqueItems");
-	bt_json_write_bool(writer, true);
+	bt_json_write_member_bool(writer, "uniqueItems", true);
 	if (!document->schemas.version2) {
 		bt_json_end_object(writer);
 	}
@@ -739,12 +731,9 @@ static void write_operation(
 	}
 	write_response(document, message, operations[index].verb[0] == 'l');
 	bt_json_begin_member_object(writer, "x-kubernetes-group-version-kind");
-	bt_json_write_name_c(writer, "group");
-	bt_json_write_str(writer, resource->kind_group);
-	bt_json_write_name_c(writer, "kind");
-	bt_json_write_str(writer, resource->kind);
-	bt_json_write_name_c(writer, "version");
-	bt_json_write_str(writer, resource->kind_version);
+	bt_json_write_member(writer, "group", resource->kind_group);
+	bt_json_write_member(writer, "kind", resource->kind);
+	bt_json_write_member(writer, "version", resource->kind_version);
 	bt_json_end_object(writer);
 	bt_json_end_object(writer);
 }
@@ -904,8 +893,7 @@ void bt_openapi_v3_index(
 
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_begin_object(&writer);
-	bt_json_write_name_c(&writer, "paths");
-	bt_json_begin_object(&writer);
+	bt_json_begin_member_object(&writer, "paths");
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_strbuf text = {NULL, 0, 0};
 		struct bt_strbuf path = {NULL, 0, 0};
@@ -927,8 +915,7 @@ void bt_openapi_v3_index(
 		bt_strbuf_reset(&text);
 		bt_strbuf_printf(&text, "/openapi/v3/%s?hash=%s", bt_strbuf_c(&path), hash);
 		bt_json_begin_object(&writer);
-		bt_json_write_name_c(&writer, "serverRelativeURL");
-		bt_json_write_str(&writer, bt_strbuf_str(&text));
+		bt_json_write_member(&writer, "serverRelativeURL", bt_strbuf_str(&text));
 		bt_json_end_object(&writer);
 		bt_strbuf_finish(&text);
 		bt_strbuf_finish(&path);

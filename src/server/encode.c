@@ -250,14 +250,10 @@ static void write_table(struct bt_encoder *encoder, const struct bt_json_value *
 	bool with_columns, struct bt_json_writer *writer)
 {
 	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "kind");
-	bt_json_write_c(writer, "Table");
-	bt_json_write_name_c(writer, "apiVersion");
-	bt_json_write_c(writer, bt_encode_meta_version(&encoder->encoding));
-	bt_json_write_name_c(writer, "metadata");
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "resourceVersion");
-	bt_json_write_str(writer, bt_json_text_at(object, "metadata.resourceVersion"));
+	bt_json_write_member_c(writer, "kind", "Table");
+	bt_json_write_member_c(writer, "apiVersion", bt_encode_meta_version(&encoder->encoding));
+	bt_json_begin_member_object(writer, "metadata");
+	bt_json_write_member(writer, "resourceVersion", bt_json_text_at(object, "metadata.resourceVersion"));
 	bt_json_end_object(writer);
 	bt_json_write_name_c(writer, "columnDefinitions");
 	if (with_columns) {
@@ -265,8 +261,7 @@ static void write_table(struct bt_encoder *encoder, const struct bt_json_value *
 	} else {
 		bt_json_write_null(writer);
 	}
-	bt_json_write_name_c(writer, "rows");
-	bt_json_begin_array(writer);
+	bt_json_begin_member_array(writer, "rows");
 	bt_encode_row(encoder, object, writer);
 	bt_json_end_array(writer);
 	bt_json_end_object(writer);

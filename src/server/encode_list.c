@@ -36,17 +36,13 @@ static void write_metadata(const struct bt_list_metadata *metadata, struct bt_js
 	char rv[24];
 
 	(void)snprintf(rv, sizeof(rv), "%llu", (unsigned long long)metadata->rv);
-	bt_json_write_name_c(writer, "metadata");
-	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "resourceVersion");
-	bt_json_write_c(writer, rv);
+	bt_json_begin_member_object(writer, "metadata");
+	bt_json_write_member_c(writer, "resourceVersion", rv);
 	if (metadata->continue_token.length != 0) {
-		bt_json_write_name_c(writer, "continue");
-		bt_json_write_str(writer, metadata->continue_token);
+		bt_json_write_member(writer, "continue", metadata->continue_token);
 	}
 	if (metadata->remaining_item_count >= 0) {
-		bt_json_write_name_c(writer, "remainingItemCount");
-		bt_json_write_int64(writer, metadata->remaining_item_count);
+		bt_json_write_member_int64(writer, "remainingItemCount", metadata->remaining_item_count);
 	}
 	bt_json_end_object(writer);
 }
@@ -55,10 +51,8 @@ static void write_metadata(const struct bt_list_metadata *metadata, struct bt_js
 static void write_head(struct bt_encoder *encoder, const struct bt_list_metadata *metadata,
 	struct bt_json_writer *writer)
 {
-	bt_json_write_name_c(writer, "kind");
-	bt_json_write_c(writer, list_kind(encoder));
-	bt_json_write_name_c(writer, "apiVersion");
-	bt_json_write_str(writer, list_api_version(encoder));
+	bt_json_write_member_c(writer, "kind", list_kind(encoder));
+	bt_json_write_member(writer, "apiVersion", list_api_version(encoder));
 	if (metadata != NULL) {
 		write_metadata(metadata, writer);
 	}
@@ -122,8 +116,7 @@ void bt_encode_list_begin(
 		bt_json_writer_init(&encoder->writer, out, encoder->encoding.pretty ? 2 : 0);
 		bt_json_begin_object(&encoder->writer);
 		write_head(encoder, metadata, &encoder->writer);
-		bt_json_write_name_c(&encoder->writer, is_table(encoder) ? "rows" : "items");
-		bt_json_begin_array(&encoder->writer);
+		bt_json_begin_member_array(&encoder->writer, is_table(encoder) ? "rows" : "items");
 		break;
 	}
 }

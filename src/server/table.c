@@ -1465,16 +1465,11 @@ void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, st
 	struct bt_str format, struct bt_str description, int64_t priority)
 {
 	bt_json_begin_object(writer);
-	bt_json_write_name_c(writer, "name");
-	bt_json_write_str(writer, name);
-	bt_json_write_name_c(writer, "type");
-	bt_json_write_str(writer, type);
-	bt_json_write_name_c(writer, "format");
-	bt_json_write_str(writer, format);
-	bt_json_write_name_c(writer, "description");
-	bt_json_write_str(writer, description);
-	bt_json_write_name_c(writer, "priority");
-	bt_json_write_int64(writer, priority);
+	bt_json_write_member(writer, "name", name);
+	bt_json_write_member(writer, "type", type);
+	bt_json_write_member(writer, "format", format);
+	bt_json_write_member(writer, "description", description);
+	bt_json_write_member_int64(writer, "priority", priority);
 	bt_json_end_object(writer);
 }
 
