@@ -56,14 +56,13 @@ static void append_bytes(struct bt_strbuf *out, int64_t bytes, uint64_t halves)
 	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
 	uint64_t size = take_sign(out, bytes);
 	uint64_t unit = 1;
-	uint64_t tenths;
 	size_t index = 0;
 
 	while (index + 1 < BT_ARRAY_LENGTH(units) && size / unit >= KIB) {
 		unit *= KIB;
 		index++;
 	}
-	tenths = (size % unit * 10 + halves * (unit - 1) / 2) / unit + size / unit * 10;
+	uint64_t tenths = (size % unit * 10 + halves * (unit - 1) / 2) / unit + size / unit * 10;
 	if (tenths == KIB * 10 && index + 1 < BT_ARRAY_LENGTH(units)) {
 		tenths = 10;
 		index++;

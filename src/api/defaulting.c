@@ -43,12 +43,12 @@ static void default_request(struct bt_device_request *request, struct bt_arena *
 void bt_device_claim_default(struct bt_device_claim *devices, struct bt_arena *arena)
 {
 	uint32_t count = devices->requests.count;
-	struct bt_device_request *requests;
 
 	if (count == 0) {
 		return;
 	}
-	requests = BT_ARENA_NEW_ARRAY(arena, struct bt_device_request, count);
+	struct bt_device_request *requests =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_device_request, count);
 	for (uint32_t i = 0; i < count; i++) {
 		requests[i] = devices->requests.items[i];
 		default_request(&requests[i], arena);
@@ -154,14 +154,13 @@ static const struct bt_pod_affinity *merge_affinity(
 void bt_pod_default_affinity(struct bt_pod *pod, struct bt_arena *arena)
 {
 	const struct bt_affinity *old = pod->spec.affinity;
-	struct bt_affinity *affinity;
 
 	if (old == NULL ||
 		(!affinity_has_keys(old->pod_affinity) &&
 			!affinity_has_keys(old->pod_anti_affinity))) {
 		return;
 	}
-	affinity = BT_ARENA_NEW(arena, struct bt_affinity);
+	struct bt_affinity *affinity = BT_ARENA_NEW(arena, struct bt_affinity);
 	*affinity = *old;
 	affinity->pod_affinity = merge_affinity(old->pod_affinity, &pod->metadata.labels, arena);
 	affinity->pod_anti_affinity =
@@ -276,12 +275,12 @@ static bool container_changes(const struct bt_container *container, bool host_ne
 static void default_ports(struct bt_container *container, bool host_network, struct bt_arena *arena)
 {
 	uint32_t count = container->ports.count;
-	struct bt_container_port *ports;
 
 	if (count == 0) {
 		return;
 	}
-	ports = BT_ARENA_NEW_ARRAY(arena, struct bt_container_port, count);
+	struct bt_container_port *ports =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_container_port, count);
 	memcpy(ports, container->ports.items, count * sizeof(ports[0]));
 	for (uint32_t i = 0; i < count; i++) {
 		if (ports[i].protocol.length == 0) {

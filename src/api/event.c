@@ -59,7 +59,6 @@ static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbu
 {
 	bool indexed = false;
 	uint32_t rune;
-	uint32_t length;
 	while (at < text.length && is_flag(text.data[at])) {
 		at++;
 	}
@@ -74,7 +73,7 @@ static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbu
 		bt_strbuf_append_c(out, "%!(NOVERB)");
 		return at;
 	}
-	length = bt_utf8_decode(text.data + at, text.length - at, &rune);
+	uint32_t length = bt_utf8_decode(text.data + at, text.length - at, &rune);
 	if (text.data[at] == '%') {
 		bt_strbuf_append_char(out, '%');
 		return at + 1;

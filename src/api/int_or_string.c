@@ -10,7 +10,6 @@ int bt_int_or_string_scaled(const struct bt_int_or_string *value, int32_t total,
 {
 	struct bt_str digits = value->text;
 	int64_t percent;
-	double scaled;
 
 	if (!value->is_string) {
 		*out_value = value->number;
@@ -26,7 +25,7 @@ int bt_int_or_string_scaled(const struct bt_int_or_string *value, int32_t total,
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"invalid value for IntOrString: not a whole percentage");
 	}
-	scaled = (double)percent * (double)total / 100;
+	double scaled = (double)percent * (double)total / 100;
 	scaled = round_up ? ceil(scaled) : floor(scaled);
 	if (scaled > INT32_MAX || scaled < INT32_MIN) {
 		return bt_error_set(err, BERTH_ERR_INVALID,

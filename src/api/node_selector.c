@@ -105,12 +105,12 @@ struct bt_parsed_node_selector bt_node_selector_parse(
 	struct bt_parsed_node_selector result = {.term_count = 0};
 	struct bt_requirement_path path = {.place = BT_PLACE_NODE_SELECTOR, .prefix = path_prefix};
 	uint32_t bytes_left = BT_SELECTOR_ERROR_BYTES_MAX;
-	struct bt_node_term *terms;
 
 	if (selector == NULL || selector->terms.count == 0) {
 		return result;
 	}
-	terms = BT_ARENA_NEW_ARRAY(arena, struct bt_node_term, selector->terms.count);
+	struct bt_node_term *terms =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_node_term, selector->terms.count);
 	for (uint32_t i = 0; i < selector->terms.count; i++) {
 		if (!is_empty_term(&selector->terms.items[i])) {
 			path.term = i;
@@ -190,13 +190,13 @@ struct bt_preferred_terms bt_preferred_terms_parse(const bt_preferred_scheduling
 	struct bt_preferred_terms result = {.count = 0};
 	struct bt_requirement_path path = {.place = BT_PLACE_PREFERRED_TERM, .prefix = path_prefix};
 	uint32_t bytes_left = BT_SELECTOR_ERROR_BYTES_MAX;
-	struct bt_preferred_term *terms;
 	bool failed = false;
 
 	if (list->count == 0) {
 		return result;
 	}
-	terms = BT_ARENA_NEW_ARRAY(arena, struct bt_preferred_term, list->count);
+	struct bt_preferred_term *terms =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_preferred_term, list->count);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct bt_preferred_scheduling_term *source = &list->items[i];
 

@@ -398,24 +398,19 @@ int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_p
 	_Alignas(max_align_t) char memory[DECODED_BYTES];
 	const struct bt_kind_info *info = bt_kind_info(kind);
 	struct bt_arena arena;
-	void *value;
-	int code;
 
 	bt_arena_init_with(&arena, memory, sizeof(memory));
-	value = bt_arena_calloc(&arena, 1, info->size);
-	code = bt_message_decode_protobuf(info->message, bytes, &arena, value, err);
+	void *value = bt_arena_calloc(&arena, 1, info->size);
+	int code = bt_message_decode_protobuf(info->message, bytes, &arena, value, err);
 	if (code == 0) {
 		*out_object = object_fitted(kind, value, NULL, commons, &arena);
 	} else {
 		struct bt_strbuf what = {NULL, 0, 0};
-		struct bt_str meta;
-		struct bt_str name;
-		struct bt_str namespace_;
 
 		/* as describe does for JSON */
-		meta = find_bytes(bytes, OBJECT_META);
-		name = find_bytes(meta, META_NAME);
-		namespace_ = find_bytes(meta, META_NAMESPACE);
+		struct bt_str meta = find_bytes(bytes, OBJECT_META);
+		struct bt_str name = find_bytes(meta, META_NAME);
+		struct bt_str namespace_ = find_bytes(meta, META_NAMESPACE);
 		bt_strbuf_append_c(&what, bt_kind_info(kind)->name);
 		if (name.length != 0) {
 			bt_strbuf_append_char(&what, ' ');
@@ -449,10 +444,8 @@ struct identity {
 static int read_identity(const struct bt_json_reader *reader, struct bt_arena *arena,
 	struct identity *out, struct berth_error *err)
 {
-	int code;
-
 	*out = (struct identity){.known = false};
-	code = peek_strings(
+	int code = peek_strings(
 		*reader, "kind", &out->kind, "apiVersion", &out->api_version, arena, err);
 	if (code != 0) {
 		return code;
@@ -606,10 +599,9 @@ int bt_object_decode(struct bt_str json, struct bt_object **out_object, struct b
 	struct bt_json_reader reader;
 	struct identity identity;
 	struct bt_object *object = NULL;
-	int code;
 
 	bt_json_reader_init(&reader, json);
-	code = read_identity(&reader, &arena, &identity, err);
+	int code = read_identity(&reader, &arena, &identity, err);
 	if (code == 0 && !identity.known) {
 		struct bt_strbuf shown = {NULL, 0, 0};
 

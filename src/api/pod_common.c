@@ -53,7 +53,6 @@ static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct b
 	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, view);
 	uint32_t first = (uint32_t)(hash % BT_POD_COMMONS) & ~(BT_POD_COMMONS_WAYS - UINT32_C(1));
 	uint32_t at = first;
-	struct bt_pod_common **slot;
 
 	while (at < first + BT_POD_COMMONS_WAYS && commons->slots[at].hash != hash) {
 		at++;
@@ -64,7 +63,7 @@ static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct b
 		commons->slots[at].hash = hash;
 		return NULL;
 	}
-	slot = &commons->slots[at].common;
+	struct bt_pod_common **slot = &commons->slots[at].common;
 	if (*slot == NULL) {
 		struct bt_pod_common *common = BT_NEW(struct bt_pod_common);
 
@@ -82,11 +81,11 @@ struct bt_pod_common *bt_pod_commons_take_out(
 {
 	static const struct bt_pod empty;
 	struct bt_pod view = {0};
-	struct bt_pod_common *common;
 
 	set_common(&view, pod);
 	/* Versions of a pod mostly agree; comparing is cheaper than the hash for the search. */
-	common = before != NULL && bt_message_equal(&bt_pod_message, &before->pod, &view)
+	struct bt_pod_common *common =
+		before != NULL && bt_message_equal(&bt_pod_message, &before->pod, &view)
 		? before
 		: find(commons, &view);
 	if (common == NULL) {

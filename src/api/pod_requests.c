@@ -287,14 +287,14 @@ static void index_statuses(struct computation *computation)
 	const bt_container_status_list *lists[] = {&computation->pod->status.container_statuses,
 		&computation->pod->status.init_container_statuses};
 	uint64_t total = (uint64_t)lists[0]->count + lists[1]->count;
-	struct named_status *statuses;
 	uint32_t count = 0;
 
 	if (!computation->options->use_status || total <= LINEAR_STATUSES_MAX) {
 		return;
 	}
 	BT_ASSERT(total < UINT32_MAX);
-	statuses = BT_ARENA_NEW_ARRAY(computation->arena, struct named_status, (size_t)total);
+	struct named_status *statuses =
+		BT_ARENA_NEW_ARRAY(computation->arena, struct named_status, (size_t)total);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
 		for (uint32_t j = 0; j < lists[i]->count; j++) {
 			statuses[count] = (struct named_status){
@@ -480,12 +480,11 @@ static void replace_pod_level(struct computation *computation)
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct bt_resource_entry *entry = &list->items[i];
-		struct row *row;
 
 		if (!bt_resource_is_pod_level_supported(entry->name)) {
 			continue;
 		}
-		row = row_of(computation, entry->name);
+		struct row *row = row_of(computation, entry->name);
 		row->total = resized
 			? pod_level_effective(computation, entry->name, &entry->quantity)
 			: entry->quantity;

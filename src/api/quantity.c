@@ -66,14 +66,11 @@ static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target
 		return mantissa;
 	}
 	if (difference < 0) {
-		int64_t power;
-		int64_t quotient;
-
 		if (difference < -18) {
 			return mantissa > 0 ? 1 : -1;
 		}
-		power = powers10[-difference];
-		quotient = mantissa / power;
+		int64_t power = powers10[-difference];
+		int64_t quotient = mantissa / power;
 		if (mantissa % power != 0) {
 			quotient += mantissa > 0 ? 1 : -1;
 		}
@@ -387,7 +384,6 @@ static uint64_t hash(uint64_t seed, const void *value)
 	if (quantity->big == NULL) {
 		int64_t mantissa = quantity->mantissa;
 		int64_t scale = -(int64_t)quantity->exponent;
-		uint64_t bits;
 
 		if (mantissa == 0) {
 			return bt_hash_u64(seed, 0);
@@ -396,7 +392,7 @@ static uint64_t hash(uint64_t seed, const void *value)
 			mantissa /= 10;
 			scale--;
 		}
-		bits = (uint64_t)mantissa;
+		uint64_t bits = (uint64_t)mantissa;
 		seed = bt_hash_u64(bt_hash_u64(seed, mantissa < 0), (uint64_t)scale);
 		bits = mantissa < 0 ? 0 - bits : bits;
 		seed = bt_hash_u64(seed, (uint32_t)bits);

@@ -65,7 +65,6 @@ static bool scan_text(struct bt_str text, struct scan *out)
 {
 	const char *position = text.data;
 	const char *end = position + text.length;
-	const char *start;
 
 	memset(out, 0, sizeof(*out));
 	if (text.length == 0) {
@@ -90,7 +89,7 @@ static bool scan_text(struct bt_str text, struct scan *out)
 		position = skip_digits(position, end);
 		out->fraction_length = (uint32_t)(position - out->fraction);
 	}
-	start = position;
+	const char *start = position;
 	while (position < end && is_suffix_letter(*position)) {
 		position++;
 	}
@@ -125,12 +124,11 @@ static bool decimal_suffix(char letter, int32_t *out_exponent)
 static int32_t binary_suffix(struct bt_str suffix)
 {
 	static const char letters[] = "KMGTPE";
-	const char *found;
 
 	if (suffix.length != 2 || suffix.data[1] != 'i') {
 		return 0;
 	}
-	found = memchr(letters, suffix.data[0], sizeof(letters) - 1);
+	const char *found = memchr(letters, suffix.data[0], sizeof(letters) - 1);
 	return found != NULL ? ((int32_t)(found - letters) + 1) * 10 : 0;
 }
 
@@ -352,12 +350,10 @@ static void format_decimal(
 {
 	static const char si_suffixes[] = "num\0kMGTPE"; /* 10^-9 .. 10^18 in steps of three */
 	char digits[BT_WIDE_DIGITS + 1];
-	int64_t exponent;
-	int64_t lower;
 
 	bt_decimal_normalise(decimal);
-	exponent = -decimal->scale;
-	lower = ((exponent % 3) + 3) % 3;
+	int64_t exponent = -decimal->scale;
+	int64_t lower = ((exponent % 3) + 3) % 3;
 	if (bt_wide_multiply_power10(&decimal->magnitude, (uint64_t)lower)) {
 		exponent -= lower;
 	}

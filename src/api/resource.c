@@ -23,16 +23,14 @@ bool bt_resource_is_extended(struct bt_str name)
 {
 	static const uint32_t quota_prefix_length = sizeof("requests.") - 1;
 	int64_t slash = bt_str_find_char(name, '/');
-	struct bt_str prefix;
-	struct bt_str last;
 
 	if (slash < 0 || is_prefixed_native(name) ||
 		bt_str_has_prefix(name, BT_STR("requests."))) {
 		return false;
 	}
 	/* "requests." plus a subdomain is a valid subdomain, so only the length needs a check */
-	prefix = bt_str_sub(name, 0, (uint32_t)slash);
-	last = bt_str_sub(name, (uint32_t)slash + 1, name.length);
+	struct bt_str prefix = bt_str_sub(name, 0, (uint32_t)slash);
+	struct bt_str last = bt_str_sub(name, (uint32_t)slash + 1, name.length);
 	return prefix.length + quota_prefix_length <= BT_LABEL_PREFIX_MAX &&
 		bt_label_prefix_matches(prefix) && last.length <= BT_LABEL_NAME_MAX &&
 		bt_label_name_matches(last);
@@ -140,16 +138,14 @@ static int64_t *scalar_find(const struct bt_resource *resource, struct bt_str na
 
 static void scalars_reserve(struct bt_resource *resource, uint64_t needed, struct bt_arena *arena)
 {
-	struct bt_scalar_resource *grown;
-	uint64_t capacity;
-
 	if (needed <= resource->scalar_capacity) {
 		return;
 	}
-	capacity = 2 * (uint64_t)resource->scalar_capacity;
+	uint64_t capacity = 2 * (uint64_t)resource->scalar_capacity;
 	capacity = needed > capacity ? needed : capacity;
 	BT_ASSERT(capacity < UINT32_MAX);
-	grown = BT_ARENA_NEW_ARRAY(arena, struct bt_scalar_resource, (size_t)capacity);
+	struct bt_scalar_resource *grown =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_scalar_resource, (size_t)capacity);
 	if (resource->scalar_count != 0) {
 		memcpy(grown, resource->scalars, resource->scalar_count * sizeof(*grown));
 	}
@@ -170,8 +166,6 @@ static void scalars_create(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena)
 {
 	uint32_t missing = 0;
-	uint32_t from;
-	uint32_t to;
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		missing += is_scalar_entry(&list->items[i]) &&
@@ -181,8 +175,8 @@ static void scalars_create(
 		return;
 	}
 	scalars_reserve(resource, (uint64_t)resource->scalar_count + missing, arena);
-	from = resource->scalar_count;
-	to = resource->scalar_count + missing;
+	uint32_t from = resource->scalar_count;
+	uint32_t to = resource->scalar_count + missing;
 	resource->scalar_count = to;
 	for (uint32_t i = list->count; i > 0 && to > from; i--) {
 		const struct bt_resource_entry *entry = &list->items[i - 1];

@@ -205,12 +205,10 @@ static bool check_values(const struct bt_requirement_source *source,
  */
 static const struct bt_str *sorted_values(const bt_str_list *values, struct bt_arena *arena)
 {
-	struct bt_str *copy;
-
 	if (values->count <= LINEAR_VALUES_MAX) {
 		return values->items;
 	}
-	copy = BT_ARENA_NEW_ARRAY(arena, struct bt_str, values->count);
+	struct bt_str *copy = BT_ARENA_NEW_ARRAY(arena, struct bt_str, values->count);
 	memcpy(copy, values->items, values->count * sizeof(*copy));
 	qsort(copy, values->count, sizeof(*copy), bt_str_compare_qsort);
 	return copy;
@@ -346,12 +344,12 @@ static struct bt_requirement equality(const struct bt_str_pair *pair)
 struct bt_selector bt_selector_from_map(const struct bt_str_map *map, struct bt_arena *arena)
 {
 	struct bt_selector selector = {.nothing = false};
-	struct bt_requirement *requirements;
 
 	if (map == NULL || map->count == 0) {
 		return selector;
 	}
-	requirements = BT_ARENA_NEW_ARRAY(arena, struct bt_requirement, map->count);
+	struct bt_requirement *requirements =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_requirement, map->count);
 	for (uint32_t i = 0; i < map->count; i++) {
 		requirements[i] = equality(&map->items[i]);
 	}
@@ -412,13 +410,12 @@ int bt_selector_from_label_selector(const struct bt_label_selector *selector,
 	struct bt_arena *arena, struct bt_selector *out_selector, struct berth_error *err)
 {
 	struct bt_selector result = {.nothing = selector == NULL};
-	uint64_t count;
 
 	if (selector == NULL) {
 		*out_selector = result;
 		return 0;
 	}
-	count = (uint64_t)selector->match_labels.count + selector->match_expressions.count;
+	uint64_t count = (uint64_t)selector->match_labels.count + selector->match_expressions.count;
 	BT_ASSERT(count < UINT32_MAX);
 	if (count != 0) {
 		struct bt_requirement *requirements =
@@ -439,10 +436,9 @@ void bt_error_list_add(struct bt_error_list *list, struct bt_arena *arena, struc
 {
 	if (list->count == list->capacity) {
 		uint64_t capacity = list->capacity == 0 ? 4 : 2 * (uint64_t)list->capacity;
-		struct bt_str *grown;
 
 		BT_ASSERT(capacity < UINT32_MAX);
-		grown = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)capacity);
+		struct bt_str *grown = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)capacity);
 		if (list->count != 0) {
 			memcpy(grown, list->items, list->count * sizeof(*grown));
 		}
@@ -456,7 +452,6 @@ struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_are
 {
 	struct bt_strbuf buffer = {NULL, 0, 0};
 	struct bt_text_set seen = {0};
-	struct bt_str text;
 	uint32_t distinct = 0;
 
 	if (list->count == 0) {
@@ -473,8 +468,8 @@ struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_are
 		bt_strbuf_append_str(&buffer, list->items[i]);
 	}
 	bt_strbuf_append_char(&buffer, ']');
-	text = distinct == 1 ? bt_arena_str(arena, list->items[0])
-			     : bt_arena_str(arena, bt_strbuf_str(&buffer));
+	struct bt_str text = distinct == 1 ? bt_arena_str(arena, list->items[0])
+					   : bt_arena_str(arena, bt_strbuf_str(&buffer));
 	bt_text_set_finish(&seen);
 	bt_strbuf_finish(&buffer);
 	return text;

@@ -119,7 +119,6 @@ static int build(struct parser *parser, struct bt_str key, enum bt_selector_oper
 	bt_str_list values = {NULL, parser->values.count, true};
 	struct bt_requirement_source source = {key, {NULL, 0}, &values};
 	struct bt_requirement requirement;
-	struct bt_str text;
 
 	if (values.count != 0) {
 		/* The requirements borrow the values. */
@@ -130,7 +129,7 @@ static int build(struct parser *parser, struct bt_str key, enum bt_selector_oper
 		bt_vec_push(&parser->requirements, requirement);
 		return 0;
 	}
-	text = bt_error_list_text(&errors, parser->arena);
+	struct bt_str text = bt_error_list_text(&errors, parser->arena);
 	return bt_error_set(parser->err, BERTH_ERR_INVALID, "unable to parse requirement: %.*s",
 		BT_STR_ARG(text));
 }
@@ -219,8 +218,6 @@ static int parse_requirement(struct parser *parser)
 	bool is_negated = parser->token == TOKEN_NOT;
 	enum bt_selector_operator operator_;
 	bool in_list;
-	struct bt_str key;
-	int code;
 
 	parser->values.count = 0;
 	if (is_negated) {
@@ -229,7 +226,7 @@ static int parse_requirement(struct parser *parser)
 	if (parser->token != TOKEN_WORD) {
 		return unexpected_within(parser, "identifier");
 	}
-	key = parser->word;
+	struct bt_str key = parser->word;
 	advance(parser);
 	if (is_negated) {
 		return build(parser, key, BT_SELECTOR_DOES_NOT_EXIST);
@@ -241,7 +238,7 @@ static int parse_requirement(struct parser *parser)
 		return unexpected_within(parser, "in, notin, =, ==, !=, gt, lt");
 	}
 	advance(parser);
-	code = in_list ? parse_values(parser) : parse_value(parser);
+	int code = in_list ? parse_values(parser) : parse_value(parser);
 	return code != 0 ? code : build(parser, key, operator_);
 }
 
@@ -278,13 +275,12 @@ int bt_selector_parse(struct bt_str text, struct bt_arena *arena, struct bt_sele
 {
 	struct parser parser = {.rest = text, .arena = arena, .err = err};
 	struct bt_requirement *requirements = NULL;
-	int code;
 
 	if (text.length > TEXT_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
 			"a label selector has at most %u bytes", TEXT_BYTES_MAX);
 	}
-	code = parse(&parser);
+	int code = parse(&parser);
 	if (code == 0 && parser.requirements.count != 0) {
 		requirements =
 			BT_ARENA_NEW_ARRAY(arena, struct bt_requirement, parser.requirements.count);
@@ -318,14 +314,13 @@ static uint32_t term_length(struct bt_str text)
 /** Unescapes a value; false: an invalid escape, or an unescaped operator. */
 static bool unescape(struct bt_str text, struct bt_arena *arena, struct bt_str *out)
 {
-	char *value;
 	uint32_t length = 0;
 
 	if (text.length == 0) {
 		*out = BT_STR("");
 		return true;
 	}
-	value = bt_arena_alloc_bytes(arena, text.length);
+	char *value = bt_arena_alloc_bytes(arena, text.length);
 	for (uint32_t i = 0; i < text.length; i++) {
 		char c = text.data[i];
 
@@ -377,14 +372,13 @@ int bt_field_selector_parse(struct bt_str text, struct bt_arena *arena,
 	struct bt_field_selector *out_selector, struct berth_error *err)
 {
 	struct bt_field_selector selector = {.count = 0};
-	struct bt_field_term *terms;
 	struct bt_str rest = text;
 	size_t term_max = 1;
 
 	for (uint32_t i = 0; i < text.length; i++) {
 		term_max += text.data[i] == ',';
 	}
-	terms = BT_ARENA_NEW_ARRAY(arena, struct bt_field_term, term_max);
+	struct bt_field_term *terms = BT_ARENA_NEW_ARRAY(arena, struct bt_field_term, term_max);
 	while (rest.length != 0) {
 		uint32_t length = term_length(rest);
 		struct bt_str term = bt_str_sub(rest, 0, length);

@@ -12,34 +12,27 @@
 
 int64_t bt_days_from_date(int64_t year, int64_t month, int64_t day)
 {
-	int64_t era;
-	int64_t year_of_era;
-	int64_t day_of_year;
-
 	/* count years from March, so that the leap day is the last day */
 	year -= month <= 2;
-	era = (year >= 0 ? year : year - 399) / 400;
-	year_of_era = year - era * 400;
-	day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+	int64_t era = (year >= 0 ? year : year - 399) / 400;
+	int64_t year_of_era = year - era * 400;
+	int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
 	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
 		day_of_year - 719468;
 }
 
 void bt_date_from_days(int64_t days, int64_t *out_year, int *out_month, int *out_day)
 {
-	int64_t era;
-	int64_t day_of_era;
 	int64_t year_of_era;
-	int64_t day_of_year;
-	int64_t month;
 
 	days += 719468;
-	era = (days >= 0 ? days : days - 146096) / 146097;
-	day_of_era = days - era * 146097;
+	int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+	int64_t day_of_era = days - era * 146097;
 	year_of_era =
 		(day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-	day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-	month = (5 * day_of_year + 2) / 153;
+	int64_t day_of_year =
+		day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+	int64_t month = (5 * day_of_year + 2) / 153;
 	*out_day = (int)(day_of_year - (153 * month + 2) / 5 + 1);
 	*out_month = (int)(month < 10 ? month + 3 : month - 9);
 	*out_year = year_of_era + era * 400 + (*out_month <= 2);
@@ -118,13 +111,12 @@ static bool take_offset(struct bt_str *text, int64_t *out_seconds)
 {
 	int hours;
 	int minutes;
-	bool west;
 
 	*out_seconds = 0;
 	if (take_char(text, 'Z')) {
 		return true;
 	}
-	west = text->length != 0 && text->data[0] == '-';
+	bool west = text->length != 0 && text->data[0] == '-';
 	if (!take_char(text, west ? '-' : '+') || !take_number(text, 2, 0, 24, &hours) ||
 		!take_char(text, ':') || !take_number(text, 2, 0, 60, &minutes)) {
 		return false;
@@ -137,7 +129,6 @@ static bool take_offset(struct bt_str *text, int64_t *out_seconds)
 static bool parse(struct bt_str text, uint32_t fraction_digits, struct bt_time *out)
 {
 	struct bt_time time = {.nanoseconds = 0};
-	uint32_t digits;
 	int64_t offset;
 	int year;
 	int month;
@@ -154,7 +145,7 @@ static bool parse(struct bt_str text, uint32_t fraction_digits, struct bt_time *
 		!take_char(&text, ':') || !take_number(&text, 2, 0, 59, &second)) {
 		return false;
 	}
-	digits = take_fraction(&text, &time.nanoseconds);
+	uint32_t digits = take_fraction(&text, &time.nanoseconds);
 	if ((fraction_digits != UINT32_MAX && digits != fraction_digits) ||
 		!take_offset(&text, &offset) || text.length != 0) {
 		return false;

@@ -130,14 +130,13 @@ static struct bt_str dotted_name(const struct bt_cel_node *node, char *buffer, b
 
 	for (;; node = node->select.operand) {
 		bool is_first = node->kind == BT_CEL_NODE_IDENTIFIER;
-		struct bt_str part;
 
 		if (!is_first &&
 			(node->kind != BT_CEL_NODE_SELECT || node->select.is_test ||
 				node->select.is_optional)) {
 			return (struct bt_str){0};
 		}
-		part = is_first ? node->identifier.name : node->select.field;
+		struct bt_str part = is_first ? node->identifier.name : node->select.field;
 		if (part.length + 1 > (size_t)(start - buffer)) {
 			return (struct bt_str){0};
 		}
@@ -159,12 +158,11 @@ static void find_dotted_function(struct bt_cel_checker *checker, struct bt_cel_n
 	char buffer[DOTTED_NAME_MAX];
 	bool is_rooted;
 	struct bt_str prefix = dotted_name(node->call.target, buffer, &is_rooted);
-	struct bt_str name;
 
 	if (prefix.data == NULL || prefix.length + node->call.function.length > sizeof buffer) {
 		return;
 	}
-	name = bt_arena_printf(
+	struct bt_str name = bt_arena_printf(
 		checker->arena, "%.*s.%.*s", BT_STR_ARG(prefix), BT_STR_ARG(node->call.function));
 	if (is_function(checker, name)) {
 		node->call.target = NULL;
@@ -177,8 +175,6 @@ static const struct bt_cel_type *check_call(
 	struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
 	struct bt_cel_resolution resolution;
-	const struct bt_cel_type **types;
-	uint32_t first;
 
 	if (node->call.operator_ == BT_CEL_OP_AND || node->call.operator_ == BT_CEL_OP_OR) {
 		/*
@@ -199,9 +195,9 @@ static const struct bt_cel_type *check_call(
 	if (node->call.target != NULL) {
 		find_dotted_function(checker, node);
 	}
-	types = BT_ARENA_NEW_ARRAY(
+	const struct bt_cel_type **types = BT_ARENA_NEW_ARRAY(
 		checker->inference.arena, const struct bt_cel_type *, node->call.count + 1);
-	first = node->call.target != NULL;
+	uint32_t first = node->call.target != NULL;
 	/* Check the arguments before the target, because this order numbers the parameters. */
 	for (uint32_t i = 0; i < node->call.count; i++) {
 		types[first + i] = bt_cel_check_node(checker, node->call.arguments[i]);
@@ -438,12 +434,10 @@ static const struct bt_cel_type *check_select(
 static const struct bt_cel_type *join_element(struct bt_cel_checker *checker,
 	const struct bt_cel_type *before, const struct bt_cel_type *type)
 {
-	const struct bt_cel_type *joined;
-
 	if (before == NULL) {
 		return type;
 	}
-	joined = bt_cel_join(&checker->inference, before, type);
+	const struct bt_cel_type *joined = bt_cel_join(&checker->inference, before, type);
 	/* Validators report mixed types: spec 12b sections 7.4, 7.5. */
 	return joined != NULL ? joined : &bt_cel_types[BT_CEL_DYN];
 }
@@ -453,12 +447,11 @@ static const struct bt_cel_type *check_element(
 	struct bt_cel_checker *checker, struct bt_cel_node *node, bool is_optional)
 {
 	const struct bt_cel_type *type = bt_cel_check_node(checker, node);
-	const struct bt_cel_type *inner;
 
 	if (!is_optional) {
 		return type;
 	}
-	inner = unwrap_optional(checker, type, &is_optional);
+	const struct bt_cel_type *inner = unwrap_optional(checker, type, &is_optional);
 	if (!is_optional && !bt_cel_type_is_dyn(inner)) {
 		bt_cel_report_type(checker->issues, node->position,
 			bt_cel_type_make(&checker->inference, BT_CEL_OPTIONAL, type, NULL), type);
@@ -563,9 +556,8 @@ static const struct bt_cel_type *check_map(struct bt_cel_checker *checker, struc
 
 	for (uint32_t i = 0; i < node->map.count; i++) {
 		bool is_optional = node->map.is_optional != NULL && node->map.is_optional[i];
-		const struct bt_cel_type *type;
 
-		type = bt_cel_check_node(checker, node->map.keys[i]);
+		const struct bt_cel_type *type = bt_cel_check_node(checker, node->map.keys[i]);
 		key = join_element(checker, key, type);
 		type = check_element(checker, node->map.values[i], is_optional);
 		value = join_element(checker, value, type);

@@ -177,10 +177,8 @@ static const struct bt_cel_type *step(struct bt_cel_checker *checker,
 static struct element open_iteration(struct bt_cel_checker *checker, struct bt_cel_node *node,
 	const struct bt_cel_type **out_accumulator)
 {
-	struct element element;
-
 	*out_accumulator = initial_type(checker, node->macro.macro);
-	element = element_of(checker, node->macro.range);
+	struct element element = element_of(checker, node->macro.range);
 	if (node->macro.has_two_variables) {
 		open_scope(checker, node, 0, element.key);
 		open_scope(checker, node, 1, element.value);
@@ -195,10 +193,9 @@ static const struct bt_cel_type *check_iteration(
 {
 	uint32_t outer = checker->scopes.count;
 	const struct bt_cel_type *accumulator;
-	struct element element;
 
 	(void)bt_cel_check_node(checker, node->macro.range);
-	element = open_iteration(checker, node, &accumulator);
+	struct element element = open_iteration(checker, node, &accumulator);
 	if (node->macro.condition != NULL) {
 		(void)bt_cel_check_node(checker, node->macro.condition);
 	}
@@ -209,13 +206,12 @@ static const struct bt_cel_type *check_iteration(
 
 	const struct bt_cel_node *condition = node->macro.condition;
 	const struct bt_cel_type *counted[] = {accumulator, simple_type(BT_CEL_INT)};
-	const struct bt_cel_type *grown;
 
 	if (accumulator->kind == BT_CEL_BOOL) {
 		(void)bt_cel_expect_bool(checker, condition);
 		return accumulator;
 	}
-	grown = step(checker, node, accumulator, &element);
+	const struct bt_cel_type *grown = step(checker, node, accumulator, &element);
 	if (condition != NULL) {
 		grown = apply_conditional(checker, node, condition->type, grown, accumulator);
 	}
@@ -235,10 +231,8 @@ static const struct bt_cel_type *check_iteration(
 static const struct bt_cel_type *check_bound(struct bt_cel_checker *checker,
 	struct bt_cel_node *node, const struct bt_cel_type *variable)
 {
-	const struct bt_cel_type *type;
-
 	open_scope(checker, node, 0, variable);
-	type = bt_cel_check_node(checker, node->macro.result);
+	const struct bt_cel_type *type = bt_cel_check_node(checker, node->macro.result);
 	checker->scopes.count--;
 	return type;
 }
@@ -260,17 +254,16 @@ const struct bt_cel_type *bt_cel_check_macro(
 		const struct bt_cel_type *has_value =
 			apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("hasValue"), &optional, 1);
 		const struct bt_cel_type *value;
-		const struct bt_cel_type *result;
-		const struct bt_cel_type *none;
 
 		(void)new_list(checker);
 		value = apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("value"), &optional, 1);
-		result = check_bound(checker, node, value);
+		const struct bt_cel_type *result = check_bound(checker, node, value);
 		if (node->macro.macro == BT_CEL_MACRO_OPT_MAP) {
 			result = apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("optional.of"),
 				&result, 1);
 		}
-		none = apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("optional.none"), NULL, 0);
+		const struct bt_cel_type *none =
+			apply(checker, node, BT_CEL_STYLE_GLOBAL, BT_STR("optional.none"), NULL, 0);
 		return apply_conditional(checker, node, has_value, result, none);
 	}
 	case BT_CEL_MACRO_ALL:

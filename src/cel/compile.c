@@ -61,7 +61,6 @@ static void validate_format(struct validator *validator, const struct bt_cel_nod
 		struct bt_cel_format_clause clause;
 		struct bt_cel_value failure;
 		struct bt_strbuf name = {0};
-		const struct bt_cel_node *part;
 
 		if (text.length != 0) {
 			continue;
@@ -76,7 +75,8 @@ static void validate_format(struct validator *validator, const struct bt_cel_nod
 				BT_STR_ARG(failure.text));
 			return;
 		}
-		part = unprintable_part(clause.verb, list->list.items[used++]);
+		const struct bt_cel_node *part =
+			unprintable_part(clause.verb, list->list.items[used++]);
 		if (part != NULL) {
 			bt_cel_type_print_output(&bt_cel_types[part->type->kind], &name);
 			bt_cel_issue_add(validator->issues, part->position, "%s%s",
@@ -216,10 +216,9 @@ static struct bt_cel_value evaluate_constant(
 {
 	static const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
 	struct bt_cel_evaluation evaluation;
-	struct bt_cel_value value;
 
 	bt_cel_evaluation_init(&evaluation, program, NULL, &limits, &program->arena);
-	value = bt_cel_evaluate_node(&evaluation, node);
+	struct bt_cel_value value = bt_cel_evaluate_node(&evaluation, node);
 	*out_cost = (uint32_t)evaluation.cost;
 	return value;
 }
@@ -243,7 +242,6 @@ static int prepare_call(
 	uint32_t pattern_index = is_member ? 0 : 1;
 	struct berth_error problem = BERTH_ERROR_INIT;
 	const struct bt_cel_node *argument;
-	int code;
 
 	if (node->call.operator_ == BT_CEL_OP_IN) {
 		/* Upstream uses a hash table if the list is constant. */
@@ -303,7 +301,7 @@ static int prepare_call(
 		program->pattern_bytes >= BT_CEL_REGEXES_BYTES_MAX) {
 		return 0; /* compiled at each use instead, charged as work */
 	}
-	code = bt_cel_regex_compile(argument->constant->text, &node->call.regex, &problem);
+	int code = bt_cel_regex_compile(argument->constant->text, &node->call.regex, &problem);
 	if (code == 0) {
 		bt_vec_push(&program->regexes, node->call.regex);
 		program->pattern_bytes += bt_cel_regex_bytes(node->call.regex);

@@ -266,10 +266,9 @@ int bt_cel_device_matches(const struct bt_cel_program *program, const struct bt_
 	struct berth_error *err)
 {
 	struct bt_cel_evaluation evaluation;
-	struct bt_cel_value result;
 
 	bt_cel_evaluation_init(&evaluation, program, device, limits, arena);
-	result = bt_cel_evaluation_run(&evaluation);
+	struct bt_cel_value result = bt_cel_evaluation_run(&evaluation);
 	if (bt_cel_is_error(&result)) {
 		return bt_error_set(err,
 			evaluation.is_interrupted ? BERTH_ERR_STATE : BERTH_ERR_INVALID, "%.*s",

@@ -204,7 +204,6 @@ static enum answer compare_same_kind(struct bt_cel_evaluation *evaluation,
 static enum answer compare(struct bt_cel_evaluation *evaluation, const struct bt_cel_value *left,
 	const struct bt_cel_value *right)
 {
-	enum answer answer;
 	int order;
 
 	if (bt_cel_is_number(left) && bt_cel_is_number(right)) {
@@ -221,7 +220,7 @@ static enum answer compare(struct bt_cel_evaluation *evaluation, const struct bt
 	if (!bt_cel_charge_work(evaluation, COMPARISON_WORK) || !bt_cel_enter(evaluation)) {
 		return UNEQUAL;
 	}
-	answer = compare_same_kind(evaluation, left, right);
+	enum answer answer = compare_same_kind(evaluation, left, right);
 	bt_cel_leave(evaluation);
 	return answer;
 }

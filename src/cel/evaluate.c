@@ -138,13 +138,12 @@ bool bt_cel_pattern_compile(struct bt_cel_evaluation *evaluation, struct bt_str 
 	const char *prefix, struct bt_cel_regex **out_regex, struct bt_cel_value *out_error)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	int code;
 
 	if (!bt_cel_charge_work(evaluation, (uint64_t)pattern.length * PATTERN_WORK)) {
 		*out_error = evaluation->stop;
 		return false;
 	}
-	code = bt_cel_regex_compile(pattern, out_regex, &err);
+	int code = bt_cel_regex_compile(pattern, out_regex, &err);
 	if (code == BERTH_ERR_TOO_LARGE &&
 		!bt_cel_charge_work(evaluation, (uint64_t)REFUSED_PATTERN_SIZE * PATTERN_WORK)) {
 		berth_error_finish(&err);
@@ -169,13 +168,13 @@ bool bt_cel_pattern_compile(struct bt_cel_evaluation *evaluation, struct bt_str 
 struct bt_cel_value bt_cel_fail(struct bt_cel_evaluation *evaluation, const char *format, ...)
 {
 	struct bt_strbuf text = {0};
-	struct bt_cel_value error;
 	va_list arguments;
 
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&text, format, arguments);
 	va_end(arguments);
-	error = bt_cel_error(bt_arena_str(evaluation->arena, bt_strbuf_str(&text)));
+	struct bt_cel_value error =
+		bt_cel_error(bt_arena_str(evaluation->arena, bt_strbuf_str(&text)));
 	bt_strbuf_finish(&text);
 	return error;
 }
@@ -184,7 +183,6 @@ struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, str
 	const struct bt_cel_value *arguments, uint32_t count)
 {
 	struct bt_strbuf text = {0};
-	struct bt_cel_value error;
 
 	bt_strbuf_printf(&text, "no such overload: %.*s(", BT_STR_ARG(function));
 	for (uint32_t i = 0; i < count; i++) {
@@ -192,7 +190,8 @@ struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, str
 		bt_strbuf_append_c(&text, bt_cel_kind_name(arguments[i].kind));
 	}
 	bt_strbuf_append_c(&text, ")");
-	error = bt_cel_error(bt_arena_str(evaluation->arena, bt_strbuf_str(&text)));
+	struct bt_cel_value error =
+		bt_cel_error(bt_arena_str(evaluation->arena, bt_strbuf_str(&text)));
 	bt_strbuf_finish(&text);
 	return error;
 }
@@ -203,7 +202,6 @@ struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, str
 static bool append_value(struct bt_cel_output *output, const struct bt_cel_value *value)
 {
 	struct bt_strbuf number = {0};
-	bool is_done;
 
 	if (value->kind == BT_CEL_STRING) {
 		return bt_cel_output_append(output, value->text);
@@ -212,7 +210,7 @@ static bool append_value(struct bt_cel_output *output, const struct bt_cel_value
 		return bt_cel_output_value(output, value);
 	}
 	bt_shortest_append_general(&number, value->real);
-	is_done = bt_cel_output_append(output, bt_strbuf_str(&number));
+	bool is_done = bt_cel_output_append(output, bt_strbuf_str(&number));
 	bt_strbuf_finish(&number);
 	return is_done;
 }
@@ -221,11 +219,10 @@ struct bt_cel_value bt_cel_fail_with(struct bt_cel_evaluation *evaluation, struc
 	const struct bt_cel_value *value, struct bt_str suffix)
 {
 	struct bt_cel_output output = {.evaluation = evaluation};
-	struct bt_cel_value result;
 
 	(void)(bt_cel_output_append(&output, prefix) && append_value(&output, value) &&
 		bt_cel_output_append(&output, suffix));
-	result = bt_cel_output_finish(&output);
+	struct bt_cel_value result = bt_cel_output_finish(&output);
 	result.kind = BT_CEL_ERROR;
 	return result;
 }
@@ -236,12 +233,11 @@ static struct bt_cel_value no_such_key(
 {
 	const struct bt_str prefix = BT_STR("no such key: ");
 	uint64_t length = (uint64_t)prefix.length + key->text.length;
-	char *text;
 
 	if (key->kind != BT_CEL_STRING) {
 		return bt_cel_fail_with(evaluation, prefix, key, BT_STR(""));
 	}
-	text = bt_cel_alloc(evaluation, length, 1);
+	char *text = bt_cel_alloc(evaluation, length, 1);
 	if (text == NULL) {
 		return evaluation->stop;
 	}
@@ -256,8 +252,6 @@ static struct bt_cel_value no_such_key(
 static const struct bt_cel_value *find_member(
 	const struct bt_cel_value *container, const struct bt_cel_value *key)
 {
-	const struct bt_cel_value *found;
-
 	if (container->kind == BT_CEL_DEVICE) {
 		const struct bt_cel_device_field_info *fields = bt_cel_device_fields(false);
 
@@ -272,7 +266,7 @@ static const struct bt_cel_value *find_member(
 	if (container->kind != BT_CEL_MAP) {
 		return NULL;
 	}
-	found = bt_cel_map_find(container->map, key);
+	const struct bt_cel_value *found = bt_cel_map_find(container->map, key);
 	return found != NULL ? found : container->map->missing;
 }
 
@@ -294,8 +288,6 @@ static bool index_of(const struct bt_cel_value *key, int64_t *out_index)
 struct bt_cel_value bt_cel_lookup(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *container, const struct bt_cel_value *key)
 {
-	const struct bt_cel_value *found;
-
 	if (container->kind == BT_CEL_OPTIONAL) {
 		return bt_cel_lookup_optional(evaluation, container, key);
 	}
@@ -320,7 +312,7 @@ struct bt_cel_value bt_cel_lookup(struct bt_cel_evaluation *evaluation,
 	if (container->kind == BT_CEL_MAP && !bt_cel_charge_find(evaluation, container->map, key)) {
 		return evaluation->stop;
 	}
-	found = find_member(container, key);
+	const struct bt_cel_value *found = find_member(container, key);
 	return found != NULL ? *found : no_such_key(evaluation, key);
 }
 
@@ -409,14 +401,12 @@ static struct bt_cel_value lookup_test(
 static struct bt_cel_value evaluate_pending(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *pending)
 {
-	struct bt_cel_value value;
-
 	if (evaluation->nesting + pending->height > NESTING_MAX) {
 		(void)bt_cel_charge(evaluation, UINT64_MAX);
 		return evaluation->stop;
 	}
 	evaluation->nesting += pending->height;
-	value = bt_cel_evaluate_node(evaluation, pending);
+	struct bt_cel_value value = bt_cel_evaluate_node(evaluation, pending);
 	evaluation->nesting -= pending->height;
 	return value;
 }
@@ -541,7 +531,6 @@ static struct bt_cel_value evaluate_map(
 	for (uint32_t i = 0; i < node->map.count; i++) {
 		struct bt_cel_value key;
 		struct bt_cel_value value;
-		const struct bt_cel_value *old;
 
 		if (!evaluate_entry(evaluation, node, i, &key, &value)) {
 			if (bt_cel_is_error(&value)) {
@@ -552,7 +541,7 @@ static struct bt_cel_value evaluate_map(
 		if (!bt_cel_charge_find(evaluation, map, &key)) {
 			return evaluation->stop;
 		}
-		old = bt_cel_map_find(map, &key);
+		const struct bt_cel_value *old = bt_cel_map_find(map, &key);
 		if (old != NULL) {
 			/* The later of two equal keys wins. */
 			for (uint32_t j = 0; j < map->count; j++) {
@@ -630,13 +619,12 @@ struct bt_cel_value bt_cel_evaluate_node(
 struct bt_cel_value bt_cel_evaluation_run(struct bt_cel_evaluation *evaluation)
 {
 	uint32_t local_count = evaluation->program->local_count;
-	struct bt_cel_value result;
 
 	if (local_count != 0) {
 		evaluation->locals =
 			BT_ARENA_NEW_ARRAY(evaluation->arena, struct bt_cel_local, local_count);
 	}
-	result = bt_cel_evaluate_node(evaluation, evaluation->program->root);
+	struct bt_cel_value result = bt_cel_evaluate_node(evaluation, evaluation->program->root);
 	return bt_cel_is_stopped(evaluation) ? evaluation->stop : result;
 }
 

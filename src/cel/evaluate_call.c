@@ -63,7 +63,6 @@ static struct bt_cel_value number_arithmetic(
 	enum bt_cel_operator operation, struct bt_cel_value left, const struct bt_cel_value *right)
 {
 	bool is_division = operation == BT_CEL_OP_DIVIDE || operation == BT_CEL_OP_MODULO;
-	const char *overflow;
 
 	if (left.kind == BT_CEL_DOUBLE) {
 		/* IEEE 754: dividing by zero gives infinity or NaN. */
@@ -77,7 +76,7 @@ static struct bt_cel_value number_arithmetic(
 		return bt_cel_error(operation == BT_CEL_OP_DIVIDE ? BT_STR("division by zero")
 								  : BT_STR("modulus by zero"));
 	}
-	overflow = left.kind == BT_CEL_INT
+	const char *overflow = left.kind == BT_CEL_INT
 		? int_arithmetic(operation, &left.integer, right->integer)
 		: uint_arithmetic(operation, &left.uinteger, right->uinteger);
 	return overflow != NULL ? bt_cel_error(bt_str_from(overflow)) : left;
@@ -119,12 +118,11 @@ static struct bt_cel_value concatenate_texts(struct bt_cel_evaluation *evaluatio
 {
 	uint64_t length = (uint64_t)left->text.length + right->text.length;
 	struct bt_cel_value result = *left;
-	char *text;
 
 	if (!bt_cel_charge_tenths(evaluation, length, 1)) {
 		return evaluation->stop;
 	}
-	text = bt_cel_alloc(evaluation, length, 1);
+	char *text = bt_cel_alloc(evaluation, length, 1);
 	if (text == NULL) {
 		return evaluation->stop;
 	}

@@ -186,12 +186,11 @@ static struct bt_cel_value evaluate_quantifier(
  */
 static bool condition_holds(struct loop *loop)
 {
-	struct bt_cel_value holds;
-
 	if (loop->node->macro.condition == NULL) {
 		return true;
 	}
-	holds = bt_cel_evaluate_node(loop->evaluation, loop->node->macro.condition);
+	struct bt_cel_value holds =
+		bt_cel_evaluate_node(loop->evaluation, loop->node->macro.condition);
 	if (holds.kind != BT_CEL_BOOL) {
 		keep_error(loop, &holds);
 		return false;
@@ -232,14 +231,12 @@ static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluat
 		items = bt_cel_alloc(evaluation, loop.count, sizeof(*items));
 	}
 	while (next_step(&loop)) {
-		struct bt_cel_value item;
-
 		if (!condition_holds(&loop)) {
 			(void)bt_cel_charge(evaluation, SKIP_UNITS);
 			continue;
 		}
-		item = result != NULL ? bt_cel_evaluate_node(evaluation, result)
-				      : value_of_variable(&loop);
+		struct bt_cel_value item = result != NULL ? bt_cel_evaluate_node(evaluation, result)
+							  : value_of_variable(&loop);
 		(void)bt_cel_charge(evaluation, APPEND_UNITS);
 		if (bt_cel_is_error(&item)) {
 			keep_error(&loop, &item);
@@ -342,7 +339,6 @@ static struct bt_cel_value evaluate_optional_macro(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node, bool is_flat)
 {
 	struct bt_cel_value range = bt_cel_evaluate_node(evaluation, node->macro.range);
-	struct bt_cel_value result;
 
 	if (bt_cel_is_error(&range)) {
 		return range;
@@ -357,7 +353,7 @@ static struct bt_cel_value evaluate_optional_macro(
 		return range;
 	}
 	evaluation->locals[node->macro.slots[0]] = (struct bt_cel_local){.value = *range.optional};
-	result = bt_cel_evaluate_node(evaluation, node->macro.result);
+	struct bt_cel_value result = bt_cel_evaluate_node(evaluation, node->macro.result);
 	if (is_flat || bt_cel_is_error(&result)) {
 		return result;
 	}
@@ -434,12 +430,11 @@ struct bt_cel_value bt_cel_evaluate_macro(
 {
 	uint32_t count = node->macro.has_two_variables ? 2 : 1;
 	struct bt_cel_local saved[2];
-	struct bt_cel_value result;
 
 	for (uint32_t i = 0; i < count; i++) {
 		saved[i] = evaluation->locals[node->macro.slots[i]];
 	}
-	result = evaluate(evaluation, node);
+	struct bt_cel_value result = evaluate(evaluation, node);
 	for (uint32_t i = count; i-- > 0;) {
 		evaluation->locals[node->macro.slots[i]] = saved[i];
 	}

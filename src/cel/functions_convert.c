@@ -192,8 +192,6 @@ struct bt_cel_value bt_cel_fn_to_double(const struct bt_cel_call *call)
 		return bt_cel_double((double)value->uinteger);
 	case BT_CEL_STRING: {
 		struct bt_strbuf copy = {NULL, 0, 0};
-		bool is_finite_text;
-		double number;
 
 		if (!bt_cel_charge_work(evaluation, value->text.length)) {
 			return evaluation->stop;
@@ -202,8 +200,8 @@ struct bt_cel_value bt_cel_fn_to_double(const struct bt_cel_call *call)
 			return refuse(evaluation, value, BT_CEL_DOUBLE);
 		}
 		bt_strbuf_append_str(&copy, value->text);
-		number = strtod(bt_strbuf_c(&copy), NULL);
-		is_finite_text = strpbrk(bt_strbuf_c(&copy), "nN") == NULL;
+		double number = strtod(bt_strbuf_c(&copy), NULL);
+		bool is_finite_text = strpbrk(bt_strbuf_c(&copy), "nN") == NULL;
 		bt_strbuf_finish(&copy);
 		if (isinf(number) && is_finite_text) {
 			return refuse(evaluation, value, BT_CEL_DOUBLE);

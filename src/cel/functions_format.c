@@ -196,10 +196,9 @@ static bool output_map(struct bt_cel_output *output, const struct bt_cel_map *ma
 	}
 	for (uint32_t i = 0; i < map->count; i++) {
 		struct bt_cel_output key = {.evaluation = output->evaluation};
-		struct bt_cel_value text;
 
 		(void)bt_cel_output_value(&key, &map->entries[i].key);
-		text = bt_cel_output_finish(&key);
+		struct bt_cel_value text = bt_cel_output_finish(&key);
 		if (bt_cel_is_error(&text)) {
 			return false;
 		}
@@ -226,13 +225,11 @@ bool bt_cel_output_value(struct bt_cel_output *output, const struct bt_cel_value
 	switch ((int)value->kind) {
 	case BT_CEL_LIST:
 	case BT_CEL_MAP: {
-		bool is_done;
-
 		if (!bt_cel_enter(output->evaluation)) {
 			return false;
 		}
-		is_done = value->kind == BT_CEL_LIST ? output_list(output, &value->list)
-						     : output_map(output, value->map);
+		bool is_done = value->kind == BT_CEL_LIST ? output_list(output, &value->list)
+							  : output_map(output, value->map);
 		bt_cel_leave(output->evaluation);
 		return is_done;
 	}
@@ -441,7 +438,6 @@ static void format_clause(struct printer *printer, struct bt_cel_format_clause c
 struct bt_cel_value bt_cel_fn_format(const struct bt_cel_call *call)
 {
 	struct printer printer = {.output = {.evaluation = call->evaluation}};
-	struct bt_cel_value result;
 
 	/* Process the whole format; stop at the first failure. */
 	struct bt_str format = call->arguments[0].text;
@@ -464,7 +460,7 @@ struct bt_cel_value bt_cel_fn_format(const struct bt_cel_call *call)
 			format_clause(&printer, clause, &call->arguments[1].list.items[used++]);
 		}
 	}
-	result = bt_cel_output_finish(&printer.output);
+	struct bt_cel_value result = bt_cel_output_finish(&printer.output);
 	return bt_cel_is_error(&call->evaluation->stop) ? call->evaluation->stop
 		: bt_cel_is_error(&printer.failure)     ? printer.failure
 							: result;

@@ -185,14 +185,13 @@ struct bt_cel_value bt_cel_fn_extreme(const struct bt_cel_call *call)
 {
 	struct bt_cel_list list = call->arguments[0].list;
 	bool is_min = call->overload->variant == BT_CEL_VARIANT_MIN;
-	struct bt_cel_value best;
 	int order;
 
 	if (list.count == 0) {
 		return bt_cel_error(is_min ? BT_STR("min called on empty list")
 					   : BT_STR("max called on empty list"));
 	}
-	best = list.items[0];
+	struct bt_cel_value best = list.items[0];
 	/* A single NaN is both maximum and minimum: do not report that it cannot be ordered. */
 	if (best.kind != BT_CEL_DOUBLE && !bt_cel_compare(&best, &best, &order)) {
 		return bt_cel_error(BT_STR("no such overload"));

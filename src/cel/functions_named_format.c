@@ -150,14 +150,13 @@ static bool is_offset(struct bt_str text)
  */
 static bool is_time_of_day(struct bt_str text)
 {
-	struct bt_str rest;
 	uint32_t digits = 1;
 
 	if (!starts_like(text, "99:99:99") || memcmp(text.data, "23", 2) > 0 ||
 		text.data[3] > '5' || text.data[6] > '5') {
 		return false;
 	}
-	rest = bt_str_sub(text, 8, text.length);
+	struct bt_str rest = bt_str_sub(text, 8, text.length);
 	if (is_offset(rest)) {
 		return true;
 	}

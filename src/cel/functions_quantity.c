@@ -21,7 +21,6 @@ static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struc
 		 */
 		struct bt_quantity unit = {.exponent = -1};
 		uint32_t fraction = 0;
-		struct bt_str one;
 		uint32_t at = 0;
 
 		while (at < text.length &&
@@ -34,7 +33,7 @@ static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struc
 			}
 		}
 		/* The rest is the suffix; parse "1<suffix>" to get its scale. */
-		one = bt_arena_printf(
+		struct bt_str one = bt_arena_printf(
 			evaluation->arena, "1%.*s", BT_STR_ARG(bt_str_sub(text, at, text.length)));
 		if (bt_quantity_parse(one, evaluation->arena, &unit, NULL) != 0 ||
 			unit.big != NULL ||
@@ -145,13 +144,12 @@ struct bt_cel_value bt_cel_fn_quantity_as_float(const struct bt_cel_call *call)
 	char digits[BT_WIDE_DIGITS + 1];
 	struct bt_decimal decimal;
 	char power[32];
-	double value;
 
 	if (bt_quantity_is_zero(quantity)) {
 		return bt_cel_double(0);
 	}
 	bt_decimal_load(&decimal, quantity);
-	value = strtod(bt_wide_digits(&decimal.magnitude, digits), NULL);
+	double value = strtod(bt_wide_digits(&decimal.magnitude, digits), NULL);
 	/* strtod rounds 10^-scale correctly. */
 	(void)snprintf(power, sizeof(power), "1e%lld", -(long long)decimal.scale);
 	value *= strtod(power, NULL);

@@ -29,8 +29,6 @@ struct bt_cel_value bt_cel_fn_contains(const struct bt_cel_call *call)
 {
 	struct bt_str text = call->arguments[0].text;
 	struct bt_str part = call->arguments[1].text;
-	uint64_t text_units;
-	uint64_t part_units;
 
 	if (call->arguments[0].kind != BT_CEL_STRING || call->arguments[1].kind != BT_CEL_STRING) {
 		return bt_cel_error(BT_STR("no such overload"));
@@ -38,8 +36,8 @@ struct bt_cel_value bt_cel_fn_contains(const struct bt_cel_call *call)
 	if (!bt_cel_charge_work(call->evaluation, (uint64_t)text.length + part.length)) {
 		return call->evaluation->stop;
 	}
-	text_units = ((uint64_t)bt_cel_text_length(text) + 9) / 10;
-	part_units = ((uint64_t)bt_cel_text_length(part) + 9) / 10;
+	uint64_t text_units = ((uint64_t)bt_cel_text_length(text) + 9) / 10;
+	uint64_t part_units = ((uint64_t)bt_cel_text_length(part) + 9) / 10;
 	if (!bt_cel_charge(call->evaluation, text_units * part_units)) {
 		return call->evaluation->stop;
 	}
@@ -74,7 +72,6 @@ struct bt_cel_value bt_cel_fn_char_at(const struct bt_cel_call *call)
 {
 	struct bt_str text = call->arguments[0].text;
 	int64_t index = call->arguments[1].integer;
-	uint32_t offset;
 
 	if (!bt_cel_charge_call(call->evaluation, text)) {
 		return call->evaluation->stop;
@@ -82,7 +79,7 @@ struct bt_cel_value bt_cel_fn_char_at(const struct bt_cel_call *call)
 	if (index < 0 || index > bt_cel_text_length(text)) {
 		return out_of_range(call->evaluation, index);
 	}
-	offset = bt_cel_text_offset(text, (uint64_t)index);
+	uint32_t offset = bt_cel_text_offset(text, (uint64_t)index);
 	if (offset == text.length) {
 		return bt_cel_string(BT_STR(""));
 	}
@@ -93,13 +90,9 @@ struct bt_cel_value bt_cel_fn_substring(const struct bt_cel_call *call)
 {
 	struct bt_str text = call->arguments[0].text;
 	int64_t start = call->arguments[1].integer;
-	int64_t length;
-	int64_t end;
-	uint32_t from;
-	uint32_t to;
 
-	length = bt_cel_text_length(text);
-	end = call->count > 2 ? call->arguments[2].integer : length;
+	int64_t length = bt_cel_text_length(text);
+	int64_t end = call->count > 2 ? call->arguments[2].integer : length;
 	if (call->count > 2 && start > end) {
 		return bt_cel_fail(call->evaluation,
 			"invalid substring range. start: %lld, end: %lld", (long long)start,
@@ -111,8 +104,8 @@ struct bt_cel_value bt_cel_fn_substring(const struct bt_cel_call *call)
 	if (end < 0 || end > length) {
 		return out_of_range(call->evaluation, end);
 	}
-	from = bt_cel_text_offset(text, (uint64_t)start);
-	to = bt_cel_text_offset(text, (uint64_t)end);
+	uint32_t from = bt_cel_text_offset(text, (uint64_t)start);
+	uint32_t to = bt_cel_text_offset(text, (uint64_t)end);
 	return bt_cel_string(bt_str_sub(text, from, to - from));
 }
 
@@ -124,15 +117,13 @@ struct bt_cel_value bt_cel_fn_string_index_of(const struct bt_cel_call *call)
 	bool is_last = call->overload->variant == BT_CEL_VARIANT_LAST;
 	int64_t found = -1;
 	uint32_t offset = 0;
-	int64_t length;
-	int64_t from;
 
 	if (!bt_cel_charge_search(evaluation, text, part) ||
 		!bt_cel_charge(evaluation, bt_cel_text_length(text) / 10)) {
 		return evaluation->stop;
 	}
-	length = bt_cel_text_length(text);
-	from = call->count > 2 ? call->arguments[2].integer : is_last ? length : 0;
+	int64_t length = bt_cel_text_length(text);
+	int64_t from = call->count > 2 ? call->arguments[2].integer : is_last ? length : 0;
 	if (part.length == 0) {
 		return bt_cel_int(from);
 	}
@@ -235,26 +226,23 @@ struct bt_cel_value bt_cel_fn_replace(const struct bt_cel_call *call)
 	struct bt_str text = call->arguments[0].text;
 	struct bt_str old = call->arguments[1].text;
 	struct bt_str new_text = call->arguments[2].text;
-	uint64_t match_count;
-	uint64_t length;
 	uint32_t from = 0;
-	char *bytes;
-	char *out;
 
 	if (!bt_cel_charge_text(evaluation, text, 2) ||
 		!bt_cel_charge_search(evaluation, text, old)) {
 		return evaluation->stop;
 	}
-	match_count = count_matches(text, old, call->count > 3 ? call->arguments[3].integer : -1);
-	length = text.length + match_count * new_text.length - match_count * old.length;
+	uint64_t match_count =
+		count_matches(text, old, call->count > 3 ? call->arguments[3].integer : -1);
+	uint64_t length = text.length + match_count * new_text.length - match_count * old.length;
 	if (match_count == 0) {
 		return call->arguments[0];
 	}
-	bytes = bt_cel_alloc(evaluation, length, 1);
+	char *bytes = bt_cel_alloc(evaluation, length, 1);
 	if (bytes == NULL) {
 		return evaluation->stop;
 	}
-	out = bytes;
+	char *out = bytes;
 	for (uint64_t i = 0; i < match_count; i++) {
 		uint32_t at = from;
 
@@ -279,15 +267,14 @@ struct bt_cel_value bt_cel_fn_split(const struct bt_cel_call *call)
 	int64_t limit = call->count > 2 ? call->arguments[2].integer : -1;
 	struct bt_cel_value list = {.kind = BT_CEL_LIST};
 	struct bt_cel_value *items;
-	uint64_t part_count;
 	uint32_t from = 0;
 
 	if (!bt_cel_charge_text(evaluation, text, 2) ||
 		!bt_cel_charge_search(evaluation, text, separator)) {
 		return evaluation->stop;
 	}
-	part_count = separator.length == 0 ? bt_cel_text_length(text)
-					   : count_matches(text, separator, -1) + 1;
+	uint64_t part_count = separator.length == 0 ? bt_cel_text_length(text)
+						    : count_matches(text, separator, -1) + 1;
 	if (limit >= 0 && (uint64_t)limit < part_count) {
 		part_count = (uint64_t)limit;
 	}
@@ -316,8 +303,6 @@ struct bt_cel_value bt_cel_fn_join(const struct bt_cel_call *call)
 	const struct bt_cel_list *list = &call->arguments[0].list;
 	struct bt_str separator = call->count > 1 ? call->arguments[1].text : BT_STR("");
 	uint64_t length = 0;
-	char *bytes;
-	char *out;
 
 	if (!bt_cel_charge_work(evaluation, list->count)) {
 		return evaluation->stop;
@@ -332,11 +317,11 @@ struct bt_cel_value bt_cel_fn_join(const struct bt_cel_call *call)
 	if (!bt_cel_charge_tenths(evaluation, length, 2)) {
 		return evaluation->stop;
 	}
-	bytes = bt_cel_alloc(evaluation, length, 1);
+	char *bytes = bt_cel_alloc(evaluation, length, 1);
 	if (bytes == NULL) {
 		return evaluation->stop;
 	}
-	out = bytes;
+	char *out = bytes;
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (i != 0) {
 			out = append(out, separator);
@@ -349,10 +334,9 @@ struct bt_cel_value bt_cel_fn_join(const struct bt_cel_call *call)
 struct bt_cel_value bt_cel_fn_quote(const struct bt_cel_call *call)
 {
 	struct bt_str text = call->arguments[0].text;
-	char *bytes;
 	uint32_t length = 0;
 
-	bytes = bt_cel_alloc(call->evaluation, (uint64_t)text.length * 2 + 2, 1);
+	char *bytes = bt_cel_alloc(call->evaluation, (uint64_t)text.length * 2 + 2, 1);
 	if (bytes == NULL) {
 		return call->evaluation->stop;
 	}
@@ -426,7 +410,6 @@ static const struct bt_cel_regex *begin_search(const struct bt_cel_call *call, c
 
 struct bt_cel_value bt_cel_fn_matches(const struct bt_cel_call *call)
 {
-	const struct bt_cel_regex *regex;
 	struct bt_cel_regex *made;
 	struct bt_cel_value result;
 	uint32_t start;
@@ -439,7 +422,7 @@ struct bt_cel_value bt_cel_fn_matches(const struct bt_cel_call *call)
 	if (call->arguments[1].kind != BT_CEL_STRING) {
 		return bt_cel_error(BT_STR("no such overload"));
 	}
-	regex = begin_search(call, "", &made, &result);
+	const struct bt_cel_regex *regex = begin_search(call, "", &made, &result);
 	if (regex == NULL) {
 		return result;
 	}

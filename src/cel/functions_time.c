@@ -80,9 +80,7 @@ struct bt_cel_value bt_cel_fn_time_part(const struct bt_cel_call *call)
 	const struct bt_cel_timestamp *timestamp = &call->arguments[0].timestamp;
 	int64_t duration_ns = call->arguments[0].integer;
 	int64_t offset = 0;
-	int64_t seconds;
 	int64_t days; /* since 1970-01-01 */
-	int64_t second_of_day;
 	int64_t year;
 	int month; /* from 1 */
 	int day;   /* from 1 */
@@ -101,9 +99,9 @@ struct bt_cel_value bt_cel_fn_time_part(const struct bt_cel_call *call)
 		return bt_cel_fail_text(
 			call->evaluation, "unknown time zone ", call->arguments[1].text, "");
 	}
-	seconds = timestamp->seconds + offset;
+	int64_t seconds = timestamp->seconds + offset;
 	days = seconds / SECONDS_PER_DAY - (seconds % SECONDS_PER_DAY < 0);
-	second_of_day = seconds - days * SECONDS_PER_DAY;
+	int64_t second_of_day = seconds - days * SECONDS_PER_DAY;
 	bt_date_from_days(days, &year, &month, &day);
 	switch ((int)part) {
 	case BT_CEL_VARIANT_FULL_YEAR:

@@ -169,7 +169,6 @@ static bool read_groups(struct reader *reader, struct groups *groups, struct bt_
 static bool read_v6(struct reader *reader, struct bt_str text, uint8_t *out)
 {
 	struct groups groups = {.count = 0};
-	uint32_t behind;
 
 	if (bt_str_has_prefix(text, BT_STR("::"))) {
 		groups.has_gap = true;
@@ -191,7 +190,7 @@ static bool read_v6(struct reader *reader, struct bt_str text, uint8_t *out)
 		return set_message(reader, "the :: must expand to at least one field of zeros");
 	}
 	memset(out, 0, IPV6_BYTES);
-	behind = groups.has_gap ? groups.count - groups.gap_at : 0;
+	uint32_t behind = groups.has_gap ? groups.count - groups.gap_at : 0;
 	memcpy(out, groups.bytes, groups.count - behind);
 	memcpy(out + IPV6_BYTES - behind, groups.bytes + groups.count - behind, behind);
 	return true;
@@ -201,7 +200,6 @@ static bool read_ip(struct reader *reader, struct bt_cel_ip *out, bool *out_has_
 {
 	struct bt_str text = reader->text;
 	uint32_t at = 0;
-	int64_t zone;
 
 	memset(out, 0, sizeof(*out));
 	*out_has_zone = false;
@@ -219,7 +217,7 @@ static bool read_ip(struct reader *reader, struct bt_cel_ip *out, bool *out_has_
 		return read_v4(reader, text, out->bytes);
 	}
 	out->is_v6 = true;
-	zone = bt_str_find_char(text, '%');
+	int64_t zone = bt_str_find_char(text, '%');
 	*out_has_zone = zone >= 0;
 	if (zone == (int64_t)text.length - 1) {
 		return set_message(reader, "zone must be a non-empty string");
@@ -232,7 +230,6 @@ int bt_cel_ip_parse(
 {
 	struct reader reader = {.text = text};
 	struct bt_strbuf message = {NULL, 0, 0};
-	int code;
 
 	if (read_ip(&reader, out_ip, out_has_zone)) {
 		return 0;
@@ -245,7 +242,7 @@ int bt_cel_ip_parse(
 		bt_strbuf_append_quoted(&message, reader.at);
 		bt_strbuf_append_c(&message, ")");
 	}
-	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
+	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
 	bt_strbuf_finish(&message);
 	return code;
 }
@@ -264,7 +261,6 @@ static bool read_cidr(struct bt_str text, struct bt_cel_cidr *out, struct bt_str
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	int64_t slash = bt_str_find_last_char(text, '/');
-	struct bt_str bits;
 	bool has_zone;
 	int64_t length;
 
@@ -281,7 +277,7 @@ static bool read_cidr(struct bt_str text, struct bt_cel_cidr *out, struct bt_str
 		bt_strbuf_append_c(message, "IPv6 zones cannot be present in a prefix");
 		return false;
 	}
-	bits = skip(text, (uint32_t)slash + 1);
+	struct bt_str bits = skip(text, (uint32_t)slash + 1);
 	if (!read_bits(bits, &length)) {
 		bt_strbuf_append_c(message, "bad bits after slash: ");
 		bt_strbuf_append_quoted(message, bits);
@@ -329,9 +325,6 @@ static uint32_t group_at(const struct bt_cel_ip *ip, uint32_t index)
 
 void bt_cel_ip_print(const struct bt_cel_ip *ip, struct bt_strbuf *out)
 {
-	uint32_t gap_count;
-	uint32_t gap;
-
 	if (!ip->is_v6) {
 		bt_strbuf_printf(
 			out, "%u.%u.%u.%u", ip->bytes[0], ip->bytes[1], ip->bytes[2], ip->bytes[3]);
@@ -340,7 +333,7 @@ void bt_cel_ip_print(const struct bt_cel_ip *ip, struct bt_strbuf *out)
 	/* Find the first longest run of two or more zero groups; gap_count 0: none. */
 	uint32_t best = 0;
 
-	gap_count = 0;
+	uint32_t gap_count = 0;
 	for (uint32_t start = 0; start < 8; start++) {
 		uint32_t end = start;
 
@@ -352,7 +345,7 @@ void bt_cel_ip_print(const struct bt_cel_ip *ip, struct bt_strbuf *out)
 			gap_count = end - start;
 		}
 	}
-	gap = best;
+	uint32_t gap = best;
 	for (uint32_t i = 0; i < 8; i++) {
 		if (gap_count != 0 && i == gap) {
 			bt_strbuf_append_c(out, "::");
@@ -445,7 +438,6 @@ struct bt_cel_value bt_cel_fn_ip_is_canonical(const struct bt_cel_call *call)
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_strbuf canonical = {NULL, 0, 0};
 	struct bt_cel_ip ip;
-	bool is_canonical;
 
 	if (!bt_cel_charge_text(call->evaluation, call->arguments[0].text, 2)) {
 		return call->evaluation->stop;
@@ -454,7 +446,7 @@ struct bt_cel_value bt_cel_fn_ip_is_canonical(const struct bt_cel_call *call)
 		return bt_cel_fail_error(call->evaluation, &err);
 	}
 	bt_cel_ip_print(&ip, &canonical);
-	is_canonical = bt_str_equal(call->arguments[0].text, bt_strbuf_str(&canonical));
+	bool is_canonical = bt_str_equal(call->arguments[0].text, bt_strbuf_str(&canonical));
 	bt_strbuf_finish(&canonical);
 	return bt_cel_bool(is_canonical);
 }

@@ -153,7 +153,6 @@ static uint32_t scan_string(const struct bt_cel_lexer *lexer, enum bt_cel_token_
 	uint32_t i = lexer->offset;
 	uint32_t end;
 	bool is_raw = false;
-	char quote;
 
 	*out_kind = BT_CEL_TOKEN_STRING;
 	if (byte_at(lexer, i) == 'b' || byte_at(lexer, i) == 'B') {
@@ -164,7 +163,7 @@ static uint32_t scan_string(const struct bt_cel_lexer *lexer, enum bt_cel_token_
 		is_raw = true;
 		i++;
 	}
-	quote = byte_at(lexer, i);
+	char quote = byte_at(lexer, i);
 	if (quote != '"' && quote != '\'') {
 		return 0;
 	}
@@ -278,12 +277,11 @@ static uint32_t scan(const struct bt_cel_lexer *lexer, enum bt_cel_token_kind *o
 			{"in", BT_CEL_TOKEN_IN},
 		};
 		end = lexer->offset;
-		struct bt_str text;
 
 		while (is_letter(byte_at(lexer, end)) || bt_is_digit(byte_at(lexer, end))) {
 			end++;
 		}
-		text = bt_str_sub(lexer->source, lexer->offset, end - lexer->offset);
+		struct bt_str text = bt_str_sub(lexer->source, lexer->offset, end - lexer->offset);
 		*out_kind = BT_CEL_TOKEN_IDENTIFIER;
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
 			if (bt_str_equal_c(text, words[i].word)) {

@@ -151,14 +151,12 @@ static void expand_has(struct bt_cel_node *node, struct bt_cel_issues *issues)
 
 void bt_cel_macro_expand(struct bt_cel_node *call, struct bt_cel_issues *issues)
 {
-	const struct macro_row *row;
-
 	if (call->call.target == NULL && !call->call.is_rooted && call->call.count == 1 &&
 		bt_str_equal_c(call->call.function, "has")) {
 		expand_has(call, issues);
 		return;
 	}
-	row = find_row(call);
+	const struct macro_row *row = find_row(call);
 	if (row != NULL) {
 		expand(call, row, issues);
 	}

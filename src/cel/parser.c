@@ -71,13 +71,11 @@ static void report_depth(struct bt_cel_parser *parser)
 static struct bt_cel_node *new_node(
 	struct bt_cel_parser *parser, enum bt_cel_node_kind kind, uint32_t position, uint32_t below)
 {
-	struct bt_cel_node *node;
-
 	if (below >= BT_CEL_DEPTH_MAX) {
 		report_depth(parser);
 		return NULL;
 	}
-	node = BT_ARENA_NEW(parser->arena, struct bt_cel_node);
+	struct bt_cel_node *node = BT_ARENA_NEW(parser->arena, struct bt_cel_node);
 	node->kind = kind;
 	node->position = position;
 	node->height = below + 1;
@@ -136,12 +134,11 @@ static struct bt_cel_node *make_call(struct bt_cel_parser *parser, uint32_t posi
 	struct bt_cel_node *target, struct bt_str function, uint32_t mark)
 {
 	uint32_t below = highest_behind(parser, mark);
-	struct bt_cel_node *call;
 
 	if (target != NULL && target->height > below) {
 		below = target->height;
 	}
-	call = new_node(parser, BT_CEL_NODE_CALL, position, below);
+	struct bt_cel_node *call = new_node(parser, BT_CEL_NODE_CALL, position, below);
 	if (call != NULL) {
 		call->call.function = function;
 		call->call.target = target;
@@ -189,12 +186,11 @@ static struct bt_cel_node *parse_call(struct bt_cel_parser *parser, struct bt_ce
 {
 	uint32_t position = take_token(parser).position;
 	uint32_t mark = parser->elements.count;
-	struct bt_cel_node *call;
 
 	if (!parse_arguments(parser)) {
 		return NULL;
 	}
-	call = make_call(parser, position, target, function, mark);
+	struct bt_cel_node *call = make_call(parser, position, target, function, mark);
 	if (call != NULL) {
 		call->call.is_rooted = is_rooted;
 		bt_cel_macro_expand(call, parser->issues);
@@ -207,7 +203,6 @@ static struct bt_cel_node *parse_name(struct bt_cel_parser *parser)
 	uint32_t position = parser->token.position;
 	bool is_rooted = take_if(parser, BT_CEL_TOKEN_DOT);
 	struct bt_cel_token name = parser->token;
-	struct bt_cel_node *node;
 
 	if (!expect(parser, BT_CEL_TOKEN_IDENTIFIER)) {
 		return NULL;
@@ -221,7 +216,7 @@ static struct bt_cel_node *parse_name(struct bt_cel_parser *parser)
 	if (parser->token.kind == BT_CEL_TOKEN_OPEN_PARENTHESIS) {
 		return parse_call(parser, NULL, name.text, is_rooted);
 	}
-	node = new_node(parser, BT_CEL_NODE_IDENTIFIER, position, 0);
+	struct bt_cel_node *node = new_node(parser, BT_CEL_NODE_IDENTIFIER, position, 0);
 	node->identifier.name = name.text;
 	node->identifier.is_rooted = is_rooted;
 	return node;
@@ -255,12 +250,10 @@ static bool parse_item(struct bt_cel_parser *parser)
 
 static bool parse_value(struct bt_cel_parser *parser, bool is_optional)
 {
-	struct bt_cel_node *value;
-
 	if (!expect(parser, BT_CEL_TOKEN_COLON)) {
 		return false;
 	}
-	value = parse_expression(parser);
+	struct bt_cel_node *value = parse_expression(parser);
 	if (value != NULL) {
 		push_element(parser, value, is_optional);
 	}
@@ -347,22 +340,20 @@ static struct bt_cel_node *parse_primary(struct bt_cel_parser *parser)
 	case BT_CEL_TOKEN_IDENTIFIER:
 		return parse_name(parser);
 	case BT_CEL_TOKEN_OPEN_PARENTHESIS: {
-		struct bt_cel_node *inner;
-
 		(void)take_token(parser);
-		inner = parse_expression(parser);
+		struct bt_cel_node *inner = parse_expression(parser);
 		return inner != NULL && expect(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS) ? inner
 										       : NULL;
 	}
 	case BT_CEL_TOKEN_OPEN_BRACKET: {
 		uint32_t position = take_token(parser).position;
 		uint32_t mark = parser->elements.count;
-		struct bt_cel_node *list;
 
 		if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACKET, parse_item)) {
 			return NULL;
 		}
-		list = new_node(parser, BT_CEL_NODE_LIST, position, highest_behind(parser, mark));
+		struct bt_cel_node *list =
+			new_node(parser, BT_CEL_NODE_LIST, position, highest_behind(parser, mark));
 		if (list != NULL) {
 			list->list.items = nodes_behind(parser, mark, 1, 0);
 			list->list.is_optional = marks_behind(parser, mark, 1);
@@ -397,7 +388,6 @@ static struct bt_cel_node *parse_select(struct bt_cel_parser *parser, struct bt_
 	uint32_t position = take_token(parser).position;
 	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
 	struct bt_cel_token field = parser->token;
-	struct bt_cel_node *select;
 
 	if (take_if(parser, BT_CEL_TOKEN_QUOTED)) {
 		bt_cel_issue_add(parser->issues, field.position, "unsupported syntax: '`'");
@@ -406,7 +396,8 @@ static struct bt_cel_node *parse_select(struct bt_cel_parser *parser, struct bt_
 	} else if (!is_optional && parser->token.kind == BT_CEL_TOKEN_OPEN_PARENTHESIS) {
 		return parse_call(parser, operand, field.text, false);
 	}
-	select = new_node(parser, BT_CEL_NODE_SELECT, position, operand->height);
+	struct bt_cel_node *select =
+		new_node(parser, BT_CEL_NODE_SELECT, position, operand->height);
 	if (select != NULL) {
 		select->select.operand = operand;
 		select->select.field = field.text;
@@ -474,7 +465,6 @@ static struct bt_cel_node *parse_unary(struct bt_cel_parser *parser)
 	uint32_t position = parser->token.position;
 	uint32_t mark = parser->elements.count;
 	bool is_odd = false;
-	struct bt_cel_node *operand;
 
 	if (sign != BT_CEL_TOKEN_NOT && sign != BT_CEL_TOKEN_MINUS) {
 		return parse_member(parser);
@@ -482,7 +472,7 @@ static struct bt_cel_node *parse_unary(struct bt_cel_parser *parser)
 	while (!is_negative_number(parser) && take_if(parser, sign)) {
 		is_odd = !is_odd;
 	}
-	operand = parse_member(parser);
+	struct bt_cel_node *operand = parse_member(parser);
 	if (operand == NULL || !is_odd) {
 		return operand;
 	}
@@ -542,9 +532,8 @@ static struct bt_cel_node *parse_operation(struct bt_cel_parser *parser, enum le
 		 * collect all operands in one call; other operators are left-associative.
 		 */
 		do {
-			struct bt_cel_node *right;
 			(void)take_token(parser);
-			right = parse_operation(parser, binary->level + 1);
+			struct bt_cel_node *right = parse_operation(parser, binary->level + 1);
 			if (right == NULL) {
 				return NULL;
 			}
@@ -580,14 +569,12 @@ static struct bt_cel_node *parse_conditional(
 
 static struct bt_cel_node *parse_expression(struct bt_cel_parser *parser)
 {
-	struct bt_cel_node *node;
-
 	if (parser->depth >= BT_CEL_DEPTH_MAX) {
 		report_depth(parser);
 		return NULL;
 	}
 	parser->depth++;
-	node = parse_operation(parser, LEVEL_OR);
+	struct bt_cel_node *node = parse_operation(parser, LEVEL_OR);
 	if (node != NULL && parser->token.kind == BT_CEL_TOKEN_QUESTION) {
 		node = parse_conditional(parser, node);
 	}
@@ -599,7 +586,6 @@ struct bt_cel_node *bt_cel_parse(
 	struct bt_str source, struct bt_arena *arena, struct bt_cel_issues *issues)
 {
 	struct bt_cel_parser parser = {.arena = arena, .issues = issues};
-	struct bt_cel_node *root;
 
 	/* Check the source: at most BT_CEL_SIZE_MAX code points, valid UTF-8. */
 	uint32_t invalid = UINT32_MAX; /* position of the first invalid byte */
@@ -635,7 +621,7 @@ struct bt_cel_node *bt_cel_parse(
 	bt_vec_push(&parser.tokens, token);
 	parser.token = parser.tokens.items[0];
 	parser.following = parser.tokens.items[1];
-	root = parse_expression(&parser);
+	struct bt_cel_node *root = parse_expression(&parser);
 	if (root != NULL) {
 		(void)expect(&parser, BT_CEL_TOKEN_END);
 	}

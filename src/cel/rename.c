@@ -246,11 +246,10 @@ static bool append_part_call(struct renamer *renamer, uint32_t index)
 {
 	struct bt_cel_renaming *renaming = renamer->renaming;
 	struct bt_str part;
-	struct bt_str pattern;
 	if (!is_part_call(renamer, index) || !read_literal(renamer, index + 2, &part)) {
 		return false;
 	}
-	pattern = renaming->find_texts(
+	struct bt_str pattern = renaming->find_texts(
 		renaming->context, text_at(renamer, index, 0), part, renamer->arena);
 	if (pattern.data == NULL) {
 		return false;

@@ -111,27 +111,21 @@ static int parse_strict(
 {
 	struct bt_cel_semver version = {.text = text};
 	struct bt_str rest = text;
-	struct bt_str major;
-	struct bt_str minor;
-	struct bt_str patch;
-	bool has_prerelease;
-	bool has_build;
-	int code;
 
 	if (text.length == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "Version string empty");
 	}
-	major = bt_str_cut(&rest, '.');
-	minor = rest.data != NULL ? bt_str_cut(&rest, '.') : rest;
+	struct bt_str major = bt_str_cut(&rest, '.');
+	struct bt_str minor = rest.data != NULL ? bt_str_cut(&rest, '.') : rest;
 	if (rest.data == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "No Major.Minor.Patch elements found");
 	}
 	version.build = rest;
 	version.prerelease = bt_str_cut(&version.build, '+');
-	patch = bt_str_cut(&version.prerelease, '-');
-	has_prerelease = version.prerelease.data != NULL;
-	has_build = version.build.data != NULL;
-	code = parse_number(major, "Invalid character(s) found in major number ",
+	struct bt_str patch = bt_str_cut(&version.prerelease, '-');
+	bool has_prerelease = version.prerelease.data != NULL;
+	bool has_build = version.build.data != NULL;
+	int code = parse_number(major, "Invalid character(s) found in major number ",
 		"Major number must not contain leading zeroes ", &version.major, err);
 	if (code == 0) {
 		code = parse_number(minor, "Invalid character(s) found in minor number ",
@@ -199,12 +193,11 @@ int bt_cel_semver_parse(struct bt_str text, bool is_normalised, struct bt_arena 
 	struct bt_cel_semver *out_version, struct berth_error *err)
 {
 	struct bt_strbuf buffer = {NULL, 0, 0};
-	int code;
 
 	if (!is_normalised) {
 		return parse_strict(text, out_version, err);
 	}
-	code = normalise(text, &buffer, err);
+	int code = normalise(text, &buffer, err);
 	if (code == 0) {
 		code = parse_strict(bt_arena_str(arena, bt_strbuf_str(&buffer)), out_version, err);
 	}
@@ -231,7 +224,6 @@ int bt_cel_semver_compare(const struct bt_cel_semver *a, const struct bt_cel_sem
 		struct bt_str left_part = bt_str_cut(&left, '.');
 		struct bt_str right_part = bt_str_cut(&right, '.');
 		bool left_is_number = is_numeric(left_part);
-		int order;
 
 		if (left_is_number != is_numeric(right_part)) {
 			return left_is_number ? -1 : 1;
@@ -240,7 +232,7 @@ int bt_cel_semver_compare(const struct bt_cel_semver *a, const struct bt_cel_sem
 			/* The longer number is larger, because numbers have no leading zeros. */
 			return left_part.length < right_part.length ? -1 : 1;
 		}
-		order = bt_str_compare(left_part, right_part);
+		int order = bt_str_compare(left_part, right_part);
 		if (order != 0) {
 			return order < 0 ? -1 : 1;
 		}

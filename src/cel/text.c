@@ -11,12 +11,11 @@
 uint32_t bt_cel_text_step(struct bt_str text, uint32_t offset)
 {
 	uint32_t rune;
-	uint32_t size;
 
 	if ((unsigned char)text.data[offset] < 0x80) {
 		return 1;
 	}
-	size = bt_utf8_decode(text.data + offset, text.length - offset, &rune);
+	uint32_t size = bt_utf8_decode(text.data + offset, text.length - offset, &rune);
 	return size != 0 ? size : 1;
 }
 
@@ -67,10 +66,10 @@ int bt_cel_refuse(
 	struct berth_error *err, const char *before, struct bt_str text, const char *after)
 {
 	struct bt_strbuf quoted = {NULL, 0, 0};
-	int code;
 
 	bt_strbuf_append_quoted(&quoted, text);
-	code = bt_error_set(err, BERTH_ERR_INVALID, "%s%s%s", before, bt_strbuf_c(&quoted), after);
+	int code =
+		bt_error_set(err, BERTH_ERR_INVALID, "%s%s%s", before, bt_strbuf_c(&quoted), after);
 	bt_strbuf_finish(&quoted);
 	return code;
 }
@@ -117,12 +116,11 @@ struct bt_cel_value bt_cel_fail_text(struct bt_cel_evaluation *evaluation, const
 	struct bt_str text, const char *after)
 {
 	struct bt_cel_output output = {.evaluation = evaluation};
-	struct bt_cel_value result;
 
 	if (bt_cel_output_append(&output, bt_str_from(before)) &&
 		bt_cel_output_append(&output, text)) {
 		(void)bt_cel_output_append(&output, bt_str_from(after));
 	}
-	result = bt_cel_output_finish(&output);
+	struct bt_cel_value result = bt_cel_output_finish(&output);
 	return bt_cel_is_error(&result) ? result : bt_cel_error(result.text);
 }

@@ -37,12 +37,11 @@ static int escaped_byte(struct bt_str text, enum place place)
 {
 	int high = text.length > 2 ? bt_hex_value(text.data[1]) : -1;
 	int low = text.length > 2 ? bt_hex_value(text.data[2]) : -1;
-	int byte;
 
 	if (high < 0 || low < 0) {
 		return -1;
 	}
-	byte = high << 4 | low;
+	int byte = high << 4 | low;
 	/*
 	 * Hosts may escape only non-ASCII bytes, zones only blanks and bytes that a host may
 	 * contain unescaped; both may escape "%".
@@ -117,8 +116,6 @@ static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_er
 		 * those for hosts.
 		 */
 		int64_t bracket = bt_str_find_last_char(host, ']');
-		struct bt_str inside;
-		int64_t zone;
 
 		if (bracket < 0) {
 			return bt_error_set(err, BERTH_ERR_INVALID, "missing ']' in host");
@@ -127,8 +124,8 @@ static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_er
 		if (code != 0) {
 			return code;
 		}
-		inside = bt_str_sub(host, 0, (uint32_t)bracket);
-		zone = bt_str_find(inside, BT_STR("%25"));
+		struct bt_str inside = bt_str_sub(host, 0, (uint32_t)bracket);
+		int64_t zone = bt_str_find(inside, BT_STR("%25"));
 		if (zone < 0) {
 			return unescape_part(host, PLACE_HOST, out, err);
 		}
@@ -181,7 +178,6 @@ static int parse(
 	struct bt_strbuf buffer = {NULL, 0, 0};
 	uint32_t scheme_length = 0; /* 0: none */
 	struct bt_str authority;
-	struct bt_str rest;
 	int64_t slash;
 	int code;
 
@@ -217,7 +213,7 @@ static int parse(
 	}
 	/* The part after the scheme. */
 	out->query = bt_str_sub(out->text, scheme_length != 0 ? scheme_length + 1 : 0, text.length);
-	rest = bt_str_cut(&out->query, '?');
+	struct bt_str rest = bt_str_cut(&out->query, '?');
 	if (!bt_str_has_prefix(rest, BT_STR("/"))) {
 		/* An opaque URI, such as a mail address. */
 		return out->scheme.length != 0 || bt_str_equal(rest, BT_STR("*"))
@@ -267,13 +263,12 @@ struct bt_cel_value bt_cel_fn_url(const struct bt_cel_call *call)
 	struct bt_cel_value result = {.kind = BT_CEL_URL};
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_url *url;
-	int code;
 
 	url = bt_cel_alloc(evaluation, 1, sizeof(*url));
 	if (url == NULL) {
 		return evaluation->stop;
 	}
-	code = bt_cel_url_parse(call->arguments[0].text, evaluation->arena, url, &err);
+	int code = bt_cel_url_parse(call->arguments[0].text, evaluation->arena, url, &err);
 	if (code != 0) {
 		(void)bt_error_wrap(&err, code, "URL parse error during conversion from string");
 		return bt_cel_fail_error(evaluation, &err);
@@ -376,13 +371,12 @@ static uint32_t read_parameters(
 	while (query.length != 0) {
 		struct bt_str value = bt_str_cut(&query, '&');
 		struct bt_str name = value;
-		bool is_plain;
 
 		if (name.length == 0 || bt_str_find_char(name, ';') >= 0) {
 			continue;
 		}
 		name = bt_str_cut(&value, '=');
-		is_plain = true;
+		bool is_plain = true;
 		for (int i = 0; i < 2 && is_plain; i++) {
 			/* Unescapes a text into the arena; "+" becomes a blank. */
 			struct bt_cel_output output = {.evaluation = evaluation};
@@ -437,7 +431,6 @@ struct bt_cel_value bt_cel_fn_url_get_query(const struct bt_cel_call *call)
 	struct bt_str query = call->arguments[0].url->query;
 	struct parameter *parameters;
 	uint64_t count_max = 1;
-	uint32_t parameter_count;
 
 	if (!bt_cel_charge_call(evaluation, query)) {
 		return evaluation->stop;
@@ -449,7 +442,7 @@ struct bt_cel_value bt_cel_fn_url_get_query(const struct bt_cel_call *call)
 	if (parameters == NULL) {
 		return evaluation->stop;
 	}
-	parameter_count = read_parameters(evaluation, query, parameters);
+	uint32_t parameter_count = read_parameters(evaluation, query, parameters);
 	return bt_cel_is_error(&evaluation->stop)
 		? evaluation->stop
 		: make_map(evaluation, parameters, parameter_count);

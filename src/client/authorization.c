@@ -56,10 +56,9 @@ static int read_token(struct bt_authorization *authorization, int64_t now_ns, co
 	struct berth_error *err)
 {
 	struct bt_strbuf content = {0};
-	struct bt_str token;
 	int code = bt_client_file_read(path, BT_CLIENT_FILE_BYTES_MAX, &content, err);
 
-	token = bt_str_trim(bt_strbuf_str(&content), BT_STR_SPACE);
+	struct bt_str token = bt_str_trim(bt_strbuf_str(&content), BT_STR_SPACE);
 	if (code == 0 && token.length == 0) {
 		code = bt_error_set(
 			err, BERTH_ERR_INVALID, "read empty token from file \"%s\"", path);
@@ -135,7 +134,6 @@ static int init_value(
 static const char *extra_name(struct bt_str key, struct bt_arena *arena)
 {
 	struct bt_strbuf name = {0};
-	struct bt_str copy;
 
 	bt_strbuf_append_c(&name, "Impersonate-Extra-");
 	for (uint32_t i = 0; i < key.length; i++) {
@@ -147,7 +145,7 @@ static const char *extra_name(struct bt_str key, struct bt_arena *arena)
 			bt_strbuf_printf(&name, "%%%02X", byte);
 		}
 	}
-	copy = bt_arena_str(arena, bt_strbuf_str(&name));
+	struct bt_str copy = bt_arena_str(arena, bt_strbuf_str(&name));
 	bt_strbuf_finish(&name);
 	return copy.data;
 }
@@ -190,10 +188,8 @@ static int init_headers(struct bt_authorization *authorization, struct berth_err
 int bt_authorization_init(struct bt_authorization *authorization,
 	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err)
 {
-	int code;
-
 	*authorization = (struct bt_authorization){.config = config};
-	code = init_headers(authorization, err);
+	int code = init_headers(authorization, err);
 	/* without TLS, send no credentials that others could read */
 	if (code == 0 && config->is_tls) {
 		code = init_value(authorization, now_ns, err);

@@ -46,19 +46,17 @@ static struct parts split(struct bt_str url)
 	struct parts parts = {.scheme = BT_STR(""), .user = BT_STR("")};
 	int64_t mark = bt_str_find(url, BT_STR("://"));
 	struct bt_str rest = url;
-	uint32_t end;
-	int64_t at;
 
 	if (mark > 0 && is_scheme(bt_str_sub(url, 0, (uint32_t)mark))) {
 		parts.scheme = bt_str_sub(url, 0, (uint32_t)mark);
 		rest = bt_str_sub(url, (uint32_t)mark + 3, url.length);
 	}
-	end = until_any(rest, "?#");
+	uint32_t end = until_any(rest, "?#");
 	rest = bt_str_sub(rest, 0, end);
 	end = until_any(rest, "/");
 	parts.host = bt_str_sub(rest, 0, end);
 	parts.path = bt_str_sub(rest, end, rest.length);
-	at = bt_str_find_last_char(parts.host, '@');
+	int64_t at = bt_str_find_last_char(parts.host, '@');
 	if (at >= 0) {
 		parts.user = bt_str_sub(parts.host, 0, (uint32_t)at);
 		parts.host = bt_str_sub(parts.host, (uint32_t)at + 1, parts.host.length);
@@ -82,7 +80,6 @@ static bool is_clean(struct bt_str text)
 static int client_config_derive_url(struct bt_client_config *config, struct berth_error *err)
 {
 	struct parts parts = split(config->server);
-	const char *scheme;
 
 	if (parts.user.length != 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -107,7 +104,7 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 	while (parts.path.length > 0 && parts.path.data[parts.path.length - 1] == '/') {
 		parts.path.length--;
 	}
-	scheme = config->is_tls ? "https" : "http";
+	const char *scheme = config->is_tls ? "https" : "http";
 	config->base_url = bt_arena_printf(&config->arena, "%s://%.*s%.*s", scheme,
 		BT_STR_ARG(parts.host), BT_STR_ARG(parts.path));
 	return 0;
@@ -120,7 +117,6 @@ static int client_config_check_proxy(
 	struct parts parts = split(url);
 	struct bt_strbuf shown = {0};
 	struct bt_strbuf text = {0};
-	int code;
 
 	if (bt_str_equal_without_case(parts.scheme, BT_STR("http")) ||
 		bt_str_equal_without_case(parts.scheme, BT_STR("https")) ||
@@ -135,7 +131,7 @@ static int client_config_check_proxy(
 	bt_strbuf_append_c(&text, ": unsupported scheme ");
 	bt_strbuf_append_quoted(&text, parts.scheme);
 	bt_strbuf_append_c(&text, ", must be http, https, or socks5");
-	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
 	bt_strbuf_finish(&shown);
 	bt_strbuf_finish(&text);
 	return code;
@@ -356,12 +352,10 @@ static enum bt_exec_interactive interactive_of(struct bt_str mode)
 static const struct bt_client_exec *take_exec(const struct bt_kubeconfig_exec *exec,
 	const struct bt_kubeconfig_cluster *cluster, struct bt_arena *arena)
 {
-	struct bt_client_exec *out;
-
 	if (exec == NULL) {
 		return NULL;
 	}
-	out = BT_ARENA_NEW(arena, struct bt_client_exec);
+	struct bt_client_exec *out = BT_ARENA_NEW(arena, struct bt_client_exec);
 	out->command = exec->command;
 	out->args = exec->args;
 	out->env.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, exec->env.count);
@@ -462,13 +456,12 @@ int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	}
 
 	struct bt_kubeconfig_cluster *cluster = &selection.cluster;
-	int code;
 
 	if (master != NULL && master[0] != '\0') {
 		cluster->server = bt_arena_str(&config->arena, bt_str_from(master));
 		cluster->tls_server_name = (struct bt_str){0};
 	}
-	code = check_selection(file, &selection, known, out_nothing, err);
+	int code = check_selection(file, &selection, known, out_nothing, err);
 	if (code != 0) {
 		return code;
 	}
@@ -504,10 +497,9 @@ static bool in_cluster_is_possible(const char *folder)
 	const char *port;
 	struct bt_strbuf path = {0};
 	struct stat status;
-	bool possible;
 
 	bt_strbuf_printf(&path, "%s/token", folder);
-	possible = read_variables(&host, &port) && stat(bt_strbuf_c(&path), &status) == 0 &&
+	bool possible = read_variables(&host, &port) && stat(bt_strbuf_c(&path), &status) == 0 &&
 		!S_ISDIR(status.st_mode);
 	bt_strbuf_finish(&path);
 	return possible;
@@ -540,8 +532,6 @@ static int fill_in_cluster(
 	struct bt_strbuf token = {0};
 	const char *host;
 	const char *port;
-	bool is_v6;
-	int code;
 
 	if (!read_variables(&host, &port)) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
@@ -549,13 +539,14 @@ static int fill_in_cluster(
 			"KUBERNETES_SERVICE_PORT must be defined");
 	}
 	config->token_file = bt_arena_printf(&config->arena, "%s/token", folder);
-	code = bt_client_file_read(config->token_file.data, BT_CLIENT_FILE_BYTES_MAX, &token, err);
+	int code =
+		bt_client_file_read(config->token_file.data, BT_CLIENT_FILE_BYTES_MAX, &token, err);
 	bt_strbuf_finish_wiped(&token);
 	if (code != 0) {
 		return code;
 	}
 	take_service_ca(config, bt_arena_printf(&config->arena, "%s/ca.crt", folder));
-	is_v6 = bt_str_find_char(bt_str_from(host), ':') >= 0;
+	bool is_v6 = bt_str_find_char(bt_str_from(host), ':') >= 0;
 	config->server = bt_arena_printf(&config->arena, "https://%s%s%s:%s", is_v6 ? "[" : "",
 		host, is_v6 ? "]" : "", port);
 	config->in_cluster = true;
@@ -611,7 +602,6 @@ int bt_client_config_parse(struct bt_str text, const char *path, const char *mas
 static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct stat status;
-	int code;
 
 	if (path == NULL || path[0] == '\0') {
 		return 0;
@@ -622,7 +612,7 @@ static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "stat %s: %s", path,
 			bt_client_file_errno(number, text, sizeof(text)));
 	}
-	code = bt_client_file_read(path, BT_CLIENT_FILE_BYTES_MAX, out, err);
+	int code = bt_client_file_read(path, BT_CLIENT_FILE_BYTES_MAX, out, err);
 	return code != 0 ? bt_error_wrap(err, code, "error loading config file \"%s\"", path) : 0;
 }
 
@@ -655,13 +645,12 @@ int bt_client_config_load(const struct bt_client_config_input *input,
 	struct berth_error cause = BERTH_ERROR_INIT;
 	struct bt_strbuf text = {0};
 	bool nothing = false;
-	int code;
 
 	if (!is_given(input->kubeconfig) && !is_given(input->master) &&
 		try_in_cluster(folder_of(input), out_config)) {
 		return 0;
 	}
-	code = read_kubeconfig(input->kubeconfig, &text, &cause);
+	int code = read_kubeconfig(input->kubeconfig, &text, &cause);
 	if (code == 0) {
 		code = parse(bt_strbuf_str(&text), input->kubeconfig, input->master, out_config,
 			&nothing, &cause);

@@ -18,7 +18,6 @@
 static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
-	int code;
 
 	if ((file->kind.length == 0 || bt_str_equal_c(file->kind, "Config")) &&
 		(file->api_version.length == 0 || bt_str_equal_c(file->api_version, "v1"))) {
@@ -31,7 +30,7 @@ static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
 		&text, file->api_version.length != 0 ? file->api_version : BT_STR("v1"));
 	bt_strbuf_append_c(&text, " in scheme ");
 	bt_strbuf_append_quoted(&text, BT_STR(SCHEME_NAME));
-	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
 	return code;
 }
@@ -82,13 +81,12 @@ static int check_names(const char *type, const void *items, size_t item_size, ui
 static int decode_data(struct bt_str *data, struct bt_arena *arena, struct berth_error *err)
 {
 	struct bt_str bytes;
-	int code;
 
 	if (data->length == 0) {
 		*data = (struct bt_str){0};
 		return 0;
 	}
-	code = bt_base64_decode(*data, arena, &bytes, err);
+	int code = bt_base64_decode(*data, arena, &bytes, err);
 	if (code == 0) {
 		*data = bt_arena_str(arena, bytes);
 	}
@@ -148,7 +146,6 @@ static int resolve_paths(struct bt_kubeconfig *file, const char *path, struct bt
 	struct bt_strbuf buffer = {0}; /* absolute folder of the file; "" for "/" */
 	struct bt_str text = bt_str_from(path);
 	int64_t slash = bt_str_find_last_char(text, '/');
-	struct bt_str folder;
 	char here[PATH_MAX];
 
 	if (text.length == 0 || text.data[0] != '/') {
@@ -158,7 +155,7 @@ static int resolve_paths(struct bt_kubeconfig *file, const char *path, struct bt
 		append_segments(&buffer, bt_str_from(here));
 	}
 	append_segments(&buffer, bt_str_sub(text, 0, slash > 0 ? (uint32_t)slash : 0));
-	folder = bt_strbuf_str(&buffer);
+	struct bt_str folder = bt_strbuf_str(&buffer);
 	for (uint32_t i = 0; i < file->clusters.count; i++) {
 		resolve(&file->clusters.items[i].cluster.ca_file, folder, arena);
 	}
@@ -187,10 +184,9 @@ static int to_json(struct bt_str text, struct bt_strbuf *out, struct berth_error
 		.output_bytes_max = UINT64_C(4) * BT_CLIENT_FILE_BYTES_MAX};
 	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
 	bool more;
-	int code;
 
 	bt_strbuf_reserve(out, (size_t)text.length + text.length / 2 + 4096);
-	code = bt_yaml_next_document(reader, out, &more, NULL, err);
+	int code = bt_yaml_next_document(reader, out, &more, NULL, err);
 	bt_yaml_reader_destroy(reader);
 	return code;
 }
@@ -315,13 +311,12 @@ static int read_file(struct merging *merging, const char *path, struct berth_err
 	struct bt_kubeconfig file = {0};
 	struct bt_strbuf text = {0};
 	struct stat status;
-	int code;
 
 	if (stat(path, &status) != 0 && errno == ENOENT) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"there is no kubeconfig %s: name another with --kubeconfig FILE", path);
 	}
-	code = bt_client_file_read_waiting(path, BT_CLIENT_FILE_BYTES_MAX, &text, err);
+	int code = bt_client_file_read_waiting(path, BT_CLIENT_FILE_BYTES_MAX, &text, err);
 	if (code == 0) {
 		code = bt_kubeconfig_read(
 			bt_strbuf_str(&text), path, &merging->config.arena, &file, err);

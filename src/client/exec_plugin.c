@@ -81,10 +81,9 @@ static int decode(struct bt_str output, struct bt_arena *arena,
 	struct bt_exec_credential_answer *out_answer, struct berth_error *err)
 {
 	struct bt_json_reader reader;
-	int code;
 
 	bt_json_reader_init(&reader, output);
-	code = bt_message_decode_json(
+	int code = bt_message_decode_json(
 		&bt_exec_credential_answer_message, &reader, arena, out_answer, err);
 	if (code == 0) {
 		code = bt_json_expect_end(&reader, err);
@@ -139,10 +138,9 @@ static int take_answer(const struct bt_exec_credential_answer *answer,
 		out->expiry_ns = BT_ADD_OVERFLOW(ns, time->nanoseconds, &sum) ? ns : sum;
 	}
 	if (status->client_certificate_data.length != 0) {
-		int code;
 		out->certificate = bt_arena_str(&out->arena, status->client_certificate_data);
 		out->key = bt_arena_str(&out->arena, status->client_key_data);
-		code = bt_client_pem_check_pair(out->certificate, out->key, err);
+		int code = bt_client_pem_check_pair(out->certificate, out->key, err);
 		if (code != 0) {
 			return bt_error_wrap(err, code, "failed parsing client key/certificate");
 		}
@@ -318,10 +316,9 @@ static void end_with(struct bt_exec_run *run, enum bt_exec_end end)
 static void take_output(void *context)
 {
 	struct bt_exec_run *run = context;
-	ssize_t count;
 
 	bt_strbuf_reserve(&run->output, READ_BYTES);
-	count = read(run->fd, run->output.data + run->output.length, READ_BYTES);
+	ssize_t count = read(run->fd, run->output.data + run->output.length, READ_BYTES);
 	if (count > 0) {
 		run->output.length += (size_t)count;
 		run->output.data[run->output.length] = '\0';
@@ -411,7 +408,6 @@ static void start_child(
 {
 	struct bt_strbuf what = {0};
 	int ends[2];
-	int code;
 
 	if (pipe2(ends, O_CLOEXEC) != 0) {
 		fail_start(run, "pipe", errno);
@@ -427,7 +423,7 @@ static void start_child(
 		run->fd = -1;
 		return;
 	}
-	code = spawn(run, path, interactive, info, ends[1]);
+	int code = spawn(run, path, interactive, info, ends[1]);
 	(void)close(ends[1]); /* the child has a copy */
 	if (code != 0) {
 		bt_strbuf_printf(&what, "fork/exec %s", path);
@@ -461,8 +457,6 @@ struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop, const struct bt_clie
 
 bool bt_exec_run_poll(struct bt_exec_run *run, int64_t now_ns, int64_t *out_next_ns)
 {
-	pid_t result;
-
 	if (run->over) {
 		return true;
 	}
@@ -470,7 +464,7 @@ bool bt_exec_run_poll(struct bt_exec_run *run, int64_t now_ns, int64_t *out_next
 		*out_next_ns = INT64_MAX;
 		return false;
 	}
-	result = waitpid(run->pid, &run->status, WNOHANG);
+	pid_t result = waitpid(run->pid, &run->status, WNOHANG);
 	if (result == 0) {
 		*out_next_ns = now_ns + (run->asked_once ? REAP_NEXT_NS : REAP_FIRST_NS);
 		run->asked_once = true;

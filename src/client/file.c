@@ -47,9 +47,8 @@ static int read_all(int fd, const char *path, uint32_t bytes_max, struct bt_strb
 	size_t start = out->length;
 
 	for (;;) {
-		ssize_t count;
 		bt_strbuf_reserve(out, READ_BYTES);
-		count = read(fd, out->data + out->length, READ_BYTES);
+		ssize_t count = read(fd, out->data + out->length, READ_BYTES);
 		if (count < 0 && errno == EINTR) {
 			continue;
 		}
@@ -74,7 +73,6 @@ static int read_file(const char *path, bool waits, uint32_t bytes_max, struct bt
 	size_t start = out->length;
 	int fd = open_file(path, waits);
 	struct stat status;
-	int code;
 
 	if (fd < 0) {
 		return set_file_error("open", path, err);
@@ -83,7 +81,7 @@ static int read_file(const char *path, bool waits, uint32_t bytes_max, struct bt
 	if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size <= bytes_max) {
 		bt_strbuf_reserve(out, (size_t)status.st_size + READ_BYTES);
 	}
-	code = read_all(fd, path, bytes_max, out, err);
+	int code = read_all(fd, path, bytes_max, out, err);
 	(void)close(fd); /* read-only: no data to lose */
 	if (code != 0) {
 		out->length = start;
@@ -154,7 +152,6 @@ int bt_client_pem_check_roots(struct bt_str pem, struct berth_error *err)
 	gnutls_datum_t data = datum_of(pem);
 	gnutls_x509_crt_t *certificates = NULL;
 	unsigned int count = 0;
-	int result;
 
 	if (bt_str_find(pem, begin_mark) < 0) {
 		return bt_error_set(
@@ -164,7 +161,8 @@ int bt_client_pem_check_roots(struct bt_str pem, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			CANNOT_LOAD "no valid certificate authority data seen");
 	}
-	result = gnutls_x509_crt_list_import2(&certificates, &count, &data, GNUTLS_X509_FMT_PEM, 0);
+	int result =
+		gnutls_x509_crt_list_import2(&certificates, &count, &data, GNUTLS_X509_FMT_PEM, 0);
 	if (result < 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			CANNOT_LOAD "failed to parse certificate: %s", gnutls_strerror(result));
@@ -181,7 +179,6 @@ int bt_client_pem_check_pair(struct bt_str certificate, struct bt_str key, struc
 	gnutls_certificate_credentials_t credentials;
 	gnutls_datum_t certificate_data = datum_of(certificate);
 	gnutls_datum_t key_data = datum_of(key);
-	int result;
 
 	if (bt_str_find(certificate, begin_mark) < 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -191,7 +188,7 @@ int bt_client_pem_check_pair(struct bt_str certificate, struct bt_str key, struc
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "tls: failed to find any PEM data in key input");
 	}
-	result = gnutls_certificate_allocate_credentials(&credentials);
+	int result = gnutls_certificate_allocate_credentials(&credentials);
 	if (result < 0) {
 		return bt_error_set(err, BERTH_ERR_INTERNAL, "%s", gnutls_strerror(result));
 	}

@@ -349,13 +349,12 @@ static int64_t run_reflector(void *context, int64_t now_ns)
 	if (reflector->call != NULL) {
 		/* a request is running: return when to check it again */
 		int64_t end_ns = patience_ends_ns(reflector);
-		int64_t next_ns;
 
 		if (now_ns >= end_ns) {
 			end_silence(reflector);
 			return reflector->due_ns;
 		}
-		next_ns = watch_silence(reflector, now_ns);
+		int64_t next_ns = watch_silence(reflector, now_ns);
 		return next_ns < end_ns ? next_ns : end_ns;
 	}
 	if (now_ns < reflector->due_ns) {

@@ -11,10 +11,9 @@ static int decode_json(
 {
 	struct bt_json_reader reader;
 	struct bt_object *object;
-	int code;
 
 	bt_json_reader_init(&reader, json);
-	code = bt_object_decode_as(kind, &reader, &object, err);
+	int code = bt_object_decode_as(kind, &reader, &object, err);
 	if (code == 0) {
 		code = bt_json_expect_end(&reader, err);
 		if (code != 0) {
@@ -174,10 +173,9 @@ static int json_decode(
 	void *context BT_UNUSED, struct bt_str json, void **out_item, struct berth_error *err)
 {
 	struct bt_json_item *item = BT_NEW(struct bt_json_item);
-	int code;
 
 	item->references = 1;
-	code = bt_json_parse(&item->arena, json, true, &item->document, err);
+	int code = bt_json_parse(&item->arena, json, true, &item->document, err);
 	if (code != 0) {
 		bt_json_item_release(item);
 		return code;

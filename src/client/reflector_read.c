@@ -104,7 +104,6 @@ static void *reflector_store_set(struct bt_reflector_store *store, void *item)
 	const struct bt_object_meta *meta = store->codec->meta(item);
 	uint64_t hash = bt_hash_name(meta->namespace_, meta->name);
 	uint32_t index = index_of(store, meta->namespace_, meta->name, hash);
-	void *old;
 
 	if (index == UINT32_MAX) {
 		index = store->items.count;
@@ -113,7 +112,7 @@ static void *reflector_store_set(struct bt_reflector_store *store, void *item)
 		allow_pack(store, item);
 		return NULL;
 	}
-	old = unpack(store, store->items.items[index]);
+	void *old = unpack(store, store->items.items[index]);
 	store->items.items[index] = item;
 	allow_pack(store, item);
 	return old;
@@ -126,12 +125,11 @@ static void *reflector_store_take(
 	uint64_t hash = bt_hash_name(namespace_, name);
 	uint32_t index = index_of(store, namespace_, name, hash);
 	uint32_t last = store->items.count - 1;
-	void *item;
 
 	if (index == UINT32_MAX) {
 		return NULL;
 	}
-	item = store->items.items[index];
+	void *item = store->items.items[index];
 	(void)bt_map_remove(&store->map, hash, index); /* cannot fail: found above */
 	if (index != last) {
 		uint64_t last_hash = hash_of(store, last);
@@ -267,7 +265,6 @@ static int decode_item(struct bt_reflector *reflector, struct bt_str bytes, void
 static void collect(struct bt_reflector *reflector, void *item)
 {
 	const struct bt_reflector_packing *packing = reflector->options.codec->packing;
-	void *old;
 
 	if (packing != NULL && packing->is_soon_unpacked(item)) {
 		/*
@@ -279,7 +276,7 @@ static void collect(struct bt_reflector *reflector, void *item)
 				reflector->incoming.codec->share(item));
 		}
 	}
-	old = reflector_store_set(&reflector->incoming, item);
+	void *old = reflector_store_set(&reflector->incoming, item);
 	if (old != NULL) {
 		reflector->options.codec->release(old);
 	}

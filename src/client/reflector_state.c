@@ -17,12 +17,11 @@ int64_t bt_reflector_backoff_step(
 	struct bt_reflector_backoff *backoff, struct bt_prng *prng, int64_t now_ns)
 {
 	double jitter = (double)(bt_prng_next(prng) >> 11) * 0x1p-53;
-	int64_t wait_ns;
 
 	if (backoff->next_ns == 0 || now_ns - backoff->last_ns > BACKOFF_RESET_NS) {
 		backoff->next_ns = BACKOFF_MIN_NS;
 	}
-	wait_ns = backoff->next_ns;
+	int64_t wait_ns = backoff->next_ns;
 	backoff->last_ns = now_ns;
 	backoff->next_ns = 2 * wait_ns < BACKOFF_MAX_NS ? 2 * wait_ns : BACKOFF_MAX_NS;
 	return wait_ns + (int64_t)((double)wait_ns * jitter);
@@ -103,10 +102,9 @@ static void append_watch_query(struct bt_reflector_state *state, struct bt_str f
 	struct bt_str version =
 		is_stream ? usable_version(state) : bt_strbuf_str(&state->resource_version);
 	char seconds[16];
-	int length;
 
 	state->watch_seconds = WATCH_SECONDS_MIN + (uint32_t)bt_prng_below(prng, WATCH_SECONDS_MIN);
-	length = snprintf(seconds, sizeof(seconds), "%u", (unsigned int)state->watch_seconds);
+	int length = snprintf(seconds, sizeof(seconds), "%u", (unsigned int)state->watch_seconds);
 	bt_rest_append_query(out, "allowWatchBookmarks", BT_STR("true"));
 	if (field_selector.length != 0) {
 		bt_rest_append_query(out, "fieldSelector", field_selector);

@@ -137,12 +137,10 @@ static struct bt_metric_cell *count_cell(struct bt_rest_metrics *rest, uint8_t v
 void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
 	int64_t duration_ns, uint64_t request_bytes, uint64_t response_bytes)
 {
-	struct bt_rest_verb_cells *cells;
-
 	if (rest->duration == NULL) {
 		return;
 	}
-	cells = &rest->verbs[verb];
+	struct bt_rest_verb_cells *cells = &rest->verbs[verb];
 	bt_metric_add(count_cell(rest, verb, code), 1);
 	if (duration_ns < 0) {
 		return;
@@ -377,14 +375,12 @@ void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer 
 int bt_rest_client_create(const struct bt_rest_options *options, struct bt_rest_client **out_client,
 	struct berth_error *err)
 {
-	struct bt_rest_client *client;
-
 	if (options->qps > 0 && options->burst <= 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"burst is required to be greater than 0 when RateLimiter is not set and "
 			"QPS is set to greater than 0");
 	}
-	client = BT_NEW(struct bt_rest_client);
+	struct bt_rest_client *client = BT_NEW(struct bt_rest_client);
 	client->transport = options->transport;
 	client->loop = options->loop;
 	client->timeout_ns = options->timeout_ns;

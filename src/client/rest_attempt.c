@@ -89,7 +89,6 @@ static struct bt_json_value *new_text(struct bt_arena *arena, struct bt_str text
 static int decode_protobuf(struct bt_str body, struct bt_arena *arena,
 	struct bt_json_value **out_value, struct berth_error *err)
 {
-	const struct bt_schema_message *message;
 	struct bt_json_value *object = NULL;
 	struct bt_envelope envelope;
 	int code = bt_envelope_decode(body, &envelope, err);
@@ -97,7 +96,8 @@ static int decode_protobuf(struct bt_str body, struct bt_arena *arena,
 	if (code != 0) {
 		return code;
 	}
-	message = bt_schema_find(envelope.api_version, envelope.kind);
+	const struct bt_schema_message *message =
+		bt_schema_find(envelope.api_version, envelope.kind);
 	if (message == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"no kind \"%.*s\" is registered for version \"%.*s\"",

@@ -88,7 +88,6 @@ static int load_pair(struct bt_tls_material *material, struct berth_error *err)
 	const struct bt_client_config *config = material->config;
 	struct berth_error cause = BERTH_ERROR_INIT;
 	bool changed;
-	int code;
 
 	if (!is_present(&config->certificate) || !is_present(&config->key)) {
 		return 0;
@@ -98,7 +97,7 @@ static int load_pair(struct bt_tls_material *material, struct berth_error *err)
 	if (material->pair_is_watched) {
 		stamp_pair(material);
 	}
-	code = read_pair(material, &changed, &cause);
+	int code = read_pair(material, &changed, &cause);
 	if (code != 0 && material->pair_is_watched && code == BERTH_ERR_INVALID) {
 		/* Not fatal, because the files may be fixed later; until then handshakes fail. */
 		(void)bt_error_move(&material->pair_error, &cause);
@@ -174,7 +173,6 @@ enum bt_tls_change bt_tls_material_check(
 static int load_ca(struct bt_tls_material *material, struct berth_error *err)
 {
 	const struct bt_client_config *config = material->config;
-	int code;
 
 	if (!is_present(&config->ca)) {
 		return 0;
@@ -185,7 +183,7 @@ static int load_ca(struct bt_tls_material *material, struct berth_error *err)
 			"allowed");
 	}
 	material->has_ca = true;
-	code = load_one(&config->ca, &material->ca, err);
+	int code = load_one(&config->ca, &material->ca, err);
 	if (code == 0 && material->ca.length != 0) {
 		code = bt_client_pem_check_roots(bt_strbuf_str(&material->ca), err);
 	}

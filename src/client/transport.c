@@ -314,12 +314,11 @@ static void push_headers(
 static void begin(struct bt_transport_call *call, const struct bt_transport_request *request)
 {
 	struct bt_transport *transport = call->transport;
-	struct bt_http_client_request http;
 	uint32_t own_count;
-	const struct bt_http_header *own;
 
 	bt_transport_refresh(transport, bt_loop_now_ns(transport->loop));
-	own = bt_authorization_headers(&transport->authorization, &own_count);
+	const struct bt_http_header *own =
+		bt_authorization_headers(&transport->authorization, &own_count);
 	transport->headers.count = 0;
 	push_headers(transport, request->headers, request->header_count);
 	push_headers(transport, own, own_count);
@@ -329,7 +328,7 @@ static void begin(struct bt_transport_call *call, const struct bt_transport_requ
 		bt_strbuf_append_char(&transport->url, '?');
 		bt_strbuf_append_str(&transport->url, request->query);
 	}
-	http = (struct bt_http_client_request){
+	struct bt_http_client_request http = (struct bt_http_client_request){
 		.method = request->method,
 		.url = bt_strbuf_c(&transport->url),
 		.headers = transport->headers.items,
@@ -381,15 +380,13 @@ static void queue_call(struct bt_transport_call *call, const struct bt_transport
 	size_t header_bytes = request->header_count * sizeof(struct bt_http_header);
 	size_t size = header_bytes + strlen(request->method) + 1 + size_of(request->path) +
 		size_of(request->query) + size_of(request->body);
-	struct bt_http_header *headers;
-	char *at;
 
 	for (uint32_t i = 0; i < request->header_count; i++) {
 		size += strlen(request->headers[i].name) + 1 + size_of(request->headers[i].value);
 	}
 	call->texts = bt_malloc(size);
-	headers = (void *)call->texts;
-	at = call->texts + header_bytes;
+	struct bt_http_header *headers = (void *)call->texts;
+	char *at = call->texts + header_bytes;
 	*kept = *request;
 	kept->method = copy_text(&at, bt_str_from(request->method)).data;
 	kept->path = copy_text(&at, request->path);
@@ -495,7 +492,6 @@ uint32_t bt_transport_calls_max(struct bt_transport *transport)
 static int64_t close_unused(struct bt_transport *transport, int64_t now_ns)
 {
 	int64_t idle_at_ns = bt_pace_idle_at_ns(&transport->pace);
-	struct bt_http_client_tls tls;
 
 	if (transport->calls_max == BT_PACE_CALLS_MIN) {
 		return INT64_MAX;
@@ -504,7 +500,7 @@ static int64_t close_unused(struct bt_transport *transport, int64_t now_ns)
 		return idle_at_ns;
 	}
 	allow_calls(transport, BT_PACE_CALLS_MIN);
-	tls = bt_tls_material_view(&transport->tls);
+	struct bt_http_client_tls tls = bt_tls_material_view(&transport->tls);
 	set_tls(transport->calls, &tls, false);
 	return INT64_MAX;
 }
@@ -514,7 +510,6 @@ int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns)
 	struct berth_error cause = BERTH_ERROR_INIT;
 	int64_t next_ns;
 	int64_t exec_next_ns = INT64_MAX;
-	int64_t idle_ns;
 	bool ready = transport->waiting.first != NULL;
 
 	if (bt_tls_material_check(&transport->tls, now_ns, &next_ns) == BT_TLS_CUT) {
@@ -536,7 +531,7 @@ int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns)
 		}
 	}
 	berth_error_finish(&cause);
-	idle_ns = close_unused(transport, now_ns);
+	int64_t idle_ns = close_unused(transport, now_ns);
 	next_ns = idle_ns < next_ns ? idle_ns : next_ns;
 	return next_ns < exec_next_ns ? next_ns : exec_next_ns;
 }
@@ -552,7 +547,6 @@ static int make_clients(
 	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
 	const struct bt_client_config *config = transport->config;
 	struct bt_strbuf proxy = {0};
-	int code;
 
 	options.tls = bt_tls_material_view(&transport->tls);
 	if (connect_timeout_ns != 0) {
@@ -560,7 +554,7 @@ static int make_clients(
 	}
 	bt_strbuf_append_str(&proxy, config->proxy_url);
 	options.proxy_url = proxy.length != 0 ? bt_strbuf_c(&proxy) : NULL;
-	code = bt_http_client_create(transport->loop, &options, &transport->streams, err);
+	int code = bt_http_client_create(transport->loop, &options, &transport->streams, err);
 	if (code == 0) {
 		bt_pace_init(&transport->pace, bt_loop_now_ns(transport->loop));
 		transport->calls_max = BT_PACE_CALLS_MIN;
@@ -615,13 +609,12 @@ int bt_transport_create(const struct bt_transport_options *options,
 	struct bt_transport *transport = BT_NEW(struct bt_transport);
 	const struct bt_client_config *config = options->config;
 	int64_t now_ns = bt_loop_now_ns(options->loop);
-	int code;
 
 	transport->loop = options->loop;
 	transport->config = config;
 	transport->silence_ns = BT_TRANSPORT_SILENCE_NS;
 	bt_strbuf_append_str(&transport->url, config->base_url);
-	code = bt_authorization_init(&transport->authorization, config, now_ns, err);
+	int code = bt_authorization_init(&transport->authorization, config, now_ns, err);
 	if (code == 0) {
 		code = bt_tls_material_load(&transport->tls, config, now_ns, err);
 	}

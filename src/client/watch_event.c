@@ -79,10 +79,9 @@ static int read_json(struct bt_str bytes, struct bt_arena *arena, struct bt_watc
 	struct bt_str type = {NULL, 0};
 	bool first = true;
 	bool more = true;
-	int code;
 
 	bt_json_reader_init(&reader, bytes);
-	code = bt_json_enter_object(&reader, err);
+	int code = bt_json_enter_object(&reader, err);
 	while (code == 0 && more) {
 		struct bt_str name;
 
@@ -168,14 +167,14 @@ int bt_watch_event_bookmark(const struct bt_watch_event *event, struct bt_arena 
 {
 	struct bt_partial_object_metadata *bookmark =
 		BT_ARENA_NEW(arena, struct bt_partial_object_metadata);
-	const struct bt_str *end;
 	int code = decode(&bt_partial_object_metadata_message, event->object, event->is_protobuf,
 		arena, bookmark, err);
 
 	if (code != 0) {
 		return bt_error_wrap(err, code, "bookmark");
 	}
-	end = bt_str_map_find(&bookmark->metadata.annotations, BT_STR(INITIAL_EVENTS_END));
+	const struct bt_str *end =
+		bt_str_map_find(&bookmark->metadata.annotations, BT_STR(INITIAL_EVENTS_END));
 	out_bookmark->resource_version = bookmark->metadata.resource_version;
 	out_bookmark->ends_initial_events = end != NULL && bt_str_equal(*end, BT_STR("true"));
 	return 0;
@@ -217,13 +216,12 @@ int bt_list_kind_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *ar
 {
 	struct bt_str type_meta[2] = {{NULL, 0}, {NULL, 0}}; /* apiVersion, kind */
 	struct bt_json_reader reader;
-	int code;
 
 	if (!is_protobuf) {
 		bt_json_reader_init(&reader, bytes);
 		return bt_json_read_string(&reader, arena, out_kind, NULL, err);
 	}
-	code = read_pair(bytes, type_meta, err);
+	int code = read_pair(bytes, type_meta, err);
 	*out_kind = bt_arena_str(arena, type_meta[1]);
 	return code;
 }

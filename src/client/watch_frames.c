@@ -417,12 +417,11 @@ static int read_header(struct bt_frames *frames, struct berth_error *err)
 	uint32_t number;
 	uint32_t type;
 	uint64_t value;
-	int code;
 
 	if (tag_length == 0) {
 		return 0;
 	}
-	code = bt_wire_read_tag(&wire, &number, &type, err);
+	int code = bt_wire_read_tag(&wire, &number, &type, err);
 	if (code == 0 && (type == BT_WIRE_FIXED32 || type == BT_WIRE_FIXED64)) {
 		bt_strbuf_reset(&frames->held);
 		frames->left = type == BT_WIRE_FIXED32 ? 4 : 8;
@@ -458,8 +457,6 @@ static int read_header(struct bt_frames *frames, struct berth_error *err)
 
 static int feed_tag(struct bt_frames *frames, const char **at, struct berth_error *err)
 {
-	int code;
-
 	if (frames->held.length == TAG_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_SYNTAX, "proto: integer overflow");
 	}
@@ -467,7 +464,7 @@ static int feed_tag(struct bt_frames *frames, const char **at, struct berth_erro
 		return bt_error_set(err, BERTH_ERR_SYNTAX, "unexpected EOF");
 	}
 	frames->list_left -= frames->in_list ? 1 : 0;
-	code = buffer_bytes(frames, (*at)++, 1, err);
+	int code = buffer_bytes(frames, (*at)++, 1, err);
 	return code != 0 ? code : read_header(frames, err);
 }
 

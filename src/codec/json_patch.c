@@ -265,11 +265,10 @@ static int move_or_copy(
 	struct bt_str from = bt_json_find_str(operation, "from");
 	struct place source;
 	struct place target;
-	int result;
 	if (from.data == NULL) {
 		return set_patch_error(patch, "from is missing");
 	}
-	result = find_place(patch, from, &source);
+	int result = find_place(patch, from, &source);
 	if (result != 0) {
 		return result;
 	}

@@ -162,7 +162,6 @@ static void unpack_scalar(const struct bt_scalar_type *scalar, struct bt_wire *w
 	struct bt_arena *arena, void *out)
 {
 	struct bt_json_reader reader;
-	int code;
 
 	if (scalar->plain) {
 		for (uint32_t at = 0; at < scalar->size; at += (uint32_t)sizeof(uint64_t)) {
@@ -172,7 +171,7 @@ static void unpack_scalar(const struct bt_scalar_type *scalar, struct bt_wire *w
 		return;
 	}
 	bt_json_reader_init(&reader, bt_arena_str(arena, peek_str(wire)));
-	code = scalar->decode_json(&reader, arena, out, NULL);
+	int code = scalar->decode_json(&reader, arena, out, NULL);
 	BT_ASSERT(code == 0);
 }
 
@@ -222,12 +221,9 @@ static void unpack_message(
 	const struct bt_message *message, struct bt_wire *wire, struct bt_arena *arena, void *out)
 {
 	for (uint64_t tag = unpack_number(wire); tag != 0; tag = unpack_number(wire)) {
-		const struct bt_field *field;
-		void *member;
-
 		BT_ASSERT(tag <= message->field_count);
-		field = &message->fields[tag - 1];
-		member = bt_field_at(out, field->offset);
+		const struct bt_field *field = &message->fields[tag - 1];
+		void *member = bt_field_at(out, field->offset);
 		switch ((enum bt_field_shape)field->shape) {
 		case BT_SHAPE_SINGLE:
 			unpack_value(field, wire, arena, member);

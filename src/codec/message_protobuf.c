@@ -206,21 +206,19 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 	struct bt_wire *wire, uint32_t type, void *out, const struct bt_path *path)
 {
 	struct bt_str bytes;
-	void *value;
-	int code;
 	if (is_varint(field)) {
 		return decode_value(decoder, field, wire, type,
 			bt_nullable_place(field, out, decoder->arena), path);
 	}
-	code = type == BT_WIRE_BYTES ? read_bytes(decoder, wire, &bytes)
-				     : wrong_type(decoder, type);
+	int code = type == BT_WIRE_BYTES ? read_bytes(decoder, wire, &bytes)
+					 : wrong_type(decoder, type);
 	if (code != 0) {
 		return fail_at(decoder, path, code);
 	}
 	if ((field->flags & BT_FIELD_INLINE) != 0 && bytes.length == 0) {
 		return 0; /* JSON has no member for it either */
 	}
-	value = bt_nullable_place(field, out, decoder->arena);
+	void *value = bt_nullable_place(field, out, decoder->arena);
 	code = decode_bytes(decoder, field, bytes, value, path);
 	if (code == 0 && field->type == BT_FIELD_SCALAR && field->scalar->zero_is_null &&
 		field->scalar->is_zero(value)) {

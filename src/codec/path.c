@@ -11,12 +11,11 @@ enum {
 
 static void render(const struct bt_path *path, int flags, struct bt_strbuf *out, size_t start)
 {
-	bool is_member;
 	if (path == NULL) {
 		return;
 	}
 	render(path->parent, flags, out, start);
-	is_member = path->step == BT_STEP_MEMBER;
+	bool is_member = path->step == BT_STEP_MEMBER;
 	if (!is_member && (flags & MEMBERS_ONLY) != 0) {
 		return;
 	}

@@ -16,12 +16,10 @@ int bt_wire_read_varint(struct bt_wire *wire, uint64_t *out_value, struct berth_
 	uint64_t value = 0;
 
 	for (uint32_t i = 0; i < VARINT_BYTES_MAX; i++) {
-		unsigned char byte;
-
 		if (wire->at == wire->end) {
 			return end_of_input(err);
 		}
-		byte = *wire->at++;
+		unsigned char byte = *wire->at++;
 		value |= (uint64_t)(byte & 0x7f) << (7 * i);
 		if (byte < 0x80) {
 			*out_value = value;

@@ -30,7 +30,8 @@ static void write_entries(
 		bt_json_begin_array(writer);
 		for (uint32_t i = 0; i < count; i++) {
 			bt_json_begin_object(writer);
-			bt_json_write_member(writer, "Name", bt_str_from(entries[i].plugin->ops->name));
+			bt_json_write_member(
+				writer, "Name", bt_str_from(entries[i].plugin->ops->name));
 			bt_json_write_member_int64(writer, "Weight", entries[i].weight);
 			bt_json_end_object(writer);
 		}

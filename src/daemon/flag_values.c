@@ -97,9 +97,8 @@ static int refuse_number(
 	const char *function, struct bt_str text, const char *reason, struct berth_error *err)
 {
 	struct bt_strbuf quoted = {0};
-	int code;
 	bt_strbuf_append_quoted(&quoted, text);
-	code = bt_error_set(err, BERTH_ERR_INVALID, "strconv.%s: parsing %s: %s", function,
+	int code = bt_error_set(err, BERTH_ERR_INVALID, "strconv.%s: parsing %s: %s", function,
 		bt_strbuf_c(&quoted), reason);
 	bt_strbuf_finish(&quoted);
 	return code;
@@ -108,11 +107,10 @@ static int refuse_number(
 /** Strip the prefix of a number and return the base it stands for. */
 static unsigned take_base(struct bt_str *text)
 {
-	char letter;
 	if (text->length < 2 || text->data[0] != '0') {
 		return 10;
 	}
-	letter = text->data[1] | 0x20;
+	char letter = text->data[1] | 0x20;
 	if (letter == 'x' || letter == 'o' || letter == 'b') {
 		*text = bt_str_sub(*text, 2, text->length);
 		return letter == 'x' ? 16 : letter == 'o' ? 8 : 2;
@@ -127,14 +125,13 @@ static int parse_integer(const char *function, struct bt_str text, int64_t min, 
 {
 	struct bt_str rest = text;
 	bool negative = false;
-	unsigned base;
 	int64_t number = 0;
 	bool overflow = false;
 	if (min < 0 && text.length > 0 && (text.data[0] == '-' || text.data[0] == '+')) {
 		negative = text.data[0] == '-';
 		rest = bt_str_sub(text, 1, text.length);
 	}
-	base = take_base(&rest);
+	unsigned base = take_base(&rest);
 	for (uint32_t i = 0; i < rest.length; i++) {
 		int digit = bt_hex_value(rest.data[i]);
 		if (digit < 0 || (unsigned)digit >= base) {
@@ -174,12 +171,11 @@ static int parse_bool(struct bt_str text, int64_t *out_number, struct berth_erro
 static int parse_float(const char *text, float *out_real, struct berth_error *err)
 {
 	char *end;
-	float real;
 	if (text[0] == '\0' || strchr(" \t\n\v\f\r", text[0]) != NULL) {
 		return refuse_number("ParseFloat", bt_str_from(text), "invalid syntax", err);
 	}
 	errno = 0;
-	real = strtof(text, &end);
+	float real = strtof(text, &end);
 	if (*end != '\0') {
 		return refuse_number("ParseFloat", bt_str_from(text), "invalid syntax", err);
 	}
@@ -280,7 +276,6 @@ static void take_pair(void *context, struct bt_str field)
 	struct pair_list *pairs = context;
 	struct bt_daemon_flag_value *value = pairs->value;
 	int64_t equals = bt_str_find_char(field, '=');
-	struct bt_flag_entry entry;
 	if (equals < 0) {
 		if (pairs->bad.length == 0) {
 			bt_strbuf_append_str(&pairs->bad, field);
@@ -288,7 +283,7 @@ static void take_pair(void *context, struct bt_str field)
 		}
 		return;
 	}
-	entry = (struct bt_flag_entry){
+	struct bt_flag_entry entry = (struct bt_flag_entry){
 		.text = bt_arena_str(value->arena, bt_str_sub(field, 0, (uint32_t)equals)),
 		.second = bt_arena_str(
 			value->arena, bt_str_sub(field, (uint32_t)equals + 1, field.length)),

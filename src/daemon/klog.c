@@ -293,12 +293,11 @@ static bool pattern_matches(struct bt_str pattern, struct bt_str text)
 
 static bool is_enabled(void *context, const char *file, int verbosity)
 {
-	struct bt_str name;
 	(void)context;
 	if (verbosity <= klog.verbosity) {
 		return true;
 	}
-	name = file_name(file);
+	struct bt_str name = file_name(file);
 	if (bt_str_has_suffix(name, BT_STR(".c"))) {
 		name.length -= 2;
 	}

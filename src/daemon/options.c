@@ -215,12 +215,11 @@ int bt_daemon_options_load_config(const struct bt_daemon_options *options,
 	struct bt_config **out_config, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
-	int code;
 	if (options->config_file.length == 0) {
 		*out_config = bt_config_create_from_flags(&options->gates, &options->config_flags);
 		return 0;
 	}
-	code = bt_client_file_read_waiting(
+	int code = bt_client_file_read_waiting(
 		options->config_file.data, BT_CONFIG_BYTES_MAX, &text, err);
 	if (code == 0) {
 		code = bt_document_load_config(bt_strbuf_str(&text), &options->gates,
@@ -249,9 +248,8 @@ static int to_yaml(struct bt_str json, struct bt_strbuf *out, struct berth_error
 static int make_yaml(const struct bt_config *config, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_strbuf json = {0};
-	int code;
 	bt_config_write(config, &json);
-	code = to_yaml(bt_strbuf_str(&json), out, err);
+	int code = to_yaml(bt_strbuf_str(&json), out, err);
 	bt_strbuf_finish(&json);
 	return code;
 }
@@ -299,11 +297,10 @@ static int write_all(int fd, const char *path, struct bt_str text, struct berth_
 static int write_file(const char *path, struct bt_str text, struct berth_error *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int code;
 	if (fd < 0) {
 		return refuse_file("open", path, errno, err);
 	}
-	code = write_all(fd, path, text, err);
+	int code = write_all(fd, path, text, err);
 	if (close(fd) != 0 && code == 0) {
 		code = refuse_file("close", path, errno, err);
 	}
@@ -407,10 +404,9 @@ static int apply_gates(struct bt_daemon_options *options, const struct command_l
 {
 	struct bt_strbuf text = {0};
 	struct bt_strbuf second = {0};
-	int code;
 	join(&line->values[BT_DAEMON_FLAG_EMULATED_VERSION], &text);
 	join(&line->values[BT_DAEMON_FLAG_MIN_COMPATIBILITY_VERSION], &second);
-	code = bt_versions_set(
+	int code = bt_versions_set(
 		&options->versions, bt_strbuf_str(&text), bt_strbuf_str(&second), err);
 	if (code == 0) {
 		join(&line->values[BT_DAEMON_FLAG_FEATURE_GATES], &text);
@@ -447,11 +443,10 @@ static int validate(
 	struct bt_daemon_options *options, const struct command_line *line, struct berth_error *err)
 {
 	struct bt_config_errors errors = BT_CONFIG_ERRORS_INIT;
-	int code;
 	bt_versions_validate(&options->versions, &errors);
 	bt_serving_validate(options, &errors);
 	bt_metrics_flags_take(options, line->values, &errors);
-	code = bt_config_errors_finish(&errors, err);
+	int code = bt_config_errors_finish(&errors, err);
 	return code == 0 ? bt_serving_check(options, err) : code;
 }
 
@@ -495,10 +490,8 @@ static enum bt_options_next apply(
 enum bt_options_next bt_daemon_options_parse(
 	int argc, char **argv, struct bt_daemon_options *out_options)
 {
-	struct command_line line;
-	enum bt_options_next next;
 	*out_options = (struct bt_daemon_options){0};
-	line = (struct command_line){.set = set_value};
+	struct command_line line = (struct command_line){.set = set_value};
 	bt_flag_values_init(line.values, &out_options->arena);
 	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
 		const struct bt_flag_row *row = &bt_flag_rows[i];
@@ -508,7 +501,7 @@ enum bt_options_next bt_daemon_options_parse(
 			.type = bare ? BT_FLAG_OPTIONAL : BT_FLAG_SETTER,
 			.offset = offsetof(struct command_line, set)};
 	}
-	next = read_line(&line, argc, argv);
+	enum bt_options_next next = read_line(&line, argc, argv);
 	if (next == BT_OPTIONS_GO_ON) {
 		daemon_options_take(out_options, line.values);
 		next = apply(out_options, &line);

@@ -98,10 +98,9 @@ static bool read_status(struct process_status *out)
 {
 	char text[1024];
 	uint64_t fields[25] = {0};
-	const char *at;
 
 	read_file("/proc/self/stat", text, sizeof(text));
-	at = strrchr(text, ')');
+	const char *at = strrchr(text, ')');
 	if (at == NULL) {
 		return false;
 	}
@@ -121,10 +120,9 @@ static bool read_status(struct process_status *out)
 static bool read_boot_seconds(double *out_seconds)
 {
 	char text[16384];
-	const char *at;
 
 	read_file("/proc/stat", text, sizeof(text));
-	at = strstr(text, "\nbtime ");
+	const char *at = strstr(text, "\nbtime ");
 	if (at == NULL) {
 		return false;
 	}
@@ -247,8 +245,6 @@ static void set_feature(
 void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_build *build,
 	const struct bt_versions *versions, const struct bt_gates *gates)
 {
-	struct bt_metric *family;
-
 	for (uint32_t i = 0; i < PROCESS__COUNT; i++) {
 		(void)bt_metrics_register(metrics, &process_families[i]);
 	}
@@ -269,7 +265,7 @@ void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_bui
 
 	bt_metric_set(bt_metric_cell(bt_metrics_register(metrics, &build_family), values), 1);
 	set_version(metrics, versions);
-	family = bt_metrics_register(metrics, &feature_family);
+	struct bt_metric *family = bt_metrics_register(metrics, &feature_family);
 	set_feature(family, "AllAlpha", BT_GATE_STAGE_ALPHA, gates->all_alpha);
 	set_feature(family, "AllBeta", BT_GATE_STAGE_BETA, gates->all_beta);
 	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
@@ -375,7 +371,6 @@ static void add_pod(void *visitor, const struct bt_pod *pod)
 	static const struct bt_request_options options = {0};
 	struct pod_list *list = visitor;
 	struct pod_samples samples;
-	struct bt_resource_list amounts;
 
 	if (pod->spec.node_name.length != 0 && bt_pod_is_terminal(pod)) {
 		return;
@@ -384,7 +379,7 @@ static void add_pod(void *visitor, const struct bt_pod *pod)
 	samples.namespace_ = bt_arena_str(&list->arena, pod->metadata.namespace_);
 	samples.node_name = bt_arena_str(&list->arena, pod->spec.node_name);
 	samples.name = bt_arena_str(&list->arena, pod->metadata.name);
-	amounts = bt_pod_limits(pod, &options, &list->scratch);
+	struct bt_resource_list amounts = bt_pod_limits(pod, &options, &list->scratch);
 	samples.limits = write_samples(list, pod, LIMIT_NAME, &amounts);
 	amounts = bt_pod_requests(pod, &options, &list->scratch);
 	samples.requests = write_samples(list, pod, REQUEST_NAME, &amounts);

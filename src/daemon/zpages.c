@@ -295,7 +295,8 @@ void bt_flagz_answer(
 	begin_document(&writer, "Flagz", wanted.is_old, &json);
 	bt_json_begin_member_object(&writer, "flags");
 	for (uint32_t i = 0; i < options->flags.count; i++) {
-		bt_json_write_member(&writer, options->flags.items[i].name, options->flags.items[i].value);
+		bt_json_write_member(
+			&writer, options->flags.items[i].name, options->flags.items[i].value);
 	}
 	bt_json_end_object(&writer);
 	bt_json_end_object(&writer);

@@ -60,7 +60,6 @@ static int draft_init(struct draft *draft, struct berth_error *err)
 static int draft_read(
 	struct draft *draft, const struct bt_certificate_pair *pair, struct berth_error *err)
 {
-	int code;
 	gnutls_datum_t certificate = {
 		(unsigned char *)pair->certificate.data, (unsigned int)pair->certificate.length};
 	gnutls_datum_t key = {(unsigned char *)pair->key.data, (unsigned int)pair->key.length};
@@ -71,7 +70,7 @@ static int draft_read(
 	if (result != 0) {
 		return result;
 	}
-	code = gnutls_x509_crt_import(draft->certificate, &certificate, GNUTLS_X509_FMT_PEM);
+	int code = gnutls_x509_crt_import(draft->certificate, &certificate, GNUTLS_X509_FMT_PEM);
 	if (code != 0) {
 		return set_tls_error(err, "reading the certificate", code);
 	}

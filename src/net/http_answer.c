@@ -64,13 +64,12 @@ static bool take_header(struct bt_http_answer *answer, struct bt_str line)
 		bt_str_trim(bt_str_sub(line, (uint32_t)colon + 1, BT_STR_MAX), BLANKS);
 	if (bt_str_equal_without_case(name, BT_STR("Content-Length"))) {
 		uint64_t length = 0;
-		bool is_number;
 
 		/*
 		 * Repeated Content-Length headers with the same value are accepted; different
 		 * values are an attack (response splitting).
 		 */
-		is_number = value.length != 0 && value.length <= 18;
+		bool is_number = value.length != 0 && value.length <= 18;
 		for (uint32_t i = 0; i < value.length && is_number; i++) {
 			is_number = bt_is_digit(value.data[i]);
 			length = length * 10 + (uint64_t)(value.data[i] - '0');

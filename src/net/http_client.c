@@ -388,12 +388,11 @@ void bt_http_transfer_complete(struct bt_http_transfer *transfer)
 void bt_http_transfer_requeue(struct bt_http_transfer *transfer)
 {
 	bool is_bodiless = transfer->answer.is_bodiless;
-	struct bt_http_list *list;
 	bt_http_answer_reset(&transfer->answer);
 	transfer->answer.is_bodiless = is_bodiless;
 	transfer->is_redirect = false;
 	unlink_transfer(transfer);
-	list = &transfer->client->queue;
+	struct bt_http_list *list = &transfer->client->queue;
 	transfer->list = list;
 	BT_LIST_APPEND(list->last, list->first, transfer, next, previous);
 	bt_loop_call_at(transfer->client->loop, 0);

@@ -7,11 +7,11 @@
 
 static struct bt_json_value *default_of(const struct bt_schema_field *field, struct bt_arena *arena)
 {
-	struct bt_json_value *value;
 	if (field->type == BT_SCHEMA_STRING) {
 		return bt_json_new_c(arena, field->default_text);
 	}
-	value = bt_json_new(arena, field->type == BT_SCHEMA_BOOL ? BT_JSON_BOOL : BT_JSON_NUMBER);
+	struct bt_json_value *value =
+		bt_json_new(arena, field->type == BT_SCHEMA_BOOL ? BT_JSON_BOOL : BT_JSON_NUMBER);
 	if (field->type == BT_SCHEMA_BOOL) {
 		value->boolean = field->default_text[0] == 't';
 	} else {
@@ -52,7 +52,6 @@ void bt_schema_default(const struct bt_schema_message *message, struct bt_json_v
 	for (uint32_t i = 0; message->has_defaults && i < message->field_count; i++) {
 		const struct bt_schema_field *field = &message->fields[i];
 		bool has_parts = field->message != NULL && field->message->has_defaults;
-		struct bt_json_value *value;
 
 		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
 			bt_schema_default(field->message, object, arena);
@@ -61,7 +60,7 @@ void bt_schema_default(const struct bt_schema_message *message, struct bt_json_v
 		if (field->default_text == NULL && !has_parts) {
 			continue;
 		}
-		value = bt_json_get(object, bt_schema_field_name(field));
+		struct bt_json_value *value = bt_json_get(object, bt_schema_field_name(field));
 		if (field->default_text != NULL && is_missing(field, value)) {
 			bt_json_set(arena, object, bt_schema_field_name(field),
 				default_of(field, arena));
@@ -161,10 +160,8 @@ static int take_list(struct bt_normalise *run, const struct bt_schema_field *fie
 		return bt_normalise_mismatch(run, field, false, at, value);
 	}
 	for (uint32_t i = 0; i < value->count; i++) {
-		int code;
-
 		inner.index = i;
-		code = normalise_item(run, field, &inner, value->elements[i]);
+		int code = normalise_item(run, field, &inner, value->elements[i]);
 		if (code != 0) {
 			return code;
 		}
@@ -204,13 +201,12 @@ static void drop_repeated(
 	struct bt_normalise *run, const struct bt_normalise_at *at, struct bt_json_value *map)
 {
 	struct bt_normalise_at inner = {.up = at, .step = BT_NORMALISE_KEY};
-	struct entry *entries;
 	uint32_t kept = 0;
 
 	if (is_ascending(map)) {
 		return;
 	}
-	entries = BT_ARENA_NEW_ARRAY(run->arena, struct entry, map->count);
+	struct entry *entries = BT_ARENA_NEW_ARRAY(run->arena, struct entry, map->count);
 	for (uint32_t i = 0; i < map->count; i++) {
 		entries[i] = (struct entry){map->members[i].name, i};
 	}
@@ -239,10 +235,8 @@ static int take_map(struct bt_normalise *run, const struct bt_schema_field *fiel
 		return bt_normalise_mismatch(run, field, false, at, value);
 	}
 	for (uint32_t i = 0; i < value->count; i++) {
-		int code;
-
 		inner.name = value->members[i].name;
-		code = normalise_item(run, field, &inner, value->members[i].value);
+		int code = normalise_item(run, field, &inner, value->members[i].value);
 		if (code != 0) {
 			return code;
 		}
@@ -365,7 +359,6 @@ static int add_missing(struct bt_normalise *run, struct members *members,
 {
 	for (uint32_t i = 0; !run->partial && i < message->field_count; i++) {
 		const struct bt_schema_field *field = &message->fields[i];
-		struct bt_json_value *value;
 
 		if ((field->flags & BT_SCHEMA_ALWAYS) == 0 ||
 			(field->flags & BT_SCHEMA_NULLABLE) != 0 || was_seen(members, base + i)) {
@@ -373,7 +366,7 @@ static int add_missing(struct bt_normalise *run, struct members *members,
 		}
 		at->name = bt_schema_field_name(field);
 		at->inline_field = NULL;
-		value = bt_json_new(run->arena, BT_JSON_NULL);
+		struct bt_json_value *value = bt_json_new(run->arena, BT_JSON_NULL);
 		if (field->shape == BT_SCHEMA_SINGLE) {
 			bt_normalise_set_zero(field, value);
 		}
@@ -468,12 +461,11 @@ static bool take_text(void *context, const struct bt_schema_problem *problem)
 {
 	struct texts *texts = context;
 	struct bt_strbuf text = {NULL, 0, 0};
-	bool is_new;
 
 	bt_strbuf_append_c(&text, problem->what);
 	bt_strbuf_append_char(&text, ' ');
 	bt_strbuf_append_quoted(&text, problem->path);
-	is_new = !bt_json_has_text(texts->array, bt_strbuf_str(&text));
+	bool is_new = !bt_json_has_text(texts->array, bt_strbuf_str(&text));
 	if (is_new) {
 		bt_json_append(texts->arena, texts->array,
 			bt_json_new_str(

@@ -38,8 +38,6 @@ static const char *scalar_name(const struct bt_schema_field *field)
 
 static void append_type(const struct bt_schema_field *field, bool element, struct bt_strbuf *out)
 {
-	const char *slash;
-
 	if (!element && field->shape == BT_SCHEMA_MAP && field->type == BT_SCHEMA_QUANTITY) {
 		bt_strbuf_append_c(out, "v1.ResourceList");
 		return;
@@ -54,7 +52,7 @@ static void append_type(const struct bt_schema_field *field, bool element, struc
 			out, field->go_type != NULL ? field->go_type : scalar_name(field));
 		return;
 	}
-	slash = strchr(field->message->package, '/');
+	const char *slash = strchr(field->message->package, '/');
 	bt_strbuf_printf(out, "%s.%s", slash != NULL ? slash + 1 : "", field->message->name);
 }
 
@@ -80,7 +78,6 @@ int bt_normalise_mismatch(struct bt_normalise *run, const struct bt_schema_field
 	const struct bt_normalise_at *innermost = at;
 	struct bt_strbuf text = {NULL, 0, 0};
 	bool integer = field->type == BT_SCHEMA_INT32 || field->type == BT_SCHEMA_INT64;
-	int code;
 
 	bt_strbuf_printf(&text, "json: cannot unmarshal %s", bt_json_type_name(value->type));
 	if (integer && value->type == BT_JSON_NUMBER) {
@@ -94,7 +91,7 @@ int bt_normalise_mismatch(struct bt_normalise *run, const struct bt_schema_field
 	append_fields(at, &text);
 	bt_strbuf_append_c(&text, " of type ");
 	append_type(field, element, &text);
-	code = bt_error_set(run->err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	int code = bt_error_set(run->err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
 	return code;
 }
@@ -114,12 +111,11 @@ static int take_quantity(struct bt_normalise *run, struct bt_json_value *value)
 {
 	struct bt_quantity quantity;
 	struct bt_str text = BT_STR("?"); /* not a valid quantity */
-	int code;
 
 	if (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER) {
 		text = bt_str_trim(value->text, " \t\r\n");
 	}
-	code = bt_quantity_parse(text, run->arena, &quantity, run->err);
+	int code = bt_quantity_parse(text, run->arena, &quantity, run->err);
 	if (code != 0) {
 		return code;
 	}

@@ -610,14 +610,14 @@ static bool is_of(
 static const struct bt_schema_message *message_of(const struct bt_openapi_resource *resource)
 {
 	struct bt_strbuf api_version = {NULL, 0, 0};
-	const struct bt_schema_message *message;
 
 	if (resource->kind_group.length != 0) {
 		bt_strbuf_append_str(&api_version, resource->kind_group);
 		bt_strbuf_append_char(&api_version, '/');
 	}
 	bt_strbuf_append_str(&api_version, resource->kind_version);
-	message = bt_schema_find(bt_strbuf_str(&api_version), resource->kind);
+	const struct bt_schema_message *message =
+		bt_schema_find(bt_strbuf_str(&api_version), resource->kind);
 	bt_strbuf_finish(&api_version);
 	return message;
 }
@@ -969,24 +969,21 @@ static void encode_patch(const struct bt_openapi_resource *resource, struct bt_s
 {
 	struct bt_strbuf path = {NULL, 0, 0};
 	size_t named = bt_wire_open(out, PATHS_PATH);
-	size_t item;
-	size_t operation;
 
 	append_path(resource, SCOPE_ITEM, &path);
 	bt_wire_write_bytes(out, NAMED_NAME, bt_strbuf_str(&path));
 	bt_strbuf_finish(&path);
-	item = bt_wire_open(out, NAMED_VALUE);
-	operation = bt_wire_open(out, PATH_ITEM_PATCH);
+	size_t item = bt_wire_open(out, NAMED_VALUE);
+	size_t operation = bt_wire_open(out, PATH_ITEM_PATCH);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(write_options); i++) {
 		encode_parameter(write_options[i], out);
 	}
 	bt_wire_write_bytes(out, OPERATION_RESPONSES, BT_STR(""));
 	struct bt_strbuf yaml = {NULL, 0, 0};
 	size_t extension = bt_wire_open(out, OPERATION_EXTENSION);
-	size_t value;
 
 	bt_wire_write_bytes(out, NAMED_NAME, BT_STR("x-kubernetes-group-version-kind"));
-	value = bt_wire_open(out, NAMED_VALUE);
+	size_t value = bt_wire_open(out, NAMED_VALUE);
 	bt_strbuf_printf(&yaml, "group: \"%.*s\"\nkind: \"%.*s\"\nversion: \"%.*s\"\n",
 		BT_STR_ARG(resource->kind_group), BT_STR_ARG(resource->kind),
 		BT_STR_ARG(resource->kind_version));
@@ -1002,10 +999,8 @@ static void encode_patch(const struct bt_openapi_resource *resource, struct bt_s
 void bt_openapi_v2_protobuf(
 	const struct bt_openapi_resource *resources, uint32_t count, struct bt_strbuf *out)
 {
-	size_t opened;
-
 	bt_wire_write_bytes(out, DOCUMENT_SWAGGER, BT_STR("2.0"));
-	opened = bt_wire_open(out, DOCUMENT_INFO);
+	size_t opened = bt_wire_open(out, DOCUMENT_INFO);
 	bt_wire_write_bytes(out, INFO_TITLE, BT_STR(TITLE));
 	bt_wire_write_bytes(out, INFO_VERSION, BT_STR(API_VERSION));
 	bt_wire_close(out, opened);

@@ -267,10 +267,9 @@ static int decode_packed(struct decoder *decoder, const struct bt_schema_field *
 	struct bt_wire *wire, struct bt_json_value *array)
 {
 	struct bt_str bytes;
-	struct bt_wire packed;
 	int code = bt_wire_read_bytes(wire, &bytes, decoder->err);
 
-	packed = bt_wire_from(code == 0 ? bytes : BT_STR(""));
+	struct bt_wire packed = bt_wire_from(code == 0 ? bytes : BT_STR(""));
 	while (code == 0 && packed.at < packed.end) {
 		struct bt_json_value *value = bt_json_new(decoder->arena, BT_JSON_NULL);
 
@@ -283,14 +282,11 @@ static int decode_packed(struct decoder *decoder, const struct bt_schema_field *
 static int decode_element(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *array)
 {
-	struct bt_json_value *value;
-	int code;
-
 	if (is_varint(field) && wire_type == BT_WIRE_BYTES) {
 		return decode_packed(decoder, field, wire, array);
 	}
-	value = bt_json_new(decoder->arena, BT_JSON_NULL);
-	code = decode_one(decoder, field, wire, wire_type, value);
+	struct bt_json_value *value = bt_json_new(decoder->arena, BT_JSON_NULL);
+	int code = decode_one(decoder, field, wire, wire_type, value);
 	bt_json_append(decoder->arena, array, value);
 	return code;
 }
@@ -301,14 +297,12 @@ static int decode_entry(struct decoder *decoder, const struct bt_schema_field *f
 	struct bt_json_value *value = bt_json_new(decoder->arena, BT_JSON_NULL);
 	struct bt_str key = BT_STR("");
 	struct bt_str bytes;
-	struct bt_wire entry;
-	int code;
 
 	if (wire_type != BT_WIRE_BYTES) {
 		return wrong_type(decoder, field, wire_type);
 	}
-	code = bt_wire_read_bytes(wire, &bytes, decoder->err);
-	entry = bt_wire_from(code == 0 ? bytes : BT_STR(""));
+	int code = bt_wire_read_bytes(wire, &bytes, decoder->err);
+	struct bt_wire entry = bt_wire_from(code == 0 ? bytes : BT_STR(""));
 	while (code == 0 && entry.at < entry.end) {
 		uint32_t number;
 		uint32_t type;
@@ -378,12 +372,11 @@ static int decode_inline(struct decoder *decoder, const struct bt_schema_field *
 	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *object, uint16_t *slot)
 {
 	struct bt_str bytes;
-	int code;
 
 	if (wire_type != BT_WIRE_BYTES) {
 		return wrong_type(decoder, field, wire_type);
 	}
-	code = bt_wire_read_bytes(wire, &bytes, decoder->err);
+	int code = bt_wire_read_bytes(wire, &bytes, decoder->err);
 	if (code != 0 || bytes.length == 0) {
 		return code;
 	}
@@ -398,12 +391,10 @@ static int decode_inline(struct decoder *decoder, const struct bt_schema_field *
 static int decode_field(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_wire *wire, uint32_t wire_type, struct bt_json_value *object, uint16_t *slot)
 {
-	struct bt_json_value *value;
-
 	if ((field->flags & BT_SCHEMA_INLINE) != 0) {
 		return decode_inline(decoder, field, wire, wire_type, object, slot);
 	}
-	value = member_of(decoder, field, object, slot);
+	struct bt_json_value *value = member_of(decoder, field, object, slot);
 	switch ((enum bt_schema_shape)field->shape) {
 	case BT_SCHEMA_SINGLE:
 		break;
@@ -436,7 +427,6 @@ static int decode_message(struct decoder *decoder, const struct bt_schema_messag
 
 	memset(slots, 0xff, message->field_count * sizeof(slots[0]));
 	while (wire.at < wire.end) {
-		const struct bt_schema_field *field;
 		uint32_t number;
 		uint32_t type;
 		int code = bt_wire_read_tag(&wire, &number, &type, decoder->err);
@@ -444,7 +434,7 @@ static int decode_message(struct decoder *decoder, const struct bt_schema_messag
 		if (code != 0) {
 			return code;
 		}
-		field = find_number(message, number, &hint);
+		const struct bt_schema_field *field = find_number(message, number, &hint);
 		if (field == NULL || (is_left_out(field, &wire) && slots[hint] == NO_SLOT)) {
 			code = bt_wire_skip(&wire, number, type, decoder->err);
 		} else {

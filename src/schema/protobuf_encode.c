@@ -287,15 +287,15 @@ int bt_envelope_decode(
 {
 	struct bt_str unknown[2] = {BT_STR_INIT(""), BT_STR_INIT("")};
 	struct bt_str type_meta[2] = {BT_STR_INIT(""), BT_STR_INIT("")};
-	int code;
 
 	if (bytes.length < sizeof(magic) || memcmp(bytes.data, magic, sizeof(magic)) != 0) {
 		return bt_error_set(err, BERTH_ERR_SYNTAX,
 			"provided data does not appear to be a protobuf message, expected prefix "
 			"[107 56 115 0]");
 	}
-	code = read_pair(bt_str_sub(bytes, sizeof(magic), bytes.length - (uint32_t)sizeof(magic)),
-		unknown, err);
+	int code =
+		read_pair(bt_str_sub(bytes, sizeof(magic), bytes.length - (uint32_t)sizeof(magic)),
+			unknown, err);
 	if (code == 0) {
 		code = read_pair(unknown[UNKNOWN_TYPE_META - 1], type_meta, err);
 	}
@@ -310,10 +310,8 @@ int bt_envelope_decode(
 
 void bt_envelope_encode(const struct bt_envelope *envelope, struct bt_strbuf *out)
 {
-	size_t type_meta;
-
 	bt_strbuf_append(out, magic, sizeof(magic));
-	type_meta = bt_wire_open(out, UNKNOWN_TYPE_META);
+	size_t type_meta = bt_wire_open(out, UNKNOWN_TYPE_META);
 	bt_wire_write_bytes(out, TYPE_META_API_VERSION, envelope->api_version);
 	bt_wire_write_bytes(out, TYPE_META_KIND, envelope->kind);
 	bt_wire_close(out, type_meta);

@@ -90,12 +90,11 @@ bool bt_admission_is_refused(const struct bt_admission *admission)
 void bt_admission_refuse(struct bt_admission *admission, const char *format, ...)
 {
 	struct bt_strbuf text = {0};
-	struct bt_str copy;
 	va_list arguments;
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&text, format, arguments);
 	va_end(arguments);
-	copy = bt_arena_str(admission->write->arena, bt_strbuf_str(&text));
+	struct bt_str copy = bt_arena_str(admission->write->arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	(void)bt_fail_forbidden(admission->failure, admission->write->arena,
 		admission->write->resource, admission->write->name, copy);
@@ -145,12 +144,12 @@ static void check_namespace(struct bt_admission *admission)
 {
 	const struct bt_write *write = admission->write;
 	const struct bt_api_resource *namespaces;
-	const struct bt_stored *stored;
 	if (!write->resource->namespaced || write->restoring || admission->old != NULL) {
 		return;
 	}
 	namespaces = bt_admission_resource(admission, "", "namespaces");
-	stored = bt_store_find(bt_api_store(write->api), namespaces->collection, write->namespace_);
+	const struct bt_stored *stored =
+		bt_store_find(bt_api_store(write->api), namespaces->collection, write->namespace_);
 	if (stored == NULL) {
 		(void)bt_fail_not_found(
 			admission->failure, write->arena, namespaces, write->namespace_);
@@ -196,7 +195,6 @@ static void taint_node(struct bt_admission *admission, struct bt_json_value *nod
 	static const char key[] = "node.kubernetes.io/not-ready";
 	struct bt_arena *arena = admission->write->arena;
 	struct bt_json_value *taints;
-	struct bt_json_value *taint;
 	if (!bt_api_options(admission->write->api)->admit_taint_nodes ||
 		admission->write->restoring || admission->old != NULL) {
 		return;
@@ -209,7 +207,7 @@ static void taint_node(struct bt_admission *admission, struct bt_json_value *nod
 			return;
 		}
 	}
-	taint = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *taint = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_c(arena, taint, "key", key);
 	bt_json_set_c(arena, taint, "effect", "NoSchedule");
 	bt_json_append(arena, taints, taint);
@@ -248,18 +246,18 @@ static void check_workload(struct bt_admission *admission, const struct bt_json_
 		bt_json_find_path(group, "spec.podGroupTemplateRef.workload");
 	struct bt_str name = bt_kinds_text(reference, "workloadName");
 	struct bt_str wanted = bt_kinds_text(reference, "podGroupTemplateName");
-	const struct bt_json_value *workload;
-	const struct bt_json_value *templates;
 	if (admission->old != NULL || admission->write->restoring || name.length == 0) {
 		return;
 	}
-	workload = bt_admission_read(admission, "scheduling.k8s.io", "workloads",
-		bt_api_key(admission->write->arena, admission->write->namespace_, name));
+	const struct bt_json_value *workload =
+		bt_admission_read(admission, "scheduling.k8s.io", "workloads",
+			bt_api_key(admission->write->arena, admission->write->namespace_, name));
 	if (workload == NULL) {
 		bt_admission_refuse(admission, "workload \"%.*s\" not found", BT_STR_ARG(name));
 		return;
 	}
-	templates = bt_json_array_at(workload, "spec.podGroupTemplates");
+	const struct bt_json_value *templates =
+		bt_json_array_at(workload, "spec.podGroupTemplates");
 	for (uint32_t i = 0; i < templates->count; i++) {
 		if (bt_str_equal(bt_kinds_text(templates->elements[i], "name"), wanted)) {
 			return;

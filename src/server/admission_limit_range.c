@@ -29,15 +29,13 @@ static void set_defaults_of(struct visit *visit, struct bt_json_value *container
 	const char *title, const struct bt_json_value *defaults)
 {
 	struct bt_arena *arena = visit->admission->write->arena;
-	struct bt_json_value *sorted;
-	struct bt_json_value *list;
 	struct bt_strbuf names = {0};
 	if (defaults == NULL || defaults->count == 0 || defaults->count > BT_KINDS_RESOURCES_MAX) {
 		return;
 	}
-	sorted = bt_json_clone(arena, defaults, true);
+	struct bt_json_value *sorted = bt_json_clone(arena, defaults, true);
 	qsort(sorted->members, sorted->count, sizeof(*sorted->members), bt_str_compare_qsort);
-	list = bt_json_ensure_object(
+	struct bt_json_value *list = bt_json_ensure_object(
 		arena, bt_json_ensure_object(arena, container, "resources"), which);
 	for (uint32_t i = 0; i < sorted->count; i++) {
 		const struct bt_json_member *member = &sorted->members[i];
@@ -196,7 +194,6 @@ static void check_ratio(struct visit *visit, const struct bt_json_member *ratio,
 	struct bt_quantity most;
 	struct bt_quantity request;
 	struct bt_quantity limit;
-	double observed;
 	if (visit->error_count >= ERRORS_MAX || !bt_kinds_quantity(ratio->value, arena, &most)) {
 		return;
 	}
@@ -209,7 +206,7 @@ static void check_ratio(struct visit *visit, const struct bt_json_member *ratio,
 			BT_STR_ARG(ratio->name), BT_STR_ARG(ratio->value->text));
 		return;
 	}
-	observed = as_double(&limit) / as_double(&request);
+	double observed = as_double(&limit) / as_double(&request);
 	if (observed > as_double(&most) / 1000) {
 		bt_strbuf_printf(next_error(visit),
 			"%.*s max limit to request ratio per Container is %.*s, but provided "

@@ -92,7 +92,6 @@ void bt_admission_set_pod_priority(struct bt_admission *admission, struct bt_jso
 {
 	struct bt_json_value *spec = bt_json_ensure_object(admission->write->arena, pod, "spec");
 	const struct bt_json_value *class_;
-	struct bt_str policy;
 	if (admission->old != NULL) {
 		keep_old_field(admission, spec, "priority");
 		keep_old_field(admission, spec, "preemptionPolicy");
@@ -101,7 +100,7 @@ void bt_admission_set_pod_priority(struct bt_admission *admission, struct bt_jso
 	if (!find_class(admission, spec, &class_)) {
 		return;
 	}
-	policy = bt_kinds_text(class_, "preemptionPolicy");
+	struct bt_str policy = bt_kinds_text(class_, "preemptionPolicy");
 	if (policy.length == 0) {
 		policy = BT_STR("PreemptLowerPriority");
 	}
@@ -135,11 +134,11 @@ void bt_admission_set_group_priority(struct bt_admission *admission, struct bt_j
 void bt_admission_check_priority_class(
 	struct bt_admission *admission, const struct bt_json_value *class_)
 {
-	const struct bt_json_value *other;
 	if (!bt_json_bool_at(class_, "globalDefault", false) || admission->write->restoring) {
 		return;
 	}
-	other = global_default(admission, bt_json_text_at(class_, "metadata.name"));
+	const struct bt_json_value *other =
+		global_default(admission, bt_json_text_at(class_, "metadata.name"));
 	if (other != NULL) {
 		bt_admission_refuse(admission,
 			"PriorityClass %.*s is already marked as default. Only one default can "
@@ -423,7 +422,6 @@ void bt_admission_set_runtime(struct bt_admission *admission, struct bt_json_val
 {
 	struct bt_json_value *spec = bt_json_ensure_object(admission->write->arena, pod, "spec");
 	struct bt_str name = bt_kinds_text(spec, "runtimeClassName");
-	const struct bt_json_value *class_;
 	const struct bt_json_value *scheduling;
 	if (admission->old != NULL || admission->write->restoring) {
 		return;
@@ -432,7 +430,8 @@ void bt_admission_set_runtime(struct bt_admission *admission, struct bt_json_val
 		set_overhead(admission, spec, NULL);
 		return;
 	}
-	class_ = bt_admission_read(admission, "node.k8s.io", "runtimeclasses", name);
+	const struct bt_json_value *class_ =
+		bt_admission_read(admission, "node.k8s.io", "runtimeclasses", name);
 	if (class_ == NULL) {
 		bt_admission_refuse(admission, "pod rejected: RuntimeClass \"%.*s\" not found",
 			BT_STR_ARG(name));

@@ -479,7 +479,6 @@ static bool check_quota(void *context, const struct bt_json_value *quota)
 void bt_admission_check_quota(struct bt_admission *admission, const struct bt_json_value *object)
 {
 	const struct bt_write *write = admission->write;
-	const struct bt_api_resource *quotas;
 	struct usage usage = {.object = object};
 
 	if (write->restoring || !write->resource->namespaced) {
@@ -489,7 +488,8 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 	if (admission->old != NULL && !usage.is_service && !usage.is_claim) {
 		return;
 	}
-	quotas = bt_admission_resource(admission, "", "resourcequotas");
+	const struct bt_api_resource *quotas =
+		bt_admission_resource(admission, "", "resourcequotas");
 	if (bt_store_count(bt_api_store(write->api), quotas->collection) == 0) {
 		return;
 	}

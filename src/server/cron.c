@@ -220,28 +220,23 @@ static bool day_fits(const struct bt_cron *cron, int64_t day_start)
 {
 	/* 1970-01-01 was a Thursday. */
 	int64_t weekday = (day_start / DAY + 4) % 7;
-	int64_t month;
-	int64_t day;
-	bool day_ok;
-	bool weekday_ok;
 
 	/* Take month and day from the text "2006-01-02" of the date. */
 	struct bt_time time = {.seconds = day_start, .set = true};
 	struct bt_strbuf text = {0};
-	struct bt_str formatted;
 
 	bt_time_format(&time, &text);
-	formatted = bt_strbuf_str(&text);
-	month = 1;
-	day = 1;
+	struct bt_str formatted = bt_strbuf_str(&text);
+	int64_t month = 1;
+	int64_t day = 1;
 	(void)bt_str_parse_int64(bt_str_sub(formatted, 5, 2), &month);
 	(void)bt_str_parse_int64(bt_str_sub(formatted, 8, 2), &day);
 	bt_strbuf_finish(&text);
 	if ((cron->months >> month & 1) == 0) {
 		return false;
 	}
-	day_ok = (cron->days >> day & 1) != 0;
-	weekday_ok = (cron->weekdays >> weekday & 1) != 0;
+	bool day_ok = (cron->days >> day & 1) != 0;
+	bool weekday_ok = (cron->weekdays >> weekday & 1) != 0;
 	return cron->any_day || cron->any_weekday ? day_ok && weekday_ok : day_ok || weekday_ok;
 }
 
@@ -272,7 +267,6 @@ static bool parse_zone(const unsigned char *bytes, size_t length, struct bt_cron
 
 	for (int version = 1; version <= 2; version++) {
 		uint32_t time_bytes = version == 1 ? 4 : 8;
-		uint64_t block;
 
 		if (length - at < ZONE_HEADER_BYTES || memcmp(bytes + at, "TZif", 4) != 0) {
 			return false;
@@ -285,8 +279,8 @@ static bool parse_zone(const unsigned char *bytes, size_t length, struct bt_cron
 			counts[i] = (uint64_t)count;
 		}
 		at += ZONE_HEADER_BYTES;
-		block = counts[3] * (time_bytes + 1) + counts[4] * ZONE_TYPE_BYTES + counts[5] +
-			counts[2] * (time_bytes + 4) + counts[1] + counts[0];
+		uint64_t block = counts[3] * (time_bytes + 1) + counts[4] * ZONE_TYPE_BYTES +
+			counts[5] + counts[2] * (time_bytes + 4) + counts[1] + counts[0];
 		if (block > length - at) {
 			return false;
 		}
@@ -319,10 +313,7 @@ static bool parse_zone(const unsigned char *bytes, size_t length, struct bt_cron
 bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone)
 {
 	struct bt_strbuf path = {0};
-	unsigned char *bytes;
 	size_t length = 0;
-	FILE *file;
-	bool is_read;
 
 	/* Names come from users and must not point outside of the directory. */
 	for (uint32_t i = 0; i < name.length; i++) {
@@ -343,14 +334,14 @@ bool bt_cron_zone_read(struct bt_str name, struct bt_cron_zone *out_zone)
 		return true;
 	}
 	bt_strbuf_printf(&path, ZONE_FOLDER "%.*s", BT_STR_ARG(name));
-	file = fopen(bt_strbuf_c(&path), "rbe");
+	FILE *file = fopen(bt_strbuf_c(&path), "rbe");
 	bt_strbuf_finish(&path);
 	if (file == NULL) {
 		return false;
 	}
-	bytes = BT_NEW_ARRAY(unsigned char, ZONE_BYTES_MAX);
+	unsigned char *bytes = BT_NEW_ARRAY(unsigned char, ZONE_BYTES_MAX);
 	length = fread(bytes, 1, ZONE_BYTES_MAX, file);
-	is_read = ferror(file) == 0 && parse_zone(bytes, length, out_zone);
+	bool is_read = ferror(file) == 0 && parse_zone(bytes, length, out_zone);
 	(void)fclose(file);
 	bt_free(bytes);
 	return is_read;
@@ -408,7 +399,6 @@ static int64_t next_local(const struct bt_cron *cron, int64_t after)
 
 int64_t bt_cron_next(const struct bt_cron *cron, const struct bt_cron_zone *zone, int64_t after)
 {
-	int64_t local;
 	int64_t before;
 	int64_t offset;
 	int64_t time;
@@ -416,7 +406,7 @@ int64_t bt_cron_next(const struct bt_cron *cron, const struct bt_cron_zone *zone
 	if (cron->every_seconds != 0) {
 		return after + cron->every_seconds;
 	}
-	local = after + offset_at(zone, after);
+	int64_t local = after + offset_at(zone, after);
 	do {
 		local = next_local(cron, local);
 		if (local == 0) {

@@ -234,7 +234,6 @@ static bool visit(struct build *build, const struct bt_json_value *schema, bool 
 	const struct bt_json_value *sources = bt_json_array_at(schema, "x-kubernetes-validations");
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
 	struct bt_str format = bt_json_text_at(schema, "format");
-	struct bt_custom_node *node;
 	bool has_rules = sources->count != 0;
 	if (schema == NULL || schema->type != BT_JSON_OBJECT) {
 		return false;
@@ -264,7 +263,7 @@ static bool visit(struct build *build, const struct bt_json_value *schema, bool 
 	if (!has_rules && format.length == 0 && bt_json_find(schema, "pattern") == NULL) {
 		return false;
 	}
-	node = BT_ARENA_NEW(&rules->arena, struct bt_custom_node);
+	struct bt_custom_node *node = BT_ARENA_NEW(&rules->arena, struct bt_custom_node);
 	node->schema = schema;
 	node->has_rules = has_rules;
 	node->pattern = compile_pattern(build, place, bt_json_find(schema, "pattern"));

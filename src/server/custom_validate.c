@@ -86,12 +86,11 @@ static bool is_integer(struct bt_str number)
 {
 	int64_t value;
 	char buffer[64];
-	double real;
 	if (bt_json_number_int64(number, &value)) {
 		return true;
 	}
 	snprintf(buffer, sizeof(buffer), "%.*s", BT_STR_ARG(number));
-	real = strtod(buffer, NULL);
+	double real = strtod(buffer, NULL);
 	return real == floor(real) && fabs(real) < 0x1p63;
 }
 

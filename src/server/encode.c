@@ -122,14 +122,12 @@ static struct bt_str view_kind(const struct bt_encoder *encoder)
 void bt_encoder_init(struct bt_encoder *encoder, struct bt_api *api,
 	const struct bt_api_resource *resource, const struct bt_encoding *encoding)
 {
-	struct bt_str version;
-
 	BT_ASSERT(bt_encoding_is_possible(encoding, resource));
 	*encoder = (struct bt_encoder){.api = api, .resource = resource, .encoding = *encoding};
 	encoder->is_stored_text = encoding->media == BT_MEDIA_JSON &&
 		encoding->view == BT_VIEW_OBJECT && resource->strategy->from_stored == NULL;
 	encoder->is_plain = encoder->is_stored_text && !encoding->pretty;
-	version = bt_resource_api_version(resource, &encoder->arena);
+	struct bt_str version = bt_resource_api_version(resource, &encoder->arena);
 	bt_strbuf_printf(&encoder->head, "{\"kind\":\"%s\",\"apiVersion\":\"%.*s\"", resource->kind,
 		BT_STR_ARG(version));
 }
@@ -253,7 +251,8 @@ static void write_table(struct bt_encoder *encoder, const struct bt_json_value *
 	bt_json_write_member_c(writer, "kind", "Table");
 	bt_json_write_member_c(writer, "apiVersion", bt_encode_meta_version(&encoder->encoding));
 	bt_json_begin_member_object(writer, "metadata");
-	bt_json_write_member(writer, "resourceVersion", bt_json_text_at(object, "metadata.resourceVersion"));
+	bt_json_write_member(
+		writer, "resourceVersion", bt_json_text_at(object, "metadata.resourceVersion"));
 	bt_json_end_object(writer);
 	bt_json_write_name_c(writer, "columnDefinitions");
 	if (with_columns) {
@@ -451,7 +450,6 @@ void bt_encode_frame(enum bt_event_type type, struct bt_str envelope, struct bt_
 static void write_event(struct bt_encoder *encoder, enum bt_event_type type, struct bt_str text,
 	uint64_t rv, struct bt_strbuf *out)
 {
-	const struct bt_json_value *object;
 	struct bt_json_writer writer;
 
 	if (encoder->is_stored_text) {
@@ -474,7 +472,7 @@ static void write_event(struct bt_encoder *encoder, enum bt_event_type type, str
 		bt_strbuf_append_c(out, "}\n");
 		return;
 	}
-	object = bt_encode_parse(encoder, text, rv);
+	const struct bt_json_value *object = bt_encode_parse(encoder, text, rv);
 	if (encoder->encoding.media == BT_MEDIA_PROTOBUF) {
 		bt_strbuf_reset(&encoder->envelope);
 		write_envelope(encoder, object, &encoder->envelope);
@@ -509,12 +507,11 @@ void bt_encode_bookmark(
 void bt_encode_error_event(
 	struct bt_encoder *encoder, const struct bt_failure *failure, struct bt_strbuf *out)
 {
-	const struct bt_json_value *status;
 	struct bt_json_writer writer;
 	struct bt_strbuf envelope = {0};
 
 	bt_arena_reset(&encoder->arena);
-	status = bt_failure_document(failure, &encoder->arena);
+	const struct bt_json_value *status = bt_failure_document(failure, &encoder->arena);
 	if (encoder->encoding.media == BT_MEDIA_PROTOBUF && write_protobuf(status, &envelope)) {
 		bt_encode_frame(BT_EVENT_ERROR, bt_strbuf_str(&envelope), out);
 	} else {

@@ -42,7 +42,8 @@ static void write_metadata(const struct bt_list_metadata *metadata, struct bt_js
 		bt_json_write_member(writer, "continue", metadata->continue_token);
 	}
 	if (metadata->remaining_item_count >= 0) {
-		bt_json_write_member_int64(writer, "remainingItemCount", metadata->remaining_item_count);
+		bt_json_write_member_int64(
+			writer, "remainingItemCount", metadata->remaining_item_count);
 	}
 	bt_json_end_object(writer);
 }

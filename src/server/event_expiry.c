@@ -89,13 +89,13 @@ int64_t bt_event_expiry_run(struct bt_event_expiry *expiry)
 		expiry->first < expiry->queue.count && deleted < DELETIONS_PER_RUN;) {
 		struct written written = expiry->queue.items[expiry->first];
 		struct bt_str key = bt_str_from(written.key);
-		const struct bt_stored *stored;
 
 		if (written.due_ns > now_ns) {
 			return written.due_ns;
 		}
 		expiry->first++;
-		stored = bt_store_find(store, expiry->events->collection, key);
+		const struct bt_stored *stored =
+			bt_store_find(store, expiry->events->collection, key);
 		/* The Event was written again: a later entry of the queue has its expiry. */
 		if (stored != NULL && stored->rv == written.rv) {
 			struct bt_api_request request = BT_API_REQUEST_INIT;

@@ -79,7 +79,6 @@ static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enu
 			: NULL;
 	}
 	for (;;) {
-		struct bt_stored *stored;
 		bool lost;
 
 		if (*budget == 0) {
@@ -87,7 +86,7 @@ static struct bt_stored *next_object(struct bt_list *list, uint32_t *budget, enu
 			return NULL;
 		}
 		(*budget)--;
-		stored = bt_store_walk_next(&list->walk, &lost);
+		struct bt_stored *stored = bt_store_walk_next(&list->walk, &lost);
 		if (lost) {
 			list->phase = PHASE_BROKEN;
 			*out_step = STEP_END;
@@ -170,17 +169,15 @@ static uint16_t delete_some(
 	uint32_t budget = DELETIONS_PER_TURN;
 	enum step step = STEP_GO_ON;
 	uint16_t code = 0;
-	int began;
 
-	began = bt_store_walk_begin(bt_api_store(list->request.api),
+	int began = bt_store_walk_begin(bt_api_store(list->request.api),
 		list->request.resource->collection, 0, list->prefix, bt_strbuf_str(&list->last_key),
 		&list->walk, NULL);
 	BT_ASSERT(began == 0);
 	while (code == 0) {
-		struct bt_stored *stored;
 		bool lost;
 
-		stored = bt_store_walk_next(&list->walk, &lost);
+		struct bt_stored *stored = bt_store_walk_next(&list->walk, &lost);
 		if (stored == NULL || lost || budget-- == 0) {
 			step = stored == NULL && !lost ? STEP_END : STEP_TURN_OVER;
 			break;
@@ -292,14 +289,13 @@ uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *ar
 	struct bt_list **out_list, struct bt_failure *out_failure)
 {
 	struct bt_list *list = BT_NEW(struct bt_list);
-	uint16_t code;
 
 	list->request = *request;
 	list->metadata.remaining_item_count = -1;
 	list->phase =
 		request->encoding.media == BT_MEDIA_PROTOBUF ? PHASE_MEASURING : PHASE_WRITING;
 	bt_encoder_init(&list->encoder, request->api, request->resource, &request->encoding);
-	code = open_list(list, request, arena, out_failure);
+	uint16_t code = open_list(list, request, arena, out_failure);
 	if (code != 0) {
 		bt_list_finish(list);
 		return code;
@@ -322,14 +318,13 @@ static void set_continue(struct bt_list *list)
 		.rv = (int64_t)list->metadata.rv,
 		.start = bt_str_sub(last, list->selection.prefix.length, last.length),
 	};
-	uint64_t remaining;
 
 	list->metadata.continue_token = bt_list_token_write(&token, &list->arena);
 	if (list->selection.label_count != 0 || list->selection.field_count != 0 ||
 		list->selection.key_term_count != 0) {
 		return;
 	}
-	remaining = bt_store_count_after(bt_api_store(list->request.api),
+	uint64_t remaining = bt_store_count_after(bt_api_store(list->request.api),
 		list->request.resource->collection, list->selection.prefix, last);
 	list->metadata.remaining_item_count = remaining != 0 ? (int64_t)remaining : 1;
 }
@@ -383,7 +378,6 @@ static enum step end_page(struct bt_list *list)
 /** One step: writes an item, ends the page, or deletes one turn's worth of objects. */
 static enum step advance(struct bt_list *list, uint32_t *budget)
 {
-	struct bt_stored *stored;
 	enum step step;
 
 	if (list->phase == PHASE_DELETING) {
@@ -401,7 +395,7 @@ static enum step advance(struct bt_list *list, uint32_t *budget)
 	if (list->phase == PHASE_DONE || list->phase == PHASE_BROKEN) {
 		return STEP_END;
 	}
-	stored = next_object(list, budget, &step);
+	struct bt_stored *stored = next_object(list, budget, &step);
 	if (step != STEP_GO_ON) {
 		return step;
 	}
@@ -484,7 +478,6 @@ int64_t bt_list_read(void *context, char *buffer, size_t capacity)
 	for (;;) {
 		size_t left = list->pending.length - list->pending_at;
 		size_t taken = left < capacity - filled ? left : capacity - filled;
-		enum step step;
 
 		/* Bytes that are encoded only for measuring are not sent. */
 		if (list->phase != PHASE_MEASURING && taken != 0) {
@@ -499,7 +492,7 @@ int64_t bt_list_read(void *context, char *buffer, size_t capacity)
 		if (filled == capacity) {
 			return (int64_t)filled;
 		}
-		step = advance(list, &budget);
+		enum step step = advance(list, &budget);
 		if (step == STEP_END && list->pending.length == 0) {
 			break;
 		}

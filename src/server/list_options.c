@@ -15,7 +15,6 @@ struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_a
 	struct bt_strbuf start = {0};
 	struct bt_strbuf json = {0};
 	struct bt_json_writer writer;
-	struct bt_str result;
 
 	/* A zero byte makes the first possible key after the last one. */
 	bt_strbuf_append_str(&start, token->start);
@@ -28,7 +27,7 @@ struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_a
 	bt_json_end_object(&writer);
 	struct bt_strbuf text = {0};
 	bt_base64_url_encode(bt_strbuf_str(&json), &text);
-	result = bt_arena_str(arena, bt_strbuf_str(&text));
+	struct bt_str result = bt_arena_str(arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	bt_strbuf_finish(&start);
 	bt_strbuf_finish(&json);
@@ -106,10 +105,9 @@ static struct bt_str number_problem(
 		(text.data[0] == '-' || text.data[0] == '+');
 	bool in_syntax = bt_str_is_digits(is_signed ? bt_str_sub(text, 1, text.length) : text);
 	struct bt_strbuf quoted = {0};
-	struct bt_str result;
 
 	bt_strbuf_append_quoted(&quoted, bt_str_sub(text, 0, SHOWN_MAX));
-	result = bt_arena_printf(arena, "strconv.%s: parsing %s: %s", function,
+	struct bt_str result = bt_arena_printf(arena, "strconv.%s: parsing %s: %s", function,
 		bt_strbuf_c(&quoted), in_syntax ? "value out of range" : "invalid syntax");
 	bt_strbuf_finish(&quoted);
 	return result;
@@ -161,10 +159,9 @@ static uint16_t fail_rv(
 {
 	struct bt_str problem = number_problem(text, "ParseUint", arena);
 	struct bt_strbuf quoted = {0};
-	struct bt_str message;
 
 	bt_strbuf_append_quoted(&quoted, bt_str_sub(text, 0, SHOWN_MAX));
-	message = bt_arena_printf(arena, "resourceVersion: Invalid value: %s: %.*s",
+	struct bt_str message = bt_arena_printf(arena, "resourceVersion: Invalid value: %s: %.*s",
 		bt_strbuf_c(&quoted), BT_STR_ARG(problem));
 	bt_strbuf_finish(&quoted);
 	if (is_watch) {

@@ -14,12 +14,12 @@
 static void take_labels(struct bt_selection *selection, const struct bt_selector *selector)
 {
 	uint32_t count = selector->requirement_count;
-	struct bt_requirement *sorted;
 
 	if (count == 0) {
 		return;
 	}
-	sorted = BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_requirement, count);
+	struct bt_requirement *sorted =
+		BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_requirement, count);
 	memcpy(sorted, selector->requirements, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), bt_str_compare_qsort);
 	selection->labels = BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_selection_label, count);
@@ -131,7 +131,6 @@ uint16_t bt_selection_parse(struct bt_selection *out_selection,
 	struct bt_str fields, struct bt_arena *failure_arena, struct bt_failure *out_failure)
 {
 	struct bt_selection selection = {0};
-	uint16_t code;
 
 	if (namespace_.length != 0) {
 		selection.prefix =
@@ -139,7 +138,7 @@ uint16_t bt_selection_parse(struct bt_selection *out_selection,
 	}
 	/* No object has a key this long. */
 	selection.nothing = selection.prefix.length > BT_STORE_KEY_BYTES_MAX;
-	code = parse(&selection, resource, labels, fields, failure_arena, out_failure);
+	uint16_t code = parse(&selection, resource, labels, fields, failure_arena, out_failure);
 	selection.nothing |=
 		selection.prefix.length + selection.name.length > BT_STORE_KEY_BYTES_MAX;
 	if (selection.nothing) {

@@ -98,12 +98,11 @@ static bool set_path(struct bt_selection_field *field, struct bt_str path)
 static bool find_custom(const struct bt_api_resource *resource, struct bt_str label,
 	struct bt_arena *arena, struct bt_selection_field *out_field)
 {
-	const struct bt_json_value *fields;
-
 	if (resource->definition_version == NULL) {
 		return false;
 	}
-	fields = bt_json_array_at(resource->definition_version, "selectableFields");
+	const struct bt_json_value *fields =
+		bt_json_array_at(resource->definition_version, "selectableFields");
 	for (uint32_t i = 0; i < fields->count; i++) {
 		struct bt_str path = bt_json_find_str(fields->elements[i], "jsonPath");
 
@@ -144,7 +143,6 @@ uint16_t bt_selection_fail_unknown(struct bt_failure *out, struct bt_arena *aren
 {
 	struct bt_str shown = bt_str_sub(label, 0, SHOWN_MAX);
 	struct bt_strbuf quoted = {0};
-	uint16_t code;
 
 	if (has_rows(resource) ||
 		(resource->definition_version != NULL &&
@@ -154,7 +152,7 @@ uint16_t bt_selection_fail_unknown(struct bt_failure *out, struct bt_arena *aren
 			out, arena, "field label not supported: %.*s", BT_STR_ARG(shown));
 	}
 	bt_strbuf_append_quoted(&quoted, shown);
-	code = bt_fail_bad_request(out, arena,
+	uint16_t code = bt_fail_bad_request(out, arena,
 		"%s is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
 		bt_strbuf_c(&quoted));
 	bt_strbuf_finish(&quoted);
@@ -193,13 +191,11 @@ static int read_labels(struct bt_selection *selection, struct bt_json_reader *re
 	int code = bt_json_enter_object(reader, NULL);
 
 	while (code == 0) {
-		struct bt_selection_label *label;
-
 		code = bt_json_next_member(reader, &first, &selection->scratch, &more, &name, NULL);
 		if (code != 0 || !more) {
 			return code;
 		}
-		label = find_label(selection, name);
+		struct bt_selection_label *label = find_label(selection, name);
 		if (label != NULL) {
 			label->is_present = true;
 			code = bt_json_read_string(
@@ -234,7 +230,6 @@ static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text
 {
 	struct bt_json_value *list;
 	struct bt_strbuf joined = {0};
-	struct bt_str result;
 
 	if (bt_json_parse(&selection->scratch, text, false, &list, NULL) != 0 ||
 		list->type != BT_JSON_ARRAY) {
@@ -246,7 +241,7 @@ static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text
 		}
 		bt_strbuf_append_str(&joined, bt_json_find_str(list->elements[i], "ip"));
 	}
-	result = bt_arena_str(&selection->scratch, bt_strbuf_str(&joined));
+	struct bt_str result = bt_arena_str(&selection->scratch, bt_strbuf_str(&joined));
 	bt_strbuf_finish(&joined);
 	return result;
 }

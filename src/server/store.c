@@ -32,7 +32,6 @@ static void add_to_window(struct bt_window *window, const struct bt_store_option
 {
 	int64_t now_ms = now_ns / 1000000;
 	int64_t age_ms = options->window_age_ns / 1000000;
-	struct bt_window_change *added;
 
 	if (window->count == window->capacity) {
 		uint32_t capacity = window->capacity != 0 ? 2 * window->capacity : 16;
@@ -47,7 +46,8 @@ static void add_to_window(struct bt_window *window, const struct bt_store_option
 		window->capacity = capacity;
 		window->first = 0;
 	}
-	added = &window->ring[(window->first + window->count) & (window->capacity - 1)];
+	struct bt_window_change *added =
+		&window->ring[(window->first + window->count) & (window->capacity - 1)];
 	*added = (struct bt_window_change){
 		.rv = change->rv,
 		.before = change->before != NULL ? bt_stored_share(change->before) : NULL,
@@ -119,12 +119,11 @@ bool bt_store_next_change(const struct bt_store *store, uint32_t collection, uin
 {
 	const struct bt_window *window = &bt_store_at(store, collection)->window;
 	uint32_t index = bt_window_seek(window, rv);
-	const struct bt_window_change *change;
 
 	if (index == window->count) {
 		return false;
 	}
-	change = bt_window_at(window, index);
+	const struct bt_window_change *change = bt_window_at(window, index);
 	*out_change = (struct bt_store_change){
 		.rv = change->rv,
 		.type = bt_window_type(change),
@@ -228,14 +227,13 @@ uint32_t bt_store_collection_find(const struct bt_store *store, struct bt_str na
 
 uint32_t bt_store_collection(struct bt_store *store, struct bt_str name)
 {
-	struct bt_collection *collection;
 	uint32_t found = bt_store_collection_find(store, name);
 
 	if (found != BT_STORE_NO_COLLECTION) {
 		return found;
 	}
 	BT_ASSERT(store->collections.count < BT_STORE_COLLECTIONS_MAX);
-	collection = BT_NEW(struct bt_collection);
+	struct bt_collection *collection = BT_NEW(struct bt_collection);
 	collection->name = bt_strndup(name.data, name.length);
 	collection->window.start = store->opened_rv;
 	bt_vec_push(&store->collections, collection);

@@ -64,13 +64,12 @@ static int set_damaged_error(
 {
 	struct bt_strbuf text = {0};
 	va_list arguments;
-	int code;
 
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&text, format, arguments);
 	va_end(arguments);
-	code = bt_error_set(err, BERTH_ERR_INVALID, "%s: the database is damaged (%s)", file->path,
-		bt_strbuf_c(&text));
+	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s: the database is damaged (%s)",
+		file->path, bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
 	return code;
 }
@@ -168,7 +167,6 @@ static int prepare_all(struct bt_store_file *file, struct berth_error *err)
 static int create_tables(const struct bt_store_file *file, struct berth_error *err)
 {
 	struct bt_strbuf sql = {0};
-	int result;
 
 	bt_strbuf_printf(&sql,
 		"PRAGMA page_size = %d;"
@@ -181,7 +179,7 @@ static int create_tables(const struct bt_store_file *file, struct berth_error *e
 		"PRAGMA user_version = %d;"
 		"COMMIT;",
 		PAGE_BYTES, APPLICATION_ID, FILE_VERSION);
-	result = execute(file, bt_strbuf_c(&sql), err);
+	int result = execute(file, bt_strbuf_c(&sql), err);
 	bt_strbuf_finish(&sql);
 	return result;
 }
@@ -190,7 +188,6 @@ static int create_tables(const struct bt_store_file *file, struct berth_error *e
 static int upgrade(const struct bt_store_file *file, struct berth_error *err)
 {
 	struct bt_strbuf sql = {0};
-	int result;
 
 	bt_strbuf_printf(&sql,
 		"BEGIN IMMEDIATE;"
@@ -202,7 +199,7 @@ static int upgrade(const struct bt_store_file *file, struct berth_error *err)
 		"PRAGMA user_version = %d;"
 		"COMMIT;",
 		FILE_VERSION);
-	result = execute(file, bt_strbuf_c(&sql), err);
+	int result = execute(file, bt_strbuf_c(&sql), err);
 	bt_strbuf_finish(&sql);
 	return result;
 }
@@ -294,14 +291,13 @@ static int load_collections(
 	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
 		int64_t id = sqlite3_column_int64(statement, 0);
 		struct bt_str name = column_text(statement, 1);
-		uint32_t *place;
 
 		if (id < 1 || id > BT_STORE_COLLECTIONS_MAX || name.length == 0 ||
 			name.length > 512) {
 			result = set_damaged_error(file, err, "collection %lld", (long long)id);
 			break;
 		}
-		place = id_of(file, bt_store_collection(store, name));
+		uint32_t *place = id_of(file, bt_store_collection(store, name));
 		*place = (uint32_t)id;
 		file->last_id = (uint32_t)id;
 	}
@@ -457,11 +453,10 @@ static int load(struct bt_store *store, struct bt_store_file *file, struct berth
 
 int bt_store_open(struct bt_store *store, const char *path, struct berth_error *err)
 {
-	struct bt_store_file *file;
 	int result = 0;
 
 	BT_ASSERT(store->file == NULL && store->rv == 1);
-	file = BT_NEW(struct bt_store_file);
+	struct bt_store_file *file = BT_NEW(struct bt_store_file);
 	file->path = bt_strndup(path, strlen(path));
 	int fd = open(path, O_RDWR | O_CREAT, 0600);
 
@@ -618,14 +613,12 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 int bt_store_sync(struct bt_store *store, struct berth_error *err)
 {
 	struct bt_store_file *file = store->file;
-	uint32_t last_id;
-	int64_t last_owners;
 
 	if (store->pending.count == 0) {
 		return 0;
 	}
-	last_id = file->last_id;
-	last_owners = file->last_owners;
+	uint32_t last_id = file->last_id;
+	int64_t last_owners = file->last_owners;
 	if (!run(file->begin) || !write_pending(store, file) || !run(file->commit)) {
 		int result = failed(file, "write to it", err);
 

@@ -76,7 +76,6 @@ static uint32_t insert(
 	struct bt_collection *collection, uint32_t index, struct bt_str key, uint32_t slot)
 {
 	struct bt_leaf *leaf;
-	uint32_t offset;
 
 	if (collection->leaves.count == 0) {
 		leaf = bt_malloc(sizeof(*leaf));
@@ -85,7 +84,7 @@ static uint32_t insert(
 	}
 	index = seek_leaf(collection, index, key);
 	leaf = collection->leaves.items[index];
-	offset = seek_offset(collection, leaf, key, false);
+	uint32_t offset = seek_offset(collection, leaf, key, false);
 	if (leaf->count == BT_LEAF_SLOTS) {
 		struct bt_leaf *left = collection->leaves.items[index];
 		struct bt_leaf *right = bt_malloc(sizeof(*right));
@@ -176,12 +175,10 @@ static struct bt_order_position seek(
 static struct bt_stored *entry_at(
 	const struct bt_collection *collection, struct bt_order_position position)
 {
-	const struct bt_leaf *leaf;
-
 	if (position.leaf >= collection->leaves.count) {
 		return NULL;
 	}
-	leaf = collection->leaves.items[position.leaf];
+	const struct bt_leaf *leaf = collection->leaves.items[position.leaf];
 	return collection->entries.items[leaf->slots[position.offset]];
 }
 
@@ -218,11 +215,10 @@ void bt_order_remove(struct bt_collection *collection, struct bt_str key)
 {
 	struct bt_order_position position = seek(collection, key, false);
 	struct bt_stored *entry = entry_at(collection, position);
-	struct bt_leaf *leaf;
 
 	BT_ASSERT(entry != NULL && bt_str_equal(bt_stored_key(entry), key));
 	collection->order_generation++;
-	leaf = collection->leaves.items[position.leaf];
+	struct bt_leaf *leaf = collection->leaves.items[position.leaf];
 	leaf->count--;
 	memmove(&leaf->slots[position.offset], &leaf->slots[position.offset + 1],
 		(leaf->count - position.offset) * sizeof(leaf->slots[0]));
@@ -262,10 +258,9 @@ uint64_t bt_store_count_after(const struct bt_store *store, uint32_t collection_
 	struct bt_collection *collection = bt_store_at(store, collection_index);
 	char end[BT_STORE_KEY_BYTES_MAX];
 	struct bt_str end_key = {end, prefix.length};
-	uint64_t first;
 	uint64_t last = collection->count;
 
-	first = rank_of(collection,
+	uint64_t first = rank_of(collection,
 		bt_str_compare(after, prefix) > 0 ? seek(collection, after, true)
 						  : seek(collection, prefix, false));
 	if (prefix.length != 0) {
@@ -325,13 +320,11 @@ static bool is_ahead(const struct walk_position *position, struct bt_str key)
 static void add_new_changes(struct bt_store_walk *walk, struct walk_position *position)
 {
 	const struct bt_window *window = &bt_store_at(walk->store, walk->collection)->window;
-	uint32_t from;
-	uint32_t sorted;
 
 	if (position->undone_rv == walk->store->rv) {
 		return;
 	}
-	from = bt_window_seek(window, position->undone_rv);
+	uint32_t from = bt_window_seek(window, position->undone_rv);
 	position->undone_rv = walk->store->rv;
 	if (from == window->count) {
 		return;
@@ -342,7 +335,7 @@ static void add_new_changes(struct bt_store_walk *walk, struct walk_position *po
 			position->undone.count * sizeof(position->undone.items[0]));
 		position->undone_next = 0;
 	}
-	sorted = position->undone.count;
+	uint32_t sorted = position->undone.count;
 	for (uint32_t i = from; i < window->count; i++) {
 		const struct bt_window_change *change = bt_window_at(window, i);
 		struct bt_str key = bt_stored_key(change->after);
@@ -386,8 +379,6 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 	struct bt_str prefix, struct bt_str after, struct bt_store_walk *out_walk,
 	struct berth_error *err)
 {
-	struct walk_position *position;
-
 	rv = rv != 0 ? rv : store->rv;
 	if (rv > store->rv || rv < bt_store_window_start(store, collection)) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
@@ -396,7 +387,7 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 	}
 	BT_ASSERT(
 		after.length <= BT_STORE_KEY_BYTES_MAX && prefix.length <= BT_STORE_KEY_BYTES_MAX);
-	position = BT_NEW(struct walk_position);
+	struct walk_position *position = BT_NEW(struct walk_position);
 	position->last_is_prefix = bt_str_compare(after, prefix) <= 0;
 	if (position->last_is_prefix) {
 		after = prefix;
@@ -416,14 +407,13 @@ int bt_store_walk_begin(struct bt_store *store, uint32_t collection, uint64_t rv
 static struct bt_stored *peek_order(struct bt_store_walk *walk, struct walk_position *position)
 {
 	struct bt_collection *collection = bt_store_at(walk->store, walk->collection);
-	struct bt_stored *entry;
 
 	if (position->order_generation != collection->order_generation) {
 		position->order =
 			seek(collection, position->last, !position->last_is_prefix);
 		position->order_generation = collection->order_generation;
 	}
-	entry = entry_at(collection, position->order);
+	struct bt_stored *entry = entry_at(collection, position->order);
 	return entry != NULL && bt_str_has_prefix(bt_stored_key(entry), walk->prefix) ? entry
 										      : NULL;
 }

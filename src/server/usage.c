@@ -25,13 +25,12 @@ static bool parse_amount(struct bt_str text, double *out, bool *out_is_share)
 {
 	struct bt_arena arena = {0};
 	struct bt_quantity quantity;
-	bool is_parsed;
 
 	*out_is_share = text.length != 0 && text.data[text.length - 1] == '%';
 	if (*out_is_share) {
 		text = bt_str_sub(text, 0, text.length - 1);
 	}
-	is_parsed = bt_quantity_parse(text, &arena, &quantity, NULL) == 0;
+	bool is_parsed = bt_quantity_parse(text, &arena, &quantity, NULL) == 0;
 	if (is_parsed) {
 		int64_t value = bt_quantity_value(&quantity);
 
@@ -117,7 +116,6 @@ static double measure(const struct bt_api *api, const struct bt_json_value *pod,
 	uint32_t container_count = bt_json_array_at(pod, "spec.containers")->count;
 	struct curve curve;
 	double request;
-	double level;
 	bool is_share;
 
 	if (said == NULL || !parse_curve(said->text, &curve)) {
@@ -125,7 +123,7 @@ static double measure(const struct bt_api *api, const struct bt_json_value *pod,
 		(void)parse_curve(
 			bt_str_from(otherwise != NULL ? otherwise : DEFAULT_USAGE), &curve);
 	}
-	level = level_of(api, &curve);
+	double level = level_of(api, &curve);
 	if (!curve.is_share) {
 		return level / (container_count != 0 ? container_count : 1);
 	}
@@ -194,7 +192,6 @@ struct bt_usage bt_usage_of_node(struct bt_api *api, struct bt_str name)
 	struct bt_arena scratch = {0};
 	struct bt_store_walk walk;
 	const struct bt_stored *stored;
-	const struct bt_node_sum *sum;
 
 	if ((usage->taken_ns == 0 ||
 		    now_ns - usage->taken_ns >= BT_USAGE_WINDOW_SECONDS * BT_NS_PER_SECOND) &&
@@ -214,7 +211,7 @@ struct bt_usage bt_usage_of_node(struct bt_api *api, struct bt_str name)
 		bt_store_walk_end(&walk);
 		bt_arena_finish(&scratch);
 	}
-	sum = find_node(usage, bt_str_hash(name));
+	const struct bt_node_sum *sum = find_node(usage, bt_str_hash(name));
 	return sum != NULL ? (struct bt_usage){sum->cpu_nano, sum->memory_bytes}
 			   : (struct bt_usage){0};
 }

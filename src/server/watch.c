@@ -224,10 +224,8 @@ static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *
 	/* Start at the last durable state, unless the client asks for a newer RV. */
 	watch->cursor = bt_watchers_visible_rv(watch->watchers);
 	if (watch->cursor < options->rv || begin_walk(watch) != 0) {
-		int began;
-
 		watch->cursor = current;
-		began = begin_walk(watch);
+		int began = begin_walk(watch);
 		BT_ASSERT(began == 0);
 	}
 	watch->phase = PHASE_INITIAL;
@@ -254,7 +252,6 @@ uint16_t bt_watch_open(const struct bt_list_request *request, int64_t now_ns,
 {
 	struct bt_watch *watch = BT_NEW(struct bt_watch);
 	struct bt_list_options options;
-	uint16_t code;
 
 	watch->watchers = request->watchers;
 	watch->store = bt_api_store(request->api);
@@ -262,7 +259,7 @@ uint16_t bt_watch_open(const struct bt_list_request *request, int64_t now_ns,
 	watch->link.wake = request->wake;
 	watch->link.wake_context = request->wake_context;
 	bt_encoder_init(&watch->encoder, request->api, request->resource, &request->encoding);
-	code = open_watch(watch, request, &options, arena, out_failure);
+	uint16_t code = open_watch(watch, request, &options, arena, out_failure);
 	if (code != 0) {
 		bt_watch_finish(watch);
 		return code;

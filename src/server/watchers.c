@@ -97,8 +97,6 @@ static int64_t due_ns(const struct bt_watch_link *link)
 void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, uint32_t collection,
 	int64_t now_ns, int64_t timeout_seconds, bool has_bookmarks)
 {
-	struct bt_watch_link **first;
-
 	while (watchers->collections.count <= collection) {
 		bt_vec_push(&watchers->collections, NULL);
 	}
@@ -120,7 +118,7 @@ void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, u
 	if (link->next_bookmark_ns > link->end_ns - LAST_BOOKMARK_NS) {
 		link->next_bookmark_ns = link->end_ns - LAST_BOOKMARK_NS;
 	}
-	first = &watchers->collections.items[collection];
+	struct bt_watch_link **first = &watchers->collections.items[collection];
 	link->next = *first;
 	link->place = first;
 	if (link->next != NULL) {
@@ -247,7 +245,6 @@ static void run_waits(struct bt_watchers *watchers, int64_t now_ns)
 int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 {
 	uint64_t seen_rv = watchers->visible_rv;
-	int64_t next;
 
 	watchers->visible_rv = bt_store_rv(watchers->store);
 	if (watchers->visible_rv != seen_rv) {
@@ -269,7 +266,7 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 		run_due(watchers, now_ns);
 	}
 	run_waits(watchers, now_ns);
-	next = watchers->next_due_ns;
+	int64_t next = watchers->next_due_ns;
 	for (const struct bt_wait *wait = watchers->waits; wait != NULL; wait = wait->next) {
 		int64_t due = wait->rv <= watchers->visible_rv ? now_ns : wait->end_ns;
 
@@ -318,7 +315,6 @@ void bt_watchers_encode(struct bt_watchers *watchers, struct bt_encoder *encoder
 {
 	struct cached_event *cached = cache_slot(watchers, &encoder->encoding, rv);
 	size_t before = out->length;
-	struct bt_str made;
 
 	/*
 	 * Not cached: stored texts are copied anyway, and the first event of a table differs
@@ -336,7 +332,7 @@ void bt_watchers_encode(struct bt_watchers *watchers, struct bt_encoder *encoder
 		return;
 	}
 	bt_encode_event(encoder, type, stored, rv, out);
-	made = bt_str_sub(bt_strbuf_str(out), (uint32_t)before, UINT32_MAX);
+	struct bt_str made = bt_str_sub(bt_strbuf_str(out), (uint32_t)before, UINT32_MAX);
 	if (made.length > CACHED_BYTES_MAX) {
 		return;
 	}

@@ -152,10 +152,9 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 		&conflicts, &err);
 	if (result == BERTH_ERR_STATE) {
 		struct bt_failure *failure = &call->answer->failure;
-		struct bt_failure_cause **last;
 		(void)bt_fail(
 			failure, call->arena, 409, "Conflict", "%.*s", BT_STR_ARG(conflicts.text));
-		last = &failure->causes;
+		struct bt_failure_cause **last = &failure->causes;
 		for (uint32_t i = 0; i < conflicts.count; i++) {
 			struct bt_failure_cause *cause =
 				BT_ARENA_NEW(call->arena, struct bt_failure_cause);

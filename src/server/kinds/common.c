@@ -13,7 +13,6 @@ void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type typ
 {
 	struct bt_strbuf path = {0};
 	struct bt_strbuf detail = {0};
-	struct bt_str text;
 	va_list arguments;
 	if (errors->count >= ERRORS_MAX) {
 		return;
@@ -21,7 +20,7 @@ void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type typ
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&detail, format, arguments);
 	va_end(arguments);
-	text = bt_strbuf_str(&detail);
+	struct bt_str text = bt_strbuf_str(&detail);
 	bt_path_render(place, &path);
 	bt_field_errors_add(errors, type, bt_arena_str(errors->arena, bt_strbuf_str(&path)), value,
 		"%.*s", BT_STR_ARG(text));
@@ -107,13 +106,12 @@ bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_va
 void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *status = bt_json_new(write->arena, BT_JSON_OBJECT);
-	const struct bt_schema_field *field;
-	int result;
 	if (!write->resource->strategy->resets_status || bt_kinds_keeps_status(write, object)) {
 		return;
 	}
-	field = bt_schema_field_find(write->resource->message, BT_STR("status"), NULL);
-	result = bt_schema_normalise(field->message, status, false, write->arena, NULL, NULL);
+	const struct bt_schema_field *field =
+		bt_schema_field_find(write->resource->message, BT_STR("status"), NULL);
+	int result = bt_schema_normalise(field->message, status, false, write->arena, NULL, NULL);
 	BT_ASSERT(result == 0);
 	bt_json_set_value(write->arena, object, "status", status);
 }
@@ -352,9 +350,9 @@ struct bt_json_value *bt_kinds_quantity_value(
 	const struct bt_quantity *quantity, struct bt_arena *arena)
 {
 	struct bt_strbuf text = {0};
-	struct bt_json_value *value;
 	bt_quantity_format(quantity, &text);
-	value = bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&text)));
+	struct bt_json_value *value =
+		bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&text)));
 	bt_strbuf_finish(&text);
 	return value;
 }
@@ -364,7 +362,6 @@ void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map
 	for (uint32_t i = 0; map != NULL && i < map->count; i++) {
 		struct bt_json_value *value = map->members[i].value;
 		struct bt_quantity quantity;
-		struct bt_quantity milli;
 		bool may_be_fine = false; /* without these bytes it is a multiple */
 		for (uint32_t n = 0; value->type == BT_JSON_STRING && n < value->text.length; n++) {
 			may_be_fine =
@@ -373,8 +370,8 @@ void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map
 		if (!may_be_fine || !bt_kinds_quantity(value, arena, &quantity)) {
 			continue;
 		}
-		milli = bt_quantity_make(bt_quantity_milli(&quantity), MILLI_EXPONENT,
-			(enum bt_quantity_format)quantity.format);
+		struct bt_quantity milli = bt_quantity_make(bt_quantity_milli(&quantity),
+			MILLI_EXPONENT, (enum bt_quantity_format)quantity.format);
 		/* A quantity too large for int64 thousandths stays as it is. */
 		if (bt_quantity_compare(&milli, &quantity) > 0) {
 			map->members[i].value = bt_kinds_quantity_value(&milli, arena);

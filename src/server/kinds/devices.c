@@ -215,12 +215,11 @@ void bt_rule_exact_device_request(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *request)
 {
 	const struct bt_write *write = check->write;
-	const struct bt_json_value *namespace_;
 	bt_rule_device_count(check, place, request);
 	if (!bt_json_bool_at(request, "adminAccess", false)) {
 		return;
 	}
-	namespace_ = bt_api_read(write->api,
+	const struct bt_json_value *namespace_ = bt_api_read(write->api,
 		bt_resources_builtin(bt_api_resources(write->api), "", "namespaces"),
 		write->namespace_, write->arena);
 	if (!bt_str_equal_c(

@@ -19,13 +19,11 @@ static void default_secret(const struct bt_write *write, struct bt_json_value *o
 	struct bt_arena *arena = write->arena;
 	const struct bt_json_value *texts = bt_json_object_at(object, "stringData");
 	const struct bt_json_value *data = bt_json_object_at(object, "data");
-	struct bt_json_value *merged;
-	struct bt_names keys;
 	if (texts->count == 0) {
 		return;
 	}
-	keys = bt_names_of_members(arena, texts);
-	merged = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_names keys = bt_names_of_members(arena, texts);
+	struct bt_json_value *merged = bt_json_new(arena, BT_JSON_OBJECT);
 	merged->capacity = data->count + texts->count;
 	merged->members = BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, merged->capacity);
 	for (uint32_t i = 0; i < data->count; i++) {

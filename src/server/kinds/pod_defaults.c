@@ -92,14 +92,13 @@ static void default_pod_resources(struct bt_arena *arena, const struct bt_json_v
 	struct bt_json_value *resources = bt_kinds_object(spec, "resources");
 	struct bt_json_value *limits = bt_kinds_object(resources, "limits");
 	struct bt_json_value *requests = bt_kinds_object(resources, "requests");
-	const struct bt_json_value *sum;
 	if (limits == NULL && requests == NULL) {
 		return;
 	}
 	bt_kinds_round_quantities(arena, limits);
 	bt_kinds_round_quantities(arena, requests);
 	/* Limits of containers on huge pages become limits of the pod: spec 01b section 12. */
-	sum = bt_kinds_container_sum(arena, spec, "limits");
+	const struct bt_json_value *sum = bt_kinds_container_sum(arena, spec, "limits");
 	for (uint32_t i = 0; i < sum->count; i++) {
 		const struct bt_json_member *member = &sum->members[i];
 		if (bt_resource_is_hugepage(member->name) &&

@@ -43,11 +43,10 @@ static void reset_each(struct bt_arena *arena, struct bt_json_value *spec,
 {
 	const struct bt_json_value *list = bt_json_array_at(spec, list_name);
 	const struct bt_json_value *old_list = bt_json_array_at(old, list_name);
-	struct bt_json_value *changed;
 	if (list->count != old_list->count || list->count == 0) {
 		return;
 	}
-	changed = bt_json_new(arena, BT_JSON_ARRAY);
+	struct bt_json_value *changed = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct bt_json_value *element = copy_shallow(arena, list->elements[i]);
 		bt_kinds_reset_member(arena, element, old_list->elements[i], name);
@@ -199,15 +198,12 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 	const struct bt_json_value *selector = bt_json_object_at(before, "nodeSelector");
 	const struct bt_json_value *new_selector = bt_json_object_at(after, "nodeSelector");
 	const struct bt_json_value *gates = bt_json_array_at(after, "schedulingGates");
-	struct bt_names known_gates;
-	struct bt_names selector_keys;
-	struct bt_json_value *munged;
 	if (bt_kinds_keeps_spec(write) || bt_json_equal(before, after)) {
 		return;
 	}
-	known_gates = bt_names_of_list(
+	struct bt_names known_gates = bt_names_of_list(
 		errors->arena, bt_json_array_at(before, "schedulingGates"), "name");
-	selector_keys = bt_names_of_members(errors->arena, new_selector);
+	struct bt_names selector_keys = bt_names_of_members(errors->arena, new_selector);
 	if (bt_json_array_at(before, "containers")->count !=
 		bt_json_array_at(after, "containers")->count) {
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "containers"), NULL,
@@ -260,7 +256,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "tolerations"), NULL,
 			"existing toleration can not be modified except its tolerationSeconds");
 	}
-	munged = copy_shallow(write->arena, after);
+	struct bt_json_value *munged = copy_shallow(write->arena, after);
 	reset_permitted(write, before, munged);
 	if (!bt_json_equal(before, munged)) {
 		struct bt_strbuf difference = {0};

@@ -160,7 +160,6 @@ static void check_request(struct bt_field_errors *errors, const struct bt_path *
 	bool may_overcommit = bt_resource_is_overcommit_allowed(member->name);
 	struct bt_quantity request;
 	struct bt_quantity limit;
-	int order;
 	if (limit_value == NULL) {
 		if (!may_overcommit) {
 			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "limits"),
@@ -172,7 +171,7 @@ static void check_request(struct bt_field_errors *errors, const struct bt_path *
 		!bt_kinds_quantity(limit_value, errors->arena, &limit)) {
 		return;
 	}
-	order = bt_quantity_compare(&request, &limit);
+	int order = bt_quantity_compare(&request, &limit);
 	if (order > 0 || (!may_overcommit && order != 0)) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "requests"),
 			member->value, "must be %s %.*s limit of %.*s",
@@ -223,7 +222,6 @@ static void check_pod_resources(struct bt_field_errors *errors, const struct bt_
 	const struct bt_json_value *resources = bt_kinds_object(spec, "resources");
 	const struct bt_json_value *requests = bt_json_object_at(resources, "requests");
 	const struct bt_path *at = BT_PATH_NAME(place, "resources");
-	const struct bt_json_value *sum;
 	if (resources == NULL || resources->count == 0) {
 		return;
 	}
@@ -239,7 +237,7 @@ static void check_pod_resources(struct bt_field_errors *errors, const struct bt_
 			}
 		}
 	}
-	sum = bt_kinds_container_sum(errors->arena, spec, "requests");
+	const struct bt_json_value *sum = bt_kinds_container_sum(errors->arena, spec, "requests");
 	for (uint32_t i = 0; i < requests->count; i++) {
 		const struct bt_json_member *member = &requests->members[i];
 		const struct bt_json_value *together = bt_json_get(sum, member->name);

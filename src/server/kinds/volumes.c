@@ -179,15 +179,14 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 	static const char path[] = "spec.resources.requests.storage";
 	struct bt_arena *arena = write->arena;
 	const struct bt_path *place = BT_PATH_NAME(NULL, "spec");
-	struct bt_json_value *before;
-	struct bt_json_value *after;
 	struct bt_quantity old_amount;
 	struct bt_quantity amount;
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
-	before = bt_json_clone(arena, bt_json_object_at(old, "spec"), false);
-	after = bt_json_clone(arena, bt_json_object_at(object, "spec"), false);
+	struct bt_json_value *before = bt_json_clone(arena, bt_json_object_at(old, "spec"), false);
+	struct bt_json_value *after =
+		bt_json_clone(arena, bt_json_object_at(object, "spec"), false);
 	/*
 	 * For a claim without them, a controller may set volumeName, and the class when there is a
 	 * default.

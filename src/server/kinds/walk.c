@@ -228,7 +228,6 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 		/* upstream checks a volume's source before its name */
 		const struct bt_schema_field *field =
 			&message->fields[is_volume ? message->field_count - 1 - i : i];
-		const struct bt_json_value *value;
 		bool has_parts = field->message != NULL && field->message->has_checks &&
 			(field->flags & BT_SCHEMA_UNCHECKED) == 0;
 		if (field->checks == NULL && !has_parts) {
@@ -250,8 +249,9 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 			continue;
 		}
 		struct bt_str name = {field->name, field->name_length};
-		value = (names & name_bit(name.data, name.length)) != 0 ? bt_json_get(object, name)
-									: NULL;
+		const struct bt_json_value *value = (names & name_bit(name.data, name.length)) != 0
+			? bt_json_get(object, name)
+			: NULL;
 		if (is_named(field->name, "selector") &&
 			is_named(message->name, "StatefulSetSpec") && !check->is_update) {
 			check_claim_templates(check, place, object);

@@ -11,11 +11,10 @@ static void default_rolling(struct bt_arena *arena, struct bt_json_value *spec, 
 	struct bt_json_value *unavailable, struct bt_json_value *surge)
 {
 	struct bt_json_value *strategy = bt_json_ensure_object(arena, spec, name);
-	struct bt_json_value *rolling;
 	if (!bt_str_equal_c(bt_kinds_text(strategy, "type"), "RollingUpdate")) {
 		return;
 	}
-	rolling = bt_json_ensure_object(arena, strategy, "rollingUpdate");
+	struct bt_json_value *rolling = bt_json_ensure_object(arena, strategy, "rollingUpdate");
 	if (bt_json_find(rolling, "maxUnavailable") == NULL) {
 		bt_json_set_value(arena, rolling, "maxUnavailable", unavailable);
 	}
@@ -266,13 +265,13 @@ static void validate_stateful_set_update(const struct bt_write *write,
 	static const char *const changeable[] = {"replicas", "ordinals", "template",
 		"updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy",
 		"minReadySeconds"};
-	struct bt_json_value *before;
-	struct bt_json_value *after;
 	if (bt_kinds_keeps_spec(write)) {
 		return;
 	}
-	before = bt_json_clone(write->arena, bt_json_object_at(old, "spec"), false);
-	after = bt_json_clone(write->arena, bt_json_object_at(object, "spec"), false);
+	struct bt_json_value *before =
+		bt_json_clone(write->arena, bt_json_object_at(old, "spec"), false);
+	struct bt_json_value *after =
+		bt_json_clone(write->arena, bt_json_object_at(object, "spec"), false);
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(changeable); i++) {
 		(void)bt_json_remove_c(before, changeable[i]);
 		(void)bt_json_remove_c(after, changeable[i]);
