@@ -103,50 +103,28 @@ int64_t bt_node_reference_match(const struct bt_manifests *cluster, struct bt_st
 	return result < 0 ? result : count;
 }
 
-/** Kinds by the names that kubectl accepts; messages show the first name of each kind. */
+#define WORDS_MAX 5
+
+/** Kinds with the names that kubectl accepts; messages show the first one. */
 static const struct {
-	const char *word;
 	enum bt_kind kind;
+	const char *words[WORDS_MAX]; /* NULL: no more */
 } kind_words[] = {
-	{"pod", BT_KIND_POD},
-	{"pods", BT_KIND_POD},
-	{"po", BT_KIND_POD},
-	{"deployment", BT_KIND_DEPLOYMENT},
-	{"deployments", BT_KIND_DEPLOYMENT},
-	{"deploy", BT_KIND_DEPLOYMENT},
-	{"deployment.apps", BT_KIND_DEPLOYMENT},
-	{"deployments.apps", BT_KIND_DEPLOYMENT},
-	{"statefulset", BT_KIND_STATEFUL_SET},
-	{"statefulsets", BT_KIND_STATEFUL_SET},
-	{"sts", BT_KIND_STATEFUL_SET},
-	{"statefulset.apps", BT_KIND_STATEFUL_SET},
-	{"statefulsets.apps", BT_KIND_STATEFUL_SET},
-	{"daemonset", BT_KIND_DAEMON_SET},
-	{"daemonsets", BT_KIND_DAEMON_SET},
-	{"ds", BT_KIND_DAEMON_SET},
-	{"daemonset.apps", BT_KIND_DAEMON_SET},
-	{"daemonsets.apps", BT_KIND_DAEMON_SET},
-	{"replicaset", BT_KIND_REPLICA_SET},
-	{"replicasets", BT_KIND_REPLICA_SET},
-	{"rs", BT_KIND_REPLICA_SET},
-	{"replicaset.apps", BT_KIND_REPLICA_SET},
-	{"replicasets.apps", BT_KIND_REPLICA_SET},
-	{"replicationcontroller", BT_KIND_REPLICATION_CONTROLLER},
-	{"replicationcontrollers", BT_KIND_REPLICATION_CONTROLLER},
-	{"rc", BT_KIND_REPLICATION_CONTROLLER},
-	{"job", BT_KIND_JOB},
-	{"jobs", BT_KIND_JOB},
-	{"job.batch", BT_KIND_JOB},
-	{"jobs.batch", BT_KIND_JOB},
-	{"cronjob", BT_KIND_CRON_JOB},
-	{"cronjobs", BT_KIND_CRON_JOB},
-	{"cj", BT_KIND_CRON_JOB},
-	{"cronjob.batch", BT_KIND_CRON_JOB},
-	{"cronjobs.batch", BT_KIND_CRON_JOB},
-	{"podgroup", BT_KIND_POD_GROUP},
-	{"podgroups", BT_KIND_POD_GROUP},
-	{"podgroup.scheduling.k8s.io", BT_KIND_POD_GROUP},
-	{"podgroups.scheduling.k8s.io", BT_KIND_POD_GROUP},
+	{BT_KIND_POD, {"pod", "pods", "po"}},
+	{BT_KIND_DEPLOYMENT,
+		{"deployment", "deployments", "deploy", "deployment.apps", "deployments.apps"}},
+	{BT_KIND_STATEFUL_SET,
+		{"statefulset", "statefulsets", "sts", "statefulset.apps", "statefulsets.apps"}},
+	{BT_KIND_DAEMON_SET,
+		{"daemonset", "daemonsets", "ds", "daemonset.apps", "daemonsets.apps"}},
+	{BT_KIND_REPLICA_SET,
+		{"replicaset", "replicasets", "rs", "replicaset.apps", "replicasets.apps"}},
+	{BT_KIND_REPLICATION_CONTROLLER, {"replicationcontroller", "replicationcontrollers", "rc"}},
+	{BT_KIND_JOB, {"job", "jobs", "job.batch", "jobs.batch"}},
+	{BT_KIND_CRON_JOB, {"cronjob", "cronjobs", "cj", "cronjob.batch", "cronjobs.batch"}},
+	{BT_KIND_POD_GROUP,
+		{"podgroup", "podgroups", "podgroup.scheduling.k8s.io",
+			"podgroups.scheduling.k8s.io"}},
 };
 
 #define PARTS_MAX 3
@@ -182,9 +160,12 @@ static uint32_t split(struct bt_str text, struct bt_str parts[PARTS_MAX])
 bool bt_pod_reference_find_kind(struct bt_str word, enum bt_kind *out_kind)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(kind_words); i++) {
-		if (bt_str_equal_without_case(word, bt_str_from(kind_words[i].word))) {
-			*out_kind = kind_words[i].kind;
-			return true;
+		const char *const *words = kind_words[i].words;
+		for (size_t k = 0; k < WORDS_MAX && words[k] != NULL; k++) {
+			if (bt_str_equal_without_case(word, bt_str_from(words[k]))) {
+				*out_kind = kind_words[i].kind;
+				return true;
+			}
 		}
 	}
 	return false;
@@ -209,15 +190,16 @@ int bt_pod_reference_parse(const char *argument, const char *namespace_,
 	if (count == PARTS_MAX) {
 		if (!bt_pod_reference_find_kind(parts[0], &out->kind)) {
 			struct bt_str word = parts[0];
-			const char *words[BT_ARRAY_LENGTH(kind_words)];
-			for (size_t i = 0; i < BT_ARRAY_LENGTH(kind_words); i++) {
-				words[i] = kind_words[i].word;
+			const char *words[BT_ARRAY_LENGTH(kind_words) * WORDS_MAX];
+			uint32_t word_count = 0;
+			for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
+				words[word_count] = kind_words[i / WORDS_MAX].words[i % WORDS_MAX];
+				word_count += words[word_count] != NULL;
 			}
 			struct bt_strbuf text = {0};
 			bt_printable_append(
 				&text, bt_str_sub(word, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-			const char *close =
-				bt_suggest(bt_strbuf_c(&text), words, BT_ARRAY_LENGTH(words));
+			const char *close = bt_suggest(bt_strbuf_c(&text), words, word_count);
 			bt_strbuf_append_c(&text, " is no kind that has pods");
 			if (close != NULL) {
 				bt_strbuf_printf(&text, "; did you mean %s?", close);

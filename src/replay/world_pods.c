@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "api/change.h"
 #include "api/identity.h"
 #include "api/toleration.h"
 #include "base/alloc.h"
@@ -318,8 +319,8 @@ int bt_replay_disrupt_pod(
 		.reason = end == BT_REPLAY_PREEMPTED ? BT_STR("PreemptionByScheduler")
 						     : BT_STR("DeletionByTaintManager")};
 	bool ignored;
-	value.status.conditions = bt_pod_conditions_set(
-		&value.status, &condition, &now, &replay->arena, &ignored);
+	value.status.conditions =
+		bt_pod_conditions_set(&value.status, &condition, &now, &replay->arena, &ignored);
 	return bt_replay_set_pod(replay, id, &value, err);
 }
 
@@ -333,16 +334,6 @@ static bool is_evicting(const struct bt_node *node)
 		}
 	}
 	return false;
-}
-
-static bool has_equal_taints(const struct bt_node *a, const struct bt_node *b)
-{
-	bool is_equal = a->spec.taints.count == b->spec.taints.count;
-	for (uint32_t i = 0; is_equal && i < a->spec.taints.count; i++) {
-		is_equal = bt_message_equal(
-			&bt_taint_message, &a->spec.taints.items[i], &b->spec.taints.items[i]);
-	}
-	return is_equal;
 }
 
 /** Sets when the pod is evicted from a node with these taints. */
@@ -364,7 +355,8 @@ void bt_replay_observe_taints(
 	bool is_evicting_now = is_evicting(new_node);
 	replay->evicting_nodes += (uint32_t)is_evicting_now - (uint32_t)was_evicting;
 	if (new_node == NULL || !(was_evicting || is_evicting_now) ||
-		(old_node != NULL && has_equal_taints(old_node, new_node))) {
+		(old_node != NULL &&
+			bt_taint_list_equal(&old_node->spec.taints, &new_node->spec.taints))) {
 		return;
 	}
 	uint32_t slot = bt_node_table_find(&state->nodes, new_node->metadata.name);

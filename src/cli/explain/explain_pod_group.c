@@ -226,15 +226,6 @@ static void write_summary(const struct report *report, struct bt_strbuf *out)
 	}
 }
 
-static void write_more(uint32_t shown, uint32_t count, struct bt_strbuf *out)
-{
-	if (shown < count) {
-		bt_strbuf_append_c(out, "  and ");
-		bt_explain_append_count(out, count - shown);
-		bt_strbuf_append_c(out, " more\n");
-	}
-}
-
 static void write_placements(const struct report *report, bool wide, struct bt_strbuf *out)
 {
 	const struct bt_group_explanation *explanation = report->explanation;
@@ -264,7 +255,7 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 			explanation->members.count - explanation->gated_count);
 	}
 	bt_table_write(&table, out);
-	write_more(shown, count, out);
+	bt_explain_write_more(shown, count, out);
 }
 
 static void write_members(const struct report *report, bool wide, struct bt_strbuf *out)
@@ -284,7 +275,7 @@ static void write_members(const struct report *report, bool wide, struct bt_strb
 		bt_table_add(&table, member->message);
 	}
 	bt_table_write(&table, out);
-	write_more(shown, count, out);
+	bt_explain_write_more(shown, count, out);
 }
 
 static void write_proposals(const struct report *report, struct bt_strbuf *out)

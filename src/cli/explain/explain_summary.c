@@ -77,6 +77,15 @@ void bt_explain_append_counted(
 	bt_strbuf_append_c(out, count == 1 ? one : many);
 }
 
+void bt_explain_write_more(uint32_t shown, uint32_t count, struct bt_strbuf *out)
+{
+	if (shown < count) {
+		bt_strbuf_append_c(out, "  and ");
+		bt_explain_append_count(out, count - shown);
+		bt_strbuf_append_c(out, " more\n");
+	}
+}
+
 /** --- reasons in plain words --- */
 
 static bool append_plain(struct bt_strbuf *out, struct bt_str reason, bool one)

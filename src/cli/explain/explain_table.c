@@ -600,11 +600,7 @@ void bt_explain_report_write_table(const void *answer, bool wide, struct bt_strb
 		uint32_t shown = wide || ranking.count < BEST_MAX ? ranking.count : BEST_MAX;
 		bt_strbuf_append_c(out, "\nScores, best nodes first:\n");
 		write_scores(&ranking, shown, out);
-		if (shown < ranking.count) {
-			bt_strbuf_append_c(out, "  and ");
-			bt_explain_append_count(out, ranking.count - shown);
-			bt_strbuf_append_c(out, " more\n");
-		}
+		bt_explain_write_more(shown, ranking.count, out);
 		const struct bt_explained_node *best = ranking.nodes[0];
 		bool any = false;
 		for (uint32_t c = 0; c < best->scores.count && ranking.count > 1; c++) {
