@@ -81,11 +81,8 @@ void bt_surroundings_load(
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind != BT_KIND_POD && object->kind != BT_KIND_NODE) {
-			const struct bt_kind_info *info = bt_kind_info(object->kind);
-			void *copy = bt_arena_alloc(&loading.arena, info->size);
-			memcpy(copy, object->object->value, info->size);
-			struct bt_object_meta *meta =
-				copy; /* every kind starts with its metadata */
+			void *copy = bt_object_copy_value(object->object, &loading.arena);
+			struct bt_object_meta *meta = copy;
 			meta->name = object->name;
 			meta->namespace_ = object->namespace_;
 			meta->uid = object->uid;
