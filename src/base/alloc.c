@@ -65,10 +65,8 @@ void bt_free(void *memory)
 
 char *bt_strndup(const char *text, size_t length)
 {
-	char *copy;
-
 	BT_ASSERT(length < SIZE_MAX);
-	copy = bt_malloc(length + 1);
+	char *copy = bt_malloc(length + 1);
 	if (length != 0) {
 		memcpy(copy, text, length);
 	}

@@ -178,12 +178,11 @@ void *bt_arena_alloc(struct bt_arena *arena, size_t size)
 void *bt_arena_calloc(struct bt_arena *arena, size_t count, size_t size)
 {
 	size_t bytes;
-	void *memory;
 
 	if (BT_MUL_OVERFLOW(count, size, &bytes)) {
 		bt_panic("arena allocation of %zu elements of %zu bytes overflows", count, size);
 	}
-	memory = bt_arena_alloc(arena, bytes);
+	void *memory = bt_arena_alloc(arena, bytes);
 	memset(memory, 0, bytes);
 	return memory;
 }
@@ -196,12 +195,10 @@ char *bt_arena_alloc_bytes(struct bt_arena *arena, size_t size)
 
 struct bt_str bt_arena_str(struct bt_arena *arena, struct bt_str text)
 {
-	char *copy;
-
 	if (text.data == NULL) {
 		return text;
 	}
-	copy = bt_arena_alloc_bytes(arena, (size_t)text.length + 1);
+	char *copy = bt_arena_alloc_bytes(arena, (size_t)text.length + 1);
 	memcpy(copy, text.data, text.length);
 	copy[text.length] = '\0';
 	return (struct bt_str){copy, text.length};
@@ -210,16 +207,14 @@ struct bt_str bt_arena_str(struct bt_arena *arena, struct bt_str text)
 struct bt_str bt_arena_printf(struct bt_arena *arena, const char *format, ...)
 {
 	va_list arguments;
-	char *text;
-	int length;
 
 	va_start(arguments, format);
-	length = vsnprintf(NULL, 0, format, arguments);
+	int length = vsnprintf(NULL, 0, format, arguments);
 	va_end(arguments);
 	if (length < 0) {
 		bt_panic("text cannot be formatted: %s", format);
 	}
-	text = bt_arena_alloc_bytes(arena, (size_t)length + 1);
+	char *text = bt_arena_alloc_bytes(arena, (size_t)length + 1);
 	va_start(arguments, format);
 	(void)vsnprintf(text, (size_t)length + 1, format, arguments);
 	va_end(arguments);

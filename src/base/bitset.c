@@ -39,12 +39,11 @@ void bt_bitset_clear(struct bt_bitset *set)
 uint32_t bt_bitset_next(const struct bt_bitset *set, uint32_t from)
 {
 	uint32_t index = from >> 6;
-	uint64_t word;
 
 	if (from >= set->bit_count) {
 		return UINT32_MAX;
 	}
-	word = set->words[index] & (~UINT64_C(0) << (from & 63));
+	uint64_t word = set->words[index] & (~UINT64_C(0) << (from & 63));
 	while (word == 0) {
 		if (++index == set->word_count) {
 			return UINT32_MAX;

@@ -41,7 +41,6 @@ static void quote(struct bt_str text, struct bt_strbuf *out)
 static int refuse(const char *what, struct bt_str unit, struct bt_str text, struct berth_error *err)
 {
 	struct bt_strbuf message = {0};
-	int code;
 	if (what != NULL) {
 		bt_strbuf_printf(&message, "time: %s duration ", what);
 	} else {
@@ -50,7 +49,7 @@ static int refuse(const char *what, struct bt_str unit, struct bt_str text, stru
 		bt_strbuf_append_c(&message, " in duration ");
 	}
 	quote(text, &message);
-	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
+	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
 	bt_strbuf_finish(&message);
 	return code;
 }
@@ -112,9 +111,7 @@ static int parse_part(
 	uint64_t value;
 	uint64_t fraction = 0;
 	double scale = 1;
-	bool digits;
 	uint32_t unit_length = 0;
-	struct bt_str unit;
 
 	if (cursor->rest.data[0] != '.' && !bt_is_digit(cursor->rest.data[0])) {
 		return refuse("invalid", (struct bt_str){NULL, 0}, text, err);
@@ -122,7 +119,7 @@ static int parse_part(
 	if (!leading_integer(cursor, &value)) {
 		return refuse("invalid", (struct bt_str){NULL, 0}, text, err);
 	}
-	digits = cursor->rest.length != before;
+	bool digits = cursor->rest.length != before;
 	if (cursor->rest.length > 0 && cursor->rest.data[0] == '.') {
 		advance(cursor, 1);
 		before = cursor->rest.length;
@@ -136,7 +133,7 @@ static int parse_part(
 		!bt_is_digit(cursor->rest.data[unit_length])) {
 		unit_length++;
 	}
-	unit = bt_str_sub(cursor->rest, 0, unit_length);
+	struct bt_str unit = bt_str_sub(cursor->rest, 0, unit_length);
 	if (unit_length == 0) {
 		return refuse("missing unit in", unit, text, err);
 	}
@@ -205,12 +202,11 @@ int bt_duration_parse(struct bt_str text, int64_t *out_ns, struct berth_error *e
 static void append_decimal(uint64_t value, unsigned int digits, struct bt_strbuf *out)
 {
 	uint64_t power = 1;
-	uint64_t fraction;
 	for (unsigned int i = 0; i < digits; i++) {
 		power *= 10;
 	}
 	bt_strbuf_printf(out, "%llu", (unsigned long long)(value / power));
-	fraction = value % power;
+	uint64_t fraction = value % power;
 	if (fraction == 0) {
 		return;
 	}
@@ -224,7 +220,6 @@ static void append_decimal(uint64_t value, unsigned int digits, struct bt_strbuf
 void bt_duration_format(int64_t duration_ns, struct bt_strbuf *out)
 {
 	uint64_t value = duration_ns < 0 ? -(uint64_t)duration_ns : (uint64_t)duration_ns;
-	uint64_t minutes;
 
 	if (duration_ns < 0) {
 		bt_strbuf_append_char(out, '-');
@@ -247,7 +242,7 @@ void bt_duration_format(int64_t duration_ns, struct bt_strbuf *out)
 		bt_strbuf_append_c(out, "ms");
 		return;
 	}
-	minutes = value / ((uint64_t)BT_NS_PER_SECOND * 60);
+	uint64_t minutes = value / ((uint64_t)BT_NS_PER_SECOND * 60);
 	if (minutes >= 60) {
 		bt_strbuf_printf(out, "%lluh", (unsigned long long)(minutes / 60));
 	}

@@ -59,12 +59,11 @@ static bool sift_down(struct bt_heap *heap, uint32_t start)
 	for (;;) {
 		/* 64 bits, because twice the position may exceed 32 bits. */
 		uint64_t left = (uint64_t)position * 2 + 1;
-		uint32_t child;
 
 		if (left >= count) {
 			break;
 		}
-		child = (uint32_t)left;
+		uint32_t child = (uint32_t)left;
 		if (left + 1 < count &&
 			is_less(heap, &heap->slots.items[child + 1], &heap->slots.items[child])) {
 			child++;
@@ -107,12 +106,9 @@ void bt_heap_push(struct bt_heap *heap, uint32_t item, int64_t major, int64_t mi
 
 void bt_heap_remove(struct bt_heap *heap, uint32_t item)
 {
-	uint32_t position;
-	uint32_t last;
-
 	BT_ASSERT(bt_heap_has(heap, item));
-	position = heap->positions.items[item];
-	last = --heap->slots.count;
+	uint32_t position = heap->positions.items[item];
+	uint32_t last = --heap->slots.count;
 	heap->positions.items[item] = BT_HEAP_NONE;
 	if (position != last) {
 		set_slot(heap, position, heap->slots.items[last]);
@@ -130,10 +126,8 @@ uint32_t bt_heap_pop(struct bt_heap *heap)
 
 void bt_heap_update(struct bt_heap *heap, uint32_t item, int64_t major, int64_t minor)
 {
-	uint32_t position;
-
 	BT_ASSERT(bt_heap_has(heap, item));
-	position = heap->positions.items[item];
+	uint32_t position = heap->positions.items[item];
 	heap->slots.items[position].major = major;
 	heap->slots.items[position].minor = minor;
 	restore_order(heap, position);
@@ -143,11 +137,10 @@ void bt_heap_replace(
 	struct bt_heap *heap, uint32_t old_item, uint32_t item, int64_t major, int64_t minor)
 {
 	struct bt_heap_slot slot = {.major = major, .minor = minor, .item = item};
-	uint32_t position;
 
 	BT_ASSERT(bt_heap_has(heap, old_item));
 	make_room(heap, item);
-	position = heap->positions.items[old_item];
+	uint32_t position = heap->positions.items[old_item];
 	heap->positions.items[old_item] = BT_HEAP_NONE;
 	set_slot(heap, position, slot);
 	restore_order(heap, position);

@@ -136,8 +136,6 @@ uint32_t bt_map_next(const struct bt_map *map, uint64_t hash, uint32_t position)
 
 void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 {
-	uint32_t position;
-
 	BT_ASSERT(value < SLOT_DELETED);
 	if (map->used >= used_max(map->capacity)) {
 		/*
@@ -157,7 +155,7 @@ void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value)
 		}
 		rehash(map, capacity);
 	}
-	position = home_of(map->capacity, tag_of(hash));
+	uint32_t position = home_of(map->capacity, tag_of(hash));
 	while (map->slots[position].value < SLOT_DELETED) {
 		position = (position + 1) & (map->capacity - 1);
 	}

@@ -37,7 +37,6 @@ uint64_t bt_prng_next(struct bt_prng *prng)
 
 uint64_t bt_prng_below(struct bt_prng *prng, uint64_t bound)
 {
-	uint64_t rejected;
 	uint64_t word;
 
 	BT_ASSERT(bound > 0);
@@ -45,7 +44,7 @@ uint64_t bt_prng_below(struct bt_prng *prng, uint64_t bound)
 	 * rejected is 2^64 modulo bound. Values below are drawn again, because they would make some
 	 * results more likely than others.
 	 */
-	rejected = (UINT64_MAX - bound + 1) % bound;
+	uint64_t rejected = (UINT64_MAX - bound + 1) % bound;
 	do {
 		word = bt_prng_next(prng);
 	} while (word < rejected);

@@ -80,12 +80,10 @@ bool bt_str_has_suffix(struct bt_str text, struct bt_str suffix)
 
 int64_t bt_str_find(struct bt_str text, struct bt_str needle)
 {
-	const char *found;
-
 	if (needle.length == 0 || text.length < needle.length) {
 		return needle.length == 0 ? 0 : -1;
 	}
-	found = memmem(text.data, text.length, needle.data, needle.length);
+	const char *found = memmem(text.data, text.length, needle.data, needle.length);
 	return found != NULL ? found - text.data : -1;
 }
 
@@ -162,7 +160,6 @@ bool bt_str_parse_int64(struct bt_str text, int64_t *out_value)
 {
 	bool negative = false;
 	uint32_t i = 0;
-	uint64_t limit;
 	uint64_t value = 0;
 
 	if (text.length != 0 && (text.data[0] == '-' || text.data[0] == '+')) {
@@ -172,7 +169,7 @@ bool bt_str_parse_int64(struct bt_str text, int64_t *out_value)
 	if (i == text.length) {
 		return false;
 	}
-	limit = (uint64_t)INT64_MAX + (negative ? 1 : 0);
+	uint64_t limit = (uint64_t)INT64_MAX + (negative ? 1 : 0);
 	for (; i < text.length; i++) {
 		unsigned int digit = (unsigned int)(unsigned char)text.data[i] - '0';
 		if (digit > 9 || value > (limit - digit) / 10) {

@@ -37,12 +37,11 @@ void bt_strbuf_reset(struct bt_strbuf *buffer)
 void bt_strbuf_grow(struct bt_strbuf *buffer, size_t extra)
 {
 	size_t capacity = buffer->capacity;
-	size_t needed;
 
 	if (BT_UNLIKELY(extra >= BT_STR_MAX || buffer->length + extra >= BT_STR_MAX)) {
 		bt_panic("text buffer of %zu bytes cannot grow by %zu", buffer->length, extra);
 	}
-	needed = buffer->length + extra + 1;
+	size_t needed = buffer->length + extra + 1;
 	capacity = capacity < CAPACITY_MIN ? CAPACITY_MIN : capacity * 2;
 	if (capacity < needed) {
 		capacity = needed;
@@ -92,14 +91,12 @@ void bt_strbuf_printf(struct bt_strbuf *buffer, const char *format, ...)
 void bt_strbuf_vprintf(struct bt_strbuf *buffer, const char *format, va_list arguments)
 {
 	va_list again;
-	size_t room;
-	int length;
 
 	/* The first attempt usually has enough room; if not, vsnprintf returns the exact length. */
 	bt_strbuf_reserve(buffer, 0);
-	room = buffer->capacity - buffer->length;
+	size_t room = buffer->capacity - buffer->length;
 	va_copy(again, arguments);
-	length = vsnprintf(buffer->data + buffer->length, room, format, arguments);
+	int length = vsnprintf(buffer->data + buffer->length, room, format, arguments);
 	if (length < 0) {
 		bt_panic("text cannot be formatted: %s", format);
 	}
@@ -183,10 +180,8 @@ const char *bt_strbuf_c(const struct bt_strbuf *buffer)
 
 char *bt_strbuf_steal(struct bt_strbuf *buffer)
 {
-	char *text;
-
 	bt_strbuf_reserve(buffer, 0);
-	text = buffer->data;
+	char *text = buffer->data;
 	*buffer = (struct bt_strbuf){0};
 	return text;
 }

@@ -44,19 +44,15 @@ static uint32_t find_id(const struct bt_symbol_table *table, struct bt_str text,
 
 bt_sym bt_symbol_ref_str(struct bt_symbol_table *table, struct bt_str text)
 {
-	struct bt_symbol_entry entry;
-	uint64_t hash;
-	uint32_t id;
-
 	if (text.length == 0) {
 		return BT_SYM_EMPTY;
 	}
-	hash = bt_str_hash(text);
-	id = find_id(table, text, hash);
+	uint64_t hash = bt_str_hash(text);
+	uint32_t id = find_id(table, text, hash);
 	if (id != BT_SYM_NONE.id) {
 		return bt_symbol_ref(table, (bt_sym){id});
 	}
-	entry = (struct bt_symbol_entry){
+	struct bt_symbol_entry entry = (struct bt_symbol_entry){
 		.text = bt_strndup(text.data, text.length),
 		.length = text.length,
 		.ref_count = 1,
@@ -69,12 +65,10 @@ bt_sym bt_symbol_ref_str(struct bt_symbol_table *table, struct bt_str text)
 
 bt_sym bt_symbol_ref(struct bt_symbol_table *table, bt_sym symbol)
 {
-	struct bt_symbol_entry *entry;
-
 	if (bt_sym_is_none(symbol) || symbol.id == BT_SYM_EMPTY.id) {
 		return symbol;
 	}
-	entry = live_entry(table, symbol);
+	struct bt_symbol_entry *entry = live_entry(table, symbol);
 	BT_ASSERT(entry->ref_count < UINT32_MAX);
 	entry->ref_count++;
 	return symbol;
@@ -82,18 +76,15 @@ bt_sym bt_symbol_ref(struct bt_symbol_table *table, bt_sym symbol)
 
 void bt_symbol_unref(struct bt_symbol_table *table, bt_sym symbol)
 {
-	struct bt_symbol_entry *entry;
-	bool removed;
-
 	if (bt_sym_is_none(symbol) || symbol.id == BT_SYM_EMPTY.id) {
 		return;
 	}
-	entry = live_entry(table, symbol);
+	struct bt_symbol_entry *entry = live_entry(table, symbol);
 	if (--entry->ref_count != 0) {
 		return;
 	}
 	struct bt_str text = {entry->text, entry->length};
-	removed = bt_map_remove(&table->map, bt_str_hash(text), symbol.id);
+	bool removed = bt_map_remove(&table->map, bt_str_hash(text), symbol.id);
 	BT_ASSERT(removed);
 	table->text_bytes -= (size_t)entry->length + 1;
 	bt_free(entry->text);
@@ -111,11 +102,9 @@ bt_sym bt_symbol_find(const struct bt_symbol_table *table, struct bt_str text)
 
 struct bt_str bt_symbol_text(const struct bt_symbol_table *table, bt_sym symbol)
 {
-	const struct bt_symbol_entry *entry;
-
 	if (bt_sym_is_none(symbol)) {
 		return (struct bt_str){NULL, 0};
 	}
-	entry = live_entry(table, symbol);
+	const struct bt_symbol_entry *entry = live_entry(table, symbol);
 	return (struct bt_str){entry->text, entry->length};
 }

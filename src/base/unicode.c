@@ -20,13 +20,12 @@ static uint32_t payload_bits(char byte)
 
 uint32_t bt_utf8_decode(const char *bytes, size_t length, uint32_t *out_rune)
 {
-	unsigned char lead;
 	uint32_t rune;
 
 	if (length == 0) {
 		return 0;
 	}
-	lead = (unsigned char)bytes[0];
+	unsigned char lead = (unsigned char)bytes[0];
 	if (lead < 0x80) {
 		*out_rune = lead;
 		return 1;

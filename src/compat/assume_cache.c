@@ -311,12 +311,11 @@ static int assume(struct berth_assume_cache *cache, struct bt_str key, struct be
 	struct entry *entry = find(cache, key);
 	int64_t version;
 	int64_t stored;
-	int result;
 
 	if (entry == NULL) {
 		return not_found(cache, key, err);
 	}
-	result = parse_versions(cache, entry, object, &stored, &version, err);
+	int result = parse_versions(cache, entry, object, &stored, &version, err);
 	if (result != BERTH_OK) {
 		return result;
 	}

@@ -135,12 +135,11 @@ int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot)
 {
 	int64_t row_generation = cache->state->nodes.rows[slot].generation;
 	struct bt_cache_node none = {0};
-	struct bt_cache_node *node;
 
 	while (cache->nodes.count <= slot) {
 		bt_vec_push(&cache->nodes, none);
 	}
-	node = &cache->nodes.items[slot];
+	struct bt_cache_node *node = &cache->nodes.items[slot];
 	if (node->generation == 0 || node->row_generation != row_generation) {
 		node->row_generation = row_generation;
 		node->generation = bt_aggregate_next_generation();
@@ -151,12 +150,11 @@ int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot)
 static void copy_images(
 	struct bt_aggregate *copy, const struct bt_state *state, const struct bt_node_row *row)
 {
-	struct bt_aggregate_image *images;
-
 	if (row->images.count == 0) {
 		return;
 	}
-	images = BT_NEW_ARRAY(struct bt_aggregate_image, row->images.count);
+	struct bt_aggregate_image *images =
+		BT_NEW_ARRAY(struct bt_aggregate_image, row->images.count);
 	for (uint32_t i = 0; i < row->images.count; i++) {
 		const struct bt_image *image =
 			&state->images.images.items[row->images.items[i].image];
@@ -300,12 +298,10 @@ static void sync_slot(struct berth_cache *cache, uint32_t slot)
 static void drop_pod(
 	struct berth_cache *cache, struct place place, enum berth_cache_pod_state departed_as)
 {
-	struct bt_cache_pod *pod;
-
 	if (place.pod_id == BT_POD_NONE) {
 		return;
 	}
-	pod = &cache->pods.items[place.pod_id];
+	struct bt_cache_pod *pod = &cache->pods.items[place.pod_id];
 	if (departed_as != BERTH_CACHE_POD_INITIAL) {
 		departed_put(&cache->departed, pod->pod->info.uid, departed_as);
 	}
@@ -385,12 +381,11 @@ int berth_cache_add_pod(
 	struct berth_cache *cache, struct berth_object *pod, struct berth_error *err)
 {
 	int result = check_pod(pod, err);
-	struct place place;
 
 	if (result != BERTH_OK) {
 		return result;
 	}
-	place = find_place(cache, berth_object_uid(pod));
+	struct place place = find_place(cache, berth_object_uid(pod));
 	result = bt_state_add_pod(cache->state, bt_const_pod_of(berth_object_pod(pod)), err);
 	if (result == BERTH_OK) {
 		drop_pod(cache, place, BERTH_CACHE_POD_INITIAL);
@@ -404,13 +399,12 @@ int berth_cache_update_pod(struct berth_cache *cache, const struct berth_pod *ol
 {
 	int result = check_pod(new_pod, err);
 	struct place place;
-	struct place other;
 
 	if (result != BERTH_OK) {
 		return result;
 	}
 	place = find_place(cache, berth_pod_uid(old_pod));
-	other = find_place(cache, berth_object_uid(new_pod));
+	struct place other = find_place(cache, berth_object_uid(new_pod));
 	result = bt_state_update_pod(cache->state, bt_const_pod_of(old_pod),
 		bt_const_pod_of(berth_object_pod(new_pod)), err);
 	if (result == BERTH_OK) {
@@ -469,15 +463,13 @@ uint32_t berth_cache_expire_assumed(struct berth_cache *cache, int64_t now_ns)
 
 	for (uint32_t i = 0; i < cache->pods.count; i++) {
 		const struct bt_cache_pod *pod = &cache->pods.items[i];
-		struct place place;
-		int result;
 
 		if (pod->pod == NULL || !pod->binding_finished || pod->deadline_ns >= now_ns) {
 			continue;
 		}
 		/* A confirmed pod has a new entry, so this entry is an assumed pod. */
-		place = find_place(cache, pod->pod->info.uid);
-		result = bt_state_remove_pod(cache->state, pod->pod->pod, NULL);
+		struct place place = find_place(cache, pod->pod->info.uid);
+		int result = bt_state_remove_pod(cache->state, pod->pod->pod, NULL);
 		BT_ASSERT(result == BERTH_OK);
 		drop_pod(cache, place, BERTH_CACHE_POD_EXPIRED);
 		expired++;
@@ -512,13 +504,12 @@ static void keep_node(struct berth_cache *cache, struct bt_object *object)
 {
 	uint32_t slot = bt_node_table_find(&cache->state->nodes, object->meta->name);
 	struct bt_cache_node none = {0};
-	struct bt_cache_node *node;
 
 	BT_ASSERT(slot != BT_SLOT_NONE);
 	while (cache->nodes.count <= slot) {
 		bt_vec_push(&cache->nodes, none);
 	}
-	node = &cache->nodes.items[slot];
+	struct bt_cache_node *node = &cache->nodes.items[slot];
 	object = bt_object_share(object);
 	bt_object_release(node->node);
 	node->node = object;

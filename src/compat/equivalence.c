@@ -89,7 +89,6 @@ struct berth_equivalence_class berth_equivalence_class_of(
 	struct berth_equivalence_cache *cache, const struct berth_pod *outside)
 {
 	const struct bt_pod *pod = bt_const_pod_of(outside);
-	uint64_t hash;
 
 	if (cache->classes.count == BERTH_EQUIVALENCE_CLASSES_MAX) {
 		remove_all(cache);
@@ -100,7 +99,7 @@ struct berth_equivalence_class berth_equivalence_class_of(
 			bt_label_set_ref_map(&cache->tables->label_sets, &pod->metadata.labels),
 		.scope = scope_of(cache, pod),
 	};
-	hash = bt_hash_u64(
+	uint64_t hash = bt_hash_u64(
 		bt_hash_u64(bt_hash_u64(0, class.shape), class.label_set), class.scope.id);
 
 	BT_MAP_EACH (&cache->class_by_key, hash, id) {

@@ -654,12 +654,10 @@ static struct binding_progress *progress_of(struct bt_cycle_state *cycle)
 /** Continues PreBind or Bind at the point where the previous call stopped. */
 static struct bt_status continue_binding(struct run *run, bool is_pre_bind)
 {
-	struct binding_progress *progress;
-
 	if (run->slot == BT_SLOT_NONE) {
 		return run->status;
 	}
-	progress = progress_of(run->cycle);
+	struct binding_progress *progress = progress_of(run->cycle);
 	run->cycle->wake_ns = INT64_MAX;
 	run->status = is_pre_bind ? bt_run_pre_bind_from(run->framework, run->cycle, run->pod,
 					    run->slot, &progress->pre_bind)

@@ -15,10 +15,9 @@ static int decode(struct bt_str json, struct bt_arena *arena,
 	struct bt_label_selector *selector = BT_ARENA_NEW(arena, struct bt_label_selector);
 	struct bt_json_reader reader;
 	enum bt_json_type type;
-	int result;
 
 	bt_json_reader_init(&reader, json);
-	result = bt_json_peek(&reader, &type, err);
+	int result = bt_json_peek(&reader, &type, err);
 	if (result == BERTH_OK) {
 		/* For null, decoding leaves the structure unchanged. */
 		result = bt_message_decode_json(
@@ -34,7 +33,6 @@ static int decode(struct bt_str json, struct bt_arena *arena,
 int berth_label_selector_parse(
 	struct berth_str text, struct berth_label_selector **out_selector, struct berth_error *err)
 {
-	struct berth_label_selector *selector;
 	const struct bt_label_selector *decoded = NULL;
 	struct bt_strbuf json = {0};
 	int result = BERTH_OK;
@@ -43,7 +41,7 @@ int berth_label_selector_parse(
 		return bt_error_set(
 			err, BERTH_ERR_TOO_LARGE, "more than %u bytes", BERTH_OBJECT_BYTES_MAX);
 	}
-	selector = BT_NEW(struct berth_label_selector);
+	struct berth_label_selector *selector = BT_NEW(struct berth_label_selector);
 	if (!bt_document_is_json(text)) {
 		result = bt_document_from_yaml(text, NULL, &json, err);
 		text = bt_strbuf_str(&json);
@@ -105,14 +103,12 @@ bool berth_label_selector_matches(const struct berth_label_selector *selector,
 	const struct berth_label *labels, uint32_t count)
 {
 	struct bt_arena arena = {0};
-	struct bt_str_map map;
-	bool matches;
 
 	if (selector == NULL) {
 		return false;
 	}
-	map = sorted(labels, count, &arena, false);
-	matches = bt_selector_matches(&selector->selector, &map);
+	struct bt_str_map map = sorted(labels, count, &arena, false);
+	bool matches = bt_selector_matches(&selector->selector, &map);
 	bt_arena_finish(&arena);
 	return matches;
 }

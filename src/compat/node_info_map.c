@@ -110,7 +110,6 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 	struct berth_object *const *nodes, uint32_t node_count,
 	struct berth_node_name_to_info_map **out_map, struct berth_error *err)
 {
-	struct berth_node_name_to_info_map *map;
 	int result = check_kinds(pods, pod_count, BT_KIND_POD, err);
 
 	if (result == BERTH_OK) {
@@ -119,7 +118,7 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 	if (result != BERTH_OK) {
 		return result;
 	}
-	map = BT_NEW(struct berth_node_name_to_info_map);
+	struct berth_node_name_to_info_map *map = BT_NEW(struct berth_node_name_to_info_map);
 
 	/* Add an empty aggregate for each node name that occurs. */
 	size_t count = (size_t)pod_count + node_count;

@@ -131,12 +131,10 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
  */
 static struct berth_predicates *create_around(const struct berth_node_info *node)
 {
-	struct berth_predicates *predicates;
-
 	if (bt_alone_of(node) == NULL) {
 		return create((struct bt_state *)bt_const_node_info_of(node)->state, NULL);
 	}
-	predicates = create(NULL, NULL);
+	struct berth_predicates *predicates = create(NULL, NULL);
 	if (bt_aggregate_node(bt_alone_of(node)) != NULL) {
 		(void)put_node(predicates, node);
 	}
@@ -309,7 +307,6 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	struct bt_arena *arena, struct judged_node *out_node, struct berth_error *err)
 {
 	const struct bt_aggregate *aggregate = bt_alone_of(node);
-	uint32_t slot;
 
 	*out_node = (struct judged_node){0};
 	if (aggregate == NULL) {
@@ -325,9 +322,10 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	if (bt_aggregate_node(aggregate) == NULL) {
 		return not_found(err);
 	}
-	slot = predicates->owns_state ? put_node(predicates, node)
-				      : bt_node_table_find(&predicates->state->nodes,
-						bt_aggregate_node(aggregate)->metadata.name);
+	uint32_t slot = predicates->owns_state
+		? put_node(predicates, node)
+		: bt_node_table_find(
+			  &predicates->state->nodes, bt_aggregate_node(aggregate)->metadata.name);
 	if (slot == BT_SLOT_NONE || !predicates->state->nodes.rows[slot].has_node) {
 		return not_found(err);
 	}
@@ -422,7 +420,6 @@ static struct bt_status run_predicate(struct bt_plugin *plugin, struct berth_pre
 	enum berth_predicate predicate, const struct bt_node_info *node)
 {
 	struct bt_pre_filter_result result = {0};
-	struct bt_status status;
 
 	if (!data->asked[predicate] && plugin->ops->pre_filter != NULL) {
 		data->answers[predicate] =
@@ -434,7 +431,7 @@ static struct bt_status run_predicate(struct bt_plugin *plugin, struct berth_pre
 		}
 	}
 	data->asked[predicate] = true;
-	status = data->answers[predicate];
+	struct bt_status status = data->answers[predicate];
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
@@ -448,12 +445,11 @@ static int run(enum berth_predicate predicate, const struct berth_predicate_meta
 	struct berth_predicates *predicates = metadata->predicates;
 	struct bt_plugin *plugin = plugin_of(predicates, predicate, err);
 	struct judged_node node;
-	int result;
 
 	if (plugin == NULL) {
 		return BERTH_ERR_INTERNAL;
 	}
-	result = open_node(predicates, outside, bt_arena_of(arena), &node, err);
+	int result = open_node(predicates, outside, bt_arena_of(arena), &node, err);
 	if (result == BERTH_OK) {
 		struct bt_status status =
 			run_predicate(plugin, metadata->data, predicate, node.info);

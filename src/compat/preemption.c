@@ -102,7 +102,6 @@ static void evaluate_node(struct dry_run *run, const struct berth_node_info *nod
 {
 	struct berth_victims victims = {0};
 	struct bt_status status = select_victims(run, node, &victims);
-	struct berth_plugin_status *entry;
 
 	if (bt_status_is_success(&status) && victims.pod_count != 0) {
 		/* Keep the candidate, unless its list (clean or violating) is full. */
@@ -126,7 +125,7 @@ static void evaluate_node(struct dry_run *run, const struct berth_node_info *nod
 		status = bt_status_error_text(run->cycle->arena, bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 	}
-	entry = &run->statuses[run->status_count++];
+	struct berth_plugin_status *entry = &run->statuses[run->status_count++];
 	entry->plugin = berth_node_info_name(node);
 	entry->status = status;
 	if (status.code == BT_STATUS_ERROR) {
@@ -293,17 +292,15 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 	struct berth_preemption *preemption, const struct berth_preemption_candidate *candidates,
 	uint32_t count, struct berth_arena *arena)
 {
-	struct berth_preemption_candidate *winner;
-	struct berth_node_victims *entries;
 	const berth_preemption_score_fn *scores = NULL;
 	uint32_t entry_count = 0;
 	uint32_t score_count = 0;
-	uint32_t best;
 
 	if (count < 2) {
 		return count != 0 ? candidates : NULL;
 	}
-	entries = bt_lib_victims_map(preemption, candidates, count, arena, &entry_count);
+	struct berth_node_victims *entries =
+		bt_lib_victims_map(preemption, candidates, count, arena, &entry_count);
 	if (entry_count == 0) {
 		return candidates;
 	}
@@ -311,11 +308,12 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 		scores = preemption->ops->ordered_score_funcs(
 			preemption, entries, entry_count, &score_count);
 	}
-	best = score_count != 0
+	uint32_t best = score_count != 0
 		? best_by_functions(
 			  preemption, scores, score_count, entries, entry_count, bt_arena_of(arena))
 		: best_by_default(preemption, entries, entry_count, bt_arena_of(arena));
-	winner = BT_ARENA_NEW(bt_arena_of(arena), struct berth_preemption_candidate);
+	struct berth_preemption_candidate *winner =
+		BT_ARENA_NEW(bt_arena_of(arena), struct berth_preemption_candidate);
 	winner->name = entries[best].node_name;
 	winner->victims = entries[best].victims;
 	return winner;
@@ -350,7 +348,6 @@ static struct bt_status no_candidates(
 		.absent = bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 			BT_REASON_PREEMPTION_NOT_HELPFUL)};
 	struct bt_strbuf text = {0};
-	struct bt_status status;
 
 	for (uint32_t i = 0; i < found->status_count; i++) {
 		struct bt_node_status_entry entry = {
@@ -361,7 +358,7 @@ static struct bt_status no_candidates(
 	}
 	bt_strbuf_printf(&text, "0/%u nodes are available:", state->snapshot.count);
 	bt_fit_error_append_reasons(&statuses, state->snapshot.count, &text);
-	status = bt_status_text(
+	struct bt_status status = bt_status_text(
 		BT_STATUS_UNSCHEDULABLE, attempt->cycle->arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	bt_vec_finish(&statuses.entries);
@@ -374,17 +371,15 @@ static struct bt_status run_extenders(struct attempt *attempt)
 	struct bt_evaluator *evaluator = bt_lib_evaluator(attempt->preemption);
 	const struct bt_state *state = evaluator->handle->state;
 	struct bt_arena *arena = attempt->cycle->arena;
-	struct bt_preemption_candidate *inside;
-	struct berth_preemption_candidate *left;
-	struct berth_node_victims *entries;
 	uint32_t count = 0;
 
 	if (evaluator->handle->preemption_extender_count == 0) {
 		return BT_STATUS_OK;
 	}
-	entries = bt_lib_victims_map(attempt->preemption, attempt->candidates,
-		attempt->candidate_count, berth_arena_of(arena), &count);
-	inside = BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, count);
+	struct berth_node_victims *entries = bt_lib_victims_map(attempt->preemption,
+		attempt->candidates, attempt->candidate_count, berth_arena_of(arena), &count);
+	struct bt_preemption_candidate *inside =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, count);
 	for (uint32_t i = 0; i < count; i++) {
 		inside[i] = bt_lib_candidate_of(
 			state, entries[i].node_name, &entries[i].victims, arena);
@@ -399,7 +394,8 @@ static struct bt_status run_extenders(struct attempt *attempt)
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	left = BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, count);
+	struct berth_preemption_candidate *left =
+		BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, count);
 	for (uint32_t i = 0; i < count; i++) {
 		left[i].name =
 			bt_arena_str(arena, bt_node_table_name(&state->nodes, inside[i].slot));
@@ -479,14 +475,14 @@ static struct bt_status preempt(struct attempt *attempt)
 	attempt->candidates = found.candidates;
 	attempt->candidate_count = found.candidate_count;
 	arena = attempt->cycle->arena;
-	const struct berth_preemption_candidate *chosen;
 	struct bt_status status = run_extenders(attempt);
 
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	chosen = berth_preemption_select_candidate(attempt->preemption, attempt->candidates,
-		attempt->candidate_count, berth_arena_of(arena));
+	const struct berth_preemption_candidate *chosen =
+		berth_preemption_select_candidate(attempt->preemption, attempt->candidates,
+			attempt->candidate_count, berth_arena_of(arena));
 	if (chosen == NULL || chosen->name.length == 0) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
 	}

@@ -154,7 +154,6 @@ static int put_object(
 	uint32_t place = find(reflector, object->meta->namespace_, object->meta->name);
 	struct item item = {bt_object_share(object), reflector->list_count};
 	struct bt_object *before = NULL;
-	int result;
 
 	if (place == BT_MAP_NONE) {
 		bt_vec_push(&reflector->items, item);
@@ -164,7 +163,7 @@ static int put_object(
 		before = reflector->items.items[place].object;
 		reflector->items.items[place] = item;
 	}
-	result = change(reflector, before, object, err);
+	int result = change(reflector, before, object, err);
 	bt_object_release(before);
 	return result;
 }
@@ -275,15 +274,13 @@ int berth_reflector_replace(struct berth_reflector *reflector, struct berth_obje
 int berth_reflector_event(struct berth_reflector *reflector, enum berth_watch_event type,
 	struct berth_object *object, struct berth_error *err)
 {
-	const struct bt_object_meta *meta;
-	uint32_t place;
 	int result = check_kind(reflector, object, err);
 
 	if (result != BERTH_OK) {
 		return result;
 	}
-	meta = bt_object_of(object)->meta;
-	place = find(reflector, meta->namespace_, meta->name);
+	const struct bt_object_meta *meta = bt_object_of(object)->meta;
+	uint32_t place = find(reflector, meta->namespace_, meta->name);
 	reflector->had_event = true;
 	/*
 	 * A watch at version "0" begins with ADDED events for existing objects, not ordered by

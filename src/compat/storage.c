@@ -305,14 +305,13 @@ int berth_csi_translator_translate_in_tree_pv_to_csi(
 	struct bt_volume_node_affinity affinity = {0};
 	struct bt_persistent_volume translated = *volume;
 	struct bt_arena arena = {0};
-	int result;
 
 	if (driver == BT_IN_TREE__COUNT) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"could not find in-tree plugin translation logic for %.*s",
 			BT_STR_ARG(volume->metadata.name));
 	}
-	result = bt_in_tree_volume_handle(volume, &arena, &csi.volume_handle, err);
+	int result = bt_in_tree_volume_handle(volume, &arena, &csi.volume_handle, err);
 	if (result == BERTH_OK) {
 		csi.driver = bt_in_tree_csi_name(driver);
 		affinity.required = bt_in_tree_node_affinity(volume, &arena);

@@ -151,12 +151,10 @@ static void copy_listers(struct bt_lib_binder *binder)
 	struct bt_state *state = binder->own_state;
 
 	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
-		struct bt_str name;
-
 		if (!state->nodes.rows[slot].has_node) {
 			continue;
 		}
-		name = bt_node_table_name(&state->nodes, slot);
+		struct bt_str name = bt_node_table_name(&state->nodes, slot);
 		if (!has_node(binder, name)) {
 			struct bt_arena arena = {0};
 			struct bt_node node = {.metadata.name = bt_arena_str(&arena, name)};
@@ -260,10 +258,8 @@ bool berth_conflict_reasons_less(
 
 void berth_conflict_reasons_swap(struct berth_conflict_reasons *reasons, uint32_t i, uint32_t j)
 {
-	enum berth_conflict_reason kept;
-
 	BT_ASSERT(i < reasons->count && j < reasons->count);
-	kept = reasons->items[i];
+	enum berth_conflict_reason kept = reasons->items[i];
 	reasons->items[i] = reasons->items[j];
 	reasons->items[j] = kept;
 }
@@ -324,10 +320,9 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	struct bt_lib_binder *own = own_of(binder);
 	struct bt_arena *memory = bt_arena_of(arena);
 	struct bt_pod_volume_claims *inside = BT_ARENA_NEW(memory, struct bt_pod_volume_claims);
-	int result;
 
 	copy_listers(own);
-	result = own->inside->ops->get_pod_volume_claims(
+	int result = own->inside->ops->get_pod_volume_claims(
 		own->inside, bt_const_pod_info_of(pod), memory, inside, err);
 	if (result != BERTH_OK) {
 		return result;
@@ -386,7 +381,6 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 	uint32_t conflicts = 0;
 	struct bt_node_info buffer;
 	const struct bt_node_info *view = bt_lib_node_view(own->handle, node, &buffer);
-	int result;
 
 	if (view == NULL) {
 		struct bt_str name = berth_node_info_name(node);
@@ -394,7 +388,7 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 		return bt_error_set(
 			err, BERTH_ERR_NOT_FOUND, "node \"%.*s\" not found", BT_STR_ARG(name));
 	}
-	result = own->inside->ops->find_pod_volumes(own->inside, bt_const_pod_info_of(pod),
+	int result = own->inside->ops->find_pod_volumes(own->inside, bt_const_pod_info_of(pod),
 		claims_of(claims, memory), view, memory, &inside, &conflicts, err);
 	if (result != BERTH_OK) {
 		return result;
@@ -481,10 +475,9 @@ static int bind_pod_volumes(struct berth_volume_binder *binder, const struct ber
 {
 	struct bt_lib_binder *own = own_of(binder);
 	struct bt_pod_volumes *inside = volumes_of(volumes, bt_arena_of(arena));
-	int result;
 
 	copy_listers(own);
-	result = own->inside->ops->bind_pod_volumes(
+	int result = own->inside->ops->bind_pod_volumes(
 		own->inside, bt_const_pod_info_of(pod), node_name, inside, bt_arena_of(arena), err);
 	if (volumes != NULL) {
 		volumes->next_check_ns = inside->progress.next_check_ns;

@@ -84,12 +84,11 @@ const struct bt_node_info *bt_lib_node_view(const struct bt_handle *handle,
 	const struct berth_node_info *node, struct bt_node_info *buffer)
 {
 	const struct bt_node_info *view = bt_const_node_info_of(node);
-	uint32_t slot;
 
 	if (view != NULL && view->state != NULL) {
 		return view;
 	}
-	slot = bt_state_snapshot_find(handle->state, berth_node_info_name(node));
+	uint32_t slot = bt_state_snapshot_find(handle->state, berth_node_info_name(node));
 	if (slot == BT_SLOT_NONE) {
 		return NULL;
 	}

@@ -409,15 +409,12 @@ int berth_volume_binding_create(const struct berth_volume_binding_args *args,
 	struct berth_volume_binding **out_plugin, struct berth_error *err)
 {
 	struct berth_volume_binder_options options = BERTH_VOLUME_BINDER_OPTIONS_INIT;
-	struct own_binding *own;
-	struct bt_plugin_args inside;
-	int result;
 
 	if (args == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"want args to be of type VolumeBindingArgs, got <nil>");
 	}
-	own = BT_NEW(struct own_binding);
+	struct own_binding *own = BT_NEW(struct own_binding);
 	own->handle = bt_const_handle_of(handle);
 	own->gates = *own->handle->gates;
 	if (features != NULL) {
@@ -426,8 +423,8 @@ int berth_volume_binding_create(const struct berth_volume_binding_args *args,
 	}
 	own->own_handle = *own->handle;
 	own->own_handle.gates = &own->gates;
-	inside = read_args(own, args);
-	result = bt_volume_binding_plugin.create(
+	struct bt_plugin_args inside = read_args(own, args);
+	int result = bt_volume_binding_plugin.create(
 		&bt_volume_binding_plugin, &inside, &own->own_handle, &own->inside, err);
 	if (result != BERTH_OK) {
 		bt_free(own->shape);

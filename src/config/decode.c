@@ -35,7 +35,6 @@ static int fail_mismatch(
 	const struct decoder *decoder, const char *what, const char *prefix, const char *go_type)
 {
 	struct bt_strbuf message = {0};
-	int code;
 	bt_strbuf_printf(&message, "json: cannot unmarshal %s into Go ", what);
 	if (decoder->path != NULL) {
 		bt_strbuf_printf(
@@ -45,7 +44,7 @@ static int fail_mismatch(
 		bt_strbuf_append_c(&message, "value");
 	}
 	bt_strbuf_printf(&message, " of type %s%s", prefix, go_type);
-	code = bt_error_set(decoder->err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
+	int code = bt_error_set(decoder->err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
 	bt_strbuf_finish(&message);
 	return code;
 }
@@ -53,10 +52,9 @@ static int fail_mismatch(
 static int fail_number(const struct decoder *decoder, struct bt_str text, const char *go_type)
 {
 	struct bt_strbuf what = {0};
-	int code;
 	bt_strbuf_append_c(&what, "number ");
 	bt_strbuf_append_str(&what, text);
-	code = fail_mismatch(decoder, bt_strbuf_c(&what), "", go_type);
+	int code = fail_mismatch(decoder, bt_strbuf_c(&what), "", go_type);
 	bt_strbuf_finish(&what);
 	return code;
 }
@@ -73,12 +71,11 @@ static int expect(const struct decoder *decoder, const struct bt_json_value *val
 static int decode_str(const struct decoder *decoder, const struct bt_json_value *value,
 	const char *go_type, void *out)
 {
-	struct bt_str text;
 	int code = expect(decoder, value, BT_JSON_STRING, "", go_type != NULL ? go_type : "string");
 	if (code != 0) {
 		return code;
 	}
-	text = bt_arena_str(decoder->arena, value->text);
+	struct bt_str text = bt_arena_str(decoder->arena, value->text);
 	memcpy(out, &text, sizeof(text));
 	return 0;
 }
@@ -107,12 +104,11 @@ static int decode_integer(
 
 static int decode_float(const struct decoder *decoder, const struct bt_json_value *value, void *out)
 {
-	float number;
 	int code = expect(decoder, value, BT_JSON_NUMBER, "", "float32");
 	if (code != 0) {
 		return code;
 	}
-	number = strtof(bt_arena_str(decoder->arena, value->text).data, NULL);
+	float number = strtof(bt_arena_str(decoder->arena, value->text).data, NULL);
 	if (isinf(number)) {
 		return fail_number(decoder, value->text, "float32");
 	}
@@ -167,12 +163,11 @@ static int decode_str_list(
 	const struct decoder *decoder, const struct bt_json_value *value, void *out)
 {
 	struct raw_list list = {NULL, 0, true};
-	struct bt_str *items;
 	int code = expect_entries(decoder, value, BT_JSON_ARRAY, "", "[]string");
 	if (code != 0) {
 		return code;
 	}
-	items = BT_ARENA_NEW_ARRAY(decoder->arena, struct bt_str, value->count);
+	struct bt_str *items = BT_ARENA_NEW_ARRAY(decoder->arena, struct bt_str, value->count);
 	for (uint32_t i = 0; i < value->count; i++) {
 		items[i] = BT_STR("");
 		if (value->elements[i]->type != BT_JSON_NULL) {
@@ -208,12 +203,11 @@ static int decode_str_map(
 	const struct decoder *decoder, const struct bt_json_value *value, void *out)
 {
 	struct bt_str_map map = {NULL, 0, true};
-	struct map_row *rows;
 	int code = expect_entries(decoder, value, BT_JSON_OBJECT, "", "map[string]string");
 	if (code != 0) {
 		return code;
 	}
-	rows = BT_ARENA_NEW_ARRAY(decoder->arena, struct map_row, value->count);
+	struct map_row *rows = BT_ARENA_NEW_ARRAY(decoder->arena, struct map_row, value->count);
 	for (uint32_t i = 0; i < value->count; i++) {
 		rows[i].order = i;
 		rows[i].pair.key = bt_arena_str(decoder->arena, value->members[i].name);
@@ -247,12 +241,11 @@ static int decode_list(const struct decoder *decoder, const struct bt_config_sch
 	const struct bt_json_value *value, void *out)
 {
 	struct raw_list list = {NULL, 0, true};
-	char *items;
 	int code = expect_entries(decoder, value, BT_JSON_ARRAY, "[]", schema->go_type);
 	if (code != 0) {
 		return code;
 	}
-	items = bt_arena_calloc(decoder->arena, value->count, schema->size);
+	char *items = bt_arena_calloc(decoder->arena, value->count, schema->size);
 	for (uint32_t i = 0; i < value->count; i++) {
 		code = decode_struct(
 			decoder, schema, value->elements[i], items + (size_t)i * schema->size);
@@ -341,11 +334,10 @@ static int decode_field(const struct decoder *decoder, const struct bt_config_sc
 static int decode_struct(const struct decoder *decoder, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, void *out)
 {
-	int code;
 	if (value->type == BT_JSON_NULL) {
 		return 0;
 	}
-	code = expect(decoder, value, BT_JSON_OBJECT, "", schema->go_type);
+	int code = expect(decoder, value, BT_JSON_OBJECT, "", schema->go_type);
 	for (uint32_t i = 0; code == 0 && i < value->count; i++) {
 		const struct bt_json_member *member = &value->members[i];
 		const struct bt_config_schema_field *field =
@@ -421,12 +413,11 @@ static void review_struct(const struct critic *critic, const struct bt_config_sc
 		const struct bt_config_schema_field *field =
 			bt_config_schema_find(schema, value->members[i].name);
 		const struct bt_path here = {.parent = path, .name = value->members[i].name};
-		uint32_t bit;
 		if (field == NULL) {
 			add_complaint(critic, "unknown", &here);
 			continue;
 		}
-		bit = UINT32_C(1) << (uint32_t)(field - schema->fields);
+		uint32_t bit = UINT32_C(1) << (uint32_t)(field - schema->fields);
 		if ((seen & bit) != 0) {
 			add_complaint(critic, "duplicate", &here);
 		}

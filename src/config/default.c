@@ -210,12 +210,11 @@ static void append_plugin_configs(
 	struct bt_config_profile *profile, const struct bt_gates *gates, struct bt_arena *arena)
 {
 	bt_str_list names = bt_plugins_enabled_names(profile->plugins, arena);
-	struct bt_config_plugin_config *items;
 	struct bt_text_set given = {0};
 	uint32_t count = 0;
 
-	items = BT_ARENA_NEW_ARRAY(arena, struct bt_config_plugin_config,
-		profile->plugin_config.count + BT_ARGS__COUNT);
+	struct bt_config_plugin_config *items = BT_ARENA_NEW_ARRAY(arena,
+		struct bt_config_plugin_config, profile->plugin_config.count + BT_ARGS__COUNT);
 	for (uint32_t i = 0; i < profile->plugin_config.count; i++) {
 		items[count++] = profile->plugin_config.items[i];
 		(void)bt_text_set_add(
@@ -257,12 +256,11 @@ static void default_profile(struct bt_config_profile *profile, const struct merg
 		plugins->multi_point.enabled.count + BT_ARRAY_LENGTH(default_plugins));
 	for (uint32_t i = 0; !all_disabled && i < BT_ARRAY_LENGTH(default_plugins); i++) {
 		const struct default_plugin *row = &default_plugins[i];
-		uint32_t own;
 		if ((row->gate != BT_GATE__COUNT && !bt_gate_enabled(merge->gates, row->gate)) ||
 			is_disabled(&plugins->multi_point, row->name)) {
 			continue;
 		}
-		own = find_last(&plugins->multi_point, row->name);
+		uint32_t own = find_last(&plugins->multi_point, row->name);
 		if (own == UINT32_MAX) {
 			result.enabled.items[count++] =
 				(struct bt_config_plugin){row->name, row->weight};

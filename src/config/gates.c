@@ -168,26 +168,24 @@ static int take_component(struct gate_change *change, struct bt_str *item, struc
 
 static int set_item(struct gate_change *change, struct bt_str item, struct berth_error *err)
 {
-	struct bt_str name;
-	struct bt_str text;
-	int64_t equals;
 	bool value = false;
-	int code;
 
 	if (bt_str_trim(item, BT_STR_SPACE).length == 0) {
 		return 0;
 	}
-	code = take_component(change, &item, err);
+	int code = take_component(change, &item, err);
 	if (code != 0) {
 		return code;
 	}
-	equals = bt_str_find_char(item, '=');
-	name = bt_str_trim(equals < 0 ? item : bt_str_sub(item, 0, (uint32_t)equals), BT_STR_SPACE);
+	int64_t equals = bt_str_find_char(item, '=');
+	struct bt_str name = bt_str_trim(
+		equals < 0 ? item : bt_str_sub(item, 0, (uint32_t)equals), BT_STR_SPACE);
 	if (equals < 0) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "missing bool value for %.*s", BT_STR_ARG(name));
 	}
-	text = bt_str_trim(bt_str_sub(item, (uint32_t)equals + 1, item.length), BT_STR_SPACE);
+	struct bt_str text =
+		bt_str_trim(bt_str_sub(item, (uint32_t)equals + 1, item.length), BT_STR_SPACE);
 	if (!parse_bool(text, &value)) {
 		struct bt_strbuf quoted = {0};
 		bt_strbuf_append_quoted(&quoted, text);
@@ -200,7 +198,6 @@ static int set_item(struct gate_change *change, struct bt_str item, struct berth
 	}
 
 	enum bt_gate gate = bt_gate_find(name);
-	struct bt_gate_state state;
 	bool all_alpha = bt_str_equal_c(name, "AllAlpha");
 	if (all_alpha || bt_str_equal_c(name, "AllBeta")) {
 		enum bt_gate_stage stage = all_alpha ? BT_GATE_STAGE_ALPHA : BT_GATE_STAGE_BETA;
@@ -217,7 +214,7 @@ static int set_item(struct gate_change *change, struct bt_str item, struct berth
 		bt_vec_push(&change->unknown, warning);
 		return 0;
 	}
-	state = bt_gate_state_at(gate, change->release->emulated_minor);
+	struct bt_gate_state state = bt_gate_state_at(gate, change->release->emulated_minor);
 	if (state.locked && value != state.value) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"cannot set feature gate %s to %s, feature is locked to %s",
@@ -306,9 +303,8 @@ int bt_gates_set_at(const struct bt_gate_release *release, bool is_strict, struc
 {
 	struct gate_change change = {
 		.release = release != NULL ? release : &newest, .is_strict = is_strict};
-	int code;
 	change.gates = bt_gates_default_at(change.release->emulated_minor);
-	code = parse_change(&change, text, err);
+	int code = parse_change(&change, text, err);
 	if (code == 0) {
 		*out_gates = change.gates;
 

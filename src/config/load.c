@@ -127,14 +127,13 @@ static int read_type_meta(
 static int fail_unregistered(const struct type_meta *meta, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
-	int code;
 	bt_strbuf_append_c(&text, "no kind ");
 	bt_strbuf_append_quoted(&text, meta->kind);
 	bt_strbuf_append_c(&text, " is registered for version ");
 	bt_strbuf_append_quoted(&text, meta->api_version);
 	bt_strbuf_append_c(&text, " in scheme ");
 	bt_strbuf_append_quoted(&text, BT_STR(SCHEME_NAME));
-	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
 	return code;
 }
@@ -176,10 +175,8 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 	struct berth_error cause = BERTH_ERROR_INIT;
 	struct bt_complaints *complaints = BT_ARENA_NEW(&loader->scratch, struct bt_complaints);
 	struct bt_plugin_args args = {.kind = expected};
-	const struct bt_config_schema *schema;
 	struct type_meta meta = {{NULL, 0}, {NULL, 0}};
 	void *body = bt_plugin_args_body(&args);
-	bool is_document;
 	int code = read_type_meta(value, &meta, &cause);
 
 	if (code != 0) {
@@ -191,9 +188,10 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 	if (!is_registered(&meta)) {
 		return fail_args(loader, place, fail_unregistered(&meta, &cause), &cause);
 	}
-	is_document = bt_str_equal_c(meta.kind, BT_CONFIG_KIND);
-	schema = is_document ? &bt_config_document_schema
-			     : bt_config_args_schemas[bt_config_schema_args_kind_named(meta.kind)];
+	bool is_document = bt_str_equal_c(meta.kind, BT_CONFIG_KIND);
+	const struct bt_config_schema *schema = is_document
+		? &bt_config_document_schema
+		: bt_config_args_schemas[bt_config_schema_args_kind_named(meta.kind)];
 	if (is_document) {
 		body = BT_ARENA_NEW(&loader->scratch, struct bt_config_document);
 	}
@@ -300,7 +298,6 @@ static int parse(struct loader *loader, struct bt_json_value **out_value)
 	static struct bt_json_value nothing = {.type = BT_JSON_NULL};
 	struct berth_error cause = BERTH_ERROR_INIT;
 	struct bt_str json = loader->input->json;
-	int code;
 	if (json.length > BT_CONFIG_BYTES_MAX) {
 		return bt_error_set(loader->err, BERTH_ERR_TOO_LARGE,
 			"configuration is larger than %u bytes", BT_CONFIG_BYTES_MAX);
@@ -313,7 +310,7 @@ static int parse(struct loader *loader, struct bt_json_value **out_value)
 		*out_value = &nothing;
 		return 0;
 	}
-	code = bt_json_parse(&loader->scratch, json, false, out_value, &cause);
+	int code = bt_json_parse(&loader->scratch, json, false, out_value, &cause);
 	if (code != 0) {
 		code = bt_error_set(loader->err, code,
 			"couldn't get version/kind; json parse error: %s",

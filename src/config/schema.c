@@ -26,11 +26,10 @@ enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name)
 enum bt_plugin_args_kind bt_config_schema_args_kind_of(struct bt_str plugin)
 {
 	for (uint32_t i = 0; i < BT_ARGS__COUNT; i++) {
-		struct bt_str name;
 		if (bt_config_args_schemas[i] == NULL) {
 			continue;
 		}
-		name = bt_str_from(bt_config_schema_name(bt_config_args_schemas[i]));
+		struct bt_str name = bt_str_from(bt_config_schema_name(bt_config_args_schemas[i]));
 		if (bt_str_equal(plugin, bt_str_sub(name, 0, name.length - 4))) {
 			return (enum bt_plugin_args_kind)i;
 		}

@@ -92,7 +92,6 @@ static void check_pod_topology_spread(const struct bt_pod_topology_spread_args *
 		const struct bt_topology_spread_constraint *constraint =
 			&args->default_constraints.items[i];
 		const struct bt_path *here = BT_PATH_INDEX(list_path, i);
-		struct bt_str pair;
 		if (constraint->max_skew <= 0) {
 			bt_config_errors_add(errors, BT_PATH_NAME(here, "maxSkew"),
 				"Invalid value: %d: not in valid range (0, inf)",
@@ -107,7 +106,7 @@ static void check_pod_topology_spread(const struct bt_pod_topology_spread_args *
 				"Forbidden: constraint must not define a selector, as they "
 				"deduced for each pod");
 		}
-		pair = bt_arena_printf(&errors->arena, "{%.*s, %.*s}",
+		struct bt_str pair = bt_arena_printf(&errors->arena, "{%.*s, %.*s}",
 			BT_STR_ARG(constraint->topology_key),
 			BT_STR_ARG(constraint->when_unsatisfiable));
 		if (!bt_text_set_add(&pairs, pair)) {
@@ -151,11 +150,10 @@ static void check_node_affinity(const struct bt_node_affinity_args *args,
 		return;
 	}
 	if (affinity->required != NULL) {
-		struct bt_parsed_node_selector parsed;
 		bt_path_render(BT_PATH_NAME(affinity_path,
 				       "requiredDuringSchedulingIgnoredDuringExecution"),
 			&prefix);
-		parsed = bt_node_selector_parse(
+		struct bt_parsed_node_selector parsed = bt_node_selector_parse(
 			affinity->required, bt_strbuf_str(&prefix), &errors->arena);
 		bt_node_selector_errors(&parsed, &errors->arena, &messages);
 	}

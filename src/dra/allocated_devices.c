@@ -392,8 +392,6 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 	const struct bt_device_request_allocation_result *result, bool in_flight)
 {
 	if (is_share(allocated, result)) {
-		struct bt_shared_device *shared;
-
 		bt_sym share_id = bt_symbol_find(allocated->dra->ids.symbols, result->share_id);
 		uint32_t index = find_share(allocated, id, share_id);
 
@@ -415,7 +413,7 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 				bt_vec_push(&allocated->share_free, index);
 			}
 		}
-		shared = shared_of(allocated, id);
+		struct bt_shared_device *shared = shared_of(allocated, id);
 		if (shared != NULL && result->consumed_capacity.count != 0 &&
 			(in_flight || shared->api_consumes)) {
 			change_all_consumed(

@@ -175,11 +175,10 @@ static bool has_broken_pool(const struct bt_search *search)
 
 	for (uint32_t i = 0; i < search->node->items.count; i++) {
 		const struct bt_pool_view *view = search->node->items.items[i].view;
-		struct bt_str slice;
 		if (view->state != BT_POOL_BROKEN) {
 			continue;
 		}
-		slice = pools->slices.items[view->slices.items[0]].object->meta->name;
+		struct bt_str slice = pools->slices.items[view->slices.items[0]].object->meta->name;
 		if (view->broken_row != BT_DEVICE_NONE) {
 			(void)bt_error_set(search->err, BERTH_ERR_INVALID,
 				"gather pool information: failed to perform node selection for "

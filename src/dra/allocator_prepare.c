@@ -85,14 +85,12 @@ static void find_constraints(struct bt_allocator *allocator, const struct bt_res
 	struct bt_option *option)
 {
 	uint32_t count = claim->spec.devices.constraints.count;
-	struct bt_str full;
-	bool *applies;
 
 	if (count == 0) {
 		return;
 	}
-	full = bt_option_name(option, allocator->arena);
-	applies = BT_ARENA_NEW_ARRAY(allocator->arena, bool, count);
+	struct bt_str full = bt_option_name(option, allocator->arena);
+	bool *applies = BT_ARENA_NEW_ARRAY(allocator->arena, bool, count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_device_constraint *spec = &claim->spec.devices.constraints.items[i];
 		applies[i] =
@@ -280,11 +278,10 @@ struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 	for (uint32_t c = 0; c < count; c++) {
 		made->claims[c] = claims[c];
 		struct bt_prepared_claim *item = &made->items[c];
-		const struct bt_object_meta *meta;
 		int64_t total = 0;
 
 		item->claim = made->claims[c];
-		meta = &item->claim->metadata;
+		const struct bt_object_meta *meta = &item->claim->metadata;
 		item->key = bt_arena_printf(allocator->arena, "%.*s/%.*s",
 			BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
 		item->first_request = first_request;

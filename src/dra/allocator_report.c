@@ -206,10 +206,9 @@ void bt_allocator_report(struct bt_allocator *allocator, const struct bt_node_in
 	struct bt_allocation_report *out_report)
 {
 	struct bt_search search;
-	const struct bt_prepared *prepared;
 
 	bt_search_begin(&search, allocator, node->slot, claims, count, NULL);
-	prepared = search.prepared;
+	const struct bt_prepared *prepared = search.prepared;
 	*out_report = (struct bt_allocation_report){.is_joint = true};
 	for (uint32_t v = 0; v < search.node->items.count; v++) {
 		enum bt_pool_state state = search.node->items.items[v].view->state;

@@ -33,16 +33,14 @@ static void make_device(const struct result_builder *builder, const struct bt_ch
 		struct bt_prng *prng = builder->allocator->options.prng;
 		struct bt_prng fixed;
 		struct bt_strbuf text = {0};
-		struct bt_str share_id;
-		uint64_t high;
 
 		if (prng == NULL) {
 			prng = &fixed;
 			bt_prng_init(prng, ++builder->allocator->pools->share_count);
 		}
-		high = bt_prng_next(prng);
+		uint64_t high = bt_prng_next(prng);
 		bt_strbuf_append_uuid(&text, high, bt_prng_next(prng));
-		share_id = bt_arena_str(builder->arena, bt_strbuf_str(&text));
+		struct bt_str share_id = bt_arena_str(builder->arena, bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 		out->share_id = share_id;
 		const struct bt_device *device = row->spec;
@@ -258,21 +256,18 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 		.arena = arena,
 	};
 	struct bt_allocation_result result = {0};
-	const struct bt_chosen_device *devices;
 	/* The claim's devices are the range from first to end. */
 	uint32_t first = 0;
-	uint32_t end;
 
 	while (first < choice->device_count && choice->devices[first].option->claim != claim) {
 		first++;
 	}
-	end = first;
+	uint32_t end = first;
 	while (end < choice->device_count && choice->devices[end].option->claim == claim) {
 		end++;
 	}
-	devices = &choice->devices[first];
+	const struct bt_chosen_device *devices = &choice->devices[first];
 	uint32_t count = end - first;
-	int code;
 
 	if (count != 0) {
 		result.devices.results.items = BT_ARENA_NEW_ARRAY(
@@ -314,7 +309,7 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	requirement_vec expressions = {0};
 	requirement_vec fields = {0};
 	bool is_bound = false;
-	code = 0;
+	int code = 0;
 
 	for (uint32_t i = 0; i < count && code == 0 && !is_bound; i++) {
 		code = merge_device(
@@ -323,7 +318,6 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	if (is_bound) {
 		struct bt_str *name = BT_ARENA_NEW(builder.arena, struct bt_str);
 		requirement_vec none = {0};
-		struct bt_node_selector *selector;
 		struct bt_node_selector_requirement requirement = {
 			.key = BT_STR("metadata.name"),
 			.operator_ = BT_STR("In"),
@@ -334,7 +328,7 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 			bt_node_table_name(&builder.allocator->pools->dra->state->nodes,
 				builder.choice->slot));
 		bt_vec_push(&fields, requirement);
-		selector = make_selector(&builder, &none, &fields);
+		struct bt_node_selector *selector = make_selector(&builder, &none, &fields);
 		bt_vec_finish(&fields);
 		result.node_selector = selector;
 	} else if (code == 0 && (expressions.count != 0 || fields.count != 0)) {

@@ -145,14 +145,13 @@ static bool is_hopeless(struct bt_search *search, const struct bt_search_frame *
 	for (; device_at(search, &view, &device); device++) {
 		const struct bt_pool_device *item =
 			&search->node->items.items[view].view->devices.items[device];
-		enum bt_search_result selected;
 		if (bt_search_is_over(search)) {
 			return false;
 		}
 		if (bt_search_is_busy(search, option, item)) {
 			continue;
 		}
-		selected = bt_search_select(search, option, item);
+		enum bt_search_result selected = bt_search_select(search, option, item);
 		if (selected == BT_SEARCH_ERROR) {
 			berth_error_finish(search->err);
 			return false; /* the search reports the error */
@@ -197,8 +196,6 @@ static bool find_next_choice(
 
 	for (;;) {
 		const struct bt_prepared_claim *claim = &prepared->items[at->claim];
-		const struct bt_prepared_request *request;
-		const struct bt_option *option;
 		out_outcome->claim = at->claim;
 		if (at->claim == prepared->count) {
 			out_outcome->result = BT_SEARCH_YES;
@@ -208,7 +205,8 @@ static bool find_next_choice(
 			*at = start_of(at->claim + 1, 0);
 			continue;
 		}
-		request = &prepared->requests[claim->first_request + at->request];
+		const struct bt_prepared_request *request =
+			&prepared->requests[claim->first_request + at->request];
 		if (at->option == BT_DEVICE_NONE) {
 			at->option = request->first_option;
 			if (request->has_alternatives) {
@@ -223,7 +221,7 @@ static bool find_next_choice(
 				bt_vec_push(&search->memory->frames, frame);
 			}
 		}
-		option = &prepared->options[at->option];
+		const struct bt_option *option = &prepared->options[at->option];
 		if (option->wants_all && option->count == 0) {
 			out_outcome->result = BT_SEARCH_NO;
 			return false;

@@ -75,12 +75,11 @@ enum bt_search_result bt_search_select(struct bt_search *search, const struct bt
 {
 	struct bt_device_pools *pools = search->pools;
 	uint64_t evaluated = pools->evaluated;
-	enum bt_search_result result;
 
 	if ((device->flags & BT_DEVICE_NEVER) != 0) {
 		return BT_SEARCH_NO;
 	}
-	result = evaluate_selectors(search, option, device);
+	enum bt_search_result result = evaluate_selectors(search, option, device);
 	search->steps += (uint32_t)(pools->evaluated - evaluated) * EVALUATION_STEPS;
 	if (result != BT_SEARCH_YES) {
 		return result;
@@ -137,7 +136,6 @@ bool bt_search_capacity_fits(const struct bt_search *search, const struct bt_opt
 	const struct bt_pool_device *device)
 {
 	const struct bt_allocated_devices *allocated = &search->pools->dra->allocated;
-	const struct bt_own_capacity *own;
 
 	if (!search->pools->with_capacity) {
 		return true;
@@ -145,8 +143,9 @@ bool bt_search_capacity_fits(const struct bt_search *search, const struct bt_opt
 	if ((device->flags & BT_DEVICE_CAPACITY) == 0) {
 		return option->capacity == NULL;
 	}
-	own = (device->flags & BT_DEVICE_SHAREABLE) != 0 ? find_own_capacity(search, device->id)
-							 : NULL;
+	const struct bt_own_capacity *own = (device->flags & BT_DEVICE_SHAREABLE) != 0
+		? find_own_capacity(search, device->id)
+		: NULL;
 	if (option->capacity == NULL && own == NULL &&
 		!bt_allocated_is_held(allocated, device->id)) {
 		return (device->flags & BT_DEVICE_CAPACITY_FITS) != 0;
@@ -180,12 +179,10 @@ static bool has_consumed_capacity(
 bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device)
 {
-	const struct bt_device *spec;
-
 	if ((device->flags & BT_DEVICE_TAINTED) == 0) {
 		return true;
 	}
-	spec = search->pools->rows.items[device->row].spec;
+	const struct bt_device *spec = search->pools->rows.items[device->row].spec;
 	for (uint32_t i = 0; i < spec->taints.count; i++) {
 		const struct bt_device_taint *taint = &spec->taints.items[i];
 		if (bt_device_taint_blocks(taint) &&
@@ -214,12 +211,11 @@ static const struct bt_device_attribute *find_attribute(
 {
 	const struct bt_device_row *item = &search->pools->rows.items[row];
 	const struct bt_device_attribute *found = find_entry(item->spec, name);
-	struct bt_str domain;
 
 	if (found != NULL) {
 		return found;
 	}
-	domain = bt_str_cut(&name, '/');
+	struct bt_str domain = bt_str_cut(&name, '/');
 	if (name.data == NULL ||
 		!bt_str_equal(
 			domain, bt_pool_slice_value(search->pools, item->slice)->spec.driver)) {
@@ -261,13 +257,12 @@ static bool add_distinct(const struct bt_search *search, const struct bt_option 
 {
 	const struct bt_device_attribute *value =
 		find_attribute(search, row, constraint->spec->distinct_attribute);
-	bool can_differ;
 
 	if (value == NULL) {
 		return false;
 	}
-	can_differ = value->string.data != NULL || value->int_.present || value->bool_.present ||
-		value->version.data != NULL;
+	bool can_differ = value->string.data != NULL || value->int_.present ||
+		value->bool_.present || value->version.data != NULL;
 	for (uint32_t i = 0; i < constraint->seen_count; i++) {
 		if (constraint->seen[i] != NULL &&
 			(!can_differ || is_same_value(constraint->seen[i], value))) {
@@ -304,11 +299,11 @@ bool bt_search_may_match(const struct bt_search *search, const struct bt_option 
 
 	for (uint32_t i = 0; i < claim->constraint_count; i++) {
 		const struct bt_prepared_constraint *constraint = &claim->constraints[i];
-		const struct bt_device_attribute *value;
 		if (!option->constraints[i] || !constraint->is_match) {
 			continue;
 		}
-		value = find_attribute(search, device->row, constraint->spec->match_attribute);
+		const struct bt_device_attribute *value =
+			find_attribute(search, device->row, constraint->spec->match_attribute);
 		if (value == NULL ||
 			(constraint->count != 0 && !is_same_value(constraint->value, value))) {
 			return false;

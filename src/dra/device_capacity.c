@@ -71,12 +71,11 @@ static struct bt_quantity round_to_step(
 	bt_int128 min = value_rounded_up(range->min);
 	bt_int128 step = value_rounded_up(range->step);
 	bt_int128 distance = value_rounded_up(request) - min;
-	bt_int128 value;
 
 	if (step == 0) {
 		return *request;
 	}
-	value = min + step * (distance / step + (distance % step != 0));
+	bt_int128 value = min + step * (distance / step + (distance % step != 0));
 	if (value > INT64_MAX || value < INT64_MIN) {
 		value = value > 0 ? INT64_MAX : INT64_MIN;
 	}
@@ -117,7 +116,6 @@ static bool violates(
 	}
 	if (policy->valid_range != NULL) {
 		const struct bt_capacity_request_policy_range *range = policy->valid_range;
-		bt_int128 step;
 
 		if (range->max != NULL && bt_quantity_compare(amount, range->max) > 0) {
 			return true;
@@ -125,7 +123,7 @@ static bool violates(
 		if (range->step == NULL) {
 			return false;
 		}
-		step = bt_device_amount(range->step);
+		bt_int128 step = bt_device_amount(range->step);
 		return step != 0 &&
 			(bt_device_amount(amount) -
 				(range->min != NULL ? bt_device_amount(range->min) : 0)) %

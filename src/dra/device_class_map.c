@@ -152,13 +152,11 @@ void bt_device_class_map_observe(
 const struct bt_device_class *bt_device_class_for_resource(
 	const struct bt_device_class_map *map, struct bt_str resource)
 {
-	uint32_t id;
-
 	if (map->map.count == 0 ||
 		!bt_gate_enabled(map->dra->gates, BT_GATE_DRA_EXTENDED_RESOURCE)) {
 		return NULL;
 	}
-	id = find_id(map, resource);
+	uint32_t id = find_id(map, resource);
 	return id != UINT32_MAX ? class_of(map->mappings.items[id].device_class) : NULL;
 }
 

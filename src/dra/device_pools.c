@@ -55,7 +55,6 @@ static uint32_t node_scope_ref(struct bt_device_pools *pools, struct bt_str node
 	const struct bt_opt_bool *all_nodes, const struct bt_node_selector *selector)
 {
 	struct bt_node_scope scope = {.kind = BT_NODE_SCOPE_NOWHERE, .name = BT_SYM_NONE};
-	uint32_t id;
 
 	if (node_name.length != 0) {
 		scope.kind = BT_NODE_SCOPE_NAME;
@@ -68,17 +67,17 @@ static uint32_t node_scope_ref(struct bt_device_pools *pools, struct bt_str node
 		selector = NULL;
 	}
 	scope.hash = hash_of(scope.kind, node_name, selector);
-	id = find(pools, scope.kind, scope.hash, node_name, selector);
+	uint32_t id = find(pools, scope.kind, scope.hash, node_name, selector);
 	if (id == BT_POOL_NONE) {
 		scope.cached_slot = BT_SLOT_NONE;
 		if (scope.kind == BT_NODE_SCOPE_NAME) {
 			scope.name = bt_symbol_ref_str(pools->dra->ids.symbols, node_name);
 		} else if (selector != NULL) {
 			struct bt_error_list errors = {0};
-			struct bt_node_selector *copy;
 
 			bt_arena_init(&scope.arena, 512);
-			copy = BT_ARENA_NEW(&scope.arena, struct bt_node_selector);
+			struct bt_node_selector *copy =
+				BT_ARENA_NEW(&scope.arena, struct bt_node_selector);
 			bt_message_copy(&bt_node_selector_message, copy, selector, &scope.arena);
 			scope.selector = copy;
 			scope.parsed = bt_node_selector_parse(copy, BT_STR(""), &scope.arena);
@@ -411,12 +410,11 @@ static uint32_t pool_of(struct bt_device_pools *pools, const struct bt_resource_
 {
 	struct bt_device_ids *ids = &pools->dra->ids;
 	uint32_t id = bt_device_ids_ref(ids, slice->spec.driver, slice->spec.pool.name, BT_STR(""));
-	uint32_t pool;
 
 	while (pools->pool_of_id.count <= id) {
 		bt_vec_push(&pools->pool_of_id, BT_POOL_NONE);
 	}
-	pool = pools->pool_of_id.items[id];
+	uint32_t pool = pools->pool_of_id.items[id];
 	if (pool != BT_POOL_NONE) {
 		bt_device_ids_unref(ids, id);
 		return pool;

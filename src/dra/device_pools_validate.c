@@ -87,10 +87,10 @@ bool bt_device_pools_validate(struct bt_device_pools *pools, struct bt_strbuf *o
 			bt_device_pools_observe(fresh, NULL, pools->slices.items[i].object);
 		}
 	}
-	bool is_valid;
 
 	bt_device_pools_catch_up(pools);
-	is_valid = validate_nodes(pools, fresh, out_reason) && validate_verdicts(pools, out_reason);
+	bool is_valid =
+		validate_nodes(pools, fresh, out_reason) && validate_verdicts(pools, out_reason);
 	bt_device_pools_destroy(fresh);
 	return is_valid;
 }

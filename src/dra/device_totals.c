@@ -143,7 +143,6 @@ static void add_slice(struct bt_dra *dra, const struct bt_pool_slice *slice, uin
 
 	for (uint32_t i = 0; i < slice->rows.count && !reached->is_broken; i++) {
 		uint32_t row = slice->rows.items[i];
-		enum bt_verdict verdict;
 
 		if (slice->per_device &&
 			!reaches_device(pools, &pools->rows.items[row], slot, reached)) {
@@ -151,7 +150,7 @@ static void add_slice(struct bt_dra *dra, const struct bt_pool_slice *slice, uin
 		}
 		const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
 		const struct bt_device_totals_cache *cache = dra->totals;
-		verdict = BT_VERDICT_TRUE;
+		enum bt_verdict verdict = BT_VERDICT_TRUE;
 		for (uint32_t k = 0; verdict == BT_VERDICT_TRUE && k < cache->programs.count; k++) {
 			verdict = bt_selector_verdict(
 				dra->pools, cache->programs.items[k], row, &limits);
@@ -229,7 +228,6 @@ struct bt_device_totals bt_dra_device_totals(
 {
 	struct class_totals *totals = totals_of(dra, device_class);
 	struct bt_device_pools *pools = dra->pools;
-	struct reached_devices *here;
 
 	bt_device_pools_catch_up(dra->pools);
 	if (!totals->everywhere.is_known || totals->everywhere.sequence != dra->pools->sequence) {
@@ -238,7 +236,7 @@ struct bt_device_totals bt_dra_device_totals(
 	while (totals->nodes.count <= slot) {
 		bt_vec_push(&totals->nodes, (struct reached_devices){0});
 	}
-	here = &totals->nodes.items[slot];
+	struct reached_devices *here = &totals->nodes.items[slot];
 	if (!here->is_known || here->sequence != pools->sequence ||
 		here->epoch != pools->node_epoch ||
 		!bt_sym_equal(here->node, dra->state->nodes.rows[slot].name)) {

@@ -531,7 +531,6 @@ static bool collect_slices(struct bt_device_pools *pools, uint32_t pool, uint32_
 static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t pool, uint32_t slot)
 {
 	struct bt_pool_view *view = NULL;
-	uint64_t hash;
 
 	if (!collect_slices(pools, pool, slot, &view) || pools->relevant.count == 0) {
 		return view;
@@ -540,7 +539,7 @@ static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t poo
 		qsort(pools->relevant.items, pools->relevant.count,
 			sizeof(pools->relevant.items[0]), compare_numbers);
 	}
-	hash = bt_hash_bytes(
+	uint64_t hash = bt_hash_bytes(
 		pools->relevant.items, pools->relevant.count * sizeof(pools->relevant.items[0]), 0);
 	view = find_view(
 		&pools->pools.items[pool], pools->relevant.items, pools->relevant.count, hash);
@@ -556,12 +555,10 @@ static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t poo
 static bool comes_before(const struct bt_device_pools *pools, const struct bt_node_pool *a,
 	const struct bt_node_pool *b)
 {
-	int order;
-
 	if (a->view->is_binding != b->view->is_binding) {
 		return b->view->is_binding;
 	}
-	order = bt_str_compare(bt_pool_driver(pools, a->pool), bt_pool_driver(pools, b->pool));
+	int order = bt_str_compare(bt_pool_driver(pools, a->pool), bt_pool_driver(pools, b->pool));
 	return order != 0
 		? order < 0
 		: bt_str_compare(bt_pool_name(pools, a->pool), bt_pool_name(pools, b->pool)) < 0;
@@ -570,12 +567,10 @@ static bool comes_before(const struct bt_device_pools *pools, const struct bt_no
 static void add_pool(
 	struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t pool, uint32_t slot)
 {
-	const struct bt_pool_view *view;
-
 	if (pools->pools.items[pool].id == BT_DEVICE_NONE) {
 		return;
 	}
-	view = view_for(pools, pool, slot);
+	const struct bt_pool_view *view = view_for(pools, pool, slot);
 	if (view == NULL || view->state == BT_POOL_OBSOLETE ||
 		(view->state == BT_POOL_COMPLETE && view->devices.count == 0)) {
 		return;
@@ -634,13 +629,12 @@ static void summarise(struct bt_node_pools *node)
 
 const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools, uint32_t slot)
 {
-	struct bt_node_pools *node;
 	bt_sym name = pools->dra->state->nodes.rows[slot].name;
 
 	while (pools->nodes.count <= slot) {
 		bt_vec_push(&pools->nodes, (struct bt_node_pools){0});
 	}
-	node = &pools->nodes.items[slot];
+	struct bt_node_pools *node = &pools->nodes.items[slot];
 	if (!node->is_known || !bt_sym_equal(node->name, name) ||
 		pools->sequence - node->sequence > BT_POOL_CHANGES_MAX) {
 		add_all_pools(pools, node, slot);

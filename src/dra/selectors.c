@@ -111,7 +111,6 @@ enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
 	struct bt_cel_value value;
 	bool matches = false;
 	struct berth_error reason = {0};
-	int code;
 
 	if (program->program == NULL) {
 		(void)bt_error_set(
@@ -119,7 +118,7 @@ enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
 		return BT_VERDICT_ERROR;
 	}
 	bt_arena_reset(&pools->arena);
-	code = bt_cel_device_make(
+	int code = bt_cel_device_make(
 		driver, device, pools->with_list_attributes, &pools->arena, &value, &reason);
 	if (code == 0) {
 		code = bt_cel_device_matches(
@@ -142,7 +141,6 @@ enum bt_verdict bt_selector_evaluate(struct bt_device_pools *pools, uint32_t id,
 {
 	struct bt_selector_program *program = &pools->programs.items[id];
 	const struct bt_device_row *item = &pools->rows.items[row];
-	enum bt_verdict verdict;
 
 	if (row >= program->row_capacity) {
 		uint32_t capacity =
@@ -157,7 +155,7 @@ enum bt_verdict bt_selector_evaluate(struct bt_device_pools *pools, uint32_t id,
 		program->bytes += (words - old_words) * sizeof(uint64_t);
 		pools->program_bytes += (words - old_words) * sizeof(uint64_t);
 	}
-	verdict = bt_selector_compute(pools, program,
+	enum bt_verdict verdict = bt_selector_compute(pools, program,
 		bt_pool_slice_value(pools, item->slice)->spec.driver, item->spec, limits, NULL);
 	pools->evaluated++;
 	if (verdict != BT_VERDICT_UNKNOWN) {

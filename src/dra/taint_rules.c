@@ -72,9 +72,7 @@ static bool patch_device(struct bt_device *device, const struct bt_device_taint_
 static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_object *object)
 {
 	struct bt_resource_slice slice = *slice_of(object);
-	const struct bt_device_taint_rule **matching;
 	struct bt_arena arena;
-	struct bt_object *result;
 	bool patched = false;
 
 	bt_arena_init(&arena, 4096);
@@ -85,7 +83,8 @@ static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_obj
 	uint32_t rule_count = 0;
 	uint32_t cursor = 0;
 
-	matching = BT_ARENA_NEW_ARRAY(&arena, const struct bt_device_taint_rule *, all);
+	const struct bt_device_taint_rule **matching =
+		BT_ARENA_NEW_ARRAY(&arena, const struct bt_device_taint_rule *, all);
 	while ((rule = bt_object_store_next(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE,
 			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
 		if (matches_pool(rule, &slice)) {
@@ -103,8 +102,8 @@ static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_obj
 		}
 		slice.spec.devices.items = devices;
 	}
-	result = patched ? bt_object_create(BT_KIND_RESOURCE_SLICE, &slice)
-			 : bt_object_share(object);
+	struct bt_object *result = patched ? bt_object_create(BT_KIND_RESOURCE_SLICE, &slice)
+					   : bt_object_share(object);
 	bt_arena_finish(&arena);
 	return result;
 }
@@ -168,15 +167,13 @@ void bt_taint_rules_observe_slice(
 	void *dra, struct bt_object *old_slice, struct bt_object *new_slice)
 {
 	struct bt_taint_rules *rules = &((struct bt_dra *)dra)->taint_rules;
-	struct bt_object *before;
-	struct bt_object *after;
 
 	if (!is_on(rules)) {
 		bt_device_pools_observe(rules->dra->pools, old_slice, new_slice);
 		return;
 	}
-	before = old_slice != NULL ? patched_form(rules, old_slice) : NULL;
-	after = new_slice != NULL ? patch(rules, new_slice) : NULL;
+	struct bt_object *before = old_slice != NULL ? patched_form(rules, old_slice) : NULL;
+	struct bt_object *after = new_slice != NULL ? patch(rules, new_slice) : NULL;
 	if (after != NULL) {
 		store_patched(rules, new_slice, after);
 	} else {

@@ -28,17 +28,14 @@ static struct bt_nomination *nomination_at(const struct bt_nominator *nominator,
 
 static uint32_t find_by_uid(const struct bt_nominator *nominator, struct bt_str uid)
 {
-	bt_sym symbol;
-	uint64_t hash;
-
 	if (nominator->count == 0) {
 		return BT_NOMINATION_NONE;
 	}
-	symbol = bt_symbol_find(&nominator->state->symbols, uid);
+	bt_sym symbol = bt_symbol_find(&nominator->state->symbols, uid);
 	if (bt_sym_is_none(symbol)) {
 		return BT_NOMINATION_NONE;
 	}
-	hash = hash_symbol(symbol);
+	uint64_t hash = hash_symbol(symbol);
 	BT_MAP_EACH (&nominator->by_uid, hash, index) {
 		if (bt_sym_equal(nomination_at(nominator, index)->uid, symbol)) {
 			return index;
@@ -67,10 +64,9 @@ static void end_nomination(struct bt_nominator *nominator, uint32_t index)
 	struct bt_nomination *nomination = nomination_at(nominator, index);
 
 	uint32_t node_index = find_node(nominator, nomination->node_name);
-	struct bt_nominated_node *node;
 
 	BT_ASSERT(node_index != BT_NOMINATION_NONE);
-	node = &nominator->nodes.items[node_index];
+	struct bt_nominated_node *node = &nominator->nodes.items[node_index];
 	node->version = ++nominator->version;
 	BT_INDEX_LIST_REMOVE(node->first, node->last, nominator->nominations.items, index,
 		previous_on_node, next_on_node);

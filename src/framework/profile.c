@@ -27,10 +27,9 @@ static int profile_set_quoted(struct berth_error *err, int code, struct bt_str b
 static int set_missing(struct berth_error *err, enum bt_extension_point point, struct bt_str name)
 {
 	struct bt_strbuf before = {0};
-	int code;
 
 	bt_strbuf_printf(&before, "%sPlugin ", bt_extension_point_name(point));
-	code = profile_set_quoted(
+	int code = profile_set_quoted(
 		err, BERTH_ERR_INVALID, bt_strbuf_str(&before), name, BT_STR(" does not exist"));
 	bt_strbuf_finish(&before);
 	return code;
@@ -41,10 +40,9 @@ static int set_plugin_problem(struct berth_error *err, struct bt_str name, const
 	enum bt_extension_point point, const char *end)
 {
 	struct bt_strbuf after = {0};
-	int code;
 
 	bt_strbuf_printf(&after, "%s%sPlugin%s", middle, bt_extension_point_name(point), end);
-	code = profile_set_quoted(
+	int code = profile_set_quoted(
 		err, BERTH_ERR_INVALID, BT_STR("plugin "), name, bt_strbuf_str(&after));
 	bt_strbuf_finish(&after);
 	return code;
@@ -92,12 +90,11 @@ static bool collect_disabled(const struct bt_framework *framework, enum bt_exten
 
 	for (uint32_t i = 0; i < set->disabled.count; i++) {
 		struct bt_str name = set->disabled.items[i].name;
-		const struct bt_plugin *plugin;
 
 		if (bt_str_equal(name, BT_STR("*"))) {
 			return false;
 		}
-		plugin = bt_framework_find_plugin(framework, name);
+		const struct bt_plugin *plugin = bt_framework_find_plugin(framework, name);
 		if (plugin != NULL) {
 			bt_plugin_set_add(out_disabled, plugin->index);
 		}
@@ -337,7 +334,6 @@ static uint32_t collect_extender_resources(const struct bt_config *config, struc
 static const struct bt_plugin_args *find_args(struct bt_framework *framework, struct bt_str name)
 {
 	const struct bt_plugin_args *args = bt_config_profile_find_args(framework->profile, name);
-	uint32_t count;
 
 	if (args == NULL) {
 		return &no_args;
@@ -345,7 +341,7 @@ static const struct bt_plugin_args *find_args(struct bt_framework *framework, st
 	if (args->kind != BT_ARGS_NODE_RESOURCES_FIT) {
 		return args;
 	}
-	count = collect_extender_resources(framework->config, NULL);
+	uint32_t count = collect_extender_resources(framework->config, NULL);
 	if (count == 0) {
 		return args;
 	}
@@ -434,7 +430,6 @@ static int build(
 	struct bt_framework *framework, const struct bt_registry *registry, struct berth_error *err)
 {
 	struct bt_text_set needed = {0};
-	int code;
 
 	if (framework->profile->plugins == NULL) {
 		return BERTH_OK;
@@ -450,7 +445,7 @@ static int build(
 		}
 	}
 	struct bt_text_set names = {0};
-	code = BERTH_OK;
+	int code = BERTH_OK;
 
 	for (uint32_t i = 0; i < framework->profile->plugin_config.count && code == BERTH_OK; i++) {
 		struct bt_str name = framework->profile->plugin_config.items[i].name;
@@ -547,7 +542,6 @@ int bt_framework_create(const struct bt_registry *registry, struct bt_config *co
 	struct bt_framework **out_framework, struct berth_error *err)
 {
 	struct bt_framework *framework = BT_NEW(struct bt_framework);
-	int code;
 
 	framework->config = bt_config_ref(config);
 	framework->profile = bt_config_profile_at(config, profile_index);
@@ -560,7 +554,7 @@ int bt_framework_create(const struct bt_registry *registry, struct bt_config *co
 		.scheduler_name = framework->scheduler_name,
 		.snapshot = {.state = state},
 	};
-	code = build(framework, registry, err);
+	int code = build(framework, registry, err);
 	if (code != BERTH_OK) {
 		bt_framework_destroy(framework);
 		return code;

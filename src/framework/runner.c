@@ -7,13 +7,12 @@ struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
 	const struct bt_plugin *plugin, const char *after, const struct bt_status *status)
 {
 	struct bt_strbuf text = {0};
-	struct bt_status wrapped;
 
 	bt_strbuf_append_c(&text, before);
 	bt_strbuf_append_quoted(&text, bt_str_from(plugin->ops->name));
 	bt_strbuf_append_c(&text, after);
 	bt_strbuf_append_str(&text, bt_status_wrapped_text(status, arena));
-	wrapped = bt_status_error_text(arena, bt_strbuf_str(&text));
+	struct bt_status wrapped = bt_status_error_text(arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	return wrapped;
 }
@@ -22,7 +21,6 @@ struct bt_status bt_runner_invalid_score(
 	struct bt_arena *arena, const char *before, const struct bt_plugin *plugin, int64_t score)
 {
 	struct bt_strbuf text = {0};
-	struct bt_status status;
 
 	bt_strbuf_append_c(&text, before);
 	bt_strbuf_append_quoted(&text, bt_str_from(plugin->ops->name));
@@ -30,7 +28,7 @@ struct bt_status bt_runner_invalid_score(
 		" returns an invalid score %" PRId64
 		", it should in the range of [%d, %d] after normalizing",
 		score, BT_SCORE_MIN, BT_SCORE_MAX);
-	status = bt_status_error_text(arena, bt_strbuf_str(&text));
+	struct bt_status status = bt_status_error_text(arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	return status;
 }
@@ -70,12 +68,11 @@ static struct bt_status run_pre_enqueue(struct bt_framework *framework,
 	}
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status status;
 
 		if (plugin == first) {
 			continue;
 		}
-		status = call_pre_enqueue(framework, plugin, pod, arena, timed);
+		struct bt_status status = call_pre_enqueue(framework, plugin, pod, arena, timed);
 		if (!bt_status_is_success(&status)) {
 			*out_gating_plugin = plugin;
 			return bt_runner_with_plugin(status, plugin);
@@ -223,13 +220,12 @@ static struct bt_status unsupported_pre_flight(
 	struct bt_arena *arena, const struct bt_plugin *plugin, const struct bt_status *status)
 {
 	struct bt_strbuf text = {0};
-	struct bt_status error;
 
 	bt_strbuf_printf(&text,
 		"PreBindPreFlight %s returned \"%s\", which is unsupported. It is supposed to "
 		"return Success, Skip, or Error status",
 		plugin->ops->name, bt_status_code_name((enum bt_status_code)status->code));
-	error = bt_status_error_text(arena, bt_strbuf_str(&text));
+	struct bt_status error = bt_status_error_text(arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	return error;
 }
@@ -363,12 +359,11 @@ static struct bt_status run_pre_bind_group(const struct bt_framework *framework,
 
 	for (uint32_t i = 0; i < group->count; i++) {
 		struct bt_plugin *plugin = group->plugins[i];
-		struct bt_status status;
 
 		if (bt_plugin_set_has(&progress->done, plugin->index)) {
 			continue;
 		}
-		status = run_pre_bind_plugin(framework, plugin, cycle, pod, slot);
+		struct bt_status status = run_pre_bind_plugin(framework, plugin, cycle, pod, slot);
 		if (bt_status_is_success(&status)) {
 			bt_plugin_set_add(&progress->done, plugin->index);
 		} else if (status.code == BT_STATUS_WAIT) {
@@ -422,12 +417,11 @@ struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycl
 	const struct bt_pod_info *pod, uint32_t slot, uint32_t *next)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_BIND];
-	struct bt_status status;
 
 	if (point->entries.count == 0) {
 		return bt_status_text(BT_STATUS_SKIP, cycle->arena, BT_STR(""));
 	}
-	status = BT_STATUS_OK;
+	struct bt_status status = BT_STATUS_OK;
 	for (; *next < point->entries.count; (*next)++) {
 		struct bt_plugin *plugin = point->entries.items[*next].plugin;
 

@@ -351,12 +351,11 @@ struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_s
 	}
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status status;
 
 		if (bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
 			continue;
 		}
-		status = call_filter(framework, plugin, cycle, pod, node);
+		struct bt_status status = call_filter(framework, plugin, cycle, pod, node);
 		if (!bt_status_is_success(&status)) {
 			return interpret_failure(cycle->arena, plugin, status);
 		}

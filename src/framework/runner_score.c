@@ -113,10 +113,10 @@ static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cy
 			struct bt_plugin *plugin = table->plugins[p].plugin;
 			struct bt_node_score *score = &table->plugins[p].scores[n];
 			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
-			struct bt_status status;
 
 			score->slot = table->slots[n];
-			status = plugin->ops->score(plugin, cycle, pod, &node, &score->score);
+			struct bt_status status =
+				plugin->ops->score(plugin, cycle, pod, &node, &score->score);
 			bt_runner_plugin_ran(
 				framework, plugin, BT_TIMED_SCORE, &status, started_ns);
 			if (BT_UNLIKELY(!bt_status_is_success(&status))) {
@@ -160,14 +160,11 @@ struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_st
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count,
 	struct bt_score_table *out_table)
 {
-	struct bt_score_table table;
-	struct bt_status status;
-
 	/* Creates the table of scores, with one column per plugin that is not skipped. */
 	const struct bt_framework_point *point = &framework->points[BT_POINT_SCORE];
 	struct bt_arena *arena = cycle->arena;
 
-	table = (struct bt_score_table){
+	struct bt_score_table table = (struct bt_score_table){
 		.slot_count = slot_count,
 		.slots = slots,
 		.plugins = BT_ARENA_NEW_ARRAY(arena, struct bt_plugin_scores, point->entries.count),
@@ -185,7 +182,7 @@ struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_st
 			.scores = BT_ARENA_NEW_ARRAY(arena, struct bt_node_score, slot_count),
 		};
 	}
-	status = score_nodes(framework, cycle, pod, &table);
+	struct bt_status status = score_nodes(framework, cycle, pod, &table);
 	for (uint32_t p = 0; p < table.plugin_count && bt_status_is_success(&status); p++) {
 		status = normalize(cycle, pod, &table.plugins[p], slot_count);
 	}
@@ -218,7 +215,6 @@ struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *frame
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PLACEMENT_GENERATE];
 	struct bt_placement_outcome outcome = {0};
 	struct bt_placement *parent = BT_ARENA_NEW(arena, struct bt_placement);
-	struct bt_plugin *plugin;
 
 	*parent = (struct bt_placement){.slots = slots, .count = slot_count};
 	if (point->entries.count == 0) {
@@ -226,7 +222,7 @@ struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *frame
 		outcome.count = 1;
 		return outcome;
 	}
-	plugin = point->entries.items[0].plugin;
+	struct bt_plugin *plugin = point->entries.items[0].plugin;
 	outcome.status = plugin->ops->generate_placements(plugin, arena, group_namespace,
 		group_name, parent, &outcome.placements, &outcome.count);
 	if (bt_status_is_success(&outcome.status) && outcome.count > 0) {
@@ -265,12 +261,11 @@ static struct bt_status normalize_placements(
 {
 	for (uint32_t p = 0; p < table->plugin_count; p++) {
 		struct bt_plugin *plugin = table->plugins[p].plugin;
-		struct bt_status status;
 
 		if (plugin->ops->normalize_placement_scores == NULL) {
 			continue;
 		}
-		status = plugin->ops->normalize_placement_scores(
+		struct bt_status status = plugin->ops->normalize_placement_scores(
 			plugin, arena, table->plugins[p].scores, table->placement_count);
 		if (!bt_status_is_success(&status)) {
 			return bt_runner_wrap(arena,
@@ -294,7 +289,6 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 			arena, struct bt_placement_plugin_scores, point->entries.count),
 		.totals = BT_ARENA_NEW_ARRAY(arena, int64_t, count),
 	};
-	struct bt_status status;
 
 	for (uint32_t p = 0; p < table.plugin_count; p++) {
 		table.plugins[p] = (struct bt_placement_plugin_scores){
@@ -303,7 +297,7 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 			.scores = BT_ARENA_NEW_ARRAY(arena, int64_t, count),
 		};
 	}
-	status = score_placements(arena, placements, &table);
+	struct bt_status status = score_placements(arena, placements, &table);
 	if (bt_status_is_success(&status)) {
 		status = normalize_placements(arena, &table);
 	}

@@ -107,14 +107,12 @@ void bt_scheduler_metrics_destroy(struct bt_scheduler_metrics *metrics)
 struct bt_profile_metrics *bt_scheduler_metrics_profile(
 	struct bt_scheduler_metrics *metrics, struct bt_str scheduler_name)
 {
-	struct bt_profile_metrics *profile;
-
 	for (uint32_t i = 0; i < metrics->profiles.count; i++) {
 		if (bt_str_equal_c(scheduler_name, metrics->profiles.items[i]->name)) {
 			return metrics->profiles.items[i];
 		}
 	}
-	profile = BT_NEW(struct bt_profile_metrics);
+	struct bt_profile_metrics *profile = BT_NEW(struct bt_profile_metrics);
 	profile->all = metrics;
 	profile->name = bt_strndup(scheduler_name.data, scheduler_name.length);
 	bt_vec_push(&metrics->profiles, profile);
@@ -172,13 +170,10 @@ bool bt_profile_draw_sample(struct bt_profile_metrics *profile)
 int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed_point point,
 	uint8_t status_code, int64_t started_ns)
 {
-	struct bt_metric_cell *cell;
-	int64_t now_ns;
-
-	cell = find_cell(&profile->points[point][status_code], profile, BT_FAMILY_POINT_DURATION,
-		point_names[point], bt_status_code_name((enum bt_status_code)status_code),
-		profile->name);
-	now_ns = bt_profile_now(profile);
+	struct bt_metric_cell *cell = find_cell(&profile->points[point][status_code], profile,
+		BT_FAMILY_POINT_DURATION, point_names[point],
+		bt_status_code_name((enum bt_status_code)status_code), profile->name);
+	int64_t now_ns = bt_profile_now(profile);
 	bt_metric_observe(cell, bt_metrics_seconds(now_ns - started_ns));
 	return now_ns;
 }

@@ -53,13 +53,13 @@ struct bt_status bt_status_printf(
 	enum bt_status_code code, struct bt_arena *arena, const char *format, ...)
 {
 	struct bt_strbuf buffer = {0};
-	struct bt_status status;
 	va_list arguments;
 
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&buffer, format, arguments);
 	va_end(arguments);
-	status = with_reason(code, arena, bt_arena_str(arena, bt_strbuf_str(&buffer)));
+	struct bt_status status =
+		with_reason(code, arena, bt_arena_str(arena, bt_strbuf_str(&buffer)));
 	bt_strbuf_finish(&buffer);
 	return status;
 }
@@ -85,10 +85,9 @@ struct bt_status bt_status_from_error(struct bt_arena *arena, struct berth_error
 void bt_status_append_reason(struct bt_status *status, struct bt_arena *arena, struct bt_str reason)
 {
 	uint32_t count = status->reason_count;
-	struct bt_str *reasons;
 
 	BT_ASSERT(count < UINT32_MAX);
-	reasons = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)count + 1);
+	struct bt_str *reasons = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)count + 1);
 	if (count > 0) {
 		memcpy(reasons, status->reasons, count * sizeof(*reasons));
 	}
@@ -129,13 +128,12 @@ void bt_status_message(const struct bt_status *status, struct bt_strbuf *out)
 struct bt_str bt_status_message_str(const struct bt_status *status, struct bt_arena *arena)
 {
 	struct bt_strbuf buffer = {0};
-	struct bt_str text;
 
 	if (bt_status_all_reason_count(status) == 1) {
 		return bt_status_all_reason_at(status, 0);
 	}
 	bt_status_message(status, &buffer);
-	text = bt_arena_str(arena, bt_strbuf_str(&buffer));
+	struct bt_str text = bt_arena_str(arena, bt_strbuf_str(&buffer));
 	bt_strbuf_finish(&buffer);
 	return text;
 }

@@ -161,7 +161,6 @@ struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 {
 	struct bt_waiting_pod *entry = BT_NEW(struct bt_waiting_pod);
 	uint32_t old_index = find_index(waiting, pod->uid);
-	const struct bt_waiting_timer *first;
 
 	entry->pod = pod;
 	entry->framework = framework;
@@ -183,7 +182,7 @@ struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 	}
 	bt_vec_push(&waiting->pods, entry);
 	bt_map_insert(&waiting->by_uid, bt_str_hash(uid_of(entry)), waiting->pods.count - 1);
-	first = first_timer(entry);
+	const struct bt_waiting_timer *first = first_timer(entry);
 	if (first != NULL && first->deadline_ns <= now_ns) {
 		reject_by_timeout(entry, first);
 	} else if (first != NULL && first->deadline_ns < waiting->next_deadline_ns) {
@@ -244,18 +243,16 @@ enum bt_wait_result bt_waiting_pods_poll(struct bt_waiting_pods *waiting, struct
 	struct bt_arena *arena, struct bt_status *out_status)
 {
 	uint32_t index = find_index(waiting, uid);
-	const struct bt_waiting_pod *pod;
-	struct bt_str message;
 
 	*out_status = BT_STATUS_OK;
 	if (index == UINT32_MAX) {
 		return BT_WAIT_NOT_WAITING;
 	}
-	pod = waiting->pods.items[index];
+	const struct bt_waiting_pod *pod = waiting->pods.items[index];
 	if (!pod->has_result) {
 		return BT_WAIT_PENDING;
 	}
-	message = bt_str_from(pod->result_message);
+	struct bt_str message = bt_str_from(pod->result_message);
 	if (pod->result_code == BT_STATUS_UNSCHEDULABLE) {
 		*out_status = bt_status_text(BT_STATUS_UNSCHEDULABLE, arena, message);
 		out_status->plugin = pod->result_plugin;
@@ -321,12 +318,11 @@ void bt_binding_pods_remove(struct bt_binding_pods *binding, struct bt_str uid)
 {
 	uint32_t index = 0;
 	struct bt_binding_pod *pod = find_binding_pod(binding, uid, &index);
-	uint32_t last;
 
 	if (pod == NULL) {
 		return;
 	}
-	last = binding->pods.count - 1;
+	uint32_t last = binding->pods.count - 1;
 	(void)bt_map_remove(&binding->by_uid, bt_str_hash(uid_of_binding_pod(pod)), index);
 	bt_free(pod->uid);
 	if (index != last) {

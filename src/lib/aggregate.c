@@ -165,14 +165,13 @@ struct bt_aggregate_pod *bt_aggregate_pod_create(
 	const struct bt_pod_spec *spec = &pod->pod->spec;
 	const struct bt_affinity *affinity = spec->affinity;
 	struct bt_shape *shape = &pod->shape;
-	uint32_t claims;
 
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		count += spec->volumes.items[i].persistent_volume_claim != NULL;
 	}
-	claims = count;
+	uint32_t claims = count;
 	shape->pod = pod->pod;
 	shape->requested_cpu_milli = pod->resources.requested.cpu_milli;
 	shape->requested_memory_bytes = pod->resources.requested.memory_bytes;
@@ -326,21 +325,19 @@ static int remove_alone(
 {
 	struct bt_str uid = pod->metadata.uid;
 	const struct bt_node *node = bt_aggregate_node(aggregate);
-	struct bt_aggregate_pod *stored;
-	uint32_t at;
 
 	if (uid.length == 0) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
 	}
-	at = find_pod(aggregate->pods.items, aggregate->pods.count, uid);
+	uint32_t at = find_pod(aggregate->pods.items, aggregate->pods.count, uid);
 	if (at == aggregate->pods.count) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"no corresponding pod %.*s in pods of node %.*s",
 			BT_STR_ARG(pod->metadata.name),
 			BT_STR_ARG(node != NULL ? node->metadata.name : BT_STR("")));
 	}
-	stored = aggregate->pods.items[at];
+	struct bt_aggregate_pod *stored = aggregate->pods.items[at];
 	bt_vec_remove_swap(&aggregate->pods, at);
 	if (has_affinity(pod)) {
 		at = find_pod(aggregate->pods_with_affinity.items,
@@ -429,13 +426,12 @@ void berth_node_info_destroy(struct berth_node_info *node)
 
 struct berth_node_info *berth_node_info_clone(const struct berth_node_info *node)
 {
-	struct bt_aggregate *copy;
 	const struct bt_aggregate *alone = bt_alone_of(node);
 
 	if (node == NULL) {
 		return NULL;
 	}
-	copy = BT_NEW(struct bt_aggregate);
+	struct bt_aggregate *copy = BT_NEW(struct bt_aggregate);
 	if (alone != NULL) {
 		copy->node = alone->node;
 		if (copy->node != NULL) {
@@ -482,7 +478,6 @@ int berth_node_info_add_pod(
 	struct berth_node_info *node, struct berth_object *pod, struct berth_error *err)
 {
 	struct bt_aggregate *aggregate = bt_alone_of(node);
-	struct bt_aggregate_pod *entry;
 
 	if (aggregate == NULL) {
 		return refuse_view(err);
@@ -490,7 +485,8 @@ int berth_node_info_add_pod(
 	if (berth_object_pod(pod) == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "not a pod");
 	}
-	entry = bt_aggregate_pod_create(bt_object_of(pod), &bt_aggregate_default_gates);
+	struct bt_aggregate_pod *entry =
+		bt_aggregate_pod_create(bt_object_of(pod), &bt_aggregate_default_gates);
 	bt_aggregate_add(aggregate, entry);
 	bt_aggregate_pod_release(entry);
 	return BERTH_OK;
@@ -521,7 +517,6 @@ int berth_node_info_remove_pod(
 	struct bt_aggregate *aggregate = bt_aggregate_of(node);
 	const struct bt_pod *inside = bt_const_pod_of(pod);
 	struct bt_pod_info info = {.pod_id = BT_POD_NONE};
-	int result;
 
 	if (aggregate == NULL) {
 		return refuse_view(err);
@@ -531,7 +526,7 @@ int berth_node_info_remove_pod(
 	}
 	info.name = inside->metadata.name;
 	info.uid = inside->metadata.uid;
-	result = bt_node_info_remove_pod(&aggregate->view, &aggregate->arena, &info, err);
+	int result = bt_node_info_remove_pod(&aggregate->view, &aggregate->arena, &info, err);
 	if (result == BERTH_OK) {
 		aggregate->generation = bt_aggregate_next_generation();
 	}

@@ -78,7 +78,6 @@ static int find_or_add(struct bt_requests *requests, struct bt_strbuf *key,
 	enum berth_request_kind kind, struct bt_request **out_new, struct berth_error *err)
 {
 	struct bt_request *request = find(requests, bt_strbuf_str(key));
-	int code;
 
 	*out_new = NULL;
 	if (request == NULL) {
@@ -92,7 +91,7 @@ static int find_or_add(struct bt_requests *requests, struct bt_strbuf *key,
 	if (!request->answered) {
 		return BT_WRITE_PENDING;
 	}
-	code = request->code;
+	int code = request->code;
 	if (code < 0) {
 		code = bt_error_set(err, code, "%.*s", BT_STR_ARG(request->message));
 	}

@@ -102,13 +102,11 @@ struct berth_resource_list *berth_resource_list_create(struct berth_arena *arena
  */
 static void reserve(struct bt_resource_list *list, struct bt_arena *arena)
 {
-	struct bt_resource_entry *items;
-
 	if ((list->count & (list->count - 1)) != 0) {
 		return;
 	}
 	BT_ASSERT(list->count < UINT32_MAX / 2);
-	items = BT_ARENA_NEW_ARRAY(
+	struct bt_resource_entry *items = BT_ARENA_NEW_ARRAY(
 		arena, struct bt_resource_entry, list->count == 0 ? 1 : (size_t)list->count * 2);
 	if (list->count != 0) {
 		memcpy(items, list->items, list->count * sizeof(*items));
@@ -239,7 +237,6 @@ static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 static void make_entries(struct berth_resource *resource, const struct bt_scalar_resource *fresh,
 	uint32_t fresh_count)
 {
-	struct berth_scalar_resource *merged;
 	uint32_t missing = 0;
 	uint32_t from = 0;
 	uint32_t count = 0;
@@ -251,7 +248,7 @@ static void make_entries(struct berth_resource *resource, const struct bt_scalar
 		return;
 	}
 	BT_ASSERT(missing < UINT32_MAX - resource->scalar_count);
-	merged = BT_NEW_ARRAY(
+	struct berth_scalar_resource *merged = BT_NEW_ARRAY(
 		struct berth_scalar_resource, (size_t)resource->scalar_count + missing);
 	for (uint32_t i = 0; i < fresh_count; i++) {
 		while (from < resource->scalar_count &&

@@ -237,19 +237,17 @@ static struct bt_metric_series *series_create(
 	size_t buckets = metric->bound_count * sizeof(uint64_t);
 	size_t value_size = metric->label_count * sizeof(struct bt_str);
 	size_t size = sizeof(struct bt_metric_series) + buckets + value_size;
-	struct bt_metric_series *series;
-	char *text;
 
 	for (uint32_t i = 0; i < metric->label_count; i++) {
 		size += values[i].length;
 	}
-	series = bt_calloc(1, size);
+	struct bt_metric_series *series = bt_calloc(1, size);
 	series->cell.metric = metric;
 	if (metric->description.type == BT_METRIC_HISTOGRAM) {
 		series->cell.bucket_counts = (uint64_t *)(void *)(series + 1);
 	}
 	series->values = (struct bt_str *)(void *)((char *)(series + 1) + buckets);
-	text = (char *)series->values + value_size;
+	char *text = (char *)series->values + value_size;
 	for (uint32_t i = 0; i < metric->label_count; i++) {
 		if (values[i].length != 0) {
 			memcpy(text, values[i].data, values[i].length);
@@ -263,19 +261,16 @@ static struct bt_metric_series *series_create(
 struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_str *values)
 {
 	struct bt_str allowed[BT_METRIC_LABELS_MAX];
-	struct bt_metric_series *series;
-	uint64_t hash;
-	uint32_t index;
 
 	for (uint32_t i = 0; i < metric->label_count; i++) {
 		allowed[i] = allowed_value(metric, i, values[i]);
 	}
-	hash = hash_values(metric, allowed);
-	index = find_series(metric, hash, allowed);
+	uint64_t hash = hash_values(metric, allowed);
+	uint32_t index = find_series(metric, hash, allowed);
 	if (index != BT_MAP_NONE) {
 		return &metric->series.items[index]->cell;
 	}
-	series = series_create(metric, allowed);
+	struct bt_metric_series *series = series_create(metric, allowed);
 	series->hash = hash;
 	bt_vec_push(&metric->series, series);
 	bt_map_insert(&metric->by_values, hash, metric->series.count - 1);

@@ -73,12 +73,11 @@ const void *bt_assume_cache_find_api(
 const void *bt_assume_cache_view(struct bt_assume_cache *cache, const void *stored)
 {
 	const struct bt_object_meta *meta = meta_of(stored);
-	uint32_t index;
 
 	if (cache->assumed.count == 0) {
 		return stored;
 	}
-	index = find_index(cache, meta->namespace_, meta->name);
+	uint32_t index = find_index(cache, meta->namespace_, meta->name);
 	if (index == UINT32_MAX) {
 		return stored;
 	}
@@ -114,10 +113,9 @@ int bt_assume_cache_not_found(const struct bt_assume_cache *cache, struct bt_str
 	struct bt_str name, struct berth_error *err)
 {
 	struct bt_strbuf key = {0};
-	int code;
 
 	append_key(&key, namespace_, name);
-	code = bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s %s not found",
+	int code = bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s %s not found",
 		bt_kind_info(cache->kind)->resource, bt_strbuf_c(&key));
 	bt_strbuf_finish(&key);
 	return code;
@@ -127,12 +125,11 @@ static int out_of_sync(const struct bt_object_meta *stored, const struct bt_obje
 	struct berth_error *err)
 {
 	struct bt_strbuf key = {0};
-	int code;
 
 	append_key(&key, stored->namespace_, stored->name);
-	code = bt_error_set(err, BERTH_ERR_STATE, "%s is out of sync (stored: %.*s, assume: %.*s)",
-		bt_strbuf_c(&key), BT_STR_ARG(stored->resource_version),
-		BT_STR_ARG(assumed->resource_version));
+	int code = bt_error_set(err, BERTH_ERR_STATE,
+		"%s is out of sync (stored: %.*s, assume: %.*s)", bt_strbuf_c(&key),
+		BT_STR_ARG(stored->resource_version), BT_STR_ARG(assumed->resource_version));
 	bt_strbuf_finish(&key);
 	return code;
 }
@@ -142,8 +139,6 @@ int bt_assume_cache_assume(
 {
 	const struct bt_object_meta *meta = meta_of(value);
 	const void *stored = bt_assume_cache_find_api(cache, meta->namespace_, meta->name);
-	struct bt_object *object;
-	uint32_t index;
 
 	if (stored == NULL) {
 		return bt_assume_cache_not_found(cache, meta->namespace_, meta->name, err);
@@ -151,8 +146,8 @@ int bt_assume_cache_assume(
 	if (!bt_str_equal(meta_of(stored)->resource_version, meta->resource_version)) {
 		return out_of_sync(meta_of(stored), meta, err);
 	}
-	object = bt_object_create(cache->kind, value);
-	index = find_index(cache, meta->namespace_, meta->name);
+	struct bt_object *object = bt_object_create(cache->kind, value);
+	uint32_t index = find_index(cache, meta->namespace_, meta->name);
 	if (index != UINT32_MAX) {
 		bt_object_release(cache->assumed.items[index].object);
 		cache->assumed.items[index].object = object;

@@ -17,14 +17,13 @@ int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name
 	const struct bt_json_value **out_value, struct berth_error *err)
 {
 	struct bt_json_value *value = NULL;
-	int code;
 
 	if (args == NULL || args->kind == BT_ARGS_NONE || args->raw.data == NULL) {
 		*out_value = NULL;
 		return 0;
 	}
 	/* Copy the arguments, because the instance outlives their text. */
-	code = bt_json_parse(arena, args->raw, true, &value, err);
+	int code = bt_json_parse(arena, args->raw, true, &value, err);
 	if (code != 0) {
 		return bt_error_wrap(err, code, "%s", kind_name);
 	}

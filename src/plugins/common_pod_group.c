@@ -72,7 +72,6 @@ static struct bt_status domain_of_group(const struct bt_state *state, struct bt_
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_pod_record *pod = bt_state_pod_at(state, scheduled[i].pod_id);
 		const struct bt_node_row *row = &state->nodes.rows[pod->node];
-		const struct bt_str *value;
 
 		if (!row->in_snapshot) {
 			return bt_status_error_text(arena,
@@ -83,7 +82,7 @@ static struct bt_status domain_of_group(const struct bt_state *state, struct bt_
 					BT_STR_ARG(group_namespace), BT_STR_ARG(scheduled[i].name),
 					BT_STR_ARG(bt_symbol_text(&state->symbols, row->name))));
 		}
-		value = bt_str_map_find(&row->labels, key);
+		const struct bt_str *value = bt_str_map_find(&row->labels, key);
 		if (value == NULL) {
 			return bt_status_error_text(arena,
 				bt_arena_printf(arena,

@@ -206,7 +206,6 @@ static int region_of_zones(const struct zone_set *zones, struct bt_arena *arena,
 	struct bt_str *regions = BT_ARENA_NEW_ARRAY(arena, struct bt_str, zones->count);
 	uint32_t count = 0;
 	struct bt_strbuf text = {0};
-	int code;
 
 	for (uint32_t i = 0; i < zones->count; i++) {
 		if (!region_of_zone(zones->items[i], &regions[count])) {
@@ -228,7 +227,7 @@ static int region_of_zones(const struct zone_set *zones, struct bt_arena *arena,
 	for (uint32_t i = 0; i < count; i++) {
 		bt_strbuf_printf(&text, "%s%.*s:{}", i != 0 ? " " : "", BT_STR_ARG(regions[i]));
 	}
-	code = bt_error_set(err, BERTH_ERR_INVALID,
+	int code = bt_error_set(err, BERTH_ERR_INVALID,
 		"failed to get region from zones: multiple or no regions gotten from zones, got: "
 		"map[%s]",
 		bt_strbuf_c(&text));
@@ -286,7 +285,6 @@ static int broken_disk_name(
 	struct bt_str id, const char *what, struct bt_str detail, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
-	int code;
 
 	bt_strbuf_append_c(
 		&text, "failed to translate Kubernetes ID to EBS Volume ID Invalid disk name (");
@@ -299,7 +297,7 @@ static int broken_disk_name(
 		bt_strbuf_append_char(&text, ' ');
 		bt_strbuf_append_quoted(&text, detail);
 	}
-	code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
+	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
 	return code;
 }
@@ -309,8 +307,6 @@ static int aws_path(
 	struct bt_str id, struct bt_arena *arena, struct bt_str *out_path, struct berth_error *err)
 {
 	struct bt_str rest = bt_str_sub(id, (uint32_t)sizeof("aws://") - 1, id.length);
-	struct bt_str path;
-	char *decoded;
 	uint32_t length = 0;
 
 	for (uint32_t i = 0; i < id.length; i++) {
@@ -324,10 +320,10 @@ static int aws_path(
 			rest.length = i;
 		}
 	}
-	path = bt_str_find_char(rest, '/') < 0
+	struct bt_str path = bt_str_find_char(rest, '/') < 0
 		? BT_STR("")
 		: bt_str_sub(rest, (uint32_t)bt_str_find_char(rest, '/'), rest.length);
-	decoded = bt_arena_alloc_bytes(arena, (size_t)path.length + 1);
+	char *decoded = bt_arena_alloc_bytes(arena, (size_t)path.length + 1);
 	for (uint32_t i = 0; i < path.length; i++) {
 		int high = path.data[i] == '%' && i + 2 < path.length ? hex_digit(path.data[i + 1])
 								      : -1;
@@ -358,13 +354,12 @@ static int aws_ebs_handle(struct bt_str id, struct bt_arena *arena, struct bt_st
 	struct berth_error *err)
 {
 	struct bt_str path;
-	int code;
 
 	if (!bt_str_has_prefix(id, BT_STR("aws://"))) {
 		*out_handle = id;
 		return 0;
 	}
-	code = aws_path(id, arena, &path, err);
+	int code = aws_path(id, arena, &path, err);
 	if (code != 0) {
 		return code;
 	}
@@ -557,23 +552,21 @@ const struct bt_node_selector *bt_in_tree_node_affinity(
 	const struct bt_node_selector *required =
 		volume->spec.node_affinity != NULL ? volume->spec.node_affinity->required : NULL;
 	const struct bt_str_map *labels = &volume->metadata.labels;
-	struct bt_node_selector *rewritten;
-	const struct bt_str *label;
 	struct zone_set zones = {0};
-	bool is_beta;
 
 	if (driver == BT_IN_TREE__COUNT || drivers[driver].topology_key.length == 0) {
 		return required;
 	}
-	is_beta = !find_key(required, zone_label).used &&
+	bool is_beta = !find_key(required, zone_label).used &&
 		(find_key(required, beta_zone_label).used ||
 			(bt_str_map_find(labels, zone_label) == NULL &&
 				bt_str_map_find(labels, beta_zone_label) != NULL));
-	rewritten = BT_ARENA_NEW(arena, struct bt_node_selector);
+	struct bt_node_selector *rewritten = BT_ARENA_NEW(arena, struct bt_node_selector);
 	if (required != NULL) {
 		bt_message_copy(&bt_node_selector_message, rewritten, required, arena);
 	}
-	label = bt_str_map_find(labels, is_beta ? beta_zone_label : zone_label);
+	const struct bt_str *label =
+		bt_str_map_find(labels, is_beta ? beta_zone_label : zone_label);
 	if (find_key(rewritten, is_beta ? beta_zone_label : zone_label).has_values) {
 		rename_key(rewritten, is_beta ? beta_zone_label : zone_label,
 			drivers[driver].topology_key);

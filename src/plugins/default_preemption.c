@@ -100,9 +100,7 @@ static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_st
 	struct bt_post_filter_result *out_result)
 {
 	struct default_preemption *self = instance_of(plugin);
-	struct bt_preemption_decision *decision;
 	struct bt_status status = check_group(self->handle, pod);
-	struct bt_str message;
 
 	self->evaluator.attempt_count++;
 	bt_metrics_preemption_attempted(bt_handle_metrics(self->handle));
@@ -110,10 +108,11 @@ static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_st
 		return status;
 	}
 	/* The plugin has no PreFilter, so it can use that plugin data. */
-	decision = BT_ARENA_NEW(cycle->arena, struct bt_preemption_decision);
+	struct bt_preemption_decision *decision =
+		BT_ARENA_NEW(cycle->arena, struct bt_preemption_decision);
 	bt_plugin_set_pre_filter_data(plugin, cycle, decision);
 	status = bt_evaluator_preempt(&self->evaluator, cycle, pod, statuses, out_result, decision);
-	message = bt_status_message_str(&status, cycle->arena);
+	struct bt_str message = bt_status_message_str(&status, cycle->arena);
 	if (message.length == 0) {
 		return status;
 	}
@@ -180,9 +179,6 @@ static int events_to_register(struct bt_plugin *plugin,
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct default_preemption *self;
-	int code;
-
 	if (args == NULL || args->kind != BT_ARGS_DEFAULT_PREEMPTION) {
 		const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
 
@@ -194,11 +190,11 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 			"got args of type %s, want *DefaultPreemptionArgs",
 			args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
 	}
-	code = bt_plugin_args_validate(args, handle->gates, err);
+	int code = bt_plugin_args_validate(args, handle->gates, err);
 	if (code != 0) {
 		return code;
 	}
-	self = BT_NEW(struct default_preemption);
+	struct default_preemption *self = BT_NEW(struct default_preemption);
 	self->base.ops = ops;
 	self->handle = handle;
 	bt_evaluator_init(&self->evaluator, handle, &args->default_preemption,

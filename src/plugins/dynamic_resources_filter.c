@@ -142,7 +142,6 @@ static struct bt_status allocate(struct node_question *question)
 {
 	struct bt_dynamic_cycle *data = question->data;
 	struct berth_error err = BERTH_ERROR_INIT;
-	enum bt_allocation_outcome outcome;
 	uint32_t count = collect_todo(data, &question->found);
 
 	if (count == 0) {
@@ -154,7 +153,7 @@ static struct bt_status allocate(struct node_question *question)
 	if (question->cycle->cancel_cause.length != 0) {
 		return over_status(question);
 	}
-	outcome = bt_allocator_allocate(
+	enum bt_allocation_outcome outcome = bt_allocator_allocate(
 		data->allocator, question->node, data->todo, count, &question->found.choice, &err);
 	switch (outcome) {
 	case BT_ALLOCATION_FOUND:
@@ -182,13 +181,13 @@ static struct bt_status check_demand(struct node_question *question)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < data->count; i++) {
-		struct bt_allocation_result *result;
 		struct berth_error err = BERTH_ERROR_INIT;
 
 		if (!bt_dynamic_is_wanted(&data->claims[i], &question->found)) {
 			continue;
 		}
-		result = BT_ARENA_NEW(arena, struct bt_allocation_result);
+		struct bt_allocation_result *result =
+			BT_ARENA_NEW(arena, struct bt_allocation_result);
 		if (bt_dynamic_allocation(data, &question->found, i, arena, result, &err) != 0) {
 			return bt_status_from_error(arena, &err);
 		}
@@ -203,7 +202,6 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 {
 	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
 	struct node_question question = {plugin, cycle, data, pod, node, {0}};
-	struct bt_status status;
 	bool available;
 
 	if (data == NULL) {
@@ -212,7 +210,7 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	if (data->count == 0) {
 		return BT_STATUS_OK;
 	}
-	status = question.data->extended == NULL
+	struct bt_status status = question.data->extended == NULL
 		? BT_STATUS_OK
 		: bt_extended_for_node(bt_dynamic_resources_of(question.plugin),
 			  question.data->extended, question.pod, question.node,
@@ -462,9 +460,7 @@ static int find_group_claim(const struct bt_dynamic_resources *instance,
 	const struct bt_resource_claim **out_claim, struct berth_error *err)
 {
 	const struct bt_pod_group_resource_claim_status *status = NULL;
-	const struct bt_owner_reference *owner;
 	struct bt_str name = entry->resource_claim_name;
-	const struct bt_object *object;
 
 	*out_claim = NULL;
 	if (name.data == NULL && entry->resource_claim_template_name.data == NULL) {
@@ -488,7 +484,7 @@ static int find_group_claim(const struct bt_dynamic_resources *instance,
 			BT_STR_ARG(group->metadata.namespace_), BT_STR_ARG(group->metadata.name));
 	}
 	name = name.data == NULL ? status->resource_claim_name : name;
-	object = name.data != NULL
+	const struct bt_object *object = name.data != NULL
 		? bt_claim_cache_find(&instance->dra->claims, group->metadata.namespace_, name)
 		: NULL;
 	if (name.data != NULL && object == NULL) {
@@ -496,7 +492,8 @@ static int find_group_claim(const struct bt_dynamic_resources *instance,
 			"could not find ResourceClaim \"%.*s/%.*s\"",
 			BT_STR_ARG(group->metadata.namespace_), BT_STR_ARG(name));
 	}
-	owner = object != NULL ? bt_object_controller(object->meta) : NULL;
+	const struct bt_owner_reference *owner =
+		object != NULL ? bt_object_controller(object->meta) : NULL;
 	if (object != NULL &&
 		(entry->resource_claim_name.data != NULL ||
 			(owner != NULL && bt_str_equal(owner->uid, group->metadata.uid)))) {
@@ -590,7 +587,6 @@ struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycl
 	BT_UNUSED struct bt_post_filter_result *out_result)
 {
 	const struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
-	struct bt_status status;
 
 	if (data == NULL) {
 		return bt_status_state_missing(cycle->arena);
@@ -598,7 +594,7 @@ struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycl
 	if (data->count == 0) {
 		return unschedulable(BT_REASON_NO_NEW_CLAIMS);
 	}
-	status = free_claims(plugin, cycle, pod);
+	struct bt_status status = free_claims(plugin, cycle, pod);
 	if (bt_status_is_success(&status) &&
 		bt_plugin_pod_group_name(&pod->object->spec).length != 0 &&
 		bt_plugin_gate(plugin, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS)) {

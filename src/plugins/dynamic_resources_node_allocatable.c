@@ -35,14 +35,13 @@ struct bt_status bt_node_allocatable_check_sharing(const struct bt_dynamic_resou
 	struct bt_str namespace_ = pod->namespace_;
 	struct bt_str name = claim->metadata.name;
 	uint32_t consumers = bt_state_claim_consumer_count(state, node->slot, namespace_, name);
-	uint32_t own;
 
 	if (consumers > 1) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
 			"node allocatable resource claim %.*s shared by multiple pods",
 			BT_STR_ARG(name));
 	}
-	own = bt_state_find_pod(state, pod->uid);
+	uint32_t own = bt_state_find_pod(state, pod->uid);
 	if (consumers == 1 &&
 		(own == BT_POD_NONE || bt_state_pod_at(state, own)->node != node->slot ||
 			!bt_state_is_claim_consumer(state, own, namespace_, name))) {
@@ -80,7 +79,6 @@ static struct bt_status set_failure(const struct demand_question *question,
 	const struct bt_resource_claim *claim, struct bt_str device, const char *format, ...)
 {
 	struct bt_strbuf text = {0};
-	struct bt_status status;
 	va_list arguments;
 
 	bt_strbuf_printf(&text,
@@ -89,7 +87,7 @@ static struct bt_status set_failure(const struct demand_question *question,
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&text, format, arguments);
 	va_end(arguments);
-	status = bt_status_error_text(question->arena, bt_strbuf_str(&text));
+	struct bt_status status = bt_status_error_text(question->arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	return status;
 }
@@ -125,7 +123,6 @@ static struct bt_status amount_of(const struct demand_question *question,
 	const struct bt_quantity *multiplier = mapping->value.allocation_multiplier;
 	struct bt_str key = mapping->value.capacity_key;
 	struct bt_quantity *amount = BT_ARENA_NEW(question->arena, struct bt_quantity);
-	const struct bt_quantity *consumed;
 
 	*out_amount = NULL;
 	if (key.length == 0) {
@@ -141,7 +138,7 @@ static struct bt_status amount_of(const struct demand_question *question,
 			"NodeAllocatableResourceMappings for resource %.*s",
 			BT_STR_ARG(key), BT_STR_ARG(mapping->key));
 	}
-	consumed = bt_resource_list_find(&result->consumed_capacity, key);
+	const struct bt_quantity *consumed = bt_resource_list_find(&result->consumed_capacity, key);
 	if (consumed != NULL) {
 		*amount = *consumed;
 		if (multiplier != NULL) {
@@ -275,12 +272,11 @@ static struct bt_status check_pod_level(const struct demand_question *question,
 	const struct bt_pod *pod, const struct bt_resource_list *demand)
 {
 	struct bt_request_options options = {.no_pod_level = true, .dra_status = true};
-	struct bt_resource_list parts;
 
 	if (!bt_pod_has_pod_level_requests(pod)) {
 		return BT_STATUS_OK;
 	}
-	parts = bt_pod_requests(pod, &options, question->arena);
+	struct bt_resource_list parts = bt_pod_requests(pod, &options, question->arena);
 	for (uint32_t i = 0; i < parts.count; i++) {
 		const struct bt_quantity *whole =
 			bt_resource_list_find(demand, parts.items[i].name);
@@ -359,13 +355,11 @@ static struct bt_status check_demand(const struct demand_question *question)
 			question->instance->dra->gates, BT_GATE_POD_LEVEL_RESOURCES),
 		.dra_status = true,
 	};
-	struct bt_resource_list demand;
 	struct bt_resource wanted = {0};
-	struct bt_status status;
 
 	set_statuses(&pod.status, question->demand);
-	demand = bt_pod_requests(&pod, &options, question->arena);
-	status = check_pod_level(question, &pod, &demand);
+	struct bt_resource_list demand = bt_pod_requests(&pod, &options, question->arena);
+	struct bt_status status = check_pod_level(question, &pod, &demand);
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
@@ -418,13 +412,12 @@ int bt_node_allocatable_patch(const struct bt_dynamic_resources *instance,
 {
 	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
 	struct bt_pod_status status = pod->object->status;
-	int code;
 
 	if (writer == NULL) {
 		return 0;
 	}
 	set_statuses(&status, demand);
-	code = writer->patch_pod_status(
+	int code = writer->patch_pod_status(
 		writer->context, pod, &pod->object->status, &status, false, err);
 	return code == 0 || code == BT_WRITE_PENDING
 		? code

@@ -75,10 +75,9 @@ static int fail_with(const struct binding *binding, const char *format, ...)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	va_list arguments;
-	int code;
 
 	va_start(arguments, format);
-	code = bt_error_set_v(&err, BERTH_ERR_STATE, format, arguments);
+	int code = bt_error_set_v(&err, BERTH_ERR_STATE, format, arguments);
 	va_end(arguments);
 	return end_attempts(binding, code, &err);
 }
@@ -195,7 +194,6 @@ static int begin_attempt(const struct binding *binding)
 {
 	const struct bt_resource_claim *base = base_of(binding);
 	struct bt_claim_bind *bind = &binding->claim->bind;
-	struct bt_resource_claim *claim;
 	const char *why = NULL;
 
 	if (base->metadata.deletion_timestamp != NULL) {
@@ -212,7 +210,8 @@ static int begin_attempt(const struct binding *binding)
 	if (binding->claim->allocation == NULL || bt_dynamic_has_finalizer(base)) {
 		return begin_status(binding);
 	}
-	claim = BT_ARENA_NEW(binding->cycle->arena, struct bt_resource_claim);
+	struct bt_resource_claim *claim =
+		BT_ARENA_NEW(binding->cycle->arena, struct bt_resource_claim);
 	*claim = *base;
 	bt_dynamic_add_finalizer(claim, binding->cycle->arena);
 	bind->sent = claim;
@@ -226,12 +225,11 @@ static int step_get(const struct binding *binding)
 	const struct bt_object_meta *meta = binding->claim->bind.base->meta;
 	struct bt_object *object = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
-	int code;
 
 	if (now_of(binding) < binding->claim->bind.wake_ns) {
 		return wait_until(binding, binding->claim->bind.wake_ns);
 	}
-	code = writer->get(
+	int code = writer->get(
 		writer->context, binding->pod, meta->namespace_, meta->name, false, &object, &err);
 	if (code == BT_WRITE_PENDING) {
 		return code;
@@ -356,12 +354,11 @@ static int step_assume(const struct binding *binding, struct berth_error *err)
 {
 	struct bt_claim_bind *bind = &binding->claim->bind;
 	bool assumed = false;
-	int code;
 
 	if (now_of(binding) < bind->wake_ns && bind->give_up_ns != 0) {
 		return wait_until(binding, bind->wake_ns);
 	}
-	code = bind->is_written ? assume(binding, &assumed) : 0;
+	int code = bind->is_written ? assume(binding, &assumed) : 0;
 	if (code != 0) {
 		return code;
 	}
@@ -475,13 +472,12 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 		.pod = pod,
 	};
 	struct berth_error err = BERTH_ERROR_INIT;
-	int code;
 
 	if (data == NULL) {
 		return bt_status_state_missing(cycle->arena);
 	}
 	binding.node = bt_dynamic_node_of(data, slot);
-	code = bind_claims(&binding, &err);
+	int code = bind_claims(&binding, &err);
 	if (code == 0) {
 		code = patch_demand(&binding, &err);
 	}
@@ -502,7 +498,6 @@ static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
 	struct bt_dynamic_claim *claim = &data->claims[index];
 	struct bt_allocation_result result;
-	struct bt_object *object;
 	int code = bt_dynamic_allocation(data, node, index, cycle->arena, &result, err);
 
 	if (code != 0) {
@@ -513,7 +508,7 @@ static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		*(claim->is_special ? &node->special->claim : claim->claim);
 
 	allocated.status.allocation = &result;
-	object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &allocated);
+	struct bt_object *object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &allocated);
 	bt_claim_cache_signal(&instance->dra->claims, claim->uid, object);
 	claim->is_signalled = true;
 	claim->allocation = ((const struct bt_resource_claim *)object->value)->status.allocation;
@@ -543,7 +538,6 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 	const struct bt_pod_info *pod, uint32_t slot)
 {
 	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
-	const struct bt_dynamic_node *node;
 
 	if (data == NULL) {
 		return bt_status_state_missing(cycle->arena);
@@ -561,7 +555,7 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 			return status;
 		}
 	}
-	node = bt_dynamic_node_of(data, slot);
+	const struct bt_dynamic_node *node = bt_dynamic_node_of(data, slot);
 	if (node == NULL) {
 		return needs_no_devices(data)
 			? BT_STATUS_OK
@@ -626,7 +620,6 @@ void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 	const struct bt_pod_info *pod, uint32_t slot)
 {
 	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
-	const struct bt_dynamic_node *node;
 
 	if (data == NULL) {
 		return;
@@ -647,7 +640,7 @@ void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 	if (data->count > data->user_count) {
 		undo_special(plugin, cycle, pod, &data->claims[data->user_count]);
 	}
-	node = bt_dynamic_node_of(data, slot);
+	const struct bt_dynamic_node *node = bt_dynamic_node_of(data, slot);
 	if (node != NULL && node->demand != NULL) {
 		bt_node_allocatable_clear(
 			bt_dynamic_resources_of(plugin), pod, node->demand, cycle->arena);

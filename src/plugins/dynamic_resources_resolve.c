@@ -16,8 +16,6 @@ static struct bt_str group_name_of(const struct bt_pod *pod)
 int bt_dynamic_entry_name(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry,
 	struct bt_str *out_name, bool *out_generated, struct berth_error *err)
 {
-	const struct bt_pod_resource_claim_status *status;
-
 	*out_generated = entry->resource_claim_name.data == NULL;
 	*out_name = entry->resource_claim_name;
 	if (!*out_generated) {
@@ -29,7 +27,7 @@ int bt_dynamic_entry_name(const struct bt_pod *pod, const struct bt_pod_resource
 			"fields are set",
 			NS_NAME_ARG(&pod->metadata), BT_STR_ARG(entry->name));
 	}
-	status = bt_pod_claim_status(pod, entry->name);
+	const struct bt_pod_resource_claim_status *status = bt_pod_claim_status(pod, entry->name);
 	if (status == NULL) {
 		return bt_error_set(err, BERTH_ERR_STATE,
 			"pod \"" NS_NAME "\": ResourceClaim not created yet",
@@ -73,7 +71,6 @@ static int resolve_entry(const struct bt_dynamic_resources *instance, const stru
 	const struct bt_pod_resource_claim *entry, struct bt_object **out_claim,
 	struct berth_error *err)
 {
-	struct bt_object *object;
 	struct bt_str name;
 	bool generated;
 	int code = bt_dynamic_entry_name(pod, entry, &name, &generated, err);
@@ -82,7 +79,8 @@ static int resolve_entry(const struct bt_dynamic_resources *instance, const stru
 	if (code != 0 || name.data == NULL) {
 		return code;
 	}
-	object = bt_claim_cache_find(&instance->dra->claims, pod->metadata.namespace_, name);
+	struct bt_object *object =
+		bt_claim_cache_find(&instance->dra->claims, pod->metadata.namespace_, name);
 	if (object == NULL) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"could not find ResourceClaim \"" NS_NAME "\"",
@@ -154,17 +152,16 @@ int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct
 	struct berth_error *err)
 {
 	struct bt_str name = group_name_of(pod);
-	const struct bt_pod_group *group;
 	bool is_groups;
-	int code;
 
 	*out_reference = reference_to(BT_STR(""), BT_STR("pods"), &pod->metadata);
 	if (name.length == 0 ||
 		!bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS)) {
 		return 0;
 	}
-	group = bt_object_store_find(&instance->base.handle->state->objects, BT_KIND_POD_GROUP,
-		pod->metadata.namespace_, name);
+	const struct bt_pod_group *group =
+		bt_object_store_find(&instance->base.handle->state->objects, BT_KIND_POD_GROUP,
+			pod->metadata.namespace_, name);
 	if (group == NULL) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"podgroup.scheduling.k8s.io \"%.*s\" not found", BT_STR_ARG(name));
@@ -172,7 +169,7 @@ int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct
 	if (entry == UINT32_MAX) {
 		return 0;
 	}
-	code = find_in_group(group, &pod->spec.resource_claims.items[entry], &is_groups, err);
+	int code = find_in_group(group, &pod->spec.resource_claims.items[entry], &is_groups, err);
 	if (code == 0 && is_groups) {
 		*out_reference =
 			reference_to(BT_STR(GROUP_API), BT_STR("podgroups"), &group->metadata);

@@ -60,13 +60,12 @@ static int check_device(const struct bt_resource_claim *claim,
 		const struct bt_condition *failed =
 			find_true(device, result->binding_failure_conditions.items[i]);
 		struct bt_strbuf message = {0};
-		int code;
 
 		if (failed == NULL) {
 			continue;
 		}
 		bt_strbuf_append_quoted(&message, failed->message);
-		code = bt_error_set(err, BERTH_ERR_STATE,
+		int code = bt_error_set(err, BERTH_ERR_STATE,
 			"device binding failed: claim=%.*s, reason=%.*s, message=%s",
 			BT_STR_ARG(claim->metadata.name), BT_STR_ARG(failed->reason),
 			bt_strbuf_c(&message));
@@ -162,7 +161,6 @@ static int poll_claim(const struct bt_dynamic_resources *instance, struct bt_cyc
 	const struct bt_object_meta *meta = claim->object->meta;
 	struct bt_object *object =
 		bt_claim_cache_find(&instance->dra->claims, meta->namespace_, meta->name);
-	int code;
 
 	if (object == NULL) {
 		*out_status = STATUS_ERROR;
@@ -173,7 +171,7 @@ static int poll_claim(const struct bt_dynamic_resources *instance, struct bt_cyc
 	if (object != claim->object) {
 		bt_dynamic_claim_set(claim, cycle, bt_object_share(object));
 	}
-	code = bt_dynamic_is_ready(claim->claim, out_ready, err);
+	int code = bt_dynamic_is_ready(claim->claim, out_ready, err);
 	if (code != 0) {
 		*out_status = STATUS_FAILURE;
 		return code;
@@ -246,7 +244,6 @@ int bt_dynamic_wait(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
 	int64_t now_ns = instance->base.handle->now_ns;
 	const char *status = STATUS_TIMEOUT;
-	int64_t wake_ns;
 	int code = BT_WRITE_PENDING;
 
 	if (!data->waits && !begin(instance, data, pod, slot, cycle->arena)) {
@@ -263,7 +260,8 @@ int bt_dynamic_wait(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		count(instance, data, status);
 		return code;
 	}
-	wake_ns = data->next_poll_ns < data->wait_ends_ns ? data->next_poll_ns : data->wait_ends_ns;
+	int64_t wake_ns =
+		data->next_poll_ns < data->wait_ends_ns ? data->next_poll_ns : data->wait_ends_ns;
 	cycle->wake_ns = wake_ns < cycle->wake_ns ? wake_ns : cycle->wake_ns;
 	return code;
 }
@@ -288,12 +286,11 @@ bool bt_dynamic_has_finalizer(const struct bt_resource_claim *claim)
 void bt_dynamic_add_finalizer(struct bt_resource_claim *claim, struct bt_arena *arena)
 {
 	uint32_t count = claim->metadata.finalizers.count;
-	struct bt_str *items;
 
 	if (bt_dynamic_has_finalizer(claim)) {
 		return;
 	}
-	items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)count + 1);
+	struct bt_str *items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)count + 1);
 	for (uint32_t i = 0; i < count; i++) {
 		items[i] = claim->metadata.finalizers.items[i];
 	}
@@ -354,14 +351,13 @@ int bt_dynamic_deallocate(const struct bt_dynamic_resources *instance,
 	const struct bt_resource_claim *value = bt_object_value(claim, BT_KIND_RESOURCE_CLAIM);
 	struct bt_resource_claim freed = *value;
 	struct bt_object *answer = NULL;
-	int code;
 
 	freed.status = (struct bt_resource_claim_status){0};
 	if (writer == NULL) {
 		assume_written(instance, &freed);
 		return 0;
 	}
-	code = writer->update_status(writer->context, pod, claim, &freed, true, &answer, err);
+	int code = writer->update_status(writer->context, pod, claim, &freed, true, &answer, err);
 	bt_object_release(answer);
 	/* A conflict is an ordinary error here. */
 	return code > 0 ? BERTH_ERR_STATE : code;
@@ -400,21 +396,19 @@ void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 	struct bt_arena *arena)
 {
 	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
-	const struct bt_object *latest;
-	struct bt_resource_claim left;
 
 	if (writer != NULL) {
 		writer->unreserve(writer->context, pod, claim, uid);
 		return;
 	}
 	/* The cycle may have waited for long, so use the current version of the claim. */
-	latest = bt_claim_cache_find(
+	const struct bt_object *latest = bt_claim_cache_find(
 		&instance->dra->claims, claim->metadata.namespace_, claim->metadata.name);
 	if (latest == NULL || !bt_str_equal(latest->meta->uid, claim->metadata.uid)) {
 		return;
 	}
 	claim = bt_object_value(latest, BT_KIND_RESOURCE_CLAIM);
-	left = *claim;
+	struct bt_resource_claim left = *claim;
 	(void)bt_resource_claim_remove_user(&left, uid, arena); /* written in any case */
 	assume_written(instance, &left);
 }

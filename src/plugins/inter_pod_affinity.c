@@ -332,7 +332,6 @@ static bool count_matching(struct bt_state *state, const struct bt_incoming_term
 		.terms = counted,
 		.nodes = {.topology_key = key, .label_count = 1, .labels = &key},
 	};
-	const struct bt_domain_counter *counter;
 
 	if (term_count > BT_COUNTED_TERMS_MAX) {
 		return false;
@@ -345,7 +344,7 @@ static bool count_matching(struct bt_state *state, const struct bt_incoming_term
 			.selector = &terms[i].term->selector,
 		};
 	}
-	counter = bt_domain_counter_get(state, &spec);
+	const struct bt_domain_counter *counter = bt_domain_counter_get(state, &spec);
 	if (counter == NULL) {
 		return false;
 	}
@@ -408,23 +407,20 @@ struct count_target {
 static void count_key(
 	const struct count_target *target, struct bt_affinity_tables *tables, uint32_t table)
 {
-	uint32_t domain;
-
 	if (table == BT_NO_TABLE) {
 		return;
 	}
-	domain = bt_topology_domain(tables->items[table].column, target->slot);
+	uint32_t domain = bt_topology_domain(tables->items[table].column, target->slot);
 	if (domain == 0) {
 		return;
 	}
 	if (target->is_change) {
 		/* After counting: a what-if change. */
 		int64_t before = bt_affinity_table_at(&tables->items[table], domain);
-		int64_t after;
 
 		before += bt_domain_changes_add(
 			&tables->changes, target->arena, table, domain, target->delta);
-		after = before + target->delta;
+		int64_t after = before + target->delta;
 		tables->entry_count += (after != 0) - (before != 0);
 	} else {
 		count_in_table(tables, target->arena, table, domain, target->delta);
@@ -557,13 +553,13 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 {
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
 	struct bt_state *state = instance_of(plugin)->handle->state;
-	struct bt_affinity_filter_data *data;
 
 	if (terms != NULL && terms->errors.length != 0) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, cycle->arena,
 			"parsing pod: %.*s", BT_STR_ARG(terms->errors));
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct bt_affinity_filter_data);
+	struct bt_affinity_filter_data *data =
+		BT_ARENA_NEW(cycle->arena, struct bt_affinity_filter_data);
 	data->near.copies = !cycle->borrows_counters;
 	data->apart.copies = !cycle->borrows_counters;
 	data->existing.copies = !cycle->borrows_counters;
@@ -737,11 +733,10 @@ static const uint8_t *evaluate_domains(
 	const struct bt_affinity_table *table = &rejection->tables->items[rejection->table];
 	const struct bt_domain_changes *changes = &rejection->tables->changes;
 	uint32_t count = table->column->dictionary.count;
-	uint8_t *verdicts;
 
 	bt_vec_reserve(&instance->verdicts, count);
 	bt_vec_reserve(&instance->sums, count);
-	verdicts = instance->verdicts.items;
+	uint8_t *verdicts = instance->verdicts.items;
 	sum_table(table, instance->sums.items);
 	for (uint32_t i = 1; i < count; i++) {
 		verdicts[i] = rejection->judge(instance->sums.items[i]) ? rejection->reason : 0;
@@ -813,7 +808,6 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 		.tables = &counted->apart, .judge = is_positive, .reason = DETAIL_ANTI_AFFINITY};
 	struct rejection existing = {
 		.tables = &counted->existing, .judge = is_positive, .reason = DETAIL_EXISTING};
-	bool any;
 
 	for (uint32_t i = 0; i < counted->affinity.count; i++) {
 		if (counted->affinity.items[i].table == BT_NO_TABLE) {
@@ -822,7 +816,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 		}
 	}
 	bt_fill_slots(range, detail, 0);
-	any = reject_by_tables(instance, &near, range, detail);
+	bool any = reject_by_tables(instance, &near, range, detail);
 	any = reject_by_tables(instance, &apart, range, detail) || any;
 	return reject_by_tables(instance, &existing, range, detail) || any;
 }
@@ -1027,7 +1021,6 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	const struct affinity_plugin *instance =
 		(const struct affinity_plugin *)(const void *)plugin;
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
-	const struct score_data *data;
 
 	if (never_scores(plugin, pod)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
@@ -1037,7 +1030,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 			bt_arena_printf(cycle->arena, "failed to parse pod: %.*s",
 				BT_STR_ARG(terms->errors)));
 	}
-	data = prepare_score(plugin, cycle, pod);
+	const struct score_data *data = prepare_score(plugin, cycle, pod);
 	if (data == NULL) {
 		struct score_data *fresh = create_score_data(instance, cycle, pod);
 
@@ -1053,7 +1046,6 @@ static bool pre_score_skips(
 	const struct affinity_plugin *instance =
 		(const struct affinity_plugin *)(const void *)plugin;
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
-	const struct score_data *data;
 
 	if (terms != NULL && terms->errors.length != 0) {
 		return false;
@@ -1064,7 +1056,7 @@ static bool pre_score_skips(
 			instance->handle->state->snapshot.affinity_count == 0)) {
 		return true;
 	}
-	data = prepare_score(plugin, cycle, pod);
+	const struct score_data *data = prepare_score(plugin, cycle, pod);
 	return data != NULL && !data->weights.touched;
 }
 
@@ -1430,7 +1422,6 @@ static bool find_counted(struct bt_plugin *plugin, const struct bt_cycle_state *
 	const struct bt_pod_info *pod, struct counted_tables *out)
 {
 	const struct bt_affinity_filter_data *filter = bt_plugin_pre_filter_data(plugin, cycle);
-	const struct score_data *score;
 
 	*out = (struct counted_tables){0};
 	if (filter != NULL) {
@@ -1442,7 +1433,7 @@ static bool find_counted(struct bt_plugin *plugin, const struct bt_cycle_state *
 	if (never_scores(plugin, pod)) {
 		return cycle->borrows_counters;
 	}
-	score = prepare_score(plugin, cycle, pod);
+	const struct score_data *score = prepare_score(plugin, cycle, pod);
 	if (score == NULL || !score->counted) {
 		return false;
 	}
@@ -1706,14 +1697,13 @@ static struct bt_status sign(
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	struct affinity_plugin *instance;
 	int code = bt_plugin_args_expect(
 		args, BT_ARGS_INTER_POD_AFFINITY, "want args to be of type", handle, err);
 
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct affinity_plugin);
+	struct affinity_plugin *instance = BT_NEW(struct affinity_plugin);
 	instance->base.ops = ops;
 	instance->handle = handle;
 	instance->hard_weight = args->inter_pod_affinity.hard_pod_affinity_weight.present

@@ -410,7 +410,6 @@ static struct bt_status filter_condition(BT_UNUSED struct bt_plugin *plugin,
 	struct bt_str digest = bt_node_info_conditions(node);
 	bool unschedulable = bt_node_info_unschedulable(node);
 	uint32_t count = count_failing_conditions(digest) + (unschedulable ? 1 : 0);
-	struct bt_str *reasons;
 	struct bt_status status = bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
 	enum bt_reason reason;
 
@@ -421,7 +420,7 @@ static struct bt_status filter_condition(BT_UNUSED struct bt_plugin *plugin,
 	if (count == 0) {
 		return BT_STATUS_OK;
 	}
-	reasons = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_str, count);
+	struct bt_str *reasons = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_str, count);
 	for (uint32_t i = 0; i + 1 < digest.length; i += 2) {
 		if (condition_fails(digest.data[i], digest.data[i + 1], &reason)) {
 			reasons[status.reason_count++] = bt_reason_texts[reason];

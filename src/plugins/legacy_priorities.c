@@ -204,14 +204,13 @@ static int load_shape(
 	/* Prefers empty nodes. */
 	static const struct bt_utilization_shape_point default_points[] = {{0, 10}, {100, 0}};
 	const struct bt_json_value *value;
-	const struct bt_json_value *list;
 	int code = bt_legacy_args_open(
 		args, RATIO_KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &base->arena, &value, err);
 
 	if (code != 0) {
 		return code;
 	}
-	list = bt_json_find(value, "shape");
+	const struct bt_json_value *list = bt_json_find(value, "shape");
 	if (list != NULL && list->type != BT_JSON_NULL) {
 		if (list->type != BT_JSON_ARRAY) {
 			return bt_error_set(err, BERTH_ERR_INVALID,

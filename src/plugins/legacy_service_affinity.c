@@ -108,12 +108,10 @@ static void append_pod(struct pre_filter_data *data, const struct bt_pod_info *p
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	struct pre_filter_data *data;
-
 	if (service_affinity_of(plugin)->affinity_labels.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
+	struct pre_filter_data *data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
 	data->has_services = find_service(plugin, pod, cycle->arena).found;
 	const struct bt_state *state = bt_plugin_handle(plugin)->state;
 	struct bt_arena *arena = cycle->arena;

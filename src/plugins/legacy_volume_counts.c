@@ -188,7 +188,6 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 {
 	uint32_t column = bt_node_table_find_scalar(&node->state->nodes, plugin->driver->limit_key);
 	int64_t allocatable = bt_node_info_scalar_allocatable(node, column);
-	const struct bt_str *instance_type;
 
 	/*
 	 * A column does not distinguish "0" from absent; a limit of 0 is not worth another column.
@@ -202,7 +201,7 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 	if (plugin->base.base.ops != &bt_legacy_max_ebs_volume_count_plugin) {
 		return plugin->driver->default_limit;
 	}
-	instance_type = bt_str_map_find(
+	const struct bt_str *instance_type = bt_str_map_find(
 		bt_node_info_labels(node), BT_STR("node.kubernetes.io/instance-type"));
 	if (instance_type == NULL) {
 		instance_type = bt_str_map_find(
@@ -228,8 +227,6 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
 	struct volume_ids *ids = &volume_count_of(plugin)->ids;
-	struct pre_filter_data *data;
-	struct volume_id *items;
 
 	reset_ids(ids);
 	if (!add_pod(volume_count_of(plugin), pod, ids)) {
@@ -238,9 +235,10 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	if (ids->list.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	items = BT_ARENA_NEW_ARRAY(cycle->arena, struct volume_id, ids->list.count);
+	struct volume_id *items =
+		BT_ARENA_NEW_ARRAY(cycle->arena, struct volume_id, ids->list.count);
 	memcpy(items, ids->list.items, ids->list.count * sizeof(*items));
-	data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
+	struct pre_filter_data *data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
 	*data = (struct pre_filter_data){items, ids->list.count};
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	return BT_STATUS_OK;
@@ -253,7 +251,6 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	const struct pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
 	struct volume_ids *existing = &volume_count->ids;
 	uint32_t pod_count = bt_node_info_pod_count(node);
-	int64_t count;
 
 	if (data == NULL) {
 		return BT_STATUS_OK; /* the pod has no volume of the driver */
@@ -267,7 +264,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			return no_claim_name(cycle->arena);
 		}
 	}
-	count = existing->list.count;
+	int64_t count = existing->list.count;
 	for (uint32_t i = 0; i < data->count; i++) {
 		count += !has_id(existing, &data->items[i]);
 	}
@@ -287,13 +284,12 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	struct bt_arena arena = {0};
 	const struct bt_json_value *value;
 	int code = bt_legacy_args_open(args, ops->name, NULL, 0, &arena, &value, err);
-	struct volume_count_plugin *plugin;
 
 	bt_arena_finish(&arena);
 	if (code != 0) {
 		return code;
 	}
-	plugin = BT_NEW(struct volume_count_plugin);
+	struct volume_count_plugin *plugin = BT_NEW(struct volume_count_plugin);
 	plugin->base.base.ops = ops;
 	plugin->base.handle = handle;
 	plugin->driver = ops->context;

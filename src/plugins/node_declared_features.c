@@ -59,12 +59,12 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
 	uint8_t required = required_features(bt_plugin_pod_spec(pod));
-	struct declared_features_pre_filter_data *data;
 
 	if (!gate_is_on(plugin) || required == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct declared_features_pre_filter_data);
+	struct declared_features_pre_filter_data *data =
+		BT_ARENA_NEW(cycle->arena, struct declared_features_pre_filter_data);
 	data->required = required;
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	return BT_STATUS_OK;

@@ -23,13 +23,12 @@ static bool filter_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const vo
 	uint32_t *detail)
 {
 	struct bt_str wanted = bt_plugin_pod_spec(pod)->node_name;
-	uint32_t slot;
 
 	if (wanted.length == 0) {
 		return false;
 	}
 	bt_fill_slots(range, detail, BT_DETAIL_REJECTED);
-	slot = bt_node_table_find(&state->nodes, wanted);
+	uint32_t slot = bt_node_table_find(&state->nodes, wanted);
 	if (slot != BT_SLOT_NONE && (range.slots != NULL || slot - range.first < range.count)) {
 		detail[slot] = 0;
 	}

@@ -20,12 +20,11 @@ struct node_ports_pre_filter_data {
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	struct node_ports_pre_filter_data *data;
-
 	if (pod->shape->host_ports.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct node_ports_pre_filter_data);
+	struct node_ports_pre_filter_data *data =
+		BT_ARENA_NEW(cycle->arena, struct node_ports_pre_filter_data);
 	data->wanted = pod->shape->host_ports;
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	return BT_STATUS_OK;
@@ -160,14 +159,12 @@ static enum bt_queueing_hint after_pod_delete(BT_UNUSED struct bt_plugin *plugin
 {
 	const struct bt_pod *deleted = old_object;
 	struct bt_arena arena = {0};
-	bt_host_port_list freed;
-	bool helps;
 
 	if (!bt_plugin_pod_is_placed(deleted)) {
 		return BT_HINT_SKIP;
 	}
-	freed = bt_pod_host_ports(&deleted->spec, &arena);
-	helps = any_conflict(&pod->shape->host_ports, &freed);
+	bt_host_port_list freed = bt_pod_host_ports(&deleted->spec, &arena);
+	bool helps = any_conflict(&pod->shape->host_ports, &freed);
 	bt_arena_finish(&arena);
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }

@@ -128,7 +128,6 @@ static void add_by_class(const struct bt_state *state,
 	const struct bt_storage_class *storage_class =
 		class_name.length != 0 ? bt_find_storage_class(state, class_name) : NULL;
 	struct unique_volume volume = {.handle = claim->metadata.name};
-	enum bt_in_tree_driver in_tree;
 
 	if (storage_class == NULL) {
 		return;
@@ -136,7 +135,7 @@ static void add_by_class(const struct bt_state *state,
 	volume.claim_namespace =
 		claim->metadata.namespace_.data != NULL ? claim->metadata.namespace_ : BT_STR("");
 	volume.driver = storage_class->provisioner;
-	in_tree = bt_in_tree_find(storage_class->provisioner);
+	enum bt_in_tree_driver in_tree = bt_in_tree_find(storage_class->provisioner);
 	if (in_tree != BT_IN_TREE__COUNT) {
 		if (!is_migrated_here(in_tree, csi_node)) {
 			return;
@@ -152,12 +151,11 @@ static int add_inline(struct limits_plugin *instance, const struct bt_pod_info *
 {
 	enum bt_in_tree_driver in_tree = bt_in_tree_of_inline(volume);
 	struct unique_volume unique = {0};
-	int code;
 
 	if (!is_migrated_here(in_tree, csi_node)) {
 		return 0;
 	}
-	code = bt_in_tree_inline_handle(
+	int code = bt_in_tree_inline_handle(
 		volume, pod->namespace_, &instance->arena, &unique.handle, err);
 	if (code != 0) {
 		return bt_error_wrap(err, code, "converting volume(%.*s) from inline to csi",
@@ -179,7 +177,6 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		const struct bt_persistent_volume_claim *claim;
 		struct bt_volume_claim named;
 		int code = 0;
 
@@ -195,7 +192,8 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 			return bt_error_set(
 				err, BERTH_ERR_INVALID, "PersistentVolumeClaim had no name");
 		}
-		claim = bt_find_claim(instance->base.handle->state, pod->namespace_, named.name);
+		const struct bt_persistent_volume_claim *claim =
+			bt_find_claim(instance->base.handle->state, pod->namespace_, named.name);
 		if (claim == NULL) {
 			if (is_new) {
 				struct bt_str name = named.name;
@@ -219,7 +217,6 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 			? bt_find_volume(state, claim->spec.volume_name)
 			: NULL;
 		struct unique_volume unique = {0};
-		enum bt_in_tree_driver in_tree;
 
 		if (volume == NULL) {
 			add_by_class(state, claim, csi_node, set);
@@ -231,7 +228,7 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 			add_resolved(set, unique);
 			continue;
 		}
-		in_tree = bt_in_tree_of_volume(volume);
+		enum bt_in_tree_driver in_tree = bt_in_tree_of_volume(volume);
 		if (is_migrated_here(in_tree, csi_node) &&
 			bt_in_tree_volume_handle(volume, &instance->arena, &unique.handle, NULL) ==
 				0) {
@@ -342,10 +339,9 @@ static int collect_used(struct limits_plugin *instance, const struct bt_node_inf
 
 	for (uint32_t i = 0; i < pod_count; i++) {
 		struct bt_pod_info other;
-		int code;
 
 		bt_node_info_pod_at(node, i, &other);
-		code = collect(instance, &other, csi_node, false, &instance->used, err);
+		int code = collect(instance, &other, csi_node, false, &instance->used, err);
 		if (code != 0) {
 			return code;
 		}
@@ -428,13 +424,13 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		const struct bt_volume_attachment *attachment =
 			instance->attachments.items[index].object;
 		struct bt_str volume_name = attachment->spec.source.persistent_volume_name;
-		const struct bt_persistent_volume *volume;
 
 		if (!bt_str_equal(attachment->spec.node_name, node_name) ||
 			attachment->spec.attacher.length == 0 || volume_name.data == NULL) {
 			continue;
 		}
-		volume = bt_find_volume(instance->base.handle->state, volume_name);
+		const struct bt_persistent_volume *volume =
+			bt_find_volume(instance->base.handle->state, volume_name);
 		if (volume != NULL && volume->spec.source.csi != NULL) {
 			set_add(&instance->used,
 				(struct unique_volume){.driver = attachment->spec.attacher,
@@ -558,12 +554,10 @@ static int create(const struct bt_plugin_ops *ops, BT_UNUSED const struct bt_plu
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct limits_plugin *instance;
-
 	if (plugin == NULL) {
 		return;
 	}
-	instance = instance_of(plugin);
+	struct limits_plugin *instance = instance_of(plugin);
 	bt_arena_finish(&instance->arena);
 	set_finish(&instance->wanted);
 	set_finish(&instance->used);

@@ -12,15 +12,15 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 	BT_UNUSED const struct bt_placement *placement, const struct bt_pod_info *const *pods,
 	uint32_t pod_count, int64_t *out_score)
 {
-	struct bt_status status;
 	uint32_t scheduled = 0;
 
 	if (pod_count == 0) {
 		*out_score = 0;
 		return BT_STATUS_OK;
 	}
-	status = bt_pod_group_scheduled_count(bt_plugin_handle(plugin)->state, pods[0]->namespace_,
-		bt_plugin_pod_group_name(bt_plugin_pod_spec(pods[0])), arena, &scheduled);
+	struct bt_status status =
+		bt_pod_group_scheduled_count(bt_plugin_handle(plugin)->state, pods[0]->namespace_,
+			bt_plugin_pod_group_name(bt_plugin_pod_spec(pods[0])), arena, &scheduled);
 	*out_score = (int64_t)pod_count + scheduled;
 	return status;
 }

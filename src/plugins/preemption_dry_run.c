@@ -142,7 +142,6 @@ static bool still_fits(struct trial *trial)
 {
 	const struct dry_run *run = trial->run;
 	struct bt_status status = BT_STATUS_OK;
-	bool passes;
 
 	if (trial->has_nominations) {
 		status = fits(trial);
@@ -153,7 +152,7 @@ static bool still_fits(struct trial *trial)
 
 		status = plugin->ops->filter(plugin, trial->cycle, run->pod, &trial->node);
 	}
-	passes = bt_status_is_success(&status);
+	bool passes = bt_status_is_success(&status);
 	if (run->evaluator->handle->verify) {
 		struct bt_profile_metrics *metrics = run->framework->metrics;
 
@@ -233,7 +232,6 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 	 * a victim.
 	 */
 	uint32_t *chosen = trial->scratch;
-	uint32_t *victims;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < trial->pod_count; i++) {
@@ -267,7 +265,7 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 	if (trial->violating_count != 0 && trial->violating_count != trial->pod_count) {
 		bt_sort_by_importance(chosen, count, trial->order, more_important, trial);
 	}
-	victims = BT_ARENA_NEW_ARRAY(trial->run->cycle->arena, uint32_t, count);
+	uint32_t *victims = BT_ARENA_NEW_ARRAY(trial->run->cycle->arena, uint32_t, count);
 	for (uint32_t i = 0; i < count; i++) {
 		victims[i] = trial->pods[chosen[i]].pod_id;
 	}
@@ -349,7 +347,6 @@ static struct bt_status select_victims(
 		.pod_count = count,
 		.order = evaluator->order.items,
 	};
-	struct bt_status status;
 
 	*out = (struct bt_preemption_candidate){.slot = slot};
 	if (count == 0) {
@@ -367,7 +364,7 @@ static struct bt_status select_victims(
 		bt_framework_clone_cycle(run->framework, run->cycle, &trial.own_cycle);
 		trial.cycle = &trial.own_cycle;
 	}
-	status = try_node(&trial, out);
+	struct bt_status status = try_node(&trial, out);
 	if (run->has_extensions) {
 		bt_cycle_state_finish(&trial.own_cycle);
 	}
@@ -381,10 +378,9 @@ static void verify_victims(struct dry_run *run, const struct bt_status *status,
 	/* Metrics are off during the second selection. */
 	struct bt_profile_metrics *metrics = run->framework->metrics;
 	struct bt_preemption_candidate plain;
-	struct bt_status plain_status;
 
 	run->framework->metrics = NULL;
-	plain_status = select_victims(run, candidate->slot, false, &plain);
+	struct bt_status plain_status = select_victims(run, candidate->slot, false, &plain);
 	run->framework->metrics = metrics;
 	BT_ASSERT(plain_status.code == status->code);
 	BT_ASSERT(bt_str_equal(bt_status_message_str(&plain_status, run->cycle->arena),

@@ -301,7 +301,6 @@ static struct bt_status check_victims(const struct bt_state *state,
 
 	for (uint32_t i = 0; i < answer->count; i++) {
 		struct bt_strbuf text = {0};
-		struct bt_status status;
 
 		if (answer->items[i].victim_count != 0) {
 			answer->items[kept++] = answer->items[i];
@@ -316,7 +315,7 @@ static struct bt_status check_victims(const struct bt_state *state,
 		bt_strbuf_append_c(&text, "expected at least one victim pod on node ");
 		bt_strbuf_append_quoted(
 			&text, bt_node_table_name(&state->nodes, answer->items[i].slot));
-		status = bt_status_error_text(arena, bt_strbuf_str(&text));
+		struct bt_status status = bt_status_error_text(arena, bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 		return status;
 	}
@@ -335,7 +334,6 @@ struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 		const struct bt_preemption_extender *extender = &handle->preemption_extenders[i];
 		struct berth_error err = BERTH_ERROR_INIT;
 		struct candidates answer = {0};
-		struct bt_status status;
 
 		if (!(extender->config->preempt_verb.length != 0 &&
 			    bt_extender_is_interested(extender->config, pod))) {
@@ -352,7 +350,7 @@ struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 			berth_error_finish(&err);
 			continue;
 		}
-		status = check_victims(handle->state, extender, &answer, arena);
+		struct bt_status status = check_victims(handle->state, extender, &answer, arena);
 		if (!bt_status_is_success(&status)) {
 			return status;
 		}
@@ -411,7 +409,6 @@ struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *ev
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses)
 {
 	struct bt_status nominated = statuses->absent;
-	uint32_t slot;
 
 	if (bt_str_equal_c(bt_plugin_pod_spec(pod)->preemption_policy, "Never")) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NEVER);
@@ -419,7 +416,7 @@ struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *ev
 	if (pod->nominated_node_name.length == 0) {
 		return BT_STATUS_OK;
 	}
-	slot = bt_state_snapshot_find(evaluator->handle->state, pod->nominated_node_name);
+	uint32_t slot = bt_state_snapshot_find(evaluator->handle->state, pod->nominated_node_name);
 	if (slot != BT_SLOT_NONE) {
 		nominated = bt_node_statuses_get(statuses, evaluator->handle->state, slot);
 	}
@@ -458,7 +455,6 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 	const struct bt_state *state = evaluator->handle->state;
 	struct bt_dry_run_result found = {0};
 	uint64_t offset = 0;
-	uint32_t count;
 
 	if (!bt_status_is_success(&status)) {
 		return status;
@@ -466,7 +462,7 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 	if (state->snapshot.count == 0) {
 		return bt_status_error_text(cycle->arena, BT_STR("no nodes available"));
 	}
-	count = bt_node_statuses_count_for_code(statuses, BT_STATUS_UNSCHEDULABLE, state);
+	uint32_t count = bt_node_statuses_count_for_code(statuses, BT_STATUS_UNSCHEDULABLE, state);
 	evaluator->statuses.entries.count = 0;
 	evaluator->statuses.groups = NULL;
 	if (count != 0) {
@@ -524,7 +520,6 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 		return status;
 	}
 	/* Continue with the candidates: extenders, selection, eviction. */
-	const struct bt_preemption_candidate *chosen;
 	status = bt_call_extenders(evaluator, pod, cycle->arena, &found.candidates, &found.count);
 
 	if (!bt_status_is_success(&status)) {
@@ -536,7 +531,7 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 	if (decision->selected == UINT32_MAX) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
 	}
-	chosen = &decision->candidates[decision->selected];
+	const struct bt_preemption_candidate *chosen = &decision->candidates[decision->selected];
 	status = bt_prepare_candidate_for_pod(&evaluator->executor, pod,
 		bt_node_table_name(&evaluator->handle->state->nodes, chosen->slot), chosen->victims,
 		chosen->victim_count, cycle->arena);

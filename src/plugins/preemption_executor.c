@@ -82,7 +82,6 @@ static bool eviction_stop_in_memory(
 		? bt_waiting_pods_find(handle->waiting_pods, victim->pod.uid)
 		: NULL;
 	struct bt_strbuf cause = {0};
-	bool stopped;
 
 	if (waiting != NULL) {
 		return bt_waiting_pod_preempt(
@@ -93,7 +92,7 @@ static bool eviction_stop_in_memory(
 	}
 	bt_strbuf_append_c(&cause, "preempted by ");
 	bt_strbuf_append_str(&cause, eviction->executor->plugin_name);
-	stopped = bt_binding_pods_cancel(
+	bool stopped = bt_binding_pods_cancel(
 		handle->binding_pods, victim->pod.uid, bt_strbuf_str(&cause));
 	bt_strbuf_finish(&cause);
 	return stopped;
@@ -273,10 +272,9 @@ static void send_delete(struct bt_preemption_task *task, uint32_t item)
 	const struct bt_preemption_writer *writer =
 		task->eviction.executor->handle->preemption_writer;
 	struct berth_error err = BERTH_ERROR_INIT;
-	int result;
 
 	task->pending++;
-	result = writer->delete_pod(
+	int result = writer->delete_pod(
 		writer->context, ticket_of(task, item, true), &task->victims[item].pod, &err);
 	berth_error_finish(&err);
 	if (result != BT_PREEMPTION_PENDING) {
@@ -290,7 +288,6 @@ static void send_victim(struct bt_preemption_task *task, uint32_t item)
 		task->eviction.executor->handle->preemption_writer;
 	const struct bt_victim *victim = &task->victims[item];
 	struct berth_error err = BERTH_ERROR_INIT;
-	int result;
 
 	if (eviction_stop_in_memory(&task->eviction, victim)) {
 		eviction_send_event(&task->eviction, victim, true);
@@ -301,7 +298,7 @@ static void send_victim(struct bt_preemption_task *task, uint32_t item)
 		return;
 	}
 	task->pending++;
-	result = writer->patch_condition(writer->context, ticket_of(task, item, false),
+	int result = writer->patch_condition(writer->context, ticket_of(task, item, false),
 		&victim->pod, &victim->condition, &err);
 	berth_error_finish(&err);
 	if (result != BT_PREEMPTION_PENDING) {
@@ -403,7 +400,6 @@ static void start_task(struct bt_preemption_executor *executor,
 	uint32_t victim_count)
 {
 	uint32_t remaining = 0;
-	struct bt_preemption_task *task;
 
 	for (uint32_t i = 0; i < victim_count; i++) {
 		remaining += !eviction_is_terminating(executor, victims[i]);
@@ -414,7 +410,7 @@ static void start_task(struct bt_preemption_executor *executor,
 	bt_eviction_observe(&executor->metrics, victim_count);
 	executor->metrics.started_tasks++;
 	bt_metrics_preempted(bt_handle_metrics(executor->handle), victim_count, true);
-	task = BT_NEW(struct bt_preemption_task);
+	struct bt_preemption_task *task = BT_NEW(struct bt_preemption_task);
 	task->serial = executor->next_serial++;
 	task->uid_hash = bt_str_hash(preemptor->uid);
 	task->eviction.executor = executor;
@@ -457,10 +453,9 @@ static void start_task(struct bt_preemption_executor *executor,
 
 	for (uint32_t i = 0; i < lower.pods.count; i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
-		int result;
 
 		task->pending++;
-		result = writer->clear_nomination(writer->context,
+		int result = writer->clear_nomination(writer->context,
 			ticket_of(task, ITEM_NOMINATION, false), &lower.pods.items[i], &err);
 		berth_error_finish(&err);
 		if (result != BT_PREEMPTION_PENDING) {
@@ -549,7 +544,6 @@ static bool last_victim_is_pending(
 {
 	const struct bt_handle *handle = executor->handle;
 	const struct bt_pod_lister *pods = handle->pods;
-	uint32_t pod_id;
 
 	if (pods != NULL) {
 		const struct bt_pod *object =
@@ -557,18 +551,16 @@ static bool last_victim_is_pending(
 
 		return object != NULL && !bt_pod_is_terminating(object);
 	}
-	pod_id = bt_state_find_pod(handle->state, victim->uid);
+	uint32_t pod_id = bt_state_find_pod(handle->state, victim->uid);
 	return pod_id != BT_POD_NONE && !bt_state_pod_at(handle->state, pod_id)->terminating;
 }
 
 bool bt_preemption_is_running(const struct bt_preemption_executor *executor, struct bt_str uid)
 {
-	uint64_t hash;
-
 	if (executor->tasks.count == 0) {
 		return false;
 	}
-	hash = bt_str_hash(uid);
+	uint64_t hash = bt_str_hash(uid);
 	BT_MAP_EACH (&executor->by_uid, hash, index) {
 		const struct bt_preemption_task *task = executor->tasks.items[index];
 

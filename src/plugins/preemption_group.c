@@ -105,13 +105,12 @@ static struct bt_status move_unit(struct attempt *attempt, const struct unit *un
 static struct bt_status evict(struct attempt *attempt, const struct bt_preemptor *preemptor,
 	const uint32_t *units, uint32_t unit_count)
 {
-	uint32_t *victims;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < unit_count; i++) {
 		count += attempt->units.items[units[i]].pods.count;
 	}
-	victims = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, count);
+	uint32_t *victims = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, count);
 	count = 0;
 	for (uint32_t i = 0; i < unit_count; i++) {
 		const struct unit *unit = &attempt->units.items[units[i]];
@@ -143,10 +142,10 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 			const struct bt_pod_group *group = NULL;
 			struct unit *unit;
 			struct bt_pod_info pod;
-			struct bt_str group_name;
 
 			bt_pod_info_from_record(state, row->pods.items[i], &pod);
-			group_name = bt_plugin_pod_group_name(bt_plugin_pod_spec(&pod));
+			struct bt_str group_name =
+				bt_plugin_pod_group_name(bt_plugin_pod_spec(&pod));
 			if (bt_plugin_pod_spec(&pod)->scheduling_group != NULL) {
 				group = bt_object_store_find(&state->objects, BT_KIND_POD_GROUP,
 					pod.namespace_, group_name);
@@ -220,13 +219,12 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 
 	for (uint32_t i = 0; i < attempt->count; i++) {
 		const struct unit *unit = &attempt->units.items[attempt->order[i]];
-		struct bt_status verdict;
 
 		status = move_unit(attempt, unit, attempt->trial->add_pod);
 		if (!bt_status_is_success(&status)) {
 			return status;
 		}
-		verdict = attempt->trial->feasible(attempt->trial->context);
+		struct bt_status verdict = attempt->trial->feasible(attempt->trial->context);
 		if (bt_status_is_success(&verdict)) {
 			continue;
 		}
@@ -258,7 +256,6 @@ struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,
 		.pods = identities,
 		.pod_count = pod_count,
 	};
-	struct bt_status status;
 
 	BT_ASSERT(pod_count != 0);
 	preemptor.scheduler_name = bt_plugin_pod_spec(pods[0])->scheduler_name;
@@ -270,7 +267,7 @@ struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,
 		identities[i] = (struct bt_preemption_pod){
 			pods[i]->namespace_, pods[i]->name, pods[i]->uid};
 	}
-	status = run(&attempt, &preemptor);
+	struct bt_status status = run(&attempt, &preemptor);
 	for (uint32_t i = 0; i < attempt.units.count; i++) {
 		bt_vec_finish(&attempt.units.items[i].pods);
 	}

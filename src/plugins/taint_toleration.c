@@ -99,7 +99,6 @@ static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	const struct bt_node_table *nodes = &state->nodes;
-	uint8_t *rejected;
 	bool any = false;
 
 	if (range.slots != NULL) {
@@ -109,7 +108,7 @@ static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 		}
 		return true;
 	}
-	rejected = BT_NEW_ARRAY(uint8_t, nodes->taint_sets.count);
+	uint8_t *rejected = BT_NEW_ARRAY(uint8_t, nodes->taint_sets.count);
 	for (uint32_t i = 0; i < nodes->taint_sets.count; i++) {
 		rejected[i] = has_untolerated_hard_taint(
 			plugin, &nodes->taint_sets.items[i].taints, spec);
@@ -144,7 +143,6 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	const struct bt_node_table *nodes = &state->nodes;
 	bool comparison = allow_comparison(plugin);
 	bool any = false;
-	int32_t *counts;
 
 	if (range.slots != NULL) {
 		for (uint32_t k = 0; k < range.count; k++) {
@@ -156,7 +154,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 		}
 		return any;
 	}
-	counts = BT_NEW_ARRAY(int32_t, nodes->taint_sets.count);
+	int32_t *counts = BT_NEW_ARRAY(int32_t, nodes->taint_sets.count);
 	for (uint32_t i = 0; i < nodes->taint_sets.count; i++) {
 		counts[i] = (int32_t)count_intolerable_soft_taints(
 			&nodes->taint_sets.items[i].taints, &prepared->soft, comparison);

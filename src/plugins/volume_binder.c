@@ -17,13 +17,13 @@ static bool all_bound(
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		const struct bt_persistent_volume_claim *claim;
 		struct bt_volume_claim named;
 
 		if (!bt_volume_claim_of(pod, &spec->volumes.items[i], arena, &named)) {
 			continue;
 		}
-		claim = bt_assume_cache_find(&binder->claims, pod->namespace_, named.name);
+		const struct bt_persistent_volume_claim *claim =
+			bt_assume_cache_find(&binder->claims, pod->namespace_, named.name);
 		if (claim == NULL || (named.ephemeral && !bt_pod_owns_claim(pod, claim)) ||
 			!bt_claim_is_fully_bound(claim)) {
 			return false;
@@ -70,10 +70,9 @@ static struct change make_change(
 		struct bt_persistent_volume *bound =
 			BT_ARENA_NEW(arena, struct bt_persistent_volume);
 		bool mark = !bt_volume_is_for_claim(binding->volume, binding->claim);
-		const struct bt_object_reference *old;
 
 		bt_message_copy(&bt_persistent_volume_message, bound, binding->volume, arena);
-		old = bound->spec.claim_ref;
+		const struct bt_object_reference *old = bound->spec.claim_ref;
 		change.dirty[i] = false;
 		if (old == NULL || !bt_str_equal(old->name, binding->claim->metadata.name) ||
 			!bt_str_equal(old->namespace_, binding->claim->metadata.namespace_) ||
@@ -171,15 +170,13 @@ static int binder_assume_pod_volumes(struct bt_volume_binder *base, const struct
 	bool *out_all_bound, struct berth_error *err)
 {
 	struct bt_real_binder *binder = bt_real_binder_of(base);
-	struct change change;
-	int code;
 
 	if (all_bound(binder, pod, arena)) {
 		*out_all_bound = true;
 		return 0;
 	}
-	change = make_change(volumes, bt_arena_str(arena, node_name), arena);
-	code = assume(binder, &change, err);
+	struct change change = make_change(volumes, bt_arena_str(arena, node_name), arena);
+	int code = assume(binder, &change, err);
 	if (code != 0) {
 		binder->stage_errors[BT_VOLUME_STAGE_ASSUME]++;
 		return code;
@@ -375,7 +372,6 @@ static int check_provision(const struct check *check,
 	const struct bt_persistent_volume_claim *claim =
 		bt_assume_cache_find_api(&binder->claims, meta->namespace_, meta->name);
 	const struct bt_persistent_volume *volume;
-	const struct bt_str *selected;
 	int code;
 
 	*out_bound = false;
@@ -391,7 +387,7 @@ static int check_provision(const struct check *check,
 		return bt_error_set(err, BERTH_ERR_STATE,
 			"selectedNode annotation reset for PVC \"%.*s\"", BT_STR_ARG(meta->name));
 	}
-	selected = bt_claim_selected_node(claim);
+	const struct bt_str *selected = bt_claim_selected_node(claim);
 	if (!bt_str_equal(selected != NULL ? *selected : BT_STR(""), check->node_name)) {
 		return bt_error_set(err, BERTH_ERR_STATE, "provisioning failed for PVC \"%.*s\"",
 			BT_STR_ARG(meta->name));
@@ -510,12 +506,11 @@ static int binder_bind_pod_volumes(struct bt_volume_binder *base, const struct b
 {
 	struct bt_real_binder *binder = bt_real_binder_of(base);
 	const struct bt_volume_writer *writer = binder->handle->volume_writer;
-	int code;
 
 	if (writer == NULL) {
 		return 0;
 	}
-	code = volume_binder_write(base, volumes, arena, &volumes->progress.writes, err);
+	int code = volume_binder_write(base, volumes, arena, &volumes->progress.writes, err);
 	if (code == 0) {
 		code = writer->wait != NULL ? poll_blocking(binder, pod, node_name, volumes, err)
 					    : poll(binder, pod, node_name, volumes, err);
@@ -613,7 +608,6 @@ struct bt_class_volume *bt_class_index_find(
 	struct bt_real_binder *binder, struct bt_str class_name, uint32_t *out_count)
 {
 	struct bt_class_index *index = &binder->index;
-	uint32_t first;
 
 	if (!index->built ||
 		index->store_version !=
@@ -641,7 +635,7 @@ struct bt_class_volume *bt_class_index_find(
 		index->store_version = bt_object_store_version(store, BT_KIND_PERSISTENT_VOLUME);
 		index->built = true;
 	}
-	first = class_bound(index, class_name, false);
+	uint32_t first = class_bound(index, class_name, false);
 	*out_count = class_bound(index, class_name, true) - first;
 	return *out_count != 0 ? &index->volumes.items[first] : NULL;
 }

@@ -290,13 +290,12 @@ static int match_static(struct bt_real_binder *binder, struct claim_match *match
 	binder->match_round++;
 	for (uint32_t i = 0; i < count; i++) {
 		struct claim_match *match = &matches[matches[i].first];
-		const struct match_candidate *candidate;
 		int code = prepare_match(binder, match, arena, err);
 
 		if (code != 0) {
 			return code;
 		}
-		candidate = find_volume(binder, match, labels);
+		const struct match_candidate *candidate = find_volume(binder, match, labels);
 		if (candidate == NULL) {
 			rest[rest_count++] = i;
 			continue;
@@ -375,14 +374,12 @@ static int prepare_plan(struct bt_real_binder *binder, struct provision_plan *pl
 	const struct bt_state *state = binder->handle->state;
 	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
 	const struct bt_quantity *request = bt_claim_request(claim);
-	const struct bt_storage_class *storage_class;
-	const struct bt_csi_driver *driver;
 
 	if (class_name.length == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "no class for claim \"%.*s/%.*s\"",
 			BT_STR_ARG(claim->metadata.namespace_), BT_STR_ARG(claim->metadata.name));
 	}
-	storage_class = bt_find_storage_class(state, class_name);
+	const struct bt_storage_class *storage_class = bt_find_storage_class(state, class_name);
 	if (storage_class == NULL) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"failed to find storage class \"%.*s\"", BT_STR_ARG(class_name));
@@ -399,7 +396,7 @@ static int prepare_plan(struct bt_real_binder *binder, struct provision_plan *pl
 		plan->topologies[i] =
 			parse_term(&storage_class->allowed_topologies.items[i], arena);
 	}
-	driver = bt_find_csi_driver(state, storage_class->provisioner);
+	const struct bt_csi_driver *driver = bt_find_csi_driver(state, storage_class->provisioner);
 	if (request != NULL && driver != NULL && driver->spec.storage_capacity.present &&
 		driver->spec.storage_capacity.value) {
 		struct bt_object_store *store = &binder->handle->state->objects;
@@ -508,16 +505,15 @@ int bt_binder_get_pod_volume_claims(struct bt_volume_binder *base, const struct 
 			arena, const struct bt_persistent_volume_claim *, spec->volumes.count);
 	}
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		const struct bt_persistent_volume_claim *claim;
 		const struct bt_storage_class *storage_class;
 		struct bt_claim_list *list = &claims.immediate;
 		struct bt_volume_claim named;
-		struct bt_str class_name;
 
 		if (!bt_volume_claim_of(pod, &spec->volumes.items[i], arena, &named)) {
 			continue;
 		}
-		claim = bt_assume_cache_find(&binder->claims, pod->namespace_, named.name);
+		const struct bt_persistent_volume_claim *claim =
+			bt_assume_cache_find(&binder->claims, pod->namespace_, named.name);
 		if (claim == NULL) {
 			int code = bt_assume_cache_not_found(
 				&binder->claims, pod->namespace_, named.name, err);
@@ -529,7 +525,7 @@ int bt_binder_get_pod_volume_claims(struct bt_volume_binder *base, const struct 
 			return bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
 				BT_STR_ARG(bt_claim_not_owned_text(pod, claim, arena)));
 		}
-		class_name = bt_persistent_volume_claim_class(claim);
+		struct bt_str class_name = bt_persistent_volume_claim_class(claim);
 		if (bt_claim_is_fully_bound(claim)) {
 			list = &claims.bound;
 		} else if (class_name.length != 0 &&
@@ -583,7 +579,6 @@ static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list
 
 	for (uint32_t i = 0; i < claims->count; i++) {
 		struct bound_volume *bound = &work->bound[i];
-		const struct affinity_variant *variant;
 
 		if (!bound->looked_up) {
 			bound->volume = bt_assume_cache_find(
@@ -600,7 +595,7 @@ static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list
 			csi_node = bt_find_csi_node(binder->handle->state, bt_node_info_name(node));
 			csi_node_known = true;
 		}
-		variant = variant_of(bound, csi_node, arena);
+		const struct affinity_variant *variant = variant_of(bound, csi_node, arena);
 		if (variant->code != 0) {
 			return bt_error_set(
 				err, variant->code, "%.*s", BT_STR_ARG(variant->error_text));
@@ -746,13 +741,12 @@ int bt_binder_find_pod_volumes(struct bt_volume_binder *base,
 {
 	struct bt_real_binder *binder = bt_real_binder_of(base);
 	struct delayed_outcome outcome = {0};
-	struct cycle_work *work;
 	int code = 0;
 
 	if (claims->work == NULL) {
 		claims->work = create_cycle_work(claims, arena);
 	}
-	work = claims->work;
+	struct cycle_work *work = claims->work;
 	code = check_bound(binder, &claims->bound, work, node, arena, &outcome.conflicts, err);
 	if (code == 0 && claims->delayed.count != 0) {
 		const struct bt_str_map *labels = bt_node_info_labels(node);

@@ -100,12 +100,12 @@ static int64_t volume_score(const struct bt_volume_shape_point *shape, uint32_t 
 		for (uint32_t i = 0; i < volumes->dynamic_count; i++) {
 			const struct bt_dynamic_provision *provision =
 				&volumes->dynamic_provisions[i];
-			struct class_use *use;
 
 			if (provision->node_capacity == NULL) {
 				continue;
 			}
-			use = use_of(&uses, bt_persistent_volume_claim_class(provision->claim));
+			struct class_use *use =
+				use_of(&uses, bt_persistent_volume_claim_class(provision->claim));
 			use->requested =
 				bt_wrap_add(use->requested, request_bytes(provision->claim));
 			use->capacity = provision->node_capacity->capacity != NULL
@@ -218,14 +218,11 @@ static enum bt_queueing_hint after_capacity_change(BT_UNUSED struct bt_plugin *p
 	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
 {
-	const struct bt_quantity *old_limit;
-	const struct bt_quantity *new_limit;
-
 	if (old_object == NULL) {
 		return BT_HINT_QUEUE;
 	}
-	old_limit = bt_storage_capacity_limit(old_object);
-	new_limit = bt_storage_capacity_limit(new_object);
+	const struct bt_quantity *old_limit = bt_storage_capacity_limit(old_object);
+	const struct bt_quantity *new_limit = bt_storage_capacity_limit(new_object);
 	return new_limit != NULL &&
 			(old_limit == NULL ||
 				bt_quantity_value(new_limit) > bt_quantity_value(old_limit))
@@ -347,7 +344,6 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	struct volume_binding_plugin *instance = instance_of(plugin);
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct binding_data *data;
 
 	if (!bt_pod_has_claims(spec)) {
 		bt_plugin_set_pre_filter_data(plugin, cycle, &instance->no_claims);
@@ -394,7 +390,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 				cycle->arena, bt_claim_not_owned_text(pod, claim, cycle->arena));
 		}
 	}
-	data = make_data(instance->base.handle->state, cycle->arena);
+	struct binding_data *data = make_data(instance->base.handle->state, cycle->arena);
 	if (instance->binder->ops->get_pod_volume_claims(
 		    instance->binder, pod, cycle->arena, &data->claims, &err) != 0) {
 		return bt_status_from_error(cycle->arena, &err);
@@ -616,12 +612,10 @@ struct bt_volume_binder *bt_volume_binding_binder(const struct bt_plugin *plugin
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct volume_binding_plugin *instance;
-
 	if (plugin == NULL) {
 		return;
 	}
-	instance = instance_of(plugin);
+	struct volume_binding_plugin *instance = instance_of(plugin);
 	instance->binder->ops->destroy(instance->binder);
 	bt_free(instance->shape);
 	bt_free(instance);
@@ -632,12 +626,11 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 {
 	int code = bt_plugin_args_expect(
 		args, BT_ARGS_VOLUME_BINDING, "want args to be of type", handle, err);
-	struct volume_binding_plugin *instance;
 
 	if (code != 0) {
 		return code;
 	}
-	instance = BT_NEW(struct volume_binding_plugin);
+	struct volume_binding_plugin *instance = BT_NEW(struct volume_binding_plugin);
 	instance->base.base.ops = ops;
 	instance->base.handle = handle;
 	instance->no_claims.all_bound = true;

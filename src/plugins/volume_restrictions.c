@@ -192,23 +192,22 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 {
 	const struct bt_state *state = bt_plugin_handle(plugin)->state;
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	struct restrictions_data *data;
 
 	if (!has_disks(spec) && !bt_pod_names_claims(spec)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct restrictions_data);
+	struct restrictions_data *data = BT_ARENA_NEW(cycle->arena, struct restrictions_data);
 	data->disks = disks_of(spec, cycle->arena);
 	data->exclusive = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_str, spec->volumes.count);
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		const struct bt_pvc_volume_source *source =
 			spec->volumes.items[i].persistent_volume_claim;
-		const struct bt_persistent_volume_claim *claim;
 
 		if (source == NULL) {
 			continue;
 		}
-		claim = bt_find_claim(state, pod->namespace_, source->claim_name);
+		const struct bt_persistent_volume_claim *claim =
+			bt_find_claim(state, pod->namespace_, source->claim_name);
 		if (claim == NULL) {
 			return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 				cycle->arena,
@@ -332,14 +331,12 @@ static enum bt_queueing_hint after_pod_deleted(BT_UNUSED struct bt_plugin *plugi
 	const struct bt_pod *deleted = old_object;
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	struct bt_arena arena = {0};
-	struct disk_list disks;
-	bool helps;
 
 	if (!bt_str_equal(deleted->metadata.namespace_, pod->namespace_)) {
 		return BT_HINT_SKIP;
 	}
-	disks = disks_of(spec, &arena);
-	helps = pod_conflicts(&disks, &deleted->spec) || share_claim(spec, &deleted->spec);
+	struct disk_list disks = disks_of(spec, &arena);
+	bool helps = pod_conflicts(&disks, &deleted->spec) || share_claim(spec, &deleted->spec);
 	bt_arena_finish(&arena);
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }

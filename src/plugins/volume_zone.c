@@ -94,13 +94,11 @@ static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
 static struct bt_status add_claim(const struct bt_state *state, const struct bt_pod_info *pod,
 	struct bt_str claim_name, struct bt_arena *arena, struct zone_data *data)
 {
-	const struct bt_persistent_volume_claim *claim;
-	const struct bt_persistent_volume *volume;
-
 	if (claim_name.length == 0) {
 		return unresolvable(arena, BT_STR("PersistentVolumeClaim had no name"));
 	}
-	claim = bt_find_claim(state, pod->namespace_, claim_name);
+	const struct bt_persistent_volume_claim *claim =
+		bt_find_claim(state, pod->namespace_, claim_name);
 	if (claim == NULL) {
 		return unresolvable(
 			arena, bt_not_found_text(arena, "persistentvolumeclaim", claim_name));
@@ -108,14 +106,14 @@ static struct bt_status add_claim(const struct bt_state *state, const struct bt_
 	if (claim->spec.volume_name.length == 0) {
 		/* Success: the claim waits for its first consumer. */
 		struct bt_str class_name = bt_persistent_volume_claim_class(claim);
-		const struct bt_storage_class *storage_class;
 
 		if (class_name.length == 0) {
 			return unresolvable(arena,
 				BT_STR("PersistentVolumeClaim had no pv name and storageClass "
 				       "name"));
 		}
-		storage_class = bt_find_storage_class(state, class_name);
+		const struct bt_storage_class *storage_class =
+			bt_find_storage_class(state, class_name);
 		if (storage_class == NULL) {
 			return unresolvable(arena,
 				bt_not_found_text(
@@ -131,7 +129,7 @@ static struct bt_status add_claim(const struct bt_state *state, const struct bt_
 		}
 		return BT_STATUS_OK;
 	}
-	volume = bt_find_volume(state, claim->spec.volume_name);
+	const struct bt_persistent_volume *volume = bt_find_volume(state, claim->spec.volume_name);
 	if (volume == NULL) {
 		return unresolvable(arena,
 			bt_not_found_text(arena, "persistentvolume", claim->spec.volume_name));
@@ -145,12 +143,11 @@ static struct bt_status find_constraints(const struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct zone_data **out_data)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	struct zone_data *data;
 
 	if (!bt_pod_names_claims(spec)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	data = BT_ARENA_NEW(arena, struct zone_data);
+	struct zone_data *data = BT_ARENA_NEW(arena, struct zone_data);
 	data->items = BT_ARENA_NEW_ARRAY(arena, struct constraint,
 		((size_t)spec->volumes.count + 1) * BT_ARRAY_LENGTH(topology_keys));
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {

@@ -209,12 +209,11 @@ void bt_queue_count_rejectors(
 	struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t by)
 {
 	struct bt_rejectors set = bt_queue_entry_rejectors(entry);
-	int64_t *gauge;
 
 	if (entry->profile == BT_QUEUE_NONE) {
 		return;
 	}
-	gauge = &queue->unschedulable_gauge[entry->profile * BT_REJECTOR__COUNT];
+	int64_t *gauge = &queue->unschedulable_gauge[entry->profile * BT_REJECTOR__COUNT];
 	for (uint32_t r = bt_rejectors_next(&set, 0); r < BT_REJECTOR__COUNT;
 		r = bt_rejectors_next(&set, r + 1)) {
 		gauge[r] += by;

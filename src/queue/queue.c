@@ -115,21 +115,20 @@ static void add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *ent
 
 static void run_pre_enqueue(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
-	struct bt_framework *framework;
 	struct bt_plugin *first = NULL;
 	struct bt_plugin *gating = NULL;
 	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
-	struct bt_status status;
 
 	if (entry->profile == BT_QUEUE_NONE) {
 		entry->gating_plugin = BT_QUEUE_NONE;
 		return;
 	}
-	framework = queue->profiles->frameworks.items[entry->profile];
+	struct bt_framework *framework = queue->profiles->frameworks.items[entry->profile];
 	if (bt_queue_entry_is_gated(entry)) {
 		first = framework->instances.items[entry->gating_plugin];
 	}
-	status = bt_run_pre_enqueue_from(framework, &entry->pod, &queue->arena, first, &gating);
+	struct bt_status status =
+		bt_run_pre_enqueue_from(framework, &entry->pod, &queue->arena, first, &gating);
 	if (gating == NULL) {
 		entry->gating_plugin = BT_QUEUE_NONE;
 		bt_arena_reset(&queue->arena);
@@ -195,9 +194,6 @@ bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry
 static void move_to_backoff_queue(
 	struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t event)
 {
-	struct bt_rejectors rejectors;
-	int64_t expiration_ns;
-
 	if (queue->pops_backoff) {
 		run_pre_enqueue(queue, entry);
 		if (bt_queue_entry_is_gated(entry)) {
@@ -205,8 +201,8 @@ static void move_to_backoff_queue(
 			return;
 		}
 	}
-	expiration_ns = bt_queue_expiration_ns(queue, entry);
-	rejectors = bt_queue_entry_rejectors(entry);
+	int64_t expiration_ns = bt_queue_expiration_ns(queue, entry);
+	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
 	bt_queue_take_out(queue, entry);
 	if (bt_rejectors_is_empty(&rejectors)) {
 		bt_heap_push(&queue->error_backoff_queue, entry->id, expiration_ns, 0);
@@ -267,12 +263,11 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 	const struct bt_profiles *profiles, struct bt_nominator *nominator,
 	struct bt_queue **out_queue, struct berth_error *err)
 {
-	const struct bt_framework *first;
 	struct bt_queue *queue = BT_NEW(struct bt_queue);
 	int code;
 
 	BT_ASSERT(profiles->frameworks.count > 0);
-	first = profiles->frameworks.items[0];
+	const struct bt_framework *first = profiles->frameworks.items[0];
 	BT_ASSERT(first->points[BT_POINT_QUEUE_SORT].entries.count > 0);
 	queue->options = *options;
 	queue->state = state;
@@ -430,7 +425,6 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		.resource = new_value->spec.node_name.length > 0 ? assigned_pod : unschedulable_pod,
 	};
 	uint32_t events[BT_CHANGE_EVENTS_MAX];
-	struct bt_queue_entry *entry;
 
 	bt_arena_reset(&queue->arena);
 	bt_queue_park_all(queue);
@@ -449,7 +443,8 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 		}
 		return;
 	}
-	entry = bt_queue_lookup(queue, new_value->metadata.namespace_, new_value->metadata.name);
+	struct bt_queue_entry *entry =
+		bt_queue_lookup(queue, new_value->metadata.namespace_, new_value->metadata.name);
 	if (entry == NULL) {
 		add_record(queue, new_pod, BT_EVENT_POD_UPDATE, now_ns);
 		return;
@@ -663,8 +658,6 @@ int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue, struct bt_
 {
 	static const struct bt_queue_rejection none;
 	const struct bt_queue_entry *present = bt_queue_lookup_namesake(queue, entry);
-	struct bt_rejectors rejectors;
-	enum bt_queue_strategy strategy;
 
 	BT_ASSERT(entry->place == BT_QUEUE_OUT && entry->object != NULL);
 	if (present != NULL) {
@@ -683,7 +676,7 @@ int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue, struct bt_
 		(rejection != NULL ? rejection : &none)->unschedulable_plugins;
 	entry->pending_plugins = (rejection != NULL ? rejection : &none)->pending_plugins;
 	entry->gating_plugin = BT_QUEUE_NONE;
-	rejectors = bt_queue_entry_rejectors(entry);
+	struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
 	if (bt_rejectors_is_empty(&rejectors)) {
 		entry->consecutive_errors++;
 	} else {
@@ -694,7 +687,7 @@ int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue, struct bt_
 	entry->backoff_expiration_ns = BT_QUEUE_TIME_UNSET;
 	entry->flushed = false;
 	bt_queue_count_rejectors(queue, entry, 1);
-	strategy = bt_queue_hint_for_in_flight_pod(queue, entry);
+	enum bt_queue_strategy strategy = bt_queue_hint_for_in_flight_pod(queue, entry);
 	bt_queue_done(queue, entry->pod.uid);
 	(void)bt_queue_requeue_with_strategy(
 		queue, entry, strategy, BT_EVENT_ATTEMPT_FAILURE, now_ns);

@@ -90,12 +90,11 @@ static void add_hint_wants(const struct bt_queue *queue, const struct bt_queue_c
 {
 	struct bt_rejectors rejectors =
 		bt_rejectors_union(&class->unschedulable_plugins, &class->pending_plugins);
-	const struct bt_framework *framework;
 
 	if (class->profile == BT_QUEUE_NONE) {
 		return;
 	}
-	framework = queue->profiles->frameworks.items[class->profile];
+	const struct bt_framework *framework = queue->profiles->frameworks.items[class->profile];
 	for (uint32_t i = 0; i < framework->instances.count; i++) {
 		struct bt_plugin *plugin = framework->instances.items[i];
 
@@ -124,10 +123,8 @@ static uint32_t find_or_add_group(
 	uint32_t id;
 
 	BT_MAP_EACH (&queue->group_map, hash, index) {
-		const struct bt_queue_group *group;
-
 		id = index;
-		group = &queue->groups.items[id];
+		const struct bt_queue_group *group = &queue->groups.items[id];
 		if (group->class_id == class_id && group->shape_id == shape_id &&
 			bt_str_equal(group_namespace(queue, group), namespace_)) {
 			return id;
@@ -155,11 +152,10 @@ void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
 	uint32_t class_id = find_or_add_class(queue, entry);
 	int64_t expiration_ns = bt_queue_expiration_ns(queue, entry);
-	struct bt_queue_group *group;
 
 	entry->group =
 		find_or_add_group(queue, class_id, entry->pod.shape->id, entry->pod.namespace_);
-	group = &queue->groups.items[entry->group];
+	struct bt_queue_group *group = &queue->groups.items[entry->group];
 	entry->previous_in_group = BT_QUEUE_NONE;
 	entry->next_in_group = group->first;
 	if (group->first != BT_QUEUE_NONE) {
@@ -353,13 +349,11 @@ static bool may_park(const struct bt_queue *queue, const struct bt_queue_entry *
 static struct bt_queue_entry *unpark(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
 	uint32_t id = entry->id;
-	const struct bt_queue_group *group;
-	const struct bt_queue_class *class;
 
 	entry = bt_realloc_array(entry, 1, sizeof(*entry));
 	queue->entries.items[id] = entry;
-	group = &queue->groups.items[entry->group];
-	class = &queue->classes.items[group->class_id];
+	const struct bt_queue_group *group = &queue->groups.items[entry->group];
+	const struct bt_queue_class *class = &queue->classes.items[group->class_id];
 	entry->parked = false;
 	entry->unschedulable_plugins = class->unschedulable_plugins;
 	entry->pending_plugins = class->pending_plugins;

@@ -191,10 +191,8 @@ static int read_number(struct extender_answer *answer, const struct part *part, 
 /** Append an element or entry that begins with `text` and is otherwise zero. */
 static char *add_value(struct entries *entries, uint32_t size, struct bt_str text)
 {
-	char *value;
-
 	bt_vec_reserve(&entries->bytes, (uint64_t)entries->bytes.count + size);
-	value = entries->bytes.items + entries->bytes.count;
+	char *value = entries->bytes.items + entries->bytes.count;
 	memset(value, 0, size);
 	memcpy(value, &text, sizeof(text));
 	entries->bytes.count += size;

@@ -151,7 +151,6 @@ static void try_member(struct bt_group_cycle *cycle, struct bt_queue_entry *entr
 	};
 	struct bt_held_pod *held = BT_NEW(struct bt_held_pod);
 	struct bt_schedule_result *result = &held->result;
-	uint32_t slot;
 
 	held->entry = entry;
 	held->scheduler = scheduler;
@@ -162,7 +161,7 @@ static void try_member(struct bt_group_cycle *cycle, struct bt_queue_entry *entr
 	bt_engine_schedule_in_snapshot(engine, cycle->framework, &entry->pod, &attempt, result);
 	result->started_ns = cycle->started_ns;
 	bt_metrics_algorithm_ran(scheduler->metrics, started_ns);
-	slot = result->slot;
+	uint32_t slot = result->slot;
 	if (result->outcome == BT_OUTCOME_FIT_ERROR && result->nomination.present &&
 		result->nomination.nominated_node_name.length != 0) {
 		slot = bt_state_snapshot_find(

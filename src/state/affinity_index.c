@@ -17,14 +17,11 @@ static void add_terms(struct bt_affinity_index *index, struct owner_group *group
 	struct bt_str owner_namespace)
 {
 	for (uint32_t i = 0; i < list->count; i++) {
-		struct indexed_term *indexed;
-		uint32_t id;
-
 		if (list->items[i].selector.nothing) {
 			continue; /* never matches a pod */
 		}
-		id = bt_affinity_index_term(index, &list->items[i], kind, owner_namespace);
-		indexed = index->terms.items[id];
+		uint32_t id = bt_affinity_index_term(index, &list->items[i], kind, owner_namespace);
+		struct indexed_term *indexed = index->terms.items[id];
 		if (indexed->mark == index->term_mark) {
 			group->terms.items[indexed->at].times++;
 			continue;
@@ -269,7 +266,6 @@ static void catch_up(struct bt_affinity_index *index)
 	uint64_t behind = log->sequence - index->log_sequence;
 	bool everything = !index->filled || !bt_change_log_covers(log, index->log_sequence) ||
 		behind > 16 + (uint64_t)state->nodes.slot_count * REPAIR_FACTOR;
-	uint32_t kinds;
 
 	/* Without pods with affinity, now and before, there is nothing to update. */
 	if (index->state->affinity_pod_count == 0 && index->group_map.count == 0 &&
@@ -278,7 +274,7 @@ static void catch_up(struct bt_affinity_index *index)
 		index->log_sequence = log->sequence;
 		return;
 	}
-	kinds = everything ? BT_CHANGE_ALL : kinds_since(log, index->log_sequence);
+	uint32_t kinds = everything ? BT_CHANGE_ALL : kinds_since(log, index->log_sequence);
 	bt_vec_reserve(&index->slots, state->nodes.slot_count);
 	for (; index->slots.count < state->nodes.slot_count; index->slots.count++) {
 		index->slots.items[index->slots.count] = (struct slot_list){0};
@@ -354,12 +350,11 @@ void bt_affinity_index_destroy(struct bt_state *state)
 size_t bt_affinity_index_memory_bytes(const struct bt_state *state)
 {
 	const struct bt_affinity_index *index = state->affinity_index;
-	size_t bytes;
 
 	if (index == NULL) {
 		return 0;
 	}
-	bytes = sizeof(*index) + bt_affinity_index_terms_bytes(index) +
+	size_t bytes = sizeof(*index) + bt_affinity_index_terms_bytes(index) +
 		index->slots.capacity * sizeof(struct slot_list) +
 		index->groups.capacity * sizeof(struct owner_group) +
 		index->group_map.capacity * sizeof(struct bt_map_slot);
@@ -398,12 +393,12 @@ static bool is_equal(const struct bt_affinity_index *index, const struct bt_affi
 	}
 	for (uint32_t i = 0; i < fresh->terms.count; i++) {
 		const struct indexed_term *expected = fresh->terms.items[i];
-		uint32_t id;
 
 		if (expected == NULL) {
 			continue;
 		}
-		id = bt_affinity_index_find_term(index, expected->identity, expected->hash);
+		uint32_t id =
+			bt_affinity_index_find_term(index, expected->identity, expected->hash);
 		if (id == UINT32_MAX ||
 			!same_tally(&index->terms.items[id]->pods, &expected->pods,
 				fresh->keys.items[expected->key].column)) {
@@ -419,10 +414,9 @@ static bool is_equal(const struct bt_affinity_index *index, const struct bt_affi
 bool bt_affinity_index_validate(struct bt_state *state, struct bt_strbuf *out_reason)
 {
 	struct bt_affinity_index *fresh = create_index(state);
-	bool same;
 
 	catch_up(fresh);
-	same = is_equal(bt_affinity_index_get(state), fresh, out_reason);
+	bool same = is_equal(bt_affinity_index_get(state), fresh, out_reason);
 	destroy_index(fresh);
 	return same;
 }

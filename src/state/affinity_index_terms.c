@@ -127,12 +127,11 @@ static uint32_t ref_key(struct bt_affinity_index *index, struct bt_str text)
 static void unref_key(struct bt_affinity_index *index, uint32_t id)
 {
 	struct topology_key *key = &index->keys.items[id];
-	bool removed;
 
 	if (--key->term_count != 0) {
 		return;
 	}
-	removed = bt_map_remove(&index->key_map, key->hash, id);
+	bool removed = bt_map_remove(&index->key_map, key->hash, id);
 	BT_ASSERT(removed);
 	for (uint32_t i = 0; i < index->active_keys.count; i++) {
 		if (index->active_keys.items[i] == id) {
@@ -201,7 +200,6 @@ static void post_under(struct bt_affinity_index *index, uint32_t id, enum postin
 	for (uint32_t i = 0; i < count; i++) {
 		struct posting posting = {id, indexed->link_count};
 		bool repeated = false;
-		uint32_t list;
 
 		for (uint32_t k = 0; k < i; k++) {
 			repeated = repeated || bt_str_equal(values[k], values[i]);
@@ -209,7 +207,7 @@ static void post_under(struct bt_affinity_index *index, uint32_t id, enum postin
 		if (repeated) {
 			continue;
 		}
-		list = list_of(index, kind, indexed->group, key, values[i]);
+		uint32_t list = list_of(index, kind, indexed->group, key, values[i]);
 		indexed->links[indexed->link_count++] =
 			(struct posting_link){list, index->lists.items[list].postings.count};
 		bt_vec_push(&index->lists.items[list].postings, posting);
@@ -338,9 +336,6 @@ uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
 	const struct bt_affinity_term *term, enum bt_affinity_group group,
 	struct bt_str owner_namespace)
 {
-	struct bt_str identity;
-	uint32_t id;
-
 	struct bt_strbuf *text = &index->text;
 	bt_strbuf_reset(text);
 	bt_key_append_u32(text, group);
@@ -355,8 +350,8 @@ uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
 			bt_key_append_str(text, term->namespaces[i]);
 		}
 	}
-	identity = bt_strbuf_str(&index->text);
-	id = bt_affinity_index_find_term(index, identity, bt_str_hash(identity));
+	struct bt_str identity = bt_strbuf_str(&index->text);
+	uint32_t id = bt_affinity_index_find_term(index, identity, bt_str_hash(identity));
 	return id != UINT32_MAX
 		? id
 		: add_term(index, create_term(term, group, owner_namespace, identity));
@@ -381,13 +376,12 @@ static void try_list(const struct search *search, enum posting_kind kind,
 	for (uint32_t i = 0; id != UINT32_MAX && i < index->lists.items[id].postings.count; i++) {
 		const struct indexed_term *indexed =
 			index->terms.items[index->lists.items[id].postings.items[i].term];
-		struct bt_affinity_hit hit;
 
 		if (!bt_affinity_term_matches(&indexed->term, BT_STR(""), search->namespace_,
 			    search->labels, search->namespace_labels)) {
 			continue;
 		}
-		hit = (struct bt_affinity_hit){
+		struct bt_affinity_hit hit = (struct bt_affinity_hit){
 			.group = indexed->group,
 			.weight = indexed->term.weight,
 			.serial = indexed->serial,

@@ -67,14 +67,11 @@ static void domain_counter_clear(struct bt_domain_counter *counter)
 /** Add delta pods to an eligible domain. */
 static void domain_counter_add(struct bt_domain_counter *counter, uint32_t domain, uint32_t delta)
 {
-	uint32_t *pods;
-	uint32_t before;
-
 	if (delta == 0) {
 		return;
 	}
-	pods = bt_sparse_counts_at(&counter->pods, domain);
-	before = *pods;
+	uint32_t *pods = bt_sparse_counts_at(&counter->pods, domain);
+	uint32_t before = *pods;
 	*pods = before + delta;
 	if (domain == 0) {
 		return;
@@ -141,21 +138,19 @@ static void scan(struct bt_domain_counter *counter, uint32_t from)
 static void domain_counter_find_extremes(struct bt_domain_counter *counter)
 {
 	struct domain_histogram *histogram = &counter->histogram;
-	uint32_t first;
-	uint32_t second;
 
 	counter->extremes_stale = false;
 	if (!counter->uses_histogram) {
 		scan(counter, 0);
 		return;
 	}
-	first = next_bucket(histogram, histogram->low);
+	uint32_t first = next_bucket(histogram, histogram->low);
 	histogram->low = first;
 	if (first == histogram->buckets.count) {
 		scan(counter, BUCKETS_MAX);
 		return;
 	}
-	second = next_bucket(histogram, first + 1);
+	uint32_t second = next_bucket(histogram, first + 1);
 	if (second == histogram->buckets.count) {
 		second = UINT32_MAX;
 		if (histogram->beyond != 0) {
@@ -250,13 +245,12 @@ static void count_set(struct bt_domain_counter *counter, const struct bt_state *
 	counter->visited_count += pods.count;
 	for (uint32_t i = 0; i < pods.count; i++) {
 		const struct bt_pod_record *record = bt_state_pod_at(state, pods.items[i]);
-		uint32_t domain;
 
 		if (!counts_record(counter, record)) {
 			continue;
 		}
 		++*bt_sparse_counts_at(&counter->own, record->node);
-		domain = bt_eligibility_domain(counter->eligibility, record->node);
+		uint32_t domain = bt_eligibility_domain(counter->eligibility, record->node);
 		if (domain != BT_NO_DOMAIN) {
 			domain_counter_add(counter, domain, 1);
 		}
@@ -287,7 +281,6 @@ static bool find_candidates(const struct bt_domain_counter *counter,
 /** Count all pods anew. The eligibility must be up to date. */
 static void build(struct bt_domain_counter *counter, struct bt_state *state)
 {
-	const struct bt_pod_index *index;
 	struct bt_id_list sets = {0};
 
 	bt_sparse_counts_clear(&counter->own, kept_pages(counter));
@@ -296,7 +289,7 @@ static void build(struct bt_domain_counter *counter, struct bt_state *state)
 	if (counter->term_count == 0) {
 		return;
 	}
-	index = bt_pod_index_get(state);
+	const struct bt_pod_index *index = bt_pod_index_get(state);
 	if (find_candidates(counter, index, &sets)) {
 		for (uint32_t i = 0; i < sets.count; i++) {
 			count_set(counter, state, index, sets.items[i]);
@@ -484,7 +477,6 @@ bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_r
 	for (struct bt_domain_counter *counter = counters->newest; counter != NULL;
 		counter = counter->older) {
 		struct twin twin;
-		const char *what;
 
 		bt_domain_counter_catch_up(counters, counter, state);
 		uint32_t slots = state->nodes.slot_count;
@@ -536,7 +528,7 @@ bool bt_domain_counters_validate(struct bt_state *state, struct bt_strbuf *out_r
 				}
 			}
 		}
-		what = difference(counter, &twin, state->nodes.slot_count);
+		const char *what = difference(counter, &twin, state->nodes.slot_count);
 		bt_free(twin.own);
 		bt_free(twin.pods);
 		bt_free(twin.nodes);

@@ -88,7 +88,6 @@ static void list_again(struct bt_sparse_counts *counts)
 
 uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index)
 {
-	uint32_t *entry;
 	uint32_t **page = &counts->pages[index >> BT_COUNTS_PAGE_BITS];
 
 	BT_ASSERT_SLOW((index >> BT_COUNTS_PAGE_BITS) < counts->page_count);
@@ -96,7 +95,7 @@ uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index)
 		*page = BT_NEW_ARRAY(uint32_t, BT_COUNTS_PAGE);
 		counts->used_pages++;
 	}
-	entry = &(*page)[index & (BT_COUNTS_PAGE - 1)];
+	uint32_t *entry = &(*page)[index & (BT_COUNTS_PAGE - 1)];
 	if (*entry == 0 && !counts->has_unlisted) {
 		if (counts->listed.count >= LISTED_MIN + counts->page_count * LISTED_PER_PAGE) {
 			list_again(counts);
@@ -245,8 +244,6 @@ const struct bt_domain_counter *bt_domain_counter_get(
 {
 	struct bt_domain_counters *counters = bt_domain_counters_of(state);
 	struct bt_strbuf *key = &counters->key;
-	struct bt_domain_counter *counter;
-	uint64_t hash;
 
 	bt_strbuf_reset(key);
 	bt_key_append_u32(key, spec->term_count);
@@ -266,8 +263,9 @@ const struct bt_domain_counter *bt_domain_counter_get(
 		bt_strbuf_finish(&counters->key);
 		return NULL;
 	}
-	hash = bt_str_hash(bt_strbuf_str(&counters->key));
-	counter = find_counter(counters, bt_strbuf_str(&counters->key), hash);
+	uint64_t hash = bt_str_hash(bt_strbuf_str(&counters->key));
+	struct bt_domain_counter *counter =
+		find_counter(counters, bt_strbuf_str(&counters->key), hash);
 	if (counter == NULL) {
 		if (bytes_held(counters) / BYTES_MAX_IN_USE > counters->bytes_max) {
 			return NULL;

@@ -75,7 +75,6 @@ void bt_domain_tally_add(
 {
 	struct bt_domain_sum *entry = NULL;
 	uint64_t *count;
-	uint64_t before;
 
 	if (domain == 0 || delta == 0) {
 		return;
@@ -113,7 +112,7 @@ void bt_domain_tally_add(
 		entry->domain = domain;
 		count = &entry->count;
 	}
-	before = *count;
+	uint64_t before = *count;
 	BT_ASSERT(delta > 0 || before >= (uint64_t)-delta);
 	*count = before + (uint64_t)delta;
 	tally->total += (uint64_t)delta;

@@ -62,15 +62,11 @@ static struct bt_eligibility *find_stored(
 struct bt_eligibility *bt_eligibility_ref(
 	struct bt_eligibility_table *table, const struct bt_eligibility_spec *spec)
 {
-	struct bt_eligibility *eligibility;
-	struct bt_str identity;
-	uint64_t hash;
-
 	bt_strbuf_reset(&table->key);
 	bt_eligibility_append_identity(&table->key, spec);
-	identity = bt_strbuf_str(&table->key);
-	hash = bt_str_hash(identity);
-	eligibility = find_stored(table, identity, hash);
+	struct bt_str identity = bt_strbuf_str(&table->key);
+	uint64_t hash = bt_str_hash(identity);
+	struct bt_eligibility *eligibility = find_stored(table, identity, hash);
 	if (eligibility != NULL) {
 		eligibility->ref_count++;
 		return eligibility;
@@ -116,12 +112,10 @@ struct bt_eligibility *bt_eligibility_ref(
 
 void bt_eligibility_unref(struct bt_eligibility_table *table, struct bt_eligibility *eligibility)
 {
-	bool removed;
-
 	if (--eligibility->ref_count != 0) {
 		return;
 	}
-	removed = bt_map_remove(&table->map, eligibility->hash, eligibility->id);
+	bool removed = bt_map_remove(&table->map, eligibility->hash, eligibility->id);
 	BT_ASSERT(removed);
 	table->items.items[eligibility->id] = NULL;
 	bt_vec_push(&table->free_ids, eligibility->id);
@@ -182,8 +176,6 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 	struct bt_eligibility *eligibility)
 {
 	const struct bt_label_column *const *columns;
-	uint32_t rebuild_count;
-	uint64_t behind;
 
 	/* Copy node changes from the change log to the ring; cheap if only pods changed. */
 	const struct bt_change_log *log = &state->log;
@@ -203,13 +195,13 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 		}
 		table->log_sequence = log->sequence;
 	}
-	behind = table->node_sequence - eligibility->node_sequence;
+	uint64_t behind = table->node_sequence - eligibility->node_sequence;
 	if (eligibility->filled && behind == 0 &&
 		eligibility->slot_count == state->nodes.slot_count) {
 		return;
 	}
 	columns = find_columns(table, eligibility, state);
-	rebuild_count = columns[0] != NULL ? columns[0]->rebuild_count : 0;
+	uint32_t rebuild_count = columns[0] != NULL ? columns[0]->rebuild_count : 0;
 	/* Reserve entries for all slots and domains; new slots are not eligible. */
 	const struct bt_label_column *column = columns[0];
 	uint32_t slots = state->nodes.slot_count;

@@ -71,11 +71,10 @@ static bool same_names(struct bt_state *state, struct bt_node_row *row, const st
 		for (uint32_t k = 0; k < reported->names.count; k++) {
 			uint32_t index = bt_image_table_find(
 				table, &state->symbols, reported->names.items[k]);
-			struct bt_image *image;
 			if (index == UINT32_MAX) {
 				return false;
 			}
-			image = &table->images.items[index];
+			struct bt_image *image = &table->images.items[index];
 			if (image->mark == mark) {
 				continue;
 			}
@@ -137,7 +136,6 @@ bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_
 			for (uint32_t k = 0; k < reported->names.count; k++) {
 				uint32_t index = ref_image(state, reported->names.items[k]);
 				struct bt_image *image = &table->images.items[index];
-				struct bt_node_image entry;
 				if (image->mark == mark) {
 					continue;
 				}
@@ -146,7 +144,8 @@ bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_
 				if (image->node_count++ == 0) {
 					image->size_bytes = reported->size_bytes;
 				}
-				entry = (struct bt_node_image){index, image->node_count};
+				struct bt_node_image entry =
+					(struct bt_node_image){index, image->node_count};
 				bt_vec_push(&row->images, entry);
 			}
 		}

@@ -70,15 +70,12 @@ void bt_label_set_ref(struct bt_label_set_table *table, uint32_t id)
 
 void bt_label_set_unref(struct bt_label_set_table *table, uint32_t id)
 {
-	struct bt_label_set *set;
-	bool removed;
-
 	BT_ASSERT(id < table->sets.count && table->sets.items[id].ref_count != 0);
-	set = &table->sets.items[id];
+	struct bt_label_set *set = &table->sets.items[id];
 	if (--set->ref_count != 0) {
 		return;
 	}
-	removed = bt_map_remove(&table->map, set->hash, id);
+	bool removed = bt_map_remove(&table->map, set->hash, id);
 	BT_ASSERT(removed);
 	finish_set(table, set);
 	bt_vec_push(&table->free_ids, id);

@@ -101,12 +101,11 @@ void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_k
 static bool take_out(struct bt_node_order *order, uint32_t slot, bt_sym zone_key)
 {
 	struct bt_zone *zone = find_zone(order, zone_key);
-	uint32_t at;
 
 	if (zone == NULL) {
 		return false;
 	}
-	at = find_slot(zone, slot);
+	uint32_t at = find_slot(zone, slot);
 	if (at == zone->slots.count) {
 		return false;
 	}
@@ -127,7 +126,6 @@ int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone
 {
 	struct bt_strbuf name = {0};
 	struct bt_strbuf zone = {0};
-	int result;
 
 	if (take_out(order, slot, zone_key)) {
 		return 0;
@@ -135,7 +133,7 @@ int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone
 	/* Quoted as Go does, because a zone key contains a zero byte. */
 	bt_strbuf_append_quoted(&name, node_name);
 	bt_strbuf_append_quoted(&zone, bt_symbol_text(order->symbols, zone_key));
-	result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "node %s in group %s was not found",
+	int result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "node %s in group %s was not found",
 		bt_strbuf_c(&name), bt_strbuf_c(&zone));
 	bt_strbuf_finish(&name);
 	bt_strbuf_finish(&zone);
@@ -209,15 +207,14 @@ static int remove_from_order(
 static void set_node(struct bt_state *state, uint32_t slot, const struct bt_node *node)
 {
 	struct bt_node_row *row = &state->nodes.rows[slot];
-	uint32_t kinds;
 
 	if (!row->in_cache) {
 		row->in_cache = true;
 		state->node_entry_count++;
 	}
 	row->has_node = true;
-	kinds = bt_node_table_set_node(&state->nodes, slot, node, state->gate_declared_features,
-		&state->scratch, &state->text);
+	uint32_t kinds = bt_node_table_set_node(&state->nodes, slot, node,
+		state->gate_declared_features, &state->scratch, &state->text);
 	if (bt_state_set_images(state, slot, node)) {
 		kinds |= BT_CHANGE_IMAGES;
 	}
@@ -272,12 +269,11 @@ BT_ALWAYS_INLINE void prefetch(const void *start, size_t bytes)
 BT_ALWAYS_INLINE void prefetch_rows(const struct bt_state *state, uint32_t slot)
 {
 	const struct bt_node_table *nodes = &state->nodes;
-	const struct bt_node_row *next;
 
 	if (slot >= nodes->slot_count || nodes->slot_count - slot <= 2) {
 		return;
 	}
-	next = &nodes->rows[slot + 1];
+	const struct bt_node_row *next = &nodes->rows[slot + 1];
 	prefetch(next + 1, sizeof(*next));
 	prefetch(next->labels.items, next->labels.count * sizeof(*next->labels.items));
 	BT_PREFETCH(next->label_symbols);
@@ -288,9 +284,6 @@ BT_ALWAYS_INLINE void prefetch_rows(const struct bt_state *state, uint32_t slot)
 void bt_state_update_node(
 	struct bt_state *state, const struct bt_node *old_node, const struct bt_node *new_node)
 {
-	uint32_t slot;
-	bt_sym old_zone;
-
 	/*
 	 * The compared data is scattered, and is seldom in the processor's cache when all nodes are
 	 * updated in turn. Prefetching it together takes the time of one access. Inline, because
@@ -303,13 +296,13 @@ void bt_state_update_node(
 	prefetch(new_node->status.allocatable.items,
 		new_node->status.allocatable.count * sizeof(*new_node->status.allocatable.items));
 	BT_PREFETCH(new_node->status.conditions.items);
-	slot = find_next(state, new_node->metadata.name);
+	uint32_t slot = find_next(state, new_node->metadata.name);
 	prefetch_rows(state, slot);
 	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_cache) {
 		bt_state_add_node(state, new_node);
 		return;
 	}
-	old_zone = old_node != NULL
+	bt_sym old_zone = old_node != NULL
 		? ref_zone(state, &old_node->metadata.labels)
 		: bt_symbol_ref(&state->symbols, state->nodes.rows[slot].zone_key);
 	set_node(state, slot, new_node);
@@ -331,23 +324,20 @@ int bt_state_remove_node(
 	struct bt_state *state, const struct bt_node *node, struct berth_error *err)
 {
 	uint32_t slot = bt_node_table_find(&state->nodes, node->metadata.name);
-	struct bt_node_row *row;
-	bt_sym zone;
-	int result;
 
 	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_cache) {
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND, "node %.*s is not found",
 			BT_STR_ARG(node->metadata.name));
 	}
-	row = &state->nodes.rows[slot];
+	struct bt_node_row *row = &state->nodes.rows[slot];
 	row->has_node = false;
 	bt_state_touch(state, slot);
 	if (row->pods.count == 0) {
 		row->in_cache = false;
 		state->node_entry_count--;
 	}
-	zone = ref_zone(state, &node->metadata.labels);
-	result = remove_from_order(state, slot, zone, err);
+	bt_sym zone = ref_zone(state, &node->metadata.labels);
+	int result = remove_from_order(state, slot, zone, err);
 	bt_symbol_unref(&state->symbols, zone);
 	if (result == 0 && bt_state_set_images(state, slot, NULL)) {
 		bt_change_log_append(&state->log, slot, BT_CHANGE_IMAGES);

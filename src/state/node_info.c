@@ -227,14 +227,12 @@ static bool remove_cache_pod(
 	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
 {
 	uint32_t pod_id = find_cache_pod(info, pod);
-	const struct bt_pod_record *record;
-	const struct bt_shape *shape;
 	uint32_t at;
 
 	if (pod_id == BT_POD_NONE) {
 		return false;
 	}
-	record = bt_state_pod_at(info->state, pod_id);
+	const struct bt_pod_record *record = bt_state_pod_at(info->state, pod_id);
 	/* Index of the first removed pod at `position` or later in the node's list. */
 	uint32_t position = record->position;
 
@@ -244,7 +242,7 @@ static bool remove_cache_pod(
 	if (at < info->removed_pods.count && info->removed_pods.items[at] == pod_id) {
 		return false;
 	}
-	shape = bt_shape_at(&info->state->shapes, record->shape);
+	const struct bt_shape *shape = bt_shape_at(&info->state->shapes, record->shape);
 	change_pod(info, arena, shape, -1);
 	list_push(&info->removed_pods, arena, pod_id);
 	memmove(&info->removed_pods.items[at + 1], &info->removed_pods.items[at],
@@ -331,12 +329,10 @@ int64_t bt_node_info_scalar_allocatable(const struct bt_node_info *info, uint32_
 
 int64_t bt_node_info_scalar_requested(const struct bt_node_info *info, uint32_t resource)
 {
-	int64_t requested;
-
 	if (resource == UINT32_MAX) {
 		return 0;
 	}
-	requested = info->state->nodes.scalars.items[resource].requested[info->slot];
+	int64_t requested = info->state->nodes.scalars.items[resource].requested[info->slot];
 	for (uint32_t i = 0; i < info->scalar_deltas.count; i++) {
 		if (info->scalar_deltas.items[i].resource == resource) {
 			return bt_wrap_add(requested, info->scalar_deltas.items[i].requested);

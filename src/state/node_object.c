@@ -44,12 +44,10 @@ static bool taints_equal(const bt_taint_list *a, const bt_taint_list *b)
  */
 static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_list *taints)
 {
-	uint64_t hash;
-
 	if (taints->count == 0) {
 		return 0;
 	}
-	hash = taints->count;
+	uint64_t hash = taints->count;
 
 	for (uint32_t j = 0; j < taints->count; j++) {
 		hash = bt_hash_u64(hash, bt_str_hash(taints->items[j].key));
@@ -83,7 +81,6 @@ static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_l
 void bt_taint_set_unref(struct bt_node_table *table, uint32_t id)
 {
 	struct bt_taint_set *set = &table->taint_sets.items[id];
-	bool removed;
 
 	if (id == 0) {
 		return;
@@ -92,7 +89,7 @@ void bt_taint_set_unref(struct bt_node_table *table, uint32_t id)
 	if (--set->ref_count != 0) {
 		return;
 	}
-	removed = bt_map_remove(&table->taint_set_index, set->hash, id);
+	bool removed = bt_map_remove(&table->taint_set_index, set->hash, id);
 	BT_ASSERT(removed);
 	bt_arena_finish(&set->arena);
 	*set = (struct bt_taint_set){0};
@@ -196,12 +193,10 @@ static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
 /** Most node updates change almost nothing, so comparing texts is cheaper than looking them up. */
 static void replace_symbol(struct bt_symbol_table *symbols, bt_sym *symbol, struct bt_str text)
 {
-	bt_sym fresh;
-
 	if (bt_str_equal(bt_symbol_text(symbols, *symbol), text)) {
 		return;
 	}
-	fresh = bt_symbol_ref_str(symbols, text);
+	bt_sym fresh = bt_symbol_ref_str(symbols, text);
 	bt_symbol_unref(symbols, *symbol);
 	*symbol = fresh;
 }

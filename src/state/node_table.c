@@ -437,7 +437,6 @@ uint32_t bt_node_table_find(const struct bt_node_table *table, struct bt_str nam
 uint32_t bt_node_table_acquire(struct bt_node_table *table, struct bt_str name)
 {
 	uint32_t slot = bt_node_table_find(table, name);
-	struct bt_node_row *row;
 
 	if (slot != BT_SLOT_NONE) {
 		return slot;
@@ -450,7 +449,7 @@ uint32_t bt_node_table_acquire(struct bt_node_table *table, struct bt_str name)
 		}
 		slot = table->slot_count++;
 	}
-	row = &table->rows[slot];
+	struct bt_node_row *row = &table->rows[slot];
 	row->name = bt_symbol_ref_str(table->symbols, name);
 	row->in_use = true;
 	bt_map_insert(&table->names, bt_sym_hash(row->name), slot);
@@ -462,12 +461,11 @@ void bt_node_table_release(struct bt_node_table *table, uint32_t slot)
 	struct bt_node_row *row = &table->rows[slot];
 	int64_t **columns[AMOUNT_COLUMNS];
 	bool changed = row->changed;
-	bool removed;
 
 	BT_ASSERT(row->in_use && row->pods.count == 0 && row->ports.count == 0 &&
 		row->claims.count == 0);
 	BT_ASSERT(row->images.count == 0 && !row->in_snapshot && !row->in_order);
-	removed = bt_map_remove(&table->names, bt_sym_hash(row->name), slot);
+	bool removed = bt_map_remove(&table->names, bt_sym_hash(row->name), slot);
 	BT_ASSERT(removed);
 	amount_columns(table, columns);
 	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
@@ -560,7 +558,6 @@ struct bt_node_amounts bt_node_table_amounts(
 uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name)
 {
 	uint32_t index = bt_node_table_find_scalar(table, name);
-	struct bt_scalar_column column;
 
 	if (index != UINT32_MAX) {
 		return index;
@@ -568,7 +565,7 @@ uint32_t bt_node_table_scalar(struct bt_node_table *table, struct bt_str name)
 	if (table->slot_capacity == 0) {
 		grow(table);
 	}
-	column = (struct bt_scalar_column){
+	struct bt_scalar_column column = (struct bt_scalar_column){
 		.name = bt_symbol_ref_str(table->symbols, name),
 		.allocatable = table->zero_amounts,
 		.requested = table->zero_amounts,

@@ -166,13 +166,12 @@ struct bt_object *bt_object_store_unpack(
 {
 	struct bt_object_table *table = &store->kinds[BT_KIND_POD];
 	uint32_t id = find_id(table, namespace_, name);
-	struct bt_stored_object *stored;
 
 	BT_ASSERT(store->packs);
 	if (id == UINT32_MAX) {
 		return NULL;
 	}
-	stored = &table->objects.items[id];
+	struct bt_stored_object *stored = &table->objects.items[id];
 	if (!stored->unpacked) {
 		stored->unpacked = true;
 		bt_vec_push(&store->unpacked, id);

@@ -14,11 +14,10 @@ static int set_pod_error(struct berth_error *err, int code, const char *lead,
 	const struct bt_pod *pod, const char *tail)
 {
 	struct bt_strbuf ref = {0};
-	int result;
 
 	bt_object_ref(&pod->metadata, &ref);
-	result = bt_error_set(err, code, "%spod %.*s(%s) %s", lead, BT_STR_ARG(pod->metadata.uid),
-		bt_strbuf_c(&ref), tail);
+	int result = bt_error_set(err, code, "%spod %.*s(%s) %s", lead,
+		BT_STR_ARG(pod->metadata.uid), bt_strbuf_c(&ref), tail);
 	bt_strbuf_finish(&ref);
 	return result;
 }
@@ -188,12 +187,10 @@ int bt_state_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct
 
 int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
 {
-	uint32_t pod_id;
-
 	if (pod->metadata.uid.length == 0) {
 		return fail_empty_uid(err);
 	}
-	pod_id = bt_state_find_pod(state, pod->metadata.uid);
+	uint32_t pod_id = bt_state_find_pod(state, pod->metadata.uid);
 	if (pod_id == BT_POD_NONE) {
 		return 0;
 	}
@@ -201,10 +198,9 @@ int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct
 		uint32_t slot = bt_state_pod_at(state, pod_id)->node;
 		struct bt_strbuf ref = {0};
 		struct bt_str node = bt_node_table_name(&state->nodes, slot);
-		int result;
 
 		bt_object_ref(&pod->metadata, &ref);
-		result = bt_error_set(err, BERTH_ERR_STATE,
+		int result = bt_error_set(err, BERTH_ERR_STATE,
 			"pod %.*s(%s) was assumed on %.*s but assigned to %.*s",
 			BT_STR_ARG(pod->metadata.uid), bt_strbuf_c(&ref),
 			BT_STR_ARG(pod->spec.node_name), BT_STR_ARG(node));
@@ -224,12 +220,10 @@ int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct
 
 int bt_state_add_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
 {
-	uint32_t pod_id;
-
 	if (pod->metadata.uid.length == 0) {
 		return fail_empty_uid(err);
 	}
-	pod_id = bt_state_find_pod(state, pod->metadata.uid);
+	uint32_t pod_id = bt_state_find_pod(state, pod->metadata.uid);
 	if (pod_id != BT_POD_NONE && !bt_state_pod_at(state, pod_id)->assumed) {
 		return set_pod_error(err, BERTH_ERR_STATE, "", pod, "was already in added state");
 	}
@@ -250,13 +244,10 @@ int bt_state_add_pod(struct bt_state *state, const struct bt_pod *pod, struct be
 int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 	const struct bt_pod *new_pod, struct berth_error *err)
 {
-	uint32_t pod_id;
-	uint32_t other;
-
 	if (old_pod->metadata.uid.length == 0 || new_pod->metadata.uid.length == 0) {
 		return fail_empty_uid(err);
 	}
-	pod_id = bt_state_find_pod(state, old_pod->metadata.uid);
+	uint32_t pod_id = bt_state_find_pod(state, old_pod->metadata.uid);
 	if (pod_id == BT_POD_NONE) {
 		return set_pod_error(err, BERTH_ERR_NOT_FOUND, "", old_pod,
 			"is not added to scheduler cache, so cannot be updated");
@@ -275,7 +266,7 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 	 * Without this, a second pod with the same uid would leave sums that could never be
 	 * removed.
 	 */
-	other = bt_state_find_pod(state, new_pod->metadata.uid);
+	uint32_t other = bt_state_find_pod(state, new_pod->metadata.uid);
 	if (other != BT_POD_NONE && other != pod_id) {
 		bt_state_warn(state, "Updated pod takes the uid of another pod in the cache");
 		remove_record(state, other);
@@ -292,12 +283,10 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 
 int bt_state_remove_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
 {
-	uint32_t pod_id;
-
 	if (pod->metadata.uid.length == 0) {
 		return fail_empty_uid(err);
 	}
-	pod_id = bt_state_find_pod(state, pod->metadata.uid);
+	uint32_t pod_id = bt_state_find_pod(state, pod->metadata.uid);
 	if (pod_id == BT_POD_NONE) {
 		return set_pod_error(err, BERTH_ERR_NOT_FOUND, "", pod,
 			"is not found in scheduler cache, so cannot be removed from it");
@@ -318,12 +307,10 @@ int bt_state_remove_pod(struct bt_state *state, const struct bt_pod *pod, struct
 int bt_state_is_assumed_pod(const struct bt_state *state, const struct bt_pod *pod,
 	bool *out_assumed, struct berth_error *err)
 {
-	uint32_t pod_id;
-
 	if (pod->metadata.uid.length == 0) {
 		return fail_empty_uid(err);
 	}
-	pod_id = bt_state_find_pod(state, pod->metadata.uid);
+	uint32_t pod_id = bt_state_find_pod(state, pod->metadata.uid);
 	*out_assumed = pod_id != BT_POD_NONE && bt_state_pod_at(state, pod_id)->assumed;
 	return 0;
 }

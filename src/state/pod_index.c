@@ -71,14 +71,13 @@ void bt_pod_index_add(struct bt_state *state, uint32_t pod_id)
 {
 	struct bt_pod_index *index = state->pod_index;
 	uint32_t set_id = bt_state_pod_at(state, pod_id)->label_set;
-	struct indexed_set *set;
 
 	while (index->sets.count <= set_id) {
 		struct indexed_set fresh = {0};
 
 		bt_vec_push(&index->sets, fresh);
 	}
-	set = &index->sets.items[set_id];
+	struct indexed_set *set = &index->sets.items[set_id];
 	if (set->pods.count == 0) {
 		/* The set got its first pod. */
 		const struct bt_label_set *source = &state->label_sets.sets.items[set_id];
@@ -186,12 +185,11 @@ void bt_pod_index_destroy(struct bt_state *state)
 size_t bt_pod_index_memory_bytes(const struct bt_state *state)
 {
 	const struct bt_pod_index *index = state->pod_index;
-	size_t bytes;
 
 	if (index == NULL) {
 		return 0;
 	}
-	bytes = sizeof(*index) + index->label_bytes +
+	size_t bytes = sizeof(*index) + index->label_bytes +
 		index->sets.capacity * sizeof(*index->sets.items) +
 		(index->positions.capacity + (size_t)index->free_pairs.capacity) *
 			sizeof(uint32_t) +

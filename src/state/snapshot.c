@@ -212,9 +212,7 @@ static void snapshot_revert_leftovers(struct bt_state *state);
 int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
-	uint32_t list_count;
 	bool names_added = false;
-	bool names_dropped;
 	bool can_follow = true;
 	int result = 0;
 
@@ -252,7 +250,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 		}
 	}
 	snapshot->changed_slots.count = 0;
-	names_dropped = snapshot->name_count > state->order.count;
+	bool names_dropped = snapshot->name_count > state->order.count;
 	for (uint32_t i = 0; names_dropped && i < snapshot->nameless.count; i++) {
 		uint32_t slot = snapshot->nameless.items[i];
 		const struct bt_node_row *row = &state->nodes.rows[slot];
@@ -266,7 +264,7 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 	if (names_added || names_dropped) {
 		update_list(state, can_follow);
 	}
-	list_count = snapshot->count;
+	uint32_t list_count = snapshot->count;
 	if (list_count != state->order.count) {
 		update_list(state, false);
 		result = bt_error_set(err, BERTH_ERR_STATE,
@@ -325,7 +323,6 @@ int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod, 
 {
 	struct bt_pod_record record = {
 		.shape = shape, .label_set = label_set, .node = slot, .snapshot_only = true};
-	uint32_t pod_id;
 
 	if (pod->metadata.uid.length == 0) {
 		return bt_error_set(
@@ -334,7 +331,7 @@ int bt_snapshot_assume_shaped(struct bt_state *state, const struct bt_pod *pod, 
 	bt_pod_record_fill(state, &record, pod);
 	bt_shape_ref(&state->shapes, shape);
 	bt_label_set_ref(&state->label_sets, label_set);
-	pod_id = bt_pod_table_add(&state->pods, &record);
+	uint32_t pod_id = bt_pod_table_add(&state->pods, &record);
 	bt_state_attach_pod(state, pod_id);
 	bt_vec_push(&state->snapshot.assumed_pods, pod_id);
 	if (state->pod_groups != NULL) {

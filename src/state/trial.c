@@ -233,10 +233,9 @@ void bt_snapshot_trial_end(struct bt_state_trial *trial)
 int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
 {
 	struct bt_state *state = trial->state;
-	int result;
 
 	restore(trial);
-	result = bt_state_refresh_snapshot(state, err);
+	int result = bt_state_refresh_snapshot(state, err);
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
 		struct bt_trial_slot *saved = &trial->slots.items[i];
 
