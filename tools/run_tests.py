@@ -60,9 +60,9 @@ def run(folder, arguments):
     if not selected and subprocess.call(["ninja", "-C", folder]) != 0:
         print("%s: the build failed" % folder)
         return 0, 1
-    # Three at a time for each core: tests of servers spend most of their time waiting.
+    # Four at a time for each core: tests of servers spend most of their time waiting.
     environment = dict(os.environ)
-    environment.setdefault("MESON_TESTTHREADS", str(3 * (os.cpu_count() or 1)))
+    environment.setdefault("MESON_TESTTHREADS", str(4 * (os.cpu_count() or 1)))
     status = subprocess.call(["meson", "test", "-C", folder, "--print-errorlogs"] +
                              ([] if selected else ["--no-rebuild"]) + arguments,
                              env=environment)

@@ -22,6 +22,7 @@ import up
 
 NODES = 5
 PODS = 20
+AT_ONCE = 4
 UNAUTHORIZED = fault_proxy.status_body(401, "Unauthorized", "Unauthorized")
 
 

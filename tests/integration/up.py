@@ -6,6 +6,7 @@ they run in the order of the file against one cluster, whose flags the script ma
 test whose parameter is called `program` gets the program's path and mode instead and starts its
 own.
 """
+import concurrent.futures
 import contextlib
 import functools
 import inspect
@@ -166,21 +167,35 @@ def wait_for(what, condition, seconds=60):
 
 
 def main(names):
-    """Runs all tests of a script: SCRIPT BERTH plain|sanitized. Ends with "N passed, N failed"."""
+    """Runs all tests of a script: SCRIPT BERTH plain|sanitized. Ends with "N passed, N failed".
+
+    A script whose tests mostly wait, each on a cluster of its own, may set AT_ONCE: so many run at
+    the same time.
+    """
     program = Program(*sys.argv[1:3])
     tests = [(name, test) for name, test in names.items() if name.startswith("test_")]
     shared = [name for name, test in tests if "program" not in inspect.signature(test).parameters]
     failed = 0
+
+    def run_test(name, test):
+        """None, or how the test failed."""
+        try:
+            test(cluster if name in shared else program)
+            return None
+        except Exception:
+            return "%s failed:\n%s" % (name, traceback.format_exc())
+
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(program.up(*names.get("FLAGS", []))) if shared else None
-        for name, test in tests:
-            try:
-                test(cluster if name in shared else program)
-            except Exception:
+        pool = stack.enter_context(
+            concurrent.futures.ThreadPoolExecutor(names.get("AT_ONCE", 1)))
+        for failure in pool.map(run_test, *zip(*tests)):
+            if failure is not None:
                 failed += 1
-                print("%s failed:\n%s" % (name, traceback.format_exc()))
+                print(failure)
                 if cluster is not None and cluster.process.poll() is not None:
                     print(cluster.output()[-5000:])
+                    pool.shutdown(cancel_futures=True)
                     break
     print("%d passed, %d failed" % (len(tests) - failed, failed))
     sys.exit(1 if failed else 0)
