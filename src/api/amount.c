@@ -30,6 +30,14 @@ void bt_amount_append_count(struct bt_strbuf *out, int64_t count)
 	append_grouped(out, take_sign(out, count));
 }
 
+void bt_amount_append_counted(
+	struct bt_strbuf *out, int64_t count, const char *one, const char *many)
+{
+	bt_amount_append_count(out, count);
+	bt_strbuf_append_char(out, ' ');
+	bt_strbuf_append_c(out, count == 1 ? one : many);
+}
+
 void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli)
 {
 	uint64_t size = take_sign(out, milli);

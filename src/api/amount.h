@@ -6,6 +6,9 @@
 
 /** With separators: "4,812". */
 void bt_amount_append_count(struct bt_strbuf *out, int64_t count);
+/** With its noun: "4,812 nodes". one: the noun for a count of 1. */
+void bt_amount_append_counted(
+	struct bt_strbuf *out, int64_t count, const char *one, const char *many);
 /** "250m" below one; otherwise exact to the millicore: "4", "1.5", "38,563.5". */
 void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli);
 /**

@@ -16,12 +16,6 @@
 #define REQUESTS_SHOWN 6
 
 /** "1 copy", "4,980 copies" */
-static void append_counted(struct bt_strbuf *out, uint64_t count, const char *one, const char *many)
-{
-	bt_amount_append_count(out, (int64_t)count);
-	bt_strbuf_printf(out, " %s", count == 1 ? one : many);
-}
-
 /** --- headlines --- */
 
 static void append_requests(struct bt_strbuf *out, const struct bt_capacity_member *member)
@@ -117,7 +111,8 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 				end++;
 			}
 			bt_strbuf_append_c(out, "and ");
-			append_counted(out, end - first, "more node with ", "more nodes with ");
+			bt_amount_append_counted(
+				out, end - first, "more node with ", "more nodes with ");
 			if (shares[end - 1].copies != shares[first].copies) {
 				bt_amount_append_count(out, shares[end - 1].copies);
 				bt_strbuf_append_c(out, " to ");
@@ -127,7 +122,8 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 			first = end;
 		}
 		if (count < answer->node_count) {
-			append_counted(out, answer->node_count - count, "node takes", "nodes take");
+			bt_amount_append_counted(
+				out, answer->node_count - count, "node takes", "nodes take");
 			bt_strbuf_append_c(out, " none\n");
 		}
 	}
@@ -149,7 +145,7 @@ static void capacity_write_table(
 {
 	if (answer->queue_placed != 0 || answer->queue_pending != 0) {
 		bt_strbuf_append_c(out, "Placed first: ");
-		append_counted(out, answer->queue_placed, "pending pod", "pending pods");
+		bt_amount_append_counted(out, answer->queue_placed, "pending pod", "pending pods");
 		bt_strbuf_append_c(out, " of the input");
 		if (answer->queue_pending != 0) {
 			bt_strbuf_append_c(out, "; ");
@@ -160,16 +156,17 @@ static void capacity_write_table(
 	}
 	if (answer->member_count > 1) {
 		bt_strbuf_append_c(out, "The mix: ");
-		append_counted(out, answer->copies, "copy", "copies");
+		bt_amount_append_counted(out, answer->copies, "copy", "copies");
 		bt_strbuf_append_c(out, " in all; every member had its share in ");
-		append_counted(out, answer->round_count, "full round", "full rounds");
+		bt_amount_append_counted(out, answer->round_count, "full round", "full rounds");
 		bt_strbuf_append_c(out, ".\n\n");
 	}
 	for (uint32_t i = 0; i < answer->member_count; i++) {
 		bt_strbuf_append_c(out, i == 0 ? "" : "\n");
 		const struct bt_capacity_member *member = &answer->members[i];
 		bt_strbuf_append_c(out, "The cluster can schedule ");
-		append_counted(out, member->copies, "instance of the ", "instances of the ");
+		bt_amount_append_counted(
+			out, member->copies, "instance of the ", "instances of the ");
 		const struct bt_capacity_spec *spec = member->spec;
 		bt_strbuf_append_lower(out, bt_str_from(bt_kind_info(spec->kind)->name));
 		bt_strbuf_append_char(out, ' ');
@@ -177,7 +174,7 @@ static void capacity_write_table(
 		append_requests(out, member);
 		if (spec->group != NULL) {
 			bt_strbuf_append_c(out, ", ");
-			append_counted(out, spec->members.count, "pod each", "pods each");
+			bt_amount_append_counted(out, spec->members.count, "pod each", "pods each");
 		}
 		bt_strbuf_append_c(out, ".\n");
 		bt_strbuf_printf(out, "Termination reason: %s: ", member->stop.type);
@@ -190,7 +187,7 @@ static void capacity_write_table(
 		}
 		if (answer->member_count > 1 && member->stop.total < answer->copies) {
 			bt_strbuf_append_c(out, "It stopped when ");
-			append_counted(out, member->stop.total, "copy", "copies");
+			bt_amount_append_counted(out, member->stop.total, "copy", "copies");
 			bt_strbuf_append_c(out, " of all members had a node; ");
 			bt_amount_append_count(out, answer->copies - member->stop.total);
 			bt_strbuf_append_c(out, " of others came after.\n");
@@ -205,7 +202,7 @@ static void capacity_write_table(
 		}
 		if (member->placements.count > BT_CAPACITY_ROWS) {
 			bt_strbuf_append_c(out, " and ");
-			append_counted(out, member->placements.count - BT_CAPACITY_ROWS,
+			bt_amount_append_counted(out, member->placements.count - BT_CAPACITY_ROWS,
 				"more takes some", "more take some");
 		}
 		bt_strbuf_append_c(out, member->placements.count != 0 ? "\n" : "");
@@ -226,7 +223,7 @@ static void capacity_write_table(
 		bt_table_end_cell(&table);
 	}
 	bt_strbuf_append_c(out, "\nUse of the cluster's ");
-	append_counted(out, answer->node_count, "node:\n", "nodes:\n");
+	bt_amount_append_counted(out, answer->node_count, "node:\n", "nodes:\n");
 	bt_table_write(&table, out);
 }
 

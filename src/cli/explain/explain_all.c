@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/amount.h"
 #include "api/meta.h"
 #include "base/alloc.h"
 #include "base/printable.h"
@@ -157,7 +158,7 @@ static void append_reasons(const struct bt_explanation *explanation, struct bt_s
 			bt_printable_append(out, rejected->reasons.items[k]);
 		}
 		bt_strbuf_append_c(out, " (");
-		bt_explain_append_counted(out, rejected->nodes.count, "node", "nodes");
+		bt_amount_append_counted(out, rejected->nodes.count, "node", "nodes");
 		bt_strbuf_append_char(out, ')');
 	}
 }
@@ -306,21 +307,21 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 		bt_strbuf_append_c(out, "No pod waits for a node.\n");
 		return;
 	}
-	bt_explain_append_counted(out, answer->pod_count, "pod waits", "pods wait");
+	bt_amount_append_counted(out, answer->pod_count, "pod waits", "pods wait");
 	bt_strbuf_append_c(out, " for a node, ");
 	if (answer->fit_count != 0) {
-		bt_explain_append_count(out, answer->fit_count);
+		bt_amount_append_count(out, answer->fit_count);
 		bt_strbuf_append_c(
 			out, answer->fit_count == 1 ? " of them fits, " : " of them fit, ");
 	}
-	bt_explain_append_counted(out, answer->group_count, "group", "groups");
+	bt_amount_append_counted(out, answer->group_count, "group", "groups");
 	bt_strbuf_append_c(out, ", ");
-	bt_explain_append_counted(out, answer->node_count, "node", "nodes");
+	bt_amount_append_counted(out, answer->node_count, "node", "nodes");
 	bt_strbuf_append_c(out, ".\n");
 	if (answer->best_count != 0) {
 		bt_strbuf_append_c(out,
 			answer->best_count > 1 ? "What would help each of " : "What would help ");
-		bt_explain_append_counted(out, answer->best_count, "of them", "of them");
+		bt_amount_append_counted(out, answer->best_count, "of them", "of them");
 		bt_strbuf_append_c(out, ": ");
 		bt_strbuf_append_str(out, answer->best_change);
 		bt_strbuf_append_char(out, '\n');
@@ -329,10 +330,10 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 		const struct group *group = &answer->groups[i];
 		bt_strbuf_append_char(out, '\n');
 		if (staying_count(group) != 0 && group->fit_count != 0) {
-			bt_explain_append_count(out, staying_count(group));
+			bt_amount_append_count(out, staying_count(group));
 			bt_strbuf_append_c(out, " of ");
 		}
-		bt_explain_append_counted(out, group->count, "pod", "pods");
+		bt_amount_append_counted(out, group->count, "pod", "pods");
 		bt_strbuf_append_c(out, ": ");
 		append_pods(group, out);
 		bt_strbuf_append_char(out, '\n');
@@ -357,7 +358,7 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 		bt_strbuf_append_char(out, '\n');
 		if (staying_count(group) != 0 && group->fit_count != 0) {
 			bt_strbuf_append_c(out, "        the other ");
-			bt_explain_append_count(out, group->fit_count);
+			bt_amount_append_count(out, group->fit_count);
 			bt_strbuf_append_c(out, group->fit_count == 1 ? " fits\n" : " fit\n");
 		}
 		if (group->nominated_node.length != 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** "berth explain podgroup/NAME", as text and as JSON. */
+#include "api/amount.h"
 #include "api/identity.h"
 #include "base/alloc.h"
 #include "base/printable.h"
@@ -116,7 +117,7 @@ void bt_group_proposal_append_text(const struct bt_group_proposal *proposal,
 	switch (proposal->kind) {
 	case BT_GROUP_CHANGE_ADD_NODES:
 		bt_strbuf_append_c(out, "add ");
-		bt_explain_append_counted(out, proposal->count, "empty node", "empty nodes");
+		bt_amount_append_counted(out, proposal->count, "empty node", "empty nodes");
 		bt_strbuf_append_c(out, " like ");
 		bt_printable_append(out, proposal->node);
 		return;
@@ -125,7 +126,7 @@ void bt_group_proposal_append_text(const struct bt_group_proposal *proposal,
 		return;
 	case BT_GROUP_CHANGE_ADD_PODS:
 		bt_strbuf_append_c(out, "create ");
-		bt_explain_append_counted(out, proposal->count, "more pod", "more pods");
+		bt_amount_append_counted(out, proposal->count, "more pod", "more pods");
 		bt_strbuf_append_c(out, " of the group");
 		return;
 	case BT_GROUP_CHANGE_REMEDIES:
@@ -159,9 +160,9 @@ const char *bt_explained_group_fate_name(const struct bt_group_explanation *expl
 
 static void append_members(const struct report *report, uint32_t count, struct bt_strbuf *out)
 {
-	bt_explain_append_count(out, count);
+	bt_amount_append_count(out, count);
 	bt_strbuf_append_c(out, " of ");
-	bt_explain_append_counted(
+	bt_amount_append_counted(
 		out, report->explanation->members.count, "pending pod", "pending pods");
 }
 
@@ -192,7 +193,7 @@ static void write_summary(const struct report *report, struct bt_strbuf *out)
 		break;
 	}
 	if (explanation->fate == BT_GROUP_GATED) {
-		bt_explain_append_counted(out, explanation->gated_count, "pod is", "pods are");
+		bt_amount_append_counted(out, explanation->gated_count, "pod is", "pods are");
 		bt_strbuf_append_c(out, " held back before the queue");
 	} else {
 		append_members(report, explanation->placed_count, out);
@@ -206,7 +207,7 @@ static void write_summary(const struct report *report, struct bt_strbuf *out)
 	}
 	if (explanation->scheduled_count != 0) {
 		bt_strbuf_append_c(out, ", ");
-		bt_explain_append_counted(
+		bt_amount_append_counted(
 			out, explanation->scheduled_count, "pod has one", "pods have one");
 		bt_strbuf_append_c(out, " already");
 	}

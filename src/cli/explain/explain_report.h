@@ -88,11 +88,6 @@ void bt_explain_write_json_groups(
 
 /* Phrases. */
 
-/** Append "4,812". */
-void bt_explain_append_count(struct bt_strbuf *out, uint64_t count);
-/** Append "1 node" or "4,812 nodes". */
-void bt_explain_append_counted(
-	struct bt_strbuf *out, uint64_t count, const char *one, const char *many);
 /** Append the line "  and 12 more" if fewer than count rows are shown. */
 void bt_explain_write_more(uint32_t shown, uint32_t count, struct bt_strbuf *out);
 /** Whether one of the in-tree Filter plugins gives this reason. */

@@ -2,6 +2,7 @@
 /** The first sentence of an explanation, in plain words, and the scheduler's message. */
 #include <stdlib.h>
 
+#include "api/amount.h"
 #include "base/printable.h"
 #include "cli/explain/explain_report.h"
 
@@ -59,29 +60,11 @@ static const struct {
 		"have devices that their drivers publish wrongly"},
 };
 
-void bt_explain_append_count(struct bt_strbuf *out, uint64_t count)
-{
-	if (count >= 1000) {
-		bt_explain_append_count(out, count / 1000);
-		bt_strbuf_printf(out, ",%03u", (unsigned int)(count % 1000));
-	} else {
-		bt_strbuf_printf(out, "%u", (unsigned int)count);
-	}
-}
-
-void bt_explain_append_counted(
-	struct bt_strbuf *out, uint64_t count, const char *one, const char *many)
-{
-	bt_explain_append_count(out, count);
-	bt_strbuf_append_char(out, ' ');
-	bt_strbuf_append_c(out, count == 1 ? one : many);
-}
-
 void bt_explain_write_more(uint32_t shown, uint32_t count, struct bt_strbuf *out)
 {
 	if (shown < count) {
 		bt_strbuf_append_c(out, "  and ");
-		bt_explain_append_count(out, count - shown);
+		bt_amount_append_count(out, count - shown);
 		bt_strbuf_append_c(out, " more\n");
 	}
 }
@@ -160,7 +143,7 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 	const struct bt_explanation *explanation = report->explanation;
 	if (explanation->feasible_count == 0) {
 		bt_strbuf_append_c(out, "none of ");
-		bt_explain_append_counted(out, explanation->node_count, "node", "nodes");
+		bt_amount_append_counted(out, explanation->node_count, "node", "nodes");
 		/* ": 4,812 nodes have too little cpu left, 150 are cordoned" */
 		const struct bt_explained_group **groups = by_size(explanation);
 		uint32_t others = 0;
@@ -179,7 +162,7 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 				bt_printable_append(out, group->reasons.items[0]);
 				continue;
 			}
-			bt_explain_append_count(out, group->nodes.count);
+			bt_amount_append_count(out, group->nodes.count);
 			bt_strbuf_append_char(out, ' ');
 			/* Follows "7 nodes ". */
 			bool shortages = false;
@@ -213,15 +196,15 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 		}
 		if (others != 0) {
 			bt_strbuf_append_c(out, ", ");
-			bt_explain_append_count(out, others);
+			bt_amount_append_count(out, others);
 			bt_strbuf_append_c(out, " for other reasons");
 		}
 		bt_free(groups);
 		return;
 	}
-	bt_explain_append_count(out, explanation->feasible_count);
+	bt_amount_append_count(out, explanation->feasible_count);
 	bt_strbuf_append_c(out, " of ");
-	bt_explain_append_counted(out, explanation->node_count, "node", "nodes");
+	bt_amount_append_counted(out, explanation->node_count, "node", "nodes");
 	if (explanation->best_node.length != 0) {
 		bt_strbuf_append_c(out, explanation->feasible_count == 1 ? ": " : ", best on ");
 		bt_printable_append(out, explanation->best_node);
@@ -276,13 +259,13 @@ void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_
 		bt_strbuf_printf(out, " (of %s ", bt_kind_info(choice->workload_kind)->name);
 		bt_printable_append(out, choice->workload_name);
 		bt_strbuf_append_c(out, ", ");
-		bt_explain_append_count(out, choice->workload_pending);
+		bt_amount_append_count(out, choice->workload_pending);
 		bt_strbuf_append_c(out, " of ");
-		bt_explain_append_counted(out, choice->workload_pods, "pod", "pods");
+		bt_amount_append_counted(out, choice->workload_pods, "pod", "pods");
 		bt_strbuf_append_c(out, " pending");
 		if (choice->workload_fits != 0) {
 			bt_strbuf_append_c(out, ", of which ");
-			bt_explain_append_count(out, choice->workload_fits);
+			bt_amount_append_count(out, choice->workload_fits);
 			bt_strbuf_append_c(out, choice->workload_fits == 1 ? " fits" : " fit");
 		}
 		bt_strbuf_append_char(out, ')');

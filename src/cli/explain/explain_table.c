@@ -2,6 +2,7 @@
 /** The text of an explanation: sentences first, then nodes. */
 #include <stdlib.h>
 
+#include "api/amount.h"
 #include "base/printable.h"
 #include "cli/explain/explain_change.h"
 #include "cli/explain/explain_report.h"
@@ -118,7 +119,7 @@ static void write_group(const struct bt_explanation *explanation,
 		bt_strbuf_finish(&text);
 	}
 	bt_strbuf_append_c(out, "  ");
-	bt_explain_append_counted(out, group->nodes.count, "node", "nodes");
+	bt_amount_append_counted(out, group->nodes.count, "node", "nodes");
 	bt_strbuf_append_c(out, ": ");
 	for (uint32_t i = 0; i < group->reasons.count; i++) {
 		bt_strbuf_append_c(out, i != 0 ? ", " : "");
@@ -148,7 +149,7 @@ static void write_group(const struct bt_explanation *explanation,
 			}
 			if (line->node_count > named) {
 				bt_strbuf_append_c(out, " and ");
-				bt_explain_append_count(out, line->node_count - named);
+				bt_amount_append_count(out, line->node_count - named);
 				bt_strbuf_append_c(out, " more");
 			}
 			if (line->text.length != 0) {
@@ -162,7 +163,7 @@ static void write_group(const struct bt_explanation *explanation,
 	}
 	if (shown < group->nodes.count) {
 		bt_strbuf_append_c(out, "    and ");
-		bt_explain_append_count(out, group->nodes.count - shown);
+		bt_amount_append_count(out, group->nodes.count - shown);
 		bt_strbuf_append_c(out, " more, none of them nearer\n");
 	}
 }
@@ -179,7 +180,7 @@ void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt
 	}
 	if (others != 0) {
 		bt_strbuf_append_c(out, "  and ");
-		bt_explain_append_counted(out, others, "node", "nodes");
+		bt_amount_append_counted(out, others, "node", "nodes");
 		bt_strbuf_printf(
 			out, " for %u more reasons\n", explanation->groups.count - GROUPS_MAX);
 	}
@@ -196,7 +197,7 @@ static void end_list(uint32_t shown, uint32_t count, const char *indent, struct 
 	if (shown < count) {
 		bt_strbuf_append_c(out, indent);
 		bt_strbuf_append_c(out, "and ");
-		bt_explain_append_count(out, count - shown);
+		bt_amount_append_count(out, count - shown);
 		bt_strbuf_append_c(out, " more\n");
 	}
 }
@@ -233,7 +234,7 @@ static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *
 	if (proposal->opened_count == 1 && proposal->node.length != 0) {
 		bt_printable_append(out, proposal->node);
 	} else {
-		bt_explain_append_counted(out, proposal->opened_count, "node", "nodes");
+		bt_amount_append_counted(out, proposal->opened_count, "node", "nodes");
 	}
 }
 
@@ -263,7 +264,7 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 		append_effect(proposal, out);
 		if (proposal->alike_count != 0 && !adds) {
 			bt_strbuf_append_c(out, " (");
-			bt_explain_append_counted(
+			bt_amount_append_counted(
 				out, proposal->alike_count, "more node is", "more nodes are");
 			bt_strbuf_append_c(out, " alike)");
 		}
@@ -291,11 +292,11 @@ static void write_selected(const struct bt_explained_candidate *candidate, struc
 	bt_strbuf_append_c(out, "  it can make room on ");
 	bt_printable_append(out, candidate->node);
 	bt_strbuf_append_c(out, " by evicting ");
-	bt_explain_append_counted(out, candidate->victims.count, "pod", "pods");
+	bt_amount_append_counted(out, candidate->victims.count, "pod", "pods");
 	bt_strbuf_append_c(out, " of lower priority");
 	if (candidate->pdb_violations != 0) {
 		bt_strbuf_append_c(out, ", against a disruption budget for ");
-		bt_explain_append_count(out, (uint64_t)candidate->pdb_violations);
+		bt_amount_append_count(out, candidate->pdb_violations);
 		bt_strbuf_append_c(out, " of them");
 	}
 	bt_strbuf_append_c(out, ":\n");
@@ -339,11 +340,11 @@ static void explain_write_preemption(const struct bt_explain_report *report, str
 			bt_strbuf_append_c(out, "  also possible: ");
 			bt_printable_append(out, candidate->node);
 			bt_strbuf_append_c(out, ", with ");
-			bt_explain_append_counted(
+			bt_amount_append_counted(
 				out, candidate->victims.count, "victim", "victims");
 			if (candidate->pdb_violations != 0) {
 				bt_strbuf_append_c(out, ", budgets violated for ");
-				bt_explain_append_count(out, (uint64_t)candidate->pdb_violations);
+				bt_amount_append_count(out, candidate->pdb_violations);
 			}
 			bt_strbuf_append_char(out, '\n');
 		}
@@ -353,7 +354,7 @@ static void explain_write_preemption(const struct bt_explain_report *report, str
 		for (uint32_t i = 0; i < preemption->refusals.count; i++) {
 			const struct bt_explained_refusal *refusal = &preemption->refusals.items[i];
 			bt_strbuf_append_c(out, "  ");
-			bt_explain_append_counted(out, refusal->node_count, "node", "nodes");
+			bt_amount_append_counted(out, refusal->node_count, "node", "nodes");
 			bt_strbuf_append_c(out, ": ");
 			bt_printable_append(out, refusal->reason);
 			if (bt_str_equal(refusal->reason,
@@ -385,13 +386,13 @@ static void write_position(const struct bt_explain_report *report, struct bt_str
 		bt_strbuf_append_c(out, "no pending pod comes before it\n");
 		return;
 	}
-	bt_explain_append_counted(
+	bt_amount_append_counted(
 		out, report->ahead_count, "pending pod comes", "pending pods come");
 	bt_strbuf_append_c(out, " before it, and ");
 	bt_strbuf_append_c(out, report->ahead_count == 1 ? "is" : "are");
 	if (report->after_queue) {
 		bt_strbuf_append_c(out, " placed first in this answer: ");
-		bt_explain_append_count(out, report->placed_count);
+		bt_amount_append_count(out, report->placed_count);
 		bt_strbuf_append_c(out, " found a node\n");
 	} else {
 		bt_strbuf_append_c(out, " not placed in this answer (--after-queue does that)\n");

@@ -272,21 +272,6 @@ START_TEST(test_report__groups_of_5000_nodes)
 }
 END_TEST
 
-START_TEST(test_report__counts_have_commas)
-{
-	static const struct {
-		uint64_t count;
-		const char *text;
-	} counts[] = {{0, "0"}, {999, "999"}, {1000, "1,000"}, {1000001, "1,000,001"}};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(counts); i++) {
-		struct bt_strbuf out = {0};
-		bt_explain_append_count(&out, counts[i].count);
-		ck_assert_str_eq(bt_strbuf_c(&out), counts[i].text);
-		bt_strbuf_finish(&out);
-	}
-}
-END_TEST
-
 BT_TEST_MAIN("explain_change", test_change__first_toleration, test_change__every_kind,
 	test_change__no_command_of_hostile_names, test_change__taints_that_come_back,
-	test_report__groups_of_5000_nodes, test_report__counts_have_commas)
+	test_report__groups_of_5000_nodes)
