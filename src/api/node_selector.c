@@ -246,23 +246,11 @@ struct bt_required_node_affinity bt_required_node_affinity_parse(
 	return result;
 }
 
-static bool has_all_labels(const struct bt_str_map *wanted, const struct bt_str_map *labels)
-{
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		const struct bt_str *value = bt_str_map_find(labels, wanted->items[i].key);
-
-		if (value == NULL || !bt_str_equal(*value, wanted->items[i].value)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 bool bt_required_node_affinity_matches(const struct bt_required_node_affinity *affinity,
 	struct bt_str node_name, const struct bt_str_map *labels, struct bt_arena *arena,
 	struct bt_error_list *errors)
 {
-	if (!has_all_labels(affinity->node_selector, labels)) {
+	if (!bt_str_map_contains(labels, affinity->node_selector)) {
 		return false;
 	}
 	return !affinity->has_affinity ||

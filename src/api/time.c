@@ -247,8 +247,7 @@ static struct bt_str text_of(struct bt_arena *arena, int64_t time_ns,
 		time.seconds--;
 	}
 	format(&time, &buffer);
-	text = bt_arena_str(arena, bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
+	text = bt_arena_take_strbuf(arena, &buffer);
 	return text;
 }
 

@@ -204,6 +204,13 @@ struct bt_str bt_arena_str(struct bt_arena *arena, struct bt_str text)
 	return (struct bt_str){copy, text.length};
 }
 
+struct bt_str bt_arena_take_strbuf(struct bt_arena *arena, struct bt_strbuf *text)
+{
+	struct bt_str copy = bt_arena_str(arena, bt_strbuf_str(text));
+	bt_strbuf_finish(text);
+	return copy;
+}
+
 struct bt_str bt_arena_printf(struct bt_arena *arena, const char *format, ...)
 {
 	va_list arguments;

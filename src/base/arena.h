@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "base/str.h"
+#include "base/strbuf.h"
 
 struct bt_arena_chunk;
 
@@ -53,6 +53,8 @@ BT_MUST_USE void *bt_arena_calloc(struct bt_arena *arena, size_t count, size_t s
 BT_MUST_USE char *bt_arena_alloc_bytes(struct bt_arena *arena, size_t size);
 /** Copies text and adds a terminating zero byte; an absent text stays absent. */
 BT_MUST_USE struct bt_str bt_arena_str(struct bt_arena *arena, struct bt_str text);
+/** Copies the buffer's text like bt_arena_str and frees the buffer. */
+BT_MUST_USE struct bt_str bt_arena_take_strbuf(struct bt_arena *arena, struct bt_strbuf *text);
 BT_MUST_USE BT_PRINTF(2, 3) struct bt_str
 	bt_arena_printf(struct bt_arena *arena, const char *format, ...);
 

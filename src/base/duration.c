@@ -49,9 +49,7 @@ static int refuse(const char *what, struct bt_str unit, struct bt_str text, stru
 		bt_strbuf_append_c(&message, " in duration ");
 	}
 	quote(text, &message);
-	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
-	bt_strbuf_finish(&message);
-	return code;
+	return bt_error_take(err, BERTH_ERR_INVALID, &message);
 }
 
 struct cursor {

@@ -48,6 +48,13 @@ int bt_error_set(struct berth_error *err, int code, const char *format, ...)
 	return code;
 }
 
+int bt_error_take(struct berth_error *err, int code, struct bt_strbuf *message)
+{
+	(void)bt_error_set(err, code, "%s", bt_strbuf_c(message));
+	bt_strbuf_finish(message);
+	return code;
+}
+
 int bt_error_set_v(struct berth_error *err, int code, const char *format, va_list arguments)
 {
 	struct bt_strbuf message = {0};

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 
 #include "base/compiler.h"
-#include "base/str.h"
+#include "base/strbuf.h"
 #include "berth/error.h"
 
 /**
@@ -24,6 +24,8 @@ int bt_error_set_v(struct berth_error *err, int code, const char *format, va_lis
 /** Like bt_error_set; the message is before, then text as Go quotes text, then after. */
 int bt_error_set_quoted(struct berth_error *err, int code, const char *before, struct bt_str text,
 	const char *after);
+/** Like bt_error_set with the buffer's text as the message; frees the buffer. */
+int bt_error_take(struct berth_error *err, int code, struct bt_strbuf *message);
 
 /**
  * Prefixes the message: "<prefix>: <message>". Changes nothing when err is NULL or empty. Returns

@@ -56,8 +56,7 @@ void bt_cel_issue_add(struct bt_cel_issues *issues, uint32_t position, const cha
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&text, format, arguments);
 	va_end(arguments);
-	issue.message = bt_arena_str(issues->arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
+	issue.message = bt_arena_take_strbuf(issues->arena, &text);
 	bt_vec_push(&issues->items, issue);
 }
 

@@ -242,9 +242,7 @@ int bt_cel_ip_parse(
 		bt_strbuf_append_quoted(&message, reader.at);
 		bt_strbuf_append_c(&message, ")");
 	}
-	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
-	bt_strbuf_finish(&message);
-	return code;
+	return bt_error_take(err, BERTH_ERR_INVALID, &message);
 }
 
 /** Parses digits without leading zeros; false: anything else. */

@@ -204,8 +204,7 @@ static int parse(
 	}
 	bt_strbuf_append_lower(&buffer, bt_str_sub(text, 0, scheme_length));
 	bt_strbuf_append_str(&buffer, bt_str_sub(text, scheme_length, text.length));
-	out->text = bt_arena_str(arena, bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
+	out->text = bt_arena_take_strbuf(arena, &buffer);
 	out->scheme = bt_str_sub(out->text, 0, scheme_length);
 	if (bt_str_equal(text, BT_STR("*"))) {
 		out->path = out->text;

@@ -145,8 +145,7 @@ static const char *extra_name(struct bt_str key, struct bt_arena *arena)
 			bt_strbuf_printf(&name, "%%%02X", byte);
 		}
 	}
-	struct bt_str copy = bt_arena_str(arena, bt_strbuf_str(&name));
-	bt_strbuf_finish(&name);
+	struct bt_str copy = bt_arena_take_strbuf(arena, &name);
 	return copy.data;
 }
 

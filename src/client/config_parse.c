@@ -30,9 +30,7 @@ static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
 		&text, file->api_version.length != 0 ? file->api_version : BT_STR("v1"));
 	bt_strbuf_append_c(&text, " in scheme ");
 	bt_strbuf_append_quoted(&text, BT_STR(SCHEME_NAME));
-	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return code;
+	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
 /* type: Go's type name of an item's content. Each item's first field is its name. */

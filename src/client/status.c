@@ -211,8 +211,7 @@ void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena
 			}
 			bt_strbuf_append_char(&text, ')');
 		}
-		answer->message = bt_arena_str(arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
+		answer->message = bt_arena_take_strbuf(arena, &text);
 		answer->class_ = class_of(BT_STR(""), answer->code);
 		if (answer->code == 409 && bt_str_equal_c(bt_str_from(subject->method), "POST")) {
 			answer->class_ = BT_REST_ALREADY_EXISTS;

@@ -103,36 +103,16 @@ static int read_json(struct bt_str bytes, struct bt_arena *arena, struct bt_watc
 	return code;
 }
 
-/** Reads bytes fields 1 and 2; the last occurrence counts. */
-static int read_pair(struct bt_str bytes, struct bt_str out[2], struct berth_error *err)
-{
-	struct bt_wire wire = bt_wire_from(bytes);
-	int code = 0;
-
-	while (code == 0 && wire.at < wire.end) {
-		uint32_t number;
-		uint32_t type;
-
-		code = bt_wire_read_tag(&wire, &number, &type, err);
-		if (code == 0) {
-			code = type == BT_WIRE_BYTES && number <= 2
-				? bt_wire_read_bytes(&wire, &out[number - 1], err)
-				: bt_wire_skip(&wire, number, type, err);
-		}
-	}
-	return code;
-}
-
 /** Reads WatchEvent {type 1, object 2 {raw 1}}; raw is an envelope. */
 static int read_protobuf(struct bt_str bytes, struct bt_watch_event *out, struct berth_error *err)
 {
 	struct bt_str event[2] = {BT_STR_INIT(""), BT_STR_INIT("")};
 	struct bt_str object[2] = {BT_STR_INIT(""), BT_STR_INIT("")};
 	struct bt_envelope envelope;
-	int code = read_pair(bytes, event, err);
+	int code = bt_wire_read_pair(bytes, event, err);
 
 	if (code == 0) {
-		code = read_pair(event[1], object, err);
+		code = bt_wire_read_pair(event[1], object, err);
 	}
 	if (code == 0) {
 		code = read_type(event[0], &out->type, err);
@@ -221,7 +201,7 @@ int bt_list_kind_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *ar
 		bt_json_reader_init(&reader, bytes);
 		return bt_json_read_string(&reader, arena, out_kind, NULL, err);
 	}
-	int code = read_pair(bytes, type_meta, err);
+	int code = bt_wire_read_pair(bytes, type_meta, err);
 	*out_kind = bt_arena_str(arena, type_meta[1]);
 	return code;
 }

@@ -106,8 +106,7 @@ static void set_progressing(
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&message, format, arguments);
 	va_end(arguments);
-	condition.message = bt_arena_str(rollout->arena, bt_strbuf_str(&message));
-	bt_strbuf_finish(&message);
+	condition.message = bt_arena_take_strbuf(rollout->arena, &message);
 	if (!bt_tree_set_condition(
 		    rollout->arena, rollout->conditions, &condition, true, rollout->sync->now_ns) &&
 		strcmp(status, "True") == 0) {

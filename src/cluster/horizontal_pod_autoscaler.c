@@ -377,9 +377,7 @@ static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_
 		bt_strbuf_append_c(&text, "],},");
 	}
 	bt_strbuf_append_c(&text, "},}");
-	struct bt_str kept = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return kept;
+	return bt_arena_take_strbuf(arena, &text);
 }
 
 /** Reads name and selector of a Pods, Object or External metric, and copies them to the status. */

@@ -242,8 +242,7 @@ static struct bt_str indexes_text(const struct bt_job_pass *pass, const struct i
 				range.last > range.first + 1 ? "-" : ",", range.last);
 		}
 	}
-	copy = bt_arena_str(pass->sync->arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
+	copy = bt_arena_take_strbuf(pass->sync->arena, &text);
 	return copy;
 }
 

@@ -154,9 +154,7 @@ static struct bt_str replace_piece(struct change *change, struct bt_str target, 
 		bt_strbuf_append_str(&text, delimiter);
 		bt_strbuf_append_str(&text, piece);
 	}
-	struct bt_str kept = bt_arena_str(change->arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return kept;
+	return bt_arena_take_strbuf(change->arena, &text);
 }
 
 /* --- the target --- */
@@ -325,9 +323,7 @@ static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_
 		bt_strbuf_append_c(&text, members[i][2]);
 		bt_strbuf_append_str(&text, given.length != 0 ? given : bt_str_from(members[i][1]));
 	}
-	struct bt_str kept = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return kept;
+	return bt_arena_take_strbuf(arena, &text);
 }
 
 static int find_source(struct bt_arena *arena, struct bt_kustomized *resources, uint32_t count,

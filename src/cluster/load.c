@@ -69,9 +69,7 @@ static int set_object_error(const struct bt_json_value *object, int code, struct
 	bt_printable_append(&shown, bt_json_text_at(object, "metadata.name"));
 	bt_strbuf_append_c(&shown, ": ");
 	bt_printable_append(&shown, message);
-	int result = bt_error_set(err, code, "%s", bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
-	return result;
+	return bt_error_take(err, code, &shown);
 }
 
 bool bt_cluster_ensure_namespace(struct bt_api *api, struct bt_str name, struct bt_arena *arena)

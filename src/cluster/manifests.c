@@ -109,9 +109,7 @@ static int check_amounts(const struct amounts *amounts, struct berth_error *err)
 		bt_strbuf_append_c(&text, "]: Invalid value: \"");
 		bt_quantity_format(&entry->quantity, &text);
 		bt_strbuf_printf(&text, "\": %s", problems[0]);
-		int result = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
-		bt_strbuf_finish(&text);
-		return result;
+		return bt_error_take(err, BERTH_ERR_INVALID, &text);
 	}
 	return 0;
 }

@@ -331,8 +331,7 @@ void bt_neutral_names_sort(struct bt_neutral_names *names)
 	while (is_taken(names, bt_strbuf_str(&prefix))) {
 		bt_strbuf_append_char(&prefix, 'x');
 	}
-	names->prefix = bt_arena_str(&names->arena, bt_strbuf_str(&prefix));
-	bt_strbuf_finish(&prefix);
+	names->prefix = bt_arena_take_strbuf(&names->arena, &prefix);
 	if (names->words.count > 1) {
 		qsort(names->words.items, names->words.count, sizeof(names->words.items[0]),
 			compare_words);
@@ -379,9 +378,7 @@ struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, stru
 		done = end_of(text, word);
 	}
 	bt_strbuf_append_str(&out, bt_str_sub(text, done, text.length));
-	struct bt_str renamed = bt_arena_str(arena, bt_strbuf_str(&out));
-	bt_strbuf_finish(&out);
-	return renamed;
+	return bt_arena_take_strbuf(arena, &out);
 }
 
 void bt_neutral_names_append_map(const struct bt_neutral_names *names, struct bt_strbuf *out)

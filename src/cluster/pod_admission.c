@@ -96,9 +96,7 @@ static int set_refusal_error(int code, struct bt_str message, struct berth_error
 {
 	struct bt_strbuf shown = {0};
 	bt_printable_append(&shown, message);
-	int result = bt_error_set(err, code, "%s", bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
-	return result;
+	return bt_error_take(err, code, &shown);
 }
 
 /**
@@ -160,8 +158,7 @@ static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod 
 		struct bt_pod *admitted = BT_ARENA_NEW(&admission->arena, struct bt_pod);
 		bt_json_writer_init(&writer, &text, 0);
 		bt_json_write_value(&writer, answer.document);
-		struct bt_str kept = bt_arena_str(&admission->arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
+		struct bt_str kept = bt_arena_take_strbuf(&admission->arena, &text);
 		bt_json_reader_init(&reader, kept);
 		result = bt_message_decode_json(
 			&bt_pod_message, &reader, &admission->arena, admitted, err);

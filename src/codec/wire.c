@@ -150,6 +150,25 @@ static uint32_t put_varint(char *to, uint64_t value)
 	return count;
 }
 
+int bt_wire_read_pair(struct bt_str bytes, struct bt_str out[2], struct berth_error *err)
+{
+	struct bt_wire wire = bt_wire_from(bytes);
+	int code = 0;
+
+	while (code == 0 && wire.at < wire.end) {
+		uint32_t number;
+		uint32_t type;
+
+		code = bt_wire_read_tag(&wire, &number, &type, err);
+		if (code == 0) {
+			code = type == BT_WIRE_BYTES && (number == 1 || number == 2)
+				? bt_wire_read_bytes(&wire, &out[number - 1], err)
+				: bt_wire_skip(&wire, number, type, err);
+		}
+	}
+	return code;
+}
+
 void bt_wire_write_varint(struct bt_strbuf *out, uint64_t value)
 {
 	char bytes[VARINT_BYTES_MAX];

@@ -44,9 +44,7 @@ static int fail_mismatch(
 		bt_strbuf_append_c(&message, "value");
 	}
 	bt_strbuf_printf(&message, " of type %s%s", prefix, go_type);
-	int code = bt_error_set(decoder->err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&message));
-	bt_strbuf_finish(&message);
-	return code;
+	return bt_error_take(decoder->err, BERTH_ERR_INVALID, &message);
 }
 
 static int fail_number(const struct decoder *decoder, struct bt_str text, const char *go_type)

@@ -133,9 +133,7 @@ static int fail_unregistered(const struct type_meta *meta, struct berth_error *e
 	bt_strbuf_append_quoted(&text, meta->api_version);
 	bt_strbuf_append_c(&text, " in scheme ");
 	bt_strbuf_append_quoted(&text, BT_STR(SCHEME_NAME));
-	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return code;
+	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
 static bool is_registered(const struct type_meta *meta)

@@ -120,17 +120,6 @@ static void write_condition(struct bt_json_writer *writer, const struct bt_pod_c
 	bt_json_end_object(writer);
 }
 
-static const struct bt_pod_condition *find_condition(
-	const struct bt_pod_status *status, struct bt_str type)
-{
-	for (uint32_t i = 0; i < status->conditions.count; i++) {
-		if (bt_str_equal(status->conditions.items[i].type, type)) {
-			return &status->conditions.items[i];
-		}
-	}
-	return NULL;
-}
-
 bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination, int64_t now_ns, struct bt_strbuf *out)
 {
@@ -165,7 +154,7 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
 			for (uint32_t i = 0; i < after.count; i++) {
 				if (bt_str_equal(after.items[i].type, changed)) {
 					write_condition(&writer,
-						find_condition(&pod->status, changed),
+						bt_pod_find_condition(pod, changed),
 						&after.items[i]);
 					break;
 				}

@@ -40,8 +40,7 @@ static void make_device(const struct result_builder *builder, const struct bt_ch
 		}
 		uint64_t high = bt_prng_next(prng);
 		bt_strbuf_append_uuid(&text, high, bt_prng_next(prng));
-		struct bt_str share_id = bt_arena_str(builder->arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
+		struct bt_str share_id = bt_arena_take_strbuf(builder->arena, &text);
 		out->share_id = share_id;
 		const struct bt_device *device = row->spec;
 		struct bt_resource_list *out_list = &out->consumed_capacity;

@@ -282,8 +282,7 @@ static void find_profile(struct bt_explain_run *run)
 		out->fate = BT_EXPLAINED_NOT_HANDLED;
 		bt_strbuf_append_c(&text, "profile not found for scheduler name ");
 		bt_strbuf_append_quoted(&text, run->pod->spec.scheduler_name);
-		out->message = bt_arena_str(&out->arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
+		out->message = bt_arena_take_strbuf(&out->arena, &text);
 		add_entry_remedies(out,
 			&(struct bt_remedy){.kind = BT_REMEDY_SET_SCHEDULER_NAME,
 				.value = bt_arena_str(&out->arena, run->framework->scheduler_name)},

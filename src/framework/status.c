@@ -133,9 +133,7 @@ struct bt_str bt_status_message_str(const struct bt_status *status, struct bt_ar
 		return bt_status_all_reason_at(status, 0);
 	}
 	bt_status_message(status, &buffer);
-	struct bt_str text = bt_arena_str(arena, bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
-	return text;
+	return bt_arena_take_strbuf(arena, &buffer);
 }
 
 bool bt_status_as_error(

@@ -297,9 +297,7 @@ static int broken_disk_name(
 		bt_strbuf_append_char(&text, ' ');
 		bt_strbuf_append_quoted(&text, detail);
 	}
-	int code = bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return code;
+	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
 /** The path of a URL "aws://host/path", decoded, without leading and trailing slashes. */

@@ -89,9 +89,7 @@ struct bt_str bt_google_label(struct bt_google *google, struct bt_str text)
 		label.length = LABEL_BYTES_MAX - 1;
 	}
 	bt_strbuf_append_char(&label, 'x');
-	struct bt_str result = bt_arena_str(&google->arena, bt_strbuf_str(&label));
-	bt_strbuf_finish(&label);
-	return result;
+	return bt_arena_take_strbuf(&google->arena, &label);
 }
 
 int bt_google_read_word(struct bt_str text, const char *const *words, uint32_t count)

@@ -29,8 +29,7 @@ static void add_conflicts(struct conflict_list *list, const struct bt_manager *m
 		bt_strbuf_append_c(&text, " using ");
 		bt_strbuf_append_str(&text, manager->api_version);
 	}
-	struct bt_str name = bt_arena_str(list->arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
+	struct bt_str name = bt_arena_take_strbuf(list->arena, &text);
 	bt_strbuf_append_c(&list->text, list->total != 0 ? "\n" : "");
 	bt_strbuf_append_c(&list->text, "conflicts with ");
 	bt_strbuf_append_str(&list->text, name);

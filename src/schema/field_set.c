@@ -66,8 +66,7 @@ static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_
 	}
 	bt_json_writer_init(&writer, &buffer, 0);
 	bt_json_write_value(&writer, key);
-	*out_text = bt_arena_str(arena, bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
+	*out_text = bt_arena_take_strbuf(arena, &buffer);
 	return true;
 }
 

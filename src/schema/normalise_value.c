@@ -91,9 +91,7 @@ int bt_normalise_mismatch(struct bt_normalise *run, const struct bt_schema_field
 	append_fields(at, &text);
 	bt_strbuf_append_c(&text, " of type ");
 	append_type(field, element, &text);
-	int code = bt_error_set(run->err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return code;
+	return bt_error_take(run->err, BERTH_ERR_INVALID, &text);
 }
 
 static void set_text(struct bt_normalise *run, struct bt_json_value *value)

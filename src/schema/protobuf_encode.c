@@ -260,28 +260,6 @@ enum {
 
 static const char magic[] = {'k', '8', 's', 0};
 
-/* Reads the bytes fields low and low + 1 into out[0] and out[1]; skips all others. */
-static int read_pair(struct bt_str bytes, struct bt_str out[2], struct berth_error *err)
-{
-	struct bt_wire wire = bt_wire_from(bytes);
-
-	while (wire.at < wire.end) {
-		uint32_t number;
-		uint32_t type;
-		int code = bt_wire_read_tag(&wire, &number, &type, err);
-
-		if (code == 0) {
-			code = type == BT_WIRE_BYTES && number <= 2
-				? bt_wire_read_bytes(&wire, &out[number - 1], err)
-				: bt_wire_skip(&wire, number, type, err);
-		}
-		if (code != 0) {
-			return code;
-		}
-	}
-	return 0;
-}
-
 int bt_envelope_decode(
 	struct bt_str bytes, struct bt_envelope *out_envelope, struct berth_error *err)
 {
@@ -293,11 +271,9 @@ int bt_envelope_decode(
 			"provided data does not appear to be a protobuf message, expected prefix "
 			"[107 56 115 0]");
 	}
-	int code =
-		read_pair(bt_str_sub(bytes, sizeof(magic), bytes.length - (uint32_t)sizeof(magic)),
-			unknown, err);
+	int code = bt_wire_read_pair(bt_str_sub(bytes, sizeof(magic), bytes.length), unknown, err);
 	if (code == 0) {
-		code = read_pair(unknown[UNKNOWN_TYPE_META - 1], type_meta, err);
+		code = bt_wire_read_pair(unknown[UNKNOWN_TYPE_META - 1], type_meta, err);
 	}
 	if (code != 0) {
 		return code;

@@ -94,8 +94,7 @@ void bt_admission_refuse(struct bt_admission *admission, const char *format, ...
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&text, format, arguments);
 	va_end(arguments);
-	struct bt_str copy = bt_arena_str(admission->write->arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
+	struct bt_str copy = bt_arena_take_strbuf(admission->write->arena, &text);
 	(void)bt_fail_forbidden(admission->failure, admission->write->arena,
 		admission->write->resource, admission->write->name, copy);
 }

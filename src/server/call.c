@@ -294,8 +294,7 @@ static bool accept_problems(struct bt_call *call, struct bt_json_value *object,
 		}
 		bt_strbuf_append_str(&buffer, problems->elements[i]->text);
 	}
-	struct bt_str list = bt_arena_str(call->arena, bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
+	struct bt_str list = bt_arena_take_strbuf(call->arena, &buffer);
 	struct bt_str text =
 		bt_arena_printf(call->arena, "strict decoding error: %.*s", BT_STR_ARG(list));
 	if (source == BT_BODY_PATCHED) {

@@ -46,8 +46,7 @@ static struct bt_str path_text(struct checker *checker, const struct bt_path *pl
 {
 	struct bt_strbuf buffer = {0};
 	bt_path_render(place, &buffer);
-	struct bt_str text = bt_arena_str(checker->errors->arena, bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
+	struct bt_str text = bt_arena_take_strbuf(checker->errors->arena, &buffer);
 	return place != NULL ? text : BT_STR("");
 }
 
@@ -392,9 +391,7 @@ static struct bt_str field_path(
 			bt_strbuf_append_char(&text, path.data[i]);
 		}
 	}
-	struct bt_str result = bt_arena_str(checker->errors->arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
+	return bt_arena_take_strbuf(checker->errors->arena, &text);
 }
 
 static struct bt_str trim_end(struct bt_str text)

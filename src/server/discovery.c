@@ -198,9 +198,7 @@ static void set_words(
 {
 	struct bt_str rest = bt_str_from(words);
 	while (rest.length != 0) {
-		int64_t blank = bt_str_find_char(rest, ' ');
-		struct bt_str word = blank < 0 ? rest : bt_str_sub(rest, 0, (uint32_t)blank);
-		rest = blank < 0 ? BT_STR("") : bt_str_sub(rest, (uint32_t)blank + 1, BT_STR_MAX);
+		struct bt_str word = bt_str_cut(&rest, ' ');
 		if (word.length != 0) {
 			bt_json_append(arena, bt_json_ensure_array(arena, object, name),
 				bt_json_new_str(arena, word));

@@ -498,8 +498,7 @@ static struct bt_json_value *make_scalar(
 			break;
 		}
 		bt_shortest_append_general(&text, value->real);
-		number->text = bt_arena_str(arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
+		number->text = bt_arena_take_strbuf(arena, &text);
 		return number;
 	case BT_CEL_STRING:
 		document->bytes += value->text.length;

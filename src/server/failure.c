@@ -17,9 +17,7 @@ struct bt_str bt_failure_vprintf(struct bt_arena *arena, const char *format, va_
 {
 	struct bt_strbuf buffer = {0};
 	bt_strbuf_vprintf(&buffer, format, arguments);
-	struct bt_str text = bt_arena_str(arena, bt_strbuf_str(&buffer));
-	bt_strbuf_finish(&buffer);
-	return text;
+	return bt_arena_take_strbuf(arena, &buffer);
 }
 
 static void set_text(

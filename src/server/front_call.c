@@ -76,8 +76,7 @@ static bool decode_yaml(struct bt_front_call *call, struct bt_json_value **out_b
 	struct bt_yaml_reader *reader = bt_yaml_reader_create(call->request.body, &limits);
 	int result = bt_yaml_next_document(reader, &call->yaml, &more, NULL, &err);
 	bt_yaml_reader_destroy(reader);
-	call->repeated_keys = bt_arena_str(&call->arena, bt_strbuf_str(&repeated));
-	bt_strbuf_finish(&repeated);
+	call->repeated_keys = bt_arena_take_strbuf(&call->arena, &repeated);
 	if (result == 0 && call->repeated_keys.length != 0 &&
 		call->api.field_validation == BT_FIELD_VALIDATION_STRICT) {
 		const char *kind = expected_kind(call);

@@ -22,9 +22,7 @@ static struct bt_str verb_words(uint32_t verbs, struct bt_arena *arena)
 			bt_strbuf_append_c(&words, bt_verb_name((enum bt_verb)i));
 		}
 	}
-	struct bt_str text = bt_arena_str(arena, bt_strbuf_str(&words));
-	bt_strbuf_finish(&words);
-	return text;
+	return bt_arena_take_strbuf(arena, &words);
 }
 
 static void add_row(

@@ -27,8 +27,7 @@ struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_a
 	bt_json_end_object(&writer);
 	struct bt_strbuf text = {0};
 	bt_base64_url_encode(bt_strbuf_str(&json), &text);
-	struct bt_str result = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
+	struct bt_str result = bt_arena_take_strbuf(arena, &text);
 	bt_strbuf_finish(&start);
 	bt_strbuf_finish(&json);
 	return result;

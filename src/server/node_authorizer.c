@@ -410,8 +410,7 @@ static bool deny_request(const struct restriction *restriction, const char *form
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&text, format, arguments);
 	va_end(arguments);
-	struct bt_str copy = bt_arena_str(call->arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
+	struct bt_str copy = bt_arena_take_strbuf(call->arena, &text);
 	(void)bt_fail_forbidden(
 		&call->answer->failure, call->arena, call->write.resource, call->write.name, copy);
 	return false;

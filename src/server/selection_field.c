@@ -164,23 +164,13 @@ uint16_t bt_selection_fail_unknown(struct bt_failure *out, struct bt_arena *aren
 static struct bt_selection_label *find_label(
 	const struct bt_selection *selection, struct bt_str key)
 {
-	uint32_t low = 0;
-	uint32_t high = selection->label_count;
+	uint32_t at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = bt_str_compare(selection->labels[middle].key, key);
-
-		if (order == 0) {
-			return &selection->labels[middle];
-		}
-		if (order < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return NULL;
+	BT_LOWER_BOUND(at, selection->label_count, middle,
+		bt_str_compare(selection->labels[middle].key, key) < 0);
+	return at < selection->label_count && bt_str_equal(selection->labels[at].key, key)
+		? &selection->labels[at]
+		: NULL;
 }
 
 static int read_labels(struct bt_selection *selection, struct bt_json_reader *reader)
@@ -241,9 +231,7 @@ static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text
 		}
 		bt_strbuf_append_str(&joined, bt_json_find_str(list->elements[i], "ip"));
 	}
-	struct bt_str result = bt_arena_str(&selection->scratch, bt_strbuf_str(&joined));
-	bt_strbuf_finish(&joined);
-	return result;
+	return bt_arena_take_strbuf(&selection->scratch, &joined);
 }
 
 /** Ends the reading early; not an error. */

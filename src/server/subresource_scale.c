@@ -65,9 +65,7 @@ static struct bt_str expression_text(struct bt_arena *arena, const struct bt_jso
 		}
 		bt_strbuf_append_char(&text, ')');
 	}
-	struct bt_str result = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
+	return bt_arena_take_strbuf(arena, &text);
 }
 
 static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_value *selector)
@@ -101,9 +99,7 @@ static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_
 		bt_strbuf_append_c(&text, i != 0 ? "," : "");
 		bt_strbuf_append_str(&text, items[i].text);
 	}
-	struct bt_str result = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
+	return bt_arena_take_strbuf(arena, &text);
 }
 
 /** --- the document --- */

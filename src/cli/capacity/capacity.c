@@ -347,8 +347,7 @@ static void stop_group(struct bt_capacity_session *session, struct bt_capacity_r
 			break;
 		}
 	}
-	stop->hint = bt_arena_str(&runner->member->stop_arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
+	stop->hint = bt_arena_take_strbuf(&runner->member->stop_arena, &text);
 }
 
 /** Place one more group: all of its pods or none. Returns false if it finds no room. */

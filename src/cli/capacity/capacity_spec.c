@@ -244,9 +244,7 @@ static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_refere
 		bt_printable_append(&text, bt_str_from(near));
 		bt_strbuf_append_char(&text, '?');
 	}
-	int result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return result;
+	return bt_error_take(err, BERTH_ERR_NOT_FOUND, &text);
 }
 
 static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_pod_reference *wanted,

@@ -463,8 +463,7 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 		bt_strbuf_append_str(&text, bt_strbuf_str(&devices));
 		bt_strbuf_finish(&devices);
 	}
-	member->stop.hint = bt_arena_str(&member->stop_arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
+	member->stop.hint = bt_arena_take_strbuf(&member->stop_arena, &text);
 }
 
 void bt_capacity_set_hints(struct bt_capacity_session *session)

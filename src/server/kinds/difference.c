@@ -233,9 +233,7 @@ static struct bt_str print(struct bt_arena *arena, struct bt_json_value *value)
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, &text, 1);
 	bt_json_write_value(&writer, value);
-	struct bt_str copy = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return copy;
+	return bt_arena_take_strbuf(arena, &text);
 }
 
 void bt_kinds_append_difference(struct bt_arena *arena, const struct bt_schema_message *message,
