@@ -61,8 +61,8 @@ static void try_priorities(struct bt_str json, struct bt_arena *arena)
 
 static void try_preemption_result(struct bt_str json, struct bt_arena *arena)
 {
-	struct bt_preemption_opinions answer;
-	struct bt_preemption_opinions back;
+	struct bt_node_victims_list answer;
+	struct bt_node_victims_list back;
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_strbuf text = {0};
 

@@ -16,7 +16,7 @@ void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli);
  */
 void bt_amount_append_bytes(struct bt_strbuf *out, int64_t bytes);
 /**
- * As bt_amount_append_bytes, but rounded up or down: missing amounts must not look smaller, nor
+ * As bt_amount_append_bytes, but rounded up or down: missing amounts must not appear smaller, nor
  * available ones larger.
  */
 void bt_amount_append_bytes_up(struct bt_strbuf *out, int64_t bytes);

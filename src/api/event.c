@@ -36,12 +36,12 @@ static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 
 /** Skips a width or precision: digits, or *, whose argument never exists. */
 static uint32_t format_size(
-	struct bt_str text, uint32_t at, const char *complaint, struct bt_strbuf *out)
+	struct bt_str text, uint32_t at, const char *problem, struct bt_strbuf *out)
 {
 	uint32_t number = 0;
 
 	if (at < text.length && text.data[at] == '*') {
-		bt_strbuf_append_c(out, complaint);
+		bt_strbuf_append_c(out, problem);
 		return at + 1;
 	}
 	/* skip the digits; a number above Go's limit ends the whole text */

@@ -44,10 +44,10 @@ struct bt_cel_environment {
 	 * The result must be bool (or any, which is checked at run time). false: any type is
 	 * accepted.
 	 */
-	bool wants_bool;
+	bool must_be_bool;
 	/**
 	 * Gate DRAListTypeAttributes: attributes of devices are dyn instead of any, and with
-	 * wants_bool a dyn result is accepted too.
+	 * must_be_bool a dyn result is accepted too.
 	 */
 	bool accepts_dyn;
 	/**

@@ -414,7 +414,7 @@ int bt_cel_compile(struct bt_str expression, const struct bt_cel_environment *en
 	} else {
 		const struct bt_cel_type *type = program->root->type;
 
-		if (environment->wants_bool && type->kind != BT_CEL_BOOL &&
+		if (environment->must_be_bool && type->kind != BT_CEL_BOOL &&
 			type->kind != BT_CEL_ANY &&
 			!(type->kind == BT_CEL_DYN && environment->accepts_dyn)) {
 			bt_cel_type_print_output(type, &text);

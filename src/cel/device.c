@@ -35,10 +35,10 @@ const struct bt_cel_environment *bt_cel_device_environment(bool list_attributes)
 	static const struct bt_cel_variable variable = {
 		BT_STR_INIT("device"), &bt_cel_types[BT_CEL_DEVICE]};
 	static const struct bt_cel_environment environments[] = {
-		{.variables = &variable, .variable_count = 1, .wants_bool = true},
+		{.variables = &variable, .variable_count = 1, .must_be_bool = true},
 		{.variables = &variable,
 			.variable_count = 1,
-			.wants_bool = true,
+			.must_be_bool = true,
 			.accepts_dyn = true},
 	};
 

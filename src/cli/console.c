@@ -18,7 +18,7 @@ static int64_t now_ms(void)
 void bt_progress_start(struct bt_progress *progress, const char *what, bool only_terminal)
 {
 	*progress = (struct bt_progress){
-		.what = what,
+		.task = what,
 		.wanted = !only_terminal || isatty(STDERR_FILENO) == 1,
 		.next_ms = now_ms() + PROGRESS_DELAY_MS,
 	};
@@ -35,9 +35,9 @@ void bt_progress_show(void *context, uint32_t done, uint32_t total)
 		return;
 	}
 	if (total == 0) {
-		(void)fprintf(stderr, "\r%s: %u", progress->what, done);
+		(void)fprintf(stderr, "\r%s: %u", progress->task, done);
 	} else {
-		(void)fprintf(stderr, "\r%s: %u of %u (%u%%)", progress->what, done, total,
+		(void)fprintf(stderr, "\r%s: %u of %u (%u%%)", progress->task, done, total,
 			(uint32_t)((uint64_t)done * 100 / total));
 	}
 	progress->next_ms = now + PROGRESS_INTERVAL_MS;

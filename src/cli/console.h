@@ -10,7 +10,7 @@
  * when the work is done.
  */
 struct bt_progress {
-	const char *what; /* "placing pods" */
+	const char *task; /* "placing pods" */
 	bool wanted;
 	bool shown;
 	int64_t next_ms;

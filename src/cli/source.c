@@ -54,7 +54,7 @@ struct live_reading {
 	struct bt_manifests *cluster;
 	uint32_t source;
 	struct bt_progress progress;
-	char what[64];
+	char task[64];
 };
 
 static int take_object(void *context, struct bt_object *object, struct berth_error *err)
@@ -72,14 +72,14 @@ static void warn(void *context, const char *line)
 static void show_progress(void *context, const char *resource, uint32_t count)
 {
 	struct live_reading *reading = context;
-	(void)snprintf(reading->what, sizeof(reading->what), "reading %s", resource);
+	(void)snprintf(reading->task, sizeof(reading->task), "reading %s", resource);
 	bt_progress_show(&reading->progress, count, 0);
 }
 
 static int read_server(
 	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err)
 {
-	struct live_reading reading = {.cluster = cluster, .what = "reading"};
+	struct live_reading reading = {.cluster = cluster, .task = "reading"};
 	const struct bt_live_sink sink = {&reading, take_object, warn, show_progress};
 	struct bt_live *live;
 	int result = bt_live_open(source->kubeconfig, source->context, &live, err);
@@ -99,7 +99,7 @@ static int read_server(
 			context[0] != '\0' ? ", " : "", bt_live_server(live));
 	}
 	reading.source = bt_manifests_add_source(cluster, bt_live_server(live));
-	bt_progress_start(&reading.progress, reading.what, true);
+	bt_progress_start(&reading.progress, reading.task, true);
 	result = bt_live_read(live, &sink, err);
 	bt_progress_end(&reading.progress);
 	bt_live_close(live);

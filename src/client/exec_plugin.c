@@ -191,7 +191,7 @@ struct bt_exec_run {
 	pid_t pid; /* 0: not started, or reaped */
 	int status;
 	bool over;
-	bool asked_once; /* waitpid was called once without result */
+	bool waited_once; /* waitpid was called once without result */
 	struct bt_strbuf output;
 	struct bt_exec_result result;
 	struct berth_error err; /* why the child failed to start or was killed */
@@ -466,8 +466,8 @@ bool bt_exec_run_poll(struct bt_exec_run *run, int64_t now_ns, int64_t *out_next
 	}
 	pid_t result = waitpid(run->pid, &run->status, WNOHANG);
 	if (result == 0) {
-		*out_next_ns = now_ns + (run->asked_once ? REAP_NEXT_NS : REAP_FIRST_NS);
-		run->asked_once = true;
+		*out_next_ns = now_ns + (run->waited_once ? REAP_NEXT_NS : REAP_FIRST_NS);
+		run->waited_once = true;
 		return false;
 	}
 	/* if another part of the process reaped the child, its status is unknown */

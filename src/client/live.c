@@ -27,7 +27,7 @@ static bool may_wait(void *context, int64_t wait_ns)
 		live->long_wait_ns = wait_ns;
 		return false;
 	}
-	live->heard_ns = bt_loop_now_ns(live->loop) + wait_ns;
+	live->last_data_ns = bt_loop_now_ns(live->loop) + wait_ns;
 	return true;
 }
 
@@ -71,7 +71,7 @@ int bt_live_open(const char *kubeconfig, const char *context, struct bt_live **o
 		bt_live_close(live);
 		return result;
 	}
-	live->heard_ns = bt_loop_now_ns(live->loop);
+	live->last_data_ns = bt_loop_now_ns(live->loop);
 	*out_live = live;
 	return 0;
 }
@@ -120,7 +120,7 @@ static int64_t silence_max_ns(const struct bt_live *live)
 
 int bt_live_wait(struct bt_live *live, struct berth_error *err)
 {
-	int64_t silent_ns = bt_loop_now_ns(live->loop) - live->heard_ns;
+	int64_t silent_ns = bt_loop_now_ns(live->loop) - live->last_data_ns;
 	int64_t left_ns = silence_max_ns(live) - silent_ns;
 	if (left_ns <= 0) {
 		return bt_error_set(err, BERTH_ERR_IO,
@@ -379,7 +379,7 @@ int bt_live_read(struct bt_live *live, const struct bt_live_sink *sink, struct b
 	reading->live = live;
 	reading->sink = sink;
 	int result = 0;
-	live->heard_ns = bt_loop_now_ns(live->loop);
+	live->last_data_ns = bt_loop_now_ns(live->loop);
 	while (result == 0 && start_more(reading)) {
 		result = bt_live_wait(live, err);
 		if (result == 0) {
@@ -444,7 +444,7 @@ static int compare_events(const void *a, const void *b)
 static int run(struct bt_live_list *list, struct berth_error *err)
 {
 	int result = 0;
-	list->live->heard_ns = bt_loop_now_ns(list->live->loop);
+	list->live->last_data_ns = bt_loop_now_ns(list->live->loop);
 	bt_live_list_start(list);
 	while (result == 0 && !list->is_over) {
 		result = bt_live_wait(list->live, err);

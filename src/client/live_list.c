@@ -92,7 +92,7 @@ static int take_part(
 	void *context, enum bt_frame_part part, struct bt_str bytes, struct berth_error *err)
 {
 	struct bt_live_list *list = context;
-	list->live->heard_ns = bt_loop_now_ns(list->live->loop);
+	list->live->last_data_ns = bt_loop_now_ns(list->live->loop);
 	bt_arena_reset(&list->arena);
 	switch (part) {
 	case BT_FRAME_ITEM:
@@ -176,7 +176,7 @@ static void on_opened(void *context, struct bt_rest_call *call, struct bt_str co
 	(void)call; /* is list->call */
 	list->is_open = true;
 	list->live->has_answered = true;
-	list->live->heard_ns = bt_loop_now_ns(list->live->loop);
+	list->live->last_data_ns = bt_loop_now_ns(list->live->loop);
 	list->is_protobuf = bt_str_has_prefix(content_type, BT_STR(BT_MEDIA_PROTOBUF));
 	bt_frames_init(&list->frames,
 		list->is_protobuf ? BT_FRAMES_LIST_PROTOBUF : BT_FRAMES_LIST_JSON, &sink);
@@ -203,7 +203,7 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 	(void)call; /* the client frees it */
 	end_call(list);
 	list->live->has_answered = list->live->has_answered || answer->code != 0;
-	list->live->heard_ns = bt_loop_now_ns(list->live->loop);
+	list->live->last_data_ns = bt_loop_now_ns(list->live->loop);
 	if (answer->class_ == BT_REST_OK) {
 		end_page(list, is_whole);
 	} else {

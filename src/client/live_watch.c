@@ -34,7 +34,7 @@ static void changed(void *context, void *old_item, void *new_item, BT_UNUSED boo
 	const struct followed *followed = context;
 	struct bt_live_watch *watch = followed->watch;
 	watch->live->has_answered = true;
-	watch->live->heard_ns = bt_loop_now_ns(watch->live->loop);
+	watch->live->last_data_ns = bt_loop_now_ns(watch->live->loop);
 	watch->is_lost = false;
 	watch->sink.changed(watch->sink.context, old_item, new_item);
 }
@@ -42,7 +42,7 @@ static void changed(void *context, void *old_item, void *new_item, BT_UNUSED boo
 static void synced(void *context)
 {
 	const struct followed *followed = context;
-	followed->watch->live->heard_ns = bt_loop_now_ns(followed->watch->live->loop);
+	followed->watch->live->last_data_ns = bt_loop_now_ns(followed->watch->live->loop);
 }
 
 static void resumed(void *context, int64_t silent_ns, bool is_list)
@@ -134,7 +134,7 @@ struct bt_live_watch *bt_live_watch_create(
 	watch->err = (struct berth_error)BERTH_ERROR_INIT;
 	watch->pod_codec = bt_reflector_pod_codec(&watch->commons);
 	bt_prng_init(&watch->prng, (uint64_t)bt_clock_wall_ns()); /* only for jitter */
-	live->heard_ns = bt_loop_now_ns(live->loop);
+	live->last_data_ns = bt_loop_now_ns(live->loop);
 	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT; i++) {
 		struct followed *followed = &watch->kinds[i];
 		const struct bt_kind_info *info = bt_kind_info(bt_live_kinds[i].kind);

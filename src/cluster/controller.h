@@ -381,7 +381,7 @@ uint16_t bt_hub_delete_dependent(struct bt_hub *hub, const struct bt_api_resourc
 /** grace_seconds -1: the object's default. uid: a precondition; absent: none. */
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
 	struct bt_str key, int64_t grace_seconds, struct bt_str uid, struct bt_arena *arena);
-/** Returns whether the write succeeded or its object is gone. */
+/** Returns whether the write succeeded or its object no longer exists. */
 static inline bool bt_hub_is_done(uint16_t code)
 {
 	return code == 200 || code == 404;

@@ -244,7 +244,7 @@ static bool sync(struct bt_sync *sync)
 		return true;
 	}
 	collect_runs(&pass);
-	/* Remove Jobs from status.active that ended or are gone. */
+	/* Remove Jobs from status.active that ended or were deleted. */
 	for (uint32_t i = pass.active->count; i > 0; i--) {
 		const struct bt_json_value *reference = pass.active->elements[i - 1];
 		struct bt_str name = bt_json_text_at(reference, "name");

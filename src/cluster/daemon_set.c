@@ -19,7 +19,7 @@
 
 /** The node's properties that decide about daemon pods: name, labels, taints. */
 struct bt_daemon_node {
-	char *name;            /* owned; NULL: gone */
+	char *name;            /* owned; NULL: deleted */
 	struct bt_arena arena; /* of labels and taints */
 	uint32_t place;        /* index in places of the current sync */
 	bool is_read;          /* else the next sync reads labels and taints */
@@ -29,7 +29,7 @@ struct bt_daemon_node {
 
 /** An entry of the list of nodes in the order of their names. */
 struct bt_daemon_order {
-	const char *name; /* of the node; stale once the node is gone */
+	const char *name; /* of the node; stale after the node is deleted */
 	uint32_t slot;
 };
 
@@ -296,7 +296,7 @@ static void free_node(struct bt_daemon_node *node)
 	*node = (struct bt_daemon_node){0};
 }
 
-/** Removes nodes that are gone from the order and frees their slots. */
+/** Removes deleted nodes from the order and frees their slots. */
 static void remove_deleted_nodes(struct bt_daemon_sets *self)
 {
 	struct bt_daemon_order *items = self->order.items;
@@ -324,7 +324,7 @@ static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
 	}
 	(void)bt_map_remove(&self->by_name, bt_str_hash(name), slot);
 	free_node(&self->nodes.items[slot]);
-	/* A sync drops gone nodes as well, but without DaemonSets no sync runs. */
+	/* A sync also removes deleted nodes, but without DaemonSets no sync runs. */
 	if (self->order.count > 2 * self->by_name.count) {
 		remove_deleted_nodes(self);
 	}
@@ -358,7 +358,7 @@ static int compare_names(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/** Brings the order up to date: drops gone nodes, then sorts the new ones in. */
+/** Brings the order up to date: removes deleted nodes, then inserts the new ones. */
 static void order_nodes(struct bt_daemon_sets *self, struct bt_arena *arena)
 {
 	if (self->order.count != self->by_name.count) {

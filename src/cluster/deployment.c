@@ -847,7 +847,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		}
 	} else if (observed->type == BT_CHANGE_DELETED &&
 		bt_str_equal_c(bt_json_text_at(owner, "kind"), "ReplicaSet")) {
-		/* A Recreate rollout continues when the last pod of the old sets is gone. */
+		/* A Recreate rollout continues when the last pod of the old sets is deleted. */
 		struct bt_str set = bt_api_key(&arena, namespace_, bt_json_text_at(owner, "name"));
 
 		bt_hub_enqueue_owner(hub, set,

@@ -4,7 +4,7 @@
 #include "cluster/tree.h"
 #include "server/condition.h"
 
-/** An entry of status.disruptedPods makes its pod count as gone for this long. */
+/** An entry of status.disruptedPods makes its pod count as deleted for this long. */
 #define DISRUPTED_SECONDS 120
 
 struct disruption {
@@ -115,7 +115,8 @@ static void count_scale(struct pass *pass, const struct bt_json_value *pod)
 
 /* --- pods --- */
 
-/** Drops entries of status.disruptedPods whose pod is gone or deleting, or that are too old. */
+/** Drops entries of status.disruptedPods whose pod is deleted or being deleted, or that are too
+ * old. */
 static void remove_old_disrupted(struct pass *pass)
 {
 	struct bt_sync *sync = pass->sync;

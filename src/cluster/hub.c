@@ -288,7 +288,7 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 			bt_arena_reset(arena);
 			return;
 		}
-		/* The stored Event is gone: create a new one. */
+		/* The stored Event was deleted: create a new one. */
 		bt_free(memory->key);
 		*memory = (struct bt_hub_event_memory){0};
 		break;

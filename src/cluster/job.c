@@ -1068,7 +1068,7 @@ static bool sync(struct bt_sync *sync)
 	bool finished = is_condition(&pass, "Complete") || is_condition(&pass, "Failed");
 
 	bt_hub_cancel_delay(sync->hub, sync->key);
-	/* Pods of a Job that is gone or was replaced lose the finalizer. */
+	/* Pods of a Job that was deleted or replaced lose the finalizer. */
 	BT_GROUPS_EACH (&pass.self->tracked, sync->key, at) {
 		struct bt_str pod_key = bt_groups_key(&pass.self->tracked, at);
 		const struct bt_indexed_pod *record = bt_pod_index_find(sync->hub, pod_key);

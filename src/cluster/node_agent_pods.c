@@ -303,7 +303,7 @@ static bool take_event_tokens(struct bt_sync *sync, int64_t wanted)
 
 /* --- writing statuses, starting clocks --- */
 
-/** false: try again. A pod that is gone or has changed is enqueued by that change. */
+/** false: try again. A pod that was deleted or changed is enqueued by that change. */
 static bool write_status(struct bt_sync *sync, struct bt_json_value *status)
 {
 	struct bt_json_value *patch = bt_json_new(sync->arena, BT_JSON_OBJECT);
@@ -345,7 +345,7 @@ static bool run_time_of(const struct bt_sync *sync, int64_t *out_ns)
 
 /* --- start --- */
 
-/** Returns when spec.activeDeadlineSeconds is over; INT64_MAX: never. */
+/** Returns the time when spec.activeDeadlineSeconds ends; INT64_MAX: never. */
 static int64_t deadline_of(const struct bt_sync *sync, const struct bt_agent_pod *record)
 {
 	int64_t seconds = bt_json_int64_at(sync->object, "spec.activeDeadlineSeconds", 0);

@@ -61,7 +61,7 @@ void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 void bt_owners_group(struct bt_groups *owned, const struct bt_observed *observed);
 /**
  * Removes the owner reference and the finalizer (may be NULL) from the strays of the synced object,
- * unless it selects them again. The synced object may be gone.
+ * unless it selects them again. The synced object may no longer exist.
  */
 void bt_owners_release(struct bt_sync *sync, struct bt_selector_table *selectors,
 	enum bt_hub_kind kind, const char *finalizer);

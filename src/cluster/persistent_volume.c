@@ -585,7 +585,7 @@ static bool sync_volume(struct bt_sync *sync)
 	}
 	owner = bt_hub_read(sync->hub, BT_HUB_VOLUME_CLAIMS, claim, sync->arena);
 	if (owner == NULL || !bt_str_equal(bt_json_text_at(owner, "metadata.uid"), uid)) {
-		/* The claim is gone. */
+		/* The claim was deleted. */
 		if (!write_phase(sync, volume, "Released")) {
 			return false;
 		}

@@ -10,8 +10,8 @@
 #include "state/state.h"
 
 /**
- * Call it when the pod is gone. Claims made for the pod are deleted; others are no longer reserved
- * for it, and lose their devices with their last user.
+ * Call it when the pod is deleted. Claims made for the pod are deleted; others are no longer
+ * reserved for it, and lose their devices with their last user.
  */
 void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid);
 /**

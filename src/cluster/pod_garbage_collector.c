@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Deletes pods whose node is gone. Keys are names of nodes. Spec: 14b section 6.6. */
+/** Deletes pods whose node was deleted. Keys are names of nodes. Spec: 14b section 6.6. */
 #include "cluster/tree.h"
 
 /** Wait before deleting pods: the node may be created again meanwhile. */

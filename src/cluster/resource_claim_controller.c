@@ -244,7 +244,7 @@ static bool sync_pod(struct bt_sync *sync)
 
 /* --- claims: releasing reservations --- */
 
-/** Returns the pod that a reference names; NULL: the pod is gone, or a new pod has its name. */
+/** Returns the pod that a reference names; NULL: the pod was deleted, or a new pod has its name. */
 static const struct bt_indexed_pod *find_pod(
 	struct bt_sync *sync, struct bt_str namespace_, const struct bt_json_value *reference)
 {

@@ -55,7 +55,7 @@ struct bt_simulated_pod {
 	uint32_t feasible_count;
 	uint32_t attempts;
 	bool waiting;  /* waits on Permit with its node reserved */
-	bool given_up; /* removed from the scheduler: not tried again */
+	bool is_dropped; /* removed from the scheduler: not tried again */
 };
 
 /** A victim of preemption. */

@@ -145,7 +145,7 @@ static void use_up_budgets(struct bt_simulation *simulation, const struct bt_pod
 	bt_arena_finish(&arena);
 }
 
-/** Evicts a pod. It is gone at once: no kubelet delays it. */
+/** Evicts a pod and deletes it at once, because there is no kubelet. */
 static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {
@@ -172,7 +172,7 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSE
 		entry->node_name = BT_STR("");
 		entry->message = bt_arena_printf(&simulation->arena, "preempted on node %.*s",
 			BT_STR_ARG(eviction.node_name));
-		entry->given_up = true;
+		entry->is_dropped = true;
 	}
 	change(simulation, object, NULL);
 	use_up_budgets(simulation, pod);
@@ -356,7 +356,7 @@ static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod
 		 * up would take the room again that it left to other pods.
 		 */
 		entry->nominated_node_name = nominated_node(simulation, entry);
-		entry->given_up = true;
+		entry->is_dropped = true;
 		change(simulation, entry->object, NULL);
 	} else if (simulation->preempt) {
 		evict_terminating(simulation, entry);
@@ -482,7 +482,7 @@ void bt_simulation_run(struct bt_simulation *simulation, uint32_t count)
 		struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		if (entry->fate == BT_FATE_UNDECIDED) {
 			set_untried(simulation, entry, &last);
-		} else if (entry->fate != BT_FATE_SCHEDULED && !entry->given_up) {
+		} else if (entry->fate != BT_FATE_SCHEDULED && !entry->is_dropped) {
 			entry->nominated_node_name = nominated_node(simulation, entry);
 		}
 		simulation->counts[entry->fate]++;

@@ -136,7 +136,7 @@ static bool take_problem(void *context, const struct bt_schema_problem *problem)
 		}
 		bt_printable_append(&line, checking->name);
 	}
-	bt_strbuf_printf(&line, ": %s ", problem->what);
+	bt_strbuf_printf(&line, ": %s ", problem->kind);
 	struct bt_str path = problem->path;
 	bt_strbuf_append_char(&line, '"');
 	bt_printable_append(&line, bt_str_sub(path, 0, PATH_BYTES_MAX));

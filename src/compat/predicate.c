@@ -421,7 +421,7 @@ static struct bt_status run_predicate(struct bt_plugin *plugin, struct berth_pre
 {
 	struct bt_pre_filter_result result = {0};
 
-	if (!data->asked[predicate] && plugin->ops->pre_filter != NULL) {
+	if (!data->has_run[predicate] && plugin->ops->pre_filter != NULL) {
 		data->answers[predicate] =
 			plugin->ops->pre_filter(plugin, &data->cycle, &data->info, &result);
 		if (bt_status_is_success(&data->answers[predicate]) &&
@@ -430,7 +430,7 @@ static struct bt_status run_predicate(struct bt_plugin *plugin, struct berth_pre
 				&data->arena, BT_STR("node(s) didn't satisfy the predicate"));
 		}
 	}
-	data->asked[predicate] = true;
+	data->has_run[predicate] = true;
 	struct bt_status status = data->answers[predicate];
 	if (!bt_status_is_success(&status)) {
 		return status;

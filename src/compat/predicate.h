@@ -36,7 +36,7 @@ struct berth_predicate_data {
 	struct bt_arena arena;
 	struct bt_cycle_state cycle;
 	/* Whether each plugin's PreFilter ran, and its status. */
-	bool asked[BERTH_PREDICATE__COUNT];
+	bool has_run[BERTH_PREDICATE__COUNT];
 	struct bt_status answers[BERTH_PREDICATE__COUNT];
 };
 

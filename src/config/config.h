@@ -61,7 +61,7 @@ struct bt_config; /* opaque here; read through the accessors below */
 
 /**
  * Decode, default and validate a configuration given as JSON text. bt_config_load_input also
- * takes flags, the file's bytes and the YAML reader's complaint.
+ * takes flags, the file's bytes and the YAML reader's error.
  *
  * @json        borrowed for the call
  * @gates       feature gates, borrowed for the call; NULL = defaults of v1.36

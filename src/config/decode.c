@@ -357,48 +357,48 @@ int bt_config_schema_decode(const struct bt_config_schema *schema,
 	return decode_struct(&decoder, schema, value, out);
 }
 
-struct critic {
+struct review {
 	struct bt_arena *arena;
-	struct bt_complaints *complaints;
+	struct bt_strict_errors *errors;
 };
 
-static void add_complaint(const struct critic *critic, const char *what, const struct bt_path *path)
+static void add_strict_error(
+	const struct review *review, const char *what, const struct bt_path *path)
 {
-	struct bt_complaints *complaints = critic->complaints;
+	struct bt_strict_errors *errors = review->errors;
 	struct bt_strbuf where = {0};
 	struct bt_strbuf text = {0};
-	bool known = complaints->count == BT_STRICT_COMPLAINTS_MAX;
+	bool known = errors->count == BT_STRICT_ERRORS_MAX;
 	if (known) {
 		return;
 	}
 	bt_path_render(path, &where);
 	bt_strbuf_printf(&text, "%s field ", what);
 	bt_strbuf_append_quoted(&text, bt_strbuf_str(&where));
-	for (uint32_t i = 0; !known && i < complaints->count; i++) {
-		known = bt_str_equal(complaints->items[i], bt_strbuf_str(&text));
+	for (uint32_t i = 0; !known && i < errors->count; i++) {
+		known = bt_str_equal(errors->items[i], bt_strbuf_str(&text));
 	}
 	if (!known) {
-		complaints->items[complaints->count++] =
-			bt_arena_str(critic->arena, bt_strbuf_str(&text));
+		errors->items[errors->count++] = bt_arena_str(review->arena, bt_strbuf_str(&text));
 	}
 	bt_strbuf_finish(&where);
 	bt_strbuf_finish(&text);
 }
 
 static void review_map(
-	const struct critic *critic, const struct bt_json_value *value, const struct bt_path *path)
+	const struct review *review, const struct bt_json_value *value, const struct bt_path *path)
 {
 	struct bt_text_set seen = {0};
 	for (uint32_t i = 0; i < value->count; i++) {
 		if (!bt_text_set_add(&seen, value->members[i].name)) {
-			add_complaint(
-				critic, "duplicate", BT_PATH_STR(path, value->members[i].name));
+			add_strict_error(
+				review, "duplicate", BT_PATH_STR(path, value->members[i].name));
 		}
 	}
 	bt_text_set_finish(&seen);
 }
 
-static void review_struct(const struct critic *critic, const struct bt_config_schema *schema,
+static void review_struct(const struct review *review, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, const struct bt_path *path)
 {
 	uint32_t seen = 0;
@@ -412,32 +412,32 @@ static void review_struct(const struct critic *critic, const struct bt_config_sc
 			bt_config_schema_find(schema, value->members[i].name);
 		const struct bt_path here = {.parent = path, .name = value->members[i].name};
 		if (field == NULL) {
-			add_complaint(critic, "unknown", &here);
+			add_strict_error(review, "unknown", &here);
 			continue;
 		}
 		uint32_t bit = UINT32_C(1) << (uint32_t)(field - schema->fields);
 		if ((seen & bit) != 0) {
-			add_complaint(critic, "duplicate", &here);
+			add_strict_error(review, "duplicate", &here);
 		}
 		seen |= bit;
 		if (field->kind == BT_CONFIG_SCHEMA_STR_MAP && inner->type == BT_JSON_OBJECT) {
-			review_map(critic, inner, &here);
+			review_map(review, inner, &here);
 		} else if (field->kind == BT_CONFIG_SCHEMA_LIST && inner->type == BT_JSON_ARRAY) {
 			for (uint32_t k = 0; k < inner->count; k++) {
-				review_struct(critic, field->schema, inner->elements[k],
+				review_struct(review, field->schema, inner->elements[k],
 					BT_PATH_INDEX(&here, k));
 			}
 		} else if (field->kind == BT_CONFIG_SCHEMA_STRUCT ||
 			field->kind == BT_CONFIG_SCHEMA_POINTER) {
-			review_struct(critic, field->schema, inner, &here);
+			review_struct(review, field->schema, inner, &here);
 		}
 	}
 }
 
-void bt_config_schema_complain(const struct bt_config_schema *schema,
+void bt_config_schema_find_strict_errors(const struct bt_config_schema *schema,
 	const struct bt_json_value *value, struct bt_arena *arena,
-	struct bt_complaints *out_complaints)
+	struct bt_strict_errors *out_errors)
 {
-	const struct critic critic = {arena, out_complaints};
-	review_struct(&critic, schema, value, NULL);
+	const struct review review = {arena, out_errors};
+	review_struct(&review, schema, value, NULL);
 }

@@ -19,11 +19,11 @@ BT_MUST_USE int bt_config_schema_decode(const struct bt_config_schema *schema,
 	const struct bt_json_value *value, struct bt_arena *arena, void *out,
 	struct berth_error *err);
 
-/** Limit of the complaints kept per document; each text is kept once. */
-#define BT_STRICT_COMPLAINTS_MAX 100
+/** Limit of the errors kept for each document; each text is kept once. */
+#define BT_STRICT_ERRORS_MAX 100
 
-struct bt_complaints {
-	struct bt_str items[BT_STRICT_COMPLAINTS_MAX];
+struct bt_strict_errors {
+	struct bt_str items[BT_STRICT_ERRORS_MAX];
 	uint32_t count;
 };
 
@@ -31,7 +31,7 @@ struct bt_complaints {
  * Collects unknown and repeated fields of a value that bt_config_schema_decode accepts, in document
  * order; text is in the arena.
  */
-void bt_config_schema_complain(const struct bt_config_schema *schema,
+void bt_config_schema_find_strict_errors(const struct bt_config_schema *schema,
 	const struct bt_json_value *value, struct bt_arena *arena,
-	struct bt_complaints *out_complaints);
+	struct bt_strict_errors *out_errors);
 #endif

@@ -77,7 +77,7 @@ struct loader {
 	const struct bt_config_input *input;
 	struct bt_arena scratch; /* the value tree and messages */
 	struct bt_config *config;
-	struct bt_complaints complaints; /* findings in the document */
+	struct bt_strict_errors strict_errors; /* findings in the document */
 	bt_str_list complaints_args;     /* findings in arguments, one text per entry */
 	struct berth_error *err;
 };
@@ -171,7 +171,8 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 {
 	const char *expected_name = bt_plugin_args_kind_name(expected);
 	struct berth_error cause = BERTH_ERROR_INIT;
-	struct bt_complaints *complaints = BT_ARENA_NEW(&loader->scratch, struct bt_complaints);
+	struct bt_strict_errors *strict_errors =
+		BT_ARENA_NEW(&loader->scratch, struct bt_strict_errors);
 	struct bt_plugin_args args = {.kind = expected};
 	struct type_meta meta = {{NULL, 0}, {NULL, 0}};
 	void *body = bt_plugin_args_body(&args);
@@ -205,20 +206,20 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 			(unsigned long)place->profile, (unsigned long)place->entry,
 			BT_STR_ARG(place->plugin), expected_name, BT_STR_ARG(meta.kind));
 	}
-	bt_config_schema_complain(schema, value, &loader->scratch, complaints);
+	bt_config_schema_find_strict_errors(schema, value, &loader->scratch, strict_errors);
 
 	struct bt_strbuf text = {0};
-	if (complaints->count > 0) {
+	if (strict_errors->count > 0) {
 		bt_strbuf_printf(&text,
 			"decoding .profiles[%lu].pluginConfig[%lu]: strict decoding error: "
 			"decoding args for plugin %.*s: ",
 			(unsigned long)place->profile, (unsigned long)place->entry,
 			BT_STR_ARG(place->plugin));
-		/* Joins complaints as "strict decoding error: a, b". */
+		/* Joins strict_errors as "strict decoding error: a, b". */
 		bt_strbuf_append_c(&text, "strict decoding error: ");
-		for (uint32_t i = 0; i < complaints->count; i++) {
+		for (uint32_t i = 0; i < strict_errors->count; i++) {
 			bt_strbuf_append_c(&text, i > 0 ? ", " : "");
-			bt_strbuf_append_str(&text, complaints->items[i]);
+			bt_strbuf_append_str(&text, strict_errors->items[i]);
 		}
 		loader->complaints_args.items[loader->complaints_args.count++] =
 			bt_arena_str(&loader->scratch, bt_strbuf_str(&text));
@@ -350,9 +351,9 @@ static int report_strict(const struct loader *loader)
 		bt_strbuf_append_str(&text, loader->input->yaml_complaint);
 		separator = ", ";
 	}
-	for (uint32_t i = 0; i < loader->complaints.count; i++) {
+	for (uint32_t i = 0; i < loader->strict_errors.count; i++) {
 		bt_strbuf_append_c(&text, separator);
-		bt_strbuf_append_str(&text, loader->complaints.items[i]);
+		bt_strbuf_append_str(&text, loader->strict_errors.items[i]);
 		separator = ", ";
 	}
 	for (uint32_t i = 0; i < loader->complaints_args.count; i++) {
@@ -388,8 +389,8 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 		if (code != 0) {
 			return code;
 		}
-		bt_config_schema_complain(
-			bt_config_args_schemas[kind], value, &loader->scratch, &loader->complaints);
+		bt_config_schema_find_strict_errors(bt_config_args_schemas[kind], value,
+			&loader->scratch, &loader->strict_errors);
 		code = report_strict(loader);
 		if (code != 0) {
 			return code;
@@ -408,8 +409,8 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 		return bt_error_set(loader->err, BERTH_ERR_TOO_LARGE,
 			"profiles: more than %d entries", BT_CONFIG_PROFILES_MAX);
 	}
-	bt_config_schema_complain(
-		&bt_config_document_schema, value, &loader->scratch, &loader->complaints);
+	bt_config_schema_find_strict_errors(
+		&bt_config_document_schema, value, &loader->scratch, &loader->strict_errors);
 	code = decode_all_args(loader);
 	if (code != 0) {
 		return code;

@@ -10,7 +10,7 @@
 #include "plugins/preemption_executor.h"
 
 /**
- * With an executor (asynchronous preemption) the eviction is held until the attempt is over and the
+ * With an executor (asynchronous preemption) the eviction is held until the attempt ends and the
  * patch of the preemptor has its answer: the API server learns the nominated node before the
  * victims leave (spec 13 section 14.9). Without one the call waits for the answer.
  */
@@ -426,7 +426,7 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 	flush_evictions(writes);
 }
 
-/** Also drops answers that no binding cycle has asked for: they belong to cycles that ended. */
+/** Also drops unrequested answers: their binding cycles have ended. */
 static bool may_schedule(void *context)
 {
 	struct bt_api_writes *writes = context;

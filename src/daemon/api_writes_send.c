@@ -182,7 +182,7 @@ static void done(
 
 /**
  * A process that was stopped for a while, or waited for the limiter, may have lost its lease since
- * the decision. A new leader may have bound pods that this process does not know of.
+ * the decision. A new leader may have bound pods that this process has not yet observed.
  */
 static bool may_send(void *context)
 {

@@ -149,7 +149,7 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 
 static const struct bt_reflector_codec *codec_of(const struct source *source)
 {
-	const struct bt_complete_object_needs *whole = &source->feed->options.whole;
+	const struct bt_complete_object_needs *whole = &source->feed->options.complete;
 	enum bt_kind kind = source->watched->kind;
 
 	/* Claims are written back as a whole. */

@@ -20,7 +20,8 @@ struct bt_cluster_feed_options {
 	const struct bt_gates *gates;
 	struct bt_metrics *metrics;
 	bool streaming;                     /* gate WatchListClient, not vetoed by environment */
-	struct bt_complete_object_needs whole; /* what extenders need: bt_cluster_feed_append_* */
+	struct bt_complete_object_needs
+		complete;                   /* what extenders need: bt_cluster_feed_append_* */
 	int64_t (*now_ns)(void *context);   /* wall clock */
 	void *context;
 	/** Called once: every reflector has its first copy, and the scheduler has all of it. */

@@ -80,7 +80,7 @@ int64_t bt_daemon_release_idle_code(void *context, int64_t now_ns)
 {
 	struct bt_daemon_idle_code *idle = context;
 	struct timespec time = {0};
-	if (now_ns < idle->look_at_ns) {
+	if (now_ns < idle->next_check_ns) {
 		return INT64_MAX;
 	}
 	/* cannot fail for this clock; a system call, so it is not made in every turn */
@@ -91,7 +91,7 @@ int64_t bt_daemon_release_idle_code(void *context, int64_t now_ns)
 		release_code();
 	}
 	/* a single thread uses at most as much processor time as passes */
-	idle->look_at_ns = now_ns + CPU_NS_PER_DROP - (used_ns - idle->dropped_ns);
+	idle->next_check_ns = now_ns + CPU_NS_PER_DROP - (used_ns - idle->dropped_ns);
 	return INT64_MAX;
 }
 

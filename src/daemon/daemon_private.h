@@ -26,7 +26,7 @@ void bt_daemon_trim_memory(void);
  * of reading pages again is small beside 20 ms. context: struct bt_daemon_idle_code.
  */
 struct bt_daemon_idle_code {
-	int64_t look_at_ns; /* when to look again, on the loop's clock */
+	int64_t next_check_ns; /* when to look again, on the loop's clock */
 	int64_t dropped_ns; /* processor time used at the last release */
 };
 int64_t bt_daemon_release_idle_code(void *context, int64_t now_ns);

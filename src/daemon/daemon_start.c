@@ -553,7 +553,7 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 			.scheduler = daemon->scheduler,
 			.gates = gates,
 			.metrics = daemon->metrics,
-			.whole = bt_complete_object_needs(daemon->config),
+			.complete = bt_complete_object_needs(daemon->config),
 			.streaming = bt_gate_enabled(gates, BT_GATE_WATCH_LIST_CLIENT) &&
 				(veto == NULL || strcmp(veto, "false") != 0),
 			.now_ns = bt_daemon_steady_ns,

@@ -357,7 +357,7 @@ static void abandon_request(struct bt_elector *elector, struct bt_elector_order 
 	elector->wanted = BT_ELECTOR_REQUEST_NONE;
 }
 
-/** End a phase whose time is over. */
+/** Ends a phase whose time has passed. */
 static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elector_order *order)
 {
 	bool is_late = now_ns >= elector->deadline_ns;
@@ -421,7 +421,7 @@ static void begin_try_if_due(struct bt_elector *elector, const struct bt_elector
 void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *now,
 	struct bt_elector_order *out_order)
 {
-	static const enum bt_elector_want wants[] = {
+	static const enum bt_elector_action wants[] = {
 		[BT_ELECTOR_REQUEST_NONE] = BT_ELECTOR_WAIT,
 		[BT_ELECTOR_REQUEST_OPTIMISTIC] = BT_ELECTOR_UPDATE,
 		[BT_ELECTOR_REQUEST_GET] = BT_ELECTOR_GET,
@@ -431,7 +431,7 @@ void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *n
 		[BT_ELECTOR_REQUEST_RELEASE_UPDATE] = BT_ELECTOR_UPDATE,
 	};
 	struct bt_elector_order order = {
-		.want = BT_ELECTOR_WAIT, .transition = elector->transition};
+		.action = BT_ELECTOR_WAIT, .transition = elector->transition};
 	elector->transition = BT_ELECTOR_NO_TRANSITION;
 	if (order.transition == BT_ELECTOR_NO_TRANSITION) {
 		check_end(elector, now->steady_ns, &order);
@@ -446,9 +446,9 @@ void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *n
 	}
 	order.until_ns = until_ns;
 	if (elector->phase == BT_ELECTOR_PHASE_OVER) {
-		order.want = BT_ELECTOR_OVER;
+		order.action = BT_ELECTOR_OVER;
 	} else if (elector->wanted != BT_ELECTOR_REQUEST_NONE) {
-		order.want = wants[elector->wanted];
+		order.action = wants[elector->wanted];
 		order.record = elector->proposal;
 		elector->under_way = elector->wanted;
 		elector->wanted = BT_ELECTOR_REQUEST_NONE;

@@ -54,7 +54,7 @@ struct bt_elector_time {
 	int64_t wall_us;
 };
 
-enum bt_elector_want {
+enum bt_elector_action {
 	BT_ELECTOR_WAIT,   /* wait until until_ns, or for an answer */
 	BT_ELECTOR_GET,    /* GET the lease */
 	BT_ELECTOR_CREATE, /* POST a lease with this record */
@@ -69,7 +69,7 @@ enum bt_elector_transition {
 };
 
 struct bt_elector_order {
-	enum bt_elector_want want;
+	enum bt_elector_action action;
 	bool abandon; /* before anything else, abandon the request in flight */
 	enum bt_elector_transition transition;
 	bool slow_path;                /* count it in the metric */

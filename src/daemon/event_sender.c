@@ -382,7 +382,7 @@ static void post(void *context, const struct bt_event_delivery *event)
 static bool patch(void *context, const struct bt_event_delivery *event)
 {
 	push_delivery(context, event, FORM_PATCH);
-	return true; /* if the event is gone, the 404 comes later: answer_refusal posts it */
+	return true; /* if the event was deleted, the 404 comes later: answer_refusal posts it */
 }
 
 static void append_name(const struct waiting *waiting, struct bt_strbuf *out)

@@ -232,7 +232,7 @@ void bt_klog_format(enum bt_klog_format format, const struct bt_log_record *reco
 
 /**
  * Write a whole line in one piece, so that lines of processes that share the stream do not mix.
- * Lines are lost if the reader is gone, or if the stream does not block and is full.
+ * Lines are lost if the reader has closed the stream, or if the stream does not block and is full.
  */
 static void write_out(int fd, const char *data, size_t length)
 {

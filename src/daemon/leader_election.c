@@ -27,7 +27,7 @@ struct bt_leader_election {
 	struct bt_strbuf lease_path;
 	struct bt_elector elector;
 	struct bt_rest_call *call;
-	enum bt_elector_want asked; /* the request in flight, by call */
+	enum bt_elector_action requested; /* the request in flight, by call */
 	struct bt_arena lease_arena;
 	struct bt_json_value *lease; /* of the last answer; NULL: none */
 	struct bt_metric_cell *status;
@@ -68,7 +68,7 @@ static enum bt_elector_result read_answer(struct bt_leader_election *election,
 		bt_lease_record_read(election->lease, out_record);
 	}
 	bt_arena_finish(&scratch);
-	if (result == 0 && election->asked != BT_ELECTOR_GET &&
+	if (result == 0 && election->requested != BT_ELECTOR_GET &&
 		!bt_str_equal(out_record->holder, election->elector.proposal.holder)) {
 		result = bt_error_set(err, BERTH_ERR_STATE, "the answer names another holder");
 	}
@@ -86,7 +86,7 @@ static void handle_answer(
 	election->call = NULL;
 	if (answer->class_ == BT_REST_OK) {
 		result = read_answer(election, answer, &record, &err);
-	} else if (answer->class_ == BT_REST_NOT_FOUND && election->asked == BT_ELECTOR_GET) {
+	} else if (answer->class_ == BT_REST_NOT_FOUND && election->requested == BT_ELECTOR_GET) {
 		result = BT_ELECTOR_NOT_FOUND;
 	} else {
 		(void)bt_rest_answer_error(answer, &err);
@@ -114,7 +114,7 @@ static void send(struct bt_leader_election *election, const char *method,
 		.handler = {.context = election, .done = handle_answer},
 	};
 	if (record != NULL) {
-		bool creates = election->asked == BT_ELECTOR_CREATE;
+		bool creates = election->requested == BT_ELECTOR_CREATE;
 		struct bt_json_value *lease = creates
 			? bt_json_new(&arena, BT_JSON_OBJECT)
 			: bt_json_clone(&arena, election->lease, false);
@@ -161,8 +161,8 @@ static int64_t run_elector(void *context, int64_t now_ns)
 		struct bt_elector_time now = now_of(election);
 		struct bt_elector_order order;
 		bt_elector_next(&election->elector, &now, &order);
-		if (order.want != BT_ELECTOR_WAIT && order.want != BT_ELECTOR_OVER) {
-			election->asked = order.want;
+		if (order.action != BT_ELECTOR_WAIT && order.action != BT_ELECTOR_OVER) {
+			election->requested = order.action;
 		}
 		if (order.abandon && election->call != NULL) {
 			bt_rest_cancel(election->call);
@@ -182,7 +182,7 @@ static int64_t run_elector(void *context, int64_t now_ns)
 			report_event(election, "became leader");
 			handler->started(handler->context);
 		}
-		switch (order.want) {
+		switch (order.action) {
 		case BT_ELECTOR_GET:
 			send(election, "GET", &election->lease_path, NULL);
 			break;
@@ -205,10 +205,11 @@ static int64_t run_elector(void *context, int64_t now_ns)
 		case BT_ELECTOR_WAIT:
 			break;
 		}
-		if (order.want == BT_ELECTOR_OVER) {
+		if (order.action == BT_ELECTOR_OVER) {
 			return INT64_MAX;
 		}
-		if (order.want != BT_ELECTOR_WAIT || order.transition != BT_ELECTOR_NO_TRANSITION) {
+		if (order.action != BT_ELECTOR_WAIT ||
+			order.transition != BT_ELECTOR_NO_TRANSITION) {
 			continue; /* what comes next */
 		}
 		return order.until_ns == INT64_MAX ? INT64_MAX

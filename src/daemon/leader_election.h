@@ -54,10 +54,10 @@ void bt_leader_election_start(struct bt_leader_election *election);
 /** Stop: release the lease if it is held. Then `stopped` is called. */
 void bt_leader_election_stop(struct bt_leader_election *election);
 /**
- * May this process act as the leader now? true: it leads as far as it knows, and its last
- * successful renewal was sent less than the renew deadline ago. Asked before each attempt and each
- * binding, so that a process that was suspended for long writes nothing: stricter than upstream,
- * which goes on until it notices. Costs one reading of the clock.
+ * Whether this process may act as the leader now: it has the lease, and its last successful renewal
+ * was sent less than the renew deadline ago. Called before each attempt and each binding, so that a
+ * process that was suspended for long writes nothing. Upstream continues until its next renewal
+ * fails. Reads the clock once.
  */
 bool bt_leader_election_may_act(const struct bt_leader_election *election);
 /** Append host name, "_" and a random UUID. */

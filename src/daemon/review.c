@@ -127,7 +127,7 @@ struct bt_review {
 	int64_t delay_ns;
 	int64_t retry_ns;
 	int64_t deadline_ns;
-	int64_t asked_ns; /* start of the attempt in flight */
+	int64_t attempt_ns; /* start of the attempt in flight */
 };
 
 struct bt_reviewer {
@@ -237,7 +237,7 @@ void bt_review_cancel(struct bt_review_waiter *waiter)
 	waiter->review = NULL;
 }
 
-/** The review is over: call its waiters, and cache the answer for its TTL. */
+/** Ends the review: calls its waiters, and caches the answer for its TTL. */
 static void finish(struct bt_review *review, struct bt_json_value *status, const char *error)
 {
 	struct bt_reviewer *reviewer = review->reviewer;
@@ -304,7 +304,7 @@ static void on_answer(void *context, struct bt_rest_call *call, const struct bt_
 	review->call = NULL;
 	const struct bt_reviewer_options *options = &review->reviewer->options;
 	struct bt_strbuf code = {0};
-	int64_t took_ns = bt_loop_now_ns(options->loop) - review->asked_ns;
+	int64_t took_ns = bt_loop_now_ns(options->loop) - review->attempt_ns;
 	if (answer->code != 0) {
 		bt_strbuf_printf(&code, "%u", (unsigned int)answer->code);
 	} else {
@@ -357,7 +357,7 @@ static void start(struct bt_review *review)
 	};
 	review->attempts++;
 	review->retry_ns = INT64_MAX;
-	review->asked_ns = bt_loop_now_ns(options->loop);
+	review->attempt_ns = bt_loop_now_ns(options->loop);
 	review->call = bt_rest_start(options->client, &request);
 }
 

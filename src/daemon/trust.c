@@ -31,7 +31,7 @@ struct bt_trust {
 
 	struct bt_reflector *reflector; /* of the ConfigMap; NULL: not watched */
 	struct bt_rest_call *call;      /* of the first read */
-	struct berth_error look_error;
+	struct berth_error read_error;
 };
 
 /** authorities: consumed. */
@@ -184,13 +184,13 @@ static void on_first_answer(
 	if (answer->class_ == BT_REST_NOT_FOUND) {
 		return; /* the watch brings it if it is created later */
 	}
-	if (bt_rest_answer_error(answer, &trust->look_error) != 0) {
+	if (bt_rest_answer_error(answer, &trust->read_error) != 0) {
 		return;
 	}
 	bt_arena_init(&arena, 0);
-	if (bt_rest_decode_body(answer, &arena, &document, &trust->look_error) == 0) {
-		/* ask returns the error */
-		(void)set_trust(trust, bt_json_find(document, "data"), &trust->look_error);
+	if (bt_rest_decode_body(answer, &arena, &document, &trust->read_error) == 0) {
+		/* read_config_map returns the error */
+		(void)set_trust(trust, bt_json_find(document, "data"), &trust->read_error);
 	}
 	bt_arena_finish(&arena);
 }
@@ -219,7 +219,7 @@ static int read_config_map(struct bt_trust *trust, struct berth_error *err)
 			return result;
 		}
 	}
-	return bt_error_move(err, &trust->look_error);
+	return bt_error_move(err, &trust->read_error);
 }
 
 int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err)
@@ -389,7 +389,7 @@ void bt_trust_destroy(struct bt_trust *trust)
 	if (trust->call != NULL) {
 		bt_rest_cancel(trust->call);
 	}
-	berth_error_finish(&trust->look_error);
+	berth_error_finish(&trust->read_error);
 	reset_headers(trust);
 	bt_arena_finish(&trust->arena);
 	bundle_finish(&trust->client);

@@ -9,8 +9,8 @@
 #define COLUMNS_MAX 64U
 #define COLUMNS_MIN 4U
 #define COLUMN_BYTES_MAX ((size_t)16 << 20)
-/** Hashes of claims that an allocator has asked for; a power of two. */
-#define ASKED_MAX 256U
+/** Number of hashes of recently allocated claims; a power of two. */
+#define RECENT_MAX 256U
 /** If more than 1/REPAIR_SHARE of the nodes changed, all are searched. */
 #define REPAIR_SHARE 4U
 /** If at most 1/LOGGED_SHARE of all values, and LOGGED_MIN, change, the log gets the changes. */
@@ -45,7 +45,7 @@ struct column {
 
 struct bt_allocation_columns {
 	BT_VEC(struct column *) items;
-	uint64_t asked[ASKED_MAX]; /* by the low bits of the hash */
+	uint64_t recent[RECENT_MAX]; /* by the low bits of the hash */
 	uint64_t serial;
 	uint64_t tick;
 };
@@ -440,9 +440,9 @@ const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator 
 									 : NULL;
 	}
 	if (column == NULL) {
-		uint64_t *asked = &columns->asked[hash & (ASKED_MAX - 1)];
-		if (*asked != hash) {
-			*asked = hash;
+		uint64_t *recent = &columns->recent[hash & (RECENT_MAX - 1)];
+		if (*recent != hash) {
+			*recent = hash;
 			return NULL;
 		}
 		column = add_column(columns, pools->dra, prepared, hash);

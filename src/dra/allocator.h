@@ -89,7 +89,7 @@ struct bt_allocation_column {
 
 /**
  * The column of these claims for the current snapshot, borrowed until the next call. NULL: no
- * allocator has asked for equal claims lately, so that a column would cost more than it saves.
+ * allocator has recently searched for equal claims, so that a column would cost more than it saves.
  */
 const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count);
@@ -99,7 +99,7 @@ struct bt_request_report {
 	struct bt_str claim;   /* "namespace/name" */
 	struct bt_str request; /* "r", "r/s" */
 	struct bt_str device_class;
-	bool wants_all;
+	bool needs_all;
 	uint32_t wanted;
 	uint32_t considered; /* devices of the node's pools */
 	uint32_t usable;     /* devices that fit this request taken alone */

@@ -200,7 +200,7 @@ static void prepare_request(struct bt_allocator *allocator, struct bt_prepared *
 			? &source.capacity->requests
 			: NULL;
 		option->is_admin = source.admin_access.present && source.admin_access.value;
-		option->wants_all = bt_str_equal(source.mode, BT_STR("All"));
+		option->needs_all = bt_str_equal(source.mode, BT_STR("All"));
 		option->count = source.count;
 		option->device_class = bt_object_store_find(&allocator->pools->dra->state->objects,
 			BT_KIND_DEVICE_CLASS, BT_STR(""), source.device_class_name);
@@ -226,7 +226,7 @@ static void prepare_request(struct bt_allocator *allocator, struct bt_prepared *
 		}
 		find_constraints(allocator, owner->claim, option);
 		prepared->needs_check =
-			prepared->needs_check || option->wants_all || option->problem.data != NULL;
+			prepared->needs_check || option->needs_all || option->problem.data != NULL;
 	}
 }
 

@@ -28,13 +28,13 @@ struct bt_option {
 	uint32_t class_program_count;
 	uint32_t program_count;
 	bool is_admin;
-	bool wants_all;
+	bool needs_all;
 	int64_t count;           /* ExactCount: the count requested */
 	struct bt_str problem;   /* first error of the request; absent: none */
 	const bool *constraints; /* by constraint of the claim: whether it applies */
 	bool has_distinct;       /* a distinct constraint applies: failed tries change its state */
 	/**
-	 * wants_all: index of the first device on the current node in bt_search_memory.all_devices.
+	 * needs_all: index of the first device on the current node in bt_search_memory.all_devices.
 	 */
 	uint32_t all_first;
 };

@@ -16,7 +16,7 @@ struct tally {
 	const struct bt_device_taint *taints[TAINTS_MAX];
 	uint32_t taint_counts[TAINTS_MAX];
 	uint32_t taint_count;
-	uint32_t listed; /* wants_all: devices that the request must get */
+	uint32_t listed; /* needs_all: devices that the request must get */
 };
 
 static bool is_same_taint(const struct bt_device_taint *a, const struct bt_device_taint *b)
@@ -109,7 +109,7 @@ static void count_device(
 	 * The search skips devices that are in use, so their selector errors do not count. A
 	 * selector that is false is reported also for devices in use.
 	 */
-	if (verdict == BT_VERDICT_ERROR && !option->wants_all &&
+	if (verdict == BT_VERDICT_ERROR && !option->needs_all &&
 		bt_search_is_busy(tally->search, option, device)) {
 		report->in_use++;
 		return;
@@ -168,7 +168,7 @@ static bool report_option(struct bt_search *search, const struct bt_option *opti
 
 	out_report->claim = bt_arena_str(arena, search->prepared->items[option->claim].key);
 	out_report->request = bt_option_name(option, arena);
-	out_report->wants_all = option->wants_all;
+	out_report->needs_all = option->needs_all;
 	out_report->error = option->problem.data != NULL ? option->problem : BT_STR("");
 	if (option->problem.data != NULL) {
 		return false;
@@ -194,11 +194,11 @@ static bool report_option(struct bt_search *search, const struct bt_option *opti
 		best = index_of_largest(tally.taint_counts, tally.taint_count);
 		report->taint = taint_text(tally.taints[best], tally.arena);
 	}
-	out_report->wanted = option->wants_all ? tally.listed
+	out_report->wanted = option->needs_all ? tally.listed
 		: option->count > 0            ? (uint32_t)option->count
 					       : 0;
 	return out_report->usable >= out_report->wanted &&
-		!(option->wants_all && out_report->wanted == 0);
+		!(option->needs_all && out_report->wanted == 0);
 }
 
 void bt_allocator_report(struct bt_allocator *allocator, const struct bt_node_info *node,

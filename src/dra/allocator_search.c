@@ -80,7 +80,7 @@ enum bt_search_result bt_search_validate(struct bt_search *search)
 						BT_STR_ARG(option->problem));
 					return BT_SEARCH_ERROR;
 				}
-				if (option->wants_all) {
+				if (option->needs_all) {
 					enum bt_search_result result = collect_all(search, option);
 					if (result != BT_SEARCH_YES) {
 						return result;
@@ -222,7 +222,7 @@ static bool find_next_choice(
 			}
 		}
 		const struct bt_option *option = &prepared->options[at->option];
-		if (option->wants_all && option->count == 0) {
+		if (option->needs_all && option->count == 0) {
 			out_outcome->result = BT_SEARCH_NO;
 			return false;
 		}
@@ -255,7 +255,7 @@ static enum bt_search_result try_next_device(
 {
 	const struct bt_option *option = &search->prepared->options[frame->option];
 
-	if (option->wants_all) {
+	if (option->needs_all) {
 		const struct bt_all_device *all =
 			&search->memory->all_devices
 				 .items[option->all_first + (uint32_t)frame->number];
@@ -289,7 +289,7 @@ static enum bt_search_result advance(struct bt_search *search, struct position *
 {
 	struct bt_search_memory *memory = search->memory;
 	struct bt_search_frame *frame = &memory->frames.items[memory->frames.count - 1];
-	bool wants_all = search->prepared->options[frame->option].wants_all;
+	bool needs_all = search->prepared->options[frame->option].needs_all;
 	enum bt_search_result result = try_next_device(search, frame);
 
 	if (result == BT_SEARCH_YES) {
@@ -299,8 +299,8 @@ static enum bt_search_result advance(struct bt_search *search, struct position *
 			.request = frame->request,
 			.option = frame->option,
 			.number = frame->number + 1,
-			.view = wants_all ? 0 : frame->view,
-			.device = wants_all ? 0 : frame->device,
+			.view = needs_all ? 0 : frame->view,
+			.device = needs_all ? 0 : frame->device,
 		};
 	}
 	return result;
@@ -349,7 +349,7 @@ static enum backtrack_result backtrack(
 			}
 		} else {
 			bool has_more = frame->has_taken && outcome->result == BT_SEARCH_NO &&
-				!search->prepared->options[frame->option].wants_all;
+				!search->prepared->options[frame->option].needs_all;
 			if (frame->has_taken) {
 				bt_search_release_device(search);
 				frame->has_taken = false;
@@ -385,7 +385,7 @@ enum bt_search_result bt_search_run(struct bt_search *search)
 				struct bt_search_frame *frame =
 					&memory->frames.items[memory->frames.count - 1];
 				outcome.result =
-					!search->prepared->options[frame->option].wants_all &&
+					!search->prepared->options[frame->option].needs_all &&
 						is_hopeless(search, frame)
 					? BT_SEARCH_NO
 					: advance(search, &at);

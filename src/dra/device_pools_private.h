@@ -356,7 +356,7 @@ enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,
 /** Whether the cached verdict, if any, equals a recomputed one. */
 bool bt_selector_verdict_is_valid(
 	struct bt_device_pools *pools, const struct bt_selector_program *program, uint32_t row);
-/** Drops the cached verdicts of a device that changed or is gone. */
+/** Drops the cached verdicts of a device that was changed or removed. */
 void bt_selectors_forget_row(struct bt_device_pools *pools, uint32_t row);
 void bt_selectors_finish(struct bt_device_pools *pools);
 

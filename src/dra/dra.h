@@ -2,7 +2,7 @@
 #ifndef BT_DRA_DRA_H
 #define BT_DRA_DRA_H
 /**
- * Dynamic resource allocation: what one scheduler knows of claims and devices, shared by all
+ * Dynamic resource allocation: the state of claims and devices of one scheduler, shared by all
  * profiles. struct bt_dra belongs to the state, listens to the object store's claims, slices,
  * classes and taint rules (bt_object_store_listen), and is updated incrementally. Spec: 12 section
  * 4.

@@ -345,7 +345,7 @@ static bool is_served(const struct bt_allocation_report *report, uint32_t index)
 		const struct bt_request_report *request = &report->requests[i];
 
 		if ((request->error.length == 0 && request->usable >= request->wanted &&
-			    !(request->wants_all && request->wanted == 0)) &&
+			    !(request->needs_all && request->wanted == 0)) &&
 			bt_str_equal(request->claim, wanted->claim) &&
 			bt_str_equal(base_name(request), base_name(wanted))) {
 			return true;
@@ -402,7 +402,7 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 			} else if (request->considered == 0) {
 				bt_strbuf_append_c(&text, " finds no devices here");
 			} else {
-				if (request->wants_all) {
+				if (request->needs_all) {
 					bt_strbuf_append_c(&text, " wants all that match");
 				} else {
 					bt_strbuf_printf(&text, " wants %u", request->wanted);

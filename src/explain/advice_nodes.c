@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Advice for plugins that look at the node alone (name, cordon, taints, features, affinity) and for
+ * Advice for plugins that read the node alone (name, cordon, taints, features, affinity) and for
  * scheduling gates.
  */
 #include <inttypes.h>

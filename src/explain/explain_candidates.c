@@ -302,7 +302,7 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
 
 /**
  * Removals: removing one pod may lift several obstacles at once, because it frees resources, ports
- * and devices and lowers spreading counts. Advisers look at one obstacle at a time and miss such
+ * and devices and lowers spreading counts. Advisers examine one obstacle at a time and miss such
  * pods.
  */
 
@@ -406,7 +406,7 @@ static int try_removal(
 
 		if (run->out->nodes.count <= SMALL_CLUSTER_NODES) {
 			scan = bt_explain_world_scan(&world, slot, true);
-			bt_search_charge(search, scan.asked_count);
+			bt_search_charge(search, scan.evaluated_count);
 		}
 		if (scan.first_slot != BT_SLOT_NONE) {
 			keep_better(removal, &remedies, priority,

@@ -132,7 +132,7 @@ struct bt_scan {
 	uint32_t first_slot;     /* slot of the first feasible node by name, or BT_SLOT_NONE */
 	bool slot_fits;
 	bool error;
-	uint32_t asked_count;
+	uint32_t evaluated_count;
 };
 
 /**

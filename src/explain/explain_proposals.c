@@ -49,9 +49,9 @@ static void search_weigh(struct bt_explain_search *search)
 	}
 }
 
-void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count)
+void bt_search_charge(struct bt_explain_search *search, uint32_t evaluated_count)
 {
-	search->work += asked_count * search->node_work + search->cycle_work;
+	search->work += evaluated_count * search->node_work + search->cycle_work;
 	search->exhausted = search->exhausted || search->work > WORK_MAX;
 }
 
@@ -99,14 +99,14 @@ static int try_set(struct bt_explain_search *search, const bt_remedy_list *remed
 			}
 			struct bt_scan scan = bt_explain_world_filter_node(
 				&world, bt_state_snapshot_find(search->run->engine->state, node));
-			bt_search_charge(search, scan.asked_count);
+			bt_search_charge(search, scan.evaluated_count);
 			fits = scan.slot_fits;
 		}
 		*out_fits = fits;
 	} else {
 		struct bt_scan scan = bt_explain_world_scan(&world, BT_SLOT_NONE, true);
 
-		bt_search_charge(search, scan.asked_count);
+		bt_search_charge(search, scan.evaluated_count);
 		*out_fits = scan.feasible_count != 0;
 	}
 	return bt_explain_world_close(&world, err);
@@ -376,7 +376,7 @@ static int accept(struct bt_explain_search *search, const struct bt_candidate *c
 		return result;
 	}
 	scan = bt_explain_world_scan(&world, run->out->nodes.items[candidate->node].slot, false);
-	bt_search_charge(search, scan.asked_count);
+	bt_search_charge(search, scan.evaluated_count);
 	if (scan.feasible_count != 0) {
 		struct bt_explanation *out = search->run->out;
 		struct bt_proposal proposal = {.opened_count = scan.feasible_count};
@@ -425,7 +425,7 @@ static int try_candidate(
 		return result;
 	}
 	scan = bt_explain_world_filter_node(&world, run->out->nodes.items[candidate->node].slot);
-	bt_search_charge(search, scan.asked_count);
+	bt_search_charge(search, scan.evaluated_count);
 	if (!scan.slot_fits && !scan.error && world.admitted && candidate->rounds < ROUNDS_MAX) {
 		add_missing_changes(search, &world, candidate, &grew);
 	}

@@ -70,5 +70,5 @@ BT_MUST_USE int bt_search_removals(
 	struct bt_explain_search *search, uint32_t limit, struct berth_error *err);
 
 /** Charges the budget for one trial that evaluated this many nodes. */
-void bt_search_charge(struct bt_explain_search *search, uint32_t asked_count);
+void bt_search_charge(struct bt_explain_search *search, uint32_t evaluated_count);
 #endif

@@ -180,7 +180,7 @@ static void filter_node(struct bt_explain_world *world, struct bt_cycle_state *c
 
 	bt_node_info_init(&node, world->engine->state, slot);
 	status = bt_run_filter_with_nominated_pods(world->framework, cycle, &world->info, &node);
-	scan->asked_count++;
+	scan->evaluated_count++;
 	scan->error = scan->error || is_error(&status);
 	if (!bt_status_is_success(&status)) {
 		return;
@@ -217,8 +217,9 @@ struct bt_scan bt_explain_world_scan(struct bt_explain_world *world, uint32_t wa
 	}
 	/* An error on one node ends the pod's cycle, whatever other nodes return. */
 	if (scan.error) {
-		scan = (struct bt_scan){
-			.first_slot = BT_SLOT_NONE, .error = true, .asked_count = scan.asked_count};
+		scan = (struct bt_scan){.first_slot = BT_SLOT_NONE,
+			.error = true,
+			.evaluated_count = scan.evaluated_count};
 	}
 	return scan;
 }

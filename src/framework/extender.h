@@ -63,7 +63,7 @@ typedef BT_LIST(struct bt_host_priority) bt_host_priority_list;
 struct bt_extender_preemption_args {
 	const struct bt_state *state;
 	const struct bt_pod_info *pod;
-	const struct bt_preemption_opinions *candidates; /* pods of the state, by uid */
+	const struct bt_node_victims_list *candidates; /* pods of the state, by uid */
 };
 
 /** ExtenderBindingArgs. */
@@ -100,7 +100,7 @@ struct bt_extender_ops {
 	int (*end_prioritize)(void *context, void *question, struct bt_arena *arena,
 		bt_host_priority_list *out_priorities, struct berth_error *err);
 	int (*preempt)(void *context, const struct bt_extender_preemption_args *args,
-		struct bt_arena *arena, struct bt_preemption_opinions *out_answer,
+		struct bt_arena *arena, struct bt_node_victims_list *out_answer,
 		struct berth_error *err);
 	/** Called once per attempt. The extender itself writes the binding. */
 	int (*bind)(void *context, const struct bt_extender_binding_args *args,

@@ -46,7 +46,8 @@ struct bt_preemption_event {
 
 /**
  * Functions for writes. Results: 0 = done; BT_PREEMPTION_PENDING (see the ticket);
- * BERTH_ERR_NOT_FOUND = the pod is gone; another negative code = failed, err holds the API's text.
+ * BERTH_ERR_NOT_FOUND = the pod does not exist; another negative code = failed, err holds the API's
+ * text.
  */
 struct bt_preemption_writer {
 	/**
@@ -73,15 +74,15 @@ struct bt_preemption_writer {
 };
 
 /** An extender's answer for one node. The order of the victims is kept. */
-struct bt_preemption_opinion {
+struct bt_node_victims {
 	struct bt_str node_name;
 	const struct bt_str *victim_uids; /* none: count 0 */
 	uint32_t victim_count;
 	int64_t pdb_violations;
 };
 
-struct bt_preemption_opinions {
-	const struct bt_preemption_opinion *items;
+struct bt_node_victims_list {
+	const struct bt_node_victims *items;
 	uint32_t count;
 };
 
@@ -94,8 +95,8 @@ struct bt_preemption_extender {
 	 * the arena. Returns a negative code with err set if the call fails.
 	 */
 	int (*process)(void *context, const struct bt_pod_info *pod,
-		const struct bt_preemption_opinions *candidates, struct bt_arena *arena,
-		struct bt_preemption_opinions *out_answer, struct berth_error *err);
+		const struct bt_node_victims_list *candidates, struct bt_arena *arena,
+		struct bt_node_victims_list *out_answer, struct berth_error *err);
 	/**
 	 * Receives upstream's log line for each part of the answer that is ignored. May be NULL.
 	 */

@@ -22,7 +22,7 @@ struct bt_waiting_timer {
 };
 
 struct bt_waiting_pod {
-	const struct bt_pod_info *pod; /* borrowed until the entry is gone */
+	const struct bt_pod_info *pod; /* borrowed until the entry is removed */
 	struct bt_framework *framework;
 	char *uid; /* owned */
 	uint32_t uid_length;

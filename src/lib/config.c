@@ -266,9 +266,9 @@ static int decode(const struct berth_args_schema *schema, struct bt_str json,
 		result = bt_config_schema_decode(translated, value, arena, into, err);
 	}
 	if (result == BERTH_OK && schema->strict) {
-		struct bt_complaints complaints = {.count = 0};
+		struct bt_strict_errors complaints = {.count = 0};
 
-		bt_config_schema_complain(translated, value, scratch, &complaints);
+		bt_config_schema_find_strict_errors(translated, value, scratch, &complaints);
 		if (complaints.count != 0) {
 			result = bt_error_set(err, BERTH_ERR_INVALID, "strict decoding error: %.*s",
 				BT_STR_ARG(complaints.items[0]));

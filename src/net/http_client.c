@@ -487,16 +487,16 @@ static void check_transfer(struct bt_http_transfer *transfer, int64_t now_ns, bo
 		return; /* queued */
 	}
 	if (was_away) {
-		transfer->heard_ns = now_ns;
+		transfer->last_data_ns = now_ns;
 	}
 	int64_t silence_ns =
 		transfer->is_answered ? transfer->body_silence_ns : transfer->head_silence_ns;
-	if (silence_ns != 0 && transfer->heard_ns + silence_ns <= now_ns) {
+	if (silence_ns != 0 && transfer->last_data_ns + silence_ns <= now_ns) {
 		fail_late(transfer, "the server has fallen silent");
 		return;
 	}
 	if (silence_ns != 0) {
-		bt_http_client_schedule_check(client, transfer->heard_ns + silence_ns);
+		bt_http_client_schedule_check(client, transfer->last_data_ns + silence_ns);
 	}
 	bt_http_connection_check_due(transfer->connection, now_ns);
 }
@@ -527,7 +527,7 @@ static int64_t check_timeouts(void *context, int64_t now_ns)
 		struct bt_http_transfer *transfer = client->queue.first;
 		unlink_transfer(transfer);
 		append_transfer(&client->running, transfer);
-		transfer->heard_ns = now_ns;
+		transfer->last_data_ns = now_ns;
 		if (transfer->head_silence_ns != 0) {
 			bt_http_client_schedule_check(client, now_ns + transfer->head_silence_ns);
 		}

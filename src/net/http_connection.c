@@ -255,7 +255,7 @@ static bool take_head(struct bt_http_client_connection *connection)
 	}
 	transfer->is_answered = true;
 	bt_http_client_schedule_check(transfer->client,
-		transfer->body_silence_ns != 0 ? transfer->heard_ns + transfer->body_silence_ns
+		transfer->body_silence_ns != 0 ? transfer->last_data_ns + transfer->body_silence_ns
 					       : INT64_MAX);
 	if (transfer->handler.head != NULL) {
 		transfer->handler.head(transfer->handler.context, transfer, transfer->answer.code);
@@ -303,7 +303,7 @@ static void take_end(struct bt_http_client_connection *connection, bool is_exact
 	transfer->connection = NULL;
 	connection->transfer = NULL;
 	connection->is_kept = true;
-	connection->idle_since_ns = transfer->heard_ns;
+	connection->idle_since_ns = transfer->last_data_ns;
 	connection->was_without_body = transfer->answer.is_bodiless ||
 		transfer->answer.code == 204 || transfer->answer.code == 304;
 	if (client->idle == NULL) {
@@ -325,7 +325,7 @@ static bool take_bytes(struct bt_http_client_connection *connection, struct bt_s
 		return false;
 	}
 	if (!transfer->answer.is_started) {
-		transfer->answered_ns = transfer->heard_ns;
+		transfer->answered_ns = transfer->last_data_ns;
 	}
 	for (;;) {
 		struct bt_str data;
@@ -588,7 +588,7 @@ static void read_socket(struct bt_http_client_connection *connection)
 		.error = length < 0 ? errno : 0,
 	};
 	if (connection->transfer != NULL) {
-		connection->transfer->heard_ns = bt_loop_now_ns(connection->client->loop);
+		connection->transfer->last_data_ns = bt_loop_now_ns(connection->client->loop);
 	}
 	connection->intake = &intake;
 	advance(connection);

@@ -107,7 +107,7 @@ void bt_http_answer(struct bt_http_exchange *exchange, uint16_t code, struct bt_
 static void handle_disconnect(void *context)
 {
 	struct bt_http_exchange *exchange = context;
-	exchange->gone = true;
+	exchange->is_disconnected = true;
 	bt_http_exchange_resume(exchange);
 }
 
@@ -128,7 +128,7 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
 	struct bt_http_exchange *exchange = context;
 	(void)position; /* streams track their position */
 	exchange->server->progress = true;
-	if (exchange->gone) {
+	if (exchange->is_disconnected) {
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	}
 	int64_t count = exchange->stream.read(exchange->stream.context, buffer, capacity);

@@ -153,7 +153,7 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
 	if (has_too_many_parameters(target)) {
 		(void)shutdown(bt_http_socket_of(handle), SHUT_RDWR); /* may be closed already */
 	}
-	exchange->connection->asked = true;
+	exchange->connection->has_request = true;
 	return exchange;
 }
 
@@ -388,7 +388,7 @@ static int64_t run_daemon(void *context, int64_t now_ns)
 				if (connection->since_ns + BT_NS_PER_SECOND < now_ns) {
 					break;
 				}
-				if (!connection->asked) {
+				if (!connection->has_request) {
 					/* best effort */
 					(void)setsockopt(bt_http_socket_of(connection->handle),
 						IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
@@ -508,7 +508,7 @@ static int prepare_tls(struct bt_http_server *server, const struct bt_http_serve
 	if (options->certificate_pem == NULL) {
 		return 0;
 	}
-	server->asks_certificate = options->ask_client_certificate;
+	server->requests_certificate = options->ask_client_certificate;
 	/* if it fails, there are no session tickets */
 	(void)gnutls_session_ticket_key_generate(&server->ticket_key);
 	return bt_http_tls_set_create(

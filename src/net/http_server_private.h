@@ -19,7 +19,7 @@ struct bt_http_connection {
 	struct bt_http_exchange *exchange; /* its current request, until that is completed */
 	int64_t since_ns;                  /* start of waiting for a complete request */
 	bool arriving;
-	bool asked;                          /* a request was received */
+	bool has_request;                    /* a request was received */
 	bool long_timeout;                   /* stalled_timeout_seconds is set for it */
 	struct bt_http_connection *previous; /* oldest first */
 	struct bt_http_connection *next;
@@ -42,7 +42,7 @@ struct bt_http_exchange {
 	bool answered;  /* a response is set or queued */
 	bool suspended; /* suspended in libmicrohttpd until resumed */
 	bool refused;   /* answered before the body was read */
-	bool gone;      /* the client disconnected while a stream waited */
+	bool is_disconnected; /* the client disconnected while a stream waited */
 	bool streaming;
 	bool may_cork; /* TLS, and the connection stays open after the answer */
 	bool is_short; /* the answer's body is at most SHORT_ANSWER_BYTES */
@@ -93,7 +93,7 @@ struct bt_http_server {
 	bool resumed;                     /* must run again without an event of its descriptor */
 	gnutls_datum_t ticket_key;        /* owned; empty without TLS */
 	struct bt_http_tls_set *tls_sets; /* the current one first; NULL without TLS */
-	bool asks_certificate;
+	bool requests_certificate;
 	bool is_serving;
 	bool is_stopping;     /* does not accept connections any more */
 	struct bt_strbuf log; /* libmicrohttpd's error message during start */

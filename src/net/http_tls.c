@@ -395,7 +395,7 @@ void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection 
 		gnutls_db_set_ptr(session, set);
 		gnutls_handshake_set_post_client_hello_function(session, choose_pair);
 	}
-	if (server->asks_certificate) {
+	if (server->requests_certificate) {
 		gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
 	} else if (server->ticket_key.data != NULL) {
 		/* best effort: without session resumption clients are only slower */

@@ -9,7 +9,7 @@
  * enabled.
  */
 struct bt_evaluator *bt_default_preemption_evaluator(const struct bt_framework *framework);
-/** Decision of PostFilter in this cycle. NULL: it did not look for candidates. */
+/** Decision of PostFilter in this cycle. NULL: it did not search for candidates. */
 const struct bt_preemption_decision *bt_default_preemption_decision(
 	const struct bt_framework *framework, const struct bt_cycle_state *cycle);
 #endif

@@ -540,7 +540,7 @@ static bool is_at_point(const struct bt_plugin *plugin, enum bt_extension_point 
 
 /**
  * If the profile does not enable the plugin's PreFilter, Score fails for lack of state, so the
- * plain form must run. Without its Filter no node has a score, which the column does not know.
+ * plain form must run. Without its Filter no node has a score, which the column does not contain.
  */
 static bool score_fits_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	BT_UNUSED const struct bt_pod_info *pod)

@@ -218,7 +218,7 @@ static void report_ignored(
  * Read the victims that an extender returned for a node. The node must exist and have these pods.
  */
 static int read_opinion(const struct bt_state *state, const struct bt_preemption_extender *extender,
-	const struct bt_preemption_opinion *opinion, struct bt_arena *arena,
+	const struct bt_node_victims *opinion, struct bt_arena *arena,
 	struct bt_preemption_candidate *out, struct berth_error *err)
 {
 	uint32_t slot = bt_state_snapshot_find(state, opinion->node_name);
@@ -254,8 +254,8 @@ static int call_extender(const struct bt_state *state,
 	const struct candidates *candidates, struct bt_arena *arena, struct candidates *out_answer,
 	struct berth_error *err)
 {
-	struct bt_preemption_opinion *items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_opinion, candidates->count);
+	struct bt_node_victims *items =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_node_victims, candidates->count);
 
 	for (uint32_t i = 0; i < candidates->count; i++) {
 		const struct bt_preemption_candidate *candidate = &candidates->items[i];
@@ -265,16 +265,15 @@ static int call_extender(const struct bt_state *state,
 		for (uint32_t v = 0; v < candidate->victim_count; v++) {
 			uids[v] = bt_pod_record_uid(bt_state_pod_at(state, candidate->victims[v]));
 		}
-		items[i] = (struct bt_preemption_opinion){
+		items[i] = (struct bt_node_victims){
 			.node_name = bt_node_table_name(&state->nodes, candidate->slot),
 			.victim_uids = uids,
 			.victim_count = candidate->victim_count,
 			.pdb_violations = candidate->pdb_violations,
 		};
 	}
-	struct bt_preemption_opinions asked =
-		(struct bt_preemption_opinions){items, candidates->count};
-	struct bt_preemption_opinions answer = {0};
+	struct bt_node_victims_list asked = (struct bt_node_victims_list){items, candidates->count};
+	struct bt_node_victims_list answer = {0};
 	int result = extender->process(extender->context, pod, &asked, arena, &answer, err);
 
 	if (result < 0) {

@@ -472,7 +472,7 @@ struct bound_volume {
 	enum bt_in_tree_driver driver;
 	struct affinity_variant
 		variants[2]; /* [0] untranslated, [1] translated for migrated nodes */
-	bool looked_up;
+	bool is_resolved;
 };
 
 /** Data that FindPodVolumes computes once for all nodes of a cycle. */
@@ -580,12 +580,12 @@ static int check_bound(struct bt_real_binder *binder, const struct bt_claim_list
 	for (uint32_t i = 0; i < claims->count; i++) {
 		struct bound_volume *bound = &work->bound[i];
 
-		if (!bound->looked_up) {
+		if (!bound->is_resolved) {
 			bound->volume = bt_assume_cache_find(
 				&binder->volumes, BT_STR(""), claims->items[i]->spec.volume_name);
 			bound->driver = bound->volume != NULL ? bt_in_tree_of_volume(bound->volume)
 							      : BT_IN_TREE__COUNT;
-			bound->looked_up = true;
+			bound->is_resolved = true;
 		}
 		if (bound->volume == NULL) {
 			*conflicts |= BT_VOLUME_CONFLICT_NOT_EXIST;

@@ -254,7 +254,7 @@ static enum bt_hint_scope least_scope(
 }
 
 /**
- * Marks the whole group to move if all members get the same result. false: the caller must look at
+ * Marks the whole group to move if all members get the same result. false: the caller must evaluate
  * the members one by one.
  */
 static bool mark_whole_group(const struct move_pass *pass, const struct bt_queue_group *group,

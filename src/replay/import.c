@@ -75,7 +75,7 @@ static void add_defect(
 	struct bt_import_defect *found = NULL;
 	for (uint32_t i = 0; i < import->defects.count; i++) {
 		struct bt_import_defect *defect = &import->defects.items[i];
-		if (strcmp(defect->what, wanted->what) == 0 &&
+		if (strcmp(defect->reason, wanted->reason) == 0 &&
 			strcmp(defect->path, wanted->path) == 0) {
 			found = defect;
 		}
@@ -93,14 +93,14 @@ static void add_defect(
 void bt_import_add_defect(
 	struct bt_import *import, const char *path, unsigned long line, const char *what)
 {
-	const struct bt_import_defect defect = {.path = path, .what = what};
+	const struct bt_import_defect defect = {.path = path, .reason = what};
 	add_defect(import, &defect, line);
 }
 
 void bt_import_add_loss(
 	struct bt_import *import, const char *path, unsigned long line, const char *what)
 {
-	const struct bt_import_defect defect = {.path = path, .what = what, .is_row_kept = true};
+	const struct bt_import_defect defect = {.path = path, .reason = what, .is_row_kept = true};
 	add_defect(import, &defect, line);
 }
 

@@ -14,7 +14,7 @@
 
 struct bt_import_defect {
 	const char *path; /* as the caller gave it; borrowed */
-	const char *what; /* "creation_time is before that of the row above" */
+	const char *reason; /* "creation_time is before that of the row above" */
 	bool is_row_kept; /* only a part of the row is left out */
 	uint64_t count;
 	unsigned long lines[BT_IMPORT_LINES_SHOWN]; /* the first lines with the defect */

@@ -2,7 +2,7 @@
 #ifndef BT_REPLAY_POD_FACTS_H
 #define BT_REPLAY_POD_FACTS_H
 /**
- * What a line of a recording says about the life of a pod, read without decoding the whole object.
+ * Facts about the life of a pod in a line of a recording, read without decoding the whole object.
  */
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 #ifndef BT_REPLAY_WORLD_H
 #define BT_REPLAY_WORLD_H
 /**
- * The state of a replay: existing pods and nodes, and what the recording says of them. world_time.c
+ * The state of a replay: existing pods and nodes, and their data in the recording. world_time.c
  * has the clock, world_decisions.c the scheduler's decisions, world_lines.c applies the lines of
  * the recording, world_pods.c changes pods, world_claims.c their claims and groups.
  */

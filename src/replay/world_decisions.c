@@ -116,7 +116,7 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	return 0;
 }
 
-/** Deletes a victim. It is gone at once: no kubelet delays it. */
+/** Deletes a victim at once, because there is no kubelet. */
 static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
 {

@@ -162,7 +162,7 @@ static void free_pod(struct bt_replay *replay, uint32_t id, const struct bt_obje
 }
 
 /**
- * Returns whether a controller replaces the pod. A DaemonSet does not if the node is gone or
+ * Returns whether a controller replaces the pod. A DaemonSet does not if the node was deleted or
  * tainted.
  */
 static bool is_replaced(const struct bt_pod *pod, enum bt_replay_end end)
@@ -189,7 +189,7 @@ int bt_replay_wait_for_node(
 	return bt_replay_set_pod(replay, id, value, err);
 }
 
-/** Creates the replacement of a pod, as its controller would. gone: the old pod. */
+/** Creates the replacement of a pod, as its controller would. gone: the deleted pod. */
 static int create_replacement(
 	struct bt_replay *replay, uint32_t id, const struct bt_pod *gone, struct berth_error *err)
 {

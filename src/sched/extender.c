@@ -42,8 +42,8 @@ struct bt_extender_preemption {
 };
 
 static int process_preemption(void *context, const struct bt_pod_info *pod,
-	const struct bt_preemption_opinions *candidates, struct bt_arena *arena,
-	struct bt_preemption_opinions *out_answer, struct berth_error *err)
+	const struct bt_node_victims_list *candidates, struct bt_arena *arena,
+	struct bt_node_victims_list *out_answer, struct berth_error *err)
 {
 	const struct bt_extender_preemption *call = context;
 	const struct bt_extender *extender = call->extender;

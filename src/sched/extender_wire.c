@@ -169,17 +169,16 @@ void bt_extender_encode_args(const struct bt_extender_args *args,
 
 static int compare_opinions(const void *a, const void *b)
 {
-	return bt_str_compare(((const struct bt_preemption_opinion *)a)->node_name,
-		((const struct bt_preemption_opinion *)b)->node_name);
+	return bt_str_compare(((const struct bt_node_victims *)a)->node_name,
+		((const struct bt_node_victims *)b)->node_name);
 }
 
 /** Sorted by key, as Go writes maps. */
 static void write_victims_map(struct bt_json_writer *writer, const char *name,
-	const struct bt_preemption_opinions *opinions,
-	const struct bt_extender_preemption_args *args, const struct bt_extender_objects *objects)
+	const struct bt_node_victims_list *opinions, const struct bt_extender_preemption_args *args,
+	const struct bt_extender_objects *objects)
 {
-	struct bt_preemption_opinion *sorted =
-		BT_NEW_ARRAY(struct bt_preemption_opinion, opinions->count);
+	struct bt_node_victims *sorted = BT_NEW_ARRAY(struct bt_node_victims, opinions->count);
 	if (opinions->count != 0) {
 		memcpy(sorted, opinions->items, opinions->count * sizeof(*sorted));
 		qsort(sorted, opinions->count, sizeof(*sorted), compare_opinions);
@@ -188,7 +187,7 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 	bt_json_begin_object(writer);
 	for (uint32_t i = 0; i < opinions->count; i++) {
 		/* One entry of the map. args NULL: write the victims' uids only. */
-		const struct bt_preemption_opinion *opinion = &sorted[i];
+		const struct bt_node_victims *opinion = &sorted[i];
 		bt_json_write_name(writer, opinion->node_name);
 		bt_json_begin_object(writer);
 		bt_json_write_name_c(writer, "Pods");
@@ -328,7 +327,7 @@ void bt_extender_encode_priorities(const bt_host_priority_list *priorities, stru
 }
 
 void bt_extender_encode_preemption_result(
-	const struct bt_preemption_opinions *answer, struct bt_strbuf *out)
+	const struct bt_node_victims_list *answer, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer = writer_on(out);
 	bt_json_begin_object(&writer);
@@ -487,7 +486,7 @@ static int end_prioritize(void *context, void *begun, struct bt_arena *arena,
 }
 
 static int preempt(void *context, const struct bt_extender_preemption_args *args,
-	struct bt_arena *arena, struct bt_preemption_opinions *out_answer, struct berth_error *err)
+	struct bt_arena *arena, struct bt_node_victims_list *out_answer, struct berth_error *err)
 {
 	const struct posted_extender *posting = context;
 	struct bt_strbuf body = {0};

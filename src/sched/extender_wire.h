@@ -47,7 +47,7 @@ BT_MUST_USE int bt_extender_decode_priorities(struct bt_str json, struct bt_aren
 	bt_host_priority_list *out_priorities, struct berth_error *err);
 /** Nodes keep the answer's order. null instead of victims means no victims. */
 BT_MUST_USE int bt_extender_decode_preemption_result(struct bt_str json, struct bt_arena *arena,
-	struct bt_preemption_opinions *out_answer, struct berth_error *err);
+	struct bt_node_victims_list *out_answer, struct berth_error *err);
 BT_MUST_USE int bt_extender_decode_binding_result(struct bt_str json, struct bt_arena *arena,
 	struct bt_extender_binding_result *out_result, struct berth_error *err);
 
@@ -57,7 +57,7 @@ void bt_extender_encode_filter_result(
 	const struct bt_extender_filter_result *result, struct bt_strbuf *out);
 void bt_extender_encode_priorities(const bt_host_priority_list *priorities, struct bt_strbuf *out);
 void bt_extender_encode_preemption_result(
-	const struct bt_preemption_opinions *answer, struct bt_strbuf *out);
+	const struct bt_node_victims_list *answer, struct bt_strbuf *out);
 
 /**
  * Extenders that are called by POST: everything of spec 11b section 9.1 except the HTTP exchange.

@@ -497,7 +497,7 @@ static const struct part preemption_result = {NULL, "v1.ExtenderPreemptionResult
 	.members = (const struct member[]){{"nodenametometavictims", &victims, 0}, {0}}};
 
 int bt_extender_decode_preemption_result(struct bt_str json, struct bt_arena *arena,
-	struct bt_preemption_opinions *out_answer, struct berth_error *err)
+	struct bt_node_victims_list *out_answer, struct berth_error *err)
 {
 	struct extender_answer answer;
 	struct entries found = {0};
@@ -508,18 +508,18 @@ int bt_extender_decode_preemption_result(struct bt_str json, struct bt_arena *ar
 		uint32_t count;
 		const struct bt_str **sorted =
 			sort_entries(&found, sizeof(struct victims_entry), &count);
-		struct bt_preemption_opinion *items =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_opinion, count);
+		struct bt_node_victims *items =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_node_victims, count);
 		if (count > 1) {
 			qsort(sorted, count, sizeof(sorted[0]), compare_addresses);
 		}
 		for (uint32_t i = 0; i < count; i++) {
 			const struct victims_entry *entry = (const void *)sorted[i];
-			items[i] = (struct bt_preemption_opinion){entry->node_name,
+			items[i] = (struct bt_node_victims){entry->node_name,
 				(const void *)entry->uids.items, entry->uids.count,
 				entry->pdb_violations};
 		}
-		*out_answer = (struct bt_preemption_opinions){items, count};
+		*out_answer = (struct bt_node_victims_list){items, count};
 		bt_free(sorted);
 	}
 	bt_vec_finish(&found.bytes);

@@ -19,7 +19,7 @@
 /** With more nominated nodes the list is searched, because evaluating all of them costs more. */
 #define NOMINATED_MAX 512
 
-/** Beyond these changes and bytes of texts, a plan's outcomes are forgotten. */
+/** Beyond these changes and bytes of texts, a plan's outcomes are removed. */
 #define OUTCOME_CHANGES_MAX 64
 #define OUTCOME_BYTES_MAX 65536
 

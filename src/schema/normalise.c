@@ -108,7 +108,7 @@ static void report(struct bt_normalise *run, const char *what, const struct bt_n
 {
 	struct bt_strbuf path = {NULL, 0, 0};
 	struct bt_schema_problem problem = {
-		.what = what,
+		.kind = what,
 		.name = at->name,
 		.message = at->owner,
 	};
@@ -462,7 +462,7 @@ static bool take_text(void *context, const struct bt_schema_problem *problem)
 	struct texts *texts = context;
 	struct bt_strbuf text = {NULL, 0, 0};
 
-	bt_strbuf_append_c(&text, problem->what);
+	bt_strbuf_append_c(&text, problem->kind);
 	bt_strbuf_append_char(&text, ' ');
 	bt_strbuf_append_quoted(&text, problem->path);
 	bool is_new = !bt_json_has_text(texts->array, bt_strbuf_str(&text));

@@ -185,7 +185,7 @@ void bt_schema_default(const struct bt_schema_message *message, struct bt_json_v
 
 /** An unknown or repeated member; borrowed for the call. */
 struct bt_schema_problem {
-	const char *what;                        /* "unknown field", "duplicate field" */
+	const char *kind;                        /* "unknown field", "duplicate field" */
 	struct bt_str path;                      /* "spec.containers[0].imagee" */
 	struct bt_str name;                      /* "imagee", the last step of the path */
 	const struct bt_schema_message *message; /* message of the member; NULL: in a map */

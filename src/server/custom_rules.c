@@ -57,7 +57,7 @@ static uint64_t schema_hash(const struct bt_json_value *schema)
 	return bt_hash_bytes(&schema, sizeof(schema), 0);
 }
 
-static void add_complaint(struct build *build, const struct bt_path *place,
+static void add_strict_error(struct build *build, const struct bt_path *place,
 	const struct bt_json_value *value, const char *text)
 {
 	if (build->complain != NULL) {
@@ -119,7 +119,7 @@ static struct bt_cel_regex *compile_pattern(
 		return NULL;
 	}
 	if (bt_cel_regex_compile(pattern->text, &regex, &err) < 0) {
-		add_complaint(
+		add_strict_error(
 			build, BT_PATH_NAME(place, "pattern"), pattern, berth_error_message(&err));
 		build->rules->bytes += REFUSED_BYTES;
 		berth_error_finish(&err);
@@ -150,7 +150,7 @@ static void compile_rule(struct build *build, struct bt_custom_node *node,
 	struct berth_error err = BERTH_ERROR_INIT;
 	rule->optional_old = bt_json_bool_at(rule->source, "optionalOldSelf", false);
 	if (!is_affordable(build)) {
-		add_complaint(build, place, NULL,
+		add_strict_error(build, place, NULL,
 			"the rules and patterns of the schema take too much memory");
 		return;
 	}
@@ -162,12 +162,12 @@ static void compile_rule(struct build *build, struct bt_custom_node *node,
 		rule->uses_old = rule->program != NULL;
 	}
 	if (text.length == 0) {
-		add_complaint(build, BT_PATH_NAME(place, "rule"), NULL, "rule is not specified");
+		add_strict_error(build, BT_PATH_NAME(place, "rule"), NULL, "rule is not specified");
 	} else if (rule->program == NULL) {
-		add_complaint(build, BT_PATH_NAME(place, "rule"), rule->source,
+		add_strict_error(build, BT_PATH_NAME(place, "rule"), rule->source,
 			berth_error_message(&err));
 	} else if (bt_cel_program_result(rule->program) != BT_CEL_BOOL) {
-		add_complaint(build, BT_PATH_NAME(place, "rule"), rule->source,
+		add_strict_error(build, BT_PATH_NAME(place, "rule"), rule->source,
 			"cel expression must evaluate to a bool");
 		bt_cel_program_destroy(rule->program);
 		rule->program = NULL;
@@ -177,17 +177,17 @@ static void compile_rule(struct build *build, struct bt_custom_node *node,
 	if (rule->program != NULL && message.length != 0 && is_affordable(build)) {
 		rule->message = compile(build, message, environment, &err);
 		if (rule->message == NULL) {
-			add_complaint(build, BT_PATH_NAME(place, "messageExpression"), rule->source,
-				berth_error_message(&err));
+			add_strict_error(build, BT_PATH_NAME(place, "messageExpression"),
+				rule->source, berth_error_message(&err));
 		} else if (bt_cel_program_result(rule->message) != BT_CEL_STRING) {
-			add_complaint(build, BT_PATH_NAME(place, "messageExpression"), rule->source,
-				"messageExpression must evaluate to a string");
+			add_strict_error(build, BT_PATH_NAME(place, "messageExpression"),
+				rule->source, "messageExpression must evaluate to a string");
 		}
 	}
 	berth_error_finish(&err);
 	if (bt_json_text_at(rule->source, "message").length > MESSAGE_BYTES_MAX ||
 		bt_str_find_char(bt_json_text_at(rule->source, "message"), '\n') >= 0) {
-		add_complaint(build, BT_PATH_NAME(place, "message"),
+		add_strict_error(build, BT_PATH_NAME(place, "message"),
 			bt_json_find(rule->source, "message"),
 			"message must not contain line breaks and must be at most 2048 bytes long");
 	}

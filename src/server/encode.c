@@ -137,7 +137,7 @@ void bt_encoder_finish(struct bt_encoder *encoder)
 	bt_arena_finish(&encoder->arena);
 	bt_strbuf_finish(&encoder->head);
 	bt_strbuf_finish(&encoder->bytes);
-	bt_strbuf_finish(&encoder->whole);
+	bt_strbuf_finish(&encoder->complete);
 	bt_strbuf_finish(&encoder->envelope);
 }
 
@@ -146,9 +146,9 @@ struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored 
 	if (stored->owners == NULL || encoder->encoding.view == BT_VIEW_TABLE) {
 		return bt_stored_text(stored);
 	}
-	bt_strbuf_reset(&encoder->whole);
-	bt_stored_append_complete(stored, &encoder->whole);
-	return bt_strbuf_str(&encoder->whole);
+	bt_strbuf_reset(&encoder->complete);
+	bt_stored_append_complete(stored, &encoder->complete);
+	return bt_strbuf_str(&encoder->complete);
 }
 
 struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv)

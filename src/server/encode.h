@@ -71,7 +71,7 @@ struct bt_encoder {
 	/* The fields below are private. */
 	struct bt_arena arena;        /* cleared for each object */
 	struct bt_strbuf head;        /* start of every object: {"kind":"Pod","apiVersion":"v1" */
-	struct bt_strbuf whole;       /* text of the current object with its managedFields */
+	struct bt_strbuf complete;    /* text of the current object with its managedFields */
 	struct bt_strbuf envelope;    /* protobuf envelope of the current watch event */
 	struct bt_strbuf bytes;       /* current protobuf message, or JSON on its way to YAML */
 	struct bt_json_writer writer; /* writes the current list */

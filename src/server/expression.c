@@ -63,7 +63,7 @@ static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
 /** Largest size of a request, which bounds values whose schema has no limit. */
 #define REQUEST_BYTES_MAX UINT64_C(3145728)
 
-/** Required names that the estimate looks at; more of them change it little. */
+/** Required names that the estimate reads; more of them change it little. */
 #define REQUIRED_MAX 256
 
 /** Smallest size of a value of the schema in a request. */

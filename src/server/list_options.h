@@ -43,8 +43,8 @@ struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_a
 uint16_t bt_list_token_read(struct bt_str text, struct bt_list_token *out_token,
 	struct bt_arena *arena, struct bt_failure *out_failure);
 /**
- * 410: the state at the token's RV is gone. The failure has a token that continues in the current
- * state.
+ * 410: the state at the token's RV is no longer stored. The failure has a token that continues in
+ * the current state.
  */
 uint16_t bt_fail_token_expired(
 	struct bt_failure *out, struct bt_arena *arena, const struct bt_list_token *token);

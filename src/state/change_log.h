@@ -21,7 +21,7 @@ enum bt_change_kind {
 		1 << 7, /* the slot entered or left the snapshot; anything may differ */
 	BT_CHANGE_AFFINITY_PODS = 1 << 8, /* pods with (anti-)affinity were added or removed */
 	BT_CHANGE_CLAIMS = 1 << 9,        /* PVC references */
-	BT_CHANGE_DEVICES = 1 << 10,      /* devices that the node reaches, or who holds them */
+	BT_CHANGE_DEVICES = 1 << 10,      /* devices that the node reaches, or their allocation */
 	BT_CHANGE_ALL = (1 << 11) - 1,
 };
 

@@ -278,10 +278,10 @@ const struct bt_domain_counter *bt_domain_counter_get(
 		BT_LIST_REMOVE(counters->oldest, counters->newest, counter, older, newer);
 	}
 	BT_LIST_APPEND(counters->oldest, counters->newest, counter, older, newer);
-	counter->asked = state->snapshot.refresh_count;
+	counter->last_use = state->snapshot.refresh_count;
 	bt_domain_counter_catch_up(counters, counter, state);
 	while (bytes_held(counters) > counters->bytes_max &&
-		counters->oldest->asked != counter->asked) {
+		counters->oldest->last_use != counter->last_use) {
 		drop_counter(state, counters->oldest);
 	}
 	return counter;

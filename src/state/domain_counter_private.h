@@ -56,7 +56,7 @@ struct bt_domain_counter {
 	struct bt_domain_counter *newer;
 	struct bt_domain_counter *older;
 	uint32_t id;
-	uint64_t asked; /* snapshot refresh_count of the last use */
+	uint64_t last_use; /* snapshot refresh_count */
 	size_t bytes;
 };
 

@@ -186,7 +186,7 @@ static void remove_member(
 	if (members->items.count == 0) {
 		uint32_t id = (uint32_t)(members - groups->groups.items);
 
-		for (uint32_t i = 0; members->wants_activation && i < groups->wanted.count; i++) {
+		for (uint32_t i = 0; members->needs_activation && i < groups->wanted.count; i++) {
 			if (groups->wanted.items[i] == id) {
 				bt_vec_remove_ordered(&groups->wanted, i);
 				break;
@@ -333,8 +333,8 @@ void bt_pod_groups_request_activation(struct bt_state *state, struct bt_group_me
 {
 	struct bt_pod_groups *groups = state->pod_groups;
 
-	if (!members->wants_activation) {
-		members->wants_activation = true;
+	if (!members->needs_activation) {
+		members->needs_activation = true;
 		bt_vec_push(&groups->wanted, (uint32_t)(members - groups->groups.items));
 	}
 }
@@ -349,7 +349,7 @@ struct bt_group_members *bt_pod_groups_take_activations(struct bt_state *state)
 	}
 	members = &groups->groups.items[groups->wanted.items[0]];
 	bt_vec_remove_ordered(&groups->wanted, 0);
-	members->wants_activation = false;
+	members->needs_activation = false;
 	return members;
 }
 

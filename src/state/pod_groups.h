@@ -37,14 +37,14 @@ struct bt_group_members {
 	/**
 	 * GangScheduling requested activation of the unscheduled members; the group is in `wanted`.
 	 */
-	bool wants_activation;
+	bool needs_activation;
 };
 
 struct bt_pod_groups {
 	BT_VEC(struct bt_group_members) groups;
 	BT_VEC(uint32_t) free_ids;
 	struct bt_map map;
-	/** Groups with wants_activation. */
+	/** Groups with needs_activation. */
 	BT_VEC(uint32_t) wanted;
 };
 

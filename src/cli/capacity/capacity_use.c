@@ -88,7 +88,7 @@ static void collect_claims(struct measuring *measuring, const struct bt_capacity
 
 static bool is_short(const struct bt_request_report *request)
 {
-	return request->wants_all ? request->in_use != 0 || request->usable == 0
+	return request->needs_all ? request->in_use != 0 || request->usable == 0
 				  : request->usable < request->wanted;
 }
 
@@ -156,8 +156,8 @@ static void append_free_devices(const struct bt_capacity_session *session,
 	bt_strbuf_append_str(text, request->device_class);
 	bt_strbuf_append_c(text, " (request ");
 	bt_strbuf_append_str(text, request->request);
-	bt_strbuf_append_c(text, request->wants_all ? " wants all): " : "): ");
-	if (request->wants_all) {
+	bt_strbuf_append_c(text, request->needs_all ? " wants all): " : "): ");
+	if (request->needs_all) {
 		bt_strbuf_append_c(text, "some are in use, or there is none,");
 	} else if (shortage->free_most == 0) {
 		bt_strbuf_append_c(text, "none is left");
@@ -167,7 +167,7 @@ static void append_free_devices(const struct bt_capacity_session *session,
 		bt_strbuf_append_c(text, " are left");
 	}
 	append_nodes(session, shortage->node_count, text);
-	if (shortage->free_most != 0 && !request->wants_all) {
+	if (shortage->free_most != 0 && !request->needs_all) {
 		bt_strbuf_append_c(text, " (");
 		if (are_all_local(session->engine->state->dra)) {
 			bt_amount_append_count(text, shortage->free_total);

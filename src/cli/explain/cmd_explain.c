@@ -9,7 +9,7 @@
 #include "cluster/simulation.h"
 #include "state/pod_groups.h"
 
-/** Read the pod's events. If that fails, the explanation goes on without them. */
+/** Read the pod's events. If that fails, the explanation continues without them. */
 static void read_events(struct bt_explain_events *events, const struct bt_source *source,
 	const struct bt_object_meta *pod)
 {
@@ -19,7 +19,7 @@ static void read_events(struct bt_explain_events *events, const struct bt_source
 	if (source->kubeconfig == NULL) {
 		return;
 	}
-	events->asked = true;
+	events->is_live = true;
 	int result = bt_live_open(source->kubeconfig, source->context, &live, &err);
 	if (result == 0) {
 		result = bt_live_pod_events(
@@ -88,7 +88,7 @@ static const struct bt_node *node_object(void *context, struct bt_str name)
 
 /** --- the pod --- */
 
-/** Remove a running pod from the cluster, and make it look as if it had never been placed. */
+/** Remove a running pod from the cluster, and make it appear as if it had never been placed. */
 static int remove_running_pod(struct bt_simulation *simulation, uint32_t object_index,
 	struct bt_pod *pod, struct bt_str *out_node, struct berth_error *err)
 {

@@ -47,7 +47,7 @@ static void join_groups_again(struct bt_simulation *simulation)
 {
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
-		if (entry->group_name.length != 0 && entry->given_up) {
+		if (entry->group_name.length != 0 && entry->is_dropped) {
 			bt_pod_groups_add_pending(simulation->engine->state, entry->pod);
 		}
 	}

@@ -71,7 +71,7 @@ static void write_devices(const struct bt_allocation_report *report, struct bt_j
 		bt_json_write_member(writer, "claim", request->claim);
 		bt_json_write_member(writer, "request", request->request);
 		bt_json_write_member(writer, "deviceClass", request->device_class);
-		bt_json_write_member_bool(writer, "all", request->wants_all);
+		bt_json_write_member_bool(writer, "all", request->needs_all);
 		bt_json_write_member_int64(writer, "wanted", request->wanted);
 		bt_json_write_member_int64(writer, "devices", request->considered);
 		bt_json_write_member_int64(writer, "usable", request->usable);

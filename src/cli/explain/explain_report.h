@@ -12,7 +12,7 @@
 /** --- events of the pod on a live cluster --- */
 
 struct bt_explain_events {
-	bool asked;               /* a server was given, and it has the pod */
+	bool is_live;             /* a server was given, and it has the pod */
 	struct bt_strbuf problem; /* why reading the events failed; "": it did not */
 	struct bt_live_events list;
 };

@@ -558,7 +558,7 @@ static void write_all_obstacles(const struct bt_explanation *explanation, struct
 static void write_events(const struct bt_explain_events *events, struct bt_strbuf *out)
 {
 	uint32_t first = 0;
-	if (!events->asked) {
+	if (!events->is_live) {
 		return;
 	}
 	bt_strbuf_append_c(out, "\nEvents:\n");

@@ -69,7 +69,7 @@ static uint64_t print_defects(const struct bt_command *command, const struct bt_
 		rows += defect->is_row_kept ? 0 : defect->count;
 		(void)fprintf(stderr, "berth %s: warning: %s: %" PRIu64 " row%s %s: %s (line%s ",
 			command->name, defect->path, defect->count, defect->count == 1 ? "" : "s",
-			defect->is_row_kept ? "used in part" : "left out", defect->what,
+			defect->is_row_kept ? "used in part" : "left out", defect->reason,
 			defect->count == 1 ? "" : "s");
 		for (uint32_t n = 0; n < defect->count && n < BT_IMPORT_LINES_SHOWN; n++) {
 			(void)fprintf(stderr, "%s%lu", n == 0 ? "" : ", ", defect->lines[n]);

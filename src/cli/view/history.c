@@ -462,7 +462,7 @@ void bt_history_remove_before(struct bt_history *history, int64_t before_ns)
 		memmove(history->rejected_ns.items, &history->rejected_ns.items[past],
 			history->rejected_ns.count * sizeof(history->rejected_ns.items[0]));
 	}
-	/* Each pass looks at all versions, so run it only if many have ended. */
+	/* Each pass visits all versions, so run it only if many have ended. */
 	if (history->ended_count < history->versions.count / 4 + 1000) {
 		return;
 	}

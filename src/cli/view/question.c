@@ -29,7 +29,7 @@
 #define TEXT_END "EOF"
 
 /** A command that the page may run, and its allowed flags. */
-struct asked_command {
+struct question_command {
 	const struct bt_command *command;
 	/**
 	 * Flags separated by blanks. "--flag": the next argument is the value. "--flag=": a switch.
@@ -38,7 +38,7 @@ struct asked_command {
 	const char *flags;
 };
 
-static const struct asked_command asked_commands[] = {
+static const struct question_command question_commands[] = {
 	{&bt_command_explain, "--namespace --proposals --after-queue="},
 	{&bt_command_pending, "--namespace --proposals"},
 	{&bt_command_whatif,
@@ -48,7 +48,7 @@ static const struct asked_command asked_commands[] = {
 };
 
 /** A text that the command reads as a file. */
-struct asked_file {
+struct question_file {
 	const char *flag;
 	struct bt_str text;
 };
@@ -58,10 +58,10 @@ struct question {
 	bt_question_answered *answered; /* NULL: the question was cancelled */
 	void *context;
 	struct bt_arena arena;
-	const struct asked_command *asked;
+	const struct question_command *entry;
 	const char *arguments[ARGUMENTS_MAX];
 	uint32_t argument_count;
-	struct asked_file files[FILES_MAX];
+	struct question_file files[FILES_MAX];
 	uint32_t file_count;
 	int64_t at_ns;
 	/* set once it runs */
@@ -129,7 +129,7 @@ void bt_questions_destroy(struct bt_questions *questions)
 /** --- requests --- */
 
 /** Returns the marker after the flag in the command's list: ' ', '=' or '<'; 0: not listed. */
-static char find_flag(const struct asked_command *asked, struct bt_str name)
+static char find_flag(const struct question_command *asked, struct bt_str name)
 {
 	struct bt_str rest = bt_str_from(asked->flags);
 	while (rest.length != 0) {
@@ -160,20 +160,20 @@ static int read_arguments(
 			return bt_error_set(
 				err, BERTH_ERR_INVALID, "arguments[%u]: must be a text", i);
 		}
-		for (uint32_t c = 0; c < BT_ARRAY_LENGTH(asked_commands) && i == 0; c++) {
-			if (bt_str_equal_c(text, asked_commands[c].command->name)) {
-				question->asked = &asked_commands[c];
+		for (uint32_t c = 0; c < BT_ARRAY_LENGTH(question_commands) && i == 0; c++) {
+			if (bt_str_equal_c(text, question_commands[c].command->name)) {
+				question->entry = &question_commands[c];
 			}
 		}
-		if (question->asked == NULL) {
+		if (question->entry == NULL) {
 			return bt_error_set(
 				err, BERTH_ERR_INVALID, "%.*s cannot be asked", BT_STR_ARG(text));
 		}
 		bool is_flag = i != 0 && !is_value && bt_str_has_prefix(text, BT_STR("-"));
-		char type = is_flag ? find_flag(question->asked, text) : ' ';
+		char type = is_flag ? find_flag(question->entry, text) : ' ';
 		if (is_flag && type != ' ' && type != '=') {
 			return bt_error_set(err, BERTH_ERR_INVALID, "%s: %.*s cannot be asked",
-				question->asked->command->name, BT_STR_ARG(text));
+				question->entry->command->name, BT_STR_ARG(text));
 		}
 		is_value = is_flag && type == ' ';
 		question->arguments[question->argument_count++] =
@@ -192,11 +192,11 @@ static int read_files(
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_str flag = bt_json_find_str(list->elements[i], "flag");
 		struct bt_str text = bt_json_find_str(list->elements[i], "text");
-		if (find_flag(question->asked, flag) != '<') {
+		if (find_flag(question->entry, flag) != '<') {
 			return bt_error_set(err, BERTH_ERR_INVALID, "files: %.*s takes no text",
 				BT_STR_ARG(flag));
 		}
-		question->files[question->file_count++] = (struct asked_file){
+		question->files[question->file_count++] = (struct question_file){
 			bt_arena_printf(&question->arena, "%.*s", BT_STR_ARG(flag)).data,
 			bt_arena_str(&question->arena, text)};
 	}
@@ -247,7 +247,7 @@ static BT_NORETURN void run_child(struct question *question, int output)
 		argv[argc++] = (char *)options->flags[i];
 	}
 	for (uint32_t i = 0; i < question->file_count; i++) {
-		const struct asked_file *asked = &question->files[i];
+		const struct question_file *asked = &question->files[i];
 		FILE *file = tmpfile();
 		if (file == NULL ||
 			fwrite(asked->text.data, 1, asked->text.length, file) !=
@@ -265,7 +265,7 @@ static BT_NORETURN void run_child(struct question *question, int output)
 	}
 	argv[argc] = NULL;
 	bt_source_provide(&provider);
-	int status = bt_command_run(question->asked->command, argc, argv);
+	int status = bt_command_run(question->entry->command, argc, argv);
 	if (fflush(stdout) != 0 || fflush(stderr) != 0) {
 		status = BT_EXIT_BAD_INPUT;
 	}
@@ -300,7 +300,7 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	char buffer[4096];
 	size_t length;
 	bool is_exited = WIFEXITED(status);
-	bt_strbuf_printf(&line, "berth %s", question->asked->command->name);
+	bt_strbuf_printf(&line, "berth %s", question->entry->command->name);
 	for (uint32_t i = 1; i < question->argument_count; i++) {
 		append_word(&line, question->arguments[i]);
 	}

@@ -15,7 +15,7 @@
 #define STEPS_MAX 1000
 
 struct step {
-	struct bt_str what; /* "Deployment shop/web", for the answer */
+	struct bt_str object_text; /* "Deployment shop/web", for the answer */
 	const char *method;
 	struct bt_str path; /* for apply: the API version's, until kind is found */
 	struct bt_str kind; /* for apply: kind to find; empty: path is complete */
@@ -128,7 +128,7 @@ static struct bt_str name_object(struct bt_view_change *change, struct bt_str ki
 static void add_step(struct bt_view_change *change, struct bt_str what, const char *method,
 	struct bt_str path, const char *content_type, struct bt_str body)
 {
-	const struct step step = {.what = what,
+	const struct step step = {.object_text = what,
 		.method = method,
 		.path = path,
 		.query = "",
@@ -264,7 +264,7 @@ static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 	}
 	bt_rest_append_segment(&path, version);
 	step.path = move_to_arena(change, &path);
-	step.what = name_object(change, step.kind, step.namespace_, step.name);
+	step.object_text = name_object(change, step.kind, step.namespace_, step.name);
 	bt_vec_push(&change->steps, step);
 	return 0;
 }
@@ -328,7 +328,7 @@ static void end_step(struct bt_view_change *change, struct bt_str message)
 {
 	const struct step *step = &change->steps.items[change->next++];
 	bt_json_begin_object(&change->json);
-	bt_json_write_member(&change->json, "object", step->what);
+	bt_json_write_member(&change->json, "object", step->object_text);
 	bt_json_write_member_bool(&change->json, "ok", message.length == 0);
 	bt_json_write_member(&change->json, "message", message);
 	bt_json_end_object(&change->json);
@@ -387,7 +387,8 @@ static void take_resources(
 							       : BT_STR("default"),
 			name, step->name);
 		if (is_namespaced && step->namespace_.length == 0) {
-			step->what = name_object(change, step->kind, BT_STR("default"), step->name);
+			step->object_text =
+				name_object(change, step->kind, BT_STR("default"), step->name);
 		}
 		step->path = move_to_arena(change, &path);
 		step->kind = BT_STR("");

@@ -125,7 +125,7 @@ static int run_losses(struct options *options, struct bt_strbuf *out, struct ber
 	struct bt_whatif_side side;
 	struct bt_setup setup = options->line.setup;
 	const struct bt_lose_options lose = {
-		.what = options->lose,
+		.unit = options->lose,
 		.command = options->line.command,
 		.changes = &options->changes,
 		.recreate_bare = options->recreate_bare,
@@ -195,7 +195,7 @@ static int check(void *context, struct berth_error *err)
 					"--remove NODE shows one loss");
 	}
 	if (options->lose != NULL) {
-		const struct bt_lose_options lose = {.what = options->lose};
+		const struct bt_lose_options lose = {.unit = options->lose};
 		int result = bt_lose_options_validate(&lose, err);
 		if (result == 0 && options->from_scratch) {
 			result = bt_error_set(err, BERTH_ERR_INVALID,

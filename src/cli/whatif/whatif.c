@@ -271,7 +271,7 @@ void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_c
 {
 	bool *gone = BT_NEW_ARRAY(bool, whatif->marks.count);
 	for (uint32_t i = 0; i < whatif->marks.count; i++) {
-		gone[i] = whatif->marks.items[i].gone;
+		gone[i] = whatif->marks.items[i].is_deleted;
 	}
 	bt_whatif_remove_slices(whatif, gone);
 	bt_manifests_copy(&whatif->work, gone, out_cluster);
@@ -310,7 +310,7 @@ struct bt_pod bt_pod_recreated(const struct bt_pod *pod)
 const struct bt_pod *bt_whatif_running_pod(const struct bt_whatif *whatif, uint32_t index)
 {
 	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
-	if (object->kind != BT_KIND_POD || whatif->marks.items[index].gone) {
+	if (object->kind != BT_KIND_POD || whatif->marks.items[index].is_deleted) {
 		return NULL;
 	}
 	const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
@@ -356,14 +356,15 @@ uint32_t bt_whatif_find(const struct bt_whatif *whatif, enum bt_kind kind, struc
 	struct bt_str name)
 {
 	uint32_t index = bt_manifests_find(&whatif->work, kind, namespace_, name);
-	return index != BT_MANIFESTS_NONE && !whatif->marks.items[index].gone ? index
-									      : BT_MANIFESTS_NONE;
+	return index != BT_MANIFESTS_NONE && !whatif->marks.items[index].is_deleted
+		? index
+		: BT_MANIFESTS_NONE;
 }
 
 bool bt_whatif_is_there(const void *context, uint32_t index)
 {
 	const struct bt_whatif *whatif = context;
-	return !whatif->marks.items[index].gone;
+	return !whatif->marks.items[index].is_deleted;
 }
 
 int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct bt_str namespace_,

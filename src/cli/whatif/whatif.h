@@ -6,9 +6,9 @@
  * with the same settings (cluster/simulation.h), and the differences are reported.
  *
  * Objects are never modified: the two sides share those of the input, and a change replaces an
- * object by a new one (cluster/manifests.h). An evicted pod with a controller comes back under the
- * same name as a newly created pod without a node, so that both sides can be compared; a bare pod
- * is gone, unless recreate_bare is set.
+ * object by a new one (cluster/manifests.h). An evicted pod with a controller becomes a newly
+ * created pod without a node and with the same name, so that both sides can be compared; a bare pod
+ * is deleted, unless recreate_bare is set.
  *
  * A run: bt_whatif_init on a loaded cluster, bt_whatif_apply for each change, a bt_whatif_side for
  * each side (whatif_report.h), bt_whatif_compare (whatif_report.h).
@@ -85,7 +85,7 @@ enum bt_departure {
 
 /** Effects of the changes on one object. */
 struct bt_whatif_mark {
-	bool gone;      /* deleted by a change */
+	bool is_deleted; /* by a change */
 	bool lost;      /* a pod that no change was meant to delete */
 	bool drained;   /* a node */
 	bool scaled;    /* a workload */
@@ -147,8 +147,9 @@ void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_c
  */
 void bt_whatif_unplace(struct bt_manifests *cluster);
 /**
- * Let the simulation make missing pods of a live cluster's DaemonSets, so that they follow changes
- * of nodes. Call before bt_whatif_init, so that pods missing on both sides are no difference.
+ * Let the simulation create missing pods of a live cluster's DaemonSets, so that they follow
+ * changes of nodes. Call before bt_whatif_init, so that pods missing on both sides are no
+ * difference.
  */
 void bt_whatif_expand_daemon_sets(struct bt_manifests *cluster);
 /** The reason for people: "drained"; "" for none. */

@@ -126,7 +126,7 @@ static int read_status(
 			i = whatif->pod_next[i]) {
 			const struct bt_pod *pod = whatif->work.objects.items[i].object->value;
 			result = count_check(whatif, err);
-			if (whatif->marks.items[i].gone || bt_pod_is_terminal(pod) ||
+			if (whatif->marks.items[i].is_deleted || bt_pod_is_terminal(pod) ||
 				!bt_selector_matches(budget->selector, &pod->metadata.labels)) {
 				continue;
 			}
@@ -273,11 +273,11 @@ static int whatif_count_in_budgets(
 static void mark_departed(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
 	struct bt_whatif_mark *mark = &whatif->marks.items[index];
-	mark->gone = true;
+	mark->is_deleted = true;
 	mark->departure = (uint8_t)departure;
 }
 
-/** The pod leaves its node: it comes back pending under its name, or is gone. */
+/** Deletes the pod from its node; it becomes pending under the same name, or is deleted. */
 static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
 	struct bt_whatif_mark *mark = &whatif->marks.items[index];

@@ -46,12 +46,12 @@ struct losing {
 
 static bool is_about_nodes(const struct bt_lose_options *options)
 {
-	return strcmp(options->what, "node") == 0;
+	return strcmp(options->unit, "node") == 0;
 }
 
 static bool is_about_zones(const struct bt_lose_options *options)
 {
-	return strcmp(options->what, "zone") == 0;
+	return strcmp(options->unit, "zone") == 0;
 }
 
 static const char *table_heading(const struct bt_lose_options *options)
@@ -61,7 +61,7 @@ static const char *table_heading(const struct bt_lose_options *options)
 
 static const char *label_key(const struct bt_lose_options *options)
 {
-	return is_about_zones(options) ? LABEL_ZONE : options->what;
+	return is_about_zones(options) ? LABEL_ZONE : options->unit;
 }
 
 int bt_lose_options_validate(const struct bt_lose_options *options, struct berth_error *err)
@@ -830,7 +830,7 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 	write_pods(losing, wide, out);
 	uint32_t harmful = count_harmful(losing);
 	const char *what = is_about_nodes(losing->options)   ? "nodes"
-		: strcmp(losing->options->what, "zone") == 0 ? "zones"
+		: strcmp(losing->options->unit, "zone") == 0 ? "zones"
 							     : "values of the label";
 	bt_strbuf_printf(out,
 		"\n%u of %u %s can be lost without pods pending, lost or preempted; %u pods "
@@ -844,7 +844,7 @@ static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error 
 	list_losses(losing);
 	if (losing->losses.count == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--lose %s: %s%s",
-			losing->options->what,
+			losing->options->unit,
 			losing->unlabelled != 0 ? "no node has the label "
 						: "there is no node in the input",
 			losing->unlabelled != 0 ? label_key(losing->options) : "");
@@ -852,7 +852,7 @@ static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error 
 	if (losing->unlabelled != 0) {
 		bt_manifests_warn(&losing->side->cluster,
 			"--lose %s: %u nodes do not have the label %s: they are not lost",
-			losing->options->what, losing->unlabelled, label_key(losing->options));
+			losing->options->unit, losing->unlabelled, label_key(losing->options));
 	}
 	list_pods(losing);
 	int result = bt_simulation_load(&losing->side->simulation, err);

@@ -70,7 +70,7 @@ void bt_whatif_remove_slices(const struct bt_whatif *whatif, bool *gone)
 			? bt_manifests_find(
 				  &whatif->work, BT_KIND_NODE, BT_STR(""), slice->spec.node_name)
 			: BT_MANIFESTS_NONE;
-		if (node != BT_MANIFESTS_NONE && whatif->marks.items[node].gone) {
+		if (node != BT_MANIFESTS_NONE && whatif->marks.items[node].is_deleted) {
 			gone[i] = true;
 		}
 	}
@@ -105,7 +105,7 @@ static int select_nodes(const struct bt_whatif *whatif, const struct bt_whatif_c
 			return bt_whatif_unknown(
 				whatif, BT_KIND_NODE, BT_STR(""), change->target, err);
 		}
-		if (whatif->marks.items[index].gone) {
+		if (whatif->marks.items[index].is_deleted) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"an earlier --remove takes the node away: changes apply in the "
 				"order they "
@@ -290,7 +290,7 @@ int bt_whatif_change_nodes(
 	if (result == 0 && change->kind == BT_WHATIF_REMOVE) {
 		for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
 			if (selected[i]) {
-				whatif->marks.items[i].gone = true;
+				whatif->marks.items[i].is_deleted = true;
 			}
 		}
 		bt_whatif_remove_pods(whatif, selected);

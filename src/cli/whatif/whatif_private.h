@@ -6,7 +6,7 @@
 #include "api/pod.h"
 #include "cli/whatif/whatif.h"
 
-/** Owner kind of a pod: decides whether an evicted pod stays, comes back or is gone. */
+/** Owner kind of a pod: decides whether an evicted pod stays, becomes pending or is deleted. */
 enum bt_pod_keeper {
 	BT_KEEPER_NONE,
 	BT_KEEPER_CONTROLLER,

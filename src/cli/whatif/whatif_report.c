@@ -122,7 +122,7 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 	}
 	for (uint32_t i = 0; i < source->objects.count; i++) {
 		const struct bt_object *object = source->objects.items[i].object;
-		if (object->kind == BT_KIND_POD && (marks == NULL || !marks[i].gone) &&
+		if (object->kind == BT_KIND_POD && (marks == NULL || !marks[i].is_deleted) &&
 			bt_pod_is_assigned(object->value) && !bt_pod_is_terminal(object->value)) {
 			add_running(side, source, i);
 		}
@@ -445,7 +445,7 @@ static const char *expanded_reason(
 		return bt_departure_name(BT_DEPARTURE_SCALED_DOWN);
 	}
 	uint32_t node = bt_manifests_find(work, BT_KIND_NODE, BT_STR(""), before->place);
-	bool removed = node == BT_MANIFESTS_NONE || report->whatif->marks.items[node].gone;
+	bool removed = node == BT_MANIFESTS_NONE || report->whatif->marks.items[node].is_deleted;
 	return removed ? bt_departure_name(BT_DEPARTURE_NODE_REMOVED)
 		       : "its DaemonSet does not want it there any more";
 }

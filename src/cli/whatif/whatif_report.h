@@ -74,7 +74,7 @@ const char *bt_whatif_effect_name(enum bt_whatif_effect effect);
 struct bt_whatif_difference {
 	enum bt_whatif_effect effect;
 	const struct bt_whatif_pod *before; /* NULL: new on the after side */
-	const struct bt_whatif_pod *after;  /* NULL: gone on the after side */
+	const struct bt_whatif_pod *after;  /* NULL: deleted on the after side */
 	const char *reason;                 /* "its node is drained"; "" if there is none */
 };
 
@@ -154,7 +154,7 @@ struct bt_whatif_amount bt_whatif_amount_of(const struct bt_scalar_column *colum
  */
 
 struct bt_lose_options {
-	const char *what; /* "node", "zone", or the key of a label */
+	const char *unit; /* "node", "zone", or the key of a label */
 	const struct bt_command *command;
 	const struct bt_whatif_changes *changes; /* applied before any loss */
 	bool recreate_bare;
@@ -163,7 +163,7 @@ struct bt_lose_options {
 	enum bt_output_format format;
 };
 
-/** Refuse options->what if it is nothing that can be lost. */
+/** Refuse options->unit if it is nothing that can be lost. */
 BT_MUST_USE int bt_lose_options_validate(
 	const struct bt_lose_options *options, struct berth_error *err);
 /**

@@ -44,7 +44,7 @@ static int64_t deletion_cost_of(const struct bt_pod *pod)
 static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_pods *pods)
 {
 	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
-	if (object->kind != BT_KIND_POD || whatif->marks.items[index].gone) {
+	if (object->kind != BT_KIND_POD || whatif->marks.items[index].is_deleted) {
 		return;
 	}
 	const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
@@ -104,7 +104,7 @@ static void collect_pods(
 
 static void remove_pod_at(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
-	whatif->marks.items[index].gone = true;
+	whatif->marks.items[index].is_deleted = true;
 	whatif->marks.items[index].departure = (uint8_t)departure;
 }
 
@@ -328,7 +328,7 @@ static void take_replaced(
 {
 	struct bt_whatif_mark *mark = &whatif->marks.items[index];
 	const struct bt_object *new_object = whatif->work.objects.items[index].object;
-	bool was_gone = mark->gone;
+	bool was_gone = mark->is_deleted;
 	bool is_budget = new_object->kind == BT_KIND_POD_DISRUPTION_BUDGET;
 	*mark = (struct bt_whatif_mark){
 		.scaled = mark->scaled, .budget = is_budget ? mark->budget : 0};

@@ -47,7 +47,7 @@ static inline const struct bt_cel_environment *cel_environment(void)
 	static struct bt_cel_environment environment;
 
 	environment = *bt_cel_device_environment(false);
-	environment.wants_bool = false;
+	environment.must_be_bool = false;
 	return &environment;
 }
 

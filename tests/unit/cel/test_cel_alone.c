@@ -15,7 +15,7 @@ static const struct bt_cel_variable variables[] = {
 	{BT_STR_INIT("limits"), &limits_type},
 };
 static const struct bt_cel_environment environment = {
-	.variables = variables, .variable_count = 3, .wants_bool = true};
+	.variables = variables, .variable_count = 3, .must_be_bool = true};
 
 static const struct bt_cel_limits bounds = {.cost_max = BT_CEL_COST_MAX};
 

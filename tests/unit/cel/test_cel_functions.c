@@ -15,7 +15,7 @@ struct row {
 static struct bt_str evaluate(
 	const char *expression, const struct bt_cel_limits *limits, struct bt_arena *arena)
 {
-	static const struct bt_cel_environment environment = {.wants_bool = true};
+	static const struct bt_cel_environment environment = {.must_be_bool = true};
 	struct bt_cel_program *program = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_value value;

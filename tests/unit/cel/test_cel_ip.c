@@ -145,7 +145,7 @@ END_TEST
 /** Writes "true", "false" or the error to out. */
 static void evaluate(const char *expression, struct bt_strbuf *out)
 {
-	static const struct bt_cel_environment environment = {.wants_bool = true};
+	static const struct bt_cel_environment environment = {.must_be_bool = true};
 	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
 	struct bt_cel_program *program = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;

@@ -147,14 +147,14 @@ END_TEST
 
 /** An extender that accepts only the node with the worse victims, or fails. */
 static int process(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_preemption_opinions *candidates, BT_UNUSED struct bt_arena *arena,
-	struct bt_preemption_opinions *out_answer, struct berth_error *err)
+	const struct bt_node_victims_list *candidates, BT_UNUSED struct bt_arena *arena,
+	struct bt_node_victims_list *out_answer, struct berth_error *err)
 {
 	if (*(const bool *)context) {
 		return berth_error_set(err, BERTH_ERR_IO, "the extender is ill");
 	}
 	ck_assert_uint_eq(candidates->count, 2);
-	*out_answer = (struct bt_preemption_opinions){&candidates->items[0], 1};
+	*out_answer = (struct bt_node_victims_list){&candidates->items[0], 1};
 	return 0;
 }
 

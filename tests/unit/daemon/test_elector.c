@@ -18,7 +18,7 @@
 /** A write or read on its way to the store and back. */
 struct operation {
 	bool used;
-	enum bt_elector_want want;
+	enum bt_elector_action action;
 	uint64_t version; /* expected version of UPDATE: optimistic concurrency */
 	struct bt_lease_record record;
 	int64_t apply_ns; /* time of the effect; INT64_MAX: lost, or applied already */
@@ -118,12 +118,12 @@ static void apply(struct world *world, struct operation *operation)
 {
 	operation->apply_ns = INT64_MAX;
 	operation->result = BT_ELECTOR_OK;
-	if (operation->want == BT_ELECTOR_GET) {
+	if (operation->action == BT_ELECTOR_GET) {
 		if (!world->exists) {
 			operation->result = BT_ELECTOR_NOT_FOUND;
 		}
 		operation->record = world->lease;
-	} else if (operation->want == BT_ELECTOR_CREATE) {
+	} else if (operation->action == BT_ELECTOR_CREATE) {
 		if (world->exists) {
 			operation->result = BT_ELECTOR_FAILED;
 			return;
@@ -153,9 +153,9 @@ static void send(struct world *world, struct machine *machine, const struct bt_e
 		operation++;
 		ck_assert(operation < world->operations + OPERATIONS);
 	}
-	world->requests[order->want]++;
+	world->requests[order->action]++;
 	*operation = (struct operation){.used = true,
-		.want = order->want,
+		.action = order->action,
 		.version = machine->version,
 		.record = order->record,
 		.machine = machine,
@@ -206,12 +206,12 @@ static void step_machine(struct world *world, struct machine *machine)
 			: order.until_ns - machine->steady_offset_ns;
 		machine->terms += order.transition == BT_ELECTOR_LEADS;
 		machine->slow_paths += order.slow_path;
-		machine->is_over = order.want == BT_ELECTOR_OVER;
+		machine->is_over = order.action == BT_ELECTOR_OVER;
 		if (order.abandon) {
 			machine->under_way->machine = NULL;
 			machine->under_way = NULL;
 		}
-		if (order.want != BT_ELECTOR_WAIT && order.want != BT_ELECTOR_OVER) {
+		if (order.action != BT_ELECTOR_WAIT && order.action != BT_ELECTOR_OVER) {
 			send(world, machine, &order);
 		}
 		if (order.transition != BT_ELECTOR_NO_TRANSITION) {
@@ -323,7 +323,7 @@ START_TEST(test_elector__edge_11_37_to_the_tenth_of_a_second)
 {
 	static const struct {
 		int64_t after_ms;
-		enum bt_elector_want want;
+		enum bt_elector_action action;
 	} rows[] = {{14900, BT_ELECTOR_WAIT}, {15100, BT_ELECTOR_UPDATE}};
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_prng prng;
@@ -341,14 +341,14 @@ START_TEST(test_elector__edge_11_37_to_the_tenth_of_a_second)
 		bt_elector_init(&elector, &options);
 		bt_elector_start(&elector);
 		bt_elector_next(&elector, &now, &order);
-		ck_assert_int_eq(order.want, BT_ELECTOR_GET);
+		ck_assert_int_eq(order.action, BT_ELECTOR_GET);
 		bt_elector_answer(&elector, BT_ELECTOR_OK, &record, "", &now);
 		now.steady_ns += rows[i].after_ms * BT_NS_PER_MS;
 		bt_elector_next(&elector, &now, &order);
-		ck_assert_int_eq(order.want, BT_ELECTOR_GET);
+		ck_assert_int_eq(order.action, BT_ELECTOR_GET);
 		bt_elector_answer(&elector, BT_ELECTOR_OK, &record, "", &now);
 		bt_elector_next(&elector, &now, &order);
-		ck_assert_int_eq(order.want, rows[i].want);
+		ck_assert_int_eq(order.action, rows[i].action);
 		bt_elector_finish(&elector);
 	}
 }
@@ -554,7 +554,7 @@ START_TEST(test_elector__short_leases)
 	bt_elector_next(&elector, &now, &order);
 	bt_elector_answer(&elector, BT_ELECTOR_NOT_FOUND, NULL, "", &now);
 	bt_elector_next(&elector, &now, &order);
-	ck_assert_int_eq(order.want, BT_ELECTOR_CREATE);
+	ck_assert_int_eq(order.action, BT_ELECTOR_CREATE);
 	bt_elector_answer(&elector, BT_ELECTOR_OK, &order.record, "", &now);
 	ck_assert(bt_elector_may_act(&elector, now.steady_ns + 999 * BT_NS_PER_MS));
 	ck_assert(!bt_elector_may_act(&elector, now.steady_ns + SECOND));
@@ -568,7 +568,7 @@ START_TEST(test_elector__coordinated)
 		const char *name;
 		enum bt_elector_result result;
 		struct bt_lease_record record;
-		enum bt_elector_want want;
+		enum bt_elector_action action;
 	} rows[] = {
 		{"none is made", BT_ELECTOR_NOT_FOUND, {.transitions = 0}, BT_ELECTOR_WAIT},
 		{"of another", BT_ELECTOR_OK, {.holder = BT_STR_INIT("A"), .duration_seconds = 15},
@@ -605,8 +605,8 @@ START_TEST(test_elector__coordinated)
 		bt_elector_next(&elector, &now, &order);
 		bt_elector_answer(&elector, rows[i].result, &rows[i].record, "", &now);
 		bt_elector_next(&elector, &now, &order);
-		ck_assert_msg(order.want == rows[i].want, "%s", rows[i].name);
-		if (order.want == BT_ELECTOR_UPDATE) {
+		ck_assert_msg(order.action == rows[i].action, "%s", rows[i].name);
+		if (order.action == BT_ELECTOR_UPDATE) {
 			ck_assert_int_eq(order.record.acquire_us, 77);
 			ck_assert_int_eq(order.record.renew_us, 1000);
 			ck_assert_int_eq(order.record.transitions, 4);
@@ -620,7 +620,7 @@ START_TEST(test_elector__coordinated)
 			bt_elector_next(&elector, &now, &order);
 			bt_elector_answer(&elector, BT_ELECTOR_OK, &rows[i].record, "", &now);
 			bt_elector_next(&elector, &now, &order);
-			ck_assert_int_eq(order.want, BT_ELECTOR_WAIT);
+			ck_assert_int_eq(order.action, BT_ELECTOR_WAIT);
 		}
 		bt_elector_finish(&elector);
 	}

@@ -63,7 +63,7 @@ struct naive_q {
 	const struct bt_device_selector *selectors;
 	uint32_t selector_count;
 	bool is_admin;
-	bool wants_all;
+	bool needs_all;
 	int64_t count;
 	const struct bt_device_toleration *tolerations;
 	uint32_t toleration_count;
@@ -441,8 +441,8 @@ static inline struct naive_q naive_option(struct naive *n, uint32_t c, uint32_t 
 		q.capacity = e->capacity != NULL ? &e->capacity->requests : NULL;
 		mode = e->allocation_mode;
 	}
-	q.wants_all = bt_str_equal(mode, BT_STR("All"));
-	if (q.wants_all) {
+	q.needs_all = bt_str_equal(mode, BT_STR("All"));
+	if (q.needs_all) {
 		q.count = n->all_counts[c][r][s];
 		memcpy(q.all, n->alls[c][r][s], sizeof(q.all));
 	}
@@ -875,7 +875,7 @@ static inline enum naive_result naive_validate(struct naive *n)
 			int64_t least = INT64_MAX;
 			for (uint32_t s = 0; s < naive_options(n, c, r); s++) {
 				int64_t count;
-				if (naive_option(n, c, r, s).wants_all &&
+				if (naive_option(n, c, r, s).needs_all &&
 					naive_validate_all(n, c, r, s) == NAIVE_ERROR) {
 					return NAIVE_ERROR;
 				}
@@ -969,7 +969,7 @@ static enum naive_result naive_try(
 		return naive_try_alternatives(n, c, r);
 	}
 	q = naive_option(n, c, r, s < 0 ? 0 : (uint32_t)s);
-	if (q.wants_all && q.count == 0) {
+	if (q.needs_all && q.count == 0) {
 		return NAIVE_NO;
 	}
 	if (k >= q.count) {
@@ -981,7 +981,7 @@ static enum naive_result naive_try(
 	if (had + q.count - k > 32) {
 		return NAIVE_TOO_MANY;
 	}
-	if (!q.wants_all) {
+	if (!q.needs_all) {
 		return naive_try_devices(n, c, r, s, k, start, &q);
 	}
 	x = naive_take(n, c, &q, q.all[k], true);

@@ -206,10 +206,10 @@ static void drop_slice(struct generator *g, struct world *w)
 
 static void append_tail(struct generator *g, struct bt_strbuf *out, uint32_t count)
 {
-	bool wants_all = chance(g, 12);
+	bool needs_all = chance(g, 12);
 
 	bt_strbuf_printf(out, "'deviceClassName':'%s','allocationMode':'%s','count':%u,",
-		PICK(g, "c", "c", "sel"), wants_all ? "All" : "ExactCount",
+		PICK(g, "c", "c", "sel"), needs_all ? "All" : "ExactCount",
 		chance(g, 2) ? 33 : count);
 	append_selectors(g, out, 40);
 	if (chance(g, 25)) {

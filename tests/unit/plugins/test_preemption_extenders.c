@@ -14,13 +14,13 @@ struct script {
 	struct bt_config_extender config;
 };
 
-static const char *describe(struct bt_arena *arena, const struct bt_preemption_opinions *candidates)
+static const char *describe(struct bt_arena *arena, const struct bt_node_victims_list *candidates)
 {
 	struct bt_strbuf text = {0};
 	struct bt_str copy;
 
 	for (uint32_t i = 0; i < candidates->count; i++) {
-		const struct bt_preemption_opinion *opinion = &candidates->items[i];
+		const struct bt_node_victims *opinion = &candidates->items[i];
 
 		bt_strbuf_printf(&text, "%s%.*s(%lld)", i != 0 ? " " : "",
 			BT_STR_ARG(opinion->node_name), (long long)opinion->pdb_violations);
@@ -33,11 +33,11 @@ static const char *describe(struct bt_arena *arena, const struct bt_preemption_o
 	return copy.data;
 }
 
-static struct bt_preemption_opinion read_answer(struct bt_arena *arena, const char *answer)
+static struct bt_node_victims read_answer(struct bt_arena *arena, const char *answer)
 {
 	struct bt_str rest = bt_str_from(answer);
 	struct bt_str *uids = BT_ARENA_NEW_ARRAY(arena, struct bt_str, 4);
-	struct bt_preemption_opinion opinion = {.victim_uids = uids, .pdb_violations = 3};
+	struct bt_node_victims opinion = {.victim_uids = uids, .pdb_violations = 3};
 	int64_t space = bt_str_find_char(rest, ' ');
 
 	opinion.node_name = space < 0 ? rest : bt_str_sub(rest, 0, (uint32_t)space);
@@ -51,12 +51,12 @@ static struct bt_preemption_opinion read_answer(struct bt_arena *arena, const ch
 }
 
 static int process(void *context, BT_UNUSED const struct bt_pod_info *pod,
-	const struct bt_preemption_opinions *candidates, struct bt_arena *arena,
-	struct bt_preemption_opinions *out_answer, struct berth_error *err)
+	const struct bt_node_victims_list *candidates, struct bt_arena *arena,
+	struct bt_node_victims_list *out_answer, struct berth_error *err)
 {
 	struct script *script = context;
-	struct bt_preemption_opinion *kept =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_opinion, candidates->count + 1);
+	struct bt_node_victims *kept =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_node_victims, candidates->count + 1);
 	uint32_t count = 0;
 
 	script->calls++;
@@ -73,7 +73,7 @@ static int process(void *context, BT_UNUSED const struct bt_pod_info *pod,
 	if (script->answer != NULL) {
 		kept[count++] = read_answer(arena, script->answer);
 	}
-	*out_answer = (struct bt_preemption_opinions){kept, count};
+	*out_answer = (struct bt_node_victims_list){kept, count};
 	return 0;
 }
 

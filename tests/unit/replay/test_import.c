@@ -57,7 +57,7 @@ static int import_rows(
 	uint32_t count;
 	const struct bt_import_defect *defects = bt_import_defects(import, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		bt_strbuf_printf(out_defects, "%s: %u line %lu\n", defects[i].what,
+		bt_strbuf_printf(out_defects, "%s: %u line %lu\n", defects[i].reason,
 			(unsigned)defects[i].count, defects[i].lines[0]);
 	}
 	bt_import_destroy(import);

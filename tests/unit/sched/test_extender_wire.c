@@ -92,9 +92,9 @@ START_TEST(test_extender_wire__edge_11b_22_victims_by_uid)
 	struct world world;
 	struct bt_strbuf json = {0};
 	static const struct bt_str uids[] = {BT_STR_INIT("uid1"), BT_STR_INIT("uid3")};
-	struct bt_preemption_opinion opinions[] = {
+	struct bt_node_victims opinions[] = {
 		{BT_STR("n2"), uids, 1, 0}, {BT_STR("n1"), uids, 2, 1}};
-	struct bt_preemption_opinions candidates = {&opinions[1], 1};
+	struct bt_node_victims_list candidates = {&opinions[1], 1};
 	struct bt_extender_preemption_args args = {.candidates = &candidates};
 
 	make_world(&world);
@@ -105,7 +105,7 @@ START_TEST(test_extender_wire__edge_11b_22_victims_by_uid)
 		"{'Pod':{'pod':'default/p/u'},'NodeNameToVictims':null,'NodeNameToMetaVictims':{"
 		"'n1':{'Pods':[{'UID':'uid1'},{'UID':'uid3'}],'NumPDBViolations':1}}}");
 	/* Without nodeCacheCapable complete pods are sent; maps are sorted by name. */
-	candidates = (struct bt_preemption_opinions){opinions, 2};
+	candidates = (struct bt_node_victims_list){opinions, 2};
 	opinions[1].victim_count = 1;
 	bt_extender_encode_preemption_args(&args, &objects, false, &json);
 	expect_json(&json,
@@ -292,7 +292,7 @@ END_TEST
 
 START_TEST(test_extender_wire__preemption_result)
 {
-	struct bt_preemption_opinions answer;
+	struct bt_node_victims_list answer;
 	struct bt_strbuf json = {0};
 
 	ck_assert_int_eq(bt_extender_decode_preemption_result(
@@ -411,7 +411,7 @@ START_TEST(test_extender_post__preempt_without_verb)
 {
 	struct bt_config_extender config = {.url_prefix = BT_STR("http://h")};
 	struct bt_extender_preemption_args args = {0};
-	struct bt_preemption_opinions answer;
+	struct bt_node_victims_list answer;
 	struct berth_error err = BERTH_ERROR_INIT;
 	const struct bt_extender_ops *ops;
 	struct fake_poster fake;
