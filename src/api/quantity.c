@@ -426,6 +426,25 @@ static void copy(void *out, const void *value, struct bt_arena *arena)
 	}
 }
 
+static bool to_numbers(const void *value, int64_t out_numbers[BT_SCALAR_NUMBERS])
+{
+	const struct bt_quantity *quantity = value;
+
+	out_numbers[0] = quantity->mantissa;
+	out_numbers[1] = quantity->exponent;
+	out_numbers[2] = quantity->format;
+	return quantity->text.data == NULL && quantity->big == NULL;
+}
+
+static void from_numbers(const int64_t numbers[BT_SCALAR_NUMBERS], void *out)
+{
+	*(struct bt_quantity *)out = (struct bt_quantity){
+		.mantissa = numbers[0],
+		.exponent = (int32_t)numbers[1],
+		.format = (uint8_t)numbers[2],
+	};
+}
+
 const struct bt_scalar_type bt_quantity_scalar = {
 	.name = "quantity",
 	.size = (uint32_t)sizeof(struct bt_quantity),
@@ -436,4 +455,6 @@ const struct bt_scalar_type bt_quantity_scalar = {
 	.equal = equal,
 	.hash = hash,
 	.copy = copy,
+	.to_numbers = to_numbers,
+	.from_numbers = from_numbers,
 };

@@ -110,6 +110,8 @@ enum {
 };
 
 /** A value type defined above the codec. Its text is in the arena given to decode. */
+#define BT_SCALAR_NUMBERS 3
+
 struct bt_scalar_type {
 	const char *name; /* for messages: "quantity" */
 	uint32_t size;
@@ -124,6 +126,13 @@ struct bt_scalar_type {
 	bool zero_is_null;
 	/** Only numbers, in a multiple of 8 bytes: message_pack copies the memory. */
 	bool plain;
+	/**
+	 * If not plain: the value as numbers, which message_pack stores instead of the JSON form.
+	 * to_numbers returns false if they are not enough for this value. NULL: always the JSON
+	 * form.
+	 */
+	bool (*to_numbers)(const void *value, int64_t out_numbers[BT_SCALAR_NUMBERS]);
+	void (*from_numbers)(const int64_t numbers[BT_SCALAR_NUMBERS], void *out);
 	bool (*is_zero)(const void *value);
 	bool (*equal)(const void *a, const void *b);
 	uint64_t (*hash)(uint64_t seed, const void *value);

@@ -25,10 +25,11 @@ static void pack_str(struct bt_str text, struct bt_strbuf *out)
 	bt_strbuf_append_str(out, text);
 }
 
-/** Packs plain scalars word by word, others as JSON. */
+/** Packs plain scalars word by word, others as a 0 and numbers, or as JSON. */
 static void pack_scalar(
 	const struct bt_scalar_type *scalar, const void *value, struct bt_strbuf *out)
 {
+	int64_t numbers[BT_SCALAR_NUMBERS];
 	struct bt_json_writer writer;
 	struct bt_strbuf text = {0};
 
@@ -37,6 +38,13 @@ static void pack_scalar(
 			uint64_t word;
 			memcpy(&word, (const char *)value + at, sizeof(word));
 			bt_wire_write_varint(out, word);
+		}
+		return;
+	}
+	if (scalar->to_numbers != NULL && scalar->to_numbers(value, numbers)) {
+		bt_wire_write_varint(out, 0);
+		for (uint32_t i = 0; i < BT_SCALAR_NUMBERS; i++) {
+			bt_wire_write_varint(out, zigzag(numbers[i]));
 		}
 		return;
 	}
@@ -162,6 +170,7 @@ static void unpack_scalar(const struct bt_scalar_type *scalar, struct bt_wire *w
 	struct bt_arena *arena, void *out)
 {
 	struct bt_json_reader reader;
+	struct bt_str json;
 
 	if (scalar->plain) {
 		for (uint32_t at = 0; at < scalar->size; at += (uint32_t)sizeof(uint64_t)) {
@@ -170,7 +179,17 @@ static void unpack_scalar(const struct bt_scalar_type *scalar, struct bt_wire *w
 		}
 		return;
 	}
-	bt_json_reader_init(&reader, bt_arena_str(arena, peek_str(wire)));
+	json = peek_str(wire);
+	if (json.data == NULL) {
+		int64_t numbers[BT_SCALAR_NUMBERS];
+
+		for (uint32_t i = 0; i < BT_SCALAR_NUMBERS; i++) {
+			numbers[i] = unzigzag(unpack_number(wire));
+		}
+		scalar->from_numbers(numbers, out);
+		return;
+	}
+	bt_json_reader_init(&reader, bt_arena_str(arena, json));
 	int code = scalar->decode_json(&reader, arena, out, NULL);
 	BT_ASSERT(code == 0);
 }

@@ -173,6 +173,10 @@ void bt_wire_write_varint(struct bt_strbuf *out, uint64_t value)
 {
 	char bytes[VARINT_BYTES_MAX];
 
+	if (value < 0x80) {
+		bt_strbuf_append_char(out, (char)value);
+		return;
+	}
 	bt_strbuf_append(out, bytes, put_varint(bytes, value));
 }
 

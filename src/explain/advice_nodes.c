@@ -308,7 +308,8 @@ static const struct affinities *affinities_of(struct bt_advice *advice)
 		return known;
 	}
 	affinities = BT_ARENA_NEW(arena, struct affinities);
-	affinities->own = bt_required_node_affinity_parse(&advice->pod->shape->pod->spec, arena);
+	affinities->own =
+		bt_required_node_affinity_parse(&bt_shape_pod(advice->pod->shape)->spec, arena);
 	affinities->has_added = added != NULL && added->required != NULL;
 	if (affinities->has_added) {
 		affinities->added = bt_node_selector_parse(added->required, BT_STR(""), arena);
@@ -420,7 +421,7 @@ static void advise_node_affinity(struct bt_advice *advice)
 
 static void advise_node_name(struct bt_advice *advice)
 {
-	struct bt_str wanted = advice->pod->shape->pod->spec.node_name;
+	struct bt_str wanted = bt_shape_pod(advice->pod->shape)->spec.node_name;
 
 	bt_advice_hint(advice, "is not %.*s, which the pod names", BT_STR_ARG(wanted));
 	advice->is_final = true;
@@ -448,7 +449,7 @@ static void advise_taints(struct bt_advice *advice)
 {
 	bool comparison = bt_gate_enabled(
 		advice->framework->handle.gates, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
-	const bt_toleration_list *tolerations = &advice->pod->shape->pod->spec.tolerations;
+	const bt_toleration_list *tolerations = &bt_shape_pod(advice->pod->shape)->spec.tolerations;
 	const bt_taint_list *taints;
 
 	if (advice->node == NULL) {

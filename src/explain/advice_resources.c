@@ -90,8 +90,8 @@ static const struct bt_resource *request_of(struct bt_advice *advice)
 		return known;
 	}
 	request = BT_ARENA_NEW(advice->cycle->arena, struct bt_resource);
-	*request = bt_pod_fit_request(advice->pod->shape->pod, &advice->engine->state->shapes.gates,
-		advice->cycle->arena);
+	*request = bt_pod_fit_request(bt_shape_pod(advice->pod->shape),
+		&advice->engine->state->shapes.gates, advice->cycle->arena);
 	bt_cycle_state_write(advice->cycle, key, request, NULL);
 	return request;
 }

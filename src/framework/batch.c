@@ -42,7 +42,7 @@ static bool sign_pod(const struct bt_framework *framework, const struct bt_pod_i
 	struct bt_sign_fragment own = {.key = BT_STR("v1.Pod.Spec.SchedulerName")};
 	bool signable = true;
 
-	own.value = pod->shape->pod->spec.scheduler_name;
+	own.value = bt_shape_pod(pod->shape)->spec.scheduler_name;
 	bt_vec_push(&fragments.items, own);
 	for (uint32_t i = 0; i < framework->sign_plugin_count && signable; i++) {
 		struct bt_plugin *plugin = framework->sign_plugins[i];

@@ -32,7 +32,7 @@ static bool containers_have_managed(
 bool bt_extender_is_interested(
 	const struct bt_config_extender *extender, const struct bt_pod_info *pod)
 {
-	const struct bt_pod_spec *spec = &pod->shape->pod->spec;
+	const struct bt_pod_spec *spec = &bt_shape_pod(pod->shape)->spec;
 
 	return extender->managed_resources.count == 0 ||
 		containers_have_managed(extender, &spec->containers) ||

@@ -570,8 +570,11 @@ void berth_pod_info_label_at(const struct berth_pod_info *pod, uint32_t index,
 BT_LIB_GETTER(int32_t, berth_pod_info_priority, pod_info, priority)
 BT_LIB_GETTER(struct berth_str, berth_pod_info_node_name, pod_info, node_name)
 BT_LIB_GETTER(struct berth_str, berth_pod_info_nominated_node_name, pod_info, nominated_node_name)
-BT_LIB_GETTER(
-	struct berth_str, berth_pod_info_scheduler_name, pod_info, shape->pod->spec.scheduler_name)
+struct berth_str berth_pod_info_scheduler_name(const struct berth_pod_info *pod)
+{
+	return bt_shape_pod(bt_const_pod_info_of(pod)->shape)->spec.scheduler_name;
+}
+
 BT_LIB_GETTER(int64_t, berth_pod_info_cpu_milli, pod_info, shape->requested_cpu_milli)
 BT_LIB_GETTER(int64_t, berth_pod_info_memory_bytes, pod_info, shape->requested_memory_bytes)
 BT_LIB_GETTER(
@@ -602,7 +605,7 @@ static struct bt_shape *copy_shape(const struct bt_shape *shape, struct bt_arena
 	struct bt_shape *copy = BT_ARENA_NEW(arena, struct bt_shape);
 	struct bt_pod *pod = BT_ARENA_NEW(arena, struct bt_pod);
 
-	pod->spec.scheduler_name = bt_arena_str(arena, shape->pod->spec.scheduler_name);
+	pod->spec.scheduler_name = bt_arena_str(arena, bt_shape_pod(shape)->spec.scheduler_name);
 	copy->pod = pod;
 	copy->requested_cpu_milli = shape->requested_cpu_milli;
 	copy->requested_memory_bytes = shape->requested_memory_bytes;

@@ -43,7 +43,7 @@ static inline bool bt_plugin_gate(const struct bt_plugin *plugin, enum bt_gate g
  */
 static inline const struct bt_pod_spec *bt_plugin_pod_spec(const struct bt_pod_info *pod)
 {
-	return &pod->shape->pod->spec;
+	return &bt_shape_pod(pod->shape)->spec;
 }
 
 /** "" if the pod is in no group. */

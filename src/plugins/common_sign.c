@@ -104,7 +104,8 @@ struct bt_status bt_sign_requests(struct bt_plugin *plugin, const struct bt_pod_
 	struct bt_sign_fragments *fragments)
 {
 	struct bt_resource_gates gates = bt_resource_gates_of(bt_plugin_handle(plugin)->gates);
-	struct bt_resource request = bt_pod_fit_request(pod->shape->pod, &gates, fragments->arena);
+	struct bt_resource request =
+		bt_pod_fit_request(bt_shape_pod(pod->shape), &gates, fragments->arena);
 	struct bt_strbuf value = {0};
 
 	if (bt_plugin_gate(plugin, BT_GATE_DRA_EXTENDED_RESOURCE)) {

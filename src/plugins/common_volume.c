@@ -97,7 +97,7 @@ enum bt_queueing_hint bt_hint_if_names_claim(BT_UNUSED struct bt_plugin *plugin,
 
 enum bt_hint_scope bt_claim_hint_scope(const struct bt_shape *shape)
 {
-	const struct bt_pod_spec *spec = &shape->pod->spec;
+	const struct bt_pod_spec *spec = &bt_shape_pod(shape)->spec;
 
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		if (spec->volumes.items[i].ephemeral != NULL) {

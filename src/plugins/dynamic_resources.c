@@ -218,7 +218,7 @@ static struct bt_status pre_enqueue(
 
 static bool pre_enqueue_passes(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape)
 {
-	return shape->pod->spec.resource_claims.count == 0;
+	return bt_shape_pod(shape)->spec.resource_claims.count == 0;
 }
 
 /** State shared by the functions of PreFilter. */

@@ -52,7 +52,7 @@ bool bt_extended_is_wanted(
 	if (instance->dra->classes.map.count == 0) {
 		return false;
 	}
-	requests = bt_pod_requests(shape->pod, &options, &arena);
+	requests = bt_pod_requests(bt_shape_pod(shape), &options, &arena);
 	for (uint32_t i = 0; !wanted && i < requests.count; i++) {
 		const struct bt_resource_entry *request = &requests.items[i];
 		wanted = !bt_quantity_is_zero(&request->quantity) &&
@@ -74,7 +74,8 @@ struct bt_extended_resources *bt_extended_begin(const struct bt_dynamic_resource
 	}
 	extended = BT_ARENA_NEW(arena, struct bt_extended_resources);
 	struct bt_request_options options = {0};
-	struct bt_resource_list requests = bt_pod_requests(pod->shape->pod, &options, arena);
+	struct bt_resource_list requests =
+		bt_pod_requests(bt_shape_pod(pod->shape), &options, arena);
 	struct bt_resource resource = {0};
 
 	bt_resource_add(&resource, &requests, arena);

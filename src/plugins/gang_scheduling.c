@@ -86,7 +86,7 @@ static bool pre_enqueue_rejects(struct bt_plugin *plugin, const struct bt_pod_in
 
 static bool pre_enqueue_passes(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape)
 {
-	return shape->pod->spec.scheduling_group == NULL;
+	return bt_shape_pod(shape)->spec.scheduling_group == NULL;
 }
 
 static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

@@ -663,7 +663,7 @@ static void hint_wants(
 	const struct bt_symbol_table *symbols = &instance_of(plugin)->handle->state->symbols;
 	struct bt_arena arena = {0};
 	struct bt_required_node_affinity required =
-		bt_required_node_affinity_parse(&shape->pod->spec, &arena);
+		bt_required_node_affinity_parse(&bt_shape_pod(shape)->spec, &arena);
 
 	if (required.node_selector->count != 0) {
 		struct bt_selector all = bt_selector_from_map(required.node_selector, &arena);

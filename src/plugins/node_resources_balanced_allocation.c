@@ -47,7 +47,7 @@ static const int64_t *scoring_requests(const struct balanced_plugin *instance,
 		.use_pod_status = gates.in_place_pod_level_resources,
 		.no_pod_level = !gates.pod_level_resources,
 	};
-	struct bt_resource_list list = bt_pod_requests(pod->shape->pod, &options, arena);
+	struct bt_resource_list list = bt_pod_requests(bt_shape_pod(pod->shape), &options, arena);
 
 	return bt_scored_resources_request(&instance->resources, &list, arena);
 }
@@ -212,8 +212,8 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 				instance->slot_capacity, sizeof(*instance->balances));
 		}
 		instance->slot_count = slot_count;
-		bt_resource_kernels_for_cpu()->balance(columns,
-			(struct bt_slot_range){.count = slot_count}, instance->balances);
+		bt_resource_kernels_for_cpu()->balance(
+			columns, (struct bt_slot_range){.count = slot_count}, instance->balances);
 	} else {
 		for (uint64_t i = instance->log_sequence; i < log->sequence; i++) {
 			struct bt_change change = bt_change_log_at(log, i);

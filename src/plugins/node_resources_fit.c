@@ -200,7 +200,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 {
 	struct fit_plugin *instance = instance_of(plugin);
 	struct bt_resource request =
-		bt_pod_fit_request(pod->shape->pod, &instance->gates, cycle->arena);
+		bt_pod_fit_request(bt_shape_pod(pod->shape), &instance->gates, cycle->arena);
 	struct fit_pre_filter_data *data = BT_ARENA_NEW(cycle->arena, struct fit_pre_filter_data);
 	struct fit_scalar *scalars =
 		BT_ARENA_NEW_ARRAY(cycle->arena, struct fit_scalar, request.scalar_count);
@@ -370,8 +370,8 @@ static uint32_t standard_columns(const struct fit_pre_filter_data *request,
 }
 
 /** Lower the floors to the free amounts of these slots. Free amounts wrap as with bt_wrap_sub. */
-static void lower_floors(struct fit_floors *floors, const struct bt_node_table *nodes,
-	uint32_t first, uint32_t end)
+static void lower_floors(
+	struct fit_floors *floors, const struct bt_node_table *nodes, uint32_t first, uint32_t end)
 {
 	const int64_t *allocatable[FLOOR_COUNT] = {nodes->allocatable_pods,
 		nodes->allocatable_cpu_milli, nodes->allocatable_memory_bytes,
@@ -396,8 +396,8 @@ static void set_floors(
 	static const struct fit_floors highest = {{INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}};
 	struct fit_floors *floors = &instance->floors[block];
 	uint32_t first = block * FLOOR_SLOTS;
-	uint32_t end = nodes->slot_count - first < FLOOR_SLOTS ? nodes->slot_count
-							       : first + FLOOR_SLOTS;
+	uint32_t end =
+		nodes->slot_count - first < FLOOR_SLOTS ? nodes->slot_count : first + FLOOR_SLOTS;
 
 	*floors = highest;
 	lower_floors(floors, nodes, first, end);
@@ -425,8 +425,8 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 	if (instance->floor_slot_count != nodes->slot_count ||
 		!bt_change_log_covers(log, instance->floor_sequence) ||
 		bt_change_log_count(log, instance->floor_sequence, FLOOR_CHANGES) > block_count) {
-		instance->floors = bt_realloc_array(
-			instance->floors, block_count, sizeof(*instance->floors));
+		instance->floors =
+			bt_realloc_array(instance->floors, block_count, sizeof(*instance->floors));
 		instance->floor_slot_count = nodes->slot_count;
 		for (uint32_t block = 0; block < block_count; block++) {
 			set_floors(instance, nodes, block);
@@ -451,8 +451,8 @@ static bool floors_allow(const struct fit_floors *floors, const struct fit_pre_f
 		request->ephemeral_bytes <= floors->least[FLOOR_EPHEMERAL];
 }
 
-static bool filter_slots(const void *data, const struct bt_state *state,
-	struct bt_slot_range range, uint32_t *detail)
+static bool filter_slots(const void *data, const struct bt_state *state, struct bt_slot_range range,
+	uint32_t *detail)
 {
 	const struct fit_pre_filter_data *request = data;
 	const struct bt_node_table *nodes = &state->nodes;
@@ -624,7 +624,7 @@ static const int64_t *scoring_requests(
 {
 	struct bt_request_options options = {
 		.no_pod_level = true, .missing = bt_default_requests()};
-	struct bt_resource_list list = bt_pod_requests(pod->shape->pod, &options, arena);
+	struct bt_resource_list list = bt_pod_requests(bt_shape_pod(pod->shape), &options, arena);
 
 	return bt_scored_resources_request(&instance->scorer.resources, &list, arena);
 }
@@ -862,7 +862,7 @@ static bool names_resource(const struct bt_resource_gates *gates, const struct b
 {
 	struct bt_arena arena = {0};
 	struct bt_request_options options = {.no_pod_level = !gates->pod_level_resources};
-	struct bt_resource_list list = bt_pod_requests(pod->shape->pod, &options, &arena);
+	struct bt_resource_list list = bt_pod_requests(bt_shape_pod(pod->shape), &options, &arena);
 	bool named = bt_resource_list_find(&list, resource) != NULL;
 
 	bt_arena_finish(&arena);
@@ -892,7 +892,7 @@ static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 	if (new_pod->spec.node_name.length == 0) {
 		return BT_HINT_SKIP;
 	}
-	wanted = request_with_status(pod->shape->pod, gates, &arena);
+	wanted = request_with_status(bt_shape_pod(pod->shape), gates, &arena);
 	old_request = request_with_status(old_pod, gates, &arena);
 	new_request = request_with_status(new_pod, gates, &arena);
 	helps = freed_anything(&wanted, &old_request, &new_request);
@@ -910,7 +910,7 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	const struct bt_node *old_node = old_object;
 	const struct bt_node *new_node = new_object;
 	struct bt_arena arena = {0};
-	struct bt_resource request = bt_pod_fit_request(pod->shape->pod, gates, &arena);
+	struct bt_resource request = bt_pod_fit_request(bt_shape_pod(pod->shape), gates, &arena);
 	struct bt_resource allocatable = allocatable_of(new_node, &arena);
 	bool helps = fits_empty_node(handle, &request, &allocatable);
 
@@ -932,7 +932,7 @@ static void hint_needs(
 	 */
 	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
 	struct bt_arena arena = {0};
-	struct bt_resource request = bt_pod_fit_request(shape->pod, gates, &arena);
+	struct bt_resource request = bt_pod_fit_request(bt_shape_pod(shape), gates, &arena);
 
 	out_needs[0] = request.cpu_milli;
 	out_needs[1] = request.memory_bytes;

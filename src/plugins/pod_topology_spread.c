@@ -1778,7 +1778,7 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 {
 	static const struct bt_str node = BT_RESOURCE_NODE;
 	enum bt_hint_scope scope =
-		constraint_scope(&instance_of(plugin)->source, &shape->pod->spec);
+		constraint_scope(&instance_of(plugin)->source, &bt_shape_pod(shape)->spec);
 
 	/* Only pods in the waiting pod's namespace are counted. */
 	return scope == BT_HINT_SCOPE_SHAPE && !bt_str_equal(event->resource, node)
@@ -1796,7 +1796,7 @@ static void hint_wants(
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_spread_list hard = {0};
 
-	if (constraint_scope(source, &shape->pod->spec) != BT_HINT_SCOPE_SHAPE ||
+	if (constraint_scope(source, &bt_shape_pod(shape)->spec) != BT_HINT_SCOPE_SHAPE ||
 		resolve_constraints(source, &pod, BT_SPREAD_HARD, &arena, &hard, &err) != 0) {
 		bt_hint_want(wants, BT_HINT_MARK_ALWAYS);
 	}

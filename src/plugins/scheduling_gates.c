@@ -33,7 +33,7 @@ static struct bt_status pre_enqueue(
 
 static bool pre_enqueue_passes(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape)
 {
-	return shape->pod->spec.scheduling_gates.count == 0;
+	return bt_shape_pod(shape)->spec.scheduling_gates.count == 0;
 }
 
 static const struct bt_event_registration events[] = {

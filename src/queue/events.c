@@ -328,7 +328,8 @@ enum bt_queue_strategy bt_queue_hint_for_in_flight_pod(
 	uint32_t id;
 
 	if (bt_rejectors_is_empty(&rejectors) ||
-		(queue->has_groups && entry->pod.shape->pod->spec.scheduling_group != NULL)) {
+		(queue->has_groups &&
+			bt_shape_pod(entry->pod.shape)->spec.scheduling_group != NULL)) {
 		return BT_STRATEGY_AFTER_BACKOFF;
 	}
 	id = find(queue, entry->pod.uid);

@@ -214,7 +214,7 @@ static bool is_checked(
 		return true;
 	}
 	if (check->has_priority_max &&
-		bt_pod_priority(bt_shape_at(&queue->state->shapes, group->shape_id)->pod) >
+		bt_pod_priority(bt_shape_pod(bt_shape_at(&queue->state->shapes, group->shape_id))) >
 			check->priority_max) {
 		return false;
 	}

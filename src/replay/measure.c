@@ -183,8 +183,7 @@ static void take_created(void *context, const struct bt_state *state, const stru
 	int64_t time_ns BT_UNUSED)
 {
 	struct bt_measure *measure = context;
-	struct bt_resource request =
-		bt_pod_fit_request(pod, &state->gates, &measure->scratch);
+	struct bt_resource request = bt_pod_fit_request(pod, &state->gates, &measure->scratch);
 	struct bt_measured_request *kind = find_request(measure, &request);
 	if (kind != NULL) {
 		kind->count++;
@@ -200,8 +199,8 @@ static void take_bound(void *context, const struct bt_replay_binding *binding)
 static void take_departed(void *context, const struct bt_replay_departure *departure)
 {
 	struct bt_measure *measure = context;
-	bool is_lost = departure->end == BT_REPLAY_PREEMPTED ||
-		departure->end == BT_REPLAY_LOST || departure->end == BT_REPLAY_EVICTED;
+	bool is_lost = departure->end == BT_REPLAY_PREEMPTED || departure->end == BT_REPLAY_LOST ||
+		departure->end == BT_REPLAY_EVICTED;
 	if (is_lost && departure->bound_ns >= 0) {
 		measure->lost_ns += (double)(departure->time_ns - departure->bound_ns);
 	}
@@ -245,7 +244,7 @@ static bool is_used(const struct bt_state *state, uint32_t slot)
 	const struct bt_node_row *row = &state->nodes.rows[slot];
 	for (uint32_t i = 0; i < row->pods.count; i++) {
 		const struct bt_pod_record *pod = bt_state_pod_at(state, row->pods.items[i]);
-		if (!is_of_node(&bt_shape_at(&state->shapes, pod->shape)->pod->spec)) {
+		if (!is_of_node(&bt_shape_pod(bt_shape_at(&state->shapes, pod->shape))->spec)) {
 			return true;
 		}
 	}

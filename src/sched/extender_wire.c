@@ -42,7 +42,7 @@ static void write_pod(struct bt_json_writer *writer, const struct bt_pod_info *i
 		 * Build the pod from the engine's data: the spec from the shape, and the
 		 * identifying fields.
 		 */
-		struct bt_pod pod = *info->shape->pod;
+		struct bt_pod pod = *bt_shape_pod(info->shape);
 		pod.metadata = (struct bt_object_meta){
 			.name = info->name,
 			.namespace_ = info->namespace_,

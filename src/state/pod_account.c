@@ -99,9 +99,13 @@ bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id,
 	struct bt_str claim_namespace, struct bt_str claim_name)
 {
 	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-	const struct bt_pod_status *status =
-		&bt_shape_at(&state->shapes, record->shape)->pod->status;
+	const struct bt_shape *shape = bt_shape_at(&state->shapes, record->shape);
+	const struct bt_pod_status *status;
 
+	if (shape->pod == NULL) {
+		return false; /* shapes with such a status are not packed */
+	}
+	status = &shape->pod->status;
 	if (status->node_allocatable_resource_claim_statuses.count == 0 ||
 		!bt_str_equal(
 			bt_symbol_text(&state->symbols, record->namespace_), claim_namespace)) {

@@ -249,7 +249,7 @@ static struct bt_group_member *member_of_record(const struct bt_state *state,
 	const struct bt_pod_record *record, struct bt_group_members **out_members)
 {
 	const struct bt_str *name =
-		bt_pod_group_name_of(bt_shape_at(&state->shapes, record->shape)->pod);
+		bt_pod_group_name_of(bt_shape_pod(bt_shape_at(&state->shapes, record->shape)));
 
 	*out_members = name != NULL ? find_group(state->pod_groups, record->namespace_,
 					      bt_symbol_find(&state->symbols, *name))

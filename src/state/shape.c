@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "codec/message_pack.h"
 #include "state/node_table.h"
 
 static int parse_term(const struct bt_pod_affinity_term *source, struct bt_arena *arena,
@@ -139,6 +140,7 @@ void bt_shape_table_finish(struct bt_shape_table *table)
 	bt_vec_finish(&table->shapes);
 	bt_vec_finish(&table->free_ids);
 	bt_map_finish(&table->map);
+	bt_strbuf_finish(&table->text);
 }
 
 static bool has_known_source(const struct bt_volume *volume)
@@ -222,21 +224,142 @@ static struct bt_pod canonical_pod(
 	return canonical;
 }
 
+const struct bt_pod *bt_shape_unpack(const struct bt_shape *shape)
+{
+	/* Not const in the table; only the form of the content changes. */
+	struct bt_shape *own = (struct bt_shape *)shape;
+	struct bt_pod *pod = BT_ARENA_NEW(&own->arena, struct bt_pod);
+
+	bt_message_unpack(&bt_pod_message, shape->packed, &own->arena, pod);
+	own->pod = pod;
+	return pod;
+}
+
+static bool shape_is(
+	struct bt_shape_table *table, const struct bt_shape *shape, const struct bt_pod *canonical)
+{
+	/*
+	 * A single pod refers to the shape, and this may be its next version. A shape of several
+	 * pods is compared often, so it is unpacked.
+	 */
+	if (shape->pod == NULL && shape->ref_count < 2) {
+		bt_strbuf_reset(&table->text);
+		bt_message_pack(&bt_pod_message, canonical, &table->text);
+		if (bt_str_equal(bt_strbuf_str(&table->text), shape->packed)) {
+			return true;
+		}
+	}
+	/* Equal messages may differ when packed: absent and empty texts are equal. */
+	return bt_message_equal(&bt_pod_message, bt_shape_pod(shape), canonical);
+}
+
 static uint32_t find_shape(
-	const struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash)
+	struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash)
 {
 	BT_MAP_EACH (&table->map, hash, id) {
 		const struct bt_shape *shape = table->shapes.items[id];
-		if (shape->hash == hash &&
-			bt_message_equal(&bt_pod_message, shape->pod, canonical)) {
+		if (shape->hash == hash && shape_is(table, shape, canonical)) {
 			return id;
 		}
 	}
 	return BT_SHAPE_NONE;
 }
 
-static uint32_t ref_canonical(
-	struct bt_shape_table *table, const struct bt_pod *canonical, struct bt_arena *scratch)
+static void set_claim_names(struct bt_shape *shape, uint32_t claim_count)
+{
+	const struct bt_pod_spec *spec = &shape->pod->spec;
+
+	shape->claim_names.items = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_str, claim_count);
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_pvc_volume_source *claim =
+			spec->volumes.items[i].persistent_volume_claim;
+		if (claim != NULL) {
+			shape->claim_names.items[shape->claim_names.count++] = claim->claim_name;
+		}
+	}
+	shape->claim_names.present = true;
+}
+
+/* Copy the canonical pod and what refers to the copy. */
+static void set_pod(struct bt_shape_table *table, struct bt_shape *shape,
+	const struct bt_pod *canonical, uint32_t claim_count)
+{
+	struct bt_pod *pod;
+	size_t used_bytes;
+
+	bt_arena_init(&shape->arena, table->first_bytes);
+	pod = BT_ARENA_NEW(&shape->arena, struct bt_pod);
+	shape->arena.chunk_bytes = NEXT_CHUNK_BYTES;
+	bt_message_copy(&bt_pod_message, pod, canonical, &shape->arena);
+	shape->pod = pod;
+	shape->host_ports = bt_pod_host_ports(&pod->spec, &shape->arena);
+	if (claim_count != 0) {
+		set_claim_names(shape, claim_count);
+	}
+	if (shape->has_affinity) {
+		shape->affinity_terms = bt_affinity_terms_parse(&pod->spec, &shape->arena);
+	}
+	used_bytes = shape->arena.total_bytes - (size_t)(shape->arena.end - shape->arena.next);
+	table->first_bytes =
+		used_bytes < FIRST_CHUNK_BYTES_MAX ? used_bytes : FIRST_CHUNK_BYTES_MAX;
+}
+
+static void set_packed(
+	struct bt_shape_table *table, struct bt_shape *shape, const struct bt_pod *canonical)
+{
+	bt_strbuf_reset(&table->text);
+	bt_message_pack(&bt_pod_message, canonical, &table->text);
+	bt_arena_init(&shape->arena, (size_t)table->text.length + 1);
+	shape->packed = bt_arena_str(&shape->arena, bt_strbuf_str(&table->text));
+	shape->arena.chunk_bytes = FIRST_CHUNK_BYTES;
+}
+
+static struct bt_shape *new_shape(struct bt_shape_table *table, const struct bt_pod *canonical,
+	bool is_pending, struct bt_arena *scratch)
+{
+	struct bt_shape *shape = BT_NEW(struct bt_shape);
+	const struct bt_affinity *affinity = canonical->spec.affinity;
+	struct bt_pod_resources resources =
+		bt_pod_resources_compute(canonical, &table->gates, scratch);
+	uint32_t count = resources.requested.scalar_count;
+	uint32_t claim_count = 0;
+
+	for (uint32_t i = 0; i < canonical->spec.volumes.count; i++) {
+		claim_count += canonical->spec.volumes.items[i].persistent_volume_claim != NULL;
+	}
+	if (affinity != NULL) {
+		shape->has_affinity =
+			affinity->pod_affinity != NULL || affinity->pod_anti_affinity != NULL;
+		shape->has_required_anti_affinity = affinity->pod_anti_affinity != NULL &&
+			affinity->pod_anti_affinity->required.count != 0;
+	}
+	if (is_pending || shape->has_affinity || claim_count != 0 ||
+		canonical->status.node_allocatable_resource_claim_statuses.count != 0 ||
+		bt_pod_host_ports(&canonical->spec, scratch).count != 0) {
+		set_pod(table, shape, canonical, claim_count);
+	} else {
+		set_packed(table, shape, canonical);
+	}
+	shape->requested_cpu_milli = resources.requested.cpu_milli;
+	shape->requested_memory_bytes = resources.requested.memory_bytes;
+	shape->requested_ephemeral_bytes = resources.requested.ephemeral_storage_bytes;
+	shape->non_zero_cpu_milli = resources.non_zero_cpu_milli;
+	shape->non_zero_memory_bytes = resources.non_zero_memory_bytes;
+	shape->scalar_count = count;
+	if (count != 0) {
+		shape->scalars = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_shape_scalar, count);
+		for (uint32_t i = 0; i < count; i++) {
+			const struct bt_scalar_resource *scalar = &resources.requested.scalars[i];
+			shape->scalars[i].resource =
+				bt_node_table_scalar(table->nodes, scalar->name);
+			shape->scalars[i].value = scalar->value;
+		}
+	}
+	return shape;
+}
+
+static uint32_t ref_canonical(struct bt_shape_table *table, const struct bt_pod *canonical,
+	bool is_pending, struct bt_arena *scratch)
 {
 	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, canonical);
 	uint32_t id = find_shape(table, canonical, hash);
@@ -244,73 +367,11 @@ static uint32_t ref_canonical(
 	if (id != BT_SHAPE_NONE) {
 		table->shapes.items[id]->ref_count++;
 	} else {
-		struct bt_shape *shape = BT_NEW(struct bt_shape);
-		const struct bt_affinity *affinity;
-		struct bt_pod *pod;
+		struct bt_shape *shape = new_shape(table, canonical, is_pending, scratch);
 
-		bt_arena_init(&shape->arena, table->first_bytes);
-		pod = BT_ARENA_NEW(&shape->arena, struct bt_pod);
-		shape->arena.chunk_bytes = NEXT_CHUNK_BYTES;
-		bt_message_copy(&bt_pod_message, pod, canonical, &shape->arena);
-		shape->pod = pod;
 		shape->ref_count = 1;
 		shape->serial = table->next_serial++;
 		shape->hash = hash;
-		struct bt_pod_resources resources =
-			bt_pod_resources_compute(shape->pod, &table->gates, scratch);
-		uint32_t count = resources.requested.scalar_count;
-
-		shape->requested_cpu_milli = resources.requested.cpu_milli;
-		shape->requested_memory_bytes = resources.requested.memory_bytes;
-		shape->requested_ephemeral_bytes = resources.requested.ephemeral_storage_bytes;
-		shape->non_zero_cpu_milli = resources.non_zero_cpu_milli;
-		shape->non_zero_memory_bytes = resources.non_zero_memory_bytes;
-		shape->scalar_count = count;
-		if (count != 0) {
-			shape->scalars =
-				BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_shape_scalar, count);
-			for (uint32_t i = 0; i < count; i++) {
-				const struct bt_scalar_resource *scalar =
-					&resources.requested.scalars[i];
-				shape->scalars[i].resource =
-					bt_node_table_scalar(table->nodes, scalar->name);
-				shape->scalars[i].value = scalar->value;
-			}
-		}
-		shape->host_ports = bt_pod_host_ports(&pod->spec, &shape->arena);
-		const struct bt_pod_spec *spec = &shape->pod->spec;
-		uint32_t claim_count = 0;
-
-		for (uint32_t i = 0; i < spec->volumes.count; i++) {
-			claim_count += spec->volumes.items[i].persistent_volume_claim != NULL;
-		}
-		if (claim_count != 0) {
-			shape->claim_names.items =
-				BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_str, claim_count);
-			for (uint32_t i = 0; i < spec->volumes.count; i++) {
-				const struct bt_pvc_volume_source *claim =
-					spec->volumes.items[i].persistent_volume_claim;
-				if (claim != NULL) {
-					shape->claim_names.items[shape->claim_names.count++] =
-						claim->claim_name;
-				}
-			}
-			shape->claim_names.present = true;
-		}
-		affinity = pod->spec.affinity;
-		if (affinity != NULL) {
-			shape->has_affinity = affinity->pod_affinity != NULL ||
-				affinity->pod_anti_affinity != NULL;
-			shape->has_required_anti_affinity = affinity->pod_anti_affinity != NULL &&
-				affinity->pod_anti_affinity->required.count != 0;
-		}
-		if (shape->has_affinity) {
-			shape->affinity_terms = bt_affinity_terms_parse(&pod->spec, &shape->arena);
-		}
-		size_t used_bytes =
-			shape->arena.total_bytes - (size_t)(shape->arena.end - shape->arena.next);
-		table->first_bytes =
-			used_bytes < FIRST_CHUNK_BYTES_MAX ? used_bytes : FIRST_CHUNK_BYTES_MAX;
 		bt_vec_store(&table->shapes, &table->free_ids, shape, id);
 		shape->id = id;
 		bt_map_insert(&table->map, hash, id);
@@ -323,7 +384,7 @@ uint32_t bt_shape_ref_pod(
 {
 	struct bt_arena scratch = {0};
 	struct bt_pod canonical = canonical_pod(pod, keep_node_name, &scratch);
-	uint32_t id = ref_canonical(table, &canonical, &scratch);
+	uint32_t id = ref_canonical(table, &canonical, keep_node_name, &scratch);
 
 	bt_arena_finish(&scratch);
 	return id;
@@ -334,14 +395,16 @@ uint32_t bt_shape_ref_pending(
 {
 	struct bt_arena scratch = {0};
 	struct bt_pod canonical = canonical_pod(pod, true, &scratch);
+	struct bt_shape *guessed = guess < table->shapes.count ? table->shapes.items[guess] : NULL;
 	uint32_t id = guess;
 
-	if (guess < table->shapes.count && table->shapes.items[guess] != NULL &&
-		bt_message_equal(&bt_pod_message, table->shapes.items[guess]->pod, &canonical)) {
-		table->shapes.items[guess]->ref_count++;
+	if (guessed != NULL && guessed->pod != NULL &&
+		bt_message_equal(&bt_pod_message, guessed->pod, &canonical)) {
+		guessed->ref_count++;
 	} else {
-		id = ref_canonical(table, &canonical, &scratch);
+		id = ref_canonical(table, &canonical, true, &scratch);
 	}
+	(void)bt_shape_pod(table->shapes.items[id]); /* plugins keep pointers into it */
 	bt_arena_finish(&scratch);
 	return id;
 }

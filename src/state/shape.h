@@ -15,6 +15,7 @@
 #include "api/selector.h"
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/strbuf.h"
 #include "base/symbol.h"
 #include "base/vec.h"
 
@@ -89,8 +90,11 @@ struct bt_shape {
 	 * account volume with a random name, which would give every pod a different shape.
 	 * spec.resourceClaims lacks the names of claims and templates, which often differ, too: the
 	 * claims are found by the pod's own object.
+	 *
+	 * NULL: packed, because only one assigned pod has the shape; use bt_shape_pod.
 	 */
 	const struct bt_pod *pod;
+	struct bt_str packed; /* if pod is NULL; see bt_message_pack */
 	/** Requests that the pod adds to its node (variants A and Z). */
 	int64_t requested_cpu_milli;
 	int64_t requested_memory_bytes;
@@ -107,6 +111,17 @@ struct bt_shape {
 	const struct bt_affinity_terms *affinity_terms; /* NULL unless has_affinity */
 };
 
+/** Unpack the canonical pod, which then stays unpacked. */
+const struct bt_pod *bt_shape_unpack(const struct bt_shape *shape);
+/**
+ * The canonical pod. The first call for the shape of an assigned pod may unpack it, so such calls
+ * belong to the thread of the state.
+ */
+static inline const struct bt_pod *bt_shape_pod(const struct bt_shape *shape)
+{
+	return shape->pod != NULL ? shape->pod : bt_shape_unpack(shape);
+}
+
 struct bt_node_table;
 
 /**
@@ -119,7 +134,8 @@ struct bt_shape_table {
 	struct bt_resource_gates gates;
 	struct bt_node_table *nodes; /* scalar columns */
 	uint64_t next_serial;
-	size_t first_bytes; /* initial arena size of a new shape: the size of the last one */
+	size_t first_bytes;    /* initial arena size of a new shape: the size of the last one */
+	struct bt_strbuf text; /* memory of one operation */
 };
 
 void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates,

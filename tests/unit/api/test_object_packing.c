@@ -283,7 +283,7 @@ START_TEST(test_message_pack__unpacked_equals_packed)
 		 "'tolerations':[{},{'tolerationSeconds':-9223372036854775808}],'affinity':{},"
 		 "'overhead':{'cpu':'1e3','example.com/x':'0.5'}}}"),
 		("{'spec':{'nodeSelector':{'a':'','b':'c'},'resources':{},'containers':[{'ports':"
-		 "[{'hostPort':-1}],'resources':{'limits':{'memory':'1.5Gi'}}}]}}"),
+		 "[{'hostPort':-1}],'resources':{'limits':{'memory':'1536Mi'}}}]}}"),
 	};
 
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {

@@ -219,7 +219,7 @@ static uint16_t mark_of(uint32_t rest)
 static void wants_of_a(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape,
 	struct bt_hint_wants *wants)
 {
-	const struct bt_pod_spec *spec = &shape->pod->spec;
+	const struct bt_pod_spec *spec = &bt_shape_pod(shape)->spec;
 
 	bt_hint_want(wants, mark_of((uint32_t)spec->priority.value + 3 * spec->tolerations.count));
 }

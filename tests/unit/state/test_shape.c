@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which pods share a shape, and what a shape contains. */
 #include "state/shape.h"
+#include "base/prng.h"
 #include "state_fixture.h"
 
 #include "test_main.h"
@@ -94,9 +95,10 @@ START_TEST(test_shape__node_name_counts_only_for_pods_to_schedule)
 	bound = shape_of(&f, pod, false);
 	pending = shape_of(&f, pod, true);
 	ck_assert_uint_ne(bound, pending);
-	ck_assert_uint_eq(bt_shape_at(&f.state->shapes, bound)->pod->spec.node_name.length, 0);
-	ck_assert(
-		bt_str_equal_c(bt_shape_at(&f.state->shapes, pending)->pod->spec.node_name, "n1"));
+	ck_assert_uint_eq(
+		bt_shape_pod(bt_shape_at(&f.state->shapes, bound))->spec.node_name.length, 0);
+	ck_assert(bt_str_equal_c(
+		bt_shape_pod(bt_shape_at(&f.state->shapes, pending))->spec.node_name, "n1"));
 	bt_shape_unref(&f.state->shapes, bound);
 	bt_shape_unref(&f.state->shapes, pending);
 	fixture_finish(&f);
@@ -164,8 +166,80 @@ START_TEST(test_shape__contribution)
 	ck_assert(bt_str_equal_c(shape->host_ports.items[1].protocol, "UDP"));
 	ck_assert_uint_eq(shape->claim_names.count, 2);
 	ck_assert(!shape->has_affinity && !shape->has_required_anti_affinity);
-	ck_assert_uint_eq(shape->pod->spec.volumes.count, 3);
+	ck_assert_uint_eq(bt_shape_pod(shape)->spec.volumes.count, 3);
 	bt_shape_unref(&f.state->shapes, id);
+	fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_shape__packed_shapes_keep_their_content)
+{
+	static const char *const specs[] = {
+		CONTAINER,
+		CONTAINER ",'priority':5",
+		CLAIMS("{'name':'x'}"),
+		"'containers':[{'name':'c','resources':{'requests':{'memory':'1.5Gi'}}}]",
+		CONTAINER ",'tolerations':[{'key':'k','operator':'Exists','tolerationSeconds':3}]",
+		CONTAINER ",'volumes':[{'name':'v','emptyDir':{}}]",
+		/* not packed */
+		"'containers':[{'name':'c','ports':[{'hostPort':80}]}]",
+		CONTAINER ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]",
+		CONTAINER ",'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuring"
+			  "Execution':[{'topologyKey':'zone'}]}}",
+	};
+	enum { SPECS = BT_ARRAY_LENGTH(specs), PACKED = SPECS - 3 };
+	struct fixture f;
+	struct bt_shape_table *table;
+	struct bt_pod *pods[SPECS];
+	uint32_t ids[SPECS];
+	uint32_t counts[SPECS] = {0};
+	bool is_seen[SPECS] = {false}; /* content was read, or the shape had three references */
+	struct bt_prng prng;
+
+	bt_prng_init(&prng, 1);
+	fixture_init(&f);
+	table = &f.state->shapes;
+	for (uint32_t i = 0; i < SPECS; i++) {
+		pods[i] = make_pod(&f, "p", "", specs[i]);
+	}
+	for (uint32_t step = 0; step < 20000; step++) {
+		uint32_t i = (uint32_t)bt_prng_below(&prng, SPECS);
+		const struct bt_shape *shape = counts[i] != 0 ? bt_shape_at(table, ids[i]) : NULL;
+		uint32_t action = (uint32_t)bt_prng_below(&prng, 16);
+		uint32_t id = BT_SHAPE_NONE;
+
+		if (action == 0 && shape != NULL) {
+			struct bt_pod expected = {.spec = bt_shape_pod(shape)->spec};
+
+			expected.metadata = pods[i]->metadata;
+			ck_assert(bt_message_equal(&bt_pod_message, &expected, pods[i]));
+			is_seen[i] = true;
+		} else if (action < 9 && shape != NULL) {
+			bt_shape_unref(table, ids[i]);
+			counts[i]--;
+			continue;
+		} else if (action == 15) {
+			uint32_t guess = (uint32_t)bt_prng_below(&prng, 2 * SPECS);
+
+			id = bt_shape_ref_pending(table, pods[i], guess);
+		} else {
+			id = bt_shape_ref_pod(table, pods[i], false);
+		}
+		if (id == BT_SHAPE_NONE) {
+			continue;
+		}
+		ck_assert(counts[i] == 0 || id == ids[i]);
+		is_seen[i] = action == 15 || (counts[i] != 0 && (is_seen[i] || counts[i] >= 2));
+		ids[i] = id;
+		counts[i]++;
+		ck_assert_int_eq(bt_shape_at(table, id)->pod == NULL, i < PACKED && !is_seen[i]);
+	}
+	for (uint32_t i = 0; i < SPECS; i++) {
+		while (counts[i]-- != 0) {
+			bt_shape_unref(table, ids[i]);
+		}
+	}
+	ck_assert_uint_eq(table->map.count, 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -254,4 +328,5 @@ BT_TEST_MAIN("shape", test_shape__what_shapes_distinguish,
 	test_shape__names_of_resource_claims_do_not_count,
 	test_shape__node_name_counts_only_for_pods_to_schedule,
 	test_shape__ids_are_reused_and_serials_are_not, test_shape__contribution,
-	test_label_set__equal_labels_share, test_affinity_terms__edge_01b_45_namespaces)
+	test_shape__packed_shapes_keep_their_content, test_label_set__equal_labels_share,
+	test_affinity_terms__edge_01b_45_namespaces)
