@@ -30,7 +30,7 @@ def test_truncated_json(program):
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [
         {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p%d" % i, "labels": {"a": "b"}}}
         for i in range(3)]}).encode()
-    for length in range(1, len(text)):
+    for length in range(1, len(text), 4 if program.sanitized else 1):
         answer = program.run("simulate", "-f", "-", stdin=text[:length], verify=False)
         assert answer.status == 2 and "document 1: " in answer.err, (length, answer.err)
     refused(program, text[:-40], "line 1", "unexpected end of JSON input")
