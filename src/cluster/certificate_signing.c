@@ -68,14 +68,6 @@ static const char *find_fault(const struct bt_certificate_request *request,
 	return NULL;
 }
 
-static bool write_status(struct bt_sync *sync, struct bt_json_value *status)
-{
-	struct bt_json_value *patch = bt_json_new(sync->arena, BT_JSON_OBJECT);
-	bt_json_set_value(sync->arena, patch, "status", status);
-	return bt_hub_is_done(bt_hub_patch(
-		sync->hub, sync->resource, BT_SUBRESOURCE_STATUS, sync->key, patch, sync->arena));
-}
-
 /** Sets condition Failed, which is final: nothing in the request can change. */
 static bool write_failure(struct bt_sync *sync, const char *text)
 {
@@ -90,7 +82,7 @@ static bool write_failure(struct bt_sync *sync, const char *text)
 	bt_json_set_c(arena, condition, "message", text);
 	bt_json_append(arena, conditions, condition);
 	bt_json_set_value(arena, status, "conditions", conditions);
-	return write_status(sync, status);
+	return bt_sync_patch_status(sync, status);
 }
 
 static bool sync(struct bt_sync *sync)
@@ -151,7 +143,7 @@ static bool sync(struct bt_sync *sync)
 		bt_base64_encode(bt_strbuf_str(&certificate), &encoded);
 		bt_json_set_str(
 			arena, status, "certificate", bt_arena_str(arena, bt_strbuf_str(&encoded)));
-		done = write_status(sync, status);
+		done = bt_sync_patch_status(sync, status);
 	}
 	bt_strbuf_finish(&certificate);
 	bt_strbuf_finish(&encoded);

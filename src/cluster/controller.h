@@ -114,8 +114,8 @@ enum bt_hub_kind {
 struct bt_hub_note {
 	enum bt_change_type type;
 	uint32_t collection;
-	struct bt_stored *before; /* shared; NULL: added */
-	struct bt_stored *after;  /* shared */
+	struct bt_stored *before;  /* shared; NULL: added */
+	struct bt_stored *after;   /* shared */
 	struct bt_api_trees trees; /* of pods that a sync patched; in sync_arena */
 };
 
@@ -194,7 +194,7 @@ struct bt_hub {
 	struct bt_controllers_options options;
 	char **names; /* owned copies behind options.names */
 	int64_t now_ns;
-	uint32_t work; /* syncs and writes of this run */
+	uint32_t work;    /* syncs and writes of this run */
 	bool is_running;  /* bt_controllers_run is on the stack */
 	bool keeps_trees; /* pods' changes recorded now get their trees */
 
@@ -204,7 +204,7 @@ struct bt_hub {
 	uint32_t turn_left; /* syncs left of its turn */
 
 	BT_VEC(struct bt_hub_note) notes;
-	uint32_t next_note; /* earlier notes were observed and released */
+	uint32_t next_note;                       /* earlier notes were observed and released */
 	BT_VEC(struct bt_hub_interest) interests; /* by collection */
 	uint64_t interests_generation;
 
@@ -405,6 +405,11 @@ void bt_sync_event(
 	struct bt_sync *sync, const char *type, const char *reason, const char *format, ...);
 /** Patches the object's status with these members, unless it has them already. */
 void bt_sync_write_status(struct bt_sync *sync, struct bt_json_value *status);
+/**
+ * Patches the object's status with these members. false: try again. An object that was deleted
+ * or changed is enqueued by that change.
+ */
+bool bt_sync_patch_status(struct bt_sync *sync, struct bt_json_value *status);
 /** As bt_controller_owner_reference, in the arena. */
 struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct bt_arena *arena);
 /**

@@ -579,6 +579,15 @@ struct bt_str bt_manifests_deployment_of(
 	return bt_str_sub(replica_set, 0, replica_set.length - hash->length - 1);
 }
 
+struct bt_pod bt_manifests_pod(const struct bt_manifests_object *object)
+{
+	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
+	pod.metadata.name = object->name;
+	pod.metadata.namespace_ = object->namespace_;
+	pod.metadata.uid = object->uid;
+	return pod;
+}
+
 struct bt_pod_owner bt_pod_owner_of(const struct bt_object_meta *pod)
 {
 	const struct bt_owner_reference *controller = bt_object_controller(pod);

@@ -144,6 +144,9 @@ uint32_t bt_manifests_first_owned(const struct bt_manifests *cluster, struct bt_
  */
 struct bt_str bt_manifests_deployment_of(
 	const struct bt_object_meta *pod, struct bt_str replica_set);
+/** Returns a copy of a pod with the name, namespace and uid that it has in the cluster. */
+struct bt_pod bt_manifests_pod(const struct bt_manifests_object *object);
+
 struct bt_pod_owner {
 	struct bt_str kind; /* "Deployment"; "" for a pod without a controller */
 	struct bt_str name;

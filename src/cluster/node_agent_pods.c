@@ -303,16 +303,6 @@ static bool take_event_tokens(struct bt_sync *sync, int64_t wanted)
 
 /* --- writing statuses, starting clocks --- */
 
-/** false: try again. A pod that was deleted or changed is enqueued by that change. */
-static bool write_status(struct bt_sync *sync, struct bt_json_value *status)
-{
-	struct bt_json_value *patch = bt_json_new(sync->arena, BT_JSON_OBJECT);
-
-	bt_json_set_value(sync->arena, patch, "status", status);
-	return bt_hub_is_done(bt_hub_patch(
-		sync->hub, sync->resource, BT_SUBRESOURCE_STATUS, sync->key, patch, sync->arena));
-}
-
 static void wait_until(struct bt_sync *sync, struct bt_agent_pod *record, int64_t due_ns)
 {
 	record->due_ns = due_ns;
@@ -436,7 +426,7 @@ static bool start(struct bt_sync *sync, struct bt_agent_pod *record)
 		return true;
 	}
 	bt_groups_remove(&agent->waiting, sync->key);
-	if (!write_status(sync, bt_agent_running_status(sync, record))) {
+	if (!bt_sync_patch_status(sync, bt_agent_running_status(sync, record))) {
 		return false;
 	}
 	start_clock(sync, record, sync->now_ns);
@@ -470,7 +460,7 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 		(bt_json_array_at(pod, "status.containerStatuses")->count == 0 ||
 			bt_json_text_at(pod, "status.podIP").length == 0)) {
 		record->accepted_ns = sync->now_ns;
-		if (!write_status(sync, bt_agent_missing_status(sync, record))) {
+		if (!bt_sync_patch_status(sync, bt_agent_missing_status(sync, record))) {
 			return false;
 		}
 	}
@@ -483,7 +473,7 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 		bt_json_set_str(arena, status, "startTime", bt_time_text(arena, sync->now_ns));
 		bt_sync_event(sync, "Warning", bt_arena_str(arena, refusal.reason).data, "%.*s",
 			BT_STR_ARG(refusal.message));
-		return write_status(sync, status);
+		return bt_sync_patch_status(sync, status);
 	}
 	if (runs) {
 		/* The pod was already running when this process started. */
@@ -516,7 +506,7 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 		bt_json_set_c(sync->arena, status, "reason", "DeadlineExceeded");
 		bt_json_set_c(sync->arena, status, "message", message);
 		bt_sync_event(sync, "Normal", "DeadlineExceeded", "%s", message);
-		return write_status(sync, status);
+		return bt_sync_patch_status(sync, status);
 	}
 	wait_for_deadline(sync, record);
 	if (record->completes && sync->now_ns >= record->due_ns) {
@@ -532,9 +522,10 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 			wait_until(sync, record,
 				time_after(sync,
 					run_time > RESTART_DELAY_NS ? run_time : RESTART_DELAY_NS));
-			return write_status(sync, bt_agent_restarted_status(sync, exit_code));
+			return bt_sync_patch_status(
+				sync, bt_agent_restarted_status(sync, exit_code));
 		}
-		return write_status(sync, bt_agent_ended_status(sync, exit_code));
+		return bt_sync_patch_status(sync, bt_agent_ended_status(sync, exit_code));
 	}
 	if (record->completes) {
 		wait_until(sync, record, record->due_ns);
@@ -544,7 +535,7 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 	}
 	status = bt_agent_readiness_status(sync, record->changes_readiness);
 	if (!bt_tree_covers(bt_json_object_at(sync->object, "status"), status) &&
-		!write_status(sync, status)) {
+		!bt_sync_patch_status(sync, status)) {
 		return false;
 	}
 	record->changes_readiness = false;
@@ -561,7 +552,7 @@ static bool finish(struct bt_sync *sync, const struct bt_agent_pod *record)
 	/* A pod with finalizers stays after this: write how its containers ended. */
 	if (bt_json_array_at(sync->object, "metadata.finalizers")->count != 0 &&
 		!bt_tree_is_over(sync->object) &&
-		!write_status(sync, bt_agent_ended_status(sync, EXIT_CODE_STOPPED))) {
+		!bt_sync_patch_status(sync, bt_agent_ended_status(sync, EXIT_CODE_STOPPED))) {
 		return false;
 	}
 	code = bt_hub_delete(sync->hub, sync->resource, sync->key, 0, uid, sync->arena);

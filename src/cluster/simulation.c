@@ -105,17 +105,6 @@ static void load_nodes(
 	}
 }
 
-/** Returns a copy with the name, namespace and uid that the object has in the cluster. */
-static struct bt_pod input_pod(const struct bt_manifests *cluster, uint32_t index)
-{
-	const struct bt_manifests_object *object = &cluster->objects.items[index];
-	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
-	pod.metadata.name = object->name;
-	pod.metadata.namespace_ = object->namespace_;
-	pod.metadata.uid = object->uid;
-	return pod;
-}
-
 static int same_uid(const struct bt_pod *pod, struct berth_error *err)
 {
 	struct bt_strbuf shown = {0};
@@ -275,7 +264,7 @@ static int admit_pods(struct loading *loading, bool exists, struct berth_error *
 		if (object->kind != BT_KIND_POD) {
 			continue;
 		}
-		struct bt_pod pod = input_pod(cluster, i);
+		struct bt_pod pod = bt_manifests_pod(object);
 		bool is_there = object->uid_is_given || bt_pod_is_assigned(&pod);
 		if (is_there != exists) {
 			continue;
@@ -286,15 +275,9 @@ static int admit_pods(struct loading *loading, bool exists, struct berth_error *
 			loading->specs[i] = &own->spec;
 			continue;
 		}
-		struct berth_error refusal = BERTH_ERROR_INIT;
-		int result = bt_pod_admission_admit(expansion->admission, &pod,
-			object->uid_is_given, &loading->specs[i], &refusal);
-		if (result == BERTH_ERR_STATE) {
-			bt_expansion_refuse(expansion, i, berth_error_message(&refusal));
-			berth_error_finish(&refusal);
-		} else if (result < 0) {
-			result = bt_error_move(err, &refusal);
-			return bt_manifests_wrap(cluster, i, result, err);
+		int result = bt_expansion_admit(expansion, i, &pod, &loading->specs[i], err);
+		if (result < 0) {
+			return result;
 		}
 		if (bt_pod_admission_bytes(expansion->admission) > BT_SIMULATION_POD_BYTES_MAX) {
 			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
@@ -308,7 +291,7 @@ static int admit_pods(struct loading *loading, bool exists, struct berth_error *
 static int load_input_pod(struct loading *loading, uint32_t index, struct berth_error *err)
 {
 	struct bt_manifests *cluster = loading->simulation->cluster;
-	struct bt_pod pod = input_pod(cluster, index);
+	struct bt_pod pod = bt_manifests_pod(&cluster->objects.items[index]);
 	struct bt_str node_name = pod.spec.node_name;
 	if (loading->specs[index] == NULL) {
 		return 0;

@@ -80,6 +80,15 @@ bool bt_tree_is_over(const struct bt_json_value *pod)
 	return bt_str_equal_c(phase, "Succeeded") || bt_str_equal_c(phase, "Failed");
 }
 
+bool bt_sync_patch_status(struct bt_sync *sync, struct bt_json_value *status)
+{
+	struct bt_json_value *patch = bt_json_new(sync->arena, BT_JSON_OBJECT);
+
+	bt_json_set_value(sync->arena, patch, "status", status);
+	return bt_hub_is_done(bt_hub_patch(
+		sync->hub, sync->resource, BT_SUBRESOURCE_STATUS, sync->key, patch, sync->arena));
+}
+
 struct bt_json_value *bt_tree_find(
 	const struct bt_json_value *array, const char *member, struct bt_str text)
 {

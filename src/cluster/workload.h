@@ -66,6 +66,12 @@ BT_MUST_USE int bt_expansion_open(struct bt_expansion *expansion, struct berth_e
  */
 void bt_expansion_refuse(struct bt_expansion *expansion, uint32_t index, const char *message);
 /**
+ * Admits the pod at index of the input (bt_pod_admission_admit); *out_spec keeps its value if a
+ * quota refuses the pod. Errors name file, document and pod.
+ */
+BT_MUST_USE int bt_expansion_admit(struct bt_expansion *expansion, uint32_t index,
+	const struct bt_pod *pod, const struct bt_pod_spec **out_spec, struct berth_error *err);
+/**
  * Creates the pods. Owners must be indexed (bt_manifests_index_owners). Errors name file, document
  * and workload.
  */

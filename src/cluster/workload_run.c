@@ -337,6 +337,24 @@ void bt_expansion_refuse(struct bt_expansion *expansion, uint32_t index, const c
 	bt_strbuf_finish(&line);
 }
 
+int bt_expansion_admit(struct bt_expansion *expansion, uint32_t index, const struct bt_pod *pod,
+	const struct bt_pod_spec **out_spec, struct berth_error *err)
+{
+	struct berth_error refusal = BERTH_ERROR_INIT;
+	int result = bt_pod_admission_admit(expansion->admission, pod,
+		expansion->cluster->objects.items[index].uid_is_given, out_spec, &refusal);
+	if (result == BERTH_ERR_STATE) {
+		bt_expansion_refuse(expansion, index, berth_error_message(&refusal));
+		berth_error_finish(&refusal);
+		return 0;
+	}
+	if (result < 0) {
+		result = bt_error_move(err, &refusal);
+		return bt_manifests_wrap(expansion->cluster, index, result, err);
+	}
+	return 0;
+}
+
 /**
  * Gives the pod, which equals work->last, the spec that the API server admits. false: the API
  * server refuses the pod.

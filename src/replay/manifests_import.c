@@ -151,37 +151,21 @@ static void add_input_object(
 }
 
 /** Returns the pod with the name, namespace and uid that the API server would set. */
-static struct bt_pod input_pod(const struct bt_manifests_object *object)
-{
-	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object->object, BT_KIND_POD);
-	pod.metadata.name = object->name;
-	pod.metadata.namespace_ = object->namespace_;
-	pod.metadata.uid = object->uid;
-	return pod;
-}
-
-/** are_there: admit pods with a node, which count against quotas before new ones do. */
 static int admit_pods(struct manifests_import *manifests, bool are_there, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < manifests->cluster.objects.count; i++) {
 		const struct bt_manifests_object *object = &manifests->cluster.objects.items[i];
-		struct berth_error refusal = BERTH_ERROR_INIT;
 		if (object->kind != BT_KIND_POD) {
 			continue;
 		}
-		struct bt_pod pod = input_pod(object);
+		struct bt_pod pod = bt_manifests_pod(object);
 		if (bt_pod_is_assigned(&pod) != are_there) {
 			continue;
 		}
-		int result = bt_pod_admission_admit(manifests->expansion.admission, &pod,
-			object->uid_is_given, &manifests->specs[i], &refusal);
-		if (result == BERTH_ERR_STATE) {
-			bt_expansion_refuse(
-				&manifests->expansion, i, berth_error_message(&refusal));
-			berth_error_finish(&refusal);
-		} else if (result < 0) {
-			result = bt_error_move(err, &refusal);
-			return bt_manifests_wrap(&manifests->cluster, i, result, err);
+		int result = bt_expansion_admit(
+			&manifests->expansion, i, &pod, &manifests->specs[i], err);
+		if (result < 0) {
+			return result;
 		}
 	}
 	return 0;
@@ -215,7 +199,7 @@ static int take_objects(struct manifests_import *manifests, struct berth_error *
 	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind == BT_KIND_POD && manifests->specs[i] != NULL) {
-			struct bt_pod pod = input_pod(object);
+			struct bt_pod pod = bt_manifests_pod(object);
 			struct bt_str node_name = pod.spec.node_name;
 			pod.spec = *manifests->specs[i];
 			pod.spec.node_name = node_name;
@@ -274,8 +258,8 @@ static int write_pods(struct manifests_import *manifests, struct berth_error *er
 	return result;
 }
 
-int bt_import_manifests(struct bt_import *import, const struct bt_import_request *request,
-	struct berth_error *err)
+int bt_import_manifests(
+	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err)
 {
 	struct manifests_import manifests = {.import = import};
 	int result = bt_arrivals_parse(request->arrivals, &manifests.per_second, err);
