@@ -56,6 +56,12 @@ void bt_strbuf_append_str(struct bt_strbuf *buffer, struct bt_str text)
 	bt_strbuf_append(buffer, text.data, text.length);
 }
 
+void bt_strbuf_set(struct bt_strbuf *buffer, struct bt_str text)
+{
+	bt_strbuf_reset(buffer);
+	bt_strbuf_append_str(buffer, text);
+}
+
 void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated)
 {
 	bt_strbuf_append(buffer, zero_terminated, strlen(zero_terminated));

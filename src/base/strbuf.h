@@ -53,6 +53,8 @@ static inline void bt_strbuf_append_char(struct bt_strbuf *buffer, char byte)
 }
 
 void bt_strbuf_append_str(struct bt_strbuf *buffer, struct bt_str text);
+/** Replaces the content by text, which must not be a part of the buffer. */
+void bt_strbuf_set(struct bt_strbuf *buffer, struct bt_str text);
 void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated);
 /** Appends text with ASCII letters in lower case. */
 void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text);

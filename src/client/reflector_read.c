@@ -302,10 +302,8 @@ static int take_list_meta(
 	int code = bt_list_meta_read(bytes, reflector->is_protobuf, &reflector->arena, &meta, err);
 
 	if (code == 0) {
-		bt_strbuf_reset(&reflector->list_version);
-		bt_strbuf_append_str(&reflector->list_version, meta.resource_version);
-		bt_strbuf_reset(&reflector->continue_token);
-		bt_strbuf_append_str(&reflector->continue_token, meta.continue_token);
+		bt_strbuf_set(&reflector->list_version, meta.resource_version);
+		bt_strbuf_set(&reflector->continue_token, meta.continue_token);
 	}
 	return code;
 }

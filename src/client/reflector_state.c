@@ -29,8 +29,7 @@ int64_t bt_reflector_backoff_step(
 
 static void set_text(struct bt_strbuf *out, struct bt_str text)
 {
-	bt_strbuf_reset(out);
-	bt_strbuf_append_str(out, text);
+	bt_strbuf_set(out, text);
 }
 
 static struct bt_str usable_version(const struct bt_reflector_state *state)

@@ -58,7 +58,6 @@ struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
 	struct bt_str api_version = bt_json_find_str(value, "apiVersion");
 	struct bt_str kind = bt_json_find_str(value, "kind");
 	const struct bt_schema_message *message = NULL;
-	struct bt_json_writer writer;
 
 	if (client->writes_protobuf) {
 		message = bt_schema_find(api_version, kind);
@@ -72,8 +71,7 @@ struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
 		bt_strbuf_finish(&raw);
 		return BT_STR(BT_MEDIA_PROTOBUF);
 	}
-	bt_json_writer_init(&writer, out, 0);
-	bt_json_write_value(&writer, value);
+	bt_json_format(value, out);
 	return BT_STR(BT_MEDIA_JSON);
 }
 

@@ -828,9 +828,7 @@ int bt_kustomize_here(const char *path, struct bt_strbuf *out, struct berth_erro
 	if (result == 0) {
 		bt_kustomize_finish_names(&arena, folder.resources.items, folder.resources.count);
 		for (uint32_t i = 0; i < folder.resources.count; i++) {
-			struct bt_json_writer writer;
-			bt_json_writer_init(&writer, out, 0);
-			bt_json_write_value(&writer, folder.resources.items[i].object);
+			bt_json_format(folder.resources.items[i].object, out);
 			bt_strbuf_append_char(out, '\n');
 		}
 	}

@@ -588,7 +588,6 @@ static struct bt_str content_hash(struct bt_arena *arena, const struct bt_json_v
 	struct bt_json_value *content = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_strbuf json = {0};
 	struct bt_strbuf escaped = {0};
-	struct bt_json_writer writer;
 	if (sorted->count > 1) {
 		qsort(sorted->members, sorted->count, sizeof(sorted->members[0]),
 			bt_str_compare_qsort);
@@ -603,8 +602,7 @@ static struct bt_str content_hash(struct bt_arena *arena, const struct bt_json_v
 	if (is_kind(object, "Secret")) {
 		bt_json_set_str(arena, content, "type", bt_json_text_at(object, "type"));
 	}
-	bt_json_writer_init(&writer, &json, 0);
-	bt_json_write_value(&writer, content);
+	bt_json_format(content, &json);
 	for (size_t i = 0; i < json.length; i++) {
 		char byte = bt_strbuf_c(&json)[i];
 		if (byte == '<' || byte == '>' || byte == '&') {

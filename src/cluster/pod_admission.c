@@ -153,11 +153,9 @@ static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod 
 		result = set_refusal_error(BERTH_ERR_INVALID, answer.failure.message, err);
 	} else {
 		struct bt_strbuf text = {0};
-		struct bt_json_writer writer;
 		struct bt_json_reader reader;
 		struct bt_pod *admitted = BT_ARENA_NEW(&admission->arena, struct bt_pod);
-		bt_json_writer_init(&writer, &text, 0);
-		bt_json_write_value(&writer, answer.document);
+		bt_json_format(answer.document, &text);
 		struct bt_str kept = bt_arena_take_strbuf(&admission->arena, &text);
 		bt_json_reader_init(&reader, kept);
 		result = bt_message_decode_json(

@@ -49,12 +49,10 @@ bool bt_tree_decode(struct bt_arena *arena, const struct bt_json_value *tree,
 	const struct bt_message *message, void *out)
 {
 	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
 	struct bt_json_reader reader;
 	bool decoded;
 
-	bt_json_writer_init(&writer, &text, 0);
-	bt_json_write_value(&writer, tree);
+	bt_json_format(tree, &text);
 	bt_json_reader_init(&reader, bt_arena_str(arena, bt_strbuf_str(&text)));
 	decoded = bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
 	bt_strbuf_finish(&text);

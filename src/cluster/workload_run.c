@@ -196,11 +196,9 @@ static bool decode_pod(
 	struct bt_expansion_work *work, const struct bt_json_value *tree, struct bt_pod *out_pod)
 {
 	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
 	struct bt_json_reader reader;
 	struct bt_arena *arena = &work->expansion->arena;
-	bt_json_writer_init(&writer, &text, 0);
-	bt_json_write_value(&writer, tree);
+	bt_json_format(tree, &text);
 	bt_json_reader_init(&reader, bt_arena_str(arena, bt_strbuf_str(&text)));
 	bool decoded = bt_message_decode_json(&bt_pod_message, &reader, arena, out_pod, NULL) == 0;
 	bt_strbuf_finish(&text);

@@ -169,6 +169,8 @@ void bt_json_write_c(struct bt_json_writer *writer, const char *zero_terminated)
 /** Writes a value that is JSON text already. */
 void bt_json_write_raw(struct bt_json_writer *writer, struct bt_str json);
 void bt_json_write_value(struct bt_json_writer *writer, const struct bt_json_value *value);
+/** Appends the value as JSON without blanks. */
+void bt_json_format(const struct bt_json_value *value, struct bt_strbuf *out);
 void bt_json_begin_array(struct bt_json_writer *writer);
 void bt_json_end_array(struct bt_json_writer *writer);
 void bt_json_begin_object(struct bt_json_writer *writer);

@@ -326,3 +326,11 @@ void bt_json_write_value(struct bt_json_writer *writer, const struct bt_json_val
 		break;
 	}
 }
+
+void bt_json_format(const struct bt_json_value *value, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+
+	bt_json_writer_init(&writer, out, 0);
+	bt_json_write_value(&writer, value);
+}

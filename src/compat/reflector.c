@@ -196,8 +196,7 @@ static bool is_any_version(struct bt_str version)
 
 static void set_version(struct berth_reflector *reflector, struct bt_str version)
 {
-	bt_strbuf_reset(&reflector->version);
-	bt_strbuf_append_str(&reflector->version, version);
+	bt_strbuf_set(&reflector->version, version);
 }
 
 enum berth_reflector_step berth_reflector_step(const struct berth_reflector *reflector)

@@ -315,8 +315,7 @@ static struct bt_str first_value(
 	struct bt_strbuf name = {0};
 	struct bt_str value = {0};
 	for (uint32_t i = 0; i < names->names.count && value.length == 0; i++) {
-		bt_strbuf_reset(&name);
-		bt_strbuf_append_str(&name, names->names.items[i]);
+		bt_strbuf_set(&name, names->names.items[i]);
 		value = bt_http_header(exchange, bt_strbuf_c(&name));
 	}
 	bt_strbuf_finish(&name);
@@ -383,8 +382,7 @@ static enum answer try_front(struct bt_authentication *authentication, const str
 	caller->uid =
 		bt_arena_str(authentication->arena, first_value(shown->exchange, &headers->uid));
 	for (uint32_t i = 0; i < headers->group.names.count; i++) {
-		bt_strbuf_reset(&header);
-		bt_strbuf_append_str(&header, headers->group.names.items[i]);
+		bt_strbuf_set(&header, headers->group.names.items[i]);
 		bt_http_each_header(
 			shown->exchange, bt_strbuf_c(&header), take_group, authentication);
 	}

@@ -138,8 +138,7 @@ void bt_http_url_append_basic(struct bt_strbuf *out, struct bt_str user)
 {
 	struct bt_strbuf pair = {0};
 	if (!bt_http_percent_decode(user, false, &pair)) {
-		bt_strbuf_reset(&pair);
-		bt_strbuf_append_str(&pair, user);
+		bt_strbuf_set(&pair, user);
 	}
 	if (bt_str_find_char(user, ':') < 0) {
 		bt_strbuf_append_char(&pair, ':');

@@ -67,10 +67,8 @@ static void make_change(struct bt_change_lines *lines, const struct bt_object *o
 	}
 	const struct bt_json_value *patch = bt_json_merge_diff(&lines->arena, from, to);
 	if (patch->count != 0) {
-		struct bt_json_writer json;
 		bt_strbuf_reset(&lines->old_json);
-		bt_json_writer_init(&json, &lines->old_json, 0);
-		bt_json_write_value(&json, patch);
+		bt_json_format(patch, &lines->old_json);
 		write_change(new_object, BT_RECORDING_CHANGE, meta, bt_strbuf_str(&lines->old_json),
 			take, context);
 	}

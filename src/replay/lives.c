@@ -40,8 +40,7 @@ static int open_part(struct bt_recording_parts *parts, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s: starts before the end of %s", path,
 			parts->paths[parts->next_path - 1]);
 	}
-	bt_strbuf_reset(&parts->recording);
-	bt_strbuf_append_str(&parts->recording, header->recording);
+	bt_strbuf_set(&parts->recording, header->recording);
 	parts->part = header->part;
 	parts->start_ns = header->start_ns;
 	parts->next_path++;
@@ -202,8 +201,7 @@ static int take_line(struct bt_lives *lives, const struct bt_recording_line *lin
 		result = bt_pod_facts_read(line->json, arena, &facts, err);
 	}
 	bool is_new = line->event == BT_RECORDING_ADD;
-	bt_strbuf_reset(key);
-	bt_strbuf_append_str(key, is_new ? facts.namespace_ : line->namespace_);
+	bt_strbuf_set(key, is_new ? facts.namespace_ : line->namespace_);
 	bt_strbuf_append_char(key, '/');
 	bt_strbuf_append_str(key, is_new ? facts.name : line->name);
 	uint32_t id = find_open(lives, bt_strbuf_str(key));

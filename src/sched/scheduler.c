@@ -506,8 +506,7 @@ void bt_scheduler_prefer_pod(
 void bt_scheduler_name_attempt(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_attempt *out_attempt)
 {
-	bt_strbuf_reset(&scheduler->name);
-	bt_strbuf_append_str(&scheduler->name, pod->namespace_);
+	bt_strbuf_set(&scheduler->name, pod->namespace_);
 	bt_strbuf_append_str(&scheduler->name, pod->name);
 	bt_strbuf_append_str(&scheduler->name, pod->uid);
 	struct bt_str all = bt_strbuf_str(&scheduler->name);

@@ -308,8 +308,7 @@ void bt_scheduler_warn_if_forget_failed(
 static void set_node_name(struct bt_scheduler *scheduler, const struct bt_schedule_result *result,
 	struct bt_attempt *out_attempt)
 {
-	bt_strbuf_reset(&scheduler->node_name);
-	bt_strbuf_append_str(&scheduler->node_name, result->node_name);
+	bt_strbuf_set(&scheduler->node_name, result->node_name);
 	out_attempt->node_name = bt_strbuf_str(&scheduler->node_name);
 }
 

@@ -52,8 +52,7 @@ static void report(struct conflict_list *list, struct bt_apply_conflicts *out_co
 		BT_ARENA_NEW_ARRAY(list->arena, struct bt_apply_conflict, list->count);
 	memcpy(items, list->items, list->count * sizeof(*items));
 	if (list->total == 1) {
-		bt_strbuf_reset(&list->text);
-		bt_strbuf_append_str(&list->text, items[0].message);
+		bt_strbuf_set(&list->text, items[0].message);
 		bt_strbuf_append_c(&list->text, ": ");
 		bt_strbuf_append_str(&list->text, items[0].field);
 	}

@@ -44,7 +44,6 @@ static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_
 {
 	struct bt_json_value *key = NULL;
 	struct bt_strbuf buffer = {0};
-	struct bt_json_writer writer;
 	if (bt_json_parse(arena, text, false, &key, NULL) != 0) {
 		return false;
 	}
@@ -64,8 +63,7 @@ static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_
 			key->members[k - 1] = member;
 		}
 	}
-	bt_json_writer_init(&writer, &buffer, 0);
-	bt_json_write_value(&writer, key);
+	bt_json_format(key, &buffer);
 	*out_text = bt_arena_take_strbuf(arena, &buffer);
 	return true;
 }
@@ -304,7 +302,6 @@ struct path_list {
 static void print_key(struct path_list *list, struct bt_str text)
 {
 	struct bt_json_value *key = NULL;
-	struct bt_json_writer writer;
 	if (bt_json_parse(list->arena, text, false, &key, NULL) != 0) {
 		return;
 	}
@@ -313,8 +310,7 @@ static void print_key(struct path_list *list, struct bt_str text)
 		bt_strbuf_append_c(&list->path, i != 0 ? "," : "");
 		bt_strbuf_append_str(&list->path, key->members[i].name);
 		bt_strbuf_append_char(&list->path, '=');
-		bt_json_writer_init(&writer, &list->path, 0);
-		bt_json_write_value(&writer, key->members[i].value);
+		bt_json_format(key->members[i].value, &list->path);
 	}
 	bt_strbuf_append_char(&list->path, ']');
 }

@@ -57,15 +57,13 @@ static bool write_key(const struct bt_schema_field *list, const struct bt_json_v
 static bool write_edge(
 	const struct bt_spot *spot, const struct bt_json_value *element, struct bt_strbuf *out)
 {
-	struct bt_json_writer writer;
 	if (spot->list->list_keys != NULL) {
 		return element->type == BT_JSON_OBJECT && write_key(spot->list, element, out);
 	}
 	if (bt_spot_scalar_text(element).data == NULL) {
 		return false;
 	}
-	bt_json_writer_init(&writer, out, 0);
-	bt_json_write_value(&writer, element);
+	bt_json_format(element, out);
 	return true;
 }
 

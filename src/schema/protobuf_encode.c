@@ -81,12 +81,10 @@ static void write_base64(struct bt_strbuf *out, uint32_t number, const struct bt
 
 static void write_raw(struct bt_strbuf *out, uint32_t number, const struct bt_json_value *value)
 {
-	struct bt_json_writer writer;
 	size_t box = bt_wire_open(out, number);
 	size_t raw = bt_wire_open(out, 1);
 
-	bt_json_writer_init(&writer, out, 0);
-	bt_json_write_value(&writer, value);
+	bt_json_format(value, out);
 	bt_wire_close(out, raw);
 	bt_wire_close(out, box);
 }

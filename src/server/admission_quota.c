@@ -316,10 +316,8 @@ static struct quota_sum *find_sum(struct bt_api *api, struct bt_str key, uint32_
 
 static void set_text(struct bt_strbuf *text, const struct bt_json_value *value)
 {
-	struct bt_json_writer writer;
 	bt_strbuf_reset(text);
-	bt_json_writer_init(&writer, text, 0);
-	bt_json_write_value(&writer, value);
+	bt_json_format(value, text);
 }
 
 /** Adds or subtracts a stored object. Finished pods use nothing. */

@@ -250,15 +250,13 @@ static void refuse_patched(struct bt_call *call, struct bt_json_value *object, s
 		bt_schema_append_go(call->request->body, BT_STR_MAX, &shown);
 		text = conversion_text(call->arena, text);
 	} else {
-		struct bt_json_writer writer;
 		const struct bt_api_resource *resource = call->write.resource;
 		bt_json_set_c(call->arena, object, "kind", resource->kind);
 		bt_json_set_str(call->arena, object, "apiVersion",
 			bt_resource_api_version(resource, call->arena));
 		qsort(object->members, object->count, sizeof(*object->members),
 			bt_str_compare_qsort);
-		bt_json_writer_init(&writer, &shown, 0);
-		bt_json_write_value(&writer, object);
+		bt_json_format(object, &shown);
 	}
 	bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("patch"),
 		bt_json_new_str(call->arena, bt_arena_str(call->arena, bt_strbuf_str(&shown))),
@@ -463,7 +461,6 @@ static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 {
 	struct bt_api *api = call->api;
 	struct bt_json_value *metadata = bt_call_metadata(call, object);
-	struct bt_json_writer writer;
 	if (call->write.resource->strategy->to_stored != NULL) {
 		call->write.resource->strategy->to_stored(&call->write, object);
 		normalise_converted(call,
@@ -479,8 +476,7 @@ static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 	move_first(object, BT_STR("metadata"));
 	move_first(metadata, BT_STR("managedFields"));
 	bt_strbuf_reset(&api->text);
-	bt_json_writer_init(&writer, &api->text, 0);
-	bt_json_write_value(&writer, object);
+	bt_json_format(object, &api->text);
 	return bt_strbuf_str(&api->text);
 }
 

@@ -334,7 +334,6 @@ static void send_discovery(struct bt_front_call *call)
 static void send_openid(struct bt_front_call *call)
 {
 	bool is_keys = call->route.kind == BT_ROUTE_OPENID_KEYS;
-	struct bt_json_writer writer;
 	const struct bt_json_value *document = is_keys
 		? bt_openid_keys(call->front->api, &call->arena)
 		: bt_openid_configuration(
@@ -345,8 +344,7 @@ static void send_openid(struct bt_front_call *call)
 		bt_front_send_failure(call);
 		return;
 	}
-	bt_json_writer_init(&writer, &call->body, 0);
-	bt_json_write_value(&writer, document);
+	bt_json_format(document, &call->body);
 	bt_front_header(call, "Cache-Control", BT_STR("public, max-age=3600"));
 	bt_front_send(call, 200, is_keys ? "application/jwk-set+json" : "application/json");
 }

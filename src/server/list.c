@@ -183,13 +183,11 @@ static uint16_t delete_some(
 			break;
 		}
 		if (!bt_selection_matches(&list->selection, stored)) {
-			bt_strbuf_reset(&list->last_key);
-			bt_strbuf_append_str(&list->last_key, bt_stored_key(stored));
+			bt_strbuf_set(&list->last_key, bt_stored_key(stored));
 			continue;
 		}
 		bt_vec_push(&list->deleted, bt_stored_share(stored));
-		bt_strbuf_reset(&list->last_key);
-		bt_strbuf_append_str(&list->last_key, bt_stored_key(stored));
+		bt_strbuf_set(&list->last_key, bt_stored_key(stored));
 		code = delete_one(list, stored, arena, out_failure);
 	}
 	bt_store_walk_end(&list->walk);
@@ -414,8 +412,7 @@ static enum step advance(struct bt_list *list, uint32_t *budget)
 		*budget -= *budget < TREE_OBJECTS ? *budget : TREE_OBJECTS;
 	}
 	bt_encode_list_item(&list->encoder, stored, &list->pending);
-	bt_strbuf_reset(&list->last_key);
-	bt_strbuf_append_str(&list->last_key, bt_stored_key(stored));
+	bt_strbuf_set(&list->last_key, bt_stored_key(stored));
 	list->count++;
 	if (list->phase == PHASE_MEASURING) {
 		list->message_bytes += list->pending.length - before;

@@ -105,9 +105,7 @@ static int sign(struct bt_api *api, const struct bt_json_value *claims, struct b
 	}
 	struct bt_strbuf payload = {0};
 	struct bt_strbuf token = {0};
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, &payload, 0);
-	bt_json_write_value(&writer, claims);
+	bt_json_format(claims, &payload);
 	result = bt_jwt_sign(key, bt_strbuf_str(&payload), &token, err);
 	if (result == 0) {
 		*out_token = bt_arena_str(arena, bt_strbuf_str(&token));

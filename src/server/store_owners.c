@@ -188,8 +188,7 @@ struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str te
 		rest = bt_str_sub(rest, (uint32_t)at + LENGTH(EMPTY_TIME), BT_STR_MAX);
 		time_count++;
 	}
-	bt_strbuf_reset(&pool->text);
-	bt_strbuf_append_str(&pool->text, text);
+	bt_strbuf_set(&pool->text, text);
 	struct bt_owners *owners = find_or_add(pool, time_count);
 	if (owners->row != 0) {
 		bt_owners_unref(owners);

@@ -71,12 +71,10 @@ void bt_rule_device_parameters(
 	const struct bt_json_value *parameters = bt_json_find(opaque, "parameters");
 	const struct bt_path *at = BT_PATH_NAME(place, "parameters");
 	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
 	if (parameters == NULL) {
 		return;
 	}
-	bt_json_writer_init(&writer, &text, 0);
-	bt_json_write_value(&writer, parameters);
+	bt_json_format(parameters, &text);
 	if (bt_strbuf_str(&text).length > PARAMETERS_BYTES_MAX) {
 		bt_kinds_error(check->errors, BT_FIELD_TOO_LONG, at, NULL,
 			"may not be more than %d bytes", PARAMETERS_BYTES_MAX);
