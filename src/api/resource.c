@@ -69,7 +69,7 @@ bool bt_resource_is_overcommit_allowed(struct bt_str name)
 	return bt_resource_is_native(name) && !bt_resource_is_hugepage(name);
 }
 
-static bool is_whole(const struct bt_quantity *quantity)
+static bool is_integer(const struct bt_quantity *quantity)
 {
 	struct bt_quantity whole =
 		bt_quantity_make(bt_quantity_value(quantity), 0, BT_QUANTITY_DECIMAL_SI);
@@ -86,7 +86,7 @@ uint32_t bt_resource_amount_problems(struct bt_str name, const struct bt_quantit
 	if (bt_quantity_compare(amount, &zero) < 0) {
 		out_problems[count++] = "must be greater than or equal to 0";
 	}
-	if (!bt_resource_is_overcommit_allowed(name) && !is_whole(amount)) {
+	if (!bt_resource_is_overcommit_allowed(name) && !is_integer(amount)) {
 		out_problems[count++] = "must be an integer";
 	}
 	return count;

@@ -38,7 +38,8 @@ static void quote(struct bt_str text, struct bt_strbuf *out)
 }
 
 /* what: "invalid", "missing unit in", or NULL for an unknown unit. */
-static int refuse(const char *what, struct bt_str unit, struct bt_str text, struct berth_error *err)
+static int set_duration_error(
+	const char *what, struct bt_str unit, struct bt_str text, struct berth_error *err)
 {
 	struct bt_strbuf message = {0};
 	if (what != NULL) {
@@ -112,10 +113,10 @@ static int parse_part(
 	uint32_t unit_length = 0;
 
 	if (cursor->rest.data[0] != '.' && !bt_is_digit(cursor->rest.data[0])) {
-		return refuse("invalid", (struct bt_str){NULL, 0}, text, err);
+		return set_duration_error("invalid", (struct bt_str){NULL, 0}, text, err);
 	}
 	if (!leading_integer(cursor, &value)) {
-		return refuse("invalid", (struct bt_str){NULL, 0}, text, err);
+		return set_duration_error("invalid", (struct bt_str){NULL, 0}, text, err);
 	}
 	bool digits = cursor->rest.length != before;
 	if (cursor->rest.length > 0 && cursor->rest.data[0] == '.') {
@@ -125,7 +126,7 @@ static int parse_part(
 		digits = digits || cursor->rest.length != before;
 	}
 	if (!digits) {
-		return refuse("invalid", (struct bt_str){NULL, 0}, text, err);
+		return set_duration_error("invalid", (struct bt_str){NULL, 0}, text, err);
 	}
 	while (unit_length < cursor->rest.length && cursor->rest.data[unit_length] != '.' &&
 		!bt_is_digit(cursor->rest.data[unit_length])) {
@@ -133,7 +134,7 @@ static int parse_part(
 	}
 	struct bt_str unit = bt_str_sub(cursor->rest, 0, unit_length);
 	if (unit_length == 0) {
-		return refuse("missing unit in", unit, text, err);
+		return set_duration_error("missing unit in", unit, text, err);
 	}
 	advance(cursor, unit_length);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(units); i++) {
@@ -141,19 +142,19 @@ static int parse_part(
 			continue;
 		}
 		if (value > DURATION_LIMIT / units[i].ns) {
-			return refuse("invalid", unit, text, err);
+			return set_duration_error("invalid", unit, text, err);
 		}
 		value *= units[i].ns;
 		if (fraction > 0) {
 			value += (uint64_t)((double)fraction * ((double)units[i].ns / scale));
 			if (value > DURATION_LIMIT) {
-				return refuse("invalid", unit, text, err);
+				return set_duration_error("invalid", unit, text, err);
 			}
 		}
 		*out_ns = value;
 		return 0;
 	}
-	return refuse(NULL, unit, text, err);
+	return set_duration_error(NULL, unit, text, err);
 }
 
 int bt_duration_parse(struct bt_str text, int64_t *out_ns, struct berth_error *err)
@@ -172,7 +173,7 @@ int bt_duration_parse(struct bt_str text, int64_t *out_ns, struct berth_error *e
 		return 0;
 	}
 	if (cursor.rest.length == 0) {
-		return refuse("invalid", none, text, err);
+		return set_duration_error("invalid", none, text, err);
 	}
 	while (cursor.rest.length > 0) {
 		uint64_t part = 0;
@@ -182,7 +183,7 @@ int bt_duration_parse(struct bt_str text, int64_t *out_ns, struct berth_error *e
 		}
 		total += part; /* both at most 2^63: no wrap */
 		if (total > DURATION_LIMIT || (total == DURATION_LIMIT && cursor.rest.length > 0)) {
-			return refuse("invalid", none, text, err);
+			return set_duration_error("invalid", none, text, err);
 		}
 	}
 	if (negative) {
@@ -190,7 +191,7 @@ int bt_duration_parse(struct bt_str text, int64_t *out_ns, struct berth_error *e
 		return 0;
 	}
 	if (total > DURATION_LIMIT - 1) {
-		return refuse("invalid", none, text, err);
+		return set_duration_error("invalid", none, text, err);
 	}
 	*out_ns = (int64_t)total;
 	return 0;

@@ -43,7 +43,7 @@ static bool parse_bool(const char *text, bool *out_value)
 	return false;
 }
 
-static int refuse(const struct parse *parse, const struct bt_flag *flag, const char *value,
+static int set_flag_error(const struct parse *parse, const struct bt_flag *flag, const char *value,
 	const char *reason)
 {
 	struct bt_strbuf quoted = {0};
@@ -70,7 +70,7 @@ static int store(const struct parse *parse, const struct bt_flag *flag, const ch
 	switch (flag->type) {
 	case BT_FLAG_BOOL:
 		if (!parse_bool(value != NULL ? value : "true", target)) {
-			return refuse(parse, flag, value, "must be true or false");
+			return set_flag_error(parse, flag, value, "must be true or false");
 		}
 		return 0;
 	case BT_FLAG_STRING:
@@ -78,7 +78,7 @@ static int store(const struct parse *parse, const struct bt_flag *flag, const ch
 		return 0;
 	case BT_FLAG_INT:
 		if (!bt_str_parse_int64(bt_str_from(value), &number)) {
-			return refuse(parse, flag, value, "must be an integer");
+			return set_flag_error(parse, flag, value, "must be an integer");
 		}
 		*(int64_t *)target = number;
 		return 0;
@@ -90,7 +90,7 @@ static int store(const struct parse *parse, const struct bt_flag *flag, const ch
 		struct berth_error reason = BERTH_ERROR_INIT;
 		int code = (*(bt_flag_set_fn **)target)(parse->options, flag, value, &reason);
 		if (code < 0) {
-			code = refuse(parse, flag, value != NULL ? value : "",
+			code = set_flag_error(parse, flag, value != NULL ? value : "",
 				berth_error_message(&reason));
 			berth_error_finish(&reason);
 		}

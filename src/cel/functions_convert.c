@@ -18,7 +18,7 @@
 #define TIMESTAMP_SECONDS_MIN INT64_C(-62135596800)
 #define TIMESTAMP_SECONDS_MAX INT64_C(253402300799)
 
-static struct bt_cel_value refuse(struct bt_cel_evaluation *evaluation,
+static struct bt_cel_value conversion_error(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *value, enum bt_cel_kind target)
 {
 	return bt_cel_fail(evaluation, "type conversion error from '%s' to '%s'",
@@ -65,7 +65,7 @@ struct bt_cel_value bt_cel_fn_to_bool(const struct bt_cel_call *call)
 			return bt_cel_bool(false);
 		}
 	}
-	return refuse(call->evaluation, value, BT_CEL_BOOL);
+	return conversion_error(call->evaluation, value, BT_CEL_BOOL);
 }
 
 struct bt_cel_value bt_cel_fn_to_int(const struct bt_cel_call *call)
@@ -95,10 +95,10 @@ struct bt_cel_value bt_cel_fn_to_int(const struct bt_cel_call *call)
 		}
 		return bt_str_parse_int64(value->text, &number)
 			? bt_cel_int(number)
-			: refuse(evaluation, value, BT_CEL_INT);
+			: conversion_error(evaluation, value, BT_CEL_INT);
 	}
 	default:
-		return refuse(evaluation, value, BT_CEL_INT);
+		return conversion_error(evaluation, value, BT_CEL_INT);
 	}
 }
 
@@ -130,14 +130,14 @@ struct bt_cel_value bt_cel_fn_to_uint(const struct bt_cel_call *call)
 
 			if (digit > 9 || BT_MUL_OVERFLOW(number, UINT64_C(10), &number) ||
 				BT_ADD_OVERFLOW(number, (uint64_t)digit, &number)) {
-				return refuse(evaluation, value, BT_CEL_UINT);
+				return conversion_error(evaluation, value, BT_CEL_UINT);
 			}
 		}
 		return text.length != 0 ? bt_cel_uint(number)
-					: refuse(evaluation, value, BT_CEL_UINT);
+					: conversion_error(evaluation, value, BT_CEL_UINT);
 	}
 	default:
-		return refuse(evaluation, value, BT_CEL_UINT);
+		return conversion_error(evaluation, value, BT_CEL_UINT);
 	}
 }
 
@@ -197,19 +197,19 @@ struct bt_cel_value bt_cel_fn_to_double(const struct bt_cel_call *call)
 			return evaluation->stop;
 		}
 		if (!is_double(value->text)) {
-			return refuse(evaluation, value, BT_CEL_DOUBLE);
+			return conversion_error(evaluation, value, BT_CEL_DOUBLE);
 		}
 		bt_strbuf_append_str(&copy, value->text);
 		double number = strtod(bt_strbuf_c(&copy), NULL);
 		bool is_finite_text = strpbrk(bt_strbuf_c(&copy), "nN") == NULL;
 		bt_strbuf_finish(&copy);
 		if (isinf(number) && is_finite_text) {
-			return refuse(evaluation, value, BT_CEL_DOUBLE);
+			return conversion_error(evaluation, value, BT_CEL_DOUBLE);
 		}
 		return bt_cel_double(number);
 	}
 	default:
-		return refuse(evaluation, value, BT_CEL_DOUBLE);
+		return conversion_error(evaluation, value, BT_CEL_DOUBLE);
 	}
 }
 
@@ -295,7 +295,7 @@ struct bt_cel_value bt_cel_fn_to_string(const struct bt_cel_call *call)
 		return *value;
 	}
 	if (!print(value, &output.buffer)) {
-		return refuse(evaluation, value, BT_CEL_STRING);
+		return conversion_error(evaluation, value, BT_CEL_STRING);
 	}
 	return bt_cel_output_finish(&output);
 }
@@ -312,8 +312,9 @@ struct bt_cel_value bt_cel_fn_to_bytes(const struct bt_cel_call *call)
 	if (!bt_cel_charge(evaluation, 1)) {
 		return evaluation->stop;
 	}
-	return result.kind == BT_CEL_BYTES ? result
-					   : refuse(evaluation, &call->arguments[0], BT_CEL_BYTES);
+	return result.kind == BT_CEL_BYTES
+		? result
+		: conversion_error(evaluation, &call->arguments[0], BT_CEL_BYTES);
 }
 
 struct bt_cel_value bt_cel_fn_to_duration(const struct bt_cel_call *call)
@@ -327,7 +328,7 @@ struct bt_cel_value bt_cel_fn_to_duration(const struct bt_cel_call *call)
 	if (value->kind != BT_CEL_STRING ||
 		!bt_cel_charge_work(call->evaluation, value->text.length) ||
 		bt_duration_parse(value->text, &result.integer, NULL) != 0) {
-		return refuse(call->evaluation, value, BT_CEL_DURATION);
+		return conversion_error(call->evaluation, value, BT_CEL_DURATION);
 	}
 	return result;
 }
@@ -357,7 +358,7 @@ struct bt_cel_value bt_cel_fn_to_timestamp(const struct bt_cel_call *call)
 	if (value->kind != BT_CEL_STRING ||
 		!bt_cel_charge_work(call->evaluation, value->text.length) ||
 		bt_time_parse(value->text, &time, NULL) != 0) {
-		return refuse(call->evaluation, value, BT_CEL_TIMESTAMP);
+		return conversion_error(call->evaluation, value, BT_CEL_TIMESTAMP);
 	}
 	return make_timestamp(time.set ? time.seconds : TIMESTAMP_SECONDS_MIN, time.nanoseconds);
 }

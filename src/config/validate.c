@@ -19,7 +19,7 @@ static void check_positive(
 	bt_strbuf_finish(&text);
 }
 
-static void check_given(
+static void check_required(
 	struct bt_str value, const struct bt_path *path, struct bt_config_errors *errors)
 {
 	if (value.length == 0) {
@@ -49,9 +49,10 @@ static void check_leader_election(
 			bt_strbuf_c(&text));
 		bt_strbuf_finish(&text);
 	}
-	check_given(election->resource_lock, BT_PATH_NAME(path, "resourceLock"), errors);
-	check_given(election->resource_namespace, BT_PATH_NAME(path, "resourceNamespace"), errors);
-	check_given(election->resource_name, BT_PATH_NAME(path, "resourceName"), errors);
+	check_required(election->resource_lock, BT_PATH_NAME(path, "resourceLock"), errors);
+	check_required(
+		election->resource_namespace, BT_PATH_NAME(path, "resourceNamespace"), errors);
+	check_required(election->resource_name, BT_PATH_NAME(path, "resourceName"), errors);
 	if (!bt_str_equal_c(election->resource_lock, "leases")) {
 		bt_config_errors_add(errors, BT_PATH_NAME(path, "resourceLock"),
 			"Invalid value: %s: resourceLock value must be \"leases\"",
@@ -87,7 +88,7 @@ static void check_percentage(
 static void check_profile(const struct bt_config_profile *profile, const struct bt_gates *gates,
 	const struct bt_path *path, struct bt_config_errors *errors)
 {
-	check_given(profile->scheduler_name, BT_PATH_NAME(path, "schedulerName"), errors);
+	check_required(profile->scheduler_name, BT_PATH_NAME(path, "schedulerName"), errors);
 	if (profile->percentage_of_nodes_to_score.present) {
 		check_percentage(profile->percentage_of_nodes_to_score.value,
 			BT_PATH_NAME(path, "percentageOfNodesToScore"), errors);

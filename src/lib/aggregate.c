@@ -43,7 +43,7 @@ static uint32_t lower_bound(
 	return low;
 }
 
-static struct berth_host_port own_port(const struct berth_host_port *port)
+static struct berth_host_port copy_port(const struct berth_host_port *port)
 {
 	return (struct berth_host_port){
 		bt_lib_own_text(port->ip), bt_lib_own_text(port->protocol), port->port};
@@ -69,7 +69,7 @@ void berth_host_port_info_add(struct berth_host_port_info *info, struct berth_st
 		info->ports = bt_realloc_array(info->ports, info->capacity, sizeof(*info->ports));
 	}
 	memmove(&info->ports[at + 1], &info->ports[at], (info->count - at) * sizeof(*info->ports));
-	info->ports[at] = own_port(&wanted);
+	info->ports[at] = copy_port(&wanted);
 	info->count++;
 }
 
@@ -119,7 +119,7 @@ void berth_host_port_info_clone(
 		out_copy->ports = BT_NEW_ARRAY(struct berth_host_port, info->count);
 	}
 	for (uint32_t i = 0; i < info->count; i++) {
-		out_copy->ports[i] = own_port(&info->ports[i]);
+		out_copy->ports[i] = copy_port(&info->ports[i]);
 	}
 }
 

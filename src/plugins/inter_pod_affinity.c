@@ -92,7 +92,7 @@ static void reset_tables(struct bt_affinity_tables *tables)
 	tables->touched = false;
 }
 
-static int64_t *own_numbers(struct bt_affinity_table *table, struct bt_arena *arena)
+static int64_t *owned_numbers(struct bt_affinity_table *table, struct bt_arena *arena)
 {
 	if (table->own == NULL) {
 		table->own = BT_ARENA_NEW_ARRAY(arena, int64_t, table->column->dictionary.count);
@@ -104,7 +104,7 @@ static int64_t *own_numbers(struct bt_affinity_table *table, struct bt_arena *ar
 static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *arena,
 	uint32_t table, uint32_t domain, int64_t delta)
 {
-	int64_t *number = &own_numbers(&tables->items[table], arena)[domain];
+	int64_t *number = &owned_numbers(&tables->items[table], arena)[domain];
 	int64_t before = *number;
 
 	/* Wraps on overflow, as upstream's int64 does. */
@@ -165,7 +165,7 @@ static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena
 	if (tables->copies || table->own != NULL ||
 		table->source_count > SOURCES_MAX + domain_count / DOMAINS_PER_SOURCE) {
 		/* Add up the sources and replace them by the sums. */
-		int64_t *own = own_numbers(table, arena);
+		int64_t *own = owned_numbers(table, arena);
 
 		for (uint32_t i = 0; i < table->source_count; i++) {
 			add_source_to(&table->sources[i], own, table->column->dictionary.count);

@@ -1088,7 +1088,7 @@ static uint32_t *count_pods_by_slot(
 
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
 		counts[slot] = counted != NULL
-			? bt_domain_own(&counted->sums, slot)
+			? bt_domain_count_of_slot(&counted->sums, slot)
 			: (uint32_t)count_pods(
 				  state, &run->list.items[index].selector, namespace_, slot);
 	}
@@ -1365,8 +1365,9 @@ static int64_t score_slot(const struct score_data *data, uint32_t slot)
 			continue;
 		}
 		if (term->is_hostname) {
-			count = term->own != NULL ? term->own[slot]
-						  : bt_domain_own(&term->table.sums, slot);
+			count = term->own != NULL
+				? term->own[slot]
+				: bt_domain_count_of_slot(&term->table.sums, slot);
 		} else {
 			count = pods_at(&term->table, domain);
 			count += domain == term->empty_domain ? term->pods_without_label : 0;
@@ -1483,15 +1484,16 @@ static uint64_t domain_pods(const void *context, uint32_t slot)
 	return domain == 0 ? 0 : bt_domain_pods(&source->sums, domain) + UINT64_C(1);
 }
 
-static uint64_t own_pods(const void *context, uint32_t slot)
+static uint64_t count_pods_on_node(const void *context, uint32_t slot)
 {
 	const struct count_source *source = context;
 
-	return source->column->values[slot] == 0 ? 0
-						 : bt_domain_own(&source->sums, slot) + UINT64_C(1);
+	return source->column->values[slot] == 0
+		? 0
+		: bt_domain_count_of_slot(&source->sums, slot) + UINT64_C(1);
 }
 
-static void own_pods_column(const void *context, uint32_t slot_count, uint32_t *values)
+static void count_pods_column(const void *context, uint32_t slot_count, uint32_t *values)
 {
 	const struct count_source *source = context;
 	const struct bt_sparse_counts *own = &source->sums.own;
@@ -1517,7 +1519,7 @@ static void domain_pods_column(const void *context, uint32_t slot_count, uint32_
 {
 	const struct count_source *source = context;
 
-	own_pods_column(context, slot_count, values);
+	count_pods_column(context, slot_count, values);
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
 		if (values[slot] > 1) {
 			values[slot] = (uint32_t)domain_pods(source, slot);
@@ -1533,8 +1535,8 @@ static void add_count_trait(struct bt_trait_list *out, const struct bt_label_col
 		.identity = {SPREAD_TRAIT | kind, column->key.id, table->serial},
 		.counts = &source->sums.own,
 		.reads = BT_CHANGE_PODS | BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_EXISTENCE,
-		.value = kind == TRAIT_OWN_PODS ? own_pods : domain_pods,
-		.column = kind == TRAIT_OWN_PODS ? own_pods_column : domain_pods_column,
+		.value = kind == TRAIT_OWN_PODS ? count_pods_on_node : domain_pods,
+		.column = kind == TRAIT_OWN_PODS ? count_pods_column : domain_pods_column,
 		.context = source,
 	};
 

@@ -108,7 +108,7 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 		framework->nominator != NULL && !bt_nominator_is_empty(framework->nominator);
 }
 
-static bool note_nomination(void *context, BT_UNUSED const struct bt_pod_info *pod)
+static bool set_found(void *context, BT_UNUSED const struct bt_pod_info *pod)
 {
 	*(bool *)context = true;
 	return false;
@@ -280,8 +280,8 @@ static bool is_nominated(const struct dry_run *run, uint32_t slot)
 
 	if (run->has_nominations) {
 		bt_nominator_for_node(run->framework->nominator,
-			bt_node_table_name(&run->evaluator->handle->state->nodes, slot),
-			note_nomination, &nominated);
+			bt_node_table_name(&run->evaluator->handle->state->nodes, slot), set_found,
+			&nominated);
 	}
 	return nominated;
 }

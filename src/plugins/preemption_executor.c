@@ -133,7 +133,7 @@ static int evict_now(
 	return result;
 }
 
-static bool note_lower_nomination(void *context, const struct bt_pod_info *pod)
+static bool add_lower_nomination(void *context, const struct bt_pod_info *pod)
 {
 	struct bt_lower_nominations *lower = context;
 
@@ -165,7 +165,7 @@ struct bt_lower_nominations bt_eviction_lower_nominations(const struct bt_evicti
 		gates != NULL && bt_gate_enabled(gates, BT_GATE_SCHEDULER_ASYNC_API_CALLS);
 	if (framework != NULL && framework->nominator != NULL) {
 		bt_nominator_for_node(framework->nominator, eviction->candidate_name,
-			note_lower_nomination, &lower);
+			add_lower_nomination, &lower);
 	}
 	return lower;
 }

@@ -169,7 +169,7 @@ bool bt_dry_run_recall(const struct bt_dry_run_memo *memo, const struct bt_state
 	return true;
 }
 
-static void set_note_of(struct bt_dry_run_memo *memo, const struct bt_state *state, uint32_t slot,
+static void set_note_at(struct bt_dry_run_memo *memo, const struct bt_state *state, uint32_t slot,
 	uint32_t at, uint32_t count)
 {
 	memo->notes.items[slot] =
@@ -184,7 +184,7 @@ void bt_dry_run_memo_add_victims(struct bt_dry_run_memo *memo, const struct bt_s
 	for (uint32_t i = 0; i < count; i++) {
 		bt_vec_push(&memo->victims, victims[i]);
 	}
-	set_note_of(memo, state, slot, at, count);
+	set_note_at(memo, state, slot, at, count);
 }
 
 void bt_dry_run_memo_add_failure(struct bt_dry_run_memo *memo, const struct bt_state *state,
@@ -201,5 +201,5 @@ void bt_dry_run_memo_add_failure(struct bt_dry_run_memo *memo, const struct bt_s
 	if (at == memo->statuses.count) {
 		bt_vec_push(&memo->statuses, bt_status_copy(status, &memo->arena));
 	}
-	set_note_of(memo, state, slot, at, 0);
+	set_note_at(memo, state, slot, at, 0);
 }

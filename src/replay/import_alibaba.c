@@ -68,7 +68,7 @@ static bool read_amount(struct bt_str text, int64_t max, int64_t *out_amount)
 }
 
 /** Returns the number of whole GPUs; 0 if the pod requests a share of a GPU. */
-static struct bt_trace_amount whole_gpus(int64_t gpus, int64_t share)
+static struct bt_trace_amount count_whole_gpus(int64_t gpus, int64_t share)
 {
 	return (struct bt_trace_amount){GPU, share == MILLI_PER_GPU ? gpus : 0, "", true};
 }
@@ -90,7 +90,7 @@ static void write_node(struct bt_strbuf *out, const struct bt_str *values, const
 	const struct bt_trace_amount resources[] = {
 		{"cpu", amounts[NODE_CPU], "m", false},
 		{"memory", amounts[NODE_MEMORY], "Mi", false},
-		whole_gpus(amounts[NODE_GPU], MILLI_PER_GPU),
+		count_whole_gpus(amounts[NODE_GPU], MILLI_PER_GPU),
 		gpu_shares(amounts[NODE_GPU], MILLI_PER_GPU),
 	};
 	const struct bt_trace_node node = {
@@ -170,7 +170,7 @@ static void write_pod(struct bt_strbuf *out, const struct bt_str *values, const 
 	const struct bt_trace_amount resources[] = {
 		{"cpu", amounts[CPU], "m", false},
 		{"memory", amounts[MEMORY], "Mi", false},
-		whole_gpus(amounts[NUM_GPU], amounts[SHARE]),
+		count_whole_gpus(amounts[NUM_GPU], amounts[SHARE]),
 		gpu_shares(amounts[NUM_GPU], amounts[SHARE]),
 	};
 	const struct bt_trace_pod pod = {

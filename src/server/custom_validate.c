@@ -66,7 +66,7 @@ static void add_error(struct checker *checker, enum bt_field_error_type type,
 }
 
 /** Adds the error `spec.a in body <text>`. */
-static void complain_of_body(struct checker *checker, const struct bt_path *place,
+static void add_body_error(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *value, struct bt_str text)
 {
 	struct bt_str path = path_text(checker, place);
@@ -152,7 +152,7 @@ static void check_number(struct checker *checker, const struct bt_path *place,
 	if (number_at(schema, "maximum", &bound)) {
 		bool exclusive = bt_json_bool_at(schema, "exclusiveMaximum", false);
 		if (number > bound || (exclusive && number == bound)) {
-			complain_of_body(checker, place, value,
+			add_body_error(checker, place, value,
 				bt_arena_printf(arena, "should be less than %s%.17g",
 					exclusive ? "" : "or equal to ", bound));
 		}
@@ -160,14 +160,14 @@ static void check_number(struct checker *checker, const struct bt_path *place,
 	if (number_at(schema, "minimum", &bound)) {
 		bool exclusive = bt_json_bool_at(schema, "exclusiveMinimum", false);
 		if (number < bound || (exclusive && number == bound)) {
-			complain_of_body(checker, place, value,
+			add_body_error(checker, place, value,
 				bt_arena_printf(arena, "should be greater than %s%.17g",
 					exclusive ? "" : "or equal to ", bound));
 		}
 	}
 	if (number_at(schema, "multipleOf", &bound) && bound > 0 &&
 		number / bound != floor(number / bound)) {
-		complain_of_body(checker, place, value,
+		add_body_error(checker, place, value,
 			bt_arena_printf(arena, "should be a multiple of %.17g", bound));
 	}
 }
@@ -241,18 +241,18 @@ static void check_text(struct checker *checker, const struct bt_path *place,
 			"may not be more than %lld bytes", (long long)most);
 	}
 	if (length < least) {
-		complain_of_body(checker, place, value,
+		add_body_error(checker, place, value,
 			bt_arena_printf(
 				arena, "should be at least %lld chars long", (long long)least));
 	}
 	if (node != NULL && node->pattern != NULL &&
 		!bt_cel_regex_find(node->pattern, value->text, 0, NULL, NULL)) {
-		complain_of_body(checker, place, value,
+		add_body_error(checker, place, value,
 			bt_arena_printf(arena, "should match '%.*s'",
 				BT_STR_ARG(bt_json_text_at(schema, "pattern"))));
 	}
 	if (node != NULL && format.length != 0 && !has_format(node, format, value->text, arena)) {
-		complain_of_body(checker, place, value,
+		add_body_error(checker, place, value,
 			bt_arena_printf(arena, "must be of type %.*s: \"%.*s\"", BT_STR_ARG(format),
 				BT_STR_ARG(value->text)));
 	}
@@ -330,7 +330,7 @@ static void check_list(struct checker *checker, const struct bt_path *place,
 			"must have at most %lld items", (long long)most);
 	}
 	if (list->count < least) {
-		complain_of_body(checker, place,
+		add_body_error(checker, place,
 			bt_json_new_int64(checker->errors->arena, list->count),
 			bt_arena_printf(checker->errors->arena, "should have at least %lld items",
 				(long long)least));
@@ -345,7 +345,7 @@ static void check_list(struct checker *checker, const struct bt_path *place,
 				continue;
 			}
 			if (is_unique) {
-				complain_of_body(checker, place, NULL,
+				add_body_error(checker, place, NULL,
 					BT_STR("shouldn't contain duplicates"));
 				return;
 			}
@@ -587,7 +587,7 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 			"must have at most %lld items", (long long)most);
 	}
 	if (object->count < least) {
-		complain_of_body(checker, place,
+		add_body_error(checker, place,
 			bt_json_new_int64(checker->errors->arena, object->count),
 			bt_arena_printf(checker->errors->arena,
 				"should have at least %lld properties", (long long)least));
@@ -707,7 +707,7 @@ static void check(struct checker *checker, const struct bt_path *place,
 	if (!has_type(schema, value)) {
 		const char *found = type_name(value);
 		struct bt_str type = bt_json_text_at(schema, "type");
-		complain_of_body(checker, place, text_of(checker, found),
+		add_body_error(checker, place, text_of(checker, found),
 			bt_json_bool_at(schema, "x-kubernetes-int-or-string", false)
 				? bt_arena_printf(checker->errors->arena,
 					  "must be of type integer,string: \"%s\"", found)

@@ -148,7 +148,7 @@ static void free_call(struct bt_front_call *call)
 /*
  * Without the parameter pretty, JSON is indented for browsers, curl and Wget, whose users read it.
  */
-static bool wants_pretty(const struct bt_front_call *call)
+static bool needs_indent(const struct bt_front_call *call)
 {
 	static const char *const agents[] = {"curl", "Wget", "Mozilla/5.0"};
 	if (call->query.pretty_given) {
@@ -181,7 +181,7 @@ struct bt_front_call *bt_front_begin(
 	call->request = *request;
 	call->began_ns = bt_loop_now_ns(front->loop);
 	bt_query_parse(request->query, &call->arena, &call->query);
-	call->encoding.pretty = wants_pretty(call);
+	call->encoding.pretty = needs_indent(call);
 	bt_route_parse(bt_api_resources(front->api), request->path, &call->arena, &call->route);
 	if (refuse_if_failed(call) || !bt_front_identify(call)) {
 		bt_front_send_failure(call);

@@ -236,7 +236,7 @@ static void remove_record(struct bt_rbac *rbac, uint32_t index)
 }
 
 /** Called during a commit, so it only notes the change. */
-static void note_change(void *context, const struct bt_store_change *change)
+static void record_change(void *context, const struct bt_store_change *change)
 {
 	struct bt_rbac *rbac = context;
 	for (uint32_t kind = 0; kind < RECORD_KIND_COUNT; kind++) {
@@ -283,7 +283,7 @@ struct bt_rbac *bt_rbac_create(struct bt_api *api)
 		}
 		bt_store_walk_end(&walk);
 	}
-	bt_store_on_change(rbac->store, note_change, rbac);
+	bt_store_on_change(rbac->store, record_change, rbac);
 	return rbac;
 }
 

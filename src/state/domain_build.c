@@ -441,7 +441,7 @@ static const char *difference(
 	struct bt_domain_sums sums = bt_domain_counter_sums(counter);
 
 	for (uint32_t slot = 0; slot < slots; slot++) {
-		if (bt_domain_own(&sums, slot) != twin->own[slot]) {
+		if (bt_domain_count_of_slot(&sums, slot) != twin->own[slot]) {
 			return "pods of a slot";
 		}
 		if (twin->own[slot] != 0 && !is_listed(&sums.own, slot)) {

@@ -201,7 +201,7 @@ struct bt_domain_sums {
 	uint32_t size;                /* number of domains; later ones have no pods or nodes */
 	struct bt_sparse_counts pods; /* by domain: bt_domain_pods */
 	const uint32_t *nodes;        /* by domain: bt_domain_nodes */
-	struct bt_sparse_counts own;  /* by slot: bt_domain_own */
+	struct bt_sparse_counts own;  /* by slot: bt_domain_count_of_slot */
 	/* Totals over all domains except 0. */
 	uint64_t pod_total;      /* sum of pods */
 	uint32_t occupied_count; /* number of domains with pods */
@@ -223,7 +223,7 @@ static inline uint32_t bt_domain_nodes(const struct bt_domain_sums *sums, uint32
 	return domain < sums->size ? sums->nodes[domain] : 0;
 }
 /** Number of matching pods on the slot, eligible or not. */
-static inline uint32_t bt_domain_own(const struct bt_domain_sums *sums, uint32_t slot)
+static inline uint32_t bt_domain_count_of_slot(const struct bt_domain_sums *sums, uint32_t slot)
 {
 	return bt_sparse_count(&sums->own, slot);
 }

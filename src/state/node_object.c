@@ -137,7 +137,7 @@ static uint32_t write_amount(
 		return 0;
 	}
 	column[slot] = value;
-	bt_node_table_note_amounts(table, (uint64_t)value);
+	bt_node_table_check_amounts(table, (uint64_t)value);
 	return 1;
 }
 

@@ -591,7 +591,7 @@ static void write_amount(struct bt_node_table *table, int64_t **column, uint32_t
 		*column = BT_NEW_ARRAY(int64_t, table->slot_capacity);
 	}
 	(*column)[slot] = value;
-	bt_node_table_note_amounts(table, (uint64_t)value);
+	bt_node_table_check_amounts(table, (uint64_t)value);
 	*used_count += old == 0;
 	*used_count -= value == 0;
 	if (*used_count == 0) {

@@ -21,7 +21,7 @@ void bt_node_table_add_scalar(
 /**
  * Set has_wide_values if an amount needs more than 44 bits. amounts: all amounts or-ed together.
  */
-static inline void bt_node_table_note_amounts(struct bt_node_table *table, uint64_t amounts)
+static inline void bt_node_table_check_amounts(struct bt_node_table *table, uint64_t amounts)
 {
 	if ((amounts >> 44) != 0) {
 		table->has_wide_values = true;

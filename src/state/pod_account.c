@@ -353,7 +353,7 @@ static void apply_requests(struct bt_node_table *nodes, uint32_t slot, const str
 	nodes->requested_ephemeral_bytes[slot] = ephemeral;
 	nodes->non_zero_cpu_milli[slot] = non_zero_cpu;
 	nodes->non_zero_memory_bytes[slot] = non_zero_memory;
-	bt_node_table_note_amounts(nodes,
+	bt_node_table_check_amounts(nodes,
 		(uint64_t)cpu | (uint64_t)memory | (uint64_t)ephemeral | (uint64_t)non_zero_cpu |
 			(uint64_t)non_zero_memory);
 	for (uint32_t i = 0; i < shape->scalar_count; i++) {

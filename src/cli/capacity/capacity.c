@@ -585,7 +585,7 @@ static int make_cluster(
 	session->extras = BT_NEW_ARRAY(uint32_t, session->cluster.objects.count);
 	for (uint32_t i = 0; i < question->spec_count; i++) {
 		struct bt_capacity_runner *runner = &session->runners[i];
-		runner->has_own_pods = bt_capacity_spec_has_own_claims(runner->member->spec);
+		runner->has_own_pods = bt_capacity_spec_creates_claims(runner->member->spec);
 		for (uint32_t k = 0; k < runner->object_count; k++) {
 			session->extras[runner->object + k] = runner->has_own_pods ? own_pods : 1;
 		}
@@ -689,7 +689,7 @@ int bt_capacity_compute(const struct bt_capacity_question *question,
 	/* Made pods that each member can have at most. */
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < question->spec_count; i++) {
-		count += bt_capacity_spec_has_own_claims(&question->specs[i]);
+		count += bt_capacity_spec_creates_claims(&question->specs[i]);
 	}
 	uint32_t own_most = count > 1 ? OWN_PODS_MAX / count : OWN_PODS_MAX;
 	struct bt_capacity_question asked = *question;

@@ -71,7 +71,7 @@ BT_MUST_USE int bt_capacity_specs_like(struct bt_capacity_specs *specs, const ch
 BT_MUST_USE int bt_capacity_specs_weigh(
 	struct bt_capacity_specs *specs, const char *text, struct berth_error *err);
 /** Whether the pods of a spec's workload differ because each has claims of its own. */
-bool bt_capacity_spec_has_own_claims(const struct bt_capacity_spec *spec);
+bool bt_capacity_spec_creates_claims(const struct bt_capacity_spec *spec);
 
 /** Limit of copies per answer without --max. */
 #define BT_CAPACITY_COPIES_MAX 1000000

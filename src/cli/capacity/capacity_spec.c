@@ -37,7 +37,7 @@ void bt_capacity_specs_finish(struct bt_capacity_specs *specs)
 	bt_arena_finish(&specs->arena);
 }
 
-bool bt_capacity_spec_has_own_claims(const struct bt_capacity_spec *spec)
+bool bt_capacity_spec_creates_claims(const struct bt_capacity_spec *spec)
 {
 	if (spec->object->kind != BT_KIND_STATEFUL_SET) {
 		return false;
