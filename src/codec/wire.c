@@ -156,8 +156,8 @@ int bt_wire_read_pair(struct bt_str bytes, struct bt_str out[2], struct berth_er
 	int code = 0;
 
 	while (code == 0 && wire.at < wire.end) {
-		uint32_t number;
-		uint32_t type;
+		uint32_t number = 0;
+		uint32_t type = 0;
 
 		code = bt_wire_read_tag(&wire, &number, &type, err);
 		if (code == 0) {
