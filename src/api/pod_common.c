@@ -48,7 +48,8 @@ static void release_cached(struct bt_pod_commons *commons, uint32_t at)
 	}
 }
 
-static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct bt_pod *view)
+static struct bt_pod_common *find(
+	struct bt_pod_commons *commons, const struct bt_pod *view, struct bt_str pod_name)
 {
 	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, view);
 	uint32_t first = (uint32_t)(hash % BT_POD_COMMONS) & ~(BT_POD_COMMONS_WAYS - UINT32_C(1));
@@ -61,10 +62,15 @@ static struct bt_pod_common *find(struct bt_pod_commons *commons, const struct b
 		at = first + commons->next_way++ % BT_POD_COMMONS_WAYS;
 		release_cached(commons, at);
 		commons->slots[at].hash = hash;
+		commons->slots[at].first_name_hash = bt_str_hash(pod_name);
 		return NULL;
 	}
 	struct bt_pod_common **slot = &commons->slots[at].common;
 	if (*slot == NULL) {
+		/* The next version of the same pod shares nothing with other pods. */
+		if (commons->slots[at].first_name_hash == bt_str_hash(pod_name)) {
+			return NULL;
+		}
 		struct bt_pod_common *common = BT_NEW(struct bt_pod_common);
 
 		bt_arena_init(&common->arena, FIRST_CHUNK_BYTES);
@@ -87,7 +93,7 @@ struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_common *common =
 		before != NULL && bt_message_equal(&bt_pod_message, &before->pod, &view)
 		? before
-		: find(commons, &view);
+		: find(commons, &view, pod->metadata.name);
 	if (common == NULL) {
 		return NULL;
 	}

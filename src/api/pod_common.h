@@ -7,7 +7,7 @@
  * decoded pod.
  *
  * Common parts are found in a cache of recent ones. Each pod holds a reference, so nothing needs to
- * be removed from the cache when pods are deleted. A part that occurs only once is not stored.
+ * be removed from the cache when pods are deleted. A part that only one pod has is not stored.
  */
 #include <stdint.h>
 
@@ -27,7 +27,8 @@ struct bt_pod_common; /* reference counted; immutable */
 struct bt_pod_commons {
 	struct {
 		uint64_t hash;
-		struct bt_pod_common *common; /* owned; NULL: hash seen only once */
+		struct bt_pod_common *common; /* owned; NULL: only one pod had the hash */
+		uint64_t first_name_hash;     /* of that pod */
 	} slots[BT_POD_COMMONS];
 	uint32_t next_way;  /* next entry of a set to replace */
 	uint32_t next_slot; /* next entry to drop at the memory limit */
@@ -44,10 +45,10 @@ struct bt_packed_common {
 void bt_pod_commons_finish(struct bt_pod_commons *commons);
 
 /**
- * Finds the common part of pod. If it was seen before, returns it (owned) and clears these fields
- * of pod; the caller copies the remaining fields. NULL: pod is unchanged. before: common part of
- * the pod's last version, which is found without a search if pod still refers to all of it; NULL:
- * there is none.
+ * Finds the common part of pod. If a pod of another name had it, returns it (owned) and clears
+ * these fields of pod; the caller copies the remaining fields. NULL: pod is unchanged. before:
+ * common part of the pod's last version, which is found without a search if pod still refers to all
+ * of it; NULL: there is none.
  */
 BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_commons *commons, struct bt_pod_common *before, struct bt_pod *pod);

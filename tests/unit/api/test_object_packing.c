@@ -191,12 +191,31 @@ static struct bt_object *make_large(struct bt_pod_commons *commons, char *name, 
 {
 	const struct bt_pod *small =
 		api_pod(&arena, "{'metadata':{'name':'p','namespace':'team'}}");
+	static unsigned int count; /* every pod has another name */
 	struct bt_pod pod = *small;
 
 	name[0] = kind;
+	pod.metadata.name = bt_arena_printf(&arena, "p-%u", count++);
 	pod.spec.scheduler_name = bt_str_from(name);
 	return bt_object_create_pod(&pod, NULL, commons);
 }
+
+START_TEST(test_pod_common__versions_of_one_pod_do_not_store_it)
+{
+	struct bt_pod_commons commons = {0};
+
+	for (unsigned int number = 1; number <= 2; number++) {
+		for (unsigned int version = 0; version < 3; version++) {
+			struct bt_object *object =
+				bt_object_create_pod(make_pod(number), NULL, &commons);
+			ck_assert_int_eq(object->common != NULL, number == 2);
+			bt_object_release(object);
+		}
+	}
+	bt_pod_commons_finish(&commons);
+	bt_arena_finish(&arena);
+}
+END_TEST
 
 START_TEST(test_pod_common__large_parts_are_evicted)
 {
@@ -308,6 +327,7 @@ BT_TEST_MAIN("object_packing", test_object_packing__packed_when_all_references_a
 	test_object_packing__pods_without_common_part_are_packed,
 	test_object_packing__nodes_are_packed_if_decoded_with_commons,
 	test_object_packing__objects_with_json_or_without_commons_are_not_packed,
+	test_pod_common__versions_of_one_pod_do_not_store_it,
 	test_pod_common__large_parts_are_evicted, test_pod_common__found_by_the_version_before,
 	test_pod_common__large_packed_parts_are_not_shared,
 	test_message_pack__unpacked_equals_packed)
