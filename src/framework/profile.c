@@ -456,7 +456,6 @@ static int build(
 		}
 	}
 	bt_text_set_finish(&names);
-	code = code;
 	if (code == BERTH_OK) {
 		code = create_instances(framework, registry, &needed, err);
 	}
@@ -477,7 +476,6 @@ static int build(
 			code = expand_multi_point(
 				framework, (enum bt_extension_point)p, &present[p], err);
 		}
-		code = code;
 	}
 	if (code == BERTH_OK) {
 		code = check_counts(framework, err);

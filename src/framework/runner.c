@@ -346,7 +346,6 @@ static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework
 		bt_str_has_suffix(status.error_text, BT_STR("context canceled"))) {
 		status.error_text = cycle->cancel_cause;
 	}
-	status = status;
 	return bt_runner_wrap(cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
 }
 

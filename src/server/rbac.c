@@ -625,7 +625,7 @@ void bt_api_rules_of(struct bt_api *api, const struct bt_user *user, struct bt_s
 {
 	static const struct bt_str star[] = {BT_STR_INIT("*")};
 	static const struct bt_text_list all = {star, 1};
-	static const struct bt_policy_rule everything[] = {
+	const struct bt_policy_rule everything[] = {
 		{.verbs = all, .groups = all, .resources = all}, {.verbs = all, .paths = all}};
 	const struct bt_policy_rule *rules = everything;
 	uint32_t count = BT_ARRAY_LENGTH(everything);
