@@ -485,6 +485,15 @@ static struct bt_object *check_sharing(struct bt_pod_commons *commons, struct bt
 
 #define LIKE_PODS 8
 
+/** Appends metadata.name to a pod's bytes; the last name counts. number: below 100. */
+static void append_name(struct bt_strbuf *bytes, uint32_t number)
+{
+	const char field[] = {
+		0x0a, 4, 0x0a, 2, (char)('0' + number / 10), (char)('0' + number % 10)};
+
+	bt_strbuf_append_str(bytes, (struct bt_str){field, sizeof(field)});
+}
+
 /*
  * An object stays valid when its shared part is forgotten, and a shared part when its objects are
  * released.
@@ -495,6 +504,7 @@ START_TEST(test_object_protobuf__any_pods_sharing)
 	struct bt_strbuf bytes = {NULL, 0, 0};
 	struct bt_pod_commons commons = {0};
 	struct bt_object *kept[64] = {NULL};
+	size_t length = 0; /* of bytes without the appended name */
 	uint32_t shared = 0;
 
 	bt_prng_init(&prng, 23);
@@ -507,7 +517,10 @@ START_TEST(test_object_protobuf__any_pods_sharing)
 			bt_strbuf_reset(&text);
 			write_object(schema_of(BT_KIND_POD), 0, &text);
 			make_forms(schema_of(BT_KIND_POD), bt_strbuf_c(&text), &json, &bytes);
+			length = bytes.length;
 		}
+		bytes.length = length;
+		append_name(&bytes, round % LIKE_PODS);
 		bt_object_release(*place);
 		*place = check_sharing(&commons, bt_strbuf_str(&bytes));
 		shared += (*place)->common != NULL;
