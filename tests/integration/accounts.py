@@ -356,7 +356,7 @@ def test_what_is_not_signed(cluster):
             assert "certificate" not in found.get("status", {}), found
 
 
-def test_who_may_approve(cluster):
+def test_users_that_may_approve(cluster):
     """Besides the right to update approval, an approver needs a right for the signer."""
     cluster.json("POST", "/api/v1/namespaces/default/serviceaccounts",
                  {"metadata": {"name": "approver"}})

@@ -123,7 +123,7 @@ def condition_of(api, name):
     return None
 
 
-def test_reasons_of_an_extender_are_told(program):
+def test_reasons_of_an_extender_are_reported(program):
     extender = Extender({"filter": only()})
     with scene(program, [{"urlPrefix": extender.url, "filterVerb": "filter"}]) as (api, _):
         harness.make_pods(api, "p", 1)

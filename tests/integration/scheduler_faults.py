@@ -230,7 +230,7 @@ def test_pods_and_nodes_come_and_go_behind_a_bad_line(program):
             proxy.close()
 
 
-def test_events_tell_of_every_binding(program):
+def test_every_binding_has_an_event(program):
     """Writes of events fail at times; each event is still written once."""
     policy = fault_proxy.sometimes(
         11, 0.3, lambda: fault_proxy.Answer(

@@ -105,7 +105,7 @@ def test_sigterm_hands_the_lease_over(program):
         check_apart(leader, standby)
 
 
-def test_what_a_paused_leader_had_in_line_stays_unsent(program):
+def test_a_paused_leader_sends_no_queued_writes(program):
     limit = dict(ELECTION, clientConnection={"qps": 5, "burst": 1})
     with harness.server(program) as api, contextlib.ExitStack() as stack:
         harness.make_nodes(api, NODES, pods="1000")
@@ -182,7 +182,7 @@ def test_the_lease_is_deleted(program):
         harness.wait_until_bound(api, 5)
 
 
-def test_events_tell_who_leads(program):
+def test_events_name_the_leader(program):
     with replicas(program, count=1) as (api, (leader,), _):
         holder = lease_of(api)["spec"]["holderIdentity"]
 

@@ -72,7 +72,7 @@ def test_pods_are_replaced_while_they_are_bound(program):
         check_cache(daemon)
 
 
-def test_pods_are_replaced_while_nobody_watches(program):
+def test_pods_are_replaced_without_a_watch(program):
     """Deletions are missed, and new pods have the same names: the sums of the nodes must be
     right."""
     def policy(request):

@@ -357,7 +357,7 @@ def test_odd_configuration_files(program):
             assert "\nparallelism: 3\n" in file.read()
 
 
-def test_bad_configuration_is_told(program):
+def test_bad_configuration_is_reported(program):
     with tempfile.TemporaryDirectory() as folder:
         def run(text, mode=0o600, *flags):
             path = os.path.join(folder, "config.yaml")

@@ -457,7 +457,7 @@ def test_like(program):
         assert text in answer.err and answer.err.count("\n") == 1, answer.err
 
 
-def test_the_queue_is_placed_first_when_asked(program):
+def test_the_queue_is_placed_first_with_the_flag(program):
     cluster = [node("n1"), pod("waits", {"cpu": "3"})]
     spec = pod("web", {"cpu": "1"})
     assert capacity(program, cluster, [spec]).json()["status"]["replicas"] == 4
@@ -531,7 +531,7 @@ def test_formats(program):
                                       output="table").out
 
 
-def test_a_shortage_is_told_in_amounts(program):
+def test_a_shortage_is_reported_in_amounts(program):
     cluster = [node("n1", cpu="1"), node("n2", cpu="900m"), node("n3", cpu="8", memory="1Gi")]
     answer = capacity(program, cluster, [pod("x", {"cpu": "600m", "memory": "900Mi"})],
                       output="table")
@@ -545,7 +545,7 @@ def tightest_of(program, cluster, spec, *arguments):
     return status["pods"][0]["stopped"]["tightest"]
 
 
-def test_what_stops_most_nodes_is_told(program):
+def test_the_most_common_reason_is_named(program):
     taint = [{"key": "gpu", "effect": "NoSchedule"}]
     tainted = [node("t%d" % i, taints=taint) for i in range(3)]
     small = pod("x", {"cpu": "1500m"})

@@ -163,7 +163,7 @@ def test_copies_share_a_claim_that_they_name(program):
     assert answer["status"]["replicas"] == 4  # the cpus of one node
 
 
-def test_capacity_tells_which_devices_run_out(program):
+def test_capacity_names_the_devices_that_run_out(program):
     path = program.write("cluster.json", lines(
         node("n1"), node("n2"), DEVICE_CLASS, devices("n1", "a", "b", "c"), devices("n2", "a"),
         template("two", 2)))

@@ -221,7 +221,7 @@ def test_pending_pods_that_preempt_or_leave(program):
 # --- fates ---
 
 
-def test_running_pods_are_told_as_if_pending(program):
+def test_running_pods_are_explained_as_if_pending(program):
     text = lines(node("n1", cpu="1"), node("n2", cpu="1"), pod("a", node_name="n1"),
                  pod("b", node_name="n2"))
     answer = told(program, text, "a", status=0)

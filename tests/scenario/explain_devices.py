@@ -50,7 +50,7 @@ def test_example(program):
     assert answer.out.startswith("Pod research/training-2 fits on 1 of 3 nodes: gpu-a."), answer.out
 
 
-def test_who_leaves_gives_devices_back(program):
+def test_deleted_pods_give_devices_back(program):
     text = lines(node("n1"), node("n2"), DEVICE_CLASS, devices("n1", "a", "b"),
                  *held("h", "n1", "a", "x"), *held("i", "n1", "b", "y"), claim("c"),
                  user("p", "c"))

@@ -96,7 +96,7 @@ def text(program, name, content):
     return path
 
 
-def test_a_replay_says_what_became_of_the_pods(program):
+def test_a_replay_reports_the_end_of_each_pod(program):
     path = day(program)
     answer = program.run("replay", path, "-o", "json").expect(0)
     replay = json.loads(answer.out)

@@ -237,7 +237,7 @@ def mode_of(path):
     return stat.S_IMODE(os.stat(path).st_mode)
 
 
-def test_who_may_read_it(program):
+def test_users_that_may_read_it(program):
     """Only the owner can read the map; a replaced file keeps its permissions."""
     path = program.write("in.yaml", POD)
     target = program.write("kept.json.gz", "")

@@ -50,7 +50,7 @@ def test_it_schedules(program):
     schedule(program.path)
 
 
-def test_it_says_what_is_wrong(program):
+def test_errors_name_the_cause(program):
     answer = subprocess.run([program.path], input='node n"1 4\n', capture_output=True, text=True,
                             check=False)
     assert answer.returncode == 2 and "tiny_sched: a line is no good" in answer.stderr, answer

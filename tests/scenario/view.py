@@ -203,7 +203,7 @@ def test_answers_are_those_of_the_commands(program):
         assert answer["output"] == expected.json()
 
 
-def test_only_what_reads_is_asked(program):
+def test_the_page_runs_only_commands_that_read(program):
     with serving(program, "-f", CLUSTER) as page:
         for arguments, message in (
                 (["up"], "up cannot be asked"), (["simulate"], "simulate cannot be asked"),

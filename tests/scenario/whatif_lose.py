@@ -205,7 +205,7 @@ def small_cluster():
             pod("bare", "0", "b")]
 
 
-def test_who_is_preempted(program):
+def test_victims_of_preemption(program):
     """The pod of high priority preempts the one of low priority; a bare pod is lost."""
     report = losses(program, small_cluster(), "--lose", "node")
     found = {item["name"]: (sorted(names(item["pending"])), sorted(names(item["lost"])),

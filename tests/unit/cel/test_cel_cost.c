@@ -140,7 +140,7 @@ static bool interrupt_third(void *context, struct bt_str *out_cause)
 	return ++*asked == 3;
 }
 
-START_TEST(test_cel_cost__interruption_is_asked_for_every_hundred_steps)
+START_TEST(test_cel_cost__interruption_is_checked_every_hundred_steps)
 {
 	uint32_t asked = 0;
 	struct bt_cel_limits limits = {
@@ -344,7 +344,7 @@ static void check_growth(const char *first, const char *step, uint32_t levels, c
 	bt_strbuf_finish(&text);
 }
 
-START_TEST(test_cel_cost__what_doubles_ends)
+START_TEST(test_cel_cost__doubling_expressions_end)
 {
 	static const struct {
 		const char *first;
@@ -458,9 +458,9 @@ START_TEST(test_cel_cost__constant_patterns_are_bounded_together)
 END_TEST
 
 BT_TEST_MAIN("cel_cost", test_cel_cost__units, test_cel_cost__the_limit_is_the_last_unit,
-	test_cel_cost__interruption_is_asked_for_every_hundred_steps,
+	test_cel_cost__interruption_is_checked_every_hundred_steps,
 	test_cel_cost__hostile_expressions_end,
 	test_cel_cost__every_element_that_is_compared_is_work, test_cel_cost__long_texts_are_work,
-	test_cel_cost__what_doubles_ends, test_cel_cost__deep_values_are_not_walked_through,
+	test_cel_cost__doubling_expressions_end, test_cel_cost__deep_values_are_not_walked_through,
 	test_cel_cost__what_was_put_off_does_not_nest_for_ever,
 	test_cel_cost__constant_patterns_are_bounded_together)

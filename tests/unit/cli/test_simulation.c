@@ -155,7 +155,7 @@ START_TEST(test_simulation__running_pod_whose_devices_are_not_in_the_input)
 }
 END_TEST
 
-START_TEST(test_simulation__missing_templates_are_told_once)
+START_TEST(test_simulation__missing_templates_are_reported_once)
 {
 	struct test_run run;
 	run_text(&run,
@@ -364,7 +364,7 @@ BT_TEST_MAIN("simulation", test_simulation__queue_order,
 	test_simulation__no_nodes, test_simulation__nominated_pod_keeps_its_node,
 	test_simulation__unknown_node,
 	test_simulation__running_pod_whose_devices_are_not_in_the_input,
-	test_simulation__missing_templates_are_told_once,
+	test_simulation__missing_templates_are_reported_once,
 	test_simulation__claims_are_made_from_templates,
 	test_simulation__ephemeral_volumes_get_their_claims,
 	test_simulation__like_pods_get_claims_of_their_own, test_simulation__one_uid_for_two_pods,

@@ -242,7 +242,7 @@ START_TEST(test_client_exec__edge_13_17_a_new_certificate_cuts_connections)
 }
 END_TEST
 
-START_TEST(test_client_exec__edge_13_18_refused_credentials_are_asked_for_again)
+START_TEST(test_client_exec__edge_13_18_refused_credentials_are_requested_again)
 {
 	const struct fixture_answer answers[] = {
 		{.code = 401,
@@ -396,7 +396,7 @@ BT_TEST_MAIN("client_exec", test_client_exec__several_requests_share_a_run,
 	test_client_exec__cluster_info, test_client_exec__edge_13_15_a_run_for_every_request,
 	test_client_exec__edge_13_16_nothing_happens_until_the_next_request,
 	test_client_exec__edge_13_17_a_new_certificate_cuts_connections,
-	test_client_exec__edge_13_18_refused_credentials_are_asked_for_again,
+	test_client_exec__edge_13_18_refused_credentials_are_requested_again,
 	test_client_exec__a_refresh_that_fails_keeps_what_there_is,
 	test_client_exec__answers_that_are_refused, test_client_exec__runs_that_fail,
 	test_client_exec__hints_are_limited, test_client_exec__output_without_end,

@@ -74,7 +74,7 @@ static void expect_unsent(
 	(*done_count)++;
 }
 
-START_TEST(test_client_rest__what_may_not_go_out_any_more_ends)
+START_TEST(test_client_rest__requests_that_may_not_be_sent_end)
 {
 	uint32_t done_count = 0;
 	const struct bt_rest_request request = {.method = "POST",
@@ -92,7 +92,7 @@ START_TEST(test_client_rest__what_may_not_go_out_any_more_ends)
 }
 END_TEST
 
-START_TEST(test_client_rest__timeouts_are_told_and_kept)
+START_TEST(test_client_rest__timeouts_are_sent_and_kept)
 {
 	const struct fixture_answer answers[] = {{.later = true}};
 	const struct bt_rest_options options = {.qps = -1, .timeout_ns = BT_NS_PER_SECOND};
@@ -722,8 +722,8 @@ START_TEST(test_client_rest__burst_without_room)
 END_TEST
 
 BT_TEST_MAIN("client_rest", test_client_rest__headers_and_body,
-	test_client_rest__what_may_not_go_out_any_more_ends,
-	test_client_rest__timeouts_are_told_and_kept,
+	test_client_rest__requests_that_may_not_be_sent_end,
+	test_client_rest__timeouts_are_sent_and_kept,
 	test_client_rest__edge_13_34_a_binding_that_was_cut_is_not_sent_again,
 	test_client_rest__edge_13_35_retry_after_is_waited_for,
 	test_client_rest__edge_11b_46_up_to_ten_times,

@@ -71,7 +71,7 @@ START_TEST(test_claims__made_from_templates)
 }
 END_TEST
 
-START_TEST(test_claims__what_is_refused_is_said)
+START_TEST(test_claims__refusals_are_reported)
 {
 	struct cluster cluster;
 	cluster_init(&cluster, "resourceclaim-controller");
@@ -328,7 +328,7 @@ START_TEST(test_claims__quotas_say_what_is_used)
 }
 END_TEST
 
-BT_TEST_MAIN("claims", test_claims__made_from_templates, test_claims__what_is_refused_is_said,
+BT_TEST_MAIN("claims", test_claims__made_from_templates, test_claims__refusals_are_reported,
 	test_claims__deleted_claim_is_made_again, test_claims__freed_by_the_last_user,
 	test_claims__reserved_for_a_pod_that_is_gone,
 	test_claims__allocated_and_not_reserved_is_left_alone,

@@ -176,7 +176,7 @@ START_TEST(test_pod_index__follows_pods)
 }
 END_TEST
 
-START_TEST(test_hub__what_exists_at_the_start_is_looked_at)
+START_TEST(test_hub__objects_at_the_start_are_observed)
 {
 	static const char *const names[] = {"replicaset-controller"};
 	struct bt_controllers_options options = options_of(names, 1);
@@ -230,5 +230,5 @@ END_TEST
 
 BT_TEST_MAIN("hub", test_hub__names_as_upstream_reads_them, test_hub__unknown_names_are_errors,
 	test_hub__queue_keeps_each_key_once_and_backs_off, test_hub__repeated_events_count_up,
-	test_pod_index__follows_pods, test_hub__what_exists_at_the_start_is_looked_at,
+	test_pod_index__follows_pods, test_hub__objects_at_the_start_are_observed,
 	test_hub__creates_are_observed_in_order)

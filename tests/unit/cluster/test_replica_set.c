@@ -126,7 +126,7 @@ START_TEST(test_replica_set__min_ready_seconds_delay_availability)
 }
 END_TEST
 
-START_TEST(test_replica_set__refused_pods_are_told_and_tried_again_later)
+START_TEST(test_replica_set__refused_pods_are_reported_and_tried_again_later)
 {
 	struct world world;
 
@@ -255,6 +255,6 @@ BT_TEST_MAIN("replica_set", test_replica_set__scales_up_and_counts,
 	test_replica_set__edge_14b_25_failed_pod_is_replaced_not_removed,
 	test_replica_set__adopts_and_releases_by_labels,
 	test_replica_set__min_ready_seconds_delay_availability,
-	test_replica_set__refused_pods_are_told_and_tried_again_later,
+	test_replica_set__refused_pods_are_reported_and_tried_again_later,
 	test_replica_set__many_pods_come_in_bursts, test_replication_controller__keeps_its_number,
 	test_replicas__order_of_deletion)

@@ -152,7 +152,7 @@ START_TEST(test_virtual_time__stateful_set_gets_volumes)
 }
 END_TEST
 
-START_TEST(test_virtual_time__pods_that_fit_nowhere_and_cron_jobs_rest)
+START_TEST(test_virtual_time__ends_with_pods_that_fit_nowhere_and_cron_jobs)
 {
 	struct cluster cluster;
 	init(&cluster, 1);
@@ -217,5 +217,5 @@ END_TEST
 
 BT_TEST_MAIN("virtual_time", test_virtual_time__deployment_runs, test_virtual_time__job_completes,
 	test_virtual_time__limit_comes_first, test_virtual_time__stateful_set_gets_volumes,
-	test_virtual_time__pods_that_fit_nowhere_and_cron_jobs_rest,
+	test_virtual_time__ends_with_pods_that_fit_nowhere_and_cron_jobs,
 	test_virtual_time__same_seed_same_bytes)

@@ -187,7 +187,7 @@ START_TEST(test_cache__edge_10_remove)
 END_TEST
 
 /* seed 000.3, 000.17, 000.20, 000.24; spec 03b section 12 */
-START_TEST(test_cache__assumed_pods_expire_when_asked_to)
+START_TEST(test_cache__assumed_pods_expire_on_request)
 {
 	struct berth_cache_options options = BERTH_CACHE_OPTIONS_INIT;
 	struct berth_object *pod = pod_on("a", "n1");
@@ -586,7 +586,7 @@ END_TEST
 
 BT_TEST_MAIN("lib_cache", test_cache__edge_01_assume_twice, test_cache__edge_04_add_on_another_node,
 	test_cache__edge_06_forget, test_cache__edge_08_update, test_cache__edge_10_remove,
-	test_cache__assumed_pods_expire_when_asked_to, test_cache__expiry_is_off_by_default,
+	test_cache__assumed_pods_expire_on_request, test_cache__expiry_is_off_by_default,
 	test_cache__very_old_departures_are_forgotten, test_cache__edge_13_nodes_and_ghosts,
 	test_cache__list_and_filtered_list, test_cache__map_from_lists,
 	test_cache__update_map_copies_what_changed, test_cache__edge_21_copies_keep_the_order,

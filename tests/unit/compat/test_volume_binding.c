@@ -272,7 +272,7 @@ END_TEST
 /* --- the fake binder, spec 07 section 16.3 --- */
 
 /* seed 004.73, 004.74, 004.77, 004.78, 004.79, 004.80, 004.81, 004.82, 004.83 */
-START_TEST(test_volume_binding__fake_binder_says_what_it_is_told)
+START_TEST(test_volume_binding__fake_binder_returns_its_script)
 {
 	struct berth_fake_volume_binder_config config = {
 		.find_reasons = {{BERTH_CONFLICT_REASON_NODE_CONFLICT}, 1},
@@ -433,6 +433,6 @@ END_TEST
 BT_TEST_MAIN("lib_volume_binding", test_volume_binding__looks_at_claims,
 	test_volume_binding__refuses_wrong_arguments,
 	test_volume_binding__takes_a_pod_to_its_volumes, test_volume_binding__registers_events,
-	test_volume_binding__merges_results, test_volume_binding__fake_binder_says_what_it_is_told,
+	test_volume_binding__merges_results, test_volume_binding__fake_binder_returns_its_script,
 	test_volume_binding__binder_can_be_replaced, test_volume_binding__fake_binder_in_an_engine,
 	test_volume_binding__no_plugin_no_binder_to_replace)

@@ -160,7 +160,7 @@ START_TEST(test_api_writes__edge_11b_34_binding_conflicts)
 }
 END_TEST
 
-START_TEST(test_api_writes__edge_13_36_already_bound_as_asked)
+START_TEST(test_api_writes__edge_13_36_already_bound_to_the_same_node)
 {
 	check_refused_binding();
 }
@@ -214,7 +214,7 @@ START_TEST(test_api_writes__edge_11b_35_lost_answer_of_a_bound_pod)
 }
 END_TEST
 
-START_TEST(test_api_writes__edge_13_35_binding_is_asked_to_come_back)
+START_TEST(test_api_writes__edge_13_35_binding_is_sent_again_after_retry_after)
 {
 	struct scripted_answer busy = STATUS(429, "TooManyRequests", "busy");
 	busy.headers = "Content-Type: application/json\r\nRetry-After: 1\r\n";
@@ -606,10 +606,10 @@ BT_TEST_MAIN("api_writes", test_api_writes__binding, test_api_writes__binding_in
 	test_api_writes__no_pod_is_tried_without_the_lease,
 	test_api_writes__no_pod_is_tried_while_too_many_writes_wait,
 	test_api_writes__edge_11b_34_binding_conflicts,
-	test_api_writes__edge_13_36_already_bound_as_asked,
+	test_api_writes__edge_13_36_already_bound_to_the_same_node,
 	test_api_writes__edge_13_34_lost_answer_is_a_failure,
 	test_api_writes__edge_11b_35_lost_answer_of_a_bound_pod,
-	test_api_writes__edge_13_35_binding_is_asked_to_come_back,
+	test_api_writes__edge_13_35_binding_is_sent_again_after_retry_after,
 	test_api_writes__patches_are_repeated,
 	test_api_writes__condition_of_a_pod_group_is_repeated,
 	test_api_writes__writes_of_one_pod_in_order, test_api_writes__edge_11b_47_pod_being_deleted,

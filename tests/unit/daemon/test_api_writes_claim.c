@@ -166,7 +166,7 @@ START_TEST(test_api_writes_claim__finalizer_then_status)
 END_TEST
 
 /* The claim has other users: their reservations and the driver's data stay unchanged. */
-START_TEST(test_api_writes_claim__what_we_do_not_know_survives)
+START_TEST(test_api_writes_claim__unknown_fields_survive)
 {
 	struct claim_world claims = {.script = {{{"PUT", 1, ok(shared)}}, 1}};
 	struct bt_object *base = decoded(shared);
@@ -307,7 +307,7 @@ START_TEST(test_api_writes_claim__other_arguments_are_another_call)
 }
 END_TEST
 
-START_TEST(test_api_writes_claim__answer_nobody_asks_for_is_forgotten)
+START_TEST(test_api_writes_claim__answer_without_waiter_is_dropped)
 {
 	struct claim_world claims = {.script = {{{"PUT", 1, ok(finalized)}}, 1}};
 	struct bt_object *base = decoded(fresh);
@@ -456,11 +456,11 @@ START_TEST(test_api_writes_claim__nothing_is_written_without_the_lease)
 END_TEST
 
 BT_TEST_MAIN("api_writes_claim", test_api_writes_claim__finalizer_then_status,
-	test_api_writes_claim__what_we_do_not_know_survives,
+	test_api_writes_claim__unknown_fields_survive,
 	test_api_writes_claim__deallocation_is_waited_for,
 	test_api_writes_claim__edge_11b_42_conflict_and_reading_again,
 	test_api_writes_claim__errors, test_api_writes_claim__other_arguments_are_another_call,
-	test_api_writes_claim__answer_nobody_asks_for_is_forgotten,
+	test_api_writes_claim__answer_without_waiter_is_dropped,
 	test_api_writes_claim__special_claim_comes_and_goes, test_api_writes_claim__unreserve,
 	test_api_writes_claim__pod_status,
 	test_api_writes_claim__nothing_is_written_without_the_lease)

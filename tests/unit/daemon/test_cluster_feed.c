@@ -126,7 +126,7 @@ static uint32_t count_nodes(const struct feed_world *world)
 	return bt_state_node_count(bt_scheduler_engine(world->base.scheduler)->state);
 }
 
-START_TEST(test_cluster_feed__everything_is_told)
+START_TEST(test_cluster_feed__all_kinds_are_listed_and_watched)
 {
 	struct feed_world world;
 	init(&world, NULL);
@@ -324,7 +324,7 @@ START_TEST(test_cluster_feed__what_is_waited_for)
 END_TEST
 
 BT_TEST_MAIN("cluster_feed", test_cluster_feed__what_is_waited_for,
-	test_cluster_feed__everything_is_told, test_cluster_feed__gates,
+	test_cluster_feed__all_kinds_are_listed_and_watched, test_cluster_feed__gates,
 	test_cluster_feed__changes_are_kept_while_held,
 	test_dump__edge_11_46_pod_of_another_scheduler, test_dump__edge_03b_36_redundant_node,
 	test_dump__nodes_that_only_the_cache_has, test_dump__texts)

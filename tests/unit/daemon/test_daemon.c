@@ -205,7 +205,7 @@ static int count_in_log(const struct world *world, const char *text)
 	return count;
 }
 
-START_TEST(test_daemon__plugins_are_told)
+START_TEST(test_daemon__plugins_are_logged)
 {
 	static const char *const lines[] = {
 		"] \"Default plugin is explicitly re-configured; overriding\" plugin="
@@ -303,7 +303,7 @@ START_TEST(test_daemon__hangup_has_its_default_effect)
 }
 END_TEST
 
-BT_TEST_MAIN("daemon", test_daemon__order_of_the_start, test_daemon__plugins_are_told,
+BT_TEST_MAIN("daemon", test_daemon__order_of_the_start, test_daemon__plugins_are_logged,
 	test_daemon__edge_11_19_no_port, test_daemon__edge_11_44_stop_with_and_without_a_lease,
 	test_daemon__edge_11_45_second_signal, test_daemon__standby_ends_at_once,
 	test_daemon__hangup_has_its_default_effect)

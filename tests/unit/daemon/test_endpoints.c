@@ -239,7 +239,7 @@ START_TEST(test_endpoints__websocket_token)
 }
 END_TEST
 
-START_TEST(test_endpoints__equal_questions_are_asked_once)
+START_TEST(test_endpoints__equal_reviews_are_requested_once)
 {
 	struct endpoints_world world;
 	struct caller callers[5] = {{.pair = NULL}};
@@ -303,7 +303,7 @@ START_TEST(test_endpoints__reviews_that_fail)
 }
 END_TEST
 
-START_TEST(test_endpoints__nobody_to_ask)
+START_TEST(test_endpoints__without_a_reviewer)
 {
 	struct endpoints_world world;
 	struct caller caller = {.pair = NULL};
@@ -442,6 +442,7 @@ BT_TEST_MAIN("endpoints", test_endpoints__edge_11_22_anonymous_health,
 	test_endpoints__edge_11_25_invalid_token, test_endpoints__edge_11_31_during_shutdown,
 	test_endpoints__edge_11_50_other_allowed_paths, test_endpoints__edge_11_51_skipped_lookup,
 	test_endpoints__known_token, test_endpoints__websocket_token,
-	test_endpoints__equal_questions_are_asked_once, test_endpoints__reviews_that_fail,
-	test_endpoints__nobody_to_ask, test_endpoints__hostile_requests, test_endpoints__shutdown,
-	test_endpoints__shutdown_with_a_request_that_waits, test_endpoints__too_many_wait)
+	test_endpoints__equal_reviews_are_requested_once, test_endpoints__reviews_that_fail,
+	test_endpoints__without_a_reviewer, test_endpoints__hostile_requests,
+	test_endpoints__shutdown, test_endpoints__shutdown_with_a_request_that_waits,
+	test_endpoints__too_many_wait)

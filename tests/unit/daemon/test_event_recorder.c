@@ -110,7 +110,7 @@ START_TEST(test_event_recorder__series)
 }
 END_TEST
 
-START_TEST(test_event_recorder__gone_event_is_posted_again)
+START_TEST(test_event_recorder__deleted_event_is_posted_again)
 {
 	struct log log = {.is_gone = true};
 	struct bt_event_sink sink = {.context = &log, .post = post, .patch = patch};
@@ -235,5 +235,5 @@ END_TEST
 BT_TEST_MAIN("event_recorder", test_event_recorder__edge_11b_25_series_from_the_third_on,
 	test_event_recorder__edge_11b_26_other_message,
 	test_event_recorder__scheduled_takes_no_memory, test_event_recorder__series,
-	test_event_recorder__gone_event_is_posted_again, test_event_recorder__memory_is_bounded,
+	test_event_recorder__deleted_event_is_posted_again, test_event_recorder__memory_is_bounded,
 	test_event_recorder__long_names)

@@ -145,7 +145,7 @@ START_TEST(test_event_sender__one_at_a_time_in_order)
 }
 END_TEST
 
-START_TEST(test_event_sender__gone_series_is_posted)
+START_TEST(test_event_sender__deleted_series_is_posted)
 {
 	struct world world;
 	world_init(&world);
@@ -331,7 +331,7 @@ START_TEST(test_event_sender__combined_and_spam)
 END_TEST
 
 BT_TEST_MAIN("event_sender", test_event_sender__one_at_a_time_in_order,
-	test_event_sender__gone_series_is_posted, test_event_sender__edge_11b_29_refused,
+	test_event_sender__deleted_series_is_posted, test_event_sender__edge_11b_29_refused,
 	test_event_sender__without_response, test_event_sender__edge_11b_30_too_many,
 	test_event_sender__core_events, test_event_sender__lease_events_are_core_events,
 	test_event_sender__combined_and_spam)

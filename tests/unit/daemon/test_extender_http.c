@@ -220,7 +220,7 @@ START_TEST(test_extender_http__edge_10_53_no_prefix)
 }
 END_TEST
 
-START_TEST(test_extender_http__scores_are_asked_for_at_once)
+START_TEST(test_extender_http__scores_are_requested_at_once)
 {
 	struct world world;
 	struct bt_config_extender configs[2];
@@ -267,7 +267,7 @@ START_TEST(test_extender_http__scores_are_asked_for_at_once)
 }
 END_TEST
 
-START_TEST(test_extender_http__passwords_are_not_told)
+START_TEST(test_extender_http__passwords_are_not_logged)
 {
 	struct world world;
 	struct bt_extender_binding_result result;
@@ -322,7 +322,7 @@ static struct bt_http_server *start_tls(struct world *world, struct bt_strbuf *o
 	return server;
 }
 
-START_TEST(test_extender_http__edge_11b_24_who_is_verified)
+START_TEST(test_extender_http__edge_11b_24_verified_certificates)
 {
 	static const struct {
 		const char *name;
@@ -422,6 +422,7 @@ BT_TEST_MAIN("extender_http", test_extender_http__edge_11b_01_urls,
 	test_extender_http__edge_11b_08_status, test_extender_http__edge_11b_10_and_11_time_out,
 	test_extender_http__no_response, test_extender_http__stop_ends_the_wait,
 	test_extender_http__redirect_becomes_get, test_extender_http__edge_10_53_no_prefix,
-	test_extender_http__scores_are_asked_for_at_once,
-	test_extender_http__passwords_are_not_told, test_extender_http__edge_11b_24_who_is_verified,
-	test_extender_http__bad_tls_config, test_extender_http__whole_objects)
+	test_extender_http__scores_are_requested_at_once,
+	test_extender_http__passwords_are_not_logged,
+	test_extender_http__edge_11b_24_verified_certificates, test_extender_http__bad_tls_config,
+	test_extender_http__whole_objects)

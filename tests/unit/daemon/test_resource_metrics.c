@@ -183,7 +183,7 @@ static double value_of(const struct bt_strbuf *text, const char *start)
 	return strtod(at, NULL);
 }
 
-START_TEST(test_process_metrics__what_the_program_tells)
+START_TEST(test_process_metrics__values_of_the_program)
 {
 	static const struct bt_build build = {
 		.git_commit = "0123",
@@ -284,6 +284,6 @@ END_TEST
 
 BT_TEST_MAIN("resource_metrics", test_pod_resources__units, test_pod_resources__what_counts,
 	test_pod_resources__which_pods_and_their_order, test_pod_resources__hostile_names,
-	test_pod_resources__no_pods, test_process_metrics__what_the_program_tells,
+	test_pod_resources__no_pods, test_process_metrics__values_of_the_program,
 	test_process_metrics__what_never_changes_outlives_a_reset,
 	test_process_metrics__emulated_release)

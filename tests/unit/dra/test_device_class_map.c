@@ -54,7 +54,7 @@ START_TEST(test_device_class_map__explicit_and_implicit_names)
 }
 END_TEST
 
-START_TEST(test_device_class_map__who_gets_a_contested_resource)
+START_TEST(test_device_class_map__class_that_gets_a_contested_resource)
 {
 	static const struct {
 		const char *first;
@@ -134,7 +134,7 @@ START_TEST(test_device_class_map__gate_off)
 END_TEST
 
 BT_TEST_MAIN("device_class_map", test_device_class_map__explicit_and_implicit_names,
-	test_device_class_map__who_gets_a_contested_resource,
+	test_device_class_map__class_that_gets_a_contested_resource,
 	test_device_class_map__d8_a_class_replaces_itself,
 	test_device_class_map__d8_a_loser_takes_the_resource_with_it,
 	test_device_class_map__gate_off)

@@ -87,7 +87,7 @@ START_TEST(test_explain__gates_are_part_of_every_proposal)
 }
 END_TEST
 
-START_TEST(test_explain__nobody_handles_it)
+START_TEST(test_explain__profile_not_found)
 {
 	struct town town;
 	struct bt_explanation explanation;
@@ -351,7 +351,7 @@ START_TEST(test_explain__what_cannot_be_tried_is_no_proposal)
 END_TEST
 
 BT_TEST_MAIN("explain", test_explain__fits, test_explain__no_nodes,
-	test_explain__gates_are_part_of_every_proposal, test_explain__nobody_handles_it,
+	test_explain__gates_are_part_of_every_proposal, test_explain__profile_not_found,
 	test_explain__nearest_first, test_explain__one_toleration_opens_many,
 	test_explain__label_or_selector, test_explain__nodes_that_are_too_small_come_last,
 	test_explain__behind_pre_filter, test_explain__asking_for_less,

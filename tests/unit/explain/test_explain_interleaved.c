@@ -176,7 +176,7 @@ static void step_once(struct twins *twins, uint32_t step)
 	}
 }
 
-START_TEST(test_explain_interleaved__decisions_are_those_of_a_cluster_nobody_asks_about)
+START_TEST(test_explain_interleaved__decisions_are_those_without_explain)
 {
 	uint32_t placed_count = 0;
 
@@ -205,5 +205,4 @@ START_TEST(test_explain_interleaved__decisions_are_those_of_a_cluster_nobody_ask
 }
 END_TEST
 
-BT_TEST_MAIN("explain_interleaved",
-	test_explain_interleaved__decisions_are_those_of_a_cluster_nobody_asks_about)
+BT_TEST_MAIN("explain_interleaved", test_explain_interleaved__decisions_are_those_without_explain)

@@ -163,7 +163,7 @@ START_TEST(test_explain_preemption__not_all_nodes_are_tried)
 }
 END_TEST
 
-START_TEST(test_explain_preemption__nobody_preempts)
+START_TEST(test_explain_preemption__no_pod_preempts)
 {
 	struct bt_explanation explanation;
 	struct town town;
@@ -181,4 +181,4 @@ END_TEST
 
 BT_TEST_MAIN("explain_preemption", test_explain_preemption__candidates_and_refusals,
 	test_explain_preemption__budgets, test_explain_preemption__not_all_nodes_are_tried,
-	test_explain_preemption__nobody_preempts)
+	test_explain_preemption__no_pod_preempts)

@@ -150,7 +150,7 @@ START_TEST(test_http_client__paths_one_after_the_other)
 }
 END_TEST
 
-START_TEST(test_http_client__nobody_listens)
+START_TEST(test_http_client__no_listener)
 {
 	struct pair pair = {0};
 	struct result refused = {0};
@@ -493,7 +493,7 @@ static int option_of(int fd, int level, int name)
 /*
  * A dead machine closes no connection: the kernel's keepalive probes fail, and the connection ends.
  */
-START_TEST(test_http_client__edge_13_44_peer_that_is_gone)
+START_TEST(test_http_client__edge_13_44_closed_peer)
 {
 	struct pair pair = {0};
 	struct peer peer;
@@ -720,10 +720,10 @@ START_TEST(test_http_client__redirects)
 END_TEST
 
 BT_TEST_MAIN("http_client", test_http_client__methods, test_http_client__paths_one_after_the_other,
-	test_http_client__nobody_listens, test_http_client__odd_answers,
+	test_http_client__no_listener, test_http_client__odd_answers,
 	test_http_client__closed_between_requests,
 	test_http_client__edge_13_34_closed_behind_the_request, test_http_client__timeouts,
-	test_http_client__silence, test_http_client__edge_13_44_peer_that_is_gone,
+	test_http_client__silence, test_http_client__edge_13_44_closed_peer,
 	test_http_client__connect_timeout, test_http_client__streams, test_http_client__cancelled,
 	test_http_client__bounded_body, test_http_client__many,
 	test_http_client__destroyed_with_transfers, test_http_client__redirects)

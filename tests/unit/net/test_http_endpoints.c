@@ -276,7 +276,7 @@ START_TEST(test_http_endpoints__client_certificates)
 }
 END_TEST
 
-START_TEST(test_http_endpoints__not_asked)
+START_TEST(test_http_endpoints__without_client_certificates)
 {
 	int64_t now = real_now();
 	struct identity identity = {"admin", {NULL}, NULL, NULL, now - HOUR, now + HOUR};
@@ -501,6 +501,6 @@ START_TEST(test_http_endpoints__listening)
 END_TEST
 
 BT_TEST_MAIN("http_endpoints", test_http_endpoints__client_certificates,
-	test_http_endpoints__not_asked, test_http_endpoints__authorities,
+	test_http_endpoints__without_client_certificates, test_http_endpoints__authorities,
 	test_http_endpoints__names_and_new_certificates, test_http_endpoints__serving_pair,
 	test_http_endpoints__graceful_end, test_http_endpoints__listening)

@@ -353,7 +353,7 @@ static int64_t wake_kept(void *context, int64_t now_ns)
 }
 
 /* A worker that resumes a stream after the server's worker ran need not request another turn. */
-START_TEST(test_http_server__woken_by_a_later_worker)
+START_TEST(test_http_server__resumed_by_a_later_worker)
 {
 	struct fixture fixture = {0};
 	struct client client;
@@ -728,7 +728,7 @@ BT_TEST_MAIN("http_server", test_http_server__methods, test_http_server__pipelin
 	test_http_server__large_bodies, test_http_server__header_limit,
 	test_http_server__malformed_requests, test_http_server__later_answers,
 	test_http_server__streams, test_http_server__websockets,
-	test_http_server__resuming_ends_the_wait, test_http_server__woken_by_a_later_worker,
+	test_http_server__resuming_ends_the_wait, test_http_server__resumed_by_a_later_worker,
 	test_http_server__large_answers, test_http_server__stalled_client_is_cut,
 	test_http_server__idle_and_dripping_clients_are_cut, test_http_server__thousand_streams,
 	test_http_server__connection_limits, test_http_server__addresses,

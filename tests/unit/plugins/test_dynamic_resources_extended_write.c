@@ -195,7 +195,7 @@ static void check_assume(int64_t at_seconds, int64_t end_seconds, const char *la
 }
 
 /** PreBind checks the claim cache once a second, for 120 seconds. */
-START_TEST(test_dynamic_resources_extended_write__spec_12_13_1_until_the_watch_tells)
+START_TEST(test_dynamic_resources_extended_write__spec_12_13_1_until_the_watch_event)
 {
 	check_assume(3, 4, "[1] a {p}");
 	check_assume(119, 120, "[1] a {p}");
@@ -334,7 +334,7 @@ START_TEST(test_dynamic_resources_extended_write__d10_no_mappings)
 END_TEST
 
 BT_TEST_MAIN("dynamic_resources_extended_write", test_dynamic_resources_extended_write__writes,
-	test_dynamic_resources_extended_write__spec_12_13_1_until_the_watch_tells,
+	test_dynamic_resources_extended_write__spec_12_13_1_until_the_watch_event,
 	test_dynamic_resources_extended_write__spec_12_13_1_the_watch_is_ahead,
 	test_dynamic_resources_extended_write__spec_12_14_1_two_pods_at_once,
 	test_dynamic_resources_extended_write__simulation_names_the_claim,

@@ -271,7 +271,7 @@ START_TEST(test_dynamic_resources__spec_12_08_ready_after_the_time)
 }
 END_TEST
 
-START_TEST(test_dynamic_resources__an_earlier_wake_of_others_stays)
+START_TEST(test_dynamic_resources__earlier_timers_of_other_plugins_stay)
 {
 	struct bt_plugin *plugin;
 	struct bt_status status;
@@ -424,6 +424,6 @@ BT_TEST_MAIN("dynamic_resources_wait", test_dynamic_resources__edge_12_25_bindin
 	test_dynamic_resources__spec_12_13_2_whose_conditions_count,
 	test_dynamic_resources__spec_12_13_the_binding_timeout_ends_the_wait,
 	test_dynamic_resources__spec_12_08_ready_after_the_time,
-	test_dynamic_resources__an_earlier_wake_of_others_stays,
+	test_dynamic_resources__earlier_timers_of_other_plugins_stay,
 	test_dynamic_resources__spec_12_13_2_when_the_time_is_over,
 	test_dynamic_resources__spec_12_13_metrics_of_the_wait)

@@ -152,7 +152,7 @@ START_TEST(test_pod_topology_spread__edge_06_10_node_without_key)
 }
 END_TEST
 
-START_TEST(test_pod_topology_spread__edge_06_11_nobody_has_the_key)
+START_TEST(test_pod_topology_spread__edge_06_11_no_node_has_the_key)
 {
 	check_counts((uint32_t[4]){0, 0, 0, 0}, POD(FOO, HARD("rack", "1", EXISTS_FOO)),
 		"a:L b:L x:L y:L");
@@ -229,7 +229,7 @@ START_TEST(test_pod_topology_spread__edge_06_15_min_domains_of_two_zones)
 }
 END_TEST
 
-START_TEST(test_pod_topology_spread__edge_06_16_nobody_is_eligible)
+START_TEST(test_pod_topology_spread__edge_06_16_no_node_is_eligible)
 {
 	check_counts((uint32_t[4]){3, 0, 0, 0},
 		POD_WITH(FOO, HARD("zone", "1", EXISTS_FOO), "'nodeSelector':{'no':'such'}"),
@@ -682,12 +682,12 @@ BT_TEST_MAIN("pod_topology_spread", test_pod_topology_spread__edge_06_01_no_cons
 	test_pod_topology_spread__edge_06_07_even_zones, test_pod_topology_spread__edge_06_08_nodes,
 	test_pod_topology_spread__edge_06_09_no_self_match,
 	test_pod_topology_spread__edge_06_10_node_without_key,
-	test_pod_topology_spread__edge_06_11_nobody_has_the_key,
+	test_pod_topology_spread__edge_06_11_no_node_has_the_key,
 	test_pod_topology_spread__edge_06_12_skew_before_missing_label,
 	test_pod_topology_spread__edge_06_13_missing_second_key,
 	test_pod_topology_spread__edge_06_14_min_domains,
 	test_pod_topology_spread__edge_06_15_min_domains_of_two_zones,
-	test_pod_topology_spread__edge_06_16_nobody_is_eligible,
+	test_pod_topology_spread__edge_06_16_no_node_is_eligible,
 	test_pod_topology_spread__edge_06_17_node_affinity_policy,
 	test_pod_topology_spread__edge_06_18_node_taints_policy,
 	test_pod_topology_spread__edge_06_19_policies_are_per_constraint,

@@ -154,7 +154,7 @@ START_TEST(test_preemption__edge_08_37_node_without_victims)
 }
 END_TEST
 
-START_TEST(test_preemption__edge_08_38_extender_that_does_not_care)
+START_TEST(test_preemption__edge_08_38_extender_that_is_not_interested)
 {
 	struct bt_preemption_extender extenders[2];
 	struct preemption_fixture fixture;
@@ -217,5 +217,5 @@ END_TEST
 
 BT_TEST_MAIN("preemption_extenders", test_preemption__edge_08_36_extenders_narrow,
 	test_preemption__edge_08_37_node_without_victims,
-	test_preemption__edge_08_38_extender_that_does_not_care,
+	test_preemption__edge_08_38_extender_that_is_not_interested,
 	test_preemption__extender_changes_victims, test_preemption__extender_answers_nonsense)

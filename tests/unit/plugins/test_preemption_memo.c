@@ -193,7 +193,7 @@ START_TEST(test_preemption_memo__a_change_of_the_node_is_not_recalled)
 END_TEST
 
 /** No pod has a lower priority: no node is scanned, but the message counts all nodes. */
-START_TEST(test_preemption_memo__nobody_to_evict)
+START_TEST(test_preemption_memo__no_pod_to_evict)
 {
 	struct preemption_fixture fixture;
 
@@ -218,4 +218,4 @@ END_TEST
 
 BT_TEST_MAIN("preemption_memo", test_preemption_memo__random_changes_between_attempts,
 	test_preemption_memo__a_change_of_the_node_is_not_recalled,
-	test_preemption_memo__nobody_to_evict)
+	test_preemption_memo__no_pod_to_evict)

@@ -58,7 +58,7 @@ START_TEST(test_queue_events__edge_04h_04_timeout_needs_no_registration)
 }
 END_TEST
 
-START_TEST(test_queue_events__edge_04h_05_wildcard_hears_everything)
+START_TEST(test_queue_events__edge_04h_05_wildcard_gets_all_events)
 {
 	check_match(EVENT(BT_RESOURCE_ANY, BT_ACTION_ALL),
 		EVENT(BT_RESOURCE_CSI_DRIVER, BT_ACTION_DELETE), true);
@@ -196,7 +196,7 @@ START_TEST(test_queue_events__edge_04h_48_taint_of_any_node)
 }
 END_TEST
 
-START_TEST(test_queue_events__edge_04h_49_taints_for_who_waits_for_nodes)
+START_TEST(test_queue_events__edge_04h_49_taints_for_pods_that_wait_for_nodes)
 {
 	static const struct bt_event_registration add[] = {
 		{{BT_RESOURCE_NODE, BT_ACTION_ADD}, queue_hint_skip}};
@@ -278,7 +278,7 @@ START_TEST(test_queue_events__edge_04h_52_deleted_victim_tests_the_gate)
 }
 END_TEST
 
-START_TEST(test_queue_events__edge_04h_53_scheduling_gates_hear_no_nodes)
+START_TEST(test_queue_events__edge_04h_53_scheduling_gates_get_no_node_events)
 {
 	struct queue_fixture queue;
 
@@ -332,7 +332,7 @@ START_TEST(test_queue_events__edge_04h_54_nodes_test_the_gate_of_claims)
 }
 END_TEST
 
-START_TEST(test_queue_events__edge_04h_55_gated_pod_does_not_hear_of_nodes)
+START_TEST(test_queue_events__edge_04h_55_gated_pod_gets_no_node_events)
 {
 	struct queue_fixture queue;
 	struct fake gate;
@@ -389,7 +389,7 @@ BT_TEST_MAIN("queue_events", test_queue_events__hints_off,
 	test_queue_events__edge_04h_02_update_is_more_than_one_action,
 	test_queue_events__edge_04h_03_any_resource,
 	test_queue_events__edge_04h_04_timeout_needs_no_registration,
-	test_queue_events__edge_04h_05_wildcard_hears_everything,
+	test_queue_events__edge_04h_05_wildcard_gets_all_events,
 	test_queue_events__edge_04h_06_label_then_taint, test_queue_events__edge_04h_07_uncordoned,
 	test_queue_events__edge_04h_08_heartbeat, test_queue_events__edge_04h_09_equal_quantities,
 	test_queue_events__edge_04h_10_declared_features,
@@ -397,9 +397,9 @@ BT_TEST_MAIN("queue_events", test_queue_events__hints_off,
 	test_queue_events__edge_04h_12_label_then_scale_down,
 	test_queue_events__edge_04h_13_claim_statuses_swapped,
 	test_queue_events__edge_04h_48_taint_of_any_node,
-	test_queue_events__edge_04h_49_taints_for_who_waits_for_nodes,
+	test_queue_events__edge_04h_49_taints_for_pods_that_wait_for_nodes,
 	test_queue_events__edge_04h_50_one_plugin_is_enough,
 	test_queue_events__edge_04h_52_deleted_victim_tests_the_gate,
-	test_queue_events__edge_04h_53_scheduling_gates_hear_no_nodes,
+	test_queue_events__edge_04h_53_scheduling_gates_get_no_node_events,
 	test_queue_events__edge_04h_54_nodes_test_the_gate_of_claims,
-	test_queue_events__edge_04h_55_gated_pod_does_not_hear_of_nodes)
+	test_queue_events__edge_04h_55_gated_pod_gets_no_node_events)

@@ -213,7 +213,7 @@ START_TEST(test_queue_gates__edge_04_47_ungated_by_an_event_never_backs_off)
 }
 END_TEST
 
-START_TEST(test_queue_gates__section_6_gating_plugin_is_asked_first)
+START_TEST(test_queue_gates__section_6_gating_plugin_runs_first)
 {
 	struct fake fakes[] = {
 		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true),
@@ -251,7 +251,7 @@ START_TEST(test_queue_gates__section_6_an_error_gates_too)
 }
 END_TEST
 
-START_TEST(test_queue_gates__section_6_asked_before_backoff_and_not_after)
+START_TEST(test_queue_gates__section_6_run_before_backoff_and_not_after)
 {
 	struct fake fakes[] = {
 		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true)};
@@ -280,7 +280,7 @@ START_TEST(test_queue_gates__section_6_asked_before_backoff_and_not_after)
 END_TEST
 
 /** Spec 08 section 12: the gate of a running preemption opens without an event. */
-START_TEST(test_queue_gates__leftover_flush_asks_gates_that_open_silently)
+START_TEST(test_queue_gates__leftover_flush_runs_gates_without_events)
 {
 	struct fake fakes[] = {
 		queue_rejector("A", node_events, BT_ARRAY_LENGTH(node_events), true)};
@@ -313,7 +313,7 @@ BT_TEST_MAIN("queue_gates", test_queue_gates__edge_04_14_gated_from_the_start,
 	test_queue_gates__edge_04_21_leftover_flush_helps_pods_in_flight,
 	test_queue_gates__edge_04_29_activated_but_still_gated,
 	test_queue_gates__edge_04_47_ungated_by_an_event_never_backs_off,
-	test_queue_gates__leftover_flush_asks_gates_that_open_silently,
-	test_queue_gates__section_6_gating_plugin_is_asked_first,
+	test_queue_gates__leftover_flush_runs_gates_without_events,
+	test_queue_gates__section_6_gating_plugin_runs_first,
 	test_queue_gates__section_6_an_error_gates_too,
-	test_queue_gates__section_6_asked_before_backoff_and_not_after)
+	test_queue_gates__section_6_run_before_backoff_and_not_after)

@@ -225,7 +225,7 @@ START_TEST(test_queue_in_flight__edge_04_42_second_record_of_a_pod_in_flight)
 }
 END_TEST
 
-START_TEST(test_queue_in_flight__edge_04_46_event_nobody_registered)
+START_TEST(test_queue_in_flight__edge_04_46_event_without_registration)
 {
 	struct queue_fixture queue;
 
@@ -305,6 +305,6 @@ BT_TEST_MAIN("queue_in_flight", test_queue_in_flight__edge_04_22_event_before_po
 	test_queue_in_flight__edge_04_33_own_toleration_arrives,
 	test_queue_in_flight__edge_04_38_check_does_not_bind_pods_in_flight,
 	test_queue_in_flight__edge_04_42_second_record_of_a_pod_in_flight,
-	test_queue_in_flight__edge_04_46_event_nobody_registered,
+	test_queue_in_flight__edge_04_46_event_without_registration,
 	test_queue_in_flight__section_9_log_is_trimmed_to_the_oldest_pod,
 	test_queue_in_flight__edge_04h_56_update_is_in_the_log_of_all)

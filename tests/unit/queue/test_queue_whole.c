@@ -131,7 +131,7 @@ START_TEST(test_queue_whole__updates_do_not_change_the_order)
 }
 END_TEST
 
-START_TEST(test_queue_whole__one_is_asked_for)
+START_TEST(test_queue_whole__activating_an_active_pod)
 {
 	struct queue_fixture queue;
 	struct bt_object *pod;
@@ -236,6 +236,6 @@ END_TEST
 
 BT_TEST_MAIN("queue_whole", test_queue_whole__active_from_the_event_on,
 	test_queue_whole__order_among_groups, test_queue_whole__updates_do_not_change_the_order,
-	test_queue_whole__one_is_asked_for, test_queue_whole__a_second_group_of_the_shape,
+	test_queue_whole__activating_an_active_pod, test_queue_whole__a_second_group_of_the_shape,
 	test_queue_whole__some_back_off, test_queue_whole__one_is_excluded,
 	test_queue_whole__end_of_the_queue)

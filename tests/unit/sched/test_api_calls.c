@@ -369,7 +369,7 @@ static const char *status_of(const struct model *model)
  * In whatever order calls and answers come, the last requested status is reached, with one call in
  * flight for each pod.
  */
-START_TEST(test_api_calls__random_wishes_come_true)
+START_TEST(test_api_calls__random_calls_take_effect)
 {
 	enum { PODS = 5 };
 	struct model api[PODS] = {0};
@@ -440,4 +440,4 @@ BT_TEST_MAIN("api_calls", test_api_calls__edge_03_49_a_binding_overwrites_a_pend
 	test_api_calls__one_at_a_time_for_a_pod, test_api_calls__a_patch_after_one_in_flight,
 	test_api_calls__a_no_op_is_kept_while_another_is_in_flight,
 	test_api_calls__sync_drops_what_is_so_by_now, test_api_calls__two_bindings_of_a_pod,
-	test_api_calls__random_wishes_come_true)
+	test_api_calls__random_calls_take_effect)

@@ -535,7 +535,7 @@ static const char *pod_for(struct world *world, uint32_t from, uint32_t count)
 /*
  * PreFilter narrows the pod to few nodes: no column is made, and Filter runs on these nodes only.
  */
-START_TEST(test_cycle_cells__few_nodes_are_asked_alone)
+START_TEST(test_cycle_cells__few_nodes_are_evaluated_alone)
 {
 	static struct world world;
 	static const uint32_t counts[] = {1, 2, 37, 38, 60};
@@ -556,7 +556,7 @@ START_TEST(test_cycle_cells__few_nodes_are_asked_alone)
 }
 END_TEST
 
-START_TEST(test_cycle_cells__one_node_of_each_kind_is_asked)
+START_TEST(test_cycle_cells__one_node_of_each_kind_is_evaluated)
 {
 	static struct world world;
 	struct kinds kinds;
@@ -930,10 +930,10 @@ BT_TEST_MAIN("cycle_cells", test_cycle_cells__counters_are_not_kept,
 	test_cycle_cells__random_decisions_with_nominated_pods,
 	test_cycle_cells__random_decisions_with_own_counts,
 	test_cycle_cells__nominated_nodes_are_exceptions,
-	test_cycle_cells__few_nodes_are_asked_alone,
+	test_cycle_cells__few_nodes_are_evaluated_alone,
 	test_cycle_cells__more_nominated_nodes_than_exceptions,
 	test_cycle_cells__rejections_with_nominated_pods,
-	test_cycle_cells__one_node_of_each_kind_is_asked,
+	test_cycle_cells__one_node_of_each_kind_is_evaluated,
 	test_cycle_cells__a_tree_for_each_set_of_traits, test_cycle_cells__more_kinds_than_cells,
 	test_cycle_cells__more_traits_than_a_key, test_cycle_cells__rejections_stay_in_groups,
 	test_cycle_cells__scores_come_late, test_cycle_cells__random_ties_are_uniform,

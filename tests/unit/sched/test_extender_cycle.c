@@ -602,7 +602,7 @@ START_TEST(test_extender__statuses_are_a_map)
 }
 END_TEST
 
-START_TEST(test_extender__nominated_node_is_asked_about_alone)
+START_TEST(test_extender__nominated_node_is_sent_alone)
 {
 	struct script filter = script_make("F", FILTER | SCORE, SCRIPT_COLUMN);
 	struct extended extended;
@@ -785,7 +785,7 @@ BT_TEST_MAIN("extender_cycle", test_extender__edge_11b_02_empty_answer,
 	test_extender__edge_03_12_one_node_dropped_silently,
 	test_extender__edge_03_13_both_failed_maps, test_extender__edge_03_14_errors,
 	test_extender__edge_03_22_weight, test_extender__statuses_are_a_map,
-	test_extender__nominated_node_is_asked_about_alone,
+	test_extender__nominated_node_is_sent_alone,
 	test_extender__search_goes_on_without_score_plugins,
 	test_extender__silence_counts_as_narrowing, test_extender__returned_objects_have_no_pods,
 	test_extender__objects_go_on_as_they_came, test_extender__carriers_are_made_at_the_start)

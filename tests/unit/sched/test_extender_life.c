@@ -102,7 +102,7 @@ START_TEST(test_extender__ignorable_bind_fails)
 }
 END_TEST
 
-START_TEST(test_extender__edge_11b_20_binder_that_does_not_care)
+START_TEST(test_extender__edge_11b_20_binder_of_uninteresting_pods)
 {
 	init("", BINDS ",'managedResources':[{'name':'example.com/x'}]");
 	life_node(&life, "n1", "");
@@ -254,7 +254,7 @@ START_TEST(test_extender__edge_08_36_narrows)
 }
 END_TEST
 
-START_TEST(test_extender__edge_08_38_preemption_it_does_not_care_about)
+START_TEST(test_extender__edge_08_38_preemption_of_uninteresting_pods)
 {
 	fill(PREEMPTS ",'managedResources':[{'name':'example.com/x'}]");
 	ck_assert_str_eq(preempt(), "n1");
@@ -322,9 +322,10 @@ END_TEST
 
 BT_TEST_MAIN("extender_life", test_extender__only_what_it_explains_may_be_preempted,
 	test_extender__binds, test_extender__edge_11b_19_bind_fails,
-	test_extender__ignorable_bind_fails, test_extender__edge_11b_20_binder_that_does_not_care,
+	test_extender__ignorable_bind_fails,
+	test_extender__edge_11b_20_binder_of_uninteresting_pods,
 	test_extender__edge_03_33_bound_but_timed_out, test_extender__rejects_in_its_own_name,
 	test_extender__edge_11b_21_no_victims, test_extender__edge_11b_23_uid_that_is_not_there,
 	test_extender__edge_08_36_narrows,
-	test_extender__edge_08_38_preemption_it_does_not_care_about,
+	test_extender__edge_08_38_preemption_of_uninteresting_pods,
 	test_extender__preemption_question)

@@ -162,7 +162,7 @@ END_TEST
 /*
  * Removing the chosen strategy removes its defaults; a map keeps the entries that no manager owns.
  */
-START_TEST(test_apply__removal_and_what_nobody_owns)
+START_TEST(test_apply__removal_and_fields_without_owner)
 {
 	struct bt_arena arena = {0};
 	struct bt_json_value *object = applied(&arena, "a", false, NULL,
@@ -552,7 +552,7 @@ START_TEST(test_apply__types_of_the_api)
 END_TEST
 
 BT_TEST_MAIN("apply", test_apply__field_sets_travel, test_apply__creates_and_owns,
-	test_apply__merges_and_removes, test_apply__removal_and_what_nobody_owns,
+	test_apply__merges_and_removes, test_apply__removal_and_fields_without_owner,
 	test_apply__conflicts, test_apply__several_conflicts, test_apply__before_first_apply,
 	test_apply__same_again_changes_nothing, test_apply__malformed_configurations,
 	test_apply__custom_resources, test_apply__updates_are_recorded,

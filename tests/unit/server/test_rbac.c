@@ -194,7 +194,7 @@ END_TEST
 	"','name':'" role "'},'subjects':[{'kind':'" kind \
 	"','apiGroup':'rbac.authorization.k8s.io','name':'eve'}]}"
 
-START_TEST(test_rbac__nobody_grants_more_than_they_have)
+START_TEST(test_rbac__grants_are_limited_to_own_permissions)
 {
 	struct front_fixture f;
 	setup(&f);
@@ -645,5 +645,5 @@ START_TEST(test_rbac__reviews)
 END_TEST
 
 BT_TEST_MAIN("rbac", test_rbac__nodes, test_rbac__table,
-	test_rbac__nobody_grants_more_than_they_have, test_rbac__creating_by_other_verbs,
+	test_rbac__grants_are_limited_to_own_permissions, test_rbac__creating_by_other_verbs,
 	test_rbac__impersonation, test_rbac__reviews)

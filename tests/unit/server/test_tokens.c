@@ -66,7 +66,7 @@ static const char *review(struct front_fixture *f, const char *audiences)
 	return front_body(f);
 }
 
-START_TEST(test_tokens__who_they_are)
+START_TEST(test_tokens__users)
 {
 	struct front_fixture f;
 	setup(&f);
@@ -347,7 +347,7 @@ START_TEST(test_tokens__volumes)
 }
 END_TEST
 
-BT_TEST_MAIN("tokens", test_tokens__who_they_are, test_tokens__expire, test_tokens__audiences,
+BT_TEST_MAIN("tokens", test_tokens__users, test_tokens__expire, test_tokens__audiences,
 	test_tokens__bound_to_pods_and_accounts,
 	test_tokens__going_accounts_keep_theirs_for_a_minute, test_tokens__forged,
 	test_tokens__keys_are_kept, test_tokens__volumes)

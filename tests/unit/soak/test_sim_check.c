@@ -72,7 +72,7 @@ START_TEST(test_sim_check__decisions)
 END_TEST
 
 /* A binding counts although the watch has not delivered it yet. */
-START_TEST(test_sim_check__decisions_know_of_bindings)
+START_TEST(test_sim_check__decisions_follow_bindings)
 {
 	struct bench bench;
 	struct bt_sim_view view;
@@ -311,7 +311,7 @@ START_TEST(test_sim_check__memory)
 }
 END_TEST
 
-BT_TEST_MAIN("sim_check", test_sim_check__decisions, test_sim_check__decisions_know_of_bindings,
+BT_TEST_MAIN("sim_check", test_sim_check__decisions, test_sim_check__decisions_follow_bindings,
 	test_sim_check__over_committed_nodes, test_sim_check__victims, test_sim_check__pending_pods,
 	test_sim_check__pending_pods_that_lack_claims,
 	test_sim_check__pending_pods_that_may_preempt, test_sim_check__pending_pods_and_nominations,

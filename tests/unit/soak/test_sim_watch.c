@@ -177,7 +177,7 @@ static void settle(struct world *world)
 	ck_assert(bt_sim_watch_is_quiet(&world->watch));
 }
 
-START_TEST(test_sim_watch__tells_everything_in_order)
+START_TEST(test_sim_watch__delivers_all_events_in_order)
 {
 	struct world world;
 
@@ -220,7 +220,7 @@ END_TEST
  * A pod that has ended leaves the selection of the pod watch: the list omits the pod, and the watch
  * sends a deletion.
  */
-START_TEST(test_sim_watch__terminal_pods_are_gone)
+START_TEST(test_sim_watch__terminal_pods_are_deleted)
 {
 	struct world world;
 
@@ -269,6 +269,6 @@ START_TEST(test_sim_watch__broken_stream_shows_the_difference)
 }
 END_TEST
 
-BT_TEST_MAIN("sim_watch", test_sim_clock__order, test_sim_watch__tells_everything_in_order,
-	test_sim_watch__reorders_between_kinds_only, test_sim_watch__terminal_pods_are_gone,
+BT_TEST_MAIN("sim_watch", test_sim_clock__order, test_sim_watch__delivers_all_events_in_order,
+	test_sim_watch__reorders_between_kinds_only, test_sim_watch__terminal_pods_are_deleted,
 	test_sim_watch__broken_stream_shows_the_difference)
