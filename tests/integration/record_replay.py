@@ -285,8 +285,10 @@ def run_seed(program, seed):
             shutil.copy(path, os.path.join(keep, "seed-%d.berthrec" % seed))
         check_recording(found, watcher)
         same, bindings = check_replay(program, folder, path, watcher)
-        # Without gaps, the lines are in the order of the changes in the cluster.
-        assert found.gaps or same >= REPRODUCED * bindings, (same, bindings)
+        # Without gaps, the lines are in the order of the changes in the cluster. The slower the
+        # programs are, the more changes arrive between a decision and its binding.
+        share = REPRODUCED * (0.7 if program.sanitized else 1)
+        assert found.gaps or same >= share * bindings, (same, bindings)
         print("seed %d: %d changes, %d gaps, %d of %d bindings are the same"
               % (seed, found.change_count, len(found.gaps), same, bindings))
 
