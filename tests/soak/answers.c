@@ -221,7 +221,7 @@ static void carry_out_late(void *context, uint64_t serial)
 			bt_scheduler_resume(sim->scheduler, sim->bindings.items[i].pod->meta->uid);
 		}
 	}
-	bt_sim_poke(sim);
+	bt_sim_step(sim);
 }
 
 /** --- calls of the scheduler --- */

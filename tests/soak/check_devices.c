@@ -174,15 +174,15 @@ static bool is_for(const struct bt_device_request *request, uint32_t sub, struct
 }
 
 /** Find the request or alternative of the result, "r" or "r/sub". false: there is none. */
-static bool wish_for(
-	const struct bt_resource_claim *claim, device_result *result, struct bt_sim_wish *out_wish)
+static bool find_subrequest(const struct bt_resource_claim *claim, device_result *result,
+	struct bt_sim_subrequest *out_subrequest)
 {
 	for (uint32_t i = 0; i < claim->spec.devices.requests.count; i++) {
 		const struct bt_device_request *request = &claim->spec.devices.requests.items[i];
 		uint32_t count = request->exactly != NULL ? 1 : request->first_available.count;
 		for (uint32_t sub = 0; sub < count; sub++) {
 			if (is_for(request, sub, result->request)) {
-				*out_wish = bt_sim_wish_of(request, sub);
+				*out_subrequest = bt_sim_subrequest_of(request, sub);
 				return true;
 			}
 		}
@@ -192,11 +192,11 @@ static bool wish_for(
 
 static const char *find_mistake(struct bt_object_store *objects,
 	const struct bt_resource_claim *claim, device_result *result,
-	const struct bt_sim_wish *wish)
+	const struct bt_sim_subrequest *subrequest)
 {
 	const struct bt_device *device = find_device(objects, result);
-	const struct bt_device_class *class_ =
-		bt_object_store_find(objects, BT_KIND_DEVICE_CLASS, BT_STR(""), wish->class_name);
+	const struct bt_device_class *class_ = bt_object_store_find(
+		objects, BT_KIND_DEVICE_CLASS, BT_STR(""), subrequest->class_name);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < claim->status.allocation->devices.results.count; i++) {
 		device_result *other = &claim->status.allocation->devices.results.items[i];
@@ -214,19 +214,21 @@ static const char *find_mistake(struct bt_object_store *objects,
 	if (device == NULL || class_ == NULL) {
 		return "has a device or a device class that does not exist";
 	}
-	if (!bt_sim_is_wished(wish, class_, result->driver, device)) {
+	if (!bt_sim_subrequest_selects(subrequest, class_, result->driver, device)) {
 		return "has a device that it did not request, or whose taint it does not tolerate";
 	}
-	if (wish->is_admin != result->admin_access.value ||
+	if (subrequest->is_admin != result->admin_access.value ||
 		bt_sim_is_shareable(device) != (result->share_id.length != 0)) {
 		return "has another access than it requested";
 	}
 	if (bt_sim_is_shareable(device) &&
 		bt_sim_consumed_by(result) !=
-			(wish->bandwidth < 0 ? bt_sim_bandwidth_of(device) : wish->bandwidth)) {
+			(subrequest->bandwidth < 0 ? bt_sim_bandwidth_of(device)
+						   : subrequest->bandwidth)) {
 		return "has another bandwidth than it requested";
 	}
-	return !wish->is_all && count != wish->count ? "has another number of devices" : NULL;
+	return !subrequest->is_all && count != subrequest->count ? "has another number of devices"
+								 : NULL;
 }
 
 /** Does each request have a result? */
@@ -257,9 +259,9 @@ void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *
 	for (uint32_t i = 0; mistake == NULL && i < claim->status.allocation->devices.results.count;
 		i++) {
 		device_result *result = &claim->status.allocation->devices.results.items[i];
-		struct bt_sim_wish wish;
-		mistake = wish_for(claim, result, &wish)
-			? find_mistake(&sim->watch.mirror, claim, result, &wish)
+		struct bt_sim_subrequest subrequest;
+		mistake = find_subrequest(claim, result, &subrequest)
+			? find_mistake(&sim->watch.mirror, claim, result, &subrequest)
 			: "has devices for an unknown request";
 	}
 	if (mistake != NULL) {

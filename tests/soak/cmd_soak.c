@@ -37,7 +37,7 @@ struct totals {
 /** The message for a crash: formatted before each history, because a signal handler cannot. */
 static char last_words[256];
 
-static void tell_crash(int number)
+static void print_crash(int number)
 {
 	/* There is no way to report a failed write. */
 	if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0) {
@@ -49,7 +49,7 @@ static void tell_crash(int number)
 static void listen_for_crashes(void)
 {
 	static const int numbers[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
-	struct sigaction action = {.sa_handler = tell_crash, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction action = {.sa_handler = print_crash, .sa_flags = (int)SA_RESETHAND};
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(numbers); i++) {
 		(void)sigaction(numbers[i], &action, NULL); /* cannot fail for these */
 	}
@@ -113,7 +113,7 @@ static void add(struct totals *totals, const struct bt_sim_report *report)
 	totals->whole_groups += report->whole_groups;
 }
 
-static void tell_failure(
+static void print_failure(
 	const struct options *options, uint64_t seed, const struct bt_sim_report *report)
 {
 	(void)printf("seed %llu: %s\nrun it again: berth-soak --seeds 1 --first-seed %llu "
@@ -150,7 +150,7 @@ static int run_seeds(
 		add(totals, &report);
 		if (report.complaint.length != 0) {
 			totals->failed++;
-			tell_failure(options, sim.seed, &report);
+			print_failure(options, sim.seed, &report);
 		} else {
 			totals->passed++;
 		}

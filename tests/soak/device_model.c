@@ -15,18 +15,19 @@ static int64_t bandwidth_in(const struct bt_capacity_requirements *capacity)
 	return quantity != NULL ? bt_quantity_value(quantity) : -1;
 }
 
-struct bt_sim_wish bt_sim_wish_of(const struct bt_device_request *request, uint32_t sub)
+struct bt_sim_subrequest bt_sim_subrequest_of(const struct bt_device_request *request, uint32_t sub)
 {
 	if (request->exactly != NULL) {
 		const struct bt_exact_device_request *exactly = request->exactly;
-		return (struct bt_sim_wish){exactly->device_class_name, exactly->selectors.items,
-			exactly->selectors.count, bt_str_equal_c(exactly->allocation_mode, "All"),
+		return (struct bt_sim_subrequest){exactly->device_class_name,
+			exactly->selectors.items, exactly->selectors.count,
+			bt_str_equal_c(exactly->allocation_mode, "All"),
 			exactly->admin_access.value, (uint32_t)exactly->count,
 			exactly->tolerations.items, exactly->tolerations.count,
 			bandwidth_in(exactly->capacity)};
 	}
 	const struct bt_device_sub_request *one = &request->first_available.items[sub];
-	return (struct bt_sim_wish){one->device_class_name, one->selectors.items,
+	return (struct bt_sim_subrequest){one->device_class_name, one->selectors.items,
 		one->selectors.count, bt_str_equal_c(one->allocation_mode, "All"), false,
 		(uint32_t)one->count, one->tolerations.items, one->tolerations.count,
 		bandwidth_in(one->capacity)};
@@ -79,26 +80,27 @@ static bool all_hold(const struct bt_device_selector *selectors, uint32_t count,
 }
 
 /** The workloads' tolerations have a key only, and match any value and effect. */
-static bool is_tolerated(const struct bt_sim_wish *wish, const struct bt_device_taint *taint)
+static bool is_tolerated(
+	const struct bt_sim_subrequest *subrequest, const struct bt_device_taint *taint)
 {
 	bool tolerated = bt_str_equal_c(taint->effect, "None");
-	for (uint32_t i = 0; i < wish->toleration_count; i++) {
-		tolerated = tolerated || bt_str_equal(wish->tolerations[i].key, taint->key);
+	for (uint32_t i = 0; i < subrequest->toleration_count; i++) {
+		tolerated = tolerated || bt_str_equal(subrequest->tolerations[i].key, taint->key);
 	}
 	return tolerated;
 }
 
-bool bt_sim_is_wished(const struct bt_sim_wish *wish, const struct bt_device_class *class_,
-	struct bt_str driver, const struct bt_device *device)
+bool bt_sim_subrequest_selects(const struct bt_sim_subrequest *subrequest,
+	const struct bt_device_class *class_, struct bt_str driver, const struct bt_device *device)
 {
 	bool tolerated = true;
 	for (uint32_t i = 0; i < device->taints.count; i++) {
-		tolerated = tolerated && is_tolerated(wish, &device->taints.items[i]);
+		tolerated = tolerated && is_tolerated(subrequest, &device->taints.items[i]);
 	}
 	return tolerated &&
 		all_hold(class_->spec.selectors.items, class_->spec.selectors.count, driver,
 			device) &&
-		all_hold(wish->selectors, wish->selector_count, driver, device);
+		all_hold(subrequest->selectors, subrequest->selector_count, driver, device);
 }
 
 bool bt_sim_is_shareable(const struct bt_device *device)

@@ -28,8 +28,8 @@ extern const uint32_t bt_sim_selector_count;
 
 /** --- device_model.c: plain computation of the features that the workloads use. Spec: 12 --- */
 
-/** What one request, or one of its alternatives, asks for. */
-struct bt_sim_wish {
+/** One request without alternatives, or one alternative of a request. */
+struct bt_sim_subrequest {
 	struct bt_str class_name;
 	const struct bt_device_selector *selectors;
 	uint32_t selector_count;
@@ -42,10 +42,11 @@ struct bt_sim_wish {
 };
 
 /** Alternative number sub, or the request itself if it has no alternatives. */
-struct bt_sim_wish bt_sim_wish_of(const struct bt_device_request *request, uint32_t sub);
-/** Do class_ and the wish both select the device, and does the wish tolerate its taints? */
-bool bt_sim_is_wished(const struct bt_sim_wish *wish, const struct bt_device_class *class_,
-	struct bt_str driver, const struct bt_device *device);
+struct bt_sim_subrequest bt_sim_subrequest_of(
+	const struct bt_device_request *request, uint32_t sub);
+/** Whether class and subrequest select the device and the subrequest tolerates its taints. */
+bool bt_sim_subrequest_selects(const struct bt_sim_subrequest *subrequest,
+	const struct bt_device_class *class_, struct bt_str driver, const struct bt_device *device);
 bool bt_sim_is_shareable(const struct bt_device *device);
 /** The numa attribute; -1: none. */
 int64_t bt_sim_numa_of(const struct bt_device *device);

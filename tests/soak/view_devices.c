@@ -158,7 +158,7 @@ static bool is_sought(const struct search *search, const struct bt_resource_clai
 }
 
 /** Sum up what existing claims hold of the device. */
-static void note_holders(const struct search *search, struct seen *seen)
+static void add_holders(const struct search *search, struct seen *seen)
 {
 	const struct bt_sim_view *view = search->view;
 	const struct bt_resource_claim *claim;
@@ -202,7 +202,7 @@ static void look_around(struct search *search)
 			struct seen seen = {.slice = slice,
 				.device = &slice->spec.devices.items[i],
 				.counter = counter_of(objects, slice)};
-			note_holders(search, &seen);
+			add_holders(search, &seen);
 			bt_vec_push(&search->devices, seen);
 		}
 	}
@@ -235,12 +235,13 @@ static bool has_counter_left(const struct search *search, const struct seen *wan
 	return wanted->counter < 0 || used <= wanted->counter;
 }
 
-/** How much of a shared device the wish takes; -1: not enough is left. */
-static int64_t share_of(const struct search *search, uint32_t index, const struct bt_sim_wish *wish)
+/** How much of a shared device the subrequest takes; -1: not enough is left. */
+static int64_t share_of(
+	const struct search *search, uint32_t index, const struct bt_sim_subrequest *subrequest)
 {
 	const struct seen *seen = &search->devices.items[index];
 	int64_t all = bt_sim_bandwidth_of(seen->device);
-	int64_t wanted = wish->bandwidth < 0 ? all : wish->bandwidth;
+	int64_t wanted = subrequest->bandwidth < 0 ? all : subrequest->bandwidth;
 	int64_t used = seen->consumed;
 	for (uint32_t i = 0; i < search->taken.count; i++) {
 		const struct taken *taken = &search->taken.items[i];
@@ -269,18 +270,18 @@ static bool is_matched(const struct search *search, uint32_t claim, const struct
 	return numa >= 0;
 }
 
-static bool take(
-	struct search *search, uint32_t claim, uint32_t index, const struct bt_sim_wish *wish)
+static bool take(struct search *search, uint32_t claim, uint32_t index,
+	const struct bt_sim_subrequest *subrequest)
 {
 	const struct seen *seen = &search->devices.items[index];
-	struct taken taken = {index, claim, wish->is_admin, 0};
+	struct taken taken = {index, claim, subrequest->is_admin, 0};
 	if (bt_sim_is_shareable(seen->device)) {
-		taken.consumed = share_of(search, index, wish);
+		taken.consumed = share_of(search, index, subrequest);
 		if (taken.consumed < 0) {
 			return false;
 		}
-	} else if (wish->is_admin ? is_taken(search, index, claim)
-				  : seen->is_held || is_taken(search, index, UINT32_MAX)) {
+	} else if (subrequest->is_admin ? is_taken(search, index, claim)
+					: seen->is_held || is_taken(search, index, UINT32_MAX)) {
 		return false;
 	}
 	if (!has_counter_left(search, seen) || !is_matched(search, claim, seen->device)) {
@@ -294,31 +295,33 @@ static bool take(
 
 static bool find_rest(struct search *search, uint32_t claim, uint32_t request);
 
-static bool is_wished(
-	const struct search *search, const struct bt_sim_wish *wish, uint32_t index, bool by_taint)
+static bool is_selected_by(const struct search *search, const struct bt_sim_subrequest *subrequest,
+	uint32_t index, bool by_taint)
 {
 	const struct seen *seen = &search->devices.items[index];
 	const struct bt_device_class *class_ = bt_object_store_find(
-		search->view->objects, BT_KIND_DEVICE_CLASS, BT_STR(""), wish->class_name);
+		search->view->objects, BT_KIND_DEVICE_CLASS, BT_STR(""), subrequest->class_name);
 	struct bt_device bare = *seen->device;
 	if (!by_taint) {
 		bare.taints.count = 0;
 	}
-	return class_ != NULL && bt_sim_is_wished(wish, class_, seen->slice->spec.driver, &bare);
+	return class_ != NULL &&
+		bt_sim_subrequest_selects(subrequest, class_, seen->slice->spec.driver, &bare);
 }
 
 /** Choose `count` devices from index first on, then continue with the next request. */
 static bool find_some(struct search *search, uint32_t claim, uint32_t request,
-	const struct bt_sim_wish *wish, uint32_t count, uint32_t first)
+	const struct bt_sim_subrequest *subrequest, uint32_t count, uint32_t first)
 {
 	if (count == 0) {
 		return find_rest(search, claim, request + 1);
 	}
 	for (uint32_t i = first; i < search->devices.count; i++) {
-		if (!is_wished(search, wish, i, true) || !take(search, claim, i, wish)) {
+		if (!is_selected_by(search, subrequest, i, true) ||
+			!take(search, claim, i, subrequest)) {
 			continue;
 		}
-		if (find_some(search, claim, request, wish, count - 1, i + 1)) {
+		if (find_some(search, claim, request, subrequest, count - 1, i + 1)) {
 			return true;
 		}
 		search->taken.count--;
@@ -327,14 +330,15 @@ static bool find_some(struct search *search, uint32_t claim, uint32_t request,
 }
 
 /** Allocation mode All: each selected device must be available, tainted ones included. */
-static bool find_all(
-	struct search *search, uint32_t claim, uint32_t request, const struct bt_sim_wish *wish)
+static bool find_all(struct search *search, uint32_t claim, uint32_t request,
+	const struct bt_sim_subrequest *subrequest)
 {
 	uint32_t before = search->taken.count;
 	bool good = true;
 	for (uint32_t i = 0; good && i < search->devices.count; i++) {
-		if (is_wished(search, wish, i, false)) {
-			good = is_wished(search, wish, i, true) && take(search, claim, i, wish);
+		if (is_selected_by(search, subrequest, i, false)) {
+			good = is_selected_by(search, subrequest, i, true) &&
+				take(search, claim, i, subrequest);
 		}
 	}
 	if (good && search->taken.count != before && find_rest(search, claim, request + 1)) {
@@ -356,9 +360,10 @@ static bool find_rest(struct search *search, uint32_t claim, uint32_t request)
 	const struct bt_device_request *wanted = &devices->requests.items[request];
 	uint32_t alternatives = wanted->exactly != NULL ? 1 : wanted->first_available.count;
 	for (uint32_t sub = 0; sub < alternatives; sub++) {
-		struct bt_sim_wish wish = bt_sim_wish_of(wanted, sub);
-		if (wish.is_all ? find_all(search, claim, request, &wish)
-				: find_some(search, claim, request, &wish, wish.count, 0)) {
+		struct bt_sim_subrequest subrequest = bt_sim_subrequest_of(wanted, sub);
+		if (subrequest.is_all ? find_all(search, claim, request, &subrequest)
+				      : find_some(search, claim, request, &subrequest,
+						subrequest.count, 0)) {
 			return true;
 		}
 	}
@@ -374,9 +379,9 @@ static bool classes_are_there(const struct bt_sim_view *view, const struct bt_re
 		const struct bt_device_request *request = &claim->spec.devices.requests.items[i];
 		uint32_t count = request->exactly != NULL ? 1 : request->first_available.count;
 		for (uint32_t sub = 0; sub < count; sub++) {
-			struct bt_sim_wish wish = bt_sim_wish_of(request, sub);
+			struct bt_sim_subrequest subrequest = bt_sim_subrequest_of(request, sub);
 			if (bt_object_store_find(view->objects, BT_KIND_DEVICE_CLASS, BT_STR(""),
-				    wish.class_name) == NULL) {
+				    subrequest.class_name) == NULL) {
 				return false;
 			}
 		}

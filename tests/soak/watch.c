@@ -42,7 +42,7 @@ static struct bt_object *known(const struct bt_sim_watch *watch, const struct bt
 		&watch->mirror, object->kind, object->meta->namespace_, object->meta->name);
 }
 
-static void tell_present(struct bt_sim_watch *watch, struct bt_object *object)
+static void report_present(struct bt_sim_watch *watch, struct bt_object *object)
 {
 	struct bt_object *before = known(watch, object);
 	struct bt_object *held = before != NULL ? bt_object_share(before) : NULL;
@@ -51,7 +51,7 @@ static void tell_present(struct bt_sim_watch *watch, struct bt_object *object)
 	bt_object_release(held);
 }
 
-static void tell_deleted(struct bt_sim_watch *watch, struct bt_object *last, bool lost)
+static void report_deleted(struct bt_sim_watch *watch, struct bt_object *last, bool lost)
 {
 	struct bt_object *held = bt_object_share(last);
 	(void)bt_object_store_delete(&watch->mirror, last->kind, last->meta->namespace_,
@@ -69,13 +69,13 @@ static void apply(struct bt_sim_watch *watch, struct bt_object *object, bool del
 {
 	struct bt_object *before = known(watch, object);
 	if (!deleted && is_selected(object)) {
-		tell_present(watch, object);
+		report_present(watch, object);
 	} else if (before != NULL) {
 		/*
 		 * A pod that leaves the selection is reported in its previous state, a deleted
 		 * object in its last state.
 		 */
-		tell_deleted(watch, is_selected(object) ? object : before, false);
+		report_deleted(watch, is_selected(object) ? object : before, false);
 	}
 }
 
@@ -106,7 +106,7 @@ static bool is_gone(
 	return object == NULL || !is_selected(object);
 }
 
-static void tell_gone(struct bt_sim_watch *watch, enum bt_kind kind)
+static void report_missing(struct bt_sim_watch *watch, enum bt_kind kind)
 {
 	BT_VEC(struct bt_object *) gone = {0};
 	struct bt_str everywhere = {NULL, 0};
@@ -120,13 +120,13 @@ static void tell_gone(struct bt_sim_watch *watch, enum bt_kind kind)
 		}
 	}
 	for (uint32_t i = 0; i < gone.count; i++) {
-		tell_deleted(watch, gone.items[i], true);
+		report_deleted(watch, gone.items[i], true);
 		bt_object_release(gone.items[i]);
 	}
 	bt_vec_finish(&gone);
 }
 
-static void tell_listed(struct bt_sim_watch *watch, enum bt_kind kind)
+static void report_listed(struct bt_sim_watch *watch, enum bt_kind kind)
 {
 	BT_VEC(struct bt_object *) listed = {0};
 	struct bt_str everywhere = {NULL, 0};
@@ -139,7 +139,7 @@ static void tell_listed(struct bt_sim_watch *watch, enum bt_kind kind)
 	}
 	for (uint32_t i = 0; i < listed.count; i++) {
 		if (is_selected(listed.items[i])) {
-			tell_present(watch, listed.items[i]);
+			report_present(watch, listed.items[i]);
 		}
 		bt_object_release(listed.items[i]);
 	}
@@ -156,11 +156,11 @@ static void relist(void *context, uint64_t kind)
 	watch->note(watch->context, (enum bt_kind)kind, "listed again");
 	bool gone_first = bt_prng_below(&watch->prng, 2) == 0;
 	if (gone_first) {
-		tell_gone(watch, (enum bt_kind)kind);
+		report_missing(watch, (enum bt_kind)kind);
 	}
-	tell_listed(watch, (enum bt_kind)kind);
+	report_listed(watch, (enum bt_kind)kind);
 	if (!gone_first) {
-		tell_gone(watch, (enum bt_kind)kind);
+		report_missing(watch, (enum bt_kind)kind);
 	}
 }
 

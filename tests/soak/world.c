@@ -172,14 +172,14 @@ static void attempt(void *context, uint64_t argument BT_UNUSED)
 		return; /* the current attempt waits for volumes */
 	}
 	sim->may_attempt = true;
-	bt_sim_poke(sim);
+	bt_sim_step(sim);
 }
 
 static void wake(void *context, uint64_t argument BT_UNUSED)
 {
 	struct bt_sim *sim = context;
-	sim->wake_ns = INT64_MAX;
-	bt_sim_poke(sim);
+	sim->due_ns = INT64_MAX;
+	bt_sim_step(sim);
 }
 
 static void note_attempt(struct bt_sim *sim, const struct bt_attempt *attempt)
@@ -196,10 +196,10 @@ static void note_attempt(struct bt_sim *sim, const struct bt_attempt *attempt)
 	}
 }
 
-void bt_sim_poke(struct bt_sim *sim)
+void bt_sim_step(struct bt_sim *sim)
 {
 	if (sim->in_attempt) {
-		return; /* the caller pokes when the attempt is over */
+		return; /* the caller steps the scheduler when the attempt is over */
 	}
 	int64_t next_ns;
 	struct bt_attempt done;
@@ -213,9 +213,9 @@ void bt_sim_poke(struct bt_sim *sim)
 		}
 	} while (done.outcome != BT_ATTEMPT_IDLE);
 	sim->in_attempt = false;
-	if (next_ns < sim->wake_ns) {
+	if (next_ns < sim->due_ns) {
 		int64_t delay_ns = next_ns - sim->clock.now_ns;
-		sim->wake_ns = next_ns;
+		sim->due_ns = next_ns;
 		bt_sim_clock_after(&sim->clock, delay_ns > 0 ? delay_ns : 0, wake, sim, 0);
 	}
 	if (!sim->attempt_is_due && bt_queue_can_pop(bt_scheduler_queue(sim->scheduler))) {
@@ -237,7 +237,7 @@ static void take_answer(struct bt_sim *sim, int result, struct berth_error *err)
 		bt_strbuf_finish(&complaint);
 	}
 	berth_error_finish(err);
-	bt_sim_poke(sim);
+	bt_sim_step(sim);
 }
 
 static void log_observation(struct bt_sim *sim, const char *what, const struct bt_object *object)
@@ -325,28 +325,28 @@ static void note(void *context, enum bt_kind kind, const char *what)
 
 /** --- controllers and node agents --- */
 
-static void wake_cluster(struct bt_sim *sim, int64_t at_ns);
+static void schedule_controllers(struct bt_sim *sim, int64_t at_ns);
 
 static void run_cluster(void *context, uint64_t argument BT_UNUSED)
 {
 	struct bt_sim *sim = context;
-	if (sim->clock.now_ns < sim->cluster_wake_ns) {
+	if (sim->clock.now_ns < sim->cluster_due_ns) {
 		return; /* replaced by an earlier run */
 	}
-	sim->cluster_wake_ns = INT64_MAX;
+	sim->cluster_due_ns = INT64_MAX;
 	sim->cluster_is_due = false;
 	int64_t next_ns = bt_sim_store_run(&sim->store);
 	int64_t soon_ns = sim->clock.now_ns + BT_SIM_MILLISECOND;
 	if (next_ns != INT64_MAX) {
-		wake_cluster(sim, next_ns > soon_ns ? next_ns : soon_ns);
+		schedule_controllers(sim, next_ns > soon_ns ? next_ns : soon_ns);
 	}
 }
 
 /** Run the controllers at at_ns or earlier. */
-static void wake_cluster(struct bt_sim *sim, int64_t at_ns)
+static void schedule_controllers(struct bt_sim *sim, int64_t at_ns)
 {
-	if (at_ns < sim->cluster_wake_ns) {
-		sim->cluster_wake_ns = at_ns;
+	if (at_ns < sim->cluster_due_ns) {
+		sim->cluster_due_ns = at_ns;
 		bt_sim_clock_after(&sim->clock, at_ns - sim->clock.now_ns, run_cluster, sim, 0);
 	}
 }
@@ -361,7 +361,7 @@ static void store_changed(void *context, struct bt_object *old_object, struct bt
 	bt_sim_group_changed(sim, old_object, new_object);
 	bool is_slow = sim->write_fault_one_in != 0 && bt_sim_chance(&sim->times, 10);
 	sim->cluster_is_due = true;
-	wake_cluster(sim,
+	schedule_controllers(sim,
 		sim->clock.now_ns +
 			bt_sim_between_ms(&sim->times, 1, is_slow ? 3000 : 300) *
 				BT_SIM_MILLISECOND);
@@ -467,8 +467,8 @@ int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 	const int64_t start_ns = INT64_C(1767225600) * BT_SIM_SECOND;
 	*sim = (struct bt_sim){.options = *options,
 		.report = report,
-		.wake_ns = INT64_MAX,
-		.cluster_wake_ns = INT64_MAX};
+		.due_ns = INT64_MAX,
+		.cluster_due_ns = INT64_MAX};
 	bt_sim_clock_init(&sim->clock, start_ns);
 	bt_prng_init(&sim->changes, options->seed);
 	bt_prng_init(&sim->faults, bt_prng_next(&sim->changes));
@@ -496,7 +496,7 @@ int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 		sim->store.changed = store_changed;
 		sim->store.context = sim;
 		bt_sim_store_flush(&sim->store);
-		bt_sim_poke(sim);
+		bt_sim_step(sim);
 	}
 	return result;
 }

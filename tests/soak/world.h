@@ -113,7 +113,7 @@ struct bt_sim {
 	int64_t claim_lost_ns;
 	uint32_t write_fault_one_in; /* 0: none */
 	uint32_t busy;               /* pending actions of drivers and late writes */
-	int64_t cluster_wake_ns;     /* when controllers and node agents run next */
+	int64_t cluster_due_ns;      /* when controllers and node agents run next */
 	bool cluster_is_due;         /* controllers must handle a change */
 	bool has_groups;             /* the gates of pod groups are on: every second seed */
 	bool is_changing;            /* users make changes */
@@ -121,7 +121,7 @@ struct bt_sim {
 	struct bt_str named_uid;     /* of the pod that the scheduler wrote about last */
 	uint32_t waiting;            /* binding cycles that wait for later steps */
 	bool is_asynchronous;        /* writes of the binding cycle are answered later */
-	int64_t wake_ns;             /* when the timer of the scheduler is set */
+	int64_t due_ns;              /* when the timer of the scheduler is set */
 	bool attempt_is_due;
 	bool may_attempt; /* the delay before the attempt is over */
 	bool in_attempt;
@@ -147,7 +147,7 @@ void bt_sim_run_until(struct bt_sim *sim, int64_t until_ns);
  * Step the scheduler after it observed something: bindings that need not wait end now, and an
  * attempt follows soon if a pod can be tried.
  */
-void bt_sim_poke(struct bt_sim *sim);
+void bt_sim_step(struct bt_sim *sim);
 /** Run an action later; it is not quiet before. The action calls bt_sim_action_done. */
 void bt_sim_after(struct bt_sim *sim, int64_t delay_ns, bt_sim_action action, uint64_t argument);
 static inline void bt_sim_action_done(struct bt_sim *sim)

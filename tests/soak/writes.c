@@ -93,7 +93,7 @@ static void run_late_write(void *context, uint64_t index)
 			result = BERTH_ERR_IO;
 		}
 		bt_preemption_complete(write.ticket.executor, write.ticket.id, result);
-		bt_sim_poke(sim);
+		bt_sim_step(sim);
 	}
 }
 

@@ -209,7 +209,7 @@ static void queue_a_bound_pod(struct bt_sim *sim)
 		struct bt_object *unbound = bt_object_create(BT_KIND_POD, &pod);
 		bt_queue_add(bt_scheduler_queue(sim->scheduler), unbound, sim->clock.now_ns);
 		bt_object_release(unbound);
-		bt_sim_poke(sim);
+		bt_sim_step(sim);
 	}
 }
 
