@@ -130,26 +130,17 @@ KINDS = {"create": {"verb": "POST", "resource": "pods", "subresource": ""},
          "events": {"verb": "POST", "resource": "events"}}
 
 
-def wait_until_quiet(process):
-    """Wait for the controllers of the server: they handle the nodes, each of which gets a lease."""
-    while True:
-        before = harness.cpu_seconds(process)
-        time.sleep(1)
-        if harness.cpu_seconds(process) - before < 0.05:
-            return
-
-
 def measure(program, options, folder):
     figures = {"nodes": options.nodes, "pods": options.pods}
     started = time.monotonic()
     with program.up("--no-scheduler", "--tls", "off", "--nodes", str(options.nodes),
                     "--zones", "3") as api:
         figures["nodes_ready_s"] = time.monotonic() - started
-        wait_until_quiet(api.process)
+        up_figures.wait_until_quiet(api.process)
         figures["nodes_settled_s"] = time.monotonic() - started
         started = time.monotonic()
         daemon = harness.Daemon(program, folder, api, "-v", "0")
-        wait_until_quiet(daemon.process)
+        up_figures.wait_until_quiet(daemon.process)
         figures["daemon_ready_s"] = time.monotonic() - started
         processes = {"server": api.process, "daemon": daemon.process}
         cpu = {name: harness.cpu_seconds(process) for name, process in processes.items()}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of `berth up`: creates a second, lists, memory, scheduling, churn, time to start.
 
-Usage: up_figures.py BERTH [--pods N] [--seconds S] [--only WORD]...
+Usage: up_figures.py BERTH [--pods N] [--seconds S] [--nodes N] [--only WORD]...
 
 WORD: creates, lists, memory, scheduling, churn, start. Needs wrk for the creates. Prints one line
 for each figure. The load comes from another process on the same machine, so it needs two processors
@@ -23,7 +23,8 @@ import urllib.parse
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "integration"))
 
-import pipeline  # noqa: E402: the path above is needed first
+import daemon_harness as harness  # noqa: E402: the path above is needed first
+import pipeline  # noqa: E402
 import up  # noqa: E402
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -65,12 +66,22 @@ def write_pods(path, count, node_count):
 # --- creates ---
 
 
-def creates(program, seconds, what, *flags):
+def wait_until_quiet(process):
+    """Wait for the controllers of the server: they handle the nodes, each of which gets a lease."""
+    while True:
+        before = harness.cpu_seconds(process)
+        time.sleep(1)
+        if harness.cpu_seconds(process) - before < 0.05:
+            return
+
+
+def creates(program, options, what, *flags):
     if shutil.which("wrk") is None:
         print("%-52s (wrk is not installed)" % what)
         return
-    with program.up("--no-scheduler", "--nodes", "1", *flags) as cluster:
-        command = ["wrk", "-t1", "-c16", "-d%ds" % seconds, "-s",
+    with program.up("--no-scheduler", "--nodes", str(options.nodes), *flags) as cluster:
+        wait_until_quiet(cluster.process)
+        command = ["wrk", "-t1", "-c16", "-d%ds" % options.seconds, "-s",
                    os.path.join(HERE, "create_pods.lua"), cluster.server, "--"]
         if cluster.token:
             command.append(cluster.token)
@@ -81,12 +92,12 @@ def creates(program, seconds, what, *flags):
 
 
 def measure_creates(program, options):
-    creates(program, options.seconds, "in memory, HTTP", "--tls", "off")
-    creates(program, options.seconds, "in memory, TLS")
+    creates(program, options, "in memory, HTTP", "--tls", "off")
+    creates(program, options, "in memory, TLS")
     with tempfile.TemporaryDirectory() as folder:
-        creates(program, options.seconds, "--data-dir, HTTP", "--tls", "off", "--data-dir",
+        creates(program, options, "--data-dir, HTTP", "--tls", "off", "--data-dir",
                 os.path.join(folder, "one"))
-        creates(program, options.seconds, "--data-dir, TLS", "--data-dir",
+        creates(program, options, "--data-dir, TLS", "--data-dir",
                 os.path.join(folder, "two"))
 
 
@@ -241,6 +252,7 @@ def main():
     parser.add_argument("berth")
     parser.add_argument("--pods", type=int, default=200000)
     parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--nodes", type=int, default=1, help="of creates")
     parser.add_argument("--only", action="append", choices=list(MEASURES))
     options = parser.parse_args()
     program = up.Program(options.berth, "plain")
