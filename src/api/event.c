@@ -34,7 +34,7 @@ static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 	return at + 1;
 }
 
-/** Skips a width or precision: digits, or *, whose argument never exists. */
+/** Skips a width or precision: digits, or *. Messages are formatted without the argument of *. */
 static uint32_t format_size(
 	struct bt_str text, uint32_t at, const char *problem, struct bt_strbuf *out)
 {

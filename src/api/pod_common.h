@@ -53,8 +53,8 @@ void bt_pod_commons_finish(struct bt_pod_commons *commons);
 BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_commons *commons, struct bt_pod_common *before, struct bt_pod *pod);
 /**
- * Sets the common fields in a copy of the remaining fields; they are borrowed as long as a
- * reference to common is held.
+ * Sets the common fields in *pod, which has the remaining fields. They stay valid while a reference
+ * to common is held.
  */
 void bt_pod_common_apply(const struct bt_pod_common *common, struct bt_pod *pod);
 /** Clears the common fields of a copy. */

@@ -7,8 +7,9 @@
 #include "base/vec.h"
 
 /*
- * Requests and limits of a pod, spec 01b section 3. Each resource name of the pod has a row. All
- * rules of the chapter apply per name, so that a container costs time only for its own entries.
+ * Requests and limits of a pod, spec 01b section 3. Each resource name of the pod has a row. The
+ * rules of the chapter apply to each name by itself, so the time for a container depends on its own
+ * entries only.
  */
 
 /**

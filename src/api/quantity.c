@@ -138,7 +138,7 @@ static void set_big(
 	quantity->exponent = 0;
 }
 
-/** sum = *sum + addend in the small form; false on int64 overflow. */
+/** Adds to *sum in the small form (int64). Returns false on overflow. */
 static bool small_add(struct bt_quantity *sum, int64_t mantissa, int32_t exponent)
 {
 	int64_t *higher = sum->exponent > exponent ? &sum->mantissa : &mantissa;

@@ -103,7 +103,7 @@ struct bt_parsed_node_selector {
 };
 
 /**
- * Parses a node selector; never fails. With path_prefix "" paths read
+ * Parses a node selector; never fails. If path_prefix is "", paths of errors have the form
  * nodeSelectorTerms[i].matchExpressions[j].
  */
 struct bt_parsed_node_selector bt_node_selector_parse(

@@ -65,7 +65,7 @@ const char *bt_suggest(const char *given, const char *const *words, size_t count
 }
 
 #define KIND_BYTES_MAX 32
-/** Words whose lengths differ by more are not suggested: PodTemplate for Pod. */
+/** A word whose length differs by more is not suggested, such as PodTemplate for Pod. */
 #define LENGTH_DIFFERENCE_MAX 2
 
 /** Kinds of custom resources (whose groups have dots) may have the same names: Service, Job. */

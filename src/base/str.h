@@ -16,7 +16,7 @@
 #include "base/compiler.h"
 
 /**
- * The structure of the public interface, so that text needs no conversion at the library's
+ * The same type as the public berth_str, so that text needs no conversion at the library's
  * boundary.
  */
 #define bt_str berth_str

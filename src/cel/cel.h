@@ -71,7 +71,7 @@ void bt_cel_program_destroy(struct bt_cel_program *program);
 size_t bt_cel_program_bytes(const struct bt_cel_program *program);
 /** Kind of the static type of the result. */
 enum bt_cel_kind bt_cel_program_result(const struct bt_cel_program *program);
-/** Worst-case units of an evaluation, as far as the types bound the sizes of values. */
+/** Cost of an evaluation in the worst case, as far as types limit the sizes of values. */
 uint64_t bt_cel_program_estimate(const struct bt_cel_program *program);
 
 /** Limits of one evaluation. */

@@ -616,7 +616,10 @@ const struct bt_cel_type *bt_cel_check_node(
 	return type;
 }
 
-/** Writes the final types into the tree: parameters are known only after the whole check. */
+/**
+ * Writes the final types into the tree: type parameters are known when the whole expression was
+ * checked.
+ */
 static void finish_types(struct bt_cel_inference *inference, struct bt_cel_node *node)
 {
 	struct bt_cel_node *child;

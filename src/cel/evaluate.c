@@ -270,7 +270,9 @@ static const struct bt_cel_value *find_member(
 	return found != NULL ? found : container->map->missing;
 }
 
-/** Converts a number to an index; false: it has a fraction. -1: beyond the end of every list. */
+/**
+ * Converts a number to an index, -1 if no list is that long. Returns false if it has a fraction.
+ */
 static bool index_of(const struct bt_cel_value *key, int64_t *out_index)
 {
 	if (key->kind == BT_CEL_INT) {

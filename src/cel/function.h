@@ -212,7 +212,7 @@ bool bt_cel_is_equal(struct bt_cel_evaluation *evaluation, const struct bt_cel_v
 /** Sets the order (-1, 0, 1) of two values; false: not comparable, or NaN. */
 bool bt_cel_compare(
 	const struct bt_cel_value *left, const struct bt_cel_value *right, int *out_order);
-/** Charges the work of bt_cel_map_find, which compares all keys; call it before. */
+/** Charges the work of bt_cel_map_find, which compares all keys. Call this function before it. */
 bool bt_cel_charge_find(struct bt_cel_evaluation *evaluation, const struct bt_cel_map *map,
 	const struct bt_cel_value *key);
 /** The value of a key (numeric kinds compare by value); NULL: missing. Ignores `missing`. */

@@ -81,7 +81,7 @@ struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool i
 
 /* syntax.c */
 
-/** Adds issues for tokens, ending with BT_CEL_TOKEN_END, that do not match the grammar. */
+/** Adds an issue for each syntax error in the tokens, which end with BT_CEL_TOKEN_END. */
 void bt_cel_syntax_report(
 	struct bt_cel_lexer *lexer, const struct bt_cel_token *tokens, uint32_t count);
 #endif

@@ -54,7 +54,10 @@ struct bt_exec_result {
 /** info: value of KUBERNETES_EXEC_INFO. Never fails immediately: errors are the run's result. */
 BT_MUST_USE struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop,
 	const struct bt_client_exec *exec, bool interactive, struct bt_str info);
-/** Returns true if the run has ended; else call it again at *out_next_ns, or in any later turn. */
+/**
+ * Returns true if the run has ended; otherwise call this function again at *out_next_ns, or in any
+ * later turn of the loop.
+ */
 bool bt_exec_run_poll(struct bt_exec_run *run, int64_t now_ns, int64_t *out_next_ns);
 /** Output (borrowed) or error of a finished run. */
 BT_MUST_USE int bt_exec_run_output(const struct bt_exec_run *run, struct bt_str *out_output,

@@ -79,7 +79,7 @@ struct bt_transport {
 
 /** Refreshes token, certificates and CA before a request. */
 void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns);
-/** Does all that is due, as the loop's worker; returns the time of the next call. */
+/** The loop's worker: does all that is due, and returns the time at which it must run again. */
 int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns);
 
 #endif

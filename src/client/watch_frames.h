@@ -25,7 +25,7 @@ enum bt_frames_form {
 };
 
 enum bt_frame_part {
-	BT_FRAME_EVENT,    /* of a watch: a JSON value, or a WatchEvent */
+	BT_FRAME_EVENT,    /* one event of a watch: a JSON object, or a protobuf WatchEvent */
 	BT_FRAME_KIND,     /* of a list: a JSON value, or a TypeMeta */
 	BT_FRAME_METADATA, /* of a list: a JSON value, or a ListMeta */
 	BT_FRAME_ITEM,     /* of a list: a JSON value, or an object's bytes */

@@ -166,8 +166,8 @@ static void write_quoted(struct bt_json_writer *writer, struct bt_str text)
 	const char *end = p + text.length;
 	bt_strbuf_reserve(out, (size_t)text.length + 1 + SCAN_STEP_BYTES);
 	/*
-	 * Most texts are short and plain: copy the text with the closing quote, and scan the copy
-	 * in whole steps.
+	 * Most texts are short and need no escapes: copy the text and its closing quote, and scan
+	 * the copy in blocks.
 	 */
 	char *copy = out->data + out->length;
 	*copy++ = '"';

@@ -125,9 +125,9 @@ static void *collector_add(struct collector *collector)
 }
 
 /**
- * Returns all items in order, in the arena; NULL if there are none. Collectors must finish in
- * reverse order of their init; after an error finish is not needed, because the decoder frees all
- * scratch memory.
+ * Returns all items in order, in the arena; NULL if there are none. Finish collectors in reverse
+ * order of their initialization. After an error this call can be left out, because the decoder
+ * frees all scratch memory.
  */
 static void *collector_finish(struct collector *collector, struct bt_arena *arena)
 {

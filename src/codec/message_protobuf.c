@@ -114,7 +114,10 @@ static int decode_str(struct decoder *decoder, struct bt_str bytes, void *out)
 	return code;
 }
 
-/** Decodes RawExtension and JSON: a message {raw 1} whose bytes must be a JSON value. */
+/**
+ * Decodes the messages RawExtension and JSON, whose only field, raw (number 1), must be a JSON
+ * value.
+ */
 static int decode_raw(struct decoder *decoder, struct bt_str bytes, void *out)
 {
 	struct bt_wire wire = bt_wire_from(bytes);
@@ -448,7 +451,7 @@ static int decode_wrapper(struct decoder *decoder, const struct bt_message *mess
 			 : decode_rows(decoder, message, bytes, BT_FIELD_WRAPPED, out, path);
 }
 
-/** Handles a number without a row: the wrapper, or an unknown field to skip. */
+/** Handles a field that the table lacks: decodes the wrapper, skips unknown fields. */
 static int decode_other(struct decoder *decoder, const struct bt_message *message,
 	struct bt_wire *wire, uint32_t number, uint32_t type, uint32_t wrapped, void *out,
 	const struct bt_path *path)

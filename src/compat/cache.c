@@ -11,7 +11,7 @@
 #include "lib/convert.h"
 
 #define HASH_SEED UINT64_C(0x4450)
-/* Uids of API servers have 36 bytes; longer ones are not stored. */
+/* Longer uids are not stored. Those of API servers have 36 bytes. */
 #define UID_BYTES_MAX 256U
 
 static struct bt_str uid_of(const struct bt_departed *departed)

@@ -98,7 +98,7 @@ static void collect_reports(struct report_list *list, const struct bt_node *node
 	}
 }
 
-/** Whether the report is the node's last one about its image. */
+/** Whether this is the last report of its node about its image. */
 static bool is_last_word(const struct report_list *list, uint32_t at)
 {
 	return at + 1 == list->reports.count ||

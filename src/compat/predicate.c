@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Predicates: the cluster that they read, metadata of pods, and calls. */
+/** Public predicates: the cluster that they read, metadata of pods, and calls of predicates. */
 #include "compat/predicate.h"
 
 #include <stddef.h>

@@ -39,7 +39,7 @@ struct bt_claim_list bt_lib_claim_list(const struct berth_pvc_list *list, struct
 /** Converts to public members, in the arena; the caller sets work and next_check_ns. */
 void bt_lib_show_volumes(const struct bt_pod_volumes *inside, struct berth_pod_volumes *out_volumes,
 	struct bt_arena *arena);
-/** Converts from public members; the caller sets progress. */
+/** Converts public members to the internal form. The caller must set progress. */
 void bt_lib_read_volumes(const struct berth_pod_volumes *volumes, struct bt_pod_volumes *out_inside,
 	struct bt_arena *arena);
 #endif

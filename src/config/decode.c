@@ -17,8 +17,8 @@
 struct decoder {
 	struct bt_arena *arena;
 	struct berth_error *err;
-	const struct bt_config_schema
-		*owner;             /* innermost structure with a field around the value */
+	const struct bt_config_schema *owner; /* innermost structure that has the value in a field,
+	                                         directly or within lists and maps */
 	const struct bt_path *path; /* path of the field in owner; NULL at the root */
 };
 

@@ -79,8 +79,8 @@ void bt_plugin_args_default(
 	switch (args->kind) {
 	case BT_ARGS_NODE_RESOURCES_FIT: {
 		/*
-		 * A given strategy keeps its type, even an empty one, which the plugin constructor
-		 * then rejects.
+		 * The type of a given strategy is not defaulted: if it is empty, the plugin's
+		 * constructor rejects it.
 		 */
 		struct bt_scoring_strategy *strategy =
 			BT_ARENA_NEW(arena, struct bt_scoring_strategy);

@@ -32,8 +32,8 @@ struct bt_write {
 	uint64_t sequence;
 	char *uid; /* owned, as all texts here; writes of one uid are sent in order */
 	/**
-	 * Tells writes for one pod apart: the node of a binding, the volume, method and path. NULL:
-	 * the answer is not needed.
+	 * Distinguishes writes for one pod: the node of a binding, the volume, or method and path.
+	 * NULL: no caller needs the answer.
 	 */
 	char *subject;
 	char *namespace_;
@@ -61,7 +61,8 @@ struct bt_write {
 	int result;
 	char *message;
 	char *resource_version;
-	struct bt_object *object; /* reference held; of a claim's write */
+	struct bt_object
+		*object; /* the claim, if it is the write of a claim; a reference is held */
 	bool conflicts;
 };
 

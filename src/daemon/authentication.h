@@ -54,7 +54,7 @@ struct bt_authentication {
 
 	struct bt_authenticator *authenticator; /* private from here */
 	struct bt_review_waiter waiter;
-	struct bt_strbuf errors; /* of ways that failed; joined by ", " */
+	struct bt_strbuf errors; /* errors of the ways that failed, joined by ", " */
 	int64_t begun_ns;
 };
 

@@ -93,7 +93,10 @@ static void read_file(const char *path, char *text, size_t size)
 	text[length] = '\0';
 }
 
-/** The name may contain any character: fields are counted after its closing parenthesis. */
+/**
+ * The name may contain any character, so fields are counted from the last closing parenthesis,
+ * which ends it.
+ */
 static bool read_status(struct process_status *out)
 {
 	char text[1024];

@@ -281,7 +281,7 @@ static void device_changed(struct bt_allocated_devices *allocated, uint32_t id)
 		bt_vec_push(&allocated->pool_versions, 0);
 	}
 	allocated->pool_versions.items[pool] = ++allocated->version;
-	/* Not for the copy that bt_allocated_devices_validate makes. */
+	/* The copy that bt_allocated_devices_validate makes logs nothing. */
 	if (allocated == &allocated->dra->allocated && pool < pools->pool_of_id.count &&
 		pools->pool_of_id.items[pool] != BT_POOL_NONE) {
 		bt_device_pools_log(pools, pools->pool_of_id.items[pool]);

@@ -249,7 +249,10 @@ void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, u
 	}
 }
 
-/** Score of the alternative that the option is; FirstAvailableMax for the first one. */
+/**
+ * Score of an option that is an alternative of a request; the first alternative has
+ * FirstAvailableMax.
+ */
 static uint32_t option_score(const struct bt_prepared *prepared, const struct bt_option *option)
 {
 	const struct bt_prepared_request *request =

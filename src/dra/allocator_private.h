@@ -175,7 +175,10 @@ enum bt_search_result {
 
 /* allocator_prepare.c */
 
-/** The prepared form of these claims; cached for the last list, which costs a few comparisons. */
+/**
+ * The prepared form of these claims. The last result is cached: the same list again costs a few
+ * comparisons.
+ */
 struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count);
 /** Formats "r" or "r/s". */

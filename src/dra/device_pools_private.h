@@ -138,7 +138,8 @@ struct bt_pool_view {
 	BT_VEC(struct bt_pool_device) devices;
 	struct bt_pool_counters *counters; /* NULL: no device consumes counters */
 	uint32_t broken_scope;
-	uint32_t broken_row; /* BROKEN: row with the bad selector, BT_DEVICE_NONE: the slice */
+	uint32_t broken_row; /* if BROKEN: row with the bad selector; BT_DEVICE_NONE: that of the
+	                        slice is bad */
 };
 
 struct bt_pool {

@@ -92,8 +92,8 @@ struct bt_in_flight_claim {
 };
 
 /**
- * Called for every change of a latest object: old_claim NULL: added; new_claim NULL: deleted. Both
- * are borrowed for the call.
+ * Called when the latest version of a claim changes. old_claim NULL: it was added; new_claim NULL:
+ * it was deleted. Both are borrowed for the call.
  */
 struct bt_claim_listener {
 	void (*changed)(void *context, struct bt_object *old_claim, struct bt_object *new_claim);
@@ -111,8 +111,8 @@ struct bt_claim_cache {
 	BT_VEC(uint32_t) in_flight_free;
 	/** The scheduler's queue; called after the cache and the allocated devices are updated. */
 	struct bt_claim_listener listener;
-	uint64_t
-		version; /* grows with every change of a latest object or of the claims in flight */
+	uint64_t version; /* grows when the latest version of a claim or the set of claims in flight
+	                     changes */
 };
 
 void bt_claim_cache_finish(struct bt_claim_cache *cache);
@@ -139,7 +139,10 @@ struct bt_object *bt_dra_claim_of(const struct bt_state *state, const struct bt_
  */
 struct bt_object *bt_claim_cache_find_special(
 	const struct bt_claim_cache *cache, struct bt_str pod_name, struct bt_str pod_uid);
-/** All latest objects in no order: *cursor = 0 at the start, NULL at the end. */
+/**
+ * Iterates over the latest versions of all claims, in no order. Start with *cursor = 0; NULL: the
+ * end.
+ */
 struct bt_object *bt_claim_cache_next(const struct bt_claim_cache *cache, uint32_t *cursor);
 
 /**

@@ -564,8 +564,8 @@ struct bt_plugin_shortcuts {
 	bool (*score_fits_column)(
 		struct bt_plugin *plugin, const void *data, const struct bt_pod_info *pod);
 	/**
-	 * Whether every node has the raw score *out_score, independent of the row, as long as the
-	 * pod's shape lives. May be NULL.
+	 * Returns true if all nodes have the raw score *out_score, whatever their rows, until the
+	 * pod's shape is released. May be NULL.
 	 */
 	bool (*score_is_constant)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state, int32_t *out_score);

@@ -100,7 +100,9 @@ bool bt_status_as_error(
  * Spec 02 section 1.3.
  */
 struct bt_str bt_status_wrapped_text(const struct bt_status *status, struct bt_arena *arena);
-/** Returns the number of reasons as Reasons counts them: the error's text is the first. */
+/**
+ * Returns the number of reasons of upstream's Status.Reasons(): the text of an error is the first.
+ */
 uint32_t bt_status_all_reason_count(const struct bt_status *status);
 struct bt_str bt_status_all_reason_at(const struct bt_status *status, uint32_t index);
 /**
