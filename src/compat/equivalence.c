@@ -23,8 +23,7 @@ struct answer {
 
 struct berth_equivalence_node_cache {
 	struct bt_str name;           /* owned */
-	const struct bt_state
-		*state; /* the state that generation is of; NULL: it is of an aggregate */
+	const struct bt_state *state; /* the state of generation; NULL: that of an aggregate */
 	int64_t generation;
 	struct bt_arena arena;
 	BT_VEC(struct answer) answers;

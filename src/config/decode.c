@@ -17,8 +17,7 @@
 struct decoder {
 	struct bt_arena *arena;
 	struct berth_error *err;
-	const struct bt_config_schema *owner; /* innermost structure that has the value in a field,
-	                                         directly or within lists and maps */
+	const struct bt_config_schema *owner; /* innermost structure with the value in a field */
 	const struct bt_path *path; /* path of the field in owner; NULL at the root */
 };
 

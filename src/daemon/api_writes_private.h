@@ -61,8 +61,7 @@ struct bt_write {
 	int result;
 	char *message;
 	char *resource_version;
-	struct bt_object
-		*object; /* the claim, if it is the write of a claim; a reference is held */
+	struct bt_object *object; /* the claim to write, with a reference; NULL: no claim */
 	bool conflicts;
 };
 

@@ -47,8 +47,7 @@ struct entry {
 	uint32_t older;
 	uint32_t newer;
 	int64_t time_ns; /* similar: last seen; counted: first seen; allowed: last refill */
-	uint32_t count;  /* number of messages in similar, of events in counted, of remaining tokens
-	                    in allowed */
+	uint32_t count;  /* number of messages (similar), events (counted), tokens (allowed) */
 	union {
 		uint64_t messages[SIMILAR_MAX]; /* similar: hashes, a ring once it is full */
 		char *name;                     /* counted: owned */

@@ -138,8 +138,7 @@ struct bt_pool_view {
 	BT_VEC(struct bt_pool_device) devices;
 	struct bt_pool_counters *counters; /* NULL: no device consumes counters */
 	uint32_t broken_scope;
-	uint32_t broken_row; /* if BROKEN: row with the bad selector; BT_DEVICE_NONE: that of the
-	                        slice is bad */
+	uint32_t broken_row; /* if BROKEN: row with the bad selector; BT_DEVICE_NONE: the slice */
 };
 
 struct bt_pool {

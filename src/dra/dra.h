@@ -111,8 +111,7 @@ struct bt_claim_cache {
 	BT_VEC(uint32_t) in_flight_free;
 	/** The scheduler's queue; called after the cache and the allocated devices are updated. */
 	struct bt_claim_listener listener;
-	uint64_t version; /* grows when the latest version of a claim or the set of claims in flight
-	                     changes */
+	uint64_t version; /* grows when the latest version of a claim or those in flight change */
 };
 
 void bt_claim_cache_finish(struct bt_claim_cache *cache);
