@@ -3,8 +3,8 @@
 #define BT_BASE_FIFO_H
 /**
  * Queues in growing arrays: `struct bt_x { BT_FIFO(struct node *) ready; }`. Dropping the first
- * item advances head. The remaining items are moved to the start when more than half of the array
- * is behind head, so the moves cost O(1) per dropped item. All-zero memory is an empty queue.
+ * item advances head. The remaining items are moved to the start when dropped items fill more than
+ * half of the array, so the moves cost O(1) per dropped item. All-zero memory is an empty queue.
  * Elements must be plain data.
  */
 #include "base/vec.h"

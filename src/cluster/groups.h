@@ -16,7 +16,7 @@ struct bt_group_entry {
 	char *key; /* owned, followed by the group; NULL: free */
 	uint32_t key_length;
 	uint32_t group_length;
-	uint32_t next; /* in the group; of a free entry: as first_free */
+	uint32_t next; /* of the group; in a free entry: the next free one, as first_free */
 	uint32_t previous;
 };
 

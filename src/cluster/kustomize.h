@@ -76,7 +76,7 @@ void bt_kustomize_set_images(
 BT_MUST_USE int bt_kustomize_replace(struct bt_arena *arena, struct bt_kustomized *resources,
 	uint32_t count, const struct bt_json_value *replacement, struct berth_error *err);
 /**
- * Updates references to names that changed since the last recorded one, then records the current
+ * Updates references to names that changed since names were last recorded, then records the current
  * names. namespace_: all objects were moved there; "": they were not.
  */
 void bt_kustomize_update_references(struct bt_arena *arena, struct bt_kustomized *resources,

@@ -15,8 +15,8 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 	}
 	struct bt_object *object = item;
 	/*
-	 * The form of objects in upstream's caches: without kind and apiVersion, pods without
-	 * managedFields. Claims have none here because the server keeps its value on writes.
+	 * As in upstream's caches: no kind and apiVersion; pods without managedFields. Claims have
+	 * no managedFields here either: on writes the server keeps its value.
 	 */
 	struct bt_arena arena = {0};
 	struct bt_json_value *value;

@@ -65,7 +65,7 @@ void bt_needs_finish(struct bt_needs *needs)
 }
 
 /**
- * Merges remedy into known if both are the same change up to the amount. Returns false otherwise.
+ * Merges remedy into known if they differ in the amount only; otherwise returns false.
  */
 static bool merge_remedy(struct bt_remedy *known, const struct bt_remedy *remedy)
 {

@@ -315,7 +315,7 @@ void bt_candidates_requeue(struct bt_explain_search *search, struct bt_candidate
  */
 #define SMALL_CLUSTER_NODES 64
 
-/** The best removal on one node: the pod that needs the fewest further changes. */
+/** The best pod to remove from one node: the one after which the fewest changes are left. */
 struct removal {
 	struct bt_explain_search *search;
 	struct bt_candidate *best; /* NULL: none */

@@ -71,8 +71,8 @@ struct bt_import_pod {
 BT_MUST_USE int bt_import_add_pod(
 	struct bt_import *import, const struct bt_import_pod *pod, struct berth_error *err);
 /**
- * Appends any other line, in the order of time; also a pod whose binding and end are lines of their
- * own.
+ * Appends a line of any other kind, in the order of time, also for pods whose binding and end have
+ * lines of their own.
  */
 BT_MUST_USE int bt_import_append(
 	struct bt_import *import, const struct bt_recording_line *line, struct berth_error *err);

@@ -61,8 +61,8 @@ struct bt_recording_parts {
 };
 
 /**
- * Returns 1 and sets *out_line and its time since 1970; 0: the end. Zeroed memory with paths set is
- * at the start.
+ * Returns 1 and sets *out_line and its time since 1970; 0: the end. To start, zero the structure
+ * and set paths.
  */
 BT_MUST_USE int bt_recording_parts_next(struct bt_recording_parts *parts,
 	struct bt_recording_line *out_line, struct berth_error *err);

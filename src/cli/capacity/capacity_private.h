@@ -9,7 +9,7 @@
 struct bt_capacity_runner {
 	struct bt_capacity_member *member;
 	uint32_t object;       /* index in the session's cluster */
-	uint32_t object_count; /* a group has so many consecutive objects */
+	uint32_t object_count; /* number of consecutive objects of one group */
 	struct bt_framework *framework;
 	struct bt_pod prototype;
 	/** The pods if each differs (claims per pod); otherwise the prototype stands for all. */

@@ -596,7 +596,7 @@ static int take_baseline(
 	return result;
 }
 
-/** No pod has to be placed with or without this loss: answer without a simulation. */
+/** Neither before nor after the loss there are pods to place, so no simulation is needed. */
 static int answer_at_once(struct losing *losing, struct loss *loss, struct berth_error *err)
 {
 	struct bt_strbuf json = {0};

@@ -330,8 +330,8 @@ static void compare_node(struct bt_whatif_report *report, const uint32_t *had, c
 }
 
 /**
- * Compares the next nodes of both sides. Below 0: only the before side has its node; 0: both have
- * it.
+ * Compares the next nodes of both sides. Below 0: the node exists only before; 0: before and after;
+ * above 0: only after.
  */
 static int compare_names(
 	const struct bt_whatif_report *report, const uint32_t *had, const uint32_t *has)
