@@ -12,6 +12,10 @@ import time
 import websocket
 
 
+class CommandFailed(Exception):
+    """The browser refused a command: its name and the message."""
+
+
 class Browser:
     """One page of a headless Chromium that reaches only loopback.
 
@@ -68,7 +72,8 @@ class Browser:
         while True:
             answer = json.loads(self.socket.recv())
             if answer.get("id") == self.number:
-                assert "error" not in answer, (method, answer["error"])
+                if "error" in answer:
+                    raise CommandFailed(method, answer["error"]["message"])
                 return answer["result"]
             self.take_event(answer)
 
@@ -86,6 +91,12 @@ class Browser:
 
     def open(self, url):
         self.send("Page.navigate", url=url)
+
+    def reload(self):
+        """Load the page again; returns once the new document has replaced the old one."""
+        self.evaluate("window.beforeReload = true")
+        self.send("Page.reload")
+        self.wait_for("!window.beforeReload")
 
     def reset(self):
         """Back to the initial state: blank page, no cookies, no emulated media, no complaints."""
@@ -110,12 +121,18 @@ class Browser:
         return answer["result"].get("value")
 
     def wait_for(self, expression, seconds=60):
-        """Wait until the expression is true; returns its value."""
+        """Wait until the expression is true; returns its value. The page may navigate meanwhile."""
         end = time.monotonic() + seconds
         while True:
-            value = self.evaluate("(() => { try { const v = %s;"
-                                  " return v instanceof Node ? true : v; }"
-                                  " catch (e) { return null; } })()" % expression)
+            try:
+                value = self.evaluate("(() => { try { const v = %s;"
+                                      " return v instanceof Node ? true : v; }"
+                                      " catch (e) { return null; } })()" % expression)
+            except CommandFailed as failure:
+                # The document that was asked is gone; the next one answers.
+                if not re.search("navigated|context", failure.args[1]):
+                    raise
+                value = None
             if value:
                 return value
             assert time.monotonic() < end, "never true: %s\n%s" % (
