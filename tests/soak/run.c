@@ -65,9 +65,10 @@ static bool has_rejector(
 /**
  * Upstream's hints do not report every change, and berth's must be the same (spec 06 sections 2.15
  * and 3.12): a node no longer counts; anti-affinity of other pods, or the last pod that matches an
- * affinity, is gone from a node's domain; a nomination ended that the API never had; a binding
- * failed whose volumes or devices other pods could use; a claim was deleted before the watch showed
- * that its devices were free (spec 12 section 16). Then only a flush by time helps.
+ * affinity, is gone from a node's domain; a nomination ended that the API never had, or whose pod
+ * is assumed on another node; a binding failed whose volumes or devices other pods could use; a
+ * claim was deleted before the watch showed that its devices were free (spec 12 section 16). Then
+ * only a flush by time helps.
  */
 static bool needs_flush(const struct bt_sim *sim, const struct bt_queue_entry *entry)
 {

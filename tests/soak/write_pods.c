@@ -51,12 +51,28 @@ static void note_nomination(
 	}
 }
 
+/**
+ * The pod is assumed on the node. The scheduler ignores updates of assumed pods (spec 03 section
+ * 10.3), so no event reports the end of a nomination to another node.
+ */
+static void note_assumed(
+	struct bt_sim *sim, const struct bt_object_meta *meta, struct bt_str node_name)
+{
+	const struct bt_pod *known =
+		bt_object_store_find(&sim->watch.mirror, BT_KIND_POD, meta->namespace_, meta->name);
+	if (known != NULL && known->status.nominated_node_name.length != 0 &&
+		!bt_str_equal(known->status.nominated_node_name, node_name)) {
+		sim->unseen_end_ns = sim->clock.now_ns;
+	}
+}
+
 static int write_binding(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
 	struct berth_error *err)
 {
 	struct bt_sim *sim = context;
 	sim->named_uid = bt_arena_str(&sim->texts, pod->uid);
 	check_decision(sim, pod->object, node_name);
+	note_assumed(sim, &pod->object->metadata, node_name);
 	note_nomination(sim, &pod->object->metadata, BT_STR(""));
 	struct bt_sim_write write = {.what = BT_SIM_WRITE_BINDING,
 		.object = bt_object_create(BT_KIND_POD, pod->object),
@@ -89,6 +105,7 @@ static int write_status(void *context, const struct bt_pod *pod,
 	}
 	if (condition == NULL && node_name != NULL && node_name->length != 0) {
 		check_decision(sim, pod, *node_name);
+		note_assumed(sim, &pod->metadata, *node_name);
 	}
 	if (condition != NULL && node_name != NULL) {
 		note_nomination(sim, &pod->metadata, *node_name);
