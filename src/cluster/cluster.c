@@ -339,7 +339,8 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 			cluster->token_key.length != 0 ? bt_strbuf_c(&cluster->token_key) : NULL,
 	};
 	cluster->api = bt_api_create(&api);
-	cluster->event_expiry = bt_event_expiry_create(cluster->api);
+	cluster->event_expiry = bt_event_expiry_create(
+		cluster->api, options->event_ttl_ns != 0 ? options->event_ttl_ns : BT_EVENT_TTL_NS);
 	*out_cluster = cluster;
 	return 0;
 }

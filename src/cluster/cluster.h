@@ -45,6 +45,8 @@ struct bt_cluster_options {
 	bool has_rbac;
 	/** Seed of uids, generated names and the controllers' random choices. */
 	uint64_t seed;
+	/** From the last write of an Event to its deletion; 0: an hour. */
+	int64_t event_ttl_ns;
 	/** As in struct bt_api_options. Borrowed. */
 	const char *cpu_usage;
 	const char *memory_usage;

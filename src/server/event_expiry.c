@@ -16,6 +16,7 @@ struct written {
 struct bt_event_expiry {
 	struct bt_api *api;
 	const struct bt_api_resource *events;
+	int64_t ttl_ns;
 	BT_VEC(struct written) queue; /* sorted by RV */
 	uint32_t first;
 };
@@ -25,7 +26,7 @@ static void add_event(struct bt_event_expiry *expiry, const struct bt_stored *st
 	struct bt_str key = bt_stored_key(stored);
 	struct written written = {
 		.rv = stored->rv,
-		.due_ns = bt_api_now_ns(expiry->api) + BT_EVENT_LIFETIME_NS,
+		.due_ns = bt_api_now_ns(expiry->api) + expiry->ttl_ns,
 		.key = bt_strndup(key.data, key.length),
 	};
 
@@ -47,7 +48,7 @@ static void changed(void *context, const struct bt_store_change *change)
 	}
 }
 
-struct bt_event_expiry *bt_event_expiry_create(struct bt_api *api)
+struct bt_event_expiry *bt_event_expiry_create(struct bt_api *api, int64_t ttl_ns)
 {
 	struct bt_event_expiry *expiry = BT_NEW(struct bt_event_expiry);
 	struct bt_store *store = bt_api_store(api);
@@ -55,6 +56,7 @@ struct bt_event_expiry *bt_event_expiry_create(struct bt_api *api)
 	const struct bt_stored *stored;
 
 	expiry->api = api;
+	expiry->ttl_ns = ttl_ns;
 	expiry->events = bt_resources_builtin(bt_api_resources(api), "", "events");
 	if (bt_store_walk_begin(store, expiry->events->collection, 0, BT_STR(""), BT_STR(""), &walk,
 		    NULL) == 0) {

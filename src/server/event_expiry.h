@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_EVENT_EXPIRY_H
 #define BT_SERVER_EVENT_EXPIRY_H
-/** Events are deleted an hour after their last write. Spec: 14 section 10.8. */
+/** Events are deleted some time after their last write. Spec: 14 section 10.8. */
 #include <stdint.h>
 
 #include "base/nanoseconds.h"
 #include "server/api.h"
 
-#define BT_EVENT_LIFETIME_NS (3600 * BT_NS_PER_SECOND)
+/** Default of kube-apiserver's --event-ttl. */
+#define BT_EVENT_TTL_NS (3600 * BT_NS_PER_SECOND)
 
 struct bt_event_expiry;
 
-/** Listens to the store from now on; Events that exist already get a full lifetime. */
-BT_MUST_USE struct bt_event_expiry *bt_event_expiry_create(struct bt_api *api);
+/**
+ * Listens to the store from now on. ttl_ns: from the last write of an Event to its deletion; Events
+ * that exist already count as just written.
+ */
+BT_MUST_USE struct bt_event_expiry *bt_event_expiry_create(struct bt_api *api, int64_t ttl_ns);
 /** Call this before the API and its store are destroyed. */
 void bt_event_expiry_destroy(struct bt_event_expiry *expiry);
 /**

@@ -387,5 +387,14 @@ def test_ports_on_nodes(cluster):
     call(cluster, "DELETE", path + "/second")
 
 
+def test_events_expire(program):
+    path = "/api/v1/namespaces/default/events"
+    with program.up("--event-ttl", "500ms") as short:
+        call(short, "POST", path, {
+            "metadata": {"name": "old"}, "reason": "Tested", "type": "Normal",
+            "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}}, 201)
+        up.wait_for("no events", lambda: short.json("GET", path)[1]["items"] == [])
+
+
 if __name__ == "__main__":
     up.main(globals())

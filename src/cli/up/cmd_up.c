@@ -47,6 +47,7 @@ struct options {
 	const char *start_delay_text;
 	const char *stop_delay_text;
 	const char *job_time_text;
+	const char *event_ttl_text;
 	const char *cpu_usage;
 	const char *memory_usage;
 	struct bt_arguments controllers;
@@ -233,6 +234,10 @@ static int create_cluster(struct up *up, struct berth_error *err)
 	};
 	struct bt_gates gates;
 	int result = controllers_options(options, &cluster.controllers, err);
+	if (result == 0) {
+		result = bt_command_read_duration(
+			"event-ttl", options->event_ttl_text, false, &cluster.event_ttl_ns, err);
+	}
 	cluster.controllers.seed = draw_seed();
 	if (result == 0 && !options->no_scheduler) {
 		result = bt_setup_start(options->line.command->name, &options->line.setup, err);
@@ -534,6 +539,8 @@ static const struct bt_flag flags[] = {
 		"from deletion to gone, within the pod's grace period (default 1s)"},
 	{"job-run-time", 0, BT_FLAG_STRING, offsetof(struct options, job_time_text), "DURATION",
 		"how long pods run that are to end (default 5s)"},
+	{"event-ttl", 0, BT_FLAG_STRING, offsetof(struct options, event_ttl_text), "DURATION",
+		"how long Events are kept after their last write (default 1h)"},
 	{"pod-cpu-usage", 0, BT_FLAG_STRING, offsetof(struct options, cpu_usage), "USAGE",
 		"what a pod uses: 250m, 50% of its request, 20%..90%/10m (default 50%)"},
 	{"pod-memory-usage", 0, BT_FLAG_STRING, offsetof(struct options, memory_usage), "USAGE",

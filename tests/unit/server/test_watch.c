@@ -560,7 +560,7 @@ START_TEST(test_watch__events_expire)
 	int64_t start;
 
 	stream_fixture_init(&fixture);
-	expiry = bt_event_expiry_create(fixture.api.api);
+	expiry = bt_event_expiry_create(fixture.api.api, BT_EVENT_TTL_NS);
 	ck_assert_int_eq(bt_event_expiry_run(expiry), INT64_MAX);
 	start = fixture.api.now_ns;
 	for (int i = 0; i < 2; i++) {
