@@ -11,7 +11,7 @@
 #include "framework/plugin.h"
 #include "plugins/common_plugin.h"
 #include "state/domain_counter.h"
-#include "state/domain_tally.h"
+#include "state/sparse_counts.h"
 #include "state/shape.h"
 
 static inline uint32_t bt_topology_domain(const struct bt_label_column *column, uint32_t slot)
@@ -73,8 +73,7 @@ static inline int64_t bt_domain_changes_sum(
 
 /** Counts kept by the state, times a factor. */
 struct bt_affinity_source {
-	const struct bt_domain_tally *tally; /* NULL: use pods */
-	struct bt_sparse_counts pods;        /* by domain */
+	const struct bt_sparse_counts *pods; /* by domain */
 	int64_t factor;
 };
 
@@ -113,10 +112,8 @@ static inline int64_t bt_affinity_table_at(const struct bt_affinity_table *table
 	/* Wraps on overflow, as upstream's int64 does. */
 	for (uint32_t i = 0; i < table->source_count; i++) {
 		const struct bt_affinity_source *source = &table->sources[i];
-		uint64_t pods = source->tally != NULL ? bt_domain_tally_at(source->tally, domain)
-						      : bt_sparse_count(&source->pods, domain);
 
-		sum += (uint64_t)source->factor * pods;
+		sum += (uint64_t)source->factor * bt_sparse_count(source->pods, domain);
 	}
 	return (int64_t)sum;
 }

@@ -113,29 +113,10 @@ static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *a
 	tables->touched = true;
 }
 
-static void add_page(const uint32_t *page, uint64_t factor, int64_t *sums, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		sums[i] = (int64_t)((uint64_t)sums[i] + factor * page[i]);
-	}
-}
-
 static void add_source_to(
 	const struct bt_affinity_source *source, int64_t *sums, uint32_t domain_count)
 {
-	if (source->tally != NULL) {
-		bt_domain_tally_add_to(source->tally, source->factor, sums, domain_count);
-		return;
-	}
-	for (uint32_t i = 0; i < source->pods.page_count; i++) {
-		uint32_t first = i * BT_COUNTS_PAGE;
-
-		if (source->pods.pages[i] != NULL && first < domain_count) {
-			uint32_t left = domain_count - first;
-			add_page(source->pods.pages[i], (uint64_t)source->factor, sums + first,
-				left < BT_COUNTS_PAGE ? left : BT_COUNTS_PAGE);
-		}
-	}
+	bt_sparse_counts_add_to(source->pods, source->factor, sums, domain_count);
 	sums[0] = 0; /* nodes without the label do not count */
 }
 
@@ -368,13 +349,12 @@ static void add_hit(void *context, const struct bt_affinity_hit *hit)
 		/* While counting: add the term's pods as a source, with the weight as factor. */
 		struct bt_affinity_tables *tables = sum->tables;
 		struct bt_arena *arena = sum->arena;
-		const struct bt_domain_tally *tally = hit->pods;
 		uint64_t serial = hit->serial;
-		struct bt_affinity_source source = {.tally = tally, .factor = weight};
+		struct bt_affinity_source source = {.pods = hit->pods, .factor = weight};
 
 		add_source(tables, arena, table, &source, SOURCE_TERM, serial);
-		tables->entry_count += tally->occupied_count;
-		tables->touched = tables->touched || tally->total != 0;
+		tables->entry_count += hit->pods->occupied_count;
+		tables->touched = tables->touched || hit->pods->total != 0;
 	}
 }
 
@@ -1222,29 +1202,14 @@ static bool list_domains(
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < table->source_count; i++) {
-		const struct bt_domain_tally *tally = table->sources[i].tally;
-		const struct bt_sparse_counts *pods = &table->sources[i].pods;
+		const struct bt_sparse_counts *pods = table->sources[i].pods;
+		struct bt_sparse_entry entry;
 
-		if (tally != NULL && tally->by_domain != NULL) {
+		if (pods->occupied_count > LISTED_MAX - count) {
 			return false;
 		}
-		for (uint32_t k = 0; tally != NULL && k < tally->entry_capacity; k++) {
-			if (tally->entries[k].domain != 0 && count == LISTED_MAX) {
-				return false;
-			}
-			if (tally->entries[k].domain != 0) {
-				out[count++] = tally->entries[k].domain;
-			}
-		}
-		for (uint32_t k = 0; tally == NULL && k < pods->page_count; k++) {
-			for (uint32_t at = 0; pods->pages[k] != NULL && at < BT_COUNTS_PAGE; at++) {
-				if (pods->pages[k][at] != 0 && count == LISTED_MAX) {
-					return false;
-				}
-				if (pods->pages[k][at] != 0) {
-					out[count++] = k * BT_COUNTS_PAGE + at;
-				}
-			}
+		for (uint32_t cursor = 0; bt_sparse_counts_next(pods, &cursor, &entry);) {
+			out[count++] = entry.index;
 		}
 	}
 	*out_count = count;

@@ -910,7 +910,7 @@ static bool evaluate_listed(
 static bool evaluate_unique(
 	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
 {
-	const struct bt_sparse_counts *own = &judged->data->limits[judged->index].table.sums.own;
+	const struct bt_sparse_counts *own = judged->data->limits[judged->index].table.sums.own;
 	bool any;
 
 	const uint32_t *values = judged->column->values;
@@ -925,17 +925,11 @@ static bool evaluate_unique(
 		any = true;
 	}
 
-	for (uint32_t page = 0; page < own->page_count; page++) {
-		uint32_t first = page * BT_COUNTS_PAGE;
-
-		for (uint32_t i = 0; own->pages[page] != NULL && i < BT_COUNTS_PAGE; i++) {
-			uint32_t slot = first + i;
-
-			if (own->pages[page][i] != 0 && slot < slot_count && detail[slot] == 0) {
-				detail[slot] =
-					evaluate_domain(judged, judged->column->values[slot]);
-				any = any || detail[slot] != 0;
-			}
+	struct bt_sparse_entry entry;
+	for (uint32_t cursor = 0; bt_sparse_counts_next(own, &cursor, &entry);) {
+		if (entry.index < slot_count && detail[entry.index] == 0) {
+			detail[entry.index] = evaluate_domain(judged, values[entry.index]);
+			any = any || detail[entry.index] != 0;
 		}
 	}
 	return any;
@@ -1496,16 +1490,14 @@ static uint64_t count_pods_on_node(const void *context, uint32_t slot)
 static void count_pods_column(const void *context, uint32_t slot_count, uint32_t *values)
 {
 	const struct count_source *source = context;
-	const struct bt_sparse_counts *own = &source->sums.own;
+	struct bt_sparse_entry entry;
 
-	for (uint32_t first = 0; first < slot_count; first += BT_COUNTS_PAGE) {
-		uint32_t index = first / BT_COUNTS_PAGE;
-		const uint32_t *page = index < own->page_count ? own->pages[index] : NULL;
-		uint32_t left = slot_count - first;
-		uint32_t count = left < BT_COUNTS_PAGE ? left : BT_COUNTS_PAGE;
-
-		for (uint32_t i = 0; i < count; i++) {
-			values[first + i] = page != NULL ? page[i] + 1 : 1;
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		values[slot] = 1;
+	}
+	for (uint32_t cursor = 0; bt_sparse_counts_next(source->sums.own, &cursor, &entry);) {
+		if (entry.index < slot_count) {
+			values[entry.index] = (uint32_t)entry.count + 1;
 		}
 	}
 	const struct bt_label_column *column = source->column;
@@ -1533,7 +1525,7 @@ static void add_count_trait(struct bt_trait_list *out, const struct bt_label_col
 	struct count_source *source = BT_ARENA_NEW(out->arena, struct count_source);
 	struct bt_node_trait trait = {
 		.identity = {SPREAD_TRAIT | kind, column->key.id, table->serial},
-		.counts = &source->sums.own,
+		.counts = table->sums.own,
 		.reads = BT_CHANGE_PODS | BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_EXISTENCE,
 		.value = kind == TRAIT_OWN_PODS ? count_pods_on_node : domain_pods,
 		.column = kind == TRAIT_OWN_PODS ? count_pods_column : domain_pods_column,

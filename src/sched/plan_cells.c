@@ -110,8 +110,8 @@ static uint32_t counted_max_of(const struct bt_snapshot *snapshot)
 }
 
 /**
- * Append the slots on which the traits count something to cells->counted, with others. false: they
- * would be more than `max`; nothing is appended.
+ * Append the slots on which the traits count something to cells->counted. false: a trait counts on
+ * more than `max` slots; nothing is appended.
  */
 static bool append_counted(struct bt_plan_cells *cells, const struct bt_node_trait *traits,
 	uint32_t trait_count, uint32_t max)
@@ -122,12 +122,13 @@ static bool append_counted(struct bt_plan_cells *cells, const struct bt_node_tra
 		if (counts == NULL) {
 			continue;
 		}
-		if (counts->has_unlisted || counts->listed.count > max) {
+		if (counts->occupied_count > max) {
 			cells->counted.count = before;
 			return false;
 		}
-		for (uint32_t k = 0; k < counts->listed.count; k++) {
-			bt_vec_push(&cells->counted, counts->listed.items[k]);
+		struct bt_sparse_entry entry;
+		for (uint32_t cursor = 0; bt_sparse_counts_next(counts, &cursor, &entry);) {
+			bt_vec_push(&cells->counted, entry.index);
 		}
 	}
 	return true;

@@ -97,7 +97,7 @@ static void add_to_term(struct bt_affinity_index *index, const struct group_term
 	const struct bt_label_column *column = index->keys.items[term->key].column;
 
 	if (domain != 0) {
-		bt_domain_tally_add(&index->terms.items[term->term]->pods, domain,
+		(void)bt_sparse_counts_add(&index->terms.items[term->term]->pods, domain,
 			pods * term->times, column->dictionary.count);
 	}
 }
@@ -142,7 +142,7 @@ static void sum_stale_keys(struct bt_affinity_index *index)
 	for (uint32_t i = 0; i < index->terms.count; i++) {
 		struct indexed_term *indexed = index->terms.items[i];
 		if (indexed != NULL && index->keys.items[indexed->key].stale) {
-			bt_domain_tally_finish(&indexed->pods);
+			bt_sparse_counts_finish(&indexed->pods);
 		}
 	}
 	for (uint32_t i = 0; i < index->keys.count; i++) {
@@ -367,13 +367,13 @@ size_t bt_affinity_index_memory_bytes(const struct bt_state *state)
 	return bytes;
 }
 
-static bool same_tally(const struct bt_domain_tally *a, const struct bt_domain_tally *b,
+static bool same_counts(const struct bt_sparse_counts *a, const struct bt_sparse_counts *b,
 	const struct bt_label_column *column)
 {
 	uint32_t domain_count = column != NULL ? column->dictionary.count : 0;
 
 	for (uint32_t domain = 1; domain < domain_count; domain++) {
-		if (bt_domain_tally_at(a, domain) != bt_domain_tally_at(b, domain)) {
+		if (bt_sparse_count(a, domain) != bt_sparse_count(b, domain)) {
 			return false;
 		}
 	}
@@ -400,7 +400,7 @@ static bool is_equal(const struct bt_affinity_index *index, const struct bt_affi
 		uint32_t id =
 			bt_affinity_index_find_term(index, expected->identity, expected->hash);
 		if (id == UINT32_MAX ||
-			!same_tally(&index->terms.items[id]->pods, &expected->pods,
+			!same_counts(&index->terms.items[id]->pods, &expected->pods,
 				fresh->keys.items[expected->key].column)) {
 			bt_strbuf_printf(out_reason,
 				"affinity index: a term with key %.*s differs from a new one",

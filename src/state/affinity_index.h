@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "state/shape.h"
-#include "state/domain_tally.h"
+#include "state/sparse_counts.h"
 #include "state/state.h"
 
 struct bt_affinity_index;
@@ -37,7 +37,7 @@ struct bt_affinity_hit {
 	int32_t weight;
 	uint64_t serial;                      /* unique serial of the term */
 	const struct bt_label_column *column; /* of its key; NULL: no node has the key */
-	const struct bt_domain_tally *pods;   /* number of the term's owners by domain */
+	const struct bt_sparse_counts *pods;  /* number of the term's owners by domain */
 };
 
 typedef void (*bt_affinity_hit_function)(void *context, const struct bt_affinity_hit *hit);

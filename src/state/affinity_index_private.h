@@ -82,7 +82,7 @@ struct indexed_term {
 	uint32_t group_count; /* groups with this term; the term is freed when it becomes 0 */
 	struct posting_link *links;
 	uint32_t link_count;
-	struct bt_domain_tally pods;
+	struct bt_sparse_counts pods;
 	/* Valid while a group is made. */
 	uint64_t mark;
 	uint32_t at;

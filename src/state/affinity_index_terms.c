@@ -287,7 +287,7 @@ static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *i
 
 static void destroy_term(struct indexed_term *indexed)
 {
-	bt_domain_tally_finish(&indexed->pods);
+	bt_sparse_counts_finish(&indexed->pods);
 	bt_arena_finish(&indexed->arena);
 	bt_free(indexed);
 }
@@ -480,7 +480,7 @@ size_t bt_affinity_index_terms_bytes(const struct bt_affinity_index *index)
 		const struct indexed_term *indexed = index->terms.items[i];
 		if (indexed != NULL) {
 			bytes += sizeof(*indexed) + indexed->arena.total_bytes +
-				bt_domain_tally_memory_bytes(&indexed->pods);
+				bt_sparse_counts_bytes(&indexed->pods);
 		}
 	}
 	for (uint32_t i = 0; i < index->lists.count; i++) {

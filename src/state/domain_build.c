@@ -37,21 +37,12 @@ static uint32_t next_bucket(const struct domain_histogram *histogram, uint32_t f
 	return at;
 }
 
-/**
- * Pages that are kept when counts are cleared: besides a few, as many as the last complete count
- * could use.
- */
-static uint32_t kept_pages(const struct bt_domain_counter *counter)
-{
-	return 64 + counter->visited_count;
-}
-
 /** Reset the counts to 0 pods in the eligibility's domains. */
 static void domain_counter_clear(struct bt_domain_counter *counter)
 {
 	struct domain_histogram *histogram = &counter->histogram;
 
-	bt_sparse_counts_clear(&counter->pods, kept_pages(counter));
+	bt_sparse_counts_clear(&counter->pods, counter->visited_count);
 	counter->pod_total = 0;
 	counter->occupied_count = 0;
 	counter->extremes_stale = true;
@@ -65,23 +56,23 @@ static void domain_counter_clear(struct bt_domain_counter *counter)
 }
 
 /** Add delta pods to an eligible domain. */
-static void domain_counter_add(struct bt_domain_counter *counter, uint32_t domain, uint32_t delta)
+static void domain_counter_add(struct bt_domain_counter *counter, uint32_t domain, int64_t delta)
 {
 	if (delta == 0) {
 		return;
 	}
-	uint32_t *pods = bt_sparse_counts_at(&counter->pods, domain);
-	uint32_t before = *pods;
-	*pods = before + delta;
+	uint32_t pods = (uint32_t)bt_sparse_counts_add(
+		&counter->pods, domain, delta, counter->eligibility->size);
+	uint32_t before = pods - (uint32_t)delta;
 	if (domain == 0) {
 		return;
 	}
-	counter->pod_total += (uint64_t)*pods - before;
-	counter->occupied_count += (*pods != 0) - (uint32_t)(before != 0);
+	counter->pod_total += (uint64_t)delta;
+	counter->occupied_count += (pods != 0) - (uint32_t)(before != 0);
 	counter->extremes_stale = true;
 	if (counter->uses_histogram) {
 		count_bucket(&counter->histogram, before, false);
-		count_bucket(&counter->histogram, *pods, true);
+		count_bucket(&counter->histogram, pods, true);
 	}
 }
 
@@ -117,7 +108,7 @@ static void scan(struct bt_domain_counter *counter, uint32_t from)
 	counter->second_least = UINT32_MAX;
 	counter->least_count = 0;
 	for (uint32_t domain = 1; domain < eligibility->size; domain++) {
-		uint32_t pods = bt_sparse_count(&counter->pods, domain);
+		uint32_t pods = (uint32_t)bt_sparse_count(&counter->pods, domain);
 
 		if (eligibility->nodes[domain] == 0 || pods < from) {
 			continue;
@@ -249,7 +240,7 @@ static void count_set(struct bt_domain_counter *counter, const struct bt_state *
 		if (!counts_record(counter, record)) {
 			continue;
 		}
-		++*bt_sparse_counts_at(&counter->own, record->node);
+		(void)bt_sparse_counts_add(&counter->own, record->node, 1, state->nodes.slot_count);
 		uint32_t domain = bt_eligibility_domain(counter->eligibility, record->node);
 		if (domain != BT_NO_DOMAIN) {
 			domain_counter_add(counter, domain, 1);
@@ -283,7 +274,7 @@ static void build(struct bt_domain_counter *counter, struct bt_state *state)
 {
 	struct bt_id_list sets = {0};
 
-	bt_sparse_counts_clear(&counter->own, kept_pages(counter));
+	bt_sparse_counts_clear(&counter->own, counter->visited_count);
 	domain_counter_clear(counter);
 	counter->visited_count = 0;
 	if (counter->term_count == 0) {
@@ -309,27 +300,24 @@ static void apply_node_changes(struct bt_domain_counter *counter)
 	if (counter->epoch != eligibility->epoch || many != counter->uses_histogram ||
 		eligibility->move_count - counter->move_count > BT_MOVES_MAX) {
 		/* Compute the sums by domain anew from the counts by slot. */
-		const struct bt_sparse_counts *own = &counter->own;
+		struct bt_sparse_entry own;
 
 		domain_counter_clear(counter);
-		for (uint32_t page = 0; page < own->page_count; page++) {
-			for (uint32_t i = 0; own->pages[page] != NULL && i < BT_COUNTS_PAGE; i++) {
-				uint32_t slot = page * BT_COUNTS_PAGE + i;
-				uint32_t domain = bt_eligibility_domain(counter->eligibility, slot);
+		for (uint32_t cursor = 0; bt_sparse_counts_next(&counter->own, &cursor, &own);) {
+			uint32_t domain = bt_eligibility_domain(counter->eligibility, own.index);
 
-				if (domain != BT_NO_DOMAIN) {
-					domain_counter_add(counter, domain, own->pages[page][i]);
-				}
+			if (domain != BT_NO_DOMAIN) {
+				domain_counter_add(counter, domain, (int64_t)own.count);
 			}
 		}
 	} else {
 		for (uint64_t i = counter->move_count; i < eligibility->move_count; i++) {
 			/* Move the slot's counted pods to the new domain. */
 			const struct bt_domain_move *move = bt_eligibility_move(eligibility, i);
-			uint32_t own = bt_sparse_count(&counter->own, move->slot);
+			int64_t own = (int64_t)bt_sparse_count(&counter->own, move->slot);
 
 			if (move->from != BT_NO_DOMAIN) {
-				domain_counter_add(counter, move->from, 0U - own);
+				domain_counter_add(counter, move->from, -own);
 				if (move->emptied) {
 					domain_counter_remove(counter, move->from);
 				}
@@ -350,7 +338,7 @@ static bool repair_pays(const struct bt_domain_counter *counter, const struct bt
 	uint64_t behind = state->log.sequence - counter->log_sequence;
 
 	return counter->filled && bt_change_log_covers(&state->log, counter->log_sequence) &&
-		behind <= UINT64_C(32) + counter->visited_count + counter->own.page_count / 8;
+		behind <= UINT64_C(32) + counter->visited_count + state->nodes.slot_count / 512;
 }
 
 void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
@@ -359,9 +347,6 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	struct bt_eligibility *eligibility = counter->eligibility;
 
 	bt_eligibility_catch_up(&counters->eligibilities, state, eligibility);
-	/* Reserve entries for all slots and domains. */
-	bt_sparse_counts_reserve(&counter->own, state->nodes.slot_count);
-	bt_sparse_counts_reserve(&counter->pods, counter->eligibility->size);
 	if (!repair_pays(counter, state)) {
 		build(counter, state);
 	} else {
@@ -371,16 +356,14 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 
 			if ((change.kinds & BT_CHANGE_PODS) != 0) {
 				uint32_t slot = change.slot;
-				uint32_t before = bt_sparse_count(&counter->own, slot);
-				uint32_t count = count_slot(counter, state, slot);
-				uint32_t domain;
+				int64_t delta = (int64_t)count_slot(counter, state, slot) -
+					(int64_t)bt_sparse_count(&counter->own, slot);
+				uint32_t domain = bt_eligibility_domain(counter->eligibility, slot);
 
-				if (count != before) {
-					*bt_sparse_counts_at(&counter->own, slot) = count;
-					domain = bt_eligibility_domain(counter->eligibility, slot);
-					if (domain != BT_NO_DOMAIN) {
-						domain_counter_add(counter, domain, count - before);
-					}
+				(void)bt_sparse_counts_add(
+					&counter->own, slot, delta, state->nodes.slot_count);
+				if (domain != BT_NO_DOMAIN) {
+					domain_counter_add(counter, domain, delta);
 				}
 			}
 		}
@@ -425,16 +408,6 @@ static bool is_counted(const struct bt_domain_counter *counter, const struct bt_
 	return counter->term_count != 0;
 }
 
-static bool is_listed(const struct bt_sparse_counts *counts, uint32_t index)
-{
-	bool found = counts->has_unlisted;
-
-	for (uint32_t i = 0; !found && i < counts->listed.count; i++) {
-		found = counts->listed.items[i] == index;
-	}
-	return found;
-}
-
 static const char *difference(
 	const struct bt_domain_counter *counter, const struct twin *twin, uint32_t slots)
 {
@@ -443,9 +416,6 @@ static const char *difference(
 	for (uint32_t slot = 0; slot < slots; slot++) {
 		if (bt_domain_count_of_slot(&sums, slot) != twin->own[slot]) {
 			return "pods of a slot";
-		}
-		if (twin->own[slot] != 0 && !is_listed(&sums.own, slot)) {
-			return "list of slots with pods";
 		}
 	}
 	for (uint32_t domain = 0; domain < sums.size; domain++) {

@@ -11,107 +11,6 @@
 #include "state/domain_counter_private.h"
 #include "state/topology_key.h"
 
-static void sparse_counts_finish(struct bt_sparse_counts *counts)
-{
-	for (uint32_t i = 0; i < counts->page_count; i++) {
-		bt_free(counts->pages[i]);
-	}
-	bt_free(counts->pages);
-	bt_vec_finish(&counts->listed);
-	*counts = (struct bt_sparse_counts){0};
-}
-
-void bt_sparse_counts_clear(struct bt_sparse_counts *counts, uint32_t kept_max)
-{
-	bool keeps = counts->used_pages <= kept_max;
-	bool by_list = keeps && !counts->has_unlisted;
-
-	for (uint32_t i = 0; by_list && i < counts->listed.count; i++) {
-		uint32_t index = counts->listed.items[i];
-
-		counts->pages[index >> BT_COUNTS_PAGE_BITS][index & (BT_COUNTS_PAGE - 1)] = 0;
-	}
-	counts->listed.count = 0;
-	counts->has_unlisted = false;
-	for (uint32_t i = 0; !by_list && counts->used_pages != 0 && i < counts->page_count; i++) {
-		if (counts->pages[i] == NULL) {
-			continue;
-		}
-		if (keeps) {
-			memset(counts->pages[i], 0, BT_COUNTS_PAGE * sizeof(uint32_t));
-		} else {
-			bt_free(counts->pages[i]);
-			counts->pages[i] = NULL;
-			counts->used_pages--;
-		}
-	}
-}
-
-void bt_sparse_counts_reserve(struct bt_sparse_counts *counts, uint32_t size)
-{
-	uint32_t wanted = (size + BT_COUNTS_PAGE - 1) >> BT_COUNTS_PAGE_BITS;
-	uint32_t old = counts->page_count;
-
-	if (wanted <= old) {
-		return;
-	}
-	counts->pages = bt_realloc_array(counts->pages, wanted, sizeof(*counts->pages));
-	memset(counts->pages + old, 0, (wanted - old) * sizeof(*counts->pages));
-	counts->page_count = wanted;
-}
-
-/** Most listed indices: a few, and for each page of the directory one in 16 entries. */
-#define LISTED_MIN 32
-#define LISTED_PER_PAGE 4
-
-/** Remove zeros and duplicates from the list, which is full. */
-static void list_again(struct bt_sparse_counts *counts)
-{
-	/* Half of the list stays free, so that this pass over the pages is rare. */
-	uint32_t max = counts->listed.count / 2;
-
-	counts->listed.count = 0;
-	for (uint32_t page = 0; page < counts->page_count; page++) {
-		const uint32_t *items = counts->pages[page];
-
-		for (uint32_t i = 0; items != NULL && i < BT_COUNTS_PAGE; i++) {
-			if (items[i] != 0 && counts->listed.count == max) {
-				counts->has_unlisted = true;
-				return;
-			}
-			if (items[i] != 0) {
-				bt_vec_push(&counts->listed, page * BT_COUNTS_PAGE + i);
-			}
-		}
-	}
-}
-
-uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index)
-{
-	uint32_t **page = &counts->pages[index >> BT_COUNTS_PAGE_BITS];
-
-	BT_ASSERT_SLOW((index >> BT_COUNTS_PAGE_BITS) < counts->page_count);
-	if (*page == NULL) {
-		*page = BT_NEW_ARRAY(uint32_t, BT_COUNTS_PAGE);
-		counts->used_pages++;
-	}
-	uint32_t *entry = &(*page)[index & (BT_COUNTS_PAGE - 1)];
-	if (*entry == 0 && !counts->has_unlisted) {
-		if (counts->listed.count >= LISTED_MIN + counts->page_count * LISTED_PER_PAGE) {
-			list_again(counts);
-		}
-		bt_vec_push(&counts->listed, index);
-	}
-	return entry;
-}
-
-size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts)
-{
-	return counts->page_count * sizeof(*counts->pages) +
-		(size_t)counts->used_pages * BT_COUNTS_PAGE * sizeof(uint32_t) +
-		counts->listed.capacity * sizeof(uint32_t);
-}
-
 /** Most memory of counters and eligibilities. */
 #define BYTES_MAX ((size_t)64 * 1024 * 1024)
 /** Counters of one cycle are kept even beyond that, up to this multiple. */
@@ -205,8 +104,8 @@ static void drop_counter(struct bt_state *state, struct bt_domain_counter *count
 		}
 	}
 	bt_eligibility_unref(&counters->eligibilities, counter->eligibility);
-	sparse_counts_finish(&counter->own);
-	sparse_counts_finish(&counter->pods);
+	bt_sparse_counts_finish(&counter->own);
+	bt_sparse_counts_finish(&counter->pods);
 	bt_vec_finish(&counter->histogram.buckets);
 	bt_arena_finish(&counter->arena);
 	bt_free(counter);
@@ -291,9 +190,9 @@ struct bt_domain_sums bt_domain_counter_sums(const struct bt_domain_counter *cou
 {
 	return (struct bt_domain_sums){
 		.size = counter->eligibility->size,
-		.pods = counter->pods,
+		.pods = &counter->pods,
 		.nodes = counter->eligibility->nodes,
-		.own = counter->own,
+		.own = &counter->own,
 		.pod_total = counter->pod_total,
 		.occupied_count = counter->occupied_count,
 		.eligible_count = counter->eligibility->eligible_count,

@@ -11,7 +11,7 @@
  * queries share a counter, also across shapes; the least recently used ones are dropped when the
  * counters take too much memory. Counters also share the eligibility of nodes (struct
  * bt_eligibility). A new counter finds its pods by label (pod_index.h), and slots and domains
- * without matching pods take no memory (struct bt_sparse_counts).
+ * without matching pods take no memory (sparse_counts.h).
  *
  * A domain is an index into the dictionary of the topology key's label column; 0 for nodes without
  * the label.
@@ -22,6 +22,7 @@
 
 #include "api/selector.h"
 #include "base/vec.h"
+#include "state/sparse_counts.h"
 #include "state/state.h"
 
 /*
@@ -132,45 +133,6 @@ uint32_t bt_eligibility_domain_now(struct bt_eligibility_table *table, struct bt
 /** The query as a byte string; strings are equal exactly if the queries are. */
 void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec);
 
-/*
- * An array of counts that are mostly 0: pages of 64 entries, allocated if they have a count. A read
- * costs one directory lookup. With 500,000 entries an empty array takes 61 KiB and a full one 2
- * MiB.
- */
-
-#define BT_COUNTS_PAGE_BITS 6
-#define BT_COUNTS_PAGE (1U << BT_COUNTS_PAGE_BITS)
-
-/** All-zero memory is an empty array. */
-struct bt_sparse_counts {
-	uint32_t **pages; /* NULL: all entries are 0; an allocated page may have only zeros */
-	uint32_t page_count;
-	uint32_t used_pages;
-	/** Indices of all counts that are not 0, and others, unless has_unlisted. */
-	BT_VEC(uint32_t) listed;
-	bool has_unlisted; /* the list would be too long */
-};
-
-static inline uint32_t bt_sparse_count(const struct bt_sparse_counts *counts, uint32_t index)
-{
-	const uint32_t *page;
-
-	if ((index >> BT_COUNTS_PAGE_BITS) >= counts->page_count) {
-		return 0;
-	}
-	page = counts->pages[index >> BT_COUNTS_PAGE_BITS];
-	return page != NULL ? page[index & (BT_COUNTS_PAGE - 1)] : 0;
-}
-
-/** Set all entries to 0. Keeps the directory, and the pages if they are at most kept_max. */
-void bt_sparse_counts_clear(struct bt_sparse_counts *counts, uint32_t kept_max);
-/** Make entries below `size` writable. May move the directory. */
-void bt_sparse_counts_reserve(struct bt_sparse_counts *counts, uint32_t size);
-/** The entry for writing; index must be below the reserved size. */
-uint32_t *bt_sparse_counts_at(struct bt_sparse_counts *counts, uint32_t index);
-/** Memory of directory and pages. */
-size_t bt_sparse_counts_bytes(const struct bt_sparse_counts *counts);
-
 /** A term: pods of certain namespaces that match a selector. */
 struct bt_counted_term {
 	bool in_every_namespace;
@@ -198,10 +160,10 @@ const struct bt_domain_counter *bt_domain_counter_get(
 	struct bt_state *state, const struct bt_counter_spec *spec);
 
 struct bt_domain_sums {
-	uint32_t size;                /* number of domains; later ones have no pods or nodes */
-	struct bt_sparse_counts pods; /* by domain: bt_domain_pods */
-	const uint32_t *nodes;        /* by domain: bt_domain_nodes */
-	struct bt_sparse_counts own;  /* by slot: bt_domain_count_of_slot */
+	uint32_t size; /* number of domains; later ones have no pods or nodes */
+	const struct bt_sparse_counts *pods; /* by domain: bt_domain_pods */
+	const uint32_t *nodes;               /* by domain: bt_domain_nodes */
+	const struct bt_sparse_counts *own;  /* by slot: bt_domain_count_of_slot */
 	/* Totals over all domains except 0. */
 	uint64_t pod_total;      /* sum of pods */
 	uint32_t occupied_count; /* number of domains with pods */
@@ -215,7 +177,7 @@ struct bt_domain_sums {
 /** Number of matching pods on the domain's eligible nodes. */
 static inline uint32_t bt_domain_pods(const struct bt_domain_sums *sums, uint32_t domain)
 {
-	return bt_sparse_count(&sums->pods, domain);
+	return (uint32_t)bt_sparse_count(sums->pods, domain);
 }
 /** Number of eligible nodes in the domain. */
 static inline uint32_t bt_domain_nodes(const struct bt_domain_sums *sums, uint32_t domain)
@@ -225,7 +187,7 @@ static inline uint32_t bt_domain_nodes(const struct bt_domain_sums *sums, uint32
 /** Number of matching pods on the slot, eligible or not. */
 static inline uint32_t bt_domain_count_of_slot(const struct bt_domain_sums *sums, uint32_t slot)
 {
-	return bt_sparse_count(&sums->own, slot);
+	return (uint32_t)bt_sparse_count(sums->own, slot);
 }
 
 /** The counter's sums as of bt_domain_counter_get. O(1); the arrays are borrowed. */

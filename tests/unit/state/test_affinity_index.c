@@ -185,7 +185,7 @@ static void add_hit(void *context, const struct bt_affinity_hit *hit)
 		}
 		for (uint32_t slot = 0; slot < sums->state->nodes.slot_count; slot++) {
 			sums->at[hit->group][k][slot] += (hit->weight + 1) *
-				(int64_t)bt_domain_tally_at(hit->pods, hit->column->values[slot]);
+				(int64_t)bt_sparse_count(hit->pods, hit->column->values[slot]);
 		}
 	}
 }
