@@ -223,16 +223,13 @@ static struct bt_packed_object *pack(const struct bt_object *object)
 	return packed;
 }
 
-/** An earlier packed form is still valid, because objects are immutable. */
 void bt_object_pack_if_allowed(struct bt_object *object)
 {
 	if (object->packable_count != object->reference_count || object->value == NULL ||
 		!object->can_pack || object->json.data != NULL) {
 		return;
 	}
-	if (object->packed == NULL) {
-		object->packed = pack(object);
-	}
+	object->packed = pack(object);
 	bt_arena_free_chunks(object->memory);
 	object->memory = NULL;
 	object->value = NULL;
@@ -260,6 +257,8 @@ struct bt_object *bt_object_unpack(struct bt_object *object)
 		}
 		object->value = value;
 		object->memory = arena.chunks;
+		bt_packed_object_destroy(object->packed);
+		object->packed = NULL;
 	}
 	return object;
 }

@@ -114,14 +114,12 @@ bool bt_affinity_term_matches(const struct bt_affinity_term *term, struct bt_str
 
 #define HASH_SEED UINT64_C(0x5348)
 #define FIRST_CHUNK_BYTES 1024
-#define FIRST_CHUNK_BYTES_MAX 2048
-#define NEXT_CHUNK_BYTES 256
+#define USUAL_BYTES 3072
 
 void bt_shape_table_init(struct bt_shape_table *table, const struct bt_resource_gates *gates,
 	struct bt_node_table *nodes)
 {
-	*table = (struct bt_shape_table){
-		.gates = *gates, .nodes = nodes, .first_bytes = FIRST_CHUNK_BYTES};
+	*table = (struct bt_shape_table){.gates = *gates, .nodes = nodes};
 }
 
 static void destroy_shape(struct bt_shape *shape)
@@ -265,11 +263,12 @@ static uint32_t find_shape(
 	return BT_SHAPE_NONE;
 }
 
-static void set_claim_names(struct bt_shape *shape, uint32_t claim_count)
+static void set_claim_names(struct bt_shape *shape, uint32_t claim_count, struct bt_arena *arena)
 {
 	const struct bt_pod_spec *spec = &shape->pod->spec;
 
-	shape->claim_names.items = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_str, claim_count);
+	shape->claim_names.count = 0;
+	shape->claim_names.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, claim_count);
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		const struct bt_pvc_volume_source *claim =
 			spec->volumes.items[i].persistent_volume_claim;
@@ -281,27 +280,39 @@ static void set_claim_names(struct bt_shape *shape, uint32_t claim_count)
 }
 
 /* Copy the canonical pod and what refers to the copy. */
-static void set_pod(struct bt_shape_table *table, struct bt_shape *shape,
-	const struct bt_pod *canonical, uint32_t claim_count)
+static void set_pod_in(struct bt_shape *shape, const struct bt_pod *canonical, uint32_t claim_count,
+	struct bt_arena *arena)
 {
-	struct bt_pod *pod;
-	size_t used_bytes;
+	struct bt_pod *pod = BT_ARENA_NEW(arena, struct bt_pod);
 
-	bt_arena_init(&shape->arena, table->first_bytes);
-	pod = BT_ARENA_NEW(&shape->arena, struct bt_pod);
-	shape->arena.chunk_bytes = NEXT_CHUNK_BYTES;
-	bt_message_copy(&bt_pod_message, pod, canonical, &shape->arena);
+	bt_message_copy(&bt_pod_message, pod, canonical, arena);
 	shape->pod = pod;
-	shape->host_ports = bt_pod_host_ports(&pod->spec, &shape->arena);
+	shape->host_ports = bt_pod_host_ports(&pod->spec, arena);
 	if (claim_count != 0) {
-		set_claim_names(shape, claim_count);
+		set_claim_names(shape, claim_count, arena);
 	}
 	if (shape->has_affinity) {
-		shape->affinity_terms = bt_affinity_terms_parse(&pod->spec, &shape->arena);
+		shape->affinity_terms = bt_affinity_terms_parse(&pod->spec, arena);
 	}
-	used_bytes = shape->arena.total_bytes - (size_t)(shape->arena.end - shape->arena.next);
-	table->first_bytes =
-		used_bytes < FIRST_CHUNK_BYTES_MAX ? used_bytes : FIRST_CHUNK_BYTES_MAX;
+}
+
+/*
+ * Set the pod in exactly the memory needed with the scalars (larger pods than usual waste some),
+ * which a first copy measures.
+ */
+static void set_pod(struct bt_shape *shape, const struct bt_pod *canonical, uint32_t claim_count)
+{
+	_Alignas(max_align_t) char memory[USUAL_BYTES];
+	struct bt_arena measured;
+
+	bt_arena_init_with(&measured, memory, sizeof(memory));
+	set_pod_in(shape, canonical, claim_count, &measured);
+	bt_arena_init(&shape->arena,
+		shape->scalar_count * sizeof(struct bt_shape_scalar) +
+			(measured.chunks == NULL ? (size_t)(measured.next - memory)
+						 : sizeof(memory) + measured.total_bytes));
+	bt_arena_finish(&measured);
+	set_pod_in(shape, canonical, claim_count, &shape->arena);
 }
 
 static void set_packed(
@@ -324,6 +335,8 @@ static struct bt_shape *new_shape(struct bt_shape_table *table, const struct bt_
 	uint32_t count = resources.requested.scalar_count;
 	uint32_t claim_count = 0;
 
+	shape->scalar_count = count;
+
 	for (uint32_t i = 0; i < canonical->spec.volumes.count; i++) {
 		claim_count += canonical->spec.volumes.items[i].persistent_volume_claim != NULL;
 	}
@@ -336,7 +349,7 @@ static struct bt_shape *new_shape(struct bt_shape_table *table, const struct bt_
 	if (is_pending || shape->has_affinity || claim_count != 0 ||
 		canonical->status.node_allocatable_resource_claim_statuses.count != 0 ||
 		bt_pod_host_ports(&canonical->spec, scratch).count != 0) {
-		set_pod(table, shape, canonical, claim_count);
+		set_pod(shape, canonical, claim_count);
 	} else {
 		set_packed(table, shape, canonical);
 	}
@@ -345,7 +358,6 @@ static struct bt_shape *new_shape(struct bt_shape_table *table, const struct bt_
 	shape->requested_ephemeral_bytes = resources.requested.ephemeral_storage_bytes;
 	shape->non_zero_cpu_milli = resources.non_zero_cpu_milli;
 	shape->non_zero_memory_bytes = resources.non_zero_memory_bytes;
-	shape->scalar_count = count;
 	if (count != 0) {
 		shape->scalars = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_shape_scalar, count);
 		for (uint32_t i = 0; i < count; i++) {

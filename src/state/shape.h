@@ -134,7 +134,6 @@ struct bt_shape_table {
 	struct bt_resource_gates gates;
 	struct bt_node_table *nodes; /* scalar columns */
 	uint64_t next_serial;
-	size_t first_bytes;    /* initial arena size of a new shape: the size of the last one */
 	struct bt_strbuf text; /* memory of one operation */
 };
 
