@@ -4,15 +4,16 @@
 /** Resource amounts formatted for people. For computations use the numbers. */
 #include "base/strbuf.h"
 
-/** With separators: "4,812". */
+/** Appends a number with separators: "4,812". */
 void bt_amount_append_count(struct bt_strbuf *out, int64_t count);
-/** With its noun: "4,812 nodes". one: the noun for a count of 1. */
+/** Appends a number and its noun: "4,812 nodes". one: the noun for a count of 1. */
 void bt_amount_append_counted(
 	struct bt_strbuf *out, int64_t count, const char *one, const char *many);
-/** "250m" below one; otherwise exact to the millicore: "4", "1.5", "38,563.5". */
+/** Appends CPUs: "250m" below one, otherwise exact to the millicore: "4", "1.5", "38,563.5". */
 void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli);
 /**
- * In the largest binary unit that gives at least 1, with one decimal unless it is whole: "1.5Gi".
+ * Appends bytes in the largest binary unit that gives at least 1, with one decimal unless the
+ * number is whole: "1.5Gi".
  */
 void bt_amount_append_bytes(struct bt_strbuf *out, int64_t bytes);
 /**
@@ -28,7 +29,10 @@ enum bt_amount_rounding {
 	BT_AMOUNT_DOWN, /* available amounts */
 };
 
-/** Formats in the unit of the resource: cpu (milli), memory and similar (bytes), or a count. */
+/**
+ * Appends an amount in the unit of its resource: cpu (milli), memory and similar (bytes), or a
+ * count.
+ */
 void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t amount,
 	enum bt_amount_rounding rounding);
 /** Appends the share of whole: " (12%)"; nothing if whole is 0. */

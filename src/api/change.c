@@ -191,7 +191,10 @@ static int compare_conditions(const void *a, const void *b)
 			  : (left->position > right->position) - (left->position < right->position);
 }
 
-/** Returns the conditions as a map type -> status: sorted, the last of equal types is kept. */
+/**
+ * Returns the conditions as a map type -> status: sorted, and for each type the last condition
+ * counts.
+ */
 static uint32_t condition_map(
 	const struct bt_node_status *status, struct bt_arena *arena, struct condition_order **out)
 {

@@ -178,7 +178,7 @@ static bool round_up(const struct bt_quantity *quantity, struct bt_quantity *out
 	}
 	*out_rounded = bt_quantity_make(bt_quantity_milli(quantity), MILLI_EXPONENT,
 		(enum bt_quantity_format)quantity->format);
-	/* not greater: the quantity overflows 64-bit thousandths, and is kept */
+	/* false: in thousandths the quantity overflows int64, so it is kept */
 	return bt_quantity_compare(out_rounded, quantity) > 0;
 }
 

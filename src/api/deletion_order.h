@@ -28,7 +28,7 @@ struct bt_deletion_candidate {
 	int64_t deletion_cost;
 	int64_t ready_since_seconds;
 	int64_t created_seconds;
-	/* Computed by the sort. */
+	/* Computed by bt_deletion_order_sort. */
 	int64_t ready_on_node;
 	int ready_rank;
 	int age_rank;

@@ -34,7 +34,7 @@ static uint32_t skip_index(struct bt_str text, uint32_t at, bool *found)
 	return at + 1;
 }
 
-/** Skips a width or precision: digits, or *. Messages are formatted without the argument of *. */
+/** Skips a width or precision: digits, or *, whose argument does not exist. */
 static uint32_t format_size(
 	struct bt_str text, uint32_t at, const char *problem, struct bt_strbuf *out)
 {

@@ -296,9 +296,10 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 {
 	struct bt_json_reader start = *reader;
 	const struct bt_kind_info *info = bt_kind_info(kind);
-	size_t text_bytes = (size_t)(reader->end - reader->position); /* and following text */
+	size_t text_bytes =
+		(size_t)(reader->end - reader->position); /* includes the text after the object */
 	struct bt_arena arena;
-	/* guess less than the text: member names are not stored in the structure */
+	/* a structure is smaller than its text, which has the names of members */
 	void *value = new_value(kind,
 		text_bytes != 0 && text_bytes <= GUESSED_TEXT_BYTES_MAX
 			? info->size + text_bytes / 4 * 3 + 64
@@ -357,8 +358,8 @@ static size_t bytes_of_copy(
 }
 
 /**
- * Creates an object from value in exactly the memory needed (larger objects than usual waste some).
- * The common part of a pod is moved out of value.
+ * Creates an object from value, usually in exactly the memory that it needs; large objects may get
+ * a little more. The common part of a pod is moved out of value.
  */
 static struct bt_object *object_fitted(enum bt_kind kind, void *value, struct bt_pod_common *before,
 	struct bt_pod_commons *commons, struct bt_arena *scratch)
@@ -407,7 +408,7 @@ int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_p
 	} else {
 		struct bt_strbuf what = {NULL, 0, 0};
 
-		/* as describe does for JSON */
+		/* name the object in the error, as describe() does for JSON */
 		struct bt_str meta = find_bytes(bytes, OBJECT_META);
 		struct bt_str name = find_bytes(meta, META_NAME);
 		struct bt_str namespace_ = find_bytes(meta, META_NAMESPACE);

@@ -104,7 +104,7 @@ void bt_object_allow_pack(struct bt_object *object);
 struct bt_object *bt_object_unpack(struct bt_object *object);
 /** Releases a packable reference without unpacking the object. */
 void bt_object_release_packable(struct bt_object *object);
-/** Name and namespace; also work for a packed object. */
+/** Return name and namespace, also of a packed object. */
 struct bt_str bt_object_name(const struct bt_object *object);
 struct bt_str bt_object_namespace(const struct bt_object *object);
 /** Hash of an object's identity, for maps. */

@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "codec/message_pack.h"
 
-/** Texts may need different padding when they are unpacked. */
+/** Extra room for unpacking, because the padding after texts may differ. */
 #define PADDING_BYTES 64
 
 /** Stack memory for a pod's conditions during packing. */
@@ -131,7 +131,7 @@ static void *unpack_into(
 
 		bt_message_unpack(&bt_pod_message, shared, arena, pod);
 		bt_message_unpack(&bt_pod_message, bytes, arena, &own);
-		/* undo move_unique_fields */
+		/* put back what move_unique_fields moved */
 		pod->metadata.uid = own.metadata.uid;
 		pod->metadata.resource_version = own.metadata.resource_version;
 		pod->metadata.creation_timestamp = own.metadata.creation_timestamp;

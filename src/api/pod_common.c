@@ -8,7 +8,7 @@
 
 #define HASH_SEED UINT64_C(0x636f6d6d)
 #define FIRST_CHUNK_BYTES 1024
-#define PACKED_COMMONS 4 /* cached per common part */
+#define PACKED_COMMONS 4 /* maximum number of cached packed parts for each common part */
 
 struct bt_pod_common {
 	uint32_t reference_count;
@@ -67,7 +67,7 @@ static struct bt_pod_common *find(
 	}
 	struct bt_pod_common **slot = &commons->slots[at].common;
 	if (*slot == NULL) {
-		/* The next version of the same pod shares nothing with other pods. */
+		/* Another version of the same pod: no other pod shares the part. */
 		if (commons->slots[at].first_name_hash == bt_str_hash(pod_name)) {
 			return NULL;
 		}
@@ -89,7 +89,10 @@ struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod view = {0};
 
 	set_common(&view, pod);
-	/* Versions of a pod mostly agree; comparing is cheaper than the hash for the search. */
+	/*
+	 * Two versions of a pod usually have the same common part, and comparing costs less than
+	 * hashing.
+	 */
 	struct bt_pod_common *common =
 		before != NULL && bt_message_equal(&bt_pod_message, &before->pod, &view)
 		? before

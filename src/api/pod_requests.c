@@ -255,7 +255,10 @@ static void row_max(struct bt_quantity *maximum, bool *has, const struct bt_quan
 	}
 }
 
-/** own = max(own, list) per name; keep_existing: only for names without an own value. */
+/**
+ * Sets each name's own value to the maximum of it and the list's; keep_existing: only for names
+ * without an own value.
+ */
 static void merge_into_own(
 	struct computation *computation, const struct bt_resource_list *list, bool keep_existing)
 {

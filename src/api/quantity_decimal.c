@@ -66,7 +66,7 @@ int bt_decimal_compare(const struct bt_decimal *a, const struct bt_decimal *b)
 	if (left_sign != right_sign || left_sign == 0) {
 		return (left_sign > right_sign) - (left_sign < right_sign);
 	}
-	/* a value that does not fit after rescaling is the larger one */
+	/* the operand that does not fit after rescaling is the larger one */
 	if (!align(&left, &right, &rescaled)) {
 		order = rescaled == &left ? 1 : -1;
 	} else {

@@ -46,7 +46,10 @@ struct bt_request_options {
 /** Default requests of spec 01b section 6 as a resource list (static storage). */
 const struct bt_resource_list *bt_default_requests(void);
 
-/** Returns exact sums per name, sorted by name, in the arena. Reads only spec and status of pod. */
+/**
+ * Returns the pod's requests: exact sums, sorted by resource name, in the arena. Reads only spec
+ * and status of the pod.
+ */
 struct bt_resource_list bt_pod_requests(
 	const struct bt_pod *pod, const struct bt_request_options *options, struct bt_arena *arena);
 /** Limits of a pod, spec 01b section 3.5. */

@@ -32,7 +32,9 @@ struct bt_requirement {
 /** Returns true if the requirement matches a label with this value (NULL: the label is absent). */
 bool bt_requirement_matches(const struct bt_requirement *requirement, const struct bt_str *value);
 
-/** A conjunction of requirements. `nothing`: matches no labels at all (absent LabelSelector). */
+/**
+ * A conjunction of requirements. If `nothing` is set, it matches no object (absent LabelSelector).
+ */
 struct bt_selector {
 	bool nothing;
 	uint32_t requirement_count;

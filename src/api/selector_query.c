@@ -13,7 +13,7 @@
 
 enum token {
 	TOKEN_END,
-	TOKEN_WORD, /* also "in" and "notin": the context decides */
+	TOKEN_WORD, /* also "in" and "notin", which are operators or labels by context */
 	TOKEN_EQUALS,
 	TOKEN_DOUBLE_EQUALS,
 	TOKEN_NOT_EQUALS,

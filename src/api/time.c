@@ -125,7 +125,7 @@ static bool take_offset(struct bt_str *text, int64_t *out_seconds)
 	return true;
 }
 
-/** fraction_digits: required number; UINT32_MAX: any. */
+/** fraction_digits: the required number of fraction digits; UINT32_MAX: any number. */
 static bool parse(struct bt_str text, uint32_t fraction_digits, struct bt_time *out)
 {
 	struct bt_time time = {.nanoseconds = 0};

@@ -12,7 +12,7 @@
 /**
  * With an executor (asynchronous preemption) the eviction is held until the attempt ends and the
  * patch of the preemptor has its answer: the API server learns the nominated node before the
- * victims leave (spec 13 section 14.9). Without one the call waits for the answer.
+ * victims leave (spec 13 section 14.9). Without an executor the call waits for the answer.
  */
 static int evict(
 	struct bt_write *write, struct bt_preemption_ticket ticket, struct berth_error *err)
@@ -416,7 +416,7 @@ static void report_result(struct bt_write *write)
 void bt_api_writes_deliver(struct bt_api_writes *writes)
 {
 	/*
-	 * A result that is reported may finish the next write at once: the list can grow in the
+	 * Reporting a result may finish another write at once, so the list can grow during the
 	 * loop.
 	 */
 	for (uint32_t i = 0; i < writes->answered.count; i++) {
@@ -426,7 +426,7 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 	flush_evictions(writes);
 }
 
-/** Also drops unrequested answers: their binding cycles have ended. */
+/** Also drops answers that no call took, because their binding cycles have ended. */
 static bool may_schedule(void *context)
 {
 	struct bt_api_writes *writes = context;

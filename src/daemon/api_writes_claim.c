@@ -93,7 +93,7 @@ static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 	struct bt_write *write =
 		bt_write_find(writes, BT_WRITE_CLAIM, pod->uid, bt_strbuf_str(&subject));
 	if (write != NULL && write->digest != bt_str_hash(call->body)) {
-		/* It is from an attempt that was given up and had another body. */
+		/* The write is of an earlier, abandoned attempt, and its body differs. */
 		bt_write_abandon(write);
 		write = NULL;
 	}

@@ -40,7 +40,7 @@ struct bt_write {
 	char *name;
 	const char *method;
 	char *path;
-	char *body; /* kept while it may be sent again */
+	char *body; /* kept while a retry may need it */
 	uint32_t body_length;
 	struct bt_str content_type; /* a literal, or "": the client's */
 	char *resource;             /* "resourceclaims.resource.k8s.io" */
@@ -50,11 +50,11 @@ struct bt_write {
 	uint64_t after; /* sequence of the write that must end first; 0: none */
 	struct bt_preemption_ticket ticket;
 	bool retries;
-	/* For a volume: the changed objects. */
+	/* For BT_WRITE_VOLUME: the changed objects. */
 	struct bt_object *volume;
 	struct bt_object *claim;
 	bool was_read;
-	/* For the write of a claim. */
+	/* For BT_WRITE_CLAIM. */
 	enum bt_kind target;
 	uint64_t digest; /* of the body */
 	/* The answer. */
@@ -76,7 +76,7 @@ struct bt_api_writes {
 	BT_VEC(uint32_t) free_places;
 	struct bt_map by_uid;
 	BT_VEC(struct bt_write *) answered;
-	BT_VEC(struct bt_write *) evictions; /* held ones of the current attempt */
+	BT_VEC(struct bt_write *) evictions; /* held evictions of the current attempt */
 	uint64_t last_sequence;
 	uint64_t attempt_patch; /* sequence of the current attempt's status patch; 0: none */
 	uint32_t in_flight;
@@ -84,7 +84,7 @@ struct bt_api_writes {
 	uint32_t reported;
 	int64_t next_due_ns; /* when the first paused write is due */
 	struct bt_strbuf scratch;
-	struct bt_strbuf resource_version; /* of the last volume that was taken */
+	struct bt_strbuf resource_version; /* of the last volume whose answer was taken */
 };
 
 struct bt_write *bt_write_create(struct bt_api_writes *writes, enum bt_write_kind kind,

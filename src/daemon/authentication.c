@@ -168,7 +168,7 @@ static enum bt_bearer bearer_find(
 	if (protocols.token_count == 0) {
 		return BT_BEARER_NONE;
 	}
-	/* the server answers with one of the protocols: a token alone would be sent back */
+	/* the server answers with one of the offered protocols, which must not be the token */
 	if (protocols.is_broken || protocols.token_count > 1 || protocols.other_count == 0 ||
 		protocols.token.length == 0) {
 		return BT_BEARER_INVALID;
@@ -333,7 +333,10 @@ struct extra_walk {
 	struct bt_str prefix;
 };
 
-/** X-Remote-Extra-Some%2FKey: the key in lower case, percent-decoded if it is valid. */
+/**
+ * Reads a header like X-Remote-Extra-Some%2FKey. The key is converted to lower case and
+ * percent-decoded if its encoding is valid.
+ */
 static void take_extra(void *context, struct bt_str name, struct bt_str value)
 {
 	struct extra_walk *walk = context;

@@ -36,7 +36,7 @@ struct bt_authorization {
 	int64_t begun_ns;
 };
 
-/** Checks that a star in --authorization-always-allow-paths is the last letter of its item. */
+/** Checks that each * in --authorization-always-allow-paths ends its item. */
 BT_MUST_USE int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err);
 /** BERTH_ERR_INVALID: `only trailing * allowed in "/a*b"`. */
 BT_MUST_USE int bt_authorizer_create(const struct bt_authorizer_setup *setup,

@@ -41,10 +41,12 @@ bool bt_cluster_feed_is_synced(const struct bt_cluster_feed *feed);
  * blanks ("*v1.Node *v1.Pod").
  */
 uint32_t bt_cluster_feed_list_unsynced(const struct bt_cluster_feed *feed, struct bt_strbuf *out);
-/** While the feed is held, changes are kept; the release passes them on. Nests. */
+/** While the feed is held, changes are kept; the release passes them on. Calls can be nested. */
 void bt_cluster_feed_hold(struct bt_cluster_feed *feed);
 void bt_cluster_feed_release(struct bt_cluster_feed *feed);
-/** The reflector of a kind; NULL: the kind is not watched. For the comparison of SIGUSR2. */
+/**
+ * The reflector of a kind; NULL: the kind is not watched. Used by the comparison that SIGUSR2 logs.
+ */
 const struct bt_reflector *bt_cluster_feed_reflector(
 	const struct bt_cluster_feed *feed, enum bt_kind kind);
 /**

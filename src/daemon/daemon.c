@@ -25,11 +25,11 @@
 #include "net/clock.h"
 
 /**
- * Allocations of this size and more get their own mapping. A fixed threshold stays: glibc would
- * raise its own when such an allocation is freed.
+ * Allocations of this size and more get their own mapping. Setting the threshold keeps it constant;
+ * glibc would raise its default when such an allocation is freed.
  */
 #define LARGE_BYTES (128 * 1024)
-/** Pages that are still needed are back within some 0.3 ms: 80 faults of 64 KiB. */
+/** Reading the needed pages again takes about 0.3 ms: 80 page faults of 64 KiB. */
 #define CPU_NS_PER_DROP (20 * BT_NS_PER_MS)
 
 static void release_range(uintptr_t start, uintptr_t end, uintptr_t page)

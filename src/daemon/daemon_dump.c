@@ -9,7 +9,7 @@
 
 struct texts {
 	BT_VEC(struct bt_str) list;
-	struct bt_arena arena; /* of texts whose objects do not outlive the visit */
+	struct bt_arena arena; /* for texts of objects that exist only during the visit */
 };
 
 static bool add_name(void *context, void *item)
@@ -44,8 +44,8 @@ static void sort(struct texts *texts)
 }
 
 /**
- * Both lists are sorted; a text that occurs more often in `from` than in `what` is left over as
- * often.
+ * out_rest: the texts of `from` without those of `what`, both sorted. A text that occurs m times in
+ * `from` and n < m times in `what` is there m - n times.
  */
 static void subtract(const struct texts *from, const struct texts *what, struct texts *out_rest)
 {

@@ -15,9 +15,9 @@
 #include "daemon/serving_tls.h"
 
 /**
- * Release pages of code and constants (of the program and of its libraries) that only the start
- * used; the kernel reads those that are used again from the file. Also releases free memory of the
- * heap.
+ * Release the resident pages of code and constants of the program and its libraries, most of which
+ * only the start needed; the kernel reads a page from the file when it is used again. Also releases
+ * free memory of the heap.
  */
 void bt_daemon_trim_memory(void);
 /**
@@ -72,7 +72,7 @@ struct bt_daemon {
 	bool stopping;       /* a signal came */
 	bool lost;           /* the lease was lost */
 	bool failed;
-	struct berth_error err; /* if failed: logged as "command failed" */
+	struct berth_error err; /* the failure, which is logged as "command failed" */
 };
 
 /** The wall clock, for times that are shown or written. */

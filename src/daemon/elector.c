@@ -8,7 +8,7 @@
 
 #define US_PER_SECOND 1000000
 #define NS_PER_US 1000
-/* Years 1 to 9999, far from the ends of int64 in microseconds. */
+/* Last second of the year 9999: times fit int64 in microseconds. */
 #define SECONDS_MAX INT64_C(253402300799)
 #define SECONDS_MIN INT64_C(-62135596800)
 
@@ -184,7 +184,7 @@ static void finish_try(struct bt_elector *elector, bool ok, int64_t now_ns)
 			elector->phase = BT_ELECTOR_PHASE_RENEW;
 			elector->transition = BT_ELECTOR_LEADS;
 			elector->polling = false;
-			elector->try_ns = now_ns; /* renew at once, as upstream does */
+			elector->try_ns = now_ns; /* renews at once, as upstream does */
 		} else {
 			BT_LOG_INFO(
 				4, "Failed to acquire lease", BT_LOG_STR("lock", options->lock));
@@ -228,7 +228,10 @@ static bool may_take(struct bt_elector *elector)
 	return true;
 }
 
-/** Like may_take, for leases that the control plane assigns. */
+/**
+ * Whether this process may renew a lease that the control plane assigns (coordinated leader
+ * election).
+ */
 static bool may_renew_coordinated(struct bt_elector *elector)
 {
 	struct bt_str lock = elector->options.lock;

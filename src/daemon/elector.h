@@ -3,14 +3,11 @@
 #define BT_DAEMON_ELECTOR_H
 /**
  * Leader election as a state machine: times and answers go in, requests come out. Does no I/O and
- * reads no clock (daemon/leader_election.c does). Spec: 11 sections 8.3, 8.4 and 8.6.
- *
- * Stricter than upstream, never laxer: bt_elector_may_act counts from the moment the last
- * successful renewal was sent, and ends before any other candidate may take the lease; records are
- * compared with all digits of their times, not whole seconds; a lease that another candidate holds
- * by now is not released.
- *
- * bt_elector_next -> perform the order -> bt_elector_answer -> bt_elector_next ...
+ * reads no clock (daemon/leader_election.c does). Spec: 11 sections 8.3, 8.4 and 8.6. * Three rules
+ * are stricter than upstream's: bt_elector_may_act counts from the moment the last successful
+ * renewal was sent, and ends before any other candidate may take the lease; records are compared
+ * with all digits of their times, not whole seconds; a lease that another candidate holds by now is
+ * not released. * bt_elector_next -> perform the order -> bt_elector_answer -> bt_elector_next ...
  */
 #include "base/prng.h"
 #include "codec/json.h"
@@ -65,7 +62,7 @@ enum bt_elector_action {
 enum bt_elector_transition {
 	BT_ELECTOR_NO_TRANSITION,
 	BT_ELECTOR_LEADS,
-	BT_ELECTOR_LEFT, /* leads no more; the lease is released next */
+	BT_ELECTOR_LEFT, /* no longer leads; the lease is released next */
 };
 
 struct bt_elector_order {
@@ -109,8 +106,8 @@ struct bt_elector {
 	bool slow_path;
 	bool stopping;
 	bool polling;        /* RENEW: trying until deadline_ns */
-	bool was_leading;    /* led when it ended */
-	bool lost;           /* not renewed in time */
+	bool was_leading;    /* this process led when the election ended */
+	bool lost;           /* the lease was not renewed in time */
 	int64_t try_ns;      /* the next try */
 	int64_t started_ns;  /* start of this try */
 	int64_t deadline_ns; /* for RENEW and RELEASE */

@@ -248,7 +248,7 @@ void bt_event_record_write_counts(
 #define HAPPENS_ONCE "Scheduled"
 #define NONE UINT32_MAX
 
-/** The last event of one key; entries are in a list by the time of the last event. */
+/** The last event of one key. A list orders the entries by the time of that event. */
 struct series {
 	uint64_t hash;
 	struct bt_event_record *record; /* shared; NULL: the place is free */

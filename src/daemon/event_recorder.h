@@ -45,7 +45,7 @@ enum bt_event_part {
 	BT_EVENT_NAME,
 	BT_EVENT_UID,
 	BT_EVENT_RESOURCE_VERSION,
-	BT_EVENT_NOTE, /* last: everything before it is the key of a series */
+	BT_EVENT_NOTE, /* must be last: the parts before it are the key of a series */
 	BT_EVENT_PART__COUNT,
 };
 

@@ -37,7 +37,7 @@ struct bt_event_correlation {
 #define SPAM_BURST 25
 #define SPAM_ONE_IN_NS (300 * BT_NS_PER_SECOND)
 
-/** Two keyed hashes instead of the texts: equal hashes count as equal texts. */
+/** Two keyed hashes that stand for the texts: texts count as equal if both hashes are. */
 struct key {
 	uint64_t hash[2];
 };
@@ -47,9 +47,9 @@ struct entry {
 	uint32_t older;
 	uint32_t newer;
 	int64_t time_ns; /* similar: last seen; counted: first seen; allowed: last refill */
-	uint32_t count;  /* number of messages (similar), events (counted), tokens (allowed) */
+	uint32_t count;  /* similar: messages; counted: events; allowed: tokens */
 	union {
-		uint64_t messages[SIMILAR_MAX]; /* similar: hashes, a ring once it is full */
+		uint64_t messages[SIMILAR_MAX]; /* similar: hashes; a ring when full */
 		char *name;                     /* counted: owned */
 	};
 };
@@ -267,7 +267,7 @@ struct waiting {
 	uint32_t count; /* of the series, or of equal events */
 	uint8_t form;
 	bool is_combined; /* core forms */
-	uint8_t tries;    /* failed ones */
+	uint8_t tries;    /* number of failed tries */
 };
 
 struct bt_event_sender {
@@ -382,7 +382,8 @@ static void post(void *context, const struct bt_event_delivery *event)
 static bool patch(void *context, const struct bt_event_delivery *event)
 {
 	push_delivery(context, event, FORM_PATCH);
-	return true; /* if the event was deleted, the 404 comes later: answer_refusal posts it */
+	return true; /* if the event was deleted, answer_refusal handles the later 404 with a POST
+	              */
 }
 
 static void append_name(const struct waiting *waiting, struct bt_strbuf *out)

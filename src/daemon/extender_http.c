@@ -24,8 +24,8 @@ struct carrier {
 struct bt_extender_http {
 	struct bt_extender_http_options options;
 	struct bt_extender_poster poster;
-	struct bt_extender_factory posting; /* of sched: makes URLs and bodies, reads answers */
-	struct bt_extender_factory factory; /* of this file: connects first */
+	struct bt_extender_factory posting; /* of src/sched: makes URLs and bodies, reads answers */
+	struct bt_extender_factory factory; /* of this file: connects, then calls `posting` */
 	BT_VEC(struct carrier) carriers;
 };
 
@@ -218,7 +218,7 @@ static int create_extender(void *context, const struct bt_config_extender *confi
 {
 	struct bt_extender_http *extenders = context;
 	struct carrier carrier = {config, NULL};
-	/* First, so that its errors come before those of the connection. */
+	/* Its errors are reported before those of the connection. */
 	int result = extenders->posting.create(
 		extenders->posting.context, config, out_ops, out_context, err);
 	if (result < 0 || client_of(extenders, config) != NULL) {

@@ -268,7 +268,7 @@ static int add_ints(struct bt_daemon_flag_value *value, struct bt_str text, stru
 
 struct pair_list {
 	struct bt_daemon_flag_value *value;
-	struct bt_strbuf bad; /* the first one without "=" */
+	struct bt_strbuf bad; /* the first entry without "=" */
 };
 
 static void take_pair(void *context, struct bt_str field)

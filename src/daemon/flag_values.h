@@ -31,10 +31,10 @@ enum bt_flag_kind {
 	BT_FLAG_KIND_DURATION,
 	BT_FLAG_KIND_QUANTITY,
 	BT_FLAG_KIND_STRINGS,  /* a line of CSV; repeated flags append to the list */
-	BT_FLAG_KIND_INTS,     /* likewise, of int32 */
+	BT_FLAG_KIND_INTS,     /* a line of CSV of int32; repeated flags append to the list */
 	BT_FLAG_KIND_SNI,      /* one entry per occurrence */
-	BT_FLAG_KIND_GATES,    /* likewise; checked later */
-	BT_FLAG_KIND_VERSIONS, /* likewise */
+	BT_FLAG_KIND_GATES,    /* one entry per occurrence; checked later */
+	BT_FLAG_KIND_VERSIONS, /* one entry per occurrence; checked later */
 	BT_FLAG_KIND_LABELS,   /* key=value; repeated flags add to the map */
 	BT_FLAG_KIND_VMODULE,
 	BT_FLAG_KIND_VERSION,

@@ -210,7 +210,7 @@ static int64_t run_elector(void *context, int64_t now_ns)
 		}
 		if (order.action != BT_ELECTOR_WAIT ||
 			order.transition != BT_ELECTOR_NO_TRANSITION) {
-			continue; /* what comes next */
+			continue; /* continue with the next order */
 		}
 		return order.until_ns == INT64_MAX ? INT64_MAX
 						   : now_ns + (order.until_ns - now.steady_ns);
@@ -227,7 +227,7 @@ static int check_lock(struct bt_str lock, struct berth_error *err)
 		{"endpoints", "endpoints lock is removed, migrate to leases"},
 		{"configmaps", "configmaps lock is removed, migrate to leases"},
 		{"endpointsleases", "endpointsleases lock is removed, migrate to leases"},
-		/* Upstream quirk, spec 11 section 8.1: "migrated". */
+		/* "migrated" differs from the lines above, as in upstream: spec 11 section 8.1. */
 		{"configmapsleases", "configmapsleases lock is removed, migrated to leases"},
 	};
 	if (bt_str_equal_c(lock, "leases")) {

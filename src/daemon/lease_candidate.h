@@ -15,7 +15,7 @@ struct bt_lease_candidate_options {
 	struct bt_rest_client *client;
 	struct bt_loop *loop;
 	struct bt_prng *prng;
-	/* Options are copied. */
+	/* All options are copied. */
 	struct bt_str identity; /* name of the LeaseCandidate */
 	struct bt_str binary_version;
 	struct bt_str emulation_version;

@@ -14,7 +14,7 @@
 #include "daemon/build_info.h"
 #include "metrics/metrics.h"
 
-/** Source of pods: those of every scheduler, assigned or not. */
+/** Source of pods: all pods, of any schedulerName, assigned or not. */
 struct bt_pod_source {
 	/** Call visit for each pod; pods must live until the text is written. */
 	void (*for_each)(void *context, void (*visit)(void *visitor, const struct bt_pod *pod),
@@ -25,7 +25,7 @@ struct bt_pod_source {
 /** Append both families, pods ordered by namespace, node and name; nothing if there are no pods. */
 void bt_pod_resources_write(const struct bt_pod_source *source, struct bt_strbuf *out);
 
-/** Register and set all of them. Only metrics keeps state. */
+/** Register and set all of them. All state is in `metrics`. */
 void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_build *build,
 	const struct bt_versions *versions, const struct bt_gates *gates);
 

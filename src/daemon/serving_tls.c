@@ -126,7 +126,7 @@ static bool pair_refresh(struct pair *pair, bool is_due)
 		return false;
 	}
 	if (pair_read(pair, &has_changed, &err) != 0) {
-		/* perhaps only one of the files was replaced so far: read them again later */
+		/* perhaps only one of the two files was replaced yet; they are read again later */
 		log_error_once(pair, &err);
 		berth_error_finish(&err);
 		return false;
@@ -270,7 +270,7 @@ static void copy_names(struct bt_serving_tls *serving)
 			bt_vec_push(&serving->names, copy_text(names->items[j]));
 		}
 	}
-	/* pointers only now: the vector may have moved while it grew */
+	/* the vector does not move any more, so pointers to its items stay valid */
 	const char **next = serving->names.items;
 	for (uint32_t i = 0; i < options->sni.count; i++) {
 		serving->sni[i].names = next;

@@ -25,7 +25,7 @@ struct bt_trust {
 	struct bt_trust_bundle front;
 	struct bt_arena arena; /* of the texts in headers */
 	struct bt_trust_headers headers;
-	bool is_flagged; /* flags set headers and front, not the ConfigMap */
+	bool is_flagged; /* headers and front come from flags, not from the ConfigMap */
 	int64_t check_ns;
 	int64_t read_ns;
 
@@ -48,8 +48,8 @@ static void replace(struct bt_trust *trust, struct bt_trust_bundle *bundle, stru
 }
 
 /**
- * Empty: no authorities from now on. On failure the old bundle stays. Calls `changed` if it
- * changed.
+ * Replaces the bundle by the certificates in pem; "": none. On failure the old bundle stays. Calls
+ * `changed` after a change.
  */
 static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, struct bt_str pem,
 	struct berth_error *err)
@@ -77,7 +77,7 @@ static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, st
 #define NAME "extension-apiserver-authentication"
 #define LOOK_UP_NS (10 * BT_NS_PER_SECOND)
 
-/** A JSON array of strings within a string; absent: no strings. */
+/** Parses a text that holds a JSON array of strings; if it is missing, the list is empty. */
 static int read_names(struct bt_trust *trust, const struct bt_json_value *data, const char *key,
 	struct bt_trust_names *names, struct berth_error *err)
 {

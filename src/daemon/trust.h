@@ -3,8 +3,8 @@
 #define BT_DAEMON_TRUST_H
 /**
  * The trust in client certificates: CA bundles and the header names of a front proxy, from flags or
- * from ConfigMap kube-system/extension-apiserver-authentication. Both are kept current. Spec: 11
- * sections 4.4 and 9.2.
+ * from ConfigMap kube-system/extension-apiserver-authentication. Changes of the files and of the
+ * ConfigMap take effect at run time. Spec: 11 sections 4.4 and 9.2.
  */
 #include "base/prng.h"
 #include "base/vec.h"

@@ -273,7 +273,7 @@ void bt_document_select_node(
 	}
 }
 
-/** The fields that berth has of an object, as a tree. */
+/** A tree with those fields of an object that berth's structures have. */
 static struct bt_json_value *known_tree(
 	struct bt_arena *arena, const struct bt_message *message, const void *value)
 {

@@ -51,7 +51,7 @@ void bt_document_select_node(
 /**
  * The whole claim. base: the object that it was made from, whose json (if it has one) gives the
  * members that berth's structures do not have; NULL: a new claim. Spec: 12 sections 12 to 15, 13
- * section 14.7; texts are appended.
+ * section 14.7.
  */
 BT_MUST_USE int bt_document_claim(const struct bt_object *base,
 	const struct bt_resource_claim *claim, struct bt_strbuf *out, struct berth_error *err);

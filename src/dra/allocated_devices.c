@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "dra/device_pools_private.h"
 
-/** The bit stays set until no claim of the API holds the device. */
+/** Sets the device's history bit, which stays set until no claim of the API holds the device. */
 static void set_history(struct bt_allocated_devices *allocated, uint32_t device_id)
 {
 	allocated->history_count += !bt_bitset_get(&allocated->history, device_id);
@@ -482,7 +482,8 @@ static void change_results(struct bt_allocated_devices *allocated,
 		const struct bt_device_request_allocation_result *result =
 			&allocation->devices.results.items[i];
 		if (!is_ignored(result)) {
-			uint32_t id = take_id(allocated, result); /* reference during this step */
+			uint32_t id = take_id(allocated,
+				result); /* holds a reference until bt_device_ids_unref below */
 			change(allocated, id, result, in_flight);
 			bt_device_ids_unref(&allocated->dra->ids, id);
 		}
@@ -522,7 +523,8 @@ void bt_allocated_devices_observe(struct bt_allocated_devices *allocated,
 			uint32_t id = take_id(allocated, result);
 			count_api_result(allocated, id);
 			if (is_new) {
-				count_api_result(allocated, id); /* for the later release */
+				count_api_result(
+					allocated, id); /* the later release subtracts one */
 			}
 			set_history(allocated, id);
 			bt_device_ids_unref(&allocated->dra->ids, id);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the allocation of claims gives on every node, kept between cycles. A placed pod changes the
- * devices of one node, so the next pod with equal requests needs one search.
+ * Columns with the outcome of allocating claims on every node, kept between cycles. A placed pod
+ * changes the devices of one node, so the next pod with equal requests needs one search.
  */
 #include "dra/allocator_private.h"
 
-/** Most columns. Beyond COLUMN_BYTES_MAX fewer are kept, but at least COLUMNS_MIN. */
+/** Maximum number of columns. If they take more than COLUMN_BYTES_MAX, COLUMNS_MIN are kept. */
 #define COLUMNS_MAX 64U
 #define COLUMNS_MIN 4U
 #define COLUMN_BYTES_MAX ((size_t)16 << 20)
@@ -13,7 +13,7 @@
 #define RECENT_MAX 256U
 /** If more than 1/REPAIR_SHARE of the nodes changed, all are searched. */
 #define REPAIR_SHARE 4U
-/** If at most 1/LOGGED_SHARE of all values, and LOGGED_MIN, change, the log gets the changes. */
+/** The change log gets at most slots / LOGGED_SHARE + LOGGED_MIN changed slots of an update. */
 #define LOGGED_SHARE 64U
 #define LOGGED_MIN 4U
 /** Groups of nodes with the same pools; a power of two. */
@@ -22,16 +22,16 @@
 
 struct column {
 	struct bt_allocation_column base;
-	/* What the column is for. */
+	/* The claims that are allocated. */
 	uint64_t hash;
 	struct bt_arena arena; /* of claims */
 	struct bt_device_claim *claims;
 	uint32_t claim_count;
-	BT_VEC(struct bt_object *) classes; /* by option; references held; NULL: no such class */
-	/* Its values. */
+	BT_VEC(struct bt_object *) classes; /* by option; referenced; NULL: no class */
+	/* The outcomes. */
 	uint32_t *values;
 	uint32_t slot_count;                       /* of values */
-	BT_VEC(struct bt_node_allocation) answers; /* the first: FOUND with score 0 */
+	BT_VEC(struct bt_node_allocation) answers; /* the first one is FOUND with score 0 */
 	uint64_t log_sequence;
 	uint64_t shared_version;    /* of the pools */
 	uint64_t allocated_version; /* of the allocated devices */
@@ -40,7 +40,7 @@ struct column {
 	bool is_grouped;
 	uint64_t pool_sequence;        /* of the pools */
 	uint32_t *groups;              /* by slot */
-	uint32_t first_of[GROUPS_MAX]; /* by group: a slot; BT_SLOT_NONE: no such group */
+	uint32_t first_of[GROUPS_MAX]; /* a slot of each group; BT_SLOT_NONE: unused group */
 };
 
 struct bt_allocation_columns {
@@ -122,7 +122,7 @@ static bool is_for(const struct column *column, const struct bt_prepared *prepar
 	return true;
 }
 
-/** The least recently used column leaves if there are too many. */
+/** Drops the least recently used column if there are too many. */
 static void make_room(struct bt_allocation_columns *columns, uint32_t slot_count)
 {
 	size_t count_max = COLUMN_BYTES_MAX / (sizeof(uint32_t) * ((size_t)slot_count + 1));
@@ -201,7 +201,7 @@ static struct bt_node_allocation decide(
 	return answer;
 }
 
-/** Whether both nodes see the same devices, so that searches there end alike. */
+/** Whether both nodes see the same devices, so that searches on both have equal results. */
 static bool have_equal_views(const struct bt_node_pools *a, const struct bt_node_pools *b)
 {
 	bool same = a->hash == b->hash && a->items.count == b->items.count && !a->has_own_scopes;
@@ -232,7 +232,7 @@ static bool update_slot(struct column *column, struct bt_allocator *allocator,
 	return *value != before;
 }
 
-/** The log names the first slots that change; if there are more, all values get a new version. */
+/** Logs the changed slot; if too many were logged, the column gets a new version instead. */
 static void log_change(
 	struct column *column, struct bt_state *state, uint32_t slot, uint32_t *changed)
 {
@@ -314,7 +314,7 @@ static void update_groups(
 	}
 }
 
-/** Whether an option may get a device of the pool, as far as selectors say. */
+/** Whether the selectors of an option do not reject all devices of the pool. */
 static bool may_allocate_from(struct bt_device_pools *pools, const struct bt_prepared *prepared,
 	const struct bt_pool *pool)
 {

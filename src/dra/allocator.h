@@ -64,22 +64,22 @@ BT_MUST_USE int bt_allocation_choice_result(const struct bt_allocator *allocator
 	const struct bt_allocation_choice *choice, uint32_t claim, struct bt_arena *arena,
 	struct bt_allocation_result *out_result, struct berth_error *err);
 
-/** What the allocation of some claims gives on a node. */
+/** Outcome of allocating a list of claims on one node. */
 struct bt_node_allocation {
 	enum bt_allocation_outcome outcome;
 	uint32_t score; /* FOUND: bt_allocation_choice_score */
 };
 
 /**
- * What an allocation gives on every node. Columns are kept between cycles: claims with equal
- * requests, constraints and classes share a column, and only nodes with a change of
+ * Outcome of allocating a list of claims on every node. Columns are kept between cycles: claims
+ * with equal requests, constraints and classes share a column, and only nodes with a change of
  * BT_ALLOCATION_COLUMN_READS are searched again.
  */
 struct bt_allocation_column {
-	/* While both are equal, slots without such a change keep their value. */
+	/* While serial and version stay equal, only slots with a logged change get a new value. */
 	uint64_t serial;
 	uint64_t version;
-	/** By slot: index in answers. Slots out of the snapshot have any value. */
+	/** By slot: index in answers. Values of slots outside the snapshot are undefined. */
 	const uint32_t *values;
 	const struct bt_node_allocation *answers;
 	uint32_t failure_count; /* nodes with the outcome OVER or ERROR */

@@ -81,7 +81,8 @@ static void index_special(struct bt_claim_cache *cache, uint32_t id)
 		return;
 	}
 	if (claim->owner_hash != 0) {
-		(void)bt_map_remove(&cache->special_map, claim->owner_hash, id); /* present */
+		(void)bt_map_remove(
+			&cache->special_map, claim->owner_hash, id); /* it is in the map */
 	}
 	claim->owner_hash = hash;
 	if (hash != 0) {

@@ -16,9 +16,9 @@ struct bt_quantity bt_device_capacity_consumed(
 	const struct bt_quantity *request, const struct bt_device_capacity *capacity);
 
 /**
- * Whether every capacity of the device has room for the request. requests: by name; may be NULL.
- * consumed: by other shares of the device; NULL: none. own: by index of the capacity, consumed by
- * shares in this call; NULL: none.
+ * Whether every capacity of the device has room for the request. requests: amounts by capacity
+ * name, or NULL. consumed: amounts that other shares of the device consume; NULL: none. own:
+ * amounts that shares of this call consume, by index of the capacity; NULL: none.
  */
 bool bt_device_capacity_fits(const struct bt_device *device,
 	const struct bt_resource_list *requests, const struct bt_shared_device *consumed,

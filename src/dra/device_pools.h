@@ -26,13 +26,16 @@ void bt_device_pools_observe(
 bool bt_device_pools_validate(struct bt_device_pools *pools, struct bt_strbuf *out_reason);
 size_t bt_device_pools_memory_bytes(const struct bt_device_pools *pools);
 
-/** All slices with taint rules applied, in no order: *cursor = 0 at the start, NULL at the end. */
+/**
+ * Iterates over all slices, taint rules applied. Start with *cursor = 0; returns NULL at the end.
+ */
 const struct bt_resource_slice *bt_device_pools_next_slice(
 	const struct bt_device_pools *pools, uint32_t *cursor);
 
 /**
- * A published device, borrowed until slices change: the driver's device of this name, else the same
- * of any other driver (upstream compares pool and device only). NULL: no slice publishes it.
+ * A published device, borrowed until slices change: the driver's device of this name in the pool,
+ * else that of another driver with the same pool and device name, because upstream compares only
+ * these two. NULL: no slice publishes it.
  */
 const struct bt_device *bt_device_pools_find_device(const struct bt_device_pools *pools,
 	struct bt_str driver, struct bt_str pool, struct bt_str device);

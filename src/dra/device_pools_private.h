@@ -172,7 +172,7 @@ struct bt_node_pools {
 	bool has_counters;   /* some device consumes counters */
 	bool has_own_scopes; /* some device has a scope */
 	uint32_t device_count;
-	uint64_t hash; /* of the views, for a quick comparison with another node */
+	uint64_t hash; /* of the list of views, to compare nodes quickly */
 };
 
 /** A compiled expression. */

@@ -10,7 +10,7 @@
 struct reached_devices {
 	bool is_known;
 	bool is_broken;    /* a selector fails: the total is 0 */
-	uint64_t sequence; /* bt_device_pools.sequence at that time */
+	uint64_t sequence; /* bt_device_pools.sequence when the entry was computed */
 	uint64_t epoch;    /* bt_device_pools.node_epoch when the entry was computed */
 	bt_sym node;
 	BT_VEC(uint32_t) ids; /* a device published twice is listed twice */

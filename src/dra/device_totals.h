@@ -14,7 +14,7 @@
 
 struct bt_device_totals {
 	int64_t devices;
-	int64_t allocated; /* of them */
+	int64_t allocated; /* how many of the devices are allocated */
 };
 
 /**

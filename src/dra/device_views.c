@@ -276,7 +276,8 @@ static struct bt_str slice_name(const struct bt_device_pools *pools, uint32_t sl
 
 /**
  * Computes whether the view is complete, incomplete or obsolete. all: slices of the pool,
- * ascending: the collected ones and, if those are too few, the others of the same generation.
+ * ascending: the collected ones, and the others of their generation if the collected ones are not
+ * the whole pool.
  */
 static enum bt_pool_state completeness(const struct bt_device_pools *pools,
 	const struct bt_pool_view *view, uint32_t *all, uint32_t *out_count)

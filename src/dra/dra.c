@@ -59,7 +59,7 @@ void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id)
 	if (--ids->items.items[id].ref_count != 0) {
 		return;
 	}
-	(void)bt_map_remove(&ids->map, item.hash, id); /* present */
+	(void)bt_map_remove(&ids->map, item.hash, id); /* it is in the map */
 	bt_symbol_unref(ids->symbols, item.driver);
 	bt_symbol_unref(ids->symbols, item.pool);
 	bt_symbol_unref(ids->symbols, item.device);
@@ -72,7 +72,7 @@ void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id)
 typedef void (*bt_object_changed)(
 	void *context, struct bt_object *old_object, struct bt_object *new_object);
 
-/** Taint rules are read first, so that they patch the slices as these are read. */
+/** Taint rules are read before the slices, which are patched with the rules when they are read. */
 static const struct {
 	enum bt_kind kind;
 	bt_object_changed changed;

@@ -43,7 +43,7 @@ struct bt_device_identity {
 };
 
 struct bt_device_ids {
-	struct bt_symbol_table *symbols; /* the state's */
+	struct bt_symbol_table *symbols; /* borrowed from the scheduler's state */
 	struct bt_map map;
 	BT_VEC(struct bt_device_identity) items;
 	BT_VEC(uint32_t) free_ids;

@@ -120,7 +120,7 @@ static uint32_t find_id(const struct bt_taint_rules *rules, struct bt_str name)
 	return UINT32_MAX;
 }
 
-/** The patched form of a slice as stored until now; one reference for the caller. */
+/** The stored patched form of a slice, with one reference for the caller. */
 static struct bt_object *patched_form(const struct bt_taint_rules *rules, struct bt_object *slice)
 {
 	uint32_t id = find_id(rules, slice->meta->name);
@@ -141,7 +141,7 @@ static void remove_rule(struct bt_taint_rules *rules, struct bt_str name)
 	}
 }
 
-/** Stores slice as the patched form of stored. */
+/** Stores `slice` as the patched form of the API's slice `stored`. */
 static void store_patched(
 	struct bt_taint_rules *rules, struct bt_object *stored, struct bt_object *slice)
 {

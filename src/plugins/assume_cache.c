@@ -44,7 +44,8 @@ static void remove_at(struct bt_assume_cache *cache, uint32_t index)
 {
 	uint32_t last = cache->assumed.count - 1;
 
-	(void)bt_map_remove(&cache->map, cache->assumed.items[index].hash, index); /* present */
+	(void)bt_map_remove(
+		&cache->map, cache->assumed.items[index].hash, index); /* it is in the map */
 	bt_object_release(cache->assumed.items[index].object);
 	if (index != last) {
 		(void)bt_map_remove(

@@ -199,7 +199,7 @@ static void write_pod(struct bt_google *google, const struct bt_google_instance 
 	const struct bt_google_collection *collection =
 		bt_google_find_collection(google, instance->collection);
 	bt_google_amounts(google, instance->cpus, instance->memory, amounts);
-	/* The loss was counted when the row was read. */
+	/* The lost constraints were counted when the row was read. */
 	(void)read_constraints(google,
 		instance->constraints != NULL ? bt_str_from(instance->constraints) : BT_STR(""),
 		expressions, &pod.expression_count);
@@ -289,7 +289,7 @@ void bt_google_start_instances(struct bt_google *google)
 /** The values of a row. */
 struct row {
 	enum event event;
-	struct bt_google_instance instance; /* constraints: not set */
+	struct bt_google_instance instance; /* except `constraints` */
 	struct bt_str constraints;
 	int64_t alloc_collection;
 };

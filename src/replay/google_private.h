@@ -104,8 +104,8 @@ extern const char *const bt_google_instance_columns[];
 extern const uint32_t bt_google_instance_column_count;
 
 /**
- * values: of the columns above. *out_flaw: why the row is left out; *out_loss: which part of it is
- * left out.
+ * values: one for each of bt_google_instance_columns. *out_flaw: why the row is left out, or NULL;
+ * *out_loss: which part of the row is left out, or NULL.
  */
 BT_MUST_USE int bt_google_take_instance(struct bt_google *google, const struct bt_str *values,
 	const char **out_flaw, const char **out_loss, struct berth_error *err);

@@ -85,13 +85,13 @@ struct bt_import_counts bt_import_count(const struct bt_import *import);
 struct bt_import_request {
 	const char *const *paths;
 	uint32_t path_count;
-	int64_t machine_cpu_milli; /* of a machine of size 1.0, if amounts are fractions */
+	int64_t machine_cpu_milli; /* CPU of a machine of size 1.0, for traces with fractions */
 	int64_t machine_memory_bytes;
-	int64_t machine_type;   /* of Azure's trace; -1: not given */
-	uint32_t machine_count; /* if the source has no count; 0: not given */
+	int64_t machine_type;   /* machine type of Azure's trace; -1: not given */
+	uint32_t machine_count; /* for sources without a number of machines; 0: not given */
 	const char *workload;   /* of scheduler_perf: "TEST/WORKLOAD"; NULL: not given */
 	const char *arrivals;   /* of manifests: "poisson:5/s"; NULL: all at the start */
-	int64_t seed;           /* of the random arrivals, or of the random draw */
+	int64_t seed;           /* for random arrivals or the random draw of pods */
 	/**
 	 * alibaba-gpu-2023: draw pods at random until they request this many thousandths of all
 	 * GPUs; 0: no draw.

@@ -319,7 +319,7 @@ static int draw_pods(struct bt_import *import, const struct drawing *drawing,
 	return result;
 }
 
-/** drawing: NULL, or keeps the rows instead of importing them. */
+/** drawing: gets the rows, which are then not imported; NULL: imports the rows. */
 static int import_pods(struct bt_import *import, struct bt_rows *rows, struct drawing *drawing,
 	struct berth_error *err)
 {

@@ -11,7 +11,7 @@
 #include "replay/trace_objects.h"
 
 #define LABEL "azure-2020/"
-/** For the disks and the network of a machine. */
+/** Amount of a machine's disks and network, of which VMs take shares. */
 #define WHOLE_MACHINE 1000000
 #define HIGH_PRIORITY 1000
 #define DAYS_MAX 100000

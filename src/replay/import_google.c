@@ -25,7 +25,7 @@ enum table {
 	TABLE__COUNT,
 };
 
-/** The time follows a table's other columns. */
+/** In each list of columns, the time is the last one. */
 static const char *const machine_columns[] = {"machine_id", "type", "switch_id", "platform_id",
 	"capacity.cpus", "capacity.memory", "time"};
 enum machine_column { MACHINE_ID, TYPE, SWITCH, PLATFORM, CPUS, MEMORY };

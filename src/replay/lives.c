@@ -165,7 +165,7 @@ static int close_life(struct bt_lives *lives, uint32_t id, struct berth_error *e
 	return result;
 }
 
-/** Updates the life by what a line shows of the pod's binding and end. */
+/** Notes in the life what a line shows about the pod's binding and end. */
 static void take_facts(struct bt_lives *lives, struct open_life *open,
 	const struct bt_pod_facts *facts, int64_t time_ns)
 {
@@ -206,7 +206,8 @@ static int take_line(struct bt_lives *lives, const struct bt_recording_line *lin
 	bt_strbuf_append_str(key, is_new ? facts.name : line->name);
 	uint32_t id = find_open(lives, bt_strbuf_str(key));
 	if (result == 0 && id != BT_MAP_NONE && line->event != BT_RECORDING_CHANGE) {
-		result = close_life(lives, id, err); /* an addition: the deletion was missed */
+		result = close_life(lives, id, err); /* the line adds a pod of the same name, so the
+		                                        recording missed the deletion */
 	}
 	if (result == 0 && is_new) {
 		struct open_life open = {.key = bt_strndup(key->data, key->length),

@@ -73,7 +73,7 @@ struct bt_measured_sample {
 	int64_t time_ns;
 	uint32_t pending;
 	uint32_t nodes;
-	uint32_t used_nodes;  /* with a pod that is not of a DaemonSet */
+	uint32_t used_nodes;  /* nodes with a pod that no DaemonSet owns */
 	const double *shares; /* in use, by resource; 0 for resources that were added later */
 	uint32_t share_count;
 	/** Use of the most used resource, per cent, by row of the heat map; 255: no node. */

@@ -23,13 +23,12 @@ struct bt_pod_facts {
 	bool is_tried;
 	/** The reason of condition DisruptionTarget if its status is True, else "". */
 	struct bt_str disruption;
-	/** A patch also changes other members that a scheduler reads. */
+	/** The text is a patch that also changes other members that a scheduler reads. */
 	bool has_more;
 };
 
 /**
- * Returns whether the pod is preempted by the scheduler or evicted by a taint, which a replay
- * decides again.
+ * Returns whether the scheduler preempts the pod or a taint evicts it; a replay decides both again.
  */
 static inline bool bt_pod_facts_is_decided_anew(const struct bt_pod_facts *facts)
 {

@@ -23,9 +23,9 @@ struct bt_recorder_options {
 	bool is_gzipped;
 	bool strip_names;
 	/**
-	 * Limits of a part: once a part has reached one of them, the next part begins; 0: no limit.
-	 * The limit of size counts only once the part is twice as large as the cluster at its
-	 * start.
+	 * Limits of a part in bytes and time: the next part begins when one of them is reached; 0:
+	 * no limit. A part is never ended for its size before it is twice as large as the cluster
+	 * at its start.
 	 */
 	uint64_t rotate_bytes;
 	int64_t rotate_ns;
@@ -67,7 +67,7 @@ void bt_recorder_take_gap(
 BT_MUST_USE int bt_recorder_flush(
 	struct bt_recorder *recorder, int64_t now_ns, struct berth_error *err);
 struct bt_recorder_counts bt_recorder_count(const struct bt_recorder *recorder);
-/** Returns how many CEL expressions of devices may give another result with neutral names. */
+/** Returns the number of CEL expressions of devices whose result may change with neutral names. */
 uint32_t bt_recorder_by_parts(const struct bt_recorder *recorder);
 /** Writes all waiting lines, and the last line, which marks the recording as complete. */
 BT_MUST_USE int bt_recorder_end(struct bt_recorder *recorder, struct berth_error *err);

@@ -2,9 +2,9 @@
 #ifndef BT_REPLAY_WORLD_H
 #define BT_REPLAY_WORLD_H
 /**
- * The state of a replay: existing pods and nodes, and their data in the recording. world_time.c
- * has the clock, world_decisions.c the scheduler's decisions, world_lines.c applies the lines of
- * the recording, world_pods.c changes pods, world_claims.c their claims and groups.
+ * The state of a replay: the pods and nodes that exist, and what the recording says about them.
+ * world_time.c has the clock, world_decisions.c the scheduler's decisions, world_lines.c applies
+ * the lines of the recording, world_pods.c changes pods, world_claims.c their claims and groups.
  */
 #include "api/pod_common.h"
 #include "base/heap.h"
@@ -42,15 +42,15 @@ struct bt_replay_pod {
 	int64_t created_ns; /* when it was created, or created again */
 	int64_t bound_ns;   /* -1: not bound */
 	int64_t evicted_ns; /* when a taint evicts it; INT64_MAX: never */
-	uint32_t returns;   /* how often it was created again */
+	uint32_t returns;   /* how many times a controller created it again */
 	/**
 	 * The recording has preempted, evicted or deleted the pod, but the replay keeps it. The
 	 * next pod that the recording creates for the same owner stands for this pod.
 	 */
 	bool is_orphan;
 	/**
-	 * The pod is deleted both here and in the recording, at the recorded time; its replacement
-	 * is the recorded one.
+	 * Both the replay and the recording preempt or evict the pod: it is deleted at the recorded
+	 * time, and the recorded pod replaces it.
 	 */
 	bool is_leaving;
 	enum bt_replay_end leaves_as;
@@ -140,7 +140,7 @@ BT_MUST_USE int bt_replay_observe(struct bt_replay *replay, struct bt_object *ol
  */
 uint32_t bt_replay_find_by_key(const struct bt_replay *replay, struct bt_str key);
 uint32_t bt_replay_find_by_uid(const struct bt_replay *replay, struct bt_str uid);
-/** key "": the recording no longer has the pod. */
+/** Sets "namespace/name" in the recording; "": the recording no longer has the pod. */
 void bt_replay_set_key(struct bt_replay *replay, uint32_t id, struct bt_str key);
 /** Changes the pod and passes the change to the scheduler. value NULL: deletes it. */
 BT_MUST_USE int bt_replay_set_pod(
@@ -159,7 +159,7 @@ BT_MUST_USE int bt_replay_disrupt_pod(
 	struct bt_replay *replay, uint32_t id, enum bt_replay_end end, struct berth_error *err);
 /** Returns whether the pod's end is due. */
 bool bt_replay_is_due(const struct bt_replay *replay, uint32_t id);
-/** Schedules the end of a running pod, if it is known. */
+/** Notes when a running pod ends, if that is known. */
 void bt_replay_set_end(struct bt_replay *replay, uint32_t id);
 /** Binds the pod to the node. */
 void bt_replay_start_pod(struct bt_replay *replay, uint32_t id, struct bt_str node_name);
@@ -184,8 +184,9 @@ uint32_t bt_replay_take_orphan(struct bt_replay *replay, const struct bt_pod *po
 /** Returns a writer that executes the scheduler's writes in the replay. */
 struct bt_scheduler_writer bt_replay_writer(struct bt_replay *replay);
 /**
- * Lets the scheduler do all that it can do now. *out_next_ns: when it can do more. If the replay
- * follows the recording, pods whose recorded attempt is within BT_REPLAY_SAME_NS wait until then.
+ * Runs the scheduler until it has nothing to do now. *out_next_ns: when it next has something to
+ * do. If the replay follows the recording, pods whose recorded attempt is within BT_REPLAY_SAME_NS
+ * wait until then.
  */
 BT_MUST_USE int bt_replay_schedule(
 	struct bt_replay *replay, int64_t *out_next_ns, struct berth_error *err);

@@ -12,8 +12,8 @@
 /** --- pods --- */
 
 /**
- * A pod whose first line is this soon after a gap and has a node was created and bound during the
- * gap: the lines of a new list are spread over some time.
+ * If a pod's first line comes within this time after a gap and has a node, the pod was created and
+ * bound during the gap. The time allows for a long list after the gap.
  */
 #define AFTER_GAP_NS (10 * BT_NS_PER_SECOND)
 
@@ -103,7 +103,7 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 
 /**
  * Returns whether the replay must decide itself about the pod's end: the recording preempts it,
- * evicts it for a taint, or deletes it with a node that it is not on here.
+ * evicts it for a taint, or deletes it with its node, while the pod is on another node here.
  */
 static bool is_taken_back(const struct bt_replay *replay, const struct bt_replay_pod *pod,
 	const struct bt_pod_facts *facts)
@@ -233,7 +233,10 @@ static int remove_pods_of_node(
 		struct bt_pod_info info;
 		bt_pod_info_from_record(state, state->nodes.rows[slot].pods.items[i], &info);
 		uint32_t id = bt_replay_find_by_uid(replay, info.uid);
-		/* A pod that the recording has on this node, too, is deleted by its own line. */
+		/*
+		 * If the pod is on this node in the recording, too, the recording has a line that
+		 * deletes it.
+		 */
 		if (id != BT_MAP_NONE &&
 			!(replay->pods.items[id].key != NULL &&
 				bt_str_equal(node_name,

@@ -121,7 +121,7 @@ void bt_replay_add_orphan(struct bt_replay *replay, uint32_t id)
 	pods[first].last_orphan = id;
 }
 
-/** object: the pod's, because the scheduler may have deleted it already. */
+/** object: the pod's object, because the pod's record may no longer have it. */
 static void remove_orphan(struct bt_replay *replay, uint32_t id, const struct bt_object *object)
 {
 	struct bt_replay_pod *pods = replay->pods.items;

@@ -43,13 +43,14 @@ static int run_until(struct bt_replay *replay, int64_t until_ns, struct berth_er
 			result = bt_replay_schedule(replay, &next_ns, err);
 		}
 		if (replay->pending_count == 0) {
-			next_ns = INT64_MAX; /* the queue's flushes would find no pods */
+			next_ns = INT64_MAX; /* flushes of an empty queue do nothing */
 		}
 		if (replay->ends.slots.count != 0 && replay->ends.slots.items[0].major < next_ns) {
 			next_ns = replay->ends.slots.items[0].major;
 		}
 		if (!decided && next_ns < until_ns && until_ns <= replay->from_ns) {
-			next_ns = until_ns; /* before from_ns, the recording ends pods */
+			next_ns = until_ns; /* before from_ns, pods end when the recording ends them
+			                     */
 		}
 		if (result < 0 || next_ns >= until_ns) {
 			break;
