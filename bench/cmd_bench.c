@@ -282,31 +282,31 @@ static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_erro
 static const struct bt_flag flags[] = {
 	{"workload", 'w', BT_FLAG_STRING, offsetof(struct options, workload), "WORKLOAD",
 		"a built-in workload instead of a file"},
-	{"nodes", 0, BT_FLAG_INT, offsetof(struct options, nodes), "N", "its nodes (default 5000)"},
+	{"nodes", 0, BT_FLAG_INT, offsetof(struct options, nodes), "N",
+		"nodes of the workload (default 5000)"},
 	{"bound", 0, BT_FLAG_INT, offsetof(struct options, bound), "N",
-		"its pods that have a node from the start (default 5000)"},
+		"pods of the workload that have a node from the start (default 5000)"},
 	{"pending", 0, BT_FLAG_INT, offsetof(struct options, pending), "N",
-		"its pods to be scheduled (default 2000)"},
+		"pods of the workload to be scheduled (default 2000)"},
 	{"seed", 0, BT_FLAG_INT, offsetof(struct options, seed), "N",
-		"of what is drawn at random in it (default 7)"},
+		"seed of the random parts of the workload (default 7)"},
 	{"changes", 0, BT_FLAG_INT, offsetof(struct options, changes), "N",
-		"churn: changes of the cluster before each pod (default 2)"},
+		"churn: number of changes before each pod (default 2)"},
 	{"write", 0, BT_FLAG_STRING, offsetof(struct options, write), "FILE",
 		"write the workload as JSON lines (-: standard output) and measure "
 		"nothing"},
 	{"repeat", 0, BT_FLAG_INT, offsetof(struct options, repeat), "N",
-		"measure N times, each on a freshly loaded cluster"},
+		"measure N times, each time on a newly loaded cluster"},
 	{"preempt", 0, BT_FLAG_BOOL, offsetof(struct options, preempt), NULL,
 		"remove the victims of pods that do not fit, and try those pods again"},
 	{"verify", 0, BT_FLAG_BOOL, offsetof(struct options, verify), NULL,
-		"then a second run that makes every decision the plain way, too, and must "
-		"agree"},
+		"then run again with the plain form of each plugin, too; all decisions must agree"},
 	{"verify-pods", 0, BT_FLAG_INT, offsetof(struct options, verify_pods), "N",
-		"the same with the first N pending pods only"},
+		"as --verify, with the first N pending pods only"},
 	{"suite", 0, BT_FLAG_BOOL, offsetof(struct options, suite), NULL,
 		"measure a fixed list of workloads and print a report"},
 	{"quick", 0, BT_FLAG_BOOL, offsetof(struct options, quick), NULL,
-		"with --suite: a tenth of everything, once"},
+		"with --suite: a tenth of all sizes, one run each"},
 	{"scheduler-perf", 0, BT_FLAG_STRING, offsetof(struct options, scheduler_perf), "FILE",
 		"run the workloads of a scheduler_perf file"},
 	{"only", 0, BT_FLAG_STRINGS, offsetof(struct options, only), "NAME,...",
@@ -314,7 +314,7 @@ static const struct bt_flag flags[] = {
 		"--scheduler-perf: "
 		"TEST or TEST/WORKLOAD"},
 	{"output", 'o', BT_FLAG_STRING, offsetof(struct bt_command_line, format_name), "table|json",
-		"with --suite: how the report is written (default table)"},
+		"with --suite: output format (default table)"},
 	BT_SETUP_FLAGS,
 };
 
@@ -337,56 +337,61 @@ static const char *workload_at(uint32_t index, const char **out_summary)
 const struct bt_command bt_command_bench = {
 	.name = "bench",
 	.group = BT_COMMAND_MEASURE,
-	.summary = "Measure how many pods a second are placed.",
+	.summary = "Measure how many pods the scheduler places in a second.",
 	.usage = "berth bench FILE... | --workload WORKLOAD | --suite | --scheduler-perf FILE "
 		 "[FLAGS]",
 	.arguments = "FILE",
-	.help = "Four ways to say what is measured:\n"
+	.help = "There are four kinds of measurements:\n"
 		"\n"
-		"  FILE              a snapshot, or one API object a line. Pods without a\n"
-		"                    spec.nodeName are scheduled in file order when everything\n"
-		"                    else is loaded, each assumed on its node before the next.\n"
-		"  --workload NAME   the same with objects made on the spot: --nodes, --bound\n"
-		"                    (pods that have a node), --pending (pods to be placed).\n"
-		"                    --write shows them.\n"
-		"  --suite           a fixed list of workloads and sizes, each run in a process\n"
-		"                    of its own: a table (or JSON) with the median of five\n"
-		"                    runs, memory, the ratio to upstream, machine and commit.\n"
-		"  --scheduler-perf  a workload file of upstream's scheduler_perf, on the\n"
-		"                    living scheduler with its queue.\n"
+		"  FILE              a snapshot, or JSON lines with one API object each. Pods\n"
+		"                    without a spec.nodeName are scheduled in the order of the\n"
+		"                    file after all other objects were loaded. Each pod is\n"
+		"                    assumed on its node before the next one is scheduled.\n"
+		"  --workload NAME   like FILE, with generated objects: --nodes, --bound (pods\n"
+		"                    that have a node), --pending (pods to be scheduled).\n"
+		"                    --write writes them to a file.\n"
+		"  --suite           a fixed list of workloads and sizes, each in its own\n"
+		"                    process: a table (or JSON) with the median of five runs,\n"
+		"                    memory, the ratio to upstream, machine and commit.\n"
+		"  --scheduler-perf  a workload file of upstream's scheduler_perf, with the\n"
+		"                    scheduler's queue.\n"
 		"\n"
 		"Workloads:\n"
 		"  basic         pods of one shape\n"
 		"  nodeaffinity  required node affinity for two of three zones\n"
-		"  taints        every third node has a taint that repels softly\n"
+		"  taints        every third node has a taint with effect PreferNoSchedule\n"
 		"  hetero        four sizes of nodes, 2,000 apps with random requests\n"
 		"  spread, prefspread              hard or soft spreading over ten zones\n"
 		"  affinity, antiaffinity          required, by zone or by host\n"
 		"  prefaffinity, prefantiaffinity  preferred, by host\n"
 		"  mixed         a random mix of these\n"
-		"  preemption    bound pods must leave for important ones\n"
-		"  nominated     as basic, while 300 nodes are reserved for nominated pods\n"
-		"  churn         pods finish, nodes come, change and go between pods\n"
-		"  backlog       pods of 100 shapes that do not fit, then nodes for one each\n"
-		"  gated         scheduling gates are opened one after another\n"
+		"  preemption    pending pods preempt bound pods of lower priority\n"
+		"  nominated     as basic, while nominated pods keep room on 300 nodes\n"
+		"  churn         between pods, other pods end, and nodes are added, changed and\n"
+		"                removed\n"
+		"  backlog       pending pods of 100 shapes that do not fit; each node that is\n"
+		"                added then fits one of them\n"
+		"  gated         scheduling gates are removed one after the other\n"
 		"  services      500 services, spread by the default constraints\n"
-		"  daemonsets    each pod is for one node, by its name\n"
-		"  devices       eight devices a node, a claim for one of them by each pod\n"
-		"  large         objects with long lists of everything\n"
-		"  gangs         gangs of 64, all of a gang or none\n"
+		"  daemonsets    each pod requires one node by its name\n"
+		"  devices       eight devices on each node, and a claim for one in each pod\n"
+		"  large         objects with many labels, containers, volumes and taints\n"
+		"  gangs         gangs of 64 pods that are placed together or not at all\n"
 		"  racks         gangs of 512, each within one rack of 50 nodes\n"
-		"  worst         no two pods alike, labels change on all nodes between pods\n"
+		"  worst         no two pods are alike, and between two pods a label changes on\n"
+		"                every node\n"
 		"\n"
-		"One JSON line is printed a run. seconds are the decisions only, changes of the\n"
-		"cluster included, on one thread; cpu_seconds are the same by the processor's\n"
-		"time, for machines where others are busy; load_seconds cover making, reading\n"
-		"and decoding. decisions is a digest of which pod went where: equal digests,\n"
-		"equal decisions. With --verify a second run makes every decision the plain way\n"
-		"as well and must come to the same digest.\n"
+		"Each run prints one line of JSON. \"seconds\" is the time for decisions and for\n"
+		"changes of the cluster between them; \"cpu_seconds\" is the processor time, for\n"
+		"machines with other load; \"load_seconds\" is the time to generate or read and\n"
+		"decode all objects. \"decisions\" is a digest of pod and node of each decision:\n"
+		"equal digests mean equal decisions. With --verify a second run makes each\n"
+		"decision also with the plain forms of the plugins, and must have the same\n"
+		"digest.\n"
 		"\n"
-		"With --preempt a pod that fits nowhere preempts: its victims are removed at\n"
-		"once, the pod is tried again, and the line has preempted (pods placed that\n"
-		"way), victims and preemptions_per_s.\n",
+		"With --preempt a pod that fits on no node preempts: its victims are removed at\n"
+		"once, the pod is tried again, and the line has the number of pods placed so\n"
+		"(\"preempted\"), \"victims\" and \"preemptions_per_s\".\n",
 	.examples =
 		"  berth bench -w spread --repeat 5 --percentage-of-nodes-to-score 100\n"
 		"  berth bench -w churn --pending 20000 --changes 10 --verify-pods 500\n"
@@ -398,7 +403,7 @@ const struct bt_command bt_command_bench = {
 	.exit_status = "  0  everything was measured\n"
 		       "  1  a workload of a scheduler_perf file is below its threshold\n"
 		       "  2  the flags or files are wrong, a workload of a scheduler_perf file\n"
-		       "     failed, or a check of --verify did\n",
+		       "     failed, or --verify found a difference\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),
 	.has_setup = true,

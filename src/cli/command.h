@@ -60,14 +60,14 @@ struct bt_command_line {
 #define BT_OUTPUT_FLAG(formats) \
 	{ \
 		"output", 'o', BT_FLAG_STRING, offsetof(struct bt_command_line, format_name), \
-			formats, "how the answer is written (default table)" \
+			formats, "output format (default table)" \
 	}
 
 #define BT_COLOR_FLAG \
 	{ \
 		"color", 0, BT_FLAG_STRING, offsetof(struct bt_command_line, color), \
 			"auto|always|never", \
-			"colour the answer (default auto: on terminals without NO_COLOR)" \
+			"colours in the output (default auto: on terminals without NO_COLOR)" \
 	}
 
 /**

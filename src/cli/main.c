@@ -20,7 +20,7 @@ static int print_version(void *options, struct bt_strbuf *out, struct berth_erro
 
 static const struct bt_flag version_flags[] = {
 	{"output", 'o', BT_FLAG_STRING, offsetof(struct bt_command_line, format_name), "text|json",
-		"how the version is written (default text)"},
+		"output format (default text)"},
 };
 
 static const struct bt_command version_command = {

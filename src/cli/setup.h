@@ -44,14 +44,14 @@ struct bt_setup {
 			"feature gates that differ from the defaults of v1.36"}, \
 		{"strict-feature-gates", 0, BT_FLAG_BOOL, \
 			(at) + offsetof(struct bt_setup, strict_feature_gates), NULL, \
-			"refuse unknown feature gates instead of warning of them"}, \
+			"fail on unknown feature gates instead of warning"}, \
 		{"plugin", 0, BT_FLAG_STRINGS, (at) + offsetof(struct bt_setup, plugins), "FILE", \
-			"shared object with plugins for the configuration to enable"}, \
+			"shared object with plugins, which the configuration enables"}, \
 		{"plugin-dir", 0, BT_FLAG_STRINGS, \
 			(at) + offsetof(struct bt_setup, plugin_folders), "DIR", \
 			"load every *.so of a folder, in the order of names"}, \
 		{"threads", 0, BT_FLAG_INT, (at) + offsetof(struct bt_setup, threads), "N", \
-			"share passes over many nodes among N threads (default 1)"}, \
+			"use N threads for passes over many nodes (default 1)"}, \
 	{ \
 		"percentage-of-nodes-to-score", 0, BT_FLAG_INT, \
 			(at) + offsetof(struct bt_setup, percentage), "P", \

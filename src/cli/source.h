@@ -24,16 +24,16 @@ struct bt_source {
  * Without the client in the program, --kubeconfig is known and refused. */
 #define BT_SOURCE_FLAGS_AT(at) \
 	{"filename", 'f', BT_FLAG_STRINGS, (at) + offsetof(struct bt_source, files), "FILE|DIR|-", \
-		"what to read: manifests, lists, snapshots; may be given several times"}, \
+		"file or folder of manifests, lists or snapshots; may be repeated"}, \
 		{"kustomize", 'k', BT_FLAG_STRINGS, \
 			(at) + offsetof(struct bt_source, kustomizations), "DIR", \
-			"what \"kubectl kustomize DIR\" prints; may be given several times"}, \
+			"folder to build as \"kubectl kustomize DIR\" does; may be repeated"}, \
 		{"recursive", 'R', BT_FLAG_BOOL, (at) + offsetof(struct bt_source, recursive), \
-			NULL, "read the folders within a directory, too"}, \
+			NULL, "also read the subfolders of a folder"}, \
 		{"kubeconfig", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_source, kubeconfig), \
 			"FILE", \
-			"read the cluster that this kubeconfig points to; nothing is written " \
-			"there (without -f the default: $KUBECONFIG, ~/.kube/config)"}, \
+			"read the cluster of this kubeconfig; nothing is written to it (default " \
+	                "without -f: $KUBECONFIG, ~/.kube/config)"}, \
 	{ \
 		"context", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_source, context), "NAME", \
 			"context of the kubeconfig (default: its current one)" \

@@ -256,21 +256,20 @@ static int check(void *context, struct berth_error *err)
 
 static const struct bt_flag flags[] = {
 	{"pod", 0, BT_FLAG_STRINGS, offsetof(struct options, pods), "FILE|DIR|-",
-		"pods and workloads whose copies are counted; may be given several times"},
+		"pods and workloads whose copies are counted; may be repeated"},
 	{"like", 0, BT_FLAG_STRINGS, offsetof(struct options, likes), "KIND/NAME",
-		"count more of a pod, workload or podgroup that the cluster has"},
+		"count copies of a pod, workload or podgroup of the cluster"},
 	{"namespace", 'n', BT_FLAG_STRING, offsetof(struct options, namespace_), "NAMESPACE",
-		"where --like looks"},
+		"namespace for --like"},
 	{"mix", 0, BT_FLAG_OPTIONAL, offsetof(struct options, set_mix), "NAME=N,...",
-		"all pod specs together, taking turns; --mix=web=3: 3 copies of web a "
-		"round"},
+		"count all pods together, in turns; --mix=web=3: 3 copies of web in each turn"},
 	{"max", 0, BT_FLAG_INT, offsetof(struct options, max), "N", "stop after N copies"},
 	{"need", 0, BT_FLAG_INT, offsetof(struct options, need), "N",
-		"exit with 1 when fewer than N copies of a pod spec fit"},
+		"exit with 1 if fewer than N copies of a pod fit"},
 	{"after-queue", 0, BT_FLAG_BOOL, offsetof(struct options, after_queue), NULL,
 		"place the pending pods of the input first"},
 	{"exclude-nodes", 0, BT_FLAG_STRINGS, offsetof(struct options, excluded), "NODE,...",
-		"count without these nodes and their pods: names, patterns, '[key=value]'"},
+		"ignore these nodes and their pods: names, patterns, '[key=value]'"},
 	BT_OUTPUT_FLAG("table|wide|json|yaml"),
 	BT_COLOR_FLAG,
 	BT_SOURCE_FLAGS,
@@ -284,20 +283,22 @@ const struct bt_command bt_command_capacity = {
 	.group = BT_COMMAND_ASK,
 	.summary = "Say how many more copies of a pod fit, where, and what stops the next one.",
 	.usage = "berth capacity --pod FILE -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
-	.help = "Copies of the pod are scheduled one by one onto the cluster as it is, each\n"
-		"counting for the next, until one finds no node: the scheduler's message says\n"
-		"why. Nothing is written anywhere, and no pod is evicted for a copy.\n"
+	.help = "Schedules copies of a pod onto the cluster, one after the other, until a copy\n"
+		"fits on no node, and prints the scheduler's message for that copy. Each placed\n"
+		"copy counts for the next ones. Nothing is written to a cluster, and no pod is\n"
+		"evicted for a copy.\n"
 		"\n"
-		"A pod spec is a Pod, or a Deployment, ReplicaSet, StatefulSet, DaemonSet, Job,\n"
-		"CronJob or ReplicationController, whose pods are copied. Several specs are\n"
-		"answered one by one, each from the same start; with --mix they share the\n"
-		"cluster: they take turns, and a spec whose next copy does not fit is passed\n"
-		"over.\n"
+		"--pod names a file with a Pod, or with a Deployment, ReplicaSet, StatefulSet,\n"
+		"DaemonSet, Job, CronJob or ReplicationController, whose pods are copied.\n"
+		"Several pods are counted one by one, each on the cluster of the input; with\n"
+		"--mix they share the cluster: they take turns, and a pod whose next copy does\n"
+		"not fit is skipped.\n"
 		"\n"
-		"For a PodGroup (--like podgroup/train) whole groups are counted, with as many\n"
-		"pods as it has, each placed in one scheduling cycle.\n"
+		"For a PodGroup (--like podgroup/train) whole groups are counted, with the\n"
+		"number of pods that the group has. A group is placed in one scheduling cycle.\n"
 		"\n"
-		"Pending pods of the input take no room unless --after-queue places them first.\n",
+		"Pending pods of the input use no resources, unless --after-queue places them\n"
+		"first.\n",
 	.examples =
 		"  # How many more of this pod?\n"
 		"  kubectl get nodes,pods,priorityclasses -A -o yaml > cluster.yaml\n"
@@ -312,8 +313,8 @@ const struct bt_command bt_command_capacity = {
 		"  # In CI: is there room for 20, without the spot nodes?\n"
 		"  berth capacity --pod pod.yaml -f cluster.yaml --need 20 --exclude-nodes "
 		"'[pool=spot]'\n",
-	.exit_status = "  0  the question was answered\n"
-		       "  1  fewer copies fit than --need asks for\n"
+	.exit_status = "  0  the copies were counted\n"
+		       "  1  fewer copies fit than --need requires\n"
 		       "  2  the input or the flags are wrong\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),

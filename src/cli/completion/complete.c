@@ -598,14 +598,13 @@ static int print_script(void *options, struct bt_strbuf *out, struct berth_error
 const struct bt_command bt_command_completion = {
 	.name = "completion",
 	.group = BT_COMMAND_OTHER,
-	.summary = "Print a script that teaches a shell to complete berth's commands and flags.",
+	.summary = "Print a script that completes berth's commands and flags in a shell.",
 	.usage = "berth completion bash|zsh|fish",
 	.arguments = "bash|zsh|fish",
-	.help = "The script is for the standard output's reader: source it, or put it where the "
-		"shell\n"
-		"looks for such files. An installed package has done that already. Completed are\n"
-		"commands, flags, their values, files, and the names of nodes and pods in the\n"
-		"files given with -f so far.\n",
+	.help = "Source the script, or write it to a file in the folder where the shell looks\n"
+		"for completions. An installed package has done that already. The script\n"
+		"completes commands, flags, their values, files, and the names of nodes and\n"
+		"pods in the files given with -f.\n",
 	.examples = "  # bash, in this shell; for every one put the line into ~/.bashrc\n"
 		    "  source <(berth completion bash)\n"
 		    "\n"
@@ -615,6 +614,6 @@ const struct bt_command bt_command_completion = {
 		    "  # fish\n"
 		    "  berth completion fish > ~/.config/fish/completions/berth.fish\n",
 	.exit_status = "  0  the script was printed\n"
-		       "  2  there is none for such a shell\n",
+		       "  2  berth has no script for this shell\n",
 	.run = print_script,
 };

@@ -368,12 +368,12 @@ static const struct bt_flag flags[] = {
 	{"all", 'A', BT_FLAG_BOOL, offsetof(struct options, all), NULL,
 		"all pending pods by owner and reason, the largest group first"},
 	{"after-queue", 0, BT_FLAG_BOOL, offsetof(struct options, after_queue), NULL,
-		"place the pending pods that come before it first"},
+		"first place the pending pods before it in the queue"},
 	{"namespace", 'n', BT_FLAG_STRING, offsetof(struct options, namespace_), "NAMESPACE",
-		"where the pod is (default: wherever there is one)"},
+		"namespace of the pods (default: all)"},
 	BT_SOURCE_FLAGS,
 	{"proposals", 0, BT_FLAG_INT, offsetof(struct options, proposals), "N",
-		"seek so many changes that let it in (default 3, 0: none)"},
+		"number of changes to find after which the pod fits (default 3, 0: none)"},
 	BT_OUTPUT_FLAG("table|wide|json|yaml"),
 	BT_COLOR_FLAG,
 	BT_SETUP_FLAGS,
@@ -387,24 +387,24 @@ static const struct options pending_defaults = {.all = true, .proposals = PROPOS
 const struct bt_command bt_command_explain = {
 	.name = "explain",
 	.group = BT_COMMAND_ASK,
-	.summary = "Say why a pod is pending, or where it would go, node by node.",
+	.summary = "Say why a pod is pending, or which nodes it fits, node by node.",
 	.usage = "berth explain [POD] -f FILE|DIR|- ... | --kubeconfig FILE [FLAGS]",
 	.arguments = "POD",
-	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME, KIND NAME or KIND/NAMESPACE/NAME. For\n"
-		"a workload (deployment/web, sts shop/db, or web alone when no pod has that\n"
-		"name) the first pending pod is explained; when it fits but others of the\n"
-		"workload do not, the first one that stays pending.\n"
-		"Without POD: the only pod that is pending. podgroup/NAME is the whole group.\n"
+	.help = "POD is NAME, NAMESPACE/NAME, KIND/NAME, KIND NAME or KIND/NAMESPACE/NAME. Of a\n"
+		"workload (deployment/web, sts shop/db, or web if no pod has that name) the\n"
+		"first pending pod that does not fit is explained; if all fit, the first one.\n"
+		"podgroup/NAME explains the whole group. POD may be omitted if a single pod is\n"
+		"pending.\n"
 		"\n"
 		"Prints the scheduler's message; the nodes that reject the pod, grouped by\n"
-		"reason, those that miss least first; the smallest changes after which the pod\n"
-		"fits, each of them tried out; the pods it could preempt; the pods ahead of it\n"
-		"in the queue. For a pod that fits: the best nodes, with their scores by\n"
-		"plugin. A running pod is explained as if it were pending and not on its node.\n"
+		"reason, with the nodes that lack least first; the smallest changes after which\n"
+		"the pod fits, each of which was tried; the pods that it could preempt; and the\n"
+		"pods before it in the queue. For a pod that fits: the best nodes, with their\n"
+		"scores by plugin. A running pod is explained as if it were pending.\n"
 		"\n"
-		"Other pending pods are not placed, as in the scheduler's next attempt at this\n"
-		"one; their nominated nodes stay reserved for them. --after-queue first places\n"
-		"the pods ahead in the queue.\n",
+		"Other pending pods are not placed first, as in the scheduler's next attempt;\n"
+		"nominated pods keep room on their nodes. With --after-queue the pods before\n"
+		"it in the queue are placed first.\n",
 	.examples = "  # Why is this pod pending? Nothing is written to the cluster\n"
 		    "  berth explain shop/checkout-7d9f-x2k5p --kubeconfig ~/.kube/config\n"
 		    "\n"
@@ -423,8 +423,8 @@ const struct bt_command bt_command_explain = {
 		    "  # For a program: the changes that would help\n"
 		    "  berth explain shop/checkout -f examples/pending.yaml -o json | jq "
 		    ".proposals\n",
-	.exit_status = "  0  it fits, or runs already\n"
-		       "  1  it does not fit, or no scheduler tries it\n"
+	.exit_status = "  0  the pod fits, or runs already\n"
+		       "  1  the pod does not fit, or no scheduler is responsible for it\n"
 		       "  2  the input or the flags are wrong\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),
@@ -440,20 +440,19 @@ const struct bt_command bt_command_explain = {
 const struct bt_command bt_command_pending = {
 	.name = "pending",
 	.group = BT_COMMAND_ASK,
-	.summary = "List the pods that wait for a node, by owner and reason, with what would help.",
+	.summary = "List the pending pods by owner and reason, with the changes that would help.",
 	.usage = "berth pending [-n NAMESPACE] [-f FILE|DIR|- ... | --kubeconfig FILE] [FLAGS]",
-	.help = "The pods that fit are placed first, as \"berth simulate\" does; the others\n"
-		"stay pending. The pods of a workload are one group; groups with most pending\n"
-		"pods come first, and pods without a controller that have the same reason share\n"
-		"a group. One pending pod of each group is explained as \"berth explain\" does,\n"
-		"with the smallest change after which it fits. The change that helps most pods\n"
-		"is printed first.\n",
+	.help = "First, all pods that fit are placed, as \"berth simulate\" does; the others stay\n"
+		"pending. The pods of a workload are one group, and pods without a controller\n"
+		"are grouped by reason. The largest group is printed first. For each group, one\n"
+		"pod is explained as \"berth explain\" does, with the smallest change after which\n"
+		"it fits. The change that helps most pods is printed first.\n",
 	.examples = "  # Of the cluster that kubectl talks to\n"
 		    "  berth pending\n"
 		    "\n"
 		    "  berth pending -n shop -f dump.yaml -o json\n",
 	.exit_status = "  0  no pod is pending\n"
-		       "  1  some are\n"
+		       "  1  some pods are pending\n"
 		       "  2  the input or the flags are wrong\n",
 	.flags = flags + FLAGS_OF_EXPLAIN_ONLY,
 	.flag_count = BT_ARRAY_LENGTH(flags) - FLAGS_OF_EXPLAIN_ONLY,

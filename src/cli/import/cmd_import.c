@@ -191,24 +191,24 @@ static int check(void *context, struct berth_error *err)
 
 static const struct bt_flag flags[] = {
 	{"output", 'o', BT_FLAG_STRING, offsetof(struct options, output_path), "FILE|-",
-		"the recording; the file must not exist"},
+		"file to write, which must not exist"},
 	{"arrivals", 0, BT_FLAG_STRING, offsetof(struct options, request.arrivals), "poisson:RATE",
-		"when pods of manifests arrive: poisson:5/s, or /m, /h (default: at once)"},
+		"arrivals of the pods of manifests: poisson:5/s, or /m, /h (default: at the "
+                "start)"},
 	{"seed", 0, BT_FLAG_INT, offsetof(struct options, request.seed), "N",
-		"another draw of arrivals, or of pods (default 0)"},
+		"seed of random arrivals, or of drawn pods (default 0)"},
 	{"inflate", 0, BT_FLAG_STRING, offsetof(struct options, inflate), "FACTOR",
-		"draw pods from alibaba-gpu-2023 until they ask for FACTOR times all GPUs; "
-		"they stay"},
+		"alibaba-gpu-2023: draw pods at random until they request FACTOR times all GPUs"},
 	{"machine-cpu", 0, BT_FLAG_STRING, offsetof(struct options, machine_cpu), "CPUS",
-		"what 1.0 cpus of a trace in fractions of machines are (default 64)"},
+		"cpus of a machine, for traces with fractions of machines (default 64)"},
 	{"machine-memory", 0, BT_FLAG_STRING, offsetof(struct options, machine_memory), "BYTES",
-		"what 1.0 memory of such a trace is (default 256Gi)"},
+		"memory of a machine, for such traces (default 256Gi)"},
 	{"workload", 0, BT_FLAG_STRING, offsetof(struct options, request.workload), "TEST/WORKLOAD",
-		"which one of a scheduler-perf file"},
+		"workload of a scheduler-perf file"},
 	{"machines", 0, BT_FLAG_INT, offsetof(struct options, machine_count), "N",
-		"how many machines there are, of azure-packing-2020"},
+		"azure-packing-2020: number of machines"},
 	{"machine-type", 0, BT_FLAG_INT, offsetof(struct options, request.machine_type), "ID",
-		"which they are (default: the one on which most VMs can run)"},
+		"azure-packing-2020: machine type (default: the one on which most VMs can run)"},
 	{"no-gzip", 0, BT_FLAG_BOOL, offsetof(struct options, no_gzip), NULL,
 		"write plain JSON lines"},
 };
@@ -219,25 +219,25 @@ static const struct options defaults = {
 const struct bt_command bt_command_import = {
 	.name = "import",
 	.group = BT_COMMAND_ASK,
-	.summary = "Make a recording of a public trace, or of manifests.",
+	.summary = "Make a recording from a public trace or from manifests.",
 	.usage = "berth import KIND FILE... -o FILE.berthrec [FLAGS]",
 	.arguments = "FILE",
-	.help = "Reads a trace of a real cluster as it was published, or manifests, and writes a\n"
+	.help = "Reads a published trace of a real cluster, or manifests, and writes a\n"
 		"recording. The kinds of sources:\n"
 		"\n"
 		"  alibaba-gpu-2023    Alibaba's GPU cluster trace of 2023: the table of nodes\n"
-		"                      and one of pods, CSV\n"
+		"                      and one table of pods, CSV\n"
 		"  azure-packing-2020  Azure's packing trace of 2020: its SQLite database\n"
 		"  google-2019         Google's cluster data of 2019: files of machine_events and\n"
-		"                      instance_events, and of machine_attributes and\n"
-		"                      collection_events as far as wanted; JSON lines or CSV\n"
+		"                      instance_events, and optionally of machine_attributes and\n"
+		"                      collection_events; JSON lines or CSV\n"
 		"  manifests           YAML, JSON, snapshots: pods without a node arrive one\n"
-		"                      after the other, the rest is there at the start\n"
-		"  scheduler-perf      a workload (--workload) of a performance-config file of\n"
-		"                      upstream's benchmarks scheduler_perf\n"
-		"  simulator           files that kube-scheduler-simulator's recorder wrote\n"
+		"                      after the other; all other objects exist from the start\n"
+		"  scheduler-perf      a workload (--workload) of a file of upstream's benchmark\n"
+		"                      scheduler_perf\n"
+		"  simulator           files that the recorder of kube-scheduler-simulator wrote\n"
 		"\n"
-		"Rows that cannot be used are left out, and listed by what is wrong with them.\n",
+		"Rows that cannot be used are left out, and counted by kind of defect.\n",
 	.examples = "  berth import alibaba-gpu-2023 openb_node_list_all_node.csv \\\n"
 		    "    openb_pod_list_default.csv -o openb.berthrec\n"
 		    "\n"
@@ -247,7 +247,7 @@ const struct bt_command bt_command_import = {
 		    "\n"
 		    "  berth import manifests cluster.yaml load.yaml --arrivals poisson:5/s \\\n"
 		    "    -o load.berthrec\n",
-	.exit_status = "  0  the recording is written, without the rows that were listed\n"
+	.exit_status = "  0  the recording was written; rows with defects are left out\n"
 		       "  2  the flags or files are wrong, or the recording cannot be written\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),

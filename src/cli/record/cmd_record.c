@@ -262,20 +262,20 @@ static int check(void *context, struct berth_error *err)
 
 static const struct bt_flag flags[] = {
 	{"kubeconfig", 0, BT_FLAG_STRING, offsetof(struct options, kubeconfig), "FILE",
-		"record the cluster that this kubeconfig points to; nothing is written "
-		"there (default: $KUBECONFIG, ~/.kube/config)"},
+		"record the cluster of this kubeconfig; nothing is written to it (default: "
+                "$KUBECONFIG, ~/.kube/config)"},
 	{"context", 0, BT_FLAG_STRING, offsetof(struct options, context), "NAME",
 		"context of the kubeconfig (default: its current one)"},
 	{"output", 'o', BT_FLAG_STRING, offsetof(struct options, output_path), "FILE|-",
-		"the recording; the file must not exist"},
+		"file to write, which must not exist"},
 	{"for", 0, BT_FLAG_STRING, offsetof(struct options, duration_text), "DURATION",
-		"how long, as 30m or 24h (default: until SIGINT or SIGTERM)"},
+		"time to record, such as 30m or 24h (default: until SIGINT or SIGTERM)"},
 	{"rotate-age", 0, BT_FLAG_STRING, offsetof(struct options, rotate_age_text), "DURATION",
-		"begin another file after so long"},
+		"begin a new file after this time"},
 	{"rotate-size", 0, BT_FLAG_STRING, offsetof(struct options, rotate_size_text), "QUANTITY",
-		"begin another file when one has so many bytes, as 100M"},
+		"begin a new file at this size, such as 100M"},
 	{"strip-names", 0, BT_FLAG_BOOL, offsetof(struct options, strip_names), NULL,
-		"put neutral names in place of all names"},
+		"replace all names by neutral ones"},
 	{"no-gzip", 0, BT_FLAG_BOOL, offsetof(struct options, no_gzip), NULL,
 		"write plain JSON lines"},
 };
@@ -283,15 +283,15 @@ static const struct bt_flag flags[] = {
 const struct bt_command bt_command_record = {
 	.name = "record",
 	.group = BT_COMMAND_ASK,
-	.summary = "Record what happens in a cluster, for replay.",
+	.summary = "Record the changes of a cluster, for replay.",
 	.usage = "berth record -o FILE.berthrec [--kubeconfig FILE] [FLAGS]",
-	.help = "Writes what a scheduler reads of a cluster, as berth snapshot does, then every\n"
-		"change of it with its time, until it is stopped. The server is only asked for\n"
-		"lists and watches. Broken watches are resumed; where changes may be missing, the\n"
-		"recording says so.\n"
+	.help = "Writes the part of a cluster that a scheduler reads, as \"berth snapshot\" does,\n"
+		"and then each change with its time, until a signal ends it. The server gets\n"
+		"only requests for lists and watches. A watch that breaks is resumed; if\n"
+		"changes may have been missed, the recording contains that gap.\n"
 		"\n"
-		"The file is good at any time: if berth is killed, at most the last second is "
-		"lost.\n",
+		"The file can be used at any time: if berth is killed, at most the last second\n"
+		"is missing.\n",
 	.examples = "  # A day of the cluster that kubectl uses, in files of an hour\n"
 		    "  berth record --for 24h --rotate-age 1h -o monday.berthrec\n"
 		    "\n"

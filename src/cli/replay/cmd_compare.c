@@ -330,16 +330,16 @@ static void finish(void *context)
 
 static const struct bt_flag flags[] = {
 	{"config", 0, BT_FLAG_STRINGS, offsetof(struct options, configs), "FILE|default",
-		"KubeSchedulerConfiguration, YAML or JSON; may be given several times (one "
-		"alone is compared with upstream's defaults)"},
+		"KubeSchedulerConfiguration, YAML or JSON; may be repeated (a single one is "
+                "compared with upstream's defaults)"},
 	BT_REPLAY_FLAGS_AT(offsetof(struct options, request)),
 	{"seed", 0, BT_FLAG_INT, offsetof(struct options, line.setup.tie_seed), "N",
-		"draw among equally good nodes, with this seed (default: take the one that "
-		"upstream's order yields)"},
+		"choose among nodes of equal score at random, with this seed (default: as "
+                "upstream's order gives)"},
 	{"report", 0, BT_FLAG_STRING, offsetof(struct options, report_path), "FILE",
-		"write a page with charts there: one HTML file that needs no network"},
+		"write a page with charts: one HTML file that needs no network"},
 	{"jobs", 'j', BT_FLAG_INT, offsetof(struct options, jobs), "N",
-		"replay N alternatives at the same time (default: one for each processor)"},
+		"run N replays in parallel (default: one for each processor)"},
 	BT_OUTPUT_FLAG("table|json|yaml"),
 	BT_SETUP_OTHER_FLAGS,
 };
@@ -347,15 +347,14 @@ static const struct bt_flag flags[] = {
 const struct bt_command bt_command_compare = {
 	.name = "compare",
 	.group = BT_COMMAND_ASK,
-	.summary = "Replay a recording with several configurations, and set them side by side.",
+	.summary = "Replay a recording with several configurations, and compare the results.",
 	.usage = "berth compare FILE... --config FILE [--config FILE ...] [FLAGS]",
 	.arguments = "FILE...",
 	.help = "Replays a recording (see \"berth help replay\") once for each configuration,\n"
-		"each in a process of its own, and compares: pods bound and pending, how long\n"
-		"they waited, how much of the cluster was in use, free resources that no\n"
-		"typical pod could have used, preemptions and the work lost by them, the\n"
-		"nodes that were needed, and what they cost. With --report the same as a page\n"
-		"with charts.\n",
+		"each in its own process, and compares: pods bound and pending, how long they\n"
+		"waited, how much of the cluster was in use, free resources that no typical pod\n"
+		"could use, preemptions and the run time lost by them, the nodes that were\n"
+		"needed, and their cost. --report writes the comparison as a page with charts.\n",
 	.examples = "  # The default configuration and one that packs nodes tightly\n"
 		    "  berth compare week.berthrec --config most-allocated.yaml\n"
 		    "\n"

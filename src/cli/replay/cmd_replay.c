@@ -157,10 +157,10 @@ static int check(void *context, struct berth_error *err)
 static const struct bt_flag flags[] = {
 	BT_REPLAY_FLAGS_AT(offsetof(struct options, request)),
 	{"seed", 0, BT_FLAG_INT, offsetof(struct options, line.setup.tie_seed), "N",
-		"draw among equally good nodes, with this seed (default: take the one that "
-		"upstream's order yields)"},
+		"choose among nodes of equal score at random, with this seed (default: as "
+                "upstream's order gives)"},
 	{"events", 0, BT_FLAG_STRING, offsetof(struct options, request.events_path), "FILE",
-		"write there what becomes of each pod, one JSON object on a line"},
+		"write what happens to each pod to this file, one JSON object per line"},
 	BT_OUTPUT_FLAG("table|json|yaml"),
 	BT_SETUP_FLAGS,
 };
@@ -168,21 +168,20 @@ static const struct bt_flag flags[] = {
 const struct bt_command bt_command_replay = {
 	.name = "replay",
 	.group = BT_COMMAND_ASK,
-	.summary = "Replay a recording, and see what another scheduler would do.",
+	.summary = "Replay a recording, and see how another scheduler would decide.",
 	.usage = "berth replay FILE... [FLAGS]",
 	.arguments = "FILE...",
 	.help = "Runs the scheduler, with its queue, backoff and preemption, over a recording\n"
 		"of a cluster (berth record) or an imported trace (berth import), in virtual\n"
-		"time. What users and machines did is kept: pods that were created and deleted,\n"
-		"nodes that came, changed and went. What the scheduler did is decided anew. A\n"
-		"pod that ran to its end runs as long as it did, from its new start; a pod that\n"
-		"is preempted or evicted, or whose node goes, comes back if a controller owns\n"
-		"it.\n"
+		"time. What users and machines did is replayed: pods are created and deleted,\n"
+		"nodes are added, changed and removed. What the scheduler did is decided again.\n"
+		"A pod that ran to its end runs as long as in the recording, from its new start\n"
+		"on. A pod that is preempted or evicted, or whose node is removed, is created\n"
+		"again if a controller owns it.\n"
 		"\n"
-		"Without --config the replay follows the recording: where several nodes are\n"
-		"equally good it takes the recorded one, and the answer lists the decisions\n"
-		"that differ, with the reason. FILE may be several parts of one recording, in\n"
-		"order.\n",
+		"Without --config the replay follows the recording: among nodes of equal score\n"
+		"it chooses the recorded one, and the answer lists the decisions that differ,\n"
+		"with the reason. Several FILEs are the parts of one recording, in order.\n",
 	.examples = "  # Does the default configuration decide as it did last week?\n"
 		    "  berth replay week.berthrec\n"
 		    "\n"

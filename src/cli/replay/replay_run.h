@@ -30,14 +30,14 @@ struct bt_replay_request {
  * options. */
 #define BT_REPLAY_FLAGS_AT(at) \
 	{"from", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_replay_request, from), "DURATION", \
-		"decide from this time of the recording on (2h30m); before, pods are where the " \
-		"recording has them"}, \
+		"decide from this time of the recording on (2h30m); before, pods are bound as " \
+	        "recorded"}, \
 		{"to", 0, BT_FLAG_STRING, (at) + offsetof(struct bt_replay_request, to), \
 			"DURATION", "end at this time of the recording"}, \
 	{ \
 		"prices", 0, BT_FLAG_STRING, \
 			(at) + offsetof(struct bt_replay_request, prices_path), "FILE", \
-			"what an hour of a node costs, by instance type: a YAML or JSON object" \
+			"price of a node per hour, by instance type: a YAML or JSON object" \
 	}
 
 /** A pod that is bound to another node than in the recording. Texts are in the answer's arena. */

@@ -32,7 +32,7 @@ static int run(void *options, struct bt_strbuf *out, struct berth_error *err)
 static const struct bt_flag flags[] = {
 	BT_SOURCE_FLAGS,
 	{"preempt", 0, BT_FLAG_BOOL, offsetof(struct options, preempt), NULL,
-		"evict running pods of lower priority where that makes room"},
+		"evict running pods of lower priority to place others"},
 	BT_OUTPUT_FLAG("table|wide|json|yaml|name"),
 	BT_COLOR_FLAG,
 	BT_SETUP_FLAGS,
@@ -40,24 +40,23 @@ static const struct bt_flag flags[] = {
 
 const struct bt_command bt_command_simulate = {
 	.name = "simulate",
-	.summary = "Place pods on a cluster as it is, and say why some stay pending.",
+	.summary = "Place the pending pods of a cluster, and say why some stay pending.",
 	.usage = "berth simulate [--kubeconfig FILE] [-f FILE|DIR|- ...] [FLAGS]",
-	.help = "Reads a cluster and the pods to place: manifests, lists, multi-document YAML, "
-		"JSON, JSON\n"
-		"lines, all of them gzipped or not. Pods with a spec.nodeName are running; every\n"
-		"other pod is placed, in the order a scheduler's queue has them: higher priority\n"
-		"first, then older, then as they stand in the input.\n"
+	.help = "Reads a cluster and the pods to place: manifests, lists, multi-document YAML,\n"
+		"JSON, JSON lines, each gzipped or not. Pods with a spec.nodeName are running.\n"
+		"All other pods are placed in the order of a scheduler's queue: higher priority\n"
+		"first, then older creationTimestamp, then the order of the input.\n"
 		"\n"
-		"Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs (one run) and\n"
-		"ReplicationControllers become the pods that their controllers would create, less\n"
-		"those that are in the input already. Manifests get the defaults an API server\n"
-		"would fill in.\n"
+		"Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs (one run)\n"
+		"and ReplicationControllers become the pods that their controllers would\n"
+		"create, without those that are in the input already. Manifests get the\n"
+		"defaults of an API server.\n"
 		"\n"
-		"A pod that fits nowhere may be nominated to a node where pods of lower priority\n"
-		"could make room; by default it stays pending there, as after a scheduler's first\n"
-		"attempt. With --preempt these victims are evicted, the pod is placed, and the\n"
-		"output lists each victim with its preemptor. Evicted pods are gone: the\n"
-		"controllers of workloads, which would replace them, are not simulated.\n",
+		"A pod that fits on no node may be nominated to a node where it would fit\n"
+		"without some pods of lower priority, its victims. By default the pod stays\n"
+		"pending there, as after a scheduler's first attempt. With --preempt the\n"
+		"victims are evicted, the pod is placed, and the output lists each victim with\n"
+		"its preemptor. Evicted pods are not created again.\n",
 	.examples =
 		"  # Would this Deployment fit into the cluster as it is now?\n"
 		"  berth simulate --kubeconfig ~/.kube/config -f deployment.yaml\n"
@@ -76,7 +75,7 @@ const struct bt_command bt_command_simulate = {
 		"  # A folder of manifests on a cluster yet to be built, packed tightly\n"
 		"  berth simulate -f nodes.yaml -R -f manifests/ --config most-allocated.yaml\n",
 	.exit_status = "  0  all pods were placed\n"
-		       "  1  some stay pending, or a quota refuses them\n"
+		       "  1  some pods stay pending, or a quota refuses them\n"
 		       "  2  the input or the flags are wrong\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),

@@ -323,30 +323,27 @@ static int check(void *context, struct berth_error *err)
 static const struct bt_flag flags[] = {
 	BT_SOURCE_FLAGS,
 	{"output", 'o', BT_FLAG_STRING, offsetof(struct options, output_path), "FILE|-",
-		"where the snapshot goes, gzipped when it ends with .gz (default -, "
-		"gzipped)"},
+		"file to write, gzipped if its name ends with .gz (default -, gzipped)"},
 	{"no-gzip", 0, BT_FLAG_BOOL, offsetof(struct options, no_gzip), NULL, "write plain JSON"},
 	{"strip-names", 0, BT_FLAG_BOOL, offsetof(struct options, strip_names), NULL,
-		"put neutral names in place of all names"},
+		"replace all names by neutral ones"},
 	{"map", 0, BT_FLAG_STRING, offsetof(struct options, map_path), "FILE",
-		"with --strip-names: keep there which neutral word stands for which"},
+		"with --strip-names: write each name and its neutral name to this file"},
 };
 
 const struct bt_command bt_command_snapshot = {
 	.name = "snapshot",
 	.group = BT_COMMAND_ASK,
-	.summary = "Keep a cluster in a file that every command reads, names stripped if need be.",
+	.summary =
+		"Write a cluster to a file that every command reads, with real or neutral names.",
 	.usage = "berth snapshot --kubeconfig FILE [FLAGS] > cluster.json.gz",
-	.help = "Collects what a scheduler reads of a cluster: nodes, pods, what pods refer to "
-		"and\n"
-		"who owns them, as one JSON List. Nothing else gets into it: no environment\n"
-		"variables, no commands, no secrets, no annotations but those that decide. With "
-		"-f\n"
-		"it converts or strips what was dumped before.\n"
+	.help = "Writes the part of a cluster that a scheduler reads as one JSON List: nodes,\n"
+		"pods, the objects that pods refer to, and their owners. The list contains no\n"
+		"environment variables, commands or secrets, and only those annotations that\n"
+		"decisions depend on. With -f it converts files, for example an earlier dump.\n"
 		"\n"
-		"With --strip-names every name becomes a neutral one, the same everywhere, such "
-		"that\n"
-		"all decisions stay the same.\n",
+		"With --strip-names each name is replaced by a neutral one, the same in all\n"
+		"places, so that all decisions stay the same.\n",
 	.examples =
 		"  # The cluster that kubectl uses, into a file; then a question about it\n"
 		"  berth snapshot --kubeconfig ~/.kube/config -o cluster.json.gz\n"
@@ -355,7 +352,7 @@ const struct bt_command bt_command_snapshot = {
 		"  # To share: without names, and the mapping of names stays here\n"
 		"  berth snapshot --kubeconfig ~/.kube/config --strip-names --map names.json \\\n"
 		"    -o stripped.json.gz\n",
-	.exit_status = "  0  the snapshot is written\n"
+	.exit_status = "  0  the snapshot was written\n"
 		       "  2  the input, the server or the flags are wrong\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),

@@ -496,55 +496,55 @@ static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_erro
 
 static const struct bt_flag flags[] = {
 	{"nodes", 0, BT_FLAG_INT, offsetof(struct options, nodes), "N",
-		"simulated nodes to begin with"},
+		"number of simulated nodes at the start"},
 	{"zones", 0, BT_FLAG_INT, offsetof(struct options, zones), "N",
-		"spread those nodes over so many zones (default: no zone labels)"},
+		"number of zones of these nodes (default: no zone labels)"},
 	{"node-cpu", 0, BT_FLAG_STRING, offsetof(struct options, node_cpu), "QUANTITY",
-		"cpu of such a node (default 8)"},
+		"cpu of each of these nodes (default 8)"},
 	{"node-memory", 0, BT_FLAG_STRING, offsetof(struct options, node_memory), "QUANTITY",
-		"memory of such a node (default 32Gi)"},
+		"memory of each of these nodes (default 32Gi)"},
 	{"node-pods", 0, BT_FLAG_STRING, offsetof(struct options, node_pods), "N",
-		"pods of such a node (default 110)"},
+		"maximum pods of each of these nodes (default 110)"},
 	{"filename", 'f', BT_FLAG_STRINGS, offsetof(struct options, files), "FILE|DIR|-",
-		"objects to begin with: manifests, a dump of a cluster"},
+		"objects at the start: manifests, a dump of a cluster"},
 	{"kustomize", 'k', BT_FLAG_STRINGS, offsetof(struct options, kustomizations), "DIR",
-		"kustomizations of objects to begin with"},
+		"kustomizations of objects at the start"},
 	{"listen", 0, BT_FLAG_STRING, offsetof(struct options, listen), "ADDRESS:PORT",
-		"where to listen; port 0: any free one (default 127.0.0.1:6443)"},
+		"address of the server; port 0: any free port (default 127.0.0.1:6443)"},
 	{"data-dir", 0, BT_FLAG_STRING, offsetof(struct options, data_dir), "DIR",
-		"keep everything there; a restart continues where it was"},
+		"store all objects in this folder; after a restart they are still there"},
 	{"kubeconfig-out", 0, BT_FLAG_STRING, offsetof(struct options, kubeconfig), "FILE",
 		"write a kubeconfig (default " DEFAULT_KUBECONFIG ")"},
 	{"tls", 0, BT_FLAG_STRING, offsetof(struct options, tls), "on|off",
 		"off: plain HTTP without token, on loopback only (default on)"},
 	{"authorization", 0, BT_FLAG_STRING, offsetof(struct options, authorization),
 		"Node,RBAC|AlwaysAllow",
-		"who decides what users may do; the kubeconfig's user may do everything "
-		"(default Node,RBAC)"},
+		"authorization modes; the kubeconfig's user may do everything (default Node,RBAC)"},
 	{"tls-cert-file", 0, BT_FLAG_STRING, offsetof(struct options, certificate_path), "FILE",
-		"serving certificate, PEM (default: made, with a CA)"},
+		"serving certificate, PEM (default: a new one, signed by a new CA)"},
 	{"tls-private-key-file", 0, BT_FLAG_STRING, offsetof(struct options, key_path), "FILE",
-		"its key"},
+		"key of the serving certificate"},
 	{"no-scheduler", 0, BT_FLAG_BOOL, offsetof(struct options, no_scheduler), NULL,
-		"leave scheduling to another program"},
+		"do not schedule pods: another program does"},
 	{"view", 0, BT_FLAG_BOOL, offsetof(struct options, view), NULL,
-		"serve a page about the cluster as well, as \"berth view\" does"},
+		"also serve the page of \"berth view\""},
 	{"controllers", 0, BT_FLAG_STRINGS, offsetof(struct options, controllers), "NAME,...",
-		"as kube-controller-manager's: \"*\" all, \"-foo\" all but foo"},
+		"controllers to run, as in kube-controller-manager: \"*\" all, \"-foo\" all but "
+                "foo"},
 	{"time-scale", 0, BT_FLAG_STRING, offsetof(struct options, time_scale_text), "X",
 		"the cluster's clock runs X times as fast (default 1)"},
 	{"pod-start-delay", 0, BT_FLAG_STRING, offsetof(struct options, start_delay_text),
-		"DURATION", "from binding to Running (default 1s)"},
+		"DURATION", "time from binding to Running (default 1s)"},
 	{"pod-stop-delay", 0, BT_FLAG_STRING, offsetof(struct options, stop_delay_text), "DURATION",
-		"from deletion to gone, within the pod's grace period (default 1s)"},
+		"time from deletion until the pod is gone, within its grace period (default 1s)"},
 	{"job-run-time", 0, BT_FLAG_STRING, offsetof(struct options, job_time_text), "DURATION",
-		"how long pods run that are to end (default 5s)"},
+		"run time of pods that end by themselves (default 5s)"},
 	{"event-ttl", 0, BT_FLAG_STRING, offsetof(struct options, event_ttl_text), "DURATION",
 		"how long Events are kept after their last write (default 1h)"},
 	{"pod-cpu-usage", 0, BT_FLAG_STRING, offsetof(struct options, cpu_usage), "USAGE",
-		"what a pod uses: 250m, 50% of its request, 20%..90%/10m (default 50%)"},
+		"cpu that a pod uses: 250m, 50% of its request, 20%..90%/10m (default 50%)"},
 	{"pod-memory-usage", 0, BT_FLAG_STRING, offsetof(struct options, memory_usage), "USAGE",
-		"the same of memory (default 50%)"},
+		"memory that a pod uses, as for cpu (default 50%)"},
 	BT_SETUP_FLAGS,
 };
 
@@ -567,21 +567,21 @@ const struct bt_command bt_command_up = {
 	.group = BT_COMMAND_RUN,
 	.summary = "Run a cluster in one process: API server, scheduler, simulated nodes.",
 	.usage = "berth up [--nodes N] [-f FILE]... [FLAGS]",
-	.help = "Serves the Kubernetes API to kubectl and to any client library, runs the\n"
-		"controllers behind it (deployments, jobs, volumes, disruption budgets, ...),\n"
-		"stands in for the kubelets of its nodes, and schedules. Containers do not run:\n"
-		"pods become Running after a while, and end when they are deleted.\n"
+	.help = "Serves the Kubernetes API to kubectl and all client libraries, runs the\n"
+		"controllers (deployments, jobs, volumes, disruption budgets, ...), acts as the\n"
+		"kubelet of each node, and schedules pods. Containers do not run: a pod becomes\n"
+		"Running after a while, and terminates when it is deleted.\n"
 		"\n"
-		"A kubeconfig is written with the server's CA and a token. Without --data-dir\n"
-		"everything is in memory.\n",
+		"Writes a kubeconfig with the server's CA and a token. Without --data-dir the\n"
+		"objects are kept in memory only.\n",
 	.examples = "  berth up --nodes 5 --zones 2\n"
 		    "\n"
 		    "  # For a scheduler of your own\n"
 		    "  berth up -f dump.yaml --no-scheduler\n"
 		    "\n"
 		    "  berth up --nodes 100 --data-dir ~/.local/share/berth --listen :6443\n",
-	.exit_status = "  0  it was asked to stop (SIGINT, SIGTERM)\n"
-		       "  2  the flags or files are wrong, or the address is taken\n",
+	.exit_status = "  0  a signal ended the cluster (SIGINT, SIGTERM)\n"
+		       "  2  the flags or files are wrong, or the address is in use\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),
 	.no_arguments = "files are named with -f",

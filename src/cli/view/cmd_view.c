@@ -406,19 +406,19 @@ static int run_view(void *context, struct bt_strbuf *out BT_UNUSED, struct berth
 static const struct bt_flag flags[] = {
 	BT_SOURCE_FLAGS,
 	{"listen", 0, BT_FLAG_STRING, offsetof(struct options, listen_text), "ADDRESS:PORT",
-		"where to serve; other addresses than loopback are served with TLS only "
-		"(default 127.0.0.1, any free port)"},
+		"address of the server, with TLS unless it is loopback (default 127.0.0.1, any "
+                "free port)"},
 	{"tls-cert-file", 0, BT_FLAG_STRING, offsetof(struct options, certificate_path), "FILE",
-		"serving certificate, PEM (default: made, where TLS is needed)"},
+		"serving certificate, PEM (default: a new one, if TLS is needed)"},
 	{"tls-private-key-file", 0, BT_FLAG_STRING, offsetof(struct options, key_path), "FILE",
-		"its key"},
+		"key of the serving certificate"},
 	{"allow-changes", 0, BT_FLAG_BOOL, offsetof(struct options, allow_changes), NULL,
-		"let the page scale, drain and create, with the kubeconfig's rights"},
+		"let the page scale, drain and create, with the rights of the kubeconfig's user"},
 	{"history", 0, BT_FLAG_STRING, offsetof(struct options, history_text), "DURATION",
-		"how far the page can look back in a live cluster (default 1h)"},
+		"how long the page keeps the past of a live cluster (default 1h)"},
 	{"replay", 0, BT_FLAG_BOOL, offsetof(struct options, replays), NULL,
-		"show what a scheduler (--config) decides instead of what the recorded one did, "
-		"as \"berth replay\" does"},
+		"show the decisions of \"berth replay\" with --config instead of the recorded "
+                "ones"},
 	BT_SETUP_FLAGS,
 };
 
@@ -430,13 +430,14 @@ const struct bt_command bt_command_view = {
 	.summary = "Show a cluster on a page in the browser.",
 	.usage = "berth view [RECORDING... | -f FILE|DIR|- ... | --kubeconfig FILE] [FLAGS]",
 	.arguments = "FILE",
-	.help = "Serves one page on this machine and prints its link: the nodes as tiles,\n"
-		"coloured by what is used of them; the pods that wait, and why; what a change\n"
-		"would do; how many more pods fit; the last hour, or all of a recording or\n"
-		"replay. A live cluster is followed with lists and watches; nothing is written\n"
-		"to it without --allow-changes.\n"
+	.help = "Serves a page on this machine and prints a link to it. The page shows the\n"
+		"nodes as tiles, coloured by their use; the pending pods with their reasons;\n"
+		"the effect of changes; how many more pods fit; and the last hour, or the whole\n"
+		"recording or replay. A live cluster is followed with lists and watches;\n"
+		"nothing is written to it without --allow-changes.\n"
 		"\n"
-		"The link holds a token without which nothing about the cluster is shown.\n",
+		"The link contains a token; without it the server shows nothing about the\n"
+		"cluster.\n",
 	.examples = "  # The cluster that kubectl talks to\n"
 		    "  berth view\n"
 		    "\n"
@@ -447,8 +448,8 @@ const struct bt_command bt_command_view = {
 		    "\n"
 		    "  # What would have happened with nodes packed tightly\n"
 		    "  berth view monday.berthrec --replay --config most-allocated.yaml\n",
-	.exit_status = "  0  it was asked to stop (SIGINT, SIGTERM)\n"
-		       "  2  the input or the flags are wrong, or the address is taken\n",
+	.exit_status = "  0  a signal ended the server (SIGINT, SIGTERM)\n"
+		       "  2  the input or the flags are wrong, or the address is in use\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),
 	.options_bytes = sizeof(struct options),

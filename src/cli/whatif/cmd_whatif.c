@@ -222,35 +222,36 @@ static const struct bt_flag flags[] = {
 	{"drain", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
 		"cordon nodes and evict their pods, as kubectl drain does"},
 	{"remove", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
-		"take nodes away, with all that runs on them"},
+		"remove nodes with their pods"},
 	{"add", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "N=NODE",
 		"add N empty nodes like NODE, named NODE-1, NODE-2, ..."},
 	{"cordon", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
-		"let nodes take no new pods"},
+		"make nodes unschedulable"},
 	{"uncordon", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
-		"let nodes take pods again"},
+		"make nodes schedulable again"},
 	{"taint", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE=TAINT",
-		"set KEY=VALUE:EFFECT; with a - at the end remove it"},
+		"add KEY=VALUE:EFFECT, or remove it if a - follows"},
 	{"label", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE=LABEL",
 		"set KEY=VALUE, or remove KEY-"},
 	{"scale", 0, BT_FLAG_SETTER, offsetof(struct options, add_change),
-		"KIND/[NAMESPACE/]NAME=N", "give a workload N replicas"},
+		"KIND/[NAMESPACE/]NAME=N", "set the replicas of a workload"},
 	{"with", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "FILE|DIR|-",
-		"apply manifests: new objects, and others in place of old ones"},
+		"apply manifests: add objects, or replace those of the same name"},
 	{"lose", 0, BT_FLAG_STRING, offsetof(struct options, lose), "node|zone|LABEL",
-		"with --each: lose one node, zone or value of a label after the other"},
+		"with --each: what is lost together: a node, a zone, or the nodes with one value "
+                "of a label"},
 	{"each", 0, BT_FLAG_BOOL, offsetof(struct options, each), NULL,
-		"report every loss of --lose, the worst first"},
+		"try each loss of --lose alone, and print the worst first"},
 	{"new-config", 0, BT_FLAG_STRING, offsetof(struct options, new_config), "FILE",
-		"schedule with another KubeSchedulerConfiguration"},
+		"use another KubeSchedulerConfiguration after the changes"},
 	{"from-scratch", 0, BT_FLAG_BOOL, offsetof(struct options, from_scratch), NULL,
-		"place running pods anew, before and after the changes"},
+		"place running pods again, without and with the changes"},
 	{"recreate-bare-pods", 0, BT_FLAG_BOOL, offsetof(struct options, recreate_bare), NULL,
-		"evicted pods without a controller come back, too"},
+		"also recreate evicted pods without a controller"},
 	{"preempt", 0, BT_FLAG_BOOL, offsetof(struct options, preempt), NULL,
-		"evict running pods of lower priority where that makes room"},
+		"evict running pods of lower priority to place others"},
 	{"jobs", 'j', BT_FLAG_INT, offsetof(struct options, jobs), "N",
-		"try N losses at the same time (default: one for each processor)"},
+		"try N losses in parallel (default: one for each processor)"},
 	BT_OUTPUT_FLAG("table|wide|json|yaml"),
 	BT_COLOR_FLAG,
 	BT_SETUP_FLAGS,
@@ -261,23 +262,22 @@ static const struct options defaults = {.add_change = add_change};
 const struct bt_command bt_command_whatif = {
 	.name = "whatif",
 	.group = BT_COMMAND_ASK,
-	.summary = "Say what changes of a cluster would do to its pods.",
+	.summary = "Say what changes to a cluster would do to its pods.",
 	.usage = "berth whatif -f FILE|DIR|- ... | --kubeconfig FILE CHANGES [FLAGS]",
-	.help = "Simulates the cluster twice, as it is and after the changes, and prints what\n"
-		"differs: pods that would move, stay pending or be lost, and how full the nodes\n"
-		"are before and after. Nothing is changed anywhere.\n"
+	.help = "Simulates the cluster twice, without and with the changes, and prints the\n"
+		"differences: pods that would move, stay pending or be lost, and how full the\n"
+		"nodes are before and after. Nothing is written to a cluster.\n"
 		"\n"
-		"Changes apply in the order they are given. Where NODE is one that exists, it\n"
-		"may be a name, a pattern ('node-a*'), or a selector in brackets\n"
-		"('[zone=a,!gpu]').\n"
+		"Changes are made in the order of the flags. NODE is a name, a pattern\n"
+		"('node-a*'), or a selector in brackets ('[zone=a,!gpu]').\n"
 		"\n"
-		"Evicted pods come back as pending pods if a controller would recreate them,\n"
-		"and are lost otherwise. A drain leaves DaemonSets' pods, and says which\n"
-		"evictions a PodDisruptionBudget refuses or delays.\n"
+		"Evicted pods become pending again if a controller would recreate them;\n"
+		"otherwise they are lost. Draining a node keeps the pods of DaemonSets, and\n"
+		"shows which evictions a PodDisruptionBudget refuses or delays.\n"
 		"\n"
-		"--lose node --each answers another question: for each node, if it is lost with\n"
-		"its pods, which pods stay pending, are lost or preempted. Changes are applied\n"
-		"first.\n",
+		"--lose node --each answers another question: for each node, which pods stay\n"
+		"pending, are lost or are preempted if this node fails with its pods. Changes\n"
+		"are made before.\n",
 	.examples = "  # Can node-a1 be drained?\n"
 		    "  kubectl get nodes,pods,deployments,pdb,pc -A -o yaml > cluster.yaml\n"
 		    "  berth whatif -f cluster.yaml --drain node-a1\n"
@@ -299,8 +299,8 @@ const struct bt_command bt_command_whatif = {
 		    "\n"
 		    "  # How would another configuration have placed everything?\n"
 		    "  berth whatif -f cluster.yaml --new-config packed.yaml --from-scratch\n",
-	.exit_status = "  0  nothing gets worse\n"
-		       "  1  some pods are newly pending, lost or preempted\n"
+	.exit_status = "  0  no pod is worse off\n"
+		       "  1  the changes make some pods pending, lost or preempted\n"
 		       "  2  the input or the flags are wrong\n",
 	.flags = flags,
 	.flag_count = BT_ARRAY_LENGTH(flags),
