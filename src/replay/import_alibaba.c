@@ -285,7 +285,7 @@ static int draw_pods(struct bt_import *import, const struct drawing *drawing,
 	}
 	if (gpus == 0 || table_milli == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--inflate: %s",
-			gpus == 0 ? "no node has a GPU" : "no pod asks for a GPU");
+			gpus == 0 ? "no node has a GPU" : "no pod requests a GPU");
 	}
 	bt_prng_init(&prng, (uint64_t)request->seed);
 	bt_arena_init(&arena, 0);
