@@ -3,8 +3,8 @@
 #define BT_CLI_COMMAND_H
 /**
  * Subcommands: one folder each, listed in main.c. A command is a description (struct bt_command);
- * bt_command_run does what all commands have in common. A test program with the same kinds of flags
- * ("berth-soak") is a command, too: is_program.
+ * bt_command_run does what all commands have in common. Test programs such as "berth-soak" use the
+ * same description, with is_program set.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,8 +21,7 @@
 /** Exit statuses. */
 enum bt_exit {
 	BT_EXIT_OK = 0,
-	BT_EXIT_FINDING =
-		1, /* the work was done; its answer is "no" (pods pending, cases failed) */
+	BT_EXIT_FINDING = 1,   /* the command worked, but pods stay pending or cases failed */
 	BT_EXIT_BAD_INPUT = 2, /* flags, files or their content are wrong */
 };
 
@@ -44,7 +43,8 @@ struct bt_command_line {
 	struct bt_arguments arguments; /* arguments that are no flags */
 	struct bt_setup setup;         /* BT_SETUP_FLAGS */
 	struct bt_source source;       /* BT_SOURCE_FLAGS */
-	struct bt_manifests cluster;   /* empty, for bt_source_read; its warnings are printed */
+	struct bt_manifests
+		cluster; /* empty; bt_source_read fills it in; its warnings are printed */
 	const char *format_name;       /* BT_OUTPUT_FLAG */
 	enum bt_output_format format;
 	const char *color; /* BT_COLOR_FLAG */
@@ -83,7 +83,8 @@ struct bt_command {
 	const char *arguments;   /* their value_name for completion; NULL: takes none */
 	const char *help;        /* paragraphs, each line with its newline */
 	const char *examples;    /* indented by two; "#" lines say what the next ones do */
-	const char *exit_status; /* lines "  0  everything was placed"; NULL: 0 and 2 */
+	const char
+		*exit_status; /* lines like " 0 all pods were placed"; NULL: the text for 0 and 2 */
 	const struct bt_flag *flags;
 	uint32_t flag_count;
 	/** Text after "unexpected argument X: ". NULL: check validates the arguments. */
@@ -142,8 +143,9 @@ BT_MUST_USE int bt_command_read_duration(const char *flag, const char *text, boo
 /** Read the flags, check, run, print the answer or the error. Returns the exit status. */
 int bt_command_run(const struct bt_command *command, int argc, char **argv);
 /**
- * Load a simulation whose cluster is already read, run answer on it, and append its result to out.
- * options: of the command. Returns the exit status, or a negative error.
+ * Answers the command's question with a simulation whose cluster is read, but not loaded yet;
+ * appends the answer to out. options: those of the command. Returns the exit status, or a negative
+ * error.
  */
 typedef int bt_simulation_answer_fn(const void *options, struct bt_simulation *simulation,
 	struct bt_strbuf *out, struct berth_error *err);

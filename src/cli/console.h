@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /**
- * A progress line on standard error: it appears after a moment, is updated in place, and is erased
- * when the work is done.
+ * A progress line on standard error. It appears only if the work takes longer than a moment, is
+ * updated in place, and is erased at the end.
  */
 struct bt_progress {
 	const char *task; /* "placing pods" */

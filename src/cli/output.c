@@ -95,7 +95,7 @@ int bt_output_write(enum bt_output_format format, bt_output_write_text *write_te
 /** Terminal widths below this are ignored as wrong. */
 #define COLUMNS_MIN 20
 #define COLUMNS_MAX 10000
-/** Extra indentation of continuation lines. */
+/** Extra indentation of the continuation lines of a wrapped text. */
 #define CONTINUATION_INDENT 2
 
 #define BOLD "\033[1m"
@@ -155,7 +155,7 @@ static uint32_t count_blanks(struct bt_str line, uint32_t from)
 	return count;
 }
 
-/** Column where the last cell of the line begins: after two blanks, or after the indentation. */
+/** Column where the last cell of the line begins. Two blanks separate cells. */
 static uint32_t last_cell_of(struct bt_str line)
 {
 	uint32_t start = count_blanks(line, 0);
@@ -203,7 +203,8 @@ static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *ou
 		bt_strbuf_append_str(out, line);
 		return;
 	}
-	if (indent > columns / 3 * 2) { /* too little room is left under the last cell */
+	if (indent >
+		columns / 3 * 2) { /* less than a third of the columns is left for the last cell */
 		indent = count_blanks(line, 0) + CONTINUATION_INDENT;
 	}
 	bt_strbuf_append_str(out, bt_str_sub(line, 0, cell));
@@ -229,7 +230,7 @@ static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *ou
 	}
 }
 
-/** "POD   NODE", or "What would let it in:" */
+/** "POD   NODE", or "Changes that would help:" */
 static bool is_heading(struct bt_str line)
 {
 	bool is_upper = line.length != 0;
@@ -243,7 +244,7 @@ static bool is_heading(struct bt_str line)
 static void paint_line(struct bt_str line, struct bt_strbuf *out)
 {
 	static const struct {
-		struct bt_str word; /* begins a cell */
+		struct bt_str word; /* two blanks before it: the word begins a cell */
 		const char *colour;
 	} words[] = {
 		{BT_STR_INIT("Scheduled"), GREEN},

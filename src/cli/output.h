@@ -45,7 +45,7 @@ void bt_output_fit(struct bt_strbuf *text);
 /**
  * Wrap lines wider than columns (0: no limit) at blanks; continuation lines are indented to the
  * last cell of a table or to the text. Lines that begin with a command stay whole, so that they can
- * be copied. coloured: paint headings and the fates of pods.
+ * be copied. coloured: with colours for headings and for the fates of pods ("Unschedulable").
  */
 void bt_output_lay_out(struct bt_strbuf *text, uint32_t columns, bool coloured);
 /** Append a word of a shell command line: in single quotes unless it is plain. */

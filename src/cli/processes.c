@@ -35,7 +35,7 @@ static void run_child(const struct bt_processes *processes, uint32_t index, int 
 	for (size_t sent = 0; exit_status == BT_EXIT_OK && sent < answer.length;) {
 		ssize_t length = write(pipe, answer.data + sent, answer.length - sent);
 		if (length < 0 && errno != EINTR) {
-			exit_status = BT_EXIT_BAD_INPUT; /* the parent closed the pipe */
+			exit_status = BT_EXIT_BAD_INPUT; /* the parent closed its end of the pipe */
 		}
 		sent += length > 0 ? (size_t)length : 0;
 	}
@@ -49,7 +49,7 @@ static int start(const struct bt_processes *processes, struct running *running, 
 	if (pipe(ends) != 0) {
 		return bt_error_set(err, BERTH_ERR_IO, "pipe: %s", strerror(errno));
 	}
-	(void)fflush(NULL); /* else the copy prints the buffered bytes again */
+	(void)fflush(NULL); /* otherwise the copy would print the buffered bytes, too */
 	pid_t process = fork();
 	if (process < 0) {
 		(void)close(ends[0]); /* nothing was written */

@@ -2,8 +2,8 @@
 #ifndef BT_CLI_PROCESSES_H
 #define BT_CLI_PROCESSES_H
 /**
- * Works on alternatives in forked copies of this process: a copy shares all that was read so far,
- * and may change it without effect on the others.
+ * Runs a function for several indexes, each in a forked copy of this process. A copy has all data
+ * that was read before, and its changes do not affect the other copies.
  */
 #include <stdint.h>
 
@@ -26,11 +26,12 @@ struct bt_processes {
 	 * call.
 	 */
 	int (*take)(void *context, uint32_t index, struct bt_str answer, struct berth_error *err);
-	/** Texts of messages. */
+	/** Returns the name of an index for messages. */
 	struct bt_str (*name)(const void *context, uint32_t index);
 	const char *failed;   /* how messages say that a copy failed: "was not replayed" */
 	const char *progress; /* title of the progress line; NULL: none */
-	uint32_t items;       /* total of progress, in equal parts per index; 0: the indexes */
+	uint32_t items; /* total shown by the progress line, divided equally among the indexes; 0:
+	                   number of indexes */
 	int64_t jobs;         /* copies at the same time; 0: one for each processor */
 };
 

@@ -21,7 +21,7 @@ bool bt_node_pattern_matches(struct bt_str pattern, struct bt_str name)
 	uint32_t p = 0;
 	uint32_t n = 0;
 	uint32_t star = UINT32_MAX;
-	uint32_t behind = 0; /* end of the bytes that the last star matches */
+	uint32_t behind = 0; /* end of the text that the last "*" matches */
 	while (n < name.length) {
 		if (p < pattern.length && pattern.data[p] == '*') {
 			star = p++;
@@ -108,7 +108,7 @@ int64_t bt_node_reference_match(const struct bt_manifests *cluster, struct bt_st
 /** Kinds with the names that kubectl accepts; messages show the first one. */
 static const struct {
 	enum bt_kind kind;
-	const char *words[WORDS_MAX]; /* NULL: no more */
+	const char *words[WORDS_MAX]; /* NULL after the last one */
 } kind_words[] = {
 	{BT_KIND_POD, {"pod", "pods", "po"}},
 	{BT_KIND_DEPLOYMENT,

@@ -45,7 +45,10 @@ struct bt_pod_reference {
 	enum bt_kind kind;
 	struct bt_str namespace_; /* "": any */
 	struct bt_str name;
-	/** Of KIND/NAME whose KIND may also be a namespace: the namespace to try next. "": none. */
+	/**
+	 * If KIND of KIND/NAME may also be a namespace: that namespace, for a second search. "":
+	 * none.
+	 */
 	struct bt_str other_namespace;
 };
 

@@ -129,7 +129,7 @@ int bt_setup_start(const char *command_name, struct bt_setup *setup, struct bert
 	return result < 0 ? result : start_threads(setup, err);
 }
 
-/** The answers of an extender cannot be guessed, and decisions without them would look real. */
+/** Fails if the configuration has extenders: without their answers the decisions would be wrong. */
 static int refuse_extenders(
 	const struct bt_setup *setup, const struct bt_config *config, struct berth_error *err)
 {

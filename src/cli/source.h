@@ -20,8 +20,10 @@ struct bt_source {
 	bool is_default;        /* neither files nor a server were given */
 };
 
-/** The rows of a flag table for the fields of a struct bt_source at an offset of the options.
- * Without the client in the program, --kubeconfig is known and refused. */
+/**
+ * The rows of a flag table for the fields of a struct bt_source at an offset of the options. A
+ * program built without the client refuses --kubeconfig.
+ */
 #define BT_SOURCE_FLAGS_AT(at) \
 	{"filename", 'f', BT_FLAG_STRINGS, (at) + offsetof(struct bt_source, files), "FILE|DIR|-", \
 		"file or folder of manifests, lists or snapshots; may be repeated"}, \
@@ -60,8 +62,8 @@ struct bt_source_provider {
 	const void *context;
 };
 /**
- * Make bt_source_read take this cluster instead of the server's; for a process that runs commands
- * in child processes. The provider is copied.
+ * Make bt_source_read use this cluster instead of the server's. "berth view" does so before it runs
+ * commands in child processes. The provider is copied.
  */
 void bt_source_provide(const struct bt_source_provider *provider);
 #endif

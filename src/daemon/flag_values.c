@@ -523,9 +523,9 @@ static const char *const kind_names[] = {
 };
 
 static const char intro[] =
-	"Assigns pods to nodes, as the Kubernetes scheduler does: for each pod in its queue it finds\n"
-	"the nodes on which the pod can run, ranks them, and binds the pod to one of the best. berth\n"
-	"makes the same decisions as kube-scheduler v1.36.\n"
+	"Assigns pods to nodes, as the Kubernetes scheduler does: for each pod in its queue it\n"
+	"finds the nodes on which the pod can run, ranks them, and binds the pod to one of the\n"
+	"best. berth makes the same decisions as kube-scheduler v1.36.\n"
 	"\n";
 
 static void write_head(const struct bt_flag_row *row, struct bt_strbuf *out)

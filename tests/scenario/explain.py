@@ -385,7 +385,7 @@ def test_scores(program):
     ranking = re.findall(r"^  (big|small|mid) +(\d+)", table, re.MULTILINE)
     assert ranking == [(name, str(totals[name]))
                        for name in sorted(totals, key=lambda name: (-totals[name], name))], table
-    assert "What would let it in" not in table and "Preemption" not in table
+    assert "Changes that would help" not in table and "Preemption" not in table
 
 
 def test_commands(program):

@@ -136,7 +136,8 @@ def test_explain_too_few_nodes(program):
     text = program.run("explain", "podgroup", "g", "-f", "-", *GANG, stdin=lines(*objects))
     assert text.expect(1).out.startswith("PodGroup default/g does not fit: 4 of 6 pending pods "
                                          "find a node, minCount is 6.\n"), text.out
-    assert "What would let the group in:\n  1. add 2 empty nodes like n0: then 6 of 6 " in text.out
+    assert ("Changes that would help the group:\n"
+            "  1. add 2 empty nodes like n0: then 6 of 6 ") in text.out
     assert explained(program, objects, "--proposals", "0")["proposals"] == []
 
 

@@ -12,14 +12,17 @@
 
 /** --- placing copies one by one --- */
 
-/** Attempts for one copy: an attempt that releases claims lets the next one see other devices. */
+/**
+ * Limit of attempts for one copy. After an attempt that releases claims, the next one finds other
+ * free devices.
+ */
 #define ATTEMPTS_MAX 16
 /** Decimal digits of a uint32_t. */
 #define NUMBER_DIGITS 10
 
 /** --- one copy --- */
 
-/** "FRONT-17", made twice for each copy: printf would take a sixth of all the time. */
+/** Returns "FRONT-17". Does not use printf, which would take a sixth of the time for a copy. */
 static struct bt_str name_of_copy(struct bt_arena *arena, struct bt_str front, uint32_t number)
 {
 	char digits[NUMBER_DIGITS];
@@ -92,7 +95,7 @@ static int compare_reasons(const void *a, const void *b)
 
 /** --- members whose copy finds no node --- */
 
-/** Whether a rejection by the plugin stays, because more pods can only leave less room for it. */
+/** Whether a rejection by the plugin is final, because further pods only use more resources. */
 static bool only_grows_tighter(struct bt_str plugin)
 {
 	static const char *const names[] = {"NodeAffinity", "NodeDeclaredFeatures", "NodeName",
@@ -120,7 +123,7 @@ static bool can_come_back(
 	return false;
 }
 
-/** Replaces what an earlier stop of the member recorded. */
+/** Records why the member stopped, in place of an earlier reason. */
 static void stop_member(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	const char *type, struct bt_str message)
 {
@@ -146,7 +149,7 @@ static void stop_with_result(struct bt_capacity_session *session, struct bt_capa
 	runner->is_out = !can_come_back(runner, result);
 	if (runner->is_passed_over && bt_str_equal(message, member->stop.message)) {
 		runner->failed_at = session->answer->copies;
-		return; /* the same stop is recorded already */
+		return; /* this reason is recorded already */
 	}
 	stop_member(session, runner, bt_fate_name(fate), message);
 	if (result->outcome == BT_OUTCOME_FIT_ERROR) {
@@ -432,7 +435,7 @@ static bool is_at_limit(const struct bt_capacity_session *session)
 	return session->answer->copies >= session->question->max;
 }
 
-/** One round of one member. Returns whether it placed as many copies as it weighs. */
+/** Runs one member's turn in a round. Returns whether as many copies as its weight were placed. */
 static bool take_turn(struct bt_capacity_session *session, uint32_t index)
 {
 	const struct bt_capacity_question *question = session->question;
@@ -454,7 +457,10 @@ static bool take_turn(struct bt_capacity_session *session, uint32_t index)
 	return true;
 }
 
-/** Rounds until one places nothing, the limit is reached, or a member has used up its made pods. */
+/**
+ * Runs rounds until a round places nothing, the limit is reached, or a member has used all pods
+ * that were made for it.
+ */
 static void capacity_place_all(struct bt_capacity_session *session)
 {
 	for (;;) {
@@ -482,12 +488,12 @@ static void capacity_place_all(struct bt_capacity_session *session)
 }
 
 /**
- * Pods made at first for a workload with claims per pod, and the factor by which their number grows
- * when they are used up.
+ * Number of pods that are first made for a workload with claims per pod, and the factor by which it
+ * grows when all are used.
  */
 #define OWN_PODS_AT_FIRST 256
 #define OWN_PODS_GROWTH 16
-/** Sum over all members: leaves room for the pods of other workloads. */
+/** Limit of these pods for all members, which leaves room for the pods of other workloads. */
 #define OWN_PODS_MAX (BT_WORKLOAD_PODS_MAX / 2)
 /** Bytes kept of a name that gets a suffix. */
 #define NAME_PART_BYTES 200
@@ -686,7 +692,7 @@ int bt_capacity_compute(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err)
 {
 	uint32_t own_pods = OWN_PODS_AT_FIRST;
-	/* Made pods that each member can have at most. */
+	/* The maximum number of made pods for each member. */
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < question->spec_count; i++) {
 		count += bt_capacity_spec_creates_claims(&question->specs[i]);
@@ -731,7 +737,7 @@ int bt_capacity_compute(const struct bt_capacity_question *question,
 			return result;
 		}
 		if (own_pods == own_most) {
-			asked.max = copies; /* repeat up to the same copies */
+			asked.max = copies; /* run again, up to the same number of copies */
 		}
 		own_pods = own_pods < own_most / OWN_PODS_GROWTH ? own_pods * OWN_PODS_GROWTH
 								 : own_most;

@@ -2,14 +2,14 @@
 #ifndef BT_CLI_CAPACITY_H
 #define BT_CLI_CAPACITY_H
 /**
- * How many copies of pods a cluster takes. The engine schedules the copies one by one, each
- * counting for the next, until one finds no node; no pod is evicted. Several specs at once are a
- * mix: they take turns, and a member gets as many copies per round as it weighs.
- *
- * In a mix, a member whose next copy finds no node is passed over while the others go on. Copies of
- * other members never make room, but can satisfy affinity or spreading: a member that such a plugin
- * (or an extender or a plugin from outside) rejected is therefore tried again in its next turn, if
- * anything was placed since. The mix ends with a round that places nothing.
+ * Counts how many copies of pods fit into a cluster. The engine schedules copies one by one until a
+ * copy fits on no node; each placed copy counts for the next ones, and no pod is evicted. Several
+ * specs at once are a mix, and its specs are the members: they take turns, and in each round a
+ * member gets as many copies as its weight. * In a mix, a member whose next copy fits on no node is
+ * skipped while the others continue. Copies of other members never make room, but can satisfy
+ * affinity or spreading: a member that such a plugin (or an extender or a plugin from outside)
+ * rejected is therefore tried again in its next turn, if anything was placed since. The mix ends
+ * with a round that places nothing.
  */
 #include "cli/output.h"
 #include "cli/setup.h"
@@ -104,9 +104,10 @@ struct bt_capacity_stop {
 	 */
 	const char *type;
 	struct bt_str message; /* the scheduler's message */
-	struct bt_str hint;    /* what stops most nodes, a half-sentence; "": see message */
+	struct bt_str
+		hint; /* the most frequent reason of nodes, a part of a sentence; "": see message */
 	BT_LIST(struct bt_capacity_reason) reasons;
-	uint32_t total; /* copies of all members when the member was first passed over */
+	uint32_t total; /* copies of all members when a copy of this member first did not fit */
 };
 
 /** Number of whole groups in one placement. */

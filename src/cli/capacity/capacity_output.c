@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reviews: the fields of cluster-capacity, and berth's additional ones. */
+/** Writes answers with the fields of cluster-capacity's reviews and further ones. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -277,7 +277,7 @@ static void write_resources(
 
 /** --- the result --- */
 
-/** The member that was passed over last: all others had stopped before. */
+/** The member that stopped last. */
 static const struct bt_capacity_member *last_member(const struct bt_capacity_answer *answer)
 {
 	const struct bt_capacity_member *last = &answer->members[0];

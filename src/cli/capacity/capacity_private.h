@@ -12,14 +12,17 @@ struct bt_capacity_runner {
 	uint32_t object_count; /* number of consecutive objects of one group */
 	struct bt_framework *framework;
 	struct bt_pod prototype;
-	/** The pods if each differs (claims per pod); otherwise the prototype stands for all. */
+	/**
+	 * The pods if each differs (claims per pod); empty if all copies are made from the
+	 * prototype.
+	 */
 	BT_VEC(const struct bt_pod *) pods;
 	bool has_own_pods;
 	bool warned_of_template; /* a missing claim template was reported */
 	struct bt_str uid_front;
 	uint32_t next_number; /* suffix of the next copy's name and uid */
 	bool is_out;          /* the member's stop is final */
-	bool is_passed_over;  /* the last attempt failed */
+	bool is_passed_over;  /* the last attempt for this member failed */
 	uint32_t failed_at;   /* copies of all members at that attempt */
 };
 
@@ -35,7 +38,7 @@ struct bt_capacity_session {
 	uint32_t *slots;            /* by index in answer->nodes */
 	uint32_t *node_of_slot;     /* inverse of slots */
 	struct bt_arena copy_arena; /* holds one copy */
-	bool ran_dry;               /* a member has used up its made pods */
+	bool ran_dry;               /* a member has used all pods that were made for it */
 };
 
 /** Fill in a member's requests. Call before the first copy. */

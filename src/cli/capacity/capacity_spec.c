@@ -120,7 +120,7 @@ static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 
 /** --- files --- */
 
-/** Manifests may have no name here: use generateName or "pod" then. */
+/** The name of the spec: metadata.name, else generateName, else "pod". */
 static struct bt_str name_of(const struct bt_object_meta *meta)
 {
 	if (meta->name.length != 0) {

@@ -10,10 +10,10 @@
 
 /** One device request, summed over the nodes that have too few free devices. */
 struct device_shortage {
-	struct bt_request_report request; /* of the first such node */
+	struct bt_request_report request; /* report of the first of these nodes */
 	uint32_t node_count;              /* nodes with too few free devices */
 	int64_t free_total;               /* free devices on these nodes */
-	uint32_t free_most;               /* most on any of them */
+	uint32_t free_most;               /* largest number of free devices on one of these nodes */
 };
 
 struct measuring {
@@ -22,7 +22,8 @@ struct measuring {
 	const struct bt_resource_claim **claims; /* claims to allocate */
 	uint32_t claim_count;
 	BT_VEC(struct device_shortage) shortages; /* one per request */
-	uint32_t joint_count; /* nodes that have enough for each request, but not for all */
+	uint32_t joint_count; /* nodes with enough devices for each request alone, but not for all
+	                         together */
 };
 
 /** --- requests of a copy --- */
@@ -326,7 +327,7 @@ struct shortage {
 	uint64_t reason_count; /* nodes that the scheduler rejected for it */
 	uint32_t node_count;   /* nodes with less than a copy needs */
 	int64_t free_total;    /* free amount on these nodes */
-	int64_t free_most;     /* most on any of them */
+	int64_t free_most;     /* largest free amount on one of them */
 };
 
 static struct shortage measure_shortage(

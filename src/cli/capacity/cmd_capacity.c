@@ -16,11 +16,11 @@ struct options {
 	const char *namespace_;
 	bt_flag_set_fn *set_mix;
 	bool is_mix;
-	const char *weights; /* NULL: all alike */
+	const char *weights; /* NULL: all weights are 1 */
 	int64_t max;         /* 0: BT_CAPACITY_COPIES_MAX */
 	int64_t need;
 	bool after_queue;
-	/* The run: from the input to the answers. */
+	/* State of the run. */
 	struct bt_capacity_specs specs;
 	bool *left_out; /* by object index */
 	struct bt_capacity_answer *answers;

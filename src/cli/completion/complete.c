@@ -25,23 +25,23 @@ struct bt_complete {
 	const struct bt_command *command; /* NULL: the command's name is being typed */
 	struct bt_arguments words;        /* between the command and the current word */
 	const char *current;
-	/* Found in words. */
+	/* Flags and values found in `words`. */
 	BT_VEC(const struct bt_flag *) given;
 	struct bt_arguments files;     /* values of --filename */
 	const char *namespace_;        /* value of --namespace; NULL: not given */
 	const struct bt_flag *waiting; /* the last word is a flag that lacks its value */
-	bool only_arguments;           /* a "--" came before */
+	bool only_arguments;           /* "--" precedes, so no flag can follow */
 	struct bt_strbuf out;
 };
 
 /**
- * A shell waits for the answer: bounds reading to about a second. Compressed files take longer per
- * byte.
+ * Limit of bytes to read, because a shell waits for the answer: reading takes about a second.
+ * Compressed files take longer per byte.
  */
 #define BYTES_MAX ((off_t)16 << 20)
 #define PACKED_BYTES_MAX ((off_t)2 << 20)
 
-/** Whether all are small regular files: every press of the key reads them again. */
+/** Whether all files are small regular files, because each completion reads them again. */
 static bool is_quick(const struct bt_arguments *files)
 {
 	off_t bytes = 0;
@@ -256,7 +256,7 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 	}
 }
 
-/** Offers candidates, each with the given first bytes of the typed text. */
+/** Offers candidates, each with the already typed text before it. */
 static void offer_behind(struct bt_complete *complete, const struct bt_complete_word *word,
 	const char *typed, struct bt_str alternative)
 {

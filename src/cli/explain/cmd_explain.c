@@ -205,8 +205,8 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 }
 
 /**
- * If the first pod of a workload fits, others may not: place all of its pods, and explain the first
- * one that stays pending instead.
+ * Explains the first pod of a workload that stays pending after all its pods were placed. Called if
+ * the workload's first pod fits.
  */
 static int explain_staying(const struct options *options, struct bt_simulation *simulation,
 	struct bt_strbuf *out, struct berth_error *err)
@@ -378,7 +378,7 @@ static const struct bt_flag flags[] = {
 	BT_COLOR_FLAG,
 	BT_SETUP_FLAGS,
 };
-/** The first flags, which "berth pending" lacks because it is always about all pods. */
+/** Number of flags at the start of the table that "berth pending" does not have. */
 #define FLAGS_OF_EXPLAIN_ONLY 2
 
 static const struct options explain_defaults = {.proposals = PROPOSALS_DEFAULT};

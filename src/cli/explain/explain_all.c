@@ -19,11 +19,11 @@ struct group {
 	struct bt_pod_owner owner;
 	bool is_pod_group; /* owner is a PodGroup, which is explained as a whole */
 	struct bt_str namespace_;
-	const struct bt_pod *first; /* the first that stays pending, if any */
+	const struct bt_pod *first; /* the first pod that stays pending, if any does */
 	uint32_t first_index;       /* index of first in bt_simulation.pods */
 	uint32_t count;             /* pods that are pending in the input */
-	uint32_t fit_count;         /* of these, pods that find a node now */
-	uint32_t others;            /* number of further owners */
+	uint32_t fit_count;         /* how many of them fit now */
+	uint32_t others;            /* number of owners that GROUPS_MAX leaves out */
 	const char *fate;           /* NULL: not explained */
 	struct bt_str message;
 	struct bt_str reasons;        /* "Insufficient cpu (5 nodes)"; "" if no node was filtered */
@@ -42,7 +42,7 @@ struct answer {
 	uint32_t best_count;
 };
 
-/** Add the pods that the simulation gave up to their groups again. */
+/** Adds pods that the simulation removed from their groups to the groups again. */
 static void join_groups_again(struct bt_simulation *simulation)
 {
 	for (uint32_t i = 0; i < simulation->pods.count; i++) {
@@ -69,7 +69,8 @@ static int compare_members(const void *left, const void *right)
 	int order = bt_str_compare(a->pod->metadata.namespace_, b->pod->metadata.namespace_);
 	order = order != 0 ? order : bt_str_compare(a->owner.kind, b->owner.kind);
 	order = order != 0 ? order : bt_str_compare(a->owner.name, b->owner.name);
-	if (order == 0 && a->owner.kind.length == 0) { /* a group per pod without owner */
+	if (order == 0 &&
+		a->owner.kind.length == 0) { /* a pod without owner is a group of its own */
 		order = bt_str_compare(a->pod->metadata.name, b->pod->metadata.name);
 	}
 	return order != 0 ? order : (a->position > b->position) - (a->position < b->position);

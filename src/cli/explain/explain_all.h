@@ -2,7 +2,7 @@
 #ifndef BT_CLI_EXPLAIN_ALL_H
 #define BT_CLI_EXPLAIN_ALL_H
 /**
- * Explanations of several pods: all pending ones, by owner and reason ("berth pending", "berth
+ * Explanations of several pods: all pending pods by owner and reason ("berth pending", "berth
  * explain --all"), and those of a pod group.
  */
 #include "cli/explain/explain_report.h"

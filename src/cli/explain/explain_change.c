@@ -15,8 +15,8 @@ static void append_word(struct bt_strbuf *out, const char *before, struct bt_str
 }
 
 /**
- * Whether the change frees more than the node's pods request. *out_wanted: the amount that a node
- * with the same pods would need.
+ * Whether the change frees more than the node's pods request, so that only a larger node helps.
+ * *out_wanted: the allocatable amount that this node needs.
  */
 static bool is_too_large(const struct bt_remedy *change, const struct bt_node_table *nodes,
 	struct bt_node_amounts *out_stock, int64_t *out_wanted)
@@ -32,7 +32,10 @@ static bool is_too_large(const struct bt_remedy *change, const struct bt_node_ta
 		!BT_ADD_OVERFLOW(out_stock->allocatable, change->amount, out_wanted);
 }
 
-/** Whether the pod names a node, or depends on the pods there: another node would have neither. */
+/**
+ * Whether the pod requires a node by name, or depends on pods of the node: then another node does
+ * not help.
+ */
 static bool is_tied(const struct bt_pod *pod)
 {
 	static const struct bt_str hostname = BT_STR_INIT("kubernetes.io/hostname");

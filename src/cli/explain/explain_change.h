@@ -21,7 +21,7 @@ bool bt_changes_append_text(const struct bt_remedy *changes, uint32_t count,
  */
 bool bt_change_append_command(const struct bt_remedy *change, const struct bt_pod *pod,
 	bool in_input, bool lacks_tolerations, struct bt_strbuf *out);
-/** The same for the alternative on the node's side: removing its taint. */
+/** As bt_change_append_command, for the alternative change of the node: removing its taint. */
 bool bt_change_append_alternative(
 	const struct bt_remedy *change, struct bt_str node, struct bt_strbuf *out);
 /** Write [{"type": "Uncordon", "node": "node-7", "text": "uncordon node-7"}, ...]. */

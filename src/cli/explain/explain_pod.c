@@ -19,7 +19,7 @@ struct candidate {
 	struct bt_str name;
 	uint32_t pending; /* UINT32_MAX: bound or finished */
 	uint32_t object;
-	bool placed; /* by the simulation */
+	bool placed; /* the simulation has placed it */
 	bool over;
 	bool leaving;
 };
@@ -35,7 +35,7 @@ struct search {
 
 /** --- searching pods --- */
 
-/** Returns the part of made after "NAME-", or "". */
+/** Returns the text after "NAME-" in a generated name, or "". */
 static struct bt_str ending_of(struct bt_str made, struct bt_str name)
 {
 	if (made.length < name.length + 2 || !bt_str_has_prefix(made, name) ||

@@ -286,7 +286,7 @@ static void write_proposals(const struct report *report, struct bt_strbuf *out)
 		!report->wants_proposals || explanation->members.count == 0) {
 		return;
 	}
-	bt_strbuf_append_c(out, "\nWhat would let the group in:\n");
+	bt_strbuf_append_c(out, "\nChanges that would help the group:\n");
 	if (explanation->proposals.count == 0) {
 		bt_strbuf_append_c(out, "  no change that was tried; see above what stops it\n");
 	}

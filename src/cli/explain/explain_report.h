@@ -13,7 +13,7 @@
 
 struct bt_explain_events {
 	bool is_live;             /* a server was given, and it has the pod */
-	struct bt_strbuf problem; /* why reading the events failed; "": it did not */
+	struct bt_strbuf problem; /* error of reading the events; "": none */
 	struct bt_live_events list;
 };
 
@@ -24,7 +24,7 @@ struct bt_explain_events {
 
 struct bt_pod_choice {
 	uint32_t pending; /* index in bt_simulation.pods; UINT32_MAX: the pod runs */
-	uint32_t object;  /* of a running pod: index in the cluster's objects */
+	uint32_t object;  /* for a running pod: its index in the cluster's objects */
 	/* Set if the reference names a workload. */
 	bool of_workload;
 	enum bt_kind workload_kind;
@@ -45,8 +45,8 @@ BT_MUST_USE int bt_pod_choose(const struct bt_simulation *simulation,
 	struct berth_error *err);
 
 struct bt_explain_report {
-	const struct bt_pod *pod; /* as it was explained: defaulted, without a node */
-	bool in_input;            /* as an object, not made from a workload's template */
+	const struct bt_pod *pod; /* with defaults and without a node, as it was explained */
+	bool in_input;            /* the pod is an object of the input, not made from a template */
 	/**
 	 * The pod comes from an API server and has no tolerations, so a patch cannot append to the
 	 * list.
@@ -56,11 +56,11 @@ struct bt_explain_report {
 	struct bt_str group_name; /* name of its PodGroup; "": scheduled by itself */
 	const struct bt_pod_choice *choice;
 	const struct bt_explanation *explanation;
-	const struct bt_node_table *nodes; /* of the explaining cluster; NULL: not available */
+	const struct bt_node_table *nodes; /* of the simulated cluster; NULL: not available */
 	uint32_t pending_count; /* pods without a node, including this one if it has none */
 	uint32_t ahead_count;   /* pending pods that the scheduler tries first */
 	bool after_queue;       /* the pods ahead were placed first */
-	uint32_t placed_count;  /* number of these that found a node */
+	uint32_t placed_count;  /* how many of them found a node */
 	bool proposals_wanted;
 	struct bt_explain_events events;
 };
@@ -82,11 +82,11 @@ void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_
 
 /** The groups of nodes that reject the pod, one or more lines per group. */
 void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt_strbuf *out);
-/** The same groups as member "groups" of a JSON object. */
+/** Write the groups of nodes that reject the pod as member "groups" of a JSON object. */
 void bt_explain_write_json_groups(
 	const struct bt_explanation *explanation, struct bt_json_writer *writer);
 
-/* Phrases. */
+/* Parts of sentences. */
 
 /** Append the line "  and 12 more" if fewer than count rows are shown. */
 void bt_explain_write_more(uint32_t shown, uint32_t count, struct bt_strbuf *out);

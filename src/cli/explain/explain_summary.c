@@ -6,12 +6,12 @@
 #include "base/printable.h"
 #include "cli/explain/explain_report.h"
 
-/** Limit of groups that the sentence names; a single further group is named, too. */
+/** Limit of groups that the sentence names; one more is named if it is the last one. */
 #define NAMED_GROUPS_MAX 5
 /** Limit of reasons per group in the sentence; the groups below list all of them. */
 #define NAMED_REASONS_MAX 3
 
-/** Plain words for the scheduler's reasons, after "1 node" and after "7 nodes". */
+/** The scheduler's reasons in plain words: `one` follows "1 node", `many` follows "7 nodes". */
 static const struct {
 	enum bt_reason reason;
 	const char *one;
@@ -237,9 +237,9 @@ static void append_gates(const struct bt_explain_report *report, struct bt_strbu
 static void append_not_handled(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	const struct bt_explanation *explanation = report->explanation;
-	bt_strbuf_append_c(out, " asks for the scheduler ");
+	bt_strbuf_append_c(out, " has schedulerName ");
 	bt_printable_append(out, report->pod->spec.scheduler_name);
-	bt_strbuf_append_c(out, ", which no profile is named after; with ");
+	bt_strbuf_append_c(out, ", which no profile has; with ");
 	bt_printable_append(out, explanation->profile);
 	bt_strbuf_append_c(
 		out, explanation->node_count == 0 ? " it finds no nodes" : " it fits on ");

@@ -46,8 +46,8 @@ static bool says_more(const struct bt_explained_node *node)
 }
 
 /**
- * The hint without the cordon's taint if the cordon itself is named before. Hints of several taints
- * are joined with ", ".
+ * The hint, without the taint that cordoning adds if the first obstacle says already that the node
+ * is cordoned. Several taints are joined with ", ".
  */
 static struct bt_str hint_beyond_cordon(const struct bt_explained_node *node, uint32_t index)
 {
@@ -92,7 +92,7 @@ static void write_group(const struct bt_explanation *explanation,
 	uint32_t shown = 0;
 	for (uint32_t i = 0; i < group->nodes.count; i++) {
 		uint32_t index = group->nodes.items[i];
-		/* Nodes whose line would exceed KINDS_MAX get no line. */
+		/* Nodes with further different lines are left out. */
 		const struct bt_explained_node *node = &explanation->nodes.items[index];
 		struct bt_strbuf text = {0};
 		struct line *line = NULL;
@@ -246,12 +246,13 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 		if (explanation->feasible_count == 0 && explanation->node_count != 0 &&
 			report->proposals_wanted) {
 			bt_strbuf_append_c(out,
-				"\nWhat would let it in:\n  no change that was tried; see why "
-				"not, above\n");
+				"\nChanges that would help:\n  none of the changes that were "
+			        "tried; "
+				"see the reasons above\n");
 		}
 		return;
 	}
-	bt_strbuf_append_c(out, "\nWhat would let it in:\n");
+	bt_strbuf_append_c(out, "\nChanges that would help:\n");
 	uint32_t number = 0;
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_proposal *proposal = &explanation->proposals.items[i];
@@ -364,7 +365,7 @@ static void explain_write_preemption(const struct bt_explain_report *report, str
 			} else if (bt_str_equal(refusal->reason,
 					   bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL])) {
 				bt_strbuf_append_c(
-					out, " (no pod's leaving would change the reason)");
+					out, " (evicting pods would not change the reason)");
 			} else if (bt_str_equal_c(refusal->reason, "not found")) {
 				bt_strbuf_append_c(
 					out, " (the pod was rejected for all nodes at once)");
@@ -419,7 +420,7 @@ static void explain_write_queue(const struct bt_explain_report *report, struct b
 		bt_printable_append(out, pod->status.nominated_node_name);
 		bt_strbuf_append_c(out, " by an earlier attempt\n");
 	}
-	/* A message of the last attempt that equals this explanation's is not repeated. */
+	/* Show the message of the last attempt only if it differs from the explanation's. */
 	const struct bt_pod_condition *condition =
 		bt_pod_find_condition(report->pod, BT_STR("PodScheduled"));
 	if (condition == NULL || bt_str_equal_c(condition->status, "True")) {
@@ -552,7 +553,7 @@ static void write_all_obstacles(const struct bt_explanation *explanation, struct
 
 /** Limit of events in the table. */
 #define EVENTS_SHOWN 5
-/** Limit per event. */
+/** Limit of an event's message. */
 #define MESSAGE_BYTES_MAX 1024
 
 static void write_events(const struct bt_explain_events *events, struct bt_strbuf *out)

@@ -17,7 +17,7 @@
 
 static const struct source {
 	const char *name;
-	const char *start; /* when the trace's times begin, as far as known */
+	const char *start; /* time 0 of the trace; NULL: not known */
 	int (*import)(struct bt_import *import, const struct bt_import_request *request,
 		struct berth_error *err);
 } sources[] = {

@@ -14,9 +14,12 @@
 #include "net/loop.h"
 #include "replay/recorder.h"
 
-/** Together with the write window, kill -9 loses less than a second. */
+/** Interval of writes: kill -9 loses less than a second, including the recorder's window. */
 #define WORK_INTERVAL_NS INT64_C(400000000)
-/** Shorter gaps of a watch are not recorded: any network delays changes that long. */
+/**
+ * Shorter interruptions of a watch are not recorded as gaps, because any network may delay changes
+ * by this much.
+ */
 #define GAP_MIN_NS BT_NS_PER_SECOND
 #define RECORDING_NAME_BYTES 4
 

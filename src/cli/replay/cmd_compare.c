@@ -13,7 +13,7 @@
 #include "cli/replay/replay_run.h"
 
 #define ALTERNATIVES_MAX 64
-/** Limit of shown alternatives: one column is the name. */
+/** Limit of shown alternatives: each takes a column, and the names of the rows take one. */
 #define SHOWN_MAX (BT_TABLE_COLUMNS_MAX - 1)
 
 /** The page of --report; DATA_MARK is replaced by the data. */
@@ -136,8 +136,8 @@ static const struct bt_json_value *find_named(const struct bt_json_value *list, 
 }
 
 /**
- * Add one row for each element of the first alternative's list; the row's title is its name between
- * two texts.
+ * Add one row for each element of the first alternative's list; the row's title is a text, the
+ * element's name, and another text.
  */
 static void write_rows(struct bt_table *table, const struct comparison *comparison,
 	const char *list, const char *before, const char *behind, const char *path,

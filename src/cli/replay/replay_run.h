@@ -58,8 +58,9 @@ struct bt_replay_answer {
 	struct bt_measure measure;
 	bool is_compared;
 	bool has_prices;
-	BT_VEC(struct bt_replay_difference) differences;      /* limited by their maximum */
-	uint64_t difference_counts[BT_DIFFERENCE__COUNT + 1]; /* the last: not compared */
+	BT_VEC(struct bt_replay_difference) differences; /* at most BT_REPLAY_DIFFERENCES_MAX */
+	uint64_t difference_counts[BT_DIFFERENCE__COUNT +
+		1]; /* the last entry counts differences whose reason was not looked for */
 };
 
 /** Parse and check the flags; a recording is required. Messages name the flag. */

@@ -10,7 +10,9 @@
 
 /** --- pods --- */
 
-/** Known only for pods that were tried in a scheduling cycle. */
+/**
+ * Adds the cells of -o wide, which are known only for pods that were tried in a scheduling cycle.
+ */
 static void add_wide_cells(
 	struct bt_table *table, struct bt_state *state, const struct bt_simulated_pod *entry)
 {
@@ -169,7 +171,7 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 
 /** --- devices --- */
 
-/** claim: the claim that the device is allocated to. */
+/** Receives one allocated device and its claim. */
 typedef void visit_device(void *context, const struct bt_resource_claim *claim,
 	const struct bt_device_request_allocation_result *device);
 

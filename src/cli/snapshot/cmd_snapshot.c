@@ -49,7 +49,8 @@ static int open_descriptor(struct snapshot_file *file, bool is_private)
 	if (descriptor < 0) {
 		bt_strbuf_reset(&file->temporary); /* there is no file to remove */
 	} else if (is_there && !is_private) {
-		(void)fchmod(descriptor, status.st_mode & 0777); /* may fail */
+		(void)fchmod(descriptor,
+			status.st_mode & 0777); /* failure leaves the default permissions */
 	}
 	return descriptor;
 }
@@ -206,7 +207,7 @@ static int write_snapshot(const struct options *options, struct bt_manifests *cl
 		 */
 		sigset_t held;
 		sigset_t before;
-		(void)sigemptyset(&held); /* cannot fail, like the calls below */
+		(void)sigemptyset(&held); /* these calls cannot fail */
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(ending_signals); i++) {
 			struct sigaction action;
 			if (sigaction(ending_signals[i], NULL, &action) == 0 &&

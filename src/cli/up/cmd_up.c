@@ -454,9 +454,9 @@ static int run_loop(struct up *up, struct berth_error *err)
 	}
 	if (result == 0) {
 		/*
-		 * The first settle sends answers before controllers and the scheduler run, so that
-		 * clients do not wait for these. The second one syncs what they wrote to disk and
-		 * sends it to watches.
+		 * The first call of settle sends answers before controllers and the scheduler run,
+		 * so that clients need not wait for them. The second call syncs their writes to
+		 * disk and sends the watch events.
 		 */
 		bt_loop_add_worker(up->loop, save_clock, up);
 		bt_loop_add_worker(up->loop, flush_front, up);

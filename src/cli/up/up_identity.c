@@ -44,7 +44,7 @@ static bool file_exists(const char *path)
 
 /** --- files of the data folder --- */
 
-/** The paths share one buffer. */
+/** Paths of the files; they share one buffer. */
 struct kept_files {
 	struct bt_strbuf ca_certificate;
 	struct bt_strbuf ca_key;
@@ -104,7 +104,7 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 	}
 	const char *names[] = {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default",
 		"kubernetes.default.svc", options->address};
-	/* A wildcard address cannot be named in a certificate: use the host name then. */
+	/* A certificate cannot name a wildcard address, so it names the host instead. */
 	bool is_any =
 		strcmp(options->address, "0.0.0.0") == 0 || strcmp(options->address, "::") == 0;
 	char host[256] = "localhost";
@@ -242,7 +242,7 @@ int bt_up_kubeconfig_write(const struct bt_up_identity *identity, const char *se
 		bt_base64_encode(bt_strbuf_str(&identity->ca.certificate), &text);
 		bt_strbuf_append_char(&text, '\n');
 	} else {
-		/* Over plain HTTP; the JavaScript client refuses the cluster without this field. */
+		/* The JavaScript client refuses a plain HTTP cluster without this field. */
 		bt_strbuf_append_c(&text, "    insecure-skip-tls-verify: true\n");
 	}
 	bt_strbuf_append_c(&text,

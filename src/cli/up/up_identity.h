@@ -18,7 +18,7 @@ struct bt_up_identity {
 
 struct bt_up_identity_options {
 	bool is_plain;                /* no TLS, no token */
-	const char *certificate_path; /* NULL: made, or taken from the data folder */
+	const char *certificate_path; /* NULL: a new certificate, or that of the data folder */
 	const char *key_path;
 	const char *data_dir; /* NULL: nothing is stored */
 	const char *address;  /* address to name in the certificate */

@@ -43,7 +43,8 @@ struct run {
 	struct bt_arguments flags; /* passed to the commands that answer questions */
 	struct bt_strbuf percentage;
 	struct bt_strbuf threads;
-	struct bt_arguments source_flags; /* shown to users in place of the history's */
+	struct bt_arguments source_flags; /* source flags in shown command lines, in place of those
+	                                     of the history */
 #if BT_HAVE_DAEMON
 	struct bt_live *live; /* NULL: files are served */
 	struct bt_live_watch *watch;

@@ -26,7 +26,7 @@ void bt_history_init(struct bt_history *history, int64_t now_ns)
 	}
 }
 
-/** Versions keep pods at rest, so that they can be packed (see bt_object_allow_pack). */
+/** The references of versions to pods are packable (see bt_object_allow_pack). */
 
 static struct bt_object *unpack(struct bt_object *object)
 {
@@ -185,8 +185,8 @@ static void read_pod(
 }
 
 /**
- * Creation timestamps have whole seconds: a pod first seen within that second was created when
- * seen.
+ * The pod's creation time. Creation timestamps have whole seconds, so a pod that is first seen
+ * within that second counts as created then.
  */
 static int64_t created_ns(const struct bt_pod *pod, int64_t seen_ns)
 {

@@ -387,7 +387,7 @@ static int start(struct question *question, struct berth_error *err)
 	if (question->messages == NULL || pipe(ends) != 0) {
 		return bt_error_set(err, BERTH_ERR_IO, "%s", strerror(errno));
 	}
-	(void)fflush(NULL); /* else the child prints the buffered bytes again */
+	(void)fflush(NULL); /* otherwise the child would print the buffered bytes, too */
 	pid_t pid = fork();
 	if (pid == 0) {
 		(void)close(ends[0]);
@@ -458,7 +458,8 @@ void bt_question_cancel(struct bt_questions *questions, uint32_t number)
 		}
 		question->answered = NULL;
 		if (question->pid != 0) {
-			(void)kill(question->pid, SIGKILL); /* end of output removes it */
+			(void)kill(question->pid,
+				SIGKILL); /* the question is removed when its output ends */
 		} else {
 			bt_vec_remove_ordered(&questions->list, i);
 			destroy(question);

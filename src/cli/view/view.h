@@ -27,7 +27,7 @@ enum bt_history_resource {
 
 /** An object from one change of it to the next. Times are since 1970. */
 struct bt_version {
-	struct bt_object *object; /* owned; pods are at rest */
+	struct bt_object *object; /* owned; a packable reference if it is a pod */
 	int64_t from_ns;
 	int64_t to_ns; /* INT64_MAX: until now */
 	uint32_t node; /* index in nodes, for a pod or a Node; BT_HISTORY_NONE: none */
@@ -47,7 +47,7 @@ struct bt_amounts {
 
 struct bt_history_node {
 	struct bt_str name;
-	uint32_t version;              /* newest; BT_HISTORY_NONE: only pods name it */
+	uint32_t version; /* newest version; BT_HISTORY_NONE: only pods refer to the node */
 	struct bt_amounts allocatable; /* as of the newest version */
 };
 
@@ -58,8 +58,7 @@ struct bt_history {
 	uint64_t revision;       /* counts changes */
 	uint64_t nodes_revision; /* revision of the last change of a node */
 	/**
-	 * Set if there is only one point in time: the objects of files, used as they are. NULL:
-	 * there is a history.
+	 * The objects of files, if the history has a single point in time; NULL: it has changes.
 	 */
 	const struct bt_manifests *files;
 
@@ -190,7 +189,7 @@ struct bt_view_server_options {
 	struct bt_questions *questions;
 	struct bt_view_changes *changes; /* NULL: the page is read-only */
 	const char *address;
-	uint16_t port;               /* 0: any */
+	uint16_t port;               /* 0: any free port */
 	const char *certificate_pem; /* NULL: plain HTTP */
 	const char *key_pem;
 	const char *token;  /* borrowed */

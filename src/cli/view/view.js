@@ -9,20 +9,20 @@
 const byId = (id) => document.getElementById(id);
 const svgSpace = "http://www.w3.org/2000/svg";
 
-/* --- state: what the address bar holds --- */
+/* --- state that the address bar has --- */
 
 const defaults = {tab: "pending", group: "", color: "cpu", pod: "", node: "",
 	at: "", what: "", config: "", like: "", table: ""};
 const tabs = ["pending", "whatif", "capacity", "details", "change"];
 let state = {...defaults};
-let cluster = null;      /* of /api/cluster, nodes included */
+let cluster = null;      /* answer of /api/cluster, with nodes */
 let samples = null;
-let pending = null;      /* of "berth pending" */
-let lit = null;          /* Map of node name -> what its tile says instead of its use, or null; others are dimmed */
-let litByAnswer = null;  /* the same, when nothing is pointed at */
+let pending = null;      /* answer of "berth pending" */
+let lit = null;          /* highlighted nodes: Map of node name -> text of its tile (null: its use); other nodes are dimmed */
+let litByAnswer = null;  /* highlighted nodes while nothing is pointed at */
 let sourceState = "";    /* "live", "a recording" */
 let mayChange = false;
-let focused = -1;        /* index of the tile that keys are on */
+let focused = -1;        /* index of the tile with the keyboard focus */
 
 function readAddress() {
 	const address = new URLSearchParams(location.hash.slice(1));
@@ -36,7 +36,7 @@ function writeAddress(isStep) {
 	if (hash === location.hash || (hash === "#" && location.hash === "")) return;
 	history[isStep ? "pushState" : "replaceState"](null, "", hash === "#" ? location.pathname : hash);
 }
-/** Every change of what is shown goes through here. */
+/** Changes the state and shows it. */
 function go(changes, isStep = true) {
 	Object.assign(state, changes);
 	writeAddress(isStep);
@@ -61,7 +61,7 @@ function draw(name, attributes = {}) {
 }
 const text = (tag, content, name = null) => make(tag, name ? {class: name} : {}, content);
 const nameOf = (content) => make("bdi", {class: "name"}, content);
-/** Pointing at the element, or the keyboard on it, dims all nodes but these. */
+/** Attributes of an element that highlights these nodes while the pointer or the focus is on it. */
 const pointing = (nodes) => ({onmouseenter: () => point(nodes), onmouseleave: () => point(null),
 	onfocus: () => point(nodes), onblur: () => point(null)});
 const nodeLink = (name) => make("button", {class: "link", type: "button", onclick: () => go({tab: "details", node: name, pod: ""}), ...pointing([name])}, name);
@@ -108,14 +108,14 @@ async function get(path, options = {}) {
 const at = () => state.at === "" ? null : Number(state.at);
 const withTime = (path) => at() === null ? path : `${path}${path.includes("?") ? "&" : "?"}at=${at()}`;
 
-/** Run a command over what the page shows: {exitStatus, output, messages, commandLine}. */
+/** Run a command on the shown cluster and time. Returns {exitStatus, output, messages, commandLine}. */
 function ask(commandArguments, files = [], signal = undefined) {
 	const request = {arguments: commandArguments, files};
 	if (at() !== null) request.at = at();
 	return get("/api/question", {method: "POST", body: JSON.stringify(request), signal});
 }
 
-/* --- colours: one ramp by lightness, so that it reads without telling hues apart --- */
+/* --- colours: a ramp of lightness, which can be read without distinguishing hues --- */
 
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => darkScheme.matches;
@@ -136,7 +136,7 @@ function rampColor(value) {
 	return ramps[isDark() ? "dark" : "light"][Math.round(Math.max(0, Math.min(1, value)) * rampSteps)];
 }
 
-/* --- what a node looks like --- */
+/* --- appearance of a node --- */
 
 const notReady = (node) => node.conditions.Ready !== undefined && node.conditions.Ready !== "True";
 const pressures = (node) => Object.entries(node.conditions)
@@ -177,14 +177,13 @@ function describe(index) {
 
 /* --- tiles --- */
 
-let prefix = "";         /* what all names begin with: left out on tiles */
-let tiles = [];          /* {index, x, y}: in the order of the groups */
+let prefix = "";         /* common prefix of all names, left out on tiles */
+let tiles = [];          /* {index, x, y} of each node, in the order of the groups */
 let tileSize = 10;
 let groupTitles = [];
 let columns = 1;
 
-/* Labels that mean the same everywhere, the first ones found are offered first; [0] and [1] are
- * what nodes are grouped by unless something else is chosen. */
+/* Well-known labels, in the order in which they are offered; [0] and [1] are the default groups. */
 const knownLabels = [
 	["pool", ["cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup", "kubernetes.azure.com/agentpool", "karpenter.sh/nodepool",
 		"doks.digitalocean.com/node-pool", "node-pool", "nodepool", "pool"]],
@@ -273,7 +272,7 @@ function drawLayer(canvas) {
 		pen.fillStyle = soft;
 		pen.fillText(count(title.count), after, title.y);
 	}
-	/* By colour, as changing it costs more than a tile. */
+	/* Draw tiles by colour, because changing the colour costs more than drawing a tile. */
 	const byColor = new Map();
 	for (const tile of tiles) {
 		const isDim = lit !== null && !lit.has(cluster.nodes[tile.index].name);
@@ -302,10 +301,10 @@ function drawLayer(canvas) {
 		const node = cluster.nodes[tile.index];
 		if (!node.unschedulable && !notReady(node)) continue;
 		pen.globalAlpha = lit !== null && !lit.has(node.name) ? 0.16 : 1;
-		/* Between the two lines of text, if there are any. */
+		/* The mark is between the two lines of text, if there is text. */
 		const side = size >= 44 ? size * 0.3 : size - 4;
 		const [x, y] = size >= 44 ? [tile.x + size - side - 5, tile.y + (size - side) / 2] : [tile.x + 2, tile.y + 2];
-		/* Strokes, so that no colour is needed to see it. */
+		/* Lines can be seen without distinguishing colours. */
 		pen.strokeStyle = notReady(node) ? (isDark() ? "#ff9a90" : "#b3261e") : ink;
 		pen.beginPath();
 		pen.moveTo(x, y + side);
@@ -345,7 +344,7 @@ function drawTiles() {
 		pen.strokeRect(tiles[focused].x + 1, tiles[focused].y + 1, Math.max(2, size - 2), Math.max(2, size - 2));
 	}
 }
-/** In the pen's font. What tells nodes apart is at the end: worker-03. */
+/** Shorten the name at its start, because names differ at the end (worker-03). */
 function shorten(pen, name, width) {
 	const fits = (part) => pen.measureText(part).width <= width;
 	let shown = fits(name) ? name : name.slice(prefix.length);
@@ -353,7 +352,7 @@ function shorten(pen, name, width) {
 	while (shown.length > 1 && !fits(shown)) shown = shown.slice(0, -1);
 	return shown;
 }
-/** Of "#rrggbb": dark letters are read better on it. */
+/** Whether dark letters are easier to read on the colour "#rrggbb". */
 const isPale = (color) => [1, 3, 5].reduce((sum, at, i) => sum + parseInt(color.slice(at, at + 2), 16) * [0.3, 0.59, 0.11][i], 0) > 130;
 const inkOn = (use) => (isDark() ? use > 0.6 : use < 0.45) ? "#10202f" : "#ffffff";
 function drawName(pen, tile, name, size, family) {
@@ -393,12 +392,12 @@ function focusTile(place, event = null) {
 	}
 	requestDraw(false);
 }
-/** Dim all nodes but these while they are pointed at; null: no longer. */
+/** Highlight these nodes while they are pointed at; null: stop. */
 function point(nodes) {
 	lit = nodes !== null ? new Map(nodes.map((name) => [name, null])) : litByAnswer;
 	requestDraw();
 }
-/** The same until the next answer. */
+/** Highlight these nodes until the next answer. */
 function light(nodes) {
 	litByAnswer = nodes;
 	point(null);
@@ -478,7 +477,7 @@ let asking = null;
 function setBody(...children) {
 	body.replaceChildren(...children.filter((child) => child !== null && child !== false));
 }
-/** Ask, and show the answer if the page still wants it. */
+/** Ask a question, and show the answer unless the page has changed meanwhile. */
 async function answerInto(key, question, write) {
 	asking?.abort();
 	asking = new AbortController();
@@ -543,9 +542,9 @@ function reasonButton(group) {
 	text("b", count(group.count)), reasons, text("span", `${group.plugin}: ${group.nodes.slice(0, 6).join(", ")}${group.nodes.length > 6 ? ", …" : ""}`));
 }
 const scoreColumns = 4;
-/** NodeResourcesFit, with places where it may be broken. */
+/** The words of a name such as NodeResourcesFit, with <wbr> between them. */
 const words = (name) => name.split(/(?=[A-Z][a-z])/).flatMap((word, i) => i === 0 ? [word] : [make("wbr"), word]);
-/** Plugins as rows, as their names are long; the best nodes side by side, the others by their total. */
+/** Scores with a row for each plugin and a column for each of the best nodes; of the others only the total. */
 function scoreTables(nodes) {
 	const best = nodes.slice(0, scoreColumns);
 	const plugins = [...new Set(best.flatMap((node) => Object.keys(node.scores || {})))];
@@ -679,7 +678,7 @@ function whatIfForm() {
 	make("details", {}, text("summary", "Schedule with another configuration"), config,
 		make("div", {class: "row"}, make("button", {type: "button", onclick: () => go({config: config.value.trim() === "" ? "" : config.value})}, "Use it")))];
 }
-/** The nodes that change, as they are before or after; each has the same place on both sides. */
+/** Tiles of the changed nodes, before or after; a node has the same place on both sides. */
 function miniTiles(nodes, side) {
 	const width = 480;
 	const {fontFamily} = getComputedStyle(document.body);
@@ -756,9 +755,9 @@ function showWhatIf() {
 
 /* Capacity */
 
-/** How commands name what a search found. */
+/** The name of a found object on the command line. */
 const nameFor = (item) => item.kind === "Pod" ? `${item.namespace}/${item.name}` : `${item.kind.toLowerCase()}/${item.namespace}/${item.name}`;
-/** A field that offers workloads, with the list of what it offers. */
+/** A text field with a list of the workloads to choose from. */
 function workloadField(id, attributes, isOffered) {
 	const offers = make("datalist", {id});
 	const offer = async () => {
@@ -792,7 +791,7 @@ function showCapacity() {
 		setBody(capacityForm(), text("p", "Name a workload or pod of the cluster: copies of it are scheduled one by one until the next finds no node.", "wait"));
 		return;
 	}
-	/* deployment/shop/web: the namespace is a flag of its own */
+	/* of deployment/shop/web, the namespace becomes a flag */
 	const parts = state.like.split("/");
 	const question = parts.length === 3 ? ["capacity", "--like", `${parts[0]}/${parts[2]}`, "--namespace", parts[1]]
 		: ["capacity", "--like", state.like];
@@ -801,7 +800,7 @@ function showCapacity() {
 
 /* Change: requests to the API server */
 
-/** What became of it, in list. */
+/** Make a change, and show its results in list. */
 async function change(request, list) {
 	list.replaceChildren(text("li", "Sending…", "wait"));
 	try {
@@ -858,8 +857,8 @@ function nodeChanges(node) {
 
 /* --- time --- */
 
-/** lines: the main one first; null: nothing happened then. top: the least that the height stands for. shown: what is
- * exactly so, where the samples are between two. */
+/** lines: lists of samples, the main one first; null: no data. top: smallest maximum of the axis. shown:
+    exact value at the shown time, which lies between two samples. */
 function chart(title, lines, format, {top = 0, shown = null} = {}) {
 	const length = lines[0].length;
 	const most = Math.max(...lines.flat(), 0);
@@ -898,7 +897,7 @@ function writeTime() {
 	byId("slider").setAttribute("aria-valuetext", byId("time-text").textContent);
 }
 
-/* --- all of it --- */
+/* --- the whole page --- */
 
 function showMap() {
 	if (cluster === null) return;
@@ -908,7 +907,7 @@ function showMap() {
 	if (state.table === "") { layOut(); requestDraw(); }
 	byId("n-nodes").textContent = count(cluster.nodes.length);
 	byId("n-running").textContent = count(cluster.running);
-	/* Files have workloads without pods, which only the command expands. */
+	/* Only the command creates the pods of workloads in files. */
 	byId("n-pending").textContent = count(cluster.hasHistory || pending === null ? cluster.pending : pending.summary.pending);
 	byId("tiles").setAttribute("aria-label", `${plural(cluster.nodes.length, "node")} as tiles, coloured by ${state.color}`);
 }
@@ -948,7 +947,7 @@ async function load() {
 
 let isFollowing = false;
 let slideTimer = 0;
-/** Dragging is many events: the tiles follow one answer after another, the questions its end. */
+/** Called for each event while the slider is dragged: tiles are updated with each answer, questions are asked again at the end. */
 async function followSlider() {
 	if (isFollowing) return;
 	isFollowing = true;
@@ -960,7 +959,7 @@ async function followSlider() {
 let refreshTimer = 0;
 let refreshing = false;
 let panelAt = 0;
-/** Changes come in bursts; a slow server is not asked again before it has answered. */
+/** Called for each change of the cluster. Sends no second request while one is unanswered. */
 function changed() {
 	if (refreshTimer !== 0 || state.at !== "") return;
 	refreshTimer = setTimeout(async () => {
@@ -1100,7 +1099,7 @@ async function start() {
 	await load();
 	showPanel();
 	follow();
-	/* Behind the first drawing of the tiles. */
+	/* Runs after the tiles were drawn for the first time. */
 	requestAnimationFrame(() => { document.documentElement.dataset.ready = "yes"; });
 }
 start();

@@ -9,8 +9,8 @@ struct options {
 	struct bt_command_line line;
 	struct bt_whatif_changes changes; /* of all flags, in command-line order */
 	bt_flag_set_fn *add_change;
-	const char *new_config; /* NULL: that of the before side */
-	const char *lose;       /* NULL: nothing */
+	const char *new_config; /* NULL: the configuration of the before side */
+	const char *lose;       /* value of --lose; NULL: not given */
 	bool each;
 	int64_t jobs;
 	bool from_scratch;
@@ -119,7 +119,7 @@ static int simulate_losses(struct options *options, const struct bt_lose_options
 	return result;
 }
 
-/** One side: the nodes are lost from the cluster after the changes. */
+/** Runs --lose --each on the cluster after the changes. */
 static int run_losses(struct options *options, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_whatif_side side;
@@ -134,7 +134,7 @@ static int run_losses(struct options *options, struct bt_strbuf *out, struct ber
 		.format = options->line.format,
 	};
 	setup.config_path = options->new_config != NULL ? options->new_config : setup.config_path;
-	setup.pool = NULL; /* copies of the process have no threads; results are the same without */
+	setup.pool = NULL; /* copies of the process have no threads, which do not affect results */
 	int result = bt_whatif_side_init(&side, &setup, err);
 	if (result == 0) {
 		result = simulate_losses(options, &lose, &side, out, err);

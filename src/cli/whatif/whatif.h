@@ -53,7 +53,7 @@ struct bt_whatif_change {
 	int64_t count;            /* ADD, SCALE */
 	struct bt_str key;        /* TAINT, LABEL */
 	struct bt_str value;
-	struct bt_str effect; /* TAINT; "" with removes: any effect */
+	struct bt_str effect; /* TAINT; "" if removes is set: any effect */
 	bool removes;         /* TAINT, LABEL: the value ends with "-" */
 };
 
@@ -110,10 +110,10 @@ struct bt_whatif_budget {
 	bool is_met;                  /* enough pods are healthy */
 	int32_t allowed;              /* disruptions that are allowed before the drain */
 	uint32_t evictions;
-	uint32_t taken;         /* of evictions: disruptions, as the pod was healthy */
-	uint32_t held;          /* of evictions: more than allowed */
-	uint32_t shared;        /* of evictions: refused, as several budgets cover the pod */
-	uint32_t still_pending; /* of evictions: pending on the after side */
+	uint32_t taken;         /* how many evictions are disruptions: of a healthy pod */
+	uint32_t held;          /* how many evictions exceed `allowed` */
+	uint32_t shared;        /* how many are refused because several budgets cover the pod */
+	uint32_t still_pending; /* how many evicted pods are pending on the after side */
 };
 
 struct bt_whatif {
@@ -142,14 +142,14 @@ BT_MUST_USE int bt_whatif_apply(
 /** Add the after side's objects to an empty cluster. */
 void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_cluster);
 /**
- * Unbind the running pods that a scheduler placed, except pods of DaemonSets and mirror pods, so
- * that simulating the cluster plans from scratch.
+ * Unbind the running pods that a scheduler placed, so that a simulation places them again. Pods of
+ * DaemonSets and mirror pods keep their nodes.
  */
 void bt_whatif_unplace(struct bt_manifests *cluster);
 /**
- * Let the simulation create missing pods of a live cluster's DaemonSets, so that they follow
- * changes of nodes. Call before bt_whatif_init, so that pods missing on both sides are no
- * difference.
+ * Make the simulation create missing pods of a live cluster's DaemonSets, as the controller does
+ * when nodes change. Call it before bt_whatif_init, so that pods that are missing before the
+ * changes are no difference.
  */
 void bt_whatif_expand_daemon_sets(struct bt_manifests *cluster);
 /** The reason for people: "drained"; "" for none. */

@@ -40,8 +40,8 @@ static int count_check(struct bt_whatif *whatif, struct berth_error *err)
 /** --- disruptions allowed by a budget without status --- */
 
 /**
- * Expected pods for one covered pod: the replicas of its controller, counted at the controller's
- * first pod; 1 if the input lacks the controller.
+ * The pod's part of the expected pods: the replicas of its controller if this is the controller's
+ * first pod, else 0; 1 if the input lacks the controller.
  */
 static int64_t scale_of(
 	const struct bt_whatif *whatif, const struct bt_pod *pod, struct bt_text_set *owners)

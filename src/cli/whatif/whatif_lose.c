@@ -21,7 +21,7 @@
 struct loss {
 	struct bt_str name; /* the node's name, or the label's value */
 	BT_VEC(uint32_t) nodes;
-	BT_VEC(uint32_t) pods; /* pods on these nodes */
+	BT_VEC(uint32_t) pods; /* pods on the lost nodes */
 	bool places_pods;      /* a pod has to be placed, so a copy simulates the loss */
 	struct bt_json_value *answer;
 	int64_t pending; /* members of the answer */
@@ -34,7 +34,8 @@ struct loss {
 struct losing {
 	const struct bt_lose_options *options;
 	struct bt_whatif_side *side;
-	BT_VEC(struct loss) losses; /* by first node; at the end worst first */
+	BT_VEC(struct loss)
+	losses; /* in the order of their first nodes; at the end the worst first */
 	BT_VEC(uint32_t) tried;     /* indexes of losses that a copy simulates */
 	uint32_t *loss_of;          /* by object index of a node: index of its loss + 1; 0: none */
 	uint32_t unlabelled;        /* number of nodes without the label */
@@ -79,7 +80,7 @@ int bt_lose_options_validate(const struct bt_lose_options *options, struct berth
 static void list_losses(struct losing *losing)
 {
 	const struct bt_manifests *cluster = &losing->side->cluster;
-	struct bt_text_set names = {0}; /* of the losses, in their order */
+	struct bt_text_set names = {0}; /* names of the losses, in the same order */
 	struct bt_str key = bt_str_from(label_key(losing->options));
 	losing->loss_of = BT_NEW_ARRAY(uint32_t, cluster->objects.count);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
@@ -396,8 +397,8 @@ static int take_json(
 /** --- many losses in one copy --- */
 
 /**
- * Losses per copy: results of one loss that the copy caches, such as scores of pods, speed up the
- * next.
+ * Number of losses that one copy simulates. What the copy caches for one loss, such as scores,
+ * speeds up the next one.
  */
 #define PART_MAX 256
 
@@ -596,7 +597,9 @@ static int take_baseline(
 	return result;
 }
 
-/** Neither before nor after the loss there are pods to place, so no simulation is needed. */
+/**
+ * Fills in the answer without a simulation: no pod is pending, neither before nor after the loss.
+ */
 static int answer_at_once(struct losing *losing, struct loss *loss, struct berth_error *err)
 {
 	struct bt_strbuf json = {0};
@@ -651,7 +654,7 @@ static bool is_harmful(const struct loss *loss)
 	return loss->pending != 0 || loss->lost != 0 || loss->preempted != 0;
 }
 
-/** The larger count comes first, because it is worse. */
+/** Orders the larger count first, because it is worse. */
 static int compare_counts(int64_t a, int64_t b)
 {
 	return (a < b) - (a > b);

@@ -349,8 +349,8 @@ static int add_csi_node(struct bt_whatif *whatif, const struct bt_whatif_change 
 }
 
 /**
- * Pods of the model node whose DaemonSets the input lacks; for the others, the DaemonSets make the
- * pods.
+ * Pods of the model node whose DaemonSets are not in the input. Pods of other DaemonSets are
+ * created by these.
  */
 struct daemon_pods {
 	BT_VEC(struct bt_object *) list;
@@ -421,8 +421,8 @@ int bt_whatif_add_nodes(
 		return bt_whatif_unknown(whatif, BT_KIND_NODE, BT_STR(""), change->target, err);
 	}
 	/*
-	 * A reference of its own, because adding objects may move the array, and the model may have
-	 * been removed.
+	 * Take a reference: adding objects may move the array, and an earlier change may have
+	 * removed the model.
 	 */
 	struct bt_object *model = bt_object_share(whatif->work.objects.items[index].object);
 	struct daemon_pods daemons = {0};

@@ -63,13 +63,13 @@ struct bt_whatif_slices {
 /** Mark the slices of deleted nodes in gone (by index in work). */
 void bt_whatif_remove_slices(const struct bt_whatif *whatif, bool *gone);
 /**
- * Release devices: pods that left their node lose their claims, and pods that come back get new
- * claims. cluster: the after side's.
+ * Release the devices of pods that left their node: their claims are deleted, and recreated pods
+ * get new claims. cluster: the after side's.
  */
 void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_manifests *cluster);
 
 /** whatif_workload.c */
-/** The controller if it has replicas, or BT_MANIFESTS_NONE. */
+/** Index of the controller if its kind has replicas, or BT_MANIFESTS_NONE. */
 uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
 	const struct bt_owner_reference *controller, struct bt_str namespace_);
 BT_MUST_USE int bt_whatif_scale(

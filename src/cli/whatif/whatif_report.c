@@ -430,7 +430,7 @@ static const char *departure_of(
 	return mark != NULL ? bt_departure_name((enum bt_departure)mark->departure) : "";
 }
 
-/** Whether the pod has a node and keeps it. */
+/** Whether the pod has a node and is not preempted. */
 static bool is_placed(const struct bt_whatif_pod *pod)
 {
 	return pod != NULL && !pod->preempted && pod->node_name.length != 0;

@@ -19,7 +19,7 @@ struct bt_whatif_pod {
 	enum bt_fate fate;
 	int32_t priority;
 	bool is_grouped; /* pending with its PodGroup, which is the owner */
-	bool running;    /* has its node from the input */
+	bool running;    /* already has a node in the input */
 	bool preempted;  /* was evicted from node_name */
 	uint32_t object; /* index in the side's cluster; BT_MANIFESTS_NONE: made for a workload */
 };

@@ -71,7 +71,8 @@ static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_po
 }
 
 /**
- * Part of a workload's pods: those of a Deployment's old ReplicaSets, of its newest one, or all.
+ * Which pods of a workload are meant: those of a Deployment's old ReplicaSets, those of its newest
+ * one, or all.
  */
 enum part {
 	PART_OLD,
