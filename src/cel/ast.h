@@ -72,8 +72,8 @@ enum bt_cel_macro {
 
 /** What an identifier names; set by the checker. */
 enum bt_cel_reference {
-	BT_CEL_REFERENCE_VARIABLE, /* of the environment, by index */
-	BT_CEL_REFERENCE_LOCAL,    /* of a macro, by slot */
+	BT_CEL_REFERENCE_VARIABLE, /* a variable of the environment, by index */
+	BT_CEL_REFERENCE_LOCAL,    /* a variable of a macro, by slot */
 	BT_CEL_REFERENCE_TYPE,     /* a type's name: type_value */
 };
 
@@ -85,10 +85,10 @@ struct bt_cel_node {
 	 * + a, so that tree walks may recurse. Set by the parser.
 	 */
 	uint32_t height;
-	const struct bt_cel_type *type; /* set by the checker; NULL in a program */
+	const struct bt_cel_type *type; /* set by the checker; NULL after compilation */
 	/**
-	 * If not NULL: the value, which does not depend on variables, and the units that reading it
-	 * costs; set when the program is made.
+	 * The value of a node that does not depend on variables, and the units that reading it
+	 * costs; NULL: not constant. Set when the program is made.
 	 */
 	const struct bt_cel_value *constant;
 	uint32_t constant_cost;
@@ -150,8 +150,9 @@ struct bt_cel_node {
 			enum bt_cel_macro macro;
 			bool has_two_variables;
 			struct bt_str names[2];
-			uint32_t slots[2];         /* slots of the variables; set by the checker */
-			struct bt_cel_node *range; /* BIND: the value; OPT_*: the optional */
+			uint32_t slots[2];         /* slot of each variable; set by the checker */
+			struct bt_cel_node *range; /* what the macro iterates over; BIND: the value;
+			                              OPT_*: the optional */
 			struct bt_cel_node
 				*condition; /* ALL, EXISTS...; MAP...: may be NULL */
 			struct bt_cel_node *result; /* the other macros */

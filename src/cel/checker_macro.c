@@ -282,7 +282,8 @@ const struct bt_cel_type *bt_cel_check_macro(
 		 */
 		const struct bt_cel_type *arguments[2];
 
-		(void)new_list(checker); /* the empty list that cel.bind expands to */
+		(void)new_list(
+			checker); /* counts the empty list that cel.bind expands to, as upstream */
 		arguments[1] = check_iteration(checker, node);
 		arguments[0] = node->macro.range->type;
 		return apply(checker, node, BT_CEL_STYLE_MEMBER, BT_STR("@sortByAssociatedKeys"),

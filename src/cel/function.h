@@ -77,7 +77,7 @@ enum bt_cel_guard {
 enum bt_cel_charge {
 	BT_CEL_CHARGE_OWN,      /* none: the function itself charges units */
 	BT_CEL_CHARGE_ONE,      /* one unit */
-	BT_CEL_CHARGE_TEXT,     /* a tenth: bt_cel_charge_text of the first argument */
+	BT_CEL_CHARGE_TEXT,     /* bt_cel_charge_text: a tenth of a unit per code point */
 	BT_CEL_CHARGE_ELEMENTS, /* bt_cel_charge_elements of the first argument */
 };
 

@@ -100,7 +100,7 @@ struct bt_live_events {
 	struct bt_arena arena;
 	struct bt_live_event *items;
 	uint32_t count;
-	bool is_cut; /* more than BT_LIVE_EVENTS_MAX: these are a part */
+	bool is_cut; /* there are more than BT_LIVE_EVENTS_MAX events */
 };
 
 #define BT_LIVE_EVENTS_MAX 1000

@@ -18,7 +18,8 @@ struct bt_live {
 	struct bt_strbuf server;  /* printable */
 	struct bt_strbuf context; /* printable */
 	bool has_answered;
-	int64_t last_data_ns; /* time of the last data, or end of an accepted Retry-After */
+	int64_t last_data_ns; /* time of the last received data, or end of the wait of a Retry-After
+	                       */
 	int64_t long_wait_ns; /* last Retry-After that was too long */
 };
 

@@ -2,8 +2,8 @@
 #ifndef BT_CLIENT_PACE_H
 #define BT_CLIENT_PACE_H
 /**
- * How fast requests are sent: their rate (struct bt_limiter) and how many run at a time (struct
- * bt_pace). Time is a parameter, in nanoseconds.
+ * Limits of requests: their rate (struct bt_limiter) and how many run at a time (struct bt_pace).
+ * Time is a parameter, in nanoseconds.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
  */
 struct bt_limiter {
 	double interval_ns;  /* time per token; 0: no limit */
-	double tolerance_ns; /* how far full_at_ns may be ahead */
+	double tolerance_ns; /* full_at_ns may be later than now by this much */
 	double full_at_ns;   /* time at which the bucket is full again */
 };
 
@@ -42,10 +42,10 @@ bool bt_limiter_take(struct bt_limiter *limiter, int64_t now_ns, int64_t *out_at
  */
 struct bt_pace {
 	int64_t shortest_ns; /* shortest answer of this period; INT64_MAX: none */
-	int64_t before_ns;   /* the same of the previous period */
+	int64_t before_ns;   /* shortest answer of the previous period */
 	int64_t since_ns;    /* start of this period */
 	uint32_t grown;      /* limit reached by the answers since the last idle time */
-	bool is_half;        /* one of two answers that raise the limit */
+	bool is_half;        /* one of the two answers that raise the limit by one has come */
 };
 
 void bt_pace_init(struct bt_pace *pace, int64_t now_ns);

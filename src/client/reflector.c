@@ -255,7 +255,7 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 
 	(void)call;
 	if (!reflector->is_open) {
-		/* a stream that was never opened counts as opened and ended now */
+		/* a stream that was never opened counts as one without duration */
 		reflector->opened_ns = bt_loop_now_ns(reflector->options.loop);
 	}
 	reset_request(reflector);
@@ -319,9 +319,10 @@ static int64_t patience_ends_ns(const struct bt_reflector *reflector)
 }
 
 /**
- * Replaces a silent watch. A server restored from a backup sends nothing until it reaches the
- * watch's resource version, and changes before that are lost (spec 13 section 11). If not even a
- * bookmark came, request a list: the server then reports whether the version is too large.
+ * Replaces a silent watch. A server that was restored from a backup sends nothing until it reaches
+ * the watch's resource version, and its changes until then are lost (spec 13 section 11). If no
+ * bookmark came either, a list follows, because the server then reports whether the version is too
+ * large.
  */
 static void end_silence(struct bt_reflector *reflector)
 {

@@ -2,10 +2,10 @@
 #ifndef BT_CLIENT_REFLECTOR_H
 #define BT_CLIENT_REFLECTOR_H
 /**
- * A reflector keeps a copy of one API collection up to date: streaming list or paged list, then
- * watch, repeated for ever, for every way in which a server can end them. Spec: 13 sections 10 to
- * 13, 11b section 5. The sink gets exact changes: additions, updates with the old object,
- * deletions, each once and in order; a new list is reported as its differences to the copy.
+ * A reflector keeps a copy of one API collection up to date: a streaming or paged list, then a
+ * watch, and both again whenever the server ends them. Spec: 13 sections 10 to 13, 11b section 5.
+ * The sink gets exact changes: additions, updates with the old object, deletions, each once and in
+ * order; a new list is reported as its differences to the copy.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,7 +91,7 @@ struct bt_reflector_options {
 	 * the last dot are ignored.
 	 */
 	const char *type_name;
-	const char *name; /* upstream's reflector name, for messages; the resource */
+	const char *name; /* name for messages, as upstream's: the resource */
 	bool streaming;   /* gate WatchListClient, unless disabled by the environment */
 	struct bt_reflector_sink sink;
 	struct bt_metrics *metrics; /* informer_*; NULL: none */

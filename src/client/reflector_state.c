@@ -189,8 +189,7 @@ static enum bt_reflector_report stream_ended(
 	case BT_REFLECTOR_END_EXPIRED:
 	case BT_REFLECTOR_END_FUTURE:
 		/*
-		 * without a resource version the server's refusal makes no sense: wait before the
-		 * retry
+		 * the server refused a version although none was requested: wait before the retry
 		 */
 		*out_waits = usable_version(state).length == 0;
 		state->unavailable = true;

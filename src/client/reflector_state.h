@@ -72,7 +72,7 @@ enum bt_reflector_end {
 	BT_REFLECTOR_END_EXPIRED, /* 410 */
 	BT_REFLECTOR_END_FUTURE,  /* resource version too large */
 	BT_REFLECTOR_END_FAILED,  /* anything else */
-	BT_REFLECTOR_END_BROKEN,  /* unparsable watch, or an unknown ERROR event */
+	BT_REFLECTOR_END_BROKEN,  /* the watch cannot be parsed, or has an unknown ERROR event */
 };
 
 enum bt_reflector_report {

@@ -113,7 +113,7 @@ struct bt_rest_request {
 	struct bt_str content_type; /* of the body; "": the client's; unused without a body */
 	struct bt_str accept;       /* "": the client's */
 	struct bt_str body;
-	bool is_watch; /* needs no token, has no timeout */
+	bool is_watch; /* not rate-limited, and without a timeout */
 	struct bt_rest_handler handler;
 	/**
 	 * Called with the handler's context before the call is sent, which may be long after its

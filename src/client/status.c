@@ -3,7 +3,7 @@
 
 /** Limit of body text in a message. */
 #define BODY_TEXT_BYTES_MAX 2048
-/** A successful answer up to this size is searched for a Status, because a Status is small. */
+/** A successful answer is searched for a Status only up to this size, because a Status is small. */
 #define GOOD_STATUS_BYTES_MAX 65536
 
 static const struct {

@@ -27,7 +27,7 @@ struct bt_tls_material {
 	struct bt_client_file_stamp certificate_stamp;
 	struct bt_client_file_stamp key_stamp;
 	bool pair_changed;             /* changed since the periodic check */
-	struct berth_error pair_error; /* set while no pair was ever usable */
+	struct berth_error pair_error; /* set until the first usable pair */
 	int64_t pair_refreshed_ns;     /* last check of the file stamps */
 	int64_t pair_check_ns;         /* time of the next periodic check */
 	int64_t pair_backoff_ns;

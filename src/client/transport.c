@@ -193,7 +193,7 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	struct berth_error cause = BERTH_ERROR_INIT;
 
 	*out_next_ns = INT64_MAX;
-	/* afterwards a run is in progress, or err says why none could be started */
+	/* starts a run, or sets err */
 	if (exec->run == NULL &&
 		(transport->waiting.first == NULL || is_valid(exec) ||
 			start_run(transport, false, err) != 0)) {
