@@ -377,7 +377,7 @@ struct bt_json_value *bt_json_merge_patch(
 		target = bt_json_new(arena, BT_JSON_OBJECT);
 	}
 
-	/* Visit each name once: of repeated names the last one counts, in both documents. */
+	/* Visit each name once: if a name is repeated, its last value counts, in both documents. */
 	struct bt_text_set index = {0};
 	struct bt_text_set of_patch = {0};
 	bt_json_append_names(target, &index);

@@ -214,7 +214,7 @@ static int keep_string(const struct bt_json_raw_string *raw, struct bt_arena *ar
 		return 0;
 	}
 	char *text = bt_arena_alloc_bytes(arena, length + 1);
-	(void)bt_json_unescape(raw->data, raw->length, text); /* same length as measured */
+	(void)bt_json_unescape(raw->data, raw->length, text); /* returns the measured length */
 	text[length] = '\0';
 	*out_text = (struct bt_str){text, (uint32_t)length};
 	return 0;

@@ -214,7 +214,10 @@ static int next_item(struct parser *parser, struct berth_error *err)
 		return 0;
 	}
 	if (level->is_object) {
-		/* also copies names that were unescaped into the arena already; these are rare */
+		/*
+		 * names that were unescaped are in the arena already, but copying these few again
+		 * is simpler
+		 */
 		item.name = copy_text_if_borrowed(parser, item.name, true);
 	}
 	/* reserve the slot first: items of a nested container are pushed behind it */

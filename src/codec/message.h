@@ -124,12 +124,15 @@ struct bt_scalar_type {
 		struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err);
 	/** Zero is null in JSON: a nullable field that is zero in protobuf counts as absent. */
 	bool zero_is_null;
-	/** Only numbers, in a multiple of 8 bytes: message_pack copies the memory. */
+	/**
+	 * The type consists of numbers only, and its size is a multiple of 8: message_pack copies
+	 * its memory.
+	 */
 	bool plain;
 	/**
-	 * If not plain: the value as numbers, which message_pack stores instead of the JSON form.
-	 * to_numbers returns false if they are not enough for this value. NULL: always the JSON
-	 * form.
+	 * For types that are not plain: convert a value to numbers and back; message_pack stores
+	 * the numbers instead of JSON text. to_numbers returns false if numbers cannot represent
+	 * the value. NULL: JSON text is always stored.
 	 */
 	bool (*to_numbers)(const void *value, int64_t out_numbers[BT_SCALAR_NUMBERS]);
 	void (*from_numbers)(const int64_t numbers[BT_SCALAR_NUMBERS], void *out);

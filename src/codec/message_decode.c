@@ -33,7 +33,7 @@ struct scratch {
 	struct scratch_block *bottom;
 };
 
-/** Capacity of a list's first run; most lists are shorter. */
+/** Capacity of the first run of items; most lists are shorter. */
 #define FIRST_RUN_ITEMS 4
 
 /**
@@ -353,8 +353,8 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 	struct bt_any_list earlier = bt_load_list(out);
 	for (uint32_t i = 0; i < earlier.count; i++) {
 		/*
-		 * count earlier entries again: copying them for n duplicates would take quadratic
-		 * time
+		 * earlier entries count again, because copying them for each of n duplicates takes
+		 * quadratic time
 		 */
 		void *entry = NULL;
 		result = add_item(decoder, &collector, &entry);

@@ -219,7 +219,7 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 		return fail_at(decoder, path, code);
 	}
 	if ((field->flags & BT_FIELD_INLINE) != 0 && bytes.length == 0) {
-		return 0; /* JSON has no member for it either */
+		return 0; /* berth's JSON table has no such member either */
 	}
 	void *value = bt_nullable_place(field, out, decoder->arena);
 	code = decode_bytes(decoder, field, bytes, value, path);
@@ -242,7 +242,7 @@ static uint32_t count_packed(struct bt_str bytes)
 
 struct run {
 	uint32_t elements; /* consecutive values with one tag */
-	uint32_t items;    /* items in them: a packed value has many */
+	uint32_t items;    /* items in these values: a packed value has several */
 };
 
 /**

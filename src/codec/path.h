@@ -3,7 +3,7 @@
 #define BT_CODEC_PATH_H
 /**
  * Position of a value in a document: a chain of steps on the C stack, formatted only for error
- * messages. NULL is the root.
+ * messages. A NULL path is the root.
  */
 #include <stdint.h>
 

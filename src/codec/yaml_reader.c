@@ -75,7 +75,9 @@ uint32_t bt_yaml_event_line(const yaml_event_t *event)
 	return (uint32_t)event->start_mark.line + 1;
 }
 
-/** Copied bytes count as well as output, because merges may drop most of the copies. */
+/**
+ * Counts output bytes and copied bytes, because merges may drop most of the copies from the output.
+ */
 int bt_yaml_check_budget(struct bt_yaml_reader *reader)
 {
 	if (reader->out->length - reader->out_start + reader->copied_bytes <=

@@ -74,7 +74,7 @@ static void append_requirement(struct bt_strbuf *out, const struct bt_requiremen
 	}
 }
 
-/** Do not cut inside a UTF-8 character. */
+/** Returns the largest length, at most `length`, that does not cut a UTF-8 character. */
 static uint32_t cut_length(struct bt_str text, uint32_t length)
 {
 	while (length > 0 && ((unsigned char)text.data[length] & 0xC0) == 0x80) {

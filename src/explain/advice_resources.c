@@ -191,7 +191,7 @@ static bool holds_port(const struct bt_pod_info *pod, const struct bt_host_port 
 	return false;
 }
 
-/** Counts the pods on the node that use the port; *first is one of these pods. */
+/** Returns the number of pods on the node that use the port; *first is one of them. */
 static uint32_t count_holders(const struct bt_node_info *node, const struct bt_host_port *wanted,
 	struct bt_pod_info *out_first)
 {

@@ -245,7 +245,7 @@ void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_o
 	}
 }
 
-/** Parts of the engine that persist between decisions and must not be changed by an explanation. */
+/** State of the engine that outlives a decision, and that an explanation must restore. */
 struct engine_memory {
 	struct bt_prng prng;
 	uint32_t next_start_node_index;

@@ -251,7 +251,7 @@ static void collect_of_node(struct collection *collection, uint32_t index)
 		}
 		wishes[i] = collect(collection, &wanted[i].remedies, wanted[i].distance,
 			wanted[i].is_too_small, index);
-		/* Two ways led to the same set: count the node once. */
+		/* Two of the node's sets are equal: count the node once. */
 		for (uint32_t k = 0; k < i && wishes[i] != NULL; k++) {
 			if (wishes[k] == wishes[i]) {
 				wishes[i]->node_count--;

@@ -8,9 +8,9 @@
 #include "plugins/common_pod_group.h"
 #include "state/pod_groups.h"
 
-/** Limit of rounds in which one proposal grows; each round explains one more member. */
+/** Limit of rounds that add changes to a proposal; each round explains one more member. */
 #define ROUNDS_MAX 8
-/** Limit of a member's proposals that are checked for the group. */
+/** Limit of proposals of one member that are tried for the whole group. */
 #define CHOICES_MAX 8
 /** Limit of nodes that are tried as templates of new nodes. */
 #define MODELS_MAX 3
@@ -270,8 +270,8 @@ static void copy_members(struct group_run *run, const struct bt_tried_group *tri
 }
 
 /**
- * Explains the first member without a node, while the other members are on their nodes, and adds
- * remedies that make it fit.
+ * Explains the first member without a node while the members before it are on their nodes, and adds
+ * remedies with which this member fits.
  */
 static void explain_first_member(void *context, const struct bt_tried_group *tried)
 {
@@ -421,7 +421,7 @@ static bool has_time(const struct group_run *run)
 	return run->work < WORK_MAX && run->result == 0;
 }
 
-/** Returns how many more members must find a node. */
+/** Returns the number of further members that must find a node for the group to be accepted. */
 static uint32_t missing_count(const struct group_run *run, uint32_t placed_count)
 {
 	const struct bt_group_explanation *out = run->out;
@@ -770,7 +770,7 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 	run.group = bt_object_store_find(&state->objects, BT_KIND_POD_GROUP, namespace_, name);
 	describe_group(&run);
 	struct outcome outcome = try_group(&run, NULL, 0, explain_first_member);
-	run.is_explained = true; /* also if no member passed PreEnqueue */
+	run.is_explained = true; /* set also if no member passed PreEnqueue */
 	add_gated(&run);
 	bool proposes = options->proposals_max != 0 && !outcome.is_accepted &&
 		out->fate != BT_GROUP_ERROR && options->objects.node != NULL;

@@ -19,7 +19,7 @@ struct bt_outlook {
 	bt_remedy_list of_pod;
 	double of_pod_distance;
 	bool of_pod_is_too_small;
-	bt_remedy_list fewest; /* absent: node->remedies or of_pod is as short */
+	bt_remedy_list fewest; /* absent: node->remedies or of_pod has as few changes */
 	bool fewest_is_too_small;
 	bool known; /* the filters ran for the node */
 };
@@ -33,7 +33,7 @@ struct bt_explain_run {
 	struct bt_explanation *out;  /* texts are copied into out->arena, because cycles end */
 	struct bt_outlook *outlooks; /* by index in out->nodes */
 	uint32_t *node_of_slot;      /* index in out->nodes */
-	bool entry_is_final;         /* no known change passes PreFilter */
+	bool entry_is_final;         /* no known change makes PreFilter pass */
 };
 
 /* explain_preemption.c */

@@ -12,7 +12,10 @@
 /** Budget of node evaluations in all trials: a few seconds. */
 #define WORK_MAX 8000000
 
-/** Up to this many terms and constraints, plugins use counters; with more, they count pods. */
+/**
+ * For pods with at most this many terms and constraints, plugins use counters; for others they
+ * count pods.
+ */
 #define COUNTED_TERMS 16
 /** Number of terms that cost as much as all other filters of a node. */
 #define TERMS_OF_A_NODE 32
@@ -287,7 +290,7 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
 	return 0;
 }
 
-/** Limit of how often changes are added to a refused candidate. */
+/** Limit of rounds in which changes are added to a rejected candidate. */
 #define ROUNDS_MAX 4
 /** Limit of candidates that are tried: a constant, and a number for each requested proposal. */
 #define CANDIDATES_MIN 24

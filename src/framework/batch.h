@@ -50,9 +50,10 @@ struct bt_batch {
 	char *signature; /* owned */
 	uint32_t signature_length;
 	BT_VEC(bt_sym) nodes;   /* best first; references held */
-	BT_VEC(int64_t) totals; /* of all scored nodes, while unordered */
-	bt_sym ranked_without;  /* the chosen node, while the nodes are unordered */
-	uint32_t next;          /* nodes before it are used up */
+	BT_VEC(int64_t) totals; /* scores of all nodes; set while the nodes are unordered */
+	bt_sym ranked_without; /* the chosen node, which the ranking leaves out; set while the nodes
+	                          are unordered */
+	uint32_t next;         /* index of the next node to try; the ones before it were used */
 	int64_t created_ns;
 	/* The last cycle that chose a node. */
 	bool has_last;

@@ -87,7 +87,7 @@ struct bt_cycle_state {
 	/** Cause of the cancellation, in the arena; "" if the cycle is not canceled. */
 	struct bt_str cancel_cause;
 	/**
-	 * Set for verification: plugins must compute their results from the pods, not from
+	 * Set for BERTH_VERIFY=1: plugins must compute their results from the pods, not from
 	 * counters.
 	 */
 	bool plain;

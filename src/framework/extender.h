@@ -53,7 +53,7 @@ struct bt_extender_filter_result {
 
 struct bt_host_priority {
 	struct bt_str host;
-	int64_t score; /* meant to be 0 to 10 */
+	int64_t score; /* should be 0 to 10 */
 };
 
 /** HostPriorityList. */

@@ -133,8 +133,8 @@ struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
 /**
- * Runs every filter in turn. Runs the filters in turn. Calls `failed` with the status of each
- * filter that does not pass, interpreted as in bt_run_filter, until it returns false.
+ * Runs the filters one after the other. Calls `failed` with the status of each filter that does not
+ * pass, interpreted as in bt_run_filter, until it returns false.
  */
 void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,

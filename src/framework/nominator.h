@@ -30,7 +30,7 @@ struct bt_nominated_node {
 	bt_sym node_name; /* borrowed from the nominations; BT_SYM_NONE: free */
 	uint32_t first;
 	uint32_t last;
-	uint64_t version; /* of its nominations; never 0, and no entry has it twice */
+	uint64_t version; /* changes with the node's nominations; never 0, and never repeated */
 };
 
 struct bt_nominator {

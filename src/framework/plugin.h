@@ -149,7 +149,9 @@ struct bt_claim_writer {
 	int (*patch_pod_status)(void *context, const struct bt_pod_info *pod,
 		const struct bt_pod_status *old_status, const struct bt_pod_status *new_status,
 		bool must_end, struct berth_error *err);
-	/** Set for replays, whose clock stands still: retries do not pause. */
+	/**
+	 * Set in replays: retries do not wait, because the clock does not advance during a step.
+	 */
 	bool retries_at_once;
 	void *context;
 };
@@ -190,7 +192,8 @@ struct bt_handle {
 		*volume_writer; /* NULL: volumes count as bound once assumed (simulation) */
 	/** NULL: the claim cache treats every write as done (simulation). */
 	const struct bt_claim_writer *claim_writer;
-	const struct bt_pod_lister *pods; /* NULL: cycle and state are up to date */
+	const struct bt_pod_lister
+		*pods; /* newest versions of pods; NULL: those of cycle and state are the newest */
 	/* Preemption. */
 	const struct bt_preemption_writer *preemption_writer; /* NULL: preemption only decides */
 	const struct bt_preemption_extender *preemption_extenders;
@@ -586,9 +589,9 @@ struct bt_plugin_shortcuts {
 		const struct bt_pod_info *pod);
 
 	/*
-	 * Column form of Score with `columns_per_cycle`: score_slots and normalize_column get the
-	 * cycle's pre-score data, or the pre-filter data of a plugin without PreScore.
-	 * score_fits_column gets no data.
+	 * Column form of Score for plugins with `columns_per_cycle`. The `data` of score_slots and
+	 * normalize_column is the cycle's pre-score data, or the pre-filter data if the plugin has
+	 * no PreScore; score_fits_column gets NULL.
 	 */
 
 	/** Writes raw scores of the feasible nodes; scores is indexed by position in slots. */

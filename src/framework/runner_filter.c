@@ -87,7 +87,10 @@ struct progress {
 	struct bt_status pending;
 };
 
-/** Handles one plugin's status. Returns true if it ends the run; outcome is then complete. */
+/**
+ * Handles one plugin's status. Returns true if the status ends the run; the outcome is then
+ * complete.
+ */
 static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_plugin *plugin, struct bt_status status,
 	const struct bt_pre_filter_result *result, struct progress *progress)

@@ -31,7 +31,7 @@ struct bt_waiting_pod {
 	/* Set by the first decision; later decisions are ignored. */
 	bool has_result;
 	uint8_t result_code;    /* Success, Unschedulable or Error */
-	uint16_t result_plugin; /* as in a status: index + 1, 0 = none */
+	uint16_t result_plugin; /* index of the plugin + 1, as in a status; 0: none */
 	char *result_message;   /* owned */
 };
 
