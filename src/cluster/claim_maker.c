@@ -8,7 +8,7 @@
 #include "cluster/typed.h"
 #include "server/write.h"
 
-/** The maker's cluster never moves its virtual clock: making claims takes no time. */
+/** The virtual time of the maker's cluster, which never advances. */
 #define START_NS (INT64_C(1700000000) * BT_NS_PER_SECOND)
 
 struct bt_claim_maker {

@@ -3,9 +3,9 @@
 #define BT_CLUSTER_CLAIM_MAKER_H
 /**
  * Makes the objects that a cluster's controllers make for a pod before it is scheduled:
- * ResourceClaims from templates, PersistentVolumeClaims of ephemeral volumes. For pods that no API
- * server stores: the controllers run against an API server of the maker's, which holds only these
- * pods. Spec: 14b sections 6.4 and 6.8.
+ * ResourceClaims from templates, and PersistentVolumeClaims of ephemeral volumes. Used for pods
+ * that no API server stores. The maker has its own API server with only these pods, and runs the
+ * controllers on it. Spec: 14b sections 6.4 and 6.8.
  */
 #include "api/pod.h"
 #include "cluster/manifests.h"

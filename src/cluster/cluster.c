@@ -52,8 +52,10 @@ static const enum bt_kind watched[] = {
 	BT_KIND_POD,
 };
 
-/** Runs at one virtual time, each of at least 64 writes. A cluster that needs more never becomes
- * idle. */
+/**
+ * Maximum number of runs at one virtual time, each with at least 64 writes. If more are needed, the
+ * cluster counts as never idle.
+ */
 #define RUNS_PER_TIME_MAX 1000000
 
 struct bt_cluster {
@@ -65,7 +67,8 @@ struct bt_cluster {
 	struct bt_controllers *controllers;
 	bool is_continued;
 
-	struct bt_scheduler *scheduler; /* NULL: none, and what follows is empty */
+	struct bt_scheduler
+		*scheduler; /* NULL: there is no scheduler, and the following members are empty */
 	struct bt_cluster_writes writes;
 	BT_VEC(uint8_t) kinds;                  /* enum bt_kind, or KIND_NONE, by collection */
 	BT_VEC(struct bt_store_change) changes; /* not observed yet; entries are shared */
@@ -78,8 +81,10 @@ struct bt_cluster {
 	struct bt_strbuf token_key;
 };
 
-/** --- the scheduler: the store's changes go in, decisions are written through the API, under the
- * same rules as the writes of other clients --- */
+/**
+ * --- the scheduler: it observes the store's changes, and writes its decisions through the API like
+ * every client ---
+ */
 
 /** Called inside a commit: only records the change. */
 static void record_change(void *context, const struct bt_store_change *change)

@@ -16,9 +16,9 @@
 struct bt_controllers;
 
 /**
- * Takes the pods that controllers create if nothing is to run them. Such pods are not stored, so
- * many pods of one template cost little. Controllers count them as pending pods. No Events are
- * written then, and one sync creates all pods.
+ * Receives the pods that controllers create, in clusters that run no pods. These pods are not
+ * stored, so that many pods of one template cost little; controllers count them as pending. No
+ * Events are written, and one sync creates all pods of a workload.
  */
 struct bt_pod_taker {
 	void *context; /* borrowed */

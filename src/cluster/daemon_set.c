@@ -47,7 +47,8 @@ struct bt_daemon_sets {
 
 struct bt_daemon_pod {
 	const struct bt_indexed_pod *record;
-	uint32_t place; /* index in places of its node, or of its target; else BT_MAP_NONE */
+	uint32_t place; /* index in `places` of the pod's node, or of the node that it requires;
+	                   else BT_MAP_NONE */
 };
 
 /** A node in one sync. */

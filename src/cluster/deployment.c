@@ -813,7 +813,9 @@ static void scale_sets(struct rollout *rollout)
 /* --- the controller --- */
 
 struct deployments {
-	/** Keys of ReplicaSets by their owner's uid; by "/<namespace>" if they have no owner. */
+	/**
+	 * Keys of ReplicaSets by the uid of their owner, or by "/<namespace>" if they have none.
+	 */
 	struct bt_groups owned;
 	struct bt_selector_table selectors;
 };

@@ -323,9 +323,9 @@ static bool has_dependents(const struct collector *self, const struct bt_json_va
 }
 
 /**
- * While some owner lives, drop the references to owners that are gone or in foreground deletion.
- * Otherwise delete the object: in the foreground if an owner waits for it and it has dependents
- * itself, else as its finalizers say.
+ * If an owner exists that is not being deleted, removes the references to owners that are gone or
+ * in foreground deletion. Otherwise deletes the object: in the foreground if an owner waits for it
+ * and it has dependents, else by the policy of its finalizers.
  */
 static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource *resource,
 	struct bt_str key, const struct bt_json_value *object, struct bt_arena *arena)

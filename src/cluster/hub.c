@@ -414,8 +414,8 @@ static void observe_change(struct bt_hub *hub, const struct bt_hub_note *note)
 }
 
 /**
- * Called inside the commit. Changes by clients are observed at once, while their trees exist,
- * because observing only enqueues. During a run, or while earlier changes wait, the change is only
+ * Called within the commit. Changes by clients are observed at once, while their trees exist;
+ * observing only enqueues keys. During a run, or while earlier changes wait, the change is only
  * recorded: the pod index must not change during a sync, and changes are observed in order.
  */
 static void record_change(void *context, const struct bt_store_change *change)

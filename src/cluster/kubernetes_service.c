@@ -33,7 +33,8 @@ static void set_port(
 }
 
 /**
- * Creates the object, or replaces it if its member differs. member NULL: an existing object stays.
+ * Creates the object, or replaces an existing one if this member differs. member NULL: does not
+ * change an existing object.
  */
 static bool create_or_replace(struct bt_sync *sync, enum bt_hub_kind kind, const char *member,
 	struct bt_json_value *wanted)

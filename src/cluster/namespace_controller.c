@@ -4,7 +4,7 @@
 
 #include "cluster/tree.h"
 
-/** Limit of deletions in one sync, so that other keys get their turn. */
+/** Limit of deletions in one sync, so that other keys are not delayed for long. */
 #define DELETIONS_PER_SYNC 200
 /** Most finalizers that the conditions list. */
 #define FINALIZERS_MAX 20

@@ -5,7 +5,9 @@
 
 #include "codec/json.h"
 
-/** Numbers from here on are renamed: they may be account numbers or dates. */
+/**
+ * Numbers with at least this many digits are renamed, because they may be account numbers or dates.
+ */
 #define SHORT_DIGITS 4
 #define FIRST_LONG_NUMBER 10000
 #define UUID_LENGTH 36

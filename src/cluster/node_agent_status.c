@@ -205,7 +205,10 @@ static void set_ips(const struct picture *picture, struct bt_json_value *status,
 	bt_json_append(picture->arena, bt_json_ensure_array(picture->arena, status, list), entry);
 }
 
-/** Returns the pod's address, which no other pod of the node has as long as there are free ones. */
+/**
+ * Returns the pod's address. It differs from those of other pods on the node while the subnet has
+ * free addresses.
+ */
 static struct bt_str pod_ip(const struct picture *picture, struct bt_node_agent *agent,
 	struct bt_agent_node *node, struct bt_agent_pod *record)
 {

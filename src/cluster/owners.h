@@ -18,7 +18,7 @@ struct bt_selector_entry {
 	uint64_t bits; /* bits of all labels that a match must have (bt_label_bits) */
 };
 
-/** An object that its owner no longer selects, since its labels changed. */
+/** An object that its owner no longer selects because the object's labels changed. */
 struct bt_stray {
 	char *owner_key; /* owned */
 	char *key;       /* owned */

@@ -463,8 +463,8 @@ static bool is_removed(const struct bt_simulation *simulation, const bool *remov
 }
 
 /**
- * Returns whether a removal could change the order of zones. Zones are ordered by their first
- * nodes: removing the first node of a zone that has others moves the zone.
+ * Returns whether removing these nodes could change the order of zones. Zones are ordered by their
+ * first nodes, so removing the first of several nodes of a zone moves the zone.
  */
 static bool changes_zones(const struct bt_simulation *simulation, const bool *removed)
 {
@@ -570,8 +570,8 @@ void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
 			continue;
 		}
 		/*
-		 * The zone has the node at its end: move it back to its place in the order of the
-		 * input.
+		 * The node was added at the end of its zone: move it back to its position in the
+		 * order of the input.
 		 */
 		for (; last > 0 && index_of_slot(simulation, zone->slots.items[last - 1]) > index;
 			last--) {

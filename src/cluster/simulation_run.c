@@ -13,7 +13,8 @@
 /** Start of virtual time. */
 #define START_NS BT_NS_PER_SECOND
 /**
- * Most attempts of one pod. Without a limit, pods that requeue each other would be tried for ever.
+ * Maximum number of attempts of one pod, because pods that requeue each other would be tried for
+ * ever.
  */
 #define ATTEMPTS_MAX 64
 /** Once the memory of all messages is used up, a message is cut to this. */
@@ -352,8 +353,8 @@ static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod
 		(attempt->group_name.length == 0 || !rejected);
 	if (queued == NULL || is_error || attempt->has_waited || entry->attempts >= ATTEMPTS_MAX) {
 		/*
-		 * Give up: the queue would try an error again and again, and a gang that was given
-		 * up would take the room again that it left to other pods.
+		 * Do not try the pod again: an error would be repeated for ever, and a gang that
+		 * was removed to leave its room to other pods would take that room again.
 		 */
 		entry->nominated_node_name = nominated_node(simulation, entry);
 		entry->is_dropped = true;

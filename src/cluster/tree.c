@@ -312,8 +312,8 @@ bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 		bt_json_set_value(arena, status, "conditions", conditions);
 		if (grace_seconds == 0) {
 			/*
-			 * No agent will write the end of the pod, and controllers with a finalizer
-			 * on it wait for that.
+			 * No node agent will write the end of the pod, and controllers that have a
+			 * finalizer on the pod wait for its end.
 			 */
 			bt_json_set_c(arena, status, "phase", "Failed");
 		}

@@ -10,7 +10,7 @@
 #include "cluster/workload.h"
 #include "codec/json_edit.h"
 
-/** A fixed start time, so that every run gives the same result. */
+/** The start time is fixed, so that every run gives the same result. */
 #define START_NS (INT64_C(1700000000) * BT_NS_PER_SECOND)
 /** Answers to the creation of a pod, as HTTP codes of an API server. */
 #define CODE_CREATED 201

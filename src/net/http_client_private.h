@@ -119,7 +119,8 @@ struct bt_http_transfer {
 	int64_t deadline_ns;     /* INT64_MAX: none */
 	int64_t head_silence_ns; /* 0: none */
 	int64_t body_silence_ns;
-	int64_t last_data_ns; /* last byte from the server, initially when it left the queue */
+	int64_t last_data_ns; /* time of the last byte from the server; before it, the time when the
+	                         transfer left the queue */
 	int64_t sent_ns;
 	int64_t answered_ns;
 	uint64_t body_bytes_max;

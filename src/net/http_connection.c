@@ -129,7 +129,7 @@ void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_n
 	}
 }
 
-/* Error text as Go prints it: the C library's text in lower case. */
+/* Error text as Go prints it: that of the C library, in lower case. */
 static const char *word_errno(int code)
 {
 	switch (code) {

@@ -4,8 +4,8 @@
 /**
  * An HTTP/1.1 server on an event loop, with or without TLS. Requests are delivered complete,
  * including the body; answers may be given at once or later, as a whole or as a stream that is read
- * when the client accepts more. All buffers are bounded: bodies have a limit, a stream is asked
- * only for as much as fits. Independent of Kubernetes. Uses libmicrohttpd and GnuTLS.
+ * when the client accepts more. All buffers are bounded: bodies have a limit, a stream is read only
+ * as far as its data fits. Independent of Kubernetes. Uses libmicrohttpd and GnuTLS.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -121,7 +121,7 @@ struct bt_http_server_options {
 	 * bt_http_peer_certificates. Disables session tickets.
 	 */
 	bool ask_client_certificate;
-	/** PEM; the CA names sent to clients, which select a certificate by them. NULL: none. */
+	/** CA certificates, PEM. Clients get their names, to select a certificate. NULL: none. */
 	const char *client_ca_pem;
 };
 

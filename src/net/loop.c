@@ -298,7 +298,7 @@ static void call_workers(struct bt_loop *loop)
 {
 	int64_t now_ns = bt_clock_steady_ns();
 	if (loop->due_ns <= now_ns) {
-		keep_due(loop); /* the calls below satisfy it */
+		keep_due(loop); /* the calls below do what is due */
 	}
 	loop->working++;
 	for (uint32_t i = 0; i < loop->workers.count; i++) {

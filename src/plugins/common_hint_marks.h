@@ -9,9 +9,9 @@
 #include "framework/hint_marks.h"
 
 /**
- * Want the labels of one requirement that a match needs: the one whose values are rarest, by the
- * references of their symbols. Returns false if no requirement names values; wants is then
- * unchanged.
+ * Want the labels that one of the requirements needs: the requirement whose values are rarest, by
+ * the reference counts of their symbols. Returns false if no requirement names values; wants is
+ * then unchanged.
  */
 bool bt_hint_want_values(struct bt_hint_wants *wants, enum bt_hint_mark_kind kind,
 	const struct bt_requirement *requirements, uint32_t count,

@@ -158,8 +158,8 @@ bool bt_resource_columns_collect(const struct bt_scored_resources *resources,
 /** The scoring loops, compiled for several instruction sets with the same results. */
 struct bt_resource_kernels {
 	/**
-	 * LeastAllocated, or MostAllocated if `most`. A resource that a node does not have is left
-	 * out of the node's sums.
+	 * LeastAllocated, or MostAllocated if `most`. If a node does not have a resource, its sums
+	 * do not include that resource.
 	 */
 	void (*allocation)(const struct bt_resource_column *columns, uint32_t column_count,
 		bool most, struct bt_slot_range range, int32_t *scores);

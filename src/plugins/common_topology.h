@@ -64,11 +64,10 @@ static inline int64_t bt_domain_changes_sum(
 #define BT_COUNTED_TERMS_MAX 16
 
 /*
- * Data of InterPodAffinity's PreFilter; src/explain reads it, too.
- *
- * It has a number for each (topology key, value) pair, as in spec 06 sections 3.5 and 3.8. There is
- * a table for each key; its number in a domain is the sum over its sources, computed when it is
- * read, so that domains that are not read cost nothing.
+ * Data of InterPodAffinity's PreFilter; src/explain reads it, too. * PreFilter computes a number
+ * for each (topology key, value) pair, as in spec 06 sections 3.5 and 3.8. There is a table for
+ * each key; its number in a domain is the sum over its sources, computed when it is read, so that
+ * domains that are not read cost nothing.
  */
 
 /** Counts kept by the state, times a factor. */
@@ -84,8 +83,8 @@ struct bt_affinity_table {
 	uint32_t source_count;
 	uint32_t source_capacity;
 	/**
-	 * Identifies the questions behind the numbers: a sum of hashes, so that their order does
-	 * not matter.
+	 * Identifies what the numbers count: a sum of hashes of the queries, which does not depend
+	 * on their order.
 	 */
 	uint64_t identity[2];
 };

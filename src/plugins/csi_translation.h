@@ -2,8 +2,9 @@
 #ifndef BT_PLUGINS_CSI_TRANSLATION_H
 #define BT_PLUGINS_CSI_TRANSLATION_H
 /**
- * In-tree volume sources as their CSI drivers see them: driver, volume handle, node affinity. Spec:
- * 07 section 4. No caller needs a whole translated volume, so there is a function for each part.
+ * Translates in-tree volume sources to CSI: driver, volume handle and node affinity. Spec: 07
+ * section 4. There is a function for each of these parts, because no caller needs a whole
+ * translated volume.
  */
 #include "api/storage.h"
 #include "base/error.h"

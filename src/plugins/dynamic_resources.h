@@ -80,8 +80,8 @@ struct bt_claim_bind {
 	int64_t wake_ns;    /* earliest time of the next step */
 	int64_t give_up_ns; /* end of BT_CLAIM_STEP_ASSUME */
 	/**
-	 * The claim in the API: as it was at the start of the attempt, or from the last answer.
-	 * Kept by the cycle.
+	 * The API's object of the claim at the start of the attempt, or in the last answer. The
+	 * cycle holds the reference.
 	 */
 	struct bt_object *base;
 	const struct bt_resource_claim *sent; /* written by the call in flight; in the arena */
@@ -108,7 +108,7 @@ struct bt_dynamic_claim {
 	bool has_selector;        /* the allocation has a node selector */
 	bool is_unavailable_here; /* on the node of the current Filter call */
 	bool is_unavailable;      /* on some node, so PostFilter may deallocate it */
-	bool is_signalled;        /* Reserve marked it in flight, and it still is */
+	bool is_signalled;        /* Reserve marked the allocation as in flight, and it still is */
 	bool is_undone;           /* Unreserve has undone the writes */
 	struct bt_parsed_node_selector selector;
 	/**

@@ -8,8 +8,8 @@
 #include "plugins/dynamic_resources.h"
 
 /**
- * Most steps of the allocator's search in one Filter call if there is no clock: as many as a search
- * does in some seconds.
+ * Maximum steps of the allocator's search in one Filter call if there is no clock; a search takes
+ * some seconds for them.
  */
 #define FILTER_QUESTIONS_MAX (UINT32_C(1) << 17)
 /** FirstAvailableMax, the score of the first alternative. */

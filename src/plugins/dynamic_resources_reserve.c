@@ -178,8 +178,8 @@ static bool has_same_devices(
 }
 
 /**
- * The claim's devices changed since the node was chosen, perhaps to devices out of the node's
- * reach: its users were deleted and another pod allocated it. Spec 12 section 21, D13.
+ * Whether the claim was allocated again since the node was chosen, perhaps with devices that the
+ * node cannot use: its users were deleted, and another pod allocated it. Spec 12 section 21, D13.
  */
 static bool has_moved(const struct binding *binding)
 {

@@ -54,7 +54,8 @@ static struct image_locality_names names_of_pod(
 }
 
 /**
- * An image counts less if fewer nodes hold it; otherwise all pods would go where the first one ran.
+ * The size of an image, reduced if few nodes have it. Otherwise all pods would be placed where the
+ * first one ran.
  */
 static int64_t spread_size(int64_t size_bytes, uint32_t holder_count, uint32_t node_count)
 {
@@ -204,7 +205,7 @@ static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const voi
 	uint32_t other_count)
 {
 	struct wanted_images wanted;
-	/* A node's numbers of holders are those of its last change. */
+	/* The number of nodes with an image is the one at the node's last change. */
 	double share =
 		(double)state->nodes.slot_count / (count < other_count ? count : other_count);
 	double sum_bytes = 0;

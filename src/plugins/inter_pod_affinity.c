@@ -975,8 +975,8 @@ static struct score_data *create_score_data(const struct affinity_plugin *instan
 }
 
 /**
- * Compute PreScore's data before PreScore runs, and keep it in the cycle for PreScore. The pod must
- * have no invalid term. NULL: this cycle must not keep the data.
+ * Compute the data of PreScore in advance, and store it in the cycle. The pod must have no invalid
+ * term. NULL: this cycle must not keep the data.
  */
 static const struct score_data *prepare_score(
 	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
@@ -1296,8 +1296,8 @@ static uint32_t number_of(struct numbered_sum *table, int64_t sum, uint32_t *cou
 }
 
 /**
- * Values that differ where those of weight_value differ. They are small unless there are more sums
- * than a tree has cells; then each further domain has a number of its own.
+ * Fills in numbers that differ for slots whose weight_value differs. Equal sums have one small
+ * number; if there are more sums than a tree has cells, each further domain has its own number.
  */
 static void weight_values(const void *context, uint32_t slot_count, uint32_t *values)
 {

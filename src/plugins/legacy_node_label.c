@@ -68,7 +68,7 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, NULL},
 };
 
-/** No key may be required both present and absent. */
+/** Checks that no key is required to be both present and absent. */
 static int check_conflicts(const char *field, const bt_str_list *present, const char *absent_field,
 	const bt_str_list *absent, struct berth_error *err)
 {

@@ -634,7 +634,10 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, after_node_change},
 };
 
-/** Want what each term needs of a node; terms with errors make the hint return Queue. */
+/**
+ * Want what each term needs of a node. A term with an error wants every event, because the hint
+ * returns Queue.
+ */
 static void add_wants_of_terms(struct bt_hint_wants *wants,
 	const struct bt_parsed_node_selector *selector, const struct bt_symbol_table *symbols)
 {

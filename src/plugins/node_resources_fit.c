@@ -486,8 +486,8 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 		return filter_slots(data, state, range, detail);
 	}
 	/*
-	 * Check only blocks in which a node may lack something. Details of the other blocks are set
-	 * to 0 once some node lacks something.
+	 * Check only blocks in which a node may lack something. The details of skipped blocks are
+	 * set to 0 when the first lacking node is found.
 	 */
 	for (uint32_t first = range.first, next; first < end; first = next) {
 		bool allowed = floors_allow(&instance->floors[first / FLOOR_SLOTS], data);

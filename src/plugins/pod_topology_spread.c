@@ -19,7 +19,7 @@
 #include "plugins/in_tree.h"
 #include "state/topology_key.h"
 
-/** Least count if there are no domains. */
+/** The smallest count, by definition, if there are no domains. */
 #define LOW_OF_NOTHING INT64_C(2147483647)
 
 /*

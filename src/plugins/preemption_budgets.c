@@ -34,7 +34,7 @@ static int compare_keys(const void *a, const void *b)
 
 /**
  * Upstream quirk, spec 08 section 9.1: a budget whose selector is absent or empty matches no pod,
- * and one with an invalid selector is ignored. Leave out all of these.
+ * and one with an invalid selector is ignored. None of these budgets is added.
  */
 static void add_budget(struct bt_budgets *budgets, const struct bt_pod_disruption_budget *object)
 {

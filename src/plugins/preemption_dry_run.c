@@ -96,7 +96,10 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 			bt_shortcuts(plugin)->filter_column == NULL ||
 			(bt_shortcuts(plugin)->filter_reads & REMOVAL_KINDS) != 0) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
-			/* Of what removing a pod changes, the filter must read only the sums. */
+			/*
+			 * The filter may read the sums, but nothing else that removing a pod
+			 * changes.
+			 */
 			run->sums_only &= (bt_shortcuts(plugin)->pure &&
 				!bt_shortcuts(plugin)->columns_per_cycle &&
 				bt_shortcuts(plugin)->filter_column != NULL &&
@@ -530,7 +533,10 @@ struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 	}
 	evaluator->statuses.entries.count = 0;
 	evaluator->statuses.groups = NULL;
-	/* One array holds both: clean candidates from its start, the others from the middle. */
+	/*
+	 * One array has both kinds: candidates without violations from its start, those with
+	 * violations from the middle.
+	 */
 	result.candidates =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, (size_t)limit * 2);
 	findings.clean = result.candidates;

@@ -138,8 +138,8 @@ static bool add_lower_nomination(void *context, const struct bt_pod_info *pod)
 	struct bt_lower_nominations *lower = context;
 
 	/*
-	 * There is nothing to clear if the status has no nominated node; nominations by a pending
-	 * patch have none yet.
+	 * A nomination is cleared only if the pod's status has it; while the patch is pending, the
+	 * status does not.
 	 */
 	if (pod->priority < lower->priority &&
 		(pod->nominated_node_name.length != 0 || lower->may_be_pending)) {

@@ -8,9 +8,8 @@ struct unit {
 	const struct bt_pod_group *group; /* NULL: a single pod */
 	int32_t priority;
 	/**
-	 * Start of the pod that was visited first; later members do not change it. A pod that has
-	 * not started counts as started when it is visited: later than all started pods, and later
-	 * than those visited before.
+	 * Start of the member that was visited first. A pod that has not started counts as started
+	 * when it is visited: later than all started pods, and later than those visited before.
 	 */
 	int64_t start_seconds;
 	bool is_grouped; /* the first pod has a scheduling group, whatever its mode */

@@ -463,7 +463,7 @@ static int poll_blocking(struct bt_real_binder *binder, const struct bt_pod_info
 	bool bound = false;
 	int code = 0;
 
-	/* No check runs at the second of the deadline itself. */
+	/* The last check is one second before the deadline. */
 	for (int64_t second = 1; code == 0 && !bound && second < binder->bind_timeout_seconds;
 		second++) {
 		code = writer->wait(writer->context, pod, err);

@@ -37,7 +37,8 @@ struct restrictions_data {
 	struct disk_list disks;
 	struct bt_str *exclusive; /* W: names of the pod's ReadWriteOncePod claims */
 	uint32_t exclusive_count;
-	int64_t in_use; /* n: used by others; may be negative in what-if runs */
+	int64_t in_use; /* number of other pods that use the disk; may be negative in what-if runs
+	                 */
 };
 
 /* Spec: 07b section 2.2. */

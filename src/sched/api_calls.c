@@ -176,7 +176,10 @@ static void notify_observer(
 	call->finished = true;
 }
 
-/** Release the call that an entry no longer stores. A call in flight is kept until it is done. */
+/**
+ * Release a call that is removed from its entry, unless it is in flight: then it is released when
+ * it is done.
+ */
 static void release_call(struct bt_api_calls *calls, struct bt_api_call *call)
 {
 	if (!call->in_flight) {

@@ -98,7 +98,10 @@ void bt_api_calls_init(struct bt_api_calls *calls, const struct bt_api_calls_obs
 /** Calls that were not sent are dropped; the observer is not called for them. */
 void bt_api_calls_finish(struct bt_api_calls *calls);
 
-/** Consumes call. Returns 0 if the call waits, or BT_API_CALL_SKIPPED if it ended at once. */
+/**
+ * Consumes call. Returns 0 if the call was queued, or BT_API_CALL_SKIPPED if it would change
+ * nothing and has ended.
+ */
 int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call);
 /** The next call to send, borrowed until bt_api_calls_done; NULL: no call waits. */
 struct bt_api_call *bt_api_calls_pop(struct bt_api_calls *calls, int64_t now_ns);

@@ -474,7 +474,7 @@ bool bt_cells_validate(const struct bt_cells *cells)
 	struct bt_cells *fresh = bt_cells_create(cells->position_count, cells->key_words);
 	bool equal = cells->is_filled;
 	for (uint32_t i = 0; i < cells->cell_count; i++) {
-		/* All keys differ, so a fresh fill gives the same numbers. */
+		/* All keys differ, so computing the cells again gives the same numbers. */
 		equal = equal && bt_cells_of_key(fresh, bt_cells_key(cells, i)) == i;
 	}
 	for (uint32_t i = 0; equal && i < cells->position_count; i++) {

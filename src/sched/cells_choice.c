@@ -44,7 +44,7 @@ struct cell_search {
 	uint32_t best_count;
 	uint64_t start; /* a point */
 	/*
-	 * If `others` is false, the counted cells are the feasible ones, else all the others are.
+	 * Which cells are counted: the feasible ones, or (if `others` is set) the infeasible ones.
 	 */
 	bool others;
 	const uint32_t *counted;
@@ -377,10 +377,10 @@ static uint32_t find_below(struct cell_search *search, uint32_t before)
 }
 
 /*
- * Functions for positions that are not in list order. Within each zone they are still in list
- * order, and the zones' positions before a point of the list end at nearly the same place. So the
- * tree counts up to a position in the middle of these ends, and for each zone the nodes between its
- * end and the middle are checked one by one.
+ * Functions for positions that are not in list order. The positions of one zone are in list order.
+ * For a point of the list, each zone has an end: the first position after the point. These ends are
+ * close together. So the tree counts up to a position in the middle of the ends, and for each zone
+ * the nodes between its end and the middle are checked one by one.
  */
 
 static bool is_feasible(const struct cell_search *search, uint32_t position)

@@ -262,8 +262,8 @@ static bool examines_all_nodes(const struct bt_cycle_run *run)
 }
 
 /**
- * Move the nodes that were taken out to the cells of their current verdicts. false: the plan gave
- * up its cells.
+ * Move the nodes that were taken out of the cells to the cells of their current verdicts. false:
+ * the plan no longer has cells.
  */
 static bool move_nominated(const struct bt_cycle_run *run, const struct bt_trait_list *traits)
 {

@@ -119,7 +119,8 @@ bool bt_cycle_needs_ranking(const struct bt_cycle_run *run);
 void bt_cycle_point_ran(
 	struct bt_cycle_run *run, enum bt_timed_point point, const struct bt_status *status);
 /**
- * The same for the Filter point, with its status. No effect if the profile has no Filter plugins.
+ * As bt_cycle_point_ran for the Filter point, with its status. No effect if the profile has no
+ * Filter plugins.
  */
 void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *status);
 /**
@@ -192,8 +193,8 @@ void bt_cell_list_keep_feasible(struct bt_cell_list *list);
 int64_t *bt_score_cells(
 	struct bt_cycle_run *run, const struct bt_cell_list *list, uint32_t node_count);
 /**
- * End the cycle without a feasible node, with statuses by group. The arrays must outlive the
- * cycle's decision. Nodes that were taken out get groups of their own.
+ * End the cycle without a feasible node, with statuses by group of nodes. Each node that was taken
+ * out of the cells gets its own group. The arrays must outlive the cycle's decision.
  */
 void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
 	uint32_t count, const uint16_t *group_of);

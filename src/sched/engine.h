@@ -166,8 +166,8 @@ struct bt_schedule_result {
 	/** Start of the attempt, by the metrics' clock. */
 	int64_t started_ns;
 	/**
-	 * Error of forgetting the pod when the attempt was undone: the pod stays in the cache. ""
-	 * if none.
+	 * Error of forgetting the assumed pod after a failed attempt, so that the pod stays in the
+	 * cache; "": none.
 	 */
 	struct bt_str forget_error;
 };

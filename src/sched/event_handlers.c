@@ -61,7 +61,10 @@ void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_objec
 	bt_object_release(object);
 }
 
-/** The caller decides what to do about a corrupted cache; all other errors are only reported. */
+/**
+ * Returns the error if the cache is corrupted, so that the caller decides; reports all other
+ * errors, and returns 0.
+ */
 static int cache_result(struct bt_scheduler *scheduler, int result, struct berth_error *failure,
 	struct berth_error *err)
 {

@@ -608,8 +608,8 @@ struct bt_node_search_result bt_find_nodes_that_pass_filters(
 	uint32_t all = run->engine->state->snapshot.count;
 	if (run->plan != NULL) {
 		/*
-		 * The other members of a group search the same placement, so evaluate whole
-		 * columns.
+		 * Evaluate whole columns if the other members of a group will search the same
+		 * placement.
 		 */
 		bool comes_again =
 			run->plan->recurring && run->engine->state->snapshot.has_placement;

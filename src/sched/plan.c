@@ -77,7 +77,7 @@ static bool is_at_point(const struct bt_framework *framework, enum bt_extension_
 	return false;
 }
 
-/** The same for column forms that run in every cycle, whose data is made later. */
+/** Whether a filter's column form runs in every cycle; its data is made later, in the cycle. */
 static bool filter_has_cycle_column(
 	const struct bt_framework *framework, const struct bt_plugin *plugin)
 {
@@ -213,9 +213,10 @@ static void collect_scores(
 /** Most memory of recurring shapes' plans by default: a thousand shapes at 5,000 nodes. */
 #define PLAN_BYTES_MAX_DEFAULT ((size_t)64 * 1024 * 1024)
 /**
- * Most plans of shapes seen only once. Enough for pods of a few owners that arrive in turn, and few
- * enough that their columns stay in the second-level cache if every pod has another shape (5,000
- * nodes, all shapes different: 12,000 pods/s against 4,200 with one queue of 64 MiB).
+ * Maximum number of plans of shapes that were requested only once. Enough for pods of a few owners
+ * that arrive in turn, and few enough that their columns stay in the second-level cache if every
+ * pod has another shape (5,000 nodes, all shapes different: 12,000 pods/s against 4,200 with one
+ * queue of 64 MiB).
  */
 #define NEW_PLANS_MAX 12
 /**

@@ -80,8 +80,9 @@ struct bt_plan_score {
 /**
  * A plan's nodes in cells (sched/cells.h): the nodes of a cell have the same verdict, raw scores
  * and traits. Cells are used while the shape recurs, on average, soon enough for repairs to be
- * cheaper than a pass over the columns. They are given up for a while if they do not pay: too many
- * cells, or different traits in each cycle. All-zero memory: no cells yet.
+ * cheaper than a pass over the columns. If they cost more than they save (too many cells, or
+ * different traits in each cycle), the plan has no cells for a while. All-zero memory: no cells
+ * yet.
  */
 struct bt_plan_cells {
 	struct bt_cells *tree; /* owned; NULL: not made yet */
@@ -90,8 +91,9 @@ struct bt_plan_cells {
 	uint32_t raw_count;        /* 0 if the plan has no scores */
 	uint64_t (*identities)[3]; /* owned; of the traits */
 	/**
-	 * All slots of the tree on which a trait's counts are not 0, and others. If the traits
-	 * change to others of the same kinds, only these and the new traits' slots are moved.
+	 * Contains all slots in the tree on which a count of a trait is not 0, and may contain
+	 * more. When the traits are replaced by others of the same kinds, only these slots and
+	 * those of the new traits are moved.
 	 */
 	BT_VEC(uint32_t) counted;
 	bool counted_is_complete; /* false: there are too many */
@@ -220,9 +222,9 @@ const uint32_t *bt_plan_cycle_verdicts(struct bt_plan *plan, struct bt_engine *e
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
 
 /**
- * By slot, how many pods of the shape fit there one after the other if nothing else changes; 0 for
- * infeasible slots. Call after a refresh; borrowed until the next one. NULL: a filter that does not
- * skip in this cycle cannot count.
+ * By slot: the number of pods of the shape that fit on the node one after the other if nothing else
+ * changes; 0 for infeasible slots. Call it after a refresh; borrowed until the next refresh. NULL:
+ * not known, because a filter of this cycle cannot count.
  */
 const uint32_t *bt_plan_room(struct bt_plan *plan, struct bt_engine *engine,
 	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod);

@@ -14,7 +14,7 @@
 #define MEAN_CYCLES 4
 /** One cycle counts for at most this multiple of the mean up to which cells pay. */
 #define DISTANCE_MAX 4
-/** Filling the cells pays if they serve at least this many cycles. */
+/** Cells are filled only if they will be used in at least this many cycles. */
 #define SERVED_MIN 8
 #define PAUSE_MAX 64
 /**
@@ -216,8 +216,9 @@ static bool move_place(
 }
 
 /**
- * Move the nodes that changed. If the traits are not those of the tree, only their counts differ:
- * move the nodes in cells->counted, too. kept: number of slots in that list of the previous traits.
+ * Move the nodes that changed. If the traits differ from those of the tree, only their counts
+ * differ, so also move the nodes in cells->counted. kept: number of slots in that list that come
+ * from the previous traits.
  */
 static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits, bool has_traits, uint32_t kept)
@@ -287,7 +288,7 @@ static bool can_catch_up(
 
 enum tree_traits {
 	TRAITS_SAME,
-	TRAITS_COUNT_OTHERS, /* some traits count other pods than those of the tree */
+	TRAITS_COUNT_OTHERS, /* some traits count other pods than the tree's traits do */
 	TRAITS_DIFFER,
 };
 

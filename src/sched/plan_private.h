@@ -22,7 +22,8 @@ struct shape_entry {
 
 struct bt_plan_cache {
 	BT_VEC(struct shape_entry) by_shape;
-	struct plan_queue once;      /* of shapes requested once; at most NEW_PLANS_MAX plans */
+	struct plan_queue
+		once; /* plans of shapes that were requested once; at most NEW_PLANS_MAX */
 	struct plan_queue recurring; /* of shapes requested again; at most bytes_max */
 	size_t bytes_max;
 	/* Column blocks of removed plans, each with block_slots entries of 4 bytes. */
@@ -88,7 +89,8 @@ void bt_parts_run(
 /**
  * Cells of the plan's nodes by verdict, raw scores and these traits; positions are the snapshot's
  * places. The plan's verdicts must be current, and its scores too if at least two nodes are
- * feasible. NULL: cells do not pay in this cycle. Borrowed until the state changes.
+ * feasible. NULL: cells would cost more than they save in this cycle. Borrowed until the state
+ * changes.
  */
 struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine *engine,
 	const struct bt_node_trait *traits, uint32_t trait_count);

@@ -249,8 +249,9 @@ struct candidate {
 };
 
 /**
- * Prediction of a run in each placement, without scheduling the members: if no filter depends on
- * other nodes, the columns give how many pods of a shape fit on a node one after the other.
+ * Predicts the number of members that fit in each placement without scheduling them. If no filter
+ * depends on other nodes, the columns give the number of pods of a shape that fit on each node one
+ * after the other.
  */
 struct forecast {
 	uint32_t *placed;      /* by placement: most members that can fit; NULL: unknown */
@@ -1189,8 +1190,8 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 }
 
 /**
- * Index of the last run's chosen placement or, if there is none, of the one where most members
- * found a node.
+ * Index of the placement that the last run chose; if it chose none, of the placement in which most
+ * members found a node.
  */
 static uint32_t closest_placement(const struct bt_group_cycle *cycle)
 {

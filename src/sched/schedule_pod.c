@@ -288,8 +288,8 @@ static bool evaluate_nominated_node(struct bt_cycle_run *run)
 }
 
 /**
- * If the full search examined the trial's node, remove the trial's entry. true: the search did not
- * examine it, so the entry stays.
+ * Removes the trial's entry if the full search examined the trial's node, too. true: the search did
+ * not examine the node, so the entry stays.
  */
 static bool trial_stands_alone(struct bt_diagnosis *diagnosis, uint32_t trial_slot,
 	struct bt_node_search search, uint32_t examined)

@@ -92,7 +92,7 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 		if (result != BT_WRITE_PENDING) {
 			/* During the call the writer may have added it to `answered`. */
 			uint32_t i = call->is_listed ? bt_fifo_count(&scheduler->answered) : 0;
-			/* It was added last, so search from the end. */
+			/* The pod was added last, so search from the end. */
 			while (i > 0) {
 				if (bt_fifo_at(&scheduler->answered, --i) == call) {
 					bt_fifo_at(&scheduler->answered, i) = NULL;

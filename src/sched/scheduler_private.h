@@ -162,7 +162,10 @@ void bt_group_cycle_destroy(struct bt_group_cycle *cycle);
 /** Schedule the whole group of a popped pod. Consumes entry. */
 void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 	int64_t now_ns, struct bt_attempt *out_attempt);
-/** The next attempt of the last cycle that no step has returned. false: none is left. */
+/**
+ * Returns the next attempt of the last cycle that no step has returned yet; false: all were
+ * returned.
+ */
 bool bt_group_cycle_next_member(struct bt_group_cycle *cycle, struct bt_attempt *out_attempt);
 
 /** --- scheduler.c --- */

@@ -212,7 +212,7 @@ static void record_earlier_owners(struct bt_arena *arena, const struct bt_apply_
 	manager->time = writer->time;
 }
 
-/** Union of own and the fields of all other managers. */
+/** Returns the union of `own` and the fields of all other managers. */
 static const struct bt_field_set *kept_fields(struct bt_arena *arena,
 	const struct bt_managers *managers, const struct bt_manager *self,
 	const struct bt_field_set *own)

@@ -178,7 +178,7 @@ static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
 	return keep != NULL || child->value->count != 0 || depth == 0;
 }
 
-/* list: the list that value is an element of; its key members are never pruned. */
+/* list: the list that contains value; key members of its elements are never pruned. */
 static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const struct bt_spot *list,
 	struct bt_json_value *value, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth)

@@ -76,7 +76,7 @@ void bt_schema_default(const struct bt_schema_message *message, struct bt_json_v
 #define PLACE_KIND (BT_SCHEMA_PLACES_MAX + 1)
 #define PLACE_API_VERSION (BT_SCHEMA_PLACES_MAX + 2)
 
-/** Members of one message: those already seen, and the number of those kept so far. */
+/** State for one message: the members already seen, and the number of members that are kept. */
 struct members {
 	const struct bt_schema_message *message;
 	struct bt_json_value *object;

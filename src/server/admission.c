@@ -37,7 +37,7 @@ static void set_storage_class(
 		bt_json_find(annotations, OLD_CLASS_KEY) != NULL) {
 		return;
 	}
-	/* A restored claim that is bound has its final class already, or deliberately none. */
+	/* A restored claim that is bound keeps its class, also if it has none. */
 	if (admission->write->restoring && bt_kinds_text(spec, "volumeName").length != 0) {
 		return;
 	}

@@ -51,7 +51,7 @@ static bool find_class(struct bt_admission *admission, struct bt_json_value *spe
 		return true;
 	}
 	*out_class = bt_admission_read(admission, "scheduling.k8s.io", "priorityclasses", name);
-	/* A dump may lack the classes, but its pods have their priority. */
+	/* The classes may be missing in a dump, but its pods already have a priority. */
 	if (*out_class == NULL &&
 		!(admission->write->restoring && bt_json_find(spec, "priority") != NULL)) {
 		bt_admission_refuse(

@@ -118,7 +118,10 @@ enum bt_propagation {
 	BT_PROPAGATION_ORPHAN,
 };
 
-/** Options of pods/log, exec and attach: texts as given; absent if not given. */
+/**
+ * Options of pods/log, exec and attach, as texts of the query; absent if the query lacks the
+ * option.
+ */
 struct bt_connect_options {
 	struct bt_str container;
 	struct bt_str tail_lines;

@@ -20,7 +20,7 @@ struct bt_cron {
 	/* A star in one of the two day fields: both fields must match, else either. */
 	bool any_day;
 	bool any_weekday;
-	int64_t every_seconds; /* 0: use the fields above; else ignore them */
+	int64_t every_seconds; /* interval of "@every"; 0: the fields above count */
 };
 
 /** Seconds to add to UTC, each valid from one change of the zone on. All-zero memory is UTC. */

@@ -361,8 +361,8 @@ static void check_type(struct bt_field_errors *errors, const struct bt_path *pla
 }
 
 /**
- * Schemas below allOf, anyOf, oneOf and not may only validate values: they must not set types,
- * defaults and the like.
+ * Schemas within allOf, anyOf, oneOf and not may only validate values; setting types, defaults and
+ * similar members is an error.
  */
 static void check_value_validation(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema)

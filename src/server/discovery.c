@@ -115,7 +115,7 @@ static struct bt_json_value *custom_metrics_version(
 	return entry;
 }
 
-/* The same for a group of custom metrics, which has no resources in the registry. */
+/* Writes a group of custom metrics, which has no resources in the registry. */
 static void fill_custom_metrics(
 	const char *group, struct bt_json_value *object, struct bt_arena *arena)
 {

@@ -90,8 +90,8 @@ void bt_encoder_finish(struct bt_encoder *encoder);
 void bt_encode_object(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out);
 /**
- * The same for an object that is not stored (dry run), complete with kind and apiVersion as in the
- * answer of bt_api_perform. Not for Status and other kinds: use bt_encode_document.
+ * As bt_encode_object, for an object that is not stored (dry run); it has kind and apiVersion, as
+ * in the answer of bt_api_perform. For Status and other kinds use bt_encode_document.
  */
 void bt_encode_object_tree(
 	struct bt_encoder *encoder, const struct bt_json_value *object, struct bt_strbuf *out);

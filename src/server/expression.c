@@ -63,7 +63,9 @@ static struct bt_str escape(struct bt_str name, struct bt_arena *arena)
 /** Largest size of a request, which bounds values whose schema has no limit. */
 #define REQUEST_BYTES_MAX UINT64_C(3145728)
 
-/** Required names that the estimate reads; more of them change it little. */
+/**
+ * Maximum number of required names that the estimate reads; further ones change the result little.
+ */
 #define REQUIRED_MAX 256
 
 /** Smallest size of a value of the schema in a request. */
@@ -237,7 +239,7 @@ const struct bt_cel_type *bt_expression_type(
 		const struct bt_json_value *property = properties->members[i].value;
 		if (bt_json_text_at(property, "type").length == 0 &&
 			!bt_json_bool_at(property, "x-kubernetes-int-or-string", false)) {
-			continue; /* its type is not given: not visible */
+			continue; /* a field without a type is not visible */
 		}
 		const struct bt_cel_type *inner = bt_expression_type(property, false, arena);
 		fields[count++] = (struct bt_cel_variable){escaped, inner};

@@ -11,8 +11,8 @@
 
 /**
  * CEL type of the values of a schema. is_resource: the schema is of a whole object, of which
- * apiVersion, kind, metadata.name and metadata.generateName are visible. Lives in the arena.
- * Without a schema the type is dyn.
+ * apiVersion, kind, metadata.name and metadata.generateName are visible. The result is in the
+ * arena; it is dyn if there is no schema.
  */
 const struct bt_cel_type *bt_expression_type(
 	const struct bt_json_value *schema, bool is_resource, struct bt_arena *arena);

@@ -48,7 +48,7 @@ struct bt_list_request {
 	struct bt_list_parameters parameters;
 	/**
 	 * Called when a read that answered BT_HTTP_STREAM_WAIT can continue (see
-	 * bt_http_stream_resume). The function only notes it: it must not call lists or watches.
+	 * bt_http_stream_resume). The function must not call lists or watches.
 	 */
 	void (*wake)(void *context);
 	void *wake_context;
@@ -69,7 +69,7 @@ struct bt_list;
  */
 uint64_t bt_list_future_rv(
 	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch);
-/** The same for get with resourceVersion. */
+/** As bt_list_future_rv, for get with resourceVersion. */
 uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_version);
 /** 0, or 400 if resourceVersion is not a number. */
 uint16_t bt_get_check_rv(

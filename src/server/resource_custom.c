@@ -17,8 +17,8 @@
  */
 #define CUSTOM_RESOURCES_MAX 4096
 /**
- * Leaves room for built-in collections. Collections are never removed from a store's file, not even
- * by a restart.
+ * Maximum number of collections of custom resources, which leaves room for built-in ones.
+ * Collections are never removed from a store's file.
  */
 #define COLLECTIONS_MAX (BT_STORE_COLLECTIONS_MAX - 2 * CUSTOM_RESOURCES_MAX)
 

@@ -30,7 +30,7 @@ enum bt_route_kind {
 
 struct bt_route {
 	enum bt_route_kind kind;
-	struct bt_str text; /* see above; of (missing) resources the name in the path */
+	struct bt_str text; /* see above; for missing resources the name in the path */
 	struct bt_str group;
 	struct bt_str version;
 	const struct bt_api_resource *resource;

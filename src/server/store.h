@@ -96,11 +96,14 @@ struct bt_store;
 
 struct bt_store_options {
 	/**
-	 * A window keeps at least this many changes of its collection (fewer only if their texts
-	 * exceed four times window_bytes_max) ...
+	 * A window keeps at least this many changes of its collection, or fewer if their texts
+	 * exceed four times window_bytes_max.
 	 */
 	uint32_t window_changes_min;
-	/** ... and all younger changes, while superseded texts stay below window_bytes_max. */
+	/**
+	 * The window also keeps all changes younger than this, unless superseded texts exceed
+	 * window_bytes_max.
+	 */
 	int64_t window_age_ns;
 	uint64_t window_bytes_max;
 };

@@ -43,9 +43,12 @@ struct bt_strategy {
 	enum bt_name_rule name_rule;
 	/** A create gets the status that the schema gives an empty object. 14b 2.2. */
 	bool resets_status;
-	/** Updates check only the spec again, so metadata errors come three times, not four ... */
+	/** Updates validate only the spec again, so metadata errors are repeated three times, not
+	 * four. */
 	bool validates_spec_alone;
-	/** ... or the whole object, so that all its errors come twice, as upstream's do. */
+	/**
+	 * Validates the whole object twice, so that all its errors are repeated as upstream's are.
+	 */
 	bool validates_twice;
 	/**
 	 * After every decode, including that of a patch's result, and after the schema's defaults.

@@ -148,7 +148,7 @@ static void cell_bool(struct bt_table_row *row)
 		row->writer, bt_json_bool_at(row->object, row->path, row->fallback != NULL));
 }
 
-/** The same as cell_bool, as a text. */
+/** As cell_bool, but the cell is a text. */
 static void cell_truth(struct bt_table_row *row)
 {
 	bt_json_write_c(row->writer,
@@ -658,7 +658,7 @@ static struct bt_str first_text(const struct bt_json_value *object, const char *
 	return BT_STR("");
 }
 
-/** The core group's member, or if it is absent the other group's at the fallback. */
+/** The member of a core/v1 Event, or the member that events.k8s.io/v1 has in its place. */
 static void cell_event_member(struct bt_table_row *row)
 {
 	bt_json_write_str(row->writer,

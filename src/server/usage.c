@@ -8,7 +8,7 @@
 #include "server/write.h"
 
 #define DEFAULT_USAGE "50%"
-/** Usage of containers that have no request, if their usage is given as a share of it. */
+/** Usage of a container without a request, if the usage is a share of the request. */
 #define CPU_NANO_WITHOUT_REQUEST INT64_C(1000000)
 #define MEMORY_WITHOUT_REQUEST (INT64_C(8) << 20)
 #define AMOUNT_MAX 1e18

@@ -24,7 +24,7 @@ struct bt_usage {
 	int64_t memory_bytes;
 };
 
-/** The error says what is wrong with a text that does not have the form above. */
+/** Checks that the text has the form above; the error says what is wrong. */
 BT_MUST_USE int bt_usage_check(const char *text, struct berth_error *err);
 /** The current level of an amount or a curve; false: the text is a share or malformed. */
 bool bt_usage_level(const struct bt_api *api, struct bt_str text, double *out_level);

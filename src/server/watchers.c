@@ -219,7 +219,10 @@ void bt_watchers_cancel(struct bt_watchers *watchers, struct bt_wait *wait)
 	bt_free(wait);
 }
 
-/** Callbacks may start and cancel waits, so due waits are first moved to a list of their own. */
+/**
+ * Calls the waits that are due. Callbacks may start and cancel waits, so the due ones are first
+ * moved to another list.
+ */
 static void run_waits(struct bt_watchers *watchers, int64_t now_ns)
 {
 	struct bt_wait *next;

@@ -96,8 +96,8 @@ enum bt_body_source {
  */
 bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_body_source source);
 /**
- * The same for a body of another kind than the resource's (Binding, Eviction, Scale ...), without
- * defaults. api_version: absent = any.
+ * As bt_call_decode, for a body of another kind than the resource (Binding, Eviction, Scale ...),
+ * without defaults. api_version: absent means any.
  */
 bool bt_call_decode_as(struct bt_call *call, struct bt_json_value *object,
 	struct bt_str api_version, struct bt_str kind);
@@ -249,7 +249,7 @@ void bt_tokens_destroy(struct bt_tokens *tokens);
  */
 bool bt_node_restrict(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
-/** The same for a token; reference: the object that the token is bound to, or NULL. */
+/** As bt_node_restrict, for a token; reference: the object that the token is bound to, or NULL. */
 bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *reference);
 
 /** --- rbac.c --- */

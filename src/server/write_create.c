@@ -110,8 +110,8 @@ static void record_owners(struct bt_call *call, struct bt_json_value *object)
 	const struct bt_api_resource *resource = call->write.resource;
 	struct bt_apply_writer writer = bt_call_apply_writer(call);
 	/*
-	 * Not cached: custom resources, whose schema may change; objects whose managedFields
-	 * policies or a dry run must see.
+	 * The owners are not cached for custom resources, whose schema may change, and for objects
+	 * whose managedFields a policy or a dry run reads.
 	 */
 	bool is_cached = (resource->flags & BT_RESOURCE_CUSTOM) == 0 && !call->write.dry_run &&
 		bt_json_find_path(object, "metadata.managedFields") == NULL &&

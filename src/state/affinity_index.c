@@ -5,7 +5,7 @@
 #include "state/affinity_index_private.h"
 
 /**
- * If there are more changes than this multiple of the slots, every slot is checked once instead.
+ * If there were more changes than this many times the number of slots, every slot is counted again.
  */
 #define REPAIR_FACTOR 4
 

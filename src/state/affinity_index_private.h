@@ -52,7 +52,7 @@ struct posting {
 	uint32_t link; /* index in the term's links */
 };
 
-/** What a pod must have so that a term of the list can match it. */
+/** What a pod must have so that a term in this posting list can match the pod. */
 enum posting_kind {
 	POSTING_VALUE,     /* this label with this value */
 	POSTING_KEY,       /* this label with any value */

@@ -76,7 +76,10 @@ static void domain_counter_add(struct bt_domain_counter *counter, uint32_t domai
 	}
 }
 
-/** The domain gets its first eligible node or loses its last one. It has no pods at that time. */
+/**
+ * Call when the domain gets its first eligible node or loses its last one. The domain has no pods
+ * then.
+ */
 static void domain_counter_enter(struct bt_domain_counter *counter, uint32_t domain)
 {
 	if (domain == 0) {

@@ -154,7 +154,8 @@ struct bt_domain_counter;
 
 /**
  * The updated counter of a query. The counter and its sums are valid until the next refresh of the
- * snapshot. NULL: the query is too long to be kept, so the caller must count.
+ * snapshot. NULL: the query is too long to keep a counter for it, so the caller must count the
+ * pods.
  */
 const struct bt_domain_counter *bt_domain_counter_get(
 	struct bt_state *state, const struct bt_counter_spec *spec);

@@ -126,7 +126,10 @@ bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_
 		table->images.items[old.images.items[i].image].node_count--;
 	}
 	if (count != 0) {
-		/* Exact size: these lists are most of a node's memory. */
+		/*
+		 * Allocate the exact size, because these lists are the largest part of a node's
+		 * memory.
+		 */
 		row->images.items = bt_realloc_array(NULL, count, sizeof(*row->images.items));
 		row->images.capacity = count;
 		uint64_t mark = ++table->mark;

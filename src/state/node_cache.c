@@ -177,7 +177,7 @@ static void join_order(struct bt_state *state, uint32_t slot, bt_sym zone)
 	if (row->in_order) {
 		/*
 		 * The node was added again in another zone without an update. Upstream then lists
-		 * the node twice; here it has one place, so that a list never repeats a slot.
+		 * the node twice; berth lists it once.
 		 */
 		int result = bt_node_order_remove(
 			&state->order, slot, row->order_zone, (struct bt_str){0}, NULL);

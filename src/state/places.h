@@ -18,7 +18,7 @@
 #include "base/vec.h"
 
 #define BT_PLACE_NONE UINT32_MAX
-/** No point; larger than every point. */
+/** Stands for no point, and is larger than every point. */
 #define BT_POINT_NONE UINT64_MAX
 /** With more zones, queries about the list order would cost too much. */
 #define BT_PLACE_ZONES_MAX 64

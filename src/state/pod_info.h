@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_STATE_POD_INFO_H
 #define BT_STATE_POD_INFO_H
-/** A pod as plugins see it, pending or bound. Cheap to fill; everything is borrowed. */
+/**
+ * A pod as plugins see it, pending or bound. All members are borrowed, so filling it in is cheap.
+ */
 #include "state/state.h"
 
 struct bt_pod_info {

@@ -237,8 +237,8 @@ static bool shape_is(
 	struct bt_shape_table *table, const struct bt_shape *shape, const struct bt_pod *canonical)
 {
 	/*
-	 * A single pod refers to the shape, and this may be its next version. A shape of several
-	 * pods is compared often, so it is unpacked.
+	 * If a single pod has the shape, the new pod may be its next version, so compare without
+	 * unpacking. A shape of several pods is compared often, so unpack it.
 	 */
 	if (shape->pod == NULL && shape->ref_count < 2) {
 		bt_strbuf_reset(&table->text);

@@ -89,7 +89,10 @@ uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_
 void bt_label_set_ref(struct bt_label_set_table *table, uint32_t id);
 void bt_label_set_unref(struct bt_label_set_table *table, uint32_t id);
 
-/** Uid and name of a cached pod. No other pod has them, so symbols would need more memory. */
+/**
+ * Uid and name of a cached pod. They are no symbols, because symbols of texts that only one pod has
+ * need more memory.
+ */
 struct bt_pod_identity {
 	uint32_t uid_length;
 	uint32_t name_length;

@@ -78,8 +78,8 @@ void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const 
 }
 
 /**
- * Ports are a set: removing a pod also removes ports that others on the node use, so add those
- * again.
+ * Ports are a set, so removing a pod also removes its ports if other pods of the node use them.
+ * Adds these ports again.
  */
 static void keep_ports_of_others(struct bt_state *state, uint32_t slot)
 {
@@ -239,7 +239,7 @@ int bt_state_trial_end(struct bt_state_trial *trial, struct berth_error *err)
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
 		struct bt_trial_slot *saved = &trial->slots.items[i];
 
-		/* In upstream's snapshot, unchanged nodes keep their old image counts. */
+		/* As in upstream's snapshot, unchanged nodes keep their earlier image counts. */
 		struct bt_node_row *row = &state->nodes.rows[saved->slot];
 		bool differs = false;
 

@@ -362,7 +362,7 @@ void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map
 	for (uint32_t i = 0; map != NULL && i < map->count; i++) {
 		struct bt_json_value *value = map->members[i].value;
 		struct bt_quantity quantity;
-		bool may_be_fine = false; /* without these bytes it is a multiple */
+		bool may_be_fine = false; /* without these bytes it is whole */
 		for (uint32_t n = 0; value->type == BT_JSON_STRING && n < value->text.length; n++) {
 			may_be_fine =
 				may_be_fine || memchr(".uneE", value->text.data[n], 5) != NULL;

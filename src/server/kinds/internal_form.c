@@ -64,7 +64,10 @@ static const struct order {
 			"photonPersistentDisk", "projected"}},
 };
 
-/** Fields of a pod's spec that Go's type has in the security context, before its other fields. */
+/**
+ * Fields of a pod's spec that are in the security context in Go's type, before the other fields
+ * there.
+ */
 static const char *const host_names[] = {
 	"hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"};
 
