@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "bench/bench_perf_private.h"
 #include "bench/bench_pods.h"
-#include "cli/reference.h"
+#include "planning/reference.h"
 #include "dra/allocator.h"
 #include "state/node_info.h"
 

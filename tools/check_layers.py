@@ -58,9 +58,12 @@ LAYERS = {
     "replay": ["cluster", "daemon", "client", "server", "net", "schema", "metrics", "lib", "sched",
                "queue", "plugins", "framework", "dra", "cel", "state", "config", "api", "codec",
                "base"],
-    "cli": ["replay", "explain", "cluster", "daemon", "client", "server", "net", "schema",
-            "metrics", "lib", "sched", "queue", "plugins", "framework", "dra", "cel", "state",
-            "config", "api", "codec", "base"],
+    "planning": ["cluster", "daemon", "client", "server", "net", "schema", "metrics", "lib",
+                 "sched", "queue", "plugins", "framework", "dra", "cel", "state", "config", "api",
+                 "codec", "base"],
+    "cli": ["planning", "replay", "explain", "cluster", "daemon", "client", "server", "net",
+            "schema", "metrics", "lib", "sched", "queue", "plugins", "framework", "dra", "cel",
+            "state", "config", "api", "codec", "base"],
 }
 LAYERS["bench"] = ["cli"] + LAYERS["cli"]
 LAYERS["validate"] = ["queue"] + LAYERS["queue"]

@@ -3,7 +3,7 @@
 #define BT_CLI_EXPLAIN_REPORT_H
 /** The answer of "berth explain", as text and as JSON. */
 #include "cli/command.h"
-#include "cli/reference.h"
+#include "planning/reference.h"
 #include "client/live.h"
 #include "cluster/simulation.h"
 #include "codec/json.h"

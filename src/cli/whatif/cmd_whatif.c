@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "cli/command.h"
 #include "cli/processes.h"
-#include "cli/whatif/whatif_report.h"
+#include "cli/whatif/whatif_output.h"
+#include "planning/whatif_report.h"
 
 struct options {
 	struct bt_command_line line;
@@ -19,6 +19,20 @@ struct options {
 };
 
 /** --- the run --- */
+
+/** Simulate the side, with a progress line titled what. */
+static int run_side(struct bt_whatif_side *side, const struct bt_manifests *source,
+	const struct bt_whatif_mark *marks, bool preempt, const char *what, struct berth_error *err)
+{
+	struct bt_progress progress;
+	bt_progress_start(&progress, what, true);
+	side->simulation.progress = bt_progress_show;
+	side->simulation.progress_context = &progress;
+	int result = bt_whatif_side_run(side, source, marks, preempt, err);
+	bt_progress_end(&progress);
+	side->simulation.progress = NULL;
+	return result;
+}
 
 /** Apply the changes, and fill in the cluster of the after side. */
 static int make_after(const struct options *options, struct bt_whatif *whatif,
@@ -50,11 +64,10 @@ static int make_sides(const struct options *options, const struct bt_manifests *
 	bt_manifests_copy(input, NULL, &before->cluster);
 	/* The warnings of both sides are the same: print them once. */
 	after->cluster.warn = NULL;
-	result = bt_whatif_side_run(
-		before, input, NULL, options->preempt, "before: placing pods", err);
+	result = run_side(before, input, NULL, options->preempt, "before: placing pods", err);
 	return result < 0 ? result
-			  : bt_whatif_side_run(after, &whatif->work, whatif->marks.items,
-				    options->preempt, "after: placing pods", err);
+			  : run_side(after, &whatif->work, whatif->marks.items, options->preempt,
+				    "after: placing pods", err);
 }
 
 static int compare(const struct options *options, struct bt_whatif *whatif,
@@ -135,7 +148,7 @@ static int run_losses(struct options *options, struct bt_strbuf *out, struct ber
 	};
 	setup.config_path = options->new_config != NULL ? options->new_config : setup.config_path;
 	setup.pool = NULL; /* copies of the process have no threads, which do not affect results */
-	int result = bt_whatif_side_init(&side, &setup, err);
+	int result = bt_whatif_side_init(&side, bt_setup_scheduler, &setup, err);
 	if (result == 0) {
 		result = simulate_losses(options, &lose, &side, out, err);
 		bt_whatif_side_finish(&side);
@@ -155,9 +168,9 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	if (options->new_config != NULL) {
 		after_setup.config_path = options->new_config;
 	}
-	int result = bt_whatif_side_init(&before, &options->line.setup, err);
+	int result = bt_whatif_side_init(&before, bt_setup_scheduler, &options->line.setup, err);
 	if (result == 0) {
-		result = bt_whatif_side_init(&after, &after_setup, err);
+		result = bt_whatif_side_init(&after, bt_setup_scheduler, &after_setup, err);
 		if (result == 0) {
 			result = run_on_sides(options, &before, &after, out, err);
 			bt_whatif_side_finish(&after);

@@ -7,10 +7,9 @@
 #include "api/selector.h"
 #include "base/printable.h"
 #include "base/text_set.h"
-#include "cli/command.h"
 #include "cli/processes.h"
-#include "cli/whatif/whatif_private.h"
-#include "cli/whatif/whatif_report.h"
+#include "cli/whatif/whatif_output.h"
+#include "planning/whatif_report.h"
 #include "state/pod_groups.h"
 
 #define LABEL_ZONE "topology.kubernetes.io/zone"

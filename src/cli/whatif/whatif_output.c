@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Writes the report as text, JSON and YAML; berth-whatif(1) documents the JSON members. */
+#include "cli/whatif/whatif_output.h"
+
 #include "api/amount.h"
 #include "base/assert.h"
 #include "base/printable.h"
 #include "base/text_set.h"
-#include "cli/output.h"
-#include "cli/whatif/whatif_report.h"
+#include "planning/whatif_report.h"
 
 /** --- text --- */
 

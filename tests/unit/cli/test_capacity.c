@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/capacity/capacity.h"
+#include "planning/capacity.h"
 #include "cli_test.h"
 
 #define NODE(name, cpu) \
@@ -42,7 +42,8 @@ static int ask(struct fixture *fixture, uint32_t max, struct berth_error *err)
 {
 	const struct bt_capacity_question question = {
 		.cluster = &fixture->cluster,
-		.setup = &fixture->setup,
+		.create = bt_setup_scheduler,
+		.create_context = &fixture->setup,
 		.specs = fixture->specs.list.items,
 		.spec_count = fixture->specs.list.count,
 		.max = max,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_CLI_WHATIF_H
-#define BT_CLI_WHATIF_H
+#ifndef BT_PLANNING_WHATIF_H
+#define BT_PLANNING_WHATIF_H
 /**
  * "What happens if": a cluster, and the same cluster after some changes. Both sides are simulated
  * with the same settings (cluster/simulation.h), and the differences are reported.
@@ -14,6 +14,7 @@
  * each side (whatif_report.h), bt_whatif_compare (whatif_report.h).
  */
 #include "api/object.h"
+#include "api/pod.h"
 #include "base/vec.h"
 #include "cluster/manifests.h"
 
@@ -44,8 +45,8 @@ struct bt_whatif_change {
 	enum bt_whatif_kind kind;
 	const char *text; /* the flag's value */
 	/**
-	 * What to change: nodes (cli/reference.h). ADD: a node's name. SCALE: the workload's name.
-	 * WITH: a file.
+	 * What to change: nodes (planning/reference.h). ADD: a node's name. SCALE: the workload's
+	 * name. WITH: a file.
 	 */
 	struct bt_str target;
 	struct bt_str namespace_; /* SCALE; "default" when none is given */
@@ -86,10 +87,10 @@ enum bt_departure {
 /** Effects of the changes on one object. */
 struct bt_whatif_mark {
 	bool is_deleted; /* by a change */
-	bool lost;      /* a pod that no change was meant to delete */
-	bool drained;   /* a node */
-	bool scaled;    /* a workload */
-	bool is_shared; /* several budgets cover the evicted pod */
+	bool lost;       /* a pod that no change was meant to delete */
+	bool drained;    /* a node */
+	bool scaled;     /* a workload */
+	bool is_shared;  /* several budgets cover the evicted pod */
 	uint8_t departure;
 	/**
 	 * 1 + index of the budget: for an evicted pod, the first one that covers it; for a
@@ -152,6 +153,19 @@ void bt_whatif_unplace(struct bt_manifests *cluster);
  * changes are no difference.
  */
 void bt_whatif_expand_daemon_sets(struct bt_manifests *cluster);
+
+/** Owner kind of a pod: decides whether an evicted pod stays, becomes pending or is deleted. */
+enum bt_pod_keeper {
+	BT_KEEPER_NONE,
+	BT_KEEPER_CONTROLLER,
+	BT_KEEPER_DAEMON_SET,
+	BT_KEEPER_NODE, /* a mirror pod */
+};
+
+enum bt_pod_keeper bt_pod_keeper_of(const struct bt_pod *pod);
+/** A copy of the pod without node and status, as if created just now. */
+struct bt_pod bt_pod_recreated(const struct bt_pod *pod);
+
 /** The reason for people: "drained"; "" for none. */
 const char *bt_departure_name(enum bt_departure departure);
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/capacity/capacity.h"
+#include "planning/capacity.h"
 
 #include "api/pod.h"
 #include "api/suggest.h"
 #include "api/types.h"
 #include "base/printable.h"
-#include "cli/reference.h"
+#include "planning/reference.h"
 #include "cluster/workload.h"
 #include "state/pod_groups.h"
 

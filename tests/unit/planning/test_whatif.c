@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/reference.h"
-#include "cli/whatif/whatif.h"
+#include "planning/reference.h"
+#include "planning/whatif.h"
 #include "cluster/manifests.h"
 #include "test_main.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Requests of copies, what nodes have left, and the resource that stops most of them. */
 #include "api/amount.h"
-#include "cli/capacity/capacity.h"
-#include "cli/capacity/capacity_private.h"
+#include "planning/capacity.h"
+#include "planning/capacity_private.h"
 #include "dra/allocator.h"
 #include "dra/device_pools.h"
 

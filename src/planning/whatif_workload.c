@@ -4,7 +4,7 @@
 #include "api/defaulting.h"
 #include "api/deletion_order.h"
 #include "api/types.h"
-#include "cli/whatif/whatif_private.h"
+#include "planning/whatif_private.h"
 #include "cluster/workload.h"
 
 /** --- the pods of a workload --- */

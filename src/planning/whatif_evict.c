@@ -5,7 +5,7 @@
 #include "api/toleration.h"
 #include "api/types.h"
 #include "base/text_set.h"
-#include "cli/whatif/whatif_private.h"
+#include "planning/whatif_private.h"
 
 /** --- disruption budgets. Spec: 14 section 17, 14b section 6.7 --- */
 

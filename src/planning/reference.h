@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_CLI_REFERENCE_H
-#define BT_CLI_REFERENCE_H
+#ifndef BT_PLANNING_REFERENCE_H
+#define BT_PLANNING_REFERENCE_H
 /**
  * References to nodes in flags: by name, by a pattern with * and ?, or by a label selector in
  * brackets: node-1, 'node-a*', '[pool=spot,!gpu]'.

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_CLI_WHATIF_PRIVATE_H
-#define BT_CLI_WHATIF_PRIVATE_H
-/** Declarations shared by the files of whatif/. */
+#ifndef BT_PLANNING_WHATIF_PRIVATE_H
+#define BT_PLANNING_WHATIF_PRIVATE_H
+/** Declarations shared by the files whatif*.c. */
 #include "api/node.h"
 #include "api/pod.h"
-#include "cli/whatif/whatif.h"
+#include "planning/whatif.h"
 
-/** Owner kind of a pod: decides whether an evicted pod stays, becomes pending or is deleted. */
-enum bt_pod_keeper {
-	BT_KEEPER_NONE,
-	BT_KEEPER_CONTROLLER,
-	BT_KEEPER_DAEMON_SET,
-	BT_KEEPER_NODE, /* a mirror pod */
-};
-
-enum bt_pod_keeper bt_pod_keeper_of(const struct bt_pod *pod);
-/** A copy of the pod without node and status, as if created just now. */
-struct bt_pod bt_pod_recreated(const struct bt_pod *pod);
 /** Add marks for new objects of work. */
 void bt_whatif_sync_marks(struct bt_whatif *whatif);
 /** The pod at index if it was not removed, has a node and has not finished; else NULL. */

@@ -4,8 +4,8 @@
 #include "api/storage.h"
 #include "api/types.h"
 #include "base/printable.h"
-#include "cli/reference.h"
-#include "cli/whatif/whatif_private.h"
+#include "planning/reference.h"
+#include "planning/whatif_private.h"
 #include "cluster/pod_claims.h"
 
 /** --- devices and claims of changed nodes and pods --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/whatif/whatif_report.h"
+#include "planning/whatif_report.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,6 @@
 #include "api/identity.h"
 #include "api/node.h"
 #include "base/assert.h"
-#include "cli/command.h"
 
 static uint64_t pod_hash(const struct bt_whatif_pod *pod)
 {
@@ -19,12 +18,11 @@ static uint64_t pod_hash(const struct bt_whatif_pod *pod)
 	return bt_hash_u64(hash, bt_str_hash(pod->name));
 }
 
-int bt_whatif_side_init(
-	struct bt_whatif_side *side, const struct bt_setup *setup, struct berth_error *err)
+int bt_whatif_side_init(struct bt_whatif_side *side, bt_scheduler_create_fn *create,
+	const void *context, struct berth_error *err)
 {
 	*side = (struct bt_whatif_side){0};
-	int result = bt_simulation_init(
-		&side->simulation, &side->cluster, bt_setup_scheduler, setup, err);
+	int result = bt_simulation_init(&side->simulation, &side->cluster, create, context, err);
 	if (result < 0) {
 		return result;
 	}
@@ -112,7 +110,7 @@ static void add_running(
 }
 
 int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
-	const struct bt_whatif_mark *marks, bool preempt, const char *what, struct berth_error *err)
+	const struct bt_whatif_mark *marks, bool preempt, struct berth_error *err)
 {
 	struct bt_simulation *simulation = &side->simulation;
 	simulation->preempt = preempt;
@@ -127,7 +125,7 @@ int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *s
 			add_running(side, source, i);
 		}
 	}
-	bt_simulation_place(simulation, simulation->pods.count, what);
+	bt_simulation_run(simulation, simulation->pods.count);
 	uint32_t group_count;
 	uint32_t *group_of = BT_NEW_ARRAY(uint32_t, simulation->pods.count);
 	struct bt_simulated_group *groups =

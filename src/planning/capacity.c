@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/capacity/capacity.h"
+#include "planning/capacity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/capacity/capacity_private.h"
-#include "cli/output.h"
+#include "planning/capacity_private.h"
 #include "dra/dra.h"
 #include "framework/node_statuses.h"
 #include "state/pod_groups.h"
@@ -673,7 +672,7 @@ static int run(struct bt_capacity_session *session, uint32_t own_pods, struct be
 	int result = make_cluster(session, own_pods, err);
 	if (result == 0) {
 		result = bt_simulation_init(&session->simulation, &session->cluster,
-			bt_setup_scheduler, session->question->setup, err);
+			session->question->create, session->question->create_context, err);
 	}
 	if (result < 0) {
 		return result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/reference.h"
+#include "planning/reference.h"
 
 #include "api/selector.h"
 #include "api/suggest.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_CLI_CAPACITY_PRIVATE_H
-#define BT_CLI_CAPACITY_PRIVATE_H
-/** Declarations shared by the files of capacity/. */
-#include "cli/capacity/capacity.h"
+#ifndef BT_PLANNING_CAPACITY_PRIVATE_H
+#define BT_PLANNING_CAPACITY_PRIVATE_H
+/** Declarations shared by the files capacity*.c. */
+#include "planning/capacity.h"
 #include "cluster/simulation.h"
 
 /** State of a member while its copies are placed. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_CLI_WHATIF_REPORT_H
-#define BT_CLI_WHATIF_REPORT_H
+#ifndef BT_PLANNING_WHATIF_REPORT_H
+#define BT_PLANNING_WHATIF_REPORT_H
 /** Two simulated sides, and their differences. */
-#include "cli/command.h"
-#include "cli/whatif/whatif.h"
+#include "planning/whatif.h"
 #include "cluster/simulation.h"
 
 /** A pod's outcome on one side. */
@@ -42,19 +41,19 @@ struct bt_whatif_side {
 };
 
 /**
- * Initialise a side; the caller then fills in the cluster and runs the side. After an error there
- * is nothing to finish.
+ * Initialise a side; the caller then fills in the cluster and runs the side. create: makes the
+ * side's scheduler, with the context as its first argument. After an error there is nothing to
+ * finish.
  */
-BT_MUST_USE int bt_whatif_side_init(
-	struct bt_whatif_side *side, const struct bt_setup *setup, struct berth_error *err);
+BT_MUST_USE int bt_whatif_side_init(struct bt_whatif_side *side, bt_scheduler_create_fn *create,
+	const void *context, struct berth_error *err);
 void bt_whatif_side_finish(struct bt_whatif_side *side);
 /**
  * Simulate the side. source: the cluster that side->cluster copies; marks: what to leave out of it
- * (NULL: nothing).
+ * (NULL: nothing). Progress is reported as the side's simulation says.
  */
 BT_MUST_USE int bt_whatif_side_run(struct bt_whatif_side *side, const struct bt_manifests *source,
-	const struct bt_whatif_mark *marks, bool preempt, const char *what,
-	struct berth_error *err);
+	const struct bt_whatif_mark *marks, bool preempt, struct berth_error *err);
 
 /** Kinds of differences of a pod, worst first. */
 enum bt_whatif_effect {
@@ -135,41 +134,7 @@ void bt_whatif_compare(struct bt_whatif_report *report);
 void bt_whatif_report_finish(struct bt_whatif_report *report);
 /** Whether some pod is newly pending, lost or preempted. */
 bool bt_whatif_is_worse(const struct bt_whatif_report *report);
-/** Append the whole report. format: any but BT_OUTPUT_NAME. */
-BT_MUST_USE int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format format,
-	struct bt_strbuf *out, struct berth_error *err);
-
-/** Write the member "changes". new_config: NULL: none. */
-void bt_whatif_write_changes(struct bt_json_writer *writer, const struct bt_whatif_changes *changes,
-	const char *new_config);
-
 struct bt_whatif_usage bt_whatif_usage_of(const struct bt_whatif_side *side, uint32_t slot);
 /** Amounts of a node in a column. column NULL or slot BT_SLOT_NONE: all zero. */
 struct bt_whatif_amount bt_whatif_amount_of(const struct bt_scalar_column *column, uint32_t slot);
-
-/**
- * N-1: loses each node, each zone, or the nodes of each value of a label in turn, and schedules the
- * pods that ran there anew. A forked copy of the process with the loaded cluster simulates a loss
- * (cli/processes.h); the answer is the same as that of a simulation without these nodes.
- */
-
-struct bt_lose_options {
-	const char *unit; /* "node", "zone", or the key of a label */
-	const struct bt_command *command;
-	const struct bt_whatif_changes *changes; /* applied before any loss */
-	bool recreate_bare;
-	bool has_plugins; /* out-of-tree plugins, which may keep state */
-	int64_t jobs;     /* losses simulated at the same time; 0: one for each processor */
-	enum bt_output_format format;
-};
-
-/** Refuse options->unit if it is nothing that can be lost. */
-BT_MUST_USE int bt_lose_options_validate(
-	const struct bt_lose_options *options, struct berth_error *err);
-/**
- * Load the side, whose cluster is filled, try every loss, and append the report. Returns an exit
- * status: BT_EXIT_FINDING if some loss makes something worse; or an error.
- */
-BT_MUST_USE int bt_whatif_lose_each(const struct bt_lose_options *options,
-	struct bt_whatif_side *side, struct bt_strbuf *out, struct berth_error *err);
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/whatif/whatif.h"
+#include "planning/whatif.h"
 
 #include "api/identity.h"
 #include "api/selector.h"
 #include "api/suggest.h"
 #include "base/printable.h"
-#include "cli/reference.h"
-#include "cli/whatif/whatif_private.h"
+#include "planning/reference.h"
+#include "planning/whatif_private.h"
 #include "cluster/manifests.h"
 #include "cluster/pod_claims.h"
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef BT_CLI_CAPACITY_H
-#define BT_CLI_CAPACITY_H
+#ifndef BT_PLANNING_CAPACITY_H
+#define BT_PLANNING_CAPACITY_H
 /**
  * Counts how many copies of pods fit into a cluster. The engine schedules copies one by one until a
  * copy fits on no node; each placed copy counts for the next ones, and no pod is evicted. Several
  * specs at once are a mix, and its specs are the members: they take turns, and in each round a
- * member gets as many copies as its weight. * In a mix, a member whose next copy fits on no node is
+ * member gets as many copies as its weight. In a mix, a member whose next copy fits on no node is
  * skipped while the others continue. Copies of other members never make room, but can satisfy
  * affinity or spreading: a member that such a plugin (or an extender or a plugin from outside)
  * rejected is therefore tried again in its next turn, if anything was placed since. The mix ends
  * with a round that places nothing.
  */
-#include "cli/output.h"
-#include "cli/setup.h"
 #include "cluster/manifests.h"
+#include "sched/scheduler.h"
 
 /**
  * A spec to copy: a pod of a manifest, the pods of a workload, or an object that the cluster has
@@ -61,7 +60,7 @@ void bt_capacity_specs_finish(struct bt_capacity_specs *specs);
 BT_MUST_USE int bt_capacity_specs_read(
 	struct bt_capacity_specs *specs, const char *path, struct berth_error *err);
 /**
- * Add an object that the cluster has, named as in cli/reference.h. namespace_: value of
+ * Add an object that the cluster has, named as in planning/reference.h. namespace_: value of
  * --namespace, NULL without one; then the object of the default namespace is preferred, else the
  * name must be unique.
  */
@@ -81,7 +80,8 @@ bool bt_capacity_spec_creates_claims(const struct bt_capacity_spec *spec);
 struct bt_capacity_question {
 	const struct bt_manifests *cluster;
 	const bool *left_out; /* by object index: excluded from the cluster; NULL: none is */
-	const struct bt_setup *setup;
+	bt_scheduler_create_fn *create; /* makes the scheduler that is asked */
+	const void *create_context;     /* its first argument */
 	const struct bt_capacity_spec *specs;
 	uint32_t spec_count; /* more than one: a mix */
 	uint32_t max;        /* copies, of all members together */
@@ -178,17 +178,4 @@ struct bt_capacity_answer {
 BT_MUST_USE int bt_capacity_compute(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err);
 void bt_capacity_answer_finish(struct bt_capacity_answer *answer);
-
-/** --- answers about capacity, for people and programs --- */
-
-/** Rows of nodes in a table; further nodes are summed up by their number of copies. */
-#define BT_CAPACITY_ROWS 10
-
-/**
- * Append one or several answers as table, wide, JSON or YAML. One answer is the review itself in
- * JSON and YAML, several are an object with the list "items". BERTH_ERR_INVALID: YAML in a program
- * built without YAML.
- */
-BT_MUST_USE int bt_capacity_write(const struct bt_capacity_answer *answers, uint32_t count,
-	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
 #endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CLI_WHATIF_OUTPUT_H
+#define BT_CLI_WHATIF_OUTPUT_H
+/** What `berth whatif` prints: the differences after some changes, or after each loss. */
+#include "cli/command.h"
+#include "planning/whatif_report.h"
+
+/** Append the whole report. format: any but BT_OUTPUT_NAME. */
+BT_MUST_USE int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format format,
+	struct bt_strbuf *out, struct berth_error *err);
+
+/** Write the member "changes". new_config: NULL: none. */
+void bt_whatif_write_changes(struct bt_json_writer *writer, const struct bt_whatif_changes *changes,
+	const char *new_config);
+
+/**
+ * N-1: loses each node, each zone, or the nodes of each value of a label in turn, and schedules the
+ * pods that ran there anew. A forked copy of the process with the loaded cluster simulates a loss
+ * (cli/processes.h); the answer is the same as that of a simulation without these nodes.
+ */
+
+struct bt_lose_options {
+	const char *unit; /* "node", "zone", or the key of a label */
+	const struct bt_command *command;
+	const struct bt_whatif_changes *changes; /* applied before any loss */
+	bool recreate_bare;
+	bool has_plugins; /* out-of-tree plugins, which may keep state */
+	int64_t jobs;     /* losses simulated at the same time; 0: one for each processor */
+	enum bt_output_format format;
+};
+
+/** Refuse options->unit if it is nothing that can be lost. */
+BT_MUST_USE int bt_lose_options_validate(
+	const struct bt_lose_options *options, struct berth_error *err);
+/**
+ * Load the side, whose cluster is filled, try every loss, and append the report. Returns an exit
+ * status: BT_EXIT_FINDING if some loss makes something worse; or an error.
+ */
+BT_MUST_USE int bt_whatif_lose_each(const struct bt_lose_options *options,
+	struct bt_whatif_side *side, struct bt_strbuf *out, struct berth_error *err);
+#endif
