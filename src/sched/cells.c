@@ -90,7 +90,7 @@ void bt_cells_reset(struct bt_cells *cells, uint32_t position_count, uint32_t ke
 	bt_map_reset(&cells->by_key);
 	memset(cells->vacant, 0, sizeof(cells->vacant));
 	cells->cell_count = 0;
-	cells->last_cell = 0;
+	memset(cells->recent, 0, sizeof(cells->recent));
 	cells->key_words = key_words;
 	cells->is_filled = false;
 }
@@ -188,18 +188,23 @@ static uint64_t hash_of_key(const struct bt_cells *cells, const uint64_t *key)
 static uint32_t use_cell(struct bt_cells *cells, uint32_t cell)
 {
 	cells->vacant[cell / 64] &= ~(UINT64_C(1) << cell % 64);
-	cells->last_cell = cell;
 	return cell;
 }
 
 uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key)
 {
-	if (cells->last_cell < cells->cell_count && key_is(cells, cells->last_cell, key)) {
-		return use_cell(cells, cells->last_cell);
+	uint64_t product = 0;
+	for (uint32_t i = 0; i < cells->key_words; i++) {
+		product = (product ^ key[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	}
+	uint16_t *recent = &cells->recent[product / (UINT64_MAX / BT_CELLS_RECENT + 1)];
+	if (*recent < cells->cell_count && key_is(cells, *recent, key)) {
+		return use_cell(cells, *recent);
 	}
 	uint64_t hash = hash_of_key(cells, key);
 	uint32_t cell = find_cell(cells, key, hash);
 	if (cell != BT_CELL_NONE) {
+		*recent = (uint16_t)cell;
 		return use_cell(cells, cell);
 	}
 	cell = take_number(cells);
@@ -211,6 +216,7 @@ uint32_t bt_cells_of_key(struct bt_cells *cells, const uint64_t *key)
 	}
 	cells->hashes[cell] = hash;
 	bt_map_insert(&cells->by_key, hash, cell);
+	*recent = (uint16_t)cell;
 	return use_cell(cells, cell);
 }
 

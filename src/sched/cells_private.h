@@ -20,6 +20,9 @@
 #define BT_CELLS_LEVELS_MAX 6
 /** Best local score of a node without members; lower than every local score. */
 #define BT_CELLS_NO_SCORE INT32_MIN
+/** Entries of the memory of lookups; a power of two. */
+#define BT_CELLS_RECENT 64
+
 /** Cell number of a position that has no cell yet, and of padding. */
 #define BT_CELLS_UNPUT UINT16_MAX
 
@@ -55,7 +58,8 @@ struct bt_cells {
 	uint64_t *hashes;      /* owned; hashes of the keys */
 	uint32_t cell_count;
 	uint32_t cell_capacity;
-	uint32_t last_cell;  /* result of the last lookup by key: neighbours are often alike */
+	/* Cells found last, by bits of a product of the key: nodes have few different keys. */
+	uint16_t recent[BT_CELLS_RECENT];
 	size_t key_capacity; /* in words */
 	struct bt_map by_key;
 	/*

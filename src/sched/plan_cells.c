@@ -46,6 +46,9 @@ static uint32_t first_cycle_filter(const struct bt_plan *plan)
 	return i;
 }
 
+/** How far catch_up loads the columns ahead. */
+#define SLOTS_AHEAD 16
+
 /** Input for the keys of one cycle. */
 struct key_maker {
 	const struct bt_plan *plan;
@@ -251,6 +254,11 @@ static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t slot = cache->changed[i];
+		if (i + SLOTS_AHEAD < count) {
+			uint32_t next = cache->changed[i + SLOTS_AHEAD];
+			BT_PREFETCH(&plan->verdict[next]);
+			BT_PREFETCH(&places->place_of[next]);
+		}
 		if (plan->verdict[slot] != BT_VERDICT_OUTSIDE &&
 			!move_place(plan, &maker, places->place_of[slot], slot)) {
 			return false;
