@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "state/domain_counter_private.h"
 #include "state/pod_index.h"
+#include "state/pod_info.h"
 
 /* Sums of a domain counter by domain, and their minimum without a pass over all domains. */
 
@@ -227,17 +228,17 @@ static uint32_t count_slot(
 	return count;
 }
 
+/** Count the set's pods from index `first` of its list on. */
 static void count_set(struct bt_domain_counter *counter, const struct bt_state *state,
-	const struct bt_pod_index *index, uint32_t set_id)
+	const struct bt_pod_index *index, uint32_t set_id, uint32_t first)
 {
 	struct bt_id_list pods = bt_pod_index_pods_of(index, set_id);
 
-	counter->visited_count++;
-	if (pods.count == 0 || !counts_labels(counter, &state->label_sets.sets.items[set_id])) {
+	if (pods.count == first || !counts_labels(counter, &state->label_sets.sets.items[set_id])) {
 		return;
 	}
-	counter->visited_count += pods.count;
-	for (uint32_t i = 0; i < pods.count; i++) {
+	counter->visited_count += pods.count - first;
+	for (uint32_t i = first; i < pods.count; i++) {
 		const struct bt_pod_record *record = bt_state_pod_at(state, pods.items[i]);
 
 		if (!counts_record(counter, record)) {
@@ -272,6 +273,14 @@ static bool find_candidates(const struct bt_domain_counter *counter,
 	return found;
 }
 
+static void remember_list(
+	struct bt_domain_counter *counter, const struct bt_pod_index *index, uint32_t label_set)
+{
+	counter->label_set = label_set;
+	counter->listed_count = bt_pod_index_pods_of(index, label_set).count;
+	counter->removal_count = bt_pod_index_removals_of(index, label_set);
+}
+
 /** Count all pods anew. The eligibility must be up to date. */
 static void build(struct bt_domain_counter *counter, struct bt_state *state)
 {
@@ -280,18 +289,24 @@ static void build(struct bt_domain_counter *counter, struct bt_state *state)
 	bt_sparse_counts_clear(&counter->own, counter->visited_count);
 	domain_counter_clear(counter);
 	counter->visited_count = 0;
+	counter->label_set = BT_LABEL_SET_NONE;
 	if (counter->term_count == 0) {
 		return;
 	}
 	const struct bt_pod_index *index = bt_pod_index_get(state);
 	if (find_candidates(counter, index, &sets)) {
+		counter->visited_count = sets.count;
 		for (uint32_t i = 0; i < sets.count; i++) {
-			count_set(counter, state, index, sets.items[i]);
+			count_set(counter, state, index, sets.items[i], 0);
+		}
+		if (sets.count == 1) {
+			remember_list(counter, index, sets.items[0]);
 		}
 		return;
 	}
+	counter->visited_count = state->label_sets.sets.count;
 	for (uint32_t i = 0; i < state->label_sets.sets.count; i++) {
-		count_set(counter, state, index, i);
+		count_set(counter, state, index, i, 0);
 	}
 }
 
@@ -335,6 +350,29 @@ static void apply_node_changes(struct bt_domain_counter *counter)
 	}
 }
 
+/**
+ * Count the pods that were appended to the list of the only label set since it was counted. false:
+ * the counter has to be built.
+ */
+static bool count_appended(struct bt_domain_counter *counter, struct bt_state *state)
+{
+	struct bt_id_list sets = {0};
+
+	if (!counter->filled || counter->label_set == BT_LABEL_SET_NONE) {
+		return false;
+	}
+	const struct bt_pod_index *index = bt_pod_index_get(state);
+	if (!find_candidates(counter, index, &sets) || sets.count != 1 ||
+		sets.items[0] != counter->label_set ||
+		bt_pod_index_removals_of(index, counter->label_set) != counter->removal_count) {
+		return false;
+	}
+	apply_node_changes(counter);
+	count_set(counter, state, index, counter->label_set, counter->listed_count);
+	remember_list(counter, index, counter->label_set);
+	return true;
+}
+
 /** Whether updating the changed slots costs less than counting all pods. */
 static bool repair_pays(const struct bt_domain_counter *counter, const struct bt_state *state)
 {
@@ -351,9 +389,14 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 
 	bt_eligibility_catch_up(&counters->eligibilities, state, eligibility);
 	if (!repair_pays(counter, state)) {
-		build(counter, state);
+		if (!count_appended(counter, state)) {
+			build(counter, state);
+		}
 	} else {
 		apply_node_changes(counter);
+		if (counter->log_sequence != state->log.sequence) {
+			counter->label_set = BT_LABEL_SET_NONE;
+		}
 		for (uint64_t i = counter->log_sequence; i < state->log.sequence; i++) {
 			struct bt_change change = bt_change_log_at(&state->log, i);
 

@@ -52,6 +52,10 @@ struct bt_domain_counter {
 	uint64_t epoch; /* eligibility->epoch at the last build; a newer one forces a build */
 	uint64_t move_count;
 	uint32_t visited_count; /* pods visited by the last complete count */
+	/* The list of pod_index.h that was counted, if it was the only one. */
+	uint32_t label_set; /* BT_LABEL_SET_NONE: there were others */
+	uint32_t listed_count;
+	uint64_t removal_count;
 	/* Links in the list, newest first. */
 	struct bt_domain_counter *newer;
 	struct bt_domain_counter *older;

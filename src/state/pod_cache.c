@@ -120,7 +120,9 @@ static void replace_pod(struct bt_state *state, uint32_t pod_id, const struct bt
 		fresh.position = old.position;
 		pods->records.items[pod_id] = fresh;
 		bt_state_requeue_pod(state, pod_id);
-		if (state->pod_index != NULL && old.label_set != fresh.label_set) {
+		if (state->pod_index != NULL &&
+			(old.label_set != fresh.label_set ||
+				old.terminating != fresh.terminating)) {
 			bt_pod_index_remove(state, pod_id, old.label_set);
 			bt_pod_index_add(state, pod_id);
 		}

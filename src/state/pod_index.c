@@ -14,6 +14,7 @@ struct indexed_set {
 	BT_VEC(uint32_t) pods;
 	struct set_label *labels; /* allocated while the set has pods */
 	uint32_t label_count;
+	uint64_t removal_count;
 };
 
 struct indexed_pair {
@@ -110,6 +111,7 @@ void bt_pod_index_remove(struct bt_state *state, uint32_t pod_id, uint32_t label
 
 	BT_ASSERT(at < set->pods.count && set->pods.items[at] == pod_id);
 	bt_vec_remove_swap(&set->pods, at);
+	set->removal_count++;
 	if (at < set->pods.count) {
 		index->positions.items[set->pods.items[at]] = at;
 	}
@@ -222,6 +224,11 @@ struct bt_id_list bt_pod_index_pods_of(const struct bt_pod_index *index, uint32_
 	}
 	return (struct bt_id_list){
 		index->sets.items[label_set].pods.items, index->sets.items[label_set].pods.count};
+}
+
+uint64_t bt_pod_index_removals_of(const struct bt_pod_index *index, uint32_t label_set)
+{
+	return label_set < index->sets.count ? index->sets.items[label_set].removal_count : 0;
 }
 
 static bool lists_pair(const struct bt_pod_index *index, uint32_t set_id,

@@ -30,6 +30,11 @@ struct bt_id_list bt_pod_index_sets_with(
 	const struct bt_pod_index *index, bt_sym key, bt_sym value);
 /** Pods with this label set. */
 struct bt_id_list bt_pod_index_pods_of(const struct bt_pod_index *index, uint32_t label_set);
+/**
+ * Number of times a pod was removed from the set's list. As long as it stays the same, pods are
+ * only appended to the list, and the id stands for the same labels.
+ */
+uint64_t bt_pod_index_removals_of(const struct bt_pod_index *index, uint32_t label_set);
 
 /** Checks that every pod and every pair is listed once. */
 bool bt_pod_index_validate(const struct bt_state *state, struct bt_strbuf *out_reason);

@@ -90,6 +90,30 @@ static void change_pod(struct world *w)
 	}
 }
 
+/** Create, update or (metadata NULL) delete the pod; a new pod gets a random node. */
+static void replace_pod(struct world *w, uint32_t index, const char *metadata)
+{
+	struct bt_pod *old = w->pods[index];
+	struct bt_pod *pod = NULL;
+
+	if (metadata != NULL) {
+		struct bt_str name = bt_arena_printf(&w->f.arena, "p%u", index);
+		struct bt_str node_name = old != NULL
+			? old->spec.node_name
+			: bt_arena_printf(&w->f.arena, "n%u", below(w, NODES));
+
+		pod = make_pod_with(&w->f, name.data, node_name.data, metadata, "", "");
+	}
+	if (old != NULL && pod != NULL) {
+		check_ok(bt_state_update_pod(w->f.state, old, pod, &err));
+	} else if (pod != NULL) {
+		check_ok(bt_state_add_pod(w->f.state, pod, &err));
+	} else if (old != NULL) {
+		check_ok(bt_state_remove_pod(w->f.state, old, &err));
+	}
+	w->pods[index] = pod;
+}
+
 /** Returns the counter of query number n; terms, keys and policies differ between queries. */
 static const struct bt_domain_counter *ask(struct world *w, uint32_t n)
 {
@@ -254,6 +278,60 @@ START_TEST(test_domain_counter__counts_beyond_the_histogram)
 }
 END_TEST
 
+/**
+ * Between two questions mostly more pods change than a counter repairs, while those with the wanted
+ * label are mostly only added: then these alone are counted.
+ */
+START_TEST(test_domain_counter__added_pods_among_many_changes)
+{
+	static struct world w;
+	const uint32_t wanted = 150; /* pods below have the label app=a, the others app=b */
+
+	for (uint32_t seed = 0; seed < 6; seed++) {
+		begin(&w, seed, 20);
+		for (uint32_t i = 0; i < NODES; i++) {
+			set_node(&w, i, i % 20, "");
+		}
+		for (uint32_t step = 0; step < 80; step++) {
+			bool few = below(&w, 3) == 0;
+			for (uint32_t i = few ? PODS : wanted; i < PODS; i++) {
+				replace_pod(
+					&w, i, w.pods[i] == NULL ? "'labels':{'app':'b'}" : NULL);
+			}
+			uint32_t index = 1 + below(&w, wanted - 1);
+			switch (below(&w, 10)) {
+			case 0:
+				replace_pod(&w, index, NULL);
+				break;
+			case 1:
+				/* for a while, wanted pods have two label sets */
+				replace_pod(&w, 0,
+					w.pods[0] == NULL ? "'labels':{'app':'a','tier':'x'}"
+							  : NULL);
+				break;
+			case 2:
+				replace_pod(&w, index,
+					"'labels':{'app':'a'},"
+					"'deletionTimestamp':'2026-01-01T00:00:00Z'");
+				break;
+			case 3:
+				set_node(&w, below(&w, NODES), below(&w, 20), "");
+				break;
+			default:
+				for (uint32_t i = 0; i < 3; i++) {
+					replace_pod(&w, 1 + below(&w, wanted - 1),
+						"'labels':{'app':'a'}");
+				}
+			}
+			check_refresh(&w.f);
+			ck_assert_ptr_nonnull(ask(&w, 0));
+			check_counters(&w);
+		}
+		fixture_finish(&w.f);
+	}
+}
+END_TEST
+
 START_TEST(test_domain_counter__dictionary_made_anew)
 {
 	static struct world w;
@@ -305,5 +383,6 @@ END_TEST
 
 BT_TEST_MAIN("domain_counter", test_domain_counter__random_steps,
 	test_domain_counter__least_of_many_domains,
-	test_domain_counter__counts_beyond_the_histogram, test_domain_counter__dictionary_made_anew,
-	test_domain_counter__limits)
+	test_domain_counter__counts_beyond_the_histogram,
+	test_domain_counter__added_pods_among_many_changes,
+	test_domain_counter__dictionary_made_anew, test_domain_counter__limits)
