@@ -10,8 +10,8 @@
  * updated from the change log before it is read: a slot whose pods changed is counted anew. Equal
  * queries share a counter, also across shapes; the least recently used ones are dropped when the
  * counters take too much memory. Counters also share the eligibility of nodes (struct
- * bt_eligibility). A new counter finds its pods by label (pod_index.h), and slots and domains
- * without matching pods take no memory (sparse_counts.h).
+ * bt_eligibility). A counter that is new or missed many changes finds its pods by label
+ * (pod_index.h). Slots and domains without matching pods take no memory (sparse_counts.h).
  *
  * A domain is an index into the dictionary of the topology key's label column; 0 for nodes without
  * the label.
