@@ -441,10 +441,11 @@ static uint64_t find_before_apart(struct cell_search *search, uint32_t before)
 
 /*
  * The point of the first tie in the list at point `from` or later. *out_skipped: feasible nodes in
- * between, or UINT32_MAX if they were not counted.
+ * between, or UINT32_MAX if they were not counted. The search may end without a tie after more than
+ * `limit` feasible nodes, which are counted then.
  */
 static uint64_t next_tie_apart(
-	const struct cell_search *search, uint64_t from, uint32_t *out_skipped)
+	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
 {
 	struct bt_places *places = search->places;
 	uint64_t point = from;
@@ -457,6 +458,10 @@ static uint64_t next_tie_apart(
 			return point;
 		}
 		skipped += is_feasible(search, position);
+		if (skipped > limit) {
+			*out_skipped = skipped;
+			return BT_POINT_NONE;
+		}
 		point = bt_places_next(places, point);
 		if (point == BT_POINT_NONE) {
 			return BT_POINT_NONE;
@@ -517,6 +522,11 @@ BT_ALWAYS_INLINE uint32_t rank_of(struct cell_search *search, uint64_t point)
 				      : search->feasible_count - search->before_start + before;
 }
 
+static uint32_t position_of(const struct cell_search *search, uint64_t point)
+{
+	return search->places == NULL ? bt_point_row(point) : bt_places_at(search->places, point);
+}
+
 static uint64_t point_of(const struct cell_search *search, uint32_t position)
 {
 	return search->places == NULL ? bt_point(position, 0)
@@ -532,10 +542,10 @@ BT_ALWAYS_INLINE uint64_t point_of_rank(struct cell_search *search, uint32_t ran
 }
 
 BT_ALWAYS_INLINE uint64_t next_tie_in_list(
-	const struct cell_search *search, uint64_t from, uint32_t *out_skipped)
+	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
 {
 	if (search->places != NULL) {
-		return next_tie_apart(search, from, out_skipped);
+		return next_tie_apart(search, from, limit, out_skipped);
 	}
 	*out_skipped = UINT32_MAX;
 	uint32_t tie = next_tie(search, bt_point_row(from));
@@ -544,25 +554,47 @@ BT_ALWAYS_INLINE uint64_t next_tie_in_list(
 
 /*
  * The first tie at `from` or later in search order, which wraps around and ends before `start`.
- * *out_skipped: as next_tie_apart.
+ * limit, *out_skipped: as next_tie_apart.
  */
 BT_ALWAYS_INLINE uint64_t next_tie_around(
-	const struct cell_search *search, uint64_t from, uint32_t *out_skipped)
+	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
 {
-	uint64_t tie = next_tie_in_list(search, from, out_skipped);
+	uint64_t tie = next_tie_in_list(search, from, limit, out_skipped);
 	if (from >= search->start) {
-		if (tie != BT_POINT_NONE) {
+		if (tie != BT_POINT_NONE || *out_skipped != UINT32_MAX) {
 			return tie;
 		}
-		tie = next_tie_in_list(search, bt_point(0, 0), out_skipped);
+		tie = next_tie_in_list(search, bt_point(0, 0), limit, out_skipped);
 		*out_skipped = UINT32_MAX;
 	}
 	return tie < search->start ? tie : BT_POINT_NONE;
 }
 
+/* The first rank of a depth of the heap. */
+static uint32_t leftmost_of(uint32_t depth)
+{
+	return (UINT32_C(1) << depth) - 1;
+}
+
+static uint32_t depth_of(uint32_t rank)
+{
+	return 63 - BT_CLZ64((uint64_t)rank + 1);
+}
+
+/* How far right in the depth a position may be that comes before `rank`, which is not leftmost. */
+static uint64_t last_before(uint32_t rank, uint32_t depth)
+{
+	uint32_t own_depth = depth_of(rank);
+	uint64_t offset = rank - leftmost_of(own_depth);
+	return own_depth >= depth ? offset >> (own_depth - depth)
+				  : (offset << (depth - own_depth)) - 1;
+}
+
 /*
  * Heap positions of the same depth are in pre-order if their ranks ascend, so only the first tie of
- * each depth can win. There are never more candidates than the heap has levels.
+ * each depth can win. A leftmost position precedes all positions that are right of it or below. If
+ * no leftmost position is a tie, the first tie of the deepest level is most likely to win, and it
+ * limits the search in the levels above.
  */
 uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_cells_choice *choice)
 {
@@ -591,29 +623,36 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 		return first;
 	}
 	uint32_t skipped;
-	uint64_t chosen = next_tie_around(&search, search.start, &skipped);
+	uint64_t chosen = next_tie_around(&search, search.start, UINT64_MAX, &skipped);
 	BT_ASSERT(chosen != BT_POINT_NONE);
 	uint32_t chosen_rank = skipped != UINT32_MAX ? skipped : rank_of(&search, chosen);
-	uint32_t rank = chosen_rank;
-	/*
-	 * The leftmost position of a depth precedes all positions below it and to the right of it.
-	 */
-	while ((chosen_rank & (chosen_rank + 1)) != 0) {
-		uint64_t next_depth = UINT64_C(2) << (63 - BT_CLZ64((uint64_t)rank + 1));
-		if (next_depth > search.feasible_count) {
+	uint32_t first_depth = depth_of(chosen_rank);
+	if (chosen_rank == leftmost_of(first_depth)) {
+		return position_of(&search, chosen);
+	}
+	uint64_t leftmost[32]; /* points by depth */
+	uint32_t depth = first_depth + 1;
+	for (; leftmost_of(depth) < search.feasible_count; depth++) {
+		leftmost[depth] = point_of_rank(&search, leftmost_of(depth));
+		if (is_tie(&search, position_of(&search, leftmost[depth]))) {
+			return position_of(&search, leftmost[depth]);
+		}
+	}
+	while (--depth > first_depth) {
+		uint64_t limit = last_before(chosen_rank, depth);
+		if (limit == 0) {
 			break;
 		}
-		uint64_t from = point_of_rank(&search, (uint32_t)(next_depth - 1));
-		uint64_t tie = next_tie_around(&search, from, &skipped);
+		uint64_t tie = next_tie_around(&search, leftmost[depth], limit, &skipped);
 		if (tie == BT_POINT_NONE) {
-			break;
+			continue;
 		}
-		rank = skipped != UINT32_MAX ? (uint32_t)(next_depth - 1) + skipped
-					     : rank_of(&search, tie);
+		uint32_t rank = skipped != UINT32_MAX ? leftmost_of(depth) + skipped
+						      : rank_of(&search, tie);
 		if (bt_heap_precedes(rank, chosen_rank)) {
 			chosen = tie;
 			chosen_rank = rank;
 		}
 	}
-	return search.places == NULL ? bt_point_row(chosen) : bt_places_at(search.places, chosen);
+	return position_of(&search, chosen);
 }
