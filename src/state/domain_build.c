@@ -198,23 +198,25 @@ static bool counts_labels(const struct bt_domain_counter *counter, const struct 
 	return counter->term_count != 0;
 }
 
-/** Whether the counter counts the pod, apart from its labels. */
-static bool counts_record(
-	const struct bt_domain_counter *counter, const struct bt_pod_record *record)
+static bool counts_namespace(const struct bt_domain_counter *counter, bt_sym namespace_)
 {
-	if (counter->live_only && record->terminating) {
-		return false;
-	}
 	for (uint32_t i = 0; i < counter->term_count; i++) {
-		if (!counted_term_has_namespace(&counter->terms[i], record->namespace_)) {
+		if (!counted_term_has_namespace(&counter->terms[i], namespace_)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-static uint32_t count_slot(
-	const struct bt_domain_counter *counter, const struct bt_state *state, uint32_t slot)
+/** Whether pods with this label set and namespace are counted. Most pods of a cluster are alike. */
+struct last_kind {
+	uint32_t label_set; /* BT_LABEL_SET_NONE: no pod was seen yet */
+	bt_sym namespace_;
+	bool is_counted;
+};
+
+static uint32_t count_slot(const struct bt_domain_counter *counter, const struct bt_state *state,
+	uint32_t slot, struct last_kind *last)
 {
 	const struct bt_node_row *row = &state->nodes.rows[slot];
 	uint32_t count = 0;
@@ -222,8 +224,14 @@ static uint32_t count_slot(
 	for (uint32_t i = 0; i < row->pods.count; i++) {
 		const struct bt_pod_record *record = bt_state_pod_at(state, row->pods.items[i]);
 
-		count += counts_record(counter, record) &&
-			counts_labels(counter, &state->label_sets.sets.items[record->label_set]);
+		if (record->label_set != last->label_set ||
+			!bt_sym_equal(record->namespace_, last->namespace_)) {
+			*last = (struct last_kind){record->label_set, record->namespace_,
+				counts_namespace(counter, record->namespace_) &&
+					counts_labels(counter,
+						&state->label_sets.sets.items[record->label_set])};
+		}
+		count += last->is_counted && !(counter->live_only && record->terminating);
 	}
 	return count;
 }
@@ -241,7 +249,8 @@ static void count_set(struct bt_domain_counter *counter, const struct bt_state *
 	for (uint32_t i = first; i < pods.count; i++) {
 		const struct bt_pod_record *record = bt_state_pod_at(state, pods.items[i]);
 
-		if (!counts_record(counter, record)) {
+		if (!counts_namespace(counter, record->namespace_) ||
+			(counter->live_only && record->terminating)) {
 			continue;
 		}
 		(void)bt_sparse_counts_add(&counter->own, record->node, 1, state->nodes.slot_count);
@@ -397,12 +406,13 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 		if (counter->log_sequence != state->log.sequence) {
 			counter->label_set = BT_LABEL_SET_NONE;
 		}
+		struct last_kind last = {.label_set = BT_LABEL_SET_NONE};
 		for (uint64_t i = counter->log_sequence; i < state->log.sequence; i++) {
 			struct bt_change change = bt_change_log_at(&state->log, i);
 
 			if ((change.kinds & BT_CHANGE_PODS) != 0) {
 				uint32_t slot = change.slot;
-				int64_t delta = (int64_t)count_slot(counter, state, slot) -
+				int64_t delta = (int64_t)count_slot(counter, state, slot, &last) -
 					(int64_t)bt_sparse_count(&counter->own, slot);
 				uint32_t domain = bt_eligibility_domain(counter->eligibility, slot);
 
