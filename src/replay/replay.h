@@ -23,10 +23,11 @@
 
 /** Why a pod is on another node than in the recording. */
 enum bt_difference {
-	BT_DIFFERENCE_NO_NODE, /* the recorded node does not exist at this time */
-	BT_DIFFERENCE_NO_ROOM, /* the recorded node rejects the pod */
-	BT_DIFFERENCE_SCORE,   /* the recorded node fits, but has a lower score */
-	BT_DIFFERENCE_TIE,     /* equal scores: the choice between the nodes is free */
+	BT_DIFFERENCE_NO_NODE,   /* the recorded node does not exist at this time */
+	BT_DIFFERENCE_NO_ROOM,   /* the recorded node rejects the pod */
+	BT_DIFFERENCE_SCORE,     /* the recorded node fits, but has a lower score */
+	BT_DIFFERENCE_NOMINATED, /* pods were preempted for it on the chosen node */
+	BT_DIFFERENCE_TIE,       /* equal scores: the choice between the nodes is free */
 	BT_DIFFERENCE__COUNT,
 };
 

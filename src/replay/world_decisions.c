@@ -66,6 +66,11 @@ static void find_reason(
 	if (recorded_index == UINT32_MAX) {
 		binding->difference = BT_DIFFERENCE_NO_ROOM;
 		binding->reason = rejection(replay, &evaluation, binding->recorded_node, recorded);
+	} else if (bt_str_equal(pending->status.nominated_node_name, binding->node_name)) {
+		binding->difference = BT_DIFFERENCE_NOMINATED;
+		binding->reason = bt_arena_printf(&replay->step_arena,
+			"%.*s: has room since pods were preempted there",
+			BT_STR_ARG(binding->node_name));
 	} else if (chosen_index != UINT32_MAX) {
 		int64_t recorded_score = evaluation.scores.totals[recorded_index];
 		int64_t chosen_score = evaluation.scores.totals[chosen_index];

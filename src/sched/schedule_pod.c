@@ -180,11 +180,14 @@ void bt_cycle_fail(struct bt_cycle_run *run)
 
 /** --- opportunistic batching: spec 03 sections 3.2 and 3.4, spec 09 section 12 --- */
 
-/** The profile's batch state; NULL: no batching. */
+/**
+ * The profile's batch state; NULL: no batching. A hint would decide between equal nodes, so there
+ * is none if a node is preferred.
+ */
 static struct bt_batch *batch_of(const struct bt_cycle_run *run)
 {
 	const struct bt_engine *engine = run->engine;
-	if (run->attempt == NULL || engine->batches == NULL) {
+	if (run->attempt == NULL || engine->batches == NULL || engine->preferred_node.length != 0) {
 		return NULL;
 	}
 	uint32_t profile = 0;

@@ -21,6 +21,7 @@ const char *bt_difference_name(enum bt_difference difference)
 		[BT_DIFFERENCE_NO_NODE] = "NodeMissing",
 		[BT_DIFFERENCE_NO_ROOM] = "NodeRejected",
 		[BT_DIFFERENCE_SCORE] = "Score",
+		[BT_DIFFERENCE_NOMINATED] = "Nominated",
 		[BT_DIFFERENCE_TIE] = "EqualScore",
 		[BT_DIFFERENCE__COUNT] = "NotExamined",
 	};
