@@ -12,7 +12,6 @@
 
 #include "base/map.h"
 #include "sched/cells.h"
-#include "sched/cells_private.h"
 
 #define BT_CELLS_BLOCK_BITS 6
 #define BT_CELLS_BLOCK 64
