@@ -38,7 +38,7 @@ struct bt_neutral_names {
 	struct bt_map map; /* original -> words */
 	struct bt_arena arena;
 	uint32_t number_count; /* how many of words are numbers */
-	struct bt_str prefix;  /* of neutral words; "": not chosen yet */
+	struct bt_str prefix;  /* of the names that replace the cluster's; "": not chosen yet */
 	uint32_t width;        /* digits after the prefix */
 };
 

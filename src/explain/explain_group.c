@@ -108,18 +108,18 @@ static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, u
 static struct outcome try_group(struct group_run *run, const struct bt_pod *const *more,
 	uint32_t more_count, void (*visit)(void *context, const struct bt_tried_group *tried))
 {
-	struct bt_group_question question = {.visit = visit, .context = run};
+	struct bt_try_group_options options = {.visit = visit, .context = run};
 	const struct bt_pod **pods;
 	struct bt_tried_group tried;
 	struct outcome outcome = {0};
-	question.count = admit(run, more, more_count, &pods);
-	question.pods = pods;
-	if (question.count == 0) {
+	options.count = admit(run, more, more_count, &pods);
+	options.pods = pods;
+	if (options.count == 0) {
 		return outcome;
 	}
-	bt_scheduler_try_group(run->scheduler, &question, &tried);
+	bt_scheduler_try_group(run->scheduler, &options, &tried);
 	run->work +=
-		(uint64_t)question.count * (tried.placement_count != 0 ? tried.placement_count : 1);
+		(uint64_t)options.count * (tried.placement_count != 0 ? tried.placement_count : 1);
 	outcome.is_accepted = tried.code == BT_STATUS_SUCCESS;
 	if (tried.placement_count != 0) {
 		outcome.placed_count = tried.placements[tried.closest].placed_count;

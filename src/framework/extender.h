@@ -97,7 +97,7 @@ struct bt_extender_ops {
 	 */
 	void *(*begin_prioritize)(
 		void *context, const struct bt_extender_args *args, struct bt_arena *arena);
-	int (*end_prioritize)(void *context, void *question, struct bt_arena *arena,
+	int (*end_prioritize)(void *context, void *call, struct bt_arena *arena,
 		bt_host_priority_list *out_priorities, struct berth_error *err);
 	int (*preempt)(void *context, const struct bt_extender_preemption_args *args,
 		struct bt_arena *arena, struct bt_node_victims_list *out_answer,

@@ -363,10 +363,10 @@ static bool place_group(struct bt_capacity_session *session, struct bt_capacity_
 	struct bt_status status =
 		bt_run_pre_enqueue(runner->framework, &info, &session->copy_arena, &gate);
 	if (bt_status_is_success(&status)) {
-		const struct bt_group_question question = {
+		const struct bt_try_group_options options = {
 			.pods = pods, .count = runner->pods.count, .keeps = true};
 		struct bt_tried_group tried;
-		bt_scheduler_try_group(session->simulation.scheduler, &question, &tried);
+		bt_scheduler_try_group(session->simulation.scheduler, &options, &tried);
 		is_placed = tried.is_kept;
 		if (is_placed) {
 			count_group(session, runner, &tried);

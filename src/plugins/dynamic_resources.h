@@ -108,7 +108,7 @@ struct bt_dynamic_claim {
 	bool has_selector;        /* the allocation has a node selector */
 	bool is_unavailable_here; /* on the node of the current Filter call */
 	bool is_unavailable;      /* on some node, so PostFilter may deallocate it */
-	bool is_signalled;        /* Reserve marked the allocation as in flight, and it still is */
+	bool is_signalled;        /* the claim cache has the allocation as in flight */
 	bool is_undone;           /* Unreserve has undone the writes */
 	struct bt_parsed_node_selector selector;
 	/**
@@ -138,7 +138,7 @@ struct bt_filter_limit {
 	int64_t timeout_ns;                 /* of one search; 0: none */
 	const struct bt_cycle_state *cycle; /* for its cancellation */
 	int64_t deadline_ns;                /* by the metrics' clock; 0: none */
-	uint32_t questions_left;            /* used without a clock; 0: no limit */
+	uint32_t steps_left;                /* used if there is no clock; 0: no limit */
 	bool is_timed_out;
 };
 

@@ -11,7 +11,7 @@
  * Maximum steps of the allocator's search in one Filter call if there is no clock; a search takes
  * some seconds for them.
  */
-#define FILTER_QUESTIONS_MAX (UINT32_C(1) << 17)
+#define FILTER_STEPS_MAX (UINT32_C(1) << 17)
 /** FirstAvailableMax, the score of the first alternative. */
 #define FIRST_AVAILABLE_SCORE 8
 /** Identity of the node trait. */
@@ -31,8 +31,7 @@ void bt_dynamic_filter_begin(void *context)
 	limit->deadline_ns = limit->timeout_ns != 0 && metrics != NULL
 		? bt_metrics_now(metrics) + limit->timeout_ns
 		: 0;
-	limit->questions_left =
-		limit->timeout_ns != 0 && metrics == NULL ? FILTER_QUESTIONS_MAX : 0;
+	limit->steps_left = limit->timeout_ns != 0 && metrics == NULL ? FILTER_STEPS_MAX : 0;
 }
 
 bool bt_dynamic_filter_is_over(void *context)
@@ -42,14 +41,14 @@ bool bt_dynamic_filter_is_over(void *context)
 	if (limit->deadline_ns != 0) {
 		limit->is_timed_out |=
 			bt_metrics_now(bt_handle_metrics(limit->handle)) >= limit->deadline_ns;
-	} else if (limit->questions_left != 0) {
-		limit->is_timed_out |= --limit->questions_left == 0;
+	} else if (limit->steps_left != 0) {
+		limit->is_timed_out |= --limit->steps_left == 0;
 	}
 	return limit->is_timed_out || limit->cycle->cancel_cause.length != 0;
 }
 
 /** State shared by the functions of Filter. */
-struct node_question {
+struct node_check {
 	struct bt_plugin *plugin;
 	struct bt_cycle_state *cycle;
 	struct bt_dynamic_cycle *data;
@@ -59,9 +58,9 @@ struct node_question {
 };
 
 /** Step 3 for all claims. *out_available false: is_unavailable_here is set for some claim. */
-static struct bt_status check_available(const struct node_question *question, bool *out_available)
+static struct bt_status check_available(const struct node_check *check, bool *out_available)
 {
-	struct bt_dynamic_cycle *data = question->data;
+	struct bt_dynamic_cycle *data = check->data;
 
 	*out_available = true;
 	for (uint32_t i = 0; i < data->count; i++) {
@@ -73,19 +72,18 @@ static struct bt_status check_available(const struct node_question *question, bo
 		}
 		/* Step 3 for an allocated claim. */
 		const struct bt_dynamic_resources *instance =
-			bt_dynamic_resources_of(question->plugin);
-		struct bt_arena *arena = question->cycle->arena;
+			bt_dynamic_resources_of(check->plugin);
+		struct bt_arena *arena = check->cycle->arena;
 		struct berth_error err = BERTH_ERROR_INIT;
 		bool ready = true;
 
 		claim->is_unavailable_here = claim->has_selector &&
-			!bt_node_selector_matches(&claim->selector,
-				bt_node_info_name(question->node),
-				bt_node_info_labels(question->node), arena, NULL);
+			!bt_node_selector_matches(&claim->selector, bt_node_info_name(check->node),
+				bt_node_info_labels(check->node), arena, NULL);
 		if (claim->is_unavailable_here) {
 			status = BT_STATUS_OK;
 		} else {
-			if (bt_dynamic_binds_conditions(question->plugin)) {
+			if (bt_dynamic_binds_conditions(check->plugin)) {
 				bool failed = bt_dynamic_is_ready(claim->claim, &ready, &err) != 0;
 
 				berth_error_finish(&err);
@@ -93,9 +91,9 @@ static struct bt_status check_available(const struct node_question *question, bo
 					(!ready && bt_dynamic_is_timed_out(instance, claim->claim));
 			}
 			status = bt_plugin_gate(
-					 question->plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)
-				? bt_node_allocatable_check_sharing(instance, question->pod,
-					  claim->claim, question->node, arena)
+					 check->plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)
+				? bt_node_allocatable_check_sharing(
+					  instance, check->pod, claim->claim, check->node, arena)
 				: BT_STATUS_OK;
 		}
 		if (!bt_status_is_success(&status)) {
@@ -107,18 +105,18 @@ static struct bt_status check_available(const struct node_question *question, bo
 }
 
 /** Status for a search that ended at its limit. */
-static struct bt_status over_status(const struct node_question *question)
+static struct bt_status over_status(const struct node_check *check)
 {
-	struct bt_arena *arena = question->cycle->arena;
+	struct bt_arena *arena = check->cycle->arena;
 
-	if (question->data->limit.is_timed_out) {
+	if (check->data->limit.is_timed_out) {
 		return bt_status_error_text(arena,
 			bt_arena_printf(arena, "node %.*s: timed out trying to allocate devices",
-				BT_STR_ARG(bt_node_info_name(question->node))));
+				BT_STR_ARG(bt_node_info_name(check->node))));
 	}
 	return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
 		"asked by caller to stop allocating devices: %.*s",
-		BT_STR_ARG(question->cycle->cancel_cause));
+		BT_STR_ARG(check->cycle->cancel_cause));
 }
 
 /** Collect the claims to allocate, in order, in data->todo; returns their number. */
@@ -138,23 +136,23 @@ static uint32_t collect_todo(struct bt_dynamic_cycle *data, const struct bt_dyna
 }
 
 /** Steps 4b and 4c. */
-static struct bt_status allocate(struct node_question *question)
+static struct bt_status allocate(struct node_check *check)
 {
-	struct bt_dynamic_cycle *data = question->data;
+	struct bt_dynamic_cycle *data = check->data;
 	struct berth_error err = BERTH_ERROR_INIT;
-	uint32_t count = collect_todo(data, &question->found);
+	uint32_t count = collect_todo(data, &check->found);
 
 	if (count == 0) {
 		return BT_STATUS_OK;
 	}
-	data->limit.cycle = question->cycle;
+	data->limit.cycle = check->cycle;
 	data->limit.is_timed_out = false;
 	/* Check here, because a short search may end before the allocator checks. */
-	if (question->cycle->cancel_cause.length != 0) {
-		return over_status(question);
+	if (check->cycle->cancel_cause.length != 0) {
+		return over_status(check);
 	}
 	enum bt_allocation_outcome outcome = bt_allocator_allocate(
-		data->allocator, question->node, data->todo, count, &question->found.choice, &err);
+		data->allocator, check->node, data->todo, count, &check->found.choice, &err);
 	switch (outcome) {
 	case BT_ALLOCATION_FOUND:
 		return BT_STATUS_OK;
@@ -164,18 +162,18 @@ static struct bt_status allocate(struct node_question *question)
 		return unresolvable(BT_REASON_INVALID_RESOURCE_POOLS);
 	case BT_ALLOCATION_OVER:
 		berth_error_finish(&err);
-		return over_status(question);
+		return over_status(check);
 	case BT_ALLOCATION_ERROR:
 		break;
 	}
-	return bt_status_from_error(question->cycle->arena, &err);
+	return bt_status_from_error(check->cycle->arena, &err);
 }
 
 /** Step 4d. */
-static struct bt_status check_demand(struct node_question *question)
+static struct bt_status check_demand(struct node_check *check)
 {
-	struct bt_dynamic_cycle *data = question->data;
-	struct bt_arena *arena = question->cycle->arena;
+	struct bt_dynamic_cycle *data = check->data;
+	struct bt_arena *arena = check->cycle->arena;
 	struct bt_new_allocation *allocations =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_new_allocation, data->count);
 	uint32_t count = 0;
@@ -183,25 +181,25 @@ static struct bt_status check_demand(struct node_question *question)
 	for (uint32_t i = 0; i < data->count; i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
 
-		if (!bt_dynamic_is_wanted(&data->claims[i], &question->found)) {
+		if (!bt_dynamic_is_wanted(&data->claims[i], &check->found)) {
 			continue;
 		}
 		struct bt_allocation_result *result =
 			BT_ARENA_NEW(arena, struct bt_allocation_result);
-		if (bt_dynamic_allocation(data, &question->found, i, arena, result, &err) != 0) {
+		if (bt_dynamic_allocation(data, &check->found, i, arena, result, &err) != 0) {
 			return bt_status_from_error(arena, &err);
 		}
 		allocations[count++] = (struct bt_new_allocation){&data->claims[i], result};
 	}
-	return bt_node_allocatable_check(bt_dynamic_resources_of(question->plugin), question->pod,
-		question->node, allocations, count, arena, &question->found.demand);
+	return bt_node_allocatable_check(bt_dynamic_resources_of(check->plugin), check->pod,
+		check->node, allocations, count, arena, &check->found.demand);
 }
 
 struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
 	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
-	struct node_question question = {plugin, cycle, data, pod, node, {0}};
+	struct node_check check = {plugin, cycle, data, pod, node, {0}};
 	bool available;
 
 	if (data == NULL) {
@@ -210,23 +208,22 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	if (data->count == 0) {
 		return BT_STATUS_OK;
 	}
-	struct bt_status status = question.data->extended == NULL
+	struct bt_status status = check.data->extended == NULL
 		? BT_STATUS_OK
-		: bt_extended_for_node(bt_dynamic_resources_of(question.plugin),
-			  question.data->extended, question.pod, question.node,
-			  question.data->user_count != 0, question.cycle->arena,
-			  &question.found.special);
+		: bt_extended_for_node(bt_dynamic_resources_of(check.plugin), check.data->extended,
+			  check.pod, check.node, check.data->user_count != 0, check.cycle->arena,
+			  &check.found.special);
 	if (!bt_status_is_success(&status) ||
-		(question.found.special == NULL && data->user_count == 0)) {
+		(check.found.special == NULL && data->user_count == 0)) {
 		return status;
 	}
-	status = check_available(&question, &available);
+	status = check_available(&check, &available);
 	if (bt_status_is_success(&status) && data->allocator != NULL) {
-		status = allocate(&question);
+		status = allocate(&check);
 	}
 	if (bt_status_is_success(&status) && data->allocator != NULL &&
 		bt_plugin_gate(plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)) {
-		status = check_demand(&question);
+		status = check_demand(&check);
 	}
 	if (!bt_status_is_success(&status)) {
 		return status;
@@ -239,21 +236,21 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		return unresolvable(BT_REASON_CLAIM_NOT_AVAILABLE);
 	}
 	if (data->allocator != NULL) {
-		uint32_t slot = question.node->slot;
+		uint32_t slot = check.node->slot;
 
 		if (data->column != NULL) {
-			data->last = question.found;
+			data->last = check.found;
 			data->last_slot = slot;
 		} else if (slot < data->slot_count) {
 			if (data->nodes == NULL) {
-				data->nodes = BT_ARENA_NEW_ARRAY(question.cycle->arena,
+				data->nodes = BT_ARENA_NEW_ARRAY(check.cycle->arena,
 					struct bt_dynamic_node *, data->slot_count);
 			}
 			if (data->nodes[slot] == NULL) {
 				data->nodes[slot] =
-					BT_ARENA_NEW(question.cycle->arena, struct bt_dynamic_node);
+					BT_ARENA_NEW(check.cycle->arena, struct bt_dynamic_node);
 			}
-			*data->nodes[slot] = question.found;
+			*data->nodes[slot] = check.found;
 		}
 	}
 	return BT_STATUS_OK;

@@ -19,7 +19,7 @@ struct bt_node_allocatable {
 };
 
 /** Arguments of one check. */
-struct demand_question {
+struct demand_check {
 	const struct bt_dynamic_resources *instance;
 	const struct bt_pod_info *pod;
 	const struct bt_node_info *node;
@@ -52,20 +52,20 @@ struct bt_status bt_node_allocatable_check_sharing(const struct bt_dynamic_resou
 	return BT_STATUS_OK;
 }
 
-static const struct bt_device *device_of(const struct demand_question *question,
-	const struct bt_device_request_allocation_result *result)
+static const struct bt_device *device_of(
+	const struct demand_check *check, const struct bt_device_request_allocation_result *result)
 {
 	return bt_device_pools_find_device(
-		question->instance->dra->pools, result->driver, result->pool, result->device);
+		check->instance->dra->pools, result->driver, result->pool, result->device);
 }
 
 /** Whether an allocated device consumes resources of the node. */
 static bool has_mappings(
-	const struct demand_question *question, const struct bt_allocation_result *allocation)
+	const struct demand_check *check, const struct bt_allocation_result *allocation)
 {
 	for (uint32_t i = 0; i < allocation->devices.results.count; i++) {
 		const struct bt_device *device =
-			device_of(question, &allocation->devices.results.items[i]);
+			device_of(check, &allocation->devices.results.items[i]);
 
 		if (device != NULL && device->node_allocatable_resource_mappings.count != 0) {
 			return true;
@@ -75,7 +75,7 @@ static bool has_mappings(
 }
 
 BT_PRINTF(4, 5)
-static struct bt_status set_failure(const struct demand_question *question,
+static struct bt_status set_failure(const struct demand_check *check,
 	const struct bt_resource_claim *claim, struct bt_str device, const char *format, ...)
 {
 	struct bt_strbuf text = {0};
@@ -87,7 +87,7 @@ static struct bt_status set_failure(const struct demand_question *question,
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&text, format, arguments);
 	va_end(arguments);
-	struct bt_status status = bt_status_error_text(question->arena, bt_strbuf_str(&text));
+	struct bt_status status = bt_status_error_text(check->arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	return status;
 }
@@ -114,7 +114,7 @@ static void add_amount(struct bt_resource_list *list, uint32_t room, struct bt_s
 }
 
 /** Amount of one mapping of an allocated device. *out_amount NULL: nothing was consumed. */
-static struct bt_status amount_of(const struct demand_question *question,
+static struct bt_status amount_of(const struct demand_check *check,
 	const struct bt_resource_claim *claim,
 	const struct bt_device_request_allocation_result *result,
 	const struct bt_node_allocatable_mapping_entry *mapping,
@@ -122,7 +122,7 @@ static struct bt_status amount_of(const struct demand_question *question,
 {
 	const struct bt_quantity *multiplier = mapping->value.allocation_multiplier;
 	struct bt_str key = mapping->value.capacity_key;
-	struct bt_quantity *amount = BT_ARENA_NEW(question->arena, struct bt_quantity);
+	struct bt_quantity *amount = BT_ARENA_NEW(check->arena, struct bt_quantity);
 
 	*out_amount = NULL;
 	if (key.length == 0) {
@@ -133,7 +133,7 @@ static struct bt_status amount_of(const struct demand_question *question,
 		return BT_STATUS_OK;
 	}
 	if (result->consumed_capacity.count == 0) {
-		return set_failure(question, claim, result->device,
+		return set_failure(check, claim, result->device,
 			"ConsumedCapacity is nil, but Capacity key '%.*s' is set in "
 			"NodeAllocatableResourceMappings for resource %.*s",
 			BT_STR_ARG(key), BT_STR_ARG(mapping->key));
@@ -142,7 +142,7 @@ static struct bt_status amount_of(const struct demand_question *question,
 	if (consumed != NULL) {
 		*amount = *consumed;
 		if (multiplier != NULL) {
-			bt_quantity_multiply(amount, multiplier, question->arena);
+			bt_quantity_multiply(amount, multiplier, check->arena);
 		}
 		*out_amount = amount;
 	}
@@ -180,28 +180,28 @@ static bool container_uses(
 }
 
 static struct bt_status add_status(
-	const struct demand_question *question, const struct bt_new_allocation *allocation)
+	const struct demand_check *check, const struct bt_new_allocation *allocation)
 {
-	struct bt_node_allocatable *demand = question->demand;
+	struct bt_node_allocatable *demand = check->demand;
 	struct bt_node_allocatable_claim_status *entry = &demand->statuses[demand->count];
 	const struct bt_resource_claim *claim = allocation->claim->claim;
 	uint32_t room = 0;
 
 	for (uint32_t i = 0; i < allocation->allocation->devices.results.count; i++) {
 		const struct bt_device *mapped =
-			device_of(question, &allocation->allocation->devices.results.items[i]);
+			device_of(check, &allocation->allocation->devices.results.items[i]);
 		room += mapped != NULL ? mapped->node_allocatable_resource_mappings.count : 0;
 	}
 
 	entry->resources = (struct bt_resource_list){
-		.items = BT_ARENA_NEW_ARRAY(question->arena, struct bt_resource_entry, room)};
+		.items = BT_ARENA_NEW_ARRAY(check->arena, struct bt_resource_entry, room)};
 	for (uint32_t i = 0; i < allocation->allocation->devices.results.count; i++) {
 		const struct bt_device_request_allocation_result *result =
 			&allocation->allocation->devices.results.items[i];
-		const struct bt_device *device = device_of(question, result);
+		const struct bt_device *device = device_of(check, result);
 
 		if (device == NULL) {
-			return set_failure(question, claim, result->device,
+			return set_failure(check, claim, result->device,
 				"device %.*s not found in pool %.*s", BT_STR_ARG(result->device),
 				BT_STR_ARG(result->pool));
 		}
@@ -209,25 +209,24 @@ static struct bt_status add_status(
 			const struct bt_node_allocatable_mapping_entry *mapping =
 				&device->node_allocatable_resource_mappings.items[k];
 			const struct bt_quantity *amount;
-			struct bt_status status =
-				amount_of(question, claim, result, mapping, &amount);
+			struct bt_status status = amount_of(check, claim, result, mapping, &amount);
 
 			if (!bt_status_is_success(&status)) {
 				return status;
 			}
 			if (amount != NULL) {
 				add_amount(&entry->resources, room, mapping->key, amount,
-					question->arena);
+					check->arena);
 			}
 		}
 	}
 	entry->resource_claim_name =
-		bt_arena_str(question->arena, allocation->claim->claim->metadata.name);
+		bt_arena_str(check->arena, allocation->claim->claim->metadata.name);
 	struct bt_str claim_name = entry->resource_claim_name;
-	const struct bt_pod *pod = question->pod->object;
+	const struct bt_pod *pod = check->pod->object;
 	const bt_container_list *const lists[] = {
 		&pod->spec.init_containers, &pod->spec.containers};
-	bt_str_list names = {.items = BT_ARENA_NEW_ARRAY(question->arena, struct bt_str,
+	bt_str_list names = {.items = BT_ARENA_NEW_ARRAY(check->arena, struct bt_str,
 				     (size_t)lists[0]->count + lists[1]->count)};
 
 	for (size_t list = 0; list < BT_ARRAY_LENGTH(lists); list++) {
@@ -236,14 +235,14 @@ static struct bt_status add_status(
 
 			if (container_uses(pod, container, claim_name)) {
 				names.items[names.count++] =
-					bt_arena_str(question->arena, container->name);
+					bt_arena_str(check->arena, container->name);
 			}
 		}
 	}
 	names.present = names.count != 0;
 	entry->containers = names;
 	if (entry->containers.count == 0) {
-		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, question->arena,
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, check->arena,
 			"claim %.*s: node-allocatable resource claim not referenced by any "
 			"container within the pod",
 			BT_STR_ARG(entry->resource_claim_name));
@@ -268,22 +267,22 @@ static void set_statuses(struct bt_pod_status *status, const struct bt_node_allo
 }
 
 /** Pod-level requests cover those of the containers. */
-static struct bt_status check_pod_level(const struct demand_question *question,
-	const struct bt_pod *pod, const struct bt_resource_list *demand)
+static struct bt_status check_pod_level(const struct demand_check *check, const struct bt_pod *pod,
+	const struct bt_resource_list *demand)
 {
 	struct bt_request_options options = {.no_pod_level = true, .dra_status = true};
 
 	if (!bt_pod_has_pod_level_requests(pod)) {
 		return BT_STATUS_OK;
 	}
-	struct bt_resource_list parts = bt_pod_requests(pod, &options, question->arena);
+	struct bt_resource_list parts = bt_pod_requests(pod, &options, check->arena);
 	for (uint32_t i = 0; i < parts.count; i++) {
 		const struct bt_quantity *whole =
 			bt_resource_list_find(demand, parts.items[i].name);
 
 		if (whole != NULL && bt_quantity_compare(&parts.items[i].quantity, whole) > 0) {
 			return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
-				question->arena,
+				check->arena,
 				"pod level request for %.*s is insufficient to cover the "
 				"aggregated "
 				"container and node-allocatable DRA requests",
@@ -309,10 +308,10 @@ static void check_amount(struct lacks *lacks, struct bt_str reason, int64_t want
 }
 
 static struct bt_status check_node(
-	const struct demand_question *question, const struct bt_resource *wanted)
+	const struct demand_check *check, const struct bt_resource *wanted)
 {
-	const struct bt_node_info *node = question->node;
-	struct lacks lacks = {.reasons = BT_ARENA_NEW_ARRAY(question->arena, struct bt_str,
+	const struct bt_node_info *node = check->node;
+	struct lacks lacks = {.reasons = BT_ARENA_NEW_ARRAY(check->arena, struct bt_str,
 				      (size_t)wanted->scalar_count + 3)};
 
 	check_amount(&lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_CPU], wanted->cpu_milli,
@@ -325,12 +324,12 @@ static struct bt_status check_node(
 	for (uint32_t i = 0; i < wanted->scalar_count; i++) {
 		struct bt_str name = wanted->scalars[i].name;
 		uint32_t column = bt_node_table_find_scalar(
-			&question->instance->base.handle->state->nodes, name);
+			&check->instance->base.handle->state->nodes, name);
 
 		if (bt_resource_is_hugepage(name)) {
 			check_amount(&lacks,
 				bt_arena_printf(
-					question->arena, "Insufficient %.*s", BT_STR_ARG(name)),
+					check->arena, "Insufficient %.*s", BT_STR_ARG(name)),
 				wanted->scalars[i].value,
 				bt_node_info_scalar_allocatable(node, column),
 				bt_node_info_scalar_requested(node, column));
@@ -347,24 +346,24 @@ static struct bt_status check_node(
 	};
 }
 
-static struct bt_status check_demand(const struct demand_question *question)
+static struct bt_status check_demand(const struct demand_check *check)
 {
-	struct bt_pod pod = *question->pod->object;
+	struct bt_pod pod = *check->pod->object;
 	struct bt_request_options options = {
-		.no_pod_level = !bt_gate_enabled(
-			question->instance->dra->gates, BT_GATE_POD_LEVEL_RESOURCES),
+		.no_pod_level =
+			!bt_gate_enabled(check->instance->dra->gates, BT_GATE_POD_LEVEL_RESOURCES),
 		.dra_status = true,
 	};
 	struct bt_resource wanted = {0};
 
-	set_statuses(&pod.status, question->demand);
-	struct bt_resource_list demand = bt_pod_requests(&pod, &options, question->arena);
-	struct bt_status status = check_pod_level(question, &pod, &demand);
+	set_statuses(&pod.status, check->demand);
+	struct bt_resource_list demand = bt_pod_requests(&pod, &options, check->arena);
+	struct bt_status status = check_pod_level(check, &pod, &demand);
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	bt_resource_add(&wanted, &demand, question->arena);
-	return check_node(question, &wanted);
+	bt_resource_add(&wanted, &demand, check->arena);
+	return check_node(check, &wanted);
 }
 
 struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *instance,
@@ -373,22 +372,22 @@ struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *in
 	const struct bt_node_allocatable **out_demand)
 {
 	struct bt_node_allocatable *demand = BT_ARENA_NEW(arena, struct bt_node_allocatable);
-	struct demand_question question = {instance, pod, node, arena, demand};
+	struct demand_check check = {instance, pod, node, arena, demand};
 	struct bt_status status = BT_STATUS_OK;
 
 	*out_demand = NULL;
 	demand->statuses =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_node_allocatable_claim_status, count);
 	for (uint32_t i = 0; i < count && bt_status_is_success(&status); i++) {
-		if (has_mappings(&question, allocations[i].allocation)) {
-			status = add_status(&question, &allocations[i]);
+		if (has_mappings(&check, allocations[i].allocation)) {
+			status = add_status(&check, &allocations[i]);
 		}
 	}
 	if (!bt_status_is_success(&status) || demand->count == 0) {
 		return status;
 	}
 	qsort(demand->statuses, demand->count, sizeof(*demand->statuses), compare_statuses);
-	status = check_demand(&question);
+	status = check_demand(&check);
 	if (bt_status_is_success(&status)) {
 		*out_demand = demand;
 	}

@@ -291,7 +291,10 @@ static int step_start(const struct binding *binding)
 
 	bind->base = binding->claim->object;
 	if (binding->instance->base.handle->claim_writer == NULL) {
-		/* Use changes since PreFilter: with a writer they would cause a conflict. */
+		/*
+		 * Start from the latest version: after changes since PreFilter, a real API would
+		 * answer with a conflict.
+		 */
 		const struct bt_object_meta *meta = binding->claim->object->meta;
 		struct bt_object *latest = bt_claim_cache_find(
 			&binding->instance->dra->claims, meta->namespace_, meta->name);

@@ -128,8 +128,8 @@ static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena
 	uint32_t domain_count = table->column->dictionary.count;
 
 	for (uint32_t i = 0; i < 2; i++) {
-		uint64_t question = bt_hash_u64(bt_hash_u64(i + UINT64_C(1), serial), kind);
-		table->identity[i] += bt_hash_u64(question, (uint64_t)source->factor);
+		uint64_t query = bt_hash_u64(bt_hash_u64(i + UINT64_C(1), serial), kind);
+		table->identity[i] += bt_hash_u64(query, (uint64_t)source->factor);
 	}
 	uint32_t capacity = table->source_capacity * 2 + 2;
 	struct bt_affinity_source *sources;

@@ -325,7 +325,7 @@ const struct bt_plugin_ops bt_legacy_general_predicates_plugin = {
  * taints. Spec: 05b B1, B2.
  */
 
-/** Whether the condition keeps pods away. *out_reason: the reason. */
+/** Whether the condition makes the node infeasible. *out_reason: the reason. */
 static bool condition_fails(char type, char status, enum bt_reason *out_reason)
 {
 	switch (type) {

@@ -217,35 +217,34 @@ static void report_ignored(
 /**
  * Read the victims that an extender returned for a node. The node must exist and have these pods.
  */
-static int read_opinion(const struct bt_state *state, const struct bt_preemption_extender *extender,
-	const struct bt_node_victims *opinion, struct bt_arena *arena,
-	struct bt_preemption_candidate *out, struct berth_error *err)
+static int read_extender_victims(const struct bt_state *state,
+	const struct bt_preemption_extender *extender, const struct bt_node_victims *answer,
+	struct bt_arena *arena, struct bt_preemption_candidate *out, struct berth_error *err)
 {
-	uint32_t slot = bt_state_snapshot_find(state, opinion->node_name);
-	uint32_t *victims = BT_ARENA_NEW_ARRAY(arena, uint32_t, opinion->victim_count);
+	uint32_t slot = bt_state_snapshot_find(state, answer->node_name);
+	uint32_t *victims = BT_ARENA_NEW_ARRAY(arena, uint32_t, answer->victim_count);
 
 	if (slot == BT_SLOT_NONE) {
 		struct bt_strbuf name = {0};
 
-		bt_strbuf_append_quoted(&name, opinion->node_name);
+		bt_strbuf_append_quoted(&name, answer->node_name);
 		(void)bt_error_set(err, BERTH_ERR_NOT_FOUND, "nodeinfo not found for node name %s",
 			bt_strbuf_c(&name));
 		bt_strbuf_finish(&name);
 		return BERTH_ERR_NOT_FOUND;
 	}
-	for (uint32_t i = 0; i < opinion->victim_count; i++) {
-		victims[i] = bt_state_find_pod(state, opinion->victim_uids[i]);
+	for (uint32_t i = 0; i < answer->victim_count; i++) {
+		victims[i] = bt_state_find_pod(state, answer->victim_uids[i]);
 		if (victims[i] == BT_POD_NONE || bt_state_pod_at(state, victims[i])->node != slot) {
 			return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 				"extender: %.*s claims to preempt pod (UID: &{%.*s}) on node: "
 				"%.*s, but the pod is not found on that node",
 				BT_STR_ARG(extender->config->url_prefix),
-				BT_STR_ARG(opinion->victim_uids[i]),
-				BT_STR_ARG(opinion->node_name));
+				BT_STR_ARG(answer->victim_uids[i]), BT_STR_ARG(answer->node_name));
 		}
 	}
 	*out = (struct bt_preemption_candidate){
-		slot, opinion->victim_count, victims, opinion->pdb_violations};
+		slot, answer->victim_count, victims, answer->pdb_violations};
 	return 0;
 }
 
@@ -282,7 +281,7 @@ static int call_extender(const struct bt_state *state,
 	out_answer->count = 0;
 	out_answer->items = BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, answer.count);
 	for (uint32_t i = 0; i < answer.count; i++) {
-		result = read_opinion(state, extender, &answer.items[i], arena,
+		result = read_extender_victims(state, extender, &answer.items[i], arena,
 			&out_answer->items[out_answer->count++], err);
 		if (result < 0) {
 			return result;

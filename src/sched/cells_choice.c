@@ -581,7 +581,10 @@ static uint32_t depth_of(uint32_t rank)
 	return 63 - BT_CLZ64((uint64_t)rank + 1);
 }
 
-/* How far right in the depth a position may be that comes before `rank`, which is not leftmost. */
+/*
+ * The last offset from the left of this depth at which a position comes before `rank`, which is not
+ * leftmost.
+ */
 static uint64_t last_before(uint32_t rank, uint32_t depth)
 {
 	uint32_t own_depth = depth_of(rank);

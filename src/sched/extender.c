@@ -10,8 +10,8 @@ static void observe_call(const struct bt_extenders *extenders, const struct bt_e
 	enum bt_extender_verb verb)
 {
 	const struct bt_extender_observer *observer = &extenders->observer;
-	if (observer->asking != NULL) {
-		observer->asking(observer->context, extender->config, verb);
+	if (observer->called != NULL) {
+		observer->called(observer->context, extender->config, verb);
 	}
 }
 
@@ -200,31 +200,30 @@ static bool scores_pod(const struct bt_extender *extender, const struct bt_pod_i
 }
 
 /** Start the prioritize calls that can run in parallel. Returns the started calls by extender. */
-static void **begin_questions(const struct bt_extenders *extenders,
+static void **begin_prioritize_calls(const struct bt_extenders *extenders,
 	const struct bt_extender_args *args, struct bt_arena *arena)
 {
-	void **questions = BT_ARENA_NEW_ARRAY(arena, void *, extenders->count);
+	void **calls = BT_ARENA_NEW_ARRAY(arena, void *, extenders->count);
 	for (uint32_t i = 0; i < extenders->count; i++) {
 		const struct bt_extender *extender = &extenders->items[i];
 		if (extender->ops->begin_prioritize != NULL && scores_pod(extender, args->pod)) {
 			observe_call(extenders, extender, BT_EXTENDER_PRIORITIZE);
-			questions[i] =
-				extender->ops->begin_prioritize(extender->context, args, arena);
+			calls[i] = extender->ops->begin_prioritize(extender->context, args, arena);
 		}
 	}
-	return questions;
+	return calls;
 }
 
 /** The scores from the started call or, if it is NULL, from a new call. false: the call failed. */
 static bool scores_of(const struct bt_extenders *extenders, const struct bt_extender *extender,
-	void *question, const struct bt_extender_args *args, struct bt_arena *arena,
+	void *call, const struct bt_extender_args *args, struct bt_arena *arena,
 	bt_host_priority_list *out_priorities)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	int result;
-	if (question != NULL) {
+	if (call != NULL) {
 		result = extender->ops->end_prioritize(
-			extender->context, question, arena, out_priorities, &err);
+			extender->context, call, arena, out_priorities, &err);
 	} else {
 		observe_call(extenders, extender, BT_EXTENDER_PRIORITIZE);
 		result = extender->ops->prioritize(
@@ -259,14 +258,13 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 		positions.next[j - 1] = positions.first[slot];
 		positions.first[slot] = j;
 	}
-	void **questions = begin_questions(extenders, &args, arena);
+	void **calls = begin_prioritize_calls(extenders, &args, arena);
 
 	for (uint32_t i = 0; i < extenders->count; i++) {
 		const struct bt_extender *extender = &extenders->items[i];
 		bt_host_priority_list priorities = {0};
 		if (scores_pod(extender, pod)) {
-			if (scores_of(
-				    extenders, extender, questions[i], &args, arena, &priorities)) {
+			if (scores_of(extenders, extender, calls[i], &args, arena, &priorities)) {
 				add_scores(&positions, &priorities, extender->config->weight,
 					totals, scored);
 			}

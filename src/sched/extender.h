@@ -24,8 +24,8 @@ enum bt_extender_verb {
 
 /** Callbacks for logs and metrics. All functions may be NULL. */
 struct bt_extender_observer {
-	/** Called before and after each call. error "": the call succeeded. */
-	void (*asking)(void *context, const struct bt_config_extender *extender,
+	/** called is called before each call, answered after it. error "": the call succeeded. */
+	void (*called)(void *context, const struct bt_config_extender *extender,
 		enum bt_extender_verb verb);
 	void (*answered)(void *context, const struct bt_config_extender *extender,
 		enum bt_extender_verb verb, struct bt_str error);

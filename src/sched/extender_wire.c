@@ -167,7 +167,7 @@ void bt_extender_encode_args(const struct bt_extender_args *args,
 	bt_json_end_object(&writer);
 }
 
-static int compare_opinions(const void *a, const void *b)
+static int compare_by_node_name(const void *a, const void *b)
 {
 	return bt_str_compare(((const struct bt_node_victims *)a)->node_name,
 		((const struct bt_node_victims *)b)->node_name);
@@ -175,27 +175,27 @@ static int compare_opinions(const void *a, const void *b)
 
 /** Sorted by key, as Go writes maps. */
 static void write_victims_map(struct bt_json_writer *writer, const char *name,
-	const struct bt_node_victims_list *opinions, const struct bt_extender_preemption_args *args,
+	const struct bt_node_victims_list *victims, const struct bt_extender_preemption_args *args,
 	const struct bt_extender_objects *objects)
 {
-	struct bt_node_victims *sorted = BT_NEW_ARRAY(struct bt_node_victims, opinions->count);
-	if (opinions->count != 0) {
-		memcpy(sorted, opinions->items, opinions->count * sizeof(*sorted));
-		qsort(sorted, opinions->count, sizeof(*sorted), compare_opinions);
+	struct bt_node_victims *sorted = BT_NEW_ARRAY(struct bt_node_victims, victims->count);
+	if (victims->count != 0) {
+		memcpy(sorted, victims->items, victims->count * sizeof(*sorted));
+		qsort(sorted, victims->count, sizeof(*sorted), compare_by_node_name);
 	}
 	bt_json_write_name_c(writer, name);
 	bt_json_begin_object(writer);
-	for (uint32_t i = 0; i < opinions->count; i++) {
+	for (uint32_t i = 0; i < victims->count; i++) {
 		/* One entry of the map. args NULL: write the victims' uids only. */
-		const struct bt_node_victims *opinion = &sorted[i];
-		bt_json_write_name(writer, opinion->node_name);
+		const struct bt_node_victims *entry = &sorted[i];
+		bt_json_write_name(writer, entry->node_name);
 		bt_json_begin_object(writer);
 		bt_json_write_name_c(writer, "Pods");
 		bt_json_begin_array(writer);
-		for (uint32_t j = 0; j < opinion->victim_count; j++) {
+		for (uint32_t j = 0; j < entry->victim_count; j++) {
 			if (args != NULL) {
 				const struct bt_state *state = args->state;
-				struct bt_str uid = opinion->victim_uids[j];
+				struct bt_str uid = entry->victim_uids[j];
 				struct bt_pod_info info;
 				uint32_t pod_id = bt_state_find_pod(state, uid);
 				if (pod_id == BT_POD_NONE) {
@@ -212,12 +212,12 @@ static void write_victims_map(struct bt_json_writer *writer, const char *name,
 				continue;
 			}
 			bt_json_begin_object(writer);
-			bt_json_write_member(writer, "UID", opinion->victim_uids[j]);
+			bt_json_write_member(writer, "UID", entry->victim_uids[j]);
 			bt_json_end_object(writer);
 		}
 		bt_json_end_array(writer);
 		bt_json_write_name_c(writer, "NumPDBViolations");
-		bt_json_write_int64(writer, opinion->pdb_violations);
+		bt_json_write_int64(writer, entry->pdb_violations);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_object(writer);
@@ -436,7 +436,7 @@ static int prioritize(void *context, const struct bt_extender_args *args, struct
 }
 
 /** A prioritize request in flight. */
-struct question {
+struct prioritize_call {
 	struct bt_strbuf url;
 	struct bt_strbuf body;
 	struct bt_extender_request request;
@@ -448,17 +448,17 @@ static void *begin_prioritize(
 {
 	const struct posted_extender *posting = context;
 	struct bt_extender_poster *poster = posting->poster;
-	struct question *question = BT_NEW(struct question);
+	struct prioritize_call *call = BT_NEW(struct prioritize_call);
 
 	bt_extender_encode_args(
-		args, &poster->objects, posting->config->node_cache_capable, &question->body);
-	if (question->body.length <= BT_STR_MAX) {
+		args, &poster->objects, posting->config->node_cache_capable, &call->body);
+	if (call->body.length <= BT_STR_MAX) {
 		bt_extender_append_url(
-			posting->config, posting->config->prioritize_verb, &question->url);
-		question->request = request_of(posting, &question->url, &question->body);
-		question->exchange = poster->begin(poster->context, &question->request, arena);
+			posting->config, posting->config->prioritize_verb, &call->url);
+		call->request = request_of(posting, &call->url, &call->body);
+		call->exchange = poster->begin(poster->context, &call->request, arena);
 	}
-	return question;
+	return call;
 }
 
 static int end_prioritize(void *context, void *begun, struct bt_arena *arena,
@@ -466,22 +466,21 @@ static int end_prioritize(void *context, void *begun, struct bt_arena *arena,
 {
 	const struct posted_extender *posting = context;
 	struct bt_extender_poster *poster = posting->poster;
-	struct question *question = begun;
+	struct prioritize_call *call = begun;
 	struct bt_extender_response response = {0};
-	int result = question->exchange == NULL
+	int result = call->exchange == NULL
 		? bt_error_set(err, BERTH_ERR_TOO_LARGE, REQUEST_TOO_LARGE)
-		: poster->end(poster->context, question->exchange, &response, err);
+		: poster->end(poster->context, call->exchange, &response, err);
 
 	if (result == 0) {
-		result = check_status(
-			&response, posting->config->prioritize_verb, &question->url, err);
+		result = check_status(&response, posting->config->prioritize_verb, &call->url, err);
 	}
 	if (result == 0) {
 		result = bt_extender_decode_priorities(response.body, arena, out_priorities, err);
 	}
-	bt_strbuf_finish(&question->url);
-	bt_strbuf_finish(&question->body);
-	bt_free(question);
+	bt_strbuf_finish(&call->url);
+	bt_strbuf_finish(&call->body);
+	bt_free(call);
 	return result;
 }
 

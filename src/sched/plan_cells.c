@@ -8,18 +8,23 @@
 
 /** Moving a node to another cell costs about as much as a column pass over this many nodes. */
 #define NODES_PER_MOVE 64
-/** Filling the cells costs about as much as moving one node in this many. */
+/**
+ * Filling the cells costs about as much as moving a share of 1/NODES_PER_FILLED_MOVE of the nodes.
+ */
 #define NODES_PER_FILLED_MOVE 4
 /** The weight of one cycle in the mean distance between cycles is 1 / MEAN_CYCLES. */
 #define MEAN_CYCLES 4
-/** One cycle counts for at most this multiple of the mean up to which cells pay. */
+/**
+ * A single distance counts at most this many times the longest mean distance at which cells pay, so
+ * that one long pause does not discard the cells.
+ */
 #define DISTANCE_MAX 4
 /** Cells are filled only if they will be used in at least this many cycles. */
 #define SERVED_MIN 8
 #define PAUSE_MAX 64
 /**
- * If the counts of traits change, moving the counted slots costs less than a pass over the columns
- * up to one counted slot in this many nodes.
+ * If the counts of traits change, the counted slots are moved. This costs less than a pass over the
+ * columns while there is at most one counted slot in this many nodes.
  */
 #define NODES_PER_COUNTED 16
 /** Layout of a key: the verdict, then the raw scores, then the traits. */

@@ -55,7 +55,7 @@ struct bt_group_cycle {
 	const struct bt_placement *placements;
 	struct bt_tried_placement *tried;
 	uint32_t tried_count;
-	bool is_question; /* the run is for bt_scheduler_try_group */
+	bool is_dry_run; /* the run is for bt_scheduler_try_group */
 	bool has_run;
 	BT_VEC(struct bt_attempt) ended; /* ended attempts of members, which later steps report */
 	uint32_t reported;
@@ -626,7 +626,7 @@ static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_
 		forecast = forecast_members(
 			cycle, outcome.placements, outcome.count, skips_post_filter);
 	}
-	if (cycle->is_question && !forecast.is_exact) {
+	if (cycle->is_dry_run && !forecast.is_exact) {
 		forecast.placed = NULL; /* the caller needs the exact number of placed members */
 	}
 	uint32_t start = engine->next_start_node_index;
@@ -1238,10 +1238,10 @@ static void describe_run(
  * reservations.
  */
 static void place_run(struct bt_group_cycle *cycle, const struct group_run *run,
-	const struct bt_group_question *question, struct bt_tried_group *tried)
+	const struct bt_try_group_options *options, struct bt_tried_group *tried)
 {
 	struct bt_engine *engine = cycle->scheduler->engine;
-	bool is_kept = question->keeps && is_feasible(run) &&
+	bool is_kept = options->keeps && is_feasible(run) &&
 		count_placed(cycle, run) == cycle->members.count;
 	tried->is_kept = is_kept;
 	for (uint32_t i = 0; run->tries != NULL && i < cycle->members.count; i++) {
@@ -1255,8 +1255,8 @@ static void place_run(struct bt_group_cycle *cycle, const struct group_run *run,
 				: bt_engine_reserve(engine, pod, result);
 		}
 	}
-	if (question->visit != NULL) {
-		question->visit(question->context, tried);
+	if (options->visit != NULL) {
+		options->visit(options->context, tried);
 	}
 	const struct bt_status undone = bt_status_code_only(BT_STATUS_UNSCHEDULABLE);
 	for (uint32_t i = cycle->members.count; !is_kept && i-- > 0;) {
@@ -1268,21 +1268,21 @@ static void place_run(struct bt_group_cycle *cycle, const struct group_run *run,
 }
 
 void bt_scheduler_try_group(struct bt_scheduler *scheduler,
-	const struct bt_group_question *question, struct bt_tried_group *out)
+	const struct bt_try_group_options *options, struct bt_tried_group *out)
 {
 	struct bt_group_cycle *cycle = scheduler->group_cycle;
 	struct bt_engine *engine = scheduler->engine;
 	struct bt_prng prng = engine->prng;
 	uint32_t next_start = engine->next_start_node_index;
-	uint32_t count = question->count;
+	uint32_t count = options->count;
 	struct group_run run = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	BT_ASSERT(cycle != NULL && count != 0 && cycle->reported == cycle->ended.count);
-	begin_cycle(cycle, scheduler, question->pods[0], cycle->now_ns);
+	begin_cycle(cycle, scheduler, options->pods[0], cycle->now_ns);
 	struct bt_queue_entry *entries =
 		BT_ARENA_NEW_ARRAY(&cycle->arena, struct bt_queue_entry, count);
 	for (uint32_t i = 0; i < count; i++) {
-		bt_pod_info_init_pending(engine->state, question->pods[i], &entries[i].pod);
+		bt_pod_info_init_pending(engine->state, options->pods[i], &entries[i].pod);
 		entries[i].signature = BT_SYM_NONE;
 		bt_vec_push(&cycle->members, &entries[i]);
 	}
@@ -1290,7 +1290,7 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 	*out = (struct bt_tried_group){.member_count = count};
 	struct bt_str problem = find_profile(cycle);
 	cycle->tried_count = 0;
-	cycle->is_question = true;
+	cycle->is_dry_run = true;
 	if (problem.length != 0) {
 		run.status = bt_status_error_text(&cycle->arena, problem);
 	} else if (bt_state_refresh_snapshot(engine->state, &err) < 0) {
@@ -1311,19 +1311,19 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 	out->placements = cycle->tried;
 	out->placement_count = cycle->tried_count;
 	describe_run(cycle, &run, out);
-	if (question->keeps || question->visit != NULL) {
-		place_run(cycle, &run, question, out);
+	if (options->keeps || options->visit != NULL) {
+		place_run(cycle, &run, options, out);
 	}
-	cycle->is_question = false;
+	cycle->is_dry_run = false;
 	release_run(cycle, &run);
 	while (bt_pod_groups_take_activations(engine->state) != NULL) {
-		/* Discard the requests: a question activates no pods. */
+		/* Discard the requests: a dry run activates no pods. */
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		bt_pod_info_finish_pending(engine->state, &entries[i].pod);
 	}
 	cycle->members.count = 0;
-	if (!question->keeps) {
+	if (!options->keeps) {
 		engine->prng = prng;
 		engine->next_start_node_index = next_start;
 	}

@@ -196,7 +196,7 @@ struct bt_tried_group {
 	bool is_kept;
 };
 
-struct bt_group_question {
+struct bt_try_group_options {
 	/**
 	 * Defaulted pods, at least one, all of one existing group (state/pod_groups.h). They need
 	 * not be in the queue, and PreEnqueue does not run.
@@ -217,7 +217,7 @@ struct bt_group_question {
  * the gate GenericWorkload on. Nothing is written.
  */
 void bt_scheduler_try_group(struct bt_scheduler *scheduler,
-	const struct bt_group_question *question, struct bt_tried_group *out);
+	const struct bt_try_group_options *options, struct bt_tried_group *out);
 
 /**
  * For replays: choose this node if it is among the equally good ones. "" ends this. Borrowed until

@@ -335,14 +335,17 @@ bool bt_front_authorize(struct bt_front_call *call)
 		access.namespace_ = route->namespace_;
 		access.name = route->name;
 		if (route->name.length == 0) {
-			/* RBAC rules with resourceNames apply to such a list */
+			/*
+			 * RBAC rules with resourceNames also apply to a list of the one object with
+			 * this name
+			 */
 			access.name =
 				selected_value(call->query.list.field_selector, "metadata.name");
 			access.selected_node =
 				selected_value(call->query.list.field_selector, "spec.nodeName");
 		} else if (access.group.length == 0 &&
 			bt_str_equal_c(access.resource, "namespaces")) {
-			access.namespace_ = route->name; /* it counts as inside of itself */
+			access.namespace_ = route->name; /* a Namespace counts as in itself */
 		}
 	} else if (route->kind == BT_ROUTE_CUSTOM_METRICS) {
 		bool is_external = route->name.length == 0;

@@ -375,8 +375,8 @@ static bool is_allowed_label(struct bt_str key)
 }
 
 /**
- * Appends the labels of a that b lacks or (unless known) has with another value, if nodes may not
- * change them.
+ * Appends the labels of a that nodes may not change and that differ in b: b lacks the label or
+ * (unless known) has another value.
  */
 static void append_forbidden_labels(const struct bt_json_value *a, const struct bt_json_value *b,
 	bool known, struct bt_strbuf *out)

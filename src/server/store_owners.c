@@ -236,7 +236,7 @@ struct bt_str bt_stored_times(const struct bt_stored *stored)
 
 /** --- texts --- */
 
-/** Appends the list with its times. */
+/** Appends managedFields, with the object's times in their places. */
 static void append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
 {
 	struct bt_str text = bt_owners_text(stored->owners);

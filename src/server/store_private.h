@@ -159,9 +159,9 @@ bool bt_owners_fit(const struct bt_owners *owners, struct bt_str times, struct b
 const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *out_count);
 /** Call after these rows were removed from the file. */
 void bt_owner_pool_clear_unused(struct bt_owner_pool *pool);
-/** Call if writing the rows above `last` failed: their owners are in no row. */
+/** Call if writing the rows above `last` failed: their owners count as not written again. */
 void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last);
-/** Times of an object's managedFields, joined. */
+/** The times that were cut out of the object's managedFields, joined. */
 struct bt_str bt_stored_times(const struct bt_stored *stored);
 
 /** --- store_walk.c --- */

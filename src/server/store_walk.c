@@ -290,7 +290,7 @@ struct walk_position {
 	struct bt_stored *current; /* entry returned last; a reference */
 	char last_key[BT_STORE_KEY_BYTES_MAX];
 	struct bt_str last;  /* keys up to this one are done */
-	bool last_is_prefix; /* nothing is done yet: include the prefix as a key */
+	bool last_is_prefix; /* no key is done: a key that equals the prefix is included */
 	/* Position in the key order; valid while order_generation is the collection's. */
 	struct bt_order_position order;
 	uint64_t order_generation;

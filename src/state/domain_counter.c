@@ -13,7 +13,9 @@
 
 /** Most memory of counters and eligibilities. */
 #define BYTES_MAX ((size_t)64 * 1024 * 1024)
-/** Counters of one cycle are kept even beyond that, up to this multiple. */
+/**
+ * Counters that the current cycle uses are kept even beyond BYTES_MAX, up to this multiple of it.
+ */
 #define BYTES_MAX_IN_USE 4
 /** Counters with a longer identity are not kept. */
 #define IDENTITY_BYTES_MAX ((size_t)64 * 1024)

@@ -44,7 +44,7 @@ struct bt_scalar_column {
  */
 struct bt_label_column {
 	bt_sym key;
-	uint32_t *values; /* shared zeros while no slot has the label: only the table writes */
+	uint32_t *values;              /* shared zeros while no slot has the label; read-only */
 	BT_VEC(bt_sym) dictionary;     /* holds references; entries are reused only by a rebuild */
 	BT_VEC(uint32_t) value_counts; /* slots per dictionary entry */
 	struct bt_map index;           /* symbol -> dictionary index */

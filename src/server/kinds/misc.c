@@ -108,7 +108,7 @@ const struct bt_strategy bt_strategy_config_map = {.validate_update = validate_f
 
 /** --- LimitRange --- */
 
-/** Copies members of item's map from that its map name lacks. */
+/** Copies to item[name] the members of item[from] that item[name] lacks. */
 static void fill_from(
 	struct bt_arena *arena, struct bt_json_value *item, const char *name, const char *from)
 {

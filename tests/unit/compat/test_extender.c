@@ -80,13 +80,12 @@ START_TEST(test_extender__questions)
 	ck_assert(!berth_extender_is_ignorable(b));
 	ck_assert(berth_extender_is_ignorable(a));
 	struct berth_pod_info *plain = cluster_pod_info(cluster_framework(engine), "p", "1", "");
-	struct berth_pod_info *asking =
-		cluster_pod_info(cluster_framework(engine), "q", "1", ASKS_X);
+	struct berth_pod_info *pod = cluster_pod_info(cluster_framework(engine), "q", "1", ASKS_X);
 	ck_assert(berth_extender_is_interested(a, plain));
 	ck_assert(!berth_extender_is_interested(b, plain));
-	ck_assert(berth_extender_is_interested(b, asking));
+	ck_assert(berth_extender_is_interested(b, pod));
 	berth_framework_pod_destroy(plain);
-	berth_framework_pod_destroy(asking);
+	berth_framework_pod_destroy(pod);
 	berth_engine_destroy(engine);
 
 	/* Without a transport the engine has no extenders. */
@@ -107,8 +106,7 @@ START_TEST(test_extender__filter)
 	struct berth_error err = BERTH_ERROR_INIT;
 	const struct berth_extender *b = berth_engine_extender_at(engine, 0);
 	struct berth_pod_info *plain = cluster_pod_info(cluster_framework(engine), "p", "1", "");
-	struct berth_pod_info *asking =
-		cluster_pod_info(cluster_framework(engine), "q", "1", ASKS_X);
+	struct berth_pod_info *pod = cluster_pod_info(cluster_framework(engine), "q", "1", ASKS_X);
 
 	ck_assert_ptr_nonnull(berth_engine_snapshot_shared_lister(engine, NULL));
 	ck_assert_int_eq(berth_extender_filter(b, plain, names, 2, arena, &result, &err), 0);
@@ -116,7 +114,7 @@ START_TEST(test_extender__filter)
 	ck_assert_str_eq(wire.urls, "");
 	wire.answer = "{'NodeNames':['n2'],'FailedNodes':{'n1':'no x'},"
 		      "'FailedAndUnresolvableNodes':{'n3':'never'}}";
-	ck_assert_int_eq(berth_extender_filter(b, asking, names, 2, arena, &result, &err), 0);
+	ck_assert_int_eq(berth_extender_filter(b, pod, names, 2, arena, &result, &err), 0);
 	ck_assert_str_eq(wire.urls, "http://b/filter ");
 	ck_assert(wire.had_tls);
 	ck_assert_ptr_nonnull(strstr(wire.body, "\"NodeNames\":[\"n1\",\"n2\"]"));
@@ -129,8 +127,8 @@ START_TEST(test_extender__filter)
 	cluster_expect(result.failed[1].message, "no x");
 	ck_assert(!result.failed[1].unresolvable);
 	wire.status = 500;
-	ck_assert_int_eq(berth_extender_filter(b, asking, names, 2, arena, &result, &err),
-		BERTH_ERR_INTERNAL);
+	ck_assert_int_eq(
+		berth_extender_filter(b, pod, names, 2, arena, &result, &err), BERTH_ERR_INTERNAL);
 	ck_assert_str_eq(berth_error_message(&err),
 		"failed filter with extender at URL http://b/filter, code 500");
 	berth_error_finish(&err);
@@ -140,11 +138,11 @@ START_TEST(test_extender__filter)
 		BERTH_ERR_INTERNAL);
 	ck_assert_str_eq(berth_error_message(&err), "connection refused");
 	berth_error_finish(&err);
-	ck_assert_int_eq(berth_extender_filter(b, asking, &stranger, 1, arena, &result, &err),
+	ck_assert_int_eq(berth_extender_filter(b, pod, &stranger, 1, arena, &result, &err),
 		BERTH_ERR_NOT_FOUND);
 	berth_error_finish(&err);
 	berth_framework_pod_destroy(plain);
-	berth_framework_pod_destroy(asking);
+	berth_framework_pod_destroy(pod);
 	berth_arena_destroy(arena);
 	berth_engine_destroy(engine);
 }

@@ -146,7 +146,7 @@ END_TEST
 START_TEST(test_dynamic_resources_filter__spec_12_08_without_a_clock)
 {
 	struct bt_cycle_state cycle = {0};
-	struct bt_filter_limit limit = {.cycle = &cycle, .questions_left = 2};
+	struct bt_filter_limit limit = {.cycle = &cycle, .steps_left = 2};
 
 	ck_assert(!bt_dynamic_filter_is_over(&limit));
 	ck_assert(bt_dynamic_filter_is_over(&limit));

@@ -53,16 +53,16 @@ static int post(void *context, const struct bt_extender_request *request, struct
 	return -1;
 }
 
-static void asking(void *context, const struct bt_config_extender *extender BT_UNUSED,
+static void called(void *context, const struct bt_config_extender *extender BT_UNUSED,
 	enum bt_extender_verb verb BT_UNUSED)
 {
-	((struct fake_poster *)context)->asking++;
+	((struct fake_poster *)context)->calls_in_flight++;
 }
 
 static void answered(void *context, const struct bt_config_extender *extender BT_UNUSED,
 	enum bt_extender_verb verb BT_UNUSED, struct bt_str error BT_UNUSED)
 {
-	((struct fake_poster *)context)->asking--;
+	((struct fake_poster *)context)->calls_in_flight--;
 }
 
 static void ignored(void *context, const struct bt_config_extender *extender, const char *message,
@@ -77,7 +77,7 @@ void fake_poster_init(struct fake_poster *fake)
 	*fake = (struct fake_poster){.poster = {.post = post}};
 	fake->poster.context = fake;
 	fake->factory = bt_extender_poster_factory(&fake->poster);
-	fake->observer = (struct bt_extender_observer){asking, answered, ignored, fake};
+	fake->observer = (struct bt_extender_observer){called, answered, ignored, fake};
 }
 
 static struct fake_reply *reply_at(struct fake_poster *fake, const char *url)
@@ -109,7 +109,7 @@ void fake_poster_fail(struct fake_poster *fake, const char *url, int status, con
 
 void fake_poster_finish(struct fake_poster *fake)
 {
-	ck_assert_uint_eq(fake->asking, 0);
+	ck_assert_uint_eq(fake->calls_in_flight, 0);
 	bt_strbuf_finish(&fake->log);
 	bt_strbuf_finish(&fake->urls);
 	bt_strbuf_finish(&fake->ignored);

@@ -24,7 +24,7 @@ struct fake_poster {
 	struct bt_strbuf urls;    /* URLs, separated by blanks */
 	struct bt_strbuf ignored; /* lines that the observer of ignored errors got */
 	int64_t timeout_ns;       /* of the last request */
-	uint32_t asking;          /* calls in flight */
+	uint32_t calls_in_flight;
 	void (*during)(void *context);
 	void *during_context;
 };
