@@ -312,17 +312,116 @@ static uint32_t distance_from_start(const struct flat *flat, uint32_t slot)
 	return position - start + (position < start ? flat->snapshot->count : 0);
 }
 
-static uint32_t choose_by_name(
-	const struct bt_node_table *nodes, const uint32_t *ties, uint32_t tie_count)
+/**
+ * The choice among the ties: the slots with the best total. A part puts its ties into its slots of
+ * cache->changed, and its infeasible slots into those of cache->detail.
+ */
+struct choice_pass {
+	const struct flat *flat;
+	const int32_t *best; /* by part: its largest total */
+	int32_t best_total;
+	uint32_t *tie_counts; /* by part */
+	uint32_t *gap_counts; /* by part; NULL: all nodes are feasible */
+	struct gaps gaps;
+	/* By part: the first of its ties in heap pre-order, and bt_heap_order of its rank. */
+	uint32_t *chosen;
+	uint64_t *orders;
+};
+
+/** Writes the part's slots with this total from slots[first slot of the part] on. */
+static uint32_t find_slots(const struct flat *flat, uint32_t part, int32_t total, uint32_t *slots)
 {
-	uint32_t best = ties[0];
-	for (uint32_t i = 1; i < tie_count; i++) {
-		if (bt_str_compare(bt_node_table_name(nodes, ties[i]),
-			    bt_node_table_name(nodes, best)) < 0) {
-			best = ties[i];
+	struct bt_slot_range range = bt_parts_range(&flat->parts, part);
+	uint32_t count = bt_plan_kernels_for_cpu()->find_equal(
+		flat->cache->totals + range.first, total, range.count, slots + range.first);
+	for (uint32_t i = 0; i < count; i++) {
+		slots[range.first + i] += range.first;
+	}
+	return count;
+}
+
+static const uint32_t *ties_of_part(const struct choice_pass *pass, uint32_t part)
+{
+	return pass->flat->cache->changed + bt_parts_range(&pass->flat->parts, part).first;
+}
+
+static void find_ties(void *argument, uint32_t part)
+{
+	const struct choice_pass *pass = argument;
+	if (pass->best[part] == pass->best_total) {
+		pass->tie_counts[part] =
+			find_slots(pass->flat, part, pass->best_total, pass->flat->cache->changed);
+	}
+}
+
+static void find_gaps(void *argument, uint32_t part)
+{
+	const struct choice_pass *pass = argument;
+	pass->gap_counts[part] =
+		find_slots(pass->flat, part, BT_TOTAL_INFEASIBLE, pass->flat->cache->detail);
+}
+
+static void fill_gaps(struct choice_pass *pass)
+{
+	const struct flat *flat = pass->flat;
+	struct bt_arena *arena = flat->run->cycle->arena;
+	uint32_t word_count = flat->snapshot->count / 64 + 1;
+	struct gaps *gaps = &pass->gaps;
+	gaps->words = BT_ARENA_NEW_ARRAY(arena, uint64_t, word_count);
+	gaps->before = BT_ARENA_NEW_ARRAY(arena, uint32_t, word_count);
+	pass->gap_counts = BT_ARENA_NEW_ARRAY(arena, uint32_t, flat->parts.count);
+	bt_parts_run(&flat->parts, find_gaps, pass);
+	for (uint32_t part = 0; part < flat->parts.count; part++) {
+		const uint32_t *slots =
+			flat->cache->detail + bt_parts_range(&flat->parts, part).first;
+		for (uint32_t i = 0; i < pass->gap_counts[part]; i++) {
+			if (flat->plan->verdict[slots[i]] != BT_VERDICT_OUTSIDE) {
+				uint32_t at = distance_from_start(flat, slots[i]);
+				gaps->words[at / 64] |= UINT64_C(1) << (at % 64);
+			}
 		}
 	}
-	return best;
+	for (uint32_t i = 1; i < word_count; i++) {
+		gaps->before[i] = gaps->before[i - 1] + BT_POPCOUNT64(gaps->words[i - 1]);
+	}
+}
+
+static void choose_by_heap(void *argument, uint32_t part)
+{
+	const struct choice_pass *pass = argument;
+	const uint32_t *ties = ties_of_part(pass, part);
+	uint64_t best_order = UINT64_MAX;
+	uint32_t chosen = BT_SLOT_NONE;
+	for (uint32_t i = 0; i < pass->tie_counts[part]; i++) {
+		uint32_t rank = distance_from_start(pass->flat, ties[i]);
+		if (pass->gap_counts != NULL) {
+			uint64_t below = (UINT64_C(1) << (rank % 64)) - 1;
+			rank -= pass->gaps.before[rank / 64] +
+				BT_POPCOUNT64(pass->gaps.words[rank / 64] & below);
+		}
+		uint64_t order = bt_heap_order(rank);
+		chosen = order < best_order ? ties[i] : chosen;
+		best_order = order < best_order ? order : best_order;
+	}
+	pass->chosen[part] = chosen;
+	pass->orders[part] = best_order;
+}
+
+static uint32_t choose_by_name(const struct choice_pass *pass)
+{
+	const struct bt_node_table *nodes = &pass->flat->run->engine->state->nodes;
+	uint32_t chosen = BT_SLOT_NONE;
+	for (uint32_t part = 0; part < pass->flat->parts.count; part++) {
+		const uint32_t *ties = ties_of_part(pass, part);
+		for (uint32_t i = 0; i < pass->tie_counts[part]; i++) {
+			if (chosen == BT_SLOT_NONE ||
+				bt_str_compare(bt_node_table_name(nodes, ties[i]),
+					bt_node_table_name(nodes, chosen)) < 0) {
+				chosen = ties[i];
+			}
+		}
+	}
+	return chosen;
 }
 
 /** Uniform choice, counted in list order as bt_cells_nth_tie does. */
@@ -341,22 +440,25 @@ static uint32_t choose_at_random(const struct flat *flat, int32_t best_total, ui
 static uint32_t choose(
 	const struct flat *flat, const int32_t *best, int32_t best_total, uint32_t node_count)
 {
-	uint32_t *ties = flat->cache->changed;
+	struct bt_arena *arena = flat->run->cycle->arena;
+	uint32_t part_count = flat->parts.count;
+	struct choice_pass pass = {
+		.flat = flat,
+		.best = best,
+		.best_total = best_total,
+		.tie_counts = BT_ARENA_NEW_ARRAY(arena, uint32_t, part_count),
+		.chosen = BT_ARENA_NEW_ARRAY(arena, uint32_t, part_count),
+		.orders = BT_ARENA_NEW_ARRAY(arena, uint64_t, part_count),
+	};
+	bt_parts_run(&flat->parts, find_ties, &pass);
 	uint32_t tie_count = 0;
-	for (uint32_t part = 0; part < flat->parts.count; part++) {
-		struct bt_slot_range range = bt_parts_range(&flat->parts, part);
-		uint32_t end = tie_count;
-		if (best[part] == best_total) {
-			end += bt_plan_kernels_for_cpu()->find_equal(
-				flat->cache->totals + range.first, best_total, range.count,
-				ties + tie_count);
-		}
-		for (; tie_count < end; tie_count++) {
-			ties[tie_count] += range.first;
-		}
+	uint32_t tie = BT_SLOT_NONE;
+	for (uint32_t part = 0; part < part_count; part++) {
+		tie_count += pass.tie_counts[part];
+		tie = pass.tie_counts[part] != 0 ? ties_of_part(&pass, part)[0] : tie;
 	}
 	if (tie_count == 1) {
-		return ties[0];
+		return tie;
 	}
 	uint32_t preferred = bt_find_preferred_slot(flat->run->engine);
 	if (preferred != BT_SLOT_NONE && flat->cache->totals[preferred] == best_total) {
@@ -366,7 +468,7 @@ static uint32_t choose(
 	case BT_TIE_HEAP:
 		break;
 	case BT_TIE_FIRST_BY_NAME:
-		return choose_by_name(&flat->run->engine->state->nodes, ties, tie_count);
+		return choose_by_name(&pass);
 	case BT_TIE_RANDOM:
 		return choose_at_random(flat, best_total, tie_count);
 	}
@@ -374,43 +476,15 @@ static uint32_t choose(
 	 * Upstream's heap choice: the tie whose rank among the feasible nodes comes first in heap
 	 * pre-order.
 	 */
-	bool all_feasible = node_count == flat->snapshot->count;
-	struct gaps gaps = {0};
-	uint64_t best_order = UINT64_MAX;
-	uint32_t chosen = ties[0];
-	if (!all_feasible) {
-		/* scratch memory with room for all slots */
-		uint32_t *slots = flat->cache->detail;
-		struct bt_arena *arena = flat->run->cycle->arena;
-		uint32_t word_count = flat->snapshot->count / 64 + 1;
-		gaps = (struct gaps){
-			.words = BT_ARENA_NEW_ARRAY(arena, uint64_t, word_count),
-			.before = BT_ARENA_NEW_ARRAY(arena, uint32_t, word_count),
-		};
-		uint32_t count = bt_plan_kernels_for_cpu()->find_equal(
-			flat->cache->totals, BT_TOTAL_INFEASIBLE, flat->plan->slot_count, slots);
-		for (uint32_t i = 0; i < count; i++) {
-			if (flat->plan->verdict[slots[i]] != BT_VERDICT_OUTSIDE) {
-				uint32_t at = distance_from_start(flat, slots[i]);
-				gaps.words[at / 64] |= UINT64_C(1) << (at % 64);
-			}
-		}
-		for (uint32_t i = 1; i < word_count; i++) {
-			gaps.before[i] = gaps.before[i - 1] + BT_POPCOUNT64(gaps.words[i - 1]);
-		}
+	if (node_count != flat->snapshot->count) {
+		fill_gaps(&pass);
 	}
-	for (uint32_t i = 0; i < tie_count; i++) {
-		uint32_t rank = distance_from_start(flat, ties[i]);
-		if (!all_feasible) {
-			uint64_t below = (UINT64_C(1) << (rank % 64)) - 1;
-			rank -= gaps.before[rank / 64] +
-				BT_POPCOUNT64(gaps.words[rank / 64] & below);
-		}
-		uint64_t order = bt_heap_order(rank);
-		chosen = order < best_order ? ties[i] : chosen;
-		best_order = order < best_order ? order : best_order;
+	bt_parts_run(&flat->parts, choose_by_heap, &pass);
+	uint32_t first = 0;
+	for (uint32_t part = 1; part < part_count; part++) {
+		first = pass.orders[part] < pass.orders[first] ? part : first;
 	}
-	return chosen;
+	return pass.chosen[first];
 }
 
 /** Record the feasible nodes in search order, as the search of a list does. */
