@@ -81,6 +81,4 @@ struct bt_domain_counters *bt_domain_counters_of(struct bt_state *state);
 void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	struct bt_domain_counter *counter, struct bt_state *state);
 
-/* domain_count.c: numbers of one counter. */
-
 #endif
