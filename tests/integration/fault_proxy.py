@@ -18,7 +18,8 @@ import urllib.parse
 class Request:
     """A request, as the policy sees it."""
 
-    def __init__(self, method, target, headers, body, peer=""):
+    def __init__(self, method, target, headers, body, connected_at, peer=""):
+        self.connected_at = connected_at  # when the proxy accepted the client's connection
         self.peer = peer  # common name in the client's certificate
         self.method = method
         self.target = target
@@ -168,10 +169,12 @@ class FaultProxy:
 
     async def _serve(self, reader, writer):
         self._clients[writer] = asyncio.current_task()
+        connected_at = time.monotonic()
         upstream = None
         try:
             while True:
-                request, raw = await self._read_request(reader, self._peer_of(writer))
+                request, raw = await self._read_request(
+                    reader, connected_at, self._peer_of(writer))
                 self.requests.append(request)
                 fault = self.policy(request) if self.policy is not None else None
                 if isinstance(fault, Answer):
@@ -221,11 +224,11 @@ class FaultProxy:
                     return value
         return ""
 
-    async def _read_request(self, reader, peer):
+    async def _read_request(self, reader, connected_at, peer):
         head, first, headers = await self._read_head(reader)
         method, target, _ = first.split(" ", 2)
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        request = Request(method, target, headers, body, peer)
+        request = Request(method, target, headers, body, connected_at, peer)
         if self.token is not None:
             lines = [line for line in head[:-4].split(b"\r\n")
                      if not line.lower().startswith(b"authorization:")]

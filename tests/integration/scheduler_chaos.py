@@ -10,6 +10,7 @@ Usage: scheduler_chaos.py BERTH plain|sanitized [--seconds N] [--seed N] [--roun
 The seed of each round is printed; the same seed makes the same plan, though not the same timing.
 """
 import argparse
+import bisect
 import contextlib
 import random
 import re
@@ -104,7 +105,7 @@ class Replica:
     def __init__(self, scene, slot):
         self.scene = scene
         self.slot = slot
-        self.generation = 0
+        self.starts = []  # when each generation was started
         self.rng = random.Random(scene.seed * 10 + slot)
         self.fault = None
         self.proxy = fault_proxy.FaultProxy(scene.api, self._policy)
@@ -122,15 +123,21 @@ class Replica:
     def _binding(self, request):
         name = request.path.split("/")[-2]
         fault = self.fault(request) if self.fault is not None else None
-        self.scene.bindings.append((request.at, self.slot, self.generation, name))
+        # The request of a daemon that was killed may be read after the start of the next one.
+        generation = bisect.bisect(self.starts, request.connected_at)
+        self.scene.bindings.append((request.at, self.slot, generation, name))
         self.scene.note("r%d-%d binds %s, %s" % (
-            self.slot, self.generation, name, type(fault).__name__))
+            self.slot, generation, name, type(fault).__name__))
         if fault is not None and not isinstance(fault, (fault_proxy.Delay, fault_proxy.Answer)):
             self.scene.unheard.add(name)
         return fault
 
+    @property
+    def generation(self):
+        return len(self.starts)
+
     def start(self):
-        self.generation += 1
+        self.starts.append(time.monotonic())
         self.scene.note("r%d-%d starts" % (self.slot, self.generation))
         self.daemon = harness.Daemon(
             self.scene.program, self.scene.folder, self.scene.api,
