@@ -146,19 +146,19 @@ struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_s
 	struct bt_str text, struct bt_owned owned)
 {
 	struct bt_str rest = BT_STR("");
-	struct bt_str times = BT_STR("");
+	struct bt_str values = BT_STR("");
 	struct bt_stored *stored;
 
 	BT_ASSERT(key.length != 0 && key.length <= BT_STORE_KEY_BYTES_MAX);
 	BT_ASSERT(text.length <= BT_STORE_TEXT_BYTES_MAX);
-	struct bt_owners *owners = bt_owners_cut(store->owners, &text, &rest, &times);
+	struct bt_owners *owners = bt_owners_cut(store->owners, &text, &rest, &values);
 	if (owners == NULL) {
 		owners = bt_owners_share(owned.owners);
-		times = owned.times;
+		values = owned.values;
 	}
-	BT_ASSERT(times.length == bt_owners_times_bytes(owners));
+	BT_ASSERT(values.length == bt_owners_values_bytes(owners, values.data));
 	size_t bytes = offsetof(struct bt_stored, bytes) + key.length + (size_t)text.length +
-		rest.length + times.length + 1;
+		rest.length + values.length + 1;
 	stored = bt_malloc(bytes > sizeof(*stored) ? bytes : sizeof(*stored));
 	stored->rv = rv;
 	stored->owners = owners;
@@ -166,7 +166,7 @@ struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_s
 	stored->text_length = text.length + rest.length;
 	stored->key_length = (uint16_t)key.length;
 	char *end = stored->bytes;
-	const struct bt_str parts[] = {key, text, rest, {"", 1}, times};
+	const struct bt_str parts[] = {key, text, rest, {"", 1}, values};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(parts); i++) {
 		if (parts[i].length != 0) {
 			memcpy(end, parts[i].data, parts[i].length);
@@ -176,13 +176,13 @@ struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_s
 	return stored;
 }
 
-/** The owners and times that an object keeps when its text is replaced; before may be NULL. */
+/** The owners and values that an object keeps when its text is replaced; before may be NULL. */
 static struct bt_owned owned_of(const struct bt_stored *before)
 {
 	struct bt_owned owned = {NULL, BT_STR("")};
 	if (before != NULL && before->owners != NULL) {
 		owned.owners = before->owners;
-		owned.times = bt_stored_times(before);
+		owned.values = bt_stored_values(before);
 	}
 	return owned;
 }
@@ -417,9 +417,9 @@ struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t coll
 }
 
 struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection, struct bt_str key,
-	struct bt_str text, struct bt_owners *owners, struct bt_str times, int64_t now_ns)
+	struct bt_str text, struct bt_owners *owners, struct bt_str values, int64_t now_ns)
 {
-	struct bt_owned owned = {owners, times};
+	struct bt_owned owned = {owners, values};
 	return put_object(store, collection, key, text, &owned, now_ns);
 }
 

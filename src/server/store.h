@@ -23,7 +23,7 @@ struct bt_stored {
 	uint32_t reference_count;
 	uint32_t text_length;
 	uint16_t key_length;
-	char bytes[]; /* key, then text, then a zero byte, then the owners' times */
+	char bytes[]; /* key, then text, then a zero byte, then the owners' values */
 };
 
 struct bt_strbuf;
@@ -42,10 +42,8 @@ static inline struct bt_str bt_stored_text(const struct bt_stored *stored)
 /** NULL accepted. */
 struct bt_owners *bt_owners_share(struct bt_owners *owners);
 void bt_owners_unref(struct bt_owners *owners);
-/**
- * Length of the times that were cut out of managedFields, joined; each as "2026-11-21T00:00:00Z".
- */
-uint32_t bt_owners_times_bytes(const struct bt_owners *owners);
+/** Length of the object's values that its owners' text lacks. */
+uint32_t bt_stored_values_bytes(const struct bt_stored *stored);
 
 /** Appends the text with metadata.managedFields. */
 void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf *out);
@@ -144,9 +142,9 @@ uint64_t bt_store_compacted_rv(const struct bt_store *store, int64_t now_ns);
 /** Like bt_store_put for an existing key, but keeps the owners; text has no managedFields. */
 struct bt_stored *bt_store_put_same_owners(struct bt_store *store, uint32_t collection,
 	struct bt_str key, struct bt_str text, int64_t now_ns);
-/** Like bt_store_put with these owners (shared) and their times; text has no managedFields. */
+/** Like bt_store_put with these owners (shared) and values; text has no managedFields. */
 struct bt_stored *bt_store_put_owned(struct bt_store *store, uint32_t collection, struct bt_str key,
-	struct bt_str text, struct bt_owners *owners, struct bt_str times, int64_t now_ns);
+	struct bt_str text, struct bt_owners *owners, struct bt_str values, int64_t now_ns);
 /**
  * Removes an existing key. text: the last state as the deletion shows it, with the next RV. Returns
  * that entry, borrowed until the window forgets it.

@@ -10,8 +10,11 @@
 
 /** "bert": distinguishes berth's files from other SQLite databases. */
 #define APPLICATION_ID 0x62657274
-/** Version 1 kept managedFields in the texts and had an index of the keys. */
-#define FILE_VERSION 2
+/**
+ * Version 1 kept managedFields in the texts and had an index of the keys; version 2 called
+ * owner_values times, and kept uids and addresses in the owners' texts.
+ */
+#define FILE_VERSION 3
 /** Wastes little space with objects of one to two kilobytes. */
 #define PAGE_BYTES 8192
 
@@ -133,7 +136,7 @@ static int prepare_all(struct bt_store_file *file, struct berth_error *err)
 		{&file->commit, "COMMIT"},
 		{&file->rollback, "ROLLBACK"},
 		{&file->put,
-			"INSERT INTO objects(rv, collection, key, owners, times, text)"
+			"INSERT INTO objects(rv, collection, key, owners, owner_values, text)"
 			" VALUES(?1, ?2, ?3, ?4, ?5, ?6)"},
 		{&file->remove, "DELETE FROM objects WHERE rv = ?1"},
 		{&file->set_rv, "UPDATE meta SET rv = ?1"},
@@ -162,7 +165,7 @@ static int prepare_all(struct bt_store_file *file, struct berth_error *err)
 #define CREATE_OBJECTS \
 	"CREATE TABLE owners(id INTEGER PRIMARY KEY, text TEXT NOT NULL);" \
 	"CREATE TABLE objects(rv INTEGER PRIMARY KEY, collection INTEGER NOT NULL," \
-	" key TEXT NOT NULL, owners INTEGER, times TEXT NOT NULL, text TEXT NOT NULL);"
+	" key TEXT NOT NULL, owners INTEGER, owner_values TEXT NOT NULL, text TEXT NOT NULL);"
 
 static int create_tables(const struct bt_store_file *file, struct berth_error *err)
 {
@@ -184,20 +187,18 @@ static int create_tables(const struct bt_store_file *file, struct berth_error *e
 	return result;
 }
 
-/** Upgrades a file of version 1; texts keep their managedFields until they are next written. */
-static int upgrade(const struct bt_store_file *file, struct berth_error *err)
+/** Upgrades a file of version 1 or 2; objects stay as they are until they are next written. */
+static int upgrade(const struct bt_store_file *file, int64_t version, struct berth_error *err)
 {
 	struct bt_strbuf sql = {0};
 
-	bt_strbuf_printf(&sql,
-		"BEGIN IMMEDIATE;"
-		"ALTER TABLE objects RENAME TO objects_1;"
-		CREATE_OBJECTS
-		"INSERT INTO objects(rv, collection, key, owners, times, text)"
-		" SELECT rv, collection, key, NULL, '', text FROM objects_1 ORDER BY rv;"
-		"DROP TABLE objects_1;"
-		"PRAGMA user_version = %d;"
-		"COMMIT;",
+	bt_strbuf_printf(&sql, "BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT;",
+		version == 1
+			? "ALTER TABLE objects RENAME TO objects_1;" CREATE_OBJECTS
+			  "INSERT INTO objects(rv, collection, key, owners, owner_values, text)"
+			  " SELECT rv, collection, key, NULL, '', text FROM objects_1 ORDER BY rv;"
+			  "DROP TABLE objects_1;"
+			: "ALTER TABLE objects RENAME COLUMN times TO owner_values;",
 		FILE_VERSION);
 	int result = execute(file, bt_strbuf_c(&sql), err);
 	bt_strbuf_finish(&sql);
@@ -351,7 +352,7 @@ static int load_owners(struct bt_store *store, struct bt_store_file *file,
 	return result;
 }
 
-/** Loads one row of objects: rv, collection, key, owners, times, text. */
+/** Loads one row of objects: rv, collection, key, owners, owner_values, text. */
 static int load_object(struct bt_store *store, const struct bt_store_file *file,
 	sqlite3_stmt *statement, const uint32_t *collections, const struct known_owners *known,
 	struct berth_error *err)
@@ -377,7 +378,7 @@ static int load_object(struct bt_store *store, const struct bt_store_file *file,
 		owned.owners = find_owners(known, sqlite3_column_int64(statement, 3));
 	}
 	if ((sqlite3_column_type(statement, 3) != SQLITE_NULL && owned.owners == NULL) ||
-		!bt_owners_fit(owned.owners, owned.times, text)) {
+		!bt_owners_fit(owned.owners, owned.values, text)) {
 		return set_damaged_error(file, err, "row %lld has other owners", (long long)rv);
 	}
 	if (!bt_store_restore(store, collections[collection],
@@ -402,7 +403,8 @@ static int load_objects(
 	}
 	if (result == 0) {
 		result = prepare(file,
-			"SELECT rv, collection, key, owners, times, text FROM objects ORDER BY rv",
+			"SELECT rv, collection, key, owners, owner_values, text FROM objects ORDER "
+			"BY rv",
 			&statement, err);
 	}
 	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -430,8 +432,8 @@ static int load(struct bt_store *store, struct bt_store_file *file, struct berth
 	if (result == 0) {
 		result = query_number(file, "PRAGMA user_version", &version, err);
 	}
-	if (result == 0 && version == 1) {
-		result = upgrade(file, err);
+	if (result == 0 && version < FILE_VERSION) {
+		result = upgrade(file, version, err);
 	}
 	if (result == 0) {
 		result = query_number(file, "SELECT rv FROM meta", &rv, err);
@@ -567,7 +569,7 @@ static bool write_entry(
 	} else {
 		(void)sqlite3_bind_null(file->put, 4);
 	}
-	bind_text(file->put, 5, bt_stored_times(entry));
+	bind_text(file->put, 5, bt_stored_values(entry));
 	bind_text(file->put, 6, bt_stored_text(entry));
 	return run(file->put);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stores metadata.managedFields apart from the texts of objects. Objects that were created alike
- * have the same owners except for the times, so the store keeps each list of owners once, without
- * its times.
+ * have the same owners except for times, and for uids and addresses in the keys of list elements.
+ * So the store keeps each list of owners once, without these values, and the values with the
+ * object.
  */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/strbuf.h"
@@ -13,9 +16,16 @@
 static const char head[] = "{\"metadata\":{";
 static const char member[] = "\"managedFields\":";
 static const char time_member[] = "\"time\":\"";
+/** Before and behind a value in a key, as in "k:{\"ip\":\"10.0.0.1\"}" or "v:\"10.0.0.1\"". */
+static const char opening[] = ":\\\"";
+static const char closing[] = "\\\"";
 
 /** The member that remains of a time that was cut out. */
 #define EMPTY_TIME "\"time\":\"\""
+/** In the place of a value that was cut out of a key. JSON text cannot contain this byte. */
+#define PLACE '\x01'
+/** A uid, or an IPv6 address with a mapped IPv4 address. */
+#define VALUE_BYTES_MAX 45
 #define LENGTH(text_) ((uint32_t)(sizeof(text_) - 1))
 
 struct bt_owners {
@@ -26,7 +36,8 @@ struct bt_owners {
 	uint32_t reference_count;
 	uint32_t length;
 	uint32_t time_count;
-	char bytes[]; /* the JSON array with empty times */
+	uint32_t value_count; /* besides times */
+	char bytes[];         /* the JSON array without the values that were cut out */
 };
 
 struct bt_owner_pool {
@@ -35,7 +46,8 @@ struct bt_owner_pool {
 	struct bt_map by_text;
 	BT_VEC(int64_t) unused; /* rows of freed owners, to delete */
 	struct bt_strbuf text;  /* list of the current lookup */
-	struct bt_strbuf times; /* its times */
+	struct bt_strbuf values; /* cut out of it */
+	struct bt_strbuf scratch;
 	uint32_t reference_count;
 };
 
@@ -56,7 +68,8 @@ void bt_owner_pool_release(struct bt_owner_pool *pool)
 	bt_map_finish(&pool->by_text);
 	bt_vec_finish(&pool->unused);
 	bt_strbuf_finish(&pool->text);
-	bt_strbuf_finish(&pool->times);
+	bt_strbuf_finish(&pool->values);
+	bt_strbuf_finish(&pool->scratch);
 	bt_free(pool);
 }
 
@@ -84,13 +97,29 @@ void bt_owners_unref(struct bt_owners *owners)
 	bt_owner_pool_release(pool);
 }
 
-uint32_t bt_owners_times_bytes(const struct bt_owners *owners)
+uint32_t bt_owners_values_bytes(const struct bt_owners *owners, const char *values)
 {
-	return owners != NULL ? owners->time_count * BT_OWNERS_TIME_BYTES : 0;
+	if (owners == NULL) {
+		return 0;
+	}
+	const char *end = values + (size_t)owners->time_count * BT_OWNERS_TIME_BYTES;
+	for (uint32_t i = 0; i < owners->value_count; i++) {
+		end = strchr(end, ' ') + 1;
+	}
+	return (uint32_t)(end - values);
+}
+
+static uint32_t count_of(struct bt_str text, const char *needle)
+{
+	uint32_t count = 0;
+	for (int64_t at; (at = bt_str_find(text, bt_str_from(needle))) >= 0; count++) {
+		text = bt_str_sub(text, (uint32_t)at + (uint32_t)strlen(needle), BT_STR_MAX);
+	}
+	return count;
 }
 
 /** Finds or adds the owners whose text is in the pool's buffer; returns a reference. */
-static struct bt_owners *find_or_add(struct bt_owner_pool *pool, uint32_t time_count)
+static struct bt_owners *find_or_add(struct bt_owner_pool *pool)
 {
 	struct bt_str text = bt_strbuf_str(&pool->text);
 	uint64_t hash = bt_str_hash(text);
@@ -105,7 +134,8 @@ static struct bt_owners *find_or_add(struct bt_owner_pool *pool, uint32_t time_c
 		.hash = hash,
 		.reference_count = 1,
 		.length = text.length,
-		.time_count = time_count};
+		.time_count = count_of(text, EMPTY_TIME),
+		.value_count = count_of(text, (const char[]){PLACE, '\0'})};
 	memcpy(owners->bytes, text.data, text.length);
 	bt_vec_store(&pool->items, &pool->free_items, owners, owners->index);
 	bt_map_insert(&pool->by_text, hash, owners->index);
@@ -113,8 +143,81 @@ static struct bt_owners *find_or_add(struct bt_owner_pool *pool, uint32_t time_c
 	return owners;
 }
 
+/** Moves the times of the list to the pool's values, and the rest to the pool's text. */
+static void cut_times(struct bt_owner_pool *pool, struct bt_str list)
+{
+	bt_strbuf_reset(&pool->text);
+	bt_strbuf_reset(&pool->values);
+	/* cannot match inside of a text, where quotes are escaped */
+	for (int64_t at; (at = bt_str_find(list, bt_str_from(time_member))) >= 0;) {
+		uint32_t value = (uint32_t)at + LENGTH(time_member);
+		bt_strbuf_append_str(&pool->text, bt_str_sub(list, 0, value));
+		if (list.length - value > BT_OWNERS_TIME_BYTES &&
+			bt_str_find_char(bt_str_sub(list, value, BT_OWNERS_TIME_BYTES + 1), '"') ==
+				BT_OWNERS_TIME_BYTES) {
+			bt_strbuf_append_str(
+				&pool->values, bt_str_sub(list, value, BT_OWNERS_TIME_BYTES));
+			value += BT_OWNERS_TIME_BYTES;
+		} else if (list.length > value && list.data[value] == '"') {
+			/* a client's empty time must differ from a time that was cut out */
+			bt_strbuf_append_char(&pool->text, ' ');
+		}
+		list = bt_str_sub(list, value, list.length);
+	}
+	bt_strbuf_append_str(&pool->text, list);
+}
+
+/** Returns the length of the uid or address at the start of the text, or 0. */
+static uint32_t value_length(struct bt_str text)
+{
+	static const char digits[] = "0123456789abcdefABCDEF.:/-";
+	uint32_t length = 0;
+	while (length < text.length && strchr(digits, text.data[length]) != NULL &&
+		text.data[length] != '\0') {
+		length++;
+	}
+	return length <= VALUE_BYTES_MAX ? length : 0;
+}
+
+/** Returns whether the text ends before the value of a key by uid or ip, or of a set's element. */
+static bool has_unique_value(struct bt_str before)
+{
+	static const char *const names[] = {"{\\\"uid\\\"", "{\\\"ip\\\"", "\"v"};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
+		if (bt_str_has_suffix(before, bt_str_from(names[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Moves uids and addresses in keys of the pool's text to the pool's values, behind the times. */
+static void cut_keys(struct bt_owner_pool *pool)
+{
+	struct bt_str list = bt_strbuf_str(&pool->text);
+	bt_strbuf_reset(&pool->scratch);
+	for (int64_t at; (at = bt_str_find(list, bt_str_from(opening))) >= 0;) {
+		uint32_t value = (uint32_t)at + LENGTH(opening);
+		bool is_unique = has_unique_value(bt_str_sub(list, 0, (uint32_t)at));
+		bt_strbuf_append_str(&pool->scratch, bt_str_sub(list, 0, value));
+		list = bt_str_sub(list, value, BT_STR_MAX);
+		uint32_t length = is_unique ? value_length(list) : 0;
+		struct bt_str rest = bt_str_sub(list, length, BT_STR_MAX);
+		if (length != 0 && bt_str_has_prefix(rest, bt_str_from(closing))) {
+			bt_strbuf_append_str(&pool->values, bt_str_sub(list, 0, length));
+			bt_strbuf_append_char(&pool->values, ' ');
+			bt_strbuf_append_char(&pool->scratch, PLACE);
+			list = rest;
+		}
+	}
+	bt_strbuf_append_str(&pool->scratch, list);
+	struct bt_strbuf text = pool->text;
+	pool->text = pool->scratch;
+	pool->scratch = text;
+}
+
 struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
-	struct bt_str *out_rest, struct bt_str *out_times)
+	struct bt_str *out_rest, struct bt_str *out_values)
 {
 	uint32_t start = LENGTH(head) + LENGTH(member);
 	if (!bt_str_has_prefix(*text, bt_str_from(head)) ||
@@ -132,29 +235,10 @@ struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
 	start += list.length + (*reader.position == ',' ? 1 : 0);
 	*out_rest = bt_str_sub(*text, start, BT_STR_MAX);
 	*text = bt_str_sub(*text, 0, LENGTH(head));
-	bt_strbuf_reset(&pool->text);
-	bt_strbuf_reset(&pool->times);
-	uint32_t time_count = 0;
-	/* cannot match inside of a text, where quotes are escaped */
-	for (int64_t at; (at = bt_str_find(list, bt_str_from(time_member))) >= 0;) {
-		uint32_t value = (uint32_t)at + LENGTH(time_member);
-		bt_strbuf_append_str(&pool->text, bt_str_sub(list, 0, value));
-		if (list.length - value > BT_OWNERS_TIME_BYTES &&
-			bt_str_find_char(bt_str_sub(list, value, BT_OWNERS_TIME_BYTES + 1), '"') ==
-				BT_OWNERS_TIME_BYTES) {
-			bt_strbuf_append_str(
-				&pool->times, bt_str_sub(list, value, BT_OWNERS_TIME_BYTES));
-			value += BT_OWNERS_TIME_BYTES;
-			time_count++;
-		} else if (list.length > value && list.data[value] == '"') {
-			/* a client's empty time must differ from a time that was cut out */
-			bt_strbuf_append_char(&pool->text, ' ');
-		}
-		list = bt_str_sub(list, value, list.length);
-	}
-	bt_strbuf_append_str(&pool->text, list);
-	*out_times = bt_strbuf_str(&pool->times);
-	return find_or_add(pool, time_count);
+	cut_times(pool, list);
+	cut_keys(pool);
+	*out_values = bt_strbuf_str(&pool->values);
+	return find_or_add(pool);
 }
 
 /** --- the file --- */
@@ -174,22 +258,30 @@ void bt_owners_set_row(struct bt_owners *owners, int64_t row)
 	owners->row = row;
 }
 
+/** Returns whether text is an array, and places are within strings only: between escaped quotes. */
+static bool is_list(struct bt_owner_pool *pool, struct bt_str text)
+{
+	bool is_valid = text.length != 0 && text.data[0] == '[';
+	bt_strbuf_reset(&pool->scratch);
+	for (int64_t at; is_valid && (at = bt_str_find_char(text, PLACE)) >= 0;) {
+		bt_strbuf_append_str(&pool->scratch, bt_str_sub(text, 0, (uint32_t)at));
+		text = bt_str_sub(text, (uint32_t)at + 1, BT_STR_MAX);
+		is_valid = bt_str_has_suffix(bt_strbuf_str(&pool->scratch), bt_str_from(closing)) &&
+			bt_str_has_prefix(text, bt_str_from(closing));
+	}
+	bt_strbuf_append_str(&pool->scratch, text);
+	struct bt_json_reader reader;
+	bt_json_reader_init(&reader, bt_strbuf_str(&pool->scratch));
+	return is_valid && bt_json_skip(&reader, NULL, NULL) == 0 && reader.position == reader.end;
+}
+
 struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str text, int64_t row)
 {
-	struct bt_json_reader reader;
-	bt_json_reader_init(&reader, text);
-	if (text.length == 0 || text.data[0] != '[' || bt_json_skip(&reader, NULL, NULL) != 0 ||
-		reader.position != reader.end || row <= 0) {
+	if (row <= 0 || !is_list(pool, text)) {
 		return NULL;
 	}
-	uint32_t time_count = 0;
-	struct bt_str rest = text;
-	for (int64_t at; (at = bt_str_find(rest, BT_STR(EMPTY_TIME))) >= 0;) {
-		rest = bt_str_sub(rest, (uint32_t)at + LENGTH(EMPTY_TIME), BT_STR_MAX);
-		time_count++;
-	}
 	bt_strbuf_set(&pool->text, text);
-	struct bt_owners *owners = find_or_add(pool, time_count);
+	struct bt_owners *owners = find_or_add(pool);
 	if (owners->row != 0) {
 		bt_owners_unref(owners);
 		return NULL;
@@ -198,13 +290,26 @@ struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str te
 	return owners;
 }
 
-bool bt_owners_fit(const struct bt_owners *owners, struct bt_str times, struct bt_str text)
+static bool values_fit(const struct bt_owners *owners, struct bt_str values)
 {
-	return times.length == bt_owners_times_bytes(owners) &&
-		(owners == NULL ||
-			(bt_str_has_prefix(text, bt_str_from(head)) &&
-				!bt_str_has_prefix(bt_str_sub(text, LENGTH(head), BT_STR_MAX),
-					bt_str_from(member))));
+	uint64_t time_bytes = (uint64_t)owners->time_count * BT_OWNERS_TIME_BYTES;
+	bool fits = values.length >= time_bytes;
+	values = bt_str_sub(values, fits ? (uint32_t)time_bytes : 0, BT_STR_MAX);
+	for (uint32_t i = 0; fits && i < owners->value_count; i++) {
+		uint32_t length = value_length(values);
+		fits = length != 0 && length < values.length && values.data[length] == ' ';
+		values = bt_str_sub(values, length + 1, BT_STR_MAX);
+	}
+	return fits && values.length == 0;
+}
+
+bool bt_owners_fit(const struct bt_owners *owners, struct bt_str values, struct bt_str text)
+{
+	return owners == NULL
+		? values.length == 0
+		: values_fit(owners, values) && bt_str_has_prefix(text, bt_str_from(head)) &&
+			!bt_str_has_prefix(
+				bt_str_sub(text, LENGTH(head), BT_STR_MAX), bt_str_from(member));
 }
 
 const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *out_count)
@@ -228,26 +333,46 @@ void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last)
 	}
 }
 
-struct bt_str bt_stored_times(const struct bt_stored *stored)
+struct bt_str bt_stored_values(const struct bt_stored *stored)
 {
-	return (struct bt_str){stored->bytes + stored->key_length + stored->text_length + 1,
-		bt_owners_times_bytes(stored->owners)};
+	const char *values = stored->bytes + stored->key_length + stored->text_length + 1;
+	return (struct bt_str){values, bt_owners_values_bytes(stored->owners, values)};
+}
+
+uint32_t bt_stored_values_bytes(const struct bt_stored *stored)
+{
+	return bt_stored_values(stored).length;
 }
 
 /** --- texts --- */
 
-/** Appends managedFields, with the object's times in their places. */
+/** Appends managedFields, with the object's values in their places. */
 static void append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
 {
 	struct bt_str text = bt_owners_text(stored->owners);
-	const char *times = bt_stored_times(stored).data;
-	for (uint32_t i = 0; i < stored->owners->time_count; i++) {
-		uint32_t value = (uint32_t)bt_str_find(text, BT_STR(EMPTY_TIME)) +
-			LENGTH(EMPTY_TIME) - 1;
-		bt_strbuf_append_str(out, bt_str_sub(text, 0, value));
-		bt_strbuf_append_str(out, (struct bt_str){times, BT_OWNERS_TIME_BYTES});
-		times += BT_OWNERS_TIME_BYTES;
-		text = bt_str_sub(text, value, text.length);
+	uint32_t times_left = stored->owners->time_count;
+	uint32_t values_left = stored->owners->value_count;
+	const char *time = bt_stored_values(stored).data;
+	const char *value = time + (size_t)times_left * BT_OWNERS_TIME_BYTES;
+	while (times_left + values_left != 0) {
+		int64_t time_at =
+			times_left != 0 ? bt_str_find(text, BT_STR(EMPTY_TIME)) : INT64_MAX;
+		int64_t place = values_left != 0 ? bt_str_find_char(text, PLACE) : INT64_MAX;
+		if (time_at < place) {
+			uint32_t end = (uint32_t)time_at + LENGTH(EMPTY_TIME) - 1;
+			bt_strbuf_append_str(out, bt_str_sub(text, 0, end));
+			bt_strbuf_append_str(out, (struct bt_str){time, BT_OWNERS_TIME_BYTES});
+			time += BT_OWNERS_TIME_BYTES;
+			times_left--;
+			text = bt_str_sub(text, end, BT_STR_MAX);
+		} else {
+			uint32_t length = (uint32_t)(strchr(value, ' ') - value);
+			bt_strbuf_append_str(out, bt_str_sub(text, 0, (uint32_t)place));
+			bt_strbuf_append_str(out, (struct bt_str){value, length});
+			value += length + 1;
+			values_left--;
+			text = bt_str_sub(text, (uint32_t)place + 1, BT_STR_MAX);
+		}
 	}
 	bt_strbuf_append_str(out, text);
 }

@@ -105,10 +105,10 @@ struct bt_store {
 
 /** --- store.c --- */
 
-/** Owners and times of a text without managedFields; NULL: no owners. Borrowed. */
+/** Owners of a text without managedFields, and their values; NULL: no owners. Borrowed. */
 struct bt_owned {
 	struct bt_owners *owners;
-	struct bt_str times;
+	struct bt_str values;
 };
 
 /** A new entry with one reference. */
@@ -138,12 +138,12 @@ BT_MUST_USE struct bt_owner_pool *bt_owner_pool_create(void);
 void bt_owner_pool_release(struct bt_owner_pool *pool);
 /**
  * Cuts managedFields out of an object's text: the remaining text is *text followed by *out_rest.
- * *out_times is borrowed until the next call. Returns a reference; NULL: the text does not begin
+ * *out_values is borrowed until the next call. Returns a reference; NULL: the text does not begin
  * with managedFields.
  */
 struct bt_owners *bt_owners_cut(struct bt_owner_pool *pool, struct bt_str *text,
-	struct bt_str *out_rest, struct bt_str *out_times);
-/** The managedFields text without times, as stored in the file's row. */
+	struct bt_str *out_rest, struct bt_str *out_values);
+/** The managedFields text without values, as stored in the file's row. */
 struct bt_str bt_owners_text(const struct bt_owners *owners);
 /** The row in the file; 0: not written yet. */
 int64_t bt_owners_row(const struct bt_owners *owners);
@@ -153,16 +153,21 @@ void bt_owners_set_row(struct bt_owners *owners, int64_t row);
  * already.
  */
 struct bt_owners *bt_owners_restore(struct bt_owner_pool *pool, struct bt_str text, int64_t row);
-/** Whether owners (NULL: none), times and text of an object in the file match. */
-bool bt_owners_fit(const struct bt_owners *owners, struct bt_str times, struct bt_str text);
+/** Whether owners (NULL: none), values and text of an object in the file match. */
+bool bt_owners_fit(const struct bt_owners *owners, struct bt_str values, struct bt_str text);
 /** Rows of owners that no object uses any more, borrowed until the next change. */
 const int64_t *bt_owner_pool_unused(const struct bt_owner_pool *pool, uint32_t *out_count);
 /** Call after these rows were removed from the file. */
 void bt_owner_pool_clear_unused(struct bt_owner_pool *pool);
 /** Call if writing the rows above `last` failed: their owners count as not written again. */
 void bt_owner_pool_clear_rows(struct bt_owner_pool *pool, int64_t last);
-/** The times that were cut out of the object's managedFields, joined. */
-struct bt_str bt_stored_times(const struct bt_stored *stored);
+/**
+ * Length of the values that the owners' text lacks, joined: times as "2026-11-21T00:00:00Z", then
+ * uids and addresses, each with a blank behind it. Objects that share owners have different values.
+ */
+uint32_t bt_owners_values_bytes(const struct bt_owners *owners, const char *values);
+/** The object's values, as for bt_owners_values_bytes. */
+struct bt_str bt_stored_values(const struct bt_stored *stored);
 
 /** --- store_walk.c --- */
 

@@ -136,9 +136,9 @@ static void record_owners(struct bt_call *call, struct bt_json_value *object)
 
 void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *stored)
 {
-	/* the cache expects one time, that of the creation */
+	/* the cache expects one value, the time of the creation */
 	if (call->shape.length == 0 || stored->owners == NULL ||
-		bt_owners_times_bytes(stored->owners) !=
+		bt_stored_values_bytes(stored) !=
 			bt_time_text(call->arena, call->write.now_ns).length) {
 		return;
 	}

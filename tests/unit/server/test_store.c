@@ -19,6 +19,71 @@ static struct bt_stored *put(
 	return bt_store_put(store, collection, bt_str_from(key), bt_str_from(text), 0);
 }
 
+/** Puts objects with these managedFields and expects them back unchanged. */
+static void expect_owners(const char *const *lists, uint32_t count, bool shared)
+{
+	struct bt_store *store = bt_store_create(&bt_store_default_options);
+	uint32_t pods = bt_store_collection(store, BT_STR("pods"));
+	const struct bt_owners *owners = NULL;
+	for (uint32_t i = 0; i < count; i++) {
+		char key[2] = {(char)('a' + i), '\0'};
+		struct bt_strbuf text = {0};
+		struct bt_strbuf whole = {0};
+		bt_strbuf_printf(&text, "{\"metadata\":{\"managedFields\":%s,\"name\":\"%s\"}}",
+			lists[i], key);
+		const struct bt_stored *entry =
+			bt_store_put(store, pods, bt_str_from(key), bt_strbuf_str(&text), 0);
+		for (int version = 0; version < 2; version++) {
+			bt_strbuf_reset(&whole);
+			bt_stored_append_complete(entry, &whole);
+			ck_assert_str_eq(bt_strbuf_c(&whole), bt_strbuf_c(&text));
+			ck_assert(i == 0 || shared == (entry->owners == owners));
+			owners = i == 0 ? entry->owners : owners;
+			entry = bt_store_put_same_owners(
+				store, pods, bt_str_from(key), bt_stored_text(entry), 0);
+		}
+		bt_strbuf_finish(&text);
+		bt_strbuf_finish(&whole);
+	}
+	bt_store_destroy(store);
+}
+
+#define POD_IP(time_, ip_) \
+	"[{\"manager\":\"kubelet\",\"time\":\"" time_ "\",\"fieldsV1\":{\"f:podIPs\":{\".\":{}," \
+	"\"k:{\\\"ip\\\":\\\"" ip_ "\\\"}\":{\".\":{},\"f:ip\":{}}}}}," \
+	"{\"manager\":\"user\",\"time\":\"" time_ "\"}]"
+
+START_TEST(test_store__owners_with_other_keys_are_shared)
+{
+	static const char *const alike[] = {
+		POD_IP("2026-11-21T00:00:00Z", "10.0.0.1"),
+		POD_IP("2026-11-21T00:00:01Z", "10.200.100.10"),
+		POD_IP("2026-11-21T00:00:01Z", "fd00:10::ffff"),
+	};
+	static const char *const different[] = {
+		POD_IP("2026-11-21T00:00:00Z", "10.0.0.1"),
+		POD_IP("2026-11-21T00:00:00Z", "web"),
+		POD_IP("2026-11-21T00:00:00Z", ""),
+		POD_IP("2026-11-21T00:00:00Z", " "),
+		POD_IP("2026-11-21T00:00:00Z", "\\u0001"),
+		POD_IP("2026-11-21T00:00:00Z", "10.0.0.1\\\",\\\"port\\\":\\\"80"),
+		POD_IP("2026-11-21T00:00:00Z",
+			"11111111112222222222333333333344444444445555555555"),
+		"[{\"k:{\\\"ip\\\":1}\":{}},{\"k:{\\\"ip\\\":}\":{}},{\"v:\\\"10\":\"v:\"}]",
+	};
+	static const char *const sets[] = {
+		"[{\"f:podCIDRs\":{\"v:\\\"10.0.0.0/24\\\"\":{}}}]",
+		"[{\"f:podCIDRs\":{\"v:\\\"fd00::/64\\\"\":{}}}]",
+	};
+	expect_owners(alike, BT_ARRAY_LENGTH(alike), true);
+	expect_owners(sets, BT_ARRAY_LENGTH(sets), true);
+	for (uint32_t i = 1; i < BT_ARRAY_LENGTH(different); i++) {
+		const char *const pair[] = {different[0], different[i]};
+		expect_owners(pair, 2, false);
+	}
+}
+END_TEST
+
 START_TEST(test_store__owners_are_shared)
 {
 	struct bt_store *store = bt_store_create(&bt_store_default_options);
@@ -480,9 +545,10 @@ START_TEST(test_store__many_keys_in_and_out)
 }
 END_TEST
 
-BT_TEST_MAIN("store", test_store__owners_are_shared, test_store__collections_by_name,
-	test_store__entries_outlive_their_place, test_store__arguments_of_the_replaced_entry,
-	test_store__window_keeps_min_age_and_bytes, test_store__next_change_steps_through_all,
-	test_store__listeners_see_each_commit, test_store__random_operations_and_past_states,
+BT_TEST_MAIN("store", test_store__owners_are_shared, test_store__owners_with_other_keys_are_shared,
+	test_store__collections_by_name, test_store__entries_outlive_their_place,
+	test_store__arguments_of_the_replaced_entry, test_store__window_keeps_min_age_and_bytes,
+	test_store__next_change_steps_through_all, test_store__listeners_see_each_commit,
+	test_store__random_operations_and_past_states,
 	test_store__walk_refuses_states_outside_the_window, test_store__window_waits_for_walks,
 	test_store__many_keys_in_and_out)

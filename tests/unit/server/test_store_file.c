@@ -127,8 +127,12 @@ START_TEST(test_store_file__comes_back_as_it_was)
 }
 END_TEST
 
-#define FIELDS(time_) \
-	"[{\"manager\":\"m\",\"time\":\"" time_ "\",\"fieldsV1\":{\"f:a\":{}}}]"
+#define ADDRESS_KEY(address_) "k:{\\\"ip\\\":" address_ "}"
+#define FIELDS_WITH(time_, address_) \
+	"[{\"manager\":\"m\",\"time\":\"" time_ \
+	"\",\"fieldsV1\":{\"" ADDRESS_KEY(address_) "\":{}}}]"
+#define ADDRESS "\\\"10.0.0.1\\\""
+#define FIELDS(time_) FIELDS_WITH(time_, ADDRESS)
 #define FIRST_TIME "2026-11-21T00:00:00Z"
 #define SECOND_TIME "2026-11-22T00:00:00Z"
 #define OWNED(time_, name_) \
@@ -265,8 +269,31 @@ START_TEST(test_store_file__reads_version_1)
 		sync_store(store);
 		bt_store_destroy(store);
 	}
-	ck_assert_int_eq(query("PRAGMA user_version"), 2);
+	ck_assert_int_eq(query("PRAGMA user_version"), 3);
 	ck_assert_int_eq(query("SELECT count(*) FROM objects"), 3);
+	remove_folder();
+}
+END_TEST
+
+/** Version 2 kept addresses in the owners' texts. */
+START_TEST(test_store_file__reads_version_2)
+{
+	make_folder();
+	struct bt_store *store = open_store();
+	uint32_t pods = bt_store_collection(store, BT_STR("pods"));
+	bt_store_put(store, pods, BT_STR("a/x"), BT_STR(OWNED(FIRST_TIME, "x")), 0);
+	sync_store(store);
+	bt_store_destroy(store);
+	run_sql("ALTER TABLE objects RENAME COLUMN owner_values TO times;"
+		"UPDATE objects SET times = '" FIRST_TIME "';"
+		"UPDATE owners SET text = '" FIELDS("") "';"
+							"PRAGMA user_version = 2");
+	for (int i = 0; i < 2; i++) {
+		store = open_store();
+		expect_whole(store, "a/x", OWNED(FIRST_TIME, "x"));
+		bt_store_destroy(store);
+	}
+	ck_assert_int_eq(query("PRAGMA user_version"), 3);
 	remove_folder();
 }
 END_TEST
@@ -375,7 +402,7 @@ START_TEST(test_store_file__not_ours)
 	ck_assert_int_eq(unlink(path), 0);
 	run_sql("CREATE TABLE foreign_things(a)");
 	expect_refusal(BERTH_ERR_INVALID, "not a database of berth");
-	run_sql("PRAGMA application_id = 1650815604; PRAGMA user_version = 3");
+	run_sql("PRAGMA application_id = 1650815604; PRAGMA user_version = 4");
 	expect_refusal(BERTH_ERR_INVALID, "a newer berth");
 	run_sql("PRAGMA user_version = 0");
 	expect_refusal(BERTH_ERR_INVALID, "damaged");
@@ -421,10 +448,16 @@ START_TEST(test_store_file__damaged_rows)
 		"UPDATE objects SET key = CAST(X'612f30' AS BLOB) WHERE key = 'a/1'",
 		"UPDATE objects SET owners = 7 WHERE key = 'a/1'",
 		"UPDATE objects SET owners = NULL WHERE key = 'b/1'",
-		"UPDATE objects SET times = '' WHERE key = 'b/1'",
+		"UPDATE objects SET owner_values = '' WHERE key = 'b/1'",
+		"UPDATE objects SET owner_values = '" FIRST_TIME "' WHERE key = 'b/1'",
+		"UPDATE objects SET owner_values = '" FIRST_TIME "10.0.0.1' WHERE key = 'b/1'",
+		"UPDATE objects SET owner_values = '" FIRST_TIME "10\"0 ' WHERE key = 'b/1'",
+		"UPDATE objects SET owner_values = owner_values || '10 ' WHERE key = 'b/1'",
 		"UPDATE objects SET text = '{}' WHERE key = 'b/1'",
 		"UPDATE owners SET text = ''",
 		"UPDATE owners SET text = '[{'",
+		"UPDATE owners SET text = '[' || char(1) || ']'",
+		"UPDATE owners SET text = replace(text, char(1), '')",
 		"UPDATE owners SET id = -1",
 		"INSERT INTO owners SELECT 9, text FROM owners",
 	};
@@ -566,7 +599,7 @@ END_TEST
 
 BT_TEST_MAIN("store_file", test_store_file__comes_back_as_it_was,
 	test_store_file__owners_are_shared, test_store_file__failed_sync_is_repeated,
-	test_store_file__reads_version_1,
+	test_store_file__reads_version_1, test_store_file__reads_version_2,
 	test_store_file__only_the_owner_reads_it, test_store_file__rv_never_goes_back,
 	test_store_file__large_texts, test_store_file__in_use, test_store_file__not_ours,
 	test_store_file__damaged_rows, test_store_file__damaged_bytes,
