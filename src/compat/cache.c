@@ -232,14 +232,7 @@ struct berth_cache *berth_cache_create(const struct berth_cache_options *options
 		.resource_gates = bt_aggregate_default_gates, .declared_features = true};
 	struct berth_cache *cache = BT_NEW(struct berth_cache);
 
-	if (options != NULL) {
-		/*
-		 * Copy only the members that the caller's version of the structure has; the others
-		 * keep their defaults.
-		 */
-		memcpy(&wanted, options,
-			options->size < sizeof(wanted) ? options->size : sizeof(wanted));
-	}
+	bt_lib_read_options(&wanted, sizeof(wanted), options);
 	cache->state = bt_state_create(&state_options);
 	berth_cache_set_assume_ttl_ns(cache, wanted.assume_expiry_ns);
 	bt_state_set_warn(cache->state, wanted.warn, wanted.warn_context);

@@ -145,9 +145,7 @@ struct berth_equivalence_node_cache *berth_equivalence_cache_get_node_cache(
 		return node;
 	}
 	node = BT_NEW(struct berth_equivalence_node_cache);
-	node->name = (struct bt_str){
-		bt_strndup(node_name.data != NULL ? node_name.data : "", node_name.length),
-		node_name.length};
+	node->name = bt_lib_own_text(node_name);
 	bt_vec_push(&cache->nodes, node);
 	bt_map_insert(&cache->node_by_name, bt_str_hash(node_name), cache->nodes.count - 1);
 	return node;
@@ -210,39 +208,6 @@ bool berth_equivalence_cache_is_available(const struct berth_equivalence_cache *
 	return equivalence_class != NULL && node_cache != NULL && !pods_added &&
 		equivalence_class->serial == cache->serial &&
 		equivalence_class->id < cache->classes.count;
-}
-
-/** Whether the predicate reads nothing but the pod and its node. */
-static bool is_local(enum berth_predicate predicate)
-{
-	switch (predicate) {
-	case BERTH_PREDICATE_CHECK_NODE_CONDITION:
-	case BERTH_PREDICATE_CHECK_NODE_UNSCHEDULABLE:
-	case BERTH_PREDICATE_GENERAL:
-	case BERTH_PREDICATE_HOST_NAME:
-	case BERTH_PREDICATE_POD_FITS_HOST_PORTS:
-	case BERTH_PREDICATE_MATCH_NODE_SELECTOR:
-	case BERTH_PREDICATE_POD_FITS_RESOURCES:
-	case BERTH_PREDICATE_POD_TOLERATES_NODE_TAINTS:
-	case BERTH_PREDICATE_POD_TOLERATES_NODE_NO_EXECUTE_TAINTS:
-	case BERTH_PREDICATE_CHECK_NODE_LABEL_PRESENCE:
-	case BERTH_PREDICATE_CHECK_NODE_MEMORY_PRESSURE:
-	case BERTH_PREDICATE_CHECK_NODE_PID_PRESSURE:
-	case BERTH_PREDICATE_CHECK_NODE_DISK_PRESSURE:
-		return true;
-	case BERTH_PREDICATE_NO_DISK_CONFLICT:
-	case BERTH_PREDICATE_CHECK_SERVICE_AFFINITY:
-	case BERTH_PREDICATE_MAX_EBS_VOLUME_COUNT:
-	case BERTH_PREDICATE_MAX_GCE_PD_VOLUME_COUNT:
-	case BERTH_PREDICATE_MAX_CSI_VOLUME_COUNT:
-	case BERTH_PREDICATE_MAX_AZURE_DISK_VOLUME_COUNT:
-	case BERTH_PREDICATE_CHECK_VOLUME_BINDING:
-	case BERTH_PREDICATE_NO_VOLUME_ZONE_CONFLICT:
-	case BERTH_PREDICATE_MATCH_INTER_POD_AFFINITY:
-	case BERTH_PREDICATE__COUNT:
-		break;
-	}
-	return false;
 }
 
 /** Drops outdated results. Returns false if the node does not belong to this cache. */
@@ -314,7 +279,8 @@ int berth_equivalence_cache_run_predicate(struct berth_equivalence_cache *cache,
 	}
 	bool keeps =
 		berth_equivalence_cache_is_available(cache, equivalence_class, node_cache, false) &&
-		is_local((enum berth_predicate)index) &&
+		index < BERTH_PREDICATE__COUNT &&
+		(bt_predicate_infos[index].traits & BT_PREDICATE_LOCAL) != 0 &&
 		(predicates == NULL || bt_predicate_find_registered(predicates, name) == NULL) &&
 		open_node(node_cache, node);
 

@@ -46,10 +46,7 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 	struct bt_framework *framework = NULL;
 	struct bt_state *state;
 
-	if (given != NULL) {
-		memcpy(&options, given,
-			given->size < sizeof(options) ? given->size : sizeof(options));
-	}
+	bt_lib_read_options(&options, sizeof(options), given);
 	if (profile_index >= bt_config_profile_count(inside)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the configuration has no profile %u",
 			profile_index);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "lib/aggregate.h"
+#include "lib/resource.h"
 #include "plugins/common_legacy.h"
 
 static void refresh(const struct berth_predicates *predicates)
@@ -98,10 +99,7 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 	struct berth_predicate_options options = BERTH_PREDICATE_OPTIONS_INIT;
 	struct bt_state *state = NULL;
 
-	if (given != NULL) {
-		memcpy(&options, given,
-			given->size < sizeof(options) ? given->size : sizeof(options));
-	}
+	bt_lib_read_options(&options, sizeof(options), given);
 	if (options.snapshot != NULL) {
 		/* The view is constant, but plugins keep counters in its state. */
 		state = (struct bt_state *)bt_const_shared_lister_of(options.snapshot)->state;
@@ -167,7 +165,7 @@ void berth_predicates_destroy(struct berth_predicates *predicates)
 	bt_free(predicates);
 }
 
-static struct bt_registered_predicate *find_registered(
+struct bt_registered_predicate *bt_predicate_find_registered(
 	const struct berth_predicates *predicates, const char *name)
 {
 	for (uint32_t i = 0; i < predicates->registered.count; i++) {
@@ -178,14 +176,6 @@ static struct bt_registered_predicate *find_registered(
 	return NULL;
 }
 
-berth_predicate_fn bt_predicate_find_registered(
-	const struct berth_predicates *predicates, const char *name)
-{
-	const struct bt_registered_predicate *known = find_registered(predicates, name);
-
-	return known != NULL ? known->predicate : NULL;
-}
-
 int berth_predicate_register(struct berth_predicates *predicates, const char *name,
 	berth_predicate_fn predicate, struct berth_error *err)
 {
@@ -193,7 +183,7 @@ int berth_predicate_register(struct berth_predicates *predicates, const char *na
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "a predicate needs a name and a function");
 	}
-	struct bt_registered_predicate *known = find_registered(predicates, name);
+	struct bt_registered_predicate *known = bt_predicate_find_registered(predicates, name);
 
 	if (known != NULL) {
 		known->predicate = predicate;
@@ -203,22 +193,6 @@ int berth_predicate_register(struct berth_predicates *predicates, const char *na
 
 	bt_vec_push(&predicates->registered, added);
 	return BERTH_OK;
-}
-
-static void set_request(
-	const struct bt_pod *pod, struct bt_arena *arena, struct berth_resource *out_request)
-{
-	struct bt_resource request = bt_legacy_pod_resources(&pod->spec, false, arena);
-
-	*out_request = (struct berth_resource){
-		.cpu_milli = request.cpu_milli,
-		.memory_bytes = request.memory_bytes,
-		.ephemeral_storage_bytes = request.ephemeral_storage_bytes,
-	};
-	for (uint32_t i = 0; i < request.scalar_count; i++) {
-		berth_resource_set_scalar(
-			out_request, request.scalars[i].name, request.scalars[i].value);
-	}
 }
 
 /** Creates metadata of a pod. The caller owns the pod's object. */
@@ -236,7 +210,10 @@ static struct berth_predicate_metadata *create_metadata(
 	bt_arena_init(&data->arena, 0);
 	bt_cycle_state_init(&data->cycle, &data->arena, BERTH_PREDICATE__COUNT);
 	bt_pod_info_init_pending(predicates->state, bt_const_pod_of(pod), &data->info);
-	set_request(bt_const_pod_of(pod), &data->arena, &metadata->pod_request);
+	struct bt_resource request =
+		bt_legacy_pod_resources(&bt_const_pod_of(pod)->spec, false, &data->arena);
+
+	bt_lib_resource_accumulate(&metadata->pod_request, &request, 1);
 	return metadata;
 }
 
@@ -278,7 +255,7 @@ struct judged_node {
 static struct bt_plugin *plugin_of(struct berth_predicates *predicates,
 	enum berth_predicate predicate, struct berth_error *err)
 {
-	const struct bt_plugin_ops *ops = bt_predicate_plugins[predicate];
+	const struct bt_plugin_ops *ops = bt_predicate_infos[predicate].plugin;
 	static const struct bt_plugin_args none = {.kind = BT_ARGS_NONE};
 	const struct bt_plugin_args *args =
 		bt_config_profile_find_args(predicates->framework.profile, bt_str_from(ops->name));
@@ -501,42 +478,6 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 	return result;
 }
 
-/**
- * Whether the predicate is a default one (spec 05b A1). Predicates that need arguments, such as
- * CheckServiceAffinity, are never default.
- */
-static bool is_default(uint32_t index)
-{
-	switch ((enum berth_predicate)index) {
-	case BERTH_PREDICATE_CHECK_NODE_CONDITION:
-	case BERTH_PREDICATE_GENERAL:
-	case BERTH_PREDICATE_NO_DISK_CONFLICT:
-	case BERTH_PREDICATE_POD_TOLERATES_NODE_TAINTS:
-	case BERTH_PREDICATE_MAX_EBS_VOLUME_COUNT:
-	case BERTH_PREDICATE_MAX_GCE_PD_VOLUME_COUNT:
-	case BERTH_PREDICATE_MAX_CSI_VOLUME_COUNT:
-	case BERTH_PREDICATE_MAX_AZURE_DISK_VOLUME_COUNT:
-	case BERTH_PREDICATE_CHECK_VOLUME_BINDING:
-	case BERTH_PREDICATE_NO_VOLUME_ZONE_CONFLICT:
-	case BERTH_PREDICATE_CHECK_NODE_MEMORY_PRESSURE:
-	case BERTH_PREDICATE_CHECK_NODE_PID_PRESSURE:
-	case BERTH_PREDICATE_CHECK_NODE_DISK_PRESSURE:
-	case BERTH_PREDICATE_MATCH_INTER_POD_AFFINITY:
-		return true;
-	case BERTH_PREDICATE_CHECK_NODE_UNSCHEDULABLE:
-	case BERTH_PREDICATE_HOST_NAME:
-	case BERTH_PREDICATE_POD_FITS_HOST_PORTS:
-	case BERTH_PREDICATE_MATCH_NODE_SELECTOR:
-	case BERTH_PREDICATE_POD_FITS_RESOURCES:
-	case BERTH_PREDICATE_POD_TOLERATES_NODE_NO_EXECUTE_TAINTS:
-	case BERTH_PREDICATE_CHECK_NODE_LABEL_PRESENCE:
-	case BERTH_PREDICATE_CHECK_SERVICE_AFFINITY:
-	case BERTH_PREDICATE__COUNT:
-		break;
-	}
-	return false;
-}
-
 struct name_list {
 	BT_VEC(const char *) names;
 };
@@ -564,7 +505,8 @@ int berth_predicate_run_all(struct berth_predicates *predicates, const char *con
 
 	/* Collect the names of the predicates to run, in order. */
 	for (uint32_t p = 0; p < BERTH_PREDICATE__COUNT; p++) {
-		bool wanted = names == NULL && is_default(p);
+		bool wanted =
+			names == NULL && (bt_predicate_infos[p].traits & BT_PREDICATE_DEFAULT) != 0;
 
 		for (uint32_t i = 0; names != NULL && i < name_count && !wanted; i++) {
 			wanted = bt_predicate_index(names[i]) == p;

@@ -7,8 +7,16 @@
 #include "framework/framework.h"
 #include "lib/convert.h"
 
-/** The plugin that implements each predicate, by enum berth_predicate. */
-extern const struct bt_plugin_ops *const bt_predicate_plugins[BERTH_PREDICATE__COUNT];
+#define BT_PREDICATE_DEFAULT 1 /* v1.12 evaluates the predicate by default: spec 05b A1 */
+#define BT_PREDICATE_LOCAL 2   /* the predicate reads only the pod and its node */
+
+struct bt_predicate_info {
+	const struct bt_plugin_ops *plugin; /* implements the predicate */
+	berth_predicate_fn function;
+	uint32_t traits; /* BT_PREDICATE_DEFAULT, BT_PREDICATE_LOCAL */
+};
+
+extern const struct bt_predicate_info bt_predicate_infos[BERTH_PREDICATE__COUNT];
 
 /** A predicate registered by the caller. */
 struct bt_registered_predicate {
@@ -42,8 +50,8 @@ struct berth_predicate_data {
 
 /** Returns the index in the order of evaluation; BERTH_PREDICATE__COUNT: the name is unknown. */
 uint32_t bt_predicate_index(const char *name);
-/** Returns the predicate that the caller registered under the name; NULL: none. */
-berth_predicate_fn bt_predicate_find_registered(
+/** Returns the predicate that the caller registered under the name, or NULL. */
+struct bt_registered_predicate *bt_predicate_find_registered(
 	const struct berth_predicates *predicates, const char *name);
 int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS);
 #endif

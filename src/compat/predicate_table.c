@@ -6,110 +6,73 @@
 #include "plugins/in_tree.h"
 #include "plugins/legacy.h"
 
-static const char *const ordering[BERTH_PREDICATE__COUNT] = {
-	"CheckNodeCondition",
-	"CheckNodeUnschedulable",
-	"GeneralPredicates",
-	"HostName",
-	"PodFitsHostPorts",
-	"MatchNodeSelector",
-	"PodFitsResources",
-	"NoDiskConflict",
-	"PodToleratesNodeTaints",
-	"PodToleratesNodeNoExecuteTaints",
-	"CheckNodeLabelPresence",
-	"CheckServiceAffinity",
-	"MaxEBSVolumeCount",
-	"MaxGCEPDVolumeCount",
-	"MaxCSIVolumeCountPred",
-	"MaxAzureDiskVolumeCount",
-	"CheckVolumeBinding",
-	"NoVolumeZoneConflict",
-	"CheckNodeMemoryPressure",
-	"CheckNodePIDPressure",
-	"CheckNodeDiskPressure",
-	"MatchInterPodAffinity",
-};
+#define DEFAULT BT_PREDICATE_DEFAULT
+#define LOCAL BT_PREDICATE_LOCAL
 
-const struct bt_plugin_ops *const bt_predicate_plugins[BERTH_PREDICATE__COUNT] = {
-	&bt_legacy_check_node_condition_plugin,
-	&bt_node_unschedulable_plugin,
-	&bt_legacy_general_predicates_plugin,
-	&bt_legacy_host_name_plugin,
-	&bt_legacy_pod_fits_host_ports_plugin,
-	&bt_legacy_match_node_selector_plugin,
-	&bt_legacy_pod_fits_resources_plugin,
-	&bt_volume_restrictions_plugin,
-	&bt_legacy_pod_tolerates_node_taints_plugin,
-	&bt_legacy_pod_tolerates_node_no_execute_taints_plugin,
-	&bt_legacy_node_label_plugin,
-	&bt_legacy_service_affinity_plugin,
-	&bt_legacy_max_ebs_volume_count_plugin,
-	&bt_legacy_max_gce_pd_volume_count_plugin,
-	&bt_node_volume_limits_plugin,
-	&bt_legacy_max_azure_disk_volume_count_plugin,
-	&bt_volume_binding_plugin,
-	&bt_volume_zone_plugin,
-	&bt_legacy_check_node_memory_pressure_plugin,
-	&bt_legacy_check_node_pid_pressure_plugin,
-	&bt_legacy_check_node_disk_pressure_plugin,
-	&bt_inter_pod_affinity_plugin,
-};
+/* One row for each predicate: constant, function, name, plugin, traits. */
+/* clang-format off */
+#define PREDICATES(X) \
+	X(CHECK_NODE_CONDITION, check_node_condition, \
+		"CheckNodeCondition", bt_legacy_check_node_condition_plugin, DEFAULT | LOCAL) \
+	X(CHECK_NODE_UNSCHEDULABLE, check_node_unschedulable, \
+		"CheckNodeUnschedulable", bt_node_unschedulable_plugin, LOCAL) \
+	X(GENERAL, general, \
+		"GeneralPredicates", bt_legacy_general_predicates_plugin, DEFAULT | LOCAL) \
+	X(HOST_NAME, host_name, \
+		"HostName", bt_legacy_host_name_plugin, LOCAL) \
+	X(POD_FITS_HOST_PORTS, pod_fits_host_ports, \
+		"PodFitsHostPorts", bt_legacy_pod_fits_host_ports_plugin, LOCAL) \
+	X(MATCH_NODE_SELECTOR, match_node_selector, \
+		"MatchNodeSelector", bt_legacy_match_node_selector_plugin, LOCAL) \
+	X(POD_FITS_RESOURCES, pod_fits_resources, \
+		"PodFitsResources", bt_legacy_pod_fits_resources_plugin, LOCAL) \
+	X(NO_DISK_CONFLICT, no_disk_conflict, \
+		"NoDiskConflict", bt_volume_restrictions_plugin, DEFAULT) \
+	X(POD_TOLERATES_NODE_TAINTS, pod_tolerates_node_taints, \
+		"PodToleratesNodeTaints", bt_legacy_pod_tolerates_node_taints_plugin, DEFAULT | LOCAL) \
+	X(POD_TOLERATES_NODE_NO_EXECUTE_TAINTS, pod_tolerates_node_no_execute_taints, \
+		"PodToleratesNodeNoExecuteTaints", \
+		bt_legacy_pod_tolerates_node_no_execute_taints_plugin, LOCAL) \
+	X(CHECK_NODE_LABEL_PRESENCE, check_node_label_presence, \
+		"CheckNodeLabelPresence", bt_legacy_node_label_plugin, LOCAL) \
+	X(CHECK_SERVICE_AFFINITY, check_service_affinity, \
+		"CheckServiceAffinity", bt_legacy_service_affinity_plugin, 0) \
+	X(MAX_EBS_VOLUME_COUNT, max_ebs_volume_count, \
+		"MaxEBSVolumeCount", bt_legacy_max_ebs_volume_count_plugin, DEFAULT) \
+	X(MAX_GCE_PD_VOLUME_COUNT, max_gce_pd_volume_count, \
+		"MaxGCEPDVolumeCount", bt_legacy_max_gce_pd_volume_count_plugin, DEFAULT) \
+	X(MAX_CSI_VOLUME_COUNT, max_csi_volume_count, \
+		"MaxCSIVolumeCountPred", bt_node_volume_limits_plugin, DEFAULT) \
+	X(MAX_AZURE_DISK_VOLUME_COUNT, max_azure_disk_volume_count, \
+		"MaxAzureDiskVolumeCount", bt_legacy_max_azure_disk_volume_count_plugin, DEFAULT) \
+	X(CHECK_VOLUME_BINDING, check_volume_binding, \
+		"CheckVolumeBinding", bt_volume_binding_plugin, DEFAULT) \
+	X(NO_VOLUME_ZONE_CONFLICT, no_volume_zone_conflict, \
+		"NoVolumeZoneConflict", bt_volume_zone_plugin, DEFAULT) \
+	X(CHECK_NODE_MEMORY_PRESSURE, check_node_memory_pressure, \
+		"CheckNodeMemoryPressure", bt_legacy_check_node_memory_pressure_plugin, DEFAULT | LOCAL) \
+	X(CHECK_NODE_PID_PRESSURE, check_node_pid_pressure, \
+		"CheckNodePIDPressure", bt_legacy_check_node_pid_pressure_plugin, DEFAULT | LOCAL) \
+	X(CHECK_NODE_DISK_PRESSURE, check_node_disk_pressure, \
+		"CheckNodeDiskPressure", bt_legacy_check_node_disk_pressure_plugin, DEFAULT | LOCAL) \
+	X(MATCH_INTER_POD_AFFINITY, match_inter_pod_affinity, \
+		"MatchInterPodAffinity", bt_inter_pod_affinity_plugin, DEFAULT)
+/* clang-format on */
 
-#define PREDICATE(function, constant) \
+#define FUNCTION(constant, function, name, plugin, traits) \
 	int berth_predicate_##function(BERTH_PREDICATE_PARAMETERS) \
 	{ \
 		return bt_predicate_run( \
 			BERTH_PREDICATE_##constant, pod, metadata, node, arena, out_result, err); \
 	}
+PREDICATES(FUNCTION)
 
-PREDICATE(check_node_condition, CHECK_NODE_CONDITION)
-PREDICATE(check_node_unschedulable, CHECK_NODE_UNSCHEDULABLE)
-PREDICATE(general, GENERAL)
-PREDICATE(host_name, HOST_NAME)
-PREDICATE(pod_fits_host_ports, POD_FITS_HOST_PORTS)
-PREDICATE(match_node_selector, MATCH_NODE_SELECTOR)
-PREDICATE(pod_fits_resources, POD_FITS_RESOURCES)
-PREDICATE(no_disk_conflict, NO_DISK_CONFLICT)
-PREDICATE(pod_tolerates_node_taints, POD_TOLERATES_NODE_TAINTS)
-PREDICATE(pod_tolerates_node_no_execute_taints, POD_TOLERATES_NODE_NO_EXECUTE_TAINTS)
-PREDICATE(check_node_label_presence, CHECK_NODE_LABEL_PRESENCE)
-PREDICATE(check_service_affinity, CHECK_SERVICE_AFFINITY)
-PREDICATE(max_ebs_volume_count, MAX_EBS_VOLUME_COUNT)
-PREDICATE(max_gce_pd_volume_count, MAX_GCE_PD_VOLUME_COUNT)
-PREDICATE(max_csi_volume_count, MAX_CSI_VOLUME_COUNT)
-PREDICATE(max_azure_disk_volume_count, MAX_AZURE_DISK_VOLUME_COUNT)
-PREDICATE(check_volume_binding, CHECK_VOLUME_BINDING)
-PREDICATE(no_volume_zone_conflict, NO_VOLUME_ZONE_CONFLICT)
-PREDICATE(check_node_memory_pressure, CHECK_NODE_MEMORY_PRESSURE)
-PREDICATE(check_node_pid_pressure, CHECK_NODE_PID_PRESSURE)
-PREDICATE(check_node_disk_pressure, CHECK_NODE_DISK_PRESSURE)
-PREDICATE(match_inter_pod_affinity, MATCH_INTER_POD_AFFINITY)
+#define NAME(constant, function, name, plugin, traits) [BERTH_PREDICATE_##constant] = name,
+static const char *const ordering[BERTH_PREDICATE__COUNT] = {PREDICATES(NAME)};
 
-static const berth_predicate_fn functions[BERTH_PREDICATE__COUNT] = {
-	berth_predicate_check_node_condition,
-	berth_predicate_check_node_unschedulable,
-	berth_predicate_general,
-	berth_predicate_host_name,
-	berth_predicate_pod_fits_host_ports,
-	berth_predicate_match_node_selector,
-	berth_predicate_pod_fits_resources,
-	berth_predicate_no_disk_conflict,
-	berth_predicate_pod_tolerates_node_taints,
-	berth_predicate_pod_tolerates_node_no_execute_taints,
-	berth_predicate_check_node_label_presence,
-	berth_predicate_check_service_affinity,
-	berth_predicate_max_ebs_volume_count,
-	berth_predicate_max_gce_pd_volume_count,
-	berth_predicate_max_csi_volume_count,
-	berth_predicate_max_azure_disk_volume_count,
-	berth_predicate_check_volume_binding,
-	berth_predicate_no_volume_zone_conflict,
-	berth_predicate_check_node_memory_pressure,
-	berth_predicate_check_node_pid_pressure,
-	berth_predicate_check_node_disk_pressure,
-	berth_predicate_match_inter_pod_affinity,
-};
+#define INFO(constant, function, name, plugin, traits) \
+	[BERTH_PREDICATE_##constant] = {&(plugin), berth_predicate_##function, traits},
+const struct bt_predicate_info bt_predicate_infos[BERTH_PREDICATE__COUNT] = {PREDICATES(INFO)};
 
 const char *berth_predicate_name(enum berth_predicate predicate)
 {
@@ -139,13 +102,13 @@ uint32_t bt_predicate_index(const char *name)
 berth_predicate_fn berth_predicate_find(const struct berth_predicates *predicates, const char *name)
 {
 	uint32_t index = bt_predicate_index(name);
-	berth_predicate_fn registered =
+	const struct bt_registered_predicate *registered =
 		predicates != NULL ? bt_predicate_find_registered(predicates, name) : NULL;
 
 	if (registered != NULL) {
-		return registered;
+		return registered->predicate;
 	}
-	return index < BERTH_PREDICATE__COUNT ? functions[index] : NULL;
+	return index < BERTH_PREDICATE__COUNT ? bt_predicate_infos[index].function : NULL;
 }
 
 struct berth_insufficient_resource berth_insufficient_resource_make(

@@ -79,10 +79,7 @@ static struct bt_status select_victims(
 	const struct bt_node_info *view = bt_lib_node_view(handle, node, &buffer);
 
 	if (view == NULL) {
-		struct bt_str name = berth_node_info_name(node);
-
-		return bt_status_printf(BT_STATUS_ERROR, run->cycle->arena,
-			"nodeinfo not found for node name \"%.*s\"", BT_STR_ARG(name));
+		return bt_lib_unknown_node(run->cycle->arena, berth_node_info_name(node));
 	}
 	if (run->preemption->ops->select_victims_on_node == NULL) {
 		return berth_preemption_select_victims_on_node(run->preemption,
@@ -201,10 +198,7 @@ struct berth_preemption *berth_preemption_create(const char *plugin_name,
 	struct bt_default_preemption_args args = {0};
 	struct bt_own_preemption *own = BT_NEW(struct bt_own_preemption);
 
-	if (given != NULL) {
-		memcpy(&options, given,
-			given->size < sizeof(options) ? given->size : sizeof(options));
-	}
+	bt_lib_read_options(&options, sizeof(options), given);
 	args.min_candidate_nodes_percentage.value = options.min_candidate_nodes_percentage;
 	args.min_candidate_nodes_absolute.value = options.min_candidate_nodes_absolute;
 	bt_evaluator_init(&own->evaluator, bt_const_handle_of(handle), &args, plugin_name);
@@ -384,9 +378,7 @@ static struct bt_status run_extenders(struct attempt *attempt)
 		inside[i] = bt_lib_candidate_of(
 			state, entries[i].node_name, &entries[i].victims, arena);
 		if (inside[i].slot == BT_SLOT_NONE) {
-			return bt_status_printf(BT_STATUS_ERROR, arena,
-				"nodeinfo not found for node name \"%.*s\"",
-				BT_STR_ARG(entries[i].node_name));
+			return bt_lib_unknown_node(arena, entries[i].node_name);
 		}
 	}
 	struct bt_status status =

@@ -210,10 +210,7 @@ struct berth_status berth_preemption_select_victims_on_node(struct berth_preempt
 
 	*out_victims = (struct berth_victims){0};
 	if (view == NULL) {
-		struct bt_str name = berth_node_info_name(node);
-
-		return bt_status_printf(BT_STATUS_ERROR, cycle->arena,
-			"nodeinfo not found for node name \"%.*s\"", BT_STR_ARG(name));
+		return bt_lib_unknown_node(cycle->arena, berth_node_info_name(node));
 	}
 	if (own->loaded == NULL || own->loaded != pdbs || own->loaded_count != pdb_count) {
 		bt_lib_load_budgets(preemption, pdbs, pdb_count);

@@ -594,10 +594,7 @@ struct berth_volume_binder *berth_volume_binder_create(const struct berth_handle
 	struct berth_volume_binder_options options = BERTH_VOLUME_BINDER_OPTIONS_INIT;
 	struct bt_lib_binder *own = BT_NEW(struct bt_lib_binder);
 
-	if (given != NULL) {
-		memcpy(&options, given,
-			given->size < sizeof(options) ? given->size : sizeof(options));
-	}
+	bt_lib_read_options(&options, sizeof(options), given);
 	own->base.ops = &real_ops;
 	own->handle = bt_const_handle_of(handle);
 	if (listers != NULL) {

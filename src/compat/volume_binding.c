@@ -99,15 +99,6 @@ const struct berth_pre_filter_extensions *berth_volume_binding_pre_filter_extens
 	return NULL;
 }
 
-static struct bt_status unknown_node(
-	const struct berth_node_info *node, struct berth_cycle_state *state)
-{
-	struct bt_str name = berth_node_info_name(node);
-
-	return bt_status_printf(BT_STATUS_ERROR, bt_cycle_state_of(state)->arena,
-		"nodeinfo not found for node name \"%.*s\"", BT_STR_ARG(name));
-}
-
 struct berth_status berth_volume_binding_filter(struct berth_volume_binding *plugin,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	const struct berth_node_info *node)
@@ -118,7 +109,8 @@ struct berth_status berth_volume_binding_filter(struct berth_volume_binding *plu
 	struct visit visit;
 
 	if (view == NULL) {
-		return unknown_node(node, state);
+		return bt_lib_unknown_node(
+			bt_cycle_state_of(state)->arena, berth_node_info_name(node));
 	}
 	struct bt_status status = bt_volume_binding_plugin.filter(
 		own->inside, begin_visit(own, state, &visit), bt_const_pod_info_of(pod), view);
@@ -150,7 +142,8 @@ struct berth_status berth_volume_binding_score(struct berth_volume_binding *plug
 
 	*out_score = 0;
 	if (view == NULL) {
-		return unknown_node(node, state);
+		return bt_lib_unknown_node(
+			bt_cycle_state_of(state)->arena, berth_node_info_name(node));
 	}
 	struct bt_status status = bt_volume_binding_plugin.score(own->inside,
 		begin_visit(own, state, &visit), bt_const_pod_info_of(pod), view, out_score);
@@ -384,7 +377,7 @@ static struct bt_plugin_args read_args(
 	struct berth_volume_binding_args args = BERTH_VOLUME_BINDING_ARGS_INIT;
 	struct bt_plugin_args inside = {.kind = BT_ARGS_VOLUME_BINDING};
 
-	memcpy(&args, given, given->size < sizeof(args) ? given->size : sizeof(args));
+	bt_lib_read_options(&args, sizeof(args), given);
 	if (args.shape == NULL && own->gates.enabled[BT_GATE_STORAGE_CAPACITY_SCORING]) {
 		args.shape = default_shape;
 		args.shape_count = BT_ARRAY_LENGTH(default_shape);

@@ -91,6 +91,26 @@ BT_LIB_CONVERT(resource_list, bt_resource_list, berth_resource_list)
 BT_LIB_CONVERT(shared_lister, bt_snapshot_view, berth_shared_lister)
 BT_LIB_CONVERT(waiting_pod, bt_waiting_pod, berth_waiting_pod)
 
+/**
+ * Copies a caller's options over the defaults in *options. The caller's structure begins with its
+ * size (size_t) and may come from another version of the header: only the members that both
+ * versions have are copied. given NULL: the defaults stay.
+ */
+static inline void bt_lib_read_options(void *options, size_t size, const void *given)
+{
+	if (given != NULL) {
+		size_t given_size = *(const size_t *)given;
+
+		memcpy(options, given, given_size < size ? given_size : size);
+	}
+}
+
+static inline struct bt_status bt_lib_unknown_node(struct bt_arena *arena, struct bt_str name)
+{
+	return bt_status_printf(BT_STATUS_ERROR, arena, "nodeinfo not found for node name \"%.*s\"",
+		BT_STR_ARG(name));
+}
+
 /** Returns a copy, which the caller frees. */
 static inline struct bt_str bt_lib_own_text(struct bt_str text)
 {

@@ -122,10 +122,7 @@ int berth_engine_create(struct berth_config *config, const struct berth_engine_o
 {
 	struct berth_engine_options options = BERTH_ENGINE_OPTIONS_INIT;
 
-	if (given != NULL) {
-		memcpy(&options, given,
-			given->size < sizeof(options) ? given->size : sizeof(options));
-	}
+	bt_lib_read_options(&options, sizeof(options), given);
 	struct bt_engine_options inside = {
 		.tie_policy = (enum bt_tie_policy)options.tie_policy,
 		.seed = options.seed,

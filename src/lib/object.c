@@ -91,44 +91,16 @@ const char *berth_object_kind(const struct berth_object *object)
 	return bt_kind_info(bt_const_object_of(object)->kind)->name;
 }
 
-static const struct bt_object_meta *meta_of(const struct berth_object *object)
-{
-	return bt_const_object_of(object)->meta;
-}
-
-struct berth_str berth_object_name(const struct berth_object *object)
-{
-	return meta_of(object)->name;
-}
-
-struct berth_str berth_object_namespace(const struct berth_object *object)
-{
-	return meta_of(object)->namespace_;
-}
-
-berth_uid berth_object_uid(const struct berth_object *object)
-{
-	return meta_of(object)->uid;
-}
-
-struct berth_str berth_object_resource_version(const struct berth_object *object)
-{
-	return meta_of(object)->resource_version;
-}
-
-struct berth_str berth_object_label(const struct berth_object *object, struct berth_str key)
-{
-	return bt_lib_map_value(&meta_of(object)->labels, key);
-}
-
-struct berth_str berth_object_annotation(const struct berth_object *object, struct berth_str key)
-{
-	return bt_lib_map_value(&meta_of(object)->annotations, key);
-}
+BT_LIB_GETTER(struct berth_str, berth_object_name, object, meta->name)
+BT_LIB_GETTER(struct berth_str, berth_object_namespace, object, meta->namespace_)
+BT_LIB_GETTER(berth_uid, berth_object_uid, object, meta->uid)
+BT_LIB_GETTER(struct berth_str, berth_object_resource_version, object, meta->resource_version)
+BT_LIB_MAP_GETTER(berth_object_label, object, meta->labels)
+BT_LIB_MAP_GETTER(berth_object_annotation, object, meta->annotations)
 
 bool berth_object_is_terminating(const struct berth_object *object)
 {
-	return meta_of(object)->deletion_timestamp != NULL;
+	return bt_const_object_of(object)->meta->deletion_timestamp != NULL;
 }
 
 BT_LIB_VALUE_GETTER(berth_object_pod, pod, BT_KIND_POD)

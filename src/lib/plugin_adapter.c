@@ -496,9 +496,7 @@ static bool placement_inside(const struct adapted *adapted, const struct berth_p
 	for (uint32_t i = 0; i < placement->node_count; i++) {
 		slots[i] = bt_state_snapshot_find(adapted->handle->state, placement->node_names[i]);
 		if (slots[i] == BT_SLOT_NONE) {
-			*out_status = bt_status_printf(BT_STATUS_ERROR, arena,
-				"nodeinfo not found for node name \"%.*s\"",
-				BT_STR_ARG(placement->node_names[i]));
+			*out_status = bt_lib_unknown_node(arena, placement->node_names[i]);
 			return false;
 		}
 	}

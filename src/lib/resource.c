@@ -498,14 +498,7 @@ void berth_pod_resource_request(const struct berth_pod *pod, struct berth_resour
 	struct bt_resource request =
 		bt_pod_fit_request(bt_const_pod_of(pod), &bt_aggregate_default_gates, &arena);
 
-	*out_request = (struct berth_resource){
-		.cpu_milli = request.cpu_milli,
-		.memory_bytes = request.memory_bytes,
-		.ephemeral_storage_bytes = request.ephemeral_storage_bytes,
-	};
-	for (uint32_t i = 0; i < request.scalar_count; i++) {
-		berth_resource_set_scalar(
-			out_request, request.scalars[i].name, request.scalars[i].value);
-	}
+	*out_request = (struct berth_resource){0};
+	bt_lib_resource_accumulate(out_request, &request, 1);
 	bt_arena_finish(&arena);
 }
