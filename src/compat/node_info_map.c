@@ -25,9 +25,7 @@ static void free_entry(struct entry *entry)
 static void push(
 	struct berth_node_name_to_info_map *map, struct bt_str name, struct bt_aggregate *aggregate)
 {
-	struct entry entry = {
-		{bt_strndup(name.data != NULL ? name.data : "", name.length), name.length},
-		aggregate};
+	struct entry entry = {bt_lib_own_text(name), aggregate};
 
 	bt_vec_push(&map->entries, entry);
 }
@@ -138,11 +136,8 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 	}
 	bt_free(names);
 	for (uint32_t i = 0; i < pod_count; i++) {
-		struct bt_aggregate_pod *pod =
-			bt_aggregate_pod_create(bt_object_of(pods[i]), &bt_aggregate_default_gates);
-
-		bt_aggregate_add(find(map, node_name_of(pods[i]))->aggregate, pod);
-		bt_aggregate_pod_release(pod);
+		bt_aggregate_add_object(
+			find(map, node_name_of(pods[i]))->aggregate, bt_object_of(pods[i]));
 	}
 	for (uint32_t i = 0; i < node_count; i++) {
 		bt_aggregate_set_node(

@@ -151,6 +151,14 @@ int64_t bt_aggregate_next_generation(void)
 	return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
 }
 
+static bool has_affinity(const struct bt_pod *pod)
+{
+	const struct bt_affinity *affinity = pod->spec.affinity;
+
+	return affinity != NULL &&
+		(affinity->pod_affinity != NULL || affinity->pod_anti_affinity != NULL);
+}
+
 struct bt_aggregate_pod *bt_aggregate_pod_create(
 	struct bt_object *object, const struct bt_resource_gates *gates)
 {
@@ -162,25 +170,19 @@ struct bt_aggregate_pod *bt_aggregate_pod_create(
 	pod->object = bt_object_share(object);
 	pod->pod = value;
 	pod->resources = bt_pod_resources_compute(value, gates, &pod->arena);
-	const struct bt_pod_spec *spec = &pod->pod->spec;
-	const struct bt_affinity *affinity = spec->affinity;
+	const struct bt_pod_spec *spec = &value->spec;
 	struct bt_shape *shape = &pod->shape;
 
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		count += spec->volumes.items[i].persistent_volume_claim != NULL;
-	}
-	uint32_t claims = count;
-	shape->pod = pod->pod;
+	shape->pod = value;
 	shape->requested_cpu_milli = pod->resources.requested.cpu_milli;
 	shape->requested_memory_bytes = pod->resources.requested.memory_bytes;
 	shape->requested_ephemeral_bytes = pod->resources.requested.ephemeral_storage_bytes;
 	shape->non_zero_cpu_milli = pod->resources.non_zero_cpu_milli;
 	shape->non_zero_memory_bytes = pod->resources.non_zero_memory_bytes;
 	shape->host_ports = bt_pod_host_ports(spec, &pod->arena);
-	if (claims != 0) {
-		shape->claim_names.items = BT_ARENA_NEW_ARRAY(&pod->arena, struct bt_str, claims);
+	if (spec->volumes.count != 0) {
+		shape->claim_names.items =
+			BT_ARENA_NEW_ARRAY(&pod->arena, struct bt_str, spec->volumes.count);
 	}
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		const struct bt_pvc_volume_source *claim =
@@ -189,11 +191,10 @@ struct bt_aggregate_pod *bt_aggregate_pod_create(
 			shape->claim_names.items[shape->claim_names.count++] = claim->claim_name;
 		}
 	}
-	if (affinity != NULL) {
-		const struct bt_pod_affinity *anti = affinity->pod_anti_affinity;
-		shape->has_affinity = affinity->pod_affinity != NULL || anti != NULL;
-		shape->has_required_anti_affinity = anti != NULL && anti->required.count != 0;
-	}
+	shape->has_affinity = has_affinity(value);
+	shape->has_required_anti_affinity = shape->has_affinity &&
+		spec->affinity->pod_anti_affinity != NULL &&
+		spec->affinity->pod_anti_affinity->required.count != 0;
 	pod->info = (struct bt_pod_info){
 		.name = value->metadata.name,
 		.namespace_ = value->metadata.namespace_,
@@ -301,6 +302,14 @@ void bt_aggregate_add(struct bt_aggregate *aggregate, struct bt_aggregate_pod *p
 	change_sums(aggregate, pod, 1);
 }
 
+void bt_aggregate_add_object(struct bt_aggregate *aggregate, struct bt_object *object)
+{
+	struct bt_aggregate_pod *pod = bt_aggregate_pod_create(object, &bt_aggregate_default_gates);
+
+	bt_aggregate_add(aggregate, pod);
+	bt_aggregate_pod_release(pod);
+}
+
 /** Returns the index of the first pod with this uid, or the count. */
 static uint32_t find_pod(struct bt_aggregate_pod *const *pods, uint32_t count, struct bt_str uid)
 {
@@ -310,14 +319,6 @@ static uint32_t find_pod(struct bt_aggregate_pod *const *pods, uint32_t count, s
 		i++;
 	}
 	return i;
-}
-
-static bool has_affinity(const struct bt_pod *pod)
-{
-	const struct bt_affinity *affinity = pod->spec.affinity;
-
-	return affinity != NULL &&
-		(affinity->pod_affinity != NULL || affinity->pod_anti_affinity != NULL);
 }
 
 static int remove_alone(
@@ -400,8 +401,7 @@ void bt_aggregate_push_image(
 	uint32_t count = aggregate->images.count;
 
 	BT_ASSERT(count == 0 || bt_str_compare(aggregate->images.items[count - 1].name, name) < 0);
-	image.name = (struct bt_str){
-		bt_strndup(name.data != NULL ? name.data : "", name.length), name.length};
+	image.name = bt_lib_own_text(name);
 	bt_vec_push(&aggregate->images, image);
 }
 
@@ -410,11 +410,7 @@ struct berth_node_info *berth_node_info_create(struct berth_object *const *pods,
 	struct bt_aggregate *aggregate = bt_aggregate_create();
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct bt_aggregate_pod *pod =
-			bt_aggregate_pod_create(bt_object_of(pods[i]), &bt_aggregate_default_gates);
-
-		bt_aggregate_add(aggregate, pod);
-		bt_aggregate_pod_release(pod);
+		bt_aggregate_add_object(aggregate, bt_object_of(pods[i]));
 	}
 	return berth_node_info_of_aggregate(aggregate);
 }
@@ -485,10 +481,7 @@ int berth_node_info_add_pod(
 	if (berth_object_pod(pod) == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "not a pod");
 	}
-	struct bt_aggregate_pod *entry =
-		bt_aggregate_pod_create(bt_object_of(pod), &bt_aggregate_default_gates);
-	bt_aggregate_add(aggregate, entry);
-	bt_aggregate_pod_release(entry);
+	bt_aggregate_add_object(aggregate, bt_object_of(pod));
 	return BERTH_OK;
 }
 

@@ -79,6 +79,8 @@ BT_MUST_USE struct bt_aggregate *bt_aggregate_create(void);
 void bt_aggregate_destroy(struct bt_aggregate *aggregate);
 /** Adds the pod and takes a reference to it. */
 void bt_aggregate_add(struct bt_aggregate *aggregate, struct bt_aggregate_pod *pod);
+/** Adds the pod of an object, which must be of kind Pod, with the default feature gates. */
+void bt_aggregate_add_object(struct bt_aggregate *aggregate, struct bt_object *object);
 /** Sets the node object, of kind Node, and takes a reference to it. */
 void bt_aggregate_set_node(struct bt_aggregate *aggregate, struct bt_object *node);
 /**

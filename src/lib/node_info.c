@@ -125,32 +125,16 @@ static enum berth_condition_status digest_status(const struct berth_node_info *n
 	return status;
 }
 
-enum berth_condition_status berth_node_info_memory_pressure_condition(
-	const struct berth_node_info *node)
-{
-	const struct bt_aggregate *alone = bt_alone_of(node);
+#define NODE_PRESSURE(function, field, type) \
+	enum berth_condition_status function(const struct berth_node_info *node) \
+	{ \
+		const struct bt_aggregate *alone = bt_alone_of(node); \
+		return alone != NULL ? alone->pressures.field : digest_status(node, type); \
+	}
 
-	return alone != NULL ? alone->pressures.memory
-			     : digest_status(node, BT_CONDITION_MEMORY_PRESSURE);
-}
-
-enum berth_condition_status berth_node_info_disk_pressure_condition(
-	const struct berth_node_info *node)
-{
-	const struct bt_aggregate *alone = bt_alone_of(node);
-
-	return alone != NULL ? alone->pressures.disk
-			     : digest_status(node, BT_CONDITION_DISK_PRESSURE);
-}
-
-enum berth_condition_status berth_node_info_pid_pressure_condition(
-	const struct berth_node_info *node)
-{
-	const struct bt_aggregate *alone = bt_alone_of(node);
-
-	return alone != NULL ? alone->pressures.pid
-			     : digest_status(node, BT_CONDITION_PID_PRESSURE);
-}
+NODE_PRESSURE(berth_node_info_memory_pressure_condition, memory, BT_CONDITION_MEMORY_PRESSURE)
+NODE_PRESSURE(berth_node_info_disk_pressure_condition, disk, BT_CONDITION_DISK_PRESSURE)
+NODE_PRESSURE(berth_node_info_pid_pressure_condition, pid, BT_CONDITION_PID_PRESSURE)
 
 /** Fills in cpu, memory and storage of a view, then the scalar resources. */
 static void fill_from_view(const struct bt_node_info *view, int64_t cpu, int64_t memory,
@@ -308,18 +292,26 @@ uint32_t berth_node_info_pod_count(const struct berth_node_info *node)
 	return node != NULL ? bt_node_info_pod_count(bt_const_node_info_of(node)) : 0;
 }
 
-const struct berth_pod_info *berth_node_info_pod_at(
-	const struct berth_node_info *node, uint32_t index, struct berth_arena *arena)
+/** Gets a pod of an aggregate or of a view. node is not NULL. */
+static void get_pod(
+	const struct berth_node_info *node, uint32_t index, struct bt_pod_info *out_info)
 {
 	const struct bt_aggregate *alone = bt_alone_of(node);
-	struct bt_pod_info *info = BT_ARENA_NEW(bt_arena_of(arena), struct bt_pod_info);
 
 	if (alone != NULL) {
 		BT_ASSERT(index < alone->pods.count);
-		*info = alone->pods.items[index]->info;
+		*out_info = alone->pods.items[index]->info;
 	} else {
-		bt_node_info_pod_at(bt_const_node_info_of(node), index, info);
+		bt_node_info_pod_at(bt_const_node_info_of(node), index, out_info);
 	}
+}
+
+const struct berth_pod_info *berth_node_info_pod_at(
+	const struct berth_node_info *node, uint32_t index, struct berth_arena *arena)
+{
+	struct bt_pod_info *info = BT_ARENA_NEW(bt_arena_of(arena), struct bt_pod_info);
+
+	get_pod(node, index, info);
 	return berth_const_pod_info_of(info);
 }
 
@@ -339,45 +331,28 @@ const struct berth_pod_info *const *berth_node_info_pods(
 	return list;
 }
 
-/** Returns the pods with affinity of an aggregate, in the order of the aggregate's list. */
-static const struct berth_pod_info *const *alone_with_affinity(
-	const struct bt_aggregate *alone, struct bt_arena *arena, uint32_t *out_count)
-{
-	uint32_t count = alone->pods_with_affinity.count;
-	const struct berth_pod_info **list = NULL;
-
-	if (count != 0) {
-		list = BT_ARENA_NEW_ARRAY(arena, const struct berth_pod_info *, count);
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_pod_info *info = BT_ARENA_NEW(arena, struct bt_pod_info);
-
-		*info = alone->pods_with_affinity.items[i]->info;
-		list[i] = berth_const_pod_info_of(info);
-	}
-	*out_count = count;
-	return list;
-}
-
 const struct berth_pod_info *const *berth_node_info_pods_with_affinity(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count)
 {
 	const struct bt_aggregate *alone = bt_alone_of(node);
-	const struct berth_pod_info *const *pods;
 	const struct berth_pod_info **list = NULL;
-	uint32_t count;
+	uint32_t count =
+		alone != NULL ? alone->pods_with_affinity.count : berth_node_info_pod_count(node);
 	uint32_t kept = 0;
 
-	if (alone != NULL) {
-		return alone_with_affinity(alone, bt_arena_of(arena), out_count);
-	}
-	pods = berth_node_info_pods(node, arena, &count);
 	if (count != 0) {
 		list = BT_ARENA_NEW_ARRAY(bt_arena_of(arena), const struct berth_pod_info *, count);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		if (bt_const_pod_info_of(pods[i])->shape->has_affinity) {
-			list[kept++] = pods[i];
+		struct bt_pod_info *info = BT_ARENA_NEW(bt_arena_of(arena), struct bt_pod_info);
+
+		if (alone != NULL) {
+			*info = alone->pods_with_affinity.items[i]->info;
+		} else {
+			bt_node_info_pod_at(bt_const_node_info_of(node), i, info);
+		}
+		if (info->shape->has_affinity) {
+			list[kept++] = berth_const_pod_info_of(info);
 		}
 	}
 	*out_count = kept;
@@ -399,11 +374,7 @@ bool berth_node_info_filter(const void *node_info, const struct berth_pod *pod)
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_pod_info info;
 
-		if (alone != NULL) {
-			info = alone->pods.items[i]->info;
-		} else {
-			bt_node_info_pod_at(bt_const_node_info_of(node), i, &info);
-		}
+		get_pod(node, i, &info);
 		if (bt_str_equal(info.name, inside->metadata.name) &&
 			bt_str_equal(info.namespace_, inside->metadata.namespace_)) {
 			return true;
@@ -434,7 +405,6 @@ const struct berth_pod *const *berth_node_info_filter_out_pods(const struct bert
 uint32_t berth_node_info_pvc_ref_count(
 	const struct berth_node_info *node, struct berth_str claim_key)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
 	uint32_t pods = berth_node_info_pod_count(node);
 	uint32_t count = 0;
 
@@ -442,11 +412,7 @@ uint32_t berth_node_info_pvc_ref_count(
 		struct bt_pod_info info;
 		struct bt_str claim = claim_key;
 
-		if (alone != NULL) {
-			info = alone->pods.items[i]->info;
-		} else {
-			bt_node_info_pod_at(bt_const_node_info_of(node), i, &info);
-		}
+		get_pod(node, i, &info);
 		/* The key is "namespace/name"; neither part contains a slash. */
 		if (claim_key.length <= info.namespace_.length ||
 			claim_key.data[info.namespace_.length] != '/') {
