@@ -93,6 +93,21 @@ struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *
 	return bt_strbuf_str(&cache->index_name);
 }
 
+static void deliver(const struct event *event, struct berth_assume_cache_handler handler)
+{
+	if (event->before == NULL) {
+		if (handler.on_add != NULL) {
+			handler.on_add(handler.context, event->after, event->handler != UINT32_MAX);
+		}
+	} else if (event->after == NULL) {
+		if (handler.on_delete != NULL) {
+			handler.on_delete(handler.context, event->before);
+		}
+	} else if (handler.on_update != NULL) {
+		handler.on_update(handler.context, event->before, event->after);
+	}
+}
+
 /**
  * Delivers the events to the handlers. Events that a handler causes meanwhile are appended to the
  * same list.
@@ -107,21 +122,8 @@ static void deliver_events(struct berth_assume_cache *cache)
 		struct event event = cache->events.items[cache->delivered++];
 
 		for (uint32_t i = 0; i < cache->handlers.count; i++) {
-			struct berth_assume_cache_handler handler = cache->handlers.items[i];
-
 			if (event.handler == UINT32_MAX || event.handler == i) {
-				bool is_initial = event.handler != UINT32_MAX;
-
-				if (event.before == NULL && handler.on_add != NULL) {
-					handler.on_add(handler.context, event.after, is_initial);
-				} else if (event.before != NULL && event.after == NULL &&
-					handler.on_delete != NULL) {
-					handler.on_delete(handler.context, event.before);
-				} else if (event.before != NULL && event.after != NULL &&
-					handler.on_update != NULL) {
-					handler.on_update(
-						handler.context, event.before, event.after);
-				}
+				deliver(&event, cache->handlers.items[i]);
 			}
 		}
 		finish_event(&event);
@@ -248,7 +250,7 @@ static void insert(struct berth_assume_cache *cache, struct bt_str key, struct b
 {
 	struct entry entry = {.hash = bt_str_hash(key)};
 
-	entry.key = (struct bt_str){bt_strndup(key.data, key.length), key.length};
+	entry.key = bt_lib_own_text(key);
 	entry.api = berth_object_share(object);
 	entry.latest = berth_object_share(object);
 	bt_vec_push(&cache->entries, entry);
@@ -421,16 +423,26 @@ struct berth_object *const *berth_assume_cache_list(const struct berth_assume_ca
 	return list;
 }
 
-struct berth_pv_assume_cache {
-	struct bt_assume_cache inside;
-	struct bt_object_store *store;
-};
+BT_LIB_CONVERT(pv_assume_cache, bt_assume_cache, berth_pv_assume_cache)
+BT_LIB_CONVERT(pvc_assume_cache, bt_assume_cache, berth_pvc_assume_cache)
 
-struct berth_pvc_assume_cache {
-	struct bt_assume_cache inside;
-};
+static struct bt_assume_cache *create_for(const struct berth_handle *handle, enum bt_kind kind)
+{
+	struct bt_assume_cache *cache = BT_NEW(struct bt_assume_cache);
 
-static int assume_version(
+	bt_assume_cache_init(cache, &bt_const_handle_of(handle)->state->objects, kind);
+	return cache;
+}
+
+static void destroy(struct bt_assume_cache *cache)
+{
+	if (cache != NULL) {
+		bt_assume_cache_finish(cache);
+		bt_free(cache);
+	}
+}
+
+static int assume_object(
 	struct bt_assume_cache *cache, const struct berth_object *object, struct berth_error *err)
 {
 	const struct bt_object *inside = bt_const_object_of(object);
@@ -442,65 +454,68 @@ static int assume_version(
 	return bt_assume_cache_assume(cache, inside->value, err);
 }
 
+static void restore(struct bt_assume_cache *cache, const struct bt_object_meta *meta)
+{
+	bt_assume_cache_restore(cache, meta->namespace_, meta->name, meta->resource_version);
+}
+
 struct berth_pv_assume_cache *berth_pv_assume_cache_create(const struct berth_handle *handle)
 {
-	struct berth_pv_assume_cache *cache = BT_NEW(struct berth_pv_assume_cache);
-
-	cache->store = &bt_const_handle_of(handle)->state->objects;
-	bt_assume_cache_init(&cache->inside, cache->store, BT_KIND_PERSISTENT_VOLUME);
-	return cache;
+	return berth_pv_assume_cache_of(create_for(handle, BT_KIND_PERSISTENT_VOLUME));
 }
 
 void berth_pv_assume_cache_destroy(struct berth_pv_assume_cache *cache)
 {
-	if (cache != NULL) {
-		bt_assume_cache_finish(&cache->inside);
-		bt_free(cache);
-	}
+	destroy(bt_pv_assume_cache_of(cache));
 }
 
-int berth_pv_assume_cache_get_pv(struct berth_pv_assume_cache *cache, struct berth_str pv_name,
+/** Converts the result of a search for a volume; volume NULL: not found. */
+static int found_pv(const struct bt_assume_cache *cache, struct berth_str name,
+	const struct bt_persistent_volume *volume, const struct berth_pv **out_pv,
+	struct berth_error *err)
+{
+	if (volume == NULL) {
+		return bt_assume_cache_not_found(cache, BT_STR(""), name, err);
+	}
+	*out_pv = berth_const_pv_of(volume);
+	return BERTH_OK;
+}
+
+int berth_pv_assume_cache_get_pv(struct berth_pv_assume_cache *outside, struct berth_str pv_name,
 	const struct berth_pv **out_pv, struct berth_error *err)
 {
-	const struct bt_persistent_volume *volume =
-		bt_assume_cache_find(&cache->inside, BT_STR(""), pv_name);
+	struct bt_assume_cache *cache = bt_pv_assume_cache_of(outside);
 
-	if (volume == NULL) {
-		return bt_assume_cache_not_found(&cache->inside, BT_STR(""), pv_name, err);
-	}
-	*out_pv = berth_const_pv_of(volume);
-	return BERTH_OK;
+	return found_pv(
+		cache, pv_name, bt_assume_cache_find(cache, BT_STR(""), pv_name), out_pv, err);
 }
 
-int berth_pv_assume_cache_get_api_pv(const struct berth_pv_assume_cache *cache,
+int berth_pv_assume_cache_get_api_pv(const struct berth_pv_assume_cache *outside,
 	struct berth_str pv_name, const struct berth_pv **out_pv, struct berth_error *err)
 {
-	const struct bt_persistent_volume *volume =
-		bt_assume_cache_find_api(&cache->inside, BT_STR(""), pv_name);
+	const struct bt_assume_cache *cache = bt_const_pv_assume_cache_of(outside);
 
-	if (volume == NULL) {
-		return bt_assume_cache_not_found(&cache->inside, BT_STR(""), pv_name, err);
-	}
-	*out_pv = berth_const_pv_of(volume);
-	return BERTH_OK;
+	return found_pv(
+		cache, pv_name, bt_assume_cache_find_api(cache, BT_STR(""), pv_name), out_pv, err);
 }
 
-const struct berth_pv *const *berth_pv_assume_cache_list_pvs(struct berth_pv_assume_cache *cache,
+const struct berth_pv *const *berth_pv_assume_cache_list_pvs(struct berth_pv_assume_cache *outside,
 	struct berth_str storage_class_name, struct berth_arena *arena, uint32_t *out_count)
 {
-	const struct berth_pv **list =
-		BT_ARENA_NEW_ARRAY(bt_arena_of(arena), const struct berth_pv *,
-			bt_object_store_count(cache->store, BT_KIND_PERSISTENT_VOLUME));
+	struct bt_assume_cache *cache = bt_pv_assume_cache_of(outside);
+	/* create_for took the store from a state that can be changed. */
+	struct bt_object_store *store = (struct bt_object_store *)(uintptr_t)cache->store;
+	const struct berth_pv **list = BT_ARENA_NEW_ARRAY(bt_arena_of(arena),
+		const struct berth_pv *, bt_object_store_count(store, cache->kind));
 	const struct bt_persistent_volume *stored;
 	struct bt_str all = {NULL, 0};
 	uint32_t cursor = 0;
 
 	*out_count = 0;
-	while ((stored = bt_object_store_next(
-			cache->store, BT_KIND_PERSISTENT_VOLUME, all, &cursor)) != NULL) {
+	while ((stored = bt_object_store_next(store, cache->kind, all, &cursor)) != NULL) {
 		if (bt_str_equal(bt_persistent_volume_class(stored), storage_class_name)) {
 			list[(*out_count)++] =
-				berth_const_pv_of(bt_assume_cache_view(&cache->inside, stored));
+				berth_const_pv_of(bt_assume_cache_view(cache, stored));
 		}
 	}
 	return list;
@@ -509,87 +524,67 @@ const struct berth_pv *const *berth_pv_assume_cache_list_pvs(struct berth_pv_ass
 int berth_pv_assume_cache_assume(struct berth_pv_assume_cache *cache,
 	const struct berth_object *object, struct berth_error *err)
 {
-	return assume_version(&cache->inside, object, err);
+	return assume_object(bt_pv_assume_cache_of(cache), object, err);
 }
 
 void berth_pv_assume_cache_restore(struct berth_pv_assume_cache *cache, const struct berth_pv *pv)
 {
-	const struct bt_object_meta *meta = &bt_const_pv_of(pv)->metadata;
-
-	bt_assume_cache_restore(&cache->inside, BT_STR(""), meta->name, meta->resource_version);
+	restore(bt_pv_assume_cache_of(cache), &bt_const_pv_of(pv)->metadata);
 }
 
 struct berth_pvc_assume_cache *berth_pvc_assume_cache_create(const struct berth_handle *handle)
 {
-	struct berth_pvc_assume_cache *cache = BT_NEW(struct berth_pvc_assume_cache);
-
-	bt_assume_cache_init(&cache->inside, &bt_const_handle_of(handle)->state->objects,
-		BT_KIND_PERSISTENT_VOLUME_CLAIM);
-	return cache;
+	return berth_pvc_assume_cache_of(create_for(handle, BT_KIND_PERSISTENT_VOLUME_CLAIM));
 }
 
 void berth_pvc_assume_cache_destroy(struct berth_pvc_assume_cache *cache)
 {
-	if (cache != NULL) {
-		bt_assume_cache_finish(&cache->inside);
-		bt_free(cache);
-	}
+	destroy(bt_pvc_assume_cache_of(cache));
 }
 
-/** Splits "namespace/name"; a text without a slash is only a name. */
-static void split_key(struct bt_str key, struct bt_str *out_namespace, struct bt_str *out_name)
+/** Finds a claim by "namespace/name"; a key without a slash is only a name. */
+static int find_pvc(struct bt_assume_cache *cache, struct bt_str key, bool in_api,
+	const struct berth_pvc **out_pvc, struct berth_error *err)
 {
 	const char *slash = key.length != 0 ? memchr(key.data, '/', key.length) : NULL;
 	uint32_t length = slash != NULL ? (uint32_t)(slash - key.data) : 0;
 	uint32_t skip = slash != NULL ? length + 1 : 0;
+	struct bt_str namespace_ = {key.data, length};
+	struct bt_str name = {skip != 0 ? slash + 1 : key.data, key.length - skip};
+	const struct bt_persistent_volume_claim *claim = in_api
+		? bt_assume_cache_find_api(cache, namespace_, name)
+		: bt_assume_cache_find(cache, namespace_, name);
 
-	*out_namespace = (struct bt_str){key.data, length};
-	*out_name = (struct bt_str){skip != 0 ? slash + 1 : key.data, key.length - skip};
+	if (claim == NULL) {
+		return bt_assume_cache_not_found(cache, namespace_, name, err);
+	}
+	*out_pvc = berth_const_pvc_of(claim);
+	return BERTH_OK;
 }
 
 int berth_pvc_assume_cache_get_pvc(struct berth_pvc_assume_cache *cache, struct berth_str pvc_key,
 	const struct berth_pvc **out_pvc, struct berth_error *err)
 {
-	struct bt_str namespace_;
-	struct bt_str name;
-
-	split_key(pvc_key, &namespace_, &name);
-	const struct bt_persistent_volume_claim *claim =
-		bt_assume_cache_find(&cache->inside, namespace_, name);
-	if (claim == NULL) {
-		return bt_assume_cache_not_found(&cache->inside, namespace_, name, err);
-	}
-	*out_pvc = berth_const_pvc_of(claim);
-	return BERTH_OK;
+	return find_pvc(bt_pvc_assume_cache_of(cache), pvc_key, false, out_pvc, err);
 }
 
 int berth_pvc_assume_cache_get_api_pvc(const struct berth_pvc_assume_cache *cache,
 	struct berth_str pvc_key, const struct berth_pvc **out_pvc, struct berth_error *err)
 {
-	struct bt_str namespace_;
-	struct bt_str name;
+	/* A search in the API's objects changes nothing. */
+	struct bt_assume_cache *inside = (struct bt_assume_cache *)(uintptr_t)cache;
 
-	split_key(pvc_key, &namespace_, &name);
-	const struct bt_persistent_volume_claim *claim =
-		bt_assume_cache_find_api(&cache->inside, namespace_, name);
-	if (claim == NULL) {
-		return bt_assume_cache_not_found(&cache->inside, namespace_, name, err);
-	}
-	*out_pvc = berth_const_pvc_of(claim);
-	return BERTH_OK;
+	return find_pvc(inside, pvc_key, true, out_pvc, err);
 }
 
 int berth_pvc_assume_cache_assume(struct berth_pvc_assume_cache *cache,
 	const struct berth_object *object, struct berth_error *err)
 {
-	return assume_version(&cache->inside, object, err);
+	return assume_object(bt_pvc_assume_cache_of(cache), object, err);
 }
 
 void berth_pvc_assume_cache_restore(
 	struct berth_pvc_assume_cache *cache, const struct berth_pvc *pvc)
 {
-	const struct bt_object_meta *meta = &bt_const_pvc_of(pvc)->metadata;
-
-	bt_assume_cache_restore(
-		&cache->inside, meta->namespace_, meta->name, meta->resource_version);
+	restore(bt_pvc_assume_cache_of(cache), &bt_const_pvc_of(pvc)->metadata);
 }
