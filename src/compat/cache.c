@@ -131,15 +131,22 @@ const struct berth_pod *const *berth_cache_filtered_list(const struct berth_cach
 	return count != 0 ? list : NULL;
 }
 
-int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot)
+/** Returns the entry of a slot; adds empty entries up to the slot if they are missing. */
+static struct bt_cache_node *node_at(struct berth_cache *cache, uint32_t slot)
 {
-	int64_t row_generation = cache->state->nodes.rows[slot].generation;
 	struct bt_cache_node none = {0};
 
 	while (cache->nodes.count <= slot) {
 		bt_vec_push(&cache->nodes, none);
 	}
-	struct bt_cache_node *node = &cache->nodes.items[slot];
+	return &cache->nodes.items[slot];
+}
+
+int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot)
+{
+	int64_t row_generation = cache->state->nodes.rows[slot].generation;
+	struct bt_cache_node *node = node_at(cache, slot);
+
 	if (node->generation == 0 || node->row_generation != row_generation) {
 		node->row_generation = row_generation;
 		node->generation = bt_aggregate_next_generation();
@@ -496,13 +503,9 @@ static int check_node(const struct berth_object *object, struct berth_error *err
 static void keep_node(struct berth_cache *cache, struct bt_object *object)
 {
 	uint32_t slot = bt_node_table_find(&cache->state->nodes, object->meta->name);
-	struct bt_cache_node none = {0};
 
 	BT_ASSERT(slot != BT_SLOT_NONE);
-	while (cache->nodes.count <= slot) {
-		bt_vec_push(&cache->nodes, none);
-	}
-	struct bt_cache_node *node = &cache->nodes.items[slot];
+	struct bt_cache_node *node = node_at(cache, slot);
 	object = bt_object_share(object);
 	bt_object_release(node->node);
 	node->node = object;

@@ -78,24 +78,6 @@ static int fill_candidates(const struct bt_state *state, const struct berth_str 
 	return BERTH_OK;
 }
 
-static void set_result(const struct bt_extender_candidates *left, const struct failures *failures,
-	struct berth_extender_filter_result *out_result)
-{
-	struct bt_arena *arena = failures->arena;
-	struct berth_str *names = BT_ARENA_NEW_ARRAY(arena, struct berth_str, left->count);
-	struct berth_extender_failed_node *failed =
-		BT_ARENA_NEW_ARRAY(arena, struct berth_extender_failed_node, failures->nodes.count);
-
-	for (uint32_t i = 0; i < left->count; i++) {
-		names[i] = bt_arena_str(arena, left->nodes[i].name);
-	}
-	for (uint32_t i = 0; i < failures->nodes.count; i++) {
-		failed[i] = failures->nodes.items[i];
-	}
-	*out_result = (struct berth_extender_filter_result){
-		names, left->count, failed, failures->nodes.count};
-}
-
 int berth_extender_filter(const struct berth_extender *extender, const struct berth_pod_info *pod,
 	const struct berth_str *node_names, uint32_t node_count, struct berth_arena *outside,
 	struct berth_extender_filter_result *out_result, struct berth_error *err)
@@ -122,7 +104,19 @@ int berth_extender_filter(const struct berth_extender *extender, const struct be
 		bt_extenders_filter(&alone, bt_const_pod_info_of(pod), arena, &candidates, &sink);
 
 	if (bt_status_is_success(&status)) {
-		set_result(&candidates, &failures, out_result);
+		struct berth_str *names =
+			BT_ARENA_NEW_ARRAY(arena, struct berth_str, candidates.count);
+		struct berth_extender_failed_node *failed = BT_ARENA_NEW_ARRAY(
+			arena, struct berth_extender_failed_node, failures.nodes.count);
+
+		for (uint32_t i = 0; i < candidates.count; i++) {
+			names[i] = bt_arena_str(arena, candidates.nodes[i].name);
+		}
+		for (uint32_t i = 0; i < failures.nodes.count; i++) {
+			failed[i] = failures.nodes.items[i];
+		}
+		*out_result = (struct berth_extender_filter_result){
+			names, candidates.count, failed, failures.nodes.count};
 	} else {
 		result = bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s",
 			BT_STR_ARG(bt_status_message_str(&status, arena)));

@@ -629,7 +629,10 @@ struct berth_status berth_framework_run_pre_bind_pre_flights(struct berth_framew
 		: run.status;
 }
 
-/** Progress of PreBind and Bind, kept between calls that return Wait. */
+/**
+ * Where PreBind and Bind continue after a call that returned Wait. The cycle state keeps the
+ * progress between the calls.
+ */
 struct binding_progress {
 	struct bt_pre_bind_progress pre_bind;
 	uint32_t next_binder;
@@ -648,36 +651,24 @@ static struct binding_progress *progress_of(struct bt_cycle_state *cycle)
 	return progress;
 }
 
-/** Continues PreBind or Bind at the point where the previous call stopped. */
-static struct bt_status continue_binding(struct run *run, bool is_pre_bind)
-{
-	if (run->slot == BT_SLOT_NONE) {
-		return run->status;
-	}
-	struct binding_progress *progress = progress_of(run->cycle);
-	run->cycle->wake_ns = INT64_MAX;
-	run->status = is_pre_bind ? bt_run_pre_bind_from(run->framework, run->cycle, run->pod,
-					    run->slot, &progress->pre_bind)
-				  : bt_run_bind_from(run->framework, run->cycle, run->pod,
-					    run->slot, &progress->next_binder);
-	if (run->status.code == BT_STATUS_WAIT) {
-		return run->status;
-	}
-	if (is_pre_bind) {
-		progress->pre_bind = (struct bt_pre_bind_progress){0};
-	} else {
-		progress->next_binder = 0;
-	}
-	return run->status;
-}
-
 struct berth_status berth_framework_run_pre_bind_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
 	struct run run = begin(framework, state, pod, node_name);
 
-	return continue_binding(&run, true);
+	if (run.slot == BT_SLOT_NONE) {
+		return run.status;
+	}
+	struct binding_progress *progress = progress_of(run.cycle);
+
+	run.cycle->wake_ns = INT64_MAX;
+	run.status = bt_run_pre_bind_from(
+		run.framework, run.cycle, run.pod, run.slot, &progress->pre_bind);
+	if (run.status.code != BT_STATUS_WAIT) {
+		progress->pre_bind = (struct bt_pre_bind_progress){0};
+	}
+	return run.status;
 }
 
 struct berth_status berth_framework_run_bind_plugins(struct berth_framework *framework,
@@ -686,7 +677,18 @@ struct berth_status berth_framework_run_bind_plugins(struct berth_framework *fra
 {
 	struct run run = begin(framework, state, pod, node_name);
 
-	return continue_binding(&run, false);
+	if (run.slot == BT_SLOT_NONE) {
+		return run.status;
+	}
+	struct binding_progress *progress = progress_of(run.cycle);
+
+	run.cycle->wake_ns = INT64_MAX;
+	run.status = bt_run_bind_from(
+		run.framework, run.cycle, run.pod, run.slot, &progress->next_binder);
+	if (run.status.code != BT_STATUS_WAIT) {
+		progress->next_binder = 0;
+	}
+	return run.status;
 }
 
 void berth_framework_run_post_bind_plugins(struct berth_framework *framework,

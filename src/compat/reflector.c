@@ -194,11 +194,6 @@ static bool is_any_version(struct bt_str version)
 	return version.length == 0 || bt_str_equal_c(version, "0");
 }
 
-static void set_version(struct berth_reflector *reflector, struct bt_str version)
-{
-	bt_strbuf_set(&reflector->version, version);
-}
-
 enum berth_reflector_step berth_reflector_step(const struct berth_reflector *reflector)
 {
 	return reflector->is_watching ? BERTH_REFLECTOR_WATCH : BERTH_REFLECTOR_LIST;
@@ -262,7 +257,7 @@ int berth_reflector_replace(struct berth_reflector *reflector, struct berth_obje
 			keep_first_error(&result, delete_at(reflector, i, &fresh), err, &fresh);
 		}
 	}
-	set_version(reflector, resource_version);
+	bt_strbuf_set(&reflector->version, resource_version);
 	reflector->unavailable = false;
 	reflector->is_watching = true;
 	reflector->takes_version = !is_any_version(resource_version);
@@ -287,7 +282,7 @@ int berth_reflector_event(struct berth_reflector *reflector, enum berth_watch_ev
 	 */
 	reflector->takes_version |= type != BERTH_WATCH_ADDED;
 	if (reflector->takes_version) {
-		set_version(reflector, meta->resource_version);
+		bt_strbuf_set(&reflector->version, meta->resource_version);
 	}
 	switch (type) {
 	case BERTH_WATCH_ADDED:

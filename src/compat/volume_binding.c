@@ -157,18 +157,26 @@ const struct berth_score_extensions *berth_volume_binding_score_extensions(
 	return NULL;
 }
 
+/** Runs Reserve or PreBind. */
+static struct bt_status run_on_node(struct berth_volume_binding *plugin,
+	struct bt_status (*run)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, uint32_t slot),
+	struct berth_cycle_state *state, const struct berth_pod_info *pod, struct bt_str node_name)
+{
+	struct own_binding *own = own_of(plugin);
+	struct visit visit;
+	struct bt_status status = run(own->inside, begin_visit(own, state, &visit),
+		bt_const_pod_info_of(pod), slot_of(own, node_name));
+
+	end_visit(&visit);
+	return status;
+}
+
 struct berth_status berth_volume_binding_reserve(struct berth_volume_binding *plugin,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
-	struct own_binding *own = own_of(plugin);
-	struct visit visit;
-	struct bt_status status =
-		bt_volume_binding_plugin.reserve(own->inside, begin_visit(own, state, &visit),
-			bt_const_pod_info_of(pod), slot_of(own, node_name));
-
-	end_visit(&visit);
-	return status;
+	return run_on_node(plugin, bt_volume_binding_plugin.reserve, state, pod, node_name);
 }
 
 struct berth_status berth_volume_binding_pre_bind_pre_flight(struct berth_volume_binding *plugin,
@@ -191,14 +199,7 @@ struct berth_status berth_volume_binding_pre_bind(struct berth_volume_binding *p
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
-	struct own_binding *own = own_of(plugin);
-	struct visit visit;
-	struct bt_status status =
-		bt_volume_binding_plugin.pre_bind(own->inside, begin_visit(own, state, &visit),
-			bt_const_pod_info_of(pod), slot_of(own, node_name));
-
-	end_visit(&visit);
-	return status;
+	return run_on_node(plugin, bt_volume_binding_plugin.pre_bind, state, pod, node_name);
 }
 
 void berth_volume_binding_unreserve(struct berth_volume_binding *plugin,

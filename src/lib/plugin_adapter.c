@@ -438,17 +438,24 @@ static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_
 	return checked_status(adapted, status, cycle->arena);
 }
 
+static struct bt_status run_in_binding(struct adapted *adapted,
+	struct berth_status (*run)(struct berth_plugin *plugin, struct berth_cycle_state *state,
+		const struct berth_pod_info *pod, struct berth_str node_name),
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
+{
+	enter_binding(adapted);
+	struct bt_status status = run(adapted->plugin, berth_cycle_state_of(cycle),
+		berth_const_pod_info_of(pod), node_name(adapted, slot));
+	end_binding_call(adapted);
+	return checked_status(adapted, status, cycle->arena);
+}
+
 static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
 	struct adapted *adapted = adapted_of(plugin);
 
-	enter_binding(adapted);
-	struct bt_status status =
-		adapted->outside.pre_bind(adapted->plugin, berth_cycle_state_of(cycle),
-			berth_const_pod_info_of(pod), node_name(adapted, slot));
-	end_binding_call(adapted);
-	return checked_status(adapted, status, cycle->arena);
+	return run_in_binding(adapted, adapted->outside.pre_bind, cycle, pod, slot);
 }
 
 static struct bt_status bind_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -456,12 +463,7 @@ static struct bt_status bind_pod(struct bt_plugin *plugin, struct bt_cycle_state
 {
 	struct adapted *adapted = adapted_of(plugin);
 
-	enter_binding(adapted);
-	struct bt_status status =
-		adapted->outside.bind(adapted->plugin, berth_cycle_state_of(cycle),
-			berth_const_pod_info_of(pod), node_name(adapted, slot));
-	end_binding_call(adapted);
-	return checked_status(adapted, status, cycle->arena);
+	return run_in_binding(adapted, adapted->outside.bind, cycle, pod, slot);
 }
 
 static void post_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

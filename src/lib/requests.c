@@ -63,31 +63,29 @@ static void set_identity(
 	request->request.uid = copy(request, uid);
 }
 
-static void append_key(struct bt_strbuf *key, char kind, const struct bt_object_meta *meta)
-{
-	bt_strbuf_printf(
-		key, "%c%.*s/%.*s", kind, BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
-}
-
 /**
- * Finds the write with this key, or adds it. If it is new, *out_new is set (else NULL) and the
- * caller must fill it in. Returns BT_WRITE_PENDING if there is no answer yet; otherwise the result
- * of the answer, with details in requests->result.
+ * Finds or adds the write of this kind to this object. A new write is returned in *out_new, and the
+ * caller must fill it in; otherwise *out_new is NULL. Returns BT_WRITE_PENDING if there is no
+ * answer yet; otherwise the result of the answer, whose details are in requests->result.
  */
-static int find_or_add(struct bt_requests *requests, struct bt_strbuf *key,
-	enum berth_request_kind kind, struct bt_request **out_new, struct berth_error *err)
+static int find_or_add(struct bt_requests *requests, enum berth_request_kind kind,
+	struct bt_str namespace_, struct bt_str name, struct bt_request **out_new,
+	struct berth_error *err)
 {
-	struct bt_request *request = find(requests, bt_strbuf_str(key));
+	struct bt_strbuf key = {0};
+
+	bt_strbuf_printf(&key, "%d %.*s/%.*s", (int)kind, BT_STR_ARG(namespace_), BT_STR_ARG(name));
+	struct bt_request *request = find(requests, bt_strbuf_str(&key));
 
 	*out_new = NULL;
 	if (request == NULL) {
 		request = add(requests, kind);
-		request->key = copy(request, bt_strbuf_str(key));
+		request->key = copy(request, bt_strbuf_str(&key));
 		request->owner_uid = copy(request, bt_scheduler_binding_uid(requests->scheduler));
 		bt_map_insert(&requests->by_key, bt_str_hash(request->key), request->slot);
 		*out_new = request;
-		return BT_WRITE_PENDING;
 	}
+	bt_strbuf_finish(&key);
 	if (!request->answered) {
 		return BT_WRITE_PENDING;
 	}
@@ -107,12 +105,9 @@ static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node
 	struct berth_error *err)
 {
 	struct bt_requests *requests = context;
-	struct bt_strbuf key = {0};
 	struct bt_request *request;
+	int code = find_or_add(requests, BERTH_REQUEST_BIND, BT_STR(""), pod->uid, &request, err);
 
-	bt_strbuf_printf(&key, "b%.*s", BT_STR_ARG(pod->uid));
-	int code = find_or_add(requests, &key, BERTH_REQUEST_BIND, &request, err);
-	bt_strbuf_finish(&key);
 	if (request != NULL) {
 		set_identity(request, pod->namespace_, pod->name, pod->uid);
 		request->request.node_name = copy(request, node_name);
@@ -127,12 +122,10 @@ static int bind_volume(void *context, const struct bt_persistent_volume *volume,
 	const struct bt_object_reference *bound = volume->spec.claim_ref;
 	static const struct bt_str annotation = BT_STR_INIT("pv.kubernetes.io/bound-by-controller");
 	struct bt_requests *requests = context;
-	struct bt_strbuf key = {0};
 	struct bt_request *request;
+	int code = find_or_add(requests, BERTH_REQUEST_BIND_VOLUME, volume->metadata.namespace_,
+		volume->metadata.name, &request, err);
 
-	append_key(&key, 'v', &volume->metadata);
-	int code = find_or_add(requests, &key, BERTH_REQUEST_BIND_VOLUME, &request, err);
-	bt_strbuf_finish(&key);
 	if (request != NULL) {
 		struct berth_request *wanted = &request->request;
 		set_identity(request, BT_STR(""), volume->metadata.name, volume->metadata.uid);
@@ -155,12 +148,10 @@ static int select_node(void *context, const struct bt_persistent_volume_claim *c
 	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
 {
 	struct bt_requests *requests = context;
-	struct bt_strbuf key = {0};
 	struct bt_request *request;
+	int code = find_or_add(requests, BERTH_REQUEST_SELECT_NODE, claim->metadata.namespace_,
+		claim->metadata.name, &request, err);
 
-	append_key(&key, 'c', &claim->metadata);
-	int code = find_or_add(requests, &key, BERTH_REQUEST_SELECT_NODE, &request, err);
-	bt_strbuf_finish(&key);
 	if (request != NULL) {
 		set_identity(request, claim->metadata.namespace_, claim->metadata.name,
 			claim->metadata.uid);
