@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_COMPAT_CONVERT_STORAGE_H
 #define BT_COMPAT_CONVERT_STORAGE_H
-/** convert.h for volumes, claims, CSI objects and disruption budgets. */
+/** Conversions like those of lib/convert.h for volumes, claims, CSI objects and budgets. */
 #include "api/storage.h"
 #include "api/types.h"
 #include "berth/csi_translator.h"
+#include "berth/lister.h"
 #include "berth/storage.h"
 #include "lib/convert.h"
 
@@ -19,4 +20,10 @@ BT_LIB_CONVERT(csi_storage_capacity, bt_csi_storage_capacity, berth_csi_storage_
 BT_LIB_CONVERT(pdb, bt_pod_disruption_budget, berth_pdb)
 BT_LIB_CONVERT(volume, bt_volume, berth_volume)
 
+/**
+ * Whether the lister is the result of berth_handle_lister for this handle and kind. Also true for a
+ * lister without functions, which stands for that result.
+ */
+bool bt_lister_is_of_handle(
+	const struct berth_lister *lister, const struct berth_handle *handle, const char *kind);
 #endif

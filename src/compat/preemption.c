@@ -88,9 +88,9 @@ static struct bt_status select_victims(
 	}
 	bt_node_info_copy(&copy, view, run->cycle->arena);
 	bt_framework_clone_cycle(handle->framework, run->cycle, &clone);
-	struct bt_status status =
-		bt_lib_select_victims(run->preemption, berth_cycle_state_of(&clone), run->pod,
-			berth_const_node_info_of(&copy), run->pdbs, run->pdb_count, out_victims);
+	struct bt_status status = run->preemption->ops->select_victims_on_node(run->preemption,
+		berth_cycle_state_of(&clone), run->pod, berth_const_node_info_of(&copy), run->pdbs,
+		run->pdb_count, out_victims);
 	bt_cycle_state_finish(&clone);
 	return status;
 }
@@ -293,14 +293,14 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 	if (count < 2) {
 		return count != 0 ? candidates : NULL;
 	}
+	struct berth_preemption_ops ops = bt_lib_preemption_ops(preemption);
 	struct berth_node_victims *entries =
-		bt_lib_victims_map(preemption, candidates, count, arena, &entry_count);
+		ops.candidates_to_victims_map(preemption, candidates, count, arena, &entry_count);
 	if (entry_count == 0) {
 		return candidates;
 	}
-	if (preemption->ops->ordered_score_funcs != NULL) {
-		scores = preemption->ops->ordered_score_funcs(
-			preemption, entries, entry_count, &score_count);
+	if (ops.ordered_score_funcs != NULL) {
+		scores = ops.ordered_score_funcs(preemption, entries, entry_count, &score_count);
 	}
 	uint32_t best = score_count != 0
 		? best_by_functions(
@@ -370,7 +370,8 @@ static struct bt_status run_extenders(struct attempt *attempt)
 	if (evaluator->handle->preemption_extender_count == 0) {
 		return BT_STATUS_OK;
 	}
-	struct berth_node_victims *entries = bt_lib_victims_map(attempt->preemption,
+	struct berth_preemption_ops ops = bt_lib_preemption_ops(attempt->preemption);
+	struct berth_node_victims *entries = ops.candidates_to_victims_map(attempt->preemption,
 		attempt->candidates, attempt->candidate_count, berth_arena_of(arena), &count);
 	struct bt_preemption_candidate *inside =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, count);
@@ -398,21 +399,6 @@ static struct bt_status run_extenders(struct attempt *attempt)
 	return BT_STATUS_OK;
 }
 
-static bool is_eligible(struct attempt *attempt, struct bt_str *out_reason)
-{
-	struct berth_preemption *preemption = attempt->preemption;
-	struct berth_arena *arena = berth_arena_of(attempt->cycle->arena);
-	const struct berth_pod_info *pod = berth_const_pod_info_of(attempt->pod);
-	struct bt_status nominated =
-		berth_node_to_status_get(attempt->statuses, attempt->pod->nominated_node_name);
-
-	return preemption->ops->pod_eligible_to_preempt_others != NULL
-		? preemption->ops->pod_eligible_to_preempt_others(
-			  preemption, pod, &nominated, arena, out_reason)
-		: berth_preemption_pod_eligible_to_preempt_others(
-			  preemption, pod, &nominated, arena, out_reason);
-}
-
 /** Finds the candidates by a dry run. Spec 08 section 7. */
 static void find_candidates(
 	struct attempt *attempt, struct berth_preemption_dry_run_result *out_found)
@@ -432,13 +418,8 @@ static void find_candidates(
 		return;
 	}
 	pdbs = berth_preemption_pdbs(preemption, arena, &pdb_count);
-	if (preemption->ops->get_offset_and_num_candidates != NULL) {
-		preemption->ops->get_offset_and_num_candidates(
-			preemption, node_count, &offset, &candidates_num);
-	} else {
-		berth_preemption_get_offset_and_num_candidates(
-			preemption, node_count, &offset, &candidates_num);
-	}
+	bt_lib_preemption_ops(preemption)
+		.get_offset_and_num_candidates(preemption, node_count, &offset, &candidates_num);
 	berth_preemption_dry_run(preemption, berth_cycle_state_of(attempt->cycle),
 		berth_const_pod_info_of(attempt->pod), nodes, node_count, pdbs, pdb_count, offset,
 		candidates_num, out_found);
@@ -449,8 +430,15 @@ static struct bt_status preempt(struct attempt *attempt)
 	struct bt_arena *arena = attempt->cycle->arena;
 	struct berth_preemption_dry_run_result found;
 	struct bt_str reason = BT_STR("");
+	struct bt_status nominated =
+		berth_node_to_status_get(attempt->statuses, attempt->pod->nominated_node_name);
 
-	if (!is_eligible(attempt, &reason)) {
+	bool is_eligible = bt_lib_preemption_ops(attempt->preemption)
+				   .pod_eligible_to_preempt_others(attempt->preemption,
+					   berth_const_pod_info_of(attempt->pod), &nominated,
+					   berth_arena_of(arena), &reason);
+
+	if (!is_eligible) {
 		return bt_status_text(BT_STATUS_UNSCHEDULABLE, arena, reason);
 	}
 	if (bt_lib_evaluator(attempt->preemption)->handle->state->snapshot.count == 0) {
@@ -466,7 +454,6 @@ static struct bt_status preempt(struct attempt *attempt)
 	}
 	attempt->candidates = found.candidates;
 	attempt->candidate_count = found.candidate_count;
-	arena = attempt->cycle->arena;
 	struct bt_status status = run_extenders(attempt);
 
 	if (!bt_status_is_success(&status)) {

@@ -33,16 +33,11 @@ struct berth_victims bt_lib_victims_of(const struct bt_state *state,
 struct bt_preemption_candidate bt_lib_candidate_of(const struct bt_state *state,
 	struct bt_str node_name, const struct berth_victims *victims, struct bt_arena *arena);
 
-/* These functions call the caller's functions if set, else the defaults. */
-
-struct berth_node_victims *bt_lib_victims_map(struct berth_preemption *preemption,
-	const struct berth_preemption_candidate *candidates, uint32_t count,
-	struct berth_arena *arena, uint32_t *out_count);
-struct berth_status bt_lib_select_victims(struct berth_preemption *preemption,
-	struct berth_cycle_state *state, const struct berth_pod_info *pod,
-	const struct berth_node_info *node, const struct berth_pdb *const *pdbs, uint32_t pdb_count,
-	struct berth_victims *out_victims);
-
+/**
+ * Returns the caller's functions, with the default functions in place of those that the caller did
+ * not set. Only ordered_score_funcs may be NULL.
+ */
+struct berth_preemption_ops bt_lib_preemption_ops(const struct berth_preemption *preemption);
 /** Removes the victims, by the caller's function or by the executor. Returns Success or Error. */
 struct bt_status bt_lib_evict(struct berth_preemption *preemption, const struct bt_pod_info *pod,
 	const struct berth_preemption_candidate *candidate, struct bt_arena *arena);

@@ -173,17 +173,6 @@ struct berth_node_victims *berth_preemption_candidates_to_victims_map(
 	return entries;
 }
 
-struct berth_node_victims *bt_lib_victims_map(struct berth_preemption *preemption,
-	const struct berth_preemption_candidate *candidates, uint32_t count,
-	struct berth_arena *arena, uint32_t *out_count)
-{
-	return preemption->ops->candidates_to_victims_map != NULL
-		? preemption->ops->candidates_to_victims_map(
-			  preemption, candidates, count, arena, out_count)
-		: berth_preemption_candidates_to_victims_map(
-			  preemption, candidates, count, arena, out_count);
-}
-
 bool berth_preemption_pod_eligible_to_preempt_others(struct berth_preemption *preemption,
 	const struct berth_pod_info *pod, const struct berth_status *nominated_status,
 	struct berth_arena *arena, struct berth_str *out_reason)
@@ -223,16 +212,24 @@ struct berth_status berth_preemption_select_victims_on_node(struct berth_preempt
 	return status;
 }
 
-struct berth_status bt_lib_select_victims(struct berth_preemption *preemption,
-	struct berth_cycle_state *state, const struct berth_pod_info *pod,
-	const struct berth_node_info *node, const struct berth_pdb *const *pdbs, uint32_t pdb_count,
-	struct berth_victims *out_victims)
+struct berth_preemption_ops bt_lib_preemption_ops(const struct berth_preemption *preemption)
 {
-	return preemption->ops->select_victims_on_node != NULL
-		? preemption->ops->select_victims_on_node(
-			  preemption, state, pod, node, pdbs, pdb_count, out_victims)
-		: berth_preemption_select_victims_on_node(
-			  preemption, state, pod, node, pdbs, pdb_count, out_victims);
+	struct berth_preemption_ops ops = *preemption->ops;
+
+	if (ops.get_offset_and_num_candidates == NULL) {
+		ops.get_offset_and_num_candidates = berth_preemption_get_offset_and_num_candidates;
+	}
+	if (ops.candidates_to_victims_map == NULL) {
+		ops.candidates_to_victims_map = berth_preemption_candidates_to_victims_map;
+	}
+	if (ops.pod_eligible_to_preempt_others == NULL) {
+		ops.pod_eligible_to_preempt_others =
+			berth_preemption_pod_eligible_to_preempt_others;
+	}
+	if (ops.select_victims_on_node == NULL) {
+		ops.select_victims_on_node = berth_preemption_select_victims_on_node;
+	}
+	return ops;
 }
 
 /**
@@ -272,7 +269,6 @@ struct bt_status bt_lib_evict(struct berth_preemption *preemption, const struct 
 	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
 
 	if (preemption->preempt_pod != NULL) {
-		evaluator = bt_lib_evaluator(preemption);
 		const struct bt_state *state = evaluator->handle->state;
 
 		bt_eviction_observe(&evaluator->executor.metrics, candidate->victims.pod_count);

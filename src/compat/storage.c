@@ -8,7 +8,6 @@
 #include "api/selector.h"
 #include "base/assert.h"
 #include "compat/convert_storage.h"
-#include "compat/lister.h"
 #include "framework/pod_lister.h"
 #include "plugins/common_volume.h"
 #include "plugins/csi_translation.h"

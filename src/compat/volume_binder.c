@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "compat/convert_storage.h"
-#include "compat/lister.h"
 
 /**
  * The public binder. Its objects are those of the handle's scheduler, or copies from the caller's
@@ -228,17 +227,23 @@ static void init_source(struct bt_lib_binder *binder)
 	copy_handle(binder);
 }
 
+const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX] = {
+	{BERTH_CONFLICT_REASON_NODE_CONFLICT, BT_VOLUME_CONFLICT_NODE,
+		BT_REASON_VOLUME_NODE_CONFLICT},
+	{BERTH_CONFLICT_REASON_BIND_CONFLICT, BT_VOLUME_CONFLICT_BIND,
+		BT_REASON_VOLUME_BIND_CONFLICT},
+	{BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE, BT_VOLUME_CONFLICT_SPACE,
+		BT_REASON_VOLUME_NOT_ENOUGH_SPACE},
+	{BERTH_CONFLICT_REASON_PV_NOT_EXIST, BT_VOLUME_CONFLICT_NOT_EXIST,
+		BT_REASON_VOLUME_NOT_EXIST},
+};
+
 const char *berth_conflict_reason_text(enum berth_conflict_reason reason)
 {
-	switch (reason) {
-	case BERTH_CONFLICT_REASON_BIND_CONFLICT:
-		return bt_reason_texts[BT_REASON_VOLUME_BIND_CONFLICT].data;
-	case BERTH_CONFLICT_REASON_NODE_CONFLICT:
-		return bt_reason_texts[BT_REASON_VOLUME_NODE_CONFLICT].data;
-	case BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE:
-		return bt_reason_texts[BT_REASON_VOLUME_NOT_ENOUGH_SPACE].data;
-	case BERTH_CONFLICT_REASON_PV_NOT_EXIST:
-		return bt_reason_texts[BT_REASON_VOLUME_NOT_EXIST].data;
+	for (uint32_t i = 0; i < BERTH_CONFLICT_REASONS_MAX; i++) {
+		if (bt_lib_conflicts[i].reason == reason) {
+			return bt_reason_texts[bt_lib_conflicts[i].text].data;
+		}
 	}
 	return "";
 }
@@ -394,21 +399,11 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 		return result;
 	}
 	*out_volumes = NULL;
-	/* Conflicts in the order of spec 07 section 7.1. */
-	static const struct {
-		enum bt_volume_conflict conflict;
-		enum berth_conflict_reason reason;
-	} table[] = {
-		{BT_VOLUME_CONFLICT_NODE, BERTH_CONFLICT_REASON_NODE_CONFLICT},
-		{BT_VOLUME_CONFLICT_BIND, BERTH_CONFLICT_REASON_BIND_CONFLICT},
-		{BT_VOLUME_CONFLICT_SPACE, BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE},
-		{BT_VOLUME_CONFLICT_NOT_EXIST, BERTH_CONFLICT_REASON_PV_NOT_EXIST},
-	};
 	struct berth_conflict_reasons reasons = {.count = 0};
 
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(table); i++) {
-		if ((conflicts & (uint32_t)table[i].conflict) != 0) {
-			reasons.items[reasons.count++] = table[i].reason;
+	for (uint32_t i = 0; i < BERTH_CONFLICT_REASONS_MAX; i++) {
+		if ((conflicts & (uint32_t)bt_lib_conflicts[i].conflict) != 0) {
+			reasons.items[reasons.count++] = bt_lib_conflicts[i].reason;
 		}
 	}
 	*out_reasons = reasons;

@@ -17,6 +17,16 @@ struct bt_lib_binder {
 	struct bt_volume_binder *inside;
 };
 
+/** The same conflict as a public reason, as the plugin's flag, and as a reason of a status. */
+struct bt_lib_conflict {
+	enum berth_conflict_reason reason;
+	enum bt_volume_conflict conflict;
+	enum bt_reason text;
+};
+
+/** In the order in which a binder reports the reasons: spec 07 section 7.1. */
+extern const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX];
+
 /**
  * Creates a binder for the in-tree plugin that forwards every call to **outside, which is read
  * again at each call. owned; outside is borrowed.

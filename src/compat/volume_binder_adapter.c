@@ -145,21 +145,6 @@ static int get_pod_volume_claims(struct bt_volume_binder *binder, const struct b
 	return BERTH_OK;
 }
 
-static uint32_t conflict_of(enum berth_conflict_reason reason)
-{
-	switch (reason) {
-	case BERTH_CONFLICT_REASON_BIND_CONFLICT:
-		return BT_VOLUME_CONFLICT_BIND;
-	case BERTH_CONFLICT_REASON_NODE_CONFLICT:
-		return BT_VOLUME_CONFLICT_NODE;
-	case BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE:
-		return BT_VOLUME_CONFLICT_SPACE;
-	case BERTH_CONFLICT_REASON_PV_NOT_EXIST:
-		return BT_VOLUME_CONFLICT_NOT_EXIST;
-	}
-	return 0;
-}
-
 static int find_pod_volumes(struct bt_volume_binder *binder, const struct bt_pod_info *pod,
 	struct bt_pod_volume_claims *claims, const struct bt_node_info *node,
 	struct bt_arena *arena, struct bt_pod_volumes **out_volumes, uint32_t *out_conflicts,
@@ -176,7 +161,11 @@ static int find_pod_volumes(struct bt_volume_binder *binder, const struct bt_pod
 	}
 	*out_conflicts = 0;
 	for (uint32_t i = 0; i < reasons.count && i < BERTH_CONFLICT_REASONS_MAX; i++) {
-		*out_conflicts |= conflict_of(reasons.items[i]);
+		for (uint32_t k = 0; k < BERTH_CONFLICT_REASONS_MAX; k++) {
+			if (bt_lib_conflicts[k].reason == reasons.items[i]) {
+				*out_conflicts |= (uint32_t)bt_lib_conflicts[k].conflict;
+			}
+		}
 	}
 	*out_volumes = NULL;
 	if (volumes != NULL) {
