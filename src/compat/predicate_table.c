@@ -29,7 +29,8 @@
 	X(NO_DISK_CONFLICT, no_disk_conflict, \
 		"NoDiskConflict", bt_volume_restrictions_plugin, DEFAULT) \
 	X(POD_TOLERATES_NODE_TAINTS, pod_tolerates_node_taints, \
-		"PodToleratesNodeTaints", bt_legacy_pod_tolerates_node_taints_plugin, DEFAULT | LOCAL) \
+		"PodToleratesNodeTaints", \
+		bt_legacy_pod_tolerates_node_taints_plugin, DEFAULT | LOCAL) \
 	X(POD_TOLERATES_NODE_NO_EXECUTE_TAINTS, pod_tolerates_node_no_execute_taints, \
 		"PodToleratesNodeNoExecuteTaints", \
 		bt_legacy_pod_tolerates_node_no_execute_taints_plugin, LOCAL) \
@@ -50,11 +51,13 @@
 	X(NO_VOLUME_ZONE_CONFLICT, no_volume_zone_conflict, \
 		"NoVolumeZoneConflict", bt_volume_zone_plugin, DEFAULT) \
 	X(CHECK_NODE_MEMORY_PRESSURE, check_node_memory_pressure, \
-		"CheckNodeMemoryPressure", bt_legacy_check_node_memory_pressure_plugin, DEFAULT | LOCAL) \
+		"CheckNodeMemoryPressure", \
+		bt_legacy_check_node_memory_pressure_plugin, DEFAULT | LOCAL) \
 	X(CHECK_NODE_PID_PRESSURE, check_node_pid_pressure, \
 		"CheckNodePIDPressure", bt_legacy_check_node_pid_pressure_plugin, DEFAULT | LOCAL) \
 	X(CHECK_NODE_DISK_PRESSURE, check_node_disk_pressure, \
-		"CheckNodeDiskPressure", bt_legacy_check_node_disk_pressure_plugin, DEFAULT | LOCAL) \
+		"CheckNodeDiskPressure", \
+		bt_legacy_check_node_disk_pressure_plugin, DEFAULT | LOCAL) \
 	X(MATCH_INTER_POD_AFFINITY, match_inter_pod_affinity, \
 		"MatchInterPodAffinity", bt_inter_pod_affinity_plugin, DEFAULT)
 /* clang-format on */
