@@ -11,6 +11,9 @@
 /** Number of values allocated together: doubles from FIRST_VALUES. */
 #define FIRST_VALUES 8
 #define VALUES_AT_ONCE_MAX 64
+/** Room for the stacks of an ordinary object, so that they need not grow. */
+#define LEVELS_RESERVED 16
+#define ITEMS_RESERVED 64
 /** Objects with more members are sorted for comparison. */
 #define UNSORTED_MEMBERS_MAX 16
 
@@ -38,23 +41,20 @@ struct parser {
 	BT_VEC(struct bt_json_member) items;
 };
 
-static struct bt_str copy_text_if_borrowed(struct parser *parser, struct bt_str text, bool borrowed)
-{
-	return parser->copy_strings && borrowed ? bt_arena_str(parser->arena, text) : text;
-}
-
-static struct bt_json_value *new_value(struct parser *parser)
+BT_ALWAYS_INLINE struct bt_json_value *new_value(struct parser *parser, enum bt_json_type type)
 {
 	if (parser->values_left == 0) {
-		parser->values = BT_ARENA_NEW_ARRAY(
-			parser->arena, struct bt_json_value, parser->values_at_once);
+		parser->values = bt_arena_alloc(
+			parser->arena, parser->values_at_once * sizeof(*parser->values));
 		parser->values_left = parser->values_at_once;
 		if (parser->values_at_once < VALUES_AT_ONCE_MAX) {
 			parser->values_at_once *= 2;
 		}
 	}
 	parser->values_left--;
-	return parser->values++;
+	struct bt_json_value *value = parser->values++;
+	*value = (struct bt_json_value){.type = type};
+	return value;
 }
 
 /**
@@ -73,55 +73,46 @@ BT_ALWAYS_INLINE const char *read_plain_string(
 	return stop + 1;
 }
 
-static int read_string(struct parser *parser, struct bt_str *out_text, struct berth_error *err)
-{
-	struct bt_json_reader *reader = &parser->reader;
-	bool borrowed = true;
-	int result = 0;
-	const char *p = read_plain_string(reader->position, reader->end, out_text);
-	if (p != NULL) {
-		reader->position = p;
-	} else {
-		result = bt_json_read_string(reader, parser->arena, out_text, &borrowed, err);
-	}
-	if (result == 0) {
-		*out_text = copy_text_if_borrowed(parser, *out_text, borrowed);
-	}
-	return result;
-}
-
 /** Reads a scalar, or enters a container and pushes a level. */
-static int begin_value(
+BT_ALWAYS_INLINE int begin_value(
 	struct parser *parser, struct bt_json_value **out_value, struct berth_error *err)
 {
 	struct bt_json_reader *reader = &parser->reader;
-	enum bt_json_type type;
-	int result = bt_json_peek(reader, &type, err);
-	if (result != 0) {
-		return result;
-	}
 	if (parser->value_count == BT_JSON_VALUES_MAX) {
 		return bt_error_set(
 			err, BERTH_ERR_TOO_LARGE, "more than %u values", BT_JSON_VALUES_MAX);
 	}
 	parser->value_count++;
-	struct bt_json_value *value = new_value(parser);
-	value->type = type;
+	struct bt_str text;
+	const char *p = bt_json_skip_space(reader->position, reader->end);
+	if (p != reader->end && *p == '"') {
+		p = read_plain_string(p, reader->end, &text);
+		if (p != NULL) {
+			reader->position = p;
+			*out_value = new_value(parser, BT_JSON_STRING);
+			(*out_value)->text =
+				parser->copy_strings ? bt_arena_str(parser->arena, text) : text;
+			return 0;
+		}
+	}
+	enum bt_json_type type;
+	int result = bt_json_peek(reader, &type, err);
+	if (result != 0) {
+		return result;
+	}
+	struct bt_json_value *value = new_value(parser, type);
+	bool borrowed = true;
+	*out_value = value;
 	switch (type) {
 	case BT_JSON_NULL:
-		result = bt_json_read_null(reader, err);
-		break;
+		return bt_json_read_null(reader, err);
 	case BT_JSON_BOOL:
-		result = bt_json_read_bool(reader, &value->boolean, err);
-		break;
+		return bt_json_read_bool(reader, &value->boolean, err);
 	case BT_JSON_NUMBER:
 		result = bt_json_read_number(reader, &value->text, err);
-		if (result == 0) {
-			value->text = copy_text_if_borrowed(parser, value->text, true);
-		}
 		break;
 	case BT_JSON_STRING:
-		result = read_string(parser, &value->text, err);
+		result = bt_json_read_string(reader, parser->arena, &value->text, &borrowed, err);
 		break;
 	case BT_JSON_ARRAY:
 		result = bt_json_enter_array(reader, err);
@@ -142,8 +133,9 @@ static int begin_value(
 			.first_item = parser->items.count,
 			.value = value};
 		bt_vec_push(&parser->levels, level);
+	} else if (parser->copy_strings && borrowed) {
+		value->text = bt_arena_str(parser->arena, value->text);
 	}
-	*out_value = value;
 	return 0;
 }
 
@@ -169,42 +161,53 @@ static void end_container(struct parser *parser)
 	parser->items.count = level.first_item;
 }
 
-/** As bt_json_next_member, with a fast path for plain names. */
-static int next_member(struct parser *parser, struct level *level, bool *out_more,
-	struct bt_str *out_name, struct berth_error *err)
+/**
+ * Reads `"name":` at the reader's position if the name is plain ASCII, the usual case, with the
+ * comma before it. false: nothing was read.
+ */
+BT_ALWAYS_INLINE bool read_plain_name(
+	struct bt_json_reader *reader, bool is_first, struct bt_str *out_name)
 {
-	struct bt_json_reader *reader = &parser->reader;
 	const char *end = reader->end;
 	const char *p = bt_json_skip_space(reader->position, end);
-	if (!level->first && p != end && *p == ',') {
+	if (!is_first) {
+		if (p == end || *p != ',') {
+			return false;
+		}
 		p = bt_json_skip_space(p + 1, end);
-	} else if (!level->first) {
-		p = end;
 	}
-	p = p != end && *p == '"' ? read_plain_string(p, end, out_name) : NULL;
-	if (p != NULL) {
-		p = bt_json_skip_space(p, end);
+	if (p == end || *p != '"') {
+		return false;
 	}
-	if (p != NULL && p != end && *p == ':') {
-		reader->position = p + 1;
-		level->first = false;
-		*out_more = true;
-		return 0;
+	p = read_plain_string(p, end, out_name);
+	if (p == NULL) {
+		return false;
 	}
-	return bt_json_next_member(reader, &level->first, parser->arena, out_more, out_name, err);
+	p = bt_json_skip_space(p, end);
+	if (p == end || *p != ':') {
+		return false;
+	}
+	reader->position = p + 1;
+	return true;
 }
 
 /** Reads the next item of the innermost container, or closes the container. */
-static int next_item(struct parser *parser, struct berth_error *err)
+BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 {
 	struct level *level = &parser->levels.items[parser->levels.count - 1];
-	struct bt_json_member item = {{NULL, 0}, NULL};
-	bool more;
-	int result;
-	if (level->is_object) {
-		result = next_member(parser, level, &more, &item.name, err);
-	} else {
+	struct bt_str name = {NULL, 0};
+	bool more = true;
+	int result = 0;
+	if (!level->is_object) {
 		result = bt_json_next_element(&parser->reader, &level->first, &more, err);
+	} else if (read_plain_name(&parser->reader, level->first, &name)) {
+		level->first = false;
+	} else {
+		/* Not into name, which stays in registers otherwise. */
+		struct bt_str other = {NULL, 0};
+		result = bt_json_next_member(
+			&parser->reader, &level->first, parser->arena, &more, &other, err);
+		name = other;
 	}
 	if (result != 0) {
 		return result;
@@ -213,17 +216,17 @@ static int next_item(struct parser *parser, struct berth_error *err)
 		end_container(parser);
 		return 0;
 	}
-	if (level->is_object) {
-		/*
-		 * names that were unescaped are in the arena already, but copying these few again
-		 * is simpler
-		 */
-		item.name = copy_text_if_borrowed(parser, item.name, true);
+	if (parser->copy_strings) {
+		/* Names that were unescaped are in the arena already; copying them again is
+		 * simpler. */
+		name = bt_arena_str(parser->arena, name);
 	}
-	/* reserve the slot first: items of a nested container are pushed behind it */
+	/* Reserve the slot first: items of a nested container are pushed behind it. */
 	uint32_t slot = parser->items.count;
-	bt_vec_push(&parser->items, item);
-	struct bt_json_value *value;
+	bt_vec_reserve(&parser->items, (uint64_t)slot + 1);
+	parser->items.items[slot].name = name;
+	parser->items.count++;
+	struct bt_json_value *value = NULL;
 	result = begin_value(parser, &value, err);
 	if (result == 0) {
 		parser->items.items[slot].value = value;
@@ -237,6 +240,8 @@ int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 	struct parser parser = {
 		.arena = arena, .copy_strings = copy_strings, .values_at_once = FIRST_VALUES};
 	bt_json_reader_init(&parser.reader, text);
+	bt_vec_reserve(&parser.levels, LEVELS_RESERVED);
+	bt_vec_reserve(&parser.items, ITEMS_RESERVED);
 	struct bt_json_value *value = NULL;
 	int result = begin_value(&parser, &value, err);
 	while (result == 0 && parser.levels.count != 0) {
