@@ -13,6 +13,8 @@ import pathlib
 import re
 import sys
 
+import gen_rules
+
 SCALARS = {
     "string": "STRING",
     "bool": "BOOL",
@@ -34,7 +36,8 @@ LIST_ELEMENTS = {"string", "bool", "int32", "int64", "quantity", "intOrString"}
 FLAGS = ["always", "required", "inline", "merge", "replace", "retainKeys", "set", "atomic",
     "nullable", "unchecked", "given", "immutable"]
 CHECK_FLAGS = {"given", "immutable"}  # they go to the checks of a field, not to its flags
-MESSAGE_FLAGS = {"atomic", "typeMeta", "pluginArgs", "check"}
+MESSAGE_FLAGS = {"atomic", "typeMeta", "pluginArgs"}
+RULES = {"rule", "else", "stop", "each", "let", "call", "format"}
 FORMATS = {"label": "LABEL", "subdomain": "SUBDOMAIN", "labelKey": "LABEL_KEY",
     "labels": "LABELS", "intOrPercent": "INT_OR_PERCENT", "driver": "DRIVER"}
 FLAG_NAMES = {"set": "LIST_SET", "retainKeys": "RETAIN_KEYS"}
@@ -158,6 +161,7 @@ class Message:
         self.comment = []
         self.description = ""
         self.flags = set()
+        self.rules = []  # (place, line): see gen_rules.py
         self.imported = False
         self.struct = None  # its C structure
         self.symbol = None  # of its field table in C
@@ -289,6 +293,8 @@ def read_line(tables, place, line, state):
     if line[0] in " \t":
         if state["message"] is None:
             tables.complain(place, "a field outside of a message")
+        elif words[0].rstrip(":") in RULES:
+            state["message"].rules.append((place, text.strip()))
         else:
             read_field(tables, place, state["message"], words, comment.strip())
         return
@@ -622,7 +628,7 @@ def write_tables(tables, out):
             out.write("};\n")
     defaulted = reaching(tables, lambda message: any(
         field.default is not None for field in message.fields))
-    checked = reaching(tables, lambda message: "check" in message.flags or any(
+    checked = reaching(tables, lambda message: message.rules or any(
         field.has_checks() for field in message.fields),
         lambda field: "unchecked" not in field.flags)
     out.write(f"\nstatic const struct bt_schema_message messages[{len(messages)}] = {{\n")
@@ -630,8 +636,7 @@ def write_tables(tables, out):
         fields = f"fields_{message.index}" if message.fields else "NULL"
         out.write(f'\t{{"{message.name}", "{message.package}", ')
         out.write(f"{len(message.fields)}, {str(message.key in defaulted).lower()}, "
-            f"{str(message.key in checked).lower()}, "
-            f"{str('check' in message.flags).lower()}, {fields}, ")
+            f"{str(message.key in checked).lower()}, {fields}, ")
         out.write(f'"{message.description}"}},\n' if message.description else "NULL},\n")
     out.write("};\n\nconst struct bt_schema_kind bt_schema_kinds[] = {\n")
     rows = []
@@ -825,6 +830,8 @@ def main():
     parser.add_argument("--header", type=pathlib.Path, help="api/types.h: the structures")
     parser.add_argument("--rows", type=pathlib.Path, help="C file of their field tables")
     parser.add_argument("--tables", type=pathlib.Path, help="C file of schema/schema.h")
+    parser.add_argument("--rules", type=pathlib.Path, help="C file of the rules")
+    parser.add_argument("--rule-names", type=pathlib.Path, help="header of handwritten checks")
     parser.add_argument("--config", type=pathlib.Path,
         help="C file of config/schema.h; --header is config/types.h then")
     parser.add_argument("--import", type=pathlib.Path, nargs="*", default=[], dest="imports",
@@ -850,10 +857,15 @@ def main():
     for path, write in ((options.header, lambda out: write_header(tables, structs, out)),
             (options.rows, lambda out: write_rows(tables, out)),
             (options.tables, lambda out: write_tables(tables, out)),
-            (options.config, lambda out: write_config_schemas(tables, out))):
+            (options.config, lambda out: write_config_schemas(tables, out)),
+            (options.rules, lambda out: gen_rules.write_rules(tables, out)),
+            (options.rule_names, lambda out: gen_rules.write_rule_names(tables, out))):
         if path:
             out = io.StringIO()
             write(out)
+            if tables.errors:
+                print("\n".join(tables.errors), file=sys.stderr)
+                return 1
             if not path.exists() or path.read_text(encoding="utf-8") != out.getvalue():
                 path.write_text(out.getvalue(), encoding="utf-8")
     return 0

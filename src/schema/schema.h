@@ -106,7 +106,6 @@ struct bt_schema_message {
 	uint16_t field_count;
 	bool has_defaults;                    /* here or in nested messages */
 	bool has_checks;                      /* here or in nested messages */
-	bool has_own_check;                   /* handwritten check in server/kinds */
 	const struct bt_schema_field *fields; /* ascending number */
 	const char *description;              /* for users; or NULL */
 };

@@ -275,23 +275,14 @@ void bt_rule_mutating_policy(
 void bt_rule_validating_policy(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
-	if (bt_json_array_at(spec, "validations")->count == 0 &&
-		bt_json_array_at(spec, "auditAnnotations")->count == 0) {
-		static const char *const names[] = {"validations", "auditAnnotations"};
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-			bt_kinds_error(check->errors, BT_FIELD_REQUIRED,
-				BT_PATH_NAME(place, names[i]), NULL,
-				"validations or auditAnnotations must be non-empty");
-		}
-	}
 	check_policy(check, place, spec, BT_POLICY_VALIDATING);
 }
 
-void bt_check_match_conditions(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *webhook)
+void bt_rule_match_conditions(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *webhook)
 {
 	struct bt_policy *policy = policy_new(BT_STR(""), webhook, BT_POLICY_AUTHORIZER + 1);
-	struct build build = {policy, errors, place};
+	struct build build = {policy, check->errors, place};
 	compile_list(&build, "matchConditions", "expression", BT_CEL_BOOL, &policy->conditions);
 	policy_destroy(policy);
 }

@@ -34,9 +34,10 @@ static void set_defaults(const struct bt_write *write, struct bt_json_value *obj
 	}
 }
 
-static void check_metric(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *metric)
+void bt_rule_metric(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *metric)
 {
+	struct bt_field_errors *errors = check->errors;
 	static const char *const types[] = {
 		"ContainerResource", "External", "Object", "Pods", "Resource", NULL};
 	struct bt_json_value *type = bt_kinds_text_value(errors, bt_kinds_text(metric, "type"));
@@ -70,38 +71,6 @@ static void check_metric(struct bt_field_errors *errors, const struct bt_path *p
 	}
 	/* upstream reports this error twice */
 	bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "type"), type, types);
-}
-
-void bt_rule_autoscaler(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	struct bt_field_errors *errors = check->errors;
-	int64_t least = bt_json_int64_at(spec, "minReplicas", 1);
-	int64_t most = bt_json_int64_at(spec, "maxReplicas", 0);
-	const struct bt_json_value *target = bt_json_object_at(spec, "scaleTargetRef");
-	const struct bt_path *at = BT_PATH_NAME(place, "scaleTargetRef");
-	struct bt_str version = bt_kinds_text(target, "apiVersion");
-	const struct bt_json_value *metrics = bt_json_array_at(spec, "metrics");
-	if (most < 1) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "maxReplicas"), NULL,
-			"must be set and greater than 0");
-	}
-	if (most < least) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "maxReplicas"),
-			bt_kinds_int_value(errors, most),
-			"must be greater than or equal to `minReplicas`");
-	}
-	(void)bt_kinds_check_required(errors, at, target, "kind");
-	(void)bt_kinds_check_required(errors, at, target, "name");
-	if (bt_str_find_char(version, '/') < 0 &&
-		!bt_str_equal_c(bt_kinds_text(target, "kind"), "ReplicationController")) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "apiVersion"),
-			bt_kinds_text_value(errors, version), "apiVersion must specify API group");
-	}
-	for (uint32_t i = 0; i < metrics->count; i++) {
-		check_metric(errors, BT_PATH_INDEX(BT_PATH_NAME(place, "metrics"), i),
-			metrics->elements[i]);
-	}
 }
 
 static void move_percent(const struct bt_write *write, struct bt_json_value *holder,

@@ -158,9 +158,13 @@ void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_va
 /** Checks of an object at place (NULL: the root) that its schema message cannot express. */
 typedef void bt_rule_fn(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *object);
-#define BT_RULE(package_, message_, name_) bt_rule_fn bt_rule_##name_;
-#include "server/kinds/rules.def"
-#undef BT_RULE
+#include "api/kind_rules.h"
+/**
+ * By index in bt_schema_messages, NULL: none. They run after the checks that the schema describes,
+ * including those of the message's parts. tools/gen_rules.py makes them from the rules in
+ * api/types.
+ */
+extern bt_rule_fn *const bt_kinds_rules[];
 
 /** --- quantities --- */
 
@@ -220,8 +224,4 @@ const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_valu
 	extern const struct bt_strategy bt_strategy_##name_;
 #include "server/kinds/strategies.def"
 #undef BT_KIND
-
-/** The expressions of a webhook's matchConditions must compile; in server/policy.c. */
-void bt_check_match_conditions(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *webhook);
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
-
 #include "server/cron.h"
 #include "server/kinds/common.h"
 
@@ -67,115 +65,16 @@ static void prepare_job(const struct bt_write *write, struct bt_json_value *obje
 		CONTROLLER_UID_LABEL, uid);
 }
 
-/** Larger values of parallelism and completions would make statuses too large. */
-#define PARALLELISM_MAX 100000
-#define COMPLETIONS_OF_MANY 100000
-#define MANY_PARALLEL_MAX 10000
-
-/** Checks the limits of indexed jobs, and that other jobs have no fields of indexed ones. */
-static void check_indexes(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec)
-{
-	static const char *const only_indexed[] = {
-		"backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"};
-	bool indexed = bt_str_equal_c(bt_kinds_text(spec, "completionMode"), "Indexed");
-	bool counts_each = bt_json_find(spec, "backoffLimitPerIndex") != NULL;
-	const struct bt_json_value *most = bt_json_find(spec, "maxFailedIndexes");
-	const struct bt_json_value *parallelism = bt_json_find(spec, "parallelism");
-	int64_t completions = bt_json_int64_at(spec, "completions", 0);
-	bool is_many = counts_each && completions > COMPLETIONS_OF_MANY;
-	int64_t parallel_max = is_many ? MANY_PARALLEL_MAX : PARALLELISM_MAX;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(only_indexed) && !indexed; i++) {
-		const struct bt_json_value *value = bt_json_find(spec, only_indexed[i]);
-		if (value != NULL) {
-			bt_kinds_error(errors, BT_FIELD_INVALID,
-				BT_PATH_NAME(place, only_indexed[i]), value,
-				"requires indexed completion mode");
-		}
-	}
-	if (!indexed) {
-		return;
-	}
-	if (bt_json_int64_at(spec, "parallelism", 0) > parallel_max) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "parallelism"),
-			parallelism, "must be less than or equal to %" PRId64 "%s", parallel_max,
-			is_many ? " when completions are above 100000 and backoffLimitPerIndex is "
-				  "used"
-				: " when completion mode is Indexed");
-	}
-	if (most != NULL && !counts_each) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED,
-			BT_PATH_NAME(place, "backoffLimitPerIndex"), NULL,
-			"when maxFailedIndexes is specified");
-	}
-	if (most != NULL && bt_json_int64_at(spec, "maxFailedIndexes", 0) > completions) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "maxFailedIndexes"),
-			most, "must be less than or equal to completions");
-	}
-	if (is_many && most == NULL) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "maxFailedIndexes"),
-			NULL, "when completions are above 100000");
-	} else if (is_many && bt_json_int64_at(spec, "maxFailedIndexes", 0) > MANY_PARALLEL_MAX) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "maxFailedIndexes"),
-			most,
-			"must be less than or equal to 10000 when completions are above 100000");
-	}
-}
-
-/** Checks other fields that podFailurePolicy and backoffLimitPerIndex restrict. */
-static void check_failure_policy(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *spec)
-{
-	static const char *const need_never[] = {"podFailurePolicy", "backoffLimitPerIndex"};
-	const struct bt_json_value *policy = bt_json_find_path(spec, "template.spec.restartPolicy");
-	const struct bt_json_value *replacement = bt_json_find(spec, "podReplacementPolicy");
-	static const char *const only_failed[] = {"Failed", NULL};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(need_never); i++) {
-		if (bt_json_find(spec, need_never[i]) != NULL && policy != NULL &&
-			bt_str_equal_c(policy->text, "OnFailure")) {
-			bt_kinds_error(errors, BT_FIELD_INVALID,
-				BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(place, "template"), "spec"),
-					"restartPolicy"),
-				policy, "only \"Never\" is supported when %s is specified",
-				need_never[i]);
-			break;
-		}
-	}
-	if (bt_json_find(spec, "podFailurePolicy") != NULL && replacement != NULL) {
-		bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "podReplacementPolicy"),
-			replacement, only_failed);
-	}
-}
-
-void bt_rule_job(
+void bt_rule_job_selector(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
-	static const char *const restart_policies[] = {"OnFailure", "Never", NULL};
-	struct bt_field_errors *errors = check->errors;
-	const struct bt_json_value *policy = bt_json_find_path(spec, "template.spec.restartPolicy");
-	const struct bt_path *template_ = BT_PATH_NAME(place, "template");
-	const struct bt_path *policy_place =
-		BT_PATH_NAME(BT_PATH_NAME(template_, "spec"), "restartPolicy");
-	if (bt_str_equal_c(bt_kinds_text(spec, "completionMode"), "Indexed") &&
-		bt_json_find(spec, "completions") == NULL) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "completions"), NULL,
-			"when completion mode is Indexed");
-	}
-	check_indexes(errors, place, spec);
-	check_failure_policy(errors, place, spec);
-	/* "Always" is usually the default, so report that a policy must be chosen. */
-	if (policy != NULL && bt_str_equal_c(policy->text, "Always")) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, policy_place, NULL,
-			"valid values: \"OnFailure\", \"Never\"");
-	} else if (policy != NULL) {
-		bt_kinds_check_allowed(errors, policy_place, policy, restart_policies);
-	}
+	const struct bt_json_value *selector = bt_kinds_object(spec, "selector");
 	if (place->parent == NULL) { /* not in a CronJob's template */
-		if (bt_kinds_object(spec, "selector") == NULL) {
-			bt_kinds_error_required(errors, BT_PATH_NAME(place, "selector"));
+		if (selector == NULL) {
+			bt_kinds_error_required(check->errors, BT_PATH_NAME(place, "selector"));
 		}
 		bt_kinds_check_template_labels(
-			errors, template_, spec, bt_kinds_object(spec, "selector"));
+			check->errors, BT_PATH_NAME(place, "template"), spec, selector);
 	}
 }
 
@@ -271,8 +170,7 @@ void bt_rule_cron_job(
 	if (zone->text.length == 0) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, &zone_place, zone,
 			"timeZone must be nil or non-empty string");
-	} else if (bt_str_equal_c(zone->text, "Local") ||
-		bt_str_equal_c(zone->text, "local")) {
+	} else if (bt_str_equal_c(zone->text, "Local") || bt_str_equal_c(zone->text, "local")) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, &zone_place, zone,
 			"timeZone must be an explicit time zone as defined in "
 			"https://www.iana.org/time-zones");

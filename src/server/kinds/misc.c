@@ -9,7 +9,6 @@
 
 /** Largest total size of the values of a ConfigMap or Secret. */
 #define DATA_BYTES_MAX 1048576
-#define NOTE_BYTES_MAX 1024
 
 /** --- ConfigMap, Secret --- */
 
@@ -223,18 +222,6 @@ void bt_rule_quota(
 	}
 }
 
-/** --- Lease --- */
-
-void bt_rule_lease(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	if (bt_json_int64_at(spec, "leaseDurationSeconds", 1) <= 0) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(place, "leaseDurationSeconds"),
-			bt_json_find(spec, "leaseDurationSeconds"), "must be greater than 0");
-	}
-}
-
 /** --- Event: both groups, stored in the form of the core group. 14 sections 6.3 and 23 --- */
 
 /** Names of the same member in the two groups. */
@@ -281,35 +268,6 @@ static void to_stored(const struct bt_write *write, struct bt_json_value *object
 		if (bt_json_find(object, texts[i]) == NULL) {
 			bt_json_set_c(write->arena, object, texts[i], "");
 		}
-	}
-}
-
-void bt_rule_event(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *event)
-{
-	static const char *const required[] = {"eventTime", "reportingController",
-		"reportingInstance", "action", "reason", "type"};
-	static const char *const types[] = {"Normal", "Warning", NULL};
-	struct bt_field_errors *errors = check->errors;
-	const struct bt_json_value *series = bt_kinds_object(event, "series");
-	int64_t count = bt_json_int64_at(series, "count", 0);
-	bool is_new = check->write->verb == BT_VERB_CREATE;
-	/* An update may leave out fields that the core group does not require. */
-	for (uint32_t i = 0; is_new && i < BT_ARRAY_LENGTH(required); i++) {
-		(void)bt_kinds_check_required(errors, place, event, required[i]);
-	}
-	if (is_new && bt_kinds_text(event, "type").length != 0) {
-		bt_kinds_check_allowed(
-			errors, BT_PATH_NAME(place, "type"), bt_json_find(event, "type"), types);
-	}
-	if (bt_kinds_text(event, "note").length > NOTE_BYTES_MAX) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "note"),
-			bt_json_find(event, "note"), "can have at most %d bytes", NOTE_BYTES_MAX);
-	}
-	if (series != NULL && count < 2) {
-		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(BT_PATH_NAME(place, "series"), "count"),
-			bt_kinds_int_value(errors, count), "should be at least 2");
 	}
 }
 

@@ -3,19 +3,6 @@
 
 /* Ingress, NetworkPolicy, EndpointSlice. Spec: 14b sections 3.3 and 5. */
 
-/** --- Ingress --- */
-
-void bt_rule_ingress(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	const struct bt_json_value *rules = bt_json_find(spec, "rules");
-	if (bt_json_find(spec, "defaultBackend") == NULL && (rules == NULL || rules->count == 0)) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, place,
-			rules != NULL ? rules : bt_json_new(check->errors->arena, BT_JSON_NULL),
-			"either `defaultBackend` or `rules` must be specified");
-	}
-}
-
 void bt_rule_ingress_rule(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *rule)
 {
@@ -26,33 +13,6 @@ void bt_rule_ingress_rule(
 			: host;
 		bt_kinds_check_name(check->errors, BT_PATH_NAME(place, "host"),
 			bt_kinds_text_value(check->errors, name), BT_NAME_SUBDOMAIN);
-	}
-}
-
-void bt_rule_ingress_path(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *path)
-{
-	static const char *const types[] = {"Exact", "ImplementationSpecific", "Prefix", NULL};
-	struct bt_field_errors *errors = check->errors;
-	struct bt_str type = bt_kinds_text(path, "pathType");
-	const struct bt_json_value *backend = bt_json_object_at(path, "backend");
-	const struct bt_json_value *value = bt_json_find(path, "path");
-	if (type.length == 0) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "pathType"), NULL,
-			"pathType must be specified");
-		return;
-	}
-	if (!bt_str_equal_c(type, "Exact") && !bt_str_equal_c(type, "Prefix")) {
-		bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "pathType"),
-			bt_json_find(path, "pathType"), types);
-	} else if (!bt_str_has_prefix(bt_kinds_text(path, "path"), BT_STR("/"))) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "path"),
-			value != NULL ? value : bt_kinds_text_value(errors, BT_STR("")),
-			"must be an absolute path");
-	}
-	if (bt_json_find(backend, "service") == NULL && bt_json_find(backend, "resource") == NULL) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "backend"), NULL,
-			"must specify a service or resource backend");
 	}
 }
 
@@ -86,17 +46,6 @@ static void default_endpoint_slice(const struct bt_write *write, struct bt_json_
 }
 
 const struct bt_strategy bt_strategy_endpoint_slice = {.set_defaults = default_endpoint_slice};
-
-void bt_rule_endpoint(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *endpoint)
-{
-	if (bt_json_array_at(endpoint, "addresses")->count == 0) {
-		bt_kinds_error(check->errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "addresses"),
-			NULL, "must contain at least 1 address");
-	}
-}
-
-/** --- RuntimeClass --- */
 
 void bt_rule_runtime_class(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *class_)
@@ -387,23 +336,12 @@ static void check_node_port(struct bt_check *check, const struct bt_path *place,
 	}
 }
 
-void bt_rule_service_port(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *port)
-{
-	bt_kinds_check_port(
-		check->errors, BT_PATH_NAME(place, "targetPort"), bt_json_find(port, "targetPort"));
-}
-
-void bt_rule_service(
+void bt_rule_service_ports(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
 	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	const struct bt_path *list = BT_PATH_NAME(place, "ports");
-	if (ports->count == 0 && !has_type(spec, "ExternalName") &&
-		!bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None")) {
-		bt_kinds_error_required(errors, list);
-	}
 	for (uint32_t i = 0; ports->count > 1 && i < ports->count; i++) {
 		(void)bt_kinds_check_required(
 			errors, BT_PATH_INDEX(list, i), ports->elements[i], "name");
@@ -411,21 +349,6 @@ void bt_rule_service(
 	for (uint32_t i = 0; i < ports->count && i < CHECKED_PORTS_MAX; i++) {
 		check_node_port(check, BT_PATH_NAME(BT_PATH_INDEX(list, i), "nodePort"), spec,
 			ports->elements[i]);
-	}
-	if (has_type(spec, "ExternalName")) {
-		(void)bt_kinds_check_required(errors, place, spec, "externalName");
-	}
-	/*
-	 * The cluster has one address family; only headless services without selector may require
-	 * two.
-	 */
-	bool is_selectorless_headless = bt_json_object_at(spec, "selector")->count == 0 &&
-		bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None");
-	if (bt_str_equal_c(bt_kinds_text(spec, "ipFamilyPolicy"), "RequireDualStack") &&
-		!is_selectorless_headless && !check->write->restoring) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "ipFamilyPolicy"),
-			bt_json_find(spec, "ipFamilyPolicy"),
-			"this cluster is not configured for dual-stack services");
 	}
 }
 

@@ -4,8 +4,6 @@
 
 /* Validation of pods and pod templates except for scheduling. Spec: 14b section 5. */
 
-#define PRIORITY_USER_MAX INT64_C(1000000000)
-
 /** --- containers --- */
 
 void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec)
@@ -40,41 +38,6 @@ void bt_rule_claim_reference(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *claim)
 {
 	check_reference(check->errors, place, claim, &check->claims);
-}
-
-void bt_rule_env_var(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *variable)
-{
-	if (bt_kinds_text(variable, "value").length != 0 &&
-		bt_kinds_object(variable, "valueFrom") != NULL) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "valueFrom"),
-			bt_kinds_text_value(check->errors, BT_STR("")),
-			"may not be specified when `value` is not empty");
-	}
-}
-
-void bt_rule_probe(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *probe)
-{
-	static const char *const handlers[] = {"exec", "httpGet", "tcpSocket", "grpc"};
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(handlers); i++) {
-		count += bt_json_find(probe, handlers[i]) != NULL ? 1U : 0U;
-	}
-	if (count == 0) {
-		bt_kinds_error(check->errors, BT_FIELD_REQUIRED, place, NULL,
-			"must specify a handler type");
-	} else if (count > 1) {
-		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, place, NULL,
-			"may not specify more than 1 handler type");
-	}
-}
-
-void bt_rule_port_action(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *action)
-{
-	bt_kinds_check_port(
-		check->errors, BT_PATH_NAME(place, "port"), bt_json_find(action, "port"));
 }
 
 void bt_rule_container(
@@ -286,20 +249,6 @@ void bt_rule_pod_volume(
 
 /** --- the pod --- */
 
-void bt_rule_pod_resource_claim(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *claim)
-{
-	bool by_name = bt_kinds_text(claim, "resourceClaimName").length != 0;
-	bool by_template = bt_kinds_text(claim, "resourceClaimTemplateName").length != 0;
-	if (by_name == by_template) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, claim, "%s",
-			by_name ? "at most one of `resourceClaimName` or "
-				  "`resourceClaimTemplateName` may be specified"
-				: "must specify one of: `resourceClaimName`, "
-				  "`resourceClaimTemplateName`");
-	}
-}
-
 /** A pod may use a host port only once per protocol and address. */
 static void check_host_ports(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *containers)
@@ -332,22 +281,11 @@ void bt_rule_pod_spec(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
 	struct bt_field_errors *errors = check->errors;
-	bool is_template = place->parent != NULL;
 	check_host_ports(
 		errors, BT_PATH_NAME(place, "containers"), bt_json_array_at(spec, "containers"));
 	check_pod_resources(errors, place, spec);
 	bt_kinds_check_spread_pairs(errors, BT_PATH_NAME(place, "topologySpreadConstraints"),
 		bt_json_array_at(spec, "topologySpreadConstraints"));
-	if (bt_json_int64_at(spec, "priority", 0) > PRIORITY_USER_MAX &&
-		!bt_str_has_prefix(bt_kinds_text(spec, "priorityClassName"), BT_STR("system-"))) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "priority"),
-			bt_json_find(spec, "priority"), "must be less than or equal to 1000000000");
-	}
-	if (!is_template && bt_kinds_text(spec, "nodeName").length != 0 &&
-		bt_json_array_at(spec, "schedulingGates")->count != 0) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "nodeName"), NULL,
-			"cannot be set until all schedulingGates have been cleared");
-	}
 }
 
 static void default_pod(const struct bt_write *write, struct bt_json_value *object)

@@ -11,11 +11,6 @@
 
 /** --- webhooks --- */
 
-static bool has_text(const struct bt_json_value *list, const char *text)
-{
-	return list->type == BT_JSON_ARRAY && bt_json_has_text(list, bt_str_from(text));
-}
-
 /** The list must not be empty, and "*" must be its only entry. */
 static void check_wildcard(struct bt_check *check, const struct bt_path *place,
 	const struct bt_json_value *rule, const char *name)
@@ -24,7 +19,7 @@ static void check_wildcard(struct bt_check *check, const struct bt_path *place,
 	const struct bt_path at = *BT_PATH_NAME(place, name);
 	if (list->count == 0) {
 		bt_kinds_error_required(check->errors, &at);
-	} else if (list->count > 1 && has_text(list, "*")) {
+	} else if (list->count > 1 && bt_json_has_text(list, BT_STR("*"))) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, &at, list,
 			"if '*' is present, must not specify other %s", name);
 	}
@@ -54,42 +49,11 @@ void bt_rule_webhook_rule(
 	}
 }
 
-void bt_rule_webhook_client(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *client)
-{
-	const struct bt_json_value *url = bt_json_find(client, "url");
-	const struct bt_json_value *service = bt_kinds_object(client, "service");
-	const struct bt_path at = *BT_PATH_NAME(place, "service");
-	if ((url == NULL) == (service == NULL)) {
-		bt_kinds_error_required(check->errors, place);
-		return;
-	}
-	if (url != NULL && !bt_str_has_prefix(url->text, BT_STR("https://"))) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "url"), url,
-			"'https' is the only allowed URL scheme; desired format: "
-			"https://host[/path]");
-	}
-	if (service != NULL) {
-		int64_t port = bt_json_int64_at(service, "port", 443);
-		(void)bt_kinds_check_required(check->errors, &at, service, "name");
-		(void)bt_kinds_check_required(check->errors, &at, service, "namespace");
-		if (port < 1 || port > 65535) {
-			bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(&at, "port"),
-				bt_json_find(service, "port"),
-				"port is not valid: must be between 1 and 65535, inclusive");
-		}
-	}
-}
-
-void bt_rule_webhook(
+void bt_rule_webhook_name(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *webhook)
 {
-	static const char *const effects[] = {"None", "NoneOnDryRun", NULL};
 	struct bt_field_errors *errors = check->errors;
 	struct bt_str name = bt_kinds_text(webhook, "name");
-	const struct bt_json_value *versions = bt_json_array_at(webhook, "admissionReviewVersions");
-	const struct bt_path at = *BT_PATH_NAME(place, "admissionReviewVersions");
-	int64_t timeout = bt_json_int64_at(webhook, "timeoutSeconds", 10);
 	uint32_t segments = 1;
 	if (bt_kinds_check_required(errors, place, webhook, "name")) {
 		for (uint32_t i = 0; i < name.length; i++) {
@@ -105,26 +69,6 @@ void bt_rule_webhook(
 				"dots");
 		}
 	}
-	if (versions->count == 0) {
-		bt_kinds_error(
-			errors, BT_FIELD_REQUIRED, &at, NULL, "must specify one of v1, v1beta1");
-	} else if (!has_text(versions, "v1") && !has_text(versions, "v1beta1")) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, &at, versions,
-			"must include at least one of v1, v1beta1");
-	}
-	if (bt_json_find(webhook, "sideEffects") == NULL) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "sideEffects"), NULL,
-			"must specify one of None, NoneOnDryRun");
-	} else {
-		bt_kinds_check_allowed(errors, BT_PATH_NAME(place, "sideEffects"),
-			bt_json_find(webhook, "sideEffects"), effects);
-	}
-	if (timeout < 1 || timeout > 30) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "timeoutSeconds"),
-			bt_json_find(webhook, "timeoutSeconds"),
-			"the timeout value must be between 1 and 30 seconds");
-	}
-	bt_check_match_conditions(errors, place, webhook);
 }
 
 static void default_webhooks(const struct bt_write *write, struct bt_json_value *object)
@@ -206,30 +150,6 @@ void bt_rule_policy_rule(
 			bt_kinds_error(check->errors, BT_FIELD_DUPLICATE,
 				BT_PATH_INDEX(BT_PATH_NAME(place, "resourceNames"), i),
 				names->elements[i], "%s", "");
-		}
-	}
-}
-
-void bt_rule_policy_binding(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	const struct bt_json_value *actions = bt_json_array_at(spec, "validationActions");
-	const struct bt_json_value *param = bt_kinds_object(spec, "paramRef");
-	const struct bt_path at = *BT_PATH_NAME(place, "paramRef");
-	if (has_text(actions, "Deny") && has_text(actions, "Warn")) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(place, "validationActions"), actions,
-			"must not contain both Deny and Warn (repeating the same validation "
-			"failure information in the API response and headers serves no purpose)");
-	}
-	if (param != NULL) {
-		bool has_name = bt_kinds_text(param, "name").length != 0;
-		if (has_name == (bt_kinds_object(param, "selector") != NULL)) {
-			bt_kinds_error(check->errors,
-				has_name ? BT_FIELD_FORBIDDEN : BT_FIELD_REQUIRED,
-				BT_PATH_NAME(&at, "name"), NULL,
-				"one of name or selector must be %s",
-				has_name ? "set, not both" : "specified");
 		}
 	}
 }
@@ -323,55 +243,6 @@ const struct bt_strategy bt_strategy_api_service = {
 
 /** --- priority and fairness --- */
 
-void bt_rule_priority_level(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	bool exempt = bt_str_equal_c(bt_kinds_text(spec, "type"), "Exempt");
-	const struct bt_json_value *limited = bt_kinds_object(spec, "limited");
-	const struct bt_json_value *response = bt_json_object_at(limited, "limitResponse");
-	bool queues = bt_str_equal_c(bt_kinds_text(response, "type"), "Queue");
-	if (exempt && limited != NULL) {
-		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "limited"),
-			NULL, "must be nil if the type is not Limited");
-	} else if (!exempt && limited == NULL) {
-		bt_kinds_error(check->errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "limited"),
-			NULL, "must not be empty when type is Limited");
-	} else if (!exempt && bt_kinds_object(spec, "exempt") != NULL) {
-		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "exempt"),
-			NULL, "must be nil if the type is Limited");
-	} else if (limited != NULL && queues != (bt_kinds_object(response, "queuing") != NULL)) {
-		bt_kinds_error(check->errors, queues ? BT_FIELD_REQUIRED : BT_FIELD_FORBIDDEN,
-			BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(place, "limited"), "limitResponse"),
-				"queuing"),
-			NULL,
-			queues ? "must not be empty if limit response type is Queue"
-			       : "must be nil if limited.limitResponse.type is not Limited");
-	}
-}
-
-void bt_rule_flow_schema(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	const struct bt_json_value *rules = bt_json_array_at(spec, "rules");
-	if (bt_json_int64_at(spec, "matchingPrecedence", 0) == 1 &&
-		!bt_str_equal_c(
-			bt_json_text_at(spec, "priorityLevelConfiguration.name"), "exempt")) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(place, "matchingPrecedence"),
-			bt_json_find(spec, "matchingPrecedence"),
-			"only the schema named 'exempt' may have matchingPrecedence 1");
-	}
-	for (uint32_t i = 0; i < rules->count; i++) {
-		if (bt_json_array_at(rules->elements[i], "resourceRules")->count == 0 &&
-			bt_json_array_at(rules->elements[i], "nonResourceRules")->count == 0) {
-			bt_kinds_error(check->errors, BT_FIELD_REQUIRED,
-				BT_PATH_INDEX(BT_PATH_NAME(place, "rules"), i), NULL,
-				"at least one of resourceRules and nonResourceRules has to be "
-				"non-empty");
-		}
-	}
-}
-
 /** Sets the missing amounts of a priority level. */
 static void default_priority_level(const struct bt_write *write, struct bt_json_value *object)
 {
@@ -398,9 +269,7 @@ void bt_rule_signing_request(
 		NULL};
 	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *given = bt_json_array_at(spec, "usages");
-	struct bt_str signer = bt_kinds_text(spec, "signerName");
 	struct bt_names seen = {.arena = errors->arena};
-	int64_t seconds = bt_json_int64_at(spec, "expirationSeconds", 600);
 	struct bt_str request;
 	if (bt_base64_decode(bt_kinds_text(spec, "request"), errors->arena, &request, NULL) < 0 ||
 		bt_str_find(request, BT_STR("-----BEGIN CERTIFICATE REQUEST-----")) < 0) {
@@ -418,19 +287,6 @@ void bt_rule_signing_request(
 			bt_kinds_error(
 				errors, BT_FIELD_DUPLICATE, &at, given->elements[i], "%s", "");
 		}
-	}
-	if (signer.length == 0) {
-		bt_kinds_error_required(errors, BT_PATH_NAME(place, "signerName"));
-	} else if (bt_str_find_char(signer, '/') <= 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "signerName"),
-			bt_json_find(spec, "signerName"),
-			"must be a fully qualified domain and path of the form "
-			"'example.com/signer-name'");
-	}
-	if (seconds < 600) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "expirationSeconds"),
-			bt_json_find(spec, "expirationSeconds"),
-			"may not specify a duration less than 600 seconds (10 minutes)");
 	}
 }
 

@@ -56,15 +56,6 @@ static void prepare_volume_update(
 	}
 }
 
-void bt_rule_volume_node_affinity(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *affinity)
-{
-	if (bt_kinds_object(affinity, "required") == NULL) {
-		bt_kinds_error(check->errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "required"),
-			NULL, "must specify required node constraints");
-	}
-}
-
 void bt_kinds_check_access_modes(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec)
 {

@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "server/kinds/common.h"
 
 /* Validates an object in one walk, by its schema and by rules. Spec: 14b section 5. */
 
 #define DRIVER_BYTES_MAX 63
-
-struct rule {
-	const char *package;
-	const char *message;
-	bt_rule_fn *check;
-};
-
-#define BT_RULE(package_, message_, name_) {package_, message_, bt_rule_##name_},
-static const struct rule rules[] = {
-#include "server/kinds/rules.def"
-};
-#undef BT_RULE
-
-static int compare_rules(const void *a, const void *b)
-{
-	const struct rule *left = a;
-	const struct rule *right = b;
-	/* literals usually share addresses, so compare those first */
-	int order = left->package != right->package ? strcmp(left->package, right->package) : 0;
-	return order != 0 ? order : strcmp(left->message, right->message);
-}
 
 /** Whether the value counts as not given. */
 static bool is_empty(const struct bt_schema_field *field, const struct bt_json_value *value)
@@ -205,10 +182,7 @@ static bool is_named(const char *name, const char *other)
 static void walk(struct bt_check *check, const struct bt_path *place,
 	const struct bt_schema_message *message, const struct bt_json_value *object)
 {
-	const struct rule key = {message->package, message->name, NULL};
-	const struct rule *rule;
-	bool is_node =
-		is_named(message->name, "NodeSpec"); /* upstream prints wrong paths for it */
+	bool is_node = is_named(message->name, "NodeSpec"); /* upstream prints wrong paths for it */
 	bool is_volume = is_named(message->name, "Volume");
 	if (is_named(message->name, "PodSpec")) {
 		bt_kinds_enter_pod_spec(check, object);
@@ -239,8 +213,7 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 		}
 		/* metadata is checked elsewhere; status only by rules */
 		if (place == NULL &&
-			(is_named(field->name, "metadata") ||
-				is_named(field->name, "status") ||
+			(is_named(field->name, "metadata") || is_named(field->name, "status") ||
 				(is_named(field->name, "spec") &&
 					(bt_kinds_keeps_spec(check->write) ||
 						/* updates only compare the field */
@@ -261,19 +234,18 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 		if (value == NULL && (field->checks == NULL || !field->checks->given)) {
 			continue;
 		}
-		const struct bt_path at =
-			*BT_PATH_STR(is_node && is_named(field->name, "taints")
-					? BT_PATH_NAME(NULL, "metadata")
-					: place,
-				name);
+		const struct bt_path at = *BT_PATH_STR(is_node && is_named(field->name, "taints")
+				? BT_PATH_NAME(NULL, "metadata")
+				: place,
+			name);
 		if ((field->checks == NULL || check_field(check->errors, field, &at, value)) &&
 			has_parts && value != NULL) {
 			walk_parts(check, &at, field, value);
 		}
 	}
-	if (message->has_own_check) {
-		rule = bsearch(&key, rules, BT_ARRAY_LENGTH(rules), sizeof(key), compare_rules);
-		rule->check(check, place, object);
+	bt_rule_fn *rule = bt_kinds_rules[message - bt_schema_messages];
+	if (rule != NULL) {
+		rule(check, place, object);
 	}
 }
 

@@ -39,25 +39,6 @@ void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct
 	}
 }
 
-static void check_restart_policy(struct bt_field_errors *errors, const struct bt_path *spec_place,
-	const struct bt_json_value *spec)
-{
-	static const char *const always_only[] = {"Always", NULL};
-	const struct bt_path *place = BT_PATH_NAME(spec_place, "template");
-	const struct bt_json_value *policy = bt_json_find_path(spec, "template.spec.restartPolicy");
-	if (policy != NULL) {
-		bt_kinds_check_allowed(errors,
-			BT_PATH_NAME(BT_PATH_NAME(place, "spec"), "restartPolicy"), policy,
-			always_only);
-	}
-}
-
-void bt_rule_workload(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	check_restart_policy(check->errors, place, spec);
-}
-
 /*
  * Adds the StatefulSet's claim templates to the pod template as volumes, replacing volumes of the
  * same name.
@@ -123,14 +104,6 @@ const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
 		: template_;
 }
 
-void bt_rule_pod_template(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *template_)
-{
-	bt_kinds_check_labels(check->errors,
-		BT_PATH_NAME(BT_PATH_NAME(place, "metadata"), "labels"),
-		bt_json_object_at(template_, "metadata.labels"));
-}
-
 /** set_defaults of kinds whose only other defaults are those of the pod template. */
 static void default_template(const struct bt_write *write, struct bt_json_value *object)
 {
@@ -170,7 +143,6 @@ void bt_rule_deployment(
 	const struct bt_json_value *strategy = bt_json_object_at(spec, "strategy");
 	const struct bt_json_value *rolling = bt_kinds_object(strategy, "rollingUpdate");
 	const struct bt_path *at = BT_PATH_NAME(BT_PATH_NAME(place, "strategy"), "rollingUpdate");
-	bt_rule_workload(check, place, spec);
 	if (rolling != NULL && bt_str_equal_c(bt_kinds_text(strategy, "type"), "Recreate")) {
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, at, NULL,
 			"may not be specified when strategy `type` is 'Recreate'");
@@ -226,7 +198,6 @@ void bt_rule_replication_controller(
 	if (bt_json_find(spec, "template") != NULL) {
 		bt_kinds_check_template_labels(
 			check->errors, BT_PATH_NAME(place, "template"), spec, selector);
-		check_restart_policy(check->errors, place, spec);
 	}
 }
 

@@ -459,7 +459,7 @@ class Schema(Tree):
     def test_checks_become_tables(self):
         output = os.path.join(self.temporary.name, "tables.c")
         text = """package a/v1
-message X check
+message X
 \t1 name string given immutable enum=A|B
 \t2 ports []Y maxItems=4 unique=port
 \t3 old Z unchecked
@@ -479,10 +479,37 @@ message W
         self.assertIn('.items_max = 4, .unique = "port"', text)
         self.assertIn(".has_range = true, .min = 1, .max = 9", text)
         self.assertIn(".format = BT_SCHEMA_FORMAT_LABEL_KEY", text)
-        # name, package, fields, has_defaults, has_checks, has_own_check
-        self.assertIn('{"W", "a/v1", 1, false, false, false', text)
-        self.assertIn('{"X", "a/v1", 3, false, true, true', text)
-        self.assertIn('{"Z", "a/v1", 1, false, true, false', text)
+        # name, package, fields, has_defaults, has_checks
+        self.assertIn('{"W", "a/v1", 1, false, false, f', text)
+        self.assertIn('{"X", "a/v1", 3, false, true, f', text)
+        self.assertIn('{"Z", "a/v1", 1, false, true, f', text)
+
+    def test_rules_become_functions(self):
+        rules = os.path.join(self.temporary.name, "rules.c")
+        text = """package a/v1
+message X
+\t1 name string
+\t2 count int32 nullable
+\t3 parts []Y
+\trule !name && count ?? 7 > 5: invalid count "not {name}"
+\telse: required name
+\teach parts call part
+message Y
+\t1 z string
+\tcall part
+"""
+        self.assertEqual(self.generate(text, "--rules", rules).stderr, "")
+        with open(rules, encoding="utf-8") as file:
+            made = file.read()
+        self.assertIn('bt_json_int64_at(object, "count", 7) > 5', made)
+        self.assertIn('"not %.*s", BT_STR_ARG(bt_kinds_text(object, "name"))', made)
+        self.assertIn("bt_rule_part(check, at, element)", made)
+        self.assertIn("[1] = bt_rule_part,", made)
+        for wrong, problem in (("rule x: required name", "no field 'x'"),
+                ("rule name == 1: required name", "cannot be compared"),
+                ("rule name: wrong name", "cannot read")):
+            wrong = text.replace("\telse: required name", f"\t{wrong}")
+            self.assertIn(problem, self.generate(wrong, "--rules", rules).stderr)
 
     def test_fields_marked_c_become_structures(self):
         header = os.path.join(self.temporary.name, "types.h")
