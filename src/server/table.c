@@ -177,15 +177,18 @@ static void cell_texts(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, row->fallback);
 }
 
-/** In each object of the array at the path, the member named by the fallback; joined by commas. */
+/** Of "path|member": the member of each object of the array at the path; joined by commas. */
 static void cell_members(struct bt_table_row *row)
 {
-	const struct bt_json_value *array = bt_json_array_at(row->object, row->path);
+	struct bt_str path = bt_str_from(row->path);
+	uint32_t bar = (uint32_t)bt_str_find_char(path, '|');
 	struct bt_strbuf text = {0};
+	struct bt_str list = bt_arena_printf(row->arena, "%.*s", (int)bar, row->path);
+	const struct bt_json_value *array = bt_json_array_at(row->object, list.data);
 	for (uint32_t i = 0; i < array->count; i++) {
-		append_joined(&text, ",", bt_json_text_at(array->elements[i], row->fallback));
+		append_joined(&text, ",", bt_json_text_at(array->elements[i], row->path + bar + 1));
 	}
-	bt_cell_buffer(row, &text, "");
+	bt_cell_buffer(row, &text, row->fallback != NULL ? row->fallback : "");
 }
 
 static void append_labels(struct bt_strbuf *out, const struct bt_json_value *labels)
@@ -238,37 +241,6 @@ static void cell_selector(struct bt_table_row *row)
 	}
 	bt_cell_buffer(row, &text, "<none>");
 }
-
-#define COLUMN(name, type, priority, description, write, path, fallback) \
-	{ \
-		(name), (type), "", (description), (priority), (write), (path), (fallback) \
-	}
-#define TEXT(name, description, path, fallback) \
-	COLUMN(name, "string", 0, description, cell_text, path, fallback)
-#define WIDE(name, description, path, fallback) \
-	COLUMN(name, "string", 1, description, cell_text, path, fallback)
-#define NUMBER(name, description, path) COLUMN(name, "string", 0, description, cell_int, path, NULL)
-#define INTEGER(name, description, path) \
-	COLUMN(name, "integer", 0, description, cell_int, path, NULL)
-#define BOOLEAN(name, description, path, fallback) \
-	COLUMN(name, "boolean", 0, description, cell_bool, path, fallback)
-#define CELL(name, description, write) COLUMN(name, "string", 0, description, write, NULL, NULL)
-#define WIDE_CELL(name, description, write, path, fallback) \
-	COLUMN(name, "string", 1, description, write, path, fallback)
-#define NAME \
-	{ \
-		"Name", "string", "name", "Name of the object.", 0, cell_text, "metadata.name", "" \
-	}
-#define AGE \
-	COLUMN("Age", "string", 0, "Time since the object was created.", cell_since, \
-		"metadata.creationTimestamp", "<unknown>")
-#define CONTAINERS(path) \
-	WIDE_CELL("Containers", "Names of the pods' containers.", cell_members, path, "name"), \
-		WIDE_CELL( \
-			"Images", "Images of the pods' containers.", cell_members, path, "image")
-#define SELECTOR(write, path) WIDE_CELL("Selector", "Selector of the pods.", write, path, NULL)
-
-static const struct bt_table_column plain_columns[] = {NAME, AGE};
 
 /** --- pods: ready containers, status and restarts --- */
 
@@ -489,22 +461,6 @@ static void cell_ip(struct bt_table_row *row)
 	bt_json_write_str(row->writer, ip.length != 0 ? ip : BT_STR("<none>"));
 }
 
-/* clang-format off */
-static const struct bt_table_column pod_columns[] = {
-	NAME,
-	CELL("Ready", "Containers that are ready, of all.", cell_pod_ready),
-	CELL("Status", "What the pod is doing, or waiting for.", cell_pod_status),
-	CELL("Restarts", "Restarts of its containers, and when the last one was.", cell_restarts),
-	AGE,
-	WIDE_CELL("IP", "Address of the pod.", cell_ip, NULL, NULL),
-	WIDE("Node", "Node that the pod is bound to.", "spec.nodeName", "<none>"),
-	WIDE("Nominated Node", "Node that is being made free for the pod.",
-		"status.nominatedNodeName", "<none>"),
-	WIDE_CELL("Readiness Gates", "Readiness gates that are passed, of all.", cell_gates, NULL,
-		NULL),
-};
-/* clang-format on */
-
 /** --- nodes, namespaces, services --- */
 
 static void cell_node_status(struct bt_table_row *row)
@@ -611,39 +567,6 @@ static void cell_ports(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "<none>");
 }
 
-/* clang-format off */
-static const struct bt_table_column node_columns[] = {
-	NAME,
-	CELL("Status", "Whether the node is ready, and whether it takes pods.", cell_node_status),
-	CELL("Roles", "Roles of the node, by its labels.", cell_roles),
-	AGE,
-	TEXT("Version", "Version of the node's agent.", "status.nodeInfo.kubeletVersion", ""),
-	WIDE_CELL("Internal-IP", "Address within the cluster.", cell_address, "InternalIP", NULL),
-	WIDE_CELL("External-IP", "Address outside.", cell_address, "ExternalIP", NULL),
-	WIDE("OS-Image", "Operating system of the node.", "status.nodeInfo.osImage", "<unknown>"),
-	WIDE("Kernel-Version", "Kernel of the node.", "status.nodeInfo.kernelVersion", "<unknown>"),
-	WIDE("Container-Runtime", "What runs its containers.",
-		"status.nodeInfo.containerRuntimeVersion", "<unknown>"),
-};
-
-static const struct bt_table_column namespace_columns[] = {
-	NAME,
-	TEXT("Status", "Whether the namespace is in use or going away.", "status.phase", ""),
-	AGE,
-};
-
-static const struct bt_table_column service_columns[] = {
-	NAME,
-	TEXT("Type", "How the service can be reached.", "spec.type", "ClusterIP"),
-	TEXT("Cluster-IP", "Address within the cluster.", "spec.clusterIP", "<none>"),
-	CELL("External-IP", "Addresses outside.", cell_external_ip),
-	CELL("Port(s)", "Ports, and the nodes' ports for them.", cell_ports),
-	AGE,
-	WIDE_CELL("Selector", "Labels of the pods behind the service.", cell_labels,
-		"spec.selector", NULL),
-};
-/* clang-format on */
-
 /** --- Events: the two groups have different member names --- */
 
 /** The first text that is not empty, at up to four paths. */
@@ -729,31 +652,15 @@ static void cell_event_count(struct bt_table_row *row)
 	bt_json_write_int64(row->writer, count != 0 ? count : 1);
 }
 
-/* clang-format off */
-static const struct bt_table_column event_columns[] = {
-	CELL("Last Seen", "Time since it last happened.", cell_last_seen),
-	TEXT("Type", "Normal or Warning.", "type", ""),
-	TEXT("Reason", "What happened, in one word.", "reason", ""),
-	CELL("Object", "What it happened to.", cell_event_object),
-	WIDE_CELL("Subobject", "Part of the object.", cell_event_member,
-		"involvedObject.fieldPath", "regarding.fieldPath"),
-	WIDE_CELL("Source", "Who reports it.", cell_event_source, NULL, NULL),
-	COLUMN("Message", "string", 0, "What happened.", cell_event_member, "message", "note"),
-	WIDE_CELL("First Seen", "Time since it first happened.", cell_first_seen, NULL, NULL),
-	COLUMN("Count", "integer", 1, "How often it happened.", cell_event_count, NULL, NULL),
-	{"Name", "string", "name", "Name of the event.", 1, cell_text, "metadata.name", ""},
-};
-/* clang-format on */
-
 /** --- policies, scheduling, data --- */
 
-/** A number or a percentage, as given. */
+/** A number or a percentage, as given, or the fallback. */
 static void cell_amount(struct bt_table_row *row)
 {
 	const struct bt_json_value *value = bt_json_find_path(row->object, row->path);
 	bool given =
 		value != NULL && (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER);
-	bt_json_write_str(row->writer, given ? value->text : BT_STR("N/A"));
+	bt_json_write_str(row->writer, given ? value->text : bt_str_from(row->fallback));
 }
 
 static void cell_group_policy(struct bt_table_row *row)
@@ -785,80 +692,25 @@ static void cell_data_count(struct bt_table_row *row)
 			bt_json_object_at(row->object, row->path)->count);
 }
 
-/* clang-format off */
-static const struct bt_table_column budget_columns[] = {
-	NAME,
-	COLUMN("Min Available", "string", 0, "Pods that must stay available.", cell_amount,
-		"spec.minAvailable", "N/A"),
-	COLUMN("Max Unavailable", "string", 0, "Pods that may be unavailable.", cell_amount,
-		"spec.maxUnavailable", "N/A"),
-	INTEGER("Allowed Disruptions", "Pods that may be evicted now.",
-		"status.disruptionsAllowed"),
-	AGE,
-};
-
-static const struct bt_table_column priority_class_columns[] = {
-	NAME,
-	INTEGER("Value", "Priority of pods of this class.", "value"),
-	BOOLEAN("Global-Default", "Whether pods without a class are of this one.", "globalDefault",
-		NULL),
-	AGE,
-	TEXT("PreemptionPolicy", "Whether pods of this class make others go.", "preemptionPolicy",
-		"PreemptLowerPriority"),
-};
-
-static const struct bt_table_column pod_group_columns[] = {
-	NAME,
-	CELL("Policy", "Whether its pods are scheduled together.", cell_group_policy),
-	TEXT("Workload", "Workload that the group is part of.",
-		"spec.podGroupTemplateRef.workload.workloadName", "<none>"),
-	CELL("Status", "Whether the group is scheduled.", cell_group_status),
-	AGE,
-};
-
-static const struct bt_table_column lease_columns[] = {
-	NAME,
-	TEXT("Holder", "Who holds the lease.", "spec.holderIdentity", ""),
-	AGE,
-};
-
-static const struct bt_table_column config_map_columns[] = {
-	NAME,
-	COLUMN("Data", "string", 0, "Number of entries.", cell_data_count, "binaryData", NULL),
-	AGE,
-};
-
-static const struct bt_table_column secret_columns[] = {
-	NAME,
-	TEXT("Type", "What the secret is for.", "type", ""),
-	COLUMN("Data", "string", 0, "Number of entries.", cell_data_count, "", NULL),
-	AGE,
-};
-/* clang-format on */
-
 /** --- volumes and devices --- */
 
-/** Appends RWO, ROX, RWX, RWOP: each once and always in this order. */
-static void append_access_modes(struct bt_strbuf *out, const struct bt_json_value *array)
+/**
+ * Access modes: RWO, ROX, RWX, RWOP, each once and always in this order. None if the text at the
+ * path in fallback is empty.
+ */
+static void cell_modes(struct bt_table_row *row)
 {
 	static const char *const modes[][2] = {{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"},
 		{"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
-	for (size_t m = 0; m < sizeof(modes) / sizeof(modes[0]); m++) {
-		for (uint32_t i = 0; i < array->count; i++) {
-			const struct bt_json_value *mode = array->elements[i];
-			if (mode->type == BT_JSON_STRING &&
-				bt_str_equal_c(mode->text, modes[m][0])) {
-				append_joined(out, ",", bt_str_from(modes[m][1]));
-				break;
-			}
+	bool is_shown =
+		row->fallback == NULL || bt_json_text_at(row->object, row->fallback).length != 0;
+	const struct bt_json_value *array = bt_json_array_at(row->object, row->path);
+	struct bt_strbuf text = {0};
+	for (size_t m = 0; is_shown && m < BT_ARRAY_LENGTH(modes); m++) {
+		if (bt_json_has_text(array, bt_str_from(modes[m][0]))) {
+			append_joined(&text, ",", bt_str_from(modes[m][1]));
 		}
 	}
-}
-
-static void cell_modes(struct bt_table_row *row)
-{
-	struct bt_strbuf text = {0};
-	append_access_modes(&text, bt_json_array_at(row->object, row->path));
 	bt_cell_buffer(row, &text, "");
 }
 
@@ -897,15 +749,6 @@ static void cell_claim_capacity(struct bt_table_row *row)
 					   : BT_STR("0"));
 }
 
-static void cell_claim_modes(struct bt_table_row *row)
-{
-	struct bt_strbuf text = {0};
-	if (bt_json_text_at(row->object, "spec.volumeName").length != 0) {
-		append_access_modes(&text, bt_json_array_at(row->object, "status.accessModes"));
-	}
-	bt_cell_buffer(row, &text, "");
-}
-
 static void cell_claim_ref(struct bt_table_row *row)
 {
 	struct bt_str name = bt_json_text_at(row->object, "spec.claimRef.name");
@@ -933,16 +776,6 @@ static void cell_class_name(struct bt_table_row *row)
 	bt_cell_buffer(row, &name, "");
 }
 
-static void cell_audiences(struct bt_table_row *row)
-{
-	const struct bt_json_value *tokens = bt_json_array_at(row->object, "spec.tokenRequests");
-	struct bt_strbuf text = {0};
-	for (uint32_t i = 0; i < tokens->count; i++) {
-		append_joined(&text, ",", bt_json_text_at(tokens->elements[i], "audience"));
-	}
-	bt_cell_buffer(row, &text, "<unset>");
-}
-
 static void cell_claim_state(struct bt_table_row *row)
 {
 	struct bt_strbuf state = {0};
@@ -957,99 +790,6 @@ static void cell_claim_state(struct bt_table_row *row)
 	}
 	bt_cell_buffer(row, &state, "pending");
 }
-
-#define VOLUME_MODE \
-	WIDE("VolumeMode", "File system or raw block device.", "spec.volumeMode", "<unset>")
-
-/* clang-format off */
-static const struct bt_table_column pv_columns[] = {
-	NAME,
-	TEXT("Capacity", "Size of the volume.", "spec.capacity.storage", ""),
-	COLUMN("Access Modes", "string", 0, "Ways in which the volume can be mounted.", cell_modes,
-		"spec.accessModes", NULL),
-	TEXT("Reclaim Policy", "What becomes of the volume when it is released.",
-		"spec.persistentVolumeReclaimPolicy", ""),
-	CELL("Status", "Whether the volume is bound.", cell_volume_status),
-	CELL("Claim", "Claim that the volume is for.", cell_claim_ref),
-	CELL("StorageClass", "Class of the volume.", cell_class),
-	TEXT("VolumeAttributesClass", "Class of the volume's attributes.",
-		"spec.volumeAttributesClassName", "<unset>"),
-	TEXT("Reason", "Why the volume is in its state.", "status.reason", ""),
-	AGE,
-	VOLUME_MODE,
-};
-
-static const struct bt_table_column pvc_columns[] = {
-	NAME,
-	CELL("Status", "Whether the claim is bound.", cell_volume_status),
-	TEXT("Volume", "Volume that the claim is bound to.", "spec.volumeName", ""),
-	CELL("Capacity", "Size of that volume.", cell_claim_capacity),
-	CELL("Access Modes", "Ways in which that volume can be mounted.", cell_claim_modes),
-	CELL("StorageClass", "Class of volume that is asked for.", cell_class),
-	TEXT("VolumeAttributesClass", "Class of attributes that is asked for.",
-		"spec.volumeAttributesClassName", "<unset>"),
-	AGE,
-	VOLUME_MODE,
-};
-
-static const struct bt_table_column storage_class_columns[] = {
-	{"Name", "string", "name", "Name of the object.", 0, cell_class_name, NULL, NULL},
-	TEXT("Provisioner", "Driver that makes the volumes.", "provisioner", ""),
-	TEXT("ReclaimPolicy", "What becomes of volumes that are released.", "reclaimPolicy",
-		"Delete"),
-	TEXT("VolumeBindingMode", "When claims are bound.", "volumeBindingMode", "Immediate"),
-	COLUMN("AllowVolumeExpansion", "string", 0, "Whether volumes can grow.", cell_bool,
-		"allowVolumeExpansion", NULL),
-	AGE,
-};
-
-static const struct bt_table_column csi_node_columns[] = {
-	NAME,
-	COLUMN("Drivers", "integer", 0, "Number of drivers on the node.", cell_count,
-		"spec.drivers", NULL),
-	AGE,
-};
-
-static const struct bt_table_column csi_driver_columns[] = {
-	NAME,
-	BOOLEAN("AttachRequired", "Whether volumes have to be attached.", "spec.attachRequired",
-		"true"),
-	BOOLEAN("PodInfoOnMount", "Whether the driver gets the pod's data.", "spec.podInfoOnMount",
-		NULL),
-	BOOLEAN("StorageCapacity", "Whether capacities are published.", "spec.storageCapacity",
-		NULL),
-	CELL("TokenRequests", "Audiences of tokens for the driver.", cell_audiences),
-	BOOLEAN("RequiresRepublish", "Whether volumes are published again and again.",
-		"spec.requiresRepublish", NULL),
-	COLUMN("Modes", "string", 0, "Kinds of volumes that the driver knows.", cell_texts,
-		"spec.volumeLifecycleModes", "Persistent"),
-	AGE,
-};
-
-static const struct bt_table_column attachment_columns[] = {
-	NAME,
-	TEXT("Attacher", "Driver that attaches the volume.", "spec.attacher", ""),
-	TEXT("PV", "Volume that is attached.", "spec.source.persistentVolumeName", ""),
-	TEXT("Node", "Node that it is attached to.", "spec.nodeName", ""),
-	BOOLEAN("Attached", "Whether it is attached by now.", "status.attached", NULL),
-	AGE,
-};
-
-static const struct bt_table_column claim_columns[] = {
-	NAME,
-	CELL("State", "Whether the claim has devices, and whether they are used.",
-		cell_claim_state),
-	AGE,
-};
-
-static const struct bt_table_column slice_columns[] = {
-	NAME,
-	TEXT("Node", "Node that has the devices.", "spec.nodeName", "<unset>"),
-	TEXT("Driver", "Driver of the devices.", "spec.driver", ""),
-	TEXT("Pool", "Pool that the devices belong to.", "spec.pool.name", ""),
-	AGE,
-};
-/* clang-format on */
 
 /** --- workloads --- */
 
@@ -1162,101 +902,6 @@ static void cell_targets(struct bt_table_row *row)
 	bt_cell_buffer(row, &text, "<none>");
 }
 
-static void cell_min_pods(struct bt_table_row *row)
-{
-	struct bt_strbuf text = {0};
-	if (bt_json_find_path(row->object, "spec.minReplicas") != NULL) {
-		bt_strbuf_printf(
-			&text, "%" PRId64, bt_json_int64_at(row->object, "spec.minReplicas", 0));
-	}
-	bt_cell_buffer(row, &text, "<unset>");
-}
-
-/* clang-format off */
-static const struct bt_table_column deployment_columns[] = {
-	NAME,
-	CELL("Ready", "Pods that are ready, of those wanted.", cell_ready),
-	NUMBER("Up-to-date", "Pods that are of the newest template.", "status.updatedReplicas"),
-	NUMBER("Available", "Pods that have been ready for long enough.",
-		"status.availableReplicas"),
-	AGE,
-	CONTAINERS("spec.template.spec.containers"),
-	SELECTOR(cell_selector, "spec.selector"),
-};
-
-#define REPLICA_COLUMNS(write) \
-	{ \
-		NAME, \
-		INTEGER("Desired", "Pods that are wanted.", "spec.replicas"), \
-		INTEGER("Current", "Pods that exist.", "status.replicas"), \
-		INTEGER("Ready", "Pods that are ready.", "status.readyReplicas"), \
-		AGE, \
-		CONTAINERS("spec.template.spec.containers"), \
-		SELECTOR(write, "spec.selector"), \
-	}
-static const struct bt_table_column replica_set_columns[] = REPLICA_COLUMNS(cell_selector);
-static const struct bt_table_column replication_controller_columns[] = REPLICA_COLUMNS(cell_labels);
-
-static const struct bt_table_column stateful_set_columns[] = {
-	NAME,
-	CELL("Ready", "Pods that are ready, of those wanted.", cell_ready),
-	AGE,
-	CONTAINERS("spec.template.spec.containers"),
-};
-
-static const struct bt_table_column daemon_set_columns[] = {
-	NAME,
-	INTEGER("Desired", "Nodes that should run a pod.", "status.desiredNumberScheduled"),
-	INTEGER("Current", "Nodes that should run a pod and have one.",
-		"status.currentNumberScheduled"),
-	INTEGER("Ready", "Nodes whose pod is ready.", "status.numberReady"),
-	INTEGER("Up-to-date", "Nodes whose pod is of the newest template.",
-		"status.updatedNumberScheduled"),
-	INTEGER("Available", "Nodes whose pod has been ready for long enough.",
-		"status.numberAvailable"),
-	COLUMN("Node Selector", "string", 0, "Labels of the nodes that run a pod.", cell_labels,
-		"spec.template.spec.nodeSelector", NULL),
-	AGE,
-	CONTAINERS("spec.template.spec.containers"),
-	SELECTOR(cell_selector, "spec.selector"),
-};
-
-static const struct bt_table_column job_columns[] = {
-	NAME,
-	CELL("Status", "Whether the job runs, or how it ended.", cell_job_status),
-	CELL("Completions", "Pods that succeeded, of those that have to.", cell_completions),
-	CELL("Duration", "Time that the job took, or has taken so far.", cell_job_duration),
-	AGE,
-	CONTAINERS("spec.template.spec.containers"),
-	SELECTOR(cell_selector, "spec.selector"),
-};
-
-static const struct bt_table_column cron_job_columns[] = {
-	NAME,
-	TEXT("Schedule", "When jobs are started.", "spec.schedule", ""),
-	TEXT("Timezone", "Time zone of the schedule.", "spec.timeZone", "<none>"),
-	COLUMN("Suspend", "string", 0, "Whether no jobs are started for now.", cell_truth,
-		"spec.suspend", NULL),
-	COLUMN("Active", "integer", 0, "Jobs that run.", cell_count, "status.active", NULL),
-	COLUMN("Last Schedule", "string", 0, "Time since a job was started.", cell_since,
-		"status.lastScheduleTime", "<none>"),
-	AGE,
-	CONTAINERS("spec.jobTemplate.spec.template.spec.containers"),
-	SELECTOR(cell_selector, "spec.jobTemplate.spec.selector"),
-};
-
-static const struct bt_table_column autoscaler_columns[] = {
-	NAME,
-	COLUMN("Reference", "string", 0, "What is scaled.", cell_reference, "spec.scaleTargetRef",
-		NULL),
-	CELL("Targets", "Metrics as they are, and as they should be.", cell_targets),
-	CELL("MinPods", "Fewest pods.", cell_min_pods),
-	NUMBER("MaxPods", "Most pods.", "spec.maxReplicas"),
-	NUMBER("Replicas", "Pods as of last.", "status.currentReplicas"),
-	AGE,
-};
-/* clang-format on */
-
 /** --- networking, roles --- */
 
 /** Names of the subjects whose kind is path. */
@@ -1361,104 +1006,337 @@ static void cell_slice_addresses(struct bt_table_row *row)
 	write_first(row, &text, count, "<unset>");
 }
 
-/* clang-format off */
-static const struct bt_table_column role_binding_columns[] = {
-	NAME,
-	COLUMN("Role", "string", 0, "Role that is bound.", cell_reference, "roleRef", NULL),
-	AGE,
-	COLUMN("Users", "string", 1, "Users of the role.", cell_subjects, "User", NULL),
-	COLUMN("Groups", "string", 1, "Groups of the role.", cell_subjects, "Group", NULL),
-	COLUMN("ServiceAccounts", "string", 1, "Service accounts of the role.", cell_subjects,
-		"ServiceAccount", NULL),
-};
+/** --- lookup by resource --- */
 
-static const struct bt_table_column runtime_class_columns[] = {
-	NAME,
+#define TABLE(group_, resource_) \
+	{ \
+		.group = (group_), .name = (resource_) \
+	}
+/* The last arguments: write, path, fallback. */
+#define COLUMN(type_, priority_, name_, description_, ...) \
+	{ \
+		.name = (name_), .type = (type_), .format = "", .description = (description_), \
+		.priority = (priority_), .write = __VA_ARGS__ \
+	}
+#define CELL(name, description, ...) COLUMN("string", 0, name, description, __VA_ARGS__)
+#define WIDE_CELL(name, description, ...) COLUMN("string", 1, name, description, __VA_ARGS__)
+#define TEXT(name, description, ...) CELL(name, description, cell_text, __VA_ARGS__)
+#define WIDE(name, description, ...) WIDE_CELL(name, description, cell_text, __VA_ARGS__)
+#define NUMBER(name, description, path) CELL(name, description, cell_int, path)
+#define INTEGER(name, description, path) COLUMN("integer", 0, name, description, cell_int, path)
+#define BOOLEAN(name, description, ...) \
+	COLUMN("boolean", 0, name, description, cell_bool, __VA_ARGS__)
+#define NAMED(description_, priority_, ...) \
+	{ \
+		.name = "Name", .type = "string", .format = "name", .description = (description_), \
+		.priority = (priority_), .write = __VA_ARGS__ \
+	}
+#define NAME NAMED("Name of the object.", 0, cell_text, "metadata.name", "")
+#define CREATED cell_since, "metadata.creationTimestamp", "<unknown>"
+#define AGE CELL("Age", "Time since the object was created.", CREATED)
+#define CONTAINERS(path) \
+	WIDE_CELL("Containers", "Names of the pods' containers.", cell_members, path "|name"), \
+		WIDE_CELL( \
+			"Images", "Images of the pods' containers.", cell_members, path "|image")
+#define SELECTOR(write, path) WIDE_CELL("Selector", "Selector of the pods.", write, path)
+
+/* clang-format off */
+const struct bt_table_column bt_table_columns[] = {
+	TABLE("scheduling.k8s.io", "workloads"),
+	TABLE("", "serviceaccounts"),
+	TABLE("resource.k8s.io", "resourceclaimtemplates"),
+	TABLE("resource.k8s.io", "deviceclasses"), NAME, AGE,
+
+	TABLE("", "pods"), NAME,
+	CELL("Ready", "Containers that are ready, of all.", cell_pod_ready),
+	CELL("Status", "What the pod is doing, or waiting for.", cell_pod_status),
+	CELL("Restarts", "Restarts of its containers, and when the last one was.", cell_restarts),
+	AGE,
+	WIDE_CELL("IP", "Address of the pod.", cell_ip),
+	WIDE("Node", "Node that the pod is bound to.", "spec.nodeName", "<none>"),
+	WIDE("Nominated Node", "Node that is being made free for the pod.",
+		"status.nominatedNodeName", "<none>"),
+	WIDE_CELL("Readiness Gates", "Readiness gates that are passed, of all.", cell_gates),
+
+	TABLE("", "nodes"), NAME,
+	CELL("Status", "Whether the node is ready, and whether it takes pods.", cell_node_status),
+	CELL("Roles", "Roles of the node, by its labels.", cell_roles),
+	AGE,
+	TEXT("Version", "Version of the node's agent.", "status.nodeInfo.kubeletVersion", ""),
+	WIDE_CELL("Internal-IP", "Address within the cluster.", cell_address, "InternalIP"),
+	WIDE_CELL("External-IP", "Address outside.", cell_address, "ExternalIP"),
+	WIDE("OS-Image", "Operating system of the node.", "status.nodeInfo.osImage", "<unknown>"),
+	WIDE("Kernel-Version", "Kernel of the node.", "status.nodeInfo.kernelVersion", "<unknown>"),
+	WIDE("Container-Runtime", "What runs its containers.",
+		"status.nodeInfo.containerRuntimeVersion", "<unknown>"),
+
+	TABLE("", "namespaces"), NAME,
+	TEXT("Status", "Whether the namespace is in use or going away.", "status.phase", ""),
+	AGE,
+
+	TABLE("", "services"), NAME,
+	TEXT("Type", "How the service can be reached.", "spec.type", "ClusterIP"),
+	TEXT("Cluster-IP", "Address within the cluster.", "spec.clusterIP", "<none>"),
+	CELL("External-IP", "Addresses outside.", cell_external_ip),
+	CELL("Port(s)", "Ports, and the nodes' ports for them.", cell_ports),
+	AGE,
+	WIDE_CELL("Selector", "Labels of the pods behind the service.", cell_labels,
+		"spec.selector"),
+
+	TABLE("", "events"),
+	TABLE("events.k8s.io", "events"),
+	CELL("Last Seen", "Time since it last happened.", cell_last_seen),
+	TEXT("Type", "Normal or Warning.", "type", ""),
+	TEXT("Reason", "What happened, in one word.", "reason", ""),
+	CELL("Object", "What it happened to.", cell_event_object),
+	WIDE_CELL("Subobject", "Part of the object.", cell_event_member, "involvedObject.fieldPath",
+		"regarding.fieldPath"),
+	WIDE_CELL("Source", "Who reports it.", cell_event_source),
+	CELL("Message", "What happened.", cell_event_member, "message", "note"),
+	WIDE_CELL("First Seen", "Time since it first happened.", cell_first_seen),
+	COLUMN("integer", 1, "Count", "How often it happened.", cell_event_count),
+	NAMED("Name of the event.", 1, cell_text, "metadata.name", ""),
+
+	TABLE("policy", "poddisruptionbudgets"), NAME,
+	CELL("Min Available", "Pods that must stay available.", cell_amount, "spec.minAvailable",
+		"N/A"),
+	CELL("Max Unavailable", "Pods that may be unavailable.", cell_amount, "spec.maxUnavailable",
+		"N/A"),
+	INTEGER("Allowed Disruptions", "Pods that may be evicted now.",
+		"status.disruptionsAllowed"),
+	AGE,
+
+	TABLE("scheduling.k8s.io", "priorityclasses"), NAME,
+	INTEGER("Value", "Priority of pods of this class.", "value"),
+	BOOLEAN("Global-Default", "Whether pods without a class are of this one.", "globalDefault"),
+	AGE,
+	TEXT("PreemptionPolicy", "Whether pods of this class make others go.", "preemptionPolicy",
+		"PreemptLowerPriority"),
+
+	TABLE("scheduling.k8s.io", "podgroups"), NAME,
+	CELL("Policy", "Whether its pods are scheduled together.", cell_group_policy),
+	TEXT("Workload", "Workload that the group is part of.",
+		"spec.podGroupTemplateRef.workload.workloadName", "<none>"),
+	CELL("Status", "Whether the group is scheduled.", cell_group_status),
+	AGE,
+
+	TABLE("coordination.k8s.io", "leases"), NAME,
+	TEXT("Holder", "Who holds the lease.", "spec.holderIdentity", ""),
+	AGE,
+
+	TABLE("", "configmaps"), NAME,
+	CELL("Data", "Number of entries.", cell_data_count, "binaryData"),
+	AGE,
+
+	TABLE("", "secrets"), NAME,
+	TEXT("Type", "What the secret is for.", "type", ""),
+	CELL("Data", "Number of entries.", cell_data_count, ""),
+	AGE,
+
+	TABLE("", "persistentvolumes"), NAME,
+	TEXT("Capacity", "Size of the volume.", "spec.capacity.storage", ""),
+	CELL("Access Modes", "Ways in which the volume can be mounted.", cell_modes,
+		"spec.accessModes"),
+	TEXT("Reclaim Policy", "What becomes of the volume when it is released.",
+		"spec.persistentVolumeReclaimPolicy", ""),
+	CELL("Status", "Whether the volume is bound.", cell_volume_status),
+	CELL("Claim", "Claim that the volume is for.", cell_claim_ref),
+	CELL("StorageClass", "Class of the volume.", cell_class),
+	TEXT("VolumeAttributesClass", "Class of the volume's attributes.",
+		"spec.volumeAttributesClassName", "<unset>"),
+	TEXT("Reason", "Why the volume is in its state.", "status.reason", ""),
+	AGE,
+	WIDE("VolumeMode", "File system or raw block device.", "spec.volumeMode", "<unset>"),
+
+	TABLE("", "persistentvolumeclaims"), NAME,
+	CELL("Status", "Whether the claim is bound.", cell_volume_status),
+	TEXT("Volume", "Volume that the claim is bound to.", "spec.volumeName", ""),
+	CELL("Capacity", "Size of that volume.", cell_claim_capacity),
+	CELL("Access Modes", "Ways in which that volume can be mounted.", cell_modes,
+		"status.accessModes", "spec.volumeName"),
+	CELL("StorageClass", "Class of volume that is asked for.", cell_class),
+	TEXT("VolumeAttributesClass", "Class of attributes that is asked for.",
+		"spec.volumeAttributesClassName", "<unset>"),
+	AGE,
+	WIDE("VolumeMode", "File system or raw block device.", "spec.volumeMode", "<unset>"),
+
+	TABLE("storage.k8s.io", "storageclasses"),
+	NAMED("Name of the object.", 0, cell_class_name),
+	TEXT("Provisioner", "Driver that makes the volumes.", "provisioner", ""),
+	TEXT("ReclaimPolicy", "What becomes of volumes that are released.", "reclaimPolicy",
+		"Delete"),
+	TEXT("VolumeBindingMode", "When claims are bound.", "volumeBindingMode", "Immediate"),
+	CELL("AllowVolumeExpansion", "Whether volumes can grow.", cell_bool,
+		"allowVolumeExpansion"),
+	AGE,
+
+	TABLE("storage.k8s.io", "csinodes"), NAME,
+	COLUMN("integer", 0, "Drivers", "Number of drivers on the node.", cell_count,
+		"spec.drivers"),
+	AGE,
+
+	TABLE("storage.k8s.io", "csidrivers"), NAME,
+	BOOLEAN("AttachRequired", "Whether volumes have to be attached.", "spec.attachRequired",
+		"true"),
+	BOOLEAN("PodInfoOnMount", "Whether the driver gets the pod's data.", "spec.podInfoOnMount"),
+	BOOLEAN("StorageCapacity", "Whether capacities are published.", "spec.storageCapacity"),
+	CELL("TokenRequests", "Audiences of tokens for the driver.", cell_members,
+		"spec.tokenRequests|audience", "<unset>"),
+	BOOLEAN("RequiresRepublish", "Whether volumes are published again and again.",
+		"spec.requiresRepublish"),
+	CELL("Modes", "Kinds of volumes that the driver knows.", cell_texts,
+		"spec.volumeLifecycleModes", "Persistent"),
+	AGE,
+
+	TABLE("storage.k8s.io", "volumeattachments"), NAME,
+	TEXT("Attacher", "Driver that attaches the volume.", "spec.attacher", ""),
+	TEXT("PV", "Volume that is attached.", "spec.source.persistentVolumeName", ""),
+	TEXT("Node", "Node that it is attached to.", "spec.nodeName", ""),
+	BOOLEAN("Attached", "Whether it is attached by now.", "status.attached"),
+	AGE,
+
+	TABLE("resource.k8s.io", "resourceclaims"), NAME,
+	CELL("State", "Whether the claim has devices, and whether they are used.",
+		cell_claim_state),
+	AGE,
+
+	TABLE("resource.k8s.io", "resourceslices"), NAME,
+	TEXT("Node", "Node that has the devices.", "spec.nodeName", "<unset>"),
+	TEXT("Driver", "Driver of the devices.", "spec.driver", ""),
+	TEXT("Pool", "Pool that the devices belong to.", "spec.pool.name", ""),
+	AGE,
+
+	TABLE("apps", "deployments"), NAME,
+	CELL("Ready", "Pods that are ready, of those wanted.", cell_ready),
+	NUMBER("Up-to-date", "Pods that are of the newest template.", "status.updatedReplicas"),
+	NUMBER("Available", "Pods that have been ready for long enough.",
+		"status.availableReplicas"),
+	AGE,
+	CONTAINERS("spec.template.spec.containers"),
+	SELECTOR(cell_selector, "spec.selector"),
+
+	TABLE("apps", "replicasets"), NAME,
+	INTEGER("Desired", "Pods that are wanted.", "spec.replicas"),
+	INTEGER("Current", "Pods that exist.", "status.replicas"),
+	INTEGER("Ready", "Pods that are ready.", "status.readyReplicas"),
+	AGE,
+	CONTAINERS("spec.template.spec.containers"),
+	SELECTOR(cell_selector, "spec.selector"),
+
+	TABLE("", "replicationcontrollers"), NAME,
+	INTEGER("Desired", "Pods that are wanted.", "spec.replicas"),
+	INTEGER("Current", "Pods that exist.", "status.replicas"),
+	INTEGER("Ready", "Pods that are ready.", "status.readyReplicas"),
+	AGE,
+	CONTAINERS("spec.template.spec.containers"),
+	SELECTOR(cell_labels, "spec.selector"),
+
+	TABLE("apps", "statefulsets"), NAME,
+	CELL("Ready", "Pods that are ready, of those wanted.", cell_ready),
+	AGE,
+	CONTAINERS("spec.template.spec.containers"),
+
+	TABLE("apps", "daemonsets"), NAME,
+	INTEGER("Desired", "Nodes that should run a pod.", "status.desiredNumberScheduled"),
+	INTEGER("Current", "Nodes that should run a pod and have one.",
+		"status.currentNumberScheduled"),
+	INTEGER("Ready", "Nodes whose pod is ready.", "status.numberReady"),
+	INTEGER("Up-to-date", "Nodes whose pod is of the newest template.",
+		"status.updatedNumberScheduled"),
+	INTEGER("Available", "Nodes whose pod has been ready for long enough.",
+		"status.numberAvailable"),
+	CELL("Node Selector", "Labels of the nodes that run a pod.", cell_labels,
+		"spec.template.spec.nodeSelector"),
+	AGE,
+	CONTAINERS("spec.template.spec.containers"),
+	SELECTOR(cell_selector, "spec.selector"),
+
+	TABLE("batch", "jobs"), NAME,
+	CELL("Status", "Whether the job runs, or how it ended.", cell_job_status),
+	CELL("Completions", "Pods that succeeded, of those that have to.", cell_completions),
+	CELL("Duration", "Time that the job took, or has taken so far.", cell_job_duration),
+	AGE,
+	CONTAINERS("spec.template.spec.containers"),
+	SELECTOR(cell_selector, "spec.selector"),
+
+	TABLE("batch", "cronjobs"), NAME,
+	TEXT("Schedule", "When jobs are started.", "spec.schedule", ""),
+	TEXT("Timezone", "Time zone of the schedule.", "spec.timeZone", "<none>"),
+	CELL("Suspend", "Whether no jobs are started for now.", cell_truth, "spec.suspend"),
+	COLUMN("integer", 0, "Active", "Jobs that run.", cell_count, "status.active"),
+	CELL("Last Schedule", "Time since a job was started.", cell_since,
+		"status.lastScheduleTime", "<none>"),
+	AGE,
+	CONTAINERS("spec.jobTemplate.spec.template.spec.containers"),
+	SELECTOR(cell_selector, "spec.jobTemplate.spec.selector"),
+
+	TABLE("autoscaling", "horizontalpodautoscalers"), NAME,
+	CELL("Reference", "What is scaled.", cell_reference, "spec.scaleTargetRef"),
+	CELL("Targets", "Metrics as they are, and as they should be.", cell_targets),
+	CELL("MinPods", "Fewest pods.", cell_amount, "spec.minReplicas", "<unset>"),
+	NUMBER("MaxPods", "Most pods.", "spec.maxReplicas"),
+	NUMBER("Replicas", "Pods as of last.", "status.currentReplicas"),
+	AGE,
+
+	TABLE("rbac.authorization.k8s.io", "clusterrolebindings"),
+	TABLE("rbac.authorization.k8s.io", "rolebindings"), NAME,
+	CELL("Role", "Role that is bound.", cell_reference, "roleRef"),
+	AGE,
+	WIDE_CELL("Users", "Users of the role.", cell_subjects, "User"),
+	WIDE_CELL("Groups", "Groups of the role.", cell_subjects, "Group"),
+	WIDE_CELL("ServiceAccounts", "Service accounts of the role.", cell_subjects,
+		"ServiceAccount"),
+
+	TABLE("node.k8s.io", "runtimeclasses"), NAME,
 	TEXT("Handler", "What runs the containers.", "handler", ""),
 	AGE,
-};
 
-static const struct bt_table_column ingress_columns[] = {
-	NAME,
+	TABLE("networking.k8s.io", "ingresses"), NAME,
 	TEXT("Class", "IngressClass of the ingress.", "spec.ingressClassName", "<none>"),
 	CELL("Hosts", "Hosts of the rules.", cell_hosts),
 	CELL("Address", "Where the ingress is served.", cell_ingress_addresses),
 	CELL("Ports", "Ports that are open.", cell_ingress_ports),
 	AGE,
-};
 
-static const struct bt_table_column endpoint_slice_columns[] = {
-	NAME,
+	TABLE("discovery.k8s.io", "endpointslices"), NAME,
 	TEXT("AddressType", "Kind of the addresses.", "addressType", ""),
 	CELL("Ports", "Ports of the endpoints.", cell_slice_ports),
 	CELL("Endpoints", "Addresses of the endpoints.", cell_slice_addresses),
 	AGE,
+	{.group = ""},
 };
 /* clang-format on */
 
-/** --- lookup by resource --- */
-
-#define TABLE(group, resource, columns) \
-	{ \
-		(group), (resource), (columns), BT_ARRAY_LENGTH(columns) \
-	}
-
-const struct bt_table bt_tables[] = {
-	TABLE("", "pods", pod_columns),
-	TABLE("", "nodes", node_columns),
-	TABLE("", "namespaces", namespace_columns),
-	TABLE("", "services", service_columns),
-	TABLE("", "events", event_columns),
-	TABLE("events.k8s.io", "events", event_columns),
-	TABLE("policy", "poddisruptionbudgets", budget_columns),
-	TABLE("networking.k8s.io", "ingresses", ingress_columns),
-	TABLE("node.k8s.io", "runtimeclasses", runtime_class_columns),
-	TABLE("rbac.authorization.k8s.io", "clusterrolebindings", role_binding_columns),
-	TABLE("rbac.authorization.k8s.io", "rolebindings", role_binding_columns),
-	TABLE("discovery.k8s.io", "endpointslices", endpoint_slice_columns),
-	TABLE("scheduling.k8s.io", "priorityclasses", priority_class_columns),
-	TABLE("scheduling.k8s.io", "podgroups", pod_group_columns),
-	TABLE("scheduling.k8s.io", "workloads", plain_columns),
-	TABLE("coordination.k8s.io", "leases", lease_columns),
-	TABLE("", "configmaps", config_map_columns),
-	TABLE("", "secrets", secret_columns),
-	TABLE("", "serviceaccounts", plain_columns),
-	TABLE("apps", "deployments", deployment_columns),
-	TABLE("apps", "replicasets", replica_set_columns),
-	TABLE("", "replicationcontrollers", replication_controller_columns),
-	TABLE("apps", "statefulsets", stateful_set_columns),
-	TABLE("apps", "daemonsets", daemon_set_columns),
-	TABLE("batch", "jobs", job_columns),
-	TABLE("batch", "cronjobs", cron_job_columns),
-	TABLE("autoscaling", "horizontalpodautoscalers", autoscaler_columns),
-	TABLE("", "persistentvolumes", pv_columns),
-	TABLE("", "persistentvolumeclaims", pvc_columns),
-	TABLE("storage.k8s.io", "storageclasses", storage_class_columns),
-	TABLE("storage.k8s.io", "csinodes", csi_node_columns),
-	TABLE("storage.k8s.io", "csidrivers", csi_driver_columns),
-	TABLE("storage.k8s.io", "volumeattachments", attachment_columns),
-	TABLE("resource.k8s.io", "resourceclaims", claim_columns),
-	TABLE("resource.k8s.io", "resourceslices", slice_columns),
-	TABLE("resource.k8s.io", "resourceclaimtemplates", plain_columns),
-	TABLE("resource.k8s.io", "deviceclasses", plain_columns),
-	{.resource = NULL},
-};
-
-static const struct bt_table *find(const struct bt_api_resource *resource)
+/**
+ * Built-in columns of the resource. Custom resources have only the name before columns of the
+ * definition, name and age if it has none.
+ */
+static const struct bt_table_column *columns_of(
+	const struct bt_api_resource *resource, bool *out_has_own)
 {
-	static const struct bt_table_column columns[] = {
-		NAME,
-		COLUMN("Created At", "date", 0, "Time at which the object was created.", cell_text,
+	static const struct bt_table_column other[] = {NAME,
+		COLUMN("date", 0, "Created At", "Time at which the object was created.", cell_text,
 			"metadata.creationTimestamp", "<unknown>"),
-	};
-	static const struct bt_table other = TABLE("", "", columns);
-	for (const struct bt_table *table = bt_tables; table->resource != NULL; table++) {
-		if (strcmp(table->resource, resource->name) == 0 &&
-			strcmp(table->group, resource->group) == 0) {
-			return table;
+		{.group = ""}};
+	static const struct bt_table_column without_own[] = {NAME,
+		COLUMN("date", 0, "Age", "Time since the object was created.", CREATED),
+		{.group = ""}};
+	static const struct bt_table_column with_own[] = {NAME, {.group = ""}};
+	bool is_custom = (resource->flags & BT_RESOURCE_CUSTOM) != 0;
+	*out_has_own = is_custom && bt_table_custom_columns(resource)->count != 0;
+	if (is_custom) {
+		return *out_has_own ? with_own : without_own;
+	}
+	for (const struct bt_table_column *row = bt_table_columns; row->name != NULL; row++) {
+		if (row->group != NULL && strcmp(row->name, resource->name) == 0 &&
+			strcmp(row->group, resource->group) == 0) {
+			while (row->group != NULL) { /* tables with the same columns follow */
+				row++;
+			}
+			return row;
 		}
 	}
-	return &other;
+	return other;
 }
 
 void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, struct bt_str type,
@@ -1473,32 +1351,12 @@ void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, st
 	bt_json_end_object(writer);
 }
 
-/**
- * Built-in columns of the resource. Custom resources have only the name before columns of the
- * definition, name and age if it has none.
- */
-static const struct bt_table *table_of(const struct bt_api_resource *resource, bool *out_has_own)
-{
-	static const struct bt_table_column columns[] = {NAME,
-		COLUMN("Age", "date", 0, "Time since the object was created.", cell_since,
-			"metadata.creationTimestamp", "<unknown>")};
-	static const struct bt_table without_own = TABLE("", "", columns);
-	static const struct bt_table with_own = {"", "", columns, 1};
-	*out_has_own = false;
-	if ((resource->flags & BT_RESOURCE_CUSTOM) == 0) {
-		return find(resource);
-	}
-	*out_has_own = bt_table_custom_columns(resource)->count != 0;
-	return *out_has_own ? &with_own : &without_own;
-}
-
 void bt_table_write_columns(const struct bt_api_resource *resource, struct bt_json_writer *writer)
 {
 	bool has_own;
-	const struct bt_table *table = table_of(resource, &has_own);
+	const struct bt_table_column *column = columns_of(resource, &has_own);
 	bt_json_begin_array(writer);
-	for (uint32_t i = 0; i < table->column_count; i++) {
-		const struct bt_table_column *column = &table->columns[i];
+	for (; column->group == NULL; column++) {
 		bt_table_write_column(writer, bt_str_from(column->name), bt_str_from(column->type),
 			bt_str_from(column->format), bt_str_from(column->description),
 			column->priority);
@@ -1516,12 +1374,12 @@ void bt_table_write_cells(const struct bt_api_resource *resource,
 	struct bt_table_row row = {
 		.object = object, .now_ns = now_ns, .arena = arena, .writer = writer};
 	bool has_own;
-	const struct bt_table *table = table_of(resource, &has_own);
+	const struct bt_table_column *column = columns_of(resource, &has_own);
 	bt_json_begin_array(writer);
-	for (uint32_t i = 0; i < table->column_count; i++) {
-		row.path = table->columns[i].path;
-		row.fallback = table->columns[i].fallback;
-		table->columns[i].write(&row);
+	for (; column->group == NULL; column++) {
+		row.path = column->path;
+		row.fallback = column->fallback;
+		column->write(&row);
 	}
 	if (has_own) {
 		bt_table_write_custom_cells(resource, &row);

@@ -27,8 +27,10 @@ struct bt_table_row {
 	struct bt_pod_summary pod;
 };
 
+/** A column, or the begin of a table. */
 struct bt_table_column {
-	const char *name;
+	const char *group;  /* of the resource that has the columns below; NULL: a column */
+	const char *name;   /* of the column or resource */
 	const char *type;   /* "string", "integer", "boolean", "date" */
 	const char *format; /* "name" or "" */
 	const char *description;
@@ -38,15 +40,8 @@ struct bt_table_column {
 	const char *fallback;
 };
 
-struct bt_table {
-	const char *group;
-	const char *resource;
-	const struct bt_table_column *columns;
-	uint32_t column_count;
-};
-
-/** The last entry is empty. */
-extern const struct bt_table bt_tables[];
+/** All tables; the last row has only a group. */
+extern const struct bt_table_column bt_table_columns[];
 
 void bt_table_write_column(struct bt_json_writer *writer, struct bt_str name, struct bt_str type,
 	struct bt_str format, struct bt_str description, int64_t priority);

@@ -429,7 +429,7 @@ static const struct {
 #undef BT_KIND
 
 const struct bt_strategy bt_strategy_custom = {0};
-/** For kinds whose only rules are in rules.def. */
+/** For kinds whose only rules are in api/types. */
 const struct bt_strategy bt_strategy_resets_status = {.resets_status = true};
 
 const struct bt_strategy *bt_strategy_find(const char *group, const char *version, const char *name)

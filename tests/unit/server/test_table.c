@@ -202,9 +202,9 @@ START_TEST(test_table__pods_with_init_containers)
 				 "\"reason\":\"Error\"}}}]}"),
 			"[\"p\",\"0/2\",\"Init:Error\",\"0\"" TAIL},
 		/*
-		 * a running sidecar counts as ready; restarts of other init containers are not
-		 * counted
-		 */
+	         * a running sidecar counts as ready; restarts of other init containers are not
+	         * counted
+	         */
 		{"", "pods",
 			POD(INIT ",\"status\":{\"phase\":\"Running\",\"initContainerStatuses\":["
 				 "{\"name\":\"i\",\"restartCount\":4,\"state\":{\"terminated\":{"
@@ -560,13 +560,20 @@ START_TEST(test_table__malformed_objects)
 		"\"status\":{\"conditions\":[1,{}],"
 		"\"containerStatuses\":[null,1,{\"state\":[]}],\"initContainerStatuses\":[1],"
 		"\"addresses\":[{}]}}"};
-	for (const struct bt_table *table = bt_tables; table->resource != NULL; table++) {
-		for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+	for (const struct bt_table_column *table = bt_table_columns; table->name != NULL; table++) {
+		const struct bt_table_column *column = table + 1;
+		uint32_t column_count = 0;
+		for (; column->group != NULL && column->name != NULL; column++) {
+		}
+		for (; column->group == NULL; column++) {
+			column_count++;
+		}
+		for (size_t i = 0; table->group != NULL && i < BT_ARRAY_LENGTH(objects); i++) {
 			struct bt_arena arena = {0};
 			struct bt_api_resource resource = {
-				.group = table->group, .name = table->resource};
+				.group = table->group, .name = table->name};
 			const char *cells = cells_of(&arena, &resource, objects[i]);
-			ck_assert_uint_eq(parsed(&arena, cells)->count, table->column_count);
+			ck_assert_uint_eq(parsed(&arena, cells)->count, column_count);
 			bt_arena_finish(&arena);
 		}
 	}
