@@ -22,7 +22,7 @@ static void refresh(const struct berth_predicates *predicates)
 /** Adds or updates an aggregate's node in the owned state. Returns its slot. */
 static uint32_t put_node(struct berth_predicates *predicates, const struct berth_node_info *outside)
 {
-	const struct bt_aggregate *aggregate = bt_alone_of(outside);
+	const struct bt_aggregate *aggregate = bt_standalone_of(outside);
 	const struct bt_node *node = bt_aggregate_node(aggregate);
 	uint32_t slot = bt_node_table_find(&predicates->state->nodes, node->metadata.name);
 
@@ -113,7 +113,7 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 		const struct berth_node_info *node =
 			berth_node_name_to_info_map_at(options.node_infos, i, NULL);
 
-		if (bt_aggregate_node(bt_alone_of(node)) != NULL) {
+		if (bt_aggregate_node(bt_standalone_of(node)) != NULL) {
 			(void)put_node(predicates, node);
 		}
 	}
@@ -129,11 +129,11 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
  */
 static struct berth_predicates *create_around(const struct berth_node_info *node)
 {
-	if (bt_alone_of(node) == NULL) {
+	if (bt_standalone_of(node) == NULL) {
 		return create((struct bt_state *)bt_const_node_info_of(node)->state, NULL);
 	}
 	struct berth_predicates *predicates = create(NULL, NULL);
-	if (bt_aggregate_node(bt_alone_of(node)) != NULL) {
+	if (bt_aggregate_node(bt_standalone_of(node)) != NULL) {
 		(void)put_node(predicates, node);
 	}
 	refresh(predicates);
@@ -283,7 +283,7 @@ static int not_found(struct berth_error *err)
 static int open_node(struct berth_predicates *predicates, const struct berth_node_info *node,
 	struct bt_arena *arena, struct judged_node *out_node, struct berth_error *err)
 {
-	const struct bt_aggregate *aggregate = bt_alone_of(node);
+	const struct bt_aggregate *aggregate = bt_standalone_of(node);
 
 	*out_node = (struct judged_node){0};
 	if (aggregate == NULL) {
@@ -448,7 +448,7 @@ static int run(enum berth_predicate predicate, const struct berth_predicate_meta
 
 int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 
 	if (predicate == BERTH_PREDICATE_CHECK_NODE_CONDITION && alone != NULL &&
 		bt_aggregate_node(alone) == NULL) {

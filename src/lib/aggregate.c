@@ -11,8 +11,8 @@
 #include "lib/resource.h"
 
 /**
- * Orders by port, protocol, ip, so that the entries with which a wildcard address conflicts are
- * adjacent.
+ * Orders host ports by port, then protocol, then ip. The entries that can conflict with one port
+ * are therefore adjacent: they differ only in the ip.
  */
 static int compare(const struct berth_host_port *a, const struct berth_host_port *b)
 {
@@ -143,8 +143,7 @@ const struct bt_resource_gates bt_aggregate_default_gates = {
 int64_t bt_aggregate_next_generation(void)
 {
 	/*
-	 * All threads share the counter, because aggregates of different threads need distinct
-	 * numbers.
+	 * The counter is shared by all threads, because a generation must be unique in the process.
 	 */
 	static atomic_llong last;
 
@@ -310,7 +309,7 @@ void bt_aggregate_add_object(struct bt_aggregate *aggregate, struct bt_object *o
 	bt_aggregate_pod_release(pod);
 }
 
-/** Returns the index of the first pod with this uid, or the count. */
+/** Returns the index of the first pod with this uid; `count` if no pod has it. */
 static uint32_t find_pod(struct bt_aggregate_pod *const *pods, uint32_t count, struct bt_str uid)
 {
 	uint32_t i = 0;
@@ -321,7 +320,7 @@ static uint32_t find_pod(struct bt_aggregate_pod *const *pods, uint32_t count, s
 	return i;
 }
 
-static int remove_alone(
+static int remove_from_standalone(
 	struct bt_aggregate *aggregate, const struct bt_pod *pod, struct berth_error *err)
 {
 	struct bt_str uid = pod->metadata.uid;
@@ -422,7 +421,7 @@ void berth_node_info_destroy(struct berth_node_info *node)
 
 struct berth_node_info *berth_node_info_clone(const struct berth_node_info *node)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 
 	if (node == NULL) {
 		return NULL;
@@ -446,8 +445,8 @@ struct berth_node_info *berth_node_info_clone(const struct berth_node_info *node
 		berth_host_port_info_clone(&alone->ports, &copy->ports);
 		for (uint32_t i = 0; i < alone->images.count; i++) {
 			/*
-			 * A copy has only the size of each image, not the set of nodes: spec 01b
-			 * section 9.5.
+			 * As in upstream, a clone keeps the size of each image but not the nodes
+			 * that have the image, so node_count is 0: spec 01b section 9.5.
 			 */
 			struct berth_image_state state = {
 				.size_bytes = alone->images.items[i].state.size_bytes};
@@ -473,7 +472,7 @@ static int refuse_view(struct berth_error *err)
 int berth_node_info_add_pod(
 	struct berth_node_info *node, struct berth_object *pod, struct berth_error *err)
 {
-	struct bt_aggregate *aggregate = bt_alone_of(node);
+	struct bt_aggregate *aggregate = bt_standalone_of(node);
 
 	if (aggregate == NULL) {
 		return refuse_view(err);
@@ -491,8 +490,8 @@ int berth_node_info_add_pod_info(
 	struct bt_aggregate *aggregate = bt_aggregate_of(node);
 
 	/*
-	 * A pod of an aggregate cannot be added: its scalar resources have no columns
-	 * (bt_aggregate_pod).
+	 * Refuse a pod of an aggregate (ref_count 0): the clone adds up scalar resources by column,
+	 * and such a pod has no columns (struct bt_aggregate_pod).
 	 */
 	if (aggregate == NULL || aggregate->view.state == NULL ||
 		bt_const_pod_info_of(pod)->shape->ref_count == 0) {
@@ -515,7 +514,7 @@ int berth_node_info_remove_pod(
 		return refuse_view(err);
 	}
 	if (aggregate->view.state == NULL) {
-		return remove_alone(aggregate, inside, err);
+		return remove_from_standalone(aggregate, inside, err);
 	}
 	info.name = inside->metadata.name;
 	info.uid = inside->metadata.uid;
@@ -529,7 +528,7 @@ int berth_node_info_remove_pod(
 int berth_node_info_set_node(
 	struct berth_node_info *node, struct berth_object *object, struct berth_error *err)
 {
-	struct bt_aggregate *aggregate = bt_alone_of(node);
+	struct bt_aggregate *aggregate = bt_standalone_of(node);
 
 	if (aggregate == NULL) {
 		return refuse_view(err);
@@ -543,7 +542,7 @@ int berth_node_info_set_node(
 
 int berth_node_info_remove_node(struct berth_node_info *node, struct berth_error *err)
 {
-	struct bt_aggregate *aggregate = bt_alone_of(node);
+	struct bt_aggregate *aggregate = bt_standalone_of(node);
 
 	if (aggregate == NULL) {
 		return refuse_view(err);
@@ -556,7 +555,7 @@ int berth_node_info_remove_node(struct berth_node_info *node, struct berth_error
 
 struct berth_transient_info *berth_node_info_transient_info(struct berth_node_info *node)
 {
-	struct bt_aggregate *aggregate = bt_alone_of(node);
+	struct bt_aggregate *aggregate = bt_standalone_of(node);
 
 	return aggregate != NULL ? &aggregate->transient : NULL;
 }

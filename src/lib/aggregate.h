@@ -2,9 +2,13 @@
 #ifndef BT_LIB_AGGREGATE_H
 #define BT_LIB_AGGREGATE_H
 /**
- * Node aggregates: struct berth_node_info outside of the scheduler's tables. They are plain
- * structures with whole objects that follow upstream's rules exactly (pods counted twice, pods
- * without uid), which the tables of src/state cannot represent. Spec 01b sections 9 and 16.1.
+ * Aggregates: the struct berth_node_info that a caller of the library creates and changes. Plugins
+ * read views (struct bt_node_info) of the scheduler's tables instead.
+ *
+ * A standalone aggregate stores whole objects and its own sums. It follows upstream's rules also
+ * where the tables of src/state refuse the input: the same pod added twice counts twice, and pods
+ * without a uid are accepted. The clone of a view stores a changed view. Spec 01b sections 9 and
+ * 16.1.
  */
 #include "api/node.h"
 #include "api/object.h"
@@ -13,23 +17,26 @@
 #include "berth/node_info.h"
 #include "state/node_info.h"
 
-/** A pod of an aggregate. Its data is computed once and shared by lists, copies and caches. */
+/**
+ * A pod of aggregates. The data is computed once; aggregates, their clones and the cache share the
+ * structure.
+ */
 struct bt_aggregate_pod {
 	uint32_t reference_count;
 	struct bt_object *object; /* reference held */
 	const struct bt_pod *pod; /* value of `object` */
 	struct bt_pod_resources resources;
 	/**
-	 * Only for the accessors of berth/pod_info.h: the shape is in no shape table (ref_count 0),
-	 * and its scalar resources have no columns. To run plugins, make a pod info in the state
-	 * that they use.
+	 * shape and info serve only the accessors of berth/pod_info.h. Plugins must not get them:
+	 * the shape is in no shape table (its ref_count is 0), and its scalar resources have no
+	 * columns. To run plugins on the pod, make another pod info with bt_pod_info_init_pending.
 	 */
 	struct bt_shape shape;
 	struct bt_pod_info info;
 	struct bt_arena arena;
 };
 
-/** Statuses of the pressure conditions, as last reported by the node objects seen so far. */
+/** For each pressure condition, the status in the last node object that listed the condition. */
 struct bt_pressures {
 	enum berth_condition_status memory;
 	enum berth_condition_status disk;
@@ -43,11 +50,12 @@ struct bt_aggregate_image {
 
 struct bt_aggregate {
 	/**
-	 * First member, because public pointers point to it. If view.state is set, the aggregate is
-	 * the clone of a view; if NULL, only the other members of the aggregate are used.
+	 * Must be first, because a pointer to the public structure points here. view.state is NULL
+	 * in a standalone aggregate, which uses only view.owner. In the clone of a view, view.state
+	 * is set, and of the other members only arena and generation are used.
 	 */
 	struct bt_node_info view;
-	struct bt_arena arena;                                /* only for the clone of a view */
+	struct bt_arena arena;                                /* memory of the changes to view */
 	const struct bt_object *node;                         /* reference held; NULL: none */
 	BT_VEC(struct bt_aggregate_pod *) pods;               /* one reference held to each */
 	BT_VEC(struct bt_aggregate_pod *) pods_with_affinity; /* one reference held to each */
@@ -63,12 +71,15 @@ struct bt_aggregate {
 
 /** Returns a number that this process has not returned before. */
 int64_t bt_aggregate_next_generation(void);
-/** The default feature gates of spec 01b section 5. */
+/**
+ * The gates that change how the requests of a pod are computed, with their defaults: spec 01b
+ * section 5.
+ */
 extern const struct bt_resource_gates bt_aggregate_default_gates;
 
 /**
- * Makes a pod of an aggregate from the object, which must be of kind Pod. The caller gets one
- * reference.
+ * Creates a pod for aggregates. The object must be of kind Pod; a reference to it is taken. The
+ * caller gets one reference to the result.
  */
 BT_MUST_USE struct bt_aggregate_pod *bt_aggregate_pod_create(
 	struct bt_object *object, const struct bt_resource_gates *gates);
@@ -77,19 +88,24 @@ void bt_aggregate_pod_release(struct bt_aggregate_pod *pod);
 
 BT_MUST_USE struct bt_aggregate *bt_aggregate_create(void);
 void bt_aggregate_destroy(struct bt_aggregate *aggregate);
-/** Adds the pod and takes a reference to it. */
+/** Adds a pod and its requests and ports; takes a reference to the pod. */
 void bt_aggregate_add(struct bt_aggregate *aggregate, struct bt_aggregate_pod *pod);
-/** Adds the pod of an object, which must be of kind Pod, with the default feature gates. */
+/**
+ * Adds a pod from an object of kind Pod. The requests are computed with the default feature gates.
+ */
 void bt_aggregate_add_object(struct bt_aggregate *aggregate, struct bt_object *object);
-/** Sets the node object, of kind Node, and takes a reference to it. */
+/** Sets the node from an object of kind Node, to which a reference is taken. */
 void bt_aggregate_set_node(struct bt_aggregate *aggregate, struct bt_object *node);
 /**
- * Updates the pressures from the node's conditions. A condition that the node does not list keeps
- * its status. Spec 01b section 16.1.
+ * Updates the pressures from the node's conditions. If the node does not list a condition, its
+ * previous status stays. Spec 01b section 16.1.
  */
 void bt_pressures_take(struct bt_pressures *pressures, const struct bt_node *node);
 extern const struct bt_pressures bt_pressures_unknown;
-/** Appends an image. Images must come sorted by name, without duplicates; the name is copied. */
+/**
+ * Appends an image, whose name is copied. The caller must append images in ascending order of their
+ * names, each name once.
+ */
 void bt_aggregate_push_image(
 	struct bt_aggregate *aggregate, struct bt_str name, const struct berth_image_state *state);
 
@@ -98,7 +114,10 @@ static inline struct berth_node_info *berth_node_info_of_aggregate(struct bt_agg
 	return (struct berth_node_info *)(void *)aggregate;
 }
 
-/** Returns the aggregate behind a public pointer; NULL for NULL and for plain views. */
+/**
+ * Returns the aggregate of a public pointer; NULL if the pointer is NULL or points to a view of the
+ * tables.
+ */
 static inline struct bt_aggregate *bt_aggregate_of(const struct berth_node_info *node)
 {
 	const struct bt_node_info *view = (const struct bt_node_info *)(const void *)node;
@@ -106,15 +125,18 @@ static inline struct bt_aggregate *bt_aggregate_of(const struct berth_node_info 
 	return view != NULL ? (struct bt_aggregate *)(uintptr_t)view->owner : NULL;
 }
 
-/** Like bt_aggregate_of, but returns NULL also for clones of views. */
-static inline struct bt_aggregate *bt_alone_of(const struct berth_node_info *node)
+/**
+ * Returns the standalone aggregate of a public pointer; NULL if the pointer is NULL or points to a
+ * view or to the clone of a view.
+ */
+static inline struct bt_aggregate *bt_standalone_of(const struct berth_node_info *node)
 {
 	struct bt_aggregate *aggregate = bt_aggregate_of(node);
 
 	return aggregate != NULL && aggregate->view.state == NULL ? aggregate : NULL;
 }
 
-/** Returns the node object of an aggregate that is not the clone of a view, or NULL. */
+/** Returns the node of a standalone aggregate; NULL if no node is set. */
 static inline const struct bt_node *bt_aggregate_node(const struct bt_aggregate *aggregate)
 {
 	return aggregate->node != NULL ? aggregate->node->value : NULL;

@@ -205,7 +205,10 @@ static int bad_table(const struct berth_args_schema *schema, struct berth_error 
 		schema != NULL && schema->type_name != NULL ? schema->type_name : "arguments");
 }
 
-/** Translates a public schema to the decoder's form, in the arena. */
+/**
+ * Translates the schema of a plugin's arguments to the form that the decoder of the configuration
+ * reads. The result is in the arena. depth: number of enclosing schemas.
+ */
 static int translate(const struct berth_args_schema *schema, struct bt_arena *arena, uint32_t depth,
 	const struct bt_config_schema **out_schema, struct berth_error *err)
 {

@@ -2,10 +2,10 @@
 #ifndef BT_LIB_CONVERT_H
 #define BT_LIB_CONVERT_H
 /**
- * The only place where public opaque types are converted to internal ones and back. A public
- * pointer is the internal pointer; objects that the library creates may have more members after the
- * internal structure, which is then their first member. struct berth_str and struct berth_status
- * are the internal structures by name (base/str.h, framework/status.h).
+ * Converts between public opaque types and internal structures. A public pointer has the address of
+ * the internal structure. What the library creates for a caller may be a larger structure whose
+ * first member is the internal one. struct berth_str and struct berth_status need no conversion:
+ * bt_str and bt_status are other names of the same types.
  */
 #include "api/object.h"
 #include "base/alloc.h"
@@ -25,7 +25,10 @@
 #include "state/node_info.h"
 #include "state/pod_info.h"
 
-/** Defines conversions: bt_<name>_of to the internal type, berth_<name>_of to the public type. */
+/**
+ * Defines four casts: bt_<name>_of() and bt_const_<name>_of() to the internal type,
+ * berth_<name>_of() and berth_const_<name>_of() to the public type.
+ */
 #define BT_LIB_CONVERT(name, internal, public_type) \
 	static inline struct internal *bt_##name##_of(struct public_type *outside) \
 	{ \
@@ -46,7 +49,7 @@
 		return (const struct public_type *)(const void *)inside; \
 	}
 
-/** Defines a public function that returns a field of the internal object. */
+/** Defines a public function that returns a field of the internal structure. */
 #define BT_LIB_GETTER(type, function, name, field) \
 	type function(const struct berth_##name *outside) \
 	{ \
@@ -54,8 +57,8 @@
 	}
 
 /**
- * Defines a public function that returns the value of a key in a map of the object; NULL data if
- * absent.
+ * Defines a public function that looks up a key in a map of the internal structure. The result has
+ * data NULL if the map does not have the key.
  */
 #define BT_LIB_MAP_GETTER(function, name, map) \
 	struct berth_str function(const struct berth_##name *outside, struct berth_str key) \
@@ -64,8 +67,8 @@
 	}
 
 /**
- * Defines a public function that returns the structure of an object of one kind; NULL for other
- * kinds and for NULL.
+ * Defines a public function that returns the content of an object of one kind; NULL if the object
+ * is NULL or of another kind.
  */
 #define BT_LIB_VALUE_GETTER(function, name, object_kind) \
 	const struct berth_##name *function(const struct berth_object *object) \
@@ -111,7 +114,7 @@ static inline struct bt_status bt_lib_unknown_node(struct bt_arena *arena, struc
 		BT_STR_ARG(name));
 }
 
-/** Returns a copy, which the caller frees. */
+/** Copies the text to the heap, with a zero byte at the end. owned: bt_free the data. */
 static inline struct bt_str bt_lib_own_text(struct bt_str text)
 {
 	return (struct bt_str){
@@ -126,8 +129,8 @@ static inline struct bt_str bt_lib_map_value(const struct bt_str_map *map, struc
 }
 
 /**
- * Makes public arguments for a plugin outside of the tree; args NULL: none. Borrows the
- * configuration's text.
+ * Returns the arguments of the configuration in the form that plugins outside of the tree get. The
+ * texts are borrowed from args. args NULL: the plugin has no arguments.
  */
 struct berth_raw_args bt_raw_args_of(const struct bt_plugin_args *args);
 #endif

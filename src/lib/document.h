@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_DOCUMENT_H
 #define BT_LIB_DOCUMENT_H
-/** Reads texts from callers that are JSON or YAML. */
+/** Reads documents that may be JSON or YAML, and configuration files. */
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -9,26 +9,33 @@
 #include "base/strbuf.h"
 #include "config/load.h"
 
-/** Whether the first byte after white space opens a JSON value; a byte order mark is skipped. */
+/**
+ * Whether the text is to be read as JSON: the first byte after white space is { or [. A byte order
+ * mark is skipped.
+ */
 bool bt_document_is_json(struct bt_str text);
 
 /**
- * Receives documents as JSON text. If the result is not 0, reading ends and returns this result.
+ * Receives one document as JSON text. A result other than 0 ends the reading and becomes its
+ * result.
  */
 typedef int (*bt_document_take)(void *context, struct bt_str json, struct berth_error *err);
 
-/** Calls take for every document of a JSON or YAML text; JSON is passed on unchanged. */
+/**
+ * Calls take for each document of the text. A JSON text is one document, which is passed on
+ * unchanged.
+ */
 BT_MUST_USE int bt_document_each(
 	struct bt_str text, bt_document_take take, void *context, struct berth_error *err);
 
 /**
- * Writes the first document of a YAML text to out as JSON ("null" if there is none). duplicates
- * (may be NULL): see codec/yaml.h.
+ * Appends the first document of a YAML text to out, as JSON; "null" if the text has no document.
+ * duplicates: receives complaints about duplicate keys (codec/yaml.h); may be NULL.
  */
 BT_MUST_USE int bt_document_from_yaml(struct bt_str text, struct bt_strbuf *duplicates,
 	struct bt_strbuf *out, struct berth_error *err);
 
-/** Loads a configuration file's text, JSON or YAML. gates NULL: the defaults; flags NULL: none. */
+/** Loads the text of a configuration file. gates NULL: the default gates. flags NULL: no flags. */
 BT_MUST_USE int bt_document_load_config(struct bt_str text, const struct bt_gates *gates,
 	const struct bt_config_flags *flags, struct bt_config **out_config,
 	struct berth_error *err);

@@ -42,7 +42,10 @@ static int post(void *context, const struct bt_extender_request *request, struct
 	return result;
 }
 
-/** Logs an error that upstream only logs, too. */
+/**
+ * Logs an error of an extender that does not fail the cycle, because the extender is ignorable or
+ * upstream only logs the error.
+ */
 static void log_ignored(void *context, const struct bt_config_extender *config, const char *message,
 	int verbosity, struct bt_str error)
 {
@@ -75,7 +78,7 @@ static uint32_t find_failure(const struct berth_engine *engine, struct bt_str ke
 	return UINT32_MAX;
 }
 
-/** Writes "namespace/name" into the buffer. */
+/** Writes "namespace/name" into the empty buffer, and returns the text in the buffer. */
 static struct bt_str key_of(struct bt_strbuf *buffer, struct bt_str namespace_, struct bt_str name)
 {
 	bt_strbuf_printf(buffer, "%.*s/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
@@ -107,7 +110,7 @@ static void record_failure(struct berth_engine *engine, const struct bt_attempt 
 
 	remove_failure(engine, attempt->namespace_, attempt->name);
 	if (bt_scheduler_find_pod(engine->scheduler, attempt->namespace_, attempt->name) == NULL) {
-		return; /* the pod was removed meanwhile: a new note would never be released */
+		return; /* the pod was removed: nothing would remove the note later */
 	}
 	struct bt_str key = key_of(&buffer, attempt->namespace_, attempt->name);
 	note.key = bt_strndup(key.data, key.length);
@@ -183,7 +186,10 @@ void berth_engine_destroy(struct berth_engine *engine)
 	bt_free(engine);
 }
 
-/** Returns the version of the object that the engine has, or NULL. Borrowed. */
+/**
+ * Returns the stored version of the object with the same kind, namespace and name, or NULL.
+ * borrowed: until the engine gets the next version.
+ */
 static struct bt_object *find_known(
 	const struct berth_engine *engine, const struct bt_object *object)
 {
@@ -383,8 +389,8 @@ void berth_engine_pod_wait(struct berth_engine *engine, struct berth_str pod_nam
 		out_wait->rejected_by_count = count;
 	} else if (pod != NULL) {
 		/*
-		 * The pod is not in the queue: it is bound, assumed on a node, or belongs to
-		 * another scheduler.
+		 * The pod is known but not queued. It is bound, or it is assumed on a node and its
+		 * binding runs, or it belongs to another scheduler.
 		 */
 		const struct bt_state *state = bt_scheduler_engine(engine->scheduler)->state;
 		uint32_t id = bt_state_find_pod(state, pod->meta->uid);
@@ -402,7 +408,7 @@ void berth_engine_pod_wait(struct berth_engine *engine, struct berth_str pod_nam
 		: bt_arena_str(arena, bt_str_from(engine->notes.items[note].message));
 }
 
-/** Arguments of a walk over the queue. */
+/** Context of visit_entry. */
 struct walk {
 	berth_queued_pod_visit_fn visit;
 	void *context;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_ENGINE_H
 #define BT_LIB_ENGINE_H
-/** The public engine: the scheduler, and the objects and requests of its owner. */
+/**
+ * The public engine: a scheduler whose API writes become requests, which the owner of the engine
+ * takes, performs and answers.
+ */
 #include "base/fifo.h"
 #include "base/map.h"
 #include "berth/engine.h"
@@ -11,82 +14,83 @@
 #include "sched/scheduler.h"
 
 /*
- * Requests of an engine: writes that the owner has not taken yet, and writes that have no answer
- * yet. The scheduler's writers (sched/scheduler.h) add requests.
+ * Requests: the API writes that the owner has not taken yet or has not answered yet. The scheduler
+ * adds them through struct bt_scheduler_writer (sched/scheduler.h).
  */
 
-/** A request to the owner. */
+/** An API write. */
 struct bt_request {
-	struct berth_request request; /* texts in the arena */
+	struct berth_request request; /* what the owner gets; texts in the arena */
 	struct bt_arena arena;
 	uint32_t slot;
 	/**
-	 * key: finds the request when the same write is repeated. owner_uid: the pod being bound.
-	 * "" if not used.
+	 * Identifies a write that the scheduler repeats until it has the result, so that the
+	 * repetition finds this request. "" for other writes.
 	 */
 	struct bt_str key;
-	struct bt_str owner_uid;
-	struct bt_preemption_ticket ticket; /* executor NULL: no ticket */
+	struct bt_str owner_uid; /* the pod whose binding needs the write; valid if key is set */
+	struct bt_preemption_ticket ticket; /* of a preemption that waits; executor NULL: none */
 	bool taken;
 	bool answered;
-	bool abandoned; /* the scheduler no longer needs the result */
-	bool awaited;   /* the scheduler holds back the pod's next write until the answer */
+	bool abandoned; /* the result is ignored: see bt_requests_abandon */
+	bool awaited;   /* a status patch: the next write for the pod waits for the answer */
 	int code;
 	struct bt_str message;          /* in the arena */
 	struct bt_str resource_version; /* in the arena */
 };
 
 struct bt_requests {
-	struct bt_scheduler *scheduler;    /* borrowed; set after its creation */
-	BT_VEC(struct bt_request *) items; /* by slot; NULL: free */
+	struct bt_scheduler *scheduler;    /* borrowed; set by the creator of both */
+	BT_VEC(struct bt_request *) items; /* by bt_request.slot; NULL: the slot is free */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key;
-	BT_FIFO(struct bt_request *) untaken;
-	uint32_t serial;           /* serial number of the next id */
-	struct bt_request *event;  /* the last event that the owner took */
-	struct bt_request *result; /* the last answered request found; holds texts */
+	BT_FIFO(struct bt_request *) untaken; /* in the order in which they were added */
+	uint32_t serial; /* number of requests added so far: the upper half of the last id */
+	struct bt_request *event;  /* taken last; its texts are valid until the next take */
+	struct bt_request *result; /* answer that the scheduler got last; holds its texts */
 	struct bt_scheduler_writer writer;
 	struct bt_volume_writer volumes;
 	berth_warn_fn warn;
 	void *warn_context;
 };
 
-/** requests must not move, because writer and volumes point to it. */
+/** The structure must not move afterwards, because writer and volumes point to it. */
 void bt_requests_init(struct bt_requests *requests, berth_warn_fn warn, void *warn_context);
 void bt_requests_finish(struct bt_requests *requests);
 bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_request);
 void bt_requests_answer(
 	struct bt_requests *requests, uint64_t id, const struct berth_answer *answer);
-/** Call when the pod's binding has ended: results of its writes are dropped. */
+/**
+ * Forgets the writes of the binding of the pod with this uid, which has failed: their answers, also
+ * later ones, are ignored, and a new attempt sends new writes.
+ */
 void bt_requests_abandon(struct bt_requests *requests, struct bt_str owner_uid);
 
-/* The engine. */
-
-/** Message of a pod's last failed attempt. */
+/** The message of a pod's last attempt, which failed. */
 struct bt_failure_note {
-	char *key; /* "namespace/name"; NULL: free */
+	char *key; /* "namespace/name"; NULL: the note is free */
 	char *message;
 };
 
-/** One extender of an engine. */
+/** An extender of an engine's configuration. */
 struct berth_extender {
-	const struct bt_extenders *all; /* all extenders of the engine */
+	const struct bt_extenders *all; /* the extenders of the engine */
 	uint32_t index;
 };
 
 struct berth_engine {
 	struct bt_scheduler *scheduler;
 	struct bt_requests requests;
-	struct bt_object_store nodes; /* newest versions, with which updates are compared */
+	struct bt_object_store nodes; /* newest versions, the old objects of later changes */
 	BT_VEC(struct bt_failure_note) notes;
 	BT_VEC(uint32_t) free_notes;
 	struct bt_map notes_by_key;
-	/** Receives the name of each step of a cycle when the step begins; may be NULL. */
+	/** Is called when a step of a cycle begins, with the name of the step; may be NULL. */
 	void (*trace_step)(void *context, const char *text);
 	void *trace_context;
 	berth_log_fn log;
 	void *log_context;
-	/* Transport of extenders; poster and observer point into the engine. */
+	/* How extenders are called. poster and observer have pointers to this structure. */
 	struct berth_extender_transport transport;
 	struct bt_extender_poster poster;
 	struct bt_extender_factory extender_factory;

@@ -39,8 +39,8 @@ const struct berth_shared_lister *berth_handle_snapshot_shared_lister(
 	const struct bt_handle *inside = bt_const_handle_of(handle);
 
 	/*
-	 * During binding calls the snapshot is not available, because cycles of other pods change
-	 * it.
+	 * While PreBind, Bind or PostBind of a plugin runs, the snapshot is not available, because
+	 * cycles of other pods may have changed it.
 	 */
 	BT_ASSERT_SLOW(inside->binding_calls == 0);
 	return inside->binding_calls == 0 ? berth_const_shared_lister_of(&inside->snapshot) : NULL;
@@ -57,7 +57,7 @@ static void init_info(const struct bt_snapshot_view *view, uint32_t slot, struct
 	bt_node_info_init(info, view->state, slot);
 	if (view->assumed != NULL && view->assumed_slot == slot) {
 		int result = bt_node_info_remove_pod(info, arena, view->assumed, NULL);
-		(void)result; /* if not found, the pod is no longer assumed: nothing to remove */
+		(void)result; /* not found: the pod is no longer assumed */
 	}
 }
 
@@ -236,15 +236,15 @@ const struct berth_volume_binder *berth_handle_volume_binder(const struct berth_
 	return services_of(handle)->volume_binder;
 }
 
-/** A cycle state made by berth_cycle_state_create. */
+/** A cycle state of berth_cycle_state_create or berth_cycle_state_clone. */
 struct own_cycle {
-	struct bt_cycle_state cycle; /* first, because public pointers point here */
-	struct bt_arena arena;       /* unused in clones, which use the original's arena */
+	struct bt_cycle_state cycle; /* first: public pointers point here */
+	struct bt_arena arena; /* memory of `cycle`; clones use the arena of the original instead */
 };
 
 /**
- * Reserves data for the plugins of any framework: the framework that runs a plugin on this state
- * sets plugin_count.
+ * Allocates data for the largest possible number of plugins, because the state does not know its
+ * framework yet. The first framework that runs on the state sets plugin_count.
  */
 static void make_room(struct bt_cycle_state *cycle)
 {
@@ -305,7 +305,7 @@ int berth_cycle_state_read(const struct berth_cycle_state *state, berth_state_ke
 	return result;
 }
 
-/** Calls the clone function of the datum. */
+/** Clones data with the function that the data itself brings. */
 static void *clone_datum(const void *data, struct bt_arena *arena)
 {
 	const struct berth_state_data *datum = data;

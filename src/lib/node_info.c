@@ -12,11 +12,14 @@
 #include "state/node_table.h"
 #include "state/shape.h"
 
-/* Accessors for both kinds of node infos; aggregate.c has the functions that change one. */
+/*
+ * Functions that read a node, which is a view, an aggregate or NULL. aggregate.c has the functions
+ * that change a node.
+ */
 
 struct berth_str berth_node_info_name(const struct berth_node_info *node)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 
 	if (node == NULL || (alone != NULL && alone->node == NULL)) {
 		return BT_STR("");
@@ -27,7 +30,7 @@ struct berth_str berth_node_info_name(const struct berth_node_info *node)
 
 struct berth_str berth_node_info_label(const struct berth_node_info *node, struct berth_str key)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 	const struct bt_str *value = NULL;
 
 	if (alone != NULL) {
@@ -42,7 +45,7 @@ struct berth_str berth_node_info_label(const struct berth_node_info *node, struc
 
 bool berth_node_info_unschedulable(const struct berth_node_info *node)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 
 	if (alone != NULL) {
 		return alone->node != NULL && bt_aggregate_node(alone)->spec.unschedulable;
@@ -52,7 +55,7 @@ bool berth_node_info_unschedulable(const struct berth_node_info *node)
 
 const struct berth_node *berth_node_info_node(const struct berth_node_info *node)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 
 	return alone != NULL ? berth_const_node_of(bt_aggregate_node(alone)) : NULL;
 }
@@ -60,11 +63,11 @@ const struct berth_node *berth_node_info_node(const struct berth_node_info *node
 int berth_node_info_taints(const struct berth_node_info *node, struct berth_arena *arena,
 	const struct berth_taint **out_taints, uint32_t *out_count, struct berth_error *err)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 	const bt_taint_list *taints = NULL;
 	struct berth_taint *list = NULL;
 
-	(void)err; /* reading taints cannot fail, because they are a field */
+	(void)err; /* the public signature allows errors, but reading a field has none */
 	if (alone != NULL) {
 		taints = alone->node != NULL ? &bt_aggregate_node(alone)->spec.taints : NULL;
 	} else if (node != NULL) {
@@ -100,7 +103,11 @@ const char *berth_condition_status_string(enum berth_condition_status status)
 	return "";
 }
 
-/** Returns the status of the last condition of a type, in the form that views store. */
+/**
+ * Returns the status of a condition of a view; `type` is the first byte of the entries in
+ * bt_node_info_conditions. If the node lists the condition more than once, the last entry counts.
+ * NULL has status Unknown.
+ */
 static enum berth_condition_status digest_status(const struct berth_node_info *node, char type)
 {
 	enum berth_condition_status status = BERTH_CONDITION_STATUS_NONE;
@@ -128,7 +135,7 @@ static enum berth_condition_status digest_status(const struct berth_node_info *n
 #define NODE_PRESSURE(function, field, type) \
 	enum berth_condition_status function(const struct berth_node_info *node) \
 	{ \
-		const struct bt_aggregate *alone = bt_alone_of(node); \
+		const struct bt_aggregate *alone = bt_standalone_of(node); \
 		return alone != NULL ? alone->pressures.field : digest_status(node, type); \
 	}
 
@@ -136,7 +143,10 @@ NODE_PRESSURE(berth_node_info_memory_pressure_condition, memory, BT_CONDITION_ME
 NODE_PRESSURE(berth_node_info_disk_pressure_condition, disk, BT_CONDITION_DISK_PRESSURE)
 NODE_PRESSURE(berth_node_info_pid_pressure_condition, pid, BT_CONDITION_PID_PRESSURE)
 
-/** Fills in cpu, memory and storage of a view, then the scalar resources. */
+/**
+ * Sets *out_resource from a view: the given amounts, and each scalar resource that is not 0. scalar
+ * NULL: no scalar resources.
+ */
 static void fill_from_view(const struct bt_node_info *view, int64_t cpu, int64_t memory,
 	int64_t ephemeral, int64_t (*scalar)(const struct bt_node_info *info, uint32_t resource),
 	struct berth_resource *out_resource)
@@ -158,7 +168,7 @@ static void fill_from_view(const struct bt_node_info *view, int64_t cpu, int64_t
 void berth_node_info_requested_resource(
 	const struct berth_node_info *node, struct berth_resource *out_resource)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 	const struct bt_node_info *view = bt_const_node_info_of(node);
 
 	if (alone != NULL) {
@@ -175,7 +185,7 @@ void berth_node_info_requested_resource(
 void berth_node_info_non_zero_request(
 	const struct berth_node_info *node, struct berth_resource *out_resource)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 	const struct bt_node_info *view = bt_const_node_info_of(node);
 
 	if (alone != NULL) {
@@ -191,7 +201,7 @@ void berth_node_info_non_zero_request(
 void berth_node_info_allocatable_resource(
 	const struct berth_node_info *node, struct berth_resource *out_resource)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 	const struct bt_node_info *view = bt_const_node_info_of(node);
 
 	if (alone != NULL) {
@@ -206,11 +216,11 @@ void berth_node_info_allocatable_resource(
 	}
 }
 
-/* Defines functions that return an amount of a node, aggregate or view; 0 for NULL. */
+/* Defines a function that returns an amount of an aggregate or a view; 0 for NULL. */
 #define NODE_AMOUNT(function, alone_field, view_field) \
 	int64_t function(const struct berth_node_info *node) \
 	{ \
-		const struct bt_aggregate *alone = bt_alone_of(node); \
+		const struct bt_aggregate *alone = bt_standalone_of(node); \
 		if (alone != NULL) { \
 			return alone->alone_field; \
 		} \
@@ -284,7 +294,7 @@ struct berth_str berth_node_info_string(
 
 uint32_t berth_node_info_pod_count(const struct berth_node_info *node)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 
 	if (alone != NULL) {
 		return alone->pods.count;
@@ -292,11 +302,11 @@ uint32_t berth_node_info_pod_count(const struct berth_node_info *node)
 	return node != NULL ? bt_node_info_pod_count(bt_const_node_info_of(node)) : 0;
 }
 
-/** Gets a pod of an aggregate or of a view. node is not NULL. */
+/** Copies the pod info at this index of the node, which must not be NULL. */
 static void get_pod(
 	const struct berth_node_info *node, uint32_t index, struct bt_pod_info *out_info)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 
 	if (alone != NULL) {
 		BT_ASSERT(index < alone->pods.count);
@@ -334,7 +344,7 @@ const struct berth_pod_info *const *berth_node_info_pods(
 const struct berth_pod_info *const *berth_node_info_pods_with_affinity(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 	const struct berth_pod_info **list = NULL;
 	uint32_t count =
 		alone != NULL ? alone->pods_with_affinity.count : berth_node_info_pod_count(node);
@@ -362,7 +372,7 @@ const struct berth_pod_info *const *berth_node_info_pods_with_affinity(
 bool berth_node_info_filter(const void *node_info, const struct berth_pod *pod)
 {
 	const struct berth_node_info *node = node_info;
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 	const struct bt_pod *inside = bt_const_pod_of(pod);
 
 	if (node == NULL || (alone != NULL && alone->node == NULL) ||
@@ -413,7 +423,7 @@ uint32_t berth_node_info_pvc_ref_count(
 		struct bt_str claim = claim_key;
 
 		get_pod(node, i, &info);
-		/* The key is "namespace/name"; neither part contains a slash. */
+		/* Compare the namespace part of the key "namespace/name", then the name part. */
 		if (claim_key.length <= info.namespace_.length ||
 			claim_key.data[info.namespace_.length] != '/') {
 			continue;
@@ -434,7 +444,7 @@ uint32_t berth_node_info_pvc_ref_count(
 const struct berth_host_port *berth_node_info_used_ports(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 	struct berth_host_port_info collected = {0};
 	const struct berth_host_port_info *ports = &collected;
 	struct berth_host_port *list = NULL;
@@ -442,7 +452,10 @@ const struct berth_host_port *berth_node_info_used_ports(
 	if (alone != NULL) {
 		ports = &alone->ports;
 	} else if (node != NULL) {
-		/* Make the same set of ports from a view as aggregates have. */
+		/*
+		 * Collect the ports of a view in the form in which aggregates store them. A changed
+		 * view has the complete list of ports itself.
+		 */
 		const struct bt_node_info *view = bt_const_node_info_of(node);
 		const struct bt_node_row *row = &view->state->nodes.rows[view->slot];
 		const struct bt_symbol_table *symbols = &view->state->symbols;
@@ -489,7 +502,7 @@ bool berth_node_info_is_port_used(const struct berth_node_info *node, int32_t po
 bool berth_node_info_image_state(const struct berth_node_info *node, struct berth_str image_name,
 	struct berth_image_state *out_state)
 {
-	const struct bt_aggregate *alone = bt_alone_of(node);
+	const struct bt_aggregate *alone = bt_standalone_of(node);
 	const struct bt_aggregate_image *image;
 
 	if (alone == NULL) {
@@ -565,7 +578,7 @@ static struct bt_str_map *copy_labels(const struct bt_str_map *labels, struct bt
 	return copy;
 }
 
-/** Copies the part of the shape that the accessors of pod_info.h read. */
+/** Copies the fields of a shape that the accessors of berth/pod_info.h read. */
 static struct bt_shape *copy_shape(const struct bt_shape *shape, struct bt_arena *arena)
 {
 	struct bt_shape *copy = BT_ARENA_NEW(arena, struct bt_shape);

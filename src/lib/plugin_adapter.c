@@ -10,17 +10,20 @@
 #include "lib/convert.h"
 #include "lib/node_to_status.h"
 
-/** An instance of a plugin outside of the tree. */
+/** A plugin outside of the tree, as an instance of the framework. */
 struct adapted {
-	struct bt_plugin base;       /* registered with the framework */
-	struct bt_plugin_ops inside; /* only the functions that the plugin has */
+	struct bt_plugin base;       /* what the framework gets */
+	struct bt_plugin_ops inside; /* the table of base: NULL where the plugin has no function */
 	struct bt_plugin_shortcuts shortcuts;
 	struct berth_plugin *plugin;
-	struct berth_plugin_ops outside; /* the plugin's table, NULL where it is shorter */
+	struct berth_plugin_ops outside; /* copy of the plugin's table; NULL beyond its end */
 	const struct bt_handle *handle;
 	struct berth_raw_args args;
-	struct bt_arena column_arena; /* memory of one call over many nodes */
-	/* The plugin's registrations; their hints are functions of the adapter. */
+	struct bt_arena column_arena; /* memory of one call of score_column */
+	/*
+	 * The events that the plugin registered. Their hints are functions of this file: the k-th
+	 * calls hints[k].
+	 */
 	BT_VEC(struct bt_event_registration) events;
 	berth_queueing_hint_fn hints[BERTH_HINTS_MAX];
 	uint32_t hint_count;
@@ -36,7 +39,10 @@ static struct bt_str node_name(const struct adapted *adapted, uint32_t slot)
 	return bt_node_table_name(&adapted->handle->state->nodes, slot);
 }
 
-/** Checks the status that a plugin returned: an unknown code becomes an error. */
+/**
+ * Returns the status of a plugin without a plugin index; an error if the plugin returned an unknown
+ * code.
+ */
 static struct bt_status checked_status(
 	const struct adapted *adapted, struct bt_status status, struct bt_arena *arena)
 {
@@ -45,7 +51,7 @@ static struct bt_status checked_status(
 			"plugin %s answered with the unknown code %d", adapted->inside.name,
 			status.code);
 	}
-	status.plugin = 0; /* the framework fills in which plugin it is from */
+	status.plugin = 0; /* the framework sets the index of the plugin */
 	return status;
 }
 
@@ -168,7 +174,11 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 	return checked_status(adapted, status, cycle->arena);
 }
 
-/** Calls Score of a plugin with score_reads, while no cycle is running. */
+/**
+ * Returns the raw score of a node for a column, which is computed outside of scheduling cycles. A
+ * failure, a negative score and a node outside of the snapshot give 0; too large scores are reduced
+ * to the maximum.
+ */
 static int32_t column_score(const struct adapted *adapted, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
@@ -273,7 +283,10 @@ static enum bt_queueing_hint run_hint(struct bt_plugin *plugin, uint32_t index,
 		: BT_HINT_QUEUE;
 }
 
-/* Hint functions do not get their registration, so each registration has a function. */
+/*
+ * A hint function is not told for which registration it is called, so there is one function for
+ * each registration.
+ */
 #define HINT(index) \
 	static enum bt_queueing_hint hint_##index(struct bt_plugin *plugin, \
 		const struct bt_pod_info *pod, const void *old_object, const void *new_object, \
@@ -489,7 +502,10 @@ static struct berth_placement placement_outside(
 		.name = placement->name, .node_names = names, .node_count = placement->count};
 }
 
-/** Converts a placement. Returns false and sets *out_status if a node is not in the snapshot. */
+/**
+ * Converts a placement of a plugin; its slots are in the arena. If a node is not in the snapshot,
+ * sets *out_status and returns false.
+ */
 static bool placement_inside(const struct adapted *adapted, const struct berth_placement *placement,
 	struct bt_arena *arena, struct bt_placement *out_placement, struct bt_status *out_status)
 {
@@ -570,7 +586,7 @@ const char *berth_plugin_name(const struct berth_plugin *plugin)
 	return plugin->ops->name;
 }
 
-/** Fills the framework's table with the functions that the plugin has. */
+/** Sets an adapter in the framework's table for each function that the plugin has. */
 static void fill_slots(struct adapted *adapted)
 {
 	const struct berth_plugin_ops *outside = &adapted->outside;
@@ -592,8 +608,8 @@ static void fill_slots(struct adapted *adapted)
 	FILL(score, score);
 	inside->normalize = normalize_kind(outside->normalize);
 	/*
-	 * Use score_reads only if no function of the plugin that depends on the cycle runs before
-	 * Score.
+	 * Ignore score_reads if the plugin has a function that passes data of the cycle to Score or
+	 * changes its scores.
 	 */
 	if (outside->score_reads != 0 && outside->score != NULL && outside->pre_filter == NULL &&
 		outside->pre_score == NULL && outside->score_extensions == NULL) {
@@ -636,7 +652,7 @@ static void destroy_adapted(struct bt_plugin *plugin)
 	bt_free(adapted);
 }
 
-/** Checks the plugin that a factory made; returns 0 if the plugin is usable. */
+/** Checks what a factory returned: the plugin needs a table, a size and the registered name. */
 static int check_plugin(
 	const struct berth_plugin *plugin, const char *name, struct berth_error *err)
 {
@@ -676,8 +692,8 @@ static int create_adapted(const struct bt_plugin_ops *ops, const struct bt_plugi
 		return result < 0 ? result : BERTH_ERR_INTERNAL;
 	}
 	/*
-	 * The table of an older plugin is shorter, that of a newer plugin longer: copy the common
-	 * part.
+	 * A plugin built with an older header has a shorter table, one built with a newer header a
+	 * longer table: copy the part that both versions have.
 	 */
 	size_t size = adapted->plugin->ops->size;
 

@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_PLUGIN_ADAPTER_H
 #define BT_LIB_PLUGIN_ADAPTER_H
-/** Adapts plugins outside of the tree to the framework's tables. */
+/**
+ * Lets the framework call plugins outside of the tree, which have tables of type struct
+ * berth_plugin_ops.
+ */
 #include "berth/plugin.h"
 #include "framework/plugin.h"
 
-/** A factory in the registry. First member is the table that the framework uses. */
+/** The factory of a plugin outside of the tree. */
 struct bt_plugin_registration {
-	struct bt_plugin_ops ops;
-	char *name; /* owned */
+	struct bt_plugin_ops ops; /* for the framework's registry: only a name and `create` */
+	char *name;               /* owned */
 	berth_plugin_factory_fn create;
 	void *context;
 };
 
-/** Fills ops; name, create and context must be set. The registration must not move afterwards. */
+/**
+ * Sets ops; the caller must have set the other members. The registration must not move afterwards,
+ * because ops points to it.
+ */
 void bt_plugin_registration_init(struct bt_plugin_registration *registration);
 
-/** Returns node infos of the slots, in the arena. */
+/**
+ * Returns views of the nodes in these slots, in the arena, without the assumed pod of the snapshot
+ * view.
+ */
 const struct berth_node_info *const *bt_lib_node_infos(const struct bt_snapshot_view *view,
 	const uint32_t *slots, uint32_t count, struct bt_arena *arena);
 #endif

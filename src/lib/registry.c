@@ -39,7 +39,7 @@ void berth_registry_destroy(struct berth_registry *registry)
 	}
 	bt_vec_finish(&registry->registrations);
 	for (uint32_t i = registry->objects.count; i-- > 0;) {
-		(void)dlclose(registry->objects.items[i]); /* a failure cannot be handled */
+		(void)dlclose(registry->objects.items[i]); /* nothing can be done about a failure */
 	}
 	bt_vec_finish(&registry->objects);
 	bt_free(registry);
@@ -98,11 +98,14 @@ bool berth_registry_has(const struct berth_registry *registry, struct berth_str 
 }
 
 #define MODULE_SYMBOL "berth_plugin_module"
-/** Limits: files per folder, and plugins per file. */
+/** Limits: shared objects in a folder, and plugins in a shared object. */
 #define FILES_MAX 1024
 #define PLUGINS_MAX 1024
 
-/** Sets the error to the dynamic linker's message, which often begins with the path. */
+/**
+ * Sets the error to the dynamic linker's message, with the path in front if the message does not
+ * begin with the path.
+ */
 static int loader_error(int code, const char *path, struct berth_error *err)
 {
 	const char *text = dlerror();
@@ -165,7 +168,7 @@ static int register_module(struct berth_registry *registry,
 int berth_registry_load_plugin(
 	struct berth_registry *registry, const char *path, struct berth_error *err)
 {
-	/* For a path without "/", dlopen would search system folders: prepend "./". */
+	/* dlopen would search a name without "/" in system folders, so prepend "./". */
 	struct bt_strbuf text = {0};
 
 	if (strchr(path, '/') == NULL) {
@@ -193,7 +196,7 @@ int berth_registry_load_plugin(
 	if (result == BERTH_OK) {
 		bt_vec_push(&registry->objects, object);
 	} else {
-		(void)dlclose(object); /* report only the first failure */
+		(void)dlclose(object); /* the failure above is the one to report */
 	}
 	bt_free(full);
 	return result;

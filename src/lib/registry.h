@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_LIB_REGISTRY_H
 #define BT_LIB_REGISTRY_H
-/** The public registry: the framework's registry, and the memory of its entries. */
+/**
+ * The public registry: a registry of the framework, and the memory of the plugins outside of the
+ * tree.
+ */
 #include "berth/registry.h"
 #include "framework/registry.h"
 #include "lib/plugin_adapter.h"
 
 struct berth_registry {
 	struct bt_registry inside;
-	BT_VEC(struct bt_plugin_registration *) registrations; /* owned, also removed ones */
-	BT_VEC(void *) objects;                                /* loaded shared objects */
+	BT_VEC(struct bt_plugin_registration *)
+	registrations;          /* owned; also of plugins that were unregistered */
+	BT_VEC(void *) objects; /* handles of dlopen, in the order of loading */
 };
 #endif

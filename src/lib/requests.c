@@ -6,8 +6,7 @@
 #include "plugins/preemption_executor.h"
 
 /**
- * Adds a request without a key, so that it is never looked up again. The caller fills in the
- * request.
+ * Adds a request, which the caller fills in. The request has no key, so find does not return it.
  */
 static struct bt_request *add(struct bt_requests *requests, enum berth_request_kind kind)
 {
@@ -64,9 +63,10 @@ static void set_identity(
 }
 
 /**
- * Finds or adds the write of this kind to this object. A new write is returned in *out_new, and the
- * caller must fill it in; otherwise *out_new is NULL. Returns BT_WRITE_PENDING if there is no
- * answer yet; otherwise the result of the answer, whose details are in requests->result.
+ * Finds the request for this write of this object (for a Bind, name is the uid of the pod), or adds
+ * it. A new request is returned in *out_new for the caller to fill in; otherwise *out_new is NULL.
+ * Returns BT_WRITE_PENDING if there is no answer yet, else the code of the answer; requests->result
+ * is then the request.
  */
 static int find_or_add(struct bt_requests *requests, enum berth_request_kind kind,
 	struct bt_str namespace_, struct bt_str name, struct bt_request **out_new,
@@ -237,8 +237,8 @@ static void record_event(void *context, const struct bt_pod *pod, const char *ty
 }
 
 /**
- * Attaches the ticket. Without a ticket (executor NULL) the caller needs the result at once, so the
- * write counts as done.
+ * Attaches the ticket, which receives the result. Without a ticket (executor NULL) the caller does
+ * not wait for the result: the write counts as successful.
  */
 static int send_for(struct bt_request *request, struct bt_preemption_ticket ticket)
 {
@@ -329,8 +329,8 @@ bool bt_requests_take(struct bt_requests *requests, struct berth_request *out_re
 }
 
 /**
- * Returns the request if its answer is still missing; NULL if it was answered already, was never
- * taken, or is an event.
+ * Returns the taken request with this id if it needs an answer; NULL for an unknown id, for a
+ * request that is not taken or is already answered, and for an event.
  */
 static struct bt_request *find_open(const struct bt_requests *requests, uint64_t id)
 {

@@ -12,7 +12,9 @@
 #include "lib/aggregate.h"
 #include "lib/convert.h"
 
-/* Quantities and lists of quantities: implements include/berth/resource.h. */
+/*
+ * Implements include/berth/resource.h: quantities, lists of quantities, and amounts of resources.
+ */
 
 static struct bt_quantity inside_of(const berth_quantity *quantity)
 {
@@ -98,7 +100,8 @@ struct berth_resource_list *berth_resource_list_create(struct berth_arena *arena
 }
 
 /**
- * Makes room for one more entry. Capacities are powers of two, so the count implies the capacity.
+ * Makes room for one more entry. The capacity is the smallest power of two that holds the entries,
+ * so the array is full when the count is 0 or a power of two.
  */
 static void reserve(struct bt_resource_list *list, struct bt_arena *arena)
 {
@@ -118,7 +121,7 @@ void berth_resource_list_set(struct berth_resource_list *list, struct berth_str 
 	berth_quantity quantity, struct berth_arena *arena)
 {
 	struct bt_resource_list *inside = bt_resource_list_of(list);
-	/* The index of the first entry whose name is not less than `name`. */
+	/* index of the first entry whose name is not less than `name` */
 	uint32_t at;
 
 	BT_LOWER_BOUND(
@@ -210,7 +213,10 @@ static const struct berth_scalar_resource *find(
 	return &resource->scalars[at];
 }
 
-/** Returns the value of the entry with this name; adds an entry with value 0 if absent. */
+/**
+ * Returns a pointer to the value of the entry with this name, which is added with value 0 if it
+ * does not exist.
+ */
 static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 {
 	uint32_t at = lower_bound(resource, name);
@@ -231,8 +237,8 @@ static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 }
 
 /**
- * Adds entries for all these names (sorted) in one merge, because single insertions would take
- * quadratic time.
+ * Adds the missing entries for these names, which are sorted, with value 0. Merges in one pass,
+ * because single insertions would take quadratic time.
  */
 static void make_entries(struct berth_resource *resource, const struct bt_scalar_resource *fresh,
 	uint32_t fresh_count)
@@ -484,8 +490,6 @@ void berth_resource_set_huge_pages(
 {
 	berth_resource_set_scalar(resource, name, value);
 }
-
-/** Pod requests as numbers, and classes of resource names. */
 
 bool berth_resource_is_extended_name(struct berth_str name)
 {

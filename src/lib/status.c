@@ -173,7 +173,10 @@ void berth_plugin_to_status_set(struct berth_plugin_to_status *map, struct berth
 		(struct berth_plugin_status){bt_arena_str(bt_arena_of(arena), plugin), status};
 }
 
-/** Returns the precedence of a code in a merge, the highest wins; 0: the code is ignored. */
+/**
+ * Returns the rank of a code in a merge: the merged status has the code with the highest rank. 0:
+ * the code does not count.
+ */
 static int merge_rank(enum berth_code code)
 {
 	switch (code) {
@@ -306,8 +309,8 @@ struct berth_str berth_node_to_status_at(const struct berth_node_to_status *stat
 			*out_status = entry.status;
 		}
 		/*
-		 * The node name is "" for an entry without a slot, because an extender may return
-		 * an unknown node.
+		 * An extender may reject a node that the state does not have. The entry of such a
+		 * node has no slot, so its name is "".
 		 */
 		return entry.slot != BT_SLOT_NONE
 			? bt_node_table_name(&statuses->state->nodes, entry.slot)
