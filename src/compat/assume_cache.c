@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The assume cache, fed by events, and its variants for volumes and claims. Spec 07 section 3. */
+/**
+ * The assume cache of any kind of object, which the caller feeds with events, and the assume caches
+ * of volumes and claims, which read the object store. Spec 07 section 3.
+ */
 #include <stddef.h>
 #include <string.h>
 
@@ -10,22 +13,22 @@
 #include "lib/convert.h"
 #include "plugins/assume_cache.h"
 
-/**
- * `api` is the last version from the API, `latest` the version that readers get: the same object
- * unless a version is assumed. A reference is held to each.
- */
+/** The versions of an object. References are held to both. */
 struct entry {
 	struct bt_str key; /* owned */
 	uint64_t hash;
-	struct berth_object *api;
-	struct berth_object *latest;
+	struct berth_object *api;    /* last version from the API */
+	struct berth_object *latest; /* the assumed version; `api` if no version is assumed */
 };
 
-/** A change to be delivered to handlers. References are held to both objects; NULL: absent. */
+/**
+ * A change that handlers are told about. References are held to both versions; NULL: the object did
+ * not or does not exist.
+ */
 struct event {
 	struct berth_object *before;
 	struct berth_object *after;
-	uint32_t handler; /* index of the only handler to call; UINT32_MAX: all handlers */
+	uint32_t handler; /* index of the handler to call; UINT32_MAX: call all handlers */
 };
 
 struct berth_assume_cache {
@@ -36,7 +39,7 @@ struct berth_assume_cache {
 	struct bt_map by_key;
 	BT_VEC(struct entry) entries;
 	BT_VEC(struct berth_assume_cache_handler) handlers;
-	BT_VEC(struct event) events; /* events before index `delivered` were delivered */
+	BT_VEC(struct event) events; /* the first `delivered` events are done */
 	uint32_t delivered;
 	bool is_delivering;
 };
@@ -109,8 +112,8 @@ static void deliver(const struct event *event, struct berth_assume_cache_handler
 }
 
 /**
- * Delivers the events to the handlers. Events that a handler causes meanwhile are appended to the
- * same list.
+ * Calls the handlers for each event. A handler may change the cache: the new events are appended to
+ * the list, and this call delivers them too.
  */
 static void deliver_events(struct berth_assume_cache *cache)
 {
@@ -133,7 +136,7 @@ static void deliver_events(struct berth_assume_cache *cache)
 	cache->is_delivering = false;
 }
 
-/** Appends an event. before and after may be NULL; a reference to each is taken. */
+/** Appends an event. Takes references to before and after, which may be NULL. */
 static void add_event(struct berth_assume_cache *cache, struct berth_object *before,
 	struct berth_object *after, uint32_t handler)
 {
@@ -196,7 +199,7 @@ static int not_found(
 		bt_strbuf_c(&cache->description), BT_STR_ARG(key));
 }
 
-/** Parses an integer as strconv.ParseInt does in base 10. */
+/** Parses a resourceVersion like strconv.ParseInt in base 10. */
 static int parse_version(const struct berth_assume_cache *cache, struct bt_str key,
 	struct bt_str text, int64_t *out_version, struct berth_error *err)
 {
@@ -229,10 +232,7 @@ static int parse_version(const struct berth_assume_cache *cache, struct bt_str k
 	return BERTH_OK;
 }
 
-/**
- * Parses the resource versions of the entry's latest object and of another object with the same
- * name.
- */
+/** Parses the resourceVersion of the object, then that of the entry's latest version. */
 static int parse_versions(const struct berth_assume_cache *cache, const struct entry *entry,
 	const struct berth_object *object, int64_t *out_stored, int64_t *out_version,
 	struct berth_error *err)
@@ -295,11 +295,11 @@ void berth_assume_cache_delete(struct berth_assume_cache *cache, struct berth_st
 	}
 	uint32_t index = (uint32_t)(entry - cache->entries.items);
 	add_event(cache, entry->latest, NULL, UINT32_MAX);
-	(void)bt_map_remove(&cache->by_key, entry->hash, index); /* the entry exists */
+	(void)bt_map_remove(&cache->by_key, entry->hash, index); /* the map has the entry */
 	finish_entry(entry);
 	if (index != last) {
-		(void)bt_map_remove(
-			&cache->by_key, cache->entries.items[last].hash, last); /* exists, too */
+		(void)bt_map_remove(&cache->by_key, cache->entries.items[last].hash,
+			last); /* the map has the entry */
 		cache->entries.items[index] = cache->entries.items[last];
 		bt_map_insert(&cache->by_key, cache->entries.items[index].hash, index);
 	}
@@ -469,7 +469,7 @@ void berth_pv_assume_cache_destroy(struct berth_pv_assume_cache *cache)
 	destroy(bt_pv_assume_cache_of(cache));
 }
 
-/** Converts the result of a search for a volume; volume NULL: not found. */
+/** Converts the result of a search; volume NULL: there is no volume with this name. */
 static int found_pv(const struct bt_assume_cache *cache, struct berth_str name,
 	const struct bt_persistent_volume *volume, const struct berth_pv **out_pv,
 	struct berth_error *err)
@@ -503,7 +503,7 @@ const struct berth_pv *const *berth_pv_assume_cache_list_pvs(struct berth_pv_ass
 	struct berth_str storage_class_name, struct berth_arena *arena, uint32_t *out_count)
 {
 	struct bt_assume_cache *cache = bt_pv_assume_cache_of(outside);
-	/* create_for took the store from a state that can be changed. */
+	/* The store is not constant: create_for took it from the state. */
 	struct bt_object_store *store = (struct bt_object_store *)(uintptr_t)cache->store;
 	const struct berth_pv **list = BT_ARENA_NEW_ARRAY(bt_arena_of(arena),
 		const struct berth_pv *, bt_object_store_count(store, cache->kind));
@@ -542,7 +542,10 @@ void berth_pvc_assume_cache_destroy(struct berth_pvc_assume_cache *cache)
 	destroy(bt_pvc_assume_cache_of(cache));
 }
 
-/** Finds a claim by "namespace/name"; a key without a slash is only a name. */
+/**
+ * Finds a claim by the key "namespace/name" or "name". in_api: find the version of the API, not the
+ * assumed version.
+ */
 static int find_pvc(struct bt_assume_cache *cache, struct bt_str key, bool in_api,
 	const struct berth_pvc **out_pvc, struct berth_error *err)
 {
@@ -571,7 +574,7 @@ int berth_pvc_assume_cache_get_pvc(struct berth_pvc_assume_cache *cache, struct 
 int berth_pvc_assume_cache_get_api_pvc(const struct berth_pvc_assume_cache *cache,
 	struct berth_str pvc_key, const struct berth_pvc **out_pvc, struct berth_error *err)
 {
-	/* A search in the API's objects changes nothing. */
+	/* A search with in_api does not change the cache. */
 	struct bt_assume_cache *inside = (struct bt_assume_cache *)(uintptr_t)cache;
 
 	return find_pvc(inside, pvc_key, true, out_pvc, err);

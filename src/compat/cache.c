@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The public cache: adds whole objects and expiry to the tables of src/state. */
+/**
+ * The public cache: the tables of src/state, and what the tables do not have: whole objects, expiry
+ * of assumed pods, and the states of removed pods.
+ */
 #include "compat/cache.h"
 
 #include <stddef.h>
@@ -11,7 +14,7 @@
 #include "lib/convert.h"
 
 #define HASH_SEED UINT64_C(0x4450)
-/* Longer uids are not stored. Those of API servers have 36 bytes. */
+/* Removed pods with longer uids are not remembered. API servers make uids of 36 bytes. */
 #define UID_BYTES_MAX 256U
 
 static struct bt_str uid_of(const struct bt_departed *departed)
@@ -29,7 +32,7 @@ static uint64_t hash_of(const struct bt_departed_table *table, uint32_t index)
 	return hash_uid(uid_of(&table->ring.items[index]));
 }
 
-/** Returns the index in the ring, or BT_MAP_NONE. */
+/** Returns the index of the removed pod in the ring; BT_MAP_NONE: the uid is unknown. */
 static uint32_t find(const struct bt_departed_table *table, struct bt_str uid)
 {
 	uint64_t hash = hash_uid(uid);
@@ -131,7 +134,7 @@ const struct berth_pod *const *berth_cache_filtered_list(const struct berth_cach
 	return count != 0 ? list : NULL;
 }
 
-/** Returns the entry of a slot; adds empty entries up to the slot if they are missing. */
+/** Returns the entry of a slot. Entries up to the slot are added if they are missing. */
 static struct bt_cache_node *node_at(struct berth_cache *cache, uint32_t slot)
 {
 	struct bt_cache_node none = {0};
@@ -187,7 +190,10 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 	for (uint32_t i = 0; i < row->pods.count; i++) {
 		bt_aggregate_add(copy, cache->pods.items[row->pods.items[i]].pod);
 	}
-	/* Removals reorder pods_with_affinity as upstream does, so copy the order of the row. */
+	/*
+	 * As in upstream, removals change the order of pods_with_affinity, so take the order from
+	 * the row.
+	 */
 	BT_ASSERT(copy->pods_with_affinity.count == row->pods_with_affinity.count);
 	for (uint32_t i = 0; i < row->pods_with_affinity.count; i++) {
 		uint32_t pod_id = row->pods_with_affinity.items[i];
@@ -197,7 +203,10 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 		bt_aggregate_pod_release(copy->pods_with_affinity.items[i]);
 		copy->pods_with_affinity.items[i] = pod;
 	}
-	/* Ports are a set, so copy the set of the row instead of adding the ports of each pod. */
+	/*
+	 * Removing one of two pods with the same port removes the port, so take the ports from the
+	 * row, not from the pods.
+	 */
 	berth_host_port_info_finish(&copy->ports);
 	for (uint32_t i = 0; i < row->ports.count; i++) {
 		berth_host_port_info_add(&copy->ports,
@@ -209,7 +218,10 @@ struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot
 		bt_aggregate_set_node(copy, node->node);
 		copy_images(copy, cache->state, row);
 	} else if (node->node != NULL) {
-		/* A node whose object was removed keeps its allocatable: spec 01b section 9.4. */
+		/*
+		 * If the node was removed but has pods, its allocatable resources stay: spec 01b
+		 * section 9.4.
+		 */
 		berth_resource_add(&copy->allocatable,
 			berth_node_allocatable(
 				berth_const_node_of(bt_object_value(node->node, BT_KIND_NODE))));
@@ -269,7 +281,7 @@ void berth_cache_destroy(struct berth_cache *cache)
 	bt_free(cache);
 }
 
-/** A pod's id and node slot, before an operation. */
+/** Where a pod is in the tables. Found before an operation that may remove the pod. */
 struct place {
 	uint32_t pod_id; /* BT_POD_NONE: the pod is not in the cache */
 	uint32_t slot;
@@ -285,7 +297,7 @@ static struct place find_place(const struct berth_cache *cache, struct bt_str ui
 	return place;
 }
 
-/** Releases the node's object if the tables have released the node's entry. */
+/** Forgets the node in this slot if the tables have forgotten the node. */
 static void sync_slot(struct berth_cache *cache, uint32_t slot)
 {
 	if (slot < cache->nodes.count && !cache->state->nodes.rows[slot].in_cache) {
@@ -294,7 +306,10 @@ static void sync_slot(struct berth_cache *cache, uint32_t slot)
 	}
 }
 
-/** Releases the pod's data. Called after the tables have removed the pod. */
+/**
+ * Forgets a pod that the tables have removed, and remembers its uid with this state; INITIAL: the
+ * uid is not remembered.
+ */
 static void drop_pod(
 	struct berth_cache *cache, struct place place, enum berth_cache_pod_state departed_as)
 {
@@ -310,7 +325,7 @@ static void drop_pod(
 	sync_slot(cache, place.slot);
 }
 
-/** Stores the pod's data. Called after the tables have added the pod. */
+/** Stores the object of a pod that the tables have added. */
 static void keep_pod(struct berth_cache *cache, struct bt_object *object)
 {
 	struct bt_aggregate_pod *pod = bt_aggregate_pod_create(object, &cache->state->gates);
@@ -434,7 +449,7 @@ enum berth_cache_pod_state berth_cache_pod_state(const struct berth_cache *cache
 	uint32_t pod_id = bt_state_find_pod(cache->state, uid);
 
 	if (pod_id == BT_POD_NONE) {
-		/* If the uid is unknown, the state is INITIAL. */
+		/* The pod is not in the cache: it was removed, or it was never added. */
 		uint32_t place = find(&cache->departed, uid);
 
 		return place != BT_MAP_NONE ? cache->departed.ring.items[place].state
@@ -467,7 +482,10 @@ uint32_t berth_cache_expire_assumed(struct berth_cache *cache, int64_t now_ns)
 		if (pod->pod == NULL || !pod->binding_finished || pod->deadline_ns >= now_ns) {
 			continue;
 		}
-		/* A confirmed pod has a new entry, so this entry is an assumed pod. */
+		/*
+		 * Confirming an assumed pod replaces its entry, so a pod with binding_finished is
+		 * still assumed.
+		 */
 		struct place place = find_place(cache, pod->pod->info.uid);
 		int result = bt_state_remove_pod(cache->state, pod->pod->pod, NULL);
 		BT_ASSERT(result == BERTH_OK);
@@ -499,7 +517,7 @@ static int check_node(const struct berth_object *object, struct berth_error *err
 		: bt_error_set(err, BERTH_ERR_INVALID, "not a node");
 }
 
-/** Stores the node's object. Called after the tables have added the node. */
+/** Stores the object of a node that the tables have added or updated. */
 static void keep_node(struct berth_cache *cache, struct bt_object *object)
 {
 	uint32_t slot = bt_node_table_find(&cache->state->nodes, object->meta->name);
@@ -551,7 +569,7 @@ int berth_cache_remove_node(
 }
 
 struct berth_snapshot {
-	struct bt_state *state; /* state of the cache */
+	struct bt_state *state; /* of the cache */
 	struct bt_snapshot_view view;
 };
 
@@ -596,8 +614,8 @@ struct berth_str berth_node_tree_next(struct berth_node_tree *tree)
 	const struct bt_node_table *nodes = &tree->state->nodes;
 
 	/*
-	 * Try two rounds, because all nodes that are left in the current round may have been
-	 * removed.
+	 * The nodes that remain in this round may all be removed; then the next round has the next
+	 * node.
 	 */
 	for (int round = 0; round < 2; round++) {
 		if (tree->next >= tree->round.count) {

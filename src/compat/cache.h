@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_COMPAT_CACHE_H
 #define BT_COMPAT_CACHE_H
-/** Shared by the files of the public cache. */
+/** The structure of the public cache, which cache.c and node_info_map.c use. */
 #include "base/map.h"
 #include "berth/cache.h"
 #include "berth/snapshot.h"
 #include "lib/aggregate.h"
 #include "state/state.h"
 
-/** Data of a pod that the tables do not store. */
+/** What the cache stores of a pod besides the tables. */
 struct bt_cache_pod {
-	struct bt_aggregate_pod *pod; /* NULL: no pod has this id */
+	struct bt_aggregate_pod *pod; /* NULL: the pod id is free */
 	bool binding_finished;
-	int64_t deadline_ns; /* valid if binding_finished */
+	int64_t deadline_ns; /* expiry; valid if binding_finished */
 };
 
-/** Data of a node that the tables do not store. */
+/** What the cache stores of a node besides the tables. */
 struct bt_cache_node {
-	struct bt_object *node; /* the last object; kept if the node was removed but has pods */
+	struct bt_object *node; /* newest object; stays while a removed node has pods */
 	struct bt_pressures pressures;
-	int64_t row_generation; /* the row's generation when `generation` was set */
-	int64_t generation;     /* generation that copies of the node get */
+	int64_t row_generation; /* of the table's row when `generation` was set */
+	int64_t generation;     /* of aggregates copied from this node */
 };
 
-/** A pod that was removed from the cache. */
+/** The state of a pod that was removed from the cache. */
 struct bt_departed {
-	char *uid; /* owned; NULL: free */
+	char *uid; /* owned; NULL: the place in the ring is free */
 	uint32_t uid_length;
 	enum berth_cache_pod_state state;
 };
 
 struct bt_departed_table {
 	BT_VEC(struct bt_departed) ring; /* at most BERTH_CACHE_DEPARTED_MAX */
-	uint32_t next;                   /* index of the oldest in a full ring */
-	struct bt_map index;             /* hash of uid -> place in ring */
+	uint32_t next;                   /* index of the oldest pod once the ring is full */
+	struct bt_map index;             /* hash of uid -> index in ring */
 };
 
-/** Iterates over the nodes in their order. */
+/** Iterates over the nodes in the order of the snapshot, round after round. */
 struct berth_node_tree {
 	const struct bt_state *state;
-	BT_VEC(uint32_t) round; /* slots */
+	BT_VEC(uint32_t) round; /* slots of the nodes in this round */
 	uint32_t next;
 };
 
@@ -52,10 +52,8 @@ struct berth_cache {
 	struct berth_node_tree tree;
 };
 
-/**
- * Returns the generation of the aggregate in this slot; changes with each change of the aggregate.
- */
+/** Returns a number that changes whenever the node in this slot or its pods change. */
 int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot);
-/** Returns a copy of the aggregate in this slot. owned. */
+/** Returns the node in this slot as an aggregate, which the caller owns. */
 BT_MUST_USE struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot);
 #endif

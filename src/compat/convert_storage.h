@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_COMPAT_CONVERT_STORAGE_H
 #define BT_COMPAT_CONVERT_STORAGE_H
-/** Conversions like those of lib/convert.h for volumes, claims, CSI objects and budgets. */
+/**
+ * Conversions like those of lib/convert.h, for volumes, claims, CSI objects and
+ * PodDisruptionBudgets.
+ */
 #include "api/storage.h"
 #include "api/types.h"
 #include "berth/csi_translator.h"
@@ -21,8 +24,8 @@ BT_LIB_CONVERT(pdb, bt_pod_disruption_budget, berth_pdb)
 BT_LIB_CONVERT(volume, bt_volume, berth_volume)
 
 /**
- * Whether the lister is the result of berth_handle_lister for this handle and kind. Also true for a
- * lister without functions, which stands for that result.
+ * Whether berth_handle_lister made the lister for this handle and kind. Also true for a lister
+ * without functions, which is a request for that lister.
  */
 bool bt_lister_is_of_handle(
 	const struct berth_lister *lister, const struct berth_handle *handle, const char *kind);

@@ -7,14 +7,14 @@
 #include "lib/aggregate.h"
 #include "compat/predicate.h"
 
-/** Properties that all pods of a class share. The references are held in the cache's tables. */
+/** The properties that all pods of a class share. Each is a reference in `tables` of the cache. */
 struct pod_class {
 	uint32_t shape;
 	uint32_t label_set;
 	bt_sym scope; /* namespace and QoS class */
 };
 
-/** A predicate's cached result for a class. */
+/** A cached result of a predicate for the pods of a class. */
 struct answer {
 	uint32_t predicate;
 	uint32_t class_id;
@@ -22,8 +22,9 @@ struct answer {
 };
 
 struct berth_equivalence_node_cache {
-	struct bt_str name;           /* owned */
-	const struct bt_state *state; /* the state of generation; NULL: that of an aggregate */
+	struct bt_str name; /* owned */
+	const struct bt_state
+		*state; /* state that `generation` is from; NULL: the node was an aggregate */
 	int64_t generation;
 	struct bt_arena arena;
 	BT_VEC(struct answer) answers;
@@ -32,7 +33,8 @@ struct berth_equivalence_node_cache {
 
 struct berth_equivalence_cache {
 	bool verify;
-	struct bt_state *tables; /* shapes, labels and symbols of the classes; no nodes, no pods */
+	struct bt_state
+		*tables; /* shapes, labels and symbols of the classes; has no nodes and pods */
 	BT_VEC(struct pod_class) classes;
 	struct bt_map class_by_key;
 	uint64_t serial;
@@ -70,7 +72,8 @@ static void remove_all(struct berth_equivalence_cache *cache)
 }
 
 /**
- * Returns a symbol for the fields that cached predicates read besides the pod's shape and labels.
+ * Returns a symbol for namespace and QoS class: cached predicates read both, and neither shape nor
+ * labels contain them.
  */
 static bt_sym scope_of(struct berth_equivalence_cache *cache, const struct bt_pod *pod)
 {
@@ -210,7 +213,10 @@ bool berth_equivalence_cache_is_available(const struct berth_equivalence_cache *
 		equivalence_class->id < cache->classes.count;
 }
 
-/** Drops outdated results. Returns false if the node does not belong to this cache. */
+/**
+ * Drops results that are older than the last change of the node. Returns false if results for the
+ * node must not be cached here.
+ */
 static bool open_node(
 	struct berth_equivalence_node_cache *node_cache, const struct berth_node_info *node)
 {
@@ -218,8 +224,8 @@ static bool open_node(
 	int64_t generation = berth_node_info_generation(node);
 
 	/*
-	 * Use only nodes whose generation identifies their content. A what-if copy inside the
-	 * scheduler has the generation of its original.
+	 * Refuse other nodes, and views that the scheduler changed to try something: such a view
+	 * has the generation of the unchanged node.
 	 */
 	if (!(bt_aggregate_of(node) != NULL || bt_const_node_info_of(node)->arena == NULL) ||
 		!bt_str_equal(node_cache->name, berth_node_info_name(node))) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Calls one extender of an engine's configuration. */
+/** Access to the extenders of an engine, and calls of a single extender. */
 #include "berth/extender.h"
 
 #include <stddef.h>
@@ -40,7 +40,7 @@ bool berth_extender_is_ignorable(const struct berth_extender *extender)
 	return inside_of(extender)->config->ignorable;
 }
 
-/** Collects the nodes that the extender rejects, with the names that it returned. */
+/** The nodes that the extender rejected, with the names that it used. */
 struct failures {
 	BT_VEC(struct berth_extender_failed_node) nodes;
 	struct bt_arena *arena;
@@ -84,7 +84,9 @@ int berth_extender_filter(const struct berth_extender *extender, const struct be
 {
 	struct bt_arena *arena = bt_arena_of(outside);
 	struct bt_extender_candidates candidates = {0};
-	/* Calls only this extender and returns its error even if it is ignorable. */
+	/*
+	 * Call this extender alone, and as if it were not ignorable, so that its error is returned.
+	 */
 	struct bt_config_extender config = *inside_of(extender)->config;
 	struct bt_extender one = *inside_of(extender);
 	struct bt_extenders alone = {.items = &one,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The public framework: creation, accessors, runners. */
+/**
+ * The public framework: a framework of src/framework without an engine, and runners for its
+ * extension points.
+ */
 #include "compat/framework.h"
 
 #include <stddef.h>
@@ -18,15 +21,17 @@
 #include "sched/engine.h"
 
 /**
- * Objects that an engine would provide for a framework. `services` must be first: the framework
- * refers to this structure by the address of the services.
+ * What an engine would provide for a framework. `services` must be first, because
+ * berth_framework_destroy finds this structure by the address of the services.
  */
 struct own_framework {
 	struct bt_handle_services services;
-	struct bt_state *state; /* NULL: the caller owns the state */
+	struct bt_state
+		*state; /* owned; NULL: the state is that of options.snapshot_shared_lister */
 	struct bt_nominator nominator;
 	struct bt_waiting_pods waiting;
-	struct berth_volume_binder *volume_binder; /* NULL: plugins use their default binder */
+	struct berth_volume_binder
+		*volume_binder; /* the caller's, borrowed; NULL: plugins use their default binder */
 };
 
 static void destroy_own(struct own_framework *own)
@@ -54,7 +59,7 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 	struct own_framework *own = BT_NEW(struct own_framework);
 
 	if (options.snapshot_shared_lister != NULL) {
-		/* The view is constant, but plugins keep counters in its state. */
+		/* The lister is constant, but plugins add counters to its state. */
 		state = (struct bt_state *)bt_const_shared_lister_of(options.snapshot_shared_lister)
 				->state;
 	} else {
@@ -78,7 +83,7 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 		return result;
 	}
 	own->volume_binder = options.volume_binder;
-	/* Only VolumeBinding uses the binder at present: spec 07 section 16.4. */
+	/* VolumeBinding is the only plugin that uses the binder: spec 07 section 16.4. */
 	struct bt_plugin *plugin = bt_framework_find_plugin(framework, BT_STR("VolumeBinding"));
 
 	if (own->volume_binder != NULL && plugin != NULL &&
@@ -173,7 +178,10 @@ const struct berth_plugin_entry *berth_framework_list_plugins(
 	return entries;
 }
 
-/** Calls the framework's `less` with public types. */
+/**
+ * The function that berth_framework_queue_sort_func returns. `plugin` is an internal plugin, cast
+ * to the public type.
+ */
 static bool less(struct berth_plugin *plugin, const struct berth_queued_pod *a,
 	const struct berth_queued_pod *b)
 {
@@ -199,7 +207,9 @@ berth_less_fn berth_framework_queue_sort_func(
 	return less;
 }
 
-/** A pod info that the caller made; its info is the first member. */
+/**
+ * A pod info of berth_framework_pod_create. info is first, because the public pointer points here.
+ */
 struct own_pod {
 	struct bt_pod_info info;
 	struct bt_state *state;
@@ -271,8 +281,8 @@ static struct bt_status check_node(const struct bt_framework *framework,
 }
 
 /**
- * Returns the slots of nodes, in the arena; NULL and a status if a node is not in the framework's
- * cluster.
+ * Returns the slots of the nodes, in the arena. If a node is not in the framework's cluster,
+ * returns NULL and sets *out_status to an error.
  */
 static uint32_t *slots_of(const struct bt_framework *framework,
 	const struct berth_node_info *const *nodes, uint32_t count, struct bt_arena *arena,
@@ -345,7 +355,7 @@ struct berth_status berth_framework_run_pre_filter_extension_remove_pod(
 		bt_const_node_info_of(node));
 }
 
-/** Collects the filters' verdicts for one node. */
+/** The statuses of the filters that reject a node. all: continue after the first rejection. */
 struct collection {
 	struct berth_plugin_to_status map;
 	struct berth_arena *arena;
@@ -498,12 +508,12 @@ struct berth_status berth_framework_run_score_plugins(struct berth_framework *fr
 	return status;
 }
 
-/** Arguments of the runners for one pod and one node. */
+/** The internal forms of the arguments of a runner for a pod on a node. */
 struct run {
 	struct bt_framework *framework;
 	struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
-	uint32_t slot; /* BT_SLOT_NONE: see `status` */
+	uint32_t slot; /* BT_SLOT_NONE: the node is unknown, `status` is the error */
 	struct bt_status status;
 };
 
@@ -630,8 +640,7 @@ struct berth_status berth_framework_run_pre_bind_pre_flights(struct berth_framew
 }
 
 /**
- * Where PreBind and Bind continue after a call that returned Wait. The cycle state keeps the
- * progress between the calls.
+ * Where PreBind and Bind continue if the previous call returned Wait. Stored in the cycle state.
  */
 struct binding_progress {
 	struct bt_pre_bind_progress pre_bind;

@@ -8,7 +8,7 @@
 #include "lib/convert.h"
 #include "lib/document.h"
 
-/** Decodes a LabelSelector from JSON; *out_selector is NULL for null. */
+/** Decodes a LabelSelector from JSON. For the JSON value null, *out_selector is NULL. */
 static int decode(struct bt_str json, struct bt_arena *arena,
 	const struct bt_label_selector **out_selector, struct berth_error *err)
 {
@@ -19,7 +19,7 @@ static int decode(struct bt_str json, struct bt_arena *arena,
 	bt_json_reader_init(&reader, json);
 	int result = bt_json_peek(&reader, &type, err);
 	if (result == BERTH_OK) {
-		/* For null, decoding leaves the structure unchanged. */
+		/* Decoding null consumes the value and leaves the structure unchanged. */
 		result = bt_message_decode_json(
 			&bt_label_selector_message, &reader, arena, selector, err);
 	}
@@ -62,7 +62,7 @@ int berth_label_selector_parse(
 	return result;
 }
 
-/** Makes a map that is sorted like a decoded one. copy: copy the texts into the arena. */
+/** Returns the labels as a map, which must be sorted by key. copy: copy the texts, too. */
 static struct bt_str_map sorted(
 	const struct berth_label *labels, uint32_t count, struct bt_arena *arena, bool copy)
 {

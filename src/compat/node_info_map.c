@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps of node name to aggregate. Spec 01b section 16.1, 03b section 12. */
+/* Maps from node names to aggregates. Spec 01b section 16.1, 03b section 12. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -21,7 +21,10 @@ static void free_entry(struct entry *entry)
 	bt_free((void *)(uintptr_t)entry->name.data);
 }
 
-/** Appends an entry. Names must come in ascending order. The aggregate is consumed. */
+/**
+ * Appends an entry; the aggregate is consumed. Entries must be appended in ascending order of their
+ * names.
+ */
 static void push(
 	struct berth_node_name_to_info_map *map, struct bt_str name, struct bt_aggregate *aggregate)
 {
@@ -56,11 +59,11 @@ static struct bt_str node_name_of(const struct berth_object *pod)
 	return name.data != NULL ? name : BT_STR("");
 }
 
-/** An image name that a node reports. */
+/** A name of an image in the status of a node. */
 struct report {
 	struct bt_str image;
-	uint32_t entry;
-	uint32_t sequence; /* order of the reports of one node */
+	uint32_t entry;    /* index of the node in the map */
+	uint32_t sequence; /* position in the status of the node */
 	int64_t size_bytes;
 };
 
@@ -96,8 +99,8 @@ static void collect_reports(struct report_list *list, const struct bt_node *node
 	}
 }
 
-/** Whether this is the last report of its node about its image. */
-static bool is_last_word(const struct report_list *list, uint32_t at)
+/** Whether no later report of the same node names the same image. Only the last one counts. */
+static bool is_last_report(const struct report_list *list, uint32_t at)
 {
 	return at + 1 == list->reports.count ||
 		list->reports.items[at].entry != list->reports.items[at + 1].entry ||
@@ -118,7 +121,7 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 	}
 	struct berth_node_name_to_info_map *map = BT_NEW(struct berth_node_name_to_info_map);
 
-	/* Add an empty aggregate for each node name that occurs. */
+	/* Add an empty aggregate for each name of a node, and for each node name of a pod. */
 	size_t count = (size_t)pod_count + node_count;
 	struct bt_str *names = BT_NEW_ARRAY(struct bt_str, count + 1);
 
@@ -145,7 +148,8 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 	}
 
 	/*
-	 * Set each node's images: the size as the node reports it, the count over all given nodes.
+	 * Set the images of each node: the size is that of the node itself, node_count counts all
+	 * given nodes with the image.
 	 */
 	struct report_list list = {0};
 	uint32_t end;
@@ -166,12 +170,12 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 		for (end = i; end < list.reports.count &&
 			bt_str_equal(list.reports.items[i].image, list.reports.items[end].image);
 			end++) {
-			state.node_count += is_last_word(&list, end);
+			state.node_count += is_last_report(&list, end);
 		}
 		for (uint32_t k = i; k < end; k++) {
 			const struct report *report = &list.reports.items[k];
 
-			if (is_last_word(&list, k)) {
+			if (is_last_report(&list, k)) {
 				state.size_bytes = report->size_bytes;
 				bt_aggregate_push_image(map->entries.items[report->entry].aggregate,
 					report->image, &state);
@@ -218,9 +222,7 @@ struct berth_node_info *berth_node_name_to_info_map_at(
 	return berth_node_info_of_aggregate(map->entries.items[index].aggregate);
 }
 
-/**
- * Collects the names of the nodes that a snapshot would list, sorted. Returns the number of names.
- */
+/** Writes the names of the nodes that a snapshot would contain, ascending. Returns their number. */
 static uint32_t listed_names(const struct bt_state *state, struct bt_str *out_names)
 {
 	uint32_t count = 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Public predicates: the cluster that they read, metadata of pods, and calls of predicates. */
+/**
+ * Public predicates: the cluster that predicates read, the metadata of a pod, and the evaluation.
+ */
 #include "compat/predicate.h"
 
 #include <stddef.h>
@@ -15,11 +17,14 @@ static void refresh(const struct berth_predicates *predicates)
 	struct berth_error err = BERTH_ERROR_INIT;
 	int result = bt_state_refresh_snapshot(predicates->state, &err);
 
-	(void)result; /* starting with an empty state is fine */
+	(void)result; /* after an error the snapshot is valid, too */
 	berth_error_finish(&err);
 }
 
-/** Adds or updates an aggregate's node in the owned state. Returns its slot. */
+/**
+ * Adds the node of a standalone aggregate to the owned state, or updates the node if the aggregate
+ * changed. Returns the slot.
+ */
 static uint32_t put_node(struct berth_predicates *predicates, const struct berth_node_info *outside)
 {
 	const struct bt_aggregate *aggregate = bt_standalone_of(outside);
@@ -37,8 +42,8 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 	}
 	if (predicates->generations.items[slot] == 0) {
 		/*
-		 * Add the aggregate's pods, so that other nodes see them. Pods that the state
-		 * refuses are left out.
+		 * A new node: add the aggregate's pods, because predicates for other nodes read
+		 * them. Leave out pods that the state refuses.
 		 */
 		struct bt_state *state = predicates->state;
 		for (uint32_t i = 0; i < aggregate->pods.count; i++) {
@@ -48,7 +53,7 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 			pod.spec.node_name = bt_aggregate_node(aggregate)->metadata.name;
 			int result = bt_state_add_pod(state, &pod, &err);
 
-			(void)result; /* a refused pod is left out */
+			(void)result; /* the pod is left out */
 			berth_error_finish(&err);
 		}
 	}
@@ -57,7 +62,10 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 	return slot;
 }
 
-/** Creates predicates over a state. state NULL: creates an empty state. */
+/**
+ * Creates predicates that read this state; state NULL: an empty state of their own. config NULL:
+ * the default configuration.
+ */
 static struct berth_predicates *create(struct bt_state *state, struct bt_config *config)
 {
 	struct berth_predicates *predicates = BT_NEW(struct berth_predicates);
@@ -101,7 +109,7 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 
 	bt_lib_read_options(&options, sizeof(options), given);
 	if (options.snapshot != NULL) {
-		/* The view is constant, but plugins keep counters in its state. */
+		/* The lister is constant, but plugins add counters to its state. */
 		state = (struct bt_state *)bt_const_shared_lister_of(options.snapshot)->state;
 	}
 	struct berth_predicates *predicates = create(state, bt_config_of(options.config));
@@ -124,10 +132,10 @@ struct berth_predicates *berth_predicates_create(const struct berth_predicate_op
 }
 
 /**
- * Creates predicates over the cluster of a node; an aggregate counts as a cluster of one node.
- * owned.
+ * Creates predicates for a call without metadata, which the caller owns. They read the state of a
+ * view; for a standalone aggregate, a cluster that has only this node.
  */
-static struct berth_predicates *create_around(const struct berth_node_info *node)
+static struct berth_predicates *create_for_node(const struct berth_node_info *node)
 {
 	if (bt_standalone_of(node) == NULL) {
 		return create((struct bt_state *)bt_const_node_info_of(node)->state, NULL);
@@ -195,7 +203,7 @@ int berth_predicate_register(struct berth_predicates *predicates, const char *na
 	return BERTH_OK;
 }
 
-/** Creates metadata of a pod. The caller owns the pod's object. */
+/** Creates the metadata of a pod. The pod must outlive the metadata. */
 static struct berth_predicate_metadata *create_metadata(
 	struct berth_predicates *predicates, const struct berth_pod *pod)
 {
@@ -244,11 +252,11 @@ void berth_predicate_metadata_destroy(struct berth_predicate_metadata *metadata)
 	bt_free(metadata);
 }
 
-/** A node as plugins read it. */
+/** A node in the form that plugins read. */
 struct judged_node {
-	struct bt_node_info memory; /* used for an aggregate */
+	struct bt_node_info memory; /* for a standalone aggregate */
 	const struct bt_node_info *info;
-	struct bt_pod_info *pods; /* pods of an aggregate; they hold references in the state */
+	struct bt_pod_info *pods; /* pods of a standalone aggregate; release each from the state */
 	uint32_t pod_count;
 };
 
@@ -306,7 +314,7 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	if (slot == BT_SLOT_NONE || !predicates->state->nodes.rows[slot].has_node) {
 		return not_found(err);
 	}
-	/* Make a view of the slot that has the aggregate's pods instead of those in the state. */
+	/* A view of the slot, but with the aggregate's pods: those in the state may be older. */
 	struct bt_node_info *info = &out_node->memory;
 
 	bt_node_info_init_without_pods(info, predicates->state, slot, arena);
@@ -320,8 +328,8 @@ static int open_node(struct berth_predicates *predicates, const struct berth_nod
 	return BERTH_OK;
 }
 
-/** Returns the amounts for the reason "Insufficient <name>". */
-static struct berth_insufficient_resource numbers_of(struct berth_str name,
+/** Returns the amounts that belong to the reason "Insufficient <name>". */
+static struct berth_insufficient_resource amounts_of(struct berth_str name,
 	const struct berth_predicate_metadata *metadata, const struct bt_node_info *node)
 {
 	const struct berth_resource *request = &metadata->pod_request;
@@ -369,11 +377,11 @@ static void set_result(const struct bt_status *status,
 				text.data + prefix.length, text.length - prefix.length};
 
 			reasons[i].is_insufficient_resource = true;
-			reasons[i].insufficient = numbers_of(name, metadata, node);
+			reasons[i].insufficient = amounts_of(name, metadata, node);
 		}
 		/*
-		 * Whether removing pods cannot remove the reason. A status has one code for all its
-		 * reasons.
+		 * Removing pods from the node would not help. The status has one code for all
+		 * reasons, so resources and ports, which pods occupy, are exceptions.
 		 */
 		reasons[i].unresolvable =
 			status->code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE &&
@@ -398,17 +406,17 @@ static struct bt_status run_predicate(struct bt_plugin *plugin, struct berth_pre
 {
 	struct bt_pre_filter_result result = {0};
 
-	if (!data->has_run[predicate] && plugin->ops->pre_filter != NULL) {
-		data->answers[predicate] =
+	if (!data->pre_filter_ran[predicate] && plugin->ops->pre_filter != NULL) {
+		data->pre_filter_statuses[predicate] =
 			plugin->ops->pre_filter(plugin, &data->cycle, &data->info, &result);
-		if (bt_status_is_success(&data->answers[predicate]) &&
+		if (bt_status_is_success(&data->pre_filter_statuses[predicate]) &&
 			!includes_node(&result, bt_node_info_name(node))) {
 			return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 				&data->arena, BT_STR("node(s) didn't satisfy the predicate"));
 		}
 	}
-	data->has_run[predicate] = true;
-	struct bt_status status = data->answers[predicate];
+	data->pre_filter_ran[predicate] = true;
+	struct bt_status status = data->pre_filter_statuses[predicate];
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
@@ -453,8 +461,8 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 	if (predicate == BERTH_PREDICATE_CHECK_NODE_CONDITION && alone != NULL &&
 		bt_aggregate_node(alone) == NULL) {
 		/*
-		 * An aggregate without node object counts as having unknown conditions: spec 05b
-		 * B1.
+		 * If the aggregate has no node object, the conditions of the node are unknown: spec
+		 * 05b B1.
 		 */
 		struct bt_status status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 			bt_arena_of(arena), BT_STR("node(s) had unknown conditions"));
@@ -469,7 +477,7 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 		}
 		return run(predicate, metadata, node, arena, out_result, err);
 	}
-	struct berth_predicates *around = create_around(node);
+	struct berth_predicates *around = create_for_node(node);
 	struct berth_predicate_metadata *own = create_metadata(around, pod);
 	int result = run(predicate, own, node, arena, out_result, err);
 
@@ -503,7 +511,7 @@ int berth_predicate_run_all(struct berth_predicates *predicates, const char *con
 	struct berth_predicate_result all = {true, NULL, 0};
 	int result = BERTH_OK;
 
-	/* Collect the names of the predicates to run, in order. */
+	/* Collect the names: first the built-in predicates in their order, then the other names. */
 	for (uint32_t p = 0; p < BERTH_PREDICATE__COUNT; p++) {
 		bool wanted =
 			names == NULL && (bt_predicate_infos[p].traits & BT_PREDICATE_DEFAULT) != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_COMPAT_PREDICATE_H
 #define BT_COMPAT_PREDICATE_H
-/** Shared by the files of the predicates. */
+/** The structures of the public predicates, which predicate*.c and equivalence.c use. */
 #include "base/vec.h"
 #include "berth/predicate.h"
 #include "framework/framework.h"
@@ -28,29 +28,30 @@ struct berth_predicates {
 	struct bt_state *state;
 	bool owns_state;
 	struct bt_config *config; /* reference held */
-	/** Framework with only the part that plugins read: the configuration. */
+	/** Only the configuration is set: plugins of predicates read nothing else. */
 	struct bt_framework framework;
 	struct bt_handle handle;
 	struct bt_plugin *plugins[BERTH_PREDICATE__COUNT]; /* created at first use */
 	BT_VEC(struct bt_registered_predicate) registered;
-	BT_VEC(struct bt_str) ignored; /* in the configuration's memory */
-	BT_VEC(int64_t) generations;   /* with owns_state: by slot, of the aggregate */
+	BT_VEC(struct bt_str) ignored; /* resources that extenders handle; borrowed from config */
+	BT_VEC(int64_t)
+	generations; /* if owns_state: by slot, generation of the aggregate in the state */
 };
 
-/** The library's part of the metadata. */
+/** The private part of the metadata. */
 struct berth_predicate_data {
-	struct bt_object *object; /* reference held; NULL: the caller owns the pod */
+	struct bt_object *object; /* reference held; NULL: the caller keeps the pod alive */
 	struct bt_pod_info info;
 	struct bt_arena arena;
 	struct bt_cycle_state cycle;
-	/* Whether each plugin's PreFilter ran, and its status. */
-	bool has_run[BERTH_PREDICATE__COUNT];
-	struct bt_status answers[BERTH_PREDICATE__COUNT];
+	/* Whether PreFilter of each predicate ran for the pod, and its status. */
+	bool pre_filter_ran[BERTH_PREDICATE__COUNT];
+	struct bt_status pre_filter_statuses[BERTH_PREDICATE__COUNT];
 };
 
-/** Returns the index in the order of evaluation; BERTH_PREDICATE__COUNT: the name is unknown. */
+/** Returns the enum berth_predicate of a name; BERTH_PREDICATE__COUNT: the name is unknown. */
 uint32_t bt_predicate_index(const char *name);
-/** Returns the predicate that the caller registered under the name, or NULL. */
+/** Returns the entry that the caller registered under the name, or NULL. */
 struct bt_registered_predicate *bt_predicate_find_registered(
 	const struct berth_predicates *predicates, const char *name);
 int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS);

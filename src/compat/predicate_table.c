@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The predicates by name, and reasons. */
+/** The table of predicates, and reasons of predicates. */
 #include <stddef.h>
 
 #include "compat/predicate.h"
@@ -94,7 +94,8 @@ uint32_t bt_predicate_index(const char *name)
 	uint32_t i = 0;
 
 	if (bt_str_equal_c(wanted, "PodFitsPorts")) {
-		return BERTH_PREDICATE_POD_FITS_HOST_PORTS; /* policies of 1.0, spec 05b A1 */
+		return BERTH_PREDICATE_POD_FITS_HOST_PORTS; /* the name in policies of v1.0: spec
+		                                               05b A1 */
 	}
 	while (i < BERTH_PREDICATE__COUNT && !bt_str_equal_c(wanted, ordering[i])) {
 		i++;

@@ -9,7 +9,6 @@
 #include "framework/node_statuses.h"
 #include "lib/plugin_adapter.h"
 
-/* Returns the nodes where removing pods may help. Spec: 08 section 8. */
 const struct berth_node_info *const *berth_preemption_potential_nodes(
 	const struct berth_preemption *preemption, const struct berth_node_to_status *statuses,
 	struct berth_arena *arena, uint32_t *out_count)
@@ -21,7 +20,7 @@ const struct berth_node_info *const *berth_preemption_potential_nodes(
 		out_count);
 }
 
-/** Collects the budgets of a lister. */
+/** Context of collect: the PodDisruptionBudgets that the lister has. */
 struct collecting {
 	BT_VEC(const struct berth_pdb *) pdbs;
 };
@@ -51,7 +50,7 @@ const struct berth_pdb *const *berth_preemption_pdbs(
 	return list;
 }
 
-/** State of a dry run. */
+/** A dry run: selects victims on one node after the other. */
 struct dry_run {
 	struct berth_preemption *preemption;
 	struct bt_cycle_state *cycle;
@@ -68,7 +67,10 @@ struct dry_run {
 	struct bt_error_list errors;
 };
 
-/** Selects the victims on one node, using copies of the node and the cycle state. */
+/**
+ * Selects the victims on one node. A function of the caller gets copies of node and cycle state,
+ * which it may change.
+ */
 static struct bt_status select_victims(
 	struct dry_run *run, const struct berth_node_info *node, struct berth_victims *out_victims)
 {
@@ -101,7 +103,7 @@ static void evaluate_node(struct dry_run *run, const struct berth_node_info *nod
 	struct bt_status status = select_victims(run, node, &victims);
 
 	if (bt_status_is_success(&status) && victims.pod_count != 0) {
-		/* Keep the candidate, unless its list (clean or violating) is full. */
+		/* Keep the candidate in the list of its kind, unless that list is full. */
 		struct berth_preemption_candidate candidate = {
 			.name = berth_node_info_name(node), .victims = victims};
 
@@ -142,7 +144,7 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 		bt_lib_adopt_cycle(bt_lib_evaluator(preemption)->handle->framework,
 			(struct berth_cycle_state *)(uintptr_t)state);
 	struct bt_arena *arena = cycle->arena;
-	/* There cannot be more candidates than nodes. */
+	/* Each node gives at most one candidate. */
 	uint32_t room = candidates_num < node_count ? candidates_num : node_count;
 	struct dry_run run = {
 		.preemption = preemption,
@@ -155,8 +157,8 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 	};
 
 	/*
-	 * Both lists share one array: clean candidates in the first half, the others in the second
-	 * half.
+	 * One array for both lists: candidates that violate no budget in the first half, those that
+	 * violate budgets in the second half.
 	 */
 	run.clean = BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, (size_t)room * 2);
 	run.violating = run.clean + room;
@@ -164,8 +166,8 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 	own->loaded = pdbs;
 	own->loaded_count = pdb_count;
 	/*
-	 * The scan ends early only if a clean candidate was kept. With limit 0 none is kept, so all
-	 * nodes are visited.
+	 * End early if there are enough candidates, one of them without violation. With limit 0 no
+	 * candidate is kept, so all nodes are evaluated.
 	 */
 	for (uint32_t i = 0; i < node_count &&
 		!(run.clean_count != 0 && run.clean_count + run.violating_count >= run.limit);
@@ -235,7 +237,10 @@ bool berth_preemption_is_pod_running(const struct berth_preemption *preemption, 
 	return bt_preemption_is_running(&bt_lib_evaluator(preemption)->executor, pod_uid);
 }
 
-/** Returns the index of the best entry by the caller's score functions. */
+/**
+ * Returns the index of the entry that the score functions of the caller prefer. Each function
+ * breaks the ties that the functions before it left.
+ */
 static uint32_t best_by_functions(struct berth_preemption *preemption,
 	const berth_preemption_score_fn *scores, uint32_t score_count,
 	const struct berth_node_victims *entries, uint32_t count, struct bt_arena *arena)
@@ -313,7 +318,7 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 	return winner;
 }
 
-/** State of one preemption attempt. */
+/** One call of berth_preemption_preempt. */
 struct attempt {
 	struct berth_preemption *preemption;
 	struct bt_cycle_state *cycle;
@@ -333,7 +338,7 @@ static void nominate(struct attempt *attempt, struct bt_str node_name)
 	};
 }
 
-/** Makes the status "0/5 nodes are available: ..." from the statuses of the dry run. */
+/** Returns the status "0/5 nodes are available: ...", which counts the reasons of the dry run. */
 static struct bt_status no_candidates(
 	struct attempt *attempt, const struct berth_preemption_dry_run_result *found)
 {
@@ -359,7 +364,7 @@ static struct bt_status no_candidates(
 	return status;
 }
 
-/** Calls the extenders, which may drop candidates. Spec 08 section 10. */
+/** Calls the extenders, which may remove candidates and victims. Spec 08 section 10. */
 static struct bt_status run_extenders(struct attempt *attempt)
 {
 	struct bt_evaluator *evaluator = bt_lib_evaluator(attempt->preemption);
@@ -399,7 +404,7 @@ static struct bt_status run_extenders(struct attempt *attempt)
 	return BT_STATUS_OK;
 }
 
-/** Finds the candidates by a dry run. Spec 08 section 7. */
+/** Runs the dry run on the nodes where removing pods may help. Spec 08 section 7. */
 static void find_candidates(
 	struct attempt *attempt, struct berth_preemption_dry_run_result *out_found)
 {
@@ -485,7 +490,8 @@ static struct bt_status pod_not_found(struct bt_str name, struct bt_arena *arena
 }
 
 /**
- * Whether the pod lister can be used. A handle without a scheduler has no newer versions of pods.
+ * Whether the pod lister knows newer versions of pods. The lister of a handle without a scheduler
+ * does not.
  */
 static bool has_pods(const struct berth_preemption *preemption, const struct bt_handle *handle)
 {
@@ -522,7 +528,7 @@ struct berth_status berth_preemption_preempt(struct berth_preemption *preemption
 	if (newest == NULL || newest == attempt.pod->object) {
 		return preempt(&attempt);
 	}
-	/* Use the newest version from here on; the cycle has the version of the queue. */
+	/* The cycle started with the version in the queue; preempt for the newest version. */
 	bt_pod_info_init_pending(handle->state, newest, &info);
 	attempt.pod = &info;
 	struct bt_status status = preempt(&attempt);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_COMPAT_PREEMPTION_H
 #define BT_COMPAT_PREEMPTION_H
-/** Shared by the files of the public preemption. */
+/** What preemption.c and preemption_parts.c share. */
 #include "berth/preemption.h"
 #include "framework/framework.h"
 #include "compat/convert_storage.h"
 #include "plugins/preemption_evaluator.h"
 
 struct bt_own_preemption {
-	struct berth_preemption outside; /* first: the caller's pointer points here */
+	struct berth_preemption outside; /* first: public pointers point here */
 	struct bt_evaluator evaluator;
-	/* Budgets parsed for a dry run; NULL: none. */
+	/* The budgets that a dry run has loaded into the evaluator; NULL outside of dry runs. */
 	const struct berth_pdb *const *loaded;
 	uint32_t loaded_count;
 };
@@ -21,15 +21,21 @@ static inline struct bt_own_preemption *bt_own_preemption_of(
 	return (struct bt_own_preemption *)(uintptr_t)preemption;
 }
 
-/** Returns the evaluator, after copying handle and name from the public members. */
+/**
+ * Returns the evaluator, with the current handle and plugin name of the public structure, which the
+ * caller may change.
+ */
 struct bt_evaluator *bt_lib_evaluator(const struct berth_preemption *preemption);
-/** Makes the evaluator use these budgets. */
+/** Loads these budgets into the evaluator. */
 void bt_lib_load_budgets(
 	struct berth_preemption *preemption, const struct berth_pdb *const *pdbs, uint32_t count);
-/** Converts the candidate's victims, in the arena. */
+/** Returns the victims of an internal candidate in the public form, in the arena. */
 struct berth_victims bt_lib_victims_of(const struct bt_state *state,
 	const struct bt_preemption_candidate *candidate, struct bt_arena *arena);
-/** Converts a candidate. Victims that the state does not have are left out. */
+/**
+ * Returns a candidate in the internal form, in the arena. Victims that are not in the state are
+ * left out.
+ */
 struct bt_preemption_candidate bt_lib_candidate_of(const struct bt_state *state,
 	struct bt_str node_name, const struct berth_victims *victims, struct bt_arena *arena);
 
@@ -38,7 +44,10 @@ struct bt_preemption_candidate bt_lib_candidate_of(const struct bt_state *state,
  * not set. Only ordered_score_funcs may be NULL.
  */
 struct berth_preemption_ops bt_lib_preemption_ops(const struct berth_preemption *preemption);
-/** Removes the victims, by the caller's function or by the executor. Returns Success or Error. */
+/**
+ * Evicts the victims with preempt_pod of the caller, or with the executor if preempt_pod is NULL.
+ * Returns Success or Error.
+ */
 struct bt_status bt_lib_evict(struct berth_preemption *preemption, const struct bt_pod_info *pod,
 	const struct berth_preemption_candidate *candidate, struct bt_arena *arena);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Budgets, candidates, and the default decisions of preemption. */
+/** Budgets, candidates, the default decisions of preemption, and the eviction of victims. */
 #include <string.h>
 
 #include "api/selector.h"
@@ -233,8 +233,8 @@ struct berth_preemption_ops bt_lib_preemption_ops(const struct berth_preemption 
 }
 
 /**
- * Clears lower nominations (spec 08 section 11.4), after the caller's function has removed the
- * victims.
+ * Clears the nominations of lower priority pods to the node (spec 08 section 11.4). The executor
+ * does the same, but preempt_pod of the caller does not.
  */
 static void clear_nominations(struct berth_preemption *preemption, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct bt_arena *arena)
@@ -256,7 +256,7 @@ static void clear_nominations(struct berth_preemption *preemption, const struct 
 	for (uint32_t i = 0; i < lower.pods.count; i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
 
-		/* On failure, preemption continues with the nomination in place, as upstream. */
+		/* As in upstream, preemption continues if a nomination cannot be cleared. */
 		(void)writer->clear_nomination(writer->context, none, &lower.pods.items[i], &err);
 		berth_error_finish(&err);
 	}

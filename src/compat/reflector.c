@@ -16,22 +16,22 @@
 
 struct item {
 	struct bt_object *object; /* reference held */
-	uint64_t seen;            /* number of the last list that had the object */
+	uint64_t seen;            /* list_count of the newest list that contained the object */
 };
 
 struct berth_reflector {
 	struct berth_cache *cache;
 	enum bt_kind kind;
-	BT_VEC(struct item) items; /* objects received from the server */
-	struct bt_map index;       /* hash of namespace and name -> place in items */
+	BT_VEC(struct item) items; /* the objects that the server has, as far as known */
+	struct bt_map index;       /* hash of namespace and name -> index in items */
 	uint64_t list_count;
 	struct bt_strbuf version; /* last resourceVersion received */
-	bool unavailable;         /* the server no longer has that version */
-	bool paginated;           /* the server returns pages for a list at version "0" */
-	bool is_watching;         /* a list was stored, so watch next */
-	bool takes_version;       /* ADDED events also update the version */
-	bool had_event;           /* an event arrived since the watch was opened */
-	int64_t backoff_ns;       /* duration of the next backoff; 0: the first */
+	bool unavailable;         /* the server refused a list at that version */
+	bool paginated;           /* the server splits lists at version "0" into pages */
+	bool is_watching;         /* the next step is a watch, not a list */
+	bool takes_version;       /* an ADDED event also sets `version` */
+	bool had_event;           /* the current watch has delivered an event */
+	int64_t backoff_ns;       /* duration of the next backoff; 0: the initial duration */
 	int64_t backoff_at_ns;    /* time of the last backoff */
 };
 
@@ -66,7 +66,7 @@ void berth_reflector_destroy(struct berth_reflector *reflector)
 	bt_free(reflector);
 }
 
-/** Returns the index of a key, or BT_MAP_NONE. */
+/** Returns the index of the item with this name; BT_MAP_NONE: there is no item. */
 static uint32_t find(
 	const struct berth_reflector *reflector, struct bt_str namespace_, struct bt_str name)
 {
@@ -82,7 +82,10 @@ static uint32_t find(
 	return BT_MAP_NONE;
 }
 
-/** Keeps the first error of several operations. */
+/**
+ * Sets *result and err to the error of an operation, unless an earlier operation failed. Empties
+ * fresh_err.
+ */
 static void keep_first_error(
 	int *result, int fresh, struct berth_error *err, struct berth_error *fresh_err)
 {
@@ -92,7 +95,9 @@ static void keep_first_error(
 	berth_error_finish(fresh_err);
 }
 
-/** Returns the pod if the cache counts it (assigned and not finished), else NULL. */
+/**
+ * Returns the pod if it belongs into the cache, because it is assigned and not terminal; else NULL.
+ */
 static const struct bt_pod *counted_pod(const struct bt_object *object)
 {
 	const struct bt_pod *pod = object != NULL ? object->value : NULL;
@@ -114,7 +119,7 @@ static int change_pod(struct berth_cache *cache, struct bt_object *before, struc
 		return berth_cache_update_pod(
 			cache, berth_const_pod_of(old_pod), berth_object_of(after), err);
 	}
-	/* A pod with the same name but another uid is another pod. */
+	/* The pod was deleted, and another pod with the same name was created. */
 	if (old_pod != NULL) {
 		keep_first_error(&result,
 			berth_cache_remove_pod(cache, berth_const_pod_of(old_pod), &fresh), err,
@@ -140,7 +145,10 @@ static int change_node(struct berth_cache *cache, struct bt_object *before, stru
 		: berth_cache_update_node(cache, old_node, berth_object_of(after), err);
 }
 
-/** Applies a change to the cache. before or after may be NULL. */
+/**
+ * Tells the cache about a change. before NULL: the object is new; after NULL: the object was
+ * deleted.
+ */
 static int change(struct berth_reflector *reflector, struct bt_object *before,
 	struct bt_object *after, struct berth_error *err)
 {
@@ -170,7 +178,7 @@ static int put_object(
 
 static int delete_at(struct berth_reflector *reflector, uint32_t place, struct berth_error *err)
 {
-	/* The store's reference passes to `before`. */
+	/* `before` takes over the reference of the item. */
 	struct bt_object *before = reflector->items.items[place].object;
 	uint32_t last = reflector->items.count - 1;
 
@@ -249,8 +257,8 @@ int berth_reflector_replace(struct berth_reflector *reflector, struct berth_obje
 			err, &fresh);
 	}
 	/*
-	 * Go from the end, because a removal moves the last item into the gap, and this item must
-	 * be visited already.
+	 * Go backwards: a removal moves the last item to the free place, and the last item was
+	 * visited already.
 	 */
 	for (uint32_t i = reflector->items.count; i-- > 0;) {
 		if (reflector->items.items[i].seen != reflector->list_count) {
@@ -277,8 +285,8 @@ int berth_reflector_event(struct berth_reflector *reflector, enum berth_watch_ev
 	uint32_t place = find(reflector, meta->namespace_, meta->name);
 	reflector->had_event = true;
 	/*
-	 * A watch at version "0" begins with ADDED events for existing objects, not ordered by
-	 * version: do not take their versions.
+	 * A watch at version "0" begins with ADDED events for the existing objects. They are not in
+	 * the order of versions, so the version must not be taken from them.
 	 */
 	reflector->takes_version |= type != BERTH_WATCH_ADDED;
 	if (reflector->takes_version) {
@@ -310,8 +318,8 @@ void berth_reflector_failed(struct berth_reflector *reflector, enum berth_reflec
 	switch (failure) {
 	case BERTH_REFLECTOR_GONE:
 		/*
-		 * If the version of a watch is gone, list at that version; if the version of a list
-		 * is gone, list the newest.
+		 * After a watch, list at the version of the watch; if that list fails too, list the
+		 * newest version.
 		 */
 		reflector->unavailable = !reflector->is_watching;
 		reflector->is_watching = false;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One decision, made by one call or step by step. */
+/**
+ * A scheduling decision by one call or step by step, and helpers for it: traces, counts of errors,
+ * parallel loops.
+ */
 #include <stddef.h>
 #include <string.h>
 
@@ -77,7 +80,7 @@ void berth_error_counts_finish(struct berth_error_counts *counts)
 	*counts = (struct berth_error_counts){0};
 }
 
-/** Arguments that all chunks share; read-only while the chunks run. */
+/** The arguments of berth_parallelize_until, which all chunks read. */
 struct work {
 	const struct berth_cancel *cancel;
 	uint32_t pieces;
@@ -184,7 +187,7 @@ struct berth_str berth_fit_error_text(
 	if (map != NULL && map->statuses != NULL) {
 		diagnosis.statuses = *map->statuses;
 	} else if (map != NULL) {
-		/* Only reasons are counted, so the slots of the entries do not matter. */
+		/* The message counts reasons, so the slots of the entries can be any numbers. */
 		memory.absent = map->absent;
 		for (uint32_t i = 0; i < map->entries.count; i++) {
 			struct bt_node_status_entry entry = {i, map->entries.items[i].status};
@@ -201,7 +204,7 @@ struct berth_str berth_fit_error_text(
 	return result;
 }
 
-/** Makes a read-only map of statuses that are in the arena or in the engine. */
+/** Returns a view of the statuses, in the arena. */
 static const struct berth_node_to_status *make_view(const struct bt_state *state,
 	const struct bt_node_statuses *statuses, struct bt_arena *arena)
 {
@@ -225,7 +228,7 @@ int berth_engine_schedule(struct berth_engine *engine, struct berth_framework *f
 	struct bt_schedule_result result;
 
 	trace_step(engine, "Computing predicates");
-	/* Only decide: without PostFilter plugins, no pod is evicted. */
+	/* Decide only: PostFilter plugins would evict pods. */
 	post_filter->entries.count = 0;
 	bt_engine_schedule(inside, profile, bt_const_pod_info_of(pod), &result);
 	post_filter->entries.count = post_filter_count;
@@ -267,11 +270,11 @@ struct berth_status berth_engine_pod_fits_on_node(struct berth_engine *engine,
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, const struct berth_node_info *node)
 {
-	(void)engine; /* the framework has the engine's nominations */
+	(void)engine; /* the framework knows the engine's nominations */
 	return berth_framework_run_filter_plugins_with_nominated_pods(framework, state, pod, node);
 }
 
-/** Runs the filters for one slot. */
+/** Runs the filters for the node in a slot. */
 static struct bt_status check_slot(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
@@ -303,14 +306,14 @@ struct berth_status berth_engine_check_node(struct berth_engine *engine,
 	return check_slot(profile, cycle, bt_const_pod_info_of(pod), slot);
 }
 
-/** State of one search. */
+/** The search for feasible nodes of one pod. */
 struct search {
 	struct bt_engine *engine;
 	struct bt_framework *framework;
 	struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
-	struct bt_node_statuses statuses; /* entries in the arena, room for every node */
-	uint32_t *entry_by_slot;          /* index in statuses.entries + 1; 0: none */
+	struct bt_node_statuses statuses; /* entries are in the arena, with room for all nodes */
+	uint32_t *entry_by_slot;          /* 1 + index in statuses.entries; 0: no entry */
 	uint32_t *feasible;               /* slots */
 	uint32_t feasible_count;
 };
@@ -328,8 +331,8 @@ static void set_status(struct search *search, uint32_t slot, const struct bt_sta
 }
 
 /**
- * Runs the filters on slots until `limit` nodes are feasible. Returns Success, or the Error that
- * ended the search.
+ * Runs the filters on the nodes in these slots, beginning at index `start`, until one node more
+ * than `limit` is feasible. Returns Success, or the Error of a filter, which ends the search.
  */
 static struct bt_status search_slots(struct search *search, const uint32_t *slots, uint32_t count,
 	uint32_t start, uint32_t limit)
@@ -341,7 +344,7 @@ static struct bt_status search_slots(struct search *search, const uint32_t *slot
 
 		if (bt_status_is_success(&status)) {
 			if (search->feasible_count == limit) {
-				break; /* the limit is reached: drop this node */
+				break; /* the node beyond the limit is not kept */
 			}
 			search->feasible[search->feasible_count++] = slot;
 		} else if (bt_status_is_rejected(&status)) {
@@ -387,8 +390,8 @@ static struct bt_status run_extenders(struct search *search)
 }
 
 /**
- * Tries only the nominated node of the pod's status, before the search over all nodes (spec 03
- * section 3.7).
+ * Tries the nominated node of the pod alone, before the search over all nodes (spec 03 section
+ * 3.7). Returns true if the node is feasible.
  */
 static bool try_nominated_node(struct search *search)
 {
@@ -405,7 +408,8 @@ static bool try_nominated_node(struct search *search)
 		status = run_extenders(search);
 	}
 	if (!bt_status_is_success(&status)) {
-		search->feasible_count = 0; /* search all nodes; upstream logs the status */
+		search->feasible_count =
+			0; /* upstream only logs the status, and searches all nodes */
 	}
 	return search->feasible_count != 0;
 }
@@ -501,7 +505,7 @@ void berth_engine_add_nominated_pods(struct berth_engine *engine, struct berth_f
 	const struct bt_cycle_state *cycle = bt_const_cycle_state_of(state);
 	struct bt_nominated_view *view = BT_ARENA_NEW(cycle->arena, struct bt_nominated_view);
 
-	(void)engine; /* the framework has the engine's nominations */
+	(void)engine; /* the framework knows the engine's nominations */
 	*out_view = (struct berth_nominated_view){0};
 	bt_add_nominated_pods(
 		profile, cycle, bt_const_pod_info_of(pod), bt_const_node_info_of(node), view);
@@ -522,11 +526,11 @@ void berth_nominated_view_finish(struct berth_nominated_view *view)
 
 const struct berth_queue *berth_engine_queue(const struct berth_engine *engine)
 {
-	/* The engine has the nominations, which refer to pods of the queue. */
+	/* The public queue is the engine, cast to another type: the engine has the nominations. */
 	return (const struct berth_queue *)(const void *)engine;
 }
 
-/** A list on the heap, because the number of pods is not known in advance. */
+/** Context of list_pod. */
 struct nominated_list {
 	BT_VEC(const struct berth_pod_info *) pods;
 };

@@ -7,8 +7,9 @@
 #include "compat/convert_storage.h"
 
 /**
- * The public binder. Its objects are those of the handle's scheduler, or copies from the caller's
- * listers. Its writes go to the handle's requests or to the caller's functions.
+ * The public binder: a binder of src/plugins. It reads the objects of the handle's state, or copies
+ * of what the listers of the caller have. It writes with the functions of the caller, or as the
+ * handle does.
  */
 
 static int bind_volume(void *context, const struct bt_persistent_volume *volume,
@@ -59,7 +60,7 @@ static int wait(void *context, const struct bt_pod_info *pod, struct berth_error
 	return behind->wait(behind->context, pod, err);
 }
 
-/** Copies the objects of a lister into the store. */
+/** Context of put_object: copies objects of a lister to the store. */
 struct copying {
 	struct bt_object_store *store;
 	enum bt_kind kind;
@@ -73,8 +74,8 @@ static bool put_object(void *context, const void *value)
 		bt_object_store_find(copying->store, copying->kind, meta->namespace_, meta->name);
 
 	/*
-	 * Store the object unless it is unchanged; without a resource version, changes cannot be
-	 * detected.
+	 * Skip an object that has not changed. Without a resourceVersion a change cannot be
+	 * recognized.
 	 */
 	if (known == NULL || meta->resource_version.length == 0 ||
 		!bt_str_equal(known->resource_version, meta->resource_version) ||
@@ -134,7 +135,7 @@ static bool has_node(const struct bt_lib_binder *binder, struct bt_str name)
 	return slot != BT_SLOT_NONE && nodes->rows[slot].has_node;
 }
 
-/** Copies the current objects of the caller's listers. */
+/** Copies the objects that the listers of the caller have now. */
 static void copy_listers(struct bt_lib_binder *binder)
 {
 	if (binder->own_state == NULL) {
@@ -159,7 +160,7 @@ static void copy_listers(struct bt_lib_binder *binder)
 			struct bt_node node = {.metadata.name = bt_arena_str(&arena, name)};
 			int result = bt_state_remove_node(state, &node, NULL);
 
-			(void)result; /* the object exists */
+			(void)result; /* the state has the node */
 			bt_arena_finish(&arena);
 		}
 	}
@@ -168,7 +169,7 @@ static void copy_listers(struct bt_lib_binder *binder)
 			&binder->listers.nodes, (struct bt_str){NULL, 0}, put_node, state);
 	} else {
 		/*
-		 * The scheduler keeps no whole nodes, so build nodes with the fields that the
+		 * The scheduler does not store whole nodes, so make nodes with the fields that the
 		 * binder reads.
 		 */
 		const struct bt_node_table *nodes = &binder->handle->state->nodes;
@@ -205,7 +206,7 @@ static void copy_handle(struct bt_lib_binder *binder)
 	}
 }
 
-/** Sets handle, listers and capacity. */
+/** Creates own_state if a lister is not that of the handle, and the handle of the inner binder. */
 static void init_source(struct bt_lib_binder *binder)
 {
 	const struct berth_handle *handle = berth_const_handle_of(binder->handle);
@@ -302,7 +303,7 @@ static void destroy(struct berth_volume_binder *binder)
 	bt_free(own);
 }
 
-/** Returns the volumes of a storage class, including assumed versions. */
+/** Returns the volumes of a storage class; an assumed version replaces the version of the API. */
 static struct berth_class_volumes class_volumes(
 	struct bt_lib_binder *own, struct bt_str class_name, struct bt_arena *arena)
 {
@@ -359,7 +360,10 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	return BERTH_OK;
 }
 
-/** Returns the internal form of claims; creates it if the caller assembled the claims. */
+/**
+ * Returns the internal form of claims. The form is created here if the caller made the claims
+ * itself.
+ */
 static struct bt_pod_volume_claims *claims_of(
 	struct berth_pod_volume_claims *claims, struct bt_arena *arena)
 {
@@ -409,15 +413,15 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 	*out_reasons = reasons;
 	if (inside != NULL) {
 		*out_volumes = BT_ARENA_NEW(memory, struct berth_pod_volumes);
-		bt_lib_show_volumes(inside, *out_volumes, memory);
+		bt_lib_volumes_to_public(inside, *out_volumes, memory);
 		(*out_volumes)->work = inside;
 	}
 	return BERTH_OK;
 }
 
 /**
- * Returns the internal form of volumes; creates it if the caller assembled the volumes. NULL: the
- * pod needs no volumes, and the result is empty.
+ * Returns the internal form of volumes. The form is created here if the caller made the volumes
+ * itself. volumes NULL: the pod needs no volumes, and the result is empty.
  */
 static struct bt_pod_volumes *volumes_of(struct berth_pod_volumes *volumes, struct bt_arena *arena)
 {
@@ -426,7 +430,7 @@ static struct bt_pod_volumes *volumes_of(struct berth_pod_volumes *volumes, stru
 	if (inside == NULL) {
 		inside = BT_ARENA_NEW(arena, struct bt_pod_volumes);
 		if (volumes != NULL) {
-			bt_lib_read_volumes(volumes, inside, arena);
+			bt_lib_volumes_from_public(volumes, inside, arena);
 			volumes->work = inside;
 		}
 	}
@@ -443,7 +447,7 @@ static int assume_pod_volumes(struct berth_volume_binder *binder, const struct b
 		node_name, inside, bt_arena_of(arena), out_all_bound, err);
 
 	if (result == BERTH_OK && volumes != NULL) {
-		bt_lib_show_volumes(inside, volumes, bt_arena_of(arena));
+		bt_lib_volumes_to_public(inside, volumes, bt_arena_of(arena));
 	}
 	return result;
 }
@@ -457,7 +461,7 @@ static void revert_assumed_pod_volumes(
 	const struct bt_pod_volumes *inside = volumes->work;
 
 	if (inside == NULL) {
-		bt_lib_read_volumes(volumes, &read, &arena);
+		bt_lib_volumes_from_public(volumes, &read, &arena);
 		inside = &read;
 	}
 	own->inside->ops->revert_assumed_pod_volumes(own->inside, inside);
@@ -481,45 +485,45 @@ static int bind_pod_volumes(struct berth_volume_binder *binder, const struct ber
 }
 
 /**
- * The affinity of a volume as written, and translated to CSI for nodes that list the volume's
- * plugin as migrated. Spec: 07 section 16.2.
+ * The node affinity of a volume, and the affinity after translation to CSI. The latter counts for
+ * nodes that list the in-tree plugin of the volume as migrated. Spec: 07 section 16.2.
  */
-struct narrowing {
-	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: `translated` is unused */
+struct affinities {
+	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: not migrated, `translated` is unused */
 	struct bt_volume_affinity plain;
 	struct bt_volume_affinity translated;
 };
 
-/** Reads the affinities of a volume. Returns false if the volume cannot be translated to CSI. */
-static bool read_narrowing(const struct bt_persistent_volume *volume, struct bt_arena *arena,
-	struct narrowing *out_narrowing)
+/** Reads the affinities of a volume. Returns false if the translation to CSI fails. */
+static bool read_affinities(const struct bt_persistent_volume *volume, struct bt_arena *arena,
+	struct affinities *out_affinities)
 {
 	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
 	enum bt_in_tree_driver driver = bt_in_tree_of_volume(volume);
 	struct bt_str volume_handle;
 
-	out_narrowing->plain =
+	out_affinities->plain =
 		bt_volume_affinity_parse(affinity != NULL ? affinity->required : NULL, arena);
-	out_narrowing->driver = BT_IN_TREE__COUNT;
+	out_affinities->driver = BT_IN_TREE__COUNT;
 	if (driver != BT_IN_TREE__COUNT && bt_in_tree_is_migrated(driver)) {
 		if (bt_in_tree_volume_handle(volume, arena, &volume_handle, NULL) != 0) {
 			return false;
 		}
-		out_narrowing->driver = driver;
-		out_narrowing->translated =
+		out_affinities->driver = driver;
+		out_affinities->translated =
 			bt_volume_affinity_parse(bt_in_tree_node_affinity(volume, arena), arena);
 	}
 	return true;
 }
 
-static bool accepts_volume(const struct narrowing *narrowing, const struct bt_csi_node *csi_node,
+static bool accepts_volume(const struct affinities *affinities, const struct bt_csi_node *csi_node,
 	const struct bt_str_map *labels)
 {
-	bool translated = narrowing->driver != BT_IN_TREE__COUNT &&
-		bt_csi_node_lists_migrated(csi_node, narrowing->driver);
+	bool translated = affinities->driver != BT_IN_TREE__COUNT &&
+		bt_csi_node_lists_migrated(csi_node, affinities->driver);
 
 	return bt_volume_affinity_matches(
-		translated ? &narrowing->translated : &narrowing->plain, labels);
+		translated ? &affinities->translated : &affinities->plain, labels);
 }
 
 static void get_eligible_nodes(struct berth_volume_binder *binder,
@@ -528,8 +532,7 @@ static void get_eligible_nodes(struct berth_volume_binder *binder,
 {
 	struct bt_lib_binder *own = own_of(binder);
 	struct bt_arena *memory = bt_arena_of(arena);
-	struct narrowing *narrowings =
-		BT_ARENA_NEW_ARRAY(memory, struct narrowing, bound_claims->count);
+	struct affinities *all = BT_ARENA_NEW_ARRAY(memory, struct affinities, bound_claims->count);
 	uint32_t count = 0;
 
 	*out_nodes = (struct berth_pre_filter_result){0};
@@ -538,12 +541,12 @@ static void get_eligible_nodes(struct berth_volume_binder *binder,
 			bt_assume_cache_find(&bt_real_binder_of(own->inside)->volumes, BT_STR(""),
 				bt_const_pvc_of(bound_claims->items[i])->spec.volume_name);
 
-		if (volume == NULL || !read_narrowing(volume, memory, &narrowings[count])) {
+		if (volume == NULL || !read_affinities(volume, memory, &all[count])) {
 			return;
 		}
-		count += narrowings[count].plain.restricted ||
-			(narrowings[count].driver != BT_IN_TREE__COUNT &&
-				narrowings[count].translated.restricted);
+		count += all[count].plain.restricted ||
+			(all[count].driver != BT_IN_TREE__COUNT &&
+				all[count].translated.restricted);
 	}
 	if (count != 0) {
 		const struct bt_state *state = own->handle->state;
@@ -560,8 +563,8 @@ static void get_eligible_nodes(struct berth_volume_binder *binder,
 			uint32_t passed = 0;
 
 			while (passed < count &&
-				accepts_volume(&narrowings[passed], csi_node,
-					&state->nodes.rows[slot].labels)) {
+				accepts_volume(
+					&all[passed], csi_node, &state->nodes.rows[slot].labels)) {
 				passed++;
 			}
 			if (passed == count) {

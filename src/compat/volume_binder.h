@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_COMPAT_VOLUME_BINDER_H
 #define BT_COMPAT_VOLUME_BINDER_H
-/** Adapters between the volume binder of src/plugins and the public one, in both directions. */
+/** Adapters between volume binders of src/plugins and public volume binders, in both directions. */
 #include "berth/volume_binder.h"
 #include "plugins/volume_binder_private.h"
 
-/** The binder that berth_volume_binder_create makes. */
+/** The result of berth_volume_binder_create: a public binder that calls a binder of src/plugins. */
 struct bt_lib_binder {
 	struct berth_volume_binder base;
 	const struct bt_handle *handle; /* the caller's, borrowed */
-	struct bt_handle own_handle;    /* handle of the inner binder; each operation updates it */
-	struct bt_state *own_state;     /* copies of objects of the caller's listers */
+	struct bt_handle own_handle;    /* copy for `inside`; each operation updates the copy */
+	struct bt_state
+		*own_state; /* objects of the caller's listers; NULL: use the handle's state */
 	struct berth_volume_binder_listers listers;
 	struct berth_capacity_check capacity;
-	struct bt_volume_writer writer; /* wraps the handle's writer */
+	struct bt_volume_writer
+		writer; /* writer of `inside`: the caller's functions, or the handle's writer */
 	struct bt_volume_binder *inside;
 };
 
@@ -28,28 +30,31 @@ struct bt_lib_conflict {
 extern const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX];
 
 /**
- * Creates a binder for the in-tree plugin that forwards every call to **outside, which is read
- * again at each call. owned; outside is borrowed.
+ * Creates a binder for the in-tree plugin that calls the public binder **outside. The pointer
+ * *outside is read at each call, so it may change; it is borrowed. owned.
  */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_create(
 	struct berth_volume_binder *const *outside);
-/** Like bt_outside_binder_create, but the new binder owns `outside`. */
+/** Like bt_outside_binder_create for one public binder, which the new binder owns. */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_own(struct berth_volume_binder *outside);
 
 /**
- * Returns the node as a view of the handle's state: the node itself if it is a view, for an
- * aggregate the node with the same name. NULL: unknown node. buffer: memory for the result.
+ * Returns a view of the node in the handle's state. A view is returned as it is; for a standalone
+ * aggregate, *buffer becomes the view of the node with the same name. NULL: there is no such node.
  */
 const struct bt_node_info *bt_lib_node_view(const struct bt_handle *handle,
 	const struct berth_node_info *node, struct bt_node_info *buffer);
 
-/** Convert lists of claims to the public form and back, in the arena. */
+/**
+ * Convert lists of claims to the public form, and to the internal form. The results are in the
+ * arena.
+ */
 struct berth_pvc_list bt_lib_pvc_list(const struct bt_claim_list *list, struct bt_arena *arena);
 struct bt_claim_list bt_lib_claim_list(const struct berth_pvc_list *list, struct bt_arena *arena);
-/** Converts to public members, in the arena; the caller sets work and next_check_ns. */
-void bt_lib_show_volumes(const struct bt_pod_volumes *inside, struct berth_pod_volumes *out_volumes,
-	struct bt_arena *arena);
-/** Converts public members to the internal form. The caller must set progress. */
-void bt_lib_read_volumes(const struct berth_pod_volumes *volumes, struct bt_pod_volumes *out_inside,
-	struct bt_arena *arena);
+/** Sets the lists of *out_volumes, in the arena. The caller sets work and next_check_ns. */
+void bt_lib_volumes_to_public(const struct bt_pod_volumes *inside,
+	struct berth_pod_volumes *out_volumes, struct bt_arena *arena);
+/** Sets the lists of *out_inside, in the arena. The caller sets progress. */
+void bt_lib_volumes_from_public(const struct berth_pod_volumes *volumes,
+	struct bt_pod_volumes *out_inside, struct bt_arena *arena);
 #endif

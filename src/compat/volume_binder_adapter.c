@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Adapts public binders for the in-tree plugin, and converts their results. */
+/**
+ * Lets the in-tree plugin call public binders, converts their results, and defines the fake binder.
+ */
 #include <stddef.h>
 
 #include "berth/fake_volume_binder.h"
@@ -33,8 +35,8 @@ struct bt_claim_list bt_lib_claim_list(const struct berth_pvc_list *list, struct
 	return claims;
 }
 
-void bt_lib_show_volumes(const struct bt_pod_volumes *inside, struct berth_pod_volumes *out_volumes,
-	struct bt_arena *arena)
+void bt_lib_volumes_to_public(const struct bt_pod_volumes *inside,
+	struct berth_pod_volumes *out_volumes, struct bt_arena *arena)
 {
 	struct berth_binding_info *bindings =
 		BT_ARENA_NEW_ARRAY(arena, struct berth_binding_info, inside->static_count);
@@ -56,8 +58,8 @@ void bt_lib_show_volumes(const struct bt_pod_volumes *inside, struct berth_pod_v
 	out_volumes->dynamic_count = inside->dynamic_count;
 }
 
-void bt_lib_read_volumes(const struct berth_pod_volumes *volumes, struct bt_pod_volumes *out_inside,
-	struct bt_arena *arena)
+void bt_lib_volumes_from_public(const struct berth_pod_volumes *volumes,
+	struct bt_pod_volumes *out_inside, struct bt_arena *arena)
 {
 	struct bt_static_binding *bindings =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_static_binding, volumes->static_count);
@@ -99,12 +101,12 @@ const struct bt_node_info *bt_lib_node_view(const struct bt_handle *handle,
 struct outside_binder {
 	struct bt_volume_binder base;
 	struct berth_volume_binder *const *outside;
-	struct berth_volume_binder *owned; /* NULL: not owned */
+	struct berth_volume_binder *owned; /* the public binder to destroy; NULL: none */
 };
 
-/** The in-tree plugin's copy of the result of a public binder. */
+/** The volumes that a public binder found, in the form that the in-tree plugin reads. */
 struct outside_volumes {
-	struct bt_pod_volumes inside; /* first: the plugin's pointer points here */
+	struct bt_pod_volumes inside; /* first: the in-tree plugin's pointer points here */
 	struct berth_pod_volumes *outside;
 };
 
@@ -171,7 +173,7 @@ static int find_pod_volumes(struct bt_volume_binder *binder, const struct bt_pod
 	if (volumes != NULL) {
 		struct outside_volumes *kept = BT_ARENA_NEW(arena, struct outside_volumes);
 
-		bt_lib_read_volumes(volumes, &kept->inside, arena);
+		bt_lib_volumes_from_public(volumes, &kept->inside, arena);
 		kept->outside = volumes;
 		*out_volumes = &kept->inside;
 	}
@@ -188,7 +190,7 @@ static int assume_pod_volumes(struct bt_volume_binder *binder, const struct bt_p
 		out_all_bound, err);
 
 	if (result == BERTH_OK && outside != NULL) {
-		bt_lib_read_volumes(outside, volumes, arena);
+		bt_lib_volumes_from_public(outside, volumes, arena);
 	}
 	return result;
 }

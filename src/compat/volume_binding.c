@@ -10,17 +10,17 @@
 #include "plugins/in_tree.h"
 #include "plugins/volume_binding.h"
 
-/** Number of events in bt_volume_binding_events. */
+/** Number of entries in bt_volume_binding_events. */
 #define EVENT_COUNT 7
 
-/** A public object with the in-tree plugin inside. */
+/** The public plugin, which calls an instance of the in-tree plugin. */
 struct own_binding {
-	struct berth_volume_binding outside; /* first: the caller's pointer points here */
+	struct berth_volume_binding outside; /* first: public pointers point here */
 	const struct bt_handle *handle;      /* the caller's, borrowed */
-	struct bt_handle own_handle;         /* a copy that has `gates` */
+	struct bt_handle own_handle;         /* copy of `handle` that refers to `gates` */
 	struct bt_gates gates;
 	struct berth_volume_binder *first_binder;
-	struct bt_plugin *inside; /* calls the current binder of `outside` */
+	struct bt_plugin *inside; /* the in-tree plugin; uses the current binder of `outside` */
 	struct bt_utilization_shape_point *shape;
 	struct berth_event_registration registrations[EVENT_COUNT];
 	struct berth_cluster_event_with_hint events[EVENT_COUNT];
@@ -32,8 +32,8 @@ static struct own_binding *own_of(const struct berth_volume_binding *plugin)
 }
 
 /**
- * A view of the cycle state that has the plugin's data at index 0, where the in-tree plugin reads
- * it.
+ * The public plugin stores its data in the cycle state under its name. The in-tree plugin reads
+ * them at its index, so it gets a view of the cycle state with the data at index 0.
  */
 struct visit {
 	struct bt_cycle_state *cycle;
@@ -244,7 +244,7 @@ HINT(5);
 HINT(6);
 #undef HINT
 
-/** Fills in the events of the in-tree plugin, with hints that take the public plugin. */
+/** Copies the events of the in-tree plugin, with hints that accept the public plugin. */
 static void fill_events(struct own_binding *own)
 {
 	static const berth_queueing_hint_fn hints[EVENT_COUNT] = {
@@ -370,7 +370,7 @@ static const struct bt_persistent_volume_claim *get_claim(
 	return berth_lister_get(&own->outside.pvc_lister, namespace_, name);
 }
 
-/** Decodes the arguments and sets defaults as the configuration does. */
+/** Converts the arguments, with the defaults that the configuration would set. */
 static struct bt_plugin_args read_args(
 	struct own_binding *own, const struct berth_volume_binding_args *given)
 {
