@@ -434,18 +434,7 @@ int bt_selector_from_label_selector(const struct bt_label_selector *selector,
 
 void bt_error_list_add(struct bt_error_list *list, struct bt_arena *arena, struct bt_str text)
 {
-	if (list->count == list->capacity) {
-		uint64_t capacity = list->capacity == 0 ? 4 : 2 * (uint64_t)list->capacity;
-
-		BT_ASSERT(capacity < UINT32_MAX);
-		struct bt_str *grown = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)capacity);
-		if (list->count != 0) {
-			memcpy(grown, list->items, list->count * sizeof(*grown));
-		}
-		list->items = grown;
-		list->capacity = (uint32_t)capacity;
-	}
-	list->items[list->count++] = text;
+	bt_arena_push(arena, list, text);
 }
 
 struct bt_str bt_error_list_text(const struct bt_error_list *list, struct bt_arena *arena)

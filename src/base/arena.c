@@ -79,8 +79,7 @@ size_t bt_arena_chunk_bytes(const struct bt_arena_chunk *chunks)
 
 void bt_arena_free_chunks(struct bt_arena_chunk *chunks)
 {
-	struct bt_arena arena = {
-		.chunks = chunks, .total_bytes = bt_arena_chunk_bytes(chunks)};
+	struct bt_arena arena = {.chunks = chunks, .total_bytes = bt_arena_chunk_bytes(chunks)};
 
 	bt_arena_finish(&arena);
 }
@@ -226,4 +225,16 @@ struct bt_str bt_arena_printf(struct bt_arena *arena, const char *format, ...)
 	(void)vsnprintf(text, (size_t)length + 1, format, arguments);
 	va_end(arguments);
 	return (struct bt_str){text, (uint32_t)length};
+}
+
+void *bt_arena_grow_array(struct bt_arena *arena, const void *items, uint32_t count,
+	size_t item_bytes, uint32_t *capacity)
+{
+	BT_ASSERT(count < UINT32_MAX / 2 - 4);
+	*capacity = count * 2 + 4;
+	void *grown = bt_arena_calloc(arena, *capacity, item_bytes);
+	if (count != 0) {
+		memcpy(grown, items, count * item_bytes);
+	}
+	return grown;
 }

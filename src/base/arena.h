@@ -61,4 +61,21 @@ BT_MUST_USE BT_PRINTF(2, 3) struct bt_str
 #define BT_ARENA_NEW(arena, type) ((type *)bt_arena_calloc((arena), 1, sizeof(type)))
 #define BT_ARENA_NEW_ARRAY(arena, type, count) \
 	((type *)bt_arena_calloc((arena), (count), sizeof(type)))
+
+/**
+ * Returns a copy of count items with room for at least one more, and sets *capacity. The old items
+ * stay in the arena.
+ */
+BT_MUST_USE void *bt_arena_grow_array(struct bt_arena *arena, const void *items, uint32_t count,
+	size_t item_bytes, uint32_t *capacity);
+
+/** As bt_vec_push, for a list whose items lie in the arena. */
+#define bt_arena_push(arena, list, value) \
+	do { \
+		if ((list)->count >= (list)->capacity) { \
+			(list)->items = bt_arena_grow_array((arena), (list)->items, (list)->count, \
+				sizeof(*(list)->items), &(list)->capacity); \
+		} \
+		(list)->items[(list)->count++] = (value); \
+	} while (0)
 #endif

@@ -404,6 +404,15 @@ struct bt_slot_range {
 	uint32_t first; /* 0 unless the plugin has columns_split */
 };
 
+/** The status of a node that Filter rejects for a fixed reason. */
+struct bt_rejection {
+	enum bt_status_code code;
+	enum bt_reason reason;
+};
+
+/** Most fixed reasons of a plugin. */
+#define BT_REJECTIONS_MAX 3
+
 struct bt_placement {
 	struct bt_str name;
 	const uint32_t *slots;
@@ -528,7 +537,8 @@ struct bt_plugin_shortcuts {
 	uint32_t filter_reads;
 	/**
 	 * For every slot in range, sets *detail to 0 if the node passes, else to a non-zero number
-	 * (at most 24 bits) that filter_detail_status turns into the status of the plain form. data
+	 * (at most 24 bits) that stands for the status of the plain form: rejections lists the
+	 * statuses from 1 on, or filter_detail_status makes them. data
 	 * is the plugin's pre-filter data (NULL if the plugin has no PreFilter). detail is indexed
 	 * by slot. Returns false if no slot of the range is rejected; detail need not be written
 	 * then.
@@ -541,6 +551,8 @@ struct bt_plugin_shortcuts {
 	 * cell_traits returned true in this cycle. Otherwise Filter runs node by node.
 	 */
 	bool filter_needs_cells;
+	struct bt_rejection rejections[BT_REJECTIONS_MAX];
+	/** NULL: see rejections. */
 	struct bt_status (*filter_detail_status)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena);
 
@@ -780,6 +792,25 @@ static inline const struct bt_plugin_shortcuts *bt_shortcuts(const struct bt_plu
 	static const struct bt_plugin_shortcuts none = {0};
 
 	return plugin->ops->shortcuts != NULL ? plugin->ops->shortcuts : &none;
+}
+
+/** The status of an entry of the plugin's rejections, from 1 on. */
+static inline struct bt_status bt_plugin_rejection(const struct bt_plugin *plugin, uint32_t detail)
+{
+	const struct bt_rejection *rejection = &bt_shortcuts(plugin)->rejections[detail - 1];
+
+	return bt_status_reason(rejection->code, rejection->reason);
+}
+
+/** The status that a detail of filter_column stands for; data as for filter_column. */
+static inline struct bt_status bt_plugin_detail_status(struct bt_plugin *plugin, const void *data,
+	const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena)
+{
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+
+	return shortcuts->filter_detail_status != NULL
+		? shortcuts->filter_detail_status(plugin, data, pod, detail, arena)
+		: bt_plugin_rejection(plugin, detail);
 }
 
 /** Adds a trait to the list, in the arena of the list. */

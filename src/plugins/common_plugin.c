@@ -49,6 +49,16 @@ enum bt_queueing_hint bt_hint_if_pod_itself(BT_UNUSED struct bt_plugin *plugin,
 	return bt_str_equal(changed->metadata.uid, pod->uid) ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
+bool bt_plugin_ports_conflict(const bt_host_port_list *wanted, const struct bt_node_info *node)
+{
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		if (bt_node_info_port_conflicts(node, &wanted->items[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 struct bt_str bt_image_normalized_name(struct bt_str name, struct bt_arena *arena)
 {
 	if (bt_str_find_last_char(name, ':') > bt_str_find_last_char(name, '/')) {

@@ -91,6 +91,9 @@ static inline void bt_plugin_set_pre_score_data(
 enum bt_queueing_hint bt_hint_if_pod_itself(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
 
+/** Whether a pod on the node uses one of the ports. */
+bool bt_plugin_ports_conflict(const bt_host_port_list *wanted, const struct bt_node_info *node);
+
 /** The image's name, with the tag "latest" if there is neither tag nor digest. */
 struct bt_str bt_image_normalized_name(struct bt_str name, struct bt_arena *arena);
 

@@ -33,17 +33,8 @@ int64_t bt_domain_changes_add(struct bt_domain_changes *changes, struct bt_arena
 			return change->delta - delta;
 		}
 	}
-	if (changes->count == changes->capacity) {
-		uint32_t capacity = changes->capacity * 2 + 4;
-		struct bt_domain_change *items =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_domain_change, capacity);
-		if (changes->count != 0) {
-			memcpy(items, changes->items, changes->count * sizeof(*items));
-		}
-		changes->items = items;
-		changes->capacity = capacity;
-	}
-	changes->items[changes->count++] = (struct bt_domain_change){table, domain, delta};
+	struct bt_domain_change change = {table, domain, delta};
+	bt_arena_push(arena, changes, change);
 	return 0;
 }
 

@@ -64,7 +64,7 @@ static inline int64_t bt_domain_changes_sum(
 #define BT_COUNTED_TERMS_MAX 16
 
 /*
- * Data of InterPodAffinity's PreFilter; src/explain reads it, too. * PreFilter computes a number
+ * Data of InterPodAffinity's PreFilter, which src/explain reads, too. PreFilter computes a number
  * for each (topology key, value) pair, as in spec 06 sections 3.5 and 3.8. There is a table for
  * each key; its number in a domain is the sum over its sources, computed when it is read, so that
  * domains that are not read cost nothing.
@@ -79,9 +79,7 @@ struct bt_affinity_source {
 struct bt_affinity_table {
 	const struct bt_label_column *column;
 	int64_t *own; /* by domain, counted or copied for this cycle; NULL: none */
-	struct bt_affinity_source *sources;
-	uint32_t source_count;
-	uint32_t source_capacity;
+	BT_VEC(struct bt_affinity_source) sources; /* in the cycle's arena */
 	/**
 	 * Identifies what the numbers count: a sum of hashes of the queries, which does not depend
 	 * on their order.
@@ -109,8 +107,8 @@ static inline int64_t bt_affinity_table_at(const struct bt_affinity_table *table
 	uint64_t sum = table->own != NULL ? (uint64_t)table->own[domain] : 0;
 
 	/* Wraps on overflow, as upstream's int64 does. */
-	for (uint32_t i = 0; i < table->source_count; i++) {
-		const struct bt_affinity_source *source = &table->sources[i];
+	for (uint32_t i = 0; i < table->sources.count; i++) {
+		const struct bt_affinity_source *source = &table->sources.items[i];
 
 		sum += (uint64_t)source->factor * bt_sparse_count(source->pods, domain);
 	}

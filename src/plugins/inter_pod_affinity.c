@@ -50,7 +50,8 @@ enum source_kind {
 	SOURCE_COUNTER,
 };
 
-static uint32_t affinity_table_of_column(struct bt_affinity_tables *tables, struct bt_arena *arena,
+/** The table of a key, created if there is none; BT_NO_TABLE if no node has the key. */
+static uint32_t table_of_column(struct bt_affinity_tables *tables, struct bt_arena *arena,
 	const struct bt_label_column *column)
 {
 	if (column == NULL || column->present_count == 0) {
@@ -61,25 +62,14 @@ static uint32_t affinity_table_of_column(struct bt_affinity_tables *tables, stru
 			return i;
 		}
 	}
-	if (tables->count == tables->capacity) {
-		uint32_t capacity = tables->capacity * 2 + 2;
-		struct bt_affinity_table *items =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_affinity_table, capacity);
-		if (tables->count != 0) {
-			memcpy(items, tables->items, tables->count * sizeof(*items));
-		}
-		tables->items = items;
-		tables->capacity = capacity;
-	}
-	tables->items[tables->count] = (struct bt_affinity_table){.column = column};
-	return tables->count++;
+	bt_arena_push(arena, tables, (struct bt_affinity_table){.column = column});
+	return tables->count - 1;
 }
 
-/** The table of a key, created if there is none; BT_NO_TABLE if no node has the key. */
 static uint32_t table_of_key(struct bt_affinity_tables *tables, struct bt_state *state,
 	struct bt_arena *arena, struct bt_str key)
 {
-	return affinity_table_of_column(tables, arena, bt_state_label_column(state, key));
+	return table_of_column(tables, arena, bt_state_label_column(state, key));
 }
 
 /** Reset all numbers, but keep the tables. */
@@ -113,6 +103,7 @@ static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *a
 	tables->touched = true;
 }
 
+/** Adds the source's numbers to sums, by domain. */
 static void add_source_to(
 	const struct bt_affinity_source *source, int64_t *sums, uint32_t domain_count)
 {
@@ -121,7 +112,7 @@ static void add_source_to(
 }
 
 static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena,
-	uint32_t table_index, const struct bt_affinity_source *source, enum source_kind kind,
+	uint32_t table_index, struct bt_affinity_source source, enum source_kind kind,
 	uint64_t serial)
 {
 	struct bt_affinity_table *table = &tables->items[table_index];
@@ -129,38 +120,19 @@ static void add_source(struct bt_affinity_tables *tables, struct bt_arena *arena
 
 	for (uint32_t i = 0; i < 2; i++) {
 		uint64_t query = bt_hash_u64(bt_hash_u64(i + UINT64_C(1), serial), kind);
-		table->identity[i] += bt_hash_u64(query, (uint64_t)source->factor);
+		table->identity[i] += bt_hash_u64(query, (uint64_t)source.factor);
 	}
-	uint32_t capacity = table->source_capacity * 2 + 2;
-	struct bt_affinity_source *sources;
-
-	if (table->source_count >= table->source_capacity) {
-		sources = BT_ARENA_NEW_ARRAY(arena, struct bt_affinity_source, capacity);
-		if (table->source_count != 0) {
-			memcpy(sources, table->sources, table->source_count * sizeof(*sources));
-		}
-		table->sources = sources;
-		table->source_capacity = capacity;
-	}
-	table->sources[table->source_count++] = *source;
+	bt_arena_push(arena, &table->sources, source);
 	if (tables->copies || table->own != NULL ||
-		table->source_count > SOURCES_MAX + domain_count / DOMAINS_PER_SOURCE) {
+		table->sources.count > SOURCES_MAX + domain_count / DOMAINS_PER_SOURCE) {
 		/* Add up the sources and replace them by the sums. */
 		int64_t *own = owned_numbers(table, arena);
 
-		for (uint32_t i = 0; i < table->source_count; i++) {
-			add_source_to(&table->sources[i], own, table->column->dictionary.count);
+		for (uint32_t i = 0; i < table->sources.count; i++) {
+			add_source_to(&table->sources.items[i], own, domain_count);
 		}
-		table->source_count = 0;
+		table->sources.count = 0;
 	}
-}
-
-/** Make the copied tables of a cloned cycle independent of the original. */
-static void clone_tables(struct bt_affinity_tables *tables, struct bt_arena *arena)
-{
-	tables->changes = bt_domain_changes_clone(&tables->changes, arena);
-	/* Make the next new table reallocate the list, which the original still uses. */
-	tables->capacity = tables->count;
 }
 
 /** sums[domain] = the table's number without changes, for every domain of its column. */
@@ -173,8 +145,8 @@ static void sum_table(const struct bt_affinity_table *table, int64_t *sums)
 	} else {
 		memset(sums, 0, count * sizeof(*sums));
 	}
-	for (uint32_t i = 0; i < table->source_count; i++) {
-		add_source_to(&table->sources[i], sums, count);
+	for (uint32_t i = 0; i < table->sources.count; i++) {
+		add_source_to(&table->sources.items[i], sums, count);
 	}
 }
 
@@ -225,15 +197,11 @@ static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
 	}
 	incoming->namespaces = names;
 	/* Append the names of the namespaces whose labels match the selector. */
+	const struct bt_namespace *next;
 	uint32_t cursor = 0;
 
-	for (;;) {
-		const struct bt_namespace *next = bt_object_store_next(
-			&state->objects, BT_KIND_NAMESPACE, (struct bt_str){0}, &cursor);
-
-		if (next == NULL) {
-			return;
-		}
+	while ((next = bt_object_store_next(
+			&state->objects, BT_KIND_NAMESPACE, (struct bt_str){0}, &cursor)) != NULL) {
 		if (bt_selector_matches(&term->namespace_selector, &next->metadata.labels)) {
 			names[(incoming->namespace_count)++] = next->metadata.name;
 		}
@@ -330,10 +298,9 @@ static bool count_matching(struct bt_state *state, const struct bt_incoming_term
 		return false;
 	}
 	struct bt_domain_sums sums = bt_domain_counter_sums(counter);
-	struct bt_affinity_source source = {.pods = sums.pods, .factor = factor};
 
-	add_source(
-		tables, arena, table, &source, SOURCE_COUNTER, bt_domain_counter_serial(counter));
+	add_source(tables, arena, table, (struct bt_affinity_source){sums.pods, factor},
+		SOURCE_COUNTER, bt_domain_counter_serial(counter));
 	tables->entry_count += sums.occupied_count;
 	tables->touched = tables->touched || sums.pod_total != 0;
 	return true;
@@ -342,17 +309,13 @@ static bool count_matching(struct bt_state *state, const struct bt_incoming_term
 static void add_hit(void *context, const struct bt_affinity_hit *hit)
 {
 	struct existing_sum *sum = context;
+	struct bt_affinity_tables *tables = sum->tables;
 	int64_t weight = sum->fixed[hit->group] + sum->factors[hit->group] * hit->weight;
-	uint32_t table = affinity_table_of_column(sum->tables, sum->arena, hit->column);
+	uint32_t table = table_of_column(tables, sum->arena, hit->column);
 
 	if (table != BT_NO_TABLE) {
-		/* While counting: add the term's pods as a source, with the weight as factor. */
-		struct bt_affinity_tables *tables = sum->tables;
-		struct bt_arena *arena = sum->arena;
-		uint64_t serial = hit->serial;
-		struct bt_affinity_source source = {.pods = hit->pods, .factor = weight};
-
-		add_source(tables, arena, table, &source, SOURCE_TERM, serial);
+		add_source(tables, sum->arena, table,
+			(struct bt_affinity_source){hit->pods, weight}, SOURCE_TERM, hit->serial);
 		tables->entry_count += hit->pods->occupied_count;
 		tables->touched = tables->touched || hit->pods->total != 0;
 	}
@@ -441,59 +404,6 @@ static void count_incoming(struct bt_affinity_filter_data *data, const struct bt
 	}
 }
 
-/**
- * Count exactly as spec 06 section 3.5: visit every pod with anti-affinity and, if the pod has
- * terms, every pod.
- */
-static void count_by_walking(struct bt_affinity_filter_data *data, struct bt_state *state,
-	const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	const struct bt_snapshot *snapshot = &state->snapshot;
-	struct count_target target = {.state = state, .arena = arena, .delta = 1};
-	struct bt_pod_info other;
-
-	const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(state);
-
-	for (uint32_t n = 0; n < lists->anti_affinity.count; n++) {
-		target.slot = lists->anti_affinity.items[n];
-		const struct bt_node_row *row = &state->nodes.rows[target.slot];
-		for (uint32_t i = 0; i < row->pods_with_required_anti_affinity.count; i++) {
-			bt_pod_info_from_record(
-				state, row->pods_with_required_anti_affinity.items[i], &other);
-			count_existing(data, pod, &other, &target);
-		}
-	}
-	if (data->affinity.count == 0 && data->anti_affinity.count == 0) {
-		return;
-	}
-	for (uint32_t n = 0; n < snapshot->count; n++) {
-		target.slot = bt_snapshot_list(snapshot)[n];
-		const struct bt_node_row *row = &state->nodes.rows[target.slot];
-		for (uint32_t i = 0; i < row->pods.count; i++) {
-			bt_pod_info_from_record(state, row->pods.items[i], &other);
-			count_incoming(data, &other, &target);
-		}
-	}
-}
-
-/**
- * Number of affinity terms with the same key as term `index`; 0 if an earlier term has this key.
- */
-static int64_t terms_with_key_from(const struct bt_incoming_terms *terms, uint32_t index)
-{
-	int64_t count = 0;
-
-	for (uint32_t i = 0; i < terms->count; i++) {
-		if (terms->items[i].table == terms->items[index].table) {
-			if (i < index) {
-				return 0;
-			}
-			count++;
-		}
-	}
-	return count;
-}
-
 /** Count from counters and the index of existing terms. false: they cannot be used for this pod. */
 static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_state *state,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
@@ -508,12 +418,18 @@ static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_st
 	if (!add_existing(&sum, 1U << BT_ANTI_AFFINITY_REQUIRED, pod, data->namespace_labels)) {
 		return false;
 	}
+	/* The first term of each key adds the pods once for each term with this key. */
 	for (uint32_t i = 0; i < data->affinity.count; i++) {
-		int64_t factor = terms_with_key_from(&data->affinity, i);
+		uint32_t table = data->affinity.items[i].table;
+		int64_t factor = 0;
 
-		if (factor != 0 && data->affinity.items[i].table != BT_NO_TABLE &&
+		for (uint32_t k = data->affinity.count; k-- > 0;) {
+			bool is_same = data->affinity.items[k].table == table;
+			factor = is_same && k < i ? 0 : factor + is_same;
+		}
+		if (factor != 0 && table != BT_NO_TABLE &&
 			!count_matching(state, data->affinity.items, data->affinity.count,
-				&data->near, arena, data->affinity.items[i].table, factor)) {
+				&data->near, arena, table, factor)) {
 			return false;
 		}
 	}
@@ -540,9 +456,10 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	}
 	struct bt_affinity_filter_data *data =
 		BT_ARENA_NEW(cycle->arena, struct bt_affinity_filter_data);
-	data->near.copies = !cycle->borrows_counters;
-	data->apart.copies = !cycle->borrows_counters;
-	data->existing.copies = !cycle->borrows_counters;
+	struct bt_affinity_tables *const tables[] = {&data->near, &data->apart, &data->existing};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
+		tables[i]->copies = !cycle->borrows_counters;
+	}
 	data->affinity = expand_terms(state, pod, BT_AFFINITY_REQUIRED, &data->near, cycle->arena);
 	data->anti_affinity =
 		expand_terms(state, pod, BT_ANTI_AFFINITY_REQUIRED, &data->apart, cycle->arena);
@@ -550,10 +467,36 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	data->matches_itself = all_terms_match(&data->affinity, pod->namespace_, pod->labels);
 	data->counted = !cycle->plain && count_by_counters(data, state, pod, cycle->arena);
 	if (!data->counted) {
-		reset_tables(&data->near);
-		reset_tables(&data->apart);
-		reset_tables(&data->existing);
-		count_by_walking(data, state, pod, cycle->arena);
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
+			reset_tables(tables[i]);
+		}
+		/*
+		 * Count exactly as spec 06 section 3.5: visit every pod with anti-affinity and, if
+		 * the pod has terms, every pod.
+		 */
+		const struct bt_snapshot *snapshot = &state->snapshot;
+		const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(state);
+		struct count_target target = {.state = state, .arena = cycle->arena, .delta = 1};
+		bool has_terms = data->affinity.count != 0 || data->anti_affinity.count != 0;
+		struct bt_pod_info other;
+
+		for (uint32_t n = 0; n < lists->anti_affinity.count; n++) {
+			target.slot = lists->anti_affinity.items[n];
+			const struct bt_node_row *row = &state->nodes.rows[target.slot];
+			for (uint32_t i = 0; i < row->pods_with_required_anti_affinity.count; i++) {
+				bt_pod_info_from_record(state,
+					row->pods_with_required_anti_affinity.items[i], &other);
+				count_existing(data, pod, &other, &target);
+			}
+		}
+		for (uint32_t n = 0; has_terms && n < snapshot->count; n++) {
+			target.slot = bt_snapshot_list(snapshot)[n];
+			const struct bt_node_row *row = &state->nodes.rows[target.slot];
+			for (uint32_t i = 0; i < row->pods.count; i++) {
+				bt_pod_info_from_record(state, row->pods.items[i], &other);
+				count_incoming(data, &other, &target);
+			}
+		}
 	}
 	if (data->existing.entry_count == 0 && data->affinity.count == 0 &&
 		data->anti_affinity.count == 0) {
@@ -568,9 +511,12 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 	struct bt_affinity_filter_data *copy = BT_ARENA_NEW(arena, struct bt_affinity_filter_data);
 
 	*copy = *(const struct bt_affinity_filter_data *)data;
-	clone_tables(&copy->near, arena);
-	clone_tables(&copy->apart, arena);
-	clone_tables(&copy->existing, arena);
+	struct bt_affinity_tables *const tables[] = {&copy->near, &copy->apart, &copy->existing};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
+		tables[i]->changes = bt_domain_changes_clone(&tables[i]->changes, arena);
+		/* A new table reallocates the list, because the original still uses it. */
+		tables[i]->capacity = tables[i]->count;
+	}
 	return copy;
 }
 
@@ -608,35 +554,6 @@ static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_sta
 	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_remove, node, -1);
 }
 
-static struct bt_status detail_status(uint32_t detail)
-{
-	if (detail == DETAIL_AFFINITY) {
-		return bt_status_reason(
-			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_POD_AFFINITY);
-	}
-	return bt_status_reason(BT_STATUS_UNSCHEDULABLE,
-		detail == DETAIL_ANTI_AFFINITY ? BT_REASON_POD_ANTI_AFFINITY
-					       : BT_REASON_EXISTING_ANTI_AFFINITY);
-}
-
-static bool satisfies_affinity(const struct bt_affinity_filter_data *data, uint32_t slot)
-{
-	bool satisfied = true;
-
-	for (uint32_t i = 0; i < data->affinity.count; i++) {
-		uint32_t table = data->affinity.items[i].table;
-		uint32_t domain = table == BT_NO_TABLE
-			? 0
-			: bt_topology_domain(data->near.items[table].column, slot);
-
-		if (domain == 0) {
-			return false;
-		}
-		satisfied = satisfied && bt_affinity_tables_at(&data->near, table, domain) > 0;
-	}
-	return satisfied || bt_affinity_is_first_of_its_kind(data);
-}
-
 /** Whether the number of any pair of the node is positive. */
 static bool has_positive_pair(const struct bt_affinity_tables *tables, uint32_t slot)
 {
@@ -660,23 +577,29 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			BT_STR("error reading \"PreFilterInterPodAffinity\" from cycleState: not "
 			       "found"));
 	}
-	if (!satisfies_affinity(data, node->slot)) {
-		return detail_status(DETAIL_AFFINITY);
+	bool is_satisfied = true;
+	for (uint32_t i = 0; i < data->affinity.count; i++) {
+		uint32_t table = data->affinity.items[i].table;
+		uint32_t domain = table == BT_NO_TABLE
+			? 0
+			: bt_topology_domain(data->near.items[table].column, node->slot);
+
+		if (domain == 0) {
+			return bt_plugin_rejection(plugin, DETAIL_AFFINITY);
+		}
+		is_satisfied =
+			is_satisfied && bt_affinity_tables_at(&data->near, table, domain) > 0;
+	}
+	if (!is_satisfied && !bt_affinity_is_first_of_its_kind(data)) {
+		return bt_plugin_rejection(plugin, DETAIL_AFFINITY);
 	}
 	if (has_positive_pair(&data->apart, node->slot)) {
-		return detail_status(DETAIL_ANTI_AFFINITY);
+		return bt_plugin_rejection(plugin, DETAIL_ANTI_AFFINITY);
 	}
 	if (has_positive_pair(&data->existing, node->slot)) {
-		return detail_status(DETAIL_EXISTING);
+		return bt_plugin_rejection(plugin, DETAIL_EXISTING);
 	}
 	return BT_STATUS_OK;
-}
-
-static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod, uint32_t detail,
-	BT_UNUSED struct bt_arena *arena)
-{
-	return detail_status(detail);
 }
 
 /** Whether nodes in a domain with this number are rejected. */
@@ -733,15 +656,6 @@ static const uint8_t *evaluate_domains(
 	return verdicts;
 }
 
-static uint32_t evaluate_slot(const struct rejection *rejection, uint32_t domain)
-{
-	bool rejected = domain == 0 ? rejection->without_label
-				    : rejection->judge(bt_affinity_tables_at(
-					      rejection->tables, rejection->table, domain));
-
-	return rejected ? rejection->reason : 0;
-}
-
 static bool reject_by_tables(struct affinity_plugin *instance, struct rejection *rejection,
 	struct bt_slot_range range, uint32_t *detail)
 {
@@ -752,7 +666,7 @@ static bool reject_by_tables(struct affinity_plugin *instance, struct rejection 
 		/*
 		 * Set the detail of slots whose domain the table rejects, unless it is set already.
 		 */
-		const struct bt_affinity_table *table = &rejection->tables->items[rejection->table];
+		const struct bt_affinity_table *table = &rejection->tables->items[i];
 		const uint32_t *domains = table->column->values;
 		const uint8_t *verdicts = table_sums_pay(table, range.count)
 			? evaluate_domains(instance, rejection)
@@ -763,9 +677,14 @@ static bool reject_by_tables(struct affinity_plugin *instance, struct rejection 
 			uint32_t slot = bt_slot_at(range, k);
 			uint32_t domain = domains[slot];
 
-			if (detail[slot] == 0) {
-				detail[slot] = verdicts != NULL ? verdicts[domain]
-								: evaluate_slot(rejection, domain);
+			if (detail[slot] == 0 && verdicts != NULL) {
+				detail[slot] = verdicts[domain];
+			} else if (detail[slot] == 0) {
+				bool is_rejected = domain == 0
+					? rejection->without_label
+					: rejection->judge(bt_affinity_tables_at(
+						  rejection->tables, i, domain));
+				detail[slot] = is_rejected ? rejection->reason : 0;
 			}
 			rejected |= detail[slot];
 		}
@@ -778,7 +697,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
-	struct affinity_plugin *instance = (struct affinity_plugin *)plugin;
+	struct affinity_plugin *instance = instance_of(plugin);
 	const struct bt_affinity_filter_data *counted = data;
 	struct rejection near = {.tables = &counted->near,
 		.judge = bt_affinity_is_first_of_its_kind(counted) ? never : is_not_positive,
@@ -881,21 +800,6 @@ static void add_pods(
 	}
 }
 
-static bool add_incoming_by_counters(
-	const struct pre_score_run *run, const struct bt_incoming_terms *terms, int64_t sign)
-{
-	for (uint32_t i = 0; i < terms->count; i++) {
-		const struct bt_incoming_term *term = &terms->items[i];
-
-		if (term->table != BT_NO_TABLE &&
-			!count_matching(run->state, term, 1, run->weights, run->arena, term->table,
-				sign * term->term->weight)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /** Add from counters and the index of existing terms. false: they cannot be used for this pod. */
 static bool add_by_counters(const struct pre_score_run *run)
 {
@@ -914,30 +818,41 @@ static bool add_by_counters(const struct pre_score_run *run)
 	if (run->instance->hard_weight > 0) {
 		groups |= 1U << BT_AFFINITY_REQUIRED;
 	}
-	return add_existing(&sum, groups, run->pod, run->namespace_labels) &&
-		add_incoming_by_counters(run, &run->near, 1) &&
-		add_incoming_by_counters(run, &run->apart, -1);
+	if (!add_existing(&sum, groups, run->pod, run->namespace_labels)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < run->near.count + run->apart.count; i++) {
+		bool is_near = i < run->near.count;
+		const struct bt_incoming_term *term =
+			is_near ? &run->near.items[i] : &run->apart.items[i - run->near.count];
+		int64_t weight = term->term->weight;
+
+		if (term->table != BT_NO_TABLE &&
+			!count_matching(run->state, term, 1, run->weights, run->arena, term->table,
+				is_near ? weight : -weight)) {
+			return false;
+		}
+	}
+	return true;
 }
 
 /** Whether the arguments exclude the pod from scoring, whatever other pods prefer. */
 static bool never_scores(const struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	const struct affinity_plugin *instance =
-		(const struct affinity_plugin *)(const void *)plugin;
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
 
-	return instance->ignores_preferred_terms_of_existing_pods &&
+	return instance_of(plugin)->ignores_preferred_terms_of_existing_pods &&
 		(terms == NULL || !terms->has_preferred);
 }
 
-static struct score_data *create_score_data(const struct affinity_plugin *instance,
-	const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
+static struct score_data *create_score_data(
+	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
 	struct score_data *data = BT_ARENA_NEW(cycle->arena, struct score_data);
 	struct pre_score_run run = {
-		.instance = instance,
-		.state = instance->handle->state,
+		.instance = instance_of(plugin),
+		.state = instance_of(plugin)->handle->state,
 		.pod = pod,
 		.arena = cycle->arena,
 		.weights = &data->weights,
@@ -988,8 +903,7 @@ static const struct score_data *prepare_score(
 		return NULL;
 	}
 	if (*kept == NULL) {
-		*kept = create_score_data(
-			(const struct affinity_plugin *)(const void *)plugin, cycle, pod);
+		*kept = create_score_data(plugin, cycle, pod);
 	}
 	return *kept;
 }
@@ -998,8 +912,6 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	const struct affinity_plugin *instance =
-		(const struct affinity_plugin *)(const void *)plugin;
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
 
 	if (never_scores(plugin, pod)) {
@@ -1012,7 +924,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	}
 	const struct score_data *data = prepare_score(plugin, cycle, pod);
 	if (data == NULL) {
-		struct score_data *fresh = create_score_data(instance, cycle, pod);
+		struct score_data *fresh = create_score_data(plugin, cycle, pod);
 
 		bt_plugin_set_pre_score_data(plugin, cycle, fresh);
 		data = fresh;
@@ -1023,8 +935,6 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 static bool pre_score_skips(
 	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
-	const struct affinity_plugin *instance =
-		(const struct affinity_plugin *)(const void *)plugin;
 	const struct bt_affinity_terms *terms = bt_affinity_terms_of(pod);
 
 	if (terms != NULL && terms->errors.length != 0) {
@@ -1033,7 +943,7 @@ static bool pre_score_skips(
 	/* No term of the pod or of other pods can count. */
 	if (never_scores(plugin, pod) ||
 		((terms == NULL || !terms->has_preferred) &&
-			instance->handle->state->snapshot.affinity_count == 0)) {
+			instance_of(plugin)->handle->state->snapshot.affinity_count == 0)) {
 		return true;
 	}
 	const struct score_data *data = prepare_score(plugin, cycle, pod);
@@ -1066,7 +976,7 @@ static void score_slots(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
 	const uint32_t *slots, uint32_t count, int64_t *scores)
 {
-	struct affinity_plugin *instance = (struct affinity_plugin *)plugin;
+	struct affinity_plugin *instance = instance_of(plugin);
 	const struct score_data *counted = data;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -1193,7 +1103,7 @@ static uint64_t filter_value(const void *context, uint32_t slot)
 #define LISTED_MAX 6
 
 /**
- * List the domains whose number may differ from 0; 0 may be among them. false: there are too many,
+ * Lists the domains whose number may differ from 0; 0 may be among them. false: there are too many,
  * or they are not known.
  */
 static bool list_domains(
@@ -1201,8 +1111,8 @@ static bool list_domains(
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < table->source_count; i++) {
-		const struct bt_sparse_counts *pods = table->sources[i].pods;
+	for (uint32_t i = 0; i < table->sources.count; i++) {
+		const struct bt_sparse_counts *pods = table->sources.items[i].pods;
 		struct bt_sparse_entry entry;
 
 		if (pods->occupied_count > LISTED_MAX - count) {
@@ -1278,23 +1188,6 @@ struct numbered_sum {
 	uint32_t number; /* number + 1; 0: the entry is free */
 };
 
-/** The number of a sum: known, new while there is room, otherwise BT_SLOT_NONE. */
-static uint32_t number_of(struct numbered_sum *table, int64_t sum, uint32_t *count)
-{
-	uint32_t at = (uint32_t)bt_hash_u64(0, (uint64_t)sum) % SUM_TABLE_SIZE;
-
-	while (table[at].number != 0 && table[at].sum != sum) {
-		at = (at + 1) % SUM_TABLE_SIZE;
-	}
-	if (table[at].number == 0) {
-		if (*count == SUM_TABLE_SIZE / 2) {
-			return BT_SLOT_NONE;
-		}
-		table[at] = (struct numbered_sum){sum, ++*count};
-	}
-	return table[at].number - 1;
-}
-
 /**
  * Fills in numbers that differ for slots whose weight_value differs. Equal sums have one small
  * number; if there are more sums than a tree has cells, each further domain has its own number.
@@ -1312,17 +1205,24 @@ static void weight_values(const void *context, uint32_t slot_count, uint32_t *va
 	sum_table(source->weights, sums);
 	sums[0] = bt_affinity_table_at(source->weights, 0);
 	for (uint32_t domain = 0; domain < domain_count; domain++) {
-		uint32_t number = number_of(table, sums[domain], &count);
+		uint32_t at = (uint32_t)bt_hash_u64(0, (uint64_t)sums[domain]) % SUM_TABLE_SIZE;
 
-		numbers[domain] = number != BT_SLOT_NONE ? number : SUM_TABLE_SIZE + domain;
+		while (table[at].number != 0 && table[at].sum != sums[domain]) {
+			at = (at + 1) % SUM_TABLE_SIZE;
+		}
+		if (table[at].number == 0 && count < SUM_TABLE_SIZE / 2) {
+			table[at] = (struct numbered_sum){sums[domain], ++count};
+		}
+		numbers[domain] =
+			table[at].number != 0 ? table[at].number - 1 : SUM_TABLE_SIZE + domain;
 	}
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
 		values[slot] = numbers[source->column->values[slot]];
 	}
 }
 
-static void add_value_trait(struct bt_trait_list *out, const struct trait_source *source,
-	enum trait_kind kind, uint64_t (*value)(const void *, uint32_t))
+static void add_value_trait(
+	struct bt_trait_list *out, const struct trait_source *source, enum trait_kind kind)
 {
 	const struct bt_affinity_table *const tables[] = {
 		source->filters[0], source->filters[1], source->filters[2], source->weights};
@@ -1330,7 +1230,7 @@ static void add_value_trait(struct bt_trait_list *out, const struct trait_source
 		.identity = {(uint64_t)kind << 32 | source->column->key.id, 1, 2},
 		.reads = BT_CHANGE_PODS | BT_CHANGE_AFFINITY_PODS | BT_CHANGE_LABELS |
 			BT_CHANGE_EXISTENCE,
-		.value = value,
+		.value = kind == TRAIT_FILTER ? filter_value : weight_value,
 		.column = kind == TRAIT_FILTER ? filter_values : weight_values,
 		.context = source,
 	};
@@ -1344,88 +1244,76 @@ static void add_value_trait(struct bt_trait_list *out, const struct trait_source
 	bt_trait_list_add(out, &trait);
 }
 
-/** Add the traits of one key. */
+/** Adds the traits of one key. tables: near, apart, existing and weights; NULL: none of this kind.
+ */
 static void add_key(struct bt_trait_list *out, const struct bt_label_column *column,
 	const struct bt_affinity_tables *const *tables)
 {
-	struct trait_source on_filter = {
-		.column = column,
-		.filters = {find_table(tables[0], column), find_table(tables[1], column),
-			find_table(tables[2], column)},
-		.arena = out->arena,
+	struct trait_source sources[] = {
+		{
+			.column = column,
+			.filters = {find_table(tables[0], column), find_table(tables[1], column),
+				find_table(tables[2], column)},
+			.arena = out->arena,
+		},
+		{
+			.column = column,
+			.weights = find_table(tables[3], column),
+			.arena = out->arena,
+		},
 	};
-	struct trait_source on_weights = {
-		.column = column,
-		.weights = find_table(tables[3], column),
-		.arena = out->arena,
-	};
-	struct trait_source *kept;
 
 	if (!bt_label_column_is_unique(column)) {
 		bt_topology_add_domain_trait(out, column);
 		return;
 	}
-	if (on_filter.filters[0] != NULL || on_filter.filters[1] != NULL ||
-		on_filter.filters[2] != NULL) {
-		kept = BT_ARENA_NEW(out->arena, struct trait_source);
-		*kept = on_filter;
-		add_value_trait(out, kept, TRAIT_FILTER, filter_value);
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(sources); i++) {
+		if (sources[i].filters[0] != NULL || sources[i].filters[1] != NULL ||
+			sources[i].filters[2] != NULL || sources[i].weights != NULL) {
+			struct trait_source *kept = BT_ARENA_NEW(out->arena, struct trait_source);
+			*kept = sources[i];
+			add_value_trait(out, kept, i == 0 ? TRAIT_FILTER : TRAIT_WEIGHT);
+		}
 	}
-	if (on_weights.weights != NULL) {
-		kept = BT_ARENA_NEW(out->arena, struct trait_source);
-		*kept = on_weights;
-		add_value_trait(out, kept, TRAIT_WEIGHT, weight_value);
-	}
-}
-
-/** Tables of the cycle, in the order of trait_source; NULL: none of this kind. */
-struct counted_tables {
-	const struct bt_affinity_tables *items[4];
-};
-
-static bool find_counted(struct bt_plugin *plugin, const struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct counted_tables *out)
-{
-	const struct bt_affinity_filter_data *filter = bt_plugin_pre_filter_data(plugin, cycle);
-
-	*out = (struct counted_tables){0};
-	if (filter != NULL) {
-		*out = (struct counted_tables){{&filter->near, &filter->apart, &filter->existing}};
-	}
-	if (filter != NULL && !filter->counted) {
-		return false;
-	}
-	if (never_scores(plugin, pod)) {
-		return cycle->borrows_counters;
-	}
-	const struct score_data *score = prepare_score(plugin, cycle, pod);
-	if (score == NULL || !score->counted) {
-		return false;
-	}
-	out->items[3] = &score->weights;
-	return true;
 }
 
 static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_trait_list *out)
 {
-	struct counted_tables tables;
+	const struct bt_affinity_filter_data *filter = bt_plugin_pre_filter_data(plugin, cycle);
+	const struct bt_affinity_tables *tables[4] = {0};
 
-	if (!find_counted(plugin, cycle, pod, &tables)) {
+	if (filter != NULL) {
+		tables[0] = &filter->near;
+		tables[1] = &filter->apart;
+		tables[2] = &filter->existing;
+	}
+	if (filter != NULL && !filter->counted) {
 		return false;
 	}
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables.items); i++) {
-		uint32_t count = tables.items[i] != NULL ? tables.items[i]->count : 0;
+	if (never_scores(plugin, pod)) {
+		if (!cycle->borrows_counters) {
+			return false;
+		}
+	} else {
+		const struct score_data *score = prepare_score(plugin, cycle, pod);
+		if (score == NULL || !score->counted) {
+			return false;
+		}
+		tables[3] = &score->weights;
+	}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
+		uint32_t count = tables[i] != NULL ? tables[i]->count : 0;
 
 		for (uint32_t k = 0; k < count; k++) {
-			const struct bt_label_column *column = tables.items[i]->items[k].column;
-			bool known = false;
+			const struct bt_label_column *column = tables[i]->items[k].column;
+			bool is_known = false;
 
 			for (uint32_t before = 0; before < i; before++) {
-				known = known || find_table(tables.items[before], column) != NULL;
+				is_known = is_known || find_table(tables[before], column) != NULL;
 			}
-			if (!known) {
-				add_key(out, column, tables.items);
+			if (!is_known) {
+				add_key(out, column, tables);
 			}
 		}
 	}
@@ -1433,19 +1321,17 @@ static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 }
 
 /*
- * --- hints, spec 06 section 3.12: terms are not expanded, and are matched with an empty map of
- * namespace labels ---
+ * Queueing hints, spec 06 section 3.12: terms are not expanded, and are matched with an empty map
+ * of namespace labels.
  */
-
-static const struct bt_str_map no_namespace_labels;
 
 /** Whether there are terms and each matches a pod with these labels in this namespace. */
 static bool all_match(struct bt_affinity_term_list terms, struct bt_str owner_namespace,
 	struct bt_str namespace_, const struct bt_str_map *labels)
 {
 	for (uint32_t i = 0; i < terms.count; i++) {
-		if (!bt_affinity_term_matches(&terms.items[i], owner_namespace, namespace_, labels,
-			    &no_namespace_labels)) {
+		if (!bt_affinity_term_matches(
+			    &terms.items[i], owner_namespace, namespace_, labels, &no_labels)) {
 			return false;
 		}
 	}
@@ -1459,18 +1345,6 @@ static bool all_match_pod(struct bt_affinity_term_list terms, const struct bt_po
 		terms, owner->namespace_, other->metadata.namespace_, &other->metadata.labels);
 }
 
-/** Whether all required anti-affinity terms of a deleted pod matched the waiting pod. */
-static bool kept_away(const struct bt_pod *deleted, const struct bt_pod_info *pod)
-{
-	struct bt_arena arena = {0};
-	const struct bt_affinity_terms *terms = bt_affinity_terms_parse(&deleted->spec, &arena);
-	bool result = all_match(terms->groups[BT_ANTI_AFFINITY_REQUIRED],
-		deleted->metadata.namespace_, pod->namespace_, pod->labels);
-
-	bt_arena_finish(&arena);
-	return result;
-}
-
 static bool pod_change_helps(const struct bt_pod_info *pod, const struct bt_affinity_terms *terms,
 	const struct bt_pod *old_pod, const struct bt_pod *new_pod)
 {
@@ -1481,7 +1355,16 @@ static bool pod_change_helps(const struct bt_pod_info *pod, const struct bt_affi
 		return all_match_pod(near, pod, new_pod);
 	}
 	if (new_pod == NULL) {
-		return all_match_pod(apart, pod, old_pod) || kept_away(old_pod, pod);
+		/* The deleted pod's own anti-affinity may have kept the pod away. */
+		struct bt_arena arena = {0};
+		const struct bt_affinity_terms *deleted =
+			bt_affinity_terms_parse(&old_pod->spec, &arena);
+		bool helps = all_match_pod(apart, pod, old_pod) ||
+			all_match(deleted->groups[BT_ANTI_AFFINITY_REQUIRED],
+				old_pod->metadata.namespace_, pod->namespace_, pod->labels);
+
+		bt_arena_finish(&arena);
+		return helps;
 	}
 	return (!all_match_pod(near, pod, old_pod) && all_match_pod(near, pod, new_pod)) ||
 		(all_match_pod(apart, pod, old_pod) && !all_match_pod(apart, pod, new_pod));
@@ -1516,28 +1399,6 @@ static enum bt_queueing_hint after_pod_change(BT_UNUSED struct bt_plugin *plugin
 	return pod_change_helps(pod, terms, old_pod, new_pod) ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
-/** Values of a topology key on the old and the new node; NULL if absent. */
-struct key_values {
-	const struct bt_str *before;
-	const struct bt_str *after;
-};
-
-static struct key_values values_of(const struct bt_affinity_term *term,
-	const struct bt_node *old_node, const struct bt_node *new_node)
-{
-	return (struct key_values){
-		old_node != NULL ? bt_str_map_find(&old_node->metadata.labels, term->topology_key)
-				 : NULL,
-		bt_str_map_find(&new_node->metadata.labels, term->topology_key),
-	};
-}
-
-static bool are_different(struct key_values values)
-{
-	return values.before != NULL && values.after != NULL &&
-		!bt_str_equal(*values.before, *values.after);
-}
-
 static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
@@ -1549,16 +1410,20 @@ static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugi
 	if (terms != NULL && terms->errors.length != 0) {
 		return fail_to_parse(terms, err);
 	}
-	for (uint32_t i = 0; i < near.count; i++) {
-		struct key_values values = values_of(&near.items[i], old_object, new_object);
-		if ((values.before == NULL && values.after != NULL) || are_different(values)) {
-			return BT_HINT_QUEUE;
-		}
-	}
-	for (uint32_t i = 0; i < apart.count; i++) {
-		struct key_values values = values_of(&apart.items[i], old_object, new_object);
-		if (old_object == NULL || (values.before != NULL && values.after == NULL) ||
-			are_different(values)) {
+	/* The values of each topology key on the old and the new node decide. */
+	const struct bt_node *old_node = old_object;
+	const struct bt_node *new_node = new_object;
+	for (uint32_t i = 0; i < near.count + apart.count; i++) {
+		bool is_near = i < near.count;
+		struct bt_str key = is_near ? near.items[i].topology_key
+					    : apart.items[i - near.count].topology_key;
+		const struct bt_str *before =
+			old_node != NULL ? bt_str_map_find(&old_node->metadata.labels, key) : NULL;
+		const struct bt_str *after = bt_str_map_find(&new_node->metadata.labels, key);
+		bool differs = before != NULL && after != NULL && !bt_str_equal(*before, *after);
+
+		if (differs || (is_near && before == NULL && after != NULL) ||
+			(!is_near && (old_node == NULL || (before != NULL && after == NULL)))) {
 			return BT_HINT_QUEUE;
 		}
 	}
@@ -1682,7 +1547,7 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct affinity_plugin *instance = (struct affinity_plugin *)plugin;
+	struct affinity_plugin *instance = instance_of(plugin);
 
 	bt_vec_finish(&instance->verdicts);
 	bt_vec_finish(&instance->sums);
@@ -1696,7 +1561,15 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.pre_score_skips = pre_score_skips,
 	.columns_per_cycle = true,
 	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
+	.rejections =
+		{
+			[DETAIL_AFFINITY - 1] = {BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				BT_REASON_POD_AFFINITY},
+			[DETAIL_ANTI_AFFINITY - 1] = {BT_STATUS_UNSCHEDULABLE,
+				BT_REASON_POD_ANTI_AFFINITY},
+			[DETAIL_EXISTING - 1] = {BT_STATUS_UNSCHEDULABLE,
+				BT_REASON_EXISTING_ANTI_AFFINITY},
+		},
 	.score_slots = score_slots,
 	.normalize_column = normalize_column,
 	.cell_traits = cell_traits,

@@ -150,20 +150,10 @@ static struct bt_status filter_host_name(BT_UNUSED struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-static bool has_port_conflict(const bt_host_port_list *wanted, const struct bt_node_info *node)
-{
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		if (bt_node_info_port_conflicts(node, &wanted->items[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static struct bt_status filter_host_ports(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	if (has_port_conflict(&data_of(plugin, cycle, pod)->ports, node)) {
+	if (bt_plugin_ports_conflict(&data_of(plugin, cycle, pod)->ports, node)) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NODE_PORTS);
 	}
 	return BT_STATUS_OK;
@@ -235,7 +225,7 @@ static struct bt_status filter_general(struct bt_plugin *plugin, struct bt_cycle
 		add_reason(&status, BT_REASON_LEGACY_HOST_NAME, cycle->arena);
 		status.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE;
 	}
-	if (has_port_conflict(&data->ports, node)) {
+	if (bt_plugin_ports_conflict(&data->ports, node)) {
 		add_reason(&status, BT_REASON_NODE_PORTS, cycle->arena);
 	}
 	if (!selector_matches(&data->affinity, node, cycle->arena)) {

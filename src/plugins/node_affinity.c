@@ -61,40 +61,38 @@ static bool names_of_term(const struct bt_node_selector_term *term, struct bt_ar
 
 	for (uint32_t i = 0; i < term->match_fields.count; i++) {
 		const struct bt_node_selector_requirement *field = &term->match_fields.items[i];
-		struct bt_name_set values;
 
 		if (!bt_str_equal_c(field->key, "metadata.name") ||
 			!bt_str_equal_c(field->operator_, "In")) {
 			continue;
 		}
-		struct bt_name_set set = {
+		struct bt_name_set values = {
 			BT_ARENA_NEW_ARRAY(arena, struct bt_str, field->values.count),
 			field->values.count};
 
 		for (uint32_t k = 0; k < field->values.count; k++) {
-			set.items[k] = field->values.items[k];
+			values.items[k] = field->values.items[k];
 		}
-		sort_distinct(&set);
-		values = set;
-		if (found) {
-			uint32_t kept = 0;
-			uint32_t k = 0;
-
-			for (uint32_t n = 0; n < out_names->count; n++) {
-				while (k < values.count &&
-					bt_str_compare(values.items[k], out_names->items[n]) < 0) {
-					k++;
-				}
-				if (k < values.count &&
-					bt_str_equal(values.items[k], out_names->items[n])) {
-					out_names->items[kept++] = out_names->items[n];
-				}
-			}
-			out_names->count = kept;
-		} else {
+		sort_distinct(&values);
+		if (!found) {
 			*out_names = values;
 			found = true;
+			continue;
 		}
+		uint32_t kept = 0;
+		uint32_t k = 0;
+
+		for (uint32_t n = 0; n < out_names->count; n++) {
+			while (k < values.count &&
+				bt_str_compare(values.items[k], out_names->items[n]) < 0) {
+				k++;
+			}
+			if (k < values.count &&
+				bt_str_equal(values.items[k], out_names->items[n])) {
+				out_names->items[kept++] = out_names->items[n];
+			}
+		}
+		out_names->count = kept;
 	}
 	return found;
 }
@@ -130,26 +128,23 @@ static bool node_names_of_terms(const struct bt_node_selector *required, struct 
 
 /**
  * By index in the column's dictionary (0: no label), whether the requirement matches the value. If
- * the key has a different value on every node, only the values that the requirement names are
- * looked up. The caller frees the result.
+ * the requirement names values, only these are looked up. The caller frees the result.
  */
 static uint8_t *match_values(const struct bt_requirement *requirement, const struct bt_state *state,
 	const struct bt_label_column *column)
 {
 	uint32_t count = column->dictionary.count;
 	uint8_t *holds = bt_malloc(count);
-	bool named = requirement->operator_ == BT_SELECTOR_IN ||
-		requirement->operator_ == BT_SELECTOR_NOT_IN;
-	bool named_holds = requirement->operator_ == BT_SELECTOR_IN;
+	bool is_in = requirement->operator_ == BT_SELECTOR_IN;
 
 	holds[0] = bt_requirement_matches(requirement, NULL);
-	if (named) {
-		memset(holds + 1, named_holds ? 0 : 1, count - 1);
+	if (is_in || requirement->operator_ == BT_SELECTOR_NOT_IN) {
+		memset(holds + 1, is_in ? 0 : 1, count - 1);
 		for (uint32_t i = 0; i < requirement->value_count; i++) {
 			bt_sym value = bt_symbol_find(&state->symbols, requirement->values[i]);
 			uint32_t index = bt_label_column_find(column, value);
 			if (index != 0) {
-				holds[index] = named_holds;
+				holds[index] = is_in;
 			}
 		}
 		return holds;
@@ -337,41 +332,12 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const struct bt_node_info *node)
-{
-	const struct node_affinity_plugin *instance = instance_of(plugin);
-	const struct node_affinity_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
-	struct bt_str node_name = bt_node_info_name(node);
-	const struct bt_str_map *labels = bt_node_info_labels(node);
-	struct bt_required_node_affinity parsed_now;
-	const struct bt_required_node_affinity *required;
-
-	if (instance->has_added_required &&
-		!bt_node_selector_matches(
-			&instance->added_required, node_name, labels, cycle->arena, NULL)) {
-		return bt_status_reason(
-			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_ENFORCED_NODE_AFFINITY);
-	}
-	if (data != NULL) {
-		required = &data->required;
-	} else {
-		parsed_now = bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), cycle->arena);
-		required = &parsed_now;
-	}
-	if (!bt_required_node_affinity_matches(required, node_name, labels, cycle->arena, NULL)) {
-		return bt_status_reason(
-			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_AFFINITY);
-	}
-	return BT_STATUS_OK;
-}
-
 enum {
 	DETAIL_ENFORCED = 1, /* the profile's added affinity */
 	DETAIL_POD = 2,
 };
 
-static uint32_t detail_of_slot(const struct node_affinity_plugin *instance,
+static uint32_t detail_of_node(const struct node_affinity_plugin *instance,
 	const struct node_affinity_pre_filter_data *data, const struct bt_node_table *nodes,
 	uint32_t slot)
 {
@@ -387,6 +353,22 @@ static uint32_t detail_of_slot(const struct node_affinity_plugin *instance,
 		: DETAIL_POD;
 }
 
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
+{
+	const struct node_affinity_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	struct node_affinity_pre_filter_data parsed_now;
+
+	if (data == NULL) {
+		parsed_now.required =
+			bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), cycle->arena);
+		data = &parsed_now;
+	}
+	uint32_t detail =
+		detail_of_node(instance_of(plugin), data, &node->state->nodes, node->slot);
+	return detail != 0 ? bt_plugin_rejection(plugin, detail) : BT_STATUS_OK;
+}
+
 static bool filter_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
@@ -398,7 +380,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	if (range.slots != NULL) {
 		for (uint32_t k = 0; k < range.count; k++) {
 			detail[range.slots[k]] =
-				detail_of_slot(instance, parsed, &state->nodes, range.slots[k]);
+				detail_of_node(instance, parsed, &state->nodes, range.slots[k]);
 		}
 		return true;
 	}
@@ -435,48 +417,34 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	return true;
 }
 
-static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod, uint32_t detail,
-	BT_UNUSED struct bt_arena *arena)
+/** The pod's preferred terms are parsed into *out_terms; Error: the texts of the parse errors. */
+static struct bt_status parse_preferred(const struct bt_node_affinity *affinity,
+	struct bt_arena *arena, struct bt_preferred_terms *out_terms)
 {
-	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
-		detail == DETAIL_ENFORCED ? BT_REASON_ENFORCED_NODE_AFFINITY
-					  : BT_REASON_NODE_AFFINITY);
-}
-
-/** Parse the pod's preferred terms; Error with the text of the parse errors. */
-static struct bt_status parse_preferred(const struct bt_pod_spec *spec, struct bt_arena *arena,
-	struct bt_preferred_terms *out_terms)
-{
-	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
 	struct bt_error_list errors = {0};
 
 	*out_terms = (struct bt_preferred_terms){0};
-	if (affinity == NULL || !affinity->preferred.present) {
-		return BT_STATUS_OK;
+	if (affinity != NULL) {
+		*out_terms =
+			bt_preferred_terms_parse(&affinity->preferred, BT_STR(""), arena, &errors);
 	}
-	*out_terms = bt_preferred_terms_parse(&affinity->preferred, BT_STR(""), arena, &errors);
-	if (errors.count > 0) {
-		return bt_status_error_text(arena, bt_error_list_text(&errors, arena));
-	}
-	return BT_STATUS_OK;
+	return errors.count > 0 ? bt_status_error_text(arena, bt_error_list_text(&errors, arena))
+				: BT_STATUS_OK;
 }
 
 static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
-	struct node_affinity_pre_score_data *data;
-	struct bt_status status;
+	const struct bt_node_affinity *affinity = pod_node_affinity(bt_plugin_pod_spec(pod));
 
 	if ((affinity == NULL || !affinity->preferred.present) &&
 		!instance_of(plugin)->has_added_preferred) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct node_affinity_pre_score_data);
-	status = parse_preferred(spec, cycle->arena, &data->preferred);
+	struct node_affinity_pre_score_data *data =
+		BT_ARENA_NEW(cycle->arena, struct node_affinity_pre_score_data);
+	struct bt_status status = parse_preferred(affinity, cycle->arena, &data->preferred);
 	if (bt_status_is_success(&status)) {
 		bt_plugin_set_pre_score_data(plugin, cycle, data);
 	}
@@ -489,22 +457,20 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	const struct node_affinity_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
 	struct bt_str node_name = bt_node_info_name(node);
 	const struct bt_str_map *labels = bt_node_info_labels(node);
-	struct bt_preferred_terms parsed_now;
-	const struct bt_preferred_terms *preferred;
+	struct node_affinity_pre_score_data parsed_now;
 
-	if (data != NULL) {
-		preferred = &data->preferred;
-	} else {
+	if (data == NULL) {
 		struct bt_status status =
-			parse_preferred(bt_plugin_pod_spec(pod), cycle->arena, &parsed_now);
+			parse_preferred(pod_node_affinity(bt_plugin_pod_spec(pod)), cycle->arena,
+				&parsed_now.preferred);
 		if (!bt_status_is_success(&status)) {
 			return status;
 		}
-		preferred = &parsed_now;
+		data = &parsed_now;
 	}
 	*out_score = bt_wrap_add(
 		bt_preferred_terms_score(&instance_of(plugin)->added_preferred, node_name, labels),
-		bt_preferred_terms_score(preferred, node_name, labels));
+		bt_preferred_terms_score(&data->preferred, node_name, labels));
 	return BT_STATUS_OK;
 }
 
@@ -565,67 +531,43 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
 	return BT_STATUS_OK;
 }
 
-/** Result of a match; BROKEN: no match because of parse errors, with err set. */
-enum node_match {
-	NODE_MATCHES,
-	NODE_DIFFERS,
-	NODE_MATCH_BROKEN,
-};
-
-static enum node_match match_pod(const struct bt_required_node_affinity *required,
-	const struct bt_node *node, struct bt_arena *arena, struct berth_error *err)
-{
-	struct bt_error_list errors = {0};
-	struct bt_str text;
-
-	if (bt_required_node_affinity_matches(
-		    required, node->metadata.name, &node->metadata.labels, arena, &errors)) {
-		return NODE_MATCHES;
-	}
-	if (errors.count == 0) {
-		return NODE_DIFFERS;
-	}
-	text = bt_error_list_text(&errors, arena);
-	(void)bt_error_set(
-		err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(text)); /* the result says it */
-	return NODE_MATCH_BROKEN;
-}
-
-static enum bt_queueing_hint hint_of_node_change(const struct node_affinity_plugin *instance,
-	const struct bt_pod_info *pod, const struct bt_node *old_node,
-	const struct bt_node *new_node, struct bt_arena *arena, struct berth_error *err)
-{
-	struct bt_required_node_affinity required;
-	enum node_match match;
-
-	if (instance->has_added_required &&
-		!bt_node_selector_matches(&instance->added_required, new_node->metadata.name,
-			&new_node->metadata.labels, arena, NULL)) {
-		return BT_HINT_SKIP;
-	}
-	required = bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), arena);
-	match = match_pod(&required, new_node, arena, err);
-	if (match != NODE_MATCHES) {
-		return match == NODE_MATCH_BROKEN ? BT_HINT_QUEUE : BT_HINT_SKIP;
-	}
-	if (old_node == NULL) {
-		return BT_HINT_QUEUE;
-	}
-	/*
-	 * Upstream quirk, spec 05 section 9.5: the added affinity is not matched with the old node.
-	 */
-	return match_pod(&required, old_node, arena, err) == NODE_MATCHES ? BT_HINT_SKIP
-									  : BT_HINT_QUEUE;
-}
-
+/** Upstream quirk, spec 05 section 9.5: the added affinity is not matched with the old node. */
 static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
 {
+	const struct node_affinity_plugin *instance = instance_of(plugin);
+	const struct bt_node *nodes[] = {new_object, old_object};
 	struct bt_arena arena = {0};
-	enum bt_queueing_hint hint =
-		hint_of_node_change(instance_of(plugin), pod, old_object, new_object, &arena, err);
+	enum bt_queueing_hint hint = BT_HINT_QUEUE;
 
+	if (instance->has_added_required &&
+		!bt_node_selector_matches(&instance->added_required, nodes[0]->metadata.name,
+			&nodes[0]->metadata.labels, &arena, NULL)) {
+		hint = BT_HINT_SKIP;
+	} else {
+		struct bt_required_node_affinity required =
+			bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), &arena);
+
+		/* Queue if the new node matches and the old one does not, or on parse errors. */
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(nodes) && nodes[i] != NULL; i++) {
+			struct bt_error_list errors = {0};
+			bool matches = bt_required_node_affinity_matches(&required,
+				nodes[i]->metadata.name, &nodes[i]->metadata.labels, &arena,
+				&errors);
+
+			if (!matches && errors.count != 0) {
+				struct bt_str text = bt_error_list_text(&errors, &arena);
+				(void)bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
+					BT_STR_ARG(text)); /* the hint is Queue in any case */
+				break;
+			}
+			if (matches == (i == 1)) {
+				hint = BT_HINT_SKIP;
+				break;
+			}
+		}
+	}
 	bt_arena_finish(&arena);
 	return hint;
 }
@@ -747,7 +689,13 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_offers = hint_offers,
 	.filter_reads = BT_CHANGE_LABELS,
 	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
+	.rejections =
+		{
+			[DETAIL_ENFORCED - 1] = {BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				BT_REASON_ENFORCED_NODE_AFFINITY},
+			[DETAIL_POD - 1] = {BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				BT_REASON_NODE_AFFINITY},
+		},
 	.score_reads = BT_CHANGE_LABELS,
 	.score_fits_column = score_fits_column,
 	.score_column = score_column,

@@ -85,8 +85,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			       "not found"));
 	}
 	if ((data->required & ~(unsigned int)bt_node_info_declared_features(node)) != 0) {
-		return bt_status_reason(
-			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_DECLARED_FEATURES);
+		return bt_plugin_rejection(plugin, BT_DETAIL_REJECTED);
 	}
 	return BT_STATUS_OK;
 }
@@ -104,14 +103,6 @@ static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 		detail[slot] = (required & ~declared) != 0 ? BT_DETAIL_REJECTED : 0;
 	}
 	return true;
-}
-
-static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED uint32_t detail, BT_UNUSED struct bt_arena *arena)
-{
-	return bt_status_reason(
-		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_DECLARED_FEATURES);
 }
 
 static struct bt_status sign(
@@ -181,7 +172,7 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.filter_reads = BT_CHANGE_FEATURES,
 	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
+	.rejections = {{BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_DECLARED_FEATURES}},
 };
 
 const struct bt_plugin_ops bt_node_declared_features_plugin = {

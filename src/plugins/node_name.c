@@ -6,16 +6,15 @@
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
 
-static struct bt_status filter(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-	const struct bt_node_info *node)
+static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
 	struct bt_str wanted = bt_plugin_pod_spec(pod)->node_name;
 
 	if (wanted.length == 0 || bt_str_equal(wanted, bt_node_info_name(node))) {
 		return BT_STATUS_OK;
 	}
-	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_NAME);
+	return bt_plugin_rejection(plugin, BT_DETAIL_REJECTED);
 }
 
 static bool filter_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
@@ -33,13 +32,6 @@ static bool filter_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const vo
 		detail[slot] = 0;
 	}
 	return true;
-}
-
-static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED uint32_t detail, BT_UNUSED struct bt_arena *arena)
-{
-	return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_NAME);
 }
 
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
@@ -61,7 +53,7 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.pure = true,
 	.columns_split = true,
 	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
+	.rejections = {{BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_NAME}},
 };
 
 const struct bt_plugin_ops bt_node_name_plugin = {

@@ -8,14 +8,11 @@
 
 #include "api/resources.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/in_tree.h"
-
-struct node_ports_pre_filter_data {
-	bt_host_port_list wanted; /* normalised, never empty; borrowed from the shape */
-};
 
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
@@ -23,45 +20,26 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	if (pod->shape->host_ports.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	struct node_ports_pre_filter_data *data =
-		BT_ARENA_NEW(cycle->arena, struct node_ports_pre_filter_data);
-	data->wanted = pod->shape->host_ports;
-	bt_plugin_set_pre_filter_data(plugin, cycle, data);
+	/* The ports of the shape: normalised, never empty. */
+	bt_host_port_list *wanted = BT_ARENA_NEW(cycle->arena, bt_host_port_list);
+	*wanted = pod->shape->host_ports;
+	bt_plugin_set_pre_filter_data(plugin, cycle, wanted);
 	return BT_STATUS_OK;
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct node_ports_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+	const bt_host_port_list *wanted = bt_plugin_pre_filter_data(plugin, cycle);
 
-	if (data == NULL) {
+	if (wanted == NULL) {
 		return bt_status_error_text(cycle->arena,
-			BT_STR("reading \"PreFilterNodePorts\" from cycleState: not found"));
+			BT_STR("reading \"PreFilterNodePorts\" from cycleState: not "
+			       "found"));
 	}
-	for (uint32_t i = 0; i < data->wanted.count; i++) {
-		if (bt_node_info_port_conflicts(node, &data->wanted.items[i])) {
-			return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NODE_PORTS);
-		}
-	}
-	return BT_STATUS_OK;
-}
-
-static bool conflicts_on_slot(
-	const struct node_ports_pre_filter_data *data, const struct bt_state *state, uint32_t slot)
-{
-	struct bt_node_info node;
-
-	if (state->nodes.rows[slot].ports.count == 0) {
-		return false;
-	}
-	bt_node_info_init(&node, state, slot);
-	for (uint32_t i = 0; i < data->wanted.count; i++) {
-		if (bt_node_info_port_conflicts(&node, &data->wanted.items[i])) {
-			return true;
-		}
-	}
-	return false;
+	return bt_plugin_ports_conflict(wanted, node)
+		? bt_plugin_rejection(plugin, BT_DETAIL_REJECTED)
+		: BT_STATUS_OK;
 }
 
 static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
@@ -70,16 +48,16 @@ static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 {
 	for (uint32_t k = 0; k < range.count; k++) {
 		uint32_t slot = bt_slot_at(range, k);
-		detail[slot] = conflicts_on_slot(data, state, slot) ? BT_DETAIL_REJECTED : 0;
+		struct bt_node_info node;
+
+		detail[slot] = 0;
+		if (state->nodes.rows[slot].ports.count != 0) {
+			bt_node_info_init(&node, state, slot);
+			detail[slot] =
+				bt_plugin_ports_conflict(data, &node) ? BT_DETAIL_REJECTED : 0;
+		}
 	}
 	return true;
-}
-
-static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED uint32_t detail, BT_UNUSED struct bt_arena *arena)
-{
-	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_NODE_PORTS);
 }
 
 static int compare_ports(const void *a, const void *b)
@@ -90,67 +68,41 @@ static int compare_ports(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static uint32_t port_count(const bt_container_list *containers)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < containers->count; i++) {
-		count += containers->items[i].ports.count;
-	}
-	return count;
-}
-
-static uint32_t collect_ports(const bt_container_list *containers, int32_t *ports, uint32_t count)
-{
-	for (uint32_t i = 0; i < containers->count; i++) {
-		const struct bt_container *container = &containers->items[i];
-
-		for (uint32_t k = 0; k < container->ports.count; k++) {
-			if (container->ports.items[k].host_port != 0) {
-				ports[count++] = container->ports.items[k].host_port;
-			}
-		}
-	}
-	return count;
-}
-
 /*
- * Upstream quirk, spec 05 section 3.13: ports of all init containers are signed, without address
- * and protocol.
+ * Upstream quirk, spec 05 section 3.13: ports of all init containers are signed, without
+ * address and protocol.
  */
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *out)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	int32_t *ports = BT_ARENA_NEW_ARRAY(out->arena, int32_t,
-		(size_t)port_count(&spec->containers) + port_count(&spec->init_containers));
-	uint32_t count = collect_ports(&spec->containers, ports, 0);
+	const bt_container_list *const lists[] = {&spec->containers, &spec->init_containers};
+	BT_VEC(int32_t) ports = {0};
 	struct bt_strbuf value = {0};
 
-	count = collect_ports(&spec->init_containers, ports, count);
-	if (count > 1) {
-		qsort(ports, count, sizeof(*ports), compare_ports);
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (i == 0 || ports[i] != ports[i - 1]) {
-			bt_strbuf_printf(&value, "%" PRId32 ",", ports[i]);
-		}
-	}
-	bt_sign_add(out, BT_STR("v1.Pod.Spec.HostPorts()"), &value);
-	bt_strbuf_finish(&value);
-	return BT_STATUS_OK;
-}
+	for (uint32_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
+		for (uint32_t i = 0; i < lists[n]->count; i++) {
+			const struct bt_container *container = &lists[n]->items[i];
 
-static bool any_conflict(const bt_host_port_list *wanted, const bt_host_port_list *used)
-{
-	for (uint32_t i = 0; i < wanted->count; i++) {
-		for (uint32_t k = 0; k < used->count; k++) {
-			if (bt_host_port_conflicts(&wanted->items[i], &used->items[k])) {
-				return true;
+			for (uint32_t k = 0; k < container->ports.count; k++) {
+				if (container->ports.items[k].host_port != 0) {
+					bt_vec_push(&ports, container->ports.items[k].host_port);
+				}
 			}
 		}
 	}
-	return false;
+	if (ports.count > 1) {
+		qsort(ports.items, ports.count, sizeof(*ports.items), compare_ports);
+	}
+	for (uint32_t i = 0; i < ports.count; i++) {
+		if (i == 0 || ports.items[i] != ports.items[i - 1]) {
+			bt_strbuf_printf(&value, "%" PRId32 ",", ports.items[i]);
+		}
+	}
+	bt_vec_finish(&ports);
+	bt_sign_add(out, BT_STR("v1.Pod.Spec.HostPorts()"), &value);
+	bt_strbuf_finish(&value);
+	return BT_STATUS_OK;
 }
 
 static enum bt_queueing_hint after_pod_delete(BT_UNUSED struct bt_plugin *plugin,
@@ -158,13 +110,19 @@ static enum bt_queueing_hint after_pod_delete(BT_UNUSED struct bt_plugin *plugin
 	BT_UNUSED struct berth_error *err)
 {
 	const struct bt_pod *deleted = old_object;
+	const bt_host_port_list *wanted = &pod->shape->host_ports;
 	struct bt_arena arena = {0};
+	bool helps = false;
 
 	if (!bt_plugin_pod_is_placed(deleted)) {
 		return BT_HINT_SKIP;
 	}
 	bt_host_port_list freed = bt_pod_host_ports(&deleted->spec, &arena);
-	bool helps = any_conflict(&pod->shape->host_ports, &freed);
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		for (uint32_t k = 0; k < freed.count; k++) {
+			helps |= bt_host_port_conflicts(&wanted->items[i], &freed.items[k]);
+		}
+	}
 	bt_arena_finish(&arena);
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
@@ -180,7 +138,7 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.filter_reads = BT_CHANGE_PORTS,
 	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
+	.rejections = {{BT_STATUS_UNSCHEDULABLE, BT_REASON_NODE_PORTS}},
 };
 
 const struct bt_plugin_ops bt_node_ports_plugin = {

@@ -31,8 +31,7 @@ static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cyc
 		tolerates_unschedulable(plugin, bt_plugin_pod_spec(pod))) {
 		return BT_STATUS_OK;
 	}
-	return bt_status_reason(
-		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_UNSCHEDULABLE);
+	return bt_plugin_rejection(plugin, BT_DETAIL_REJECTED);
 }
 
 static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
@@ -52,14 +51,6 @@ static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 		detail[slot] = unschedulable[slot] != 0 ? BT_DETAIL_REJECTED : 0;
 	}
 	return true;
-}
-
-static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED uint32_t detail, BT_UNUSED struct bt_arena *arena)
-{
-	return bt_status_reason(
-		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_UNSCHEDULABLE);
 }
 
 static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugin,
@@ -96,7 +87,7 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.filter_reads = BT_CHANGE_TAINTS,
 	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
+	.rejections = {{BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NODE_UNSCHEDULABLE}},
 };
 
 const struct bt_plugin_ops bt_node_unschedulable_plugin = {

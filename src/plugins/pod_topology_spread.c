@@ -46,20 +46,14 @@ struct kept_selectors {
 	struct bt_strbuf key;
 };
 
-/** Input for resolving constraints besides the pod; borrowed. */
-struct spread_source {
+struct spread_plugin {
+	struct bt_plugin base;
 	struct bt_state *state;
-	struct kept_selectors *selectors;
 	const struct bt_gates *gates;
 	const struct bt_topology_spread_constraint *defaults;
 	uint32_t default_count;
-};
-
-struct spread_plugin {
-	struct bt_plugin base;
-	const struct bt_handle *handle;
-	struct spread_source source;
 	bool system_defaulted;
+	struct kept_selectors selectors;
 	BT_VEC(uint8_t) verdicts; /* scratch memory of one column pass, by domain */
 };
 
@@ -68,94 +62,28 @@ static struct spread_plugin *instance_of(const struct bt_plugin *plugin)
 	return (struct spread_plugin *)(uintptr_t)plugin;
 }
 
-/** A growing list of requirements, in an arena. */
 struct requirements {
-	struct bt_arena *arena;
-	struct bt_requirement *items;
-	uint32_t count;
-	uint32_t capacity;
+	BT_VEC(struct bt_requirement) list;
 };
 
-static void add_requirement(struct requirements *list, const struct bt_requirement *requirement)
-{
-	if (list->count == list->capacity) {
-		uint32_t capacity = list->capacity * 2 + 8;
-		struct bt_requirement *items =
-			BT_ARENA_NEW_ARRAY(list->arena, struct bt_requirement, capacity);
-		if (list->count != 0) {
-			memcpy(items, list->items, list->count * sizeof(*items));
-		}
-		list->items = items;
-		list->capacity = capacity;
-	}
-	list->items[list->count++] = *requirement;
-}
-
-static void requirements_add_selector(struct requirements *list, const struct bt_selector *selector)
-{
-	for (uint32_t i = 0; i < selector->requirement_count; i++) {
-		add_requirement(list, &selector->requirements[i]);
-	}
-}
-
-/** Add the requirement key == value. The value must outlive the list. */
-static void requirements_add_pair(
-	struct requirements *list, struct bt_str key, const struct bt_str *value)
-{
-	struct bt_requirement requirement = {
-		.key = key, .operator_ = BT_SELECTOR_IN, .value_count = 1, .values = value};
-
-	add_requirement(list, &requirement);
-}
-
-static void add_pairs(struct requirements *list, const struct bt_str_map *map)
+/** Adds the requirements key == value. The map must outlive the list. */
+static void add_pairs(struct requirements *out, const struct bt_str_map *map)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
-		requirements_add_pair(list, map->items[i].key, &map->items[i].value);
+		struct bt_requirement requirement = {
+			.key = map->items[i].key,
+			.operator_ = BT_SELECTOR_IN,
+			.value_count = 1,
+			.values = &map->items[i].value,
+		};
+
+		bt_vec_push(&out->list, requirement);
 	}
 }
 
-/** A selector that requires the whole list; borrows the list. */
-static struct bt_selector requirements_selector(const struct requirements *list)
-{
-	return (struct bt_selector){.requirement_count = list->count, .requirements = list->items};
-}
-
-static void add_services(
-	struct bt_state *state, const struct bt_pod_info *pod, struct requirements *pairs)
-{
-	uint32_t cursor = 0;
-
-	for (;;) {
-		const struct bt_service *service = bt_object_store_next(
-			&state->objects, BT_KIND_SERVICE, pod->namespace_, &cursor);
-
-		if (service == NULL) {
-			return;
-		}
-		if (service->spec.selector.present &&
-			bt_str_map_contains(pod->labels, &service->spec.selector)) {
-			/*
-			 * Every such selector matches the pod's labels, so no value contradicts
-			 * another.
-			 */
-			add_pairs(pairs, &service->spec.selector);
-		}
-	}
-}
-
-/** Add the selector of a ReplicaSet or StatefulSet to those of the services. */
-static void add_owner_selector(const struct bt_label_selector *source, struct requirements *list)
-{
-	struct bt_selector selector;
-
-	if (bt_selector_from_label_selector(source, list->arena, &selector, NULL) == 0) {
-		requirements_add_selector(list, &selector); /* empty for `nothing` */
-	}
-}
-
-static void add_owner(
-	struct bt_state *state, const struct bt_pod_info *pod, struct requirements *list)
+/** Adds the selector of the pod's controller. */
+static void add_owner(struct bt_state *state, const struct bt_pod_info *pod,
+	struct requirements *out, struct bt_arena *arena)
 {
 	const struct bt_owner_reference *owner =
 		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
@@ -184,22 +112,29 @@ static void add_owner(
 		return;
 	}
 	if (kind == BT_KIND_REPLICATION_CONTROLLER) {
-		/* As add_pairs, but replaces earlier requirements on the same keys. */
+		/* Replaces earlier requirements on the same keys. */
 		const struct bt_str_map *map =
 			&((const struct bt_replication_controller *)found)->spec.selector;
 		uint32_t kept = 0;
 
-		for (uint32_t i = 0; i < list->count; i++) {
-			if (bt_str_map_find(map, list->items[i].key) == NULL) {
-				list->items[kept++] = list->items[i];
+		for (uint32_t i = 0; i < out->list.count; i++) {
+			if (bt_str_map_find(map, out->list.items[i].key) == NULL) {
+				out->list.items[kept++] = out->list.items[i];
 			}
 		}
-		list->count = kept;
-		add_pairs(list, map);
-	} else if (kind == BT_KIND_REPLICA_SET) {
-		add_owner_selector(((const struct bt_replica_set *)found)->spec.selector, list);
-	} else {
-		add_owner_selector(((const struct bt_stateful_set *)found)->spec.selector, list);
+		out->list.count = kept;
+		add_pairs(out, map);
+		return;
+	}
+	struct bt_selector selector;
+	const struct bt_label_selector *source = kind == BT_KIND_REPLICA_SET
+		? ((const struct bt_replica_set *)found)->spec.selector
+		: ((const struct bt_stateful_set *)found)->spec.selector;
+	if (bt_selector_from_label_selector(source, arena, &selector, NULL) == 0) {
+		/* A selector that matches nothing has no requirements. */
+		for (uint32_t i = 0; i < selector.requirement_count; i++) {
+			bt_vec_push(&out->list, selector.requirements[i]);
+		}
 	}
 }
 
@@ -219,7 +154,7 @@ bool bt_spread_has_action(
 		action == BT_SPREAD_HARD ? "DoNotSchedule" : "ScheduleAnyway");
 }
 
-static int parse_constraint(const struct spread_source *source,
+static int parse_constraint(const struct spread_plugin *instance,
 	const struct bt_topology_spread_constraint *from, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_spread_constraint *out, struct berth_error *err)
 {
@@ -229,23 +164,29 @@ static int parse_constraint(const struct spread_source *source,
 	if (code != 0) {
 		return code;
 	}
-	if (from->match_label_keys.count != 0 &&
-		bt_gate_enabled(source->gates, BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
-		/* matchLabelKeys: require the pod's values of these labels too. */
-		struct requirements own = {.arena = arena};
+	if (from->match_label_keys.count != 0 && !out->selector.nothing &&
+		bt_gate_enabled(instance->gates, BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
+		/* matchLabelKeys: require the pod's values of these labels, too. */
+		struct bt_requirement *all = BT_ARENA_NEW_ARRAY(arena, struct bt_requirement,
+			(size_t)from->match_label_keys.count + out->selector.requirement_count);
+		uint32_t count = 0;
 
 		for (uint32_t i = 0; i < from->match_label_keys.count; i++) {
-			const struct bt_str *value =
-				bt_str_map_find(pod->labels, from->match_label_keys.items[i]);
+			struct bt_str key = from->match_label_keys.items[i];
+			const struct bt_str *value = bt_str_map_find(pod->labels, key);
 
 			if (value != NULL) {
-				requirements_add_pair(&own, from->match_label_keys.items[i], value);
+				all[count++] = (struct bt_requirement){.key = key,
+					.operator_ = BT_SELECTOR_IN,
+					.value_count = 1,
+					.values = value};
 			}
 		}
-		if (own.count != 0 && !out->selector.nothing) {
-			requirements_add_selector(&own, &out->selector);
-			out->selector = requirements_selector(&own);
+		for (uint32_t i = 0; i < out->selector.requirement_count; i++) {
+			all[count++] = out->selector.requirements[i];
 		}
+		out->selector.requirements = all;
+		out->selector.requirement_count = count;
 	}
 	out->topology_key = from->topology_key;
 	out->max_skew = from->max_skew;
@@ -256,7 +197,7 @@ static int parse_constraint(const struct spread_source *source,
 	return 0;
 }
 
-static int parse_constraints(const struct spread_source *source,
+static int parse_constraints(const struct spread_plugin *instance,
 	const struct bt_topology_spread_constraint *from, uint32_t from_count,
 	const struct bt_pod_info *pod, enum bt_spread_action action, struct bt_arena *arena,
 	struct bt_spread_list *out_list, struct berth_error *err)
@@ -277,7 +218,7 @@ static int parse_constraints(const struct spread_source *source,
 			continue;
 		}
 		code = parse_constraint(
-			source, &from[i], pod, arena, &out_list->items[out_list->count++], err);
+			instance, &from[i], pod, arena, &out_list->items[out_list->count++], err);
 		if (code != 0) {
 			return code;
 		}
@@ -290,18 +231,19 @@ static int parse_constraints(const struct spread_source *source,
  * Borrowed until the next call.
  */
 static struct bt_selector default_selector(
-	const struct spread_source *source, const struct bt_pod_info *pod)
+	struct spread_plugin *instance, const struct bt_pod_info *pod)
 {
 	const struct bt_owner_reference *owner =
 		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
-	struct kept_selectors *kept = source->selectors;
+	struct kept_selectors *kept = &instance->selectors;
+	struct bt_object_store *objects = &instance->state->objects;
 	/* Changes whenever an object changes that selectors come from. */
-	uint64_t versions = bt_object_store_version(&source->state->objects, BT_KIND_SERVICE) +
-		bt_object_store_version(&source->state->objects, BT_KIND_REPLICATION_CONTROLLER) +
-		bt_object_store_version(&source->state->objects, BT_KIND_REPLICA_SET) +
-		bt_object_store_version(&source->state->objects, BT_KIND_STATEFUL_SET);
+	uint64_t versions = bt_object_store_version(objects, BT_KIND_SERVICE) +
+		bt_object_store_version(objects, BT_KIND_REPLICATION_CONTROLLER) +
+		bt_object_store_version(objects, BT_KIND_REPLICA_SET) +
+		bt_object_store_version(objects, BT_KIND_STATEFUL_SET);
 
-	if (owner == NULL && bt_object_store_count(&source->state->objects, BT_KIND_SERVICE) == 0) {
+	if (owner == NULL && bt_object_store_count(objects, BT_KIND_SERVICE) == 0) {
 		return (struct bt_selector){0};
 	}
 	bt_strbuf_reset(&kept->key);
@@ -333,11 +275,21 @@ static struct bt_selector default_selector(
 		}
 	}
 	struct bt_arena scratch = {0};
-	struct requirements list = {.arena = &scratch};
+	struct requirements all = {0};
+	const struct bt_service *service;
+	uint32_t cursor = 0;
 
-	add_services(source->state, pod, &list);
-	add_owner(source->state, pod, &list);
-	struct bt_selector found = requirements_selector(&list);
+	while ((service = bt_object_store_next(
+			objects, BT_KIND_SERVICE, pod->namespace_, &cursor)) != NULL) {
+		if (service->spec.selector.present &&
+			bt_str_map_contains(pod->labels, &service->spec.selector)) {
+			/* These selectors match the pod's labels, so they never conflict. */
+			add_pairs(&all, &service->spec.selector);
+		}
+	}
+	add_owner(instance->state, pod, &all, &scratch);
+	struct bt_selector found = {
+		.requirement_count = all.list.count, .requirements = all.list.items};
 	struct kept_selector item = {
 		.key = bt_arena_str(&kept->arena, key),
 		.hash = hash,
@@ -345,62 +297,41 @@ static struct bt_selector default_selector(
 	};
 	bt_map_insert(&kept->map, hash, kept->items.count);
 	bt_vec_push(&kept->items, item);
+	bt_vec_finish(&all.list);
 	bt_arena_finish(&scratch);
 	return item.selector;
 }
 
-static int resolve_defaults(const struct spread_source *source, const struct bt_pod_info *pod,
-	enum bt_spread_action action, struct bt_arena *arena, struct bt_spread_list *out_list,
-	struct berth_error *err)
-{
-	int code = parse_constraints(
-		source, source->defaults, source->default_count, pod, action, arena, out_list, err);
-
-	if (code != 0) {
-		return bt_error_wrap(err, code, "setting default %s topology spread constraints",
-			action == BT_SPREAD_HARD ? "hard" : "soft");
-	}
-	if (out_list->count == 0) {
-		return 0;
-	}
-	struct bt_selector selector = default_selector(source, pod);
-	if (selector.requirement_count == 0) {
-		out_list->count = 0;
-		return 0;
-	}
-	selector = bt_selector_copy(&selector, arena);
-	for (uint32_t i = 0; i < out_list->count; i++) {
-		out_list->items[i].selector = selector;
-	}
-	return 0;
-}
-
 /**
- * Resolve the constraints of this action, in list order. Texts are borrowed from the pod, the
- * object store and the source; the rest lies in the arena. Errors: `obtaining pod's hard topology
+ * Resolves the constraints of this action, in list order. Texts are borrowed from the pod, the
+ * object store and the plugin; the rest lies in the arena. Errors: `obtaining pod's hard topology
  * spread constraints: <selector error>` or `setting default hard topology spread constraints:
  * <...>`.
  */
-static int resolve_constraints(const struct spread_source *source, const struct bt_pod_info *pod,
+static int resolve_constraints(struct spread_plugin *instance, const struct bt_pod_info *pod,
 	enum bt_spread_action action, struct bt_arena *arena, struct bt_spread_list *out_list,
 	struct berth_error *err)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	struct bt_spread_list list = {0};
-	int code;
+	const bt_topology_spread_constraint_list *own = &spec->topology_spread_constraints;
+	bool is_default = own->count == 0;
+	int code = parse_constraints(instance, is_default ? instance->defaults : own->items,
+		is_default ? instance->default_count : own->count, pod, action, arena, &list, err);
 
-	if (spec->topology_spread_constraints.count != 0) {
-		code = parse_constraints(source, spec->topology_spread_constraints.items,
-			spec->topology_spread_constraints.count, pod, action, arena, &list, err);
-		if (code != 0) {
-			return bt_error_wrap(err, code,
-				"obtaining pod's %s topology spread constraints",
-				action == BT_SPREAD_HARD ? "hard" : "soft");
+	if (code != 0) {
+		return bt_error_wrap(err, code, "%s %s topology spread constraints",
+			is_default ? "setting default" : "obtaining pod's",
+			action == BT_SPREAD_HARD ? "hard" : "soft");
+	}
+	if (is_default && list.count != 0) {
+		struct bt_selector selector = default_selector(instance, pod);
+		if (selector.requirement_count == 0) {
+			list.count = 0;
 		}
-	} else {
-		code = resolve_defaults(source, pod, action, arena, &list, err);
-		if (code != 0) {
-			return code;
+		selector = bt_selector_copy(&selector, arena);
+		for (uint32_t i = 0; i < list.count; i++) {
+			list.items[i].selector = selector;
 		}
 	}
 	/*
@@ -409,13 +340,13 @@ static int resolve_constraints(const struct spread_source *source, const struct 
 	 */
 	for (uint32_t i = 0; i < list.count; i++) {
 		list.items[i].column =
-			bt_state_label_column(source->state, list.items[i].topology_key);
+			bt_state_label_column(instance->state, list.items[i].topology_key);
 	}
 	if (list.count != 0) {
 		list.affinity = bt_required_node_affinity_parse(spec, arena);
 		list.tolerations = &spec->tolerations;
 		list.allow_comparison = bt_gate_enabled(
-			source->gates, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
+			instance->gates, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
 	}
 	*out_list = list;
 	return 0;
@@ -476,35 +407,6 @@ static int64_t count_pods(const struct bt_state *state, const struct bt_selector
 	return count;
 }
 
-/** The affinity that eligibility depends on; NULL: none. */
-static const struct bt_pod_spec *affinity_of(const struct bt_spread_list *list,
-	const struct bt_spread_constraint *constraint, const struct bt_pod_spec *spec)
-{
-	bool has = list->affinity.has_affinity || spec->node_selector.count != 0;
-
-	return constraint->honors_affinity && has ? spec : NULL;
-}
-
-/** The distinct keys of the list, without the constraint's key. */
-static uint32_t other_keys(
-	const struct bt_spread_list *list, uint32_t index, struct bt_str *out_keys)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < list->count; i++) {
-		bool known =
-			bt_str_equal(list->items[i].topology_key, list->items[index].topology_key);
-
-		for (uint32_t n = 0; n < count && !known; n++) {
-			known = bt_str_equal(list->items[i].topology_key, out_keys[n]);
-		}
-		if (!known) {
-			out_keys[count++] = list->items[i].topology_key;
-		}
-	}
-	return count;
-}
-
 /**
  * Set up the table of a constraint from a counter: pods as in count_pods; nodes that the inclusion
  * policies accept and, with with_all_keys, that have all keys of the list. Domain 0 (nodes without
@@ -519,24 +421,41 @@ static bool count_constraint(struct bt_state *state, const struct bt_spread_list
 	struct bt_counted_term term = {.namespace_count = 1,
 		.namespaces = &pod->namespace_,
 		.selector = &constraint->selector};
-	struct bt_str keys[BT_COUNTED_TERMS_MAX];
-	struct bt_eligibility_spec nodes = {
-		.topology_key = constraint->topology_key,
-		.labels = keys,
-		.affinity_of = affinity_of(list, constraint, bt_plugin_pod_spec(pod)),
-		.tolerations_of = constraint->honors_taints ? list->tolerations : NULL,
-		.allow_comparison = list->allow_comparison,
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	bool has_affinity = list->affinity.has_affinity || spec->node_selector.count != 0;
+	struct bt_str other_keys[BT_COUNTED_TERMS_MAX]; /* distinct, without the constraint's */
+	struct bt_counter_spec counter_spec = {
+		.term_count = !constraint->selector.nothing &&
+			!bt_selector_is_empty(&constraint->selector),
+		.terms = &term,
+		.live_only = true,
+		.nodes =
+			{
+				.topology_key = constraint->topology_key,
+				.labels = other_keys,
+				.affinity_of =
+					constraint->honors_affinity && has_affinity ? spec : NULL,
+				.tolerations_of =
+					constraint->honors_taints ? list->tolerations : NULL,
+				.allow_comparison = list->allow_comparison,
+			},
 	};
-	struct bt_counter_spec spec = {.terms = &term, .live_only = true};
-	const struct bt_domain_counter *counter;
 
 	if (list->count > BT_COUNTED_TERMS_MAX) {
 		return false;
 	}
-	nodes.label_count = with_all_keys ? other_keys(list, index, keys) : 0;
-	spec.nodes = nodes;
-	spec.term_count = !constraint->selector.nothing && !bt_selector_is_empty(term.selector);
-	counter = bt_domain_counter_get(state, &spec);
+	for (uint32_t i = 0; with_all_keys && i < list->count; i++) {
+		struct bt_str key = list->items[i].topology_key;
+		bool is_known = bt_str_equal(key, constraint->topology_key);
+
+		for (uint32_t n = 0; n < counter_spec.nodes.label_count && !is_known; n++) {
+			is_known = bt_str_equal(key, other_keys[n]);
+		}
+		if (!is_known) {
+			other_keys[counter_spec.nodes.label_count++] = key;
+		}
+	}
+	const struct bt_domain_counter *counter = bt_domain_counter_get(state, &counter_spec);
 	if (counter == NULL) {
 		return false;
 	}
@@ -570,29 +489,6 @@ static void table_copy_counts(struct bt_spread_table *table, struct bt_arena *ar
 	*table = (struct bt_spread_table){.counts = counts, .size = table->size};
 }
 
-/**
- * Eligibility of a node, cached by the constraint's two policies, on which alone it depends. A pod
- * may have any number of constraints and of affinity terms.
- */
-struct node_verdicts {
-	bool known[4];
-	bool counts[4];
-};
-
-static bool counts_node(const struct bt_spread_filter_data *data, uint32_t index,
-	const struct bt_state *state, uint32_t slot, struct node_verdicts *verdicts)
-{
-	const struct bt_spread_constraint *constraint = &data->list.items[index];
-	uint32_t policies =
-		(constraint->honors_affinity ? 1U : 0U) | (constraint->honors_taints ? 2U : 0U);
-
-	if (!verdicts->known[policies]) {
-		verdicts->known[policies] = true;
-		verdicts->counts[policies] = bt_spread_counts_node(&data->list, index, state, slot);
-	}
-	return verdicts->counts[policies];
-}
-
 static int64_t low_of(uint32_t least)
 {
 	return least == UINT32_MAX ? LOW_OF_NOTHING : least;
@@ -622,13 +518,12 @@ static bool count_by_counters(struct bt_spread_filter_data *data, struct bt_stat
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	const struct spread_plugin *instance = instance_of(plugin);
+	struct spread_plugin *instance = instance_of(plugin);
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_spread_filter_data *data;
 	struct bt_spread_list list;
 
-	if (resolve_constraints(
-		    &instance->source, pod, BT_SPREAD_HARD, cycle->arena, &list, &err) != 0) {
+	if (resolve_constraints(instance, pod, BT_SPREAD_HARD, cycle->arena, &list, &err) != 0) {
 		(void)bt_error_wrap(&err, 0, "get constraints from pod");
 		return bt_status_from_error(cycle->arena, &err);
 	}
@@ -642,9 +537,9 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		data->limits[i].self_matches =
 			bt_selector_matches(&list.items[i].selector, pod->labels);
 	}
-	if (cycle->plain || !count_by_counters(data, instance->source.state, pod, cycle)) {
+	if (cycle->plain || !count_by_counters(data, instance->state, pod, cycle)) {
 		/* Count exactly as spec 06 section 2.7: every pod of every eligible node. */
-		const struct bt_state *state = instance->source.state;
+		const struct bt_state *state = instance->state;
 		const struct bt_snapshot *snapshot = &state->snapshot;
 		bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
 
@@ -658,13 +553,26 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			if (!slot_has_all_keys(&data->list, slot)) {
 				continue;
 			}
-			struct node_verdicts verdicts = {0};
+			/*
+			 * Eligibility depends only on the constraint's two policies, and a pod may
+			 * have any number of constraints, so compute it once for each.
+			 */
+			enum { UNKNOWN, INELIGIBLE, ELIGIBLE } verdicts[2][2] = {{UNKNOWN}};
 			for (uint32_t i = 0; i < data->list.count; i++) {
 				const struct bt_spread_constraint *constraint =
 					&data->list.items[i];
+				unsigned int verdict = verdicts[constraint->honors_affinity]
+							       [constraint->honors_taints];
 				int64_t *count;
 
-				if (!counts_node(data, i, state, slot, &verdicts)) {
+				if (verdict == UNKNOWN) {
+					verdict = bt_spread_counts_node(&data->list, i, state, slot)
+						? ELIGIBLE
+						: INELIGIBLE;
+					verdicts[constraint->honors_affinity]
+						[constraint->honors_taints] = verdict;
+				}
+				if (verdict == INELIGIBLE) {
 					continue;
 				}
 				count = &data->limits[i].table.counts[bt_topology_domain(
@@ -764,42 +672,15 @@ int64_t bt_spread_count_at(
 		bt_domain_changes_sum(&data->changes, index, domain);
 }
 
-/** The least count if more than one domain changed, or one was added. */
-static int64_t low_by_scanning(
-	const struct bt_spread_filter_data *data, uint32_t index, uint32_t *out_domain_count)
+int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32_t index)
 {
-	const struct bt_spread_limit *limit = &data->limits[index];
-	int64_t low = LOW_OF_NOTHING;
-
-	for (uint32_t i = 1; i < limit->table.size; i++) {
-		if (bt_spread_table_at(&limit->table, i) != BT_SPREAD_NO_DOMAIN) {
-			int64_t count = bt_spread_count_at(data, index, i);
-			low = count < low ? count : low;
-		}
-	}
-	*out_domain_count = limit->domain_count;
-	for (uint32_t i = 0; i < data->changes.count; i++) {
-		const struct bt_domain_change *change = &data->changes.items[i];
-
-		if (change->table == index &&
-			bt_spread_table_at(&limit->table, change->domain) == BT_SPREAD_NO_DOMAIN) {
-			low = change->delta < low ? change->delta : low;
-			(*out_domain_count)++;
-		}
-	}
-	return low;
-}
-
-/**
- * `min` of spec 06 section 2.7: the least count, or 0 if there are fewer domains than minDomains.
- */
-static int64_t least_count(const struct bt_spread_filter_data *data, uint32_t index)
-{
+	/* `min` of spec 06 section 2.7: the least count, or 0 with fewer domains than minDomains.
+	 */
 	const struct bt_spread_limit *limit = &data->limits[index];
 	uint32_t domain_count = limit->domain_count;
 	int64_t low = limit->low;
 	uint32_t changed = 0;
-	bool appeared = false;
+	uint32_t appeared = 0;
 
 	for (uint32_t i = 0; i < data->changes.count; i++) {
 		const struct bt_domain_change *change = &data->changes.items[i];
@@ -811,29 +692,34 @@ static int64_t least_count(const struct bt_spread_filter_data *data, uint32_t in
 			int64_t count = bt_spread_count_at(data, index, change->domain);
 
 			low = count < others ? count : others;
-			appeared = appeared || before == BT_SPREAD_NO_DOMAIN;
+			appeared += before == BT_SPREAD_NO_DOMAIN;
 			changed++;
 		}
 	}
-	if (changed > 1 || appeared) {
-		low = low_by_scanning(data, index, &domain_count);
-	}
-	return (int64_t)domain_count < data->list.items[index].min_domains ? 0 : low;
-}
+	if (changed > 1 || appeared != 0) {
+		/* Several domains changed, or one was added: scan all. */
+		low = LOW_OF_NOTHING;
+		domain_count += appeared;
+		for (uint32_t i = 1; i < limit->table.size; i++) {
+			if (bt_spread_table_at(&limit->table, i) != BT_SPREAD_NO_DOMAIN) {
+				int64_t count = bt_spread_count_at(data, index, i);
+				low = count < low ? count : low;
+			}
+		}
+		for (uint32_t i = 0; i < data->changes.count; i++) {
+			const struct bt_domain_change *change = &data->changes.items[i];
 
-int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32_t index)
-{
-	return (int64_t)data->list.items[index].max_skew - data->limits[index].self_matches +
-		least_count(data, index);
-}
-
-static struct bt_status detail_status(uint32_t detail)
-{
-	if (detail == BT_SPREAD_NO_LABEL) {
-		return bt_status_reason(
-			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_TOPOLOGY_SPREAD_LABEL);
+			if (change->table == index && change->delta < low &&
+				bt_spread_table_at(&limit->table, change->domain) ==
+					BT_SPREAD_NO_DOMAIN) {
+				low = change->delta;
+			}
+		}
 	}
-	return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_TOPOLOGY_SPREAD);
+	if ((int64_t)domain_count < data->list.items[index].min_domains) {
+		low = 0;
+	}
+	return (int64_t)data->list.items[index].max_skew - limit->self_matches + low;
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -850,20 +736,13 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		uint32_t domain = bt_topology_domain(data->list.items[i].column, node->slot);
 
 		if (domain == 0) {
-			return detail_status(BT_SPREAD_NO_LABEL);
+			return bt_plugin_rejection(plugin, BT_SPREAD_NO_LABEL);
 		}
 		if (bt_spread_count_at(data, i, domain) > bt_spread_highest_count(data, i)) {
-			return detail_status(BT_SPREAD_SKEW);
+			return bt_plugin_rejection(plugin, BT_SPREAD_SKEW);
 		}
 	}
 	return BT_STATUS_OK;
-}
-
-static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod, uint32_t detail,
-	BT_UNUSED struct bt_arena *arena)
-{
-	return detail_status(detail);
 }
 
 /**
@@ -887,22 +766,6 @@ static uint32_t evaluate_domain(const struct judged_constraint *judged, uint32_t
 		: 0;
 }
 
-static bool evaluate_listed(
-	const struct judged_constraint *judged, struct bt_slot_range range, uint32_t *detail)
-{
-	uint32_t any = 0;
-
-	for (uint32_t k = 0; k < range.count; k++) {
-		uint32_t slot = range.slots[k];
-
-		if (detail[slot] == 0) {
-			detail[slot] = evaluate_domain(judged, judged->column->values[slot]);
-		}
-		any |= detail[slot];
-	}
-	return any != 0;
-}
-
 /**
  * Every domain is one node, so nodes without matching pods have the count 0 and pass. Check only
  * the others.
@@ -911,21 +774,13 @@ static bool evaluate_unique(
 	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
 {
 	const struct bt_sparse_counts *own = judged->data->limits[judged->index].table.sums.own;
-	bool any;
-
 	const uint32_t *values = judged->column->values;
-
-	if (judged->column->present_count == slot_count) {
-		any = false;
-	} else {
-		for (uint32_t k = 0; k < slot_count; k++) {
-			detail[k] =
-				detail[k] == 0 && values[k] == 0 ? BT_SPREAD_NO_LABEL : detail[k];
-		}
-		any = true;
-	}
-
+	bool any = judged->column->present_count != slot_count;
 	struct bt_sparse_entry entry;
+
+	for (uint32_t k = 0; any && k < slot_count; k++) {
+		detail[k] = detail[k] == 0 && values[k] == 0 ? BT_SPREAD_NO_LABEL : detail[k];
+	}
 	for (uint32_t cursor = 0; bt_sparse_counts_next(own, &cursor, &entry);) {
 		if (entry.index < slot_count && detail[entry.index] == 0) {
 			detail[entry.index] = evaluate_domain(judged, values[entry.index]);
@@ -981,7 +836,15 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 		}
 		judged.highest = bt_spread_highest_count(counted, i);
 		if (range.slots != NULL) {
-			any = evaluate_listed(&judged, range, detail) || any;
+			for (uint32_t k = 0; k < range.count; k++) {
+				uint32_t slot = range.slots[k];
+
+				if (detail[slot] == 0) {
+					detail[slot] = evaluate_domain(
+						&judged, judged.column->values[slot]);
+				}
+				any = any || detail[slot] != 0;
+			}
 		} else if (judged.data->limits[judged.index].table.counts == NULL &&
 			judged.data->changes.count == 0 && judged.highest >= 0 &&
 			bt_label_column_is_unique(judged.column)) {
@@ -1014,8 +877,6 @@ struct score_data {
 	struct spread_term *terms;
 };
 
-#define HOSTNAME_KEY "kubernetes.io/hostname"
-
 double bt_spread_log(uint64_t value)
 {
 	static const double high = 6.93147180369123816490e-01;
@@ -1047,68 +908,42 @@ double bt_spread_log(uint64_t value)
 	return k * high - ((half - (s * (half + r) + k * low)) - f);
 }
 
-static bool is_hostname(const struct bt_spread_constraint *constraint)
-{
-	return bt_str_equal_c(constraint->topology_key, HOSTNAME_KEY);
-}
-
-/** The domain of the value "". Nodes without the label belong to it unless they are ignored. */
-static uint32_t domain_of_empty(const struct bt_label_column *column)
-{
-	for (uint32_t i = 1; i < column->dictionary.count; i++) {
-		if (bt_sym_equal(column->dictionary.items[i], BT_SYM_EMPTY)) {
-			return i;
-		}
-	}
-	return 0;
-}
-
 struct pre_score_run {
-	const struct spread_plugin *instance;
+	struct spread_plugin *instance;
 	const struct bt_cycle_state *cycle;
 	const struct bt_pod_info *pod;
 	struct bt_spread_list list;
 	bool requires_all_keys;
 };
 
-/** Number of matching pods on every node, whatever the inclusion policies. */
-static uint32_t *count_pods_by_slot(
-	const struct pre_score_run *run, uint32_t index, const struct bt_spread_table *counted)
-{
-	const struct bt_state *state = run->instance->source.state;
-	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
-	uint32_t slot_count = state->nodes.slot_count;
-	uint32_t *counts = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, slot_count);
-
-	for (uint32_t slot = 0; slot < slot_count; slot++) {
-		counts[slot] = counted != NULL
-			? bt_domain_count_of_slot(&counted->sums, slot)
-			: (uint32_t)count_pods(
-				  state, &run->list.items[index].selector, namespace_, slot);
-	}
-	return counts;
-}
-
 static void count_term(const struct pre_score_run *run, uint32_t index, struct spread_term *term)
 {
+	const struct bt_state *state = run->instance->state;
 	struct bt_arena *arena = run->cycle->arena;
+	const struct bt_spread_constraint *constraint = &run->list.items[index];
+	bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
 	bool counted = !run->cycle->plain &&
-		count_constraint(run->instance->source.state, &run->list, index, run->pod,
+		count_constraint(run->instance->state, &run->list, index, run->pod,
 			run->requires_all_keys, &term->table);
 
+	if (counted && run->cycle->borrows_counters) {
+		return;
+	}
 	if (term->is_hostname) {
-		if (!counted || !run->cycle->borrows_counters) {
-			term->own = count_pods_by_slot(run, index, counted ? &term->table : NULL);
+		/* Number of matching pods on every node, whatever the inclusion policies. */
+		uint32_t slot_count = state->nodes.slot_count;
+		term->own = BT_ARENA_NEW_ARRAY(arena, uint32_t, slot_count);
+		for (uint32_t slot = 0; slot < slot_count; slot++) {
+			term->own[slot] = counted
+				? bt_domain_count_of_slot(&term->table.sums, slot)
+				: (uint32_t)count_pods(
+					  state, &constraint->selector, namespace_, slot);
 		}
 		return;
 	}
 	if (!counted) {
 		/* Count the matching pods of eligible nodes by domain, visiting the nodes. */
-		const struct bt_state *state = run->instance->source.state;
-		const struct bt_spread_constraint *constraint = &run->list.items[index];
-		bt_sym namespace_ = bt_symbol_find(&state->symbols, run->pod->namespace_);
-
-		table_init(&term->table, constraint->column, 0, run->cycle->arena);
+		table_init(&term->table, constraint->column, 0, arena);
 		for (uint32_t n = 0; n < state->snapshot.count; n++) {
 			uint32_t slot = bt_snapshot_list(&state->snapshot)[n];
 
@@ -1118,7 +953,7 @@ static void count_term(const struct pre_score_run *run, uint32_t index, struct s
 					count_pods(state, &constraint->selector, namespace_, slot);
 			}
 		}
-	} else if (!run->cycle->borrows_counters) {
+	} else {
 		table_copy_counts(&term->table, arena);
 	}
 }
@@ -1145,8 +980,8 @@ static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_stat
 	};
 	struct score_data *data;
 
-	if (resolve_constraints(&run.instance->source, pod, BT_SPREAD_SOFT, cycle->arena, &run.list,
-		    err) != 0 ||
+	if (resolve_constraints(run.instance, pod, BT_SPREAD_SOFT, cycle->arena, &run.list, err) !=
+			0 ||
 		run.list.count == 0) {
 		return NULL;
 	}
@@ -1161,39 +996,26 @@ static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_stat
 		const struct bt_spread_constraint *constraint = &run.list.items[i];
 		struct spread_term term = {
 			.column = constraint->column,
-			.is_hostname = is_hostname(constraint),
+			.is_hostname =
+				bt_str_equal_c(constraint->topology_key, "kubernetes.io/hostname"),
 			.offset = (double)(int32_t)((uint32_t)constraint->max_skew - 1U),
 		};
 
 		count_term(&run, i, &term);
 		if (!term.is_hostname && term.column != NULL && !run.requires_all_keys) {
-			term.empty_domain = domain_of_empty(term.column);
-			if (term.empty_domain != 0) {
-				term.pods_without_label = pods_at(&term.table, 0);
+			/* Nodes without the label belong to the domain of the value "". */
+			const struct bt_label_column *column = term.column;
+			for (uint32_t k = 1; k < column->dictionary.count; k++) {
+				if (bt_sym_equal(column->dictionary.items[k], BT_SYM_EMPTY)) {
+					term.empty_domain = k;
+					term.pods_without_label = pods_at(&term.table, 0);
+					break;
+				}
 			}
 		}
 		data->terms[i] = term;
 	}
 	return data;
-}
-
-/**
- * Make the data without weights from counters. *out_data NULL: there are no constraints. false:
- * counters cannot be used.
- */
-static bool prepare_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct score_data **out_data)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct score_data *data = prepare(plugin, cycle, pod, &err);
-	bool fails = data == NULL && err.code != 0;
-
-	berth_error_finish(&err);
-	for (uint32_t i = 0; data != NULL && i < data->count; i++) {
-		fails = fails || data->terms[i].table.serial == 0;
-	}
-	*out_data = data;
-	return !fails;
 }
 
 /** Feasible nodes: each slot stands for one node, or for counts[i] nodes. */
@@ -1216,16 +1038,6 @@ static bool slot_is_ignored(const struct score_data *data, uint32_t slot)
 static uint64_t nodes_of(const struct feasible_nodes *nodes, uint32_t index)
 {
 	return nodes->counts != NULL ? nodes->counts[index] : 1;
-}
-
-static uint64_t count_considered(const struct score_data *data, const struct feasible_nodes *nodes)
-{
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; i < nodes->count; i++) {
-		count += slot_is_ignored(data, nodes->slots[i]) ? 0 : nodes_of(nodes, i);
-	}
-	return count;
 }
 
 /** Number of distinct values of the key on feasible nodes that are not ignored. */
@@ -1277,9 +1089,16 @@ static void compute_weights(
 {
 	for (uint32_t i = 0; i < data->count; i++) {
 		struct spread_term *term = &data->terms[i];
-		uint64_t size = term->is_hostname ? count_considered(data, nodes)
-						  : count_values(data, term, nodes, arena);
+		uint64_t size = 0;
 
+		if (term->is_hostname) {
+			for (uint32_t k = 0; k < nodes->count; k++) {
+				size += slot_is_ignored(data, nodes->slots[k]) ? 0
+									       : nodes_of(nodes, k);
+			}
+		} else {
+			size = count_values(data, term, nodes, arena);
+		}
 		term->weight = bt_spread_log(size + 2);
 	}
 }
@@ -1291,7 +1110,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct score_data *data;
 
-	if (instance_of(plugin)->source.state->snapshot.count == 0) {
+	if (instance_of(plugin)->state->snapshot.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	data = prepare(plugin, cycle, pod, &err);
@@ -1324,12 +1143,12 @@ static struct bt_status pre_score_cells(struct bt_plugin *plugin, struct bt_cycl
 static bool pre_score_skips(struct bt_plugin *plugin, BT_UNUSED const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod)
 {
-	const struct spread_source *source = &instance_of(plugin)->source;
+	struct spread_plugin *instance = instance_of(plugin);
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	bool is_own = spec->topology_spread_constraints.count != 0;
 	const struct bt_topology_spread_constraint *constraints =
-		is_own ? spec->topology_spread_constraints.items : source->defaults;
-	uint32_t count = is_own ? spec->topology_spread_constraints.count : source->default_count;
+		is_own ? spec->topology_spread_constraints.items : instance->defaults;
+	uint32_t count = is_own ? spec->topology_spread_constraints.count : instance->default_count;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (bt_spread_has_action(&constraints[i], BT_SPREAD_SOFT)) {
@@ -1337,7 +1156,7 @@ static bool pre_score_skips(struct bt_plugin *plugin, BT_UNUSED const struct bt_
 			 * Parsing the pod's own constraints may fail, and PreScore must report
 			 * that, so do not skip.
 			 */
-			return !is_own && default_selector(source, pod).requirement_count == 0;
+			return !is_own && default_selector(instance, pod).requirement_count == 0;
 		}
 	}
 	return true;
@@ -1536,14 +1355,18 @@ static void add_count_trait(struct bt_trait_list *out, const struct bt_label_col
 	bt_trait_list_add(out, &trait);
 }
 
-static bool add_filter_traits(const struct bt_spread_filter_data *data, struct bt_trait_list *out)
+static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, struct bt_trait_list *out)
 {
-	if (data->changes.count != 0) {
+	const struct bt_spread_filter_data *filter = bt_plugin_pre_filter_data(plugin, cycle);
+
+	if (cycle->plain || !cycle->borrows_counters ||
+		(filter != NULL && filter->changes.count != 0)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < data->list.count; i++) {
-		const struct bt_label_column *column = data->list.items[i].column;
-		const struct bt_spread_table *table = &data->limits[i].table;
+	for (uint32_t i = 0; filter != NULL && i < filter->list.count; i++) {
+		const struct bt_label_column *column = filter->list.items[i].column;
+		const struct bt_spread_table *table = &filter->limits[i].table;
 
 		if (table->counts != NULL) {
 			return false;
@@ -1557,20 +1380,16 @@ static bool add_filter_traits(const struct bt_spread_filter_data *data, struct b
 			bt_topology_add_domain_trait(out, column);
 		}
 	}
-	return true;
-}
+	/* The score's data without weights, which pre_score_cells adds. */
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct score_data *score = prepare(plugin, cycle, pod, &err);
+	bool fails = err.code != 0;
 
-static bool cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct bt_trait_list *out)
-{
-	const struct bt_spread_filter_data *filter = bt_plugin_pre_filter_data(plugin, cycle);
-	struct score_data *score = NULL;
-
-	if (cycle->plain || !cycle->borrows_counters ||
-		(filter != NULL && !add_filter_traits(filter, out))) {
-		return false;
+	berth_error_finish(&err);
+	for (uint32_t i = 0; score != NULL && i < score->count; i++) {
+		fails = fails || score->terms[i].table.serial == 0;
 	}
-	if (!prepare_score(plugin, cycle, pod, &score)) {
+	if (fails) {
 		return false;
 	}
 	bt_plugin_set_pre_score_data(plugin, cycle, score);
@@ -1624,23 +1443,16 @@ static bool tolerations_equal(const bt_toleration_list *a, const bt_toleration_l
 	return true;
 }
 
-static bool honors_taints(const struct bt_spread_list *hard)
-{
-	for (uint32_t i = 0; i < hard->count; i++) {
-		if (hard->items[i].honors_taints) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool pod_change_helps(const struct bt_spread_list *hard, const struct bt_pod_info *pod,
 	const struct bt_pod *old_pod, const struct bt_pod *new_pod)
 {
 	if (old_pod != NULL && new_pod != NULL && bt_str_equal(new_pod->metadata.uid, pod->uid) &&
-		!tolerations_equal(&old_pod->spec.tolerations, &new_pod->spec.tolerations) &&
-		honors_taints(hard)) {
-		return true;
+		!tolerations_equal(&old_pod->spec.tolerations, &new_pod->spec.tolerations)) {
+		for (uint32_t i = 0; i < hard->count; i++) {
+			if (hard->items[i].honors_taints) {
+				return true;
+			}
+		}
 	}
 	/*
 	 * Whether the selector of some constraint matches only one of the two label maps (NULL: no
@@ -1671,8 +1483,8 @@ static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 	if (!is_involved(pod, old_object) || !is_involved(pod, new_object)) {
 		return BT_HINT_SKIP;
 	}
-	helps = resolve_constraints(&instance_of(plugin)->source, pod, BT_SPREAD_HARD, &arena,
-			&hard, err) != 0 ||
+	helps = resolve_constraints(instance_of(plugin), pod, BT_SPREAD_HARD, &arena, &hard, err) !=
+			0 ||
 		pod_change_helps(&hard, pod, old_object, new_object);
 	bt_arena_finish(&arena);
 	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
@@ -1725,8 +1537,8 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 {
 	struct bt_arena arena = {0};
 	struct bt_spread_list hard;
-	bool helps = resolve_constraints(&instance_of(plugin)->source, pod, BT_SPREAD_HARD, &arena,
-			     &hard, err) != 0 ||
+	bool helps = resolve_constraints(
+			     instance_of(plugin), pod, BT_SPREAD_HARD, &arena, &hard, err) != 0 ||
 		node_change_helps(&hard, old_object, new_object);
 
 	bt_arena_finish(&arena);
@@ -1746,7 +1558,7 @@ static const struct bt_event_registration events[] = {
 
 /** What the resolved hard constraints depend on besides the shape. */
 static enum bt_hint_scope constraint_scope(
-	const struct spread_source *source, const struct bt_pod_spec *spec)
+	const struct spread_plugin *instance, const struct bt_pod_spec *spec)
 {
 	const struct bt_topology_spread_constraint *own = spec->topology_spread_constraints.items;
 	static const struct bt_str hard = BT_STR_INIT("DoNotSchedule");
@@ -1757,9 +1569,9 @@ static enum bt_hint_scope constraint_scope(
 		}
 	}
 	for (uint32_t i = 0;
-		i < source->default_count && spec->topology_spread_constraints.count == 0; i++) {
+		i < instance->default_count && spec->topology_spread_constraints.count == 0; i++) {
 		/* Selectors come from the pod's services and owner. */
-		if (bt_str_equal(source->defaults[i].when_unsatisfiable, hard)) {
+		if (bt_str_equal(instance->defaults[i].when_unsatisfiable, hard)) {
 			return BT_HINT_SCOPE_POD;
 		}
 	}
@@ -1772,7 +1584,7 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 {
 	static const struct bt_str node = BT_RESOURCE_NODE;
 	enum bt_hint_scope scope =
-		constraint_scope(&instance_of(plugin)->source, &bt_shape_pod(shape)->spec);
+		constraint_scope(instance_of(plugin), &bt_shape_pod(shape)->spec);
 
 	/* Only pods in the waiting pod's namespace are counted. */
 	return scope == BT_HINT_SCOPE_SHAPE && !bt_str_equal(event->resource, node)
@@ -1783,19 +1595,19 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 static void hint_wants(
 	struct bt_plugin *plugin, const struct bt_shape *shape, struct bt_hint_wants *wants)
 {
-	const struct spread_source *source = &instance_of(plugin)->source;
+	struct spread_plugin *instance = instance_of(plugin);
 	static const struct bt_str_map no_labels = {0};
 	const struct bt_pod_info pod = {.shape = shape, .labels = &no_labels};
 	struct bt_arena arena = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_spread_list hard = {0};
 
-	if (constraint_scope(source, &bt_shape_pod(shape)->spec) != BT_HINT_SCOPE_SHAPE ||
-		resolve_constraints(source, &pod, BT_SPREAD_HARD, &arena, &hard, &err) != 0) {
+	if (constraint_scope(instance, &bt_shape_pod(shape)->spec) != BT_HINT_SCOPE_SHAPE ||
+		resolve_constraints(instance, &pod, BT_SPREAD_HARD, &arena, &hard, &err) != 0) {
 		bt_hint_want(wants, BT_HINT_MARK_ALWAYS);
 	}
 	for (uint32_t i = 0; i < hard.count; i++) {
-		bt_hint_want_pods(wants, &hard.items[i].selector, &source->state->symbols);
+		bt_hint_want_pods(wants, &hard.items[i].selector, &instance->state->symbols);
 		bt_hint_want(wants,
 			bt_hint_mark(BT_MARK_NODE_KEY, hard.items[i].topology_key, BT_STR("")));
 	}
@@ -1825,7 +1637,7 @@ static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 
 static bool never_signs(const struct bt_plugin *plugin)
 {
-	return instance_of(plugin)->source.default_count != 0;
+	return instance_of(plugin)->default_count != 0;
 }
 
 static struct bt_status sign(struct bt_plugin *plugin, const struct bt_pod_info *pod,
@@ -1835,7 +1647,7 @@ static struct bt_status sign(struct bt_plugin *plugin, const struct bt_pod_info 
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_TOPOLOGY_CONSTRAINTS);
 	}
-	if (instance_of(plugin)->source.default_count != 0) {
+	if (instance_of(plugin)->default_count != 0) {
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_DEFAULT_TOPOLOGY_CONSTRAINTS);
 	}
@@ -1854,19 +1666,15 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	}
 	instance = BT_NEW(struct spread_plugin);
 	instance->base.ops = ops;
-	instance->handle = handle;
+	instance->state = handle->state;
+	instance->gates = handle->gates;
 	instance->system_defaulted =
 		bt_str_equal_c(args->pod_topology_spread.defaulting_type, "System");
-	instance->source = (struct spread_source){
-		.state = handle->state,
-		.selectors = BT_NEW(struct kept_selectors),
-		.gates = handle->gates,
-		.defaults = args->pod_topology_spread.default_constraints.items,
-		.default_count = args->pod_topology_spread.default_constraints.count,
-	};
+	instance->defaults = args->pod_topology_spread.default_constraints.items;
+	instance->default_count = args->pod_topology_spread.default_constraints.count;
 	if (instance->system_defaulted) {
-		instance->source.defaults = system_defaults;
-		instance->source.default_count = BT_ARRAY_LENGTH(system_defaults);
+		instance->defaults = system_defaults;
+		instance->default_count = BT_ARRAY_LENGTH(system_defaults);
 	}
 	*out_plugin = &instance->base;
 	return 0;
@@ -1874,13 +1682,12 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct spread_plugin *instance = (struct spread_plugin *)plugin;
+	struct spread_plugin *instance = instance_of(plugin);
 
-	bt_map_finish(&instance->source.selectors->map);
-	bt_vec_finish(&instance->source.selectors->items);
-	bt_arena_finish(&instance->source.selectors->arena);
-	bt_strbuf_finish(&instance->source.selectors->key);
-	bt_free(instance->source.selectors);
+	bt_map_finish(&instance->selectors.map);
+	bt_vec_finish(&instance->selectors.items);
+	bt_arena_finish(&instance->selectors.arena);
+	bt_strbuf_finish(&instance->selectors.key);
 	bt_vec_finish(&instance->verdicts);
 	bt_free(instance);
 }
@@ -1893,7 +1700,12 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.pre_score_skips = pre_score_skips,
 	.columns_per_cycle = true,
 	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
+	.rejections =
+		{
+			[BT_SPREAD_NO_LABEL - 1] = {BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				BT_REASON_TOPOLOGY_SPREAD_LABEL},
+			[BT_SPREAD_SKEW - 1] = {BT_STATUS_UNSCHEDULABLE, BT_REASON_TOPOLOGY_SPREAD},
+		},
 	.score_slots = score_slots,
 	.normalize_column = normalize_column,
 	.cell_traits = cell_traits,

@@ -12,8 +12,7 @@
 
 /** There is no PreFilter: hard taints are checked against the pod's whole list of tolerations. */
 struct taint_toleration_pre_score_data {
-	bt_toleration_list
-		soft; /* with effect "" or PreferNoSchedule; texts of the shape */
+	bt_toleration_list soft; /* with effect "" or PreferNoSchedule; texts of the shape */
 };
 
 static bool allow_comparison(const struct bt_plugin *plugin)
@@ -33,8 +32,7 @@ static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cyc
 {
 	if (has_untolerated_hard_taint(
 		    plugin, bt_node_info_taints(node), bt_plugin_pod_spec(pod))) {
-		return bt_status_reason(
-			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_UNTOLERATED_TAINT);
+		return bt_plugin_rejection(plugin, BT_DETAIL_REJECTED);
 	}
 	return BT_STATUS_OK;
 }
@@ -127,14 +125,6 @@ static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	return any;
 }
 
-static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod,
-	BT_UNUSED uint32_t detail, BT_UNUSED struct bt_arena *arena)
-{
-	return bt_status_reason(
-		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_UNTOLERATED_TAINT);
-}
-
 static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
@@ -147,8 +137,8 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	if (range.slots != NULL) {
 		for (uint32_t k = 0; k < range.count; k++) {
 			const bt_taint_list *taints = bt_node_table_taints(nodes, range.slots[k]);
-			int64_t found = count_intolerable_soft_taints(
-				taints, &prepared->soft, comparison);
+			int64_t found =
+				count_intolerable_soft_taints(taints, &prepared->soft, comparison);
 			scores[range.slots[k]] = (int32_t)found;
 			any |= found != 0;
 		}
@@ -197,7 +187,7 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_scope = BT_HINT_SCOPE_SHAPE,
 	.filter_reads = BT_CHANGE_TAINTS,
 	.filter_column = filter_column,
-	.filter_detail_status = filter_detail_status,
+	.rejections = {{BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_UNTOLERATED_TAINT}},
 	.score_reads = BT_CHANGE_TAINTS,
 	.score_column = score_column,
 };

@@ -573,8 +573,7 @@ struct bt_status bt_plan_verdict_status(const struct bt_plan *plan,
 		? plan->template.pre_filter_data[plugin->index]
 		: cycle->pre_filter_data[plugin->index];
 	uint32_t detail = verdict & ((UINT32_C(1) << BT_VERDICT_DETAIL_BITS) - 1);
-	struct bt_status status =
-		bt_shortcuts(plugin)->filter_detail_status(plugin, data, pod, detail, arena);
+	struct bt_status status = bt_plugin_detail_status(plugin, data, pod, detail, arena);
 	status.plugin = (uint16_t)(plugin->index + 1);
 	return status;
 }

@@ -302,9 +302,8 @@ static void check_filter_column(struct fixture *fixture, struct bt_cycle_state *
 				  ->filter_column(fixture->plugin, data, pod, fixture->state,
 					  range_of(fixture, &slot, all != 0), detail);
 		if (rejects && detail[slot] != 0) {
-			status = bt_shortcuts(fixture->plugin)
-					 ->filter_detail_status(fixture->plugin, data, pod,
-						 detail[slot], &fixture->arena);
+			status = bt_plugin_detail_status(
+				fixture->plugin, data, pod, detail[slot], &fixture->arena);
 		}
 		fixture_expect("column form", fixture_status_text(fixture, status),
 			fixture_status_text(fixture, plain));

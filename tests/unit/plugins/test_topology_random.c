@@ -299,7 +299,7 @@ static void check_filters(struct world *w, struct bt_plugin *plugin, const struc
 		struct bt_status a = plugin->ops->filter(plugin, &walked->cycle, pod, &node);
 		struct bt_status b = plugin->ops->filter(plugin, &counted->cycle, pod, &node);
 		if (rejects && detail[slot] != 0) {
-			column = bt_shortcuts(plugin)->filter_detail_status(
+			column = bt_plugin_detail_status(
 				plugin, data, pod, detail[slot], &w->f.arena);
 		}
 		check_same(w, "Filter", slot, bt_status_equal(&a, &b));

@@ -153,9 +153,8 @@ static char verdict_in_column(struct fixture *fixture, const struct bt_cycle_sta
 			->filter_column(
 				fixture->plugin, data, pod, fixture->state, range, detail) &&
 		detail[slot] != 0) {
-		status = bt_shortcuts(fixture->plugin)
-				 ->filter_detail_status(
-					 fixture->plugin, data, pod, detail[slot], &fixture->arena);
+		status = bt_plugin_detail_status(
+			fixture->plugin, data, pod, detail[slot], &fixture->arena);
 	}
 	return letter_of(fixture, status);
 }
