@@ -538,9 +538,8 @@ static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle 
 		uint32_t count;
 
 		if (data->extended != NULL) {
-			(void)bt_extended_for_node(bt_dynamic_resources_of(advice->plugin),
-				data->extended, advice->pod, advice->node, data->user_count != 0,
-				advice->cycle->arena,
+			(void)bt_extended_for_node(data->extended, advice->pod, advice->node,
+				data->user_count != 0, advice->cycle->arena,
 				&node.special); /* Filter accepted the node earlier */
 		}
 		count = collect_todo(data, &node, claims);

@@ -18,15 +18,6 @@
 /** For pods with more claims the hint allocates memory. Spec: 04 (hints) section 6.15. */
 #define ENTRIES_USUAL 8
 
-/** Compares by uid. Claims from files may have no uid; they are compared by name. */
-static bool is_same_claim(const struct bt_object_meta *a, const struct bt_object_meta *b)
-{
-	return bt_str_equal(a->uid, b->uid) &&
-		(a->uid.length != 0 ||
-			(bt_str_equal(a->name, b->name) &&
-				bt_str_equal(a->namespace_, b->namespace_)));
-}
-
 /** Resolve the pod's claims. *out_has: whether `claim` (may be NULL) is one of them. */
 static bool resolve(const struct bt_plugin *plugin, const struct bt_pod *pod,
 	const struct bt_object_meta *claim, bool *out_has)
@@ -42,7 +33,13 @@ static bool resolve(const struct bt_plugin *plugin, const struct bt_pod *pod,
 
 	*out_has = false;
 	for (uint32_t i = 0; resolved && claim != NULL && i < count; i++) {
-		*out_has |= is_same_claim(claims[i].claim->meta, claim);
+		const struct bt_object_meta *meta = claims[i].claim->meta;
+
+		/* Claims from files may have no uid; they are compared by name. */
+		*out_has |= bt_str_equal(meta->uid, claim->uid) &&
+			(claim->uid.length != 0 ||
+				(bt_str_equal(meta->name, claim->name) &&
+					bt_str_equal(meta->namespace_, claim->namespace_)));
 	}
 	if (claims != few) {
 		bt_free(claims);
@@ -58,14 +55,6 @@ static struct bt_resource_claim status_alone(const struct bt_resource_claim *cla
 	alone.status.reserved_for.present = alone.status.reserved_for.count > 0;
 	alone.status.devices.present = alone.status.devices.count > 0;
 	return alone;
-}
-
-static bool has_same_status(const struct bt_resource_claim *a, const struct bt_resource_claim *b)
-{
-	struct bt_resource_claim x = status_alone(a);
-	struct bt_resource_claim y = status_alone(b);
-
-	return bt_message_equal(&bt_resource_claim_message, &x, &y);
 }
 
 static enum bt_queueing_hint after_claim_change(struct bt_plugin *plugin,
@@ -84,9 +73,13 @@ static enum bt_queueing_hint after_claim_change(struct bt_plugin *plugin,
 		new_claim->status.allocation == NULL) {
 		return BT_HINT_QUEUE;
 	}
-	return is_own && (old_claim == NULL || !has_same_status(old_claim, new_claim))
-		? BT_HINT_QUEUE
-		: BT_HINT_SKIP;
+	if (is_own && old_claim != NULL) {
+		struct bt_resource_claim before = status_alone(old_claim);
+		struct bt_resource_claim after = status_alone(new_claim);
+
+		is_own = !bt_message_equal(&bt_resource_claim_message, &before, &after);
+	}
+	return is_own ? BT_HINT_QUEUE : BT_HINT_SKIP;
 }
 
 static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
@@ -152,7 +145,7 @@ static uint32_t find_in_group(const struct bt_dynamic_group *group, struct bt_st
 {
 	uint32_t i = 0;
 
-	while (i < group->count && !bt_str_equal(group->uids[i], uid)) {
+	while (i < group->count && !bt_str_equal(group->items[i], uid)) {
 		i++;
 	}
 	return i;
@@ -160,20 +153,9 @@ static uint32_t find_in_group(const struct bt_dynamic_group *group, struct bt_st
 
 void bt_dynamic_group_add(struct bt_dynamic_group *group, struct bt_str uid, struct bt_arena *arena)
 {
-	if (find_in_group(group, uid) < group->count) {
-		return;
+	if (find_in_group(group, uid) == group->count) {
+		bt_arena_push(arena, group, bt_arena_str(arena, uid));
 	}
-	if (group->count == group->capacity) {
-		uint32_t capacity = group->capacity == 0 ? 8 : group->capacity * 2;
-		struct bt_str *uids = BT_ARENA_NEW_ARRAY(arena, struct bt_str, capacity);
-
-		for (uint32_t i = 0; i < group->count; i++) {
-			uids[i] = group->uids[i];
-		}
-		group->uids = uids;
-		group->capacity = capacity;
-	}
-	group->uids[group->count++] = bt_arena_str(arena, uid);
 }
 
 void bt_dynamic_group_drop(struct bt_dynamic_group *group, struct bt_str uid)
@@ -181,7 +163,7 @@ void bt_dynamic_group_drop(struct bt_dynamic_group *group, struct bt_str uid)
 	uint32_t i = group != NULL ? find_in_group(group, uid) : 0;
 
 	if (group != NULL && i < group->count) {
-		group->uids[i] = group->uids[--group->count];
+		group->items[i] = group->items[--group->count];
 	}
 }
 
@@ -312,15 +294,6 @@ static struct bt_status check_class(const struct preparation *preparation, struc
 	return BT_STATUS_OK;
 }
 
-static struct bt_status refuse_request(const struct preparation *preparation,
-	const struct bt_resource_claim *claim, struct bt_str request, const char *why)
-{
-	return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, preparation->cycle->arena,
-		"resource claim %.*s/%.*s, request %.*s: %s",
-		BT_STR_ARG(claim->metadata.namespace_), BT_STR_ARG(claim->metadata.name),
-		BT_STR_ARG(request), why);
-}
-
 static struct bt_status check_request(const struct preparation *preparation,
 	const struct bt_resource_claim *claim, const struct bt_device_request *request)
 {
@@ -330,12 +303,17 @@ static struct bt_status check_request(const struct preparation *preparation,
 		return check_class(preparation, request->name, BT_STR(""),
 			request->exactly->device_class_name);
 	}
+	const char *why = NULL;
 	if (request->first_available.count == 0) {
-		return refuse_request(preparation, claim, request->name, "unknown request type");
+		why = "unknown request type";
+	} else if (!bt_plugin_gate(preparation->plugin, BT_GATE_DRA_PRIORITIZED_LIST)) {
+		why = "has subrequests, but the DRAPrioritizedList feature is disabled";
 	}
-	if (!bt_plugin_gate(preparation->plugin, BT_GATE_DRA_PRIORITIZED_LIST)) {
-		return refuse_request(preparation, claim, request->name,
-			"has subrequests, but the DRAPrioritizedList feature is disabled");
+	if (why != NULL) {
+		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			preparation->cycle->arena, "resource claim %.*s/%.*s, request %.*s: %s",
+			BT_STR_ARG(claim->metadata.namespace_), BT_STR_ARG(claim->metadata.name),
+			BT_STR_ARG(request->name), why);
 	}
 	preparation->data->has_alternatives = true;
 	for (uint32_t i = 0; i < request->first_available.count && bt_status_is_success(&status);
@@ -618,7 +596,14 @@ static const struct bt_plugin_shortcuts shortcuts = {
 	.keeps_cycle_data = true,
 	.filter_column = bt_dynamic_filter_column,
 	.filter_needs_cells = true,
-	.filter_detail_status = bt_dynamic_filter_detail_status,
+	.rejections =
+		{
+			[BT_ALLOCATION_NONE - 1] = {BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				BT_REASON_CLAIMS_NOT_ALLOCATABLE},
+			[BT_ALLOCATION_INVALID_POOL -
+				1] = {BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+				BT_REASON_INVALID_RESOURCE_POOLS},
+		},
 	.score_slots = bt_dynamic_score_slots,
 	.cell_traits = bt_dynamic_cell_traits,
 };

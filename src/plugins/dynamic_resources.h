@@ -198,7 +198,7 @@ bool bt_dynamic_is_wanted(const struct bt_dynamic_claim *claim, const struct bt_
 
 /** By uid, claims in flight that were allocated in this pod group's cycle. In the group's arena. */
 struct bt_dynamic_group {
-	struct bt_str *uids;
+	struct bt_str *items;
 	uint32_t count;
 	uint32_t capacity;
 };
@@ -226,8 +226,6 @@ bool bt_dynamic_cell_traits(struct bt_plugin *plugin, struct bt_cycle_state *cyc
 bool bt_dynamic_filter_column(struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	uint32_t *detail);
-struct bt_status bt_dynamic_filter_detail_status(struct bt_plugin *plugin, const void *data,
-	const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena);
 /**
  * The allocation of claim `index`, which must be unallocated and wanted, on a node that has passed
  * Filter.
@@ -259,33 +257,13 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
  * writer they succeed at once. ---
  */
 
-/** PUT a claim with its finalizers. base: see struct bt_claim_writer. */
-BT_MUST_USE int bt_dynamic_write_claim(const struct bt_dynamic_resources *instance,
-	const struct bt_pod_info *pod, const struct bt_object *base,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	struct berth_error *err);
-/** PUT the claim's status. */
-BT_MUST_USE int bt_dynamic_write_status(const struct bt_dynamic_resources *instance,
-	const struct bt_pod_info *pod, const struct bt_object *base,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	struct berth_error *err);
 /** PUT a status without allocation and wait for the answer. */
 BT_MUST_USE int bt_dynamic_deallocate(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_object *claim, struct berth_error *err);
-/**
- * PreBind was canceled while the claim's status was being written. Wait for the answer: otherwise
- * devices could be given to other claims although this claim gets them, and Unreserve would not
- * know what to undo.
- */
-void bt_dynamic_end_write(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct bt_dynamic_claim *claim);
 /** PATCH the claim to remove a uid from reservedFor. */
 void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_resource_claim *claim, struct bt_str uid,
 	struct bt_arena *arena);
-bool bt_dynamic_has_finalizer(const struct bt_resource_claim *claim);
-/** claim: a shallow copy; its new list of finalizers is in the arena. */
-void bt_dynamic_add_finalizer(struct bt_resource_claim *claim, struct bt_arena *arena);
 
 /*
  * --- dynamic_resources_wait.c: device binding conditions, spec 12 sections 13 (steps 3 to 6) and
@@ -332,10 +310,9 @@ bool bt_extended_is_in_memory(const struct bt_resource_claim *claim);
  * NULL: device plugins provide all resources there, and the pod has no claims of its own. If it has
  * some, the node's claim has no requests instead, and PreBind fails (section 21, D10).
  */
-struct bt_status bt_extended_for_node(const struct bt_dynamic_resources *instance,
-	struct bt_extended_resources *extended, const struct bt_pod_info *pod,
-	const struct bt_node_info *node, bool has_user_claims, struct bt_arena *arena,
-	const struct bt_extended_node_claim **out_claim);
+struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, bool has_user_claims,
+	struct bt_arena *arena, const struct bt_extended_node_claim **out_claim);
 /**
  * Step of PreBind (14.4): create the claim, with the error text and counter of 14.4. 0, negative,
  * or BT_WRITE_PENDING. *out_claim: a new reference. Without a writer the claim goes to the object
@@ -347,7 +324,7 @@ BT_MUST_USE int bt_extended_create(const struct bt_dynamic_resources *instance,
 /** Step of PreBind (14.5): patch the pod's status. Results as bt_extended_create. */
 BT_MUST_USE int bt_extended_patch_pod(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_extended_node_claim *node_claim,
-	struct bt_str claim_name, struct bt_arena *arena, struct berth_error *err);
+	struct bt_str claim_name, struct berth_error *err);
 /** Step of PostFilter and Unreserve (14.6). Waits for the end, retries included. */
 BT_MUST_USE int bt_extended_delete(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, struct bt_object *claim, struct bt_arena *arena,
@@ -376,10 +353,9 @@ void bt_dynamic_assume_status(struct bt_plugin *plugin, struct bt_cycle_state *c
 /** Section 15.3 in PreBind: 0, negative with the complete text, or BT_WRITE_PENDING. */
 BT_MUST_USE int bt_node_allocatable_patch(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand,
-	struct bt_arena *arena, struct berth_error *err);
+	struct berth_error *err);
 /** Section 15.3 in Unreserve. */
 void bt_node_allocatable_clear(const struct bt_dynamic_resources *instance,
-	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand,
-	struct bt_arena *arena);
+	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand);
 
 #endif

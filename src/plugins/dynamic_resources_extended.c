@@ -161,9 +161,7 @@ struct request_builder {
 	struct bt_str device_class;
 	struct bt_device_request *requests;
 	uint32_t request_count;
-	struct bt_container_extended_resource_request *mappings;
-	uint32_t mapping_count;
-	uint32_t mapping_capacity;
+	BT_VEC(struct bt_container_extended_resource_request) mappings; /* in the arena */
 	/** Requests of containers that live as long as the pod, for the current resource. */
 	struct container_request *long_lived;
 	uint32_t long_lived_count;
@@ -227,23 +225,14 @@ static void add_request(struct request_builder *builder, const struct container_
 
 static void add_mapping(struct request_builder *builder, uint32_t container, struct bt_str request)
 {
-	if (builder->mapping_count == builder->mapping_capacity) {
-		uint32_t capacity = 2 * builder->mapping_capacity + 8;
-		struct bt_container_extended_resource_request *mappings = BT_ARENA_NEW_ARRAY(
-			builder->arena, struct bt_container_extended_resource_request, capacity);
-		for (uint32_t i = 0; i < builder->mapping_count; i++) {
-			mappings[i] = builder->mappings[i];
-		}
-		builder->mappings = mappings;
-		builder->mapping_capacity = capacity;
-	}
-	builder->mappings[builder->mapping_count++] =
-		(struct bt_container_extended_resource_request){
-			.container_name = bt_arena_str(
-				builder->arena, container_at(builder->spec, container)->name),
-			.resource_name = builder->resource,
-			.request_name = request,
-		};
+	struct bt_container_extended_resource_request mapping = {
+		.container_name =
+			bt_arena_str(builder->arena, container_at(builder->spec, container)->name),
+		.resource_name = builder->resource,
+		.request_name = request,
+	};
+
+	bt_arena_push(builder->arena, &builder->mappings, mapping);
 }
 
 /**
@@ -319,14 +308,14 @@ static const struct bt_extended_node_claim *make_node_claim(
 				}
 				short_lived.count -= borrow_devices(&builder, &short_lived);
 				if (short_lived.count > 0) {
-					own[own_count++] = builder.mapping_count;
+					own[own_count++] = builder.mappings.count;
 					add_mapping(&builder, n, short_lived.name);
 					largest = short_lived.count > largest.count ? short_lived
 										    : largest;
 				}
 			}
 			for (uint32_t n = 0; n < own_count; n++) {
-				builder.mappings[own[n]].request_name = largest.name;
+				builder.mappings.items[own[n]].request_name = largest.name;
 			}
 			if (own_count != 0) {
 				add_request(&builder, &largest);
@@ -342,37 +331,15 @@ static const struct bt_extended_node_claim *make_node_claim(
 	result->claim.spec.devices.requests.items = builder.requests;
 	result->claim.spec.devices.requests.count = builder.request_count;
 	result->claim.spec.devices.requests.present = true;
-	result->mappings.items = builder.mappings;
-	result->mappings.count = builder.mapping_count;
+	result->mappings.items = builder.mappings.items;
+	result->mappings.count = builder.mappings.count;
 	result->mappings.present = true;
 	return result;
 }
 
-static bool are_same(const bool *a, const bool *b, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (a[i] != b[i]) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static const struct known_node_claim *find_known(
-	const struct bt_extended_resources *extended, const bool *by_devices)
-{
-	for (uint32_t i = 0; i < extended->known_count; i++) {
-		if (are_same(extended->known[i].by_devices, by_devices, extended->scalar_count)) {
-			return &extended->known[i];
-		}
-	}
-	return NULL;
-}
-
-struct bt_status bt_extended_for_node(BT_UNUSED const struct bt_dynamic_resources *instance,
-	struct bt_extended_resources *extended, const struct bt_pod_info *pod,
-	const struct bt_node_info *node, bool has_user_claims, struct bt_arena *arena,
-	const struct bt_extended_node_claim **out_claim)
+struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
+	const struct bt_pod_info *pod, const struct bt_node_info *node, bool has_user_claims,
+	struct bt_arena *arena, const struct bt_extended_node_claim **out_claim)
 {
 	bool *by_devices = extended->scratch;
 	bool any = has_user_claims;
@@ -397,25 +364,24 @@ struct bt_status bt_extended_for_node(BT_UNUSED const struct bt_dynamic_resource
 				BT_REASON_RESOURCE_NOT_FITTING);
 		}
 	}
-	if (any) {
-		const struct known_node_claim *known = find_known(extended, by_devices);
-		bool *copy;
-		struct known_node_claim made;
-
-		if (known != NULL) {
-			*out_claim = known->claim;
-		} else {
-			copy = BT_ARENA_NEW_ARRAY(arena, bool, extended->scalar_count);
-			for (uint32_t i = 0; i < extended->scalar_count; i++) {
-				copy[i] = by_devices[i];
-			}
-			made = (struct known_node_claim){
-				copy, make_node_claim(extended, by_devices, pod, arena)};
-			if (extended->known_count < KNOWN_MAX) {
-				extended->known[extended->known_count++] = made;
-			}
-			*out_claim = made.claim;
+	if (!any) {
+		return BT_STATUS_OK;
+	}
+	for (uint32_t i = 0; i < extended->known_count; i++) {
+		if (memcmp(extended->known[i].by_devices, by_devices,
+			    extended->scalar_count * sizeof(*by_devices)) == 0) {
+			*out_claim = extended->known[i].claim;
+			return BT_STATUS_OK;
 		}
+	}
+	*out_claim = make_node_claim(extended, by_devices, pod, arena);
+	if (extended->known_count < KNOWN_MAX) {
+		bool *copy = BT_ARENA_NEW_ARRAY(arena, bool, extended->scalar_count);
+		for (uint32_t i = 0; i < extended->scalar_count; i++) {
+			copy[i] = by_devices[i];
+		}
+		extended->known[extended->known_count++] =
+			(struct known_node_claim){copy, *out_claim};
 	}
 	return BT_STATUS_OK;
 }
@@ -428,11 +394,6 @@ struct bt_status bt_extended_for_node(BT_UNUSED const struct bt_dynamic_resource
 /** Attempts at an update before a conflict is reported. */
 #define UPDATES_MAX 5
 
-static struct bt_object_store *store_of(const struct bt_dynamic_resources *instance)
-{
-	return &instance->base.handle->state->objects;
-}
-
 int bt_extended_create(const struct bt_dynamic_resources *instance, const struct bt_pod_info *pod,
 	const struct bt_extended_node_claim *node_claim, struct bt_object **out_claim,
 	struct berth_error *err)
@@ -444,7 +405,7 @@ int bt_extended_create(const struct bt_dynamic_resources *instance, const struct
 	claim.metadata.name = BT_STR("");
 	claim.metadata.uid = BT_STR("");
 	if (writer == NULL) {
-		struct bt_object_store *store = store_of(instance);
+		struct bt_object_store *store = &instance->base.handle->state->objects;
 		struct bt_resource_claim created = claim;
 		struct bt_arena arena = {0};
 		struct bt_object *object;
@@ -480,7 +441,7 @@ int bt_extended_create(const struct bt_dynamic_resources *instance, const struct
 
 int bt_extended_patch_pod(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_extended_node_claim *node_claim,
-	struct bt_str claim_name, BT_UNUSED struct bt_arena *arena, struct berth_error *err)
+	struct bt_str claim_name, struct berth_error *err)
 {
 	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
 	struct bt_pod_extended_resource_claim_status extended = {.resource_claim_name = claim_name};
@@ -516,47 +477,33 @@ static int wrap_with_claim(
 		BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
 }
 
-/** Replace *object, a reference, with the version in the API. */
-static int read_again(const struct bt_claim_writer *writer, const struct bt_pod_info *pod,
-	struct bt_object **object, struct berth_error *err)
-{
-	struct bt_object *now;
-	const struct bt_object_meta *meta = (*object)->meta;
-	int code = writer->get(writer->context, pod, meta->namespace_, meta->name, true, &now, err);
-
-	if (code != 0) {
-		return wrap_with_claim(err, "get", meta);
-	}
-	bt_object_release(*object);
-	*object = now;
-	return 0;
-}
-
 static int remove_finalizer(const struct bt_claim_writer *writer, const struct bt_pod_info *pod,
 	struct bt_object **object, struct bt_arena *arena, struct berth_error *err)
 {
 	for (int attempt = 1;; attempt++) {
-		const struct bt_resource_claim *was =
-			bt_object_value(*object, BT_KIND_RESOURCE_CLAIM);
-		struct bt_resource_claim claim = *was;
-		struct bt_object *written;
-		int code;
+		const struct bt_object_meta *meta = (*object)->meta;
+		struct bt_resource_claim claim = *(const struct bt_resource_claim *)bt_object_value(
+			*object, BT_KIND_RESOURCE_CLAIM);
+		struct bt_object *answer;
 
 		bt_resource_claim_remove_finalizer(&claim, arena);
-		code = writer->update(writer->context, pod, *object, &claim, true, &written, err);
-
-		if (code == 0) {
-			bt_object_release(*object);
-			*object = written;
+		int code =
+			writer->update(writer->context, pod, *object, &claim, true, &answer, err);
+		bool is_written = code == 0;
+		if (!is_written) {
+			if (code != BT_WRITE_CONFLICT || attempt == UPDATES_MAX) {
+				return wrap_with_claim(err, "update", meta);
+			}
+			berth_error_finish(err);
+			if (writer->get(writer->context, pod, meta->namespace_, meta->name, true,
+				    &answer, err) != 0) {
+				return wrap_with_claim(err, "get", meta);
+			}
+		}
+		bt_object_release(*object);
+		*object = answer;
+		if (is_written) {
 			return 0;
-		}
-		if (code != BT_WRITE_CONFLICT || attempt == UPDATES_MAX) {
-			return wrap_with_claim(err, "update", (*object)->meta);
-		}
-		berth_error_finish(err);
-		code = read_again(writer, pod, object, err);
-		if (code != 0) {
-			return code;
 		}
 	}
 }
@@ -570,8 +517,8 @@ int bt_extended_delete(const struct bt_dynamic_resources *instance, const struct
 
 	if (writer == NULL) {
 		/* The claim may be deleted already. */
-		(void)bt_object_store_delete(store_of(instance), BT_KIND_RESOURCE_CLAIM,
-			claim->meta->namespace_, claim->meta->name);
+		(void)bt_object_store_delete(&instance->base.handle->state->objects,
+			BT_KIND_RESOURCE_CLAIM, claim->meta->namespace_, claim->meta->name);
 		return 0;
 	}
 	object = bt_object_share(claim);

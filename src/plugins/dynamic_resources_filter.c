@@ -60,44 +60,39 @@ struct node_check {
 /** Step 3 for all claims. *out_available false: is_unavailable_here is set for some claim. */
 static struct bt_status check_available(const struct node_check *check, bool *out_available)
 {
+	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(check->plugin);
+	struct bt_arena *arena = check->cycle->arena;
 	struct bt_dynamic_cycle *data = check->data;
 
 	*out_available = true;
 	for (uint32_t i = 0; i < data->count; i++) {
 		struct bt_dynamic_claim *claim = &data->claims[i];
-		struct bt_status status;
+		struct berth_error err = BERTH_ERROR_INIT;
+		bool is_ready = true;
 
 		if (!claim->was_allocated) {
 			continue;
 		}
-		/* Step 3 for an allocated claim. */
-		const struct bt_dynamic_resources *instance =
-			bt_dynamic_resources_of(check->plugin);
-		struct bt_arena *arena = check->cycle->arena;
-		struct berth_error err = BERTH_ERROR_INIT;
-		bool ready = true;
-
 		claim->is_unavailable_here = claim->has_selector &&
 			!bt_node_selector_matches(&claim->selector, bt_node_info_name(check->node),
 				bt_node_info_labels(check->node), arena, NULL);
 		if (claim->is_unavailable_here) {
-			status = BT_STATUS_OK;
-		} else {
-			if (bt_dynamic_binds_conditions(check->plugin)) {
-				bool failed = bt_dynamic_is_ready(claim->claim, &ready, &err) != 0;
-
-				berth_error_finish(&err);
-				claim->is_unavailable_here = failed ||
-					(!ready && bt_dynamic_is_timed_out(instance, claim->claim));
-			}
-			status = bt_plugin_gate(
-					 check->plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)
-				? bt_node_allocatable_check_sharing(
-					  instance, check->pod, claim->claim, check->node, arena)
-				: BT_STATUS_OK;
+			*out_available = false;
+			continue;
 		}
-		if (!bt_status_is_success(&status)) {
-			return status;
+		if (bt_dynamic_binds_conditions(check->plugin)) {
+			bool failed = bt_dynamic_is_ready(claim->claim, &is_ready, &err) != 0;
+
+			berth_error_finish(&err);
+			claim->is_unavailable_here = failed ||
+				(!is_ready && bt_dynamic_is_timed_out(instance, claim->claim));
+		}
+		if (bt_plugin_gate(check->plugin, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES)) {
+			struct bt_status status = bt_node_allocatable_check_sharing(
+				instance, check->pod, claim->claim, check->node, arena);
+			if (!bt_status_is_success(&status)) {
+				return status;
+			}
 		}
 		*out_available &= !claim->is_unavailable_here;
 	}
@@ -119,7 +114,7 @@ static struct bt_status over_status(const struct node_check *check)
 		BT_STR_ARG(check->cycle->cancel_cause));
 }
 
-/** Collect the claims to allocate, in order, in data->todo; returns their number. */
+/** Collects the claims to allocate, in order, in data->todo; returns their number. */
 static uint32_t collect_todo(struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node)
 {
 	uint32_t count = 0;
@@ -210,7 +205,7 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	}
 	struct bt_status status = check.data->extended == NULL
 		? BT_STATUS_OK
-		: bt_extended_for_node(bt_dynamic_resources_of(check.plugin), check.data->extended,
+		: bt_extended_for_node(check.data->extended,
 			  check.pod, check.node, check.data->user_count != 0, check.cycle->arena,
 			  &check.found.special);
 	if (!bt_status_is_success(&status) ||
@@ -256,19 +251,6 @@ struct bt_status bt_dynamic_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-/** Index of a claim among those that were passed to the allocator. */
-static uint32_t place_in_choice(
-	const struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index)
-{
-	uint32_t place = 0;
-
-	for (uint32_t i = 0; i < index; i++) {
-		place += data->claims[i].pending == NULL &&
-			bt_dynamic_is_wanted(&data->claims[i], node);
-	}
-	return place;
-}
-
 int bt_dynamic_allocation(const struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node,
 	uint32_t index, struct bt_arena *arena, struct bt_allocation_result *out_result,
 	struct berth_error *err)
@@ -277,8 +259,14 @@ int bt_dynamic_allocation(const struct bt_dynamic_cycle *data, const struct bt_d
 		*out_result = *data->claims[index].pending;
 		return 0;
 	}
-	return bt_allocation_choice_result(data->allocator, node->choice,
-		place_in_choice(data, node, index), arena, out_result, err);
+	/* The claim's index among those that were passed to the allocator. */
+	uint32_t place = 0;
+	for (uint32_t i = 0; i < index; i++) {
+		place += data->claims[i].pending == NULL &&
+			bt_dynamic_is_wanted(&data->claims[i], node);
+	}
+	return bt_allocation_choice_result(
+		data->allocator, node->choice, place, arena, out_result, err);
 }
 
 static bool is_named(const struct bt_allocation_result *allocation, struct bt_str request,
@@ -296,19 +284,6 @@ static bool is_named(const struct bt_allocation_result *allocation, struct bt_st
 	return false;
 }
 
-static int64_t score_allocation(
-	const struct bt_device_request *request, const struct bt_allocation_result *allocation)
-{
-	int64_t sum = 0;
-
-	for (uint32_t i = 0; i < request->first_available.count; i++) {
-		if (is_named(allocation, request->name, request->first_available.items[i].name)) {
-			sum += FIRST_AVAILABLE_SCORE - (int64_t)i;
-		}
-	}
-	return sum;
-}
-
 /** Score of a claim that Filter did not allocate. */
 static int64_t score_claim(const struct bt_dynamic_claim *claim)
 {
@@ -319,7 +294,15 @@ static int64_t score_claim(const struct bt_dynamic_claim *claim)
 
 	for (uint32_t i = 0; allocation != NULL && i < claim->claim->spec.devices.requests.count;
 		i++) {
-		sum += requests[i].exactly == NULL ? score_allocation(&requests[i], allocation) : 0;
+		uint32_t count =
+			requests[i].exactly == NULL ? requests[i].first_available.count : 0;
+
+		for (uint32_t k = 0; k < count; k++) {
+			if (is_named(allocation, requests[i].name,
+				    requests[i].first_available.items[k].name)) {
+				sum += FIRST_AVAILABLE_SCORE - (int64_t)k;
+			}
+		}
 	}
 	return sum;
 }
@@ -433,14 +416,6 @@ bool bt_dynamic_filter_column(BT_UNUSED struct bt_plugin *plugin, const void *da
 	return any != 0;
 }
 
-struct bt_status bt_dynamic_filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const void *data, BT_UNUSED const struct bt_pod_info *pod, uint32_t detail,
-	BT_UNUSED struct bt_arena *arena)
-{
-	return unresolvable(detail == BT_ALLOCATION_NONE ? BT_REASON_CLAIMS_NOT_ALLOCATABLE
-							 : BT_REASON_INVALID_RESOURCE_POOLS);
-}
-
 /**
  * PostFilter of DynamicResources: no node fits, so deallocate a claim whose devices the pod cannot
  * reach. Spec: 12 section 10.
@@ -542,39 +517,6 @@ static struct bt_status unreserve_group(
 	return BT_STATUS_OK;
 }
 
-/** Steps 2 and 3. Success: nothing was done. */
-static struct bt_status free_claims(
-	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
-{
-	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
-	struct berth_error err = BERTH_ERROR_INIT;
-
-	for (uint32_t i = 0; i < data->user_count; i++) {
-		const struct bt_dynamic_claim *claim = &data->claims[i];
-
-		/* The claim is reserved for no other pod. */
-		if (!claim->is_unavailable ||
-			!(claim->claim->status.reserved_for.count == 0 ||
-				(claim->claim->status.reserved_for.count == 1 &&
-					bt_str_equal(claim->claim->status.reserved_for.items[0].uid,
-						pod->uid)))) {
-			continue;
-		}
-		return bt_dynamic_deallocate(
-			       bt_dynamic_resources_of(plugin), pod, claim->object, &err) != 0
-			? bt_status_from_error(cycle->arena, &err)
-			: unschedulable(BT_REASON_CLAIM_DEALLOCATED);
-	}
-	if (data->count > data->user_count &&
-		!bt_extended_is_in_memory(data->claims[data->user_count].claim)) {
-		return bt_extended_delete(bt_dynamic_resources_of(plugin), pod,
-			       data->claims[data->user_count].object, cycle->arena, &err) != 0
-			? bt_status_from_error(cycle->arena, &err)
-			: unschedulable(BT_REASON_SPECIAL_CLAIM_DELETED);
-	}
-	return BT_STATUS_OK;
-}
-
 /**
  * Upstream quirk, spec 08 section 4.1: if an earlier plugin ended PreFilter, there is no cycle
  * data, and PostFilter ends with that error.
@@ -583,7 +525,10 @@ struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycl
 	const struct bt_pod_info *pod, BT_UNUSED const struct bt_node_statuses *statuses,
 	BT_UNUSED struct bt_post_filter_result *out_result)
 {
+	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
 	const struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_status status = BT_STATUS_OK;
 
 	if (data == NULL) {
 		return bt_status_state_missing(cycle->arena);
@@ -591,9 +536,29 @@ struct bt_status bt_dynamic_post_filter(struct bt_plugin *plugin, struct bt_cycl
 	if (data->count == 0) {
 		return unschedulable(BT_REASON_NO_NEW_CLAIMS);
 	}
-	struct bt_status status = free_claims(plugin, cycle, pod);
-	if (bt_status_is_success(&status) &&
-		bt_plugin_pod_group_name(&pod->object->spec).length != 0 &&
+	for (uint32_t i = 0; i < data->user_count; i++) {
+		const struct bt_dynamic_claim *claim = &data->claims[i];
+		uint32_t users = claim->claim->status.reserved_for.count;
+
+		/* The claim must be reserved for no other pod. */
+		if (claim->is_unavailable &&
+			(users == 0 ||
+				(users == 1 &&
+					bt_str_equal(claim->claim->status.reserved_for.items[0].uid,
+						pod->uid)))) {
+			return bt_dynamic_deallocate(instance, pod, claim->object, &err) != 0
+				? bt_status_from_error(cycle->arena, &err)
+				: unschedulable(BT_REASON_CLAIM_DEALLOCATED);
+		}
+	}
+	if (data->count > data->user_count &&
+		!bt_extended_is_in_memory(data->claims[data->user_count].claim)) {
+		return bt_extended_delete(instance, pod, data->claims[data->user_count].object,
+			       cycle->arena, &err) != 0
+			? bt_status_from_error(cycle->arena, &err)
+			: unschedulable(BT_REASON_SPECIAL_CLAIM_DELETED);
+	}
+	if (bt_plugin_pod_group_name(&pod->object->spec).length != 0 &&
 		bt_plugin_gate(plugin, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS)) {
 		status = unreserve_group(plugin, cycle, pod);
 	}

@@ -59,21 +59,6 @@ static const struct bt_device *device_of(
 		check->instance->dra->pools, result->driver, result->pool, result->device);
 }
 
-/** Whether an allocated device consumes resources of the node. */
-static bool has_mappings(
-	const struct demand_check *check, const struct bt_allocation_result *allocation)
-{
-	for (uint32_t i = 0; i < allocation->devices.results.count; i++) {
-		const struct bt_device *device =
-			device_of(check, &allocation->devices.results.items[i]);
-
-		if (device != NULL && device->node_allocatable_resource_mappings.count != 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 BT_PRINTF(4, 5)
 static struct bt_status set_failure(const struct demand_check *check,
 	const struct bt_resource_claim *claim, struct bt_str device, const char *format, ...)
@@ -149,16 +134,6 @@ static struct bt_status amount_of(const struct demand_check *check,
 	return BT_STATUS_OK;
 }
 
-static bool is_entry_of(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry,
-	struct bt_str claim_name)
-{
-	struct bt_str name;
-	bool generated;
-
-	return bt_dynamic_entry_name(pod, entry, &name, &generated, NULL) == 0 &&
-		bt_str_equal(name, claim_name);
-}
-
 /** Whether the container uses the claim, under the pod's name for it. */
 static bool container_uses(
 	const struct bt_pod *pod, const struct bt_container *container, struct bt_str claim_name)
@@ -169,9 +144,13 @@ static bool container_uses(
 		for (uint32_t k = 0; k < pod->spec.resource_claims.count; k++) {
 			const struct bt_pod_resource_claim *entry =
 				&pod->spec.resource_claims.items[k];
+			struct bt_str entry_name;
+			bool generated;
 
 			if (bt_str_equal(entry->name, name) &&
-				is_entry_of(pod, entry, claim_name)) {
+				bt_dynamic_entry_name(pod, entry, &entry_name, &generated, NULL) ==
+					0 &&
+				bt_str_equal(entry_name, claim_name)) {
 				return true;
 			}
 		}
@@ -179,6 +158,7 @@ static bool container_uses(
 	return false;
 }
 
+/** Adds the status of a claim if its devices consume resources of the node. */
 static struct bt_status add_status(
 	const struct demand_check *check, const struct bt_new_allocation *allocation)
 {
@@ -191,6 +171,9 @@ static struct bt_status add_status(
 		const struct bt_device *mapped =
 			device_of(check, &allocation->allocation->devices.results.items[i]);
 		room += mapped != NULL ? mapped->node_allocatable_resource_mappings.count : 0;
+	}
+	if (room == 0) {
+		return BT_STATUS_OK;
 	}
 
 	entry->resources = (struct bt_resource_list){
@@ -266,32 +249,6 @@ static void set_statuses(struct bt_pod_status *status, const struct bt_node_allo
 	status->node_allocatable_resource_claim_statuses.present = true;
 }
 
-/** Pod-level requests cover those of the containers. */
-static struct bt_status check_pod_level(const struct demand_check *check, const struct bt_pod *pod,
-	const struct bt_resource_list *demand)
-{
-	struct bt_request_options options = {.no_pod_level = true, .dra_status = true};
-
-	if (!bt_pod_has_pod_level_requests(pod)) {
-		return BT_STATUS_OK;
-	}
-	struct bt_resource_list parts = bt_pod_requests(pod, &options, check->arena);
-	for (uint32_t i = 0; i < parts.count; i++) {
-		const struct bt_quantity *whole =
-			bt_resource_list_find(demand, parts.items[i].name);
-
-		if (whole != NULL && bt_quantity_compare(&parts.items[i].quantity, whole) > 0) {
-			return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
-				check->arena,
-				"pod level request for %.*s is insufficient to cover the "
-				"aggregated "
-				"container and node-allocatable DRA requests",
-				BT_STR_ARG(parts.items[i].name));
-		}
-	}
-	return BT_STATUS_OK;
-}
-
 struct lacks {
 	struct bt_str *reasons;
 	uint32_t count;
@@ -358,9 +315,24 @@ static struct bt_status check_demand(const struct demand_check *check)
 
 	set_statuses(&pod.status, check->demand);
 	struct bt_resource_list demand = bt_pod_requests(&pod, &options, check->arena);
-	struct bt_status status = check_pod_level(check, &pod, &demand);
-	if (!bt_status_is_success(&status)) {
-		return status;
+	/* Pod-level requests must cover those of the containers. */
+	if (bt_pod_has_pod_level_requests(&pod)) {
+		struct bt_request_options parts_only = {.no_pod_level = true, .dra_status = true};
+		struct bt_resource_list parts = bt_pod_requests(&pod, &parts_only, check->arena);
+
+		for (uint32_t i = 0; i < parts.count; i++) {
+			const struct bt_quantity *whole =
+				bt_resource_list_find(&demand, parts.items[i].name);
+
+			if (whole != NULL &&
+				bt_quantity_compare(&parts.items[i].quantity, whole) > 0) {
+				return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+					check->arena,
+					"pod level request for %.*s is insufficient to cover the "
+					"aggregated container and node-allocatable DRA requests",
+					BT_STR_ARG(parts.items[i].name));
+			}
+		}
 	}
 	bt_resource_add(&wanted, &demand, check->arena);
 	return check_node(check, &wanted);
@@ -379,9 +351,7 @@ struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *in
 	demand->statuses =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_node_allocatable_claim_status, count);
 	for (uint32_t i = 0; i < count && bt_status_is_success(&status); i++) {
-		if (has_mappings(&check, allocations[i].allocation)) {
-			status = add_status(&check, &allocations[i]);
-		}
+		status = add_status(&check, &allocations[i]);
 	}
 	if (!bt_status_is_success(&status) || demand->count == 0) {
 		return status;
@@ -407,7 +377,7 @@ void bt_dynamic_assume_status(struct bt_plugin *plugin, struct bt_cycle_state *c
 
 int bt_node_allocatable_patch(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand,
-	BT_UNUSED struct bt_arena *arena, struct berth_error *err)
+	struct berth_error *err)
 {
 	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
 	struct bt_pod_status status = pod->object->status;
@@ -426,8 +396,7 @@ int bt_node_allocatable_patch(const struct bt_dynamic_resources *instance,
 }
 
 void bt_node_allocatable_clear(const struct bt_dynamic_resources *instance,
-	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand,
-	BT_UNUSED struct bt_arena *arena)
+	const struct bt_pod_info *pod, const struct bt_node_allocatable *demand)
 {
 	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
 	struct bt_pod_status status = pod->object->status;

@@ -166,17 +166,6 @@ static int begin_status(const struct binding *binding)
 	return 0;
 }
 
-static bool has_same_devices(
-	const struct bt_allocation_result *a, const struct bt_allocation_result *b)
-{
-	struct bt_allocation_result ours = *a;
-	struct bt_allocation_result theirs = *b;
-
-	ours.allocation_timestamp = NULL;
-	theirs.allocation_timestamp = NULL;
-	return bt_message_equal(&bt_allocation_result_message, &ours, &theirs);
-}
-
 /**
  * Whether the claim was allocated again since the node was chosen, perhaps with devices that the
  * node cannot use: its users were deleted, and another pod allocated it. Spec 12 section 21, D13.
@@ -186,10 +175,27 @@ static bool has_moved(const struct binding *binding)
 	const struct bt_allocation_result *chosen = binding->claim->claim->status.allocation;
 	const struct bt_allocation_result *now = base_of(binding)->status.allocation;
 
-	return chosen != NULL && now != NULL && !has_same_devices(chosen, now);
+	if (chosen == NULL || now == NULL) {
+		return false;
+	}
+	struct bt_allocation_result ours = *chosen;
+	struct bt_allocation_result theirs = *now;
+	ours.allocation_timestamp = NULL;
+	theirs.allocation_timestamp = NULL;
+	return !bt_message_equal(&bt_allocation_result_message, &ours, &theirs);
 }
 
-/** Start an attempt with the claim in bind->base. */
+static bool has_finalizer(const struct bt_resource_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->metadata.finalizers.count; i++) {
+		if (bt_str_equal_c(claim->metadata.finalizers.items[i], BT_CLAIM_FINALIZER)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Starts an attempt with the claim in bind->base. */
 static int begin_attempt(const struct binding *binding)
 {
 	const struct bt_resource_claim *base = base_of(binding);
@@ -207,13 +213,19 @@ static int begin_attempt(const struct binding *binding)
 			BT_STR_ARG(base->metadata.namespace_), BT_STR_ARG(base->metadata.name),
 			why);
 	}
-	if (binding->claim->allocation == NULL || bt_dynamic_has_finalizer(base)) {
+	if (binding->claim->allocation == NULL || has_finalizer(base)) {
 		return begin_status(binding);
 	}
-	struct bt_resource_claim *claim =
-		BT_ARENA_NEW(binding->cycle->arena, struct bt_resource_claim);
+	struct bt_arena *arena = binding->cycle->arena;
+	struct bt_resource_claim *claim = BT_ARENA_NEW(arena, struct bt_resource_claim);
+	uint32_t count = base->metadata.finalizers.count;
+	struct bt_str *finalizers = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)count + 1);
+	for (uint32_t i = 0; i < count; i++) {
+		finalizers[i] = base->metadata.finalizers.items[i];
+	}
+	finalizers[count] = BT_STR(BT_CLAIM_FINALIZER);
 	*claim = *base;
-	bt_dynamic_add_finalizer(claim, binding->cycle->arena);
+	claim->metadata.finalizers = (bt_str_list){finalizers, count + 1, true};
 	bind->sent = claim;
 	bind->step = BT_CLAIM_STEP_FINALIZER;
 	return 0;
@@ -243,44 +255,36 @@ static int step_get(const struct binding *binding)
 	return begin_attempt(binding);
 }
 
-static int step_finalizer(const struct binding *binding)
+/** The PUT of the finalizer or of the status. Without a writer it succeeds at once. */
+static int step_write(const struct binding *binding)
 {
+	const struct bt_claim_writer *writer = binding->instance->base.handle->claim_writer;
 	struct bt_claim_bind *bind = &binding->claim->bind;
+	bool is_status = bind->step == BT_CLAIM_STEP_STATUS;
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_object *object = NULL;
-	int code = bt_dynamic_write_claim(
-		binding->instance, binding->pod, bind->base, bind->sent, &object, &err);
+	int code = 0;
 
+	if (writer == NULL) {
+		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, bind->sent);
+	} else {
+		code = (is_status ? writer->update_status : writer->update)(writer->context,
+			binding->pod, bind->base, bind->sent, false, &object, &err);
+	}
 	if (code == BT_WRITE_PENDING) {
 		return code;
 	}
 	if (code != 0) {
-		return end_write(binding, code, "add finalizer to", &err);
+		const char *what = !is_status                ? "add finalizer to"
+			: binding->claim->allocation != NULL ? "add allocation and reservation to"
+							     : "add reservation to";
+		return end_write(binding, code, what, &err);
 	}
 	bind->is_written = true;
 	set_base(binding, object);
-	return begin_status(binding);
-}
-
-static int step_status(const struct binding *binding)
-{
-	struct bt_claim_bind *bind = &binding->claim->bind;
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_object *object = NULL;
-	int code = bt_dynamic_write_status(
-		binding->instance, binding->pod, bind->base, bind->sent, &object, &err);
-
-	if (code == BT_WRITE_PENDING) {
-		return code;
+	if (!is_status) {
+		return begin_status(binding);
 	}
-	if (code != 0) {
-		return end_write(binding, code,
-			binding->claim->allocation != NULL ? "add allocation and reservation to"
-							   : "add reservation to",
-			&err);
-	}
-	bind->is_written = true;
-	set_base(binding, object);
 	bind->step = BT_CLAIM_STEP_ASSUME;
 	return 0;
 }
@@ -310,68 +314,38 @@ static int step_start(const struct binding *binding)
 	return begin_attempt(binding);
 }
 
-static int step_create(const struct binding *binding, struct berth_error *err)
-{
-	struct bt_object *object = NULL;
-	int code = bt_extended_create(
-		binding->instance, binding->pod, binding->node->special, &object, err);
-
-	if (code != 0) {
-		return code;
-	}
-	bt_dynamic_claim_set(binding->claim, binding->cycle, object);
-	binding->claim->bind.base = object;
-	return begin_attempt(binding);
-}
-
-/** Assume the written claim. 0: done; *out_assumed false: it cannot be assumed. */
-static int assume(const struct binding *binding, bool *out_assumed)
+/** Spec 12 section 13.1 step 4, after failed attempts too. */
+static int step_assume(const struct binding *binding, struct berth_error *err)
 {
 	struct bt_claim_cache *claims = &binding->instance->dra->claims;
 	struct bt_claim_bind *bind = &binding->claim->bind;
 	const struct bt_object_meta *meta = bind->base->meta;
-	struct berth_error err = BERTH_ERROR_INIT;
+	struct berth_error assume_error = BERTH_ERROR_INIT;
 	int64_t now_ns = now_of(binding);
 
-	*out_assumed = bt_claim_cache_assume(claims, bind->base, &err) == 0;
-	if (*out_assumed) {
-		return 0;
-	}
-	if (bind->give_up_ns == 0) {
-		bind->give_up_ns = now_ns + ASSUME_LIMIT_NS;
-	}
-	if (binding->claim->is_special && now_ns < bind->give_up_ns &&
-		bt_claim_cache_find(claims, meta->namespace_, meta->name) == NULL) {
-		berth_error_finish(&err);
-		return wait_until(
-			binding, now_ns + (retries_at_once(binding) ? 0 : ASSUME_STEP_NS));
-	}
-	BT_LOG_ERROR(berth_error_message(&err), "Claim not stored in assume cache",
-		BT_LOG_REF("claim", meta->namespace_, meta->name));
-	berth_error_finish(&err);
-	return 0;
-}
-
-/** Spec 12 section 13.1 step 4, after failed attempts too. */
-static int step_assume(const struct binding *binding, struct berth_error *err)
-{
-	struct bt_claim_bind *bind = &binding->claim->bind;
-	bool assumed = false;
-
-	if (now_of(binding) < bind->wake_ns && bind->give_up_ns != 0) {
+	if (now_ns < bind->wake_ns && bind->give_up_ns != 0) {
 		return wait_until(binding, bind->wake_ns);
 	}
-	int code = bind->is_written ? assume(binding, &assumed) : 0;
-	if (code != 0) {
-		return code;
+	bool assumed =
+		bind->is_written && bt_claim_cache_assume(claims, bind->base, &assume_error) == 0;
+	if (bind->is_written && !assumed) {
+		if (bind->give_up_ns == 0) {
+			bind->give_up_ns = now_ns + ASSUME_LIMIT_NS;
+		}
+		if (binding->claim->is_special && now_ns < bind->give_up_ns &&
+			bt_claim_cache_find(claims, meta->namespace_, meta->name) == NULL) {
+			berth_error_finish(&assume_error);
+			return wait_until(
+				binding, now_ns + (retries_at_once(binding) ? 0 : ASSUME_STEP_NS));
+		}
+		BT_LOG_ERROR(berth_error_message(&assume_error), "Claim not stored in assume cache",
+			BT_LOG_REF("claim", meta->namespace_, meta->name));
+		berth_error_finish(&assume_error);
 	}
 	if (binding->claim->allocation != NULL || assumed) {
 		/* The allocation was written or never will be, so it is no longer in flight. */
-		struct bt_dynamic_claim *claim = binding->claim;
-
-		claim->is_signalled = false;
-		(void)bt_claim_cache_maybe_remove(
-			&binding->instance->dra->claims, claim->uid, true);
+		binding->claim->is_signalled = false;
+		(void)bt_claim_cache_maybe_remove(claims, binding->claim->uid, true);
 	}
 	if (bind->failure != 0) {
 		bind->step = BT_CLAIM_STEP_DONE;
@@ -383,34 +357,38 @@ static int step_assume(const struct binding *binding, struct berth_error *err)
 	return 0;
 }
 
-static int step_patch_pod(const struct binding *binding, struct berth_error *err)
-{
-	int code = bt_extended_patch_pod(binding->instance, binding->pod, binding->node->special,
-		binding->claim->claim->metadata.name, binding->cycle->arena, err);
-
-	if (code == 0) {
-		binding->claim->bind.step = BT_CLAIM_STEP_DONE;
-	}
-	return code;
-}
-
 static int run_step(const struct binding *binding, struct berth_error *err)
 {
-	switch (binding->claim->bind.step) {
+	struct bt_dynamic_claim *claim = binding->claim;
+	struct bt_object *object = NULL;
+	int code = 0;
+
+	switch (claim->bind.step) {
 	case BT_CLAIM_STEP_START:
 		return step_start(binding);
 	case BT_CLAIM_STEP_CREATE:
-		return step_create(binding, err);
+		code = bt_extended_create(
+			binding->instance, binding->pod, binding->node->special, &object, err);
+		if (code != 0) {
+			return code;
+		}
+		bt_dynamic_claim_set(claim, binding->cycle, object);
+		claim->bind.base = object;
+		return begin_attempt(binding);
 	case BT_CLAIM_STEP_GET:
 		return step_get(binding);
 	case BT_CLAIM_STEP_FINALIZER:
-		return step_finalizer(binding);
 	case BT_CLAIM_STEP_STATUS:
-		return step_status(binding);
+		return step_write(binding);
 	case BT_CLAIM_STEP_ASSUME:
 		return step_assume(binding, err);
 	case BT_CLAIM_STEP_PATCH_POD:
-		return step_patch_pod(binding, err);
+		code = bt_extended_patch_pod(binding->instance, binding->pod,
+			binding->node->special, claim->claim->metadata.name, err);
+		if (code == 0) {
+			claim->bind.step = BT_CLAIM_STEP_DONE;
+		}
+		return code;
 	case BT_CLAIM_STEP_DONE:
 		break;
 	}
@@ -434,40 +412,10 @@ static bool needs_no_binding(const struct binding *binding)
 				binding->instance, claim->claim, binding->pod->object));
 }
 
-static int bind_claims(struct binding *binding, struct berth_error *err)
-{
-	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(binding->plugin, binding->cycle);
-	int code = 0;
-
-	for (uint32_t i = 0; i < data->count && code == 0; i++) {
-		binding->claim = &data->claims[i];
-		if (needs_no_binding(binding)) {
-			continue;
-		}
-		do {
-			code = run_step(binding, err);
-		} while (code == 0 && binding->claim->bind.step != BT_CLAIM_STEP_DONE);
-	}
-	return code;
-}
-
-static int patch_demand(const struct binding *binding, struct berth_error *err)
-{
-	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(binding->plugin, binding->cycle);
-	int code = 0;
-
-	if (!data->is_patched && binding->node != NULL && binding->node->demand != NULL) {
-		code = bt_node_allocatable_patch(binding->instance, binding->pod,
-			binding->node->demand, binding->cycle->arena, err);
-		data->is_patched = code == 0;
-	}
-	return code;
-}
-
 struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
-	const struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
+	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
 	struct binding binding = {
 		.plugin = plugin,
 		.instance = bt_dynamic_resources_of(plugin),
@@ -480,9 +428,20 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 		return bt_status_state_missing(cycle->arena);
 	}
 	binding.node = bt_dynamic_node_of(data, slot);
-	int code = bind_claims(&binding, &err);
-	if (code == 0) {
-		code = patch_demand(&binding, &err);
+	int code = 0;
+	for (uint32_t i = 0; i < data->count && code == 0; i++) {
+		binding.claim = &data->claims[i];
+		if (needs_no_binding(&binding)) {
+			continue;
+		}
+		do {
+			code = run_step(&binding, &err);
+		} while (code == 0 && binding.claim->bind.step != BT_CLAIM_STEP_DONE);
+	}
+	if (code == 0 && !data->is_patched && binding.node != NULL &&
+		binding.node->demand != NULL) {
+		code = bt_node_allocatable_patch(binding.instance, pod, binding.node->demand, &err);
+		data->is_patched = code == 0;
 	}
 	if (code == 0 && bt_dynamic_binds_conditions(plugin)) {
 		code = bt_dynamic_wait(plugin, cycle, pod, slot, &err);
@@ -523,20 +482,6 @@ static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	return 0;
 }
 
-/**
- * Whether all claims but the special one are allocated. If Filter made no entry for the node,
- * device plugins provide the special claim's resources there.
- */
-static bool needs_no_devices(const struct bt_dynamic_cycle *data)
-{
-	for (uint32_t i = 0; i < data->user_count; i++) {
-		if (!data->claims[i].was_allocated) {
-			return false;
-		}
-	}
-	return true;
-}
-
 struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
@@ -560,10 +505,17 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 	}
 	const struct bt_dynamic_node *node = bt_dynamic_node_of(data, slot);
 	if (node == NULL) {
-		return needs_no_devices(data)
-			? BT_STATUS_OK
-			: bt_status_error_text(
-				  cycle->arena, BT_STR("claim allocation not found for node"));
+		/*
+		 * If Filter made no entry for the node, device plugins provide the special claim's
+		 * resources there; all other claims must be allocated.
+		 */
+		for (uint32_t i = 0; i < data->user_count; i++) {
+			if (!data->claims[i].was_allocated) {
+				return bt_status_error_text(cycle->arena,
+					BT_STR("claim allocation not found for node"));
+			}
+		}
+		return BT_STATUS_OK;
 	}
 	for (uint32_t i = 0; i < data->count; i++) {
 		struct berth_error err = BERTH_ERROR_INIT;
@@ -599,36 +551,50 @@ static void take_back(
 	}
 }
 
-/** The special claim belongs to the pod, so delete it with the attempt. */
-static void undo_special(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+/**
+ * PreBind was canceled while the claim's status was being written. Wait for the answer: otherwise
+ * devices could be given to other claims although this claim gets them, and Unreserve would not
+ * know what to undo.
+ */
+static void end_status_write(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_dynamic_claim *claim)
 {
+	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
+	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
+	struct bt_claim_cache *claims = &instance->dra->claims;
+	struct bt_claim_bind *bind = &claim->bind;
 	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_object *object = NULL;
 
-	take_back(plugin, cycle, claim);
-	if (claim->is_undone || bt_extended_is_in_memory(claim->claim)) {
+	if (writer == NULL || bind->step != BT_CLAIM_STEP_STATUS) {
 		return;
 	}
-	claim->is_undone = true;
-	if (bt_extended_delete(
-		    bt_dynamic_resources_of(plugin), pod, claim->object, cycle->arena, &err) != 0) {
-		BT_LOG_ERROR(berth_error_message(&err),
-			"Failed to delete the claim for extended resources",
-			BT_LOG_REF("pod", pod->namespace_, pod->name));
-		berth_error_finish(&err);
+	bind->step = BT_CLAIM_STEP_DONE;
+	if (writer->update_status(
+		    writer->context, pod, bind->base, bind->sent, true, &object, &err) != 0) {
+		berth_error_finish(&err); /* nothing was written, so there is nothing to undo */
+		return;
+	}
+	if (bt_claim_cache_assume(claims, object, &err) != 0) {
+		berth_error_finish(&err); /* the watch has reported the claim already */
+	}
+	bt_dynamic_claim_set(claim, cycle, object);
+	if (bt_claim_cache_maybe_remove(claims, claim->uid, true)) {
+		bt_dynamic_group_drop(bt_dynamic_group_of(plugin, cycle), claim->uid);
 	}
 }
 
 void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
+	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
 	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
 
 	if (data == NULL) {
 		return;
 	}
 	for (uint32_t i = 0; i < data->count; i++) {
-		bt_dynamic_end_write(plugin, cycle, pod, &data->claims[i]);
+		end_status_write(plugin, cycle, pod, &data->claims[i]);
 	}
 	for (uint32_t i = 0; i < data->user_count; i++) {
 		struct bt_dynamic_claim *claim = &data->claims[i];
@@ -636,16 +602,29 @@ void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle
 		if (!claim->is_undone && claim->claim->status.allocation != NULL &&
 			bt_resource_claim_is_reserved_by(claim->claim, pod->uid)) {
 			claim->is_undone = true;
-			bt_dynamic_unreserve_claim(bt_dynamic_resources_of(plugin), pod,
-				claim->claim, pod->uid, cycle->arena);
+			bt_dynamic_unreserve_claim(
+				instance, pod, claim->claim, pod->uid, cycle->arena);
 		}
 	}
 	if (data->count > data->user_count) {
-		undo_special(plugin, cycle, pod, &data->claims[data->user_count]);
+		/* The special claim belongs to the pod, so delete it with the attempt. */
+		struct bt_dynamic_claim *special = &data->claims[data->user_count];
+		struct berth_error err = BERTH_ERROR_INIT;
+
+		take_back(plugin, cycle, special);
+		if (!special->is_undone && !bt_extended_is_in_memory(special->claim)) {
+			special->is_undone = true;
+			if (bt_extended_delete(
+				    instance, pod, special->object, cycle->arena, &err) != 0) {
+				BT_LOG_ERROR(berth_error_message(&err),
+					"Failed to delete the claim for extended resources",
+					BT_LOG_REF("pod", pod->namespace_, pod->name));
+				berth_error_finish(&err);
+			}
+		}
 	}
 	const struct bt_dynamic_node *node = bt_dynamic_node_of(data, slot);
 	if (node != NULL && node->demand != NULL) {
-		bt_node_allocatable_clear(
-			bt_dynamic_resources_of(plugin), pod, node->demand, cycle->arena);
+		bt_node_allocatable_clear(instance, pod, node->demand);
 	}
 }

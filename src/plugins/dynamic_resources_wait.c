@@ -17,21 +17,6 @@ bool bt_dynamic_binds_conditions(const struct bt_plugin *plugin)
 		bt_plugin_gate(plugin, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS);
 }
 
-static const struct bt_allocated_device_status *find_device(const struct bt_resource_claim *claim,
-	const struct bt_device_request_allocation_result *result)
-{
-	for (uint32_t i = 0; i < claim->status.devices.count; i++) {
-		const struct bt_allocated_device_status *device = &claim->status.devices.items[i];
-
-		if (bt_str_equal(device->driver, result->driver) &&
-			bt_str_equal(device->pool, result->pool) &&
-			bt_str_equal(device->device, result->device)) {
-			return device;
-		}
-	}
-	return NULL;
-}
-
 /** The condition if it is True. */
 static const struct bt_condition *find_true(
 	const struct bt_allocated_device_status *device, struct bt_str type)
@@ -50,8 +35,17 @@ static int check_device(const struct bt_resource_claim *claim,
 	const struct bt_device_request_allocation_result *result, bool *out_ready,
 	struct berth_error *err)
 {
-	const struct bt_allocated_device_status *device = find_device(claim, result);
+	const struct bt_allocated_device_status *device = NULL;
 
+	for (uint32_t i = 0; device == NULL && i < claim->status.devices.count; i++) {
+		const struct bt_allocated_device_status *each = &claim->status.devices.items[i];
+
+		if (bt_str_equal(each->driver, result->driver) &&
+			bt_str_equal(each->pool, result->pool) &&
+			bt_str_equal(each->device, result->device)) {
+			device = each;
+		}
+	}
 	*out_ready = device != NULL;
 	if (device == NULL) {
 		return 0;
@@ -98,18 +92,6 @@ int bt_dynamic_is_ready(
 	return 0;
 }
 
-static bool has_conditions(const struct bt_resource_claim *claim)
-{
-	const struct bt_allocation_result *allocation = claim->status.allocation;
-
-	for (uint32_t i = 0; allocation != NULL && i < allocation->devices.results.count; i++) {
-		if (allocation->devices.results.items[i].binding_conditions.count != 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool bt_dynamic_is_timed_out(
 	const struct bt_dynamic_resources *instance, const struct bt_resource_claim *claim)
 {
@@ -153,86 +135,78 @@ static void count(const struct bt_dynamic_resources *instance, const struct bt_d
 	}
 }
 
-/** Check the current version of one claim. *out_status: result of the wait, if it ended. */
-static int poll_claim(const struct bt_dynamic_resources *instance, struct bt_cycle_state *cycle,
-	struct bt_dynamic_claim *claim, bool *out_ready, const char **out_status,
-	struct berth_error *err)
-{
-	const struct bt_object_meta *meta = claim->object->meta;
-	struct bt_object *object =
-		bt_claim_cache_find(&instance->dra->claims, meta->namespace_, meta->name);
-
-	if (object == NULL) {
-		*out_status = STATUS_ERROR;
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-			"could not find ResourceClaim \"%.*s/%.*s\"", BT_STR_ARG(meta->namespace_),
-			BT_STR_ARG(meta->name));
-	}
-	if (object != claim->object) {
-		bt_dynamic_claim_set(claim, cycle, bt_object_share(object));
-	}
-	int code = bt_dynamic_is_ready(claim->claim, out_ready, err);
-	if (code != 0) {
-		*out_status = STATUS_FAILURE;
-		return code;
-	}
-	if (!*out_ready && bt_dynamic_is_timed_out(instance, claim->claim)) {
-		*out_status = STATUS_TIMEOUT;
-		return bt_error_set(err, BERTH_ERR_STATE, "device binding timeout: claim=%.*s",
-			BT_STR_ARG(claim->claim->metadata.name));
-	}
-	return 0;
-}
-
-/** Check the claims in order, up to the first that is not ready. */
+/** Checks the current versions of the claims in order, up to the first that is not ready. */
 static int poll_claims(const struct bt_dynamic_resources *instance, struct bt_cycle_state *cycle,
 	struct bt_dynamic_cycle *data, const char **out_status, struct berth_error *err)
 {
-	int64_t now_ns = instance->base.handle->now_ns;
-	bool ready = true;
+	for (uint32_t i = 0; i < data->count; i++) {
+		struct bt_dynamic_claim *claim = &data->claims[i];
+		const struct bt_object_meta *meta = claim->object->meta;
+		bool is_ready = true;
 
-	for (uint32_t i = 0; ready && i < data->count; i++) {
-		/* Skip a special claim that exists only in memory. */
-		int code = (!data->claims[i].is_special ||
-				   !bt_extended_is_in_memory(data->claims[i].claim))
-			? poll_claim(instance, cycle, &data->claims[i], &ready, out_status, err)
-			: 0;
-
+		if (claim->is_special && bt_extended_is_in_memory(claim->claim)) {
+			continue;
+		}
+		struct bt_object *object =
+			bt_claim_cache_find(&instance->dra->claims, meta->namespace_, meta->name);
+		if (object == NULL) {
+			*out_status = STATUS_ERROR;
+			return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+				"could not find ResourceClaim \"%.*s/%.*s\"",
+				BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
+		}
+		if (object != claim->object) {
+			bt_dynamic_claim_set(claim, cycle, bt_object_share(object));
+		}
+		int code = bt_dynamic_is_ready(claim->claim, &is_ready, err);
 		if (code != 0) {
+			*out_status = STATUS_FAILURE;
 			return code;
 		}
+		if (!is_ready && bt_dynamic_is_timed_out(instance, claim->claim)) {
+			*out_status = STATUS_TIMEOUT;
+			return bt_error_set(err, BERTH_ERR_STATE,
+				"device binding timeout: claim=%.*s",
+				BT_STR_ARG(claim->claim->metadata.name));
+		}
+		if (!is_ready) {
+			data->next_poll_ns = instance->base.handle->now_ns + POLL_NS;
+			return BT_WRITE_PENDING;
+		}
 	}
-	if (ready) {
-		*out_status = STATUS_SUCCESS;
-		return 0;
-	}
-	data->next_poll_ns = now_ns + POLL_NS;
-	return BT_WRITE_PENDING;
+	*out_status = STATUS_SUCCESS;
+	return 0;
 }
 
-/** Start the wait. false: no device has binding conditions. */
+/** Starts the wait. false: no device has binding conditions. */
 static bool begin(const struct bt_dynamic_resources *instance, struct bt_dynamic_cycle *data,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_arena *arena)
 {
-	for (uint32_t i = 0; !data->waits && i < data->count; i++) {
-		data->waits = has_conditions(data->claims[i].claim);
+	const struct bt_handle *handle = instance->base.handle;
+	const struct bt_handle_services *services = handle->services;
+
+	for (uint32_t i = 0; i < data->count; i++) {
+		const struct bt_allocation_result *allocation =
+			data->claims[i].claim->status.allocation;
+
+		for (uint32_t k = 0; allocation != NULL && k < allocation->devices.results.count;
+			k++) {
+			data->waits |=
+				allocation->devices.results.items[k].binding_conditions.count != 0;
+		}
 	}
 	if (!data->waits) {
 		return false;
 	}
-	data->next_poll_ns = instance->base.handle->now_ns;
+	data->next_poll_ns = handle->now_ns;
 	data->wait_ends_ns = data->next_poll_ns + instance->binding_timeout_ns;
-	data->wait_started_ns = bt_metrics_now(bt_handle_metrics(instance->base.handle));
-	const struct bt_handle *handle = instance->base.handle;
-	const struct bt_handle_services *services = handle->services;
-	struct bt_str node_name = bt_node_table_name(&handle->state->nodes, slot);
-
+	data->wait_started_ns = bt_metrics_now(bt_handle_metrics(handle));
 	if (services != NULL && services->event != NULL) {
 		services->event(services->context, pod, "Normal", "BindingConditionsPending",
 			"Scheduling",
 			bt_arena_printf(arena,
 				"waiting for binding conditions for device on node %.*s",
-				BT_STR_ARG(node_name)));
+				BT_STR_ARG(bt_node_table_name(&handle->state->nodes, slot))));
 	}
 	return true;
 }
@@ -271,64 +245,6 @@ int bt_dynamic_wait(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
  * 13.
  */
 
-static const struct bt_str finalizer = BT_STR_INIT(BT_CLAIM_FINALIZER);
-
-bool bt_dynamic_has_finalizer(const struct bt_resource_claim *claim)
-{
-	for (uint32_t i = 0; i < claim->metadata.finalizers.count; i++) {
-		if (bt_str_equal(claim->metadata.finalizers.items[i], finalizer)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-void bt_dynamic_add_finalizer(struct bt_resource_claim *claim, struct bt_arena *arena)
-{
-	uint32_t count = claim->metadata.finalizers.count;
-
-	if (bt_dynamic_has_finalizer(claim)) {
-		return;
-	}
-	struct bt_str *items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)count + 1);
-	for (uint32_t i = 0; i < count; i++) {
-		items[i] = claim->metadata.finalizers.items[i];
-	}
-	items[count] = finalizer;
-	claim->metadata.finalizers = (bt_str_list){items, count + 1, true};
-}
-
-/** The answer that the API would give. */
-static int answer_as_written(const struct bt_resource_claim *claim, struct bt_object **out_claim)
-{
-	*out_claim = bt_object_create(BT_KIND_RESOURCE_CLAIM, claim);
-	return 0;
-}
-
-int bt_dynamic_write_claim(const struct bt_dynamic_resources *instance,
-	const struct bt_pod_info *pod, const struct bt_object *base,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
-
-	return writer == NULL
-		? answer_as_written(claim, out_claim)
-		: writer->update(writer->context, pod, base, claim, false, out_claim, err);
-}
-
-int bt_dynamic_write_status(const struct bt_dynamic_resources *instance,
-	const struct bt_pod_info *pod, const struct bt_object *base,
-	const struct bt_resource_claim *claim, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
-
-	return writer == NULL
-		? answer_as_written(claim, out_claim)
-		: writer->update_status(writer->context, pod, base, claim, false, out_claim, err);
-}
-
 /** Without a writer no watch reports the claim, so assume it at once. */
 static void assume_written(
 	const struct bt_dynamic_resources *instance, const struct bt_resource_claim *claim)
@@ -361,34 +277,6 @@ int bt_dynamic_deallocate(const struct bt_dynamic_resources *instance,
 	bt_object_release(answer);
 	/* A conflict is an ordinary error here. */
 	return code > 0 ? BERTH_ERR_STATE : code;
-}
-
-void bt_dynamic_end_write(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct bt_dynamic_claim *claim)
-{
-	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
-	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
-	struct bt_claim_cache *claims = &instance->dra->claims;
-	struct bt_claim_bind *bind = &claim->bind;
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_object *object = NULL;
-
-	if (writer == NULL || bind->step != BT_CLAIM_STEP_STATUS) {
-		return;
-	}
-	bind->step = BT_CLAIM_STEP_DONE;
-	if (writer->update_status(
-		    writer->context, pod, bind->base, bind->sent, true, &object, &err) != 0) {
-		berth_error_finish(&err); /* nothing was written, so there is nothing to undo */
-		return;
-	}
-	if (bt_claim_cache_assume(claims, object, &err) != 0) {
-		berth_error_finish(&err); /* the watch has reported the claim already */
-	}
-	bt_dynamic_claim_set(claim, cycle, object);
-	if (bt_claim_cache_maybe_remove(claims, claim->uid, true)) {
-		bt_dynamic_group_drop(bt_dynamic_group_of(plugin, cycle), claim->uid);
-	}
 }
 
 void bt_dynamic_unreserve_claim(const struct bt_dynamic_resources *instance,

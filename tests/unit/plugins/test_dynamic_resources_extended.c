@@ -25,7 +25,7 @@ static const char *node_claim(struct fixture *fixture, const char *pod_json, con
 		return "not wanted";
 	}
 	bt_node_info_init(&info, fixture->state, fixture_slot(fixture, node));
-	struct bt_status status = bt_extended_for_node(instance, extended, pod, &info,
+	struct bt_status status = bt_extended_for_node(extended, pod, &info,
 		pod->object->spec.resource_claims.count != 0, &fixture->arena, &claim);
 	if (!bt_status_is_success(&status)) {
 		return fixture_status_text(fixture, status);
