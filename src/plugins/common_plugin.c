@@ -26,16 +26,20 @@ int bt_plugin_args_expect(const struct bt_plugin_args *args, enum bt_plugin_args
 	const char *text, const struct bt_handle *handle, struct berth_error *err)
 {
 	if (args == NULL || args->kind != kind) {
-		/* Name of the type as upstream prints it. */
+		/* Names of the types as upstream prints them. */
 		const char *wanted = bt_plugin_args_kind_name(kind);
 		const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
+		const char *package = given != NULL ? "*config." : "";
 
-		if (given != NULL) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got *config.%s", text,
-				wanted, given);
+		if (given == NULL) {
+			given = args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown"
+									    : "<nil>";
 		}
-		return bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got %s", text, wanted,
-			args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
+		return text != NULL
+			? bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got %s%s", text, wanted,
+				  package, given)
+			: bt_error_set(err, BERTH_ERR_INVALID, "got args of type %s%s, want *%s",
+				  package, given, wanted);
 	}
 	return bt_plugin_args_validate(args, handle->gates, err);
 }
@@ -47,6 +51,24 @@ enum bt_queueing_hint bt_hint_if_pod_itself(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_pod *changed = new_object;
 
 	return bt_str_equal(changed->metadata.uid, pod->uid) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+}
+
+int64_t bt_broken_line(const struct bt_shape_point *points, uint32_t count, int64_t utilization)
+{
+	if (utilization <= points[0].utilization) {
+		return points[0].score;
+	}
+	for (uint32_t i = 1; i < count; i++) {
+		const struct bt_shape_point *low = &points[i - 1];
+		const struct bt_shape_point *high = &points[i];
+
+		if (utilization <= high->utilization) {
+			return low->score +
+				(high->score - low->score) * (utilization - low->utilization) /
+				(high->utilization - low->utilization);
+		}
+	}
+	return points[count - 1].score;
 }
 
 bool bt_plugin_ports_conflict(const bt_host_port_list *wanted, const struct bt_node_info *node)

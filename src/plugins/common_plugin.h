@@ -21,7 +21,7 @@ void bt_plain_plugin_destroy(struct bt_plugin *plugin);
 /**
  * Check that args are valid and of this kind. The error for another kind is `<text> <kind
  * name>Args, got <type>`, with the text "want args to be of type" or "args are not of type" (spec
- * 10 section 7.5).
+ * 10 section 7.5); text NULL: `got args of type <type>, want *<kind name>Args`.
  */
 BT_MUST_USE int bt_plugin_args_expect(const struct bt_plugin_args *args,
 	enum bt_plugin_args_kind kind, const char *text, const struct bt_handle *handle,
@@ -96,6 +96,18 @@ bool bt_plugin_ports_conflict(const bt_host_port_list *wanted, const struct bt_n
 
 /** The image's name, with the tag "latest" if there is neither tag nor digest. */
 struct bt_str bt_image_normalized_name(struct bt_str name, struct bt_arena *arena);
+
+/** A point of a utilization shape. */
+struct bt_shape_point {
+	int64_t utilization;
+	int64_t score;
+};
+
+/**
+ * The broken line of spec 05 section 3.9 at this utilization, with integer division toward zero. At
+ * least one point.
+ */
+int64_t bt_broken_line(const struct bt_shape_point *points, uint32_t count, int64_t utilization);
 
 /** Truncates toward zero; INT64_MIN if the value does not fit. */
 static inline int64_t bt_trunc_to_i64(double value)

@@ -128,25 +128,27 @@ static struct bt_status pod_group_post_filter(struct bt_plugin *plugin, struct b
 		&instance_of(plugin)->evaluator, arena, group, pods, pod_count, trial);
 }
 
-struct bt_evaluator *bt_default_preemption_evaluator(const struct bt_framework *framework)
+static struct bt_plugin *find_instance(const struct bt_framework *framework)
 {
 	struct bt_plugin *plugin =
 		bt_framework_find_plugin(framework, bt_str_from(bt_default_preemption_plugin.name));
 
-	return plugin != NULL && plugin->ops == &bt_default_preemption_plugin
-		? &instance_of(plugin)->evaluator
-		: NULL;
+	return plugin != NULL && plugin->ops == &bt_default_preemption_plugin ? plugin : NULL;
+}
+
+struct bt_evaluator *bt_default_preemption_evaluator(const struct bt_framework *framework)
+{
+	struct bt_plugin *plugin = find_instance(framework);
+
+	return plugin != NULL ? &instance_of(plugin)->evaluator : NULL;
 }
 
 const struct bt_preemption_decision *bt_default_preemption_decision(
 	const struct bt_framework *framework, const struct bt_cycle_state *cycle)
 {
-	const struct bt_plugin *plugin =
-		bt_framework_find_plugin(framework, bt_str_from(bt_default_preemption_plugin.name));
+	const struct bt_plugin *plugin = find_instance(framework);
 
-	return plugin != NULL && plugin->ops == &bt_default_preemption_plugin
-		? bt_plugin_pre_filter_data(plugin, cycle)
-		: NULL;
+	return plugin != NULL ? bt_plugin_pre_filter_data(plugin, cycle) : NULL;
 }
 
 /*
@@ -179,18 +181,8 @@ static int events_to_register(struct bt_plugin *plugin,
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	if (args == NULL || args->kind != BT_ARGS_DEFAULT_PREEMPTION) {
-		const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
+	int code = bt_plugin_args_expect(args, BT_ARGS_DEFAULT_PREEMPTION, NULL, handle, err);
 
-		if (given != NULL) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"got args of type *config.%s, want *DefaultPreemptionArgs", given);
-		}
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"got args of type %s, want *DefaultPreemptionArgs",
-			args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
-	}
-	int code = bt_plugin_args_validate(args, handle->gates, err);
 	if (code != 0) {
 		return code;
 	}

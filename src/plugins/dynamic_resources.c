@@ -548,27 +548,10 @@ static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_
 	return data->count == 0 ? bt_status_code_only(BT_STATUS_SKIP) : BT_STATUS_OK;
 }
 
-static int check_args(
-	const struct bt_plugin_args *args, const struct bt_handle *handle, struct berth_error *err)
-{
-	const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
-
-	if (args != NULL && args->kind == BT_ARGS_DYNAMIC_RESOURCES) {
-		return bt_plugin_args_validate(args, handle->gates, err);
-	}
-	if (given != NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"got args of type *config.%s, want *DynamicResourcesArgs", given);
-	}
-	return bt_error_set(err, BERTH_ERR_INVALID,
-		"got args of type %s, want *DynamicResourcesArgs",
-		args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>");
-}
-
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	int code = check_args(args, handle, err);
+	int code = bt_plugin_args_expect(args, BT_ARGS_DYNAMIC_RESOURCES, NULL, handle, err);
 	struct bt_dynamic_resources *instance;
 
 	if (code != 0) {

@@ -5,6 +5,8 @@
  * memory, scores 0 to 10. EqualPriority, ResourceLimitsPriority, ImageLocalityPriority,
  * NodePreferAvoidPods. Spec: 05b B8, B10 to B12.
  */
+#include <inttypes.h>
+
 #include "api/types.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -32,37 +34,6 @@ static int64_t most_requested(int64_t requested, int64_t capacity)
 static double fraction_of(int64_t requested, int64_t capacity)
 {
 	return capacity == 0 ? 1.0 : (double)requested / (double)capacity;
-}
-
-/**
- * Interpolate linearly between the shape points at p (spec 05 section 3.9); there is at least one
- * point.
- */
-static int64_t line_at(const bt_utilization_shape_point_list *points, int64_t p)
-{
-	const struct bt_utilization_shape_point *point = points->items;
-
-	if (p <= point[0].utilization) {
-		return point[0].score;
-	}
-	for (uint32_t i = 1; i < points->count; i++) {
-		if (p <= point[i].utilization) {
-			int64_t rise = (int64_t)point[i].score - point[i - 1].score;
-			int64_t run = (int64_t)point[i].utilization - point[i - 1].utilization;
-
-			return point[i - 1].score + rise * (p - point[i - 1].utilization) / run;
-		}
-	}
-	return point[points->count - 1].score;
-}
-
-static int64_t capacity_ratio(
-	const bt_utilization_shape_point_list *points, int64_t requested, int64_t capacity)
-{
-	if (capacity == 0 || requested > capacity) {
-		return line_at(points, 100);
-	}
-	return line_at(points, bt_wrap_div(bt_wrap_mul(requested, 100), capacity));
 }
 
 static int64_t mean_score(int64_t cpu_score, int64_t memory_score)
@@ -162,25 +133,35 @@ static struct bt_status score_balanced(struct bt_plugin *plugin, struct bt_cycle
 
 struct capacity_ratio_plugin {
 	struct bt_legacy_plugin base;
-	bt_utilization_shape_point_list shape;
+	struct bt_shape_point *points; /* in the arena */
+	uint32_t point_count;
 };
+
+static int64_t capacity_ratio(
+	const struct capacity_ratio_plugin *plugin, int64_t requested, int64_t capacity)
+{
+	int64_t utilization = capacity == 0 || requested > capacity
+		? 100
+		: bt_wrap_div(bt_wrap_mul(requested, 100), capacity);
+
+	return bt_broken_line(plugin->points, plugin->point_count, utilization);
+}
 
 static struct bt_status score_capacity_ratio(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const bt_utilization_shape_point_list *shape =
-		&((struct capacity_ratio_plugin *)(void *)plugin)->shape;
+	const struct capacity_ratio_plugin *ratio = (struct capacity_ratio_plugin *)(void *)plugin;
 	struct non_zero_request total = total_request(plugin, cycle, pod, node);
 
-	*out_score = mean_score(capacity_ratio(shape, total.cpu_milli, node->allocatable_cpu_milli),
-		capacity_ratio(shape, total.memory_bytes, node->allocatable_memory_bytes));
+	*out_score = mean_score(capacity_ratio(ratio, total.cpu_milli, node->allocatable_cpu_milli),
+		capacity_ratio(ratio, total.memory_bytes, node->allocatable_memory_bytes));
 	return BT_STATUS_OK;
 }
 
 #define RATIO_KIND_NAME "RequestedToCapacityRatioPriorityArgs"
 
 static int read_point_field(const struct bt_json_value *point, const char *field, uint32_t index,
-	int32_t *out_value, struct berth_error *err)
+	int64_t *out_value, struct berth_error *err)
 {
 	const struct bt_json_value *number = bt_json_find(point, field);
 	int64_t value = 0;
@@ -192,7 +173,7 @@ static int read_point_field(const struct bt_json_value *point, const char *field
 			"%s: shape[%u].%s: expected int32, got %s", RATIO_KIND_NAME, index, field,
 			bt_json_type_name(number->type));
 	}
-	*out_value = (int32_t)value;
+	*out_value = value;
 	return 0;
 }
 
@@ -202,7 +183,7 @@ static int load_shape(
 	struct capacity_ratio_plugin *plugin = (struct capacity_ratio_plugin *)(void *)base;
 	static const char *const fields[] = {"shape"};
 	/* Prefers empty nodes. */
-	static const struct bt_utilization_shape_point default_points[] = {{0, 10}, {100, 0}};
+	static const struct bt_shape_point default_points[] = {{0, 10}, {100, 0}};
 	const struct bt_json_value *value;
 	int code = bt_legacy_args_open(
 		args, RATIO_KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &base->arena, &value, err);
@@ -211,78 +192,69 @@ static int load_shape(
 		return code;
 	}
 	const struct bt_json_value *list = bt_json_find(value, "shape");
-	if (list != NULL && list->type != BT_JSON_NULL) {
-		if (list->type != BT_JSON_ARRAY) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"%s: shape: expected array, got %s", RATIO_KIND_NAME,
-				bt_json_type_name(list->type));
-		}
-		if (list->count > BT_LEGACY_ARGS_LIST_MAX) {
-			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-				"%s: shape: more than %d entries", RATIO_KIND_NAME,
-				BT_LEGACY_ARGS_LIST_MAX);
-		}
-		plugin->shape.items = BT_ARENA_NEW_ARRAY(
-			&base->arena, struct bt_utilization_shape_point, list->count);
-		for (uint32_t i = 0; i < list->count; i++) {
-			struct bt_utilization_shape_point *point = &plugin->shape.items[i];
-
-			if (list->elements[i]->type != BT_JSON_OBJECT) {
-				return bt_error_set(err, BERTH_ERR_INVALID,
-					"%s: shape[%u]: expected object, got %s", RATIO_KIND_NAME,
-					i, bt_json_type_name(list->elements[i]->type));
-			}
-			code = read_point_field(
-				list->elements[i], "utilization", i, &point->utilization, err);
-			if (code == 0) {
-				code = read_point_field(
-					list->elements[i], "score", i, &point->score, err);
-			}
-			if (code != 0) {
-				return code;
-			}
-			plugin->shape.count++;
-		}
-		/*
-		 * Check the rules of spec 05 section 11.1 point 6 and report the first violation.
-		 */
-		if (plugin->shape.count == 0) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"shape: Required value: at least one point must be specified");
-		}
-		for (uint32_t i = 1; i < plugin->shape.count; i++) {
-			if (plugin->shape.items[i - 1].utilization >=
-				plugin->shape.items[i].utilization) {
-				return bt_error_set(err, BERTH_ERR_INVALID,
-					"shape[%u].utilization: Invalid value: %d: values must be "
-					"sorted "
-					"in increasing order",
-					i, plugin->shape.items[i].utilization);
-			}
-		}
-		for (uint32_t i = 0; i < plugin->shape.count; i++) {
-			const struct bt_utilization_shape_point *checked = &plugin->shape.items[i];
-
-			if (checked->utilization < 0 || checked->utilization > 100) {
-				return bt_error_set(err, BERTH_ERR_INVALID,
-					"shape[%u].utilization: Invalid value: %d: not in valid "
-					"range [0, "
-					"100]",
-					i, checked->utilization);
-			}
-			if (checked->score < 0 || checked->score > BT_LEGACY_MAX_PRIORITY) {
-				return bt_error_set(err, BERTH_ERR_INVALID,
-					"shape[%u].score: Invalid value: %d: not in valid range "
-					"[0, 10]",
-					i, checked->score);
-			}
-		}
+	if (list == NULL || list->type == BT_JSON_NULL) {
+		plugin->point_count = (uint32_t)BT_ARRAY_LENGTH(default_points);
+		plugin->points = BT_ARENA_NEW_ARRAY(
+			&base->arena, struct bt_shape_point, plugin->point_count);
+		memcpy(plugin->points, default_points, sizeof(default_points));
 		return 0;
 	}
-	plugin->shape.count = (uint32_t)BT_ARRAY_LENGTH(default_points);
-	plugin->shape.items = BT_ARENA_NEW_ARRAY(
-		&base->arena, struct bt_utilization_shape_point, plugin->shape.count);
-	memcpy(plugin->shape.items, default_points, sizeof(default_points));
+	if (list->type != BT_JSON_ARRAY) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s: shape: expected array, got %s",
+			RATIO_KIND_NAME, bt_json_type_name(list->type));
+	}
+	if (list->count > BT_LEGACY_ARGS_LIST_MAX) {
+		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: shape: more than %d entries",
+			RATIO_KIND_NAME, BT_LEGACY_ARGS_LIST_MAX);
+	}
+	plugin->points = BT_ARENA_NEW_ARRAY(&base->arena, struct bt_shape_point, list->count);
+	plugin->point_count = list->count;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_json_value *point = list->elements[i];
+
+		if (point->type != BT_JSON_OBJECT) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"%s: shape[%u]: expected object, got %s", RATIO_KIND_NAME, i,
+				bt_json_type_name(point->type));
+		}
+		code = read_point_field(
+			point, "utilization", i, &plugin->points[i].utilization, err);
+		if (code == 0) {
+			code = read_point_field(point, "score", i, &plugin->points[i].score, err);
+		}
+		if (code != 0) {
+			return code;
+		}
+	}
+	/* Check the rules of spec 05 section 11.1 point 6 and report the first violation. */
+	if (plugin->point_count == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"shape: Required value: at least one point must be specified");
+	}
+	for (uint32_t i = 1; i < plugin->point_count; i++) {
+		if (plugin->points[i - 1].utilization >= plugin->points[i].utilization) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"shape[%u].utilization: Invalid value: %" PRId64
+				": values must be sorted in increasing order",
+				i, plugin->points[i].utilization);
+		}
+	}
+	for (uint32_t i = 0; i < plugin->point_count; i++) {
+		const struct bt_shape_point *checked = &plugin->points[i];
+
+		if (checked->utilization < 0 || checked->utilization > 100) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"shape[%u].utilization: Invalid value: %" PRId64
+				": not in valid range [0, 100]",
+				i, checked->utilization);
+		}
+		if (checked->score < 0 || checked->score > BT_LEGACY_MAX_PRIORITY) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"shape[%u].score: Invalid value: %" PRId64
+				": not in valid range [0, 10]",
+				i, checked->score);
+		}
+	}
 	return 0;
 }
 
@@ -461,24 +433,17 @@ const struct bt_plugin_ops bt_legacy_image_locality_priority_plugin = {
  * node. Meant for a weight that dominates all other scores (10000). Spec: 05b B8.
  */
 
-static bool parse(struct bt_str annotation, struct bt_arena *arena, struct bt_avoid_pods *out_avoid)
-{
-	struct bt_json_reader reader;
-
-	bt_json_reader_init(&reader, annotation);
-	return bt_message_decode_json(&bt_avoid_pods_message, &reader, arena, out_avoid, NULL) ==
-		0 &&
-		bt_json_expect_end(&reader, NULL) == 0;
-}
-
 static bool is_avoided(struct bt_str annotation, const struct bt_owner_reference *controller)
 {
 	struct bt_arena arena = {0};
 	struct bt_avoid_pods avoid = {0};
+	struct bt_json_reader reader;
 	bool found = false;
 
+	bt_json_reader_init(&reader, annotation);
 	/* An invalid annotation is ignored. */
-	if (parse(annotation, &arena, &avoid)) {
+	if (bt_message_decode_json(&bt_avoid_pods_message, &reader, &arena, &avoid, NULL) == 0 &&
+		bt_json_expect_end(&reader, NULL) == 0) {
 		for (uint32_t i = 0; i < avoid.prefer_avoid_pods.count && !found; i++) {
 			const struct bt_owner_reference *entry =
 				avoid.prefer_avoid_pods.items[i].pod_signature.pod_controller;
@@ -495,20 +460,16 @@ static struct bt_status score_avoidance(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node, int64_t *out_score)
 {
-	/* The pod's controller if its kind is considered, otherwise NULL. */
 	const struct bt_owner_reference *controller =
 		pod->object != NULL ? bt_object_controller(&pod->object->metadata) : NULL;
-
-	if (controller != NULL && !bt_str_equal_c(controller->kind, "ReplicationController") &&
-		!bt_str_equal_c(controller->kind, "ReplicaSet")) {
-		controller = NULL;
-	}
+	bool is_considered = controller != NULL &&
+		(bt_str_equal_c(controller->kind, "ReplicationController") ||
+			bt_str_equal_c(controller->kind, "ReplicaSet"));
 	struct bt_str annotation = bt_node_info_prefer_avoid_pods(node);
 
-	*out_score = BT_SCORE_MAX;
-	if (controller != NULL && annotation.length != 0 && is_avoided(annotation, controller)) {
-		*out_score = 0;
-	}
+	*out_score = is_considered && annotation.length != 0 && is_avoided(annotation, controller)
+		? 0
+		: BT_SCORE_MAX;
 	return BT_STATUS_OK;
 }
 

@@ -3,8 +3,6 @@
  * NodeResourcesFit (PreFilter, Filter, PreScore, Score, PlacementScore): the node must have room
  * for the pod's requests, and is scored by its utilisation with the pod. Spec: 05 section 11.
  */
-#include "plugins/node_resources_fit.h"
-
 #include <math.h>
 
 #include "api/resources.h"
@@ -34,35 +32,6 @@ struct fit_scorer {
 	uint32_t shape_count;
 };
 
-int64_t bt_broken_line(const struct bt_shape_point *points, uint32_t count, int64_t utilization)
-{
-	if (utilization <= points[0].utilization) {
-		return points[0].score;
-	}
-	for (uint32_t i = 1; i < count; i++) {
-		const struct bt_shape_point *low = &points[i - 1];
-		const struct bt_shape_point *high = &points[i];
-
-		if (utilization <= high->utilization) {
-			return low->score +
-				(high->score - low->score) * (utilization - low->utilization) /
-				(high->utilization - low->utilization);
-		}
-	}
-	return points[count - 1].score;
-}
-
-static int64_t ratio_points(const struct fit_scorer *scorer, const struct bt_score_entry *entry)
-{
-	int64_t utilization = BT_SCORE_MAX;
-
-	if (entry->requested <= entry->capacity) {
-		utilization =
-			bt_wrap_div(bt_wrap_mul(entry->requested, BT_SCORE_MAX), entry->capacity);
-	}
-	return bt_broken_line(scorer->shape, scorer->shape_count, utilization);
-}
-
 static int64_t points_of(const struct fit_scorer *scorer, const struct bt_score_entry *entry)
 {
 	switch (scorer->strategy) {
@@ -76,7 +45,11 @@ static int64_t points_of(const struct fit_scorer *scorer, const struct bt_score_
 	case BT_FIT_MOST_ALLOCATED:
 		return bt_most_allocated_points(entry->requested, entry->capacity);
 	case BT_FIT_REQUESTED_TO_CAPACITY_RATIO:
-		return ratio_points(scorer, entry);
+		return bt_broken_line(scorer->shape, scorer->shape_count,
+			entry->requested <= entry->capacity
+				? bt_wrap_div(bt_wrap_mul(entry->requested, BT_SCORE_MAX),
+					  entry->capacity)
+				: BT_SCORE_MAX);
 	}
 	return 0;
 }
@@ -175,11 +148,6 @@ struct fit_pre_filter_data {
 	uint32_t scalar_count;
 };
 
-/** Request (variant FS) of the configured resources, in their order. */
-struct fit_pre_score_data {
-	const int64_t *requests;
-};
-
 static struct fit_plugin *instance_of(struct bt_plugin *plugin)
 {
 	return (struct fit_plugin *)(void *)plugin;
@@ -229,8 +197,10 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-/** Reasons why a node does not fit, in order. reasons NULL: only count them. */
+/** Reasons why a node does not fit, in order. */
 struct fit_failures {
+	struct bt_arena *arena;
+	uint32_t capacity; /* most reasons */
 	struct bt_str *reasons;
 	uint32_t count;
 	bool unresolvable;
@@ -238,12 +208,28 @@ struct fit_failures {
 
 static void add_failure(struct fit_failures *failures, struct bt_str reason, bool unresolvable)
 {
-	if (failures->reasons != NULL) {
-		failures->reasons[failures->count] = reason;
+	if (failures->reasons == NULL) {
+		failures->reasons =
+			BT_ARENA_NEW_ARRAY(failures->arena, struct bt_str, failures->capacity);
 	}
-	failures->count++;
+	failures->reasons[failures->count++] = reason;
 	failures->unresolvable = failures->unresolvable || unresolvable;
 }
+
+static struct bt_status failure_status(const struct fit_failures *failures)
+{
+	if (failures->count == 0) {
+		return BT_STATUS_OK;
+	}
+	return (struct bt_status){
+		.code = failures->unresolvable ? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE
+					       : BT_STATUS_UNSCHEDULABLE,
+		.reason_count = failures->count,
+		.reasons = failures->reasons,
+	};
+}
+
+#define STANDARD_REASONS 4
 
 /* cpu, memory and ephemeral-storage: a request of 0 fits even on an over-committed node. */
 static void check_standard(struct fit_failures *failures, enum bt_reason reason, int64_t request,
@@ -254,9 +240,19 @@ static void check_standard(struct fit_failures *failures, enum bt_reason reason,
 	}
 }
 
-static void check_node(const struct fit_pre_filter_data *data, const struct bt_node_info *node,
-	struct fit_failures *failures)
+static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
+	const struct fit_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
+
+	if (data == NULL) {
+		return bt_status_error_text(cycle->arena,
+			BT_STR("error reading \"PreFilterNodeResourcesFit\" from cycleState: not "
+			       "found"));
+	}
+	struct fit_failures found = {
+		.arena = cycle->arena, .capacity = STANDARD_REASONS + data->scalar_count};
+	struct fit_failures *failures = &found;
 	if (bt_wrap_add(node->pod_count, 1) > node->allocatable_pods) {
 		add_failure(failures, bt_reason_texts[BT_REASON_TOO_MANY_PODS], false);
 	}
@@ -278,34 +274,7 @@ static void check_node(const struct fit_pre_filter_data *data, const struct bt_n
 			add_failure(failures, scalar->reason, scalar->value > allocatable);
 		}
 	}
-}
-
-static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
-{
-	const struct fit_pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
-	struct fit_failures counted = {0};
-	struct fit_failures failures = {0};
-	enum bt_status_code code;
-
-	if (data == NULL) {
-		return bt_status_error_text(cycle->arena,
-			BT_STR("error reading \"PreFilterNodeResourcesFit\" from cycleState: not "
-			       "found"));
-	}
-	check_node(data, node, &counted);
-	if (counted.count == 0) {
-		return BT_STATUS_OK;
-	}
-	failures.reasons = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_str, counted.count);
-	check_node(data, node, &failures);
-	code = failures.unresolvable ? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE
-				     : BT_STATUS_UNSCHEDULABLE;
-	return (struct bt_status){
-		.code = (uint8_t)code,
-		.reason_count = failures.count,
-		.reasons = failures.reasons,
-	};
+	return failure_status(failures);
 }
 
 /* Column form of Filter: a detail has one bit for each reason, in the order of the reasons. */
@@ -345,28 +314,6 @@ static bool add_scalar_lack(const struct fit_scalar *scalar, const struct bt_sca
 		}
 	}
 	return any;
-}
-
-/** Columns of cpu, memory and ephemeral-storage, if the pod requests them; returns their number. */
-static uint32_t standard_columns(const struct fit_pre_filter_data *request,
-	const struct bt_node_table *nodes, struct bt_lack_column out_columns[3])
-{
-	const struct bt_lack_column all[3] = {
-		{nodes->allocatable_cpu_milli, nodes->requested_cpu_milli, request->cpu_milli,
-			DETAIL_CPU},
-		{nodes->allocatable_memory_bytes, nodes->requested_memory_bytes,
-			request->memory_bytes, DETAIL_MEMORY},
-		{nodes->allocatable_ephemeral_bytes, nodes->requested_ephemeral_bytes,
-			request->ephemeral_bytes, DETAIL_EPHEMERAL},
-	};
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
-		if (all[i].request > 0) {
-			out_columns[count++] = all[i];
-		}
-	}
-	return count;
 }
 
 /** Lower the floors to the free amounts of these slots. Free amounts wrap as with bt_wrap_sub. */
@@ -458,8 +405,23 @@ static bool filter_slots(const void *data, const struct bt_state *state, struct 
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_lack_column pods = {
 		nodes->allocatable_pods, nodes->pod_count, 1, DETAIL_TOO_MANY_PODS};
+	/* cpu, memory and ephemeral-storage, if the pod requests them. */
+	const struct bt_lack_column standard[3] = {
+		{nodes->allocatable_cpu_milli, nodes->requested_cpu_milli, request->cpu_milli,
+			DETAIL_CPU},
+		{nodes->allocatable_memory_bytes, nodes->requested_memory_bytes,
+			request->memory_bytes, DETAIL_MEMORY},
+		{nodes->allocatable_ephemeral_bytes, nodes->requested_ephemeral_bytes,
+			request->ephemeral_bytes, DETAIL_EPHEMERAL},
+	};
 	struct bt_lack_column columns[3];
-	uint32_t count = standard_columns(request, nodes, columns);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(standard); i++) {
+		if (standard[i].request > 0) {
+			columns[count++] = standard[i];
+		}
+	}
 	bool any = bt_resource_kernels_for_cpu()->lack(&pods, columns, count, range, detail);
 
 	for (uint32_t i = 0; i < request->scalar_count; i++) {
@@ -526,17 +488,6 @@ static void lower_room(
 	}
 }
 
-/** The amount that a pod of the shape adds to a scalar column. */
-static int64_t taken_of_scalar(const struct bt_shape *shape, uint32_t column)
-{
-	int64_t taken = 0;
-
-	for (uint32_t i = 0; i < shape->scalar_count; i++) {
-		taken += shape->scalars[i].resource == column ? shape->scalars[i].value : 0;
-	}
-	return taken;
-}
-
 /** Requires that the table has no wide values. */
 static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
@@ -572,7 +523,13 @@ static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	for (uint32_t i = 0; i < request->scalar_count; i++) {
 		const struct fit_scalar *scalar = &request->scalars[i];
 		const struct bt_scalar_column *column = &nodes->scalars.items[scalar->column];
-		int64_t taken = taken_of_scalar(shape, scalar->column);
+		int64_t taken = 0; /* what a pod of the shape adds to the column */
+
+		for (uint32_t k = 0; k < shape->scalar_count; k++) {
+			taken += shape->scalars[k].resource == scalar->column
+				? shape->scalars[k].value
+				: 0;
+		}
 
 		for (uint32_t k = 0; !scalar->ignored && k < range.count; k++) {
 			uint32_t slot = bt_slot_at(range, k);
@@ -588,15 +545,17 @@ static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena)
 {
-	static const enum bt_reason fixed[] = {BT_REASON_TOO_MANY_PODS, BT_REASON_INSUFFICIENT_CPU,
-		BT_REASON_INSUFFICIENT_MEMORY, BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE};
+	static const enum bt_reason fixed[STANDARD_REASONS] = {BT_REASON_TOO_MANY_PODS,
+		BT_REASON_INSUFFICIENT_CPU, BT_REASON_INSUFFICIENT_MEMORY,
+		BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE};
 	const struct fit_pre_filter_data *request = data;
-	uint32_t fixed_count = BT_ARRAY_LENGTH(fixed);
-	struct fit_failures failures = {0};
+	struct fit_failures failures = {
+		.arena = arena,
+		.capacity = STANDARD_REASONS + request->scalar_count,
+		.unresolvable = (detail & DETAIL_UNRESOLVABLE) != 0,
+	};
 
-	failures.reasons = BT_ARENA_NEW_ARRAY(
-		arena, struct bt_str, (size_t)fixed_count + request->scalar_count);
-	for (uint32_t i = 0; i < fixed_count; i++) {
+	for (uint32_t i = 0; i < STANDARD_REASONS; i++) {
 		if ((detail >> (i + 1) & 1) != 0) {
 			add_failure(&failures, bt_reason_texts[fixed[i]], false);
 		}
@@ -606,20 +565,14 @@ static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin,
 			add_failure(&failures, request->scalars[i].reason, false);
 		}
 	}
-	return (struct bt_status){
-		.code = (detail & DETAIL_UNRESOLVABLE) != 0
-			? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE
-			: BT_STATUS_UNSCHEDULABLE,
-		.reason_count = failures.count,
-		.reasons = failures.reasons,
-	};
+	return failure_status(&failures);
 }
 
 /*
  * Upstream quirk, spec 05 section 11.6: the pod's request ignores pod-level requests and status,
  * but the node's sum includes them.
  */
-static const int64_t *scoring_requests(
+static int64_t *scoring_requests(
 	const struct fit_plugin *instance, const struct bt_pod_info *pod, struct bt_arena *arena)
 {
 	struct bt_request_options options = {
@@ -633,10 +586,8 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	struct fit_pre_score_data *data = BT_ARENA_NEW(cycle->arena, struct fit_pre_score_data);
-
-	data->requests = scoring_requests(instance_of(plugin), pod, cycle->arena);
-	bt_plugin_set_pre_score_data(plugin, cycle, data);
+	bt_plugin_set_pre_score_data(
+		plugin, cycle, scoring_requests(instance_of(plugin), pod, cycle->arena));
 	return BT_STATUS_OK;
 }
 
@@ -644,14 +595,13 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
 	const struct fit_plugin *instance = instance_of(plugin);
-	const struct fit_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
+	const int64_t *requests = bt_plugin_pre_score_data(plugin, cycle);
 
 	if (instance->scorer.resources.count == 0) {
 		return bt_status_error_text(cycle->arena, BT_STR("resources not found"));
 	}
 	*out_score = fit_score(&instance->scorer,
-		data != NULL ? data->requests : scoring_requests(instance, pod, cycle->arena),
-		node);
+		requests != NULL ? requests : scoring_requests(instance, pod, cycle->arena), node);
 	return BT_STATUS_OK;
 }
 
@@ -660,7 +610,7 @@ static bool score_fits_column(
 	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
 	const struct fit_plugin *instance = instance_of(plugin);
-	const int64_t *requests = ((const struct fit_pre_score_data *)data)->requests;
+	const int64_t *requests = data;
 
 	return instance->scorer.resources.count != 0 &&
 		!bt_scored_resources_need_devices(&instance->scorer.resources, requests) &&
@@ -673,7 +623,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	struct bt_slot_range range, int32_t *scores)
 {
 	const struct fit_plugin *instance = instance_of(plugin);
-	const int64_t *requests = ((const struct fit_pre_score_data *)data)->requests;
+	const int64_t *requests = data;
 	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
 	uint32_t count;
 

@@ -146,43 +146,25 @@ void bt_budgets_load(struct bt_budgets *budgets,
 	bt_arena_finish(&scratch);
 }
 
-void bt_budgets_begin_round(struct bt_budgets *budgets)
-{
-	budgets->round++;
-}
-
-/** Charge one disruption, wrapping as upstream's int32. Returns true if none was left. */
-static bool charge_disruption(struct bt_budget *budget, uint64_t round)
-{
-	if (budget->round != round) {
-		budget->round = round;
-		budget->left = budget->allowed;
-	}
-	budget->left = budget->left == INT32_MIN ? INT32_MAX : budget->left - 1;
-	return budget->left < 0;
-}
-
 static bool covers_and_is_used_up(
 	struct bt_budgets *budgets, uint32_t index, const struct bt_pod_info *pod)
 {
 	struct bt_budget *budget = &budgets->budgets.items[index];
 
-	return bt_str_equal(budget->namespace_, pod->namespace_) &&
-		(bt_selector_matches(&budget->selector, pod->labels) &&
-			(budget->disrupted_pod_count == 0 ||
-				bsearch(&pod->name, budget->disrupted_pods,
-					budget->disrupted_pod_count, sizeof(struct bt_str),
-					bt_str_compare_qsort) == NULL)) &&
-		charge_disruption(budget, budgets->round);
-}
-
-/** Index of the first key with this hash or a larger one. */
-static uint32_t first_key(const struct bt_budgets *budgets, uint64_t hash)
-{
-	uint32_t low;
-
-	BT_LOWER_BOUND(low, budgets->keys.count, middle, budgets->keys.items[middle].hash < hash);
-	return low;
+	if (!bt_str_equal(budget->namespace_, pod->namespace_) ||
+		!bt_selector_matches(&budget->selector, pod->labels) ||
+		(budget->disrupted_pod_count != 0 &&
+			bsearch(&pod->name, budget->disrupted_pods, budget->disrupted_pod_count,
+				sizeof(struct bt_str), bt_str_compare_qsort) != NULL)) {
+		return false;
+	}
+	/* Charge one disruption, wrapping as upstream's int32. */
+	if (budget->round != budgets->round) {
+		budget->round = budgets->round;
+		budget->left = budget->allowed;
+	}
+	budget->left = budget->left == INT32_MIN ? INT32_MAX : budget->left - 1;
+	return budget->left < 0;
 }
 
 /**
@@ -201,19 +183,6 @@ static uint32_t first_of_namespace(const struct bt_budgets *budgets, const uint3
 	return low;
 }
 
-static bool charge_by_label(struct bt_budgets *budgets, const struct bt_pod_info *pod,
-	struct bt_str key, struct bt_str value)
-{
-	uint64_t hash = key_hash(pod->namespace_, key, value);
-	bool violated = false;
-
-	for (uint32_t i = first_key(budgets, hash);
-		i < budgets->keys.count && budgets->keys.items[i].hash == hash; i++) {
-		violated |= covers_and_is_used_up(budgets, budgets->keys.items[i].budget, pod);
-	}
-	return violated;
-}
-
 bool bt_budgets_charge(struct bt_budgets *budgets, const struct bt_pod_info *pod)
 {
 	bool violated = false;
@@ -222,8 +191,16 @@ bool bt_budgets_charge(struct bt_budgets *budgets, const struct bt_pod_info *pod
 		return false;
 	}
 	for (uint32_t i = 0; i < pod->labels->count && budgets->keys.count != 0; i++) {
-		violated |= charge_by_label(
-			budgets, pod, pod->labels->items[i].key, pod->labels->items[i].value);
+		uint64_t hash = key_hash(
+			pod->namespace_, pod->labels->items[i].key, pod->labels->items[i].value);
+		uint32_t at; /* the first key with this hash or a larger one */
+
+		BT_LOWER_BOUND(
+			at, budgets->keys.count, middle, budgets->keys.items[middle].hash < hash);
+		for (; at < budgets->keys.count && budgets->keys.items[at].hash == hash; at++) {
+			violated |=
+				covers_and_is_used_up(budgets, budgets->keys.items[at].budget, pod);
+		}
 	}
 	for (uint32_t i = first_of_namespace(
 		     budgets, budgets->others.items, budgets->others.count, pod->namespace_);

@@ -43,7 +43,8 @@ struct bt_budgets {
 	BT_VEC(uint32_t) others;           /* indices, ascending */
 	uint64_t version;                  /* version of the stored objects */
 	bool loaded;
-	uint64_t round;
+	uint64_t
+		round; /* the next round resets all charges: each node is evaluated independently */
 };
 
 void bt_budgets_finish(struct bt_budgets *budgets);
@@ -55,8 +56,6 @@ void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state);
  */
 void bt_budgets_load(struct bt_budgets *budgets,
 	const struct bt_pod_disruption_budget *const *objects, uint32_t count);
-/** Reset all charges, because each node is evaluated independently. */
-void bt_budgets_begin_round(struct bt_budgets *budgets);
 /** Charge every budget that covers the pod. Returns true if one of them had no disruption left. */
 bool bt_budgets_charge(struct bt_budgets *budgets, const struct bt_pod_info *pod);
 /**

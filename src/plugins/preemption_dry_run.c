@@ -24,9 +24,9 @@ struct dry_run {
 	 * updated.
 	 */
 	bool sums_only;
-	bool of_shape;                /* filters read only the pod's shape and node's row */
-	bool needs_identity;          /* victims are compared by more than their requests */
-	struct bt_dry_run_memo *memo; /* NULL: results are not cached */
+	bool of_shape;                    /* filters read only the pod's shape and node's row */
+	bool needs_identity;              /* victims are compared by more than their requests */
+	struct bt_dry_run_memo *memo;     /* NULL: results are not cached */
 	const struct bt_node_info *given; /* the caller's node; NULL: nodes as in the snapshot */
 };
 
@@ -45,18 +45,6 @@ struct trial {
 	uint32_t *scratch; /* scratch memory of the same length */
 	uint32_t violating_count;
 };
-
-/** Whether the filter depends only on the pod's shape and the node's row. */
-static bool is_function_of_shape(struct bt_plugin *plugin, const struct dry_run *run)
-{
-	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
-
-	return shortcuts->pure && !shortcuts->columns_per_cycle &&
-		shortcuts->filter_column != NULL &&
-		(shortcuts->filter_fits_column == NULL ||
-			shortcuts->filter_fits_column(
-				plugin, bt_plugin_pre_filter_data(plugin, run->cycle), run->pod));
-}
 
 static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
@@ -82,29 +70,27 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_plugin *, filters->entries.count);
 	for (uint32_t i = 0; i < filters->entries.count; i++) {
 		struct bt_plugin *plugin = filters->entries.items[i].plugin;
+		const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+		/* A filter with a column form declares what it reads of the node's row. */
+		bool has_column = shortcuts->pure && !shortcuts->columns_per_cycle &&
+			shortcuts->filter_column != NULL;
 
 		if (bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
 			continue;
 		}
-		run->of_shape &= is_function_of_shape(plugin, run);
+		run->of_shape &= has_column &&
+			(shortcuts->filter_fits_column == NULL ||
+				shortcuts->filter_fits_column(
+					plugin, bt_plugin_pre_filter_data(plugin, cycle), pod));
 		/*
-		 * A filter with a column form declares what it reads. If removing pods does not
-		 * change any of that, the filter's result on the emptied node stays valid while
-		 * pods are added back.
+		 * If removing pods does not change what the filter reads, its result on the emptied
+		 * node stays valid while pods are added back.
 		 */
-		if (!bt_shortcuts(plugin)->pure || bt_shortcuts(plugin)->columns_per_cycle ||
-			bt_shortcuts(plugin)->filter_column == NULL ||
-			(bt_shortcuts(plugin)->filter_reads & REMOVAL_KINDS) != 0) {
+		if (!has_column || (shortcuts->filter_reads & REMOVAL_KINDS) != 0) {
 			run->pod_filters[run->pod_filter_count++] = plugin;
-			/*
-			 * The filter may read the sums, but nothing else that removing a pod
-			 * changes.
-			 */
-			run->sums_only &= (bt_shortcuts(plugin)->pure &&
-				!bt_shortcuts(plugin)->columns_per_cycle &&
-				bt_shortcuts(plugin)->filter_column != NULL &&
-				(bt_shortcuts(plugin)->filter_reads & REMOVAL_KINDS) ==
-					BT_CHANGE_PODS);
+			/* The sums are all that the filter may read of what a removal changes. */
+			run->sums_only &= has_column &&
+				(shortcuts->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS;
 		}
 	}
 	run->has_nominations =
@@ -181,38 +167,11 @@ static bool more_important(const void *context, uint32_t a, uint32_t b)
 		left->priority, left->start_seconds, right->priority, right->start_seconds);
 }
 
-/**
- * Sort the pods by importance, then move those whose eviction violates a budget to the front. Both
- * parts keep their order.
- */
-static void order_pods(struct trial *trial)
+static bool violates_budget(void *context, uint32_t index)
 {
-	struct bt_budgets *budgets = &trial->run->evaluator->budgets;
-	uint32_t others = 0;
+	const struct trial *trial = context;
 
-	for (uint32_t i = 0; i < trial->pod_count; i++) {
-		trial->order[i] = i;
-	}
-	bt_sort_by_importance(
-		trial->order, trial->pod_count, trial->scratch, more_important, trial);
-	trial->violating_count = 0;
-	if (budgets->budgets.count == 0) {
-		return;
-	}
-	bt_budgets_begin_round(budgets);
-	for (uint32_t i = 0; i < trial->pod_count; i++) {
-		uint32_t index = trial->order[i];
-
-		if (bt_budgets_charge(budgets, &trial->pods[index])) {
-			trial->order[trial->violating_count++] = index;
-		} else {
-			trial->scratch[others++] = index;
-		}
-	}
-	if (others != 0) {
-		memcpy(&trial->order[trial->violating_count], trial->scratch,
-			others * sizeof(trial->order[0]));
-	}
+	return bt_budgets_charge(&trial->run->evaluator->budgets, &trial->pods[index]);
 }
 
 static struct bt_status try_node(struct trial *trial, struct bt_preemption_candidate *out)
@@ -229,7 +188,20 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
-	order_pods(trial);
+	/* Sort the pods by importance; those whose eviction violates a budget come first. */
+	struct bt_budgets *budgets = &trial->run->evaluator->budgets;
+
+	for (uint32_t i = 0; i < trial->pod_count; i++) {
+		trial->order[i] = i;
+	}
+	bt_sort_by_importance(
+		trial->order, trial->pod_count, trial->scratch, more_important, trial);
+	trial->violating_count = 0;
+	if (budgets->budgets.count != 0) {
+		budgets->round++;
+		trial->violating_count = bt_move_violating_first(
+			trial->order, trial->pod_count, trial->scratch, violates_budget, trial);
+	}
 	/*
 	 * Add the pods back one by one. A pod without which the preemptor fits, but not with it, is
 	 * a victim.
@@ -418,101 +390,43 @@ struct bt_status bt_select_victims_on_node(struct bt_evaluator *evaluator,
 	return find_victims(&run, node->slot, out);
 }
 
-/** Two lists of at most `limit` candidates each, and the errors of nodes. */
-struct findings {
-	struct bt_preemption_candidate *clean;
-	struct bt_preemption_candidate *violating;
-	uint32_t clean_count;
-	uint32_t violating_count;
-	uint32_t limit;
-	struct bt_error_list errors;
-};
-
-/** Get the result from the cache. out->victims is in the cycle's memory. false: not cached. */
-static bool find_cached(struct dry_run *run, uint32_t slot, struct bt_status *out_status,
-	struct bt_preemption_candidate *out)
-{
-	const struct bt_evaluator *evaluator = run->evaluator;
-	struct bt_dry_run_end end;
-	uint32_t *victims;
-
-	*out = (struct bt_preemption_candidate){.slot = slot};
-	if (!bt_node_has_lower(&evaluator->lowest, slot, run->pod->priority)) {
-		*out_status = bt_status_reason(
-			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_NO_PREEMPTION_VICTIMS);
-		return true;
-	}
-	if (run->memo == NULL || is_nominated(run, slot) ||
-		!bt_dry_run_recall(run->memo, evaluator->handle->state, slot, &end)) {
-		return false;
-	}
-	*out_status = end.status;
-	if (end.victim_count != 0) {
-		victims = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, end.victim_count);
-		memcpy(victims, end.victims, end.victim_count * sizeof(*victims));
-		out->victims = victims;
-		out->victim_count = end.victim_count;
-	}
-	return true;
-}
-
+/** The dry run on one node, or its cached result. out->victims is in the cycle's memory. */
 static struct bt_status recall_or_find(
 	struct dry_run *run, uint32_t slot, struct bt_preemption_candidate *out)
 {
+	const struct bt_evaluator *evaluator = run->evaluator;
+	const struct bt_state *state = evaluator->handle->state;
+	struct bt_dry_run_end end = {0};
 	struct bt_status status;
 
-	if (find_cached(run, slot, &status, out)) {
-		if (run->evaluator->handle->verify) {
+	*out = (struct bt_preemption_candidate){.slot = slot};
+	bool has_lower = bt_node_has_lower(&evaluator->lowest, slot, run->pod->priority);
+	bool is_kept = run->memo != NULL && !(has_lower && is_nominated(run, slot));
+	if (!has_lower || (is_kept && bt_dry_run_recall(run->memo, state, slot, &end))) {
+		status = has_lower ? end.status
+				   : bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+					     BT_REASON_NO_PREEMPTION_VICTIMS);
+		if (end.victim_count != 0) {
+			uint32_t *victims =
+				BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, end.victim_count);
+			memcpy(victims, end.victims, end.victim_count * sizeof(*victims));
+			out->victims = victims;
+			out->victim_count = end.victim_count;
+		}
+		if (evaluator->handle->verify) {
 			verify_victims(run, &status, out);
 		}
 		return status;
 	}
 	status = find_victims(run, slot, out);
 	/* Cache the result for the next attempt of such a pod. */
-	const struct bt_state *state = run->evaluator->handle->state;
-
-	if (run->memo != NULL && !is_nominated(run, out->slot)) {
-		if (bt_status_is_rejected(&status)) {
-			bt_dry_run_memo_add_failure(run->memo, state, out->slot, &status);
-		} else if (bt_status_is_success(&status) && out->victim_count != 0) {
-			bt_dry_run_memo_add_victims(
-				run->memo, state, out->slot, out->victims, out->victim_count);
-		}
+	if (is_kept && bt_status_is_rejected(&status)) {
+		bt_dry_run_memo_add_failure(run->memo, state, slot, &status);
+	} else if (is_kept && bt_status_is_success(&status) && out->victim_count != 0) {
+		bt_dry_run_memo_add_victims(
+			run->memo, state, slot, out->victims, out->victim_count);
 	}
 	return status;
-}
-
-static void evaluate_node(struct dry_run *run, struct findings *findings, uint32_t slot)
-{
-	struct bt_preemption_candidate candidate;
-	struct bt_status status = recall_or_find(run, slot, &candidate);
-
-	if (bt_status_is_success(&status) && candidate.victim_count != 0) {
-		if (candidate.pdb_violations == 0) {
-			if (findings->clean_count < findings->limit) {
-				findings->clean[findings->clean_count++] = candidate;
-			}
-		} else if (findings->violating_count < findings->limit) {
-			findings->violating[findings->violating_count++] = candidate;
-		}
-		return;
-	}
-	if (bt_status_is_success(&status)) {
-		struct bt_strbuf text = {0};
-
-		bt_strbuf_append_c(&text, "expected at least one victim pod on node ");
-		bt_strbuf_append_quoted(
-			&text, bt_node_table_name(&run->evaluator->handle->state->nodes, slot));
-		status = bt_status_error_text(run->cycle->arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
-	}
-	struct bt_node_status_entry entry = {slot, status};
-
-	bt_vec_push(&run->evaluator->statuses.entries, entry);
-	if (status.code == BT_STATUS_ERROR) {
-		bt_error_list_add(&findings->errors, run->cycle->arena,
-			bt_status_message_str(&status, run->cycle->arena));
-	}
 }
 
 struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
@@ -521,7 +435,7 @@ struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 {
 	struct bt_arena *arena = cycle->arena;
 	struct bt_dry_run_result result = {0};
-	struct findings findings = {.limit = limit};
+	struct bt_error_list errors = {0};
 	struct dry_run run;
 
 	bt_budgets_refresh(&evaluator->budgets, evaluator->handle->state);
@@ -533,29 +447,45 @@ struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 	}
 	evaluator->statuses.entries.count = 0;
 	evaluator->statuses.groups = NULL;
-	/*
-	 * One array has both kinds: candidates without violations from its start, those with
-	 * violations from the middle.
-	 */
-	result.candidates =
+	/* Two lists in one array: candidates without violations, and from `limit` on the others. */
+	struct bt_preemption_candidate *clean =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, (size_t)limit * 2);
-	findings.clean = result.candidates;
-	findings.violating = result.candidates + limit;
-	for (uint32_t i = 0; i < node_count; i++) {
-		evaluate_node(&run, &findings, nodes[(offset + i) % node_count]);
-		/* With limit 0 no clean candidate is kept, so the scan visits all nodes. */
-		if (findings.clean_count != 0 &&
-			findings.clean_count + findings.violating_count >= limit) {
-			break;
+	struct bt_preemption_candidate *violating = clean + limit;
+	uint32_t clean_count = 0;
+	uint32_t violating_count = 0;
+	/* With limit 0 no clean candidate is kept, so the scan visits all nodes. */
+	for (uint32_t i = 0;
+		i < node_count && (clean_count == 0 || clean_count + violating_count < limit);
+		i++) {
+		uint32_t slot = nodes[(offset + i) % node_count];
+		struct bt_preemption_candidate candidate;
+		struct bt_status status = recall_or_find(&run, slot, &candidate);
+
+		if (bt_status_is_success(&status) && candidate.victim_count != 0) {
+			if (candidate.pdb_violations == 0 && clean_count < limit) {
+				clean[clean_count++] = candidate;
+			} else if (candidate.pdb_violations != 0 && violating_count < limit) {
+				violating[violating_count++] = candidate;
+			}
+			continue;
+		}
+		if (bt_status_is_success(&status)) {
+			status = bt_no_victim_status(evaluator, slot, arena);
+		}
+		struct bt_node_status_entry entry = {slot, status};
+
+		bt_vec_push(&evaluator->statuses.entries, entry);
+		if (status.code == BT_STATUS_ERROR) {
+			bt_error_list_add(&errors, arena, bt_status_message_str(&status, arena));
 		}
 	}
-	if (findings.violating_count != 0) {
-		memmove(&result.candidates[findings.clean_count], findings.violating,
-			findings.violating_count * sizeof(result.candidates[0]));
+	if (violating_count != 0) {
+		memmove(&clean[clean_count], violating, violating_count * sizeof(clean[0]));
 	}
-	result.count = findings.clean_count + findings.violating_count;
-	if (findings.errors.count != 0) {
-		result.error_text = bt_error_list_text(&findings.errors, arena);
+	result.candidates = clean;
+	result.count = clean_count + violating_count;
+	if (errors.count != 0) {
+		result.error_text = bt_error_list_text(&errors, arena);
 	}
 	return result;
 }

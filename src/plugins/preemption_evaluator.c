@@ -51,6 +51,37 @@ void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	}
 }
 
+uint32_t bt_move_violating_first(uint32_t *order, uint32_t count, uint32_t *scratch,
+	bool (*violates)(void *context, uint32_t index), void *context)
+{
+	uint32_t violating = 0;
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t index = order[i];
+
+		if (violates(context, index)) {
+			order[violating++] = index;
+		} else {
+			scratch[others++] = index;
+		}
+	}
+	memcpy(&order[violating], scratch, others * sizeof(order[0]));
+	return violating;
+}
+
+struct bt_status bt_no_victim_status(
+	const struct bt_evaluator *evaluator, uint32_t slot, struct bt_arena *arena)
+{
+	struct bt_strbuf text = {0};
+
+	bt_strbuf_append_c(&text, "expected at least one victim pod on node ");
+	bt_strbuf_append_quoted(&text, bt_node_table_name(&evaluator->handle->state->nodes, slot));
+	struct bt_status status = bt_status_error_text(arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+	return status;
+}
+
 /** The best candidate: spec 08 section 10.2. */
 
 static const struct bt_pod_record *victim_at(const struct bt_evaluator *evaluator,
@@ -290,37 +321,6 @@ static int call_extender(const struct bt_state *state,
 	return 0;
 }
 
-/** Nodes without victims are dropped if the extender is ignorable; otherwise they are an error. */
-static struct bt_status check_victims(const struct bt_state *state,
-	const struct bt_preemption_extender *extender, struct candidates *answer,
-	struct bt_arena *arena)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < answer->count; i++) {
-		struct bt_strbuf text = {0};
-
-		if (answer->items[i].victim_count != 0) {
-			answer->items[kept++] = answer->items[i];
-			continue;
-		}
-		if (extender->config->ignorable) {
-			report_ignored(extender,
-				"Ignored node for which the extender didn't report victims",
-				bt_node_table_name(&state->nodes, answer->items[i].slot));
-			continue;
-		}
-		bt_strbuf_append_c(&text, "expected at least one victim pod on node ");
-		bt_strbuf_append_quoted(
-			&text, bt_node_table_name(&state->nodes, answer->items[i].slot));
-		struct bt_status status = bt_status_error_text(arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
-		return status;
-	}
-	answer->count = kept;
-	return BT_STATUS_OK;
-}
-
 struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 	const struct bt_pod_info *pod, struct bt_arena *arena,
 	struct bt_preemption_candidate **candidates, uint32_t *count)
@@ -348,11 +348,22 @@ struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 			berth_error_finish(&err);
 			continue;
 		}
-		struct bt_status status = check_victims(handle->state, extender, &answer, arena);
-		if (!bt_status_is_success(&status)) {
-			return status;
+		/* Nodes without victims are dropped if the extender is ignorable, or an error. */
+		uint32_t kept = 0;
+		for (uint32_t k = 0; k < answer.count; k++) {
+			uint32_t slot = answer.items[k].slot;
+
+			if (answer.items[k].victim_count != 0) {
+				answer.items[kept++] = answer.items[k];
+			} else if (extender->config->ignorable) {
+				report_ignored(extender,
+					"Ignored node for which the extender didn't report victims",
+					bt_node_table_name(&handle->state->nodes, slot));
+			} else {
+				return bt_no_victim_status(evaluator, slot, arena);
+			}
 		}
-		current = answer;
+		current = (struct candidates){answer.items, kept};
 	}
 	*candidates = current.items;
 	*count = current.count;
@@ -382,12 +393,27 @@ void bt_evaluator_finish(struct bt_evaluator *evaluator)
 	bt_dry_run_memos_finish(&evaluator->memos);
 }
 
-static bool has_terminating_victim(
-	const struct bt_evaluator *evaluator, const struct bt_pod_info *pod, uint32_t slot)
+struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *evaluator,
+	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses)
 {
 	const struct bt_state *state = evaluator->handle->state;
-	const struct bt_node_row *row = &state->nodes.rows[slot];
 
+	if (bt_str_equal_c(bt_plugin_pod_spec(pod)->preemption_policy, "Never")) {
+		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NEVER);
+	}
+	if (pod->nominated_node_name.length == 0) {
+		return BT_STATUS_OK;
+	}
+	uint32_t slot = bt_state_snapshot_find(state, pod->nominated_node_name);
+	if (slot == BT_SLOT_NONE) {
+		return BT_STATUS_OK;
+	}
+	struct bt_status nominated = bt_node_statuses_get(statuses, state, slot);
+	if (nominated.code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE) {
+		/* The pod cannot run there even after evictions, so it may try another node now. */
+		return BT_STATUS_OK;
+	}
+	const struct bt_node_row *row = &state->nodes.rows[slot];
 	for (uint32_t i = 0; i < row->pods.count; i++) {
 		const struct bt_pod_record *record = bt_state_pod_at(state, row->pods.items[i]);
 		struct bt_pod_info victim;
@@ -397,35 +423,9 @@ static bool has_terminating_victim(
 		}
 		bt_pod_info_from_record(state, row->pods.items[i], &victim);
 		if (bt_evaluator_may_preempt(evaluator, slot, &victim, pod)) {
-			return true;
+			return bt_status_reason(
+				BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_TERMINATING_VICTIM);
 		}
-	}
-	return false;
-}
-
-struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *evaluator,
-	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses)
-{
-	struct bt_status nominated = statuses->absent;
-
-	if (bt_str_equal_c(bt_plugin_pod_spec(pod)->preemption_policy, "Never")) {
-		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NEVER);
-	}
-	if (pod->nominated_node_name.length == 0) {
-		return BT_STATUS_OK;
-	}
-	uint32_t slot = bt_state_snapshot_find(evaluator->handle->state, pod->nominated_node_name);
-	if (slot != BT_SLOT_NONE) {
-		nominated = bt_node_statuses_get(statuses, evaluator->handle->state, slot);
-	}
-	/*
-	 * If the pod cannot run on the nominated node even after evictions, it may preempt on
-	 * another node at once.
-	 */
-	if (nominated.code != BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE && slot != BT_SLOT_NONE &&
-		has_terminating_victim(evaluator, pod, slot)) {
-		return bt_status_reason(
-			BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_TERMINATING_VICTIM);
 	}
 	return BT_STATUS_OK;
 }
@@ -505,21 +505,20 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 	if (found.count == 0) {
 		*out_result = nominate(BT_STR(""));
 		/* Build "0/5 nodes are available: ..." from the statuses of the dry run. */
-		struct bt_arena *arena = cycle->arena;
-		uint32_t node_count = evaluator->handle->state->snapshot.count;
+		uint32_t node_count = state->snapshot.count;
 		struct bt_strbuf text = {0};
 
 		evaluator->statuses.absent = bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_PREEMPTION_NOT_HELPFUL);
 		bt_strbuf_printf(&text, "0/%u nodes are available:", node_count);
 		bt_fit_error_append_reasons(&evaluator->statuses, node_count, &text);
-		status = bt_status_text(BT_STATUS_UNSCHEDULABLE, arena, bt_strbuf_str(&text));
+		status =
+			bt_status_text(BT_STATUS_UNSCHEDULABLE, cycle->arena, bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
 		return status;
 	}
 	/* Continue with the candidates: extenders, selection, eviction. */
 	status = bt_call_extenders(evaluator, pod, cycle->arena, &found.candidates, &found.count);
-
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
@@ -530,12 +529,11 @@ static struct bt_status preempt(struct bt_evaluator *evaluator, struct bt_cycle_
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
 	}
 	const struct bt_preemption_candidate *chosen = &decision->candidates[decision->selected];
-	status = bt_prepare_candidate_for_pod(&evaluator->executor, pod,
-		bt_node_table_name(&evaluator->handle->state->nodes, chosen->slot), chosen->victims,
+	struct bt_str node_name = bt_node_table_name(&state->nodes, chosen->slot);
+	status = bt_prepare_candidate_for_pod(&evaluator->executor, pod, node_name, chosen->victims,
 		chosen->victim_count, cycle->arena);
 	if (bt_status_is_success(&status)) {
-		*out_result = nominate(bt_arena_str(cycle->arena,
-			bt_node_table_name(&evaluator->handle->state->nodes, chosen->slot)));
+		*out_result = nominate(bt_arena_str(cycle->arena, node_name));
 	}
 	return status;
 }

@@ -186,8 +186,7 @@ uint32_t bt_calculate_num_candidates(const struct bt_evaluator *evaluator, uint3
 struct bt_dry_run_result {
 	struct bt_preemption_candidate *candidates; /* those without violations come first */
 	uint32_t count;
-	struct bt_str
-		error_text; /* errors of all nodes that failed with Error; absent if none */
+	struct bt_str error_text; /* errors of all nodes that failed with Error; absent if none */
 };
 
 /**
@@ -255,6 +254,15 @@ static inline bool bt_is_more_important(
  */
 void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 	bt_more_important more_important, const void *context);
+/**
+ * Moves the entries of order that violate a budget to the front; both parts keep their order.
+ * Returns the number of violating entries. scratch: room for count indices.
+ */
+uint32_t bt_move_violating_first(uint32_t *order, uint32_t count, uint32_t *scratch,
+	bool (*violates)(void *context, uint32_t index), void *context);
+/** Error: `expected at least one victim pod on node "<name>"`. */
+struct bt_status bt_no_victim_status(
+	const struct bt_evaluator *evaluator, uint32_t slot, struct bt_arena *arena);
 
 /**
  * pods: the group's pods in this cycle, at least one. Success: the evictions have started. The

@@ -328,22 +328,6 @@ static void write_done(struct bt_preemption_task *task, uint32_t item, bool dele
 	}
 }
 
-/** The preemption failed, so activate the preemptor: it need not wait for victims. */
-static void activate(const struct bt_handle *handle, const struct bt_preemptor *preemptor)
-{
-	const struct bt_preemption_writer *writer = handle->preemption_writer;
-	const struct bt_handle_services *services = handle->services;
-
-	if (writer->activate != NULL) {
-		writer->activate(writer->context, preemptor->pods, preemptor->pod_count);
-	} else if (services != NULL && services->activate != NULL) {
-		for (uint32_t i = 0; i < preemptor->pod_count; i++) {
-			services->activate(services->context, preemptor->pods[i].namespace_,
-				preemptor->pods[i].name);
-		}
-	}
-}
-
 static void end_task(struct bt_preemption_task *task)
 {
 	struct bt_preemption_executor *executor = task->eviction.executor;
@@ -364,7 +348,19 @@ static void end_task(struct bt_preemption_task *task)
 	}
 	executor->tasks.count--;
 	if (task->failed || task->clearing_failed) {
-		activate(executor->handle, &task->eviction.preemptor);
+		/* The preemption failed, so the preemptor need not wait for victims. */
+		const struct bt_preemptor *preemptor = &task->eviction.preemptor;
+		const struct bt_preemption_writer *writer = executor->handle->preemption_writer;
+		const struct bt_handle_services *services = executor->handle->services;
+
+		if (writer->activate != NULL) {
+			writer->activate(writer->context, preemptor->pods, preemptor->pod_count);
+		} else if (services != NULL && services->activate != NULL) {
+			for (uint32_t i = 0; i < preemptor->pod_count; i++) {
+				services->activate(services->context, preemptor->pods[i].namespace_,
+					preemptor->pods[i].name);
+			}
+		}
 	}
 	task_destroy(task);
 }
@@ -539,36 +535,31 @@ struct bt_status bt_prepare_candidate_for_pod(struct bt_preemption_executor *exe
 	return bt_prepare_candidate(executor, &preemptor, node_name, victims, victim_count, arena);
 }
 
-static bool last_victim_is_pending(
-	const struct bt_preemption_executor *executor, const struct bt_preemption_pod *victim)
-{
-	const struct bt_handle *handle = executor->handle;
-	const struct bt_pod_lister *pods = handle->pods;
-
-	if (pods != NULL) {
-		const struct bt_pod *object =
-			pods->find(pods->context, victim->namespace_, victim->name);
-
-		return object != NULL && !bt_pod_is_terminating(object);
-	}
-	uint32_t pod_id = bt_state_find_pod(handle->state, victim->uid);
-	return pod_id != BT_POD_NONE && !bt_state_pod_at(handle->state, pod_id)->terminating;
-}
-
 bool bt_preemption_is_running(const struct bt_preemption_executor *executor, struct bt_str uid)
 {
 	if (executor->tasks.count == 0) {
 		return false;
 	}
 	uint64_t hash = bt_str_hash(uid);
+	const struct bt_handle *handle = executor->handle;
 	BT_MAP_EACH (&executor->by_uid, hash, index) {
 		const struct bt_preemption_task *task = executor->tasks.items[index];
 
-		if (bt_str_equal(task->eviction.preemptor.uid, uid)) {
-			return task->stage != STAGE_LAST ||
-				last_victim_is_pending(
-					executor, &task->victims[task->victim_count - 1].pod);
+		if (!bt_str_equal(task->eviction.preemptor.uid, uid)) {
+			continue;
 		}
+		if (task->stage != STAGE_LAST) {
+			return true;
+		}
+		/* Whether the last victim is still there and not terminating. */
+		const struct bt_preemption_pod *last = &task->victims[task->victim_count - 1].pod;
+		if (handle->pods != NULL) {
+			const struct bt_pod *object = handle->pods->find(
+				handle->pods->context, last->namespace_, last->name);
+			return object != NULL && !bt_pod_is_terminating(object);
+		}
+		uint32_t pod_id = bt_state_find_pod(handle->state, last->uid);
+		return pod_id != BT_POD_NONE && !eviction_is_terminating(executor, pod_id);
 	}
 	return false;
 }

@@ -74,8 +74,11 @@ static bool more_important(const void *context, uint32_t a, uint32_t b)
 	return left->start_seconds == INT64_MAX && a < b;
 }
 
-static bool breaks_budget(struct attempt *attempt, const struct unit *unit)
+static bool breaks_budget(void *context, uint32_t index)
 {
+	struct attempt *attempt = context;
+	const struct unit *unit = &attempt->units.items[index];
+
 	for (uint32_t i = 0; i < unit->pods.count; i++) {
 		struct bt_pod_info pod;
 
@@ -101,31 +104,9 @@ static struct bt_status move_unit(struct attempt *attempt, const struct unit *un
 	return BT_STATUS_OK;
 }
 
-static struct bt_status evict(struct attempt *attempt, const struct bt_preemptor *preemptor,
-	const uint32_t *units, uint32_t unit_count)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < unit_count; i++) {
-		count += attempt->units.items[units[i]].pods.count;
-	}
-	uint32_t *victims = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, count);
-	count = 0;
-	for (uint32_t i = 0; i < unit_count; i++) {
-		const struct unit *unit = &attempt->units.items[units[i]];
-
-		for (uint32_t p = 0; p < unit->pods.count; p++) {
-			victims[count++] = unit->pods.items[p];
-		}
-	}
-	return bt_prepare_candidate(&attempt->evaluator->executor, preemptor, BT_STR("cluster"),
-		victims, count, attempt->arena);
-}
-
 static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *preemptor)
 {
 	struct bt_status status;
-	uint32_t victim_units = 0;
 
 	/*
 	 * Collect the pods of all nodes of the snapshot, then the units that the preemptor may
@@ -191,25 +172,12 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 		return status;
 	}
 	/* Sort by importance; units that violate a budget come first. */
-	uint32_t others = 0;
-
 	bt_sort_by_importance(
 		attempt->order, attempt->count, attempt->scratch, more_important, attempt);
 	bt_budgets_refresh(&attempt->evaluator->budgets, attempt->evaluator->handle->state);
-	bt_budgets_begin_round(&attempt->evaluator->budgets);
-	for (uint32_t i = 0; i < attempt->count; i++) {
-		uint32_t index = attempt->order[i];
-
-		if (breaks_budget(attempt, &attempt->units.items[index])) {
-			attempt->order[attempt->violating_count++] = index;
-		} else {
-			attempt->scratch[others++] = index;
-		}
-	}
-	if (others != 0) {
-		memcpy(&attempt->order[attempt->violating_count], attempt->scratch,
-			others * sizeof(attempt->order[0]));
-	}
+	attempt->evaluator->budgets.round++;
+	attempt->violating_count = bt_move_violating_first(
+		attempt->order, attempt->count, attempt->scratch, breaks_budget, attempt);
 	/*
 	 * Add the units back one by one. Those that must be evicted are collected at the start of
 	 * attempt->scratch.
@@ -233,10 +201,22 @@ static struct bt_status run(struct attempt *attempt, const struct bt_preemptor *
 		}
 		attempt->scratch[count++] = attempt->order[i];
 	}
-	victim_units = count;
-	bt_sort_by_importance(
-		attempt->scratch, victim_units, attempt->order, more_important, attempt);
-	return evict(attempt, preemptor, attempt->scratch, victim_units);
+	bt_sort_by_importance(attempt->scratch, count, attempt->order, more_important, attempt);
+	uint32_t victim_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		victim_count += attempt->units.items[attempt->scratch[i]].pods.count;
+	}
+	uint32_t *victims = BT_ARENA_NEW_ARRAY(attempt->arena, uint32_t, victim_count);
+	victim_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct unit *unit = &attempt->units.items[attempt->scratch[i]];
+
+		for (uint32_t p = 0; p < unit->pods.count; p++) {
+			victims[victim_count++] = unit->pods.items[p];
+		}
+	}
+	return bt_prepare_candidate(&attempt->evaluator->executor, preemptor, BT_STR("cluster"),
+		victims, victim_count, attempt->arena);
 }
 
 struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,

@@ -10,38 +10,6 @@
 
 /* Assuming the volumes and claims of a pod, and reverting that. Spec: 07 section 8. */
 
-/** Step 1: whether all claims of the pod are bound. */
-static bool all_bound(
-	struct bt_real_binder *binder, const struct bt_pod_info *pod, struct bt_arena *arena)
-{
-	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-
-	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		struct bt_volume_claim named;
-
-		if (!bt_volume_claim_of(pod, &spec->volumes.items[i], arena, &named)) {
-			continue;
-		}
-		const struct bt_persistent_volume_claim *claim =
-			bt_assume_cache_find(&binder->claims, pod->namespace_, named.name);
-		if (claim == NULL || (named.ephemeral && !bt_pod_owns_claim(pod, claim)) ||
-			!bt_claim_is_fully_bound(claim)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static const struct bt_persistent_volume_claim *copy_claim(
-	const struct bt_persistent_volume_claim *claim, struct bt_arena *arena)
-{
-	struct bt_persistent_volume_claim *copy =
-		BT_ARENA_NEW(arena, struct bt_persistent_volume_claim);
-
-	bt_message_copy(&bt_persistent_volume_claim_message, copy, claim, arena);
-	return copy;
-}
-
 /**
  * Copies of the objects to assume: the cache may drop the originals while other objects are
  * assumed.
@@ -63,10 +31,7 @@ static struct change make_change(
 	change.dirty = BT_ARENA_NEW_ARRAY(arena, bool, volumes->static_count);
 	for (uint32_t i = 0; i < volumes->static_count; i++) {
 		const struct bt_static_binding *binding = &volumes->static_bindings[i];
-		/*
-		 * Make a copy of the volume that refers to the claim, and note whether that is a
-		 * change.
-		 */
+		/* A copy of the volume that refers to the claim. Is that a change? */
 		struct bt_persistent_volume *bound =
 			BT_ARENA_NEW(arena, struct bt_persistent_volume);
 		bool mark = !bt_volume_is_for_claim(binding->volume, binding->claim);
@@ -100,9 +65,11 @@ static struct change make_change(
 				BT_ANNOTATION_BOUND_BY_CONTROLLER, BT_STR("yes"), arena);
 			change.dirty[i] = true;
 		}
-
-		change.volumes.static_bindings[i] = (struct bt_static_binding){
-			bound, copy_claim(binding->claim, arena), bound->metadata.resource_version};
+		struct bt_persistent_volume_claim *claim =
+			BT_ARENA_NEW(arena, struct bt_persistent_volume_claim);
+		bt_message_copy(&bt_persistent_volume_claim_message, claim, binding->claim, arena);
+		change.volumes.static_bindings[i] =
+			(struct bt_static_binding){bound, claim, bound->metadata.resource_version};
 	}
 	for (uint32_t i = 0; i < volumes->dynamic_count; i++) {
 		struct bt_persistent_volume_claim *claim =
@@ -170,9 +137,23 @@ static int binder_assume_pod_volumes(struct bt_volume_binder *base, const struct
 	bool *out_all_bound, struct berth_error *err)
 {
 	struct bt_real_binder *binder = bt_real_binder_of(base);
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 
-	if (all_bound(binder, pod, arena)) {
-		*out_all_bound = true;
+	/* Step 1: whether all claims of the pod are bound. */
+	*out_all_bound = true;
+	for (uint32_t i = 0; i < spec->volumes.count && *out_all_bound; i++) {
+		struct bt_volume_claim named;
+
+		if (bt_volume_claim_of(pod, &spec->volumes.items[i], arena, &named)) {
+			const struct bt_persistent_volume_claim *claim =
+				bt_assume_cache_find(&binder->claims, pod->namespace_, named.name);
+
+			*out_all_bound = claim != NULL &&
+				(!named.ephemeral || bt_pod_owns_claim(pod, claim)) &&
+				bt_claim_is_fully_bound(claim);
+		}
+	}
+	if (*out_all_bound) {
 		return 0;
 	}
 	struct change change = make_change(volumes, bt_arena_str(arena, node_name), arena);
@@ -185,44 +166,10 @@ static int binder_assume_pod_volumes(struct bt_volume_binder *base, const struct
 		change.volumes.dynamic_provisions[i].node_capacity = NULL;
 	}
 	*volumes = change.volumes;
-	*out_all_bound = false;
 	return 0;
 }
 
 /* Writing assumed objects, and waiting for the volume controllers. Spec: 07 section 9. */
-
-/* Spec: 07 section 9.1. */
-static int write_volume(struct bt_real_binder *binder, struct bt_static_binding *binding,
-	struct bt_arena *arena, struct bt_str *out_version, struct berth_error *err)
-{
-	const struct bt_volume_writer *writer = binder->handle->volume_writer;
-	struct bt_str version = binding->resource_version;
-	int code = writer->bind_volume(
-		writer->context, binding->volume, binding->claim, &version, err);
-
-	if (code == 0) {
-		*out_version = bt_arena_str(arena, version);
-		binding->resource_version = *out_version;
-	}
-	return code;
-}
-
-/** Write the selected node as Reserve has set it in the claim; without Reserve there is none. */
-static int write_claim(struct bt_real_binder *binder, const struct bt_dynamic_provision *provision,
-	struct bt_arena *arena, struct bt_str *out_version, struct berth_error *err)
-{
-	const struct bt_str *selected = bt_claim_selected_node(provision->claim);
-	struct bt_str node_name = selected != NULL ? *selected : BT_STR("");
-	const struct bt_volume_writer *writer = binder->handle->volume_writer;
-	struct bt_str version = provision->claim->metadata.resource_version;
-	int code = writer->select_node(writer->context, provision->claim, node_name, &version, err);
-
-	if (code == 0) {
-		/* Upstream quirk, spec 07 section 8: the assumed claim keeps its old version. */
-		*out_version = bt_arena_str(arena, version);
-	}
-	return code;
-}
 
 /**
  * Write all objects. On failure the assumptions that were not written are reverted. writes: zero
@@ -232,6 +179,7 @@ static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volu
 	struct bt_arena *arena, struct bt_volume_writes *writes, struct berth_error *err)
 {
 	struct bt_real_binder *binder = bt_real_binder_of(base);
+	const struct bt_volume_writer *writer = binder->handle->volume_writer;
 	uint32_t count = volumes->static_count + volumes->dynamic_count;
 
 	if (writes->volume_versions == NULL) {
@@ -244,10 +192,37 @@ static int volume_binder_write(struct bt_volume_binder *base, struct bt_pod_volu
 		uint32_t i = writes->done;
 		uint32_t claim = i - volumes->static_count;
 		bool is_volume = i < volumes->static_count;
-		int code = is_volume ? write_volume(binder, &volumes->static_bindings[i], arena,
-					       &writes->volume_versions[i], err)
-				     : write_claim(binder, &volumes->dynamic_provisions[claim],
-					       arena, &writes->claim_versions[claim], err);
+		struct bt_str version;
+		int code;
+
+		if (is_volume) {
+			/* Spec: 07 section 9.1. */
+			struct bt_static_binding *binding = &volumes->static_bindings[i];
+
+			version = binding->resource_version;
+			code = writer->bind_volume(
+				writer->context, binding->volume, binding->claim, &version, err);
+			if (code == 0) {
+				binding->resource_version = bt_arena_str(arena, version);
+				writes->volume_versions[i] = binding->resource_version;
+			}
+		} else {
+			/*
+			 * The selected node as Reserve has set it in the claim; without Reserve
+			 * there is none. Upstream quirk, spec 07 section 8: the assumed claim keeps
+			 * its old version.
+			 */
+			const struct bt_persistent_volume_claim *provisioned =
+				volumes->dynamic_provisions[claim].claim;
+			const struct bt_str *selected = bt_claim_selected_node(provisioned);
+
+			version = provisioned->metadata.resource_version;
+			code = writer->select_node(writer->context, provisioned,
+				selected != NULL ? *selected : BT_STR(""), &version, err);
+			if (code == 0) {
+				writes->claim_versions[claim] = bt_arena_str(arena, version);
+			}
+		}
 
 		if (code < 0) {
 			/* Revert the assumptions from this write on. */
@@ -303,15 +278,12 @@ static bool is_behind(struct bt_str stored, struct bt_str written)
 		written_version > stored_version;
 }
 
-static bool volume_affinity_check(const struct bt_volume_affinity *affinity,
-	const struct bt_str_map *labels, struct bt_arena *arena, struct bt_str *out_text);
-
 /** wrap_translation: prefix errors with "failed to translate pv to csi". */
 static int check_affinity(const struct check *check, const struct bt_persistent_volume *volume,
 	bool wrap_translation, struct berth_error *err)
 {
 	struct bt_volume_affinity affinity;
-	struct bt_str text;
+	struct bt_error_list errors = {0};
 	int code =
 		bt_volume_affinity_for_node(volume, check->csi_node, check->arena, &affinity, err);
 
@@ -319,7 +291,11 @@ static int check_affinity(const struct check *check, const struct bt_persistent_
 		return wrap_translation ? bt_error_wrap(err, code, "failed to translate pv to csi")
 					: code;
 	}
-	if (!volume_affinity_check(&affinity, check->node_labels, check->arena, &text)) {
+	if (affinity.restricted &&
+		!bt_node_selector_matches(&affinity.selector, BT_STR(""), check->node_labels,
+			check->arena, &errors)) {
+		struct bt_str text = errors.count != 0 ? bt_error_list_text(&errors, check->arena)
+						       : BT_STR("no matching NodeSelectorTerms");
 		return bt_error_set(err, BERTH_ERR_STATE,
 			"pv \"%.*s\" node affinity doesn't match node \"%.*s\": %.*s",
 			BT_STR_ARG(volume->metadata.name), BT_STR_ARG(check->node_name),
@@ -450,44 +426,36 @@ static int check_once(struct bt_real_binder *binder, const struct bt_pod_info *p
 	return code != 0 ? bt_error_wrap(err, code, "binding volumes") : 0;
 }
 
-static int deadline_exceeded(struct berth_error *err)
-{
-	return bt_error_set(err, BERTH_ERR_STATE, "binding volumes: context deadline exceeded");
-}
-
-/** Wait with a writer whose wait function blocks. */
-static int poll_blocking(struct bt_real_binder *binder, const struct bt_pod_info *pod,
-	struct bt_str node_name, const struct bt_pod_volumes *volumes, struct berth_error *err)
-{
-	const struct bt_volume_writer *writer = binder->handle->volume_writer;
-	bool bound = false;
-	int code = 0;
-
-	/* The last check is one second before the deadline. */
-	for (int64_t second = 1; code == 0 && !bound && second < binder->bind_timeout_seconds;
-		second++) {
-		code = writer->wait(writer->context, pod, err);
-		if (code == 0) {
-			code = check_once(binder, pod, node_name, volumes, &bound, err);
-		}
-	}
-	return code == 0 && !bound ? deadline_exceeded(err) : code;
-}
-
-/** Wait by the handle's clock. BT_WRITE_PENDING: no result yet. */
+/** Waits until all is bound. BT_WRITE_PENDING: no result yet by the handle's clock. */
 static int poll(struct bt_real_binder *binder, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct bt_pod_volumes *volumes, struct berth_error *err)
 {
+	static const char timed_out[] = "binding volumes: context deadline exceeded";
 	struct bt_volume_progress *progress = &volumes->progress;
 	int64_t now_ns = binder->handle->now_ns;
 	bool bound = false;
 
+	if (binder->handle->volume_writer->wait != NULL) {
+		/* The writer's wait blocks. The last check is one second before the deadline. */
+		const struct bt_volume_writer *writer = binder->handle->volume_writer;
+		int code = 0;
+
+		for (int64_t second = 1;
+			code == 0 && !bound && second < binder->bind_timeout_seconds; second++) {
+			code = writer->wait(writer->context, pod, err);
+			if (code == 0) {
+				code = check_once(binder, pod, node_name, volumes, &bound, err);
+			}
+		}
+		return code == 0 && !bound ? bt_error_set(err, BERTH_ERR_STATE, "%s", timed_out)
+					   : code;
+	}
 	if (progress->next_check_ns == 0) {
 		progress->next_check_ns = now_ns + SECOND_NS;
 		progress->deadline_ns = now_ns + binder->bind_timeout_seconds * SECOND_NS;
 	}
 	if (now_ns >= progress->deadline_ns) {
-		return deadline_exceeded(err);
+		return bt_error_set(err, BERTH_ERR_STATE, "%s", timed_out);
 	}
 	if (now_ns < progress->next_check_ns) {
 		return BT_WRITE_PENDING;
@@ -512,8 +480,7 @@ static int binder_bind_pod_volumes(struct bt_volume_binder *base, const struct b
 	}
 	int code = volume_binder_write(base, volumes, arena, &volumes->progress.writes, err);
 	if (code == 0) {
-		code = writer->wait != NULL ? poll_blocking(binder, pod, node_name, volumes, err)
-					    : poll(binder, pod, node_name, volumes, err);
+		code = poll(binder, pod, node_name, volumes, err);
 	}
 	if (code < 0) {
 		binder->stage_errors[BT_VOLUME_STAGE_BIND]++;
@@ -539,21 +506,6 @@ bool bt_volume_affinity_matches(
 	/* Only labels are matched, because the affinity has no node name (spec 07 section 2.7). */
 	return !affinity->restricted ||
 		bt_node_selector_matches(&affinity->selector, BT_STR(""), labels, NULL, NULL);
-}
-
-/** As bt_volume_affinity_matches; if false, *out_text is upstream's error, in the arena. */
-static bool volume_affinity_check(const struct bt_volume_affinity *affinity,
-	const struct bt_str_map *labels, struct bt_arena *arena, struct bt_str *out_text)
-{
-	struct bt_error_list errors = {0};
-
-	if (!affinity->restricted ||
-		bt_node_selector_matches(&affinity->selector, BT_STR(""), labels, arena, &errors)) {
-		return true;
-	}
-	*out_text = errors.count != 0 ? bt_error_list_text(&errors, arena)
-				      : BT_STR("no matching NodeSelectorTerms");
-	return false;
 }
 
 int bt_volume_affinity_for_node(const struct bt_persistent_volume *volume,

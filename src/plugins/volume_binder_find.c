@@ -147,14 +147,8 @@ static bool has_access_modes(
 	const struct bt_persistent_volume *volume, const struct bt_persistent_volume_claim *claim)
 {
 	for (uint32_t i = 0; i < claim->spec.access_modes.count; i++) {
-		uint32_t k = 0;
-
-		while (k < volume->spec.access_modes.count &&
-			!bt_str_equal(volume->spec.access_modes.items[k],
-				claim->spec.access_modes.items[i])) {
-			k++;
-		}
-		if (k == volume->spec.access_modes.count) {
+		if (!bt_str_list_has(
+			    &volume->spec.access_modes, claim->spec.access_modes.items[i])) {
 			return false;
 		}
 	}
@@ -167,20 +161,33 @@ static int compare_by_name(const void *a, const void *b)
 		((const struct match_candidate *)b)->volume->metadata.name);
 }
 
-static void collect(struct bt_real_binder *binder, struct claim_match *match,
-	const struct bt_selector *selector, struct bt_arena *arena)
+static int prepare_match(struct bt_real_binder *binder, struct claim_match *match,
+	struct bt_arena *arena, struct berth_error *err)
 {
 	const struct bt_persistent_volume_claim *claim = match->claim;
+	const struct bt_quantity *request = request_of(claim);
+	struct bt_selector selector;
 	uint32_t count;
+	uint32_t first; /* the first volume of the class that is large enough */
+
+	if (match->prepared) {
+		return 0;
+	}
+	if (claim->spec.selector != NULL) {
+		int code = bt_selector_from_label_selector(
+			claim->spec.selector, arena, &selector, err);
+
+		if (code != 0) {
+			return bt_error_wrap(err, code,
+				"error creating internal label selector for claim: %.*s/%.*s",
+				BT_STR_ARG(claim->metadata.namespace_),
+				BT_STR_ARG(claim->metadata.name));
+		}
+	}
 	struct bt_class_volume *volumes =
 		bt_class_index_find(binder, bt_persistent_volume_claim_class(claim), &count);
-	/* Find the first volume of the class that is large enough. */
-	const struct bt_quantity *request = request_of(claim);
-	uint32_t first;
-
 	BT_LOWER_BOUND(
 		first, count, middle, bt_quantity_compare(volumes[middle].capacity, request) < 0);
-
 	match->candidates = BT_ARENA_NEW_ARRAY(arena, struct match_candidate, count - first);
 	match->reserved = NULL;
 	for (uint32_t i = first; i < count; i++) {
@@ -200,8 +207,8 @@ static void collect(struct bt_real_binder *binder, struct claim_match *match,
 		}
 		if (is_compatible(volume, claim) &&
 			bt_str_equal_c(volume->status.phase, "Available") &&
-			(selector == NULL ||
-				bt_selector_matches(selector, &volume->metadata.labels)) &&
+			(claim->spec.selector == NULL ||
+				bt_selector_matches(&selector, &volume->metadata.labels)) &&
 			has_access_modes(volume, claim)) {
 			match->candidates[match->candidate_count++] = candidate;
 		}
@@ -210,29 +217,6 @@ static void collect(struct bt_real_binder *binder, struct claim_match *match,
 		qsort(match->reserved, match->reserved_count, sizeof(*match->reserved),
 			compare_by_name);
 	}
-}
-
-static int prepare_match(struct bt_real_binder *binder, struct claim_match *match,
-	struct bt_arena *arena, struct berth_error *err)
-{
-	const struct bt_persistent_volume_claim *claim = match->claim;
-	struct bt_selector selector;
-
-	if (match->prepared) {
-		return 0;
-	}
-	if (claim->spec.selector != NULL) {
-		int code = bt_selector_from_label_selector(
-			claim->spec.selector, arena, &selector, err);
-
-		if (code != 0) {
-			return bt_error_wrap(err, code,
-				"error creating internal label selector for claim: %.*s/%.*s",
-				BT_STR_ARG(claim->metadata.namespace_),
-				BT_STR_ARG(claim->metadata.name));
-		}
-	}
-	collect(binder, match, claim->spec.selector != NULL ? &selector : NULL, arena);
 	match->prepared = true;
 	return 0;
 }
@@ -340,31 +324,21 @@ static struct topology_term parse_term(
 	return parsed;
 }
 
-static bool term_matches(const struct topology_term *term, const struct bt_str_map *labels)
-{
-	for (uint32_t i = 0; i < term->count; i++) {
-		const struct bt_str *value = bt_str_map_find(labels, term->items[i].key);
-		uint32_t k = 0;
-
-		while (value != NULL && k < term->items[i].values->count &&
-			!bt_str_equal(term->items[i].values->items[k], *value)) {
-			k++;
-		}
-		if (value == NULL || k == term->items[i].values->count) {
-			return false;
-		}
-	}
-	return term->count != 0;
-}
-
 static bool topologies_match(const struct provision_plan *plan, const struct bt_str_map *labels)
 {
-	for (uint32_t i = 0; i < plan->topology_count; i++) {
-		if (term_matches(&plan->topologies[i], labels)) {
-			return true;
+	bool matches = plan->topology_count == 0;
+
+	for (uint32_t t = 0; t < plan->topology_count && !matches; t++) {
+		const struct topology_term *term = &plan->topologies[t];
+
+		matches = term->count != 0;
+		for (uint32_t i = 0; i < term->count && matches; i++) {
+			const struct bt_str *value = bt_str_map_find(labels, term->items[i].key);
+
+			matches = value != NULL && bt_str_list_has(term->items[i].values, *value);
 		}
 	}
-	return plan->topology_count == 0;
+	return matches;
 }
 
 static int prepare_plan(struct bt_real_binder *binder, struct provision_plan *plan,
@@ -672,20 +646,11 @@ static struct cycle_work *create_cycle_work(
 	return work;
 }
 
-/** Result for the delayed claims; the lists are work->bindings and work->provisions. */
-struct delayed_outcome {
-	uint32_t static_count;
-	uint32_t dynamic_count;
-	uint32_t conflicts;
-};
-
-/**
- * Plan provisioning: first for claims with selected node, then for those without a volume. Spec 07
- * section 7.5.
- */
+/** Provisions: first for claims with selected node, then for those without a volume. Spec 07
+ * section 7.5. */
 static int provision(struct bt_real_binder *binder, struct cycle_work *work, uint32_t rest_count,
-	const struct bt_str_map *labels, struct bt_arena *arena, struct delayed_outcome *outcome,
-	struct berth_error *err)
+	const struct bt_str_map *labels, struct bt_arena *arena, uint32_t *out_count,
+	uint32_t *conflicts, struct berth_error *err)
 {
 	for (uint32_t i = 0; i < work->selected_count + rest_count; i++) {
 		uint32_t index = i < work->selected_count
@@ -700,38 +665,15 @@ static int provision(struct bt_real_binder *binder, struct cycle_work *work, uin
 			return code;
 		}
 		if (answer != PROVISION_POSSIBLE) {
-			outcome->conflicts |= answer == PROVISION_NO_SPACE
-				? BT_VOLUME_CONFLICT_SPACE
-				: BT_VOLUME_CONFLICT_BIND;
-			outcome->dynamic_count = 0;
+			*conflicts |= answer == PROVISION_NO_SPACE ? BT_VOLUME_CONFLICT_SPACE
+								   : BT_VOLUME_CONFLICT_BIND;
+			*out_count = 0;
 			return 0;
 		}
-		work->provisions[outcome->dynamic_count++] =
+		work->provisions[(*out_count)++] =
 			(struct bt_dynamic_provision){plan->claim, capacity};
 	}
 	return 0;
-}
-
-static struct bt_pod_volumes *copy_outcome(const struct cycle_work *work,
-	const struct delayed_outcome *outcome, struct bt_arena *arena)
-{
-	struct bt_pod_volumes *volumes = BT_ARENA_NEW(arena, struct bt_pod_volumes);
-
-	volumes->static_count = outcome->static_count;
-	if (volumes->static_count != 0) {
-		volumes->static_bindings =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_static_binding, volumes->static_count);
-		memcpy(volumes->static_bindings, work->bindings,
-			volumes->static_count * sizeof(*volumes->static_bindings));
-	}
-	volumes->dynamic_count = outcome->dynamic_count;
-	if (volumes->dynamic_count != 0) {
-		volumes->dynamic_provisions = BT_ARENA_NEW_ARRAY(
-			arena, struct bt_dynamic_provision, volumes->dynamic_count);
-		memcpy(volumes->dynamic_provisions, work->provisions,
-			volumes->dynamic_count * sizeof(*volumes->dynamic_provisions));
-	}
-	return volumes;
 }
 
 int bt_binder_find_pod_volumes(struct bt_volume_binder *base,
@@ -740,14 +682,16 @@ int bt_binder_find_pod_volumes(struct bt_volume_binder *base,
 	struct bt_pod_volumes **out_volumes, uint32_t *out_conflicts, struct berth_error *err)
 {
 	struct bt_real_binder *binder = bt_real_binder_of(base);
-	struct delayed_outcome outcome = {0};
+	uint32_t static_count = 0;
+	uint32_t dynamic_count = 0;
+	uint32_t conflicts = 0;
 	int code = 0;
 
 	if (claims->work == NULL) {
 		claims->work = create_cycle_work(claims, arena);
 	}
 	struct cycle_work *work = claims->work;
-	code = check_bound(binder, &claims->bound, work, node, arena, &outcome.conflicts, err);
+	code = check_bound(binder, &claims->bound, work, node, arena, &conflicts, err);
 	if (code == 0 && claims->delayed.count != 0) {
 		const struct bt_str_map *labels = bt_node_info_labels(node);
 		uint32_t rest_count = 0;
@@ -755,22 +699,36 @@ int bt_binder_find_pod_volumes(struct bt_volume_binder *base,
 		if (work->has_selected_node &&
 			(work->selected_nodes_differ ||
 				!bt_str_equal(work->selected_node, bt_node_info_name(node)))) {
-			outcome.conflicts |= BT_VOLUME_CONFLICT_BIND;
-			code = 0;
+			conflicts |= BT_VOLUME_CONFLICT_BIND;
 		} else {
 			code = match_static(binder, work->matches, work->match_count, labels, arena,
-				work->bindings, &outcome.static_count, work->rest, &rest_count,
-				err);
-			code = code != 0
-				? code
-				: provision(binder, work, rest_count, labels, arena, &outcome, err);
+				work->bindings, &static_count, work->rest, &rest_count, err);
+			if (code == 0) {
+				code = provision(binder, work, rest_count, labels, arena,
+					&dynamic_count, &conflicts, err);
+			}
 		}
 	}
 	if (code != 0) {
 		binder->stage_errors[BT_VOLUME_STAGE_PREDICATE]++;
 		return code;
 	}
-	*out_conflicts = outcome.conflicts;
-	*out_volumes = outcome.conflicts == 0 ? copy_outcome(work, &outcome, arena) : NULL;
+	*out_conflicts = conflicts;
+	*out_volumes = NULL;
+	if (conflicts == 0) {
+		struct bt_pod_volumes *volumes = BT_ARENA_NEW(arena, struct bt_pod_volumes);
+
+		volumes->static_count = static_count;
+		volumes->static_bindings =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_static_binding, static_count);
+		memcpy(volumes->static_bindings, work->bindings,
+			static_count * sizeof(*volumes->static_bindings));
+		volumes->dynamic_count = dynamic_count;
+		volumes->dynamic_provisions =
+			BT_ARENA_NEW_ARRAY(arena, struct bt_dynamic_provision, dynamic_count);
+		memcpy(volumes->dynamic_provisions, work->provisions,
+			dynamic_count * sizeof(*volumes->dynamic_provisions));
+		*out_volumes = volumes;
+	}
 	return 0;
 }

@@ -51,32 +51,8 @@ static int64_t request_bytes(const struct bt_persistent_volume_claim *claim)
 	return request != NULL ? bt_quantity_value(request) : 0;
 }
 
-static int64_t class_score(const struct bt_volume_shape_point *shape, uint32_t point_count,
-	const struct class_use *use)
-{
-	int64_t utilization = 100;
-
-	if (use->capacity != 0 && use->requested <= use->capacity) {
-		utilization = bt_wrap_div(bt_wrap_mul(use->requested, 100), use->capacity);
-	}
-	/* The function f of spec 07 section 10, with integer division toward zero. */
-	for (uint32_t i = 0; i < point_count; i++) {
-		if (utilization > shape[i].utilization) {
-			continue;
-		}
-		if (i == 0) {
-			return shape[0].score;
-		}
-		return shape[i - 1].score +
-			(shape[i].score - shape[i - 1].score) *
-			(utilization - shape[i - 1].utilization) /
-			(shape[i].utilization - shape[i - 1].utilization);
-	}
-	return point_count != 0 ? shape[point_count - 1].score : 0;
-}
-
 /** Spec 07 section 10. volumes NULL: 0. */
-static int64_t volume_score(const struct bt_volume_shape_point *shape, uint32_t point_count,
+static int64_t volume_score(const struct bt_shape_point *shape, uint32_t point_count,
 	const struct bt_pod_volumes *volumes, struct bt_arena *arena)
 {
 	struct class_uses uses = {0};
@@ -116,8 +92,14 @@ static int64_t volume_score(const struct bt_volume_shape_point *shape, uint32_t 
 	if (uses.count == 0) {
 		return 0;
 	}
-	for (uint32_t i = 0; i < uses.count; i++) {
-		sum = bt_wrap_add(sum, class_score(shape, point_count, &uses.items[i]));
+	for (uint32_t i = 0; i < uses.count && point_count != 0; i++) {
+		const struct class_use *use = &uses.items[i];
+		int64_t utilization = 100;
+
+		if (use->capacity != 0 && use->requested <= use->capacity) {
+			utilization = bt_wrap_div(bt_wrap_mul(use->requested, 100), use->capacity);
+		}
+		sum = bt_wrap_add(sum, bt_broken_line(shape, point_count, utilization));
 	}
 	return bt_trunc_to_i64(round((double)sum / (double)uses.count));
 }
@@ -297,8 +279,8 @@ struct volume_binding_plugin {
 	struct bt_volume_binder *binder;
 	bt_claim_getter get_claim; /* source of claims for PreFilter; NULL: the state */
 	void *get_claim_context;
-	struct binding_data no_claims;       /* data of pods without claims; never changes */
-	struct bt_volume_shape_point *shape; /* NULL: no score */
+	struct binding_data no_claims; /* data of pods without claims; never changes */
+	struct bt_shape_point *shape;  /* NULL: no score */
 	uint32_t shape_count;
 };
 
@@ -326,16 +308,6 @@ static bool is_pure_for(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_
 static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
 {
 	return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, text);
-}
-
-static struct binding_data *make_data(const struct bt_state *state, struct bt_arena *arena)
-{
-	struct binding_data *data = BT_ARENA_NEW(arena, struct binding_data);
-
-	data->slot_count = state->nodes.slot_count;
-	data->passed = BT_ARENA_NEW_ARRAY(arena, bool, data->slot_count);
-	data->volumes = BT_ARENA_NEW_ARRAY(arena, struct bt_pod_volumes *, data->slot_count);
-	return data;
 }
 
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -390,7 +362,10 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 				cycle->arena, bt_claim_not_owned_text(pod, claim, cycle->arena));
 		}
 	}
-	struct binding_data *data = make_data(instance->base.handle->state, cycle->arena);
+	struct binding_data *data = BT_ARENA_NEW(cycle->arena, struct binding_data);
+	data->slot_count = instance->base.handle->state->nodes.slot_count;
+	data->passed = BT_ARENA_NEW_ARRAY(cycle->arena, bool, data->slot_count);
+	data->volumes = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_pod_volumes *, data->slot_count);
 	if (instance->binder->ops->get_pod_volume_claims(
 		    instance->binder, pod, cycle->arena, &data->claims, &err) != 0) {
 		return bt_status_from_error(cycle->arena, &err);
@@ -427,7 +402,6 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	}
 	if (conflicts != 0) {
 		/* Reasons of spec 07 section 7.1, in that order. */
-		struct bt_arena *arena = cycle->arena;
 		static const struct {
 			uint32_t conflict;
 			enum bt_reason reason;
@@ -448,7 +422,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 					reasons[i].reason);
 			} else {
 				bt_status_append_reason(
-					&status, arena, bt_reason_texts[reasons[i].reason]);
+					&status, cycle->arena, bt_reason_texts[reasons[i].reason]);
 			}
 		}
 		return status;
@@ -503,9 +477,7 @@ static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state 
 		return bt_status_state_missing(cycle->arena);
 	}
 	if (!has_entry(data, slot)) {
-		if (!data->all_bound) {
-			data->all_bound = true;
-		}
+		data->all_bound = true;
 		return BT_STATUS_OK;
 	}
 	if (instance->binder->ops->assume_pod_volumes(instance->binder, pod,
@@ -642,10 +614,10 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 		 * to 100.
 		 */
 		instance->shape_count = args->volume_binding.shape.count;
-		instance->shape = BT_NEW_ARRAY(
-			struct bt_volume_shape_point, args->volume_binding.shape.count);
+		instance->shape =
+			BT_NEW_ARRAY(struct bt_shape_point, args->volume_binding.shape.count);
 		for (uint32_t i = 0; i < args->volume_binding.shape.count; i++) {
-			instance->shape[i] = (struct bt_volume_shape_point){
+			instance->shape[i] = (struct bt_shape_point){
 				args->volume_binding.shape.items[i].utilization,
 				(int64_t)args->volume_binding.shape.items[i].score * 10};
 		}

@@ -20,11 +20,4 @@ struct bt_volume_binder *bt_volume_binding_binder(const struct bt_plugin *plugin
 /** Spec 07 section 12. */
 extern const struct bt_event_registration bt_volume_binding_events[];
 extern const uint32_t bt_volume_binding_event_count;
-
-/** A point of the utilization shape, with its score scaled to 0..100. */
-struct bt_volume_shape_point {
-	int64_t utilization;
-	int64_t score;
-};
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
-#include "plugins/node_resources_fit.h"
+
+#include "plugins/common_plugin.h"
 #include "test_main.h"
 
 #define NODE(name, allocatable) \
