@@ -151,16 +151,6 @@ const struct bt_quantity *bt_shared_device_consumed(
 	return index != UINT32_MAX ? &shared->consumed.items[index].quantity : NULL;
 }
 
-static bool api_consumes_nothing(const struct bt_shared_device *shared)
-{
-	for (uint32_t i = 0; i < shared->consumed.count; i++) {
-		if (!bt_quantity_is_zero(&shared->consumed.items[i].api)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static void change_all_consumed(struct bt_allocated_devices *allocated,
 	struct bt_shared_device *shared, const struct bt_resource_list *amounts, bool subtract,
 	bool in_flight)
@@ -202,17 +192,6 @@ const struct bt_shared_device *bt_allocated_consumed(
 											   : NULL;
 }
 
-static bool are_same_results(const struct bt_device_request_allocation_result *a,
-	const struct bt_device_request_allocation_result *b)
-{
-	return bt_str_equal(a->driver, b->driver) && bt_str_equal(a->pool, b->pool) &&
-		bt_str_equal(a->device, b->device) &&
-		(a->share_id.data != NULL) == (b->share_id.data != NULL) &&
-		bt_str_equal(a->share_id, b->share_id) &&
-		a->admin_access.value == b->admin_access.value &&
-		bt_resource_list_equal(&a->consumed_capacity, &b->consumed_capacity);
-}
-
 /** Whether both results allocate the same devices, so that removing one undoes adding the other. */
 static bool are_same_devices(
 	const struct bt_allocation_result *a, const struct bt_allocation_result *b)
@@ -221,7 +200,14 @@ static bool are_same_devices(
 		return false;
 	}
 	for (uint32_t i = 0; i < a->devices.results.count; i++) {
-		if (!are_same_results(&a->devices.results.items[i], &b->devices.results.items[i])) {
+		const struct bt_device_request_allocation_result *x = &a->devices.results.items[i];
+		const struct bt_device_request_allocation_result *y = &b->devices.results.items[i];
+		if (!bt_str_equal(x->driver, y->driver) || !bt_str_equal(x->pool, y->pool) ||
+			!bt_str_equal(x->device, y->device) ||
+			(x->share_id.data != NULL) != (y->share_id.data != NULL) ||
+			!bt_str_equal(x->share_id, y->share_id) ||
+			x->admin_access.value != y->admin_access.value ||
+			!bt_resource_list_equal(&x->consumed_capacity, &y->consumed_capacity)) {
 			return false;
 		}
 	}
@@ -422,7 +408,11 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 				BT_ASSERT(shared->in_flight_consumes != 0);
 				shared->in_flight_consumes--;
 			} else {
-				shared->api_consumes = !api_consumes_nothing(shared);
+				shared->api_consumes = false;
+				for (uint32_t i = 0; i < shared->consumed.count; i++) {
+					shared->api_consumes |= !bt_quantity_is_zero(
+						&shared->consumed.items[i].api);
+				}
 				/*
 				 * Other claims with a consumed amount of 0 may still hold the
 				 * device.
@@ -490,16 +480,13 @@ static void change_results(struct bt_allocated_devices *allocated,
 	}
 }
 
-static const struct bt_allocation_result *allocation_of(const struct bt_resource_claim *claim)
-{
-	return claim != NULL ? claim->status.allocation : NULL;
-}
-
 void bt_allocated_devices_observe(struct bt_allocated_devices *allocated,
 	const struct bt_resource_claim *old_claim, const struct bt_resource_claim *new_claim)
 {
-	const struct bt_allocation_result *before = allocation_of(old_claim);
-	const struct bt_allocation_result *after = allocation_of(new_claim);
+	const struct bt_allocation_result *before =
+		old_claim != NULL ? old_claim->status.allocation : NULL;
+	const struct bt_allocation_result *after =
+		new_claim != NULL ? new_claim->status.allocation : NULL;
 
 	if (before == NULL && after != NULL) {
 		change_results(allocated, after, false, add_result);

@@ -88,17 +88,6 @@ size_t bt_allocation_columns_bytes(const struct bt_allocation_columns *columns)
 	return bytes;
 }
 
-static uint64_t hash_of(const struct bt_prepared *prepared)
-{
-	uint64_t hash = bt_hash_u64(0, prepared->count);
-
-	for (uint32_t i = 0; i < prepared->count; i++) {
-		hash = bt_message_hash(
-			&bt_device_claim_message, hash, &prepared->claims[i]->spec.devices);
-	}
-	return hash;
-}
-
 static bool is_for(const struct column *column, const struct bt_prepared *prepared, uint64_t hash)
 {
 	if (column->hash != hash || column->claim_count != prepared->count ||
@@ -201,17 +190,6 @@ static struct bt_node_allocation decide(
 	return answer;
 }
 
-/** Whether both nodes see the same devices, so that searches on both have equal results. */
-static bool have_equal_views(const struct bt_node_pools *a, const struct bt_node_pools *b)
-{
-	bool same = a->hash == b->hash && a->items.count == b->items.count && !a->has_own_scopes;
-
-	for (uint32_t i = 0; same && i < a->items.count; i++) {
-		same = a->items.items[i].view == b->items.items[i].view;
-	}
-	return same;
-}
-
 /** Returns whether the value changed. twin: a slot with the same devices; BT_SLOT_NONE: unknown. */
 static bool update_slot(struct column *column, struct bt_allocator *allocator,
 	const struct bt_prepared *prepared, uint32_t slot, uint32_t twin)
@@ -256,7 +234,15 @@ static uint32_t find_group(struct column *column, struct bt_device_pools *pools,
 		if (*first == BT_SLOT_NONE) {
 			*first = slot;
 		}
-		if (*first == slot || have_equal_views(node, &pools->nodes.items[*first])) {
+		const struct bt_node_pools *other = &pools->nodes.items[*first];
+		/* Searches on nodes that see the same devices have equal results. */
+		bool is_same = *first == slot ||
+			(node->hash == other->hash && node->items.count == other->items.count &&
+				!node->has_own_scopes);
+		for (uint32_t k = 0; *first != slot && is_same && k < node->items.count; k++) {
+			is_same = node->items.items[k].view == other->items.items[k].view;
+		}
+		if (is_same) {
 			return group;
 		}
 	}
@@ -407,28 +393,17 @@ static void refresh(
 	column->base.answers = column->answers.items;
 }
 
-/** BERTH_VERIFY=1: compare the column with searches on all nodes. */
-static void verify(
-	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
-{
-	const struct bt_state *state = allocator->pools->dra->state;
-
-	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
-		if (state->nodes.rows[slot].in_snapshot &&
-			index_of_answer(column, decide(allocator, prepared, slot)) !=
-				column->values[slot]) {
-			bt_panic("allocator: the kept answer of node %.*s differs from a search",
-				BT_STR_ARG(bt_node_table_name(&state->nodes, slot)));
-		}
-	}
-}
-
 const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count)
 {
 	const struct bt_prepared *prepared = bt_prepared_of(allocator, claims, count);
 	struct bt_device_pools *pools = allocator->pools;
-	uint64_t hash = hash_of(prepared);
+	uint64_t hash = bt_hash_u64(0, prepared->count);
+
+	for (uint32_t i = 0; i < prepared->count; i++) {
+		hash = bt_message_hash(
+			&bt_device_claim_message, hash, &prepared->claims[i]->spec.devices);
+	}
 	struct column *column = NULL;
 
 	if (pools->columns == NULL) {
@@ -449,8 +424,15 @@ const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator 
 	}
 	column->last_used = ++columns->tick;
 	refresh(column, allocator, prepared);
-	if (BT_UNLIKELY(allocator->options.verify)) {
-		verify(column, allocator, prepared);
+	const struct bt_state *state = pools->dra->state;
+	for (uint32_t slot = 0; allocator->options.verify && slot < state->nodes.slot_count;
+		slot++) {
+		if (state->nodes.rows[slot].in_snapshot &&
+			index_of_answer(column, decide(allocator, prepared, slot)) !=
+				column->values[slot]) {
+			bt_panic("allocator: the kept answer of node %.*s differs from a search",
+				BT_STR_ARG(bt_node_table_name(&state->nodes, slot)));
+		}
 	}
 	return &column->base;
 }

@@ -230,23 +230,6 @@ static void prepare_request(struct bt_allocator *allocator, struct bt_prepared *
 	}
 }
 
-static uint32_t count_requests(
-	const struct bt_resource_claim *const *claims, uint32_t count, uint32_t *out_options)
-{
-	uint32_t requests = 0;
-
-	*out_options = 0;
-	for (uint32_t c = 0; c < count; c++) {
-		requests += claims[c]->spec.devices.requests.count;
-		for (uint32_t r = 0; r < claims[c]->spec.devices.requests.count; r++) {
-			const struct bt_device_request *request =
-				&claims[c]->spec.devices.requests.items[r];
-			*out_options += request->first_available.count + 1;
-		}
-	}
-	return requests;
-}
-
 struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 	const struct bt_resource_claim *const *claims, uint32_t count)
 {
@@ -263,10 +246,17 @@ struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 		}
 	}
 	struct bt_prepared *made = BT_ARENA_NEW(allocator->arena, struct bt_prepared);
-	uint32_t option_count;
-	uint32_t request_count = count_requests(claims, count, &option_count);
+	uint32_t option_count = 0;
+	uint32_t request_count = 0;
 	uint32_t first_request = 0;
 
+	for (uint32_t c = 0; c < count; c++) {
+		request_count += claims[c]->spec.devices.requests.count;
+		for (uint32_t r = 0; r < claims[c]->spec.devices.requests.count; r++) {
+			option_count +=
+				claims[c]->spec.devices.requests.items[r].first_available.count + 1;
+		}
+	}
 	allocator->pools->tick++;
 	made->claims =
 		BT_ARENA_NEW_ARRAY(allocator->arena, const struct bt_resource_claim *, count);
@@ -276,17 +266,17 @@ struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 		BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_prepared_request, request_count);
 	made->options = BT_ARENA_NEW_ARRAY(allocator->arena, struct bt_option, option_count);
 	for (uint32_t c = 0; c < count; c++) {
-		made->claims[c] = claims[c];
+		const struct bt_resource_claim *claim = claims[c];
+		const struct bt_object_meta *meta = &claim->metadata;
 		struct bt_prepared_claim *item = &made->items[c];
 		int64_t total = 0;
 
-		item->claim = made->claims[c];
-		const struct bt_object_meta *meta = &item->claim->metadata;
+		made->claims[c] = claim;
+		item->claim = claim;
 		item->key = bt_arena_printf(allocator->arena, "%.*s/%.*s",
 			BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
 		item->first_request = first_request;
-		item->request_count = item->claim->spec.devices.requests.count;
-		const struct bt_resource_claim *claim = item->claim;
+		item->request_count = claim->spec.devices.requests.count;
 
 		item->constraint_count = claim->spec.devices.constraints.count;
 		item->constraints = BT_ARENA_NEW_ARRAY(
@@ -331,5 +321,5 @@ struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 	made->drop_count = allocator->pools->drop_count;
 	made->is_ordinary = bt_prepared_is_ordinary(made);
 	allocator->prepared = made;
-	return allocator->prepared;
+	return made;
 }

@@ -41,10 +41,7 @@ static enum bt_search_result evaluate_selectors(struct bt_search *search,
 			return BT_SEARCH_ERROR; /* interrupted */
 		case BT_VERDICT_ERROR: {
 			/* Format the error: whose selector (class or request), and its message. */
-			uint32_t row = device->row;
-			pools = search->pools;
-			const struct bt_device_row *item = &pools->rows.items[row];
-			bool is_of_class = i < option->class_program_count;
+			const struct bt_device_row *item = &pools->rows.items[device->row];
 			struct berth_error reason = {0};
 
 			if (bt_selector_compute(pools, &pools->programs.items[option->programs[i]],
@@ -52,7 +49,7 @@ static enum bt_search_result evaluate_selectors(struct bt_search *search,
 				    item->spec, &limits, &reason) == BT_VERDICT_UNKNOWN) {
 				return BT_SEARCH_ERROR; /* interrupted */
 			}
-			if (is_of_class) {
+			if (i < option->class_program_count) {
 				(void)bt_error_wrap(&reason, BERTH_ERR_INVALID,
 					"class %.*s: selector #%u",
 					BT_STR_ARG(option->device_class->metadata.name), i);
@@ -164,16 +161,6 @@ static bt_int128 amount_of(
 		&entry->value);
 
 	return bt_device_amount(&amount);
-}
-
-/** "capInUse" in spec 12: a share of the device has consumed capacity. */
-static bool has_consumed_capacity(
-	const struct bt_search *search, const struct bt_pool_device *device)
-{
-	const struct bt_own_capacity *own = find_own_capacity(search, device->id);
-
-	return bt_allocated_consumed(&search->pools->dra->allocated, device->id) != NULL ||
-		(own != NULL && own->is_consuming);
 }
 
 bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_option *option,
@@ -357,8 +344,14 @@ static bool take_counters(struct bt_search *search, const struct bt_pool_view *v
 	if (!search->pools->with_partitions) {
 		return false;
 	}
-	if ((device->flags & BT_DEVICE_SHAREABLE) != 0 && has_consumed_capacity(search, device)) {
-		return true;
+	if ((device->flags & BT_DEVICE_SHAREABLE) != 0) {
+		/* "capInUse" in spec 12: a share of the device has consumed capacity. */
+		const struct bt_own_capacity *own = find_own_capacity(search, device->id);
+
+		if (bt_allocated_consumed(&search->pools->dra->allocated, device->id) != NULL ||
+			(own != NULL && own->is_consuming)) {
+			return true;
+		}
 	}
 	return bt_pool_counters_take(
 		search->pools, view->pool, view->counters, device->consumption);
@@ -371,7 +364,6 @@ static bool take_counters(struct bt_search *search, const struct bt_pool_view *v
 enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_view *view, const struct bt_pool_device *device, bool must)
 {
-	bool is_shareable = (device->flags & BT_DEVICE_SHAREABLE) != 0;
 	struct bt_taken_device taken = {
 		.row = device->row,
 		.id = device->id,
@@ -381,16 +373,12 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 		.view = view,
 	};
 
-	if (bt_search_is_busy(search, option, device)) {
-		return BT_SEARCH_NO;
-	}
-	if (!take_counters(search, view, device) ||
+	if (bt_search_is_busy(search, option, device) || !take_counters(search, view, device) ||
 		!bt_search_is_tolerated(search, option, device)) {
 		return BT_SEARCH_NO;
 	}
 	if (option->constraints != NULL && !add_constraints(search, option, device->row)) {
-		uint32_t row = device->row;
-		const struct bt_device_row *item = &search->pools->rows.items[row];
+		const struct bt_device_row *item = &search->pools->rows.items[device->row];
 		const struct bt_resource_slice *slice =
 			bt_pool_slice_value(search->pools, item->slice);
 
@@ -399,8 +387,7 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 		}
 		(void)bt_error_set(search->err, BERTH_ERR_INVALID,
 			"claim %.*s, request %.*s: cannot add device %.*s/%.*s/%.*s because a "
-			"claim "
-			"constraint would not be satisfied",
+			"claim constraint would not be satisfied",
 			BT_STR_ARG(search->prepared->items[option->claim].key),
 			BT_STR_ARG(option->sub.data != NULL ? option->sub : option->base),
 			BT_STR_ARG(slice->spec.driver), BT_STR_ARG(slice->spec.pool.name),
@@ -414,9 +401,9 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 		}
 		return BT_SEARCH_NO;
 	}
-	if (is_shareable) {
+	struct bt_search_memory *memory = search->memory;
+	if ((device->flags & BT_DEVICE_SHAREABLE) != 0) {
 		/* Count one more share with its capacity. */
-		struct bt_search_memory *memory = search->memory;
 		const struct bt_device *spec = search->pools->rows.items[device->row].spec;
 		const struct bt_own_capacity *found = find_own_capacity(search, device->id);
 		uint32_t at;
@@ -440,16 +427,13 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 		}
 		taken.own = at;
 	} else {
-		uint32_t id = device->id;
-		struct bt_search_memory *memory = search->memory;
-
-		while (memory->taken_counts.count <= id) {
+		while (memory->taken_counts.count <= device->id) {
 			bt_vec_push(&memory->taken_counts, 0);
 		}
-		memory->taken_counts.items[id]++;
+		memory->taken_counts.items[device->id]++;
 	}
-	search->memory->claim_counts.items[option->claim]++;
-	bt_vec_push(&search->memory->taken, taken);
+	memory->claim_counts.items[option->claim]++;
+	bt_vec_push(&memory->taken, taken);
 	return BT_SEARCH_YES;
 }
 

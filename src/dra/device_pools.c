@@ -41,15 +41,6 @@ static uint32_t find(const struct bt_device_pools *pools, enum bt_node_scope_kin
 	return BT_POOL_NONE;
 }
 
-static uint32_t add(struct bt_device_pools *pools, const struct bt_node_scope *scope)
-{
-	uint32_t id;
-
-	bt_vec_store(&pools->scopes, &pools->free_scopes, *scope, id);
-	bt_map_insert(&pools->scope_map, scope->hash, id);
-	return id;
-}
-
 /** Takes one reference. */
 static uint32_t node_scope_ref(struct bt_device_pools *pools, struct bt_str node_name,
 	const struct bt_opt_bool *all_nodes, const struct bt_node_selector *selector)
@@ -87,7 +78,8 @@ static uint32_t node_scope_ref(struct bt_device_pools *pools, struct bt_str node
 				scope.problem = bt_error_list_text(&errors, &scope.arena);
 			}
 		}
-		id = add(pools, &scope);
+		bt_vec_store(&pools->scopes, &pools->free_scopes, scope, id);
+		bt_map_insert(&pools->scope_map, scope.hash, id);
 	}
 	pools->scopes.items[id].ref_count++;
 	return id;
@@ -150,16 +142,6 @@ static bool has_same_content(const struct bt_device *a, const struct bt_device *
 	return bt_message_equal(&bt_device_message, &left, &right);
 }
 
-static bool is_tainted(const struct bt_device *device)
-{
-	for (uint32_t i = 0; i < device->taints.count; i++) {
-		if (bt_device_taint_blocks(&device->taints.items[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static uint32_t flags_of(const struct bt_device_pools *pools, const struct bt_device *device)
 {
 	uint32_t flags = 0;
@@ -177,8 +159,10 @@ static uint32_t flags_of(const struct bt_device_pools *pools, const struct bt_de
 	if (device->consumes_counters.count != 0) {
 		flags |= BT_DEVICE_COUNTERS;
 	}
-	if (pools->with_taints && is_tainted(device)) {
-		flags |= BT_DEVICE_TAINTED;
+	for (uint32_t i = 0; pools->with_taints && i < device->taints.count; i++) {
+		if (bt_device_taint_blocks(&device->taints.items[i])) {
+			flags |= BT_DEVICE_TAINTED;
+		}
 	}
 	if (device->binding_conditions.present) {
 		flags |= BT_DEVICE_BINDING;
@@ -309,10 +293,17 @@ uint32_t bt_device_rows_find(
 	return row;
 }
 
-static const struct bt_device *find_of_any_driver(
-	const struct bt_device_pools *pools, struct bt_str pool, struct bt_str device)
+const struct bt_device *bt_device_pools_find_device(const struct bt_device_pools *pools,
+	struct bt_str driver, struct bt_str pool, struct bt_str device)
 {
-	for (uint32_t row = 0; row < pools->rows.count; row++) {
+	uint32_t id = bt_device_ids_find(&pools->dra->ids, driver, pool, device);
+	uint32_t row = first_row(pools, id);
+
+	if (row != BT_DEVICE_NONE) {
+		return pools->rows.items[row].spec;
+	}
+	/* The device of any driver. */
+	for (row = 0; row < pools->rows.count; row++) {
 		const struct bt_device_row *item = &pools->rows.items[row];
 
 		if (item->spec != NULL && bt_str_equal(item->spec->name, device) &&
@@ -322,16 +313,6 @@ static const struct bt_device *find_of_any_driver(
 		}
 	}
 	return NULL;
-}
-
-const struct bt_device *bt_device_pools_find_device(const struct bt_device_pools *pools,
-	struct bt_str driver, struct bt_str pool, struct bt_str device)
-{
-	uint32_t id = bt_device_ids_find(&pools->dra->ids, driver, pool, device);
-	uint32_t row = first_row(pools, id);
-
-	return row != BT_DEVICE_NONE ? pools->rows.items[row].spec
-				     : find_of_any_driver(pools, pool, device);
 }
 
 struct bt_device_pools *bt_device_pools_create(struct bt_dra *dra)
@@ -377,7 +358,7 @@ void bt_device_pools_destroy(struct bt_device_pools *pools)
 		bt_vec_finish(&pools->named.items[i].pools);
 	}
 	for (uint32_t i = 0; i < pools->nodes.count; i++) {
-		bt_node_pools_finish(&pools->nodes.items[i]);
+		bt_vec_finish(&pools->nodes.items[i].items);
 	}
 	bt_selectors_finish(pools);
 	bt_search_memory_destroy(pools->search);
@@ -419,13 +400,8 @@ static uint32_t pool_of(struct bt_device_pools *pools, const struct bt_resource_
 		bt_device_ids_unref(ids, id);
 		return pool;
 	}
-	if (pools->free_pools.count != 0) {
-		pool = pools->free_pools.items[--pools->free_pools.count];
-	} else {
-		pool = pools->pools.count;
-		bt_vec_push(&pools->pools, (struct bt_pool){0});
-	}
-	pools->pools.items[pool].id = id;
+	struct bt_pool item = {.id = id};
+	bt_vec_store(&pools->pools, &pools->free_pools, item, pool);
 	pools->pool_of_id.items[id] = pool;
 	return pool;
 }
@@ -480,20 +456,6 @@ static void remove_value(uint32_t *items, uint32_t *count, uint32_t value)
 	items[i] = items[--*count];
 }
 
-static void unindex_by_name(struct bt_device_pools *pools, bt_sym name, uint32_t pool)
-{
-	uint32_t id = bt_named_pools_find(pools, name);
-	struct bt_named_pools *named = &pools->named.items[id];
-
-	remove_value(named->pools.items, &named->pools.count, pool);
-	if (named->pools.count == 0) {
-		(void)bt_map_remove(&pools->named_map, named->hash, id); /* it is in the map */
-		bt_symbol_unref(pools->dra->ids.symbols, named->name);
-		named->name = BT_SYM_NONE;
-		bt_vec_push(&pools->free_named, id);
-	}
-}
-
 /** Indexes the slice by its node name, or as one that any node may see. */
 static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slice *slice, bool add)
 {
@@ -519,7 +481,17 @@ static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slic
 			}
 			bt_vec_push(&pools->named.items[id].pools, slice->pool);
 		} else {
-			unindex_by_name(pools, scope->name, slice->pool);
+			uint32_t id = bt_named_pools_find(pools, scope->name);
+			struct bt_named_pools *named = &pools->named.items[id];
+
+			remove_value(named->pools.items, &named->pools.count, slice->pool);
+			if (named->pools.count == 0) {
+				(void)bt_map_remove(
+					&pools->named_map, named->hash, id); /* it is in the map */
+				bt_symbol_unref(pools->dra->ids.symbols, named->name);
+				named->name = BT_SYM_NONE;
+				bt_vec_push(&pools->free_named, id);
+			}
 		}
 	}
 	if (scope->kind == BT_NODE_SCOPE_NAME && !slice->has_counters) {
@@ -531,16 +503,6 @@ static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slic
 	if (!add && --pool->shared_count == 0) {
 		remove_value(pools->shared_pools.items, &pools->shared_pools.count, slice->pool);
 	}
-}
-
-static uint32_t find_slice(const struct bt_device_pools *pools, struct bt_str name, uint64_t hash)
-{
-	BT_MAP_EACH (&pools->slice_map, hash, id) {
-		if (bt_str_equal(pools->slices.items[id].object->meta->name, name)) {
-			return id;
-		}
-	}
-	return BT_POOL_NONE;
 }
 
 /** Links a slice, after its object was set, to its pool, scope, rows and indexes. */
@@ -591,35 +553,36 @@ static void remove_slice(struct bt_device_pools *pools, uint32_t id)
 	bt_vec_push(&pools->free_slices, id);
 }
 
-static void add_slice(struct bt_device_pools *pools, struct bt_object *object, uint64_t hash)
-{
-	uint32_t id;
-
-	if (pools->free_slices.count != 0) {
-		id = pools->free_slices.items[--pools->free_slices.count];
-	} else {
-		id = pools->slices.count;
-		bt_vec_push(&pools->slices, (struct bt_pool_slice){0});
-	}
-	pools->slices.items[id].object = bt_object_share(object);
-	pools->slices.items[id].hash = hash;
-	bt_map_insert(&pools->slice_map, hash, id);
-	link_slice(pools, id, NULL, 0);
-}
-
 void bt_device_pools_observe(
 	struct bt_device_pools *pools, struct bt_object *old_slice, struct bt_object *new_slice)
 {
 	struct bt_object *either = new_slice != NULL ? new_slice : old_slice;
 	uint64_t hash = bt_str_hash(either->meta->name);
-	uint32_t id = find_slice(pools, either->meta->name, hash);
+	uint32_t id = BT_POOL_NONE;
+
+	BT_MAP_EACH (&pools->slice_map, hash, index) {
+		if (bt_str_equal(
+			    pools->slices.items[index].object->meta->name, either->meta->name)) {
+			id = index;
+			break;
+		}
+	}
 
 	if (new_slice == NULL) {
 		if (id != BT_POOL_NONE) {
 			remove_slice(pools, id);
 		}
 	} else if (id == BT_POOL_NONE) {
-		add_slice(pools, new_slice, hash);
+		if (pools->free_slices.count != 0) {
+			id = pools->free_slices.items[--pools->free_slices.count];
+		} else {
+			id = pools->slices.count;
+			bt_vec_push(&pools->slices, (struct bt_pool_slice){0});
+		}
+		pools->slices.items[id].object = bt_object_share(new_slice);
+		pools->slices.items[id].hash = hash;
+		bt_map_insert(&pools->slice_map, hash, id);
+		link_slice(pools, id, NULL, 0);
 	} else {
 		struct bt_pool_slice *slice = &pools->slices.items[id];
 		struct bt_object *old_object = slice->object;

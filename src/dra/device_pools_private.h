@@ -303,10 +303,9 @@ static inline const struct bt_node_pools *bt_device_pools_of_node(
 	}
 	return bt_device_pools_repair(pools, slot);
 }
-/** Computes the node's pools from scratch; owned: bt_node_pools_finish. */
+/** Computes the node's pools from scratch; the caller frees the items. */
 void bt_node_pools_compute(
 	struct bt_device_pools *pools, uint32_t slot, struct bt_node_pools *out_node);
-void bt_node_pools_finish(struct bt_node_pools *node);
 
 /* device_pools_validate.c */
 

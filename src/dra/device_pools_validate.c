@@ -50,7 +50,7 @@ static bool validate_nodes(
 		bt_node_pools_compute(fresh, slot, &plain);
 		is_equal =
 			is_equal_node(pools, bt_device_pools_of_node(pools, slot), fresh, &plain);
-		bt_node_pools_finish(&plain);
+		bt_vec_finish(&plain.items);
 		if (!is_equal) {
 			bt_strbuf_printf(out_reason, "pools of node %.*s differ",
 				BT_STR_ARG(bt_node_table_name(&pools->dra->state->nodes, slot)));
@@ -104,7 +104,7 @@ void bt_device_pools_verify_node(struct bt_device_pools *pools, uint32_t slot)
 		bt_panic("pools of node %.*s are not what they should be",
 			BT_STR_ARG(bt_node_table_name(&pools->dra->state->nodes, slot)));
 	}
-	bt_node_pools_finish(&plain);
+	bt_vec_finish(&plain.items);
 }
 
 #define vec_bytes(vec) ((size_t)(vec)->capacity * sizeof(*(vec)->items))

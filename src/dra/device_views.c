@@ -7,20 +7,13 @@
 
 /* Shared counters of a pool and the amounts still available. Spec: 12 section 9.8. */
 
-static int compare_names(
-	struct bt_str set_a, struct bt_str name_a, struct bt_str set_b, struct bt_str name_b)
-{
-	int order = bt_str_compare(set_a, set_b);
-
-	return order != 0 ? order : bt_str_compare(name_a, name_b);
-}
-
 static int compare_counters(const void *a, const void *b)
 {
 	const struct bt_pool_counter *left = a;
 	const struct bt_pool_counter *right = b;
+	int order = bt_str_compare(left->set, right->set);
 
-	return compare_names(left->set, left->name, right->set, right->name);
+	return order != 0 ? order : bt_str_compare(left->name, right->name);
 }
 
 static int compare_consumers(const void *a, const void *b)
@@ -29,20 +22,6 @@ static int compare_consumers(const void *a, const void *b)
 	uint32_t right = ((const struct bt_counter_consumer *)b)->row;
 
 	return (left > right) - (left < right);
-}
-
-static uint32_t find_counter(
-	const struct bt_pool_counters *counters, struct bt_str set, struct bt_str name)
-{
-	const struct bt_pool_counter *items = counters->counters.items;
-	uint32_t at;
-
-	BT_LOWER_BOUND(at, counters->counters.count, middle,
-		compare_names(items[middle].set, items[middle].name, set, name) < 0);
-	return at < counters->counters.count &&
-			compare_names(items[at].set, items[at].name, set, name) == 0
-		? at
-		: BT_DEVICE_NONE;
 }
 
 static bool has_set(const struct bt_pool_counters *counters, struct bt_str name)
@@ -67,12 +46,16 @@ static bool add_uses(struct bt_pool_counters *counters, const struct bt_device *
 		for (uint32_t k = 0; k < consumption->counters.count; k++) {
 			const struct bt_device_counter_entry *entry =
 				&consumption->counters.items[k];
+			struct bt_pool_counter key = {
+				.set = consumption->counter_set, .name = entry->key};
+			const struct bt_pool_counter *items = counters->counters.items;
 			struct bt_counter_use use = {
-				.counter = find_counter(
-					counters, consumption->counter_set, entry->key),
-				.amount = bt_device_amount(&entry->value.value),
-			};
-			if (use.counter == BT_DEVICE_NONE) {
+				.amount = bt_device_amount(&entry->value.value)};
+
+			BT_LOWER_BOUND(use.counter, counters->counters.count, middle,
+				compare_counters(&items[middle], &key) < 0);
+			if (use.counter == counters->counters.count ||
+				compare_counters(&items[use.counter], &key) != 0) {
 				return false;
 			}
 			bt_vec_push(&counters->uses, use);
@@ -89,10 +72,8 @@ static bool fill_counters(struct bt_device_pools *pools, struct bt_pool_counters
 			bt_pool_slice_value(pools, counters->slices.items[i]);
 		for (uint32_t n = 0; n < slice->spec.shared_counters.count; n++) {
 			const struct bt_counter_set *set = &slice->spec.shared_counters.items[n];
-			for (uint32_t k = 0; k < counters->set_names.count; k++) {
-				if (bt_str_equal(counters->set_names.items[k], set->name)) {
-					return false;
-				}
+			if (has_set(counters, set->name)) {
+				return false;
 			}
 			bt_vec_push(&counters->set_names, set->name);
 			for (uint32_t k = 0; k < set->counters.count; k++) {
@@ -112,24 +93,21 @@ static bool fill_counters(struct bt_device_pools *pools, struct bt_pool_counters
 	}
 	for (uint32_t i = 0; i < counters->slices.count; i++) {
 		const struct bt_pool_slice *slice = &pools->slices.items[counters->slices.items[i]];
-		if (!slice->has_counters) {
-			for (uint32_t k = 0; k < slice->rows.count; k++) {
-				const struct bt_device_row *row =
-					&pools->rows.items[slice->rows.items[k]];
-				struct bt_counter_consumer consumer = {
-					.row = slice->rows.items[k],
-					.id = row->id,
-					.first = counters->uses.count,
-				};
-				if ((row->flags & BT_DEVICE_COUNTERS) == 0) {
-					continue;
-				}
-				if (!add_uses(counters, row->spec)) {
-					return false;
-				}
-				consumer.count = counters->uses.count - consumer.first;
-				bt_vec_push(&counters->consumers, consumer);
+		for (uint32_t k = 0; !slice->has_counters && k < slice->rows.count; k++) {
+			const struct bt_device_row *row = &pools->rows.items[slice->rows.items[k]];
+			struct bt_counter_consumer consumer = {
+				.row = slice->rows.items[k],
+				.id = row->id,
+				.first = counters->uses.count,
+			};
+			if ((row->flags & BT_DEVICE_COUNTERS) == 0) {
+				continue;
 			}
+			if (!add_uses(counters, row->spec)) {
+				return false;
+			}
+			consumer.count = counters->uses.count - consumer.first;
+			bt_vec_push(&counters->consumers, consumer);
 		}
 	}
 	if (counters->consumers.count != 0) {
@@ -162,16 +140,6 @@ static struct bt_pool_counters *pool_counters_of(
 	counters->is_invalid = !fill_counters(pools, counters);
 	bt_vec_push(&owner->counters, counters);
 	return counters;
-}
-
-/** Index in consumers; BT_DEVICE_NONE: the row consumes nothing. */
-static uint32_t pool_counters_find(const struct bt_pool_counters *counters, uint32_t row)
-{
-	const struct bt_counter_consumer *items = counters->consumers.items;
-	uint32_t at;
-
-	BT_LOWER_BOUND(at, counters->consumers.count, middle, items[middle].row < row);
-	return at < counters->consumers.count && items[at].row == row ? at : BT_DEVICE_NONE;
 }
 
 void bt_pool_counters_refresh(
@@ -333,21 +301,20 @@ static void collect_devices(struct bt_device_pools *pools, struct bt_pool_view *
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_pool_slice *slice = &pools->slices.items[order[i]];
-		if (!pools->with_partitions || !slice->has_counters) {
-			for (uint32_t k = 0; k < slice->rows.count; k++) {
-				const struct bt_device_row *row =
-					&pools->rows.items[slice->rows.items[k]];
-				struct bt_pool_device device = {
-					.row = slice->rows.items[k],
-					.id = row->id,
-					.flags = row->flags,
-					.consumption = BT_DEVICE_NONE,
-				};
-				view->is_binding =
-					view->is_binding || (row->flags & BT_DEVICE_BINDING) != 0;
-				view->has_own_scopes = view->has_own_scopes || slice->per_device;
-				bt_vec_push(&view->devices, device);
-			}
+		for (uint32_t k = 0;
+			!(pools->with_partitions && slice->has_counters) && k < slice->rows.count;
+			k++) {
+			const struct bt_device_row *row = &pools->rows.items[slice->rows.items[k]];
+			struct bt_pool_device device = {
+				.row = slice->rows.items[k],
+				.id = row->id,
+				.flags = row->flags,
+				.consumption = BT_DEVICE_NONE,
+			};
+			view->is_binding =
+				view->is_binding || (row->flags & BT_DEVICE_BINDING) != 0;
+			view->has_own_scopes = view->has_own_scopes || slice->per_device;
+			bt_vec_push(&view->devices, device);
 		}
 	}
 	bt_free(order);
@@ -376,10 +343,18 @@ static enum bt_pool_state fill_view(struct bt_device_pools *pools, struct bt_poo
 	if (view->counters->is_invalid) {
 		return BT_POOL_INVALID;
 	}
+	const struct bt_counter_consumer *consumers = view->counters->consumers.items;
 	for (uint32_t i = 0; i < view->devices.count; i++) {
 		struct bt_pool_device *device = &view->devices.items[i];
 		if ((device->flags & BT_DEVICE_COUNTERS) != 0) {
-			device->consumption = pool_counters_find(view->counters, device->row);
+			uint32_t at;
+
+			BT_LOWER_BOUND(at, view->counters->consumers.count, middle,
+				consumers[middle].row < device->row);
+			if (at < view->counters->consumers.count &&
+				consumers[at].row == device->row) {
+				device->consumption = at;
+			}
 		}
 	}
 	return BT_POOL_COMPLETE;
@@ -465,20 +440,6 @@ static struct relevance relevance_of(
 	return result;
 }
 
-static struct bt_pool_view *find_view(
-	struct bt_pool *pool, const uint32_t *slices, uint32_t count, uint64_t hash)
-{
-	for (uint32_t i = 0; i < pool->views.count; i++) {
-		struct bt_pool_view *view = pool->views.items[i];
-		if (view->hash == hash && view->state != BT_POOL_BROKEN &&
-			view->slices.count == count &&
-			memcmp(view->slices.items, slices, count * sizeof(slices[0])) == 0) {
-			return view;
-		}
-	}
-	return NULL;
-}
-
 static struct bt_pool_view *broken_view(
 	struct bt_device_pools *pools, uint32_t pool, uint32_t slice, struct relevance reason)
 {
@@ -531,25 +492,33 @@ static bool collect_slices(struct bt_device_pools *pools, uint32_t pool, uint32_
 /** NULL: no slice of the pool is relevant to the node. */
 static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t pool, uint32_t slot)
 {
+	struct bt_pool *owner = &pools->pools.items[pool];
 	struct bt_pool_view *view = NULL;
+	uint32_t count;
+	size_t bytes;
 
 	if (!collect_slices(pools, pool, slot, &view) || pools->relevant.count == 0) {
 		return view;
 	}
-	if (pools->relevant.count > 1) {
-		qsort(pools->relevant.items, pools->relevant.count,
-			sizeof(pools->relevant.items[0]), compare_numbers);
+	count = pools->relevant.count;
+	bytes = count * sizeof(pools->relevant.items[0]);
+	if (count > 1) {
+		qsort(pools->relevant.items, count, sizeof(pools->relevant.items[0]),
+			compare_numbers);
 	}
-	uint64_t hash = bt_hash_bytes(
-		pools->relevant.items, pools->relevant.count * sizeof(pools->relevant.items[0]), 0);
-	view = find_view(
-		&pools->pools.items[pool], pools->relevant.items, pools->relevant.count, hash);
-	if (view == NULL) {
-		view = make_view(pool, pools->relevant.items, pools->relevant.count);
-		view->hash = hash;
-		check_view(pools, view);
-		bt_vec_push(&pools->pools.items[pool].views, view);
+	uint64_t hash = bt_hash_bytes(pools->relevant.items, bytes, 0);
+	for (uint32_t i = 0; i < owner->views.count; i++) {
+		view = owner->views.items[i];
+		if (view->hash == hash && view->state != BT_POOL_BROKEN &&
+			view->slices.count == count &&
+			memcmp(view->slices.items, pools->relevant.items, bytes) == 0) {
+			return view;
+		}
 	}
+	view = make_view(pool, pools->relevant.items, count);
+	view->hash = hash;
+	check_view(pools, view);
+	bt_vec_push(&owner->views, view);
 	return view;
 }
 
@@ -565,35 +534,29 @@ static bool comes_before(const struct bt_device_pools *pools, const struct bt_no
 		: bt_str_compare(bt_pool_name(pools, a->pool), bt_pool_name(pools, b->pool)) < 0;
 }
 
-static void add_pool(
-	struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t pool, uint32_t slot)
-{
-	if (pools->pools.items[pool].id == BT_DEVICE_NONE) {
-		return;
-	}
-	const struct bt_pool_view *view = view_for(pools, pool, slot);
-	if (view == NULL || view->state == BT_POOL_OBSOLETE ||
-		(view->state == BT_POOL_COMPLETE && view->devices.count == 0)) {
-		return;
-	}
-	/* Insert the view in the allocator's order. */
-	struct bt_node_pool item = {.pool = pool, .view = view};
-	uint32_t at;
-
-	BT_LOWER_BOUND(at, node->items.count, middle,
-		comes_before(pools, &node->items.items[middle], &item));
-	bt_vec_insert(&node->items, at, item);
-}
-
 static void add_pools(struct bt_device_pools *pools, struct bt_node_pools *node, uint32_t slot,
 	const uint32_t *items, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_pool *pool = &pools->pools.items[items[i]];
-		if (pool->mark != pools->mark) {
-			pool->mark = pools->mark;
-			add_pool(pools, node, items[i], slot);
+
+		if (pool->mark == pools->mark) {
+			continue;
 		}
+		pool->mark = pools->mark;
+		const struct bt_pool_view *view =
+			pool->id != BT_DEVICE_NONE ? view_for(pools, items[i], slot) : NULL;
+		if (view == NULL || view->state == BT_POOL_OBSOLETE ||
+			(view->state == BT_POOL_COMPLETE && view->devices.count == 0)) {
+			continue;
+		}
+		/* Insert the view in the allocator's order. */
+		struct bt_node_pool item = {.pool = items[i], .view = view};
+		uint32_t at;
+
+		BT_LOWER_BOUND(at, node->items.count, middle,
+			comes_before(pools, &node->items.items[middle], &item));
+		bt_vec_insert(&node->items, at, item);
 	}
 }
 
@@ -673,11 +636,6 @@ void bt_node_pools_compute(
 	*out_node = (struct bt_node_pools){0};
 	add_all_pools(pools, out_node, slot);
 	summarise(out_node);
-}
-
-void bt_node_pools_finish(struct bt_node_pools *node)
-{
-	bt_vec_finish(&node->items);
 }
 
 void bt_device_pools_changed(struct bt_device_pools *pools, uint32_t pool)
