@@ -51,7 +51,7 @@ static double move_within(struct world *world)
 	double begin = now_ns();
 	for (uint32_t i = 0; i < OPERATIONS; i++) {
 		uint32_t position = below(world, world->nodes);
-		bt_cells_move(world->cells, position, bt_cells_cell_of(world->cells, position),
+		bt_cells_move(world->cells, position, world->cells->cell_of[position],
 			(int32_t)(i % LOCALS));
 	}
 	return (now_ns() - begin) / OPERATIONS;
@@ -72,7 +72,7 @@ static uint32_t best_of(const struct world *world, uint32_t feasible, uint32_t *
 	int32_t most = INT32_MIN;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < feasible; i++) {
-		int32_t own = bt_cells_best(world->cells, world->feasible[i]);
+		int32_t own = world->cells->cells[world->feasible[i]].top_best;
 		count = own > most ? 0 : count;
 		if (own >= most) {
 			most = own;
@@ -95,8 +95,8 @@ static double place(struct world *world, uint32_t feasible, uint32_t operations)
 	for (uint32_t i = 0; i < operations; i++) {
 		choice.best_count = best_of(world, feasible, best);
 		uint32_t position = bt_cells_choose_by_heap(world->cells, &choice);
-		bt_cells_move(world->cells, position, bt_cells_cell_of(world->cells, position),
-			bt_cells_local_of(world->cells, position) - 1);
+		bt_cells_move(world->cells, position, world->cells->cell_of[position],
+			world->cells->local_of[position] - 1);
 	}
 	return (now_ns() - begin) / operations;
 }

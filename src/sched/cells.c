@@ -7,16 +7,6 @@
 #include "base/assert.h"
 #include "base/cpu.h"
 #include "base/str.h"
-#include "sched/cells_private.h"
-
-const struct bt_cells_kernels *bt_cells_kernels_for_cpu(void)
-{
-#if defined(BT_HAVE_AVX2_KERNELS)
-	return bt_cpu_has_avx2() ? &bt_cells_kernels_avx2 : &bt_cells_kernels_plain;
-#else
-	return &bt_cells_kernels_plain;
-#endif
-}
 
 static uint32_t round_up_to_block(uint32_t count)
 {
@@ -34,7 +24,12 @@ static void free_cell_memory(struct bt_cells *cells)
 struct bt_cells *bt_cells_create(uint32_t position_count, uint32_t key_words)
 {
 	struct bt_cells *cells = BT_NEW(struct bt_cells);
-	cells->kernels = bt_cells_kernels_for_cpu();
+	cells->kernels = &bt_cells_kernels_plain;
+#if defined(BT_HAVE_AVX2_KERNELS)
+	if (bt_cpu_has_avx2()) {
+		cells->kernels = &bt_cells_kernels_avx2;
+	}
+#endif
 	bt_cells_reset(cells, position_count, key_words);
 	return cells;
 }
@@ -388,30 +383,10 @@ void bt_cells_move(struct bt_cells *cells, uint32_t position, uint32_t cell, int
 	}
 }
 
-uint32_t bt_cells_count(const struct bt_cells *cells)
-{
-	return cells->cell_count;
-}
-
-const uint64_t *bt_cells_key(const struct bt_cells *cells, uint32_t cell)
-{
-	return cells->keys + (size_t)cell * cells->key_words;
-}
-
-uint32_t bt_cells_size(const struct bt_cells *cells, uint32_t cell)
-{
-	return cells->cells[cell].size;
-}
-
-int32_t bt_cells_best(const struct bt_cells *cells, uint32_t cell)
-{
-	return cells->cells[cell].top_best;
-}
-
 uint32_t bt_cells_member(struct bt_cells *cells, uint32_t cell)
 {
 	struct bt_cell *own = &cells->cells[cell];
-	BT_ASSERT(bt_cells_size(cells, cell) > 0);
+	BT_ASSERT(own->size > 0);
 	if (cells->cell_of[own->some_member] == cell) {
 		return own->some_member;
 	}
@@ -428,23 +403,6 @@ uint32_t bt_cells_member(struct bt_cells *cells, uint32_t cell)
 	}
 	own->some_member = index;
 	return index;
-}
-
-uint32_t bt_cells_cell_of(const struct bt_cells *cells, uint32_t position)
-{
-	BT_ASSERT_SLOW(position < cells->position_count);
-	return cells->cell_of[position];
-}
-
-int32_t bt_cells_local_of(const struct bt_cells *cells, uint32_t position)
-{
-	BT_ASSERT_SLOW(position < cells->position_count);
-	return cells->local_of[position];
-}
-
-const uint16_t *bt_cells_by_position(const struct bt_cells *cells)
-{
-	return cells->cell_of;
 }
 
 size_t bt_cells_memory_bytes(const struct bt_cells *cells)
@@ -471,8 +429,7 @@ static bool cell_equals(const struct bt_cells *cells, const struct bt_cells *fre
 	return own->size == other->size && own->top_best == other->top_best &&
 		own->top_ties == other->top_ties && memcmp(own->best, other->best, bytes) == 0 &&
 		memcmp(own->ties, other->ties, bytes) == 0 &&
-		memcmp(own->members, other->members, bytes) == 0 &&
-		(!is_vacant || bt_cells_size(cells, cell) == 0);
+		memcmp(own->members, other->members, bytes) == 0 && (!is_vacant || own->size == 0);
 }
 
 bool bt_cells_validate(const struct bt_cells *cells)

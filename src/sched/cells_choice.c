@@ -5,7 +5,6 @@
 #include "base/assert.h"
 #include "base/compiler.h"
 #include "sched/cells.h"
-#include "sched/cells_private.h"
 #include "sched/select_host.h"
 #include "state/places.h"
 

@@ -3,7 +3,7 @@
  * Compiled once for every processor and, on x86-64, once more for AVX2. BT_KERNELS names the table.
  */
 
-#include "sched/cells_private.h"
+#include "sched/cells.h"
 
 enum { HALF = BT_CELLS_BLOCK / 2 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SCHED_CYCLE_H
 #define BT_SCHED_CYCLE_H
-/** Parts of the scheduling cycle that schedule_pod.c and verify.c share. Spec: 03 sections 3 and 5.
- */
+/** The steps of the scheduling cycle. Private to this folder. Spec: 03 sections 3 and 5. */
+#include "base/map.h"
 #include "sched/engine.h"
 #include "sched/plan.h"
 
@@ -52,9 +52,12 @@ uint32_t bt_find_preferred_slot(const struct bt_engine *engine);
 uint32_t bt_select_host(struct bt_engine *engine, const uint32_t *slots, const int64_t *totals,
 	const uint64_t *numbers, uint32_t count);
 
-/** Totals of the plan's scores, normalised over these feasible nodes. */
-void bt_cycle_column_totals(
-	const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals);
+/**
+ * Add the plan's scores by their columns, normalised over these feasible nodes. Local scores are
+ * included if adds_local.
+ */
+void bt_cycle_add_columns(const struct bt_plan *plan, const uint32_t *slots, uint32_t count,
+	bool adds_local, int64_t *totals);
 
 /**
  * Verify mode: recompute the decision with the plain runners and abort with a message if it
@@ -69,4 +72,196 @@ void bt_verify_decision(struct bt_engine *engine, struct bt_framework *framework
  */
 void bt_verify_evaluation(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, const struct bt_evaluation *evaluation);
+
+/** A node name from an extender's answer that is not in the snapshot. */
+struct bt_cycle_unknown_node {
+	struct bt_str name;
+	uint32_t entry; /* index in the diagnosis + 1 */
+};
+
+/** State of a cycle whose pod interests extenders. */
+struct bt_cycle_extension {
+	bool active; /* false: the other fields are unused; statuses are recorded only if needed */
+	uint32_t *entry_by_slot; /* index in the diagnosis + 1; 0: none */
+	BT_VEC(struct bt_cycle_unknown_node) unknown_nodes;
+	struct bt_map unknown_node_index;
+	struct bt_extender_candidates candidates; /* result of the last filter extender */
+};
+
+/**
+ * A node with nominated pods that reserve room before this pod. It is evaluated on its own, with
+ * and without those pods. Spec 02 section 5.4.
+ */
+struct bt_cycle_nominated {
+	uint32_t slot;
+	uint64_t distance; /* from the start of the search, in points (state/places.h) */
+	bool is_known;
+	struct bt_status status; /* valid if is_known */
+	uint32_t verdict;        /* for the plan; the saved one while the node is taken out */
+	struct bt_nominated_outcome *kept; /* NULL: not kept between pods */
+};
+
+/** State shared by the steps of one cycle. */
+struct bt_cycle_run {
+	struct bt_engine *engine;
+	struct bt_framework *framework;
+	const struct bt_pod_info *pod;
+	struct bt_plan *plan; /* NULL: no columns for this profile */
+	bool few_nodes;       /* few nodes are searched, without the plan's columns */
+	/**
+	 * Verdicts of the running search: the plan's column merged with the per-cycle filters, or
+	 * those of the few nodes.
+	 */
+	const uint32_t *verdict;
+	struct bt_cycle_state *cycle;
+	struct bt_cycle_nominated *nominated;
+	uint32_t nominated_count;
+	uint32_t *nominated_at; /* by slot: index + 1. NULL: search the list linearly */
+	struct bt_schedule_result *result;
+	struct bt_pre_filter_outcome pre_filter;
+	uint32_t start_index; /* rotation index at the start */
+	/* Opportunistic batching. */
+	const struct bt_queued_attempt *attempt; /* NULL: the pod comes from no queue */
+	struct bt_str hint;                      /* name of the node to try first; "": none */
+	const uint32_t *ranked;                  /* the scored nodes in search order */
+	const int64_t *totals;                   /* totals of these nodes */
+	uint32_t ranked_count;
+	struct bt_cycle_extension extension;
+	int64_t step_started_ns; /* start of the running extension point, by the metrics' clock */
+};
+
+/* Nodes that have nominated pods (find_nodes_that_fit.c). */
+
+/** Fill run->nominated. */
+void bt_cycle_mark_nominated(struct bt_cycle_run *run);
+/** Discard the known results, because the filters run again for another search. */
+void bt_cycle_reset_nominated(struct bt_cycle_run *run);
+/** Evaluate all nominated nodes, in search order. false: there are too many, or a filter failed. */
+bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run);
+/**
+ * Take the nominated nodes that do not fit out of the plan; the second call puts them back.
+ */
+void bt_cycle_exchange_nominated(struct bt_cycle_run *run);
+
+/**
+ * Search in rotated order up to the limit, with the reference outcome of spec 03 section 3.5.
+ * Statuses of rejected nodes are put into the diagnosis only if they are read: if no node fits, or
+ * if the search had to make them.
+ */
+struct bt_node_search_result bt_find_nodes_that_pass_filters(
+	struct bt_cycle_run *run, struct bt_node_search search);
+/**
+ * Totals of the feasible nodes, extenders' scores included. A status other than Success ends the
+ * cycle. *out_numbers: argument for bt_select_host. Spec 03 section 5.
+ */
+struct bt_status bt_prioritize_nodes(struct bt_cycle_run *run, const uint32_t *slots,
+	uint32_t count, int64_t *totals, const uint64_t **out_numbers);
+
+/** Add the scores of plugins that run in every cycle. */
+void bt_cycle_add_cycle_scores(
+	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals);
+
+/* Ends of a cycle. */
+
+void bt_cycle_set_scheduled(struct bt_schedule_result *result, uint32_t slot, int64_t total,
+	uint32_t feasible_count, uint32_t explicit_count);
+void bt_cycle_set_error(struct bt_schedule_result *result, const struct bt_status *status);
+/** No node fits: run PostFilter and build the message from the statuses in the diagnosis. */
+void bt_cycle_fail(struct bt_cycle_run *run);
+
+/**
+ * Decide over the whole list by cells (below). Call after PreFilter. false: search the list
+ * instead.
+ */
+bool bt_cycle_decide_by_cells(struct bt_cycle_run *run);
+
+/** The ranking of the nodes must be recorded. */
+bool bt_cycle_needs_ranking(const struct bt_cycle_run *run);
+
+/* Metrics of the cycle (schedule_pod.c); no effect without metrics. */
+
+/** Observe the duration of an extension point that ended; the next one starts now. */
+void bt_cycle_point_ran(
+	struct bt_cycle_run *run, enum bt_timed_point point, const struct bt_status *status);
+/**
+ * As bt_cycle_point_ran for the Filter point, with its status. No effect if the profile has no
+ * Filter plugins.
+ */
+void bt_cycle_filters_ran(struct bt_cycle_run *run, const struct bt_status *status);
+/**
+ * Count the evaluations of column filters as if they had run node by node on `examined` nodes.
+ * rejected: by filter, the nodes that it rejects first; NULL: none.
+ */
+void bt_cycle_count_filters(
+	const struct bt_cycle_run *run, uint32_t examined, const uint32_t *rejected);
+/** Count one node that the filter `failing` rejects; plain filters are not counted. */
+void bt_cycle_count_node(const struct bt_cycle_run *run, uint32_t failing);
+/** Count `calls` evaluations of each plugin of the list that does not skip. */
+void bt_cycle_count_unskipped(const struct bt_cycle_run *run, enum bt_extension_point list,
+	enum bt_timed_point point, uint32_t calls);
+
+/* Extenders. All but init and finish may be called only while run->extension.active. */
+
+void bt_cycle_extension_init(struct bt_cycle_run *run);
+void bt_cycle_extension_finish(struct bt_cycle_run *run);
+/** Reduce the feasible nodes to those that the filter extenders accept. Success or Error. */
+struct bt_status bt_find_nodes_that_pass_extenders(
+	struct bt_cycle_run *run, struct bt_node_search_result *found);
+
+/*
+ * --- cells ---
+ *
+ * A cycle over the whole list runs the per-cycle plugins for one node of each kind of nodes, a cell
+ * (sched/cells.h; framework/plugin.h: cell_traits).
+ *
+ * If the plan keeps its nodes in cells, their tree gives each cell's best node without visiting
+ * nodes (cycle_cells.c). Otherwise cells are made for this cycle, from the traits alone, with
+ * another pass over the columns (cycle_flat.c).
+ */
+
+/** Cells with at least one node; the arrays are parallel and lie in the cycle's arena. */
+struct bt_cell_list {
+	uint32_t count;
+	uint32_t *cells;    /* cell numbers */
+	uint32_t *slots;    /* one node of each cell */
+	uint32_t *sizes;    /* number of nodes */
+	uint32_t *verdicts; /* verdict of all the cell's nodes; 0: feasible */
+};
+
+/** An empty list with room for `capacity` cells. */
+struct bt_cell_list bt_cell_list_make(struct bt_arena *arena, uint32_t capacity);
+static inline void bt_cell_list_add(
+	struct bt_cell_list *list, uint32_t cell, uint32_t slot, uint32_t size, uint32_t verdict)
+{
+	list->cells[list->count] = cell;
+	list->slots[list->count] = slot;
+	list->sizes[list->count] = size;
+	list->verdicts[list->count++] = verdict;
+}
+
+/**
+ * Run the per-cycle filters and merge their verdicts: the first filter in list order that rejects
+ * counts.
+ */
+void bt_filter_cells(struct bt_cycle_run *run, struct bt_cell_list *list);
+/** Count the filter evaluations in the metrics: sizes[i] nodes have verdicts[i]. */
+void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
+	const uint32_t *sizes, uint32_t count);
+/** Remove the infeasible cells. Returns the number of nodes in the others. */
+uint32_t bt_cell_list_keep_feasible(struct bt_cell_list *list);
+/**
+ * Scores of each feasible cell's nodes by the per-cycle plugins, without the plan's columns. NULL:
+ * PreScore ended the cycle.
+ */
+int64_t *bt_score_cells(
+	struct bt_cycle_run *run, const struct bt_cell_list *list, uint32_t node_count);
+/**
+ * End the cycle without a feasible node, with statuses by group of nodes. Each node that was taken
+ * out of the cells gets its own group. The arrays must outlive the cycle's decision.
+ */
+void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
+	uint32_t count, const uint16_t *group_of);
+
+/** Decide by the columns. false: there are too many cells or too many different verdicts. */
+bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *traits);
 #endif

@@ -2,7 +2,7 @@
 /** Decisions by the tree of a plan's cells, without visiting nodes. */
 #include <string.h>
 
-#include "sched/cycle_private.h"
+#include "sched/cycle.h"
 #include "sched/plan_private.h"
 
 /**
@@ -13,11 +13,11 @@ static struct bt_cell_list list_cells(
 	const struct bt_cycle_run *run, struct bt_cells *tree, uint32_t *out_empty)
 {
 	const uint32_t *slot_at = run->engine->state->snapshot.places.slot_at;
-	uint32_t count = bt_cells_count(tree);
+	uint32_t count = tree->cell_count;
 	struct bt_cell_list list = bt_cell_list_make(run->cycle->arena, count);
 	*out_empty = BT_CELL_NONE;
 	for (uint32_t cell = 0; cell < count; cell++) {
-		uint32_t size = bt_cells_size(tree, cell);
+		uint32_t size = tree->cells[cell].size;
 		uint32_t verdict = bt_plan_cells_verdict(tree, cell);
 		if (verdict == BT_VERDICT_OUTSIDE) {
 			*out_empty = cell;
@@ -56,10 +56,10 @@ static uint32_t find_preferred(const struct bt_engine *engine, const struct bt_c
 		return BT_POSITION_NONE;
 	}
 	uint32_t position = state->snapshot.places.place_of[slot];
-	uint32_t cell = bt_cells_cell_of(tree, position);
+	uint32_t cell = tree->cell_of[position];
 	for (uint32_t i = 0; i < choice->best_count; i++) {
 		if (choice->best[i] == cell) {
-			return bt_cells_local_of(tree, position) == bt_cells_best(tree, cell)
+			return tree->local_of[position] == tree->cells[cell].top_best
 				? position
 				: BT_POSITION_NONE;
 		}
@@ -95,23 +95,23 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	bt_filter_cells(run, &list);
 	bt_cycle_filters_ran(run, &BT_STATUS_OK);
 	bt_count_verdicts(run, list.verdicts, list.sizes, list.count);
-	uint32_t node_count = bt_cell_list_feasible_nodes(&list);
+	uint32_t cell_count = list.count; /* 0: all nodes were taken out */
+	uint32_t node_count = bt_cell_list_keep_feasible(&list);
 	if (node_count == 0) {
-		/* Each cell is a group. If no cells are left, all nodes were taken out. */
-		uint32_t count = list.count != 0 ? bt_cells_count(tree) : 0;
+		/* Each cell is a group. */
+		uint32_t count = cell_count != 0 ? tree->cell_count : 0;
 		uint32_t *sizes = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, count);
 		uint32_t *verdicts = bt_arena_alloc(run->cycle->arena, count * sizeof(*verdicts));
 		for (uint32_t cell = 0; cell < count; cell++) {
 			verdicts[cell] = list.verdicts[0]; /* any, for cells without nodes */
 		}
-		for (uint32_t i = 0; i < list.count; i++) {
+		for (uint32_t i = 0; i < cell_count; i++) {
 			sizes[list.cells[i]] = list.sizes[i];
 			verdicts[list.cells[i]] = list.verdicts[i];
 		}
-		bt_fail_in_groups(run, verdicts, sizes, count, bt_cells_by_position(tree));
+		bt_fail_in_groups(run, verdicts, sizes, count, tree->cell_of);
 		return;
 	}
-	bt_cell_list_keep_feasible(&list);
 	if (node_count == 1) {
 		bt_cycle_set_scheduled(run->result, list.slots[0], 0, 1, snapshot->count - 1);
 		return;
@@ -120,12 +120,12 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 	if (scores == NULL) {
 		return;
 	}
-	bt_cycle_add_normalized(run->plan, list.slots, list.count, scores);
+	bt_cycle_add_columns(run->plan, list.slots, list.count, false, scores);
 	int64_t best_total = INT64_MIN;
 	uint32_t *best = bt_arena_alloc(run->cycle->arena, list.count * sizeof(*best));
 	uint32_t best_count = 0;
 	for (uint32_t i = 0; i < list.count; i++) {
-		int64_t total = scores[i] + bt_cells_best(tree, list.cells[i]);
+		int64_t total = scores[i] + tree->cells[list.cells[i]].top_best;
 		if (total > best_total) {
 			best_total = total;
 			best_count = 0;
@@ -155,7 +155,7 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 		uint32_t *ranked = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count);
 		int64_t *totals = BT_ARENA_NEW_ARRAY(arena, int64_t, node_count);
 		const int64_t **score_of =
-			BT_ARENA_NEW_ARRAY(arena, const int64_t *, bt_cells_count(tree));
+			BT_ARENA_NEW_ARRAY(arena, const int64_t *, tree->cell_count);
 		for (uint32_t i = 0; i < list.count; i++) {
 			score_of[list.cells[i]] = &scores[i];
 		}
@@ -163,10 +163,10 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 		uint32_t count = 0;
 		for (uint32_t i = 0; i < snapshot->count; i++) {
 			uint32_t place = snapshot->places.place_of[slots[at]];
-			const int64_t *score = score_of[bt_cells_cell_of(tree, place)];
+			const int64_t *score = score_of[tree->cell_of[place]];
 			if (score != NULL) {
 				ranked[count] = slots[at];
-				totals[count++] = *score + bt_cells_local_of(tree, place);
+				totals[count++] = *score + tree->local_of[place];
 			}
 			at = at + 1 == snapshot->count ? 0 : at + 1;
 		}
@@ -178,67 +178,55 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 
 /** --- whether cells can decide --- */
 
-/** A plugin that runs PreScore in every cycle would return Skip whatever the nodes. */
-static bool would_skip(const struct bt_cycle_run *run, struct bt_plugin *plugin)
-{
-	return bt_shortcuts(plugin)->pre_score_skips != NULL &&
-		bt_shortcuts(plugin)->pre_score_skips(plugin, run->cycle, run->pod);
-}
-
 /** Traits of the cycle, and the plugins that gave them. */
 struct trait_collector {
-	struct bt_cycle_run *run;
+	const struct bt_cycle_run *run;
 	struct bt_trait_list *traits;
 	struct bt_plugin_set collected;
 };
 
-static bool collect_traits(struct trait_collector *collector, struct bt_plugin *plugin)
+/** Add the traits of a plugin that runs in every cycle. false: the plugin cannot use cells. */
+static bool collect_traits(struct trait_collector *collector, struct bt_plugin *plugin, bool scores)
 {
-	if (bt_plugin_set_has(&collector->collected, plugin->index)) {
+	const struct bt_cycle_run *run = collector->run;
+	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+	if (bt_plugin_set_has(&collector->collected, plugin->index) ||
+		(scores && shortcuts->pre_score_skips != NULL &&
+			shortcuts->pre_score_skips(plugin, run->cycle, run->pod))) {
 		return true;
 	}
 	bt_plugin_set_add(&collector->collected, plugin->index);
-	return bt_shortcuts(plugin)->cell_traits != NULL &&
-		bt_shortcuts(plugin)->cell_traits(
-			plugin, collector->run->cycle, collector->run->pod, collector->traits);
+	return shortcuts->cell_traits != NULL &&
+		shortcuts->cell_traits(plugin, run->cycle, run->pod, collector->traits);
 }
 
-static bool collect_score_traits(struct trait_collector *collector, struct bt_plugin *plugin)
+static bool is_cycle_filter(const struct bt_cycle_run *run, const struct bt_plan_filter *filter)
 {
-	return bt_plugin_set_has(&collector->collected, plugin->index) ||
-		would_skip(collector->run, plugin) || collect_traits(collector, plugin);
+	return (filter->form == BT_FILTER_CYCLE_COLUMN || filter->form == BT_FILTER_CELLS) &&
+		!bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index);
 }
 
-static bool collect_filter_traits(struct trait_collector *collector)
+/** Add the traits of all plugins that run in every cycle. false: one of them cannot use cells. */
+static bool collect_all_traits(const struct bt_cycle_run *run, struct bt_trait_list *traits)
 {
-	const struct bt_cycle_run *run = collector->run;
+	struct trait_collector collector = {.run = run, .traits = traits};
 	const struct bt_plan *plan = run->plan;
+	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_SCORE];
 	for (uint32_t i = 0; plan->has_cycle_filters && i < plan->filter_count; i++) {
-		struct bt_plugin *plugin = plan->filters[i].plugin;
-		if ((plan->filters[i].form == BT_FILTER_CYCLE_COLUMN ||
-			    plan->filters[i].form == BT_FILTER_CELLS) &&
-			!bt_plugin_set_has(&run->cycle->skip_filter, plugin->index) &&
-			!collect_traits(collector, plugin)) {
+		if (is_cycle_filter(run, &plan->filters[i]) &&
+			!collect_traits(&collector, plan->filters[i].plugin, false)) {
 			return false;
 		}
 	}
-	return true;
-}
-
-static bool collect_all_score_traits(struct trait_collector *collector)
-{
-	const struct bt_cycle_run *run = collector->run;
-	const struct bt_plan *plan = run->plan;
-	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_SCORE];
 	for (uint32_t i = 0; !plan->pre_score_cached && i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		if (!plan->memo[plugin->index].pre_score_known &&
-			!collect_score_traits(collector, plugin)) {
+			!collect_traits(&collector, plugin, true)) {
 			return false;
 		}
 	}
 	for (uint32_t i = 0; i < plan->cycle_score_count; i++) {
-		if (!collect_score_traits(collector, plan->cycle_scores[i].plugin)) {
+		if (!collect_traits(&collector, plan->cycle_scores[i].plugin, true)) {
 			return false;
 		}
 	}
@@ -277,21 +265,6 @@ static bool move_nominated(const struct bt_cycle_run *run, const struct bt_trait
 	return true;
 }
 
-/** NULL: decide by columns instead. */
-static struct bt_cells *find_tree(
-	const struct bt_cycle_run *run, const struct bt_trait_list *traits)
-{
-	struct bt_cells *tree =
-		bt_plan_cells_get(run->plan, run->engine, traits->items, traits->count);
-	if (tree == NULL || !move_nominated(run, traits)) {
-		return NULL;
-	}
-	if (run->engine->options.verify) {
-		bt_plan_cells_check(run->plan, run->engine, traits->items);
-	}
-	return tree;
-}
-
 bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 {
 	struct bt_engine *engine = run->engine;
@@ -300,12 +273,11 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 		return false;
 	}
 	struct bt_trait_list traits = {.arena = run->cycle->arena};
-	struct trait_collector collector = {.run = run, .traits = &traits};
-	if (!collect_filter_traits(&collector) || !collect_all_score_traits(&collector)) {
+	if (!collect_all_traits(run, &traits)) {
 		return false;
 	}
 	bt_plan_refresh(plan, engine, run->pod);
-	bt_cycle_take_out_nominated(run);
+	bt_cycle_exchange_nominated(run);
 	if (plan->feasible_count > 1) {
 		bt_plan_score_columns(plan, engine, run->pod);
 	}
@@ -313,13 +285,19 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 	/* All nodes are examined, so the rotation index returns to its start. */
 	run->start_index %= engine->state->snapshot.count;
 	bool decided = true;
-	struct bt_cells *tree = find_tree(run, &traits);
+	struct bt_cells *tree = bt_plan_cells_get(plan, engine, traits.items, traits.count);
+	if (tree != NULL && !move_nominated(run, &traits)) {
+		tree = NULL;
+	}
 	if (tree != NULL) {
+		if (engine->options.verify) {
+			bt_plan_cells_check(plan, engine, traits.items);
+		}
 		decide_by_tree(run, tree);
 	} else {
 		decided = bt_decide_in_columns(run, &traits);
 	}
-	bt_cycle_restore_nominated(run);
+	bt_cycle_exchange_nominated(run);
 	if (tree != NULL) {
 		(void)move_nominated(run, &traits);
 	}
@@ -381,10 +359,7 @@ void bt_filter_cells(struct bt_cycle_run *run, struct bt_cell_list *list)
 	const struct bt_plan *plan = run->plan;
 	uint32_t *slots = NULL;
 	for (uint32_t i = 0; plan->has_cycle_filters && i < plan->filter_count; i++) {
-		if ((plan->filters[i].form != BT_FILTER_CYCLE_COLUMN &&
-			    plan->filters[i].form != BT_FILTER_CELLS) ||
-			bt_plugin_set_has(
-				&run->cycle->skip_filter, plan->filters[i].plugin->index)) {
+		if (!is_cycle_filter(run, &plan->filters[i])) {
 			continue;
 		}
 		if (slots == NULL) {
@@ -392,15 +367,6 @@ void bt_filter_cells(struct bt_cycle_run *run, struct bt_cell_list *list)
 		}
 		run_filter(run, i, list, slots);
 	}
-}
-
-uint32_t bt_cell_list_feasible_nodes(const struct bt_cell_list *list)
-{
-	uint32_t nodes = 0;
-	for (uint32_t i = 0; i < list->count; i++) {
-		nodes += list->verdicts[i] == 0 ? list->sizes[i] : 0;
-	}
-	return nodes;
 }
 
 void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
@@ -421,15 +387,18 @@ void bt_count_verdicts(const struct bt_cycle_run *run, const uint32_t *verdicts,
 		run, run->engine->state->snapshot.count - run->nominated_count, rejected);
 }
 
-void bt_cell_list_keep_feasible(struct bt_cell_list *list)
+uint32_t bt_cell_list_keep_feasible(struct bt_cell_list *list)
 {
 	uint32_t count = list->count;
+	uint32_t nodes = 0;
 	list->count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (list->verdicts[i] == 0) {
+			nodes += list->sizes[i];
 			bt_cell_list_add(list, list->cells[i], list->slots[i], list->sizes[i], 0);
 		}
 	}
+	return nodes;
 }
 
 int64_t *bt_score_cells(
@@ -455,49 +424,6 @@ int64_t *bt_score_cells(
 
 /** --- no node fits --- */
 
-/** The status of each verdict; equal verdicts share one status. */
-static void decode(const struct bt_cycle_run *run, const uint32_t *verdicts, uint32_t count,
-	struct bt_status *statuses)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t same = 0;
-		while (verdicts[same] != verdicts[i]) {
-			same++;
-		}
-		statuses[i] = same < i ? statuses[same]
-				       : bt_plan_verdict_status(run->plan, run->cycle, run->pod,
-						 verdicts[i], run->cycle->arena);
-	}
-}
-
-/** Append a group for each nominated node. */
-static void add_nominated(
-	const struct bt_cycle_run *run, struct bt_status *statuses, struct bt_status_groups *groups)
-{
-	struct bt_arena *arena = run->cycle->arena;
-	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
-	uint32_t count = groups->count;
-	uint32_t all = count + run->nominated_count;
-	if (run->nominated_count == 0) {
-		return;
-	}
-	uint32_t *sizes = bt_arena_alloc(arena, all * sizeof(*sizes));
-	uint16_t *group_of = bt_arena_alloc(arena, snapshot->places.used * sizeof(*group_of));
-	memcpy(group_of, groups->group_of, snapshot->places.used * sizeof(*group_of));
-	if (count != 0) {
-		memcpy(sizes, groups->sizes, count * sizeof(*sizes));
-	}
-	for (uint32_t i = 0; i < run->nominated_count; i++) {
-		statuses[count + i] = run->nominated[i].status;
-		sizes[count + i] = 1;
-		uint32_t place = snapshot->places.place_of[run->nominated[i].slot];
-		group_of[place] = (uint16_t)(count + i);
-	}
-	groups->count = all;
-	groups->sizes = sizes;
-	groups->group_of = group_of;
-}
-
 void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const uint32_t *sizes,
 	uint32_t count, const uint16_t *group_of)
 {
@@ -506,7 +432,34 @@ void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const
 	struct bt_status_groups *groups = BT_ARENA_NEW(arena, struct bt_status_groups);
 	struct bt_status *statuses =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_status, count + run->nominated_count);
-	decode(run, verdicts, count, statuses);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t same = 0; /* equal verdicts share one status */
+		while (verdicts[same] != verdicts[i]) {
+			same++;
+		}
+		statuses[i] = same < i ? statuses[same]
+				       : bt_plan_verdict_status(run->plan, run->cycle, run->pod,
+						 verdicts[i], arena);
+	}
+	if (run->nominated_count != 0) {
+		/* Append a group for each nominated node. */
+		const struct bt_places *places = &run->engine->state->snapshot.places;
+		uint32_t *all_sizes =
+			BT_ARENA_NEW_ARRAY(arena, uint32_t, (size_t)count + run->nominated_count);
+		uint16_t *all_groups = bt_arena_alloc(arena, places->used * sizeof(*all_groups));
+		memcpy(all_groups, group_of, places->used * sizeof(*all_groups));
+		if (count != 0) {
+			memcpy(all_sizes, sizes, count * sizeof(*all_sizes));
+		}
+		for (uint32_t i = 0; i < run->nominated_count; i++) {
+			uint32_t place = places->place_of[run->nominated[i].slot];
+			statuses[count] = run->nominated[i].status;
+			all_sizes[count] = 1;
+			all_groups[place] = (uint16_t)count++;
+		}
+		sizes = all_sizes;
+		group_of = all_groups;
+	}
 	*groups = (struct bt_status_groups){
 		.count = count,
 		.statuses = statuses,
@@ -514,7 +467,6 @@ void bt_fail_in_groups(struct bt_cycle_run *run, const uint32_t *verdicts, const
 		.group_of = group_of,
 		.start = run->start_index,
 	};
-	add_nominated(run, statuses, groups);
 	for (uint32_t i = 0; i < groups->count; i++) {
 		if (groups->sizes[i] != 0) {
 			bt_diagnosis_add_plugin(diagnosis, &statuses[i]);

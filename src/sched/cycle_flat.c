@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "sched/cycle_private.h"
+#include "sched/cycle.h"
 #include "sched/plan_kernels.h"
 #include "sched/plan_private.h"
 #include "sched/select_host.h"
@@ -174,7 +174,6 @@ static inline uint32_t merged_verdict(const struct flat *flat, uint32_t slot)
 	/* The smaller nonzero verdict wins: 0 - 1 wraps to the largest value. */
 	return own - 1 < cell - 1 ? own : cell;
 }
-
 
 /** --- no node fits --- */
 
@@ -407,35 +406,6 @@ static void choose_by_heap(void *argument, uint32_t part)
 	pass->orders[part] = best_order;
 }
 
-static uint32_t choose_by_name(const struct choice_pass *pass)
-{
-	const struct bt_node_table *nodes = &pass->flat->run->engine->state->nodes;
-	uint32_t chosen = BT_SLOT_NONE;
-	for (uint32_t part = 0; part < pass->flat->parts.count; part++) {
-		const uint32_t *ties = ties_of_part(pass, part);
-		for (uint32_t i = 0; i < pass->tie_counts[part]; i++) {
-			if (chosen == BT_SLOT_NONE ||
-				bt_str_compare(bt_node_table_name(nodes, ties[i]),
-					bt_node_table_name(nodes, chosen)) < 0) {
-				chosen = ties[i];
-			}
-		}
-	}
-	return chosen;
-}
-
-/** Uniform choice, counted in list order as bt_cells_nth_tie does. */
-static uint32_t choose_at_random(const struct flat *flat, int32_t best_total, uint32_t tie_count)
-{
-	uint64_t left = bt_prng_below(&flat->run->engine->prng, tie_count);
-	for (uint32_t i = 0;; i++) {
-		uint32_t slot = bt_snapshot_list(flat->snapshot)[i];
-		if (flat->cache->totals[slot] == best_total && left-- == 0) {
-			return slot;
-		}
-	}
-}
-
 /** best: the largest total of each part; best_total: of all. */
 static uint32_t choose(
 	const struct flat *flat, const int32_t *best, int32_t best_total, uint32_t node_count)
@@ -451,8 +421,10 @@ static uint32_t choose(
 		.orders = BT_ARENA_NEW_ARRAY(arena, uint64_t, part_count),
 	};
 	bt_parts_run(&flat->parts, find_ties, &pass);
+	const struct bt_node_table *nodes = &flat->run->engine->state->nodes;
 	uint32_t tie_count = 0;
 	uint32_t tie = BT_SLOT_NONE;
+	uint64_t left;
 	for (uint32_t part = 0; part < part_count; part++) {
 		tie_count += pass.tie_counts[part];
 		tie = pass.tie_counts[part] != 0 ? ties_of_part(&pass, part)[0] : tie;
@@ -468,9 +440,24 @@ static uint32_t choose(
 	case BT_TIE_HEAP:
 		break;
 	case BT_TIE_FIRST_BY_NAME:
-		return choose_by_name(&pass);
+		for (uint32_t part = 0; part < part_count; part++) {
+			const uint32_t *ties = ties_of_part(&pass, part);
+			for (uint32_t i = 0; i < pass.tie_counts[part]; i++) {
+				tie = bt_str_compare(bt_node_table_name(nodes, ties[i]),
+					      bt_node_table_name(nodes, tie)) < 0
+					? ties[i]
+					: tie;
+			}
+		}
+		return tie;
 	case BT_TIE_RANDOM:
-		return choose_at_random(flat, best_total, tie_count);
+		/* Uniform choice, counted in list order as bt_cells_nth_tie does. */
+		left = bt_prng_below(&flat->run->engine->prng, tie_count);
+		for (const uint32_t *slot = bt_snapshot_list(flat->snapshot);; slot++) {
+			if (flat->cache->totals[*slot] == best_total && left-- == 0) {
+				return *slot;
+			}
+		}
 	}
 	/*
 	 * Upstream's heap choice: the tie whose rank among the feasible nodes comes first in heap
@@ -632,17 +619,17 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 	count_members(&flat);
 	flat.verdicts = BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, flat.cell_count);
 	/* Run the per-cycle filters for the cells that have members. */
-	struct bt_cell_list list = bt_cell_list_make(flat.run->cycle->arena, flat.cell_count);
+	struct bt_cell_list list = bt_cell_list_make(run->cycle->arena, flat.cell_count);
 	for (uint32_t cell = 0; cell < flat.cell_count; cell++) {
 		if (flat.sizes[cell] != 0) {
 			bt_cell_list_add(&list, cell, flat.slots[cell], flat.sizes[cell], 0);
 		}
 	}
-	bt_filter_cells(flat.run, &list);
+	bt_filter_cells(run, &list);
 	for (uint32_t i = 0; i < list.count; i++) {
 		flat.verdicts[list.cells[i]] = list.verdicts[i];
 	}
-	uint32_t node_count = bt_cell_list_feasible_nodes(&list);
+	uint32_t node_count = bt_cell_list_keep_feasible(&list);
 	if (node_count == 0) {
 		return end_without_node(&flat);
 	}
@@ -671,7 +658,6 @@ bool bt_decide_in_columns(struct bt_cycle_run *run, const struct bt_trait_list *
 		/* Nominated nodes were counted when they were evaluated. */
 		bt_cycle_count_filters(run, flat.snapshot->count - run->nominated_count, rejected);
 	}
-	bt_cell_list_keep_feasible(&list);
 	if (node_count == 1) {
 		bt_cycle_set_scheduled(
 			run->result, flat.slots[list.cells[0]], 0, 1, flat.snapshot->count - 1);

@@ -97,8 +97,7 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 		}
 		handle->prng = &engine->prng;
 		handle->verify = engine->options.verify;
-		handle->takes_first_by_name =
-			engine->options.tie_policy == BT_TIE_FIRST_BY_NAME;
+		handle->takes_first_by_name = engine->options.tie_policy == BT_TIE_FIRST_BY_NAME;
 		handle->max_pd_volumes = engine->options.max_pd_volumes;
 		handle->preemption_extenders = engine->extenders.preemption;
 		handle->preemption_extender_count = engine->extenders.count;
@@ -166,24 +165,6 @@ static void fail_with_status(struct bt_schedule_result *result, const struct bt_
 	result->status = *status;
 }
 
-static struct bt_status reserve_and_permit(
-	const struct bt_pod_info *pod, struct bt_schedule_result *result)
-{
-	struct bt_framework *framework = result->framework;
-	struct bt_cycle_state *cycle = result->cycle;
-	struct bt_status status = bt_run_reserve(framework, cycle, pod, result->slot);
-	if (!bt_status_is_success(&status)) {
-		return status;
-	}
-	struct bt_permit_outcome permit = bt_run_permit(framework, cycle, pod, result->slot);
-	if (permit.status.code != BT_STATUS_WAIT) {
-		return permit.status;
-	}
-	result->waits = permit.waits;
-	result->wait_count = permit.wait_count;
-	return BT_STATUS_OK;
-}
-
 /** Run Unreserve and forget the assumed pod: spec 03 section 4.1. */
 static void unreserve_and_forget(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
@@ -231,55 +212,6 @@ static void fail_undone(
 	}
 }
 
-/** Step 1 of spec 03 section 4: plugins may set the status of the assumed pod. */
-static void add_assumed_status(struct bt_engine *engine, const struct bt_pod_info *pod,
-	const struct bt_schedule_result *result, struct bt_pod *out_assumed)
-{
-	const struct bt_framework *framework = result->framework;
-
-	*out_assumed = *pod->object;
-	out_assumed->spec.node_name = bt_node_table_name(&engine->state->nodes, result->slot);
-	for (uint32_t i = 0; i < framework->instances.count; i++) {
-		struct bt_plugin *plugin = framework->instances.items[i];
-
-		if (plugin->ops->assume_status != NULL) {
-			plugin->ops->assume_status(
-				plugin, result->cycle, pod, result->slot, &out_assumed->status);
-		}
-	}
-}
-
-bool bt_engine_reserve(
-	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
-{
-	struct bt_cycle_state *cycle = result->cycle;
-	struct berth_error err = BERTH_ERROR_INIT;
-	int assumed;
-	if (engine->state->gates.dra_node_allocatable_resources) {
-		struct bt_pod with_status;
-		add_assumed_status(engine, pod, result, &with_status);
-		assumed = bt_state_assume_pod(engine->state, &with_status, &err);
-	} else {
-		assumed = bt_state_assume_shaped(engine->state, pod->object, pod->shape->id,
-			pod->label_set, result->slot, &err);
-	}
-	if (assumed < 0) {
-		struct bt_status status = bt_status_from_error(cycle->arena, &err);
-		fail_with_status(result, &status);
-		return false;
-	}
-	result->node_name =
-		bt_arena_str(cycle->arena, bt_node_table_name(&engine->state->nodes, result->slot));
-	bt_nominator_delete(&engine->nominator, pod->uid);
-	struct bt_status status = reserve_and_permit(pod, result);
-	if (bt_status_is_success(&status)) {
-		return true;
-	}
-	unreserve_and_forget(engine, pod, result);
-	fail_undone(engine, result, &status);
-	return false;
-}
-
 void bt_engine_revert_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result)
 {
@@ -291,45 +223,81 @@ void bt_engine_revert_in_snapshot(struct bt_engine *engine, const struct bt_pod_
 	}
 }
 
-static int assume_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
-	const struct bt_schedule_result *result, struct berth_error *err)
+/** Assume the pod on its node: in the cache, or in the snapshot alone. Spec 03 section 4. */
+static int assume(struct bt_engine *engine, const struct bt_pod_info *pod,
+	const struct bt_schedule_result *result, bool in_snapshot, struct berth_error *err)
 {
-	struct bt_pod assumed;
-
-	if (!engine->state->gates.dra_node_allocatable_resources) {
-		return bt_snapshot_assume_shaped(engine->state, pod->object, pod->shape->id,
-			pod->label_set, result->slot, err);
+	const struct bt_framework *framework = result->framework;
+	struct bt_state *state = engine->state;
+	if (!state->gates.dra_node_allocatable_resources) {
+		return (in_snapshot ? bt_snapshot_assume_shaped : bt_state_assume_shaped)(
+			state, pod->object, pod->shape->id, pod->label_set, result->slot, err);
 	}
-	add_assumed_status(engine, pod, result, &assumed);
-	return bt_snapshot_assume_pod(engine->state, &assumed, err);
+	struct bt_pod assumed = *pod->object;
+	assumed.spec.node_name = result->node_name;
+	/* Step 1: plugins may set the status of the assumed pod. */
+	for (uint32_t i = 0; i < framework->instances.count; i++) {
+		struct bt_plugin *plugin = framework->instances.items[i];
+		if (plugin->ops->assume_status != NULL) {
+			plugin->ops->assume_status(
+				plugin, result->cycle, pod, result->slot, &assumed.status);
+		}
+	}
+	return (in_snapshot ? bt_snapshot_assume_pod : bt_state_assume_pod)(state, &assumed, err);
 }
 
-bool bt_engine_reserve_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
-	uint32_t slot, struct bt_schedule_result *result, struct bt_status *out_permit)
+/** Assume the pod on result->slot, then run Reserve and Permit. On failure all is undone. */
+static bool reserve(struct bt_engine *engine, const struct bt_pod_info *pod,
+	struct bt_schedule_result *result, bool in_snapshot, struct bt_permit_outcome *out_permit)
 {
+	struct bt_framework *framework = result->framework;
 	struct bt_cycle_state *cycle = result->cycle;
 	struct berth_error err = BERTH_ERROR_INIT;
-
-	result->slot = slot;
 	result->node_name =
-		bt_arena_str(cycle->arena, bt_node_table_name(&engine->state->nodes, slot));
-	if (assume_in_snapshot(engine, pod, result, &err) < 0) {
+		bt_arena_str(cycle->arena, bt_node_table_name(&engine->state->nodes, result->slot));
+	if (assume(engine, pod, result, in_snapshot, &err) < 0) {
 		struct bt_status status = bt_status_from_error(cycle->arena, &err);
 		fail_with_status(result, &status);
 		return false;
 	}
 	bt_nominator_delete(&engine->nominator, pod->uid);
-	struct bt_status status = bt_run_reserve(result->framework, cycle, pod, slot);
+	struct bt_status status = bt_run_reserve(framework, cycle, pod, result->slot);
 	if (bt_status_is_success(&status)) {
-		status = bt_run_permit(result->framework, cycle, pod, slot).status;
-		*out_permit = status;
+		*out_permit = bt_run_permit(framework, cycle, pod, result->slot);
+		status = out_permit->status;
 		if (bt_status_is_success(&status) || status.code == BT_STATUS_WAIT) {
 			return true;
 		}
 	}
-	bt_engine_revert_in_snapshot(engine, pod, result);
+	if (in_snapshot) {
+		bt_engine_revert_in_snapshot(engine, pod, result);
+	} else {
+		unreserve_and_forget(engine, pod, result);
+	}
 	fail_undone(engine, result, &status);
 	return false;
+}
+
+bool bt_engine_reserve(
+	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
+{
+	struct bt_permit_outcome permit;
+	if (!reserve(engine, pod, result, false, &permit)) {
+		return false;
+	}
+	result->waits = permit.waits;
+	result->wait_count = permit.wait_count;
+	return true;
+}
+
+bool bt_engine_reserve_in_snapshot(struct bt_engine *engine, const struct bt_pod_info *pod,
+	uint32_t slot, struct bt_schedule_result *result, struct bt_status *out_permit)
+{
+	struct bt_permit_outcome permit = {0};
+	result->slot = slot;
+	bool is_reserved = reserve(engine, pod, result, true, &permit);
+	*out_permit = permit.status;
+	return is_reserved;
 }
 
 void bt_engine_hold(
@@ -462,13 +430,9 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
 bool bt_engine_place(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
 {
-	return bt_engine_reserve(engine, pod, result) &&
-		bt_engine_finish_place(engine, pod, result);
-}
-
-bool bt_engine_finish_place(
-	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result)
-{
+	if (!bt_engine_reserve(engine, pod, result)) {
+		return false;
+	}
 	struct bt_status pre_flights =
 		bt_run_pre_bind_pre_flights(result->framework, result->cycle, pod, result->slot);
 	/* Plugins that wait for an answer count as finished, because no answer can come here. */

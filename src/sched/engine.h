@@ -131,8 +131,8 @@ struct bt_diagnosis {
 enum bt_outcome {
 	BT_OUTCOME_SCHEDULED, /* slot is set */
 	BT_OUTCOME_FIT_ERROR, /* diagnosis has the reasons */
-	BT_OUTCOME_ERROR, /* status has the error, or the rejection by PreBind or Bind */
-	BT_OUTCOME_NO_NODES, /* `no nodes available to schedule pods` */
+	BT_OUTCOME_ERROR,     /* status has the error, or the rejection by PreBind or Bind */
+	BT_OUTCOME_NO_NODES,  /* `no nodes available to schedule pods` */
 };
 
 /**
@@ -150,8 +150,7 @@ struct bt_schedule_result {
 	int64_t total_score; /* of the chosen node; 0 if it was the only feasible one */
 	uint32_t feasible_count;
 	uint32_t evaluated_count;
-	struct bt_status
-		status; /* for the failure handler; its message is the FitError text */
+	struct bt_status status; /* for the failure handler; its message is the FitError text */
 	struct bt_diagnosis diagnosis;
 	struct bt_post_filter_result
 		nomination;           /* change of status.nominatedNodeName, if present */
@@ -275,9 +274,6 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
  * node; on failure all steps are undone and result has the reason.
  */
 bool bt_engine_place(
-	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
-/** The steps of bt_engine_place after bt_engine_reserve. */
-bool bt_engine_finish_place(
 	struct bt_engine *engine, const struct bt_pod_info *pod, struct bt_schedule_result *result);
 
 /**

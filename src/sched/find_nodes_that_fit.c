@@ -5,7 +5,7 @@
 
 #include "base/bitset.h"
 #include "base/map.h"
-#include "sched/cycle_private.h"
+#include "sched/cycle.h"
 
 /**
  * Nodes that other pods are nominated on. The pod must fit there with and without the nominated
@@ -92,18 +92,19 @@ void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 			outcomes != NULL ? &outcomes->items.items[i] : NULL;
 		uint32_t slot = kept != NULL ? kept->slot : rival_slot(run, i);
 		if (slot != BT_SLOT_NONE) {
-			/* The other members are set together with is_known. */
+			/* status is set together with is_known. */
 			struct bt_cycle_nominated *nominated =
 				&run->nominated[run->nominated_count++];
 			nominated->slot = slot;
 			nominated->is_known = false;
+			nominated->verdict = BT_VERDICT_TAKEN_OUT;
 			nominated->kept = kept;
 		}
 	}
 }
 
 /** NULL: no nominated pods reserve room on this node. */
-static struct bt_cycle_nominated *cycle_nominated_at(const struct bt_cycle_run *run, uint32_t slot)
+static struct bt_cycle_nominated *find_nominated(const struct bt_cycle_run *run, uint32_t slot)
 {
 	if (run->nominated_at != NULL) {
 		uint32_t at = run->nominated_at[slot];
@@ -118,7 +119,7 @@ static struct bt_cycle_nominated *cycle_nominated_at(const struct bt_cycle_run *
 }
 
 /** Status of a nominated node; its filters run once. */
-static struct bt_status cycle_evaluate_nominated(
+static struct bt_status evaluate_nominated(
 	struct bt_cycle_run *run, struct bt_cycle_nominated *nominated)
 {
 	if (!nominated->is_known) {
@@ -210,7 +211,7 @@ bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 		if (nominated->is_known) {
 			continue;
 		}
-		struct bt_status status = cycle_evaluate_nominated(run, nominated);
+		struct bt_status status = evaluate_nominated(run, nominated);
 		if (!bt_status_is_success(&status) && !bt_status_is_rejected(&status)) {
 			return false;
 		}
@@ -223,23 +224,12 @@ bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 	return true;
 }
 
-void bt_cycle_take_out_nominated(struct bt_cycle_run *run)
+void bt_cycle_exchange_nominated(struct bt_cycle_run *run)
 {
 	for (uint32_t i = 0; i < run->nominated_count; i++) {
 		struct bt_cycle_nominated *nominated = &run->nominated[i];
 		if (!bt_status_is_success(&nominated->status)) {
 			nominated->verdict = bt_plan_replace_verdict(
-				run->plan, nominated->slot, BT_VERDICT_TAKEN_OUT);
-		}
-	}
-}
-
-void bt_cycle_restore_nominated(struct bt_cycle_run *run)
-{
-	for (uint32_t i = 0; i < run->nominated_count; i++) {
-		const struct bt_cycle_nominated *nominated = &run->nominated[i];
-		if (!bt_status_is_success(&nominated->status)) {
-			(void)bt_plan_replace_verdict(
 				run->plan, nominated->slot, nominated->verdict);
 		}
 	}
@@ -435,9 +425,9 @@ static void record_rejection(
 /** Run the filters on one node; the plan's verdict replaces its column filters. */
 static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 {
-	struct bt_cycle_nominated *nominated = cycle_nominated_at(run, slot);
+	struct bt_cycle_nominated *nominated = find_nominated(run, slot);
 	if (nominated != NULL) {
-		return cycle_evaluate_nominated(run, nominated);
+		return evaluate_nominated(run, nominated);
 	}
 	struct bt_node_info node;
 	bt_node_info_init(&node, run->engine->state, slot);
@@ -468,102 +458,86 @@ static struct bt_status filter_slot(struct bt_cycle_run *run, uint32_t slot)
 	return bt_plan_verdict_status(run->plan, run->cycle, run->pod, verdict, run->cycle->arena);
 }
 
-/** A verdict and its status, decoded once. */
+/** A verdict and its status, made once. */
 struct decoded_verdict {
 	uint32_t verdict;
 	struct bt_status status;
 };
 
-/** Statuses by verdict, in a map: a pod with many resources can have as many verdicts as nodes. */
-struct decoded_verdicts {
-	struct bt_map map;
-	BT_VEC(struct decoded_verdict) items;
-};
-
-static struct bt_status decode_once(
-	const struct bt_cycle_run *run, struct decoded_verdicts *known, uint32_t verdict)
-{
-	uint64_t hash = bt_hash_u64(0, verdict);
-	BT_MAP_EACH (&known->map, hash, id) {
-		const struct decoded_verdict *item = &known->items.items[id];
-		if (item->verdict == verdict) {
-			return item->status;
-		}
-	}
-	struct decoded_verdict item = {verdict,
-		bt_plan_verdict_status(
-			run->plan, run->cycle, run->pod, verdict, run->cycle->arena)};
-	bt_vec_push(&known->items, item);
-	bt_map_insert(&known->map, hash, known->items.count - 1);
-	return item.status;
-}
-
 /** Record the statuses of the rejected nodes among the first `examined` of a search. */
 static void record_verdicts(
 	struct bt_cycle_run *run, struct bt_node_search search, uint32_t examined)
 {
-	struct decoded_verdicts known = {0};
+	/* A map by verdict: a pod with many resources can have as many verdicts as nodes. */
+	struct bt_map map = {0};
+	BT_VEC(struct decoded_verdict) known = {0};
 	struct bt_diagnosis *diagnosis = &run->result->diagnosis;
 	bt_vec_reserve(&diagnosis->statuses.entries,
 		(uint64_t)diagnosis->statuses.entries.count + examined);
 	for (uint32_t i = 0; i < examined; i++) {
 		uint32_t slot = search.slots[(search.start + i) % search.count];
-		struct bt_cycle_nominated *nominated = cycle_nominated_at(run, slot);
-		struct bt_status status = BT_STATUS_OK;
+		struct bt_cycle_nominated *nominated = find_nominated(run, slot);
 		if (nominated != NULL) {
-			status = cycle_evaluate_nominated(run, nominated);
-		} else if (run->verdict[slot] != 0) {
-			status = decode_once(run, &known, run->verdict[slot]);
-		}
-		if (!bt_status_is_success(&status)) {
-			record_rejection(run, slot, &status);
-		}
-	}
-	bt_vec_finish(&known.items);
-	bt_map_finish(&known.map);
-}
-
-/**
- * By filter: how many of the first `examined` nodes of a search it rejects. Nominated nodes are
- * left out, because they were counted when they were evaluated.
- */
-static uint32_t *count_rejected(const struct bt_cycle_run *run, struct bt_node_search search,
-	uint32_t examined, uint32_t *out_nodes)
-{
-	uint32_t *rejected =
-		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
-	uint32_t position = search.start;
-	*out_nodes = 0;
-	for (uint32_t i = 0; i < examined; i++) {
-		uint32_t slot = search.slots[position];
-		position = position + 1 == search.count ? 0 : position + 1;
-		if (cycle_nominated_at(run, slot) != NULL) {
+			struct bt_status status = evaluate_nominated(run, nominated);
+			if (!bt_status_is_success(&status)) {
+				record_rejection(run, slot, &status);
+			}
 			continue;
 		}
-		(*out_nodes)++;
-		if (run->verdict[slot] != 0) {
-			rejected[(run->verdict[slot] >> BT_VERDICT_DETAIL_BITS) - 1]++;
+		uint32_t verdict = run->verdict[slot];
+		uint64_t hash = bt_hash_u64(0, verdict);
+		uint32_t found = known.count;
+		if (verdict == 0) {
+			continue;
 		}
+		BT_MAP_EACH (&map, hash, id) {
+			if (known.items[id].verdict == verdict) {
+				found = id;
+				break;
+			}
+		}
+		if (found == known.count) {
+			struct bt_status status = bt_plan_verdict_status(
+				run->plan, run->cycle, run->pod, verdict, run->cycle->arena);
+			bt_vec_push(&known, ((struct decoded_verdict){verdict, status}));
+			bt_map_insert(&map, hash, found);
+		}
+		record_rejection(run, slot, &known.items[found].status);
 	}
-	return rejected;
+	bt_vec_finish(&known);
+	bt_map_finish(&map);
 }
 
 /** Count the filter evaluations of the first `examined` nodes of a search in the metrics. */
 static void count_verdicts(const struct bt_cycle_run *run, struct bt_node_search search,
 	const struct bt_node_search_result *found, uint32_t examined)
 {
-	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
-	const uint32_t *rejected = run->plan->rejected;
 	if (run->framework->metrics == NULL) {
 		return;
 	}
 	if (run->nominated_count == 0 && found->rejected_count == 0) {
-		rejected = NULL;
-	} else if (run->nominated_count != 0 || run->verdict != run->plan->verdict ||
-		examined != snapshot->count) {
-		rejected = count_rejected(run, search, examined, &examined);
+		bt_cycle_count_filters(run, examined, NULL);
+		return;
 	}
-	bt_cycle_count_filters(run, examined, rejected);
+	if (run->nominated_count == 0 && run->verdict == run->plan->verdict &&
+		examined == run->engine->state->snapshot.count) {
+		bt_cycle_count_filters(run, examined, run->plan->rejected);
+		return;
+	}
+	uint32_t *rejected =
+		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
+	uint32_t nodes = 0;
+	for (uint32_t i = 0; i < examined; i++) {
+		uint32_t slot = search.slots[(search.start + i) % search.count];
+		if (find_nominated(run, slot) != NULL) {
+			continue; /* counted when it was evaluated */
+		}
+		nodes++;
+		if (run->verdict[slot] != 0) {
+			rejected[(run->verdict[slot] >> BT_VERDICT_DETAIL_BITS) - 1]++;
+		}
+	}
+	bt_cycle_count_filters(run, nodes, rejected);
 }
 
 /** A search by verdicts: only nominated nodes are evaluated one by one. */
@@ -577,9 +551,9 @@ static void search_verdicts(
 		position = position + 1 == search.count ? 0 : position + 1;
 		bool feasible = run->verdict[slot] == 0;
 		examined = i + 1;
-		struct bt_cycle_nominated *nominated = cycle_nominated_at(run, slot);
+		struct bt_cycle_nominated *nominated = find_nominated(run, slot);
 		if (nominated != NULL) {
-			struct bt_status status = cycle_evaluate_nominated(run, nominated);
+			struct bt_status status = evaluate_nominated(run, nominated);
 			feasible = bt_status_is_success(&status);
 			if (!feasible && !bt_status_is_rejected(&status)) {
 				found->error = status;

@@ -416,10 +416,10 @@ void bt_plan_cells_check(const struct bt_plan *plan, const struct bt_engine *eng
 		(KEY_RAWS + plan->cells->raw_count + plan->cells->trait_count) * sizeof(key[0]);
 	for (uint32_t place = 0; place < places->count; place++) {
 		uint32_t slot = places->slot_at[place];
-		uint32_t cell = bt_cells_cell_of(tree, place);
+		uint32_t cell = tree->cell_of[place];
 		make_key(&maker, slot, key);
 		if (memcmp(key, bt_cells_key(tree, cell), key_bytes) != 0 ||
-			bt_cells_local_of(tree, place) != local_of(plan, slot)) {
+			tree->local_of[place] != local_of(plan, slot)) {
 			struct bt_str name = slot == BT_SLOT_NONE
 				? BT_STR("(none)")
 				: bt_node_table_name(&engine->state->nodes, slot);

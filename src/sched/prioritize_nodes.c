@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Scores of a list of feasible nodes. Spec 03 section 5. */
-#include "sched/cycle_private.h"
+#include <string.h>
 
-void bt_cycle_add_normalized(
-	const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals)
+#include "sched/cycle.h"
+
+void bt_cycle_add_columns(const struct bt_plan *plan, const uint32_t *slots, uint32_t count,
+	bool adds_local, int64_t *totals)
 {
+	for (uint32_t i = 0; adds_local && i < count; i++) {
+		totals[i] += plan->local[slots[i]];
+	}
 	for (uint32_t r = 0; r < plan->raw_count; r++) {
 		bt_plan_add_normalized(&plan->raws[r], slots, count, totals);
 	}
-}
-
-void bt_cycle_column_totals(
-	const struct bt_plan *plan, const uint32_t *slots, uint32_t count, int64_t *totals)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		totals[i] = plan->local[slots[i]];
-	}
-	bt_cycle_add_normalized(plan, slots, count, totals);
-}
-
-/** Data argument for the column forms of a plugin that runs in every cycle. */
-static const void *cycle_score_data(const struct bt_cycle_run *run, const struct bt_plugin *plugin)
-{
-	return plugin->ops->pre_score != NULL ? run->cycle->pre_score_data[plugin->index]
-					      : run->cycle->pre_filter_data[plugin->index];
 }
 
 void bt_cycle_add_cycle_scores(
@@ -33,19 +22,21 @@ void bt_cycle_add_cycle_scores(
 	for (uint32_t i = 0; i < run->plan->cycle_score_count; i++) {
 		struct bt_plugin *plugin = run->plan->cycle_scores[i].plugin;
 		int64_t weight = run->plan->cycle_scores[i].weight;
+		const void *data = plugin->ops->pre_score != NULL
+			? run->cycle->pre_score_data[plugin->index]
+			: run->cycle->pre_filter_data[plugin->index];
 		if (bt_plugin_set_has(&run->cycle->skip_score, plugin->index)) {
 			continue;
 		}
-		bt_shortcuts(plugin)->score_slots(plugin, cycle_score_data(run, plugin), run->pod,
-			run->engine->state, slots, count, scores);
+		bt_shortcuts(plugin)->score_slots(
+			plugin, data, run->pod, run->engine->state, slots, count, scores);
 		/*
 		 * Normalise as bt_run_score does; normalize_column implements custom normalisation.
 		 */
 		const struct bt_plugin_ops *ops = plugin->ops;
 		if (bt_shortcuts(plugin)->normalize_column != NULL) {
-			bt_shortcuts(plugin)->normalize_column(plugin,
-				cycle_score_data(run, plugin), run->engine->state, slots, count,
-				scores);
+			bt_shortcuts(plugin)->normalize_column(
+				plugin, data, run->engine->state, slots, count, scores);
 		} else if (ops->normalize != BT_NORMALIZE_NONE) {
 			struct bt_node_score *entries =
 				BT_ARENA_NEW_ARRAY(run->cycle->arena, struct bt_node_score, count);
@@ -64,31 +55,12 @@ void bt_cycle_add_cycle_scores(
 	}
 }
 
-/**
- * Add the extenders' scores to the totals. Returns the random numbers that break ties before the
- * rank does.
- */
-static const uint64_t *prioritize_by_extenders(struct bt_cycle_run *run, int64_t *totals)
-{
-	const struct bt_extender_candidates *candidates = &run->extension.candidates;
-	struct bt_arena *arena = run->cycle->arena;
-	bool *scored = BT_ARENA_NEW_ARRAY(arena, bool, candidates->count);
-	uint64_t *numbers = BT_ARENA_NEW_ARRAY(arena, uint64_t, candidates->count);
-
-	bt_extenders_prioritize(
-		&run->engine->extenders, run->pod, arena, candidates, totals, scored);
-	for (uint32_t i = 0; i < candidates->count; i++) {
-		/* 63-bit random numbers, as upstream's. */
-		numbers[i] = scored[i] ? bt_prng_next(&run->engine->prng) >> 1 : 0;
-	}
-	return numbers;
-}
-
-/** Totals of the plugins' scores. A status other than Success ends the cycle. */
-static struct bt_status score_nodes(
-	struct bt_cycle_run *run, const uint32_t *slots, uint32_t count, int64_t *totals)
+struct bt_status bt_prioritize_nodes(struct bt_cycle_run *run, const uint32_t *slots,
+	uint32_t count, int64_t *totals, const uint64_t **out_numbers)
 {
 	struct bt_plan *plan = run->plan;
+	struct bt_arena *arena = run->cycle->arena;
+	*out_numbers = NULL;
 	struct bt_status status = plan != NULL && plan->pre_score_cached
 		? plan->pre_score
 		: bt_run_pre_score(run->framework, run->cycle, run->pod, slots, count);
@@ -103,29 +75,30 @@ static struct bt_status score_nodes(
 			bt_plan_slot_totals(plan, run->engine, run->pod, slots, count, totals);
 		} else {
 			bt_plan_score_columns(plan, run->engine, run->pod);
-			bt_cycle_column_totals(plan, slots, count, totals);
+			bt_cycle_add_columns(plan, slots, count, true, totals);
 		}
 		bt_cycle_add_cycle_scores(run, slots, count, totals);
 		bt_cycle_point_ran(run, BT_TIMED_SCORE, &BT_STATUS_OK);
-		return BT_STATUS_OK;
-	}
-	struct bt_score_table table;
-	status = bt_run_score(run->framework, run->cycle, run->pod, slots, count, &table);
-	bt_cycle_point_ran(run, BT_TIMED_SCORE, &status);
-	if (bt_status_is_success(&status)) {
-		for (uint32_t i = 0; i < count; i++) {
-			totals[i] = table.totals[i];
+	} else {
+		struct bt_score_table table;
+		status = bt_run_score(run->framework, run->cycle, run->pod, slots, count, &table);
+		bt_cycle_point_ran(run, BT_TIMED_SCORE, &status);
+		if (!bt_status_is_success(&status)) {
+			return status;
 		}
+		memcpy(totals, table.totals, count * sizeof(*totals));
 	}
-	return status;
-}
-
-struct bt_status bt_prioritize_nodes(struct bt_cycle_run *run, const uint32_t *slots,
-	uint32_t count, int64_t *totals, const uint64_t **out_numbers)
-{
-	struct bt_status status = score_nodes(run, slots, count, totals);
-	*out_numbers = bt_status_is_success(&status) && run->extension.active
-		? prioritize_by_extenders(run, totals)
-		: NULL;
-	return status;
+	if (run->extension.active) {
+		const struct bt_extender_candidates *candidates = &run->extension.candidates;
+		bool *scored = BT_ARENA_NEW_ARRAY(arena, bool, candidates->count);
+		uint64_t *numbers = BT_ARENA_NEW_ARRAY(arena, uint64_t, candidates->count);
+		bt_extenders_prioritize(
+			&run->engine->extenders, run->pod, arena, candidates, totals, scored);
+		for (uint32_t i = 0; i < candidates->count; i++) {
+			/* 63-bit random numbers, as upstream's. They break ties before the rank. */
+			numbers[i] = scored[i] ? bt_prng_next(&run->engine->prng) >> 1 : 0;
+		}
+		*out_numbers = numbers;
+	}
+	return BT_STATUS_OK;
 }

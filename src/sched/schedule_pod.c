@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dra/dra.h"
 #include "framework/node_statuses.h"
-#include "sched/cycle_private.h"
+#include "sched/cycle.h"
 
 /**
  * Metrics of a cycle. A plan gives results for many nodes at once or from its cache; the counts are
@@ -448,7 +448,7 @@ static void schedule_pod(struct bt_cycle_run *run)
 		return;
 	}
 	const uint64_t *numbers;
-	int64_t *totals = bt_arena_alloc(arena, count * sizeof(*totals));
+	int64_t *totals = BT_ARENA_NEW_ARRAY(arena, int64_t, count);
 	struct bt_status status = bt_prioritize_nodes(run, found.feasible, count, totals, &numbers);
 	if (!bt_status_is_success(&status)) {
 		bt_cycle_set_error(run->result, &status);

@@ -39,17 +39,13 @@ static void end_with_difference(const struct verify_twin *twin, const char *what
 		what, BT_STR_ARG(expected), BT_STR_ARG(got));
 }
 
-static struct bt_str number_text(const struct verify_twin *twin, int64_t value)
-{
-	return bt_arena_printf(twin->arena, "%lld", (long long)value);
-}
-
 static void check_number(const struct verify_twin *twin, const char *what, uint32_t slot,
 	int64_t expected, int64_t got)
 {
 	if (expected != got) {
-		end_with_difference(
-			twin, what, slot, number_text(twin, expected), number_text(twin, got));
+		end_with_difference(twin, what, slot,
+			bt_arena_printf(twin->arena, "%lld", (long long)expected),
+			bt_arena_printf(twin->arena, "%lld", (long long)got));
 	}
 }
 
@@ -77,7 +73,7 @@ static void check_totals(struct verify_twin *twin, const struct bt_plan *plan)
 {
 	uint32_t count = twin->feasible_count;
 	int64_t *totals = BT_ARENA_NEW_ARRAY(twin->arena, int64_t, count);
-	bt_cycle_column_totals(plan, twin->feasible, count, totals);
+	bt_cycle_add_columns(plan, twin->feasible, count, true, totals);
 	for (uint32_t i = 0; i < count; i++) {
 		check_number(twin, "total score", twin->feasible[i], twin->totals[i], totals[i]);
 	}

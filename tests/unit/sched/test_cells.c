@@ -6,7 +6,6 @@
 #include "base/cpu.h"
 #include "base/prng.h"
 #include "sched/cells.h"
-#include "sched/cells_private.h"
 #include "sched/select_host.h"
 #include "state/places.h"
 #include "test_main.h"
@@ -74,10 +73,10 @@ static void move(struct model *model)
 
 static bool position_is_right(const struct model *model, uint32_t position)
 {
-	uint32_t cell = bt_cells_cell_of(model->cells, position);
+	uint32_t cell = model->cells->cell_of[position];
 	return bt_cells_key(model->cells, cell)[0] == model->kind_of[position] &&
-		bt_cells_by_position(model->cells)[position] == cell &&
-		bt_cells_local_of(model->cells, position) == model->local_of[position];
+		model->cells->cell_of[position] == cell &&
+		model->cells->local_of[position] == model->local_of[position];
 }
 
 static void check_cells(struct model *model)
@@ -88,25 +87,25 @@ static void check_cells(struct model *model)
 		if (!position_is_right(model, i)) {
 			ck_abort_msg("position %u of %u", i, model->position_count);
 		}
-		uint32_t cell = bt_cells_cell_of(model->cells, i);
+		uint32_t cell = model->cells->cell_of[i];
 		if (size[cell] == 0 || model->local_of[i] > best[cell]) {
 			best[cell] = model->local_of[i];
 		}
 		size[cell]++;
 	}
-	for (uint32_t i = 0; i < bt_cells_count(model->cells); i++) {
-		if (bt_cells_size(model->cells, i) != size[i]) {
+	for (uint32_t i = 0; i < model->cells->cell_count; i++) {
+		if (model->cells->cells[i].size != size[i]) {
 			ck_abort_msg("cell %u has %u members instead of %u", i,
-				bt_cells_size(model->cells, i), size[i]);
+				model->cells->cells[i].size, size[i]);
 		}
 		if (size[i] == 0) {
 			continue;
 		}
-		if (bt_cells_best(model->cells, i) != best[i]) {
+		if (model->cells->cells[i].top_best != best[i]) {
 			ck_abort_msg("best of cell %u", i);
 		}
 		uint32_t member = bt_cells_member(model->cells, i);
-		if (bt_cells_cell_of(model->cells, member) != i) {
+		if (model->cells->cell_of[member] != i) {
 			ck_abort_msg("member of cell %u", i);
 		}
 	}
@@ -129,8 +128,8 @@ static bool draw_question(struct model *model, struct question *question)
 	*question = (struct question){0};
 	uint32_t chance = 1 + below(model, 10); /* out of 10 */
 	uint32_t best_chance = 1 + below(model, 10);
-	for (uint32_t i = 0; i < bt_cells_count(model->cells); i++) {
-		if (bt_cells_size(model->cells, i) == 0 || below(model, 10) >= chance) {
+	for (uint32_t i = 0; i < model->cells->cell_count; i++) {
+		if (model->cells->cells[i].size == 0 || below(model, 10) >= chance) {
 			continue;
 		}
 		question->is_feasible[i] = true;
@@ -150,9 +149,9 @@ static bool draw_question(struct model *model, struct question *question)
 
 static bool is_tie(const struct model *model, const struct question *question, uint32_t position)
 {
-	uint32_t cell = bt_cells_cell_of(model->cells, position);
+	uint32_t cell = model->cells->cell_of[position];
 	return question->is_best[cell] &&
-		model->local_of[position] == bt_cells_best(model->cells, cell);
+		model->local_of[position] == model->cells->cells[cell].top_best;
 }
 
 /* list: positions in list order; NULL: all positions, ascending. */
@@ -166,7 +165,7 @@ static uint32_t heap_choice_of_model(
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = (question->choice.start + i) % count;
 		uint32_t position = list != NULL ? list[at] : at;
-		if (!question->is_feasible[bt_cells_cell_of(model->cells, position)]) {
+		if (!question->is_feasible[model->cells->cell_of[position]]) {
 			continue;
 		}
 		if (is_tie(model, question, position) &&
@@ -536,8 +535,8 @@ START_TEST(test_cells__one_cell_without_a_key)
 {
 	struct bt_cells *cells = bt_cells_create(100, 0);
 	put_all(cells, 100, NULL);
-	ck_assert_uint_eq(bt_cells_count(cells), 1);
-	ck_assert_uint_eq(bt_cells_size(cells, 0), 100);
+	ck_assert_uint_eq(cells->cell_count, 1);
+	ck_assert_uint_eq(cells->cells[0].size, 100);
 	bt_cells_move(cells, 70, 0, 6);
 	bt_cells_move(cells, 71, 0, -1000);
 	static const uint32_t only = 0;
@@ -547,7 +546,7 @@ START_TEST(test_cells__one_cell_without_a_key)
 		.best_count = 1,
 		.node_count = 100,
 		.empty = BT_CELL_NONE};
-	ck_assert_int_eq(bt_cells_best(cells, 0), 6);
+	ck_assert_int_eq(cells->cells[0].top_best, 6);
 	ck_assert_uint_eq(bt_cells_tie_count(cells, &choice), 1);
 	ck_assert_uint_eq(bt_cells_choose_by_heap(cells, &choice), 70);
 	bt_cells_move(cells, 70, 0, -1000);
@@ -580,7 +579,7 @@ START_TEST(test_cells__numbers_run_out_and_come_back)
 	ck_assert_uint_eq(bt_cells_key(cells, 7)[0], key);
 	ck_assert_uint_eq(bt_cells_of_key(cells, &seven), BT_CELL_NONE);
 	bt_cells_move(cells, 9, 7, 3);
-	ck_assert_int_eq(bt_cells_best(cells, 7), 3);
+	ck_assert_int_eq(cells->cells[7].top_best, 3);
 	ck_assert_uint_eq(bt_cells_of_key(cells, &seven), 9);
 	ck_assert(bt_cells_validate(cells));
 	bt_cells_destroy(cells);
@@ -604,7 +603,7 @@ START_TEST(test_cells__a_new_cell_waits_for_its_node)
 	ck_assert_uint_eq(bt_cells_of_key(cells, &keys[0]), 0);
 	ck_assert_uint_ne(bt_cells_of_key(cells, &keys[3]), 0);
 	bt_cells_move(cells, 0, 0, 1);
-	ck_assert_uint_eq(bt_cells_size(cells, 0), 1);
+	ck_assert_uint_eq(cells->cells[0].size, 1);
 	bt_cells_destroy(cells);
 }
 END_TEST
