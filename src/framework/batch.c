@@ -28,63 +28,9 @@ static int compare_fragments(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
-/** Writes the length before the text, so that different fragments never give the same signature. */
-static void write_text(struct bt_strbuf *out, struct bt_str text)
-{
-	bt_strbuf_printf(out, "%u:", text.length);
-	bt_strbuf_append_str(out, text);
-}
-
-static bool sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_arena *arena, struct bt_strbuf *out, struct bt_status *out_refusal)
-{
-	struct bt_sign_fragments fragments = {.arena = arena};
-	struct bt_sign_fragment own = {.key = BT_STR("v1.Pod.Spec.SchedulerName")};
-	bool signable = true;
-
-	own.value = bt_shape_pod(pod->shape)->spec.scheduler_name;
-	bt_vec_push(&fragments.items, own);
-	for (uint32_t i = 0; i < framework->sign_plugin_count && signable; i++) {
-		struct bt_plugin *plugin = framework->sign_plugins[i];
-		int64_t started_ns = bt_profile_now(framework->metrics);
-		struct bt_status status = plugin->ops->sign(plugin, pod, &fragments);
-
-		bt_runner_plugin_ran(framework, plugin, BT_TIMED_SIGN, &status, started_ns);
-		bt_profile_evaluated(framework->metrics, plugin, BT_TIMED_SIGN, 1);
-		signable = bt_status_is_success(&status);
-		if (!signable && out_refusal != NULL) {
-			*out_refusal = bt_runner_with_plugin(status, plugin);
-		}
-	}
-	if (signable) {
-		uint32_t count = fragments.items.count;
-		struct sorted_fragment *sorted =
-			BT_ARENA_NEW_ARRAY(fragments.arena, struct sorted_fragment, count);
-
-		for (uint32_t i = 0; i < count; i++) {
-			sorted[i] = (struct sorted_fragment){
-				.fragment = fragments.items.items[i], .order = i};
-		}
-		qsort(sorted, count, sizeof(*sorted), compare_fragments);
-		for (uint32_t i = 0; i < count; i++) {
-			if (i + 1 < count &&
-				bt_str_equal(sorted[i].fragment.key, sorted[i + 1].fragment.key)) {
-				continue;
-			}
-			write_text(out, sorted[i].fragment.key);
-			write_text(out, sorted[i].fragment.value);
-		}
-	}
-	bt_vec_finish(&fragments.items);
-	return signable;
-}
-
 bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_strbuf *out, struct bt_status *out_refusal)
 {
-	int64_t started_ns;
-	bool signable;
-
 	if (out_refusal != NULL) {
 		*out_refusal = BT_STATUS_OK;
 	}
@@ -103,50 +49,75 @@ bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info 
 		}
 		return false;
 	}
-	started_ns = bt_profile_now(framework->metrics);
-	signable = sign_pod(framework, pod, arena, out, out_refusal);
+	int64_t point_started_ns = bt_profile_now(framework->metrics);
+	struct bt_sign_fragments fragments = {.arena = arena};
+	struct bt_sign_fragment own = {.key = BT_STR("v1.Pod.Spec.SchedulerName")};
+	bool signable = true;
+
+	own.value = bt_shape_pod(pod->shape)->spec.scheduler_name;
+	bt_vec_push(&fragments.items, own);
+	for (uint32_t i = 0; i < framework->sign_plugin_count && signable; i++) {
+		struct bt_plugin *plugin = framework->sign_plugins[i];
+		int64_t started_ns = bt_profile_now(framework->metrics);
+		struct bt_status status = plugin->ops->sign(plugin, pod, &fragments);
+
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_SIGN, &status, started_ns);
+		bt_profile_evaluated(framework->metrics, plugin, BT_TIMED_SIGN, 1);
+		signable = bt_status_is_success(&status);
+		if (!signable && out_refusal != NULL) {
+			*out_refusal = bt_runner_with_plugin(status, plugin);
+		}
+	}
+	uint32_t count = signable ? fragments.items.count : 0;
+	struct sorted_fragment *sorted = BT_ARENA_NEW_ARRAY(arena, struct sorted_fragment, count);
+	for (uint32_t i = 0; i < count; i++) {
+		sorted[i] = (struct sorted_fragment){fragments.items.items[i], i};
+	}
+	if (count > 1) {
+		qsort(sorted, count, sizeof(*sorted), compare_fragments);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_str key = sorted[i].fragment.key;
+		struct bt_str value = sorted[i].fragment.value;
+		if (i + 1 < count && bt_str_equal(key, sorted[i + 1].fragment.key)) {
+			continue;
+		}
+		/* The lengths ensure that different fragments never give the same signature. */
+		bt_strbuf_printf(out, "%u:", key.length);
+		bt_strbuf_append_str(out, key);
+		bt_strbuf_printf(out, "%u:", value.length);
+		bt_strbuf_append_str(out, value);
+	}
+	bt_vec_finish(&fragments.items);
 	(void)bt_profile_point_ran(
-		framework->metrics, BT_TIMED_SIGN, BT_STATUS_SUCCESS, started_ns);
+		framework->metrics, BT_TIMED_SIGN, BT_STATUS_SUCCESS, point_started_ns);
 	return signable;
 }
 
 const char *bt_batch_flush_name(enum bt_batch_flush flush)
 {
-	switch (flush) {
-	case BT_BATCH_FLUSH_POD_SKIPPED:
-		return "pod_skipped";
-	case BT_BATCH_FLUSH_POD_FAILED:
-		return "pod_failed";
-	case BT_BATCH_FLUSH_POD_INCOMPATIBLE:
-		return "pod_incompatible";
-	case BT_BATCH_FLUSH_EXPIRED:
-		return "expired";
-	case BT_BATCH_FLUSH_NODE_MISSING:
-		return "node_missing";
-	case BT_BATCH_FLUSH_NODE_NOT_FULL:
-		return "node_not_full";
-	case BT_BATCH_FLUSH_EMPTY_LIST:
-		return "empty_list";
-	case BT_BATCH_FLUSH_POD_NOT_BATCHABLE:
-		return "pod_not_batchable";
-	case BT_BATCH_FLUSH_NONE:
-	case BT_BATCH_FLUSH__COUNT:
-		break;
-	}
-	return "";
+	static const char *const names[BT_BATCH_FLUSH__COUNT] = {
+		[BT_BATCH_FLUSH_NONE] = "",
+		[BT_BATCH_FLUSH_POD_SKIPPED] = "pod_skipped",
+		[BT_BATCH_FLUSH_POD_FAILED] = "pod_failed",
+		[BT_BATCH_FLUSH_POD_INCOMPATIBLE] = "pod_incompatible",
+		[BT_BATCH_FLUSH_EXPIRED] = "expired",
+		[BT_BATCH_FLUSH_NODE_MISSING] = "node_missing",
+		[BT_BATCH_FLUSH_NODE_NOT_FULL] = "node_not_full",
+		[BT_BATCH_FLUSH_EMPTY_LIST] = "empty_list",
+		[BT_BATCH_FLUSH_POD_NOT_BATCHABLE] = "pod_not_batchable",
+	};
+	return flush < BT_BATCH_FLUSH__COUNT ? names[flush] : "";
 }
 
 const char *bt_batch_attempt_name(enum bt_batch_attempt attempt)
 {
-	switch (attempt) {
-	case BT_BATCH_NO_HINT:
-		return "no_hint";
-	case BT_BATCH_HINT_USED:
-		return "hint_used";
-	case BT_BATCH_HINT_NOT_USED:
-		return "hint_not_used";
-	}
-	return "";
+	static const char *const names[] = {
+		[BT_BATCH_NO_HINT] = "no_hint",
+		[BT_BATCH_HINT_USED] = "hint_used",
+		[BT_BATCH_HINT_NOT_USED] = "hint_not_used",
+	};
+	return names[attempt];
 }
 
 void bt_batch_init(struct bt_batch *batch, struct bt_symbol_table *symbols)

@@ -39,58 +39,34 @@ struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct
 	return bt_run_pre_enqueue_from(framework, pod, arena, NULL, out_gating_plugin);
 }
 
-/** Runs one plugin. timed: measure the duration, because the cycle is sampled. */
-static struct bt_status call_pre_enqueue(const struct bt_framework *framework,
-	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena, bool timed)
-{
-	int64_t started_ns = timed ? bt_profile_now(framework->metrics) : 0;
-	struct bt_status status = plugin->ops->pre_enqueue(plugin, pod, arena);
-
-	bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_ENQUEUE, &status, started_ns);
-	return status;
-}
-
-static struct bt_status run_pre_enqueue(struct bt_framework *framework,
-	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
-	struct bt_plugin **out_gating_plugin)
-{
-	bool timed = bt_profile_samples(framework->metrics);
-	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_ENQUEUE];
-
-	*out_gating_plugin = NULL;
-	if (first != NULL && first->ops->pre_enqueue != NULL) {
-		struct bt_status status = call_pre_enqueue(framework, first, pod, arena, timed);
-
-		if (!bt_status_is_success(&status)) {
-			*out_gating_plugin = first;
-			return bt_runner_with_plugin(status, first);
-		}
-	}
-	for (uint32_t i = 0; i < point->entries.count; i++) {
-		struct bt_plugin *plugin = point->entries.items[i].plugin;
-
-		if (plugin == first) {
-			continue;
-		}
-		struct bt_status status = call_pre_enqueue(framework, plugin, pod, arena, timed);
-		if (!bt_status_is_success(&status)) {
-			*out_gating_plugin = plugin;
-			return bt_runner_with_plugin(status, plugin);
-		}
-	}
-	return BT_STATUS_OK;
-}
-
 struct bt_status bt_run_pre_enqueue_from(struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct bt_plugin *first,
 	struct bt_plugin **out_gating_plugin)
 {
-	int64_t started_ns = bt_profile_now(framework->metrics);
-	struct bt_status status = run_pre_enqueue(framework, pod, arena, first, out_gating_plugin);
+	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_ENQUEUE];
+	int64_t point_started_ns = bt_profile_now(framework->metrics);
+	bool timed = bt_profile_samples(framework->metrics);
+	struct bt_status status = BT_STATUS_OK;
 
+	*out_gating_plugin = NULL;
+	for (uint32_t i = 0; i <= point->entries.count && bt_status_is_success(&status); i++) {
+		struct bt_plugin *plugin = i == 0 ? first : point->entries.items[i - 1].plugin;
+
+		if (plugin == NULL || (i != 0 && plugin == first) ||
+			plugin->ops->pre_enqueue == NULL) {
+			continue;
+		}
+		int64_t started_ns = timed ? bt_profile_now(framework->metrics) : 0;
+		status = plugin->ops->pre_enqueue(plugin, pod, arena);
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_ENQUEUE, &status, started_ns);
+		if (!bt_status_is_success(&status)) {
+			*out_gating_plugin = plugin;
+			status = bt_runner_with_plugin(status, plugin);
+		}
+	}
 	/* Upstream quirk, spec 02 section 14: the metric has status Success whatever the result. */
 	(void)bt_profile_point_ran(
-		framework->metrics, BT_TIMED_PRE_ENQUEUE, BT_STATUS_SUCCESS, started_ns);
+		framework->metrics, BT_TIMED_PRE_ENQUEUE, BT_STATUS_SUCCESS, point_started_ns);
 	return status;
 }
 
@@ -103,40 +79,31 @@ void bt_run_pre_enqueue_known(const struct bt_framework *framework)
 /** The longest a Permit plugin may make a pod wait: 15 minutes. */
 #define PERMIT_TIMEOUT_MAX_NS (INT64_C(15) * 60 * 1000 * 1000 * 1000)
 
-static struct bt_status run_reserve(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	const struct bt_framework_point *point = &framework->points[BT_POINT_RESERVE];
-
-	for (uint32_t i = 0; i < point->entries.count; i++) {
-		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status status = BT_STATUS_OK;
-
-		if (plugin->ops->reserve != NULL) {
-			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
-
-			status = plugin->ops->reserve(plugin, cycle, pod, slot);
-			bt_runner_plugin_ran(
-				framework, plugin, BT_TIMED_RESERVE, &status, started_ns);
-		}
-		if (bt_status_is_rejected(&status)) {
-			return bt_runner_with_plugin(status, plugin);
-		}
-		if (!bt_status_is_success(&status)) {
-			return bt_runner_wrap(
-				cycle->arena, "running Reserve plugin ", plugin, ": ", &status);
-		}
-	}
-	return BT_STATUS_OK;
-}
-
 struct bt_status bt_run_reserve(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
-	int64_t started_ns = bt_profile_now(framework->metrics);
-	struct bt_status status = run_reserve(framework, cycle, pod, slot);
+	const struct bt_framework_point *point = &framework->points[BT_POINT_RESERVE];
+	int64_t point_started_ns = bt_profile_now(framework->metrics);
+	struct bt_status status = BT_STATUS_OK;
 
-	(void)bt_profile_point_ran(framework->metrics, BT_TIMED_RESERVE, status.code, started_ns);
+	for (uint32_t i = 0; i < point->entries.count && bt_status_is_success(&status); i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+
+		if (plugin->ops->reserve == NULL) {
+			continue;
+		}
+		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+		status = plugin->ops->reserve(plugin, cycle, pod, slot);
+		bt_runner_plugin_ran(framework, plugin, BT_TIMED_RESERVE, &status, started_ns);
+		if (bt_status_is_rejected(&status)) {
+			status = bt_runner_with_plugin(status, plugin);
+		} else if (!bt_status_is_success(&status)) {
+			status = bt_runner_wrap(
+				cycle->arena, "running Reserve plugin ", plugin, ": ", &status);
+		}
+	}
+	(void)bt_profile_point_ran(
+		framework->metrics, BT_TIMED_RESERVE, status.code, point_started_ns);
 	return status;
 }
 
@@ -161,13 +128,15 @@ void bt_run_unreserve(struct bt_framework *framework, struct bt_cycle_state *cyc
 		framework->metrics, BT_TIMED_UNRESERVE, BT_STATUS_SUCCESS, point_started_ns);
 }
 
-static struct bt_permit_outcome run_permit(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
+struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, uint32_t slot)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PERMIT];
+	int64_t point_started_ns = bt_profile_now(framework->metrics);
 	struct bt_permit_outcome outcome = {0};
+	bool ended = false;
 
-	for (uint32_t i = 0; i < point->entries.count; i++) {
+	for (uint32_t i = 0; i < point->entries.count && !ended; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		int64_t timeout_ns = 0;
 		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
@@ -183,8 +152,10 @@ static struct bt_permit_outcome run_permit(struct bt_framework *framework,
 				status = bt_runner_wrap(cycle->arena, "running Permit plugin ",
 					plugin, ": ", &status);
 			}
-			return (struct bt_permit_outcome){
+			outcome = (struct bt_permit_outcome){
 				.status = bt_runner_with_plugin(status, plugin)};
+			ended = true;
+			continue;
 		}
 		if (outcome.waits == NULL) {
 			outcome.waits = BT_ARENA_NEW_ARRAY(
@@ -201,44 +172,21 @@ static struct bt_permit_outcome run_permit(struct bt_framework *framework,
 		bt_status_append_reason(
 			&outcome.status, cycle->arena, bt_reason_texts[BT_REASON_PERMIT_WAIT]);
 	}
-	return outcome;
-}
-
-struct bt_permit_outcome bt_run_permit(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	int64_t started_ns = bt_profile_now(framework->metrics);
-	struct bt_permit_outcome outcome = run_permit(framework, cycle, pod, slot);
-
 	(void)bt_profile_point_ran(
-		framework->metrics, BT_TIMED_PERMIT, outcome.status.code, started_ns);
+		framework->metrics, BT_TIMED_PERMIT, outcome.status.code, point_started_ns);
 	return outcome;
 }
 
-/** Makes the error for a code that PreBindPreFlight must not return. Spec 02 section 5.10. */
-static struct bt_status unsupported_pre_flight(
-	struct bt_arena *arena, const struct bt_plugin *plugin, const struct bt_status *status)
-{
-	struct bt_strbuf text = {0};
-
-	bt_strbuf_printf(&text,
-		"PreBindPreFlight %s returned \"%s\", which is unsupported. It is supposed to "
-		"return Success, Skip, or Error status",
-		plugin->ops->name, bt_status_code_name((enum bt_status_code)status->code));
-	struct bt_status error = bt_status_error_text(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return error;
-}
-
-static struct bt_status run_pre_flights(struct bt_framework *framework,
+struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_BIND];
+	int64_t point_started_ns = bt_profile_now(framework->metrics);
 	struct bt_plugin_set skip = {0};
 	struct bt_plugin_set parallel = {0};
-	bool some_success = false;
+	struct bt_status outcome = bt_status_code_only(BT_STATUS_SKIP);
 
-	for (uint32_t i = 0; i < point->entries.count; i++) {
+	for (uint32_t i = 0; i < point->entries.count && outcome.code != BT_STATUS_ERROR; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		struct bt_pre_bind_pre_flight result = {0};
 		struct bt_status status = BT_STATUS_OK;
@@ -256,36 +204,38 @@ static struct bt_status run_pre_flights(struct bt_framework *framework,
 		}
 		switch ((enum bt_status_code)status.code) {
 		case BT_STATUS_SUCCESS:
-			some_success = true;
+			outcome = BT_STATUS_OK;
 			break;
 		case BT_STATUS_SKIP:
 			bt_plugin_set_add(&skip, plugin->index);
 			break;
 		case BT_STATUS_ERROR:
-			return bt_runner_wrap(
+			outcome = bt_runner_wrap(
 				cycle->arena, "running PreBindPreFlight ", plugin, ": ", &status);
+			break;
 		case BT_STATUS_UNSCHEDULABLE:
 		case BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE:
 		case BT_STATUS_WAIT:
 		case BT_STATUS_PENDING:
-			return unsupported_pre_flight(cycle->arena, plugin, &status);
+			/* Spec 02 section 5.10. */
+			outcome = bt_status_error_text(cycle->arena,
+				bt_arena_printf(cycle->arena,
+					"PreBindPreFlight %s returned \"%s\", which is "
+					"unsupported. It is supposed to return Success, Skip, or "
+					"Error status",
+					plugin->ops->name,
+					bt_status_code_name((enum bt_status_code)status.code)));
+			break;
 		}
 	}
-	cycle->skip_pre_bind = skip;
-	cycle->parallel_pre_bind = parallel;
-	cycle->pre_bind_flights_done = true;
-	return some_success ? BT_STATUS_OK : bt_status_code_only(BT_STATUS_SKIP);
-}
-
-struct bt_status bt_run_pre_bind_pre_flights(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, uint32_t slot)
-{
-	int64_t started_ns = bt_profile_now(framework->metrics);
-	struct bt_status status = run_pre_flights(framework, cycle, pod, slot);
-
+	if (outcome.code != BT_STATUS_ERROR) {
+		cycle->skip_pre_bind = skip;
+		cycle->parallel_pre_bind = parallel;
+		cycle->pre_bind_flights_done = true;
+	}
 	(void)bt_profile_point_ran(
-		framework->metrics, BT_TIMED_PRE_BIND_PRE_FLIGHT, status.code, started_ns);
-	return status;
+		framework->metrics, BT_TIMED_PRE_BIND_PRE_FLIGHT, outcome.code, point_started_ns);
+	return outcome;
 }
 
 uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
@@ -349,45 +299,35 @@ static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework
 	return bt_runner_wrap(cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
 }
 
-/** Runs the unfinished plugins of a group. Returns Wait if some are still unfinished. */
-static struct bt_status run_pre_bind_group(const struct bt_framework *framework,
-	const struct bt_pre_bind_group *group, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress)
-{
-	struct bt_status result = BT_STATUS_OK;
-
-	for (uint32_t i = 0; i < group->count; i++) {
-		struct bt_plugin *plugin = group->plugins[i];
-
-		if (bt_plugin_set_has(&progress->done, plugin->index)) {
-			continue;
-		}
-		struct bt_status status = run_pre_bind_plugin(framework, plugin, cycle, pod, slot);
-		if (bt_status_is_success(&status)) {
-			bt_plugin_set_add(&progress->done, plugin->index);
-		} else if (status.code == BT_STATUS_WAIT) {
-			result = status;
-		} else {
-			return status;
-		}
-	}
-	return result;
-}
-
 struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress)
 {
 	struct bt_pre_bind_group *groups;
 	uint32_t group_count = bt_pre_bind_groups(framework, cycle, &groups);
+	struct bt_status result = BT_STATUS_OK; /* Wait: some plugins of the group are unfinished */
 
-	while (progress->group < group_count) {
-		struct bt_status status = run_pre_bind_group(
-			framework, &groups[progress->group], cycle, pod, slot, progress);
+	for (; progress->group < group_count; progress->group++) {
+		const struct bt_pre_bind_group *group = &groups[progress->group];
 
-		if (!bt_status_is_success(&status)) {
-			return status;
+		for (uint32_t i = 0; i < group->count; i++) {
+			struct bt_plugin *plugin = group->plugins[i];
+
+			if (bt_plugin_set_has(&progress->done, plugin->index)) {
+				continue;
+			}
+			struct bt_status status =
+				run_pre_bind_plugin(framework, plugin, cycle, pod, slot);
+			if (bt_status_is_success(&status)) {
+				bt_plugin_set_add(&progress->done, plugin->index);
+			} else if (status.code == BT_STATUS_WAIT) {
+				result = status;
+			} else {
+				return status;
+			}
 		}
-		progress->group++;
+		if (!bt_status_is_success(&result)) {
+			return result;
+		}
 	}
 	return BT_STATUS_OK;
 }

@@ -7,16 +7,6 @@
 /** Lists of at least this size are searched in a sorted copy. */
 #define SORTED_SEARCH_MIN 16
 
-static bool list_has(const struct bt_str *names, uint32_t count, struct bt_str name)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (bt_str_equal(names[i], name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** Returns the names that are in both lists, in a's order. */
 static struct bt_pre_filter_result intersect(const struct bt_pre_filter_result *a,
 	const struct bt_pre_filter_result *b, struct bt_arena *arena)
@@ -34,10 +24,13 @@ static struct bt_pre_filter_result intersect(const struct bt_pre_filter_result *
 		wanted = copy;
 	}
 	for (uint32_t i = 0; i < a->count; i++) {
-		bool found = sorted ? bsearch(&a->names[i], wanted, b->count, sizeof(*wanted),
-					      bt_str_compare_qsort) != NULL
-				    : list_has(wanted, b->count, a->names[i]);
+		bool found = sorted &&
+			bsearch(&a->names[i], wanted, b->count, sizeof(*wanted),
+				bt_str_compare_qsort) != NULL;
 
+		for (uint32_t k = 0; k < b->count && !sorted && !found; k++) {
+			found = bt_str_equal(wanted[k], a->names[i]);
+		}
 		if (found) {
 			names[count++] = a->names[i];
 		}
@@ -199,7 +192,7 @@ static struct bt_status run_pre_filter_extension(struct bt_framework *framework,
 
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status (*run)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+		struct bt_status (*run)(struct bt_plugin * plugin, struct bt_cycle_state * cycle,
 			const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *other,
 			const struct bt_node_info *node) = is_removal
 			? plugin->ops->pre_filter_remove_pod
@@ -227,8 +220,7 @@ struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
 	const struct bt_pod_info *pod_to_add, const struct bt_node_info *node)
 {
-	return run_pre_filter_extension(
-		framework, cycle, pod_to_schedule, pod_to_add, node, false);
+	return run_pre_filter_extension(framework, cycle, pod_to_schedule, pod_to_add, node, false);
 }
 
 struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
@@ -441,18 +433,20 @@ struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framewor
 	return bt_run_filter(framework, cycle, pod, node);
 }
 
-static struct bt_status run_post_filter(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-	const struct bt_node_statuses *statuses, struct bt_post_filter_result *out_result)
+struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
+	struct bt_post_filter_result *out_result)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_POST_FILTER];
+	int64_t point_started_ns = bt_profile_now(framework->metrics);
 	struct bt_status merged = bt_status_code_only(BT_STATUS_UNSCHEDULABLE);
+	bool ended = cycle->skip_all_post_filter;
 
 	*out_result = (struct bt_post_filter_result){0};
-	if (cycle->skip_all_post_filter) {
-		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_POST_FILTER_SKIPPED);
+	if (ended) {
+		merged = bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_POST_FILTER_SKIPPED);
 	}
-	for (uint32_t i = 0; i < point->entries.count; i++) {
+	for (uint32_t i = 0; i < point->entries.count && !ended; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
 		struct bt_post_filter_result result = {0};
 		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
@@ -460,24 +454,25 @@ static struct bt_status run_post_filter(struct bt_framework *framework,
 			plugin->ops->post_filter(plugin, cycle, pod, statuses, &result);
 
 		bt_runner_plugin_ran(framework, plugin, BT_TIMED_POST_FILTER, &status, started_ns);
-		if (bt_status_is_success(&status)) {
+		if (bt_status_is_success(&status) ||
+			status.code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE) {
 			*out_result = result;
-			return status;
-		}
-		if (status.code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE) {
-			*out_result = result;
-			return bt_runner_with_plugin(status, plugin);
+			merged = bt_status_is_success(&status)
+				? status
+				: bt_runner_with_plugin(status, plugin);
+			ended = true;
+			continue;
 		}
 		if (!bt_status_is_rejected(&status)) {
 			struct bt_str text = {0};
 
 			*out_result = (struct bt_post_filter_result){0};
-			if (bt_status_as_error(&status, cycle->arena, &text)) {
-				status = bt_status_error_text(cycle->arena, text);
-			} else {
-				status = bt_status_code_only(BT_STATUS_ERROR);
-			}
-			return bt_runner_with_plugin(status, plugin);
+			merged = bt_status_as_error(&status, cycle->arena, &text)
+				? bt_status_error_text(cycle->arena, text)
+				: bt_status_code_only(BT_STATUS_ERROR);
+			merged = bt_runner_with_plugin(merged, plugin);
+			ended = true;
+			continue;
 		}
 		if (result.present && result.mode != BT_NOMINATING_NOOP) {
 			*out_result = result;
@@ -490,17 +485,7 @@ static struct bt_status run_post_filter(struct bt_framework *framework,
 			merged = bt_runner_with_plugin(merged, plugin);
 		}
 	}
-	return merged;
-}
-
-struct bt_status bt_run_post_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
-	struct bt_post_filter_result *out_result)
-{
-	int64_t started_ns = bt_profile_now(framework->metrics);
-	struct bt_status status = run_post_filter(framework, cycle, pod, statuses, out_result);
-
 	(void)bt_profile_point_ran(
-		framework->metrics, BT_TIMED_POST_FILTER, status.code, started_ns);
-	return status;
+		framework->metrics, BT_TIMED_POST_FILTER, merged.code, point_started_ns);
+	return merged;
 }

@@ -1,51 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/runner.h"
 
-/** The nodes passed to PreScore: all nodes one by one, or one node per cell. */
-struct scored_nodes {
-	const uint32_t *slots;
-	uint32_t count;
-	const uint32_t *cell_sizes; /* number of nodes per cell; NULL: every node is listed */
-};
-
-/**
- * Returns the status of the plugin's PreScore, or the stored status if the result depends on the
- * pod's shape only.
- */
-static struct bt_status pre_score_of(const struct bt_framework *framework, struct bt_plugin *plugin,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-	const struct scored_nodes *nodes)
-{
-	const struct bt_cycle_memo *memo = cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
-
-	if (memo == NULL || !memo->pre_score_known) {
-		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
-		struct bt_status status;
-
-		if (nodes->cell_sizes != NULL && bt_shortcuts(plugin)->pre_score_cells != NULL) {
-			status = bt_shortcuts(plugin)->pre_score_cells(
-				plugin, cycle, pod, nodes->slots, nodes->cell_sizes, nodes->count);
-		} else {
-			status = plugin->ops->pre_score(
-				plugin, cycle, pod, nodes->slots, nodes->count);
-		}
-
-		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_SCORE, &status, started_ns);
-		return status;
-	}
-	return memo->pre_score_status;
-}
-
-static struct bt_status run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const struct scored_nodes *nodes)
+struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
+	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
+	const uint32_t *sizes, uint32_t count)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_SCORE];
 
 	cycle->skip_score = (struct bt_plugin_set){0};
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status status = pre_score_of(framework, plugin, cycle, pod, nodes);
+		const struct bt_cycle_memo *memo =
+			cycle->memo != NULL ? &cycle->memo[plugin->index] : NULL;
+		struct bt_status status;
 
+		if (memo != NULL && memo->pre_score_known) {
+			/* The result depends on the pod's shape only. */
+			status = memo->pre_score_status;
+		} else {
+			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+
+			status = sizes != NULL && bt_shortcuts(plugin)->pre_score_cells != NULL
+				? bt_shortcuts(plugin)->pre_score_cells(
+					  plugin, cycle, pod, slots, sizes, count)
+				: plugin->ops->pre_score(plugin, cycle, pod, slots, count);
+			bt_runner_plugin_ran(
+				framework, plugin, BT_TIMED_PRE_SCORE, &status, started_ns);
+		}
 		if (status.code == BT_STATUS_SKIP) {
 			bt_plugin_set_add(&cycle->skip_score, plugin->index);
 		} else if (!bt_status_is_success(&status)) {
@@ -59,18 +40,7 @@ static struct bt_status run_pre_score(struct bt_framework *framework, struct bt_
 struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count)
 {
-	struct scored_nodes nodes = {.slots = slots, .count = slot_count};
-
-	return run_pre_score(framework, cycle, pod, &nodes);
-}
-
-struct bt_status bt_run_pre_score_cells(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, const uint32_t *slots,
-	const uint32_t *counts, uint32_t cell_count)
-{
-	struct scored_nodes nodes = {.slots = slots, .count = cell_count, .cell_sizes = counts};
-
-	return run_pre_score(framework, cycle, pod, &nodes);
+	return bt_run_pre_score_cells(framework, cycle, pod, slots, NULL, slot_count);
 }
 
 void bt_default_normalize(
@@ -236,47 +206,6 @@ struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *frame
 		.status = bt_runner_with_plugin(outcome.status, plugin)};
 }
 
-static struct bt_status score_placements(struct bt_arena *arena,
-	const struct bt_placement_assignments *placements, struct bt_placement_score_table *table)
-{
-	for (uint32_t i = 0; i < table->placement_count; i++) {
-		for (uint32_t p = 0; p < table->plugin_count; p++) {
-			struct bt_plugin *plugin = table->plugins[p].plugin;
-			struct bt_status status = plugin->ops->score_placement(plugin, arena,
-				placements[i].placement, placements[i].pods,
-				placements[i].pod_count, &table->plugins[p].scores[i]);
-
-			if (!bt_status_is_success(&status)) {
-				return bt_runner_wrap(arena,
-					"running PlacementScore plugins: plugin ", plugin,
-					" failed with: ", &status);
-			}
-		}
-	}
-	return BT_STATUS_OK;
-}
-
-static struct bt_status normalize_placements(
-	struct bt_arena *arena, struct bt_placement_score_table *table)
-{
-	for (uint32_t p = 0; p < table->plugin_count; p++) {
-		struct bt_plugin *plugin = table->plugins[p].plugin;
-
-		if (plugin->ops->normalize_placement_scores == NULL) {
-			continue;
-		}
-		struct bt_status status = plugin->ops->normalize_placement_scores(
-			plugin, arena, table->plugins[p].scores, table->placement_count);
-		if (!bt_status_is_success(&status)) {
-			return bt_runner_wrap(arena,
-				"running NormalizePlacementScore on PlacementScore plugins: "
-				"plugin ",
-				plugin, " failed with: ", &status);
-		}
-	}
-	return BT_STATUS_OK;
-}
-
 struct bt_status bt_run_placement_score(struct bt_framework *framework, struct bt_arena *arena,
 	const struct bt_placement_assignments *placements, uint32_t count,
 	struct bt_placement_score_table *out_table)
@@ -297,12 +226,34 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 			.scores = BT_ARENA_NEW_ARRAY(arena, int64_t, count),
 		};
 	}
-	struct bt_status status = score_placements(arena, placements, &table);
-	if (bt_status_is_success(&status)) {
-		status = normalize_placements(arena, &table);
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t p = 0; p < table.plugin_count; p++) {
+			struct bt_plugin *plugin = table.plugins[p].plugin;
+			struct bt_status status = plugin->ops->score_placement(plugin, arena,
+				placements[i].placement, placements[i].pods,
+				placements[i].pod_count, &table.plugins[p].scores[i]);
+
+			if (!bt_status_is_success(&status)) {
+				return bt_runner_wrap(arena,
+					"running PlacementScore plugins: plugin ", plugin,
+					" failed with: ", &status);
+			}
+		}
 	}
-	if (!bt_status_is_success(&status)) {
-		return status;
+	for (uint32_t p = 0; p < table.plugin_count; p++) {
+		struct bt_plugin *plugin = table.plugins[p].plugin;
+
+		if (plugin->ops->normalize_placement_scores == NULL) {
+			continue;
+		}
+		struct bt_status status = plugin->ops->normalize_placement_scores(
+			plugin, arena, table.plugins[p].scores, count);
+		if (!bt_status_is_success(&status)) {
+			return bt_runner_wrap(arena,
+				"running NormalizePlacementScore on PlacementScore plugins: "
+				"plugin ",
+				plugin, " failed with: ", &status);
+		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t p = 0; p < table.plugin_count; p++) {

@@ -14,23 +14,16 @@ const struct bt_str bt_reason_texts[BT_REASON__COUNT] = {
 
 const char *bt_status_code_name(enum bt_status_code code)
 {
-	switch (code) {
-	case BT_STATUS_SUCCESS:
-		return "Success";
-	case BT_STATUS_ERROR:
-		return "Error";
-	case BT_STATUS_UNSCHEDULABLE:
-		return "Unschedulable";
-	case BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE:
-		return "UnschedulableAndUnresolvable";
-	case BT_STATUS_WAIT:
-		return "Wait";
-	case BT_STATUS_SKIP:
-		return "Skip";
-	case BT_STATUS_PENDING:
-		return "Pending";
-	}
-	return "";
+	static const char *const names[] = {
+		[BT_STATUS_SUCCESS] = "Success",
+		[BT_STATUS_ERROR] = "Error",
+		[BT_STATUS_UNSCHEDULABLE] = "Unschedulable",
+		[BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE] = "UnschedulableAndUnresolvable",
+		[BT_STATUS_WAIT] = "Wait",
+		[BT_STATUS_SKIP] = "Skip",
+		[BT_STATUS_PENDING] = "Pending",
+	};
+	return code < BT_ARRAY_LENGTH(names) ? names[code] : "";
 }
 
 /** Makes a status with one reason; the text must be in the arena already. */
