@@ -39,7 +39,7 @@ static uint32_t next_bucket(const struct domain_histogram *histogram, uint32_t f
 }
 
 /** Reset the counts to 0 pods in the eligibility's domains. */
-static void domain_counter_clear(struct bt_domain_counter *counter)
+static void clear_domains(struct bt_domain_counter *counter)
 {
 	struct domain_histogram *histogram = &counter->histogram;
 
@@ -57,7 +57,7 @@ static void domain_counter_clear(struct bt_domain_counter *counter)
 }
 
 /** Add delta pods to an eligible domain. */
-static void domain_counter_add(struct bt_domain_counter *counter, uint32_t domain, int64_t delta)
+static void add_pods(struct bt_domain_counter *counter, uint32_t domain, int64_t delta)
 {
 	if (delta == 0) {
 		return;
@@ -77,29 +77,15 @@ static void domain_counter_add(struct bt_domain_counter *counter, uint32_t domai
 	}
 }
 
-/**
- * Call when the domain gets its first eligible node or loses its last one. The domain has no pods
- * then.
- */
-static void domain_counter_enter(struct bt_domain_counter *counter, uint32_t domain)
+/** Call when the domain got its first eligible node or lost its last one; it has no pods then. */
+static void change_domains(struct bt_domain_counter *counter, uint32_t domain, bool entered)
 {
 	if (domain == 0) {
 		return;
 	}
 	counter->extremes_stale = true;
 	if (counter->uses_histogram) {
-		count_bucket(&counter->histogram, 0, true);
-	}
-}
-
-static void domain_counter_remove(struct bt_domain_counter *counter, uint32_t domain)
-{
-	if (domain == 0) {
-		return;
-	}
-	counter->extremes_stale = true;
-	if (counter->uses_histogram) {
-		count_bucket(&counter->histogram, 0, false);
+		count_bucket(&counter->histogram, 0, entered);
 	}
 }
 
@@ -130,7 +116,7 @@ static void scan(struct bt_domain_counter *counter, uint32_t from)
 }
 
 /** Set least, least_count and second_least. */
-static void domain_counter_find_extremes(struct bt_domain_counter *counter)
+static void find_extremes(struct bt_domain_counter *counter)
 {
 	struct domain_histogram *histogram = &counter->histogram;
 
@@ -160,7 +146,7 @@ static void domain_counter_find_extremes(struct bt_domain_counter *counter)
 
 /* --- counting pods, and updates after changes of pods and nodes --- */
 
-static bool counted_term_has_namespace(const struct counted_term *term, bt_sym namespace_)
+static bool term_has_namespace(const struct counted_term *term, bt_sym namespace_)
 {
 	uint32_t low;
 
@@ -201,7 +187,7 @@ static bool counts_labels(const struct bt_domain_counter *counter, const struct 
 static bool counts_namespace(const struct bt_domain_counter *counter, bt_sym namespace_)
 {
 	for (uint32_t i = 0; i < counter->term_count; i++) {
-		if (!counted_term_has_namespace(&counter->terms[i], namespace_)) {
+		if (!term_has_namespace(&counter->terms[i], namespace_)) {
 			return false;
 		}
 	}
@@ -256,7 +242,7 @@ static void count_set(struct bt_domain_counter *counter, const struct bt_state *
 		(void)bt_sparse_counts_add(&counter->own, record->node, 1, state->nodes.slot_count);
 		uint32_t domain = bt_eligibility_domain(counter->eligibility, record->node);
 		if (domain != BT_NO_DOMAIN) {
-			domain_counter_add(counter, domain, 1);
+			add_pods(counter, domain, 1);
 		}
 	}
 }
@@ -296,7 +282,7 @@ static void build(struct bt_domain_counter *counter, struct bt_state *state)
 	struct bt_id_list sets = {0};
 
 	bt_sparse_counts_clear(&counter->own, counter->visited_count);
-	domain_counter_clear(counter);
+	clear_domains(counter);
 	counter->visited_count = 0;
 	counter->label_set = BT_LABEL_SET_NONE;
 	if (counter->term_count == 0) {
@@ -329,12 +315,12 @@ static void apply_node_changes(struct bt_domain_counter *counter)
 		/* Compute the sums by domain anew from the counts by slot. */
 		struct bt_sparse_entry own;
 
-		domain_counter_clear(counter);
+		clear_domains(counter);
 		for (uint32_t cursor = 0; bt_sparse_counts_next(&counter->own, &cursor, &own);) {
 			uint32_t domain = bt_eligibility_domain(counter->eligibility, own.index);
 
 			if (domain != BT_NO_DOMAIN) {
-				domain_counter_add(counter, domain, (int64_t)own.count);
+				add_pods(counter, domain, (int64_t)own.count);
 			}
 		}
 	} else {
@@ -344,16 +330,16 @@ static void apply_node_changes(struct bt_domain_counter *counter)
 			int64_t own = (int64_t)bt_sparse_count(&counter->own, move->slot);
 
 			if (move->from != BT_NO_DOMAIN) {
-				domain_counter_add(counter, move->from, -own);
+				add_pods(counter, move->from, -own);
 				if (move->emptied) {
-					domain_counter_remove(counter, move->from);
+					change_domains(counter, move->from, false);
 				}
 			}
 			if (move->to != BT_NO_DOMAIN) {
 				if (move->entered) {
-					domain_counter_enter(counter, move->to);
+					change_domains(counter, move->to, true);
 				}
-				domain_counter_add(counter, move->to, own);
+				add_pods(counter, move->to, own);
 			}
 		}
 	}
@@ -419,7 +405,7 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 				(void)bt_sparse_counts_add(
 					&counter->own, slot, delta, state->nodes.slot_count);
 				if (domain != BT_NO_DOMAIN) {
-					domain_counter_add(counter, domain, delta);
+					add_pods(counter, domain, delta);
 				}
 			}
 		}
@@ -429,7 +415,7 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	counter->move_count = eligibility->move_count;
 	counter->log_sequence = state->log.sequence;
 	if (counter->extremes_stale) {
-		domain_counter_find_extremes(counter);
+		find_extremes(counter);
 	}
 	counters->bytes -= counter->bytes;
 	counter->bytes = sizeof(*counter) + counter->arena.total_bytes +
@@ -456,7 +442,7 @@ static bool is_counted(const struct bt_domain_counter *counter, const struct bt_
 		return false;
 	}
 	for (uint32_t i = 0; i < counter->term_count; i++) {
-		if (!counted_term_has_namespace(&counter->terms[i], record->namespace_) ||
+		if (!term_has_namespace(&counter->terms[i], record->namespace_) ||
 			!bt_selector_matches(&counter->terms[i].selector, labels)) {
 			return false;
 		}

@@ -204,18 +204,13 @@ static int remove_from_order(
 	return result;
 }
 
-static void set_node(struct bt_state *state, uint32_t slot, const struct bt_node *node)
+void bt_state_set_slot(
+	struct bt_state *state, uint32_t slot, const struct bt_node *node, bool with_images)
 {
-	struct bt_node_row *row = &state->nodes.rows[slot];
-
-	if (!row->in_cache) {
-		row->in_cache = true;
-		state->node_entry_count++;
-	}
-	row->has_node = true;
 	uint32_t kinds = bt_node_table_set_node(&state->nodes, slot, node,
 		state->gate_declared_features, &state->scratch, &state->text);
-	if (bt_state_set_images(state, slot, node)) {
+
+	if (with_images && bt_state_set_images(state, slot, node)) {
 		kinds |= BT_CHANGE_IMAGES;
 	}
 	bt_arena_reset(&state->scratch);
@@ -223,6 +218,13 @@ static void set_node(struct bt_state *state, uint32_t slot, const struct bt_node
 	if (kinds != 0) {
 		bt_change_log_append(&state->log, slot, kinds);
 	}
+}
+
+static void set_node(struct bt_state *state, uint32_t slot, const struct bt_node *node)
+{
+	bt_state_ensure_entry(state, slot);
+	state->nodes.rows[slot].has_node = true;
+	bt_state_set_slot(state, slot, node, true);
 }
 
 /* The zone key of a label map as a symbol, with a reference. */

@@ -158,25 +158,32 @@ void bt_node_info_change_sums(struct bt_node_info *info, struct bt_arena *arena,
 	}
 }
 
+/* Add or remove a pod's sums and ports. Ports are a set: one is removed even if others use it. */
 static void change_pod(struct bt_node_info *info, struct bt_arena *arena,
 	const struct bt_shape *shape, int64_t sign)
 {
-	bt_node_info_change_sums(info, arena, shape, sign);
-	if (shape->host_ports.count != 0) {
-		const struct bt_node_row *row = row_of(info);
+	const struct bt_node_row *row = row_of(info);
 
-		if (!info->ports_changed) {
-			info->ports_changed = true;
-			for (uint32_t i = 0; i < row->ports.count; i++) {
-				struct bt_host_port port = {
-					.ip = bt_symbol_text(
-						&info->state->symbols, row->ports.items[i].ip),
-					.protocol = bt_symbol_text(&info->state->symbols,
-						row->ports.items[i].protocol),
-					.port = row->ports.items[i].port,
-				};
-				list_push(&info->ports, arena, port);
-			}
+	bt_node_info_change_sums(info, arena, shape, sign);
+	if (shape->host_ports.count == 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < row->ports.count && !info->ports_changed; i++) {
+		struct bt_host_port port = {
+			.ip = bt_symbol_text(&info->state->symbols, row->ports.items[i].ip),
+			.protocol =
+				bt_symbol_text(&info->state->symbols, row->ports.items[i].protocol),
+			.port = row->ports.items[i].port,
+		};
+		list_push(&info->ports, arena, port);
+	}
+	info->ports_changed = true;
+	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
+		uint32_t at = find_port(info, &shape->host_ports.items[i]);
+		if (sign > 0 && at == info->ports.count) {
+			list_push(&info->ports, arena, shape->host_ports.items[i]);
+		} else if (sign < 0 && at < info->ports.count) {
+			info->ports.items[at] = info->ports.items[--info->ports.count];
 		}
 	}
 }
@@ -184,26 +191,8 @@ static void change_pod(struct bt_node_info *info, struct bt_arena *arena,
 void bt_node_info_add_pod(
 	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
 {
-	const struct bt_shape *shape = pod->shape;
-
-	change_pod(info, arena, shape, 1);
+	change_pod(info, arena, pod->shape, 1);
 	list_push(&info->added_pods, arena, *pod);
-	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
-		if (find_port(info, &shape->host_ports.items[i]) == info->ports.count) {
-			list_push(&info->ports, arena, shape->host_ports.items[i]);
-		}
-	}
-}
-
-/* Ports are a set: the triple is removed even if another pod uses it. */
-static void remove_ports(struct bt_node_info *info, const struct bt_shape *shape)
-{
-	for (uint32_t i = 0; i < shape->host_ports.count; i++) {
-		uint32_t at = find_port(info, &shape->host_ports.items[i]);
-		if (at < info->ports.count) {
-			info->ports.items[at] = info->ports.items[--info->ports.count];
-		}
-	}
 }
 
 /* The node's pod with this uid in the pod table, if there is one. */
@@ -248,7 +237,6 @@ static bool remove_cache_pod(
 	memmove(&info->removed_pods.items[at + 1], &info->removed_pods.items[at],
 		(info->removed_pods.count - 1 - at) * sizeof(pod_id));
 	info->removed_pods.items[at] = pod_id;
-	remove_ports(info, shape);
 	return true;
 }
 
@@ -261,7 +249,6 @@ static bool remove_added_pod(struct bt_node_info *info, struct bt_arena *arena, 
 			continue;
 		}
 		change_pod(info, arena, shape, -1);
-		remove_ports(info, shape);
 		memmove(&info->added_pods.items[i], &info->added_pods.items[i + 1],
 			(info->added_pods.count - i - 1) * sizeof(*info->added_pods.items));
 		info->added_pods.count--;

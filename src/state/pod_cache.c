@@ -32,30 +32,9 @@ uint32_t bt_state_find_pod(const struct bt_state *state, struct bt_str uid)
 	return BT_POD_NONE;
 }
 
-/* Make a cache entry for the slot if there is none: an imaginary node. */
-static void ensure_entry(struct bt_state *state, uint32_t slot)
-{
-	struct bt_node_row *row = &state->nodes.rows[slot];
-
-	BT_ASSERT(row->in_use);
-	if (!row->in_cache) {
-		row->in_cache = true;
-		state->node_entry_count++;
-	}
-}
-
 static bool is_on(const struct bt_state *state, uint32_t slot, struct bt_str node_name)
 {
 	return bt_str_equal(bt_node_table_name(&state->nodes, slot), node_name);
-}
-
-static void remove_from_group(struct bt_state *state, uint32_t pod_id)
-{
-	const struct bt_pod_record *record = &state->pods.records.items[pod_id];
-
-	if (state->pod_groups != NULL) {
-		bt_pod_groups_remove(state, record);
-	}
 }
 
 static void remove_record(struct bt_state *state, uint32_t pod_id)
@@ -78,16 +57,8 @@ static struct bt_pod_record make_record(struct bt_state *state, const struct bt_
 	record.shape = bt_shape_ref_pod(&state->shapes, pod, false);
 	record.label_set = bt_label_set_ref_map(&state->label_sets, &pod->metadata.labels);
 	record.node = bt_node_table_acquire(&state->nodes, pod->spec.node_name);
-	ensure_entry(state, record.node);
+	bt_state_ensure_entry(state, record.node);
 	return record;
-}
-
-static void add_pod(struct bt_state *state, const struct bt_pod *pod, bool assumed)
-{
-	struct bt_pod_record record = make_record(state, pod);
-
-	record.assumed = assumed;
-	bt_state_attach_pod(state, bt_pod_table_add(&state->pods, &record));
 }
 
 /*
@@ -163,28 +134,25 @@ int bt_state_assume_shaped(struct bt_state *state, const struct bt_pod *pod, uin
 	bt_pod_record_fill(state, &record, pod);
 	bt_shape_ref(&state->shapes, shape);
 	bt_label_set_ref(&state->label_sets, label_set);
-	ensure_entry(state, slot);
+	bt_state_ensure_entry(state, slot);
 	bt_state_attach_pod(state, bt_pod_table_add(&state->pods, &record));
-	if (state->pod_groups != NULL) {
-		bt_pod_groups_assume(state, pod);
-	}
+	bt_pod_groups_assume(state, pod);
 	return 0;
 }
 
 int bt_state_assume_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
 {
-	if (pod->metadata.uid.length == 0) {
-		return fail_empty_uid(err);
+	uint32_t shape = bt_shape_ref_pod(&state->shapes, pod, false);
+	uint32_t label_set = bt_label_set_ref_map(&state->label_sets, &pod->metadata.labels);
+	uint32_t slot = bt_node_table_acquire(&state->nodes, pod->spec.node_name);
+	int result = bt_state_assume_shaped(state, pod, shape, label_set, slot, err);
+
+	bt_shape_unref(&state->shapes, shape);
+	bt_label_set_unref(&state->label_sets, label_set);
+	if (result < 0) {
+		bt_state_drop_empty_entry(state, slot);
 	}
-	if (bt_state_find_pod(state, pod->metadata.uid) != BT_POD_NONE) {
-		return set_pod_error(
-			err, BERTH_ERR_STATE, "", pod, "is in the cache, so can't be assumed");
-	}
-	add_pod(state, pod, true);
-	if (state->pod_groups != NULL) {
-		bt_pod_groups_assume(state, pod);
-	}
-	return 0;
+	return result;
 }
 
 int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct berth_error *err)
@@ -214,9 +182,7 @@ int bt_state_forget_pod(struct bt_state *state, const struct bt_pod *pod, struct
 			err, BERTH_ERR_STATE, "", pod, "wasn't assumed so cannot be forgotten");
 	}
 	remove_record(state, pod_id);
-	if (state->pod_groups != NULL) {
-		bt_pod_groups_forget(state, pod);
-	}
+	bt_pod_groups_forget(state, pod);
 	return 0;
 }
 
@@ -229,11 +195,10 @@ int bt_state_add_pod(struct bt_state *state, const struct bt_pod *pod, struct be
 	if (pod_id != BT_POD_NONE && !bt_state_pod_at(state, pod_id)->assumed) {
 		return set_pod_error(err, BERTH_ERR_STATE, "", pod, "was already in added state");
 	}
-	if (state->pod_groups != NULL) {
-		bt_pod_groups_assign(state, pod, pod_id != BT_POD_NONE);
-	}
+	bt_pod_groups_assign(state, pod, pod_id != BT_POD_NONE);
 	if (pod_id == BT_POD_NONE) {
-		add_pod(state, pod, false);
+		struct bt_pod_record record = make_record(state, pod);
+		bt_state_attach_pod(state, bt_pod_table_add(&state->pods, &record));
 		return 0;
 	}
 	if (!is_on(state, bt_state_pod_at(state, pod_id)->node, pod->spec.node_name)) {
@@ -273,12 +238,10 @@ int bt_state_update_pod(struct bt_state *state, const struct bt_pod *old_pod,
 		bt_state_warn(state, "Updated pod takes the uid of another pod in the cache");
 		remove_record(state, other);
 	}
-	if (state->pod_groups != NULL) {
-		if (!bt_str_equal(old_pod->metadata.uid, new_pod->metadata.uid)) {
-			remove_from_group(state, pod_id);
-		}
-		bt_pod_groups_assign(state, new_pod, true);
+	if (!bt_str_equal(old_pod->metadata.uid, new_pod->metadata.uid)) {
+		bt_pod_groups_remove(state, bt_state_pod_at(state, pod_id));
 	}
+	bt_pod_groups_assign(state, new_pod, true);
 	replace_pod(state, pod_id, new_pod);
 	return 0;
 }
@@ -301,7 +264,7 @@ int bt_state_remove_pod(struct bt_state *state, const struct bt_pod *pod, struct
 				"decisions");
 		}
 	}
-	remove_from_group(state, pod_id);
+	bt_pod_groups_remove(state, bt_state_pod_at(state, pod_id));
 	remove_record(state, pod_id);
 	return 0;
 }

@@ -147,22 +147,15 @@ static struct bt_group_member *ensure_member(
 	return member;
 }
 
-static bool is_scheduled(const struct bt_group_member *member)
+/** Add the member to the counters, or, with by -1, take it out while it is changed. */
+static void count_member(
+	struct bt_group_members *members, const struct bt_group_member *member, int by)
 {
-	return member->is_assumed || member->is_assigned;
-}
+	bool is_scheduled = member->is_assumed || member->is_assigned;
 
-/** Change the sets of a member and update the counters. */
-static void set_member(struct bt_group_members *members, struct bt_group_member *member,
-	struct bt_group_member changed)
-{
-	members->scheduled_count -= is_scheduled(member);
-	members->unscheduled_count -= member->is_unscheduled;
-	members->snapshot_count -= member->is_in_snapshot && !is_scheduled(member);
-	*member = changed;
-	members->scheduled_count += is_scheduled(member);
-	members->unscheduled_count += member->is_unscheduled;
-	members->snapshot_count += member->is_in_snapshot && !is_scheduled(member);
+	members->scheduled_count += is_scheduled ? (uint32_t)by : 0;
+	members->unscheduled_count += member->is_unscheduled ? (uint32_t)by : 0;
+	members->snapshot_count += member->is_in_snapshot && !is_scheduled ? (uint32_t)by : 0;
 }
 
 static void remove_member(
@@ -173,7 +166,7 @@ static void remove_member(
 	uint32_t last = members->items.count - 1;
 	struct bt_group_member gone = *member;
 
-	set_member(members, member, (struct bt_group_member){.uid = gone.uid, .name = gone.name});
+	count_member(members, member, -1);
 	(void)bt_map_remove(&members->by_uid, bt_sym_hash(gone.uid), at);
 	if (at != last) {
 		bt_sym moved = members->items.items[last].uid;
@@ -208,11 +201,10 @@ void bt_pod_groups_add_pending(struct bt_state *state, const struct bt_pod *pod)
 	struct bt_group_member *member = ensure_member(state, pod, &members);
 
 	if (member != NULL) {
-		struct bt_group_member changed = *member;
-
-		changed.is_unscheduled = true;
-		changed.has_node = false;
-		set_member(members, member, changed);
+		count_member(members, member, -1);
+		member->is_unscheduled = true;
+		member->has_node = false;
+		count_member(members, member, 1);
 	}
 }
 
@@ -232,15 +224,14 @@ void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool
 	struct bt_group_member *member = ensure_member(state, pod, &members);
 
 	if (member != NULL) {
-		struct bt_group_member changed = *member;
-
+		count_member(members, member, -1);
 		if (was_assumed) {
-			changed.is_unscheduled = false;
-			changed.is_assumed = false;
+			member->is_unscheduled = false;
+			member->is_assumed = false;
 		}
-		changed.is_assigned = true;
-		changed.has_node = true;
-		set_member(members, member, changed);
+		member->is_assigned = true;
+		member->has_node = true;
+		count_member(members, member, 1);
 	}
 }
 
@@ -248,9 +239,11 @@ void bt_pod_groups_assign(struct bt_state *state, const struct bt_pod *pod, bool
 static struct bt_group_member *member_of_record(const struct bt_state *state,
 	const struct bt_pod_record *record, struct bt_group_members **out_members)
 {
+	if (state->pod_groups == NULL) {
+		return NULL;
+	}
 	const struct bt_str *name =
 		bt_pod_group_name_of(bt_shape_pod(bt_shape_at(&state->shapes, record->shape)));
-
 	*out_members = name != NULL ? find_group(state->pod_groups, record->namespace_,
 					      bt_symbol_find(&state->symbols, *name))
 				    : NULL;
@@ -262,7 +255,7 @@ static struct bt_group_member *member_of_record(const struct bt_state *state,
 
 void bt_pod_groups_remove(struct bt_state *state, const struct bt_pod_record *record)
 {
-	struct bt_group_members *members;
+	struct bt_group_members *members = NULL;
 	struct bt_group_member *member = member_of_record(state, record, &members);
 
 	if (member != NULL) {
@@ -279,12 +272,11 @@ void bt_pod_groups_assume(struct bt_state *state, const struct bt_pod *pod)
 		/* The object that creates the entry already has a node. */
 		bt_pod_groups_assign(state, pod, false);
 	} else if (member != NULL) {
-		struct bt_group_member changed = *member;
-
-		changed.is_unscheduled = false;
-		changed.is_assigned |= member->has_node;
-		changed.is_assumed |= !member->has_node;
-		set_member(members, member, changed);
+		count_member(members, member, -1);
+		member->is_unscheduled = false;
+		member->is_assigned |= member->has_node;
+		member->is_assumed |= !member->has_node;
+		count_member(members, member, 1);
 	}
 }
 
@@ -294,12 +286,11 @@ void bt_pod_groups_forget(struct bt_state *state, const struct bt_pod *pod)
 	struct bt_group_member *member = member_of(state, members, pod);
 
 	if (member != NULL) {
-		struct bt_group_member changed = *member;
-
-		changed.is_assumed = false;
-		changed.is_assigned |= member->has_node;
-		changed.is_unscheduled |= !member->has_node;
-		set_member(members, member, changed);
+		count_member(members, member, -1);
+		member->is_assumed = false;
+		member->is_assigned |= member->has_node;
+		member->is_unscheduled |= !member->has_node;
+		count_member(members, member, 1);
 	}
 }
 
@@ -307,10 +298,9 @@ static void set_in_snapshot(
 	struct bt_group_members *members, struct bt_group_member *member, bool is_in_snapshot)
 {
 	if (member != NULL) {
-		struct bt_group_member changed = *member;
-
-		changed.is_in_snapshot = is_in_snapshot;
-		set_member(members, member, changed);
+		count_member(members, member, -1);
+		member->is_in_snapshot = is_in_snapshot;
+		count_member(members, member, 1);
 	}
 }
 
@@ -323,7 +313,7 @@ void bt_pod_groups_mark(struct bt_state *state, const struct bt_pod *pod)
 
 void bt_pod_groups_unmark(struct bt_state *state, const struct bt_pod_record *record)
 {
-	struct bt_group_members *members;
+	struct bt_group_members *members = NULL;
 	struct bt_group_member *member = member_of_record(state, record, &members);
 
 	set_in_snapshot(members, member, false);

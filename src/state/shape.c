@@ -7,25 +7,6 @@
 #include "codec/message_pack.h"
 #include "state/node_table.h"
 
-static int parse_term(const struct bt_pod_affinity_term *source, struct bt_arena *arena,
-	struct bt_affinity_term *out_term, struct berth_error *err)
-{
-	int code = bt_selector_from_label_selector(
-		source->label_selector, arena, &out_term->selector, err);
-
-	if (code != 0) {
-		return code;
-	}
-	code = bt_selector_from_label_selector(
-		source->namespace_selector, arena, &out_term->namespace_selector, err);
-	out_term->namespaces = source->namespaces.items;
-	out_term->namespace_count = source->namespaces.count;
-	out_term->in_own_namespace =
-		source->namespaces.count == 0 && source->namespace_selector == NULL;
-	out_term->topology_key = source->topology_key;
-	return code;
-}
-
 /** The terms of one group: required or preferred ones, never both. */
 struct group_source {
 	const char *name;
@@ -52,8 +33,18 @@ static struct bt_affinity_term_list parse_group(
 			? &affinity->preferred.items[i].term
 			: &affinity->required.items[i];
 
-		terms[i].weight = source->preferred ? affinity->preferred.items[i].weight : 0;
-		if (parse_term(term, arena, &terms[i], &err) != 0) {
+		terms[i] = (struct bt_affinity_term){
+			.weight = source->preferred ? affinity->preferred.items[i].weight : 0,
+			.namespaces = term->namespaces.items,
+			.namespace_count = term->namespaces.count,
+			.in_own_namespace =
+				term->namespaces.count == 0 && term->namespace_selector == NULL,
+			.topology_key = term->topology_key,
+		};
+		if (bt_selector_from_label_selector(
+			    term->label_selector, arena, &terms[i].selector, &err) != 0 ||
+			bt_selector_from_label_selector(term->namespace_selector, arena,
+				&terms[i].namespace_selector, &err) != 0) {
 			bt_error_list_add(errors, arena,
 				bt_arena_printf(
 					arena, "%s: %s", source->name, berth_error_message(&err)));
@@ -90,25 +81,16 @@ const struct bt_affinity_terms *bt_affinity_terms_parse(
 	return terms;
 }
 
-static bool namespace_matches(const struct bt_affinity_term *term, struct bt_str owner_namespace,
-	struct bt_str namespace_, const struct bt_str_map *namespace_labels)
-{
-	if (term->in_own_namespace && bt_str_equal(owner_namespace, namespace_)) {
-		return true;
-	}
-	for (uint32_t i = 0; i < term->namespace_count; i++) {
-		if (bt_str_equal(term->namespaces[i], namespace_)) {
-			return true;
-		}
-	}
-	return bt_selector_matches(&term->namespace_selector, namespace_labels);
-}
-
 bool bt_affinity_term_matches(const struct bt_affinity_term *term, struct bt_str owner_namespace,
 	struct bt_str namespace_, const struct bt_str_map *labels,
 	const struct bt_str_map *namespace_labels)
 {
-	return namespace_matches(term, owner_namespace, namespace_, namespace_labels) &&
+	bool found = term->in_own_namespace && bt_str_equal(owner_namespace, namespace_);
+
+	for (uint32_t i = 0; i < term->namespace_count && !found; i++) {
+		found = bt_str_equal(term->namespaces[i], namespace_);
+	}
+	return (found || bt_selector_matches(&term->namespace_selector, namespace_labels)) &&
 		bt_selector_matches(&term->selector, labels);
 }
 
@@ -263,22 +245,6 @@ static uint32_t find_shape(
 	return BT_SHAPE_NONE;
 }
 
-static void set_claim_names(struct bt_shape *shape, uint32_t claim_count, struct bt_arena *arena)
-{
-	const struct bt_pod_spec *spec = &shape->pod->spec;
-
-	shape->claim_names.count = 0;
-	shape->claim_names.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, claim_count);
-	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		const struct bt_pvc_volume_source *claim =
-			spec->volumes.items[i].persistent_volume_claim;
-		if (claim != NULL) {
-			shape->claim_names.items[shape->claim_names.count++] = claim->claim_name;
-		}
-	}
-	shape->claim_names.present = true;
-}
-
 /* Copy the canonical pod and what refers to the copy. */
 static void set_pod_in(struct bt_shape *shape, const struct bt_pod *canonical, uint32_t claim_count,
 	struct bt_arena *arena)
@@ -289,7 +255,16 @@ static void set_pod_in(struct bt_shape *shape, const struct bt_pod *canonical, u
 	shape->pod = pod;
 	shape->host_ports = bt_pod_host_ports(&pod->spec, arena);
 	if (claim_count != 0) {
-		set_claim_names(shape, claim_count, arena);
+		shape->claim_names.count = 0;
+		shape->claim_names.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, claim_count);
+		shape->claim_names.present = true;
+	}
+	for (uint32_t i = 0; claim_count != 0 && i < pod->spec.volumes.count; i++) {
+		const struct bt_pvc_volume_source *claim =
+			pod->spec.volumes.items[i].persistent_volume_claim;
+		if (claim != NULL) {
+			shape->claim_names.items[shape->claim_names.count++] = claim->claim_name;
+		}
 	}
 	if (shape->has_affinity) {
 		shape->affinity_terms = bt_affinity_terms_parse(&pod->spec, arena);

@@ -21,10 +21,24 @@ static inline void bt_state_touch(struct bt_state *state, uint32_t slot)
 		bt_vec_push(&state->snapshot.changed_slots, slot);
 	}
 }
+/** Make a cache entry for the slot if there is none. Without a node object: an imaginary node. */
+static inline void bt_state_ensure_entry(struct bt_state *state, uint32_t slot)
+{
+	struct bt_node_row *row = &state->nodes.rows[slot];
+
+	state->node_entry_count += !row->in_cache;
+	row->in_cache = true;
+}
 /** Free the slot if cache, snapshot, order and pods no longer use it. */
 void bt_state_release_if_unknown(struct bt_state *state, uint32_t slot);
 /** Remove the cache entry if it has no pods and no node object. */
 void bt_state_drop_empty_entry(struct bt_state *state, uint32_t slot);
+
+/* Function of node_cache.c. */
+
+/** Set the slot from a node object and log the changes; images only if with_images. */
+void bt_state_set_slot(
+	struct bt_state *state, uint32_t slot, const struct bt_node *node, bool with_images);
 
 /* Functions of image_table.c. */
 

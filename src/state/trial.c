@@ -57,24 +57,12 @@ static struct bt_trial_slot *save_slot(struct bt_state_trial *trial, uint32_t sl
 	return &trial->slots.items[trial->slots.count - 1];
 }
 
-static void set_node(struct bt_state *state, uint32_t slot, const struct bt_node *node)
-{
-	uint32_t kinds = bt_node_table_set_node(&state->nodes, slot, node,
-		state->gate_declared_features, &state->scratch, &state->text);
-
-	bt_arena_reset(&state->scratch);
-	bt_state_touch(state, slot);
-	if (kinds != 0) {
-		bt_change_log_append(&state->log, slot, kinds);
-	}
-}
-
 void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const struct bt_node *was,
 	const struct bt_node *now)
 {
 	BT_ASSERT(trial->state->nodes.rows[slot].in_snapshot);
 	save_slot(trial, slot)->node = was;
-	set_node(trial->state, slot, now);
+	bt_state_set_slot(trial->state, slot, now, false);
 }
 
 /**
@@ -168,7 +156,7 @@ static void restore(struct bt_state_trial *trial)
 		const struct bt_trial_slot *saved = &trial->slots.items[i];
 
 		if (saved->node != NULL) {
-			set_node(state, saved->slot, saved->node);
+			bt_state_set_slot(state, saved->slot, saved->node, false);
 		}
 		/* The node has the same pods again, but in another order. */
 		struct bt_node_row *row = &state->nodes.rows[saved->slot];
