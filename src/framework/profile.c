@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stddef.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -7,17 +8,21 @@
 #include "framework/framework.h"
 
 /**
- * Sets the error to `<before>"<name>"<after>`, the name quoted as Go does. Returns code. Spec: 02
- * section 8.
+ * Sets the error to `<before>"<name>"<after>`, the name quoted as Go does; `after` is a format.
+ * Returns code. Spec: 02 section 8.
  */
-static int profile_set_quoted(struct berth_error *err, int code, struct bt_str before,
-	struct bt_str name, struct bt_str after)
+BT_PRINTF(5, 6)
+static int set_quoted(struct berth_error *err, int code, const char *before, struct bt_str name,
+	const char *after, ...)
 {
 	struct bt_strbuf text = {0};
+	va_list arguments;
 
-	bt_strbuf_append_str(&text, before);
+	bt_strbuf_append_c(&text, before);
 	bt_strbuf_append_quoted(&text, name);
-	bt_strbuf_append_str(&text, after);
+	va_start(arguments, after);
+	bt_strbuf_vprintf(&text, after, arguments);
+	va_end(arguments);
 	(void)bt_error_set(err, code, "%s", bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
 	return code;
@@ -26,32 +31,17 @@ static int profile_set_quoted(struct berth_error *err, int code, struct bt_str b
 /** Sets the error `<point>Plugin "<name>" does not exist`. */
 static int set_missing(struct berth_error *err, enum bt_extension_point point, struct bt_str name)
 {
-	struct bt_strbuf before = {0};
+	char before[64];
 
-	bt_strbuf_printf(&before, "%sPlugin ", bt_extension_point_name(point));
-	int code = profile_set_quoted(
-		err, BERTH_ERR_INVALID, bt_strbuf_str(&before), name, BT_STR(" does not exist"));
-	bt_strbuf_finish(&before);
-	return code;
-}
-
-/** Sets the error `plugin "<name>"<middle><point>Plugin<end>`. */
-static int set_plugin_problem(struct berth_error *err, struct bt_str name, const char *middle,
-	enum bt_extension_point point, const char *end)
-{
-	struct bt_strbuf after = {0};
-
-	bt_strbuf_printf(&after, "%s%sPlugin%s", middle, bt_extension_point_name(point), end);
-	int code = profile_set_quoted(
-		err, BERTH_ERR_INVALID, BT_STR("plugin "), name, bt_strbuf_str(&after));
-	bt_strbuf_finish(&after);
-	return code;
+	(void)snprintf(before, sizeof(before), "%sPlugin ", bt_extension_point_name(point));
+	return set_quoted(err, BERTH_ERR_INVALID, before, name, " does not exist");
 }
 
 static int set_registered_twice(
 	struct berth_error *err, struct bt_str name, enum bt_extension_point point)
 {
-	return set_plugin_problem(err, name, " already registered as \"", point, "\"");
+	return set_quoted(err, BERTH_ERR_INVALID, "plugin ", name,
+		" already registered as \"%sPlugin\"", bt_extension_point_name(point));
 }
 
 /** Adds the plugins of the point's own list, as configured. Spec 02 section 8.4 step 4. */
@@ -69,7 +59,8 @@ static int add_explicit(struct bt_framework *framework, enum bt_extension_point 
 			return set_missing(err, point, name);
 		}
 		if (!bt_plugin_implements(plugin->ops, point)) {
-			return set_plugin_problem(err, name, " does not extend ", point, " plugin");
+			return set_quoted(err, BERTH_ERR_INVALID, "plugin ", name,
+				" does not extend %sPlugin plugin", bt_extension_point_name(point));
 		}
 		if (bt_plugin_set_has(out_present, plugin->index)) {
 			return set_registered_twice(err, name, point);
@@ -81,28 +72,6 @@ static int add_explicit(struct bt_framework *framework, enum bt_extension_point 
 }
 
 /**
- * Collects the plugins that the point's disabled list names. Returns false if the list holds "*".
- */
-static bool collect_disabled(const struct bt_framework *framework, enum bt_extension_point point,
-	struct bt_plugin_set *out_disabled)
-{
-	const struct bt_config_plugin_set *set = &framework->profile->plugins->points[point];
-
-	for (uint32_t i = 0; i < set->disabled.count; i++) {
-		struct bt_str name = set->disabled.items[i].name;
-
-		if (bt_str_equal(name, BT_STR("*"))) {
-			return false;
-		}
-		const struct bt_plugin *plugin = bt_framework_find_plugin(framework, name);
-		if (plugin != NULL) {
-			bt_plugin_set_add(out_disabled, plugin->index);
-		}
-	}
-	return true;
-}
-
-/**
  * Adds the plugins of multiPoint. present: the plugins in the point's own list. Spec 02 section
  * 8.5.
  */
@@ -110,14 +79,23 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
 	const struct bt_plugin_set *present, struct berth_error *err)
 {
 	const struct bt_config_plugin_set *multi_point = &framework->profile->plugins->multi_point;
+	const struct bt_config_plugin_set *set = &framework->profile->plugins->points[point];
 	struct bt_plugin *taken[BT_PLUGINS_MAX];
 	struct bt_plugin_set taken_set = {0};
 	struct bt_plugin_set overrides = {0};
 	struct bt_plugin_set disabled = {0};
 	uint32_t taken_count = 0;
 
-	if (!collect_disabled(framework, point, &disabled)) {
-		return BERTH_OK;
+	for (uint32_t i = 0; i < set->disabled.count; i++) {
+		struct bt_str name = set->disabled.items[i].name;
+		const struct bt_plugin *plugin = bt_framework_find_plugin(framework, name);
+
+		if (bt_str_equal(name, BT_STR("*"))) {
+			return BERTH_OK;
+		}
+		if (plugin != NULL) {
+			bt_plugin_set_add(&disabled, plugin->index);
+		}
 	}
 	for (uint32_t i = 0; i < multi_point->enabled.count; i++) {
 		struct bt_str name = multi_point->enabled.items[i].name;
@@ -143,33 +121,27 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
 		taken[taken_count++] = plugin;
 	}
 	/*
-	 * Sort the plugins of a point into their final order: overrides, then the plugins of
-	 * multiPoint, then the other plugins in the point's own list.
+	 * The final order: overrides, then the plugins of multiPoint, then the other plugins in the
+	 * point's own list.
 	 */
-	struct bt_plugin *explicit_ones[BT_PLUGINS_MAX];
-	uint32_t explicit_count = framework->points[point].entries.count;
+	struct bt_framework_point *list = &framework->points[point];
+	struct bt_plugin *own[BT_PLUGINS_MAX];
+	uint32_t own_count = list->entries.count;
 
-	for (uint32_t i = 0; i < explicit_count; i++) {
-		explicit_ones[i] = framework->points[point].entries.items[i].plugin;
+	for (uint32_t i = 0; i < own_count; i++) {
+		own[i] = list->entries.items[i].plugin;
 	}
-	framework->points[point].entries.count = 0;
-	for (uint32_t i = 0; i < explicit_count; i++) {
-		if (bt_plugin_set_has(&overrides, explicit_ones[i]->index)) {
-			struct bt_framework_entry entry = {.plugin = explicit_ones[i]};
-
-			bt_vec_push(&framework->points[point].entries, entry);
+	list->entries.count = 0;
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < own_count; i++) {
+			if (bt_plugin_set_has(&overrides, own[i]->index) == (pass == 0)) {
+				bt_vec_push(&list->entries,
+					((struct bt_framework_entry){.plugin = own[i]}));
+			}
 		}
-	}
-	for (uint32_t i = 0; i < taken_count; i++) {
-		struct bt_framework_entry entry = {.plugin = taken[i]};
-
-		bt_vec_push(&framework->points[point].entries, entry);
-	}
-	for (uint32_t i = 0; i < explicit_count; i++) {
-		if (!bt_plugin_set_has(&overrides, explicit_ones[i]->index)) {
-			struct bt_framework_entry entry = {.plugin = explicit_ones[i]};
-
-			bt_vec_push(&framework->points[point].entries, entry);
+		for (uint32_t i = 0; i < taken_count && pass == 0; i++) {
+			bt_vec_push(
+				&list->entries, ((struct bt_framework_entry){.plugin = taken[i]}));
 		}
 	}
 	return BERTH_OK;
@@ -180,7 +152,7 @@ static int expand_multi_point(struct bt_framework *framework, enum bt_extension_
  * counts, even if the point disables the plugin. prefix: "score plugins" or "placement score
  * plugins".
  */
-static int profile_set_weights(struct bt_framework *framework, enum bt_extension_point point,
+static int set_weights(struct bt_framework *framework, enum bt_extension_point point,
 	const char *prefix, struct berth_error *err)
 {
 	const struct bt_config_plugins *plugins = framework->profile->plugins;
@@ -371,14 +343,10 @@ static int create_instances(struct bt_framework *framework, const struct bt_regi
 		}
 		if (ops->create(ops, find_args(framework, name), &framework->handle, &plugin,
 			    &cause) != BERTH_OK) {
-			struct bt_strbuf after = {0};
-			int code = cause.code != BERTH_OK ? cause.code : BERTH_ERR_INTERNAL;
+			int code = set_quoted(err,
+				cause.code != BERTH_OK ? cause.code : BERTH_ERR_INTERNAL,
+				"initializing plugin ", name, ": %s", berth_error_message(&cause));
 
-			bt_strbuf_append_c(&after, ": ");
-			bt_strbuf_append_c(&after, berth_error_message(&cause));
-			(void)profile_set_quoted(err, code, BT_STR("initializing plugin "), name,
-				bt_strbuf_str(&after));
-			bt_strbuf_finish(&after);
 			berth_error_finish(&cause);
 			return code;
 		}
@@ -400,55 +368,84 @@ static int check_counts(const struct bt_framework *framework, struct berth_error
 	uint32_t queue_sorts = framework->points[BT_POINT_QUEUE_SORT].entries.count;
 
 	if (queue_sorts != 1) {
-		struct bt_strbuf after = {0};
-
-		bt_strbuf_printf(&after, ", but got %u", queue_sorts);
-		(void)profile_set_quoted(err, BERTH_ERR_INVALID,
-			BT_STR("only one queue sort plugin required for profile with scheduler "
-			       "name "),
-			framework->scheduler_name, bt_strbuf_str(&after));
-		bt_strbuf_finish(&after);
-		return BERTH_ERR_INVALID;
+		return set_quoted(err, BERTH_ERR_INVALID,
+			"only one queue sort plugin required for profile with scheduler name ",
+			framework->scheduler_name, ", but got %u", queue_sorts);
 	}
 	if (framework->points[BT_POINT_BIND].entries.count == 0) {
-		return profile_set_quoted(err, BERTH_ERR_INVALID,
-			BT_STR("at least one bind plugin is needed for profile with scheduler "
-			       "name "),
-			framework->scheduler_name, BT_STR(""));
+		return set_quoted(err, BERTH_ERR_INVALID,
+			"at least one bind plugin is needed for profile with scheduler name ",
+			framework->scheduler_name, "%s", "");
 	}
 	if (framework->points[BT_POINT_PLACEMENT_GENERATE].entries.count > 1) {
-		return profile_set_quoted(err, BERTH_ERR_INVALID,
-			BT_STR("at most one placement generate plugin is allowed for profile with "
-			       "scheduler name "),
-			framework->scheduler_name, BT_STR(""));
+		return set_quoted(err, BERTH_ERR_INVALID,
+			"at most one placement generate plugin is allowed for profile with "
+			"scheduler name ",
+			framework->scheduler_name, "%s", "");
 	}
 	return BERTH_OK;
+}
+
+/**
+ * Collects the plugins whose Sign makes a signature: spec 02 section 6.1. If one of them has no
+ * Sign, signatures are off.
+ */
+static void collect_sign_plugins(struct bt_framework *framework)
+{
+	static const enum bt_extension_point points[] = {
+		BT_POINT_PRE_FILTER, BT_POINT_FILTER, BT_POINT_PRE_SCORE, BT_POINT_SCORE};
+	struct bt_plugin_set seen = {0};
+	bool is_asked = bt_gate_enabled(framework->handle.gates, BT_GATE_OPPORTUNISTIC_BATCHING) &&
+		bt_config_extender_count(framework->config) == 0;
+	uint32_t refusal_count = 0;
+
+	framework->sign_plugins = BT_NEW_ARRAY(struct bt_plugin *, framework->instances.count);
+	for (size_t p = 0; p < BT_ARRAY_LENGTH(points); p++) {
+		const struct bt_framework_point *point = &framework->points[points[p]];
+
+		for (uint32_t i = 0; i < point->entries.count; i++) {
+			struct bt_plugin *plugin = point->entries.items[i].plugin;
+
+			if (bt_plugin_set_has(&seen, plugin->index)) {
+				continue;
+			}
+			bt_plugin_set_add(&seen, plugin->index);
+			framework->sign_plugins[framework->sign_plugin_count++] = plugin;
+			is_asked = is_asked && plugin->ops->sign != NULL;
+			if (refusal_count == 0 && bt_shortcuts(plugin)->never_signs != NULL &&
+				bt_shortcuts(plugin)->never_signs(plugin)) {
+				refusal_count = framework->sign_plugin_count;
+			}
+		}
+	}
+	framework->signatures_enabled = is_asked && refusal_count == 0;
+	framework->sign_refusal_count = is_asked ? refusal_count : 0;
 }
 
 /** Creates the instances and fills the lists of all points. Spec 02 section 8.4. */
 static int build(
 	struct bt_framework *framework, const struct bt_registry *registry, struct berth_error *err)
 {
-	struct bt_text_set needed = {0};
+	const struct bt_config_profile *profile = framework->profile;
+	struct bt_plugin_set present[BT_POINT__COUNT] = {0};
+	struct bt_text_set needed = {0}; /* plugins that some list of the profile enables */
+	struct bt_text_set names = {0};
+	int code = BERTH_OK;
 
-	if (framework->profile->plugins == NULL) {
+	if (profile->plugins == NULL) {
 		return BERTH_OK;
 	}
-	/* Collect the plugins that some list of the profile enables. */
-	const struct bt_config_plugins *plugins = framework->profile->plugins;
 	for (int p = 0; p <= BT_POINT__COUNT; p++) {
-		const struct bt_config_plugin_set *set =
-			p < BT_POINT__COUNT ? &plugins->points[p] : &plugins->multi_point;
+		const struct bt_config_plugin_set *set = p < BT_POINT__COUNT
+			? &profile->plugins->points[p]
+			: &profile->plugins->multi_point;
 
 		for (uint32_t i = 0; i < set->enabled.count; i++) {
 			(void)bt_text_set_add(&needed, set->enabled.items[i].name);
 		}
 	}
-	struct bt_text_set names = {0};
-	int code = BERTH_OK;
-
-	for (uint32_t i = 0; i < framework->profile->plugin_config.count && code == BERTH_OK; i++) {
-		struct bt_str name = framework->profile->plugin_config.items[i].name;
+	for (uint32_t i = 0; i < profile->plugin_config.count && code == BERTH_OK; i++) {
+		struct bt_str name = profile->plugin_config.items[i].name;
 
 		if (!bt_text_set_add(&names, name)) {
 			code = bt_error_set(err, BERTH_ERR_INVALID,
@@ -460,79 +457,36 @@ static int build(
 		code = create_instances(framework, registry, &needed, err);
 	}
 	bt_text_set_finish(&needed);
-	if (code == BERTH_OK) {
-		/*
-		 * Fills each point's list from its own entries, then from multiPoint (spec 02
-		 * sections 8.4 step 4 and 8.5). The instances exist already.
-		 */
-		struct bt_plugin_set present[BT_POINT__COUNT] = {0};
-		code = BERTH_OK;
-
-		for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
-			code = add_explicit(
-				framework, (enum bt_extension_point)p, &present[p], err);
-		}
-		for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
-			code = expand_multi_point(
-				framework, (enum bt_extension_point)p, &present[p], err);
-		}
+	/* Fill the lists from their own entries, then from multiPoint: step 4, and section 8.5. */
+	for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
+		code = add_explicit(framework, (enum bt_extension_point)p, &present[p], err);
+	}
+	for (int p = 0; p < BT_POINT__COUNT && code == BERTH_OK; p++) {
+		code = expand_multi_point(framework, (enum bt_extension_point)p, &present[p], err);
 	}
 	if (code == BERTH_OK) {
 		code = check_counts(framework, err);
 	}
 	if (code == BERTH_OK) {
-		code = profile_set_weights(framework, BT_POINT_SCORE, "score plugins", err);
+		code = set_weights(framework, BT_POINT_SCORE, "score plugins", err);
 	}
 	if (code == BERTH_OK) {
-		code = profile_set_weights(
+		code = set_weights(
 			framework, BT_POINT_PLACEMENT_SCORE, "placement score plugins", err);
 	}
-	if (code == BERTH_OK) {
-		/*
-		 * Collect the plugins whose Sign makes a signature: spec 02 section 6.1. If one of
-		 * them has no Sign, signatures are off.
-		 */
-		static const enum bt_extension_point points[] = {
-			BT_POINT_PRE_FILTER, BT_POINT_FILTER, BT_POINT_PRE_SCORE, BT_POINT_SCORE};
-		struct bt_plugin_set seen = {0};
+	if (code != BERTH_OK) {
+		return code;
+	}
+	collect_sign_plugins(framework);
+	if (bt_gate_enabled(framework->handle.gates, BT_GATE_WORKLOAD_AWARE_PREEMPTION)) {
+		struct bt_plugin *candidate =
+			bt_framework_find_plugin(framework, BT_STR("DefaultPreemption"));
 
-		framework->sign_plugins =
-			BT_NEW_ARRAY(struct bt_plugin *, framework->instances.count);
-		bool is_asked =
-			bt_gate_enabled(framework->handle.gates, BT_GATE_OPPORTUNISTIC_BATCHING) &&
-			bt_config_extender_count(framework->config) == 0;
-		uint32_t refusal_count = 0;
-		for (size_t p = 0; p < BT_ARRAY_LENGTH(points); p++) {
-			const struct bt_framework_point *point = &framework->points[points[p]];
-
-			for (uint32_t i = 0; i < point->entries.count; i++) {
-				struct bt_plugin *plugin = point->entries.items[i].plugin;
-
-				if (bt_plugin_set_has(&seen, plugin->index)) {
-					continue;
-				}
-				bt_plugin_set_add(&seen, plugin->index);
-				framework->sign_plugins[framework->sign_plugin_count++] = plugin;
-				is_asked = is_asked && plugin->ops->sign != NULL;
-				if (refusal_count == 0 &&
-					bt_shortcuts(plugin)->never_signs != NULL &&
-					bt_shortcuts(plugin)->never_signs(plugin)) {
-					refusal_count = framework->sign_plugin_count;
-				}
-			}
-		}
-		framework->signatures_enabled = is_asked && refusal_count == 0;
-		framework->sign_refusal_count = is_asked ? refusal_count : 0;
-		if (bt_gate_enabled(framework->handle.gates, BT_GATE_WORKLOAD_AWARE_PREEMPTION)) {
-			struct bt_plugin *candidate =
-				bt_framework_find_plugin(framework, BT_STR("DefaultPreemption"));
-
-			if (candidate != NULL && candidate->ops->pod_group_post_filter != NULL) {
-				framework->pod_group_post_filter = candidate;
-			}
+		if (candidate != NULL && candidate->ops->pod_group_post_filter != NULL) {
+			framework->pod_group_post_filter = candidate;
 		}
 	}
-	return code;
+	return BERTH_OK;
 }
 
 int bt_framework_create(const struct bt_registry *registry, struct bt_config *config,
@@ -581,30 +535,10 @@ void bt_framework_destroy(struct bt_framework *framework)
 	bt_free(framework);
 }
 
-/** Sets the error to `<before>"<name>"`, the name quoted as Go does. */
-static int set_quoted(struct berth_error *err, struct bt_str before, struct bt_str name)
-{
-	return profile_set_quoted(err, BERTH_ERR_INVALID, before, name, BT_STR(""));
-}
-
-static bool has_ignored_resources(const struct bt_config *config)
-{
-	for (uint32_t e = 0; e < bt_config_extender_count(config); e++) {
-		const struct bt_config_extender *extender = bt_config_extender_at(config, e);
-
-		for (uint32_t i = 0; i < extender->managed_resources.count; i++) {
-			if (extender->managed_resources.items[i].ignored_by_scheduler) {
-				return true;
-			}
-		}
-	}
-	return false;
-}
-
 /** Spec 10 section 7.2: NodeResourcesFit must ignore resources that extenders manage. */
 static int check_extender_resources(const struct bt_config *config, struct berth_error *err)
 {
-	if (!has_ignored_resources(config)) {
+	if (collect_extender_resources(config, NULL) == 0) {
 		return BERTH_OK;
 	}
 	for (uint32_t i = 0; i < bt_config_profile_count(config); i++) {
@@ -625,18 +559,6 @@ static const struct bt_plugin *queue_sort_of(const struct bt_framework *framewor
 	return framework->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin;
 }
 
-/**
- * Whether the arguments of two queue sort plugins are deeply equal; no in-tree queue sort plugin
- * has arguments.
- */
-static bool args_equal(const struct bt_plugin_args *a, const struct bt_plugin_args *b)
-{
-	if (a == NULL || b == NULL) {
-		return a == b;
-	}
-	return a->kind == b->kind && (a->kind != BT_ARGS_OTHER || bt_str_equal(a->raw, b->raw));
-}
-
 /** Checks the profiles in the order of spec 02 section 9. */
 static int check_profile(const struct bt_profiles *profiles, const struct bt_framework *framework,
 	struct berth_error *err)
@@ -645,12 +567,13 @@ static int check_profile(const struct bt_profiles *profiles, const struct bt_fra
 		return bt_error_set(err, BERTH_ERR_INVALID, "scheduler name is needed");
 	}
 	if (framework->profile->plugins == NULL) {
-		return set_quoted(err, BT_STR("plugins required for profile with scheduler name "),
-			framework->scheduler_name);
+		return set_quoted(err, BERTH_ERR_INVALID,
+			"plugins required for profile with scheduler name ",
+			framework->scheduler_name, "%s", "");
 	}
 	if (bt_profiles_find(profiles, framework->scheduler_name) != NULL) {
-		return set_quoted(err, BT_STR("duplicate profile with scheduler name "),
-			framework->scheduler_name);
+		return set_quoted(err, BERTH_ERR_INVALID, "duplicate profile with scheduler name ",
+			framework->scheduler_name, "%s", "");
 	}
 	if (profiles->frameworks.count == 0) {
 		return BERTH_OK;
@@ -673,10 +596,16 @@ static int check_profile(const struct bt_profiles *profiles, const struct bt_fra
 		bt_strbuf_finish(&text);
 		return BERTH_ERR_INVALID;
 	}
-	if (!args_equal(bt_config_profile_find_args(framework->profile, name),
-		    bt_config_profile_find_args(first->profile, name))) {
-		return set_quoted(err, BT_STR("different queue sort plugin args for profile "),
-			framework->scheduler_name);
+	/* No in-tree queue sort plugin has arguments. */
+	const struct bt_plugin_args *args = bt_config_profile_find_args(framework->profile, name);
+	const struct bt_plugin_args *first_args = bt_config_profile_find_args(first->profile, name);
+	if (args != first_args &&
+		(args == NULL || first_args == NULL || args->kind != first_args->kind ||
+			(args->kind == BT_ARGS_OTHER &&
+				!bt_str_equal(args->raw, first_args->raw)))) {
+		return set_quoted(err, BERTH_ERR_INVALID,
+			"different queue sort plugin args for profile ", framework->scheduler_name,
+			"%s", "");
 	}
 	return BERTH_OK;
 }
