@@ -19,11 +19,6 @@ static void log_pod(const char *message, const struct bt_object *pod)
 	BT_LOG_INFO(3, message, BT_LOG_REF("pod", pod->meta->namespace_, pod->meta->name));
 }
 
-static void log_node(const char *message, const struct bt_object *node)
-{
-	BT_LOG_INFO(3, message, BT_LOG_STR("node", node->meta->name));
-}
-
 static void move_all(struct bt_scheduler *scheduler, struct bt_str resource, uint32_t action,
 	struct bt_object *old_object, struct bt_object *new_object,
 	const struct bt_queue_check *check, int64_t now_ns)
@@ -33,7 +28,11 @@ static void move_all(struct bt_scheduler *scheduler, struct bt_str resource, uin
 		scheduler->queue, &event, old_object, new_object, check, now_ns);
 }
 
-void bt_scheduler_event_handled(const struct bt_scheduler *scheduler, struct bt_str resource,
+/**
+ * Observe the time that handling an event took. started_ns: by the metrics' clock. Spec 04 (hints)
+ * section 4.6.
+ */
+static void event_handled(const struct bt_scheduler *scheduler, struct bt_str resource,
 	uint32_t action, int64_t started_ns)
 {
 	char label[96];
@@ -44,6 +43,20 @@ void bt_scheduler_event_handled(const struct bt_scheduler *scheduler, struct bt_
 		label, sizeof(label), "%.*s%s", BT_STR_ARG(resource), bt_action_name(action));
 	bt_metrics_event_handled(
 		scheduler->metrics, (struct bt_str){label, (uint32_t)length}, started_ns);
+}
+
+/** Requeue pods for each change of an object whose update in the cache began at started_ns. */
+static void move_by_changes(struct bt_scheduler *scheduler, struct bt_str resource,
+	const struct bt_change_events *events, struct bt_object *old_object,
+	struct bt_object *new_object, int64_t started_ns, int64_t now_ns)
+{
+	int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
+	for (uint32_t i = 0; i < events->count; i++) {
+		int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
+		move_all(scheduler, resource, events->actions[i], old_object, new_object, NULL,
+			now_ns);
+		event_handled(scheduler, resource, events->actions[i], pass_started_ns - cached_ns);
+	}
 }
 
 void bt_scheduler_announce_freed(struct bt_scheduler *scheduler, struct bt_object *pod,
@@ -88,7 +101,7 @@ static int add_pod_to_cache(struct bt_scheduler *scheduler, struct bt_object *po
 	int result = bt_state_add_pod(scheduler->engine->state, pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
 	move_all(scheduler, resource_assigned_pod, BT_ACTION_ADD, NULL, pod, NULL, now_ns);
-	bt_scheduler_event_handled(scheduler, resource_assigned_pod, BT_ACTION_ADD, started_ns);
+	event_handled(scheduler, resource_assigned_pod, BT_ACTION_ADD, started_ns);
 	return result;
 }
 
@@ -116,7 +129,7 @@ static int delete_pod_from_cache(struct bt_scheduler *scheduler, struct bt_objec
 	int result = bt_state_remove_pod(state, pod->value, &failure);
 	result = cache_result(scheduler, result, &failure, err);
 	bt_scheduler_announce_freed(scheduler, pod, node_name, NULL, now_ns);
-	bt_scheduler_event_handled(scheduler, resource_assigned_pod, BT_ACTION_DELETE, started_ns);
+	event_handled(scheduler, resource_assigned_pod, BT_ACTION_DELETE, started_ns);
 	return result;
 }
 
@@ -187,8 +200,7 @@ static void delete_pod_from_scheduling_queue(
 			announce_nomination_end(scheduler, pod, now_ns);
 		}
 	}
-	bt_scheduler_event_handled(
-		scheduler, resource_unschedulable_pod, BT_ACTION_DELETE, started_ns);
+	event_handled(scheduler, resource_unschedulable_pod, BT_ACTION_DELETE, started_ns);
 }
 
 /** --- pods: spec 03 section 10.1 --- */
@@ -205,16 +217,9 @@ static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 		result = cache_result(scheduler, result, &failure, err);
 		struct bt_change_events events = bt_pod_change_events(old_pod->value,
 			new_pod->value, &scheduler->change_gates, &scheduler->scratch);
-		int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
-		for (uint32_t i = 0; i < events.count; i++) {
-			int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
-			move_all(scheduler, resource_assigned_pod, events.actions[i], old_pod,
-				new_pod, NULL, now_ns);
-			bt_scheduler_event_handled(scheduler, resource_assigned_pod,
-				events.actions[i], pass_started_ns - cached_ns);
-		}
-		bt_scheduler_event_handled(
-			scheduler, resource_assigned_pod, BT_ACTION_UPDATE, started_ns);
+		move_by_changes(scheduler, resource_assigned_pod, &events, old_pod, new_pod,
+			started_ns, now_ns);
+		event_handled(scheduler, resource_assigned_pod, BT_ACTION_UPDATE, started_ns);
 		return result;
 	}
 	if (bt_pod_is_assigned(new_pod->value)) {
@@ -243,15 +248,14 @@ static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 				}
 			}
 			if (scheduler->metrics != NULL) {
-				bt_scheduler_event_handled(scheduler, resource_unschedulable_pod,
+				event_handled(scheduler, resource_unschedulable_pod,
 					BT_ACTION_UPDATE, started_ns);
 				struct bt_change_events events =
 					bt_pod_change_events(old_pod->value, new_pod->value,
 						&scheduler->change_gates, &scheduler->scratch);
 				for (uint32_t i = 0; i < events.count; i++) {
 					if (events.actions[i] != BT_ACTION_UPDATE) {
-						bt_scheduler_event_handled(scheduler,
-							resource_unschedulable_pod,
+						event_handled(scheduler, resource_unschedulable_pod,
 							events.actions[i], started_ns);
 					}
 				}
@@ -261,17 +265,12 @@ static int update_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 	return 0;
 }
 
-/** A terminal pod counts as deleted: spec 01 section 5.17. */
-static struct bt_object *unless_terminal(struct bt_object *pod)
-{
-	return pod != NULL && bt_pod_is_terminal(pod->value) ? NULL : pod;
-}
-
 static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod,
 	struct bt_object *new_pod, int64_t now_ns, struct berth_error *err)
 {
-	old_pod = unless_terminal(old_pod);
-	new_pod = unless_terminal(new_pod);
+	/* A terminal pod counts as deleted: spec 01 section 5.17. */
+	old_pod = old_pod != NULL && bt_pod_is_terminal(old_pod->value) ? NULL : old_pod;
+	new_pod = new_pod != NULL && bt_pod_is_terminal(new_pod->value) ? NULL : new_pod;
 	if (old_pod != NULL && new_pod != NULL &&
 		!bt_str_equal(old_pod->meta->uid, new_pod->meta->uid)) {
 		/*
@@ -298,7 +297,7 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 				move_all(scheduler, resource_unschedulable_pod, BT_ACTION_ADD, NULL,
 					new_pod, NULL, now_ns);
 			}
-			bt_scheduler_event_handled(
+			event_handled(
 				scheduler, resource_unschedulable_pod, BT_ACTION_ADD, started_ns);
 		}
 	}
@@ -315,8 +314,6 @@ static int observe_pod(struct bt_scheduler *scheduler, struct bt_object *old_pod
 	}
 	return 0;
 }
-
-/** --- nodes: spec 03 section 10.5 --- */
 
 /** --- other kinds --- */
 
@@ -356,7 +353,7 @@ static void move_by_kind(struct bt_scheduler *scheduler, struct bt_object *old_o
 	}
 	bt_queue_move_all_to_active_or_backoff_queue(
 		scheduler->queue, &event, old_object, new_object, NULL, now_ns);
-	bt_scheduler_event_handled(scheduler, event.resource, event.action, started_ns);
+	event_handled(scheduler, event.resource, event.action, started_ns);
 }
 
 /**
@@ -453,35 +450,29 @@ int bt_scheduler_observe(struct bt_scheduler *scheduler, struct bt_object *old_o
 		}
 	} else if (old_object == NULL) {
 		int64_t started_ns = bt_metrics_now(scheduler->metrics);
-		log_node("Add event for node", new_object);
+		BT_LOG_INFO(3, "Add event for node", BT_LOG_STR("node", new_object->meta->name));
 		bt_state_add_node(scheduler->engine->state, new_object->value);
 		move_all(scheduler, resource_node, BT_ACTION_ADD, NULL, new_object, NULL, now_ns);
-		bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_ADD, started_ns);
+		event_handled(scheduler, resource_node, BT_ACTION_ADD, started_ns);
 	} else if (new_object == NULL) {
 		int64_t started_ns = bt_metrics_now(scheduler->metrics);
 		struct berth_error failure = BERTH_ERROR_INIT;
-		log_node("Delete event for node", old_object);
+		BT_LOG_INFO(3, "Delete event for node", BT_LOG_STR("node", old_object->meta->name));
 		move_all(
 			scheduler, resource_node, BT_ACTION_DELETE, old_object, NULL, NULL, now_ns);
 		if (bt_state_remove_node(scheduler->engine->state, old_object->value, &failure) <
 			0) {
 			bt_scheduler_warn(scheduler, &failure);
 		}
-		bt_scheduler_event_handled(scheduler, resource_node, BT_ACTION_DELETE, started_ns);
+		event_handled(scheduler, resource_node, BT_ACTION_DELETE, started_ns);
 	} else {
 		int64_t started_ns = bt_metrics_now(scheduler->metrics);
 		bt_state_update_node(
 			scheduler->engine->state, old_object->value, new_object->value);
 		struct bt_change_events events = bt_node_change_events(old_object->value,
 			new_object->value, &scheduler->change_gates, &scheduler->scratch);
-		int64_t cached_ns = bt_metrics_now(scheduler->metrics) - started_ns;
-		for (uint32_t i = 0; i < events.count; i++) {
-			int64_t pass_started_ns = bt_metrics_now(scheduler->metrics);
-			move_all(scheduler, resource_node, events.actions[i], old_object,
-				new_object, NULL, now_ns);
-			bt_scheduler_event_handled(scheduler, resource_node, events.actions[i],
-				pass_started_ns - cached_ns);
-		}
+		move_by_changes(scheduler, resource_node, &events, old_object, new_object,
+			started_ns, now_ns);
 	}
 	return result;
 }

@@ -152,32 +152,6 @@ static bool score_has_column(
 		shortcuts->score_fits_column(plugin, data, pod);
 }
 
-static void add_column_score(struct bt_plan *plan, struct bt_plugin *plugin, int64_t weight,
-	const struct bt_pod_info *pod, const struct bt_state *state)
-{
-	const struct bt_plugin_ops *ops = plugin->ops;
-	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
-	const void *data = bt_plan_score_data(plan, plugin);
-	bool reverse = ops->normalize == BT_NORMALIZE_DEFAULT_REVERSE;
-	int32_t constant = 0;
-	if (shortcuts->score_is_constant != NULL &&
-		shortcuts->score_is_constant(plugin, data, pod, state, &constant)) {
-		int32_t score = ops->normalize == BT_NORMALIZE_NONE
-			? constant
-			: bt_plan_normalized(constant, constant, reverse);
-		plan->constant_score += weight * score;
-		return;
-	}
-	plan->reads |= shortcuts->score_reads;
-	if (ops->normalize == BT_NORMALIZE_NONE) {
-		plan->local_scores[plan->local_score_count++] =
-			(struct bt_plan_score){plugin, weight};
-	} else {
-		plan->raws[plan->raw_count++] = (struct bt_plan_raw){
-			.plugin = plugin, .weight = (int32_t)weight, .reverse = reverse};
-	}
-}
-
 static void collect_scores(
 	struct bt_plan *plan, const struct bt_pod_info *pod, const struct bt_state *state)
 {
@@ -191,21 +165,41 @@ static void collect_scores(
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_framework_entry *entry =
 			&framework->points[BT_POINT_SCORE].entries.items[i];
-		if (bt_plugin_set_has(&plan->template.skip_score, entry->plugin->index)) {
+		struct bt_plugin *plugin = entry->plugin;
+		const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+		enum bt_normalize_kind normalize = plugin->ops->normalize;
+		bool reverse = normalize == BT_NORMALIZE_DEFAULT_REVERSE;
+		int32_t constant = 0;
+		if (bt_plugin_set_has(&plan->template.skip_score, plugin->index)) {
 			continue;
 		}
-		if (bt_shortcuts(entry->plugin)->score_column_data != NULL) {
-			plan->column_data[entry->plugin->index] =
-				bt_shortcuts(entry->plugin)
-					->score_column_data(entry->plugin, pod, &plan->arena);
+		if (shortcuts->score_column_data != NULL) {
+			plan->column_data[plugin->index] =
+				shortcuts->score_column_data(plugin, pod, &plan->arena);
 		}
-		if (score_has_column(plan, entry->plugin, pod)) {
-			add_column_score(plan, entry->plugin, entry->weight, pod, state);
-		} else if (score_has_cycle_column(framework, entry->plugin, pod)) {
-			plan->cycle_scores[plan->cycle_score_count++] =
-				(struct bt_plan_score){entry->plugin, entry->weight};
+		if (!score_has_column(plan, plugin, pod)) {
+			if (score_has_cycle_column(framework, plugin, pod)) {
+				plan->cycle_scores[plan->cycle_score_count++] =
+					(struct bt_plan_score){plugin, entry->weight};
+			} else {
+				plan->has_plain_scores = true;
+			}
+		} else if (shortcuts->score_is_constant != NULL &&
+			shortcuts->score_is_constant(
+				plugin, bt_plan_score_data(plan, plugin), pod, state, &constant)) {
+			plan->constant_score += entry->weight *
+				(normalize == BT_NORMALIZE_NONE
+						? constant
+						: bt_plan_normalized(constant, constant, reverse));
+		} else if (normalize == BT_NORMALIZE_NONE) {
+			plan->reads |= shortcuts->score_reads;
+			plan->local_scores[plan->local_score_count++] =
+				(struct bt_plan_score){plugin, entry->weight};
 		} else {
-			plan->has_plain_scores = true;
+			plan->reads |= shortcuts->score_reads;
+			plan->raws[plan->raw_count++] = (struct bt_plan_raw){.plugin = plugin,
+				.weight = (int32_t)entry->weight,
+				.reverse = reverse};
 		}
 	}
 }
@@ -279,43 +273,6 @@ static void plan_destroy(struct bt_plan_cache *cache, struct bt_plan *plan)
 	bt_free(plan);
 }
 
-static void destroy_queue(struct bt_plan_cache *cache, struct plan_queue *queue)
-{
-	for (struct bt_plan *plan = queue->oldest; plan != NULL;) {
-		struct bt_plan *newer = plan->newer;
-		plan_destroy(cache, plan);
-		plan = newer;
-	}
-}
-
-static void free_blocks(struct bt_plan_cache *cache)
-{
-	for (uint32_t i = 0; i < cache->free_blocks.count; i++) {
-		bt_free(cache->free_blocks.items[i]);
-	}
-	cache->free_blocks.count = 0;
-}
-
-void bt_plan_cache_destroy(struct bt_plan_cache *cache)
-{
-	if (cache == NULL) {
-		return;
-	}
-	destroy_queue(cache, &cache->once);
-	destroy_queue(cache, &cache->recurring);
-	free_blocks(cache);
-	bt_vec_finish(&cache->free_blocks);
-	bt_vec_finish(&cache->by_shape);
-	bt_free(cache->detail);
-	bt_free(cache->verdict);
-	bt_free(cache->scores);
-	bt_free(cache->totals);
-	bt_free(cache->cells);
-	bt_free(cache->changed);
-	bt_free(cache->marks);
-	bt_free(cache);
-}
-
 static void unlink_plan(struct bt_plan *plan)
 {
 	struct plan_queue *queue = plan->queue;
@@ -338,6 +295,32 @@ static void cache_remove(struct bt_plan_cache *cache, struct bt_plan *plan)
 		return;
 	}
 	plan_destroy(cache, plan);
+}
+
+static void drop_free_blocks(struct bt_plan_cache *cache)
+{
+	while (cache->free_blocks.count != 0) {
+		bt_free(cache->free_blocks.items[--cache->free_blocks.count]);
+	}
+}
+
+void bt_plan_cache_destroy(struct bt_plan_cache *cache)
+{
+	if (cache == NULL) {
+		return;
+	}
+	while (cache->once.oldest != NULL || cache->recurring.oldest != NULL) {
+		struct bt_plan *plan =
+			cache->once.oldest != NULL ? cache->once.oldest : cache->recurring.oldest;
+		plan->pin_count = 0; /* no held cycle outlives the engine */
+		cache_remove(cache, plan);
+	}
+	drop_free_blocks(cache);
+	bt_vec_finish(&cache->free_blocks);
+	bt_vec_finish(&cache->by_shape);
+	bt_free(cache->scratch);
+	bt_free(cache->marks);
+	bt_free(cache);
 }
 
 void bt_plan_pin(struct bt_plan *plan)
@@ -411,22 +394,20 @@ struct bt_plan *bt_plan_get(
 	uint32_t slot_count = engine->state->nodes.slot_count;
 	if (slot_count > cache->block_slots) {
 		cache->block_slots = (slot_count + slot_count / 8 + 63) & ~UINT32_C(63);
-		free_blocks(cache);
+		drop_free_blocks(cache);
 	}
 	if (slot_count > cache->scratch_slots) {
 		cache->scratch_slots = (slot_count + 63) & ~UINT32_C(63);
-		cache->detail = bt_realloc_array(
-			cache->detail, cache->scratch_slots, sizeof(*cache->detail));
-		cache->verdict = bt_realloc_array(
-			cache->verdict, cache->scratch_slots, sizeof(*cache->verdict));
-		cache->scores = bt_realloc_array(
-			cache->scores, cache->scratch_slots, sizeof(*cache->scores));
-		cache->totals = bt_realloc_array(
-			cache->totals, cache->scratch_slots, sizeof(*cache->totals));
-		cache->cells =
-			bt_realloc_array(cache->cells, cache->scratch_slots, sizeof(*cache->cells));
-		cache->changed = bt_realloc_array(
-			cache->changed, cache->scratch_slots, sizeof(*cache->changed));
+		/* One block for all columns of 4 bytes; their old contents are not needed. */
+		size_t slots = cache->scratch_slots;
+		bt_free(cache->scratch);
+		cache->scratch = bt_malloc(6 * slots * sizeof(uint32_t));
+		cache->detail = cache->scratch;
+		cache->verdict = cache->scratch + slots;
+		cache->scores = (int32_t *)(cache->scratch + 2 * slots);
+		cache->totals = (int32_t *)(cache->scratch + 3 * slots);
+		cache->cells = cache->scratch + 4 * slots;
+		cache->changed = cache->scratch + 5 * slots;
 		bt_free(cache->marks);
 		cache->marks = BT_NEW_ARRAY(uint64_t, cache->scratch_slots);
 	}

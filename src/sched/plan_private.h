@@ -29,7 +29,8 @@ struct bt_plan_cache {
 	/* Column blocks of removed plans, each with block_slots entries of 4 bytes. */
 	BT_VEC(void *) free_blocks;
 	uint32_t block_slots;
-	/* Scratch columns, valid during one pass or cycle. */
+	/* Scratch columns, valid during one pass or cycle. All but `marks` lie in `scratch`. */
+	uint32_t *scratch; /* owned */
 	uint32_t *detail;
 	uint32_t *verdict; /* the plan's verdicts merged with the per-cycle filters */
 	int32_t *scores;

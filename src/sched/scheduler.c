@@ -9,8 +9,6 @@
 
 /** Metrics that are read from queue and cache when metrics are written. Spec 11 section 10.2. */
 
-#define REJECTORS_OF_PROFILE BT_REJECTOR__COUNT
-
 /** Set a gauge if its value changed. A gauge that was reset shows 0 until then. */
 static void update_gauge(struct bt_collected_value *value, double now)
 {
@@ -20,6 +18,16 @@ static void update_gauge(struct bt_collected_value *value, double now)
 	} else if (!value->cell->is_recorded) {
 		bt_metric_set(value->cell, 0);
 	}
+}
+
+/** As update_gauge, for a family with one label; the cell is looked up at the first call. */
+static void update_labelled(struct bt_scheduler *scheduler, struct bt_collected_value *value,
+	enum bt_scheduler_family family, const char *label, double now)
+{
+	if (value->cell == NULL) {
+		value->cell = bt_scheduler_cell_of(scheduler->metrics, family, label);
+	}
+	update_gauge(value, now);
 }
 
 static void increase_counter(struct bt_collected_value *value, double now)
@@ -78,30 +86,23 @@ static void collect(void *source)
 		[BT_QUEUE_GAUGE_GATED] = "gated",
 	};
 	for (uint32_t j = 0; j < BT_QUEUE_GAUGE__COUNT; j++) {
-		struct bt_collected_value *value = &scheduler->collected.pending[j];
-		if (value->cell == NULL) {
-			value->cell = bt_scheduler_cell_of(
-				scheduler->metrics, BT_FAMILY_PENDING_PODS, names[j]);
-		}
-		update_gauge(value, bt_queue_pending(scheduler->queue, (enum bt_queue_gauge)j));
+		update_labelled(scheduler, &scheduler->collected.pending[j], BT_FAMILY_PENDING_PODS,
+			names[j], bt_queue_pending(scheduler->queue, (enum bt_queue_gauge)j));
 	}
 	struct bt_collected *collected = &scheduler->collected;
 	collected->visited = 0;
 	bt_queue_for_each_label(scheduler->queue, collect_label, scheduler);
-	if (collected->pods_popped.cell == NULL) {
-		collected->pods_popped.cell = bt_scheduler_cell_of(
-			scheduler->metrics, BT_FAMILY_INFLIGHT_EVENTS, "PodPopped");
-	}
-	update_gauge(&collected->pods_popped, bt_queue_in_flight_count(scheduler->queue));
+	update_labelled(scheduler, &collected->pods_popped, BT_FAMILY_INFLIGHT_EVENTS, "PodPopped",
+		bt_queue_in_flight_count(scheduler->queue));
 	uint32_t profiles = scheduler->engine->profiles.frameworks.count;
-	while (collected->unschedulable.count < profiles * REJECTORS_OF_PROFILE) {
+	while (collected->unschedulable.count < profiles * BT_REJECTOR__COUNT) {
 		struct bt_collected_value unknown = {0};
 		bt_vec_push(&collected->unschedulable, unknown);
 	}
 	for (uint32_t p = 0; p < profiles; p++) {
-		for (uint32_t r = 0; r < REJECTORS_OF_PROFILE; r++) {
+		for (uint32_t r = 0; r < BT_REJECTOR__COUNT; r++) {
 			struct bt_collected_value *value =
-				&collected->unschedulable.items[p * REJECTORS_OF_PROFILE + r];
+				&collected->unschedulable.items[p * BT_REJECTOR__COUNT + r];
 			int64_t pods = bt_queue_unschedulable_pods(scheduler->queue, p, r);
 			if (value->cell == NULL && pods == 0) {
 				continue;
@@ -128,13 +129,10 @@ static void collect(void *source)
 	set_metric(scheduler, BT_FAMILY_CACHE_SIZE, "pods", bt_state_pod_count(state));
 	set_metric(scheduler, BT_FAMILY_CACHE_SIZE, "assumed_pods", state->pods.assumed_count);
 	for (uint32_t i = 0; scheduler->queues_calls && i < BT_API_CALL__COUNT; i++) {
-		struct bt_collected_value *value = &scheduler->collected.pending_calls[i];
-		if (value->cell == NULL) {
-			value->cell = bt_scheduler_cell_of(scheduler->metrics,
-				BT_FAMILY_PENDING_API_CALLS,
-				bt_api_call_type_name((enum bt_api_call_type)i));
-		}
-		update_gauge(value, scheduler->calls.pending_counts[i]);
+		update_labelled(scheduler, &scheduler->collected.pending_calls[i],
+			BT_FAMILY_PENDING_API_CALLS,
+			bt_api_call_type_name((enum bt_api_call_type)i),
+			scheduler->calls.pending_counts[i]);
 	}
 }
 

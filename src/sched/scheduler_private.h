@@ -57,8 +57,8 @@ struct bt_collected {
 };
 
 struct bt_scheduler {
-	bool has_started;                     /* the queue's clock has started */
-	struct bt_str preferred_namespace;    /* set by bt_scheduler_prefer_pod */
+	bool has_started;                  /* the queue's clock has started */
+	struct bt_str preferred_namespace; /* set by bt_scheduler_prefer_pod */
 	struct bt_str preferred_name;
 	struct bt_scheduler_metrics *metrics; /* NULL: no metrics */
 	struct bt_collected collected;
@@ -135,12 +135,6 @@ void bt_scheduler_listen_to_devices(struct bt_scheduler *scheduler);
 /** Pass the changed claims and slices to the queue. Not while a plugin runs. */
 void bt_scheduler_announce_devices(struct bt_scheduler *scheduler, int64_t now_ns);
 void bt_scheduler_drop_device_changes(struct bt_scheduler *scheduler);
-/**
- * Observe the time that handling an event took. started_ns: by the metrics' clock. Spec 04 (hints)
- * section 4.6.
- */
-void bt_scheduler_event_handled(const struct bt_scheduler *scheduler, struct bt_str resource,
-	uint32_t action, int64_t started_ns);
 /** --- queued calls: spec 03 section 11.4 --- */
 
 void bt_scheduler_init_calls(struct bt_scheduler *scheduler);
