@@ -70,6 +70,27 @@ struct bt_json_value *bt_json_ensure_object(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name);
 struct bt_json_value *bt_json_ensure_array(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name);
+/**
+ * Sets members of an object from a template, which must live as long as the tree:
+ *
+ *     bt_json_put(arena, patch, "{spec: {replicas: %d, 'a.b/c'?: %s, hosts: [%s, 'b']}}", ...)
+ *
+ * Objects and arrays of the template are added to those that the object has already; other values
+ * replace the old one. Names with other characters than letters are quoted or given by %c. name?:
+ * the member is set only if its value is not zero (bt_json_is_zero). Values are 'text', true,
+ * false, null, and of the arguments
+ *
+ *     %s  struct bt_str
+ *     %d  int64_t
+ *     %c  const char *; NULL: no member
+ *     %b  bool
+ *     %v  struct bt_json_value *, which becomes part of the tree; NULL: no member
+ *     %t  const struct bt_json_value *, which is cloned without its texts; NULL: no member
+ *
+ * object NULL: a new one, which may also be an array. Returns the object.
+ */
+struct bt_json_value *bt_json_put(
+	struct bt_arena *arena, struct bt_json_value *object, const char *template_, ...);
 /** Appends the names of the members, in order. */
 void bt_json_append_names(const struct bt_json_value *object, struct bt_text_set *out);
 #endif

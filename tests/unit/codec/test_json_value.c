@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec/json.h"
 
+#include "codec/json_edit.h"
 #include "test_main.h"
 
 static struct bt_json_value *parse(struct bt_arena *arena, const char *text)
@@ -140,5 +141,31 @@ START_TEST(test_json_value__many_siblings)
 }
 END_TEST
 
-BT_TEST_MAIN("json_value", test_json_value__find, test_json_value__borrows_or_copies,
-	test_json_value__equal, test_json_value__write_round_trip, test_json_value__many_siblings)
+START_TEST(test_json_value__put_template)
+{
+	struct bt_arena arena = {0};
+	struct bt_strbuf text = {0};
+	struct bt_json_value *tree = parse(&arena,
+		"{\"spec\":{\"old\":1,\"list\":[\"a\"]},\"status\":\"gone\",\"kept\":true}");
+	const struct bt_json_value *copied = bt_json_find(tree, "spec");
+	ck_assert_ptr_eq(bt_json_put(&arena, tree,
+				 "{spec: {list: ['b', %s], n: %d, zero?: %d, none: %v, %c: %b}, "
+				 "status: {'a b': null, x.io/y: %c, no: %c, copy: %t}, ok: false}",
+				 BT_STR("c"), INT64_C(-5), INT64_C(0), NULL, "name", true, "text",
+				 NULL, copied),
+		tree);
+	bt_json_format(tree, &text);
+	ck_assert_str_eq(bt_strbuf_c(&text),
+		"{\"spec\":{\"old\":1,\"list\":[\"a\",\"b\",\"c\"],\"n\":-5,\"name\":true},"
+		"\"status\":{\"a "
+	        "b\":null,\"x.io/y\":\"text\",\"copy\":{\"old\":1,\"list\":[\"a\",\"b\",\"c\"],"
+		"\"n\":-5,\"name\":true}},\"kept\":true,\"ok\":false}");
+	ck_assert_uint_eq(bt_json_put(&arena, NULL, "[%s]", BT_STR("x"))->count, 1);
+	bt_strbuf_finish(&text);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+BT_TEST_MAIN("json_value", test_json_value__put_template, test_json_value__find,
+	test_json_value__borrows_or_copies, test_json_value__equal,
+	test_json_value__write_round_trip, test_json_value__many_siblings)
