@@ -72,17 +72,13 @@ static const char *find_fault(const struct bt_certificate_request *request,
 static bool write_failure(struct bt_sync *sync, const char *text)
 {
 	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *conditions =
-		bt_json_clone(arena, bt_json_array_at(sync->object, "status.conditions"), false);
-	struct bt_json_value *condition = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, condition, "type", "Failed");
-	bt_json_set_c(arena, condition, "status", "True");
-	bt_json_set_c(arena, condition, "reason", "SignerValidationFailure");
-	bt_json_set_c(arena, condition, "message", text);
-	bt_json_append(arena, conditions, condition);
-	bt_json_set_value(arena, status, "conditions", conditions);
-	return bt_sync_patch_status(sync, status);
+		bt_json_put(arena, bt_tree_copy_array(arena, sync->object, "status.conditions"),
+			"[{type: 'Failed', status: 'True', reason: 'SignerValidationFailure', "
+			"message: %c}]",
+			text);
+
+	return bt_sync_patch_status(sync, bt_json_put(arena, NULL, "{conditions: %v}", conditions));
 }
 
 static bool sync(struct bt_sync *sync)
@@ -139,11 +135,9 @@ static bool sync(struct bt_sync *sync)
 			sync, bt_arena_str(arena, bt_str_from(berth_error_message(&err))).data);
 		berth_error_finish(&err);
 	} else {
-		struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 		bt_base64_encode(bt_strbuf_str(&certificate), &encoded);
-		bt_json_set_str(
-			arena, status, "certificate", bt_arena_str(arena, bt_strbuf_str(&encoded)));
-		done = bt_sync_patch_status(sync, status);
+		done = bt_sync_patch_status(sync,
+			bt_json_put(arena, NULL, "{certificate: %s}", bt_strbuf_str(&encoded)));
 	}
 	bt_strbuf_finish(&certificate);
 	bt_strbuf_finish(&encoded);

@@ -381,9 +381,8 @@ bool bt_cluster_is_continued(const struct bt_cluster *cluster)
 	return cluster->is_continued;
 }
 
-void bt_cluster_set_api_server(
-	struct bt_cluster *cluster, const char *address, uint16_t port, const char *root_ca,
-	const char *root_ca_key)
+void bt_cluster_set_api_server(struct bt_cluster *cluster, const char *address, uint16_t port,
+	const char *root_ca, const char *root_ca_key)
 {
 	cluster->options.controllers.api_address = address;
 	cluster->options.controllers.api_port = port;

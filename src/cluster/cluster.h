@@ -65,9 +65,8 @@ bool bt_cluster_is_continued(const struct bt_cluster *cluster);
  * Sets where clients find the API server, as in struct bt_controllers_options. Call it before
  * bt_cluster_start.
  */
-void bt_cluster_set_api_server(
-	struct bt_cluster *cluster, const char *address, uint16_t port, const char *root_ca,
-	const char *root_ca_key);
+void bt_cluster_set_api_server(struct bt_cluster *cluster, const char *address, uint16_t port,
+	const char *root_ca, const char *root_ca_key);
 /** Start controllers, add the nodes of the options, and start the scheduler, which first sees every
  * object. An error names the option that is wrong. */
 BT_MUST_USE int bt_cluster_start(struct bt_cluster *cluster, struct berth_error *err);

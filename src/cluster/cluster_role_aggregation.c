@@ -13,12 +13,6 @@ struct aggregation {
 
 #define ALL BT_STR("all")
 
-static void finish(void *data)
-{
-	struct aggregation *aggregation = data;
-	bt_groups_finish(&aggregation->roles);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct aggregation *aggregation = data;
@@ -86,10 +80,8 @@ static bool sync(struct bt_sync *sync)
 	if (bt_json_same(bt_json_array_at(sync->object, "rules"), rules)) {
 		return true;
 	}
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_value(arena, patch, "rules", rules);
-	return bt_hub_is_done(bt_hub_patch(
-		sync->hub, sync->resource, BT_SUBRESOURCE_NONE, sync->key, patch, arena));
+	return bt_hub_is_done(bt_sync_patch(sync, BT_HUB_CLUSTER_ROLES, sync->key,
+		bt_json_put(arena, NULL, "{rules: %v}", rules)));
 }
 
 const struct bt_controller_ops bt_cluster_role_aggregation_ops = {
@@ -97,7 +89,7 @@ const struct bt_controller_ops bt_cluster_role_aggregation_ops = {
 	.watches = BT_WATCH(BT_HUB_CLUSTER_ROLES),
 	.object = BT_HUB_CLUSTER_ROLES,
 	.data_bytes = sizeof(struct aggregation),
-	.finish = finish,
+	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };

@@ -312,7 +312,9 @@ struct bt_controller_ops {
 	size_t data_bytes;
 	/** NULL: zeroed data needs no more. */
 	void (*init)(void *data, struct bt_hub *hub);
-	/** Frees what data refers to. NULL: there is nothing to free. */
+	/** The data begins with this number of struct bt_groups, which the hub frees. */
+	uint32_t group_count;
+	/** Frees what else data refers to. NULL: there is nothing to free. */
 	void (*finish)(void *data);
 	/**
 	 * Handles a change of a watched resource (objects that exist at the start come as added):
@@ -351,6 +353,10 @@ void bt_hub_enqueue_owner(
 struct bt_json_value *bt_hub_read(
 	const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str key, struct bt_arena *arena);
 bool bt_hub_exists(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str key);
+
+/** Reads the objects of a group. The array has room for one more. */
+struct bt_json_value **bt_sync_read_group(struct bt_sync *sync, enum bt_hub_kind kind,
+	const struct bt_groups *groups, struct bt_str group, uint32_t *out_count);
 
 /** --- writes; each returns the answer's code --- */
 
@@ -410,6 +416,12 @@ void bt_sync_write_status(struct bt_sync *sync, struct bt_json_value *status);
  * or changed is enqueued by that change.
  */
 bool bt_sync_patch_status(struct bt_sync *sync, struct bt_json_value *status);
+/** Applies a merge patch to an object of another kind, too. Returns the answer's code. */
+uint16_t bt_sync_patch(struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key,
+	struct bt_json_value *patch);
+/** Deletes an object with its default grace period. uid: as in bt_hub_delete. */
+uint16_t bt_sync_delete(
+	struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key, struct bt_str uid);
 /** As bt_controller_owner_reference, in the arena. */
 struct bt_json_value *bt_sync_owner_reference(const struct bt_sync *sync, struct bt_arena *arena);
 /**

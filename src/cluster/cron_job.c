@@ -32,12 +32,6 @@ struct pass {
 	struct bt_str last_success;
 };
 
-static void finish(void *data)
-{
-	struct cron_jobs *self = data;
-	bt_groups_finish(&self->owned);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct cron_jobs *self = data;
@@ -68,28 +62,23 @@ static void collect_runs(struct pass *pass)
 	const struct cron_jobs *self = pass->sync->data;
 	struct bt_arena *arena = pass->sync->arena;
 	struct bt_str uid = bt_json_text_at(pass->sync->object, "metadata.uid");
-	uint32_t count = 0;
+	uint32_t count;
+	struct bt_json_value **jobs =
+		bt_sync_read_group(pass->sync, BT_HUB_JOBS, &self->owned, uid, &count);
 
-	BT_GROUPS_EACH (&self->owned, uid, at) {
-		count++;
-	}
 	pass->runs = BT_ARENA_NEW_ARRAY(arena, struct run, count);
-	BT_GROUPS_EACH (&self->owned, uid, at) {
-		struct bt_str key = bt_arena_str(arena, bt_groups_key(&self->owned, at));
-		struct bt_json_value *job = bt_hub_read(pass->sync->hub, BT_HUB_JOBS, key, arena);
-		const struct bt_json_value *conditions = bt_json_array_at(job, "status.conditions");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_json_value *conditions =
+			bt_json_array_at(jobs[i], "status.conditions");
 
-		if (job != NULL) {
-			pass->runs[pass->run_count++] = (struct run){
-				.job = job,
-				.key = key,
-				.uid = bt_json_text_at(job, "metadata.uid"),
-				.created_seconds =
-					bt_tree_seconds(job, "metadata.creationTimestamp"),
-				.complete = bt_condition_is(conditions, "Complete", "True"),
-				.failed = bt_condition_is(conditions, "Failed", "True"),
-			};
-		}
+		pass->runs[pass->run_count++] = (struct run){
+			.job = jobs[i],
+			.key = bt_tree_key(arena, jobs[i]),
+			.uid = bt_json_text_at(jobs[i], "metadata.uid"),
+			.created_seconds = bt_tree_seconds(jobs[i], "metadata.creationTimestamp"),
+			.complete = bt_condition_is(conditions, "Complete", "True"),
+			.failed = bt_condition_is(conditions, "Failed", "True"),
+		};
 	}
 	qsort(pass->runs, pass->run_count, sizeof(*pass->runs), compare_runs);
 }
@@ -108,8 +97,7 @@ static void remove_job(struct pass *pass, const struct run *run)
 {
 	struct bt_sync *sync = pass->sync;
 
-	if (bt_hub_is_done(bt_hub_delete(sync->hub, sync->hub->kinds[BT_HUB_JOBS], run->key, -1,
-		    run->uid, sync->arena))) {
+	if (bt_hub_is_done(bt_sync_delete(sync, BT_HUB_JOBS, run->key, run->uid))) {
 		bt_sync_event(sync, "Normal", "SuccessfulDelete", "Deleted job %.*s",
 			BT_STR_ARG(bt_key_name(run->key)));
 	} else {
@@ -238,7 +226,6 @@ static bool sync(struct bt_sync *sync)
 		.last_schedule = bt_json_text_at(cron_job, "status.lastScheduleTime"),
 		.last_success = bt_json_text_at(cron_job, "status.lastSuccessfulTime"),
 	};
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 
 	if (bt_tree_is_deleting(cron_job)) {
 		return true;
@@ -276,14 +263,10 @@ static bool sync(struct bt_sync *sync)
 	if (!bt_json_bool_at(cron_job, "spec.suspend", false)) {
 		keep_schedule(&pass);
 	}
-	bt_json_set_value(arena, status, "active", pass.active);
-	if (pass.last_schedule.length != 0) {
-		bt_json_set_str(arena, status, "lastScheduleTime", pass.last_schedule);
-	}
-	if (pass.last_success.length != 0) {
-		bt_json_set_str(arena, status, "lastSuccessfulTime", pass.last_success);
-	}
-	bt_sync_write_status(sync, status);
+	bt_sync_write_status(sync,
+		bt_json_put(arena, NULL,
+			"{active: %v, lastScheduleTime?: %s, lastSuccessfulTime?: %s}", pass.active,
+			pass.last_schedule, pass.last_success));
 	return true;
 }
 
@@ -292,7 +275,7 @@ const struct bt_controller_ops bt_cron_job_controller = {
 	.watches = BT_WATCH(BT_HUB_CRON_JOBS) | BT_WATCH(BT_HUB_JOBS),
 	.object = BT_HUB_CRON_JOBS,
 	.data_bytes = sizeof(struct cron_jobs),
-	.finish = finish,
+	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };

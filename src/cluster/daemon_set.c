@@ -38,10 +38,10 @@ struct bt_daemon_sets {
 	struct bt_groups revisions;
 	BT_VEC(struct bt_daemon_node) nodes; /* by slot */
 	BT_VEC(uint32_t) free_slots;
-	struct bt_map by_name; /* slots */
+	struct bt_map by_name;                /* slots */
 	BT_VEC(struct bt_daemon_order) order; /* sorted up to ordered_count, then new */
 	uint32_t ordered_count;
-	bool has_unread; /* some node has is_read false */
+	bool has_unread;          /* some node has is_read false */
 	struct bt_groups targets; /* unassigned pods by the node of their node affinity */
 };
 
@@ -88,8 +88,6 @@ struct tolerated {
 static void add_toleration(struct bt_arena *arena, struct bt_json_value *tolerations,
 	const struct tolerated *tolerated)
 {
-	struct bt_json_value *toleration;
-
 	for (uint32_t i = 0; i < tolerations->count; i++) {
 		const struct bt_json_value *old = tolerations->elements[i];
 		if (bt_str_equal_c(bt_json_text_at(old, "key"), tolerated->key) &&
@@ -98,11 +96,8 @@ static void add_toleration(struct bt_arena *arena, struct bt_json_value *tolerat
 			break;
 		}
 	}
-	toleration = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, toleration, "key", tolerated->key);
-	bt_json_set_c(arena, toleration, "operator", "Exists");
-	bt_json_set_c(arena, toleration, "effect", tolerated->effect);
-	bt_json_append(arena, tolerations, toleration);
+	bt_json_put(arena, tolerations, "[{key: %c, operator: 'Exists', effect: %c}]",
+		tolerated->key, tolerated->effect);
 }
 
 /** Returns false if no pod can be made from the template. */
@@ -155,26 +150,16 @@ static void make_pod(struct bt_daemon_pass *pass, struct bt_str node)
 	struct bt_json_value *pod = bt_tree_from_template(&scratch, pass->template_,
 		bt_sync_owner_reference(pass->sync, &scratch),
 		bt_arena_printf(&scratch, "%.*s-", BT_STR_ARG(name)), true);
-	struct bt_json_value *labels = bt_tree_ensure(&scratch, pod, "metadata.labels");
-	struct bt_json_value *terms = bt_json_new(&scratch, BT_JSON_ARRAY);
-	struct bt_json_value *term = bt_json_new(&scratch, BT_JSON_OBJECT);
-	struct bt_json_value *field = bt_json_new(&scratch, BT_JSON_OBJECT);
 
-	bt_json_set_str(&scratch, labels, "controller-revision-hash", pass->hash);
-	bt_json_set_str(&scratch, labels, "pod-template-generation",
-		generation.length != 0 ? generation : BT_STR("1"));
 	/* Replace the required terms by a single one, which names the node. */
-	bt_json_set_c(&scratch, field, "key", "metadata.name");
-	bt_json_set_c(&scratch, field, "operator", "In");
-	bt_json_append(&scratch, bt_json_ensure_array(&scratch, field, "values"),
-		bt_json_new_str(&scratch, node));
-	bt_json_append(&scratch, bt_json_ensure_array(&scratch, term, "matchFields"), field);
-	bt_json_append(&scratch, terms, term);
-	bt_json_set_value(&scratch,
-		bt_tree_ensure(&scratch, pod,
-			"spec.affinity.nodeAffinity."
-			"requiredDuringSchedulingIgnoredDuringExecution"),
-		"nodeSelectorTerms", terms);
+	bt_json_put(&scratch, pod,
+		"{metadata: {labels: {controller-revision-hash: %s, pod-template-generation: %s}}, "
+		"spec: {affinity: {nodeAffinity: "
+		"{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: %v}}}}}",
+		pass->hash, generation.length != 0 ? generation : BT_STR("1"),
+		bt_json_put(&scratch, NULL,
+			"[{matchFields: [{key: 'metadata.name', operator: 'In', values: [%s]}]}]",
+			node));
 	pass->writes++;
 	if (!bt_sync_create_pods(pass->sync, pod, 1, NULL)) {
 		/* Further creates in this sync would fail as well. */
@@ -404,14 +389,12 @@ static bool read_nodes(struct bt_daemon_pass *pass)
 			is_done = false;
 			break;
 		}
-		const struct bt_json_value *object = bt_hub_read(
-			pass->sync->hub, BT_HUB_NODES, bt_str_from(node->name), &arena);
+		const struct bt_json_value *object =
+			bt_hub_read(pass->sync->hub, BT_HUB_NODES, bt_str_from(node->name), &arena);
 
-		part = bt_json_new(&arena, BT_JSON_OBJECT);
-		bt_json_set_value(&arena, bt_json_ensure_object(&arena, part, "metadata"), "labels",
-			bt_json_clone(&arena, bt_json_object_at(object, "metadata.labels"), false));
-		bt_json_set_value(&arena, bt_json_ensure_object(&arena, part, "spec"), "taints",
-			bt_json_clone(&arena, bt_json_array_at(object, "spec.taints"), false));
+		part = bt_json_put(&arena, NULL, "{metadata: {labels: %t}, spec: {taints: %t}}",
+			bt_json_object_at(object, "metadata.labels"),
+			bt_json_array_at(object, "spec.taints"));
 		bt_arena_finish(&node->arena);
 		bt_arena_init(&node->arena, 512);
 		node->is_read = true;
@@ -631,8 +614,6 @@ static void manage_place(struct bt_daemon_pass *pass, const struct bt_daemon_pla
 
 static void write_status(struct bt_daemon_pass *pass)
 {
-	struct bt_arena *arena = pass->arena;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	int64_t desired = 0;
 	int64_t current = 0;
 	int64_t misscheduled = 0;
@@ -660,19 +641,15 @@ static void write_status(struct bt_daemon_pass *pass)
 		}
 		updated += bt_str_equal(pod->hash, pass->hash);
 	}
-	bt_json_set_int64(arena, status, "currentNumberScheduled", current);
-	bt_json_set_int64(arena, status, "numberMisscheduled", misscheduled);
-	bt_json_set_int64(arena, status, "desiredNumberScheduled", desired);
-	bt_json_set_int64(arena, status, "numberReady", ready);
-	bt_json_set_int64(arena, status, "observedGeneration",
-		bt_json_int64_at(pass->set, "metadata.generation", 0));
-	bt_json_set_int64(arena, status, "updatedNumberScheduled", updated);
-	bt_json_set_int64(arena, status, "numberAvailable", available);
-	bt_json_set_int64(arena, status, "numberUnavailable", desired - available);
-	if (pass->revisions.collision_count != 0) {
-		bt_json_set_int64(arena, status, "collisionCount", pass->revisions.collision_count);
-	}
-	bt_sync_write_status(pass->sync, status);
+	bt_sync_write_status(pass->sync,
+		bt_json_put(pass->arena, NULL,
+			"{currentNumberScheduled: %d, numberMisscheduled: %d, "
+			"desiredNumberScheduled: %d, numberReady: %d, observedGeneration: %d, "
+			"updatedNumberScheduled: %d, numberAvailable: %d, numberUnavailable: %d, "
+			"collisionCount?: %d}",
+			current, misscheduled, desired, ready,
+			bt_json_int64_at(pass->set, "metadata.generation", 0), updated, available,
+			desired - available, pass->revisions.collision_count));
 }
 
 static bool sync(struct bt_sync *sync)
@@ -698,8 +675,8 @@ static bool sync(struct bt_sync *sync)
 		bt_hub_enqueue(sync->hub, sync->key);
 		return true;
 	}
-	collect_places(&pass,
-		bt_pod_index_of_owner(sync->hub, bt_json_text_at(pass.set, "metadata.uid")));
+	collect_places(
+		&pass, bt_pod_index_of_owner(sync->hub, bt_json_text_at(pass.set, "metadata.uid")));
 	if (!bt_tree_is_deleting(pass.set)) {
 		/*
 		 * Deletes unassigned pods whose target node is gone: no other controller deletes

@@ -112,9 +112,8 @@ static void set_progressing(
 		strcmp(status, "True") == 0) {
 		/* Repeated progress restarts the deadline. */
 		entry = bt_condition_find(rollout->conditions, "Progressing");
-		bt_json_set_str(rollout->arena, entry, "lastUpdateTime",
-			bt_time_text(rollout->arena, rollout->sync->now_ns));
-		bt_json_set_str(rollout->arena, entry, "message", condition.message);
+		bt_json_put(rollout->arena, entry, "{lastUpdateTime: %s, message: %s}",
+			bt_time_text(rollout->arena, rollout->sync->now_ns), condition.message);
 	}
 }
 
@@ -176,7 +175,6 @@ static void watch_progress(struct rollout *rollout, const struct counters *count
 static void write_status(struct rollout *rollout)
 {
 	struct bt_arena *arena = rollout->arena;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	const struct bt_json_value *failure = NULL;
 	struct counters counters = count(rollout);
 	int64_t unavailable = counters.wanted - counters.available;
@@ -214,18 +212,15 @@ static void write_status(struct rollout *rollout)
 		(void)bt_tree_set_condition(
 			arena, rollout->conditions, &condition, true, rollout->sync->now_ns);
 	}
-	bt_json_set_int64(arena, status, "observedGeneration",
-		bt_json_int64_at(rollout->deployment, "metadata.generation", 0));
-	bt_json_set_int64(arena, status, "replicas", counters.replicas);
-	bt_json_set_int64(arena, status, "updatedReplicas", counters.updated);
-	bt_json_set_int64(arena, status, "readyReplicas", counters.ready);
-	bt_json_set_int64(arena, status, "availableReplicas", counters.available);
-	bt_json_set_int64(arena, status, "unavailableReplicas", unavailable > 0 ? unavailable : 0);
-	if (rollout->collision_count != 0) {
-		bt_json_set_int64(arena, status, "collisionCount", rollout->collision_count);
-	}
-	bt_json_set_value(arena, status, "conditions", rollout->conditions);
-	bt_sync_write_status(rollout->sync, status);
+	bt_sync_write_status(rollout->sync,
+		bt_json_put(arena, NULL,
+			"{observedGeneration: %d, replicas: %d, updatedReplicas: %d, "
+			"readyReplicas: %d, availableReplicas: %d, unavailableReplicas: %d, "
+			"collisionCount?: %d, conditions: %v}",
+			bt_json_int64_at(rollout->deployment, "metadata.generation", 0),
+			counters.replicas, counters.updated, counters.ready, counters.available,
+			unavailable > 0 ? unavailable : 0, rollout->collision_count,
+			rollout->conditions));
 }
 
 static void read_set(struct rollout *rollout, struct rollout_set *set, struct bt_json_value *object)
@@ -297,14 +292,10 @@ static void set_number(struct rollout *rollout, struct bt_json_value *annotation
 static bool patch(struct rollout *rollout, enum bt_hub_kind kind, struct bt_str key,
 	struct bt_json_value *document)
 {
-	struct bt_sync *sync = rollout->sync;
+	bool done = bt_sync_patch(rollout->sync, kind, key, document) == 200;
 
-	if (bt_hub_patch(sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE, key, document,
-		    rollout->arena) != 200) {
-		sync->failed = true;
-		return false;
-	}
-	return true;
+	rollout->sync->failed = rollout->sync->failed || !done;
+	return done;
 }
 
 /** Copies the new set's revision to the Deployment's annotation. */
@@ -346,8 +337,7 @@ static void refresh_new_set(struct rollout *rollout)
 	differs = !bt_tree_covers(
 		bt_json_object_at(set->object, "metadata.annotations"), annotations);
 	if (bt_json_int64_at(set->object, "spec.minReadySeconds", 0) != min_ready) {
-		bt_json_set_int64(arena, bt_tree_ensure(arena, document, "spec"), "minReadySeconds",
-			min_ready);
+		bt_json_put(arena, document, "{spec: {minReadySeconds: %d}}", min_ready);
 		differs = true;
 	}
 	if (differs) {
@@ -355,48 +345,29 @@ static void refresh_new_set(struct rollout *rollout)
 	}
 }
 
-static struct bt_json_value *with_hash(struct bt_arena *arena, const struct bt_json_value *object,
-	const char *member, struct bt_str hash)
-{
-	struct bt_json_value *copy = bt_json_clone(arena, object, false);
-
-	bt_json_set_str(
-		arena, bt_json_ensure_object(arena, copy, member), LABEL_TEMPLATE_HASH, hash);
-	return copy;
-}
-
 static struct bt_json_value *build_set(
 	struct rollout *rollout, struct bt_str name, struct bt_str hash, int64_t size)
 {
 	struct bt_arena *arena = rollout->arena;
-	const struct bt_json_value *template_ =
-		bt_json_object_at(rollout->deployment, "spec.template");
-	struct bt_json_value *set = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, set, "metadata");
-	struct bt_json_value *spec = bt_json_ensure_object(arena, set, "spec");
-	struct bt_json_value *annotations = bt_json_ensure_object(arena, metadata, "annotations");
-	struct bt_json_value *template_copy = bt_json_clone(arena, template_, false);
-	struct bt_json_value *template_metadata =
-		with_hash(arena, bt_json_object_at(template_, "metadata"), "labels", hash);
+	const struct bt_json_value *spec = bt_json_object_at(rollout->deployment, "spec");
+	struct bt_json_value *annotations = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *template_ =
+		bt_json_put(arena, bt_json_clone(arena, bt_json_object_at(spec, "template"), false),
+			"{metadata: {labels: {" LABEL_TEMPLATE_HASH ": %s}}}", hash);
+	struct bt_json_value *selector =
+		bt_json_put(arena, bt_json_clone(arena, bt_json_object_at(spec, "selector"), false),
+			"{matchLabels: {" LABEL_TEMPLATE_HASH ": %s}}", hash);
 
-	bt_json_set_str(arena, metadata, "name", name);
-	bt_json_set_value(arena, metadata, "labels",
-		bt_json_clone(arena, bt_json_object_at(template_metadata, "labels"), false));
 	copy_annotations(rollout, annotations);
 	set_number(rollout, annotations, ANNOTATION_REVISION, next_revision(rollout));
 	set_number(rollout, annotations, ANNOTATION_DESIRED, rollout->replicas);
 	set_number(rollout, annotations, ANNOTATION_MAX, rollout->replicas + rollout->surge);
-	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"),
-		bt_sync_owner_reference(rollout->sync, arena));
-	bt_json_set_int64(arena, spec, "replicas", size);
-	bt_json_set_int64(arena, spec, "minReadySeconds",
-		bt_json_int64_at(rollout->deployment, "spec.minReadySeconds", 0));
-	bt_json_set_value(arena, spec, "selector",
-		with_hash(arena, bt_json_object_at(rollout->deployment, "spec.selector"),
-			"matchLabels", hash));
-	bt_json_set_value(arena, template_copy, "metadata", template_metadata);
-	bt_json_set_value(arena, spec, "template", template_copy);
-	return set;
+	return bt_json_put(arena, NULL,
+		"{metadata: {annotations: %v, name: %s, labels: %t, ownerReferences: [%v]}, "
+		"spec: {replicas: %d, minReadySeconds: %d, selector: %v, template: %v}}",
+		annotations, name, bt_json_object_at(template_, "metadata.labels"),
+		bt_sync_owner_reference(rollout->sync, arena), size,
+		bt_json_int64_at(spec, "minReadySeconds", 0), selector, template_);
 }
 
 static int64_t min_int64(int64_t a, int64_t b)
@@ -542,9 +513,8 @@ static void clean_up(struct rollout *rollout)
 	for (uint32_t i = 0; i + limit < count; i++) {
 		const struct rollout_set *set = empty[i];
 		if (set->replicas == 0 && set->status_replicas == 0) {
-			(void)bt_hub_delete(rollout->sync->hub,
-				rollout->sync->hub->kinds[BT_HUB_REPLICA_SETS], set->key, -1,
-				set->uid, rollout->arena);
+			(void)bt_sync_delete(
+				rollout->sync, BT_HUB_REPLICA_SETS, set->key, set->uid);
 		}
 	}
 }
@@ -565,7 +535,7 @@ static bool scale_set(struct rollout *rollout, struct rollout_set *set, int64_t 
 		return false;
 	}
 	if (size != before) {
-		bt_json_set_int64(arena, bt_tree_ensure(arena, document, "spec"), "replicas", size);
+		bt_json_put(arena, document, "{spec: {replicas: %d}}", size);
 	}
 	if (!patch(rollout, BT_HUB_REPLICA_SETS, set->key, document) || size == before) {
 		return false;
@@ -876,14 +846,15 @@ static void adopt_and_release(struct deployments *self, struct bt_sync *sync)
 	const struct bt_selector_entry *entry = bt_selector_table_find(&self->selectors, sync->key);
 	struct bt_str namespace_ = bt_key_namespace(sync->key);
 	struct bt_str group = bt_arena_printf(sync->arena, "/%.*s", BT_STR_ARG(namespace_));
+	struct bt_json_value **sets;
+	uint32_t count;
 
 	bt_owners_release(sync, &self->selectors, BT_HUB_REPLICA_SETS, NULL);
-	BT_GROUPS_EACH (&self->owned, group, at) {
-		struct bt_json_value *set = bt_hub_read(sync->hub, BT_HUB_REPLICA_SETS,
-			bt_groups_key(&self->owned, at), sync->arena);
+	sets = bt_sync_read_group(sync, BT_HUB_REPLICA_SETS, &self->owned, group, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_json_value *set = sets[i];
 
-		if (set != NULL && !bt_tree_is_deleting(set) &&
-			bt_controller_owner_of(set) == NULL &&
+		if (!bt_tree_is_deleting(set) && bt_controller_owner_of(set) == NULL &&
 			bt_tree_matches(sync->arena, &entry->selector,
 				bt_json_object_at(set, "metadata.labels"))) {
 			(void)bt_tree_adopt(sync->hub, sync->hub->kinds[BT_HUB_REPLICA_SETS], set,
@@ -954,7 +925,8 @@ static bool sync(struct bt_sync *sync)
 	struct bt_str uid = bt_json_text_at(deployment, "metadata.uid");
 	bool deleting = bt_tree_is_deleting(deployment);
 	bool paused = bt_json_bool_at(deployment, "spec.paused", false);
-	uint32_t count = 0;
+	struct bt_json_value **sets;
+	uint32_t count;
 
 	bt_hub_cancel_delay(sync->hub, sync->key);
 	if (bt_selector_table_find(&self->selectors, sync->key) == NULL) {
@@ -964,17 +936,12 @@ static bool sync(struct bt_sync *sync)
 	if (!deleting) {
 		adopt_and_release(self, sync);
 	}
-	BT_GROUPS_EACH (&self->owned, uid, at) {
-		count++;
-	}
+	sets = bt_sync_read_group(sync, BT_HUB_REPLICA_SETS, &self->owned, uid, &count);
 	/* One more, for a new set that this sync may create. */
 	rollout.old_sets = BT_ARENA_NEW_ARRAY(arena, struct rollout_set, count + 1);
-	BT_GROUPS_EACH (&self->owned, uid, at) {
-		struct bt_json_value *set = bt_hub_read(
-			sync->hub, BT_HUB_REPLICA_SETS, bt_groups_key(&self->owned, at), arena);
-		if (set != NULL &&
-			bt_str_equal(bt_json_text_at(bt_controller_owner_of(set), "uid"), uid)) {
-			read_set(&rollout, &rollout.old_sets[rollout.old_count++], set);
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_str_equal(bt_json_text_at(bt_controller_owner_of(sets[i]), "uid"), uid)) {
+			read_set(&rollout, &rollout.old_sets[rollout.old_count++], sets[i]);
 		}
 	}
 	qsort(rollout.old_sets, rollout.old_count, sizeof(*rollout.old_sets), compare_age);

@@ -128,11 +128,10 @@ static void remove_old_disrupted(struct pass *pass)
 		const struct bt_json_member *member = &disrupted->members[i];
 		const struct bt_indexed_pod *pod = bt_pod_index_find(sync->hub,
 			bt_api_key(sync->arena, bt_key_namespace(sync->key), member->name));
-		struct bt_json_value *entry = bt_json_new(sync->arena, BT_JSON_OBJECT);
-		int64_t until;
+		const struct bt_json_value *entry =
+			bt_json_put(sync->arena, NULL, "{at: %v}", member->value);
+		int64_t until = bt_tree_seconds(entry, "at") + DISRUPTED_SECONDS;
 
-		bt_json_set_value(sync->arena, entry, "at", member->value);
-		until = bt_tree_seconds(entry, "at") + DISRUPTED_SECONDS;
 		if (pod == NULL || pod->deleting || bt_ns_of_seconds(until) <= sync->now_ns) {
 			bt_json_set(sync->arena, pass->forgotten, member->name,
 				bt_json_new(sync->arena, BT_JSON_NULL));
@@ -165,7 +164,6 @@ static void write_status(struct pass *pass, int32_t expected, int32_t desired)
 {
 	struct bt_sync *sync = pass->sync;
 	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *conditions =
 		bt_tree_copy_array(arena, sync->object, "status.conditions");
 	int64_t generation = bt_json_int64_at(sync->object, "metadata.generation", 0);
@@ -180,16 +178,13 @@ static void write_status(struct pass *pass, int32_t expected, int32_t desired)
 	(void)bt_tree_set_condition(arena, conditions, &condition, false, sync->now_ns);
 	bt_json_set_int64(arena, bt_condition_find(conditions, condition.type),
 		"observedGeneration", generation);
-	bt_json_set_value(arena, status, "conditions", conditions);
-	bt_json_set_int64(arena, status, "currentHealthy", pass->healthy);
-	bt_json_set_int64(arena, status, "desiredHealthy", desired);
-	bt_json_set_int64(arena, status, "disruptionsAllowed", allowed);
-	bt_json_set_int64(arena, status, "expectedPods", expected);
-	bt_json_set_int64(arena, status, "observedGeneration", generation);
-	if (pass->forgotten->count != 0) {
-		bt_json_set_value(arena, status, "disruptedPods", pass->forgotten);
-	}
-	bt_sync_write_status(sync, status);
+	bt_sync_write_status(sync,
+		bt_json_put(arena, NULL,
+			"{conditions: %v, currentHealthy: %d, desiredHealthy: %d, "
+			"disruptionsAllowed: %d, expectedPods: %d, observedGeneration: %d, "
+			"disruptedPods?: %v}",
+			conditions, (int64_t)pass->healthy, (int64_t)desired, (int64_t)allowed,
+			(int64_t)expected, generation, pass->forgotten));
 }
 
 static bool sync(struct bt_sync *sync)

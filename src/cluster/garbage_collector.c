@@ -302,15 +302,13 @@ static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *r
 	const struct bt_json_value *object, const char *name, struct bt_json_value *list,
 	struct bt_arena *arena)
 {
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
-	uint16_t code;
+	uint16_t code =
+		bt_hub_patch(sync->hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object),
+			bt_json_put(arena, NULL, "{metadata: {uid: %s, %c: %v}}",
+				bt_json_text_at(object, "metadata.uid"), name,
+				list->count != 0 ? list : bt_json_new(arena, BT_JSON_NULL)),
+			arena);
 
-	bt_json_set_str(arena, metadata, "uid", bt_json_text_at(object, "metadata.uid"));
-	bt_json_set_value(
-		arena, metadata, name, list->count != 0 ? list : bt_json_new(arena, BT_JSON_NULL));
-	code = bt_hub_patch(
-		sync->hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object), patch, arena);
 	/* 409 and 422: another object with this name has replaced the dependent. */
 	return bt_hub_is_done(code) || code == 409 || code == 422;
 }
@@ -438,8 +436,8 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 					    sync->hub, resource, dependent, uid, NULL, &scratch) &&
 				succeeded;
 		} else {
-			succeeded = collect_dependent(sync, resource, dependent_key, dependent,
-					    &scratch) &&
+			succeeded = collect_dependent(
+					    sync, resource, dependent_key, dependent, &scratch) &&
 				succeeded;
 			dependent = bt_api_read(sync->hub->api, resource, dependent_key, &scratch);
 			reference = bt_tree_find(

@@ -56,8 +56,8 @@ struct measured {
 	int64_t unready;         /* unready pods; idle when scaling up */
 	int64_t missing;         /* running pods without a value */
 	double usage;            /* of ready pods; cores, bytes, or in the metric's unit */
-	double requests;       /* of ready pods, in the same unit */
-	struct bt_str lacking; /* a pod with a container without a request; "": none */
+	double requests;         /* of ready pods, in the same unit */
+	struct bt_str lacking;   /* a pod with a container without a request; "": none */
 };
 
 /** State of one sync of an autoscaler. */
@@ -879,7 +879,7 @@ static bool sync(struct bt_sync *sync)
 			bt_json_text_at(target, "apiVersion"), bt_json_text_at(target, "kind"));
 	struct bt_str key =
 		bt_api_key(arena, bt_key_namespace(sync->key), bt_json_text_at(target, "name"));
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_str scale_time = BT_STR("");
 	struct pass pass = {
 		.sync = sync,
 		.spec = spec,
@@ -896,11 +896,10 @@ static bool sync(struct bt_sync *sync)
 		sync->hub, sync->key, sync->now_ns + BT_USAGE_WINDOW_SECONDS * BT_NS_PER_SECOND);
 	desired = read_target(&pass, resource, key) ? decide(&pass) : pass.current;
 	if (desired != pass.current) {
-		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_json_value *patch =
+			bt_json_put(arena, NULL, "{spec: {replicas: %d}}", desired);
 		struct sample change = {sync->now_seconds, desired - pass.current};
 
-		bt_json_set_int64(
-			arena, bt_json_ensure_object(arena, patch, "spec"), "replicas", desired);
 		if (bt_hub_patch(sync->hub, resource, BT_SUBRESOURCE_SCALE, key, patch, arena) !=
 			200) {
 			set_condition(&pass, "AbleToScale", "False", "FailedUpdateScale",
@@ -915,8 +914,7 @@ static bool sync(struct bt_sync *sync)
 					"the HPA controller was able to update the target scale to "
 					"%" PRId64,
 					desired));
-			bt_json_set_str(
-				arena, status, "lastScaleTime", bt_time_text(arena, sync->now_ns));
+			scale_time = bt_time_text(arena, sync->now_ns);
 			bt_vec_push(&pass.memory->changes, change);
 		}
 	}
@@ -926,11 +924,11 @@ static bool sync(struct bt_sync *sync)
 			bt_vec_remove_swap(&pass.memory->changes, i - 1);
 		}
 	}
-	bt_json_set_int64(arena, status, "currentReplicas", pass.current);
-	bt_json_set_int64(arena, status, "desiredReplicas", desired);
-	bt_json_set_value(arena, status, "currentMetrics", pass.current_metrics);
-	bt_json_set_value(arena, status, "conditions", pass.conditions);
-	bt_sync_write_status(sync, status);
+	bt_sync_write_status(sync,
+		bt_json_put(arena, NULL,
+			"{lastScaleTime?: %s, currentReplicas: %d, desiredReplicas: %d, "
+			"currentMetrics: %v, conditions: %v}",
+			scale_time, pass.current, desired, pass.current_metrics, pass.conditions));
 	return true;
 }
 

@@ -261,7 +261,6 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 		hash_c(hash_c(source_hash, bt_str_from(type)), bt_str_from(reason)), message);
 	uint32_t length = message.length;
 	struct bt_json_value *event;
-	struct bt_json_value *metadata;
 	struct bt_str name;
 	struct bt_str now;
 
@@ -279,9 +278,8 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 		if (memory->key == NULL || memory->hash != hash) {
 			continue;
 		}
-		patch = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_int64(arena, patch, "count", memory->count + 1);
-		bt_json_set_str(arena, patch, "lastTimestamp", now);
+		patch = bt_json_put(
+			arena, NULL, "{count: %d, lastTimestamp: %s}", memory->count + 1, now);
 		if (bt_hub_patch(hub, hub->kinds[BT_HUB_EVENTS], BT_SUBRESOURCE_NONE,
 			    bt_str_from(memory->key), patch, arena) == 200) {
 			memory->count++;
@@ -306,20 +304,12 @@ void bt_hub_event(struct bt_hub *hub, const char *component, const struct bt_api
 			length--;
 		}
 	}
-	event = bt_json_new(arena, BT_JSON_OBJECT);
-	metadata = bt_json_ensure_object(arena, event, "metadata");
-	bt_json_set_str(arena, metadata, "name", name);
-	bt_json_set_str(arena, metadata, "namespace", namespace_);
-	bt_json_set_value(
-		arena, event, "involvedObject", bt_controller_reference(arena, resource, object));
-	bt_json_set_c(arena, event, "reason", reason);
-	bt_json_set_str(arena, event, "message", bt_str_sub(message, 0, length));
-	bt_json_set_c(arena, bt_json_ensure_object(arena, event, "source"), "component", component);
-	bt_json_set_str(arena, event, "firstTimestamp", now);
-	bt_json_set_str(arena, event, "lastTimestamp", now);
-	bt_json_set_int64(arena, event, "count", 1);
-	bt_json_set_c(arena, event, "type", type);
-	bt_json_set_c(arena, event, "reportingComponent", component);
+	event = bt_json_put(arena, NULL,
+		"{metadata: {name: %s, namespace: %s}, involvedObject: %v, reason: %c, "
+		"message: %s, source: {component: %c}, firstTimestamp: %s, lastTimestamp: %s, "
+		"count: %d, type: %c, reportingComponent: %c}",
+		name, namespace_, bt_controller_reference(arena, resource, object), reason,
+		bt_str_sub(message, 0, length), component, now, now, INT64_C(1), type, component);
 	if (bt_hub_create(hub, BT_HUB_EVENTS, namespace_, event, arena, NULL) == 201) {
 		struct bt_hub_event_memory *oldest = &hub->events[hub->next_event];
 		struct bt_str key = bt_api_key(arena, namespace_, name);
@@ -724,11 +714,17 @@ void bt_controllers_destroy(struct bt_controllers *controllers)
 	hub = &controllers->hub;
 	bt_store_off_change(hub->store, hub);
 	for (uint32_t i = 0; i < hub->member_count; i++) {
-		if (hub->members[i].ops->finish != NULL) {
-			hub->members[i].ops->finish(hub->members[i].data);
+		const struct bt_hub_member *member = &hub->members[i];
+		struct bt_groups *groups = member->data;
+
+		for (uint32_t n = 0; n < member->ops->group_count; n++) {
+			bt_groups_finish(&groups[n]);
 		}
-		bt_free(hub->members[i].data);
-		bt_free(hub->members[i].user_name);
+		if (member->ops->finish != NULL) {
+			member->ops->finish(member->data);
+		}
+		bt_free(member->data);
+		bt_free(member->user_name);
 	}
 	for (uint32_t i = hub->next_note; i < hub->notes.count; i++) {
 		bt_stored_release(hub->notes.items[i].before);

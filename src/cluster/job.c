@@ -231,7 +231,6 @@ static struct indexes read_indexes(const struct bt_job_pass *pass, struct bt_str
 static struct bt_str indexes_text(const struct bt_job_pass *pass, const struct indexes *set)
 {
 	struct bt_strbuf text = {0};
-	struct bt_str copy;
 
 	for (uint32_t i = 0; i < set->count; i++) {
 		struct index_range range = set->ranges[i];
@@ -242,8 +241,7 @@ static struct bt_str indexes_text(const struct bt_job_pass *pass, const struct i
 				range.last > range.first + 1 ? "-" : ",", range.last);
 		}
 	}
-	copy = bt_arena_take_strbuf(pass->sync->arena, &text);
-	return copy;
+	return bt_arena_take_strbuf(pass->sync->arena, &text);
 }
 
 static void set_indexes(const struct bt_job_pass *pass, struct bt_json_value *status)
@@ -606,14 +604,11 @@ static void count_pods(struct bt_job_pass *pass)
 	}
 	pass->more = added == BT_JOB_BURST;
 	if (added != 0) {
-		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-		struct bt_json_value *status = bt_json_ensure_object(arena, patch, "status");
-		struct bt_json_value *lists =
-			bt_json_ensure_object(arena, status, "uncountedTerminatedPods");
+		struct bt_json_value *patch = bt_json_put(arena, NULL,
+			"{status: {uncountedTerminatedPods: {succeeded: %t, failed: %t}}}",
+			succeeded, failed);
+		struct bt_json_value *status = bt_json_find(patch, "status");
 
-		bt_json_set_value(
-			arena, lists, "succeeded", bt_json_clone(arena, succeeded, false));
-		bt_json_set_value(arena, lists, "failed", bt_json_clone(arena, failed, false));
 		set_indexes(pass, status);
 		if (is_condition(pass, "FailureTarget")) {
 			bt_json_set_value(arena, status, "conditions",
@@ -652,14 +647,10 @@ static void add_index_variable(
 	struct bt_json_value *containers = bt_json_find(spec, member);
 
 	for (uint32_t i = 0; containers != NULL && i < containers->count; i++) {
-		struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-		if (containers->elements[i]->type != BT_JSON_OBJECT) {
-			continue;
+		if (containers->elements[i]->type == BT_JSON_OBJECT) {
+			bt_json_put(arena, containers->elements[i],
+				"{env: [{name: 'JOB_COMPLETION_INDEX', value: %s}]}", index);
 		}
-		bt_json_set_c(arena, entry, "name", "JOB_COMPLETION_INDEX");
-		bt_json_set_str(arena, entry, "value", index);
-		bt_json_append(
-			arena, bt_json_ensure_array(arena, containers->elements[i], "env"), entry);
 	}
 }
 
@@ -676,29 +667,26 @@ static bool make_pod(struct bt_job_pass *pass, int64_t index, int64_t failures)
 	struct bt_json_value *pod =
 		bt_tree_from_template(&scratch, bt_json_object_at(sync->object, "spec.template"),
 			bt_sync_owner_reference(sync, &scratch), prefix, true);
-	struct bt_json_value *metadata = bt_json_ensure_object(&scratch, pod, "metadata");
 	bool made;
 
-	bt_json_append(&scratch, bt_json_ensure_array(&scratch, metadata, "finalizers"),
-		bt_json_new_c(&scratch, BT_JOB_FINALIZER));
+	bt_json_put(&scratch, pod, "{metadata: {finalizers: ['" BT_JOB_FINALIZER "']}}");
 	if (pass->group.length != 0) {
-		bt_json_set_str(&scratch, bt_tree_ensure(&scratch, pod, "spec.schedulingGroup"),
-			"podGroupName", pass->group);
+		bt_json_put(&scratch, pod, "{spec: {schedulingGroup: {podGroupName: %s}}}",
+			pass->group);
 	}
 	if (index >= 0) {
 		struct bt_json_value *spec = bt_json_ensure_object(&scratch, pod, "spec");
-		bt_json_set_str(&scratch, bt_json_ensure_object(&scratch, metadata, "labels"),
-			INDEX_NAME, index_text);
-		bt_json_set_str(&scratch, bt_json_ensure_object(&scratch, metadata, "annotations"),
-			INDEX_NAME, index_text);
-		bt_json_set_str(
-			&scratch, spec, "hostname", bt_str_sub(prefix, 0, prefix.length - 1));
+
+		bt_json_put(&scratch, pod,
+			"{metadata: {labels: {" INDEX_NAME ": %s}, annotations: {" INDEX_NAME
+			": %s}}, spec: {hostname: %s}}",
+			index_text, index_text, bt_str_sub(prefix, 0, prefix.length - 1));
 		add_index_variable(&scratch, spec, "containers", index_text);
 		add_index_variable(&scratch, spec, "initContainers", index_text);
 	}
 	if (pass->index_limit >= 0) {
-		bt_json_set_str(&scratch, bt_json_ensure_object(&scratch, metadata, "annotations"),
-			INDEX_FAILURES, bt_arena_printf(&scratch, "%" PRId64, failures));
+		bt_json_put(&scratch, pod, "{metadata: {annotations: {" INDEX_FAILURES ": %s}}}",
+			bt_arena_printf(&scratch, "%" PRId64, failures));
 	}
 	made = bt_sync_create_pods(sync, pod, 1, NULL);
 	bt_arena_finish(&scratch);
@@ -968,28 +956,21 @@ static void write_status(struct bt_job_pass *pass, bool suspended)
 {
 	struct bt_arena *arena = pass->sync->arena;
 	const struct bt_json_value *job = pass->sync->object;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *lists =
-		bt_json_ensure_object(arena, status, "uncountedTerminatedPods");
-	struct bt_str now = bt_time_text(arena, pass->sync->now_ns);
+	struct bt_json_value *now = bt_json_new_str(arena, bt_time_text(arena, pass->sync->now_ns));
+	bool starts = bt_json_text_at(job, "status.startTime").length == 0 ||
+		bt_condition_is(bt_json_array_at(job, "status.conditions"), "Suspended", "True");
+	bool completes = is_condition(pass, "Complete") &&
+		bt_json_text_at(job, "status.completionTime").length == 0;
+	struct bt_json_value *status = bt_json_put(arena, NULL,
+		"{uncountedTerminatedPods: {succeeded: null, failed: null}, startTime: %v, "
+		"completionTime: %v, active: %d, ready: %d, terminating: %d, succeeded: %d, "
+		"failed: %d}",
+		suspended        ? bt_json_new(arena, BT_JSON_NULL)
+			: starts ? now
+				 : NULL,
+		completes ? now : NULL, (int64_t)pass->active_count, pass->ready, pass->terminating,
+		pass->succeeded, pass->failed);
 
-	if (suspended) {
-		bt_json_set_value(arena, status, "startTime", bt_json_new(arena, BT_JSON_NULL));
-	} else if (bt_json_text_at(job, "status.startTime").length == 0 ||
-		bt_condition_is(bt_json_array_at(job, "status.conditions"), "Suspended", "True")) {
-		bt_json_set_str(arena, status, "startTime", now);
-	}
-	if (is_condition(pass, "Complete") &&
-		bt_json_text_at(job, "status.completionTime").length == 0) {
-		bt_json_set_str(arena, status, "completionTime", now);
-	}
-	bt_json_set_int64(arena, status, "active", pass->active_count);
-	bt_json_set_int64(arena, status, "ready", pass->ready);
-	bt_json_set_int64(arena, status, "terminating", pass->terminating);
-	bt_json_set_int64(arena, status, "succeeded", pass->succeeded);
-	bt_json_set_int64(arena, status, "failed", pass->failed);
-	bt_json_set_value(arena, lists, "succeeded", bt_json_new(arena, BT_JSON_NULL));
-	bt_json_set_value(arena, lists, "failed", bt_json_new(arena, BT_JSON_NULL));
 	set_indexes(pass, status);
 	bt_json_set_value(arena, status, "conditions", pass->conditions);
 	bt_sync_write_status(pass->sync, status);
@@ -1143,8 +1124,8 @@ static bool sync_finished(struct bt_sync *sync)
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
 		return true;
 	}
-	return bt_hub_is_done(bt_hub_delete(sync->hub, sync->resource, sync->key, -1,
-		bt_json_text_at(job, "metadata.uid"), sync->arena));
+	return bt_hub_is_done(
+		bt_sync_delete(sync, BT_HUB_JOBS, sync->key, bt_json_text_at(job, "metadata.uid")));
 }
 
 const struct bt_controller_ops bt_ttl_after_finished_controller = {

@@ -47,19 +47,19 @@ void bt_job_groups_observe(struct bt_job_groups *groups, const struct bt_observe
 }
 
 /** Counts the objects of the Job's namespace that refer to name. *out_first: one of them. */
-static uint32_t find_references(const struct bt_sync *sync, const struct bt_groups *index,
+static uint32_t find_references(struct bt_sync *sync, const struct bt_groups *index,
 	enum bt_hub_kind kind, struct bt_str name, const struct bt_json_value **out_first)
 {
 	struct bt_str group = bt_api_key(sync->arena, bt_key_namespace(sync->key), name);
+	uint32_t object_count;
+	struct bt_json_value **objects =
+		bt_sync_read_group(sync, kind, index, group, &object_count);
 	uint32_t count = 0;
 
-	BT_GROUPS_EACH (index, group, entry) {
-		const struct bt_json_value *object =
-			bt_hub_read(sync->hub, kind, bt_groups_key(index, entry), sync->arena);
-
+	for (uint32_t i = 0; i < object_count; i++) {
 		/* The index may lag behind the store. */
-		if (object != NULL && bt_str_equal(reference_of(kind, object), name)) {
-			*out_first = object;
+		if (bt_str_equal(reference_of(kind, objects[i]), name)) {
+			*out_first = objects[i];
 			count++;
 		}
 	}
@@ -74,8 +74,7 @@ static const struct bt_json_value *create(struct bt_sync *sync, enum bt_hub_kind
 	struct bt_api_answer answer;
 	bool created;
 
-	bt_json_set_str(
-		sync->arena, bt_json_ensure_object(sync->arena, object, "metadata"), "name", name);
+	bt_json_put(sync->arena, object, "{metadata: {name: %s}}", name);
 	created = bt_hub_create(sync->hub, kind, namespace_, object, sync->arena, &answer) == 201;
 	if (!created) {
 		sync->failed = true;
@@ -88,53 +87,27 @@ static const struct bt_json_value *create(struct bt_sync *sync, enum bt_hub_kind
 		       : NULL;
 }
 
-/** Returns an object owned by the Job, with an empty spec. */
-static struct bt_json_value *make_owned(struct bt_sync *sync)
-{
-	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
-
-	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"),
-		bt_sync_owner_reference(sync, arena));
-	(void)bt_json_ensure_object(arena, object, "spec");
-	return object;
-}
-
 static const struct bt_json_value *create_workload(struct bt_sync *sync)
 {
-	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *object = make_owned(sync);
-	struct bt_json_value *reference = bt_tree_ensure(arena, object, "spec.controllerRef");
-	struct bt_json_value *template_ = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_str job = bt_key_name(sync->key);
 
-	bt_json_set_c(arena, reference, "apiGroup", "batch");
-	bt_json_set_c(arena, reference, "kind", "Job");
-	bt_json_set_str(arena, reference, "name", bt_key_name(sync->key));
-	bt_json_set_c(arena, template_, "name", TEMPLATE_NAME);
-	bt_json_set_int64(arena, bt_tree_ensure(arena, template_, "schedulingPolicy.gang"),
-		"minCount", bt_json_int64_at(sync->object, "spec.parallelism", 1));
-	bt_json_append(arena,
-		bt_json_ensure_array(
-			arena, bt_json_ensure_object(arena, object, "spec"), "podGroupTemplates"),
-		template_);
-	return create(sync, BT_HUB_WORKLOADS, make_name(sync, bt_key_name(sync->key)), object);
+	return create(sync, BT_HUB_WORKLOADS, make_name(sync, job),
+		bt_json_put(sync->arena, NULL,
+			"{metadata: {ownerReferences: [%v]}, "
+			"spec: {controllerRef: {apiGroup: 'batch', kind: 'Job', name: %s}, "
+			"podGroupTemplates: [{name: '" TEMPLATE_NAME
+			"', schedulingPolicy: {gang: {minCount: %d}}}]}}",
+			bt_sync_owner_reference(sync, sync->arena), job,
+			bt_json_int64_at(sync->object, "spec.parallelism", 1)));
 }
 
 /** Creates the PodGroup from the Workload's only template. */
 static const struct bt_json_value *create_group(
 	struct bt_sync *sync, const struct bt_json_value *workload)
 {
-	static const char *const copied[] = {"schedulingPolicy", "schedulingConstraints",
-		"resourceClaims", "disruptionMode", "priorityClassName"};
 	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *object = make_owned(sync);
-	struct bt_json_value *owners =
-		bt_json_ensure_array(arena, bt_json_find(object, "metadata"), "ownerReferences");
 	struct bt_json_value *owner =
 		bt_controller_owner_reference(arena, sync->hub->kinds[BT_HUB_WORKLOADS], workload);
-	struct bt_json_value *reference =
-		bt_tree_ensure(arena, object, "spec.podGroupTemplateRef.workload");
 	const struct bt_json_value *template_ =
 		bt_json_array_at(workload, "spec.podGroupTemplates")->elements[0];
 	struct bt_str workload_name = bt_json_text_at(workload, "metadata.name");
@@ -147,22 +120,22 @@ static const struct bt_json_value *create_group(
 	/* The Workload is only an owner, because the Job is the controller. */
 	(void)bt_json_remove_c(owner, "controller");
 	(void)bt_json_remove_c(owner, "blockOwnerDeletion");
-	bt_json_append(arena, owners, owner);
-	bt_json_set_str(arena, reference, "workloadName", workload_name);
-	bt_json_set_str(arena, reference, "podGroupTemplateName", template_name);
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(copied); i++) {
-		const struct bt_json_value *value = bt_json_find(template_, copied[i]);
-
-		if (value != NULL) {
-			bt_json_set_value(arena, bt_json_find(object, "spec"), copied[i],
-				bt_json_clone(arena, value, false));
-		}
-	}
 	return create(sync, BT_HUB_POD_GROUPS,
 		make_name(sync,
 			bt_arena_printf(
 				arena, "%.*s-%.*s", BT_STR_ARG(room), BT_STR_ARG(template_name))),
-		object);
+		bt_json_put(arena, NULL,
+			"{metadata: {ownerReferences: [%v, %v]}, "
+			"spec: {podGroupTemplateRef: {workload: {workloadName: %s, "
+			"podGroupTemplateName: %s}}, schedulingPolicy: %t, "
+			"schedulingConstraints: %t, resourceClaims: %t, disruptionMode: %t, "
+			"priorityClassName: %t}}",
+			bt_sync_owner_reference(sync, arena), owner, workload_name, template_name,
+			bt_json_find(template_, "schedulingPolicy"),
+			bt_json_find(template_, "schedulingConstraints"),
+			bt_json_find(template_, "resourceClaims"),
+			bt_json_find(template_, "disruptionMode"),
+			bt_json_find(template_, "priorityClassName")));
 }
 
 /**

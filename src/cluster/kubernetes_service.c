@@ -18,20 +18,6 @@ static void observe_service(
 	}
 }
 
-static void set_port(
-	struct bt_arena *arena, struct bt_json_value *owner, int64_t number, int64_t target)
-{
-	struct bt_json_value *port = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_c(arena, port, "name", "https");
-	bt_json_set_c(arena, port, "protocol", "TCP");
-	bt_json_set_int64(arena, port, "port", number);
-	if (target != 0) {
-		bt_json_set_int64(arena, port, "targetPort", target);
-	}
-	bt_json_append(arena, bt_json_ensure_array(arena, owner, "ports"), port);
-}
-
 /**
  * Creates the object, or replaces an existing one if this member differs. member NULL: does not
  * change an existing object.
@@ -62,39 +48,22 @@ static bool sync_service(struct bt_sync *sync)
 	struct bt_arena *arena = sync->arena;
 	struct bt_str address = bt_str_from(sync->hub->options.api_address);
 	int64_t number = sync->hub->options.api_port;
-	struct bt_json_value *service = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *endpoints = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *slice = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *subset = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *spec = bt_json_ensure_object(arena, service, "spec");
-	struct bt_json_value *labels;
+	struct bt_json_value *service = bt_json_put(arena, NULL,
+		"{spec: {type: 'ClusterIP', clusterIP: '" CLUSTER_IP "', sessionAffinity: 'None', "
+		"ports: [{name: 'https', protocol: 'TCP', port: %d, targetPort: %d}]}, "
+		"metadata: {labels: {component: 'apiserver', provider: '" NAME "'}}}",
+		(int64_t)443, number);
+	struct bt_json_value *endpoints = bt_json_put(arena, NULL,
+		"{metadata: {labels: {endpointslice.kubernetes.io/skip-mirror: 'true'}}, "
+		"subsets: [{addresses: [{ip: %s}], "
+		"ports: [{name: 'https', protocol: 'TCP', port: %d}]}]}",
+		address, number);
+	struct bt_json_value *slice = bt_json_put(arena, NULL,
+		"{metadata: {labels: {kubernetes.io/service-name: '" NAME "'}}, addressType: %c, "
+		"endpoints: [{addresses: [%s], conditions: {ready: true}}], "
+		"ports: [{name: 'https', protocol: 'TCP', port: %d}]}",
+		bt_str_find_char(address, ':') >= 0 ? "IPv6" : "IPv4", address, number);
 
-	labels = bt_tree_ensure(arena, service, "metadata.labels");
-	bt_json_set_c(arena, labels, "component", "apiserver");
-	bt_json_set_c(arena, labels, "provider", NAME);
-	bt_json_set_c(arena, spec, "type", "ClusterIP");
-	bt_json_set_c(arena, spec, "clusterIP", CLUSTER_IP);
-	bt_json_set_c(arena, spec, "sessionAffinity", "None");
-	set_port(arena, spec, 443, number);
-
-	labels = bt_tree_ensure(arena, endpoints, "metadata.labels");
-	bt_json_set_c(arena, labels, "endpointslice.kubernetes.io/skip-mirror", "true");
-	bt_json_set_str(arena, entry, "ip", address);
-	bt_json_append(arena, bt_json_ensure_array(arena, subset, "addresses"), entry);
-	set_port(arena, subset, number, 0);
-	bt_json_append(arena, bt_json_ensure_array(arena, endpoints, "subsets"), subset);
-
-	labels = bt_tree_ensure(arena, slice, "metadata.labels");
-	bt_json_set_c(arena, labels, "kubernetes.io/service-name", NAME);
-	bt_json_set_c(
-		arena, slice, "addressType", bt_str_find_char(address, ':') >= 0 ? "IPv6" : "IPv4");
-	entry = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_append(arena, bt_json_ensure_array(arena, entry, "addresses"),
-		bt_json_new_str(arena, address));
-	bt_json_set_bool(arena, bt_json_ensure_object(arena, entry, "conditions"), "ready", true);
-	bt_json_append(arena, bt_json_ensure_array(arena, slice, "endpoints"), entry);
-	set_port(arena, slice, number, 0);
 	return create_or_replace(sync, BT_HUB_SERVICES, NULL, service) &&
 		create_or_replace(sync, BT_HUB_ENDPOINTS, "subsets", endpoints) &&
 		create_or_replace(sync, BT_HUB_SLICES, "endpoints", slice);
@@ -139,18 +108,15 @@ static bool sync_root_ca(struct bt_sync *sync)
 	struct bt_arena *arena = sync->arena;
 	struct bt_str key = bt_api_key(arena, sync->key, BT_STR(ROOT_CA));
 	const struct bt_json_value *old = bt_hub_read(sync->hub, BT_HUB_CONFIG_MAPS, key, arena);
-	struct bt_json_value *wanted = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, wanted, "metadata");
-	struct bt_json_value *data = bt_json_ensure_object(arena, wanted, "data");
+	struct bt_json_value *wanted = bt_json_put(arena, NULL,
+		"{metadata: {name: '" ROOT_CA "', annotations: {kubernetes.io/description: "
+		"'Contains a CA bundle that can be used to verify the API server of this "
+		"cluster.'}}, data: {ca.crt: %c}}",
+		sync->hub->options.root_ca);
 	uint16_t code;
 
-	bt_json_set_c(arena, metadata, "name", ROOT_CA);
-	bt_json_set_c(arena, bt_json_ensure_object(arena, metadata, "annotations"),
-		"kubernetes.io/description",
-		"Contains a CA bundle that can be used to verify the API server of this cluster.");
-	bt_json_set_c(arena, data, "ca.crt", sync->hub->options.root_ca);
 	if (bt_tree_is_deleting(sync->object) ||
-		bt_json_equal(bt_json_object_at(old, "data"), data)) {
+		bt_json_equal(bt_json_object_at(old, "data"), bt_json_find(wanted, "data"))) {
 		return true;
 	}
 	code = old == NULL

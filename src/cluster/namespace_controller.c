@@ -31,12 +31,6 @@ struct pass {
 	struct bt_strbuf remaining_text;
 };
 
-static void finish(void *data)
-{
-	struct terminator *self = data;
-	bt_groups_finish(&self->ending);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct terminator *self = data;
@@ -133,7 +127,6 @@ static void write_conditions(struct pass *pass)
 	struct bt_sync *sync = pass->sync;
 	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *list = bt_tree_copy_array(arena, sync->object, "status.conditions");
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	bool remains = pass->remaining != 0;
 	bool finalized = pass->finalizers.count != 0;
 	struct bt_strbuf text = {0};
@@ -171,8 +164,7 @@ static void write_conditions(struct pass *pass)
 		(void)bt_tree_set_condition(arena, list, &conditions[i], false, sync->now_ns);
 	}
 	bt_strbuf_finish(&text);
-	bt_json_set_value(arena, status, "conditions", list);
-	bt_sync_write_status(sync, status);
+	bt_sync_write_status(sync, bt_json_put(arena, NULL, "{conditions: %v}", list));
 }
 
 static bool sync(struct bt_sync *sync)
@@ -225,7 +217,7 @@ const struct bt_controller_ops bt_namespace_controller_ops = {
 	.watches = BT_WATCH_ALL,
 	.object = BT_HUB_NAMESPACES,
 	.data_bytes = sizeof(struct terminator),
-	.finish = finish,
+	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };

@@ -128,8 +128,6 @@ void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *n
 static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
 {
 	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *spec = bt_json_ensure_object(arena, patch, "spec");
 	struct bt_str cidr;
 
 	if (bt_json_text_at(sync->object, "spec.podCIDR").length != 0) {
@@ -141,11 +139,9 @@ static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
 	}
 	cidr = bt_arena_printf(
 		arena, "%u.%u.%u.0/24", node->subnet[0], node->subnet[1], node->subnet[2]);
-	bt_json_set_str(arena, spec, "podCIDR", cidr);
-	bt_json_append(
-		arena, bt_json_ensure_array(arena, spec, "podCIDRs"), bt_json_new_str(arena, cidr));
-	return bt_hub_patch(sync->hub, sync->resource, BT_SUBRESOURCE_NONE, sync->key, patch,
-		       arena) < 500;
+	return bt_sync_patch(sync, BT_HUB_NODES, sync->key,
+		       bt_json_put(arena, NULL, "{spec: {podCIDR: %s, podCIDRs: [%s]}}", cidr,
+			       cidr)) < 500;
 }
 
 /* --- heartbeats: leases in kube-node-lease (spec 14b section 9, 1) --- */
@@ -163,24 +159,22 @@ static bool ensure_lease(struct bt_sync *sync)
 {
 	struct bt_arena *arena = sync->arena;
 	struct bt_str key = bt_api_key(arena, BT_STR(LEASE_NAMESPACE), sync->key);
-	struct bt_json_value *lease = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, lease, "metadata");
-	struct bt_json_value *spec = bt_json_ensure_object(arena, lease, "spec");
 	struct bt_json_value *owner = bt_sync_owner_reference(sync, arena);
 
 	if (bt_hub_exists(sync->hub, BT_HUB_LEASES, key)) {
 		return true;
 	}
-	bt_json_set_str(arena, metadata, "name", sync->key);
 	(void)bt_json_remove_c(owner, "controller");
 	(void)bt_json_remove_c(owner, "blockOwnerDeletion");
-	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"), owner);
-	bt_json_set_str(arena, spec, "holderIdentity", sync->key);
-	bt_json_set_int64(arena, spec, "leaseDurationSeconds", 40);
-	bt_json_set_str(arena, spec, "renewTime", bt_micro_time_text(arena, sync->now_ns));
 	/* A 4xx answer is not retried: without the namespace there can be no lease. */
-	return bt_hub_create(
-		       sync->hub, BT_HUB_LEASES, BT_STR(LEASE_NAMESPACE), lease, arena, NULL) < 500;
+	return bt_hub_create(sync->hub, BT_HUB_LEASES, BT_STR(LEASE_NAMESPACE),
+		       bt_json_put(arena, NULL,
+			       "{metadata: {name: %s, ownerReferences: [%v]}, "
+			       "spec: {holderIdentity: %s, leaseDurationSeconds: %d, "
+			       "renewTime: %s}}",
+			       sync->key, owner, sync->key, INT64_C(40),
+			       bt_micro_time_text(arena, sync->now_ns)),
+		       arena, NULL) < 500;
 }
 
 /** Renews the lease of the next simulated node. */
@@ -189,7 +183,6 @@ static void renew_lease(struct bt_sync *sync)
 	struct bt_node_agent *agent = sync->data;
 	struct bt_arena *arena = sync->arena;
 	int64_t interval = RENEW_EVERY_NS / (agent->nodes.count != 0 ? agent->nodes.count : 1);
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 	const struct bt_agent_node *node = NULL;
 
 	if (sync->now_ns < agent->lease_due_ns) {
@@ -214,11 +207,10 @@ static void renew_lease(struct bt_sync *sync)
 	if (node == NULL) {
 		return;
 	}
-	bt_json_set_str(arena, bt_json_ensure_object(arena, patch, "spec"), "renewTime",
-		bt_micro_time_text(arena, sync->now_ns));
-	if (bt_hub_patch(sync->hub, sync->hub->kinds[BT_HUB_LEASES], BT_SUBRESOURCE_NONE,
-		    bt_api_key(arena, BT_STR(LEASE_NAMESPACE), bt_str_from(node->name)), patch,
-		    arena) == 404) {
+	if (bt_sync_patch(sync, BT_HUB_LEASES,
+		    bt_api_key(arena, BT_STR(LEASE_NAMESPACE), bt_str_from(node->name)),
+		    bt_json_put(arena, NULL, "{spec: {renewTime: %s}}",
+			    bt_micro_time_text(arena, sync->now_ns))) == 404) {
 		bt_hub_enqueue(sync->hub, bt_str_from(node->name));
 	}
 }

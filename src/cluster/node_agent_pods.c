@@ -465,15 +465,13 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 		}
 	}
 	if (!admit(sync->data, record, runs, arena, &refusal)) {
-		struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-
-		bt_json_set_c(arena, status, "phase", "Failed");
-		bt_json_set_str(arena, status, "reason", refusal.reason);
-		bt_json_set_str(arena, status, "message", refusal.message);
-		bt_json_set_str(arena, status, "startTime", bt_time_text(arena, sync->now_ns));
 		bt_sync_event(sync, "Warning", bt_arena_str(arena, refusal.reason).data, "%.*s",
 			BT_STR_ARG(refusal.message));
-		return bt_sync_patch_status(sync, status);
+		return bt_sync_patch_status(sync,
+			bt_json_put(arena, NULL,
+				"{phase: 'Failed', reason: %s, message: %s, startTime: %s}",
+				refusal.reason, refusal.message,
+				bt_time_text(arena, sync->now_ns)));
 	}
 	if (runs) {
 		/* The pod was already running when this process started. */
@@ -502,9 +500,8 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 	if (sync->now_ns >= deadline_of(sync, record)) {
 		static const char message[] =
 			"Pod was active on the node longer than the specified deadline";
-		status = bt_agent_ended_status(sync, EXIT_CODE_STOPPED);
-		bt_json_set_c(sync->arena, status, "reason", "DeadlineExceeded");
-		bt_json_set_c(sync->arena, status, "message", message);
+		status = bt_json_put(sync->arena, bt_agent_ended_status(sync, EXIT_CODE_STOPPED),
+			"{reason: 'DeadlineExceeded', message: %c}", message);
 		bt_sync_event(sync, "Normal", "DeadlineExceeded", "%s", message);
 		return bt_sync_patch_status(sync, status);
 	}

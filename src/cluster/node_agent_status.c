@@ -46,25 +46,17 @@ static void set_condition(const struct picture *picture, struct bt_json_value *c
 	int64_t generation = bt_json_int64_at(picture->pod, "metadata.generation", 0);
 
 	if (entry == NULL) {
-		entry = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, entry, "type", condition->type);
+		entry = bt_json_put(arena, NULL, "{type: %c}", condition->type);
 		bt_json_append(arena, conditions, entry);
 	}
 	if (!bt_str_equal_c(bt_json_text_at(entry, "status"), status)) {
-		bt_json_set_c(arena, entry, "status", status);
-		bt_json_set_str(arena, entry, "lastTransitionTime", picture->now);
-	}
-	if (generation > 0) {
-		bt_json_set_int64(arena, entry, "observedGeneration", generation);
+		bt_json_put(
+			arena, entry, "{status: %c, lastTransitionTime: %s}", status, picture->now);
 	}
 	(void)bt_json_remove_c(entry, "reason");
 	(void)bt_json_remove_c(entry, "message");
-	if (condition->reason != NULL) {
-		bt_json_set_c(arena, entry, "reason", condition->reason);
-	}
-	if (condition->message != NULL) {
-		bt_json_set_c(arena, entry, "message", condition->message);
-	}
+	bt_json_put(arena, entry, "{observedGeneration?: %d, reason: %c, message: %c}",
+		generation > 0 ? generation : 0, condition->reason, condition->message);
 }
 
 static bool gates_are_open(const struct bt_json_value *pod, const struct bt_json_value *conditions)
@@ -112,24 +104,10 @@ static void set_ready(const struct picture *picture, struct bt_json_value *condi
 static struct bt_json_value *terminated(
 	const struct picture *picture, struct bt_str started, int64_t exit_code)
 {
-	struct bt_arena *arena = picture->arena;
-	struct bt_json_value *state = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *ended = bt_json_ensure_object(arena, state, "terminated");
-
-	bt_json_set_int64(arena, ended, "exitCode", exit_code);
-	bt_json_set_c(arena, ended, "reason", exit_code == 0 ? "Completed" : "Error");
-	bt_json_set_str(arena, ended, "startedAt", started.length != 0 ? started : picture->now);
-	bt_json_set_str(arena, ended, "finishedAt", picture->now);
-	return state;
-}
-
-static struct bt_json_value *running_state(const struct picture *picture)
-{
-	struct bt_json_value *state = bt_json_new(picture->arena, BT_JSON_OBJECT);
-
-	bt_json_set_str(picture->arena, bt_json_ensure_object(picture->arena, state, "running"),
-		"startedAt", picture->now);
-	return state;
+	return bt_json_put(picture->arena, NULL,
+		"{terminated: {exitCode: %d, reason: %c, startedAt: %s, finishedAt: %s}}",
+		exit_code, exit_code == 0 ? "Completed" : "Error",
+		started.length != 0 ? started : picture->now, picture->now);
 }
 
 static struct bt_json_value *container_status(const struct picture *picture,
@@ -137,7 +115,6 @@ static struct bt_json_value *container_status(const struct picture *picture,
 	int64_t exit_code)
 {
 	struct bt_arena *arena = picture->arena;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_str name = bt_json_text_at(container, "name");
 	struct bt_str image = bt_json_text_at(container, "image");
 	struct bt_str started = bt_json_text_at(before, "state.running.startedAt");
@@ -146,21 +123,19 @@ static struct bt_json_value *container_status(const struct picture *picture,
 	struct bt_json_value *last = again
 		? terminated(picture, started, exit_code)
 		: bt_json_clone(arena, bt_json_object_at(before, "lastState"), false);
+	struct bt_json_value *state = runs
+		? bt_json_put(arena, NULL, "{running: {startedAt: %s}}", picture->now)
+		: terminated(picture, started, exit_code);
 
-	bt_json_set_str(arena, status, "name", name);
-	bt_json_set_value(arena, status, "state",
-		runs ? running_state(picture) : terminated(picture, started, exit_code));
-	bt_json_set_value(arena, status, "lastState", last);
-	bt_json_set_bool(arena, status, "ready", runs && !picture->unready);
-	bt_json_set_int64(arena, status, "restartCount", again ? restarts + 1 : restarts);
-	bt_json_set_str(arena, status, "image", image);
-	bt_json_set_str(arena, status, "imageID", image);
-	bt_json_set_str(arena, status, "containerID",
+	return bt_json_put(arena, NULL,
+		"{name: %s, state: %v, lastState: %v, ready: %b, restartCount: %d, image: %s, "
+		"imageID: %s, containerID: %s, started: %b}",
+		name, state, last, runs && !picture->unready, again ? restarts + 1 : restarts,
+		image, image,
 		bt_arena_printf(arena, "berth://%.*s/%.*s",
 			BT_STR_ARG(bt_json_text_at(picture->pod, "metadata.uid")),
-			BT_STR_ARG(name)));
-	bt_json_set_bool(arena, status, "started", runs);
-	return status;
+			BT_STR_ARG(name)),
+		runs);
 }
 
 static void set_containers(const struct picture *picture, struct bt_json_value *status)
@@ -195,15 +170,6 @@ static void set_containers(const struct picture *picture, struct bt_json_value *
 }
 
 /* --- whole statuses --- */
-
-static void set_ips(const struct picture *picture, struct bt_json_value *status, const char *list,
-	struct bt_str ip)
-{
-	struct bt_json_value *entry = bt_json_new(picture->arena, BT_JSON_OBJECT);
-
-	bt_json_set_str(picture->arena, entry, "ip", ip);
-	bt_json_append(picture->arena, bt_json_ensure_array(picture->arena, status, list), entry);
-}
 
 /**
  * Returns the pod's address. It differs from those of other pods on the node while the subnet has
@@ -250,16 +216,11 @@ struct bt_json_value *bt_agent_running_status(
 		set_condition(&picture, conditions, &started[i]);
 	}
 	set_ready(&picture, conditions);
-	if (generation > 0) {
-		bt_json_set_int64(arena, status, "observedGeneration", generation);
-	}
-	bt_json_set_c(arena, status, "phase", "Running");
-	bt_json_set_value(arena, status, "conditions", conditions);
-	bt_json_set_str(arena, status, "hostIP", host_ip);
-	set_ips(&picture, status, "hostIPs", host_ip);
-	bt_json_set_str(arena, status, "podIP", ip);
-	set_ips(&picture, status, "podIPs", ip);
-	bt_json_set_str(arena, status, "startTime", bt_time_text(arena, record->accepted_ns));
+	bt_json_put(arena, status,
+		"{observedGeneration?: %d, phase: 'Running', conditions: %v, hostIP: %s, "
+		"hostIPs: [{ip: %s}], podIP: %s, podIPs: [{ip: %s}], startTime: %s}",
+		generation > 0 ? generation : 0, conditions, host_ip, host_ip, ip, ip,
+		bt_time_text(arena, record->accepted_ns));
 	set_containers(&picture, status);
 	return status;
 }
@@ -307,21 +268,17 @@ struct bt_json_value *bt_agent_missing_status(
 struct bt_json_value *bt_agent_readiness_status(const struct bt_sync *sync, bool with_containers)
 {
 	struct picture picture = picture_of(sync);
-	struct bt_json_value *status = bt_json_new(sync->arena, BT_JSON_OBJECT);
 	struct bt_json_value *conditions =
 		bt_tree_copy_array(sync->arena, sync->object, "status.conditions");
 	struct bt_json_value *containers =
 		bt_tree_copy_array(sync->arena, sync->object, "status.containerStatuses");
 
 	set_ready(&picture, conditions);
-	bt_json_set_value(sync->arena, status, "conditions", conditions);
-	for (uint32_t i = 0; with_containers && i < containers->count; i++) {
+	for (uint32_t i = 0; i < containers->count; i++) {
 		bt_json_set_bool(sync->arena, containers->elements[i], "ready", !picture.unready);
 	}
-	if (with_containers) {
-		bt_json_set_value(sync->arena, status, "containerStatuses", containers);
-	}
-	return status;
+	return bt_json_put(sync->arena, NULL, "{conditions: %v, containerStatuses: %v}", conditions,
+		with_containers ? containers : NULL);
 }
 
 struct bt_json_value *bt_agent_ended_status(const struct bt_sync *sync, int64_t exit_code)
@@ -335,17 +292,16 @@ struct bt_json_value *bt_agent_ended_status(const struct bt_sync *sync, int64_t 
 	};
 	struct bt_arena *arena = sync->arena;
 	struct picture picture = picture_of(sync);
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *conditions =
 		bt_tree_copy_array(arena, sync->object, "status.conditions");
+	struct bt_json_value *status = bt_json_put(arena, NULL, "{phase: %c, conditions: %v}",
+		exit_code == 0 ? "Succeeded" : "Failed", conditions);
 
 	picture.running = false;
 	picture.exit_code = exit_code;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(ended); i++) {
 		set_condition(&picture, conditions, &ended[i]);
 	}
-	bt_json_set_c(arena, status, "phase", exit_code == 0 ? "Succeeded" : "Failed");
-	bt_json_set_value(arena, status, "conditions", conditions);
 	set_containers(&picture, status);
 	return status;
 }
@@ -362,18 +318,9 @@ struct bt_json_value *bt_agent_restarted_status(const struct bt_sync *sync, int6
 
 /* --- creating nodes and completing their statuses (spec 14b section 9, 1) --- */
 
-#define KUBELET_VERSION "v1.36.2"
 #define EPHEMERAL_STORAGE "100Gi"
 /** The first zones have letters, the others numbers. */
 #define ZONE_LETTERS 26
-
-static void set_text(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text)
-{
-	if (bt_tree_text(object, name).length == 0) {
-		bt_json_set_str(arena, object, name, text);
-	}
-}
 
 static struct bt_json_value *conditions_of(
 	const struct bt_json_value *node, struct bt_arena *arena, int64_t now_ns)
@@ -403,121 +350,117 @@ static struct bt_json_value *conditions_of(
 static struct bt_json_value *addresses_of(
 	struct bt_arena *arena, const char *ip, struct bt_str name)
 {
-	const struct bt_str values[] = {bt_arena_str(arena, bt_str_from(ip)), name};
-	static const char *const types[] = {"InternalIP", "Hostname"};
-	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(types); i++) {
-		struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, entry, "type", types[i]);
-		bt_json_set_str(arena, entry, "address", values[i]);
-		bt_json_append(arena, list, entry);
-	}
-	return list;
+	return bt_json_put(arena, NULL,
+		"[{type: 'InternalIP', address: %s}, {type: 'Hostname', address: %s}]",
+		bt_arena_str(arena, bt_str_from(ip)), name);
 }
 
+struct default_text {
+	const char *name;
+	struct bt_str text;
+};
+
+static void set_missing_texts(struct bt_arena *arena, struct bt_json_value *object,
+	const struct default_text *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bt_tree_text(object, texts[i].name).length == 0) {
+			bt_json_set_str(arena, object, texts[i].name, texts[i].text);
+		}
+	}
+}
+
+/** Returns a copy of status.nodeInfo with all members. */
 static struct bt_json_value *info_of(
 	struct bt_arena *arena, const struct bt_json_value *before, struct bt_str id)
 {
+	const struct default_text texts[] = {
+		{"machineID", id},
+		{"systemUUID", id},
+		{"bootID", id},
+		{"kernelVersion", BT_STR("6.1.0-berth")},
+		{"osImage", BT_STR("Simulated node of berth")},
+		{"containerRuntimeVersion", BT_STR("berth://1.0.0")},
+		{"kubeletVersion", BT_STR("v1.36.2")},
+		{"kubeProxyVersion", BT_STR("")},
+		{"operatingSystem", BT_STR("linux")},
+		{"architecture", BT_STR("amd64")},
+	};
 	struct bt_json_value *info = bt_json_clone(arena, before, false);
 
-	set_text(arena, info, "machineID", id);
-	set_text(arena, info, "systemUUID", id);
-	set_text(arena, info, "bootID", id);
-	set_text(arena, info, "kernelVersion", BT_STR("6.1.0-berth"));
-	set_text(arena, info, "osImage", BT_STR("Simulated node of berth"));
-	set_text(arena, info, "containerRuntimeVersion", BT_STR("berth://1.0.0"));
-	set_text(arena, info, "kubeletVersion", BT_STR(KUBELET_VERSION));
-	set_text(arena, info, "kubeProxyVersion", BT_STR(""));
-	set_text(arena, info, "operatingSystem", BT_STR("linux"));
-	set_text(arena, info, "architecture", BT_STR("amd64"));
+	set_missing_texts(arena, info, texts, BT_ARRAY_LENGTH(texts));
 	return info;
 }
 
-/** The labels that a kubelet sets when it registers its node. */
+/** Sets the labels that a kubelet sets when it registers its node. */
 static void set_node_labels(
 	struct bt_arena *arena, struct bt_json_value *labels, struct bt_str name)
 {
-	set_text(arena, labels, "kubernetes.io/arch", BT_STR("amd64"));
-	set_text(arena, labels, "kubernetes.io/hostname", name);
-	set_text(arena, labels, "kubernetes.io/os", BT_STR("linux"));
-	set_text(arena, labels, "beta.kubernetes.io/arch",
-		bt_tree_text(labels, "kubernetes.io/arch"));
-	set_text(arena, labels, "beta.kubernetes.io/os", bt_tree_text(labels, "kubernetes.io/os"));
+	struct bt_str arch = bt_tree_text(labels, "kubernetes.io/arch");
+	struct bt_str os = bt_tree_text(labels, "kubernetes.io/os");
+	const struct default_text texts[] = {
+		{"kubernetes.io/arch", BT_STR("amd64")},
+		{"kubernetes.io/hostname", name},
+		{"kubernetes.io/os", BT_STR("linux")},
+		{"beta.kubernetes.io/arch", arch.length != 0 ? arch : BT_STR("amd64")},
+		{"beta.kubernetes.io/os", os.length != 0 ? os : BT_STR("linux")},
+	};
+
+	set_missing_texts(arena, labels, texts, BT_ARRAY_LENGTH(texts));
 }
 
 void bt_agent_complete_node(struct bt_sync *sync, const struct bt_agent_node *record)
 {
 	const struct bt_json_value *node = sync->object;
 	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *labels;
+	const struct bt_json_value *old_labels = bt_json_object_at(node, "metadata.labels");
+	struct bt_json_value *labels = bt_json_clone(arena, old_labels, false);
+	bool has_addresses = bt_json_array_at(node, "status.addresses")->count != 0;
 
-	bt_json_set_value(arena, status, "conditions", conditions_of(node, arena, sync->now_ns));
-	if (bt_json_array_at(node, "status.addresses")->count == 0) {
-		bt_json_set_value(arena, status, "addresses",
-			addresses_of(arena, record->address, sync->key));
-	}
-	bt_json_set_value(arena, status, "nodeInfo",
-		info_of(arena, bt_json_object_at(node, "status.nodeInfo"),
-			bt_json_text_at(node, "metadata.uid")));
-	bt_sync_write_status(sync, status);
-	labels = bt_json_clone(arena, bt_json_object_at(node, "metadata.labels"), false);
+	bt_sync_write_status(sync,
+		bt_json_put(arena, NULL, "{conditions: %v, addresses: %v, nodeInfo: %v}",
+			conditions_of(node, arena, sync->now_ns),
+			has_addresses ? NULL : addresses_of(arena, record->address, sync->key),
+			info_of(arena, bt_json_object_at(node, "status.nodeInfo"),
+				bt_json_text_at(node, "metadata.uid"))));
 	set_node_labels(arena, labels, sync->key);
-	if (labels->count != bt_json_object_at(node, "metadata.labels")->count) {
-		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-
-		bt_json_set_value(
-			arena, bt_json_ensure_object(arena, patch, "metadata"), "labels", labels);
-		sync->failed = !bt_hub_is_done(bt_hub_patch(sync->hub, sync->resource,
-				       BT_SUBRESOURCE_NONE, sync->key, patch, arena)) ||
-			sync->failed;
+	if (labels->count != old_labels->count &&
+		!bt_hub_is_done(bt_sync_patch(sync, BT_HUB_NODES, sync->key,
+			bt_json_put(arena, NULL, "{metadata: {labels: %v}}", labels)))) {
+		sync->failed = true;
 	}
 }
 
 /* --- nodes of --nodes --- */
 
-static struct bt_json_value *amounts_of(
-	const struct bt_node_template *template_, struct bt_arena *arena)
-{
-	struct bt_json_value *amounts = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_c(arena, amounts, "cpu", template_->cpu);
-	bt_json_set_c(arena, amounts, "ephemeral-storage", EPHEMERAL_STORAGE);
-	bt_json_set_c(arena, amounts, "memory", template_->memory);
-	bt_json_set_c(arena, amounts, "pods", template_->pods);
-	return amounts;
-}
-
 static struct bt_json_value *make_node(const struct bt_node_template *template_, uint32_t index,
 	struct bt_str name, struct bt_arena *arena, int64_t now_ns)
 {
-	struct bt_json_value *node = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, node, "metadata");
-	struct bt_json_value *labels = bt_json_ensure_object(arena, metadata, "labels");
-	struct bt_json_value *status = bt_json_ensure_object(arena, node, "status");
+	struct bt_json_value *labels = bt_json_new(arena, BT_JSON_OBJECT);
+	const struct bt_json_value *amounts = bt_json_put(arena, NULL,
+		"{cpu: %c, ephemeral-storage: '" EPHEMERAL_STORAGE "', memory: %c, pods: %c}",
+		template_->cpu, template_->memory, template_->pods);
 	/* Counts from 1: an address that ends with 0 looks like a network's. */
 	struct bt_str address = bt_arena_printf(arena, "172.%u.%u.%u",
 		16 + ((index + 1) >> 16 & 15), (index + 1) >> 8 & 255, (index + 1) & 255);
 
-	bt_json_set_str(arena, metadata, "name", name);
 	set_node_labels(arena, labels, name);
 	if (template_->zone_count != 0) {
 		uint32_t zone = index % template_->zone_count;
 
-		bt_json_set_c(arena, labels, "topology.kubernetes.io/region", "region-1");
-		bt_json_set_str(arena, labels, "topology.kubernetes.io/zone",
+		bt_json_put(arena, labels,
+			"{topology.kubernetes.io/region: 'region-1', "
+			"topology.kubernetes.io/zone: %s}",
 			zone < ZONE_LETTERS
 				? bt_arena_printf(arena, "zone-%c", (char)('a' + (int)zone))
 				: bt_arena_printf(arena, "zone-%u", zone));
 	}
-	bt_json_set_value(arena, status, "capacity", amounts_of(template_, arena));
-	bt_json_set_value(arena, status, "allocatable", amounts_of(template_, arena));
-	bt_json_set_value(arena, status, "conditions", conditions_of(node, arena, now_ns));
-	bt_json_set_value(arena, status, "addresses", addresses_of(arena, address.data, name));
-	bt_json_set_value(arena, status, "nodeInfo",
-		info_of(arena, bt_json_object_at(status, "nodeInfo"), name));
-	return node;
+	return bt_json_put(arena, NULL,
+		"{metadata: {labels: %v, name: %s}, status: {capacity: %t, allocatable: %t, "
+		"conditions: %v, addresses: %v, nodeInfo: %v}}",
+		labels, name, amounts, amounts, conditions_of(NULL, arena, now_ns),
+		addresses_of(arena, address.data, name),
+		info_of(arena, bt_json_object_at(NULL, "nodeInfo"), name));
 }
 
 int bt_controllers_add_nodes(struct bt_controllers *controllers,

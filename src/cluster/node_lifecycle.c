@@ -131,15 +131,6 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 /* --- nodes without heartbeat --- */
 
-static struct bt_json_value *with_conditions(
-	struct bt_arena *arena, struct bt_json_value *conditions)
-{
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_value(arena, status, "conditions", conditions);
-	return status;
-}
-
 /** Sets the node's conditions to Unknown, and condition Ready of its pods to False. */
 static bool mark_unknown(struct bt_sync *sync)
 {
@@ -166,7 +157,7 @@ static bool mark_unknown(struct bt_sync *sync)
 				arena, conditions, &unknown, false, sync->now_ns);
 		}
 	}
-	bt_sync_write_status(sync, with_conditions(arena, conditions));
+	bt_sync_write_status(sync, bt_json_put(arena, NULL, "{conditions: %v}", conditions));
 	if (sync->failed) {
 		return false;
 	}
@@ -181,7 +172,7 @@ static bool mark_unknown(struct bt_sync *sync)
 		conditions = bt_tree_copy_array(arena, pod, "status.conditions");
 		(void)bt_tree_set_condition(arena, conditions, &not_ready, false, sync->now_ns);
 		if (!bt_tree_write_status(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
-			    with_conditions(arena, conditions), arena)) {
+			    bt_json_put(arena, NULL, "{conditions: %v}", conditions), arena)) {
 			sync->failed = true;
 		}
 	}
@@ -233,8 +224,6 @@ static const struct wanted wanted_taints[] = {
 static bool set_taint(struct bt_sync *sync, struct bt_json_value *taints, const char *key,
 	const char *effect, bool wanted)
 {
-	struct bt_json_value *taint;
-
 	for (uint32_t i = 0; i < taints->count; i++) {
 		if (bt_str_equal_c(bt_json_text_at(taints->elements[i], "key"), key) &&
 			bt_str_equal_c(bt_json_text_at(taints->elements[i], "effect"), effect)) {
@@ -244,15 +233,11 @@ static bool set_taint(struct bt_sync *sync, struct bt_json_value *taints, const 
 			return !wanted;
 		}
 	}
-	if (!wanted) {
-		return false;
+	if (wanted) {
+		bt_json_put(sync->arena, taints, "[{key: %c, effect: %c, timeAdded: %s}]", key,
+			effect, bt_time_text(sync->arena, sync->now_ns));
 	}
-	taint = bt_json_new(sync->arena, BT_JSON_OBJECT);
-	bt_json_set_c(sync->arena, taint, "key", key);
-	bt_json_set_c(sync->arena, taint, "effect", effect);
-	bt_json_set_str(sync->arena, taint, "timeAdded", bt_time_text(sync->arena, sync->now_ns));
-	bt_json_append(sync->arena, taints, taint);
-	return true;
+	return wanted;
 }
 
 static bool sync(struct bt_sync *sync)
@@ -261,7 +246,6 @@ static bool sync(struct bt_sync *sync)
 	const struct bt_json_value *conditions =
 		bt_json_array_at(sync->object, "status.conditions");
 	struct bt_json_value *taints = bt_tree_copy_array(arena, sync->object, "spec.taints");
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 	bool changed = false;
 
 	if (!check_heartbeat(sync)) {
@@ -278,13 +262,10 @@ static bool sync(struct bt_sync *sync)
 			changed |= set_taint(sync, taints, wanted->key, "NoExecute", is_wanted);
 		}
 	}
-	if (!changed) {
-		return true;
-	}
-	bt_json_set_value(arena, bt_tree_ensure(arena, patch, "spec"), "taints",
-		taints->count != 0 ? taints : bt_json_new(arena, BT_JSON_NULL));
-	return bt_hub_is_done(bt_hub_patch(
-		sync->hub, sync->resource, BT_SUBRESOURCE_NONE, sync->key, patch, arena));
+	return !changed ||
+		bt_hub_is_done(bt_sync_patch(sync, BT_HUB_NODES, sync->key,
+			bt_json_put(arena, NULL, "{spec: {taints: %v}}",
+				taints->count != 0 ? taints : bt_json_new(arena, BT_JSON_NULL))));
 }
 
 const struct bt_controller_ops bt_node_lifecycle_ops = {

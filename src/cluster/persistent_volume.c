@@ -123,26 +123,16 @@ static struct bt_str choose_volume(
 
 /* --- binding --- */
 
-static bool patch(struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key,
-	struct bt_json_value *document)
-{
-	return bt_hub_patch(sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE, key, document,
-		       sync->arena) == 200;
-}
-
 void bt_pv_set_claim_reference(
 	struct bt_arena *arena, struct bt_json_value *spec, const struct bt_json_value *claim)
 {
-	struct bt_json_value *reference = bt_json_ensure_object(arena, spec, "claimRef");
-
-	bt_json_set_c(arena, reference, "apiVersion", "v1");
-	bt_json_set_c(arena, reference, "kind", "PersistentVolumeClaim");
-	bt_json_set_str(arena, reference, "name", bt_json_text_at(claim, "metadata.name"));
-	bt_json_set_str(
-		arena, reference, "namespace", bt_json_text_at(claim, "metadata.namespace"));
-	bt_json_set_str(arena, reference, "resourceVersion",
-		bt_json_text_at(claim, "metadata.resourceVersion"));
-	bt_json_set_str(arena, reference, "uid", bt_json_text_at(claim, "metadata.uid"));
+	bt_json_put(arena, spec,
+		"{claimRef: {apiVersion: 'v1', kind: 'PersistentVolumeClaim', name: %s, "
+		"namespace: %s, resourceVersion: %s, uid: %s}}",
+		bt_json_text_at(claim, "metadata.name"),
+		bt_json_text_at(claim, "metadata.namespace"),
+		bt_json_text_at(claim, "metadata.resourceVersion"),
+		bt_json_text_at(claim, "metadata.uid"));
 }
 
 static bool claim_volume(
@@ -150,71 +140,59 @@ static bool claim_volume(
 {
 	struct bt_arena *arena = sync->arena;
 	const struct bt_json_value *before = bt_json_find_path(volume, "spec.claimRef");
-	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 
 	if (bt_str_equal(bt_json_text_at(before, "uid"), bt_json_text_at(claim, "metadata.uid"))) {
 		return true;
 	}
 	if (before == NULL) {
-		bt_json_set_c(arena, bt_tree_ensure(arena, document, "metadata.annotations"),
-			BT_PV_BOUND_BY_CONTROLLER, "yes");
+		bt_json_put(arena, patch,
+			"{metadata: {annotations: {" BT_PV_BOUND_BY_CONTROLLER ": 'yes'}}}");
 	}
-	bt_pv_set_claim_reference(arena, bt_tree_ensure(arena, document, "spec"), claim);
-	return patch(sync, BT_HUB_VOLUMES, bt_json_text_at(volume, "metadata.name"), document);
+	bt_pv_set_claim_reference(arena, bt_tree_ensure(arena, patch, "spec"), claim);
+	return bt_sync_patch(sync, BT_HUB_VOLUMES, bt_json_text_at(volume, "metadata.name"),
+		       patch) == 200;
 }
 
 static bool name_volume(
 	struct bt_sync *sync, const struct bt_json_value *claim, const struct bt_json_value *volume)
 {
-	struct bt_arena *arena = sync->arena;
 	bool chosen = bt_json_text_at(claim, "spec.volumeName").length == 0;
-	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *annotations;
 
 	if (!chosen && bt_tree_annotation(claim, BT_PV_BIND_COMPLETED).length != 0) {
 		return true;
 	}
-	annotations = bt_tree_ensure(arena, document, "metadata.annotations");
-	bt_json_set_c(arena, annotations, BT_PV_BIND_COMPLETED, "yes");
-	if (chosen) {
-		bt_json_set_c(arena, annotations, BT_PV_BOUND_BY_CONTROLLER, "yes");
-		bt_json_set_str(arena, bt_tree_ensure(arena, document, "spec"), "volumeName",
-			bt_json_text_at(volume, "metadata.name"));
-	}
-	return patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key, document);
+	return bt_sync_patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key,
+		       bt_json_put(sync->arena, NULL,
+			       "{metadata: {annotations: {" BT_PV_BIND_COMPLETED
+			       ": 'yes', " BT_PV_BOUND_BY_CONTROLLER
+			       ": %c}}, spec: {volumeName?: %s}}",
+			       chosen ? "yes" : NULL,
+			       chosen ? bt_json_text_at(volume, "metadata.name") : BT_STR(""))) ==
+		200;
 }
 
 static bool write_phase(struct bt_sync *sync, const struct bt_json_value *volume, const char *phase)
 {
-	struct bt_json_value *status = bt_json_new(sync->arena, BT_JSON_OBJECT);
-
-	if (bt_str_equal_c(bt_json_text_at(volume, "status.phase"), phase)) {
-		return true;
-	}
-	bt_json_set_c(sync->arena, status, "phase", phase);
-	bt_json_set_str(sync->arena, status, "lastPhaseTransitionTime",
-		bt_time_text(sync->arena, sync->now_ns));
-	return bt_tree_write_status(
-		sync->hub, sync->hub->kinds[BT_HUB_VOLUMES], volume, status, sync->arena);
+	return bt_str_equal_c(bt_json_text_at(volume, "status.phase"), phase) ||
+		bt_tree_write_status(sync->hub, sync->hub->kinds[BT_HUB_VOLUMES], volume,
+			bt_json_put(sync->arena, NULL, "{phase: %c, lastPhaseTransitionTime: %s}",
+				phase, bt_time_text(sync->arena, sync->now_ns)),
+			sync->arena);
 }
 
 /** Binds in four writes. false: try again. */
 static bool bind(
 	struct bt_sync *sync, const struct bt_json_value *claim, const struct bt_json_value *volume)
 {
-	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-
 	if (!claim_volume(sync, claim, volume) || !write_phase(sync, volume, "Bound") ||
 		!name_volume(sync, claim, volume)) {
 		return false;
 	}
-	bt_json_set_c(arena, status, "phase", "Bound");
-	bt_json_set_value(arena, status, "accessModes",
-		bt_tree_copy_array(arena, volume, "spec.accessModes"));
-	bt_json_set_value(arena, status, "capacity",
-		bt_json_clone(arena, bt_json_object_at(volume, "spec.capacity"), false));
-	bt_sync_write_status(sync, status);
+	bt_sync_write_status(sync,
+		bt_json_put(sync->arena, NULL, "{phase: 'Bound', accessModes: %t, capacity: %t}",
+			bt_json_array_at(volume, "spec.accessModes"),
+			bt_json_object_at(volume, "spec.capacity")));
 	return true;
 }
 
@@ -260,7 +238,6 @@ static bool sync_unbound(struct bt_sync *sync)
 	struct bt_arena *arena = sync->arena;
 	struct bt_str class_name = bt_pv_class_of(claim);
 	const struct bt_json_value *class_;
-	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_str provisioner;
 	struct bt_str volume;
 	bool delayed;
@@ -268,13 +245,11 @@ static bool sync_unbound(struct bt_sync *sync)
 	if (class_name.data == NULL) {
 		struct bt_str name = default_class(sync);
 
-		if (name.length != 0) {
-			bt_json_set_str(arena, bt_tree_ensure(arena, document, "spec"),
-				"storageClassName", name);
-			if (patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key, document)) {
-				/* This write enqueues the claim again. */
-				return true;
-			}
+		if (name.length != 0 &&
+			bt_sync_patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key,
+				bt_json_put(arena, NULL, "{spec: {storageClassName: %s}}", name)) ==
+				200) {
+			return true; /* this write enqueues the claim again */
 		}
 	}
 	class_ = bt_pv_read_class(sync->hub, class_name, arena);
@@ -311,15 +286,14 @@ static bool sync_unbound(struct bt_sync *sync)
 	}
 	provisioner = bt_json_text_at(class_, "provisioner");
 	if (provisioner.length != 0 && !bt_str_equal_c(provisioner, BT_PV_NO_PROVISIONER)) {
-		struct bt_json_value *annotations =
-			bt_tree_ensure(arena, document, "metadata.annotations");
-
 		if (bt_str_equal(bt_tree_annotation(claim, BT_PV_PROVISIONER), provisioner)) {
 			return true;
 		}
-		bt_json_set_str(arena, annotations, BT_PV_PROVISIONER_BETA, provisioner);
-		bt_json_set_str(arena, annotations, BT_PV_PROVISIONER, provisioner);
-		if (!patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key, document)) {
+		if (bt_sync_patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key,
+			    bt_json_put(arena, NULL,
+				    "{metadata: {annotations: {" BT_PV_PROVISIONER_BETA
+				    ": %s, " BT_PV_PROVISIONER ": %s}}}",
+				    provisioner, provisioner)) != 200) {
 			return false;
 		}
 		bt_sync_event(sync, "Normal", "ExternalProvisioning",
@@ -349,8 +323,6 @@ static bool expand(struct bt_sync *sync, const struct bt_json_value *volume)
 	struct bt_str wanted = bt_json_text_at(sync->object, "spec.resources.requests.storage");
 	struct bt_str before = bt_json_text_at(sync->object, "status.capacity.storage");
 	struct bt_str name = bt_json_text_at(volume, "metadata.name");
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_quantity request;
 	struct bt_quantity capacity;
 	struct bt_quantity size;
@@ -365,17 +337,16 @@ static bool expand(struct bt_sync *sync, const struct bt_json_value *volume)
 		bt_quantity_compare(&request, &size) > 0) {
 		bt_sync_event(sync, "Normal", "Resizing",
 			"External resizer is resizing volume %.*s", BT_STR_ARG(name));
-		bt_json_set_str(
-			arena, bt_tree_ensure(arena, patch, "spec.capacity"), "storage", wanted);
-		if (bt_hub_patch(sync->hub, sync->hub->kinds[BT_HUB_VOLUMES], BT_SUBRESOURCE_NONE,
-			    name, patch, arena) != 200) {
+		if (bt_sync_patch(sync, BT_HUB_VOLUMES, name,
+			    bt_json_put(arena, NULL, "{spec: {capacity: {storage: %s}}}",
+				    wanted)) != 200) {
 			return false;
 		}
 	}
-	bt_json_set_str(arena, bt_json_ensure_object(arena, status, "capacity"), "storage", wanted);
-	bt_json_set_str(arena, bt_json_ensure_object(arena, status, "allocatedResources"),
-		"storage", wanted);
-	bt_sync_write_status(sync, status);
+	bt_sync_write_status(sync,
+		bt_json_put(arena, NULL,
+			"{capacity: {storage: %s}, allocatedResources: {storage: %s}}", wanted,
+			wanted));
 	bt_sync_event(sync, "Normal", "FileSystemResizeSuccessful",
 		"MountVolume.NodeExpandVolume succeeded for volume \"%.*s\"", BT_STR_ARG(name));
 	return true;
@@ -397,11 +368,9 @@ static bool sync_claim(struct bt_sync *sync)
 	/* spec.volumeName was set by a user or by an earlier binding. */
 	volume = bt_hub_read(sync->hub, BT_HUB_VOLUMES, name, sync->arena);
 	if (volume == NULL && completed) {
-		struct bt_json_value *status = bt_json_new(sync->arena, BT_JSON_OBJECT);
 		bt_sync_event(sync, "Warning", "ClaimLost",
 			"Bound claim has lost its PersistentVolume. Data on the volume is lost!");
-		bt_json_set_c(sync->arena, status, "phase", "Lost");
-		bt_sync_write_status(sync, status);
+		bt_sync_write_status(sync, bt_json_put(sync->arena, NULL, "{phase: 'Lost'}"));
 		return true;
 	}
 	if (volume == NULL || bt_tree_is_deleting(volume)) {
@@ -594,8 +563,8 @@ static bool sync_volume(struct bt_sync *sync)
 			bt_tree_is_deleting(volume)) {
 			return true;
 		}
-		code = bt_hub_delete(sync->hub, sync->resource, sync->key, -1,
-			bt_json_text_at(volume, "metadata.uid"), sync->arena);
+		code = bt_sync_delete(
+			sync, BT_HUB_VOLUMES, sync->key, bt_json_text_at(volume, "metadata.uid"));
 		return bt_hub_is_done(code) || code == 409;
 	}
 	if (bt_str_equal(bt_json_text_at(owner, "spec.volumeName"), sync->key)) {
@@ -615,23 +584,13 @@ static bool sync(struct bt_sync *sync)
 	return sync->object == NULL || (is_volume ? sync_volume(sync) : sync_claim(sync));
 }
 
-static void finish(void *data)
-{
-	struct binder *self = data;
-
-	bt_groups_finish(&self->available);
-	bt_groups_finish(&self->claimed);
-	bt_groups_finish(&self->pending);
-	bt_groups_finish(&self->waiting);
-}
-
 const struct bt_controller_ops bt_persistent_volume_ops = {
 	.name = "persistentvolume-binder-controller",
 	.component = "persistentvolume-controller",
 	.watches = BT_WATCH(BT_HUB_VOLUMES) | BT_WATCH(BT_HUB_VOLUME_CLAIMS) |
 		BT_WATCH(BT_HUB_STORAGE_CLASSES) | BT_WATCH(BT_HUB_PODS),
 	.data_bytes = sizeof(struct binder),
-	.finish = finish,
+	.group_count = 4,
 	.observe = observe,
 	.sync = sync,
 };

@@ -125,7 +125,6 @@ static bool sync(struct bt_sync *sync)
 	uint64_t labels = bt_label_bits(bt_json_object_at(set, "spec.template.metadata.labels"));
 	int64_t min_ready = bt_json_int64_at(set, "spec.minReadySeconds", 0);
 	struct bt_tree_condition failure = {.type = "ReplicaFailure", .status = "True"};
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *conditions = bt_tree_copy_array(arena, set, "status.conditions");
 	const struct bt_indexed_pod **pods;
 	uint32_t count;
@@ -144,12 +143,6 @@ static bool sync(struct bt_sync *sync)
 		available += bt_replicas_is_available(
 			pods[i], min_ready, sync->now_seconds, &sync->wait_until_seconds);
 	}
-	bt_json_set_int64(arena, status, "replicas", count);
-	bt_json_set_int64(arena, status, "fullyLabeledReplicas", fully_labeled);
-	bt_json_set_int64(arena, status, "readyReplicas", ready);
-	bt_json_set_int64(arena, status, "availableReplicas", available);
-	bt_json_set_int64(arena, status, "observedGeneration",
-		bt_json_int64_at(set, "metadata.generation", 0));
 	if (!bt_tree_is_deleting(set)) {
 		failure.reason = scale_to_spec(sync, pods, count, &failure.message);
 	}
@@ -158,8 +151,12 @@ static bool sync(struct bt_sync *sync)
 	} else {
 		bt_tree_remove_condition(conditions, "ReplicaFailure");
 	}
-	bt_json_set_value(arena, status, "conditions", conditions);
-	bt_sync_write_status(sync, status);
+	bt_sync_write_status(sync,
+		bt_json_put(arena, NULL,
+			"{replicas: %d, fullyLabeledReplicas: %d, readyReplicas: %d, "
+			"availableReplicas: %d, observedGeneration: %d, conditions: %v}",
+			(int64_t)count, fully_labeled, ready, available,
+			bt_json_int64_at(set, "metadata.generation", 0), conditions));
 	return true;
 }
 

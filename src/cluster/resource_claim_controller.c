@@ -40,14 +40,6 @@ bool bt_claim_is_reserved(const struct bt_json_value *claim, struct bt_str uid)
 	return bt_tree_find(bt_json_array_at(claim, "status.reservedFor"), "uid", uid) != NULL;
 }
 
-static void finish(void *data)
-{
-	struct claimer *self = data;
-
-	bt_groups_finish(&self->missing);
-	bt_groups_finish(&self->unreserved);
-}
-
 /* --- changes; keys: pods "ns/name", claims "#ns/name" --- */
 
 static void enqueue_claim(struct bt_hub *hub, struct bt_str claim)
@@ -147,8 +139,8 @@ static struct bt_str make_claim(struct bt_sync *sync, const struct bt_json_value
 		bt_arena_printf(arena, "%.*s-%.*s-", BT_STR_ARG(bt_key_name(sync->key)),
 			BT_STR_ARG(entry_name)),
 		true);
-	bt_json_set_str(arena, bt_tree_ensure(arena, claim, "metadata.annotations"),
-		BT_POD_CLAIM_NAME_ANNOTATION, entry_name);
+	bt_json_put(arena, claim,
+		"{metadata: {annotations: {" BT_POD_CLAIM_NAME_ANNOTATION ": %s}}}", entry_name);
 	if (bt_hub_create(sync->hub, BT_HUB_CLAIMS, namespace_, claim, arena, &answer) == 201) {
 		name = bt_arena_str(arena, bt_key_name(bt_stored_key(answer.object)));
 	} else {
@@ -167,9 +159,6 @@ static void reserve(struct bt_sync *sync, struct bt_str name)
 	struct bt_str uid = bt_json_text_at(sync->object, "metadata.uid");
 	struct bt_str key = bt_api_key(arena, bt_key_namespace(sync->key), name);
 	const struct bt_json_value *claim = bt_hub_read(sync->hub, BT_HUB_CLAIMS, key, arena);
-	struct bt_json_value *status;
-	struct bt_json_value *reserved;
-	struct bt_json_value *consumer;
 
 	if (claim == NULL || bt_tree_is_deleting(claim) || !bt_claim_is_allocated(claim)) {
 		bt_groups_set(&self->unreserved, sync->key, key);
@@ -178,16 +167,13 @@ static void reserve(struct bt_sync *sync, struct bt_str name)
 	if (bt_claim_is_reserved(claim, uid)) {
 		return;
 	}
-	status = bt_json_new(arena, BT_JSON_OBJECT);
-	reserved = bt_tree_copy_array(arena, claim, "status.reservedFor");
-	consumer = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, consumer, "resource", "pods");
-	bt_json_set_str(arena, consumer, "name", bt_key_name(sync->key));
-	bt_json_set_str(arena, consumer, "uid", uid);
-	bt_json_append(arena, reserved, consumer);
-	bt_json_set_value(arena, status, "reservedFor", reserved);
-	if (!bt_tree_write_status(
-		    sync->hub, sync->hub->kinds[BT_HUB_CLAIMS], claim, status, arena)) {
+	if (!bt_tree_write_status(sync->hub, sync->hub->kinds[BT_HUB_CLAIMS], claim,
+		    bt_json_put(arena, NULL, "{reservedFor: %v}",
+			    bt_json_put(arena,
+				    bt_tree_copy_array(arena, claim, "status.reservedFor"),
+				    "[{resource: 'pods', name: %s, uid: %s}]",
+				    bt_key_name(sync->key), uid)),
+		    arena)) {
 		sync->failed = true;
 	}
 }
@@ -207,7 +193,6 @@ static bool sync_pod(struct bt_sync *sync)
 	bt_groups_remove(&self->missing, sync->key);
 	for (uint32_t i = 0; i < entries->count; i++) {
 		const struct bt_json_value *entry = entries->elements[i];
-		struct bt_json_value *item;
 		struct bt_str claim;
 
 		if (bt_json_text_at(entry, "resourceClaimTemplateName").length == 0) {
@@ -218,13 +203,10 @@ static bool sync_pod(struct bt_sync *sync)
 				bt_api_key(arena, bt_key_namespace(sync->key), claim))) {
 			claim = make_claim(sync, entry);
 		}
-		if (claim.length == 0) {
-			continue;
+		if (claim.length != 0) {
+			bt_json_put(arena, made, "[{name: %s, resourceClaimName: %s}]",
+				bt_json_text_at(entry, "name"), claim);
 		}
-		item = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_str(arena, item, "name", bt_json_text_at(entry, "name"));
-		bt_json_set_str(arena, item, "resourceClaimName", claim);
-		bt_json_append(arena, made, item);
 	}
 	if (!bt_tree_write_status(sync->hub, sync->resource, pod, status, arena)) {
 		return false;
@@ -304,8 +286,8 @@ static bool sync_claim(struct bt_sync *sync, struct bt_str namespace_)
 		!bt_pod_is_over(pod)) {
 		return true;
 	}
-	code = bt_hub_delete(sync->hub, sync->resource, bt_tree_key(arena, claim), -1,
-		bt_json_text_at(claim, "metadata.uid"), arena);
+	code = bt_sync_delete(sync, BT_HUB_CLAIMS, bt_tree_key(arena, claim),
+		bt_json_text_at(claim, "metadata.uid"));
 	return bt_hub_is_done(code) || code == 409;
 }
 
@@ -328,7 +310,7 @@ const struct bt_controller_ops bt_resource_claim_ops = {
 	.watches =
 		BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_CLAIMS) | BT_WATCH(BT_HUB_CLAIM_TEMPLATES),
 	.data_bytes = sizeof(struct claimer),
-	.finish = finish,
+	.group_count = 2,
 	.observe = observe,
 	.sync = sync,
 };

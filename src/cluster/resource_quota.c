@@ -10,12 +10,6 @@ struct quotas {
 	struct bt_groups by_namespace; /* keys of quotas */
 };
 
-static void finish(void *data)
-{
-	struct quotas *self = data;
-	bt_groups_finish(&self->by_namespace);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct quotas *self = data;
@@ -45,8 +39,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 }
 
 /** The status is a merge patch: it must remove names explicitly that the quota no longer limits. */
-static void remove_others(struct bt_arena *arena, const struct bt_json_value *stored,
-	struct bt_json_value *amounts)
+static void remove_others(
+	struct bt_arena *arena, const struct bt_json_value *stored, struct bt_json_value *amounts)
 {
 	for (uint32_t i = 0; i < stored->count; i++) {
 		if (bt_json_get(amounts, stored->members[i].name) == NULL) {
@@ -61,12 +55,11 @@ static bool sync(struct bt_sync *sync)
 	const struct bt_json_value *hard = bt_json_object_at(sync->object, "spec.hard");
 	struct bt_json_value *used = bt_quota_used(
 		sync->hub->api, bt_key_namespace(sync->key), sync->object, sync->arena);
-	struct bt_json_value *status = bt_json_new(sync->arena, BT_JSON_OBJECT);
+	struct bt_json_value *status =
+		bt_json_put(sync->arena, NULL, "{hard: %t, used: %v}", hard, used);
 
-	bt_json_set_value(sync->arena, status, "hard", bt_json_clone(sync->arena, hard, false));
-	bt_json_set_value(sync->arena, status, "used", used);
 	remove_others(sync->arena, bt_json_object_at(sync->object, "status.hard"),
-		bt_json_ensure_object(sync->arena, status, "hard"));
+		bt_json_find(status, "hard"));
 	remove_others(sync->arena, bt_json_object_at(sync->object, "status.used"), used);
 	bt_sync_write_status(sync, status);
 	return true;
@@ -77,7 +70,7 @@ const struct bt_controller_ops bt_resource_quota_ops = {
 	.watches = BT_WATCH_ALL,
 	.object = BT_HUB_QUOTAS,
 	.data_bytes = sizeof(struct quotas),
-	.finish = finish,
+	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };

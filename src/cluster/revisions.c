@@ -37,22 +37,6 @@ static struct bt_revision revision_of(const struct bt_json_value *object, const 
 	};
 }
 
-/**
- * Returns {spec: {template: {..., $patch: replace}}}, a strategic merge patch that restores the
- * template.
- */
-static struct bt_json_value *data_of(struct bt_sync *sync)
-{
-	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *data = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *template_ =
-		bt_json_clone(arena, bt_json_object_at(sync->object, "spec.template"), false);
-
-	bt_json_set_c(arena, template_, "$patch", "replace");
-	bt_json_set_value(arena, bt_json_ensure_object(arena, data, "spec"), "template", template_);
-	return data;
-}
-
 /** Creates the template's revision, or adopts an existing one without owner. NULL: try again. */
 static const struct bt_json_value *make_revision(struct bt_sync *sync, const char *hash_label,
 	struct bt_json_value *data, int64_t number, int64_t *collision_count)
@@ -64,8 +48,6 @@ static const struct bt_json_value *make_revision(struct bt_sync *sync, const cha
 	struct bt_str name = bt_arena_printf(arena, "%.*s-%.*s",
 		BT_STR_ARG(bt_str_sub(bt_key_name(sync->key), 0, 52)), BT_STR_ARG(hash));
 	struct bt_str key = bt_api_key(arena, namespace_, name);
-	struct bt_json_value *revision = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, revision, "metadata");
 	struct bt_json_value *labels = bt_json_clone(
 		arena, bt_json_object_at(sync->object, "spec.template.metadata.labels"), false);
 	struct bt_json_value *annotations = bt_json_clone(
@@ -73,16 +55,16 @@ static const struct bt_json_value *make_revision(struct bt_sync *sync, const cha
 	const struct bt_json_value *found;
 	uint16_t code;
 
-	bt_json_set_str(arena, metadata, "name", name);
 	bt_json_set_str(arena, labels, hash_label, hash);
-	bt_json_set_value(arena, metadata, "labels", labels);
 	(void)bt_json_remove_c(annotations, "kubectl.kubernetes.io/last-applied-configuration");
-	bt_json_set_value(arena, metadata, "annotations", annotations);
-	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"),
-		bt_sync_owner_reference(sync, arena));
-	bt_json_set_value(arena, revision, "data", bt_json_clone(arena, data, false));
-	bt_json_set_int64(arena, revision, "revision", number);
-	code = bt_hub_create(sync->hub, BT_HUB_REVISIONS, namespace_, revision, arena, NULL);
+	code = bt_hub_create(sync->hub, BT_HUB_REVISIONS, namespace_,
+		bt_json_put(arena, NULL,
+			"{metadata: {name: %s, labels: %v, annotations: %v, ownerReferences: "
+	                "[%v]}, "
+			"data: %t, revision: %d}",
+			name, labels, annotations, bt_sync_owner_reference(sync, arena), data,
+			number),
+		arena, NULL);
 	found = bt_hub_read(sync->hub, BT_HUB_REVISIONS, key, arena);
 	if (code == 201 || found == NULL) {
 		return found;
@@ -103,24 +85,25 @@ bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned, cons
 {
 	struct bt_arena *arena = sync->arena;
 	struct bt_str uid = bt_json_text_at(sync->object, "metadata.uid");
-	struct bt_json_value *data = data_of(sync);
+	/* A strategic merge patch that restores the template. */
+	struct bt_json_value *data = bt_json_put(arena, NULL, "{spec: {template: %v}}",
+		bt_json_put(arena,
+			bt_json_clone(
+				arena, bt_json_object_at(sync->object, "spec.template"), false),
+			"{$patch: 'replace'}"));
 	struct bt_revisions revisions = {
 		.update = UINT32_MAX,
 		.collision_count = bt_json_int64_at(sync->object, "status.collisionCount", 0),
 	};
-	uint32_t count = 0;
+	uint32_t count;
+	struct bt_json_value **objects =
+		bt_sync_read_group(sync, BT_HUB_REVISIONS, owned, uid, &count);
 	int64_t number = 1;
 
-	BT_GROUPS_EACH (owned, uid, at) {
-		count++;
-	}
 	revisions.items = BT_ARENA_NEW_ARRAY(arena, struct bt_revision, count + 1);
-	BT_GROUPS_EACH (owned, uid, at) {
-		const struct bt_json_value *object =
-			bt_hub_read(sync->hub, BT_HUB_REVISIONS, bt_groups_key(owned, at), arena);
-
-		if (object != NULL && !bt_tree_is_deleting(object)) {
-			revisions.items[revisions.count++] = revision_of(object, hash_label);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!bt_tree_is_deleting(objects[i])) {
+			revisions.items[revisions.count++] = revision_of(objects[i], hash_label);
 		}
 	}
 	qsort(revisions.items, revisions.count, sizeof(*revisions.items), compare_revisions);
@@ -137,24 +120,20 @@ bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned, cons
 			make_revision(sync, hash_label, data, number, &revisions.collision_count);
 
 		if (made == NULL) {
-			struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-
-			bt_json_set_int64(
-				arena, status, "collisionCount", revisions.collision_count);
-			bt_sync_write_status(sync, status);
+			bt_sync_write_status(sync,
+				bt_json_put(arena, NULL, "{collisionCount: %d}",
+					revisions.collision_count));
 			return false;
 		}
 		revisions.update = revisions.count;
 		revisions.items[revisions.count++] = revision_of(made, hash_label);
 	} else if (revisions.update != revisions.count - 1) {
 		/* The template is an older one again: give its revision the highest number. */
-		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 		struct bt_str key = bt_api_key(
 			arena, bt_key_namespace(sync->key), revisions.items[revisions.update].name);
 
-		bt_json_set_int64(arena, patch, "revision", number);
-		if (bt_hub_patch(sync->hub, sync->hub->kinds[BT_HUB_REVISIONS], BT_SUBRESOURCE_NONE,
-			    key, patch, arena) != 200) {
+		if (bt_sync_patch(sync, BT_HUB_REVISIONS, key,
+			    bt_json_put(arena, NULL, "{revision: %d}", number)) != 200) {
 			return false;
 		}
 		revisions.items[revisions.update].number = number;
@@ -198,10 +177,9 @@ void bt_revisions_clean_up(
 			continue;
 		}
 		unused--;
-		(void)bt_hub_delete(sync->hub, sync->hub->kinds[BT_HUB_REVISIONS],
+		(void)bt_sync_delete(sync, BT_HUB_REVISIONS,
 			bt_api_key(
 				sync->arena, bt_key_namespace(sync->key), revisions->items[i].name),
-			-1, bt_json_text_at(revisions->items[i].object, "metadata.uid"),
-			sync->arena);
+			bt_json_text_at(revisions->items[i].object, "metadata.uid"));
 	}
 }

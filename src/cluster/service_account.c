@@ -24,7 +24,6 @@ static void observe(BT_UNUSED void *data, struct bt_hub *hub, const struct bt_ob
 static bool sync(struct bt_sync *sync)
 {
 	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *account;
 	uint16_t code;
 
 	if (bt_tree_is_deleting(sync->object) ||
@@ -32,9 +31,8 @@ static bool sync(struct bt_sync *sync)
 			bt_api_key(arena, sync->key, BT_STR("default")))) {
 		return true;
 	}
-	account = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, bt_tree_ensure(arena, account, "metadata"), "name", "default");
-	code = bt_hub_create(sync->hub, BT_HUB_SERVICE_ACCOUNTS, sync->key, account, arena, NULL);
+	code = bt_hub_create(sync->hub, BT_HUB_SERVICE_ACCOUNTS, sync->key,
+		bt_json_put(arena, NULL, "{metadata: {name: 'default'}}"), arena, NULL);
 	return code == 201 || code == 409 || code == 403 || code == 404;
 }
 
@@ -55,12 +53,6 @@ const struct bt_controller_ops bt_service_account_ops = {
 struct kept_tokens {
 	struct bt_groups secrets;
 };
-
-static void finish_tokens(void *data)
-{
-	struct kept_tokens *kept = data;
-	bt_groups_finish(&kept->secrets);
-}
 
 static struct bt_str account_of(
 	struct bt_arena *arena, struct bt_str key, const struct bt_json_value *secret)
@@ -91,8 +83,8 @@ static void set_data(struct bt_sync *sync, struct bt_json_value *patch, const ch
 	struct bt_str old = bt_tree_text(bt_json_object_at(sync->object, "data"), name);
 	bt_base64_encode(value, &text);
 	if (old.length == 0 || (replaces && !bt_str_equal(old, bt_strbuf_str(&text)))) {
-		bt_json_set_str(sync->arena, bt_json_ensure_object(sync->arena, patch, "data"),
-			name, bt_arena_str(sync->arena, bt_strbuf_str(&text)));
+		bt_json_put(sync->arena, patch, "{data: {%c: %s}}", name,
+			bt_arena_str(sync->arena, bt_strbuf_str(&text)));
 	}
 	bt_strbuf_finish_wiped(&text);
 }
@@ -106,8 +98,8 @@ static bool sync_tokens(struct bt_sync *sync)
 	struct bt_str uid = bt_json_text_at(account, "metadata.uid");
 	struct bt_str kept_uid = bt_tree_annotation(sync->object, ACCOUNT_UID);
 	if (account == NULL || (kept_uid.length != 0 && !bt_str_equal(kept_uid, uid))) {
-		return bt_hub_is_done(bt_hub_delete(sync->hub, sync->resource, sync->key, -1,
-			bt_json_text_at(sync->object, "metadata.uid"), arena));
+		return bt_hub_is_done(bt_sync_delete(sync, BT_HUB_SECRETS, sync->key,
+			bt_json_text_at(sync->object, "metadata.uid")));
 	}
 	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 	if (bt_tree_text(bt_json_object_at(sync->object, "data"), "token").length == 0) {
@@ -123,13 +115,10 @@ static bool sync_tokens(struct bt_sync *sync)
 	}
 	set_data(sync, patch, "namespace", bt_key_namespace(sync->key), true);
 	if (kept_uid.length == 0) {
-		struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
-		bt_json_set_str(arena, bt_json_ensure_object(arena, metadata, "annotations"),
-			ACCOUNT_UID, uid);
+		bt_json_put(arena, patch, "{metadata: {annotations: {" ACCOUNT_UID ": %s}}}", uid);
 	}
 	return patch->count == 0 ||
-		bt_hub_is_done(bt_hub_patch(
-			sync->hub, sync->resource, BT_SUBRESOURCE_NONE, sync->key, patch, arena));
+		bt_hub_is_done(bt_sync_patch(sync, BT_HUB_SECRETS, sync->key, patch));
 }
 
 const struct bt_controller_ops bt_service_account_token_ops = {
@@ -137,7 +126,7 @@ const struct bt_controller_ops bt_service_account_token_ops = {
 	.watches = BT_WATCH(BT_HUB_SECRETS) | BT_WATCH(BT_HUB_SERVICE_ACCOUNTS),
 	.object = BT_HUB_SECRETS,
 	.data_bytes = sizeof(struct kept_tokens),
-	.finish = finish_tokens,
+	.group_count = 1,
 	.observe = observe_tokens,
 	.sync = sync_tokens,
 };

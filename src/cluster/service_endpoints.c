@@ -216,19 +216,6 @@ static struct port_group *find_group(
 	return &pass->groups.items[pass->groups.count - 1];
 }
 
-static struct bt_json_value *pod_reference(
-	struct bt_arena *arena, const struct bt_indexed_pod *record)
-{
-	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_c(arena, reference, "kind", "Pod");
-	bt_json_set_str(
-		arena, reference, "namespace", bt_arena_str(arena, bt_key_namespace(record->key)));
-	bt_json_set_str(arena, reference, "name", bt_arena_str(arena, bt_key_name(record->key)));
-	bt_json_set_str(arena, reference, "uid", bt_arena_str(arena, record->uid));
-	return reference;
-}
-
 /** Returns the text that identifies an endpoint in all slices. */
 static struct bt_str identity_of(const struct bt_json_value *endpoint)
 {
@@ -264,50 +251,38 @@ static void visit_pod(
 	}
 	for (uint32_t i = 0; i < service_ports->count; i++) {
 		const struct bt_json_value *from = service_ports->elements[i];
-		struct bt_json_value *port = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_str name = bt_json_text_at(from, "name");
+		bool has_name = pass->as_slices || name.length != 0;
 		int64_t number = target_port(from, pod);
 
-		if (number == 0) {
-			continue;
+		if (number != 0) {
+			bt_json_put(arena, ports,
+				"[{name: %v, port: %d, protocol: %s, appProtocol?: %s}]",
+				has_name ? bt_json_new_str(arena, name) : NULL, number,
+				bt_json_text_at(from, "protocol"),
+				bt_json_text_at(from, "appProtocol"));
 		}
-		if (pass->as_slices || bt_json_text_at(from, "name").length != 0) {
-			bt_json_set_str(arena, port, "name", bt_json_text_at(from, "name"));
-		}
-		bt_json_set_int64(arena, port, "port", number);
-		bt_json_set_str(arena, port, "protocol", bt_json_text_at(from, "protocol"));
-		if (bt_json_text_at(from, "appProtocol").length != 0) {
-			bt_json_set_str(
-				arena, port, "appProtocol", bt_json_text_at(from, "appProtocol"));
-		}
-		bt_json_append(arena, ports, port);
 	}
 	if (!pass->as_slices && ports->count == 0 && service_ports->count != 0) {
 		return;
 	}
 	group = find_group(pass, ports, bt_str_find_char(ip, ':') >= 0 ? "IPv6" : "IPv4");
-	if (hostname.length != 0 &&
-		bt_str_equal(
-			bt_json_text_at(pod, "spec.subdomain"), bt_key_name(pass->sync->key))) {
-		bt_json_set_str(arena, entry, "hostname", bt_arena_str(arena, hostname));
+	if (!bt_str_equal(bt_json_text_at(pod, "spec.subdomain"), bt_key_name(pass->sync->key))) {
+		hostname = BT_STR("");
 	}
-	if (node.length != 0) {
-		bt_json_set_str(arena, entry, "nodeName", node);
-	}
-	bt_json_set_value(arena, entry, "targetRef", pod_reference(arena, record));
+	bt_json_put(arena, entry,
+		"{hostname?: %s, nodeName?: %s, "
+		"targetRef: {kind: 'Pod', namespace: %s, name: %s, uid: %s}}",
+		bt_arena_str(arena, hostname), node,
+		bt_arena_str(arena, bt_key_namespace(record->key)),
+		bt_arena_str(arena, bt_key_name(record->key)), bt_arena_str(arena, record->uid));
 	if (pass->as_slices) {
-		struct bt_json_value *conditions =
-			bt_json_ensure_object(arena, entry, "conditions");
-		struct bt_str zone = bt_groups_of(&self->zones, node);
-
-		bt_json_append(arena, bt_json_ensure_array(arena, entry, "addresses"),
-			bt_json_new_str(arena, ip));
-		bt_json_set_bool(arena, conditions, "ready",
-			pass->publishes_not_ready || (record->ready && !record->deleting));
-		bt_json_set_bool(arena, conditions, "serving", record->ready);
-		bt_json_set_bool(arena, conditions, "terminating", record->deleting);
-		if (zone.length != 0) {
-			bt_json_set_str(arena, entry, "zone", bt_arena_str(arena, zone));
-		}
+		bt_json_put(arena, entry,
+			"{conditions: {ready: %b, serving: %b, terminating: %b}, addresses: [%s], "
+			"zone?: %s}",
+			pass->publishes_not_ready || (record->ready && !record->deleting),
+			record->ready, record->deleting, ip,
+			bt_arena_str(arena, bt_groups_of(&self->zones, node)));
 		add_endpoint(group, entry);
 		return;
 	}
@@ -379,15 +354,14 @@ static bool sync_endpoints(struct bt_sync *sync)
 	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *before = bt_hub_read(sync->hub, BT_HUB_ENDPOINTS, sync->key, arena);
 	struct bt_json_value *after;
-	struct bt_json_value *metadata;
 	struct bt_json_value *labels;
 	struct bt_json_value *subsets;
 	struct pass pass;
 	bool done;
 
 	if (sync->object == NULL && before != NULL) {
-		return bt_hub_is_done(bt_hub_delete(sync->hub, sync->hub->kinds[BT_HUB_ENDPOINTS],
-			sync->key, -1, bt_json_text_at(before, "metadata.uid"), arena));
+		return bt_hub_is_done(bt_sync_delete(sync, BT_HUB_ENDPOINTS, sync->key,
+			bt_json_text_at(before, "metadata.uid")));
 	}
 	if (!begin(&pass, sync)) {
 		return true;
@@ -396,37 +370,27 @@ static bool sync_endpoints(struct bt_sync *sync)
 		sync, &pass.selector->selector, pass.selector->bits, visit_pod, &pass);
 	after = before != NULL ? bt_json_clone(arena, before, false)
 			       : bt_json_new(arena, BT_JSON_OBJECT);
-	metadata = bt_json_ensure_object(arena, after, "metadata");
 	labels = service_labels(&pass);
 	bt_json_set_c(arena, labels, LABEL_ENDPOINTS_MANAGER, ENDPOINTS_MANAGER);
-	bt_json_set_str(arena, metadata, "name", bt_key_name(sync->key));
-	bt_json_set_value(arena, metadata, "labels", labels);
+	bt_json_put(
+		arena, after, "{metadata: {name: %s, labels: %v}}", bt_key_name(sync->key), labels);
 	if (pass.dropped_count != 0) {
-		bt_json_set_c(arena, bt_json_ensure_object(arena, metadata, "annotations"),
-			ANNOTATION_CAPACITY, "truncated");
+		bt_json_put(arena, after,
+			"{metadata: {annotations: {" ANNOTATION_CAPACITY ": 'truncated'}}}");
 	} else {
-		(void)bt_json_remove_c(bt_json_find(metadata, "annotations"), ANNOTATION_CAPACITY);
+		(void)bt_json_remove_c(
+			bt_json_find_path(after, "metadata.annotations"), ANNOTATION_CAPACITY);
 	}
 	subsets = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < pass.groups.count; i++) {
 		const struct port_group *group = &pass.groups.items[i];
-		struct bt_json_value *subset = bt_json_new(arena, BT_JSON_OBJECT);
 
-		if (group->addresses->count != 0) {
-			bt_json_set_value(arena, subset, "addresses", group->addresses);
-		}
-		if (group->not_ready->count != 0) {
-			bt_json_set_value(arena, subset, "notReadyAddresses", group->not_ready);
-		}
-		if (group->ports->count != 0) {
-			bt_json_set_value(arena, subset, "ports", group->ports);
-		}
-		bt_json_append(arena, subsets, subset);
+		bt_json_put(arena, subsets,
+			"[{addresses?: %v, notReadyAddresses?: %v, ports?: %v}]", group->addresses,
+			group->not_ready, group->ports);
 	}
 	(void)bt_json_remove_c(after, "subsets");
-	if (subsets->count != 0) {
-		bt_json_set_value(arena, after, "subsets", subsets);
-	}
+	bt_json_put(arena, after, "{subsets?: %v}", subsets);
 	done = write_object(sync, BT_HUB_ENDPOINTS, before, after);
 	finish_pass(&pass);
 	return done;
@@ -468,26 +432,19 @@ static bool write_slice(
 	struct bt_json_value *after = slice->before != NULL
 		? bt_json_clone(arena, slice->before, false)
 		: bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, after, "metadata");
-	struct bt_json_value *labels = bt_json_clone(arena, template_->labels, false);
+	struct bt_json_value *labels =
+		bt_json_put(arena, bt_json_clone(arena, template_->labels, false),
+			"{" LABEL_SERVICE ": %s, " LABEL_MANAGED_BY ": %c}", bt_key_name(sync->key),
+			template_->manager);
 
-	if (slice->before == NULL) {
-		bt_json_set_str(arena, metadata, "generateName",
-			bt_arena_printf(arena, "%.*s-", BT_STR_ARG(bt_key_name(sync->key))));
-	}
-	bt_json_set_str(arena, labels, LABEL_SERVICE, bt_key_name(sync->key));
-	bt_json_set_c(arena, labels, LABEL_MANAGED_BY, template_->manager);
-	bt_json_set_value(arena, metadata, "labels", labels);
-	if (template_->annotations != NULL && template_->annotations->count != 0) {
-		bt_json_set_value(arena, metadata, "annotations",
-			bt_json_clone(arena, template_->annotations, false));
-	}
-	bt_json_set_value(arena, metadata, "ownerReferences", bt_json_new(arena, BT_JSON_ARRAY));
-	bt_json_append(arena, bt_json_find(metadata, "ownerReferences"),
-		bt_json_clone(arena, template_->owner, false));
-	bt_json_set_c(arena, after, "addressType", slice->group->address_type);
-	bt_json_set_value(arena, after, "endpoints", slice->endpoints);
-	bt_json_set_value(arena, after, "ports", bt_json_clone(arena, slice->group->ports, false));
+	bt_json_put(arena, after,
+		"{metadata: {generateName?: %s, labels: %v, annotations?: %t, "
+		"ownerReferences: %v}, addressType: %c, endpoints: %v, ports: %t}",
+		slice->before != NULL
+			? BT_STR("")
+			: bt_arena_printf(arena, "%.*s-", BT_STR_ARG(bt_key_name(sync->key))),
+		labels, template_->annotations, bt_json_put(arena, NULL, "[%t]", template_->owner),
+		slice->group->address_type, slice->endpoints, slice->group->ports);
 	return write_object(sync, BT_HUB_SLICES, slice->before, after);
 }
 
@@ -583,10 +540,8 @@ static bool reconcile_slices(struct pass *pass, const struct bt_groups *owned,
 		if (slice->group != NULL && (slice->endpoints->count != 0 || is_placeholder)) {
 			succeeded = write_slice(sync, template_, slice) && succeeded;
 		} else {
-			succeeded =
-				bt_hub_is_done(bt_hub_delete(sync->hub,
-					sync->hub->kinds[BT_HUB_SLICES], slice->key, -1,
-					bt_json_text_at(slice->before, "metadata.uid"), arena)) &&
+			succeeded = bt_hub_is_done(bt_sync_delete(sync, BT_HUB_SLICES, slice->key,
+					    bt_json_text_at(slice->before, "metadata.uid"))) &&
 				succeeded;
 		}
 	}
@@ -658,7 +613,6 @@ static void mirror_addresses(struct pass *pass, const struct bt_json_value *subs
 	struct bt_arena *arena = pass->sync->arena;
 	const struct bt_json_value *list =
 		bt_json_array_at(subset, ready ? "addresses" : "notReadyAddresses");
-	static const char *const copied[] = {"hostname", "nodeName", "targetRef"};
 	struct bt_json_value *ports = bt_tree_copy_array(arena, subset, "ports");
 
 	for (uint32_t i = 0; i < ports->count; i++) {
@@ -669,19 +623,12 @@ static void mirror_addresses(struct pass *pass, const struct bt_json_value *subs
 	for (uint32_t i = 0; i < list->count && i < ADDRESSES_MAX; i++) {
 		const struct bt_json_value *from = list->elements[i];
 		struct bt_str ip = bt_json_text_at(from, "ip");
-		struct bt_json_value *endpoint = bt_json_new(arena, BT_JSON_OBJECT);
+		struct bt_json_value *endpoint = bt_json_put(arena, NULL,
+			"{addresses: [%s], conditions: {ready: %b}, hostname: %t, nodeName: %t, "
+			"targetRef: %t}",
+			ip, ready, bt_json_find(from, "hostname"), bt_json_find(from, "nodeName"),
+			bt_json_find(from, "targetRef"));
 
-		bt_json_append(arena, bt_json_ensure_array(arena, endpoint, "addresses"),
-			bt_json_new_str(arena, ip));
-		bt_json_set_bool(arena, bt_json_ensure_object(arena, endpoint, "conditions"),
-			"ready", ready);
-		for (size_t n = 0; n < BT_ARRAY_LENGTH(copied); n++) {
-			const struct bt_json_value *member = bt_json_find(from, copied[n]);
-			if (member != NULL) {
-				bt_json_set_value(arena, endpoint, copied[n],
-					bt_json_clone(arena, member, false));
-			}
-		}
 		add_endpoint(
 			find_group(pass, ports, bt_str_find_char(ip, ':') >= 0 ? "IPv6" : "IPv4"),
 			endpoint);

@@ -52,7 +52,7 @@ struct bt_simulated_pod {
 	int64_t score;                     /* of the chosen node; 0 if only that node fits */
 	uint32_t feasible_count;
 	uint32_t attempts;
-	bool waiting;  /* waits on Permit with its node reserved */
+	bool waiting;    /* waits on Permit with its node reserved */
 	bool is_dropped; /* removed from the scheduler: not tried again */
 };
 

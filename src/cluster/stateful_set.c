@@ -96,8 +96,6 @@ static bool ensure_claim(struct bt_sync *sync, const struct bt_json_value *templ
 	struct bt_str namespace_ = bt_key_namespace(sync->key);
 	const struct bt_json_value *selected =
 		bt_json_object_at(sync->object, "spec.selector.matchLabels");
-	struct bt_json_value *claim = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, claim, "metadata");
 	struct bt_json_value *labels =
 		bt_json_clone(arena, bt_json_object_at(template_, "metadata.labels"), false);
 	struct bt_api_answer answer;
@@ -110,14 +108,12 @@ static bool ensure_claim(struct bt_sync *sync, const struct bt_json_value *templ
 		bt_json_set(arena, labels, selected->members[i].name,
 			bt_json_clone(arena, selected->members[i].value, false));
 	}
-	bt_json_set_str(arena, metadata, "name", name);
-	bt_json_set_value(arena, metadata, "labels", labels);
-	bt_json_set_value(arena, metadata, "annotations",
-		bt_json_clone(arena, bt_json_object_at(template_, "metadata.annotations"), false));
-	bt_json_set_value(arena, claim, "spec",
-		bt_json_clone(arena, bt_json_object_at(template_, "spec"), false));
-	made = bt_hub_create(sync->hub, BT_HUB_VOLUME_CLAIMS, namespace_, claim, arena, &answer) ==
-		201;
+	made = bt_hub_create(sync->hub, BT_HUB_VOLUME_CLAIMS, namespace_,
+		       bt_json_put(arena, NULL,
+			       "{metadata: {name: %s, labels: %v, annotations: %t}, spec: %t}",
+			       name, labels, bt_json_object_at(template_, "metadata.annotations"),
+			       bt_json_object_at(template_, "spec")),
+		       arena, &answer) == 201;
 	bt_sync_event(sync, made ? "Normal" : "Warning", made ? "SuccessfulCreate" : "FailedCreate",
 		"create Claim %.*s Pod %.*s in StatefulSet %.*s %s%.*s", BT_STR_ARG(name),
 		BT_STR_ARG(pod_name), BT_STR_ARG(bt_key_name(sync->key)),
@@ -147,7 +143,6 @@ static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct b
 			/* The volume of a claim replaces a volume of the same name. */
 			struct bt_json_value *volumes =
 				bt_json_ensure_array(arena, spec, "volumes");
-			struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
 
 			for (uint32_t n = volumes->count; n > 0; n--) {
 				if (bt_str_equal(bt_json_text_at(volumes->elements[n - 1], "name"),
@@ -155,11 +150,9 @@ static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct b
 					bt_json_remove_at(volumes, n - 1);
 				}
 			}
-			bt_json_set_str(arena, entry, "name", volume);
-			bt_json_set_str(arena,
-				bt_json_ensure_object(arena, entry, "persistentVolumeClaim"),
-				"claimName", claim);
-			bt_json_append(arena, volumes, entry);
+			bt_json_put(arena, volumes,
+				"[{name: %s, persistentVolumeClaim: {claimName: %s}}]", volume,
+				claim);
 		}
 		made = ensure_claim(sync, template_, claim, pod_name);
 	}
@@ -191,7 +184,6 @@ static void set_claim_owners(struct pass *pass, const struct bt_indexed_pod *pod
 			bt_hub_read(sync->hub, BT_HUB_VOLUME_CLAIMS, key, arena);
 		struct bt_json_value *owners =
 			bt_tree_copy_array(arena, claim, "metadata.ownerReferences");
-		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
 
 		if (claim == NULL) {
 			continue;
@@ -204,25 +196,18 @@ static void set_claim_owners(struct pass *pass, const struct bt_indexed_pod *pod
 			}
 		}
 		if (with_pod && condemned) {
-			struct bt_json_value *owner = bt_json_new(arena, BT_JSON_OBJECT);
-
-			bt_json_set_c(arena, owner, "apiVersion", "v1");
-			bt_json_set_c(arena, owner, "kind", "Pod");
-			bt_json_set_str(arena, owner, "name", bt_key_name(pod->key));
-			bt_json_set_str(arena, owner, "uid", pod->uid);
-			bt_json_append(arena, owners, owner);
+			bt_json_put(arena, owners,
+				"[{apiVersion: 'v1', kind: 'Pod', name: %s, uid: %s}]",
+				bt_key_name(pod->key), pod->uid);
 		} else if (with_set) {
 			bt_json_append(arena, owners, bt_sync_owner_reference(sync, arena));
 		}
-		if (bt_json_equal(owners, bt_json_array_at(claim, "metadata.ownerReferences"))) {
-			continue;
+		if (!bt_json_equal(owners, bt_json_array_at(claim, "metadata.ownerReferences")) &&
+			!bt_hub_is_done(bt_sync_patch(sync, BT_HUB_VOLUME_CLAIMS, key,
+				bt_json_put(arena, NULL, "{metadata: {ownerReferences: %v}}",
+					owners)))) {
+			sync->failed = true;
 		}
-		bt_json_set_value(arena, bt_json_ensure_object(arena, patch, "metadata"),
-			"ownerReferences", owners);
-		sync->failed = !bt_hub_is_done(bt_hub_patch(sync->hub,
-				       sync->hub->kinds[BT_HUB_VOLUME_CLAIMS], BT_SUBRESOURCE_NONE,
-				       key, patch, arena)) ||
-			sync->failed;
 	}
 }
 
@@ -240,20 +225,17 @@ static bool make_pod(struct pass *pass, int64_t ordinal)
 		revision != NULL ? bt_revision_template(arena, revision)
 				 : bt_json_object_at(sync->object, "spec.template"),
 		bt_sync_owner_reference(sync, arena), name, false);
-	struct bt_json_value *labels = bt_tree_ensure(arena, pod, "metadata.labels");
-	struct bt_json_value *spec = bt_tree_ensure(arena, pod, "spec");
 	struct bt_api_answer answer;
 	bool made;
 
-	bt_json_set_str(arena, labels, "statefulset.kubernetes.io/pod-name", name);
-	bt_json_set_str(arena, labels, "apps.kubernetes.io/pod-index",
-		bt_arena_printf(arena, "%" PRId64, ordinal));
-	bt_json_set_str(arena, labels, "controller-revision-hash",
-		revision != NULL ? revision->name : pass->update_revision);
-	bt_json_set_str(arena, spec, "hostname", name);
-	bt_json_set_str(
-		arena, spec, "subdomain", bt_json_text_at(sync->object, "spec.serviceName"));
-	if (!ensure_claims(sync, name, spec)) {
+	bt_json_put(arena, pod,
+		"{metadata: {labels: {statefulset.kubernetes.io/pod-name: %s, "
+		"apps.kubernetes.io/pod-index: %s, controller-revision-hash: %s}}, "
+		"spec: {hostname: %s, subdomain: %s}}",
+		name, bt_arena_printf(arena, "%" PRId64, ordinal),
+		revision != NULL ? revision->name : pass->update_revision, name,
+		bt_json_text_at(sync->object, "spec.serviceName"));
+	if (!ensure_claims(sync, name, bt_json_find(pod, "spec"))) {
 		return false;
 	}
 	made = bt_hub_create(sync->hub, BT_HUB_PODS, bt_key_namespace(sync->key), pod, arena,
@@ -270,8 +252,7 @@ static void remove_pod(struct bt_sync *sync, const struct bt_indexed_pod *pod)
 {
 	struct bt_str name = bt_key_name(pod->key);
 
-	if (!bt_hub_is_done(bt_hub_delete(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod->key, -1,
-		    pod->uid, sync->arena))) {
+	if (!bt_hub_is_done(bt_sync_delete(sync, BT_HUB_PODS, pod->key, pod->uid))) {
 		sync->failed = true;
 		return;
 	}
@@ -410,8 +391,6 @@ static void update_pods(struct pass *pass)
 static void write_status(struct pass *pass, bool updates)
 {
 	struct bt_sync *sync = pass->sync;
-	struct bt_arena *arena = sync->arena;
-	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
 	int64_t ready = 0;
 	int64_t available = 0;
 	int64_t current = 0;
@@ -435,17 +414,15 @@ static void write_status(struct pass *pass, bool updates)
 		pass->current_revision = pass->update_revision;
 		current = updated;
 	}
-	bt_json_set_int64(arena, status, "observedGeneration",
-		bt_json_int64_at(sync->object, "metadata.generation", 0));
-	bt_json_set_int64(arena, status, "replicas", pass->member_count);
-	bt_json_set_int64(arena, status, "readyReplicas", ready);
-	bt_json_set_int64(arena, status, "availableReplicas", available);
-	bt_json_set_int64(arena, status, "currentReplicas", current);
-	bt_json_set_int64(arena, status, "updatedReplicas", updated);
-	bt_json_set_str(arena, status, "currentRevision", pass->current_revision);
-	bt_json_set_str(arena, status, "updateRevision", pass->update_revision);
-	bt_json_set_int64(arena, status, "collisionCount", pass->revisions.collision_count);
-	bt_sync_write_status(sync, status);
+	bt_sync_write_status(sync,
+		bt_json_put(sync->arena, NULL,
+			"{observedGeneration: %d, replicas: %d, readyReplicas: %d, "
+			"availableReplicas: %d, currentReplicas: %d, updatedReplicas: %d, "
+			"currentRevision: %s, updateRevision: %s, collisionCount: %d}",
+			bt_json_int64_at(sync->object, "metadata.generation", 0),
+			(int64_t)pass->member_count, ready, available, current, updated,
+			pass->current_revision, pass->update_revision,
+			pass->revisions.collision_count));
 }
 
 static bool sync(struct bt_sync *sync)

@@ -21,31 +21,22 @@ const struct bt_json_value *bt_controller_owner_of(const struct bt_json_value *o
 struct bt_json_value *bt_controller_owner_reference(struct bt_arena *arena,
 	const struct bt_api_resource *resource, const struct bt_json_value *owner)
 {
-	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_str(arena, reference, "apiVersion", bt_resource_api_version(resource, arena));
-	bt_json_set_c(arena, reference, "kind", resource->kind);
-	bt_json_set_str(arena, reference, "name", bt_json_text_at(owner, "metadata.name"));
-	bt_json_set_str(arena, reference, "uid", bt_json_text_at(owner, "metadata.uid"));
-	bt_json_set_bool(arena, reference, "controller", true);
-	bt_json_set_bool(arena, reference, "blockOwnerDeletion", true);
-	return reference;
+	return bt_json_put(arena, NULL,
+		"{apiVersion: %s, kind: %c, name: %s, uid: %s, controller: true, "
+		"blockOwnerDeletion: true}",
+		bt_resource_api_version(resource, arena), resource->kind,
+		bt_json_text_at(owner, "metadata.name"), bt_json_text_at(owner, "metadata.uid"));
 }
 
 struct bt_json_value *bt_controller_reference(struct bt_arena *arena,
 	const struct bt_api_resource *resource, const struct bt_json_value *object)
 {
-	struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_c(arena, reference, "kind", resource->kind);
-	bt_json_set_str(
-		arena, reference, "namespace", bt_json_text_at(object, "metadata.namespace"));
-	bt_json_set_str(arena, reference, "name", bt_json_text_at(object, "metadata.name"));
-	bt_json_set_str(arena, reference, "uid", bt_json_text_at(object, "metadata.uid"));
-	bt_json_set_str(arena, reference, "apiVersion", bt_resource_api_version(resource, arena));
-	bt_json_set_str(arena, reference, "resourceVersion",
+	return bt_json_put(arena, NULL,
+		"{kind: %c, namespace: %s, name: %s, uid: %s, apiVersion: %s, resourceVersion: %s}",
+		resource->kind, bt_json_text_at(object, "metadata.namespace"),
+		bt_json_text_at(object, "metadata.name"), bt_json_text_at(object, "metadata.uid"),
+		bt_resource_api_version(resource, arena),
 		bt_json_text_at(object, "metadata.resourceVersion"));
-	return reference;
 }
 
 struct bt_json_value *bt_tree_ensure(
@@ -82,11 +73,21 @@ bool bt_tree_is_over(const struct bt_json_value *pod)
 
 bool bt_sync_patch_status(struct bt_sync *sync, struct bt_json_value *status)
 {
-	struct bt_json_value *patch = bt_json_new(sync->arena, BT_JSON_OBJECT);
+	return bt_hub_is_done(bt_hub_patch(sync->hub, sync->resource, BT_SUBRESOURCE_STATUS,
+		sync->key, bt_json_put(sync->arena, NULL, "{status: %v}", status), sync->arena));
+}
 
-	bt_json_set_value(sync->arena, patch, "status", status);
-	return bt_hub_is_done(bt_hub_patch(
-		sync->hub, sync->resource, BT_SUBRESOURCE_STATUS, sync->key, patch, sync->arena));
+uint16_t bt_sync_patch(
+	struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key, struct bt_json_value *patch)
+{
+	return bt_hub_patch(
+		sync->hub, sync->hub->kinds[kind], BT_SUBRESOURCE_NONE, key, patch, sync->arena);
+}
+
+uint16_t bt_sync_delete(
+	struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key, struct bt_str uid)
+{
+	return bt_hub_delete(sync->hub, sync->hub->kinds[kind], key, -1, uid, sync->arena);
 }
 
 struct bt_json_value *bt_tree_find(
@@ -133,6 +134,28 @@ struct bt_json_value *bt_hub_read(
 	return bt_api_read(hub->api, hub->kinds[kind], key, arena);
 }
 
+struct bt_json_value **bt_sync_read_group(struct bt_sync *sync, enum bt_hub_kind kind,
+	const struct bt_groups *groups, struct bt_str group, uint32_t *out_count)
+{
+	struct bt_json_value **objects;
+	uint32_t count = 1;
+
+	BT_GROUPS_EACH (groups, group, at) {
+		count++;
+	}
+	objects = BT_ARENA_NEW_ARRAY(sync->arena, struct bt_json_value *, count);
+	count = 0;
+	BT_GROUPS_EACH (groups, group, at) {
+		struct bt_json_value *object =
+			bt_hub_read(sync->hub, kind, bt_groups_key(groups, at), sync->arena);
+		if (object != NULL) {
+			objects[count++] = object;
+		}
+	}
+	*out_count = count;
+	return objects;
+}
+
 bool bt_hub_exists(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str key)
 {
 	return bt_store_find(hub->store, hub->kinds[kind]->collection, key) != NULL;
@@ -142,19 +165,16 @@ bool bt_hub_remove_finalizer(struct bt_hub *hub, const struct bt_api_resource *r
 	const struct bt_json_value *object, const char *finalizer, struct bt_arena *arena)
 {
 	struct bt_json_value *left = bt_tree_copy_array(arena, object, "metadata.finalizers");
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
 	uint32_t before = left->count;
 
 	bt_json_remove_text(left, bt_str_from(finalizer));
-	if (left->count == before) {
-		return true;
-	}
-	bt_json_set_str(arena, metadata, "uid", bt_json_text_at(object, "metadata.uid"));
-	bt_json_set_value(arena, metadata, "finalizers",
-		left->count != 0 ? left : bt_json_new(arena, BT_JSON_NULL));
-	return bt_hub_is_done(bt_hub_patch(
-		hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object), patch, arena));
+	return left->count == before ||
+		bt_hub_is_done(
+			bt_hub_patch(hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object),
+				bt_json_put(arena, NULL, "{metadata: {uid: %s, finalizers: %v}}",
+					bt_json_text_at(object, "metadata.uid"),
+					left->count != 0 ? left : bt_json_new(arena, BT_JSON_NULL)),
+				arena));
 }
 
 /* --- the object that is synced --- */
@@ -191,12 +211,9 @@ static bool take_pods(struct bt_sync *sync, const struct bt_json_value *pod, uin
 {
 	struct bt_arena arena = {0};
 	struct bt_arena scratch = {0};
-	struct bt_json_value *copy = bt_json_new(&arena, BT_JSON_OBJECT);
+	struct bt_json_value *copy = bt_json_put(&arena, NULL, "{metadata: %t, spec: %v}",
+		bt_json_object_at(pod, "metadata"), bt_json_find(pod, "spec"));
 	struct bt_str namespace_ = bt_key_namespace(sync->key);
-
-	bt_json_set_value(&arena, copy, "metadata",
-		bt_json_clone(&arena, bt_json_object_at(pod, "metadata"), false));
-	bt_json_set_value(&arena, copy, "spec", bt_json_find(pod, "spec"));
 
 	for (uint32_t i = 0; i < count && !sync->failed; i++) {
 		sync->failed =

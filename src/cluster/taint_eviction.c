@@ -16,12 +16,6 @@ struct eviction {
 	struct bt_groups tainted;
 };
 
-static void finish(void *data)
-{
-	struct eviction *self = data;
-	bt_groups_finish(&self->tainted);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct eviction *self = data;
@@ -107,7 +101,7 @@ const struct bt_controller_ops bt_taint_eviction_ops = {
 	.watches = BT_WATCH(BT_HUB_NODES) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_PODS,
 	.data_bytes = sizeof(struct eviction),
-	.finish = finish,
+	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };

@@ -98,19 +98,14 @@ bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditi
 		return false;
 	}
 	if (entry == NULL) {
-		entry = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, entry, "type", condition->type);
+		entry = bt_json_put(arena, NULL, "{type: %c}", condition->type);
 		bt_json_append(arena, conditions, entry);
 	}
-	bt_json_set_c(arena, entry, "status", condition->status);
-	if (update_time) {
-		bt_json_set_str(arena, entry, "lastUpdateTime", now);
-	}
-	if (!same_status) {
-		bt_json_set_str(arena, entry, "lastTransitionTime", now);
-	}
-	bt_json_set_c(arena, entry, "reason", condition->reason);
-	bt_json_set_str(arena, entry, "message", condition->message);
+	bt_json_put(arena, entry,
+		"{status: %c, lastUpdateTime?: %s, lastTransitionTime?: %s, reason: %c, "
+		"message: %s}",
+		condition->status, update_time ? now : BT_STR(""), same_status ? BT_STR("") : now,
+		condition->reason, condition->message);
 	return true;
 }
 
@@ -144,41 +139,24 @@ bool bt_tree_covers(const struct bt_json_value *stored, const struct bt_json_val
 bool bt_tree_write_status(struct bt_hub *hub, const struct bt_api_resource *resource,
 	const struct bt_json_value *object, struct bt_json_value *status, struct bt_arena *arena)
 {
-	struct bt_json_value *patch;
-	uint16_t code;
-
-	if (bt_tree_covers(bt_json_object_at(object, "status"), status)) {
-		return true;
-	}
-	patch = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_value(arena, patch, "status", status);
-	code = bt_hub_patch(
-		hub, resource, BT_SUBRESOURCE_STATUS, bt_tree_key(arena, object), patch, arena);
-	return code == 200 || code == 404;
+	return bt_tree_covers(bt_json_object_at(object, "status"), status) ||
+		bt_hub_is_done(bt_hub_patch(hub, resource, BT_SUBRESOURCE_STATUS,
+			bt_tree_key(arena, object),
+			bt_json_put(arena, NULL, "{status: %v}", status), arena));
 }
 
 struct bt_json_value *bt_tree_from_template(struct bt_arena *arena,
 	const struct bt_json_value *template_, struct bt_json_value *owner_reference,
 	struct bt_str name, bool generated)
 {
-	static const char *const copied[] = {"labels", "annotations", "finalizers"};
-	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
 	const struct bt_json_value *from = bt_json_object_at(template_, "metadata");
 
-	bt_json_set_str(arena, metadata, generated ? "generateName" : "name", name);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(copied); i++) {
-		const struct bt_json_value *member = bt_json_find(from, copied[i]);
-		if (member != NULL) {
-			bt_json_set_value(
-				arena, metadata, copied[i], bt_json_clone(arena, member, false));
-		}
-	}
-	bt_json_append(arena, bt_json_ensure_array(arena, metadata, "ownerReferences"),
-		bt_json_clone(arena, owner_reference, false));
-	bt_json_set_value(arena, object, "spec",
-		bt_json_clone(arena, bt_json_object_at(template_, "spec"), false));
-	return object;
+	return bt_json_put(arena, NULL,
+		"{metadata: {%c: %s, labels: %t, annotations: %t, finalizers: %t, "
+		"ownerReferences: [%t]}, spec: %t}",
+		generated ? "generateName" : "name", name, bt_json_find(from, "labels"),
+		bt_json_find(from, "annotations"), bt_json_find(from, "finalizers"),
+		owner_reference, bt_json_object_at(template_, "spec"));
 }
 
 /**
@@ -189,14 +167,10 @@ static bool write_owners(struct bt_hub *hub, const struct bt_api_resource *resou
 	const struct bt_json_value *object, struct bt_json_value *owners,
 	struct bt_json_value *finalizers, struct bt_arena *arena)
 {
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, patch, "metadata");
+	struct bt_json_value *patch = bt_json_put(arena, NULL,
+		"{metadata: {uid: %s, ownerReferences: %v, finalizers: %v}}",
+		bt_json_text_at(object, "metadata.uid"), owners, finalizers);
 
-	bt_json_set_str(arena, metadata, "uid", bt_json_text_at(object, "metadata.uid"));
-	bt_json_set_value(arena, metadata, "ownerReferences", owners);
-	if (finalizers != NULL) {
-		bt_json_set_value(arena, metadata, "finalizers", finalizers);
-	}
 	return bt_hub_patch(hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object), patch,
 		       arena) == 200;
 }
@@ -308,15 +282,12 @@ bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 	conditions = bt_json_clone(arena, bt_json_array_at(pod, "status.conditions"), false);
 	if (!bt_tree_is_over(pod) &&
 		bt_tree_set_condition(arena, conditions, &condition, false, now_ns)) {
-		status = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_value(arena, status, "conditions", conditions);
-		if (grace_seconds == 0) {
-			/*
-			 * No node agent will write the end of the pod, and controllers that have a
-			 * finalizer on the pod wait for its end.
-			 */
-			bt_json_set_c(arena, status, "phase", "Failed");
-		}
+		/*
+		 * Without a grace period no node agent will write the end of the pod, and
+		 * controllers that have a finalizer on the pod wait for its end.
+		 */
+		status = bt_json_put(arena, NULL, "{conditions: %v, phase: %c}", conditions,
+			grace_seconds == 0 ? "Failed" : NULL);
 		if (!bt_tree_write_status(hub, pods, pod, status, arena)) {
 			return false;
 		}

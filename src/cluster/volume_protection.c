@@ -17,12 +17,6 @@ static const char *finalizer_of(enum bt_hub_kind kind)
 					    : "scheduling.k8s.io/podgroup-protection";
 }
 
-static void finish(void *data)
-{
-	struct protection *self = data;
-	bt_groups_finish(&self->uses);
-}
-
 static bool is_protected(enum bt_hub_kind kind, const struct bt_json_value *object)
 {
 	return bt_tree_is_deleting(object) &&
@@ -100,7 +94,7 @@ const struct bt_controller_ops bt_claim_protection_ops = {
 	.watches = BT_WATCH(BT_HUB_VOLUME_CLAIMS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_VOLUME_CLAIMS,
 	.data_bytes = sizeof(struct protection),
-	.finish = finish,
+	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };
@@ -110,7 +104,7 @@ const struct bt_controller_ops bt_volume_protection_ops = {
 	.watches = BT_WATCH(BT_HUB_VOLUMES),
 	.object = BT_HUB_VOLUMES,
 	.data_bytes = sizeof(struct protection),
-	.finish = finish,
+	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };
@@ -120,7 +114,7 @@ const struct bt_controller_ops bt_pod_group_protection_ops = {
 	.watches = BT_WATCH(BT_HUB_POD_GROUPS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_POD_GROUPS,
 	.data_bytes = sizeof(struct protection),
-	.finish = finish,
+	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };

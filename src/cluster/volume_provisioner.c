@@ -8,12 +8,6 @@ struct provisioner {
 	struct bt_groups due; /* claims; the group is the due time, as text */
 };
 
-static void finish(void *data)
-{
-	struct provisioner *self = data;
-	bt_groups_finish(&self->due);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct provisioner *self = data;
@@ -45,14 +39,9 @@ static bool term_allows(const struct bt_json_value *term, const struct bt_json_v
 }
 
 static void add_requirement(struct bt_arena *arena, struct bt_json_value *expressions,
-	struct bt_str key, struct bt_json_value *values)
+	struct bt_str key, const struct bt_json_value *values)
 {
-	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-
-	bt_json_set_str(arena, entry, "key", key);
-	bt_json_set_c(arena, entry, "operator", "In");
-	bt_json_set_value(arena, entry, "values", values);
-	bt_json_append(arena, expressions, entry);
+	bt_json_put(arena, expressions, "[{key: %s, operator: 'In', values: %t}]", key, values);
 }
 
 /**
@@ -79,7 +68,7 @@ static struct bt_json_value *requirements(
 		for (uint32_t i = 0; i < list->count; i++) {
 			add_requirement(arena, expressions,
 				bt_json_text_at(list->elements[i], "key"),
-				bt_tree_copy_array(arena, list->elements[i], "values"));
+				bt_json_array_at(list->elements[i], "values"));
 		}
 		return expressions;
 	}
@@ -102,11 +91,10 @@ static struct bt_json_value *requirements(
 			j++) {
 			struct bt_str key = keys->elements[j]->text;
 			const struct bt_json_value *label = bt_json_get(labels, key);
-			struct bt_json_value *values = bt_json_new(arena, BT_JSON_ARRAY);
 
 			if (label != NULL) {
-				bt_json_append(arena, values, bt_json_new_str(arena, label->text));
-				add_requirement(arena, expressions, key, values);
+				add_requirement(arena, expressions, key,
+					bt_json_put(arena, NULL, "[%s]", label->text));
 			}
 		}
 	}
@@ -122,35 +110,23 @@ static struct bt_json_value *make_volume(struct bt_sync *sync, const struct bt_j
 	const struct bt_json_value *claim = sync->object;
 	struct bt_str driver = bt_tree_annotation(claim, BT_PV_PROVISIONER);
 	struct bt_str policy = bt_json_text_at(class_, "reclaimPolicy");
-	struct bt_json_value *volume = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, volume, "metadata");
-	struct bt_json_value *spec = bt_json_ensure_object(arena, volume, "spec");
-	struct bt_json_value *csi = bt_json_ensure_object(arena, spec, "csi");
+	struct bt_json_value *volume = bt_json_put(arena, NULL,
+		"{metadata: {name: %s, annotations: {" BT_PV_PROVISIONED_BY ": %s}}, "
+		"spec: {csi: {driver: %s, volumeHandle: %s}, accessModes: %t, capacity: %t}}",
+		name, driver, driver, name, bt_json_array_at(claim, "spec.accessModes"),
+		bt_json_object_at(claim, "spec.resources.requests"));
+	struct bt_json_value *spec = bt_json_find(volume, "spec");
 
-	bt_json_set_str(arena, metadata, "name", name);
-	bt_json_set_str(arena, bt_json_ensure_object(arena, metadata, "annotations"),
-		BT_PV_PROVISIONED_BY, driver);
-	bt_json_set_value(
-		arena, spec, "accessModes", bt_tree_copy_array(arena, claim, "spec.accessModes"));
-	bt_json_set_value(arena, spec, "capacity",
-		bt_json_clone(arena, bt_json_object_at(claim, "spec.resources.requests"), false));
 	bt_pv_set_claim_reference(arena, spec, claim);
-	bt_json_set_str(arena, csi, "driver", driver);
-	bt_json_set_str(arena, csi, "volumeHandle", name);
 	if (expressions->count != 0) {
-		struct bt_json_value *term = bt_json_new(arena, BT_JSON_OBJECT);
-
-		bt_json_set_value(arena, term, "matchExpressions", expressions);
-		bt_json_append(arena,
-			bt_json_ensure_array(arena,
-				bt_tree_ensure(arena, spec, "nodeAffinity.required"),
-				"nodeSelectorTerms"),
-			term);
+		bt_json_put(arena, spec,
+			"{nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: %v}]}}}",
+			expressions);
 	}
-	bt_json_set_str(arena, spec, "persistentVolumeReclaimPolicy",
-		policy.length != 0 ? policy : BT_STR("Delete"));
-	bt_json_set_str(arena, spec, "storageClassName", bt_pv_class_of(claim));
-	bt_json_set_str(arena, spec, "volumeMode", bt_json_text_at(claim, "spec.volumeMode"));
+	bt_json_put(arena, spec,
+		"{persistentVolumeReclaimPolicy: %s, storageClassName: %s, volumeMode: %s}",
+		policy.length != 0 ? policy : BT_STR("Delete"), bt_pv_class_of(claim),
+		bt_json_text_at(claim, "spec.volumeMode"));
 	return volume;
 }
 
@@ -192,17 +168,15 @@ static bool sync(struct bt_sync *sync)
 	bt_groups_remove(&self->due, sync->key);
 	expressions = requirements(sync, class_, node);
 	if (expressions == NULL) {
-		/* Ask the scheduler for another node. */
-		struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-
-		bt_json_set_value(arena, bt_tree_ensure(arena, patch, "metadata.annotations"),
-			BT_PV_SELECTED_NODE, bt_json_new(arena, BT_JSON_NULL));
 		bt_sync_event(sync, "Warning", "ProvisioningFailed",
 			"failed to provision volume with StorageClass \"%.*s\": node \"%.*s\" is "
 			"not in allowed topologies",
 			BT_STR_ARG(class_name), BT_STR_ARG(node));
-		return bt_hub_patch(sync->hub, sync->resource, BT_SUBRESOURCE_NONE, sync->key,
-			       patch, arena) == 200;
+		/* Ask the scheduler for another node. */
+		return bt_sync_patch(sync, BT_HUB_VOLUME_CLAIMS, sync->key,
+			       bt_json_put(arena, NULL,
+				       "{metadata: {annotations: {" BT_PV_SELECTED_NODE
+				       ": null}}}")) == 200;
 	}
 	code = bt_hub_create(sync->hub, BT_HUB_VOLUMES, BT_STR(""),
 		make_volume(sync, class_, name, expressions), arena, NULL);
@@ -219,7 +193,7 @@ const struct bt_controller_ops bt_volume_provisioner_ops = {
 	.watches = BT_WATCH(BT_HUB_VOLUME_CLAIMS),
 	.object = BT_HUB_VOLUME_CLAIMS,
 	.data_bytes = sizeof(struct provisioner),
-	.finish = finish,
+	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };

@@ -238,10 +238,10 @@ static bool read_pod(struct bt_expansion_work *work, const struct bt_json_value 
 {
 	struct bt_arena *arena = &work->scratch;
 	const struct bt_json_value *spec = bt_json_object_at(tree, "spec");
-	struct bt_json_value *own = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *own_spec = bt_json_ensure_object(arena, own, "spec");
-	struct bt_json_value *rest = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *rest_spec = bt_json_ensure_object(arena, rest, "spec");
+	struct bt_json_value *own = bt_json_put(arena, NULL, "{spec: {}}");
+	struct bt_json_value *own_spec = bt_json_find(own, "spec");
+	struct bt_json_value *rest = bt_json_put(arena, NULL, "{spec: {}}");
+	struct bt_json_value *rest_spec = bt_json_find(rest, "spec");
 	struct bt_pod pod = {0};
 	struct bt_pod rest_pod = {0};
 	struct bt_json_value *metadata = bt_json_find(tree, "metadata");
@@ -475,8 +475,8 @@ static int restore(struct bt_expansion_work *work, uint32_t index, enum bt_kind 
 static void set_replicas(
 	struct bt_expansion_work *work, struct bt_json_value *tree, int64_t replicas)
 {
-	bt_json_set_int64(&work->scratch, spec_of(work, tree), "replicas",
-		replicas < INT32_MAX ? replicas : INT32_MAX);
+	bt_json_put(&work->scratch, tree, "{spec: {replicas: %d}}",
+		replicas < INT32_MAX ? replicas : (int64_t)INT32_MAX);
 }
 
 /**
@@ -485,11 +485,9 @@ static void set_replicas(
  */
 static void replace_selector(struct bt_expansion_work *work, struct bt_json_value *tree)
 {
-	struct bt_json_value *selector = bt_json_new(&work->scratch, BT_JSON_OBJECT);
-	bt_json_set_c(&work->scratch,
-		bt_json_ensure_object(&work->scratch, selector, "matchLabels"), OWNER_LABEL,
-		OWNER_VALUE);
-	bt_json_set_value(&work->scratch, spec_of(work, tree), "selector", selector);
+	bt_json_put(&work->scratch, tree, "{spec: {selector: %v}}",
+		bt_json_put(&work->scratch, NULL,
+			"{matchLabels: {" OWNER_LABEL ": '" OWNER_VALUE "'}}"));
 }
 
 /** Returns whether the selector matches the pods of its own template. */
@@ -516,25 +514,23 @@ static void repair_selector(struct bt_expansion_work *work, struct bt_json_value
 	if (is_usable(work, deployment->spec.selector, labels)) {
 		return;
 	}
-	struct bt_json_value *template_ =
-		bt_json_ensure_object(arena, spec_of(work, tree), "template");
-	struct bt_json_value *tree_labels = bt_json_ensure_object(
-		arena, bt_json_ensure_object(arena, template_, "metadata"), "labels");
 	replace_selector(work, tree);
 	if (is_usable(work, &own, labels)) {
-		bt_json_set_value(arena, bt_json_find(spec_of(work, tree), "selector"),
-			"matchLabels", bt_json_clone(arena, tree_labels, false));
+		bt_json_put(arena, tree, "{spec: {selector: {matchLabels: %v}}}",
+			bt_json_clone(arena,
+				bt_json_object_at(tree, "spec.template.metadata.labels"), false));
 	} else {
-		bt_json_set_c(arena, tree_labels, OWNER_LABEL, OWNER_VALUE);
+		bt_json_put(arena, tree,
+			"{spec: {template: {metadata: {labels: {" OWNER_LABEL ": '" OWNER_VALUE
+			"'}}}}}");
 	}
 }
 
 /** Sets strategy OnDelete, so that a rolling update does not delete pods. */
 static void stop_updates(struct bt_expansion_work *work, struct bt_json_value *tree)
 {
-	struct bt_json_value *strategy = bt_json_new(&work->scratch, BT_JSON_OBJECT);
-	bt_json_set_c(&work->scratch, strategy, "type", "OnDelete");
-	bt_json_set_value(&work->scratch, spec_of(work, tree), "updateStrategy", strategy);
+	bt_json_put(&work->scratch, tree, "{spec: {updateStrategy: %v}}",
+		bt_json_put(&work->scratch, NULL, "{type: 'OnDelete'}"));
 }
 
 /** Returns how many pods to create: missing ones and extra ones. */
@@ -553,28 +549,23 @@ static struct bt_json_value *set_of_deployment(
 {
 	struct bt_arena *arena = &work->scratch;
 	struct bt_json_value *tree = tree_of(work, index);
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, tree, "metadata");
 	struct bt_json_value *spec = spec_of(work, tree);
-	struct bt_json_value *template_ = bt_json_ensure_object(arena, spec, "template");
-	bt_json_set_c(arena, tree, "kind", "ReplicaSet");
 	(void)bt_json_remove_c(spec, "strategy");
 	(void)bt_json_remove_c(spec, "paused");
-	bt_json_set_str(arena, metadata, "name", rollout->set);
-	bt_json_set_str(arena, metadata, "uid",
+	bt_json_put(arena, tree, "{kind: 'ReplicaSet', metadata: {name: %s, uid: %s}}",
+		rollout->set,
 		rollout->has_set ? rollout->uid : bt_manifests_make_uid(work->expansion->cluster));
 	if (rollout->hash.length != 0) {
-		struct bt_json_value *labels = bt_json_ensure_object(
-			arena, bt_json_ensure_object(arena, template_, "metadata"), "labels");
-		struct bt_json_value *selector = bt_json_find(spec, "selector");
-		bt_json_set_str(arena, labels, "pod-template-hash", rollout->hash);
-		if (selector != NULL) {
-			bt_json_set_str(arena,
-				bt_json_ensure_object(arena, selector, "matchLabels"),
-				"pod-template-hash", rollout->hash);
+		bt_json_put(arena, spec,
+			"{template: {metadata: {labels: {pod-template-hash: %s}}}}", rollout->hash);
+		if (bt_json_find(spec, "selector") != NULL) {
+			bt_json_put(arena, spec,
+				"{selector: {matchLabels: {pod-template-hash: %s}}}",
+				rollout->hash);
 		}
 	}
-	bt_json_set_value(arena, metadata, "labels",
-		bt_json_clone(arena, bt_json_object_at(template_, "metadata.labels"), false));
+	bt_json_put(arena, tree, "{metadata: {labels: %t}}",
+		bt_json_object_at(spec, "template.metadata.labels"));
 	return tree;
 }
 
@@ -641,12 +632,11 @@ static int restore_stateful_set(
 		start += replicas;
 		count -= replicas;
 	}
-	bt_json_set_int64(arena, bt_json_ensure_object(arena, spec_of(work, tree), "ordinals"),
-		"start", start);
 	set_replicas(work, tree, count);
 	replace_selector(work, tree);
 	stop_updates(work, tree);
-	bt_json_set_c(arena, spec_of(work, tree), "podManagementPolicy", "Parallel");
+	bt_json_put(arena, tree, "{spec: {ordinals: {start: %d}, podManagementPolicy: 'Parallel'}}",
+		start);
 	return restore(work, index, BT_KIND_STATEFUL_SET, tree, err);
 }
 
@@ -700,16 +690,9 @@ static int restore_job(struct bt_expansion_work *work, uint32_t index, struct be
 		succeeded += pod != NULL && bt_str_equal_c(pod->status.phase, "Succeeded");
 	}
 	if (succeeded > job->status.succeeded) {
-		bt_json_set_int64(&work->scratch,
-			bt_json_ensure_object(&work->scratch, tree, "status"), "succeeded",
-			succeeded);
+		bt_json_put(&work->scratch, tree, "{status: {succeeded: %d}}", succeeded);
 	}
 	return restore(work, index, BT_KIND_JOB, tree, err);
-}
-
-static bool is_suspended(struct bt_opt_bool suspend)
-{
-	return suspend.present && suspend.value;
 }
 
 /** Adds one Job of the CronJob, whatever its schedule. */
@@ -719,7 +702,7 @@ static int restore_cron_job(struct bt_expansion_work *work, uint32_t index, stru
 	const struct bt_manifests_object *object = &input->objects.items[index];
 	const struct bt_cron_job *value = bt_object_value(object->object, BT_KIND_CRON_JOB);
 	struct bt_arena *arena = &work->scratch;
-	if (is_suspended(value->spec.suspend)) {
+	if (value->spec.suspend.present && value->spec.suspend.value) {
 		return 0;
 	}
 	BT_FOR_EACH_OWNED(work->expansion, index, owned)
@@ -732,35 +715,33 @@ static int restore_cron_job(struct bt_expansion_work *work, uint32_t index, stru
 			}
 		}
 	}
-	struct bt_json_value *tree = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *template_ =
-		bt_json_ensure_object(arena, spec_of(work, tree_of(work, index)), "jobTemplate");
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, tree, "metadata");
-	bt_json_set_str(arena, metadata, "name",
-		bt_arena_printf(arena, "%.*s-00000000", BT_STR_ARG(object->name)));
-	bt_json_set_str(arena, metadata, "namespace", object->namespace_);
-	bt_json_set_str(arena, metadata, "uid", bt_manifests_make_uid(input));
-	bt_json_set_value(arena, tree, "spec", bt_json_ensure_object(arena, template_, "spec"));
-	return restore(work, index, BT_KIND_JOB, tree, err);
+	return restore(work, index, BT_KIND_JOB,
+		bt_json_put(arena, NULL, "{metadata: {name: %s, namespace: %s, uid: %s}, spec: %v}",
+			bt_arena_printf(arena, "%.*s-00000000", BT_STR_ARG(object->name)),
+			object->namespace_, bt_manifests_make_uid(input),
+			bt_json_find_path(bt_json_put(arena, tree_of(work, index),
+						  "{spec: {jobTemplate: {spec: {}}}}"),
+				"spec.jobTemplate.spec")),
+		err);
 }
 
 static int restore_workload(struct bt_expansion_work *work, uint32_t index, struct berth_error *err)
 {
 	const struct bt_manifests_object *entry = &work->expansion->cluster->objects.items[index];
-	if (entry->kind == BT_KIND_DEPLOYMENT) {
+	switch ((int)entry->kind) {
+	case BT_KIND_DEPLOYMENT:
 		return restore_deployment(work, index, err);
-	}
-	if (entry->kind == BT_KIND_REPLICA_SET || entry->kind == BT_KIND_REPLICATION_CONTROLLER) {
+	case BT_KIND_STATEFUL_SET:
+		return restore_stateful_set(work, index, err);
+	case BT_KIND_DAEMON_SET:
+		return restore_daemon_set(work, index, err);
+	case BT_KIND_JOB:
+		return restore_job(work, index, err);
+	case BT_KIND_CRON_JOB:
+		return restore_cron_job(work, index, err);
+	default: /* ReplicaSet or ReplicationController */
 		return restore_replicas(work, index, *bt_workload_replicas(entry->object), err);
 	}
-	if (entry->kind == BT_KIND_STATEFUL_SET) {
-		return restore_stateful_set(work, index, err);
-	}
-	if (entry->kind == BT_KIND_DAEMON_SET) {
-		return restore_daemon_set(work, index, err);
-	}
-	return entry->kind == BT_KIND_JOB ? restore_job(work, index, err)
-					  : restore_cron_job(work, index, err);
 }
 
 static bool is_expanded(const struct bt_expansion *expansion, uint32_t index)
@@ -785,15 +766,10 @@ static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_ind
 			continue;
 		}
 		struct bt_json_value *tree = tree_of(work, index);
-		struct bt_json_value *reference = bt_json_new(arena, BT_JSON_OBJECT);
-		bt_json_set_c(arena, reference, "kind", kind);
-		bt_json_set_str(arena, reference, "name", input->objects.items[owner.index].name);
-		bt_json_set_str(arena, reference, "uid", owner.uid);
-		bt_json_set_bool(arena, reference, "controller", true);
-		bt_json_append(arena,
-			bt_json_ensure_array(arena, bt_json_ensure_object(arena, tree, "metadata"),
-				"ownerReferences"),
-			reference);
+		bt_json_put(arena, tree,
+			"{metadata: {ownerReferences: [{kind: %c, name: %s, uid: %s, "
+			"controller: true}]}}",
+			kind, input->objects.items[owner.index].name, owner.uid);
 		bt_controllers_add_pod(bt_cluster_controllers(work->cluster), tree);
 		bt_arena_reset(arena);
 	}
@@ -891,14 +867,11 @@ static int run(struct bt_expansion_work *work, struct berth_error *err)
 			BT_WORKLOAD_PODS_MAX, BT_WORKLOAD_BYTES_MAX);
 		return bt_manifests_wrap(expansion->cluster, work->last_owner, result, err);
 	}
-	if (result == 0) {
-		result = collect_made(work, BT_KIND_REPLICA_SET, err);
-	}
-	if (result == 0) {
-		result = collect_made(work, BT_KIND_PERSISTENT_VOLUME_CLAIM, err);
-	}
-	if (result == 0) { /* of Jobs, with gate WorkloadWithJob */
-		result = collect_made(work, BT_KIND_POD_GROUP, err);
+	/* PodGroups are of Jobs, with gate WorkloadWithJob. */
+	static const enum bt_kind made[] = {
+		BT_KIND_REPLICA_SET, BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_KIND_POD_GROUP};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(made) && result == 0; i++) {
+		result = collect_made(work, made[i], err);
 	}
 	return result;
 }
