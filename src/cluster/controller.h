@@ -34,6 +34,13 @@ enum bt_pod_phase {
 	BT_POD_UNKNOWN,
 };
 
+/** The lists in which every pod is. */
+enum bt_pod_list {
+	BT_PODS_OF_OWNER, /* or, without a controller, of the namespace's orphans */
+	BT_PODS_ON_NODE,  /* only assigned pods */
+	BT_POD_LIST_COUNT,
+};
+
 struct bt_indexed_pod {
 	struct bt_str key; /* "ns/name" */
 	struct bt_str uid;
@@ -50,10 +57,8 @@ struct bt_indexed_pod {
 	uint64_t label_bits; /* bt_label_bits of the labels */
 	bool job_tracking;   /* has the finalizer batch.kubernetes.io/job-tracking */
 
-	struct bt_indexed_pod *next_of_owner; /* links of the index's lists */
-	struct bt_indexed_pod *previous_of_owner;
-	struct bt_indexed_pod *next_on_node;
-	struct bt_indexed_pod *previous_on_node;
+	struct bt_indexed_pod *next[BT_POD_LIST_COUNT];
+	struct bt_indexed_pod *previous[BT_POD_LIST_COUNT];
 	uint32_t slot;
 };
 
@@ -163,8 +168,7 @@ struct bt_pod_index {
 	BT_VEC(struct bt_indexed_pod *) records; /* by slot; NULL: free */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key;
-	struct bt_map by_owner; /* value: slot of the list's first record */
-	struct bt_map by_node;
+	struct bt_map lists[BT_POD_LIST_COUNT]; /* value: slot of the list's first record */
 };
 
 /**
@@ -480,17 +484,19 @@ uint64_t bt_label_bits(const struct bt_json_value *labels);
 
 /** Returns NULL if there is no such pod. Borrowed until the hub observes the next change. */
 const struct bt_indexed_pod *bt_pod_index_find(const struct bt_hub *hub, struct bt_str key);
-/** Returns the first pod whose controller has this uid; next_of_owner continues the list. */
+/** Returns the first pod whose controller has this uid; next[BT_PODS_OF_OWNER] continues the
+ * list. */
 const struct bt_indexed_pod *bt_pod_index_of_owner(const struct bt_hub *hub, struct bt_str uid);
 /** Returns the active pods whose controller has this uid. */
 const struct bt_indexed_pod **bt_pod_index_active(
 	const struct bt_hub *hub, struct bt_str uid, struct bt_arena *arena, uint32_t *out_count);
 /**
- * Returns the first of the namespace's pods without a controller; next_of_owner continues the list.
+ * Returns the first of the namespace's pods without a controller; next[BT_PODS_OF_OWNER] continues
+ * the list.
  */
 const struct bt_indexed_pod *bt_pod_index_orphans(
 	const struct bt_hub *hub, struct bt_str namespace_);
-/** Returns the first pod assigned to the node; next_on_node continues the list. */
+/** Returns the first pod assigned to the node; next[BT_PODS_ON_NODE] continues the list. */
 const struct bt_indexed_pod *bt_pod_index_on_node(const struct bt_hub *hub, struct bt_str node);
 
 /** --- job_workload.c --- */

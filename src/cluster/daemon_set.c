@@ -555,11 +555,13 @@ static void collect_places(struct bt_daemon_pass *pass, const struct bt_indexed_
 		node->place = i;
 		evaluate_node(pass, node, &pass->places[i]);
 	}
-	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+	for (const struct bt_indexed_pod *pod = first; pod != NULL;
+		pod = pod->next[BT_PODS_OF_OWNER]) {
 		count++;
 	}
 	pass->pods = BT_ARENA_NEW_ARRAY(pass->arena, struct bt_daemon_pod, count);
-	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+	for (const struct bt_indexed_pod *pod = first; pod != NULL;
+		pod = pod->next[BT_PODS_OF_OWNER]) {
 		uint32_t slot = find_node(self,
 			pod->node_name.length != 0 ? pod->node_name
 						   : bt_groups_of(&self->targets, pod->key));

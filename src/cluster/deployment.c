@@ -554,7 +554,7 @@ static bool has_old_pods(const struct rollout *rollout)
 	for (uint32_t i = 0; i < rollout->old_count; i++) {
 		const struct bt_indexed_pod *pod =
 			bt_pod_index_of_owner(rollout->sync->hub, rollout->old_sets[i].uid);
-		for (; pod != NULL; pod = pod->next_of_owner) {
+		for (; pod != NULL; pod = pod->next[BT_PODS_OF_OWNER]) {
 			if (pod->phase != BT_POD_SUCCEEDED && pod->phase != BT_POD_FAILED) {
 				return true;
 			}

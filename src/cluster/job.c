@@ -423,11 +423,13 @@ static struct failure_list count_index_failures(struct bt_job_pass *pass)
 	uint32_t pod_count = 0;
 	uint32_t joined = 0;
 
-	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+	for (const struct bt_indexed_pod *pod = first; pod != NULL;
+		pod = pod->next[BT_PODS_OF_OWNER]) {
 		pod_count += pod->phase == BT_POD_FAILED;
 	}
 	list.items = BT_ARENA_NEW_ARRAY(sync->arena, struct index_failures, pod_count + 1);
-	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+	for (const struct bt_indexed_pod *pod = first; pod != NULL;
+		pod = pod->next[BT_PODS_OF_OWNER]) {
 		int64_t index = pod->phase == BT_POD_FAILED ? job_index_of(pass, pod) : -1;
 		struct index_failures *failures = &list.items[list.count];
 		const struct bt_json_value *object;
@@ -557,7 +559,8 @@ static void count_pods(struct bt_job_pass *pass)
 	pass->succeeded = bt_json_int64_at(sync->object, "status.succeeded", 0);
 	pass->failed = bt_json_int64_at(sync->object, "status.failed", 0);
 	/* Add finished pods that are not in the lists yet. */
-	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+	for (const struct bt_indexed_pod *pod = first; pod != NULL;
+		pod = pod->next[BT_PODS_OF_OWNER]) {
 		bool success = pod->phase == BT_POD_SUCCEEDED;
 		int64_t index;
 
@@ -621,7 +624,8 @@ static void count_pods(struct bt_job_pass *pass)
 		}
 	}
 	/* Remove the finalizer from all pods in the lists. */
-	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+	for (const struct bt_indexed_pod *pod = first; pod != NULL;
+		pod = pod->next[BT_PODS_OF_OWNER]) {
 		if (pod->job_tracking && is_finished(pod) &&
 			(bt_json_has_text(succeeded, pod->uid) ||
 				bt_json_has_text(failed, pod->uid))) {
@@ -888,13 +892,6 @@ static bool end_job(struct bt_job_pass *pass, const char *target, const char *fi
 	return false;
 }
 
-static void fail_job(struct bt_job_pass *pass, const char *reason, struct bt_str message)
-{
-	if (end_job(pass, "FailureTarget", "Failed", reason, message)) {
-		bt_sync_event(pass->sync, "Warning", reason, "%.*s", BT_STR_ARG(message));
-	}
-}
-
 /** Returns the message of the first rule of spec.successPolicy that is met, or "". */
 static struct bt_str met_success_rule(const struct bt_job_pass *pass)
 {
@@ -1014,7 +1011,9 @@ static void create_or_delete_pods(struct bt_job_pass *pass, bool suspended)
 			bt_sync_event(sync, "Normal", "Completed", "Job completed");
 		}
 	} else if (reason != NULL) {
-		fail_job(pass, reason, message);
+		if (end_job(pass, "FailureTarget", "Failed", reason, message)) {
+			bt_sync_event(pass->sync, "Warning", reason, "%.*s", BT_STR_ARG(message));
+		}
 	} else if (suspended) {
 		if (!is_condition(pass, "Suspended")) {
 			bt_sync_event(sync, "Normal", "Suspended", "Job suspended");

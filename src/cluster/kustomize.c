@@ -174,23 +174,6 @@ static int add_folder(struct folder *folder, struct bt_str path)
 	return result;
 }
 
-static int add_component(struct folder *folder, struct bt_str name)
-{
-	struct folder inner = {.arena = folder->arena,
-		.path = path_of(folder, name).data,
-		.resources = folder->resources,
-		.is_component = true,
-		.depth = folder->depth + 1,
-		.folder_count = folder->folder_count,
-		.err = folder->err};
-	int result = inner.depth > BT_KUSTOMIZE_DEPTH_MAX
-		? set_kustomize_error(folder, "components",
-			  "folders name each other too deeply, or in a circle")
-		: read_folder(&inner);
-	folder->resources = inner.resources;
-	return result;
-}
-
 static int add_resource(struct folder *folder, const char *field, struct bt_str name)
 {
 	struct bt_str path = path_of(folder, name);
@@ -268,41 +251,6 @@ static bool is_target(struct folder *folder, const struct bt_json_value *target,
 			bt_json_object_at(object, "metadata.annotations"));
 }
 
-/** Returns whether the patch names the object by apiVersion, kind, name and namespace. */
-static bool is_meant(const struct bt_json_value *patch, const struct bt_kustomized *resource)
-{
-	struct bt_str name = bt_json_text_at(patch, "metadata.name");
-	struct bt_str namespace_ = bt_json_text_at(patch, "metadata.namespace");
-	bool named = false;
-	for (uint32_t i = 0; i < resource->name_count; i++) {
-		named = named ||
-			(bt_str_equal(name, resource->names[i].name) &&
-				bt_kustomize_is_namespace(
-					namespace_, resource->names[i].namespace_));
-	}
-	return named &&
-		bt_str_equal(bt_json_text_at(patch, "kind"),
-			bt_json_text_at(resource->object, "kind")) &&
-		bt_str_equal(bt_json_text_at(patch, "apiVersion"),
-			bt_json_text_at(resource->object, "apiVersion"));
-}
-
-/** A patch cannot change name, namespace and kind. */
-static void keep_identity(
-	struct bt_arena *arena, struct bt_json_value *object, const struct bt_json_value *before)
-{
-	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
-	struct bt_str namespace_ = bt_json_text_at(before, "metadata.namespace");
-	bt_json_set_str(arena, object, "apiVersion", bt_json_text_at(before, "apiVersion"));
-	bt_json_set_str(arena, object, "kind", bt_json_text_at(before, "kind"));
-	bt_json_set_str(arena, metadata, "name", bt_json_text_at(before, "metadata.name"));
-	if (namespace_.length != 0) {
-		bt_json_set_str(arena, metadata, "namespace", namespace_);
-	} else {
-		(void)bt_json_remove_c(metadata, "namespace");
-	}
-}
-
 static int patch_resource(struct folder *folder, const char *field,
 	const struct bt_json_value *patch, struct bt_kustomized *resource)
 {
@@ -335,7 +283,18 @@ static int patch_resource(struct folder *folder, const char *field,
 		berth_error_finish(&why);
 		return BERTH_ERR_INVALID;
 	}
-	keep_identity(arena, resource->object, before);
+	/* A patch cannot change name, namespace and kind. */
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, resource->object, "metadata");
+	struct bt_str namespace_ = bt_json_text_at(before, "metadata.namespace");
+	bt_json_set_str(
+		arena, resource->object, "apiVersion", bt_json_text_at(before, "apiVersion"));
+	bt_json_set_str(arena, resource->object, "kind", bt_json_text_at(before, "kind"));
+	bt_json_set_str(arena, metadata, "name", bt_json_text_at(before, "metadata.name"));
+	if (namespace_.length != 0) {
+		bt_json_set_str(arena, metadata, "namespace", namespace_);
+	} else {
+		(void)bt_json_remove_c(metadata, "namespace");
+	}
 	return 0;
 }
 
@@ -352,7 +311,9 @@ static int apply_patch(struct folder *folder, const char *field, const struct bt
 	for (uint32_t i = 0; i < folder->resources.count && result == 0; i++) {
 		struct bt_kustomized *resource = &folder->resources.items[i];
 		if (target != NULL ? is_target(folder, target, resource)
-				   : is_meant(patch, resource)) {
+				   : bt_kustomized_is_named(resource, patch) &&
+					bt_str_equal(bt_json_text_at(patch, "apiVersion"),
+						bt_json_text_at(resource->object, "apiVersion"))) {
 			any = true;
 			result = patch_resource(folder, field, patch, resource);
 		}
@@ -522,18 +483,7 @@ static int regenerate(
 	struct bt_kustomized *found = NULL;
 	for (uint32_t i = 0; i < folder->resources.count && found == NULL; i++) {
 		struct bt_kustomized *other = &folder->resources.items[i];
-		bool is_named = false;
-		for (uint32_t n = 0; n < other->name_count; n++) {
-			is_named = is_named ||
-				(bt_str_equal(other->names[n].name, name) &&
-					bt_kustomize_is_namespace(other->names[n].namespace_,
-						bt_json_text_at(metadata, "namespace")));
-		}
-		found = is_named &&
-				bt_str_equal(bt_json_text_at(other->object, "kind"),
-					bt_json_text_at(resource->object, "kind"))
-			? other
-			: NULL;
+		found = bt_kustomized_is_named(other, resource->object) ? other : NULL;
 	}
 	if (found == NULL) {
 		return bt_error_set(folder->err, BERTH_ERR_INVALID,
@@ -560,12 +510,14 @@ static int generate(struct folder *folder, const char *field, bool is_secret)
 	struct bt_arena *arena = folder->arena;
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct bt_json_value *entry = list->elements[i];
-		struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-		struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
+		struct bt_json_value *object = bt_json_put(arena, NULL,
+			"{metadata: {name: %s, namespace?: %s}, apiVersion: 'v1', kind: %c}",
+			bt_json_text_at(entry, "name"), bt_json_text_at(entry, "namespace"),
+			is_secret ? "Secret" : "ConfigMap");
+		struct bt_json_value *metadata = bt_json_find(object, "metadata");
 		struct bt_json_value *data = bt_json_new(arena, BT_JSON_OBJECT);
 		struct bt_str behavior = bt_json_text_at(entry, "behavior");
 		struct bt_str type = bt_json_text_at(entry, "type");
-		struct bt_str namespace_ = bt_json_text_at(entry, "namespace");
 		struct bt_kustomized resource = {.object = object, .hashed = true};
 		bool merges = bt_str_equal_c(behavior, "merge");
 		bool replaces = bt_str_equal_c(behavior, "replace");
@@ -573,12 +525,6 @@ static int generate(struct folder *folder, const char *field, bool is_secret)
 			!bt_str_equal_c(behavior, "create")) {
 			return set_kustomize_error(
 				folder, field, "behavior is create, merge or replace");
-		}
-		bt_json_set_c(arena, object, "apiVersion", "v1");
-		bt_json_set_c(arena, object, "kind", is_secret ? "Secret" : "ConfigMap");
-		bt_json_set_str(arena, metadata, "name", bt_json_text_at(entry, "name"));
-		if (namespace_.length != 0) {
-			bt_json_set_str(arena, metadata, "namespace", namespace_);
 		}
 		int result = fill_data(folder, field, entry, data);
 		if (result < 0) {
@@ -692,10 +638,8 @@ static int set_replicas(struct folder *folder)
 			for (size_t n = 0; is_named && n < BT_ARRAY_LENGTH(kinds); n++) {
 				if (bt_str_equal_c(
 					    bt_json_text_at(resource->object, "kind"), kinds[n])) {
-					bt_json_set_int64(folder->arena,
-						bt_json_ensure_object(
-							folder->arena, resource->object, "spec"),
-						"replicas",
+					bt_json_put(folder->arena, resource->object,
+						"{spec: {replicas: %d}}",
 						bt_json_int64_at(list->elements[i], "count", 0));
 					any = true;
 				}
@@ -790,7 +734,19 @@ static int read_folder(struct folder *folder)
 	result = result < 0 ? result : generate(folder, "secretGenerator", true);
 	const struct bt_json_value *components = bt_json_array_at(folder->file, "components");
 	for (uint32_t i = 0; result == 0 && i < components->count; i++) {
-		result = add_component(folder, components->elements[i]->text);
+		struct bt_str name = components->elements[i]->text;
+		struct folder inner = {.arena = folder->arena,
+			.path = path_of(folder, name).data,
+			.resources = folder->resources,
+			.is_component = true,
+			.depth = folder->depth + 1,
+			.folder_count = folder->folder_count,
+			.err = folder->err};
+		result = inner.depth > BT_KUSTOMIZE_DEPTH_MAX
+			? set_kustomize_error(folder, "components",
+				  "folders name each other too deeply, or in a circle")
+			: read_folder(&inner);
+		folder->resources = inner.resources;
 	}
 	result = result < 0 ? result : apply_strategic_patches(folder);
 	result = result < 0 ? result : apply_patch_list(folder, "patches");

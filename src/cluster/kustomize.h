@@ -40,8 +40,9 @@ struct bt_kustomized {
 	bool hashed; /* generated: the final name ends with a hash of the content */
 };
 
-/** Compares two namespaces; "" equals "default". */
-bool bt_kustomize_is_namespace(struct bt_str a, struct bt_str b);
+/** Returns whether the other object has this one's kind, and one of its names and namespaces. */
+bool bt_kustomized_is_named(
+	const struct bt_kustomized *resource, const struct bt_json_value *named);
 /** Records the current name. If the list is full, it replaces the last one. */
 void bt_kustomized_record_name(struct bt_kustomized *resource);
 /**

@@ -7,7 +7,7 @@
 #include "cluster/kustomize.h"
 #include "codec/base64.h"
 
-bool bt_kustomize_is_namespace(struct bt_str a, struct bt_str b)
+static bool is_namespace(struct bt_str a, struct bt_str b)
 {
 	return bt_str_equal(
 		a.length != 0 ? a : BT_STR("default"), b.length != 0 ? b : BT_STR("default"));
@@ -27,6 +27,20 @@ void bt_kustomized_record_name(struct bt_kustomized *resource)
 		resource->name_count--;
 	}
 	resource->names[resource->name_count++] = name;
+}
+
+bool bt_kustomized_is_named(const struct bt_kustomized *resource, const struct bt_json_value *named)
+{
+	struct bt_str name = bt_json_text_at(named, "metadata.name");
+	struct bt_str namespace_ = bt_json_text_at(named, "metadata.namespace");
+	bool found = false;
+	for (uint32_t i = 0; i < resource->name_count && !found; i++) {
+		found = bt_str_equal(name, resource->names[i].name) &&
+			is_namespace(namespace_, resource->names[i].namespace_);
+	}
+	return found &&
+		bt_str_equal(
+			bt_json_text_at(named, "kind"), bt_json_text_at(resource->object, "kind"));
 }
 
 static bool is_kind(const struct bt_json_value *object, const char *kind)
@@ -109,7 +123,7 @@ static bool was_in(const struct bt_kustomized *resource, struct bt_str namespace
 {
 	bool found = false;
 	for (uint32_t i = 0; i < resource->name_count && !found; i++) {
-		found = bt_kustomize_is_namespace(resource->names[i].namespace_, namespace_);
+		found = is_namespace(resource->names[i].namespace_, namespace_);
 	}
 	return found;
 }
@@ -141,64 +155,73 @@ static const struct bt_kustomized *find_named(const struct search *search, struc
 	return earlier;
 }
 
+/**
+ * Updates the name at a dotted path below holder, which is that of an object of this kind; "*"
+ * stands for every element of an array. Recursive: as deep as the path.
+ */
 static void update_reference(const struct search *search, struct bt_json_value *holder,
-	const char *member, const char *kind)
+	struct bt_str path, struct bt_str kind)
 {
-	struct bt_json_value *name = bt_json_find(holder, member);
-	const struct bt_kustomized *resource = name != NULL && name->type == BT_JSON_STRING
-		? find_named(search, bt_str_from(kind), name->text, search->from)
-		: NULL;
-	if (resource != NULL) {
-		bt_json_set_str(search->arena, holder, member,
-			bt_json_text_at(resource->object, "metadata.name"));
-	}
-}
+	struct bt_str step = bt_str_cut(&path, '.');
+	struct bt_json_value *value = bt_json_get(holder, step);
+	const struct bt_kustomized *resource;
 
-static void update_references(const struct search *search, const struct bt_json_value *holder,
-	const char *list_name, const char *path, const char *member, const char *kind)
-{
-	const struct bt_json_value *list = bt_json_array_at(holder, list_name);
-	for (uint32_t i = 0; i < list->count; i++) {
-		update_reference(search,
-			path != NULL ? bt_json_find_path(list->elements[i], path)
-				     : list->elements[i],
-			member, kind);
-	}
-}
-
-static void update_pod_references(const struct search *search, struct bt_json_value *spec)
-{
-	static const char *const lists[] = {"containers", "initContainers", "ephemeralContainers"};
-	const struct bt_json_value *volumes = bt_json_array_at(spec, "volumes");
-	update_reference(search, spec, "serviceAccountName", "ServiceAccount");
-	update_reference(search, spec, "serviceAccount", "ServiceAccount");
-	update_reference(search, spec, "priorityClassName", "PriorityClass");
-	update_references(search, spec, "imagePullSecrets", NULL, "name", "Secret");
-	update_references(search, spec, "volumes", "configMap", "name", "ConfigMap");
-	update_references(search, spec, "volumes", "secret", "secretName", "Secret");
-	update_references(search, spec, "volumes", "persistentVolumeClaim", "claimName",
-		"PersistentVolumeClaim");
-	for (uint32_t i = 0; i < volumes->count; i++) {
-		const struct bt_json_value *projected =
-			bt_json_find(volumes->elements[i], "projected");
-		update_references(search, projected, "sources", "configMap", "name", "ConfigMap");
-		update_references(search, projected, "sources", "secret", "name", "Secret");
-	}
-	for (size_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
-		const struct bt_json_value *containers = bt_json_array_at(spec, lists[n]);
-		for (uint32_t i = 0; i < containers->count; i++) {
-			const struct bt_json_value *container = containers->elements[i];
-			update_references(search, container, "env", "valueFrom.configMapKeyRef",
-				"name", "ConfigMap");
-			update_references(search, container, "env", "valueFrom.secretKeyRef",
-				"name", "Secret");
-			update_references(
-				search, container, "envFrom", "configMapRef", "name", "ConfigMap");
-			update_references(
-				search, container, "envFrom", "secretRef", "name", "Secret");
+	if (bt_str_equal_c(step, "*")) {
+		for (uint32_t i = 0;
+			holder != NULL && holder->type == BT_JSON_ARRAY && i < holder->count; i++) {
+			update_reference(search, holder->elements[i], path, kind);
+		}
+	} else if (path.data != NULL) {
+		update_reference(search, value, path, kind);
+	} else if (value != NULL && value->type == BT_JSON_STRING) {
+		resource = find_named(search, kind, value->text, search->from);
+		if (resource != NULL) {
+			bt_json_set(search->arena, holder, step,
+				bt_json_new_str(search->arena,
+					bt_json_text_at(resource->object, "metadata.name")));
 		}
 	}
 }
+
+/** References of objects by their kind; NULL: of pod specs. */
+static const struct {
+	const char *kind;
+	const char *path;
+	const char *target;
+} references[] = {
+	{NULL, "serviceAccountName", "ServiceAccount"},
+	{NULL, "serviceAccount", "ServiceAccount"},
+	{NULL, "priorityClassName", "PriorityClass"},
+	{NULL, "imagePullSecrets.*.name", "Secret"},
+	{NULL, "volumes.*.configMap.name", "ConfigMap"},
+	{NULL, "volumes.*.secret.secretName", "Secret"},
+	{NULL, "volumes.*.persistentVolumeClaim.claimName", "PersistentVolumeClaim"},
+	{NULL, "volumes.*.projected.sources.*.configMap.name", "ConfigMap"},
+	{NULL, "volumes.*.projected.sources.*.secret.name", "Secret"},
+#define BT_CONTAINERS(list) \
+	{NULL, list ".*.env.*.valueFrom.configMapKeyRef.name", "ConfigMap"}, \
+		{NULL, list ".*.env.*.valueFrom.secretKeyRef.name", "Secret"}, \
+		{NULL, list ".*.envFrom.*.configMapRef.name", "ConfigMap"}, \
+	{ \
+		NULL, list ".*.envFrom.*.secretRef.name", "Secret" \
+	}
+	BT_CONTAINERS("containers"),
+	BT_CONTAINERS("initContainers"),
+	BT_CONTAINERS("ephemeralContainers"),
+#undef BT_CONTAINERS
+	{"StatefulSet", "spec.serviceName", "Service"},
+	{"StatefulSet", "spec.volumeClaimTemplates.*.spec.storageClassName", "StorageClass"},
+	{"PersistentVolumeClaim", "spec.storageClassName", "StorageClass"},
+	{"PersistentVolumeClaim", "spec.volumeName", "PersistentVolume"},
+	{"PersistentVolume", "spec.storageClassName", "StorageClass"},
+	{"ServiceAccount", "imagePullSecrets.*.name", "Secret"},
+	{"ServiceAccount", "secrets.*.name", "Secret"},
+	{"Ingress", "spec.tls.*.secretName", "Secret"},
+	{"Ingress", "spec.defaultBackend.service.name", "Service"},
+	{"Ingress", "spec.rules.*.http.paths.*.backend.service.name", "Service"},
+	{"ValidatingWebhookConfiguration", "webhooks.*.clientConfig.service.name", "Service"},
+	{"MutatingWebhookConfiguration", "webhooks.*.clientConfig.service.name", "Service"},
+};
 
 /** References to ServiceAccounts contain a namespace, which changes when the account is moved. */
 static void update_subjects(
@@ -228,19 +251,6 @@ static void update_subjects(
 	}
 }
 
-static void update_ingress(const struct search *search, const struct bt_json_value *object)
-{
-	const struct bt_json_value *rules = bt_json_array_at(object, "spec.rules");
-	update_references(
-		search, bt_json_find(object, "spec"), "tls", NULL, "secretName", "Secret");
-	update_reference(search, bt_json_find_path(object, "spec.defaultBackend.service"), "name",
-		"Service");
-	for (uint32_t i = 0; i < rules->count; i++) {
-		update_references(search, bt_json_find(rules->elements[i], "http"), "paths",
-			"backend.service", "name", "Service");
-	}
-}
-
 /**
  * Returns the spec of the pods that the object creates, or of the pod that it is; NULL: neither.
  */
@@ -262,41 +272,25 @@ void bt_kustomize_update_references(struct bt_arena *arena, struct bt_kustomized
 	struct search search = {.arena = arena, .resources = resources, .count = count};
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_json_value *object = resources[i].object;
-		struct bt_json_value *spec = bt_json_find(object, "spec");
-		struct bt_json_value *pod = pod_spec_of(object);
 		search.from = resources[i].names[resources[i].name_count - 1].namespace_;
-		if (pod != NULL) {
-			update_pod_references(&search, pod);
+		for (size_t n = 0; n < BT_ARRAY_LENGTH(references); n++) {
+			struct bt_json_value *holder = references[n].kind == NULL
+				? pod_spec_of(object)
+				: is_kind(object, references[n].kind) ? object
+								      : NULL;
+			update_reference(&search, holder, bt_str_from(references[n].path),
+				bt_str_from(references[n].target));
 		}
-		if (is_kind(object, "StatefulSet")) {
-			update_reference(&search, spec, "serviceName", "Service");
-			update_references(&search, spec, "volumeClaimTemplates", "spec",
-				"storageClassName", "StorageClass");
-		} else if (is_kind(object, "PersistentVolumeClaim")) {
-			update_reference(&search, spec, "storageClassName", "StorageClass");
-			update_reference(&search, spec, "volumeName", "PersistentVolume");
-		} else if (is_kind(object, "PersistentVolume")) {
-			update_reference(&search, spec, "storageClassName", "StorageClass");
-		} else if (is_kind(object, "ServiceAccount")) {
-			update_references(
-				&search, object, "imagePullSecrets", NULL, "name", "Secret");
-			update_references(&search, object, "secrets", NULL, "name", "Secret");
-		} else if (is_kind(object, "Ingress")) {
-			update_ingress(&search, object);
-		} else if (is_kind(object, "RoleBinding") ||
-			is_kind(object, "ClusterRoleBinding")) {
+		if (is_kind(object, "RoleBinding") || is_kind(object, "ClusterRoleBinding")) {
 			struct bt_json_value *role = bt_json_find(object, "roleRef");
-			update_reference(&search, role, "name",
-				is_kind(role, "Role") ? "Role" : "ClusterRole");
+			update_reference(&search, role, BT_STR("name"),
+				is_kind(role, "Role") ? BT_STR("Role") : BT_STR("ClusterRole"));
 			update_subjects(&search, object, namespace_);
 		} else if (is_kind(object, "HorizontalPodAutoscaler")) {
-			struct bt_json_value *target = bt_json_find(spec, "scaleTargetRef");
-			struct bt_str kind = bt_arena_str(arena, bt_json_text_at(target, "kind"));
-			update_reference(&search, target, "name", kind.data);
-		} else if (is_kind(object, "ValidatingWebhookConfiguration") ||
-			is_kind(object, "MutatingWebhookConfiguration")) {
-			update_references(&search, object, "webhooks", "clientConfig.service",
-				"name", "Service");
+			struct bt_json_value *target =
+				bt_json_find_path(object, "spec.scaleTargetRef");
+			update_reference(
+				&search, target, BT_STR("name"), bt_json_text_at(target, "kind"));
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -315,26 +309,6 @@ static void add_to_all(struct bt_arena *arena, const struct bt_json_value *list,
 			bt_kustomize_add_texts(arena, selector, "matchLabels", labels);
 		}
 	}
-}
-
-/** Updates the selectors of a pod's affinity and topology spread constraints. */
-static void label_pod_selectors(struct bt_arena *arena, const struct bt_json_value *spec,
-	const struct bt_json_value *labels)
-{
-	static const char *const terms[] = {"affinity.podAffinity", "affinity.podAntiAffinity"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(terms); i++) {
-		const struct bt_json_value *affinity = bt_json_find_path(spec, terms[i]);
-		add_to_all(arena,
-			bt_json_array_at(
-				affinity, "preferredDuringSchedulingIgnoredDuringExecution"),
-			"podAffinityTerm.labelSelector", labels);
-		add_to_all(arena,
-			bt_json_array_at(
-				affinity, "requiredDuringSchedulingIgnoredDuringExecution"),
-			"labelSelector", labels);
-	}
-	add_to_all(arena, bt_json_array_at(spec, "topologySpreadConstraints"), "labelSelector",
-		labels);
 }
 
 /** Returns the template's metadata at the path; missing objects are added. */
@@ -409,7 +383,22 @@ static void label_selectors(
 		}
 	}
 	if (pod != NULL && !is_kind(object, "Pod")) {
-		label_pod_selectors(arena, pod, labels);
+		/* Label the selectors of the pods' affinity and topology spread constraints. */
+		static const char *const terms[] = {
+			"affinity.podAffinity", "affinity.podAntiAffinity"};
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(terms); i++) {
+			const struct bt_json_value *affinity = bt_json_find_path(pod, terms[i]);
+			add_to_all(arena,
+				bt_json_array_at(affinity,
+					"preferredDuringSchedulingIgnoredDuringExecution"),
+				"podAffinityTerm.labelSelector", labels);
+			add_to_all(arena,
+				bt_json_array_at(
+					affinity, "requiredDuringSchedulingIgnoredDuringExecution"),
+				"labelSelector", labels);
+		}
+		add_to_all(arena, bt_json_array_at(pod, "topologySpreadConstraints"),
+			"labelSelector", labels);
 	}
 }
 
@@ -585,24 +574,19 @@ static struct bt_str content_hash(struct bt_arena *arena, const struct bt_json_v
 {
 	const struct bt_json_value *data = bt_json_object_at(object, "data");
 	struct bt_json_value *sorted = bt_json_clone(arena, data, false);
-	struct bt_json_value *content = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_strbuf json = {0};
 	struct bt_strbuf escaped = {0};
 	if (sorted->count > 1) {
 		qsort(sorted->members, sorted->count, sizeof(sorted->members[0]),
 			bt_str_compare_qsort);
 	}
-	if (sorted->count != 0) {
-		bt_json_set_value(arena, content, "data", sorted);
-	} else {
-		bt_json_set_c(arena, content, "data", "");
-	}
-	bt_json_set_str(arena, content, "kind", bt_json_text_at(object, "kind"));
-	bt_json_set_c(arena, content, "name", "");
-	if (is_kind(object, "Secret")) {
-		bt_json_set_str(arena, content, "type", bt_json_text_at(object, "type"));
-	}
-	bt_json_format(content, &json);
+	bt_json_format(bt_json_put(arena, NULL, "{data: %v, kind: %s, name: '', type: %v}",
+			       sorted->count != 0 ? sorted : bt_json_new_c(arena, ""),
+			       bt_json_text_at(object, "kind"),
+			       is_kind(object, "Secret")
+				       ? bt_json_new_str(arena, bt_json_text_at(object, "type"))
+				       : NULL),
+		&json);
 	for (size_t i = 0; i < json.length; i++) {
 		char byte = bt_strbuf_c(&json)[i];
 		if (byte == '<' || byte == '>' || byte == '&') {

@@ -311,27 +311,22 @@ static bool is_selected(const struct bt_json_value *selector, struct bt_kustomiz
 		member_matches(selector, "version", version);
 }
 
-/** Returns "Service.[noVer].[noGrp]/web.[noNs]", as kustomize shows a selector. */
-static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_value *selector)
-{
-	static const char *const members[][3] = {{"kind", "[noKind]", ""},
-		{"version", "[noVer]", "."}, {"group", "[noGrp]", "."}, {"name", "[noName]", "/"},
-		{"namespace", "[noNs]", "."}};
-	struct bt_strbuf text = {0};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(members); i++) {
-		struct bt_str given = bt_json_text_at(selector, members[i][0]);
-		bt_strbuf_append_c(&text, members[i][2]);
-		bt_strbuf_append_str(&text, given.length != 0 ? given : bt_str_from(members[i][1]));
-	}
-	return bt_arena_take_strbuf(arena, &text);
-}
-
 static int find_source(struct bt_arena *arena, struct bt_kustomized *resources, uint32_t count,
 	const struct bt_json_value *source, const struct bt_json_value **out_value,
 	struct berth_error *err)
 {
 	struct bt_str field = bt_json_text_at(source, "fieldPath");
-	struct bt_str shown = selector_text(arena, source);
+	/* The selector as kustomize shows it: "Service.[noVer].[noGrp]/web.[noNs]". */
+	static const char *const members[][3] = {{"kind", "[noKind]", ""},
+		{"version", "[noVer]", "."}, {"group", "[noGrp]", "."}, {"name", "[noName]", "/"},
+		{"namespace", "[noNs]", "."}};
+	struct bt_strbuf text = {0};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(members); i++) {
+		struct bt_str given = bt_json_text_at(source, members[i][0]);
+		bt_strbuf_append_c(&text, members[i][2]);
+		bt_strbuf_append_str(&text, given.length != 0 ? given : bt_str_from(members[i][1]));
+	}
+	struct bt_str shown = bt_arena_take_strbuf(arena, &text);
 	struct bt_json_value *found = NULL;
 	struct path path;
 	for (uint32_t i = 0; i < count; i++) {

@@ -339,7 +339,7 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 	if (record->simulated && !was_served) {
 		const struct bt_indexed_pod *pod = bt_pod_index_on_node(agent->hub, observed->key);
 
-		for (; pod != NULL; pod = pod->next_on_node) {
+		for (; pod != NULL; pod = pod->next[BT_PODS_ON_NODE]) {
 			bt_hub_enqueue(agent->hub, pod->key);
 		}
 		bt_hub_enqueue(agent->hub, observed->key);

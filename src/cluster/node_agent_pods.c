@@ -145,7 +145,7 @@ static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_po
 		: bt_pod_index_on_node(
 			  agent->hub, bt_str_from(agent->nodes.items[record->node].name));
 
-	for (; other != NULL; other = other->next_on_node) {
+	for (; other != NULL; other = other->next[BT_PODS_ON_NODE]) {
 		struct bt_pod decoded = {.spec = {.host_network = false}};
 
 		if (other->phase != BT_POD_RUNNING || bt_str_equal_c(other->key, record->key) ||

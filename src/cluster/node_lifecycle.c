@@ -161,7 +161,7 @@ static bool mark_unknown(struct bt_sync *sync)
 	if (sync->failed) {
 		return false;
 	}
-	for (; record != NULL; record = record->next_on_node) {
+	for (; record != NULL; record = record->next[BT_PODS_ON_NODE]) {
 		const struct bt_json_value *pod = record->ready
 			? bt_hub_read(sync->hub, BT_HUB_PODS, record->key, arena)
 			: NULL;

@@ -226,7 +226,7 @@ bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *select
 	if (entry == NULL || bt_tree_is_deleting(sync->object)) {
 		return false;
 	}
-	for (; record != NULL; record = record->next_of_owner) {
+	for (; record != NULL; record = record->next[BT_PODS_OF_OWNER]) {
 		const struct bt_json_value *pod;
 		if (!bt_pod_is_active(record) ||
 			(record->label_bits & entry->bits) != entry->bits ||

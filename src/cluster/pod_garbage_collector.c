@@ -30,7 +30,7 @@ static bool sync(struct bt_sync *sync)
 	if (bt_hub_exists(sync->hub, BT_HUB_NODES, sync->key)) {
 		return true;
 	}
-	for (; pod != NULL; pod = pod->next_on_node) {
+	for (; pod != NULL; pod = pod->next[BT_PODS_ON_NODE]) {
 		if (!bt_disrupt_pod(sync->hub, pod->key, "DeletionByPodGC",
 			    BT_STR("PodGC: node no longer exists"), 0, sync->arena, sync->now_ns)) {
 			sync->failed = true;

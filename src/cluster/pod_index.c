@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "api/time.h"
-#include "codec/json_edit.h"
-#include "cluster/controller.h"
+#include "cluster/tree.h"
 
 /*
  * Lists of owners are found by the hash of the owner's uid. Pods without owner are in one list per
@@ -16,10 +14,17 @@ static uint64_t orphans_hash(struct bt_str namespace_)
 	return bt_hash_bytes(namespace_.data, namespace_.length, ORPHANS_SEED);
 }
 
-static uint64_t owner_hash_of(const struct bt_indexed_pod *record)
+/** Returns whether the pod is in a list of this kind, and the list's hash. */
+static bool list_hash(
+	const struct bt_indexed_pod *record, enum bt_pod_list kind, uint64_t *out_hash)
 {
-	return record->owner_uid.length != 0 ? bt_str_hash(record->owner_uid)
-					     : orphans_hash(bt_key_namespace(record->key));
+	if (kind == BT_PODS_ON_NODE) {
+		*out_hash = bt_str_hash(record->node_name);
+		return record->node_name.length != 0;
+	}
+	*out_hash = record->owner_uid.length != 0 ? bt_str_hash(record->owner_uid)
+						  : orphans_hash(bt_key_namespace(record->key));
+	return true;
 }
 
 void bt_pod_index_finish(struct bt_pod_index *index)
@@ -30,8 +35,9 @@ void bt_pod_index_finish(struct bt_pod_index *index)
 	bt_vec_finish(&index->records);
 	bt_vec_finish(&index->free_slots);
 	bt_map_finish(&index->by_key);
-	bt_map_finish(&index->by_owner);
-	bt_map_finish(&index->by_node);
+	for (int kind = 0; kind < BT_POD_LIST_COUNT; kind++) {
+		bt_map_finish(&index->lists[kind]);
+	}
 }
 
 /* --- parsing a pod --- */
@@ -70,37 +76,6 @@ static enum bt_pod_phase phase_of(const struct bt_json_value *pod)
 	return BT_POD_PENDING;
 }
 
-static int64_t seconds_of(struct bt_str text)
-{
-	struct bt_time time;
-	return text.length != 0 && bt_time_parse(text, &time, NULL) == 0 ? time.seconds : 0;
-}
-
-static int32_t deletion_cost_of(const struct bt_json_value *pod)
-{
-	/* The annotation's name contains dots, so bt_json_find_path cannot be used. */
-	const struct bt_json_value *cost =
-		bt_json_get(bt_json_object_at(pod, "metadata.annotations"),
-			BT_STR("controller.kubernetes.io/pod-deletion-cost"));
-	int64_t value;
-
-	if (cost == NULL || !bt_str_parse_int64(cost->text, &value) || value < INT32_MIN ||
-		value > INT32_MAX) {
-		return 0;
-	}
-	return (int32_t)value;
-}
-
-static struct bt_str hash_label_of(const struct bt_json_value *labels)
-{
-	const struct bt_json_value *hash = bt_json_get(labels, BT_STR("pod-template-hash"));
-
-	if (hash == NULL) {
-		hash = bt_json_get(labels, BT_STR("controller-revision-hash"));
-	}
-	return hash != NULL ? hash->text : BT_STR("");
-}
-
 static struct bt_str copy_text(char **position, struct bt_str text)
 {
 	struct bt_str copy = {*position, text.length};
@@ -120,7 +95,11 @@ static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json
 	struct bt_str uid = bt_json_text_at(pod, "metadata.uid");
 	struct bt_str owner_uid = bt_json_text_at(owner, "uid");
 	struct bt_str node_name = bt_json_text_at(pod, "spec.nodeName");
-	struct bt_str hash = hash_label_of(labels);
+	struct bt_str template_hash = bt_tree_text(labels, "pod-template-hash");
+	struct bt_str hash = template_hash.length != 0
+		? template_hash
+		: bt_tree_text(labels, "controller-revision-hash");
+	int64_t cost = 0;
 	size_t text_bytes =
 		(size_t)key.length + uid.length + owner_uid.length + node_name.length + hash.length;
 	struct bt_indexed_pod *record = bt_calloc(1, sizeof(*record) + text_bytes);
@@ -132,8 +111,12 @@ static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json
 	record->node_name = copy_text(&position, node_name);
 	record->hash = copy_text(&position, hash);
 	record->deleting = bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0;
-	record->created_seconds = seconds_of(bt_json_text_at(pod, "metadata.creationTimestamp"));
-	record->deletion_cost = deletion_cost_of(pod);
+	record->created_seconds = bt_tree_seconds(pod, "metadata.creationTimestamp");
+	if (bt_str_parse_int64(
+		    bt_tree_annotation(pod, "controller.kubernetes.io/pod-deletion-cost"), &cost) &&
+		cost >= INT32_MIN && cost <= INT32_MAX) {
+		record->deletion_cost = (int32_t)cost;
+	}
 	record->label_bits = bt_label_bits(labels);
 	record->job_tracking = bt_json_has_text(bt_json_array_at(pod, "metadata.finalizers"),
 		BT_STR("batch.kubernetes.io/job-tracking"));
@@ -147,7 +130,7 @@ static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json
 			record->ready =
 				bt_str_equal_c(bt_json_text_at(condition, "status"), "True");
 			record->ready_since_seconds =
-				seconds_of(bt_json_text_at(condition, "lastTransitionTime"));
+				bt_tree_seconds(condition, "lastTransitionTime");
 		}
 	}
 	for (uint32_t i = 0; i < containers->count; i++) {
@@ -180,7 +163,7 @@ static struct bt_indexed_pod *find_owner(
 {
 	uint64_t hash = uid.length != 0 ? bt_str_hash(uid) : orphans_hash(namespace_);
 
-	BT_MAP_EACH (&index->by_owner, hash, slot) {
+	BT_MAP_EACH (&index->lists[BT_PODS_OF_OWNER], hash, slot) {
 		struct bt_indexed_pod *record = index->records.items[slot];
 		if (bt_str_equal(record->owner_uid, uid) &&
 			(uid.length != 0 ||
@@ -195,7 +178,7 @@ static struct bt_indexed_pod *find_node(const struct bt_pod_index *index, struct
 {
 	uint64_t hash = bt_str_hash(node);
 
-	BT_MAP_EACH (&index->by_node, hash, slot) {
+	BT_MAP_EACH (&index->lists[BT_PODS_ON_NODE], hash, slot) {
 		struct bt_indexed_pod *record = index->records.items[slot];
 		if (bt_str_equal(record->node_name, node)) {
 			return record;
@@ -204,63 +187,28 @@ static struct bt_indexed_pod *find_node(const struct bt_pod_index *index, struct
 	return NULL;
 }
 
-/* Insert after the first record, so that the map's value stays valid. */
-
-static void link_owner(struct bt_pod_index *index, struct bt_indexed_pod *record)
-{
-	struct bt_indexed_pod *first =
-		find_owner(index, record->owner_uid, bt_key_namespace(record->key));
-
-	if (first == NULL) {
-		bt_map_insert(&index->by_owner, owner_hash_of(record), record->slot);
-		return;
-	}
-	record->previous_of_owner = first;
-	record->next_of_owner = first->next_of_owner;
-	if (first->next_of_owner != NULL) {
-		first->next_of_owner->previous_of_owner = record;
-	}
-	first->next_of_owner = record;
-}
-
-static void unlink_owner(struct bt_pod_index *index, struct bt_indexed_pod *record)
-{
-	if (record->next_of_owner != NULL) {
-		record->next_of_owner->previous_of_owner = record->previous_of_owner;
-	}
-	if (record->previous_of_owner != NULL) {
-		record->previous_of_owner->next_of_owner = record->next_of_owner;
-		return;
-	}
-	(void)bt_map_remove(&index->by_owner, owner_hash_of(record), record->slot);
-	if (record->next_of_owner != NULL) {
-		bt_map_insert(&index->by_owner, owner_hash_of(record), record->next_of_owner->slot);
-	}
-}
-
-static void unlink_node(struct bt_pod_index *index, struct bt_indexed_pod *record)
-{
-	if (record->node_name.length == 0) {
-		return;
-	}
-	if (record->next_on_node != NULL) {
-		record->next_on_node->previous_on_node = record->previous_on_node;
-	}
-	if (record->previous_on_node != NULL) {
-		record->previous_on_node->next_on_node = record->next_on_node;
-		return;
-	}
-	(void)bt_map_remove(&index->by_node, bt_str_hash(record->node_name), record->slot);
-	if (record->next_on_node != NULL) {
-		bt_map_insert(&index->by_node, bt_str_hash(record->node_name),
-			record->next_on_node->slot);
-	}
-}
-
 static void remove_record(struct bt_pod_index *index, struct bt_indexed_pod *record)
 {
-	unlink_owner(index, record);
-	unlink_node(index, record);
+	for (int kind = 0; kind < BT_POD_LIST_COUNT; kind++) {
+		struct bt_indexed_pod *next = record->next[kind];
+		struct bt_indexed_pod *previous = record->previous[kind];
+		uint64_t hash;
+
+		if (!list_hash(record, (enum bt_pod_list)kind, &hash)) {
+			continue;
+		}
+		if (next != NULL) {
+			next->previous[kind] = previous;
+		}
+		if (previous != NULL) {
+			previous->next[kind] = next;
+			continue;
+		}
+		(void)bt_map_remove(&index->lists[kind], hash, record->slot);
+		if (next != NULL) {
+			bt_map_insert(&index->lists[kind], hash, next->slot);
+		}
+	}
 	(void)bt_map_remove(&index->by_key, bt_str_hash(record->key), record->slot);
 	index->records.items[record->slot] = NULL;
 	bt_vec_push(&index->free_slots, record->slot);
@@ -269,25 +217,31 @@ static void remove_record(struct bt_pod_index *index, struct bt_indexed_pod *rec
 
 static void add_record(struct bt_pod_index *index, struct bt_indexed_pod *record)
 {
+	struct bt_indexed_pod *const first[] = {
+		find_owner(index, record->owner_uid, bt_key_namespace(record->key)),
+		find_node(index, record->node_name),
+	};
+
 	bt_vec_store(&index->records, &index->free_slots, record, record->slot);
 	bt_map_insert(&index->by_key, bt_str_hash(record->key), record->slot);
-	link_owner(index, record);
-	struct bt_indexed_pod *first;
+	for (int kind = 0; kind < BT_POD_LIST_COUNT; kind++) {
+		uint64_t hash;
 
-	if (record->node_name.length == 0) {
-		return;
+		if (!list_hash(record, (enum bt_pod_list)kind, &hash)) {
+			continue;
+		}
+		if (first[kind] == NULL) {
+			bt_map_insert(&index->lists[kind], hash, record->slot);
+			continue;
+		}
+		/* Insert after the first record, so that the map's value stays valid. */
+		record->previous[kind] = first[kind];
+		record->next[kind] = first[kind]->next[kind];
+		if (first[kind]->next[kind] != NULL) {
+			first[kind]->next[kind]->previous[kind] = record;
+		}
+		first[kind]->next[kind] = record;
 	}
-	first = find_node(index, record->node_name);
-	if (first == NULL) {
-		bt_map_insert(&index->by_node, bt_str_hash(record->node_name), record->slot);
-		return;
-	}
-	record->previous_on_node = first;
-	record->next_on_node = first->next_on_node;
-	if (first->next_on_node != NULL) {
-		first->next_on_node->previous_on_node = record;
-	}
-	first->next_on_node = record;
 }
 
 void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, struct bt_str key,
@@ -345,12 +299,14 @@ const struct bt_indexed_pod **bt_pod_index_active(
 	const struct bt_indexed_pod **pods;
 	uint32_t count = 0;
 
-	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+	for (const struct bt_indexed_pod *pod = first; pod != NULL;
+		pod = pod->next[BT_PODS_OF_OWNER]) {
 		count += bt_pod_is_active(pod);
 	}
 	pods = BT_ARENA_NEW_ARRAY(arena, const struct bt_indexed_pod *, count);
 	count = 0;
-	for (const struct bt_indexed_pod *pod = first; pod != NULL; pod = pod->next_of_owner) {
+	for (const struct bt_indexed_pod *pod = first; pod != NULL;
+		pod = pod->next[BT_PODS_OF_OWNER]) {
 		if (bt_pod_is_active(pod)) {
 			pods[count++] = pod;
 		}

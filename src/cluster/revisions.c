@@ -60,7 +60,7 @@ static const struct bt_json_value *make_revision(struct bt_sync *sync, const cha
 	code = bt_hub_create(sync->hub, BT_HUB_REVISIONS, namespace_,
 		bt_json_put(arena, NULL,
 			"{metadata: {name: %s, labels: %v, annotations: %v, ownerReferences: "
-	                "[%v]}, "
+			"[%v]}, "
 			"data: %t, revision: %d}",
 			name, labels, annotations, bt_sync_owner_reference(sync, arena), data,
 			number),

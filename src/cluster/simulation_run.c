@@ -490,11 +490,6 @@ void bt_simulation_run(struct bt_simulation *simulation, uint32_t count)
 	}
 }
 
-static uint64_t group_hash(struct bt_str namespace_, struct bt_str name)
-{
-	return bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
-}
-
 struct groups {
 	BT_VEC(struct bt_simulated_group) list;
 	struct bt_map map;
@@ -504,7 +499,7 @@ static struct bt_simulated_group *find_group(
 	struct groups *groups, const struct bt_simulated_pod *entry)
 {
 	struct bt_str namespace_ = entry->pod->metadata.namespace_;
-	uint64_t hash = group_hash(namespace_, entry->group_name);
+	uint64_t hash = bt_hash_u64(bt_str_hash(entry->group_name), bt_str_hash(namespace_));
 	BT_MAP_EACH (&groups->map, hash, index) {
 		struct bt_simulated_group *group = &groups->list.items[index];
 		if (bt_str_equal(group->name, entry->group_name) &&

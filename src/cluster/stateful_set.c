@@ -462,11 +462,12 @@ static bool sync(struct bt_sync *sync)
 	pass.update_revision = pass.revisions.items[pass.revisions.update].name;
 	pass.current_revision = current.length != 0 ? current : pass.update_revision;
 	pod = bt_pod_index_of_owner(sync->hub, bt_json_text_at(set, "metadata.uid"));
-	for (const struct bt_indexed_pod *each = pod; each != NULL; each = each->next_of_owner) {
+	for (const struct bt_indexed_pod *each = pod; each != NULL;
+		each = each->next[BT_PODS_OF_OWNER]) {
 		count++;
 	}
 	pass.members = BT_ARENA_NEW_ARRAY(sync->arena, struct member, count);
-	for (; pod != NULL; pod = pod->next_of_owner) {
+	for (; pod != NULL; pod = pod->next[BT_PODS_OF_OWNER]) {
 		int64_t ordinal = ordinal_of(name, bt_key_name(pod->key));
 		if (ordinal >= 0) {
 			pass.members[pass.member_count++] = (struct member){pod, ordinal};

@@ -43,7 +43,8 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	bt_groups_set(&self->tainted, observed->key,
 		bt_arena_printf(&arena, "%lld", (long long)hub->now_ns));
 	bt_arena_finish(&arena);
-	for (pod = bt_pod_index_on_node(hub, observed->key); pod != NULL; pod = pod->next_on_node) {
+	for (pod = bt_pod_index_on_node(hub, observed->key); pod != NULL;
+		pod = pod->next[BT_PODS_ON_NODE]) {
 		bt_hub_enqueue(hub, pod->key);
 	}
 }

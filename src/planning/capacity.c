@@ -281,18 +281,6 @@ static const struct bt_pod **make_group(
 	return pods;
 }
 
-static void unmake_group(
-	struct bt_capacity_session *session, const struct bt_pod *const *pods, uint32_t count)
-{
-	struct bt_state *state = session->engine->state;
-	for (uint32_t i = 0; i < count; i++) {
-		bt_pod_groups_remove_pending(state, pods[i]);
-		bt_claim_maker_unmake(session->simulation.claims, pods[i]);
-	}
-	(void)bt_object_store_delete(&state->objects, BT_KIND_POD_GROUP,
-		pods[0]->metadata.namespace_, pods[0]->spec.scheduling_group->pod_group_name);
-}
-
 static void count_group(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	const struct bt_tried_group *tried)
 {
@@ -380,7 +368,14 @@ static bool place_group(struct bt_capacity_session *session, struct bt_capacity_
 	}
 	bt_pod_info_finish_pending(session->engine->state, &info);
 	if (!is_placed) {
-		unmake_group(session, pods, runner->pods.count);
+		struct bt_state *state = session->engine->state;
+		for (uint32_t i = 0; i < runner->pods.count; i++) {
+			bt_pod_groups_remove_pending(state, pods[i]);
+			bt_claim_maker_unmake(session->simulation.claims, pods[i]);
+		}
+		(void)bt_object_store_delete(&state->objects, BT_KIND_POD_GROUP,
+			pods[0]->metadata.namespace_,
+			pods[0]->spec.scheduling_group->pod_group_name);
 	}
 	bt_arena_reset(&session->copy_arena);
 	return is_placed;

@@ -153,7 +153,7 @@ START_TEST(test_pod_index__follows_pods)
 	record = bt_pod_index_of_owner(hub, uid);
 	for (int i = 0; i < 3; i++) {
 		ck_assert_ptr_nonnull(record);
-		record = record->next_of_owner;
+		record = record->next[BT_PODS_OF_OWNER];
 	}
 	ck_assert_ptr_null(record);
 	record = bt_pod_index_on_node(hub, BT_STR("n1"));
