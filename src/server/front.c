@@ -66,7 +66,8 @@ static void init_metrics(struct bt_front *front)
 	bt_metrics_add_collector(front->metrics, collect_objects, front);
 }
 
-void bt_front_count(struct bt_front_call *call)
+/** Counts a finished request for a resource in the metrics. */
+static void count(struct bt_front_call *call)
 {
 	static const char *const verbs[] = {
 		[BT_VERB_GET] = "GET",
@@ -117,25 +118,12 @@ void bt_front_send_metrics(struct bt_front_call *call)
 	bt_front_send(call, 200, "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
 }
 
+#define STORE_FAILED "Internal error occurred: the store cannot be written"
 #define SPARE_CALLS_MAX 64
 /* Finished calls that are kept for reuse free buffers above this size. */
 #define SPARE_BYTES_MAX 65536
 
 /** --- calls --- */
-
-static struct bt_front_call *take_call(struct bt_front *front)
-{
-	struct bt_front_call *call = front->spare;
-	if (call == NULL) {
-		call = BT_NEW(struct bt_front_call);
-		call->front = front;
-		return call;
-	}
-	front->spare = call->next;
-	front->spare_count--;
-	call->next = NULL;
-	return call;
-}
 
 static void free_call(struct bt_front_call *call)
 {
@@ -163,27 +151,27 @@ static bool needs_indent(const struct bt_front_call *call)
 	return false;
 }
 
-static bool refuse_if_failed(struct bt_front_call *call)
+struct bt_front_call *bt_front_begin(struct bt_front *front, struct bt_http_exchange *exchange,
+	const struct bt_front_request *request)
 {
-	if (!call->front->failed) {
-		return false;
+	struct bt_front_call *call = front->spare;
+	if (call != NULL) {
+		front->spare = call->next;
+		front->spare_count--;
+		call->next = NULL;
+	} else {
+		call = BT_NEW(struct bt_front_call);
+		call->front = front;
 	}
-	(void)bt_fail(&call->failure, &call->arena, 500, "InternalError",
-		"Internal error occurred: the store cannot be written");
-	return true;
-}
-
-struct bt_front_call *bt_front_begin(
-	struct bt_front *front, void *exchange, const struct bt_front_request *request)
-{
-	struct bt_front_call *call = take_call(front);
 	call->exchange = exchange;
 	call->request = *request;
 	call->began_ns = bt_loop_now_ns(front->loop);
 	bt_query_parse(request->query, &call->arena, &call->query);
 	call->encoding.pretty = needs_indent(call);
 	bt_route_parse(bt_api_resources(front->api), request->path, &call->arena, &call->route);
-	if (refuse_if_failed(call) || !bt_front_identify(call)) {
+	if (front->failed) {
+		bt_front_refuse(call, 500, "InternalError", STORE_FAILED);
+	} else if (!bt_front_identify(call)) {
 		bt_front_send_failure(call);
 	} else if (call->route.kind == BT_ROUTE_RESOURCE) {
 		bt_front_call_resource(call);
@@ -200,7 +188,7 @@ void bt_front_end(struct bt_front_call *call)
 		bt_watchers_cancel(front->watchers, call->wait);
 	}
 	bt_front_discard_held(call);
-	bt_front_count(call);
+	count(call);
 	bool is_large = call->arena.total_bytes > SPARE_BYTES_MAX ||
 		call->body.capacity > SPARE_BYTES_MAX || call->yaml.capacity > SPARE_BYTES_MAX;
 	if (is_large || front->spare_count >= SPARE_CALLS_MAX) {
@@ -224,58 +212,15 @@ void bt_front_end(struct bt_front_call *call)
 
 /** --- HTTP --- */
 
-static struct bt_str http_header(const void *exchange, const char *name)
-{
-	return bt_http_header(exchange, name);
-}
-
-static void http_each_header(const void *exchange, const char *name,
-	void (*take)(void *context, struct bt_str value), void *context)
-{
-	bt_http_each_header(exchange, name, take, context);
-}
-
-static uint32_t http_peer_certificates(
-	const void *exchange, struct bt_str *out_chain, uint32_t capacity)
-{
-	return bt_http_peer_certificates(exchange, out_chain, capacity);
-}
-
-static void http_add_header(void *exchange, const char *name, struct bt_str value)
-{
-	bt_http_add_header(exchange, name, value);
-}
-
-static void http_answer(void *exchange, uint16_t code, struct bt_strbuf *body)
-{
-	bt_http_answer(exchange, code, body);
-}
-
-static void http_answer_stream(void *exchange, uint16_t code, const struct bt_http_stream *stream)
-{
-	bt_http_answer_stream(exchange, code, stream);
-}
-
-static void http_answer_websocket(
-	void *exchange, const char *protocol, const struct bt_http_stream *stream)
-{
-	bt_http_answer_websocket(exchange, protocol, stream);
-}
-
-static void http_wake(void *exchange)
-{
-	bt_http_stream_resume(exchange);
-}
-
 static const struct bt_wire http_wire = {
-	http_header,
-	http_each_header,
-	http_add_header,
-	http_peer_certificates,
-	http_answer,
-	http_answer_stream,
-	http_answer_websocket,
-	http_wake,
+	bt_http_header,
+	bt_http_each_header,
+	bt_http_add_header,
+	bt_http_peer_certificates,
+	bt_http_answer,
+	bt_http_answer_stream,
+	bt_http_answer_websocket,
+	bt_http_stream_resume,
 };
 
 static void on_request(void *context, struct bt_http_exchange *exchange)
@@ -396,9 +341,9 @@ void bt_front_destroy(struct bt_front *front)
 		front->spare = call->next;
 		free_call(call);
 	}
-	bt_front_cached_finish(&front->openapi_v2);
-	bt_front_cached_finish(&front->openapi_v2_protobuf);
-	bt_front_cached_finish(&front->openapi_index);
+	bt_strbuf_finish(&front->openapi_v2.body);
+	bt_strbuf_finish(&front->openapi_v2_protobuf.body);
+	bt_strbuf_finish(&front->openapi_index.body);
 	bt_arena_finish(&front->arena);
 	bt_free(front);
 }
@@ -425,8 +370,7 @@ int bt_front_flush(struct bt_front *front, struct berth_error *err)
 			struct bt_failure failure = {
 				.code = 500,
 				.reason = "InternalError",
-				.message = BT_STR("Internal error occurred: "
-						  "the store cannot be written"),
+				.message = BT_STR(STORE_FAILED),
 			};
 			front->failed = true;
 			bt_front_release_held(front, &failure);

@@ -114,6 +114,28 @@ void bt_front_send_failure(struct bt_front_call *call)
 	bt_front_send(call, failure->code, bt_encoding_content_type(&encoding, false));
 }
 
+bool bt_front_fail(
+	struct bt_front_call *call, uint16_t code, const char *reason, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	struct bt_str text = bt_failure_vprintf(&call->arena, format, arguments);
+	va_end(arguments);
+	(void)bt_fail(&call->failure, &call->arena, code, reason, "%.*s", BT_STR_ARG(text));
+	return false;
+}
+
+void bt_front_refuse(struct bt_front_call *call, uint16_t code, const char *reason,
+	const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	struct bt_str text = bt_failure_vprintf(&call->arena, format, arguments);
+	va_end(arguments);
+	(void)bt_fail(&call->failure, &call->arena, code, reason, "%.*s", BT_STR_ARG(text));
+	bt_front_send_failure(call);
+}
+
 void bt_front_send_stream(
 	struct bt_front_call *call, const char *content_type, const struct bt_http_stream *stream)
 {

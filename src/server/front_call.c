@@ -24,9 +24,7 @@ static bool refuse_syntax(struct bt_front_call *call, struct bt_str body, const 
 {
 	struct bt_strbuf shown = {0};
 	if (call->verb == BT_VERB_PATCH) {
-		(void)bt_fail_bad_request(
-			&call->failure, &call->arena, "error decoding patch: %s", text);
-		return false;
+		return bt_front_fail(call, 400, "BadRequest", "error decoding patch: %s", text);
 	}
 	if (body.length == 0) {
 		bt_strbuf_append_c(&shown, "<empty>");
@@ -34,7 +32,7 @@ static bool refuse_syntax(struct bt_front_call *call, struct bt_str body, const 
 	for (uint32_t i = 0; i < body.length && i < SHOWN_BYTES; i++) {
 		bt_strbuf_printf(&shown, "%02x", (unsigned int)(unsigned char)body.data[i]);
 	}
-	(void)bt_fail_bad_request(&call->failure, &call->arena,
+	(void)bt_front_fail(call, 400, "BadRequest",
 		"the object provided is unrecognized (must be of type %s): couldn't get "
 		"version/kind; json parse error: %s (%s)",
 		expected_kind(call), text, bt_strbuf_c(&shown));
@@ -47,17 +45,16 @@ static bool decode_json(
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	if (bt_json_nests_deeper(text, BT_API_DEPTH_MAX)) {
-		(void)bt_fail_bad_request(&call->failure, &call->arena,
+		return bt_front_fail(call, 400, "BadRequest",
 			"the body of the request nests deeper than %d levels", BT_API_DEPTH_MAX);
-		return false;
 	}
 	int result = bt_json_parse(&call->arena, text, false, out_body, &err);
 	if (result == 0) {
 		return true;
 	}
 	if (result == BERTH_ERR_TOO_LARGE) {
-		(void)bt_fail(&call->failure, &call->arena, 413, "RequestEntityTooLarge", "%s",
-			berth_error_message(&err));
+		(void)bt_front_fail(
+			call, 413, "RequestEntityTooLarge", "%s", berth_error_message(&err));
 	} else {
 		(void)refuse_syntax(call, call->request.body, berth_error_message(&err));
 	}
@@ -80,11 +77,10 @@ static bool decode_yaml(struct bt_front_call *call, struct bt_json_value **out_b
 	if (result == 0 && call->repeated_keys.length != 0 &&
 		call->api.field_validation == BT_FIELD_VALIDATION_STRICT) {
 		const char *kind = expected_kind(call);
-		(void)bt_fail_bad_request(&call->failure, &call->arena,
+		return bt_front_fail(call, 400, "BadRequest",
 			"%s in version \"%s\" cannot be handled as a %s: strict decoding error: "
 			"yaml: unmarshal errors:%.*s",
 			kind, call->route.resource->version, kind, BT_STR_ARG(call->repeated_keys));
-		return false;
 	}
 	if (result != 0) {
 		(void)refuse_syntax(call, call->request.body, berth_error_message(&err));
@@ -113,15 +109,14 @@ static bool decode_protobuf(struct bt_front_call *call, struct bt_json_value **o
 		if (message == NULL) {
 			struct bt_str version = bt_str_sub(envelope.api_version, 0, 256);
 			struct bt_str kind = bt_str_sub(envelope.kind, 0, 256);
-			(void)bt_fail_bad_request(&call->failure, arena,
+			return bt_front_fail(call, 400, "BadRequest",
 				"no kind \"%.*s\" is registered for version \"%.*s\"",
 				BT_STR_ARG(kind), BT_STR_ARG(version));
-			return false;
 		}
 		result = bt_schema_decode_protobuf(message, envelope.raw, arena, out_body, &err);
 	}
 	if (result != 0) {
-		(void)bt_fail_bad_request(&call->failure, arena,
+		(void)bt_front_fail(call, 400, "BadRequest",
 			"the object provided is unrecognized (must be of type %s): %s",
 			expected_kind(call), berth_error_message(&err));
 		berth_error_finish(&err);
@@ -134,13 +129,7 @@ static bool decode_protobuf(struct bt_front_call *call, struct bt_json_value **o
 
 static bool starts_as_json(struct bt_str body)
 {
-	for (uint32_t i = 0; i < body.length; i++) {
-		char byte = body.data[i];
-		if (byte != ' ' && byte != '\t' && byte != '\r' && byte != '\n') {
-			return byte == '{';
-		}
-	}
-	return false;
+	return bt_str_has_prefix(bt_str_trim(body, " \t\r\n"), BT_STR("{"));
 }
 
 static bool decode_any(
@@ -164,13 +153,13 @@ static bool decode_any(
 	case BT_BODY_OTHER:
 		break;
 	}
-	(void)bt_fail(&call->failure, &call->arena, 415, "UnsupportedMediaType",
+	return bt_front_fail(call, 415, "UnsupportedMediaType",
 		"the body of the request was in an unknown format - accepted media types include: "
 		"application/json, application/yaml, application/vnd.kubernetes.protobuf");
-	return false;
 }
 
-bool bt_front_decode(
+/** Parses the body into a tree (NULL: no body); false: sets call->failure. */
+static bool decode(
 	struct bt_front_call *call, enum bt_body_media media, struct bt_json_value **out_body)
 {
 	struct bt_json_value *body = NULL;
@@ -184,10 +173,9 @@ bool bt_front_decode(
 		return false;
 	}
 	if (media != BT_BODY_JSON_PATCH && body->type != BT_JSON_OBJECT) {
-		(void)bt_fail_bad_request(&call->failure, &call->arena,
+		return bt_front_fail(call, 400, "BadRequest",
 			"json: cannot unmarshal %s into Go value of type %s",
 			bt_json_type_name(body->type), expected_kind(call));
-		return false;
 	}
 	*out_body = body;
 	return true;
@@ -351,44 +339,32 @@ static void await(struct bt_front_call *call, uint64_t rv, void (*reached)(void 
 		BT_FUTURE_RV_WAIT_NS, reached, call);
 }
 
-static bool patch_type_of(enum bt_body_media media, enum bt_patch_type *out)
+/** Reads the format of the body; false: the verb does not accept it. */
+static bool read_media(struct bt_front_call *call, enum bt_body_media *out_media)
 {
-	switch (media) {
-	case BT_BODY_JSON_PATCH:
-		*out = BT_PATCH_JSON;
-		return true;
-	case BT_BODY_MERGE_PATCH:
-		*out = BT_PATCH_MERGE;
-		return true;
-	case BT_BODY_STRATEGIC_PATCH:
-		*out = BT_PATCH_STRATEGIC;
-		return true;
-	case BT_BODY_APPLY_PATCH:
-		*out = BT_PATCH_APPLY;
-		return true;
-	case BT_BODY_JSON:
-	case BT_BODY_YAML:
-	case BT_BODY_PROTOBUF:
-	case BT_BODY_OTHER:
-		break;
-	}
-	return false;
-}
-
-/* Checks that the verb accepts the body's format. */
-static bool check_media(struct bt_front_call *call, enum bt_body_media *media)
-{
-	bool is_patch = patch_type_of(*media, &call->api.patch_type);
-	if (call->verb == BT_VERB_PATCH) {
-		if (!is_patch) {
-			(void)bt_fail(&call->failure, &call->arena, 415, "UnsupportedMediaType",
-				"415: Unsupported Media Type");
+	static const struct {
+		enum bt_body_media media;
+		enum bt_patch_type type;
+	} patches[] = {
+		{BT_BODY_JSON_PATCH, BT_PATCH_JSON},
+		{BT_BODY_MERGE_PATCH, BT_PATCH_MERGE},
+		{BT_BODY_STRATEGIC_PATCH, BT_PATCH_STRATEGIC},
+		{BT_BODY_APPLY_PATCH, BT_PATCH_APPLY},
+	};
+	bool is_patch = false;
+	*out_media = bt_body_media_parse(call->front->wire->header(call->exchange, "Content-Type"));
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(patches); i++) {
+		if (*out_media == patches[i].media) {
+			is_patch = true;
+			call->api.patch_type = patches[i].type;
 		}
-		return is_patch;
 	}
-	if (is_patch) {
-		*media = BT_BODY_OTHER;
+	if (call->verb == BT_VERB_PATCH) {
+		return is_patch ||
+			bt_front_fail(
+				call, 415, "UnsupportedMediaType", "415: Unsupported Media Type");
 	}
+	*out_media = is_patch ? BT_BODY_OTHER : *out_media;
 	return true;
 }
 
@@ -412,35 +388,7 @@ static bool write_options(struct bt_front_call *call)
 	return true;
 }
 
-static void write_object(struct bt_front_call *call)
-{
-	enum bt_body_media media =
-		bt_body_media_parse(call->front->wire->header(call->exchange, "Content-Type"));
-	if (!check_media(call, &media) || !write_options(call) ||
-		!bt_front_decode(call, media, &call->api.body)) {
-		bt_front_send_failure(call);
-		return;
-	}
-	perform(call);
-}
-
-static bool delete_options(struct bt_front_call *call)
-{
-	struct bt_json_value *body;
-	enum bt_body_media media =
-		bt_body_media_parse(call->front->wire->header(call->exchange, "Content-Type"));
-	return check_media(call, &media) && bt_front_decode(call, media, &body) &&
-		bt_query_delete_options(
-			&call->query, body, &call->arena, &call->api, &call->failure) == 0;
-}
-
 /** --- lists and watches --- */
-
-static void resume_stream(void *context)
-{
-	struct bt_front_call *call = context;
-	call->front->wire->wake(call->exchange);
-}
 
 static struct bt_list_request list_request(struct bt_front_call *call)
 {
@@ -451,7 +399,7 @@ static struct bt_list_request list_request(struct bt_front_call *call)
 		.namespace_ = call->route.namespace_,
 		.encoding = call->encoding,
 		.parameters = call->query.list,
-		.wake = resume_stream,
+		.wake = bt_front_resume,
 		.wake_context = call,
 		.deletion = call->verb == BT_VERB_DELETE_COLLECTION ? &call->api : NULL,
 	};
@@ -499,53 +447,46 @@ static void open_watch(void *context)
 	bt_front_send_stream(call, bt_encoding_content_type(&call->encoding, true), &stream);
 }
 
-/* Selects one object for /api/v1/watch/.../<name>, the deprecated form of a watch. */
-static void select_name(struct bt_front_call *call)
-{
-	struct bt_list_parameters *parameters = &call->query.list;
-	struct bt_str given = parameters->field_selector;
-	if (call->route.name.length != 0) {
-		parameters->field_selector = bt_arena_printf(&call->arena,
-			"metadata.name=%.*s%s%.*s", BT_STR_ARG(call->route.name),
-			given.length != 0 ? "," : "", BT_STR_ARG(given));
-	}
-}
-
 /** --- all of them --- */
 
-void bt_front_call_resource(struct bt_front_call *call)
+/** Sets the form of the answer; false: it is not possible. */
+static bool choose_encoding(struct bt_front_call *call)
 {
-	const struct bt_route *route = &call->route;
-	struct bt_api_request request = BT_API_REQUEST_INIT;
-	bool has_verb = bt_route_verb(route, call->request.method, call->query.watch, &call->verb);
-	if (!bt_front_authorize(call)) {
-		bt_front_send_failure(call);
-		return;
-	}
-	if (!has_verb) {
-		(void)bt_fail(&call->failure, &call->arena, 405, "MethodNotAllowed",
-			"the server does not allow this method on the requested resource");
-		bt_front_send_failure(call);
-		return;
-	}
 	bool is_watch = call->verb == BT_VERB_WATCH;
 	struct bt_str accept = call->front->wire->header(call->exchange, "Accept");
 	if (!bt_accept_object(accept, call->route.resource, is_watch, &call->encoding)) {
-		(void)bt_fail(&call->failure, &call->arena, 406, "NotAcceptable",
+		return bt_front_fail(call, 406, "NotAcceptable",
 			"only the following media types are accepted: %s",
 			is_watch ? "application/json, "
 				   "application/vnd.kubernetes.protobuf;stream=watch"
 				 : "application/json, application/yaml, "
 				   "application/vnd.kubernetes.protobuf");
-		bt_front_send_failure(call);
-		return;
 	}
-	if (!(call->encoding.view != BT_VIEW_TABLE ||
-		    bt_query_include_object(&call->query, &call->arena,
-			    &call->encoding.include_object, &call->failure) == 0)) {
-		bt_front_send_failure(call);
-		return;
+	return call->encoding.view != BT_VIEW_TABLE ||
+		bt_query_include_object(&call->query, &call->arena, &call->encoding.include_object,
+			&call->failure) == 0;
+}
+
+/** false: sets call->failure. */
+static bool serve(struct bt_front_call *call)
+{
+	const struct bt_route *route = &call->route;
+	const struct bt_api *api = call->front->api;
+	struct bt_list_parameters *list = &call->query.list;
+	enum bt_body_media media;
+	struct bt_json_value *options;
+	bool has_verb = bt_route_verb(route, call->request.method, call->query.watch, &call->verb);
+	if (!bt_front_authorize(call)) {
+		return false;
 	}
+	if (!has_verb) {
+		return bt_front_fail(call, 405, "MethodNotAllowed",
+			"the server does not allow this method on the requested resource");
+	}
+	if (!choose_encoding(call)) {
+		return false;
+	}
+	struct bt_api_request request = BT_API_REQUEST_INIT;
 	request.verb = call->verb;
 	request.resource = route->resource;
 	request.subresource = route->subresource;
@@ -554,52 +495,65 @@ void bt_front_call_resource(struct bt_front_call *call)
 	request.user = &call->user;
 	request.checks_access = !bt_front_is_master(call);
 	call->api = request;
-	const struct bt_api *api = call->front->api;
 	if (route->subresource == BT_SUBRESOURCE_LOG || route->subresource == BT_SUBRESOURCE_EXEC ||
 		route->subresource == BT_SUBRESOURCE_ATTACH ||
 		route->subresource == BT_SUBRESOURCE_PORT_FORWARD) {
 		bt_front_connect(call);
-		return;
+		return true;
 	}
 	switch (call->verb) {
 	case BT_VERB_GET:
-		if (bt_get_check_rv(
-			    call->query.list.resource_version, &call->arena, &call->failure) != 0) {
-			bt_front_send_failure(call);
-			return;
+		if (bt_get_check_rv(list->resource_version, &call->arena, &call->failure) != 0) {
+			return false;
 		}
-		await(call, bt_get_future_rv(api, call->query.list.resource_version),
-			on_get_reached);
-		return;
+		await(call, bt_get_future_rv(api, list->resource_version), on_get_reached);
+		return true;
 	case BT_VERB_CREATE:
 	case BT_VERB_UPDATE:
 	case BT_VERB_PATCH:
-		write_object(call);
-		return;
-	case BT_VERB_DELETE:
-		if (!delete_options(call)) {
-			bt_front_send_failure(call);
-			return;
+		if (!read_media(call, &media) || !write_options(call) ||
+			!decode(call, media, &call->api.body)) {
+			return false;
 		}
 		perform(call);
-		return;
+		return true;
+	case BT_VERB_DELETE:
 	case BT_VERB_DELETE_COLLECTION:
-		if (!delete_options(call)) {
-			bt_front_send_failure(call);
-			return;
+		if (!read_media(call, &media) || !decode(call, media, &options) ||
+			bt_query_delete_options(&call->query, options, &call->arena, &call->api,
+				&call->failure) != 0) {
+			return false;
+		}
+		if (call->verb == BT_VERB_DELETE) {
+			perform(call);
+			return true;
 		}
 		call->api.verb = BT_VERB_DELETE;
 		open_list(call);
-		return;
+		return true;
 	case BT_VERB_LIST:
-		await(call, bt_list_future_rv(api, &call->query.list, false), open_list);
-		return;
+		await(call, bt_list_future_rv(api, list, false), open_list);
+		return true;
 	case BT_VERB_WATCH:
-		select_name(call);
-		await(call, bt_list_future_rv(api, &call->query.list, true), open_watch);
-		return;
+		if (route->name.length !=
+			0) { /* of /api/v1/watch/.../<name>, which is deprecated */
+			struct bt_str given = list->field_selector;
+			list->field_selector = bt_arena_printf(&call->arena,
+				"metadata.name=%.*s%s%.*s", BT_STR_ARG(route->name),
+				given.length != 0 ? "," : "", BT_STR_ARG(given));
+		}
+		await(call, bt_list_future_rv(api, list, true), open_watch);
+		return true;
 	case BT_VERB__COUNT:
 		break;
 	}
 	BT_ASSERT(false);
+	return false;
+}
+
+void bt_front_call_resource(struct bt_front_call *call)
+{
+	if (!serve(call)) {
+		bt_front_send_failure(call);
+	}
 }

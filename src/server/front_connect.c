@@ -27,7 +27,7 @@ struct connection {
 	bool status_is_sent;
 };
 
-static void resume_stream(void *context)
+void bt_front_resume(void *context)
 {
 	struct bt_front_call *call = context;
 	call->front->wire->wake(call->exchange);
@@ -51,21 +51,6 @@ static bool container_runs(struct connection *connection)
 	return runs;
 }
 
-/** Writes the Status from which kubectl takes the exit code. */
-static void write_status(const struct connection *connection, struct bt_strbuf *out)
-{
-	if (connection->exit_code == 0) {
-		bt_strbuf_append_c(out, "{\"metadata\":{},\"status\":\"Success\"}");
-		return;
-	}
-	bt_strbuf_printf(out,
-		"{\"metadata\":{},\"status\":\"Failure\",\"message\":\"command terminated with "
-		"non-zero exit code: command terminated with exit code %u\",\"reason\":"
-		"\"NonZeroExitCode\",\"details\":{\"causes\":[{\"reason\":\"ExitCode\","
-		"\"message\":\"%u\"}]}}",
-		connection->exit_code, connection->exit_code);
-}
-
 static int64_t read_connection(void *context, char *buffer, size_t capacity)
 {
 	struct connection *connection = context;
@@ -87,8 +72,18 @@ static int64_t read_connection(void *context, char *buffer, size_t capacity)
 	}
 	connection->runs_on = false;
 	if (connection->is_framed && !connection->status_is_sent) {
+		/* kubectl takes the exit code from the Status */
 		struct bt_strbuf status = {0};
-		write_status(connection, &status);
+		if (connection->exit_code == 0) {
+			bt_strbuf_append_c(&status, "{\"metadata\":{},\"status\":\"Success\"}");
+		} else {
+			bt_strbuf_printf(&status,
+				"{\"metadata\":{},\"status\":\"Failure\",\"message\":\"command "
+				"terminated with non-zero exit code: command terminated with exit "
+				"code %u\",\"reason\":\"NonZeroExitCode\",\"details\":{\"causes\":"
+				"[{\"reason\":\"ExitCode\",\"message\":\"%u\"}]}}",
+				connection->exit_code, connection->exit_code);
+		}
 		connection->status_is_sent = true;
 		buffer[0] = CHANNEL_STATUS;
 		memcpy(buffer + 1, status.data, status.length); /* a few hundred bytes fit */
@@ -130,30 +125,26 @@ static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 	const struct bt_connect_options *options = &call->query.connect;
 	struct bt_str upgrade = wire->header(call->exchange, "Upgrade");
 	if (!options->takes_input && !options->takes_output && !options->takes_errors) {
-		(void)bt_fail_bad_request(&call->failure, &call->arena,
+		return bt_front_fail(call, 400, "BadRequest",
 			"you must specify at least one of stdin, stdout, stderr");
-		return false;
 	}
 	if (bt_str_has_prefix(upgrade, BT_STR("SPDY/"))) {
-		(void)bt_fail_bad_request(&call->failure, &call->arena,
+		return bt_front_fail(call, 400, "BadRequest",
 			"exec and attach are served over WebSocket (v5.channel.k8s.io, "
 			"v4.channel.k8s.io), not over SPDY: use kubectl v1.31 or later");
-		return false;
 	}
 	if (!bt_http_is_websocket_upgrade(wire->header(call->exchange, "Connection"), upgrade) ||
 		!bt_str_equal_c(call->request.method, "GET")) {
-		(void)bt_fail_bad_request(&call->failure, &call->arena, "Upgrade request required");
-		return false;
+		return bt_front_fail(call, 400, "BadRequest", "Upgrade request required");
 	}
 	*out_protocol = choose_protocol(call);
 	if (*out_protocol == NULL ||
 		!bt_str_equal_c(wire->header(call->exchange, "Sec-WebSocket-Version"), "13") ||
 		wire->header(call->exchange, "Sec-WebSocket-Key").length == 0) {
-		(void)bt_fail_bad_request(&call->failure, &call->arena,
+		return bt_front_fail(call, 400, "BadRequest",
 			"the WebSocket must be of version 13, with a key, and of a subprotocol "
 			"that "
 			"is served: v5.channel.k8s.io, v4.channel.k8s.io");
-		return false;
 	}
 	/* WebSocket requests are GETs, but need the right to create as well. */
 	struct bt_str reason;
@@ -194,7 +185,7 @@ void bt_front_connect(struct bt_front_call *call)
 	}
 	struct connection *connection = BT_NEW(struct connection);
 	*connection = (struct connection){
-		.link = {.wake = resume_stream, .wake_context = call},
+		.link = {.wake = bt_front_resume, .wake_context = call},
 		.call = call,
 		.text = is_log || call->query.connect.takes_output ? answer.text : BT_STR(""),
 		.container = bt_arena_str(&call->arena, answer.container),

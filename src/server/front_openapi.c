@@ -71,11 +71,6 @@ static void collect(struct bt_front_call *call, struct rows *rows)
 	}
 }
 
-void bt_front_cached_finish(struct bt_front_cached *cached)
-{
-	bt_strbuf_finish(&cached->body);
-}
-
 /*
  * Returns the cached document of all resources; makes it again only after a resource was added or
  * removed.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Paths that are no resources: discovery, version, health. Spec: 14 sections 5 and 6. */
 #include "api/time.h"
+#include "base/assert.h"
 #include "codec/json_edit.h"
 #include "schema/openapi.h"
 #include "server/custom_metrics.h"
@@ -29,8 +30,8 @@ static bool parse_selector(struct bt_front_call *call, struct bt_str text, struc
 	if (text.data == NULL || bt_selector_parse(text, &call->arena, out, &err) == 0) {
 		return true;
 	}
-	(void)bt_fail(&call->failure, &call->arena, 400, "BadRequest",
-		"unable to parse requirement: %s", berth_error_message(&err));
+	(void)bt_front_fail(call, 400, "BadRequest", "unable to parse requirement: %s",
+		berth_error_message(&err));
 	berth_error_finish(&err);
 	return false;
 }
@@ -116,10 +117,9 @@ static bool add_named(struct values *values)
 	if (values->items->count != 0) {
 		return true;
 	}
-	(void)bt_fail(&call->failure, &call->arena, 404, "NotFound",
+	return bt_front_fail(call, 404, "NotFound",
 		"the server could not find the metric %.*s for %.*s %.*s", BT_STR_ARG(route->text),
 		BT_STR_ARG(route->described), BT_STR_ARG(route->name));
-	return false;
 }
 
 static bool add_externals(struct values *values)
@@ -171,7 +171,7 @@ static void send_custom_metrics(struct bt_front_call *call)
 
 	if (!bt_accept_document(
 		    call->front->wire->header(call->exchange, "Accept"), &call->encoding)) {
-		(void)bt_fail(&call->failure, arena, 406, "NotAcceptable",
+		(void)bt_front_fail(call, 406, "NotAcceptable",
 			"only the following media types are accepted: application/json, "
 			"application/yaml");
 	} else if (is_external(route)) {
@@ -233,10 +233,9 @@ static void send_health(struct bt_front_call *call)
 
 static void refuse_accept(struct bt_front_call *call)
 {
-	(void)bt_fail(&call->failure, &call->arena, 406, "NotAcceptable",
+	bt_front_refuse(call, 406, "NotAcceptable",
 		"only the following media types are accepted: application/json, application/yaml, "
 		"application/vnd.kubernetes.protobuf");
-	bt_front_send_failure(call);
 }
 
 bool bt_front_send_if_changed(struct bt_front_call *call, const char *hash)
@@ -297,37 +296,13 @@ static void send_discovery(struct bt_front_call *call)
 		refuse_accept(call);
 		return;
 	}
-	switch (route->kind) {
-	case BT_ROUTE_ROOT:
-		bt_front_send_document(call, 200, bt_discovery_paths(resources, arena));
-		return;
-	case BT_ROUTE_VERSION:
-		bt_front_send_document(call, 200, version_document(arena));
-		return;
-	case BT_ROUTE_GROUP:
-		bt_front_send_document(
-			call, 200, bt_discovery_group(resources, route->group, arena));
-		return;
-	case BT_ROUTE_RESOURCES:
-		bt_front_send_document(call, 200,
-			bt_discovery_resources(resources, route->group, route->version, arena));
-		return;
-	case BT_ROUTE_UNKNOWN:
-	case BT_ROUTE_BROKEN:
-	case BT_ROUTE_MISSING:
-	case BT_ROUTE_HEALTH:
-	case BT_ROUTE_METRICS:
-	case BT_ROUTE_CORE:
-	case BT_ROUTE_GROUPS:
-	case BT_ROUTE_OPENID_CONFIGURATION:
-	case BT_ROUTE_OPENID_KEYS:
-	case BT_ROUTE_OPENAPI_V2:
-	case BT_ROUTE_OPENAPI_V3:
-	case BT_ROUTE_RESOURCE:
-	case BT_ROUTE_CUSTOM_METRICS:
-		break;
-	}
-	bt_front_send_text(call, 404, "404 page not found\n");
+	const struct bt_json_value *document = route->kind == BT_ROUTE_ROOT
+		? bt_discovery_paths(resources, arena)
+		: route->kind == BT_ROUTE_VERSION ? version_document(arena)
+		: route->kind == BT_ROUTE_GROUP
+		? bt_discovery_group(resources, route->group, arena)
+		: bt_discovery_resources(resources, route->group, route->version, arena);
+	bt_front_send_document(call, 200, document);
 }
 
 /* Serves the documents with which other programs verify tokens of ServiceAccounts. */
@@ -339,9 +314,8 @@ static void send_openid(struct bt_front_call *call)
 		: bt_openid_configuration(
 			  call->front->wire->header(call->exchange, "Host"), &call->arena);
 	if (document == NULL) {
-		(void)bt_fail(&call->failure, &call->arena, 500, "InternalError",
+		bt_front_refuse(call, 500, "InternalError",
 			"Internal error occurred: there is no key to sign tokens with");
-		bt_front_send_failure(call);
 		return;
 	}
 	bt_json_format(document, &call->body);
@@ -352,57 +326,61 @@ static void send_openid(struct bt_front_call *call)
 void bt_front_page(struct bt_front_call *call)
 {
 	struct bt_str method = call->request.method;
+	enum bt_route_kind kind = call->route.kind;
 	if (!bt_front_authorize(call)) {
 		bt_front_send_failure(call);
 		return;
 	}
-	switch (call->route.kind) {
-	case BT_ROUTE_UNKNOWN:
+	if (kind == BT_ROUTE_UNKNOWN) {
 		bt_front_send_text(call, 404, "404 page not found\n");
 		return;
-	case BT_ROUTE_BROKEN:
+	}
+	if (kind == BT_ROUTE_BROKEN) {
 		bt_front_send_text(call, 400, "400 Bad Request\n");
 		return;
-	case BT_ROUTE_MISSING:
-		(void)bt_fail(&call->failure, &call->arena, 404, "NotFound",
-			"the server could not find the requested resource");
-		bt_front_send_failure(call);
+	}
+	if (kind == BT_ROUTE_MISSING) {
+		bt_front_refuse(
+			call, 404, "NotFound", "the server could not find the requested resource");
 		return;
-	case BT_ROUTE_ROOT:
-	case BT_ROUTE_VERSION:
-	case BT_ROUTE_HEALTH:
-	case BT_ROUTE_METRICS:
-	case BT_ROUTE_CORE:
-	case BT_ROUTE_GROUPS:
-	case BT_ROUTE_GROUP:
-	case BT_ROUTE_RESOURCES:
-	case BT_ROUTE_OPENID_CONFIGURATION:
-	case BT_ROUTE_OPENID_KEYS:
-	case BT_ROUTE_OPENAPI_V2:
-	case BT_ROUTE_OPENAPI_V3:
-	case BT_ROUTE_RESOURCE:
-	case BT_ROUTE_CUSTOM_METRICS:
-		break;
 	}
 	if (!bt_str_equal_c(method, "GET") && !bt_str_equal_c(method, "HEAD")) {
-		(void)bt_fail(&call->failure, &call->arena, 405, "MethodNotAllowed",
+		bt_front_refuse(call, 405, "MethodNotAllowed",
 			"the server does not allow this method on the requested resource");
-		bt_front_send_failure(call);
-	} else if (call->route.kind == BT_ROUTE_HEALTH) {
+		return;
+	}
+	switch (kind) {
+	case BT_ROUTE_HEALTH:
 		send_health(call);
-	} else if (call->route.kind == BT_ROUTE_METRICS) {
+		break;
+	case BT_ROUTE_METRICS:
 		bt_front_send_metrics(call);
-	} else if (call->route.kind == BT_ROUTE_CUSTOM_METRICS) {
+		break;
+	case BT_ROUTE_CUSTOM_METRICS:
 		send_custom_metrics(call);
-	} else if (call->route.kind == BT_ROUTE_CORE || call->route.kind == BT_ROUTE_GROUPS) {
-		send_groups(call, call->route.kind == BT_ROUTE_CORE);
-	} else if (call->route.kind == BT_ROUTE_OPENID_CONFIGURATION ||
-		call->route.kind == BT_ROUTE_OPENID_KEYS) {
+		break;
+	case BT_ROUTE_CORE:
+	case BT_ROUTE_GROUPS:
+		send_groups(call, kind == BT_ROUTE_CORE);
+		break;
+	case BT_ROUTE_OPENID_CONFIGURATION:
+	case BT_ROUTE_OPENID_KEYS:
 		send_openid(call);
-	} else if (call->route.kind == BT_ROUTE_OPENAPI_V2 ||
-		call->route.kind == BT_ROUTE_OPENAPI_V3) {
+		break;
+	case BT_ROUTE_OPENAPI_V2:
+	case BT_ROUTE_OPENAPI_V3:
 		bt_front_openapi(call);
-	} else {
+		break;
+	case BT_ROUTE_ROOT:
+	case BT_ROUTE_VERSION:
+	case BT_ROUTE_GROUP:
+	case BT_ROUTE_RESOURCES:
 		send_discovery(call);
+		break;
+	case BT_ROUTE_UNKNOWN:
+	case BT_ROUTE_BROKEN:
+	case BT_ROUTE_MISSING:
+	case BT_ROUTE_RESOURCE:
+		BT_ASSERT(false);
 	}
 }

@@ -16,21 +16,23 @@
 #include "server/watch.h"
 
 /**
- * The transport of requests and answers: an HTTP server, or a fuzzer. Functions as in
- * net/http_server.h.
+ * The transport of requests and answers: an HTTP server, or a test, which passes its own data as
+ * the exchange. Functions as in net/http_server.h.
  */
 struct bt_wire {
-	struct bt_str (*header)(const void *exchange, const char *name);
-	void (*each_header)(const void *exchange, const char *name,
+	struct bt_str (*header)(const struct bt_http_exchange *exchange, const char *name);
+	void (*each_header)(const struct bt_http_exchange *exchange, const char *name,
 		void (*take)(void *context, struct bt_str value), void *context);
-	void (*add_header)(void *exchange, const char *name, struct bt_str value);
-	uint32_t (*peer_certificates)(
-		const void *exchange, struct bt_str *out_chain, uint32_t capacity);
-	void (*answer)(void *exchange, uint16_t code, struct bt_strbuf *body);
-	void (*answer_stream)(void *exchange, uint16_t code, const struct bt_http_stream *stream);
-	void (*answer_websocket)(
-		void *exchange, const char *protocol, const struct bt_http_stream *stream);
-	void (*wake)(void *exchange);
+	void (*add_header)(
+		struct bt_http_exchange *exchange, const char *name, struct bt_str value);
+	uint32_t (*peer_certificates)(const struct bt_http_exchange *exchange,
+		struct bt_str *out_chain, uint32_t capacity);
+	void (*answer)(struct bt_http_exchange *exchange, uint16_t code, struct bt_strbuf *body);
+	void (*answer_stream)(struct bt_http_exchange *exchange, uint16_t code,
+		const struct bt_http_stream *stream);
+	void (*answer_websocket)(struct bt_http_exchange *exchange, const char *protocol,
+		const struct bt_http_stream *stream);
+	void (*wake)(struct bt_http_exchange *exchange);
 };
 
 /** A request as the client sent it. */
@@ -44,7 +46,7 @@ struct bt_front_request {
 /** One request that is being served; lives until the exchange is closed. */
 struct bt_front_call {
 	struct bt_front *front;
-	void *exchange;
+	struct bt_http_exchange *exchange;
 	struct bt_front_request request;
 	struct bt_arena arena;
 	struct bt_route route;
@@ -106,8 +108,8 @@ struct bt_front {
 BT_MUST_USE struct bt_front *bt_front_create_bare(
 	struct bt_loop *loop, const struct bt_front_options *options, const struct bt_wire *wire);
 /** Answers a request, now or later. Borrows the request's texts until bt_front_end. */
-BT_MUST_USE struct bt_front_call *bt_front_begin(
-	struct bt_front *front, void *exchange, const struct bt_front_request *request);
+BT_MUST_USE struct bt_front_call *bt_front_begin(struct bt_front *front,
+	struct bt_http_exchange *exchange, const struct bt_front_request *request);
 /** Call when the exchange is over, answered or not. */
 void bt_front_end(struct bt_front_call *call);
 
@@ -123,21 +125,18 @@ BT_MUST_USE bool bt_front_authorize(struct bt_front_call *call);
 
 /** --- front.c --- */
 
-/** Counts a finished request for a resource in the metrics. */
-void bt_front_count(struct bt_front_call *call);
 void bt_front_send_metrics(struct bt_front_call *call);
 
 /** --- front_call.c --- */
 
-/** Parses the body into a tree (NULL: no body). false: sets call->failure. */
-BT_MUST_USE bool bt_front_decode(
-	struct bt_front_call *call, enum bt_body_media media, struct bt_json_value **out_body);
 void bt_front_call_resource(struct bt_front_call *call);
 
 /** --- front_connect.c --- */
 
 /** Serves pods/log, exec and attach. */
 void bt_front_connect(struct bt_front_call *call);
+/** Wakes the stream of a call. */
+void bt_front_resume(void *call);
 
 /** --- front_page.c --- */
 
@@ -146,7 +145,6 @@ void bt_front_page(struct bt_front_call *call);
 void bt_front_openapi(struct bt_front_call *call);
 /** Adds the ETag; false: the client has this version, and 304 was sent. */
 BT_MUST_USE bool bt_front_send_if_changed(struct bt_front_call *call, const char *hash);
-void bt_front_cached_finish(struct bt_front_cached *cached);
 
 /** --- front_answer.c --- */
 
@@ -162,6 +160,14 @@ void bt_front_send_text(struct bt_front_call *call, uint16_t code, const char *t
 /** document: complete with kind and apiVersion. */
 void bt_front_send_document(
 	struct bt_front_call *call, uint16_t code, const struct bt_json_value *document);
+/** Sets call->failure; returns false. */
+BT_PRINTF(4, 5)
+bool bt_front_fail(
+	struct bt_front_call *call, uint16_t code, const char *reason, const char *format, ...);
+/** Sets and sends call->failure. */
+BT_PRINTF(4, 5)
+void bt_front_refuse(
+	struct bt_front_call *call, uint16_t code, const char *reason, const char *format, ...);
 /** Sends call->failure as a Status. */
 void bt_front_send_failure(struct bt_front_call *call);
 void bt_front_send_stream(

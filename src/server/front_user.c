@@ -58,7 +58,7 @@ static bool refuse_browsers(struct bt_front_call *call)
 	struct bt_str site = find_header(call, "Sec-Fetch-Site");
 	if (host.length != 0 && !host_is_safe(host_of(host))) {
 		struct bt_str shown = bt_str_sub(host, 0, 256);
-		(void)bt_fail(&call->failure, &call->arena, 403, "Forbidden",
+		(void)bt_front_fail(call, 403, "Forbidden",
 			"forbidden: the host \"%.*s\" is not this server; use its address",
 			BT_STR_ARG(shown));
 		return false;
@@ -66,15 +66,13 @@ static bool refuse_browsers(struct bt_front_call *call)
 	if (origin.data != NULL) {
 		struct bt_str own = bt_arena_printf(&call->arena, "http://%.*s", BT_STR_ARG(host));
 		if (!bt_str_equal(origin, own)) {
-			(void)bt_fail(&call->failure, &call->arena, 403, "Forbidden",
+			return bt_front_fail(call, 403, "Forbidden",
 				"forbidden: requests of other web sites are refused");
-			return false;
 		}
 	}
 	if (bt_str_equal_c(site, "cross-site") || bt_str_equal_c(site, "same-site")) {
-		(void)bt_fail(&call->failure, &call->arena, 403, "Forbidden",
+		return bt_front_fail(call, 403, "Forbidden",
 			"forbidden: requests of other web sites are refused");
-		return false;
 	}
 	return true;
 }
@@ -93,8 +91,7 @@ static bool same_secret(struct bt_str given, const char *secret)
 
 static bool refuse_credential(struct bt_front_call *call)
 {
-	(void)bt_fail(&call->failure, &call->arena, 401, "Unauthorized", "Unauthorized");
-	return false;
+	return bt_front_fail(call, 401, "Unauthorized", "Unauthorized");
 }
 
 const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struct bt_str token)
@@ -211,9 +208,8 @@ static bool impersonate(struct bt_front_call *call)
 		if (find_header(call, "Impersonate-Group").length == 0 && uid.length == 0) {
 			return true;
 		}
-		(void)bt_fail(&call->failure, &call->arena, 500, "InternalError",
+		return bt_front_fail(call, 500, "InternalError",
 			"Internal Server Error: impersonation of groups without a user");
-		return false;
 	}
 	struct bt_str account_name = bt_str_sub(name, prefix.length, BT_STR_MAX);
 	struct bt_str namespace_ = bt_str_cut(&account_name, ':');

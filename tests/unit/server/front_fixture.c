@@ -20,10 +20,10 @@ static struct bt_str next_line(struct bt_str *rest)
 	return line;
 }
 
-static void wire_each_header(const void *exchange, const char *name,
+static void wire_each_header(const struct bt_http_exchange *exchange, const char *name,
 	void (*take)(void *context, struct bt_str value), void *context)
 {
-	const struct front_fixture *fixture = exchange;
+	const struct front_fixture *fixture = (const void *)exchange;
 	struct bt_str rest = bt_str_from(fixture->headers != NULL ? fixture->headers : "");
 	while (rest.length != 0) {
 		struct bt_str line = next_line(&rest);
@@ -42,22 +42,23 @@ static void take_first(void *context, struct bt_str value)
 	}
 }
 
-static struct bt_str wire_header(const void *exchange, const char *name)
+static struct bt_str wire_header(const struct bt_http_exchange *exchange, const char *name)
 {
 	struct bt_str value = {NULL, 0};
 	wire_each_header(exchange, name, take_first, &value);
 	return value;
 }
 
-static void wire_add_header(void *exchange, const char *name, struct bt_str value)
+static void wire_add_header(
+	struct bt_http_exchange *exchange, const char *name, struct bt_str value)
 {
-	struct front_fixture *fixture = exchange;
+	struct front_fixture *fixture = (void *)exchange;
 	BT_ASSERT(!fixture->answered);
 	bt_strbuf_printf(&fixture->answer_headers, "%s: %.*s\n", name, BT_STR_ARG(value));
 }
 
 static uint32_t wire_peer_certificates(
-	const void *exchange, struct bt_str *out_chain, uint32_t capacity)
+	const struct bt_http_exchange *exchange, struct bt_str *out_chain, uint32_t capacity)
 {
 	(void)exchange; /* clients of these tests have tokens */
 	(void)out_chain;
@@ -65,9 +66,9 @@ static uint32_t wire_peer_certificates(
 	return 0;
 }
 
-static void wire_answer(void *exchange, uint16_t code, struct bt_strbuf *body)
+static void wire_answer(struct bt_http_exchange *exchange, uint16_t code, struct bt_strbuf *body)
 {
-	struct front_fixture *fixture = exchange;
+	struct front_fixture *fixture = (void *)exchange;
 	BT_ASSERT(!fixture->answered);
 	fixture->answered = true;
 	fixture->code = code;
@@ -75,23 +76,24 @@ static void wire_answer(void *exchange, uint16_t code, struct bt_strbuf *body)
 	bt_strbuf_finish(body);
 }
 
-static void wire_answer_stream(void *exchange, uint16_t code, const struct bt_http_stream *stream)
+static void wire_answer_stream(
+	struct bt_http_exchange *exchange, uint16_t code, const struct bt_http_stream *stream)
 {
-	struct front_fixture *fixture = exchange;
+	struct front_fixture *fixture = (void *)exchange;
 	BT_ASSERT(!fixture->answered);
 	fixture->answered = true;
 	fixture->code = code;
 	fixture->stream = *stream;
 }
 
-static void wire_answer_websocket(
-	void *exchange, const char *protocol, const struct bt_http_stream *stream)
+static void wire_answer_websocket(struct bt_http_exchange *exchange, const char *protocol,
+	const struct bt_http_stream *stream)
 {
 	wire_add_header(exchange, "Sec-WebSocket-Protocol", bt_str_from(protocol));
 	wire_answer_stream(exchange, 101, stream);
 }
 
-static void wire_wake(void *exchange)
+static void wire_wake(struct bt_http_exchange *exchange)
 {
 	(void)exchange; /* the caller reads the body again anyway */
 }
@@ -183,7 +185,7 @@ struct bt_front_call *front_start(
 	fixture->stream = (struct bt_http_stream){0};
 	bt_strbuf_reset(&fixture->answer_headers);
 	bt_strbuf_reset(&fixture->body);
-	return bt_front_begin(fixture->front, fixture, &request);
+	return bt_front_begin(fixture->front, (void *)fixture, &request);
 }
 
 uint16_t front_ask(
