@@ -32,11 +32,6 @@ void bt_admission_visit(const struct bt_admission *admission, const char *group,
 	struct bt_str prefix, struct bt_str needle,
 	bool (*visit)(void *context, const struct bt_json_value *object), void *context);
 
-/** --- LimitRanger: 4.2 --- */
-
-void bt_admission_set_limits(struct bt_admission *admission, struct bt_json_value *pod);
-void bt_admission_check_limits(struct bt_admission *admission, const struct bt_json_value *pod);
-
 /** --- Priority: 4.4 --- */
 
 void bt_admission_set_pod_priority(struct bt_admission *admission, struct bt_json_value *pod);

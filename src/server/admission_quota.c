@@ -519,7 +519,8 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 		BT_STR("\"hard\""), check_quota, &usage);
 }
 
-bool bt_quota_concerns(const struct bt_api_resource *resource, const struct bt_json_value *hard)
+/** Whether objects of this resource can count against any of the amounts in spec.hard. */
+static bool may_count(const struct bt_api_resource *resource, const struct bt_json_value *hard)
 {
 	bool is_core = resource->group[0] == '\0';
 	bool is_pod = is_core && strcmp(resource->name, "pods") == 0;
@@ -564,7 +565,7 @@ struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_
 		struct usage usage = {.is_pod = false};
 		struct quota_sum *sum;
 
-		if (!resource->namespaced || !bt_quota_concerns(resource, hard) ||
+		if (!resource->namespaced || !may_count(resource, hard) ||
 			bt_resources_of_collection(resources, resource->collection) != resource) {
 			continue;
 		}

@@ -5,7 +5,6 @@
 #include "codec/yaml.h"
 #include "server/front_private.h"
 #include "server/service_account_token.h"
-#include "server/watchers.h"
 
 /** Decodes request bodies: JSON, YAML or protobuf become trees. Spec: 14 sections 8.1 and 9.3. */
 

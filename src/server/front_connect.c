@@ -7,7 +7,6 @@
 #include "codec/json_edit.h"
 #include "server/front_private.h"
 #include "server/rbac.h"
-#include "server/watchers.h"
 
 #define CHANNEL_OUTPUT 1
 #define CHANNEL_STATUS 3

@@ -2,9 +2,9 @@
 #ifndef BT_SERVER_FRONT_PRIVATE_H
 #define BT_SERVER_FRONT_PRIVATE_H
 /**
- * Shared by the files of the HTTP side: front.c (the server, held answers, metrics), front_call.c
+ * Shared by the files of the HTTP side: front.c (the server, answers, metrics), front_call.c
  * (requests for resources, their bodies), front_connect.c (logs, exec and attach), front_user.c
- * (authentication and authorization), front_page.c (everything else), front_answer.c (answers).
+ * (authentication and authorization), front_page.c (everything else).
  */
 #include "base/prng.h"
 #include "metrics/metrics.h"
@@ -123,10 +123,6 @@ const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struc
 /** Whether the user may do this. false: sets call->failure. */
 BT_MUST_USE bool bt_front_authorize(struct bt_front_call *call);
 
-/** --- front.c --- */
-
-void bt_front_send_metrics(struct bt_front_call *call);
-
 /** --- front_call.c --- */
 
 void bt_front_call_resource(struct bt_front_call *call);
@@ -141,15 +137,9 @@ void bt_front_resume(void *call);
 /** --- front_page.c --- */
 
 void bt_front_page(struct bt_front_call *call);
-/** Serves /openapi/...; in front_openapi.c. */
-void bt_front_openapi(struct bt_front_call *call);
-/** Adds the ETag; false: the client has this version, and 304 was sent. */
-BT_MUST_USE bool bt_front_send_if_changed(struct bt_front_call *call, const char *hash);
+/** --- front.c --- */
 
-/** --- front_answer.c --- */
-
-/** Adds the headers that all answers have. content_type NULL: there is no body. */
-void bt_front_add_headers(struct bt_front_call *call, const char *content_type);
+void bt_front_send_metrics(struct bt_front_call *call);
 /** Adds Cache-Control for answers that may change at any time. */
 void bt_front_no_cache(struct bt_front_call *call);
 /** Adds a header to this answer. */
@@ -176,7 +166,4 @@ void bt_front_send_websocket(
 	struct bt_front_call *call, const char *protocol, const struct bt_http_stream *stream);
 /** true: the limit of open watches and connections is reached, and 429 was sent. */
 bool bt_front_refuse_further(struct bt_front_call *call);
-/** Sends the held answers; with failure set, sends 500 instead. */
-void bt_front_release_held(struct bt_front *front, const struct bt_failure *failure);
-void bt_front_discard_held(struct bt_front_call *call);
 #endif

@@ -4,8 +4,6 @@
 /** Usage of a namespace's ResourceQuotas, as admission counts it. Spec: 14b section 4.11. */
 #include "server/api.h"
 
-/** Whether objects of this resource can count against any of the amounts in spec.hard. */
-bool bt_quota_concerns(const struct bt_api_resource *resource, const struct bt_json_value *hard);
 /**
  * Used amounts by the names in the quota's spec.hard; "0" if no object in its scopes uses that
  * resource.

@@ -79,10 +79,10 @@ struct bt_api_resource {
 	const char *short_names; /* separated by blanks */
 	const char *categories;  /* separated by blanks */
 	bool namespaced;
-	uint32_t verbs;        /* 1 << enum bt_verb */
-	uint32_t subresources; /* 1 << enum bt_subresource */
-	uint32_t flags;        /* enum bt_resource_flag */
-	uint32_t collection;   /* index in the store; shared by all versions */
+	uint32_t verbs;                          /* 1 << enum bt_verb */
+	uint32_t subresources;                   /* 1 << enum bt_subresource */
+	uint32_t flags;                          /* enum bt_resource_flag */
+	uint32_t collection;                     /* index in the store; shared by all versions */
 	const struct bt_schema_message *message; /* NULL: custom, any member is allowed */
 	const struct bt_strategy *strategy;      /* never NULL */
 	/**

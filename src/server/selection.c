@@ -6,7 +6,431 @@
 #include "base/assert.h"
 #include "codec/json.h"
 #include "codec/json_edit.h"
-#include "server/selection_private.h"
+
+/** All requirements on one label, and the label's value in the current object. */
+struct bt_selection_label {
+	struct bt_str key;
+	uint32_t requirement_count;
+	const struct bt_requirement *requirements;
+	bool is_present;
+	struct bt_str value;
+};
+
+#define BT_SELECTION_PATH_MAX 8
+
+/** How the field becomes the text that is compared. */
+enum bt_selection_form {
+	BT_SELECTION_TEXT,
+	BT_SELECTION_BOOL,   /* "false" when absent */
+	BT_SELECTION_NUMBER, /* "0" when absent */
+	BT_SELECTION_IPS,    /* [{"ip":".."}], joined by commas */
+};
+
+/** All terms on one field, and the field's value in the current object. */
+struct bt_selection_field {
+	uint32_t depth;
+	struct bt_str path[BT_SELECTION_PATH_MAX];
+	enum bt_selection_form form;
+	uint32_t term_count;
+	const struct bt_field_term *terms;
+	uint32_t matched; /* while reading: depth of the path matched so far */
+	bool was_found;
+	struct bt_str value;
+};
+
+enum bt_selection_place {
+	BT_FIELD_OF_KEY,  /* metadata.name, metadata.namespace */
+	BT_FIELD_OF_TEXT, /* out_field has depth, path and form */
+	BT_FIELD_UNKNOWN,
+};
+/**
+ * Field labels besides metadata.name and metadata.namespace: spec 14 section 16. Paths are those in
+ * the stored form, which for Events is the core group's.
+ */
+static const struct row {
+	const char *group;
+	const char *resource;
+	const char *label;
+	const char *path;
+	enum bt_selection_form form;
+} rows[] = {
+	{"", "pods", "spec.nodeName", "spec.nodeName", BT_SELECTION_TEXT},
+	{"", "pods", "spec.host", "spec.nodeName", BT_SELECTION_TEXT},
+	{"", "pods", "spec.restartPolicy", "spec.restartPolicy", BT_SELECTION_TEXT},
+	{"", "pods", "spec.schedulerName", "spec.schedulerName", BT_SELECTION_TEXT},
+	{"", "pods", "spec.serviceAccountName", "spec.serviceAccountName", BT_SELECTION_TEXT},
+	{"", "pods", "spec.hostNetwork", "spec.hostNetwork", BT_SELECTION_BOOL},
+	{"", "pods", "status.phase", "status.phase", BT_SELECTION_TEXT},
+	{"", "pods", "status.podIP", "status.podIP", BT_SELECTION_TEXT},
+	{"", "pods", "status.podIPs", "status.podIPs", BT_SELECTION_IPS},
+	{"", "pods", "status.nominatedNodeName", "status.nominatedNodeName", BT_SELECTION_TEXT},
+	{"", "nodes", "spec.unschedulable", "spec.unschedulable", BT_SELECTION_BOOL},
+	{"", "namespaces", "status.phase", "status.phase", BT_SELECTION_TEXT},
+	{"", "events", "involvedObject.kind", "involvedObject.kind", BT_SELECTION_TEXT},
+	{"", "events", "involvedObject.namespace", "involvedObject.namespace", BT_SELECTION_TEXT},
+	{"", "events", "involvedObject.name", "involvedObject.name", BT_SELECTION_TEXT},
+	{"", "events", "involvedObject.uid", "involvedObject.uid", BT_SELECTION_TEXT},
+	{"", "events", "involvedObject.apiVersion", "involvedObject.apiVersion", BT_SELECTION_TEXT},
+	{"", "events", "involvedObject.resourceVersion", "involvedObject.resourceVersion",
+		BT_SELECTION_TEXT},
+	{"", "events", "involvedObject.fieldPath", "involvedObject.fieldPath", BT_SELECTION_TEXT},
+	{"", "events", "reason", "reason", BT_SELECTION_TEXT},
+	{"", "events", "reportingComponent", "reportingComponent", BT_SELECTION_TEXT},
+	{"", "events", "source", "source.component", BT_SELECTION_TEXT},
+	{"", "events", "type", "type", BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "regarding.kind", "involvedObject.kind", BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "regarding.namespace", "involvedObject.namespace",
+		BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "regarding.name", "involvedObject.name", BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "regarding.uid", "involvedObject.uid", BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "regarding.apiVersion", "involvedObject.apiVersion",
+		BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "regarding.resourceVersion", "involvedObject.resourceVersion",
+		BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "regarding.fieldPath", "involvedObject.fieldPath",
+		BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "reason", "reason", BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "reportingController", "reportingComponent", BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "type", "type", BT_SELECTION_TEXT},
+	{"", "replicationcontrollers", "status.replicas", "status.replicas", BT_SELECTION_NUMBER},
+	{"batch", "jobs", "status.successful", "status.succeeded", BT_SELECTION_NUMBER},
+	{"", "secrets", "type", "type", BT_SELECTION_TEXT},
+	{"", "services", "spec.clusterIP", "spec.clusterIP", BT_SELECTION_TEXT},
+	{"", "services", "spec.type", "spec.type", BT_SELECTION_TEXT},
+	{"resource.k8s.io", "resourceslices", "spec.nodeName", "spec.nodeName", BT_SELECTION_TEXT},
+	{"resource.k8s.io", "resourceslices", "spec.driver", "spec.driver", BT_SELECTION_TEXT},
+};
+
+static bool is_row_of(const struct row *row, const struct bt_api_resource *resource)
+{
+	return strcmp(row->resource, resource->name) == 0 &&
+		strcmp(row->group, resource->group) == 0;
+}
+
+static bool has_rows(const struct bt_api_resource *resource)
+{
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (is_row_of(&rows[i], resource)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Splits a dotted path; false: too many members. */
+static bool set_path(struct bt_selection_field *field, struct bt_str path)
+{
+	field->depth = 0;
+	while (path.length != 0) {
+		int64_t dot = bt_str_find_char(path, '.');
+		uint32_t length = dot < 0 ? path.length : (uint32_t)dot;
+
+		if (field->depth == BT_SELECTION_PATH_MAX) {
+			return false;
+		}
+		field->path[field->depth++] = bt_str_sub(path, 0, length);
+		path = bt_str_sub(path, length + 1, path.length);
+	}
+	return field->depth != 0;
+}
+
+/** Field labels from a CustomResourceDefinition: selectableFields [{"jsonPath":".spec.color"}]. */
+static bool find_custom(const struct bt_api_resource *resource, struct bt_str label,
+	struct bt_arena *arena, struct bt_selection_field *out_field)
+{
+	if (resource->definition_version == NULL) {
+		return false;
+	}
+	const struct bt_json_value *fields =
+		bt_json_array_at(resource->definition_version, "selectableFields");
+	for (uint32_t i = 0; i < fields->count; i++) {
+		struct bt_str path = bt_json_find_str(fields->elements[i], "jsonPath");
+
+		if (path.length > 1 && path.data[0] == '.' &&
+			bt_str_equal(bt_str_sub(path, 1, path.length), label)) {
+			return set_path(out_field, bt_arena_str(arena, label));
+		}
+	}
+	return false;
+}
+
+/**
+ * Where the field of a field label is read. Texts may be borrowed from label or live in the arena.
+ */
+static enum bt_selection_place find_field(const struct bt_api_resource *resource,
+	struct bt_str label, struct bt_arena *arena, struct bt_selection_field *out_field)
+{
+	bool is_name = bt_str_equal(label, BT_STR("metadata.name"));
+
+	/* Cluster-scoped kinds that list their fields do not support metadata.namespace. */
+	if (is_name ||
+		(bt_str_equal(label, BT_STR("metadata.namespace")) &&
+			(resource->namespaced || !has_rows(resource)))) {
+		return BT_FIELD_OF_KEY;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (is_row_of(&rows[i], resource) && bt_str_equal_c(label, rows[i].label)) {
+			out_field->form = rows[i].form;
+			return set_path(out_field, bt_str_from(rows[i].path)) ? BT_FIELD_OF_TEXT
+									      : BT_FIELD_UNKNOWN;
+		}
+	}
+	return find_custom(resource, label, arena, out_field) ? BT_FIELD_OF_TEXT : BT_FIELD_UNKNOWN;
+}
+
+/** Longest part of an invalid label in a message. */
+#define SHOWN_MAX 256
+
+/** 400: the resource does not support the field label. */
+static uint16_t fail_unknown(struct bt_failure *out, struct bt_arena *arena,
+	const struct bt_api_resource *resource, struct bt_str label)
+{
+	struct bt_str shown = bt_str_sub(label, 0, SHOWN_MAX);
+	struct bt_strbuf quoted = {0};
+
+	if (has_rows(resource) ||
+		(resource->definition_version != NULL &&
+			bt_json_array_at(resource->definition_version, "selectableFields")->count !=
+				0)) {
+		return bt_fail_bad_request(
+			out, arena, "field label not supported: %.*s", BT_STR_ARG(shown));
+	}
+	bt_strbuf_append_quoted(&quoted, shown);
+	uint16_t code = bt_fail_bad_request(out, arena,
+		"%s is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+		bt_strbuf_c(&quoted));
+	bt_strbuf_finish(&quoted);
+	return code;
+}
+
+/* --- reading a text --- */
+
+static struct bt_selection_label *find_label(
+	const struct bt_selection *selection, struct bt_str key)
+{
+	uint32_t at;
+
+	BT_LOWER_BOUND(at, selection->label_count, middle,
+		bt_str_compare(selection->labels[middle].key, key) < 0);
+	return at < selection->label_count && bt_str_equal(selection->labels[at].key, key)
+		? &selection->labels[at]
+		: NULL;
+}
+
+static int read_labels(struct bt_selection *selection, struct bt_json_reader *reader)
+{
+	bool first = true;
+	bool more = false;
+	struct bt_str name;
+	int code = bt_json_enter_object(reader, NULL);
+
+	while (code == 0) {
+		code = bt_json_next_member(reader, &first, &selection->scratch, &more, &name, NULL);
+		if (code != 0 || !more) {
+			return code;
+		}
+		struct bt_selection_label *label = find_label(selection, name);
+		if (label != NULL) {
+			label->is_present = true;
+			code = bt_json_read_string(
+				reader, &selection->scratch, &label->value, NULL, NULL);
+		} else {
+			code = bt_json_skip(reader, NULL, NULL);
+		}
+	}
+	return code;
+}
+
+static int read_metadata(struct bt_selection *selection, struct bt_json_reader *reader)
+{
+	bool first = true;
+	bool more = false;
+	struct bt_str name;
+	int code = bt_json_enter_object(reader, NULL);
+
+	while (code == 0) {
+		code = bt_json_next_member(reader, &first, &selection->scratch, &more, &name, NULL);
+		if (code != 0 || !more) {
+			return code;
+		}
+		code = bt_str_equal(name, BT_STR("labels")) ? read_labels(selection, reader)
+							    : bt_json_skip(reader, NULL, NULL);
+	}
+	return code;
+}
+
+/** Turns [{"ip":"a"},{"ip":"b"}] into "a,b". */
+static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text)
+{
+	struct bt_json_value *list;
+	struct bt_strbuf joined = {0};
+
+	if (bt_json_parse(&selection->scratch, text, false, &list, NULL) != 0 ||
+		list->type != BT_JSON_ARRAY) {
+		return BT_STR("");
+	}
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (i != 0) {
+			bt_strbuf_append_char(&joined, ',');
+		}
+		bt_strbuf_append_str(&joined, bt_json_find_str(list->elements[i], "ip"));
+	}
+	return bt_arena_take_strbuf(&selection->scratch, &joined);
+}
+
+/** Ends the reading early; not an error. */
+#define READ_ENOUGH 1
+
+static int read_value(struct bt_selection *selection, struct bt_selection_field *field,
+	struct bt_json_reader *reader)
+{
+	enum bt_json_type type;
+	struct bt_str text;
+	int code = bt_json_peek(reader, &type, NULL);
+
+	field->was_found = true;
+	if (code != 0) {
+		return code;
+	}
+	if (type == BT_JSON_STRING) {
+		return bt_json_read_string(reader, &selection->scratch, &field->value, NULL, NULL);
+	}
+	code = bt_json_skip(reader, &text, NULL);
+	if (code == 0 && (type == BT_JSON_BOOL || type == BT_JSON_NUMBER)) {
+		field->value = text;
+	} else if (code == 0 && type == BT_JSON_ARRAY && field->form == BT_SELECTION_IPS) {
+		field->value = join_ips(selection, text);
+	}
+	return code;
+}
+
+/**
+ * Counts the member as matched in all fields with this name at this depth of their path; *out_leaf:
+ * the field whose path ends here.
+ */
+static bool step_down(struct bt_selection *selection, uint32_t depth, struct bt_str name,
+	struct bt_selection_field **out_leaf)
+{
+	bool any = false;
+
+	*out_leaf = NULL;
+	for (uint32_t i = 0; i < selection->field_count; i++) {
+		struct bt_selection_field *field = &selection->fields[i];
+
+		if (field->matched == depth && depth < field->depth &&
+			bt_str_equal(field->path[depth], name)) {
+			field->matched++;
+			any = true;
+			if (field->matched == field->depth) {
+				*out_leaf = field;
+			}
+		}
+	}
+	return any;
+}
+
+/** Whether all labels and fields were found, so that the remaining text need not be read. */
+static bool is_complete(const struct bt_selection *selection)
+{
+	if (selection->label_count != 0 && !selection->saw_metadata) {
+		return false;
+	}
+	for (uint32_t i = 0; i < selection->field_count; i++) {
+		if (!selection->fields[i].was_found) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Reads an object at this depth of the paths; deeper objects than the paths need are skipped. */
+static int read_object(
+	struct bt_selection *selection, struct bt_json_reader *reader, uint32_t depth)
+{
+	bool first = true;
+	bool more = false;
+	struct bt_str name;
+	enum bt_json_type type;
+	int code = bt_json_enter_object(reader, NULL);
+
+	while (code == 0) {
+		struct bt_selection_field *leaf;
+
+		code = bt_json_next_member(reader, &first, &selection->scratch, &more, &name, NULL);
+		if (code != 0 || !more) {
+			return code;
+		}
+		if (depth == 0 && selection->label_count != 0 &&
+			bt_str_equal(name, BT_STR("metadata"))) {
+			code = read_metadata(selection, reader);
+			selection->saw_metadata = true;
+			if (code == 0 && is_complete(selection)) {
+				return READ_ENOUGH;
+			}
+			continue;
+		}
+		if (!step_down(selection, depth, name, &leaf)) {
+			code = bt_json_skip(reader, NULL, NULL);
+			continue;
+		}
+		code = bt_json_peek(reader, &type, NULL);
+		if (code == 0 && leaf != NULL) {
+			code = read_value(selection, leaf, reader);
+			for (uint32_t i = 0; i < selection->field_count; i++) {
+				struct bt_selection_field *field = &selection->fields[i];
+
+				if (field != leaf && field->matched == field->depth &&
+					field->depth == leaf->depth) {
+					field->value = leaf->value;
+					field->was_found = true;
+				}
+			}
+			if (code == 0 && is_complete(selection)) {
+				return READ_ENOUGH;
+			}
+		} else if (code == 0 && type == BT_JSON_OBJECT) {
+			code = read_object(selection, reader, depth + 1);
+		} else if (code == 0) {
+			code = bt_json_skip(reader, NULL, NULL);
+		}
+		for (uint32_t i = 0; i < selection->field_count; i++) {
+			if (selection->fields[i].matched > depth) {
+				selection->fields[i].matched = depth;
+			}
+		}
+	}
+	return code;
+}
+
+/** Sets the values of the labels and fields from an object's text. */
+static void read_text(struct bt_selection *selection, struct bt_str text)
+{
+	struct bt_json_reader reader;
+
+	bt_arena_reset(&selection->scratch);
+	selection->saw_metadata = false;
+	for (uint32_t i = 0; i < selection->label_count; i++) {
+		selection->labels[i].is_present = false;
+	}
+	for (uint32_t i = 0; i < selection->field_count; i++) {
+		struct bt_selection_field *field = &selection->fields[i];
+
+		field->matched = 0;
+		field->was_found = false;
+		field->value = BT_STR("");
+		if (field->form == BT_SELECTION_BOOL) {
+			field->value = BT_STR("false");
+		} else if (field->form == BT_SELECTION_NUMBER) {
+			field->value = BT_STR("0");
+		}
+	}
+	bt_json_reader_init(&reader, text);
+	/*
+	 * Stored texts are well-formed; in a malformed text the fields after the error count as
+	 * absent.
+	 */
+	(void)read_object(selection, &reader, 0);
+}
 
 /* --- label selectors --- */
 
@@ -108,8 +532,7 @@ static uint16_t parse(struct bt_selection *selection, const struct bt_api_resour
 	for (uint32_t i = 0; i < field_selector.count; i++) {
 		struct bt_selection_field row = {0};
 
-		switch (bt_selection_field_find(
-			resource, terms[i].field, &selection->arena, &row)) {
+		switch (find_field(resource, terms[i].field, &selection->arena, &row)) {
 		case BT_FIELD_OF_KEY:
 			key_terms[selection->key_term_count++] = terms[i];
 			take_key_term(selection, resource, &terms[i]);
@@ -118,8 +541,7 @@ static uint16_t parse(struct bt_selection *selection, const struct bt_api_resour
 			take_text_term(selection, &row, &terms[i]);
 			break;
 		case BT_FIELD_UNKNOWN:
-			return bt_selection_fail_unknown(
-				out_failure, failure_arena, resource, terms[i].field);
+			return fail_unknown(out_failure, failure_arena, resource, terms[i].field);
 		}
 	}
 	selection->key_terms = key_terms;
@@ -208,6 +630,6 @@ bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored
 	if (selection->label_count == 0 && selection->field_count == 0) {
 		return true;
 	}
-	bt_selection_read(selection, bt_stored_text(stored));
+	read_text(selection, bt_stored_text(stored));
 	return labels_match(selection) && fields_match(selection);
 }

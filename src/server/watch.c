@@ -3,8 +3,341 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/nanoseconds.h"
+#include "base/prng.h"
+#include "base/vec.h"
 #include "server/list_options.h"
-#include "server/watchers.h"
+#define BOOKMARK_INTERVAL_NS (60 * BT_NS_PER_SECOND)
+/** Time from the last bookmark to the end of a watch. */
+#define LAST_BOOKMARK_NS (2 * BT_NS_PER_SECOND)
+#define TIMEOUT_SECONDS_MIN 1800
+#define TIMEOUT_SECONDS_MAX (INT64_C(1) << 30)
+
+/** A turn makes some hundred changes; other watches look them up in the next turn. */
+#define CACHE_SLOTS 2048
+#define CACHED_BYTES_MAX 16384
+
+struct bt_wait {
+	struct bt_wait *next;
+	struct bt_wait **place;
+	uint64_t rv;
+	int64_t end_ns;
+	void (*reached)(void *context);
+	void *context;
+};
+
+/** An encoded event, cached for other watches of the collection. */
+struct cached_event {
+	uint64_t rv;
+	enum bt_event_type type;
+	const struct bt_api_resource *resource;
+	struct bt_encoding encoding;
+	struct bt_strbuf bytes;
+};
+
+struct bt_watchers {
+	struct bt_api *api;
+	struct bt_store *store;
+	struct bt_prng prng;
+	uint64_t visible_rv;
+	BT_VEC(struct bt_watch_link *) collections; /* by collection: its first watch */
+	uint32_t count;
+	int64_t next_due_ns; /* the earliest bookmark or end */
+	struct bt_wait *waits;
+	struct bt_wait *due_waits; /* waits that run_waits is calling */
+	struct cached_event cache[CACHE_SLOTS];
+};
+
+struct bt_watchers *bt_watchers_create(struct bt_api *api, uint64_t seed)
+{
+	struct bt_watchers *watchers = BT_NEW(struct bt_watchers);
+
+	watchers->api = api;
+	watchers->store = bt_api_store(api);
+	watchers->visible_rv = bt_store_rv(watchers->store);
+	watchers->next_due_ns = INT64_MAX;
+	bt_prng_init(&watchers->prng, seed);
+	return watchers;
+}
+
+void bt_watchers_destroy(struct bt_watchers *watchers)
+{
+	if (watchers == NULL) {
+		return;
+	}
+	BT_ASSERT(watchers->count == 0 && watchers->waits == NULL && watchers->due_waits == NULL);
+	for (uint32_t i = 0; i < CACHE_SLOTS; i++) {
+		bt_strbuf_finish(&watchers->cache[i].bytes);
+	}
+	bt_vec_finish(&watchers->collections);
+	bt_free(watchers);
+}
+
+uint32_t bt_watchers_count(const struct bt_watchers *watchers)
+{
+	return watchers->count;
+}
+
+/* --- the registry --- */
+
+static int64_t due_ns(const struct bt_watch_link *link)
+{
+	if (link->end_is_due) {
+		return INT64_MAX;
+	}
+	return link->has_bookmarks && link->next_bookmark_ns < link->end_ns ? link->next_bookmark_ns
+									    : link->end_ns;
+}
+
+void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, uint32_t collection,
+	int64_t now_ns, int64_t timeout_seconds, bool has_bookmarks)
+{
+	while (watchers->collections.count <= collection) {
+		bt_vec_push(&watchers->collections, NULL);
+	}
+	/* The vector may have moved: each first watch points into it. */
+	for (uint32_t i = 0; i < watchers->collections.count; i++) {
+		if (watchers->collections.items[i] != NULL) {
+			watchers->collections.items[i]->place = &watchers->collections.items[i];
+		}
+	}
+	if (timeout_seconds == 0) {
+		timeout_seconds = TIMEOUT_SECONDS_MIN +
+			(int64_t)bt_prng_below(&watchers->prng, TIMEOUT_SECONDS_MIN);
+	} else if (timeout_seconds > TIMEOUT_SECONDS_MAX) {
+		timeout_seconds = TIMEOUT_SECONDS_MAX;
+	}
+	link->end_ns = now_ns + timeout_seconds * BT_NS_PER_SECOND;
+	link->has_bookmarks = has_bookmarks;
+	link->next_bookmark_ns = now_ns + BOOKMARK_INTERVAL_NS;
+	if (link->next_bookmark_ns > link->end_ns - LAST_BOOKMARK_NS) {
+		link->next_bookmark_ns = link->end_ns - LAST_BOOKMARK_NS;
+	}
+	struct bt_watch_link **first = &watchers->collections.items[collection];
+	link->next = *first;
+	link->place = first;
+	if (link->next != NULL) {
+		link->next->place = &link->next;
+	}
+	*first = link;
+	watchers->count++;
+	if (due_ns(link) < watchers->next_due_ns) {
+		watchers->next_due_ns = due_ns(link);
+	}
+}
+
+void bt_watchers_remove(struct bt_watchers *watchers, struct bt_watch_link *link)
+{
+	if (link->place == NULL) {
+		return;
+	}
+	*link->place = link->next;
+	if (link->next != NULL) {
+		link->next->place = link->place;
+	}
+	link->place = NULL;
+	watchers->count--;
+}
+
+static void resume_watch(struct bt_watch_link *link)
+{
+	if (link->is_waiting) {
+		link->is_waiting = false;
+		link->wake(link->wake_context);
+	}
+}
+
+/** Marks bookmarks and ends that are due, and wakes their watches. */
+static void run_due(struct bt_watchers *watchers, int64_t now_ns)
+{
+	watchers->next_due_ns = INT64_MAX;
+	for (uint32_t i = 0; i < watchers->collections.count; i++) {
+		for (struct bt_watch_link *link = watchers->collections.items[i]; link != NULL;
+			link = link->next) {
+			if (now_ns >= link->end_ns) {
+				link->end_is_due = true;
+				resume_watch(link);
+			} else if (link->has_bookmarks && now_ns >= link->next_bookmark_ns) {
+				int64_t next = now_ns + BOOKMARK_INTERVAL_NS;
+				int64_t last = link->end_ns - LAST_BOOKMARK_NS;
+
+				link->bookmark_is_due = true;
+				link->next_bookmark_ns = now_ns >= last ? INT64_MAX
+					: next < last                   ? next
+									: last;
+				resume_watch(link);
+			}
+			if (due_ns(link) < watchers->next_due_ns) {
+				watchers->next_due_ns = due_ns(link);
+			}
+		}
+	}
+}
+
+/* --- waits --- */
+
+static void link_wait(struct bt_wait **first, struct bt_wait *wait)
+{
+	wait->next = *first;
+	wait->place = first;
+	if (wait->next != NULL) {
+		wait->next->place = &wait->next;
+	}
+	*first = wait;
+}
+
+static void unlink_wait(struct bt_wait *wait)
+{
+	*wait->place = wait->next;
+	if (wait->next != NULL) {
+		wait->next->place = wait->place;
+	}
+}
+
+struct bt_wait *bt_watchers_await(struct bt_watchers *watchers, uint64_t rv, int64_t now_ns,
+	int64_t timeout_ns, void (*reached)(void *context), void *context)
+{
+	struct bt_wait *wait = BT_NEW(struct bt_wait);
+
+	wait->rv = rv;
+	wait->end_ns = timeout_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + timeout_ns;
+	wait->reached = reached;
+	wait->context = context;
+	link_wait(&watchers->waits, wait);
+	return wait;
+}
+
+void bt_watchers_cancel(struct bt_watchers *watchers, struct bt_wait *wait)
+{
+	(void)watchers;
+	unlink_wait(wait);
+	bt_free(wait);
+}
+
+/**
+ * Calls the waits that are due. Callbacks may start and cancel waits, so the due ones are first
+ * moved to another list.
+ */
+static void run_waits(struct bt_watchers *watchers, int64_t now_ns)
+{
+	struct bt_wait *next;
+
+	for (struct bt_wait *wait = watchers->waits; wait != NULL; wait = next) {
+		next = wait->next;
+		if (wait->rv <= watchers->visible_rv || now_ns >= wait->end_ns) {
+			unlink_wait(wait);
+			link_wait(&watchers->due_waits, wait);
+		}
+	}
+	while (watchers->due_waits != NULL) {
+		struct bt_wait *wait = watchers->due_waits;
+		void (*reached)(void *context) = wait->reached;
+		void *context = wait->context;
+
+		unlink_wait(wait);
+		bt_free(wait);
+		reached(context);
+	}
+}
+
+int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
+{
+	uint64_t seen_rv = watchers->visible_rv;
+
+	watchers->visible_rv = bt_store_rv(watchers->store);
+	if (watchers->visible_rv != seen_rv) {
+		struct bt_store_change change;
+
+		for (uint32_t i = 0; i < watchers->collections.count; i++) {
+			struct bt_watch_link *link = watchers->collections.items[i];
+
+			if (link == NULL ||
+				!bt_store_next_change(watchers->store, i, seen_rv, &change)) {
+				continue;
+			}
+			for (; link != NULL; link = link->next) {
+				resume_watch(link);
+			}
+		}
+	}
+	if (now_ns >= watchers->next_due_ns) {
+		run_due(watchers, now_ns);
+	}
+	run_waits(watchers, now_ns);
+	int64_t next = watchers->next_due_ns;
+	for (const struct bt_wait *wait = watchers->waits; wait != NULL; wait = wait->next) {
+		int64_t due = wait->rv <= watchers->visible_rv ? now_ns : wait->end_ns;
+
+		next = due < next ? due : next;
+	}
+	return next;
+}
+
+/* --- shared events --- */
+
+static struct cached_event *cache_slot(
+	struct bt_watchers *watchers, const struct bt_encoding *encoding, uint64_t rv)
+{
+	return &watchers->cache[(rv * 4 + (uint64_t)encoding->media * 2 +
+					(uint64_t)encoding->view) %
+		CACHE_SLOTS];
+}
+
+/** Prepares the slot for an event, without its bytes. */
+static void use_slot(struct cached_event *cached, const struct bt_encoder *encoder,
+	enum bt_event_type type, uint64_t rv)
+{
+	cached->rv = rv;
+	cached->type = type;
+	cached->resource = encoder->resource;
+	cached->encoding = encoder->encoding;
+	bt_strbuf_reset(&cached->bytes);
+}
+
+void bt_watchers_keep_added(struct bt_watchers *watchers, const struct bt_encoder *encoder,
+	const struct bt_stored *stored, struct bt_str envelope)
+{
+	uint32_t collection = encoder->resource->collection;
+	struct cached_event *cached = cache_slot(watchers, &encoder->encoding, stored->rv);
+
+	if (collection < watchers->collections.count &&
+		watchers->collections.items[collection] != NULL &&
+		envelope.length <= CACHED_BYTES_MAX) {
+		use_slot(cached, encoder, BT_EVENT_ADDED, stored->rv);
+		bt_encode_frame(BT_EVENT_ADDED, envelope, &cached->bytes);
+	}
+}
+
+/** Like bt_encode_event, but caches costly encodings for other watches with the same encoding. */
+static void encode_cached(struct bt_watchers *watchers, struct bt_encoder *encoder,
+	enum bt_event_type type, const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out)
+{
+	struct cached_event *cached = cache_slot(watchers, &encoder->encoding, rv);
+	size_t before = out->length;
+
+	/*
+	 * Not cached: stored texts are copied anyway, and the first event of a table differs
+	 * between watches.
+	 */
+	if (encoder->is_stored_text || encoder->encoding.view == BT_VIEW_TABLE) {
+		bt_encode_event(encoder, type, stored, rv, out);
+		return;
+	}
+	if (cached->rv == rv && cached->type == type && cached->resource == encoder->resource &&
+		cached->encoding.media == encoder->encoding.media &&
+		cached->encoding.view == encoder->encoding.view &&
+		cached->encoding.v1beta1 == encoder->encoding.v1beta1) {
+		bt_strbuf_append_str(out, bt_strbuf_str(&cached->bytes));
+		return;
+	}
+	bt_encode_event(encoder, type, stored, rv, out);
+	struct bt_str made = bt_str_sub(bt_strbuf_str(out), (uint32_t)before, UINT32_MAX);
+	if (made.length > CACHED_BYTES_MAX) {
+		return;
+	}
+	use_slot(cached, encoder, type, rv);
+	bt_strbuf_append_str(&cached->bytes, made);
+}
 
 /** Changes that one call examines, matching or not, before it lets other work run. */
 #define CHANGES_PER_TURN 2000
@@ -68,8 +401,7 @@ static bool write_change(struct bt_watch *watch, const struct bt_store_change *c
 		type = BT_EVENT_DELETED;
 		shown = is_removed ? change->after : change->before;
 	}
-	bt_watchers_encode(
-		watch->watchers, &watch->encoder, type, shown, change->rv, &watch->pending);
+	encode_cached(watch->watchers, &watch->encoder, type, shown, change->rv, &watch->pending);
 	return true;
 }
 
@@ -93,7 +425,7 @@ static bool step_initial(struct bt_watch *watch)
 static bool step_live(struct bt_watch *watch)
 {
 	struct bt_store_change change;
-	uint64_t visible = bt_watchers_visible_rv(watch->watchers);
+	uint64_t visible = watch->watchers->visible_rv;
 
 	if (watch->link.end_is_due) {
 		watch->phase = PHASE_ENDED;
@@ -222,7 +554,7 @@ static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *
 		return bt_fail_future_rv(out_failure, arena, options->rv, current);
 	}
 	/* Start at the last durable state, unless the client asks for a newer RV. */
-	watch->cursor = bt_watchers_visible_rv(watch->watchers);
+	watch->cursor = watch->watchers->visible_rv;
 	if (watch->cursor < options->rv || begin_walk(watch) != 0) {
 		watch->cursor = current;
 		int began = begin_walk(watch);

@@ -203,9 +203,6 @@ const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
 /** The selector of a workload must match the labels of its template at place. */
 void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec, const struct bt_json_value *selector);
-/** No two constraints may have the same topology key and action. */
-void bt_kinds_check_spread_pairs(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *constraints);
 /** spec.accessModes must not be empty. */
 void bt_kinds_check_access_modes(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *spec);
