@@ -345,7 +345,11 @@ static const struct bt_json_value *flag(const struct bt_json_value *schema, cons
 	return value != NULL && value->type == BT_JSON_BOOL && value->boolean ? value : NULL;
 }
 
-static void check_type(struct bt_field_errors *errors, const struct bt_path *place,
+static void check_structure(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *schema);
+
+/** Checks the schema of a part, which must have a type. */
+static void check_part(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema, const char *what)
 {
 	static const char *const types[] = {
@@ -358,6 +362,7 @@ static void check_type(struct bt_field_errors *errors, const struct bt_path *pla
 		flag(schema, "x-kubernetes-preserve-unknown-fields") == NULL) {
 		bt_kinds_error(errors, BT_FIELD_REQUIRED, at, NULL, "must not be empty %s", what);
 	}
+	check_structure(errors, place, schema);
 }
 
 /**
@@ -457,21 +462,17 @@ static void check_structure(struct bt_field_errors *errors, const struct bt_path
 	}
 	check_list_type(errors, place, schema);
 	for (uint32_t i = 0; i < properties->count; i++) {
-		const struct bt_path at = *BT_PATH_KEY(
-			BT_PATH_NAME(place, "properties"), properties->members[i].name);
-		check_type(
-			errors, &at, properties->members[i].value, "for specified object fields");
-		check_structure(errors, &at, properties->members[i].value);
+		check_part(errors,
+			BT_PATH_KEY(BT_PATH_NAME(place, "properties"), properties->members[i].name),
+			properties->members[i].value, "for specified object fields");
 	}
 	if (items != NULL && items->type == BT_JSON_OBJECT) {
-		const struct bt_path at = *BT_PATH_NAME(place, "items");
-		check_type(errors, &at, items, "for specified array items");
-		check_structure(errors, &at, items);
+		check_part(
+			errors, BT_PATH_NAME(place, "items"), items, "for specified array items");
 	}
 	if (additional != NULL && additional->type == BT_JSON_OBJECT) {
-		const struct bt_path at = *BT_PATH_NAME(place, "additionalProperties");
-		check_type(errors, &at, additional, "for specified object fields");
-		check_structure(errors, &at, additional);
+		check_part(errors, BT_PATH_NAME(place, "additionalProperties"), additional,
+			"for specified object fields");
 	}
 	for (size_t k = 0; k < BT_ARRAY_LENGTH(combinations); k++) {
 		const struct bt_json_value *list = bt_json_array_at(schema, combinations[k]);

@@ -66,10 +66,15 @@ static void add_error(struct checker *checker, enum bt_field_error_type type,
 }
 
 /** Adds the error `spec.a in body <text>`. */
+BT_PRINTF(4, 5)
 static void add_body_error(struct checker *checker, const struct bt_path *place,
-	const struct bt_json_value *value, struct bt_str text)
+	const struct bt_json_value *value, const char *format, ...)
 {
 	struct bt_str path = path_text(checker, place);
+	va_list arguments;
+	va_start(arguments, format);
+	struct bt_str text = bt_failure_vprintf(checker->errors->arena, format, arguments);
+	va_end(arguments);
 	add_error(checker, BT_FIELD_INVALID, place, value, "%.*s in body %.*s", BT_STR_ARG(path),
 		BT_STR_ARG(text));
 }
@@ -81,16 +86,18 @@ static struct bt_json_value *text_of(struct checker *checker, const char *text)
 
 /** --- types --- */
 
+static double parse_double(struct bt_str number)
+{
+	char buffer[64];
+	snprintf(buffer, sizeof(buffer), "%.*s", BT_STR_ARG(number));
+	return strtod(buffer, NULL);
+}
+
 static bool is_integer(struct bt_str number)
 {
 	int64_t value;
-	char buffer[64];
-	if (bt_json_number_int64(number, &value)) {
-		return true;
-	}
-	snprintf(buffer, sizeof(buffer), "%.*s", BT_STR_ARG(number));
-	double real = strtod(buffer, NULL);
-	return real == floor(real) && fabs(real) < 0x1p63;
+	double real = parse_double(number);
+	return bt_json_number_int64(number, &value) || (real == floor(real) && fabs(real) < 0x1p63);
 }
 
 static const char *type_name(const struct bt_json_value *value)
@@ -132,43 +139,35 @@ static bool has_type(const struct bt_json_value *schema, const struct bt_json_va
 static bool number_at(const struct bt_json_value *schema, const char *name, double *out)
 {
 	const struct bt_json_value *value = bt_json_find(schema, name);
-	char buffer[64];
 	if (value == NULL || value->type != BT_JSON_NUMBER) {
 		return false;
 	}
-	snprintf(buffer, sizeof(buffer), "%.*s", BT_STR_ARG(value->text));
-	*out = strtod(buffer, NULL);
+	*out = parse_double(value->text);
 	return true;
 }
 
 static void check_number(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *value)
 {
-	struct bt_arena *arena = checker->errors->arena;
-	char buffer[64];
+	double number = parse_double(value->text);
 	double bound;
-	snprintf(buffer, sizeof(buffer), "%.*s", BT_STR_ARG(value->text));
-	double number = strtod(buffer, NULL);
 	if (number_at(schema, "maximum", &bound)) {
 		bool exclusive = bt_json_bool_at(schema, "exclusiveMaximum", false);
 		if (number > bound || (exclusive && number == bound)) {
-			add_body_error(checker, place, value,
-				bt_arena_printf(arena, "should be less than %s%.17g",
-					exclusive ? "" : "or equal to ", bound));
+			add_body_error(checker, place, value, "should be less than %s%.17g",
+				exclusive ? "" : "or equal to ", bound);
 		}
 	}
 	if (number_at(schema, "minimum", &bound)) {
 		bool exclusive = bt_json_bool_at(schema, "exclusiveMinimum", false);
 		if (number < bound || (exclusive && number == bound)) {
-			add_body_error(checker, place, value,
-				bt_arena_printf(arena, "should be greater than %s%.17g",
-					exclusive ? "" : "or equal to ", bound));
+			add_body_error(checker, place, value, "should be greater than %s%.17g",
+				exclusive ? "" : "or equal to ", bound);
 		}
 	}
 	if (number_at(schema, "multipleOf", &bound) && bound > 0 &&
 		number / bound != floor(number / bound)) {
-		add_body_error(checker, place, value,
-			bt_arena_printf(arena, "should be a multiple of %.17g", bound));
+		add_body_error(checker, place, value, "should be a multiple of %.17g", bound);
 	}
 }
 
@@ -241,20 +240,17 @@ static void check_text(struct checker *checker, const struct bt_path *place,
 			"may not be more than %lld bytes", (long long)most);
 	}
 	if (length < least) {
-		add_body_error(checker, place, value,
-			bt_arena_printf(
-				arena, "should be at least %lld chars long", (long long)least));
+		add_body_error(checker, place, value, "should be at least %lld chars long",
+			(long long)least);
 	}
 	if (node != NULL && node->pattern != NULL &&
 		!bt_cel_regex_find(node->pattern, value->text, 0, NULL, NULL)) {
-		add_body_error(checker, place, value,
-			bt_arena_printf(arena, "should match '%.*s'",
-				BT_STR_ARG(bt_json_text_at(schema, "pattern"))));
+		add_body_error(checker, place, value, "should match '%.*s'",
+			BT_STR_ARG(bt_json_text_at(schema, "pattern")));
 	}
 	if (node != NULL && format.length != 0 && !has_format(node, format, value->text, arena)) {
-		add_body_error(checker, place, value,
-			bt_arena_printf(arena, "must be of type %.*s: \"%.*s\"", BT_STR_ARG(format),
-				BT_STR_ARG(value->text)));
+		add_body_error(checker, place, value, "must be of type %.*s: \"%.*s\"",
+			BT_STR_ARG(format), BT_STR_ARG(value->text));
 	}
 }
 
@@ -332,8 +328,7 @@ static void check_list(struct checker *checker, const struct bt_path *place,
 	if (list->count < least) {
 		add_body_error(checker, place,
 			bt_json_new_int64(checker->errors->arena, list->count),
-			bt_arena_printf(checker->errors->arena, "should have at least %lld items",
-				(long long)least));
+			"should have at least %lld items", (long long)least);
 	}
 	if ((!is_map && !is_unique && !bt_str_equal_c(type, "set")) ||
 		!take_lookups(checker, pairs)) {
@@ -345,8 +340,8 @@ static void check_list(struct checker *checker, const struct bt_path *place,
 				continue;
 			}
 			if (is_unique) {
-				add_body_error(checker, place, NULL,
-					BT_STR("shouldn't contain duplicates"));
+				add_body_error(
+					checker, place, NULL, "shouldn't contain duplicates");
 				return;
 			}
 			struct bt_json_value *shown = list->elements[i];
@@ -589,8 +584,7 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 	if (object->count < least) {
 		add_body_error(checker, place,
 			bt_json_new_int64(checker->errors->arena, object->count),
-			bt_arena_printf(checker->errors->arena,
-				"should have at least %lld properties", (long long)least));
+			"should have at least %lld properties", (long long)least);
 	}
 	for (uint32_t i = 0; i < required->count; i++) {
 		struct bt_str name = required->elements[i]->text;
@@ -665,18 +659,12 @@ static void check_combinations(struct checker *checker, const struct bt_path *pl
 		if (list->count == 0) {
 			continue;
 		}
-		if (n == 0 && matches == 0) {
+		if (n < 2 && matches == 0) {
 			take_errors(checker, &best);
 			add_error(checker, BT_FIELD_INVALID, place, empty,
-				"\"%.*s\" must validate at least one schema (anyOf)",
-				BT_STR_ARG(path));
-		} else if (n == 1 && matches == 0) {
-			take_errors(checker, &best);
-			add_error(checker, BT_FIELD_INVALID, place, empty,
-				"\"%.*s\" must validate one and only one schema (oneOf). Found "
-				"none "
-				"valid",
-				BT_STR_ARG(path));
+				"\"%.*s\" must validate %s", BT_STR_ARG(path),
+				n == 0 ? "at least one schema (anyOf)"
+				       : "one and only one schema (oneOf). Found none valid");
 		} else if (n == 1 && matches > 1) {
 			add_error(checker, BT_FIELD_INVALID, place, empty,
 				"\"%.*s\" must validate one and only one schema (oneOf). Found %u "
@@ -707,12 +695,11 @@ static void check(struct checker *checker, const struct bt_path *place,
 	if (!has_type(schema, value)) {
 		const char *found = type_name(value);
 		struct bt_str type = bt_json_text_at(schema, "type");
+		if (bt_json_bool_at(schema, "x-kubernetes-int-or-string", false)) {
+			type = BT_STR("integer,string");
+		}
 		add_body_error(checker, place, text_of(checker, found),
-			bt_json_bool_at(schema, "x-kubernetes-int-or-string", false)
-				? bt_arena_printf(checker->errors->arena,
-					  "must be of type integer,string: \"%s\"", found)
-				: bt_arena_printf(checker->errors->arena,
-					  "must be of type %.*s: \"%s\"", BT_STR_ARG(type), found));
+			"must be of type %.*s: \"%s\"", BT_STR_ARG(type), found);
 		checker->is_blocked = true;
 		return;
 	}

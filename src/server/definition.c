@@ -65,12 +65,9 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 	struct bt_json_value *names = bt_json_ensure_object(arena, spec, "names");
 	struct bt_str kind = bt_json_text_at(names, "kind");
 	if (bt_json_text_at(names, "singular").length == 0 && kind.length != 0) {
-		char *text = bt_arena_alloc_bytes(arena, kind.length);
-		for (uint32_t i = 0; i < kind.length; i++) {
-			char c = kind.data[i];
-			text[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-		}
-		bt_json_set_str(arena, names, "singular", (struct bt_str){text, kind.length});
+		struct bt_strbuf singular = {0};
+		bt_strbuf_append_lower(&singular, kind);
+		bt_json_set_str(arena, names, "singular", bt_arena_take_strbuf(arena, &singular));
 	}
 	if (bt_json_text_at(names, "listKind").length == 0) {
 		bt_json_set_str(arena, names, "listKind",

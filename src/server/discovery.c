@@ -35,19 +35,14 @@ static bool is_listed(const struct bt_api_resource *resource)
 	return resource != NULL && (resource->flags & BT_RESOURCE_HIDDEN) == 0;
 }
 
-static bool texts_equal(const char *a, const char *b)
-{
-	return bt_str_equal_c(bt_str_from(a), b);
-}
-
 /* Finds the first listed resource of a group, or of a group and version. */
 static bool is_first(const struct bt_resources *resources, uint32_t index, bool of_version)
 {
 	const struct bt_api_resource *resource = bt_resources_at(resources, index);
 	for (uint32_t i = 0; i < index; i++) {
 		const struct bt_api_resource *other = bt_resources_at(resources, i);
-		if (is_listed(other) && texts_equal(other->group, resource->group) &&
-			(!of_version || texts_equal(other->version, resource->version))) {
+		if (is_listed(other) && strcmp(other->group, resource->group) == 0 &&
+			(!of_version || strcmp(other->version, resource->version) == 0)) {
 			return false;
 		}
 	}
@@ -80,11 +75,12 @@ struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *
 }
 
 static struct bt_json_value *version_entry(
-	const struct bt_api_resource *resource, struct bt_arena *arena)
+	const char *group, const char *version, struct bt_arena *arena)
 {
 	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(arena, entry, "groupVersion", bt_resource_api_version(resource, arena));
-	bt_json_set_c(arena, entry, "version", resource->version);
+	bt_json_set_str(arena, entry, "groupVersion",
+		bt_arena_printf(arena, "%s%s%s", group, group[0] != '\0' ? "/" : "", version));
+	bt_json_set_c(arena, entry, "version", version);
 	return entry;
 }
 
@@ -97,22 +93,14 @@ static void fill_group(const struct bt_resources *resources, uint32_t index,
 	struct bt_json_value *versions = bt_json_ensure_array(arena, object, "versions");
 	for (uint32_t i = index; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (is_listed(resource) && texts_equal(resource->group, first->group) &&
+		if (is_listed(resource) && strcmp(resource->group, first->group) == 0 &&
 			is_first(resources, i, true)) {
-			bt_json_append(arena, versions, version_entry(resource, arena));
+			bt_json_append(arena, versions,
+				version_entry(resource->group, resource->version, arena));
 		}
 	}
-	bt_json_set_value(arena, object, "preferredVersion", version_entry(first, arena));
-}
-
-static struct bt_json_value *custom_metrics_version(
-	const char *group, const char *version, struct bt_arena *arena)
-{
-	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(
-		arena, entry, "groupVersion", bt_arena_printf(arena, "%s/%s", group, version));
-	bt_json_set_c(arena, entry, "version", version);
-	return entry;
+	bt_json_set_value(arena, object, "preferredVersion",
+		version_entry(first->group, first->version, arena));
 }
 
 /* Writes a group of custom metrics, which has no resources in the registry. */
@@ -121,11 +109,11 @@ static void fill_custom_metrics(
 {
 	const char *const *versions = bt_custom_metrics_versions(bt_str_from(group));
 	bt_json_set_c(arena, object, "name", group);
-	bt_json_set_value(arena, object, "preferredVersion",
-		custom_metrics_version(group, versions[0], arena));
+	bt_json_set_value(
+		arena, object, "preferredVersion", version_entry(group, versions[0], arena));
 	for (uint32_t i = 0; versions[i] != NULL; i++) {
 		bt_json_append(arena, bt_json_ensure_array(arena, object, "versions"),
-			custom_metrics_version(group, versions[i], arena));
+			version_entry(group, versions[i], arena));
 	}
 }
 
@@ -241,8 +229,8 @@ struct bt_json_value *bt_discovery_resources(const struct bt_resources *resource
 						bt_subresource_name(subresource)));
 				bt_json_set_c(arena, part, "singularName", "");
 				bt_json_set_bool(arena, part, "namespaced", resource->namespaced);
-				if (!texts_equal(kind.group, resource->group) ||
-					!texts_equal(kind.version, resource->version)) {
+				if (strcmp(kind.group, resource->group) != 0 ||
+					strcmp(kind.version, resource->version) != 0) {
 					if (kind.group[0] != '\0') {
 						bt_json_set_c(arena, part, "group", kind.group);
 					}
@@ -264,8 +252,8 @@ static struct bt_json_value *response_kind(const struct bt_api_resource *resourc
 	struct bt_discovery_kind kind, struct bt_arena *arena)
 {
 	struct bt_json_value *object = bt_json_new(arena, BT_JSON_OBJECT);
-	bool is_own = texts_equal(kind.group, resource->group) &&
-		texts_equal(kind.version, resource->version);
+	bool is_own = strcmp(kind.group, resource->group) == 0 &&
+		strcmp(kind.version, resource->version) == 0;
 	bt_json_set_c(arena, object, "group", is_own ? "" : kind.group);
 	bt_json_set_c(arena, object, "version", is_own ? "" : kind.version);
 	bt_json_set_c(arena, object, "kind", kind.kind);
@@ -328,7 +316,7 @@ struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resourc
 		versions = bt_json_ensure_array(arena, item, "versions");
 		for (uint32_t j = i; j < count; j++) {
 			if (is_first(resources, j, true) &&
-				texts_equal(bt_resources_at(resources, j)->group, group)) {
+				strcmp(bt_resources_at(resources, j)->group, group) == 0) {
 				const struct bt_api_resource *first = bt_resources_at(resources, j);
 				struct bt_json_value *version = bt_json_new(arena, BT_JSON_OBJECT);
 				bt_json_set_c(arena, version, "version", first->version);
@@ -338,8 +326,8 @@ struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resourc
 					const struct bt_api_resource *resource =
 						bt_resources_at(resources, k);
 					if (is_listed(resource) &&
-						texts_equal(resource->group, first->group) &&
-						texts_equal(resource->version, first->version)) {
+						strcmp(resource->group, first->group) == 0 &&
+						strcmp(resource->version, first->version) == 0) {
 						bt_json_append(arena, list,
 							aggregated_resource(resource, arena));
 					}

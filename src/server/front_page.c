@@ -199,19 +199,6 @@ static void send_v3_group(struct bt_front_call *call)
 	}
 }
 
-static void send_openapi(struct bt_front_call *call)
-{
-	if (call->route.kind == BT_ROUTE_OPENAPI_V2) {
-		send_v2(call);
-	} else if (call->route.text.length != 0) {
-		send_v3_group(call);
-	} else {
-		send_cached(call,
-			cached_document(call, &call->front->openapi_index, bt_openapi_v3_index),
-			"application/json");
-	}
-}
-
 /** custom.metrics.k8s.io and external.metrics.k8s.io. Spec: 14b section 6.9. */
 
 struct values {
@@ -559,7 +546,16 @@ void bt_front_page(struct bt_front_call *call)
 		break;
 	case BT_ROUTE_OPENAPI_V2:
 	case BT_ROUTE_OPENAPI_V3:
-		send_openapi(call);
+		if (call->route.kind == BT_ROUTE_OPENAPI_V2) {
+			send_v2(call);
+		} else if (call->route.text.length != 0) {
+			send_v3_group(call);
+		} else {
+			send_cached(call,
+				cached_document(
+					call, &call->front->openapi_index, bt_openapi_v3_index),
+				"application/json");
+		}
 		break;
 	case BT_ROUTE_ROOT:
 	case BT_ROUTE_VERSION:

@@ -72,13 +72,6 @@ static uint64_t name_hash(struct bt_str group, struct bt_str version, struct bt_
 	return bt_hash_bytes(version.data, version.length, hash);
 }
 
-static uint64_t row_hash(const struct bt_resources *resources, uint32_t index)
-{
-	const struct bt_api_resource *resource = &resources->rows.items[index]->resource;
-	return name_hash(bt_str_from(resource->group), bt_str_from(resource->version),
-		bt_str_from(resource->name));
-}
-
 struct bt_resource_row *bt_resources_row(const struct bt_resources *resources, struct bt_str group,
 	struct bt_str version, struct bt_str name)
 {
@@ -96,9 +89,12 @@ struct bt_resource_row *bt_resources_row(const struct bt_resources *resources, s
 
 void bt_resources_add_row(struct bt_resources *resources, struct bt_resource_row *row)
 {
-	uint32_t index = resources->rows.count;
+	const struct bt_api_resource *resource = &row->resource;
+	bt_map_insert(&resources->by_name,
+		name_hash(bt_str_from(resource->group), bt_str_from(resource->version),
+			bt_str_from(resource->name)),
+		resources->rows.count);
 	bt_vec_push(&resources->rows, row);
-	bt_map_insert(&resources->by_name, row_hash(resources, index), index);
 }
 
 static struct bt_str collection_name(const struct builtin *builtin, struct bt_arena *arena)
@@ -230,29 +226,24 @@ static struct version_rank rank_of(const char *version)
 	return take_number(&p, &rank.minor) && *p == '\0' ? rank : none;
 }
 
-static int compare_versions(const char *a, const char *b)
-{
-	struct version_rank ra = rank_of(a);
-	struct version_rank rb = rank_of(b);
-	if (ra.stability != rb.stability) {
-		return rb.stability - ra.stability;
-	}
-	if (ra.major != rb.major) {
-		return ra.major > rb.major ? -1 : 1;
-	}
-	if (ra.minor != rb.minor) {
-		return ra.minor > rb.minor ? -1 : 1;
-	}
-	return strcmp(a, b);
-}
-
 static int compare_rows(const void *left, const void *right)
 {
 	const struct bt_api_resource *a = *(const struct bt_api_resource *const *)left;
 	const struct bt_api_resource *b = *(const struct bt_api_resource *const *)right;
+	struct version_rank ra = rank_of(a->version);
+	struct version_rank rb = rank_of(b->version);
 	int order = strcmp(a->group, b->group);
 	if (order == 0) {
-		order = compare_versions(a->version, b->version);
+		order = rb.stability - ra.stability;
+	}
+	if (order == 0) {
+		order = (ra.major < rb.major) - (ra.major > rb.major);
+	}
+	if (order == 0) {
+		order = (ra.minor < rb.minor) - (ra.minor > rb.minor);
+	}
+	if (order == 0) {
+		order = strcmp(a->version, b->version);
 	}
 	return order != 0 ? order : strcmp(a->name, b->name);
 }

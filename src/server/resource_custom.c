@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Resources of CustomResourceDefinitions. */
-#include <ctype.h>
-
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "codec/json_edit.h"
@@ -43,29 +41,6 @@ static const char *join_texts(struct bt_arena *arena, const struct bt_json_value
 	return text;
 }
 
-static struct bt_str default_singular(struct bt_arena *arena, struct bt_str kind)
-{
-	char *text = bt_arena_alloc_bytes(arena, (size_t)kind.length + 1);
-	for (uint32_t i = 0; i < kind.length; i++) {
-		text[i] = (char)tolower((unsigned char)kind.data[i]);
-	}
-	text[kind.length] = '\0';
-	return (struct bt_str){text, kind.length};
-}
-
-static uint32_t subresources_of(const struct bt_json_value *version)
-{
-	const struct bt_json_value *given = bt_json_object_at(version, "subresources");
-	uint32_t subresources = 0;
-	if (bt_json_find(given, "status") != NULL) {
-		subresources |= 1u << BT_SUBRESOURCE_STATUS;
-	}
-	if (bt_json_find(given, "scale") != NULL) {
-		subresources |= 1u << BT_SUBRESOURCE_SCALE;
-	}
-	return subresources;
-}
-
 /** Fills the row from the definition's version and releases the old texts. */
 static void fill_row(struct bt_resources *resources, struct bt_resource_row *row,
 	const struct bt_definition *definition, uint32_t index)
@@ -75,13 +50,23 @@ static void fill_row(struct bt_resources *resources, struct bt_resource_row *row
 	const struct bt_json_value *version =
 		bt_json_array_at(tree, "spec.versions")->elements[index];
 	const struct bt_json_value *schema = bt_json_find_path(version, "schema.openAPIV3Schema");
+	const struct bt_json_value *parts = bt_json_object_at(version, "subresources");
+	uint32_t subresources = 0;
+	if (bt_json_find(parts, "status") != NULL) {
+		subresources |= 1u << BT_SUBRESOURCE_STATUS;
+	}
+	if (bt_json_find(parts, "scale") != NULL) {
+		subresources |= 1u << BT_SUBRESOURCE_SCALE;
+	}
 	struct bt_arena arena;
 	bt_arena_init(&arena, 512);
 	struct bt_str kind = bt_json_text_at(names, "kind");
 	struct bt_str singular = bt_json_text_at(names, "singular");
 	struct bt_str list_kind = bt_json_text_at(names, "listKind");
 	if (singular.length == 0) {
-		singular = default_singular(&arena, kind);
+		struct bt_strbuf text = {0};
+		bt_strbuf_append_lower(&text, kind);
+		singular = bt_arena_take_strbuf(&arena, &text);
 	}
 	if (list_kind.length == 0) {
 		list_kind = bt_arena_printf(&arena, "%.*sList", BT_STR_ARG(kind));
@@ -97,7 +82,7 @@ static void fill_row(struct bt_resources *resources, struct bt_resource_row *row
 		.categories = join_texts(&arena, bt_json_array_at(names, "categories")),
 		.namespaced = bt_str_equal_c(bt_json_text_at(tree, "spec.scope"), "Namespaced"),
 		.verbs = (1u << BT_VERB__COUNT) - 1,
-		.subresources = subresources_of(version),
+		.subresources = subresources,
 		.flags = BT_RESOURCE_CUSTOM | BT_RESOURCE_GENERATION | BT_RESOURCE_NEEDS_VERSION,
 		.collection = bt_store_collection(resources->store, definition->name),
 		.strategy = bt_custom_has_defaults(schema) ? &bt_strategy_custom_with_defaults

@@ -46,7 +46,7 @@ static bool check_access_review(
 	return true;
 }
 
-static void review_access(
+static struct bt_json_value *review_access(
 	struct bt_call *call, const struct bt_json_value *object, const struct bt_user *user)
 {
 	struct bt_arena *arena = call->arena;
@@ -68,26 +68,7 @@ static void review_access(
 	if (reason.length != 0) {
 		bt_json_set_str(arena, status, "reason", reason);
 	}
-	bt_json_set_value(arena, call->request->body, "status", status);
-}
-
-/** The user whose access is reviewed. */
-static struct bt_user reviewed_user(struct bt_call *call, const struct bt_json_value *object)
-{
-	const struct bt_json_value *list = bt_json_array_at(object, "spec.groups");
-	struct bt_str *groups = BT_ARENA_NEW_ARRAY(call->arena, struct bt_str, list->count);
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (list->elements[i]->type == BT_JSON_STRING) {
-			groups[count++] = list->elements[i]->text;
-		}
-	}
-	return (struct bt_user){
-		.name = bt_json_text_at(object, "spec.user"),
-		.uid = bt_json_text_at(object, "spec.uid"),
-		.group_count = count,
-		.groups = groups,
-	};
+	return status;
 }
 
 /** --- answers --- */
@@ -115,7 +96,7 @@ struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *
 	return info;
 }
 
-static void review_token(struct bt_call *call, struct bt_json_value *object)
+static struct bt_json_value *review_token(struct bt_call *call, const struct bt_json_value *object)
 {
 	struct bt_arena *arena = call->arena;
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
@@ -134,7 +115,7 @@ static void review_token(struct bt_call *call, struct bt_json_value *object)
 	} else {
 		bt_json_set_c(arena, status, "error", "invalid bearer token");
 	}
-	bt_json_set_value(arena, object, "status", status);
+	return status;
 }
 
 void bt_call_review(struct bt_call *call)
@@ -146,14 +127,14 @@ void bt_call_review(struct bt_call *call)
 		return;
 	}
 	(void)bt_call_metadata(call, object);
+	struct bt_json_value *status = NULL;
 	if (bt_str_equal_c(kind, "SelfSubjectReview")) {
-		struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+		status = bt_json_new(arena, BT_JSON_OBJECT);
 		bt_json_set_value(arena, status, "userInfo", bt_user_info(call->write.user, arena));
-		bt_json_set_value(arena, object, "status", status);
 	} else if (bt_str_equal_c(kind, "TokenReview")) {
-		review_token(call, object);
+		status = review_token(call, object);
 	} else if (bt_str_equal_c(kind, "SelfSubjectRulesReview")) {
-		struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
+		status = bt_json_new(arena, BT_JSON_OBJECT);
 		struct bt_str namespace_ = bt_json_text_at(object, "spec.namespace");
 		struct bt_json_value *resource_rules;
 		struct bt_json_value *other_rules;
@@ -170,14 +151,23 @@ void bt_call_review(struct bt_call *call)
 		if (problems.length != 0) {
 			bt_json_set_str(arena, status, "evaluationError", problems);
 		}
-		bt_json_set_value(arena, object, "status", status);
 	} else {
 		bool is_self = bt_str_equal_c(kind, "SelfSubjectAccessReview");
-		struct bt_user asked = reviewed_user(call, object);
+		const struct bt_json_value *list = bt_json_array_at(object, "spec.groups");
+		struct bt_str *groups = BT_ARENA_NEW_ARRAY(arena, struct bt_str, list->count);
+		struct bt_user asked = {.name = bt_json_text_at(object, "spec.user"),
+			.uid = bt_json_text_at(object, "spec.uid"),
+			.groups = groups};
+		for (uint32_t i = 0; i < list->count; i++) {
+			if (list->elements[i]->type == BT_JSON_STRING) {
+				groups[asked.group_count++] = list->elements[i]->text;
+			}
+		}
 		if (!check_access_review(call, object, is_self)) {
 			return;
 		}
-		review_access(call, object, is_self ? call->write.user : &asked);
+		status = review_access(call, object, is_self ? call->write.user : &asked);
 	}
+	bt_json_set_value(arena, object, "status", status);
 	bt_call_answer_object(call, object, 201);
 }

@@ -168,10 +168,9 @@ static bool bind_token(struct bt_call *call, const struct bt_json_value *referen
 		k++;
 	}
 	if (k == BT_ARRAY_LENGTH(kinds) || !bt_str_equal_c(version, "v1")) {
-		(void)bt_fail_bad_request(failure, arena,
+		return bt_call_refuse(call, 400, "BadRequest",
 			"cannot bind token to object of type %.*s, Kind=%.*s", BT_STR_ARG(version),
 			BT_STR_ARG(kind));
-		return false;
 	}
 	const struct bt_api_resource *resource =
 		bt_resources_builtin(call->api->resources, "", kinds[k].resource);
@@ -179,18 +178,15 @@ static bool bind_token(struct bt_call *call, const struct bt_json_value *referen
 	const struct bt_json_value *object =
 		bt_api_read(call->api, resource, bt_api_key(arena, namespace_, name), arena);
 	if (name.length == 0 || object == NULL) {
-		(void)bt_fail_not_found(failure, arena, resource, name);
-		return false;
+		return bt_fail_not_found(failure, arena, resource, name) == 0;
 	}
 	struct bt_str own_uid = bt_json_text_at(object, "metadata.uid");
 	if (uid.length != 0 && !bt_str_equal(uid, own_uid)) {
-		(void)bt_fail_conflict(failure, arena, resource, name,
-			bt_arena_printf(arena,
-				"the UID in the bound object reference (%.*s) does not match the "
-				"UID in record. The object might have been deleted and then "
-				"recreated",
-				BT_STR_ARG(uid)));
-		return false;
+		struct bt_str text = bt_arena_printf(arena,
+			"the UID in the bound object reference (%.*s) does not match the UID in "
+			"record. The object might have been deleted and then recreated",
+			BT_STR_ARG(uid));
+		return bt_fail_conflict(failure, arena, resource, name, text) == 0;
 	}
 	set_reference(arena, own_claims, kinds[k].claim, name, own_uid);
 	if (!bt_str_equal_c(kind, "Pod")) {
@@ -198,11 +194,10 @@ static bool bind_token(struct bt_call *call, const struct bt_json_value *referen
 	}
 	struct bt_str node_name = bt_json_text_at(object, "spec.nodeName");
 	if (!bt_str_equal(bt_json_text_at(object, "spec.serviceAccountName"), call->write.name)) {
-		(void)bt_fail_bad_request(failure, arena,
+		return bt_call_refuse(call, 400, "BadRequest",
 			"cannot bind token for serviceaccount \"%.*s\" to pod running with "
 			"different serviceaccount name.",
 			BT_STR_ARG(call->write.name));
-		return false;
 	}
 	if (node_name.length != 0) {
 		const struct bt_json_value *node =
@@ -435,14 +430,6 @@ static const char *find_problem(struct bt_api *api, struct slot *slot, struct bt
 	return is_bound ? NULL : "service account token has been invalidated";
 }
 
-static void add_extra(
-	struct bt_user *user, struct bt_user_extra *extras, const char *key, struct bt_str value)
-{
-	if (value.length != 0) {
-		extras[user->extra_count++] = (struct bt_user_extra){bt_str_from(key), value};
-	}
-}
-
 bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 	const struct bt_json_value *audiences, struct bt_arena *arena, struct bt_user *out_user,
 	struct bt_json_value **out_audiences, const char **out_problem)
@@ -490,18 +477,23 @@ bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 		.groups = groups,
 		.extras = extras,
 	};
-	if (claims->id.length != 0) {
-		add_extra(out_user, extras, "authentication.kubernetes.io/credential-id",
-			bt_arena_printf(arena, "JTI=%.*s", BT_STR_ARG(claims->id)));
+	struct bt_str id = claims->id;
+	if (id.length != 0) {
+		id = bt_arena_printf(arena, "JTI=%.*s", BT_STR_ARG(claims->id));
 	}
-	add_extra(out_user, extras, "authentication.kubernetes.io/node-name",
-		bt_arena_str(arena, claims->node));
-	add_extra(out_user, extras, "authentication.kubernetes.io/node-uid",
-		bt_arena_str(arena, claims->node_uid));
-	add_extra(out_user, extras, "authentication.kubernetes.io/pod-name",
-		bt_arena_str(arena, claims->pod));
-	add_extra(out_user, extras, "authentication.kubernetes.io/pod-uid",
-		bt_arena_str(arena, claims->pod_uid));
+	const struct bt_user_extra all[] = {
+		{BT_STR("authentication.kubernetes.io/credential-id"), id},
+		{BT_STR("authentication.kubernetes.io/node-name"), claims->node},
+		{BT_STR("authentication.kubernetes.io/node-uid"), claims->node_uid},
+		{BT_STR("authentication.kubernetes.io/pod-name"), claims->pod},
+		{BT_STR("authentication.kubernetes.io/pod-uid"), claims->pod_uid},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
+		if (all[i].value.length != 0) {
+			extras[out_user->extra_count++] = (struct bt_user_extra){
+				all[i].key, bt_arena_str(arena, all[i].value)};
+		}
+	}
 	return true;
 }
 
@@ -533,15 +525,15 @@ struct bt_json_value *bt_openid_keys(struct bt_api *api, struct bt_arena *arena)
 		return NULL;
 	}
 	struct bt_jwt_public public_ = bt_jwt_key_public(key);
+	const struct bt_str pairs[][2] = {{BT_STR("use"), BT_STR("sig")},
+		{BT_STR("kty"), BT_STR("EC")}, {BT_STR("kid"), public_.id},
+		{BT_STR("crv"), BT_STR("P-256")}, {BT_STR("alg"), BT_STR("ES256")},
+		{BT_STR("x"), public_.x}, {BT_STR("y"), public_.y}};
 	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
 	struct bt_json_value *entry = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, entry, "use", "sig");
-	bt_json_set_c(arena, entry, "kty", "EC");
-	bt_json_set_str(arena, entry, "kid", public_.id);
-	bt_json_set_c(arena, entry, "crv", "P-256");
-	bt_json_set_c(arena, entry, "alg", "ES256");
-	bt_json_set_str(arena, entry, "x", public_.x);
-	bt_json_set_str(arena, entry, "y", public_.y);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(pairs); i++) {
+		bt_json_set_str(arena, entry, pairs[i][0].data, pairs[i][1]);
+	}
 	bt_json_append(arena, bt_json_ensure_array(arena, document, "keys"), entry);
 	return document;
 }

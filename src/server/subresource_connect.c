@@ -43,7 +43,6 @@ static struct bt_str choose_container(
 	struct bt_call *call, const struct bt_json_value *pod, struct bt_str name)
 {
 	static const struct bt_str none = {NULL, 0};
-	struct bt_failure *failure = &call->answer->failure;
 	const struct bt_json_value *spec = bt_json_object_at(pod, "spec");
 	const struct bt_json_value *containers = bt_json_array_at(spec, "containers");
 	if (name.length != 0) {
@@ -52,7 +51,7 @@ static struct bt_str choose_container(
 				return name;
 			}
 		}
-		(void)bt_fail_bad_request(failure, call->arena,
+		(void)bt_call_refuse(call, 400, "BadRequest",
 			"container %.*s is not valid for pod %.*s", BT_STR_ARG(name),
 			BT_STR_ARG(call->write.name));
 		return none;
@@ -70,7 +69,7 @@ static struct bt_str choose_container(
 		append_names(&text, bt_json_array_at(spec, "initContainers"));
 		bt_strbuf_append_c(&text, "]");
 	}
-	(void)bt_fail_bad_request(failure, call->arena, "%.*s", BT_STR_ARG(bt_strbuf_str(&text)));
+	(void)bt_call_refuse(call, 400, "BadRequest", "%.*s", BT_STR_ARG(bt_strbuf_str(&text)));
 	bt_strbuf_finish(&text);
 	return none;
 }
@@ -137,9 +136,8 @@ static bool cut_log(struct bt_call *call, const struct bt_connect_options *optio
 	if (!read_number(&errors, options->tail_lines, "tailLines", 0, &lines) ||
 		!read_number(&errors, options->since_seconds, "sinceSeconds", 1, &seconds) ||
 		!read_number(&errors, options->limit_bytes, "limitBytes", 1, &bytes)) {
-		(void)bt_fail_invalid(&call->answer->failure, call->arena, BT_STR(""),
-			BT_STR("PodLogOptions"), call->write.name, &errors);
-		return false;
+		return bt_fail_invalid(&call->answer->failure, call->arena, BT_STR(""),
+			       BT_STR("PodLogOptions"), call->write.name, &errors) == 0;
 	}
 	int64_t now_ns = bt_api_now_ns(call->api);
 	if ((seconds != 0 && started_ns / BT_NS_PER_SECOND < now_ns / BT_NS_PER_SECOND - seconds) ||
@@ -176,9 +174,8 @@ static bool cut_log(struct bt_call *call, const struct bt_connect_options *optio
 
 static void answer_bad_container(struct bt_call *call, struct bt_str container, const char *lack)
 {
-	(void)bt_fail_bad_request(&call->answer->failure, call->arena,
-		"container \"%.*s\" in pod \"%.*s\" %s", BT_STR_ARG(container),
-		BT_STR_ARG(call->write.name), lack);
+	(void)bt_call_refuse(call, 400, "BadRequest", "container \"%.*s\" in pod \"%.*s\" %s",
+		BT_STR_ARG(container), BT_STR_ARG(call->write.name), lack);
 }
 
 static void answer_log(struct bt_call *call, const struct bt_connect_options *options,
@@ -190,7 +187,7 @@ static void answer_log(struct bt_call *call, const struct bt_connect_options *op
 	struct bt_time time = {0};
 	if (options->previous) {
 		if (started.length == 0) {
-			(void)bt_fail_bad_request(&call->answer->failure, call->arena,
+			(void)bt_call_refuse(call, 400, "BadRequest",
 				"previous terminated container \"%.*s\" in pod \"%.*s\" not found",
 				BT_STR_ARG(container), BT_STR_ARG(call->write.name));
 			return;
@@ -229,13 +226,12 @@ void bt_call_connect(struct bt_call *call)
 	const struct bt_connect_options *options =
 		call->request->connect != NULL ? call->request->connect : &none;
 	struct bt_stored *stored = bt_call_find(call);
-	struct bt_failure *failure = &call->answer->failure;
 	enum bt_subresource subresource = call->write.subresource;
 	if (stored == NULL) {
 		return;
 	}
 	if (subresource == BT_SUBRESOURCE_PROXY) {
-		(void)bt_fail(failure, call->arena, 503, "ServiceUnavailable",
+		(void)bt_call_refuse(call, 503, "ServiceUnavailable",
 			"no endpoints available: this is a simulated node");
 		return;
 	}
@@ -245,7 +241,7 @@ void bt_call_connect(struct bt_call *call)
 		bt_str_from(subresource == BT_SUBRESOURCE_EXEC ? BT_ANNOTATION_EXEC
 							       : BT_ANNOTATION_LOG));
 	if (subresource == BT_SUBRESOURCE_PORT_FORWARD) {
-		(void)bt_fail_bad_request(failure, call->arena,
+		(void)bt_call_refuse(call, 400, "BadRequest",
 			"pod \"%.*s\" has no ports to forward to: this is a simulated node",
 			BT_STR_ARG(call->write.name));
 		return;
@@ -253,7 +249,7 @@ void bt_call_connect(struct bt_call *call)
 	struct bt_str container = choose_container(call, pod, options->container);
 	call->answer->container = container;
 	call->answer->uid = bt_json_text_at(pod, "metadata.uid");
-	if (failure->code != 0) {
+	if (call->answer->failure.code != 0) {
 		return;
 	}
 	if (text == NULL || text->type != BT_JSON_STRING) {
@@ -267,10 +263,10 @@ void bt_call_connect(struct bt_call *call)
 	} else if (subresource == BT_SUBRESOURCE_LOG) {
 		answer_log(call, options, pod, container, text->text);
 	} else if (bt_json_text_at(pod, "spec.nodeName").length == 0) {
-		(void)bt_fail_bad_request(failure, call->arena,
+		(void)bt_call_refuse(call, 400, "BadRequest",
 			"pod %.*s does not have a host assigned", BT_STR_ARG(call->write.name));
 	} else if (!bt_pod_container_runs(pod, container)) {
-		(void)bt_fail(failure, call->arena, 500, "InternalError",
+		(void)bt_call_refuse(call, 500, "InternalError",
 			"unable to upgrade connection: container not found (\"%.*s\")",
 			BT_STR_ARG(container));
 	} else {

@@ -380,11 +380,8 @@ static void write_expired(struct bt_watch *watch)
 	watch->phase = PHASE_ENDED;
 }
 
-/**
- * Writes the event of a change as seen through the selection: spec 14 section 15.4. false: no
- * event.
- */
-static bool write_change(struct bt_watch *watch, const struct bt_store_change *change)
+/** Writes the event of a change, if any, as seen through the selection: spec 14 section 15.4. */
+static void write_change(struct bt_watch *watch, const struct bt_store_change *change)
 {
 	struct bt_selection *selection = &watch->selection;
 	bool is_removed = change->type == BT_CHANGE_DELETED;
@@ -394,7 +391,7 @@ static bool write_change(struct bt_watch *watch, const struct bt_store_change *c
 	const struct bt_stored *shown = change->after;
 
 	if (!matched && !matches) {
-		return false;
+		return;
 	}
 	if (matched && !matches) {
 		/* The object left the selection: DELETED shows its last matching state. */
@@ -402,31 +399,39 @@ static bool write_change(struct bt_watch *watch, const struct bt_store_change *c
 		shown = is_removed ? change->after : change->before;
 	}
 	encode_cached(watch->watchers, &watch->encoder, type, shown, change->rv, &watch->pending);
-	return true;
 }
 
-/** Sends the next object that existed at the start; always returns true. */
-static bool step_initial(struct bt_watch *watch)
-{
-	bool lost;
-	const struct bt_stored *stored = bt_store_walk_next(&watch->walk, &lost);
-
-	if (lost) {
-		write_expired(watch);
-	} else if (stored == NULL) {
-		bt_store_walk_end(&watch->walk);
-		watch->phase = PHASE_INITIAL_END;
-	} else if (bt_selection_matches(&watch->selection, stored)) {
-		bt_encode_event(&watch->encoder, BT_EVENT_ADDED, stored, 0, &watch->pending);
-	}
-	return true;
-}
-
-static bool step_live(struct bt_watch *watch)
+/** One step of the watch; false: it must wait. */
+static bool step(struct bt_watch *watch)
 {
 	struct bt_store_change change;
 	uint64_t visible = watch->watchers->visible_rv;
 
+	if (watch->phase == PHASE_INITIAL) {
+		bool lost;
+		const struct bt_stored *stored = bt_store_walk_next(&watch->walk, &lost);
+
+		if (lost) {
+			write_expired(watch);
+		} else if (stored == NULL) {
+			bt_store_walk_end(&watch->walk);
+			watch->phase = PHASE_INITIAL_END;
+		} else if (bt_selection_matches(&watch->selection, stored)) {
+			bt_encode_event(
+				&watch->encoder, BT_EVENT_ADDED, stored, 0, &watch->pending);
+		}
+		return true;
+	}
+	if (watch->phase == PHASE_INITIAL_END) {
+		if (watch->allow_bookmarks) {
+			bt_encode_bookmark(&watch->encoder, watch->cursor, true, &watch->pending);
+		}
+		watch->phase = PHASE_LIVE;
+		return true;
+	}
+	if (watch->phase == PHASE_ENDED) {
+		return false;
+	}
 	if (watch->link.end_is_due) {
 		watch->phase = PHASE_ENDED;
 		return true;
@@ -438,7 +443,7 @@ static bool step_live(struct bt_watch *watch)
 	if (bt_store_next_change(watch->store, watch->collection, watch->cursor, &change) &&
 		change.rv <= visible) {
 		watch->cursor = change.rv;
-		(void)write_change(watch, &change);
+		write_change(watch, &change);
 		return true;
 	}
 	/*
@@ -452,26 +457,6 @@ static bool step_live(struct bt_watch *watch)
 			bt_encode_bookmark(&watch->encoder, visible, false, &watch->pending);
 		}
 		return true;
-	}
-	return false;
-}
-
-/** One step of the watch; false: it must wait. */
-static bool step(struct bt_watch *watch)
-{
-	switch (watch->phase) {
-	case PHASE_INITIAL:
-		return step_initial(watch);
-	case PHASE_INITIAL_END:
-		if (watch->allow_bookmarks) {
-			bt_encode_bookmark(&watch->encoder, watch->cursor, true, &watch->pending);
-		}
-		watch->phase = PHASE_LIVE;
-		return true;
-	case PHASE_LIVE:
-		return step_live(watch);
-	case PHASE_ENDED:
-		return false;
 	}
 	return false;
 }

@@ -79,17 +79,16 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("metadata.resourceVersion"),
 			value, rv < 0 ? "must be a number" : "must be specified for an update");
 		/* the message names the resource where others name the kind */
-		(void)bt_fail_invalid(&call->answer->failure, call->arena,
-			bt_str_from(call->write.resource->group),
-			bt_str_from(call->write.resource->name), call->write.name, &errors);
-		return false;
+		return bt_fail_invalid(&call->answer->failure, call->arena,
+			       bt_str_from(call->write.resource->group),
+			       bt_str_from(call->write.resource->name), call->write.name,
+			       &errors) == 0;
 	}
 	if (rv != 0 && (uint64_t)rv != stored->rv) {
-		(void)bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
-			call->write.name,
-			BT_STR("the object has been modified; please apply your changes to the "
-			       "latest version and try again"));
-		return false;
+		return bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
+			       call->write.name,
+			       BT_STR("the object has been modified; please apply your changes to "
+				      "the latest version and try again")) == 0;
 	}
 	return true;
 }
@@ -235,21 +234,6 @@ static void check_finalizers(const struct bt_json_value *old, const struct bt_js
 	bt_strbuf_finish(&added);
 }
 
-/** Snapshots leave out required fields that no scheduler reads, such as names of Secrets. */
-static void remove_required_errors(struct bt_field_errors *errors)
-{
-	struct bt_field_error **link = &errors->first;
-	while (*link != NULL) {
-		if ((*link)->type == BT_FIELD_REQUIRED) {
-			*link = (*link)->next;
-			errors->count--;
-		} else {
-			link = &(*link)->next;
-		}
-	}
-	errors->last = link;
-}
-
 bool bt_call_validate(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
@@ -282,7 +266,18 @@ bool bt_call_validate(
 		bt_custom_validate(resource, old, object, &errors);
 	}
 	if (call->write.from_cluster) {
-		remove_required_errors(&errors);
+		/* Snapshots leave out required fields that no scheduler reads, such as names of
+		 * Secrets. */
+		struct bt_field_error **link = &errors.first;
+		while (*link != NULL) {
+			if ((*link)->type == BT_FIELD_REQUIRED) {
+				*link = (*link)->next;
+				errors.count--;
+			} else {
+				link = &(*link)->next;
+			}
+		}
+		errors.last = link;
 	}
 	if (bt_call_refuse_invalid(call, &errors)) {
 		return false;

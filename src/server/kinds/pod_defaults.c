@@ -19,21 +19,6 @@ static const char *pull_policy(struct bt_str image)
 	return at >= 0 || image.length == 0 ? "IfNotPresent" : "Always";
 }
 
-/** Adds to resources.requests the resources that have only a limit. */
-static void add_missing(
-	struct bt_arena *arena, struct bt_json_value *resources, const struct bt_json_value *limits)
-{
-	for (uint32_t i = 0; i < limits->count; i++) {
-		const struct bt_json_member *limit = &limits->members[i];
-		struct bt_json_value *requests =
-			bt_json_ensure_object(arena, resources, "requests");
-		if (bt_json_get(requests, limit->name) == NULL) {
-			bt_json_set(arena, requests, limit->name,
-				bt_json_clone(arena, limit->value, false));
-		}
-	}
-}
-
 static void default_container(struct bt_arena *arena, struct bt_json_value *container,
 	bool is_template, bool host_network)
 {
@@ -46,7 +31,16 @@ static void default_container(struct bt_arena *arena, struct bt_json_value *cont
 	bt_kinds_round_quantities(arena, bt_kinds_object(resources, "requests"));
 	/* Only in pods do requests default to limits: a template stays as written. */
 	if (!is_template && limits != NULL && limits->count <= BT_KINDS_RESOURCES_MAX) {
-		add_missing(arena, resources, limits);
+		/* Adds to resources.requests the resources that have only a limit. */
+		for (uint32_t i = 0; i < limits->count; i++) {
+			const struct bt_json_member *limit = &limits->members[i];
+			struct bt_json_value *requests =
+				bt_json_ensure_object(arena, resources, "requests");
+			if (bt_json_get(requests, limit->name) == NULL) {
+				bt_json_set(arena, requests, limit->name,
+					bt_json_clone(arena, limit->value, false));
+			}
+		}
 	}
 	/* With hostNetwork a container port is also the host port. */
 	for (uint32_t i = 0; host_network && !is_template && i < ports->count; i++) {

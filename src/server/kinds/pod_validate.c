@@ -87,24 +87,6 @@ void bt_rule_pod_affinity_keys(
 	}
 }
 
-/** No two constraints may have the same topology key and action. */
-static void check_spread_pairs(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *constraints)
-{
-	struct bt_names seen = {.arena = errors->arena};
-	for (uint32_t i = 0; i < constraints->count; i++) {
-		struct bt_str pair = bt_arena_printf(errors->arena, "{%.*s, %.*s}",
-			BT_STR_ARG(bt_kinds_text(constraints->elements[i], "topologyKey")),
-			BT_STR_ARG(bt_kinds_text(constraints->elements[i], "whenUnsatisfiable")));
-		if (!bt_names_add(&seen, pair)) {
-			bt_kinds_error(errors, BT_FIELD_DUPLICATE,
-				BT_PATH_NAME(BT_PATH_INDEX(place, i),
-					"{topologyKey, whenUnsatisfiable}"),
-				bt_kinds_text_value(errors, pair), "%s", "");
-		}
-	}
-}
-
 /* Validation of pods and pod templates except for scheduling. Spec: 14b section 5. */
 
 /** --- containers --- */
@@ -352,15 +334,18 @@ void bt_rule_pod_volume(
 
 /** --- the pod --- */
 
-/** A pod may use a host port only once per protocol and address. */
-static void check_host_ports(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *containers)
+void bt_rule_pod_spec(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
+	struct bt_field_errors *errors = check->errors;
 	struct bt_names seen = {.arena = errors->arena};
+	/* A pod may use a host port only once per protocol and address. */
+	const struct bt_json_value *containers = bt_json_array_at(spec, "containers");
 	for (uint32_t c = 0; c < containers->count; c++) {
 		const struct bt_json_value *ports =
 			bt_json_array_at(containers->elements[c], "ports");
-		const struct bt_path container = *BT_PATH_INDEX(place, c);
+		const struct bt_path container =
+			*BT_PATH_INDEX(BT_PATH_NAME(place, "containers"), c);
 		const struct bt_path *list = BT_PATH_NAME(&container, "ports");
 		for (uint32_t i = 0; i < ports->count; i++) {
 			const struct bt_json_value *port = ports->elements[i];
@@ -378,17 +363,23 @@ static void check_host_ports(struct bt_field_errors *errors, const struct bt_pat
 			}
 		}
 	}
-}
-
-void bt_rule_pod_spec(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	struct bt_field_errors *errors = check->errors;
-	check_host_ports(
-		errors, BT_PATH_NAME(place, "containers"), bt_json_array_at(spec, "containers"));
 	check_pod_resources(errors, place, spec);
-	check_spread_pairs(errors, BT_PATH_NAME(place, "topologySpreadConstraints"),
-		bt_json_array_at(spec, "topologySpreadConstraints"));
+	/* No two constraints may have the same topology key and action. */
+	const struct bt_json_value *constraints =
+		bt_json_array_at(spec, "topologySpreadConstraints");
+	const struct bt_path *constraints_place = BT_PATH_NAME(place, "topologySpreadConstraints");
+	seen = (struct bt_names){.arena = errors->arena};
+	for (uint32_t i = 0; i < constraints->count; i++) {
+		struct bt_str pair = bt_arena_printf(errors->arena, "{%.*s, %.*s}",
+			BT_STR_ARG(bt_kinds_text(constraints->elements[i], "topologyKey")),
+			BT_STR_ARG(bt_kinds_text(constraints->elements[i], "whenUnsatisfiable")));
+		if (!bt_names_add(&seen, pair)) {
+			bt_kinds_error(errors, BT_FIELD_DUPLICATE,
+				BT_PATH_NAME(BT_PATH_INDEX(constraints_place, i),
+					"{topologyKey, whenUnsatisfiable}"),
+				bt_kinds_text_value(errors, pair), "%s", "");
+		}
+	}
 }
 
 static void default_pod(const struct bt_write *write, struct bt_json_value *object)
