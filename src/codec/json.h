@@ -130,6 +130,13 @@ struct bt_json_value {
 BT_MUST_USE int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 	struct bt_json_value **out_value, struct berth_error *err);
 /**
+ * Like bt_json_parse without copy_strings, for a tree that is only written: objects in members of
+ * this name are checked but not parsed. Their values have the type BT_JSON_NUMBER, whose text is
+ * written unchanged.
+ */
+BT_MUST_USE int bt_json_parse_partly(struct bt_arena *arena, struct bt_str text,
+	struct bt_str raw_name, struct bt_json_value **out_value, struct berth_error *err);
+/**
  * Returns a member by name (the last wins); NULL if there is none, or if value is NULL or not an
  * object.
  */

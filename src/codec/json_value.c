@@ -33,6 +33,7 @@ struct parser {
 	struct bt_json_reader reader;
 	struct bt_arena *arena;
 	bool copy_strings;
+	struct bt_str raw_name; /* members whose objects stay text; absent: none */
 	uint32_t value_count;
 	struct bt_json_value *values; /* the next preallocated value */
 	uint32_t values_left;
@@ -227,10 +228,41 @@ BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 	parser->items.items[slot].name = name;
 	parser->items.count++;
 	struct bt_json_value *value = NULL;
-	result = begin_value(parser, &value, err);
+	enum bt_json_type type = BT_JSON_NULL;
+	if (parser->raw_name.length != 0 && bt_str_equal(name, parser->raw_name)) {
+		result = bt_json_peek(&parser->reader, &type, err);
+	}
+	if (type == BT_JSON_OBJECT) {
+		value = new_value(parser, BT_JSON_NUMBER);
+		result = bt_json_skip(&parser->reader, &value->text, err);
+	} else if (result == 0) {
+		result = begin_value(parser, &value, err);
+	}
 	if (result == 0) {
 		parser->items.items[slot].value = value;
 	}
+	return result;
+}
+
+static int parse(struct parser *parser, struct bt_str text, struct bt_json_value **out_value,
+	struct berth_error *err)
+{
+	bt_json_reader_init(&parser->reader, text);
+	bt_vec_reserve(&parser->levels, LEVELS_RESERVED);
+	bt_vec_reserve(&parser->items, ITEMS_RESERVED);
+	struct bt_json_value *value = NULL;
+	int result = begin_value(parser, &value, err);
+	while (result == 0 && parser->levels.count != 0) {
+		result = next_item(parser, err);
+	}
+	if (result == 0) {
+		result = bt_json_expect_end(&parser->reader, err);
+	}
+	if (result == 0) {
+		*out_value = value;
+	}
+	bt_vec_finish(&parser->levels);
+	bt_vec_finish(&parser->items);
 	return result;
 }
 
@@ -239,23 +271,15 @@ int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 {
 	struct parser parser = {
 		.arena = arena, .copy_strings = copy_strings, .values_at_once = FIRST_VALUES};
-	bt_json_reader_init(&parser.reader, text);
-	bt_vec_reserve(&parser.levels, LEVELS_RESERVED);
-	bt_vec_reserve(&parser.items, ITEMS_RESERVED);
-	struct bt_json_value *value = NULL;
-	int result = begin_value(&parser, &value, err);
-	while (result == 0 && parser.levels.count != 0) {
-		result = next_item(&parser, err);
-	}
-	if (result == 0) {
-		result = bt_json_expect_end(&parser.reader, err);
-	}
-	if (result == 0) {
-		*out_value = value;
-	}
-	bt_vec_finish(&parser.levels);
-	bt_vec_finish(&parser.items);
-	return result;
+	return parse(&parser, text, out_value, err);
+}
+
+int bt_json_parse_partly(struct bt_arena *arena, struct bt_str text, struct bt_str raw_name,
+	struct bt_json_value **out_value, struct berth_error *err)
+{
+	struct parser parser = {
+		.arena = arena, .raw_name = raw_name, .values_at_once = FIRST_VALUES};
+	return parse(&parser, text, out_value, err);
 }
 
 struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_str name)

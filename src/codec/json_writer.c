@@ -153,7 +153,8 @@ static size_t write_escaped(struct bt_json_writer *writer, const char *p, const 
 /** Bytes of the longest step of bt_json_scan. */
 #define SCAN_STEP_BYTES 16
 
-static const char *scan(const struct bt_json_writer *writer, const char *p, const char *end)
+BT_ALWAYS_INLINE const char *scan(
+	const struct bt_json_writer *writer, const char *p, const char *end)
 {
 	return writer->escape_html ? bt_json_scan(p, end, BT_JSON_ATTENTION_HTML)
 				   : bt_json_scan(p, end, BT_JSON_ATTENTION_HIGH);

@@ -158,7 +158,11 @@ struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str 
 	struct bt_json_value *object;
 
 	bt_arena_reset(arena);
-	if (bt_json_parse(arena, text, false, &object, NULL) != 0) {
+	/* Protobuf has the fields of managedFields as JSON text. */
+	struct bt_str raw_name = encoder->encoding.media == BT_MEDIA_PROTOBUF
+		? BT_STR("fieldsV1")
+		: (struct bt_str){NULL, 0};
+	if (bt_json_parse_partly(arena, text, raw_name, &object, NULL) != 0) {
 		object = bt_json_new(arena, BT_JSON_OBJECT);
 	}
 	if (strategy->from_stored != NULL) {

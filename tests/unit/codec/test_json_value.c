@@ -158,7 +158,7 @@ START_TEST(test_json_value__put_template)
 	ck_assert_str_eq(bt_strbuf_c(&text),
 		"{\"spec\":{\"old\":1,\"list\":[\"a\",\"b\",\"c\"],\"n\":-5,\"name\":true},"
 		"\"status\":{\"a "
-	        "b\":null,\"x.io/y\":\"text\",\"copy\":{\"old\":1,\"list\":[\"a\",\"b\",\"c\"],"
+		"b\":null,\"x.io/y\":\"text\",\"copy\":{\"old\":1,\"list\":[\"a\",\"b\",\"c\"],"
 		"\"n\":-5,\"name\":true}},\"kept\":true,\"ok\":false}");
 	ck_assert_uint_eq(bt_json_put(&arena, NULL, "[%s]", BT_STR("x"))->count, 1);
 	bt_strbuf_finish(&text);
@@ -166,6 +166,44 @@ START_TEST(test_json_value__put_template)
 }
 END_TEST
 
+START_TEST(test_json_value__partly_parsed)
+{
+	static const struct {
+		const char *text;
+		const char *raw; /* the text of member raw; NULL: the value is parsed */
+	} rows[] = {
+		{"{\"raw\":{\"a\":[1,{}]},\"b\":[2]}", "{\"a\":[1,{}]}"},
+		{"{\"b\":[2],\"raw\":{\"a\":1} }", "{\"a\":1}"},
+		{"{\"raw\":[{\"a\":1}]}", NULL},
+		{"{\"raw\":\"{}\"}", NULL},
+		{"{\"raw \":{\"a\":1}}", NULL},
+	};
+	struct bt_arena arena = {0};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_json_value *value;
+		ck_assert_int_eq(bt_json_parse_partly(&arena, bt_str_from(rows[i].text),
+					 BT_STR("raw"), &value, NULL),
+			0);
+		const struct bt_json_value *raw = bt_json_find(value, "raw");
+		struct bt_strbuf written = {0};
+		ck_assert_int_eq(raw != NULL && raw->type == BT_JSON_NUMBER, rows[i].raw != NULL);
+		if (rows[i].raw != NULL) {
+			ck_assert(bt_str_equal_c(raw->text, rows[i].raw));
+		}
+		bt_json_format(value, &written);
+		ck_assert(bt_json_equal(
+			parse(&arena, bt_strbuf_c(&written)), parse(&arena, rows[i].text)));
+		bt_strbuf_finish(&written);
+	}
+	struct bt_json_value *value;
+	ck_assert_int_eq(bt_json_parse_partly(
+				 &arena, BT_STR("{\"raw\":{\"a\"}}"), BT_STR("raw"), &value, NULL),
+		BERTH_ERR_SYNTAX);
+	bt_arena_finish(&arena);
+}
+END_TEST
+
 BT_TEST_MAIN("json_value", test_json_value__put_template, test_json_value__find,
 	test_json_value__borrows_or_copies, test_json_value__equal,
-	test_json_value__write_round_trip, test_json_value__many_siblings)
+	test_json_value__write_round_trip, test_json_value__many_siblings,
+	test_json_value__partly_parsed)
