@@ -6,12 +6,6 @@
 #include "config/default.h"
 #include "plugins/in_tree.h"
 
-static bool is_known_field(struct bt_str name, const char *const *fields, size_t field_count)
-{
-	return bt_str_equal_c(name, "apiVersion") || bt_str_equal_c(name, "kind") ||
-		bt_str_is_one_of(name, fields, field_count);
-}
-
 int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name,
 	const char *const *fields, size_t field_count, struct bt_arena *arena,
 	const struct bt_json_value **out_value, struct berth_error *err)
@@ -36,23 +30,25 @@ int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name
 			kind_name, bt_json_type_name(value->type));
 	}
 	for (uint32_t i = 0; i < value->count; i++) {
-		if (!is_known_field(value->members[i].name, fields, field_count)) {
+		struct bt_str name = value->members[i].name;
+		if (!bt_str_equal_c(name, "apiVersion") && !bt_str_equal_c(name, "kind") &&
+			!bt_str_is_one_of(name, fields, field_count)) {
 			return bt_error_set(err, BERTH_ERR_INVALID, "%s: unknown field \"%.*s\"",
-				kind_name, BT_STR_ARG(value->members[i].name));
+				kind_name, BT_STR_ARG(name));
 		}
 	}
 	*out_value = value;
 	return 0;
 }
 
-int bt_legacy_args_str_list(const struct bt_json_value *value, const char *kind_name,
+/** Reads a list of strings; empty if it is absent, null, or value is NULL. */
+static int read_str_list(const struct bt_json_value *value, const char *kind_name,
 	const char *field, struct bt_arena *arena, bt_str_list *out_list, struct berth_error *err)
 {
 	const struct bt_json_value *list = bt_json_find(value, field);
-	bt_str_list result = {0};
 
+	*out_list = (bt_str_list){0};
 	if (list == NULL || list->type == BT_JSON_NULL) {
-		*out_list = result;
 		return 0;
 	}
 	if (list->type != BT_JSON_ARRAY) {
@@ -63,18 +59,30 @@ int bt_legacy_args_str_list(const struct bt_json_value *value, const char *kind_
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: %s: more than %d entries",
 			kind_name, field, BT_LEGACY_ARGS_LIST_MAX);
 	}
-	result.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, list->count);
-	result.present = true;
+	out_list->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, list->count);
+	out_list->present = true;
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (list->elements[i]->type != BT_JSON_STRING) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"%s: %s[%u]: expected string, got %s", kind_name, field, i,
 				bt_json_type_name(list->elements[i]->type));
 		}
-		result.items[result.count++] = list->elements[i]->text;
+		out_list->items[out_list->count++] = list->elements[i]->text;
 	}
-	*out_list = result;
 	return 0;
+}
+
+int bt_legacy_args_str_lists(struct bt_legacy_plugin *plugin, const struct bt_plugin_args *args,
+	const char *kind_name, const char *const *fields, bt_str_list *const *lists, size_t count,
+	struct berth_error *err)
+{
+	const struct bt_json_value *value;
+	int code = bt_legacy_args_open(args, kind_name, fields, count, &plugin->arena, &value, err);
+
+	for (size_t i = 0; code == 0 && i < count; i++) {
+		code = read_str_list(value, kind_name, fields[i], &plugin->arena, lists[i], err);
+	}
+	return code;
 }
 
 void bt_legacy_destroy(struct bt_plugin *plugin)
@@ -121,21 +129,22 @@ int bt_legacy_create_plain(const struct bt_plugin_ops *ops, const struct bt_plug
 struct bt_resource bt_legacy_pod_resources(
 	const struct bt_pod_spec *spec, bool with_limits, struct bt_arena *arena)
 {
+	const bt_container_list *const lists[] = {&spec->containers, &spec->init_containers};
 	struct bt_resource result = {0};
 
-	for (uint32_t i = 0; i < spec->containers.count; i++) {
-		const struct bt_resource_requirements *resources =
-			&spec->containers.items[i].resources;
+	for (uint32_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
+		for (uint32_t i = 0; i < lists[n]->count; i++) {
+			const struct bt_resource_requirements *resources =
+				&lists[n]->items[i].resources;
+			const struct bt_resource_list *amounts =
+				with_limits ? &resources->limits : &resources->requests;
 
-		bt_resource_add(
-			&result, with_limits ? &resources->limits : &resources->requests, arena);
-	}
-	for (uint32_t i = 0; i < spec->init_containers.count; i++) {
-		const struct bt_resource_requirements *resources =
-			&spec->init_containers.items[i].resources;
-
-		bt_resource_set_max(
-			&result, with_limits ? &resources->limits : &resources->requests, arena);
+			if (n == 0) {
+				bt_resource_add(&result, amounts, arena);
+			} else {
+				bt_resource_set_max(&result, amounts, arena);
+			}
+		}
 	}
 	return result;
 }

@@ -21,15 +21,19 @@
 BT_MUST_USE int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name,
 	const char *const *fields, size_t field_count, struct bt_arena *arena,
 	const struct bt_json_value **out_value, struct berth_error *err);
-/** Read a list of strings; empty if it is absent, null, or value is NULL. */
-BT_MUST_USE int bt_legacy_args_str_list(const struct bt_json_value *value, const char *kind_name,
-	const char *field, struct bt_arena *arena, bt_str_list *out_list, struct berth_error *err);
 /** First member of an instance that keeps its parsed arguments. */
 struct bt_legacy_plugin {
 	struct bt_plain_plugin base;
 	struct bt_arena arena; /* memory of the arguments */
 };
 
+/**
+ * Read lists of strings, the only fields of the arguments; a list is empty if its field is absent
+ * or null.
+ */
+BT_MUST_USE int bt_legacy_args_str_lists(struct bt_legacy_plugin *plugin,
+	const struct bt_plugin_args *args, const char *kind_name, const char *const *fields,
+	bt_str_list *const *lists, size_t count, struct berth_error *err);
 /** Create an instance of this size; `load` reads its arguments. */
 BT_MUST_USE int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
 	int (*load)(struct bt_legacy_plugin *plugin, const struct bt_plugin_args *args,

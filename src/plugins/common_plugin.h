@@ -91,6 +91,9 @@ static inline void bt_plugin_set_pre_score_data(
 enum bt_queueing_hint bt_hint_if_pod_itself(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	const void *old_object, const void *new_object, struct berth_error *err);
 
+/** Score of ImageLocality for a pod with these images; the threshold grows with container_count. */
+int64_t bt_image_locality_score(
+	const bt_str_list *names, int64_t container_count, const struct bt_node_info *node);
 /** Whether a pod on the node uses one of the ports. */
 bool bt_plugin_ports_conflict(const bt_host_port_list *wanted, const struct bt_node_info *node);
 

@@ -38,12 +38,11 @@ void bt_sign_write_sorted(
 	bt_strbuf_append_char(out, ']');
 }
 
-void bt_sign_add(
-	struct bt_sign_fragments *fragments, struct bt_str key, const struct bt_strbuf *value)
+void bt_sign_add(struct bt_sign_fragments *fragments, struct bt_str key, struct bt_strbuf *value)
 {
 	struct bt_sign_fragment fragment = {
 		.key = key,
-		.value = bt_arena_str(fragments->arena, bt_strbuf_str(value)),
+		.value = bt_arena_take_strbuf(fragments->arena, value),
 	};
 
 	bt_vec_push(&fragments->items, fragment);
@@ -96,7 +95,6 @@ struct bt_status bt_sign_tolerations(BT_UNUSED struct bt_plugin *plugin,
 		bt_strbuf_append_char(&value, ';');
 	}
 	bt_sign_add(fragments, BT_STR("v1.Pod.Spec.Tolerations"), &value);
-	bt_strbuf_finish(&value);
 	return BT_STATUS_OK;
 }
 
@@ -125,7 +123,6 @@ struct bt_status bt_sign_requests(struct bt_plugin *plugin, const struct bt_pod_
 		bt_strbuf_printf(&value, "=%" PRId64 ";", request.scalars[i].value);
 	}
 	bt_sign_add(fragments, BT_STR("v1.Pod.Spec.ContainerRequestsAndOverheads()"), &value);
-	bt_strbuf_finish(&value);
 	return BT_STATUS_OK;
 }
 
@@ -154,7 +151,6 @@ struct bt_status bt_sign_volume_plugin(BT_UNUSED struct bt_plugin *plugin,
 	bt_strbuf_reset(&value);
 	bt_sign_write_sorted(&value, texts, count, false);
 	bt_sign_add(out, BT_STR("v1.Pod.Spec.Volumes.NonSyntheticSources()"), &value);
-	bt_strbuf_finish(&value);
 	return BT_STATUS_OK;
 }
 
@@ -169,7 +165,6 @@ static void sign_requirements(const struct bt_node_selector_requirement *require
 		struct bt_str *values =
 			BT_ARENA_NEW_ARRAY(arena, struct bt_str, requirement->values.count);
 		struct bt_strbuf text = {0};
-		struct bt_str result;
 
 		for (uint32_t k = 0; k < requirement->values.count; k++) {
 			values[k] = requirement->values.items[k];
@@ -177,9 +172,7 @@ static void sign_requirements(const struct bt_node_selector_requirement *require
 		bt_sign_write_str(&text, requirement->key);
 		bt_sign_write_str(&text, requirement->operator_);
 		bt_sign_write_sorted(&text, values, requirement->values.count, false);
-		result = bt_arena_str(arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
-		texts[i] = result;
+		texts[i] = bt_arena_take_strbuf(arena, &text);
 	}
 	bt_sign_write_sorted(out, texts, count, false);
 }
@@ -188,15 +181,12 @@ static struct bt_str sign_term(
 	const struct bt_node_selector_term *term, int32_t weight, struct bt_arena *arena)
 {
 	struct bt_strbuf text = {0};
-	struct bt_str result;
 
 	bt_strbuf_printf(&text, "%" PRId32, weight);
 	sign_requirements(
 		term->match_expressions.items, term->match_expressions.count, arena, &text);
 	sign_requirements(term->match_fields.items, term->match_fields.count, arena, &text);
-	result = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
+	return bt_arena_take_strbuf(arena, &text);
 }
 
 void bt_sign_node_affinity(const struct bt_pod_spec *spec, struct bt_sign_fragments *out)
@@ -225,12 +215,10 @@ void bt_sign_node_affinity(const struct bt_pod_spec *spec, struct bt_sign_fragme
 		bt_sign_write_sorted(&value, texts, count, false);
 	}
 	bt_sign_add(out, BT_STR("v1.Pod.Spec.Affinity.NodeAffinity"), &value);
-	bt_strbuf_reset(&value);
 	bt_strbuf_append_char(&value, spec->node_selector.present ? '{' : '-');
 	for (uint32_t i = 0; i < spec->node_selector.count; i++) {
 		bt_sign_write_str(&value, spec->node_selector.items[i].key);
 		bt_sign_write_str(&value, spec->node_selector.items[i].value);
 	}
 	bt_sign_add(out, BT_STR("v1.Pod.Spec.Affinity.NodeSelector"), &value);
-	bt_strbuf_finish(&value);
 }

@@ -14,9 +14,8 @@ void bt_sign_write_str(struct bt_strbuf *out, struct bt_str text);
 /** Sort texts in place and write them; with `distinct`, repeated texts are written once. */
 void bt_sign_write_sorted(
 	struct bt_strbuf *out, struct bt_str *texts, uint32_t count, bool distinct);
-/** Add a fragment with a copy of value. */
-void bt_sign_add(
-	struct bt_sign_fragments *fragments, struct bt_str key, const struct bt_strbuf *value);
+/** Adds a fragment. The value is copied to the fragments' arena and its buffer is freed. */
+void bt_sign_add(struct bt_sign_fragments *fragments, struct bt_str key, struct bt_strbuf *value);
 
 struct bt_status bt_sign_tolerations(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *fragments);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugins/common_volume.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "api/selector.h"
 #include "plugins/common_plugin.h"
 
 bool bt_pod_names_claims(const struct bt_pod_spec *spec)
@@ -45,14 +47,6 @@ bool bt_volume_claim_of(const struct bt_pod_info *pod, const struct bt_volume *v
 	return false;
 }
 
-/** name is "<pod>-<volume>". */
-static bool is_ephemeral_name(struct bt_str name, struct bt_str pod, struct bt_str volume)
-{
-	return (uint64_t)name.length == (uint64_t)pod.length + 1 + volume.length &&
-		bt_str_has_prefix(name, pod) && name.data[pod.length] == '-' &&
-		bt_str_has_suffix(name, volume);
-}
-
 bool bt_pod_uses_claim(
 	const struct bt_pod_info *pod, const struct bt_object_meta *claim, bool with_ephemeral)
 {
@@ -70,7 +64,12 @@ bool bt_pod_uses_claim(
 				return true;
 			}
 		} else if (with_ephemeral && volume->ephemeral != NULL &&
-			is_ephemeral_name(claim->name, pod->name, volume->name)) {
+			/* the name is "<pod>-<volume>" */
+			(uint64_t)claim->name.length ==
+				(uint64_t)pod->name.length + 1 + volume->name.length &&
+			bt_str_has_prefix(claim->name, pod->name) &&
+			claim->name.data[pod->name.length] == '-' &&
+			bt_str_has_suffix(claim->name, volume->name)) {
 			return true;
 		}
 	}
@@ -153,15 +152,12 @@ const struct bt_quantity *bt_volume_capacity(const struct bt_persistent_volume *
 struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name)
 {
 	struct bt_strbuf text = {0};
-	struct bt_str result;
 
 	bt_strbuf_append_c(&text, what);
 	bt_strbuf_append_char(&text, ' ');
 	bt_strbuf_append_quoted(&text, name);
 	bt_strbuf_append_c(&text, " not found");
-	result = bt_arena_str(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return result;
+	return bt_arena_take_strbuf(arena, &text);
 }
 
 struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str key,
@@ -188,23 +184,30 @@ struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str ke
 	return copy;
 }
 
-uint32_t bt_zone_label_parts(struct bt_str value, struct bt_str *parts, uint32_t max)
+bt_str_list bt_zones_of_label(struct bt_str value, struct bt_arena *arena)
 {
-	uint32_t count = 0;
+	struct bt_error_list parts = {0};
+	bt_str_list zones = {0};
 	int64_t at;
 
 	do {
 		at = bt_str_find(value, BT_STR("__"));
-		if (count < max) {
-			parts[count] = bt_str_trim(
-				at < 0 ? value : bt_str_sub(value, 0, (uint32_t)at), BT_STR_SPACE);
-		}
-		count++;
+		bt_arena_push(arena, &parts,
+			bt_str_trim(
+				at < 0 ? value : bt_str_sub(value, 0, (uint32_t)at), BT_STR_SPACE));
 		if (at >= 0) {
 			value = bt_str_sub(value, (uint32_t)at + 2, value.length);
 		}
 	} while (at >= 0);
-	return count;
+	qsort(parts.items, parts.count, sizeof(*parts.items), bt_str_compare_qsort);
+	zones.items = parts.items;
+	zones.present = true;
+	for (uint32_t i = 0; i < parts.count; i++) {
+		if (i == 0 || !bt_str_equal(zones.items[zones.count - 1], parts.items[i])) {
+			zones.items[zones.count++] = parts.items[i];
+		}
+	}
+	return zones;
 }
 
 bool bt_claim_is_exclusive(const struct bt_persistent_volume_claim *claim)
@@ -216,4 +219,43 @@ const struct bt_quantity *bt_storage_capacity_limit(const struct bt_csi_storage_
 {
 	return capacity->maximum_volume_size != NULL ? capacity->maximum_volume_size
 						     : capacity->capacity;
+}
+
+void bt_volume_set_reset(struct bt_volume_set *set)
+{
+	set->items.count = 0;
+	bt_map_reset(&set->map);
+}
+
+void bt_volume_set_finish(struct bt_volume_set *set)
+{
+	bt_vec_finish(&set->items);
+	bt_map_finish(&set->map);
+}
+
+bool bt_volume_set_has(const struct bt_volume_set *set, const struct bt_unique_volume *volume)
+{
+	BT_MAP_EACH (&set->map, volume->hash, index) {
+		const struct bt_unique_volume *other = &set->items.items[index];
+
+		if (bt_str_equal(other->driver, volume->driver) &&
+			bt_str_equal(other->handle, volume->handle) &&
+			(other->claim_namespace.data != NULL) ==
+				(volume->claim_namespace.data != NULL) &&
+			bt_str_equal(other->claim_namespace, volume->claim_namespace)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_volume_set_add(struct bt_volume_set *set, struct bt_unique_volume volume)
+{
+	volume.hash = bt_hash_bytes(volume.handle.data, volume.handle.length,
+		bt_hash_bytes(volume.claim_namespace.data, volume.claim_namespace.length,
+			bt_str_hash(volume.driver)));
+	if (!bt_volume_set_has(set, &volume)) {
+		bt_vec_push(&set->items, volume);
+		bt_map_insert(&set->map, volume.hash, set->items.count - 1);
+	}
 }

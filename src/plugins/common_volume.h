@@ -6,6 +6,8 @@
  * Spec: 07 section 2.
  */
 #include "api/storage.h"
+#include "base/map.h"
+#include "base/vec.h"
 #include "framework/plugin.h"
 
 /* Annotations and labels, spec 07 section 2.11. */
@@ -107,7 +109,32 @@ struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str ke
 	struct bt_str value, struct bt_arena *arena);
 
 /**
- * Split a label value at "__" and trim the parts. Stores at most max of them; returns their number.
+ * The parts of a label value between "__", trimmed, sorted and without duplicates: at least one. An
+ * empty part comes first.
  */
-uint32_t bt_zone_label_parts(struct bt_str value, struct bt_str *parts, uint32_t max);
+bt_str_list bt_zones_of_label(struct bt_str value, struct bt_arena *arena);
+
+/**
+ * A volume that counts towards a node's limit. Upstream makes one string of it, with a random
+ * prefix that separates claims and handles.
+ */
+struct bt_unique_volume {
+	struct bt_str driver;          /* may be empty */
+	struct bt_str claim_namespace; /* of a claim without known volume; else absent */
+	struct bt_str handle;          /* volume handle, or name of the claim */
+	uint64_t hash;                 /* set by bt_volume_set_add */
+	bool removed;
+};
+
+/** A set of volumes. Memory is reused for the next node. */
+struct bt_volume_set {
+	BT_VEC(struct bt_unique_volume) items;
+	struct bt_map map;
+};
+
+void bt_volume_set_reset(struct bt_volume_set *set);
+void bt_volume_set_finish(struct bt_volume_set *set);
+/** volume: an item of a set. */
+bool bt_volume_set_has(const struct bt_volume_set *set, const struct bt_unique_volume *volume);
+void bt_volume_set_add(struct bt_volume_set *set, struct bt_unique_volume volume);
 #endif

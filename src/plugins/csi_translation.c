@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugins/csi_translation.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -159,28 +158,16 @@ bool bt_csi_node_lists_migrated(const struct bt_csi_node *csi_node, enum bt_in_t
 	}
 }
 
-struct zone_set {
-	struct bt_str *items; /* sorted, distinct, none empty */
-	uint32_t count;
-};
-
-static struct zone_set zones_of_label(struct bt_str value, struct bt_arena *arena)
+/** The zones of a label: sorted, distinct, none empty. */
+static bt_str_list zones_of_label(struct bt_str value, struct bt_arena *arena)
 {
-	struct zone_set set;
-	uint32_t part_count = bt_zone_label_parts(value, NULL, 0);
-	uint32_t kept = 0;
+	bt_str_list zones = bt_zones_of_label(value, arena);
 
-	set.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, part_count);
-	(void)bt_zone_label_parts(value, set.items, part_count); /* the same count */
-	qsort(set.items, part_count, sizeof(*set.items), bt_str_compare_qsort);
-	for (uint32_t i = 0; i < part_count; i++) {
-		if (set.items[i].length != 0 &&
-			(kept == 0 || !bt_str_equal(set.items[kept - 1], set.items[i]))) {
-			set.items[kept++] = set.items[i];
-		}
+	if (zones.items[0].length == 0) {
+		zones.items++;
+		zones.count--;
 	}
-	set.count = kept;
-	return set;
+	return zones;
 }
 
 /** "us-east1" of "us-east1-b"; false unless the zone has exactly three parts.
@@ -200,7 +187,7 @@ static bool region_of_zone(struct bt_str zone, struct bt_str *out_region)
 	return true;
 }
 
-static int region_of_zones(const struct zone_set *zones, struct bt_arena *arena,
+static int region_of_zones(const bt_str_list *zones, struct bt_arena *arena,
 	struct bt_str *out_region, struct berth_error *err)
 {
 	struct bt_str *regions = BT_ARENA_NEW_ARRAY(arena, struct bt_str, zones->count);
@@ -239,7 +226,7 @@ static int gce_pd_handle(const struct bt_persistent_volume *volume, struct bt_st
 	struct bt_arena *arena, struct bt_str *out_handle, struct berth_error *err)
 {
 	const struct bt_str *label = NULL;
-	struct zone_set zones = {0};
+	bt_str_list zones = {0};
 	struct bt_str region = {0};
 
 	if (volume != NULL) {
@@ -371,18 +358,6 @@ static int aws_ebs_handle(struct bt_str id, struct bt_arena *arena, struct bt_st
 	return 0;
 }
 
-static int azure_disk_handle(const struct bt_azure_disk_volume_source *source,
-	struct bt_str *out_handle, struct berth_error *err)
-{
-	if (source->kind.length != 0 &&
-		!bt_str_equal_without_case(source->kind, BT_STR("managed"))) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"kind(%.*s) is not supported in csi migration", BT_STR_ARG(source->kind));
-	}
-	*out_handle = source->disk_uri;
-	return 0;
-}
-
 /**
  * Volume handle of a source of any driver but AzureFile, whose handles differ between inline and
  * persistent volumes. labels_of: the persistent volume whose zone labels are used; NULL: none.
@@ -400,7 +375,14 @@ static int source_handle(const struct in_tree_source *source,
 		*out_handle = source->cinder->volume_id;
 		return 0;
 	case BT_IN_TREE_AZURE_DISK:
-		return azure_disk_handle(source->azure_disk, out_handle, err);
+		if (source->azure_disk->kind.length != 0 &&
+			!bt_str_equal_without_case(source->azure_disk->kind, BT_STR("managed"))) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"kind(%.*s) is not supported in csi migration",
+				BT_STR_ARG(source->azure_disk->kind));
+		}
+		*out_handle = source->azure_disk->disk_uri;
+		return 0;
 	case BT_IN_TREE_PORTWORX:
 		*out_handle = source->portworx->volume_id;
 		return 0;
@@ -515,13 +497,11 @@ static void rename_key(struct bt_node_selector *selector, struct bt_str from, st
 
 /** Add `key In zones` to every term; make a term if there is none. */
 static void add_zones(struct bt_node_selector *selector, struct bt_str key,
-	const struct zone_set *zones, struct bt_arena *arena)
+	const bt_str_list *zones, struct bt_arena *arena)
 {
-	struct bt_node_selector_requirement wanted = {.key = key, .operator_ = BT_STR("In")};
+	struct bt_node_selector_requirement wanted = {
+		.key = key, .operator_ = BT_STR("In"), .values = *zones};
 
-	wanted.values.items = zones->items;
-	wanted.values.count = zones->count;
-	wanted.values.present = true;
 	if (selector->terms.count == 0) {
 		selector->terms.items = BT_ARENA_NEW(arena, struct bt_node_selector_term);
 		selector->terms.count = 1;
@@ -550,7 +530,7 @@ const struct bt_node_selector *bt_in_tree_node_affinity(
 	const struct bt_node_selector *required =
 		volume->spec.node_affinity != NULL ? volume->spec.node_affinity->required : NULL;
 	const struct bt_str_map *labels = &volume->metadata.labels;
-	struct zone_set zones = {0};
+	bt_str_list zones = {0};
 
 	if (driver == BT_IN_TREE__COUNT || drivers[driver].topology_key.length == 0) {
 		return required;

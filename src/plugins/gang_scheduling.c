@@ -19,58 +19,58 @@ static const struct bt_pod_scheduling_group *group_of(const struct bt_pod_info *
 	return bt_plugin_pod_spec(pod)->scheduling_group;
 }
 
-static const struct bt_pod_group *find_group(
-	const struct bt_state *state, const struct bt_pod_info *pod)
-{
-	return bt_object_store_find(
-		&state->objects, BT_KIND_POD_GROUP, pod->namespace_, group_of(pod)->pod_group_name);
-}
-
-enum gate {
-	GATE_OPEN,
-	GATE_NO_GROUP,
-	GATE_NO_MEMBERS,
-	GATE_TOO_FEW,
+/** The gang of a pod, as far as it exists. */
+struct gang {
+	enum {
+		GANG_NONE, /* the pod need not wait for other pods */
+		GANG_NO_GROUP,
+		GANG_NO_MEMBERS,
+		GANG_KNOWN,
+	} state;
+	struct bt_str name;
+	struct bt_group_members *members;
+	int64_t min_count;
 };
 
-static enum gate gate_of(const struct bt_state *state, const struct bt_pod_info *pod)
+static struct gang find_gang(const struct bt_state *state, const struct bt_pod_info *pod)
 {
-	const struct bt_group_members *members;
-	const struct bt_pod_group *group;
+	struct gang gang = {.state = GANG_NONE};
 
 	if (state->pod_groups == NULL || group_of(pod) == NULL) {
-		return GATE_OPEN;
+		return gang;
 	}
-	group = find_group(state, pod);
+	gang.name = group_of(pod)->pod_group_name;
+	const struct bt_pod_group *group = bt_object_store_find(
+		&state->objects, BT_KIND_POD_GROUP, pod->namespace_, gang.name);
 	if (group == NULL) {
-		return GATE_NO_GROUP;
+		gang.state = GANG_NO_GROUP;
+	} else if (group->spec.scheduling_policy.gang != NULL) {
+		gang.members = bt_pod_groups_find(state, pod->namespace_, gang.name);
+		gang.min_count = group->spec.scheduling_policy.gang->min_count;
+		gang.state = gang.members != NULL ? GANG_KNOWN : GANG_NO_MEMBERS;
 	}
-	if (group->spec.scheduling_policy.gang == NULL) {
-		return GATE_OPEN;
-	}
-	members = bt_pod_groups_find(state, pod->namespace_, group_of(pod)->pod_group_name);
-	if (members == NULL) {
-		return GATE_NO_MEMBERS;
-	}
-	return (int64_t)members->items.count < group->spec.scheduling_policy.gang->min_count
-		? GATE_TOO_FEW
-		: GATE_OPEN;
+	return gang;
+}
+
+static bool has_too_few_members(const struct gang *gang)
+{
+	return gang->state == GANG_KNOWN && (int64_t)gang->members->items.count < gang->min_count;
 }
 
 static struct bt_status pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
 {
-	switch (gate_of(bt_plugin_handle(plugin)->state, pod)) {
-	case GATE_OPEN:
-		break;
-	case GATE_NO_GROUP:
+	struct gang gang = find_gang(bt_plugin_handle(plugin)->state, pod);
+
+	if (gang.state == GANG_NO_GROUP) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
 			"waiting for pods's pod group \"%.*s\" to appear in scheduling queue",
-			BT_STR_ARG(group_of(pod)->pod_group_name));
-	case GATE_NO_MEMBERS:
-		return bt_pod_group_no_members(
-			pod->namespace_, group_of(pod)->pod_group_name, arena);
-	case GATE_TOO_FEW:
+			BT_STR_ARG(gang.name));
+	}
+	if (gang.state == GANG_NO_MEMBERS) {
+		return bt_pod_group_no_members(pod->namespace_, gang.name, arena);
+	}
+	if (has_too_few_members(&gang)) {
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, BT_REASON_GANG_WAITS_FOR_MEMBERS);
 	}
@@ -79,9 +79,9 @@ static struct bt_status pre_enqueue(
 
 static bool pre_enqueue_rejects(struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	enum gate gate = gate_of(bt_plugin_handle(plugin)->state, pod);
+	struct gang gang = find_gang(bt_plugin_handle(plugin)->state, pod);
 
-	return gate == GATE_NO_GROUP || gate == GATE_TOO_FEW;
+	return gang.state == GANG_NO_GROUP || has_too_few_members(&gang);
 }
 
 static bool pre_enqueue_passes(BT_UNUSED struct bt_plugin *plugin, const struct bt_shape *shape)
@@ -94,32 +94,24 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 {
 	const struct bt_handle *handle = bt_plugin_handle(plugin);
 	struct bt_state *state = handle->state;
-	struct bt_group_members *members;
-	const struct bt_pod_group *group;
+	struct gang gang = find_gang(state, pod);
 
-	if (state->pod_groups == NULL || group_of(pod) == NULL) {
+	if (gang.state == GANG_NONE) {
 		return BT_STATUS_OK;
 	}
-	group = find_group(state, pod);
-	if (group == NULL) {
-		struct bt_str name = group_of(pod)->pod_group_name;
-
+	if (gang.state == GANG_NO_GROUP) {
 		return bt_status_error_text(cycle->arena,
 			bt_arena_printf(cycle->arena,
 				"failed to get podGroup %.*s/%.*s: podgroup.scheduling.k8s.io "
 				"\"%.*s\" not found",
-				BT_STR_ARG(pod->namespace_), BT_STR_ARG(name), BT_STR_ARG(name)));
+				BT_STR_ARG(pod->namespace_), BT_STR_ARG(gang.name),
+				BT_STR_ARG(gang.name)));
 	}
-	if (group->spec.scheduling_policy.gang == NULL) {
-		return BT_STATUS_OK;
+	if (gang.state == GANG_NO_MEMBERS) {
+		return bt_pod_group_no_members(pod->namespace_, gang.name, cycle->arena);
 	}
-	members = bt_pod_groups_find(state, pod->namespace_, group_of(pod)->pod_group_name);
-	if (members == NULL) {
-		return bt_pod_group_no_members(
-			pod->namespace_, group_of(pod)->pod_group_name, cycle->arena);
-	}
-	if ((int64_t)bt_group_scheduled_count(members, cycle->group != NULL) <
-		group->spec.scheduling_policy.gang->min_count) {
+	struct bt_group_members *members = gang.members;
+	if ((int64_t)bt_group_scheduled_count(members, cycle->group != NULL) < gang.min_count) {
 		bt_pod_groups_request_activation(state, members);
 		*out_timeout_ns = PERMIT_TIMEOUT_NS;
 		return bt_status_reason(BT_STATUS_WAIT, BT_REASON_GANG_WAITS_FOR_QUORUM);
@@ -148,27 +140,14 @@ static struct bt_status permit(struct bt_plugin *plugin, struct bt_cycle_state *
 static bool permit_quorum(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, uint32_t *out_count)
 {
-	const struct bt_state *state = bt_plugin_handle(plugin)->state;
-	const struct bt_group_members *members;
-	const struct bt_pod_group *group;
-	int64_t missing;
+	struct gang gang = find_gang(bt_plugin_handle(plugin)->state, pod);
 
 	*out_count = 0;
-	if (state->pod_groups == NULL || group_of(pod) == NULL) {
-		return true;
+	if (gang.state == GANG_KNOWN) {
+		int64_t missing = gang.min_count - bt_group_scheduled_count(gang.members, true);
+		*out_count = missing > 0 ? (uint32_t)missing : 0;
 	}
-	group = find_group(state, pod);
-	if (group == NULL || group->spec.scheduling_policy.gang == NULL) {
-		return group != NULL;
-	}
-	members = bt_pod_groups_find(state, pod->namespace_, group_of(pod)->pod_group_name);
-	if (members == NULL) {
-		return false;
-	}
-	missing = (int64_t)group->spec.scheduling_policy.gang->min_count -
-		bt_group_scheduled_count(members, true);
-	*out_count = missing > 0 ? (uint32_t)missing : 0;
-	return true;
+	return gang.state == GANG_NONE || gang.state == GANG_KNOWN;
 }
 
 static enum bt_queueing_hint after_pod_added(BT_UNUSED struct bt_plugin *plugin,

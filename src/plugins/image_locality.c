@@ -24,33 +24,27 @@
  * Image names of a pod, normalised and with repetitions: init containers, containers, image
  * volumes.
  */
-struct image_locality_names {
-	const struct bt_str *items;
-	uint32_t count;
-};
-
-static struct image_locality_names names_of_pod(
+static bt_str_list names_of_pod(
 	const struct bt_pod_spec *spec, bool with_volumes, struct bt_arena *arena)
 {
-	uint32_t containers = spec->init_containers.count + spec->containers.count;
-	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str,
-		(size_t)containers + (with_volumes ? spec->volumes.count : 0));
-	uint32_t count = 0;
+	const bt_container_list *const lists[] = {&spec->init_containers, &spec->containers};
+	bt_str_list names = {0};
 
-	for (uint32_t i = 0; i < spec->init_containers.count; i++) {
-		names[count++] =
-			bt_image_normalized_name(spec->init_containers.items[i].image, arena);
-	}
-	for (uint32_t i = 0; i < spec->containers.count; i++) {
-		names[count++] = bt_image_normalized_name(spec->containers.items[i].image, arena);
+	names.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str,
+		(size_t)spec->init_containers.count + spec->containers.count + spec->volumes.count);
+	for (uint32_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
+		for (uint32_t i = 0; i < lists[n]->count; i++) {
+			names.items[names.count++] =
+				bt_image_normalized_name(lists[n]->items[i].image, arena);
+		}
 	}
 	for (uint32_t i = 0; with_volumes && i < spec->volumes.count; i++) {
 		if (spec->volumes.items[i].image != NULL) {
-			names[count++] = bt_image_normalized_name(
+			names.items[names.count++] = bt_image_normalized_name(
 				spec->volumes.items[i].image->reference, arena);
 		}
 	}
-	return (struct image_locality_names){names, count};
+	return names;
 }
 
 /**
@@ -74,8 +68,8 @@ static int64_t scaled_score(int64_t sum_bytes, int64_t container_count)
 	return BT_SCORE_MAX * (sum_bytes - SUM_MIN) / (sum_max - SUM_MIN);
 }
 
-static int64_t score_of_node(const struct image_locality_names *names,
-	const struct bt_pod_spec *spec, const struct bt_node_info *node)
+int64_t bt_image_locality_score(
+	const bt_str_list *names, int64_t container_count, const struct bt_node_info *node)
 {
 	int64_t sum_bytes = 0;
 
@@ -88,24 +82,28 @@ static int64_t score_of_node(const struct image_locality_names *names,
 				spread_size(size_bytes, holder_count, node->state->snapshot.count));
 		}
 	}
-	return scaled_score(
-		sum_bytes, (int64_t)spec->init_containers.count + spec->containers.count);
+	return scaled_score(sum_bytes, container_count);
+}
+
+static int64_t container_count(const struct bt_pod_spec *spec)
+{
+	return (int64_t)spec->init_containers.count + spec->containers.count;
 }
 
 static struct bt_status score(BT_UNUSED struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	struct image_locality_names names = names_of_pod(spec, true, cycle->arena);
+	bt_str_list names = names_of_pod(spec, true, cycle->arena);
 
-	*out_score = score_of_node(&names, spec, node);
+	*out_score = bt_image_locality_score(&names, container_count(spec), node);
 	return BT_STATUS_OK;
 }
 
 static const void *score_column_data(
 	BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
 {
-	struct image_locality_names *names = BT_ARENA_NEW(arena, struct image_locality_names);
+	bt_str_list *names = BT_ARENA_NEW(arena, bt_str_list);
 
 	*names = names_of_pod(bt_plugin_pod_spec(pod), true, arena);
 	return names;
@@ -119,8 +117,8 @@ struct wanted_images {
 };
 
 /** false: there are too many images. */
-static bool find_images(const struct bt_state *state, const struct image_locality_names *names,
-	struct wanted_images *out)
+static bool find_images(
+	const struct bt_state *state, const bt_str_list *names, struct wanted_images *out)
 {
 	out->count = 0;
 	out->filter = 0;
@@ -138,29 +136,6 @@ static bool find_images(const struct bt_state *state, const struct image_localit
 	return true;
 }
 
-static int64_t sum_of_row(const struct wanted_images *wanted, const struct bt_state *state,
-	const struct bt_node_row *row)
-{
-	int64_t sum_bytes = 0;
-
-	for (uint32_t i = 0; i < row->images.count; i++) {
-		const struct bt_node_image *held = &row->images.items[i];
-
-		if ((wanted->filter >> held->image % 64 & 1) == 0) {
-			continue;
-		}
-		for (uint32_t k = 0; k < wanted->count; k++) {
-			if (wanted->items[k] == held->image) {
-				sum_bytes = bt_wrap_add(sum_bytes,
-					spread_size(
-						state->images.images.items[held->image].size_bytes,
-						held->node_count, state->snapshot.count));
-			}
-		}
-	}
-	return sum_bytes;
-}
-
 /**
  * Images of most pods are on no node, or only on nodes without a list; such nodes score as with a
  * sum of 0.
@@ -169,9 +144,8 @@ static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct bt_pod_info *pod, const struct bt_state *state, struct bt_slot_range range,
 	int32_t *scores)
 {
-	const struct image_locality_names *names = data;
-	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
-	int64_t containers = (int64_t)spec->init_containers.count + spec->containers.count;
+	const bt_str_list *names = data;
+	int64_t containers = container_count(bt_plugin_pod_spec(pod));
 	struct wanted_images wanted;
 	bool few = find_images(state, names, &wanted);
 	int32_t score_without = (int32_t)scaled_score(0, containers);
@@ -188,13 +162,28 @@ static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 		if (row->images.count == 0) {
 			continue;
 		}
-		if (few) {
-			scores[slot] =
-				(int32_t)scaled_score(sum_of_row(&wanted, state, row), containers);
-		} else {
+		if (!few) {
 			bt_node_info_init(&node, state, slot);
-			scores[slot] = (int32_t)score_of_node(names, spec, &node);
+			scores[slot] = (int32_t)bt_image_locality_score(names, containers, &node);
+			continue;
 		}
+		int64_t sum_bytes = 0;
+		for (uint32_t i = 0; i < row->images.count; i++) {
+			const struct bt_node_image *held = &row->images.items[i];
+
+			if ((wanted.filter >> held->image % 64 & 1) == 0) {
+				continue;
+			}
+			for (uint32_t n = 0; n < wanted.count; n++) {
+				if (wanted.items[n] == held->image) {
+					sum_bytes = bt_wrap_add(sum_bytes,
+						spread_size(state->images.images.items[held->image]
+								    .size_bytes,
+							held->node_count, state->snapshot.count));
+				}
+			}
+		}
+		scores[slot] = (int32_t)scaled_score(sum_bytes, containers);
 	}
 	return true;
 }
@@ -223,17 +212,11 @@ static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const voi
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_sign_fragments *out)
 {
-	struct image_locality_names names =
-		names_of_pod(bt_plugin_pod_spec(pod), false, out->arena);
-	struct bt_str *sorted = BT_ARENA_NEW_ARRAY(out->arena, struct bt_str, names.count);
+	bt_str_list names = names_of_pod(bt_plugin_pod_spec(pod), false, out->arena);
 	struct bt_strbuf value = {0};
 
-	for (uint32_t i = 0; i < names.count; i++) {
-		sorted[i] = names.items[i];
-	}
-	bt_sign_write_sorted(&value, sorted, names.count, true);
+	bt_sign_write_sorted(&value, names.items, names.count, true);
 	bt_sign_add(out, BT_STR("v1.Pod.Spec.CanonicalImageNames()"), &value);
-	bt_strbuf_finish(&value);
 	return BT_STATUS_OK;
 }
 

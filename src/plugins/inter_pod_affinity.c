@@ -1520,7 +1520,6 @@ static struct bt_status sign(
 		bt_sign_write_str(&value, pod->labels->items[i].value);
 	}
 	bt_sign_add(out, BT_STR("v1.Pod.Labels"), &value);
-	bt_strbuf_finish(&value);
 	return BT_STATUS_OK;
 }
 

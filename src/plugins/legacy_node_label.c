@@ -92,14 +92,9 @@ static int load_args(
 		"presentLabelsPreference", "absentLabelsPreference"};
 	bt_str_list *const lists[] = {&plugin->present, &plugin->absent,
 		&plugin->present_preference, &plugin->absent_preference};
-	const struct bt_json_value *value;
-	int code = bt_legacy_args_open(
-		args, KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &base->arena, &value, err);
+	int code = bt_legacy_args_str_lists(
+		base, args, KIND_NAME, fields, lists, BT_ARRAY_LENGTH(fields), err);
 
-	for (size_t i = 0; code == 0 && i < BT_ARRAY_LENGTH(fields); i++) {
-		code = bt_legacy_args_str_list(
-			value, KIND_NAME, fields[i], &base->arena, lists[i], err);
-	}
 	if (code == 0) {
 		code = check_conflicts(
 			fields[0], &plugin->present, fields[1], &plugin->absent, err);

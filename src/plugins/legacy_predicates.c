@@ -163,17 +163,12 @@ static struct bt_status filter_host_ports(struct bt_plugin *plugin, struct bt_cy
 static bool is_port_number_used(const struct bt_node_info *node, int32_t port)
 {
 	const struct bt_node_row *row = &node->state->nodes.rows[node->slot];
+	uint32_t count = node->ports_changed ? node->ports.count : row->ports.count;
 
-	if (node->ports_changed) {
-		for (uint32_t i = 0; i < node->ports.count; i++) {
-			if (node->ports.items[i].port == port) {
-				return true;
-			}
-		}
-		return false;
-	}
-	for (uint32_t i = 0; i < row->ports.count; i++) {
-		if (row->ports.items[i].port == port) {
+	for (uint32_t i = 0; i < count; i++) {
+		int32_t used =
+			node->ports_changed ? node->ports.items[i].port : row->ports.items[i].port;
+		if (used == port) {
 			return true;
 		}
 	}
@@ -333,17 +328,6 @@ static bool condition_fails(char type, char status, enum bt_reason *out_reason)
 	}
 }
 
-static uint32_t count_failing_conditions(struct bt_str digest)
-{
-	uint32_t count = 0;
-	enum bt_reason reason;
-
-	for (uint32_t i = 0; i + 1 < digest.length; i += 2) {
-		count += condition_fails(digest.data[i], digest.data[i + 1], &reason) ? 1 : 0;
-	}
-	return count;
-}
-
 /** If a type has several conditions, the last one counts. */
 static bool is_last_true(struct bt_str digest, char type)
 {
@@ -373,6 +357,7 @@ static bool has_requests(const struct bt_resource_requirements *resources)
 static bool is_best_effort(const struct bt_pod_info *pod)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	const bt_container_list *const lists[] = {&spec->containers, &spec->init_containers};
 
 	if (pod->object != NULL && pod->object->status.qos_class.length != 0) {
 		return bt_str_equal_c(pod->object->status.qos_class, "BestEffort");
@@ -380,14 +365,11 @@ static bool is_best_effort(const struct bt_pod_info *pod)
 	if (spec->resources != NULL) {
 		return !has_requests(spec->resources);
 	}
-	for (uint32_t i = 0; i < spec->containers.count; i++) {
-		if (has_requests(&spec->containers.items[i].resources)) {
-			return false;
-		}
-	}
-	for (uint32_t i = 0; i < spec->init_containers.count; i++) {
-		if (has_requests(&spec->init_containers.items[i].resources)) {
-			return false;
+	for (uint32_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
+		for (uint32_t i = 0; i < lists[n]->count; i++) {
+			if (has_requests(&lists[n]->items[i].resources)) {
+				return false;
+			}
 		}
 	}
 	return true;
@@ -398,60 +380,50 @@ static struct bt_status filter_condition(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_node_info *node)
 {
 	struct bt_str digest = bt_node_info_conditions(node);
-	bool unschedulable = bt_node_info_unschedulable(node);
-	uint32_t count = count_failing_conditions(digest) + (unschedulable ? 1 : 0);
-	struct bt_status status = bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
+	struct bt_error_list reasons = {0};
 	enum bt_reason reason;
 
 	if (!bt_legacy_has_node(node)) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 			BT_REASON_LEGACY_NODE_UNKNOWN_CONDITION);
 	}
-	if (count == 0) {
-		return BT_STATUS_OK;
-	}
-	struct bt_str *reasons = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_str, count);
 	for (uint32_t i = 0; i + 1 < digest.length; i += 2) {
 		if (condition_fails(digest.data[i], digest.data[i + 1], &reason)) {
-			reasons[status.reason_count++] = bt_reason_texts[reason];
+			bt_error_list_add(&reasons, cycle->arena, bt_reason_texts[reason]);
 		}
 	}
-	if (unschedulable) {
-		reasons[status.reason_count++] = bt_reason_texts[BT_REASON_NODE_UNSCHEDULABLE];
+	if (bt_node_info_unschedulable(node)) {
+		bt_error_list_add(
+			&reasons, cycle->arena, bt_reason_texts[BT_REASON_NODE_UNSCHEDULABLE]);
 	}
-	status.reasons = reasons;
-	return status;
+	if (reasons.count == 0) {
+		return BT_STATUS_OK;
+	}
+	return (struct bt_status){
+		.code = BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		.reason_count = reasons.count,
+		.reasons = reasons.items,
+	};
 }
 
-/** A condition and the reason to report if it is true. */
-static const struct pressure {
-	const struct bt_plugin_ops *ops;
+/** A condition and the reason to report if it is true: the context of the plugin. */
+struct pressure {
 	char type;
 	enum bt_reason reason;
-} pressures[] = {
-	{&bt_legacy_check_node_memory_pressure_plugin, BT_CONDITION_MEMORY_PRESSURE,
-		BT_REASON_LEGACY_MEMORY_PRESSURE},
-	{&bt_legacy_check_node_disk_pressure_plugin, BT_CONDITION_DISK_PRESSURE,
-		BT_REASON_LEGACY_DISK_PRESSURE},
-	{&bt_legacy_check_node_pid_pressure_plugin, BT_CONDITION_PID_PRESSURE,
-		BT_REASON_LEGACY_PID_PRESSURE},
 };
 
-static const struct pressure *pressure_of(const struct bt_plugin *plugin)
-{
-	const struct pressure *pressure = pressures;
-
-	while (pressure->ops != plugin->ops) {
-		pressure++;
-	}
-	return pressure;
-}
+static const struct pressure memory_pressure = {
+	BT_CONDITION_MEMORY_PRESSURE, BT_REASON_LEGACY_MEMORY_PRESSURE};
+static const struct pressure disk_pressure = {
+	BT_CONDITION_DISK_PRESSURE, BT_REASON_LEGACY_DISK_PRESSURE};
+static const struct pressure pid_pressure = {
+	BT_CONDITION_PID_PRESSURE, BT_REASON_LEGACY_PID_PRESSURE};
 
 static struct bt_status filter_pressure(struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node)
 {
-	const struct pressure *pressure = pressure_of(plugin);
+	const struct pressure *pressure = plugin->ops->context;
 
 	/* Memory pressure affects only BestEffort pods. */
 	if ((pressure->type == BT_CONDITION_MEMORY_PRESSURE && !is_best_effort(pod)) ||
@@ -463,15 +435,22 @@ static struct bt_status filter_pressure(struct bt_plugin *plugin,
 
 static bool passes(const struct bt_plugin *plugin, const struct bt_node *node)
 {
+	const struct pressure *pressure = plugin->ops->context; /* NULL: CheckNodeCondition */
 	struct bt_strbuf digest = {0};
 	bool is_good;
 
 	bt_node_conditions_digest(&node->status, &digest);
-	if (plugin->ops == &bt_legacy_check_node_condition_plugin) {
-		is_good = !node->spec.unschedulable &&
-			count_failing_conditions(bt_strbuf_str(&digest)) == 0;
+	if (pressure == NULL) {
+		struct bt_str conditions = bt_strbuf_str(&digest);
+		enum bt_reason reason;
+
+		is_good = !node->spec.unschedulable;
+		for (uint32_t i = 0; i + 1 < conditions.length; i += 2) {
+			is_good &= !condition_fails(
+				conditions.data[i], conditions.data[i + 1], &reason);
+		}
 	} else {
-		is_good = !is_last_true(bt_strbuf_str(&digest), pressure_of(plugin)->type);
+		is_good = !is_last_true(bt_strbuf_str(&digest), pressure->type);
 	}
 	bt_strbuf_finish(&digest);
 	return is_good;
@@ -508,6 +487,7 @@ const struct bt_plugin_ops bt_legacy_check_node_condition_plugin = {
 const struct bt_plugin_ops bt_legacy_check_node_memory_pressure_plugin = {
 	.name = "CheckNodeMemoryPressure",
 	.create = bt_legacy_create_plain,
+	.context = &memory_pressure,
 	.destroy = bt_plain_plugin_destroy,
 	.events = BT_EVENTS(pressure_events),
 	.filter = filter_pressure,
@@ -516,6 +496,7 @@ const struct bt_plugin_ops bt_legacy_check_node_memory_pressure_plugin = {
 const struct bt_plugin_ops bt_legacy_check_node_disk_pressure_plugin = {
 	.name = "CheckNodeDiskPressure",
 	.create = bt_legacy_create_plain,
+	.context = &disk_pressure,
 	.destroy = bt_plain_plugin_destroy,
 	.events = BT_EVENTS(pressure_events),
 	.filter = filter_pressure,
@@ -524,6 +505,7 @@ const struct bt_plugin_ops bt_legacy_check_node_disk_pressure_plugin = {
 const struct bt_plugin_ops bt_legacy_check_node_pid_pressure_plugin = {
 	.name = "CheckNodePIDPressure",
 	.create = bt_legacy_create_plain,
+	.context = &pid_pressure,
 	.destroy = bt_plain_plugin_destroy,
 	.events = BT_EVENTS(pressure_events),
 	.filter = filter_pressure,

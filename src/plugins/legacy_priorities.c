@@ -366,10 +366,6 @@ const struct bt_plugin_ops bt_legacy_resource_limits_priority_plugin = {
  * and the thresholds do not depend on the number of containers. Spec: 05b B12, 05 section 13.
  */
 
-#define MIB INT64_C(1048576)
-#define SUM_MIN (23 * MIB)
-#define SUM_MAX (1000 * MIB)
-
 static bt_str_list *compute_names(const struct bt_pod_info *pod, struct bt_arena *arena)
 {
 	const bt_container_list *containers = &bt_plugin_pod_spec(pod)->containers;
@@ -395,28 +391,11 @@ static struct bt_status score_images(struct bt_plugin *plugin, struct bt_cycle_s
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
 	const bt_str_list *names = bt_plugin_pre_score_data(plugin, cycle);
-	double node_count = (double)node->state->snapshot.count;
-	int64_t sum_bytes = 0;
 
 	if (names == NULL) {
 		names = compute_names(pod, cycle->arena);
 	}
-	for (uint32_t i = 0; i < names->count; i++) {
-		int64_t size_bytes;
-		uint32_t holder_count;
-
-		if (bt_node_info_find_image(node, names->items[i], &size_bytes, &holder_count)) {
-			sum_bytes = bt_wrap_add(sum_bytes,
-				bt_trunc_to_i64(
-					(double)size_bytes * ((double)holder_count / node_count)));
-		}
-	}
-	if (sum_bytes < SUM_MIN) {
-		sum_bytes = SUM_MIN;
-	} else if (sum_bytes > SUM_MAX) {
-		sum_bytes = SUM_MAX;
-	}
-	*out_score = BT_SCORE_MAX * (sum_bytes - SUM_MIN) / (SUM_MAX - SUM_MIN);
+	*out_score = bt_image_locality_score(names, 1, node);
 	return BT_STATUS_OK;
 }
 

@@ -47,15 +47,15 @@ static struct service_search find_service(
 			bt_str_map_contains(pod->labels, &service->spec.selector)) {
 			search.found = true;
 			const struct bt_str_map *map = &service->spec.selector;
-			struct bt_str_map copy = {.present = map->present};
+			struct bt_str_map *copy = &search.selector;
 
-			copy.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, map->count);
+			copy->present = true;
+			copy->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, map->count);
 			for (uint32_t i = 0; i < map->count; i++) {
-				copy.items[copy.count++] =
+				copy->items[copy->count++] =
 					(struct bt_str_pair){bt_arena_str(arena, map->items[i].key),
 						bt_arena_str(arena, map->items[i].value)};
 			}
-			search.selector = copy;
 			break;
 		}
 	}
@@ -75,8 +75,8 @@ struct matching_pod {
 
 struct pre_filter_data {
 	bool has_services;
-	struct matching_pod
-		*items; /* in order of snapshot nodes and of pods on a node, then what-if pods */
+	/* In order of snapshot nodes and of pods on a node, then what-if pods. */
+	struct matching_pod *items;
 	uint32_t count;
 	uint32_t capacity;
 };
@@ -90,19 +90,9 @@ static bool is_matching(const struct bt_pod_info *pod_to_schedule, const struct 
 static void append_pod(struct pre_filter_data *data, const struct bt_pod_info *pod, uint32_t slot,
 	struct bt_arena *arena)
 {
-	if (data->count == data->capacity) {
-		uint32_t capacity = data->capacity != 0 ? data->capacity * 2 : 16;
-		struct matching_pod *items =
-			BT_ARENA_NEW_ARRAY(arena, struct matching_pod, capacity);
+	struct matching_pod matching = {pod->namespace_, pod->name, pod->uid, slot};
 
-		if (data->count != 0) {
-			memcpy(items, data->items, data->count * sizeof(*items));
-		}
-		data->items = items;
-		data->capacity = capacity;
-	}
-	data->items[data->count++] =
-		(struct matching_pod){pod->namespace_, pod->name, pod->uid, slot};
+	bt_arena_push(arena, data, matching);
 }
 
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -114,7 +104,6 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	struct pre_filter_data *data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
 	data->has_services = find_service(plugin, pod, cycle->arena).found;
 	const struct bt_state *state = bt_plugin_handle(plugin)->state;
-	struct bt_arena *arena = cycle->arena;
 	bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
 
 	for (uint32_t i = 0; i < state->snapshot.count; i++) {
@@ -130,7 +119,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 			}
 			bt_pod_info_from_record(state, row->pods.items[k], &other);
 			if (is_matching(pod, &other)) {
-				append_pod(data, &other, slot, arena);
+				append_pod(data, &other, slot, cycle->arena);
 			}
 		}
 	}
@@ -182,39 +171,25 @@ static struct bt_status pre_filter_remove_pod(struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-static bool is_on_node(const struct matching_pod *pod, const struct bt_node_info *node)
-{
-	for (uint32_t i = 0; i < bt_node_info_pod_count(node); i++) {
-		struct bt_pod_info other;
-
-		bt_node_info_pod_at(node, i, &other);
-		if (bt_str_equal(other.uid, pod->uid)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** The first matching pod that the what-if run has not removed from this node; NULL: none. */
 static const struct matching_pod *reference_pod(
 	const struct pre_filter_data *data, const struct bt_node_info *node)
 {
 	for (uint32_t i = 0; i < data->count; i++) {
-		if (data->items[i].slot != node->slot || is_on_node(&data->items[i], node)) {
-			return &data->items[i];
+		const struct matching_pod *pod = &data->items[i];
+		bool is_there = pod->slot != node->slot;
+
+		for (uint32_t k = 0; !is_there && k < bt_node_info_pod_count(node); k++) {
+			struct bt_pod_info other;
+
+			bt_node_info_pod_at(node, k, &other);
+			is_there = bt_str_equal(other.uid, pod->uid);
+		}
+		if (is_there) {
+			return pod;
 		}
 	}
 	return NULL;
-}
-
-static bool is_selected_by(const bt_str_list *keys, const struct bt_str_map *selector)
-{
-	for (uint32_t i = 0; i < keys->count; i++) {
-		if (bt_str_map_find(selector, keys->items[i]) == NULL) {
-			return false;
-		}
-	}
-	return true;
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -231,7 +206,11 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			: bt_status_error_text(
 				  cycle->arena, BT_STR("reading ServiceAffinity state: not found"));
 	}
-	if (data->has_services && !is_selected_by(keys, selector)) {
+	bool has_all_keys = true; /* the pod's node selector names all keys */
+	for (uint32_t i = 0; i < keys->count; i++) {
+		has_all_keys &= bt_str_map_find(selector, keys->items[i]) != NULL;
+	}
+	if (data->has_services && !has_all_keys) {
 		const struct matching_pod *reference = reference_pod(data, node);
 
 		if (reference != NULL && !node->state->nodes.rows[reference->slot].has_node) {
@@ -268,14 +247,6 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	return BT_STATUS_OK;
 }
 
-static bool is_terminating(const struct bt_state *state, const struct bt_pod_info *pod)
-{
-	if (pod->pod_id != BT_POD_NONE) {
-		return bt_state_pod_at(state, pod->pod_id)->terminating;
-	}
-	return pod->object != NULL && pod->object->metadata.deletion_timestamp != NULL;
-}
-
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
@@ -290,11 +261,11 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 		struct bt_pod_info other;
 
 		bt_node_info_pod_at(node, i, &other);
-		if (bt_str_equal(other.namespace_, pod->namespace_) &&
-			!is_terminating(node->state, &other) &&
-			bt_str_map_contains(other.labels, &service->selector)) {
-			count++;
-		}
+		bool is_terminating = other.pod_id != BT_POD_NONE
+			? bt_state_pod_at(node->state, other.pod_id)->terminating
+			: other.object != NULL && other.object->metadata.deletion_timestamp != NULL;
+		count += !is_terminating && bt_str_equal(other.namespace_, pod->namespace_) &&
+			bt_str_map_contains(other.labels, &service->selector);
 	}
 	*out_score = count;
 	return BT_STATUS_OK;
@@ -378,19 +349,10 @@ static int load_args(
 {
 	struct service_affinity_plugin *plugin = (struct service_affinity_plugin *)(void *)base;
 	static const char *const fields[] = {"affinityLabels", "antiAffinityLabelsPreference"};
-	const struct bt_json_value *value;
-	int code = bt_legacy_args_open(
-		args, KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &base->arena, &value, err);
+	bt_str_list *const lists[] = {&plugin->affinity_labels, &plugin->anti_affinity_labels};
 
-	if (code == 0) {
-		code = bt_legacy_args_str_list(
-			value, KIND_NAME, fields[0], &base->arena, &plugin->affinity_labels, err);
-	}
-	if (code == 0) {
-		code = bt_legacy_args_str_list(value, KIND_NAME, fields[1], &base->arena,
-			&plugin->anti_affinity_labels, err);
-	}
-	return code;
+	return bt_legacy_args_str_lists(
+		base, args, KIND_NAME, fields, lists, BT_ARRAY_LENGTH(fields), err);
 }
 
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,

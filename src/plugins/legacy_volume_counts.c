@@ -12,23 +12,6 @@
 #include "plugins/common_volume.h"
 #include "plugins/legacy.h"
 
-/**
- * A counted volume. Upstream makes one string for volumes and claims, with a random prefix for
- * claims.
- */
-struct volume_id {
-	bool is_claim;            /* the claim's volume is not known */
-	struct bt_str namespace_; /* namespace of the claim */
-	struct bt_str name;       /* name of the claim, or id of the volume */
-	uint64_t hash;
-};
-
-/** A set of ids. Memory is reused for the next node. */
-struct volume_ids {
-	BT_VEC(struct volume_id) list;
-	struct bt_map map;
-};
-
 enum driver_kind {
 	DRIVER_EBS,
 	DRIVER_GCE_PD,
@@ -54,22 +37,27 @@ static const struct driver drivers[] = {
 static bool find_id(const struct driver *driver, const struct bt_persistent_volume_source *source,
 	struct bt_str *out_id)
 {
+	*out_id = (struct bt_str){0};
 	switch ((enum driver_kind)(driver - drivers)) {
 	case DRIVER_EBS:
-		*out_id = source->aws_elastic_block_store != NULL
-			? source->aws_elastic_block_store->volume_id
-			: (struct bt_str){0};
+		if (source->aws_elastic_block_store != NULL) {
+			*out_id = source->aws_elastic_block_store->volume_id;
+		}
 		return source->aws_elastic_block_store != NULL;
 	case DRIVER_GCE_PD:
-		*out_id = source->gce_persistent_disk != NULL ? source->gce_persistent_disk->pd_name
-							      : (struct bt_str){0};
+		if (source->gce_persistent_disk != NULL) {
+			*out_id = source->gce_persistent_disk->pd_name;
+		}
 		return source->gce_persistent_disk != NULL;
 	case DRIVER_AZURE_DISK:
-		*out_id = source->azure_disk != NULL ? source->azure_disk->disk_name
-						     : (struct bt_str){0};
+		if (source->azure_disk != NULL) {
+			*out_id = source->azure_disk->disk_name;
+		}
 		return source->azure_disk != NULL;
 	case DRIVER_CINDER:
-		*out_id = source->cinder != NULL ? source->cinder->volume_id : (struct bt_str){0};
+		if (source->cinder != NULL) {
+			*out_id = source->cinder->volume_id;
+		}
 		return source->cinder != NULL;
 	}
 	return false;
@@ -78,7 +66,7 @@ static bool find_id(const struct driver *driver, const struct bt_persistent_volu
 struct volume_count_plugin {
 	struct bt_plain_plugin base;
 	const struct driver *driver;
-	struct volume_ids ids; /* of the pod (PreFilter) or of the node's pods (Filter) */
+	struct bt_volume_set ids; /* of the pod (PreFilter) or of the node's pods (Filter) */
 };
 
 static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
@@ -86,63 +74,37 @@ static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 	return (struct volume_count_plugin *)(void *)plugin;
 }
 
-static void reset_ids(struct volume_ids *ids)
-{
-	ids->list.count = 0;
-	bt_map_reset(&ids->map);
-}
-
-static bool has_id(const struct volume_ids *ids, const struct volume_id *id)
-{
-	BT_MAP_EACH (&ids->map, id->hash, index) {
-		const struct volume_id *other = &ids->list.items[index];
-
-		if (other->is_claim == id->is_claim && bt_str_equal(other->name, id->name) &&
-			bt_str_equal(other->namespace_, id->namespace_)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void add_id(struct volume_ids *ids, struct volume_id id)
-{
-	id.hash = bt_hash_bytes(id.name.data, id.name.length,
-		bt_hash_bytes(id.namespace_.data, id.namespace_.length, id.is_claim ? 1 : 0));
-	if (!has_id(ids, &id)) {
-		bt_vec_push(&ids->list, id);
-		bt_map_insert(&ids->map, id.hash, ids->list.count - 1);
-	}
-}
-
 /**
  * Add the claim's volume if it belongs to the driver, or the claim itself if its volume is not
  * known.
  */
 static void add_claim(const struct volume_count_plugin *plugin, struct bt_str namespace_,
-	struct bt_str claim_name, struct volume_ids *ids)
+	struct bt_str claim_name, struct bt_volume_set *ids)
 {
 	const struct bt_state *state = plugin->base.handle->state;
 	const struct bt_persistent_volume_claim *claim =
 		bt_find_claim(state, namespace_, claim_name);
 	const struct bt_persistent_volume *volume = NULL;
-	struct volume_id id = {.is_claim = true, .namespace_ = namespace_, .name = claim_name};
+	struct bt_unique_volume id = {
+		.claim_namespace = namespace_.data != NULL ? namespace_ : BT_STR(""),
+		.handle = claim_name,
+	};
 
 	if (claim != NULL && claim->spec.volume_name.length != 0) {
 		volume = bt_find_volume(state, claim->spec.volume_name);
 	}
 	if (volume != NULL) {
-		id = (struct volume_id){0};
-		if (!find_id(plugin->driver, &volume->spec.source, &id.name)) {
+		id = (struct bt_unique_volume){0};
+		if (!find_id(plugin->driver, &volume->spec.source, &id.handle)) {
 			return;
 		}
 	}
-	add_id(ids, id);
+	bt_volume_set_add(ids, id);
 }
 
 /** Add the ids of a pod's volumes. false: a claim has no name. */
 static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_pod_info *pod,
-	struct volume_ids *ids)
+	struct bt_volume_set *ids)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 
@@ -154,10 +116,10 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 			.azure_disk = volume->azure_disk,
 			.cinder = volume->cinder,
 		};
-		struct volume_id id = {0};
+		struct bt_unique_volume id = {0};
 
-		if (find_id(plugin->driver, &source, &id.name)) {
-			add_id(ids, id);
+		if (find_id(plugin->driver, &source, &id.handle)) {
+			bt_volume_set_add(ids, id);
 		} else if (volume->persistent_volume_claim != NULL) {
 			if (volume->persistent_volume_claim->claim_name.length == 0) {
 				return false;
@@ -214,7 +176,7 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 
 /** The ids of the pod's volumes. */
 struct pre_filter_data {
-	const struct volume_id *items;
+	const struct bt_unique_volume *items;
 	uint32_t count;
 };
 
@@ -226,20 +188,20 @@ static struct bt_status no_claim_name(struct bt_arena *arena)
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	struct volume_ids *ids = &volume_count_of(plugin)->ids;
+	struct bt_volume_set *ids = &volume_count_of(plugin)->ids;
 
-	reset_ids(ids);
+	bt_volume_set_reset(ids);
 	if (!add_pod(volume_count_of(plugin), pod, ids)) {
 		return no_claim_name(cycle->arena);
 	}
-	if (ids->list.count == 0) {
+	if (ids->items.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	struct volume_id *items =
-		BT_ARENA_NEW_ARRAY(cycle->arena, struct volume_id, ids->list.count);
-	memcpy(items, ids->list.items, ids->list.count * sizeof(*items));
+	struct bt_unique_volume *items =
+		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_unique_volume, ids->items.count);
+	memcpy(items, ids->items.items, ids->items.count * sizeof(*items));
 	struct pre_filter_data *data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
-	*data = (struct pre_filter_data){items, ids->list.count};
+	*data = (struct pre_filter_data){items, ids->items.count};
 	bt_plugin_set_pre_filter_data(plugin, cycle, data);
 	return BT_STATUS_OK;
 }
@@ -249,13 +211,13 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 {
 	struct volume_count_plugin *volume_count = volume_count_of(plugin);
 	const struct pre_filter_data *data = bt_plugin_pre_filter_data(plugin, cycle);
-	struct volume_ids *existing = &volume_count->ids;
+	struct bt_volume_set *existing = &volume_count->ids;
 	uint32_t pod_count = bt_node_info_pod_count(node);
 
 	if (data == NULL) {
 		return BT_STATUS_OK; /* the pod has no volume of the driver */
 	}
-	reset_ids(existing);
+	bt_volume_set_reset(existing);
 	for (uint32_t i = 0; i < pod_count; i++) {
 		struct bt_pod_info other;
 
@@ -264,9 +226,9 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			return no_claim_name(cycle->arena);
 		}
 	}
-	int64_t count = existing->list.count;
+	int64_t count = existing->items.count;
 	for (uint32_t i = 0; i < data->count; i++) {
-		count += !has_id(existing, &data->items[i]);
+		count += !bt_volume_set_has(existing, &data->items[i]);
 	}
 	return count > limit_of(volume_count, node)
 		? bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_LEGACY_VOLUME_COUNT)
@@ -302,8 +264,7 @@ static void destroy(struct bt_plugin *plugin)
 	if (plugin == NULL) {
 		return;
 	}
-	bt_vec_finish(&volume_count_of(plugin)->ids.list);
-	bt_map_finish(&volume_count_of(plugin)->ids.map);
+	bt_volume_set_finish(&volume_count_of(plugin)->ids);
 	bt_free(plugin);
 }
 

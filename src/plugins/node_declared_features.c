@@ -118,7 +118,6 @@ static struct bt_status sign(
 		bt_strbuf_append_char(&value, (required >> i & 1) != 0 ? '1' : '0');
 	}
 	bt_sign_add(out, BT_STR("v1.Pod.Spec.RequiredFeatures()"), &value);
-	bt_strbuf_finish(&value);
 	return BT_STATUS_OK;
 }
 

@@ -41,7 +41,6 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
 
 	bt_strbuf_append_str(&value, bt_plugin_pod_spec(pod)->node_name);
 	bt_sign_add(out, BT_STR("v1.Pod.Spec.NodeName"), &value);
-	bt_strbuf_finish(&value);
 	return BT_STATUS_OK;
 }
 

@@ -101,7 +101,6 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
 	}
 	bt_vec_finish(&ports);
 	bt_sign_add(out, BT_STR("v1.Pod.Spec.HostPorts()"), &value);
-	bt_strbuf_finish(&value);
 	return BT_STATUS_OK;
 }
 

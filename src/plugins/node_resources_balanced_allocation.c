@@ -28,17 +28,12 @@ struct balanced_plugin {
 	uint64_t log_sequence;
 };
 
-/** Request (variant B) of the configured resources, in their order; not all 0. */
-struct balanced_pre_score_data {
-	const int64_t *requests;
-};
-
 static struct balanced_plugin *instance_of(struct bt_plugin *plugin)
 {
 	return (struct balanced_plugin *)(void *)plugin;
 }
 
-static const int64_t *scoring_requests(const struct balanced_plugin *instance,
+static int64_t *scoring_requests(const struct balanced_plugin *instance,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
 	struct bt_resource_gates gates = bt_resource_gates_of(instance->handle->gates);
@@ -67,15 +62,12 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	BT_UNUSED uint32_t slot_count)
 {
 	const struct balanced_plugin *instance = instance_of(plugin);
-	const int64_t *requests = scoring_requests(instance, pod, cycle->arena);
-	struct balanced_pre_score_data *data;
+	int64_t *requests = scoring_requests(instance, pod, cycle->arena);
 
 	if (all_zero(requests, instance->resources.count)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
-	data = BT_ARENA_NEW(cycle->arena, struct balanced_pre_score_data);
-	data->requests = requests;
-	bt_plugin_set_pre_score_data(plugin, cycle, data);
+	bt_plugin_set_pre_score_data(plugin, cycle, requests);
 	return BT_STATUS_OK;
 }
 
@@ -152,10 +144,11 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
 	const struct balanced_plugin *instance = instance_of(plugin);
-	const struct balanced_pre_score_data *data = bt_plugin_pre_score_data(plugin, cycle);
-	const int64_t *requests =
-		data != NULL ? data->requests : scoring_requests(instance, pod, cycle->arena);
+	const int64_t *requests = bt_plugin_pre_score_data(plugin, cycle);
 
+	if (requests == NULL) {
+		requests = scoring_requests(instance, pod, cycle->arena);
+	}
 	*out_score = all_zero(requests, instance->resources.count)
 		? 0
 		: score_of_node(&instance->resources, requests, node);
@@ -167,7 +160,7 @@ static bool score_fits_column(
 	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
 	const struct balanced_plugin *instance = instance_of(plugin);
-	const int64_t *requests = ((const struct balanced_pre_score_data *)data)->requests;
+	const int64_t *requests = data;
 
 	return !bt_scored_resources_need_devices(&instance->resources, requests) &&
 		bt_score_amounts_are_narrow(
@@ -233,7 +226,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 {
 	const struct balanced_plugin *instance = instance_of(plugin);
 	const struct bt_scored_resources *resources = &instance->resources;
-	const int64_t *requests = ((const struct balanced_pre_score_data *)data)->requests;
+	const int64_t *requests = data;
 	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
 	uint32_t count;
 	bool is_kept = range.slots == NULL && instance->log_sequence == state->log.sequence &&

@@ -11,30 +11,11 @@
 #include "plugins/csi_translation.h"
 #include "plugins/in_tree.h"
 
-/**
- * A counted volume. Upstream makes one string of it, with a random prefix that separates claims and
- * handles.
- */
-struct unique_volume {
-	struct bt_str driver;
-	struct bt_str
-		claim_namespace; /* of a claim without known volume; else absent */
-	struct bt_str handle;    /* volume handle, or name of the claim */
-	uint64_t hash;
-	bool removed;
-};
-
-/** A set of volumes. Memory is reused for the next node. */
-struct volume_set {
-	BT_VEC(struct unique_volume) items;
-	struct bt_map map;
-};
-
 struct limits_plugin {
 	struct bt_plain_plugin base;
 	struct bt_arena arena; /* texts of one Filter call */
-	struct volume_set wanted;
-	struct volume_set used;
+	struct bt_volume_set wanted;
+	struct bt_volume_set used;
 	/* VolumeAttachments, with an index by node name. */
 	bool attachments_known;
 	uint64_t attachments_version; /* version of the store */
@@ -51,48 +32,8 @@ static struct limits_plugin *instance_of(const struct bt_plugin *plugin)
 	return (struct limits_plugin *)(uintptr_t)plugin;
 }
 
-static void set_finish(struct volume_set *set)
-{
-	bt_vec_finish(&set->items);
-	bt_map_finish(&set->map);
-}
-
-static void set_reset(struct volume_set *set)
-{
-	set->items.count = 0;
-	bt_map_reset(&set->map);
-}
-
-static bool same_volume(const struct unique_volume *a, const struct unique_volume *b)
-{
-	return bt_str_equal(a->driver, b->driver) && bt_str_equal(a->handle, b->handle) &&
-		(a->claim_namespace.data != NULL) == (b->claim_namespace.data != NULL) &&
-		bt_str_equal(a->claim_namespace, b->claim_namespace);
-}
-
-static bool set_has(const struct volume_set *set, const struct unique_volume *volume)
-{
-	BT_MAP_EACH (&set->map, volume->hash, index) {
-		if (same_volume(&set->items.items[index], volume)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void set_add(struct volume_set *set, struct unique_volume volume)
-{
-	volume.hash = bt_hash_bytes(volume.handle.data, volume.handle.length,
-		bt_hash_bytes(volume.claim_namespace.data, volume.claim_namespace.length,
-			bt_str_hash(volume.driver)));
-	if (!set_has(set, &volume)) {
-		bt_vec_push(&set->items, volume);
-		bt_map_insert(&set->map, volume.hash, set->items.count - 1);
-	}
-}
-
 /** Number of the driver's volumes that are not marked as removed. */
-static int64_t set_count(const struct volume_set *set, struct bt_str driver)
+static int64_t set_count(const struct bt_volume_set *set, struct bt_str driver)
 {
 	int64_t count = 0;
 
@@ -113,21 +54,21 @@ static bool is_migrated_here(enum bt_in_tree_driver driver, const struct bt_csi_
 }
 
 /** Add the volume of a claim, unless driver or handle is empty. */
-static void add_resolved(struct volume_set *set, struct unique_volume volume)
+static void add_resolved(struct bt_volume_set *set, struct bt_unique_volume volume)
 {
 	if (volume.driver.length != 0 && volume.handle.length != 0) {
-		set_add(set, volume);
+		bt_volume_set_add(set, volume);
 	}
 }
 
 static void add_by_class(const struct bt_state *state,
 	const struct bt_persistent_volume_claim *claim, const struct bt_csi_node *csi_node,
-	struct volume_set *set)
+	struct bt_volume_set *set)
 {
 	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
 	const struct bt_storage_class *storage_class =
 		class_name.length != 0 ? bt_find_storage_class(state, class_name) : NULL;
-	struct unique_volume volume = {.handle = claim->metadata.name};
+	struct bt_unique_volume volume = {.handle = claim->metadata.name};
 
 	if (storage_class == NULL) {
 		return;
@@ -146,11 +87,11 @@ static void add_by_class(const struct bt_state *state,
 }
 
 static int add_inline(struct limits_plugin *instance, const struct bt_pod_info *pod,
-	const struct bt_volume *volume, const struct bt_csi_node *csi_node, struct volume_set *set,
-	struct berth_error *err)
+	const struct bt_volume *volume, const struct bt_csi_node *csi_node,
+	struct bt_volume_set *set, struct berth_error *err)
 {
 	enum bt_in_tree_driver in_tree = bt_in_tree_of_inline(volume);
-	struct unique_volume unique = {0};
+	struct bt_unique_volume unique = {0};
 
 	if (!is_migrated_here(in_tree, csi_node)) {
 		return 0;
@@ -162,7 +103,7 @@ static int add_inline(struct limits_plugin *instance, const struct bt_pod_info *
 			BT_STR_ARG(volume->name));
 	}
 	unique.driver = bt_in_tree_csi_name(in_tree);
-	set_add(set, unique);
+	bt_volume_set_add(set, unique);
 	return 0;
 }
 
@@ -171,7 +112,7 @@ static int add_inline(struct limits_plugin *instance, const struct bt_pod_info *
  * BERTH_ERR_NOT_FOUND if one does not.
  */
 static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod,
-	const struct bt_csi_node *csi_node, bool is_new, struct volume_set *set,
+	const struct bt_csi_node *csi_node, bool is_new, struct bt_volume_set *set,
 	struct berth_error *err)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
@@ -216,7 +157,7 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 		const struct bt_persistent_volume *volume = claim->spec.volume_name.length != 0
 			? bt_find_volume(state, claim->spec.volume_name)
 			: NULL;
-		struct unique_volume unique = {0};
+		struct bt_unique_volume unique = {0};
 
 		if (volume == NULL) {
 			add_by_class(state, claim, csi_node, set);
@@ -239,11 +180,15 @@ static int collect(struct limits_plugin *instance, const struct bt_pod_info *pod
 	return 0;
 }
 
-/** false: there is no limit. If the name has several entries, the last one with a count is used. */
+/**
+ * false: there is no limit, and *out_limit is 0. If the name has several entries, the last one with
+ * a count is used.
+ */
 static bool limit_of(const struct bt_csi_node *csi_node, struct bt_str driver, int64_t *out_limit)
 {
 	bool found = false;
 
+	*out_limit = 0;
 	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
 		const struct bt_csi_node_driver *entry = &csi_node->spec.drivers.items[i];
 
@@ -332,23 +277,6 @@ static bool is_installed(
 	return false;
 }
 
-static int collect_used(struct limits_plugin *instance, const struct bt_node_info *node,
-	const struct bt_csi_node *csi_node, struct berth_error *err)
-{
-	uint32_t pod_count = bt_node_info_pod_count(node);
-
-	for (uint32_t i = 0; i < pod_count; i++) {
-		struct bt_pod_info other;
-
-		bt_node_info_pod_at(node, i, &other);
-		int code = collect(instance, &other, csi_node, false, &instance->used, err);
-		if (code != 0) {
-			return code;
-		}
-	}
-	return 0;
-}
-
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
@@ -357,18 +285,17 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	if (bt_plugin_pod_spec(pod)->volumes.count == 0) {
 		return BT_STATUS_OK;
 	}
-	set_reset(&instance->wanted);
-	set_reset(&instance->used);
+	bt_volume_set_reset(&instance->wanted);
+	bt_volume_set_reset(&instance->used);
 	bt_arena_reset(&instance->arena);
 	const struct bt_csi_node *csi_node =
 		bt_find_csi_node(instance->base.handle->state, bt_node_info_name(node));
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_status status = BT_STATUS_OK;
 	int code = collect(instance, pod, csi_node, true, &instance->wanted, &err);
 
 	if (code == BERTH_ERR_NOT_FOUND) {
-		status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, cycle->arena,
-			bt_str_from(berth_error_message(&err)));
+		struct bt_status status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			cycle->arena, bt_str_from(berth_error_message(&err)));
 		berth_error_finish(&err);
 		return status;
 	}
@@ -393,28 +320,33 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 				missing = driver;
 			}
 		}
-		if (missing.data == NULL) {
-			status = BT_STATUS_OK;
-		} else {
-			status = bt_status_printf(BT_STATUS_UNSCHEDULABLE, cycle->arena,
+		if (missing.data != NULL) {
+			return bt_status_printf(BT_STATUS_UNSCHEDULABLE, cycle->arena,
 				"%.*s CSI driver is not installed on the node",
 				BT_STR_ARG(missing));
 		}
 	}
-	if (!bt_status_is_success(&status) || !has_limits(csi_node)) {
-		return status;
+	if (!has_limits(csi_node)) {
+		return BT_STATUS_OK;
 	}
-	if (collect_used(instance, node, csi_node, &err) != 0) {
-		return bt_status_from_error(cycle->arena, &err);
+	uint32_t pod_count = bt_node_info_pod_count(node);
+	for (uint32_t i = 0; i < pod_count; i++) {
+		struct bt_pod_info other;
+
+		bt_node_info_pod_at(node, i, &other);
+		if (collect(instance, &other, csi_node, false, &instance->used, &err) != 0) {
+			return bt_status_from_error(cycle->arena, &err);
+		}
 	}
 	/*
 	 * Steps 8 to 10 of spec 07b section 1.5. Attached volumes count as used, but a wanted
 	 * volume that is only attached still counts as new.
 	 */
-	struct volume_set *wanted = &instance->wanted;
+	struct bt_volume_set *wanted = &instance->wanted;
 
 	for (uint32_t i = 0; i < wanted->items.count; i++) {
-		wanted->items.items[i].removed = set_has(&instance->used, &wanted->items.items[i]);
+		wanted->items.items[i].removed =
+			bt_volume_set_has(&instance->used, &wanted->items.items[i]);
 	}
 	struct bt_str node_name = bt_node_info_name(node);
 	uint64_t hash = bt_str_hash(node_name);
@@ -432,8 +364,8 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		const struct bt_persistent_volume *volume =
 			bt_find_volume(instance->base.handle->state, volume_name);
 		if (volume != NULL && volume->spec.source.csi != NULL) {
-			set_add(&instance->used,
-				(struct unique_volume){.driver = attachment->spec.attacher,
+			bt_volume_set_add(&instance->used,
+				(struct bt_unique_volume){.driver = attachment->spec.attacher,
 					.handle = volume->spec.source.csi->volume_handle});
 		}
 	}
@@ -456,13 +388,6 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 }
 
 /* Spec: 07b section 1.8. */
-static int64_t count_or_0(const struct bt_csi_node *csi_node, struct bt_str driver)
-{
-	int64_t limit;
-
-	return limit_of(csi_node, driver, &limit) ? limit : 0;
-}
-
 static enum bt_queueing_hint after_csi_node_updated(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)
@@ -471,8 +396,12 @@ static enum bt_queueing_hint after_csi_node_updated(BT_UNUSED struct bt_plugin *
 
 	for (uint32_t i = 0; i < new_node->spec.drivers.count; i++) {
 		struct bt_str driver = new_node->spec.drivers.items[i].name;
+		int64_t before;
+		int64_t after;
 
-		if (count_or_0(new_node, driver) > count_or_0(old_object, driver)) {
+		(void)limit_of(old_object, driver, &before); /* 0 without a limit */
+		(void)limit_of(new_node, driver, &after);    /* 0 without a limit */
+		if (after > before) {
 			return BT_HINT_QUEUE;
 		}
 	}
@@ -559,8 +488,8 @@ static void destroy(struct bt_plugin *plugin)
 	}
 	struct limits_plugin *instance = instance_of(plugin);
 	bt_arena_finish(&instance->arena);
-	set_finish(&instance->wanted);
-	set_finish(&instance->used);
+	bt_volume_set_finish(&instance->wanted);
+	bt_volume_set_finish(&instance->used);
 	bt_vec_finish(&instance->attachments);
 	bt_map_finish(&instance->attachment_map);
 	bt_free(instance);

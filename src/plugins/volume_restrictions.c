@@ -29,16 +29,13 @@ struct disk {
 
 /** Disks of a pod, sorted for binary search, because a pod may have any number of them. */
 struct disk_list {
-	struct disk *items;
-	uint32_t count;
+	BT_VEC(struct disk) list; /* in an arena */
 };
 
 struct restrictions_data {
 	struct disk_list disks;
-	struct bt_str *exclusive; /* W: names of the pod's ReadWriteOncePod claims */
-	uint32_t exclusive_count;
-	int64_t in_use; /* number of other pods that use the disk; may be negative in what-if runs
-	                 */
+	bt_str_list exclusive; /* W: names of the pod's ReadWriteOncePod claims */
+	int64_t in_use; /* other pods that use such a claim; what-if runs may make it negative */
 };
 
 /* Spec: 07b section 2.2. */
@@ -120,42 +117,21 @@ static bool has_disks(const struct bt_pod_spec *spec)
 static struct disk_list disks_of(const struct bt_pod_spec *spec, struct bt_arena *arena)
 {
 	struct disk_list disks = {0};
-	uint32_t count = 0;
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		uint32_t position = 0;
+		struct disk disk;
 
-	for (int pass = 0; pass < 2; pass++) {
-		if (pass == 1) {
-			disks.items = BT_ARENA_NEW_ARRAY(arena, struct disk, count);
-		}
-		for (uint32_t i = 0; i < spec->volumes.count; i++) {
-			uint32_t position = 0;
-			struct disk disk;
-
-			while (next_disk(&spec->volumes.items[i], &position, &disk)) {
-				if (pass == 0) {
-					count++;
-				} else {
-					disks.items[disks.count++] = disk;
-				}
-			}
+		while (next_disk(&spec->volumes.items[i], &position, &disk)) {
+			bt_arena_push(arena, &disks.list, disk);
 		}
 	}
-	if (disks.count > 1) {
-		qsort(disks.items, disks.count, sizeof(*disks.items), compare_uses);
+	if (disks.list.count > 1) {
+		qsort(disks.list.items, disks.list.count, sizeof(*disks.list.items), compare_uses);
 	}
 	return disks;
 }
 
-/**
- * Whether another pod's use of a disk conflicts with the list. Two read-only uses do not conflict.
- */
-static bool conflicts_with(const struct disk_list *disks, const struct disk *other)
-{
-	uint32_t low;
-
-	BT_LOWER_BOUND(low, disks->count, middle, compare_disks(&disks->items[middle], other) < 0);
-	return low < disks->count && compare_disks(&disks->items[low], other) == 0 &&
-		!(disks->items[low].read_only && other->read_only);
-}
+/** Whether another pod's use of a disk conflicts. Two read-only uses do not conflict. */
 
 static bool pod_conflicts(const struct disk_list *disks, const struct bt_pod_spec *other)
 {
@@ -164,20 +140,15 @@ static bool pod_conflicts(const struct disk_list *disks, const struct bt_pod_spe
 		struct disk disk;
 
 		while (next_disk(&other->volumes.items[i], &position, &disk)) {
-			if (conflicts_with(disks, &disk)) {
+			const struct disk *items = disks->list.items;
+			uint32_t at;
+
+			BT_LOWER_BOUND(at, disks->list.count, middle,
+				compare_disks(&items[middle], &disk) < 0);
+			if (at < disks->list.count && compare_disks(&items[at], &disk) == 0 &&
+				!(items[at].read_only && disk.read_only)) {
 				return true;
 			}
-		}
-	}
-	return false;
-}
-
-/* Spec: 07b section 2.3. */
-static bool contains(const struct restrictions_data *data, struct bt_str claim_name)
-{
-	for (uint32_t i = 0; i < data->exclusive_count; i++) {
-		if (bt_str_equal(data->exclusive[i], claim_name)) {
-			return true;
 		}
 	}
 	return false;
@@ -199,7 +170,8 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	}
 	struct restrictions_data *data = BT_ARENA_NEW(cycle->arena, struct restrictions_data);
 	data->disks = disks_of(spec, cycle->arena);
-	data->exclusive = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_str, spec->volumes.count);
+	data->exclusive.items =
+		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_str, spec->volumes.count);
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		const struct bt_pvc_volume_source *source =
 			spec->volumes.items[i].persistent_volume_claim;
@@ -215,8 +187,9 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 				bt_not_found_text(
 					cycle->arena, "persistentvolumeclaim", source->claim_name));
 		}
-		if (bt_claim_is_exclusive(claim) && !contains(data, claim->metadata.name)) {
-			data->exclusive[data->exclusive_count++] = source->claim_name;
+		if (bt_claim_is_exclusive(claim) &&
+			!bt_str_list_has(&data->exclusive, claim->metadata.name)) {
+			data->exclusive.items[data->exclusive.count++] = source->claim_name;
 			data->in_use += bt_state_is_claim_used(state,
 				bt_arena_printf(cycle->arena, "%.*s/%.*s",
 					BT_STR_ARG(pod->namespace_),
@@ -262,7 +235,7 @@ static struct bt_status count_pod(const struct bt_plugin *plugin, struct bt_cycl
 		const struct bt_pvc_volume_source *source =
 			spec->volumes.items[i].persistent_volume_claim;
 
-		if (source != NULL && contains(data, source->claim_name)) {
+		if (source != NULL && bt_str_list_has(&data->exclusive, source->claim_name)) {
 			data->in_use += step;
 		}
 	}
@@ -289,7 +262,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	const struct restrictions_data *data = bt_plugin_pre_filter_data(plugin, cycle);
 	struct disk_list disks =
 		data != NULL ? data->disks : disks_of(bt_plugin_pod_spec(pod), cycle->arena);
-	uint32_t pod_count = disks.count != 0 ? bt_node_info_pod_count(node) : 0;
+	uint32_t pod_count = disks.list.count != 0 ? bt_node_info_pod_count(node) : 0;
 
 	for (uint32_t i = 0; i < pod_count; i++) {
 		struct bt_pod_info other;

@@ -3,8 +3,7 @@
  * VolumeZone (PreFilter, Filter): zone and region labels of bound volumes must match the node's
  * labels. Spec: 07b section 3.
  */
-#include <stdlib.h>
-
+#include "api/change.h"
 #include "plugins/common_plugin.h"
 #include "plugins/common_sign.h"
 #include "plugins/common_volume.h"
@@ -28,40 +27,14 @@ static const struct bt_str ga_keys[] = {
 
 /** A constraint: the node's label `key` must have one of the values. */
 struct constraint {
-	uint32_t key;          /* index in topology_keys */
-	struct bt_str *values; /* sorted, without duplicates */
-	uint32_t value_count;
+	uint32_t key;       /* index in topology_keys */
+	bt_str_list values; /* sorted, without duplicates */
 };
 
 struct zone_data {
 	struct constraint *items;
 	uint32_t count;
-	uint32_t capacity;
 };
-
-/** Parse the zones of a label value. false: a part is empty, so the label is ignored. */
-static bool parse_zones(
-	struct bt_str value, struct bt_arena *arena, struct constraint *out_constraint)
-{
-	uint32_t count = bt_zone_label_parts(value, NULL, 0);
-	struct bt_str *parts = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count);
-
-	uint32_t kept = 0;
-
-	(void)bt_zone_label_parts(value, parts, count); /* returns the same count */
-	qsort(parts, count, sizeof(*parts), bt_str_compare_qsort);
-	for (uint32_t i = 0; i < count; i++) {
-		if (parts[i].length == 0) {
-			return false;
-		}
-		if (kept == 0 || !bt_str_equal(parts[kept - 1], parts[i])) {
-			parts[kept++] = parts[i];
-		}
-	}
-	out_constraint->values = parts;
-	out_constraint->value_count = kept;
-	return true;
-}
 
 /** Make the constraints of one volume, at most one for each key. Returns their number. */
 static uint32_t constraints_of(const struct bt_persistent_volume *volume, struct bt_arena *arena,
@@ -73,10 +46,12 @@ static uint32_t constraints_of(const struct bt_persistent_volume *volume, struct
 		const struct bt_str *value =
 			bt_str_map_find(&volume->metadata.labels, topology_keys[key]);
 
-		out_constraints[count].key = key;
-		if (value != NULL && parse_zones(*value, arena, &out_constraints[count])) {
-			count++;
+		if (value == NULL) {
+			continue;
 		}
+		out_constraints[count] = (struct constraint){key, bt_zones_of_label(*value, arena)};
+		/* A label with an empty part, which sorts first, is ignored. */
+		count += out_constraints[count].values.items[0].length != 0;
 	}
 	return count;
 }
@@ -186,12 +161,7 @@ static bool fits(const struct constraint *constraint, const struct bt_str_map *l
 	if (value == NULL) {
 		value = bt_str_map_find(labels, ga_keys[constraint->key]);
 	}
-	for (uint32_t i = 0; value != NULL && i < constraint->value_count; i++) {
-		if (bt_str_equal(constraint->values[i], *value)) {
-			return true;
-		}
-	}
-	return false;
+	return value != NULL && bt_str_list_has(&constraint->values, *value);
 }
 
 static bool has_topology_label(const struct bt_str_map *labels)
@@ -246,19 +216,6 @@ static enum bt_queueing_hint after_storage_class_added(BT_UNUSED struct bt_plugi
 		: BT_HINT_SKIP;
 }
 
-static bool same_constraint(const struct constraint *a, const struct constraint *b)
-{
-	if (a->key != b->key || a->value_count != b->value_count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->value_count; i++) {
-		if (!bt_str_equal(a->values[i], b->values[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static bool same_constraints(
 	const struct bt_persistent_volume *a, const struct bt_persistent_volume *b)
 {
@@ -270,7 +227,8 @@ static bool same_constraints(
 		(count == 0 || bt_str_equal(a->metadata.name, b->metadata.name));
 
 	for (uint32_t i = 0; same && i < count; i++) {
-		same = same_constraint(&left[i], &right[i]);
+		same = left[i].key == right[i].key &&
+			bt_str_list_equal(&left[i].values, &right[i].values);
 	}
 	bt_arena_finish(&arena);
 	return same;
