@@ -84,73 +84,57 @@ static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools
 
 /* Checks of cached verdicts and counters against recomputed ones (BERTH_VERIFY=1). */
 
-static bool verify_device(
-	struct bt_search *search, const struct bt_pool_device *device, struct bt_strbuf *out_reason)
+/** Aborts if a refresh changes a counter although the version is unchanged. */
+static void verify_counters(struct bt_device_pools *pools, const struct bt_pool_view *view)
 {
-	struct bt_device_pools *pools = search->pools;
-
-	for (uint32_t o = 0; o < search->prepared->option_count; o++) {
-		const struct bt_option *option = &search->prepared->options[o];
-		for (uint32_t i = 0; i < option->program_count; i++) {
-			const struct bt_selector_program *program =
-				&pools->programs.items[option->programs[i]];
-			if (!bt_selector_verdict_is_valid(pools, program, device->row)) {
-				bt_strbuf_printf(out_reason,
-					"the verdict of %.*s on device %.*s is not what was kept",
-					(int)program->length, program->text,
-					BT_STR_ARG(pools->rows.items[device->row].spec->name));
-				return false;
-			}
-		}
-	}
-	return true;
-}
-
-/** Checks that a refresh changes nothing as long as the version is unchanged. */
-static bool verify_counters(
-	struct bt_search *search, const struct bt_pool_view *view, struct bt_strbuf *out_reason)
-{
-	struct bt_device_pools *pools = search->pools;
 	struct bt_pool_counters *counters = view->counters;
 	uint32_t count = counters->counters.count;
 	bt_int128 *kept = bt_calloc(count, sizeof(*kept));
-	bool is_same = true;
 
 	for (uint32_t i = 0; i < count; i++) {
 		kept[i] = counters->counters.items[i].available;
 	}
 	bt_pool_counters_refresh(pools, view->pool, counters);
 	for (uint32_t i = 0; i < count; i++) {
-		is_same = is_same && kept[i] == counters->counters.items[i].available;
+		if (kept[i] != counters->counters.items[i].available) {
+			bt_panic("allocator: counters of pool %.*s/%.*s are not what was kept",
+				BT_STR_ARG(bt_pool_driver(pools, view->pool)),
+				BT_STR_ARG(bt_pool_name(pools, view->pool)));
+		}
 	}
 	bt_free(kept);
-	if (!is_same) {
-		bt_strbuf_printf(out_reason, "counters of pool %.*s/%.*s are not what was kept",
-			BT_STR_ARG(bt_pool_driver(pools, view->pool)),
-			BT_STR_ARG(bt_pool_name(pools, view->pool)));
-	}
-	return is_same;
 }
 
 /** Compares cached verdicts and counters of the node's devices with recomputed ones. */
-static bool search_verify_devices(struct bt_search *search, struct bt_strbuf *out_reason)
+static void verify_devices(const struct bt_search *search)
 {
+	struct bt_device_pools *pools = search->pools;
+
 	for (uint32_t v = 0; v < search->node->items.count; v++) {
 		const struct bt_pool_view *view = search->node->items.items[v].view;
-		for (uint32_t i = 0; i < view->devices.count; i++) {
-			if (!verify_device(search, &view->devices.items[i], out_reason)) {
-				return false;
+		for (uint32_t n = 0; n < view->devices.count * search->prepared->option_count;
+			n++) {
+			uint32_t row = view->devices.items[n / search->prepared->option_count].row;
+			const struct bt_option *option =
+				&search->prepared->options[n % search->prepared->option_count];
+			for (uint32_t i = 0; i < option->program_count; i++) {
+				const struct bt_selector_program *program =
+					&pools->programs.items[option->programs[i]];
+				if (!bt_selector_verdict_is_valid(pools, program, row)) {
+					bt_panic("allocator: the verdict of %.*s on device %.*s is "
+						 "not what was kept",
+						(int)program->length, program->text,
+						BT_STR_ARG(pools->rows.items[row].spec->name));
+				}
 			}
 		}
 		if (view->counters != NULL && view->counters->is_fresh &&
 			view->counters->version ==
-				bt_allocated_pool_version(&search->pools->dra->allocated,
-					search->pools->pools.items[view->pool].id) &&
-			!verify_counters(search, view, out_reason)) {
-			return false;
+				bt_allocated_pool_version(&pools->dra->allocated,
+					pools->pools.items[view->pool].id)) {
+			verify_counters(pools, view);
 		}
 	}
-	return true;
 }
 
 struct bt_allocator *bt_allocator_create(
@@ -178,32 +162,18 @@ static bool has_broken_pool(const struct bt_search *search)
 		if (view->state != BT_POOL_BROKEN) {
 			continue;
 		}
-		struct bt_str slice = pools->slices.items[view->slices.items[0]].object->meta->name;
-		if (view->broken_row != BT_DEVICE_NONE) {
-			(void)bt_error_set(search->err, BERTH_ERR_INVALID,
-				"gather pool information: failed to perform node selection for "
-				"device %.*s in slice %.*s: %.*s",
-				BT_STR_ARG(pools->rows.items[view->broken_row].spec->name),
-				BT_STR_ARG(slice),
-				BT_STR_ARG(pools->scopes.items[view->broken_scope].problem));
-		} else {
-			(void)bt_error_set(search->err, BERTH_ERR_INVALID,
-				"gather pool information: failed to perform node selection for "
-				"slice %.*s: failed to parse node selector: %.*s",
-				BT_STR_ARG(slice),
-				BT_STR_ARG(pools->scopes.items[view->broken_scope].problem));
-		}
+		bool is_device = view->broken_row != BT_DEVICE_NONE;
+		(void)bt_error_set(search->err, BERTH_ERR_INVALID,
+			"gather pool information: failed to perform node selection for "
+			"%s%.*s%sslice %.*s: %s%.*s",
+			is_device ? "device " : "",
+			BT_STR_ARG(is_device ? pools->rows.items[view->broken_row].spec->name
+					     : BT_STR("")),
+			is_device ? " in " : "",
+			BT_STR_ARG(pools->slices.items[view->slices.items[0]].object->meta->name),
+			is_device ? "" : "failed to parse node selector: ",
+			BT_STR_ARG(pools->scopes.items[view->broken_scope].problem));
 		return true;
-	}
-	return false;
-}
-
-static bool has_invalid_pool(const struct bt_node_pools *node)
-{
-	for (uint32_t i = 0; i < node->items.count; i++) {
-		if (node->items.items[i].view->state == BT_POOL_INVALID) {
-			return true;
-		}
 	}
 	return false;
 }
@@ -217,6 +187,7 @@ static struct bt_allocation_choice *create_choice(struct bt_allocator *allocator
 	choice->prepared = prepared;
 	choice->slot = slot;
 	choice->device_count = device_count;
+	choice->score = 0;
 	return choice;
 }
 
@@ -249,20 +220,6 @@ void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, u
 	}
 }
 
-/**
- * Score of an option that is an alternative of a request; the first alternative has
- * FirstAvailableMax.
- */
-static uint32_t option_score(const struct bt_prepared *prepared, const struct bt_option *option)
-{
-	const struct bt_prepared_request *request =
-		&prepared->requests[prepared->items[option->claim].first_request + option->request];
-
-	return request->has_alternatives ? FIRST_AVAILABLE_SCORE -
-			(uint32_t)(option - &prepared->options[request->first_option])
-					 : 0;
-}
-
 /** out_choice may be NULL. */
 static struct bt_node_allocation search_node(struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count,
@@ -277,13 +234,8 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 	}
 	bt_search_begin(&search, allocator, slot, claims, count, err);
 	if (BT_UNLIKELY(allocator->options.verify)) {
-		struct bt_strbuf reason = {0};
-
 		bt_device_pools_verify_node(search.pools, search.slot);
-		if (!search_verify_devices(&search, &reason)) {
-			bt_panic("allocator: %s", bt_strbuf_c(&reason));
-		}
-		bt_strbuf_finish(&reason);
+		verify_devices(&search);
 		search.node = bt_device_pools_of_node(search.pools, search.slot);
 	}
 	if (BT_UNLIKELY(search.node->has_problem) && has_broken_pool(&search)) {
@@ -303,9 +255,17 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 		for (uint32_t i = 0; i < memory->taken.count; i++) {
 			/* The devices of a request follow one another. */
 			const struct bt_option *option = memory->taken.items[i].option;
-			answer.score += i == 0 || memory->taken.items[i - 1].option != option
-				? option_score(search.prepared, option)
-				: 0;
+			const struct bt_prepared *prepared = search.prepared;
+			const struct bt_prepared_request *request =
+				&prepared->requests[prepared->items[option->claim].first_request +
+					option->request];
+
+			if (request->has_alternatives &&
+				(i == 0 || memory->taken.items[i - 1].option != option)) {
+				answer.score += FIRST_AVAILABLE_SCORE -
+					(uint32_t)(option -
+						&prepared->options[request->first_option]);
+			}
 		}
 		if (out_choice != NULL) {
 			struct bt_allocation_choice *choice = create_choice(
@@ -314,6 +274,7 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 				choice->devices[i].row = memory->taken.items[i].row;
 				choice->devices[i].option = memory->taken.items[i].option;
 			}
+			choice->score = answer.score;
 			*out_choice = choice;
 		}
 		break;
@@ -322,9 +283,12 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 		break;
 	case BT_SEARCH_NO:
 	case BT_SEARCH_TOO_MANY:
-		answer.outcome = search.node->has_problem && has_invalid_pool(search.node)
-			? BT_ALLOCATION_INVALID_POOL
-			: BT_ALLOCATION_NONE;
+		for (uint32_t i = 0; search.node->has_problem && i < search.node->items.count;
+			i++) {
+			if (search.node->items.items[i].view->state == BT_POOL_INVALID) {
+				answer.outcome = BT_ALLOCATION_INVALID_POOL;
+			}
+		}
 		break;
 	}
 	/* Give back all devices: the search must leave no trace. */
@@ -391,13 +355,5 @@ enum bt_allocation_outcome bt_allocator_allocate(struct bt_allocator *allocator,
 
 uint32_t bt_allocation_choice_score(const struct bt_allocation_choice *choice)
 {
-	uint32_t score = 0;
-
-	for (uint32_t i = 0; i < choice->device_count; i++) {
-		const struct bt_option *option = choice->devices[i].option;
-		score += i == 0 || choice->devices[i - 1].option != option
-			? option_score(choice->prepared, option)
-			: 0;
-	}
-	return score;
+	return choice->score;
 }

@@ -97,6 +97,7 @@ struct bt_chosen_device {
 struct bt_allocation_choice {
 	const struct bt_prepared *prepared;
 	uint32_t slot;
+	uint32_t score; /* of the chosen alternatives */
 	uint32_t device_count;
 	struct bt_chosen_device devices[];
 };

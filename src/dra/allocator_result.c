@@ -87,35 +87,25 @@ static const struct bt_option *option_of_request(
 	return &prepared->options[item->first_option];
 }
 
-/** Names of all requests that use the class. */
-static bt_str_list requests_of_class(
-	const struct result_builder *builder, const struct bt_device_class *device_class)
+/** Names of all requests that use the class of this request; none if an earlier one uses it. */
+static bt_str_list requests_of_class(const struct result_builder *builder, uint32_t first)
 {
-	bt_str_list names = {0};
+	const struct bt_device_class *device_class =
+		option_of_request(builder, first)->device_class;
+	bt_str_list names = {.present = true};
 
 	names.items =
 		BT_ARENA_NEW_ARRAY(builder->arena, struct bt_str, builder->claim->request_count);
-	names.present = true;
 	for (uint32_t r = 0; r < builder->claim->request_count; r++) {
 		const struct bt_option *option = option_of_request(builder, r);
 		if (option->device_class == device_class) {
+			if (r < first) {
+				return (bt_str_list){0};
+			}
 			names.items[names.count++] = bt_option_name(option, builder->arena);
 		}
 	}
 	return names;
-}
-
-static bool is_first_of_class(const struct result_builder *builder, uint32_t request)
-{
-	const struct bt_device_class *device_class =
-		option_of_request(builder, request)->device_class;
-
-	for (uint32_t r = 0; r < request; r++) {
-		if (option_of_request(builder, r)->device_class == device_class) {
-			return false;
-		}
-	}
-	return true;
 }
 
 typedef BT_VEC(struct bt_device_allocation_configuration) configuration_vec;
@@ -151,11 +141,7 @@ typedef BT_VEC(struct bt_node_selector_requirement) requirement_vec;
 static bool has_values(const bt_str_list *a, const bt_str_list *b)
 {
 	for (uint32_t i = 0; i < a->count; i++) {
-		uint32_t k = 0;
-		while (k < b->count && !bt_str_equal(a->items[i], b->items[k])) {
-			k++;
-		}
-		if (k == b->count) {
+		if (!bt_str_list_has(b, a->items[i])) {
 			return false;
 		}
 	}
@@ -186,25 +172,22 @@ static struct bt_node_selector *make_selector(const struct result_builder *build
 	struct bt_node_selector *selector = BT_ARENA_NEW(builder->arena, struct bt_node_selector);
 	struct bt_node_selector_term *term =
 		BT_ARENA_NEW(builder->arena, struct bt_node_selector_term);
-	size_t item_bytes = sizeof(struct bt_node_selector_requirement);
+	const requirement_vec *const vecs[] = {expressions, fields};
+	bt_node_selector_requirement_list *const lists[] = {
+		&term->match_expressions, &term->match_fields};
 
 	selector->terms.items = term;
 	selector->terms.count = 1;
 	selector->terms.present = true;
-	if (expressions->count != 0) {
-		term->match_expressions.items =
-			bt_arena_alloc(builder->arena, expressions->count * item_bytes);
-		memcpy(term->match_expressions.items, expressions->items,
-			expressions->count * item_bytes);
-		term->match_expressions.count = expressions->count;
-		term->match_expressions.present = true;
-	}
-	if (fields->count != 0) {
-		term->match_fields.items =
-			bt_arena_alloc(builder->arena, fields->count * item_bytes);
-		memcpy(term->match_fields.items, fields->items, fields->count * item_bytes);
-		term->match_fields.count = fields->count;
-		term->match_fields.present = true;
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
+		if (vecs[i]->count != 0) {
+			size_t bytes = vecs[i]->count * sizeof(vecs[i]->items[0]);
+
+			lists[i]->items = bt_arena_alloc(builder->arena, bytes);
+			memcpy(lists[i]->items, vecs[i]->items, bytes);
+			lists[i]->count = vecs[i]->count;
+			lists[i]->present = true;
+		}
 	}
 	return selector;
 }
@@ -284,13 +267,15 @@ int bt_allocation_choice_result(const struct bt_allocator *allocator,
 	for (uint32_t r = 0; r < builder.claim->request_count; r++) {
 		const struct bt_device_class *device_class =
 			option_of_request(&builder, r)->device_class;
-		if (device_class->spec.config.count == 0 || !is_first_of_class(&builder, r)) {
-			continue;
+		bt_str_list requests = {0};
+		if (device_class->spec.config.count != 0) {
+			requests = requests_of_class(&builder, r);
 		}
-		for (uint32_t k = 0; k < device_class->spec.config.count; k++) {
+		for (uint32_t k = 0; requests.count != 0 && k < device_class->spec.config.count;
+			k++) {
 			struct bt_device_allocation_configuration entry = {
 				.source = BT_STR("FromClass"),
-				.requests = requests_of_class(&builder, device_class),
+				.requests = requests,
 				.configuration = device_class->spec.config.items[k].configuration,
 			};
 			bt_vec_push(&configs, entry);

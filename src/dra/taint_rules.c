@@ -36,13 +36,6 @@ static bool matches_pool(
 			is_named(selector->pool, slice->spec.pool.name));
 }
 
-static bool matches_device(const struct bt_device_taint_rule *rule, const struct bt_device *device)
-{
-	const struct bt_device_taint_selector *selector = rule->spec.device_selector;
-
-	return selector == NULL || is_named(selector->device, device->name);
-}
-
 static bool patch_device(struct bt_device *device, const struct bt_device_taint_rule *const *rules,
 	uint32_t rule_count, struct bt_arena *arena)
 {
@@ -54,7 +47,8 @@ static bool patch_device(struct bt_device *device, const struct bt_device_taint_
 		memcpy(taints, device->taints.items, count * sizeof(*taints));
 	}
 	for (uint32_t i = 0; i < rule_count; i++) {
-		if (matches_device(rules[i], device)) {
+		const struct bt_device_taint_selector *selector = rules[i]->spec.device_selector;
+		if (selector == NULL || is_named(selector->device, device->name)) {
 			taints[count++] = rules[i]->spec.taint;
 		}
 	}
@@ -88,7 +82,7 @@ static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_obj
 	while ((rule = bt_object_store_next(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE,
 			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
 		if (matches_pool(rule, &slice)) {
-			(matching)[rule_count++] = rule;
+			matching[rule_count++] = rule;
 		}
 	}
 

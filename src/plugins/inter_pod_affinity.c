@@ -602,32 +602,20 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return BT_STATUS_OK;
 }
 
-/** Whether nodes in a domain with this number are rejected. */
-typedef bool (*judge_function)(int64_t number);
-
-static bool is_positive(int64_t number)
-{
-	return number > 0;
-}
-
-static bool is_not_positive(int64_t number)
-{
-	return number <= 0;
-}
-
-static bool never(BT_UNUSED int64_t number)
-{
-	return false;
-}
-
 /** Rejection of nodes by the domains of one table. */
 struct rejection {
 	const struct bt_affinity_tables *tables;
 	uint32_t table;
-	judge_function judge;
-	bool without_label; /* nodes without the key are rejected too */
+	int64_t first_rejected; /* domains with a number from here on are rejected, */
+	int64_t last_rejected;  /* up to this number */
+	bool without_label;     /* nodes without the key are rejected too */
 	uint8_t reason;
 };
+
+static bool rejects(const struct rejection *rejection, int64_t number)
+{
+	return number >= rejection->first_rejected && number <= rejection->last_rejected;
+}
 
 /** Details by domain, changes included. Borrowed until the next pass. */
 static const uint8_t *evaluate_domains(
@@ -642,14 +630,14 @@ static const uint8_t *evaluate_domains(
 	uint8_t *verdicts = instance->verdicts.items;
 	sum_table(table, instance->sums.items);
 	for (uint32_t i = 1; i < count; i++) {
-		verdicts[i] = rejection->judge(instance->sums.items[i]) ? rejection->reason : 0;
+		verdicts[i] = rejects(rejection, instance->sums.items[i]) ? rejection->reason : 0;
 	}
 	for (uint32_t i = 0; i < changes->count; i++) {
 		uint32_t domain = changes->items[i].domain;
 		if (changes->items[i].table == rejection->table) {
 			int64_t number =
 				bt_affinity_tables_at(rejection->tables, rejection->table, domain);
-			verdicts[domain] = rejection->judge(number) ? rejection->reason : 0;
+			verdicts[domain] = rejects(rejection, number) ? rejection->reason : 0;
 		}
 	}
 	verdicts[0] = rejection->without_label ? rejection->reason : 0;
@@ -682,8 +670,9 @@ static bool reject_by_tables(struct affinity_plugin *instance, struct rejection 
 			} else if (detail[slot] == 0) {
 				bool is_rejected = domain == 0
 					? rejection->without_label
-					: rejection->judge(bt_affinity_tables_at(
-						  rejection->tables, i, domain));
+					: rejects(rejection,
+						  bt_affinity_tables_at(
+							  rejection->tables, i, domain));
 				detail[slot] = is_rejected ? rejection->reason : 0;
 			}
 			rejected |= detail[slot];
@@ -699,14 +688,23 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 {
 	struct affinity_plugin *instance = instance_of(plugin);
 	const struct bt_affinity_filter_data *counted = data;
-	struct rejection near = {.tables = &counted->near,
-		.judge = bt_affinity_is_first_of_its_kind(counted) ? never : is_not_positive,
+	struct rejection near = {
+		.tables = &counted->near,
+		/* The first pod of its kind is rejected by no number. */
+		.first_rejected = bt_affinity_is_first_of_its_kind(counted) ? INT64_MAX : INT64_MIN,
+		.last_rejected = 0,
 		.without_label = true,
-		.reason = DETAIL_AFFINITY};
+		.reason = DETAIL_AFFINITY,
+	};
 	struct rejection apart = {
-		.tables = &counted->apart, .judge = is_positive, .reason = DETAIL_ANTI_AFFINITY};
-	struct rejection existing = {
-		.tables = &counted->existing, .judge = is_positive, .reason = DETAIL_EXISTING};
+		.tables = &counted->apart,
+		.first_rejected = 1,
+		.last_rejected = INT64_MAX,
+		.reason = DETAIL_ANTI_AFFINITY,
+	};
+	struct rejection existing = apart;
+	existing.tables = &counted->existing;
+	existing.reason = DETAIL_EXISTING;
 
 	for (uint32_t i = 0; i < counted->affinity.count; i++) {
 		if (counted->affinity.items[i].table == BT_NO_TABLE) {

@@ -105,23 +105,6 @@ static int64_t volume_score(const struct bt_shape_point *shape, uint32_t point_c
 }
 
 /* Hints. Spec: 07 section 12. */
-static bool same_term(
-	const struct bt_topology_selector_term *a, const struct bt_topology_selector_term *b)
-{
-	if (a->match_label_expressions.count != b->match_label_expressions.count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->match_label_expressions.count; i++) {
-		if (!bt_str_equal(a->match_label_expressions.items[i].key,
-			    b->match_label_expressions.items[i].key) ||
-			!bt_str_list_equal(&a->match_label_expressions.items[i].values,
-				&b->match_label_expressions.items[i].values)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /** Treats absent and empty lists as equal. */
 static bool same_topologies(const struct bt_storage_class *a, const struct bt_storage_class *b)
 {
@@ -129,8 +112,20 @@ static bool same_topologies(const struct bt_storage_class *a, const struct bt_st
 		return false;
 	}
 	for (uint32_t i = 0; i < a->allowed_topologies.count; i++) {
-		if (!same_term(&a->allowed_topologies.items[i], &b->allowed_topologies.items[i])) {
+		const struct bt_topology_selector_term *left = &a->allowed_topologies.items[i];
+		const struct bt_topology_selector_term *right = &b->allowed_topologies.items[i];
+		uint32_t count = left->match_label_expressions.count;
+
+		if (count != right->match_label_expressions.count) {
 			return false;
+		}
+		for (uint32_t k = 0; k < count; k++) {
+			if (!bt_str_equal(left->match_label_expressions.items[k].key,
+				    right->match_label_expressions.items[k].key) ||
+				!bt_str_list_equal(&left->match_label_expressions.items[k].values,
+					&right->match_label_expressions.items[k].values)) {
+				return false;
+			}
 		}
 	}
 	return true;
