@@ -90,13 +90,6 @@ static void index_special(struct bt_claim_cache *cache, uint32_t id)
 	}
 }
 
-static bool is_before(const struct bt_object_meta *a, const struct bt_object_meta *b)
-{
-	int order = bt_str_compare(a->namespace_, b->namespace_);
-
-	return order < 0 || (order == 0 && bt_str_compare(a->name, b->name) < 0);
-}
-
 struct bt_object *bt_dra_claim_of(const struct bt_state *state, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {
@@ -115,28 +108,19 @@ struct bt_object *bt_claim_cache_find_special(
 	BT_MAP_EACH (&cache->special_map, hash, id) {
 		struct bt_object *claim = cache->claims.items[id].latest;
 		const struct bt_owner_reference *owner = special_owner(claim->meta);
+		int order = found == NULL
+			? -1
+			: bt_str_compare(claim->meta->namespace_, found->meta->namespace_);
+
+		if (order == 0) {
+			order = bt_str_compare(claim->meta->name, found->meta->name);
+		}
 		if (owner != NULL && bt_str_equal(owner->name, pod_name) &&
-			bt_str_equal(owner->uid, pod_uid) &&
-			(found == NULL || is_before(claim->meta, found->meta))) {
+			bt_str_equal(owner->uid, pod_uid) && order < 0) {
 			found = claim;
 		}
 	}
 	return found;
-}
-
-static void add(struct bt_claim_cache *cache, struct bt_object *object)
-{
-	struct bt_cached_claim claim = {
-		.api = bt_object_share(object),
-		.latest = bt_object_share(object),
-		.hash = bt_hash_name(object->meta->namespace_, object->meta->name),
-	};
-	uint32_t id;
-
-	bt_vec_store(&cache->claims, &cache->free_ids, claim, id);
-	bt_map_insert(&cache->map, claim.hash, id);
-	index_special(cache, id);
-	notify_listener(cache, NULL, object);
 }
 
 static void replace_latest(struct bt_claim_cache *cache, uint32_t id, struct bt_object *object)
@@ -171,9 +155,18 @@ void bt_claim_cache_observe(void *dra, struct bt_object *old_claim, struct bt_ob
 	uint32_t id = find_id(cache, meta->namespace_, meta->name);
 
 	if (id == UINT32_MAX) {
-		if (new_claim != NULL) {
-			add(cache, new_claim);
+		if (new_claim == NULL) {
+			return;
 		}
+		struct bt_cached_claim claim = {
+			.api = bt_object_share(new_claim),
+			.latest = bt_object_share(new_claim),
+			.hash = bt_hash_name(meta->namespace_, meta->name),
+		};
+		bt_vec_store(&cache->claims, &cache->free_ids, claim, id);
+		bt_map_insert(&cache->map, claim.hash, id);
+		index_special(cache, id);
+		notify_listener(cache, NULL, new_claim);
 	} else if (new_claim == NULL) {
 		struct bt_cached_claim claim = cache->claims.items[id];
 

@@ -6,17 +6,6 @@
 
 /* Node names and node selectors of slices and devices, parsed once. Spec: 12 section 9.1. */
 
-static uint64_t hash_of(enum bt_node_scope_kind kind, struct bt_str node_name,
-	const struct bt_node_selector *selector)
-{
-	uint64_t hash = bt_hash_u64(0, (uint64_t)kind);
-
-	if (kind == BT_NODE_SCOPE_NAME) {
-		return bt_hash_u64(hash, bt_str_hash(node_name));
-	}
-	return selector != NULL ? bt_message_hash(&bt_node_selector_message, hash, selector) : hash;
-}
-
 /** SELECTOR: also finds BROKEN, the result of a failed parse. */
 static uint32_t find(const struct bt_device_pools *pools, enum bt_node_scope_kind kind,
 	uint64_t hash, struct bt_str node_name, const struct bt_node_selector *selector)
@@ -57,7 +46,12 @@ static uint32_t node_scope_ref(struct bt_device_pools *pools, struct bt_str node
 	if (scope.kind != BT_NODE_SCOPE_SELECTOR) {
 		selector = NULL;
 	}
-	scope.hash = hash_of(scope.kind, node_name, selector);
+	scope.hash = bt_hash_u64(0, (uint64_t)scope.kind);
+	if (scope.kind == BT_NODE_SCOPE_NAME) {
+		scope.hash = bt_hash_u64(scope.hash, bt_str_hash(node_name));
+	} else if (selector != NULL) {
+		scope.hash = bt_message_hash(&bt_node_selector_message, scope.hash, selector);
+	}
 	uint32_t id = find(pools, scope.kind, scope.hash, node_name, selector);
 	if (id == BT_POOL_NONE) {
 		scope.cached_slot = BT_SLOT_NONE;

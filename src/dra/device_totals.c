@@ -106,20 +106,6 @@ static bool is_everywhere(const struct bt_device_pools *pools, const struct bt_p
 			kind == BT_NODE_SCOPE_NOWHERE || kind == BT_NODE_SCOPE_BROKEN);
 }
 
-/** Whether the node reaches a device of a slice with perDeviceNodeSelection. */
-static bool reaches_device(struct bt_device_pools *pools, const struct bt_device_row *row,
-	uint32_t slot, struct reached_devices *reached)
-{
-	if (row->spec->all_nodes.value) {
-		return true;
-	}
-	if (pools->scopes.items[row->scope].kind == BT_NODE_SCOPE_BROKEN) {
-		reached->is_broken = true;
-		return false;
-	}
-	return bt_node_scope_matches(pools, row->scope, slot);
-}
-
 static void intern_selectors(struct bt_dra *dra, const struct bt_device_class *device_class)
 {
 	struct bt_device_totals_cache *cache = dra->totals;
@@ -143,10 +129,15 @@ static void add_slice(struct bt_dra *dra, const struct bt_pool_slice *slice, uin
 
 	for (uint32_t i = 0; i < slice->rows.count && !reached->is_broken; i++) {
 		uint32_t row = slice->rows.items[i];
+		const struct bt_device_row *item = &pools->rows.items[row];
 
-		if (slice->per_device &&
-			!reaches_device(pools, &pools->rows.items[row], slot, reached)) {
-			continue;
+		if (slice->per_device && !item->spec->all_nodes.value) {
+			reached->is_broken |=
+				pools->scopes.items[item->scope].kind == BT_NODE_SCOPE_BROKEN;
+			if (reached->is_broken ||
+				!bt_node_scope_matches(pools, item->scope, slot)) {
+				continue;
+			}
 		}
 		const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
 		const struct bt_device_totals_cache *cache = dra->totals;
@@ -300,53 +291,51 @@ static bool selects(struct slice_count *count, const struct bt_node_selector *se
 	return matches;
 }
 
-static bool reaches_slice(struct slice_count *count, const struct bt_resource_slice_spec *spec)
+/** Whether a slice or a device with these node fields is on the node. none: without any of them. */
+static bool is_on_node(struct slice_count *count, bool all_nodes, struct bt_str node_name,
+	const struct bt_node_selector *selector, bool none)
 {
-	if (spec->all_nodes.value || bt_str_equal(spec->node_name, count->node_name)) {
+	if (all_nodes || bt_str_equal(node_name, count->node_name)) {
 		return true;
 	}
-	if (spec->node_selector != NULL) {
-		return spec->node_name.length == 0 && selects(count, spec->node_selector);
+	if (selector != NULL) {
+		return node_name.length == 0 && selects(count, selector);
 	}
-	return spec->node_name.length == 0;
-}
-
-static bool is_of_class(struct slice_count *count, const struct bt_resource_slice *slice,
-	const struct bt_device *device, uint32_t device_id)
-{
-	const struct bt_device_class_spec *spec = &count->device_class->spec;
-	enum bt_verdict verdict = BT_VERDICT_TRUE;
-
-	for (uint32_t i = 0; verdict == BT_VERDICT_TRUE && i < spec->selectors.count; i++) {
-		if (spec->selectors.items[i].cel != NULL) {
-			verdict =
-				bt_dra_select(count->dra, spec->selectors.items[i].cel->expression,
-					slice, device, device_id, NULL);
-		}
-	}
-	count->is_broken |= verdict == BT_VERDICT_ERROR;
-	return verdict == BT_VERDICT_TRUE;
+	return none && node_name.length == 0;
 }
 
 static void count_slice(struct slice_count *count, const struct bt_resource_slice *slice)
 {
-	bool per_device = slice->spec.per_device_node_selection.value;
+	const struct bt_resource_slice_spec *spec = &slice->spec;
+	const struct bt_device_class_spec *class_spec = &count->device_class->spec;
+	bool per_device = spec->per_device_node_selection.value;
 
-	if (!per_device && !reaches_slice(count, &slice->spec)) {
+	if (!per_device &&
+		!is_on_node(
+			count, spec->all_nodes.value, spec->node_name, spec->node_selector, true)) {
 		return;
 	}
-	for (uint32_t i = 0; i < slice->spec.devices.count; i++) {
-		const struct bt_device *device = &slice->spec.devices.items[i];
+	for (uint32_t i = 0; i < spec->devices.count; i++) {
+		const struct bt_device *device = &spec->devices.items[i];
 		uint32_t id = bt_device_ids_find(
-			&count->dra->ids, slice->spec.driver, slice->spec.pool.name, device->name);
+			&count->dra->ids, spec->driver, spec->pool.name, device->name);
+		enum bt_verdict verdict = BT_VERDICT_TRUE;
 
-		if ((!per_device ||
-			    (device->all_nodes.value ||
-				    bt_str_equal(device->node_name, count->node_name) ||
-				    (device->node_selector != NULL &&
-					    device->node_name.length == 0 &&
-					    selects(count, device->node_selector)))) &&
-			is_of_class(count, slice, device, id)) {
+		if (per_device &&
+			!is_on_node(count, device->all_nodes.value, device->node_name,
+				device->node_selector, false)) {
+			continue;
+		}
+		for (uint32_t k = 0; verdict == BT_VERDICT_TRUE && k < class_spec->selectors.count;
+			k++) {
+			if (class_spec->selectors.items[k].cel != NULL) {
+				verdict = bt_dra_select(count->dra,
+					class_spec->selectors.items[k].cel->expression, slice,
+					device, id, NULL);
+			}
+		}
+		count->is_broken |= verdict == BT_VERDICT_ERROR;
+		if (verdict == BT_VERDICT_TRUE) {
 			count->totals.devices++;
 			count->totals.allocated += bt_allocated_is_held(&count->dra->allocated, id);
 		}

@@ -13,27 +13,15 @@ static inline uint32_t bt_slot_at(struct bt_slot_range range, uint32_t k)
 /** Set every slot of the range to one value. */
 static inline void bt_fill_slots(struct bt_slot_range range, uint32_t *values, uint32_t value)
 {
-	if (range.slots == NULL) {
-		for (uint32_t k = 0; k < range.count; k++) {
-			(values + range.first)[k] = value;
-		}
-		return;
-	}
 	for (uint32_t k = 0; k < range.count; k++) {
-		values[range.slots[k]] = value;
+		values[bt_slot_at(range, k)] = value;
 	}
 }
 
 static inline void bt_fill_scores(struct bt_slot_range range, int32_t *scores, int32_t score)
 {
-	if (range.slots == NULL) {
-		for (uint32_t k = 0; k < range.count; k++) {
-			(scores + range.first)[k] = score;
-		}
-		return;
-	}
 	for (uint32_t k = 0; k < range.count; k++) {
-		scores[range.slots[k]] = score;
+		scores[bt_slot_at(range, k)] = score;
 	}
 }
 

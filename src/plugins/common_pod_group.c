@@ -123,24 +123,6 @@ static int compare_domain_nodes(const void *a, const void *b)
 	return (left->position > right->position) - (left->position < right->position);
 }
 
-/* Make one placement for each run of equal domains in the sorted list. */
-static uint32_t split_domains(const struct domain_node *nodes, uint32_t node_count,
-	struct bt_arena *arena, struct bt_placement *placements)
-{
-	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, node_count);
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < node_count; i++) {
-		slots[i] = nodes[i].slot;
-		if (i == 0 || !bt_str_equal(nodes[i].domain, nodes[i - 1].domain)) {
-			placements[count++] =
-				(struct bt_placement){.name = nodes[i].domain, .slots = &slots[i]};
-		}
-		placements[count - 1].count++;
-	}
-	return count;
-}
-
 struct bt_status bt_pod_group_topology_placements(const struct bt_state *state, struct bt_str key,
 	struct bt_str group_namespace, struct bt_str group_name, const struct bt_placement *parent,
 	struct bt_arena *arena, const struct bt_placement **out_placements, uint32_t *out_count)
@@ -174,7 +156,17 @@ struct bt_status bt_pod_group_topology_placements(const struct bt_state *state, 
 	if (count > 1) {
 		qsort(nodes, count, sizeof(*nodes), compare_domain_nodes);
 	}
-	*out_count = split_domains(nodes, count, arena, placements);
+	/* Make one placement for each run of equal domains in the sorted list. */
+	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
+	*out_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		slots[i] = nodes[i].slot;
+		if (i == 0 || !bt_str_equal(nodes[i].domain, nodes[i - 1].domain)) {
+			placements[(*out_count)++] =
+				(struct bt_placement){.name = nodes[i].domain, .slots = &slots[i]};
+		}
+		placements[*out_count - 1].count++;
+	}
 	*out_placements = placements;
 	return BT_STATUS_OK;
 }

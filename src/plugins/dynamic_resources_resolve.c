@@ -115,13 +115,6 @@ int bt_dynamic_resolve(const struct bt_dynamic_resources *instance, const struct
 	return 0;
 }
 
-static struct bt_resource_claim_consumer_reference reference_to(
-	struct bt_str api_group, struct bt_str resource, const struct bt_object_meta *meta)
-{
-	return (struct bt_resource_claim_consumer_reference){
-		.api_group = api_group, .resource = resource, .name = meta->name, .uid = meta->uid};
-}
-
 /** *out_is_groups: an entry of the group has the same claim. */
 static int find_in_group(const struct bt_pod_group *group,
 	const struct bt_pod_resource_claim *wanted, bool *out_is_groups, struct berth_error *err)
@@ -154,7 +147,12 @@ int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct
 	struct bt_str name = group_name_of(pod);
 	bool is_groups;
 
-	*out_reference = reference_to(BT_STR(""), BT_STR("pods"), &pod->metadata);
+	*out_reference = (struct bt_resource_claim_consumer_reference){
+		.api_group = BT_STR(""),
+		.resource = BT_STR("pods"),
+		.name = pod->metadata.name,
+		.uid = pod->metadata.uid,
+	};
 	if (name.length == 0 ||
 		!bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS)) {
 		return 0;
@@ -171,15 +169,24 @@ int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct
 	}
 	int code = find_in_group(group, &pod->spec.resource_claims.items[entry], &is_groups, err);
 	if (code == 0 && is_groups) {
-		*out_reference =
-			reference_to(BT_STR(GROUP_API), BT_STR("podgroups"), &group->metadata);
+		*out_reference = (struct bt_resource_claim_consumer_reference){
+			.api_group = BT_STR(GROUP_API),
+			.resource = BT_STR("podgroups"),
+			.name = group->metadata.name,
+			.uid = group->metadata.uid,
+		};
 	}
 	return code;
 }
 
-static bool is_reserved_by_group(const struct bt_resource_claim *claim, struct bt_str group)
+bool bt_dynamic_is_reserved_for(const struct bt_dynamic_resources *instance,
+	const struct bt_resource_claim *claim, const struct bt_pod *pod)
 {
-	for (uint32_t i = 0; i < claim->status.reserved_for.count; i++) {
+	struct bt_str group = group_name_of(pod);
+	bool may_be_group = group.length != 0 &&
+		bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS);
+
+	for (uint32_t i = 0; may_be_group && i < claim->status.reserved_for.count; i++) {
 		const struct bt_resource_claim_consumer_reference *reference =
 			&claim->status.reserved_for.items[i];
 
@@ -189,17 +196,5 @@ static bool is_reserved_by_group(const struct bt_resource_claim *claim, struct b
 			return true;
 		}
 	}
-	return false;
-}
-
-bool bt_dynamic_is_reserved_for(const struct bt_dynamic_resources *instance,
-	const struct bt_resource_claim *claim, const struct bt_pod *pod)
-{
-	struct bt_str group = group_name_of(pod);
-
-	return bt_resource_claim_is_reserved_by(claim, pod->metadata.uid) ||
-		(group.length != 0 &&
-			bt_plugin_gate(
-				&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS) &&
-			is_reserved_by_group(claim, group));
+	return bt_resource_claim_is_reserved_by(claim, pod->metadata.uid);
 }
