@@ -34,32 +34,23 @@ static void add_terms(struct bt_affinity_index *index, struct owner_group *group
 	}
 }
 
-static uint32_t find_group(const struct bt_affinity_index *index, uint64_t shape_serial,
-	bt_sym namespace_, uint64_t hash)
-{
-	BT_MAP_EACH (&index->group_map, hash, id) {
-		const struct owner_group *group = &index->groups.items[id];
-		if (group->shape_serial == shape_serial &&
-			bt_sym_equal(group->namespace_, namespace_)) {
-			return id;
-		}
-	}
-	return UINT32_MAX;
-}
-
 static uint32_t group_of_pod(struct bt_affinity_index *index, const struct bt_pod_record *record)
 {
 	struct bt_state *state = index->state;
 	const struct bt_shape *shape = bt_shape_at(&state->shapes, record->shape);
 	uint64_t hash = bt_hash_u64(bt_hash_u64(0, shape->serial), record->namespace_.id);
-	uint32_t id = find_group(index, shape->serial, record->namespace_, hash);
+	uint32_t id;
 	struct owner_group fresh = {.shape_serial = shape->serial,
 		.namespace_ = record->namespace_,
 		.hash = hash,
 		.in_use = true};
 
-	if (id != UINT32_MAX) {
-		return id;
+	BT_MAP_EACH (&index->group_map, hash, known) {
+		const struct owner_group *group = &index->groups.items[known];
+		if (group->shape_serial == shape->serial &&
+			bt_sym_equal(group->namespace_, record->namespace_)) {
+			return known;
+		}
 	}
 	(void)bt_symbol_ref(&state->symbols, fresh.namespace_); /* the same symbol */
 	index->term_mark++;
@@ -102,37 +93,33 @@ static void add_to_term(struct bt_affinity_index *index, const struct group_term
 	}
 }
 
-/** Move the slot's pods to another domain of the key. */
-static void move_slot(
-	struct bt_affinity_index *index, uint32_t key_id, uint32_t slot, uint32_t domain)
-{
-	const struct slot_list *list = &index->slots.items[slot];
-	uint32_t before = key_domain(&index->keys.items[key_id], slot);
-
-	for (uint32_t i = 0; i < list->groups.count; i++) {
-		const struct owner_group *group = &index->groups.items[list->groups.items[i].group];
-		int64_t count = list->groups.items[i].count;
-
-		for (uint32_t t = 0; t < group->terms.count; t++) {
-			if (group->terms.items[t].key == key_id) {
-				add_to_term(index, &group->terms.items[t], before, -count);
-				add_to_term(index, &group->terms.items[t], domain, count);
-			}
-		}
-	}
-	bt_affinity_index_set_domain(index, &index->keys.items[key_id], slot, domain);
-}
-
+/** Move the slot's pods to their new domains of each key. */
 static void repair_domains(struct bt_affinity_index *index, uint32_t slot)
 {
-	for (uint32_t i = 0; i < index->active_keys.count; i++) {
-		uint32_t id = index->active_keys.items[i];
-		const struct topology_key *key = &index->keys.items[id];
+	const struct slot_list *list = &index->slots.items[slot];
+
+	for (uint32_t k = 0; k < index->active_keys.count; k++) {
+		uint32_t id = index->active_keys.items[k];
+		struct topology_key *key = &index->keys.items[id];
+		uint32_t before = key_domain(key, slot);
 		uint32_t domain = key->column->values[slot];
 
-		if (domain != key_domain(key, slot)) {
-			move_slot(index, id, slot, domain);
+		if (domain == before) {
+			continue;
 		}
+		for (uint32_t i = 0; i < list->groups.count; i++) {
+			const struct owner_group *group =
+				&index->groups.items[list->groups.items[i].group];
+			int64_t count = list->groups.items[i].count;
+
+			for (uint32_t t = 0; t < group->terms.count; t++) {
+				if (group->terms.items[t].key == id) {
+					add_to_term(index, &group->terms.items[t], before, -count);
+					add_to_term(index, &group->terms.items[t], domain, count);
+				}
+			}
+		}
+		bt_affinity_index_set_domain(index, key, slot, domain);
 	}
 }
 
@@ -248,17 +235,6 @@ static struct bt_affinity_index *create_index(struct bt_state *state)
 	return index;
 }
 
-/** Kinds of all changes since log sequence `sequence`. */
-static uint32_t kinds_since(const struct bt_change_log *log, uint64_t sequence)
-{
-	uint32_t kinds = 0;
-
-	for (uint64_t i = sequence; i < log->sequence; i++) {
-		kinds |= bt_change_log_at(log, i).kinds;
-	}
-	return kinds;
-}
-
 static void catch_up(struct bt_affinity_index *index)
 {
 	const struct bt_state *state = index->state;
@@ -274,7 +250,10 @@ static void catch_up(struct bt_affinity_index *index)
 		index->log_sequence = log->sequence;
 		return;
 	}
-	uint32_t kinds = everything ? BT_CHANGE_ALL : kinds_since(log, index->log_sequence);
+	uint32_t kinds = everything ? BT_CHANGE_ALL : 0; /* of all changes */
+	for (uint64_t i = index->log_sequence; !everything && i < log->sequence; i++) {
+		kinds |= bt_change_log_at(log, i).kinds;
+	}
 	bt_vec_reserve(&index->slots, state->nodes.slot_count);
 	for (; index->slots.count < state->nodes.slot_count; index->slots.count++) {
 		index->slots.items[index->slots.count] = (struct slot_list){0};

@@ -97,47 +97,33 @@ void bt_node_order_add(struct bt_node_order *order, uint32_t slot, bt_sym zone_k
 	node_order_append(order, slot, zone_key);
 }
 
-/* Remove the slot from its zone. false: the zone does not have it. */
-static bool take_out(struct bt_node_order *order, uint32_t slot, bt_sym zone_key)
+int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone_key,
+	struct bt_str node_name, struct berth_error *err)
 {
 	struct bt_zone *zone = find_zone(order, zone_key);
+	uint32_t at = zone != NULL ? find_slot(zone, slot) : 0;
 
-	if (zone == NULL) {
-		return false;
-	}
-	uint32_t at = find_slot(zone, slot);
-	if (at == zone->slots.count) {
-		return false;
+	if (zone == NULL || at == zone->slots.count) {
+		/* Quoted as Go does, because a zone key contains a zero byte. */
+		struct bt_strbuf text = {0};
+		bt_strbuf_append_c(&text, "node ");
+		bt_strbuf_append_quoted(&text, node_name);
+		bt_strbuf_append_c(&text, " in group ");
+		bt_strbuf_append_quoted(&text, bt_symbol_text(order->symbols, zone_key));
+		(void)bt_error_set(
+			err, BERTH_ERR_NOT_FOUND, "%s was not found", bt_strbuf_c(&text));
+		bt_strbuf_finish(&text);
+		return BERTH_ERR_NOT_FOUND;
 	}
 	log_order_change(order, slot, zone, at, false);
 	bt_vec_remove_ordered(&zone->slots, at);
 	order->count--;
 	if (zone->slots.count == 0) {
-		uint32_t index = (uint32_t)(zone - order->zones.items);
 		bt_vec_finish(&zone->slots);
 		bt_symbol_unref(order->symbols, zone->key);
-		bt_vec_remove_ordered(&order->zones, index);
+		bt_vec_remove_ordered(&order->zones, (uint32_t)(zone - order->zones.items));
 	}
-	return true;
-}
-
-int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone_key,
-	struct bt_str node_name, struct berth_error *err)
-{
-	struct bt_strbuf name = {0};
-	struct bt_strbuf zone = {0};
-
-	if (take_out(order, slot, zone_key)) {
-		return 0;
-	}
-	/* Quoted as Go does, because a zone key contains a zero byte. */
-	bt_strbuf_append_quoted(&name, node_name);
-	bt_strbuf_append_quoted(&zone, bt_symbol_text(order->symbols, zone_key));
-	int result = bt_error_set(err, BERTH_ERR_NOT_FOUND, "node %s in group %s was not found",
-		bt_strbuf_c(&name), bt_strbuf_c(&zone));
-	bt_strbuf_finish(&name);
-	bt_strbuf_finish(&zone);
-	return result;
+	return 0;
 }
 
 void bt_node_order_list(const struct bt_node_order *order, uint32_t *out_slots)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/node_table.h"
 
+#include <stddef.h>
+
 #include "base/wrap.h"
 #include "state/node_table_edit.h"
 
@@ -275,40 +277,39 @@ static void finish_row(struct bt_node_row *row)
 	bt_vec_finish(&row->claims);
 }
 
-/* The amount columns that every slot has, listed once for growing, clearing and freeing. */
-#define AMOUNT_COLUMNS 10
+/* The arrays with an entry for each slot, listed once for growing, clearing and freeing. */
+#define COLUMN(name) \
+	{ \
+		offsetof(struct bt_node_table, name), \
+			sizeof(*((struct bt_node_table *)NULL)->name) \
+	}
 
-static void amount_columns(struct bt_node_table *table, int64_t **out_columns[AMOUNT_COLUMNS])
+static const struct {
+	size_t offset;
+	size_t size; /* of an entry */
+} slot_columns[] = {
+	COLUMN(allocatable_cpu_milli), COLUMN(allocatable_memory_bytes),
+	COLUMN(allocatable_ephemeral_bytes), COLUMN(allocatable_pods), COLUMN(requested_cpu_milli),
+	COLUMN(requested_memory_bytes), COLUMN(requested_ephemeral_bytes),
+	COLUMN(non_zero_cpu_milli), COLUMN(non_zero_memory_bytes), COLUMN(pod_count),
+	COLUMN(inverse_cpu), COLUMN(inverse_memory), COLUMN(taint_set), COLUMN(unschedulable),
+	COLUMN(declared_features),
+	COLUMN(rows), /* the last one: bt_node_table_release clears rows itself */
+};
+
+static void **slot_column(struct bt_node_table *table, size_t index)
 {
-	out_columns[0] = &table->allocatable_cpu_milli;
-	out_columns[1] = &table->allocatable_memory_bytes;
-	out_columns[2] = &table->allocatable_ephemeral_bytes;
-	out_columns[3] = &table->allocatable_pods;
-	out_columns[4] = &table->requested_cpu_milli;
-	out_columns[5] = &table->requested_memory_bytes;
-	out_columns[6] = &table->requested_ephemeral_bytes;
-	out_columns[7] = &table->non_zero_cpu_milli;
-	out_columns[8] = &table->non_zero_memory_bytes;
-	out_columns[9] = &table->pod_count;
+	return (void *)((char *)table + slot_columns[index].offset);
 }
 
 void bt_node_table_finish(struct bt_node_table *table)
 {
-	int64_t **columns[AMOUNT_COLUMNS];
-
-	amount_columns(table, columns);
-	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
-		bt_free(*columns[i]);
-	}
 	for (uint32_t slot = 0; slot < table->slot_count; slot++) {
 		finish_row(&table->rows[slot]);
 	}
-	bt_free(table->rows);
-	bt_free(table->inverse_cpu);
-	bt_free(table->inverse_memory);
-	bt_free(table->taint_set);
-	bt_free(table->unschedulable);
-	bt_free(table->declared_features);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(slot_columns); i++) {
+		bt_free(*slot_column(table, i));
+	}
 	for (uint32_t k = 0; k < table->scalars.count; k++) {
 		struct bt_scalar_column *column = &table->scalars.items[k];
 		if (column->allocatable != table->zero_amounts) {
@@ -356,49 +357,30 @@ static void *grow_column(void *column, uint32_t old_count, uint32_t new_count, s
 	return memory;
 }
 
-static void grow_scalars(struct bt_node_table *table, int64_t *old_zeros, uint32_t old_capacity)
-{
-	uint32_t capacity = table->slot_capacity;
-
-	for (uint32_t i = 0; i < table->scalars.count; i++) {
-		struct bt_scalar_column *column = &table->scalars.items[i];
-		column->allocatable = column->allocatable == old_zeros
-			? table->zero_amounts
-			: grow_column(column->allocatable, old_capacity, capacity, sizeof(int64_t));
-		column->requested = column->requested == old_zeros
-			? table->zero_amounts
-			: grow_column(column->requested, old_capacity, capacity, sizeof(int64_t));
-	}
-}
-
 static void grow(struct bt_node_table *table)
 {
 	uint32_t old_capacity = table->slot_capacity;
 	uint32_t capacity = old_capacity < CAPACITY_MIN ? CAPACITY_MIN : old_capacity * 2;
 	int64_t *old_amounts = table->zero_amounts;
 	uint32_t *old_values = table->zero_values;
-	int64_t **columns[AMOUNT_COLUMNS];
 
 	BT_ASSERT(capacity > old_capacity && capacity < UINT32_MAX / 2);
-	amount_columns(table, columns);
-	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
-		*columns[i] = grow_column(*columns[i], old_capacity, capacity, sizeof(int64_t));
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(slot_columns); i++) {
+		void **column = slot_column(table, i);
+		*column = grow_column(*column, old_capacity, capacity, slot_columns[i].size);
 	}
-	table->inverse_cpu = grow_column(
-		table->inverse_cpu, old_capacity, capacity, sizeof(*table->inverse_cpu));
-	table->inverse_memory = grow_column(
-		table->inverse_memory, old_capacity, capacity, sizeof(*table->inverse_memory));
-	table->taint_set =
-		grow_column(table->taint_set, old_capacity, capacity, sizeof(*table->taint_set));
-	table->unschedulable = grow_column(
-		table->unschedulable, old_capacity, capacity, sizeof(*table->unschedulable));
-	table->declared_features = grow_column(table->declared_features, old_capacity, capacity,
-		sizeof(*table->declared_features));
-	table->rows = grow_column(table->rows, old_capacity, capacity, sizeof(*table->rows));
 	table->slot_capacity = capacity;
 	table->zero_amounts = BT_NEW_ARRAY(int64_t, capacity);
 	table->zero_values = BT_NEW_ARRAY(uint32_t, capacity);
-	grow_scalars(table, old_amounts, old_capacity);
+	for (uint32_t i = 0; i < table->scalars.count; i++) {
+		int64_t **columns[] = {
+			&table->scalars.items[i].allocatable, &table->scalars.items[i].requested};
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(columns); k++) {
+			*columns[k] = *columns[k] == old_amounts
+				? table->zero_amounts
+				: grow_column(*columns[k], old_capacity, capacity, sizeof(int64_t));
+		}
+	}
 	/* Extend the columns; columns without values still point to the old zeros. */
 	for (uint32_t k = 0; k < table->label_columns.count; k++) {
 		struct bt_label_column *column = table->label_columns.items[k];
@@ -407,9 +389,7 @@ static void grow(struct bt_node_table *table)
 			continue;
 		}
 		column->values =
-			bt_realloc_array(column->values, table->slot_capacity, sizeof(uint32_t));
-		memset(column->values + old_capacity, 0,
-			(table->slot_capacity - old_capacity) * sizeof(uint32_t));
+			grow_column(column->values, old_capacity, capacity, sizeof(uint32_t));
 	}
 	bt_free(old_amounts);
 	bt_free(old_values);
@@ -459,7 +439,6 @@ uint32_t bt_node_table_acquire(struct bt_node_table *table, struct bt_str name)
 void bt_node_table_release(struct bt_node_table *table, uint32_t slot)
 {
 	struct bt_node_row *row = &table->rows[slot];
-	int64_t **columns[AMOUNT_COLUMNS];
 	bool changed = row->changed;
 
 	BT_ASSERT(row->in_use && row->pods.count == 0 && row->ports.count == 0 &&
@@ -467,20 +446,15 @@ void bt_node_table_release(struct bt_node_table *table, uint32_t slot)
 	BT_ASSERT(row->images.count == 0 && !row->in_snapshot && !row->in_order);
 	bool removed = bt_map_remove(&table->names, bt_sym_hash(row->name), slot);
 	BT_ASSERT(removed);
-	amount_columns(table, columns);
-	for (uint32_t i = 0; i < AMOUNT_COLUMNS; i++) {
-		(*columns[i])[slot] = 0;
-	}
-	table->inverse_cpu[slot] = 0;
-	table->inverse_memory[slot] = 0;
 	for (uint32_t i = 0; i < table->scalars.count; i++) {
 		BT_ASSERT_SLOW(table->scalars.items[i].requested[slot] == 0);
 		bt_node_table_set_scalar(table, i, slot, 0);
 	}
 	bt_taint_set_unref(table, table->taint_set[slot]);
-	table->taint_set[slot] = 0;
-	table->unschedulable[slot] = 0;
-	table->declared_features[slot] = 0;
+	for (size_t i = 0; i + 1 < BT_ARRAY_LENGTH(slot_columns); i++) {
+		size_t size = slot_columns[i].size;
+		memset((char *)*slot_column(table, i) + slot * size, 0, size);
+	}
 	bt_label_columns_update(table, slot, NULL, 0);
 	for (uint32_t k = 0; k < row->labels.count; k++) {
 		bt_symbol_unref(table->symbols, row->label_symbols[k].key);

@@ -209,29 +209,21 @@ void bt_row_port_remove(
 
 /* Pod records, and their contribution to the node: spec 01b sections 9.2 and 9.3. */
 
-static struct bt_pod_identity *new_identity(const struct bt_object_meta *meta)
-{
-	struct bt_str uid = meta->uid;
-	struct bt_str name = meta->name;
-	struct bt_pod_identity *identity =
-		bt_malloc(sizeof(*identity) + uid.length + (size_t)name.length);
-
-	identity->uid_length = uid.length;
-	identity->name_length = name.length;
-	memcpy(identity->text, uid.data, uid.length);
-	if (name.length != 0) {
-		memcpy(identity->text + uid.length, name.data, name.length);
-	}
-	return identity;
-}
-
 void bt_pod_record_fill(
 	struct bt_state *state, struct bt_pod_record *record, const struct bt_pod *pod)
 {
 	struct bt_symbol_table *symbols = &state->symbols;
 	const struct bt_time *start = pod->status.start_time;
+	struct bt_str uid = pod->metadata.uid;
+	struct bt_str name = pod->metadata.name;
 
-	record->identity = new_identity(&pod->metadata);
+	record->identity = bt_malloc(sizeof(*record->identity) + uid.length + (size_t)name.length);
+	record->identity->uid_length = uid.length;
+	record->identity->name_length = name.length;
+	memcpy(record->identity->text, uid.data, uid.length);
+	if (name.length != 0) {
+		memcpy(record->identity->text + uid.length, name.data, name.length);
+	}
 	record->namespace_ = bt_symbol_ref_str(symbols, pod->metadata.namespace_);
 	record->nominated_node = bt_symbol_ref_str(symbols, pod->status.nominated_node_name);
 	record->priority = bt_pod_priority(pod);
@@ -401,11 +393,16 @@ static uint32_t find_in(const uint32_t *items, uint32_t count, uint32_t pod_id)
 	return at;
 }
 
-/* Remove the pod from its node's lists. */
-static void remove_from_lists(struct bt_state *state, const struct bt_pod_record *record,
-	uint32_t pod_id, const struct bt_shape *shape)
+void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id)
 {
-	struct bt_node_row *row = &state->nodes.rows[record->node];
+	const struct bt_pod_record *record = &state->pods.records.items[pod_id];
+	const struct bt_shape *shape = bt_shape_at(&state->shapes, record->shape);
+	struct bt_node_table *nodes = &state->nodes;
+	uint32_t slot = record->node;
+
+	apply_requests(nodes, slot, shape, bt_wrap_sub);
+	nodes->pod_count[slot]--;
+	struct bt_node_row *row = &nodes->rows[slot];
 	uint32_t at = record->position;
 
 	BT_ASSERT(at < row->pods.count && row->pods.items[at] == pod_id);
@@ -423,21 +420,7 @@ static void remove_from_lists(struct bt_state *state, const struct bt_pod_record
 			row->pods_with_required_anti_affinity.count, pod_id);
 		bt_vec_remove_swap(&row->pods_with_required_anti_affinity, at);
 	}
-}
-
-void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id)
-{
-	const struct bt_pod_record *record = &state->pods.records.items[pod_id];
-	const struct bt_shape *shape = bt_shape_at(&state->shapes, record->shape);
-	struct bt_node_table *nodes = &state->nodes;
-	uint32_t slot = record->node;
-
-	apply_requests(nodes, slot, shape, bt_wrap_sub);
-	nodes->pod_count[slot]--;
-	remove_from_lists(state, record, pod_id, shape);
 	if (shape->host_ports.count != 0 || shape->claim_names.count != 0) {
-		struct bt_node_row *row = &state->nodes.rows[record->node];
-
 		for (uint32_t i = 0; i < shape->host_ports.count; i++) {
 			bt_row_port_remove(&state->symbols, row, &shape->host_ports.items[i]);
 		}
@@ -447,8 +430,8 @@ void bt_state_detach_pod(struct bt_state *state, uint32_t pod_id)
 			struct bt_str key =
 				state_claim_key(state, namespace_, shape->claim_names.items[i]);
 			bt_sym claim = bt_symbol_find(&state->symbols, key);
-			uint32_t at = claim_lower_bound(row, claim);
 
+			at = claim_lower_bound(row, claim);
 			BT_ASSERT(at < row->claims.count &&
 				bt_sym_equal(row->claims.items[at].claim, claim));
 			if (--row->claims.items[at].count != 0) {
