@@ -103,27 +103,6 @@ void bt_queue_flush_backoff_completed(struct bt_queue *queue, int64_t now_ns)
 	queue->flushed.count = 0;
 }
 
-static bool waited_too_long(
-	const struct bt_queue *queue, const struct bt_queue_entry *entry, int64_t now_ns)
-{
-	int64_t waited;
-
-	return BT_SUB_OVERFLOW(now_ns, entry->timestamp_ns, &waited) ||
-		waited > queue->options.max_in_unschedulable_ns;
-}
-
-/**
- * Whether the pod's gate may open without an event. No plugin's gate registers for the wildcard
- * event (spec 04 section 8.7). A pod whose attempt failed by an error while its preemption was
- * under way has only the gating plugin as rejector, so no other event would ever requeue the pod.
- */
-static bool may_be_open(const struct bt_queue *queue, const struct bt_queue_entry *entry)
-{
-	const struct bt_framework *framework = queue->profiles->frameworks.items[entry->profile];
-
-	return bt_shortcuts(framework->instances.items[entry->gating_plugin])->gate_opens_silently;
-}
-
 void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_ns)
 {
 	bool any = false;
@@ -138,12 +117,24 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 			struct bt_queue_departure departure = {
 				entry->sequence, id, BT_STRATEGY_AFTER_BACKOFF, false};
 
-			if (!waited_too_long(queue, entry, now_ns)) {
+			int64_t waited_ns;
+
+			if (!BT_SUB_OVERFLOW(now_ns, entry->timestamp_ns, &waited_ns) &&
+				waited_ns <= queue->options.max_in_unschedulable_ns) {
 				continue;
 			}
 			any = true;
 			entry->flushed = true;
-			if (!bt_queue_entry_is_gated(entry) || may_be_open(queue, entry)) {
+			/*
+			 * No plugin's gate registers for the wildcard event (spec 04 section 8.7),
+			 * but some gates may open without an event: a pod whose attempt failed by
+			 * an error while its preemption was under way has only the gating plugin
+			 * as rejector, so no other event would ever requeue the pod.
+			 */
+			if (!bt_queue_entry_is_gated(entry) ||
+				bt_shortcuts(queue->profiles->frameworks.items[entry->profile]
+						     ->instances.items[entry->gating_plugin])
+					->gate_opens_silently) {
 				bt_vec_push(&queue->departures, departure);
 			}
 		}
@@ -159,7 +150,7 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 
 void bt_queue_tick(struct bt_queue *queue, int64_t now_ns)
 {
-	bt_queue_park_all(queue);
+	bt_queue_park_all(queue, NULL);
 	if (now_ns >= queue->next_backoff_flush_ns) {
 		/* Missed seconds are dropped, as Go's tickers do. */
 		int64_t missed =

@@ -193,12 +193,6 @@ static uint64_t hash_of_in_flight(const struct bt_queue *queue, uint32_t id)
 	return bt_str_hash(queue->in_flight.items[id].pod->meta->uid);
 }
 
-void bt_queue_in_flight_init(struct bt_queue *queue)
-{
-	queue->first_in_flight = BT_QUEUE_NONE;
-	queue->last_in_flight = BT_QUEUE_NONE;
-}
-
 static uint32_t find(const struct bt_queue *queue, struct bt_str uid)
 {
 	uint64_t hash = bt_str_hash(uid);

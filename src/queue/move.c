@@ -345,7 +345,7 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 			}
 			strategy = memo.strategy;
 			if (queue->unparked.count > BT_QUEUE_UNPARKED_MAX) {
-				bt_queue_park_all_except(queue, pass->self);
+				bt_queue_park_all(queue, pass->self);
 			}
 		}
 		if (strategy != BT_STRATEGY_SKIP) {
@@ -590,7 +590,7 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 		return;
 	}
 	queue->holds_back = false;
-	bt_queue_park_all(queue);
+	bt_queue_park_all(queue, NULL);
 	/* Set pass.self to the unschedulable pod that the event is about, or to NULL. */
 	const struct bt_object *object = new_object != NULL ? new_object : old_object;
 	const struct bt_queue_entry *entry;

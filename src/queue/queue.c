@@ -308,7 +308,8 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 		bt_shortcuts(queue->sort)->less_is_priority_then_time ? NULL : queue_sorts_before,
 		queue);
 	bt_heap_init(&queue->backoff_queue, queue->pops_backoff ? queue_sorts_before : NULL, queue);
-	bt_queue_in_flight_init(queue);
+	queue->first_in_flight = BT_QUEUE_NONE;
+	queue->last_in_flight = BT_QUEUE_NONE;
 	queue->hints = BT_NEW_ARRAY(struct bt_event_hints, profiles->frameworks.count);
 	/* The errors of all profiles, joined by newlines. */
 	struct bt_strbuf problems = {0};
@@ -390,7 +391,7 @@ static void add_record(
 
 void bt_queue_add(struct bt_queue *queue, struct bt_object *pod, int64_t now_ns)
 {
-	bt_queue_park_all(queue);
+	bt_queue_park_all(queue, NULL);
 	queue->holds_back = false;
 	add_record(queue, pod, BT_EVENT_POD_ADD, now_ns);
 }
@@ -427,7 +428,7 @@ void bt_queue_update(struct bt_queue *queue, struct bt_object *old_pod, struct b
 	uint32_t events[BT_CHANGE_EVENTS_MAX];
 
 	bt_arena_reset(&queue->arena);
-	bt_queue_park_all(queue);
+	bt_queue_park_all(queue, NULL);
 	for (uint32_t i = 0; i < changes.count; i++) {
 		event.action = changes.actions[i];
 		events[i] = bt_queue_event_index(queue, &event);
@@ -560,7 +561,7 @@ bool bt_queue_only_repeats_groups(struct bt_queue *queue)
 
 const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue)
 {
-	bt_queue_park_all(queue);
+	bt_queue_park_all(queue, NULL);
 	if (!bt_queue_can_pop(queue)) {
 		return NULL;
 	}

@@ -132,7 +132,7 @@ struct bt_queue {
 	BT_VEC(struct bt_queue_entry *) entries; /* by id; NULL: free id */
 	BT_VEC(uint32_t) free_entries;
 	BT_VEC(uint32_t) unparked; /* records that bt_queue_park_all parks if it can */
-	struct bt_map by_name;  /* (namespace, name) -> entry in one of the places */
+	struct bt_map by_name;     /* (namespace, name) -> entry in one of the places */
 
 	struct bt_heap active_queue;
 	struct bt_heap ready; /* groups that are active as a whole, ordered by their oldest pod */
@@ -203,15 +203,10 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
  */
 struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id);
 /**
- * Parks the records in `unparked`. Call at the start of an operation, when no pointer to an
+ * Parks the records in `unparked` except `held` (NULL: none). Call when no pointer to another
  * unschedulable record is in use.
  */
-void bt_queue_park_all(struct bt_queue *queue);
-/**
- * Parks the records in `unparked` except `held`. Call in the middle of an operation that uses no
- * other unschedulable record.
- */
-void bt_queue_park_all_except(struct bt_queue *queue, const struct bt_queue_entry *held);
+void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held);
 /** Whether the pod has this name; entry may be parked. */
 bool bt_queue_has_name(
 	const struct bt_queue_entry *entry, struct bt_str namespace_, struct bt_str name);
@@ -299,7 +294,6 @@ void bt_queue_requeue_departures(struct bt_queue *queue, uint32_t event, int64_t
 
 /* events.c: pods in flight and the log of events */
 
-void bt_queue_in_flight_init(struct bt_queue *queue);
 void bt_queue_in_flight_finish(struct bt_queue *queue);
 /** Marks the pod as in flight. Returns false if a pod of this uid is in flight already. */
 bool bt_queue_add_in_flight(struct bt_queue *queue, struct bt_queue_entry *entry);

@@ -55,13 +55,6 @@ void bt_queue_unschedulable_finish(struct bt_queue *queue)
 	bt_vec_finish(&queue->free_groups);
 }
 
-static bool is_class(const struct bt_queue_class *a, const struct bt_queue_class *b)
-{
-	return a->profile == b->profile && a->gating_plugin == b->gating_plugin &&
-		bt_rejectors_equal(&a->unschedulable_plugins, &b->unschedulable_plugins) &&
-		bt_rejectors_equal(&a->pending_plugins, &b->pending_plugins);
-}
-
 static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	const struct bt_queue_class wanted = {
@@ -75,34 +68,18 @@ static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_
 	uint32_t id;
 
 	BT_MAP_EACH (&queue->class_map, hash, index) {
-		id = index;
-		if (is_class(&queue->classes.items[id], &wanted)) {
-			return id;
+		const struct bt_queue_class *class = &queue->classes.items[index];
+		if (class->profile == wanted.profile &&
+			class->gating_plugin == wanted.gating_plugin &&
+			bt_rejectors_equal(
+				&class->unschedulable_plugins, &wanted.unschedulable_plugins) &&
+			bt_rejectors_equal(&class->pending_plugins, &wanted.pending_plugins)) {
+			return index;
 		}
 	}
 	bt_vec_store(&queue->classes, &queue->free_classes, wanted, id);
 	bt_map_insert(&queue->class_map, hash, id);
 	return id;
-}
-
-static void add_hint_wants(const struct bt_queue *queue, const struct bt_queue_class *class,
-	uint32_t shape_id, struct bt_hint_wants *wants)
-{
-	struct bt_rejectors rejectors =
-		bt_rejectors_union(&class->unschedulable_plugins, &class->pending_plugins);
-
-	if (class->profile == BT_QUEUE_NONE) {
-		return;
-	}
-	const struct bt_framework *framework = queue->profiles->frameworks.items[class->profile];
-	for (uint32_t i = 0; i < framework->instances.count; i++) {
-		struct bt_plugin *plugin = framework->instances.items[i];
-
-		if (bt_rejectors_has(&rejectors, i) && bt_shortcuts(plugin)->hint_wants != NULL) {
-			bt_shortcuts(plugin)->hint_wants(
-				plugin, bt_shape_at(&queue->state->shapes, shape_id), wants);
-		}
-	}
 }
 
 static uint32_t find_or_add_group(
@@ -131,13 +108,27 @@ static uint32_t find_or_add_group(
 		}
 	}
 	wanted.namespace_ = bt_symbol_ref_str(&queue->state->symbols, namespace_);
+	const struct bt_shape *shape = bt_shape_at(&queue->state->shapes, shape_id);
 	if (class->profile != BT_QUEUE_NONE && queue->measuring[class->profile] != NULL) {
 		struct bt_plugin *plugin = queue->measuring[class->profile];
 
-		bt_shortcuts(plugin)->hint_needs(
-			plugin, bt_shape_at(&queue->state->shapes, shape_id), wanted.needs);
+		bt_shortcuts(plugin)->hint_needs(plugin, shape, wanted.needs);
 	}
-	add_hint_wants(queue, class, shape_id, &wanted.wants);
+	if (class->profile != BT_QUEUE_NONE) {
+		const struct bt_framework *framework =
+			queue->profiles->frameworks.items[class->profile];
+		struct bt_rejectors rejectors =
+			bt_rejectors_union(&class->unschedulable_plugins, &class->pending_plugins);
+
+		for (uint32_t i = 0; i < framework->instances.count; i++) {
+			struct bt_plugin *plugin = framework->instances.items[i];
+
+			if (bt_rejectors_has(&rejectors, i) &&
+				bt_shortcuts(plugin)->hint_wants != NULL) {
+				bt_shortcuts(plugin)->hint_wants(plugin, shape, &wanted.wants);
+			}
+		}
+	}
 	bt_vec_store(&queue->groups, &queue->free_groups, wanted, id);
 	bt_map_insert(&queue->group_map, hash, id);
 	if (class->first_group != BT_QUEUE_NONE) {
@@ -333,43 +324,24 @@ void bt_queue_unpark_all_ready(struct bt_queue *queue)
 
 #define PARKED_BYTES offsetof(struct bt_queue_entry, unschedulable_plugins)
 
-/**
- * Whether the record may be parked: hints use the first entry of a group, and the nominator may
- * point into a record.
- */
-static bool may_park(const struct bt_queue *queue, const struct bt_queue_entry *entry)
-{
-	struct bt_str node_name;
-
-	return entry->place == BT_QUEUE_UNSCHEDULABLE && !entry->parked &&
-		queue->groups.items[entry->group].first != entry->id &&
-		!bt_nominator_find(queue->nominator, entry->pod.uid, &node_name);
-}
-
-static struct bt_queue_entry *unpark(struct bt_queue *queue, struct bt_queue_entry *entry)
-{
-	uint32_t id = entry->id;
-
-	entry = bt_realloc_array(entry, 1, sizeof(*entry));
-	queue->entries.items[id] = entry;
-	const struct bt_queue_group *group = &queue->groups.items[entry->group];
-	const struct bt_queue_class *class = &queue->classes.items[group->class_id];
-	entry->parked = false;
-	entry->unschedulable_plugins = class->unschedulable_plugins;
-	entry->pending_plugins = class->pending_plugins;
-	(void)bt_object_unpack(entry->object); /* returns the same pointer */
-	bt_pod_info_restore_pending(queue->state, bt_object_value(entry->object, BT_KIND_POD),
-		group->shape_id, entry->label_set, &entry->pod);
-	bt_vec_push(&queue->unparked, id);
-	return entry;
-}
-
 struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id)
 {
 	struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 
 	if (entry->parked) {
-		entry = unpark(queue, entry);
+		const struct bt_queue_group *group = &queue->groups.items[entry->group];
+		const struct bt_queue_class *class = &queue->classes.items[group->class_id];
+
+		entry = bt_realloc_array(entry, 1, sizeof(*entry));
+		queue->entries.items[id] = entry;
+		entry->parked = false;
+		entry->unschedulable_plugins = class->unschedulable_plugins;
+		entry->pending_plugins = class->pending_plugins;
+		(void)bt_object_unpack(entry->object); /* returns the same pointer */
+		bt_pod_info_restore_pending(queue->state,
+			bt_object_value(entry->object, BT_KIND_POD), group->shape_id,
+			entry->label_set, &entry->pod);
+		bt_vec_push(&queue->unparked, id);
 	}
 	if (entry->group != BT_QUEUE_NONE && queue->groups.items[entry->group].is_ready) {
 		/* The member moves to the active heap. */
@@ -387,15 +359,19 @@ struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id)
 	return entry;
 }
 
-void bt_queue_park_all_except(struct bt_queue *queue, const struct bt_queue_entry *held)
+void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held)
 {
+	struct bt_str node_name;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < queue->unparked.count; i++) {
 		uint32_t id = queue->unparked.items[i];
 		struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 
-		if (entry == NULL || !may_park(queue, entry)) {
+		/* Hints use a group's first entry; the nominator may point into a record. */
+		if (entry == NULL || entry->place != BT_QUEUE_UNSCHEDULABLE || entry->parked ||
+			queue->groups.items[entry->group].first == id ||
+			bt_nominator_find(queue->nominator, entry->pod.uid, &node_name)) {
 			continue;
 		}
 		if (entry == held) {
@@ -409,11 +385,6 @@ void bt_queue_park_all_except(struct bt_queue *queue, const struct bt_queue_entr
 		}
 	}
 	queue->unparked.count = kept;
-}
-
-void bt_queue_park_all(struct bt_queue *queue)
-{
-	bt_queue_park_all_except(queue, NULL);
 }
 
 bool bt_queue_has_name(

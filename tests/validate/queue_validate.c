@@ -101,7 +101,7 @@ bool bt_queue_validate(struct bt_queue *queue, const char **out_reason)
 			queued++; /* unparking it would break up its group */
 			continue;
 		}
-		bt_queue_park_all(queue);
+		bt_queue_park_all(queue, NULL);
 		entry = bt_queue_unpark(queue, id);
 		*out_reason = check_entry(queue, entry);
 		if (*out_reason != NULL) {
