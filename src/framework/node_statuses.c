@@ -162,7 +162,6 @@ uint32_t bt_node_statuses_count_for_code(const struct bt_node_statuses *statuses
 
 struct reason_count {
 	struct bt_str reason;
-	uint64_t hash;
 	uint64_t count;
 };
 
@@ -171,27 +170,28 @@ struct histogram {
 	BT_VEC(struct reason_count) reasons;
 };
 
-static void count_reason(struct histogram *histogram, struct bt_str reason, uint64_t count)
-{
-	uint64_t hash = bt_str_hash(reason);
-	BT_MAP_EACH (&histogram->map, hash, index) {
-		struct reason_count *entry = &histogram->reasons.items[index];
-		if (bt_str_equal(entry->reason, reason)) {
-			entry->count += count;
-			return;
-		}
-	}
-	struct reason_count entry = {reason, hash, count};
-	bt_vec_push(&histogram->reasons, entry);
-	bt_map_insert(&histogram->map, hash, histogram->reasons.count - 1);
-}
-
 static void count_status(
 	struct histogram *histogram, const struct bt_status *status, uint64_t count)
 {
-	uint32_t reasons = bt_status_all_reason_count(status);
-	for (uint32_t i = 0; i < reasons; i++) {
-		count_reason(histogram, bt_status_all_reason_at(status, i), count);
+	for (uint32_t i = 0; i < bt_status_all_reason_count(status); i++) {
+		struct bt_str reason = bt_status_all_reason_at(status, i);
+		uint64_t hash = bt_str_hash(reason);
+		struct reason_count *found = NULL;
+
+		BT_MAP_EACH (&histogram->map, hash, index) {
+			struct reason_count *entry = &histogram->reasons.items[index];
+			if (bt_str_equal(entry->reason, reason)) {
+				found = entry;
+				break;
+			}
+		}
+		if (found != NULL) {
+			found->count += count;
+		} else {
+			struct reason_count fresh = {reason, count};
+			bt_map_insert(&histogram->map, hash, histogram->reasons.count);
+			bt_vec_push(&histogram->reasons, fresh);
+		}
 	}
 }
 

@@ -69,31 +69,30 @@ static void begin_search(struct cell_search *search, const struct bt_cells *cell
 	}
 }
 
-static uint64_t ties_by_marks(const struct cell_search *search, uint32_t block)
+static bool is_tie(const struct cell_search *search, uint32_t position)
 {
-	const struct bt_cells *cells = search->cells;
-	uint32_t first = block * BT_CELLS_BLOCK;
-	uint32_t end = cells->position_count - first;
-	uint64_t ties = 0;
-	for (uint32_t i = 0; i < BT_CELLS_BLOCK && i < end; i++) {
-		uint32_t cell = cells->cell_of[first + i];
-		bool is_tie = (search->marks[cell] & IS_BEST) != 0 &&
-			cells->local_of[first + i] == cells->cells[cell].top_best;
-		ties |= (uint64_t)is_tie << i;
-	}
-	return ties;
+	uint32_t cell = search->cells->cell_of[position];
+	return (search->marks[cell] & IS_BEST) != 0 &&
+		search->cells->local_of[position] == search->cells->cells[cell].top_best;
+}
+
+static bool is_feasible(const struct cell_search *search, uint32_t position)
+{
+	uint32_t cell = search->cells->cell_of[position];
+	return ((search->marks[cell] & IS_COUNTED) != 0) != search->others;
 }
 
 /* The ties in a block of positions, as bits. */
 static uint64_t ties_in_block(const struct cell_search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
-	if (search->best_count > SCANS_MAX) {
-		return ties_by_marks(search, block);
-	}
-	size_t first = (size_t)block * BT_CELLS_BLOCK;
+	uint32_t first = block * BT_CELLS_BLOCK;
+	uint32_t end = cells->position_count - first;
 	uint64_t ties = 0;
-	for (uint32_t i = 0; i < search->best_count; i++) {
+	for (uint32_t i = 0; search->best_count > SCANS_MAX && i < BT_CELLS_BLOCK && i < end; i++) {
+		ties |= (uint64_t)is_tie(search, first + i) << i;
+	}
+	for (uint32_t i = 0; search->best_count <= SCANS_MAX && i < search->best_count; i++) {
 		uint32_t cell = search->best[i];
 		ties |= cells->kernels->ties_of(cells->cell_of + first, cells->local_of + first,
 			(uint16_t)cell, cells->cells[cell].top_best);
@@ -132,18 +131,6 @@ static uint32_t end_of_block(const struct bt_cells *cells, uint32_t level, uint3
 	return end < cells->level_size[level] ? end : cells->level_size[level];
 }
 
-/* First tie below a tree node that has one. */
-static uint32_t descend_to_tie(const struct cell_search *search, uint32_t level, uint32_t index)
-{
-	while (level > 0) {
-		level--;
-		index *= BT_CELLS_BLOCK;
-		index = first_with_tie(
-			search, level, index, end_of_block(search->cells, level, index));
-	}
-	return index;
-}
-
 /* First tie at position `from` or later; BT_POSITION_NONE: none. */
 static uint32_t next_tie(const struct cell_search *search, uint32_t from)
 {
@@ -153,7 +140,13 @@ static uint32_t next_tie(const struct cell_search *search, uint32_t from)
 		uint32_t end = end_of_block(cells, level, index);
 		uint32_t hit = first_with_tie(search, level, index, end);
 		if (hit < end) {
-			return descend_to_tie(search, level, hit);
+			/* Descend to the first tie below this node. */
+			while (level-- > 0) {
+				hit *= BT_CELLS_BLOCK;
+				hit = first_with_tie(
+					search, level, hit, end_of_block(cells, level, hit));
+			}
+			return hit;
 		}
 		if (end == cells->level_size[level]) {
 			break;
@@ -219,13 +212,6 @@ static uint32_t child_of_nth_tie(
 	return first + child;
 }
 
-static bool is_tie(const struct cell_search *search, uint32_t position)
-{
-	uint32_t cell = search->cells->cell_of[position];
-	return (search->marks[cell] & IS_BEST) != 0 &&
-		search->cells->local_of[position] == search->cells->cells[cell].top_best;
-}
-
 uint32_t bt_cells_nth_tie(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice, uint64_t index)
 {
@@ -286,31 +272,24 @@ static void begin_ranks(struct cell_search *search, const struct bt_cells_choice
 	}
 }
 
-static uint64_t counted_in_block(const struct cell_search *search, uint32_t block)
-{
-	const struct bt_cells *cells = search->cells;
-	uint32_t first = block * BT_CELLS_BLOCK;
-	uint64_t counted = 0;
-	if (search->counted_count <= SCANS_MAX) {
-		for (uint32_t i = 0; i < search->counted_count; i++) {
-			counted |= cells->kernels->members_of(
-				cells->cell_of + first, (uint16_t)search->counted[i]);
-		}
-		return counted;
-	}
-	uint32_t end = cells->position_count - first;
-	for (uint32_t i = 0; i < BT_CELLS_BLOCK && i < end; i++) {
-		uint64_t mark = search->marks[cells->cell_of[first + i]];
-		counted |= mark / IS_COUNTED << i;
-	}
-	return counted;
-}
-
 /* Feasible positions of a block, as bits. Bits beyond the last position are undefined. */
 static uint64_t feasible_in_block(const struct cell_search *search, uint32_t block)
 {
-	uint64_t counted = counted_in_block(search, block);
-	return search->others ? ~counted : counted;
+	const struct bt_cells *cells = search->cells;
+	uint32_t first = block * BT_CELLS_BLOCK;
+	uint32_t end = cells->position_count - first;
+	uint64_t found = 0;
+	if (search->counted_count <= SCANS_MAX) {
+		for (uint32_t i = 0; i < search->counted_count; i++) {
+			found |= cells->kernels->members_of(
+				cells->cell_of + first, (uint16_t)search->counted[i]);
+		}
+		return search->others ? ~found : found;
+	}
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK && i < end; i++) {
+		found |= (uint64_t)is_feasible(search, first + i) << i;
+	}
+	return found;
 }
 
 /* width: positions below one node of the level. */
@@ -381,12 +360,6 @@ static uint32_t find_below(struct cell_search *search, uint32_t before)
  * close together. So the tree counts up to a position in the middle of the ends, and for each zone
  * the nodes between its end and the middle are checked one by one.
  */
-
-static bool is_feasible(const struct cell_search *search, uint32_t position)
-{
-	uint32_t cell = search->cells->cell_of[position];
-	return ((search->marks[cell] & IS_COUNTED) != 0) != search->others;
-}
 
 static uint32_t count_before_apart(struct cell_search *search, uint64_t point)
 {

@@ -64,23 +64,6 @@ static void report_preemption_ignored(
 	observe_error(call->extenders, call->extender, message, verbosity, error);
 }
 
-static int create_carriers(const struct bt_config *config,
-	const struct bt_extender_factory *factory, struct bt_extender *out_items,
-	uint32_t *out_count, struct berth_error *err)
-{
-	for (uint32_t i = 0; i < bt_config_extender_count(config); i++) {
-		struct bt_extender *extender = &out_items[i];
-		extender->config = bt_config_extender_at(config, i);
-		int result = factory->create(factory->context, extender->config, &extender->ops,
-			&extender->context, err);
-		if (result < 0) {
-			return bt_error_wrap(err, result, "couldn't build extenders");
-		}
-		*out_count = i + 1;
-	}
-	return 0;
-}
-
 int bt_extenders_create(const struct bt_config *config, const struct bt_extender_factory *factory,
 	const struct bt_state *state, struct bt_extenders *out_extenders, struct berth_error *err)
 {
@@ -92,24 +75,22 @@ int bt_extenders_create(const struct bt_config *config, const struct bt_extender
 		return 0;
 	}
 	extenders.items = BT_NEW_ARRAY(struct bt_extender, count);
-	int result = create_carriers(config, factory, extenders.items, &extenders.count, err);
-	if (result < 0) {
-		bt_extenders_finish(&extenders);
-		return result;
-	}
-	/* Stable sort: extenders that are not ignorable come first. Spec 10 section 7.2. */
+	/* Extenders that are not ignorable come first, each kind in order. Spec 10 section 7.2. */
 	struct bt_extender *items = extenders.items;
-	struct bt_extender *sorted = BT_NEW_ARRAY(struct bt_extender, count);
-	uint32_t at = 0;
-	for (int ignorable = 0; ignorable < 2; ignorable++) {
-		for (uint32_t j = 0; j < count; j++) {
-			if (items[j].config->ignorable == (ignorable != 0)) {
-				sorted[at++] = items[j];
-			}
+	uint32_t firm_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_extender extender = {.config = bt_config_extender_at(config, i)};
+		int result = factory->create(
+			factory->context, extender.config, &extender.ops, &extender.context, err);
+		if (result < 0) {
+			bt_extenders_finish(&extenders);
+			return bt_error_wrap(err, result, "couldn't build extenders");
 		}
+		uint32_t at = extender.config->ignorable ? i : firm_count++;
+		memmove(&items[at + 1], &items[at], (i - at) * sizeof(*items));
+		items[at] = extender;
+		extenders.count++;
 	}
-	memcpy(items, sorted, count * sizeof(*items));
-	bt_free(sorted);
 	extenders.preemption = BT_NEW_ARRAY(struct bt_preemption_extender, count);
 	extenders.preemption_contexts = BT_NEW_ARRAY(struct bt_extender_preemption, count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -199,21 +180,6 @@ static bool scores_pod(const struct bt_extender *extender, const struct bt_pod_i
 		bt_extender_is_interested(extender->config, pod);
 }
 
-/** Start the prioritize calls that can run in parallel. Returns the started calls by extender. */
-static void **begin_prioritize_calls(const struct bt_extenders *extenders,
-	const struct bt_extender_args *args, struct bt_arena *arena)
-{
-	void **calls = BT_ARENA_NEW_ARRAY(arena, void *, extenders->count);
-	for (uint32_t i = 0; i < extenders->count; i++) {
-		const struct bt_extender *extender = &extenders->items[i];
-		if (extender->ops->begin_prioritize != NULL && scores_pod(extender, args->pod)) {
-			observe_call(extenders, extender, BT_EXTENDER_PRIORITIZE);
-			calls[i] = extender->ops->begin_prioritize(extender->context, args, arena);
-		}
-	}
-	return calls;
-}
-
 /** The scores from the started call or, if it is NULL, from a new call. false: the call failed. */
 static bool scores_of(const struct bt_extenders *extenders, const struct bt_extender *extender,
 	void *call, const struct bt_extender_args *args, struct bt_arena *arena,
@@ -258,7 +224,15 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 		positions.next[j - 1] = positions.first[slot];
 		positions.first[slot] = j;
 	}
-	void **calls = begin_prioritize_calls(extenders, &args, arena);
+	/* Start the calls that can run in parallel. */
+	void **calls = BT_ARENA_NEW_ARRAY(arena, void *, extenders->count);
+	for (uint32_t i = 0; i < extenders->count; i++) {
+		const struct bt_extender *extender = &extenders->items[i];
+		if (extender->ops->begin_prioritize != NULL && scores_pod(extender, pod)) {
+			observe_call(extenders, extender, BT_EXTENDER_PRIORITIZE);
+			calls[i] = extender->ops->begin_prioritize(extender->context, &args, arena);
+		}
+	}
 
 	for (uint32_t i = 0; i < extenders->count; i++) {
 		const struct bt_extender *extender = &extenders->items[i];
@@ -282,21 +256,6 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 
 /** --- bind --- */
 
-static int send_binding(const struct bt_extenders *extenders, const struct bt_extender *extender,
-	const struct bt_extender_binding_args *args, struct bt_arena *arena,
-	struct berth_error *err)
-{
-	struct bt_extender_binding_result answer = {0};
-
-	observe_call(extenders, extender, BT_EXTENDER_BIND);
-	int result = extender->ops->bind(extender->context, args, arena, &answer, err);
-	if (result == 0 && answer.error.length != 0) {
-		result = bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s", BT_STR_ARG(answer.error));
-	}
-	observe_end(extenders, extender, BT_EXTENDER_BIND, bt_str_from(berth_error_message(err)));
-	return result;
-}
-
 struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
 	const struct bt_pod_info *pod, struct bt_str node_name, struct bt_arena *arena,
 	bool *out_taken)
@@ -311,13 +270,18 @@ struct bt_status bt_extenders_bind(const struct bt_extenders *extenders,
 			!bt_extender_is_interested(extender->config, pod)) {
 			continue;
 		}
-		if (send_binding(extenders, extender, &args, arena, &err) == 0) {
-			*out_taken = true;
-			return BT_STATUS_OK;
+		struct bt_extender_binding_result answer = {0};
+		observe_call(extenders, extender, BT_EXTENDER_BIND);
+		int result = extender->ops->bind(extender->context, &args, arena, &answer, &err);
+		if (result == 0 && answer.error.length != 0) {
+			result = bt_error_set(
+				&err, BERTH_ERR_INTERNAL, "%.*s", BT_STR_ARG(answer.error));
 		}
-		if (!extender->config->ignorable) {
-			*out_taken = true;
-			return bt_status_from_error(arena, &err);
+		observe_end(extenders, extender, BT_EXTENDER_BIND,
+			bt_str_from(berth_error_message(&err)));
+		*out_taken = result == 0 || !extender->config->ignorable;
+		if (*out_taken) {
+			return result == 0 ? BT_STATUS_OK : bt_status_from_error(arena, &err);
 		}
 		observe_error(extenders, extender,
 			"Skipping extender in bind as it returned error and has ignorable flag "

@@ -130,11 +130,10 @@ static void activate_wanted(struct bt_group_cycle *cycle)
 
 /** --- one member: spec 09 section 7.5 --- */
 
-static struct bt_status error_with_code(
-	struct bt_arena *arena, enum bt_status_code code, struct bt_str text)
+static struct bt_status unschedulable(struct bt_arena *arena, struct bt_str text)
 {
 	struct bt_status status = bt_status_error_text(arena, text);
-	status.code = (uint8_t)code;
+	status.code = BT_STATUS_UNSCHEDULABLE;
 	return status;
 }
 
@@ -202,8 +201,7 @@ static struct group_run run_members(struct bt_group_cycle *cycle, bool skips_pos
 	struct bt_engine *engine = cycle->scheduler->engine;
 	struct bt_arena *arena = &cycle->arena;
 	struct group_run run = {
-		.status = error_with_code(
-			arena, BT_STATUS_UNSCHEDULABLE, BT_STR("pod group is unschedulable")),
+		.status = unschedulable(arena, BT_STR("pod group is unschedulable")),
 		.tries = BT_NEW_ARRAY(struct member_try, cycle->members.count),
 	};
 	bool needs_preemption = false;
@@ -226,7 +224,7 @@ static struct group_run run_members(struct bt_group_cycle *cycle, bool skips_pos
 		}
 		run.waits_for_preemption = needs_preemption;
 		run.status = needs_preemption
-			? error_with_code(arena, BT_STATUS_UNSCHEDULABLE,
+			? unschedulable(arena,
 				  BT_STR("pod group is unschedulable, pod group is waiting for "
 					 "preemption to complete"))
 			: BT_STATUS_OK;
@@ -597,7 +595,7 @@ static bool run_each_placement(struct bt_group_cycle *cycle,
 		struct bt_str text = bt_arena_printf(arena,
 			"0/%u placements are available, first placement status: %.*s",
 			outcome->count, BT_STR_ARG(bt_status_message_str(&first.status, arena)));
-		first.status = error_with_code(arena, BT_STATUS_UNSCHEDULABLE, text);
+		first.status = unschedulable(arena, text);
 		*out_run = first;
 		return true;
 	}
@@ -728,7 +726,7 @@ static void preempt(struct bt_group_cycle *cycle, struct group_run *run)
 	if (cycle->framework->pod_group_post_filter != NULL &&
 		group->spec.scheduling_constraints != NULL &&
 		group->spec.scheduling_constraints->topology.count != 0) {
-		status = error_with_code(arena, BT_STATUS_UNSCHEDULABLE,
+		status = unschedulable(arena,
 			BT_STR("workload aware preemption is not supported for pod groups with "
 			       "scheduling constraints"));
 	} else {
@@ -758,7 +756,7 @@ static void preempt(struct bt_group_cycle *cycle, struct group_run *run)
 	} else {
 		struct bt_str first = bt_status_message_str(&run->status, arena);
 		struct bt_str reason = bt_status_message_str(&status, arena);
-		run->status = error_with_code(arena, BT_STATUS_UNSCHEDULABLE,
+		run->status = unschedulable(arena,
 			bt_arena_printf(
 				arena, "%.*s, %.*s", BT_STR_ARG(first), BT_STR_ARG(reason)));
 	}
@@ -847,53 +845,45 @@ static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *hel
 	bt_vec_push(&cycle->starting, held);
 }
 
-/** Rejection "pod group is unschedulable, " followed by Permit's message. */
-static struct bt_status group_error(struct bt_arena *arena, const struct bt_status *permit)
-{
-	struct bt_str message = bt_status_message_str(permit, arena);
-	return error_with_code(arena, BT_STATUS_UNSCHEDULABLE,
-		message.length != 0 ? bt_arena_printf(arena, "pod group is unschedulable, %.*s",
-					      BT_STR_ARG(message))
-				    : BT_STR("pod group is unschedulable"));
-}
-
 static void submit_member(struct bt_group_cycle *cycle, const struct group_run *run,
 	struct bt_queue_entry *entry, struct member_try *try)
 {
-	struct bt_arena *arena = &cycle->arena;
 	bool is_error = run->status.code == BT_STATUS_ERROR;
+	struct bt_status status = run->status;
+	const struct bt_str *node = &no_node;
 	if (try == NULL || try->held == NULL) {
-		fail_with_group(cycle, entry, &run->status, is_error ? &no_node : NULL);
+		fail_with_group(cycle, entry, &status, is_error ? node : NULL);
 		return;
 	}
 	struct bt_schedule_result *result = &try->held->result;
-	bool is_rejected = bt_status_is_rejected(&run->status);
+	bool fits = is_success(try);
 	if (is_error) {
-		bool is_own = !is_success(try) && result->status.code == BT_STATUS_ERROR;
-		fail_with_group(cycle, entry, is_own ? &result->status : &run->status, &no_node);
-	} else if (!is_success(try)) {
-		if (try->requires_preemption && !run->waits_for_preemption) {
-			struct bt_status status = group_error(arena, &try->permit);
-			fail_with_group(cycle, entry, &status, &no_node);
-		} else {
-			fail_member(cycle, entry, result);
-		}
-	} else if (bt_status_is_success(&run->status)) {
+		status = !fits && result->status.code == BT_STATUS_ERROR ? result->status : status;
+	} else if (!fits && (!try->requires_preemption || run->waits_for_preemption)) {
+		fail_member(cycle, entry, result);
+		return;
+	} else if (fits && bt_status_is_success(&status)) {
 		struct bt_held_pod *held = try->held;
 		try->held = NULL;
 		reserve_member(cycle, held);
-	} else if (is_rejected && run->waits_for_preemption) {
-		fail_with_group(cycle, entry, &run->status, &result->node_name);
-	} else if (is_rejected) {
-		struct bt_status status = group_error(arena, &try->permit);
-		fail_with_group(cycle, entry, &status, &no_node);
+		return;
+	} else if (fits && bt_status_is_rejected(&status) && run->waits_for_preemption) {
+		node = &result->node_name;
+	} else if (!fits || bt_status_is_rejected(&status)) {
+		struct bt_str message = bt_status_message_str(&try->permit, &cycle->arena);
+		status = unschedulable(&cycle->arena,
+			message.length != 0
+				? bt_arena_printf(&cycle->arena, "pod group is unschedulable, %.*s",
+					  BT_STR_ARG(message))
+				: BT_STR("pod group is unschedulable"));
 	} else {
-		struct bt_str text = bt_arena_printf(arena,
-			"received unexpected pod group scheduling algorithm status code: %s",
-			bt_status_code_name((enum bt_status_code)run->status.code));
-		struct bt_status status = bt_status_error_text(arena, text);
-		fail_with_group(cycle, entry, &status, &no_node);
+		status = bt_status_error_text(&cycle->arena,
+			bt_arena_printf(&cycle->arena,
+				"received unexpected pod group scheduling algorithm status code: "
+				"%s",
+				bt_status_code_name((enum bt_status_code)status.code)));
 	}
+	fail_with_group(cycle, entry, &status, node);
 }
 
 /** --- the group's condition and metrics --- */
@@ -1042,15 +1032,11 @@ static struct bt_str find_profile(struct bt_group_cycle *cycle)
 	return text;
 }
 
-/** Whether all members have the same profile. If not, all of them fail. */
-static bool has_one_profile(struct bt_group_cycle *cycle)
+/** Fail all members, because they do not have the same profile. */
+static void fail_members(struct bt_group_cycle *cycle, struct bt_str problem)
 {
 	struct bt_scheduler *scheduler = cycle->scheduler;
-	struct bt_str text = find_profile(cycle);
-	if (text.length == 0) {
-		return true;
-	}
-	struct bt_status status = bt_status_error_text(&cycle->arena, text);
+	struct bt_status status = bt_status_error_text(&cycle->arena, problem);
 	for (uint32_t i = 0; i < cycle->members.count; i++) {
 		struct bt_queue_entry *entry = cycle->members.items[i];
 		cycle->framework = bt_engine_profile(
@@ -1061,22 +1047,6 @@ static bool has_one_profile(struct bt_group_cycle *cycle)
 			fail_with_group(cycle, entry, &status, &no_node);
 		}
 	}
-	return false;
-}
-
-/** Drop the members that are being deleted or are assumed already. */
-static void drop_members(struct bt_group_cycle *cycle)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < cycle->members.count; i++) {
-		struct bt_queue_entry *entry = cycle->members.items[i];
-		if (bt_scheduler_skips_pod(cycle->scheduler, entry)) {
-			bt_queue_release(cycle->scheduler->queue, entry);
-		} else {
-			cycle->members.items[kept++] = entry;
-		}
-	}
-	cycle->members.count = kept;
 }
 
 /** Start the run, after members and profile are set. */
@@ -1176,11 +1146,24 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 		}
 	} else {
 		collect_members(cycle, entry, members);
-		if (has_one_profile(cycle)) {
-			drop_members(cycle);
-			if (cycle->members.count != 0) {
-				run_cycle(cycle);
+		struct bt_str problem = find_profile(cycle);
+		if (problem.length != 0) {
+			fail_members(cycle, problem);
+			cycle->members.count = 0;
+		}
+		/* Drop the members that are being deleted or are assumed already. */
+		uint32_t kept = 0;
+		for (uint32_t i = 0; i < cycle->members.count; i++) {
+			struct bt_queue_entry *member = cycle->members.items[i];
+			if (bt_scheduler_skips_pod(scheduler, member)) {
+				bt_queue_release(scheduler->queue, member);
+			} else {
+				cycle->members.items[kept++] = member;
 			}
+		}
+		cycle->members.count = kept;
+		if (kept != 0) {
+			run_cycle(cycle);
 		}
 	}
 	if (!cycle->is_bound && !scheduler->engine->options.repeats_groups) {

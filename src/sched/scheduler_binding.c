@@ -15,10 +15,24 @@ static int64_t now_of(const struct bt_scheduler *scheduler)
 
 /** --- ends of queued calls --- */
 
-static struct bt_held_pod *scheduler_find_binding(
-	const struct bt_scheduler *scheduler, struct bt_str uid);
+/** The pod's binding in PreBind or Bind, or NULL. */
+static struct bt_held_pod *find_binding(const struct bt_scheduler *scheduler, struct bt_str uid)
+{
+	BT_MAP_EACH (&scheduler->bindings_by_uid, bt_str_hash(uid), id) {
+		if (bt_str_equal(scheduler->bindings.items[id]->entry->pod.uid, uid)) {
+			return scheduler->bindings.items[id];
+		}
+	}
+	return NULL;
+}
 
-static void scheduler_make_ready(struct bt_held_pod *held);
+static void make_ready(struct bt_held_pod *held)
+{
+	if (!held->ready) {
+		held->ready = true;
+		bt_fifo_push(&held->scheduler->ready, held);
+	}
+}
 
 static void call_finished(
 	void *context, const struct bt_api_call *call, int result, struct bt_str message)
@@ -29,12 +43,12 @@ static void call_finished(
 			result == 0, now_of(scheduler) - call->started_ns);
 	}
 	if (call->type == BT_API_CALL_POD_BINDING) {
-		struct bt_held_pod *held = scheduler_find_binding(scheduler, call->pod->meta->uid);
+		struct bt_held_pod *held = find_binding(scheduler, call->pod->meta->uid);
 		if (held != NULL) {
 			held->call_ended = true;
 			held->call_result = result < 0 ? result : 0;
 			held->call_message = bt_arena_str(&held->cycle.arena, message);
-			scheduler_make_ready(held);
+			make_ready(held);
 		}
 	} else if (result < 0) {
 		struct berth_error err = BERTH_ERROR_INIT;
@@ -73,7 +87,7 @@ void bt_scheduler_run_calls(struct bt_scheduler *scheduler)
 		int result = 0;
 		switch (call->type) {
 		case BT_API_CALL_POD_BINDING:
-			held = scheduler_find_binding(scheduler, call->pod->meta->uid);
+			held = find_binding(scheduler, call->pod->meta->uid);
 			BT_ASSERT(held != NULL); /* a pod is held while its binding is queued */
 			scheduler->binding_entry = held->entry;
 			result = writer->bind(
@@ -123,7 +137,7 @@ bool bt_scheduler_patch_answered(
 int bt_scheduler_queue_binding(struct bt_scheduler *scheduler, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct berth_error *err)
 {
-	struct bt_held_pod *held = scheduler_find_binding(scheduler, pod->uid);
+	struct bt_held_pod *held = find_binding(scheduler, pod->uid);
 	const struct bt_api_call *known = bt_api_calls_find(&scheduler->calls, pod->uid);
 	if (held != NULL && held->call_ended) {
 		held->call_ended = false;
@@ -366,38 +380,11 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 
 /** --- waiting bindings --- */
 
-static uint32_t find_binding(const struct bt_scheduler *scheduler, struct bt_str uid)
-{
-	uint64_t hash = bt_str_hash(uid);
-	BT_MAP_EACH (&scheduler->bindings_by_uid, hash, id) {
-		if (bt_str_equal(scheduler->bindings.items[id]->entry->pod.uid, uid)) {
-			return id;
-		}
-	}
-	return UINT32_MAX;
-}
-
-/** The pod's binding in PreBind or Bind, or NULL. */
-static struct bt_held_pod *scheduler_find_binding(
-	const struct bt_scheduler *scheduler, struct bt_str uid)
-{
-	uint32_t id = find_binding(scheduler, uid);
-	return id != UINT32_MAX ? scheduler->bindings.items[id] : NULL;
-}
-
-static void scheduler_make_ready(struct bt_held_pod *held)
-{
-	if (!held->ready) {
-		held->ready = true;
-		bt_fifo_push(&held->scheduler->ready, held);
-	}
-}
-
 static void cancel_held(void *context, struct bt_str cause)
 {
 	struct bt_held_pod *held = context;
 	held->cycle.cycle.cancel_cause = bt_arena_str(&held->cycle.arena, cause);
-	scheduler_make_ready(held);
+	make_ready(held);
 }
 
 /** Hold the binding until an answer, its wake-up time, or cancellation. */
@@ -414,9 +401,9 @@ static void set_wake_time(struct bt_scheduler *scheduler, struct bt_held_pod *he
 
 static void add_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held)
 {
-	uint32_t id;
-	bt_vec_store(&scheduler->bindings, &scheduler->free_bindings, held, id);
-	bt_map_insert(&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), id);
+	bt_vec_store(&scheduler->bindings, &scheduler->free_bindings, held, held->binding_id);
+	bt_map_insert(
+		&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), held->binding_id);
 	set_wake_time(scheduler, held);
 }
 
@@ -575,7 +562,7 @@ static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod 
 		set_wake_time(scheduler, held);
 		return false;
 	}
-	uint32_t id = find_binding(scheduler, held->entry->pod.uid);
+	uint32_t id = held->binding_id;
 	(void)bt_map_remove(&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), id);
 	scheduler->bindings.items[id] = NULL;
 	bt_vec_push(&scheduler->free_bindings, id);
@@ -587,7 +574,7 @@ static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod 
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 {
 	struct bt_api_call *call = bt_api_calls_in_flight(&scheduler->calls, uid);
-	struct bt_held_pod *held = scheduler_find_binding(scheduler, uid);
+	struct bt_held_pod *held = find_binding(scheduler, uid);
 	if (call != NULL && call->type == BT_API_CALL_POD_BINDING) {
 		/* The answer belongs to the pod's call in flight. */
 		if (!call->is_listed) {
@@ -595,7 +582,7 @@ void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 			bt_fifo_push(&scheduler->answered, call);
 		}
 	} else if (held != NULL) {
-		scheduler_make_ready(held);
+		make_ready(held);
 	}
 }
 
@@ -618,7 +605,7 @@ static bool finish_one(
 				continue;
 			}
 			if (waiting->wake_ns <= now_ns) {
-				scheduler_make_ready(waiting);
+				make_ready(waiting);
 			} else if (waiting->wake_ns < scheduler->next_wake_ns) {
 				scheduler->next_wake_ns = waiting->wake_ns;
 			}

@@ -19,6 +19,7 @@ struct bt_held_pod {
 	struct bt_binding_progress progress;
 	struct bt_queue_entry *entry;
 	struct bt_scheduler *scheduler;
+	uint32_t binding_id;       /* index in `bindings`, in PreBind and Bind */
 	bool ready;                /* the pod is in the list `ready` */
 	int64_t wake_ns;           /* latest time for the next call of bt_engine_bind */
 	int64_t permit_started_ns; /* start of the wait on Permit, by the metrics' clock */
