@@ -165,24 +165,6 @@ static uint32_t find_list(const struct bt_affinity_index *index, enum posting_ki
 	return UINT32_MAX;
 }
 
-static uint32_t list_of(struct bt_affinity_index *index, enum posting_kind kind,
-	enum bt_affinity_group group, struct bt_str key, struct bt_str value)
-{
-	uint64_t hash = hash_of_list(kind, group, bt_str_hash(key), bt_str_hash(value));
-	uint32_t id = find_list(index, kind, group, key, value, hash);
-	struct posting_list fresh = {.kind = kind, .group = group, .hash = hash};
-
-	if (id != UINT32_MAX) {
-		return id;
-	}
-	fresh.key = owned_text(key);
-	fresh.value = owned_text(value);
-	bt_vec_store(&index->lists, &index->free_lists, fresh, id);
-	bt_map_insert(&index->list_map, hash, id);
-	index->list_counts[kind][group]++;
-	return id;
-}
-
 static void free_list(struct posting_list *list)
 {
 	bt_vec_finish(&list->postings);
@@ -207,7 +189,21 @@ static void post_under(struct bt_affinity_index *index, uint32_t id, enum postin
 		if (repeated) {
 			continue;
 		}
-		uint32_t list = list_of(index, kind, indexed->group, key, values[i]);
+		uint64_t hash = hash_of_list(
+			kind, indexed->group, bt_str_hash(key), bt_str_hash(values[i]));
+		uint32_t list = find_list(index, kind, indexed->group, key, values[i], hash);
+		if (list == UINT32_MAX) {
+			struct posting_list fresh = {
+				.kind = kind,
+				.group = indexed->group,
+				.hash = hash,
+				.key = owned_text(key),
+				.value = owned_text(values[i]),
+			};
+			bt_vec_store(&index->lists, &index->free_lists, fresh, list);
+			bt_map_insert(&index->list_map, hash, list);
+			index->list_counts[kind][indexed->group]++;
+		}
 		indexed->links[indexed->link_count++] =
 			(struct posting_link){list, index->lists.items[list].postings.count};
 		bt_vec_push(&index->lists.items[list].postings, posting);

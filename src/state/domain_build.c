@@ -368,22 +368,16 @@ static bool count_appended(struct bt_domain_counter *counter, struct bt_state *s
 	return true;
 }
 
-/** Whether updating the changed slots costs less than counting all pods. */
-static bool repair_pays(const struct bt_domain_counter *counter, const struct bt_state *state)
-{
-	uint64_t behind = state->log.sequence - counter->log_sequence;
-
-	return counter->filled && bt_change_log_covers(&state->log, counter->log_sequence) &&
-		behind <= UINT64_C(32) + counter->visited_count + state->nodes.slot_count / 512;
-}
-
 void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 	struct bt_domain_counter *counter, struct bt_state *state)
 {
 	struct bt_eligibility *eligibility = counter->eligibility;
 
 	bt_eligibility_catch_up(&counters->eligibilities, state, eligibility);
-	if (!repair_pays(counter, state)) {
+	/* Update the changed slots if this costs less than counting all pods. */
+	uint64_t behind = state->log.sequence - counter->log_sequence;
+	if (!counter->filled || !bt_change_log_covers(&state->log, counter->log_sequence) ||
+		behind > UINT64_C(32) + counter->visited_count + state->nodes.slot_count / 512) {
 		if (!count_appended(counter, state)) {
 			build(counter, state);
 		}

@@ -113,18 +113,6 @@ static void drop_counter(struct bt_state *state, struct bt_domain_counter *count
 	bt_free(counter);
 }
 
-static struct bt_domain_counter *find_counter(
-	const struct bt_domain_counters *counters, struct bt_str identity, uint64_t hash)
-{
-	BT_MAP_EACH (&counters->map, hash, id) {
-		struct bt_domain_counter *counter = counters->items.items[id];
-		if (counter->hash == hash && bt_str_equal(counter->identity, identity)) {
-			return counter;
-		}
-	}
-	return NULL;
-}
-
 struct bt_domain_counters *bt_domain_counters_of(struct bt_state *state)
 {
 	if (state->domain_counters == NULL) {
@@ -164,15 +152,20 @@ const struct bt_domain_counter *bt_domain_counter_get(
 		bt_strbuf_finish(&counters->key);
 		return NULL;
 	}
-	uint64_t hash = bt_str_hash(bt_strbuf_str(&counters->key));
-	struct bt_domain_counter *counter =
-		find_counter(counters, bt_strbuf_str(&counters->key), hash);
+	uint64_t hash = bt_str_hash(bt_strbuf_str(key));
+	struct bt_domain_counter *counter = NULL;
+	BT_MAP_EACH (&counters->map, hash, id) {
+		struct bt_domain_counter *known = counters->items.items[id];
+		if (known->hash == hash && bt_str_equal(known->identity, bt_strbuf_str(key))) {
+			counter = known;
+			break;
+		}
+	}
 	if (counter == NULL) {
 		if (bytes_held(counters) / BYTES_MAX_IN_USE > counters->bytes_max) {
 			return NULL;
 		}
-		counter =
-			create_counter(state, counters, spec, bt_strbuf_str(&counters->key), hash);
+		counter = create_counter(state, counters, spec, bt_strbuf_str(key), hash);
 		bt_vec_store(&counters->items, &counters->free_ids, counter, counter->id);
 		bt_map_insert(&counters->map, counter->hash, counter->id);
 	} else {

@@ -47,18 +47,6 @@ void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligi
 	}
 }
 
-static struct bt_eligibility *find_stored(
-	const struct bt_eligibility_table *table, struct bt_str identity, uint64_t hash)
-{
-	BT_MAP_EACH (&table->map, hash, id) {
-		struct bt_eligibility *eligibility = table->items.items[id];
-		if (eligibility->hash == hash && bt_str_equal(eligibility->identity, identity)) {
-			return eligibility;
-		}
-	}
-	return NULL;
-}
-
 struct bt_eligibility *bt_eligibility_ref(
 	struct bt_eligibility_table *table, const struct bt_eligibility_spec *spec)
 {
@@ -66,12 +54,14 @@ struct bt_eligibility *bt_eligibility_ref(
 	bt_eligibility_append_identity(&table->key, spec);
 	struct bt_str identity = bt_strbuf_str(&table->key);
 	uint64_t hash = bt_str_hash(identity);
-	struct bt_eligibility *eligibility = find_stored(table, identity, hash);
-	if (eligibility != NULL) {
-		eligibility->ref_count++;
-		return eligibility;
+	BT_MAP_EACH (&table->map, hash, id) {
+		struct bt_eligibility *known = table->items.items[id];
+		if (known->hash == hash && bt_str_equal(known->identity, identity)) {
+			known->ref_count++;
+			return known;
+		}
 	}
-	eligibility = BT_NEW(struct bt_eligibility);
+	struct bt_eligibility *eligibility = BT_NEW(struct bt_eligibility);
 	bt_arena_init(&eligibility->arena, 512);
 	eligibility->identity = bt_arena_str(&eligibility->arena, identity);
 	eligibility->hash = hash;

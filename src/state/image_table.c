@@ -94,25 +94,17 @@ static bool same_names(struct bt_state *state, struct bt_node_row *row, const st
 	return matched == row->images.count;
 }
 
-/* Number of image names of a node, with repetitions. */
-static uint32_t count_names(const struct bt_node *node)
-{
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; i < node->status.images.count; i++) {
-		count += node->status.images.items[i].names.count;
-	}
-	BT_ASSERT(count < UINT32_MAX);
-	return (uint32_t)count;
-}
-
 bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_node *node)
 {
 	struct bt_image_table *table = &state->images;
 	struct bt_node_row *row = &state->nodes.rows[slot];
 	struct bt_node_row old = {0};
 	bool differs = false;
-	uint32_t count = node != NULL ? count_names(node) : 0;
+	uint32_t count = 0; /* of names, with repetitions */
+
+	for (uint32_t i = 0; node != NULL && i < node->status.images.count; i++) {
+		count += node->status.images.items[i].names.count;
+	}
 
 	if (row->images.count == 0 && count == 0) {
 		return false;

@@ -195,33 +195,22 @@ void bt_node_info_add_pod(
 	list_push(&info->added_pods, arena, *pod);
 }
 
-/* The node's pod with this uid in the pod table, if there is one. */
-static uint32_t find_cache_pod(const struct bt_node_info *info, const struct bt_pod_info *pod)
+/* Remove a pod of the pod table that is on this node. false: it is not, or is removed already. */
+static bool remove_cache_pod(
+	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
 {
 	const struct bt_state *state = info->state;
 	uint32_t pod_id = pod->pod_id;
+	uint32_t at;
 
 	if (pod_id == BT_POD_NONE || pod_id >= state->pods.records.count ||
 		!bt_str_equal(bt_pod_record_uid(bt_state_pod_at(state, pod_id)), pod->uid)) {
 		pod_id = bt_state_find_pod(state, pod->uid);
 	}
 	if (pod_id == BT_POD_NONE || bt_state_pod_at(state, pod_id)->node != info->slot) {
-		return BT_POD_NONE;
-	}
-	return pod_id;
-}
-
-/* Remove a pod of the pod table that is on this node. false: it is not, or is removed already. */
-static bool remove_cache_pod(
-	struct bt_node_info *info, struct bt_arena *arena, const struct bt_pod_info *pod)
-{
-	uint32_t pod_id = find_cache_pod(info, pod);
-	uint32_t at;
-
-	if (pod_id == BT_POD_NONE) {
 		return false;
 	}
-	const struct bt_pod_record *record = bt_state_pod_at(info->state, pod_id);
+	const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
 	/* Index of the first removed pod at `position` or later in the node's list. */
 	uint32_t position = record->position;
 

@@ -108,14 +108,6 @@ static const struct {
 	{BT_STR_INIT("PIDPressure"), BT_CONDITION_PID_PRESSURE},
 };
 
-static char status_letter(struct bt_str status)
-{
-	if (bt_str_equal(status, BT_STR("True"))) {
-		return BT_CONDITION_TRUE;
-	}
-	return bt_str_equal(status, BT_STR("False")) ? BT_CONDITION_FALSE : BT_CONDITION_UNKNOWN;
-}
-
 void bt_node_conditions_digest(const struct bt_node_status *status, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; i < status->conditions.count; i++) {
@@ -124,7 +116,12 @@ void bt_node_conditions_digest(const struct bt_node_status *status, struct bt_st
 		for (size_t k = 0; k < BT_ARRAY_LENGTH(condition_types); k++) {
 			if (bt_str_equal(condition->type, condition_types[k].type)) {
 				bt_strbuf_append_char(out, condition_types[k].letter);
-				bt_strbuf_append_char(out, status_letter(condition->status));
+				bt_strbuf_append_char(out,
+					bt_str_equal_c(condition->status, "True")
+						? BT_CONDITION_TRUE
+						: bt_str_equal_c(condition->status, "False")
+						? BT_CONDITION_FALSE
+						: BT_CONDITION_UNKNOWN);
 			}
 		}
 	}
@@ -278,21 +275,6 @@ static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 	return 1;
 }
 
-static uint32_t set_taints(
-	struct bt_node_table *table, uint32_t slot, const struct bt_node_spec *spec)
-{
-	uint32_t old_set = table->taint_set[slot];
-	uint32_t new_set = taint_set_ref_list(table, &spec->taints);
-	uint8_t unschedulable = spec->unschedulable ? 1 : 0;
-	uint32_t differing = (uint32_t)(new_set != old_set) +
-		(uint32_t)(unschedulable != table->unschedulable[slot]);
-
-	bt_taint_set_unref(table, old_set);
-	table->taint_set[slot] = new_set;
-	table->unschedulable[slot] = unschedulable;
-	return differing;
-}
-
 /* Spec 05 section 14: ascending; the index is the bit. */
 static const struct bt_str features[] = {
 	BT_STR_INIT("ExtendWebSocketsToKubelet"),
@@ -336,9 +318,15 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 	if (set_labels(table, slot, &node->metadata.labels, text) != 0) {
 		kinds |= BT_CHANGE_LABELS;
 	}
-	if (set_taints(table, slot, &node->spec) != 0) {
+	uint32_t old_set = table->taint_set[slot];
+	uint32_t new_set = taint_set_ref_list(table, &node->spec.taints);
+	uint8_t unschedulable = node->spec.unschedulable ? 1 : 0;
+	if (new_set != old_set || unschedulable != table->unschedulable[slot]) {
 		kinds |= BT_CHANGE_TAINTS;
 	}
+	bt_taint_set_unref(table, old_set);
+	table->taint_set[slot] = new_set;
+	table->unschedulable[slot] = unschedulable;
 	if (declared != table->declared_features[slot]) {
 		table->declared_features[slot] = declared;
 		kinds |= BT_CHANGE_FEATURES;

@@ -134,14 +134,14 @@ static void rebuild_dictionary(struct bt_node_table *table, struct bt_label_colu
 	bt_free(counts);
 }
 
-static bool has_key(const struct bt_label_pair *labels, uint32_t count, bt_sym key)
+static bt_sym label_of(const struct bt_label_pair *labels, uint32_t count, bt_sym key)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (bt_sym_equal(labels[i].key, key)) {
-			return true;
+			return labels[i].value;
 		}
 	}
-	return false;
+	return BT_SYM_NONE;
 }
 
 void bt_label_columns_set(struct bt_node_table *table, uint32_t slot, struct bt_label_pair label)
@@ -193,24 +193,15 @@ void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 		return;
 	}
 	for (uint32_t i = 0; i < row->labels.count; i++) {
-		struct bt_label_column *column = find_column(table, row->label_symbols[i].key);
-		if (column != NULL && !has_key(labels, count, column->key)) {
+		bt_sym key = row->label_symbols[i].key;
+		struct bt_label_column *column = find_column(table, key);
+		if (column != NULL && bt_sym_is_none(label_of(labels, count, key))) {
 			set_value(table, column, slot, 0);
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		bt_label_columns_set(table, slot, labels[i]);
 	}
-}
-
-static bt_sym label_of(const struct bt_node_row *row, bt_sym key)
-{
-	for (uint32_t i = 0; i < row->labels.count; i++) {
-		if (bt_sym_equal(row->label_symbols[i].key, key)) {
-			return row->label_symbols[i].value;
-		}
-	}
-	return BT_SYM_NONE;
 }
 
 const struct bt_label_column *bt_node_table_label_column(
@@ -237,7 +228,8 @@ const struct bt_label_column *bt_node_table_label_column(
 	uint32_t *index_of = BT_NEW_ARRAY(uint32_t, table->symbols->entries.count);
 
 	for (uint32_t slot = 0; slot < table->slot_count; slot++) {
-		bt_sym value = label_of(&table->rows[slot], column->key);
+		const struct bt_node_row *row = &table->rows[slot];
+		bt_sym value = label_of(row->label_symbols, row->labels.count, column->key);
 		if (table->slot_count - slot > PREFETCH_ROWS) {
 			BT_PREFETCH(table->rows[slot + PREFETCH_ROWS].label_symbols);
 		}

@@ -204,17 +204,6 @@ static int compare_entries(const void *a, const void *b)
 	return order != 0 ? order : bt_str_compare(left->name, right->name);
 }
 
-/** Index of the first entry whose namespace is namespace_ or a later one. */
-static uint32_t first_of_namespace(const struct bt_object_table *table, struct bt_str namespace_)
-{
-	uint32_t low;
-
-	BT_LOWER_BOUND(low, table->sorted.count, middle,
-		bt_str_compare(
-			meta_of(table, table->sorted.items[middle])->namespace_, namespace_) < 0);
-	return low;
-}
-
 const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, uint32_t *cursor)
 {
@@ -240,8 +229,16 @@ const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kin
 			bt_free(entries);
 			table->sorted_stale = false;
 		}
+		/* Find the first entry of this namespace or a later one. */
+		uint32_t first = 0;
+		if (namespace_.data != NULL) {
+			BT_LOWER_BOUND(first, table->sorted.count, middle,
+				bt_str_compare(
+					meta_of(table, table->sorted.items[middle])->namespace_,
+					namespace_) < 0);
+		}
 		/* The cursor counts from 1, because 0 means the start. */
-		*cursor = 1 + (namespace_.data != NULL ? first_of_namespace(table, namespace_) : 0);
+		*cursor = 1 + first;
 	}
 	if (*cursor - 1 >= table->sorted.count) {
 		return NULL;

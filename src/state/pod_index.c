@@ -51,23 +51,6 @@ static uint32_t find_pair(const struct bt_pod_index *index, bt_sym key, bt_sym v
 	return UINT32_MAX;
 }
 
-static uint32_t add_pair(struct bt_pod_index *index, const struct bt_label_pair *pair)
-{
-	uint32_t id;
-
-	if (index->free_pairs.count != 0) {
-		id = index->free_pairs.items[--index->free_pairs.count];
-		index->pairs.items[id].pair = *pair;
-	} else {
-		struct indexed_pair fresh = {.pair = *pair};
-
-		id = index->pairs.count;
-		bt_vec_push(&index->pairs, fresh);
-	}
-	bt_map_insert(&index->pair_map, hash_of_pair(pair->key, pair->value), id);
-	return id;
-}
-
 void bt_pod_index_add(struct bt_state *state, uint32_t pod_id)
 {
 	struct bt_pod_index *index = state->pod_index;
@@ -89,7 +72,12 @@ void bt_pod_index_add(struct bt_state *state, uint32_t pod_id)
 			const struct bt_label_pair *pair = &source->symbols[i];
 			uint32_t id = find_pair(index, pair->key, pair->value);
 
-			id = id != UINT32_MAX ? id : add_pair(index, pair);
+			if (id == UINT32_MAX) {
+				struct indexed_pair fresh = {.pair = *pair};
+				bt_vec_store(&index->pairs, &index->free_pairs, fresh, id);
+				bt_map_insert(
+					&index->pair_map, hash_of_pair(pair->key, pair->value), id);
+			}
 			set->labels[i] = (struct set_label){id, index->pairs.items[id].sets.count};
 			bt_vec_push(&index->pairs.items[id].sets, set_id);
 			bt_vec_push(&index->pairs.items[id].labels, i);

@@ -233,18 +233,6 @@ static bool shape_is(
 	return bt_message_equal(&bt_pod_message, bt_shape_pod(shape), canonical);
 }
 
-static uint32_t find_shape(
-	struct bt_shape_table *table, const struct bt_pod *canonical, uint64_t hash)
-{
-	BT_MAP_EACH (&table->map, hash, id) {
-		const struct bt_shape *shape = table->shapes.items[id];
-		if (shape->hash == hash && shape_is(table, shape, canonical)) {
-			return id;
-		}
-	}
-	return BT_SHAPE_NONE;
-}
-
 /* Copy the canonical pod and what refers to the copy. */
 static void set_pod_in(struct bt_shape *shape, const struct bt_pod *canonical, uint32_t claim_count,
 	struct bt_arena *arena)
@@ -290,16 +278,6 @@ static void set_pod(struct bt_shape *shape, const struct bt_pod *canonical, uint
 	set_pod_in(shape, canonical, claim_count, &shape->arena);
 }
 
-static void set_packed(
-	struct bt_shape_table *table, struct bt_shape *shape, const struct bt_pod *canonical)
-{
-	bt_strbuf_reset(&table->text);
-	bt_message_pack(&bt_pod_message, canonical, &table->text);
-	bt_arena_init(&shape->arena, (size_t)table->text.length + 1);
-	shape->packed = bt_arena_str(&shape->arena, bt_strbuf_str(&table->text));
-	shape->arena.chunk_bytes = FIRST_CHUNK_BYTES;
-}
-
 static struct bt_shape *new_shape(struct bt_shape_table *table, const struct bt_pod *canonical,
 	bool is_pending, struct bt_arena *scratch)
 {
@@ -326,7 +304,11 @@ static struct bt_shape *new_shape(struct bt_shape_table *table, const struct bt_
 		bt_pod_host_ports(&canonical->spec, scratch).count != 0) {
 		set_pod(shape, canonical, claim_count);
 	} else {
-		set_packed(table, shape, canonical);
+		bt_strbuf_reset(&table->text);
+		bt_message_pack(&bt_pod_message, canonical, &table->text);
+		bt_arena_init(&shape->arena, (size_t)table->text.length + 1);
+		shape->packed = bt_arena_str(&shape->arena, bt_strbuf_str(&table->text));
+		shape->arena.chunk_bytes = FIRST_CHUNK_BYTES;
 	}
 	shape->requested_cpu_milli = resources.requested.cpu_milli;
 	shape->requested_memory_bytes = resources.requested.memory_bytes;
@@ -349,20 +331,22 @@ static uint32_t ref_canonical(struct bt_shape_table *table, const struct bt_pod 
 	bool is_pending, struct bt_arena *scratch)
 {
 	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, canonical);
-	uint32_t id = find_shape(table, canonical, hash);
+	uint32_t id;
 
-	if (id != BT_SHAPE_NONE) {
-		table->shapes.items[id]->ref_count++;
-	} else {
-		struct bt_shape *shape = new_shape(table, canonical, is_pending, scratch);
-
-		shape->ref_count = 1;
-		shape->serial = table->next_serial++;
-		shape->hash = hash;
-		bt_vec_store(&table->shapes, &table->free_ids, shape, id);
-		shape->id = id;
-		bt_map_insert(&table->map, hash, id);
+	BT_MAP_EACH (&table->map, hash, known) {
+		struct bt_shape *shape = table->shapes.items[known];
+		if (shape->hash == hash && shape_is(table, shape, canonical)) {
+			shape->ref_count++;
+			return known;
+		}
 	}
+	struct bt_shape *shape = new_shape(table, canonical, is_pending, scratch);
+	shape->ref_count = 1;
+	shape->serial = table->next_serial++;
+	shape->hash = hash;
+	bt_vec_store(&table->shapes, &table->free_ids, shape, id);
+	shape->id = id;
+	bt_map_insert(&table->map, hash, id);
 	return id;
 }
 

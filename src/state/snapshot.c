@@ -207,96 +207,6 @@ static void update_list(struct bt_state *state, bool can_follow)
 	snapshot->lists->affinity_is_written = false;
 }
 
-static void snapshot_revert_leftovers(struct bt_state *state);
-
-int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
-{
-	struct bt_snapshot *snapshot = &state->snapshot;
-	bool names_added = false;
-	bool can_follow = true;
-	int result = 0;
-
-	snapshot->refresh_count++;
-	snapshot_revert_leftovers(state);
-	if (snapshot->names.bit_count != state->nodes.slot_count) {
-		bt_bitset_resize(&snapshot->names, state->nodes.slot_count);
-		bt_bitset_resize(&snapshot->listed, state->nodes.slot_count);
-		bt_bitset_resize(&snapshot->affinity_slots, state->nodes.slot_count);
-		bt_places_reserve_slots(&snapshot->places, state->nodes.slot_capacity);
-	}
-	/* Corresponds to upstream's copying of newer aggregates. */
-	for (uint32_t i = 0; i < snapshot->changed_slots.count; i++) {
-		uint32_t slot = snapshot->changed_slots.items[i];
-		struct bt_node_row *row = &state->nodes.rows[slot];
-		row->changed = false;
-		if (!row->in_cache || !row->has_node) {
-			if (!row->nameless && bt_snapshot_has_name(snapshot, slot)) {
-				row->nameless = true;
-				bt_vec_push(&snapshot->nameless, slot);
-			}
-			continue;
-		}
-		if (bt_state_capture_images(state, slot)) {
-			bt_change_log_append(&state->log, slot, BT_CHANGE_IMAGES);
-		}
-		if (!bt_snapshot_has_name(snapshot, slot)) {
-			bt_bitset_assign(&snapshot->names, slot, true);
-			row->instance = ++snapshot->next_instance;
-			snapshot->name_count++;
-			names_added = true;
-		}
-		if (row->pods_with_affinity.count != 0 || row->in_affinity_list) {
-			update_affinity_lists(state, slot);
-		}
-	}
-	snapshot->changed_slots.count = 0;
-	bool names_dropped = snapshot->name_count > state->order.count;
-	for (uint32_t i = 0; names_dropped && i < snapshot->nameless.count; i++) {
-		uint32_t slot = snapshot->nameless.items[i];
-		const struct bt_node_row *row = &state->nodes.rows[slot];
-		/* The node may have been added again. */
-		if (!row->in_cache || !row->has_node) {
-			bt_bitset_assign(&snapshot->names, slot, false);
-			snapshot->name_count--;
-			can_follow = can_follow && !row->in_order;
-		}
-	}
-	if (names_added || names_dropped) {
-		update_list(state, can_follow);
-	}
-	uint32_t list_count = snapshot->count;
-	if (list_count != state->order.count) {
-		update_list(state, false);
-		result = bt_error_set(err, BERTH_ERR_STATE,
-			"snapshot state is not consistent, length of NodeInfoList=%lu not equal to "
-			"length "
-			"of nodes in tree=%lu "
-			", length of NodeInfoMap=%lu, length of nodes in cache=%lu, trying to "
-			"recover",
-			(unsigned long)list_count, (unsigned long)state->order.count,
-			(unsigned long)state->snapshot.name_count,
-			(unsigned long)state->node_entry_count);
-	}
-	if (names_dropped) {
-		/* Only now, because the list has the slots until it is updated. */
-		for (uint32_t i = 0; i < snapshot->nameless.count; i++) {
-			state->nodes.rows[snapshot->nameless.items[i]].nameless = false;
-			bt_state_release_if_unknown(state, snapshot->nameless.items[i]);
-		}
-		snapshot->nameless.count = 0;
-	}
-	snapshot->log_sequence = state->log.sequence;
-	return result;
-}
-
-uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node_name)
-{
-	uint32_t slot = bt_node_table_find(&state->nodes, node_name);
-
-	return slot != BT_SLOT_NONE && bt_snapshot_has_name(&state->snapshot, slot) ? slot
-										    : BT_SLOT_NONE;
-}
-
 /* Changes of the snapshot by a pod group cycle: spec 03b section 7.3. */
 
 /* Index in assumed_pods, or their number. */
@@ -389,7 +299,7 @@ int bt_snapshot_forget_pod(
 }
 
 /** Undo what a pod group cycle left, at the start of a refresh. */
-static void snapshot_revert_leftovers(struct bt_state *state)
+static void revert_leftovers(struct bt_state *state)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 
@@ -404,6 +314,94 @@ static void snapshot_revert_leftovers(struct bt_state *state)
 		bt_state_warn(state, "a placement was left set in the snapshot");
 		bt_snapshot_forget_placement(state);
 	}
+}
+
+int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
+{
+	struct bt_snapshot *snapshot = &state->snapshot;
+	bool names_added = false;
+	bool can_follow = true;
+	int result = 0;
+
+	snapshot->refresh_count++;
+	revert_leftovers(state);
+	if (snapshot->names.bit_count != state->nodes.slot_count) {
+		bt_bitset_resize(&snapshot->names, state->nodes.slot_count);
+		bt_bitset_resize(&snapshot->listed, state->nodes.slot_count);
+		bt_bitset_resize(&snapshot->affinity_slots, state->nodes.slot_count);
+		bt_places_reserve_slots(&snapshot->places, state->nodes.slot_capacity);
+	}
+	/* Corresponds to upstream's copying of newer aggregates. */
+	for (uint32_t i = 0; i < snapshot->changed_slots.count; i++) {
+		uint32_t slot = snapshot->changed_slots.items[i];
+		struct bt_node_row *row = &state->nodes.rows[slot];
+		row->changed = false;
+		if (!row->in_cache || !row->has_node) {
+			if (!row->nameless && bt_snapshot_has_name(snapshot, slot)) {
+				row->nameless = true;
+				bt_vec_push(&snapshot->nameless, slot);
+			}
+			continue;
+		}
+		if (bt_state_capture_images(state, slot)) {
+			bt_change_log_append(&state->log, slot, BT_CHANGE_IMAGES);
+		}
+		if (!bt_snapshot_has_name(snapshot, slot)) {
+			bt_bitset_assign(&snapshot->names, slot, true);
+			row->instance = ++snapshot->next_instance;
+			snapshot->name_count++;
+			names_added = true;
+		}
+		if (row->pods_with_affinity.count != 0 || row->in_affinity_list) {
+			update_affinity_lists(state, slot);
+		}
+	}
+	snapshot->changed_slots.count = 0;
+	bool names_dropped = snapshot->name_count > state->order.count;
+	for (uint32_t i = 0; names_dropped && i < snapshot->nameless.count; i++) {
+		uint32_t slot = snapshot->nameless.items[i];
+		const struct bt_node_row *row = &state->nodes.rows[slot];
+		/* The node may have been added again. */
+		if (!row->in_cache || !row->has_node) {
+			bt_bitset_assign(&snapshot->names, slot, false);
+			snapshot->name_count--;
+			can_follow = can_follow && !row->in_order;
+		}
+	}
+	if (names_added || names_dropped) {
+		update_list(state, can_follow);
+	}
+	uint32_t list_count = snapshot->count;
+	if (list_count != state->order.count) {
+		update_list(state, false);
+		result = bt_error_set(err, BERTH_ERR_STATE,
+			"snapshot state is not consistent, length of NodeInfoList=%lu not equal to "
+			"length "
+			"of nodes in tree=%lu "
+			", length of NodeInfoMap=%lu, length of nodes in cache=%lu, trying to "
+			"recover",
+			(unsigned long)list_count, (unsigned long)state->order.count,
+			(unsigned long)state->snapshot.name_count,
+			(unsigned long)state->node_entry_count);
+	}
+	if (names_dropped) {
+		/* Only now, because the list has the slots until it is updated. */
+		for (uint32_t i = 0; i < snapshot->nameless.count; i++) {
+			state->nodes.rows[snapshot->nameless.items[i]].nameless = false;
+			bt_state_release_if_unknown(state, snapshot->nameless.items[i]);
+		}
+		snapshot->nameless.count = 0;
+	}
+	snapshot->log_sequence = state->log.sequence;
+	return result;
+}
+
+uint32_t bt_state_snapshot_find(const struct bt_state *state, struct bt_str node_name)
+{
+	uint32_t slot = bt_node_table_find(&state->nodes, node_name);
+
+	return slot != BT_SLOT_NONE && bt_snapshot_has_name(&state->snapshot, slot) ? slot
+										    : BT_SLOT_NONE;
 }
 
 struct bt_placement_node bt_snapshot_placement_node(const struct bt_state *state, uint32_t slot)

@@ -65,24 +65,6 @@ void bt_state_trial_set_node(struct bt_state_trial *trial, uint32_t slot, const 
 	bt_state_set_slot(trial->state, slot, now, false);
 }
 
-/**
- * Ports are a set, so removing a pod also removes its ports if other pods of the node use them.
- * Adds these ports again.
- */
-static void keep_ports_of_others(struct bt_state *state, uint32_t slot)
-{
-	struct bt_node_row *row = &state->nodes.rows[slot];
-
-	for (uint32_t i = 0; i < row->pods.count; i++) {
-		const struct bt_pod_record *record = bt_state_pod_at(state, row->pods.items[i]);
-		const struct bt_shape *shape = bt_shape_at(&state->shapes, record->shape);
-
-		for (uint32_t k = 0; k < shape->host_ports.count; k++) {
-			bt_row_port_add(&state->symbols, row, &shape->host_ports.items[k]);
-		}
-	}
-}
-
 void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id)
 {
 	struct bt_pod_record *record = &trial->state->pods.records.items[pod_id];
@@ -99,8 +81,16 @@ void bt_state_trial_take_pod(struct bt_state_trial *trial, uint32_t pod_id)
 	record->snapshot_only = trial->in_snapshot;
 	bt_state_detach_pod(trial->state, pod_id);
 	record->snapshot_only = false;
-	if (!trial->in_snapshot) {
-		keep_ports_of_others(trial->state, record->node);
+	/* Ports are a set: add those again that other pods of the node use. */
+	struct bt_state *state = trial->state;
+	struct bt_node_row *row = &state->nodes.rows[record->node];
+	for (uint32_t i = 0; i < row->pods.count && !trial->in_snapshot; i++) {
+		const struct bt_pod_record *other = bt_state_pod_at(state, row->pods.items[i]);
+		const struct bt_shape *shape = bt_shape_at(&state->shapes, other->shape);
+
+		for (uint32_t k = 0; k < shape->host_ports.count; k++) {
+			bt_row_port_add(&state->symbols, row, &shape->host_ports.items[k]);
+		}
 	}
 }
 
