@@ -179,27 +179,6 @@ static void sift_down(struct bt_batch *batch, uint32_t at, uint32_t count)
 	}
 }
 
-/**
- * Checks whether the stored list can be used; only the checks that need no node, in upstream's
- * order.
- */
-static enum bt_batch_flush check_list(
-	const struct bt_batch *batch, struct bt_str signature, uint64_t cycle_count, int64_t now_ns)
-{
-	struct bt_str stored = {batch->signature, batch->signature_length};
-
-	if (!batch->has_last || cycle_count != batch->last_cycle_count + 1) {
-		return BT_BATCH_FLUSH_POD_SKIPPED;
-	}
-	if (signature.data == NULL || !bt_str_equal(signature, stored)) {
-		return BT_BATCH_FLUSH_POD_INCOMPATIBLE;
-	}
-	if (now_ns - batch->created_ns > BT_BATCH_AGE_MAX_NS) {
-		return BT_BATCH_FLUSH_EXPIRED;
-	}
-	return BT_BATCH_FLUSH_NONE;
-}
-
 struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod, struct bt_str signature,
 	uint64_t cycle_count, int64_t now_ns, enum bt_batch_flush *out_flush)
@@ -208,8 +187,15 @@ struct bt_str bt_batch_get_hint(struct bt_batch *batch, struct bt_framework *fra
 	if (!batch->has_list || batch->next == batch->nodes.count) {
 		return BT_STR("");
 	}
-	*out_flush = check_list(batch, signature, cycle_count, now_ns);
-	if (*out_flush == BT_BATCH_FLUSH_NONE) {
+	/* The checks in upstream's order; those that need no node come first. */
+	struct bt_str stored = {batch->signature, batch->signature_length};
+	if (!batch->has_last || cycle_count != batch->last_cycle_count + 1) {
+		*out_flush = BT_BATCH_FLUSH_POD_SKIPPED;
+	} else if (signature.data == NULL || !bt_str_equal(signature, stored)) {
+		*out_flush = BT_BATCH_FLUSH_POD_INCOMPATIBLE;
+	} else if (now_ns - batch->created_ns > BT_BATCH_AGE_MAX_NS) {
+		*out_flush = BT_BATCH_FLUSH_EXPIRED;
+	} else {
 		/*
 		 * Use the list only if the last cycle's node is now full for this pod: otherwise
 		 * that node would be the best again.

@@ -68,28 +68,22 @@ bool bt_cluster_event_is_wildcard(const struct bt_cluster_event *event)
 	return event->action == BT_ACTION_ALL && bt_str_equal(event->resource, any_resource);
 }
 
-static bool resource_matches(struct bt_str registered, struct bt_str incoming)
-{
-	if (bt_str_equal(registered, any_resource) || bt_str_equal(registered, incoming)) {
-		return true;
-	}
-	return bt_str_equal(registered, pod_resource) &&
-		(bt_str_equal(incoming, assigned_pod_resource) ||
-			bt_str_equal(incoming, unschedulable_pod_resource));
-}
-
 bool bt_cluster_event_match(
 	const struct bt_cluster_event *registered, const struct bt_cluster_event *incoming)
 {
 	if (bt_cluster_event_is_wildcard(registered)) {
 		return true;
 	}
+	bool is_pod = bt_str_equal(incoming->resource, assigned_pod_resource) ||
+		bt_str_equal(incoming->resource, unschedulable_pod_resource);
+	bool matches = bt_str_equal(registered->resource, any_resource) ||
+		bt_str_equal(registered->resource, incoming->resource) ||
+		(is_pod && bt_str_equal(registered->resource, pod_resource));
 	/*
 	 * Upstream quirk, spec 02 section 10.1: whether one action contains the other is decided by
 	 * comparing the bit masks as numbers.
 	 */
-	return resource_matches(registered->resource, incoming->resource) &&
-		(registered->action & incoming->action) != 0 &&
+	return matches && (registered->action & incoming->action) != 0 &&
 		incoming->action <= registered->action;
 }
 

@@ -58,22 +58,6 @@ void bt_framework_append_unsatisfied(const struct bt_framework *framework,
 	bt_strbuf_append_char(text, ']');
 }
 
-/** Returns the only member of the set, or UINT32_MAX if the set has none or several. */
-static uint32_t only_member(const struct bt_framework *framework, const struct bt_plugin_set *set)
-{
-	uint32_t found = UINT32_MAX;
-
-	for (uint32_t i = 0; i < framework->instances.count; i++) {
-		if (bt_plugin_set_has(set, i)) {
-			if (found != UINT32_MAX) {
-				return UINT32_MAX;
-			}
-			found = i;
-		}
-	}
-	return found;
-}
-
 /** Intermediate results of bt_run_pre_filter. */
 struct progress {
 	struct bt_pre_filter_outcome outcome;
@@ -126,11 +110,18 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 		 * step 4).
 		 */
 		struct bt_strbuf text = {0};
-		uint32_t only = only_member(framework, &outcome->plugins_with_nodes);
+		uint32_t members = 0;
+		uint32_t last = 0;
 
-		if (only != UINT32_MAX) {
+		for (uint32_t i = 0; i < framework->instances.count; i++) {
+			if (bt_plugin_set_has(&outcome->plugins_with_nodes, i)) {
+				members++;
+				last = i;
+			}
+		}
+		if (members == 1) {
 			bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin ");
-			bt_strbuf_append_str(&text, bt_framework_plugin_name(framework, only));
+			bt_strbuf_append_str(&text, bt_framework_plugin_name(framework, last));
 		} else {
 			bt_framework_append_unsatisfied(
 				framework, &outcome->plugins_with_nodes, &text);

@@ -131,20 +131,6 @@ static enum bt_hint_scope scope_of(const struct move_pass *pass,
 			  pass->old_value, pass->new_value);
 }
 
-static bool is_selected(const struct move_pass *pass, const struct bt_queue_listener *listener,
-	const struct bt_queue_entry *entry, enum selection selection)
-{
-	switch (selection) {
-	case HINTS_ALL:
-		break;
-	case HINTS_SHARED:
-		return scope_of(pass, listener, entry) >= BT_HINT_SCOPE_NAMESPACE;
-	case HINTS_OF_POD:
-		return scope_of(pass, listener, entry) < BT_HINT_SCOPE_NAMESPACE;
-	}
-	return true;
-}
-
 /** Calls the hints of the entry's rejectors until none can make `best` more eager. */
 static enum bt_queue_strategy run_hints(const struct move_pass *pass,
 	const struct bt_queue_entry *entry, enum selection selection, enum bt_queue_strategy best)
@@ -158,7 +144,9 @@ static enum bt_queue_strategy run_hints(const struct move_pass *pass,
 		struct bt_queue_listener *listener = &listeners->items.items[i];
 
 		if (!bt_rejectors_has(&rejectors, listener->rejector) ||
-			!is_selected(pass, listener, entry, selection) ||
+			(selection != HINTS_ALL &&
+				(scope_of(pass, listener, entry) >= BT_HINT_SCOPE_NAMESPACE) !=
+					(selection == HINTS_SHARED)) ||
 			!is_queued_by(pass, listener, entry)) {
 			continue;
 		}
@@ -424,22 +412,6 @@ static bool is_screened(struct screen *screen, const struct bt_queue_group *grou
 	return true;
 }
 
-/** Counts a Skip by each rejector that listens for each group that was skipped. */
-static void count_screened(const struct move_pass *pass, uint32_t profile,
-	const struct bt_rejectors *rejectors, const struct screen *screen)
-{
-	struct bt_queue_listeners *listeners =
-		&pass->queue->events.items[pass->event].listeners[profile];
-
-	for (uint32_t i = 0; i < listeners->items.count && screen->skip_count != 0; i++) {
-		struct bt_queue_listener *listener = &listeners->items.items[i];
-
-		if (bt_rejectors_has(rejectors, listener->rejector)) {
-			count_hints(pass, listener, HINT_SKIP, screen->skip_count, 0);
-		}
-	}
-}
-
 static void evaluate_class(const struct move_pass *pass, const struct bt_queue_class *class)
 {
 	struct bt_queue *queue = pass->queue;
@@ -475,8 +447,17 @@ static void evaluate_class(const struct move_pass *pass, const struct bt_queue_c
 			}
 		}
 	}
-	if (asks) {
-		count_screened(pass, class->profile, &rejectors, &screen);
+	if (!asks || screen.skip_count == 0) {
+		return;
+	}
+	/* Count a Skip by each rejector that listens for each group that was skipped. */
+	struct bt_queue_listeners *listeners = &event->listeners[class->profile];
+	for (uint32_t i = 0; i < listeners->items.count; i++) {
+		struct bt_queue_listener *listener = &listeners->items.items[i];
+
+		if (bt_rejectors_has(&rejectors, listener->rejector)) {
+			count_hints(pass, listener, HINT_SKIP, screen.skip_count, 0);
+		}
 	}
 }
 
