@@ -133,16 +133,6 @@ static uint32_t find(const struct bt_api_calls *calls, struct bt_str uid)
 	return NONE;
 }
 
-static uint32_t add_entry(struct bt_api_calls *calls, struct bt_api_call *call)
-{
-	struct bt_api_calls_entry entry = {.stored = call};
-	uint32_t id;
-
-	bt_vec_store(&calls->entries, &calls->free_entries, entry, id);
-	bt_map_insert(&calls->by_uid, bt_str_hash(uid_of(call)), id);
-	return id;
-}
-
 static void remove_entry(struct bt_api_calls *calls, uint32_t id)
 {
 	struct bt_api_calls_entry *entry = &calls->entries.items[id];
@@ -266,7 +256,10 @@ int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call)
 	}
 	calls->pending_counts[call->type]++;
 	if (entry == NULL) {
-		append(calls, add_entry(calls, call));
+		struct bt_api_calls_entry fresh = {.stored = call};
+		bt_vec_store(&calls->entries, &calls->free_entries, fresh, id);
+		bt_map_insert(&calls->by_uid, bt_str_hash(uid_of(call)), id);
+		append(calls, id);
 		return 0;
 	}
 	struct bt_api_call *old = entry->stored;
@@ -391,12 +384,12 @@ bool bt_api_calls_validate(const struct bt_api_calls *calls, const char **out_re
 		id = calls->entries.items[id].next) {
 		const struct bt_api_calls_entry *entry = &calls->entries.items[id];
 		if (!entry->is_waiting || entry->previous != last || waiting-- == 0) {
-			*out_reason = "the waiting ones are not in a list";
+			*out_reason = "the waiting entries are not in a list";
 		}
 		last = id;
 	}
 	if (*out_reason == NULL && (waiting != 0 || last != calls->last)) {
-		*out_reason = "the list of the waiting ones has another length";
+		*out_reason = "the list of waiting entries has another length";
 	}
 	return *out_reason == NULL;
 }

@@ -420,18 +420,6 @@ size_t bt_cells_memory_bytes(const struct bt_cells *cells)
 	return bytes;
 }
 
-static bool cell_equals(const struct bt_cells *cells, const struct bt_cells *fresh, uint32_t cell)
-{
-	const struct bt_cell *own = &cells->cells[cell];
-	const struct bt_cell *other = &fresh->cells[cell];
-	size_t bytes = cells->node_count * sizeof(*own->best);
-	bool is_vacant = (cells->vacant[cell / 64] >> cell % 64 & 1) != 0;
-	return own->size == other->size && own->top_best == other->top_best &&
-		own->top_ties == other->top_ties && memcmp(own->best, other->best, bytes) == 0 &&
-		memcmp(own->ties, other->ties, bytes) == 0 &&
-		memcmp(own->members, other->members, bytes) == 0 && (!is_vacant || own->size == 0);
-}
-
 bool bt_cells_validate(const struct bt_cells *cells)
 {
 	struct bt_cells *fresh = bt_cells_create(cells->position_count, cells->key_words);
@@ -448,7 +436,16 @@ bool bt_cells_validate(const struct bt_cells *cells)
 	}
 	for (uint32_t i = 0; equal && i < cells->cell_count; i++) {
 		const uint64_t *key = bt_cells_key(cells, i);
-		equal = cell_equals(cells, fresh, i) &&
+		const struct bt_cell *own = &cells->cells[i];
+		const struct bt_cell *other = &fresh->cells[i];
+		size_t bytes = cells->node_count * sizeof(*own->best);
+		bool is_vacant = (cells->vacant[i / 64] >> i % 64 & 1) != 0;
+		equal = own->size == other->size && own->top_best == other->top_best &&
+			own->top_ties == other->top_ties &&
+			memcmp(own->best, other->best, bytes) == 0 &&
+			memcmp(own->ties, other->ties, bytes) == 0 &&
+			memcmp(own->members, other->members, bytes) == 0 &&
+			(!is_vacant || own->size == 0) &&
 			find_cell(cells, key, hash_of_key(cells, key)) == i;
 	}
 	bt_cells_destroy(fresh);

@@ -486,24 +486,75 @@ static uint32_t *sorted_candidates(struct bt_engine *engine, const struct bt_eva
 	return sorted;
 }
 
-static void pre_filter(struct bt_engine *engine, struct bt_framework *framework,
+/** PreFilter, then Filter on every candidate node. */
+static void evaluate_filters(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_evaluation *evaluation)
 {
 	struct bt_diagnosis *diagnosis = &evaluation->diagnosis;
-	evaluation->pre_filter = bt_run_pre_filter(framework, evaluation->cycle, pod);
+	struct bt_cycle_state *cycle = evaluation->cycle;
+	evaluation->pre_filter = bt_run_pre_filter(framework, cycle, pod);
 	diagnosis->unschedulable_plugins = evaluation->pre_filter.plugins_with_nodes;
 	diagnosis->node_count = engine->state->snapshot.count;
 	const struct bt_status *status = &evaluation->pre_filter.status;
 	if (bt_status_is_rejected(status)) {
 		diagnosis->statuses.absent = *status;
-		diagnosis->pre_filter_message =
-			bt_status_message_str(status, evaluation->cycle->arena);
+		diagnosis->pre_filter_message = bt_status_message_str(status, cycle->arena);
 		bt_diagnosis_add_plugin(diagnosis, status);
-	} else if (!bt_status_is_success(status)) {
+		return;
+	}
+	if (!bt_status_is_success(status)) {
 		evaluation->error = *status;
-	} else if (evaluation->pre_filter.result.restricted) {
-		diagnosis->statuses.absent = bt_narrowed_status(framework,
-			&evaluation->pre_filter.plugins_with_nodes, evaluation->cycle->arena);
+		return;
+	}
+	if (evaluation->pre_filter.result.restricted) {
+		diagnosis->statuses.absent = bt_narrowed_status(
+			framework, &evaluation->pre_filter.plugins_with_nodes, cycle->arena);
+	}
+	uint32_t count;
+	uint32_t *slots = sorted_candidates(engine, evaluation, cycle->arena, &count);
+	evaluation->nodes = BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_node_evaluation, count);
+	evaluation->feasible = BT_ARENA_NEW_ARRAY(cycle->arena, uint32_t, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_node_info node;
+		bt_node_info_init(&node, engine->state, slots[i]);
+		struct bt_status filter =
+			bt_run_filter_with_nominated_pods(framework, cycle, pod, &node);
+		if (!bt_status_is_success(&filter) && !bt_status_is_rejected(&filter)) {
+			evaluation->error = filter;
+			return;
+		}
+		evaluation->nodes[evaluation->node_count++] =
+			(struct bt_node_evaluation){slots[i], filter};
+		if (bt_status_is_success(&filter)) {
+			evaluation->feasible[evaluation->feasible_count++] = slots[i];
+		} else {
+			struct bt_node_status_entry entry = {slots[i], filter};
+			bt_vec_push(&diagnosis->statuses.entries, entry);
+			bt_diagnosis_add_plugin(diagnosis, &filter);
+		}
+	}
+}
+
+static void evaluate_scores(struct bt_framework *framework, const struct bt_pod_info *pod,
+	struct bt_evaluation *evaluation)
+{
+	const uint32_t *feasible = evaluation->feasible;
+	uint32_t count = evaluation->feasible_count;
+	evaluation->pre_score_ran = true;
+	evaluation->pre_score =
+		bt_run_pre_score(framework, evaluation->cycle, pod, feasible, count);
+	if (!bt_status_is_success(&evaluation->pre_score)) {
+		return;
+	}
+	evaluation->score_status = bt_run_score(
+		framework, evaluation->cycle, pod, feasible, count, &evaluation->scores);
+	if (!bt_status_is_success(&evaluation->score_status)) {
+		return;
+	}
+	const int64_t *totals = evaluation->scores.totals;
+	evaluation->best = 0;
+	for (uint32_t i = 1; i < count; i++) {
+		evaluation->best = totals[i] > totals[evaluation->best] ? i : evaluation->best;
 	}
 }
 
@@ -513,62 +564,17 @@ void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework
 	*out_evaluation = (struct bt_evaluation){
 		.cycle = bt_engine_begin_cycle(engine, framework), .best = UINT32_MAX};
 	struct bt_diagnosis *diagnosis = &out_evaluation->diagnosis;
+	struct berth_error err = BERTH_ERROR_INIT;
 	diagnosis->statuses = engine->statuses;
 	diagnosis->statuses.entries.count = 0;
 	diagnosis->statuses.absent = bt_status_code_only(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE);
-	struct berth_error err = BERTH_ERROR_INIT;
 	if (bt_state_refresh_snapshot(engine->state, &err) < 0) {
 		out_evaluation->error = bt_status_from_error(out_evaluation->cycle->arena, &err);
 		return;
 	}
-	pre_filter(engine, framework, pod, out_evaluation);
-	if (bt_status_is_success(&out_evaluation->pre_filter.status)) {
-		struct bt_arena *arena = out_evaluation->cycle->arena;
-		uint32_t count;
-		uint32_t *slots = sorted_candidates(engine, out_evaluation, arena, &count);
-		out_evaluation->nodes = BT_ARENA_NEW_ARRAY(arena, struct bt_node_evaluation, count);
-		out_evaluation->feasible = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
-		for (uint32_t i = 0; i < count; i++) {
-			struct bt_node_info node;
-			bt_node_info_init(&node, engine->state, slots[i]);
-			struct bt_status status = bt_run_filter_with_nominated_pods(
-				framework, out_evaluation->cycle, pod, &node);
-			if (!bt_status_is_success(&status) && !bt_status_is_rejected(&status)) {
-				out_evaluation->error = status;
-				break;
-			}
-			out_evaluation->nodes[out_evaluation->node_count++] =
-				(struct bt_node_evaluation){slots[i], status};
-			if (bt_status_is_success(&status)) {
-				out_evaluation->feasible[out_evaluation->feasible_count++] =
-					slots[i];
-			} else {
-				struct bt_node_status_entry entry = {slots[i], status};
-				bt_vec_push(&out_evaluation->diagnosis.statuses.entries, entry);
-				bt_diagnosis_add_plugin(&out_evaluation->diagnosis, &status);
-			}
-		}
-	}
+	evaluate_filters(engine, framework, pod, out_evaluation);
 	if (out_evaluation->feasible_count != 0 && bt_status_is_success(&out_evaluation->error)) {
-		struct bt_cycle_state *cycle = out_evaluation->cycle;
-		out_evaluation->pre_score_ran = true;
-		out_evaluation->pre_score = bt_run_pre_score(framework, cycle, pod,
-			out_evaluation->feasible, out_evaluation->feasible_count);
-		if (bt_status_is_success(&out_evaluation->pre_score)) {
-			out_evaluation->score_status =
-				bt_run_score(framework, cycle, pod, out_evaluation->feasible,
-					out_evaluation->feasible_count, &out_evaluation->scores);
-			if (bt_status_is_success(&out_evaluation->score_status)) {
-				out_evaluation->best = 0;
-				for (uint32_t i = 1; i < out_evaluation->feasible_count; i++) {
-					if (out_evaluation->scores.totals[i] >
-						out_evaluation->scores
-							.totals[out_evaluation->best]) {
-						out_evaluation->best = i;
-					}
-				}
-			}
-		}
+		evaluate_scores(framework, pod, out_evaluation);
 	}
 	engine->statuses = diagnosis->statuses; /* the list may have moved */
 	if (engine->options.verify) {

@@ -147,33 +147,6 @@ bool bt_extenders_filter_or_score(const struct bt_extenders *extenders)
 
 /** --- score --- */
 
-/**
- * Candidates by slot: the index of the first one and, from each, the next one with the same slot.
- */
-struct name_positions {
-	const struct bt_state *state;
-	uint32_t *first; /* by slot: index + 1; 0: none */
-	uint32_t *next;  /* by index: index + 1; 0: none */
-};
-
-static void add_scores(const struct name_positions *positions,
-	const bt_host_priority_list *priorities, int64_t weight, int64_t *totals, bool *scored)
-{
-	for (uint32_t i = 0; i < priorities->count; i++) {
-		const struct bt_host_priority *priority = &priorities->items[i];
-		uint32_t slot = bt_state_snapshot_find(positions->state, priority->host);
-		if (slot == BT_SLOT_NONE) {
-			continue;
-		}
-		int64_t score =
-			bt_wrap_mul(bt_wrap_mul(priority->score, weight), BT_EXTENDER_SCORE_FACTOR);
-		for (uint32_t at = positions->first[slot]; at != 0; at = positions->next[at - 1]) {
-			totals[at - 1] = (int64_t)((uint64_t)totals[at - 1] + (uint64_t)score);
-			scored[at - 1] = true;
-		}
-	}
-}
-
 static bool scores_pod(const struct bt_extender *extender, const struct bt_pod_info *pod)
 {
 	return extender->config->prioritize_verb.length != 0 &&
@@ -214,15 +187,13 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 	struct bt_extender_args args = {
 		extenders->state, pod, candidates->nodes, candidates->count};
 	const struct bt_state *state = extenders->state;
-	struct name_positions positions = {
-		.state = state,
-		.first = BT_ARENA_NEW_ARRAY(arena, uint32_t, state->nodes.slot_count),
-		.next = BT_ARENA_NEW_ARRAY(arena, uint32_t, candidates->count),
-	};
+	/* Candidates by slot: index + 1 of the first one and, from each, of the next one. */
+	uint32_t *first = BT_ARENA_NEW_ARRAY(arena, uint32_t, state->nodes.slot_count);
+	uint32_t *next = BT_ARENA_NEW_ARRAY(arena, uint32_t, candidates->count);
 	for (uint32_t j = candidates->count; j > 0; j--) {
 		uint32_t slot = candidates->slots[j - 1];
-		positions.next[j - 1] = positions.first[slot];
-		positions.first[slot] = j;
+		next[j - 1] = first[slot];
+		first[slot] = j;
 	}
 	/* Start the calls that can run in parallel. */
 	void **calls = BT_ARENA_NEW_ARRAY(arena, void *, extenders->count);
@@ -238,9 +209,20 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 		const struct bt_extender *extender = &extenders->items[i];
 		bt_host_priority_list priorities = {0};
 		if (scores_pod(extender, pod)) {
-			if (scores_of(extenders, extender, calls[i], &args, arena, &priorities)) {
-				add_scores(&positions, &priorities, extender->config->weight,
-					totals, scored);
+			if (!scores_of(extenders, extender, calls[i], &args, arena, &priorities)) {
+				continue;
+			}
+			for (uint32_t k = 0; k < priorities.count; k++) {
+				const struct bt_host_priority *priority = &priorities.items[k];
+				uint32_t slot = bt_state_snapshot_find(state, priority->host);
+				int64_t score = bt_wrap_mul(
+					bt_wrap_mul(priority->score, extender->config->weight),
+					BT_EXTENDER_SCORE_FACTOR);
+				uint32_t at = slot != BT_SLOT_NONE ? first[slot] : 0;
+				for (; at != 0; at = next[at - 1]) {
+					totals[at - 1] = bt_wrap_add(totals[at - 1], score);
+					scored[at - 1] = true;
+				}
 			}
 		} else if (bt_extender_is_interested(extender->config, pod)) {
 			/*

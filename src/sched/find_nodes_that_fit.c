@@ -375,30 +375,30 @@ void bt_cycle_extension_finish(struct bt_cycle_run *run)
 	}
 }
 
-/** Index + 1 of the entry of a node name that is not in the snapshot; 0 if the name is new. */
-static uint32_t *find_unknown_entry(struct bt_cycle_extension *extension, struct bt_str name)
-{
-	uint64_t hash = bt_str_hash(name);
-	BT_MAP_EACH (&extension->unknown_node_index, hash, id) {
-		struct bt_cycle_unknown_node *known = &extension->unknown_nodes.items[id];
-		if (bt_str_equal(known->name, name)) {
-			return &known->entry;
-		}
-	}
-	struct bt_cycle_unknown_node unknown = {.name = name};
-	bt_vec_push(&extension->unknown_nodes, unknown);
-	bt_map_insert(&extension->unknown_node_index, hash, extension->unknown_nodes.count - 1);
-	return &extension->unknown_nodes.items[extension->unknown_nodes.count - 1].entry;
-}
-
 /** slot BT_SLOT_NONE: the node `name` is not in the snapshot. */
 static void set_status(
 	struct bt_cycle_run *run, uint32_t slot, struct bt_str name, const struct bt_status *status)
 {
 	struct bt_node_statuses *statuses = &run->result->diagnosis.statuses;
 	struct bt_node_status_entry entry = {slot, *status};
-	uint32_t *position = slot != BT_SLOT_NONE ? &run->extension.entry_by_slot[slot]
-						  : find_unknown_entry(&run->extension, name);
+	struct bt_cycle_extension *extension = &run->extension;
+	uint32_t *position = slot != BT_SLOT_NONE ? &extension->entry_by_slot[slot] : NULL;
+	if (position == NULL) {
+		uint64_t hash = bt_str_hash(name);
+		uint32_t at = extension->unknown_nodes.count;
+		BT_MAP_EACH (&extension->unknown_node_index, hash, id) {
+			if (bt_str_equal(extension->unknown_nodes.items[id].name, name)) {
+				at = id;
+				break;
+			}
+		}
+		if (at == extension->unknown_nodes.count) {
+			bt_vec_push(&extension->unknown_nodes,
+				((struct bt_cycle_unknown_node){.name = name}));
+			bt_map_insert(&extension->unknown_node_index, hash, at);
+		}
+		position = &extension->unknown_nodes.items[at].entry;
+	}
 	if (*position != 0) {
 		statuses->entries.items[*position - 1] = entry;
 		return;

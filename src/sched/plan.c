@@ -371,6 +371,54 @@ static struct bt_plan *cache_find(struct bt_plan_cache *cache, const struct bt_f
 	return NULL;
 }
 
+/** Make the parts of a plan that need no nodes: outcomes, active filters, kinds of scores. */
+static struct bt_plan *make_plan(
+	const struct bt_state *state, struct bt_framework *framework, const struct bt_pod_info *pod)
+{
+	struct bt_plan *plan = BT_NEW(struct bt_plan);
+	plan->framework = framework;
+	plan->cells = &plan->trees[0];
+	plan->shape = pod->shape->id;
+	plan->shape_serial = pod->shape->serial;
+	plan->wide_values = state->nodes.has_wide_values;
+	plan->class_version = bt_plan_class_version(state);
+	bt_arena_init(&plan->arena, 4096);
+	bt_cycle_state_init(&plan->template, &plan->arena, framework->instances.count);
+	plan->memo =
+		BT_ARENA_NEW_ARRAY(&plan->arena, struct bt_cycle_memo, framework->instances.count);
+	plan->pre_filter_cached = point_is_pure(framework, BT_POINT_PRE_FILTER, pod);
+	if (plan->pre_filter_cached) {
+		plan->pre_filter = bt_run_pre_filter(framework, &plan->template, pod);
+	} else {
+		memorize_pre_filters(plan, pod);
+	}
+	plan->pre_score_cached = point_is_pure(framework, BT_POINT_PRE_SCORE, pod);
+	if (plan->pre_score_cached) {
+		plan->pre_score = bt_run_pre_score(framework, &plan->template, pod, NULL, 0);
+	} else {
+		for (uint32_t i = 0; i < framework->points[BT_POINT_PRE_SCORE].entries.count; i++) {
+			struct bt_plugin *plugin =
+				framework->points[BT_POINT_PRE_SCORE].entries.items[i].plugin;
+			struct bt_cycle_memo *memo = &plan->memo[plugin->index];
+			if (!is_pure_for(plugin, pod)) {
+				continue;
+			}
+			memo->pre_score_known = true;
+			memo->pre_score_status =
+				plugin->ops->pre_score(plugin, &plan->template, pod, NULL, 0);
+			if (memo->pre_score_status.code == BT_STATUS_SKIP) {
+				bt_plugin_set_add(&plan->template.skip_score, plugin->index);
+			}
+		}
+	}
+	collect_filters(plan, pod);
+	if (framework->metrics != NULL) {
+		plan->rejected = BT_ARENA_NEW_ARRAY(&plan->arena, uint32_t, plan->filter_count);
+	}
+	collect_scores(plan, pod, state);
+	return plan;
+}
+
 struct bt_plan *bt_plan_get(
 	struct bt_engine *engine, struct bt_framework *framework, const struct bt_pod_info *pod)
 {
@@ -417,56 +465,7 @@ struct bt_plan *bt_plan_get(
 	bool seen_before = entry->last_serial == pod->shape->serial;
 	entry->last_serial = pod->shape->serial;
 	if (plan == NULL) {
-		/*
-		 * Make the parts of the plan that need no nodes: outcomes, active filters, kinds of
-		 * scores.
-		 */
-		plan = BT_NEW(struct bt_plan);
-		plan->framework = framework;
-		plan->cells = &plan->trees[0];
-		plan->shape = pod->shape->id;
-		plan->shape_serial = pod->shape->serial;
-		plan->wide_values = engine->state->nodes.has_wide_values;
-		plan->class_version = bt_plan_class_version(engine->state);
-		bt_arena_init(&plan->arena, 4096);
-		bt_cycle_state_init(&plan->template, &plan->arena, framework->instances.count);
-		plan->memo = BT_ARENA_NEW_ARRAY(
-			&plan->arena, struct bt_cycle_memo, framework->instances.count);
-		plan->pre_filter_cached = point_is_pure(framework, BT_POINT_PRE_FILTER, pod);
-		if (plan->pre_filter_cached) {
-			plan->pre_filter = bt_run_pre_filter(framework, &plan->template, pod);
-		} else {
-			memorize_pre_filters(plan, pod);
-		}
-		plan->pre_score_cached = point_is_pure(framework, BT_POINT_PRE_SCORE, pod);
-		if (plan->pre_score_cached) {
-			plan->pre_score =
-				bt_run_pre_score(framework, &plan->template, pod, NULL, 0);
-		} else {
-			for (uint32_t i = 0;
-				i < framework->points[BT_POINT_PRE_SCORE].entries.count; i++) {
-				struct bt_plugin *plugin = framework->points[BT_POINT_PRE_SCORE]
-								   .entries.items[i]
-								   .plugin;
-				struct bt_cycle_memo *memo = &plan->memo[plugin->index];
-				if (!is_pure_for(plugin, pod)) {
-					continue;
-				}
-				memo->pre_score_known = true;
-				memo->pre_score_status = plugin->ops->pre_score(
-					plugin, &plan->template, pod, NULL, 0);
-				if (memo->pre_score_status.code == BT_STATUS_SKIP) {
-					bt_plugin_set_add(
-						&plan->template.skip_score, plugin->index);
-				}
-			}
-		}
-		collect_filters(plan, pod);
-		if (framework->metrics != NULL) {
-			plan->rejected =
-				BT_ARENA_NEW_ARRAY(&plan->arena, uint32_t, plan->filter_count);
-		}
-		collect_scores(plan, pod, engine->state);
+		plan = make_plan(engine->state, framework, pod);
 		if (seen_before) {
 			/* The shape comes so rarely that its plan was dropped meanwhile. */
 			plan->mean_behind = UINT64_MAX;

@@ -32,11 +32,6 @@
 #define KEY_RAWS 1
 #define KEY_WORDS_MAX (1 + BT_CELL_TRAITS_MAX + BT_PLUGINS_MAX)
 
-static uint64_t trait_value(const struct bt_node_trait *trait, uint32_t slot)
-{
-	return trait->values != NULL ? trait->values[slot] : trait->value(trait->context, slot);
-}
-
 /**
  * Index of the first filter that runs in every cycle. If an earlier filter rejects a node, its
  * verdict is final.
@@ -93,7 +88,10 @@ static void make_key(const struct key_maker *maker, uint32_t slot, uint64_t *key
 		(verdict != 0 &&
 			(verdict >> BT_VERDICT_DETAIL_BITS) - 1 < maker->first_cycle_filter);
 	for (uint32_t i = 0; i < maker->trait_count; i++) {
-		traits[i] = decided ? 0 : trait_value(&maker->traits[i], slot);
+		const struct bt_node_trait *trait = &maker->traits[i];
+		traits[i] = decided             ? 0
+			: trait->values != NULL ? trait->values[slot]
+						: trait->value(trait->context, slot);
 	}
 }
 
