@@ -549,11 +549,13 @@ void berth_pvc_assume_cache_destroy(struct berth_pvc_assume_cache *cache)
 static int find_pvc(struct bt_assume_cache *cache, struct bt_str key, bool in_api,
 	const struct berth_pvc **out_pvc, struct berth_error *err)
 {
-	const char *slash = key.length != 0 ? memchr(key.data, '/', key.length) : NULL;
-	uint32_t length = slash != NULL ? (uint32_t)(slash - key.data) : 0;
-	uint32_t skip = slash != NULL ? length + 1 : 0;
-	struct bt_str namespace_ = {key.data, length};
-	struct bt_str name = {skip != 0 ? slash + 1 : key.data, key.length - skip};
+	struct bt_str name = key;
+	struct bt_str namespace_ = bt_str_cut(&name, '/');
+
+	if (name.data == NULL) {
+		name = key;
+		namespace_ = BT_STR("");
+	}
 	const struct bt_persistent_volume_claim *claim = in_api
 		? bt_assume_cache_find_api(cache, namespace_, name)
 		: bt_assume_cache_find(cache, namespace_, name);

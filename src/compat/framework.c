@@ -6,7 +6,6 @@
 #include "compat/framework.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -724,30 +723,17 @@ struct berth_pre_filter_result berth_pre_filter_result_merge(
 	const struct berth_pre_filter_result *a, const struct berth_pre_filter_result *b,
 	struct berth_arena *arena)
 {
-	struct berth_pre_filter_result merged = {.restricted = a->restricted || b->restricted};
-	const struct berth_pre_filter_result *all = a->restricted ? a : b;
-	bool both = a->restricted && b->restricted;
+	/* A result that does not restrict the nodes contains those of the other result. */
+	const struct berth_pre_filter_result *first = a->restricted ? a : b;
+	const struct berth_pre_filter_result *second = b->restricted ? b : a;
 
-	if (!merged.restricted) {
-		return merged;
+	if (!first->restricted) {
+		return (struct berth_pre_filter_result){0};
 	}
-	struct bt_str *names = BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct bt_str, all->count);
-	struct bt_str *others = BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct bt_str, b->count);
+	struct bt_pre_filter_result left = {true, first->count, first->names};
+	struct bt_pre_filter_result right = {true, second->count, second->names};
+	struct bt_pre_filter_result both =
+		bt_pre_filter_result_intersect(&left, &right, bt_arena_of(arena));
 
-	for (uint32_t i = 0; i < b->count; i++) {
-		others[i] = b->names[i];
-	}
-	if (b->count > 1) {
-		qsort(others, b->count, sizeof(others[0]), bt_str_compare_qsort);
-	}
-	for (uint32_t i = 0; i < all->count; i++) {
-		if (!both ||
-			(b->count != 0 &&
-				bsearch(&all->names[i], others, b->count, sizeof(others[0]),
-					bt_str_compare_qsort) != NULL)) {
-			names[merged.count++] = all->names[i];
-		}
-	}
-	merged.names = names;
-	return merged;
+	return (struct berth_pre_filter_result){true, both.count, both.names};
 }

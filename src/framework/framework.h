@@ -122,6 +122,15 @@ struct bt_pre_filter_outcome {
 	struct bt_plugin_set plugins_with_nodes;
 };
 
+/** Returns the nodes that are in both restricted results, in a's order. In the arena. */
+struct bt_pre_filter_result bt_pre_filter_result_intersect(const struct bt_pre_filter_result *a,
+	const struct bt_pre_filter_result *b, struct bt_arena *arena);
+/**
+ * Returns the precedence of a code if statuses of several filters are merged: 3 for Error, then
+ * UnschedulableAndUnresolvable, then Unschedulable; 0 for all other codes.
+ */
+int bt_status_code_precedence(uint8_t code);
+
 struct bt_pre_filter_outcome bt_run_pre_filter(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
 struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework,

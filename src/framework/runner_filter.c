@@ -7,8 +7,7 @@
 /** Lists of at least this size are searched in a sorted copy. */
 #define SORTED_SEARCH_MIN 16
 
-/** Returns the names that are in both lists, in a's order. */
-static struct bt_pre_filter_result intersect(const struct bt_pre_filter_result *a,
+struct bt_pre_filter_result bt_pre_filter_result_intersect(const struct bt_pre_filter_result *a,
 	const struct bt_pre_filter_result *b, struct bt_arena *arena)
 {
 	struct bt_str *names = BT_ARENA_NEW_ARRAY(arena, struct bt_str, a->count);
@@ -101,7 +100,7 @@ static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *c
 		bt_plugin_set_add(&outcome->plugins_with_nodes, plugin->index);
 		/* Merge both results (spec 02 section 2, Merge); `result` is restricted. */
 		outcome->result = outcome->result.restricted
-			? intersect(&outcome->result, result, cycle->arena)
+			? bt_pre_filter_result_intersect(&outcome->result, result, cycle->arena)
 			: *result;
 	}
 	if (outcome->result.restricted && outcome->result.count == 0) {
@@ -278,11 +277,7 @@ struct merged_failures {
 	struct bt_status merged; /* Success: no filter failed */
 };
 
-/**
- * Precedence of codes: Error, then UnschedulableAndUnresolvable, then Unschedulable, then the last
- * status.
- */
-static int precedence(uint8_t code)
+int bt_status_code_precedence(uint8_t code)
 {
 	switch (code) {
 	case BT_STATUS_ERROR:
@@ -306,7 +301,7 @@ static bool merge_failure(
 		*merged = *status;
 		return true;
 	}
-	if (precedence(status->code) >= precedence(merged->code)) {
+	if (bt_status_code_precedence(status->code) >= bt_status_code_precedence(merged->code)) {
 		merged->code = status->code;
 	}
 	for (uint32_t i = 0; i < bt_status_all_reason_count(status); i++) {

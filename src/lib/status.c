@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "base/alloc.h"
+#include "framework/framework.h"
 #include "framework/status.h"
 #include "lib/convert.h"
 #include "lib/node_to_status.h"
@@ -173,41 +174,17 @@ void berth_plugin_to_status_set(struct berth_plugin_to_status *map, struct berth
 		(struct berth_plugin_status){bt_arena_str(bt_arena_of(arena), plugin), status};
 }
 
-/**
- * Returns the rank of a code in a merge: the merged status has the code with the highest rank. 0:
- * the code does not count.
- */
-static int merge_rank(enum berth_code code)
-{
-	switch (code) {
-	case BERTH_CODE_ERROR:
-		return 3;
-	case BERTH_CODE_UNSCHEDULABLE_AND_UNRESOLVABLE:
-		return 2;
-	case BERTH_CODE_UNSCHEDULABLE:
-		return 1;
-	case BERTH_CODE_SUCCESS:
-	case BERTH_CODE_WAIT:
-	case BERTH_CODE_SKIP:
-	case BERTH_CODE_PENDING:
-		break;
-	}
-	return 0;
-}
-
 struct berth_status berth_status_merge(
 	const struct berth_plugin_to_status *map, struct berth_arena *arena)
 {
 	struct bt_status merged = BT_STATUS_OK;
-	int rank = 0;
 
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct bt_status *status = &map->items[i].status;
-		int own_rank = merge_rank((enum berth_code)status->code);
 
-		if (own_rank >= rank) {
+		if (bt_status_code_precedence(status->code) >=
+			bt_status_code_precedence(merged.code)) {
 			merged.code = status->code;
-			rank = own_rank;
 		}
 		for (uint32_t r = 0; r < bt_status_all_reason_count(status); r++) {
 			bt_status_append_reason(
