@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BENCH_CHILD_H
 #define BT_BENCH_CHILD_H
-/** A measurement in a child process, so that its peak of memory is measured alone. */
+/** Runs a measurement in a child process, so that its peak of memory is measured alone. */
 #include "bench/bench_run.h"
 
 /**

@@ -97,7 +97,7 @@ static void remove_pod(struct churn *churn, uint32_t pod_id)
 		.spec.node_name = info.node_name,
 	};
 	int result = bt_state_remove_pod(state, &pod, NULL);
-	BT_ASSERT(result == 0); /* it was found just before */
+	BT_ASSERT(result == 0); /* the pod was found just before */
 	churn->bench->result->change_count++;
 }
 
@@ -141,7 +141,7 @@ static void remove_node(struct churn *churn, const struct bt_node *node)
 		remove_pod(churn, state->nodes.rows[slot].pods.items[0]);
 	}
 	int result = bt_state_remove_node(state, node, NULL);
-	BT_ASSERT(result == 0); /* it is in the list */
+	BT_ASSERT(result == 0); /* the node is in the list */
 }
 
 static void apply(struct churn *churn, const struct change *change)

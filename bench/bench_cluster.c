@@ -79,8 +79,8 @@ int bt_bench_take(struct bt_bench *bench, struct bt_object *object, struct berth
 }
 
 /**
- * Is it one of the lines before and after the objects of a snapshot? The objects are one per line,
- * separated by commas.
+ * Whether the line is one of those before and after the objects of a snapshot. The objects are one
+ * per line, separated by commas.
  */
 static bool is_around(struct bt_str line)
 {
@@ -258,7 +258,7 @@ static void evict(struct bt_bench *bench, uint32_t pod_id)
 		.spec.node_name = victim.node_name,
 	};
 	int result = bt_state_remove_pod(state, &pod, NULL);
-	BT_ASSERT(result == 0); /* it was found on this node just before */
+	BT_ASSERT(result == 0); /* the pod was found on this node just before */
 	bench->result->victim_count++;
 }
 

@@ -75,7 +75,8 @@ int bt_living_change(struct bt_living *living, struct bt_object *old_object,
 {
 	const struct bt_living_change change = {
 		living->now_ns, old_object, new_object, living->is_preempting};
-	living->is_preempting = false; /* only for the pod: deletions of its claims follow */
+	living->is_preempting =
+		false; /* only for the pod, not for the deletions of claims that follow */
 	int result = living->observer != NULL
 		? living->observer->observe(living->observer->context, &change, err)
 		: 0;
@@ -99,7 +100,7 @@ int bt_living_add(struct bt_living *living, struct bt_object *object, struct ber
 	return bt_living_change(living, NULL, object, err);
 }
 
-/** NULL: there is no claim, or it was not made for the pod. */
+/** NULL: there is no claim, or the claim was not made for the pod. */
 static struct bt_object *find_own_claim(const struct bt_living *living, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry)
 {

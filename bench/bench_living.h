@@ -2,9 +2,9 @@
 #ifndef BT_BENCH_LIVING_H
 #define BT_BENCH_LIVING_H
 /**
- * The living scheduler with its queue, and a stand-in for the API server that carries out its
- * writes: bindings, nominations and deletions of victims come back as events of a watch. The clock
- * is a number that only the caller moves.
+ * The living scheduler with its queue, and a simulated API server that carries out the writes of
+ * the scheduler: bindings, nominations and deletions of victims come back as events of a watch. The
+ * caller moves the clock, which is a number.
  */
 #include "api/pod_common.h"
 #include "cli/setup.h"
@@ -60,7 +60,10 @@ BT_MUST_USE int bt_living_change(struct bt_living *living, struct bt_object *old
 /** Report the claims that were made for the pod to the observer; the scheduler has them already. */
 BT_MUST_USE int bt_living_note_claims(
 	struct bt_living *living, const struct bt_pod *pod, struct berth_error *err);
-/** Delete a pod, consumed: its own claims are deleted, others have one consumer less. */
+/**
+ * Delete a pod, which is consumed. Claims made for the pod are deleted; other claims lose a
+ * consumer.
+ */
 BT_MUST_USE int bt_living_delete_pod(
 	struct bt_living *living, struct bt_object *object, struct berth_error *err);
 /** Change a pod; value is copied and gets a new resource version. */

@@ -81,8 +81,8 @@ static int run_workload(const struct bt_perf_options *options, const struct bt_p
 {
 	for (int64_t i = 0; i < options->repeat; i++) {
 		struct bt_perf_result measured;
-		int result = bt_perf_run(
-			file, test, workload, options->setup, NULL, &measured, err);
+		int result =
+			bt_perf_run(file, test, workload, options->setup, NULL, &measured, err);
 		if (result == 0 && options->check) {
 			result = check(options, file, test, workload, &measured, err);
 		}
@@ -97,7 +97,7 @@ static int run_workload(const struct bt_perf_options *options, const struct bt_p
 	return 0;
 }
 
-/** Is the test case, or one of its workloads, selected? */
+/** Whether the test case or one of its workloads is selected. */
 static bool is_test_wanted(const struct bt_arguments *only, const struct bt_perf_test *test)
 {
 	bool wanted = only->list.count == 0;

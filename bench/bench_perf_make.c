@@ -158,7 +158,7 @@ static int add_labels(struct bt_arena *arena, const struct bt_perf_op *op, uint3
 	return 0;
 }
 
-/** Like an upstream node, it has its name as a label: anti-affinity by host needs that. */
+/** As upstream, a node has a label with its name: anti-affinity by host needs this label. */
 static void label_host(struct bt_arena *arena, struct bt_object_meta *meta)
 {
 	if (bt_str_map_find(&meta->labels, BT_STR(HOST_LABEL)) == NULL) {

@@ -61,7 +61,7 @@ static enum bt_cel_kind checked_kind(
 }
 
 /**
- * May the result have another kind than `told`? The checker assumes that dyn and any fit:
+ * Whether the result may have another kind than `told`. The checker assumes that dyn and any fit:
  * dyn(1).orValue([]) counts as a list.
  */
 static bool is_open(struct bt_str text, enum bt_cel_kind told)

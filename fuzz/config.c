@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configurations: each that loads can be written, loads again, and is then written the same. The
- * first byte chooses the feature gates.
+ * Configurations. A configuration that loads can be written, loads again, and is then written the
+ * same. The first byte chooses the feature gates.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of extenders: an accepted answer is the same after it was written and read again. */
+/* Answers of extenders: an accepted answer that is written and read again is the same. */
 #include <stdint.h>
 
 #include "base/assert.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubeconfigs and the output of credential plugins; the first byte chooses one. An accepted
- * kubeconfig has a URL that requests can begin with, a refused one has a message.
+ * Kubeconfigs or the output of credential plugins, as the first byte says. An accepted kubeconfig
+ * has a URL that requests can begin with; a refused kubeconfig has a message.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -67,7 +67,7 @@ BERTH_API const char *berth_extension_point_name(enum berth_extension_point poin
 /** config.Plugin: an entry of an enabled or disabled list. */
 struct berth_plugin_entry {
 	struct berth_str name; /**< of the plugin; "*" in a disabled list: all */
-	int32_t weight;        /**< of its scores; 0: not given */
+	int32_t weight;        /**< weight of the scores; 0: not configured */
 };
 
 /** runtime.Unknown: arguments in their source text. Spec 02 section 7. */
@@ -102,7 +102,7 @@ BERTH_API struct berth_config *berth_config_share(struct berth_config *config);
 /** Releases a reference. NULL is accepted. */
 BERTH_API void berth_config_release(struct berth_config *config);
 
-/** The configuration's percentageOfNodesToScore, for profiles that set none; 0: adaptive. */
+/** The percentageOfNodesToScore of the configuration, for profiles without a value; 0: adaptive. */
 BERTH_API int32_t berth_config_percentage_of_nodes_to_score(const struct berth_config *config);
 /** Number of profiles. */
 BERTH_API uint32_t berth_config_profile_count(const struct berth_config *config);

@@ -181,7 +181,7 @@ enum berth_decision_outcome {
  * berth_engine_step().
  */
 struct berth_decision {
-	enum berth_decision_outcome outcome; /**< how it ended */
+	enum berth_decision_outcome outcome; /**< how the attempt ended */
 	struct berth_str pod_namespace;      /**< of the pod */
 	struct berth_str pod_name;           /**< of the pod */
 	struct berth_str node_name;          /**< bound, waiting: the node */
@@ -302,7 +302,7 @@ BERTH_API void berth_engine_answer(
 enum berth_pod_place {
 	BERTH_PLACE_UNKNOWN,       /**< unknown, terminal, or of another scheduler */
 	BERTH_PLACE_ACTIVE,        /**< in the active queue */
-	BERTH_PLACE_BACKOFF,       /**< waits for the end of its backoff */
+	BERTH_PLACE_BACKOFF,       /**< waits for the end of the backoff */
 	BERTH_PLACE_UNSCHEDULABLE, /**< rejected; waits for an event that its plugins registered */
 	BERTH_PLACE_GATED,         /**< a PreEnqueue plugin keeps the pod out of the queue */
 	BERTH_PLACE_BINDING,       /**< a node is reserved; not bound yet */

@@ -38,7 +38,7 @@ extern "C" {
 struct berth_handle;
 /** The nodes of the snapshot. Opaque. */
 struct berth_shared_lister;
-/** A pod that Permit holds. Opaque. */
+/** A pod that waits because Permit returned Wait. Opaque. */
 struct berth_waiting_pod;
 /** An API client; absent in offline use. Opaque. */
 struct berth_client_set;
@@ -51,7 +51,7 @@ struct berth_framework;
 
 /** schedulerName of the profile that the plugin belongs to. */
 BERTH_API struct berth_str berth_handle_scheduler_name(const struct berth_handle *handle);
-/** The time that the owner passed to its last call, in nanoseconds. */
+/** The time that the owner of the engine passed to the engine last, in nanoseconds. */
 BERTH_API int64_t berth_handle_now_ns(const struct berth_handle *handle);
 /** Whether a feature gate is enabled; false for unknown names. */
 BERTH_API bool berth_handle_feature_enabled(

@@ -85,7 +85,7 @@ struct berth_node_info;
 
 /** Name of the node; "" without a node object. Texts are borrowed while the node info is valid. */
 BERTH_API struct berth_str berth_node_info_name(const struct berth_node_info *node);
-/** Value of a label of the node; absent (data NULL) when it lacks it. */
+/** Value of a label of the node; absent (data NULL) when the node lacks the label. */
 BERTH_API struct berth_str berth_node_info_label(
 	const struct berth_node_info *node, struct berth_str key);
 /** spec.unschedulable. */
@@ -111,7 +111,10 @@ BERTH_API const struct berth_pod_info *berth_node_info_pod_at(
  */
 BERTH_API const struct berth_pod_info *const *berth_node_info_pods(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count);
-/** PodsWithAffinity: the pods with podAffinity or podAntiAffinity, even if it is empty. */
+/**
+ * PodsWithAffinity: the pods whose spec has podAffinity or podAntiAffinity, even if the field is
+ * empty.
+ */
 BERTH_API const struct berth_pod_info *const *berth_node_info_pods_with_affinity(
 	const struct berth_node_info *node, struct berth_arena *arena, uint32_t *out_count);
 
@@ -165,9 +168,9 @@ struct berth_taint {
 BERTH_API int berth_node_info_taints(const struct berth_node_info *node, struct berth_arena *arena,
 	const struct berth_taint **out_taints, uint32_t *out_count, struct berth_error *err);
 
-/** ConditionStatus; NONE stands for the empty text. */
+/** ConditionStatus; BERTH_CONDITION_STATUS_NONE is the empty text. */
 enum berth_condition_status {
-	BERTH_CONDITION_STATUS_NONE = 0,    /**< "": no such condition was ever seen */
+	BERTH_CONDITION_STATUS_NONE = 0,    /**< "": no node object listed the condition */
 	BERTH_CONDITION_STATUS_TRUE = 1,    /**< True */
 	BERTH_CONDITION_STATUS_FALSE = 2,   /**< False */
 	BERTH_CONDITION_STATUS_UNKNOWN = 3, /**< Unknown, or any other text */
@@ -281,7 +284,7 @@ BERTH_API int berth_node_info_remove_node(struct berth_node_info *node, struct b
  * holds such data: berth_cycle_state_write(state, key, &info->base).
  */
 struct berth_transient_info {
-	struct berth_state_data base;      /**< its clone is NULL: what-ifs share the data */
+	struct berth_state_data base;      /**< clone is NULL: what-ifs share the data */
 	int64_t allocatable_volumes_count; /**< number of volumes that can be attached */
 	int64_t requested_volumes;         /**< number of volumes requested so far */
 };

@@ -81,18 +81,18 @@ BERTH_API struct berth_str berth_object_namespace(const struct berth_object *obj
 BERTH_API berth_uid berth_object_uid(const struct berth_object *object);
 /** metadata.resourceVersion. */
 BERTH_API struct berth_str berth_object_resource_version(const struct berth_object *object);
-/** Value of a label; absent (data NULL) when the object lacks it. */
+/** Value of a label; absent (data NULL) when the object lacks the label. */
 BERTH_API struct berth_str berth_object_label(
 	const struct berth_object *object, struct berth_str key);
-/** Value of an annotation; absent when the object lacks it. */
+/** Value of an annotation; absent when the object lacks the annotation. */
 BERTH_API struct berth_str berth_object_annotation(
 	const struct berth_object *object, struct berth_str key);
 /** Whether deletion has begun: metadata.deletionTimestamp is set. */
 BERTH_API bool berth_object_is_terminating(const struct berth_object *object);
 
-/** The object as a pod; NULL when it is of another kind or NULL. Borrowed from the object. */
+/** The object as a pod; NULL for NULL and for other kinds. Borrowed from the object. */
 BERTH_API const struct berth_pod *berth_object_pod(const struct berth_object *object);
-/** The object as a node; NULL when it is of another kind or NULL. Borrowed from the object. */
+/** The object as a node; NULL for NULL and for other kinds. Borrowed from the object. */
 BERTH_API const struct berth_node *berth_object_node(const struct berth_object *object);
 
 /** metadata.name. Texts of these functions are borrowed from the pod. */
@@ -101,9 +101,9 @@ BERTH_API struct berth_str berth_pod_name(const struct berth_pod *pod);
 BERTH_API struct berth_str berth_pod_namespace(const struct berth_pod *pod);
 /** metadata.uid. */
 BERTH_API berth_uid berth_pod_uid(const struct berth_pod *pod);
-/** Value of a label; absent when the pod lacks it. */
+/** Value of a label; absent when the pod lacks the label. */
 BERTH_API struct berth_str berth_pod_label(const struct berth_pod *pod, struct berth_str key);
-/** Value of an annotation; absent when the pod lacks it. */
+/** Value of an annotation; absent when the pod lacks the annotation. */
 BERTH_API struct berth_str berth_pod_annotation(const struct berth_pod *pod, struct berth_str key);
 /** spec.nodeName; "" while the pod is not assigned. */
 BERTH_API struct berth_str berth_pod_node_name(const struct berth_pod *pod);
@@ -116,9 +116,9 @@ BERTH_API int32_t berth_pod_priority(const struct berth_pod *pod);
 
 /** metadata.name. Texts of these functions are borrowed from the node. */
 BERTH_API struct berth_str berth_node_name(const struct berth_node *node);
-/** Value of a label; absent when the node lacks it. */
+/** Value of a label; absent when the node lacks the label. */
 BERTH_API struct berth_str berth_node_label(const struct berth_node *node, struct berth_str key);
-/** Value of an annotation; absent when the node lacks it. */
+/** Value of an annotation; absent when the node lacks the annotation. */
 BERTH_API struct berth_str berth_node_annotation(
 	const struct berth_node *node, struct berth_str key);
 /** spec.unschedulable. */

@@ -139,8 +139,8 @@ struct berth_cluster_event {
 
 /** Whether an event may make a rejected pod schedulable. */
 enum berth_queueing_hint {
-	BERTH_QUEUEING_HINT_SKIP,  /**< it cannot */
-	BERTH_QUEUEING_HINT_QUEUE, /**< it may: the pod is tried again */
+	BERTH_QUEUEING_HINT_SKIP,  /**< the event cannot make the pod schedulable */
+	BERTH_QUEUEING_HINT_QUEUE, /**< the event may: the pod is tried again */
 };
 
 /**

@@ -36,7 +36,7 @@ BERTH_API struct berth_str berth_pod_info_name(const struct berth_pod_info *pod)
 BERTH_API struct berth_str berth_pod_info_namespace(const struct berth_pod_info *pod);
 /** metadata.uid. */
 BERTH_API berth_uid berth_pod_info_uid(const struct berth_pod_info *pod);
-/** Value of a label; absent (data NULL) when the pod lacks it. */
+/** Value of a label; absent (data NULL) when the pod lacks the label. */
 BERTH_API struct berth_str berth_pod_info_label(
 	const struct berth_pod_info *pod, struct berth_str key);
 /** Number of labels. */
@@ -52,11 +52,11 @@ BERTH_API struct berth_str berth_pod_info_node_name(const struct berth_pod_info 
 BERTH_API struct berth_str berth_pod_info_nominated_node_name(const struct berth_pod_info *pod);
 /** spec.schedulerName. */
 BERTH_API struct berth_str berth_pod_info_scheduler_name(const struct berth_pod_info *pod);
-/** Requested cpu in thousandths, as NodeResourcesFit counts it (spec 01b section 5). */
+/** Requested cpu in thousandths, computed as for NodeResourcesFit (spec 01b section 5). */
 BERTH_API int64_t berth_pod_info_cpu_milli(const struct berth_pod_info *pod);
-/** Requested memory in bytes, as NodeResourcesFit counts it. */
+/** Requested memory in bytes, computed as for NodeResourcesFit. */
 BERTH_API int64_t berth_pod_info_memory_bytes(const struct berth_pod_info *pod);
-/** Requested ephemeral storage in bytes, as NodeResourcesFit counts it. */
+/** Requested ephemeral storage in bytes, computed as for NodeResourcesFit. */
 BERTH_API int64_t berth_pod_info_ephemeral_storage_bytes(const struct berth_pod_info *pod);
 /** The whole object of a pod that is being scheduled; NULL for other pods. */
 BERTH_API const struct berth_pod *berth_pod_info_pod(const struct berth_pod_info *pod);

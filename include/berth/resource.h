@@ -65,7 +65,7 @@ enum berth_quantity_format {
 struct berth_quantity {
 	struct berth_str text; /**< source text; absent if not kept */
 	int64_t mantissa;      /**< value = mantissa x 10^exponent, unless big is set */
-	const void *big;       /**< digits of a number that int64 does not hold */
+	const void *big;       /**< digits of a number that does not fit into int64 */
 	int32_t exponent;      /**< exponent of value = mantissa x 10^exponent */
 	uint8_t format;        /**< enum berth_quantity_format */
 };

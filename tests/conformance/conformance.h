@@ -11,10 +11,10 @@
 #include "config/gates.h"
 
 /**
- * Run one case (a line of CASES; expected: its recorded answer, or NULL) and append our answer to
- * out as JSON in the format of EXPECTED. An error means that the line is not a case; a
- * configuration that upstream refuses is an answer, and so is the reason why the case cannot be
- * run. Differences found by verification go to complaints.
+ * Run one case, a line of CASES, and append our answer to out as JSON in the format of EXPECTED.
+ * expected: the recorded answer, or NULL. An error means that the line is not a case. A
+ * configuration that upstream refuses is an answer, and so is the reason why a case cannot be run.
+ * Differences that verification finds go to complaints.
  */
 BT_MUST_USE int bt_conformance_answer(struct bt_str case_json, const struct bt_json_value *expected,
 	bool verify, struct bt_strbuf *complaints, struct bt_strbuf *out, struct berth_error *err);

@@ -105,7 +105,7 @@ static void level_share_ids(const struct bt_json_value *result)
 	}
 }
 
-/** Are the values equal, or both absent? */
+/** Whether the values are equal or both absent. */
 static bool values_agree(const struct bt_json_value *expected, const struct bt_json_value *got)
 {
 	if (expected == NULL || got == NULL) {

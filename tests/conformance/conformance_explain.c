@@ -31,7 +31,7 @@ static void complain(struct check *check, const char *format, ...)
 
 /* --- groups: the filter map --- */
 
-/** Has the group the recorded reasons? The order of scalar resources is not recorded. */
+/** Whether the group has the recorded reasons. The order of scalar resources is not recorded. */
 static bool has_reasons(const struct bt_explained_group *group, const struct bt_json_value *verdict)
 {
 	const struct bt_json_value *reasons = bt_json_array_at(verdict, "reasons");
@@ -360,8 +360,8 @@ static void check_preemption(struct check *check)
 /* --- one pod --- */
 
 /**
- * Are the errors the same? Which node fails first depends on where the search begins: for errors of
- * Filter only the plugin must be the same.
+ * Whether the errors are the same. Which node fails first depends on where the search begins, so
+ * for errors of Filter only the plugin must be the same.
  */
 static bool is_same_error(struct bt_str message, struct bt_str recorded)
 {

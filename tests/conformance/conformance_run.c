@@ -91,7 +91,7 @@ static void write_writes(struct bt_case_run *run, struct bt_framework *framework
 	framework->handle.volume_writer = &writer;
 	run->writes_open = false;
 	run->records_writes = true;
-	/* It fails when it would wait: see refuse_to_wait. */
+	/* PreBind fails instead of waiting: see refuse_to_wait. */
 	struct bt_pre_bind_progress progress = {0};
 	(void)bt_run_pre_bind_from(framework, cycle, pod, slot, &progress);
 	framework->handle.volume_writer = NULL;

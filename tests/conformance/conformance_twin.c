@@ -89,7 +89,7 @@ static bool names_pod(const struct bt_remedy *remedy, const struct bt_case_pod *
 		bt_str_equal(entry->pod->spec.node_name, remedy->node);
 }
 
-/** Does a remedy remove the pod? */
+/** Whether a remedy removes the pod. */
 static bool is_removed(const struct bt_twin *twin, const struct bt_case_pod *entry)
 {
 	for (uint32_t i = 0; i < twin->remedy_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Writes of the binding cycle: carried out at once, or later. A repeated write stays pending while
- * the first one is in flight; then it gets the answer, once.
+ * Writes of the binding cycle, which take effect at once or later. A repeated write stays pending
+ * while the first write is in flight; then it gets the answer of the first write, once.
  */
 #include "soak/world.h"
 
@@ -26,8 +26,8 @@ static bool same_claim(const struct bt_sim_write *a, const struct bt_sim_write *
 }
 
 /**
- * Find the answer to an equal write. A write of the same claim with other content is a new write;
- * the old answer is dropped.
+ * Find the answer to an equal write. For a write of the same claim with other content, drop the
+ * answer, because it is a new write.
  */
 static uint32_t find_answer(struct bt_sim *sim, struct bt_str key, const struct bt_sim_write *write)
 {

@@ -135,8 +135,8 @@ static void remove_less_important(
 }
 
 /**
- * Does the pod fit with and without nominated pods? preempting: after pods of lower priority are
- * removed.
+ * Whether the pod fits with and without nominated pods. preempting: after pods of lower priority
+ * are removed.
  */
 static bool fits_on(struct bt_object_store *objects, const struct bt_sim_pending *pending,
 	const struct bt_pod *pod, const struct bt_node *node, bool preempting)
@@ -175,7 +175,7 @@ static bool find_place(struct bt_object_store *objects, const struct bt_sim_pend
 	return false;
 }
 
-/** A pod that waits for claims must lack some. */
+/** Check that a pod that waits for claims has a missing claim. */
 static bool lacks_claims(
 	struct bt_object_store *objects, const struct bt_pod *pod, struct bt_strbuf *complaint)
 {

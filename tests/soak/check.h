@@ -2,16 +2,16 @@
 #ifndef BT_SOAK_CHECK_H
 #define BT_SOAK_CHECK_H
 /**
- * Checkers: they compute from the store, with plain loops, what must hold for a scheduler, and
- * compare. Each returns true if it holds, and otherwise appends a complaint.
+ * Checkers compute from the store, with plain loops, what a scheduler must do, and compare. Each
+ * returns true if the scheduler is right, and otherwise appends a complaint.
  */
 #include "framework/nominator.h"
 #include "queue/queue.h"
 #include "soak/view.h"
 
 /**
- * The scheduler chose this node; view: what it can know. The node must exist and fit the pod, and
- * the pod must not have a node already.
+ * Check the decision for a node. view: what the scheduler can know. The node must exist and fit the
+ * pod, and the pod must not have a node already.
  */
 bool bt_sim_check_decision(struct bt_sim_view *view, const struct bt_pod *pod,
 	struct bt_str node_name, struct bt_strbuf *complaint);
@@ -30,23 +30,26 @@ bool bt_sim_check_victim(
 
 /** What a pending pod waits for, according to the scheduler. */
 enum bt_sim_wait {
-	BT_SIM_WAIT_NOWHERE, /* it is in no queue */
-	BT_SIM_WAIT_TURN,    /* its turn, or the end of its backoff */
-	BT_SIM_WAIT_CLOCK,   /* a flush by time: no event reports the change it waits for */
+	BT_SIM_WAIT_NOWHERE, /* the pod is in no queue */
+	BT_SIM_WAIT_TURN,    /* its turn in the active queue, or the end of the backoff */
+	BT_SIM_WAIT_CLOCK,   /* a flush by time, because no event reports the change */
 	BT_SIM_WAIT_EVENT,   /* a change in the cluster */
-	BT_SIM_WAIT_GATE,    /* removal of its gates, or the end of a preemption */
+	BT_SIM_WAIT_GATE,    /* removal of scheduling gates, or the end of a preemption */
 	BT_SIM_WAIT_CLAIM,   /* missing claims for devices */
 };
 
 /** Input of the check of pending pods. */
 struct bt_sim_pending {
-	/** Nominated pods: they take room from pods that are not more important. */
+	/** Nominated pods, whose room is taken for pods that are not more important. */
 	struct bt_sim_placed *nominated;
 	uint32_t nominated_count;
-	/** Pools whose allocations the scheduler cannot know: their devices count as taken. */
+	/**
+	 * Pools whose allocations the scheduler cannot know. All devices of these pools count as
+	 * taken.
+	 */
 	const struct bt_sim_excused_pool *blurred;
 	uint32_t blurred_count;
-	/** All timers have run: no pod that fits may wait, and no pod that may preempt either. */
+	/** All timers have run. No pod may wait that fits or that may preempt. */
 	bool is_final;
 	bool (*is_ours)(void *context, const struct bt_pod *pod);
 	enum bt_sim_wait (*wait_of)(void *context, const struct bt_pod *pod);

@@ -67,7 +67,7 @@ static void collect(struct bt_object_store *objects, device_result *of, struct h
 	}
 }
 
-/** The published device of the result; NULL: it is not published at present. */
+/** The device of the result, as published; NULL: the device is not published at present. */
 static const struct bt_device *find_device(struct bt_object_store *objects, device_result *result)
 {
 	const struct bt_resource_slice *slice;
@@ -87,10 +87,10 @@ static const struct bt_device *find_device(struct bt_object_store *objects, devi
 	return found;
 }
 
-/** The value of the one counter in a pool of parts. */
+/** The value of the only counter in a pool of kind PART. */
 #define SLOTS 4
 
-/** What is wrong with the result's device or its pool; NULL: nothing. */
+/** Return the complaint about the device of the result or about the pool; NULL: no complaint. */
 static const char *find_trouble(struct bt_object_store *objects, device_result *of)
 {
 	struct holdings holdings = {0};
@@ -231,7 +231,7 @@ static const char *find_mistake(struct bt_object_store *objects,
 								 : NULL;
 }
 
-/** Does each request have a result? */
+/** Whether each request has a result. */
 static bool is_complete(const struct bt_resource_claim *claim)
 {
 	bool complete = true;
@@ -276,8 +276,8 @@ void bt_sim_devices_decided(struct bt_sim *sim, const struct bt_resource_claim *
 /** --- pods on nodes --- */
 
 /**
- * Do the devices belong to the node? Pools of zones are not checked: the node may have moved to
- * another zone.
+ * Whether the devices belong to the node. Pools of zones are not checked, because the node may have
+ * moved to another zone.
  */
 static bool is_near(const struct bt_resource_claim *claim, struct bt_str node_name)
 {

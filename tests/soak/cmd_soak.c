@@ -34,7 +34,10 @@ struct totals {
 	uint64_t evictions;
 };
 
-/** The message for a crash: formatted before each history, because a signal handler cannot. */
+/**
+ * The message that a crash prints. It is formatted before each history, because a signal handler
+ * must not format.
+ */
 static char last_words[256];
 
 static void print_crash(int number)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Stand-in for the drivers: publishes the ResourceSlices of pools, one slice after the other. */
+/**
+ * Simulates the drivers of devices: publishes the ResourceSlices of pools, one slice after the
+ * other.
+ */
 #include "soak/world.h"
 
 /** Pools with more devices have two slices. */
@@ -164,7 +167,7 @@ void bt_sim_publish(struct bt_sim *sim, uint32_t pool)
 
 /** --- nodes are added and removed --- */
 
-/** Does a node of this name have a pool of this kind? It depends on the name only. */
+/** Whether a node of this name has a pool of this kind. The result depends on the name only. */
 static bool has_pool(const struct bt_sim *sim, struct bt_str node_name, enum bt_sim_pool_kind kind)
 {
 	const struct bt_sim_workload *workload = &sim->workload;

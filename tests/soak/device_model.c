@@ -46,7 +46,7 @@ static const struct bt_device_attribute *attribute_of(
 	return NULL;
 }
 
-/** Does the device match? Selectors that are not in the table match nothing. */
+/** Whether the device matches the selector. A selector that is not in the table matches nothing. */
 static bool holds(const struct bt_device_selector *selector, struct bt_str driver,
 	const struct bt_device *device)
 {

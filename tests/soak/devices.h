@@ -14,7 +14,7 @@
 
 struct bt_sim;
 
-/** A selector of the workloads, and its meaning without CEL. */
+/** A selector of the workloads, and the condition that it expresses, for checks without CEL. */
 struct bt_sim_selector {
 	const char *expression;
 	const char *driver;

@@ -63,12 +63,12 @@ static bool has_rejector(
 }
 
 /**
- * Upstream's hints do not report every change, and berth's must be the same (spec 06 sections 2.15
- * and 3.12): a node no longer counts; anti-affinity of other pods, or the last pod that matches an
- * affinity, is gone from a node's domain; a nomination ended that the API never had, or whose pod
- * is assumed on another node; a binding failed whose volumes or devices other pods could use; a
- * claim was deleted before the watch showed that its devices were free (spec 12 section 16). Then
- * only a flush by time helps.
+ * Whether only a flush by time can requeue the pod. The hints of upstream do not report every
+ * change, and berth must do the same (spec 06 sections 2.15 and 3.12). They miss these changes: a
+ * node no longer counts; anti-affinity of other pods, or the last pod that matches an affinity, is
+ * gone from a node's domain; a nomination ended that the API never had, or whose pod is assumed on
+ * another node; a binding failed whose volumes or devices other pods could use; a claim was deleted
+ * before the watch showed that its devices were free (spec 12 section 16).
  */
 static bool needs_flush(const struct bt_sim *sim, const struct bt_queue_entry *entry)
 {
@@ -229,7 +229,7 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 	bt_sim_log(sim, "everything is deleted");
 	bt_sim_workload_drain(sim);
 	wait_for_quiet(sim);
-	bt_sim_workload_drain(sim); /* controllers may have created more */
+	bt_sim_workload_drain(sim); /* controllers may have created further objects */
 	wait_for_quiet(sim);
 	bt_sim_view_of_scheduler(sim, &view);
 	bt_sim_view_finish(&view);
@@ -255,7 +255,9 @@ static void end_round(struct bt_sim *sim, struct rounds *rounds)
 	bt_strbuf_finish(&complaint);
 }
 
-/** One change at a time: no other event can wake up the pods that it helps. */
+/**
+ * One change at a time, so that no other event requeues the pods that could profit from the change.
+ */
 static void step_by_step(struct bt_sim *sim, int64_t until_ns)
 {
 	sim->is_changing = false;

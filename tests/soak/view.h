@@ -2,8 +2,8 @@
 #ifndef BT_SOAK_VIEW_H
 #define BT_SOAK_VIEW_H
 /**
- * A plain model of what a node can take: loops over all objects, written from the spec and not from
- * the scheduler, so that the two can be compared. Supports the features that the simulator's
+ * A plain model of which pods fit on a node: loops over all objects, written from the specification
+ * and not from the scheduler, so that both can be compared. Supports the features that the
  * workloads use.
  */
 #include "api/node.h"
@@ -60,10 +60,10 @@ void bt_sim_view_place(struct bt_sim_view *view, const struct bt_pod *pod, struc
 enum bt_sim_fit {
 	BT_SIM_FITS,
 	BT_SIM_FITS_NOT,    /* *out_reason has the reason */
-	BT_SIM_FIT_UNKNOWN, /* depends on volumes or devices that are being changed */
+	BT_SIM_FIT_UNKNOWN, /* depends on volumes or devices that are in change */
 };
 
-/** Does the pod fit? If it is placed already, it does not count. */
+/** Whether the pod fits. If the pod is placed already, the placed pod does not count. */
 enum bt_sim_fit bt_sim_view_fits(struct bt_sim_view *view, const struct bt_pod *pod,
 	const struct bt_node *node, const char **out_reason);
 
@@ -77,7 +77,7 @@ int64_t bt_sim_pod_request(const struct bt_pod *pod, struct bt_str resource);
 int64_t bt_sim_node_amount(const struct bt_node *node, struct bt_str resource);
 bool bt_sim_selector_matches(
 	const struct bt_label_selector *selector, const struct bt_str_map *labels);
-/** Do nodeSelector and required node affinity select the node? */
+/** Whether nodeSelector and required node affinity select the node. */
 bool bt_sim_node_is_selected(const struct bt_pod *pod, const struct bt_node *node);
 bool bt_sim_spread_allows(
 	struct bt_sim_view *view, const struct bt_pod *pod, const struct bt_node *node);
@@ -87,7 +87,7 @@ enum bt_sim_fit bt_sim_volumes_fit(struct bt_sim_view *view, const struct bt_pod
 	const struct bt_node *node, const char **out_reason);
 enum bt_sim_fit bt_sim_devices_fit(struct bt_sim_view *view, const struct bt_pod *pod,
 	const struct bt_node *node, const char **out_reason);
-/** Do all claims for devices that the pod names exist, and may the pod use them? */
+/** Whether all claims for devices of the pod exist, and the pod may use them. */
 bool bt_sim_claims_are_there(struct bt_object_store *objects, const struct bt_pod *pod);
 /** The name of the claim for an entry of spec.resourceClaims; "": there is none yet. */
 struct bt_str bt_sim_claim_name(

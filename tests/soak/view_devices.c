@@ -29,7 +29,7 @@ struct bt_str bt_sim_claim_name(const struct bt_pod *pod, const struct bt_pod_re
 	return BT_STR("");
 }
 
-/** NULL: it does not exist, is being deleted, or was made for another pod. */
+/** NULL: the claim does not exist, is being deleted, or was made for another pod. */
 static const struct bt_resource_claim *find_claim(struct bt_object_store *objects,
 	const struct bt_pod *pod, const struct bt_pod_resource_claim *entry)
 {
@@ -81,7 +81,7 @@ struct search {
 	BT_VEC(struct taken) taken;
 };
 
-/** Does a node selector of a slice or of an allocation match? */
+/** Whether a node selector of a slice or of an allocation matches. */
 static bool selects(const struct bt_node_selector *selector, const struct bt_node *node)
 {
 	struct bt_node_affinity wrapped = {.required = selector};
@@ -103,7 +103,7 @@ static bool same_pool(const struct bt_resource_slice *a, const struct bt_resourc
 		bt_str_equal(a->spec.pool.name, b->spec.pool.name);
 }
 
-/** Is the slice of the newest generation, and is the pool complete? */
+/** Whether the slice is of the newest generation and the pool is complete. */
 static bool is_usable(struct bt_object_store *objects, const struct bt_resource_slice *slice)
 {
 	const struct bt_resource_slice *other;
@@ -147,7 +147,7 @@ static bool is_blurred(const struct bt_sim_view *view, const struct bt_resource_
 	return false;
 }
 
-/** Does the search allocate this claim? */
+/** Whether the search allocates this claim. */
 static bool is_sought(const struct search *search, const struct bt_resource_claim *claim)
 {
 	bool sought = false;
@@ -157,7 +157,7 @@ static bool is_sought(const struct search *search, const struct bt_resource_clai
 	return sought;
 }
 
-/** Sum up what existing claims hold of the device. */
+/** Sum up what existing claims use of the device. */
 static void add_holders(const struct search *search, struct seen *seen)
 {
 	const struct bt_sim_view *view = search->view;
@@ -210,7 +210,10 @@ static void look_around(struct search *search)
 
 /** --- may the device be allocated? --- */
 
-/** Was the device chosen in this search? for_claim: only for that claim; UINT32_MAX: for any. */
+/**
+ * Whether the device was chosen in this search. for_claim: only for that claim; UINT32_MAX: for any
+ * claim.
+ */
 static bool is_taken(const struct search *search, uint32_t device, uint32_t for_claim)
 {
 	for (uint32_t i = 0; i < search->taken.count; i++) {
@@ -251,8 +254,8 @@ static int64_t share_of(
 }
 
 /**
- * Does the device satisfy the claim's constraint, if it has one? All devices of the claim must have
- * the same numa attribute.
+ * Whether the device satisfies the constraint of the claim, if the claim has a constraint. All
+ * devices of the claim must have the same numa attribute.
  */
 static bool is_matched(const struct search *search, uint32_t claim, const struct bt_device *device)
 {

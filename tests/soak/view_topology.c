@@ -125,7 +125,8 @@ static bool is_hard(const spread *constraint)
 }
 
 /**
- * Does the node count for the pod's constraints? It must be selected and have all topology keys.
+ * Whether the node counts for the constraints of the pod: the pod selects the node, and the node
+ * has all topology keys.
  */
 static bool counts(const struct bt_pod *pod, const struct bt_node *node)
 {
@@ -212,7 +213,7 @@ bool bt_sim_spread_allows(
 
 /** --- pod affinity: spec 06 --- */
 
-/** Does owner's term match other? The workloads name no other namespaces. */
+/** Whether the owner's term matches other. The workloads name no other namespaces. */
 static bool is_about(const struct bt_pod_affinity_term *term, const struct bt_pod *owner,
 	const struct bt_pod *other)
 {

@@ -92,7 +92,7 @@ static bool is_allowed(const struct bt_storage_class *class_, const struct bt_no
 	return false;
 }
 
-/** Does a claim with delayed binding, still unbound, fit on the node? */
+/** Whether an unbound claim with delayed binding can get a volume on the node. */
 static enum bt_sim_fit delayed_claim_fits(struct bt_sim_view *view,
 	const struct bt_persistent_volume_claim *claim, const struct bt_node *node,
 	const struct bt_storage_class *class_)
@@ -163,7 +163,7 @@ static int64_t limit_of(const struct bt_sim_view *view, const struct bt_node *no
 	return -1;
 }
 
-/** Does the claim have a volume of the driver, or will it get one? */
+/** Whether the claim has a volume of the driver, or will get such a volume. */
 static bool is_attached(
 	const struct bt_sim_view *view, const struct bt_persistent_volume_claim *claim)
 {

@@ -32,8 +32,8 @@ struct bt_sim_watch {
 	struct bt_object_store *objects; /* what the API has */
 	struct bt_prng prng;
 	/**
-	 * One event of this number comes late by seconds, and one of this number breaks its stream;
-	 * 0: none.
+	 * One event in this number is late by seconds, and one in this number breaks its stream; 0:
+	 * none.
 	 */
 	uint32_t late_one_in;
 	uint32_t break_one_in;
@@ -57,6 +57,6 @@ void bt_sim_watch_finish(struct bt_sim_watch *watch);
  */
 void bt_sim_watch_changed(
 	struct bt_sim_watch *watch, struct bt_object *old_object, struct bt_object *new_object);
-/** Were all events delivered? */
+/** Whether all events were delivered. */
 bool bt_sim_watch_is_quiet(const struct bt_sim_watch *watch);
 #endif

@@ -127,7 +127,7 @@ static void remove_pod(struct bt_sim *sim, const struct bt_pod *pod)
 	bool at_once = bt_sim_chance(&sim->changes, 15);
 	bt_sim_log(sim, "pod %.*s/%.*s is deleted%s", BT_STR_ARG(namespace_), BT_STR_ARG(name),
 		at_once ? " at once" : "");
-	/* It exists. */
+	/* the claim exists */
 	(void)(at_once ? bt_sim_store_delete_now : bt_sim_store_delete)(
 		&sim->store, BT_KIND_POD, namespace_, name);
 }

@@ -120,8 +120,9 @@ static void begin_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 }
 
 /**
- * Attempts have names only, and two pods of one name may wait if the older one was deleted. Prefers
- * the pod that the scheduler wrote about last, then one that is deleted, then the oldest.
+ * The pod of an attempt. An attempt has only the name of the pod, and two pods with this name may
+ * wait if the older one was deleted. Prefer the pod that the scheduler wrote about last, then a
+ * deleted pod, then the oldest pod.
  */
 static void end_waiting(struct bt_sim *sim, const struct bt_attempt *attempt)
 {

@@ -14,7 +14,7 @@
 
 #define BT_SIM_RECENT_LINES 40
 
-/** A pod that the scheduler counts on a node, while the watch shows it without one. */
+/** A pod that the scheduler counts on a node, although the watch shows the pod without a node. */
 struct bt_sim_binding {
 	struct bt_object *pod; /* as the scheduler saw it; reference held */
 	struct bt_str node_name;
@@ -33,13 +33,13 @@ struct bt_sim_write {
 		BT_SIM_WRITE_UNRESERVE,
 	} what;
 	struct bt_object *object; /* the pod, volume or claim */
-	struct bt_object *base; /* for claims with devices: the scheduler's version; else NULL */
+	struct bt_object *base;   /* for claims with devices: the scheduler's version; else NULL */
 	struct bt_str node_name;
 	struct bt_str pod_uid; /* the pod that needs the claim; "" for other writes */
 	bool must_end;         /* the caller needs the answer now */
 };
 
-/** A write in flight, or one whose answer the scheduler has not taken. */
+/** A write in flight, or an answered write whose answer the scheduler has not got. */
 struct bt_sim_answer {
 	struct bt_str key;
 	uint64_t serial;
@@ -104,7 +104,9 @@ struct bt_sim {
 	 */
 	int64_t node_change_ns;
 	int64_t pod_change_ns;
-	/** Uids of nominated pods; time of the last end of a nomination without a watch event. */
+	/**
+	 * Uids of nominated pods, and the time when a nomination last ended without a watch event.
+	 */
 	BT_VEC(struct bt_str) nominated;
 	int64_t unseen_end_ns;
 	/** When a binding last failed: other pods can use its volumes and devices. */
@@ -125,7 +127,7 @@ struct bt_sim {
 	bool attempt_is_due;
 	bool may_attempt; /* the delay before the attempt is over */
 	bool in_attempt;
-	bool is_decided; /* its decision was checked, or must not be checked any more */
+	bool is_decided; /* the decision was checked, or must not be checked any more */
 	bool failed;
 };
 
@@ -148,7 +150,7 @@ void bt_sim_run_until(struct bt_sim *sim, int64_t until_ns);
  * attempt follows soon if a pod can be tried.
  */
 void bt_sim_step(struct bt_sim *sim);
-/** Run an action later; it is not quiet before. The action calls bt_sim_action_done. */
+/** Run an action later, and count it as pending until then. The action calls bt_sim_action_done. */
 void bt_sim_after(struct bt_sim *sim, int64_t delay_ns, bt_sim_action action, uint64_t argument);
 static inline void bt_sim_action_done(struct bt_sim *sim)
 {

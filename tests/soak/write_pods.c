@@ -30,7 +30,7 @@ static void check_decision(struct bt_sim *sim, const struct bt_pod *pod, struct 
 
 /** --- nominations that the scheduler reports --- */
 
-/** The pod is nominated to that node from now on; "": to none. */
+/** Note that the pod is nominated to this node from now on; "": to no node. */
 static void note_nomination(
 	struct bt_sim *sim, const struct bt_object_meta *meta, struct bt_str node_name)
 {
@@ -52,8 +52,8 @@ static void note_nomination(
 }
 
 /**
- * The pod is assumed on the node. The scheduler ignores updates of assumed pods (spec 03 section
- * 10.3), so no event reports the end of a nomination to another node.
+ * Note that the pod is assumed on the node. The scheduler ignores updates of assumed pods (spec 03
+ * section 10.3), so no event reports the end of a nomination to another node.
  */
 static void note_assumed(
 	struct bt_sim *sim, const struct bt_object_meta *meta, struct bt_str node_name)
@@ -79,7 +79,7 @@ static int write_binding(void *context, const struct bt_pod_info *pod, struct bt
 		.node_name = node_name};
 	int result = bt_sim_write(sim, &write, NULL, NULL, err);
 	if (result == 0) {
-		/* It counts with the scheduler's version of the pod. */
+		/* Count the version of the pod that the scheduler has. */
 		struct bt_sim_binding binding = {
 			bt_object_share(write.object), bt_arena_str(&sim->texts, node_name), false};
 		bt_vec_push(&sim->bindings, binding);

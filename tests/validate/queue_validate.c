@@ -40,13 +40,16 @@ static const char *check_entry(struct bt_queue *queue, const struct bt_queue_ent
 		}
 	} else if (bt_queue_entry_is_gated(entry) &&
 		(queue->pops_backoff || entry->place == BT_QUEUE_ACTIVE)) {
-		/* Without the gate nobody is asked in front of the backoff queues. */
+		/* Without the gate, PreEnqueue plugins do not run before the backoff queues. */
 		return "a gated pod is not among the unschedulable";
 	}
 	return NULL;
 }
 
-/** Groups that are active as a whole: counted, in their heap and in the order of their pods. */
+/**
+ * Check the groups whose members are all active: their number, their heap, and the order of their
+ * pods.
+ */
 static const char *check_ready(const struct bt_queue *queue)
 {
 	uint32_t pods = 0;
@@ -98,7 +101,7 @@ bool bt_queue_validate(struct bt_queue *queue, const char **out_reason)
 			continue;
 		}
 		if (entry->group != BT_QUEUE_NONE && queue->groups.items[entry->group].is_ready) {
-			queued++; /* unparking it would break up its group */
+			queued++; /* unparking the pod would split the group of parked pods */
 			continue;
 		}
 		bt_queue_park_all(queue, NULL);

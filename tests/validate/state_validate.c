@@ -3,7 +3,9 @@
 #include "state/state_private.h"
 #include "validate/validate.h"
 
-/* Whole-structure check: everything that is kept up to date is computed anew and compared. */
+/*
+ * Checks the whole state: everything that is updated incrementally is computed anew and compared.
+ */
 
 /* Report the first difference and leave the function. */
 #define check(condition, ...) \

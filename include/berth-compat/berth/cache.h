@@ -176,7 +176,7 @@ BERTH_API BERTH_MUST_USE int berth_cache_get_node_info(struct berth_cache *cache
 
 /* Lists. */
 
-/** PodFilter: returns true for the pods to keep; berth_node_info_filter() is one such filter. */
+/** PodFilter: returns true for a pod to keep; berth_node_info_filter() has this type. */
 typedef bool (*berth_pod_filter_fn)(const void *context, const struct berth_pod *pod);
 
 /**

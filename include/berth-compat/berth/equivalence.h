@@ -21,9 +21,9 @@
 extern "C" {
 #endif
 
-/** Maximum number of answers per node. When it is exceeded, all answers of the node are dropped. */
+/** Maximum number of answers per node. Beyond this number all answers of the node are dropped. */
 #define BERTH_EQUIVALENCE_ANSWERS_MAX 1024
-/** Maximum number of classes per cache. When it is exceeded, the whole cache is emptied. */
+/** Maximum number of classes per cache. Beyond this number the cache is emptied. */
 #define BERTH_EQUIVALENCE_CLASSES_MAX 4096
 
 /** Answers of predicates by node, predicate and class. Opaque. */

@@ -34,7 +34,8 @@ BERTH_API const struct berth_extender *berth_engine_extender_at(
 /** Name: the urlPrefix of the extender. */
 BERTH_API struct berth_str berth_extender_name(const struct berth_extender *extender);
 /**
- * IsInterested: the extender manages no resources, or a container of the pod names a managed one.
+ * IsInterested: whether the extender is called for the pod: its configuration has no managed
+ * resources, or a container of the pod has a request or limit of a managed resource.
  */
 BERTH_API bool berth_extender_is_interested(
 	const struct berth_extender *extender, const struct berth_pod_info *pod);

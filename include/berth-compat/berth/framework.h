@@ -184,7 +184,7 @@ BERTH_API struct berth_status berth_framework_run_pre_score_plugins(
 
 /** Scores of one plugin. */
 struct berth_plugin_scores {
-	struct berth_str plugin; /**< its name */
+	struct berth_str plugin; /**< name of the plugin */
 	int64_t weight;          /**< in the profile */
 	/** Normalised, times weight; one entry per node, in the order of the nodes. */
 	struct berth_node_score_list scores;
@@ -225,7 +225,7 @@ BERTH_API void berth_framework_run_unreserve_plugins(struct berth_framework *fra
 
 /** Time that a Permit plugin asks the pod to wait. */
 struct berth_permit_wait {
-	struct berth_str plugin; /**< its name */
+	struct berth_str plugin; /**< name of the plugin */
 	int64_t timeout_ns;      /**< at most 15 minutes */
 };
 

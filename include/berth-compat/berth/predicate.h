@@ -109,7 +109,7 @@ BERTH_API struct berth_predicate_failure_reason berth_predicate_failure_reason_m
 
 /** Result of a predicate. Lists and texts are in the arena that the caller passed. */
 struct berth_predicate_result {
-	bool fits;                                            /**< no reason against it */
+	bool fits;                                            /**< no reason against the pod */
 	const struct berth_predicate_failure_reason *reasons; /**< in the order of the checks */
 	uint32_t reason_count;                                /**< 0 when the pod fits */
 };

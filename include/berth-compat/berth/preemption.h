@@ -34,7 +34,7 @@ extern "C" {
 /** policy/v1 PodDisruptionBudget. Opaque; belongs to a berth_object. Spec 01 section 4.8. */
 struct berth_pdb;
 
-/** The object as a budget; NULL when it is of another kind or NULL. Borrowed from the object. */
+/** The object as a budget; NULL for NULL and for other kinds. Borrowed from the object. */
 BERTH_API const struct berth_pdb *berth_object_pdb(const struct berth_object *object);
 /** metadata.name. */
 BERTH_API struct berth_str berth_pdb_name(const struct berth_pdb *pdb);
@@ -42,7 +42,10 @@ BERTH_API struct berth_str berth_pdb_name(const struct berth_pdb *pdb);
 BERTH_API struct berth_str berth_pdb_namespace(const struct berth_pdb *pdb);
 /** status.disruptionsAllowed. */
 BERTH_API int32_t berth_pdb_disruptions_allowed(const struct berth_pdb *pdb);
-/** Whether status.disruptedPods names the pod: its eviction is already counted. */
+/**
+ * Whether status.disruptedPods contains the pod, because the eviction of the pod is already
+ * counted.
+ */
 BERTH_API bool berth_pdb_has_disrupted_pod(const struct berth_pdb *pdb, struct berth_str pod_name);
 /**
  * Whether preemption charges the budget for this pod: same namespace, and spec.selector matches the
@@ -195,7 +198,7 @@ struct berth_preemption_dry_run_result {
 	const struct berth_preemption_candidate *candidates; /**< no violations first */
 	uint32_t candidate_count;                            /**< entries of candidates */
 	/** Statuses of the nodes that are not candidates, in the order of the scan. */
-	const struct berth_plugin_status *statuses; /**< plugin holds the node's name */
+	const struct berth_plugin_status *statuses; /**< `plugin` is the name of the node */
 	uint32_t status_count;                      /**< entries of statuses */
 	struct berth_str error_text; /**< texts of all nodes that failed with Error; absent: none */
 };

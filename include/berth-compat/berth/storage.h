@@ -31,18 +31,19 @@ struct berth_csi_driver;
 /** storage.k8s.io/v1 CSIStorageCapacity. Opaque; belongs to a berth_object. */
 struct berth_csi_storage_capacity;
 
-/** The object as a volume; NULL when it is of another kind or NULL. Borrowed from the object. */
+/** The object as a volume; NULL for NULL and for other kinds. Borrowed from the object. */
 BERTH_API const struct berth_pv *berth_object_pv(const struct berth_object *object);
-/** The object as a claim; NULL when it is of another kind or NULL. Borrowed from the object. */
+/** The object as a claim; NULL for NULL and for other kinds. Borrowed from the object. */
 BERTH_API const struct berth_pvc *berth_object_pvc(const struct berth_object *object);
-/** The object as a storage class; NULL when it is of another kind or NULL. Borrowed. */
+/** The object as a storage class; NULL for NULL and for other kinds. Borrowed from the object. */
 BERTH_API const struct berth_storage_class *berth_object_storage_class(
 	const struct berth_object *object);
-/** The object as a CSINode; NULL when it is of another kind or NULL. Borrowed. */
+/** The object as a CSINode; NULL for NULL and for other kinds. Borrowed from the object. */
 BERTH_API const struct berth_csi_node *berth_object_csi_node(const struct berth_object *object);
-/** The object as a CSIDriver; NULL when it is of another kind or NULL. Borrowed. */
+/** The object as a CSIDriver; NULL for NULL and for other kinds. Borrowed from the object. */
 BERTH_API const struct berth_csi_driver *berth_object_csi_driver(const struct berth_object *object);
-/** The object as a CSIStorageCapacity; NULL when it is of another kind or NULL. Borrowed. */
+/** The object as a CSIStorageCapacity; NULL for NULL and for other kinds. Borrowed from the object.
+ */
 BERTH_API const struct berth_csi_storage_capacity *berth_object_csi_storage_capacity(
 	const struct berth_object *object);
 
@@ -50,9 +51,9 @@ BERTH_API const struct berth_csi_storage_capacity *berth_object_csi_storage_capa
 BERTH_API struct berth_str berth_pv_name(const struct berth_pv *pv);
 /** metadata.resourceVersion. */
 BERTH_API struct berth_str berth_pv_resource_version(const struct berth_pv *pv);
-/** Value of a label; absent when the volume lacks it. */
+/** Value of a label; absent when the volume lacks the label. */
 BERTH_API struct berth_str berth_pv_label(const struct berth_pv *pv, struct berth_str key);
-/** Value of an annotation; absent when the volume lacks it. */
+/** Value of an annotation; absent when the volume lacks the annotation. */
 BERTH_API struct berth_str berth_pv_annotation(const struct berth_pv *pv, struct berth_str key);
 /**
  * Storage class of the volume: the beta annotation if present, else spec.storageClassName (spec 01
@@ -85,7 +86,7 @@ BERTH_API struct berth_str berth_pvc_namespace(const struct berth_pvc *pvc);
 BERTH_API berth_uid berth_pvc_uid(const struct berth_pvc *pvc);
 /** metadata.resourceVersion. */
 BERTH_API struct berth_str berth_pvc_resource_version(const struct berth_pvc *pvc);
-/** Value of an annotation; absent when the claim lacks it. */
+/** Value of an annotation; absent when the claim lacks the annotation. */
 BERTH_API struct berth_str berth_pvc_annotation(const struct berth_pvc *pvc, struct berth_str key);
 /**
  * Storage class of the claim: the beta annotation if present, else spec.storageClassName (spec 01

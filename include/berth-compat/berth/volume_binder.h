@@ -176,7 +176,7 @@ struct berth_volume_binder_ops {
 
 /** Base of every binder; first member of its structure. */
 struct berth_volume_binder {
-	const struct berth_volume_binder_ops *ops; /**< its functions */
+	const struct berth_volume_binder_ops *ops; /**< the functions of the binder */
 };
 
 /** CapacityCheck: listers for the check of free storage (spec 07 section 7.6). */
