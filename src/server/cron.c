@@ -34,24 +34,10 @@ static const struct field fields[] = {
 	{0, 6, weekday_names, 7},
 };
 
-static bool equals_name(struct bt_str text, const char *name)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		char letter = text.data[i];
-		if (letter >= 'A' && letter <= 'Z') {
-			letter = (char)(letter - 'A' + 'a');
-		}
-		if (name[i] == '\0' || letter != name[i]) {
-			return false;
-		}
-	}
-	return text.length == 3;
-}
-
 static bool parse_number(struct bt_str text, const struct field *field, int64_t *out)
 {
 	for (uint32_t i = 0; i < field->name_count; i++) {
-		if (equals_name(text, field->names[i])) {
+		if (bt_str_equal_without_case(text, bt_str_from(field->names[i]))) {
 			*out = field->low + i;
 			return true;
 		}
@@ -60,29 +46,14 @@ static bool parse_number(struct bt_str text, const struct field *field, int64_t 
 		bt_str_parse_int64(text, out);
 }
 
-/** Cuts text at the first separator; the part after it is absent if there is none. */
-static struct bt_str cut_at(struct bt_str *text, char separator)
-{
-	int64_t at = bt_str_find_char(*text, separator);
-	struct bt_str head = *text;
-
-	if (at < 0) {
-		*text = (struct bt_str){NULL, 0};
-		return head;
-	}
-	head = bt_str_sub(*text, 0, (uint32_t)at);
-	*text = (struct bt_str){text->data + at + 1, text->length - (uint32_t)at - 1};
-	return head;
-}
-
 /** Parses "*", "5" or "1-5", each optionally with "/step". */
 static bool parse_range(
 	struct bt_str text, const struct field *field, uint64_t *bits, bool *out_star)
 {
 	struct bt_str step_text = text;
-	struct bt_str range = cut_at(&step_text, '/');
+	struct bt_str range = bt_str_cut(&step_text, '/');
 	struct bt_str end_text = range;
-	struct bt_str start_text = cut_at(&end_text, '-');
+	struct bt_str start_text = bt_str_cut(&end_text, '-');
 	int64_t step = 1;
 	int64_t first = field->low;
 	int64_t last = field->high;
@@ -117,7 +88,7 @@ static bool parse_field(
 	*out_bits = 0;
 	*out_star = false;
 	do {
-		if (!parse_range(cut_at(&text, ','), field, out_bits, out_star)) {
+		if (!parse_range(bt_str_cut(&text, ','), field, out_bits, out_star)) {
 			return false;
 		}
 	} while (text.data != NULL);
@@ -192,7 +163,7 @@ bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
 	}
 	text = expand_macro(text);
 	while (text.data != NULL) {
-		struct bt_str word = cut_at(&text, ' ');
+		struct bt_str word = bt_str_cut(&text, ' ');
 		if (word.length == 0) {
 			continue;
 		}
