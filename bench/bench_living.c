@@ -157,7 +157,7 @@ int bt_living_delete_pod(
 	}
 	if (has_others) {
 		bt_pod_claims_release(
-			bt_scheduler_engine(living->scheduler)->state, pod->meta->uid);
+			bt_scheduler_engine(living->scheduler)->state, pod->meta->uid, false);
 	}
 	bt_object_release(pod);
 	return result;

@@ -384,13 +384,10 @@ uint16_t bt_hub_patch(struct bt_hub *hub, const struct bt_api_resource *resource
 uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resource,
 	enum bt_subresource subresource, struct bt_str key, struct bt_json_value *object,
 	struct bt_arena *arena);
-/** As bt_hub_delete with the object's default grace period, but another propagation policy. */
-uint16_t bt_hub_delete_dependent(struct bt_hub *hub, const struct bt_api_resource *resource,
-	struct bt_str key, enum bt_propagation propagation, struct bt_str uid,
-	struct bt_arena *arena);
 /** grace_seconds -1: the object's default. uid: a precondition; absent: none. */
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
-	struct bt_str key, int64_t grace_seconds, struct bt_str uid, struct bt_arena *arena);
+	struct bt_str key, int64_t grace_seconds, enum bt_propagation propagation,
+	struct bt_str uid, struct bt_arena *arena);
 /** Returns whether the write succeeded or its object no longer exists. */
 static inline bool bt_hub_is_done(uint16_t code)
 {

@@ -358,7 +358,7 @@ static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource
 		(is_waited_for && has_dependents(sync->data, object))) {
 		propagation = BT_PROPAGATION_FOREGROUND;
 	}
-	code = bt_hub_delete_dependent(sync->hub, resource, key, propagation,
+	code = bt_hub_delete(sync->hub, resource, key, -1, propagation,
 		bt_json_text_at(object, "metadata.uid"), arena);
 	return bt_hub_is_done(code) || code == 202 || code == 409 || code == 405;
 }

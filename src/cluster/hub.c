@@ -187,24 +187,13 @@ uint16_t bt_hub_update(struct bt_hub *hub, const struct bt_api_resource *resourc
 }
 
 uint16_t bt_hub_delete(struct bt_hub *hub, const struct bt_api_resource *resource,
-	struct bt_str key, int64_t grace_seconds, struct bt_str uid, struct bt_arena *arena)
+	struct bt_str key, int64_t grace_seconds, enum bt_propagation propagation,
+	struct bt_str uid, struct bt_arena *arena)
 {
 	struct bt_api_request request =
 		make_request(BT_VERB_DELETE, resource, BT_SUBRESOURCE_NONE, key, NULL);
 
 	request.grace_period_seconds = grace_seconds;
-	request.propagation = BT_PROPAGATION_BACKGROUND;
-	request.precondition_uid = uid;
-	return perform(hub, &request, arena, NULL);
-}
-
-uint16_t bt_hub_delete_dependent(struct bt_hub *hub, const struct bt_api_resource *resource,
-	struct bt_str key, enum bt_propagation propagation, struct bt_str uid,
-	struct bt_arena *arena)
-{
-	struct bt_api_request request =
-		make_request(BT_VERB_DELETE, resource, BT_SUBRESOURCE_NONE, key, NULL);
-
 	request.propagation = propagation;
 	request.precondition_uid = uid;
 	return perform(hub, &request, arena, NULL);

@@ -102,7 +102,8 @@ static void delete_of(struct pass *pass, const struct bt_api_resource *resource)
 		if (bt_tree_is_deleting(object)) {
 			count_finalizers(pass, object);
 		} else {
-			uint16_t code = bt_hub_delete(sync->hub, resource, key, -1, uid, &scratch);
+			uint16_t code = bt_hub_delete(sync->hub, resource, key, -1,
+				BT_PROPAGATION_BACKGROUND, uid, &scratch);
 
 			pass->deletions++;
 			count_finalizers(pass, object);

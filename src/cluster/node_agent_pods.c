@@ -552,7 +552,8 @@ static bool finish(struct bt_sync *sync, const struct bt_agent_pod *record)
 		!bt_sync_patch_status(sync, bt_agent_ended_status(sync, EXIT_CODE_STOPPED))) {
 		return false;
 	}
-	code = bt_hub_delete(sync->hub, sync->resource, sync->key, 0, uid, sync->arena);
+	code = bt_hub_delete(sync->hub, sync->resource, sync->key, 0, BT_PROPAGATION_BACKGROUND,
+		uid, sync->arena);
 	return bt_hub_is_done(code) || code == 409;
 }
 

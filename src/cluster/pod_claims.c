@@ -35,8 +35,7 @@ static struct bt_object *without_users(
 	return object;
 }
 
-/** keeps_made: claims made for the pod are kept, but without users and devices. */
-static void release(struct bt_state *state, struct bt_str pod_uid, bool keeps_made)
+void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid, bool keeps_made)
 {
 	BT_VEC(struct bt_object *) deleted = {0};
 	BT_VEC(struct bt_object *) changed = {0};
@@ -69,16 +68,6 @@ static void release(struct bt_state *state, struct bt_str pod_uid, bool keeps_ma
 	bt_vec_finish(&deleted);
 	bt_vec_finish(&changed);
 	bt_text_set_finish(&uids);
-}
-
-void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid)
-{
-	release(state, pod_uid, false);
-}
-
-void bt_pod_claims_unplace(struct bt_state *state, struct bt_str pod_uid)
-{
-	release(state, pod_uid, true);
 }
 
 /** Returns a copy of the claim with its name and uid, but without owner, users and devices. */

@@ -10,15 +10,11 @@
 #include "state/state.h"
 
 /**
- * Call it when the pod is deleted. Claims made for the pod are deleted; others are no longer
- * reserved for it, and lose their devices with their last user.
+ * Call it when the pod is deleted: claims made for the pod are deleted; others are no longer
+ * reserved for it, and lose their devices with their last user. keeps_made: the pod is unassigned,
+ * but stays, so claims made for it are kept without their devices.
  */
-void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid);
-/**
- * Call it when the pod is unassigned, but stays. Claims made for the pod are kept, but lose their
- * devices.
- */
-void bt_pod_claims_unplace(struct bt_state *state, struct bt_str pod_uid);
+void bt_pod_claims_release(struct bt_state *state, struct bt_str pod_uid, bool keeps_made);
 /**
  * As bt_pod_claims_release for all these pods, in the objects of a cluster. No claim is removed: a
  * claim made for one of the pods stays without owner, annotation and devices, so that no pod finds

@@ -12,23 +12,16 @@
 
 const char *bt_fate_name(enum bt_fate fate)
 {
-	switch (fate) {
-	case BT_FATE_SCHEDULED:
-		return "Scheduled";
-	case BT_FATE_UNSCHEDULABLE:
-		return "Unschedulable";
-	case BT_FATE_SCHEDULER_ERROR:
-		return "SchedulerError";
-	case BT_FATE_SCHEDULING_GATED:
-		return "SchedulingGated";
-	case BT_FATE_NOT_HANDLED:
-		return "NotHandled";
-	case BT_FATE_DELETING:
-		return "Deleting";
-	case BT_FATE__COUNT:
-		break;
-	}
-	return "";
+	static const char *const names[] = {
+		[BT_FATE_SCHEDULED] = "Scheduled",
+		[BT_FATE_UNSCHEDULABLE] = "Unschedulable",
+		[BT_FATE_SCHEDULER_ERROR] = "SchedulerError",
+		[BT_FATE_SCHEDULING_GATED] = "SchedulingGated",
+		[BT_FATE_NOT_HANDLED] = "NotHandled",
+		[BT_FATE_DELETING] = "Deleting",
+		[BT_FATE__COUNT] = "",
+	};
+	return names[fate];
 }
 
 bool bt_fate_is_pending(enum bt_fate fate)
@@ -455,10 +448,16 @@ void bt_simulation_close(struct bt_simulation *simulation)
 
 /** --- changes of an open simulation --- */
 
+/** Returns the input index of the node in this slot. */
+static uint32_t index_of_slot(const struct bt_simulation *simulation, uint32_t slot)
+{
+	return bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""),
+		bt_node_table_name(&simulation->engine->state->nodes, slot));
+}
+
 static bool is_removed(const struct bt_simulation *simulation, const bool *removed, uint32_t slot)
 {
-	struct bt_str name = bt_node_table_name(&simulation->engine->state->nodes, slot);
-	uint32_t index = bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""), name);
+	uint32_t index = index_of_slot(simulation, slot);
 	return index != BT_MANIFESTS_NONE && removed[index];
 }
 
@@ -546,13 +545,6 @@ bool bt_simulation_can_return_node(const struct bt_simulation *simulation, uint3
 	return false;
 }
 
-/** Returns the input index of the node in this slot. */
-static uint32_t index_of_slot(const struct bt_simulation *simulation, uint32_t slot)
-{
-	return bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""),
-		bt_node_table_name(&simulation->engine->state->nodes, slot));
-}
-
 void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
 {
 	struct bt_state *state = simulation->engine->state;
@@ -604,7 +596,7 @@ struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, u
 	int result =
 		bt_scheduler_observe(simulation->scheduler, known, NULL, simulation->now_ns, NULL);
 	BT_ASSERT(result == 0); /* the cache has this pod */
-	bt_pod_claims_release(simulation->engine->state, known->meta->uid);
+	bt_pod_claims_release(simulation->engine->state, known->meta->uid, false);
 	simulation->running_count--;
 	return known;
 }

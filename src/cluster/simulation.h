@@ -5,12 +5,14 @@
  * Schedules the unassigned pods of a cluster in virtual time, to show where each goes and why some
  * stay pending. Pods enter the queue in the order of creationTimestamp (pods without a timestamp
  * count as created now, so they come last), then input order; the pods of a workload have the
- * workload's place in this order. The queue pops higher priorities first. Spec: 03, 04. * A
- * rejected pod is tried again after an event that may help it: another pod was bound or deleted.
+ * workload's place in this order. The queue pops higher priorities first. Spec: 03, 04.
+ *
+ * A rejected pod is tried again after an event that may help it: another pod was bound or deleted.
  * Time passes, for backoff and Permit, until no pod can be tried any more. Pods whose attempt ends
- * with an error, or that waited on Permit in vain, are not tried again. * With preempt, victims are
- * deleted at once and not replaced. A victim that this run had placed ends as
- * BT_FATE_UNSCHEDULABLE. Without preempt, preemption only nominates.
+ * with an error, or that waited on Permit in vain, are not tried again.
+ *
+ * With preempt, victims are deleted at once and not replaced. A victim that this run had placed
+ * ends as BT_FATE_UNSCHEDULABLE. Without preempt, preemption only nominates.
  */
 #include "api/pod_common.h"
 #include "cluster/claim_maker.h"

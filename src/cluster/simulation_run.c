@@ -86,7 +86,7 @@ static void apply_changes(struct bt_simulation *simulation)
 		BT_ASSERT(result == 0); /* the scheduler itself requested these changes */
 		if (entry->new_object == NULL) {
 			bt_pod_claims_release(
-				simulation->engine->state, entry->old_object->meta->uid);
+				simulation->engine->state, entry->old_object->meta->uid, false);
 		}
 		bt_object_release(entry->old_object);
 		bt_object_release(entry->new_object);

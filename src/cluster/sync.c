@@ -87,7 +87,8 @@ uint16_t bt_sync_patch(
 uint16_t bt_sync_delete(
 	struct bt_sync *sync, enum bt_hub_kind kind, struct bt_str key, struct bt_str uid)
 {
-	return bt_hub_delete(sync->hub, sync->hub->kinds[kind], key, -1, uid, sync->arena);
+	return bt_hub_delete(sync->hub, sync->hub->kinds[kind], key, -1, BT_PROPAGATION_BACKGROUND,
+		uid, sync->arena);
 }
 
 struct bt_json_value *bt_tree_find(
@@ -261,8 +262,8 @@ bool bt_sync_create_pods(struct bt_sync *sync, const struct bt_json_value *pod, 
 bool bt_sync_delete_pod(struct bt_sync *sync, const struct bt_indexed_pod *pod)
 {
 	struct bt_arena scratch = {0};
-	bool deleted = bt_hub_is_done(bt_hub_delete(
-		sync->hub, sync->hub->kinds[BT_HUB_PODS], pod->key, -1, pod->uid, &scratch));
+	bool deleted = bt_hub_is_done(bt_hub_delete(sync->hub, sync->hub->kinds[BT_HUB_PODS],
+		pod->key, -1, BT_PROPAGATION_BACKGROUND, pod->uid, &scratch));
 
 	if (deleted) {
 		bt_sync_event(sync, "Normal", "SuccessfulDelete", "Deleted pod: %.*s",

@@ -292,7 +292,7 @@ bool bt_disrupt_pod(struct bt_hub *hub, struct bt_str key, const char *reason,
 			return false;
 		}
 	}
-	code = bt_hub_delete(
-		hub, pods, key, grace_seconds, bt_json_text_at(pod, "metadata.uid"), arena);
+	code = bt_hub_delete(hub, pods, key, grace_seconds, BT_PROPAGATION_BACKGROUND,
+		bt_json_text_at(pod, "metadata.uid"), arena);
 	return code == 200 || code == 404 || code == 409;
 }

@@ -31,22 +31,6 @@ void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *clus
 	bt_arena_init(&expansion->arena, 0);
 }
 
-static void destroy_work(struct bt_expansion_work *work);
-
-void bt_expansion_finish(struct bt_expansion *expansion)
-{
-	destroy_work(expansion->work);
-	bt_pod_admission_destroy(expansion->admission);
-	bt_vec_finish(&expansion->refusals);
-	for (uint32_t i = 0; i < expansion->made.count; i++) {
-		bt_object_release(expansion->made.items[i]);
-	}
-	bt_vec_finish(&expansion->made);
-	bt_vec_finish(&expansion->pods);
-	bt_map_finish(&expansion->names);
-	bt_arena_finish(&expansion->arena);
-}
-
 static bool has_pod(
 	const struct bt_expansion *expansion, struct bt_str namespace_, struct bt_str name)
 {
@@ -961,8 +945,9 @@ int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 	return result;
 }
 
-static void destroy_work(struct bt_expansion_work *work)
+void bt_expansion_finish(struct bt_expansion *expansion)
 {
+	struct bt_expansion_work *work = expansion->work;
 	if (work != NULL) {
 		bt_cluster_destroy(work->cluster);
 		bt_map_finish(&work->by_uid);
@@ -973,4 +958,13 @@ static void destroy_work(struct bt_expansion_work *work)
 		berth_error_finish(&work->error);
 		bt_free(work);
 	}
+	bt_pod_admission_destroy(expansion->admission);
+	bt_vec_finish(&expansion->refusals);
+	for (uint32_t i = 0; i < expansion->made.count; i++) {
+		bt_object_release(expansion->made.items[i]);
+	}
+	bt_vec_finish(&expansion->made);
+	bt_vec_finish(&expansion->pods);
+	bt_map_finish(&expansion->names);
+	bt_arena_finish(&expansion->arena);
 }

@@ -67,36 +67,39 @@ static int perform_request(struct bt_cluster_writes *writes, const struct bt_api
 	return result;
 }
 
+/** Performs a request whose body is this JSON text. */
+static int perform_text(struct bt_cluster_writes *writes, struct bt_api_request *request,
+	struct bt_str text, struct berth_error *err)
+{
+	bt_arena_reset(&writes->arena);
+	int result = bt_json_parse(&writes->arena, text, false, &request->body, err);
+	return result == 0 ? perform_request(writes, request, NULL, err) : result;
+}
+
 /** --- pods --- */
 
 static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
 	struct berth_error *err)
 {
 	struct bt_cluster_writes *writes = context;
-	bt_arena_reset(&writes->arena);
 	struct bt_api_request request =
 		make_request(find_resource(writes, "", "pods"), pod->namespace_, pod->name);
 	request.verb = BT_VERB_CREATE;
 	request.subresource = BT_SUBRESOURCE_BINDING;
 	bt_strbuf_reset(&writes->text);
 	bt_document_binding_json(pod, node_name, &writes->text);
-	int result = bt_json_parse(
-		&writes->arena, bt_strbuf_str(&writes->text), false, &request.body, err);
-	return result == 0 ? perform_request(writes, &request, NULL, err) : result;
+	return perform_text(writes, &request, bt_strbuf_str(&writes->text), err);
 }
 
-/** text: a strategic merge patch. */
-static int write_pod_status(struct bt_cluster_writes *writes, struct bt_str namespace_,
-	struct bt_str name, struct bt_str text, struct berth_error *err)
+/** text: a strategic merge patch of the status. */
+static int write_status(struct bt_cluster_writes *writes, const struct bt_api_resource *resource,
+	struct bt_str namespace_, struct bt_str name, struct bt_str text, struct berth_error *err)
 {
-	struct bt_api_request request =
-		make_request(find_resource(writes, "", "pods"), namespace_, name);
+	struct bt_api_request request = make_request(resource, namespace_, name);
 	request.verb = BT_VERB_PATCH;
 	request.subresource = BT_SUBRESOURCE_STATUS;
 	request.patch_type = BT_PATCH_STRATEGIC;
-	bt_arena_reset(&writes->arena);
-	int result = bt_json_parse(&writes->arena, text, true, &request.body, err);
-	return result == 0 ? perform_request(writes, &request, NULL, err) : result;
+	return perform_text(writes, &request, text, err);
 }
 
 static int patch_status(void *context, const struct bt_pod *pod,
@@ -109,8 +112,8 @@ static int patch_status(void *context, const struct bt_pod *pod,
 		    pod, condition, nomination, bt_api_now_ns(writes->api), &writes->text)) {
 		return 0;
 	}
-	int result = write_pod_status(writes, pod->metadata.namespace_, pod->metadata.name,
-		bt_strbuf_str(&writes->text), err);
+	int result = write_status(writes, find_resource(writes, "", "pods"),
+		pod->metadata.namespace_, pod->metadata.name, bt_strbuf_str(&writes->text), err);
 	if (result == BERTH_ERR_NOT_FOUND) {
 		/* The pod was deleted meanwhile; the scheduler will observe that. */
 		berth_error_finish(err);
@@ -123,49 +126,45 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 	const struct bt_condition *condition, struct berth_error *err)
 {
 	struct bt_cluster_writes *writes = context;
-	struct bt_api_request request =
-		make_request(find_resource(writes, "scheduling.k8s.io", "podgroups"),
-			group->metadata.namespace_, group->metadata.name);
-	request.verb = BT_VERB_PATCH;
-	request.subresource = BT_SUBRESOURCE_STATUS;
-	request.patch_type = BT_PATCH_STRATEGIC;
-	bt_arena_reset(&writes->arena);
 	bt_strbuf_reset(&writes->text);
 	bt_document_pod_group_status(group, condition, bt_api_now_ns(writes->api), &writes->text);
-	int result = bt_json_parse(
-		&writes->arena, bt_strbuf_str(&writes->text), true, &request.body, err);
-	return result == 0 ? perform_request(writes, &request, NULL, err) : result;
+	return write_status(writes, find_resource(writes, "scheduling.k8s.io", "podgroups"),
+		group->metadata.namespace_, group->metadata.name, bt_strbuf_str(&writes->text),
+		err);
 }
 
 /** --- events --- */
 
+/** Sends the JSON in event_text. Returns the answer's code; a refused event is not sent again. */
+static uint16_t send_event(struct bt_cluster_writes *writes, struct bt_api_request *request)
+{
+	struct bt_api_answer answer = {.code = 0};
+	bt_arena_reset(&writes->event_arena);
+	if (bt_json_parse(&writes->event_arena, bt_strbuf_str(&writes->event_text), false,
+		    &request->body, NULL) == 0) {
+		bt_api_perform(writes->api, request, &writes->event_arena, &answer);
+		bt_api_answer_finish(&answer);
+	}
+	return answer.code;
+}
+
 static void post_event(void *context, const struct bt_event_delivery *event)
 {
 	struct bt_cluster_writes *writes = context;
-	struct bt_str namespace_ = bt_event_record_namespace(event->record);
-	struct bt_api_request request = make_request(
-		find_resource(writes, "events.k8s.io", "events"), namespace_, BT_STR(""));
-	struct bt_api_answer answer;
-	bt_arena_reset(&writes->event_arena);
+	struct bt_api_request request =
+		make_request(find_resource(writes, "events.k8s.io", "events"),
+			bt_event_record_namespace(event->record), BT_STR(""));
 	bt_strbuf_reset(&writes->event_text);
 	bt_event_record_write(event->record, bt_str_from(writes->host), event->series_count,
 		event->series_ns, &writes->event_text);
-	if (bt_json_parse(&writes->event_arena, bt_strbuf_str(&writes->event_text), false,
-		    &request.body, NULL) < 0) {
-		return; /* cannot happen: the writer's JSON is valid */
-	}
 	request.verb = BT_VERB_CREATE;
-	bt_api_perform(
-		writes->api, &request, &writes->event_arena, &answer); /* refused: not retried */
-	bt_api_answer_finish(&answer);
+	(void)send_event(writes, &request);
 }
 
 static bool patch_event(void *context, const struct bt_event_delivery *event)
 {
 	struct bt_cluster_writes *writes = context;
 	struct bt_strbuf name = {0};
-	struct bt_api_answer answer;
-	bt_arena_reset(&writes->event_arena);
 	bt_strbuf_reset(&writes->event_text);
 	bt_event_record_append_name(event->record, &name);
 	bt_event_record_write_series(event->series_count, event->series_ns, &writes->event_text);
@@ -174,15 +173,9 @@ static bool patch_event(void *context, const struct bt_event_delivery *event)
 			bt_event_record_namespace(event->record), bt_strbuf_str(&name));
 	request.verb = BT_VERB_PATCH;
 	request.patch_type = BT_PATCH_STRATEGIC;
-	bool is_gone = false;
-	if (bt_json_parse(&writes->event_arena, bt_strbuf_str(&writes->event_text), false,
-		    &request.body, NULL) == 0) {
-		bt_api_perform(writes->api, &request, &writes->event_arena, &answer);
-		is_gone = answer.code == 404;
-		bt_api_answer_finish(&answer);
-	}
+	bool exists = send_event(writes, &request) != 404;
 	bt_strbuf_finish(&name);
-	return !is_gone;
+	return exists;
 }
 
 static void record_event(void *context, const struct bt_pod *pod, const char *type,
@@ -207,7 +200,7 @@ static int perform_eviction(struct bt_cluster_writes *writes, struct bt_str name
 	struct bt_api_request request =
 		make_request(find_resource(writes, "", "pods"), namespace_, name);
 	if (status.length != 0) {
-		return write_pod_status(writes, namespace_, name, status, err);
+		return write_status(writes, request.resource, namespace_, name, status, err);
 	}
 	bt_arena_reset(&writes->arena);
 	request.verb = BT_VERB_DELETE;
@@ -495,8 +488,8 @@ static int patch_pod_status(void *context, const struct bt_pod_info *pod,
 	if (!bt_document_pod_claims(old_status, new_status, &writes->text)) {
 		return 0;
 	}
-	return write_pod_status(
-		writes, pod->namespace_, pod->name, bt_strbuf_str(&writes->text), err);
+	return write_status(writes, find_resource(writes, "", "pods"), pod->namespace_, pod->name,
+		bt_strbuf_str(&writes->text), err);
 }
 
 /** --- creating and destroying --- */
@@ -552,9 +545,4 @@ void bt_cluster_writes_finish(struct bt_cluster_writes *writes)
 	bt_arena_finish(&writes->event_arena);
 	bt_strbuf_finish(&writes->text);
 	bt_arena_finish(&writes->arena);
-}
-
-void bt_cluster_writes_tick(struct bt_cluster_writes *writes, int64_t now_ns)
-{
-	(void)bt_event_recorder_tick(writes->events, now_ns); /* runs every second anyway */
 }

@@ -34,6 +34,4 @@ struct bt_cluster_writes {
 /** Initialises writes, which must not move afterwards: its tables contain pointers to it. */
 void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api);
 void bt_cluster_writes_finish(struct bt_cluster_writes *writes);
-/** Writes the series of events that are due. */
-void bt_cluster_writes_tick(struct bt_cluster_writes *writes, int64_t now_ns);
 #endif

@@ -19,8 +19,6 @@
 /** Decimal digits of a uint32_t. */
 #define NUMBER_DIGITS 10
 
-/** --- one copy --- */
-
 /** Returns "FRONT-17". Does not use printf, which would take a sixth of the time for a copy. */
 static struct bt_str name_of_copy(struct bt_arena *arena, struct bt_str front, uint32_t number)
 {
@@ -199,17 +197,27 @@ static bool try_once(struct bt_capacity_session *session, const struct bt_pod_in
 	return result->outcome == BT_OUTCOME_SCHEDULED && bt_engine_place(engine, info, result);
 }
 
+/** Returns whether a scheduling gate holds the pod back, which stops the member for good. */
+static bool is_gated(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
+	const struct bt_pod_info *info)
+{
+	struct bt_plugin *gate;
+	struct bt_status status =
+		bt_run_pre_enqueue(runner->framework, info, &session->copy_arena, &gate);
+	if (bt_status_is_success(&status)) {
+		return false;
+	}
+	stop_member(session, runner, bt_fate_name(BT_FATE_SCHEDULING_GATED),
+		bt_status_message_str(&status, &session->copy_arena));
+	runner->is_out = true;
+	return true;
+}
+
 static bool schedule_copy(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	const struct bt_pod_info *info)
 {
 	struct bt_schedule_result result = {.framework = runner->framework};
-	struct bt_plugin *gate;
-	struct bt_status status =
-		bt_run_pre_enqueue(runner->framework, info, &session->copy_arena, &gate);
-	if (!bt_status_is_success(&status)) {
-		stop_member(session, runner, bt_fate_name(BT_FATE_SCHEDULING_GATED),
-			bt_status_message_str(&status, &session->copy_arena));
-		runner->is_out = true;
+	if (is_gated(session, runner, info)) {
 		return false;
 	}
 	bool freed_claim;
@@ -345,12 +353,9 @@ static bool place_group(struct bt_capacity_session *session, struct bt_capacity_
 {
 	const struct bt_pod **pods = make_group(session, runner);
 	struct bt_pod_info info;
-	struct bt_plugin *gate;
 	bool is_placed = false;
 	bt_pod_info_init_pending(session->engine->state, pods[0], &info);
-	struct bt_status status =
-		bt_run_pre_enqueue(runner->framework, &info, &session->copy_arena, &gate);
-	if (bt_status_is_success(&status)) {
+	if (!is_gated(session, runner, &info)) {
 		const struct bt_try_group_options options = {
 			.pods = pods, .count = runner->pods.count, .keeps = true};
 		struct bt_tried_group tried;
@@ -361,10 +366,6 @@ static bool place_group(struct bt_capacity_session *session, struct bt_capacity_
 		} else {
 			stop_group(session, runner, &tried);
 		}
-	} else {
-		stop_member(session, runner, bt_fate_name(BT_FATE_SCHEDULING_GATED),
-			bt_status_message_str(&status, &session->copy_arena));
-		runner->is_out = true;
 	}
 	bt_pod_info_finish_pending(session->engine->state, &info);
 	if (!is_placed) {
@@ -592,8 +593,6 @@ static int make_cluster(
 	}
 	return 0;
 }
-
-/** --- members --- */
 
 /** --- a session --- */
 

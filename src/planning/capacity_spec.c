@@ -247,25 +247,23 @@ static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_refere
 	return bt_error_take(err, BERTH_ERR_NOT_FOUND, &text);
 }
 
+/**
+ * Finds the object in the wanted or default namespace; without a wanted namespace, also the only
+ * object of this kind and name in any namespace. *out_elsewhere: how many such objects exist.
+ */
 static uint32_t find_like(const struct bt_manifests *cluster, const struct bt_pod_reference *wanted,
 	uint32_t *out_elsewhere)
 {
-	struct bt_str namespace_ =
-		wanted->namespace_.length != 0 ? wanted->namespace_ : BT_STR("default");
-	uint32_t index = bt_manifests_find(cluster, wanted->kind, namespace_, wanted->name);
+	bool is_anywhere = wanted->namespace_.length == 0;
+	uint32_t index = bt_manifests_find(cluster, wanted->kind,
+		is_anywhere ? BT_STR("default") : wanted->namespace_, wanted->name);
 	*out_elsewhere = 0;
-	if (index == BT_MANIFESTS_NONE && wanted->namespace_.length == 0) {
-		/*
-		 * The only object of this kind and name in any namespace; BT_MANIFESTS_NONE: none,
-		 * or several.
-		 */
-		enum bt_kind kind = wanted->kind;
-		struct bt_str name = wanted->name;
+	if (index == BT_MANIFESTS_NONE && is_anywhere) {
 		uint32_t found = BT_MANIFESTS_NONE;
-		*out_elsewhere = 0;
 		for (uint32_t i = 0; i < cluster->objects.count; i++) {
 			const struct bt_manifests_object *object = &cluster->objects.items[i];
-			if (object->kind == kind && bt_str_equal(object->name, name)) {
+			if (object->kind == wanted->kind &&
+				bt_str_equal(object->name, wanted->name)) {
 				found = i;
 				(*out_elsewhere)++;
 			}

@@ -28,17 +28,13 @@ const char *bt_whatif_kind_name(enum bt_whatif_kind kind)
 
 /** --- taints and labels --- */
 
-static int check_key(struct bt_str key, struct berth_error *err)
+static int check_pair(struct bt_str key, struct bt_str value, struct berth_error *err)
 {
-	return bt_label_key_is_valid(key)
-		? 0
-		: bt_error_set(err, BERTH_ERR_INVALID,
-			  "the key is not valid: it is [PREFIX/]NAME, of letters, digits, '-', "
-			  "'_' and '.'");
-}
-
-static int check_value(struct bt_str value, struct berth_error *err)
-{
+	if (!bt_label_key_is_valid(key)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"the key is not valid: it is [PREFIX/]NAME, of letters, digits, '-', "
+			"'_' and '.'");
+	}
 	return bt_label_value_is_valid(value)
 		? 0
 		: bt_error_set(err, BERTH_ERR_INVALID,
@@ -68,10 +64,7 @@ static int parse_taint(struct bt_whatif_change *change, struct bt_str rest, stru
 	change->key = bt_str_cut(&pair, '=');
 	change->value = pair.data != NULL ? pair : BT_STR("");
 	change->effect = effect.data != NULL ? effect : BT_STR("");
-	int result = check_key(change->key, err);
-	if (result == 0) {
-		result = check_value(change->value, err);
-	}
+	int result = check_pair(change->key, change->value, err);
 	if (result < 0 || (change->removes && effect.data == NULL)) {
 		return result;
 	}
@@ -109,8 +102,7 @@ static int parse_label(struct bt_whatif_change *change, struct bt_str rest, stru
 	}
 	change->key = bt_str_cut(&rest, '=');
 	change->value = rest.data != NULL ? rest : BT_STR("");
-	int result = check_key(change->key, err);
-	return result < 0 ? result : check_value(change->value, err);
+	return check_pair(change->key, change->value, err);
 }
 
 /** --- numbers --- */
@@ -142,20 +134,6 @@ static int parse_add(struct bt_whatif_change *change, struct bt_str rest, struct
 	return parse_count(count, 1, BT_WHATIF_ADDED_MAX, &change->count, err);
 }
 
-/** --- workloads --- */
-
-static int find_workload_kind(struct bt_str word, enum bt_kind *out_kind, struct berth_error *err)
-{
-	enum bt_kind kind;
-	if (bt_pod_reference_find_kind(word, &kind) && bt_kind_has_replicas(kind)) {
-		*out_kind = kind;
-		return 0;
-	}
-	return bt_error_set(err, BERTH_ERR_INVALID,
-		"only a deployment, replicaset, statefulset or replicationcontroller can be "
-		"scaled: write deployment/NAMESPACE/NAME=N");
-}
-
 /** Parse KIND/[NAMESPACE/]NAME=N. */
 static int parse_scale(struct bt_whatif_change *change, struct bt_str rest, struct berth_error *err)
 {
@@ -165,9 +143,11 @@ static int parse_scale(struct bt_whatif_change *change, struct bt_str rest, stru
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"write KIND/[NAMESPACE/]NAME=N, as in deployment/shop/web=5");
 	}
-	int result = find_workload_kind(kind, &change->workload, err);
-	if (result < 0) {
-		return result;
+	if (!bt_pod_reference_find_kind(kind, &change->workload) ||
+		!bt_kind_has_replicas(change->workload)) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"only a deployment, replicaset, statefulset or replicationcontroller can "
+			"be scaled: write deployment/NAMESPACE/NAME=N");
 	}
 	change->namespace_ = bt_str_cut(&name, '/');
 	change->target = name;
@@ -222,25 +202,17 @@ int bt_whatif_change_parse(enum bt_whatif_kind kind, const char *text,
 
 const char *bt_departure_name(enum bt_departure departure)
 {
-	switch (departure) {
-	case BT_DEPARTURE_NONE:
-		break;
-	case BT_DEPARTURE_DRAINED:
-		return "its node is drained";
-	case BT_DEPARTURE_NODE_REMOVED:
-		return "its node is removed";
-	case BT_DEPARTURE_TAINTED:
-		return "it does not tolerate a taint of its node";
-	case BT_DEPARTURE_UNSELECTED:
-		return "its DaemonSet does not select its node any more";
-	case BT_DEPARTURE_SCALED_DOWN:
-		return "its workload is scaled down";
-	case BT_DEPARTURE_REPLACED:
-		return "its workload has another template";
-	case BT_DEPARTURE_TERMINATING:
-		return "it was being deleted";
-	}
-	return "";
+	static const char *const names[] = {
+		[BT_DEPARTURE_NONE] = "",
+		[BT_DEPARTURE_DRAINED] = "its node is drained",
+		[BT_DEPARTURE_NODE_REMOVED] = "its node is removed",
+		[BT_DEPARTURE_TAINTED] = "it does not tolerate a taint of its node",
+		[BT_DEPARTURE_UNSELECTED] = "its DaemonSet does not select its node any more",
+		[BT_DEPARTURE_SCALED_DOWN] = "its workload is scaled down",
+		[BT_DEPARTURE_REPLACED] = "its workload has another template",
+		[BT_DEPARTURE_TERMINATING] = "it was being deleted",
+	};
+	return names[departure];
 }
 
 void bt_whatif_init(struct bt_whatif *whatif, const struct bt_manifests *base)
@@ -409,34 +381,13 @@ int bt_whatif_put(struct bt_whatif *whatif, const struct bt_whatif_change *chang
 	return result;
 }
 
-/** --- changes --- */
-
-static int apply(
-	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
-{
-	switch (change->kind) {
-	case BT_WHATIF_ADD:
-		return bt_whatif_add_nodes(whatif, change, err);
-	case BT_WHATIF_SCALE:
-		return bt_whatif_scale(whatif, change, err);
-	case BT_WHATIF_WITH:
-		return bt_whatif_with(whatif, change, err);
-	case BT_WHATIF_DRAIN:
-	case BT_WHATIF_REMOVE:
-	case BT_WHATIF_CORDON:
-	case BT_WHATIF_UNCORDON:
-	case BT_WHATIF_TAINT:
-	case BT_WHATIF_LABEL:
-	case BT_WHATIF__COUNT:
-		break;
-	}
-	return bt_whatif_change_nodes(whatif, change, err);
-}
-
 int bt_whatif_apply(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
 {
-	int result = apply(whatif, change, err);
+	int result = change->kind == BT_WHATIF_ADD ? bt_whatif_add_nodes(whatif, change, err)
+		: change->kind == BT_WHATIF_SCALE  ? bt_whatif_scale(whatif, change, err)
+		: change->kind == BT_WHATIF_WITH   ? bt_whatif_with(whatif, change, err)
+						   : bt_whatif_change_nodes(whatif, change, err);
 	if (result < 0 && change->kind != BT_WHATIF_WITH) {
 		struct bt_strbuf shown = {0};
 		bt_printable_append(&shown, bt_str_from(change->text));

@@ -12,8 +12,6 @@
 /** Limit of pairs of pod and budget that all drains together examine. */
 #define CHECKS_MAX 500000000
 
-/** --- pods --- */
-
 /**
  * Whether the pod is ready. Without that condition it counts as ready, because hand-written
  * manifests have no conditions.
@@ -70,12 +68,6 @@ static int64_t scale_of(
 	return replicas == NULL ? 0 : replicas->present ? replicas->value : 1;
 }
 
-struct headcount {
-	int64_t pods;
-	int64_t scale;
-	int32_t healthy;
-};
-
 /** The first budget of the namespace, the head of the list linked by next; UINT32_MAX: none. */
 static uint32_t first_budget(const struct bt_whatif *whatif, struct bt_str namespace_)
 {
@@ -114,12 +106,12 @@ static int read_status(
 		 * Compute the status as the disruption controller does, from the pods and workloads
 		 * of the input.
 		 */
-		const struct bt_pod_disruption_budget_spec *spec =
-			&((const struct bt_pod_disruption_budget *)budget->object->value)->spec;
-		struct headcount count;
+		const struct bt_pod_disruption_budget_spec *spec = &value->spec;
 		struct bt_text_set owners = {0};
+		int64_t pods = 0;
+		int64_t scale = 0;
+		int32_t healthy = 0;
 		int result = 0;
-		count = (struct headcount){0};
 		uint32_t first =
 			whatif->budgets.items[first_budget(whatif, budget->namespace_)].first_pod;
 		for (uint32_t i = first; i != BT_MANIFESTS_NONE && result == 0;
@@ -130,31 +122,30 @@ static int read_status(
 				!bt_selector_matches(budget->selector, &pod->metadata.labels)) {
 				continue;
 			}
-			count.pods++;
-			count.healthy += is_healthy(pod) && !bt_pod_is_terminating(pod);
-			count.scale += scale_of(whatif, pod, &owners);
+			pods++;
+			healthy += is_healthy(pod) && !bt_pod_is_terminating(pod);
+			scale += scale_of(whatif, pod, &owners);
 		}
 		bt_text_set_finish(&owners);
 
 		if (result < 0) {
 			return result;
 		}
-		int64_t expected = count.pods;
+		int64_t expected = pods;
 		int64_t desired = 0;
 		if (spec->max_unavailable != NULL) {
-			expected = count.scale;
-			desired = count.scale - part_of(spec->max_unavailable, count.scale);
+			expected = scale;
+			desired = scale - part_of(spec->max_unavailable, scale);
 		} else if (spec->min_available != NULL && spec->min_available->is_string) {
-			expected = count.scale;
-			desired = part_of(spec->min_available, count.scale);
+			expected = scale;
+			desired = part_of(spec->min_available, scale);
 		} else if (spec->min_available != NULL) {
 			desired = spec->min_available->number;
 		}
 		desired = desired > 0 ? desired : 0;
-		budget->is_met = desired > 0 && count.healthy >= desired;
-		budget->allowed = expected > 0 && count.healthy > desired
-			? count.healthy - (int32_t)desired
-			: 0;
+		budget->is_met = desired > 0 && healthy >= desired;
+		budget->allowed =
+			expected > 0 && healthy > desired ? healthy - (int32_t)desired : 0;
 		return 0;
 	}
 	budget->allowed = status->disruptions_allowed;
@@ -270,7 +261,7 @@ static int whatif_count_in_budgets(
 	return 0;
 }
 
-static void mark_departed(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
+void bt_whatif_mark_departed(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
 {
 	struct bt_whatif_mark *mark = &whatif->marks.items[index];
 	mark->is_deleted = true;
@@ -284,11 +275,11 @@ static void evict(struct bt_whatif *whatif, uint32_t index, enum bt_departure de
 	const struct bt_pod *pod =
 		bt_object_value(whatif->work.objects.items[index].object, BT_KIND_POD);
 	if (bt_pod_is_terminating(pod)) {
-		mark_departed(whatif, index, BT_DEPARTURE_TERMINATING);
+		bt_whatif_mark_departed(whatif, index, BT_DEPARTURE_TERMINATING);
 		return;
 	}
 	if (bt_pod_keeper_of(pod) == BT_KEEPER_NONE && !whatif->recreate_bare) {
-		mark_departed(whatif, index, departure);
+		bt_whatif_mark_departed(whatif, index, departure);
 		mark->lost = true;
 		return;
 	}
@@ -366,7 +357,7 @@ void bt_whatif_remove_pods(struct bt_whatif *whatif, const bool *selected)
 		}
 		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
 		if (keeper == BT_KEEPER_DAEMON_SET || keeper == BT_KEEPER_NODE) {
-			mark_departed(whatif, i, BT_DEPARTURE_NODE_REMOVED);
+			bt_whatif_mark_departed(whatif, i, BT_DEPARTURE_NODE_REMOVED);
 		} else {
 			evict(whatif, i, BT_DEPARTURE_NODE_REMOVED);
 		}
@@ -430,7 +421,7 @@ void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object
 			continue;
 		}
 		if (bt_pod_keeper_of(pod) == BT_KEEPER_DAEMON_SET) {
-			mark_departed(whatif, i, BT_DEPARTURE_TAINTED);
+			bt_whatif_mark_departed(whatif, i, BT_DEPARTURE_TAINTED);
 		} else {
 			evict(whatif, i, BT_DEPARTURE_TAINTED);
 		}
@@ -467,7 +458,7 @@ void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected)
 			whatif->work.objects.items[i].namespace_,
 			bt_object_controller(&pod->metadata)->name);
 		if (set != BT_MANIFESTS_NONE && !selects(whatif, set, node)) {
-			mark_departed(whatif, i, BT_DEPARTURE_UNSELECTED);
+			bt_whatif_mark_departed(whatif, i, BT_DEPARTURE_UNSELECTED);
 		}
 	}
 }

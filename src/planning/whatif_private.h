@@ -37,6 +37,8 @@ void bt_whatif_evict_intolerant(struct bt_whatif *whatif, const struct bt_object
 /** Evict the pods of DaemonSets that no longer select their node. */
 void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected);
 
+/** Deletes the pod at index. */
+void bt_whatif_mark_departed(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure);
 void bt_whatif_budgets_finish(struct bt_whatif *whatif);
 
 /** whatif_node.c */

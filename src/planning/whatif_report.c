@@ -41,6 +41,7 @@ void bt_whatif_side_finish(struct bt_whatif_side *side)
 	bt_arena_finish(&side->arena);
 }
 
+/** Returns the pod with the same name, or of the same DaemonSet and node, or NULL. */
 static struct bt_whatif_pod *find(
 	const struct bt_whatif_side *side, const struct bt_whatif_pod *pod)
 {
@@ -55,13 +56,6 @@ static struct bt_whatif_pod *find(
 		}
 	}
 	return NULL;
-}
-
-/** The pod with the same name (or the same DaemonSet and node), or NULL. */
-static const struct bt_whatif_pod *whatif_side_find(
-	const struct bt_whatif_side *side, const struct bt_whatif_pod *pod)
-{
-	return find(side, pod);
 }
 
 static void add(struct bt_whatif_side *side, const struct bt_whatif_pod *pod)
@@ -261,15 +255,6 @@ static bool same_usage(const struct bt_whatif_report *report, const struct bt_wh
 		same_amount(a.ephemeral_bytes, b.ephemeral_bytes);
 }
 
-/** --- resources --- */
-
-static int compare_resources(const void *left, const void *right)
-{
-	const struct bt_whatif_resource *a = left;
-	const struct bt_whatif_resource *b = right;
-	return bt_str_compare(a->name, b->name);
-}
-
 /** --- one node --- */
 
 static void compare_node(struct bt_whatif_report *report, const uint32_t *had, const uint32_t *has)
@@ -360,7 +345,7 @@ static void whatif_compare_nodes(struct bt_whatif_report *report)
 	}
 	if (report->resources.count > 1) {
 		qsort(report->resources.items, report->resources.count,
-			sizeof(report->resources.items[0]), compare_resources);
+			sizeof(report->resources.items[0]), bt_str_compare_qsort);
 	}
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < report->resources.count; i++) {
@@ -451,41 +436,32 @@ static const char *expanded_reason(
 static void compare_removed(struct bt_whatif_report *report, const struct bt_whatif_pod *before)
 {
 	const struct bt_whatif_mark *mark = mark_of(report, before);
-	if (before->preempted) {
-		return;
-	}
-	if (mark != NULL && mark->lost) {
-		add_change(report, BT_EFFECT_LOST, before, NULL, departure_of(report, before));
-		return;
-	}
 	const char *reason = departure_of(report, before);
-	add_change(report, BT_EFFECT_GONE, before, NULL,
-		reason[0] != 0 ? reason : expanded_reason(report, before));
-}
-
-static const struct bt_whatif_pod *present_side(const struct bt_whatif_difference *difference)
-{
-	return difference->after != NULL ? difference->after : difference->before;
+	bool is_lost = mark != NULL && mark->lost;
+	if (!before->preempted) {
+		add_change(report, is_lost ? BT_EFFECT_LOST : BT_EFFECT_GONE, before, NULL,
+			is_lost || reason[0] != 0 ? reason : expanded_reason(report, before));
+	}
 }
 
 static int compare_differences(const void *left, const void *right)
 {
 	const struct bt_whatif_difference *a = left;
 	const struct bt_whatif_difference *b = right;
+	const struct bt_whatif_pod *x = a->after != NULL ? a->after : a->before;
+	const struct bt_whatif_pod *y = b->after != NULL ? b->after : b->before;
+	const struct bt_str keys[][2] = {
+		{x->namespace_, y->namespace_},
+		{x->owner.name, y->owner.name},
+		{x->owner.kind, y->owner.kind},
+		{x->name, y->name},
+		{x->place, y->place},
+	};
 	int order = (a->effect > b->effect) - (a->effect < b->effect);
-	if (order == 0) {
-		order = bt_str_compare(present_side(a)->namespace_, present_side(b)->namespace_);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(keys) && order == 0; i++) {
+		order = bt_str_compare(keys[i][0], keys[i][1]);
 	}
-	if (order == 0) {
-		order = bt_str_compare(present_side(a)->owner.name, present_side(b)->owner.name);
-	}
-	if (order == 0) {
-		order = bt_str_compare(present_side(a)->owner.kind, present_side(b)->owner.kind);
-	}
-	if (order == 0) {
-		order = bt_str_compare(present_side(a)->name, present_side(b)->name);
-	}
-	return order != 0 ? order : bt_str_compare(present_side(a)->place, present_side(b)->place);
+	return order;
 }
 
 void bt_whatif_compare(struct bt_whatif_report *report)
@@ -493,7 +469,7 @@ void bt_whatif_compare(struct bt_whatif_report *report)
 	bt_arena_init(&report->arena, 0);
 	for (uint32_t i = 0; i < report->after->pods.count; i++) {
 		const struct bt_whatif_pod *after = &report->after->pods.items[i];
-		const struct bt_whatif_pod *before = whatif_side_find(report->before, after);
+		const struct bt_whatif_pod *before = find(report->before, after);
 		if (is_placed(after)) {
 			if (!is_placed(before)) {
 				add_change(report, BT_EFFECT_PLACED, before, after,
@@ -523,7 +499,7 @@ void bt_whatif_compare(struct bt_whatif_report *report)
 	}
 	for (uint32_t i = 0; i < report->before->pods.count; i++) {
 		const struct bt_whatif_pod *before = &report->before->pods.items[i];
-		if (whatif_side_find(report->after, before) == NULL) {
+		if (find(report->after, before) == NULL) {
 			compare_removed(report, before);
 		}
 	}

@@ -103,12 +103,6 @@ static void collect_pods(
 	}
 }
 
-static void remove_pod_at(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure)
-{
-	whatif->marks.items[index].is_deleted = true;
-	whatif->marks.items[index].departure = (uint8_t)departure;
-}
-
 /** --- selecting pods to delete --- */
 
 /** The newest creation time in the input: the "now" for ages. */
@@ -136,7 +130,7 @@ static uint32_t remove_first(
 {
 	uint32_t count = wanted < pods->list.count ? wanted : pods->list.count;
 	for (uint32_t i = 0; i < count; i++) {
-		remove_pod_at(
+		bt_whatif_mark_departed(
 			whatif, index_of(whatif, &pods->list.items[i]), BT_DEPARTURE_SCALED_DOWN);
 	}
 	return count;
@@ -156,7 +150,7 @@ static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_
 			bt_str_parse_int64(
 				bt_str_sub(name, (uint32_t)dash + 1, name.length), &ordinal) &&
 			ordinal >= end) {
-			remove_pod_at(whatif, index, BT_DEPARTURE_SCALED_DOWN);
+			bt_whatif_mark_departed(whatif, index, BT_DEPARTURE_SCALED_DOWN);
 		}
 	}
 	bt_vec_finish(&pods.list);
@@ -343,7 +337,7 @@ static void take_replaced(
 		struct workload_pods pods = {0};
 		collect_pods(whatif, index, PART_ALL, &pods);
 		for (uint32_t i = 0; i < pods.list.count; i++) {
-			remove_pod_at(whatif, index_of(whatif, &pods.list.items[i]),
+			bt_whatif_mark_departed(whatif, index_of(whatif, &pods.list.items[i]),
 				BT_DEPARTURE_REPLACED);
 		}
 		bt_vec_finish(&pods.list);

@@ -103,7 +103,7 @@ static int remove_running_pod(struct bt_simulation *simulation, uint32_t object_
 		pod->spec.node_name = node_name;
 		result = bt_state_remove_pod(simulation->engine->state, pod, err);
 	}
-	bt_pod_claims_unplace(simulation->engine->state, pod->metadata.uid);
+	bt_pod_claims_release(simulation->engine->state, pod->metadata.uid, true);
 	*out_node = pod->spec.node_name;
 	pod->spec.node_name = BT_STR("");
 	pod->status.nominated_node_name = BT_STR("");
