@@ -158,15 +158,6 @@ static void add_problem(struct problems *problems, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Adds the cause's text and frees the cause. */
-static void add_problem_cause(
-	struct problems *problems, const char *what, struct bt_str name, struct berth_error *cause)
-{
-	add_problem(problems, "unable to read %s for %.*s due to %s", what, BT_STR_ARG(name),
-		berth_error_message(cause));
-	berth_error_finish(cause);
-}
-
 static void check_file(
 	struct problems *problems, const char *what, struct bt_str path, struct bt_str name)
 {
@@ -178,7 +169,10 @@ static void check_file(
 	}
 	if (bt_client_file_check(path.data, &cause) != 0) {
 		bt_strbuf_printf(&whole, "%s %.*s", what, BT_STR_ARG(path));
-		add_problem_cause(problems, bt_strbuf_c(&whole), name, &cause);
+		/* Adds the cause's text and frees the cause. */
+		add_problem(problems, "unable to read %s for %.*s due to %s", bt_strbuf_c(&whole),
+			BT_STR_ARG(name), berth_error_message(&cause));
+		berth_error_finish(&cause);
 		bt_strbuf_finish(&whole);
 	}
 }

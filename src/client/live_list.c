@@ -40,32 +40,6 @@ static void finish_with(struct bt_live_list *list, enum bt_live_end end)
 
 /** --- received parts --- */
 
-static int take_item(struct bt_live_list *list, struct bt_str bytes, struct berth_error *err)
-{
-	struct bt_object *object;
-	int result;
-	if (list->objects.count >= list->objects_max) {
-		list->is_cut = true;
-		return 0;
-	}
-	if (list->is_protobuf) {
-		result = bt_object_decode_protobuf(list->kind, bytes, &object, err);
-	} else {
-		struct bt_json_reader reader;
-		bt_json_reader_init(&reader, bytes);
-		result = bt_object_decode_as(list->kind, &reader, &object, err);
-	}
-	if (result < 0) {
-		return result;
-	}
-	bt_vec_push(&list->objects, object);
-	list->object_bytes += bt_object_bytes(object);
-	return list->object_bytes > BT_OBJECTS_READ_BYTES_MAX
-		? bt_error_set(err, BERTH_ERR_TOO_LARGE, "more than %zu bytes of memory",
-			  BT_OBJECTS_READ_BYTES_MAX)
-		: 0;
-}
-
 static int take_meta(struct bt_live_list *list, struct bt_str bytes, struct berth_error *err)
 {
 	struct bt_list_meta meta;
@@ -95,8 +69,30 @@ static int take_part(
 	list->live->last_data_ns = bt_loop_now_ns(list->live->loop);
 	bt_arena_reset(&list->arena);
 	switch (part) {
-	case BT_FRAME_ITEM:
-		return take_item(list, bytes, err);
+	case BT_FRAME_ITEM: {
+		struct bt_object *object;
+		int result;
+		if (list->objects.count >= list->objects_max) {
+			list->is_cut = true;
+			return 0;
+		}
+		if (list->is_protobuf) {
+			result = bt_object_decode_protobuf(list->kind, bytes, &object, err);
+		} else {
+			struct bt_json_reader reader;
+			bt_json_reader_init(&reader, bytes);
+			result = bt_object_decode_as(list->kind, &reader, &object, err);
+		}
+		if (result < 0) {
+			return result;
+		}
+		bt_vec_push(&list->objects, object);
+		list->object_bytes += bt_object_bytes(object);
+		return list->object_bytes > BT_OBJECTS_READ_BYTES_MAX
+			? bt_error_set(err, BERTH_ERR_TOO_LARGE, "more than %zu bytes of memory",
+				  BT_OBJECTS_READ_BYTES_MAX)
+			: 0;
+	}
 	case BT_FRAME_METADATA:
 		return take_meta(list, bytes, err);
 	case BT_FRAME_KIND:

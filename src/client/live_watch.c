@@ -53,23 +53,6 @@ static void resumed(void *context, int64_t silent_ns, bool is_list)
 	watch->sink.gap(watch->sink.context, followed->kind->kind, silent_ns, is_list);
 }
 
-/** Warns once until the server answers again: a server that fails later may recover. */
-static void warn_lost(struct bt_live_watch *watch, const struct followed *followed,
-	const struct bt_rest_answer *answer)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_strbuf line = {0};
-	if (!watch->is_lost) {
-		watch->is_lost = true;
-		(void)bt_live_answer_error(
-			watch->live, bt_strbuf_c(&followed->resource), answer, &err);
-		bt_strbuf_printf(&line, "%s; trying again", berth_error_message(&err));
-		watch->sink.warn(watch->sink.context, bt_strbuf_c(&line));
-	}
-	bt_strbuf_finish(&line);
-	berth_error_finish(&err);
-}
-
 static void failed(void *context, const struct bt_rest_answer *answer)
 {
 	struct followed *followed = context;
@@ -78,7 +61,20 @@ static void failed(void *context, const struct bt_rest_answer *answer)
 	watch->live->has_answered = had_answered || answer->code != 0;
 	if (bt_reflector_is_synced(followed->reflector)) {
 		if (answer->class_ != BT_REST_GONE && answer->class_ != BT_REST_EXPIRED) {
-			warn_lost(watch, followed, answer);
+			/* Warns once until the server answers again: a server that fails later may
+			 * recover. */
+			struct berth_error err = BERTH_ERROR_INIT;
+			struct bt_strbuf line = {0};
+			if (!watch->is_lost) {
+				watch->is_lost = true;
+				(void)bt_live_answer_error(watch->live,
+					bt_strbuf_c(&followed->resource), answer, &err);
+				bt_strbuf_printf(
+					&line, "%s; trying again", berth_error_message(&err));
+				watch->sink.warn(watch->sink.context, bt_strbuf_c(&line));
+			}
+			bt_strbuf_finish(&line);
+			berth_error_finish(&err);
 		}
 		return;
 	}

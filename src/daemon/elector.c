@@ -360,33 +360,6 @@ static void abandon_request(struct bt_elector *elector, struct bt_elector_order 
 	elector->wanted = BT_ELECTOR_REQUEST_NONE;
 }
 
-/** Ends a phase whose time has passed. */
-static void check_end(struct bt_elector *elector, int64_t now_ns, struct bt_elector_order *order)
-{
-	bool is_late = now_ns >= elector->deadline_ns;
-	if ((elector->phase == BT_ELECTOR_PHASE_IDLE ||
-		    elector->phase == BT_ELECTOR_PHASE_ACQUIRE) &&
-		elector->stopping) {
-		abandon_request(elector, order);
-		elector->phase = BT_ELECTOR_PHASE_OVER;
-	} else if (elector->phase == BT_ELECTOR_PHASE_RENEW &&
-		(elector->stopping || (elector->polling && is_late))) {
-		BT_LOG_INFO(0, "Failed to renew lease", BT_LOG_STR("lock", elector->options.lock),
-			BT_LOG_CSTR("err", elector->stopping ? CANCELLED : DEADLINE_EXCEEDED));
-		abandon_request(elector, order);
-		elector->was_leading = true;
-		elector->lost = !elector->stopping;
-		elector->phase = BT_ELECTOR_PHASE_RELEASE;
-		elector->deadline_ns = now_ns + elector->options.renew_deadline_ns;
-		elector->wanted = BT_ELECTOR_REQUEST_RELEASE_GET;
-		order->transition = BT_ELECTOR_LEFT;
-	} else if (elector->phase == BT_ELECTOR_PHASE_RELEASE && is_late) {
-		abandon_request(elector, order);
-		log_failure(elector, "Failed to release lease", DEADLINE_EXCEEDED);
-		elector->phase = BT_ELECTOR_PHASE_OVER;
-	}
-}
-
 static bool is_between_tries(const struct bt_elector *elector)
 {
 	return (elector->phase == BT_ELECTOR_PHASE_ACQUIRE ||
@@ -437,7 +410,31 @@ void bt_elector_next(struct bt_elector *elector, const struct bt_elector_time *n
 		.action = BT_ELECTOR_WAIT, .transition = elector->transition};
 	elector->transition = BT_ELECTOR_NO_TRANSITION;
 	if (order.transition == BT_ELECTOR_NO_TRANSITION) {
-		check_end(elector, now->steady_ns, &order);
+		/* Ends a phase whose time has passed. */
+		bool is_late = now->steady_ns >= elector->deadline_ns;
+		if ((elector->phase == BT_ELECTOR_PHASE_IDLE ||
+			    elector->phase == BT_ELECTOR_PHASE_ACQUIRE) &&
+			elector->stopping) {
+			abandon_request(elector, &order);
+			elector->phase = BT_ELECTOR_PHASE_OVER;
+		} else if (elector->phase == BT_ELECTOR_PHASE_RENEW &&
+			(elector->stopping || (elector->polling && is_late))) {
+			BT_LOG_INFO(0, "Failed to renew lease",
+				BT_LOG_STR("lock", elector->options.lock),
+				BT_LOG_CSTR(
+					"err", elector->stopping ? CANCELLED : DEADLINE_EXCEEDED));
+			abandon_request(elector, &order);
+			elector->was_leading = true;
+			elector->lost = !elector->stopping;
+			elector->phase = BT_ELECTOR_PHASE_RELEASE;
+			elector->deadline_ns = now->steady_ns + elector->options.renew_deadline_ns;
+			elector->wanted = BT_ELECTOR_REQUEST_RELEASE_GET;
+			order.transition = BT_ELECTOR_LEFT;
+		} else if (elector->phase == BT_ELECTOR_PHASE_RELEASE && is_late) {
+			abandon_request(elector, &order);
+			log_failure(elector, "Failed to release lease", DEADLINE_EXCEEDED);
+			elector->phase = BT_ELECTOR_PHASE_OVER;
+		}
 		begin_try_if_due(elector, now);
 	}
 	order.slow_path = elector->slow_path;

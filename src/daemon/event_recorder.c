@@ -374,12 +374,10 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 			struct series *series = series_at(recorder, index);
 			series->count++;
 			series->last_ns = now_ns;
-			BT_INDEX_LIST_REMOVE(
-				recorder->oldest, recorder->newest, recorder->places.items, index,
-				older, newer);
-			BT_INDEX_LIST_APPEND(
-				recorder->oldest, recorder->newest, recorder->places.items, index,
-				older, newer);
+			BT_INDEX_LIST_REMOVE(recorder->oldest, recorder->newest,
+				recorder->places.items, index, older, newer);
+			BT_INDEX_LIST_APPEND(recorder->oldest, recorder->newest,
+				recorder->places.items, index, older, newer);
 			if (series->count == 2) {
 				send_series(recorder, series);
 			}

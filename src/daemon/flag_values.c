@@ -186,16 +186,6 @@ static int parse_float(const char *text, float *out_real, struct berth_error *er
 	return 0;
 }
 
-static int check_ip(const char *text, struct berth_error *err)
-{
-	unsigned char address[16];
-	if (inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1) {
-		return 0;
-	}
-	return bt_error_set_quoted(
-		err, BERTH_ERR_INVALID, "failed to parse IP: ", bt_str_from(text), "");
-}
-
 static int check_quantity(struct bt_str text, struct berth_error *err)
 {
 	struct bt_arena arena = {0};
@@ -356,8 +346,15 @@ static int set_by_kind(
 		return parse_bool(copy, &value->number, err);
 	case BT_FLAG_KIND_STRING:
 		return 0;
-	case BT_FLAG_KIND_IP:
-		return check_ip(text, err);
+	case BT_FLAG_KIND_IP: {
+		unsigned char address[16];
+		if (inet_pton(AF_INET, text, address) == 1 ||
+			inet_pton(AF_INET6, text, address) == 1) {
+			return 0;
+		}
+		return bt_error_set_quoted(
+			err, BERTH_ERR_INVALID, "failed to parse IP: ", bt_str_from(text), "");
+	}
 	case BT_FLAG_KIND_INT:
 		return parse_integer("ParseInt", copy, -INT64_MAX, INT64_MAX, &value->number, err);
 	case BT_FLAG_KIND_INT32:

@@ -419,19 +419,6 @@ static int apply_gates(struct bt_daemon_options *options, const struct command_l
 	return code;
 }
 
-static void print_version(const struct bt_daemon_options *options, bool raw)
-{
-	struct bt_strbuf text = {0};
-	if (raw) {
-		bt_build_write_raw(&options->versions, &text);
-	} else {
-		bt_strbuf_printf(
-			&text, "Kubernetes %.*s\n", BT_STR_ARG(options->versions.git_version));
-	}
-	(void)fputs(bt_strbuf_c(&text), stdout);
-	bt_strbuf_finish(&text);
-}
-
 static enum bt_options_next log_failure(struct berth_error *err)
 {
 	BT_LOG_ERROR_PLAIN(berth_error_message(err), "command failed");
@@ -462,7 +449,15 @@ static enum bt_options_next apply(
 		return log_failure(&err);
 	}
 	if (is_given(line, BT_DAEMON_FLAG_VERSION)) {
-		print_version(options, bt_str_equal_c(version->text, "raw"));
+		struct bt_strbuf text = {0};
+		if (bt_str_equal_c(version->text, "raw")) {
+			bt_build_write_raw(&options->versions, &text);
+		} else {
+			bt_strbuf_printf(&text, "Kubernetes %.*s\n",
+				BT_STR_ARG(options->versions.git_version));
+		}
+		(void)fputs(bt_strbuf_c(&text), stdout);
+		bt_strbuf_finish(&text);
 		return BT_OPTIONS_EXIT_OK;
 	}
 	if (bt_logging_check(line->values, &options->gates, &err) != 0) {

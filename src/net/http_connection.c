@@ -469,26 +469,6 @@ static void advance(struct bt_http_client_connection *connection)
 	}
 }
 
-static void set_options(int fd)
-{
-	static const struct {
-		int level;
-		int name;
-		int value;
-	} options[] = {
-		{IPPROTO_TCP, TCP_NODELAY, 1},
-		{SOL_SOCKET, SO_KEEPALIVE, 1},
-		{IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_SECONDS},
-		{IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_AGAIN_SECONDS},
-		{IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS_MAX},
-	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(options); i++) {
-		/* best effort: without an option the kernel's default timeout applies */
-		(void)setsockopt(fd, options[i].level, options[i].name, &options[i].value,
-			sizeof(options[i].value));
-	}
-}
-
 /* Tries the addresses from address_at on until a connect does not fail immediately. */
 static void dial(struct bt_http_client_connection *connection)
 {
@@ -504,7 +484,23 @@ static void dial(struct bt_http_client_connection *connection)
 		connection->fd = socket(
 			address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		if (connection->fd >= 0) {
-			set_options(connection->fd);
+			static const struct {
+				int level;
+				int name;
+				int value;
+			} options[] = {
+				{IPPROTO_TCP, TCP_NODELAY, 1},
+				{SOL_SOCKET, SO_KEEPALIVE, 1},
+				{IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_SECONDS},
+				{IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_AGAIN_SECONDS},
+				{IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS_MAX},
+			};
+			for (size_t i = 0; i < BT_ARRAY_LENGTH(options); i++) {
+				/* best effort: without an option the kernel's default timeout
+				 * applies */
+				(void)setsockopt(connection->fd, options[i].level, options[i].name,
+					&options[i].value, sizeof(options[i].value));
+			}
 			code = connect(connection->fd, &address->any,
 				address->any.sa_family == AF_INET ? sizeof(address->v4)
 								  : sizeof(address->v6));

@@ -567,8 +567,7 @@ void bt_http_server_stop_listening(struct bt_http_server *server)
 	for (struct bt_http_connection *connection = server->arriving_first; connection != NULL;
 		connection = connection->next) {
 		if (connection->exchange == NULL) {
-			(void)shutdown(
-				bt_http_socket_of(connection->handle),
+			(void)shutdown(bt_http_socket_of(connection->handle),
 				SHUT_RDWR); /* the socket may be closed */
 		}
 	}

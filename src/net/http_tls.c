@@ -251,22 +251,6 @@ static gnutls_datum_t datum_of(const char *text)
 	return datum;
 }
 
-static int set_tls_error(int code, struct berth_error *err)
-{
-	switch (code) {
-	case GNUTLS_E_CERTIFICATE_KEY_MISMATCH:
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "tls: private key does not match public key");
-	case GNUTLS_E_BASE64_UNEXPECTED_HEADER_ERROR:
-	case GNUTLS_E_NO_CERTIFICATE_FOUND:
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"tls: failed to find any PEM data in certificate or key input");
-	default:
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"tls: failed to use the serving certificate: %s", gnutls_strerror(code));
-	}
-}
-
 static int read_leaf(struct bt_http_tls_pair *pair, const gnutls_datum_t *certificate)
 {
 	int code = gnutls_x509_crt_init(&pair->leaf);
@@ -289,7 +273,19 @@ static int fill_pair(struct bt_http_tls_pair *pair, const struct bt_http_sni_pai
 				   &key, GNUTLS_X509_FMT_PEM, NULL, 0);
 	code = code < 0 ? code : read_leaf(pair, &certificate);
 	if (code < 0) {
-		return set_tls_error(code, err);
+		switch (code) {
+		case GNUTLS_E_CERTIFICATE_KEY_MISMATCH:
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"tls: private key does not match public key");
+		case GNUTLS_E_BASE64_UNEXPECTED_HEADER_ERROR:
+		case GNUTLS_E_NO_CERTIFICATE_FOUND:
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"tls: failed to find any PEM data in certificate or key input");
+		default:
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"tls: failed to use the serving certificate: %s",
+				gnutls_strerror(code));
+		}
 	}
 	(void)gnutls_certificate_set_known_dh_params(/* cannot fail: known parameters */
 		pair->credentials, GNUTLS_SEC_PARAM_MEDIUM);

@@ -128,30 +128,6 @@ static bool append_login(struct bt_strbuf *out, struct bt_str user)
 	return true;
 }
 
-/* The host name is sent as it is: the proxy resolves it. */
-static void send_socks_request(struct bt_http_client_connection *connection)
-{
-	struct bt_strbuf *out = &connection->tunnel->out;
-	struct bt_str host = bt_strbuf_str(&connection->host);
-	struct bt_http_addresses addresses = {0};
-	append_bytes(out, "\x05\x01\x00", 3);
-	if (bt_str_equal_without_case(host, BT_STR("localhost")) ||
-		!bt_http_lookup_literal(host, &addresses)) {
-		bt_strbuf_append_char(out, '\x03');
-		append_short(out, host);
-	} else if (addresses.list.items[0].any.sa_family == AF_INET) {
-		bt_strbuf_append_char(out, '\x01');
-		bt_strbuf_append(out, &addresses.list.items[0].v4.sin_addr, 4);
-	} else {
-		bt_strbuf_append_char(out, '\x04');
-		bt_strbuf_append(out, &addresses.list.items[0].v6.sin6_addr, 16);
-	}
-	bt_vec_finish(&addresses.list);
-	bt_strbuf_append_char(out, (char)(unsigned char)(connection->port >> 8));
-	bt_strbuf_append_char(out, (char)(unsigned char)(connection->port & 0xff));
-	connection->tunnel->step = SOCKS_ASKED;
-}
-
 static int read_socks(struct bt_http_client_connection *connection, struct bt_str input)
 {
 	struct bt_http_tunnel *tunnel = connection->tunnel;
@@ -172,7 +148,26 @@ static int read_socks(struct bt_http_client_connection *connection, struct bt_st
 			asks_password = append_login(&tunnel->out, connection->proxy_url.user);
 			tunnel->step = SOCKS_LOGGED_IN;
 		} else if (is_welcome) {
-			send_socks_request(connection);
+			/* The host name is sent as it is: the proxy resolves it. */
+			struct bt_strbuf *out = &connection->tunnel->out;
+			struct bt_str host = bt_strbuf_str(&connection->host);
+			struct bt_http_addresses addresses = {0};
+			append_bytes(out, "\x05\x01\x00", 3);
+			if (bt_str_equal_without_case(host, BT_STR("localhost")) ||
+				!bt_http_lookup_literal(host, &addresses)) {
+				bt_strbuf_append_char(out, '\x03');
+				append_short(out, host);
+			} else if (addresses.list.items[0].any.sa_family == AF_INET) {
+				bt_strbuf_append_char(out, '\x01');
+				bt_strbuf_append(out, &addresses.list.items[0].v4.sin_addr, 4);
+			} else {
+				bt_strbuf_append_char(out, '\x04');
+				bt_strbuf_append(out, &addresses.list.items[0].v6.sin6_addr, 16);
+			}
+			bt_vec_finish(&addresses.list);
+			bt_strbuf_append_char(out, (char)(unsigned char)(connection->port >> 8));
+			bt_strbuf_append_char(out, (char)(unsigned char)(connection->port & 0xff));
+			connection->tunnel->step = SOCKS_ASKED;
 		}
 		if (!asks_password && !is_welcome) {
 			return fail_transfer(connection, "socks connect: authentication failed", 0);
