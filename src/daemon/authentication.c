@@ -5,7 +5,6 @@
 #include "base/nanoseconds.h"
 #include "codec/base64.h"
 #include "codec/json_edit.h"
-#include "daemon/review.h"
 
 enum bt_bearer {
 	BT_BEARER_NONE,
@@ -182,11 +181,61 @@ static enum bt_bearer bearer_find(
 
 static const struct bt_str authenticated = BT_STR_INIT("system:authenticated");
 
+/** --- metrics: spec 11 section 10.6; NULL: none --- */
+
+static const struct bt_metric_buckets outcome_buckets = {.start = 0.001, .factor = 2, .count = 15};
+static const double request_bounds[] = {0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10};
+static const struct bt_metric_buckets request_buckets = {
+	.bounds = request_bounds, .count = BT_ARRAY_LENGTH(request_bounds)};
+
+/** buckets NULL: a counter. Returns NULL without a registry. */
+static struct bt_metric *register_metric(struct bt_metrics *metrics, const char *name,
+	const char *help, const char *label, const struct bt_metric_buckets *buckets)
+{
+	struct bt_metric_description description = {
+		.name = name,
+		.help = help,
+		.type = buckets != NULL ? BT_METRIC_HISTOGRAM : BT_METRIC_COUNTER,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {label},
+	};
+	if (buckets != NULL) {
+		description.buckets = *buckets;
+	}
+	return metrics != NULL ? bt_metrics_register(metrics, &description) : NULL;
+}
+
+/** Metrics of the requests for reviews. */
+static void register_requests(struct bt_metrics *metrics, const char *count_name,
+	const char *seconds_name, struct bt_reviewer_options *options)
+{
+	options->request_count = register_metric(metrics, count_name,
+		"Number of HTTP requests partitioned by status code.", "code", NULL);
+	options->request_seconds = register_metric(metrics, seconds_name,
+		"Request latency in seconds. Broken down by status code.", "code",
+		&request_buckets);
+}
+
+/** Attempts and their durations, by {result}. */
+struct outcome_metrics {
+	struct bt_metric *attempts;
+	struct bt_metric *seconds;
+};
+
+static void count_outcome(
+	const struct outcome_metrics *metrics, struct bt_str result, int64_t took_ns)
+{
+	if (metrics->attempts != NULL) {
+		bt_metric_add(bt_metric_cell(metrics->attempts, &result), 1);
+		bt_metric_observe(bt_metric_cell(metrics->seconds, &result),
+			(double)took_ns / (double)BT_NS_PER_SECOND);
+	}
+}
+
 struct bt_authenticator {
 	struct bt_authenticator_setup setup;
 	struct bt_reviewer *reviewer; /* NULL: tokens are not reviewed */
-	struct bt_metric *attempts;
-	struct bt_metric *seconds;
+	struct outcome_metrics metrics;
 	struct bt_metric *users;
 };
 
@@ -218,16 +267,11 @@ static struct bt_str user_label(struct bt_str name)
 	return bt_str_find_char(name, '@') >= 0 ? BT_STR("email_id") : BT_STR("other");
 }
 
-static void count(struct bt_authentication *authentication, struct bt_str result)
+static void count(const struct bt_authentication *authentication, struct bt_str result)
 {
-	struct bt_authenticator *authenticator = authentication->authenticator;
-	int64_t took_ns = bt_loop_now_ns(authenticator->setup.loop) - authentication->begun_ns;
-	if (authenticator->attempts == NULL) {
-		return;
-	}
-	bt_metric_add(bt_metric_cell(authenticator->attempts, &result), 1);
-	bt_metric_observe(bt_metric_cell(authenticator->seconds, &result),
-		(double)took_ns / (double)BT_NS_PER_SECOND);
+	const struct bt_authenticator *authenticator = authentication->authenticator;
+	count_outcome(&authenticator->metrics, result,
+		bt_loop_now_ns(authenticator->setup.loop) - authentication->begun_ns);
 }
 
 static void accept_user(struct bt_authentication *authentication)
@@ -397,7 +441,7 @@ static enum answer try_front(struct bt_authentication *authentication, const str
 	return ANSWER_USER;
 }
 
-static void on_review(void *context, const struct bt_json_value *status, const char *error)
+static void on_token_review(void *context, const struct bt_json_value *status, const char *error)
 {
 	struct bt_authentication *authentication = context;
 	if (status != NULL && bt_json_bool_at(status, "authenticated", false)) {
@@ -410,7 +454,7 @@ static void on_review(void *context, const struct bt_json_value *status, const c
 	finish_without_user(authentication);
 }
 
-static int64_t ttl_ns(void *context, const struct bt_json_value *status)
+static int64_t token_ttl_ns(void *context, const struct bt_json_value *status)
 {
 	const struct bt_authenticator *authenticator = context;
 	(void)status; /* refusals are cached as long as successes */
@@ -450,7 +494,7 @@ void bt_authenticate(struct bt_authenticator *authenticator,
 		spec = bt_json_new(&arena, BT_JSON_OBJECT);
 		bt_json_set_str(&arena, spec, "token", token);
 		authentication->waiter.context = authentication;
-		authentication->waiter.done = on_review;
+		authentication->waiter.done = on_token_review;
 		bt_review_request(authenticator->reviewer, spec, &arena, &authentication->waiter);
 		break;
 	}
@@ -470,11 +514,13 @@ int bt_authenticator_create(const struct bt_authenticator_setup *setup,
 	struct bt_metrics *metrics = setup->metrics;
 	int result = 0;
 	authenticator->setup = *setup;
-	if (metrics != NULL) {
-		authenticator->attempts = bt_metrics_register(metrics, &bt_authentication_attempts);
-		authenticator->seconds = bt_metrics_register(metrics, &bt_authentication_duration);
-		authenticator->users = bt_metrics_register(metrics, &bt_authenticated_requests);
-	}
+	authenticator->metrics.attempts = register_metric(metrics, "authentication_attempts",
+		"Counter of authenticated attempts.", "result", NULL);
+	authenticator->metrics.seconds = register_metric(metrics, "authentication_duration_seconds",
+		"Authentication duration in seconds broken out by result.", "result",
+		&outcome_buckets);
+	authenticator->users = register_metric(metrics, "authenticated_user_requests",
+		"Counter of authenticated requests broken out by username.", "username", NULL);
 	if (setup->client != NULL) {
 		struct bt_reviewer_options options = {
 			.loop = setup->loop,
@@ -482,15 +528,11 @@ int bt_authenticator_create(const struct bt_authenticator_setup *setup,
 			.api_version = "authentication.k8s.io/v1",
 			.kind = "TokenReview",
 			.resource = "tokenreviews",
-			.ttl_ns = ttl_ns,
+			.ttl_ns = token_ttl_ns,
 			.context = authenticator,
 		};
-		if (metrics != NULL) {
-			options.request_count =
-				bt_metrics_register(metrics, &bt_delegated_authn_total);
-			options.request_seconds =
-				bt_metrics_register(metrics, &bt_delegated_authn_duration);
-		}
+		register_requests(metrics, "apiserver_delegated_authn_request_total",
+			"apiserver_delegated_authn_request_duration_seconds", &options);
 		result = bt_reviewer_create(&options, &authenticator->reviewer, err);
 	}
 	if (result != 0) {
@@ -506,5 +548,161 @@ void bt_authenticator_destroy(struct bt_authenticator *authenticator)
 	if (authenticator != NULL) {
 		bt_reviewer_destroy(authenticator->reviewer);
 		bt_free(authenticator);
+	}
+}
+
+/** --- authorization --- */
+
+struct bt_authorizer {
+	struct bt_authorizer_setup setup;
+	struct bt_reviewer *reviewer; /* NULL: no API server to ask */
+	struct outcome_metrics metrics;
+};
+
+static struct bt_str without_slash(struct bt_str path)
+{
+	return bt_str_has_prefix(path, BT_STR("/")) ? bt_str_sub(path, 1, path.length) : path;
+}
+
+static bool is_always_allowed(const bt_str_list *listed, struct bt_str path)
+{
+	path = without_slash(path);
+	for (uint32_t i = 0; i < listed->count; i++) {
+		struct bt_str item = without_slash(listed->items[i]);
+		bool is_prefix = bt_str_has_suffix(item, BT_STR("*"));
+		if (is_prefix && bt_str_has_prefix(path, bt_str_sub(item, 0, item.length - 1))) {
+			return true;
+		}
+		if (!is_prefix && bt_str_equal(path, item)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int bt_authorizer_check_paths(const bt_str_list *listed, struct berth_error *err)
+{
+	for (uint32_t i = 0; i < listed->count; i++) {
+		struct bt_str item = listed->items[i];
+		int64_t star = bt_str_find_char(item, '*');
+		if (star >= 0 && star + 1 != (int64_t)item.length) {
+			return bt_error_set_quoted(
+				err, BERTH_ERR_INVALID, "only trailing * allowed in ", item, "");
+		}
+	}
+	return 0;
+}
+
+static void finish_with_verdict(
+	struct bt_authorization *authorization, enum bt_verdict verdict, struct bt_str text)
+{
+	static const char *const names[] = {
+		[BT_VERDICT_ALLOWED] = "allowed",
+		[BT_VERDICT_DENIED] = "no-opinion",
+		[BT_VERDICT_FAILED] = "error",
+	};
+	const struct bt_authorizer *authorizer = authorization->authorizer;
+	count_outcome(&authorizer->metrics, bt_str_from(names[verdict]),
+		bt_loop_now_ns(authorizer->setup.loop) - authorization->begun_ns);
+	authorization->done(authorization->context, verdict, text);
+}
+
+static void on_access_review(void *context, const struct bt_json_value *status, const char *error)
+{
+	struct bt_authorization *authorization = context;
+	if (status == NULL) {
+		finish_with_verdict(authorization, BT_VERDICT_FAILED, bt_str_from(error));
+	} else if (bt_json_bool_at(status, "allowed", false)) {
+		finish_with_verdict(authorization, BT_VERDICT_ALLOWED, BT_STR(""));
+	} else {
+		finish_with_verdict(
+			authorization, BT_VERDICT_DENIED, bt_json_text_at(status, "reason"));
+	}
+}
+
+static int64_t verdict_ttl_ns(void *context, const struct bt_json_value *status)
+{
+	const struct bt_authorizer *authorizer = context;
+	return bt_json_bool_at(status, "allowed", false)
+		? authorizer->setup.options->allow_cache_ttl_ns
+		: authorizer->setup.options->deny_cache_ttl_ns;
+}
+
+void bt_authorize(struct bt_authorizer *authorizer, const struct bt_caller *caller,
+	struct bt_str verb, struct bt_str path, struct bt_arena *arena,
+	struct bt_authorization *authorization)
+{
+	authorization->authorizer = authorizer;
+	authorization->begun_ns = bt_loop_now_ns(authorizer->setup.loop);
+	if (bt_caller_has_group(caller, BT_STR("system:masters")) ||
+		is_always_allowed(&authorizer->setup.options->always_allow_paths, path)) {
+		finish_with_verdict(authorization, BT_VERDICT_ALLOWED, BT_STR(""));
+		return;
+	}
+	if (authorizer->reviewer == NULL) {
+		finish_with_verdict(authorization, BT_VERDICT_DENIED, BT_STR(""));
+		return;
+	}
+	struct bt_json_value *spec = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *attributes =
+		bt_json_ensure_object(arena, spec, "nonResourceAttributes");
+	bt_json_set_str(arena, attributes, "path", path);
+	bt_json_set_str(arena, attributes, "verb", verb);
+	bt_caller_write(caller, arena, "user", spec);
+	authorization->waiter.context = authorization;
+	authorization->waiter.done = on_access_review;
+	bt_review_request(authorizer->reviewer, spec, arena, &authorization->waiter);
+}
+
+void bt_authorization_cancel(struct bt_authorization *authorization)
+{
+	bt_review_cancel(&authorization->waiter);
+}
+
+int bt_authorizer_create(const struct bt_authorizer_setup *setup,
+	struct bt_authorizer **out_authorizer, struct berth_error *err)
+{
+	int result = bt_authorizer_check_paths(&setup->options->always_allow_paths, err);
+	if (result != 0) {
+		return result;
+	}
+	struct bt_authorizer *authorizer = BT_NEW(struct bt_authorizer);
+	authorizer->setup = *setup;
+	authorizer->metrics.attempts =
+		register_metric(setup->metrics, "authorization_attempts_total",
+			"Counter of authorization attempts broken down by result. It can be either "
+			"'allowed', 'denied', 'no-opinion' or 'error'.",
+			"result", NULL);
+	authorizer->metrics.seconds =
+		register_metric(setup->metrics, "authorization_duration_seconds",
+			"Authorization duration in seconds broken out by result.", "result",
+			&outcome_buckets);
+	if (setup->client != NULL) {
+		struct bt_reviewer_options options = {
+			.loop = setup->loop,
+			.client = setup->client,
+			.api_version = "authorization.k8s.io/v1",
+			.kind = "SubjectAccessReview",
+			.resource = "subjectaccessreviews",
+			.ttl_ns = verdict_ttl_ns,
+			.context = authorizer,
+		};
+		register_requests(setup->metrics, "apiserver_delegated_authz_request_total",
+			"apiserver_delegated_authz_request_duration_seconds", &options);
+		result = bt_reviewer_create(&options, &authorizer->reviewer, err);
+	}
+	if (result != 0) {
+		bt_free(authorizer);
+		return result;
+	}
+	*out_authorizer = authorizer;
+	return 0;
+}
+
+void bt_authorizer_destroy(struct bt_authorizer *authorizer)
+{
+	if (authorizer != NULL) {
+		bt_reviewer_destroy(authorizer->reviewer);
+		bt_free(authorizer);
 	}
 }

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "daemon/authentication.h"
-#include "daemon/authorization.h"
 #include "daemon/pages.h"
 #include "daemon/serving_tls.h"
 #include "net/clock.h"

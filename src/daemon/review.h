@@ -11,17 +11,6 @@
 #include "client/rest.h"
 #include "metrics/metrics.h"
 
-/* Spec: 11 section 10.6. */
-extern const struct bt_metric_description bt_authentication_attempts;  /* {result} */
-extern const struct bt_metric_description bt_authentication_duration;  /* {result} */
-extern const struct bt_metric_description bt_authenticated_requests;   /* {username} */
-extern const struct bt_metric_description bt_authorization_attempts;   /* {result} */
-extern const struct bt_metric_description bt_authorization_duration;   /* {result} */
-extern const struct bt_metric_description bt_delegated_authn_total;    /* {code} */
-extern const struct bt_metric_description bt_delegated_authn_duration; /* {code} */
-extern const struct bt_metric_description bt_delegated_authz_total;    /* {code} */
-extern const struct bt_metric_description bt_delegated_authz_duration; /* {code} */
-
 /** The maximum of cached answers, and of reviews in flight. */
 #define BT_REVIEW_ANSWERS_MAX 1024
 #define BT_REVIEWS_UNDER_WAY_MAX 256
