@@ -20,9 +20,10 @@
 #include "base/compiler.h"
 #include "base/log.h"
 #include "base/nanoseconds.h"
-#include "daemon/daemon_dump.h"
+#include "base/vec.h"
 #include "daemon/daemon_private.h"
 #include "net/clock.h"
+#include "state/node_info.h"
 
 /**
  * Allocations of this size and more get their own mapping. Setting the threshold keeps it constant;
@@ -76,7 +77,12 @@ static void release_code(void)
 	}
 }
 
-int64_t bt_daemon_release_idle_code(void *context, int64_t now_ns)
+/**
+ * A worker of the loop that releases code pages after every 20 ms of processor time, so that rarely
+ * used code does not stay resident: the code that opens connections is 2 MB, for example. The cost
+ * of reading pages again is small beside 20 ms.
+ */
+static int64_t release_idle_code(void *context, int64_t now_ns)
 {
 	struct bt_daemon_idle_code *idle = context;
 	struct timespec time = {0};
@@ -104,11 +110,6 @@ void bt_daemon_trim_memory(void)
 /** Attempts per turn of the loop; between turns, answers and changes are handled. */
 #define ATTEMPTS_PER_TURN 32
 
-int64_t bt_daemon_wall_ns(void *context BT_UNUSED)
-{
-	return bt_clock_wall_ns();
-}
-
 int64_t bt_daemon_steady_ns(void *context)
 {
 	const struct bt_daemon *daemon = context;
@@ -116,13 +117,6 @@ int64_t bt_daemon_steady_ns(void *context)
 }
 
 /** --- the scheduling loop: spec 11 section 6.1, step 22 --- */
-
-bool bt_daemon_may_act(void *context)
-{
-	const struct bt_daemon *daemon = context;
-	return daemon->leads && !daemon->stopping &&
-		(daemon->election == NULL || bt_leader_election_may_act(daemon->election));
-}
 
 static int64_t run_scheduler(void *context, int64_t now_ns)
 {
@@ -152,16 +146,247 @@ static int64_t run_scheduler(void *context, int64_t now_ns)
 	return due_ns;
 }
 
-void bt_daemon_lead(struct bt_daemon *daemon)
-{
-	daemon->leads = true;
-	bt_loop_call_at(daemon->loop, bt_loop_now_ns(daemon->loop));
-}
-
 void bt_daemon_add_worker(struct bt_daemon *daemon)
 {
 	bt_loop_add_worker(daemon->loop, run_scheduler, daemon);
-	bt_loop_add_worker(daemon->loop, bt_daemon_release_idle_code, &daemon->idle_code);
+	bt_loop_add_worker(daemon->loop, release_idle_code, &daemon->idle_code);
+}
+
+/** --- SIGUSR2: comparison and dump of cache and queue --- */
+
+struct texts {
+	BT_VEC(struct bt_str) list;
+	struct bt_arena arena; /* for texts of objects that exist only during the visit */
+};
+
+static bool add_name(void *context, void *item)
+{
+	struct texts *texts = context;
+	const struct bt_object *object = item;
+	bt_vec_push(&texts->list, bt_arena_str(&texts->arena, object->meta->name));
+	return true;
+}
+
+static bool add_uid(void *context, void *item)
+{
+	struct texts *texts = context;
+	const struct bt_object *object = item;
+	bt_vec_push(&texts->list, bt_arena_str(&texts->arena, object->meta->uid));
+	return true;
+}
+
+static bool add_queued(void *context, const struct bt_queue_entry *entry)
+{
+	struct texts *texts = context;
+	bt_vec_push(&texts->list, entry->pod.uid);
+	return true;
+}
+
+/**
+ * out_rest: the texts of `from` without those of `what`, both sorted. A text that occurs m times in
+ * `from` and n < m times in `what` is there m - n times.
+ */
+static void subtract(const struct texts *from, const struct texts *what, struct texts *out_rest)
+{
+	uint32_t other = 0;
+	for (uint32_t i = 0; i < from->list.count; i++) {
+		struct bt_str text = from->list.items[i];
+		while (other < what->list.count &&
+			bt_str_compare(what->list.items[other], text) < 0) {
+			other++;
+		}
+		if (other < what->list.count && bt_str_equal(what->list.items[other], text)) {
+			other++;
+		} else {
+			bt_vec_push(&out_rest->list, text);
+		}
+	}
+}
+
+/** Log the differences; api and cache are emptied. */
+static void report(
+	struct texts *api, struct texts *cache, const char *missed_key, const char *redundant_key)
+{
+	struct texts missed = {0};
+	struct texts redundant = {0};
+	struct texts *both[] = {api, cache};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(both); i++) {
+		if (both[i]->list.count != 0) {
+			qsort(both[i]->list.items, both[i]->list.count,
+				sizeof(*both[i]->list.items), bt_str_compare_qsort);
+		}
+	}
+	subtract(api, cache, &missed);
+	subtract(cache, api, &redundant);
+	if (missed.list.count != 0 || redundant.list.count != 0) {
+		BT_LOG_INFO(0, "Cache mismatch",
+			BT_LOG_STRS(missed_key, missed.list.items, missed.list.count),
+			BT_LOG_STRS(redundant_key, redundant.list.items, redundant.list.count));
+	}
+	bt_vec_finish(&missed.list);
+	bt_vec_finish(&redundant.list);
+	bt_vec_finish(&api->list);
+	bt_vec_finish(&cache->list);
+	bt_arena_finish(&api->arena);
+	bt_arena_finish(&cache->arena);
+}
+
+void bt_daemon_compare_cache(struct bt_scheduler *scheduler, const struct bt_reflector *nodes,
+	const struct bt_reflector *pods)
+{
+	const struct bt_state *state = bt_scheduler_engine(scheduler)->state;
+	struct texts api = {0};
+	struct texts cache = {0};
+	BT_LOG_INFO_PLAIN(3, "Cache comparer started");
+	if (nodes != NULL) {
+		bt_reflector_for_each(nodes, add_name, &api);
+	}
+	for (uint32_t slot = 0; slot < state->nodes.slot_count; slot++) {
+		if (state->nodes.rows[slot].in_cache) {
+			bt_vec_push(&cache.list, bt_node_table_name(&state->nodes, slot));
+		}
+	}
+	report(&api, &cache, "missedNodes", "redundantNodes");
+	if (pods != NULL) {
+		bt_reflector_for_each(pods, add_uid, &api);
+	}
+	for (uint32_t id = 0; id < state->pods.records.count; id++) {
+		const struct bt_pod_record *pod = bt_state_pod_at(state, id);
+		if (pod->in_use && !pod->snapshot_only) {
+			bt_vec_push(&cache.list, bt_pod_record_uid(pod));
+		}
+	}
+	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {
+		bt_queue_for_each(bt_scheduler_queue(scheduler), place, add_queued, &cache);
+	}
+	report(&api, &cache, "missedPods", "redundantPods");
+	BT_LOG_INFO_PLAIN(3, "Cache comparer finished");
+}
+
+struct dump {
+	struct bt_scheduler *scheduler;
+	struct bt_strbuf *out;
+	struct bt_strbuf lines;
+	uint32_t count;
+};
+
+static void write_pod(struct bt_strbuf *out, const struct bt_pod_info *pod, struct bt_str phase)
+{
+	bt_strbuf_printf(out,
+		"name: %.*s, namespace: %.*s, uid: %.*s, phase: %.*s, nominated node: %.*s\n",
+		BT_STR_ARG(pod->name), BT_STR_ARG(pod->namespace_), BT_STR_ARG(pod->uid),
+		BT_STR_ARG(phase), BT_STR_ARG(pod->nominated_node_name));
+}
+
+static struct bt_str phase_of(struct bt_scheduler *scheduler, const struct bt_pod_info *pod)
+{
+	const struct bt_pod *known =
+		bt_scheduler_find_same_pod(scheduler, pod->namespace_, pod->name, pod->uid);
+	return known != NULL ? known->status.phase : BT_STR("");
+}
+
+static bool write_nominated(void *context, const struct bt_pod_info *pod)
+{
+	struct dump *dump = context;
+	write_pod(&dump->lines, pod, phase_of(dump->scheduler, pod));
+	dump->count++;
+	return true;
+}
+
+static bool write_queued(void *context, const struct bt_queue_entry *entry)
+{
+	struct dump *dump = context;
+	write_pod(dump->out, &entry->pod, phase_of(dump->scheduler, &entry->pod));
+	return true;
+}
+
+/** As Go prints the resource: "&{MilliCPU:1 ... ScalarResources:map[a:1 b:2]}". */
+static void write_record(struct bt_strbuf *out, const struct bt_node_info *info, bool requested)
+{
+	const struct bt_node_table *nodes = &info->state->nodes;
+	BT_VEC(struct bt_scalar_resource) scalars = {0};
+	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
+		int64_t value = requested ? bt_node_info_scalar_requested(info, i)
+					  : bt_node_info_scalar_allocatable(info, i);
+		if (value != 0) {
+			struct bt_scalar_resource scalar = {
+				bt_symbol_text(nodes->symbols, nodes->scalars.items[i].name),
+				value};
+			bt_vec_push(&scalars, scalar);
+		}
+	}
+	if (scalars.count != 0) {
+		qsort(scalars.items, scalars.count, sizeof(*scalars.items), bt_str_compare_qsort);
+	}
+	bt_strbuf_printf(out,
+		"&{MilliCPU:%lld Memory:%lld EphemeralStorage:%lld AllowedPodNumber:%lld "
+		"ScalarResources:map[",
+		(long long)(requested ? info->requested_cpu_milli : info->allocatable_cpu_milli),
+		(long long)(requested ? info->requested_memory_bytes
+				      : info->allocatable_memory_bytes),
+		(long long)(requested ? info->requested_ephemeral_bytes
+				      : info->allocatable_ephemeral_bytes),
+		(long long)(requested ? 0 : info->allocatable_pods));
+	for (uint32_t i = 0; i < scalars.count; i++) {
+		bt_strbuf_printf(out, "%s%.*s:%lld", i != 0 ? " " : "",
+			BT_STR_ARG(scalars.items[i].name), (long long)scalars.items[i].value);
+	}
+	bt_strbuf_append_c(out, "]}");
+	bt_vec_finish(&scalars);
+}
+
+static void write_node(struct bt_scheduler *scheduler, uint32_t slot, struct bt_strbuf *out)
+{
+	const struct bt_engine *engine = bt_scheduler_engine(scheduler);
+	struct dump nominated = {.scheduler = scheduler};
+	struct bt_node_info info;
+	bt_node_info_init(&info, engine->state, slot);
+	uint32_t count = bt_node_info_pod_count(&info);
+	bt_strbuf_printf(out, "Node name: %.*s\nDeleted: %s\nRequested Resources: ",
+		BT_STR_ARG(bt_node_info_name(&info)),
+		engine->state->nodes.rows[slot].has_node ? "false" : "true");
+	write_record(out, &info, true);
+	bt_strbuf_append_c(out, "\nAllocatable Resources:");
+	write_record(out, &info, false);
+	bt_strbuf_printf(out, "\nScheduled Pods(number: %u):\n", count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct bt_pod_info pod;
+		bt_node_info_pod_at(&info, i, &pod);
+		write_pod(out, &pod, phase_of(scheduler, &pod));
+	}
+	bt_nominator_for_node(
+		&engine->nominator, bt_node_info_name(&info), write_nominated, &nominated);
+	if (nominated.count != 0) {
+		bt_strbuf_printf(out, "Nominated Pods(number: %u):\n%s", nominated.count,
+			bt_strbuf_c(&nominated.lines));
+	}
+	bt_strbuf_finish(&nominated.lines);
+}
+
+void bt_daemon_dump_cache(struct bt_scheduler *scheduler)
+{
+	struct bt_strbuf nodes = {0};
+	struct bt_strbuf summary = {0};
+	struct bt_strbuf pods = {0};
+	const struct bt_node_table *table = &bt_scheduler_engine(scheduler)->state->nodes;
+	for (uint32_t slot = 0; slot < table->slot_count; slot++) {
+		if (table->rows[slot].in_cache) {
+			bt_strbuf_append_c(&nodes, nodes.length == 0 ? "" : "\n\n");
+			write_node(scheduler, slot, &nodes);
+		}
+	}
+	bt_queue_summary(bt_scheduler_queue(scheduler), &summary);
+	/* Writes a line per queued pod. */
+	struct dump dump = {.scheduler = scheduler, .out = &pods};
+	for (enum bt_queue_place place = 0; place < BT_QUEUE__PLACES; place++) {
+		bt_queue_for_each(bt_scheduler_queue(scheduler), place, write_queued, &dump);
+	}
+	BT_LOG_INFO(0, "Dump of cached NodeInfo", BT_LOG_STR("nodes", bt_strbuf_str(&nodes)));
+	BT_LOG_INFO(0, "Dump of scheduling queue", BT_LOG_STR("summary", bt_strbuf_str(&summary)),
+		BT_LOG_STR("pods", bt_strbuf_str(&pods)));
+	bt_strbuf_finish(&nodes);
+	bt_strbuf_finish(&summary);
+	bt_strbuf_finish(&pods);
 }
 
 #define EXIT_CODE_FAILED 1
@@ -194,16 +419,6 @@ static void take_signal(void *context, int number)
 }
 
 /** --- ends: spec 11 sections 6.2, 6.3, 6.5 --- */
-
-void bt_daemon_fail(struct bt_daemon *daemon, struct berth_error *err)
-{
-	if (!daemon->failed) {
-		daemon->failed = true;
-		daemon->leads = false;
-		(void)bt_error_move(&daemon->err, err);
-		bt_loop_stop(daemon->loop);
-	}
-}
 
 static int command_failed(struct berth_error *err)
 {
@@ -252,7 +467,12 @@ static int prepare(struct bt_daemon *daemon, struct berth_error *err)
 		result = bt_daemon_options_load_config(&daemon->options, &daemon->config, err);
 	}
 	if (result == 0) {
-		bt_daemon_log_overrides(daemon->config);
+		/* A line for each default plugin that a profile lists again: spec 10 section 6.3.
+		 */
+		for (uint32_t i = 0; i < bt_config_overridden_count(daemon->config); i++) {
+			BT_LOG_INFO(0, "Default plugin is explicitly re-configured; overriding",
+				BT_LOG_STR("plugin", bt_config_overridden_at(daemon->config, i)));
+		}
 	}
 	daemon->metrics = bt_metrics_create();
 	return result == 0 ? bt_daemon_build(daemon, err) : result;

@@ -20,17 +20,11 @@
  * free memory of the heap.
  */
 void bt_daemon_trim_memory(void);
-/**
- * A worker of the loop that releases code pages after every 20 ms of processor time, so that rarely
- * used code does not stay resident: the code that opens connections is 2 MB, for example. The cost
- * of reading pages again is small beside 20 ms. context: struct bt_daemon_idle_code.
- */
+/** When code pages are released. */
 struct bt_daemon_idle_code {
 	int64_t next_check_ns; /* when to look again, on the loop's clock */
-	int64_t dropped_ns; /* processor time used at the last release */
+	int64_t dropped_ns;    /* processor time used at the last release */
 };
-int64_t bt_daemon_release_idle_code(void *context, int64_t now_ns);
-
 /** A connection to an API server, and the configuration it was made from. */
 struct bt_daemon_link {
 	bool is_open;
@@ -69,31 +63,29 @@ struct bt_daemon {
 	struct bt_daemon_idle_code idle_code;
 	bool leads; /* the scheduling loops run */
 	bool election_started;
-	bool stopping;       /* a signal came */
-	bool lost;           /* the lease was lost */
+	bool stopping; /* a signal came */
+	bool lost;     /* the lease was lost */
 	bool failed;
 	struct berth_error err; /* the failure, which is logged as "command failed" */
 };
 
-/** The wall clock, for times that are shown or written. */
-int64_t bt_daemon_wall_ns(void *context);
 /** Wall time at the start plus monotonic time since: steps of the wall clock have no effect. */
 int64_t bt_daemon_steady_ns(void *context);
 
 /** Spec 11 section 6.1, steps 8 to 15. */
 BT_MUST_USE int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err);
-/** Log a line for each default plugin that a profile lists again: spec 10 section 6.3. */
-void bt_daemon_log_overrides(const struct bt_config *config);
 /** Spec 11 section 6.1, steps 17 to 22; workers of the loop do everything else. */
 void bt_daemon_begin(struct bt_daemon *daemon);
 void bt_daemon_finish(struct bt_daemon *daemon);
 
-/** This process becomes the leader: pods are scheduled from now on. */
-void bt_daemon_lead(struct bt_daemon *daemon);
 void bt_daemon_add_worker(struct bt_daemon *daemon);
-bool bt_daemon_may_act(void *context);
 
-/** End the process with "command failed"; err is emptied. */
-void bt_daemon_fail(struct bt_daemon *daemon, struct berth_error *err);
-
+/**
+ * Log the differences between the scheduler's cache and the objects of the API. A reflector that is
+ * NULL counts as empty. Spec: 11 section 6.4.
+ */
+void bt_daemon_compare_cache(struct bt_scheduler *scheduler, const struct bt_reflector *nodes,
+	const struct bt_reflector *pods);
+/** Log all cached nodes with their pods, and the queued pods. */
+void bt_daemon_dump_cache(struct bt_scheduler *scheduler);
 #endif

@@ -10,14 +10,7 @@
 #include "daemon/daemon_private.h"
 #include "daemon/klog.h"
 #include "daemon/resource_metrics.h"
-
-void bt_daemon_log_overrides(const struct bt_config *config)
-{
-	for (uint32_t i = 0; i < bt_config_overridden_count(config); i++) {
-		BT_LOG_INFO(0, "Default plugin is explicitly re-configured; overriding",
-			BT_LOG_STR("plugin", bt_config_overridden_at(config, i)));
-	}
-}
+#include "net/clock.h"
 
 static void write_entries(
 	struct bt_json_writer *writer, const struct bt_framework_entry *entries, uint32_t count)
@@ -167,7 +160,7 @@ static int create_reviewers(struct bt_daemon *daemon, struct berth_error *err)
 		: 0;
 }
 
-static int daemon_create_clients(struct bt_daemon *daemon, struct berth_error *err)
+static int create_clients(struct bt_daemon *daemon, struct berth_error *err)
 {
 	const struct bt_config_client_connection *connection =
 		bt_config_client_connection(daemon->config);
@@ -226,11 +219,30 @@ static void lease_event(void *context, const struct bt_object_meta *lease, struc
 	bt_event_sender_lease_event(daemon->events, lease, message);
 }
 
+static int64_t wall_now_ns(void *context BT_UNUSED)
+{
+	return bt_clock_wall_ns();
+}
+
+static bool may_act(void *context)
+{
+	const struct bt_daemon *daemon = context;
+	return daemon->leads && !daemon->stopping &&
+		(daemon->election == NULL || bt_leader_election_may_act(daemon->election));
+}
+
+/** This process becomes the leader: pods are scheduled from now on. */
+static void lead(struct bt_daemon *daemon)
+{
+	daemon->leads = true;
+	bt_loop_call_at(daemon->loop, bt_loop_now_ns(daemon->loop));
+}
+
 static void started_leading(void *context)
 {
 	struct bt_daemon *daemon = context;
 	if (!bt_config_delay_cache_until_active(daemon->config) || daemon->election == NULL) {
-		bt_daemon_lead(daemon);
+		lead(daemon);
 		return;
 	}
 	BT_LOG_INFO_PLAIN(0, "Starting informers and waiting for sync...");
@@ -254,19 +266,26 @@ static void synced(void *context)
 		return;
 	}
 	if (daemon->election == NULL) {
-		bt_daemon_lead(daemon);
+		lead(daemon);
 	} else if (daemon->election_started) {
 		BT_LOG_INFO_PLAIN(0, "Sync completed");
-		bt_daemon_lead(daemon);
+		lead(daemon);
 	} else {
 		daemon->election_started = true;
 		bt_leader_election_start(daemon->election);
 	}
 }
 
+/** End the process with "command failed"; err is emptied. */
 static void feed_failed(void *context, struct berth_error *err)
 {
-	bt_daemon_fail(context, err);
+	struct bt_daemon *daemon = context;
+	if (!daemon->failed) {
+		daemon->failed = true;
+		daemon->leads = false;
+		(void)bt_error_move(&daemon->err, err);
+		bt_loop_stop(daemon->loop);
+	}
 }
 
 static bool is_not_shutting_down(void *context, struct bt_strbuf *out_error)
@@ -422,22 +441,6 @@ static void create_metrics(struct bt_daemon *daemon)
 		daemon->metrics, bt_config_gates(daemon->config), monotonic_ns, daemon);
 }
 
-static void create_events(struct bt_daemon *daemon, const char *host)
-{
-	const struct bt_config_profile *profile = bt_config_profile_at(daemon->config, 0);
-	struct bt_strbuf component = {0};
-	bt_strbuf_append_str(&component, profile->scheduler_name);
-	struct bt_event_sender_options options = {
-		.client = daemon->event_client,
-		.loop = daemon->loop,
-		.prng = &daemon->prng,
-		.host = host,
-		.component = bt_strbuf_c(&component),
-	};
-	daemon->events = bt_event_sender_create(&options);
-	bt_strbuf_finish(&component);
-}
-
 static int create_election(struct bt_daemon *daemon, struct berth_error *err)
 {
 	const struct bt_config_leader_election *config = bt_config_leader_election(daemon->config);
@@ -465,14 +468,6 @@ static int create_election(struct bt_daemon *daemon, struct berth_error *err)
 	return bt_leader_election_create(&options, &daemon->election, err);
 }
 
-static int64_t max_pd_volumes(void)
-{
-	int64_t number;
-	return bt_str_parse_int64(bt_str_from(getenv("KUBE_MAX_PD_VOLS")), &number) && number > 0
-		? number
-		: 0;
-}
-
 static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 {
 	struct bt_extender_http_options extenders = {
@@ -487,7 +482,11 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 	options.seed = bt_prng_next(&daemon->prng);
 	const char *value = getenv("BERTH_VERIFY");
 	options.verify = value != NULL && strcmp(value, "1") == 0;
-	options.max_pd_volumes = max_pd_volumes();
+	int64_t max_pd_volumes;
+	if (bt_str_parse_int64(bt_str_from(getenv("KUBE_MAX_PD_VOLS")), &max_pd_volumes) &&
+		max_pd_volumes > 0) {
+		options.max_pd_volumes = max_pd_volumes;
+	}
 	options.extenders = bt_extender_http_factory(daemon->extenders);
 	options.extender_observer = bt_extender_http_log_observer;
 	options.metrics = daemon->scheduler_metrics;
@@ -495,11 +494,9 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 	int result = bt_scheduler_create(daemon->config, &options,
 		bt_api_writes_writer(daemon->writes), &daemon->scheduler, err);
 	if (result == 0) {
-		/* At level 2, a line for each profile: the plugins of every extension point, as
-		 * they are called.
-		 */
-		const struct bt_scheduler *scheduler = daemon->scheduler;
-		const struct bt_profiles *profiles = &bt_scheduler_engine(scheduler)->profiles;
+		/* For each profile, log the plugins of every extension point as they are called. */
+		const struct bt_profiles *profiles =
+			&bt_scheduler_engine(daemon->scheduler)->profiles;
 		for (uint32_t i = 0; i < profiles->frameworks.count && BT_LOG_ENABLED(2); i++) {
 			log_plugins(profiles->frameworks.items[i]);
 		}
@@ -517,7 +514,7 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 	int result = open_link(
 		daemon, connection->kubeconfig, daemon->options.master, &daemon->server, err);
 	if (result == 0) {
-		result = daemon_create_clients(daemon, err);
+		result = create_clients(daemon, err);
 	}
 	if (result == 0) {
 		result = create_endpoints(daemon, err);
@@ -526,16 +523,26 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 		return result;
 	}
 	create_metrics(daemon);
-	create_events(daemon, host);
+	struct bt_strbuf component = {0};
+	bt_strbuf_append_str(&component, bt_config_profile_at(daemon->config, 0)->scheduler_name);
+	struct bt_event_sender_options events = {
+		.client = daemon->event_client,
+		.loop = daemon->loop,
+		.prng = &daemon->prng,
+		.host = host,
+		.component = bt_strbuf_c(&component),
+	};
+	daemon->events = bt_event_sender_create(&events);
+	bt_strbuf_finish(&component);
 	result = create_election(daemon, err);
 	if (result == 0) {
 		struct bt_api_writes_options options = {
 			.client = daemon->client,
 			.loop = daemon->loop,
 			.events = bt_event_sender_recorder(daemon->events),
-			.may_write = bt_daemon_may_act,
+			.may_write = may_act,
 			.is_stopping = is_stopping,
-			.now_ns = bt_daemon_wall_ns,
+			.now_ns = wall_now_ns,
 			.context = daemon,
 			.in_flight_max = calls_max,
 			.seed = bt_prng_next(&daemon->prng),

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/prng.h"
-#include "daemon/daemon_dump.h"
+#include "daemon/daemon_private.h"
 #include "test_main.h"
 #include "writes_world.h"
 
