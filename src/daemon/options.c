@@ -14,24 +14,6 @@
 #include "daemon/options_private.h"
 #include "lib/document.h"
 
-#define TAKE_LIST(list, value) take_list((value), &(list), &options->arena)
-
-static void take_list(
-	const struct bt_daemon_flag_value *value, bt_str_list *out_list, struct bt_arena *arena)
-{
-	out_list->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, value->list.count);
-	out_list->count = value->list.count;
-	out_list->present = true;
-	for (uint32_t i = 0; i < value->list.count; i++) {
-		out_list->items[i] = value->list.items[i].text;
-	}
-}
-
-static bool is_on(const struct bt_daemon_flag_value *value)
-{
-	return value->number != 0;
-}
-
 /** "cert,key:name,name"; its syntax was checked when the flag was parsed. */
 static struct bt_sni_certificate read_sni(struct bt_str text, struct bt_arena *arena)
 {
@@ -52,23 +34,128 @@ static struct bt_sni_certificate read_sni(struct bt_str text, struct bt_arena *a
 	return sni;
 }
 
-static void take_serving(
+/** How the value of a flag is stored in the options. */
+enum storage {
+	STORE_TEXT,
+	STORE_NUMBER,
+	STORE_BOOL,
+	STORE_LIST,
+	/* Only if the flag is given. */
+	STORE_OPT_TEXT,
+	STORE_OPT_NUMBER,
+	STORE_OPT_BOOL,
+};
+
+#define TARGET(flag, storage, member) \
+	{ \
+		BT_DAEMON_FLAG_##flag, STORE_##storage, offsetof(struct bt_daemon_options, member) \
+	}
+
+/** The flags that are stored as they are given. */
+static const struct target {
+	enum bt_daemon_flag flag;
+	enum storage storage;
+	size_t offset; /* in struct bt_daemon_options */
+} targets[] = {
+	TARGET(CONFIG, TEXT, config_file),
+	TARGET(WRITE_CONFIG_TO, TEXT, write_config_to),
+	TARGET(MASTER, TEXT, master),
+	TARGET(POD_MAX_IN_UNSCHEDULABLE, NUMBER, pod_max_in_unschedulable_ns),
+	TARGET(LEADER_ELECT, OPT_BOOL, config_flags.leader_elect),
+	TARGET(LEADER_ELECT_LEASE_DURATION, OPT_NUMBER, config_flags.lease_duration_ns),
+	TARGET(LEADER_ELECT_RENEW_DEADLINE, OPT_NUMBER, config_flags.renew_deadline_ns),
+	TARGET(LEADER_ELECT_RETRY_PERIOD, OPT_NUMBER, config_flags.retry_period_ns),
+	TARGET(LEADER_ELECT_RESOURCE_LOCK, OPT_TEXT, config_flags.resource_lock),
+	TARGET(LEADER_ELECT_RESOURCE_NAME, OPT_TEXT, config_flags.resource_name),
+	TARGET(LEADER_ELECT_RESOURCE_NAMESPACE, OPT_TEXT, config_flags.resource_namespace),
+	TARGET(PROFILING, OPT_BOOL, config_flags.profiling),
+	TARGET(CONTENTION_PROFILING, OPT_BOOL, config_flags.contention_profiling),
+	TARGET(KUBECONFIG, OPT_TEXT, config_flags.kubeconfig),
+	TARGET(KUBE_API_CONTENT_TYPE, OPT_TEXT, config_flags.kube_api_content_type),
+	TARGET(BIND_ADDRESS, TEXT, serving.bind_address),
+	TARGET(SECURE_PORT, NUMBER, serving.secure_port),
+	TARGET(DISABLE_HTTP2_SERVING, BOOL, serving.disable_http2),
+	TARGET(CERT_DIR, TEXT, serving.cert_dir),
+	TARGET(TLS_CERT_FILE, TEXT, serving.cert_file),
+	TARGET(TLS_PRIVATE_KEY_FILE, TEXT, serving.key_file),
+	TARGET(TLS_CIPHER_SUITES, LIST, serving.cipher_suites),
+	TARGET(TLS_MIN_VERSION, TEXT, serving.min_tls_version),
+	TARGET(HTTP2_MAX_STREAMS, NUMBER, serving.http2_max_streams),
+	TARGET(PERMIT_PORT_SHARING, BOOL, serving.permit_port_sharing),
+	TARGET(PERMIT_ADDRESS_SHARING, BOOL, serving.permit_address_sharing),
+	TARGET(AUTHENTICATION_KUBECONFIG, TEXT, authentication.kubeconfig),
+	TARGET(AUTHENTICATION_TOKEN_CACHE_TTL, NUMBER, authentication.token_cache_ttl_ns),
+	TARGET(AUTHENTICATION_SKIP_LOOKUP, BOOL, authentication.skip_lookup),
+	TARGET(AUTHENTICATION_TOLERATE_LOOKUP_FAILURE, BOOL,
+		authentication.tolerate_lookup_failure),
+	TARGET(CLIENT_CA_FILE, TEXT, authentication.client_ca_file),
+	TARGET(REQUESTHEADER_CLIENT_CA_FILE, TEXT, authentication.requestheader_client_ca_file),
+	TARGET(REQUESTHEADER_USERNAME_HEADERS, LIST, authentication.requestheader_username_headers),
+	TARGET(REQUESTHEADER_UID_HEADERS, LIST, authentication.requestheader_uid_headers),
+	TARGET(REQUESTHEADER_GROUP_HEADERS, LIST, authentication.requestheader_group_headers),
+	TARGET(REQUESTHEADER_EXTRA_PREFIXES, LIST, authentication.requestheader_extra_prefixes),
+	TARGET(REQUESTHEADER_ALLOWED_NAMES, LIST, authentication.requestheader_allowed_names),
+	TARGET(AUTHORIZATION_KUBECONFIG, TEXT, authorization.kubeconfig),
+	TARGET(AUTHORIZATION_ALLOW_CACHE_TTL, NUMBER, authorization.allow_cache_ttl_ns),
+	TARGET(AUTHORIZATION_DENY_CACHE_TTL, NUMBER, authorization.deny_cache_ttl_ns),
+	TARGET(AUTHORIZATION_ALWAYS_ALLOW_PATHS, LIST, authorization.always_allow_paths),
+	TARGET(SHOW_HIDDEN_METRICS, TEXT, metrics.show_hidden_for_version),
+	TARGET(DISABLED_METRICS, LIST, metrics.disabled),
+};
+
+static void store(const struct bt_daemon_flag_value *value, enum storage storage, void *out,
+	struct bt_arena *arena)
+{
+	switch (storage) {
+	case STORE_OPT_TEXT:
+		if (!value->given) {
+			return;
+		}
+		/* fall through */
+	case STORE_TEXT:
+		*(struct bt_str *)out = value->text;
+		return;
+	case STORE_NUMBER:
+		*(int64_t *)out = value->number;
+		return;
+	case STORE_BOOL:
+		*(bool *)out = value->number != 0;
+		return;
+	case STORE_LIST: {
+		bt_str_list *list = out;
+		list->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, value->list.count);
+		list->count = value->list.count;
+		list->present = true;
+		for (uint32_t i = 0; i < list->count; i++) {
+			list->items[i] = value->list.items[i].text;
+		}
+		return;
+	}
+	case STORE_OPT_NUMBER:
+		*(struct bt_opt_i64 *)out = (struct bt_opt_i64){value->given, value->number};
+		return;
+	case STORE_OPT_BOOL:
+		*(struct bt_opt_bool *)out = (struct bt_opt_bool){value->given, value->number != 0};
+		return;
+	}
+}
+
+static void daemon_options_take(
 	struct bt_daemon_options *options, const struct bt_daemon_flag_value *values)
 {
+	const struct bt_daemon_flag_value *version = &values[BT_DAEMON_FLAG_VERSION];
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(targets); i++) {
+		store(&values[targets[i].flag], targets[i].storage,
+			(char *)options + targets[i].offset, &options->arena);
+	}
+	struct bt_config_flags *flags = &options->config_flags;
+	flags->kube_api_qps_given = values[BT_DAEMON_FLAG_KUBE_API_QPS].given;
+	flags->kube_api_qps = values[BT_DAEMON_FLAG_KUBE_API_QPS].real;
+	flags->kube_api_burst.present = values[BT_DAEMON_FLAG_KUBE_API_BURST].given;
+	flags->kube_api_burst.value = (int32_t)values[BT_DAEMON_FLAG_KUBE_API_BURST].number;
 	const struct bt_daemon_flag_value *curves = &values[BT_DAEMON_FLAG_TLS_CURVE_PREFERENCES];
 	const struct bt_daemon_flag_value *sni = &values[BT_DAEMON_FLAG_TLS_SNI_CERT_KEY];
 	struct bt_serving_options *serving = &options->serving;
-	serving->bind_address = values[BT_DAEMON_FLAG_BIND_ADDRESS].text;
-	serving->secure_port = values[BT_DAEMON_FLAG_SECURE_PORT].number;
-	serving->disable_http2 = is_on(&values[BT_DAEMON_FLAG_DISABLE_HTTP2_SERVING]);
-	serving->cert_dir = values[BT_DAEMON_FLAG_CERT_DIR].text;
-	serving->cert_file = values[BT_DAEMON_FLAG_TLS_CERT_FILE].text;
-	serving->key_file = values[BT_DAEMON_FLAG_TLS_PRIVATE_KEY_FILE].text;
-	TAKE_LIST(serving->cipher_suites, &values[BT_DAEMON_FLAG_TLS_CIPHER_SUITES]);
-	serving->min_tls_version = values[BT_DAEMON_FLAG_TLS_MIN_VERSION].text;
-	serving->http2_max_streams = values[BT_DAEMON_FLAG_HTTP2_MAX_STREAMS].number;
-	serving->permit_port_sharing = is_on(&values[BT_DAEMON_FLAG_PERMIT_PORT_SHARING]);
-	serving->permit_address_sharing = is_on(&values[BT_DAEMON_FLAG_PERMIT_ADDRESS_SHARING]);
 	serving->curve_preferences.items =
 		BT_ARENA_NEW_ARRAY(&options->arena, int32_t, curves->list.count);
 	for (uint32_t i = 0; i < curves->list.count; i++) {
@@ -81,93 +168,6 @@ static void take_serving(
 		serving->sni.items[i] = read_sni(sni->list.items[i].text, &options->arena);
 	}
 	serving->sni.count = sni->list.count;
-}
-
-static void take_authentication(
-	struct bt_daemon_options *options, const struct bt_daemon_flag_value *values)
-{
-	struct bt_authentication_options *authentication = &options->authentication;
-	authentication->kubeconfig = values[BT_DAEMON_FLAG_AUTHENTICATION_KUBECONFIG].text;
-	authentication->token_cache_ttl_ns =
-		values[BT_DAEMON_FLAG_AUTHENTICATION_TOKEN_CACHE_TTL].number;
-	authentication->skip_lookup = is_on(&values[BT_DAEMON_FLAG_AUTHENTICATION_SKIP_LOOKUP]);
-	authentication->tolerate_lookup_failure =
-		is_on(&values[BT_DAEMON_FLAG_AUTHENTICATION_TOLERATE_LOOKUP_FAILURE]);
-	authentication->client_ca_file = values[BT_DAEMON_FLAG_CLIENT_CA_FILE].text;
-	authentication->requestheader_client_ca_file =
-		values[BT_DAEMON_FLAG_REQUESTHEADER_CLIENT_CA_FILE].text;
-	TAKE_LIST(authentication->requestheader_username_headers,
-		&values[BT_DAEMON_FLAG_REQUESTHEADER_USERNAME_HEADERS]);
-	TAKE_LIST(authentication->requestheader_uid_headers,
-		&values[BT_DAEMON_FLAG_REQUESTHEADER_UID_HEADERS]);
-	TAKE_LIST(authentication->requestheader_group_headers,
-		&values[BT_DAEMON_FLAG_REQUESTHEADER_GROUP_HEADERS]);
-	TAKE_LIST(authentication->requestheader_extra_prefixes,
-		&values[BT_DAEMON_FLAG_REQUESTHEADER_EXTRA_PREFIXES]);
-	TAKE_LIST(authentication->requestheader_allowed_names,
-		&values[BT_DAEMON_FLAG_REQUESTHEADER_ALLOWED_NAMES]);
-}
-
-static struct bt_opt_bool optional_bool(const struct bt_daemon_flag_value *value)
-{
-	return (struct bt_opt_bool){value->given, is_on(value)};
-}
-
-static struct bt_opt_i64 optional_i64(const struct bt_daemon_flag_value *value)
-{
-	return (struct bt_opt_i64){value->given, value->number};
-}
-
-static struct bt_str optional_text(const struct bt_daemon_flag_value *value)
-{
-	return value->given ? value->text : (struct bt_str){0};
-}
-
-static void take_config_flags(
-	struct bt_config_flags *flags, const struct bt_daemon_flag_value *values)
-{
-	flags->leader_elect = optional_bool(&values[BT_DAEMON_FLAG_LEADER_ELECT]);
-	flags->lease_duration_ns =
-		optional_i64(&values[BT_DAEMON_FLAG_LEADER_ELECT_LEASE_DURATION]);
-	flags->renew_deadline_ns =
-		optional_i64(&values[BT_DAEMON_FLAG_LEADER_ELECT_RENEW_DEADLINE]);
-	flags->retry_period_ns = optional_i64(&values[BT_DAEMON_FLAG_LEADER_ELECT_RETRY_PERIOD]);
-	flags->resource_lock = optional_text(&values[BT_DAEMON_FLAG_LEADER_ELECT_RESOURCE_LOCK]);
-	flags->resource_name = optional_text(&values[BT_DAEMON_FLAG_LEADER_ELECT_RESOURCE_NAME]);
-	flags->resource_namespace =
-		optional_text(&values[BT_DAEMON_FLAG_LEADER_ELECT_RESOURCE_NAMESPACE]);
-	flags->profiling = optional_bool(&values[BT_DAEMON_FLAG_PROFILING]);
-	flags->contention_profiling = optional_bool(&values[BT_DAEMON_FLAG_CONTENTION_PROFILING]);
-	flags->kubeconfig = optional_text(&values[BT_DAEMON_FLAG_KUBECONFIG]);
-	flags->kube_api_content_type = optional_text(&values[BT_DAEMON_FLAG_KUBE_API_CONTENT_TYPE]);
-	flags->kube_api_qps_given = values[BT_DAEMON_FLAG_KUBE_API_QPS].given;
-	flags->kube_api_qps = values[BT_DAEMON_FLAG_KUBE_API_QPS].real;
-	flags->kube_api_burst.present = values[BT_DAEMON_FLAG_KUBE_API_BURST].given;
-	flags->kube_api_burst.value = (int32_t)values[BT_DAEMON_FLAG_KUBE_API_BURST].number;
-}
-
-static void daemon_options_take(
-	struct bt_daemon_options *options, const struct bt_daemon_flag_value *values)
-{
-	const struct bt_daemon_flag_value *version = &values[BT_DAEMON_FLAG_VERSION];
-	options->config_file = values[BT_DAEMON_FLAG_CONFIG].text;
-	options->write_config_to = values[BT_DAEMON_FLAG_WRITE_CONFIG_TO].text;
-	options->master = values[BT_DAEMON_FLAG_MASTER].text;
-	options->pod_max_in_unschedulable_ns =
-		values[BT_DAEMON_FLAG_POD_MAX_IN_UNSCHEDULABLE].number;
-	take_config_flags(&options->config_flags, values);
-	take_serving(options, values);
-	take_authentication(options, values);
-	struct bt_authorization_options *authorization = &options->authorization;
-	authorization->kubeconfig = values[BT_DAEMON_FLAG_AUTHORIZATION_KUBECONFIG].text;
-	authorization->allow_cache_ttl_ns =
-		values[BT_DAEMON_FLAG_AUTHORIZATION_ALLOW_CACHE_TTL].number;
-	authorization->deny_cache_ttl_ns =
-		values[BT_DAEMON_FLAG_AUTHORIZATION_DENY_CACHE_TTL].number;
-	TAKE_LIST(authorization->always_allow_paths,
-		&values[BT_DAEMON_FLAG_AUTHORIZATION_ALWAYS_ALLOW_PATHS]);
-	options->metrics.show_hidden_for_version = values[BT_DAEMON_FLAG_SHOW_HIDDEN_METRICS].text;
-	TAKE_LIST(options->metrics.disabled, &values[BT_DAEMON_FLAG_DISABLED_METRICS]);
 	struct bt_klog_options *log = &options->log;
 	struct bt_str rest = values[BT_DAEMON_FLAG_VMODULE].text;
 	struct bt_str item;
@@ -175,8 +175,9 @@ static void daemon_options_take(
 	log->format = json ? BT_KLOG_JSON : BT_KLOG_TEXT;
 	log->verbosity = (int)values[BT_DAEMON_FLAG_V].number;
 	log->flush_frequency_ns = values[BT_DAEMON_FLAG_LOG_FLUSH_FREQUENCY].number;
-	log->split_stream = is_on(&values[json ? BT_DAEMON_FLAG_LOG_JSON_SPLIT_STREAM
-					       : BT_DAEMON_FLAG_LOG_TEXT_SPLIT_STREAM]);
+	log->split_stream = values[json ? BT_DAEMON_FLAG_LOG_JSON_SPLIT_STREAM
+					: BT_DAEMON_FLAG_LOG_TEXT_SPLIT_STREAM]
+				    .number != 0;
 	log->modules.items =
 		BT_ARENA_NEW_ARRAY(&options->arena, struct bt_klog_module, rest.length / 3 + 1);
 	while (bt_comma_next(&rest, &item)) {
@@ -278,29 +279,22 @@ static int refuse_file(const char *action, const char *path, int number, struct 
 		bt_client_file_errno(number, text, sizeof(text)));
 }
 
-static int write_all(int fd, const char *path, struct bt_str text, struct berth_error *err)
-{
-	uint32_t done = 0;
-	while (done < text.length) {
-		ssize_t written = write(fd, text.data + done, text.length - done);
-		if (written < 0 && errno == EINTR) {
-			continue;
-		}
-		if (written < 0) {
-			return refuse_file("write", path, errno, err);
-		}
-		done += (uint32_t)written;
-	}
-	return 0;
-}
-
 static int write_file(const char *path, struct bt_str text, struct berth_error *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		return refuse_file("open", path, errno, err);
 	}
-	int code = write_all(fd, path, text, err);
+	int code = 0;
+	uint32_t done = 0;
+	while (code == 0 && done < text.length) {
+		ssize_t written = write(fd, text.data + done, text.length - done);
+		if (written >= 0) {
+			done += (uint32_t)written;
+		} else if (errno != EINTR) {
+			code = refuse_file("write", path, errno, err);
+		}
+	}
 	if (close(fd) != 0 && code == 0) {
 		code = refuse_file("close", path, errno, err);
 	}
@@ -426,17 +420,6 @@ static enum bt_options_next log_failure(struct berth_error *err)
 	return BT_OPTIONS_EXIT_FAILURE;
 }
 
-static int validate(
-	struct bt_daemon_options *options, const struct command_line *line, struct berth_error *err)
-{
-	struct bt_config_errors errors = BT_CONFIG_ERRORS_INIT;
-	bt_versions_validate(&options->versions, &errors);
-	bt_serving_validate(options, &errors);
-	bt_metrics_flags_take(options, line->values, &errors);
-	int code = bt_config_errors_finish(&errors, err);
-	return code == 0 ? bt_serving_check(options, err) : code;
-}
-
 static enum bt_options_next apply(
 	struct bt_daemon_options *options, const struct command_line *line)
 {
@@ -479,7 +462,15 @@ static enum bt_options_next apply(
 			options->flags.items[i].name, bt_strbuf_c(&quoted));
 		bt_strbuf_finish(&quoted);
 	}
-	return validate(options, line, &err) != 0 ? log_failure(&err) : BT_OPTIONS_GO_ON;
+	struct bt_config_errors errors = BT_CONFIG_ERRORS_INIT;
+	bt_versions_validate(&options->versions, &errors);
+	bt_serving_validate(options, &errors);
+	bt_metrics_flags_take(options, line->values, &errors);
+	int code = bt_config_errors_finish(&errors, &err);
+	if (code == 0) {
+		code = bt_serving_check(options, &err);
+	}
+	return code != 0 ? log_failure(&err) : BT_OPTIONS_GO_ON;
 }
 
 enum bt_options_next bt_daemon_options_parse(

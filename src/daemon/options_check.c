@@ -36,34 +36,23 @@ static bool is_name(struct bt_str text, bool colons)
 	return text.length > 0;
 }
 
-static bool is_key(struct bt_str key)
-{
-	int64_t comma = bt_str_find_char(key, ',');
-	return comma > 0 && is_name(bt_str_sub(key, 0, (uint32_t)comma), true) &&
-		is_name(bt_str_sub(key, (uint32_t)comma + 1, key.length), false);
-}
-
-static void write_rules(const struct allow_rules *rules, struct bt_strbuf *out)
-{
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, out, 0);
-	bt_json_begin_object(&writer);
-	for (uint32_t i = 0; i < rules->count; i++) {
-		bt_json_write_name(&writer, rules->items[i].key);
-		bt_json_write_str(&writer, rules->items[i].values);
-	}
-	bt_json_end_object(&writer);
-}
-
-#define ALLOW_LIST_PATH "metrics.allowListMapping"
-
 /** Write one message for all invalid keys. false: there is none. */
 static bool describe_bad_keys(const struct allow_rules *rules, struct bt_strbuf *out)
 {
 	for (uint32_t i = 0; i < rules->count; i++) {
-		if (!is_key(rules->items[i].key)) {
-			bt_strbuf_append_c(out, ALLOW_LIST_PATH ": Invalid value: ");
-			write_rules(rules, out);
+		struct bt_str key = rules->items[i].key;
+		int64_t comma = bt_str_find_char(key, ',');
+		if (comma <= 0 || !is_name(bt_str_sub(key, 0, (uint32_t)comma), true) ||
+			!is_name(bt_str_sub(key, (uint32_t)comma + 1, key.length), false)) {
+			bt_strbuf_append_c(out, "metrics.allowListMapping: Invalid value: ");
+			struct bt_json_writer writer;
+			bt_json_writer_init(&writer, out, 0);
+			bt_json_begin_object(&writer);
+			for (uint32_t k = 0; k < rules->count; k++) {
+				bt_json_write_name(&writer, rules->items[k].key);
+				bt_json_write_str(&writer, rules->items[k].values);
+			}
+			bt_json_end_object(&writer);
 			bt_strbuf_append_c(out,
 				": must have keys with format `metricName,labelName` where "
 				"metricName matches \"[a-zA-Z_:][a-zA-Z0-9_:]*\" and labelName "
@@ -95,14 +84,6 @@ static void use_rules(struct bt_daemon_options *options, const struct allow_rule
 	}
 	options->metrics.allowed.items = items;
 	options->metrics.allowed.count = rules->count;
-}
-
-static void add_manifest_error(
-	struct bt_config_errors *errors, struct bt_str path, const char *what, const char *why)
-{
-	bt_config_errors_add(errors, NULL,
-		"metrics.allowListMappingManifest: Invalid value: %s: %s: %s",
-		bt_config_errors_quote(errors, path), what, why);
 }
 
 #if BT_HAVE_YAML
@@ -168,21 +149,19 @@ static void take_manifest(
 	if (code == 0) {
 		code = read_rules(bt_strbuf_str(&json), &options->arena, &rules, &err);
 	}
-	if (code == 0) {
-		struct bt_strbuf bad = {0};
-		if (describe_bad_keys(&rules, &bad)) {
-			struct bt_strbuf list = {0};
-			bt_strbuf_printf(&list, "[%s]", bt_strbuf_c(&bad));
-			add_manifest_error(errors, path, "invalid allow list mapping in manifest",
-				bt_strbuf_c(&list));
-			bt_strbuf_finish(&list);
-		} else {
-			use_rules(options, &rules);
-		}
-		bt_strbuf_finish(&bad);
-	} else {
-		add_manifest_error(errors, path, what, berth_error_message(&err));
+	struct bt_strbuf bad = {0};
+	if (code == 0 && describe_bad_keys(&rules, &bad)) {
+		what = "invalid allow list mapping in manifest";
+		code = bt_error_set(&err, BERTH_ERR_INVALID, "[%s]", bt_strbuf_c(&bad));
 	}
+	if (code == 0) {
+		use_rules(options, &rules);
+	} else {
+		bt_config_errors_add(errors, NULL,
+			"metrics.allowListMappingManifest: Invalid value: %s: %s: %s",
+			bt_config_errors_quote(errors, path), what, berth_error_message(&err));
+	}
+	bt_strbuf_finish(&bad);
 	berth_error_finish(&err);
 	bt_strbuf_finish(&json);
 	bt_strbuf_finish(&text);

@@ -6,7 +6,79 @@
  */
 #include "base/prng.h"
 #include "daemon/endpoints.h"
-#include "daemon/reply.h"
+#include "base/vec.h"
+
+/** The parts of a request that pages use. Borrowed. */
+struct bt_page_request {
+	struct bt_str method;
+	struct bt_str path;  /* decoded */
+	struct bt_str query; /* as sent */
+	struct bt_str accept;
+	struct bt_str accept_encoding;
+	struct bt_str user_agent;
+	struct bt_str body;
+	struct bt_arena *arena; /* of the request */
+};
+
+#define BT_REPLY_HEADERS_MAX 4
+
+struct bt_reply_header {
+	const char *name;
+	struct bt_str value; /* a literal, or text of the request's arena */
+};
+
+struct bt_reply {
+	uint16_t code;
+	struct bt_reply_header headers[BT_REPLY_HEADERS_MAX];
+	uint32_t header_count;
+	struct bt_strbuf body;
+};
+
+void bt_reply_add_header(struct bt_reply *reply, const char *name, struct bt_str value);
+/** Set code, text/plain and nosniff; the caller writes the body. */
+void bt_reply_plain(struct bt_reply *reply, uint16_t code);
+/** bt_reply_plain with a body and a newline after it. */
+BT_PRINTF(3, 4)
+void bt_reply_error(struct bt_reply *reply, uint16_t code, const char *format, ...);
+
+/** Answer a metav1.Status with status Failure; with_details: also "details":{}. */
+void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *request, uint16_t code,
+	const char *reason, struct bt_str message, bool with_details);
+
+/** Append text with < > & as HTML entities; with quotes, also these. */
+void bt_html_escape(struct bt_str text, bool with_quotes, struct bt_strbuf *out);
+
+/** Call the function for each `name=value` of a query, decoded; invalid ones are skipped. */
+void bt_query_each(struct bt_str query, struct bt_arena *arena,
+	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context);
+
+struct bt_accept_parameter {
+	struct bt_str name;
+	struct bt_str value;
+};
+
+#define BT_ACCEPT_PARAMETERS_MAX 8
+#define BT_ACCEPT_CLAUSES_MAX 32
+
+struct bt_accept_clause {
+	struct bt_str type; /* "text/plain" */
+	struct bt_accept_parameter parameters[BT_ACCEPT_PARAMETERS_MAX];
+	uint32_t parameter_count; /* number of parameters besides q */
+	uint32_t quality;         /* in thousandths; 0: not wanted */
+};
+
+/**
+ * Parse an Accept or Accept-Encoding header, best clause first; clauses beyond the limit are
+ * dropped.
+ */
+struct bt_accept {
+	BT_VEC(struct bt_accept_clause) clauses;
+};
+
+void bt_accept_parse(struct bt_accept *accept, struct bt_str header);
+void bt_accept_finish(struct bt_accept *accept);
+/** The value of a parameter; "": the clause does not have it. */
+struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const char *name);
 
 struct bt_pages;
 
