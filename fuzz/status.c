@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/assert.h"
-#include "client/status.h"
+#include "client/rest_private.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

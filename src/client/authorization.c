@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/authorization.h"
+#include "client/transport_private.h"
 
 #include "base/log.h"
 #include "base/nanoseconds.h"

@@ -110,18 +110,11 @@ const char *bt_live_context(const struct bt_live *live)
 	return bt_strbuf_c(&live->context);
 }
 
-static int64_t silence_max_ns(const struct bt_live *live)
-{
-	if (live->has_answered) {
-		return SILENCE_NS;
-	}
-	return live->config.exec != NULL ? LOGIN_SILENCE_NS : FIRST_SILENCE_NS;
-}
-
 int bt_live_wait(struct bt_live *live, struct berth_error *err)
 {
 	int64_t silent_ns = bt_loop_now_ns(live->loop) - live->last_data_ns;
-	int64_t left_ns = silence_max_ns(live) - silent_ns;
+	int64_t first_ns = live->config.exec != NULL ? LOGIN_SILENCE_NS : FIRST_SILENCE_NS;
+	int64_t left_ns = (live->has_answered ? SILENCE_NS : first_ns) - silent_ns;
 	if (left_ns <= 0) {
 		return bt_error_set(err, BERTH_ERR_IO,
 			"the API server %s does not answer: nothing came for %lld seconds; is it "
@@ -300,20 +293,6 @@ static bool start_more(struct reading *reading)
 	return running != 0;
 }
 
-/** Reports the progress of one list that has grown. */
-static void report_progress(struct reading *reading)
-{
-	for (uint32_t i = 0; i < reading->started && reading->sink->progress != NULL; i++) {
-		const struct bt_live_list *list = &reading->lists[i];
-		if (!list->is_over && list->objects.count != reading->reported_counts[i]) {
-			reading->reported_counts[i] = list->objects.count;
-			reading->sink->progress(reading->sink->context,
-				bt_kind_info(list->kind)->resource, list->objects.count);
-			return;
-		}
-	}
-}
-
 void bt_live_warn_left_out(const struct bt_live *live, const struct bt_live_kind *kind,
 	const char *resource, bool is_absent, void (*warn)(void *context, const char *line),
 	void *context)
@@ -383,7 +362,18 @@ int bt_live_read(struct bt_live *live, const struct bt_live_sink *sink, struct b
 	while (result == 0 && start_more(reading)) {
 		result = bt_live_wait(live, err);
 		if (result == 0) {
-			report_progress(reading);
+			/* Reports the progress of one list that has grown. */
+			for (uint32_t i = 0; i < reading->started && sink->progress != NULL; i++) {
+				const struct bt_live_list *list = &reading->lists[i];
+				if (!list->is_over &&
+					list->objects.count != reading->reported_counts[i]) {
+					reading->reported_counts[i] = list->objects.count;
+					sink->progress(sink->context,
+						bt_kind_info(list->kind)->resource,
+						list->objects.count);
+					break;
+				}
+			}
 			result = check_ends(reading, err);
 		}
 	}
@@ -424,12 +414,6 @@ static struct bt_time first_of(const struct bt_core_event *event)
 	return event->metadata.creation_timestamp;
 }
 
-static int64_t count_of(const struct bt_core_event *event)
-{
-	int64_t count = event->series != NULL ? event->series->count : event->count;
-	return count > 1 ? count : 1;
-}
-
 static int compare_events(const void *a, const void *b)
 {
 	const struct bt_live_event *first = a;
@@ -439,20 +423,6 @@ static int compare_events(const void *a, const void *b)
 		order = bt_str_compare(first->reason, second->reason);
 	}
 	return order != 0 ? order : bt_str_compare(first->message, second->message);
-}
-
-static int run(struct bt_live_list *list, struct berth_error *err)
-{
-	int result = 0;
-	list->live->last_data_ns = bt_loop_now_ns(list->live->loop);
-	bt_live_list_start(list);
-	while (result == 0 && !list->is_over) {
-		result = bt_live_wait(list->live, err);
-	}
-	if (result == 0 && list->err.code != 0) {
-		result = bt_error_move(err, &list->err);
-	}
-	return result;
 }
 
 int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt_str name,
@@ -475,7 +445,15 @@ int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt
 	};
 	*out_events = (struct bt_live_events){0};
 	bt_arena_init(&out_events->arena, 0);
-	int result = run(&list, err);
+	int result = 0;
+	live->last_data_ns = bt_loop_now_ns(live->loop);
+	bt_live_list_start(&list);
+	while (result == 0 && !list.is_over) {
+		result = bt_live_wait(live, err);
+	}
+	if (result == 0 && list.err.code != 0) {
+		result = bt_error_move(err, &list.err);
+	}
 	if (result == 0) {
 		out_events->items = BT_ARENA_NEW_ARRAY(
 			&out_events->arena, struct bt_live_event, list.objects.count);
@@ -485,6 +463,7 @@ int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt
 			const struct bt_core_event *event =
 				bt_object_value(list.objects.items[i], BT_KIND_CORE_EVENT);
 			struct bt_arena *arena = &out_events->arena;
+			int64_t count = event->series != NULL ? event->series->count : event->count;
 			struct bt_str source = event->reporting_component.length != 0
 				? event->reporting_component
 				: event->source.component;
@@ -493,7 +472,7 @@ int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt
 				.reason = bt_arena_str(arena, event->reason),
 				.message = bt_arena_str(arena, event->message),
 				.source = bt_arena_str(arena, source),
-				.count = count_of(event),
+				.count = count > 1 ? count : 1,
 				.first = first_of(event),
 				.last = last_of(event),
 			};

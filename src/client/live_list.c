@@ -40,28 +40,6 @@ static void finish_with(struct bt_live_list *list, enum bt_live_end end)
 
 /** --- received parts --- */
 
-static int take_meta(struct bt_live_list *list, struct bt_str bytes, struct berth_error *err)
-{
-	struct bt_list_meta meta;
-	int result = bt_list_meta_read(bytes, list->is_protobuf, &list->arena, &meta, err);
-	if (result == 0) {
-		bt_strbuf_reset(&list->version);
-		bt_strbuf_append_str(&list->version, meta.resource_version);
-		bt_strbuf_reset(&list->continue_token);
-		bt_strbuf_append_str(&list->continue_token, meta.continue_token);
-	}
-	return result;
-}
-
-static int take_kind(struct bt_live_list *list, struct bt_str bytes, struct berth_error *err)
-{
-	struct bt_str kind;
-	int result = bt_list_kind_read(bytes, list->is_protobuf, &list->arena, &kind, err);
-	return result == 0 && !bt_str_has_suffix(kind, BT_STR("List"))
-		? bt_error_set(err, BERTH_ERR_INVALID, "the answer is no list")
-		: result;
-}
-
 static int take_part(
 	void *context, enum bt_frame_part part, struct bt_str bytes, struct berth_error *err)
 {
@@ -93,10 +71,22 @@ static int take_part(
 				  BT_OBJECTS_READ_BYTES_MAX)
 			: 0;
 	}
-	case BT_FRAME_METADATA:
-		return take_meta(list, bytes, err);
-	case BT_FRAME_KIND:
-		return take_kind(list, bytes, err);
+	case BT_FRAME_METADATA: {
+		struct bt_list_meta meta;
+		int result = bt_list_meta_read(bytes, list->is_protobuf, &list->arena, &meta, err);
+		if (result == 0) {
+			bt_strbuf_set(&list->version, meta.resource_version);
+			bt_strbuf_set(&list->continue_token, meta.continue_token);
+		}
+		return result;
+	}
+	case BT_FRAME_KIND: {
+		struct bt_str kind;
+		int result = bt_list_kind_read(bytes, list->is_protobuf, &list->arena, &kind, err);
+		return result == 0 && !bt_str_has_suffix(kind, BT_STR("List"))
+			? bt_error_set(err, BERTH_ERR_INVALID, "the answer is no list")
+			: result;
+	}
 	case BT_FRAME_EVENT:
 		break; /* only in watches */
 	}
@@ -128,18 +118,6 @@ static void end_page(struct bt_live_list *list, bool is_whole)
 	}
 }
 
-/** Returns true if the requested version has expired or is unknown to the server. */
-static bool is_of_version(const struct bt_live_list *list, const struct bt_rest_answer *answer)
-{
-	if (answer->class_ == BT_REST_GONE || answer->class_ == BT_REST_EXPIRED ||
-		answer->too_large_resource_version) {
-		return true;
-	}
-	return list->at_version.length != 0 &&
-		(answer->class_ == BT_REST_BAD_REQUEST || answer->class_ == BT_REST_INVALID ||
-			answer->class_ == BT_REST_TIMEOUT);
-}
-
 static void end_refused(struct bt_live_list *list, const struct bt_rest_answer *answer)
 {
 	if (answer->class_ == BT_REST_NOT_FOUND) {
@@ -151,7 +129,14 @@ static void end_refused(struct bt_live_list *list, const struct bt_rest_answer *
 		}
 		return;
 	}
-	if (is_of_version(list, answer) && list->restarts < RESTARTS_MAX) {
+	/* The requested version has expired, or the server does not know it. */
+	bool is_of_version = answer->class_ == BT_REST_GONE || answer->class_ == BT_REST_EXPIRED ||
+		answer->too_large_resource_version ||
+		(list->at_version.length != 0 &&
+			(answer->class_ == BT_REST_BAD_REQUEST ||
+				answer->class_ == BT_REST_INVALID ||
+				answer->class_ == BT_REST_TIMEOUT));
+	if (is_of_version && list->restarts < RESTARTS_MAX) {
 		list->restarts++;
 		list->at_version = BT_STR("");
 		bt_strbuf_reset(&list->continue_token);

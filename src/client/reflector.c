@@ -19,43 +19,29 @@
 static void log_report(
 	const struct bt_reflector *reflector, enum bt_reflector_report report, const char *message)
 {
-	struct bt_str text = bt_str_from(message);
+	static const struct {
+		int verbosity;
+		const char *text; /* NULL: other forms of lines */
+	} lines[] = {
+		[BT_REFLECTOR_REPORT_FALLBACK] = {4, "Streaming list failed, listing instead"},
+		[BT_REFLECTOR_REPORT_CLOSED] = {4, "Watch closed"},
+		[BT_REFLECTOR_REPORT_WARNING] = {0, "Warning: watch ended with error"},
+	};
 
-	switch (report) {
-	case BT_REFLECTOR_REPORT_NONE:
-		break;
-	case BT_REFLECTOR_REPORT_FALLBACK:
-		BT_LOG_INFO(4, "Streaming list failed, listing instead",
-			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-			BT_LOG_STR("type", bt_reflector_type_name(reflector)),
-			BT_LOG_STR("err", text));
-		break;
-	case BT_REFLECTOR_REPORT_ERROR:
+	if (report == BT_REFLECTOR_REPORT_ERROR) {
 		BT_LOG_ERROR(message, "Failed to watch",
 			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
 			BT_LOG_STR("type", bt_reflector_type_name(reflector)));
-		break;
-	case BT_REFLECTOR_REPORT_CLOSED:
-		BT_LOG_INFO(4, "Watch closed",
+	} else if (report == BT_REFLECTOR_REPORT_VERY_SHORT && BT_LOG_ENABLED(4)) {
+		bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__,
+			"very short watch: %s: Unexpected watch close - watch lasted less than a "
+			"second and no items received",
+			reflector->options.name);
+	} else if (lines[report].text != NULL) {
+		BT_LOG_INFO(lines[report].verbosity, lines[report].text,
 			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
 			BT_LOG_STR("type", bt_reflector_type_name(reflector)),
-			BT_LOG_STR("err", text));
-		break;
-	case BT_REFLECTOR_REPORT_VERY_SHORT:
-		if (BT_LOG_ENABLED(4)) {
-			bt_log_text(BT_LOG_SEVERITY_INFO, 4, __FILE__, __LINE__,
-				"very short watch: %s: Unexpected watch close - watch lasted less "
-				"than a "
-				"second and no items received",
-				reflector->options.name);
-		}
-		break;
-	case BT_REFLECTOR_REPORT_WARNING:
-		BT_LOG_INFO(0, "Warning: watch ended with error",
-			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-			BT_LOG_STR("type", bt_reflector_type_name(reflector)),
-			BT_LOG_STR("err", text));
-		break;
+			BT_LOG_CSTR("err", message));
 	}
 }
 
@@ -66,22 +52,6 @@ static void log_failed_list(const struct bt_reflector *reflector, const char *me
 	bt_strbuf_printf(&text, "failed to list %s: %s", reflector->options.type_name, message);
 	log_report(reflector, BT_REFLECTOR_REPORT_ERROR, bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
-}
-
-/**
- * Connection refused, or 429. Before the first list this is logged as an error, because startup
- * waits for that list; later it is only a detail, because failing lease renewals report the
- * problem.
- */
-static void log_refused(const struct bt_reflector *reflector, const char *message)
-{
-	if (!reflector->is_synced) {
-		log_failed_list(reflector, message);
-		return;
-	}
-	BT_LOG_INFO(2, "Watch refused, trying again later",
-		BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
-		BT_LOG_STR("type", bt_reflector_type_name(reflector)), BT_LOG_CSTR("err", message));
 }
 
 static void reset_request(struct bt_reflector *reflector)
@@ -131,7 +101,19 @@ static void request_ended(
 	if (was_list && report == BT_REFLECTOR_REPORT_ERROR) {
 		log_failed_list(reflector, message);
 	} else if (end == BT_REFLECTOR_END_REFUSED && waits) {
-		log_refused(reflector, message);
+		/*
+		 * Before the first list this is logged as an error, because startup waits for that
+		 * list; later it is only a detail, because failing lease renewals report the
+		 * problem.
+		 */
+		if (!reflector->is_synced) {
+			log_failed_list(reflector, message);
+		} else {
+			BT_LOG_INFO(2, "Watch refused, trying again later",
+				BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
+				BT_LOG_STR("type", bt_reflector_type_name(reflector)),
+				BT_LOG_CSTR("err", message));
+		}
 	} else {
 		log_report(reflector, report, message);
 	}
@@ -389,20 +371,17 @@ static int64_t run_reflector(void *context, int64_t now_ns)
 	return INT64_MAX;
 }
 
-static char *copy_text(struct bt_str text)
-{
-	return bt_strndup(text.data != NULL ? text.data : "", text.length);
-}
-
 struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *options)
 {
 	struct bt_reflector *reflector = BT_NEW(struct bt_reflector);
 
 	reflector->options = *options;
-	reflector->options.path.data = copy_text(options->path);
-	reflector->options.field_selector.data = copy_text(options->field_selector);
-	reflector->options.type_name = copy_text(bt_str_from(options->type_name));
-	reflector->options.name = copy_text(bt_str_from(options->name));
+	reflector->options.path.data = bt_strndup(options->path.data, options->path.length);
+	reflector->options.field_selector.data =
+		bt_strndup(options->field_selector.length != 0 ? options->field_selector.data : "",
+			options->field_selector.length);
+	reflector->options.type_name = bt_strndup(options->type_name, strlen(options->type_name));
+	reflector->options.name = bt_strndup(options->name, strlen(options->name));
 	bt_reflector_state_init(&reflector->state, options->streaming);
 	bt_reflector_store_init(&reflector->store, options->codec);
 	bt_reflector_store_init(&reflector->incoming, options->codec);

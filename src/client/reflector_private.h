@@ -3,13 +3,103 @@
 #define BT_CLIENT_REFLECTOR_PRIVATE_H
 /**
  * Shared by reflector*.c: requests and how they end (reflector.c), processing of bodies and updates
- * of the copy (reflector_read.c).
+ * of the copy (reflector_read.c), the state machine (reflector_state.c).
  */
 #include "base/map.h"
 #include "base/vec.h"
 #include "client/reflector.h"
-#include "client/reflector_state.h"
 #include "client/watch_frames.h"
+
+/**
+ * State machine of a reflector (spec 13 section 13), without requests, objects and clocks. The
+ * owner asks which request to send, and reports received versions and the end of requests.
+ */
+
+enum bt_reflector_phase {
+	BT_REFLECTOR_STREAM,    /* a streaming list, until its end bookmark */
+	BT_REFLECTOR_LIST,      /* a list, or a page of it */
+	BT_REFLECTOR_LIST_FULL, /* without pages, after a continue token has expired */
+	BT_REFLECTOR_WATCH,
+};
+
+/** Backoff between attempts: 800 ms to 30 s, plus up to 100 % jitter; reset after two minutes. */
+struct bt_reflector_backoff {
+	int64_t next_ns; /* next delay; 0: the first */
+	int64_t last_ns; /* time of the last step */
+};
+
+int64_t bt_reflector_backoff_step(
+	struct bt_reflector_backoff *backoff, struct bt_prng *prng, int64_t now_ns);
+
+struct bt_reflector_state {
+	bool streaming;
+	enum bt_reflector_phase phase;
+	struct bt_strbuf resource_version; /* last seen version; "": none */
+	bool unavailable;                  /* resource_version is too old or too large */
+	bool paginated;                    /* the server pages lists from its cache */
+	struct bt_reflector_backoff backoff;
+
+	/* state of the current list */
+	bool is_limited;                 /* pages are requested */
+	bool is_repeated;                /* repeated without a version, after a refusal */
+	struct bt_strbuf list_version;   /* requested version, "": the most recent */
+	struct bt_strbuf continue_token; /* "": the first page */
+
+	/* state of the current stream */
+	uint32_t watch_seconds; /* timeoutSeconds of the request */
+	bool distrusts_added;   /* ADDED events are unordered: do not take versions from them */
+};
+
+void bt_reflector_state_init(struct bt_reflector_state *state, bool streaming);
+void bt_reflector_state_finish(struct bt_reflector_state *state);
+
+/** Appends the query of the next request, with sorted parameters. field_selector: "" none. */
+void bt_reflector_state_query(struct bt_reflector_state *state, struct bt_str field_selector,
+	struct bt_prng *prng, struct bt_strbuf *out);
+
+/** Call at the end bookmark of a streaming list: the stream continues as a watch. */
+void bt_reflector_state_streamed(struct bt_reflector_state *state, struct bt_str resource_version);
+/**
+ * Call for each event of a stream. A streaming list sets the version only at its end: see
+ * bt_reflector_state_streamed.
+ */
+void bt_reflector_state_observed(
+	struct bt_reflector_state *state, bool is_added, struct bt_str resource_version);
+/** Call when a page is complete. Returns true if another page follows. */
+bool bt_reflector_state_listed(struct bt_reflector_state *state, struct bt_str resource_version,
+	struct bt_str continue_token);
+
+/** Why a request ended, as far as the state machine distinguishes it. */
+enum bt_reflector_end {
+	BT_REFLECTOR_END_CLEAN,   /* end of a stream: regular, or the connection was lost */
+	BT_REFLECTOR_END_REFUSED, /* connection refused, 429 */
+	BT_REFLECTOR_END_EXPIRED, /* 410 */
+	BT_REFLECTOR_END_FUTURE,  /* resource version too large */
+	BT_REFLECTOR_END_FAILED,  /* anything else */
+	BT_REFLECTOR_END_BROKEN,  /* the watch cannot be parsed, or has an unknown ERROR event */
+};
+
+enum bt_reflector_report {
+	BT_REFLECTOR_REPORT_NONE,
+	BT_REFLECTOR_REPORT_FALLBACK, /* streaming failed, a list follows */
+	BT_REFLECTOR_REPORT_ERROR,
+	BT_REFLECTOR_REPORT_CLOSED,     /* 410 on a watch */
+	BT_REFLECTOR_REPORT_VERY_SHORT, /* logged as an error as well */
+	BT_REFLECTOR_REPORT_WARNING,    /* a watch ended with an error */
+};
+
+struct bt_reflector_ending {
+	enum bt_reflector_end end;
+	uint32_t event_count; /* events of the stream */
+	int64_t age_ns;       /* duration of the stream */
+};
+
+/**
+ * Call when a request ends in any other way; the items of an incomplete list are discarded. The
+ * state is then that of the next request; *out_waits: wait for a backoff step first.
+ */
+enum bt_reflector_report bt_reflector_state_ended(struct bt_reflector_state *state,
+	const struct bt_reflector_ending *ending, bool *out_waits);
 
 /**
  * Items by namespace and name; keys are read from the items instead of stored. The store's
@@ -17,8 +107,8 @@
  */
 struct bt_reflector_store {
 	const struct bt_reflector_codec *codec;
-	BT_VEC(void *) items; /* owned */
-	struct bt_map map;    /* key -> index */
+	BT_VEC(void *) items;    /* owned */
+	struct bt_map map;       /* key -> index */
 	BT_VEC(void *) unpacked; /* ordinary references that keep items unpacked until finish */
 };
 

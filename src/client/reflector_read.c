@@ -22,15 +22,6 @@ static void reflector_store_key(const struct bt_reflector_store *store, const vo
 	}
 }
 
-static uint64_t hash_of(const struct bt_reflector_store *store, uint32_t index)
-{
-	struct bt_str namespace_;
-	struct bt_str name;
-
-	reflector_store_key(store, store->items.items[index], &namespace_, &name);
-	return bt_hash_name(namespace_, name);
-}
-
 static void allow_pack(const struct bt_reflector_store *store, void *item)
 {
 	if (store->codec->packing != NULL) {
@@ -132,8 +123,11 @@ static void *reflector_store_take(
 	void *item = store->items.items[index];
 	(void)bt_map_remove(&store->map, hash, index); /* cannot fail: found above */
 	if (index != last) {
-		uint64_t last_hash = hash_of(store, last);
+		struct bt_str last_namespace;
+		struct bt_str last_name;
 
+		reflector_store_key(store, store->items.items[last], &last_namespace, &last_name);
+		uint64_t last_hash = bt_hash_name(last_namespace, last_name);
 		(void)bt_map_remove(&store->map, last_hash, last); /* cannot fail: in the map */
 		store->items.items[index] = store->items.items[last];
 		bt_map_insert(&store->map, last_hash, index);
@@ -282,32 +276,6 @@ static void collect(struct bt_reflector *reflector, void *item)
 	}
 }
 
-static int take_list_kind(
-	struct bt_reflector *reflector, struct bt_str bytes, struct berth_error *err)
-{
-	struct bt_str kind;
-	int code = bt_list_kind_read(bytes, reflector->is_protobuf, &reflector->arena, &kind, err);
-
-	if (code == 0 && !bt_str_has_suffix(kind, BT_STR("List"))) {
-		code = bt_error_set(err, BERTH_ERR_INVALID, "the answer is no list but a %.*s",
-			kind.length > 40 ? 40 : (int)kind.length, kind.data);
-	}
-	return code;
-}
-
-static int take_list_meta(
-	struct bt_reflector *reflector, struct bt_str bytes, struct berth_error *err)
-{
-	struct bt_list_meta meta;
-	int code = bt_list_meta_read(bytes, reflector->is_protobuf, &reflector->arena, &meta, err);
-
-	if (code == 0) {
-		bt_strbuf_set(&reflector->list_version, meta.resource_version);
-		bt_strbuf_set(&reflector->continue_token, meta.continue_token);
-	}
-	return code;
-}
-
 static enum bt_reflector_end end_of_failure(
 	const struct bt_reflector *reflector, const struct bt_watch_failure *failure)
 {
@@ -395,14 +363,6 @@ static void take_change(struct bt_reflector *reflector, enum bt_watch_event_type
 	codec->release(item);
 }
 
-/** Compares kind with the type's name without its package: "Pod" in "*v1.Pod". */
-static bool is_expected_kind(const struct bt_reflector *reflector, struct bt_str kind)
-{
-	const char *dot = strrchr(reflector->options.type_name, '.');
-
-	return kind.length == 0 || dot == NULL || bt_str_equal_c(kind, dot + 1);
-}
-
 static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struct berth_error *err)
 {
 	struct bt_watch_event event;
@@ -429,9 +389,11 @@ static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struc
 	if (event.type == BT_WATCH_BOOKMARK) {
 		return take_bookmark(reflector, &event, err);
 	}
+	/* Compares the kind with the type's name without its package: "Pod" in "*v1.Pod". */
+	const char *dot = strrchr(reflector->options.type_name, '.');
 	void *item;
 
-	if (!is_expected_kind(reflector, event.kind)) {
+	if (event.kind.length != 0 && dot != NULL && !bt_str_equal_c(event.kind, dot + 1)) {
 		BT_LOG_ERROR("an object of another kind", "Unexpected watch event object",
 			BT_LOG_STR("reflector", bt_reflector_own_name(reflector)),
 			BT_LOG_STR("expected", bt_reflector_type_name(reflector)),
@@ -449,6 +411,8 @@ int bt_reflector_take_part(
 	void *context, enum bt_frame_part part, struct bt_str bytes, struct berth_error *err)
 {
 	struct bt_reflector *reflector = context;
+	struct bt_list_meta meta;
+	struct bt_str kind;
 	void *item;
 	int code = 0;
 
@@ -457,9 +421,22 @@ int bt_reflector_take_part(
 	case BT_FRAME_EVENT:
 		return take_event(reflector, bytes, err);
 	case BT_FRAME_KIND:
-		return take_list_kind(reflector, bytes, err);
+		code = bt_list_kind_read(
+			bytes, reflector->is_protobuf, &reflector->arena, &kind, err);
+		if (code == 0 && !bt_str_has_suffix(kind, BT_STR("List"))) {
+			code = bt_error_set(err, BERTH_ERR_INVALID,
+				"the answer is no list but a %.*s",
+				kind.length > 40 ? 40 : (int)kind.length, kind.data);
+		}
+		break;
 	case BT_FRAME_METADATA:
-		return take_list_meta(reflector, bytes, err);
+		code = bt_list_meta_read(
+			bytes, reflector->is_protobuf, &reflector->arena, &meta, err);
+		if (code == 0) {
+			bt_strbuf_set(&reflector->list_version, meta.resource_version);
+			bt_strbuf_set(&reflector->continue_token, meta.continue_token);
+		}
+		break;
 	case BT_FRAME_ITEM:
 		code = decode_item(reflector, bytes, &item, err);
 		if (code == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/reflector_state.h"
+#include "client/reflector_private.h"
 
 #include <stdio.h>
 
@@ -27,11 +27,6 @@ int64_t bt_reflector_backoff_step(
 	return wait_ns + (int64_t)((double)wait_ns * jitter);
 }
 
-static void set_text(struct bt_strbuf *out, struct bt_str text)
-{
-	bt_strbuf_set(out, text);
-}
-
 static struct bt_str usable_version(const struct bt_reflector_state *state)
 {
 	return state->unavailable ? BT_STR("") : bt_strbuf_str(&state->resource_version);
@@ -49,7 +44,7 @@ static void begin_list(struct bt_reflector_state *state)
 	state->is_limited =
 		state->paginated || version.length == 0 || bt_str_equal(version, BT_STR("0"));
 	state->is_repeated = false;
-	set_text(&state->list_version, version);
+	bt_strbuf_set(&state->list_version, version);
 	bt_strbuf_reset(&state->continue_token);
 }
 
@@ -141,7 +136,7 @@ void bt_reflector_state_streamed(struct bt_reflector_state *state, struct bt_str
 	state->unavailable = false;
 	state->distrusts_added = false;
 	state->phase = BT_REFLECTOR_WATCH;
-	set_text(&state->resource_version, resource_version);
+	bt_strbuf_set(&state->resource_version, resource_version);
 }
 
 void bt_reflector_state_observed(
@@ -152,7 +147,7 @@ void bt_reflector_state_observed(
 	}
 	state->distrusts_added = false;
 	if (resource_version.length != 0) {
-		set_text(&state->resource_version, resource_version);
+		bt_strbuf_set(&state->resource_version, resource_version);
 	}
 }
 
@@ -163,12 +158,12 @@ bool bt_reflector_state_listed(struct bt_reflector_state *state, struct bt_str r
 		if (bt_str_equal(bt_strbuf_str(&state->list_version), BT_STR("0"))) {
 			state->paginated = true;
 		}
-		set_text(&state->continue_token, continue_token);
+		bt_strbuf_set(&state->continue_token, continue_token);
 		return true;
 	}
 	state->unavailable = false;
 	state->phase = BT_REFLECTOR_WATCH;
-	set_text(&state->resource_version, resource_version);
+	bt_strbuf_set(&state->resource_version, resource_version);
 	return false;
 }
 

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "client/rest_private.h"
-#include "client/status.h"
 
 /* "OTHER" stands for all other methods. */
 static const char *const verbs[] = {"GET", "POST", "PUT", "PATCH", "DELETE", "OTHER"};
@@ -20,61 +19,37 @@ static const double second_bounds[] = {
 static const double byte_bounds[] = {
 	64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216};
 
-#define SECOND_BUCKETS \
-	{ \
-		.bounds = second_bounds, .count = BT_ARRAY_LENGTH(second_bounds) \
-	}
-#define BYTE_BUCKETS \
-	{ \
-		.bounds = byte_bounds, .count = BT_ARRAY_LENGTH(byte_bounds) \
-	}
+static const struct bt_metric_buckets second_buckets = {
+	.bounds = second_bounds, .count = BT_ARRAY_LENGTH(second_bounds)};
+static const struct bt_metric_buckets byte_buckets = {
+	.bounds = byte_bounds, .count = BT_ARRAY_LENGTH(byte_bounds)};
 
-static const struct bt_metric_description duration = {
-	.name = "rest_client_request_duration_seconds",
-	.help = "Request latency in seconds. Broken down by verb, and host.",
-	.type = BT_METRIC_HISTOGRAM,
-	.stability = BT_METRIC_ALPHA,
-	.labels = {"verb", "host"},
-	.buckets = SECOND_BUCKETS,
-};
-static const struct bt_metric_description limiter = {
-	.name = "rest_client_rate_limiter_duration_seconds",
-	.help = "Client side rate limiter latency in seconds. Broken down by verb, and host.",
-	.type = BT_METRIC_HISTOGRAM,
-	.stability = BT_METRIC_ALPHA,
-	.labels = {"verb", "host"},
-	.buckets = SECOND_BUCKETS,
-};
-static const struct bt_metric_description request_size = {
-	.name = "rest_client_request_size_bytes",
-	.help = "Request size in bytes. Broken down by verb and host.",
-	.type = BT_METRIC_HISTOGRAM,
-	.stability = BT_METRIC_ALPHA,
-	.labels = {"verb", "host"},
-	.buckets = BYTE_BUCKETS,
-};
-static const struct bt_metric_description response_size = {
-	.name = "rest_client_response_size_bytes",
-	.help = "Response size in bytes. Broken down by verb and host.",
-	.type = BT_METRIC_HISTOGRAM,
-	.stability = BT_METRIC_ALPHA,
-	.labels = {"verb", "host"},
-	.buckets = BYTE_BUCKETS,
-};
-static const struct bt_metric_description requests = {
-	.name = "rest_client_requests_total",
-	.help = "Number of HTTP requests, partitioned by status code, method, and host.",
-	.type = BT_METRIC_COUNTER,
-	.stability = BT_METRIC_ALPHA,
-	.labels = {"code", "method", "host"},
-};
-static const struct bt_metric_description retries = {
-	.name = "rest_client_request_retries_total",
-	.help = "Number of request retries, partitioned by status code, verb, and host.",
-	.type = BT_METRIC_COUNTER,
-	.stability = BT_METRIC_ALPHA,
-	.labels = {"code", "verb", "host"},
-};
+static struct bt_metric *register_histogram(struct bt_metrics *metrics, const char *name,
+	const char *help, const struct bt_metric_buckets *buckets)
+{
+	const struct bt_metric_description description = {
+		.name = name,
+		.help = help,
+		.type = BT_METRIC_HISTOGRAM,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {"verb", "host"},
+		.buckets = *buckets,
+	};
+	return bt_metrics_register(metrics, &description);
+}
+
+static struct bt_metric *register_counter(
+	struct bt_metrics *metrics, const char *name, const char *help, const char *verb_label)
+{
+	const struct bt_metric_description description = {
+		.name = name,
+		.help = help,
+		.type = BT_METRIC_COUNTER,
+		.stability = BT_METRIC_ALPHA,
+		.labels = {"code", verb_label, "host"},
+	};
+	return bt_metrics_register(metrics, &description);
+}
 
 static void rest_metrics_init(
 	struct bt_rest_metrics *rest, struct bt_metrics *metrics, struct bt_str base_url)
@@ -87,12 +62,19 @@ static void rest_metrics_init(
 	if (metrics == NULL) {
 		return;
 	}
-	rest->duration = bt_metrics_register(metrics, &duration);
-	rest->limiter = bt_metrics_register(metrics, &limiter);
-	rest->request_size = bt_metrics_register(metrics, &request_size);
-	rest->response_size = bt_metrics_register(metrics, &response_size);
-	rest->requests = bt_metrics_register(metrics, &requests);
-	rest->retries = bt_metrics_register(metrics, &retries);
+	rest->duration = register_histogram(metrics, "rest_client_request_duration_seconds",
+		"Request latency in seconds. Broken down by verb, and host.", &second_buckets);
+	rest->limiter = register_histogram(metrics, "rest_client_rate_limiter_duration_seconds",
+		"Client side rate limiter latency in seconds. Broken down by verb, and host.",
+		&second_buckets);
+	rest->request_size = register_histogram(metrics, "rest_client_request_size_bytes",
+		"Request size in bytes. Broken down by verb and host.", &byte_buckets);
+	rest->response_size = register_histogram(metrics, "rest_client_response_size_bytes",
+		"Response size in bytes. Broken down by verb and host.", &byte_buckets);
+	rest->requests = register_counter(metrics, "rest_client_requests_total",
+		"Number of HTTP requests, partitioned by status code, method, and host.", "method");
+	rest->retries = register_counter(metrics, "rest_client_request_retries_total",
+		"Number of request retries, partitioned by status code, verb, and host.", "verb");
 	rest->host = bt_strndup(host.data, host.length);
 	rest->verbs = BT_NEW_ARRAY(struct bt_rest_verb_cells, VERB_COUNT);
 	for (uint32_t i = 0; i < VERB_COUNT; i++) {

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/nanoseconds.h"
 #include "client/rest_private.h"
-#include "client/status.h"
+#include "codec/json_edit.h"
 
 bool bt_rest_writes_protobuf(const struct bt_rest_client *client)
 {
@@ -75,15 +75,6 @@ struct bt_str bt_rest_encode_body(const struct bt_rest_client *client,
 	return BT_STR(BT_MEDIA_JSON);
 }
 
-static struct bt_json_value *new_text(struct bt_arena *arena, struct bt_str text)
-{
-	struct bt_json_value *value = BT_ARENA_NEW(arena, struct bt_json_value);
-
-	value->type = BT_JSON_STRING;
-	value->text = text;
-	return value;
-}
-
 static int decode_protobuf(struct bt_str body, struct bt_arena *arena,
 	struct bt_json_value **out_value, struct berth_error *err)
 {
@@ -110,10 +101,10 @@ static int decode_protobuf(struct bt_str body, struct bt_arena *arena,
 		value->count = object->count + 2;
 		value->capacity = value->count;
 		value->members = BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, value->count);
-		value->members[0] =
-			(struct bt_json_member){BT_STR("kind"), new_text(arena, envelope.kind)};
+		value->members[0] = (struct bt_json_member){
+			BT_STR("kind"), bt_json_new_str(arena, envelope.kind)};
 		value->members[1] = (struct bt_json_member){
-			BT_STR("apiVersion"), new_text(arena, envelope.api_version)};
+			BT_STR("apiVersion"), bt_json_new_str(arena, envelope.api_version)};
 		if (object->count != 0) {
 			memcpy(value->members + 2, object->members,
 				object->count * sizeof(*value->members));
@@ -121,6 +112,17 @@ static int decode_protobuf(struct bt_str body, struct bt_arena *arena,
 		*out_value = value;
 	}
 	return code;
+}
+
+/** Media type without parameters: "application/json" of "application/json; charset=utf-8". */
+static struct bt_str media_type_of(struct bt_str content_type)
+{
+	return bt_str_trim(bt_str_cut(&content_type, ';'), BT_STR_SPACE);
+}
+
+bool bt_media_type_is(struct bt_str content_type, const char *media_type)
+{
+	return bt_str_equal_without_case(media_type_of(content_type), bt_str_from(media_type));
 }
 
 int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *arena,
@@ -136,6 +138,210 @@ int bt_rest_decode_body(const struct bt_rest_answer *answer, struct bt_arena *ar
 	}
 	return is_protobuf ? decode_protobuf(body, arena, out_value, err)
 			   : bt_json_parse(arena, body, false, out_value, err);
+}
+
+/** --- answers to errors: spec 13 sections 9.1 to 9.3 --- */
+
+/** Limit of body text in a message. */
+#define BODY_TEXT_BYTES_MAX 2048
+/** A successful answer is searched for a Status only up to this size, because a Status is small. */
+#define GOOD_STATUS_BYTES_MAX 65536
+
+static const struct {
+	const char *reason;
+	enum bt_rest_class class_;
+	uint16_t code; /* code that implies the class, or 0 */
+} classes[] = {
+	{"BadRequest", BT_REST_BAD_REQUEST, 400},
+	{"Unauthorized", BT_REST_UNAUTHORIZED, 401},
+	{"Forbidden", BT_REST_FORBIDDEN, 403},
+	{"NotFound", BT_REST_NOT_FOUND, 404},
+	{"MethodNotAllowed", BT_REST_METHOD_NOT_ALLOWED, 405},
+	{"NotAcceptable", BT_REST_NOT_ACCEPTABLE, 406},
+	{"AlreadyExists", BT_REST_ALREADY_EXISTS, 0},
+	{"Conflict", BT_REST_CONFLICT, 409},
+	{"Gone", BT_REST_GONE, 410},
+	{"Expired", BT_REST_EXPIRED, 0},
+	{"RequestEntityTooLarge", BT_REST_TOO_LARGE, 413},
+	{"UnsupportedMediaType", BT_REST_UNSUPPORTED_MEDIA_TYPE, 415},
+	{"Invalid", BT_REST_INVALID, 422},
+	{"TooManyRequests", BT_REST_TOO_MANY_REQUESTS, 429},
+	{"InternalError", BT_REST_INTERNAL_ERROR, 500},
+	{"ServerTimeout", BT_REST_SERVER_TIMEOUT, 0},
+	{"ServiceUnavailable", BT_REST_SERVICE_UNAVAILABLE, 503},
+	{"Timeout", BT_REST_TIMEOUT, 504},
+	{"StorageReadError", BT_REST_OTHER, 0},
+};
+
+/* Class by reason, else by code. */
+static enum bt_rest_class class_of(struct bt_str reason, int64_t code)
+{
+	enum bt_rest_class by_code = BT_REST_OTHER;
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(classes); i++) {
+		if (bt_str_equal_c(reason, classes[i].reason)) {
+			return classes[i].class_;
+		}
+		if (classes[i].code != 0 && classes[i].code == code) {
+			by_code = classes[i].class_;
+		}
+	}
+	return by_code;
+}
+
+static struct bt_str text_at(
+	const struct bt_json_value *value, const char *name, struct bt_arena *arena)
+{
+	struct bt_str text = bt_json_find_str(value, name);
+
+	return text.data != NULL ? bt_arena_str(arena, text) : BT_STR("");
+}
+
+static bool has_too_large_cause(const struct bt_json_value *status)
+{
+	const struct bt_json_value *causes = bt_json_find_path(status, "details.causes");
+
+	for (uint32_t i = 0; causes != NULL && causes->type == BT_JSON_ARRAY && i < causes->count;
+		i++) {
+		if (bt_str_equal_c(bt_json_find_str(causes->elements[i], "reason"),
+			    "ResourceVersionTooLarge")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Returns true if the body is a Status other than Success. */
+static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
+{
+	struct bt_json_value *value = NULL;
+
+	if (answer->body.length == 0 || bt_rest_decode_body(answer, arena, &value, NULL) != 0 ||
+		!bt_str_equal_c(bt_json_find_str(value, "kind"), "Status") ||
+		bt_str_equal_c(bt_json_find_str(value, "status"), "Success")) {
+		return false;
+	}
+	const struct bt_json_value *code = bt_json_find(value, "code");
+	int64_t number = 0;
+
+	if (code == NULL || code->type != BT_JSON_NUMBER ||
+		!bt_json_number_int64(code->text, &number) || number == 0) {
+		number = answer->code;
+	}
+	answer->message = text_at(value, "message", arena);
+	answer->reason = text_at(value, "reason", arena);
+	answer->continue_token = text_at(bt_json_find(value, "metadata"), "continue", arena);
+	answer->class_ = class_of(answer->reason, number);
+	answer->too_large_resource_version = answer->class_ == BT_REST_TIMEOUT &&
+		(has_too_large_cause(value) ||
+			bt_str_find(answer->message, BT_STR("Too large resource version")) >= 0);
+	if (answer->message.length == 0) {
+		answer->message = answer->reason.length != 0 ? answer->reason : BT_STR("unknown");
+	}
+	return true;
+}
+
+/* Text of a body that is not a Status; "unknown" if the body is not text. */
+static struct bt_str body_text(const struct bt_rest_answer *answer)
+{
+	struct bt_str type = media_type_of(answer->content_type);
+
+	if (type.length != 0 &&
+		!bt_str_equal_without_case(bt_str_sub(type, 0, 5), BT_STR("text/"))) {
+		return BT_STR("unknown");
+	}
+	return bt_str_trim(bt_str_sub(answer->body, 0, BODY_TEXT_BYTES_MAX), BT_STR_SPACE);
+}
+
+static const char *fixed_text(uint16_t code)
+{
+	switch (code) {
+	case 400:
+		return "the server rejected our request for an unknown reason";
+	case 401:
+		return "the server has asked for the client to provide credentials";
+	case 404:
+		return "the server could not find the requested resource";
+	case 405:
+		return "the server does not allow this method on the requested resource";
+	case 409:
+		return "the server reported a conflict";
+	case 422:
+		return "the server rejected our request due to an error in our request";
+	case 429:
+		return "the server has received too many requests and has asked us to try again "
+		       "later";
+	case 503:
+		return "the server is currently unable to handle the request";
+	case 504:
+		return "the server was unable to return a response in the time allotted, but may "
+		       "still be processing the request";
+	default:
+		return NULL;
+	}
+}
+
+void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena *arena,
+	struct bt_rest_answer *answer)
+{
+	bool is_good = answer->code >= 200 && answer->code < 300;
+
+	answer->class_ = BT_REST_OK;
+	answer->message = BT_STR("");
+	answer->reason = BT_STR("");
+	answer->continue_token = BT_STR("");
+	/* in a successful answer, skip bodies that cannot be a Status */
+	if (is_good &&
+		!(answer->body.length <= GOOD_STATUS_BYTES_MAX &&
+			bt_str_find(answer->body, BT_STR("Status")) >= 0)) {
+		return;
+	}
+	if (!read_status(arena, answer) && !is_good) {
+		struct bt_strbuf text = {0};
+
+		const char *fixed = fixed_text(answer->code);
+
+		if (fixed != NULL) {
+			bt_strbuf_append_c(&text, fixed);
+		} else if (answer->code == 403 || answer->code == 406 || answer->code == 415) {
+			bt_strbuf_append_str(&text, body_text(answer));
+		} else if (answer->code >= 500) {
+			bt_strbuf_append_c(&text, "an error on the server (");
+			bt_strbuf_append_quoted(&text, body_text(answer));
+			bt_strbuf_append_c(&text, ") has prevented the request from succeeding");
+		} else {
+			bt_strbuf_printf(&text,
+				"the server responded with the status code %d but did not return "
+				"more "
+				"information",
+				answer->code);
+		}
+		if (subject->resource.length != 0) {
+			bt_strbuf_append_c(&text, " (");
+			bt_strbuf_append_lower(&text, bt_str_from(subject->method));
+			bt_strbuf_append_char(&text, ' ');
+			bt_strbuf_append_str(&text, subject->resource);
+			if (subject->name.length != 0) {
+				bt_strbuf_append_char(&text, ' ');
+				bt_strbuf_append_str(&text, subject->name);
+			}
+			bt_strbuf_append_char(&text, ')');
+		}
+		answer->message = bt_arena_take_strbuf(arena, &text);
+		answer->class_ = class_of(BT_STR(""), answer->code);
+		if (answer->code == 409 && bt_str_equal_c(bt_str_from(subject->method), "POST")) {
+			answer->class_ = BT_REST_ALREADY_EXISTS;
+		} else if (answer->class_ == BT_REST_OTHER && answer->code >= 500) {
+			answer->class_ = BT_REST_INTERNAL_ERROR;
+		}
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(classes); i++) {
+			if (classes[i].class_ == answer->class_ &&
+				answer->class_ != BT_REST_OTHER) {
+				answer->reason = bt_str_from(classes[i].reason);
+				break;
+			}
+		}
+	}
 }
 
 int bt_rest_answer_error(const struct bt_rest_answer *answer, struct berth_error *err)
@@ -208,18 +414,6 @@ static void take_warning(void *context, struct bt_str value)
 	BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "Warning: %s", bt_strbuf_c(text));
 }
 
-/* Reads whole seconds; ignores dates. Spec: 13 section 7.4. */
-static bool read_retry_after(const struct bt_rest_call *call, int64_t *out_seconds)
-{
-	struct bt_str value = bt_transport_header(call->transport, "Retry-After");
-
-	if (value.length == 0 || !bt_str_parse_int64(value, out_seconds)) {
-		return false;
-	}
-	*out_seconds = *out_seconds > 0 ? *out_seconds : 0;
-	return true;
-}
-
 static void schedule_resend(struct bt_rest_call *call, uint16_t code, int64_t wait_ns)
 {
 	int64_t now_ns = bt_loop_now_ns(call->client->loop);
@@ -238,10 +432,13 @@ static bool resend_answered(struct bt_rest_call *call, uint16_t code)
 	int64_t seconds;
 	struct bt_strbuf text = {0};
 
+	/* Only whole seconds count, no dates. Spec: 13 section 7.4. */
 	if ((code != 429 && code < 500) || call->resends >= BT_REST_RESENDS_MAX ||
-		!read_retry_after(call, &seconds)) {
+		!bt_str_parse_int64(
+			bt_transport_header(call->transport, "Retry-After"), &seconds)) {
 		return false;
 	}
+	seconds = seconds > 0 ? seconds : 0;
 	if (call->client->may_wait != NULL &&
 		!call->client->may_wait(
 			call->client->may_wait_context, bt_ns_of_seconds(seconds))) {

@@ -114,4 +114,20 @@ void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer 
 void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
 	int64_t duration_ns, uint64_t request_bytes, uint64_t response_bytes);
 void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code);
+
+/** Names for generic messages. */
+struct bt_status_subject {
+	const char *method;
+	struct bt_str resource; /* "pods", "pods.metrics.k8s.io"; "": unnamed */
+	struct bt_str name;
+};
+
+/**
+ * Fills class, message, reason and the other fields from code, content_type and body, which must be
+ * set. Texts are allocated in the arena.
+ */
+void bt_status_classify(const struct bt_status_subject *subject, struct bt_arena *arena,
+	struct bt_rest_answer *answer);
+/** Compares media types, ignoring parameters and case. */
+bool bt_media_type_is(struct bt_str content_type, const char *media_type);
 #endif

@@ -15,40 +15,18 @@
 #define HINTS_MAX 10
 #define HINT_PERIOD_NS (3600 * BT_NS_PER_SECOND)
 
-/* Spec 13 section 6.5, run() step 1. */
-static int choose_interactive(
-	const struct bt_client_exec *exec, bool *out_interactive, struct berth_error *err)
-{
-	bool is_terminal = isatty(STDIN_FILENO) == 1;
-
-	switch (exec->interactive_mode) {
-	case BT_EXEC_INTERACTIVE_NEVER:
-		*out_interactive = false;
-		return 0;
-	case BT_EXEC_INTERACTIVE_IF_AVAILABLE:
-		*out_interactive = is_terminal;
-		return 0;
-	case BT_EXEC_INTERACTIVE_ALWAYS:
-		break;
-	}
-	if (!is_terminal) {
-		return bt_error_set(err, BERTH_ERR_STATE,
-			"exec plugin cannot support interactive mode: standard input is not a "
-			"terminal");
-	}
-	*out_interactive = true;
-	return 0;
-}
-
 static int start_run(struct bt_transport *transport, bool is_refresh, struct berth_error *err)
 {
 	const struct bt_client_exec *exec = transport->config->exec;
 	struct bt_strbuf info = {0};
-	bool interactive = false;
-	int code = choose_interactive(exec, &interactive, err);
+	bool is_terminal = isatty(STDIN_FILENO) == 1;
+	bool interactive = is_terminal && exec->interactive_mode != BT_EXEC_INTERACTIVE_NEVER;
 
-	if (code != 0) {
-		return code;
+	/* Spec 13 section 6.5, run() step 1. */
+	if (!is_terminal && exec->interactive_mode == BT_EXEC_INTERACTIVE_ALWAYS) {
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"exec plugin cannot support interactive mode: standard input is not a "
+			"terminal");
 	}
 	bt_exec_write_info(
 		transport->config, bt_strbuf_str(&transport->tls.ca), interactive, &info);
@@ -303,14 +281,6 @@ void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns)
 	}
 }
 
-static void push_headers(
-	struct bt_transport *transport, const struct bt_http_header *headers, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		bt_vec_push(&transport->headers, headers[i]);
-	}
-}
-
 static void begin(struct bt_transport_call *call, const struct bt_transport_request *request)
 {
 	struct bt_transport *transport = call->transport;
@@ -320,8 +290,12 @@ static void begin(struct bt_transport_call *call, const struct bt_transport_requ
 	const struct bt_http_header *own =
 		bt_authorization_headers(&transport->authorization, &own_count);
 	transport->headers.count = 0;
-	push_headers(transport, request->headers, request->header_count);
-	push_headers(transport, own, own_count);
+	for (uint32_t i = 0; i < request->header_count; i++) {
+		bt_vec_push(&transport->headers, request->headers[i]);
+	}
+	for (uint32_t i = 0; i < own_count; i++) {
+		bt_vec_push(&transport->headers, own[i]);
+	}
 	transport->url.length = transport->config->base_url.length;
 	bt_strbuf_append_str(&transport->url, request->path);
 	if (request->query.length != 0) {
@@ -505,8 +479,9 @@ static int64_t close_unused(struct bt_transport *transport, int64_t now_ns)
 	return INT64_MAX;
 }
 
-int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns)
+int64_t bt_transport_check(void *context, int64_t now_ns)
 {
+	struct bt_transport *transport = context;
 	struct berth_error cause = BERTH_ERROR_INIT;
 	int64_t next_ns;
 	int64_t exec_next_ns = INT64_MAX;
@@ -534,11 +509,6 @@ int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns)
 	int64_t idle_ns = close_unused(transport, now_ns);
 	next_ns = idle_ns < next_ns ? idle_ns : next_ns;
 	return next_ns < exec_next_ns ? next_ns : exec_next_ns;
-}
-
-static int64_t run_checks(void *context, int64_t now_ns)
-{
-	return bt_transport_check(context, now_ns);
 }
 
 static int make_clients(
@@ -633,16 +603,9 @@ int bt_transport_create(const struct bt_transport_options *options,
 		return code;
 	}
 	register_metrics(transport, options->metrics);
-	bt_loop_add_worker(transport->loop, run_checks, transport);
+	bt_loop_add_worker(transport->loop, bt_transport_check, transport);
 	*out_transport = transport;
 	return 0;
-}
-
-static void drop_calls(struct bt_transport_calls *calls)
-{
-	while (calls->first != NULL) {
-		bt_transport_cancel(calls->first);
-	}
 }
 
 void bt_transport_destroy(struct bt_transport *transport)
@@ -650,8 +613,12 @@ void bt_transport_destroy(struct bt_transport *transport)
 	if (transport == NULL) {
 		return;
 	}
-	drop_calls(&transport->waiting);
-	drop_calls(&transport->live);
+	while (transport->waiting.first != NULL) {
+		bt_transport_cancel(transport->waiting.first);
+	}
+	while (transport->live.first != NULL) {
+		bt_transport_cancel(transport->live.first);
+	}
 	bt_loop_remove_worker(transport->loop, transport);
 	bt_http_client_destroy(transport->calls);
 	bt_http_client_destroy(transport->streams);

@@ -6,11 +6,90 @@
  * bt_transport_refresh and bt_transport_check.
  */
 #include "base/vec.h"
-#include "client/authorization.h"
 #include "client/exec_plugin.h"
 #include "client/pace.h"
-#include "client/tls_material.h"
+#include "client/file.h"
 #include "client/transport.h"
+
+/**
+ * Certificate, key and CA bundle of a connection, and when their files are checked for changes.
+ * Spec: 13 section 6.4. Times are the loop's.
+ */
+
+/** Effect of a change on the connections. */
+enum bt_tls_change {
+	BT_TLS_SAME,
+	BT_TLS_NEW_CONNECTIONS, /* close idle connections; new ones use the change */
+	BT_TLS_CUT,             /* close all connections */
+};
+
+struct bt_tls_material {
+	const struct bt_client_config *config; /* borrowed */
+	struct bt_strbuf ca;
+	struct bt_strbuf certificate;
+	struct bt_strbuf key;
+	bool has_ca; /* set also with an empty CA: no server is trusted */
+	bool has_pair;
+	bool pair_is_watched; /* both are read from files */
+	struct bt_client_file_stamp certificate_stamp;
+	struct bt_client_file_stamp key_stamp;
+	bool pair_changed;             /* changed since the periodic check */
+	struct berth_error pair_error; /* set until the first usable pair */
+	int64_t pair_refreshed_ns;     /* last check of the file stamps */
+	int64_t pair_check_ns;         /* time of the next periodic check */
+	int64_t pair_backoff_ns;
+	int64_t ca_refreshed_ns;
+};
+
+/** Reads all files. Fails only with errors that are fatal at start. */
+BT_MUST_USE int bt_tls_material_load(struct bt_tls_material *material,
+	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err);
+/** Call before a request that may open a connection: checks the files. */
+enum bt_tls_change bt_tls_material_refresh(struct bt_tls_material *material, int64_t now_ns);
+/** Does the periodic check if it is due; *out_next_ns is the time of the next one. */
+enum bt_tls_change bt_tls_material_check(
+	struct bt_tls_material *material, int64_t now_ns, int64_t *out_next_ns);
+/** Sets the pair of a credential plugin. Returns true if it changed. */
+bool bt_tls_material_set_pair(
+	struct bt_tls_material *material, struct bt_str certificate, struct bt_str key);
+/** Borrowed until the next change. */
+struct bt_http_client_tls bt_tls_material_view(const struct bt_tls_material *material);
+void bt_tls_material_finish(struct bt_tls_material *material);
+
+/**
+ * The request headers that identify the user: Authorization (at most one) and impersonation
+ * headers. Created once, and again when a token changes. Spec: 13 sections 6.1 to 6.3, 6.6.
+ */
+
+struct bt_authorization {
+	const struct bt_client_config *config; /* borrowed */
+	struct bt_strbuf value;                /* value of Authorization; empty: none */
+	bool watches_file;                     /* the token is read again from its file */
+	int64_t read_at_ns;                    /* time of the last successful reading */
+	struct bt_arena arena;                 /* of the headers */
+	/**
+	 * headers[0] is Authorization; if it is unset, requests use the headers from headers[1] on.
+	 */
+	struct bt_http_header *headers;
+	uint32_t count;
+};
+
+/** Fails only with errors that are fatal at start. */
+BT_MUST_USE int bt_authorization_init(struct bt_authorization *authorization,
+	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err);
+void bt_authorization_finish(struct bt_authorization *authorization);
+/** Call before a request: reads the token's file again if the token is too old. */
+void bt_authorization_refresh(struct bt_authorization *authorization, int64_t now_ns);
+/**
+ * Sets the bearer token; "": none. BERTH_ERR_INVALID: it contains bytes not allowed in a header.
+ */
+BT_MUST_USE int bt_authorization_set_token(
+	struct bt_authorization *authorization, struct bt_str token, struct berth_error *err);
+/** Returns true if an Authorization header is set (client certificates do not count). */
+bool bt_authorization_is_set(const struct bt_authorization *authorization);
+/** Headers for the next request. Borrowed until the next refresh or set. */
+const struct bt_http_header *bt_authorization_headers(
+	const struct bt_authorization *authorization, uint32_t *out_count);
 
 /**
  * Servers answer within a minute (spec 13 section 7.4), so a server silent for longer has hung.
@@ -79,7 +158,10 @@ struct bt_transport {
 
 /** Refreshes token, certificates and CA before a request. */
 void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns);
-/** The loop's worker: does all that is due, and returns the time at which it must run again. */
-int64_t bt_transport_check(struct bt_transport *transport, int64_t now_ns);
+/**
+ * The loop's worker: does all that is due, and returns the time at which it must run again.
+ * context: struct bt_transport.
+ */
+int64_t bt_transport_check(void *context, int64_t now_ns);
 
 #endif
