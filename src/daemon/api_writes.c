@@ -108,70 +108,58 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
  * 14.6.
  */
 
-/** The read succeeded: change the object and write it back. */
-static void write_back(struct bt_write *write, const struct bt_rest_answer *answer)
+/** The object was read: change it and write it back. */
+static void write_back(struct bt_write *write, struct bt_json_value *object, struct bt_arena *arena)
 {
 	struct bt_api_writes *writes = write->writes;
-	struct bt_arena arena = {0};
-	struct bt_json_value *object;
-	struct berth_error err = BERTH_ERROR_INIT;
-	int result = bt_rest_decode_body(answer, &arena, &object, &err);
-	if (result == 0 && object->type != BT_JSON_OBJECT) {
-		result = bt_error_set(&err, BERTH_ERR_SYNTAX, "the answer is not an object");
-	}
-	if (result < 0) {
-		bt_write_end(write, result, &err);
+	const struct bt_persistent_volume_claim *claim =
+		bt_object_value(write->claim, BT_KIND_PERSISTENT_VOLUME_CLAIM);
+	struct bt_str version = claim->metadata.resource_version;
+	if (write->volume != NULL) {
+		const struct bt_persistent_volume *volume =
+			bt_object_value(write->volume, BT_KIND_PERSISTENT_VOLUME);
+		version = volume->metadata.resource_version;
+		bt_document_bind_volume(arena, object, volume);
 	} else {
-		struct bt_json_writer writer;
-		const struct bt_persistent_volume_claim *claim =
-			bt_object_value(write->claim, BT_KIND_PERSISTENT_VOLUME_CLAIM);
-		struct bt_str version = claim->metadata.resource_version;
-		if (write->volume != NULL) {
-			const struct bt_persistent_volume *volume =
-				bt_object_value(write->volume, BT_KIND_PERSISTENT_VOLUME);
-			version = volume->metadata.resource_version;
-			bt_document_bind_volume(&arena, object, volume);
-		} else {
-			bt_document_select_node(&arena, object, bt_str_from(write->subject));
-		}
-		struct bt_json_value *metadata = bt_json_ensure_object(&arena, object, "metadata");
-		(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its value */
-		bt_json_set_str(&arena, metadata, "resourceVersion", version);
-		/*
-		 * As JSON even if the client uses protobuf: protobuf would drop fields that berth
-		 * has no definition of.
-		 */
-		bt_strbuf_reset(&writes->scratch);
-		bt_json_writer_init(&writer, &writes->scratch, 0);
-		bt_json_write_value(&writer, object);
-		write->content_type = BT_STR(BT_MEDIA_JSON);
-		bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
-		write->was_read = true;
-		bt_write_send(write);
+		bt_document_select_node(arena, object, bt_str_from(write->subject));
 	}
-	bt_arena_finish(&arena);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
+	(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its value */
+	bt_json_set_str(arena, metadata, "resourceVersion", version);
+	/*
+	 * As JSON even if the client uses protobuf: protobuf would drop fields that berth has no
+	 * definition of.
+	 */
+	bt_strbuf_reset(&writes->scratch);
+	bt_json_format(object, &writes->scratch);
+	write->content_type = BT_STR(BT_MEDIA_JSON);
+	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
+	write->was_read = true;
+	bt_write_send(write);
 }
 
 void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answer *answer)
 {
-	if (answer->class_ != BT_REST_OK) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		int result = bt_rest_answer_error(answer, &err);
-		bt_write_end(write, result, &err);
-	} else if (write->was_read) {
-		struct bt_arena arena = {0};
-		struct bt_json_value *object;
-		struct berth_error err = BERTH_ERROR_INIT;
-		int result = bt_rest_decode_body(answer, &arena, &object, &err);
+	struct bt_arena arena = {0};
+	struct bt_json_value *object;
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result = bt_rest_answer_error(answer, &err);
+	if (result == 0) {
+		result = bt_rest_decode_body(answer, &arena, &object, &err);
+	}
+	if (result == 0 && !write->was_read && object->type != BT_JSON_OBJECT) {
+		result = bt_error_set(&err, BERTH_ERR_SYNTAX, "the answer is not an object");
+	}
+	if (result == 0 && !write->was_read) {
+		write_back(write, object, &arena);
+	} else {
 		if (result == 0) {
 			bt_write_set_text(&write->resource_version,
 				bt_json_text_at(object, "metadata.resourceVersion"));
 		}
 		bt_write_end(write, result, &err);
-		bt_arena_finish(&arena);
-	} else {
-		write_back(write, answer);
 	}
+	bt_arena_finish(&arena);
 }
 
 /** Take the answer of a finished write; BT_WRITE_PENDING while there is none. */

@@ -45,22 +45,6 @@ void bt_write_claim_answered(struct bt_write *write, const struct bt_rest_answer
 	bt_write_end(write, result, &err);
 }
 
-/** Take the answer of a finished write. */
-static int take_answer(
-	struct bt_write *write, struct bt_object **out_claim, struct berth_error *err)
-{
-	bool conflicts = write->conflicts;
-	struct bt_object *object = write->object;
-	write->object = NULL;
-	int result = bt_write_take(write, err);
-	if (result == 0 && out_claim != NULL) {
-		*out_claim = object;
-	} else {
-		bt_object_release(object);
-	}
-	return conflicts ? BT_WRITE_CONFLICT : result;
-}
-
 static struct bt_write *create(
 	struct bt_api_writes *writes, const struct bt_pod_info *pod, const struct call *call)
 {
@@ -110,8 +94,19 @@ static int perform(struct bt_api_writes *writes, const struct bt_pod_info *pod,
 		bt_write_abandon(write);
 		return bt_error_set(err, BERTH_ERR_STATE, "context canceled");
 	}
-	return write->state >= BT_WRITE_ANSWERED ? take_answer(write, out_claim, err)
-						 : BT_WRITE_PENDING;
+	if (write->state < BT_WRITE_ANSWERED) {
+		return BT_WRITE_PENDING;
+	}
+	bool conflicts = write->conflicts;
+	struct bt_object *object = write->object;
+	write->object = NULL;
+	int result = bt_write_take(write, err);
+	if (result == 0 && out_claim != NULL) {
+		*out_claim = object;
+	} else {
+		bt_object_release(object);
+	}
+	return conflicts ? BT_WRITE_CONFLICT : result;
 }
 
 static int put_claim(struct bt_api_writes *writes, const struct bt_pod_info *pod, const char *tail,

@@ -86,43 +86,27 @@ struct bt_write *bt_write_find(const struct bt_api_writes *writes, enum bt_write
 	return NULL;
 }
 
-/** The pod's write that may be sent now; NULL: one is in flight, or none waits. */
-static struct bt_write *find_next(const struct bt_api_writes *writes, struct bt_str uid)
-{
-	struct bt_write *next = NULL;
-	uint64_t hash = bt_str_hash(uid);
-	BT_MAP_EACH (&writes->by_uid, hash, slot) {
-		struct bt_write *write = writes->list.items[slot];
-		if (!bt_str_equal_c(uid, write->uid) || is_over(write)) {
-			continue;
-		}
-		if (write->state != BT_WRITE_WAITS) {
-			return NULL;
-		}
-		if (next == NULL || write->sequence < next->sequence) {
-			next = write;
-		}
-	}
-	return next != NULL && next->after == 0 ? next : NULL;
-}
-
 void bt_write_start(struct bt_write *write)
 {
-	struct bt_write *next = find_next(write->writes, bt_str_from(write->uid));
-	if (next != NULL) {
-		bt_write_send(next);
-	}
-}
-
-/** Start the writes of other pods that wait for this one. */
-static void release_followers(struct bt_api_writes *writes, uint64_t sequence)
-{
-	for (uint32_t i = 0; i < writes->list.count; i++) {
-		struct bt_write *write = writes->list.items[i];
-		if (write != NULL && write->after == sequence) {
-			write->after = 0;
-			bt_write_start(write);
+	/* The pod's oldest write that waits may be sent, if none of the pod is in flight. */
+	const struct bt_api_writes *writes = write->writes;
+	struct bt_str uid = bt_str_from(write->uid);
+	struct bt_write *first = NULL;
+	uint64_t hash = bt_str_hash(uid);
+	BT_MAP_EACH (&writes->by_uid, hash, slot) {
+		struct bt_write *other = writes->list.items[slot];
+		if (!bt_str_equal_c(uid, other->uid) || is_over(other)) {
+			continue;
 		}
+		if (other->state != BT_WRITE_WAITS) {
+			return;
+		}
+		if (first == NULL || other->sequence < first->sequence) {
+			first = other;
+		}
+	}
+	if (first != NULL && first->after == 0) {
+		bt_write_send(first);
 	}
 }
 
@@ -139,8 +123,13 @@ void bt_write_end(struct bt_write *write, int result, struct berth_error *err)
 	write->body = NULL;
 	writes->in_flight--;
 	bt_vec_push(&writes->answered, write);
-	if (write->kind == BT_WRITE_STATUS) {
-		release_followers(writes, write->sequence);
+	/* Start the writes of other pods that wait for this one. */
+	for (uint32_t i = 0; write->kind == BT_WRITE_STATUS && i < writes->list.count; i++) {
+		struct bt_write *follower = writes->list.items[i];
+		if (follower != NULL && follower->after == write->sequence) {
+			follower->after = 0;
+			bt_write_start(follower);
+		}
 	}
 	bt_write_start(write);
 }

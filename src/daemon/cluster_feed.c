@@ -147,29 +147,24 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 	update_synced(feed);
 }
 
-static const struct bt_reflector_codec *codec_of(const struct source *source)
-{
-	const struct bt_complete_object_needs *whole = &source->feed->options.complete;
-	enum bt_kind kind = source->watched->kind;
-
-	/* Claims are written back as a whole. */
-	if ((kind == BT_KIND_POD && whole->pods) || (kind == BT_KIND_NODE && whole->nodes) ||
-		kind == BT_KIND_RESOURCE_CLAIM) {
-		return bt_complete_object_codec(kind);
-	}
-	if (kind == BT_KIND_POD) {
-		return &source->feed->pod_codec;
-	}
-	return kind == BT_KIND_NODE ? &source->feed->node_codec : bt_reflector_object_codec(kind);
-}
-
 static void start_source(struct source *source)
 {
 	const struct bt_cluster_feed_options *feed = &source->feed->options;
-	const struct bt_kind_info *info = bt_kind_info(source->watched->kind);
-	struct bt_str version = bt_kind_version_at(source->watched->kind, 0);
+	enum bt_kind kind = source->watched->kind;
+	const struct bt_kind_info *info = bt_kind_info(kind);
+	struct bt_str version = bt_kind_version_at(kind, 0);
+	const struct bt_reflector_codec *codec = bt_reflector_object_codec(kind);
+	if ((kind == BT_KIND_POD && feed->complete.pods) ||
+		(kind == BT_KIND_NODE && feed->complete.nodes) ||
+		kind == BT_KIND_RESOURCE_CLAIM /* claims are written back as a whole */) {
+		codec = bt_complete_object_codec(kind);
+	} else if (kind == BT_KIND_POD) {
+		codec = &source->feed->pod_codec;
+	} else if (kind == BT_KIND_NODE) {
+		codec = &source->feed->node_codec;
+	}
 	struct bt_strbuf path = {0};
-	bt_kind_append_path(source->watched->kind, version, &path);
+	bt_kind_append_path(kind, version, &path);
 	bt_strbuf_printf(&path, "/%s", info->resource);
 	(void)snprintf(source->type_name, sizeof(source->type_name), "*%.*s.%s",
 		BT_STR_ARG(version), info->name);
@@ -177,7 +172,7 @@ static void start_source(struct source *source)
 		.client = feed->client,
 		.loop = feed->loop,
 		.prng = feed->prng,
-		.codec = codec_of(source),
+		.codec = codec,
 		.path = bt_strbuf_str(&path),
 		.field_selector = bt_str_from(source->watched->field_selector),
 		.type_name = source->type_name,

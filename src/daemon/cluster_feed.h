@@ -19,10 +19,10 @@ struct bt_cluster_feed_options {
 	struct bt_scheduler *scheduler;
 	const struct bt_gates *gates;
 	struct bt_metrics *metrics;
-	bool streaming;                     /* gate WatchListClient, not vetoed by environment */
+	bool streaming; /* gate WatchListClient, not vetoed by environment */
 	struct bt_complete_object_needs
-		complete;                   /* what extenders need: bt_cluster_feed_append_* */
-	int64_t (*now_ns)(void *context);   /* wall clock */
+		complete;                 /* what extenders need: bt_cluster_feed_append_* */
+	int64_t (*now_ns)(void *context); /* wall clock */
 	void *context;
 	/** Called once: every reflector has its first copy, and the scheduler has all of it. */
 	void (*synced)(void *context);

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 
 #define OBJECT_NAME_BYTES_MAX 253
+#define KEY_LENGTHS_BYTES (sizeof(uint16_t) * BT_EVENT_NOTE)
 
 struct bt_event_record *bt_event_record_create(const struct bt_event_facts *facts, int64_t now_ns)
 {
@@ -81,20 +82,6 @@ struct bt_str bt_event_record_namespace(const struct bt_event_record *record)
 static uint32_t key_length(const struct bt_event_record *record)
 {
 	return (uint32_t)(bt_event_record_part(record, BT_EVENT_NOTE).data - record->bytes);
-}
-
-/** Compares everything but the note: these parts are the key of a series. */
-static bool event_record_same_series(
-	const struct bt_event_record *a, const struct bt_event_record *b)
-{
-	return memcmp(a->lengths, b->lengths, sizeof(a->lengths[0]) * BT_EVENT_NOTE) == 0 &&
-		memcmp(a->bytes, b->bytes, key_length(a)) == 0;
-}
-
-static uint64_t event_record_series_hash(const struct bt_event_record *record)
-{
-	return bt_hash_bytes(record->bytes, key_length(record),
-		bt_hash_bytes(record->lengths, sizeof(record->lengths[0]) * BT_EVENT_NOTE, 0));
 }
 
 void bt_event_record_append_name(const struct bt_event_record *record, struct bt_strbuf *out)
@@ -306,7 +293,10 @@ static uint32_t find(const struct bt_event_recorder *recorder, const struct bt_e
 	uint64_t hash)
 {
 	BT_MAP_EACH (&recorder->by_key, hash, index) {
-		if (event_record_same_series(recorder->places.items[index].record, record)) {
+		/* Everything but the note is the key of a series. */
+		const struct bt_event_record *known = recorder->places.items[index].record;
+		if (memcmp(known->lengths, record->lengths, KEY_LENGTHS_BYTES) == 0 &&
+			memcmp(known->bytes, record->bytes, key_length(record)) == 0) {
 			return index;
 		}
 	}
@@ -367,7 +357,8 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 {
 	struct bt_event_delivery event = {.record = record};
 	if (!bt_str_equal_c(bt_event_record_part(record, BT_EVENT_REASON), HAPPENS_ONCE)) {
-		uint64_t hash = event_record_series_hash(record);
+		uint64_t hash = bt_hash_bytes(record->bytes, key_length(record),
+			bt_hash_bytes(record->lengths, KEY_LENGTHS_BYTES, 0));
 		uint32_t index = find(recorder, record, hash);
 		if (index != NONE) {
 			int64_t now_ns = record->time_ns;

@@ -17,19 +17,10 @@
  * while. Spec: 11b section 8.5. No I/O; times are those of the records.
  */
 
-#define BT_EVENT_COMBINED_PREFIX "(combined from similar events): "
+#define COMBINED_PREFIX "(combined from similar events): "
 
 /** Entries of each of the three memories; the least recently used ones go first. */
-#define BT_EVENT_CORRELATOR_MAX 4096
-
-struct bt_event_correlator;
-
-struct bt_event_correlation {
-	bool is_combined;   /* the message gets the prefix */
-	uint32_t count;     /* 1: to be posted, else to be patched */
-	int64_t first_ns;   /* when the first event happened */
-	struct bt_str name; /* metadata.name; borrowed until the next call */
-};
+#define ENTRIES_MAX 4096
 
 #define NONE UINT32_MAX
 #define SIMILAR_MAX 10
@@ -61,33 +52,17 @@ struct memory {
 	uint32_t newest;
 };
 
-struct bt_event_correlator {
+struct correlator {
 	struct memory similar; /* key: all parts but the message */
 	struct memory counted; /* key: all parts */
 	struct memory allowed; /* key: source and object */
 	struct bt_strbuf name;
 };
 
-static void memory_init(struct memory *memory)
-{
-	memory->oldest = NONE;
-	memory->newest = NONE;
-}
-
 static void memory_finish(struct memory *memory)
 {
 	bt_vec_finish(&memory->entries);
 	bt_map_finish(&memory->by_key);
-}
-
-static uint32_t find(const struct memory *memory, const struct key *key)
-{
-	BT_MAP_EACH (&memory->by_key, key->hash[0], index) {
-		if (memcmp(&memory->entries.items[index].key, key, sizeof(*key)) == 0) {
-			return index;
-		}
-	}
-	return NONE;
 }
 
 /**
@@ -96,12 +71,18 @@ static uint32_t find(const struct memory *memory, const struct key *key)
  */
 static struct entry *use(struct memory *memory, const struct key *key, bool *out_is_new)
 {
-	uint32_t index = find(memory, key);
+	uint32_t index = NONE;
+	BT_MAP_EACH (&memory->by_key, key->hash[0], at) {
+		if (memcmp(&memory->entries.items[at].key, key, sizeof(*key)) == 0) {
+			index = at;
+			break;
+		}
+	}
 	*out_is_new = index == NONE;
 	if (index != NONE) {
 		BT_INDEX_LIST_REMOVE(
 			memory->oldest, memory->newest, memory->entries.items, index, older, newer);
-	} else if (memory->entries.count < BT_EVENT_CORRELATOR_MAX) {
+	} else if (memory->entries.count < ENTRIES_MAX) {
 		struct entry entry = {.time_ns = 0};
 		index = memory->entries.count;
 		bt_vec_push(&memory->entries, entry);
@@ -144,8 +125,7 @@ static const enum bt_event_part parts[] = {BT_EVENT_CONTROLLER, BT_EVENT_KIND, B
 #define EQUAL_PARTS 9
 
 /** Have there been too many events that differ only in their message? */
-static bool is_one_too_many(
-	struct bt_event_correlator *correlator, const struct bt_event_record *record)
+static bool is_one_too_many(struct correlator *correlator, const struct bt_event_record *record)
 {
 	struct key key = key_of(record, parts, SIMILAR_PARTS, 1);
 	struct bt_str note = bt_event_record_part(record, BT_EVENT_NOTE);
@@ -169,8 +149,8 @@ static bool is_one_too_many(
 	return is_full;
 }
 
-static struct entry *count(struct bt_event_correlator *correlator,
-	const struct bt_event_record *record, bool is_combined)
+static const struct entry *count(
+	struct correlator *correlator, const struct bt_event_record *record, bool is_combined)
 {
 	struct key key = is_combined ? key_of(record, parts, SIMILAR_PARTS, 2)
 				     : key_of(record, parts, EQUAL_PARTS, 3);
@@ -190,7 +170,7 @@ static struct entry *count(struct bt_event_correlator *correlator,
 	return entry;
 }
 
-static bool is_spam(struct bt_event_correlator *correlator, const struct bt_event_record *record)
+static bool is_spam(struct correlator *correlator, const struct bt_event_record *record)
 {
 	struct key key = key_of(record, parts, OBJECT_PARTS, 4);
 	bool is_new;
@@ -211,36 +191,6 @@ static bool is_spam(struct bt_event_correlator *correlator, const struct bt_even
 	}
 	entry->count--;
 	return false;
-}
-
-/** false: the event must not be sent. */
-static bool event_correlator_add(struct bt_event_correlator *correlator,
-	const struct bt_event_record *record, struct bt_event_correlation *out_correlation)
-{
-	bool is_combined = is_one_too_many(correlator, record);
-	const struct entry *entry = count(correlator, record, is_combined);
-	*out_correlation = (struct bt_event_correlation){
-		.is_combined = is_combined,
-		.count = entry->count,
-		.first_ns = entry->time_ns,
-		.name = bt_str_from(entry->name),
-	};
-	return !is_spam(correlator, record);
-}
-
-static void event_correlator_destroy(struct bt_event_correlator *correlator)
-{
-	if (correlator == NULL) {
-		return;
-	}
-	for (uint32_t i = 0; i < correlator->counted.entries.count; i++) {
-		bt_free(correlator->counted.entries.items[i].name);
-	}
-	memory_finish(&correlator->similar);
-	memory_finish(&correlator->counted);
-	memory_finish(&correlator->allowed);
-	bt_strbuf_finish(&correlator->name);
-	bt_free(correlator);
 }
 
 #define WAITING_MAX 1000
@@ -275,7 +225,7 @@ struct bt_event_sender {
 	char *host;      /* owned */
 	char *component; /* owned */
 	struct bt_event_recorder *recorder;
-	struct bt_event_correlator *correlator;
+	struct correlator correlator;
 	struct waiting *first;
 	struct waiting *last;
 	uint32_t count;
@@ -334,18 +284,20 @@ static void pop(struct bt_event_sender *sender)
 
 static void push_core(struct bt_event_sender *sender, struct bt_event_record *record)
 {
-	struct bt_event_correlation correlation;
-	if (!event_correlator_add(sender->correlator, record, &correlation)) {
+	struct correlator *correlator = &sender->correlator;
+	bool is_combined = is_one_too_many(correlator, record);
+	const struct entry *entry = count(correlator, record, is_combined);
+	if (is_spam(correlator, record)) {
 		return;
 	}
 	struct waiting item = {
 		.record = record,
-		.name = bt_strndup(correlation.name.data, correlation.name.length),
-		.first_ns = correlation.first_ns,
+		.name = bt_strndup(entry->name, strlen(entry->name)),
+		.first_ns = entry->time_ns,
 		.last_ns = record->time_ns,
-		.count = correlation.count,
-		.form = correlation.count > 1 ? FORM_CORE_PATCH : FORM_CORE_POST,
-		.is_combined = correlation.is_combined,
+		.count = entry->count,
+		.form = entry->count > 1 ? FORM_CORE_PATCH : FORM_CORE_POST,
+		.is_combined = is_combined,
 	};
 	push(sender, &item);
 }
@@ -518,7 +470,7 @@ static void send_first(struct bt_event_sender *sender)
 			.count = waiting->count,
 		};
 		if (waiting->is_combined) {
-			bt_strbuf_append_c(&combined, BT_EVENT_COMBINED_PREFIX);
+			bt_strbuf_append_c(&combined, COMBINED_PREFIX);
 			bt_strbuf_append_str(&combined, counts.message);
 			counts.message = bt_strbuf_str(&combined);
 		}
@@ -604,16 +556,13 @@ struct bt_event_sender *bt_event_sender_create(const struct bt_event_sender_opti
 	struct bt_event_sender *sender = bt_calloc(1, sizeof(*sender));
 	struct bt_event_sink sink = {
 		.context = sender, .post = post, .patch = patch, .take = send_event};
-	struct bt_event_correlator *correlator;
 	sender->options = *options;
 	sender->host = bt_strndup(options->host, strlen(options->host));
 	sender->component = bt_strndup(options->component, strlen(options->component));
 	sender->recorder = bt_event_recorder_create(&sink);
-	correlator = bt_calloc(1, sizeof(*correlator));
-	memory_init(&correlator->similar);
-	memory_init(&correlator->counted);
-	memory_init(&correlator->allowed);
-	sender->correlator = correlator;
+	static const struct memory empty = {.oldest = NONE, .newest = NONE};
+	sender->correlator =
+		(struct correlator){.similar = empty, .counted = empty, .allowed = empty};
 	bt_loop_add_worker(options->loop, send_due_events, sender);
 	return sender;
 }
@@ -631,7 +580,14 @@ void bt_event_sender_destroy(struct bt_event_sender *sender)
 		pop(sender);
 	}
 	bt_event_recorder_destroy(sender->recorder);
-	event_correlator_destroy(sender->correlator);
+	struct correlator *correlator = &sender->correlator;
+	for (uint32_t i = 0; i < correlator->counted.entries.count; i++) {
+		bt_free(correlator->counted.entries.items[i].name);
+	}
+	memory_finish(&correlator->similar);
+	memory_finish(&correlator->counted);
+	memory_finish(&correlator->allowed);
+	bt_strbuf_finish(&correlator->name);
 	bt_strbuf_finish(&sender->path);
 	bt_strbuf_finish(&sender->body);
 	bt_strbuf_finish(&sender->spare);

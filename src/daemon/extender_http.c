@@ -60,19 +60,6 @@ static int read_pem(
 	return result;
 }
 
-static int read_pems(
-	const struct bt_config_extender_tls *tls, struct pem *pem, struct berth_error *err)
-{
-	int result = read_pem(tls->ca_data, tls->ca_file, &pem->ca, err);
-	if (result == 0) {
-		result = read_pem(tls->cert_data, tls->cert_file, &pem->certificate, err);
-	}
-	if (result == 0) {
-		result = read_pem(tls->key_data, tls->key_file, &pem->key, err);
-	}
-	return result;
-}
-
 static struct bt_str text_or_absent(const struct bt_strbuf *buffer)
 {
 	return buffer->length != 0 ? bt_strbuf_str(buffer) : (struct bt_str){NULL, 0};
@@ -86,17 +73,24 @@ static int create_client(struct bt_extender_http *extenders,
 	struct pem pem = {.ca = {.length = 0}};
 	options.follow_redirects = true;
 	if (config->tls_config != NULL) {
-		int result = read_pems(config->tls_config, &pem, err);
+		const struct bt_config_extender_tls *tls = config->tls_config;
+		int result = read_pem(tls->ca_data, tls->ca_file, &pem.ca, err);
+		if (result == 0) {
+			result = read_pem(tls->cert_data, tls->cert_file, &pem.certificate, err);
+		}
+		if (result == 0) {
+			result = read_pem(tls->key_data, tls->key_file, &pem.key, err);
+		}
 		if (result < 0) {
 			pem_finish(&pem);
 			return result;
 		}
-		options.tls.insecure = config->tls_config->insecure;
+		options.tls.insecure = tls->insecure;
 		options.tls.ca = text_or_absent(&pem.ca);
 		options.tls.certificate = text_or_absent(&pem.certificate);
 		options.tls.key = text_or_absent(&pem.key);
-		if (config->tls_config->server_name.length != 0) {
-			options.tls.server_name = config->tls_config->server_name;
+		if (tls->server_name.length != 0) {
+			options.tls.server_name = tls->server_name;
 		}
 	}
 	/*
@@ -175,26 +169,22 @@ static void cancel_exchange(struct exchange *exchange, const char *message)
 	exchange->failure = bt_arena_str(exchange->arena, bt_str_from(message));
 }
 
-static void wait_for(struct bt_extender_http *extenders, struct exchange *exchange)
-{
-	const struct bt_extender_http_options *options = &extenders->options;
-	while (!exchange->is_over) {
-		struct berth_error err = BERTH_ERROR_INIT;
-		if (options->is_stopping != NULL && options->is_stopping(options->context)) {
-			cancel_exchange(exchange, "context canceled");
-		} else if (bt_loop_turn(options->loop, TURN_NS, &err) < 0 && !exchange->is_over) {
-			cancel_exchange(exchange, berth_error_message(&err));
-		}
-		berth_error_finish(&err);
-	}
-}
-
 static int end(void *context, void *begun, struct bt_extender_response *out_response,
 	struct berth_error *err)
 {
 	struct bt_extender_http *extenders = context;
 	struct exchange *exchange = begun;
-	wait_for(extenders, exchange);
+	const struct bt_extender_http_options *options = &extenders->options;
+	while (!exchange->is_over) {
+		struct berth_error failure = BERTH_ERROR_INIT;
+		if (options->is_stopping != NULL && options->is_stopping(options->context)) {
+			cancel_exchange(exchange, "context canceled");
+		} else if (bt_loop_turn(options->loop, TURN_NS, &failure) < 0 &&
+			!exchange->is_over) {
+			cancel_exchange(exchange, berth_error_message(&failure));
+		}
+		berth_error_finish(&failure);
+	}
 	if (exchange->failure.data == NULL) {
 		*out_response = exchange->response;
 		return 0;

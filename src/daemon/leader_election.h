@@ -62,4 +62,27 @@ void bt_leader_election_stop(struct bt_leader_election *election);
 bool bt_leader_election_may_act(const struct bt_leader_election *election);
 /** Append host name, "_" and a random UUID. */
 BT_MUST_USE int bt_leader_election_make_identity(struct bt_strbuf *out, struct berth_error *err);
+
+/**
+ * Keeps this process's LeaseCandidate: created at the start, renewed every five minutes and when
+ * the control plane requests it. Spec: 11 section 8.6.
+ */
+struct bt_lease_candidate;
+
+struct bt_lease_candidate_options {
+	struct bt_rest_client *client;
+	struct bt_loop *loop;
+	struct bt_prng *prng;
+	struct bt_str identity; /* name of the LeaseCandidate; borrowed, like the versions */
+	struct bt_str binary_version;
+	struct bt_str emulation_version;
+	int64_t (*wall_now_ns)(void *context);
+	void *wall_context;
+};
+
+/** Starts at once. */
+BT_MUST_USE struct bt_lease_candidate *bt_lease_candidate_create(
+	const struct bt_lease_candidate_options *options);
+/** The candidate stays in the API. NULL accepted. */
+void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate);
 #endif

@@ -299,31 +299,22 @@ static struct bt_json_value *claim_tree(
 	return tree;
 }
 
-static int complete_claim(struct bt_arena *arena, const struct bt_object *base,
-	const struct bt_resource_claim *claim, struct bt_json_value **out_whole,
-	struct berth_error *err)
-{
-	*out_whole = claim_tree(arena, claim);
-	if (base == NULL || base->json.data == NULL) {
-		return 0;
-	}
-	struct bt_json_value *whole;
-	int result = bt_json_parse(arena, base->json, false, &whole, err);
-	if (result == 0) {
-		*out_whole = bt_json_rebase(arena, whole,
-			claim_tree(arena, bt_object_value(base, BT_KIND_RESOURCE_CLAIM)),
-			*out_whole);
-	}
-	return result;
-}
-
 int bt_document_claim(const struct bt_object *base, const struct bt_resource_claim *claim,
 	struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_arena arena = {0};
 	struct bt_strbuf api_version = {0};
-	struct bt_json_value *whole;
-	int result = complete_claim(&arena, base, claim, &whole, err);
+	struct bt_json_value *whole = claim_tree(&arena, claim);
+	int result = 0;
+	if (base != NULL && base->json.data != NULL) {
+		struct bt_json_value *stored;
+		result = bt_json_parse(&arena, base->json, false, &stored, err);
+		if (result == 0) {
+			const struct bt_resource_claim *before =
+				bt_object_value(base, BT_KIND_RESOURCE_CLAIM);
+			whole = bt_json_rebase(&arena, stored, claim_tree(&arena, before), whole);
+		}
+	}
 	if (result == 0) {
 		struct bt_json_writer writer;
 		bt_kind_append_api_version(BT_KIND_RESOURCE_CLAIM, &api_version);

@@ -85,9 +85,9 @@ struct bt_http_client_connection {
 	int64_t idle_since_ns;
 	int64_t verified_ns;   /* when the server's certificate was verified */
 	bool was_without_body; /* the last answer had no body, so no bytes may follow */
-	bool is_event;  /* an event is being processed: do not free */
-	bool is_kept;   /* reused: it carried an answer before this transfer */
-	int dial_error; /* errno of the first address */
+	bool is_event;         /* an event is being processed: do not free */
+	bool is_kept;          /* reused: it carried an answer before this transfer */
+	int dial_error;        /* errno of the first address */
 	uint32_t dial_error_at;
 	int write_error;   /* errno; the server may have answered before it closed */
 	int tls_error;     /* the last fatal code of GnuTLS */

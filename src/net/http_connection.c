@@ -551,24 +551,6 @@ static void dial_next(struct bt_http_client_connection *connection, int code)
 	dial(connection);
 }
 
-static void end_dial(struct bt_http_client_connection *connection)
-{
-	int code = 0;
-	socklen_t length = sizeof(code);
-	if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &code, &length) != 0) {
-		code = errno;
-	}
-	if (code != 0) {
-		dial_next(connection, code);
-		return;
-	}
-	enter_next(connection, BT_HTTP_DIALING);
-	if (connection->phase != BT_HTTP_CLOSED) {
-		watch(connection, BT_LOOP_READABLE);
-		advance(connection);
-	}
-}
-
 /* Processes received bytes; reads once only, so that a busy server does not block the loop. */
 static void read_socket(struct bt_http_client_connection *connection)
 {
@@ -597,7 +579,20 @@ static void on_event(void *context, uint32_t directions)
 	struct bt_http_client *client = connection->client;
 	connection->is_event = true;
 	if (connection->phase == BT_HTTP_DIALING) {
-		end_dial(connection);
+		int code = 0;
+		socklen_t length = sizeof(code);
+		if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &code, &length) != 0) {
+			code = errno;
+		}
+		if (code != 0) {
+			dial_next(connection, code);
+		} else {
+			enter_next(connection, BT_HTTP_DIALING);
+			if (connection->phase != BT_HTTP_CLOSED) {
+				watch(connection, BT_LOOP_READABLE);
+				advance(connection);
+			}
+		}
 	} else if ((directions & ~(uint32_t)BT_LOOP_WRITABLE) != 0) {
 		read_socket(connection);
 	} else {
@@ -637,41 +632,6 @@ static void on_lookup(
 	bt_http_client_deliver(client);
 }
 
-static void resolve(struct bt_http_client_connection *connection)
-{
-	struct bt_http_client *client = connection->client;
-	struct bt_str host = peer_host(connection);
-	if (bt_http_lookup_literal(host, &connection->addresses)) {
-		dial(connection);
-		return;
-	}
-	for (uint32_t i = 0; i < client->lookups.count; i++) {
-		if (bt_str_equal(bt_http_lookup_host(client->lookups.items[i]), host)) {
-			return; /* a running lookup will serve this connection too */
-		}
-	}
-	struct bt_http_lookup *lookup = bt_http_lookup_start(client->loop, host, on_lookup, client);
-	if (lookup == NULL) {
-		dial(connection); /* "no such host" */
-		return;
-	}
-	bt_vec_push(&client->lookups, lookup);
-}
-
-/* Plain HTTP through an HTTP proxy: the connection can serve any host. */
-static bool is_for_any_host(const struct bt_http_client_connection *connection)
-{
-	return connection->proxy != NULL && !needs_tunnel(connection);
-}
-
-/* Any readable byte or end of file means that the server has closed the idle connection. */
-static bool is_ended(const struct bt_http_client_connection *connection)
-{
-	char byte;
-	ssize_t length = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-	return length >= 0 || errno != EAGAIN;
-}
-
 static struct bt_http_client_connection *find_idle(const struct bt_http_transfer *transfer)
 {
 	struct bt_http_client *client = transfer->client;
@@ -682,15 +642,25 @@ static struct bt_http_client_connection *find_idle(const struct bt_http_transfer
 		connection = next) {
 		next = connection->next;
 		if (connection->proxy != transfer->proxy || connection->is_https != is_https ||
-			(!is_for_any_host(connection) &&
+			/* plain HTTP through an HTTP proxy: the connection can serve any host */
+			((connection->proxy == NULL || needs_tunnel(connection)) &&
 				(connection->port != transfer->url.port ||
 					!bt_str_equal_without_case(bt_strbuf_str(&connection->host),
 						transfer->url.host)))) {
 			continue;
 		}
 		int64_t idle_ns = now_ns - connection->idle_since_ns;
-		bool is_trusted = idle_ns < TRUSTED_IDLE_NS && !connection->was_without_body;
-		if (idle_ns < IDLE_NS_MAX && (is_trusted || !is_ended(connection))) {
+		bool is_usable = idle_ns < TRUSTED_IDLE_NS && !connection->was_without_body;
+		if (!is_usable && idle_ns < IDLE_NS_MAX) {
+			/*
+			 * Any readable byte or end of file means that the server has closed the
+			 * idle connection.
+			 */
+			char byte;
+			is_usable = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+				errno == EAGAIN;
+		}
+		if (is_usable) {
 			return connection;
 		}
 		bt_http_connection_close(connection);
@@ -728,7 +698,22 @@ void bt_http_connection_run(struct bt_http_transfer *transfer)
 	connection->due_ns = bt_loop_now_ns(client->loop) + client->connect_timeout_ns;
 	bt_http_client_schedule_check(client, connection->due_ns);
 	transfer->connection = connection;
-	resolve(connection);
+	struct bt_str host = peer_host(connection);
+	if (bt_http_lookup_literal(host, &connection->addresses)) {
+		dial(connection);
+		return;
+	}
+	for (uint32_t i = 0; i < client->lookups.count; i++) {
+		if (bt_str_equal(bt_http_lookup_host(client->lookups.items[i]), host)) {
+			return; /* a running lookup will serve this connection too */
+		}
+	}
+	struct bt_http_lookup *lookup = bt_http_lookup_start(client->loop, host, on_lookup, client);
+	if (lookup == NULL) {
+		dial(connection); /* "no such host" */
+		return;
+	}
+	bt_vec_push(&client->lookups, lookup);
 }
 
 void bt_http_connection_check_due(struct bt_http_client_connection *connection, int64_t now_ns)

@@ -111,21 +111,10 @@ static void handle_disconnect(void *context)
 	bt_http_exchange_resume(exchange);
 }
 
-/* libmicrohttpd does not poll suspended connections, so the loop watches for the hangup. */
-static void watch_hangup(struct bt_http_exchange *exchange)
-{
-	int fd = bt_http_socket_of(exchange->handle);
-	if (exchange->hangup != NULL || fd < 0) {
-		return;
-	}
-	int result = bt_loop_add_hangup(
-		exchange->server->loop, fd, handle_disconnect, exchange, &exchange->hangup, NULL);
-	(void)result; /* if it fails, the next write detects the hangup */
-}
-
 static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t capacity)
 {
 	struct bt_http_exchange *exchange = context;
+	int fd;
 	(void)position; /* streams track their position */
 	exchange->server->progress = true;
 	if (exchange->is_disconnected) {
@@ -134,7 +123,13 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
 	int64_t count = exchange->stream.read(exchange->stream.context, buffer, capacity);
 	switch (count) {
 	case BT_HTTP_STREAM_WAIT:
-		watch_hangup(exchange);
+		/* libmicrohttpd does not poll suspended connections: the loop watches them. */
+		fd = bt_http_socket_of(exchange->handle);
+		if (exchange->hangup == NULL && fd >= 0) {
+			/* if it fails, the next write detects the hangup */
+			(void)(bt_loop_add_hangup(exchange->server->loop, fd, handle_disconnect,
+				       exchange, &exchange->hangup, NULL) == 0);
+		}
 		bt_http_exchange_suspend(exchange);
 		return 0;
 	case BT_HTTP_STREAM_END:
@@ -321,19 +316,25 @@ struct bt_str bt_http_header(const struct bt_http_exchange *exchange, const char
 	return bt_str_from(MHD_lookup_connection_value(exchange->handle, MHD_HEADER_KIND, name));
 }
 
+/** Calls one of the functions for each header with this name, or with this prefix. */
 struct header_walk {
 	struct bt_str name;
 	void (*take)(void *context, struct bt_str value);
+	void (*take_prefixed)(void *context, struct bt_str name, struct bt_str value);
 	void *context;
 };
 
 static enum MHD_Result take_header(
 	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-	struct header_walk *walk = context;
+	const struct header_walk *walk = context;
+	struct bt_str text = bt_str_from(name);
+	struct bt_str start = bt_str_sub(text, 0, walk->name.length);
 	(void)kind; /* always a header */
-	if (bt_str_equal_without_case(bt_str_from(name), walk->name)) {
+	if (walk->take != NULL && bt_str_equal_without_case(text, walk->name)) {
 		walk->take(walk->context, bt_str_from(value != NULL ? value : ""));
+	} else if (walk->take == NULL && bt_str_equal_without_case(start, walk->name)) {
+		walk->take_prefixed(walk->context, text, bt_str_from(value != NULL ? value : ""));
 	}
 	return MHD_YES;
 }
@@ -341,35 +342,17 @@ static enum MHD_Result take_header(
 void bt_http_each_header(const struct bt_http_exchange *exchange, const char *name,
 	void (*take)(void *context, struct bt_str value), void *context)
 {
-	struct header_walk walk = {bt_str_from(name), take, context};
+	struct header_walk walk = {.name = bt_str_from(name), .take = take, .context = context};
 	(void)MHD_get_connection_values(
 		exchange->handle, MHD_HEADER_KIND, take_header, &walk); /* count unused */
-}
-
-struct prefix_walk {
-	struct bt_str prefix;
-	void (*take)(void *context, struct bt_str name, struct bt_str value);
-	void *context;
-};
-
-static enum MHD_Result take_prefixed(
-	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
-{
-	const struct prefix_walk *walk = context;
-	struct bt_str text = bt_str_from(name);
-	(void)kind; /* always a header */
-	if (bt_str_equal_without_case(bt_str_sub(text, 0, walk->prefix.length), walk->prefix)) {
-		walk->take(walk->context, text, bt_str_from(value != NULL ? value : ""));
-	}
-	return MHD_YES;
 }
 
 void bt_http_each_header_prefixed(const struct bt_http_exchange *exchange, struct bt_str prefix,
 	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context)
 {
-	struct prefix_walk walk = {prefix, take, context};
-	(void)MHD_get_connection_values(/* the count is not needed */
-		exchange->handle, MHD_HEADER_KIND, take_prefixed, &walk);
+	struct header_walk walk = {.name = prefix, .take_prefixed = take, .context = context};
+	(void)MHD_get_connection_values(
+		exchange->handle, MHD_HEADER_KIND, take_header, &walk); /* count unused */
 }
 
 struct bt_str bt_http_body(const struct bt_http_exchange *exchange)

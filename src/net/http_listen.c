@@ -128,25 +128,21 @@ uint16_t bt_http_port_of(int fd)
 
 void bt_http_append_peer(int fd, struct bt_strbuf *out)
 {
-	struct sockaddr_storage address = {0};
-	socklen_t length = sizeof(address);
+	struct sockaddr_storage storage = {0};
+	socklen_t length = sizeof(storage);
 	char text[INET6_ADDRSTRLEN];
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
-	if (getpeername(fd, (void *)&address, &length) != 0) {
+	if (getpeername(fd, (void *)&storage, &length) != 0) {
 		return;
 	}
-	if (address.ss_family == AF_INET) {
-		memcpy(&v4, &address, sizeof(v4));
-		bt_strbuf_append_c(out, inet_ntop(AF_INET, &v4.sin_addr, text, sizeof(text)));
-		return;
+	memcpy(&v4, &storage, sizeof(v4));
+	memcpy(&v6, &storage, sizeof(v6));
+	bool is_v4 = storage.ss_family == AF_INET;
+	const void *address = is_v4 ? (const void *)&v4.sin_addr : &v6.sin6_addr;
+	if (!is_v4 && IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
+		is_v4 = true;
+		address = v6.sin6_addr.s6_addr + 12;
 	}
-	memcpy(&v6, &address, sizeof(v6));
-	if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
-		struct in_addr inner;
-		memcpy(&inner, v6.sin6_addr.s6_addr + 12, sizeof(inner));
-		bt_strbuf_append_c(out, inet_ntop(AF_INET, &inner, text, sizeof(text)));
-		return;
-	}
-	bt_strbuf_append_c(out, inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text)));
+	bt_strbuf_append_c(out, inet_ntop(is_v4 ? AF_INET : AF_INET6, address, text, sizeof(text)));
 }

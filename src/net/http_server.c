@@ -51,17 +51,12 @@ static void arriving_remove(struct bt_http_server *server, struct bt_http_connec
 	BT_LIST_REMOVE(server->arriving_first, server->arriving_last, connection, previous, next);
 }
 
-static void arriving_append(struct bt_http_server *server, struct bt_http_connection *connection)
+void bt_http_server_await(struct bt_http_server *server, struct bt_http_connection *connection)
 {
 	BT_ASSERT(!connection->arriving);
 	connection->arriving = true;
 	connection->since_ns = bt_loop_now_ns(server->loop);
 	BT_LIST_APPEND(server->arriving_first, server->arriving_last, connection, previous, next);
-}
-
-void bt_http_server_await(struct bt_http_server *server, struct bt_http_connection *connection)
-{
-	arriving_append(server, connection);
 }
 
 int bt_http_socket_of(struct MHD_Connection *handle)
@@ -92,7 +87,7 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 		struct bt_http_connection *connection = BT_NEW(struct bt_http_connection);
 		connection->handle = handle;
 		server->connection_count++;
-		arriving_append(server, connection);
+		bt_http_server_await(server, connection);
 		/* Keepalives let the kernel detect dead peers, also while a stream is idle. */
 		int fd = bt_http_socket_of(handle);
 		int on = 1;
@@ -126,19 +121,6 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 	}
 }
 
-/*
- * libmicrohttpd stores parameters in the connection's memory. When that memory is full, it neither
- * answers nor closes.
- */
-static bool has_too_many_parameters(const char *target)
-{
-	uint32_t count = 0;
-	for (const char *next = strchr(target, '&'); next != NULL; next = strchr(next + 1, '&')) {
-		count++;
-	}
-	return count > PARAMETERS_MAX;
-}
-
 static void *on_target(void *context, const char *target, struct MHD_Connection *handle)
 {
 	struct bt_http_server *server = context;
@@ -150,7 +132,15 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
 	exchange->connection = info->socket_context;
 	end_forgotten_exchange(exchange->connection);
 	exchange->connection->exchange = exchange;
-	if (has_too_many_parameters(target)) {
+	/*
+	 * libmicrohttpd stores parameters in the connection's memory. When that memory is full, it
+	 * neither answers nor closes.
+	 */
+	uint32_t count = 0;
+	for (const char *next = strchr(target, '&'); next != NULL; next = strchr(next + 1, '&')) {
+		count++;
+	}
+	if (count > PARAMETERS_MAX) {
 		(void)shutdown(bt_http_socket_of(handle), SHUT_RDWR); /* may be closed already */
 	}
 	exchange->connection->has_request = true;
@@ -178,7 +168,7 @@ static void on_completed(void *context, struct MHD_Connection *handle, void **re
 	}
 	bt_http_exchange_end(exchange);
 	arriving_remove(server, connection);
-	arriving_append(server, connection);
+	bt_http_server_await(server, connection);
 	if (server->is_stopping) {
 		/* data already sent still reaches the client */
 		(void)shutdown(bt_http_socket_of(handle), SHUT_RDWR);
@@ -322,16 +312,6 @@ static void on_ready(void *context)
 	server->ready = true;
 }
 
-/* Returns the time at which libmicrohttpd must run (MHD_get_timeout). */
-static int64_t daemon_due_ns(struct bt_http_server *server, int64_t now_ns)
-{
-	MHD_UNSIGNED_LONG_LONG ms = 0;
-	if (MHD_get_timeout(server->daemon, &ms) != MHD_YES) {
-		return INT64_MAX;
-	}
-	return ms < UINT32_MAX ? now_ns + (int64_t)ms * BT_NS_PER_MS : INT64_MAX;
-}
-
 static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
 {
 	int64_t allowed_ns =
@@ -345,20 +325,6 @@ static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
 		connection = next;
 	}
 	return connection != NULL ? connection->since_ns + allowed_ns : INT64_MAX;
-}
-
-/*
- * During a TLS handshake libmicrohttpd reports a timeout of 0 even if there is nothing to read. Its
- * descriptor reports events in any case, so after several runs without progress the next run can
- * wait a little.
- */
-static int64_t rest_ns(const struct bt_http_server *server)
-{
-	uint32_t allowed = server->active_count == 0 ? IDLE_RUNS_MAX : IDLE_RUNS_ACTIVE_MAX;
-	if (server->idle_runs <= allowed) {
-		return 0;
-	}
-	return server->active_count == 0 ? REST_NS : REST_ACTIVE_NS;
 }
 
 static int64_t run_daemon(void *context, int64_t now_ns)
@@ -400,12 +366,24 @@ static int64_t run_daemon(void *context, int64_t now_ns)
 	if (server->resumed) {
 		return now_ns;
 	}
-	int64_t due_ns = daemon_due_ns(server, now_ns);
+	MHD_UNSIGNED_LONG_LONG ms = 0;
+	int64_t due_ns = INT64_MAX;
+	if (MHD_get_timeout(server->daemon, &ms) == MHD_YES && ms < UINT32_MAX) {
+		due_ns = now_ns + (int64_t)ms * BT_NS_PER_MS;
+	}
 	if (due_ns > now_ns) {
 		server->idle_runs = 0;
 		server->run_at_ns = due_ns;
 	} else if (server->run_at_ns <= now_ns || server->run_at_ns > now_ns + REST_NS) {
-		server->run_at_ns = now_ns + rest_ns(server);
+		/*
+		 * During a TLS handshake libmicrohttpd reports a timeout of 0 even if there is
+		 * nothing to read. Its descriptor reports events in any case, so after several runs
+		 * without progress the next run can wait a little.
+		 */
+		bool is_active = server->active_count != 0;
+		int64_t rest_ns = is_active ? REST_ACTIVE_NS : REST_NS;
+		uint32_t allowed = is_active ? IDLE_RUNS_ACTIVE_MAX : IDLE_RUNS_MAX;
+		server->run_at_ns = now_ns + (server->idle_runs > allowed ? rest_ns : 0);
 	}
 	if (server->ending_count != 0 && server->run_at_ns > now_ns + REST_NS) {
 		server->run_at_ns = now_ns + REST_NS; /* poll: no event at the end of sending */
@@ -486,35 +464,6 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 	return 0;
 }
 
-static int attach(struct bt_http_server *server, struct berth_error *err)
-{
-	const union MHD_DaemonInfo *info =
-		MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	BT_ASSERT(info != NULL && server->source == NULL);
-	int result = bt_loop_add_fd(
-		server->loop, info->epoll_fd, on_ready, server, &server->source, err);
-	if (result != 0) {
-		return result;
-	}
-	bt_loop_add_worker(server->loop, run_daemon, server);
-	return 0;
-}
-
-static int prepare_tls(struct bt_http_server *server, const struct bt_http_server_options *options,
-	struct berth_error *err)
-{
-	struct bt_http_certificates certificates = {
-		options->certificate_pem, options->key_pem, options->sni, options->sni_count};
-	if (options->certificate_pem == NULL) {
-		return 0;
-	}
-	server->requests_certificate = options->ask_client_certificate;
-	/* if it fails, there are no session tickets */
-	(void)gnutls_session_ticket_key_generate(&server->ticket_key);
-	return bt_http_tls_set_create(
-		&certificates, options->client_ca_pem, &server->tls_sets, err);
-}
-
 int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_options *options,
 	struct bt_http_server **out_server, struct berth_error *err)
 {
@@ -525,7 +474,16 @@ int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_opti
 	server->loop = loop;
 	server->limits = options->limits;
 	server->handler = options->handler;
-	int result = prepare_tls(server, options, err);
+	int result = 0;
+	if (options->certificate_pem != NULL) {
+		const struct bt_http_certificates certificates = {options->certificate_pem,
+			options->key_pem, options->sni, options->sni_count};
+		server->requests_certificate = options->ask_client_certificate;
+		/* if it fails, there are no session tickets */
+		(void)gnutls_session_ticket_key_generate(&server->ticket_key);
+		result = bt_http_tls_set_create(
+			&certificates, options->client_ca_pem, &server->tls_sets, err);
+	}
 	if (result == 0) {
 		result = bt_http_listen(options, &fd, err);
 	}
@@ -534,12 +492,17 @@ int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_opti
 		result = start_daemon(server, options, fd, err);
 	}
 	if (result == 0) {
-		result = attach(server, err);
+		const union MHD_DaemonInfo *info =
+			MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+		BT_ASSERT(info != NULL && server->source == NULL);
+		result = bt_loop_add_fd(
+			loop, info->epoll_fd, on_ready, server, &server->source, err);
 	}
 	if (result != 0) {
 		bt_http_server_destroy(server);
 		return result;
 	}
+	bt_loop_add_worker(loop, run_daemon, server);
 	if (!options->serve_later) {
 		bt_http_server_serve(server);
 	}

@@ -37,11 +37,11 @@ struct bt_http_exchange {
 	uint64_t body_bytes; /* received, including dropped bytes */
 	void *data;
 
-	bool begun;     /* headers are complete */
-	bool handed;    /* the handler has the request and needs `closed` */
-	bool answered;  /* a response is set or queued */
-	bool suspended; /* suspended in libmicrohttpd until resumed */
-	bool refused;   /* answered before the body was read */
+	bool begun;           /* headers are complete */
+	bool handed;          /* the handler has the request and needs `closed` */
+	bool answered;        /* a response is set or queued */
+	bool suspended;       /* suspended in libmicrohttpd until resumed */
+	bool refused;         /* answered before the body was read */
 	bool is_disconnected; /* the client disconnected while a stream waited */
 	bool streaming;
 	bool may_cork; /* TLS, and the connection stays open after the answer */

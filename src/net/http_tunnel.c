@@ -16,11 +16,6 @@
 
 enum { SOCKS_GREETED, SOCKS_LOGGED_IN, SOCKS_ASKED };
 
-static void append_bytes(struct bt_strbuf *out, const char *bytes, size_t length)
-{
-	bt_strbuf_append(out, bytes, length);
-}
-
 /* Fails the transfer, closes the connection and returns -1. */
 static int fail_transfer(
 	struct bt_http_client_connection *connection, const char *what, unsigned int code)
@@ -48,11 +43,9 @@ void bt_http_tunnel_start(struct bt_http_client_connection *connection)
 	struct bt_str user = connection->proxy_url.user;
 	connection->tunnel = tunnel;
 	if (is_socks(connection)) {
-		if (user.length != 0) {
-			append_bytes(&tunnel->out, "\x05\x02\x00\x02", 4);
-		} else {
-			append_bytes(&tunnel->out, "\x05\x01\x00", 3);
-		}
+		bool has_user = user.length != 0;
+		bt_strbuf_append(&tunnel->out, has_user ? "\x05\x02\x00\x02" : "\x05\x01\x00",
+			has_user ? 4 : 3);
 		return;
 	}
 	struct bt_strbuf address = {0};
@@ -152,7 +145,7 @@ static int read_socks(struct bt_http_client_connection *connection, struct bt_st
 			struct bt_strbuf *out = &connection->tunnel->out;
 			struct bt_str host = bt_strbuf_str(&connection->host);
 			struct bt_http_addresses addresses = {0};
-			append_bytes(out, "\x05\x01\x00", 3);
+			bt_strbuf_append(out, "\x05\x01\x00", 3);
 			if (bt_str_equal_without_case(host, BT_STR("localhost")) ||
 				!bt_http_lookup_literal(host, &addresses)) {
 				bt_strbuf_append_char(out, '\x03');

@@ -79,8 +79,7 @@ static void close_websocket(struct bt_http_websocket *websocket, uint16_t code)
 	}
 }
 
-/* Closes the WebSocket; libmicrohttpd ends the exchange in its next run. */
-static void end(struct bt_http_websocket *websocket)
+void bt_http_websocket_end(struct bt_http_websocket *websocket)
 {
 	struct bt_http_server *server = websocket->exchange->server;
 	bt_loop_remove_fd(server->loop, websocket->source);
@@ -214,7 +213,7 @@ static void send_frames(struct bt_http_websocket *websocket)
 				return;
 			}
 			if (count <= 0) {
-				end(websocket);
+				bt_http_websocket_end(websocket);
 				return;
 			}
 			websocket->sent += (size_t)count;
@@ -228,7 +227,7 @@ static void send_frames(struct bt_http_websocket *websocket)
 			 * could reset the connection before the client reads our frame.
 			 */
 			if (websocket->is_closed) {
-				end(websocket);
+				bt_http_websocket_end(websocket);
 			} else if (!websocket->is_awaited) {
 				websocket->is_awaited = true;
 				bt_http_server_await(exchange->server, exchange->connection);
@@ -241,7 +240,7 @@ static void send_frames(struct bt_http_websocket *websocket)
 			return;
 		}
 		if (count == BT_HTTP_STREAM_ABORT) {
-			end(websocket);
+			bt_http_websocket_end(websocket);
 			return;
 		}
 		if (count == BT_HTTP_STREAM_END) {
@@ -261,7 +260,7 @@ static void on_event(void *context, uint32_t directions)
 		bool is_idle = count < 0 && (errno == EAGAIN || errno == EINTR);
 		if ((count <= 0 && !is_idle) ||
 			(count > 0 && !take_input(websocket, buffer, (size_t)count))) {
-			end(websocket);
+			bt_http_websocket_end(websocket);
 			return;
 		}
 	}
@@ -312,7 +311,7 @@ static void on_upgraded(void *context, struct MHD_Connection *connection, void *
 	exchange->suspended = true; /* libmicrohttpd does not run it any more */
 	exchange->server->active_count--;
 	if (!watch_websocket(websocket) || !take_input(websocket, extra, extra_length)) {
-		end(websocket);
+		bt_http_websocket_end(websocket);
 		return;
 	}
 	send_frames(websocket);
@@ -346,9 +345,4 @@ void bt_http_websocket_resume(struct bt_http_websocket *websocket)
 	if (!websocket->is_closing && websocket->sent == websocket->out.length) {
 		send_frames(websocket);
 	}
-}
-
-void bt_http_websocket_end(struct bt_http_websocket *websocket)
-{
-	end(websocket);
 }

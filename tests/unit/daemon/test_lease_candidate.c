@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The LeaseCandidate over real sockets. Spec: 11 section 8.6. */
-#include "daemon/lease_candidate.h"
+#include "daemon/leader_election.h"
 
 #include <stdio.h>
 #include <string.h>
