@@ -334,15 +334,6 @@ static int check_selection(const struct bt_kubeconfig *file, const struct select
 	return code;
 }
 
-static enum bt_exec_interactive interactive_of(struct bt_str mode)
-{
-	if (bt_str_equal_c(mode, "Never")) {
-		return BT_EXEC_INTERACTIVE_NEVER;
-	}
-	return bt_str_equal_c(mode, "Always") ? BT_EXEC_INTERACTIVE_ALWAYS
-					      : BT_EXEC_INTERACTIVE_IF_AVAILABLE;
-}
-
 static const struct bt_client_exec *take_exec(const struct bt_kubeconfig_exec *exec,
 	const struct bt_kubeconfig_cluster *cluster, struct bt_arena *arena)
 {
@@ -361,7 +352,12 @@ static const struct bt_client_exec *take_exec(const struct bt_kubeconfig_exec *e
 	out->api_version = exec->api_version;
 	out->install_hint = exec->install_hint;
 	out->provide_cluster_info = exec->provide_cluster_info;
-	out->interactive_mode = interactive_of(exec->interactive_mode);
+	out->interactive_mode = BT_EXEC_INTERACTIVE_IF_AVAILABLE;
+	if (bt_str_equal_c(exec->interactive_mode, "Never")) {
+		out->interactive_mode = BT_EXEC_INTERACTIVE_NEVER;
+	} else if (bt_str_equal_c(exec->interactive_mode, "Always")) {
+		out->interactive_mode = BT_EXEC_INTERACTIVE_ALWAYS;
+	}
 	out->cluster_extension = BT_STR("");
 	for (uint32_t i = 0; i < cluster->extensions.count; i++) {
 		if (bt_str_equal_c(cluster->extensions.items[i].name, EXEC_EXTENSION)) {
@@ -520,10 +516,12 @@ static void take_service_ca(struct bt_client_config *config, struct bt_str path)
 	bt_strbuf_finish(&pem);
 }
 
-static int fill_in_cluster(
-	const char *folder, struct bt_client_config *config, struct berth_error *err)
+int bt_client_config_in_cluster(const struct bt_client_config_input *input,
+	struct bt_client_config *out_config, struct berth_error *err)
 {
+	struct bt_client_config config = {0};
 	struct bt_strbuf token = {0};
+	const char *folder = folder_of(input);
 	const char *host;
 	const char *port;
 
@@ -532,27 +530,18 @@ static int fill_in_cluster(
 			"unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and "
 			"KUBERNETES_SERVICE_PORT must be defined");
 	}
-	config->token_file = bt_arena_printf(&config->arena, "%s/token", folder);
+	config.token_file = bt_arena_printf(&config.arena, "%s/token", folder);
 	int code =
-		bt_client_file_read(config->token_file.data, BT_CLIENT_FILE_BYTES_MAX, &token, err);
+		bt_client_file_read(config.token_file.data, BT_CLIENT_FILE_BYTES_MAX, &token, err);
 	bt_strbuf_finish_wiped(&token);
-	if (code != 0) {
-		return code;
+	if (code == 0) {
+		take_service_ca(&config, bt_arena_printf(&config.arena, "%s/ca.crt", folder));
+		bool is_v6 = bt_str_find_char(bt_str_from(host), ':') >= 0;
+		config.server = bt_arena_printf(&config.arena, "https://%s%s%s:%s",
+			is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+		config.in_cluster = true;
+		code = client_config_derive_url(&config, err);
 	}
-	take_service_ca(config, bt_arena_printf(&config->arena, "%s/ca.crt", folder));
-	bool is_v6 = bt_str_find_char(bt_str_from(host), ':') >= 0;
-	config->server = bt_arena_printf(&config->arena, "https://%s%s%s:%s", is_v6 ? "[" : "",
-		host, is_v6 ? "]" : "", port);
-	config->in_cluster = true;
-	return client_config_derive_url(config, err);
-}
-
-int bt_client_config_in_cluster(
-	const char *folder, struct bt_client_config *out_config, struct berth_error *err)
-{
-	struct bt_client_config config = {0};
-	int code = fill_in_cluster(folder, &config, err);
-
 	if (code != 0) {
 		bt_client_config_finish(&config);
 		return code;
@@ -610,24 +599,6 @@ static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth
 	return code != 0 ? bt_error_wrap(err, code, "error loading config file \"%s\"", path) : 0;
 }
 
-/* Returns true if the in-cluster configuration was loaded. */
-static bool try_in_cluster(const char *folder, struct bt_client_config *out_config)
-{
-	struct berth_error cause = BERTH_ERROR_INIT;
-
-	BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
-		"Neither --kubeconfig nor --master was specified.  Using the inClusterConfig.  "
-		"This might not work.");
-	if (bt_client_config_in_cluster(folder, out_config, &cause) == 0) {
-		return true;
-	}
-	BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
-		"error creating inClusterConfig, falling back to default config: %s",
-		berth_error_message(&cause));
-	berth_error_finish(&cause);
-	return false;
-}
-
 static bool is_given(const char *text)
 {
 	return text != NULL && text[0] != '\0';
@@ -640,9 +611,17 @@ int bt_client_config_load(const struct bt_client_config_input *input,
 	struct bt_strbuf text = {0};
 	bool nothing = false;
 
-	if (!is_given(input->kubeconfig) && !is_given(input->master) &&
-		try_in_cluster(folder_of(input), out_config)) {
-		return 0;
+	if (!is_given(input->kubeconfig) && !is_given(input->master)) {
+		BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
+			"Neither --kubeconfig nor --master was specified.  Using the "
+			"inClusterConfig.  This might not work.");
+		if (bt_client_config_in_cluster(input, out_config, &cause) == 0) {
+			return 0;
+		}
+		BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
+			"error creating inClusterConfig, falling back to default config: %s",
+			berth_error_message(&cause));
+		berth_error_finish(&cause);
 	}
 	int code = read_kubeconfig(input->kubeconfig, &text, &cause);
 	if (code == 0) {
@@ -652,7 +631,7 @@ int bt_client_config_load(const struct bt_client_config_input *input,
 	bt_strbuf_finish_wiped(&text);
 	if (code != 0 && nothing && in_cluster_is_possible(folder_of(input))) {
 		berth_error_finish(&cause);
-		return bt_client_config_in_cluster(folder_of(input), out_config, err);
+		return bt_client_config_in_cluster(input, out_config, err);
 	}
 	return code != 0 ? bt_error_move(err, &cause) : 0;
 }

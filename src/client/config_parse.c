@@ -94,14 +94,8 @@ static int decode_data(struct bt_str *data, struct bt_arena *arena, struct berth
 /* Appends the path segments of `more` and resolves "." and "..". out is absolute, "" for "/". */
 static void append_segments(struct bt_strbuf *out, struct bt_str more)
 {
-	uint32_t at = 0;
-
-	while (at < more.length) {
-		struct bt_str rest = bt_str_sub(more, at, more.length);
-		int64_t slash = bt_str_find_char(rest, '/');
-		struct bt_str segment =
-			bt_str_sub(rest, 0, slash >= 0 ? (uint32_t)slash : rest.length);
-		at += segment.length + 1;
+	while (more.length != 0) {
+		struct bt_str segment = bt_str_cut(&more, '/');
 		if (segment.length == 0 || bt_str_equal_c(segment, ".")) {
 			continue;
 		}
@@ -423,36 +417,24 @@ static int select_context(struct merging *merging, const char *context, struct b
 	return code;
 }
 
-static int nothing_found(
-	const char *folder, struct bt_client_config *config, struct berth_error *err)
-{
-	const char *list = getenv("KUBECONFIG");
-	struct berth_error cause = BERTH_ERROR_INIT;
-
-	if (getenv("KUBERNETES_SERVICE_HOST") != NULL) {
-		int code = bt_client_config_in_cluster(folder, config, &cause);
-		return code != 0 ? bt_error_move(err, &cause) : 0;
-	}
-	return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-		"there is no kubeconfig: %s; name one with --kubeconfig FILE",
-		list != NULL && list[0] != '\0' ? "no file that KUBECONFIG lists exists"
-						: "KUBECONFIG is not set and ~/.kube/config does "
-						  "not exist");
-}
-
 int bt_client_config_load_context(const struct bt_client_config_input *input, const char *context,
 	struct bt_client_config *out_config, struct berth_error *err)
 {
-	const char *folder = input->service_account_folder != NULL
-		? input->service_account_folder
-		: "/var/run/secrets/kubernetes.io/serviceaccount";
 	struct merging merging = {0};
 	bool is_named = input->kubeconfig != NULL && input->kubeconfig[0] != '\0';
 	int code = is_named ? read_file(&merging, input->kubeconfig, err)
 			    : read_where_kubectl_looks(&merging, err);
 
 	if (code == 0 && merging.file_count == 0) {
-		code = nothing_found(folder, &merging.config, err);
+		const char *list = getenv("KUBECONFIG");
+		bool is_listed = list != NULL && list[0] != '\0';
+		code = getenv("KUBERNETES_SERVICE_HOST") != NULL
+			? bt_client_config_in_cluster(input, &merging.config, err)
+			: bt_error_set(err, BERTH_ERR_NOT_FOUND,
+				  "there is no kubeconfig: %s; name one with --kubeconfig FILE",
+				  is_listed ? "no file that KUBECONFIG lists exists"
+					    : "KUBECONFIG is not set and ~/.kube/config does "
+					      "not exist");
 	} else if (code == 0) {
 		code = select_context(&merging, context, err);
 	}

@@ -25,7 +25,7 @@ BT_MUST_USE int bt_kubeconfig_read(struct bt_str text, const char *path, struct 
 BT_MUST_USE int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	struct bt_client_config *config, bool *out_nothing, struct berth_error *err);
 
-/** In-cluster configuration (spec 13 section 5); folder: the service account's files. */
-BT_MUST_USE int bt_client_config_in_cluster(
-	const char *folder, struct bt_client_config *out_config, struct berth_error *err);
+/** In-cluster configuration (spec 13 section 5). */
+BT_MUST_USE int bt_client_config_in_cluster(const struct bt_client_config_input *input,
+	struct bt_client_config *out_config, struct berth_error *err);
 #endif

@@ -240,12 +240,10 @@ static void make_environment(
 	const struct bt_client_exec *exec, struct bt_str info, struct texts *out)
 {
 	for (char **at = environ; at != NULL && *at != NULL; at++) {
-		struct bt_str entry = bt_str_from(*at);
-		int64_t equals = bt_str_find_char(entry, '=');
-		struct bt_str name =
-			bt_str_sub(entry, 0, equals >= 0 ? (uint32_t)equals : entry.length);
+		struct bt_str rest = bt_str_from(*at);
+		struct bt_str name = bt_str_cut(&rest, '=');
 		if (!is_replaced(exec, 0, name)) {
-			push_text(out, entry);
+			push_text(out, bt_str_from(*at));
 		}
 	}
 	for (uint32_t i = 0; i < exec->env.count; i++) {
@@ -275,10 +273,7 @@ static bool find_program(struct bt_str command, struct bt_strbuf *out)
 		return true;
 	}
 	while (rest.length > 0) {
-		int64_t colon = bt_str_find_char(rest, ':');
-		struct bt_str folder =
-			bt_str_sub(rest, 0, colon >= 0 ? (uint32_t)colon : rest.length);
-		rest = bt_str_sub(rest, folder.length + 1, rest.length);
+		struct bt_str folder = bt_str_cut(&rest, ':');
 		/*
 		 * as Go: relative folders are skipped, so that no program of the working directory
 		 * runs

@@ -58,38 +58,6 @@ static bool transport_exec_ready(struct bt_transport *transport)
 	return false;
 }
 
-/** Handles a 401 for a request that used credentials of this generation: starts a new run. */
-static void transport_exec_refused(struct bt_transport *transport, uint32_t generation)
-{
-	struct bt_transport_exec *exec = &transport->exec;
-	struct berth_error cause = BERTH_ERROR_INIT;
-
-	if (!exec->active || exec->run != NULL || generation != exec->generation) {
-		return;
-	}
-	if (start_run(transport, true, &cause) != 0) {
-		BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "refreshing credentials: %s",
-			berth_error_message(&cause));
-		berth_error_finish(&cause);
-	}
-}
-
-static void count_run(struct bt_transport *transport, struct bt_exec_result result)
-{
-	static const char *const names[] = {"no_error", "plugin_execution_error",
-		"plugin_not_found_error", "client_internal_error"};
-	char code[16];
-	struct bt_str values[2];
-
-	if (transport->exec_calls == NULL) {
-		return;
-	}
-	(void)snprintf(code, sizeof(code), "%d", result.exit_code);
-	values[0] = bt_str_from(code);
-	values[1] = bt_str_from(names[result.end]);
-	bt_metric_add(bt_metric_cell(transport->exec_calls, values), 1);
-}
-
 /* Adds the install hint to `executable not found`, ten times per hour at most. */
 static void add_hint(struct bt_transport *transport, int64_t now_ns, struct berth_error *err)
 {
@@ -141,7 +109,14 @@ static int end_run(struct bt_transport *transport, int64_t now_ns, struct berth_
 	struct bt_str output;
 	int code = bt_exec_run_output(exec->run, &output, &result, err);
 
-	count_run(transport, result);
+	if (transport->exec_calls != NULL) {
+		static const char *const names[] = {"no_error", "plugin_execution_error",
+			"plugin_not_found_error", "client_internal_error"};
+		char text[16];
+		(void)snprintf(text, sizeof(text), "%d", result.exit_code);
+		const struct bt_str values[] = {bt_str_from(text), bt_str_from(names[result.end])};
+		bt_metric_add(bt_metric_cell(transport->exec_calls, values), 1);
+	}
 	if (code != 0 && result.end == BT_EXEC_NOT_FOUND_ERROR) {
 		add_hint(transport, now_ns, err);
 	}
@@ -248,7 +223,15 @@ static void transfer_done(
 			bt_loop_now_ns(call->transport->loop));
 	}
 	if (outcome->answered && outcome->code == 401 && call->generation != 0) {
-		transport_exec_refused(call->transport, call->generation);
+		/* A new run, unless the credentials are newer than the request's. */
+		const struct bt_transport_exec *exec = &call->transport->exec;
+		struct berth_error cause = BERTH_ERROR_INIT;
+		if (exec->active && exec->run == NULL && call->generation == exec->generation &&
+			start_run(call->transport, true, &cause) != 0) {
+			BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "refreshing credentials: %s",
+				berth_error_message(&cause));
+			berth_error_finish(&cause);
+		}
 	}
 	end_call(call, transfer, outcome);
 }

@@ -401,15 +401,17 @@ static void take_extra(void *context, struct bt_str name, struct bt_str value)
 static enum answer try_front(struct bt_authentication *authentication, const struct shown *shown)
 {
 	const struct bt_trust *trust = authentication->authenticator->setup.trust;
-	const struct bt_trust_headers *headers = bt_trust_headers(trust);
+	const struct bt_trust_names *allowed = bt_trust_list(trust, BT_TRUST_ALLOWED_NAMES);
+	const struct bt_trust_names *groups = bt_trust_list(trust, BT_TRUST_GROUP);
+	const struct bt_trust_names *prefixes = bt_trust_list(trust, BT_TRUST_EXTRA_PREFIX);
 	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
 	enum answer answer = verify(authentication, shown, bt_trust_front_ca(trust), &subject);
 	if (answer != ANSWER_USER) {
 		return answer;
 	}
-	bool is_allowed = headers->allowed.names.count == 0;
-	for (uint32_t i = 0; i < headers->allowed.names.count && !is_allowed; i++) {
-		is_allowed = bt_str_equal(headers->allowed.names.items[i], subject.common_name);
+	bool is_allowed = allowed->names.count == 0;
+	for (uint32_t i = 0; i < allowed->names.count && !is_allowed; i++) {
+		is_allowed = bt_str_equal(allowed->names.items[i], subject.common_name);
 	}
 	if (!is_allowed) {
 		struct bt_strbuf text = {0};
@@ -419,22 +421,22 @@ static enum answer try_front(struct bt_authentication *authentication, const str
 		bt_strbuf_finish(&text);
 		return ANSWER_ERROR;
 	}
-	struct bt_str name = first_value(shown->exchange, &headers->username);
+	struct bt_str name = first_value(shown->exchange, bt_trust_list(trust, BT_TRUST_USERNAME));
 	if (name.length == 0) {
 		return ANSWER_NONE;
 	}
 	struct bt_caller *caller = authentication->caller;
 	struct bt_strbuf header = {0};
 	caller->name = bt_arena_str(authentication->arena, name);
-	caller->uid =
-		bt_arena_str(authentication->arena, first_value(shown->exchange, &headers->uid));
-	for (uint32_t i = 0; i < headers->group.names.count; i++) {
-		bt_strbuf_set(&header, headers->group.names.items[i]);
+	caller->uid = bt_arena_str(authentication->arena,
+		first_value(shown->exchange, bt_trust_list(trust, BT_TRUST_UID)));
+	for (uint32_t i = 0; i < groups->names.count; i++) {
+		bt_strbuf_set(&header, groups->names.items[i]);
 		bt_http_each_header(
 			shown->exchange, bt_strbuf_c(&header), take_group, authentication);
 	}
-	for (uint32_t i = 0; i < headers->extra_prefix.names.count; i++) {
-		struct extra_walk walk = {authentication, headers->extra_prefix.names.items[i]};
+	for (uint32_t i = 0; i < prefixes->names.count; i++) {
+		struct extra_walk walk = {authentication, prefixes->names.items[i]};
 		bt_http_each_header_prefixed(shown->exchange, walk.prefix, take_extra, &walk);
 	}
 	bt_strbuf_finish(&header);

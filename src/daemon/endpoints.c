@@ -75,28 +75,22 @@ static struct bt_str target_of(struct call *call)
 		query.length != 0 ? "?" : "", BT_STR_ARG(query));
 }
 
-static void log_request(struct call *call, uint16_t code)
-{
-	struct bt_strbuf address = {0};
-	if (!BT_LOG_ENABLED(3)) {
-		return;
-	}
-	bt_http_peer_address(call->exchange, &address);
-	BT_LOG_INFO(3, "HTTP", BT_LOG_STR("verb", bt_http_method(call->exchange)),
-		BT_LOG_STR("URI", target_of(call)),
-		BT_LOG_DURATION(
-			"latency", bt_loop_now_ns(call->endpoints->options.loop) - call->begun_ns),
-		BT_LOG_STR("userAgent", bt_http_header(call->exchange, "User-Agent")),
-		BT_LOG_CSTR("audit-ID", ""), BT_LOG_STR("srcIP", bt_strbuf_str(&address)),
-		BT_LOG_INT("resp", code));
-	bt_strbuf_finish(&address);
-}
-
 /** reply: consumed. */
 static void answer(struct call *call, struct bt_reply *reply)
 {
 	stop_waiting(call);
-	log_request(call, reply->code);
+	if (BT_LOG_ENABLED(3)) {
+		struct bt_strbuf address = {0};
+		int64_t now_ns = bt_loop_now_ns(call->endpoints->options.loop);
+		bt_http_peer_address(call->exchange, &address);
+		BT_LOG_INFO(3, "HTTP", BT_LOG_STR("verb", bt_http_method(call->exchange)),
+			BT_LOG_STR("URI", target_of(call)),
+			BT_LOG_DURATION("latency", now_ns - call->begun_ns),
+			BT_LOG_STR("userAgent", bt_http_header(call->exchange, "User-Agent")),
+			BT_LOG_CSTR("audit-ID", ""), BT_LOG_STR("srcIP", bt_strbuf_str(&address)),
+			BT_LOG_INT("resp", reply->code));
+		bt_strbuf_finish(&address);
+	}
 	bt_http_add_header(call->exchange, "Cache-Control", BT_STR("no-cache, private"));
 	for (uint32_t i = 0; i < reply->header_count; i++) {
 		bt_http_add_header(call->exchange, reply->headers[i].name, reply->headers[i].value);
@@ -104,56 +98,39 @@ static void answer(struct call *call, struct bt_reply *reply)
 	bt_http_answer(call->exchange, reply->code, &reply->body);
 }
 
-static void answer_forbidden(struct call *call, struct bt_str reason)
-{
-	struct bt_page_request request = request_of(call);
-	struct bt_reply reply = {.code = 0};
-	struct bt_strbuf message = {0};
-	bt_strbuf_append_c(&message, "forbidden: User ");
-	bt_strbuf_append_quoted(&message, call->caller.name);
-	bt_strbuf_printf(&message, " cannot %s path ", bt_strbuf_c(&call->verb));
-	bt_strbuf_append_quoted(&message, bt_strbuf_str(&call->path));
-	if (reason.length != 0) {
-		bt_strbuf_append_c(&message, ": ");
-		bt_strbuf_append_str(&message, reason);
-	}
-	bt_reply_status(&reply, &request, 403, "Forbidden", bt_strbuf_str(&message), true);
-	bt_strbuf_finish(&message);
-	answer(call, &reply);
-}
-
-static void answer_failure(struct call *call, struct bt_str error)
-{
-	struct bt_reply reply = {.code = 0};
-	struct bt_strbuf text = {0};
-	bt_strbuf_append_quoted(&text, target_of(call));
-	bt_strbuf_append_c(&text, ": ");
-	bt_strbuf_append_str(&text, error);
-	bt_reply_plain(&reply, 500);
-	bt_strbuf_append_c(&reply.body, "Internal Server Error: ");
-	bt_html_escape(bt_strbuf_str(&text), false, &reply.body);
-	bt_strbuf_append_char(&reply.body, '\n');
-	bt_strbuf_finish(&text);
-	answer(call, &reply);
-}
-
 static void on_authorized(void *context, enum bt_verdict verdict, struct bt_str text)
 {
 	struct call *call = context;
 	struct bt_page_request request = request_of(call);
 	struct bt_reply reply = {.code = 0};
+	struct bt_strbuf message = {0};
 	switch (verdict) {
 	case BT_VERDICT_ALLOWED:
 		bt_pages_answer(call->endpoints->pages, &request, bt_clock_wall_ns(), &reply);
-		answer(call, &reply);
 		break;
 	case BT_VERDICT_DENIED:
-		answer_forbidden(call, text);
+		bt_strbuf_append_c(&message, "forbidden: User ");
+		bt_strbuf_append_quoted(&message, call->caller.name);
+		bt_strbuf_printf(&message, " cannot %s path ", bt_strbuf_c(&call->verb));
+		bt_strbuf_append_quoted(&message, bt_strbuf_str(&call->path));
+		if (text.length != 0) {
+			bt_strbuf_append_c(&message, ": ");
+			bt_strbuf_append_str(&message, text);
+		}
+		bt_reply_status(&reply, &request, 403, "Forbidden", bt_strbuf_str(&message), true);
 		break;
 	case BT_VERDICT_FAILED:
-		answer_failure(call, text);
+		bt_strbuf_append_quoted(&message, target_of(call));
+		bt_strbuf_append_c(&message, ": ");
+		bt_strbuf_append_str(&message, text);
+		bt_reply_plain(&reply, 500);
+		bt_strbuf_append_c(&reply.body, "Internal Server Error: ");
+		bt_html_escape(bt_strbuf_str(&message), false, &reply.body);
+		bt_strbuf_append_char(&reply.body, '\n');
 		break;
 	}
+	bt_strbuf_finish(&message);
+	answer(call, &reply);
 }
 
 static void on_authenticated(void *context, bool is_known)

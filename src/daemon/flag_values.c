@@ -186,15 +186,6 @@ static int parse_float(const char *text, float *out_real, struct berth_error *er
 	return 0;
 }
 
-static int check_quantity(struct bt_str text, struct berth_error *err)
-{
-	struct bt_arena arena = {0};
-	struct bt_quantity quantity;
-	int code = bt_quantity_parse(text, &arena, &quantity, err);
-	bt_arena_finish(&arena);
-	return code;
-}
-
 bool bt_comma_next(struct bt_str *text, struct bt_str *out_item)
 {
 	while (text->length > 0) {
@@ -340,6 +331,7 @@ static int set_by_kind(
 	struct bt_daemon_flag_value *value, const char *text, struct berth_error *err)
 {
 	struct bt_str copy = bt_arena_str(value->arena, bt_str_from(text));
+	struct bt_quantity quantity;
 	value->text = copy;
 	switch (value->row->kind) {
 	case BT_FLAG_KIND_BOOL:
@@ -366,7 +358,7 @@ static int set_by_kind(
 	case BT_FLAG_KIND_DURATION:
 		return bt_duration_parse(copy, &value->number, err);
 	case BT_FLAG_KIND_QUANTITY:
-		return check_quantity(copy, err);
+		return bt_quantity_parse(copy, value->arena, &quantity, err);
 	case BT_FLAG_KIND_STRINGS:
 		return csv_split(copy, take_text, value, err);
 	case BT_FLAG_KIND_INTS:

@@ -174,20 +174,6 @@ static void write_pair(struct bt_json_writer *writer, const struct bt_log_pair *
 	bt_strbuf_finish(&text);
 }
 
-/** Milliseconds since 1970, the microseconds as a fraction. */
-static void write_milliseconds(struct bt_json_writer *writer, int64_t now_ns)
-{
-	struct bt_strbuf text = {0};
-	bt_strbuf_printf(&text, "%lld.%03d", (long long)(now_ns / BT_NS_PER_MS),
-		(int)(now_ns % BT_NS_PER_MS / 1000));
-	while (text.data[text.length - 1] == '0') {
-		text.length--;
-	}
-	text.length -= text.data[text.length - 1] == '.' ? 1 : 0;
-	bt_json_write_raw(writer, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-}
-
 static void format_json(const struct bt_log_record *record, int64_t now_ns, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer;
@@ -199,10 +185,17 @@ static void format_json(const struct bt_log_record *record, int64_t now_ns, stru
 	writer.escape_html = false; /* "&{MilliCPU:..." stays readable */
 	bt_json_begin_object(&writer);
 	bt_json_write_name_c(&writer, "ts");
-	write_milliseconds(&writer, now_ns);
-	bt_json_write_name_c(&writer, "caller");
+	/* Milliseconds since 1970, the microseconds as a fraction. */
 	struct bt_strbuf text = {0};
-	bt_strbuf_append_str(&text, file_name(record->file));
+	bt_strbuf_printf(&text, "%lld.%03d", (long long)(now_ns / BT_NS_PER_MS),
+		(int)(now_ns % BT_NS_PER_MS / 1000));
+	while (text.data[text.length - 1] == '0') {
+		text.length--;
+	}
+	text.length -= text.data[text.length - 1] == '.' ? 1 : 0;
+	bt_json_write_raw(&writer, bt_strbuf_str(&text));
+	bt_json_write_name_c(&writer, "caller");
+	bt_strbuf_set(&text, file_name(record->file));
 	bt_strbuf_printf(&text, ":%d", record->line);
 	bt_json_write_str(&writer, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
@@ -230,25 +223,6 @@ void bt_klog_format(enum bt_klog_format format, const struct bt_log_record *reco
 	}
 }
 
-/**
- * Write a whole line in one piece, so that lines of processes that share the stream do not mix.
- * Lines are lost if the reader has closed the stream, or if the stream does not block and is full.
- */
-static void write_out(int fd, const char *data, size_t length)
-{
-	while (length > 0) {
-		ssize_t written = write(fd, data, length);
-		if (written < 0 && errno == EINTR) {
-			continue;
-		}
-		if (written <= 0) {
-			return;
-		}
-		data += written;
-		length -= (size_t)written;
-	}
-}
-
 static void write_record(void *context, const struct bt_log_record *record)
 {
 	bool to_output = klog.options->split_stream && record->severity == BT_LOG_SEVERITY_INFO;
@@ -256,7 +230,21 @@ static void write_record(void *context, const struct bt_log_record *record)
 	(void)context;
 	bt_strbuf_reset(&klog.line);
 	bt_klog_format(klog.options->format, record, bt_clock_wall_ns(), (int)getpid(), &klog.line);
-	write_out(to_output ? STDOUT_FILENO : STDERR_FILENO, klog.line.data, klog.line.length);
+	/*
+	 * Write the whole line in one piece, so that lines of processes that share the stream do
+	 * not mix. Lines are lost if the reader has closed the stream, or if the stream does not
+	 * block and is full.
+	 */
+	size_t done = 0;
+	while (done < klog.line.length) {
+		ssize_t written = write(to_output ? STDOUT_FILENO : STDERR_FILENO,
+			klog.line.data + done, klog.line.length - done);
+		if (written > 0) {
+			done += (size_t)written;
+		} else if (written == 0 || errno != EINTR) {
+			break;
+		}
+	}
 	if (klog.line.capacity > BT_KLOG_LINE_KEPT_BYTES) {
 		bt_strbuf_finish(&klog.line);
 	}

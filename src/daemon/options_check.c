@@ -355,57 +355,6 @@ void bt_serving_validate(const struct bt_daemon_options *options, struct bt_conf
 	}
 }
 
-struct cipher_suite {
-	const char *name;
-	bool insecure;
-};
-
-static const struct cipher_suite cipher_suites[] = {
-	{"TLS_AES_128_GCM_SHA256", false},
-	{"TLS_AES_256_GCM_SHA384", false},
-	{"TLS_CHACHA20_POLY1305_SHA256", false},
-	{"TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA", false},
-	{"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", false},
-	{"TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA", false},
-	{"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", false},
-	{"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305", false},
-	{"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", false},
-	{"TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", false},
-	{"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", false},
-	{"TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA", false},
-	{"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", false},
-	{"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305", false},
-	{"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", false},
-	{"TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256", true},
-	{"TLS_ECDHE_ECDSA_WITH_RC4_128_SHA", true},
-	{"TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA", true},
-	{"TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256", true},
-	{"TLS_ECDHE_RSA_WITH_RC4_128_SHA", true},
-	{"TLS_RSA_WITH_3DES_EDE_CBC_SHA", true},
-	{"TLS_RSA_WITH_AES_128_CBC_SHA", true},
-	{"TLS_RSA_WITH_AES_128_CBC_SHA256", true},
-	{"TLS_RSA_WITH_AES_128_GCM_SHA256", true},
-	{"TLS_RSA_WITH_AES_256_CBC_SHA", true},
-	{"TLS_RSA_WITH_AES_256_GCM_SHA384", true},
-	{"TLS_RSA_WITH_RC4_128_SHA", true},
-};
-
-static int check_cipher_suite(struct bt_str name, struct berth_error *err)
-{
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(cipher_suites); i++) {
-		if (bt_str_equal_c(name, cipher_suites[i].name)) {
-			if (cipher_suites[i].insecure) {
-				BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
-					"Use of insecure cipher '%s' detected.",
-					cipher_suites[i].name);
-			}
-			return 0;
-		}
-	}
-	return bt_error_set(err, BERTH_ERR_INVALID,
-		"Cipher suite %.*s not supported or doesn't exist", BT_STR_ARG(name));
-}
-
 static int check_curves(const struct bt_serving_options *serving, struct berth_error *err)
 {
 	const int32_t *curves = serving->curve_preferences.items;
@@ -436,7 +385,15 @@ int bt_serving_check(const struct bt_daemon_options *options, struct berth_error
 		return 0; /* no server is built */
 	}
 	for (uint32_t i = 0; i < serving->cipher_suites.count && code == 0; i++) {
-		code = check_cipher_suite(serving->cipher_suites.items[i], err);
+		const char *name = serving->cipher_suites.items[i].data; /* zero-terminated */
+		bool is_insecure = false;
+		if (!bt_tls_cipher_suite_is_known(name, &is_insecure)) {
+			code = bt_error_set(err, BERTH_ERR_INVALID,
+				"Cipher suite %s not supported or doesn't exist", name);
+		} else if (is_insecure) {
+			BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
+				"Use of insecure cipher '%s' detected.", name);
+		}
 	}
 	if (code == 0) {
 		enum bt_tls_version version;

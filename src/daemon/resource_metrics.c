@@ -22,49 +22,20 @@ enum process_family {
 	PROCESS__COUNT,
 };
 
-static const struct bt_metric_description process_families[] = {
-	[PROCESS_CPU] =
-		{
-			.name = "process_cpu_seconds_total",
-			.help = "Total user and system CPU time spent in seconds.",
-			.type = BT_METRIC_COUNTER,
-		},
-	[PROCESS_OPEN_FILES] =
-		{
-			.name = "process_open_fds",
-			.help = "Number of open file descriptors.",
-			.type = BT_METRIC_GAUGE,
-		},
-	[PROCESS_MAX_FILES] =
-		{
-			.name = "process_max_fds",
-			.help = "Maximum number of open file descriptors.",
-			.type = BT_METRIC_GAUGE,
-		},
-	[PROCESS_VIRTUAL] =
-		{
-			.name = "process_virtual_memory_bytes",
-			.help = "Virtual memory size in bytes.",
-			.type = BT_METRIC_GAUGE,
-		},
-	[PROCESS_MAX_VIRTUAL] =
-		{
-			.name = "process_virtual_memory_max_bytes",
-			.help = "Maximum amount of virtual memory available in bytes.",
-			.type = BT_METRIC_GAUGE,
-		},
-	[PROCESS_RESIDENT] =
-		{
-			.name = "process_resident_memory_bytes",
-			.help = "Resident memory size in bytes.",
-			.type = BT_METRIC_GAUGE,
-		},
-	[PROCESS_START] =
-		{
-			.name = "process_start_time_seconds",
-			.help = "Start time of the process since unix epoch in seconds.",
-			.type = BT_METRIC_GAUGE,
-		},
+static const struct {
+	const char *name;
+	const char *help;
+} process_families[] = {
+	[PROCESS_CPU] = {"process_cpu_seconds_total",
+		"Total user and system CPU time spent in seconds."},
+	[PROCESS_OPEN_FILES] = {"process_open_fds", "Number of open file descriptors."},
+	[PROCESS_MAX_FILES] = {"process_max_fds", "Maximum number of open file descriptors."},
+	[PROCESS_VIRTUAL] = {"process_virtual_memory_bytes", "Virtual memory size in bytes."},
+	[PROCESS_MAX_VIRTUAL] = {"process_virtual_memory_max_bytes",
+		"Maximum amount of virtual memory available in bytes."},
+	[PROCESS_RESIDENT] = {"process_resident_memory_bytes", "Resident memory size in bytes."},
+	[PROCESS_START] = {"process_start_time_seconds",
+		"Start time of the process since unix epoch in seconds."},
 };
 
 /** The fields used of /proc/self/stat. */
@@ -75,9 +46,19 @@ struct process_status {
 	uint64_t resident_pages;
 };
 
-static struct bt_metric_cell *process_cell(struct bt_metrics *metrics, enum process_family family)
+static struct bt_metric *register_process(struct bt_metrics *metrics, enum process_family family)
 {
-	return bt_metric_only(bt_metrics_register(metrics, &process_families[family]));
+	const struct bt_metric_description description = {
+		.name = process_families[family].name,
+		.help = process_families[family].help,
+		.type = family == PROCESS_CPU ? BT_METRIC_COUNTER : BT_METRIC_GAUGE,
+	};
+	return bt_metrics_register(metrics, &description);
+}
+
+static void set_process(struct bt_metrics *metrics, enum process_family family, double value)
+{
+	bt_metric_set(bt_metric_only(register_process(metrics, family)), value);
 }
 
 /** Read the beginning of a file, zero-terminated; "" if it cannot be read. */
@@ -120,19 +101,6 @@ static bool read_status(struct process_status *out)
 	return true;
 }
 
-static bool read_boot_seconds(double *out_seconds)
-{
-	char text[16384];
-
-	read_file("/proc/stat", text, sizeof(text));
-	const char *at = strstr(text, "\nbtime ");
-	if (at == NULL) {
-		return false;
-	}
-	*out_seconds = strtod(at + strlen("\nbtime "), NULL);
-	return true;
-}
-
 /** The directory itself takes one descriptor while it is read, which is subtracted. */
 static bool count_open_files(uint32_t *out_count)
 {
@@ -162,31 +130,31 @@ static void collect_process(void *context)
 	double ticks = (double)sysconf(_SC_CLK_TCK);
 	struct process_status status;
 	uint32_t open_files;
-	double boot;
-
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		bt_metric_set(
-			process_cell(metrics, PROCESS_MAX_FILES), limit_value(limit.rlim_cur));
+		set_process(metrics, PROCESS_MAX_FILES, limit_value(limit.rlim_cur));
 	}
 	if (getrlimit(RLIMIT_AS, &limit) == 0) {
-		bt_metric_set(
-			process_cell(metrics, PROCESS_MAX_VIRTUAL), limit_value(limit.rlim_cur));
+		set_process(metrics, PROCESS_MAX_VIRTUAL, limit_value(limit.rlim_cur));
 	}
 	if (count_open_files(&open_files)) {
-		bt_metric_set(process_cell(metrics, PROCESS_OPEN_FILES), open_files);
+		set_process(metrics, PROCESS_OPEN_FILES, open_files);
 	}
 	if (!read_status(&status)) {
 		return;
 	}
-	bt_metric_set(process_cell(metrics, PROCESS_CPU), (double)status.cpu_ticks / ticks);
-	bt_metric_set(process_cell(metrics, PROCESS_VIRTUAL), (double)status.virtual_bytes);
-	bt_metric_set(process_cell(metrics, PROCESS_RESIDENT),
+	set_process(metrics, PROCESS_CPU, (double)status.cpu_ticks / ticks);
+	set_process(metrics, PROCESS_VIRTUAL, (double)status.virtual_bytes);
+	set_process(metrics, PROCESS_RESIDENT,
 		(double)status.resident_pages * (double)sysconf(_SC_PAGESIZE));
-	if (read_boot_seconds(&boot)) {
-		bt_metric_set(process_cell(metrics, PROCESS_START),
-			boot + (double)status.start_ticks / ticks);
+	char text[16384];
+	read_file("/proc/stat", text, sizeof(text));
+	const char *boot = strstr(text, "\nbtime ");
+	if (boot != NULL) {
+		set_process(metrics, PROCESS_START,
+			strtod(boot + strlen("\nbtime "), NULL) +
+				(double)status.start_ticks / ticks);
 	}
 }
 
@@ -249,7 +217,7 @@ void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_bui
 	const struct bt_versions *versions, const struct bt_gates *gates)
 {
 	for (uint32_t i = 0; i < PROCESS__COUNT; i++) {
-		(void)bt_metrics_register(metrics, &process_families[i]);
+		(void)register_process(metrics, (enum process_family)i);
 	}
 	bt_metrics_add_collector(metrics, collect_process, metrics);
 	char minor[16];

@@ -41,33 +41,6 @@ static char *copy_text(struct bt_str text)
 	return bt_strndup(text.data != NULL ? text.data : "", text.length);
 }
 
-static int read_files(
-	const struct pair *pair, struct bt_certificate_pair *out_pem, struct berth_error *err)
-{
-	struct bt_certificate_pair pem = {.key = {0}};
-	int result =
-		bt_client_file_read(pair->certificate_file, FILE_BYTES_MAX, &pem.certificate, err);
-	if (result == 0) {
-		result = bt_client_file_read(pair->key_file, FILE_BYTES_MAX, &pem.key, err);
-	}
-	if (result == 0) {
-		result = bt_client_pem_check_pair(
-			bt_strbuf_str(&pem.certificate), bt_strbuf_str(&pem.key), err);
-	}
-	if (result != 0) {
-		bt_certificate_pair_finish(&pem);
-		/* Errors name the flag, so that users know where to look. */
-		return pair->is_sni
-			? bt_error_wrap(err, result, "--tls-sni-cert-key \"%s,%s\"",
-				  pair->certificate_file, pair->key_file)
-			: bt_error_wrap(err, result,
-				  "--tls-cert-file \"%s\", --tls-private-key-file \"%s\"",
-				  pair->certificate_file, pair->key_file);
-	}
-	*out_pem = pem;
-	return 0;
-}
-
 static void stamp(const struct pair *pair, struct bt_client_file_stamp *out_certificate,
 	struct bt_client_file_stamp *out_key)
 {
@@ -82,33 +55,34 @@ static int pair_read(struct pair *pair, bool *out_changed, struct berth_error *e
 	struct bt_client_file_stamp certificate_stamp;
 	struct bt_client_file_stamp key_stamp;
 	stamp(pair, &certificate_stamp, &key_stamp);
-	int result = read_files(pair, &pem, err);
+	int result =
+		bt_client_file_read(pair->certificate_file, FILE_BYTES_MAX, &pem.certificate, err);
+	if (result == 0) {
+		result = bt_client_file_read(pair->key_file, FILE_BYTES_MAX, &pem.key, err);
+	}
+	struct bt_str certificate = bt_strbuf_str(&pem.certificate);
+	struct bt_str key = bt_strbuf_str(&pem.key);
+	if (result == 0) {
+		result = bt_client_pem_check_pair(certificate, key, err);
+	}
 	if (result != 0) {
-		return result;
+		bt_certificate_pair_finish(&pem);
+		/* Errors name the flag, so that users know where to look. */
+		return pair->is_sni
+			? bt_error_wrap(err, result, "--tls-sni-cert-key \"%s,%s\"",
+				  pair->certificate_file, pair->key_file)
+			: bt_error_wrap(err, result,
+				  "--tls-cert-file \"%s\", --tls-private-key-file \"%s\"",
+				  pair->certificate_file, pair->key_file);
 	}
 	pair->certificate_stamp = certificate_stamp;
 	pair->key_stamp = key_stamp;
-	*out_changed = !(bt_str_equal(bt_strbuf_str(&pair->pem.certificate),
-				 bt_strbuf_str(&pem.certificate)) &&
-		bt_str_equal(bt_strbuf_str(&pair->pem.key), bt_strbuf_str(&pem.key)));
-	if (*out_changed) {
-		bt_certificate_pair_finish(&pair->pem);
-		pair->pem = pem;
-	} else {
-		bt_certificate_pair_finish(&pem);
-	}
+	*out_changed = !bt_str_equal(bt_strbuf_str(&pair->pem.certificate), certificate) ||
+		!bt_str_equal(bt_strbuf_str(&pair->pem.key), key);
+	struct bt_certificate_pair old = pair->pem;
+	pair->pem = pem;
+	bt_certificate_pair_finish(&old);
 	return 0;
-}
-
-static void log_error_once(struct pair *pair, const struct berth_error *err)
-{
-	const char *text = berth_error_message(err);
-	if (pair->complaint != NULL && strcmp(pair->complaint, text) == 0) {
-		return;
-	}
-	BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s", text);
-	bt_free(pair->complaint);
-	pair->complaint = bt_strndup(text, strlen(text));
 }
 
 static bool pair_refresh(struct pair *pair, bool is_due)
@@ -127,7 +101,12 @@ static bool pair_refresh(struct pair *pair, bool is_due)
 	}
 	if (pair_read(pair, &has_changed, &err) != 0) {
 		/* perhaps only one of the two files was replaced yet; they are read again later */
-		log_error_once(pair, &err);
+		const char *text = berth_error_message(&err);
+		if (pair->complaint == NULL || strcmp(pair->complaint, text) != 0) {
+			BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s", text);
+			bt_free(pair->complaint);
+			pair->complaint = bt_strndup(text, strlen(text));
+		}
 		berth_error_finish(&err);
 		return false;
 	}

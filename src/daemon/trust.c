@@ -23,9 +23,9 @@ struct bt_trust {
 	struct bt_prng prng;
 	struct bt_trust_bundle client;
 	struct bt_trust_bundle front;
-	struct bt_arena arena; /* of the texts in headers */
-	struct bt_trust_headers headers;
-	bool is_flagged; /* headers and front come from flags, not from the ConfigMap */
+	struct bt_arena arena; /* of the texts in lists */
+	struct bt_trust_names lists[BT_TRUST__LISTS];
+	bool is_flagged; /* lists and front come from flags, not from the ConfigMap */
 	int64_t check_ns;
 	int64_t read_ns;
 
@@ -101,34 +101,28 @@ static int read_names(struct bt_trust *trust, const struct bt_json_value *data, 
 	return 0;
 }
 
-static void reset_headers(struct bt_trust *trust)
+static void reset_lists(struct bt_trust *trust)
 {
-	bt_vec_finish(&trust->headers.username.names);
-	bt_vec_finish(&trust->headers.uid.names);
-	bt_vec_finish(&trust->headers.group.names);
-	bt_vec_finish(&trust->headers.extra_prefix.names);
-	bt_vec_finish(&trust->headers.allowed.names);
+	for (size_t i = 0; i < BT_TRUST__LISTS; i++) {
+		bt_vec_finish(&trust->lists[i].names);
+	}
 	bt_arena_reset(&trust->arena);
 }
 
-static int read_headers(
+static int read_lists(
 	struct bt_trust *trust, const struct bt_json_value *data, struct berth_error *err)
 {
-	struct bt_trust_headers *headers = &trust->headers;
-	const struct {
-		const char *key;
-		struct bt_trust_names *names;
-	} lists[] = {
-		{"requestheader-username-headers", &headers->username},
-		{"requestheader-uid-headers", &headers->uid},
-		{"requestheader-group-headers", &headers->group},
-		{"requestheader-extra-headers-prefix", &headers->extra_prefix},
-		{"requestheader-allowed-names", &headers->allowed},
+	static const char *const keys[] = {
+		[BT_TRUST_USERNAME] = "requestheader-username-headers",
+		[BT_TRUST_UID] = "requestheader-uid-headers",
+		[BT_TRUST_GROUP] = "requestheader-group-headers",
+		[BT_TRUST_EXTRA_PREFIX] = "requestheader-extra-headers-prefix",
+		[BT_TRUST_ALLOWED_NAMES] = "requestheader-allowed-names",
 	};
 	int result = 0;
-	reset_headers(trust);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists) && result == 0; i++) {
-		result = read_names(trust, data, lists[i].key, lists[i].names, err);
+	reset_lists(trust);
+	for (size_t i = 0; i < BT_TRUST__LISTS && result == 0; i++) {
+		result = read_names(trust, data, keys[i], &trust->lists[i], err);
 	}
 	return result;
 }
@@ -144,7 +138,7 @@ static int set_trust(
 		result = result == 0 ? 0 : bt_error_wrap(err, result, "%s", key);
 	}
 	if (result == 0 && !trust->is_flagged) {
-		result = read_headers(trust, data, err);
+		result = read_lists(trust, data, err);
 		if (result != 0) {
 			/*
 			 * Without the list of allowed names, no certificate of a front proxy may be
@@ -327,13 +321,6 @@ static int64_t refresh(void *context, int64_t now_ns)
 	return trust->check_ns;
 }
 
-static void copy_names(struct bt_trust_names *names, const bt_str_list *list)
-{
-	for (uint32_t i = 0; i < list->count; i++) {
-		bt_vec_push(&names->names, list->items[i]);
-	}
-}
-
 int bt_trust_create(
 	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err)
 {
@@ -353,11 +340,18 @@ int bt_trust_create(
 	trust->is_flagged = trust->front.path.length != 0;
 	if (trust->is_flagged) {
 		const struct bt_authentication_options *options = setup->options;
-		copy_names(&trust->headers.username, &options->requestheader_username_headers);
-		copy_names(&trust->headers.uid, &options->requestheader_uid_headers);
-		copy_names(&trust->headers.group, &options->requestheader_group_headers);
-		copy_names(&trust->headers.extra_prefix, &options->requestheader_extra_prefixes);
-		copy_names(&trust->headers.allowed, &options->requestheader_allowed_names);
+		const bt_str_list *lists[] = {
+			[BT_TRUST_USERNAME] = &options->requestheader_username_headers,
+			[BT_TRUST_UID] = &options->requestheader_uid_headers,
+			[BT_TRUST_GROUP] = &options->requestheader_group_headers,
+			[BT_TRUST_EXTRA_PREFIX] = &options->requestheader_extra_prefixes,
+			[BT_TRUST_ALLOWED_NAMES] = &options->requestheader_allowed_names,
+		};
+		for (size_t i = 0; i < BT_TRUST__LISTS; i++) {
+			for (uint32_t k = 0; k < lists[i]->count; k++) {
+				bt_vec_push(&trust->lists[i].names, lists[i]->items[k]);
+			}
+		}
 	}
 	if (trust->client.path.length != 0) {
 		result = bundle_read(trust, &trust->client, err);
@@ -390,7 +384,7 @@ void bt_trust_destroy(struct bt_trust *trust)
 		bt_rest_cancel(trust->call);
 	}
 	berth_error_finish(&trust->read_error);
-	reset_headers(trust);
+	reset_lists(trust);
 	bt_arena_finish(&trust->arena);
 	bundle_finish(&trust->client);
 	bundle_finish(&trust->front);
@@ -407,9 +401,9 @@ const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust
 	return trust->front.authorities;
 }
 
-const struct bt_trust_headers *bt_trust_headers(const struct bt_trust *trust)
+const struct bt_trust_names *bt_trust_list(const struct bt_trust *trust, enum bt_trust_list list)
 {
-	return &trust->headers;
+	return &trust->lists[list];
 }
 
 void bt_trust_write_pem(const struct bt_trust *trust, struct bt_strbuf *out)

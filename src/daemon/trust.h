@@ -18,12 +18,13 @@ struct bt_trust_names {
 };
 
 /** The headers and names by which requests of a front proxy are recognized. */
-struct bt_trust_headers {
-	struct bt_trust_names username;
-	struct bt_trust_names uid;
-	struct bt_trust_names group;
-	struct bt_trust_names extra_prefix;
-	struct bt_trust_names allowed; /* common names; none: all */
+enum bt_trust_list {
+	BT_TRUST_USERNAME,
+	BT_TRUST_UID,
+	BT_TRUST_GROUP,
+	BT_TRUST_EXTRA_PREFIX,
+	BT_TRUST_ALLOWED_NAMES, /* common names; none: all */
+	BT_TRUST__LISTS,
 };
 
 struct bt_trust;
@@ -53,7 +54,7 @@ void bt_trust_destroy(struct bt_trust *trust);
 /** Borrowed until the loop turns; NULL: there is none. */
 const struct bt_certificate_authorities *bt_trust_client_ca(const struct bt_trust *trust);
 const struct bt_certificate_authorities *bt_trust_front_ca(const struct bt_trust *trust);
-const struct bt_trust_headers *bt_trust_headers(const struct bt_trust *trust);
+const struct bt_trust_names *bt_trust_list(const struct bt_trust *trust, enum bt_trust_list list);
 /** Append all authorities of client certificates, as PEM. */
 void bt_trust_write_pem(const struct bt_trust *trust, struct bt_strbuf *out);
 #endif

@@ -192,18 +192,6 @@ static void write_cbor(struct bt_json_value *value, struct bt_strbuf *out)
 	BT_ASSERT(false);
 }
 
-static int cbor_from_json(
-	struct bt_str json, struct bt_arena *arena, struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_json_value *value;
-	int result = bt_json_parse(arena, json, false, &value, err);
-	if (result == 0) {
-		bt_strbuf_append_str(out, CBOR_SELF_DESCRIBED);
-		write_cbor(value, out);
-	}
-	return result;
-}
-
 static void write_heading(const char *page, struct bt_strbuf *out)
 {
 	bt_strbuf_printf(out,
@@ -245,7 +233,12 @@ static void answer_document(struct wanted wanted, const struct bt_page_request *
 		bt_strbuf_append_str(&reply->body, bt_strbuf_str(json));
 		bt_strbuf_append_char(&reply->body, '\n');
 	} else if (wanted.form == FORM_CBOR) {
-		result = cbor_from_json(bt_strbuf_str(json), request->arena, &reply->body, &err);
+		struct bt_json_value *value;
+		result = bt_json_parse(request->arena, bt_strbuf_str(json), false, &value, &err);
+		if (result == 0) {
+			bt_strbuf_append_str(&reply->body, CBOR_SELF_DESCRIBED);
+			write_cbor(value, &reply->body);
+		}
 	} else {
 		result = bt_yaml_from_json(bt_strbuf_str(json), &reply->body, &err);
 	}
@@ -257,20 +250,6 @@ static void answer_document(struct wanted wanted, const struct bt_page_request *
 	}
 	berth_error_finish(&err);
 	bt_strbuf_finish(json);
-}
-
-static void compute_flagz(struct bt_zpage_facts *facts)
-{
-	const struct bt_daemon_options *options = facts->options;
-	static const char *const delimiters[] = {":", ": ", "=", " "};
-	const char *delimiter =
-		delimiters[bt_prng_below(&facts->prng, BT_ARRAY_LENGTH(delimiters))];
-	write_heading("flagz", &facts->flagz);
-	for (uint32_t i = 0; i < options->flags.count; i++) {
-		const struct bt_flag_value *flag = &options->flags.items[i];
-		bt_strbuf_printf(&facts->flagz, "%s%s%.*s\n", flag->name, delimiter,
-			BT_STR_ARG(flag->value));
-	}
 }
 
 void bt_flagz_answer(
@@ -286,7 +265,15 @@ void bt_flagz_answer(
 	}
 	if (wanted.form == FORM_TEXT) {
 		if (facts->flagz.length == 0) {
-			compute_flagz(facts);
+			static const char *const delimiters[] = {":", ": ", "=", " "};
+			const char *delimiter = delimiters[bt_prng_below(
+				&facts->prng, BT_ARRAY_LENGTH(delimiters))];
+			write_heading("flagz", &facts->flagz);
+			for (uint32_t i = 0; i < options->flags.count; i++) {
+				const struct bt_flag_value *flag = &options->flags.items[i];
+				bt_strbuf_printf(&facts->flagz, "%s%s%.*s\n", flag->name, delimiter,
+					BT_STR_ARG(flag->value));
+			}
 		}
 		bt_reply_plain(reply, 200);
 		bt_strbuf_append_str(&reply->body, bt_strbuf_str(&facts->flagz));

@@ -251,13 +251,6 @@ static gnutls_datum_t datum_of(const char *text)
 	return datum;
 }
 
-static int read_leaf(struct bt_http_tls_pair *pair, const gnutls_datum_t *certificate)
-{
-	int code = gnutls_x509_crt_init(&pair->leaf);
-	return code != 0 ? code
-			 : gnutls_x509_crt_import(pair->leaf, certificate, GNUTLS_X509_FMT_PEM);
-}
-
 static int fill_pair(struct bt_http_tls_pair *pair, const struct bt_http_sni_pair *source,
 	const char *client_ca_pem, struct berth_error *err)
 {
@@ -271,7 +264,9 @@ static int fill_pair(struct bt_http_tls_pair *pair, const struct bt_http_sni_pai
 	code = code != 0 ? code
 			 : gnutls_certificate_set_x509_key_mem2(pair->credentials, &certificate,
 				   &key, GNUTLS_X509_FMT_PEM, NULL, 0);
-	code = code < 0 ? code : read_leaf(pair, &certificate);
+	code = code < 0 ? code : gnutls_x509_crt_init(&pair->leaf);
+	code = code < 0 ? code
+			: gnutls_x509_crt_import(pair->leaf, &certificate, GNUTLS_X509_FMT_PEM);
 	if (code < 0) {
 		switch (code) {
 		case GNUTLS_E_CERTIFICATE_KEY_MISMATCH:
@@ -399,21 +394,6 @@ void bt_http_tls_begin(struct bt_http_server *server, struct bt_http_connection 
 	}
 }
 
-/* Frees replaced sets without open connections. */
-static void free_old_sets(struct bt_http_server *server)
-{
-	struct bt_http_tls_set **link = &server->tls_sets->next;
-	while (*link != NULL) {
-		struct bt_http_tls_set *set = *link;
-		if (set->connection_count == 0) {
-			*link = set->next;
-			bt_http_tls_set_free(set);
-		} else {
-			link = &set->next;
-		}
-	}
-}
-
 int bt_http_server_set_certificates(struct bt_http_server *server,
 	const struct bt_http_certificates *certificates, const char *client_ca_pem,
 	struct berth_error *err)
@@ -424,7 +404,17 @@ int bt_http_server_set_certificates(struct bt_http_server *server,
 	if (result != 0) {
 		return result;
 	}
-	free_old_sets(server);
+	/* Free replaced sets without open connections. */
+	struct bt_http_tls_set **link = &server->tls_sets->next;
+	while (*link != NULL) {
+		struct bt_http_tls_set *old = *link;
+		if (old->connection_count == 0) {
+			*link = old->next;
+			bt_http_tls_set_free(old);
+		} else {
+			link = &old->next;
+		}
+	}
 	set->next = server->tls_sets;
 	server->tls_sets = set;
 	return 0;

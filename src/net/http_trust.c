@@ -27,16 +27,6 @@ static const char *const root_files[] = {
 	"/etc/ssl/cert.pem",
 };
 
-static const char *system_roots(void)
-{
-	const char *file = getenv("SSL_CERT_FILE");
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(root_files) && (file == NULL || *file == '\0');
-		i++) {
-		file = access(root_files[i], R_OK) == 0 ? root_files[i] : NULL;
-	}
-	return file;
-}
-
 static gnutls_datum_t datum_of(struct bt_str text)
 {
 	gnutls_datum_t datum = {(unsigned char *)text.data, text.length};
@@ -256,15 +246,6 @@ static struct bt_str host_of(const struct bt_http_client_connection *connection,
 						      : bt_strbuf_str(&connection->host);
 }
 
-static bool is_address(struct bt_str host)
-{
-	struct bt_http_addresses addresses = {0};
-	bool is_literal = !bt_str_equal_without_case(host, BT_STR("localhost")) &&
-		bt_http_lookup_literal(host, &addresses);
-	bt_vec_finish(&addresses.list);
-	return is_literal;
-}
-
 static struct bt_http_ticket *find_ticket(const struct bt_http_client_connection *connection)
 {
 	struct bt_strbuf host = {0};
@@ -285,7 +266,11 @@ bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t 
 	gnutls_datum_t protocol = {(unsigned char *)"http/1.1", 8};
 	struct bt_str host = host_of(connection, level);
 	if (trust->needs_system_roots) {
-		const char *file = system_roots();
+		const char *file = getenv("SSL_CERT_FILE");
+		for (size_t i = 0;
+			i < BT_ARRAY_LENGTH(root_files) && (file == NULL || *file == '\0'); i++) {
+			file = access(root_files[i], R_OK) == 0 ? root_files[i] : NULL;
+		}
 		trust->needs_system_roots = false;
 		/* best effort: without roots every handshake fails and reports it */
 		(void)(file == NULL ? 0
@@ -300,9 +285,12 @@ bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t 
 	(void)gnutls_priority_set(session, trust->priorities);
 	(void)gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, trust->credentials);
 	(void)gnutls_alpn_set_protocols(session, &protocol, 1, 0);
-	if (!is_address(host)) {
+	struct bt_http_addresses addresses = {0};
+	if (bt_str_equal_without_case(host, BT_STR("localhost")) ||
+		!bt_http_lookup_literal(host, &addresses)) {
 		(void)gnutls_server_name_set(session, GNUTLS_NAME_DNS, host.data, host.length);
 	}
+	bt_vec_finish(&addresses.list);
 	const struct bt_http_ticket *ticket = level == 1 ? find_ticket(connection) : NULL;
 	if (ticket != NULL &&
 		bt_loop_now_ns(connection->client->loop) - ticket->kept_ns < TICKET_NS_MAX) {
