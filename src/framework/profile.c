@@ -610,28 +610,6 @@ static int check_profile(const struct bt_profiles *profiles, const struct bt_fra
 	return BERTH_OK;
 }
 
-static int add_profile(struct bt_profiles *profiles, const struct bt_registry *registry,
-	struct bt_config *config, uint32_t index, struct bt_state *state,
-	struct bt_nominator *nominator, struct berth_error *err)
-{
-	struct bt_framework *framework = NULL;
-	int code = bt_framework_create(registry, config, index, state, nominator, &framework, err);
-
-	if (code != BERTH_OK) {
-		struct bt_str name = bt_config_profile_at(config, index)->scheduler_name;
-
-		return bt_error_wrap(
-			err, code, "creating profile for scheduler name %.*s", BT_STR_ARG(name));
-	}
-	code = check_profile(profiles, framework, err);
-	if (code != BERTH_OK) {
-		bt_framework_destroy(framework);
-		return code;
-	}
-	bt_vec_push(&profiles->frameworks, framework);
-	return BERTH_OK;
-}
-
 int bt_profiles_create(const struct bt_registry *registry, struct bt_config *config,
 	struct bt_state *state, struct bt_nominator *nominator, struct bt_profiles *out_profiles,
 	struct berth_error *err)
@@ -643,7 +621,22 @@ int bt_profiles_create(const struct bt_registry *registry, struct bt_config *con
 		return code;
 	}
 	for (uint32_t i = 0; i < bt_config_profile_count(config) && code == BERTH_OK; i++) {
-		code = add_profile(&profiles, registry, config, i, state, nominator, err);
+		struct bt_framework *framework = NULL;
+
+		code = bt_framework_create(registry, config, i, state, nominator, &framework, err);
+		if (code != BERTH_OK) {
+			struct bt_str name = bt_config_profile_at(config, i)->scheduler_name;
+
+			code = bt_error_wrap(err, code, "creating profile for scheduler name %.*s",
+				BT_STR_ARG(name));
+			break;
+		}
+		code = check_profile(&profiles, framework, err);
+		if (code == BERTH_OK) {
+			bt_vec_push(&profiles.frameworks, framework);
+		} else {
+			bt_framework_destroy(framework);
+		}
 	}
 	if (code == BERTH_OK && profiles.frameworks.count == 0) {
 		code = bt_error_set(err, BERTH_ERR_INVALID, "at least one profile is required");

@@ -271,12 +271,6 @@ void bt_run_filter_each(struct bt_framework *framework, struct bt_cycle_state *c
 	}
 }
 
-/** Merged statuses of several filters for one node. */
-struct merged_failures {
-	struct bt_arena *arena;
-	struct bt_status merged; /* Success: no filter failed */
-};
-
 int bt_status_code_precedence(uint8_t code)
 {
 	switch (code) {
@@ -291,35 +285,39 @@ int bt_status_code_precedence(uint8_t code)
 	}
 }
 
-static bool merge_failure(
-	void *context, const struct bt_plugin *plugin BT_UNUSED, const struct bt_status *status)
-{
-	struct merged_failures *failures = context;
-	struct bt_status *merged = &failures->merged;
-
-	if (bt_status_is_success(merged)) {
-		*merged = *status;
-		return true;
-	}
-	if (bt_status_code_precedence(status->code) >= bt_status_code_precedence(merged->code)) {
-		merged->code = status->code;
-	}
-	for (uint32_t i = 0; i < bt_status_all_reason_count(status); i++) {
-		bt_status_append_reason(
-			merged, failures->arena, bt_status_all_reason_at(status, i));
-	}
-	return true;
-}
-
+/** Runs all filters, and merges the statuses of those that fail. */
 BT_COLD
 static struct bt_status run_all_filters(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node)
 {
-	struct merged_failures failures = {cycle->arena, BT_STATUS_OK};
+	const struct bt_framework_point *point = &framework->points[BT_POINT_FILTER];
+	struct bt_status merged = BT_STATUS_OK;
 
-	bt_run_filter_each(framework, cycle, pod, node, merge_failure, &failures);
-	return failures.merged;
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+
+		if (bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
+			continue;
+		}
+		struct bt_status status = bt_run_filter_plugin(framework, plugin, cycle, pod, node);
+		if (bt_status_is_success(&status)) {
+			continue;
+		}
+		if (bt_status_is_success(&merged)) {
+			merged = status;
+			continue;
+		}
+		if (bt_status_code_precedence(status.code) >=
+			bt_status_code_precedence(merged.code)) {
+			merged.code = status.code;
+		}
+		for (uint32_t r = 0; r < bt_status_all_reason_count(&status); r++) {
+			bt_status_append_reason(
+				&merged, cycle->arena, bt_status_all_reason_at(&status, r));
+		}
+	}
+	return merged;
 }
 
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,

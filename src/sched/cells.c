@@ -286,22 +286,6 @@ static void fill_block(struct bt_cells *cells, uint32_t block)
 	}
 }
 
-static void fill_level(struct bt_cells *cells, uint32_t cell, uint32_t level)
-{
-	struct bt_cell *own = &cells->cells[cell];
-	for (uint32_t i = 0; i < cells->level_size[level]; i++) {
-		uint32_t node = cells->first_node[level] + i;
-		const uint32_t *members =
-			own->members + cells->first_node[level - 1] + (size_t)i * BT_CELLS_BLOCK;
-		for (uint32_t j = 0; j < BT_CELLS_BLOCK; j++) {
-			own->members[node] += members[j];
-		}
-		struct cell_share share = scan_children(cells, cell, level, i);
-		own->best[node] = share.best;
-		own->ties[node] = share.ties;
-	}
-}
-
 void bt_cells_filled(struct bt_cells *cells)
 {
 	BT_ASSERT(!cells->is_filled);
@@ -310,11 +294,21 @@ void bt_cells_filled(struct bt_cells *cells)
 	}
 	uint32_t filled = 0;
 	for (uint32_t i = 0; i < cells->cell_count; i++) {
+		struct bt_cell *own = &cells->cells[i];
 		for (uint32_t level = 2; level <= cells->level_count; level++) {
-			fill_level(cells, i, level);
+			const uint32_t *members = own->members + cells->first_node[level - 1];
+			for (uint32_t k = 0; k < cells->level_size[level]; k++) {
+				uint32_t node = cells->first_node[level] + k;
+				for (uint32_t j = 0; j < BT_CELLS_BLOCK; j++) {
+					own->members[node] += *members++;
+				}
+				struct cell_share share = scan_children(cells, i, level, k);
+				own->best[node] = share.best;
+				own->ties[node] = share.ties;
+			}
 		}
-		copy_top(cells, &cells->cells[i]);
-		filled += cells->cells[i].size;
+		copy_top(cells, own);
+		filled += own->size;
 	}
 	BT_ASSERT(filled == cells->position_count);
 	cells->is_filled = true;

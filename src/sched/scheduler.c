@@ -179,36 +179,6 @@ static void record_event(void *context, const struct bt_pod_info *pod, const cha
 	}
 }
 
-static int create_parts(struct bt_scheduler *scheduler, struct bt_config *config,
-	const struct bt_engine_options *options, struct berth_error *err)
-{
-	int result = bt_engine_create(config, options, &scheduler->engine, err);
-	if (result < 0) {
-		return result;
-	}
-	struct bt_engine *engine = scheduler->engine;
-	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
-		struct bt_handle *handle = &engine->profiles.frameworks.items[i]->handle;
-		handle->binder = &scheduler->binder;
-		handle->pods = &scheduler->lister;
-		handle->waiting_pods = &scheduler->waiting;
-		handle->binding_pods = &scheduler->binding;
-		handle->preemption_writer =
-			scheduler->writer.delete_pod != NULL ? &scheduler->preemption : NULL;
-		handle->services = &scheduler->services;
-		handle->volume_writer = scheduler->writer.volumes;
-		handle->claim_writer = scheduler->writer.claims;
-	}
-	scheduler->metrics = options->metrics;
-	struct bt_queue_options queue_options = bt_queue_options_from_config(config);
-	queue_options.metrics = options->metrics;
-	if (options->max_in_unschedulable_ns != 0) {
-		queue_options.max_in_unschedulable_ns = options->max_in_unschedulable_ns;
-	}
-	return bt_queue_create(&queue_options, engine->state, &engine->profiles, &engine->nominator,
-		&scheduler->queue, err);
-}
-
 int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options *options,
 	const struct bt_scheduler_writer *writer, struct bt_scheduler **out_scheduler,
 	struct berth_error *err)
@@ -238,7 +208,32 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 	if (bt_gate_enabled(gates, BT_GATE_GENERIC_WORKLOAD)) {
 		scheduler->group_cycle = bt_group_cycle_create(gates);
 	}
-	int result = create_parts(scheduler, config, options, err);
+	scheduler->metrics = options->metrics;
+	int result = bt_engine_create(config, options, &scheduler->engine, err);
+	if (result < 0) {
+		bt_scheduler_destroy(scheduler);
+		return result;
+	}
+	struct bt_engine *engine = scheduler->engine;
+	for (uint32_t i = 0; i < engine->profiles.frameworks.count; i++) {
+		struct bt_handle *handle = &engine->profiles.frameworks.items[i]->handle;
+		handle->binder = &scheduler->binder;
+		handle->pods = &scheduler->lister;
+		handle->waiting_pods = &scheduler->waiting;
+		handle->binding_pods = &scheduler->binding;
+		handle->preemption_writer =
+			writer->delete_pod != NULL ? &scheduler->preemption : NULL;
+		handle->services = &scheduler->services;
+		handle->volume_writer = writer->volumes;
+		handle->claim_writer = writer->claims;
+	}
+	struct bt_queue_options queue_options = bt_queue_options_from_config(config);
+	queue_options.metrics = options->metrics;
+	if (options->max_in_unschedulable_ns != 0) {
+		queue_options.max_in_unschedulable_ns = options->max_in_unschedulable_ns;
+	}
+	result = bt_queue_create(&queue_options, engine->state, &engine->profiles,
+		&engine->nominator, &scheduler->queue, err);
 	if (result < 0) {
 		bt_scheduler_destroy(scheduler);
 		return result;

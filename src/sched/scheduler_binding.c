@@ -507,21 +507,6 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 	}
 }
 
-/** Remove and return a held pod whose Permit is decided; NULL: none. */
-static struct bt_held_pod *take_decided(
-	struct bt_scheduler *scheduler, struct bt_status *out_decision)
-{
-	for (uint32_t i = 0; i < scheduler->permitted.count; i++) {
-		struct bt_held_pod *held = scheduler->permitted.items[i];
-		if (bt_waiting_pods_poll(&scheduler->waiting, held->entry->pod.uid,
-			    &held->cycle.arena, out_decision) != BT_WAIT_PENDING) {
-			bt_vec_remove_ordered(&scheduler->permitted, i);
-			return held;
-		}
-	}
-	return NULL;
-}
-
 /** Returns true if the attempt ended. */
 static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_pod *held,
 	const struct bt_status *decision, int64_t now_ns, struct bt_attempt *out_attempt)
@@ -590,12 +575,19 @@ void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 static bool finish_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
-	struct bt_held_pod *held;
 	struct bt_status decision;
-	while ((held = take_decided(scheduler, &decision)) != NULL) {
+	for (uint32_t i = 0; i < scheduler->permitted.count;) {
+		struct bt_held_pod *held = scheduler->permitted.items[i];
+		if (bt_waiting_pods_poll(&scheduler->waiting, held->entry->pod.uid,
+			    &held->cycle.arena, &decision) == BT_WAIT_PENDING) {
+			i++;
+			continue;
+		}
+		bt_vec_remove_ordered(&scheduler->permitted, i);
 		if (continue_permitted(scheduler, held, &decision, now_ns, out_attempt)) {
 			return true;
 		}
+		i = 0; /* plugins may have decided about pods before this one */
 	}
 	if (now_ns >= scheduler->next_wake_ns) {
 		scheduler->next_wake_ns = INT64_MAX;
@@ -612,7 +604,7 @@ static bool finish_one(
 		}
 	}
 	while (bt_fifo_count(&scheduler->ready) != 0) {
-		held = bt_fifo_at(&scheduler->ready, 0);
+		struct bt_held_pod *held = bt_fifo_at(&scheduler->ready, 0);
 		bt_fifo_drop_first(&scheduler->ready);
 		if (continue_binding(scheduler, held, now_ns, out_attempt)) {
 			return true;
