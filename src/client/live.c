@@ -403,17 +403,6 @@ static struct bt_time last_of(const struct bt_core_event *event)
 	return event->metadata.creation_timestamp;
 }
 
-static struct bt_time first_of(const struct bt_core_event *event)
-{
-	const struct bt_time *times[] = {&event->first_timestamp, &event->event_time};
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(times); i++) {
-		if (times[i]->set) {
-			return *times[i];
-		}
-	}
-	return event->metadata.creation_timestamp;
-}
-
 static int compare_events(const void *a, const void *b)
 {
 	const struct bt_live_event *first = a;
@@ -473,7 +462,10 @@ int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt
 				.message = bt_arena_str(arena, event->message),
 				.source = bt_arena_str(arena, source),
 				.count = count > 1 ? count : 1,
-				.first = first_of(event),
+				.first = event->first_timestamp.set ? event->first_timestamp
+					: event->event_time.set
+					? event->event_time
+					: event->metadata.creation_timestamp,
 				.last = last_of(event),
 			};
 		}

@@ -197,20 +197,6 @@ static struct bt_str text_at(
 	return text.data != NULL ? bt_arena_str(arena, text) : BT_STR("");
 }
 
-static bool has_too_large_cause(const struct bt_json_value *status)
-{
-	const struct bt_json_value *causes = bt_json_find_path(status, "details.causes");
-
-	for (uint32_t i = 0; causes != NULL && causes->type == BT_JSON_ARRAY && i < causes->count;
-		i++) {
-		if (bt_str_equal_c(bt_json_find_str(causes->elements[i], "reason"),
-			    "ResourceVersionTooLarge")) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Returns true if the body is a Status other than Success. */
 static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
 {
@@ -232,9 +218,15 @@ static bool read_status(struct bt_arena *arena, struct bt_rest_answer *answer)
 	answer->reason = text_at(value, "reason", arena);
 	answer->continue_token = text_at(bt_json_find(value, "metadata"), "continue", arena);
 	answer->class_ = class_of(answer->reason, number);
-	answer->too_large_resource_version = answer->class_ == BT_REST_TIMEOUT &&
-		(has_too_large_cause(value) ||
-			bt_str_find(answer->message, BT_STR("Too large resource version")) >= 0);
+	bool is_too_large = bt_str_find(answer->message, BT_STR("Too large resource version")) >= 0;
+	const struct bt_json_value *causes = bt_json_find_path(value, "details.causes");
+	for (uint32_t i = 0; causes != NULL && causes->type == BT_JSON_ARRAY && i < causes->count;
+		i++) {
+		is_too_large = is_too_large ||
+			bt_str_equal_c(bt_json_find_str(causes->elements[i], "reason"),
+				"ResourceVersionTooLarge");
+	}
+	answer->too_large_resource_version = is_too_large && answer->class_ == BT_REST_TIMEOUT;
 	if (answer->message.length == 0) {
 		answer->message = answer->reason.length != 0 ? answer->reason : BT_STR("unknown");
 	}

@@ -216,16 +216,6 @@ static bool read_ca(struct bt_tls_material *material)
 	return changed;
 }
 
-static enum bt_tls_change refresh_ca(struct bt_tls_material *material, int64_t now_ns)
-{
-	if (!material->has_ca || material->config->ca.data.data != NULL ||
-		now_ns - material->ca_refreshed_ns < CHECK_NS) {
-		return BT_TLS_SAME;
-	}
-	material->ca_refreshed_ns = now_ns;
-	return read_ca(material) ? BT_TLS_NEW_CONNECTIONS : BT_TLS_SAME;
-}
-
 int bt_tls_material_load(struct bt_tls_material *material, const struct bt_client_config *config,
 	int64_t now_ns, struct berth_error *err)
 {
@@ -252,9 +242,14 @@ int bt_tls_material_load(struct bt_tls_material *material, const struct bt_clien
 enum bt_tls_change bt_tls_material_refresh(struct bt_tls_material *material, int64_t now_ns)
 {
 	enum bt_tls_change pair = refresh_pair(material, now_ns);
-	enum bt_tls_change ca = refresh_ca(material, now_ns);
+	bool ca_changed = false;
 
-	return pair != BT_TLS_SAME ? pair : ca;
+	if (material->has_ca && material->config->ca.data.data == NULL &&
+		now_ns - material->ca_refreshed_ns >= CHECK_NS) {
+		material->ca_refreshed_ns = now_ns;
+		ca_changed = read_ca(material);
+	}
+	return pair == BT_TLS_SAME && ca_changed ? BT_TLS_NEW_CONNECTIONS : pair;
 }
 
 struct bt_http_client_tls bt_tls_material_view(const struct bt_tls_material *material)

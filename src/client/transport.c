@@ -42,22 +42,6 @@ static bool is_valid(const struct bt_transport_exec *exec)
 	return exec->cached && (!exec->expires || bt_clock_wall_ns() <= exec->expiry_ns);
 }
 
-/**
- * Returns true if the plugin's credentials are usable; false: a run of the plugin is needed or in
- * progress.
- */
-static bool transport_exec_ready(struct bt_transport *transport)
-{
-	struct bt_transport_exec *exec = &transport->exec;
-
-	if (!exec->active || (exec->run == NULL && is_valid(exec))) {
-		return true;
-	}
-	/* transport_exec_check starts the run and reports its errors, in a later turn */
-	bt_loop_call_at(transport->loop, 0);
-	return false;
-}
-
 /* Adds the install hint to `executable not found`, ten times per hour at most. */
 static void add_hint(struct bt_transport *transport, int64_t now_ns, struct berth_error *err)
 {
@@ -369,7 +353,11 @@ struct bt_transport_call *bt_transport_start(
 
 	call->transport = transport;
 	call->handler = request->handler;
-	call->waits = transport->tls.pair_error.code != 0 || !transport_exec_ready(transport);
+	const struct bt_transport_exec *exec = &transport->exec;
+	/* transport_exec_check starts a run of the plugin and reports its errors, in a later turn
+	 */
+	call->waits = transport->tls.pair_error.code != 0 ||
+		(exec->active && (exec->run != NULL || !is_valid(exec)));
 	link_call(call->waits ? &transport->waiting : &transport->live, call);
 	if (call->waits) {
 		queue_call(call, request);

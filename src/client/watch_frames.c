@@ -326,18 +326,6 @@ static int begin_frame(struct bt_frames *frames, struct berth_error *err)
 	return 0;
 }
 
-static int check_magic(struct bt_frames *frames, struct berth_error *err)
-{
-	bool is_magic = memcmp(frames->held.data, "k8s", LENGTH_BYTES) == 0;
-
-	bt_strbuf_reset(&frames->held);
-	frames->state = TAG;
-	return is_magic ? 0
-			: bt_error_set(err, BERTH_ERR_SYNTAX,
-				  "provided data does not appear to be a protobuf message, "
-				  "expected prefix [107 56 115 0]");
-}
-
 static int feed_header(
 	struct bt_frames *frames, const char **at, const char *end, struct berth_error *err)
 {
@@ -349,8 +337,16 @@ static int feed_header(
 	if (code != 0 || frames->held.length < LENGTH_BYTES) {
 		return code;
 	}
-	return frames->form == BT_FRAMES_WATCH_PROTOBUF ? begin_frame(frames, err)
-							: check_magic(frames, err);
+	if (frames->form == BT_FRAMES_WATCH_PROTOBUF) {
+		return begin_frame(frames, err);
+	}
+	bool is_magic = memcmp(frames->held.data, "k8s", LENGTH_BYTES) == 0;
+	bt_strbuf_reset(&frames->held);
+	frames->state = TAG;
+	return is_magic ? 0
+			: bt_error_set(err, BERTH_ERR_SYNTAX,
+				  "provided data does not appear to be a protobuf message, "
+				  "expected prefix [107 56 115 0]");
 }
 
 /** Starts the value announced by the tag in `held`; the value has `left` bytes. */
@@ -383,11 +379,6 @@ static int begin_record(
 		return fail_too_large(err);
 	}
 	return 0;
-}
-
-static bool is_whole_varint(const char *bytes, size_t length)
-{
-	return length != 0 && (unsigned char)bytes[length - 1] < 0x80;
 }
 
 /** Returns the length of the tag's varint in `held`; 0: incomplete. */
@@ -435,9 +426,9 @@ static int read_header(struct bt_frames *frames, struct berth_error *err)
 		code = bt_error_set(
 			err, BERTH_ERR_SYNTAX, "proto: illegal wireType %u", (unsigned)type);
 	}
-	if (code != 0 ||
-		!is_whole_varint(
-			frames->held.data + tag_length, frames->held.length - tag_length)) {
+	bool is_whole = frames->held.length > tag_length &&
+		(unsigned char)frames->held.data[frames->held.length - 1] < 0x80;
+	if (code != 0 || !is_whole) {
 		return code;
 	}
 	code = bt_wire_read_varint(&wire, &value, err);
@@ -486,25 +477,9 @@ static int feed_value(
 		frames->state = HEADER;
 		return pass_value(frames, from, length, err);
 	}
-	if (frames->state == SKIPPED_RECORD) {
-		end_record(frames);
-		return 0;
-	}
+	bool is_skipped = frames->state == SKIPPED_RECORD;
 	end_record(frames);
-	return pass_value(frames, from, length, err);
-}
-
-static int feed_protobuf(
-	struct bt_frames *frames, const char **at, const char *end, struct berth_error *err)
-{
-	switch (frames->state) {
-	case HEADER:
-		return feed_header(frames, at, end, err);
-	case TAG:
-		return feed_tag(frames, at, err);
-	default:
-		return feed_value(frames, at, end, err);
-	}
+	return is_skipped ? 0 : pass_value(frames, from, length, err);
 }
 
 void bt_frames_init(
@@ -526,8 +501,15 @@ int bt_frames_feed(struct bt_frames *frames, struct bt_str bytes, struct berth_e
 	int code = 0;
 
 	while (code == 0 && at != end) {
-		code = is_json ? feed_json(frames, &at, end, err)
-			       : feed_protobuf(frames, &at, end, err);
+		if (is_json) {
+			code = feed_json(frames, &at, end, err);
+		} else if (frames->state == HEADER) {
+			code = feed_header(frames, &at, end, err);
+		} else if (frames->state == TAG) {
+			code = feed_tag(frames, &at, err);
+		} else {
+			code = feed_value(frames, &at, end, err);
+		}
 	}
 	return code;
 }
@@ -536,17 +518,13 @@ bool bt_frames_is_complete(const struct bt_frames *frames)
 {
 	switch (frames->form) {
 	case BT_FRAMES_WATCH_JSON:
+		return frames->state == WATCH_GAP;
 	case BT_FRAMES_LIST_JSON:
-		return frames->state ==
-			(frames->form == BT_FRAMES_WATCH_JSON ? (uint8_t)WATCH_GAP
-							      : (uint8_t)LIST_END);
+		return frames->state == LIST_END;
 	case BT_FRAMES_WATCH_PROTOBUF:
+		return frames->state == HEADER && frames->held.length == 0;
 	case BT_FRAMES_LIST_PROTOBUF:
-		if (frames->held.length != 0 || frames->in_list) {
-			return false;
-		}
-		return frames->state ==
-			(frames->form == BT_FRAMES_WATCH_PROTOBUF ? (uint8_t)HEADER : (uint8_t)TAG);
+		return frames->state == TAG && frames->held.length == 0 && !frames->in_list;
 	}
 	return false;
 }

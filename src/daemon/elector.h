@@ -3,11 +3,14 @@
 #define BT_DAEMON_ELECTOR_H
 /**
  * Leader election as a state machine: times and answers go in, requests come out. Does no I/O and
- * reads no clock (daemon/leader_election.c does). Spec: 11 sections 8.3, 8.4 and 8.6. * Three rules
- * are stricter than upstream's: bt_elector_may_act counts from the moment the last successful
- * renewal was sent, and ends before any other candidate may take the lease; records are compared
- * with all digits of their times, not whole seconds; a lease that another candidate holds by now is
- * not released. * bt_elector_next -> perform the order -> bt_elector_answer -> bt_elector_next ...
+ * reads no clock (daemon/leader_election.c does). Spec: 11 sections 8.3, 8.4 and 8.6.
+ *
+ * Three rules are stricter than upstream's: bt_elector_may_act counts from the moment the last
+ * successful renewal was sent, and ends before any other candidate may take the lease; records are
+ * compared with all digits of their times, not whole seconds; a lease that another candidate holds
+ * by now is not released.
+ *
+ * bt_elector_next -> perform the order -> bt_elector_answer -> bt_elector_next ...
  */
 #include "base/prng.h"
 #include "codec/json.h"

@@ -231,7 +231,7 @@ void bt_event_record_write_counts(
 
 #define FORGET_AFTER_NS (360 * BT_NS_PER_SECOND)
 #define FORGET_EVERY_NS (360 * BT_NS_PER_SECOND)
-#define TELL_EVERY_NS (1800 * BT_NS_PER_SECOND)
+#define PATCH_EVERY_NS (1800 * BT_NS_PER_SECOND)
 #define HAPPENS_ONCE "Scheduled"
 #define NONE UINT32_MAX
 
@@ -252,7 +252,7 @@ struct bt_event_recorder {
 	uint32_t oldest;
 	uint32_t newest;
 	uint32_t free;
-	int64_t next_tell_ns;
+	int64_t next_patch_ns;
 	int64_t next_forget_ns;
 };
 
@@ -408,18 +408,18 @@ void bt_event_recorder_record_pod(struct bt_event_recorder *recorder, const stru
 
 int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_ns)
 {
-	if (recorder->next_tell_ns == 0) {
-		recorder->next_tell_ns = now_ns + TELL_EVERY_NS;
+	if (recorder->next_patch_ns == 0) {
+		recorder->next_patch_ns = now_ns + PATCH_EVERY_NS;
 		recorder->next_forget_ns = now_ns + FORGET_EVERY_NS;
 	}
-	if (now_ns >= recorder->next_tell_ns) {
+	if (now_ns >= recorder->next_patch_ns) {
 		for (uint32_t i = 0; i < recorder->places.count; i++) {
 			if (series_at(recorder, i)->record != NULL &&
 				series_at(recorder, i)->count > 1) {
 				send_series(recorder, series_at(recorder, i));
 			}
 		}
-		recorder->next_tell_ns = now_ns + TELL_EVERY_NS;
+		recorder->next_patch_ns = now_ns + PATCH_EVERY_NS;
 	}
 	if (now_ns >= recorder->next_forget_ns) {
 		while (recorder->oldest != NONE &&
@@ -429,6 +429,6 @@ int64_t bt_event_recorder_tick(struct bt_event_recorder *recorder, int64_t now_n
 		}
 		recorder->next_forget_ns = now_ns + FORGET_EVERY_NS;
 	}
-	return recorder->next_tell_ns < recorder->next_forget_ns ? recorder->next_tell_ns
-								 : recorder->next_forget_ns;
+	return recorder->next_patch_ns < recorder->next_forget_ns ? recorder->next_patch_ns
+								  : recorder->next_forget_ns;
 }

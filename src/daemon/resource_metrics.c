@@ -190,21 +190,6 @@ static const struct bt_metric_description feature_family = {
 	.is_constant = true,
 };
 
-static void set_version(struct bt_metrics *metrics, const struct bt_versions *versions)
-{
-	char emulation[16];
-	char compatibility[16];
-	struct bt_str values[4] = {BT_STR("kube")};
-
-	(void)snprintf(emulation, sizeof(emulation), "1.%d", versions->release.emulated_minor);
-	(void)snprintf(compatibility, sizeof(compatibility), "1.%d",
-		versions->release.min_compatibility_minor);
-	values[1] = bt_versions_binary(versions);
-	values[2] = bt_str_from(emulation);
-	values[3] = bt_str_from(compatibility);
-	bt_metric_set(bt_metric_cell(bt_metrics_register(metrics, &version_family), values), 1);
-}
-
 static void set_feature(
 	struct bt_metric *family, const char *name, enum bt_gate_stage stage, bool is_enabled)
 {
@@ -235,7 +220,19 @@ void bt_process_metrics_register(struct bt_metrics *metrics, const struct bt_bui
 	};
 
 	bt_metric_set(bt_metric_cell(bt_metrics_register(metrics, &build_family), values), 1);
-	set_version(metrics, versions);
+	char emulation[16];
+	char compatibility[16];
+	(void)snprintf(emulation, sizeof(emulation), "1.%d", versions->release.emulated_minor);
+	(void)snprintf(compatibility, sizeof(compatibility), "1.%d",
+		versions->release.min_compatibility_minor);
+	const struct bt_str version_values[] = {
+		BT_STR("kube"),
+		bt_versions_binary(versions),
+		bt_str_from(emulation),
+		bt_str_from(compatibility),
+	};
+	bt_metric_set(
+		bt_metric_cell(bt_metrics_register(metrics, &version_family), version_values), 1);
 	struct bt_metric *family = bt_metrics_register(metrics, &feature_family);
 	set_feature(family, "AllAlpha", BT_GATE_STAGE_ALPHA, gates->all_alpha);
 	set_feature(family, "AllBeta", BT_GATE_STAGE_BETA, gates->all_beta);

@@ -72,18 +72,6 @@ static struct bt_review *find(struct bt_reviewer *reviewer, const unsigned char 
 	return NULL;
 }
 
-static struct bt_review *add(struct bt_reviewer *reviewer, const unsigned char *digest)
-{
-	struct bt_review *review = BT_NEW(struct bt_review);
-	review->reviewer = reviewer;
-	review->index = reviewer->reviews.count;
-	memcpy(review->digest, digest, DIGEST_BYTES);
-	bt_arena_init(&review->arena, 512);
-	bt_vec_push(&reviewer->reviews, review);
-	bt_map_insert(&reviewer->by_digest, digest_hash(digest), review->index);
-	return review;
-}
-
 static void free_review(struct bt_review *review)
 {
 	if (review->call != NULL) {
@@ -305,7 +293,13 @@ static int64_t run_due_reviews(void *context, int64_t now_ns)
 static void start_review(struct bt_reviewer *reviewer, const unsigned char *digest,
 	const struct bt_json_value *spec, struct bt_arena *arena, struct bt_review_waiter *waiter)
 {
-	struct bt_review *review = add(reviewer, digest);
+	struct bt_review *review = BT_NEW(struct bt_review);
+	review->reviewer = reviewer;
+	review->index = reviewer->reviews.count;
+	memcpy(review->digest, digest, DIGEST_BYTES);
+	bt_arena_init(&review->arena, 512);
+	bt_vec_push(&reviewer->reviews, review);
+	bt_map_insert(&reviewer->by_digest, digest_hash(digest), review->index);
 	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
 	bt_json_set_c(arena, document, "kind", reviewer->options.kind);
 	bt_json_set_c(arena, document, "apiVersion", reviewer->options.api_version);

@@ -9,19 +9,6 @@
 
 #include "base/strbuf.h"
 
-static int write_all(int fd, struct bt_str content)
-{
-	size_t done = 0;
-	while (done < content.length) {
-		ssize_t count = write(fd, content.data + done, content.length - done);
-		if (count < 0 && errno != EINTR) {
-			return errno;
-		}
-		done += count > 0 ? (size_t)count : 0;
-	}
-	return fsync(fd) == 0 ? 0 : errno;
-}
-
 int bt_file_replace(const char *path, unsigned int mode, struct bt_str content)
 {
 	struct bt_strbuf beside = {0};
@@ -29,7 +16,18 @@ int bt_file_replace(const char *path, unsigned int mode, struct bt_str content)
 	const char *temporary = bt_strbuf_c(&beside);
 	int fd =
 		open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
-	int number = fd < 0 ? errno : write_all(fd, content);
+	int number = fd < 0 ? errno : 0;
+	size_t done = 0;
+	while (number == 0 && done < content.length) {
+		ssize_t count = write(fd, content.data + done, content.length - done);
+		if (count < 0 && errno != EINTR) {
+			number = errno;
+		}
+		done += count > 0 ? (size_t)count : 0;
+	}
+	if (number == 0 && fsync(fd) != 0) {
+		number = errno;
+	}
 	if (fd >= 0) {
 		if (close(fd) != 0 && number == 0) {
 			number = errno;

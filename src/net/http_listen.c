@@ -9,19 +9,6 @@
 
 #include "net/http_server_private.h"
 
-/* Error text as Go words it: "listen tcp 0.0.0.0:10259: bind: address already in use". */
-static int fail_listen(const struct bt_http_server_options *options, const char *call, int code,
-	struct berth_error *err)
-{
-	char words[128];
-	bool is_v6 = strchr(options->address, ':') != NULL;
-	(void)snprintf(words, sizeof(words), "%s", strerror(code)); /* truncation is acceptable */
-	words[0] = (char)tolower((unsigned char)words[0]);
-	return bt_error_set(err, BERTH_ERR_IO,
-		is_v6 ? "listen tcp [%s]:%u: %s: %s" : "listen tcp %s:%u: %s: %s", options->address,
-		(unsigned int)options->port, call, words);
-}
-
 struct endpoint {
 	struct sockaddr_storage address;
 	socklen_t length;
@@ -108,7 +95,16 @@ int bt_http_listen(
 		fill_v4(&endpoint, &v4, options->port);
 		code = try_listen(options, &endpoint, out_fd, &call);
 	}
-	return code == 0 ? 0 : fail_listen(options, call, code, err);
+	if (code == 0) {
+		return 0;
+	}
+	/* Error text as Go words it: "listen tcp 0.0.0.0:10259: bind: address already in use". */
+	char words[128];
+	(void)snprintf(words, sizeof(words), "%s", strerror(code)); /* truncation is acceptable */
+	words[0] = (char)tolower((unsigned char)words[0]);
+	return bt_error_set(err, BERTH_ERR_IO,
+		is_v4 ? "listen tcp %s:%u: %s: %s" : "listen tcp [%s]:%u: %s: %s", options->address,
+		(unsigned int)options->port, call, words);
 }
 
 uint16_t bt_http_port_of(int fd)
