@@ -79,9 +79,4 @@ void bt_cel_lexer_error(
 struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool is_negative,
 	uint32_t position, struct bt_cel_lexer *lexer, struct bt_arena *arena);
 
-/* syntax.c */
-
-/** Adds an issue for each syntax error in the tokens, which end with BT_CEL_TOKEN_END. */
-void bt_cel_syntax_report(
-	struct bt_cel_lexer *lexer, const struct bt_cel_token *tokens, uint32_t count);
 #endif

@@ -1,79 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cel/lexer.h"
+/*
+ * Recursive-descent parser, from tokens to nodes. The rules make the same decisions as upstream's
+ * parser, in order to give the same messages. Spec: 12b section 5.
+ */
+#include <string.h>
 
 #include "base/unicode.h"
+#include "cel/parser_private.h"
 
-/*
- * Recursive-descent parser, from tokens to nodes. Spec: 12b section 5. At the first token that does
- * not match the grammar every function here returns NULL or false and parsing ends. syntax.c then
- * parses the tokens again to report the errors.
- */
+#define LITERALS \
+	(BT_CEL_TOKEN_BIT(MINUS) | BT_CEL_TOKEN_BIT(TRUE) | BT_CEL_TOKEN_BIT(FALSE) | \
+		BT_CEL_TOKEN_BIT(NULL) | BT_CEL_TOKEN_BIT(DOUBLE) | BT_CEL_TOKEN_BIT(INT) | \
+		BT_CEL_TOKEN_BIT(UINT) | BT_CEL_TOKEN_BIT(STRING) | BT_CEL_TOKEN_BIT(BYTES))
+#define MEMBERS \
+	(LITERALS | BT_CEL_TOKEN_BIT(OPEN_BRACKET) | BT_CEL_TOKEN_BIT(OPEN_BRACE) | \
+		BT_CEL_TOKEN_BIT(OPEN_PARENTHESIS) | BT_CEL_TOKEN_BIT(DOT) | \
+		BT_CEL_TOKEN_BIT(IDENTIFIER))
+#define EXPRESSIONS (MEMBERS | BT_CEL_TOKEN_BIT(NOT))
+#define OPTIONAL_EXPRESSIONS (EXPRESSIONS | BT_CEL_TOKEN_BIT(QUESTION))
+#define FIELDS \
+	(BT_CEL_TOKEN_BIT(QUESTION) | BT_CEL_TOKEN_BIT(IDENTIFIER) | BT_CEL_TOKEN_BIT(QUOTED))
+#define RELATIONS \
+	(BT_CEL_TOKEN_BIT(EQUAL) | BT_CEL_TOKEN_BIT(NOT_EQUAL) | BT_CEL_TOKEN_BIT(IN) | \
+		BT_CEL_TOKEN_BIT(LESS) | BT_CEL_TOKEN_BIT(LESS_EQUAL) | \
+		BT_CEL_TOKEN_BIT(GREATER_EQUAL) | BT_CEL_TOKEN_BIT(GREATER))
+#define PRODUCTS (BT_CEL_TOKEN_BIT(STAR) | BT_CEL_TOKEN_BIT(SLASH) | BT_CEL_TOKEN_BIT(PERCENT))
+#define SUMS (BT_CEL_TOKEN_BIT(PLUS) | BT_CEL_TOKEN_BIT(MINUS))
+#define SUFFIXES (BT_CEL_TOKEN_BIT(DOT) | BT_CEL_TOKEN_BIT(OPEN_BRACKET))
 
-/** A child of a list, map or call that is being parsed. */
-struct bt_cel_element {
-	struct bt_cel_node *node;
-	bool is_optional;
-};
+/* __LINE__ identifies the place in the grammar that failed. */
+#define BEGIN(parser_, expected_) bt_cel_syntax_begin(parser_, expected_, __LINE__)
+#define MATCH(parser_, expected_, next_) \
+	bt_cel_syntax_match(parser_, BT_CEL_TOKEN_BIT(expected_), next_, __LINE__)
 
-struct bt_cel_parser {
-	struct bt_cel_lexer lexer;
-	BT_VEC(struct bt_cel_token) tokens; /* all tokens, with BT_CEL_TOKEN_END twice */
-	uint32_t index;                     /* index of the next token */
-	struct bt_cel_token token;
-	struct bt_cel_token following;
-	bool is_refused; /* the tokens do not match the grammar */
-	struct bt_arena *arena;
-	struct bt_cel_issues *issues;
-	uint32_t depth;
-	/**
-	 * Stack of the elements of all open lists, maps and calls. A mark is the count when one was
-	 * opened.
-	 */
-	BT_VEC(struct bt_cel_element) elements;
-};
-
-static struct bt_cel_token take_token(struct bt_cel_parser *parser)
-{
-	struct bt_cel_token token = parser->token;
-
-	parser->token = parser->following;
-	if (parser->index + 2 < parser->tokens.count) {
-		parser->following = parser->tokens.items[++parser->index + 1];
-	}
-	return token;
-}
+/** The frame of a called rule, for the duration of the call. */
+#define FRAME(caller_, follow_, can_end_) \
+	(&(const struct bt_cel_syntax_frame){(caller_), (follow_), (can_end_)})
 
 static bool take_if(struct bt_cel_parser *parser, enum bt_cel_token_kind kind)
 {
-	if (parser->token.kind != kind) {
+	if (bt_cel_syntax_ahead(parser, 0) != kind) {
 		return false;
 	}
-	(void)take_token(parser);
+	(void)bt_cel_syntax_take(parser);
 	return true;
 }
 
-static bool expect(struct bt_cel_parser *parser, enum bt_cel_token_kind kind)
+/** Whether nodes are made and issues added: neither in the run that reports nor after an error. */
+static bool is_building(const struct bt_cel_parser *parser)
 {
-	if (take_if(parser, kind)) {
-		return true;
+	return !parser->is_reporting && !parser->is_over;
+}
+
+static void stop_at_depth(struct bt_cel_parser *parser)
+{
+	if (is_building(parser)) {
+		bt_cel_issue_add(parser->issues, BT_CEL_NOWHERE,
+			"expression recursion limit exceeded: %d", BT_CEL_DEPTH_MAX);
 	}
-	parser->is_refused = true;
-	return false;
+	parser->is_over = true;
 }
 
-static void report_depth(struct bt_cel_parser *parser)
-{
-	bt_cel_issue_add(parser->issues, BT_CEL_NOWHERE, "expression recursion limit exceeded: %d",
-		BT_CEL_DEPTH_MAX);
-}
+/* Nodes. If the parser is not building, functions return &parser->nothing. */
 
-/** below: height of the highest child. NULL: the tree would be too high. */
+/** below: height of the highest child. */
 static struct bt_cel_node *new_node(
 	struct bt_cel_parser *parser, enum bt_cel_node_kind kind, uint32_t position, uint32_t below)
 {
-	if (below >= BT_CEL_DEPTH_MAX) {
-		report_depth(parser);
-		return NULL;
+	if (is_building(parser) && below >= BT_CEL_DEPTH_MAX) {
+		stop_at_depth(parser);
+	}
+	if (!is_building(parser)) {
+		return &parser->nothing;
 	}
 	struct bt_cel_node *node = BT_ARENA_NEW(parser->arena, struct bt_cel_node);
 	node->kind = kind;
@@ -86,7 +84,9 @@ static void push_element(struct bt_cel_parser *parser, struct bt_cel_node *node,
 {
 	struct bt_cel_element element = {node, is_optional};
 
-	bt_vec_push(&parser->elements, element);
+	if (is_building(parser)) {
+		bt_vec_push(&parser->elements, element);
+	}
 }
 
 /** Maximum height of the elements since mark. */
@@ -102,34 +102,31 @@ static uint32_t highest_behind(const struct bt_cel_parser *parser, uint32_t mark
 	return height;
 }
 
-/** Every stride-th element since mark, beginning with the offset-th. */
-static struct bt_cel_node **nodes_behind(
-	struct bt_cel_parser *parser, uint32_t mark, uint32_t stride, uint32_t offset)
+/**
+ * Every stride-th element since mark, beginning with the offset-th. *out_optional (may be NULL):
+ * which of them have a question mark; NULL: none.
+ */
+static struct bt_cel_node **nodes_behind(struct bt_cel_parser *parser, uint32_t mark,
+	uint32_t stride, uint32_t offset, bool **out_optional)
 {
 	uint32_t count = (parser->elements.count - mark) / stride;
 	struct bt_cel_node **nodes = BT_ARENA_NEW_ARRAY(parser->arena, struct bt_cel_node *, count);
+	bool *marks = out_optional != NULL ? BT_ARENA_NEW_ARRAY(parser->arena, bool, count) : NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
-		nodes[i] = parser->elements.items[mark + i * stride + offset].node;
+		const struct bt_cel_element *element =
+			&parser->elements.items[mark + i * stride + offset];
+
+		nodes[i] = element->node;
+		if (marks != NULL) {
+			marks[i] = element->is_optional;
+			*out_optional = marks[i] ? marks : *out_optional;
+		}
 	}
 	return nodes;
 }
 
-/** The question marks of every stride-th element since mark; NULL: no element has one. */
-static bool *marks_behind(struct bt_cel_parser *parser, uint32_t mark, uint32_t stride)
-{
-	uint32_t count = (parser->elements.count - mark) / stride;
-	bool *marks = BT_ARENA_NEW_ARRAY(parser->arena, bool, count);
-	bool any = false;
-
-	for (uint32_t i = 0; i < count; i++) {
-		marks[i] = parser->elements.items[mark + i * stride].is_optional;
-		any = any || marks[i];
-	}
-	return any ? marks : NULL;
-}
-
-/** Makes a call of the elements since mark and pops them. */
+/** Makes a call of the elements since mark and pops them. target: NULL for a global function. */
 static struct bt_cel_node *make_call(struct bt_cel_parser *parser, uint32_t position,
 	struct bt_cel_node *target, struct bt_str function, uint32_t mark)
 {
@@ -139,284 +136,349 @@ static struct bt_cel_node *make_call(struct bt_cel_parser *parser, uint32_t posi
 		below = target->height;
 	}
 	struct bt_cel_node *call = new_node(parser, BT_CEL_NODE_CALL, position, below);
-	if (call != NULL) {
+	if (is_building(parser)) {
 		call->call.function = function;
 		call->call.target = target;
-		call->call.arguments = nodes_behind(parser, mark, 1, 0);
 		call->call.count = parser->elements.count - mark;
+		call->call.arguments = nodes_behind(parser, mark, 1, 0, NULL);
+		parser->elements.count = mark;
 	}
-	parser->elements.count = mark;
 	return call;
 }
 
+/** Makes a call of the elements since mark and pops them. */
 static struct bt_cel_node *make_operator(struct bt_cel_parser *parser, uint32_t position,
 	enum bt_cel_operator operator_, const char *function, uint32_t mark)
 {
 	struct bt_cel_node *call = make_call(parser, position, NULL, bt_str_from(function), mark);
 
-	if (call != NULL) {
-		call->call.operator_ = operator_;
-	}
+	call->call.operator_ = operator_;
 	return call;
 }
 
-/* Names, calls, literals and bracketed expressions. Spec: 12b section 5. */
+/* Names, calls, literals and bracketed expressions. */
 
-static struct bt_cel_node *parse_expression(struct bt_cel_parser *parser);
+static struct bt_cel_node *parse_expression(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame);
 
-/** Parses expressions up to and including the closing parenthesis. */
-static bool parse_arguments(struct bt_cel_parser *parser)
-{
-	if (take_if(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS)) {
-		return true;
-	}
-	do {
-		struct bt_cel_node *argument = parse_expression(parser);
-		if (argument == NULL) {
-			return false;
-		}
-		push_element(parser, argument, false);
-	} while (take_if(parser, BT_CEL_TOKEN_COMMA));
-	return expect(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS);
-}
-
-/** The next token is the opening parenthesis. target: NULL for a global function. */
-static struct bt_cel_node *parse_call(struct bt_cel_parser *parser, struct bt_cel_node *target,
+/**
+ * `(arguments)` of a call; last: tokens that may follow within the calling rule. target: NULL for a
+ * global function.
+ */
+static struct bt_cel_node *parse_call(struct bt_cel_parser *parser,
+	const struct bt_cel_syntax_frame *frame, uint64_t last, struct bt_cel_node *target,
 	struct bt_str function, bool is_rooted)
 {
-	uint32_t position = take_token(parser).position;
+	const struct bt_cel_syntax_frame arguments = {
+		frame, BT_CEL_TOKEN_BIT(CLOSE_PARENTHESIS), false};
+	const struct bt_cel_syntax_frame argument = {&arguments, BT_CEL_TOKEN_BIT(COMMA), true};
+	uint32_t position = bt_cel_syntax_take(parser).position;
 	uint32_t mark = parser->elements.count;
 
-	if (!parse_arguments(parser)) {
-		return NULL;
+	if (!BEGIN(parser, EXPRESSIONS | BT_CEL_TOKEN_BIT(CLOSE_PARENTHESIS))) {
+		return &parser->nothing;
 	}
+	if (bt_cel_syntax_ahead(parser, 0) != BT_CEL_TOKEN_CLOSE_PARENTHESIS) {
+		do {
+			push_element(parser, parse_expression(parser, &argument), false);
+		} while (take_if(parser, BT_CEL_TOKEN_COMMA));
+		bt_cel_syntax_leave(parser, &arguments);
+	}
+	(void)MATCH(parser, CLOSE_PARENTHESIS, last | bt_cel_syntax_follow(frame));
 	struct bt_cel_node *call = make_call(parser, position, target, function, mark);
-	if (call != NULL) {
+	if (is_building(parser)) {
 		call->call.is_rooted = is_rooted;
 		bt_cel_macro_expand(call, parser->issues);
 	}
 	return call;
 }
 
-static struct bt_cel_node *parse_name(struct bt_cel_parser *parser)
+/** Pushes an expression as an element. Returns whether a question mark precedes it. */
+static bool parse_optional_expression(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {
-	uint32_t position = parser->token.position;
-	bool is_rooted = take_if(parser, BT_CEL_TOKEN_DOT);
-	struct bt_cel_token name = parser->token;
+	bool is_optional = false;
 
-	if (!expect(parser, BT_CEL_TOKEN_IDENTIFIER)) {
-		return NULL;
+	if (BEGIN(parser, OPTIONAL_EXPRESSIONS)) {
+		is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
+		push_element(parser, parse_expression(parser, FRAME(frame, 0, true)), is_optional);
 	}
-	if (bt_str_has_word(BT_STR("as break const continue else for function if import let "
-				   "loop package namespace return var void while"),
-		    name.text)) {
-		bt_cel_issue_add(parser->issues, name.position, "reserved identifier: %.*s",
-			BT_STR_ARG(name.text));
-	}
-	if (parser->token.kind == BT_CEL_TOKEN_OPEN_PARENTHESIS) {
-		return parse_call(parser, NULL, name.text, is_rooted);
-	}
-	struct bt_cel_node *node = new_node(parser, BT_CEL_NODE_IDENTIFIER, position, 0);
-	node->identifier.name = name.text;
-	node->identifier.is_rooted = is_rooted;
-	return node;
+	bt_cel_syntax_leave(parser, frame);
+	return is_optional;
 }
 
-/** Parses comma-separated elements and an optional trailing comma, up to the closing bracket. */
-static bool parse_elements(struct bt_cel_parser *parser, enum bt_cel_token_kind close,
-	bool (*parse_element)(struct bt_cel_parser *parser))
+static struct bt_cel_token parse_field_name(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {
-	if (parser->token.kind == close || take_if(parser, BT_CEL_TOKEN_COMMA)) {
-		return expect(parser, close);
-	}
-	do {
-		if (!parse_element(parser)) {
-			return false;
+	struct bt_cel_token name = {0};
+
+	if (BEGIN(parser, BT_CEL_TOKEN_BIT(IDENTIFIER) | BT_CEL_TOKEN_BIT(QUOTED))) {
+		if (bt_cel_syntax_is_ahead(
+			    parser, 0, BT_CEL_TOKEN_BIT(IDENTIFIER) | BT_CEL_TOKEN_BIT(QUOTED))) {
+			name = bt_cel_syntax_take(parser);
+		} else {
+			bt_cel_syntax_fail(parser, 0, __LINE__);
 		}
-	} while (take_if(parser, BT_CEL_TOKEN_COMMA) && parser->token.kind != close);
-	return expect(parser, close);
+	}
+	if (name.kind == BT_CEL_TOKEN_QUOTED && is_building(parser)) {
+		bt_cel_issue_add(parser->issues, name.position, "unsupported syntax: '`'");
+	}
+	bt_cel_syntax_leave(parser, frame);
+	return name;
 }
 
-static bool parse_item(struct bt_cel_parser *parser)
+/** Whether another element follows: a comma, but not a trailing one. */
+static bool has_more(const struct bt_cel_parser *parser, uint64_t elements)
 {
-	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
-	struct bt_cel_node *item = parse_expression(parser);
-
-	if (item != NULL) {
-		push_element(parser, item, is_optional);
-	}
-	return item != NULL;
+	return bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_COMMA &&
+		bt_cel_syntax_is_ahead(parser, 1, elements);
 }
 
-static bool parse_value(struct bt_cel_parser *parser, bool is_optional)
+/** Entries of a map, or fields of an object; pushes each key and value. */
+static void parse_entries(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame, bool is_map)
 {
-	if (!expect(parser, BT_CEL_TOKEN_COLON)) {
-		return false;
+	const struct bt_cel_syntax_frame key = {frame, BT_CEL_TOKEN_BIT(COLON), false};
+	const struct bt_cel_syntax_frame value = {frame, BT_CEL_TOKEN_BIT(COMMA), true};
+	uint64_t keys = is_map ? OPTIONAL_EXPRESSIONS : FIELDS;
+
+	for (bool has_entry = true; has_entry;) {
+		bool is_optional = false;
+
+		if (is_map) {
+			is_optional = parse_optional_expression(parser, &key);
+		} else {
+			if (BEGIN(parser, FIELDS)) {
+				is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
+				struct bt_cel_token name =
+					parse_field_name(parser, FRAME(&key, 0, true));
+				struct bt_cel_node *field =
+					new_node(parser, BT_CEL_NODE_LITERAL, name.position, 0);
+				field->literal = bt_cel_string(name.text);
+				push_element(parser, field, is_optional);
+			}
+			bt_cel_syntax_leave(parser, &key);
+		}
+		if (!MATCH(parser, COLON, EXPRESSIONS)) {
+			break;
+		}
+		push_element(parser, parse_expression(parser, &value), is_optional);
+		has_entry = has_more(parser, keys);
+		if (has_entry) {
+			(void)bt_cel_syntax_take(parser);
+		}
 	}
-	struct bt_cel_node *value = parse_expression(parser);
-	if (value != NULL) {
-		push_element(parser, value, is_optional);
-	}
-	return value != NULL;
+	bt_cel_syntax_leave(parser, frame);
 }
 
-static bool parse_entry(struct bt_cel_parser *parser)
+/**
+ * A list, a map or the fields of an object (elements is FIELDS), from the opening bracket to the
+ * closing one, with an optional trailing comma.
+ */
+static struct bt_cel_node *parse_bracketed(struct bt_cel_parser *parser,
+	const struct bt_cel_syntax_frame *frame, uint64_t elements, enum bt_cel_token_kind close)
 {
-	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
-	struct bt_cel_node *key = parse_expression(parser);
-
-	if (key == NULL) {
-		return false;
-	}
-	push_element(parser, key, is_optional);
-	return parse_value(parser, is_optional);
-}
-
-/** Parses a field of an object. */
-static bool parse_field(struct bt_cel_parser *parser)
-{
-	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
-	struct bt_cel_token name = parser->token;
-	struct bt_cel_node *key = new_node(parser, BT_CEL_NODE_LITERAL, name.position, 0);
-
-	if (!expect(parser, BT_CEL_TOKEN_IDENTIFIER)) {
-		return false;
-	}
-	key->literal = bt_cel_string(name.text);
-	push_element(parser, key, is_optional);
-	return parse_value(parser, is_optional);
-}
-
-/** Parses the entries of a map or the fields of an object; the next token is the brace. */
-static struct bt_cel_node *parse_entries(
-	struct bt_cel_parser *parser, bool (*parse_element)(struct bt_cel_parser *parser))
-{
-	uint32_t position = take_token(parser).position;
+	uint64_t closing = UINT64_C(1) << close;
+	const struct bt_cel_syntax_frame inner = {frame, BT_CEL_TOKEN_BIT(COMMA) | closing, false};
+	const struct bt_cel_syntax_frame item = {&inner, BT_CEL_TOKEN_BIT(COMMA), true};
+	bool is_list = close == BT_CEL_TOKEN_CLOSE_BRACKET;
+	uint32_t position = bt_cel_syntax_take(parser).position;
 	uint32_t mark = parser->elements.count;
-	struct bt_cel_node *map;
 
-	if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACE, parse_element)) {
-		return NULL;
+	if (!BEGIN(parser, elements | BT_CEL_TOKEN_BIT(COMMA) | closing)) {
+		return &parser->nothing;
 	}
-	map = new_node(parser, BT_CEL_NODE_MAP, position, highest_behind(parser, mark));
-	if (map != NULL) {
-		map->map.keys = nodes_behind(parser, mark, 2, 0);
-		map->map.values = nodes_behind(parser, mark, 2, 1);
-		map->map.is_optional = marks_behind(parser, mark, 2);
-		map->map.count = (parser->elements.count - mark) / 2;
+	if (!bt_cel_syntax_is_ahead(parser, 0, BT_CEL_TOKEN_BIT(COMMA) | closing)) {
+		if (is_list) {
+			(void)parse_optional_expression(parser, &item);
+			while (has_more(parser, OPTIONAL_EXPRESSIONS)) {
+				(void)bt_cel_syntax_take(parser);
+				(void)parse_optional_expression(parser, &item);
+			}
+			bt_cel_syntax_leave(parser, &inner);
+		} else {
+			parse_entries(parser, &inner, elements != FIELDS);
+		}
+	}
+	if (!BEGIN(parser, BT_CEL_TOKEN_BIT(COMMA) | closing)) {
+		return &parser->nothing;
+	}
+	(void)take_if(parser, BT_CEL_TOKEN_COMMA);
+	(void)bt_cel_syntax_match(parser, closing, bt_cel_syntax_follow(frame), __LINE__);
+
+	struct bt_cel_node *node = new_node(parser, is_list ? BT_CEL_NODE_LIST : BT_CEL_NODE_MAP,
+		position, highest_behind(parser, mark));
+	if (!is_building(parser)) {
+		return node;
+	}
+	if (is_list) {
+		node->list.count = parser->elements.count - mark;
+		node->list.items = nodes_behind(parser, mark, 1, 0, &node->list.is_optional);
+	} else {
+		node->map.count = (parser->elements.count - mark) / 2;
+		node->map.keys = nodes_behind(parser, mark, 2, 0, &node->map.is_optional);
+		node->map.values = nodes_behind(parser, mark, 2, 1, NULL);
 	}
 	parser->elements.count = mark;
-	return map;
-}
-
-static struct bt_cel_node *parse_literal(struct bt_cel_parser *parser)
-{
-	uint32_t position = parser->token.position;
-	bool is_negative = take_if(parser, BT_CEL_TOKEN_MINUS);
-	struct bt_cel_token token = take_token(parser);
-	struct bt_cel_node *literal = new_node(parser, BT_CEL_NODE_LITERAL, position, 0);
-
-	if (token.kind == BT_CEL_TOKEN_TRUE || token.kind == BT_CEL_TOKEN_FALSE) {
-		literal->literal = bt_cel_bool(token.kind == BT_CEL_TOKEN_TRUE);
-	} else if (token.kind != BT_CEL_TOKEN_NULL) {
-		literal->literal = bt_cel_literal_read(
-			&token, is_negative, position, &parser->lexer, parser->arena);
-	}
-	return literal;
+	return node;
 }
 
 /** Whether the next tokens are a minus and a number. */
 static bool is_negative_number(const struct bt_cel_parser *parser)
 {
-	return parser->token.kind == BT_CEL_TOKEN_MINUS &&
-		(parser->following.kind == BT_CEL_TOKEN_INT ||
-			parser->following.kind == BT_CEL_TOKEN_DOUBLE);
+	return bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_MINUS &&
+		bt_cel_syntax_is_ahead(parser, 1, BT_CEL_TOKEN_BIT(INT) | BT_CEL_TOKEN_BIT(DOUBLE));
 }
 
-static struct bt_cel_node *parse_primary(struct bt_cel_parser *parser)
+static struct bt_cel_node *parse_literal(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {
-	switch ((int)parser->token.kind) {
+	bool is_negative = is_negative_number(parser);
+	struct bt_cel_node *literal = &parser->nothing;
+
+	if (bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_MINUS && !is_negative) {
+		bt_cel_syntax_fail(parser, 1, __LINE__);
+	} else {
+		struct bt_cel_token token = bt_cel_syntax_take(parser);
+		uint32_t position = token.position;
+
+		token = is_negative ? bt_cel_syntax_take(parser) : token;
+		literal = new_node(parser, BT_CEL_NODE_LITERAL, position, 0);
+		if (token.kind == BT_CEL_TOKEN_TRUE || token.kind == BT_CEL_TOKEN_FALSE) {
+			literal->literal = bt_cel_bool(token.kind == BT_CEL_TOKEN_TRUE);
+		} else if (token.kind != BT_CEL_TOKEN_NULL && is_building(parser)) {
+			literal->literal = bt_cel_literal_read(
+				&token, is_negative, position, &parser->lexer, parser->arena);
+		}
+	}
+	bt_cel_syntax_leave(parser, frame);
+	return literal;
+}
+
+/** A name, or a call of a global function, with an optional leading dot. */
+static struct bt_cel_node *parse_name(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
+{
+	uint32_t position = parser->tokens.items[parser->index].position;
+	uint32_t dot = bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_DOT ? 1 : 0;
+	uint32_t end = dot + 1;
+
+	if (bt_cel_syntax_ahead(parser, dot) != BT_CEL_TOKEN_IDENTIFIER) {
+		bt_cel_syntax_fail(parser, dot, __LINE__);
+		return &parser->nothing;
+	}
+	if (parser->is_reporting) {
+		/* Upstream reads a dotted name at once if it is the type of an object. */
+		while (bt_cel_syntax_ahead(parser, end) == BT_CEL_TOKEN_DOT &&
+			bt_cel_syntax_ahead(parser, end + 1) == BT_CEL_TOKEN_IDENTIFIER) {
+			end += 2;
+		}
+		if (bt_cel_syntax_ahead(parser, end) == BT_CEL_TOKEN_OPEN_BRACE) {
+			for (; end > 0; end--) {
+				(void)bt_cel_syntax_take(parser);
+			}
+			return parse_bracketed(parser, frame, FIELDS, BT_CEL_TOKEN_CLOSE_BRACE);
+		}
+	}
+	(void)take_if(parser, BT_CEL_TOKEN_DOT);
+	struct bt_cel_token name = bt_cel_syntax_take(parser);
+	if (is_building(parser) &&
+		bt_str_has_word(BT_STR("as break const continue else for function if import let "
+				       "loop package namespace return var void while"),
+			name.text)) {
+		bt_cel_issue_add(parser->issues, name.position, "reserved identifier: %.*s",
+			BT_STR_ARG(name.text));
+	}
+	if (bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_OPEN_PARENTHESIS) {
+		return parse_call(parser, frame, 0, NULL, name.text, dot != 0);
+	}
+	struct bt_cel_node *node = new_node(parser, BT_CEL_NODE_IDENTIFIER, position, 0);
+	node->identifier.name = name.text;
+	node->identifier.is_rooted = dot != 0;
+	return node;
+}
+
+static struct bt_cel_node *parse_primary(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
+{
+	struct bt_cel_node *node = &parser->nothing;
+
+	if (!BEGIN(parser, MEMBERS)) {
+		bt_cel_syntax_leave(parser, frame);
+		return node;
+	}
+	switch ((int)bt_cel_syntax_ahead(parser, 0)) {
 	case BT_CEL_TOKEN_DOT:
 	case BT_CEL_TOKEN_IDENTIFIER:
-		return parse_name(parser);
-	case BT_CEL_TOKEN_OPEN_PARENTHESIS: {
-		(void)take_token(parser);
-		struct bt_cel_node *inner = parse_expression(parser);
-		return inner != NULL && expect(parser, BT_CEL_TOKEN_CLOSE_PARENTHESIS) ? inner
-										       : NULL;
-	}
-	case BT_CEL_TOKEN_OPEN_BRACKET: {
-		uint32_t position = take_token(parser).position;
-		uint32_t mark = parser->elements.count;
-
-		if (!parse_elements(parser, BT_CEL_TOKEN_CLOSE_BRACKET, parse_item)) {
-			return NULL;
-		}
-		struct bt_cel_node *list =
-			new_node(parser, BT_CEL_NODE_LIST, position, highest_behind(parser, mark));
-		if (list != NULL) {
-			list->list.items = nodes_behind(parser, mark, 1, 0);
-			list->list.is_optional = marks_behind(parser, mark, 1);
-			list->list.count = parser->elements.count - mark;
-		}
-		parser->elements.count = mark;
-		return list;
-	}
+		node = parse_name(parser, frame);
+		break;
+	case BT_CEL_TOKEN_OPEN_PARENTHESIS:
+		(void)bt_cel_syntax_take(parser);
+		node = parse_expression(
+			parser, FRAME(frame, BT_CEL_TOKEN_BIT(CLOSE_PARENTHESIS), false));
+		(void)MATCH(parser, CLOSE_PARENTHESIS, bt_cel_syntax_follow(frame));
+		break;
+	case BT_CEL_TOKEN_OPEN_BRACKET:
+		node = parse_bracketed(
+			parser, frame, OPTIONAL_EXPRESSIONS, BT_CEL_TOKEN_CLOSE_BRACKET);
+		break;
 	case BT_CEL_TOKEN_OPEN_BRACE:
-		return parse_entries(parser, parse_entry);
-	case BT_CEL_TOKEN_INT:
-	case BT_CEL_TOKEN_UINT:
-	case BT_CEL_TOKEN_DOUBLE:
-	case BT_CEL_TOKEN_STRING:
-	case BT_CEL_TOKEN_BYTES:
-	case BT_CEL_TOKEN_TRUE:
-	case BT_CEL_TOKEN_FALSE:
-	case BT_CEL_TOKEN_NULL:
-		return parse_literal(parser);
+		node = parse_bracketed(
+			parser, frame, OPTIONAL_EXPRESSIONS, BT_CEL_TOKEN_CLOSE_BRACE);
+		break;
 	default:
-		if (is_negative_number(parser)) {
-			return parse_literal(parser);
+		if (bt_cel_syntax_is_ahead(parser, 0, LITERALS)) {
+			node = parse_literal(parser, FRAME(frame, 0, true));
+		} else {
+			bt_cel_syntax_fail(parser, 0, __LINE__);
 		}
-		parser->is_refused = true;
-		return NULL;
+		break;
 	}
+	bt_cel_syntax_leave(parser, frame);
+	return node;
 }
 
-/** Parses a field, an optional field or a member call; the next token is the dot. */
-static struct bt_cel_node *parse_select(struct bt_cel_parser *parser, struct bt_cel_node *operand)
+/** A field, an optional field or a member call; the next token is the dot. */
+static struct bt_cel_node *parse_select(struct bt_cel_parser *parser,
+	const struct bt_cel_syntax_frame *frame, struct bt_cel_node *operand)
 {
-	uint32_t position = take_token(parser).position;
-	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
-	struct bt_cel_token field = parser->token;
-
-	if (take_if(parser, BT_CEL_TOKEN_QUOTED)) {
-		bt_cel_issue_add(parser->issues, field.position, "unsupported syntax: '`'");
-	} else if (!expect(parser, BT_CEL_TOKEN_IDENTIFIER)) {
-		return NULL;
-	} else if (!is_optional && parser->token.kind == BT_CEL_TOKEN_OPEN_PARENTHESIS) {
-		return parse_call(parser, operand, field.text, false);
+	if (!bt_cel_syntax_is_ahead(parser, 1, FIELDS)) {
+		bt_cel_syntax_fail(parser, 1, __LINE__);
+		return &parser->nothing;
 	}
+	uint32_t position = bt_cel_syntax_take(parser).position;
+	if (bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_IDENTIFIER &&
+		bt_cel_syntax_ahead(parser, 1) == BT_CEL_TOKEN_OPEN_PARENTHESIS) {
+		struct bt_str function = bt_cel_syntax_take(parser).text;
+
+		return parse_call(parser, frame, SUFFIXES, operand, function, false);
+	}
+	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
+	struct bt_str field = parse_field_name(parser, FRAME(frame, SUFFIXES, true)).text;
 	struct bt_cel_node *select =
 		new_node(parser, BT_CEL_NODE_SELECT, position, operand->height);
-	if (select != NULL) {
+	if (is_building(parser)) {
 		select->select.operand = operand;
-		select->select.field = field.text;
+		select->select.field = field;
 		select->select.is_optional = is_optional;
 	}
 	return select;
 }
 
-/** Parses an index; the next token is the bracket. */
-static struct bt_cel_node *parse_index(struct bt_cel_parser *parser, struct bt_cel_node *operand)
+/** An index; the next token is the bracket. */
+static struct bt_cel_node *parse_index(struct bt_cel_parser *parser,
+	const struct bt_cel_syntax_frame *frame, struct bt_cel_node *operand)
 {
-	uint32_t position = take_token(parser).position;
+	uint32_t position = bt_cel_syntax_take(parser).position;
 	uint32_t mark = parser->elements.count;
-	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
-	struct bt_cel_node *key = parse_expression(parser);
 
-	if (key == NULL || !expect(parser, BT_CEL_TOKEN_CLOSE_BRACKET)) {
-		return NULL;
+	if (!BEGIN(parser, OPTIONAL_EXPRESSIONS)) {
+		return &parser->nothing;
 	}
+	bool is_optional = take_if(parser, BT_CEL_TOKEN_QUESTION);
+	struct bt_cel_node *key =
+		parse_expression(parser, FRAME(frame, BT_CEL_TOKEN_BIT(CLOSE_BRACKET), false));
+	(void)MATCH(parser, CLOSE_BRACKET, SUFFIXES | bt_cel_syntax_follow(frame));
 	push_element(parser, operand, false);
 	push_element(parser, key, false);
 	return is_optional
@@ -424,62 +486,131 @@ static struct bt_cel_node *parse_index(struct bt_cel_parser *parser, struct bt_c
 		: make_operator(parser, position, BT_CEL_OP_INDEX, "_[_]", mark);
 }
 
-static struct bt_cel_node *parse_member(struct bt_cel_parser *parser)
+/** Fields, indexes and calls of the node. */
+static struct bt_cel_node *parse_suffixes(struct bt_cel_parser *parser,
+	const struct bt_cel_syntax_frame *frame, struct bt_cel_node *node)
 {
-	const char *start = parser->token.text.data;
-	bool starts_with_name = parser->token.kind == BT_CEL_TOKEN_IDENTIFIER ||
-		parser->token.kind == BT_CEL_TOKEN_DOT;
-	struct bt_cel_node *node = parse_primary(parser);
-	bool is_name = starts_with_name && node != NULL && node->kind == BT_CEL_NODE_IDENTIFIER;
-
-	while (node != NULL) {
-		if (parser->token.kind == BT_CEL_TOKEN_DOT) {
-			node = parse_select(parser, node);
-			is_name = is_name && node != NULL && node->kind == BT_CEL_NODE_SELECT &&
-				!node->select.is_optional;
-		} else if (parser->token.kind == BT_CEL_TOKEN_OPEN_BRACKET) {
-			node = parse_index(parser, node);
-			is_name = false;
-		} else if (is_name && parser->token.kind == BT_CEL_TOKEN_OPEN_BRACE) {
-			/* The checker decides whether the name is a type. */
-			uint32_t end = (uint32_t)(parser->token.text.data - start);
-			struct bt_cel_node *object = parse_entries(parser, parse_field);
-
-			if (object != NULL) {
-				object->map.type_name =
-					bt_str_trim((struct bt_str){start, end}, BT_STR_SPACE);
-			}
-			node = object;
-			is_name = false;
-		} else {
-			break;
-		}
+	while (!parser->has_failed && bt_cel_syntax_is_ahead(parser, 0, SUFFIXES)) {
+		node = bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_DOT
+			? parse_select(parser, frame, node)
+			: parse_index(parser, frame, node);
 	}
 	return node;
 }
 
-/** Parses any number of `!` or `-`; two of them cancel out. */
-static struct bt_cel_node *parse_unary(struct bt_cel_parser *parser)
+/** Whether the node, parsed from a first token that is a name or dot, is a dotted name. */
+static bool is_dotted_name(const struct bt_cel_node *node)
 {
-	enum bt_cel_token_kind sign = parser->token.kind;
-	uint32_t position = parser->token.position;
-	uint32_t mark = parser->elements.count;
-	bool is_odd = false;
+	while (node->kind == BT_CEL_NODE_SELECT && !node->select.is_optional &&
+		!node->select.is_test) {
+		node = node->select.operand;
+	}
+	return node->kind == BT_CEL_NODE_IDENTIFIER;
+}
 
-	if (sign != BT_CEL_TOKEN_NOT && sign != BT_CEL_TOKEN_MINUS) {
-		return parse_member(parser);
+static struct bt_cel_node *parse_member(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
+{
+	struct bt_cel_token first = parser->tokens.items[parser->index];
+	struct bt_cel_node *node = parse_primary(parser, FRAME(frame, SUFFIXES, true));
+
+	node = parse_suffixes(parser, frame, node);
+	if (is_building(parser) && bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_OPEN_BRACE &&
+		(first.kind == BT_CEL_TOKEN_IDENTIFIER || first.kind == BT_CEL_TOKEN_DOT) &&
+		is_dotted_name(node)) {
+		/* The fields of an object. The checker decides whether the name is a type. */
+		const char *start = first.text.data;
+		const char *end = parser->tokens.items[parser->index].text.data;
+
+		node = parse_bracketed(parser, frame, FIELDS, BT_CEL_TOKEN_CLOSE_BRACE);
+		node->map.type_name =
+			bt_str_trim((struct bt_str){start, (uint32_t)(end - start)}, BT_STR_SPACE);
+		node = parse_suffixes(parser, frame, node);
 	}
-	while (!is_negative_number(parser) && take_if(parser, sign)) {
+	bt_cel_syntax_leave(parser, frame);
+	return node;
+}
+
+/**
+ * A minus and a number are a negative literal or a negation. Upstream decides by reading to the end
+ * of the member, and reports an error up to there as an error of the decision. false: the rule
+ * fails.
+ */
+static bool probe_number(struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
+{
+	struct bt_cel_parser probe = *parser;
+
+	if (!parser->is_reporting || parser->is_probing || parser->is_recovering ||
+		!bt_cel_syntax_is_ahead(parser, 2, SUFFIXES)) {
+		return true;
+	}
+	memset(&probe.error_lines, 0, sizeof(probe.error_lines));
+	probe.is_probing = true;
+	probe.probe_index = UINT32_MAX;
+	probe.index += 2;
+	(void)parse_suffixes(&probe, frame, &probe.nothing);
+	bt_vec_finish(&probe.error_lines);
+	if (probe.probe_index == UINT32_MAX) {
+		return true;
+	}
+	bt_cel_syntax_fail(parser, probe.probe_index - parser->index, __LINE__);
+	return false;
+}
+
+/** Any number of `!` or `-`, of which two cancel out, and an operand. */
+static struct bt_cel_node *parse_unary(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
+{
+	const struct bt_cel_syntax_frame member = {frame, 0, true};
+	uint32_t position = parser->tokens.items[parser->index].position;
+	uint32_t mark = parser->elements.count;
+	struct bt_cel_node *node = &parser->nothing;
+	bool is_odd = false;
+	bool is_right = true;
+
+	if (!BEGIN(parser, EXPRESSIONS)) {
+		bt_cel_syntax_leave(parser, frame);
+		return node;
+	}
+	enum bt_cel_token_kind sign = bt_cel_syntax_ahead(parser, 0);
+	if (sign == BT_CEL_TOKEN_NOT) {
+		while (take_if(parser, BT_CEL_TOKEN_NOT)) {
+			bt_cel_syntax_resume(parser, EXPRESSIONS, frame);
+			is_odd = !is_odd;
+		}
+	} else if (!bt_cel_syntax_is_ahead(parser, 0, MEMBERS)) {
+		bt_cel_syntax_fail(parser, 0, __LINE__);
+		is_right = false;
+	} else if (is_negative_number(parser)) {
+		is_right = probe_number(parser, frame);
+	} else if (sign == BT_CEL_TOKEN_MINUS && !bt_cel_syntax_is_ahead(parser, 1, MEMBERS)) {
+		bt_cel_syntax_fail(parser, 1, __LINE__);
+		is_right = false;
+	}
+	while (sign == BT_CEL_TOKEN_MINUS && is_right && !is_negative_number(parser) &&
+		take_if(parser, BT_CEL_TOKEN_MINUS)) {
 		is_odd = !is_odd;
+		bt_cel_syntax_resume(parser, MEMBERS, frame);
+		if (!bt_cel_syntax_is_ahead(parser, 0, MEMBERS)) {
+			bt_cel_syntax_fail(parser, 0, __LINE__);
+			is_right = false;
+		} else if (bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_MINUS &&
+			!bt_cel_syntax_is_ahead(parser, 1, MEMBERS)) {
+			bt_cel_syntax_fail(parser, 1, __LINE__);
+			is_right = false;
+		}
 	}
-	struct bt_cel_node *operand = parse_member(parser);
-	if (operand == NULL || !is_odd) {
-		return operand;
+	if (is_right) {
+		node = parse_member(parser, &member);
 	}
-	push_element(parser, operand, false);
-	return sign == BT_CEL_TOKEN_NOT
-		? make_operator(parser, position, BT_CEL_OP_NOT, "!_", mark)
-		: make_operator(parser, position, BT_CEL_OP_NEGATE, "-_", mark);
+	if (is_odd) {
+		push_element(parser, node, false);
+		node = sign == BT_CEL_TOKEN_NOT
+			? make_operator(parser, position, BT_CEL_OP_NOT, "!_", mark)
+			: make_operator(parser, position, BT_CEL_OP_NEGATE, "-_", mark);
+	}
+	bt_cel_syntax_leave(parser, frame);
+	return node;
 }
 
 /** Precedence of operators. */
@@ -515,71 +646,86 @@ static const struct binary binaries[BT_CEL_TOKEN__COUNT] = {
 	[BT_CEL_TOKEN_PERCENT] = {LEVEL_PRODUCT, BT_CEL_OP_MODULO, "_%_"},
 };
 
-/** Parses operands joined by operators of this or a higher precedence. */
-static struct bt_cel_node *parse_operation(struct bt_cel_parser *parser, enum level lowest)
+/**
+ * Operands joined by operators of this or a higher precedence, all in the frame of an operand,
+ * because precedence does not change the errors.
+ */
+static struct bt_cel_node *parse_operation(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *operand, enum level lowest)
 {
-	struct bt_cel_node *left = parse_unary(parser);
-	const struct binary *binary = &binaries[parser->token.kind];
+	struct bt_cel_node *left = parse_unary(parser, operand);
+	enum bt_cel_token_kind kind = bt_cel_syntax_ahead(parser, 0);
 
-	while (left != NULL && binary->level != LEVEL_NONE && binary->level >= lowest) {
-		enum bt_cel_token_kind kind = parser->token.kind;
-		uint32_t position = parser->token.position;
+	while (binaries[kind].level != LEVEL_NONE && binaries[kind].level >= lowest) {
+		const struct binary *binary = &binaries[kind];
+		uint32_t position = parser->tokens.items[parser->index].position;
 		uint32_t mark = parser->elements.count;
+
 		push_element(parser, left, false);
-		/*
-		 * && and
-		 *
-		 * collect all operands in one call; other operators are left-associative.
-		 */
+		/* && and || have any number of operands; other operators are left-associative. */
 		do {
-			(void)take_token(parser);
-			struct bt_cel_node *right = parse_operation(parser, binary->level + 1);
-			if (right == NULL) {
-				return NULL;
-			}
-			push_element(parser, right, false);
-		} while (binary->level <= LEVEL_AND && parser->token.kind == kind);
+			(void)bt_cel_syntax_take(parser);
+			left = parse_operation(parser, operand, binary->level + 1);
+			push_element(parser, left, false);
+		} while (binary->level <= LEVEL_AND && bt_cel_syntax_ahead(parser, 0) == kind);
 		left = make_operator(parser, position, binary->operator_, binary->function, mark);
-		binary = &binaries[parser->token.kind];
+		kind = bt_cel_syntax_ahead(parser, 0);
 	}
 	return left;
 }
 
-/** Parses a conditional; the next token is the question mark. */
-static struct bt_cel_node *parse_conditional(
-	struct bt_cel_parser *parser, struct bt_cel_node *condition)
+/** Relations joined by && and ||. */
+static struct bt_cel_node *parse_logic(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {
-	uint32_t position = take_token(parser).position;
-	uint32_t mark = parser->elements.count;
-	struct bt_cel_node *yes = parse_operation(parser, LEVEL_OR);
-	struct bt_cel_node *no = NULL;
+	const struct bt_cel_syntax_frame conjunction = {frame, BT_CEL_TOKEN_BIT(OR), true};
+	const struct bt_cel_syntax_frame relation = {&conjunction, BT_CEL_TOKEN_BIT(AND), true};
+	const struct bt_cel_syntax_frame sum = {&relation, RELATIONS, true};
+	const struct bt_cel_syntax_frame operand = {&sum, PRODUCTS | SUMS, true};
 
-	if (yes == NULL || !expect(parser, BT_CEL_TOKEN_COLON)) {
-		return NULL;
-	}
-	no = parse_expression(parser);
-	if (no == NULL) {
-		return NULL;
-	}
-	push_element(parser, condition, false);
-	push_element(parser, yes, false);
-	push_element(parser, no, false);
-	return make_operator(parser, position, BT_CEL_OP_CONDITIONAL, "_?_:_", mark);
+	return parse_operation(parser, &operand, LEVEL_OR);
 }
 
-static struct bt_cel_node *parse_expression(struct bt_cel_parser *parser)
+static struct bt_cel_node *parse_expression(
+	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {
-	if (parser->depth >= BT_CEL_DEPTH_MAX) {
-		report_depth(parser);
-		return NULL;
+	if (!parser->is_over && parser->depth >= BT_CEL_DEPTH_MAX) {
+		stop_at_depth(parser);
+	}
+	if (parser->is_over) {
+		return &parser->nothing;
 	}
 	parser->depth++;
-	struct bt_cel_node *node = parse_operation(parser, LEVEL_OR);
-	if (node != NULL && parser->token.kind == BT_CEL_TOKEN_QUESTION) {
-		node = parse_conditional(parser, node);
+	struct bt_cel_node *node =
+		parse_logic(parser, FRAME(frame, BT_CEL_TOKEN_BIT(QUESTION), true));
+	if (bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_QUESTION) {
+		uint32_t position = bt_cel_syntax_take(parser).position;
+		uint32_t mark = parser->elements.count;
+
+		push_element(parser, node, false);
+		push_element(parser,
+			parse_logic(parser, FRAME(frame, BT_CEL_TOKEN_BIT(COLON), false)), false);
+		if (MATCH(parser, COLON, EXPRESSIONS)) {
+			push_element(
+				parser, parse_expression(parser, FRAME(frame, 0, true)), false);
+		}
+		node = make_operator(parser, position, BT_CEL_OP_CONDITIONAL, "_?_:_", mark);
 	}
 	parser->depth--;
+	bt_cel_syntax_leave(parser, frame);
 	return node;
+}
+
+/** Parses all tokens from the first one on. */
+static struct bt_cel_node *parse_tokens(struct bt_cel_parser *parser)
+{
+	struct bt_cel_node *root =
+		parse_expression(parser, FRAME(NULL, BT_CEL_TOKEN_BIT(END), false));
+
+	if (!parser->is_over) {
+		(void)MATCH(parser, END, BT_CEL_TOKEN_BIT(END));
+	}
+	return root;
 }
 
 struct bt_cel_node *bt_cel_parse(
@@ -618,16 +764,16 @@ struct bt_cel_node *bt_cel_parse(
 		token = bt_cel_lexer_next(&parser.lexer);
 		bt_vec_push(&parser.tokens, token);
 	} while (token.kind != BT_CEL_TOKEN_END);
-	bt_vec_push(&parser.tokens, token);
-	parser.token = parser.tokens.items[0];
-	parser.following = parser.tokens.items[1];
-	struct bt_cel_node *root = parse_expression(&parser);
-	if (root != NULL) {
-		(void)expect(&parser, BT_CEL_TOKEN_END);
-	}
+	struct bt_cel_node *root = parse_tokens(&parser);
 	if (parser.is_refused) {
-		bt_cel_syntax_report(&parser.lexer, parser.tokens.items, parser.tokens.count - 1);
+		parser.is_reporting = true;
+		parser.is_over = false;
+		parser.index = 0;
+		parser.depth = 0;
+		parser.error_index = UINT32_MAX;
+		(void)parse_tokens(&parser);
 	}
+	bt_vec_finish(&parser.error_lines);
 	bt_vec_finish(&parser.elements);
 	bt_vec_finish(&parser.tokens);
 	return issues->items.count == 0 ? root : NULL;

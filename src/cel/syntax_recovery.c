@@ -11,7 +11,7 @@
  * - Between an error and the next token that matches nothing more is reported.
  */
 #include "base/unicode.h"
-#include "cel/syntax_private.h"
+#include "cel/parser_private.h"
 
 /** Upstream's limits: number of recovered errors, and tokens skipped in one recovery. */
 #define RECOVERIES_MAX 30
@@ -59,39 +59,42 @@ static const char *const token_names[BT_CEL_TOKEN__COUNT] = {
 	[BT_CEL_TOKEN_QUOTED] = "ESC_IDENTIFIER",
 };
 
-enum bt_cel_token_kind bt_cel_syntax_ahead(const struct bt_cel_syntax *syntax, uint32_t distance)
+enum bt_cel_token_kind bt_cel_syntax_ahead(const struct bt_cel_parser *parser, uint32_t distance)
 {
-	uint32_t last = syntax->count - 1;
+	uint32_t last = parser->tokens.count - 1;
 
-	if (syntax->is_over || distance > last - syntax->index) {
+	if (parser->is_over || distance > last - parser->index) {
 		return BT_CEL_TOKEN_END;
 	}
-	return syntax->tokens[syntax->index + distance].kind;
+	return parser->tokens.items[parser->index + distance].kind;
 }
 
-bool bt_cel_syntax_is_ahead(const struct bt_cel_syntax *syntax, uint32_t distance, uint64_t set)
+bool bt_cel_syntax_is_ahead(const struct bt_cel_parser *parser, uint32_t distance, uint64_t set)
 {
-	return (set >> bt_cel_syntax_ahead(syntax, distance) & 1) != 0;
+	return (set >> bt_cel_syntax_ahead(parser, distance) & 1) != 0;
 }
 
-static void skip(struct bt_cel_syntax *syntax)
+static void skip(struct bt_cel_parser *parser)
 {
-	if (bt_cel_syntax_ahead(syntax, 0) != BT_CEL_TOKEN_END) {
-		syntax->index++;
+	if (bt_cel_syntax_ahead(parser, 0) != BT_CEL_TOKEN_END) {
+		parser->index++;
 	}
 }
 
-static void end_error(struct bt_cel_syntax *syntax)
+static void end_error(struct bt_cel_parser *parser)
 {
-	syntax->is_recovering = false;
-	syntax->error_lines.count = 0;
-	syntax->error_index = UINT32_MAX;
+	parser->is_recovering = false;
+	parser->error_lines.count = 0;
+	parser->error_index = UINT32_MAX;
 }
 
-void bt_cel_syntax_accept(struct bt_cel_syntax *syntax)
+struct bt_cel_token bt_cel_syntax_take(struct bt_cel_parser *parser)
 {
-	end_error(syntax);
-	skip(syntax);
+	struct bt_cel_token token = parser->tokens.items[parser->index];
+
+	end_error(parser);
+	skip(parser);
+	return token;
 }
 
 static void append_set(struct bt_strbuf *out, uint64_t set)
@@ -147,15 +150,15 @@ static void append_token(struct bt_strbuf *out, const struct bt_cel_token *token
 
 /** Appends the source text from one token to another, whitespace and comments included. */
 static void append_tokens(
-	struct bt_strbuf *out, const struct bt_cel_syntax *syntax, uint32_t first, uint32_t last)
+	struct bt_strbuf *out, const struct bt_cel_parser *parser, uint32_t first, uint32_t last)
 {
-	const char *end = syntax->tokens[first].text.data;
+	const char *end = parser->tokens.items[first].text.data;
 
 	for (uint32_t i = first; i <= last; i++) {
-		struct bt_str text = syntax->tokens[i].text;
-		const char *start = syntax->tokens[i].kind != BT_CEL_TOKEN_END
+		struct bt_str text = parser->tokens.items[i].text;
+		const char *start = parser->tokens.items[i].kind != BT_CEL_TOKEN_END
 			? text.data
-			: syntax->lexer->source.data + syntax->lexer->source.length;
+			: parser->lexer.source.data + parser->lexer.source.length;
 
 		/*
 		 * Text between tokens: whitespace and comments, without invalid characters, which
@@ -179,21 +182,21 @@ static void append_tokens(
 }
 
 /** Begins an error at a token; false: do not report it. */
-static bool begin_error(struct bt_cel_syntax *syntax, uint32_t index)
+static bool begin_error(struct bt_cel_parser *parser, uint32_t index)
 {
-	if (syntax->is_over || syntax->is_recovering) {
+	if (parser->is_over || parser->is_recovering) {
 		return false;
 	}
-	if (syntax->is_probing) {
-		syntax->probe_index = index;
-		syntax->is_over = true;
+	if (parser->is_probing) {
+		parser->probe_index = index;
+		parser->is_over = true;
 		return false;
 	}
-	syntax->is_recovering = true;
+	parser->is_recovering = true;
 	return true;
 }
 
-static void end_message(struct bt_cel_syntax *syntax, uint32_t index, struct bt_strbuf *text)
+static void end_message(struct bt_cel_parser *parser, uint32_t index, struct bt_strbuf *text)
 {
 	struct bt_str message = bt_strbuf_str(text);
 
@@ -204,77 +207,83 @@ static void end_message(struct bt_cel_syntax *syntax, uint32_t index, struct bt_
 		}
 	}
 	bt_cel_lexer_error(
-		syntax->lexer, syntax->tokens[index].position, "%.*s", BT_STR_ARG(message));
+		&parser->lexer, parser->tokens.items[index].position, "%.*s", BT_STR_ARG(message));
 	bt_strbuf_finish(text);
-	syntax->is_over = syntax->lexer->has_given_up;
+	parser->is_over = parser->lexer.has_given_up;
 }
 
 /** Reports "<what> input '<token>' expecting <set>". */
-static void report_input(struct bt_cel_syntax *syntax, const char *what, uint64_t expected)
+static void report_input(struct bt_cel_parser *parser, const char *what, uint64_t expected)
 {
 	struct bt_strbuf text = {0};
 
-	if (begin_error(syntax, syntax->index)) {
+	if (begin_error(parser, parser->index)) {
 		bt_strbuf_printf(&text, "%s input ", what);
-		append_token(&text, &syntax->tokens[syntax->index]);
+		append_token(&text, &parser->tokens.items[parser->index]);
 		bt_strbuf_append_c(&text, " expecting ");
 		append_set(&text, expected);
-		end_message(syntax, syntax->index, &text);
+		end_message(parser, parser->index, &text);
 	}
 }
 
-/** Upstream has a special message for a dot followed by a word that is not a name. */
-static bool is_word_behind_dot(struct bt_str text, struct bt_str *out_word)
+/** Ends the run that builds. */
+static void refuse(struct bt_cel_parser *parser)
 {
-	*out_word = bt_str_sub(text, 1, text.length);
-	return text.length > 1 && bt_str_has_word(BT_STR("true false null in"), *out_word);
+	parser->is_refused = parser->is_refused || !parser->is_over;
+	parser->is_over = true;
 }
 
-void bt_cel_syntax_fail(struct bt_cel_syntax *syntax, uint32_t distance, uint32_t line)
+void bt_cel_syntax_fail(struct bt_cel_parser *parser, uint32_t distance, uint32_t line)
 {
-	uint32_t rest = syntax->count - 1 - syntax->index;
-	uint32_t last = syntax->index + (distance < rest ? distance : rest);
+	uint32_t rest = parser->tokens.count - 1 - parser->index;
+	uint32_t last = parser->index + (distance < rest ? distance : rest);
 	struct bt_strbuf tokens = {0};
 	struct bt_strbuf text = {0};
 	struct bt_str word;
 
-	syntax->has_failed = true;
-	syntax->error_line = line;
-	if (!begin_error(syntax, last)) {
+	if (!parser->is_reporting) {
+		refuse(parser);
 		return;
 	}
-	if (bt_cel_syntax_ahead(syntax, 0) == BT_CEL_TOKEN_END) {
+	parser->has_failed = true;
+	parser->error_line = line;
+	if (!begin_error(parser, last)) {
+		return;
+	}
+	if (bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_END) {
 		bt_strbuf_append_c(&tokens, "<EOF>");
 	} else {
-		append_tokens(&tokens, syntax, syntax->index, last);
+		append_tokens(&tokens, parser, parser->index, last);
 	}
-	if (is_word_behind_dot(bt_strbuf_str(&tokens), &word)) {
+	/* Upstream has a special message for a dot followed by a word that is not a name. */
+	word = bt_str_sub(bt_strbuf_str(&tokens), 1, BT_STR_MAX);
+	if (word.length != 0 && bt_str_has_word(BT_STR("true false null in"), word)) {
 		bt_strbuf_printf(
 			&text, "mismatched input '%.*s' expecting IDENTIFIER", BT_STR_ARG(word));
 	} else {
 		bt_strbuf_printf(
 			&text, "no viable alternative at input '%s'", bt_strbuf_c(&tokens));
 	}
-	end_message(syntax, last, &text);
+	end_message(parser, last, &text);
 	bt_strbuf_finish(&tokens);
 }
 
 /** Counts a recovery; false: too many, parsing stops. */
-static bool count_recovery(struct bt_cel_syntax *syntax)
+static bool count_recovery(struct bt_cel_parser *parser)
 {
-	if (syntax->is_over) {
+	if (parser->is_over) {
 		return false;
 	}
-	if (syntax->is_probing) {
-		(void)begin_error(syntax, syntax->index);
+	if (parser->is_probing) {
+		(void)begin_error(parser, parser->index);
 		return false;
 	}
-	if (syntax->recoveries++ < RECOVERIES_MAX) {
+	if (parser->recoveries++ < RECOVERIES_MAX) {
 		return true;
 	}
-	bt_cel_lexer_error(syntax->lexer, syntax->tokens[syntax->index].position,
+	bt_cel_lexer_error(&parser->lexer, parser->tokens.items[parser->index].position,
 		"error recovery attempt limit exceeded: %d", RECOVERIES_MAX);
-	syntax->is_over = true;
+	parser->is_over = true;
 	return false;
 }
 
@@ -288,67 +297,67 @@ static uint64_t recovery_set(const struct bt_cel_syntax_frame *frame)
 	return set;
 }
 
-static void skip_to(struct bt_cel_syntax *syntax, uint64_t set)
+static void skip_to(struct bt_cel_parser *parser, uint64_t set)
 {
-	uint32_t limit = syntax->index + SKIPPED_MAX;
+	uint32_t limit = parser->index + SKIPPED_MAX;
 
-	while (!bt_cel_syntax_is_ahead(syntax, 0, set)) {
-		if (syntax->index == limit) {
-			bt_cel_issue_add(syntax->lexer->issues, BT_CEL_NOWHERE,
+	while (!bt_cel_syntax_is_ahead(parser, 0, set)) {
+		if (parser->index == limit) {
+			bt_cel_issue_add(parser->lexer.issues, BT_CEL_NOWHERE,
 				"error recovery token lookahead limit exceeded: %d", SKIPPED_MAX);
-			syntax->is_over = true;
+			parser->is_over = true;
 			return;
 		}
-		skip(syntax);
+		skip(parser);
 	}
 }
 
-void bt_cel_syntax_leave(struct bt_cel_syntax *syntax, const struct bt_cel_syntax_frame *frame)
+void bt_cel_syntax_leave(struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {
 	bool is_repeated = false;
 
-	if (!syntax->has_failed) {
+	if (!parser->has_failed) {
 		return;
 	}
-	syntax->has_failed = false;
-	if (!count_recovery(syntax)) {
+	parser->has_failed = false;
+	if (!count_recovery(parser)) {
 		return;
 	}
-	for (uint32_t i = 0; i < syntax->error_lines.count; i++) {
-		is_repeated = is_repeated || syntax->error_lines.items[i] == syntax->error_line;
+	for (uint32_t i = 0; i < parser->error_lines.count; i++) {
+		is_repeated = is_repeated || parser->error_lines.items[i] == parser->error_line;
 	}
-	if (is_repeated && syntax->error_index == syntax->index) {
-		skip(syntax);
+	if (is_repeated && parser->error_index == parser->index) {
+		skip(parser);
 	}
-	syntax->error_index = syntax->index;
-	bt_vec_push(&syntax->error_lines, syntax->error_line);
-	skip_to(syntax, recovery_set(frame));
+	parser->error_index = parser->index;
+	bt_vec_push(&parser->error_lines, parser->error_line);
+	skip_to(parser, recovery_set(frame));
 }
 
 /** Deletes the current token if the next one matches. */
-static bool delete_token(struct bt_cel_syntax *syntax, uint64_t expected)
+static bool delete_token(struct bt_cel_parser *parser, uint64_t expected)
 {
-	if (!bt_cel_syntax_is_ahead(syntax, 1, expected)) {
+	if (!bt_cel_syntax_is_ahead(parser, 1, expected)) {
 		return false;
 	}
-	report_input(syntax, "extraneous", expected);
-	skip(syntax);
-	end_error(syntax);
+	report_input(parser, "extraneous", expected);
+	skip(parser);
+	end_error(parser);
 	return true;
 }
 
-static void fail_at(struct bt_cel_syntax *syntax, uint64_t expected, uint32_t line)
+static void fail_at(struct bt_cel_parser *parser, uint64_t expected, uint32_t line)
 {
-	report_input(syntax, "mismatched", expected);
-	syntax->has_failed = true;
-	syntax->error_line = line;
+	report_input(parser, "mismatched", expected);
+	parser->has_failed = true;
+	parser->error_line = line;
 }
 
-bool bt_cel_syntax_begin(struct bt_cel_syntax *syntax, uint64_t expected, uint32_t line)
+bool bt_cel_syntax_begin(struct bt_cel_parser *parser, uint64_t expected, uint32_t line)
 {
-	if (!syntax->is_recovering && !bt_cel_syntax_is_ahead(syntax, 0, expected) &&
-		!delete_token(syntax, expected)) {
-		fail_at(syntax, expected, line);
+	if (parser->is_reporting && !parser->is_recovering &&
+		!bt_cel_syntax_is_ahead(parser, 0, expected) && !delete_token(parser, expected)) {
+		fail_at(parser, expected, line);
 		return false;
 	}
 	return true;
@@ -368,41 +377,46 @@ uint64_t bt_cel_syntax_follow(const struct bt_cel_syntax_frame *frame)
 }
 
 bool bt_cel_syntax_match(
-	struct bt_cel_syntax *syntax, uint64_t expected, uint64_t next, uint32_t line)
+	struct bt_cel_parser *parser, uint64_t expected, uint64_t next, uint32_t line)
 {
-	if (bt_cel_syntax_is_ahead(syntax, 0, expected) && !syntax->is_over) {
-		bt_cel_syntax_accept(syntax);
+	if (bt_cel_syntax_is_ahead(parser, 0, expected) && !parser->is_over) {
+		(void)bt_cel_syntax_take(parser);
 		return true;
 	}
-	if (!count_recovery(syntax)) {
-		syntax->has_failed = true;
+	if (!parser->is_reporting) {
+		refuse(parser);
 		return false;
 	}
-	if (delete_token(syntax, expected)) {
-		bt_cel_syntax_accept(syntax);
+	if (!count_recovery(parser)) {
+		parser->has_failed = true;
+		return false;
+	}
+	if (delete_token(parser, expected)) {
+		(void)bt_cel_syntax_take(parser);
 		return true;
 	}
-	if (bt_cel_syntax_is_ahead(syntax, 0, next)) {
+	if (bt_cel_syntax_is_ahead(parser, 0, next)) {
 		struct bt_strbuf text = {0};
 
-		if (begin_error(syntax, syntax->index)) {
+		if (begin_error(parser, parser->index)) {
 			bt_strbuf_append_c(&text, "missing ");
 			append_set(&text, expected);
 			bt_strbuf_append_c(&text, " at ");
-			append_token(&text, &syntax->tokens[syntax->index]);
-			end_message(syntax, syntax->index, &text);
+			append_token(&text, &parser->tokens.items[parser->index]);
+			end_message(parser, parser->index, &text);
 		}
 		return true;
 	}
-	fail_at(syntax, expected, line);
+	fail_at(parser, expected, line);
 	return false;
 }
 
 void bt_cel_syntax_resume(
-	struct bt_cel_syntax *syntax, uint64_t expected, const struct bt_cel_syntax_frame *frame)
+	struct bt_cel_parser *parser, uint64_t expected, const struct bt_cel_syntax_frame *frame)
 {
-	if (!syntax->is_recovering && !bt_cel_syntax_is_ahead(syntax, 0, expected)) {
-		report_input(syntax, "extraneous", expected);
-		skip_to(syntax, expected | recovery_set(frame));
+	if (parser->is_reporting && !parser->is_recovering &&
+		!bt_cel_syntax_is_ahead(parser, 0, expected)) {
+		report_input(parser, "extraneous", expected);
+		skip_to(parser, expected | recovery_set(frame));
 	}
 }

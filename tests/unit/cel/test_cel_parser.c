@@ -496,6 +496,7 @@ START_TEST(test_cel_parser__refused)
 		{".var", 2, "reserved identifier: var"},
 		{"a.`b-c`", 3, "unsupported syntax: '`'"},
 		{"a.?`b c/d.e`", 4, "unsupported syntax: '`'"},
+		{"A{`b`: 1}", 3, "unsupported syntax: '`'"},
 		/* macros */
 		{"has(a)", 5, "invalid argument to has() macro"},
 		{"has(a[\"b\"])", 6, "invalid argument to has() macro"},

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BT_CEL_PARSER_PRIVATE_H
+#define BT_CEL_PARSER_PRIVATE_H
+/**
+ * Shared by parser.c, which has the rules of the grammar, and syntax_recovery.c, which has ANTLR
+ * 4's default error strategy. Spec: 12b section 5.
+ *
+ * The rules run once to build the tree. If the tokens do not match the grammar, the rules run again
+ * from the first token to report all syntax errors in upstream's words; the second run recovers
+ * from errors and builds nothing.
+ */
+#include "cel/lexer.h"
+
+#define BT_CEL_TOKEN_BIT(kind_) (UINT64_C(1) << BT_CEL_TOKEN_##kind_)
+
+/** A call of a rule: tokens that may follow it within the calling rule. */
+struct bt_cel_syntax_frame {
+	const struct bt_cel_syntax_frame *caller; /* NULL: the whole text is the caller */
+	uint64_t follow;
+	bool can_end; /* the calling rule may end after this call */
+};
+
+/** A child of a list, map or call that is being parsed. */
+struct bt_cel_element {
+	struct bt_cel_node *node;
+	bool is_optional;
+};
+
+struct bt_cel_parser {
+	struct bt_cel_lexer lexer;
+	BT_VEC(struct bt_cel_token) tokens; /* the last one is BT_CEL_TOKEN_END */
+	uint32_t index;                     /* of the next token */
+	uint32_t depth;
+	/**
+	 * Rules only see BT_CEL_TOKEN_END, because a limit was exceeded, the tokens were refused,
+	 * or is_probing has its answer.
+	 */
+	bool is_over;
+
+	/* Of the run that builds. */
+	struct bt_arena *arena;
+	struct bt_cel_issues *issues;
+	/**
+	 * Stack of the elements of all open lists, maps and calls. A mark is the count when one was
+	 * opened.
+	 */
+	BT_VEC(struct bt_cel_element) elements;
+	struct bt_cel_node nothing; /* the result of rules that build no node */
+	bool is_refused;            /* the tokens do not match the grammar */
+
+	/* Of the run that reports. */
+	bool is_reporting;
+	uint32_t recoveries;
+	/**
+	 * The last recovery, and the places in the grammar (lines of parser.c) that recovered since
+	 * the last matching token: a second recovery at the same place and token skips the token.
+	 */
+	uint32_t error_index;
+	uint32_t error_line;
+	BT_VEC(uint32_t) error_lines;
+	bool is_recovering; /* no token has matched since the last error */
+	bool has_failed;    /* the current rule ends */
+	/** Probing reports nothing: probe_index is the first token with an error. */
+	bool is_probing;
+	uint32_t probe_index;
+};
+
+/* syntax_recovery.c */
+
+/** Kind of the token at this distance. */
+enum bt_cel_token_kind bt_cel_syntax_ahead(const struct bt_cel_parser *parser, uint32_t distance);
+bool bt_cel_syntax_is_ahead(const struct bt_cel_parser *parser, uint32_t distance, uint64_t set);
+/** Moves past a token that matches, and returns it. */
+struct bt_cel_token bt_cel_syntax_take(struct bt_cel_parser *parser);
+/** Call where alternatives or an option begin. false: the rule fails. */
+bool bt_cel_syntax_begin(struct bt_cel_parser *parser, uint64_t expected, uint32_t line);
+/** Matches one token; next: what may follow the token. false: the rule fails. */
+bool bt_cel_syntax_match(
+	struct bt_cel_parser *parser, uint64_t expected, uint64_t next, uint32_t line);
+/**
+ * The rule fails at the token at this distance; the tokens up to there were needed to choose an
+ * alternative.
+ */
+void bt_cel_syntax_fail(struct bt_cel_parser *parser, uint32_t distance, uint32_t line);
+/** Ends a rule; if the rule failed, skips tokens to recover. */
+void bt_cel_syntax_leave(struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame);
+/** All tokens that may follow the end of a rule. */
+uint64_t bt_cel_syntax_follow(const struct bt_cel_syntax_frame *frame);
+/**
+ * Call after a sign: an unexpected token is reported, and tokens are skipped up to an expected one
+ * or the end of a rule.
+ */
+void bt_cel_syntax_resume(
+	struct bt_cel_parser *parser, uint64_t expected, const struct bt_cel_syntax_frame *frame);
+#endif
