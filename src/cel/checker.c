@@ -230,28 +230,6 @@ static const struct bt_cel_type *check_call(
 	return resolution.result;
 }
 
-/** Names of types (spec 12b section 4). */
-static const struct {
-	const char *name;
-	enum bt_cel_kind kind;
-} type_names[] = {
-	{"bool", BT_CEL_BOOL},
-	{"bytes", BT_CEL_BYTES},
-	{"double", BT_CEL_DOUBLE},
-	{"google.protobuf.Duration", BT_CEL_DURATION},
-	{"google.protobuf.Timestamp", BT_CEL_TIMESTAMP},
-	{"int", BT_CEL_INT},
-	{"list", BT_CEL_LIST},
-	{"map", BT_CEL_MAP},
-	{"net.CIDR", BT_CEL_CIDR},
-	{"net.IP", BT_CEL_IP},
-	{"null_type", BT_CEL_NULL},
-	{"optional_type", BT_CEL_OPTIONAL},
-	{"string", BT_CEL_STRING},
-	{"type", BT_CEL_TYPE},
-	{"uint", BT_CEL_UINT},
-};
-
 void bt_cel_report_type(struct bt_cel_issues *issues, uint32_t position,
 	const struct bt_cel_type *expected, const struct bt_cel_type *found)
 {
@@ -291,11 +269,11 @@ static const struct bt_cel_type *find_type_name(
 {
 	const struct bt_cel_type *dyn = &bt_cel_types[BT_CEL_DYN];
 
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(type_names); i++) {
-		enum bt_cel_kind kind = type_names[i].kind;
+	for (enum bt_cel_kind kind = 0; kind < BT_CEL_KIND__COUNT; kind++) {
 		const struct bt_cel_type *of = &bt_cel_types[kind];
 
-		if (!bt_str_equal_c(name, type_names[i].name)) {
+		if (!bt_cel_kinds[kind].is_identifier ||
+			!bt_str_equal_c(name, bt_cel_kinds[kind].name)) {
 			continue;
 		}
 		*out_value = of;

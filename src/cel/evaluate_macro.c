@@ -26,46 +26,10 @@ struct loop {
 };
 
 /** Name of the Go type of a value of this kind. */
-static const char *type_name(enum bt_cel_kind kind)
+static const char *go_type_of(enum bt_cel_kind kind)
 {
-	switch ((int)kind) {
-	case BT_CEL_NULL:
-		return "types.Null";
-	case BT_CEL_BOOL:
-		return "types.Bool";
-	case BT_CEL_INT:
-		return "types.Int";
-	case BT_CEL_UINT:
-		return "types.Uint";
-	case BT_CEL_DOUBLE:
-		return "types.Double";
-	case BT_CEL_STRING:
-		return "types.String";
-	case BT_CEL_BYTES:
-		return "types.Bytes";
-	case BT_CEL_DURATION:
-		return "types.Duration";
-	case BT_CEL_TIMESTAMP:
-		return "types.Timestamp";
-	case BT_CEL_TYPE:
-		return "*types.Type";
-	case BT_CEL_OPTIONAL:
-		return "*types.Optional";
-	case BT_CEL_QUANTITY:
-		return "cel.Quantity";
-	case BT_CEL_SEMVER:
-		return "cel.Semver";
-	case BT_CEL_URL:
-		return "cel.URL";
-	case BT_CEL_FORMAT:
-		return "*cel.Format";
-	case BT_CEL_IP:
-		return "cel.IP";
-	case BT_CEL_CIDR:
-		return "cel.CIDR";
-	default:
-		return bt_cel_kind_name(kind);
-	}
+	return bt_cel_kinds[kind].go_type != NULL ? bt_cel_kinds[kind].go_type
+						  : bt_cel_kind_name(kind);
 }
 
 /** Evaluates the range. false: loop->error has the error. */
@@ -84,10 +48,10 @@ static bool begin_loop(
 		loop->count = loop->range.map->count;
 	} else if (node->macro.has_two_variables) {
 		loop->error = bt_cel_fail(evaluation, "unsupported comprehension range type: %s",
-			type_name(loop->range.kind));
+			go_type_of(loop->range.kind));
 	} else {
 		loop->error = bt_cel_fail(evaluation, "got '%s', expected iterable type",
-			type_name(loop->range.kind));
+			go_type_of(loop->range.kind));
 	}
 	return loop->error.kind == BT_CEL_NULL;
 }

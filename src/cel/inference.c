@@ -143,51 +143,10 @@ static enum agreement agree_on_type(struct bt_cel_inference *inference,
 	return AGREES;
 }
 
-/** Types that null can be used as, besides null. */
-static bool takes_null(const struct bt_cel_type *type)
-{
-	switch (type->kind) {
-	case BT_CEL_DURATION:
-	case BT_CEL_TIMESTAMP:
-	case BT_CEL_OPTIONAL:
-	case BT_CEL_QUANTITY:
-	case BT_CEL_SEMVER:
-	case BT_CEL_URL:
-	case BT_CEL_FORMAT:
-	case BT_CEL_IP:
-	case BT_CEL_CIDR:
-	case BT_CEL_DEVICE:
-	case BT_CEL_OBJECT:
-	case BT_CEL_AUTHORIZER:
-	case BT_CEL_PATH_CHECK:
-	case BT_CEL_GROUP_CHECK:
-	case BT_CEL_RESOURCE_CHECK:
-	case BT_CEL_DECISION:
-		return true;
-	case BT_CEL_NULL:
-	case BT_CEL_BOOL:
-	case BT_CEL_INT:
-	case BT_CEL_UINT:
-	case BT_CEL_DOUBLE:
-	case BT_CEL_STRING:
-	case BT_CEL_BYTES:
-	case BT_CEL_LIST:
-	case BT_CEL_MAP:
-	case BT_CEL_TYPE:
-	case BT_CEL_ERROR:
-	case BT_CEL_ANY:
-	case BT_CEL_DYN:
-	case BT_CEL_PARAMETER:
-	case BT_CEL_KIND__COUNT:
-		return false;
-	}
-	return false;
-}
-
 static bool are_parts_assignable(struct bt_cel_inference *inference, const struct bt_cel_type *from,
 	const struct bt_cel_type *to)
 {
-	if (from->kind == BT_CEL_NULL && takes_null(to)) {
+	if (from->kind == BT_CEL_NULL && bt_cel_kinds[to->kind].takes_null) {
 		return true;
 	}
 	if (from->kind != to->kind || from->object != to->object) {
@@ -311,38 +270,6 @@ bool bt_cel_type_is_same(const struct bt_cel_type *a, const struct bt_cel_type *
 	return true;
 }
 
-static const struct {
-	const char *word;
-	enum bt_cel_kind kind;
-} words[] = {
-	{"bool", BT_CEL_BOOL},
-	{"int", BT_CEL_INT},
-	{"uint", BT_CEL_UINT},
-	{"double", BT_CEL_DOUBLE},
-	{"string", BT_CEL_STRING},
-	{"bytes", BT_CEL_BYTES},
-	{"null", BT_CEL_NULL},
-	{"any", BT_CEL_ANY},
-	{"dyn", BT_CEL_DYN},
-	{"duration", BT_CEL_DURATION},
-	{"timestamp", BT_CEL_TIMESTAMP},
-	{"quantity", BT_CEL_QUANTITY},
-	{"semver", BT_CEL_SEMVER},
-	{"url", BT_CEL_URL},
-	{"format", BT_CEL_FORMAT},
-	{"ip", BT_CEL_IP},
-	{"cidr", BT_CEL_CIDR},
-	{"list", BT_CEL_LIST},
-	{"map", BT_CEL_MAP},
-	{"optional", BT_CEL_OPTIONAL},
-	{"type", BT_CEL_TYPE},
-	{"authorizer", BT_CEL_AUTHORIZER},
-	{"path_check", BT_CEL_PATH_CHECK},
-	{"group_check", BT_CEL_GROUP_CHECK},
-	{"resource_check", BT_CEL_RESOURCE_CHECK},
-	{"decision", BT_CEL_DECISION},
-};
-
 /** Reads one signature with its parameters A and B. */
 struct reader {
 	struct bt_cel_inference *inference;
@@ -350,26 +277,18 @@ struct reader {
 	const struct bt_cel_type *named[2];
 };
 
-static enum bt_cel_kind read_word(struct reader *reader)
-{
-	size_t length = strcspn(reader->next, " (),");
-
-	for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-		if (strlen(words[i].word) == length &&
-			memcmp(words[i].word, reader->next, length) == 0) {
-			reader->next += length;
-			return words[i].kind;
-		}
-	}
-	return BT_CEL_PARAMETER;
-}
-
 static const struct bt_cel_type *read_type(struct reader *reader)
 {
-	enum bt_cel_kind kind = read_word(reader);
 	const struct bt_cel_type *of[2] = {NULL, NULL};
+	size_t length = strcspn(reader->next, " (),");
+	enum bt_cel_kind kind = 0;
 
-	if (kind == BT_CEL_PARAMETER) {
+	while (kind < BT_CEL_KIND__COUNT &&
+		(bt_cel_kinds[kind].word == NULL || strlen(bt_cel_kinds[kind].word) != length ||
+			memcmp(bt_cel_kinds[kind].word, reader->next, length) != 0)) {
+		kind++;
+	}
+	if (kind == BT_CEL_KIND__COUNT) {
 		uint32_t which = (uint32_t)(*reader->next++ - 'A');
 
 		BT_ASSERT(which < 2);
@@ -378,6 +297,7 @@ static const struct bt_cel_type *read_type(struct reader *reader)
 		}
 		return reader->named[which];
 	}
+	reader->next += length;
 	if (*reader->next != '(') {
 		return &bt_cel_types[kind];
 	}

@@ -44,6 +44,18 @@ enum bt_cel_kind {
 	BT_CEL_KIND__COUNT,
 };
 
+/** Spec: 12b section 3. */
+struct bt_cel_kind_info {
+	const char *name;    /* at run time, and in messages about the type of the result */
+	const char *checked; /* name in other messages of the checker; NULL: the same */
+	const char *word;    /* name in signatures (functions.def); NULL: none */
+	const char *go_type; /* in messages about ranges of macros; NULL: name */
+	bool is_identifier;  /* expressions use the name as a value: type(x) == int */
+	bool takes_null;     /* null can be used as this type */
+};
+
+extern const struct bt_cel_kind_info bt_cel_kinds[BT_CEL_KIND__COUNT];
+
 struct bt_cel_object;
 
 struct bt_cel_type {
