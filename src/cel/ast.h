@@ -153,9 +153,8 @@ struct bt_cel_node {
 			uint32_t slots[2];         /* slot of each variable; set by the checker */
 			struct bt_cel_node *range; /* what the macro iterates over; BIND: the value;
 			                              OPT_*: the optional */
-			struct bt_cel_node
-				*condition; /* ALL, EXISTS...; MAP...: may be NULL */
-			struct bt_cel_node *result; /* the other macros */
+			struct bt_cel_node *condition; /* ALL, EXISTS...; MAP...: may be NULL */
+			struct bt_cel_node *result;    /* the other macros */
 		} macro;
 	};
 };

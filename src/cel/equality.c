@@ -99,6 +99,15 @@ bool bt_cel_compare(
 	}
 }
 
+struct bt_cel_value bt_cel_not_ordered(
+	const struct bt_cel_value *left, const struct bt_cel_value *right)
+{
+	return bt_cel_error((left->kind == BT_CEL_DOUBLE && isnan(left->real)) ||
+				(right->kind == BT_CEL_DOUBLE && isnan(right->real))
+			? BT_STR("NaN values cannot be ordered")
+			: BT_CEL_NO_OVERLOAD);
+}
+
 static bool is_same_ip(const struct bt_cel_ip *a, const struct bt_cel_ip *b)
 {
 	return a->is_v6 == b->is_v6 && memcmp(a->bytes, b->bytes, a->is_v6 ? 16 : 4) == 0;

@@ -330,16 +330,22 @@ struct bt_cel_value bt_cel_answer_order(const struct bt_cel_call *call, int orde
 	}
 }
 
+struct bt_cel_value bt_cel_box(struct bt_cel_evaluation *evaluation, enum bt_cel_kind kind,
+	const void *content, size_t size)
+{
+	void *copy = bt_cel_alloc(evaluation, 1, size);
+
+	if (copy == NULL) {
+		return evaluation->stop;
+	}
+	memcpy(copy, content, size);
+	return (struct bt_cel_value){.kind = kind, .content = copy};
+}
+
 struct bt_cel_value bt_cel_optional(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value)
 {
-	struct bt_cel_value *content = bt_cel_alloc(evaluation, 1, sizeof(*content));
-
-	if (content == NULL) {
-		return evaluation->stop;
-	}
-	*content = *value;
-	return (struct bt_cel_value){.kind = BT_CEL_OPTIONAL, .optional = content};
+	return bt_cel_box(evaluation, BT_CEL_OPTIONAL, value, sizeof(*value));
 }
 
 struct bt_cel_value bt_cel_lookup_optional(struct bt_cel_evaluation *evaluation,
@@ -445,7 +451,6 @@ static bool unwrap(
 static struct bt_cel_value evaluate_list(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
-	struct bt_cel_value result = {.kind = BT_CEL_LIST};
 	struct bt_cel_value *items = NULL;
 	uint32_t count = 0;
 
@@ -476,8 +481,7 @@ static struct bt_cel_value evaluate_list(
 			items[count++] = item;
 		}
 	}
-	result.list = (struct bt_cel_list){items, count};
-	return result;
+	return bt_cel_list(items, count);
 }
 
 /** Evaluates key and value of an entry. false: *out_value is an error, or the entry is left out. */

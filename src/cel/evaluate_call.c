@@ -58,8 +58,7 @@ static const char *uint_arithmetic(enum bt_cel_operator operation, uint64_t *lef
 	return is_overflow ? "unsigned integer overflow" : NULL;
 }
 
-/** Both numbers have the same kind. */
-static struct bt_cel_value number_arithmetic(
+struct bt_cel_value bt_cel_number_arithmetic(
 	enum bt_cel_operator operation, struct bt_cel_value left, const struct bt_cel_value *right)
 {
 	bool is_division = operation == BT_CEL_OP_DIVIDE || operation == BT_CEL_OP_MODULO;
@@ -155,7 +154,7 @@ static struct bt_cel_value concatenate_lists(
 	for (uint32_t i = 0; i < right.count; i++) {
 		items[left.count + i] = right.items[i];
 	}
-	return (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, (uint32_t)count}};
+	return bt_cel_list(items, count);
 }
 
 static struct bt_cel_value time_arithmetic(enum bt_cel_operator operation,
@@ -224,7 +223,7 @@ static struct bt_cel_value arithmetic(struct bt_cel_evaluation *evaluation,
 		if (left->kind != right->kind) {
 			return bt_cel_error(BT_CEL_NO_OVERLOAD);
 		}
-		return number_arithmetic(operation, *left, right);
+		return bt_cel_number_arithmetic(operation, *left, right);
 	case BT_CEL_DURATION:
 	case BT_CEL_TIMESTAMP:
 		if (!bt_cel_charge(evaluation, 1)) {
@@ -289,13 +288,8 @@ static struct bt_cel_value compare_order(struct bt_cel_evaluation *evaluation,
 		return evaluation->stop;
 	}
 	if (!bt_cel_compare(left, right, &order)) {
-		/* Two numbers have no order if one is NaN. */
-		return bt_cel_error((left->kind == BT_CEL_DOUBLE && left->real != left->real) ||
-					(right->kind == BT_CEL_DOUBLE &&
-						right->real != right->real &&
-						bt_cel_is_number(left))
-				? BT_STR("NaN values cannot be ordered")
-				: BT_CEL_NO_OVERLOAD);
+		return bt_cel_is_number(left) ? bt_cel_not_ordered(left, right)
+					      : bt_cel_error(BT_CEL_NO_OVERLOAD);
 	}
 	switch ((int)node->call.operator_) {
 	case BT_CEL_OP_LESS:

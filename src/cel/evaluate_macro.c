@@ -208,7 +208,7 @@ static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluat
 			items[count++] = item;
 		}
 	}
-	return end_loop(&loop, (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, count}});
+	return end_loop(&loop, bt_cel_list(items, count));
 }
 
 /** A growing map. */
@@ -267,7 +267,6 @@ static struct bt_cel_value evaluate_map_macro(
 {
 	struct loop loop;
 	struct entries entries = {0};
-	struct bt_cel_map *map;
 
 	if (!begin_loop(&loop, evaluation, node)) {
 		return loop.error;
@@ -290,12 +289,8 @@ static struct bt_cel_value evaluate_map_macro(
 			(void)append(evaluation, &entries, entry);
 		}
 	}
-	map = bt_cel_alloc(evaluation, 1, sizeof(*map));
-	if (map == NULL) {
-		return evaluation->stop;
-	}
-	*map = (struct bt_cel_map){.entries = entries.items, .count = entries.count};
-	return end_loop(&loop, (struct bt_cel_value){.kind = BT_CEL_MAP, .map = map});
+	const struct bt_cel_map map = {.entries = entries.items, .count = entries.count};
+	return end_loop(&loop, bt_cel_box(evaluation, BT_CEL_MAP, &map, sizeof(map)));
 }
 
 /** Evaluates optMap and optFlatMap. */

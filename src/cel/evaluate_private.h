@@ -36,6 +36,10 @@ struct bt_cel_value bt_cel_evaluate_node(
 struct bt_cel_value bt_cel_evaluate_call(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node);
 
+/** Evaluates +, -, *, / or % of two numbers of the same kind. */
+struct bt_cel_value bt_cel_number_arithmetic(
+	enum bt_cel_operator operation, struct bt_cel_value left, const struct bt_cel_value *right);
+
 /* evaluate_macro.c */
 
 struct bt_cel_value bt_cel_evaluate_macro(
@@ -57,7 +61,7 @@ struct bt_cel_program {
 	const struct bt_cel_environment *environment;
 	uint32_t local_count;
 	enum bt_cel_kind result;
-	uint64_t estimate; /* units */
+	uint64_t estimate;                     /* units */
 	BT_VEC(struct bt_cel_regex *) regexes; /* constant patterns; owned */
 	size_t pattern_bytes;                  /* memory of all patterns compiled so far */
 };

@@ -194,6 +194,9 @@ struct bt_cel_value bt_cel_no_overload(struct bt_cel_evaluation *evaluation, str
  * negative, 0 or positive.
  */
 struct bt_cel_value bt_cel_answer_order(const struct bt_cel_call *call, int order);
+/** Makes a value of a kind with a pointer: a copy of the content, or the error that stops. */
+struct bt_cel_value bt_cel_box(struct bt_cel_evaluation *evaluation, enum bt_cel_kind kind,
+	const void *content, size_t size);
 /** Makes optional.of(value). */
 struct bt_cel_value bt_cel_optional(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *value);
@@ -202,6 +205,10 @@ struct bt_cel_value bt_cel_fail_with(struct bt_cel_evaluation *evaluation, struc
 	const struct bt_cel_value *value, struct bt_str suffix);
 
 /* equality.c: spec 12b sections 8.4 to 8.6 */
+
+/** The error for two values that bt_cel_compare cannot order. */
+struct bt_cel_value bt_cel_not_ordered(
+	const struct bt_cel_value *left, const struct bt_cel_value *right);
 
 /** Evaluates left == right: true, false, or an error. */
 struct bt_cel_value bt_cel_equal(struct bt_cel_evaluation *evaluation,

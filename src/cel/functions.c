@@ -83,7 +83,6 @@ struct bt_cel_value bt_cel_fn_unwrap(const struct bt_cel_call *call)
 {
 	struct bt_cel_evaluation *evaluation = call->evaluation;
 	struct bt_cel_list list = call->arguments[0].list;
-	struct bt_cel_value result = {.kind = BT_CEL_LIST};
 	struct bt_cel_value *items;
 	uint32_t kept = 0;
 
@@ -103,6 +102,5 @@ struct bt_cel_value bt_cel_fn_unwrap(const struct bt_cel_call *call)
 			items[kept++] = *list.items[i].optional;
 		}
 	}
-	result.list = (struct bt_cel_list){items, kept};
-	return result;
+	return bt_cel_list(items, kept);
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cel/function.h"
+#include "cel/evaluate_private.h"
 #include "cel/text.h"
 
 /* Functions of lists. Spec: 12b sections 9.3 and 9.10. */
@@ -11,11 +11,6 @@
 #define LIST_UNITS 11
 /** includes() checks at most this many elements of a list. */
 #define INCLUDES_MAX 48
-
-static struct bt_cel_value list_of(const struct bt_cel_value *items, uint64_t count)
-{
-	return (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, (uint32_t)count}};
-}
 
 /** Allocates and charges a new list; NULL: limit exceeded. */
 static struct bt_cel_value *make_list(struct bt_cel_evaluation *evaluation, uint64_t count)
@@ -51,7 +46,7 @@ struct bt_cel_value bt_cel_fn_slice(const struct bt_cel_call *call)
 	if (!bt_cel_charge(evaluation, (uint64_t)(end - start) + LIST_UNITS)) {
 		return evaluation->stop;
 	}
-	return list_of(list.count != 0 ? list.items + start : NULL, (uint64_t)(end - start));
+	return bt_cel_list(list.count != 0 ? list.items + start : NULL, (uint64_t)(end - start));
 }
 
 struct bt_cel_value bt_cel_fn_range(const struct bt_cel_call *call)
@@ -65,7 +60,7 @@ struct bt_cel_value bt_cel_fn_range(const struct bt_cel_call *call)
 	for (uint64_t i = 0; i < length; i++) {
 		items[i] = bt_cel_int((int64_t)i);
 	}
-	return list_of(items, length);
+	return bt_cel_list(items, length);
 }
 
 struct bt_cel_value bt_cel_fn_reverse(const struct bt_cel_call *call)
@@ -79,7 +74,7 @@ struct bt_cel_value bt_cel_fn_reverse(const struct bt_cel_call *call)
 	for (uint32_t i = 0; i < list.count; i++) {
 		items[i] = list.items[list.count - 1 - i];
 	}
-	return list_of(items, list.count);
+	return bt_cel_list(items, list.count);
 }
 
 struct bt_cel_value bt_cel_fn_flatten(const struct bt_cel_call *call)
@@ -130,7 +125,7 @@ struct bt_cel_value bt_cel_fn_flatten(const struct bt_cel_call *call)
 		}
 		list = (struct bt_cel_list){items, (uint32_t)length};
 	}
-	return list_of(list.items, list.count);
+	return bt_cel_list(list.items, list.count);
 }
 
 bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list)
@@ -153,17 +148,6 @@ bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct b
 	return true;
 }
 
-/** The error for two values that cannot be ordered. */
-static struct bt_cel_value not_ordered(
-	const struct bt_cel_value *left, const struct bt_cel_value *right)
-{
-	if ((left->kind == BT_CEL_DOUBLE && left->real != left->real) ||
-		(right->kind == BT_CEL_DOUBLE && right->real != right->real)) {
-		return bt_cel_error(BT_STR("NaN values cannot be ordered"));
-	}
-	return bt_cel_error(BT_STR("no such overload"));
-}
-
 struct bt_cel_value bt_cel_fn_is_sorted(const struct bt_cel_call *call)
 {
 	struct bt_cel_list list = call->arguments[0].list;
@@ -172,7 +156,7 @@ struct bt_cel_value bt_cel_fn_is_sorted(const struct bt_cel_call *call)
 		int order;
 
 		if (!bt_cel_compare(&list.items[i - 1], &list.items[i], &order)) {
-			return not_ordered(&list.items[i - 1], &list.items[i]);
+			return bt_cel_not_ordered(&list.items[i - 1], &list.items[i]);
 		}
 		if (order > 0) {
 			return bt_cel_bool(false);
@@ -198,7 +182,7 @@ struct bt_cel_value bt_cel_fn_extreme(const struct bt_cel_call *call)
 	}
 	for (uint32_t i = 1; i < list.count; i++) {
 		if (!bt_cel_compare(&list.items[i], &best, &order)) {
-			return not_ordered(&list.items[i], &best);
+			return bt_cel_not_ordered(&list.items[i], &best);
 		}
 		if (is_min ? order < 0 : order > 0) {
 			best = list.items[i];
@@ -222,30 +206,19 @@ struct bt_cel_value bt_cel_fn_sum(const struct bt_cel_call *call)
 
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct bt_cel_value *item = &list.items[i];
-		bool is_overflow = false;
 
 		if (item->kind != sum.kind) {
 			return bt_cel_error(BT_STR("no such overload"));
 		}
-		switch ((int)item->kind) {
-		case BT_CEL_INT:
-		case BT_CEL_DURATION:
-			is_overflow = BT_ADD_OVERFLOW(sum.integer, item->integer, &sum.integer);
-			break;
-		case BT_CEL_UINT:
-			is_overflow = BT_ADD_OVERFLOW(sum.uinteger, item->uinteger, &sum.uinteger);
-			break;
-		case BT_CEL_DOUBLE:
-			sum.real += item->real;
-			break;
-		default:
+		if (bt_cel_is_number(item)) {
+			sum = bt_cel_number_arithmetic(BT_CEL_OP_ADD, sum, item);
+		} else if (item->kind != BT_CEL_DURATION) {
 			return bt_cel_error(BT_STR("no such overload"));
+		} else if (BT_ADD_OVERFLOW(sum.integer, item->integer, &sum.integer)) {
+			return bt_cel_error(BT_STR("duration overflow"));
 		}
-		if (is_overflow) {
-			return bt_cel_error(item->kind == BT_CEL_INT ? BT_STR("integer overflow")
-					: item->kind == BT_CEL_UINT
-					? BT_STR("unsigned integer overflow")
-					: BT_STR("duration overflow"));
+		if (bt_cel_is_error(&sum)) {
+			return sum;
 		}
 	}
 	return sum;
@@ -425,7 +398,7 @@ struct bt_cel_value bt_cel_sort(struct bt_cel_evaluation *evaluation,
 	for (uint32_t i = 0; i < keys->count; i++) {
 		items[i] = list->items[order[i].index];
 	}
-	return (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, keys->count}};
+	return bt_cel_list(items, keys->count);
 }
 
 struct bt_cel_value bt_cel_fn_sort(const struct bt_cel_call *call)
@@ -458,7 +431,5 @@ struct bt_cel_value bt_cel_fn_distinct(const struct bt_cel_call *call)
 			items[kept++] = list.items[i];
 		}
 	}
-	return bt_cel_is_error(&evaluation->stop)
-		? evaluation->stop
-		: (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, kept}};
+	return bt_cel_is_error(&evaluation->stop) ? evaluation->stop : bt_cel_list(items, kept);
 }

@@ -229,7 +229,6 @@ struct bt_cel_value bt_cel_fn_format_validate(const struct bt_cel_call *call)
 {
 	struct bt_cel_evaluation *evaluation = call->evaluation;
 	const struct format *format = find_format(call->arguments[0].text);
-	struct bt_cel_value list = {.kind = BT_CEL_LIST};
 	struct bt_cel_value *items;
 	struct bt_error_list messages = {0};
 	struct bt_str text = call->arguments[1].text;
@@ -254,6 +253,6 @@ struct bt_cel_value bt_cel_fn_format_validate(const struct bt_cel_call *call)
 	for (uint32_t i = 0; i < messages.count; i++) {
 		items[i] = bt_cel_string(messages.items[i]);
 	}
-	list.list = (struct bt_cel_list){items, messages.count};
+	struct bt_cel_value list = bt_cel_list(items, messages.count);
 	return bt_cel_optional(evaluation, &list);
 }

@@ -48,20 +48,12 @@ static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struc
 
 struct bt_cel_value bt_cel_fn_quantity(const struct bt_cel_call *call)
 {
-	struct bt_cel_evaluation *evaluation = call->evaluation;
-	struct bt_cel_value result = {.kind = BT_CEL_QUANTITY};
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_quantity *quantity;
+	struct bt_quantity quantity;
 
-	quantity = bt_cel_alloc(evaluation, 1, sizeof(*quantity));
-	if (quantity == NULL) {
-		return evaluation->stop;
-	}
-	if (parse(evaluation, call->arguments[0].text, quantity, &err) != 0) {
-		return bt_cel_fail_error(evaluation, &err);
-	}
-	result.quantity = quantity;
-	return result;
+	return parse(call->evaluation, call->arguments[0].text, &quantity, &err) == 0
+		? bt_cel_box(call->evaluation, BT_CEL_QUANTITY, &quantity, sizeof(quantity))
+		: bt_cel_fail_error(call->evaluation, &err);
 }
 
 struct bt_cel_value bt_cel_fn_is_quantity(const struct bt_cel_call *call)
@@ -86,22 +78,19 @@ struct bt_cel_value bt_cel_fn_quantity_sign(const struct bt_cel_call *call)
 
 struct bt_cel_value bt_cel_fn_quantity_sum(const struct bt_cel_call *call)
 {
-	struct bt_cel_value result = {.kind = BT_CEL_QUANTITY, .is_computed = true};
+	struct bt_quantity sum = *call->arguments[0].quantity;
 	struct bt_quantity right = call->arguments[1].kind == BT_CEL_INT
 		? bt_quantity_make(call->arguments[1].integer, 0, BT_QUANTITY_DECIMAL_SI)
 		: *call->arguments[1].quantity;
-	struct bt_quantity *quantity = bt_cel_alloc(call->evaluation, 1, sizeof(*quantity));
 
-	if (quantity == NULL) {
-		return call->evaluation->stop;
-	}
-	*quantity = *call->arguments[0].quantity;
 	if (call->overload->variant == BT_CEL_VARIANT_ADD) {
-		bt_quantity_add(quantity, &right, call->evaluation->arena);
+		bt_quantity_add(&sum, &right, call->evaluation->arena);
 	} else {
-		bt_quantity_sub(quantity, &right, call->evaluation->arena);
+		bt_quantity_sub(&sum, &right, call->evaluation->arena);
 	}
-	result.quantity = quantity;
+	struct bt_cel_value result =
+		bt_cel_box(call->evaluation, BT_CEL_QUANTITY, &sum, sizeof(sum));
+	result.is_computed = true;
 	return result;
 }
 

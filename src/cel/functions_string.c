@@ -265,7 +265,6 @@ struct bt_cel_value bt_cel_fn_split(const struct bt_cel_call *call)
 	struct bt_str text = call->arguments[0].text;
 	struct bt_str separator = call->arguments[1].text;
 	int64_t limit = call->count > 2 ? call->arguments[2].integer : -1;
-	struct bt_cel_value list = {.kind = BT_CEL_LIST};
 	struct bt_cel_value *items;
 	uint32_t from = 0;
 
@@ -293,8 +292,7 @@ struct bt_cel_value bt_cel_fn_split(const struct bt_cel_call *call)
 		items[i] = bt_cel_string(bt_str_sub(rest, 0, length));
 		from += length + separator.length;
 	}
-	list.list = (struct bt_cel_list){items, (uint32_t)part_count};
-	return list;
+	return bt_cel_list(items, part_count);
 }
 
 struct bt_cel_value bt_cel_fn_join(const struct bt_cel_call *call)

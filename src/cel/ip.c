@@ -401,26 +401,13 @@ static int parse_cidr(struct bt_str text, struct bt_cel_cidr *out, struct berth_
 	return 0;
 }
 
-static struct bt_cel_value make_ip(struct bt_cel_evaluation *evaluation, const struct bt_cel_ip *ip)
-{
-	struct bt_cel_value result = {.kind = BT_CEL_IP};
-	struct bt_cel_ip *copy = bt_cel_alloc(evaluation, 1, sizeof(*copy));
-
-	if (copy == NULL) {
-		return evaluation->stop;
-	}
-	*copy = *ip;
-	result.ip = copy;
-	return result;
-}
-
 struct bt_cel_value bt_cel_fn_ip(const struct bt_cel_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_ip ip;
 
 	return parse_ip(call->arguments[0].text, &ip, &err) == 0
-		? make_ip(call->evaluation, &ip)
+		? bt_cel_box(call->evaluation, BT_CEL_IP, &ip, sizeof(struct bt_cel_ip))
 		: bt_cel_fail_error(call->evaluation, &err);
 }
 
@@ -497,27 +484,13 @@ struct bt_cel_value bt_cel_fn_ip_test(const struct bt_cel_call *call)
 	}
 }
 
-static struct bt_cel_value make_cidr(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_cidr *cidr)
-{
-	struct bt_cel_value result = {.kind = BT_CEL_CIDR};
-	struct bt_cel_cidr *copy = bt_cel_alloc(evaluation, 1, sizeof(*copy));
-
-	if (copy == NULL) {
-		return evaluation->stop;
-	}
-	*copy = *cidr;
-	result.cidr = copy;
-	return result;
-}
-
 struct bt_cel_value bt_cel_fn_cidr(const struct bt_cel_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_cidr cidr;
 
 	return parse_cidr(call->arguments[0].text, &cidr, &err) == 0
-		? make_cidr(call->evaluation, &cidr)
+		? bt_cel_box(call->evaluation, BT_CEL_CIDR, &cidr, sizeof(struct bt_cel_cidr))
 		: bt_cel_fail_error(call->evaluation, &err);
 }
 
@@ -571,10 +544,7 @@ struct bt_cel_value bt_cel_fn_cidr_contains_cidr(const struct bt_cel_call *call)
 
 struct bt_cel_value bt_cel_fn_cidr_ip(const struct bt_cel_call *call)
 {
-	struct bt_cel_value result = {.kind = BT_CEL_IP};
-
-	result.ip = &call->arguments[0].cidr->ip;
-	return result;
+	return (struct bt_cel_value){.kind = BT_CEL_IP, .ip = &call->arguments[0].cidr->ip};
 }
 
 struct bt_cel_value bt_cel_fn_cidr_prefix_length(const struct bt_cel_call *call)
@@ -590,5 +560,5 @@ struct bt_cel_value bt_cel_fn_cidr_masked(const struct bt_cel_call *call)
 	for (uint32_t bit = masked.prefix_length; bit < size * 8; bit++) {
 		masked.ip.bytes[bit / 8] &= (uint8_t) ~(0x80u >> bit % 8);
 	}
-	return make_cidr(call->evaluation, &masked);
+	return bt_cel_box(call->evaluation, BT_CEL_CIDR, &masked, sizeof(struct bt_cel_cidr));
 }

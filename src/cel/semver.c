@@ -251,20 +251,13 @@ static bool is_normalised(const struct bt_cel_call *call)
 struct bt_cel_value bt_cel_fn_semver(const struct bt_cel_call *call)
 {
 	struct bt_cel_evaluation *evaluation = call->evaluation;
-	struct bt_cel_value result = {.kind = BT_CEL_SEMVER};
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_cel_semver *version;
+	struct bt_cel_semver version;
 
-	version = bt_cel_alloc(evaluation, 1, sizeof(*version));
-	if (version == NULL) {
-		return evaluation->stop;
-	}
-	if (bt_cel_semver_parse(call->arguments[0].text, is_normalised(call), evaluation->arena,
-		    version, &err) != 0) {
-		return bt_cel_fail_error(evaluation, &err);
-	}
-	result.semver = version;
-	return result;
+	return bt_cel_semver_parse(call->arguments[0].text, is_normalised(call), evaluation->arena,
+		       &version, &err) == 0
+		? bt_cel_box(evaluation, BT_CEL_SEMVER, &version, sizeof(version))
+		: bt_cel_fail_error(evaluation, &err);
 }
 
 struct bt_cel_value bt_cel_fn_is_semver(const struct bt_cel_call *call)

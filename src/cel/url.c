@@ -259,21 +259,15 @@ int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena, struct bt_cel_u
 struct bt_cel_value bt_cel_fn_url(const struct bt_cel_call *call)
 {
 	struct bt_cel_evaluation *evaluation = call->evaluation;
-	struct bt_cel_value result = {.kind = BT_CEL_URL};
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_cel_url *url;
+	struct bt_cel_url url;
+	int code = bt_cel_url_parse(call->arguments[0].text, evaluation->arena, &url, &err);
 
-	url = bt_cel_alloc(evaluation, 1, sizeof(*url));
-	if (url == NULL) {
-		return evaluation->stop;
-	}
-	int code = bt_cel_url_parse(call->arguments[0].text, evaluation->arena, url, &err);
 	if (code != 0) {
 		(void)bt_error_wrap(&err, code, "URL parse error during conversion from string");
 		return bt_cel_fail_error(evaluation, &err);
 	}
-	result.url = url;
-	return result;
+	return bt_cel_box(evaluation, BT_CEL_URL, &url, sizeof(url));
 }
 
 struct bt_cel_value bt_cel_fn_is_url(const struct bt_cel_call *call)
@@ -399,29 +393,23 @@ static uint32_t read_parameters(
 static struct bt_cel_value make_map(
 	struct bt_cel_evaluation *evaluation, const struct parameter *parameters, uint32_t count)
 {
-	struct bt_cel_value result = {.kind = BT_CEL_MAP};
-	struct bt_cel_map *map = bt_cel_alloc(evaluation, 1, sizeof(*map));
+	struct bt_cel_map map = {0};
 	struct bt_cel_entry *entries = bt_cel_alloc(evaluation, count, sizeof(*entries));
 	struct bt_cel_value *values = bt_cel_alloc(evaluation, count, sizeof(*values));
-	uint32_t entry_count = 0;
 
-	if (map == NULL || entries == NULL || values == NULL) {
+	if (entries == NULL || values == NULL) {
 		return evaluation->stop;
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		values[i] = bt_cel_string(parameters[i].value);
 		if (i == 0 || !bt_str_equal(parameters[i].name, parameters[i - 1].name)) {
-			entries[entry_count] = (struct bt_cel_entry){
-				.key = bt_cel_string(parameters[i].name),
-				.value = {.kind = BT_CEL_LIST, .list = {&values[i], 0}},
-			};
-			entry_count++;
+			entries[map.count++] = (struct bt_cel_entry){
+				bt_cel_string(parameters[i].name), bt_cel_list(&values[i], 0)};
 		}
-		entries[entry_count - 1].value.list.count++;
+		entries[map.count - 1].value.list.count++;
 	}
-	*map = (struct bt_cel_map){.entries = entries, .count = entry_count};
-	result.map = map;
-	return result;
+	map.entries = entries;
+	return bt_cel_box(evaluation, BT_CEL_MAP, &map, sizeof(map));
 }
 
 struct bt_cel_value bt_cel_fn_url_get_query(const struct bt_cel_call *call)

@@ -110,7 +110,8 @@ struct bt_cel_value {
 		const struct bt_cel_ip *ip;
 		const struct bt_cel_cidr *cidr;
 		const struct bt_cel_access *access; /* authorizer, check or decision */
-		const struct bt_cel_value *fields; /* BT_CEL_DEVICE: by enum bt_cel_device_field */
+		const struct bt_cel_value *fields;  /* BT_CEL_DEVICE: by enum bt_cel_device_field */
+		const void *content;                /* any of the pointers above */
 	};
 };
 
@@ -142,6 +143,11 @@ static inline struct bt_cel_value bt_cel_double(double value)
 static inline struct bt_cel_value bt_cel_string(struct bt_str value)
 {
 	return (struct bt_cel_value){.kind = BT_CEL_STRING, .text = value};
+}
+
+static inline struct bt_cel_value bt_cel_list(const struct bt_cel_value *items, uint64_t count)
+{
+	return (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, (uint32_t)count}};
 }
 
 /** text: borrowed; a literal, or text in the evaluation's arena. */
