@@ -79,35 +79,22 @@ static int decode_json(
 static int decode_protobuf(
 	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
 {
-	struct bt_wire wire = bt_wire_from(bytes);
 	struct bt_int_or_string value = {.number = 0};
-	uint64_t numbers[3] = {0};
-	struct bt_str text = BT_STR("");
+	struct bt_wire_fields fields;
+	int code = bt_wire_read_fields(bytes, &fields, err);
 
-	while (wire.at < wire.end) {
-		uint32_t number;
-		uint32_t type;
-		int code = bt_wire_read_tag(&wire, &number, &type, err);
-
-		if (code == 0 && type == BT_WIRE_VARINT && number < BT_ARRAY_LENGTH(numbers)) {
-			code = bt_wire_read_varint(&wire, &numbers[number], err);
-		} else if (code == 0 && type == BT_WIRE_BYTES && number == 3) {
-			code = bt_wire_read_bytes(&wire, &text, err);
-		} else if (code == 0) {
-			code = bt_wire_skip(&wire, number, type, err);
-		}
-		if (code != 0) {
-			return code;
-		}
+	if (code != 0) {
+		return code;
 	}
-	value.is_string = numbers[1] == 1;
+	value.is_string = fields.numbers[1] == 1;
 	if (!value.is_string) {
-		value.number = (int32_t)(uint32_t)numbers[2];
-	} else if (text.length > BT_JSON_STRING_BYTES_MAX) {
+		value.number = (int32_t)(uint32_t)fields.numbers[2];
+	} else if (fields.texts[3].length > BT_JSON_STRING_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "value is longer than %u",
 			BT_JSON_STRING_BYTES_MAX);
 	} else {
-		value.text = bt_arena_str(arena, text);
+		value.text = bt_arena_str(
+			arena, fields.texts[3].data != NULL ? fields.texts[3] : BT_STR(""));
 	}
 	*(struct bt_int_or_string *)out = value;
 	return 0;

@@ -327,26 +327,6 @@ enum {
 	META_NAMESPACE = 3,
 };
 
-/** Returns the last bytes field with this number; ignores errors in the message. */
-static struct bt_str find_bytes(struct bt_str message, uint32_t wanted)
-{
-	struct bt_wire wire = bt_wire_from(message);
-	struct bt_str found = BT_STR("");
-	uint32_t number;
-	uint32_t type;
-	int code = 0;
-
-	while (code == 0 && wire.at < wire.end) {
-		code = bt_wire_read_tag(&wire, &number, &type, NULL);
-		if (code == 0 && number == wanted && type == BT_WIRE_BYTES) {
-			code = bt_wire_read_bytes(&wire, &found, NULL);
-		} else if (code == 0) {
-			code = bt_wire_skip(&wire, number, type, NULL);
-		}
-	}
-	return found;
-}
-
 /** Measures the arena memory of a copy of value, by making one in scratch. */
 static size_t bytes_of_copy(
 	const struct bt_kind_info *info, const void *value, struct bt_arena *scratch)
@@ -409,9 +389,12 @@ int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_p
 		struct bt_strbuf what = {NULL, 0, 0};
 
 		/* name the object in the error, as describe() does for JSON */
-		struct bt_str meta = find_bytes(bytes, OBJECT_META);
-		struct bt_str name = find_bytes(meta, META_NAME);
-		struct bt_str namespace_ = find_bytes(meta, META_NAMESPACE);
+		struct bt_wire_fields object;
+		struct bt_wire_fields meta;
+		(void)bt_wire_read_fields(bytes, &object, NULL);
+		(void)bt_wire_read_fields(object.texts[OBJECT_META], &meta, NULL);
+		struct bt_str name = meta.texts[META_NAME];
+		struct bt_str namespace_ = meta.texts[META_NAMESPACE];
 		bt_strbuf_append_c(&what, bt_kind_info(kind)->name);
 		if (name.length != 0) {
 			bt_strbuf_append_char(&what, ' ');

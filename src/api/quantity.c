@@ -324,30 +324,15 @@ static int decode_json(
 static int decode_protobuf(
 	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
 {
-	struct bt_wire wire = bt_wire_from(bytes);
+	struct bt_wire_fields fields;
 	struct bt_quantity quantity = {.mantissa = 0};
-	struct bt_str text = {0};
+	int code = bt_wire_read_fields(bytes, &fields, err);
 
-	while (wire.at < wire.end) {
-		uint32_t number;
-		uint32_t type;
-		int code = bt_wire_read_tag(&wire, &number, &type, err);
-
-		if (code == 0) {
-			code = number == 1 && type == BT_WIRE_BYTES
-				? bt_wire_read_bytes(&wire, &text, err)
-				: bt_wire_skip(&wire, number, type, err);
-		}
-		if (code != 0) {
-			return code;
-		}
+	if (code == 0 && fields.texts[1].length != 0) {
+		code = bt_quantity_parse(fields.texts[1], arena, &quantity, err);
 	}
-	if (text.length != 0) {
-		int code = bt_quantity_parse(text, arena, &quantity, err);
-
-		if (code != 0) {
-			return code;
-		}
+	if (code != 0) {
+		return code;
 	}
 	if (quantity.text.data != NULL) {
 		quantity.text = bt_arena_str(arena, quantity.text);

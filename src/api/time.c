@@ -308,32 +308,22 @@ static int decode_micro_time(
  */
 static int decode_wire(struct bt_str bytes, uint32_t unit, void *out, struct berth_error *err)
 {
-	struct bt_wire wire = bt_wire_from(bytes);
-	uint64_t numbers[3] = {0};
+	struct bt_wire_fields fields;
 	struct bt_time time = {.set = bytes.length != 0};
+	int code = bt_wire_read_fields(bytes, &fields, err);
 
-	while (wire.at < wire.end) {
-		uint32_t number;
-		uint32_t type;
-		int code = bt_wire_read_tag(&wire, &number, &type, err);
-
-		if (code == 0 && type == BT_WIRE_VARINT && number < BT_ARRAY_LENGTH(numbers)) {
-			code = bt_wire_read_varint(&wire, &numbers[number], err);
-		} else if (code == 0) {
-			code = bt_wire_skip(&wire, number, type, err);
-		}
-		if (code != 0) {
-			return code;
-		}
+	if (code != 0) {
+		return code;
 	}
-	time.seconds = (int64_t)numbers[1];
-	if (time.seconds < ZERO_SECONDS || time.seconds > SECONDS_MAX || numbers[2] > 999999999) {
+	time.seconds = (int64_t)fields.numbers[1];
+	if (time.seconds < ZERO_SECONDS || time.seconds > SECONDS_MAX ||
+		fields.numbers[2] > 999999999) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "time out of range");
 	}
 	if (time.seconds == ZERO_SECONDS) {
 		time = (struct bt_time){.set = false};
 	} else if (unit != 0) {
-		time.nanoseconds = (int32_t)(numbers[2] / unit * unit);
+		time.nanoseconds = (int32_t)(fields.numbers[2] / unit * unit);
 	}
 	*(struct bt_time *)out = time;
 	return 0;

@@ -106,19 +106,19 @@ static int read_json(struct bt_str bytes, struct bt_arena *arena, struct bt_watc
 /** Reads WatchEvent {type 1, object 2 {raw 1}}; raw is an envelope. */
 static int read_protobuf(struct bt_str bytes, struct bt_watch_event *out, struct berth_error *err)
 {
-	struct bt_str event[2] = {BT_STR_INIT(""), BT_STR_INIT("")};
-	struct bt_str object[2] = {BT_STR_INIT(""), BT_STR_INIT("")};
+	struct bt_wire_fields event;
+	struct bt_wire_fields object;
 	struct bt_envelope envelope;
-	int code = bt_wire_read_pair(bytes, event, err);
+	int code = bt_wire_read_fields(bytes, &event, err);
 
 	if (code == 0) {
-		code = bt_wire_read_pair(event[1], object, err);
+		code = bt_wire_read_fields(event.texts[2], &object, err);
 	}
 	if (code == 0) {
-		code = read_type(event[0], &out->type, err);
+		code = read_type(event.texts[1], &out->type, err);
 	}
 	if (code == 0) {
-		code = bt_envelope_decode(object[0], &envelope, err);
+		code = bt_envelope_decode(object.texts[1], &envelope, err);
 	}
 	if (code == 0) {
 		out->object = envelope.raw;
@@ -194,14 +194,14 @@ int bt_list_meta_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *ar
 int bt_list_kind_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_str *out_kind, struct berth_error *err)
 {
-	struct bt_str type_meta[2] = {{NULL, 0}, {NULL, 0}}; /* apiVersion, kind */
+	struct bt_wire_fields type_meta; /* apiVersion, kind */
 	struct bt_json_reader reader;
 
 	if (!is_protobuf) {
 		bt_json_reader_init(&reader, bytes);
 		return bt_json_read_string(&reader, arena, out_kind, NULL, err);
 	}
-	int code = bt_wire_read_pair(bytes, type_meta, err);
-	*out_kind = bt_arena_str(arena, type_meta[1]);
+	int code = bt_wire_read_fields(bytes, &type_meta, err);
+	*out_kind = bt_arena_str(arena, type_meta.texts[2]);
 	return code;
 }

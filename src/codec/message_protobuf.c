@@ -120,29 +120,16 @@ static int decode_str(struct decoder *decoder, struct bt_str bytes, void *out)
  */
 static int decode_raw(struct decoder *decoder, struct bt_str bytes, void *out)
 {
-	struct bt_wire wire = bt_wire_from(bytes);
-	struct bt_str raw = {0};
-	while (wire.at < wire.end) {
-		uint32_t number;
-		uint32_t type;
-		int code = read_tag(decoder, &wire, &number, &type);
-		if (code == 0) {
-			code = number == 1 && type == BT_WIRE_BYTES
-				? read_bytes(decoder, &wire, &raw)
-				: skip(decoder, &wire, number, type);
-		}
-		if (code != 0) {
-			return code;
-		}
-	}
-	if (raw.length == 0) {
-		return 0;
+	struct bt_wire_fields fields;
+	int code = bt_wire_read_fields(bytes, &fields, decoder->err);
+	if (code != 0 || fields.texts[1].length == 0) {
+		return code;
 	}
 	struct bt_json_reader reader;
 	struct bt_str json;
 	enum bt_json_type type;
-	bt_json_reader_init(&reader, raw);
-	int code = bt_json_peek(&reader, &type, decoder->err);
+	bt_json_reader_init(&reader, fields.texts[1]);
+	code = bt_json_peek(&reader, &type, decoder->err);
 	if (code == 0) {
 		code = bt_json_skip(&reader, &json, decoder->err);
 	}

@@ -150,20 +150,23 @@ static uint32_t put_varint(char *to, uint64_t value)
 	return count;
 }
 
-int bt_wire_read_pair(struct bt_str bytes, struct bt_str out[2], struct berth_error *err)
+int bt_wire_read_fields(struct bt_str bytes, struct bt_wire_fields *out, struct berth_error *err)
 {
 	struct bt_wire wire = bt_wire_from(bytes);
 	int code = 0;
 
+	*out = (struct bt_wire_fields){.numbers = {0}};
 	while (code == 0 && wire.at < wire.end) {
 		uint32_t number = 0;
 		uint32_t type = 0;
 
 		code = bt_wire_read_tag(&wire, &number, &type, err);
-		if (code == 0) {
-			code = type == BT_WIRE_BYTES && (number == 1 || number == 2)
-				? bt_wire_read_bytes(&wire, &out[number - 1], err)
-				: bt_wire_skip(&wire, number, type, err);
+		if (code == 0 && type == BT_WIRE_VARINT && number < 4) {
+			code = bt_wire_read_varint(&wire, &out->numbers[number], err);
+		} else if (code == 0 && type == BT_WIRE_BYTES && number < 4) {
+			code = bt_wire_read_bytes(&wire, &out->texts[number], err);
+		} else if (code == 0) {
+			code = bt_wire_skip(&wire, number, type, err);
 		}
 	}
 	return code;

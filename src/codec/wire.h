@@ -44,9 +44,15 @@ BT_MUST_USE int bt_wire_read_bytes(
 /** Skips the value after a tag, of any type, including whole groups. */
 BT_MUST_USE int bt_wire_skip(
 	struct bt_wire *wire, uint32_t number, uint32_t type, struct berth_error *err);
-/** Reads the bytes fields 1 and 2 of a message; the last occurrence counts. Skips other fields. */
-BT_MUST_USE int bt_wire_read_pair(
-	struct bt_str bytes, struct bt_str out[2], struct berth_error *err);
+
+/** Fields 1 to 3 of a small message, by number; the last occurrence of a field counts. */
+struct bt_wire_fields {
+	uint64_t numbers[4]; /* absent: 0 */
+	struct bt_str texts[4];
+};
+
+/** Skips other fields. After an error *out has the fields before it. */
+int bt_wire_read_fields(struct bt_str bytes, struct bt_wire_fields *out, struct berth_error *err);
 
 void bt_wire_write_varint(struct bt_strbuf *out, uint64_t value);
 void bt_wire_write_tag(struct bt_strbuf *out, uint32_t number, enum bt_wire_type type);

@@ -31,52 +31,19 @@ static int wrong_type(
 		"proto: wrong wireType = %u for field %s", (unsigned)wire_type, field->name);
 }
 
-/* Fields 1 to 3 of a small message; other fields are skipped. */
-struct small {
-	uint64_t numbers[4];
-	struct bt_str texts[4];
-};
-
-static int read_small(struct decoder *decoder, struct bt_str bytes, struct small *out)
-{
-	struct bt_wire wire = bt_wire_from(bytes);
-
-	*out = (struct small){.numbers = {0}};
-	while (wire.at < wire.end) {
-		uint32_t number;
-		uint32_t type;
-		int code = bt_wire_read_tag(&wire, &number, &type, decoder->err);
-
-		if (code != 0) {
-			return code;
-		}
-		if (type == BT_WIRE_VARINT && number < 4) {
-			code = bt_wire_read_varint(&wire, &out->numbers[number], decoder->err);
-		} else if (type == BT_WIRE_BYTES && number < 4) {
-			code = bt_wire_read_bytes(&wire, &out->texts[number], decoder->err);
-		} else {
-			code = bt_wire_skip(&wire, number, type, decoder->err);
-		}
-		if (code != 0) {
-			return code;
-		}
-	}
-	return 0;
-}
-
 static int decode_time(
 	struct decoder *decoder, bool micro, struct bt_str bytes, struct bt_json_value *value)
 {
-	struct small small;
+	struct bt_wire_fields fields;
 	struct bt_time time = {.set = true};
-	int code = read_small(decoder, bytes, &small);
+	int code = bt_wire_read_fields(bytes, &fields, decoder->err);
 
 	if (code != 0 || bytes.length == 0) {
 		return code; /* empty message: the zero time, which is null */
 	}
-	time.seconds = (int64_t)small.numbers[1];
+	time.seconds = (int64_t)fields.numbers[1];
 	if (time.seconds < SECONDS_MIN || time.seconds > SECONDS_MAX ||
-		small.numbers[2] > 999999999) {
+		fields.numbers[2] > 999999999) {
 		return bt_error_set(decoder->err, BERTH_ERR_INVALID, "time out of range");
 	}
 	if (time.seconds == SECONDS_MIN) {
@@ -84,7 +51,7 @@ static int decode_time(
 	}
 	bt_strbuf_reset(&decoder->scratch);
 	if (micro) {
-		time.nanoseconds = (int32_t)small.numbers[2];
+		time.nanoseconds = (int32_t)fields.numbers[2];
 		bt_micro_time_format(&time, &decoder->scratch);
 	} else {
 		bt_time_format(&time, &decoder->scratch);
@@ -104,45 +71,34 @@ static void set_number(struct decoder *decoder, int64_t number, struct bt_json_v
 static int decode_int_or_string(
 	struct decoder *decoder, struct bt_str bytes, struct bt_json_value *value)
 {
-	struct small small;
-	int code = read_small(decoder, bytes, &small);
+	struct bt_wire_fields fields;
+	int code = bt_wire_read_fields(bytes, &fields, decoder->err);
 
 	if (code != 0) {
 		return code;
 	}
-	if (small.numbers[1] == 1) {
+	if (fields.numbers[1] == 1) {
 		value->type = BT_JSON_STRING;
-		value->text = small.texts[3].data != NULL ? small.texts[3] : BT_STR("");
+		value->text = fields.texts[3].data != NULL ? fields.texts[3] : BT_STR("");
 	} else {
-		set_number(decoder, (int32_t)(uint32_t)small.numbers[2], value);
+		set_number(decoder, (int32_t)(uint32_t)fields.numbers[2], value);
 	}
 	return 0;
 }
 
-static int decode_quantity(
-	struct decoder *decoder, struct bt_str bytes, struct bt_json_value *value)
-{
-	struct small small;
-	int code = read_small(decoder, bytes, &small);
-
-	value->type = BT_JSON_STRING;
-	value->text = code == 0 && small.texts[1].data != NULL ? small.texts[1] : BT_STR("0");
-	return code;
-}
-
 static int decode_raw(struct decoder *decoder, struct bt_str bytes, struct bt_json_value *value)
 {
-	struct small small;
+	struct bt_wire_fields fields;
 	struct bt_json_value *parsed;
-	int code = read_small(decoder, bytes, &small);
+	int code = bt_wire_read_fields(bytes, &fields, decoder->err);
 
-	if (code != 0 || small.texts[1].length == 0) {
+	if (code != 0 || fields.texts[1].length == 0) {
 		return code;
 	}
-	if (bt_json_nests_deeper(small.texts[1], BT_SCHEMA_DEPTH_MAX)) {
+	if (bt_json_nests_deeper(fields.texts[1], BT_SCHEMA_DEPTH_MAX)) {
 		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "exceeded max depth");
 	}
-	code = bt_json_parse(decoder->arena, small.texts[1], false, &parsed, decoder->err);
+	code = bt_json_parse(decoder->arena, fields.texts[1], false, &parsed, decoder->err);
 	if (code == 0) {
 		*value = *parsed;
 	}
@@ -187,6 +143,9 @@ static bool is_varint(const struct bt_schema_field *field)
 static int decode_bytes(struct decoder *decoder, const struct bt_schema_field *field,
 	struct bt_str bytes, struct bt_json_value *value)
 {
+	struct bt_wire_fields fields;
+	int code;
+
 	switch ((enum bt_schema_type)field->type) {
 	case BT_SCHEMA_STRING:
 		value->type = BT_JSON_STRING;
@@ -199,25 +158,25 @@ static int decode_bytes(struct decoder *decoder, const struct bt_schema_field *f
 		value->text = bt_arena_str(decoder->arena, bt_strbuf_str(&decoder->scratch));
 		break;
 	case BT_SCHEMA_QUANTITY:
-		return decode_quantity(decoder, bytes, value);
+		code = bt_wire_read_fields(bytes, &fields, decoder->err);
+		value->type = BT_JSON_STRING;
+		value->text = fields.texts[1].data != NULL ? fields.texts[1] : BT_STR("0");
+		return code;
 	case BT_SCHEMA_INT_OR_STRING:
 		return decode_int_or_string(decoder, bytes, value);
 	case BT_SCHEMA_TIME:
 	case BT_SCHEMA_MICRO_TIME:
 		return decode_time(decoder, field->type == BT_SCHEMA_MICRO_TIME, bytes, value);
-	case BT_SCHEMA_DURATION: {
-		struct small small;
-		int code = read_small(decoder, bytes, &small);
-
+	case BT_SCHEMA_DURATION:
+		code = bt_wire_read_fields(bytes, &fields, decoder->err);
 		if (code == 0) {
 			bt_strbuf_reset(&decoder->scratch);
-			bt_duration_format((int64_t)small.numbers[1], &decoder->scratch);
+			bt_duration_format((int64_t)fields.numbers[1], &decoder->scratch);
 			value->type = BT_JSON_STRING;
 			value->text =
 				bt_arena_str(decoder->arena, bt_strbuf_str(&decoder->scratch));
 		}
 		return code;
-	}
 	case BT_SCHEMA_STRING_LIST:
 		return decode_string_list(decoder, bytes, value);
 	case BT_SCHEMA_RAW_JSON:

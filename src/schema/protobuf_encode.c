@@ -258,27 +258,33 @@ enum {
 
 static const char magic[] = {'k', '8', 's', 0};
 
+static struct bt_str or_empty(struct bt_str text)
+{
+	return text.data != NULL ? text : BT_STR("");
+}
+
 int bt_envelope_decode(
 	struct bt_str bytes, struct bt_envelope *out_envelope, struct berth_error *err)
 {
-	struct bt_str unknown[2] = {BT_STR_INIT(""), BT_STR_INIT("")};
-	struct bt_str type_meta[2] = {BT_STR_INIT(""), BT_STR_INIT("")};
+	struct bt_wire_fields unknown;
+	struct bt_wire_fields type_meta;
 
 	if (bytes.length < sizeof(magic) || memcmp(bytes.data, magic, sizeof(magic)) != 0) {
 		return bt_error_set(err, BERTH_ERR_SYNTAX,
 			"provided data does not appear to be a protobuf message, expected prefix "
 			"[107 56 115 0]");
 	}
-	int code = bt_wire_read_pair(bt_str_sub(bytes, sizeof(magic), bytes.length), unknown, err);
+	int code =
+		bt_wire_read_fields(bt_str_sub(bytes, sizeof(magic), bytes.length), &unknown, err);
 	if (code == 0) {
-		code = bt_wire_read_pair(unknown[UNKNOWN_TYPE_META - 1], type_meta, err);
+		code = bt_wire_read_fields(unknown.texts[UNKNOWN_TYPE_META], &type_meta, err);
 	}
 	if (code != 0) {
 		return code;
 	}
-	out_envelope->api_version = type_meta[TYPE_META_API_VERSION - 1];
-	out_envelope->kind = type_meta[TYPE_META_KIND - 1];
-	out_envelope->raw = unknown[UNKNOWN_RAW - 1];
+	out_envelope->api_version = or_empty(type_meta.texts[TYPE_META_API_VERSION]);
+	out_envelope->kind = or_empty(type_meta.texts[TYPE_META_KIND]);
+	out_envelope->raw = or_empty(unknown.texts[UNKNOWN_RAW]);
 	return 0;
 }
 
