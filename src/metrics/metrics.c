@@ -1,8 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics/metrics.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/shortest.h"
 #include "base/vec.h"
-#include "metrics/metrics_private.h"
+
+/** A cell and its label values in the order of the description, in one block of memory. */
+struct bt_metric_series {
+	struct bt_metric_cell cell; /* first: the address of a cell is that of its series */
+	uint64_t hash;
+	struct bt_str *values;
+};
+
+struct bt_metric {
+	struct bt_metric_description description;
+	struct bt_metrics *metrics;
+	uint32_t label_count;
+	/**
+	 * Labels are written in the order of their names: written_order[i] is the index of the i-th
+	 * label.
+	 */
+	uint8_t written_order[BT_METRIC_LABELS_MAX];
+	double *bounds; /* histogram: ascending, without +Inf; owned */
+	uint32_t bound_count;
+	bool is_disabled;
+	BT_VEC(struct bt_metric_series *) series; /* owned; in no order */
+	struct bt_map by_values;                  /* index in series */
+};
+
+/** The allowed values of one label. All texts are owned. */
+struct bt_metric_allow_list {
+	char *metric;
+	char *label;
+	BT_VEC(char *) values;
+};
+
+struct bt_metric_collector {
+	void (*collect)(void *context);
+	void *context;
+};
+
+struct bt_metrics {
+	BT_VEC(struct bt_metric *) families; /* owned; sorted by name */
+	BT_VEC(struct bt_metric_collector) collectors;
+	BT_VEC(char *) disabled; /* owned names */
+	BT_VEC(struct bt_metric_allow_list) allow_lists;
+	struct bt_metric *registered_total; /* NULL: families are not counted */
+	struct bt_metric *disabled_total;
+};
 
 static const struct bt_metric_description registered_description = {
 	.name = "registered_metrics_total",
@@ -42,17 +90,6 @@ struct bt_metrics *bt_metrics_create(void)
 	return metrics;
 }
 
-static void family_destroy(struct bt_metric *metric)
-{
-	for (uint32_t i = 0; i < metric->series.count; i++) {
-		bt_free(metric->series.items[i]);
-	}
-	bt_vec_finish(&metric->series);
-	bt_map_finish(&metric->by_values);
-	bt_free(metric->bounds);
-	bt_free(metric);
-}
-
 static void allow_list_finish(struct bt_metric_allow_list *list)
 {
 	for (uint32_t i = 0; i < list->values.count; i++) {
@@ -69,7 +106,15 @@ void bt_metrics_destroy(struct bt_metrics *metrics)
 		return;
 	}
 	for (uint32_t i = 0; i < metrics->families.count; i++) {
-		family_destroy(metrics->families.items[i]);
+		struct bt_metric *metric = metrics->families.items[i];
+
+		for (uint32_t k = 0; k < metric->series.count; k++) {
+			bt_free(metric->series.items[k]);
+		}
+		bt_vec_finish(&metric->series);
+		bt_map_finish(&metric->by_values);
+		bt_free(metric->bounds);
+		bt_free(metric);
 	}
 	bt_vec_finish(&metrics->families);
 	bt_vec_finish(&metrics->collectors);
@@ -197,33 +242,19 @@ static struct bt_str allowed_value(
 	return value;
 }
 
-static uint64_t hash_values(const struct bt_metric *metric, const struct bt_str *values)
-{
-	uint64_t hash = 0;
-
-	for (uint32_t i = 0; i < metric->label_count; i++) {
-		hash = bt_hash_u64(hash, bt_str_hash(values[i]));
-	}
-	return hash;
-}
-
-static bool has_values(const struct bt_metric *metric, const struct bt_metric_series *series,
-	const struct bt_str *values)
-{
-	for (uint32_t i = 0; i < metric->label_count; i++) {
-		if (!bt_str_equal(series->values[i], values[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /** Index in series, or BT_MAP_NONE. */
 static uint32_t find_series(
 	const struct bt_metric *metric, uint64_t hash, const struct bt_str *values)
 {
 	BT_MAP_EACH (&metric->by_values, hash, index) {
-		if (has_values(metric, metric->series.items[index], values)) {
+		const struct bt_metric_series *series = metric->series.items[index];
+		uint32_t same = 0;
+
+		while (same < metric->label_count &&
+			bt_str_equal(series->values[same], values[same])) {
+			same++;
+		}
+		if (same == metric->label_count) {
 			return index;
 		}
 	}
@@ -261,11 +292,12 @@ static struct bt_metric_series *series_create(
 struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_str *values)
 {
 	struct bt_str allowed[BT_METRIC_LABELS_MAX];
+	uint64_t hash = 0;
 
 	for (uint32_t i = 0; i < metric->label_count; i++) {
 		allowed[i] = allowed_value(metric, i, values[i]);
+		hash = bt_hash_u64(hash, bt_str_hash(allowed[i]));
 	}
-	uint64_t hash = hash_values(metric, allowed);
 	uint32_t index = find_series(metric, hash, allowed);
 	if (index != BT_MAP_NONE) {
 		return &metric->series.items[index]->cell;
@@ -304,7 +336,8 @@ void bt_metrics_add_collector(
 	bt_vec_push(&metrics->collectors, collector);
 }
 
-void bt_metrics_collect(struct bt_metrics *metrics)
+/** Runs the update hooks that compute cells on demand. */
+static void collect(struct bt_metrics *metrics)
 {
 	for (uint32_t i = 0; i < metrics->collectors.count; i++) {
 		metrics->collectors.items[i].collect(metrics->collectors.items[i].context);
@@ -334,25 +367,22 @@ void bt_metrics_collect(struct bt_metrics *metrics)
 	}
 }
 
-static void reset_cell(struct bt_metric *metric, struct bt_metric_cell *cell)
-{
-	cell->value = 0;
-	cell->count = 0;
-	cell->is_recorded = metric->label_count == 0;
-	for (uint32_t i = 0; i < metric->bound_count; i++) {
-		cell->bucket_counts[i] = 0;
-	}
-}
-
 void bt_metrics_reset(struct bt_metrics *metrics)
 {
-	bt_metrics_collect(metrics);
+	collect(metrics);
 	for (uint32_t i = 0; i < metrics->families.count; i++) {
 		struct bt_metric *metric = metrics->families.items[i];
 
 		for (uint32_t j = 0; j < metric->series.count && !metric->description.is_constant;
 			j++) {
-			reset_cell(metric, &metric->series.items[j]->cell);
+			struct bt_metric_cell *cell = &metric->series.items[j]->cell;
+
+			cell->value = 0;
+			cell->count = 0;
+			cell->is_recorded = metric->label_count == 0;
+			for (uint32_t k = 0; k < metric->bound_count; k++) {
+				cell->bucket_counts[k] = 0;
+			}
 		}
 	}
 }
@@ -395,4 +425,210 @@ void bt_metrics_allow_values(struct bt_metrics *metrics, struct bt_str name, str
 		}
 	}
 	bt_vec_push(&metrics->allow_lists, list);
+}
+
+/* Writing in the formats of Prometheus and OpenMetrics. */
+
+/** State of a writer. */
+struct writer {
+	struct bt_strbuf *out;
+	bool is_open; /* OpenMetrics */
+};
+
+/** Suffix of a name, or additional label, for histograms; NULL: none. */
+struct sample {
+	const char *suffix;
+	const double *bound;
+};
+
+static void append_number(const struct writer *writer, double value)
+{
+	size_t start = writer->out->length;
+
+	bt_shortest_append_general(writer->out, fpclassify(value) == FP_ZERO ? 0.0 : value);
+	if (writer->is_open && isfinite(value) &&
+		strpbrk(writer->out->data + start, ".e") == NULL) {
+		bt_strbuf_append_c(writer->out, ".0");
+	}
+}
+
+static void append_escaped(struct bt_strbuf *out, struct bt_str text, bool quotes)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+
+		if (byte == '\\') {
+			bt_strbuf_append_c(out, "\\\\");
+		} else if (byte == '\n') {
+			bt_strbuf_append_c(out, "\\n");
+		} else if (byte == '"' && quotes) {
+			bt_strbuf_append_c(out, "\\\"");
+		} else {
+			bt_strbuf_append_char(out, byte);
+		}
+	}
+}
+
+void bt_metrics_append_label_value(struct bt_strbuf *out, struct bt_str value)
+{
+	append_escaped(out, value, true);
+}
+
+void bt_metrics_append_number(struct bt_strbuf *out, double value)
+{
+	const struct writer writer = {out, false};
+	append_number(&writer, value);
+}
+
+static void write_comments(const struct writer *writer, const struct bt_metric *metric)
+{
+	static const char *const prefixes[] = {
+		[BT_METRIC_INTERNAL] = "",
+		[BT_METRIC_ALPHA] = "[ALPHA] ",
+		[BT_METRIC_BETA] = "[BETA] ",
+		[BT_METRIC_STABLE] = "[STABLE] ",
+	};
+	static const char *const types[] = {
+		[BT_METRIC_COUNTER] = "counter",
+		[BT_METRIC_GAUGE] = "gauge",
+		[BT_METRIC_HISTOGRAM] = "histogram",
+	};
+	const struct bt_metric_description *description = &metric->description;
+	struct bt_str name = bt_str_from(description->name);
+	const char *type = types[description->type];
+
+	/*
+	 * In OpenMetrics a counter family is named without the suffix _total that its samples have.
+	 */
+	if (writer->is_open && description->type == BT_METRIC_COUNTER) {
+		if (bt_str_has_suffix(name, BT_STR("_total"))) {
+			name.length -= (uint32_t)strlen("_total");
+		} else {
+			type = "unknown";
+		}
+	}
+	bt_strbuf_printf(
+		writer->out, "# HELP %.*s %s", BT_STR_ARG(name), prefixes[description->stability]);
+	append_escaped(writer->out, bt_str_from(description->help), writer->is_open);
+	bt_strbuf_printf(writer->out, "\n# TYPE %.*s %s\n", BT_STR_ARG(name), type);
+}
+
+static void write_name(
+	const struct writer *writer, const struct bt_metric_series *series, struct sample sample)
+{
+	bt_strbuf_append_c(writer->out, series->cell.metric->description.name);
+	bt_strbuf_append_c(writer->out, sample.suffix);
+
+	const struct bt_metric *metric = series->cell.metric;
+	char before = '{';
+
+	for (uint32_t i = 0; i < metric->label_count; i++) {
+		uint32_t label = metric->written_order[i];
+
+		bt_strbuf_append_char(writer->out, before);
+		bt_strbuf_append_c(writer->out, metric->description.labels[label]);
+		bt_strbuf_append_c(writer->out, "=\"");
+		append_escaped(writer->out, series->values[label], true);
+		bt_strbuf_append_char(writer->out, '"');
+		before = ',';
+	}
+	if (sample.bound != NULL) {
+		bt_strbuf_append_char(writer->out, before);
+		bt_strbuf_append_c(writer->out, "le=\"");
+		append_number(writer, *sample.bound);
+		bt_strbuf_append_char(writer->out, '"');
+		before = ',';
+	}
+	if (before == ',') {
+		bt_strbuf_append_char(writer->out, '}');
+	}
+	bt_strbuf_append_char(writer->out, ' ');
+}
+
+static void write_count(const struct writer *writer, const struct bt_metric_series *series,
+	struct sample sample, uint64_t count)
+{
+	write_name(writer, series, sample);
+	bt_strbuf_printf(writer->out, "%llu\n", (unsigned long long)count);
+}
+
+static void write_value(
+	const struct writer *writer, const struct bt_metric_series *series, const char *suffix)
+{
+	write_name(writer, series, (struct sample){suffix, NULL});
+	append_number(writer, series->cell.value);
+	bt_strbuf_append_char(writer->out, '\n');
+}
+
+static void write_histogram(const struct writer *writer, const struct bt_metric_series *series)
+{
+	static const double infinite = (double)INFINITY;
+	const struct bt_metric *metric = series->cell.metric;
+	uint64_t below = 0;
+
+	for (uint32_t i = 0; i < metric->bound_count; i++) {
+		below += series->cell.bucket_counts[i];
+		write_count(writer, series, (struct sample){"_bucket", &metric->bounds[i]}, below);
+	}
+	write_count(writer, series, (struct sample){"_bucket", &infinite}, series->cell.count);
+	write_value(writer, series, "_sum");
+	write_count(writer, series, (struct sample){"_count", NULL}, series->cell.count);
+}
+
+/** Compares series by label values in written order. */
+static int compare_series(const void *a, const void *b)
+{
+	const struct bt_metric_series *one = *(struct bt_metric_series *const *)a;
+	const struct bt_metric_series *other = *(struct bt_metric_series *const *)b;
+	const struct bt_metric *metric = one->cell.metric;
+
+	for (uint32_t i = 0; i < metric->label_count; i++) {
+		uint32_t label = metric->written_order[i];
+		int order = bt_str_compare(one->values[label], other->values[label]);
+
+		if (order != 0) {
+			return order;
+		}
+	}
+	return 0;
+}
+
+static void write_family(const struct writer *writer, const struct bt_metric *metric)
+{
+	BT_VEC(const struct bt_metric_series *) written = {0};
+
+	for (uint32_t i = 0; i < metric->series.count; i++) {
+		if (metric->series.items[i]->cell.is_recorded) {
+			bt_vec_push(&written, metric->series.items[i]);
+		}
+	}
+	if (written.count == 0) {
+		return;
+	}
+	qsort(written.items, written.count, sizeof(written.items[0]), compare_series);
+	write_comments(writer, metric);
+	for (uint32_t i = 0; i < written.count; i++) {
+		if (metric->description.type == BT_METRIC_HISTOGRAM) {
+			write_histogram(writer, written.items[i]);
+		} else {
+			write_value(writer, written.items[i], "");
+		}
+	}
+	bt_vec_finish(&written);
+}
+
+void bt_metrics_write(
+	struct bt_metrics *metrics, enum bt_metrics_format format, struct bt_strbuf *out)
+{
+	const struct writer writer = {out, format == BT_METRICS_OPENMETRICS};
+
+	collect(metrics);
+	for (uint32_t i = 0; i < metrics->families.count; i++) {
+		if (!metrics->families.items[i]->is_disabled) {
+			write_family(&writer, metrics->families.items[i]);
+		}
+	}
+	if (writer.is_open) {
+		bt_strbuf_append_c(out, "# EOF\n");
+	}
 }
