@@ -184,21 +184,22 @@ static void check_one(
 	if (value->type == BT_JSON_NULL) {
 		return;
 	}
-	bool is_scalar = value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT;
+	const char *expected = "string";
+	bool fits = true;
+	bool typed = false;
 	switch ((enum bt_schema_type)field->type) {
 	case BT_SCHEMA_STRING:
 	case BT_SCHEMA_BYTES:
 	case BT_SCHEMA_TIME:
 	case BT_SCHEMA_MICRO_TIME:
 	case BT_SCHEMA_DURATION:
-		if (value->type != BT_JSON_STRING) {
-			report_value(check, "string", true, value);
-		}
+		fits = value->type == BT_JSON_STRING;
+		typed = true;
 		break;
 	case BT_SCHEMA_BOOL:
-		if (value->type != BT_JSON_BOOL) {
-			report_value(check, "boolean", true, value);
-		}
+		expected = "boolean";
+		fits = value->type == BT_JSON_BOOL;
+		typed = true;
 		break;
 	case BT_SCHEMA_INT32:
 	case BT_SCHEMA_INT64:
@@ -209,20 +210,21 @@ static void check_one(
 		break;
 	case BT_SCHEMA_QUANTITY:
 	case BT_SCHEMA_INT_OR_STRING:
-		if (!is_scalar) {
-			report_value(check, "any scalar", false, value);
-		}
+		expected = "any scalar";
+		fits = value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT;
 		break;
 	case BT_SCHEMA_STRING_LIST:
-		if (value->type != BT_JSON_ARRAY) {
-			report_value(check, "list", false, value);
-		}
+		expected = "list";
+		fits = value->type == BT_JSON_ARRAY;
 		break;
 	case BT_SCHEMA_RAW_JSON:
 		break;
 	case BT_SCHEMA_MESSAGE:
 		check_message(check, field->message, value);
 		break;
+	}
+	if (!fits) {
+		report_value(check, expected, typed, value);
 	}
 }
 

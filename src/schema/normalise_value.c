@@ -7,34 +7,26 @@
 #include "codec/base64.h"
 #include "codec/json_edit.h"
 
-static const char *scalar_name(const struct bt_schema_field *field)
-{
-	switch ((enum bt_schema_type)field->type) {
-	case BT_SCHEMA_BOOL:
-		return "bool";
-	case BT_SCHEMA_INT32:
-	case BT_SCHEMA_INT_OR_STRING:
-		return "int32";
-	case BT_SCHEMA_INT64:
-		return "int64";
-	case BT_SCHEMA_BYTES:
-		return "[]uint8";
-	case BT_SCHEMA_STRING_LIST:
-		return "[]string";
-	case BT_SCHEMA_QUANTITY:
-		return "resource.Quantity";
-	case BT_SCHEMA_STRING:
-	case BT_SCHEMA_TIME:
-	case BT_SCHEMA_MICRO_TIME:
-	case BT_SCHEMA_DURATION:
-		return "string";
-	case BT_SCHEMA_RAW_JSON:
-		return "runtime.RawExtension";
-	case BT_SCHEMA_MESSAGE:
-		break;
-	}
-	return "";
-}
+/** By type: Go's name of it in messages, and the JSON of its zero value (NULL: null). */
+static const struct {
+	const char *go_type;
+	enum bt_json_type zero_type;
+	const char *zero_text;
+} types[] = {
+	[BT_SCHEMA_STRING] = {"string", BT_JSON_STRING, ""},
+	[BT_SCHEMA_BOOL] = {"bool", BT_JSON_BOOL, NULL},
+	[BT_SCHEMA_INT32] = {"int32", BT_JSON_NUMBER, "0"},
+	[BT_SCHEMA_INT64] = {"int64", BT_JSON_NUMBER, "0"},
+	[BT_SCHEMA_BYTES] = {"[]uint8", BT_JSON_STRING, ""},
+	[BT_SCHEMA_QUANTITY] = {"resource.Quantity", BT_JSON_STRING, "0"},
+	[BT_SCHEMA_INT_OR_STRING] = {"int32", BT_JSON_NUMBER, "0"},
+	[BT_SCHEMA_TIME] = {"string", BT_JSON_NULL, NULL},
+	[BT_SCHEMA_MICRO_TIME] = {"string", BT_JSON_NULL, NULL},
+	[BT_SCHEMA_DURATION] = {"string", BT_JSON_STRING, "0s"},
+	[BT_SCHEMA_STRING_LIST] = {"[]string", BT_JSON_ARRAY, NULL},
+	[BT_SCHEMA_RAW_JSON] = {"runtime.RawExtension", BT_JSON_NULL, NULL},
+	[BT_SCHEMA_MESSAGE] = {"", BT_JSON_OBJECT, NULL},
+};
 
 static void append_type(const struct bt_schema_field *field, bool element, struct bt_strbuf *out)
 {
@@ -49,7 +41,7 @@ static void append_type(const struct bt_schema_field *field, bool element, struc
 	}
 	if (field->type != BT_SCHEMA_MESSAGE) {
 		bt_strbuf_append_c(
-			out, field->go_type != NULL ? field->go_type : scalar_name(field));
+			out, field->go_type != NULL ? field->go_type : types[field->type].go_type);
 		return;
 	}
 	const char *slash = strchr(field->message->package, '/');
@@ -149,20 +141,6 @@ static int take_time(struct bt_normalise *run, bool micro, struct bt_json_value 
 	return 0;
 }
 
-static int take_bytes(struct bt_normalise *run, struct bt_json_value *value)
-{
-	struct bt_str bytes;
-	int code = bt_base64_decode(value->text, run->arena, &bytes, run->err);
-
-	if (code != 0) {
-		return code;
-	}
-	bt_strbuf_reset(&run->scratch);
-	bt_base64_encode(bytes, &run->scratch);
-	set_text(run, value);
-	return 0;
-}
-
 static bool take_integer(uint8_t type, struct bt_json_value *value)
 {
 	int64_t number;
@@ -224,7 +202,15 @@ int bt_normalise_scalar(struct bt_normalise *run, const struct bt_schema_field *
 		break;
 	case BT_SCHEMA_BYTES:
 		if (value->type == BT_JSON_STRING) {
-			return take_bytes(run, value);
+			struct bt_str bytes;
+			int code = bt_base64_decode(value->text, run->arena, &bytes, run->err);
+
+			if (code == 0) {
+				bt_strbuf_reset(&run->scratch);
+				bt_base64_encode(bytes, &run->scratch);
+				set_text(run, value);
+			}
+			return code;
 		}
 		break;
 	case BT_SCHEMA_STRING_LIST:
@@ -242,40 +228,9 @@ int bt_normalise_scalar(struct bt_normalise *run, const struct bt_schema_field *
 
 void bt_normalise_set_zero(const struct bt_schema_field *field, struct bt_json_value *value)
 {
-	*value = (struct bt_json_value){.type = BT_JSON_NULL};
-	switch ((enum bt_schema_type)field->type) {
-	case BT_SCHEMA_STRING:
-	case BT_SCHEMA_BYTES:
-		value->type = BT_JSON_STRING;
-		value->text = BT_STR("");
-		break;
-	case BT_SCHEMA_QUANTITY:
-		value->type = BT_JSON_STRING;
-		value->text = BT_STR("0");
-		break;
-	case BT_SCHEMA_DURATION:
-		value->type = BT_JSON_STRING;
-		value->text = BT_STR("0s");
-		break;
-	case BT_SCHEMA_BOOL:
-		value->type = BT_JSON_BOOL;
-		break;
-	case BT_SCHEMA_INT32:
-	case BT_SCHEMA_INT64:
-	case BT_SCHEMA_INT_OR_STRING:
-		value->type = BT_JSON_NUMBER;
-		value->text = BT_STR("0");
-		break;
-	case BT_SCHEMA_STRING_LIST:
-		value->type = BT_JSON_ARRAY;
-		break;
-	case BT_SCHEMA_MESSAGE:
-		value->type = BT_JSON_OBJECT;
-		break;
-	case BT_SCHEMA_TIME:
-	case BT_SCHEMA_MICRO_TIME:
-	case BT_SCHEMA_RAW_JSON:
-		break;
+	*value = (struct bt_json_value){.type = types[field->type].zero_type};
+	if (types[field->type].zero_text != NULL) {
+		value->text = bt_str_from(types[field->type].zero_text);
 	}
 }
 

@@ -106,6 +106,14 @@ static void write_type(struct bt_json_writer *writer, const char *type, const ch
 	}
 }
 
+static void write_scalar(
+	struct bt_json_writer *writer, const char *name, const char *type, const char *format)
+{
+	bt_json_begin_member_object(writer, name);
+	write_type(writer, type, format);
+	bt_json_end_object(writer);
+}
+
 /* Writes a reference next to other members, which OpenAPI 3 requires to be wrapped in allOf. */
 static void write_wrapped_ref(
 	const struct schemas *schemas, const char *name, struct bt_json_writer *writer)
@@ -121,6 +129,28 @@ static void write_wrapped_ref(
 	bt_json_end_array(writer);
 }
 
+/** By type: OpenAPI's type and format, or the name of a schema; JSON of the zero value. */
+static const struct {
+	const char *type;
+	const char *format;
+	const char *schema;
+	const char *zero;
+} types[] = {
+	[BT_SCHEMA_STRING] = {.type = "string", .zero = "\"\""},
+	[BT_SCHEMA_BOOL] = {.type = "boolean", .zero = "false"},
+	[BT_SCHEMA_INT32] = {.type = "integer", .format = "int32", .zero = "0"},
+	[BT_SCHEMA_INT64] = {.type = "integer", .format = "int64", .zero = "0"},
+	[BT_SCHEMA_BYTES] = {.type = "string", .format = "byte"},
+	[BT_SCHEMA_QUANTITY] = {.schema = QUANTITY_NAME},
+	[BT_SCHEMA_INT_OR_STRING] = {.schema = INT_OR_STRING_NAME},
+	[BT_SCHEMA_TIME] = {.schema = TIME_NAME},
+	[BT_SCHEMA_MICRO_TIME] = {.schema = MICRO_TIME_NAME},
+	[BT_SCHEMA_DURATION] = {.schema = DURATION_NAME},
+	[BT_SCHEMA_STRING_LIST] = {.type = "array"},
+	[BT_SCHEMA_RAW_JSON] = {.schema = RAW_JSON_NAME},
+	[BT_SCHEMA_MESSAGE] = {.zero = "{}"},
+};
+
 /*
  * Writes the schema members of a single value. with_default: the default of an absent value is its
  * zero value.
@@ -128,63 +158,23 @@ static void write_wrapped_ref(
 static void write_one(const struct schemas *schemas, const struct bt_schema_field *field,
 	bool with_default, struct bt_json_writer *writer)
 {
-	struct bt_strbuf name = {0};
-	switch ((enum bt_schema_type)field->type) {
-	case BT_SCHEMA_STRING:
-		write_type(writer, "string", NULL);
-		if (with_default) {
-			write_pair(writer, "default", "");
-		}
-		break;
-	case BT_SCHEMA_BOOL:
-		write_type(writer, "boolean", NULL);
-		if (with_default) {
-			bt_json_write_member_bool(writer, "default", false);
-		}
-		break;
-	case BT_SCHEMA_INT32:
-	case BT_SCHEMA_INT64:
-		write_type(writer, "integer", field->type == BT_SCHEMA_INT32 ? "int32" : "int64");
-		if (with_default) {
-			bt_json_write_member_int64(writer, "default", 0);
-		}
-		break;
-	case BT_SCHEMA_BYTES:
-		write_type(writer, "string", "byte");
-		break;
-	case BT_SCHEMA_QUANTITY:
-		write_wrapped_ref(schemas, QUANTITY_NAME, writer);
-		break;
-	case BT_SCHEMA_INT_OR_STRING:
-		write_wrapped_ref(schemas, INT_OR_STRING_NAME, writer);
-		break;
-	case BT_SCHEMA_TIME:
-		write_wrapped_ref(schemas, TIME_NAME, writer);
-		break;
-	case BT_SCHEMA_MICRO_TIME:
-		write_wrapped_ref(schemas, MICRO_TIME_NAME, writer);
-		break;
-	case BT_SCHEMA_DURATION:
-		write_wrapped_ref(schemas, DURATION_NAME, writer);
-		break;
-	case BT_SCHEMA_STRING_LIST:
-		write_type(writer, "array", NULL);
-		bt_json_begin_member_object(writer, "items");
-		write_type(writer, "string", NULL);
-		bt_json_end_object(writer);
-		break;
-	case BT_SCHEMA_RAW_JSON:
-		write_wrapped_ref(schemas, RAW_JSON_NAME, writer);
-		break;
-	case BT_SCHEMA_MESSAGE:
+	if (field->type == BT_SCHEMA_MESSAGE) {
+		struct bt_strbuf name = {0};
+
 		append_name(field->message, false, &name);
 		write_wrapped_ref(schemas, bt_strbuf_c(&name), writer);
-		if (with_default) {
-			bt_json_begin_member_object(writer, "default");
-			bt_json_end_object(writer);
-		}
 		bt_strbuf_finish(&name);
-		break;
+	} else if (types[field->type].schema != NULL) {
+		write_wrapped_ref(schemas, types[field->type].schema, writer);
+	} else {
+		write_type(writer, types[field->type].type, types[field->type].format);
+	}
+	if (field->type == BT_SCHEMA_STRING_LIST) {
+		write_scalar(writer, "items", "string", NULL);
+	}
+	if (with_default && types[field->type].zero != NULL) {
+		bt_json_write_name_c(writer, "default");
+		bt_json_write_raw(writer, bt_str_from(types[field->type].zero));
 	}
 }
 
@@ -257,13 +247,8 @@ static void write_field(const struct schemas *schemas, const struct bt_schema_fi
 
 static void write_type_members(struct bt_json_writer *writer)
 {
-	static const char *const names[] = {"apiVersion", "kind"};
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		bt_json_begin_member_object(writer, names[i]);
-		write_type(writer, "string", NULL);
-		bt_json_end_object(writer);
-	}
+	write_scalar(writer, "apiVersion", "string", NULL);
+	write_scalar(writer, "kind", "string", NULL);
 }
 
 static void write_fields(const struct schemas *schemas, const struct bt_schema_message *message,
@@ -297,24 +282,32 @@ static void write_required(
 	}
 }
 
+/** Writes one element of x-kubernetes-group-version-kind; list: of the kind's list. */
+static void write_kind(struct bt_json_writer *writer, struct bt_str group, struct bt_str kind,
+	bool list, struct bt_str version)
+{
+	struct bt_strbuf name = {NULL, 0, 0};
+
+	bt_strbuf_printf(&name, "%.*s%s", BT_STR_ARG(kind), list ? "List" : "");
+	bt_json_begin_object(writer);
+	bt_json_write_member(writer, "group", group);
+	bt_json_write_member(writer, "kind", bt_strbuf_str(&name));
+	bt_json_write_member(writer, "version", version);
+	bt_json_end_object(writer);
+	bt_strbuf_finish(&name);
+}
+
 static void write_kinds(
 	const struct bt_schema_message *message, bool list, struct bt_json_writer *writer)
 {
 	bt_json_begin_member_array(writer, "x-kubernetes-group-version-kind");
 	for (uint32_t i = 0; i < bt_schema_kind_count; i++) {
 		const struct bt_schema_kind *kind = &bt_schema_kinds[i];
-		struct bt_strbuf name = {NULL, 0, 0};
 
-		if (kind->message != message) {
-			continue;
+		if (kind->message == message) {
+			write_kind(writer, bt_str_from(kind->group), bt_str_from(kind->kind), list,
+				bt_str_from(kind->version));
 		}
-		bt_strbuf_printf(&name, "%s%s", kind->kind, list ? "List" : "");
-		bt_json_begin_object(writer);
-		write_pair(writer, "group", kind->group);
-		write_pair(writer, "kind", bt_strbuf_c(&name));
-		write_pair(writer, "version", kind->version);
-		bt_json_end_object(writer);
-		bt_strbuf_finish(&name);
 	}
 	bt_json_end_array(writer);
 }
@@ -358,18 +351,10 @@ static void end_list_properties(const struct schemas *schemas, struct bt_json_wr
 	bt_json_end_array(writer);
 }
 
-static void write_scalar(
-	struct bt_json_writer *writer, const char *name, const char *type, const char *format)
-{
-	bt_json_begin_member_object(writer, name);
-	write_type(writer, type, format);
-	bt_json_end_object(writer);
-}
-
 static void write_either(const struct schemas *schemas, struct bt_json_writer *writer,
 	const char *name, const char *format, const char *number)
 {
-	const char *const types[] = {"string", number};
+	const char *const either[] = {"string", number};
 
 	if (schemas->version2) {
 		write_scalar(writer, name, "string", format);
@@ -382,7 +367,7 @@ static void write_either(const struct schemas *schemas, struct bt_json_writer *w
 	bt_json_begin_member_array(writer, "oneOf");
 	for (size_t i = 0; i < 2; i++) {
 		bt_json_begin_object(writer);
-		write_type(writer, types[i], NULL);
+		write_type(writer, either[i], NULL);
 		bt_json_end_object(writer);
 	}
 	bt_json_end_array(writer);
@@ -452,17 +437,9 @@ static void append_custom_name(
 static void write_custom_kind(
 	const struct bt_openapi_resource *resource, bool list, struct bt_json_writer *writer)
 {
-	struct bt_strbuf kind = {NULL, 0, 0};
-
-	bt_strbuf_printf(&kind, "%.*s%s", BT_STR_ARG(resource->kind), list ? "List" : "");
 	bt_json_begin_member_array(writer, "x-kubernetes-group-version-kind");
-	bt_json_begin_object(writer);
-	bt_json_write_member(writer, "group", resource->kind_group);
-	write_pair(writer, "kind", bt_strbuf_c(&kind));
-	bt_json_write_member(writer, "version", resource->kind_version);
-	bt_json_end_object(writer);
+	write_kind(writer, resource->kind_group, resource->kind, list, resource->kind_version);
 	bt_json_end_array(writer);
-	bt_strbuf_finish(&kind);
 }
 
 /*
@@ -730,11 +707,8 @@ static void write_operation(
 		bt_json_end_object(writer);
 	}
 	write_response(document, message, operations[index].verb[0] == 'l');
-	bt_json_begin_member_object(writer, "x-kubernetes-group-version-kind");
-	bt_json_write_member(writer, "group", resource->kind_group);
-	bt_json_write_member(writer, "kind", resource->kind);
-	bt_json_write_member(writer, "version", resource->kind_version);
-	bt_json_end_object(writer);
+	bt_json_write_name_c(writer, "x-kubernetes-group-version-kind");
+	write_kind(writer, resource->kind_group, resource->kind, false, resource->kind_version);
 	bt_json_end_object(writer);
 }
 
