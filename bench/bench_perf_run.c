@@ -590,7 +590,7 @@ int bt_perf_run(const struct bt_perf_file *file, const struct bt_perf_test *test
 	perf.living.observer = observer;
 	if (result == 0) {
 		const struct bt_engine *engine = bt_scheduler_engine(perf.living.scheduler);
-		perf.claims = bt_claim_maker_create(engine->state, bt_config_gates(engine->config));
+		perf.claims = bt_claim_maker_create(engine->state, &engine->config->gates);
 		result = run_ops(&perf, err);
 	}
 	out_result->bound_count = perf.living.bound_count;

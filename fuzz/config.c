@@ -41,12 +41,12 @@ static void try_gates(struct bt_str text)
 /* Validate the configuration again, as plugin constructors do. */
 static void construct(const struct bt_config *config)
 {
-	for (uint32_t i = 0; i < bt_config_profile_count(config); i++) {
-		const struct bt_config_profile *profile = bt_config_profile_at(config, i);
+	for (uint32_t i = 0; i < config->document.profiles.count; i++) {
+		const struct bt_config_profile *profile = &config->document.profiles.items[i];
 		for (uint32_t k = 0; k < profile->plugin_config.count; k++) {
 			struct berth_error err = BERTH_ERROR_INIT;
 			if (bt_plugin_args_validate(&profile->plugin_config.items[k].args,
-				    bt_config_gates(config), &err) != 0) {
+				    &config->gates, &err) != 0) {
 				berth_error_finish(&err);
 			}
 		}

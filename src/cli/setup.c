@@ -133,7 +133,7 @@ int bt_setup_start(const char *command_name, struct bt_setup *setup, struct bert
 static int refuse_extenders(
 	const struct bt_setup *setup, const struct bt_config *config, struct berth_error *err)
 {
-	if (setup->ignore_extenders || bt_config_extender_count(config) == 0) {
+	if (setup->ignore_extenders || config->document.extenders.count == 0) {
 		return 0;
 	}
 	return bt_error_set(err, BERTH_ERR_INVALID,

@@ -308,7 +308,7 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 		cluster->options.config = bt_config_ref(options->config);
 	}
 	struct bt_gates gates = options->gates != NULL ? *options->gates
-		: options->config != NULL              ? *bt_config_gates(options->config)
+		: options->config != NULL              ? options->config->gates
 						       : bt_gates_default();
 	cluster->options.gates = NULL;
 	cluster->store = bt_store_create(&bt_store_default_options);

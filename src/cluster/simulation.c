@@ -405,7 +405,7 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 	bt_arena_init(&loading.scratch, 0);
 	bt_manifests_index_owners(simulation->cluster);
 	simulation->expansion.extras = simulation->extras_wanted;
-	simulation->expansion.gates = bt_config_gates(simulation->engine->config);
+	simulation->expansion.gates = &simulation->engine->config->gates;
 	int result = bt_expansion_open(&simulation->expansion, err);
 	if (result == 0) {
 		result = admit_pods(&loading, true, err);

@@ -214,7 +214,7 @@ int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cl
 	bt_arena_init(&simulation->arena, 0);
 	bt_expansion_init(&simulation->expansion, cluster);
 	simulation->claims = bt_claim_maker_create(
-		simulation->engine->state, bt_config_gates(simulation->engine->config));
+		simulation->engine->state, &simulation->engine->config->gates);
 	return 0;
 }
 

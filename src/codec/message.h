@@ -75,6 +75,22 @@ struct bt_str_map {
 	bool present;
 };
 
+/** Layout of every BT_LIST(T). */
+struct bt_any_list {
+	void *items;
+	uint32_t count;
+	bool present;
+};
+
+_Static_assert(sizeof(struct bt_any_list) == sizeof(bt_str_list), "all lists share one layout");
+_Static_assert(offsetof(struct bt_any_list, present) == offsetof(bt_str_list, present),
+	"all lists share one layout");
+_Static_assert(
+	sizeof(struct bt_any_list) == sizeof(struct bt_str_map), "maps are lists of entries");
+_Static_assert(offsetof(struct bt_str_pair, key) == 0, "map entries start with the key");
+
+/** Sorts the entries of a map by key, in place; of equal keys the last entry is kept. */
+void bt_sort_entries(struct bt_any_list *list, size_t entry_size);
 /** Returns the value of key, or NULL. O(log n). */
 const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str key);
 /** Converts a JSON object of texts; the map is in the arena, its texts are borrowed. */

@@ -10,20 +10,6 @@
 
 #include "codec/message.h"
 
-/** Layout of every BT_LIST(T). */
-struct bt_any_list {
-	void *items;
-	uint32_t count;
-	bool present;
-};
-
-_Static_assert(sizeof(struct bt_any_list) == sizeof(bt_str_list), "all lists share one layout");
-_Static_assert(offsetof(struct bt_any_list, present) == offsetof(bt_str_list, present),
-	"all lists share one layout");
-_Static_assert(
-	sizeof(struct bt_any_list) == sizeof(struct bt_str_map), "maps are lists of entries");
-_Static_assert(offsetof(struct bt_str_pair, key) == 0, "map entries start with the key");
-
 static inline void *bt_field_at(void *structure, uint32_t offset)
 {
 	return (char *)structure + offset;
@@ -205,6 +191,4 @@ static inline void *bt_nullable_place(
 	}
 	return NULL;
 }
-/** Sorts the entries of a decoded map by key, in place; of equal keys the last entry is kept. */
-void bt_sort_entries(struct bt_any_list *list, size_t entry_size);
 #endif

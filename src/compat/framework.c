@@ -51,7 +51,7 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 	struct bt_state *state;
 
 	bt_lib_read_options(&options, sizeof(options), given);
-	if (profile_index >= bt_config_profile_count(inside)) {
+	if (profile_index >= inside->document.profiles.count) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the configuration has no profile %u",
 			profile_index);
 	}
@@ -62,7 +62,7 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 		state = (struct bt_state *)bt_const_shared_lister_of(options.snapshot_shared_lister)
 				->state;
 	} else {
-		struct bt_state_options settings = bt_engine_state_options(bt_config_gates(inside));
+		struct bt_state_options settings = bt_engine_state_options(&inside->gates);
 
 		own->state = bt_state_create(&settings);
 		state = own->state;

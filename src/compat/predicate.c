@@ -81,16 +81,16 @@ static struct berth_predicates *create(struct bt_state *state, struct bt_config 
 		predicates->owns_state = true;
 	}
 	predicates->framework.config = predicates->config;
-	predicates->framework.profile = bt_config_profile_at(predicates->config, 0);
+	predicates->framework.profile = &predicates->config->document.profiles.items[0];
 	predicates->handle = (struct bt_handle){
 		.state = predicates->state,
-		.gates = bt_config_gates(predicates->config),
+		.gates = &predicates->config->gates,
 		.framework = &predicates->framework,
 		.snapshot = {.state = predicates->state},
 	};
-	for (uint32_t e = 0; e < bt_config_extender_count(predicates->config); e++) {
+	for (uint32_t e = 0; e < predicates->config->document.extenders.count; e++) {
 		const struct bt_config_extender *extender =
-			bt_config_extender_at(predicates->config, e);
+			&predicates->config->document.extenders.items[e];
 
 		for (uint32_t i = 0; i < extender->managed_resources.count; i++) {
 			if (extender->managed_resources.items[i].ignored_by_scheduler) {

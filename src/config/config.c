@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/config.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "config/default.h"
-#include "config/document.h"
 
 static const struct {
 	const char *name;
@@ -85,86 +86,6 @@ void bt_config_unref(struct bt_config *config)
 	}
 }
 
-uint32_t bt_config_profile_count(const struct bt_config *config)
-{
-	return config->document.profiles.count;
-}
-
-const struct bt_config_profile *bt_config_profile_at(const struct bt_config *config, uint32_t index)
-{
-	BT_ASSERT(index < config->document.profiles.count);
-	return &config->document.profiles.items[index];
-}
-
-int32_t bt_config_percentage_of_nodes_to_score(const struct bt_config *config)
-{
-	return config->document.percentage_of_nodes_to_score.value;
-}
-
-bool bt_config_percentage_is_explicit(const struct bt_config *config)
-{
-	return config->percentage_is_explicit;
-}
-
-const struct bt_gates *bt_config_gates(const struct bt_config *config)
-{
-	return &config->gates;
-}
-
-int64_t bt_config_pod_initial_backoff_seconds(const struct bt_config *config)
-{
-	return config->document.pod_initial_backoff_seconds;
-}
-
-int64_t bt_config_pod_max_backoff_seconds(const struct bt_config *config)
-{
-	return config->document.pod_max_backoff_seconds;
-}
-
-bool bt_config_enable_profiling(const struct bt_config *config)
-{
-	return config->document.enable_profiling;
-}
-
-bool bt_config_delay_cache_until_active(const struct bt_config *config)
-{
-	return config->document.delay_cache_until_active;
-}
-
-const struct bt_config_leader_election *bt_config_leader_election(const struct bt_config *config)
-{
-	return &config->document.leader_election;
-}
-
-const struct bt_config_client_connection *bt_config_client_connection(
-	const struct bt_config *config)
-{
-	return &config->document.client_connection;
-}
-
-uint32_t bt_config_extender_count(const struct bt_config *config)
-{
-	return config->document.extenders.count;
-}
-
-const struct bt_config_extender *bt_config_extender_at(
-	const struct bt_config *config, uint32_t index)
-{
-	BT_ASSERT(index < config->document.extenders.count);
-	return &config->document.extenders.items[index];
-}
-
-uint32_t bt_config_overridden_count(const struct bt_config *config)
-{
-	return config->overridden.count;
-}
-
-struct bt_str bt_config_overridden_at(const struct bt_config *config, uint32_t index)
-{
-	BT_ASSERT(index < config->overridden.count);
-	return config->overridden.items[index];
-}
-
 const struct bt_plugin_args *bt_config_profile_find_args(
 	const struct bt_config_profile *profile, struct bt_str plugin)
 {
@@ -174,4 +95,58 @@ const struct bt_plugin_args *bt_config_profile_find_args(
 		}
 	}
 	return NULL;
+}
+
+const char *bt_config_schema_name(const struct bt_config_schema *schema)
+{
+	const char *dot = strchr(schema->go_type, '.');
+	BT_ASSERT(dot != NULL);
+	return dot + 1;
+}
+
+enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name)
+{
+	for (uint32_t i = 0; i < BT_ARGS__COUNT; i++) {
+		if (bt_config_args_schemas[i] != NULL &&
+			bt_str_equal_c(name, bt_config_schema_name(bt_config_args_schemas[i]))) {
+			return (enum bt_plugin_args_kind)i;
+		}
+	}
+	return BT_ARGS_OTHER;
+}
+
+enum bt_plugin_args_kind bt_config_schema_args_kind_of(struct bt_str plugin)
+{
+	for (uint32_t i = 0; i < BT_ARGS__COUNT; i++) {
+		if (bt_config_args_schemas[i] == NULL) {
+			continue;
+		}
+		struct bt_str name = bt_str_from(bt_config_schema_name(bt_config_args_schemas[i]));
+		if (bt_str_equal(plugin, bt_str_sub(name, 0, name.length - 4))) {
+			return (enum bt_plugin_args_kind)i;
+		}
+	}
+	return BT_ARGS_OTHER;
+}
+
+void *bt_plugin_args_body(struct bt_plugin_args *args)
+{
+	return &args->node_resources_fit;
+}
+
+const struct bt_config_schema_field *bt_config_schema_find(
+	const struct bt_config_schema *schema, struct bt_str name)
+{
+	for (uint32_t i = 0; i < schema->field_count; i++) {
+		if (bt_str_equal_c(name, schema->fields[i].name)) {
+			return &schema->fields[i];
+		}
+	}
+	return NULL;
+}
+
+const char *bt_plugin_args_kind_name(enum bt_plugin_args_kind kind)
+{
+	const struct bt_config_schema *schema = bt_config_args_schemas[kind];
+	return schema != NULL ? bt_config_schema_name(schema) : NULL;
 }

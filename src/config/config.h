@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "config/gates.h"
 
 /** Configurable extension points, in the order their lists are checked (spec 02 section 8.4). */
 enum bt_extension_point {
@@ -48,9 +49,23 @@ const char *bt_extension_point_member(enum bt_extension_point point);
 
 #include "config/types.h" /* the structures; needs the enumeration above */
 
-struct bt_gates; /* config/gates.h */
-
-struct bt_config; /* opaque here; read through the accessors below */
+/** Immutable once it is loaded. */
+struct bt_config {
+	uint32_t ref_count;
+	struct bt_arena arena; /* owns the memory of all members below */
+	struct bt_gates gates;
+	struct bt_config_document document; /* percentage_of_nodes_to_score 0: by cluster size */
+	/**
+	 * The document sets percentageOfNodesToScore. An explicit percentage is honoured exactly,
+	 * including the rotating start node.
+	 */
+	bool percentage_is_explicit;
+	/**
+	 * Default plugins that a profile lists again under multiPoint, in document order: each is
+	 * logged as "Default plugin is explicitly re-configured; overriding" (spec 10 section 6.3).
+	 */
+	bt_str_list overridden;
+};
 
 /** Limits of a document: bytes, levels of nesting, profiles. */
 #define BT_CONFIG_BYTES_MAX (4U * 1024 * 1024)
@@ -71,42 +86,11 @@ struct bt_config; /* opaque here; read through the accessors below */
  */
 BT_MUST_USE int bt_config_load(struct bt_str json, const struct bt_gates *gates,
 	struct bt_config **out_config, struct berth_error *err);
+/** Creates an empty document with one reference; gates are copied (NULL: defaults of v1.36). */
+struct bt_config *bt_config_create(const struct bt_gates *gates);
 struct bt_config *bt_config_create_default(const struct bt_gates *gates);
 struct bt_config *bt_config_ref(struct bt_config *config);
 void bt_config_unref(struct bt_config *config);
-
-uint32_t bt_config_profile_count(const struct bt_config *config);
-const struct bt_config_profile *bt_config_profile_at(
-	const struct bt_config *config, uint32_t index);
-/** 0: the scheduler chooses the percentage by cluster size. */
-int32_t bt_config_percentage_of_nodes_to_score(const struct bt_config *config);
-/**
- * Whether the document sets percentageOfNodesToScore. An explicit percentage is honoured exactly,
- * including the rotating start node.
- */
-bool bt_config_percentage_is_explicit(const struct bt_config *config);
-const struct bt_gates *bt_config_gates(const struct bt_config *config);
-/** First backoff of a rejected pod and the maximum backoff, in seconds. */
-int64_t bt_config_pod_initial_backoff_seconds(const struct bt_config *config);
-int64_t bt_config_pod_max_backoff_seconds(const struct bt_config *config);
-bool bt_config_enable_profiling(const struct bt_config *config);
-bool bt_config_delay_cache_until_active(const struct bt_config *config);
-const struct bt_config_leader_election *bt_config_leader_election(const struct bt_config *config);
-const struct bt_config_client_connection *bt_config_client_connection(
-	const struct bt_config *config);
-/**
- * Extenders in document order; the scheduler calls non-ignorable extenders first (spec 10 section
- * 7.2).
- */
-uint32_t bt_config_extender_count(const struct bt_config *config);
-const struct bt_config_extender *bt_config_extender_at(
-	const struct bt_config *config, uint32_t index);
-/**
- * Default plugins that a profile lists again under multiPoint, in document order: each is logged as
- * "Default plugin is explicitly re-configured; overriding" (spec 10 section 6.3).
- */
-uint32_t bt_config_overridden_count(const struct bt_config *config);
-struct bt_str bt_config_overridden_at(const struct bt_config *config, uint32_t index);
 
 /**
  * Returns the arguments of a plugin in this profile, or NULL. If a name occurs several times, the

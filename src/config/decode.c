@@ -18,17 +18,8 @@ struct decoder {
 	struct bt_arena *arena;
 	struct berth_error *err;
 	const struct bt_config_schema *owner; /* innermost structure with the value in a field */
-	const struct bt_path *path; /* path of the field in owner; NULL at the root */
+	const struct bt_path *path;           /* path of the field in owner; NULL at the root */
 };
-
-/* Layout of a BT_LIST of any type. */
-struct raw_list {
-	void *items;
-	uint32_t count;
-	bool present;
-};
-
-_Static_assert(sizeof(struct raw_list) == sizeof(bt_str_list), "lists of any type have one layout");
 
 static int fail_mismatch(
 	const struct decoder *decoder, const char *what, const char *prefix, const char *go_type)
@@ -159,7 +150,6 @@ static int expect_entries(const struct decoder *decoder, const struct bt_json_va
 static int decode_str_list(
 	const struct decoder *decoder, const struct bt_json_value *value, void *out)
 {
-	struct raw_list list = {NULL, 0, true};
 	int code = expect_entries(decoder, value, BT_JSON_ARRAY, "", "[]string");
 	if (code != 0) {
 		return code;
@@ -174,59 +164,32 @@ static int decode_str_list(
 			}
 		}
 	}
-	list.items = items;
-	list.count = value->count;
+	const struct bt_any_list list = {items, value->count, true};
 	memcpy(out, &list, sizeof(list));
 	return 0;
-}
-
-struct map_row {
-	struct bt_str_pair pair;
-	uint32_t order;
-};
-
-static int compare_map_rows(const void *a, const void *b)
-{
-	const struct map_row *left = a;
-	const struct map_row *right = b;
-	int order = bt_str_compare(left->pair.key, right->pair.key);
-	if (order != 0) {
-		return order;
-	}
-	return (left->order > right->order) - (left->order < right->order);
 }
 
 static int decode_str_map(
 	const struct decoder *decoder, const struct bt_json_value *value, void *out)
 {
-	struct bt_str_map map = {NULL, 0, true};
 	int code = expect_entries(decoder, value, BT_JSON_OBJECT, "", "map[string]string");
 	if (code != 0) {
 		return code;
 	}
-	struct map_row *rows = BT_ARENA_NEW_ARRAY(decoder->arena, struct map_row, value->count);
+	struct bt_str_pair *items =
+		BT_ARENA_NEW_ARRAY(decoder->arena, struct bt_str_pair, value->count);
 	for (uint32_t i = 0; i < value->count; i++) {
-		rows[i].order = i;
-		rows[i].pair.key = bt_arena_str(decoder->arena, value->members[i].name);
-		rows[i].pair.value = BT_STR("");
+		items[i].key = bt_arena_str(decoder->arena, value->members[i].name);
+		items[i].value = BT_STR("");
 		if (value->members[i].value->type != BT_JSON_NULL) {
-			code = decode_str(
-				decoder, value->members[i].value, NULL, &rows[i].pair.value);
+			code = decode_str(decoder, value->members[i].value, NULL, &items[i].value);
 			if (code != 0) {
 				return code;
 			}
 		}
 	}
-	if (value->count > 1) {
-		qsort(rows, value->count, sizeof(*rows), compare_map_rows);
-	}
-	map.items = BT_ARENA_NEW_ARRAY(decoder->arena, struct bt_str_pair, value->count);
-	for (uint32_t i = 0; i < value->count; i++) {
-		if (map.count > 0 && bt_str_equal(map.items[map.count - 1].key, rows[i].pair.key)) {
-			map.count--;
-		}
-		map.items[map.count++] = rows[i].pair;
-	}
+	struct bt_any_list map = {items, value->count, true};
+	bt_sort_entries(&map, sizeof(items[0]));
 	memcpy(out, &map, sizeof(map));
 	return 0;
 }
@@ -237,7 +200,6 @@ static int decode_struct(const struct decoder *decoder, const struct bt_config_s
 static int decode_list(const struct decoder *decoder, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, void *out)
 {
-	struct raw_list list = {NULL, 0, true};
 	int code = expect_entries(decoder, value, BT_JSON_ARRAY, "[]", schema->go_type);
 	if (code != 0) {
 		return code;
@@ -250,21 +212,9 @@ static int decode_list(const struct decoder *decoder, const struct bt_config_sch
 			return code;
 		}
 	}
-	list.items = items;
-	list.count = value->count;
+	const struct bt_any_list list = {items, value->count, true};
 	memcpy(out, &list, sizeof(list));
 	return 0;
-}
-
-static int decode_pointer(const struct decoder *decoder, const struct bt_config_schema *schema,
-	const struct bt_json_value *value, void *out)
-{
-	void *target = bt_arena_calloc(decoder->arena, 1, schema->size);
-	int code = decode_struct(decoder, schema, value, target);
-	if (code == 0) {
-		memcpy(out, &target, sizeof(target));
-	}
-	return code;
 }
 
 /* value is not JSON null. */
@@ -305,9 +255,14 @@ static int decode_field(const struct decoder *decoder, const struct bt_config_sc
 	case BT_CONFIG_SCHEMA_STRUCT:
 		code = decode_struct(decoder, field->schema, value, out);
 		break;
-	case BT_CONFIG_SCHEMA_POINTER:
-		code = decode_pointer(decoder, field->schema, value, out);
+	case BT_CONFIG_SCHEMA_POINTER: {
+		void *target = bt_arena_calloc(decoder->arena, 1, field->schema->size);
+		code = decode_struct(decoder, field->schema, value, target);
+		if (code == 0) {
+			memcpy(out, &target, sizeof(target));
+		}
 		break;
+	}
 	case BT_CONFIG_SCHEMA_LIST:
 		code = decode_list(decoder, field->schema, value, out);
 		break;

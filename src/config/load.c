@@ -5,7 +5,6 @@
 
 #include "config/decode.h"
 #include "config/default.h"
-#include "config/document.h"
 #include "config/validate.h"
 
 static void override_str(struct bt_str *field, struct bt_str flag, struct bt_arena *arena)
@@ -23,8 +22,7 @@ static void override_i64(int64_t *field, struct bt_opt_i64 flag)
 }
 
 /** Applies the leader election flags, which override file and defaults (spec 10 section 9). */
-static void apply_election_flags(
-	struct bt_config *config, const struct bt_config_flags *flags)
+static void apply_election_flags(struct bt_config *config, const struct bt_config_flags *flags)
 {
 	struct bt_config_leader_election *election = &config->document.leader_election;
 	if (flags->leader_elect.present) {
@@ -78,7 +76,7 @@ struct loader {
 	struct bt_arena scratch; /* the value tree and messages */
 	struct bt_config *config;
 	struct bt_strict_errors strict_errors; /* findings in the document */
-	bt_str_list complaints_args;     /* findings in arguments, one text per entry */
+	bt_str_list complaints_args;           /* findings in arguments, one text per entry */
 	struct berth_error *err;
 };
 

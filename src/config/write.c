@@ -7,7 +7,6 @@
 #include "base/duration.h"
 #include "codec/base64.h"
 #include "config/default.h"
-#include "config/document.h"
 
 /* Recursive; the depth is bounded because the document's depth is limited. */
 static void write_sorted(struct bt_json_writer *writer, const struct bt_json_value *value)
@@ -33,12 +32,6 @@ static void write_sorted(struct bt_json_writer *writer, const struct bt_json_val
 		bt_json_write_value(writer, value);
 	}
 }
-
-struct raw_list {
-	char *items;
-	uint32_t count;
-	bool present;
-};
 
 static void write_struct(
 	struct bt_json_writer *writer, const struct bt_config_schema *schema, const char *at);
@@ -86,7 +79,7 @@ static void write_float(struct bt_json_writer *writer, float value)
 static void write_list(
 	struct bt_json_writer *writer, const struct bt_config_schema *schema, const char *at)
 {
-	struct raw_list list;
+	struct bt_any_list list;
 	memcpy(&list, at, sizeof(list));
 	if (!list.present && list.count == 0) {
 		bt_json_write_null(writer);
@@ -95,11 +88,10 @@ static void write_list(
 	bt_json_begin_array(writer);
 	for (uint32_t i = 0; i < list.count; i++) {
 		if (schema != NULL) {
-			write_struct(writer, schema, list.items + (size_t)i * schema->size);
+			write_struct(writer, schema,
+				(const char *)list.items + (size_t)i * schema->size);
 		} else {
-			struct bt_str text;
-			memcpy(&text, list.items + (size_t)i * sizeof(text), sizeof(text));
-			bt_json_write_str(writer, text);
+			bt_json_write_str(writer, ((const struct bt_str *)list.items)[i]);
 		}
 	}
 	bt_json_end_array(writer);
@@ -191,7 +183,7 @@ static bool is_empty(const struct bt_config_schema_field *field, const char *at)
 {
 	static const char
 		zeros[sizeof(void *) > sizeof(int64_t) ? sizeof(void *) : sizeof(int64_t)];
-	struct raw_list list;
+	struct bt_any_list list;
 	struct bt_str text;
 	switch ((enum bt_config_schema_kind)field->kind) {
 	case BT_CONFIG_SCHEMA_STR:

@@ -57,8 +57,8 @@ const struct bt_reflector_codec *bt_complete_object_codec(enum bt_kind kind)
 struct bt_complete_object_needs bt_complete_object_needs(const struct bt_config *config)
 {
 	struct bt_complete_object_needs needs = {false, false};
-	for (uint32_t i = 0; i < bt_config_extender_count(config); i++) {
-		const struct bt_config_extender *extender = bt_config_extender_at(config, i);
+	for (uint32_t i = 0; i < config->document.extenders.count; i++) {
+		const struct bt_config_extender *extender = &config->document.extenders.items[i];
 		bool sees_nodes =
 			extender->filter_verb.length != 0 || extender->prioritize_verb.length != 0;
 		needs.pods = needs.pods || sees_nodes || extender->preempt_verb.length != 0;

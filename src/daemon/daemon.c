@@ -469,9 +469,9 @@ static int prepare(struct bt_daemon *daemon, struct berth_error *err)
 	if (result == 0) {
 		/* A line for each default plugin that a profile lists again: spec 10 section 6.3.
 		 */
-		for (uint32_t i = 0; i < bt_config_overridden_count(daemon->config); i++) {
+		for (uint32_t i = 0; i < daemon->config->overridden.count; i++) {
 			BT_LOG_INFO(0, "Default plugin is explicitly re-configured; overriding",
-				BT_LOG_STR("plugin", bt_config_overridden_at(daemon->config, i)));
+				BT_LOG_STR("plugin", daemon->config->overridden.items[i]));
 		}
 	}
 	daemon->metrics = bt_metrics_create();

@@ -163,9 +163,9 @@ static int create_reviewers(struct bt_daemon *daemon, struct berth_error *err)
 static int create_clients(struct bt_daemon *daemon, struct berth_error *err)
 {
 	const struct bt_config_client_connection *connection =
-		bt_config_client_connection(daemon->config);
+		&daemon->config->document.client_connection;
 	const struct bt_config_leader_election *election =
-		bt_config_leader_election(daemon->config);
+		&daemon->config->document.leader_election;
 	struct bt_rest_options options = {
 		.content_type = connection->content_type,
 		.accept_content_types = connection->accept_content_types,
@@ -241,7 +241,7 @@ static void lead(struct bt_daemon *daemon)
 static void started_leading(void *context)
 {
 	struct bt_daemon *daemon = context;
-	if (!bt_config_delay_cache_until_active(daemon->config) || daemon->election == NULL) {
+	if (!daemon->config->document.delay_cache_until_active || daemon->election == NULL) {
 		lead(daemon);
 		return;
 	}
@@ -325,8 +325,7 @@ static bool are_informers_synced(void *context, struct bt_strbuf *out_error)
 
 static bool is_coordinated(const struct bt_daemon *daemon)
 {
-	return bt_gate_enabled(
-		bt_config_gates(daemon->config), BT_GATE_COORDINATED_LEADER_ELECTION);
+	return bt_gate_enabled(&daemon->config->gates, BT_GATE_COORDINATED_LEADER_ELECTION);
 }
 
 static void write_config(void *context, struct bt_strbuf *out)
@@ -386,13 +385,13 @@ static int create_endpoints(struct bt_daemon *daemon, struct berth_error *err)
 		{"sched-handler-sync", are_handlers_synced, daemon},
 		{"informer-sync", are_informers_synced, daemon},
 	};
-	bool elects = bt_config_leader_election(daemon->config)->leader_elect;
+	bool elects = daemon->config->document.leader_election.leader_elect;
 	uint32_t first = elects ? 0 : 1;
 	uint32_t end = elects && is_coordinated(daemon) ? 4 : 3;
 	struct bt_endpoints_options options = {
 		.loop = daemon->loop,
 		.options = &daemon->options,
-		.enable_profiling = bt_config_enable_profiling(daemon->config),
+		.enable_profiling = daemon->config->document.enable_profiling,
 		.authentication_client = daemon->authentication_client,
 		.authorization_client = daemon->authorization_client,
 		.healthz = elects ? &lease : &ping,
@@ -434,16 +433,16 @@ static void create_metrics(struct bt_daemon *daemon)
 		bt_metrics_allow_values(daemon->metrics, allowed->metric, allowed->label,
 			allowed->values.items, allowed->values.count);
 	}
-	bt_process_metrics_register(daemon->metrics, &build, &daemon->options.versions,
-		bt_config_gates(daemon->config));
+	bt_process_metrics_register(
+		daemon->metrics, &build, &daemon->options.versions, &daemon->config->gates);
 	bt_arena_finish(&arena);
 	daemon->scheduler_metrics = bt_scheduler_metrics_create(
-		daemon->metrics, bt_config_gates(daemon->config), monotonic_ns, daemon);
+		daemon->metrics, &daemon->config->gates, monotonic_ns, daemon);
 }
 
 static int create_election(struct bt_daemon *daemon, struct berth_error *err)
 {
-	const struct bt_config_leader_election *config = bt_config_leader_election(daemon->config);
+	const struct bt_config_leader_election *config = &daemon->config->document.leader_election;
 	if (!config->leader_elect) {
 		return 0;
 	}
@@ -510,7 +509,7 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 	char host[256] = "localhost";
 	(void)gethostname(host, sizeof(host) - 1); /* a name that is too long stays as it is */
 	const struct bt_config_client_connection *connection =
-		bt_config_client_connection(daemon->config);
+		&daemon->config->document.client_connection;
 	int result = open_link(
 		daemon, connection->kubeconfig, daemon->options.master, &daemon->server, err);
 	if (result == 0) {
@@ -524,7 +523,7 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 	}
 	create_metrics(daemon);
 	struct bt_strbuf component = {0};
-	bt_strbuf_append_str(&component, bt_config_profile_at(daemon->config, 0)->scheduler_name);
+	bt_strbuf_append_str(&component, daemon->config->document.profiles.items[0].scheduler_name);
 	struct bt_event_sender_options events = {
 		.client = daemon->event_client,
 		.loop = daemon->loop,
@@ -551,7 +550,7 @@ int bt_daemon_build(struct bt_daemon *daemon, struct berth_error *err)
 		result = create_scheduler(daemon, err);
 	}
 	if (result == 0) {
-		const struct bt_gates *gates = bt_config_gates(daemon->config);
+		const struct bt_gates *gates = &daemon->config->gates;
 		const char *veto = getenv("KUBE_FEATURE_WatchListClient");
 		struct bt_cluster_feed_options options = {
 			.client = daemon->client,
@@ -593,7 +592,7 @@ void bt_daemon_begin(struct bt_daemon *daemon)
 	if (daemon->endpoints != NULL) {
 		bt_endpoints_serve(daemon->endpoints);
 	}
-	if (daemon->election != NULL && bt_config_delay_cache_until_active(daemon->config)) {
+	if (daemon->election != NULL && daemon->config->document.delay_cache_until_active) {
 		daemon->election_started = true;
 		bt_leader_election_start(daemon->election);
 	} else {

@@ -701,13 +701,13 @@ static void describe_group(struct group_run *run)
 		return;
 	}
 	if (group->spec.scheduling_policy.gang != NULL &&
-		bt_gate_enabled(bt_config_gates(run->engine->config), BT_GATE_GANG_SCHEDULING)) {
+		bt_gate_enabled(&run->engine->config->gates, BT_GATE_GANG_SCHEDULING)) {
 		out->min_count = group->spec.scheduling_policy.gang->min_count;
 	}
 	if (group->spec.scheduling_constraints != NULL &&
 		group->spec.scheduling_constraints->topology.count != 0 &&
-		bt_gate_enabled(bt_config_gates(run->engine->config),
-			BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING)) {
+		bt_gate_enabled(
+			&run->engine->config->gates, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING)) {
 		out->topology_key = bt_arena_str(
 			&out->arena, group->spec.scheduling_constraints->topology.items[0].key);
 	}

@@ -157,7 +157,7 @@ int bt_event_hints_create(const struct bt_framework *framework, struct bt_event_
 	struct bt_strbuf problems = {0};
 	int code = BERTH_OK;
 
-	if (bt_config_extender_count(framework->config) > 0) {
+	if (framework->config->document.extenders.count > 0) {
 		add_defaults(framework, NULL, &hints);
 	}
 	for (uint32_t i = 0; i < framework->instances.count; i++) {

@@ -283,8 +283,8 @@ static uint32_t collect_extender_resources(const struct bt_config *config, struc
 {
 	uint32_t count = 0;
 
-	for (uint32_t e = 0; e < bt_config_extender_count(config); e++) {
-		const struct bt_config_extender *extender = bt_config_extender_at(config, e);
+	for (uint32_t e = 0; e < config->document.extenders.count; e++) {
+		const struct bt_config_extender *extender = &config->document.extenders.items[e];
 
 		for (uint32_t i = 0; i < extender->managed_resources.count; i++) {
 			if (!extender->managed_resources.items[i].ignored_by_scheduler) {
@@ -396,7 +396,7 @@ static void collect_sign_plugins(struct bt_framework *framework)
 		BT_POINT_PRE_FILTER, BT_POINT_FILTER, BT_POINT_PRE_SCORE, BT_POINT_SCORE};
 	struct bt_plugin_set seen = {0};
 	bool is_asked = bt_gate_enabled(framework->handle.gates, BT_GATE_OPPORTUNISTIC_BATCHING) &&
-		bt_config_extender_count(framework->config) == 0;
+		framework->config->document.extenders.count == 0;
 	uint32_t refusal_count = 0;
 
 	framework->sign_plugins = BT_NEW_ARRAY(struct bt_plugin *, framework->instances.count);
@@ -496,12 +496,12 @@ int bt_framework_create(const struct bt_registry *registry, struct bt_config *co
 	struct bt_framework *framework = BT_NEW(struct bt_framework);
 
 	framework->config = bt_config_ref(config);
-	framework->profile = bt_config_profile_at(config, profile_index);
+	framework->profile = &config->document.profiles.items[profile_index];
 	framework->scheduler_name = framework->profile->scheduler_name;
 	framework->nominator = nominator;
 	framework->handle = (struct bt_handle){
 		.state = state,
-		.gates = bt_config_gates(config),
+		.gates = &config->gates,
 		.framework = framework,
 		.scheduler_name = framework->scheduler_name,
 		.snapshot = {.state = state},
@@ -541,8 +541,8 @@ static int check_extender_resources(const struct bt_config *config, struct berth
 	if (collect_extender_resources(config, NULL) == 0) {
 		return BERTH_OK;
 	}
-	for (uint32_t i = 0; i < bt_config_profile_count(config); i++) {
-		const struct bt_config_profile *profile = bt_config_profile_at(config, i);
+	for (uint32_t i = 0; i < config->document.profiles.count; i++) {
+		const struct bt_config_profile *profile = &config->document.profiles.items[i];
 
 		if (bt_config_profile_find_args(profile, BT_STR("NodeResourcesFit")) == NULL) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
@@ -620,12 +620,12 @@ int bt_profiles_create(const struct bt_registry *registry, struct bt_config *con
 	if (code != BERTH_OK) {
 		return code;
 	}
-	for (uint32_t i = 0; i < bt_config_profile_count(config) && code == BERTH_OK; i++) {
+	for (uint32_t i = 0; i < config->document.profiles.count && code == BERTH_OK; i++) {
 		struct bt_framework *framework = NULL;
 
 		code = bt_framework_create(registry, config, i, state, nominator, &framework, err);
 		if (code != BERTH_OK) {
-			struct bt_str name = bt_config_profile_at(config, i)->scheduler_name;
+			struct bt_str name = config->document.profiles.items[i].scheduler_name;
 
 			code = bt_error_wrap(err, code, "creating profile for scheduler name %.*s",
 				BT_STR_ARG(name));

@@ -77,18 +77,18 @@ void berth_config_release(struct berth_config *config)
 
 int32_t berth_config_percentage_of_nodes_to_score(const struct berth_config *config)
 {
-	return bt_config_percentage_of_nodes_to_score(bt_const_config_of(config));
+	return bt_const_config_of(config)->document.percentage_of_nodes_to_score.value;
 }
 
 uint32_t berth_config_profile_count(const struct berth_config *config)
 {
-	return bt_config_profile_count(bt_const_config_of(config));
+	return bt_const_config_of(config)->document.profiles.count;
 }
 
 const struct berth_profile *berth_config_profile_at(
 	const struct berth_config *config, uint32_t index)
 {
-	return berth_const_profile_of(bt_config_profile_at(bt_const_config_of(config), index));
+	return berth_const_profile_of(&bt_const_config_of(config)->document.profiles.items[index]);
 }
 
 BT_LIB_GETTER(struct berth_str, berth_profile_scheduler_name, profile, scheduler_name)

@@ -59,9 +59,9 @@ static bool is_ignored(const struct bt_plugin *plugin, struct bt_str name)
 	if (framework == NULL || framework->config == NULL || !bt_resource_is_extended(name)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < bt_config_extender_count(framework->config); i++) {
+	for (uint32_t i = 0; i < framework->config->document.extenders.count; i++) {
 		const struct bt_config_extender *extender =
-			bt_config_extender_at(framework->config, i);
+			&framework->config->document.extenders.items[i];
 
 		for (uint32_t k = 0; k < extender->managed_resources.count; k++) {
 			if (extender->managed_resources.items[k].ignored_by_scheduler &&

@@ -247,14 +247,14 @@ static const struct bt_str unschedulable_pod = BT_RESOURCE_UNSCHEDULABLE_POD;
 struct bt_queue_options bt_queue_options_from_config(const struct bt_config *config)
 {
 	/* Values that overflow wrap around, as in upstream's multiplication. */
-	uint64_t initial = (uint64_t)bt_config_pod_initial_backoff_seconds(config);
-	uint64_t max = (uint64_t)bt_config_pod_max_backoff_seconds(config);
+	uint64_t initial = (uint64_t)config->document.pod_initial_backoff_seconds;
+	uint64_t max = (uint64_t)config->document.pod_max_backoff_seconds;
 
 	return (struct bt_queue_options){
 		.initial_backoff_ns = (int64_t)(initial * (uint64_t)BT_NS_PER_SECOND),
 		.max_backoff_ns = (int64_t)(max * (uint64_t)BT_NS_PER_SECOND),
 		.max_in_unschedulable_ns = DEFAULT_MAX_IN_UNSCHEDULABLE_NS,
-		.gates = bt_config_gates(config),
+		.gates = &config->gates,
 		.whole_group_min = WHOLE_GROUP_MIN,
 	};
 }

@@ -71,7 +71,7 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 	bt_arena_init(&engine->arena, CYCLE_ARENA_BYTES);
 	bt_arena_init(&engine->verify_arena, 0);
 	bt_registry_init(&engine->registry);
-	struct bt_state_options settings = bt_engine_state_options(bt_config_gates(config));
+	struct bt_state_options settings = bt_engine_state_options(&config->gates);
 	engine->state = bt_state_create(&settings);
 	bt_nominator_init(&engine->nominator, engine->state);
 	engine->plans = bt_plan_cache_create(options->plan_bytes_max);
@@ -104,8 +104,7 @@ int bt_engine_create(struct bt_config *config, const struct bt_engine_options *o
 	}
 	engine->options.extra_plugins = NULL;
 	engine->options.extenders = NULL;
-	if (result == 0 &&
-		bt_gate_enabled(bt_config_gates(config), BT_GATE_OPPORTUNISTIC_BATCHING)) {
+	if (result == 0 && bt_gate_enabled(&config->gates, BT_GATE_OPPORTUNISTIC_BATCHING)) {
 		uint32_t count = engine->profiles.frameworks.count;
 		engine->batches = BT_NEW_ARRAY(struct bt_batch, count);
 		for (uint32_t i = 0; i < count; i++) {

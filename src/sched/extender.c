@@ -67,7 +67,7 @@ static void report_preemption_ignored(
 int bt_extenders_create(const struct bt_config *config, const struct bt_extender_factory *factory,
 	const struct bt_state *state, struct bt_extenders *out_extenders, struct berth_error *err)
 {
-	uint32_t count = bt_config_extender_count(config);
+	uint32_t count = config->document.extenders.count;
 	struct bt_extenders extenders = {.state = state};
 
 	if (factory == NULL || count == 0) {
@@ -79,7 +79,7 @@ int bt_extenders_create(const struct bt_config *config, const struct bt_extender
 	struct bt_extender *items = extenders.items;
 	uint32_t firm_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		struct bt_extender extender = {.config = bt_config_extender_at(config, i)};
+		struct bt_extender extender = {.config = &config->document.extenders.items[i]};
 		int result = factory->create(
 			factory->context, extender.config, &extender.ops, &extender.context, err);
 		if (result < 0) {

@@ -282,9 +282,9 @@ uint32_t bt_search_limit(
 		return bt_num_feasible_nodes_to_find(
 			node_count, profile->percentage_of_nodes_to_score.value);
 	}
-	if (bt_config_percentage_is_explicit(engine->config)) {
+	if (engine->config->percentage_is_explicit) {
 		return bt_num_feasible_nodes_to_find(
-			node_count, bt_config_percentage_of_nodes_to_score(engine->config));
+			node_count, engine->config->document.percentage_of_nodes_to_score.value);
 	}
 	return node_count;
 }

@@ -183,7 +183,7 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 	const struct bt_scheduler_writer *writer, struct bt_scheduler **out_scheduler,
 	struct berth_error *err)
 {
-	const struct bt_gates *gates = bt_config_gates(config);
+	const struct bt_gates *gates = &config->gates;
 	struct bt_scheduler *scheduler = BT_NEW(struct bt_scheduler);
 	scheduler->writer = *writer;
 	scheduler->binder = (struct bt_binder){.bind = bind_through_writer, .context = scheduler};

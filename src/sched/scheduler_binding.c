@@ -453,7 +453,7 @@ struct bt_str bt_scheduler_binding_uid(const struct bt_scheduler *scheduler)
 static struct bt_status announce_node(struct bt_scheduler *scheduler,
 	const struct bt_queue_entry *entry, const struct bt_schedule_result *result)
 {
-	const struct bt_gates *gates = bt_config_gates(scheduler->engine->config);
+	const struct bt_gates *gates = &scheduler->engine->config->gates;
 	struct bt_status pre_flights = BT_STATUS_OK;
 	if (!bt_gate_enabled(gates, BT_GATE_NOMINATED_NODE_NAME_FOR_EXPECTATION)) {
 		return pre_flights;

@@ -38,7 +38,7 @@ static int run_side(struct bt_whatif_side *side, const struct bt_manifests *sour
 static int make_after(const struct options *options, struct bt_whatif *whatif,
 	struct bt_whatif_side *after, struct berth_error *err)
 {
-	const struct bt_gates *gates = bt_config_gates(after->engine->config);
+	const struct bt_gates *gates = &after->engine->config->gates;
 	whatif->recreate_bare = options->recreate_bare;
 	whatif->pod_level = bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES);
 	whatif->taint_comparison =
@@ -252,7 +252,7 @@ static const struct bt_flag flags[] = {
 		"apply manifests: add objects, or replace those of the same name"},
 	{"lose", 0, BT_FLAG_STRING, offsetof(struct options, lose), "node|zone|LABEL",
 		"with --each: what is lost together: a node, a zone, or the nodes with one value "
-                "of a label"},
+		"of a label"},
 	{"each", 0, BT_FLAG_BOOL, offsetof(struct options, each), NULL,
 		"try each loss of --lose alone, and print the worst first"},
 	{"new-config", 0, BT_FLAG_STRING, offsetof(struct options, new_config), "FILE",

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "config/document.h"
+#include "config/config.h"
 #include "test_main.h"
 
 #define KIND \

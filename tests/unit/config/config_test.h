@@ -130,8 +130,8 @@ static inline void test_expect_enabled(const struct bt_config_plugin_set *set, c
 static inline const struct bt_plugin_args *test_args(
 	const struct bt_config *config, const char *plugin)
 {
-	const struct bt_plugin_args *args =
-		bt_config_profile_find_args(bt_config_profile_at(config, 0), bt_str_from(plugin));
+	const struct bt_plugin_args *args = bt_config_profile_find_args(
+		&config->document.profiles.items[0], bt_str_from(plugin));
 	ck_assert_msg(args != NULL, "no arguments for %s", plugin);
 	return args;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Defaults, plugin set merging, flags: spec 10 sections 5, 6, 9 and their edge cases. */
 #include "base/duration.h"
-#include "config/document.h"
+#include "config/config.h"
 #include "config_test.h"
 
 #define DEFAULTS_HEAD \
@@ -16,7 +16,7 @@
 
 static const struct bt_config_plugins *plugins_of(const struct bt_config *config)
 {
-	return bt_config_profile_at(config, 0)->plugins;
+	return config->document.profiles.items[0].plugins;
 }
 
 /*
@@ -37,18 +37,18 @@ static void expect_configs(const struct bt_config_profile *profile, const char *
 START_TEST(test_config__defaults)
 {
 	struct bt_config *config = test_load("");
-	const struct bt_config_leader_election *election = bt_config_leader_election(config);
-	const struct bt_config_client_connection *client = bt_config_client_connection(config);
-	const struct bt_config_profile *profile = bt_config_profile_at(config, 0);
+	const struct bt_config_leader_election *election = &config->document.leader_election;
+	const struct bt_config_client_connection *client = &config->document.client_connection;
+	const struct bt_config_profile *profile = &config->document.profiles.items[0];
 
 	ck_assert_int_eq(config->document.parallelism, 16);
-	ck_assert_int_eq(bt_config_percentage_of_nodes_to_score(config), 0);
-	ck_assert(!bt_config_percentage_is_explicit(config));
-	ck_assert_int_eq(bt_config_pod_initial_backoff_seconds(config), 1);
-	ck_assert_int_eq(bt_config_pod_max_backoff_seconds(config), 10);
-	ck_assert(bt_config_enable_profiling(config));
+	ck_assert_int_eq(config->document.percentage_of_nodes_to_score.value, 0);
+	ck_assert(!config->percentage_is_explicit);
+	ck_assert_int_eq(config->document.pod_initial_backoff_seconds, 1);
+	ck_assert_int_eq(config->document.pod_max_backoff_seconds, 10);
+	ck_assert(config->document.enable_profiling);
 	ck_assert(config->document.enable_contention_profiling.value);
-	ck_assert(!bt_config_delay_cache_until_active(config));
+	ck_assert(!config->document.delay_cache_until_active);
 	ck_assert(election->leader_elect);
 	ck_assert_int_eq(election->lease_duration_ns, 15 * BT_NS_PER_SECOND);
 	ck_assert_int_eq(election->renew_deadline_ns, 10 * BT_NS_PER_SECOND);
@@ -59,7 +59,7 @@ START_TEST(test_config__defaults)
 	ck_assert(bt_str_equal_c(client->content_type, "application/vnd.kubernetes.protobuf"));
 	ck_assert(client->qps > 49.9F && client->qps < 50.1F);
 	ck_assert_int_eq(client->burst, 100);
-	ck_assert_uint_eq(bt_config_profile_count(config), 1);
+	ck_assert_uint_eq(config->document.profiles.count, 1);
 	ck_assert(bt_str_equal_c(profile->scheduler_name, "default-scheduler"));
 	ck_assert(!profile->percentage_of_nodes_to_score.present);
 	test_expect_enabled(&profile->plugins->multi_point, DEFAULTS);
@@ -69,7 +69,7 @@ START_TEST(test_config__defaults)
 	expect_configs(profile,
 		"DefaultPreemption DynamicResources InterPodAffinity NodeAffinity "
 		"NodeResourcesBalancedAllocation NodeResourcesFit PodTopologySpread VolumeBinding");
-	ck_assert_uint_eq(bt_config_extender_count(config), 0);
+	ck_assert_uint_eq(config->document.extenders.count, 0);
 	bt_config_unref(config);
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(test_config__gates_change_defaults)
 		"NodeDeclaredFeatures=false,InPlacePodLevelResourcesVerticalScaling=false");
 	config = bt_config_create_default(&gates);
 	test_expect_enabled(&plugins_of(config)->multi_point, DEFAULTS_HEAD);
-	ck_assert(!bt_gate_enabled(bt_config_gates(config), BT_GATE_NODE_DECLARED_FEATURES));
+	ck_assert(!bt_gate_enabled(&config->gates, BT_GATE_NODE_DECLARED_FEATURES));
 	bt_config_unref(config);
 }
 END_TEST
@@ -162,8 +162,7 @@ END_TEST
 START_TEST(test_config__edge_10_14_zero_lease_duration)
 {
 	struct bt_config *config = test_load("'leaderElection':{'leaseDuration':'0s'}");
-	ck_assert_int_eq(
-		bt_config_leader_election(config)->lease_duration_ns, 15 * BT_NS_PER_SECOND);
+	ck_assert_int_eq(config->document.leader_election.lease_duration_ns, 15 * BT_NS_PER_SECOND);
 	bt_config_unref(config);
 }
 END_TEST
@@ -171,9 +170,9 @@ END_TEST
 START_TEST(test_config__edge_10_16_no_profiles)
 {
 	struct bt_config *config = test_load("'profiles':[]");
-	ck_assert_uint_eq(bt_config_profile_count(config), 1);
+	ck_assert_uint_eq(config->document.profiles.count, 1);
 	ck_assert(bt_str_equal_c(
-		bt_config_profile_at(config, 0)->scheduler_name, "default-scheduler"));
+		config->document.profiles.items[0].scheduler_name, "default-scheduler"));
 	bt_config_unref(config);
 }
 END_TEST
@@ -182,7 +181,7 @@ START_TEST(test_config__edge_10_17_empty_profile)
 {
 	struct bt_config *config = test_load("'profiles':[{}]");
 	ck_assert(bt_str_equal_c(
-		bt_config_profile_at(config, 0)->scheduler_name, "default-scheduler"));
+		config->document.profiles.items[0].scheduler_name, "default-scheduler"));
 	bt_config_unref(config);
 	test_refuse(
 		"'profiles':[{'schedulerName':''}]", "profiles[0].schedulerName: Required value");
@@ -206,11 +205,11 @@ END_TEST
 START_TEST(test_config__edge_10_22_qps_and_burst)
 {
 	struct bt_config *config = test_load("'clientConnection':{'qps':0,'burst':0}");
-	ck_assert(bt_config_client_connection(config)->qps > 49.9F);
-	ck_assert_int_eq(bt_config_client_connection(config)->burst, 100);
+	ck_assert(config->document.client_connection.qps > 49.9F);
+	ck_assert_int_eq(config->document.client_connection.burst, 100);
 	bt_config_unref(config);
 	config = test_load("'clientConnection':{'qps':-1}");
-	ck_assert(bt_config_client_connection(config)->qps < 0);
+	ck_assert(config->document.client_connection.qps < 0);
 	bt_config_unref(config);
 	test_refuse("'clientConnection':{'burst':-1}",
 		"clientConnection.burst: Invalid value: -1: must be non-negative");
@@ -224,10 +223,10 @@ START_TEST(test_config__edge_10_27_percentages)
 		"percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]");
 	config = test_load(
 		"'percentageOfNodesToScore':50,'profiles':[{'percentageOfNodesToScore':0}]");
-	ck_assert_int_eq(bt_config_percentage_of_nodes_to_score(config), 50);
-	ck_assert(bt_config_percentage_is_explicit(config));
-	ck_assert(bt_config_profile_at(config, 0)->percentage_of_nodes_to_score.present);
-	ck_assert_int_eq(bt_config_profile_at(config, 0)->percentage_of_nodes_to_score.value, 0);
+	ck_assert_int_eq(config->document.percentage_of_nodes_to_score.value, 50);
+	ck_assert(config->percentage_is_explicit);
+	ck_assert(config->document.profiles.items[0].percentage_of_nodes_to_score.present);
+	ck_assert_int_eq(config->document.profiles.items[0].percentage_of_nodes_to_score.value, 0);
 	bt_config_unref(config);
 }
 END_TEST
@@ -249,7 +248,7 @@ START_TEST(test_config__edge_10_30_everything_disabled)
 	struct bt_config *config =
 		test_load(TEST_PLUGINS("'multiPoint':{'disabled':[{'name':'*'}]}"));
 	test_expect_enabled(&plugins_of(config)->multi_point, "");
-	expect_configs(bt_config_profile_at(config, 0), "");
+	expect_configs(&config->document.profiles.items[0], "");
 	bt_config_unref(config);
 }
 END_TEST
@@ -275,8 +274,8 @@ START_TEST(test_config__edge_10_32_weight_overridden)
 	ck_assert_uint_eq(set->enabled.count, 20);
 	ck_assert(bt_str_equal_c(set->enabled.items[4].name, "TaintToleration"));
 	ck_assert_int_eq(set->enabled.items[4].weight, 7);
-	ck_assert_uint_eq(bt_config_overridden_count(config), 1);
-	ck_assert(bt_str_equal_c(bt_config_overridden_at(config, 0), "TaintToleration"));
+	ck_assert_uint_eq(config->overridden.count, 1);
+	ck_assert(bt_str_equal_c(config->overridden.items[0], "TaintToleration"));
 	bt_config_unref(config);
 }
 END_TEST
@@ -296,7 +295,7 @@ START_TEST(test_config__edge_10_34_explicit_point_is_kept_apart)
 		TEST_PLUGINS("'score':{'enabled':[{'name':'ImageLocality','weight':5}]}"));
 	test_expect_enabled(&plugins_of(config)->points[BT_POINT_SCORE], "ImageLocality:5");
 	test_expect_enabled(&plugins_of(config)->multi_point, DEFAULTS);
-	ck_assert_uint_eq(bt_config_overridden_count(config), 0);
+	ck_assert_uint_eq(config->overridden.count, 0);
 	bt_config_unref(config);
 }
 END_TEST
@@ -395,8 +394,8 @@ START_TEST(test_config__edge_10_57_ignored_by_an_extender)
 	ck_assert_uint_eq(args->node_resources_fit.ignored_resources.count, 1);
 	ck_assert(bt_str_equal_c(
 		args->node_resources_fit.ignored_resources.items[0], "example.com/a"));
-	ck_assert_uint_eq(bt_config_extender_count(config), 1);
-	ck_assert_uint_eq(bt_config_extender_at(config, 0)->managed_resources.count, 2);
+	ck_assert_uint_eq(config->document.extenders.count, 1);
+	ck_assert_uint_eq(config->document.extenders.items[0].managed_resources.count, 2);
 	bt_config_unref(config);
 	test_refuse("'extenders':[{'managedResources':[{'name':'example.com/a',"
 		    "'ignoredByScheduler':true}]}]," TEST_PLUGINS(
@@ -412,7 +411,7 @@ START_TEST(test_config__plugin_config_order)
 			  "'args':{'b':1,'a':[2]}},{'name':'NodeName'},{'name':'DefaultPreemption',"
 			  "'args':{}}],"
 			  "'plugins':{'multiPoint':{'disabled':[{'name':'NodeAffinity'}]}}}]");
-	const struct bt_config_profile *profile = bt_config_profile_at(config, 0);
+	const struct bt_config_profile *profile = &config->document.profiles.items[0];
 	expect_configs(profile,
 		"VolumeBinding Zed NodeName DefaultPreemption DynamicResources InterPodAffinity "
 		"NodeResourcesBalancedAllocation NodeResourcesFit PodTopologySpread");
@@ -454,7 +453,7 @@ START_TEST(test_config__edge_10_61_flag_switches_election_off)
 	struct bt_config *config = load_with_flags(
 		"'leaderElection':{'leaderElect':true,'resourceLock':'endpoints'}", &flags, &err);
 	ck_assert_msg(config != NULL, "%s", berth_error_message(&err));
-	ck_assert(!bt_config_leader_election(config)->leader_elect);
+	ck_assert(!config->document.leader_election.leader_elect);
 	bt_config_unref(config);
 }
 END_TEST
@@ -470,12 +469,12 @@ START_TEST(test_config__edge_10_62_flags_without_a_file)
 		.kubeconfig = BT_STR("/etc/k"),
 	};
 	struct bt_config *config = bt_config_create_from_flags(NULL, &flags);
-	ck_assert(bt_str_equal_c(bt_config_leader_election(config)->resource_lock, "endpoints"));
-	ck_assert(!bt_config_enable_profiling(config));
+	ck_assert(bt_str_equal_c(config->document.leader_election.resource_lock, "endpoints"));
+	ck_assert(!config->document.enable_profiling);
 	ck_assert(config->document.enable_contention_profiling.value);
-	ck_assert_int_eq(bt_config_client_connection(config)->burst, -1);
-	ck_assert(bt_config_client_connection(config)->qps < 5.1F);
-	ck_assert(bt_str_equal_c(bt_config_client_connection(config)->kubeconfig, "/etc/k"));
+	ck_assert_int_eq(config->document.client_connection.burst, -1);
+	ck_assert(config->document.client_connection.qps < 5.1F);
+	ck_assert(bt_str_equal_c(config->document.client_connection.kubeconfig, "/etc/k"));
 	bt_config_unref(config);
 }
 END_TEST
@@ -487,8 +486,8 @@ START_TEST(test_config__edge_10_63_deprecated_flag_with_a_file)
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_config *config = load_with_flags("", &flags, &err);
 	ck_assert_ptr_nonnull(config);
-	ck_assert(bt_config_client_connection(config)->qps > 49.9F);
-	ck_assert(bt_str_equal_c(bt_config_leader_election(config)->resource_name, "other"));
+	ck_assert(config->document.client_connection.qps > 49.9F);
+	ck_assert(bt_str_equal_c(config->document.leader_election.resource_name, "other"));
 	bt_config_unref(config);
 }
 END_TEST

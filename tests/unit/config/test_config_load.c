@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strict decoding: spec 10 section 4 and its edge cases. */
-#include "config/document.h"
+#include "config/config.h"
 #include "config_test.h"
 
 #define NOT_OBJECT \
@@ -352,10 +352,10 @@ START_TEST(test_config__nulls_are_absent)
 			  "'enableProfiling':null,'extenders':null,'clientConnection':{'qps':null},"
 			  "'podMaxBackoffSeconds':null");
 	ck_assert_int_eq(config->document.parallelism, 16);
-	ck_assert_int_eq(bt_config_pod_max_backoff_seconds(config), 10);
-	ck_assert(bt_config_leader_election(config)->leader_elect);
-	ck_assert(bt_config_enable_profiling(config));
-	ck_assert_uint_eq(bt_config_profile_count(config), 1);
+	ck_assert_int_eq(config->document.pod_max_backoff_seconds, 10);
+	ck_assert(config->document.leader_election.leader_elect);
+	ck_assert(config->document.enable_profiling);
+	ck_assert_uint_eq(config->document.profiles.count, 1);
 	bt_config_unref(config);
 	config = test_load(TEST_ARGS("DefaultPreemption", "null"));
 	ck_assert_int_eq(test_args(config, "DefaultPreemption")

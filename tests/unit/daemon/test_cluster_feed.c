@@ -90,7 +90,7 @@ static void init(struct feed_world *world, const char *gates)
 		.loop = world->base.loop,
 		.prng = &world->prng,
 		.scheduler = world->base.scheduler,
-		.gates = bt_config_gates(world->base.config),
+		.gates = &world->base.config->gates,
 		.now_ns = now_of,
 		.context = world,
 		.synced = note_synced,

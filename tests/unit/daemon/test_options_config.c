@@ -2,7 +2,7 @@
 /* The configuration file, and the flags that override it: spec 10 sections 4.1, 9 and 10. */
 #include <sys/stat.h>
 
-#include "config/document.h"
+#include "config/config.h"
 #include "options_run.h"
 
 #define META "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -110,7 +110,7 @@ END_TEST
 START_TEST(test_options_config__gates_are_seen)
 {
 	struct bt_config *config = load_text(META, "--feature-gates=GenericWorkload=true", NULL);
-	ck_assert(bt_gate_enabled(bt_config_gates(config), BT_GATE_GENERIC_WORKLOAD));
+	ck_assert(bt_gate_enabled(&config->gates, BT_GATE_GENERIC_WORKLOAD));
 	bt_config_unref(config);
 }
 END_TEST
@@ -119,7 +119,7 @@ START_TEST(test_options_config__edge_10_61_flags_over_the_file)
 {
 	const char *text = META "leaderElection:\n  leaseDuration: 1s\n  renewDeadline: 2s\n";
 	struct bt_config *config = load_text(text, "--leader-elect=false", NULL);
-	ck_assert(!bt_config_leader_election(config)->leader_elect);
+	ck_assert(!config->document.leader_election.leader_elect);
 	bt_config_unref(config);
 	ck_assert_ptr_null(load_text(text, "-v=0",
 		"leaderElection.leaseDuration: Invalid value: \"2s\": must be greater than "
@@ -135,8 +135,8 @@ START_TEST(test_options_config__edge_10_62_no_validation_without_file)
 {
 	struct bt_config *config =
 		load_flags("--leader-elect-resource-lock=endpoints", "--kube-api-burst=-1");
-	ck_assert(bt_str_equal_c(bt_config_leader_election(config)->resource_lock, "endpoints"));
-	ck_assert_int_eq(bt_config_client_connection(config)->burst, -1);
+	ck_assert(bt_str_equal_c(config->document.leader_election.resource_lock, "endpoints"));
+	ck_assert_int_eq(config->document.client_connection.burst, -1);
 	bt_config_unref(config);
 }
 END_TEST
@@ -144,14 +144,14 @@ END_TEST
 START_TEST(test_options_config__edge_10_63_deprecated_flags)
 {
 	struct bt_config *config = load_text(META, "--kube-api-qps=5", NULL);
-	ck_assert(bt_config_client_connection(config)->qps > 49.0f);
+	ck_assert(config->document.client_connection.qps > 49.0f);
 	bt_config_unref(config);
 	config = load_flags("--kube-api-qps=5", "--kubeconfig=/etc/k");
-	ck_assert(bt_config_client_connection(config)->qps < 6.0f);
-	ck_assert(bt_str_equal_c(bt_config_client_connection(config)->kubeconfig, "/etc/k"));
+	ck_assert(config->document.client_connection.qps < 6.0f);
+	ck_assert(bt_str_equal_c(config->document.client_connection.kubeconfig, "/etc/k"));
 	bt_config_unref(config);
 	config = load_flags("--profiling=false", "-v=0");
-	ck_assert(!bt_config_enable_profiling(config));
+	ck_assert(!config->document.enable_profiling);
 	ck_assert(config->document.enable_contention_profiling.value);
 	bt_config_unref(config);
 }

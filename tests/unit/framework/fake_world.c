@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds configurations from a line of text, and the world of the fake plugins. */
-#include "config/document.h"
+#include "config/config.h"
 #include "fake_plugin.h"
 
 static struct bt_str trim(struct bt_str text)

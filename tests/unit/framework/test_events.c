@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/events.h"
 
-#include "config/document.h"
+#include "config/config.h"
 #include "fake_plugin.h"
 #include "test_main.h"
 

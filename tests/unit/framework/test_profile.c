@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/document.h"
+#include "config/config.h"
 #include "fake_plugin.h"
 #include "test_main.h"
 
@@ -143,7 +143,7 @@ static void expect_merged(const char *json, const char *expected)
 
 	ck_assert_msg(bt_config_load(bt_str_from(json), NULL, &config, &err) == BERTH_OK, "%s",
 		berth_error_message(&err));
-	set = &bt_config_profile_at(config, 0)->plugins->multi_point;
+	set = &config->document.profiles.items[0].plugins->multi_point;
 	for (uint32_t i = 0; i < set->enabled.count; i++) {
 		bt_strbuf_append_c(&text, i > 0 ? "," : "");
 		bt_strbuf_append_str(&text, set->enabled.items[i].name);

@@ -161,7 +161,7 @@ static const struct bt_plugin_args *load_args(
 	}
 	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
 	return bt_config_profile_find_args(
-		bt_config_profile_at(fixture->config, 0), bt_str_from(plugin_name));
+		&fixture->config->document.profiles.items[0], bt_str_from(plugin_name));
 }
 
 void fixture_init_with(struct fixture *fixture, const struct bt_plugin_ops *ops, const char *gates,

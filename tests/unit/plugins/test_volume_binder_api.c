@@ -221,7 +221,7 @@ START_TEST(test_volume_binding__edge_07_93_second_write_conflicts)
 	api.recorder.tick = first_is_bound;
 	plugins[0] = fixture.plugin;
 	args = bt_config_profile_find_args(
-		bt_config_profile_at(fixture.config, 0), BT_STR("VolumeBinding"));
+		&fixture.config->document.profiles.items[0], BT_STR("VolumeBinding"));
 	ck_assert_int_eq(bt_volume_binding_plugin.create(&bt_volume_binding_plugin, args,
 				 &fixture.handle, &plugins[1], NULL),
 		0);

@@ -684,7 +684,7 @@ START_TEST(test_volume_binding__edge_07_93_profiles_do_not_share)
 	init(&fixture);
 	first = fixture.plugin;
 	args = bt_config_profile_find_args(
-		bt_config_profile_at(fixture.config, 0), BT_STR("VolumeBinding"));
+		&fixture.config->document.profiles.items[0], BT_STR("VolumeBinding"));
 	ck_assert_int_eq(bt_volume_binding_plugin.create(
 				 &bt_volume_binding_plugin, args, &fixture.handle, &second, NULL),
 		0);
