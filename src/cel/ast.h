@@ -135,7 +135,7 @@ struct bt_cel_node {
 		} call;
 		struct {
 			struct bt_cel_node **items;
-			bool *is_optional; /* by item; NULL: no item is */
+			bool *is_optional; /* by item; NULL: no item is optional */
 			uint32_t count;
 		} list;
 		struct {

@@ -283,7 +283,7 @@ struct bt_cel_value bt_cel_fn_split(const struct bt_cel_call *call)
 	}
 	for (uint64_t i = 0; i < part_count; i++) {
 		struct bt_str rest = bt_str_sub(text, from, text.length);
-		uint32_t length = rest.length; /* for the last part */
+		uint32_t length = rest.length; /* the last part takes the whole rest */
 
 		if (i + 1 < part_count) {
 			length = separator.length == 0 ? bt_cel_text_step(rest, 0)

@@ -63,8 +63,8 @@ struct bt_metric_cell {
 
 BT_MUST_USE struct bt_metrics *bt_metrics_create(void);
 /**
- * Like bt_metrics_create, but without registered_metrics_total and the other two metrics that count
- * families.
+ * Like bt_metrics_create, but without the metrics that count families: registered_metrics_total,
+ * disabled_metrics_total, hidden_metrics_total.
  */
 BT_MUST_USE struct bt_metrics *bt_metrics_create_bare(void);
 void bt_metrics_destroy(struct bt_metrics *metrics);
