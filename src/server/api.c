@@ -154,7 +154,9 @@ struct bt_json_value *bt_api_read(const struct bt_api *api, const struct bt_api_
 	struct bt_stored *stored = bt_store_find(api->options.store, resource->collection, key);
 	struct bt_json_value *object = NULL;
 	if (stored != NULL) {
-		int result = bt_json_parse(arena, bt_stored_text(stored), true, &object, NULL);
+		/* One copy of the whole text is cheaper than one of each string. */
+		struct bt_str text = bt_arena_str(arena, bt_stored_text(stored));
+		int result = bt_json_parse(arena, text, false, &object, NULL);
 		BT_ASSERT(result == 0);
 	}
 	return object;
