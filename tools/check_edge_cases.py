@@ -60,7 +60,7 @@ COMPLETE = (
     List("14b-api-server-objects", "14b"),
 )
 
-# Lists whose tests are not all there yet, by file (and section), and why.
+# Lists without tests for all their cases, by file (and section), with the reason.
 UNFINISHED = {}
 
 HEADING = re.compile(r"^(#+)\s+(?:Part\s+)?([0-9A-Z.]*?)\.?\s+(.*)$")
@@ -71,7 +71,7 @@ FUNCTION = re.compile(r"^[a-z][^\n;{}()]*?\b(\w+)\([^;{}]*\)\n\{\n(.*?)^\}",
                       re.DOTALL | re.MULTILINE)
 MACRO = re.compile(r"^#define (\w+)\(((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
 WORD = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-# These assert that a test can begin; what they say proves nothing of the case.
+# Assertions in functions with these names only check the setup of a test, not its case.
 PREPARATION = re.compile(r"(?:^|_)(?:init|finish|make|add|create|destroy|new|register)(?:_|$)")
 
 

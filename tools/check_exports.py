@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-# What compilers and sanitizers add by themselves.
+# Symbols that compilers and sanitizers add.
 FOREIGN = re.compile(r"^(?:_|asan\.|\.)")
 
 

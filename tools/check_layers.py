@@ -82,7 +82,7 @@ def included(path):
 
 
 def problem_of(layer, bracket, name, compat_headers=()):
-    """Why this include is not allowed in layer, or None."""
+    """Return the reason why the layer may not include this header, or None."""
     first = name.split("/")[0]
     if ".." in name.split("/"):
         return 'includes are written from src/, without ".."'
@@ -200,14 +200,14 @@ def layout_findings(root):
 
 
 def covers(line, key):
-    """Does a line of the list allow the finding? A circle may lose members."""
+    """Return whether a line of the list allows the finding. A circle also allows parts of it."""
     if key[0] == "circle":
         return line[0] == "circle" and set(key[1:]) <= set(line[1:])
     return line == key
 
 
 def check_layout(root, shrink=False):
-    """Breaches that the list does not allow, and lines of the list that allow nothing."""
+    """Return the breaches that the list does not allow, and the lines that allow no breach."""
     path = os.path.join(root, OPEN_LIST)
     lines = []
     if os.path.exists(path):

@@ -29,11 +29,11 @@ class Headers:
         self.code = COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), self.text)
 
     def is_documented(self, position):
-        """A comment of documentation stands before the declaration here, or behind it."""
+        """Return whether the declaration at position has a documentation comment."""
         start = position
         while start > 0 and self.code[start - 1] not in ";{},":
             start -= 1
-        # A comment behind what stands before is not about this.
+        # A comment behind the previous declaration does not document this one.
         if "/**" in BEHIND.sub("", self.text[start:position]):
             return True
         line_end = self.text.find("\n", position)
@@ -77,7 +77,7 @@ class Headers:
 
 
 def problem_of(headers, exported, name):
-    """What is wrong with a C name of the map, or None."""
+    """Return the mistake in a C name of the map, or None."""
     match = NAME.match(name)
     if not match:
         return "is no C name"

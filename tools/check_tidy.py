@@ -121,7 +121,7 @@ def problems_of(path, text):
     lines = text.split("\n")
     is_c = path.endswith((".c", ".cc", ".h", ".def", ".inc"))
     is_document = path.endswith(DOCUMENT_SUFFIXES)
-    # One row, one line: a table is read by columns.
+    # Rows of a table are one line each, because a reader compares columns.
     is_table = path.endswith(".def") or path.startswith(WIDE_FOLDERS)
     if not is_document and SPDX not in "\n".join(lines[:2]):
         yield 1, "the first lines do not say " + SPDX

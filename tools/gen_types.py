@@ -273,7 +273,7 @@ def read_message(tables, place, words, state):
 
 
 def read_description(tables, place, text, message):
-    """A line "| text" is about the field, or the message, right above."""
+    """Add a line "| text" to the documentation of the field or message above it."""
     if message is None or not text or '"' in text or "\\" in text:
         tables.complain(place, "expected '| text' without quotes below a message or field")
         return
@@ -545,7 +545,7 @@ def in_order(structs):
 
 
 def write_checks(message, field, out):
-    """What values of a field are valid: struct bt_schema_checks."""
+    """Write the checks of a field's values: struct bt_schema_checks."""
     checks, name = field.checks, f"{message.index}_{field.number}"
     row = [f".{flag} = true" for flag in sorted(field.flags & CHECK_FLAGS)]
     if "enum" in checks:
@@ -669,7 +669,7 @@ def args_name(message):
 
 
 def write_plugin_args(tables, out):
-    """Which arguments there are, and the structure that holds one of them."""
+    """Write the enumeration of plugin arguments and the structure that holds one of them."""
     messages = [message for message in tables.messages.values() if "pluginArgs" in message.flags]
     out.write("enum bt_plugin_args_kind {\n"
         "\tBT_ARGS_NONE,  /* no arguments were given and none exist by default */\n"
