@@ -77,7 +77,7 @@ struct berth_extender_tls {
 	bool insecure;                /**< the server's certificate is not verified */
 	struct berth_str server_name; /**< server name to verify; "": the URL's host */
 	struct berth_str cert_file;   /**< client certificate */
-	struct berth_str key_file;    /**< its key */
+	struct berth_str key_file;    /**< private key of cert_file */
 	struct berth_str ca_file;     /**< trusted certificate authorities */
 	struct berth_str cert_data;   /**< in place of cert_file */
 	struct berth_str key_data;    /**< in place of key_file */

@@ -132,9 +132,9 @@ struct berth_plugin_to_status {
 BERTH_API void berth_plugin_to_status_set(struct berth_plugin_to_status *map,
 	struct berth_arena *arena, struct berth_str plugin, struct berth_status status);
 /**
- * PluginToStatus.Merge: Success for an empty map; else a status with all reasons. Its code is the
- * first of Error, UnschedulableAndUnresolvable, Unschedulable that occurs, else the last entry's
- * code.
+ * PluginToStatus.Merge: Success for an empty map; else a status with all reasons. The code of
+ * the status is the first of Error, UnschedulableAndUnresolvable, Unschedulable that an entry has,
+ * else the code of the last entry.
  */
 BERTH_API struct berth_status berth_status_merge(
 	const struct berth_plugin_to_status *map, struct berth_arena *arena);

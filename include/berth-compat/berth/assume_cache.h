@@ -65,10 +65,10 @@ BERTH_API void berth_assume_cache_destroy(struct berth_assume_cache *cache);
 BERTH_API struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *cache);
 
 /**
- * Stores a new object or version (shared), as on an informer's event. The object replaces the
- * assumption unless its metadata.resourceVersion is not greater than the version that readers see.
- * Returns false when the object is ignored: its version is not greater or is not a number, or @p
- * object is NULL.
+ * Stores a new object or a newer version of a stored one (shared), as on an informer's event. A
+ * newer version also ends the assumption: readers see @p object. Returns false when the object is
+ * ignored: @p object is NULL, or its metadata.resourceVersion is not a number or not greater than
+ * the version that readers see.
  */
 BERTH_API bool berth_assume_cache_put(
 	struct berth_assume_cache *cache, struct berth_object *object);
@@ -108,7 +108,8 @@ BERTH_API int berth_assume_cache_get_api_obj(const struct berth_assume_cache *ca
 	struct berth_str object_name, struct berth_object **out_object, struct berth_error *err);
 /**
  * The objects, as readers see them, that share an index value with @p index_object; all objects
- * when it is NULL or the cache has no index. Unordered; the list is in the arena. O(objects).
+ * when @p index_object is NULL or the cache has no index. Unordered; the list is in the arena.
+ * O(objects).
  */
 BERTH_API struct berth_object *const *berth_assume_cache_list(
 	const struct berth_assume_cache *cache, const struct berth_object *index_object,

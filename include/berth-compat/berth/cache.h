@@ -148,7 +148,8 @@ BERTH_API int berth_cache_add_node(
 	struct berth_cache *cache, struct berth_object *node, struct berth_error *err);
 /**
  * UpdateNode: replaces the node object and allocatable; adds the node when it is unknown. @p
- * old_node names the node's former zone; NULL: the cached node does. BERTH_ERR_INVALID: not a node.
+ * old_node supplies the node's former zone; NULL: the cached node supplies the zone.
+ * BERTH_ERR_INVALID: not a node.
  */
 BERTH_API int berth_cache_update_node(struct berth_cache *cache, const struct berth_node *old_node,
 	struct berth_object *new_node, struct berth_error *err);

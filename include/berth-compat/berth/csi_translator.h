@@ -29,7 +29,7 @@ BERTH_API const struct berth_volume *berth_pod_volume_at(
 
 /** The functions of a translator; programs may supply their own. */
 struct berth_csi_translator_ops {
-	/** Whether the source of @p volume is one of the seven in-tree sources. */
+	/** Whether the source of @p pv is one of the seven in-tree sources. */
 	bool (*is_pv_migratable)(void *context, const struct berth_pv *pv);
 	/**
 	 * Name of the in-tree plugin, "kubernetes.io/gce-pd", of the volume @p pv; when @p pv is

@@ -41,8 +41,8 @@ struct berth_equivalence_class {
 };
 
 /**
- * @p verify: compute every answer anew and abort when it differs from the kept answer. owned:
- * berth_equivalence_cache_destroy().
+ * Creates an empty cache. @p verify: compute every answer anew and abort when it differs from the
+ * kept answer. owned: berth_equivalence_cache_destroy().
  */
 BERTH_API struct berth_equivalence_cache *berth_equivalence_cache_create(bool verify);
 /** NULL is accepted. */

@@ -34,8 +34,8 @@ struct berth_lister {
 	const void *(*get)(
 		void *context, struct berth_str object_namespace, struct berth_str object_name);
 	/**
-	 * Visits the objects of a namespace, or of all namespaces when it is absent (data NULL),
-	 * unordered.
+	 * Visits the objects of a namespace, unordered; of all namespaces when @p
+	 * object_namespace is absent (data NULL). Stops when @p visit returns false.
 	 */
 	void (*list)(void *context, struct berth_str object_namespace, berth_lister_visit_fn visit,
 		void *visit_context);

@@ -4,8 +4,8 @@
 /**
  * @file
  * Preemption: finds the node on which removing pods of lower priority lets a pod run, and removes
- * these victims. The Evaluator with the decisions that a plugin may replace. Spec 08, upstream
- * v1.36.
+ * these victims. struct berth_preemption is upstream's Evaluator; a plugin may replace the
+ * decisions of struct berth_preemption_ops. Spec 08, upstream v1.36.
  *
  * A preemption reads the snapshot of its handle, which must be up to date, and takes the state of a
  * cycle in which PreFilter has run. Results live in the state's arena, victims are valid until the
@@ -82,7 +82,7 @@ struct berth_node_victims {
 
 struct berth_preemption;
 
-/** A criterion of an entry of the map; the entry with the larger value is preferred. */
+/** Returns the value of a node and its victims by one criterion; the largest value is preferred. */
 typedef int64_t (*berth_preemption_score_fn)(
 	const struct berth_preemption *preemption, const struct berth_node_victims *victims);
 

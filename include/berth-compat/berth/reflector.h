@@ -15,7 +15,7 @@
  *                     ... watch at berth_reflector_resource_version(r): for each event
  *                     berth_reflector_event(r, type, object, &err), at its end
  *                     berth_reflector_watch_ended(r, lasted_ns);
- *             on an error of either: berth_reflector_failed(r, failure), wait
+ *             if the list or the watch failed: berth_reflector_failed(r, failure), wait
  *                     berth_reflector_backoff_ns(r, now_ns, random)
  *     }
  *

@@ -8,8 +8,8 @@
  * 16, 02 section 5.4, upstream v1.36.
  *
  * Nothing here binds or changes the cluster: berth_engine_step() does that. Pods come from
- * berth_framework_pod_create() on the same engine's framework. Each call invalidates what
- * berth_engine_step() returned as borrowed.
+ * berth_framework_pod_create() on the same engine's framework. Each call invalidates the texts
+ * of the last struct berth_decision.
  */
 #include <stdbool.h>
 #include <stdint.h>

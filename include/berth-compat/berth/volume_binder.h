@@ -174,7 +174,7 @@ struct berth_volume_binder_ops {
 		struct berth_error *err);
 };
 
-/** Base of every binder; first member of its structure. */
+/** Base of every binder; first member of the binder's structure. */
 struct berth_volume_binder {
 	const struct berth_volume_binder_ops *ops; /**< the functions of the binder */
 };
@@ -253,8 +253,8 @@ BERTH_API int berth_volume_binder_get_pod_volume_claims(struct berth_volume_bind
 	struct berth_pod_volume_claims *out_claims, struct berth_error *err);
 /**
  * GetEligibleNodes (spec 07 section 16.2): the nodes of the snapshot that the volumes of bound
- * claims admit; restricted is false when the volumes admit all nodes or one is missing. Upstream
- * has removed the function; here it is exact: find_pod_volumes returns
+ * claims admit; restricted is false when the volumes admit all nodes or a volume is missing.
+ * Upstream has removed the function; here it is exact: find_pod_volumes returns
  * BERTH_CONFLICT_REASON_NODE_CONFLICT on every other node. O(nodes times claims).
  */
 BERTH_API void berth_volume_binder_get_eligible_nodes(struct berth_volume_binder *binder,

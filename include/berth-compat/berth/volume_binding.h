@@ -53,8 +53,8 @@ struct berth_volume_binding_args {
 	size_t size;                  /**< sizeof(struct berth_volume_binding_args) */
 	int64_t bind_timeout_seconds; /**< how long PreBind waits */
 	/**
-	 * Requires the gate. NULL: the default [{0, 10}, {100, 0}] with the gate; NULL is required
-	 * without it.
+	 * With the gate StorageCapacityScoring: the function, or NULL for the default
+	 * [{0, 10}, {100, 0}]. Without the gate: must be NULL.
 	 */
 	const struct berth_utilization_shape_point *shape;
 	uint32_t shape_count; /**< entries of shape */
