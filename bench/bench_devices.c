@@ -222,7 +222,7 @@ int bt_perf_create_driver(
 		: result;
 }
 
-/** Allocate devices for a claim on the first node with enough free ones, starting at next_node. */
+/** Allocate devices for a claim on the first node with enough free devices, from next_node on. */
 static int allocate_claim(struct bt_perf *perf, struct bt_object *object, struct bt_arena *arena,
 	struct berth_error *err)
 {

@@ -128,7 +128,7 @@ int bt_living_note_claims(
 	return result;
 }
 
-/** Delete the claims made for the pod from templates. *out_others: it may use further claims. */
+/** Delete the claims made for the pod from templates. *out_others: the pod may use other claims. */
 static int delete_claims(struct bt_living *living, const struct bt_pod *pod, bool *out_others,
 	struct berth_error *err)
 {

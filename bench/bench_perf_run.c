@@ -177,7 +177,8 @@ static int attempt(struct bt_perf *perf, int64_t limit_ns, struct bt_attempt *ou
 }
 
 /**
- * Does the wait end for this pod? It has a node, is gone, is gated, or was tried if that is enough.
+ * Whether the wait ends for this pod: the pod has a node, is deleted, is gated, or (only_attempted)
+ * was tried.
  */
 static bool is_settled(const struct bt_perf *perf, uint32_t index, bool only_attempted)
 {

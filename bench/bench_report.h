@@ -8,12 +8,12 @@
 /** Append the line of one run, without a newline. */
 void bt_bench_write_line(const struct bt_bench_run *run, const struct bt_bench_result *result,
 	struct bt_strbuf *out);
-/** The members of that line: parameters and figures. */
+/** Write the members of the line: parameters and figures. */
 void bt_bench_write_members(struct bt_json_writer *writer, const struct bt_bench_run *run,
 	const struct bt_bench_result *result);
-/** Members "threads", "commit", "compiler" and "machine". */
+/** Write the members "threads", "commit", "compiler" and "machine". */
 void bt_bench_write_origin(struct bt_json_writer *writer, int64_t threads);
-/** A number with this many digits after the point. */
+/** Write a number with this many digits after the point. */
 void bt_bench_write_number(
 	struct bt_json_writer *writer, const char *name, double value, int digits);
 #endif

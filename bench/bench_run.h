@@ -14,8 +14,8 @@ struct bt_bench_run {
 	const char *path; /* NULL: source */
 	struct bt_bench_source source;
 	bool preempt;
-	uint32_t changes; /* BT_BENCH_CHURN: between two pods */
-	bool check;       /* make a second, verifying run and compare decisions */
+	uint32_t changes;    /* BT_BENCH_CHURN: between two pods */
+	bool check;          /* make a second, verifying run and compare decisions */
 	uint32_t check_pods; /* compare this many pods; 0: all */
 };
 
@@ -30,7 +30,7 @@ struct bt_bench_result {
 	double load_seconds; /* generating, reading and decoding */
 	double seconds;      /* decisions with assuming, and changes of the cluster */
 	uint64_t change_count;
-	double cpu_seconds;    /* the same in processor time, which other programs disturb less */
+	double cpu_seconds;    /* `seconds` in processor time, which other programs disturb less */
 	double change_seconds; /* part of seconds: changes of the cluster */
 	double change_cpu_seconds;
 	double peak_rss_mb; /* of the process when the last pod was placed */
@@ -38,7 +38,7 @@ struct bt_bench_result {
 	/* The following members are for BT_BENCH_BACKLOG. */
 	uint32_t event_count;     /* nodes added */
 	double event_ms;          /* from a node's event to its pod's placement: the longest */
-	double event_cpu_ms;      /* the same in processor time */
+	double event_cpu_ms;      /* event_ms in processor time */
 	double event_median_ms;   /* the median of event_ms over all events */
 	double settled_ms;        /* until every requeued pod was tried: the longest */
 	double waiting_pod_bytes; /* heap per waiting pod; 0: unknown */

@@ -29,7 +29,7 @@ enum bt_bench_mode {
 #define BT_BENCH_BACKLOG_SHAPES 100
 /** Number of values of the label that BT_BENCH_WORST changes on every node. */
 #define BT_BENCH_TURNS 4
-/** Most nominated pods of BT_BENCH_NOMINATED, each on a node of its own. */
+/** Most nominated pods of BT_BENCH_NOMINATED, each on a different node. */
 #define BT_BENCH_NOMINATED_PODS 300
 /** Nodes per rack, if there are so many. */
 #define BT_BENCH_RACK_NODES 50
@@ -50,9 +50,9 @@ struct bt_bench_workload {
 	bool has_large_nodes;
 	bool has_services;
 	bool has_devices;
-	bool has_racks;      /* of 50 nodes; each gang goes into one of them */
-	uint32_t gang_size;  /* pods per gang; the last gang may have fewer */
-	bool preempts; /* victims of pods that fit nowhere are removed at once */
+	bool has_racks;     /* of 50 nodes; each gang goes into one of them */
+	uint32_t gang_size; /* pods per gang; the last gang may have fewer */
+	bool preempts;      /* victims of pods that fit nowhere are removed at once */
 };
 
 struct bt_bench_source {

@@ -20,7 +20,7 @@ struct row {
 	uint32_t pending;
 	uint32_t runs_max;   /* 0: the number asked for */
 	uint32_t check_pods; /* number that --verify compares */
-	uint32_t quick;      /* --quick divides by it; 0: 10 */
+	uint32_t quick;      /* --quick divides the numbers of objects by quick; 0: by 10 */
 };
 
 /** The sizes that upstream was measured with, and ten times as many pods. */

@@ -17,7 +17,8 @@ struct bt_bench_stamp {
 
 /**
  * Read a manifest of one object, YAML or JSON. BERTH_ERR_INVALID: it has a template action other
- * than these and comments. Messages name the file. owned: release with bt_bench_template_destroy.
+ * than {{.Index}}, {{.Count}} and comments. Messages name the file. owned: release with
+ * bt_bench_template_destroy.
  */
 BT_MUST_USE int bt_bench_template_read(
 	const char *path, struct bt_bench_template **out_template, struct berth_error *err);
@@ -26,12 +27,12 @@ BT_MUST_USE int bt_bench_template_from_text(const char *name, struct bt_str text
 	struct bt_bench_template **out_template, struct berth_error *err);
 /** NULL accepted. */
 void bt_bench_template_destroy(struct bt_bench_template *template_);
-/** The path of its file. */
+/** Path of the template's file, as given. */
 const char *bt_bench_template_path(const struct bt_bench_template *template_);
 /**
  * Make the next object, with name, namespace, uid and the defaults that an API server would set. As
- * in Go's decoder, the case of letters in field names makes no difference. BERTH_ERR_INVALID: its
- * kind is unknown, or it has no name. *out_object is owned.
+ * in Go's decoder, the case of letters in field names makes no difference. BERTH_ERR_INVALID:
+ * the kind is unknown, or the object has no name. *out_object is owned.
  */
 BT_MUST_USE int bt_bench_template_make(struct bt_bench_template *template_,
 	const struct bt_bench_stamp *stamp, struct bt_object **out_object, struct berth_error *err);

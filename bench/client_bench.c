@@ -40,7 +40,7 @@ static void on_closed(void *context, struct bt_http_exchange *exchange)
 	(void)exchange;
 }
 
-/* Writes its port and runs until it is killed. */
+/* The server process: writes its port to port_fd and runs until it is killed. */
 static void serve(int port_fd, const struct bt_certificate_pair *pair)
 {
 	struct bt_loop *loop;

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of `berth scheduler` against `berth up --no-scheduler` in another process, over TLS: its
-own CPU time for each pod it binds, its peak memory, pods a second.
+"""Figures of `berth scheduler` against `berth up --no-scheduler` in another process, over TLS: the
+scheduler's CPU time for each bound pod, the scheduler's peak memory, pods a second.
 
 Usage: daemon_figures.py BERTH [-w WORKLOAD] [--nodes N] [--bound N] [--pods N]
                          [--latency MS [--gap US]] [--json]
 
-The pods wait when the daemon starts, and other pods have nodes. BERTH: of a release build.
---pods 0: until the daemon is ready. WORKLOAD: one of `berth bench`. --latency: every byte between
-the two takes so long, either way; bench/delay_line of the same build is needed for it. --gap: and
-the server's answers and events come one by one, so many microseconds apart.
+When the daemon starts, --pods pods are pending and --bound pods have nodes. --pods 0: measure until
+the daemon is ready. BERTH: the program of a release build. WORKLOAD: a workload of `berth bench`.
+--latency: delay every byte between daemon and server by MS milliseconds, in both directions; needs
+bench/delay_line of the same build. --gap: also send the server's answers and events one by one, US
+microseconds apart.
 """
 import argparse
 import contextlib
@@ -68,7 +69,7 @@ def line_to(berth, api, folder, latency_ms, gap_us):
 
 
 def is_ready(daemon):
-    """Has the daemon read the whole cluster?"""
+    """Whether the daemon has read the whole cluster."""
     try:
         with urllib.request.urlopen("https://127.0.0.1:%d/readyz" % daemon.port, timeout=5,
                                     context=ssl._create_unverified_context()) as answer:

@@ -104,7 +104,7 @@ static void send_all(const struct half *half, const struct chunk *chunk)
 	}
 }
 
-/* Send the chunks that are due. Returns when the next one is. */
+/* Send the chunks that are due. Returns the time at which the next chunk is due. */
 static int64_t send_due(struct half *half, int64_t now_ns)
 {
 	while (half->first != NULL && half->first->due_ns <= now_ns) {

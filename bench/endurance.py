@@ -9,7 +9,7 @@ labels a node; every ten seconds a node is added and another one is deleted. Eve
 five minutes. A line each minute has the number of pending pods, the resident memory of both
 programs and the slowest request of each kind. Exit status 1: a request took more than 100 ms,
 memory grew (the last third of the minutes has a peak above 1.05 times that of the second third),
-or pods stayed pending. BERTH: of a release build.
+or pods stayed pending. BERTH: the program of a release build.
 """
 import argparse
 import http.client

@@ -123,7 +123,7 @@ class Generator:
         spec["containers"][0]["resources"]["requests"]["cpu"] = "3"
 
     def shape_hetero(self, spec, labels):
-        """Parts that are left out still take their random numbers: all other parts stay equal."""
+        """Draws the random numbers of omitted parts, too, so that the other parts stay the same."""
         draw = self.random
         labels["app"] = "app-%d" % draw.randrange(2000)
         own_app = {"matchLabels": {"app": labels["app"]}}

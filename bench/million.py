@@ -5,11 +5,11 @@ three processes.
 
 Usage: million.py BERTH [--nodes N] [--pods N] [--connections N] [--pipeline N] [--json]
 
-The nodes are simulated ones and there before the first create. The client creates the pods over
+The nodes are simulated and exist before the first create. The client creates the pods over
 keepalive connections, protobuf bodies both ways; each connection has --pipeline requests under way.
 Prints when the last pod was created, bound and had its event, CPU and peak memory of both programs,
-and which requests the server's time went to. BERTH: of a release build. A million nodes with a
-million pods need 10 GB of memory.
+and which requests took the server's time. BERTH: the program of a release build. A million nodes
+with a million pods need 10 GB of memory.
 """
 import argparse
 import json

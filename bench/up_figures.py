@@ -5,8 +5,8 @@
 Usage: up_figures.py BERTH [--pods N] [--seconds S] [--nodes N] [--only WORD]...
 
 WORD: creates, lists, memory, scheduling, churn, start. Needs wrk for the creates. Prints one line
-for each figure. The load comes from another process on the same machine, so it needs two processors
-to say something. BERTH: of a release build.
+for each figure. The load comes from another process on the same machine, which therefore needs two
+processors for meaningful figures. BERTH: the program of a release build.
 """
 import argparse
 import http.client
@@ -28,7 +28,7 @@ import pipeline  # noqa: E402
 import up  # noqa: E402
 
 PODS = "/api/v1/namespaces/default/pods"
-# --controllers needs at least one: this one has nothing to do.
+# --controllers needs at least one controller: this controller has nothing to do.
 NO_CONTROLLERS = "--controllers=podgroup-protection-controller"
 
 
