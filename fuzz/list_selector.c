@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Three lines: a label selector, a field selector, a continue token; the text of an object follows.
- * Selectors that parse are matched against the object and against an empty one, which must not
+ * Selectors that parse are matched against the object and against an empty object, which must not
  * match an equality.
  */
 #include <stddef.h>

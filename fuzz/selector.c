@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The input is a field selector, and if it is JSON also a pod: all its selectors are parsed and
- * matched against its own labels, and a selector without errors must match as its strict form says.
+ * The input is parsed as a field selector and, if it is JSON, as a pod. The selectors of the pod
+ * are parsed and matched against the labels of the same pod; a selector without errors must match
+ * as its strict form.
  */
 #include <stddef.h>
 #include <stdint.h>
