@@ -72,7 +72,7 @@ bool bt_sim_check_queue(struct bt_queue *queue, const struct bt_nominator *nomin
 /** Five minutes in the unschedulable pods, up to 30 seconds until the next flush, and a backoff. */
 #define BT_SIM_PATIENCE_NS INT64_C(342000000000)
 
-/** No pod waits longer than the timers allow. */
+/** No pod without a scheduling gate waits longer than BT_SIM_PATIENCE_NS. */
 bool bt_sim_check_ages(struct bt_queue *queue, int64_t now_ns, struct bt_strbuf *complaint);
 
 /** Memory that is kept after every object was deleted. */

@@ -32,8 +32,8 @@ struct bt_sim_watch {
 	struct bt_object_store *objects; /* what the API has */
 	struct bt_prng prng;
 	/**
-	 * One event in this number is late by seconds, and one in this number breaks its stream; 0:
-	 * none.
+	 * One event in late_one_in is late by seconds, and one in break_one_in breaks its stream;
+	 * 0: none.
 	 */
 	uint32_t late_one_in;
 	uint32_t break_one_in;

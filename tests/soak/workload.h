@@ -16,7 +16,7 @@ struct bt_sim_app {
 	uint32_t serial;
 	struct bt_str namespace_;
 	struct bt_str labels;        /* JSON members */
-	struct bt_str spec;          /* likewise, without volumes */
+	struct bt_str spec;          /* JSON members, without volumes */
 	struct bt_str storage_class; /* "": no claims */
 	bool is_job;                 /* pods terminate by themselves */
 	bool is_stateful;            /* new pods reuse the names of old ones */
