@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The runner itself: what goes wrong in one case is a failed case, and the others are run.
+"""Test the vector runner: an error in one case counts as a failed case, and the other cases run.
 
 usage: check_runner.py BERTH
 

@@ -4,13 +4,14 @@
 
 usage: explain_changes.py BERTH SEED COUNT CATEGORY [CATEGORY ...]
 
-Of each category COUNT cases are drawn, of each case one pod that was recorded as unschedulable. The
-objects as they are before that pod's turn go into a file, `berth explain -o json` reads it. Every
-proposal is carried out here, by the words of src/explain/remedies.def; then the model in reference/
-must let the pod in on the named node and on as many as the program says, and with any part of the
-proposal on none. Not for `resize` and `spread_default`: they have objects that no API server holds
-(pods without the defaults of limits and pod-level resources, controllers without a template), which
-files are given or refused for. The last line is "N passed, N failed"; N counts pods.
+Draws COUNT cases of each category, and from each case one pod that was recorded as unschedulable.
+Writes the objects as they are before the turn of this pod to a file, which `berth explain -o json`
+reads. Applies every proposal to the objects, as src/explain/remedies.def describes the remedies.
+Then the pod must fit, by the model in reference/, on the named node and on as many nodes as the
+program says; with a part of the proposal only, the pod must fit on no node. Not for `resize` and
+`spread_default`: their objects exist on no API server (pods without the defaults of limits and
+pod-level resources, controllers without a template), and the program adds the defaults or refuses
+the file. The last line is "N passed, N failed"; N counts pods.
 """
 import copy
 import gzip
@@ -34,7 +35,7 @@ PARTS_OF_MAX = 4
 
 
 class Wrong(Exception):
-    """What is wrong with an answer."""
+    """Describes what is wrong with an answer of the program."""
 
 
 def lines(path):
@@ -164,7 +165,7 @@ def remove_pod(objects, change):
 
 
 def leave_claim(claim, uid):
-    """The last one who has it reserved gives the devices back."""
+    """Remove the reservation of the uid; the last reservation also frees the devices."""
     status = claim.get("status") or {}
     users = status.get("reservedFor") or []
     left = [user for user in users if user.get("uid") != uid]
@@ -175,7 +176,7 @@ def leave_claim(claim, uid):
 
 
 def carry_out(objects, pod, changes):
-    """Copies of both with the changes."""
+    """Copies of the objects and the pod with the changes."""
     objects, pod = copy.deepcopy(objects), copy.deepcopy(pod)
     for change in changes:
         if change["type"] == "RemovePod":
@@ -200,7 +201,7 @@ def ask_model(objects, config, pod):
 
 
 def parts(changes):
-    """What must not be enough, the empty part included."""
+    """Parts of the changes with which the pod must not fit; the empty part is one."""
     sizes = range(len(changes)) if len(changes) <= PARTS_OF_MAX else [len(changes) - 1]
     for size in sizes:
         yield from itertools.combinations(changes, size)
@@ -241,7 +242,7 @@ def explain(berth, objects, config, pod, folder):
 
 
 def missing_claims(objects, pod):
-    """What the ephemeral volume controller makes, as berth does for pods of files."""
+    """Claims that the ephemeral volume controller would make, as berth does for pods of files."""
     namespace = pod["metadata"].get("namespace", "default")
     known = {o["metadata"]["name"] for o in objects if o["kind"] == "PersistentVolumeClaim"
              and o["metadata"].get("namespace", "default") == namespace}
@@ -259,11 +260,11 @@ def missing_claims(objects, pod):
 
 
 def check_pod(berth, objects, config, pod, folder):
-    """Number of proposals."""
+    """Check all proposals for the pod. Returns the number of proposals."""
     objects = objects + list(missing_claims(objects, pod))
     before = ask_model(objects, config, pod)
     got = explain(berth, objects, config, pod, folder)
-    if got["fate"] == "Gated":  # by PreEnqueue, which the model does not ask
+    if got["fate"] == "Gated":  # by PreEnqueue, which the model does not run
         same = before["message"].endswith(": %s." % got["message"])
     else:
         same = got["message"].startswith(before["message"])
@@ -280,20 +281,20 @@ def check_pod(berth, objects, config, pod, folder):
 
 
 def allocate_claim(objects, write, pod):
-    """As it was written for the pod, behind whoever had it before."""
+    """Apply the write to the claim: the allocation, and a reservation after earlier ones."""
     claim, = [o for o in objects if o["kind"] == "ResourceClaim" and write["claim"] == "%s/%s" % (
         o["metadata"]["namespace"], o["metadata"]["name"])]
     status = claim.setdefault("status", {})
     users = status.get("reservedFor") or []
     if len(write["reservedFor"]) != len(users) + 1:
-        raise Wrong("%s is not reserved for one more" % write["claim"])
+        raise Wrong("%s: the write does not add exactly one reservation" % write["claim"])
     status["allocation"] = write["allocation"]
     status["reservedFor"] = users + [{"resource": "pods", "name": pod["metadata"]["name"],
                                       "uid": pod["metadata"]["uid"]}]
 
 
 def draw(case, expected, chance):
-    """The objects before the turn of one unschedulable pod, and it; None: there is none."""
+    """(objects before the turn of an unschedulable pod, the pod), or None without such a pod."""
     results = expected.get("results") or []
     turns = [i for i, result in enumerate(results) if "message" in result]
     if not turns or any("op" in step for step in case["pending"]):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run one category of vectors and hold it to its standing.
+"""Run one category of vectors and compare the number of passed cases with standing.json.
 
 usage: run_category.py BERTH_CONFORMANCE CATEGORY [FIELD,... | --explain]
 
-The last line is "N passed, N failed": N passed counts cases, N failed how many fewer pass than
-standing.json says. FIELD,... are members that are not compared. --explain: every pod is explained,
-too, and every change that is proposed must help.
+The last line is "N passed, N failed": the passed cases, and how many fewer cases pass than
+standing.json says. FIELD,...: members that are not compared. --explain: also explain every pod;
+every proposed change must help.
 """
 import json
 import os
@@ -41,7 +41,7 @@ def main(program, category, skip=""):
         print("raise %s to %d in standing.json" % (category, passed))
         missing = 1
     if not passed and not missing:
-        passed = 1  # no case is expected to pass yet: that the category runs to its end is the test
+        passed = 1  # no case is expected to pass yet: the run itself is the test
     print("%d passed, %d failed" % (passed, missing))
     return 1 if missing else 0
 

@@ -20,8 +20,8 @@ def lines(path):
 
 
 def canonical(result):
-    """A result in the form in which two may be compared (README of the vectors): reasons about scalar resources come last, in any order;
-    share ids are random; amounts count by their value; an empty message counts as none."""
+    """A copy of a result, normalised for comparison (README of the vectors): reasons about scalar resources come last, in any order;
+    share ids are random; amounts are compared by value; an empty message equals no message."""
     result = json.loads(json.dumps(result))
     for verdict in (result.get('filter') or {}).values():
         if verdict['plugin'] == 'NodeResourcesFit':

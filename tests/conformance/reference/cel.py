@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CEL device selectors: parser and evaluator (specification 12b). There is no type checker: what upstream refuses when it compiles an expression shows
-here only as a syntax error, or when evaluation reaches it; cost limits are left out."""
+"""CEL device selectors: parser and evaluator (specification 12b). There is no type checker: an expression that upstream refuses to compile is
+refused here only if its syntax is wrong or its evaluation reaches the error; there are no cost limits."""
 import functools
 import ipaddress
 import re
@@ -358,7 +358,7 @@ def equal(a, b):
 
 
 def differ_for_sure(a, b):
-    """Elements that cannot be compared count as equal (12b 8)."""
+    """Whether a and b differ; values that cannot be compared count as equal (12b 8)."""
     try:
         return not equal(a, b)
     except CelError:

@@ -18,13 +18,13 @@ class AffinityTerm:
         self.topology_key, self.weight = term.get('topologyKey', ''), weight
 
     def matches(self, pod, namespace_labels):
-        """namespace_labels: those of the pod's namespace, or {} when the term was resolved before (06 3.4)."""
+        """namespace_labels: labels of the pod's namespace, or {} when the term's namespace selector was resolved before (06 3.4)."""
         in_namespace = pod.namespace in self.namespaces or selector_matches(self.namespace_selector, namespace_labels)
         return in_namespace and selector_matches(self.selector, pod.labels)
 
 
 class PodInfo:
-    """A pod with what is derived from it alone (01b 8)."""
+    """A pod and the values that depend on the pod alone (01b 8)."""
 
     def __init__(self, obj):
         self.obj, self.spec = obj, obj['spec']
@@ -89,7 +89,7 @@ class PodInfo:
 
 
 class NodeInfo:
-    """A node and its pods (01b 9). node is None while pods wait for a node that is gone or not here yet."""
+    """A node and its pods (01b 9). node is None while pods name a node that was deleted or is not added yet."""
 
     def __init__(self, name):
         self.name, self.node, self.pods, self.used_ports = name, None, [], set()
@@ -113,7 +113,7 @@ class NodeInfo:
         self.used_ports.update(pod.host_ports)
 
     def remove(self, pod):
-        """The last pod takes the removed one's place; its ports become free even if another pod uses them too (01b 9.3)."""
+        """The last pod takes the place of the removed pod; the removed pod's ports become free even if another pod uses them (01b 9.3)."""
         i = [p.uid for p in self.pods].index(pod.uid)
         self.pods[i] = self.pods[-1]
         self.pods.pop()
@@ -203,14 +203,14 @@ class Cluster:
         return objects.labels(found) if found else {}
 
     def view(self, kind, key):
-        """The assumed version of an object while the stored one has not changed (07 3.1)."""
+        """The assumed version of an object while the stored version has not changed; else the stored version (07 3.1)."""
         stored, assumed = self.get(kind, key), self.assumed[kind].get(key)
         if stored is not None and assumed is not None and objects.resource_version(assumed) == objects.resource_version(stored):
             return assumed
         return stored
 
     def assume(self, kind, o):
-        """Remember a version that was not written yet (07 3.1)."""
+        """Remember a version of an object that is not written yet (07 3.1)."""
         key, stored = objects.key(o), self.get(kind, objects.key(o))
         if stored is None:
             raise AssumeError('%ss "%s" not found' % (kind.lower(), key))

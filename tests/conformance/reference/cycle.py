@@ -90,7 +90,7 @@ class Scheduler:
         return out
 
     def post_filter(self, state, pod, statuses, absent):
-        """The PostFilter plugins in order; reasons of those that could not help are joined (02 5.5)."""
+        """The PostFilter plugins in order; the reasons of plugins that could not help are joined (02 5.5)."""
         reasons, nominated = [], None
         for plugin in self.framework.at('postFilter'):
             code, text, wanted, details = plugin.post_filter(state, pod, statuses, absent)

@@ -34,7 +34,7 @@ def is_broken(claim):
 
 
 def subrequests(request):
-    """(full name, bare name, request) of what may be allocated for a request (12 9.3)."""
+    """(full name, bare name, request) of the request or of each of its alternatives (12 9.3)."""
     if request.get('exactly') is not None:
         return [(request['name'], request['name'], request['exactly'])]
     return [(request['name'] + '/' + s['name'], s['name'], s) for s in request.get('firstAvailable') or []]
@@ -63,7 +63,7 @@ class AllocatedDevices:
 
 
 def class_for(cluster, resource):
-    """Name of the device class behind an extended resource (12 4.4, without classes that claim the same one)."""
+    """Name of the device class behind an extended resource (12 4.4, ignoring that several classes may name the same resource)."""
     for found in cluster.list('DeviceClass'):
         if resource in (found['spec'].get('extendedResourceName'), PREFIX + objects.name(found)):
             return objects.name(found)
@@ -76,7 +76,7 @@ def is_via_claim(cluster, resource, node):
 
 
 def special_requests(pod, by_class):
-    """What the claim for extended resources asks for; by_class: resource -> class (12 14.3)."""
+    """The requests of the claim for extended resources; by_class: resource -> class (12 14.3)."""
     spec, found = pod.spec, []
     inits = spec.get('initContainers') or []
     containers = list(enumerate(inits + spec['containers']))
@@ -100,7 +100,7 @@ def special_requests(pod, by_class):
 
 
 class DraState:
-    """Kept for one pod from PreFilter on (12 7)."""
+    """The cycle state of one pod, from PreFilter on (12 7)."""
 
     def __init__(self, claims=(), extended=None):
         self.claims, self.unallocated = list(claims), [c for c in claims if not allocation_of(c)]
@@ -169,14 +169,14 @@ class DynamicResources(Plugin):
         return status.success(), own, None
 
     def special_claim(self, own, pod, node):
-        """What is to be allocated on the node for extended resources: a rejection, a claim or nothing (12 14.2)."""
+        """(rejection or None, claim to allocate on the node for extended resources or None) (12 14.2)."""
         via = {}
         for name in own.extended or ():
             if is_via_claim(self.cluster, name, node):
                 via[name] = class_for(self.cluster, name)
             elif name not in node.allocatable:
                 return status.unresolvable('cannot fit resource'), None
-        if not via and not (own.claims and own.extended):       # beside claims of the pod's own there is one without requests (D10)
+        if not via and not (own.claims and own.extended):       # with other claims, the pod gets a claim without requests (D10)
             return None, None
         return None, {'metadata': {'name': '<extended-resources>', 'namespace': pod.namespace},
                       'spec': {'devices': {'requests': special_requests(pod, via)}}}
@@ -208,7 +208,7 @@ class DynamicResources(Plugin):
         if unavailable:
             own.unavailable |= unavailable
             return status.unresolvable('resourceclaim not available on the node')
-        if own.unallocated or own.extended is not None:     # also where the node has the resources itself
+        if own.unallocated or own.extended is not None:     # also on nodes that have the resources themselves
             own.by_node[node.name] = found
 
     def post_filter(self, state, pod, statuses, absent):

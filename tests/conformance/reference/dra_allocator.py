@@ -36,7 +36,7 @@ def requests_of(request):
 
 
 def consumed_amount(request, capacity):
-    """What a request takes of a capacity (12 9.7)."""
+    """Amount of a capacity that a request consumes (12 9.7)."""
     policy = capacity.get('requestPolicy')
     if request is None:
         return quantity.parse(policy['default'] if policy and policy.get('default') is not None else capacity['value'])
@@ -230,7 +230,7 @@ class Allocator:
     # --- validation (12 9.3)
 
     def validate(self):
-        """Fixes how many devices each request needs, and which ones an "All" request gets."""
+        """Set the number of devices of each request, and the devices of each "All" request."""
         self.number, self.all_devices = {}, {}
         for c, claim in enumerate(self.claims):
             total = 0
@@ -283,7 +283,7 @@ class Allocator:
         return None
 
     def search(self, c, r, alternative, k, start):
-        """Whether claim c from device k of request r on, and all that follows, can be satisfied (12 9.4)."""
+        """Whether claim c from device k of request r on, and all later claims, can be satisfied (12 9.4)."""
         if c == len(self.claims):
             return True
         listed = self.claims[c]['spec']['devices'].get('requests') or []
@@ -324,7 +324,7 @@ class Allocator:
         return False
 
     def try_device(self, c, r, alternative, k, start, request, device, must):
-        """Take a device and go on; give it back when that fails."""
+        """Take a device and continue the search; give the device back when the search fails."""
         if not self.take(c, request, device, must):
             return False
         try:
@@ -438,7 +438,7 @@ class Allocator:
         return chosen._replace(request=(chosen.request.full, chosen.request.spec['deviceClassName']))
 
     def result_node_selector(self, c):
-        """Where the devices can be used (12 9.9)."""
+        """The node selector of the nodes that can use the devices (12 9.9)."""
         fields, expressions = [], []
         for _, device, _ in self.chosen[c]:
             source = device.spec if device.slice['spec'].get('perDeviceNodeSelection') else device.slice['spec']

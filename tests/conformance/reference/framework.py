@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plugin is, and the runners of the extension points (specification 02 3 to 5)."""
+"""The base class of plugins, and the runners of the extension points (specification 02 3 to 5)."""
 from . import status
 from .quantity import divide
 
@@ -9,7 +9,7 @@ class PluginError(Exception):
 
 
 class Plugin:
-    """A plugin has the points it lists. `cluster` is the state, `arguments` its part of the configuration."""
+    """A plugin implements the extension points in `points`. `cluster` is the state, `arguments` the plugin's arguments in the configuration."""
     points = ()
     has_extensions = False      # AddPod and RemovePod
 
@@ -20,7 +20,7 @@ class Plugin:
     def name(self): return type(self).__name__
 
     def pre_filter(self, state, pod):
-        """(status, own state, node names it narrows the search to or None)"""
+        """(status, own state, node names that the plugin narrows the search to, or None)"""
 
     def clone(self, own): return own
     def update(self, own, pod, other, node, delta): """AddPod (delta 1) or RemovePod (delta -1) of `other` on `node`."""
@@ -31,7 +31,7 @@ class Plugin:
 
 
 class CycleState:
-    """What the plugins keep for one pod (02 3)."""
+    """The data that the plugins keep for one pod (02 3)."""
 
     def __init__(self, profile):
         self.profile, self.own, self.scoring, self.skip_filter = profile, {}, {}, set()
@@ -115,7 +115,7 @@ class Framework:
         return self.run_filter(state, pod, node)
 
     def run_pre_score(self, state, pod, nodes):
-        """Returns the first error; state.scoring gets what each plugin that did not skip prepared (02 5.6)."""
+        """Returns the first error; state.scoring gets the PreScore data of each plugin that did not skip (02 5.6)."""
         state.scoring = {plugin.name: None for plugin in self.at('score')}
         for plugin in self.at('preScore'):
             try:
@@ -135,7 +135,7 @@ class Framework:
         scores = {node.name: {} for node in nodes}
         for name, prepared in state.scoring.items():
             plugin = self.plugins[name]
-            # DynamicResources scores from what its Filter stored
+            # DynamicResources scores from the data that its Filter stored
             own = state.own.get(name) if prepared is None else prepared
             raw = [plugin.score(own, pod, node) for node in nodes]
             for node, points in zip(nodes, plugin.normalize(own, nodes, raw)):

@@ -3,7 +3,7 @@
 """Random scheduling cases as JSON lines (inputs only).
 
 usage: gencases.py SEED COUNT [CATEGORY ...] > cases.jsonl
-A case: {"name","config"?,"objects":[...],"pending":[Pod,...]}; objects hold everything the cluster has.
+A case: {"name","config"?,"objects":[...],"pending":[Pod,...]}; "objects" has all objects of the cluster.
 """
 import sys, json, random
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random devices and claims: what the recorded cases of dynamic resource allocation lack (specification 12)."""
+"""Random devices and claims: combinations that the recorded cases of dynamic resource allocation lack (specification 12)."""
 
 DRIVERS = ['gpu.example.com', 'nic.example.com']
 DOMAIN = 'device.attributes["%s"]'
@@ -136,7 +136,7 @@ class Devices:
                     'sharedCounters': [{'name': s, 'counters': {c: {'value': self.pick('2', '3', '5')} for c in names}} for s, names in counters.items()]}
             self.place(nodes, spec)
             self.publish('counters-%d' % number, spec)
-        if self.p(.12):                         # what the driver published before or after
+        if self.p(.12):                         # a slice of the generation before or after
             spec = {'driver': driver, 'pool': {'name': pool, 'generation': generation + self.pick(-1, 1), 'resourceSliceCount': self.pick(1, 2)},
                     'devices': [self.device(driver, 'dev-0', nodes, False, {})]}
             self.place(nodes, spec)
@@ -145,7 +145,7 @@ class Devices:
     # --- classes and claims
 
     def expression(self):
-        """Mostly one that is no error on devices without the attribute."""
+        """A CEL expression; most of them give no error on devices without the attribute."""
         text = self.r.choice(EXPRESSIONS[:SAFE] if self.p(.85) else EXPRESSIONS)
         return text.replace('%s', self.pick(*DRIVERS))
 
@@ -170,7 +170,7 @@ class Devices:
             self.g.add('resource.k8s.io/v1', 'DeviceClass', self.g.meta(name), spec=spec)
 
     def part(self):
-        """What an exact request and an alternative have in common."""
+        """The members that an exact request and an alternative have in common."""
         found = {'deviceClassName': self.pick('any', 'any', 'gpu', 'nic', 'drawn') if self.p(.985) else 'missing'}
         selectors = self.selectors(.35)
         if selectors:
@@ -216,7 +216,7 @@ class Devices:
         return {'devices': spec}
 
     def allocation(self, spec, nodes):
-        """Some allocation, not necessarily one that the scheduler would have made; dedicated devices are given once."""
+        """Some allocation, not necessarily one that the scheduler would have made; dedicated devices are allocated once."""
         results = []
         for request in spec['devices']['requests']:
             if not self.published:
@@ -297,7 +297,7 @@ class Devices:
         return {**entry, 'resourceClaimName': name}
 
     def ask_extended(self, pod):
-        """Resources that devices may stand behind, in some of the containers."""
+        """Request extended resources that a device class may provide, in some of the containers."""
         spec = pod['spec']
         spec['initContainers'] = [self.g.container('i%d' % i) for i in range(self.pick(0, 0, 1, 2))]
         spec['containers'] += [self.g.container('d')] if self.p(.3) else []

@@ -34,7 +34,7 @@ def priority(pod):
 
 
 def start_time(pod):
-    """status.startTime in seconds; the clock when it has not started (08 3.1)."""
+    """status.startTime in seconds; UNSTARTED when the pod has not started (08 3.1)."""
     text = status(pod).get('startTime')
     return int(datetime.fromisoformat(text.replace('Z', '+00:00')).timestamp()) if text else UNSTARTED
 

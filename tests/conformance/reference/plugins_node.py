@@ -232,7 +232,7 @@ class NodeResourcesBalancedAllocation(Plugin):
 
     @staticmethod
     def balance(fractions):
-        """100 when all fractions are equal, less by their standard deviation (05 12.3)."""
+        """100 minus 100 times the standard deviation of the fractions (05 12.3)."""
         deviation = 0.0
         if len(fractions) == 2:
             deviation = abs((fractions[0] - fractions[1]) / 2)
@@ -251,7 +251,7 @@ class NodeResourcesBalancedAllocation(Plugin):
 
 class ImageLocality(Plugin):
     """05 13."""
-    points = ('preScore', 'score')      # PreScore is ours: it collects the image states once for all nodes
+    points = ('preScore', 'score')      # upstream has no PreScore; here PreScore collects the image states once for all nodes
 
     def images(self):
         """image name -> [size reported by the first node, nodes that have it] (05 13.2)."""

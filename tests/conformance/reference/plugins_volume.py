@@ -22,7 +22,7 @@ IN_TREE = {
     'kubernetes.io/portworx-volume': ('pxd.portworx.com', 'portworxVolume', None),
     'kubernetes.io/azure-file': ('file.csi.azure.com', 'azureFile', None),
     'kubernetes.io/vsphere-volume': ('csi.vsphere.vmware.com', 'vsphereVolume', None)}
-MIGRATED = list(IN_TREE)[:5]     # those this scheduler treats as migrated (07 4.1)
+MIGRATED = list(IN_TREE)[:5]     # the plugins that this scheduler treats as migrated (07 4.1)
 
 
 class NotFound(PluginError):
@@ -199,7 +199,7 @@ class VolumeRestrictions(Plugin):
 
     @staticmethod
     def conflict(a, b):
-        """Two volumes that exclude each other on one node (07b 2.2)."""
+        """Whether two volumes exclude each other on one node (07b 2.2)."""
         def both(kind): return a.get(kind) is not None and b.get(kind) is not None
         def read_only(kind): return a[kind].get('readOnly') and b[kind].get('readOnly')
         if both('gcePersistentDisk') and a['gcePersistentDisk']['pdName'] == b['gcePersistentDisk']['pdName'] and not read_only('gcePersistentDisk'):

@@ -39,7 +39,7 @@ def parse_map(quantities):
 
 
 class Amount:
-    """A quantity with its form, on which the conversion of what does not fit int64 depends (01 5.1): the number is
+    """A quantity with its form, which decides how a number that does not fit int64 is converted (01 5.1): the number is
     `digits` x 10^`exponent`; small: as upstream keeps it in an int64."""
     SMALL_BINARY_DIGITS = {10: 11, 20: 8, 30: 5, 40: 2}
 
@@ -79,7 +79,7 @@ class Amount:
         return Amount(sum(scaled), exponent, True)
 
     def larger(self, other):
-        """The maximum of this and another that comes later; compared with a big one it is big."""
+        """The larger of this and a later amount; a larger later amount is small only if both amounts are small."""
         return self if other.exact <= self.exact else Amount(other.digits, other.exponent, other.small and self.small)
 
     def integer(self, scale):

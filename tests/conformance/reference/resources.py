@@ -101,7 +101,7 @@ def to_integers(amounts):
 
 
 def nonzero_requests(pod):
-    """cpu and memory with the defaults for containers that ask for none (01b 6)."""
+    """cpu and memory, with the defaults for containers without a request (01b 6)."""
     requests = pod_requests(pod, use_status=True)
     missing = DEFAULT_REQUESTS
     if has_pod_level_requests(pod):
@@ -114,7 +114,7 @@ def nonzero_requests(pod):
 # --- host ports (01b 7)
 
 def host_ports(pod):
-    """(ip, protocol, port) of sidecars and containers that ask for a host port (01b 7)."""
+    """(ip, protocol, port) of sidecars and containers with a host port (01b 7)."""
     sidecars = [c for c in pod['spec'].get('initContainers') or [] if c.get('restartPolicy') == 'Always']
     return [(p.get('hostIP') or '0.0.0.0', p.get('protocol') or 'TCP', p['hostPort'])
             for c in sidecars + (pod['spec'].get('containers') or []) for p in c.get('ports') or [] if (p.get('hostPort') or 0) > 0]

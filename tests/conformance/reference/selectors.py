@@ -78,7 +78,7 @@ def requirement_matches(key, operator, values, labels):
 # --- label selectors: None selects nothing, an empty list selects everything
 
 def conjunction(wanted):
-    """The selector that asks for every label of a map."""
+    """The selector that requires every label of a map."""
     return [(key, 'In', (value,)) for key, value in sorted(wanted.items())]
 
 
@@ -162,7 +162,7 @@ def term_errors(term, path):
 
 
 def aggregate(errors):
-    """Text of several errors: repeated ones once, brackets around more than one (01 5.16)."""
+    """Text of several errors: each different error once, in brackets if there are several (01 5.16)."""
     distinct = list(dict.fromkeys(errors))
     return distinct[0] if len(distinct) == 1 else '[' + ', '.join(distinct) + ']'
 
@@ -184,7 +184,7 @@ def term_matches(term, labels, node_name):
 
 
 def node_selector_matches(selector, labels, node_name):
-    """Any non-empty, well-formed term matches (05 3.6, 01 5.8)."""
+    """Whether a non-empty, well-formed term matches (05 3.6, 01 5.8)."""
     return any(term_matches(t, labels, node_name) for t in selector.get('nodeSelectorTerms') or []
                if not term_is_empty(t) and not term_errors(t, ''))
 

@@ -10,7 +10,7 @@ REJECTED = (UNSCHEDULABLE, UNRESOLVABLE, PENDING)
 
 
 class Status:
-    """A code, its reasons and the plugin that gave it."""
+    """A code, reasons, and the plugin that returned the status."""
 
     def __init__(self, code, *reasons, plugin=''):
         self.code, self.reasons, self.plugin = code, list(reasons), plugin
