@@ -91,8 +91,8 @@ int bt_replay_add_claim(struct bt_replay *replay, const struct bt_object *object
 	struct bt_object *old = find_claim(replay, value.metadata.namespace_, value.metadata.name);
 	if (bt_replay_is_decided(replay) && !is_start) {
 		/*
-		 * The scheduler of the recording made it, or it is for a pod that does not exist
-		 * here.
+		 * The recording's scheduler made the claim, or the claim is for a pod that does not
+		 * exist in the replay.
 		 */
 		if (bt_str_map_find(&value.metadata.annotations, special) != NULL ||
 			(bt_claim_owner_pod_uid(&value.metadata).length != 0 &&
@@ -111,11 +111,11 @@ int bt_replay_change_claim(
 	struct bt_object *old = find_claim(replay, line->namespace_, line->name);
 	struct bt_object *patched;
 	if (old == NULL) {
-		return 0; /* it does not exist here (any more) */
+		return 0; /* the replay has no such claim (any more) */
 	}
 	const struct bt_resource_claim *known = claim_value(old);
-	int result = bt_object_merge_patch(
-		BT_KIND_RESOURCE_CLAIM, known, line->json, &patched, err);
+	int result =
+		bt_object_merge_patch(BT_KIND_RESOURCE_CLAIM, known, line->json, &patched, err);
 	if (result < 0) {
 		return result;
 	}
@@ -141,16 +141,17 @@ int bt_replay_remove_claim(
 {
 	struct bt_object *old = find_claim(replay, line->namespace_, line->name);
 	if (old == NULL) {
-		return 0; /* it does not exist here (any more) */
+		return 0; /* the replay has no such claim (any more) */
 	}
 	if (!bt_replay_is_decided(replay)) {
 		return set_claim(replay, old, NULL, err);
 	}
 	if (is_owner_here(replay, old->meta)) {
-		return 0; /* it is deleted with its pod */
+		return 0; /* the claim is deleted with its pod */
 	}
 	if (is_used_here(replay, claim_value(old))) {
-		/* Pods that run longer here still use the claim: its finalizer keeps it. */
+		/* Pods that run longer in the replay still use the claim: its finalizer keeps it.
+		 */
 		struct bt_resource_claim value = *claim_value(old);
 		const struct bt_time now = bt_replay_time(replay);
 		value.metadata.deletion_timestamp = &now;

@@ -139,7 +139,7 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSE
 	return 0;
 }
 
-/** Passes the scheduler's own writes to it, as a watch would. */
+/** Passes the scheduler's writes back to the scheduler, as a watch would. */
 static int apply_writes(struct bt_replay *replay, struct berth_error *err)
 {
 	int result = 0;

@@ -136,7 +136,7 @@ static int change_pod(
 	struct bt_pod_facts facts;
 	int result = bt_pod_facts_read(line->json, &replay->arena, &facts, err);
 	if (result < 0 || id == BT_MAP_NONE) {
-		return result; /* it has ended here already */
+		return result; /* the pod has ended in the replay already */
 	}
 	if (facts.is_tried) {
 		result = bt_replay_schedule_pod(replay, id, err);
@@ -150,15 +150,14 @@ static int change_pod(
 		pod->is_orphan = is_taken_back(replay, pod, &facts);
 	}
 	if (facts.is_terminal && (!decided || pod->is_leaving || bt_replay_is_due(replay, id))) {
-		return bt_replay_remove_pod(replay, id,
-			pod->is_leaving ? pod->leaves_as : BT_REPLAY_SUCCEEDED, err);
+		return bt_replay_remove_pod(
+			replay, id, pod->is_leaving ? pod->leaves_as : BT_REPLAY_SUCCEEDED, err);
 	}
 	if (decided && facts.is_terminal && pod->life.runs_ns < 0 && !pod->is_orphan) {
 		/* The pod never had a node in the recording, or ended because it was deleted. */
-		bool is_deleting =
-			bt_replay_pod_value(pod)->metadata.deletion_timestamp != NULL;
-		return bt_replay_remove_pod(replay, id,
-			is_deleting ? BT_REPLAY_DELETED : BT_REPLAY_SUCCEEDED, err);
+		bool is_deleting = bt_replay_pod_value(pod)->metadata.deletion_timestamp != NULL;
+		return bt_replay_remove_pod(
+			replay, id, is_deleting ? BT_REPLAY_DELETED : BT_REPLAY_SUCCEEDED, err);
 	}
 	bool is_deleted = facts.is_deleting && !pod->is_orphan && pod->life.runs_ns < 0;
 	bool is_bound = !decided && facts.node_name.length != 0 && pod->bound_ns < 0;
@@ -199,7 +198,7 @@ static int remove_pod(
 {
 	uint32_t id = bt_replay_find_by_key(replay, make_key(replay, line->namespace_, line->name));
 	if (id == BT_MAP_NONE) {
-		return 0; /* it has ended here already */
+		return 0; /* the pod has ended in the replay already */
 	}
 	struct bt_replay_pod *pod = &replay->pods.items[id];
 	bool decided = bt_replay_is_decided(replay);
@@ -213,7 +212,7 @@ static int remove_pod(
 		return 0;
 	}
 	if (decided && pod->life.runs_ns >= 0) {
-		bt_replay_set_key(replay, id, BT_STR("")); /* still runs here */
+		bt_replay_set_key(replay, id, BT_STR("")); /* still runs in the replay */
 		return 0;
 	}
 	return bt_replay_remove_pod(replay, id, BT_REPLAY_DELETED, err);
