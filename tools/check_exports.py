@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Only berth_* leaves the shared library; the static one defines nothing outside berth_ and bt_.
+"""Check symbols: the shared library exports only berth_*, the static library only berth_* and bt_*.
 
 Usage: check_exports.py NM SHARED_LIBRARY STATIC_LIBRARY
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program does not load these libraries when it starts: they are part of it.
+"""Check that a program loads none of these shared libraries but contains their code.
 
 Usage: check_linking.py READELF PROGRAM LIBRARY...    (a library is named like libre2)
 """

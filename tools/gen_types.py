@@ -140,7 +140,7 @@ class Field:
         self.member = None  # of the C structure; "*": those of the inline message
         self.comment = ""
         self.description = ""  # for users: OpenAPI, explain
-        self.go_type = None  # of a text, where Go has a type of its own for it
+        self.go_type = None  # of a text: the name of the type in Go, if it is not string
         self.hidden = False  # a member of the C structure only
         self.empty = False  # a structure that the engine writes as {} when it is all zero
         self.default = None
@@ -324,7 +324,7 @@ def read_file(tables, path):
 
 
 def resolve(tables, strict):
-    """Every message that is referred to exists."""
+    """Check the references to messages; an empty message stands in for a missing one."""
     missing = {}
     for message in list(tables.messages.values()):
         for field in message.fields:
@@ -417,7 +417,7 @@ def check(tables):
 
 
 def name_structs(tables):
-    """Which messages have a C structure, and the symbol of each one's field table."""
+    """Set the C structure of messages, and the symbol of each message's field table."""
     for message in tables.messages.values():
         for field in message.fields:
             if field.member == "*":
@@ -530,7 +530,7 @@ def collect_structs(tables):
 
 
 def in_order(structs):
-    """What a structure is made of comes first."""
+    """The structures, each one after the structures that its members need."""
     done = {}
 
     def add(name):
@@ -591,7 +591,7 @@ def write_field(tables, message, field, key_lists):
 
 
 def reaching(tables, holds, enters=lambda field: True):
-    """Keys of the messages that something holds of, or of one of their parts."""
+    """Keys of the messages for which, or for a part of which, holds() is true."""
     found = {message.key for message in tables.messages.values() if holds(message)}
     while True:
         more = found | {key for key, message in tables.messages.items() if any(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Make a manual page with scdoc, less the empty paragraphs it puts around headings and lists.
+"""Make a manual page with scdoc; remove the empty paragraphs around headings and lists.
 
 Usage: man_page.py SCDOC < PAGE.scd > PAGE
 """
