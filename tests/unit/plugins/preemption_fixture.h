@@ -5,7 +5,7 @@
  * A profile with DefaultPreemption on a small cluster, a log of its writes, and the pods of the
  * informer. Pods are written as "NAME:OPTION,OPTION..." with these options:
  *
- *         top hi mid low neg    priority 2000, 1000, 100, 0, -100; any other number is itself
+ *         top hi mid low neg    priority 2000, 1000, 100, 0, -100; any other number: this priority
  *         cpu=200m              the request
  *         start=5               seconds after the start of 2026 at which the pod started
  *         label=app=foo         may be repeated
@@ -17,8 +17,8 @@
  *         spread                maxSkew 1 on zone and on the host for app=foo
  *         dying                 deletionTimestamp
  *         evicted               deletionTimestamp and the condition that preemption writes
- *         doubtful              deletionTimestamp and that condition, after one with status False
- *         marked                only that condition, with preemptor `pod` of default-scheduler
+ *         doubtful              like evicted, after a condition with status False
+ *         marked                only the condition, with preemptor `pod` of default-scheduler
  *
  * The uid is "uid-" and the name, the namespace "default" unless the name is "NAMESPACE/NAME".
  */

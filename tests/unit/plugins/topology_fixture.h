@@ -12,7 +12,7 @@
 /** Adds a pod on a node. */
 #define ON(node, labels) "{'metadata':{'labels':{" labels "}},'spec':{'nodeName':'" node "'}}"
 
-/** Adds any other object: services, owners, namespaces. */
+/** Adds an object that is no node or pod: a service, an owner, a namespace. */
 void topology_add_object(struct fixture *fixture, enum bt_kind kind, const char *json);
 /** Adds count pods with these labels on the node. */
 void topology_add_pods(
@@ -38,7 +38,7 @@ void topology_expect_after(struct fixture *fixture, const char *pod, const char 
 
 /**
  * Expects raw and normalised scores, with the named nodes as feasible nodes: "a:4/20 b:2/60".
- * "Skip" and other PreScore results as above.
+ * For "Skip" and other PreScore results expected is the text of fixture_status_text.
  */
 void topology_expect_scores(struct fixture *fixture, const char *pod, const char *expected);
 #endif
